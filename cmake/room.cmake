@@ -1,0 +1,18 @@
+# add_room(NAME USES OTHER…): a static library of every .cpp below src/NAME.
+function(add_room name)
+  cmake_parse_arguments(ROOM "" "" "USES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  add_library(easyretry_${name} STATIC ${sources})
+  target_include_directories(easyretry_${name}
+    PUBLIC ${PROJECT_SOURCE_DIR}/include
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  target_link_libraries(easyretry_${name} PRIVATE easyretry_warnings)
+  foreach(used ${ROOM_USES})
+    target_link_libraries(easyretry_${name} PUBLIC easyretry_${used})
+  endforeach()
+endfunction()
+
+# room_links(NAME LIBRARY…): third-party libraries behind a room's .cpp files.
+function(room_links name)
+  target_link_libraries(easyretry_${name} PRIVATE ${ARGN})
+endfunction()

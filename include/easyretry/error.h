@@ -1,0 +1,50 @@
+#pragma once
+// Errors, named by what the caller does next.
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include <tl/expected.hpp>
+
+namespace easyretry {
+
+enum class Errc {
+  not_found,
+  already_exists,
+  invalid_argument,  // the request itself is wrong; trying again changes nothing
+  conflict,          // someone else changed it first; read again
+  unavailable,       // nothing was done; safe to try again
+  in_doubt,          // it may or may not have been done; look before trying again
+};
+
+std::string_view to_string(Errc code);
+
+struct Error {
+  Errc code;
+  std::string where;   // "sqlite.claim"
+  std::string detail;  // what happened and what to do about it
+};
+
+std::string to_string(const Error& error);
+
+template <class T>
+using Result = tl::expected<T, Error>;
+
+inline tl::unexpected<Error> fail(Errc code, std::string_view where, std::string detail) {
+  return tl::make_unexpected(Error{code, std::string{where}, std::move(detail)});
+}
+
+// Thrown by the public API when the store could not do what was asked. An ignored return value would be a lost
+// task; an exception cannot be ignored.
+class StoreError : public std::runtime_error {
+ public:
+  explicit StoreError(Error error) : std::runtime_error(to_string(error)), error_(std::move(error)) {}
+  Errc code() const noexcept { return error_.code; }
+  const Error& error() const noexcept { return error_; }
+
+ private:
+  Error error_;
+};
+
+}  // namespace easyretry

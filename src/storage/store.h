@@ -1,0 +1,137 @@
+#pragma once
+// The one seam between the engine and whatever keeps the tasks.
+//
+// Batch-first: every verb takes many and answers for each. Every change is a compare-and-set and may be sent again
+// after `in_doubt`: what was done before is not done twice. Only the store's clock judges due times and leases, and
+// every reply carries it. Implementations are safe to call from any thread.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <easyretry/error.h>
+
+#include "task/record.h"
+
+namespace easyretry::storage {
+
+using task::NewTask;
+using task::Settlement;
+using task::TaskRecord;
+using task::Ticket;
+
+struct Inserted {
+  TaskId id{};
+  std::int64_t version = 0;
+  TimePoint next_at{};
+  bool created = false;  // false: a live task with this key was there; it is unchanged, and id names it
+};
+
+struct InsertReply {
+  TimePoint now{};
+  std::vector<Inserted> tasks;  // one per task asked for, in order
+};
+
+// Where a scan of one shard goes on: after (next_at, id).
+struct ShardCursor {
+  ShardId shard{};
+  TimePoint next_at = TimePoint::min();
+  TaskId id{};
+};
+
+struct LoadQuery {
+  std::string_view space;
+  std::span<const ShardCursor> from;
+  Millis ahead{0};          // next_at <= the store's now + ahead; negative: only what is overdue by that much
+  std::size_t limit = 1000; // rows a shard
+};
+
+struct LoadedTask {
+  Ticket ticket;
+  TimePoint next_at{};
+  std::uint32_t handler = 0;  // index into LoadReply::handlers
+};
+
+struct LoadReply {
+  TimePoint now{};
+  std::vector<LoadedTask> tasks;     // claimable now or at next_at; within a shard ordered by (next_at, id)
+  std::vector<std::string> handlers; // names, each once
+  std::vector<ShardCursor> more;     // shards whose page was full, and where they go on
+};
+
+struct ClaimRequest {
+  std::span<const Ticket> tickets;
+  std::string_view owner;
+  Millis lease{0};
+};
+
+struct ClaimReply {
+  TimePoint now{};
+  std::vector<TaskRecord> won;  // in any order; what is missing is gone, held by someone, or not due
+};
+
+// One answer per ticket: true = applied, false = the task has moved on and nothing was changed.
+struct Applied {
+  TimePoint now{};
+  std::vector<bool> applied;
+};
+
+// Conditions are joined by "and"; an empty one does not restrict.
+struct TaskQuery {
+  std::string space;
+  bool finished = false;  // search history instead of what is to be done
+  std::string key;
+  std::string handler;
+  std::string business_type;
+  std::string business_id;
+  std::optional<TaskState> state;
+  std::optional<Outcome> outcome;
+  TaskId after{};          // keyset paging: ids greater than this one
+  std::size_t limit = 100;
+};
+
+enum class Cancel {
+  end,       // to history at once
+  tell,      // on_final_failure is run first
+};
+
+struct KeepReport {
+  std::vector<std::string> dropped_tables;
+};
+
+struct StoreInfo {
+  std::string url;         // without secrets
+  int total_shards = 64;
+  std::string durability;  // what an acknowledged write survives, in words
+};
+
+class Store {
+ public:
+  virtual ~Store() = default;
+
+  virtual StoreInfo info() const = 0;
+
+  virtual Result<InsertReply> insert(std::span<const NewTask> tasks) = 0;
+  // Changes nothing. Skips what a live lease holds.
+  virtual Result<LoadReply> load(const LoadQuery& query) = 0;
+  virtual Result<ClaimReply> claim(const ClaimRequest& request) = 0;
+  virtual Result<Applied> settle(std::span<const Settlement> settlements) = 0;
+  virtual Result<Applied> renew(std::span<const Ticket> tickets, Millis lease) = 0;
+
+  // Live or finished, in any order; unknown ids are left out.
+  virtual Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) = 0;
+  virtual Result<std::vector<TaskRecord>> list(const TaskQuery& query) = 0;  // ascending id
+  virtual Result<std::int64_t> count(const TaskQuery& query) = 0;
+
+  virtual Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) = 0;
+  // A finished task starts again as a new generation under a new id; nullopt where there is no such finished task
+  // or its key is live again.
+  virtual Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) = 0;
+  // Housekeeping that may run anywhere, any time, on several instances at once.
+  virtual Result<KeepReport> keep() = 0;
+};
+
+}  // namespace easyretry::storage

@@ -1,0 +1,67 @@
+#pragma once
+// A task as it is stored. Plain data.
+
+#include <string>
+
+#include <easyretry/task.h>
+
+namespace easyretry::task {
+
+// The part of a policy that travels with the task, so that any instance judges it alike.
+struct RetryRules {
+  int max_attempts = 0;  // 0 = no limit
+  Millis max_duration{0};
+  std::optional<TimePoint> deadline;
+  std::string backoff;  // policy::to_text(Backoff); empty = the handler's own
+  friend bool operator==(const RetryRules&, const RetryRules&) = default;
+};
+
+struct NewTask {
+  std::string space;
+  std::string key;
+  std::string handler;
+  std::string payload;
+  int payload_version = 1;
+  std::string business_type;
+  std::string business_id;
+  RetryRules rules;
+  std::optional<TimePoint> due_at;  // absolute; without it the task is due `delay` after the store's now
+  Millis delay{0};
+};
+
+struct TaskRecord {
+  TaskInfo info;
+  std::string payload;
+  int payload_version = 1;
+  RetryRules rules;
+  std::string result;         // what the handler returned, kept for a callback that has to be retried
+  int callback_attempts = 0;  // like attempts, for the stages after `run`
+  std::string locked_by;
+  TimePoint lease_until{};
+};
+
+// A task in one particular state: what every compare-and-set compares with.
+struct Ticket {
+  TaskId id{};
+  std::int64_t version = 0;
+  friend auto operator<=>(const Ticket&, const Ticket&) = default;
+};
+
+// What became of a claimed task; applied only if nobody else has claimed it since.
+struct Settlement {
+  enum class Kind {
+    finish,     // to history with `outcome`
+    retry,      // pending again, due `delay` from the store's now
+    advance,    // pending in `stage` with `outcome` and `result` remembered, due after `delay`
+    hand_back,  // pending as if it had not been claimed; the attempt does not count
+  };
+  Ticket ticket;
+  Kind kind = Kind::finish;
+  Outcome outcome = Outcome::succeeded;
+  Stage stage = Stage::run;
+  Millis delay{0};
+  std::string error;   // empty: nothing failed
+  std::string result;
+};
+
+}  // namespace easyretry::task

@@ -1,0 +1,45 @@
+#include "task/task_id.h"
+
+#include <algorithm>
+
+namespace easyretry::task {
+namespace {
+
+using namespace std::chrono;
+
+constexpr int kSequenceBits = 10;
+constexpr int kShardBits = 12;
+constexpr unsigned kSequences = 1U << kSequenceBits;
+constexpr TimePoint kEpoch{sys_days{2020y / January / 1}};
+constexpr std::int64_t kMaxTime = (std::int64_t{1} << 41) - 1;
+
+}  // namespace
+
+TaskId make_task_id(TimePoint created, ShardId shard, unsigned sequence) {
+  // A clock before 2020 or after 2089 is wrong; ids stay unique and positive all the same.
+  const auto time = std::clamp<std::int64_t>((created - kEpoch).count(), 0, kMaxTime);
+  return TaskId{(time << (kShardBits + kSequenceBits)) |
+                (std::int64_t{static_cast<std::uint16_t>(shard)} << kSequenceBits) | (sequence % kSequences)};
+}
+
+TimePoint created_at(TaskId id) {
+  return kEpoch + Millis{static_cast<std::int64_t>(id) >> (kShardBits + kSequenceBits)};
+}
+
+ShardId shard_of(TaskId id) {
+  return ShardId{static_cast<std::uint16_t>((static_cast<std::int64_t>(id) >> kSequenceBits) & (kMaxShards - 1))};
+}
+
+TaskId TaskIdSource::next(TimePoint now, ShardId shard) {
+  if (now > millisecond_) {
+    millisecond_ = now;
+    drawn_ = 0;
+  } else if (drawn_ == kSequences) {
+    millisecond_ += Millis{1};
+    drawn_ = 0;
+  }
+  ++drawn_;
+  return make_task_id(millisecond_, shard, next_++);
+}
+
+}  // namespace easyretry::task

@@ -1,0 +1,31 @@
+#pragma once
+// A task id carries where its row lives: | 0 | 41 bits ms since 2020 | 12 bits shard | 10 bits sequence |.
+//
+// 41 bits reach the year 2089; 12 bits hold 4,096 shards; 1,024 ids a millisecond and process, borrowing from the next
+// millisecond beyond that. Two processes may draw the same id: the primary key refuses the second, which draws again.
+
+#include <cstdint>
+
+#include <easyretry/task.h>
+
+namespace easyretry::task {
+
+inline constexpr int kMaxShards = 4096;
+
+TaskId make_task_id(TimePoint created, ShardId shard, unsigned sequence);
+TimePoint created_at(TaskId id);  // exact to the millisecond, or a little later where ids were borrowed
+ShardId shard_of(TaskId id);
+
+// Draws ids that grow. Not thread-safe: each store guards its own.
+class TaskIdSource {
+ public:
+  explicit TaskIdSource(std::uint64_t seed) : next_(static_cast<unsigned>(seed)) {}
+  TaskId next(TimePoint now, ShardId shard);
+
+ private:
+  TimePoint millisecond_{};
+  unsigned drawn_ = 0;  // in millisecond_
+  unsigned next_;       // starts at random, so that processes seldom meet
+};
+
+}  // namespace easyretry::task

@@ -1,0 +1,46 @@
+#include "task/task_key.h"
+
+#include <array>
+#include <memory>
+#include <stdexcept>
+
+#include <openssl/evp.h>
+#include <xxhash.h>
+
+namespace easyretry::task {
+namespace {
+
+std::array<unsigned char, 16> md5(std::string_view text) {
+  // Fetching the algorithm costs more than hashing a short text, so both it and the context are kept.
+  static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "MD5", nullptr);
+  thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context{EVP_MD_CTX_new(),
+                                                                                   &EVP_MD_CTX_free};
+  std::array<unsigned char, 16> digest{};
+  if (algorithm == nullptr || !context || EVP_DigestInit_ex2(context.get(), algorithm, nullptr) != 1 ||
+      EVP_DigestUpdate(context.get(), text.data(), text.size()) != 1 ||
+      EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) != 1) {
+    throw std::runtime_error("MD5 is not available from OpenSSL (FIPS mode?); give tasks an explicit key");
+  }
+  return digest;
+}
+
+}  // namespace
+
+std::string derive_key(std::string_view handler, std::string_view canonical_arguments) {
+  constexpr std::string_view kHex = "0123456789abcdef";
+  std::string key;
+  key.reserve(handler.size() + 33);
+  key.append(handler).push_back(':');
+  for (const unsigned char byte : md5(canonical_arguments)) {
+    key.push_back(kHex[byte >> 4]);
+    key.push_back(kHex[byte & 15]);
+  }
+  return key;
+}
+
+ShardId shard_for(std::string_view business_id, std::string_view key, int total_shards) {
+  const std::string_view by = business_id.empty() ? key : business_id;
+  return ShardId{static_cast<std::uint16_t>(XXH64(by.data(), by.size(), 0) % static_cast<unsigned>(total_shards))};
+}
+
+}  // namespace easyretry::task

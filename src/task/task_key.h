@@ -1,0 +1,17 @@
+#pragma once
+// Identity: which submissions are the same task, and which shard it belongs to.
+
+#include <string>
+#include <string_view>
+
+#include <easyretry/task.h>
+
+namespace easyretry::task {
+
+// handler + ":" + MD5 of the canonical JSON arguments, in hex. Equal calls give equal keys on every machine.
+std::string derive_key(std::string_view handler, std::string_view canonical_arguments);
+
+// XXH64 (seed 0) of the business id, or of the key where there is none, modulo the number of shards.
+ShardId shard_for(std::string_view business_id, std::string_view key, int total_shards);
+
+}  // namespace easyretry::task

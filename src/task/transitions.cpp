@@ -1,0 +1,179 @@
+#include "task/transitions.h"
+
+#include <algorithm>
+#include <array>
+
+#include "task/guards.h"
+
+namespace easyretry::task {
+namespace {
+
+using enum TaskState;
+
+constexpr int kCounted = guards::attempt_counted_before_run ? 1 : 0;
+
+// from, event, to, attempts, crashes, new version
+constexpr std::array kTable{
+    Transition{pending, Event::claim, running, kCounted, 0, true},
+    Transition{running, Event::claim_expired, running, 0, kCounted, true},
+    Transition{running, Event::renew, running, 0, 0, false},
+    Transition{running, Event::retry, pending, 0, 0, true},
+    Transition{running, Event::advance, pending, 0, 0, true},
+    Transition{running, Event::hand_back, pending, -1, 0, true},
+    Transition{running, Event::finish, finished, 0, 0, true},
+    Transition{pending, Event::cancel, finished, 0, 0, true},
+    Transition{running, Event::cancel, finished, 0, 0, true},
+    Transition{pending, Event::cancel_and_tell, pending, 0, 0, true},
+    Transition{running, Event::cancel_and_tell, pending, 0, 0, true},
+    Transition{finished, Event::requeue, pending, 0, 0, true},
+};
+
+void move(TaskRecord& record, Event event) {
+  const auto step = transition(record.info.state, event).value();
+  int& attempts = record.info.stage == Stage::run ? record.info.attempts : record.callback_attempts;
+  record.info.state = step.to;
+  attempts += step.attempts;
+  record.info.crashes += step.crashes;
+  if (step.new_version) ++record.info.version;
+}
+
+void release(TaskRecord& record) {
+  record.locked_by.clear();
+  record.lease_until = TimePoint{};
+}
+
+void note_failure(TaskRecord& record, const std::string& error, TimePoint now) {
+  if (error.empty()) return;
+  if (!record.info.first_failed_at) record.info.first_failed_at = now;
+  record.info.last_failed_at = now;
+  record.info.last_error = error;
+}
+
+Event event_of(Settlement::Kind kind) {
+  switch (kind) {
+    case Settlement::Kind::finish: return Event::finish;
+    case Settlement::Kind::retry: return Event::retry;
+    case Settlement::Kind::advance: return Event::advance;
+    case Settlement::Kind::hand_back: return Event::hand_back;
+  }
+  return Event::finish;
+}
+
+}  // namespace
+
+std::string_view to_string(Event event) {
+  switch (event) {
+    case Event::claim: return "claim";
+    case Event::claim_expired: return "claim_expired";
+    case Event::renew: return "renew";
+    case Event::retry: return "retry";
+    case Event::advance: return "advance";
+    case Event::hand_back: return "hand_back";
+    case Event::finish: return "finish";
+    case Event::cancel: return "cancel";
+    case Event::cancel_and_tell: return "cancel_and_tell";
+    case Event::requeue: return "requeue";
+  }
+  return "unknown";
+}
+
+std::span<const Transition> transitions() { return kTable; }
+
+std::optional<Transition> transition(TaskState from, Event event) {
+  const auto* found =
+      std::find_if(kTable.begin(), kTable.end(), [&](const Transition& t) { return t.from == from && t.event == event; });
+  if (found == kTable.end()) return std::nullopt;
+  return *found;
+}
+
+std::optional<Event> claim_event(const TaskRecord& record, const Ticket& ticket, TimePoint now) {
+  if (guards::cas_on_version && record.info.version != ticket.version) return std::nullopt;
+  if (record.info.next_at > now) return std::nullopt;
+  if (record.info.state == TaskState::pending) return Event::claim;
+  if (guards::lease_check_on_claim && record.lease_until > now) return std::nullopt;
+  return Event::claim_expired;
+}
+
+bool holds(const TaskRecord& record, const Ticket& ticket) {
+  if (guards::fence_on_settle && record.info.version != ticket.version) return false;
+  return record.info.state == TaskState::running;
+}
+
+void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePoint now, Millis lease) {
+  move(record, event);
+  ++record.info.deliveries;
+  record.locked_by = owner;
+  record.lease_until = now + lease;
+}
+
+void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoint now) {
+  move(record, event_of(settlement.kind));
+  release(record);
+  note_failure(record, settlement.error, now);
+  switch (settlement.kind) {
+    case Settlement::Kind::finish:
+      record.info.outcome = settlement.outcome;
+      record.info.finished_at = now;
+      break;
+    case Settlement::Kind::retry:
+      record.info.next_at = now + settlement.delay;
+      break;
+    case Settlement::Kind::advance:
+      record.info.stage = settlement.stage;
+      record.info.outcome = settlement.outcome;
+      record.result = settlement.result;
+      record.info.next_at = now + settlement.delay;
+      break;
+    case Settlement::Kind::hand_back:
+      break;
+  }
+}
+
+void apply_cancel(TaskRecord& record, Event event, TimePoint now) {
+  move(record, event);
+  release(record);
+  record.info.outcome = Outcome::cancelled;
+  if (event == Event::cancel) {
+    record.info.finished_at = now;
+  } else {
+    record.info.stage = Stage::on_final_failure;
+    record.info.next_at = now;
+  }
+}
+
+TaskRecord new_record(const NewTask& task, TaskId id, TimePoint now) {
+  TaskRecord record;
+  record.info.id = id;
+  record.info.space = task.space;
+  record.info.key = task.key;
+  record.info.handler = task.handler;
+  record.info.business_type = task.business_type;
+  record.info.business_id = task.business_id;
+  record.info.version = 1;
+  record.info.created_at = now;
+  record.info.next_at = task.due_at.value_or(now + task.delay);
+  record.payload = task.payload;
+  record.payload_version = task.payload_version;
+  record.rules = task.rules;
+  return record;
+}
+
+TaskRecord next_generation(const TaskRecord& finished, TaskId id, TimePoint now) {
+  TaskRecord record = finished;
+  TaskInfo& info = record.info;
+  info.id = id;
+  info.state = TaskState::pending;
+  info.stage = Stage::run;
+  info.outcome.reset();
+  info.attempts = info.crashes = info.deliveries = 0;
+  ++info.generation;
+  info.version = 1;
+  info.created_at = info.next_at = now;
+  info.finished_at.reset();
+  record.callback_attempts = 0;
+  record.result.clear();
+  release(record);
+  return record;
+}
+
+}  // namespace easyretry::task

@@ -1,0 +1,61 @@
+#pragma once
+// The life of a task as one table. The memory store applies it; every other store is compared with the memory store.
+//
+//            insert                claim                       finish
+//   caller ─────────► pending ──────────────► running ─────────────────► finished (history)
+//                        ▲ ▲                   │ │ ▲
+//                        │ └── retry, advance ─┘ │ │ claim_expired (the worker died: counted as a crash)
+//                        └──── hand_back ────────┘ └─┘
+//   cancel ends a task from pending or running at once; cancel_and_tell leaves the callback to be run first.
+//   requeue starts a finished task again as a new generation with a new id.
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "task/record.h"
+
+namespace easyretry::task {
+
+enum class Event {
+  claim,
+  claim_expired,
+  renew,
+  retry,
+  advance,
+  hand_back,
+  finish,
+  cancel,
+  cancel_and_tell,
+  requeue,
+};
+
+std::string_view to_string(Event event);
+
+struct Transition {
+  TaskState from;
+  Event event;
+  TaskState to;
+  int attempts;     // added to attempts, or to callback_attempts after stage `run`
+  int crashes;
+  bool new_version; // the holder of the old version can no longer change the task
+};
+
+std::span<const Transition> transitions();
+std::optional<Transition> transition(TaskState from, Event event);
+
+// The guards. A claim needs the version it has seen, a due task, and nobody's live lease.
+std::optional<Event> claim_event(const TaskRecord& record, const Ticket& ticket, TimePoint now);
+// Settling and renewing need the version the claim gave.
+bool holds(const TaskRecord& record, const Ticket& ticket);
+
+// The changes. Each requires that its guard allowed it.
+void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePoint now, Millis lease);
+void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoint now);
+void apply_cancel(TaskRecord& record, Event event, TimePoint now);
+
+// A fresh row for a task to be stored, and the next generation of one that has ended.
+TaskRecord new_record(const NewTask& task, TaskId id, TimePoint now);
+TaskRecord next_generation(const TaskRecord& finished, TaskId id, TimePoint now);
+
+}  // namespace easyretry::task
