@@ -49,7 +49,7 @@ class Jitter {
 // The same wait each time.
 struct Fixed {
   Millis delay = 5s;
-  Jitter jitter;
+  Jitter jitter{};
   friend bool operator==(const Fixed&, const Fixed&) = default;
 };
 
@@ -58,7 +58,7 @@ struct Linear {
   Millis first = 1s;
   Millis step = 1s;
   Millis cap = 15min;
-  Jitter jitter;
+  Jitter jitter{};
   friend bool operator==(const Linear&, const Linear&) = default;
 };
 
@@ -74,7 +74,7 @@ struct Exponential {
 // The waits written out; the last one repeats.
 struct Ladder {
   std::vector<Millis> steps;
-  Jitter jitter;
+  Jitter jitter{};
 
   Ladder() = default;
   Ladder(std::initializer_list<Millis> waits, Jitter spread = {}) : steps(waits), jitter(spread) {}

@@ -4,6 +4,9 @@
 // Batch-first: every verb takes many and answers for each. Every change is a compare-and-set and may be sent again
 // after `in_doubt`: what was done before is not done twice. Only the store's clock judges due times and leases, and
 // every reply carries it. Implementations are safe to call from any thread.
+//
+// A batch is worked through in order, and an entry may repeat: what the first one changed, the second one meets. An
+// empty batch is answered with nothing.
 
 #include <cstdint>
 #include <optional>
@@ -45,8 +48,9 @@ struct ShardCursor {
 struct LoadQuery {
   std::string_view space;
   std::span<const ShardCursor> from;
-  Millis ahead{0};          // next_at <= the store's now + ahead; negative: only what is overdue by that much
-  std::size_t limit = 1000; // rows a shard
+  // next_at <= the store's now + ahead; negative: only what is overdue by that much; Millis::max(): everything.
+  Millis ahead{0};
+  std::size_t limit = 1000;  // tasks a shard; 0 loads nothing, and nothing is left for `more`
 };
 
 struct LoadedTask {
@@ -81,21 +85,21 @@ struct Applied {
 
 // Conditions are joined by "and"; an empty one does not restrict.
 struct TaskQuery {
-  std::string space;
+  std::string space{};
   bool finished = false;  // search history instead of what is to be done
-  std::string key;
-  std::string handler;
-  std::string business_type;
-  std::string business_id;
-  std::optional<TaskState> state;
-  std::optional<Outcome> outcome;
+  std::string key{};
+  std::string handler{};
+  std::string business_type{};
+  std::string business_id{};
+  std::optional<TaskState> state{};
+  std::optional<Outcome> outcome{};
   TaskId after{};          // keyset paging: ids greater than this one
   std::size_t limit = 100;
 };
 
 enum class Cancel {
-  end,       // to history at once
-  tell,      // on_final_failure is run first
+  end,   // to history at once
+  tell,  // on_final_failure is run first; not applied where a callback is already due, so sending it again tells once
 };
 
 struct KeepReport {
@@ -114,17 +118,19 @@ class Store {
 
   virtual StoreInfo info() const = 0;
 
+  // All or nothing: `invalid_argument` names the empty field (space, key or handler), and none of the batch is stored.
   virtual Result<InsertReply> insert(std::span<const NewTask> tasks) = 0;
   // Changes nothing. Skips what a live lease holds.
   virtual Result<LoadReply> load(const LoadQuery& query) = 0;
   virtual Result<ClaimReply> claim(const ClaimRequest& request) = 0;
   virtual Result<Applied> settle(std::span<const Settlement> settlements) = 0;
+  // The lease then ends `lease` after the store's now. A lease that ran out is renewed too, if nobody took the task.
   virtual Result<Applied> renew(std::span<const Ticket> tickets, Millis lease) = 0;
 
-  // Live or finished, in any order; unknown ids are left out.
+  // Live or finished, each once, in any order; unknown ids are left out.
   virtual Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) = 0;
   virtual Result<std::vector<TaskRecord>> list(const TaskQuery& query) = 0;  // ascending id
-  virtual Result<std::int64_t> count(const TaskQuery& query) = 0;
+  virtual Result<std::int64_t> count(const TaskQuery& query) = 0;  // of all pages: `after` and `limit` are not looked at
 
   virtual Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) = 0;
   // A finished task starts again as a new generation under a new id; nullopt where there is no such finished task

@@ -1,0 +1,43 @@
+#pragma once
+// EASYRETRY_JSON(Order, id, amount): how a struct is stored. Stands beside the struct, in its namespace; inherited
+// fields may be named too. A template's instance needs an alias first, because of the comma.
+//
+// It defines a function that argument-dependent lookup finds by the type, and that lists names and member pointers.
+// The tag is exact: a derived struct without its own EASYRETRY_JSON is refused, not stored as its base.
+
+#include <string_view>
+#include <tuple>
+
+namespace easyretry {
+
+template <class T>
+struct JsonTag {};
+
+template <class Class, class Member>
+struct JsonField {
+  std::string_view name;
+  Member Class::*member;
+};
+
+template <class Class, class Member>
+constexpr JsonField<Class, Member> json_field(std::string_view name, Member Class::*member) {
+  return {name, member};
+}
+
+}  // namespace easyretry
+
+#define EASYRETRY_JSON(Type, ...)                                                              \
+  [[maybe_unused]] constexpr auto easyretry_json_fields(::easyretry::JsonTag<Type>) {          \
+    return std::make_tuple(__VA_OPT__(EASYRETRY_EXPAND(EASYRETRY_FIELDS(Type, __VA_ARGS__)))); \
+  }
+
+// A macro may not expand itself, so the rest of the list is left as EASYRETRY_FIELDS_AGAIN () (…) for the next scan.
+// Three levels of four scans make 85: room for 86 fields.
+#define EASYRETRY_FIELDS(Type, field, ...) \
+  ::easyretry::json_field(#field, &Type::field) __VA_OPT__(, EASYRETRY_FIELDS_AGAIN EASYRETRY_PARENS(Type, __VA_ARGS__))
+#define EASYRETRY_FIELDS_AGAIN() EASYRETRY_FIELDS
+#define EASYRETRY_PARENS ()
+#define EASYRETRY_EXPAND(...) EASYRETRY_EXPAND2(EASYRETRY_EXPAND2(EASYRETRY_EXPAND2(EASYRETRY_EXPAND2(__VA_ARGS__))))
+#define EASYRETRY_EXPAND2(...) EASYRETRY_EXPAND1(EASYRETRY_EXPAND1(EASYRETRY_EXPAND1(EASYRETRY_EXPAND1(__VA_ARGS__))))
+#define EASYRETRY_EXPAND1(...) EASYRETRY_EXPAND0(EASYRETRY_EXPAND0(EASYRETRY_EXPAND0(EASYRETRY_EXPAND0(__VA_ARGS__))))
+#define EASYRETRY_EXPAND0(...) __VA_ARGS__

@@ -1,0 +1,46 @@
+#pragma once
+// The knobs of an engine, with defaults that suit one instance on one machine.
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include <easyretry/time.h>
+
+namespace easyretry {
+
+enum class LogLevel { info, warning, error };
+// Called from any of the engine's threads; must not block for long and must not throw.
+using LogSink = std::function<void(LogLevel, std::string_view)>;
+
+// Writes warnings and errors to stderr.
+LogSink stderr_log();
+
+struct EngineOptions {
+  std::string space = "default";  // the namespace: applications sharing a store do not see each other's tasks
+  int workers = 8;                // threads that run handlers
+  Millis window{5000};            // how far ahead due tasks are read into memory
+  Millis lease{30000};            // a dead instance's tasks are taken over after lease + window / 2
+  Millis grace{30000};            // tasks overdue by this much are looked for in every shard, owned or not
+  int max_crashes = 3;            // executions whose worker died before a task is quarantined
+  std::size_t batch = 1000;       // rows a store call
+  std::size_t read_ahead = 200'000;       // tasks held in memory at most, about 40 bytes each
+  std::size_t max_payload = 1024 * 1024;  // bytes of JSON arguments a task may have
+  Millis drain{20000};            // how long stop() lets running handlers finish
+  LogSink log = stderr_log();
+};
+
+// Throws std::invalid_argument naming the field, its value and what would be right.
+void validate(const EngineOptions& options);
+
+struct HandlerOptions {
+  // Executions at a time on this instance. 0: all workers when it is the only handler, three quarters of them
+  // otherwise, so that one slow kind leaves room for the others.
+  int concurrency = 0;
+  // After this long the stop token of current_task() is set and the attempt counts as failed. A handler that does not
+  // return by then keeps its thread; its task goes to someone else when the lease has run out. 0: no limit.
+  Millis timeout{0};
+};
+
+}  // namespace easyretry

@@ -1,0 +1,53 @@
+#pragma once
+// The engine without threads and without waiting, for the tests of applications: time stands still until it is moved,
+// and handlers run on the thread that asks for it.
+//
+//   testing::ManualEngine engine;
+//   auto pay = engine.retryable("pay", …);
+//   pay.submit(order);
+//   engine.run_due();               // first attempt, fails
+//   engine.clock().advance(3s);
+//   engine.run_due();               // second attempt
+
+#include <atomic>
+
+#include <easyretry/easyretry.h>
+
+namespace easyretry::testing {
+
+// A clock that moves only when told to. Thread-safe.
+class ManualClock final : public Clock {
+ public:
+  // Starts at 2025-01-01T00:00:00Z.
+  explicit ManualClock(TimePoint start = TimePoint{std::chrono::sys_days{std::chrono::year{2025} / 1 / 1}})
+      : wall_(start.time_since_epoch().count()) {}
+
+  TimePoint now() const override { return TimePoint{Millis{wall_.load()}}; }
+  Instant steady() const override { return Instant{std::chrono::nanoseconds{steady_.load()}}; }
+
+  void advance(Millis by) {
+    wall_ += by.count();
+    steady_ += std::chrono::nanoseconds{by}.count();
+  }
+  // Sets the wall clock alone, as an administrator or a time server would.
+  void set_wall(TimePoint now) { wall_ = now.time_since_epoch().count(); }
+
+ private:
+  std::atomic<std::int64_t> wall_;
+  std::atomic<std::int64_t> steady_{std::chrono::nanoseconds{std::chrono::hours{1}}.count()};
+};
+
+class ManualEngine : public Engine {
+ public:
+  explicit ManualEngine(EngineOptions options = {}, std::string_view store_url = "memory:");
+
+  ManualClock& clock();
+
+  // Runs everything that is due, and what becomes due by that, until nothing is; returns how many executions that was.
+  std::size_t run_due();
+  // As run_due, moving the clock to the next due task again and again until no task is left, or `at_most` has passed.
+  // Returns how many executions that was.
+  std::size_t drain(Millis at_most = std::chrono::hours{24 * 365});
+};
+
+}  // namespace easyretry::testing

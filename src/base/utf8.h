@@ -1,0 +1,12 @@
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace easyretry::base {
+
+// Where the text stops being UTF-8 (RFC 3629: no overlong forms, no surrogates, nothing above U+10FFFF);
+// npos where all of it is.
+std::size_t invalid_utf8(std::string_view text);
+
+}  // namespace easyretry::base

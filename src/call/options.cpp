@@ -1,0 +1,36 @@
+#include <easyretry/options.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace easyretry {
+namespace {
+
+[[noreturn]] void wrong(const char* field, const std::string& value, const char* remedy) {
+  throw std::invalid_argument(std::string{"engine option "} + field + " is " + value + "; " + remedy);
+}
+
+void check(const char* field, std::int64_t value, std::int64_t least, std::int64_t most, const char* unit) {
+  if (value >= least && value <= most) return;
+  wrong(field, std::to_string(value) + unit,
+        ("use " + std::to_string(least) + unit + " to " + std::to_string(most) + unit).c_str());
+}
+
+constexpr std::int64_t kDay = 24 * 60 * 60 * 1000;
+
+}  // namespace
+
+void validate(const EngineOptions& options) {
+  if (options.space.empty() || options.space.size() > 64) wrong("space", '"' + options.space + '"', "use 1 to 64 characters");
+  check("workers", options.workers, 1, 4096, "");
+  check("window", options.window.count(), 10, 10 * 60 * 1000, " ms");
+  check("lease", options.lease.count(), 100, kDay, " ms");
+  check("grace", options.grace.count(), 1, kDay, " ms");
+  check("drain", options.drain.count(), 0, kDay, " ms");
+  check("max_crashes", options.max_crashes, 1, 1000, "");
+  check("batch", static_cast<std::int64_t>(options.batch), 1, 10'000, "");
+  check("read_ahead", static_cast<std::int64_t>(options.read_ahead), 1'024, 100'000'000, "");
+  check("max_payload", static_cast<std::int64_t>(options.max_payload), 2, 64 * 1024 * 1024, "");
+}
+
+}  // namespace easyretry

@@ -1,0 +1,92 @@
+#include <easyretry/testing.h>
+
+#include <algorithm>
+
+#include "call/engine_impl.h"
+#include "engine/inline_workers.h"
+#include "engine/shard_set.h"
+#include "storage/open.h"
+
+namespace easyretry::testing {
+namespace {
+
+engine::MakeWorkers inline_workers() {
+  return [](const std::shared_ptr<engine::Context>& context, const std::shared_ptr<engine::Outcomes>& outcomes) {
+    return std::make_unique<engine::InlineWorkers>(*context, *outcomes);
+  };
+}
+
+// Holds the clock, too, so that it outlives everything that looks at it.
+struct ClockHolder {
+  ManualClock clock;
+};
+
+class ManualImpl final : private ClockHolder, public detail::EngineImpl {
+ public:
+  ManualImpl(std::string_view store_url, EngineOptions options)
+      : EngineImpl(storage::open_store(store_url, ClockHolder::clock), ClockHolder::clock, std::move(options),
+                   inline_workers()) {}
+
+  void start() override {}
+  void stop() override { core_.claimer.stop(); }
+
+  ManualClock& manual_clock() { return ClockHolder::clock; }
+
+  std::size_t run_due() {
+    const std::uint64_t before = core_.stats().claimed;
+    core_.loader.hurry();
+    while (step()) {
+    }
+    return core_.stats().claimed - before;
+  }
+
+  // When the earliest task that this engine can run is due.
+  std::optional<TimePoint> next_due() {
+    std::vector<storage::ShardCursor> from;
+    const auto all = engine::ShardSet::all(core_.total_shards());
+    for (const ShardId shard : all.list()) from.push_back({shard});
+    storage::LoadQuery query{core_.context().options.space, from, std::chrono::hours{24 * 365 * 20}};
+    const auto reply = detail::value_or_throw(core_.store().load(query));
+    const auto table = core_.context().handlers.snapshot();
+    std::optional<TimePoint> earliest;
+    for (const auto& task : reply.tasks) {
+      if (!table->find(reply.handlers[task.handler])) continue;
+      earliest = std::min(earliest.value_or(task.next_at), task.next_at);
+    }
+    return earliest;
+  }
+
+ private:
+  bool step() {
+    bool worked = core_.loader.step().worked;
+    worked |= core_.claimer.step().worked;
+    worked |= static_cast<engine::InlineWorkers&>(core_.workers()).step();
+    worked |= core_.settler.step().worked;
+    worked |= core_.renewer.step().worked;
+    return worked;
+  }
+};
+
+}  // namespace
+
+ManualEngine::ManualEngine(EngineOptions options, std::string_view store_url)
+    : Engine((validate(options), std::make_shared<ManualImpl>(store_url, std::move(options)))) {}
+
+ManualClock& ManualEngine::clock() { return static_cast<ManualImpl&>(impl()).manual_clock(); }
+
+std::size_t ManualEngine::run_due() { return static_cast<ManualImpl&>(impl()).run_due(); }
+
+std::size_t ManualEngine::drain(Millis at_most) {
+  auto& manual = static_cast<ManualImpl&>(impl());
+  const TimePoint end = clock().now() + at_most;
+  std::size_t executions = run_due();
+  for (auto due = manual.next_due(); due && *due <= end; due = manual.next_due()) {
+    if (*due > clock().now()) clock().advance(*due - clock().now());
+    const std::size_t ran = run_due();
+    if (ran == 0 && *due <= clock().now()) break;  // due, but nothing here can run it
+    executions += ran;
+  }
+  return executions;
+}
+
+}  // namespace easyretry::testing

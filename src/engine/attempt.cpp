@@ -1,0 +1,281 @@
+#include "engine/attempt.h"
+
+#include <algorithm>
+
+#include <easyretry/context.h>
+
+#include "policy/decide.h"
+
+namespace easyretry {
+namespace {
+thread_local const TaskContext* running_task = nullptr;
+}
+
+const TaskContext* current_task() { return running_task; }
+
+namespace engine {
+namespace {
+
+using task::Settlement;
+using Kind = Settlement::Kind;
+
+constexpr std::size_t kMaxErrorText = 4096;
+
+// Makes the task visible to user code on this thread, and only while it runs.
+class ContextScope {
+ public:
+  explicit ContextScope(Run& run) : context_{run.record.info, run.stop.get_token()}, outer_(running_task) {
+    running_task = &context_;
+  }
+  ~ContextScope() { running_task = outer_; }
+  ContextScope(const ContextScope&) = delete;
+  ContextScope& operator=(const ContextScope&) = delete;
+
+ private:
+  TaskContext context_;
+  const TaskContext* outer_;
+};
+
+std::string message_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (const std::string& text) {
+    return text;
+  } catch (const char* text) {
+    return text == nullptr ? "unknown exception" : text;
+  } catch (...) {
+    return "unknown exception";
+  }
+}
+
+struct Called {
+  enum class End { success, failed, rejected, undecodable };
+  End end = End::success;
+  std::string message{};
+  std::optional<Millis> delay{};
+  std::string result{};
+};
+
+class Attempt {
+ public:
+  Attempt(Run& run, Context& context) : run_(run), context_(context), handler_(run.handler->handler) {}
+
+  Settlement perform() {
+    if (crashes_exceeded()) return quarantine();
+    switch (info().stage) {
+      case Stage::run: return run_handler();
+      case Stage::on_success: return repeat_callback();
+      case Stage::on_final_failure: return repeat_callback();
+    }
+    return hand_back();
+  }
+
+ private:
+  const TaskInfo& info() const { return run_.record.info; }
+  TimePoint now() const { return context_.store_now(); }
+
+  Settlement settlement(Kind kind) const {
+    Settlement s;
+    s.ticket = run_.ticket();
+    s.kind = kind;
+    return s;
+  }
+
+  Settlement hand_back() const { return settlement(Kind::hand_back); }
+
+  Settlement finish(Outcome outcome, std::string error) const {
+    Settlement s = settlement(Kind::finish);
+    s.outcome = outcome;
+    s.error = std::move(error);
+    return s;
+  }
+
+  // The callbacks of a task that kept killing its worker get as many chances again.
+  bool crashes_exceeded() const {
+    const int allowed = info().stage == Stage::run ? context_.options.max_crashes : 2 * context_.options.max_crashes;
+    return info().crashes >= allowed;
+  }
+
+  Settlement quarantine() {
+    if (info().stage != Stage::run) return abandon_callback("its worker died " + std::to_string(info().crashes) + " times");
+    return fail_finally(Outcome::quarantined, "the worker died " + std::to_string(info().crashes) +
+                                                  " times while running this task; last error: " +
+                                                  (info().last_error.empty() ? "none" : info().last_error));
+  }
+
+  Settlement run_handler() {
+    // Time limits are checked before the handler runs: an order that has expired must not be paid late.
+    if (auto reason = policy::stop_reason(stop_rules(), info().attempts - 1, info().created_at, now())) {
+      return fail_finally(Outcome::exhausted, *reason);
+    }
+    Called called = call();
+    if (called.end == Called::End::success) return succeed(std::move(called.result));
+    if (run_.interrupt == Interrupt::draining) return hand_back();
+    if (run_.interrupt == Interrupt::timeout && called.end != Called::End::undecodable) {
+      called.end = Called::End::failed;
+      called.message = "timed out after " + std::to_string(handler_.options.timeout.count()) + " ms: " + called.message;
+    }
+    switch (called.end) {
+      case Called::End::undecodable: return fail_finally(Outcome::parked, std::move(called.message));
+      case Called::End::rejected: return fail_finally(Outcome::rejected, std::move(called.message));
+      default: return retry(std::move(called));
+    }
+  }
+
+  Called call() const {
+    try {
+      const bool want_result = run_.handler->success_when != nullptr || handler_.on_success != nullptr;
+      return judge(handler_.invoke(run_.record.payload, want_result));
+    } catch (const detail::UndecodablePayload& e) {
+      return {Called::End::undecodable, e.what()};
+    } catch (...) {
+      const auto thrown = std::current_exception();
+      const bool again = worth_retrying(handler_.policy, thrown);
+      return {again ? Called::End::failed : Called::End::rejected, message_of(thrown)};
+    }
+  }
+
+  Called judge(detail::Reply reply) const {
+    if (reply.answer) return judge(std::move(*reply.answer));
+    if (!run_.handler->success_when) return {Called::End::success, {}, {}, std::move(reply.result)};
+    const auto ok = run_.handler->success_when->evaluate(reply.result, run_.record.payload);
+    if (!ok) return {Called::End::failed, "success_when failed: " + ok.error().detail};
+    if (!*ok) return {Called::End::failed, "not successful by success_when: " + handler_.policy.success_when};
+    return {Called::End::success, {}, {}, std::move(reply.result)};
+  }
+
+  static Called judge(Answer answer) {
+    switch (answer.kind) {
+      case Answer::Kind::done: return {};
+      case Answer::Kind::retry_later: return {Called::End::failed, std::move(answer.why)};
+      case Answer::Kind::retry_after: return {Called::End::failed, std::move(answer.why), answer.delay};
+      case Answer::Kind::give_up: return {Called::End::rejected, std::move(answer.why)};
+    }
+    return {Called::End::failed, "the handler's answer is none of done, retry_later, retry_after, give_up"};
+  }
+
+  Settlement retry(Called called) {
+    const Millis last = info().last_failed_at ? info().next_at - *info().last_failed_at : Millis{0};
+    Settlement s = settlement(Kind::retry);
+    s.delay = std::max(Millis{0}, called.delay ? *called.delay
+                                               : policy::next_delay(backoff(), info().attempts, last, context_.random.unit()));
+    if (auto reason = policy::stop_reason(stop_rules(), info().attempts, info().created_at, now() + s.delay)) {
+      return fail_finally(Outcome::exhausted, called.message + " (" + *reason + ")");
+    }
+    s.error = called.message.empty() ? "failed without a message" : std::move(called.message);
+    return s;
+  }
+
+  Stop stop_rules() const {
+    const auto& rules = run_.record.rules;
+    return {rules.max_attempts, rules.max_duration, rules.deadline};
+  }
+
+  Backoff backoff() const {
+    const std::string& text = run_.record.rules.backoff;
+    if (text.empty() || text == run_.handler->backoff_text) return handler_.policy.backoff;
+    try {
+      return policy::parse_backoff(text);
+    } catch (const std::invalid_argument& e) {
+      warn("its stored backoff is unreadable, the handler's is used: " + std::string{e.what()});
+      return handler_.policy.backoff;
+    }
+  }
+
+  Settlement succeed(std::string result) {
+    if (!handler_.on_success) return finish(Outcome::succeeded, {});
+    const auto thrown = callback_error([&] { handler_.on_success(result, info()); });
+    if (!thrown) return finish(Outcome::succeeded, {});
+    Settlement s = advance(Stage::on_success, Outcome::succeeded, "on_success: " + *thrown);
+    s.result = std::move(result);
+    return s;
+  }
+
+  Settlement fail_finally(Outcome outcome, std::string message) {
+    if (!handler_.on_final_failure) return finish(outcome, std::move(message));
+    const auto thrown = callback_error([&] { handler_.on_final_failure({outcome, message}, info()); });
+    if (!thrown) return finish(outcome, std::move(message));
+    return advance(Stage::on_final_failure, outcome, std::move(message));
+  }
+
+  Settlement advance(Stage stage, Outcome outcome, std::string error) const {
+    Settlement s = settlement(Kind::advance);
+    s.stage = stage;
+    s.outcome = outcome;
+    s.delay = policy::next_delay(kCallbackBackoff, 1, Millis{0}, context_.random.unit());
+    s.error = std::move(error);
+    return s;
+  }
+
+  Settlement repeat_callback() {
+    const auto thrown = callback_error([&] { call_callback(); });
+    if (!thrown) return finish(decided(), {});
+    if (run_.interrupt == Interrupt::draining) return hand_back();
+    const int tries = run_.record.callback_attempts + 1;  // the first was made right after the handler
+    if (tries >= kCallbackAttempts) return abandon_callback("it failed " + std::to_string(tries) + " times: " + *thrown);
+    Settlement s = settlement(Kind::retry);
+    s.delay = policy::next_delay(kCallbackBackoff, tries, Millis{0}, context_.random.unit());
+    // last_error stays the reason of the final failure: the callback is told it again.
+    if (info().stage == Stage::on_success) s.error = "on_success: " + *thrown;
+    return s;
+  }
+
+  void call_callback() const {
+    if (info().stage == Stage::on_success && handler_.on_success) handler_.on_success(run_.record.result, info());
+    if (info().stage == Stage::on_final_failure && handler_.on_final_failure) {
+      handler_.on_final_failure({decided(), info().last_error}, info());
+    }
+  }
+
+  Outcome decided() const {
+    return info().outcome.value_or(info().stage == Stage::on_success ? Outcome::succeeded : Outcome::exhausted);
+  }
+
+  Settlement abandon_callback(const std::string& why) {
+    Counters::add(context_.counters.callbacks_abandoned);
+    warn("its callback is given up, " + why);
+    return finish(decided(), info().last_error + " (callback given up: " + why + ")");
+  }
+
+  template <class F>
+  std::optional<std::string> callback_error(F&& callback) const {
+    try {
+      callback();
+      return std::nullopt;
+    } catch (...) {
+      Counters::add(context_.counters.callback_failures);
+      auto text = message_of(std::current_exception());
+      warn("a callback threw: " + text);
+      return text;
+    }
+  }
+
+  void warn(const std::string& text) const {
+    context_.log(LogLevel::warning, "task " + to_string(info().id) + " (" + info().handler + "): " + text);
+  }
+
+  Run& run_;
+  Context& context_;
+  const detail::Handler& handler_;
+};
+
+}  // namespace
+
+Settlement attempt(Run& run, Context& context) {
+  const ContextScope scope{run};
+  // Whether someone else may have it by now is not known, so nothing is started; the fence sorts out the rest.
+  if (context.clock.steady() >= run.trusted_until.load()) {
+    Settlement s;
+    s.ticket = run.ticket();
+    s.kind = Kind::hand_back;
+    return s;
+  }
+  Settlement s = Attempt{run, context}.perform();
+  if (s.error.size() > kMaxErrorText) s.error.resize(kMaxErrorText);
+  return s;
+}
+
+}  // namespace engine
+}  // namespace easyretry

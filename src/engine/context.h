@@ -1,0 +1,76 @@
+#pragma once
+// What all parts of one engine share.
+
+#include <algorithm>
+#include <atomic>
+#include <string>
+
+#include <easyretry/options.h>
+
+#include "base/random.h"
+#include "engine/counters.h"
+#include "engine/handlers.h"
+#include "engine/store_time.h"
+#include "storage/store.h"
+
+namespace easyretry::engine {
+
+struct Context {
+  Context(storage::Store& the_store, const Clock& the_clock, EngineOptions the_options, std::string the_owner,
+          std::uint64_t seed)
+      : store(the_store),
+        clock(the_clock),
+        options(std::move(the_options)),
+        owner(std::move(the_owner)),
+        store_time(the_clock.now(), the_clock.steady()),
+        random(seed) {}
+
+  storage::Store& store;
+  const Clock& clock;
+  const EngineOptions options;
+  const std::string owner;  // unique per start, so that a restarted process is not taken for its former self
+  StoreTime store_time;
+  base::Random random;
+  Handlers handlers{};
+  Counters counters{};
+
+  TimePoint store_now() const { return store_time.at(clock.steady()); }
+
+  void log(LogLevel level, const std::string& text) const {
+    if (options.log) options.log(level, text);
+  }
+
+  // Makes a store call and learns the store's time from its reply.
+  template <class Call>
+  auto ask(Call&& call) {
+    const Instant sent = clock.steady();
+    auto reply = call(store);
+    if (reply) {
+      store_time.observe(reply->now, sent, clock.steady());
+    } else {
+      note(reply.error());
+    }
+    return reply;
+  }
+
+  void note(const Error& error) {
+    Counters::add(counters.store_errors);
+    // A store that is down fails every call: one line a second is enough.
+    const Instant now = clock.steady();
+    Instant last = last_error_logged_.load();
+    if (now - last < std::chrono::seconds{1} && last != Instant::min()) return;
+    if (last_error_logged_.compare_exchange_strong(last, now)) log(LogLevel::error, to_string(error));
+  }
+
+ private:
+  std::atomic<Instant> last_error_logged_{Instant::min()};
+};
+
+// How long a part waits after the n-th failed store call in a row: 50 ms doubling to 2 s, with jitter, so that
+// instances do not come back together.
+inline std::chrono::nanoseconds pause_after_failures(int failures, base::Random& random) {
+  const double millis = std::min(2000.0, 50.0 * static_cast<double>(1 << std::min(failures, 6)));
+  return std::chrono::nanoseconds{static_cast<std::int64_t>(millis * (0.5 + random.unit() / 2) * 1e6)};
+}
+
+}  // namespace easyretry::engine

@@ -1,0 +1,186 @@
+#include "engine/core.h"
+
+#include <algorithm>
+
+#include <unistd.h>
+
+#include "task/task_id.h"
+
+namespace easyretry::engine {
+namespace {
+
+// A reply that is lost again and again is reported as in doubt rather than tried for ever.
+constexpr int kInsertTries = 3;
+
+std::string make_owner(std::uint64_t boot) {
+  char host[64] = "unknown";
+  gethostname(host, sizeof host - 1);
+  return std::string{host} + ":" + std::to_string(getpid()) + ":" + std::to_string(boot % 1'000'000'007);
+}
+
+std::shared_ptr<Context> make_context(storage::Store& store, const Clock& clock, CoreOptions options) {
+  const std::uint64_t seed = options.seed != 0 ? options.seed : base::random_seed();
+  std::string owner = options.owner.empty() ? make_owner(base::random_seed()) : std::move(options.owner);
+  return std::make_shared<Context>(store, clock, std::move(options.engine), std::move(owner), seed);
+}
+
+}  // namespace
+
+Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOptions options, const MakeWorkers& workers)
+    : store_(std::move(store)),
+      total_shards_(store_->info().total_shards),
+      context_(make_context(*store_, clock, std::move(options))),
+      outcomes_(std::make_shared<Outcomes>()),
+      workers_(workers(context_, outcomes_)),
+      claimer(*context_, holdings_, *workers_),
+      loader(*context_, claimer, total_shards_),
+      settler(*context_, *outcomes_, holdings_, claimer),
+      renewer(*context_, holdings_),
+      keeper(*context_) {}
+
+Result<std::vector<storage::Inserted>> Core::submit(std::span<const task::NewTask> tasks) {
+  const TimePoint since = context_->store_now();
+  auto inserted = insert(tasks);
+  if (!inserted && inserted.error().code == Errc::in_doubt) inserted = insert_in_doubt(tasks, since);
+  if (!inserted) return inserted;
+  Counters::add(context_->counters.stored,
+                static_cast<std::uint64_t>(std::count_if(inserted->begin(), inserted->end(), [](const auto& i) { return i.created; })));
+  offer_soon(tasks, *inserted);
+  return inserted;
+}
+
+Result<std::vector<storage::Inserted>> Core::insert(std::span<const task::NewTask> tasks) {
+  auto reply = context_->ask([&](storage::Store& store) { return store.insert(tasks); });
+  if (!reply) return tl::make_unexpected(reply.error());
+  return std::move(reply->tasks);
+}
+
+// Looks for each task by its key first; only what is nowhere is stored again. A task that was stored, run and left no
+// history meanwhile cannot be seen: it is stored once more, which is what "at least once" means.
+Result<std::vector<storage::Inserted>> Core::insert_in_doubt(std::span<const task::NewTask> tasks, TimePoint since) {
+  std::vector<storage::Inserted> all;
+  for (const task::NewTask& task : tasks) {
+    Result<std::vector<storage::Inserted>> one;
+    for (int tries = 0; tries < kInsertTries; ++tries) {
+      auto found = look(task, since);
+      if (!found) {
+        one = tl::make_unexpected(Error{Errc::in_doubt, found.error().where, found.error().detail});
+        continue;
+      }
+      if (*found) {
+        one = std::vector{**found};
+        break;
+      }
+      one = insert({&task, 1});
+      if (one || one.error().code == Errc::invalid_argument) break;
+    }
+    if (!one) {
+      // Of the batch, something may be stored: for the caller that is in doubt, whatever this one said.
+      Error error = one.error();
+      if (error.code == Errc::unavailable) error.code = Errc::in_doubt;
+      return tl::make_unexpected(std::move(error));
+    }
+    all.push_back(one->front());
+  }
+  return all;
+}
+
+Result<std::optional<storage::Inserted>> Core::look(const task::NewTask& task, TimePoint since) {
+  storage::TaskQuery query;
+  query.space = task.space;
+  query.key = task.key;
+  for (const bool finished : {false, true}) {
+    query.finished = finished;
+    const auto found = store_->list(query);
+    if (!found) {
+      context_->note(found.error());
+      return tl::make_unexpected(found.error());
+    }
+    for (auto it = found->rbegin(); it != found->rend(); ++it) {
+      const TaskInfo& info = it->info;
+      if (finished && info.created_at < since) continue;  // an earlier life of the same key
+      return storage::Inserted{info.id, info.version, info.next_at, info.created_at >= since};
+    }
+  }
+  return std::nullopt;
+}
+
+void Core::offer_soon(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted) {
+  const auto table = context_->handlers.snapshot();
+  const TimePoint horizon = context_->store_now() + context_->options.window;
+  const auto owned = loader.owned();
+  std::vector<Offer> offers;
+  offers.reserve(inserted.size());
+  for (std::size_t i = 0; i < inserted.size(); ++i) {
+    const storage::Inserted& task = inserted[i];
+    if (!task.created || task.next_at > horizon) continue;
+    const auto handler = table->by_name.find(tasks[i].handler);
+    if (handler == table->by_name.end() || !owned->contains(task::shard_of(task.id))) continue;
+    offers.push_back({{task.id, static_cast<std::uint32_t>(task.version), handler->second}, task.next_at});
+  }
+  claimer.offer(offers);
+}
+
+Result<std::optional<task::TaskRecord>> Core::find(TaskId id) {
+  auto found = store_->find({&id, 1});
+  if (!found) return tl::make_unexpected(found.error());
+  if (found->empty() || found->front().info.space != context_->options.space) return std::nullopt;
+  task::TaskRecord record = std::move(found->front());
+  record.info.no_handler = record.info.state != TaskState::finished &&
+                           context_->handlers.snapshot()->find(record.info.handler) == nullptr;
+  return record;
+}
+
+Result<bool> Core::cancel(TaskId id) {
+  const auto record = find(id);
+  if (!record) return tl::make_unexpected(record.error());
+  if (!*record || (*record)->info.state == TaskState::finished) return false;
+  const auto handler = context_->handlers.snapshot()->find((*record)->info.handler);
+  const bool tell = handler != nullptr && handler->handler.on_final_failure != nullptr;
+  const auto reply = context_->ask([&](storage::Store& store) {
+    return store.cancel({&id, 1}, tell ? storage::Cancel::tell : storage::Cancel::end);
+  });
+  if (!reply) return tl::make_unexpected(reply.error());
+  if (!reply->applied.front()) return false;
+  if (const RunPtr run = holdings_.find(id)) run->interrupt_with(Interrupt::cancelled);
+  if (tell) {
+    loader.hurry();
+  } else {
+    Counters::add(context_->counters.cancelled);
+  }
+  return true;
+}
+
+void Core::own(std::vector<ShardId> shards) {
+  loader.own(std::move(shards));
+  claimer.forget([owned = loader.owned()](const WheelEntry& entry) { return !owned->contains(task::shard_of(entry.id)); });
+}
+
+Stats Core::stats() const {
+  const Counters& c = context_->counters;
+  Stats s;
+  s.stored = c.stored;
+  s.claimed = c.claimed;
+  s.succeeded = c.succeeded;
+  s.retried = c.retried;
+  s.exhausted = c.exhausted;
+  s.rejected = c.rejected;
+  s.quarantined = c.quarantined;
+  s.parked = c.parked;
+  s.cancelled = c.cancelled;
+  s.handed_back = c.handed_back;
+  s.callback_failures = c.callback_failures;
+  s.callbacks_abandoned = c.callbacks_abandoned;
+  s.lost_claims = c.lost_claims;
+  s.stale_settles = c.stale_settles;
+  s.leases_lost = c.leases_lost;
+  s.timeouts = c.timeouts;
+  s.store_errors = c.store_errors;
+  s.internal_errors = c.internal_errors;
+  s.read_ahead = claimer.held();
+  s.running = holdings_.size();
+  s.no_handler = loader.no_handler();
+  return s;
+}
+
+}  // namespace easyretry::engine

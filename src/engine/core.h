@@ -1,0 +1,82 @@
+#pragma once
+// One engine: its parts, wired.
+//
+//   store ──load──► Loader ──► Claimer (wheel, ready) ──won──► Workers ──outcome──► Settler ──► store
+//                                        ▲                                             │
+//                                        └──────────────── retries due soon ◄──────────┘
+//   beside them: Renewer (leases, timeouts) and Keeper (housekeeping)
+//
+// The Core does nothing by itself: threads.h gives the parts threads, ManualCore and the simulator step them.
+// Destroying it without stop() is what a crash looks like to the store.
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <easyretry/stats.h>
+
+#include "engine/claimer.h"
+#include "engine/context.h"
+#include "engine/holdings.h"
+#include "engine/keeper.h"
+#include "engine/loader.h"
+#include "engine/outcomes.h"
+#include "engine/renewer.h"
+#include "engine/settler.h"
+#include "engine/workers.h"
+
+namespace easyretry::engine {
+
+using MakeWorkers = std::function<std::unique_ptr<Workers>(std::shared_ptr<Context>, std::shared_ptr<Outcomes>)>;
+
+struct CoreOptions {
+  EngineOptions engine;
+  std::string owner;       // empty: made up from host, process and a random part
+  std::uint64_t seed = 0;  // 0: from the operating system
+};
+
+class Core {
+ public:
+  Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOptions options, const MakeWorkers& workers);
+
+  // Stores tasks; those due soon are in memory before this returns. A lost reply is looked into, not guessed.
+  Result<std::vector<storage::Inserted>> submit(std::span<const task::NewTask> tasks);
+  Result<std::optional<task::TaskRecord>> find(TaskId id);
+  // False: there is no such live task. A running handler sees its stop token.
+  Result<bool> cancel(TaskId id);
+  Stats stats() const;
+
+  // Only these shards are scanned from now on; what was read ahead of others is forgotten.
+  void own(std::vector<ShardId> shards);
+
+  Context& context() { return *context_; }
+  storage::Store& store() { return *store_; }
+  int total_shards() const { return total_shards_; }
+
+ private:
+  Result<std::vector<storage::Inserted>> insert(std::span<const task::NewTask> tasks);
+  Result<std::vector<storage::Inserted>> insert_in_doubt(std::span<const task::NewTask> tasks, TimePoint since);
+  Result<std::optional<storage::Inserted>> look(const task::NewTask& task, TimePoint since);
+  void offer_soon(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
+
+  const std::shared_ptr<storage::Store> store_;
+  const int total_shards_;
+  const std::shared_ptr<Context> context_;
+  const std::shared_ptr<Outcomes> outcomes_;
+  Holdings holdings_;
+  const std::unique_ptr<Workers> workers_;
+
+ public:
+  Claimer claimer;
+  Loader loader;
+  Settler settler;
+  Renewer renewer;
+  Keeper keeper;
+
+  Workers& workers() { return *workers_; }
+  Holdings& holdings() { return holdings_; }
+  Outcomes& outcomes() { return *outcomes_; }
+};
+
+}  // namespace easyretry::engine

@@ -1,0 +1,56 @@
+#pragma once
+// The closed registry of handlers: names from storage are looked up here and nowhere else.
+//
+// Readers take a snapshot, an immutable table, and keep it for a batch; registering makes a new one. Numbers stay
+// valid for the life of the registry.
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include <easyretry/handler.h>
+
+#include "policy/success_expression.h"
+
+namespace easyretry::engine {
+
+using HandlerNo = std::uint16_t;
+
+// A handler with what is worked out once.
+struct KnownHandler {
+  detail::Handler handler;
+  std::string backoff_text;
+  std::shared_ptr<const policy::SuccessExpression> success_when;  // null: none
+};
+
+struct HandlerTable {
+  std::vector<std::shared_ptr<const KnownHandler>> by_number;
+  std::unordered_map<std::string, HandlerNo> by_name;
+
+  std::shared_ptr<const KnownHandler> find(const std::string& name) const;
+  // Executions of handler `no` that may run at a time on a pool of this many workers.
+  std::size_t concurrency(HandlerNo no, std::size_t workers) const;
+};
+
+class Handlers {
+ public:
+  Handlers();
+
+  // Throws std::invalid_argument for a name that is taken or unusable, or a policy that cannot work.
+  void add(detail::Handler handler);
+  void set_on_success(const std::string& name, decltype(detail::Handler::on_success) callback);
+  void set_on_final_failure(const std::string& name, decltype(detail::Handler::on_final_failure) callback);
+
+  std::shared_ptr<const HandlerTable> snapshot() const;
+
+ private:
+  void change(const std::string& name, const std::function<void(KnownHandler&)>& edit);
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const HandlerTable> table_;  // guarded by mutex_; the table itself never changes
+};
+
+}  // namespace easyretry::engine

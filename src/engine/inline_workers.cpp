@@ -1,0 +1,26 @@
+#include "engine/inline_workers.h"
+
+#include <iterator>
+#include <utility>
+
+#include "engine/attempt.h"
+
+namespace easyretry::engine {
+
+std::size_t InlineWorkers::room(HandlerNo, std::size_t) { return context_.options.batch; }
+
+void InlineWorkers::take(std::vector<RunPtr> runs) {
+  std::move(runs.begin(), runs.end(), std::back_inserter(waiting_));
+}
+
+bool InlineWorkers::step() {
+  const std::vector<RunPtr> runs = std::exchange(waiting_, {});
+  for (const RunPtr& run : runs) {
+    run->started = context_.clock.steady();
+    auto settlement = attempt(*run, context_);
+    outcomes_.put(run, std::move(settlement));
+  }
+  return !runs.empty();
+}
+
+}  // namespace easyretry::engine

@@ -1,0 +1,29 @@
+#pragma once
+// Runs handlers on the thread that steps the engine: for tests, where everything happens in one known order.
+
+#include "engine/context.h"
+#include "engine/outcomes.h"
+#include "engine/workers.h"
+
+namespace easyretry::engine {
+
+class InlineWorkers final : public Workers {
+ public:
+  InlineWorkers(Context& context, Outcomes& outcomes) : context_(context), outcomes_(outcomes) {}
+
+  std::size_t room(HandlerNo handler, std::size_t concurrency) override;
+  void take(std::vector<RunPtr> runs) override;
+  std::size_t size() const override { return 1; }
+  std::size_t busy() const override { return waiting_.size(); }
+  std::vector<RunPtr> take_waiting() override { return std::exchange(waiting_, {}); }
+
+  // Runs what is waiting; true if there was anything.
+  bool step();
+
+ private:
+  Context& context_;
+  Outcomes& outcomes_;
+  std::vector<RunPtr> waiting_;
+};
+
+}  // namespace easyretry::engine

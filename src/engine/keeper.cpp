@@ -1,0 +1,21 @@
+#include "engine/keeper.h"
+
+namespace easyretry::engine {
+namespace {
+constexpr auto kEvery = std::chrono::hours{1};
+constexpr auto kAfterFailure = std::chrono::minutes{1};
+}  // namespace
+
+Step Keeper::step() {
+  const auto report = context_.store.keep();
+  if (!report) {
+    context_.note(report.error());
+    return {true, context_.clock.steady() + kAfterFailure};
+  }
+  for (const std::string& table : report->dropped_tables) {
+    context_.log(LogLevel::info, "history older than its keeping time dropped: " + table);
+  }
+  return {true, context_.clock.steady() + kEvery};
+}
+
+}  // namespace easyretry::engine

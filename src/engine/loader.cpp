@@ -1,0 +1,139 @@
+#include "engine/loader.h"
+
+#include <algorithm>
+
+namespace easyretry::engine {
+namespace {
+
+// Small pages while many shards have much to give; the store reads ahead of the claims by one page a shard.
+constexpr std::size_t kSmallestPage = 16;
+
+}  // namespace
+
+Loader::Loader(Context& context, Claimer& claimer, int total_shards)
+    : context_(context),
+      claimer_(claimer),
+      all_shards_(ShardSet::all(total_shards)),
+      owned_(std::make_shared<ShardSet>(all_shards_)),
+      next_sweep_(context.clock.steady() + context.options.grace) {
+  claimer.loader_bell = &bell;
+}
+
+void Loader::stop() {
+  stopped_ = true;
+  bell.ring();
+}
+
+void Loader::hurry() {
+  hurry_ = true;
+  bell.ring();
+}
+
+void Loader::own(std::vector<ShardId> shards) {
+  {
+    const std::lock_guard lock{mutex_};
+    owned_ = std::make_shared<ShardSet>(std::move(shards));
+  }
+  hurry();
+}
+
+std::shared_ptr<const ShardSet> Loader::owned() const {
+  const std::lock_guard lock{mutex_};
+  return owned_;
+}
+
+std::map<std::string, std::uint64_t> Loader::no_handler() const {
+  const std::lock_guard lock{mutex_};
+  return no_handler_;
+}
+
+Step Loader::step() {
+  if (stopped_) return {};
+  const Instant now = context_.clock.steady();
+  if (hurry_.exchange(false) || claimer_.take_hungry() || now >= next_pass_) begin_pass();
+  if (!in_pass_) return {false, next_pass_};
+
+  const std::size_t room = claimer_.room();
+  // Memory is full: the Claimer rings when half of it is free again.
+  if (room < kSmallestPage * std::max<std::size_t>(cursors_.size(), 1)) {
+    end_pass(false);
+    return {false, next_pass_};
+  }
+  auto reply = read(room);
+  if (!reply) return pause();
+  failures_ = 0;
+  hand_over(*reply);
+  cursors_ = std::move(reply->more);
+  if (cursors_.empty()) {
+    end_pass(true);
+  } else if (context_.clock.steady() - pass_began_ > context_.options.window) {
+    end_pass(false);  // start over: what was stored behind the cursor must not wait for a long pass to end
+    hurry_ = true;
+  }
+  return Step::again();
+}
+
+void Loader::begin_pass() {
+  const Instant now = context_.clock.steady();
+  in_pass_ = true;
+  pass_began_ = now;
+  sweeping_ = now >= next_sweep_;
+  unhandled_.clear();
+  cursors_.clear();
+  if (sweeping_) next_sweep_ = now + context_.options.grace;
+  const auto owned = this->owned();
+  for (const ShardId shard : (sweeping_ ? all_shards_ : *owned).list()) cursors_.push_back({shard});
+}
+
+// A pass that had to read a lot is not repeated at once: reading stays below a quarter of the time.
+void Loader::end_pass(bool complete) {
+  const Instant now = context_.clock.steady();
+  in_pass_ = false;
+  next_pass_ = sweeping_ ? now : pass_began_ + std::max<Instant::duration>(context_.options.window / 2, 4 * (now - pass_began_));
+  if (!complete || sweeping_) return;
+  const std::lock_guard lock{mutex_};
+  no_handler_ = unhandled_;
+}
+
+Result<storage::LoadReply> Loader::read(std::size_t room) {
+  storage::LoadQuery query;
+  query.space = context_.options.space;
+  query.from = cursors_;
+  query.ahead = sweeping_ ? -context_.options.grace : context_.options.window;
+  query.limit = std::clamp(room / std::max<std::size_t>(cursors_.size(), 1), kSmallestPage, context_.options.batch);
+  return context_.ask([&](storage::Store& store) { return store.load(query); });
+}
+
+void Loader::hand_over(const storage::LoadReply& reply) {
+  const std::vector<int> numbers = numbers_of(reply.handlers);
+  offers_.clear();
+  for (const storage::LoadedTask& loaded : reply.tasks) {
+    const int no = numbers[loaded.handler];
+    if (no >= 0) {
+      offers_.push_back({{loaded.ticket.id, static_cast<std::uint32_t>(loaded.ticket.version), static_cast<HandlerNo>(no)},
+                         loaded.next_at});
+    } else if (loaded.next_at <= reply.now) {
+      ++unhandled_[reply.handlers[loaded.handler]];
+    }
+  }
+  claimer_.offer(offers_);
+}
+
+std::vector<int> Loader::numbers_of(const std::vector<std::string>& names) {
+  const auto table = context_.handlers.snapshot();
+  std::vector<int> numbers;
+  numbers.reserve(names.size());
+  for (const std::string& name : names) {
+    const auto found = table->by_name.find(name);
+    numbers.push_back(found == table->by_name.end() ? -1 : found->second);
+  }
+  return numbers;
+}
+
+Step Loader::pause() {
+  end_pass(false);
+  next_pass_ = context_.clock.steady() + pause_after_failures(failures_++, context_.random);
+  return {false, next_pass_};
+}
+
+}  // namespace easyretry::engine

@@ -1,0 +1,69 @@
+#pragma once
+// Reads what is due within the window from the owned shards into the Claimer's memory, by keyset pages, never
+// changing a row. A pass goes from the earliest due task to the end of the window; passes follow each other at half a
+// window, so new and abandoned tasks are seen in time. Now and then it also looks at every shard for tasks overdue
+// by more than `grace`: what nobody else serves still gets its turn.
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/bell.h"
+#include "engine/claimer.h"
+#include "engine/context.h"
+#include "engine/shard_set.h"
+#include "engine/step.h"
+
+namespace easyretry::engine {
+
+class Loader {
+ public:
+  Loader(Context& context, Claimer& claimer, int total_shards);
+
+  Step step();
+  void stop();
+  // A pass starts with the next step. From any thread.
+  void hurry();
+  // The shards this instance should look at; starts a pass. From any thread.
+  void own(std::vector<ShardId> shards);
+  std::shared_ptr<const ShardSet> owned() const;
+
+  // Due tasks of the last pass whose handler nobody registered here.
+  std::map<std::string, std::uint64_t> no_handler() const;
+
+  Bell bell;
+
+ private:
+  void begin_pass();
+  void end_pass(bool complete);
+  Result<storage::LoadReply> read(std::size_t room);
+  void hand_over(const storage::LoadReply& reply);
+  std::vector<int> numbers_of(const std::vector<std::string>& names);
+  Step pause();
+
+  Context& context_;
+  Claimer& claimer_;
+  const ShardSet all_shards_;
+  std::atomic<bool> stopped_{false};
+  std::atomic<bool> hurry_{true};
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<const ShardSet> owned_;            // guarded by mutex_; the set itself never changes
+  std::map<std::string, std::uint64_t> no_handler_;  // guarded by mutex_; of the last whole pass
+
+  // The loading thread's own
+  std::vector<storage::ShardCursor> cursors_;        // shards still to be read in this pass
+  std::map<std::string, std::uint64_t> unhandled_;   // of the pass under way
+  std::vector<Offer> offers_;
+  bool in_pass_ = false;
+  bool sweeping_ = false;                            // this pass looks at all shards, for what is overdue
+  Instant pass_began_ = Instant::min();
+  Instant next_pass_ = Instant::min();
+  Instant next_sweep_;
+  int failures_ = 0;
+};
+
+}  // namespace easyretry::engine

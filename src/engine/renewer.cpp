@@ -1,0 +1,87 @@
+#include "engine/renewer.h"
+
+#include <algorithm>
+
+namespace easyretry::engine {
+namespace {
+
+// A handler that has ignored its stop token for this many timeouts is taken for hung: its lease is let go.
+constexpr int kHungAfterTimeouts = 2;
+
+bool hung(const Run& run, Instant now) {
+  const Millis timeout = run.handler->handler.options.timeout;
+  const Instant started = run.started;
+  return timeout > Millis{0} && started != Instant::max() && now - started > kHungAfterTimeouts * timeout;
+}
+
+}  // namespace
+
+Step Renewer::step() {
+  const Instant now = context_.clock.steady();
+  std::vector<RunPtr> due;
+  for (const RunPtr& run : holdings_.all()) {
+    check_timeout(*run, now);
+    check_trust(*run, now);
+    if (needs_renewal(*run, now)) due.push_back(run);
+  }
+  for (std::span<const RunPtr> rest{due}; !rest.empty();) {
+    const std::size_t n = std::min(rest.size(), context_.options.batch);
+    renew(rest.first(n));
+    rest = rest.subspan(n);
+  }
+  return {!due.empty(), next(now)};
+}
+
+// Two thirds of the lease are left when it is renewed, so two renewals may fail before it is lost.
+bool Renewer::needs_renewal(const Run& run, Instant now) const {
+  const auto left = run.trusted_until.load() - now;
+  return left < context_.options.lease * 6 / 10 && !hung(run, now);
+}
+
+void Renewer::check_timeout(Run& run, Instant now) {
+  const Millis timeout = run.handler->handler.options.timeout;
+  const Instant started = run.started;
+  if (timeout == Millis{0} || started == Instant::max() || now - started < timeout) return;
+  if (run.interrupt == Interrupt::none) Counters::add(context_.counters.timeouts);
+  run.interrupt_with(Interrupt::timeout);
+}
+
+void Renewer::check_trust(Run& run, Instant now) {
+  if (now < run.trusted_until.load() || run.interrupt != Interrupt::none) return;
+  Counters::add(context_.counters.leases_lost);
+  run.interrupt_with(Interrupt::lease_lost);
+}
+
+void Renewer::renew(std::span<const RunPtr> runs) {
+  std::vector<task::Ticket> tickets;
+  tickets.reserve(runs.size());
+  for (const RunPtr& run : runs) tickets.push_back(run->ticket());
+
+  const Instant sent = context_.clock.steady();
+  const Millis lease = context_.options.lease;
+  const auto reply = context_.ask([&](storage::Store& store) { return store.renew(tickets, lease); });
+  if (!reply) return;  // trust runs out by itself
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (reply->applied[i]) {
+      runs[i]->trusted_until = trust(sent, lease);
+      continue;
+    }
+    // Not ours any more, or settled a moment ago; only the first is a loss.
+    if (holdings_.find(tickets[i].id) != runs[i]) continue;
+    if (runs[i]->interrupt == Interrupt::none) Counters::add(context_.counters.leases_lost);
+    runs[i]->interrupt_with(Interrupt::lease_lost);
+  }
+}
+
+// Often enough for the shortest timeout to be noticed within a tenth of it.
+Instant Renewer::next(Instant now) const {
+  Millis pause = context_.options.lease / 6;
+  const auto table = context_.handlers.snapshot();
+  for (const auto& known : table->by_number) {
+    const Millis timeout = known->handler.options.timeout;
+    if (timeout > Millis{0}) pause = std::min(pause, std::max(timeout / 10, Millis{1}));
+  }
+  return now + pause;
+}
+
+}  // namespace easyretry::engine

@@ -1,0 +1,46 @@
+#pragma once
+// One claimed task on its way from the claim to the settlement.
+
+#include <atomic>
+#include <memory>
+#include <stop_token>
+
+#include "engine/handlers.h"
+#include "task/record.h"
+
+namespace easyretry::engine {
+
+// Until when, by our clock, a lease asked for at `sent` surely holds. A tenth of it is left aside for a slow reply and for
+// clocks that run differently.
+inline Instant trust(Instant sent, Millis lease) { return sent + lease - lease / 10; }
+
+enum class Interrupt { none, timeout, lease_lost, cancelled, draining };
+
+struct Run {
+  Run(task::TaskRecord claimed, std::shared_ptr<const KnownHandler> known, HandlerNo number, Instant trust)
+      : record(std::move(claimed)), handler(std::move(known)), no(number), trusted_until(trust) {}
+
+  // Fixed after construction
+  const task::TaskRecord record;
+  const std::shared_ptr<const KnownHandler> handler;
+  const HandlerNo no;
+
+  // Shared between the worker, the Renewer and whoever stops it
+  std::atomic<Instant> trusted_until;         // by our clock the lease surely holds until then
+  std::atomic<Instant> started{Instant::max()};
+  std::atomic<Interrupt> interrupt{Interrupt::none};
+  std::stop_source stop;
+
+  task::Ticket ticket() const { return {record.info.id, record.info.version}; }
+
+  // The first reason stays.
+  void interrupt_with(Interrupt why) {
+    auto none = Interrupt::none;
+    interrupt.compare_exchange_strong(none, why);
+    stop.request_stop();
+  }
+};
+
+using RunPtr = std::shared_ptr<Run>;
+
+}  // namespace easyretry::engine

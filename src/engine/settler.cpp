@@ -1,0 +1,110 @@
+#include "engine/settler.h"
+
+#include <algorithm>
+
+namespace easyretry::engine {
+
+using Kind = task::Settlement::Kind;
+
+Settler::Settler(Context& context, Outcomes& outcomes, Holdings& holdings, Claimer& claimer)
+    : context_(context), outcomes_(outcomes), holdings_(holdings), claimer_(claimer) {}
+
+Step Settler::step() {
+  outcomes_.take(pending_);
+  if (pending_.empty()) return {};
+  failed_ = false;
+  const std::size_t n = std::min(pending_.size(), context_.options.batch);
+  write(std::span{pending_}.first(n));
+  if (failed_) {
+    const auto pause = pause_after_failures(failures_++, context_.random);
+    return {true, context_.clock.steady() + pause};
+  }
+  failures_ = 0;
+  pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(n));
+  outcomes_.take(pending_);
+  return pending_.empty() ? Step{true, Instant::max()} : Step::again();
+}
+
+void Settler::write(std::span<Item> items) {
+  std::vector<task::Settlement> settlements;
+  settlements.reserve(items.size());
+  for (const Item& item : items) settlements.push_back(item.settlement);
+  const auto reply = context_.ask([&](storage::Store& store) { return store.settle(settlements); });
+  if (reply) {
+    written(items, *reply);
+  } else if (reply.error().code == Errc::invalid_argument) {
+    refused(items, reply.error());
+  } else {
+    // Unavailable or in doubt: sent again as it is. What had been written then does not match its version any more.
+    failed_ = true;
+  }
+}
+
+// Halves until the row that the store cannot take is alone; without its texts it may still be settled.
+void Settler::refused(std::span<Item> items, const Error& error) {
+  if (items.size() > 1) {
+    write(items.first(items.size() / 2));
+    if (!failed_) write(items.subspan(items.size() / 2));
+    return;
+  }
+  Item& item = items.front();
+  if (!item.settlement.error.empty() || !item.settlement.result.empty()) {
+    item.settlement.error = item.settlement.error.empty() ? "" : "(the error text could not be stored)";
+    item.settlement.result.clear();
+    write(items);
+    return;
+  }
+  Counters::add(context_.counters.internal_errors);
+  context_.log(LogLevel::error, "task " + to_string(item.settlement.ticket.id) +
+                                    " cannot be settled and will be run again when its lease ends: " + error.detail);
+  release(items);
+}
+
+void Settler::written(std::span<Item> items, const storage::Applied& reply) {
+  reoffers_.clear();
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (reply.applied[i]) {
+      count(items[i]);
+      reoffer(items[i], reply.now);
+    } else {
+      Counters::add(context_.counters.stale_settles);
+    }
+  }
+  release(items);
+  claimer_.offer(reoffers_);
+  claimer_.bell.ring();
+}
+
+void Settler::count(const Item& item) {
+  Counters& c = context_.counters;
+  switch (item.settlement.kind) {
+    case Kind::retry: return Counters::add(c.retried);
+    case Kind::hand_back: return Counters::add(c.handed_back);
+    case Kind::advance: return;
+    case Kind::finish: break;
+  }
+  switch (item.settlement.outcome) {
+    case Outcome::succeeded: return Counters::add(c.succeeded);
+    case Outcome::exhausted: return Counters::add(c.exhausted);
+    case Outcome::rejected: return Counters::add(c.rejected);
+    case Outcome::quarantined: return Counters::add(c.quarantined);
+    case Outcome::parked: return Counters::add(c.parked);
+    case Outcome::cancelled: return Counters::add(c.cancelled);
+  }
+}
+
+// A retry due within the window need not be read again: it goes straight back to the wheel.
+void Settler::reoffer(const Item& item, TimePoint now) {
+  const auto& s = item.settlement;
+  if ((s.kind != Kind::retry && s.kind != Kind::advance) || s.delay > context_.options.window) return;
+  reoffers_.push_back({{s.ticket.id, static_cast<std::uint32_t>(s.ticket.version + 1), item.run->no}, now + s.delay});
+}
+
+void Settler::release(std::span<const Item> items) {
+  std::vector<TaskId> ids;
+  ids.reserve(items.size());
+  for (const Item& item : items) ids.push_back(item.settlement.ticket.id);
+  holdings_.remove(ids);
+}
+
+}  // namespace easyretry::engine

@@ -1,0 +1,40 @@
+#pragma once
+// Collects outcomes and writes them in batches. What could not be written stays here, its lease renewed, until the
+// store answers; one row that the store refuses does not hold up the others.
+
+#include <vector>
+
+#include "engine/claimer.h"
+#include "engine/context.h"
+#include "engine/holdings.h"
+#include "engine/outcomes.h"
+#include "engine/step.h"
+
+namespace easyretry::engine {
+
+class Settler {
+ public:
+  Settler(Context& context, Outcomes& outcomes, Holdings& holdings, Claimer& claimer);
+
+  Step step();
+
+ private:
+  using Item = Outcomes::Item;
+  void write(std::span<Item> items);
+  void refused(std::span<Item> items, const Error& error);
+  void written(std::span<Item> items, const storage::Applied& reply);
+  void count(const Item& item);
+  void reoffer(const Item& item, TimePoint now);
+  void release(std::span<const Item> items);
+
+  Context& context_;
+  Outcomes& outcomes_;
+  Holdings& holdings_;
+  Claimer& claimer_;
+  std::vector<Item> pending_;
+  std::vector<Offer> reoffers_;
+  bool failed_ = false;
+  int failures_ = 0;
+};
+
+}  // namespace easyretry::engine

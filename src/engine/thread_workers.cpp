@@ -1,0 +1,189 @@
+#include "engine/thread_workers.h"
+
+#include <algorithm>
+
+#include "engine/attempt.h"
+
+namespace easyretry::engine {
+namespace {
+
+// The time in which finished executions are counted to see how much to claim ahead.
+constexpr auto kRateWindow = std::chrono::milliseconds{20};
+
+// What was finished in the present or the last whole window, whichever is more.
+class Rate {
+ public:
+  void add(Instant now) {
+    turn(now);
+    ++current_;
+  }
+  std::size_t recent(Instant now) {
+    turn(now);
+    return std::max(current_, last_);
+  }
+
+ private:
+  void turn(Instant now) {
+    if (now - began_ < kRateWindow) return;
+    last_ = now - began_ < 2 * kRateWindow ? current_ : 0;
+    current_ = 0;
+    began_ = now;
+  }
+  Instant began_{};
+  std::size_t current_ = 0;
+  std::size_t last_ = 0;
+};
+
+struct Queue {
+  std::deque<RunPtr> waiting;
+  std::size_t running = 0;
+  std::size_t limit = 1;
+  Rate rate;
+};
+
+}  // namespace
+
+struct ThreadWorkers::Pool {
+  std::shared_ptr<Context> context;
+  std::shared_ptr<Outcomes> outcomes;
+
+  std::mutex mutex;
+  std::condition_variable work;
+  std::condition_variable changed;  // something finished or a thread ended
+  // Guarded by mutex
+  std::vector<Queue> queues;  // by handler number
+  std::size_t turn = 0;
+  std::size_t waiting = 0;
+  std::size_t running = 0;
+  std::size_t idle_threads = 0;
+  std::size_t live_threads = 0;
+  bool closing = false;
+
+  Queue& queue(HandlerNo no) {
+    if (queues.size() <= no) queues.resize(no + std::size_t{1});
+    return queues[no];
+  }
+
+  RunPtr next() {
+    for (std::size_t i = 0; waiting > 0 && i < queues.size(); ++i) {
+      Queue& q = queues[(turn + i) % queues.size()];
+      if (q.waiting.empty() || q.running >= q.limit) continue;
+      turn = (turn + i + 1) % queues.size();
+      RunPtr run = std::move(q.waiting.front());
+      q.waiting.pop_front();
+      --waiting;
+      ++running;
+      ++q.running;
+      return run;
+    }
+    return nullptr;
+  }
+
+  void finished(HandlerNo no, Instant now) {
+    Queue& q = queues[no];
+    --running;
+    --q.running;
+    q.rate.add(now);
+    if (running + waiting == 0) changed.notify_all();
+  }
+};
+
+namespace {
+
+// A thread's whole life. Knows the pool alone, never the engine, which may be gone when a hung handler returns.
+template <class Pool>
+void work(const std::shared_ptr<Pool>& pool) {
+  std::unique_lock lock{pool->mutex};
+  while (true) {
+    RunPtr run = pool->next();
+    if (!run) {
+      if (pool->closing) break;
+      ++pool->idle_threads;
+      pool->work.wait(lock);
+      --pool->idle_threads;
+      continue;
+    }
+    lock.unlock();
+    const HandlerNo no = run->no;
+    run->started = pool->context->clock.steady();
+    auto settlement = attempt(*run, *pool->context);
+    pool->outcomes->put(std::move(run), std::move(settlement));
+    const Instant now = pool->context->clock.steady();
+    lock.lock();
+    pool->finished(no, now);
+  }
+  --pool->live_threads;
+  pool->changed.notify_all();
+}
+
+}  // namespace
+
+ThreadWorkers::ThreadWorkers(std::shared_ptr<Context> context, std::shared_ptr<Outcomes> outcomes, std::size_t threads)
+    : pool_(std::make_shared<Pool>()) {
+  pool_->context = std::move(context);
+  pool_->outcomes = std::move(outcomes);
+  pool_->live_threads = threads;
+  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([pool = pool_] { work(pool); });
+}
+
+ThreadWorkers::~ThreadWorkers() { close(std::chrono::steady_clock::now()); }
+
+std::size_t ThreadWorkers::room(HandlerNo handler, std::size_t concurrency) {
+  const Instant now = pool_->context->clock.steady();
+  const std::lock_guard lock{pool_->mutex};
+  Queue& q = pool_->queue(handler);
+  q.limit = concurrency;
+  const std::size_t wanted = std::max(concurrency, q.rate.recent(now));
+  const std::size_t have = q.waiting.size() + q.running;
+  return wanted > have ? wanted - have : 0;
+}
+
+void ThreadWorkers::take(std::vector<RunPtr> runs) {
+  std::size_t wake = 0;
+  {
+    const std::lock_guard lock{pool_->mutex};
+    for (RunPtr& run : runs) pool_->queue(run->no).waiting.push_back(std::move(run));
+    pool_->waiting += runs.size();
+    wake = std::min(pool_->idle_threads, runs.size());
+  }
+  for (; wake > 0; --wake) pool_->work.notify_one();
+}
+
+std::size_t ThreadWorkers::busy() const {
+  const std::lock_guard lock{pool_->mutex};
+  return pool_->waiting + pool_->running;
+}
+
+std::vector<RunPtr> ThreadWorkers::take_waiting() {
+  const std::lock_guard lock{pool_->mutex};
+  std::vector<RunPtr> waiting;
+  for (Queue& q : pool_->queues) {
+    std::move(q.waiting.begin(), q.waiting.end(), std::back_inserter(waiting));
+    q.waiting.clear();
+  }
+  pool_->waiting = 0;
+  return waiting;
+}
+
+bool ThreadWorkers::wait_idle(Instant until) {
+  std::unique_lock lock{pool_->mutex};
+  return pool_->changed.wait_until(lock, until, [&] { return pool_->running + pool_->waiting == 0; });
+}
+
+std::size_t ThreadWorkers::close(Instant until) {
+  std::size_t left = 0;
+  {
+    std::unique_lock lock{pool_->mutex};
+    pool_->closing = true;
+    pool_->work.notify_all();
+    pool_->changed.wait_until(lock, until, [&] { return pool_->live_threads == 0; });
+    left = pool_->live_threads;
+  }
+  for (std::thread& thread : threads_) {
+    if (!thread.joinable()) continue;
+    left == 0 ? thread.join() : thread.detach();
+  }
+  return left;
+}
+
+}  // namespace easyretry::engine

@@ -1,0 +1,62 @@
+#include "engine/threads.h"
+
+namespace easyretry::engine {
+namespace {
+
+// A handler that watches its stop token gets this long to return, and the last outcomes this long to be written.
+constexpr Millis kLastMoments{2000};
+
+}  // namespace
+
+Threads::Threads(Core& core)
+    : core_(core),
+      keeping_(std::make_unique<RunLoop>("er-keep", core.context(), core.keeper.bell, [&] { return core.keeper.step(); })),
+      renewing_(std::make_unique<RunLoop>("er-renew", core.context(), core.renewer.bell, [&] { return core.renewer.step(); })),
+      settling_(std::make_unique<RunLoop>("er-settle", core.context(), core.outcomes().bell, [&] { return core.settler.step(); })),
+      claiming_(std::make_unique<RunLoop>("er-claim", core.context(), core.claimer.bell, [&] { return core.claimer.step(); })),
+      loading_(std::make_unique<RunLoop>("er-load", core.context(), core.loader.bell, [&] { return core.loader.step(); })) {}
+
+void Threads::stop(Millis patience) {
+  const Clock& clock = core_.context().clock;
+  core_.loader.stop();
+  core_.claimer.stop();
+  loading_.reset();
+  claiming_.reset();
+  hand_back_waiting();
+  wait_for_handlers(clock.steady() + patience);
+  if (!core_.outcomes().wait_idle(clock.steady() + kLastMoments)) {
+    core_.context().log(LogLevel::warning, "the store did not take the last outcomes; those tasks will be run again");
+  }
+  settling_.reset();
+  renewing_.reset();
+  keeping_.reset();
+}
+
+void Threads::hand_back_waiting() {
+  for (RunPtr& run : core_.workers().take_waiting()) {
+    task::Settlement back;
+    back.ticket = run->ticket();
+    back.kind = task::Settlement::Kind::hand_back;
+    core_.outcomes().put(std::move(run), std::move(back));
+  }
+}
+
+void Threads::wait_for_handlers(Instant until) {
+  auto& workers = static_cast<ThreadWorkers&>(core_.workers());
+  if (!workers.wait_idle(until)) {
+    for (const RunPtr& run : core_.holdings().all()) run->interrupt_with(Interrupt::draining);
+  }
+  const std::size_t left = workers.close(core_.context().clock.steady() + kLastMoments);
+  if (left > 0) {
+    core_.context().log(LogLevel::warning,
+                        std::to_string(left) + " handler(s) did not stop; their tasks will be run again after the lease");
+  }
+}
+
+MakeWorkers thread_workers(std::size_t threads) {
+  return [threads](std::shared_ptr<Context> context, std::shared_ptr<Outcomes> outcomes) {
+    return std::make_unique<ThreadWorkers>(std::move(context), std::move(outcomes), threads);
+  };
+}
+
+}  // namespace easyretry::engine

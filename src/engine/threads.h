@@ -1,0 +1,30 @@
+#pragma once
+// Gives the parts of a Core their threads, and takes them away in the right order.
+
+#include <memory>
+
+#include "engine/core.h"
+#include "engine/run_loop.h"
+#include "engine/thread_workers.h"
+
+namespace easyretry::engine {
+
+class Threads {
+ public:
+  explicit Threads(Core& core);
+
+  // Stops claiming, hands back what waits, lets what runs finish for `patience`, then asks it to stop, and writes down
+  // every outcome. What still runs after that keeps its lease until it ends and will be run again.
+  void stop(Millis patience);
+
+ private:
+  void hand_back_waiting();
+  void wait_for_handlers(Instant until);
+
+  Core& core_;
+  std::unique_ptr<RunLoop> keeping_, renewing_, settling_, claiming_, loading_;
+};
+
+MakeWorkers thread_workers(std::size_t threads);
+
+}  // namespace easyretry::engine

@@ -1,0 +1,162 @@
+#pragma once
+// Holds the tasks of the short, known window ahead: one slot a millisecond.
+//
+// schedule() appends, take_due() empties the slots up to now; nothing is sorted and nothing is cancelled: a task that
+// is cancelled meanwhile stays until its slot and then fails its claim. A bitmap of the slots finds the next filled
+// one, so an idle wheel is not ticked.
+//
+// 64 slots, one word of the bitmap, are a bucket. Entries wait together in their bucket and are spread over its slots
+// when time gets there: appending to a thousand buckets stays in the cache, appending to 65,536 slots does not and
+// was four times slower. Buckets and slots are chains of blocks from one pool, so memory follows the number of
+// entries.
+//
+// The store's clock may jump. Forward, by whatever: one turn at most, and only its filled slots, are visited. Back:
+// nothing is lost and nothing comes out before its time is reached again, whether it was scheduled before the jump or
+// after it. The few entries that no slot stands for, overdue ones and those that a jump back left too far ahead, wait
+// in a heap.
+//
+// One thread only: the Claimer owns it. bench/wheel_bench.cpp has the measurements.
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include <easyretry/task.h>
+
+namespace easyretry::engine {
+
+struct WheelEntry {
+  TaskId id{};
+  std::uint32_t version = 0;
+  std::uint16_t handler = 0;  // the engine's number for it
+};
+
+struct DueEntry {
+  WheelEntry entry;
+  TimePoint due{};  // as it was scheduled, also where that was overdue, so that lateness can be measured
+};
+
+class Wheel {
+ public:
+  // `start` is the present; slots reach from there to start + reach and move with take_due.
+  // Throws std::invalid_argument unless 1 ms <= reach <= 1 h.
+  Wheel(TimePoint start, Millis reach);
+  Wheel(const Wheel&) = delete;
+  Wheel& operator=(const Wheel&) = delete;
+
+  // False if `due` is more than the reach after the last take_due: not taken. After a long sleep, take_due first.
+  // What is overdue comes out with the next take_due.
+  bool schedule(const WheelEntry& entry, TimePoint due);
+
+  // Appends everything due at or before now, earliest first, in no order within a millisecond. `now` may be earlier
+  // than the last one (the clock went back): then the reach counts from there.
+  void take_due(TimePoint now, std::vector<DueEntry>& out);
+
+  // When the earliest entry is due; in the past where one is overdue, TimePoint::max() when empty.
+  TimePoint next_due() const;
+
+  // Entries of shards given away leave. `gone` must not throw.
+  void remove_if(const std::function<bool(const WheelEntry&)>& gone);
+
+  std::size_t size() const { return size_; }
+
+  // Everything allocated. Bounded by the peak; goes back to the system, but for the empty slots and one chunk of
+  // 64 KiB, when the last entry leaves.
+  std::size_t memory_bytes() const;
+
+ private:
+  static constexpr unsigned kSlotsPerBucket = 64;
+
+  // An entry at rest: 16 bytes. The rest of its due time is where it lies.
+  struct Held {
+    TaskId id;
+    std::uint32_t version;
+    std::uint16_t handler;
+    std::uint16_t slot;  // in its bucket
+    WheelEntry entry() const { return {id, version, handler}; }
+  };
+
+  // 512 bytes. Only a chain's first block is appended to; one further down has room only after remove_if.
+  struct alignas(64) Block {
+    std::uint64_t used;
+    Block* next;
+    std::array<Held, 31> held;
+    std::span<Held> in_use() { return std::span{held}.first(used); }
+  };
+
+  class BlockPool {
+   public:
+    Block* take(Block* next);
+    void give_back(Block* block) { free_.push_back(block); }
+    void release_all_but_one_chunk();  // only while every block is in the pool
+    std::size_t memory_bytes() const;
+
+   private:
+    void add_chunk();
+    void free_chunk(Block* chunk);
+
+    std::vector<std::unique_ptr<Block[]>> chunks_;
+    // Not threaded through the blocks: taking one would wait for a cold line. Room for every block.
+    std::vector<Block*> free_;
+  };
+
+  // The filled slots. The second level has a bit for each non-zero word of the first, so that a search through
+  // 65,536 empty slots looks at 16 words.
+  class SlotSet {
+   public:
+    static constexpr std::size_t kNone = ~std::size_t{0};
+    explicit SlotSet(std::size_t buckets);
+    void insert(std::size_t slot);
+    void erase(std::size_t slot);
+    void assign(std::size_t bucket, std::uint64_t slots);
+    std::size_t first_from(std::size_t slot) const;  // goes round
+    std::size_t memory_bytes() const;
+
+   private:
+    std::vector<std::uint64_t> words_;
+    std::vector<std::uint64_t> filled_words_;
+  };
+
+  // Buckets and slots are numbered since the epoch; the index of one in its array is that number modulo their count.
+  static std::int64_t bucket_of(TimePoint due) { return due.time_since_epoch().count() >> std::countr_zero(kSlotsPerBucket); }
+  static std::size_t slot_in_bucket(TimePoint due) { return due.time_since_epoch().count() & (kSlotsPerBucket - 1); }
+  static TimePoint start_of(std::int64_t bucket) { return TimePoint{Millis{bucket * kSlotsPerBucket}}; }
+  std::size_t bucket_index(TimePoint due) const { return bucket_of(due) & (buckets_.size() - 1); }
+  std::size_t slot_index(TimePoint due) const { return bucket_index(due) * kSlotsPerBucket + slot_in_bucket(due); }
+
+  bool is_open(TimePoint due) const { return bucket_of(due) == bucket_of(current_); }
+  bool has_slot(TimePoint due) const;
+  TimePoint filled_from(TimePoint from) const;  // the earliest filled slot at or after `from`, or TimePoint::max()
+
+  void place(const WheelEntry& entry, TimePoint due);
+  Held& room_in(Block*& chain);
+  void add_stray(const DueEntry& stray);
+
+  void move_on(TimePoint to);
+  void spread(Block* bucket);
+  void take_slot(TimePoint due, std::vector<DueEntry>& out);
+  void take_strays(TimePoint now, std::vector<DueEntry>& out);
+
+  void turn_back(TimePoint now);
+  void close_bucket();
+  void bucket_to_strays(TimePoint due);
+
+  std::uint64_t filter(Block*& chain, const std::function<bool(const WheelEntry&)>& gone);
+  void forget_memory();
+
+  const Millis reach_;
+  TimePoint current_;  // the last take_due; nothing in a slot is due before it
+  std::size_t size_ = 0;
+  std::vector<Block*> buckets_;                      // a power of two of them
+  std::array<Block*, kSlotsPerBucket> open_slots_{};  // of the bucket of current_, which itself is empty
+  SlotSet filled_;
+  BlockPool pool_;
+  std::vector<DueEntry> strays_;  // a heap, the earliest on top
+};
+
+}  // namespace easyretry::engine

@@ -1,0 +1,25 @@
+#pragma once
+// Where handlers run. The engine does not care how: on threads (thread_workers.h), at once on the caller's thread
+// (inline_workers.h), or in the simulator's own time.
+
+#include <vector>
+
+#include "engine/run.h"
+
+namespace easyretry::engine {
+
+class Workers {
+ public:
+  virtual ~Workers() = default;
+
+  // How many more tasks of this handler may be claimed for these workers now.
+  virtual std::size_t room(HandlerNo handler, std::size_t concurrency) = 0;
+  virtual void take(std::vector<RunPtr> runs) = 0;
+
+  virtual std::size_t size() const = 0;  // executions at a time
+  virtual std::size_t busy() const = 0;  // waiting or running
+  // Takes back what has not been started.
+  virtual std::vector<RunPtr> take_waiting() = 0;
+};
+
+}  // namespace easyretry::engine

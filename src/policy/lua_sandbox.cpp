@@ -1,0 +1,184 @@
+// Lua reports errors with longjmp, which skips C++ destructors, and running out of memory is such an error. So whatever
+// may allocate runs under lua_load or lua_pcall, and the frames between hold nothing that has a destructor.
+
+#include "policy/lua_sandbox.h"
+
+#include <cstdint>
+#include <cstdlib>
+#include <new>
+#include <stdexcept>
+#include <type_traits>
+
+#include <lua.hpp>
+
+namespace easyretry::policy {
+namespace {
+
+constexpr const char* kWhere = "policy.success_when";
+
+using Budget = LuaSandbox::Budget;
+
+void* allocate(void* budget_pointer, void* block, std::size_t old_size, std::size_t new_size) {
+  auto& budget = *static_cast<Budget*>(budget_pointer);
+  const std::size_t held = block == nullptr ? 0 : old_size;  // for a new block old_size is a type tag
+  if (new_size > held && new_size - held > kLuaMemory - budget.used) return nullptr;
+  if (new_size == 0) {
+    std::free(block);
+    budget.used -= held;
+    return nullptr;
+  }
+  void* const moved = std::realloc(block, new_size);
+  if (moved != nullptr) budget.used = budget.used - held + new_size;
+  return moved;
+}
+
+// The expression has no pcall to catch this with.
+void stop_running(lua_State* lua, lua_Debug*) {
+  void* budget = nullptr;
+  lua_getallocf(lua, &budget);
+  static_cast<Budget*>(budget)->out_of_instructions = true;
+  luaL_error(lua, "too many instructions");
+}
+
+void push(lua_State* lua, JsonView value);
+
+void push_integer(lua_State* lua, JsonView value) {
+  if (value.as_double() < 0) {
+    lua_pushinteger(lua, value.as_int());
+  } else if (value.as_uint() <= static_cast<std::uint64_t>(INT64_MAX)) {
+    lua_pushinteger(lua, value.as_int());
+  } else {
+    lua_pushnumber(lua, value.as_double());
+  }
+}
+
+void push_string(lua_State* lua, std::string_view text) {
+  lua_pushlstring(lua, text.data(), text.size());
+}
+
+void push_array(lua_State* lua, JsonView array) {
+  const int size = static_cast<int>(array.size());
+  lua_createtable(lua, size, 0);
+  for (int i = 0; i < size; ++i) {
+    push(lua, array.at(static_cast<std::size_t>(i)));
+    lua_rawseti(lua, -2, i + 1);
+  }
+}
+
+void push_object(lua_State* lua, JsonView object) {
+  lua_createtable(lua, 0, static_cast<int>(object.size()));
+  for (const auto [key, value] : object.members()) {
+    push_string(lua, key);
+    push(lua, value);
+    lua_rawset(lua, -3);
+  }
+}
+
+void push(lua_State* lua, JsonView value) {
+  luaL_checkstack(lua, 3, nullptr);
+  switch (value.kind()) {
+    case JsonKind::null:
+      return lua_pushnil(lua);
+    case JsonKind::boolean:
+      return lua_pushboolean(lua, value.as_bool());
+    case JsonKind::integer:
+      return push_integer(lua, value);
+    case JsonKind::number:
+      return lua_pushnumber(lua, value.as_double());
+    case JsonKind::string:
+      return push_string(lua, value.as_string());
+    case JsonKind::array:
+      return push_array(lua, value);
+    case JsonKind::object:
+      return push_object(lua, value);
+  }
+}
+
+struct Call {
+  JsonView result;
+  JsonView args;
+  int answer_type = LUA_TNIL;
+  bool answer = false;
+};
+static_assert(std::is_trivially_destructible_v<Call> && std::is_trivially_destructible_v<JsonMembers>);
+
+// Runs under lua_pcall with the compiled function and a Call.
+int run(lua_State* lua) {
+  auto& call = *static_cast<Call*>(lua_touserdata(lua, 2));
+  lua_pushvalue(lua, 1);
+  push(lua, call.result);
+  push(lua, call.args);
+  lua_call(lua, 2, 1);
+  call.answer_type = lua_type(lua, -1);
+  call.answer = lua_toboolean(lua, -1) != 0;
+  return 0;
+}
+
+}  // namespace
+
+void LuaSandbox::Close::operator()(lua_State* state) const {
+  lua_close(state);
+}
+
+// Two texts are compiled, and only one expression fits both: behind a bare `return` a parenthesis cannot be closed that
+// was not opened ("1) or (2"), and between parentheses there is no room for a list ("1, 2"), a semicolon or nothing.
+// `result` and `args` are parameters, so any other name is a global, and a function that uses globals has an upvalue
+// (_ENV). That finds misspelt names and calls of libraries before the first task fails on them.
+LuaSandbox::LuaSandbox(const std::string& expression) : state_(lua_newstate(&allocate, &budget_)) {
+  if (!state_) throw std::bad_alloc();
+  lua_State* const lua = state_.get();
+  try {
+    load("return " + expression + "\n");
+    lua_settop(lua, 0);
+    load("return function(result, args) return (" + expression + "\n) end");
+    if (lua_pcall(lua, 0, 1, 0) != LUA_OK) throw std::invalid_argument(message());
+    if (lua_getupvalue(lua, 1, 1) != nullptr) {
+      throw std::invalid_argument("it uses a name other than result and args; nothing else exists there");
+    }
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(
+        std::string{kWhere} + " = \"" + expression + "\": " + error.what() +
+        "; write one Lua 5.4 expression, such as result.code == 200 and result.state ~= \"CLOSED\"");
+  }
+}
+
+void LuaSandbox::load(const std::string& chunk) {
+  constexpr const char* kTextOnly = "t";  // bytecode can crash the interpreter
+  if (luaL_loadbufferx(state_.get(), chunk.data(), chunk.size(), "=success_when", kTextOnly) != LUA_OK) {
+    throw std::invalid_argument(message());
+  }
+}
+
+// Looks at the type first, because lua_tolstring would allocate for a number.
+std::string LuaSandbox::message() const {
+  lua_State* const lua = state_.get();
+  return lua_type(lua, -1) == LUA_TSTRING ? lua_tostring(lua, -1) : "an error without a message";
+}
+
+std::string LuaSandbox::failure(int status) const {
+  if (budget_.out_of_instructions) return "stopped after " + std::to_string(kLuaInstructions) + " instructions";
+  if (status == LUA_ERRMEM) return "needs more than " + std::to_string(kLuaMemory / 1024) + " KiB of memory";
+  return message();
+}
+
+Result<bool> LuaSandbox::call(JsonView result, JsonView args) {
+  lua_State* const lua = state_.get();
+  Call call{.result = result, .args = args};
+  lua_settop(lua, 1);
+  lua_sethook(lua, &stop_running, LUA_MASKCOUNT, kLuaInstructions);  // also starts the count anew
+  lua_pushcfunction(lua, &run);
+  lua_pushvalue(lua, 1);
+  lua_pushlightuserdata(lua, &call);
+  if (const int status = lua_pcall(lua, 2, 0, 0); status != LUA_OK) {
+    spent_ = status != LUA_ERRRUN || budget_.out_of_instructions;
+    return fail(Errc::invalid_argument, kWhere, failure(status));
+  }
+  if (call.answer_type != LUA_TBOOLEAN) {
+    return fail(Errc::invalid_argument, kWhere,
+                std::string{"gave "} + lua_typename(lua, call.answer_type) +
+                    " instead of true or false; compare it, as in result.code == 200");
+  }
+  return call.answer;
+}
+
+}  // namespace easyretry::policy

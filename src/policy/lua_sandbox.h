@@ -1,0 +1,51 @@
+#pragma once
+// One compiled expression in a Lua state of its own: no libraries, no globals, 1 MiB, 100,000 instructions a call.
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include <easyretry/error.h>
+#include <easyretry/json_text.h>
+
+struct lua_State;
+
+namespace easyretry::policy {
+
+inline constexpr std::size_t kLuaMemory = 1 << 20;
+inline constexpr int kLuaInstructions = 100'000;
+
+// Not safe to share between threads, and not to be moved: Lua keeps the address of the budget.
+class LuaSandbox {
+ public:
+  // Throws std::invalid_argument where the text is not one expression over `result` and `args`.
+  explicit LuaSandbox(const std::string& expression);
+  LuaSandbox(const LuaSandbox&) = delete;
+  LuaSandbox& operator=(const LuaSandbox&) = delete;
+
+  // null becomes nil, arrays start at 1, integers stay integers up to 2^63-1 and are floats above.
+  Result<bool> call(JsonView result, JsonView args);
+
+  // A call ran into a limit. The state may be full of what the call left behind; make a new one.
+  bool spent() const { return spent_; }
+
+  struct Budget {
+    std::size_t used = 0;
+    bool out_of_instructions = false;
+  };
+
+ private:
+  struct Close {
+    void operator()(lua_State* state) const;
+  };
+
+  void load(const std::string& chunk);
+  std::string message() const;
+  std::string failure(int status) const;
+
+  Budget budget_;
+  std::unique_ptr<lua_State, Close> state_;  // the compiled function is at index 1 of its stack
+  bool spent_ = false;
+};
+
+}  // namespace easyretry::policy

@@ -1,0 +1,199 @@
+#include "storage/memory/memory_store.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "base/random.h"
+#include "storage/memory/task_filter.h"
+#include "storage/memory/window.h"
+#include "task/task_key.h"
+#include "task/transitions.h"
+
+namespace easyretry::storage {
+namespace {
+
+// The field that makes a task impossible to store; empty if there is none.
+std::string_view missing_field(const NewTask& task) {
+  if (task.space.empty()) return "space";
+  if (task.key.empty()) return "key";
+  if (task.handler.empty()) return "handler";
+  return {};
+}
+
+Inserted as_inserted(const TaskRecord& record, bool created) {
+  return {.id = record.info.id, .version = record.info.version, .next_at = record.info.next_at, .created = created};
+}
+
+}  // namespace
+
+MemoryStore::MemoryStore(const MemoryStoreOptions& options, const Clock& clock)
+    : options_(options), clock_(clock), ids_(options.id_seed.value_or(base::random_seed())) {
+  if (options.total_shards < 1 || options.total_shards > task::kMaxShards) {
+    throw std::invalid_argument("total_shards must be 1 to 4096, not " + std::to_string(options.total_shards));
+  }
+}
+
+StoreInfo MemoryStore::info() const {
+  return {.url = "memory://",
+          .total_shards = options_.total_shards,
+          .durability = "nothing: tasks are lost when the process ends"};
+}
+
+Result<InsertReply> MemoryStore::insert(std::span<const NewTask> tasks) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (const auto field = missing_field(tasks[i]); !field.empty()) {
+      return fail(Errc::invalid_argument, "memory.insert",
+                  "task " + std::to_string(i) + " of the batch has an empty " + std::string{field});
+    }
+  }
+  const std::lock_guard lock{mutex_};
+  InsertReply reply{.now = clock_.now(), .tasks = {}};
+  for (const NewTask& task : tasks) reply.tasks.push_back(insert_one(task, reply.now));
+  return reply;
+}
+
+Inserted MemoryStore::insert_one(const NewTask& task, TimePoint now) {
+  if (const TaskRecord* there = live_.find(task.space, task.key)) return as_inserted(*there, false);
+  const TaskId id = draw_id(task.business_id, task.key, now);
+  return as_inserted(live_.add(task::new_record(task, id, now)), true);
+}
+
+Result<LoadReply> MemoryStore::load(const LoadQuery& query) {
+  const std::lock_guard lock{mutex_};
+  return load_window(live_, query, clock_.now());
+}
+
+Result<ClaimReply> MemoryStore::claim(const ClaimRequest& request) {
+  const std::lock_guard lock{mutex_};
+  ClaimReply reply{.now = clock_.now(), .won = {}};
+  for (const Ticket& ticket : request.tickets) {
+    if (auto won = claim_one(ticket, request, reply.now)) reply.won.push_back(*std::move(won));
+  }
+  return reply;
+}
+
+std::optional<TaskRecord> MemoryStore::claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now) {
+  const TaskRecord* task = live_.find(ticket.id);
+  if (task == nullptr) return std::nullopt;
+  const auto event = task::claim_event(*task, ticket, now);
+  if (!event) return std::nullopt;
+  return live_.change(
+      ticket.id, [&](TaskRecord& claimed) { task::apply_claim(claimed, *event, request.owner, now, request.lease); });
+}
+
+Result<Applied> MemoryStore::settle(std::span<const Settlement> settlements) {
+  const std::lock_guard lock{mutex_};
+  Applied reply{.now = clock_.now(), .applied = {}};
+  for (const Settlement& settlement : settlements) reply.applied.push_back(settle_one(settlement, reply.now));
+  return reply;
+}
+
+bool MemoryStore::settle_one(const Settlement& settlement, TimePoint now) {
+  const TaskId id = settlement.ticket.id;
+  const TaskRecord* task = live_.find(id);
+  if (task == nullptr || !task::holds(*task, settlement.ticket)) return false;
+  live_.change(id, [&](TaskRecord& settled) { task::apply_settlement(settled, settlement, now); });
+  retire(id);
+  return true;
+}
+
+Result<Applied> MemoryStore::renew(std::span<const Ticket> tickets, Millis lease) {
+  const std::lock_guard lock{mutex_};
+  Applied reply{.now = clock_.now(), .applied = {}};
+  for (const Ticket& ticket : tickets) reply.applied.push_back(renew_one(ticket, reply.now + lease));
+  return reply;
+}
+
+bool MemoryStore::renew_one(const Ticket& ticket, TimePoint until) {
+  const TaskRecord* task = live_.find(ticket.id);
+  if (task == nullptr || !task::holds(*task, ticket)) return false;
+  live_.change(ticket.id, [&](TaskRecord& renewed) { renewed.lease_until = until; });
+  return true;
+}
+
+Result<std::vector<TaskRecord>> MemoryStore::find(std::span<const TaskId> ids) {
+  const std::set<TaskId> wanted{ids.begin(), ids.end()};
+  const std::lock_guard lock{mutex_};
+  std::vector<TaskRecord> found;
+  for (const TaskId id : wanted) {
+    if (const TaskRecord* task = record(id)) found.push_back(*task);
+  }
+  return found;
+}
+
+Result<std::vector<TaskRecord>> MemoryStore::list(const TaskQuery& query) {
+  const std::lock_guard lock{mutex_};
+  const auto& from = query.finished ? finished_ : live_.by_id();
+  std::vector<TaskRecord> page;
+  for (auto it = from.upper_bound(query.after); it != from.end() && page.size() < query.limit; ++it) {
+    if (matches(it->second, query)) page.push_back(it->second);
+  }
+  return page;
+}
+
+Result<std::int64_t> MemoryStore::count(const TaskQuery& query) {
+  const std::lock_guard lock{mutex_};
+  const auto& from = query.finished ? finished_ : live_.by_id();
+  return std::count_if(from.begin(), from.end(), [&](const auto& entry) { return matches(entry.second, query); });
+}
+
+Result<Applied> MemoryStore::cancel(std::span<const TaskId> ids, Cancel how) {
+  const std::lock_guard lock{mutex_};
+  Applied reply{.now = clock_.now(), .applied = {}};
+  for (const TaskId id : ids) reply.applied.push_back(cancel_one(id, how, reply.now));
+  return reply;
+}
+
+bool MemoryStore::cancel_one(TaskId id, Cancel how, TimePoint now) {
+  const TaskRecord* task = live_.find(id);
+  if (task == nullptr) return false;
+  // A callback that is due has its outcome; telling again would run it twice, or call a success a failure.
+  if (how == Cancel::tell && task->info.stage != Stage::run) return false;
+  const task::Event event = how == Cancel::end ? task::Event::cancel : task::Event::cancel_and_tell;
+  live_.change(id, [&](TaskRecord& cancelled) { task::apply_cancel(cancelled, event, now); });
+  retire(id);
+  return true;
+}
+
+Result<std::vector<std::optional<TaskId>>> MemoryStore::requeue(std::span<const TaskId> ids) {
+  const std::lock_guard lock{mutex_};
+  const TimePoint now = clock_.now();
+  std::vector<std::optional<TaskId>> started;
+  for (const TaskId id : ids) started.push_back(requeue_one(id, now));
+  return started;
+}
+
+std::optional<TaskId> MemoryStore::requeue_one(TaskId id, TimePoint now) {
+  const auto ended = finished_.find(id);
+  if (ended == finished_.end()) return std::nullopt;
+  const TaskInfo& info = ended->second.info;
+  if (live_.find(info.space, info.key) != nullptr) return std::nullopt;
+  const TaskId fresh = draw_id(info.business_id, info.key, now);
+  live_.add(task::next_generation(ended->second, fresh, now));
+  return fresh;
+}
+
+Result<KeepReport> MemoryStore::keep() { return KeepReport{}; }
+
+const TaskRecord* MemoryStore::record(TaskId id) const {
+  if (const TaskRecord* task = live_.find(id)) return task;
+  const auto ended = finished_.find(id);
+  return ended == finished_.end() ? nullptr : &ended->second;
+}
+
+// Out of the live tasks, if it has ended; into history, if that is kept.
+void MemoryStore::retire(TaskId id) {
+  if (live_.find(id)->info.state != TaskState::finished) return;
+  TaskRecord ended = live_.take(id);
+  if (keeps(options_.history, ended.info.outcome.value())) finished_.emplace(id, std::move(ended));
+}
+
+TaskId MemoryStore::draw_id(std::string_view business_id, std::string_view key, TimePoint now) {
+  const ShardId shard = task::shard_for(business_id, key, options_.total_shards);
+  TaskId id = ids_.next(now, shard);
+  while (record(id) != nullptr) id = ids_.next(now, shard);  // after the clock went back, say
+  return id;
+}
+
+}  // namespace easyretry::storage

@@ -1,0 +1,65 @@
+#pragma once
+// Tasks in this process's memory: the reference that every other store is compared with, and a store for users' tests.
+//
+// It applies the table of task/transitions.h and nothing else. Safe to call from any thread: one mutex guards all of
+// it, so every verb is one step. Everything is lost with the object.
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+
+#include "storage/history.h"
+#include "storage/memory/live_tasks.h"
+#include "storage/store.h"
+#include "task/task_id.h"
+
+namespace easyretry::storage {
+
+struct MemoryStoreOptions {
+  int total_shards = 64;  // 1 to 4,096
+  History history = History::all;
+  std::optional<std::uint64_t> id_seed;  // for ids that are the same in every run; random without it
+};
+
+class MemoryStore final : public Store {
+ public:
+  // The clock is the store's clock and must outlive it. Throws std::invalid_argument for options out of range.
+  MemoryStore(const MemoryStoreOptions& options, const Clock& clock);
+
+  StoreInfo info() const override;
+  Result<InsertReply> insert(std::span<const NewTask> tasks) override;
+  Result<LoadReply> load(const LoadQuery& query) override;
+  Result<ClaimReply> claim(const ClaimRequest& request) override;
+  Result<Applied> settle(std::span<const Settlement> settlements) override;
+  Result<Applied> renew(std::span<const Ticket> tickets, Millis lease) override;
+  Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) override;
+  Result<std::vector<TaskRecord>> list(const TaskQuery& query) override;
+  Result<std::int64_t> count(const TaskQuery& query) override;
+  Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
+  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
+  Result<KeepReport> keep() override;
+
+ private:
+  Inserted insert_one(const NewTask& task, TimePoint now);
+  std::optional<TaskRecord> claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now);
+  bool settle_one(const Settlement& settlement, TimePoint now);
+  bool renew_one(const Ticket& ticket, TimePoint until);
+  bool cancel_one(TaskId id, Cancel how, TimePoint now);
+  std::optional<TaskId> requeue_one(TaskId id, TimePoint now);
+  const TaskRecord* record(TaskId id) const;
+  void retire(TaskId id);
+  TaskId draw_id(std::string_view business_id, std::string_view key, TimePoint now);
+
+  // Fixed after construction
+  const MemoryStoreOptions options_;
+  const Clock& clock_;
+
+  // Guarded by mutex_
+  mutable std::mutex mutex_;
+  task::TaskIdSource ids_;
+  LiveTasks live_;
+  std::map<TaskId, TaskRecord> finished_;
+};
+
+}  // namespace easyretry::storage

@@ -1,0 +1,133 @@
+#include "storage/sqlite/columns.h"
+
+#include <array>
+#include <optional>
+
+namespace easyretry::storage::sqlite {
+namespace {
+
+#define EASYRETRY_RECORD                                                                                         \
+  "id, namespace, task_key, method_name, business_type, business_id, status, stage, outcome, attempt_count, "    \
+  "crash_count, delivery_count, generation, version, created_at, next_retry_time, first_failed_at, "             \
+  "last_error_time, last_error_msg, params_json, payload_version, max_attempts, max_retry_duration, deadline, "  \
+  "backoff_strategy, result_json, callback_count, locked_by, lease_until"
+
+enum Column : int {
+  kId,
+  kSpace,
+  kKey,
+  kHandler,
+  kBusinessType,
+  kBusinessId,
+  kStatus,
+  kStage,
+  kOutcome,
+  kAttempts,
+  kCrashes,
+  kDeliveries,
+  kGeneration,
+  kVersion,
+  kCreatedAt,
+  kNextAt,
+  kFirstFailedAt,
+  kLastFailedAt,
+  kLastError,
+  kPayload,
+  kPayloadVersion,
+  kMaxAttempts,
+  kMaxDuration,
+  kDeadline,
+  kBackoff,
+  kResult,
+  kCallbackAttempts,
+  kLockedBy,
+  kLeaseUntil,
+  kFinishedAt,
+};
+
+constexpr std::array kStates{TaskState::pending, TaskState::running, TaskState::finished};
+constexpr std::array kStages{Stage::run, Stage::on_success, Stage::on_final_failure};
+constexpr std::array kOutcomes{Outcome::succeeded,   Outcome::exhausted, Outcome::rejected,
+                               Outcome::quarantined, Outcome::parked,    Outcome::cancelled};
+
+template <class Names>
+auto named(std::string_view text, const Names& all) -> std::optional<typename Names::value_type> {
+  for (const auto one : all) {
+    if (to_string(one) == text) return one;
+  }
+  return std::nullopt;
+}
+
+class Row {
+ public:
+  explicit Row(const Statement& row) : row_(row) {}
+  void get(Column column, std::string& into) const { into = row_.text(column); }
+  void get(Column column, int& into) const { into = static_cast<int>(row_.integer(column)); }
+  void get(Column column, std::int64_t& into) const { into = row_.integer(column); }
+  void get(Column column, Millis& into) const { into = Millis{row_.integer(column)}; }
+  void get(Column column, TimePoint& into) const { into = from_ms(row_.integer(column)); }
+  void get(Column column, std::optional<TimePoint>& into) const {
+    if (!row_.is_null(column)) into = from_ms(row_.integer(column));
+  }
+  std::string_view text(Column column) const { return row_.text(column); }
+
+ private:
+  const Statement& row_;
+};
+
+void read_info(const Row& row, TaskInfo& info) {
+  row.get(kSpace, info.space);
+  row.get(kKey, info.key);
+  row.get(kHandler, info.handler);
+  row.get(kBusinessType, info.business_type);
+  row.get(kBusinessId, info.business_id);
+  info.state = named(row.text(kStatus), kStates).value_or(TaskState::pending);
+  info.stage = named(row.text(kStage), kStages).value_or(Stage::run);
+  info.outcome = named(row.text(kOutcome), kOutcomes);
+  row.get(kAttempts, info.attempts);
+  row.get(kCrashes, info.crashes);
+  row.get(kDeliveries, info.deliveries);
+  row.get(kGeneration, info.generation);
+  row.get(kVersion, info.version);
+  row.get(kCreatedAt, info.created_at);
+  row.get(kNextAt, info.next_at);
+  row.get(kFinishedAt, info.finished_at);
+  row.get(kFirstFailedAt, info.first_failed_at);
+  row.get(kLastFailedAt, info.last_failed_at);
+  row.get(kLastError, info.last_error);
+}
+
+void read_rules(const Row& row, task::RetryRules& rules) {
+  row.get(kMaxAttempts, rules.max_attempts);
+  row.get(kMaxDuration, rules.max_duration);
+  row.get(kDeadline, rules.deadline);
+  row.get(kBackoff, rules.backoff);
+}
+
+}  // namespace
+
+const std::string_view kLiveRecord = EASYRETRY_RECORD ", NULL";
+const std::string_view kFinishedRecord = EASYRETRY_RECORD ", finished_at";
+
+task::TaskRecord read_record(const Statement& statement) {
+  const Row row{statement};
+  task::TaskRecord record;
+  record.info.id = TaskId{statement.integer(kId)};
+  read_info(row, record.info);
+  read_rules(row, record.rules);
+  row.get(kPayload, record.payload);
+  row.get(kPayloadVersion, record.payload_version);
+  row.get(kResult, record.result);
+  row.get(kCallbackAttempts, record.callback_attempts);
+  row.get(kLockedBy, record.locked_by);
+  row.get(kLeaseUntil, record.lease_until);
+  return record;
+}
+
+TimePoint later(TimePoint now, Millis delay) {
+  if (delay > Millis{0} && now > TimePoint::max() - delay) return TimePoint::max();
+  if (delay < Millis{0} && now < TimePoint::min() - delay) return TimePoint::min();
+  return now + delay;
+}
+
+}  // namespace easyretry::storage::sqlite

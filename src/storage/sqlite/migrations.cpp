@@ -1,0 +1,122 @@
+#include "storage/sqlite/migrations.h"
+
+#include <string>
+
+#include <easyretry/error.h>
+
+#include "storage/sqlite/store_file.h"
+
+namespace easyretry::storage::sqlite {
+namespace {
+
+// Times are milliseconds since 1970, UTC. What a scan or a compare-and-set looks at comes first, long texts last.
+constexpr std::string_view kTaskColumns =
+    "id INTEGER PRIMARY KEY,"
+    "version INTEGER NOT NULL,"
+    "status TEXT NOT NULL,"
+    "lease_until INTEGER NOT NULL DEFAULT 0,"
+    "method_name TEXT NOT NULL,"
+    "next_retry_time INTEGER NOT NULL,"
+    "shard INTEGER NOT NULL,"
+    "namespace TEXT NOT NULL,"
+    "task_key TEXT NOT NULL,"
+    "stage TEXT NOT NULL DEFAULT 'RUN',"
+    "attempt_count INTEGER NOT NULL DEFAULT 0,"
+    "callback_count INTEGER NOT NULL DEFAULT 0,"
+    "crash_count INTEGER NOT NULL DEFAULT 0,"
+    "delivery_count INTEGER NOT NULL DEFAULT 0,"
+    "generation INTEGER NOT NULL DEFAULT 0,"
+    "locked_by TEXT,"
+    "locked_at INTEGER,"
+    "updated_at INTEGER NOT NULL,"
+    "created_at INTEGER NOT NULL,"
+    "first_failed_at INTEGER,"
+    "last_error_time INTEGER,"
+    "max_attempts INTEGER NOT NULL,"
+    "deadline INTEGER,"
+    "max_retry_duration INTEGER NOT NULL DEFAULT 0,"
+    "backoff_strategy TEXT,"
+    "business_type TEXT,"
+    "business_id TEXT,"
+    "outcome TEXT,"
+    "payload_version INTEGER NOT NULL DEFAULT 1,"
+    "last_error_msg TEXT,"
+    "params_json BLOB,"
+    "result_json BLOB";
+
+constexpr std::string_view kWhereBusiness = " (business_type, business_id) WHERE business_id IS NOT NULL;";
+
+// No index holds status, version, lease_until or locked_by: a claim and a renewal change a row in place.
+std::string first_schema() {
+  std::string sql = "CREATE TABLE retry_task (";
+  sql.append(kTaskColumns).append(");");
+  sql.append("CREATE UNIQUE INDEX retry_task_key ON retry_task (namespace, task_key);");
+  sql.append("CREATE INDEX retry_task_due ON retry_task (namespace, shard, next_retry_time, id);");
+  sql.append("CREATE INDEX retry_task_business ON retry_task").append(kWhereBusiness);
+  sql.append("CREATE TABLE retry_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;");
+  return sql;
+}
+
+constexpr std::string_view kVersionOfSchema = "SELECT value FROM retry_meta WHERE name = 'schema_version'";
+
+[[noreturn]] void refuse(const std::string& why) { throw StoreError{{Errc::invalid_argument, "sqlite.open", why}}; }
+
+std::string name_of(Connection& db) { return sqlite3_db_filename(db.get(), "main"); }
+
+// 0: nothing of ours is there yet.
+int schema_version(Connection& db) {
+  if (db.integer("PRAGMA application_id") == kApplicationId) return std::stoi("0" + db.text(kVersionOfSchema));
+  if (db.integer("SELECT count(*) FROM sqlite_schema") == 0) return 0;
+  refuse(name_of(db) + " is a SQLite database of another application; it is left as it is. Choose another path");
+}
+
+void apply(Connection& db, const Migration& step) {
+  db.run("BEGIN IMMEDIATE");
+  try {
+    db.run(step.sql);
+    db.run("PRAGMA application_id = " + std::to_string(kApplicationId));
+    db.run("INSERT OR REPLACE INTO retry_meta VALUES ('schema_version', '" + std::to_string(step.version) + "')");
+    db.run("COMMIT");
+  } catch (...) {
+    if (db.in_transaction()) db.run("ROLLBACK");
+    throw;
+  }
+}
+
+}  // namespace
+
+const std::vector<Migration>& migrations() {
+  static const std::vector<Migration> steps{{1, first_schema()}};
+  return steps;
+}
+
+std::string create_history(const std::string& table) {
+  std::string sql = "CREATE TABLE IF NOT EXISTS " + table + " (";
+  sql.append(kTaskColumns).append(", finished_at INTEGER NOT NULL);");
+  sql.append("CREATE INDEX IF NOT EXISTS " + table + "_key ON " + table + " (namespace, task_key);");
+  sql.append("CREATE INDEX IF NOT EXISTS " + table + "_business ON " + table).append(kWhereBusiness);
+  return sql;
+}
+
+void migrate(Connection& db) {
+  const int found = schema_version(db);
+  const int newest = migrations().back().version;
+  if (found > newest) {
+    refuse(name_of(db) + " has schema version " + std::to_string(found) + ", made by a newer release; this one knows " +
+           std::to_string(newest) + ". Use the newer release, or another file");
+  }
+  for (const Migration& step : migrations()) {
+    if (step.version > found) apply(db, step);
+  }
+}
+
+void agree_on_shards(Connection& db, int total_shards) {
+  const std::string wanted = std::to_string(total_shards);
+  db.run("INSERT OR IGNORE INTO retry_meta VALUES ('total_shards', '" + wanted + "')");
+  const std::string stored = db.text("SELECT value FROM retry_meta WHERE name = 'total_shards'");
+  if (stored == wanted) return;
+  refuse(name_of(db) + " was made with total_shards = " + stored + ", this engine asks for " + wanted +
+         ". Open it with " + stored + " (sqlite:…?shards=" + stored + "), or move the tasks with `easyretry reshard`");
+}
+
+}  // namespace easyretry::storage::sqlite

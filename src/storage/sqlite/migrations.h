@@ -1,0 +1,30 @@
+#pragma once
+// The schema, as numbered steps from nothing to now.
+
+#include <string>
+#include <vector>
+
+#include "storage/sqlite/connection.h"
+
+namespace easyretry::storage::sqlite {
+
+struct Migration {
+  int version;
+  std::string sql;  // never edited after release; a change is a new number
+};
+
+const std::vector<Migration>& migrations();
+
+// Brings the database to the newest version, each step in a transaction of its own: what was cut short starts again.
+// Throws StoreError for a database that another application or a newer release has made; nothing is changed then.
+void migrate(Connection& db);
+
+// total_shards belongs to the stored tasks: ids carry their shard. Stored at the first opening; another value is refused
+// with StoreError.
+void agree_on_shards(Connection& db, int total_shards);
+
+// One month of history: the columns of a task and when it finished. A migration that changes them changes the tables
+// that are there.
+std::string create_history(const std::string& table);
+
+}  // namespace easyretry::storage::sqlite

@@ -1,0 +1,19 @@
+#pragma once
+// History goes by the month of the finish, UTC: retry_task_history_202603.
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <easyretry/time.h>
+
+namespace easyretry::storage::sqlite {
+
+// Months since the year 0, so that months can be counted and subtracted.
+enum class Month : int {};
+
+Month month_of(TimePoint time);
+std::string history_table(Month month);
+std::optional<Month> month_of_table(std::string_view table);  // nullopt: not a history table
+
+}  // namespace easyretry::storage::sqlite

@@ -1,0 +1,18 @@
+#pragma once
+// Whether a path can hold our database, judged without changing anything. What speaks against it is thrown as
+// StoreError with the path and the remedy.
+
+#include <filesystem>
+
+namespace easyretry::storage::sqlite {
+
+// The path to use: absolute and free of symbolic links, so that two names of one file share one lock.
+std::filesystem::path checked_place(const std::filesystem::path& path);
+
+// "EzRt" in the header of every database of ours.
+inline constexpr int kApplicationId = 0x457A5274;
+
+// Reads the first bytes only: refuses what is not a SQLite database, and what is another application's.
+void check_ownership(const std::filesystem::path& path);
+
+}  // namespace easyretry::storage::sqlite

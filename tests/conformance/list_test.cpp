@@ -1,0 +1,164 @@
+#include <algorithm>
+#include <limits>
+
+#include "conformance/store_conformance.h"
+
+namespace easyretry::test {
+namespace {
+
+TEST_P(StoreConformance, ListGivesWholeRecords) {
+  const TaskRecord task = running(a_task().payload("[42]").business("order", "42"));
+  const auto page = must(store().list({.space = kSpace}));
+  ASSERT_THAT(page, SizeIs(1));
+  expect_same(page[0], task);
+}
+
+TEST_P(StoreConformance, ListIsEmptyWhereNothingIsStored) {
+  EXPECT_THAT(list({}), IsEmpty());
+  EXPECT_THAT(list({.finished = true}), IsEmpty());
+  EXPECT_EQ(count({}), 0);
+  EXPECT_EQ(count({.finished = true}), 0);
+}
+
+TEST_P(StoreConformance, ListGoesByAscendingId) {
+  auto ids = ids_of(insert_many(30, a_task()));
+  clock().advance(5ms);
+  for (const TaskId id : ids_of(insert_many(30, a_task()))) ids.push_back(id);
+  std::sort(ids.begin(), ids.end());
+  EXPECT_EQ(list({.limit = 1000}), ids);
+}
+
+TEST_P(StoreConformance, ListGivesWhatIsToBeDoneOrWhatIsDone) {
+  const TaskRecord pending = insert(a_task());
+  const TaskRecord held = running(a_task());
+  const TaskRecord done = finished(a_task());
+  EXPECT_THAT(list({}), UnorderedElementsAre(pending.info.id, held.info.id));
+  EXPECT_THAT(list({.finished = true}), ElementsAre(done.info.id));
+  EXPECT_EQ(count({}), 2);
+  EXPECT_EQ(count({.finished = true}), 1);
+}
+
+TEST_P(StoreConformance, AFinishedRecordIsListedWhole) {
+  const TaskRecord claimed = running(a_task().payload("[42]").business("order", "42"));
+  settle(finish(claimed, Outcome::rejected, "account closed"));
+  const auto page = must(store().list({.finished = true}));
+  ASSERT_THAT(page, SizeIs(1));
+  expect_same(page[0], again(claimed));
+}
+
+// Every condition alone, among live tasks and in history.
+TEST_P(StoreConformance, EachConditionRestrictsTheList) {
+  const NewTask wanted = a_task().space("bank").key("k").handler("ship").business("parcel", "7");
+  const NewTask other = a_task();
+  for (const bool finished_ones : {false, true}) {
+    start({});
+    const TaskRecord match = finished_ones ? finished(wanted) : insert(wanted);
+    finished_ones ? finished(other) : insert(other);
+    for (const TaskQuery& query :
+         {TaskQuery{.space = "bank"}, TaskQuery{.key = "k"}, TaskQuery{.handler = "ship"},
+          TaskQuery{.business_type = "parcel"}, TaskQuery{.business_id = "7"},
+          TaskQuery{.space = "bank", .key = "k", .handler = "ship", .business_type = "parcel", .business_id = "7"}}) {
+      TaskQuery asked = query;
+      asked.finished = finished_ones;
+      EXPECT_THAT(list(asked), ElementsAre(match.info.id));
+      EXPECT_EQ(count(asked), 1);
+    }
+  }
+}
+
+TEST_P(StoreConformance, ConditionsAreJoinedByAnd) {
+  insert(a_task().handler("pay").business("order", "42"));
+  insert(a_task().handler("ship").business("order", "7"));
+  EXPECT_THAT(list({.handler = "pay", .business_id = "7"}), IsEmpty());
+  EXPECT_EQ(count({.handler = "pay", .business_id = "7"}), 0);
+}
+
+TEST_P(StoreConformance, WithoutASpaceEverySpaceIsListed) {
+  insert(a_task().space("shop"));
+  insert(a_task().space("bank"));
+  EXPECT_THAT(list({}), SizeIs(2));
+  EXPECT_EQ(count({}), 2);
+}
+
+TEST_P(StoreConformance, ConditionsAreWholeWordsNotPatterns) {
+  insert(a_task().key("pay:42").handler("pay"));
+  for (const TaskQuery& query : {TaskQuery{.key = "pay"}, TaskQuery{.key = "pay:%"}, TaskQuery{.key = "pay:4_"},
+                                 TaskQuery{.key = "PAY:42"}, TaskQuery{.handler = "pa"}}) {
+    EXPECT_THAT(list(query), IsEmpty());
+    EXPECT_EQ(count(query), 0);
+  }
+}
+
+TEST_P(StoreConformance, TasksAreListedByState) {
+  const TaskRecord pending = insert(a_task());
+  const TaskRecord held = running(a_task());
+  const TaskRecord done = finished(a_task());
+  EXPECT_THAT(list({.state = TaskState::pending}), ElementsAre(pending.info.id));
+  EXPECT_THAT(list({.state = TaskState::running}), ElementsAre(held.info.id));
+  EXPECT_THAT(list({.state = TaskState::finished}), IsEmpty()) << "finished tasks are asked for by `finished`";
+  EXPECT_THAT(list({.finished = true, .state = TaskState::finished}), ElementsAre(done.info.id));
+  EXPECT_THAT(list({.finished = true, .state = TaskState::pending}), IsEmpty());
+  EXPECT_EQ(count({.state = TaskState::running}), 1);
+}
+
+TEST_P(StoreConformance, FinishedTasksAreListedByOutcome) {
+  const TaskRecord good = finished(a_task(), Outcome::succeeded);
+  const TaskRecord dead = finished(a_task(), Outcome::quarantined);
+  EXPECT_THAT(list({.finished = true, .outcome = Outcome::succeeded}), ElementsAre(good.info.id));
+  EXPECT_THAT(list({.finished = true, .outcome = Outcome::quarantined}), ElementsAre(dead.info.id));
+  EXPECT_THAT(list({.finished = true, .outcome = Outcome::parked}), IsEmpty());
+  EXPECT_EQ(count({.finished = true, .outcome = Outcome::quarantined}), 1);
+}
+
+TEST_P(StoreConformance, ATaskThatWaitsForItsCallbackIsListedByItsOutcome) {
+  const TaskRecord ran = running(a_task());
+  insert(a_task());
+  settle(advance(ran, Stage::on_final_failure, Outcome::exhausted));
+  EXPECT_THAT(list({.outcome = Outcome::exhausted}), ElementsAre(ran.info.id));
+  EXPECT_EQ(count({.outcome = Outcome::exhausted}), 1);
+}
+
+TEST_P(StoreConformance, PagesGoOnAfterTheLastId) {
+  const auto all = ids_of(insert_many(10, a_task()));
+  EXPECT_EQ(list({.limit = 4}), (std::vector<TaskId>{all.begin(), all.begin() + 4}));
+  EXPECT_EQ(list({.after = all[3], .limit = 4}), (std::vector<TaskId>{all.begin() + 4, all.begin() + 8}));
+  EXPECT_EQ(list({.after = all[7], .limit = 4}), (std::vector<TaskId>{all.begin() + 8, all.end()}));
+  EXPECT_THAT(list({.after = all[9], .limit = 4}), IsEmpty());
+}
+
+TEST_P(StoreConformance, PagesOfHistoryGoOnAfterTheLastId) {
+  std::vector<Settlement> done;
+  for (const TaskRecord& task : claim_all(insert_many(7, a_task()))) done.push_back(finish(task));
+  must(store().settle(done));
+
+  std::vector<TaskId> seen;
+  for (auto page = list({.finished = true, .limit = 3}); !page.empty();
+       page = list({.finished = true, .after = seen.back(), .limit = 3})) {
+    EXPECT_LE(page.size(), 3U);
+    seen.insert(seen.end(), page.begin(), page.end());
+  }
+  EXPECT_THAT(seen, SizeIs(7));
+  EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
+}
+
+TEST_P(StoreConformance, PagesHoldOnlyWhatMatches) {
+  for (int i = 0; i < 12; ++i) insert(a_task().handler(i % 3 == 0 ? "pay" : "ship"));
+  const auto first = list({.handler = "pay", .limit = 3});
+  EXPECT_THAT(first, SizeIs(3));
+  EXPECT_THAT(list({.handler = "pay", .after = first.back(), .limit = 3}), SizeIs(1));
+}
+
+TEST_P(StoreConformance, ThePageSizeMayBeNothingOrWithoutEnd) {
+  insert_many(3, a_task());
+  EXPECT_THAT(list({.limit = 0}), IsEmpty());
+  EXPECT_THAT(list({.limit = std::numeric_limits<std::size_t>::max()}), SizeIs(3));
+}
+
+TEST_P(StoreConformance, CountLooksAtNoPage) {
+  const auto all = ids_of(insert_many(5, a_task()));
+  EXPECT_EQ(count({.after = all[2], .limit = 1}), 5);
+  EXPECT_EQ(count({.limit = 0}), 5);
+}
+
+}  // namespace
+}  // namespace easyretry::test

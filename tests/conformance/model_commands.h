@@ -1,0 +1,33 @@
+#pragma once
+// What a random sequence is made of. A command names tasks by small numbers that are read modulo what there is, so that
+// a sequence still means something when shrinking takes commands out of it.
+
+#include <cstdint>
+#include <ostream>
+#include <vector>
+
+#include <rapidcheck.h>
+
+#include "support/store_backend.h"
+
+namespace easyretry::test {
+
+struct Pick {
+  std::uint8_t task = 0;
+  std::uint8_t how = 0;
+};
+
+struct Command {
+  enum class Verb { tick, insert, load, claim, settle, renew, find, list, cancel, requeue, keep };
+  Verb verb = Verb::tick;
+  std::uint8_t how = 0;
+  std::vector<Pick> picks;
+};
+
+std::ostream& operator<<(std::ostream& out, const Pick& pick);
+std::ostream& operator<<(std::ostream& out, const Command& command);
+
+rc::Gen<std::vector<Command>> any_commands();
+rc::Gen<StoreSettings> any_settings();
+
+}  // namespace easyretry::test

@@ -1,0 +1,225 @@
+#include "conformance/model_run.h"
+
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "support/task_builder.h"
+
+namespace easyretry::test {
+namespace {
+
+using namespace std::chrono_literals;
+using storage::Cancel;
+using storage::TaskQuery;
+using task::Event;
+using task::NewTask;
+using task::Settlement;
+using task::TaskRecord;
+using task::Ticket;
+
+// Few values, so that due times, leases and steps of the clock often meet exactly.
+constexpr std::array<Millis, 6> kTimes{0ms, 1ms, 500ms, 1000ms, 5000ms, 60000ms};
+constexpr std::array kOutcomes{Outcome::succeeded,   Outcome::exhausted, Outcome::rejected,
+                               Outcome::quarantined, Outcome::parked,    Outcome::cancelled};
+constexpr std::array<const char*, 2> kSpaces{"shop", "bank"};
+constexpr std::array<const char*, 3> kHandlers{"pay", "ship", "mail"};
+
+template <class Values>
+auto pick_of(const Values& values, unsigned how) {
+  return values[how % values.size()];
+}
+
+// Five keys in two spaces: most inserts after a while meet a live one.
+NewTask a_random_task(const Pick& pick) {
+  TaskBuilder task = a_task();
+  task.space(pick_of(kSpaces, pick.task)).key("key-" + std::to_string(pick.task / 2 % 5));
+  task.handler(pick_of(kHandlers, pick.how)).due_in(pick_of(kTimes, pick.how) - 500ms);
+  task.payload(std::string(pick.how, static_cast<char>(pick.task))).payload_version(pick.how % 3);
+  if (pick.how % 3 == 0) task.business("order", std::to_string(pick.how % 4));
+  if (pick.how % 5 == 0) task.due_at(kStart + pick_of(kTimes, pick.task));
+  if (pick.how % 7 == 0) {
+    task.rules({.max_attempts = pick.task, .max_duration = 1h, .deadline = kStart + 2h, .backoff = "fixed 5s"});
+  }
+  if (pick.task == 13) task.key("");  // refused with its batch
+  return task;
+}
+
+Settlement a_random_settlement(const Ticket& ticket, const Pick& pick) {
+  using Kind = Settlement::Kind;
+  constexpr std::array kKinds{Kind::retry, Kind::advance, Kind::hand_back, Kind::finish, Kind::retry};
+  Settlement settlement;
+  settlement.ticket = ticket;
+  settlement.kind = pick_of(kKinds, pick.how);
+  settlement.outcome = pick_of(kOutcomes, pick.how / 5U);
+  settlement.stage = pick.how % 2 == 0 ? Stage::on_success : Stage::on_final_failure;
+  settlement.delay = pick_of(kTimes, pick.how / 8U);
+  if (pick.how % 3 != 0) settlement.error = "error " + std::to_string(pick.how);
+  if (pick.how % 4 != 0) settlement.result = "result " + std::to_string(pick.how);
+  return settlement;
+}
+
+Event event_of(Settlement::Kind kind) {
+  constexpr std::array kEvents{Event::finish, Event::retry, Event::advance, Event::hand_back};
+  return kEvents.at(static_cast<std::size_t>(kind));
+}
+
+std::map<TaskId, TaskRecord> by_name(const std::vector<TaskRecord>& records) {
+  std::map<TaskId, TaskRecord> named;
+  for (const TaskRecord& record : records) named.emplace(record.info.id, record);
+  return named;
+}
+
+}  // namespace
+
+ModelRun::ModelRun(const StoreBackend& backend, const StoreSettings& settings, Coverage& coverage)
+    : fixture_(backend.make(settings)),
+      model_store_({.total_shards = settings.total_shards, .history = settings.history, .id_seed = {}},
+                   fixture_->clock),
+      model_(model_store_),
+      other_(fixture_->store()),
+      coverage_(coverage) {}
+
+void ModelRun::run(const Command& command) {
+  switch (command.verb) {
+    case Command::Verb::tick: tick(command); break;
+    case Command::Verb::insert: insert(command); break;
+    case Command::Verb::load: load(command); break;
+    case Command::Verb::claim: claim(command); break;
+    case Command::Verb::settle: settle(command); break;
+    case Command::Verb::renew: renew(command); break;
+    case Command::Verb::find: both([&](NamedStore& store) { return store.find(names(command)); }); break;
+    case Command::Verb::list: list(command); break;
+    case Command::Verb::cancel: cancel(command); break;
+    case Command::Verb::requeue: requeue(command); break;
+    case Command::Verb::keep: both([](NamedStore& store) { return store.keep(); }); break;
+  }
+}
+
+void ModelRun::compare_everything() {
+  both([](NamedStore& store) { return store.list({.finished = false}); });
+  both([](NamedStore& store) { return store.list({.finished = true}); });
+  for (const char* space : kSpaces) {
+    both([&](NamedStore& store) { return store.load(space, Millis::max(), 1000); });
+  }
+  std::vector<TaskId> all;
+  for (std::size_t i = 0; i < model_.known(); ++i) all.push_back(TaskId{static_cast<std::int64_t>(i)});
+  both([&](NamedStore& store) { return store.find(all); });
+}
+
+void ModelRun::tick(const Command& command) { fixture_->clock.advance(pick_of(kTimes, command.how)); }
+
+void ModelRun::insert(const Command& command) {
+  std::vector<NewTask> tasks;
+  for (const Pick& pick : command.picks) tasks.push_back(a_random_task(pick));
+  both([&](NamedStore& store) { return store.insert(tasks); });
+}
+
+void ModelRun::load(const Command& command) {
+  const Millis ahead = command.how % 5 == 0 ? -500ms : pick_of(kTimes, command.how);
+  const std::size_t limit = command.how % 3 == 0 ? 1000 : command.how % 3;
+  both([&](NamedStore& store) { return store.load(pick_of(kSpaces, command.how), ahead, limit); });
+}
+
+void ModelRun::claim(const Command& command) {
+  const auto wanted = tickets(command);
+  const Millis lease = pick_of(kTimes, command.how);
+  both([&](NamedStore& store) { return store.claim(wanted, "worker-" + std::to_string(command.how % 3), lease); });
+  for (const Ticket& ticket : wanted) {
+    const bool crashed = before_.contains(ticket.id) && before_.at(ticket.id).info.state == TaskState::running;
+    note(ticket.id, crashed ? Event::claim_expired : Event::claim);
+  }
+}
+
+void ModelRun::settle(const Command& command) {
+  std::vector<Settlement> settlements;
+  for (const Pick& pick : command.picks) settlements.push_back(a_random_settlement(ticket(pick), pick));
+  both([&](NamedStore& store) { return store.settle(settlements); });
+  for (const Settlement& settlement : settlements) note(settlement.ticket.id, event_of(settlement.kind));
+}
+
+void ModelRun::renew(const Command& command) {
+  const auto held = tickets(command);
+  both([&](NamedStore& store) { return store.renew(held, pick_of(kTimes, command.how)); });
+  for (const Ticket& ticket : held) note(ticket.id, Event::renew);
+}
+
+void ModelRun::list(const Command& command) {
+  const unsigned how = command.how;
+  TaskQuery query{.finished = how % 2 == 0, .limit = how % 3 == 0 ? 1000U : how % 3};
+  const unsigned which = command.picks.empty() ? 0 : command.picks[0].how;
+  if (which % 2 == 0) query.space = pick_of(kSpaces, how / 2);
+  if (which % 3 == 0) query.key = "key-" + std::to_string(how % 5);
+  if (which % 5 == 0) query.handler = pick_of(kHandlers, how);
+  if (which % 7 == 0) query.business_type = "order";
+  if (which % 7 == 1) query.business_id = std::to_string(how % 4);
+  if (which % 11 == 0) query.state = TaskState{static_cast<int>(how % 3)};
+  if (which % 11 == 1) query.outcome = pick_of(kOutcomes, how);
+  both([&](NamedStore& store) { return store.list(query); });
+}
+
+void ModelRun::cancel(const Command& command) {
+  const Cancel how = command.how % 2 == 0 ? Cancel::end : Cancel::tell;
+  const auto chosen = names(command);
+  both([&](NamedStore& store) { return store.cancel(chosen, how); });
+  for (const TaskId name : chosen) note(name, how == Cancel::end ? Event::cancel : Event::cancel_and_tell);
+}
+
+void ModelRun::requeue(const Command& command) {
+  std::vector<TaskId> ended;
+  for (const Pick& pick : command.picks) {
+    ended.push_back(TaskId{static_cast<std::int64_t>(pick.task % (model_.known() + 1))});
+  }
+  const std::size_t known = model_.known();
+  both([&](NamedStore& store) { return store.requeue(ended); });
+  coverage_[{TaskState::finished, Event::requeue}] += static_cast<int>(model_.known() - known);
+}
+
+template <class Call>
+void ModelRun::both(Call call) {
+  const std::string wanted = call(model_);
+  const std::string got = call(other_);
+  before_ = std::exchange(after_, by_name(model_.records()));
+  RC_ASSERT(got == wanted);
+}
+
+// Live tasks most of the time; one in eight times any, an unknown one among them.
+TaskId ModelRun::choose(const Pick& pick) const {
+  std::vector<TaskId> live;
+  for (const auto& [name, record] : after_) {
+    if (record.info.state != TaskState::finished) live.push_back(name);
+  }
+  if (pick.task < 224 && !live.empty()) return live[pick.task % live.size()];
+  return TaskId{static_cast<std::int64_t>(pick.task % (model_.known() + 1))};
+}
+
+// The task as it is now, or now and then as it was before, or as it never was.
+Ticket ModelRun::ticket(const Pick& pick) const {
+  const TaskId name = choose(pick);
+  const auto found = after_.find(name);
+  const std::int64_t version = found == after_.end() ? 1 : found->second.info.version;
+  return {name, version + (pick.how % 16 == 0 ? -1 : pick.how % 16 == 1 ? 1 : 0)};
+}
+
+std::vector<TaskId> ModelRun::names(const Command& command) const {
+  std::vector<TaskId> chosen;
+  for (const Pick& pick : command.picks) chosen.push_back(choose(pick));
+  return chosen;
+}
+
+std::vector<Ticket> ModelRun::tickets(const Command& command) const {
+  std::vector<Ticket> chosen;
+  for (const Pick& pick : command.picks) chosen.push_back(ticket(pick));
+  return chosen;
+}
+
+void ModelRun::note(TaskId name, Event event) {
+  const auto was = before_.find(name);
+  if (was == before_.end() || was->second.info.state == TaskState::finished) return;
+  const auto is = after_.find(name);
+  const bool changed = is == after_.end() || is->second.info.version != was->second.info.version ||
+                       is->second.lease_until != was->second.lease_until;
+  if (changed) ++coverage_[{was->second.info.state, event}];
+}
+
+}  // namespace easyretry::test

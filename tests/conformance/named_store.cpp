@@ -1,0 +1,174 @@
+#include "conformance/named_store.h"
+
+#include <algorithm>
+#include <set>
+#include <sstream>
+
+#include "conformance/record_text.h"
+#include "task/task_id.h"
+
+namespace easyretry::test {
+namespace {
+
+using storage::ShardCursor;
+using task::TaskRecord;
+using task::Ticket;
+
+std::string text(const Error& error) { return "error: " + std::string{to_string(error.code)}; }
+
+std::int64_t number(TimePoint at) { return at.time_since_epoch().count(); }
+std::int64_t number(TaskId id) { return static_cast<std::int64_t>(id); }
+
+std::string text(const std::vector<TaskRecord>& records) {
+  std::string all;
+  for (const TaskRecord& record : records) all += record_text(record) + '\n';
+  return all;
+}
+
+std::string text(const Result<storage::Applied>& reply) {
+  if (!reply) return text(reply.error());
+  std::ostringstream out;
+  out << "now " << number(reply->now) << ':';
+  for (const bool applied : reply->applied) out << ' ' << applied;
+  return out.str();
+}
+
+bool by_id(const TaskRecord& a, const TaskRecord& b) { return a.info.id < b.info.id; }
+
+}  // namespace
+
+std::string NamedStore::insert(const std::vector<task::NewTask>& tasks) {
+  const auto reply = store_.insert(tasks);
+  if (!reply) return text(reply.error());
+  std::ostringstream out;
+  out << "now " << number(reply->now) << '\n';
+  for (const auto& task : reply->tasks) {
+    if (task.created) learn(task.id);
+    out << number(name(task.id)) << " version " << task.version << " next_at " << number(task.next_at)
+        << (task.created ? " created\n" : " was there\n");
+  }
+  return out.str();
+}
+
+// Tasks due at the same time are ordered by id, so each store may cut its pages at different ones of them: the number
+// and the due times of a page are compared, and in the end the whole.
+std::string NamedStore::load(std::string_view space, Millis ahead, std::size_t limit) {
+  std::vector<ShardCursor> from;
+  for (int i = 0; i < store_.info().total_shards; ++i) from.push_back({.shard = ShardId{static_cast<std::uint16_t>(i)}});
+  std::ostringstream pages;
+  std::set<std::string> whole;
+  while (!from.empty()) {
+    const auto reply = store_.load({.space = space, .from = from, .ahead = ahead, .limit = limit});
+    if (!reply) return text(reply.error());
+    std::map<ShardId, std::vector<std::int64_t>> due;
+    for (const auto& task : reply->tasks) {
+      due[task::shard_of(task.ticket.id)].push_back(number(task.next_at));
+      whole.insert(std::to_string(number(name(task.ticket.id))) + " version " + std::to_string(task.ticket.version) +
+                   " handler " + reply->handlers.at(task.handler) + " next_at " + std::to_string(number(task.next_at)));
+    }
+    pages << "page at " << number(reply->now) << ", more " << reply->more.size() << '\n';
+    for (const auto& [shard, times] : due) {
+      pages << "shard " << static_cast<int>(shard) << ':';
+      for (const auto time : times) pages << ' ' << time;
+      pages << '\n';
+    }
+    from = reply->more;
+  }
+  for (const std::string& task : whole) pages << task << '\n';
+  return pages.str();
+}
+
+std::string NamedStore::claim(std::vector<Ticket> named_tickets, std::string_view owner, Millis lease) {
+  const auto wanted = tickets(std::move(named_tickets));
+  const auto reply = store_.claim({.tickets = wanted, .owner = owner, .lease = lease});
+  if (!reply) return text(reply.error());
+  return "now " + std::to_string(number(reply->now)) + '\n' + text(named(reply->won));
+}
+
+std::string NamedStore::settle(std::vector<task::Settlement> settlements) {
+  for (auto& settlement : settlements) settlement.ticket.id = id(settlement.ticket.id);
+  return text(store_.settle(settlements));
+}
+
+std::string NamedStore::renew(std::vector<Ticket> named_tickets, Millis lease) {
+  return text(store_.renew(tickets(std::move(named_tickets)), lease));
+}
+
+std::string NamedStore::find(std::vector<TaskId> names) {
+  const auto reply = store_.find(ids(std::move(names)));
+  return reply ? text(named(*reply)) : text(reply.error());
+}
+
+std::string NamedStore::list(storage::TaskQuery query) {
+  std::vector<TaskRecord> all;
+  for (;;) {
+    const auto page = store_.list(query);
+    if (!page) return text(page.error());
+    if (page->size() > query.limit || !std::is_sorted(page->begin(), page->end(), by_id)) return "a page out of order";
+    if (page->empty()) break;
+    query.after = page->back().info.id;
+    all.insert(all.end(), page->begin(), page->end());
+  }
+  const auto count = store_.count(query);
+  return (count ? "count " + std::to_string(*count) : text(count.error())) + '\n' + text(named(std::move(all)));
+}
+
+std::string NamedStore::cancel(std::vector<TaskId> names, storage::Cancel how) {
+  return text(store_.cancel(ids(std::move(names)), how));
+}
+
+std::string NamedStore::requeue(std::vector<TaskId> names) {
+  const auto reply = store_.requeue(ids(std::move(names)));
+  if (!reply) return text(reply.error());
+  std::string started;
+  for (const auto& fresh : *reply) {
+    if (fresh) learn(*fresh);
+    started += fresh ? to_string(name(*fresh)) + ' ' : "- ";
+  }
+  return started;
+}
+
+// Which tables there are to drop is each backend's own affair.
+std::string NamedStore::keep() {
+  const auto reply = store_.keep();
+  return reply ? "kept" : text(reply.error());
+}
+
+std::vector<TaskRecord> NamedStore::records() {
+  const auto reply = store_.find(ids_);
+  return reply ? named(*reply) : std::vector<TaskRecord>{};
+}
+
+TaskId NamedStore::id(TaskId name) const {
+  const auto order = static_cast<std::size_t>(name);
+  return order < ids_.size() ? ids_[order] : TaskId{4711};  // no store draws that one
+}
+
+// An id that no verb has announced is a difference of its own; -1 makes it visible.
+TaskId NamedStore::name(TaskId id) const {
+  const auto found = names_.find(id);
+  return found == names_.end() ? TaskId{-1} : found->second;
+}
+
+void NamedStore::learn(TaskId id) {
+  names_.emplace(id, TaskId{static_cast<std::int64_t>(ids_.size())});
+  ids_.push_back(id);
+}
+
+std::vector<TaskId> NamedStore::ids(std::vector<TaskId> names) const {
+  for (TaskId& each : names) each = id(each);
+  return names;
+}
+
+std::vector<Ticket> NamedStore::tickets(std::vector<Ticket> named) const {
+  for (Ticket& ticket : named) ticket.id = id(ticket.id);
+  return named;
+}
+
+std::vector<TaskRecord> NamedStore::named(std::vector<TaskRecord> records) const {
+  for (TaskRecord& record : records) record.info.id = name(record.info.id);
+  std::sort(records.begin(), records.end(), by_id);
+  return records;
+}
+
+}  // namespace easyretry::test

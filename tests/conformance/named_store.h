@@ -1,0 +1,45 @@
+#pragma once
+// A store whose tasks are called by the order in which they came to be: TaskId{0}, TaskId{1}, … Two stores given the
+// same commands then give the same answers, though they draw different ids. Answers are texts, ready to be compared;
+// where the seam leaves the order open, they are sorted.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "storage/store.h"
+
+namespace easyretry::test {
+
+class NamedStore {
+ public:
+  explicit NamedStore(storage::Store& store) : store_(store) {}
+
+  std::string insert(const std::vector<task::NewTask>& tasks);
+  std::string load(std::string_view space, Millis ahead, std::size_t limit);  // all shards, all pages
+  std::string claim(std::vector<task::Ticket> tickets, std::string_view owner, Millis lease);
+  std::string settle(std::vector<task::Settlement> settlements);
+  std::string renew(std::vector<task::Ticket> tickets, Millis lease);
+  std::string find(std::vector<TaskId> names);
+  std::string list(storage::TaskQuery query);  // all pages, and the count
+  std::string cancel(std::vector<TaskId> names, storage::Cancel how);
+  std::string requeue(std::vector<TaskId> names);
+  std::string keep();
+
+  std::size_t known() const { return ids_.size(); }
+  std::vector<task::TaskRecord> records();  // of all known tasks that are still there, by name
+
+ private:
+  TaskId id(TaskId name) const;
+  TaskId name(TaskId id) const;
+  void learn(TaskId id);
+  std::vector<TaskId> ids(std::vector<TaskId> names) const;
+  std::vector<task::Ticket> tickets(std::vector<task::Ticket> named) const;
+  std::vector<task::TaskRecord> named(std::vector<task::TaskRecord> records) const;
+
+  storage::Store& store_;
+  std::vector<TaskId> ids_;  // by name
+  std::map<TaskId, TaskId> names_;
+};
+
+}  // namespace easyretry::test

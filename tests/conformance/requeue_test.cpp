@@ -1,0 +1,141 @@
+#include "conformance/store_conformance.h"
+
+namespace easyretry::test {
+namespace {
+
+TEST_P(StoreConformance, ARequeuedTaskStartsAgainUnderANewId) {
+  const task::RetryRules rules{.max_attempts = 7, .max_duration = 1h, .deadline = {}, .backoff = "fixed 5s"};
+  const TaskRecord ended = finished(
+      a_task().payload("[42]").payload_version(2).business("order", "42").rules(rules), Outcome::quarantined);
+  clock().advance(1h);
+
+  const TaskRecord fresh = record(requeue(ended.info.id).value());
+
+  EXPECT_NE(fresh.info.id, ended.info.id);
+  EXPECT_EQ(shard(fresh), shard(ended));
+  EXPECT_EQ(fresh.info.generation, 1);
+  EXPECT_EQ(fresh.info.state, TaskState::pending);
+  EXPECT_EQ(fresh.info.stage, Stage::run);
+  EXPECT_FALSE(fresh.info.outcome);
+  EXPECT_FALSE(fresh.info.finished_at);
+  EXPECT_EQ(fresh.info.attempts, 0);
+  EXPECT_EQ(fresh.info.crashes, 0);
+  EXPECT_EQ(fresh.info.deliveries, 0);
+  EXPECT_EQ(fresh.callback_attempts, 0);
+  EXPECT_EQ(fresh.info.created_at, now());
+  EXPECT_EQ(fresh.info.next_at, now());
+  EXPECT_EQ(fresh.info.key, ended.info.key);
+  EXPECT_EQ(fresh.info.handler, ended.info.handler);
+  EXPECT_EQ(fresh.info.business_type, "order");
+  EXPECT_EQ(fresh.info.business_id, "42");
+  EXPECT_EQ(fresh.payload, "[42]");
+  EXPECT_EQ(fresh.payload_version, 2);
+  EXPECT_EQ(fresh.rules, rules);
+  EXPECT_EQ(fresh.result, "");
+}
+
+TEST_P(StoreConformance, ARequeuedTaskCanBeClaimedAtOnce) {
+  const TaskRecord ended = finished(a_task());
+  const TaskRecord fresh = record(requeue(ended.info.id).value());
+  EXPECT_THAT(load_shard_of(fresh).tasks, SizeIs(1));
+  EXPECT_EQ(claim(fresh).info.attempts, 1);
+}
+
+TEST_P(StoreConformance, RequeueForgetsTheCallbackOfTheLastGeneration) {
+  const TaskRecord ran = running(a_task());
+  settle(advance(ran, Stage::on_final_failure, Outcome::exhausted, "half done"));
+  settle(finish(claim(again(ran)), Outcome::exhausted));
+  const TaskRecord fresh = record(requeue(ran.info.id).value());
+  EXPECT_EQ(fresh.info.stage, Stage::run);
+  EXPECT_EQ(fresh.result, "");
+  EXPECT_EQ(fresh.callback_attempts, 0);
+}
+
+TEST_P(StoreConformance, TheHistoryOfTheLastGenerationStays) {
+  const TaskRecord ended = finished(a_task(), Outcome::rejected);
+  clock().advance(1s);
+  requeue(ended.info.id);
+  expect_same(again(ended), ended);
+  EXPECT_EQ(count({.finished = true}), 1);
+  EXPECT_EQ(count({}), 1);
+}
+
+TEST_P(StoreConformance, GenerationsAreCounted) {
+  TaskRecord task = finished(a_task());
+  for (int generation = 1; generation <= 3; ++generation) {
+    clock().advance(1s);
+    const TaskRecord fresh = record(requeue(task.info.id).value());
+    EXPECT_EQ(fresh.info.generation, generation);
+    const TaskRecord claimed = claim(fresh);
+    settle(finish(claimed));
+    task = again(claimed);
+  }
+  EXPECT_EQ(count({.finished = true}), 4);
+}
+
+TEST_P(StoreConformance, ATaskWhoseKeyIsLiveAgainIsNotRequeued) {
+  const TaskRecord ended = finished(a_task().key("pay:42"));
+  const TaskRecord live = insert(a_task().key("pay:42"));
+  EXPECT_FALSE(requeue(ended.info.id));
+  EXPECT_EQ(count({}), 1);
+  expect_same(again(live), live);
+}
+
+TEST_P(StoreConformance, ALiveKeyInAnotherSpaceDoesNotPreventARequeue) {
+  const TaskRecord ended = finished(a_task().space("shop").key("pay:42"));
+  insert(a_task().space("bank").key("pay:42"));
+  EXPECT_TRUE(requeue(ended.info.id));
+}
+
+TEST_P(StoreConformance, ARequeueSentAgainStartsNothing) {
+  const TaskRecord ended = finished(a_task());
+  EXPECT_TRUE(requeue(ended.info.id));
+  EXPECT_FALSE(requeue(ended.info.id));
+  EXPECT_EQ(count({}), 1);
+}
+
+TEST_P(StoreConformance, OnlyFinishedTasksAreRequeued) {
+  const TaskRecord pending = insert(a_task());
+  const TaskRecord held = running(a_task());
+  const std::vector<TaskId> ids{pending.info.id, held.info.id, kUnknown};
+  EXPECT_THAT(must(store().requeue(ids)), ElementsAre(std::nullopt, std::nullopt, std::nullopt));
+  expect_same(again(pending), pending);
+  expect_same(again(held), held);
+}
+
+TEST_P(StoreConformance, AnEmptyRequeueStartsNothing) {
+  finished(a_task());
+  EXPECT_THAT(must(store().requeue({})), IsEmpty());
+  EXPECT_EQ(count({}), 0);
+}
+
+TEST_P(StoreConformance, TwoPastsOfOneKeyInOneRequeueStartOne) {
+  const TaskRecord older = finished(a_task().key("pay:42").payload("older"));
+  const TaskRecord newer = finished(a_task().key("pay:42").payload("newer"));
+  const std::vector<TaskId> ids{newer.info.id, older.info.id, newer.info.id};
+  const auto started = must(store().requeue(ids));
+  ASSERT_TRUE(started[0]);
+  EXPECT_FALSE(started[1]);
+  EXPECT_FALSE(started[2]);
+  EXPECT_EQ(record(*started[0]).payload, "newer");
+}
+
+TEST_P(StoreConformance, RequeueAnswersForEachInOrder) {
+  const TaskRecord first = finished(a_task().payload("first"));
+  const TaskRecord second = finished(a_task().payload("second"));
+  const std::vector<TaskId> ids{second.info.id, kUnknown, first.info.id};
+  const auto started = must(store().requeue(ids));
+  ASSERT_THAT(started, SizeIs(3));
+  EXPECT_EQ(record(started[0].value()).payload, "second");
+  EXPECT_FALSE(started[1]);
+  EXPECT_EQ(record(started[2].value()).payload, "first");
+}
+
+TEST_P(StoreConformance, ACancelledTaskCanBeRequeued) {
+  const TaskRecord task = insert(a_task().due_in(24h));
+  cancel(task.info.id);
+  EXPECT_EQ(record(requeue(task.info.id).value()).info.next_at, now());
+}
+
+}  // namespace
+}  // namespace easyretry::test

@@ -1,0 +1,52 @@
+#!/usr/bin/env python3
+"""Fails when a room includes one that src/CMakeLists.txt does not let it use, or a public header includes a private one."""
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(__file__).resolve().parent.parent
+HEAVY = ("nlohmann/", "boost/", "grpc", "google/", "spdlog/", "CLI/", "fmt/")
+
+
+def rooms():
+    text = (root / "src/CMakeLists.txt").read_text()
+    found = re.findall(r"^add_room\((\w+)(?: USES ([\w ]+))?\)", text, re.M)
+    return {name: set(uses.split()) for name, uses in found}
+
+
+def includes(path):
+    for number, line in enumerate(path.read_text().splitlines(), 1):
+        match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
+        if match:
+            yield number, match.group(1), match.group(2)
+
+
+def strays(allowed):
+    for path in sorted((root / "src").rglob("*.[ch]*")):
+        if path.suffix not in (".h", ".cpp"):
+            continue
+        room = path.relative_to(root / "src").parts[0]
+        for number, kind, name in includes(path):
+            where = f"{path.relative_to(root)}:{number}"
+            target = name.split("/")[0]
+            if kind == '"' and target != room and target not in allowed[room]:
+                yield f"{where}: room {room} may not use {target} (src/CMakeLists.txt)"
+            if path.suffix == ".h" and name.startswith(HEAVY):
+                yield f"{where}: {name} is heavy; include it in a .cpp only"
+    for path in sorted((root / "include").rglob("*.h")):
+        for number, kind, name in includes(path):
+            if kind == '"' or name.startswith(HEAVY):
+                yield f"{path.relative_to(root)}:{number}: a public header may not include {name}"
+
+
+def main():
+    allowed = rooms()
+    folders = {p.name for p in (root / "src").iterdir() if p.is_dir()}
+    problems = [f"src/{name} is no room in src/CMakeLists.txt" for name in sorted(folders - set(allowed))]
+    problems += strays(allowed)
+    print("\n".join(problems) or f"{len(allowed)} rooms, no stray include")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,202 @@
+#include "policy/success_expression.h"
+
+#include <atomic>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace easyretry::policy {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::string answer(const SuccessExpression& expression, std::string_view result, std::string_view args = "[]") {
+  const auto answer = expression.evaluate(result, args);
+  if (!answer) return to_string(answer.error());
+  return *answer ? "yes" : "no";
+}
+
+std::string answer(const std::string& expression, std::string_view result, std::string_view args = "[]") {
+  return answer(SuccessExpression{expression}, result, args);
+}
+
+std::string refusal(const std::string& expression) {
+  try {
+    SuccessExpression{expression};
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(SuccessExpression, JudgesTheResult) {
+  const SuccessExpression expression{"result.code == 200 and result.state ~= \"CLOSED\""};
+  EXPECT_EQ(answer(expression, R"({"code":200,"state":"OPEN"})"), "yes");
+  EXPECT_EQ(answer(expression, R"({"code":200,"state":"CLOSED"})"), "no");
+  EXPECT_EQ(answer(expression, R"({"code":500})"), "no");
+}
+
+TEST(SuccessExpression, SeesTheArguments) {
+  EXPECT_EQ(answer("result.id == args[1].id", R"({"id":"o-1"})", R"([{"id":"o-1"}])"), "yes");
+  EXPECT_EQ(answer("result.id == args[1].id", R"({"id":"o-1"})", R"([{"id":"o-2"}])"), "no");
+}
+
+TEST(SuccessExpression, TurnsJsonIntoLua) {
+  EXPECT_EQ(answer("result == nil", "null"), "yes");
+  EXPECT_EQ(answer("result", "true"), "yes");
+  EXPECT_EQ(answer("result == 'text'", "\"text\""), "yes");
+  EXPECT_EQ(answer("#result == 3 and result[1] == 10 and result[3] == 30", "[10,20,30]"), "yes");
+  EXPECT_EQ(answer("result[1] == 1 and result[2] == nil and result[3] == 3", "[1,null,3]"), "yes");
+  EXPECT_EQ(
+      answer("result.a.b[1].c == 0.5 and result['odd key'] == false", R"({"a":{"b":[{"c":0.5}]},"odd key":false})"),
+      "yes");
+}
+
+TEST(SuccessExpression, KeepsIntegersExact) {
+  EXPECT_EQ(answer("result == 9007199254740993", "9007199254740993"), "yes");
+  EXPECT_EQ(answer("result == 9007199254740992", "9007199254740993"), "no");
+  EXPECT_EQ(answer("result == -9223372036854775807 - 1", "-9223372036854775808"), "yes");
+  EXPECT_EQ(answer("result == 9223372036854775807", "9223372036854775807"), "yes");
+  EXPECT_EQ(answer("result == 2.0^64 - 2.0^0", "18446744073709551615"), "yes") << "above 2^63-1 a float";
+}
+
+TEST(SuccessExpression, MayEndWithAComment) {
+  EXPECT_EQ(answer("result == 1 -- the good case", "1"), "yes");
+}
+
+TEST(SuccessExpression, MaySpanLines) {
+  EXPECT_EQ(answer("result == 1\n  or result == 2", "2"), "yes");
+}
+
+TEST(SuccessExpression, RefusesATypoWhenItIsMade) {
+  EXPECT_THAT(refusal("result.code = 200"), AllOf(HasSubstr("success_when:1:"), HasSubstr("near '='")));
+  EXPECT_THAT(refusal("result.code == 200 &&\n result.ok"), HasSubstr("success_when:1:"));
+  EXPECT_THAT(refusal("result.code ==\n\n)"), HasSubstr("success_when:3:"));
+  EXPECT_THAT(refusal("result.code == 'open"), HasSubstr("unfinished string"));
+  EXPECT_THAT(refusal("(result"), HasSubstr("')' expected"));
+  for (const char* nothing : {"", "  ", "-- only a comment", ";"})
+    EXPECT_THAT(refusal(nothing), HasSubstr("success_when"));
+}
+
+TEST(SuccessExpression, RefusesAMisspeltNameWhenItIsMade) {
+  EXPECT_THAT(refusal("reslt.code == 200"), HasSubstr("a name other than result and args"));
+  EXPECT_THAT(refusal("(function() return reslt end)() == 200"), HasSubstr("a name other than result and args"));
+}
+
+TEST(SuccessExpression, HasNoLibraries) {
+  for (const char* text : {"os.exit()", "io.open('/etc/passwd')", "string.rep('x', 9) == 'x'", "print(1)",
+                           "load('x')()", "require 'os'", "_G", "_ENV", "pcall(result)", "setmetatable(result, {})",
+                           "tostring(1) == '1'", "collectgarbage()", "debug.getinfo(1)", "coroutine.create(result)"}) {
+    EXPECT_THAT(refusal(text), HasSubstr("a name other than result and args")) << text;
+  }
+  EXPECT_THAT(answer("('x'):rep(3) == 'xxx'", "1"), HasSubstr("attempt to index a string value"));
+}
+
+TEST(SuccessExpression, RefusesStatements) {
+  for (const char* text : {"1) os.exit() --", "1) os.exit() --[[", "1); os.exit(); (1",
+                           "true) end; os.exit(); do return (1", "true) end, function() return (true", "true), (false",
+                           "true) or (false", "true, false", "x = 1", "return true", "local x = 1", "true; x = 1",
+                           "true;", "if true then end", "goto done", "...", "true end", "function f() end"}) {
+    EXPECT_NE(refusal(text), "accepted") << text;
+  }
+}
+
+TEST(SuccessExpression, RefusesAZeroByte) {
+  EXPECT_NE(refusal(std::string{"true\0 or x", 11}), "accepted");
+}
+
+TEST(SuccessExpression, RefusesBytecode) {
+  EXPECT_NE(refusal("\x1bLua\x54"), "accepted");
+}
+
+TEST(SuccessExpression, RefusesATextThatNeedsTooMuchToCompile) {
+  EXPECT_NE(refusal("result == '" + std::string(2'000'000, 'x') + "'"), "accepted");
+  EXPECT_NE(refusal(std::string(100'000, '(') + "1" + std::string(100'000, ')')), "accepted");
+}
+
+TEST(SuccessExpression, StopsAnEndlessLoop) {
+  const SuccessExpression expression{"result or (function() while true do end end)()"};
+  EXPECT_THAT(answer(expression, "false"), HasSubstr("stopped after 100000 instructions"));
+  EXPECT_EQ(answer(expression, "true"), "yes") << "works again after it was stopped";
+}
+
+TEST(SuccessExpression, CountsInstructionsFromZeroInEachCall) {
+  const SuccessExpression expression{"(function() for i = 1, 30000 do end return true end)()"};
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(answer(expression, "1"), "yes");
+}
+
+TEST(SuccessExpression, StopsEndlessRecursion) {
+  EXPECT_THAT(answer("(function() local function f() return 1 + f() end return f() end)() == 1", "1"),
+              HasSubstr("invalid argument"));
+}
+
+TEST(SuccessExpression, StopsAMemoryBomb) {
+  const SuccessExpression expression{"result or (function() local s = 'x' while true do s = s .. s end end)()"};
+  EXPECT_THAT(answer(expression, "false"), HasSubstr("needs more than 1024 KiB of memory"));
+  EXPECT_EQ(answer(expression, "true"), "yes") << "works again after it was stopped";
+  EXPECT_THAT(answer("(function() local t = {} while true do t[#t + 1] = {} end end)()", "1"), HasSubstr("memory"));
+}
+
+TEST(SuccessExpression, RefusesAResultThatDoesNotFit) {
+  const SuccessExpression expression{"result[1] == 1"};
+  std::string large = "[1";
+  for (int i = 0; i < 100'000; ++i) large += ",1";
+  EXPECT_THAT(answer(expression, large + "]"), HasSubstr("needs more than 1024 KiB of memory"));
+  EXPECT_EQ(answer(expression, "[1]"), "yes");
+}
+
+TEST(SuccessExpression, CanReadADeepResult) {
+  EXPECT_EQ(answer("result[1][1][1] ~= nil", std::string(64, '[') + std::string(64, ']')), "yes");
+}
+
+TEST(SuccessExpression, LeavesNothingBehindForTheNextCall) {
+  const SuccessExpression expression{
+      "(function() local old = result.n; result.n = 5; args = 5; return old == nil end)()"};
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(answer(expression, "{}"), "yes");
+}
+
+TEST(SuccessExpression, ReportsAnAnswerThatIsNoBoolean) {
+  EXPECT_THAT(answer("result.code", R"({"code":200})"), HasSubstr("gave number instead of true or false"));
+  EXPECT_THAT(answer("result.code", "{}"), HasSubstr("gave nil instead"));
+  EXPECT_THAT(answer("result", "[]"), HasSubstr("gave table instead"));
+}
+
+TEST(SuccessExpression, ReportsAFailureInLuasWords) {
+  EXPECT_THAT(answer("result.code == 200", "null"), AllOf(HasSubstr("success_when:1:"), HasSubstr("'result'")));
+  EXPECT_THAT(answer("result < 5", "\"x\""), HasSubstr("compare"));
+}
+
+TEST(SuccessExpression, ReportsTextThatIsNotJson) {
+  EXPECT_THAT(answer("true", "{"), HasSubstr("result: not JSON"));
+  EXPECT_THAT(answer("true", "1", ""), HasSubstr("args: not JSON"));
+}
+
+TEST(SuccessExpression, CanBeMoved) {
+  SuccessExpression expression{"result == 1"};
+  const SuccessExpression moved = std::move(expression);
+  EXPECT_EQ(answer(moved, "1"), "yes");
+}
+
+TEST(SuccessExpression, AnswersManyThreadsAtOnce) {
+  const SuccessExpression expression{"result.n % 7 ~= 3 or (function() while true do end end)()"};
+  std::atomic<int> wrong = 0;
+  const auto ask = [&](int seed) {
+    for (int n = seed; n < seed + 200; ++n) {
+      const auto result = expression.evaluate("{\"n\":" + std::to_string(n) + "}", "[]");
+      const bool stopped = n % 7 == 3;
+      if (result.has_value() == stopped || (result && !*result)) ++wrong;
+    }
+  };
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 8; ++i) threads.emplace_back(ask, i * 1000);
+  }
+  EXPECT_EQ(wrong, 0);
+}
+
+}  // namespace
+}  // namespace easyretry::policy
