@@ -73,7 +73,16 @@ void JsonWriter::number(double value) {
 
 void JsonWriter::number(float value) {
   before_value();
+  const std::size_t begin = text_.size();
   append_finite(value);
+  // Numbers are read as doubles. For one float of all, 7.038531e-26, the shortest text then rounds to its neighbour
+  // (every bit pattern was tried); more digits help.
+  double read_back = 0;
+  std::from_chars(text_.data() + begin, text_.data() + text_.size(), read_back);
+  if (static_cast<float>(read_back) != value) {
+    text_.resize(begin);
+    append_finite(static_cast<double>(value));
+  }
 }
 
 void JsonWriter::string(std::string_view value) {

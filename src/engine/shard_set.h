@@ -15,7 +15,8 @@ class ShardSet {
     for (const ShardId shard : list_) bits_.set(static_cast<std::size_t>(shard));
   }
   bool contains(ShardId shard) const { return bits_.test(static_cast<std::size_t>(shard)); }
-  std::span<const ShardId> list() const { return list_; }
+  std::span<const ShardId> list() const& { return list_; }
+  std::span<const ShardId> list() const&& = delete;  // would outlive what it points into
 
   static ShardSet all(int total_shards) {
     std::vector<ShardId> shards;

@@ -192,7 +192,7 @@ void MemoryStore::retire(TaskId id) {
 TaskId MemoryStore::draw_id(std::string_view business_id, std::string_view key, TimePoint now) {
   const ShardId shard = task::shard_for(business_id, key, options_.total_shards);
   TaskId id = ids_.next(now, shard);
-  while (record(id) != nullptr) id = ids_.next(now, shard);  // after the clock went back, say
+  while (record(id) != nullptr) id = ids_.next(now, shard);  // never, while the clock is right
   return id;
 }
 

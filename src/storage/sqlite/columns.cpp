@@ -2,15 +2,16 @@
 
 #include <array>
 #include <optional>
+#include <string_view>
 
 namespace easyretry::storage::sqlite {
 namespace {
 
-#define EASYRETRY_RECORD                                                                                         \
-  "id, namespace, task_key, method_name, business_type, business_id, status, stage, outcome, attempt_count, "    \
-  "crash_count, delivery_count, generation, version, created_at, next_retry_time, first_failed_at, "             \
-  "last_error_time, last_error_msg, params_json, payload_version, max_attempts, max_retry_duration, deadline, "  \
-  "backoff_strategy, result_json, callback_count, locked_by, lease_until"
+constexpr const char* kColumns =
+    "id, namespace, task_key, method_name, business_type, business_id, status, stage, outcome, attempt_count, "
+    "crash_count, delivery_count, generation, version, created_at, next_retry_time, first_failed_at, last_error_time, "
+    "last_error_msg, params_json, payload_version, max_attempts, max_retry_duration, deadline, backoff_strategy, "
+    "result_json, callback_count, locked_by, lease_until, ";
 
 enum Column : int {
   kId,
@@ -106,8 +107,12 @@ void read_rules(const Row& row, task::RetryRules& rules) {
 
 }  // namespace
 
-const std::string_view kLiveRecord = EASYRETRY_RECORD ", NULL";
-const std::string_view kFinishedRecord = EASYRETRY_RECORD ", finished_at";
+std::string live_columns() {
+  return std::string{kColumns} + "NULL";
+}
+std::string finished_columns() {
+  return std::string{kColumns} + "finished_at";
+}
 
 task::TaskRecord read_record(const Statement& statement) {
   const Row row{statement};

@@ -3,7 +3,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 
 #include "storage/sqlite/connection.h"
 #include "task/record.h"
@@ -11,14 +10,19 @@
 namespace easyretry::storage::sqlite {
 
 // What read_record expects to be selected, in this order; the last column is finished_at, or NULL for a live task.
-extern const std::string_view kLiveRecord;
-extern const std::string_view kFinishedRecord;
+std::string live_columns();
+std::string finished_columns();
 
-// A row that was edited into nonsense is read as far as it goes: an unknown state is `pending`, an unknown outcome none.
+// A row that was edited into nonsense is read as far as it goes: an unknown state is `pending`, an unknown outcome
+// none.
 task::TaskRecord read_record(const Statement& row);
 
-inline std::int64_t to_ms(TimePoint time) { return time.time_since_epoch().count(); }
-inline TimePoint from_ms(std::int64_t ms) { return TimePoint{Millis{ms}}; }
+inline std::int64_t to_ms(TimePoint time) {
+  return time.time_since_epoch().count();
+}
+inline TimePoint from_ms(std::int64_t ms) {
+  return TimePoint{Millis{ms}};
+}
 
 // now + delay that stops at the ends of time instead of wrapping around: Millis::max() asks for "never".
 TimePoint later(TimePoint now, Millis delay);

@@ -15,9 +15,12 @@ constexpr int kBusyTimeoutMs = 2000;
 
 int open_flags(Connection::Mode mode) {
   switch (mode) {
-    case Connection::Mode::create: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    case Connection::Mode::write: return SQLITE_OPEN_READWRITE;
-    case Connection::Mode::read: return SQLITE_OPEN_READONLY;
+    case Connection::Mode::create:
+      return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    case Connection::Mode::write:
+      return SQLITE_OPEN_READWRITE;
+    case Connection::Mode::read:
+      return SQLITE_OPEN_READONLY;
   }
   return SQLITE_OPEN_READONLY;
 }
@@ -26,8 +29,8 @@ int open_flags(Connection::Mode mode) {
 
 Statement::Statement(sqlite3* db, std::string_view sql) {
   sqlite3_stmt* prepared = nullptr;
-  const int code = sqlite3_prepare_v3(db, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT,
-                                      &prepared, nullptr);
+  const int code =
+      sqlite3_prepare_v3(db, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
   if (code != SQLITE_OK) raise(db, code);
   handle_.reset(prepared);
 }

@@ -50,6 +50,8 @@ LockFile::LockFile(const std::filesystem::path& database) {
   if (::ftruncate(file_, 0) == 0) static_cast<void>(!::pwrite(file_, pid.data(), pid.size(), 0));
 }
 
-LockFile::~LockFile() { ::close(file_); }
+LockFile::~LockFile() {
+  ::close(file_);
+}
 
 }  // namespace easyretry::storage::sqlite

@@ -59,9 +59,13 @@ std::string first_schema() {
 
 constexpr std::string_view kVersionOfSchema = "SELECT value FROM retry_meta WHERE name = 'schema_version'";
 
-[[noreturn]] void refuse(const std::string& why) { throw StoreError{{Errc::invalid_argument, "sqlite.open", why}}; }
+[[noreturn]] void refuse(const std::string& why) {
+  throw StoreError{{Errc::invalid_argument, "sqlite.open", why}};
+}
 
-std::string name_of(Connection& db) { return sqlite3_db_filename(db.get(), "main"); }
+std::string name_of(Connection& db) {
+  return sqlite3_db_filename(db.get(), "main");
+}
 
 // 0: nothing of ours is there yet.
 int schema_version(Connection& db) {
@@ -98,13 +102,16 @@ std::string create_history(const std::string& table) {
   return sql;
 }
 
-void migrate(Connection& db) {
+void check_schema(Connection& db) {
   const int found = schema_version(db);
   const int newest = migrations().back().version;
-  if (found > newest) {
-    refuse(name_of(db) + " has schema version " + std::to_string(found) + ", made by a newer release; this one knows " +
-           std::to_string(newest) + ". Use the newer release, or another file");
-  }
+  if (found <= newest) return;
+  refuse(name_of(db) + " has schema version " + std::to_string(found) + ", made by a newer release; this one knows " +
+         std::to_string(newest) + ". Use the newer release, or another file");
+}
+
+void migrate(Connection& db) {
+  const int found = schema_version(db);
   for (const Migration& step : migrations()) {
     if (step.version > found) apply(db, step);
   }

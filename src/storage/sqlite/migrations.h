@@ -15,12 +15,14 @@ struct Migration {
 
 const std::vector<Migration>& migrations();
 
+// Throws StoreError for a database that another application or a newer release has made. Only reads.
+void check_schema(Connection& db);
+
 // Brings the database to the newest version, each step in a transaction of its own: what was cut short starts again.
-// Throws StoreError for a database that another application or a newer release has made; nothing is changed then.
 void migrate(Connection& db);
 
-// total_shards belongs to the stored tasks: ids carry their shard. Stored at the first opening; another value is refused
-// with StoreError.
+// total_shards belongs to the stored tasks: ids carry their shard. Stored at the first opening; another value is
+// refused with StoreError.
 void agree_on_shards(Connection& db, int total_shards);
 
 // One month of history: the columns of a task and when it finished. A migration that changes them changes the tables

@@ -17,12 +17,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-[[noreturn]] void refuse(const std::string& why) { throw StoreError{{Errc::invalid_argument, "sqlite.open", why}}; }
+[[noreturn]] void refuse(const std::string& why) {
+  throw StoreError{{Errc::invalid_argument, "sqlite.open", why}};
+}
 
 void check_folder(const fs::path& folder) {
   std::error_code error;
   const auto status = fs::status(folder, error);
-  if (!fs::exists(status)) refuse("the folder " + folder.string() + " does not exist. Create it, or choose another one");
+  if (!fs::exists(status))
+    refuse("the folder " + folder.string() + " does not exist. Create it, or choose another one");
   if (!fs::is_directory(status)) refuse(folder.string() + " is not a folder. Give the path of a file in a folder");
   struct statfs info {};
   if (::statfs(folder.c_str(), &info) != 0) return;  // opening the lock file will say why

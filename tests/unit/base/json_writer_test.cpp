@@ -42,6 +42,13 @@ TEST(JsonWriter, WritesNumbersInTheFewestDigits) {
   EXPECT_EQ(written([](auto& out) { out.number(-0.0f); }), "0");
 }
 
+TEST(JsonWriter, WritesTheOneFloatThatNeedsMoreDigitsToReadBackEqual) {
+  const float value = 0x1.5c87fap-84f;
+  const auto text = written([&](auto& out) { out.number(value); });
+  EXPECT_EQ(text, "7.038530691851209e-26");
+  EXPECT_EQ(static_cast<float>(JsonDocument::parse(text).root().as_double()), value);
+}
+
 TEST(JsonWriter, EscapesOnlyWhatMustBe) {
   EXPECT_EQ(written([](auto& out) { out.string("a\"b\\c/d\n\t\r\b\f\x01\x1f\x7f 中😀"); }),
             "\"a\\\"b\\\\c/d\\n\\t\\r\\b\\f\\u0001\\u001f\x7f 中😀\"");

@@ -124,6 +124,16 @@ TEST(SuccessExpression, StopsAnEndlessLoop) {
   EXPECT_EQ(answer(expression, "true"), "yes") << "works again after it was stopped";
 }
 
+TEST(SuccessExpression, StartsAfreshAfterItWasStopped) {
+  const SuccessExpression expression{"result == 1 and (function() while true do end end)() or result.code == 200"};
+  EXPECT_THAT(answer(expression, "1"), HasSubstr("instructions"));
+  EXPECT_THAT(answer(expression, "2"), HasSubstr("attempt to index a number value"));
+}
+
+TEST(SuccessExpression, StopsALongLoop) {
+  EXPECT_THAT(answer("(function() for i = 1, 200000 do end return true end)()", "1"), HasSubstr("instructions"));
+}
+
 TEST(SuccessExpression, CountsInstructionsFromZeroInEachCall) {
   const SuccessExpression expression{"(function() for i = 1, 30000 do end return true end)()"};
   for (int i = 0; i < 20; ++i) EXPECT_EQ(answer(expression, "1"), "yes");

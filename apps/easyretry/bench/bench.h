@@ -1,0 +1,49 @@
+#pragma once
+// What `easyretry bench` measures. Every figure comes from real tasks in the real store; nothing is left in it but
+// history.
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace easyretry::app {
+
+struct BenchOptions {
+  std::string store;
+  std::size_t tasks = 100'000;
+  int workers = 4;
+  std::size_t batch = 1000;
+  bool fail_first = false;
+  double due_over_seconds = 0;
+  bool raw = false;
+};
+
+struct Lateness {
+  double p50 = 0, p99 = 0, max = 0;  // milliseconds from due to the start of the handler
+};
+
+struct Rates {
+  double enqueue_batch = 0;  // tasks a second
+  double drain = 0;
+  std::optional<double> cycle;
+};
+
+struct BenchReport {
+  double enqueue_single = 0;
+  Rates engine;
+  std::optional<Lateness> lateness;
+  std::optional<Rates> raw;
+  double rss_mib = 0;
+};
+
+// Says what is going on and how far it is, 0 to 1.
+using Progress = std::function<void(std::string_view what, double part)>;
+
+BenchReport run_bench(const BenchOptions& options, const Progress& progress);
+
+// The same rows, the same batches, the same store, but nothing except its statements in a bare loop on one thread.
+Rates measure_raw(const BenchOptions& options, const Progress& progress);
+
+}  // namespace easyretry::app

@@ -1,0 +1,129 @@
+#include "bench/bench_command.h"
+
+#include <filesystem>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+#include <unistd.h>
+
+#include "bench/bench.h"
+
+namespace easyretry::app {
+namespace {
+
+using nlohmann::json;
+
+json number(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
+
+// The command's contract: one object, null for what was not asked for.
+json to_json(const BenchReport& r) {
+  json j;
+  j["enqueue_single_per_s"] = r.enqueue_single;
+  j["enqueue_batch_per_s"] = r.engine.enqueue_batch;
+  j["drain_per_s"] = r.engine.drain;
+  j["cycle_per_s"] = number(r.engine.cycle);
+  j["lateness_ms"] = nullptr;
+  if (r.lateness) j["lateness_ms"] = {{"p50", r.lateness->p50}, {"p99", r.lateness->p99}, {"max", r.lateness->max}};
+  j["rss_mib"] = r.rss_mib;
+  j["raw"] = nullptr;
+  j["ratio"] = nullptr;
+  if (r.raw) {
+    j["raw"] = {{"enqueue_batch_per_s", r.raw->enqueue_batch},
+                {"drain_per_s", r.raw->drain},
+                {"cycle_per_s", number(r.raw->cycle)}};
+    j["ratio"] = {{"enqueue_batch", r.engine.enqueue_batch / r.raw->enqueue_batch},
+                  {"drain", r.engine.drain / r.raw->drain},
+                  {"cycle", r.raw->cycle ? json(*r.engine.cycle / *r.raw->cycle) : json(nullptr)}};
+  }
+  return j;
+}
+
+void print_row(const char* what, double rate, std::optional<double> raw) {
+  std::cout << fmt::format("{:<28}{:>12.0f} /s", what, rate);
+  if (raw) std::cout << fmt::format("{:>12.0f} /s{:>8.2f}", *raw, rate / *raw);
+  std::cout << "\n";
+}
+
+void print_table(const BenchReport& r) {
+  const auto raw = [&](auto member) -> std::optional<double> {
+    if (!r.raw) return std::nullopt;
+    return (*r.raw).*member;
+  };
+  std::cout << fmt::format("{:<28}{:>15}", "", "EasyRetry") << (r.raw ? "            raw   ratio" : "") << "\n";
+  print_row("enqueue, one at a time", r.enqueue_single, std::nullopt);
+  print_row("enqueue in batches", r.engine.enqueue_batch, raw(&Rates::enqueue_batch));
+  print_row("drain", r.engine.drain, raw(&Rates::drain));
+  if (r.engine.cycle) print_row("fail once, then succeed", *r.engine.cycle, r.raw ? r.raw->cycle : std::nullopt);
+  if (r.lateness) {
+    std::cout << fmt::format("{:<28}p50 {:.2f} ms   p99 {:.2f} ms   max {:.2f} ms\n", "lateness", r.lateness->p50,
+                             r.lateness->p99, r.lateness->max);
+  }
+  std::cout << fmt::format("{:<28}{:>12.1f} MiB\n", "peak memory", r.rss_mib);
+}
+
+// One line on a terminal, redrawn; a line per step elsewhere.
+Progress progress_to_stderr() {
+  return [terminal = isatty(STDERR_FILENO) != 0, last = std::string{}](std::string_view what, double part) mutable {
+    if (terminal) {
+      std::cerr << fmt::format("\r\x1b[K{} {:3.0f} %", what, 100 * part) << std::flush;
+    } else if (last != what) {
+      std::cerr << what << "…\n";
+      last = what;
+    }
+  };
+}
+
+// A store nobody asked for by name lives in a temporary folder, and only as long as the benchmark.
+class StoreForBench {
+ public:
+  explicit StoreForBench(BenchOptions& options) {
+    if (!options.store.empty()) return;
+    std::string name = (std::filesystem::temp_directory_path() / "easyretry-bench-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder like " + name);
+    folder_ = name;
+    options.store = "sqlite:" + name + "/bench.db?history=none";
+  }
+  ~StoreForBench() {
+    std::error_code ignored;  // a folder left in the temporary folder is no reason to fail
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+  StoreForBench(const StoreForBench&) = delete;
+  StoreForBench& operator=(const StoreForBench&) = delete;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+void run(BenchOptions options, bool as_json) {
+  const StoreForBench store{options};
+  std::cerr << "store: " << options.store << "\n";
+  const BenchReport report = run_bench(options, progress_to_stderr());
+  if (isatty(STDERR_FILENO) != 0) std::cerr << "\r\x1b[K";
+  if (as_json) {
+    std::cout << to_json(report).dump() << "\n";
+  } else {
+    print_table(report);
+  }
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app) {
+  auto* command = app.add_subcommand("bench", "Measures a store and the engine on it, with tasks that do nothing");
+  auto options = std::make_shared<BenchOptions>();
+  auto as_json = std::make_shared<bool>(false);
+  command->add_option("--store", options->store, "Store to measure (default: SQLite in a temporary folder, history=none)");
+  command->add_option("--tasks", options->tasks, "Tasks a measurement")->check(CLI::Range(1, 100'000'000))->capture_default_str();
+  command->add_option("--workers", options->workers, "Worker threads")->check(CLI::Range(1, 4096))->capture_default_str();
+  command->add_option("--batch", options->batch, "Rows a store call")->check(CLI::Range(1, 10'000))->capture_default_str();
+  command->add_flag("--fail-first", options->fail_first, "Also: every task fails once and succeeds on the second try");
+  command->add_option("--due-over", options->due_over_seconds, "Also: lateness of tasks due evenly over this many seconds")
+      ->check(CLI::PositiveNumber);
+  command->add_flag("--raw", options->raw, "Also: the store's bare statements in a loop, and the ratio to them");
+  command->add_flag("--json", *as_json, "One JSON object instead of a table");
+  command->callback([options, as_json] { run(*options, *as_json); });
+}
+
+}  // namespace easyretry::app

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <random>
+#include <vector>
+
+#include <easyretry/error.h>
+
+#include "bench/bench.h"
+#include "bench/measured_order.h"
+#include "bench/stopwatch.h"
+#include "storage/open.h"
+#include "task/task_key.h"
+
+namespace easyretry::app {
+namespace {
+
+using storage::Store;
+using task::Settlement;
+using task::Ticket;
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) throw StoreError(std::move(result.error()));
+  return std::move(*result);
+}
+
+class RawLoop {
+ public:
+  RawLoop(const BenchOptions& options, const Progress& progress)
+      : options_(options), progress_(progress), store_(storage::open_store(options.store, system_clock())) {}
+
+  double insert() {
+    const std::vector<task::NewTask> rows = make_rows();
+    const Stopwatch watch;
+    for (std::size_t from = 0; from < rows.size(); from += options_.batch) {
+      must(store_->insert(std::span{rows}.subspan(from, std::min(options_.batch, rows.size() - from))));
+      tell("raw: enqueue", from);
+    }
+    return watch.per_second(rows.size());
+  }
+
+  double drain(bool fail_first) {
+    const Stopwatch watch;
+    std::size_t done = 0;
+    for (std::vector<Ticket> tickets = load(); !tickets.empty(); tickets = load()) {
+      for (std::size_t from = 0; from < tickets.size(); from += options_.batch) {
+        auto batch = std::span{tickets}.subspan(from, std::min(options_.batch, tickets.size() - from));
+        std::sort(batch.begin(), batch.end());
+        if (fail_first) run(batch, Settlement::Kind::retry);
+        run(batch, Settlement::Kind::finish);
+        done += batch.size();
+        tell(fail_first ? "raw: cycle" : "raw: drain", done);
+      }
+    }
+    return watch.per_second(done);
+  }
+
+ private:
+  std::vector<task::NewTask> make_rows() {
+    space_ = "bench-raw-" + std::to_string(std::random_device{}());
+    std::vector<task::NewTask> rows(options_.tasks);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      task::NewTask& row = rows[i];
+      row.space = space_;
+      row.handler = "bench.noop";
+      row.payload = to_json(std::tuple{measured_order(static_cast<std::int64_t>(i))});
+      row.key = task::derive_key(row.handler, row.payload);
+      row.rules = {16, Millis{0}, std::nullopt, "exponential first=1s factor=2 cap=15m jitter=1s"};
+    }
+    return rows;
+  }
+
+  // One page a shard, as large as the loader's.
+  std::vector<Ticket> load() {
+    const int shards = store_->info().total_shards;
+    std::vector<storage::ShardCursor> from;
+    for (int shard = 0; shard < shards; ++shard) from.push_back({ShardId{static_cast<std::uint16_t>(shard)}});
+    const auto reply = must(store_->load({space_, from, Millis{0}, options_.batch}));
+    std::vector<Ticket> tickets;
+    for (const auto& task : reply.tasks) tickets.push_back(task.ticket);
+    return tickets;
+  }
+
+  // Claims a batch and settles it; the tickets are those of the next claim afterwards.
+  void run(std::span<Ticket> batch, Settlement::Kind kind) {
+    const auto claimed = must(store_->claim({batch, "raw", std::chrono::seconds{30}}));
+    settlements_.clear();
+    for (Ticket& ticket : batch) {
+      ++ticket.version;
+      Settlement settlement;
+      settlement.ticket = ticket;
+      settlement.kind = kind;
+      if (kind == Settlement::Kind::retry) settlement.error = "asked to wait";
+      settlements_.push_back(std::move(settlement));
+      ++ticket.version;
+    }
+    const auto settled = must(store_->settle(settlements_));
+    if (claimed.won.size() != batch.size() || std::count(settled.applied.begin(), settled.applied.end(), false) > 0) {
+      throw std::runtime_error("raw loop lost a compare-and-set that nobody else could have won");
+    }
+  }
+
+  void tell(std::string_view what, std::size_t done) {
+    progress_(what, static_cast<double>(done) / static_cast<double>(options_.tasks));
+  }
+
+  const BenchOptions& options_;
+  const Progress& progress_;
+  const std::unique_ptr<Store> store_;
+  std::string space_;
+  std::vector<Settlement> settlements_;
+};
+
+}  // namespace
+
+Rates measure_raw(const BenchOptions& options, const Progress& progress) {
+  RawLoop loop{options, progress};
+  Rates rates;
+  rates.enqueue_batch = loop.insert();
+  rates.drain = loop.drain(false);
+  if (options.fail_first) {
+    loop.insert();
+    rates.cycle = loop.drain(true);
+  }
+  return rates;
+}
+
+}  // namespace easyretry::app

@@ -1,0 +1,145 @@
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <mutex>
+#include <random>
+#include <thread>
+
+#include <easyretry/easyretry.h>
+
+#include "bench/bench.h"
+#include "bench/measured_order.h"
+#include "bench/stopwatch.h"
+
+namespace easyretry::app {
+namespace {
+
+// A namespace of its own, so that a benchmark on a store in use neither sees nor disturbs its tasks.
+EngineOptions engine_options(const BenchOptions& options) {
+  EngineOptions engine;
+  engine.space = "bench-" + std::to_string(std::random_device{}());
+  engine.workers = options.workers;
+  engine.batch = options.batch;
+  return engine;
+}
+
+std::vector<MeasuredOrder> orders(std::size_t n) {
+  std::vector<MeasuredOrder> all;
+  all.reserve(n);
+  for (std::size_t i = 0; i < n; ++i) all.push_back(measured_order(static_cast<std::int64_t>(i)));
+  return all;
+}
+
+// Peak resident memory of this process, from /proc.
+double peak_rss_mib() {
+  std::ifstream status{"/proc/self/status"};
+  for (std::string word; status >> word;) {
+    if (word != "VmHWM:") continue;
+    double kib = 0;
+    status >> kib;
+    return kib / 1024;
+  }
+  return 0;
+}
+
+void wait_for(Engine& engine, std::size_t succeeded, std::string_view what, const Progress& progress) {
+  using namespace std::chrono_literals;
+  for (auto done = engine.stats().succeeded; done < succeeded; done = engine.stats().succeeded) {
+    progress(what, static_cast<double>(done) / static_cast<double>(succeeded));
+    std::this_thread::sleep_for(2ms);
+  }
+}
+
+template <class Handle>
+void submit_all(const Handle& handle, const std::vector<MeasuredOrder>& all, std::string_view what,
+                const Progress& progress) {
+  constexpr std::size_t kPart = 10'000;
+  for (std::size_t from = 0; from < all.size(); from += kPart) {
+    progress(what, static_cast<double>(from) / static_cast<double>(all.size()));
+    const std::size_t to = std::min(all.size(), from + kPart);
+    handle.submit_many(std::vector<MeasuredOrder>(all.begin() + static_cast<std::ptrdiff_t>(from),
+                                                  all.begin() + static_cast<std::ptrdiff_t>(to)));
+  }
+}
+
+double measure_single(const BenchOptions& options, const Progress& progress) {
+  Engine engine{options.store, engine_options(options)};
+  const auto noop = engine.retryable("bench.single", [](const MeasuredOrder&) {});
+  const std::size_t n = std::clamp<std::size_t>(options.tasks / 10, 1, 20'000);
+  const auto all = orders(n);
+  const Stopwatch watch;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i % 1000 == 0) progress("enqueue, one at a time", static_cast<double>(i) / static_cast<double>(n));
+    noop.submit(all[i]);
+  }
+  const double rate = watch.per_second(n);
+  engine.start();
+  wait_for(engine, n, "enqueue, one at a time: clearing", progress);
+  return rate;
+}
+
+void measure_drain(const BenchOptions& options, const Progress& progress, Rates& rates) {
+  Engine engine{options.store, engine_options(options)};
+  const auto noop = engine.retryable("bench.noop", [](const MeasuredOrder&) {});
+  const auto all = orders(options.tasks);
+  const Stopwatch enqueue;
+  submit_all(noop, all, "enqueue in batches", progress);
+  rates.enqueue_batch = enqueue.per_second(options.tasks);
+  const Stopwatch drain;
+  engine.start();
+  wait_for(engine, options.tasks, "drain", progress);
+  rates.drain = drain.per_second(options.tasks);
+}
+
+double measure_cycle(const BenchOptions& options, const Progress& progress) {
+  using namespace std::chrono_literals;
+  Engine engine{options.store, engine_options(options)};
+  const auto once = engine.retryable(
+      "bench.fail_first",
+      [](const MeasuredOrder&) { return current_task()->info.attempts == 1 ? retry_after(0ms) : done(); });
+  submit_all(once, orders(options.tasks), "fail first: enqueue", progress);
+  const Stopwatch watch;
+  engine.start();
+  wait_for(engine, options.tasks, "fail first, then succeed", progress);
+  return watch.per_second(options.tasks);
+}
+
+Lateness measure_lateness(const BenchOptions& options, const Progress& progress) {
+  using Clock = std::chrono::system_clock;
+  std::mutex mutex;
+  std::vector<double> late;
+  Engine engine{options.store, engine_options(options)};
+  const auto due = engine.retryable("bench.due", [&](const MeasuredOrder&) {
+    const auto lateness = Clock::now() - current_task()->info.next_at;
+    const std::lock_guard lock{mutex};
+    late.push_back(std::chrono::duration<double, std::milli>(lateness).count());
+  });
+  const auto all = orders(options.tasks);
+  // Stored ahead, so that the handing in does not disturb the measurement.
+  const auto first = std::chrono::ceil<Millis>(Clock::now()) + std::chrono::seconds{2} + Millis{options.tasks / 20};
+  const auto step = std::chrono::duration<double>(options.due_over_seconds / static_cast<double>(options.tasks));
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i % 1000 == 0) progress("lateness: enqueue", static_cast<double>(i) / static_cast<double>(all.size()));
+    due.submit_at(first + std::chrono::duration_cast<Clock::duration>(step * static_cast<double>(i)), all[i]);
+  }
+  engine.start();
+  wait_for(engine, options.tasks, "lateness", progress);
+  std::sort(late.begin(), late.end());
+  const auto at = [&](double part) { return late[static_cast<std::size_t>(part * static_cast<double>(late.size() - 1))]; };
+  return {at(0.5), at(0.99), late.back()};
+}
+
+}  // namespace
+
+BenchReport run_bench(const BenchOptions& options, const Progress& progress) {
+  BenchReport report;
+  if (options.raw) report.raw = measure_raw(options, progress);
+  report.enqueue_single = measure_single(options, progress);
+  measure_drain(options, progress, report.engine);
+  if (options.fail_first) report.engine.cycle = measure_cycle(options, progress);
+  if (options.due_over_seconds > 0) report.lateness = measure_lateness(options, progress);
+  report.rss_mib = peak_rss_mib();
+  return report;
+}
+
+}  // namespace easyretry::app

@@ -1,0 +1,54 @@
+// What storing a task's arguments costs: a small order, as most are, and the same with a list in it.
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include <benchmark/benchmark.h>
+
+#include <easyretry/json.h>
+
+namespace easyretry {
+namespace {
+
+struct Item {
+  std::string name;
+  int count = 0;
+};
+EASYRETRY_JSON(Item, name, count)
+
+struct Order {
+  std::int64_t id = 0;
+  std::string customer;
+  double amount = 0;
+  std::optional<std::string> note;
+  std::vector<Item> items;
+};
+EASYRETRY_JSON(Order, id, customer, amount, note, items)
+
+// As a handler of one argument gets it. state.range() items.
+std::tuple<Order> arguments(const benchmark::State& state) {
+  Order order{.id = 42, .customer = "alice@example.com", .amount = 99.5};
+  order.items.assign(static_cast<std::size_t>(state.range()), Item{.name = "blue pencil", .count = 3});
+  return {order};
+}
+
+void order_to_json(benchmark::State& state) {
+  const auto order = arguments(state);
+  for (auto _ : state) benchmark::DoNotOptimize(to_json(order));
+  state.counters["bytes"] = static_cast<double>(to_json(order).size());
+}
+BENCHMARK(order_to_json)->Arg(0)->Arg(10);
+
+void order_from_json(benchmark::State& state) {
+  const std::string text = to_json(arguments(state));
+  for (auto _ : state) benchmark::DoNotOptimize(from_json<std::tuple<Order>>(text));
+  state.counters["bytes"] = static_cast<double>(text.size());
+}
+BENCHMARK(order_from_json)->Arg(0)->Arg(10);
+
+}  // namespace
+}  // namespace easyretry
+
+BENCHMARK_MAIN();

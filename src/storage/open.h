@@ -1,0 +1,19 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include <easyretry/time.h>
+
+#include "storage/store.h"
+
+namespace easyretry::storage {
+
+//   memory:?history=…&shards=N
+//   sqlite:path?synchronous=full|normal&history=all|failures|none&keep_months=N&shards=N
+//
+// The clock must outlive the store. A wrong url throws std::invalid_argument naming what is wrong, what is known and
+// what was probably meant; a store that cannot be opened throws StoreError.
+std::unique_ptr<Store> open_store(std::string_view url, const Clock& clock);
+
+}  // namespace easyretry::storage

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "storage/sqlite/connection.h"
+#include "storage/store.h"
+#include "task/task_id.h"
+
+namespace easyretry::storage::sqlite {
+
+// Ids that grow beyond all that are stored, even if the clock was set back while nobody looked.
+class GrowingIds {
+ public:
+  GrowingIds(std::uint64_t seed, TaskId highest_stored);
+  TaskId next(TimePoint now, ShardId shard);
+
+ private:
+  task::TaskIdSource source_;
+  TimePoint floor_;
+};
+
+// The write side of `insert`.
+class Inserts {
+ public:
+  Inserts(Connection& db, GrowingIds& ids, int total_shards);
+  InsertReply insert(std::span<const NewTask> tasks, TimePoint now);
+
+ private:
+  Inserted insert_one(const NewTask& task, TimePoint now);
+  bool add(const NewTask& task, TaskId id, ShardId shard, TimePoint due, TimePoint now);
+  std::optional<Inserted> live(const NewTask& task);
+
+  GrowingIds& ids_;
+  const int total_shards_;
+  Statement insert_;
+  Statement live_by_key_;
+};
+
+}  // namespace easyretry::storage::sqlite

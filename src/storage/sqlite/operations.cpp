@@ -1,0 +1,63 @@
+#include "storage/sqlite/operations.h"
+
+#include "storage/sqlite/columns.h"
+#include "storage/sqlite/statements.h"
+
+namespace easyretry::storage::sqlite {
+namespace {
+
+std::int64_t number(TaskId id) {
+  return static_cast<std::int64_t>(id);
+}
+
+}  // namespace
+
+Operations::Operations(Connection& db, HistoryTables& tables, History history, GrowingIds& ids)
+    : db_(db),
+      tables_(tables),
+      history_(history),
+      ids_(ids),
+      tell_(db.prepare(sql::cancel_and_tell())),
+      remove_(db.prepare(sql::remove())) {}
+
+Applied Operations::cancel(std::span<const TaskId> ids, Cancel how, TimePoint now) {
+  Applied reply{.now = now, .applied = {}};
+  for (const TaskId id : ids) reply.applied.push_back(how == Cancel::end ? end(id, now) : tell(id, now));
+  return reply;
+}
+
+bool Operations::end(TaskId id, TimePoint now) {
+  if (keeps(history_, Outcome::cancelled)) {
+    Statement& move = tables_.cancel(now).bind(1, number(id)).bind(3, to_ms(now)).bind_null(4);
+    move.bind(5, to_string(Outcome::cancelled)).run();
+  }
+  return remove_.bind(1, number(id)).run() == 1;
+}
+
+bool Operations::tell(TaskId id, TimePoint now) {
+  return tell_.bind(1, number(id)).bind(3, to_ms(now)).bind(5, to_string(Outcome::cancelled)).run() == 1;
+}
+
+std::vector<std::optional<TaskId>> Operations::requeue(std::span<const TaskId> ids, TimePoint now) {
+  const std::vector<std::string> tables = history_tables(db_);
+  std::vector<std::optional<TaskId>> started(ids.size());
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    for (auto table = tables.rbegin(); table != tables.rend() && !started[i]; ++table) {
+      started[i] = requeue_from(*table, ids[i], now);
+    }
+  }
+  return started;
+}
+
+std::optional<TaskId> Operations::requeue_from(const std::string& table, TaskId id, TimePoint now) {
+  Statement shard = db_.prepare(sql::finished_shard(table));
+  shard.bind(1, number(id));
+  Rows found{shard};
+  if (!found.next()) return std::nullopt;
+  const TaskId fresh = ids_.next(now, ShardId{static_cast<std::uint16_t>(shard.integer(0))});
+  Statement start = db_.prepare(sql::requeue_from(table));
+  const bool started = start.bind(1, number(id)).bind(2, number(fresh)).bind(3, to_ms(now)).run() == 1;
+  return started ? std::optional{fresh} : std::nullopt;
+}
+
+}  // namespace easyretry::storage::sqlite

@@ -1,0 +1,56 @@
+#include "storage/sqlite/session.h"
+
+#include <string>
+#include <utility>
+
+namespace easyretry::storage::sqlite {
+namespace {
+
+// 16 MiB: long enough that a page changed often is copied back once, short enough that a checkpoint takes milliseconds.
+constexpr int kCheckpointPages = 4000;
+constexpr int kCacheKib = 32 * 1024;
+
+int remember_wal_pages(void* wal_pages, sqlite3*, const char*, int pages) {
+  *static_cast<int*>(wal_pages) = pages;
+  return SQLITE_OK;
+}
+
+}  // namespace
+
+Session::Session(Connection opened, const SqliteOptions& options, GrowingIds& ids)
+    : db(std::move(opened)),
+      begin(db.prepare("BEGIN IMMEDIATE")),  // a deferred one fails at once where it should wait its turn
+      commit(db.prepare("COMMIT")),
+      history(db),
+      inserts(db, ids, options.total_shards),
+      claims(db),
+      settlements(db, history, options.history),
+      operations(db, history, options.history, ids) {
+  // Replaces SQLite's own checkpoint at commit: ours runs when the callers of the group have been answered.
+  sqlite3_wal_hook(db.get(), remember_wal_pages, &wal_pages);
+}
+
+void Session::roll_back() {
+  history.forget();
+  if (db.in_transaction()) db.run("ROLLBACK");
+}
+
+// Passive: waits for no reader. What it could not copy back is copied after a later commit, so its answer is not
+// needed.
+void Session::checkpoint() {
+  if (wal_pages >= kCheckpointPages) {
+    sqlite3_wal_checkpoint_v2(db.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+  }
+}
+
+Connection open_writer(const SqliteOptions& options, Connection::Mode mode) {
+  Connection db{options.path, mode};
+  db.run(options.full_sync ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+  db.run("PRAGMA cache_size = -" + std::to_string(kCacheKib));
+  db.run("PRAGMA temp_store = MEMORY");
+  db.run("PRAGMA secure_delete = FAST");           // Debian's default writes every freed page once more
+  db.run("PRAGMA journal_size_limit = 67108864");  // a WAL that a long reader let grow shrinks again
+  return db;
+}
+
+}  // namespace easyretry::storage::sqlite

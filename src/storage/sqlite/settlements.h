@@ -1,0 +1,31 @@
+#pragma once
+
+#include <span>
+
+#include "storage/history.h"
+#include "storage/sqlite/connection.h"
+#include "storage/sqlite/history_tables.h"
+#include "storage/store.h"
+
+namespace easyretry::storage::sqlite {
+
+// The write side of `settle`.
+class Settlements {
+ public:
+  Settlements(Connection& db, HistoryTables& tables, History history);
+  Applied settle(std::span<const Settlement> settlements, TimePoint now);
+
+ private:
+  bool settle_one(const Settlement& settlement, TimePoint now);
+  bool finish(const Settlement& settlement, TimePoint now);
+
+  HistoryTables& tables_;
+  const History history_;
+  Statement retry_;
+  Statement advance_;
+  Statement hand_back_;
+  Statement forget_;
+  Statement remove_;
+};
+
+}  // namespace easyretry::storage::sqlite

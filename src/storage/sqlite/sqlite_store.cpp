@@ -1,0 +1,174 @@
+#include "storage/sqlite/sqlite_store.h"
+
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "storage/sqlite/errors.h"
+#include "storage/sqlite/loader.h"
+#include "storage/sqlite/lock_file.h"
+#include "storage/sqlite/migrations.h"
+#include "storage/sqlite/queries.h"
+#include "storage/sqlite/store_file.h"
+#include "storage/sqlite/writer.h"
+#include "task/task_id.h"
+
+namespace easyretry::storage {
+namespace {
+
+using namespace sqlite;
+
+void validate(const SqliteOptions& options) {
+  if (options.path.empty()) throw std::invalid_argument("a SQLite store needs the path of its file: sqlite:retry.db");
+  if (options.total_shards < 1 || options.total_shards > task::kMaxShards) {
+    throw std::invalid_argument("total_shards must be 1 to 4096, not " + std::to_string(options.total_shards));
+  }
+  if (options.keep_months < 1) {
+    throw std::invalid_argument("keep_months must be 1 or more, not " + std::to_string(options.keep_months) +
+                                " (history=none keeps no history)");
+  }
+}
+
+// Nothing is written before the file is known to be ours.
+Connection open_database(const SqliteOptions& options) {
+  check_ownership(options.path);
+  Connection db = open_writer(options, Connection::Mode::create);
+  check_schema(db);
+  if (const auto mode = db.text("PRAGMA journal_mode = WAL"); mode != "wal") {
+    throw SqliteError{SQLITE_CANTOPEN, "no write-ahead log is possible here (journal mode " + mode + ")"};
+  }
+  migrate(db);
+  agree_on_shards(db, options.total_shards);
+  return db;
+}
+
+// The field that makes a task impossible to store; empty if there is none.
+std::string_view missing_field(const NewTask& task) {
+  if (task.space.empty()) return "space";
+  if (task.key.empty()) return "key";
+  if (task.handler.empty()) return "handler";
+  return {};
+}
+
+class SqliteStore final : public Store {
+ public:
+  SqliteStore(const SqliteOptions& options, const Clock& clock)
+      : options_(options),
+        clock_(clock),
+        lock_(options.path),
+        writer_(options, open_database(options), clock),
+        loader_(options.path, clock),
+        queries_(options.path) {}
+
+  StoreInfo info() const override {
+    return {.url = "sqlite:" + options_.path.string(),
+            .total_shards = options_.total_shards,
+            .durability = options_.full_sync ? "the process, the operating system and the power failing"
+                                             : "the process failing; a power cut may take the last moments"};
+  }
+
+  Result<InsertReply> insert(std::span<const NewTask> tasks) override;
+  Result<LoadReply> load(const LoadQuery& query) override {
+    return guarded("sqlite.load", [&] { return loader_.load(query); });
+  }
+  Result<ClaimReply> claim(const ClaimRequest& request) override;
+  Result<Applied> settle(std::span<const Settlement> settlements) override;
+  Result<Applied> renew(std::span<const Ticket> tickets, Millis lease) override;
+
+  Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) override {
+    return guarded("sqlite.find", [&] { return queries_.find(ids); });
+  }
+  Result<std::vector<TaskRecord>> list(const TaskQuery& query) override {
+    return guarded("sqlite.list", [&] { return queries_.list(query); });
+  }
+  Result<std::int64_t> count(const TaskQuery& query) override {
+    return guarded("sqlite.count", [&] { return queries_.count(query); });
+  }
+
+  Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
+  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
+  Result<KeepReport> keep() override;
+
+  std::uint64_t commits() const { return writer_.commits(); }
+
+ private:
+  // Fixed after construction
+  const SqliteOptions options_;
+  const Clock& clock_;
+
+  // In this order: readers close before the writer, whose closing checkpoints, and the lock is let go last
+  LockFile lock_;
+  Writer writer_;
+  Loader loader_;
+  Queries queries_;
+};
+
+Result<InsertReply> SqliteStore::insert(std::span<const NewTask> tasks) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (const auto field = missing_field(tasks[i]); !field.empty()) {
+      return fail(Errc::invalid_argument, "sqlite.insert",
+                  "task " + std::to_string(i) + " of the batch has an empty " + std::string{field});
+    }
+  }
+  if (tasks.empty()) return InsertReply{.now = clock_.now(), .tasks = {}};
+  return writer_.write("sqlite.insert", tasks.size(),
+                       [&](Session& session, TimePoint now) { return session.inserts.insert(tasks, now); });
+}
+
+Result<ClaimReply> SqliteStore::claim(const ClaimRequest& request) {
+  if (request.tickets.empty()) return ClaimReply{.now = clock_.now(), .won = {}};
+  return writer_.write("sqlite.claim", request.tickets.size(),
+                       [&](Session& session, TimePoint now) { return session.claims.claim(request, now); });
+}
+
+Result<Applied> SqliteStore::settle(std::span<const Settlement> settlements) {
+  if (settlements.empty()) return Applied{.now = clock_.now(), .applied = {}};
+  return writer_.write("sqlite.settle", settlements.size(),
+                       [&](Session& session, TimePoint now) { return session.settlements.settle(settlements, now); });
+}
+
+Result<Applied> SqliteStore::renew(std::span<const Ticket> tickets, Millis lease) {
+  if (tickets.empty()) return Applied{.now = clock_.now(), .applied = {}};
+  return writer_.write("sqlite.renew", tickets.size(),
+                       [&](Session& session, TimePoint now) { return session.claims.renew(tickets, lease, now); });
+}
+
+Result<Applied> SqliteStore::cancel(std::span<const TaskId> ids, Cancel how) {
+  if (ids.empty()) return Applied{.now = clock_.now(), .applied = {}};
+  return writer_.write("sqlite.cancel", ids.size(),
+                       [&](Session& session, TimePoint now) { return session.operations.cancel(ids, how, now); });
+}
+
+Result<std::vector<std::optional<TaskId>>> SqliteStore::requeue(std::span<const TaskId> ids) {
+  if (ids.empty()) return std::vector<std::optional<TaskId>>{};
+  return writer_.write("sqlite.requeue", ids.size(),
+                       [&](Session& session, TimePoint now) { return session.operations.requeue(ids, now); });
+}
+
+Result<KeepReport> SqliteStore::keep() {
+  return writer_.write("sqlite.keep", 1, [&](Session& session, TimePoint now) {
+    const Month oldest{static_cast<int>(month_of(now)) - options_.keep_months};
+    return KeepReport{.dropped_tables = session.history.drop_before(oldest)};
+  });
+}
+
+}  // namespace
+
+std::unique_ptr<Store> open_sqlite(const SqliteOptions& options, const Clock& clock) {
+  validate(options);
+  SqliteOptions placed = options;
+  placed.path = checked_place(options.path);
+  try {
+    return std::make_unique<SqliteStore>(placed, clock);
+  } catch (const SqliteError& error) {
+    Error refusal = to_error(error, "sqlite.open");
+    refusal.detail = placed.path.string() + ": " + refusal.detail;
+    throw StoreError{std::move(refusal)};
+  }
+}
+
+std::uint64_t sqlite_commit_count(const Store& store) {
+  return dynamic_cast<const SqliteStore&>(store).commits();
+}
+
+}  // namespace easyretry::storage

@@ -1,0 +1,151 @@
+#include "storage/sqlite/statements.h"
+
+#include <string_view>
+
+#include "storage/sqlite/columns.h"
+
+namespace easyretry::storage::sqlite::sql {
+namespace {
+
+constexpr std::string_view kHeld = " WHERE id = ?1 AND version = ?2 AND status = 'RUNNING'";
+
+// What went wrong is noted only if something did; the first time stays.
+constexpr std::string_view kFirstFailedAt =
+    "CASE WHEN ?4 IS NULL THEN first_failed_at ELSE coalesce(first_failed_at, ?3) END";
+constexpr std::string_view kLastErrorTime = "CASE WHEN ?4 IS NULL THEN last_error_time ELSE ?3 END";
+constexpr std::string_view kLastErrorMsg = "coalesce(?4, last_error_msg)";
+
+// Goes to history as it is.
+constexpr std::string_view kCarried =
+    "id, method_name, next_retry_time, shard, namespace, task_key, stage, attempt_count, callback_count, crash_count, "
+    "delivery_count, generation, created_at, max_attempts, deadline, max_retry_duration, backoff_strategy, "
+    "business_type, business_id, payload_version, params_json, result_json";
+
+// Goes from history into the next generation as it is.
+constexpr std::string_view kInherited =
+    "method_name, shard, namespace, task_key, first_failed_at, last_error_time, last_error_msg, max_attempts, "
+    "deadline, "
+    "max_retry_duration, backoff_strategy, business_type, business_id, payload_version, params_json";
+
+template <class... Parts>
+std::string joined(Parts... parts) {
+  std::string text;
+  (text.append(parts), ...);
+  return text;
+}
+
+// Back to pending, by anyone but the holder of the old version.
+std::string released(std::string_view changes) {
+  return joined(
+      "UPDATE retry_task SET status = 'PENDING', version = version + 1, locked_by = NULL, locked_at = NULL, "
+      "lease_until = 0, updated_at = ?3",
+      changes);
+}
+
+std::string settled(std::string_view changes) {
+  return joined(released(changes), ", first_failed_at = ", kFirstFailedAt, ", last_error_time = ", kLastErrorTime,
+                ", last_error_msg = ", kLastErrorMsg, kHeld);
+}
+
+std::string move_into(const std::string& history, std::string_view where) {
+  return joined(
+      "INSERT INTO ", history, " (", kCarried,
+      ", version, status, outcome, updated_at, finished_at, first_failed_at, last_error_time, last_error_msg) "
+      "SELECT ",
+      kCarried, ", version + 1, 'FINISHED', ?5, ?3, ?3, ", kFirstFailedAt, ", ", kLastErrorTime, ", ", kLastErrorMsg,
+      " FROM retry_task", where);
+}
+
+}  // namespace
+
+std::string insert() {
+  return "INSERT INTO retry_task (id, version, status, namespace, task_key, shard, method_name, next_retry_time, "
+         "updated_at, created_at, business_type, business_id, max_attempts, deadline, max_retry_duration, "
+         "backoff_strategy, payload_version, params_json) "
+         "VALUES (?1, 1, 'PENDING', ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) "
+         "ON CONFLICT DO NOTHING";
+}
+
+std::string live_by_key() {
+  return "SELECT id, version, next_retry_time FROM retry_task WHERE namespace = ?1 AND task_key = ?2";
+}
+
+std::string load() {
+  return "SELECT id, version, next_retry_time, status, lease_until, method_name "
+         "FROM retry_task INDEXED BY retry_task_due "
+         "WHERE namespace = ?1 AND shard = ?2 AND (next_retry_time, id) > (?3, ?4) AND next_retry_time <= ?5 "
+         "ORDER BY next_retry_time, id";
+}
+
+std::string claim() {
+  return "UPDATE retry_task SET status = 'RUNNING', version = version + 1, "
+         "attempt_count = attempt_count + (status = 'PENDING' AND stage = 'RUN'), "
+         "callback_count = callback_count + (status = 'PENDING' AND stage <> 'RUN'), "
+         "crash_count = crash_count + (status <> 'PENDING'), delivery_count = delivery_count + 1, "
+         "locked_by = ?4, locked_at = ?3, lease_until = ?5, updated_at = ?3 "
+         "WHERE id = ?1 AND version = ?2 AND next_retry_time <= ?3 "
+         "AND (status = 'PENDING' OR (status = 'RUNNING' AND lease_until <= ?3))";
+}
+
+std::string live_record() {
+  return joined("SELECT ", live_columns(), " FROM retry_task WHERE id = ?1");
+}
+
+std::string renew() {
+  return joined("UPDATE retry_task SET lease_until = ?4, updated_at = ?3", kHeld);
+}
+
+std::string hand_back() {
+  return settled(
+      ", attempt_count = attempt_count - (stage = 'RUN'), callback_count = callback_count - (stage <> 'RUN')");
+}
+
+std::string retry() {
+  return settled(", next_retry_time = ?5");
+}
+
+std::string advance() {
+  return settled(", next_retry_time = ?5, stage = ?6, outcome = ?7, result_json = ?8");
+}
+
+std::string forget() {
+  return joined("DELETE FROM retry_task", kHeld);
+}
+
+std::string finish_into(const std::string& history) {
+  return move_into(history, kHeld);
+}
+
+std::string remove() {
+  return "DELETE FROM retry_task WHERE id = ?1";
+}
+
+std::string cancel_and_tell() {
+  return joined(released(", next_retry_time = ?3, stage = 'ON_FINAL_FAILURE', outcome = ?5"),
+                " WHERE id = ?1 AND stage = 'RUN'");
+}
+
+std::string cancel_into(const std::string& history) {
+  return move_into(history, " WHERE id = ?1");
+}
+
+std::string finished_record(const std::string& history) {
+  return joined("SELECT ", finished_columns(), " FROM ", history, " WHERE id = ?1");
+}
+
+std::string finished_shard(const std::string& history) {
+  return joined("SELECT shard FROM ", history, " WHERE id = ?1");
+}
+
+std::string requeue_from(const std::string& history) {
+  return joined("INSERT INTO retry_task (", kInherited,
+                ", id, version, status, generation, next_retry_time, created_at, updated_at) SELECT ", kInherited,
+                ", ?2, 1, 'PENDING', generation + 1, ?3, ?3, ?3 FROM ", history,
+                " WHERE id = ?1 ON CONFLICT DO NOTHING");
+}
+
+std::string history_tables() {
+  return "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'retry_task_history_[0-9]*' ORDER BY name";
+}
+
+}  // namespace easyretry::storage::sqlite::sql

@@ -1,0 +1,45 @@
+#pragma once
+// The SQL of every verb, with the index it goes by. The rules are those of task/transitions.cpp.
+
+#include <string>
+
+namespace easyretry::storage::sqlite::sql {
+
+// ?1 id ?2 namespace ?3 key ?4 shard ?5 handler ?6 due ?7 now ?8 business type ?9 business id ?10 max attempts
+// ?11 deadline ?12 max duration ?13 backoff ?14 payload version ?15 payload.
+// Adds to retry_task_key and retry_task_due; changes nothing where the key is live.
+std::string insert();
+// ?1 namespace ?2 key. By retry_task_key.
+std::string live_by_key();
+
+// ?1 namespace ?2 shard ?3, ?4 after (due, id) ?5 until.
+// Walks retry_task_due forward from the cursor: no sort, and nothing that is due later is looked at.
+std::string load();
+
+// From here on by the primary key. No index changes unless the due time does.
+
+// ?1 id ?2 version ?3 now ?4 owner ?5 lease until; live_record gives what was won. The two together take half the time
+// of UPDATE … RETURNING, which builds a table for its one row (measured: 6 µs against 12 µs a claim).
+std::string claim();
+std::string live_record();  // ?1 id
+std::string renew();        // ?1 id ?2 version ?3 now ?4 lease until
+
+// Settling: ?1 id ?2 version ?3 now ?4 error, or NULL where nothing failed
+std::string hand_back();
+std::string retry();                                  // ?5 due
+std::string advance();                                // ?5 due ?6 stage ?7 outcome ?8 result
+std::string forget();                                 // finish without history: ?1 id ?2 version
+std::string finish_into(const std::string& history);  // ?5 outcome; then remove()
+std::string remove();                                 // ?1 id
+
+std::string cancel_and_tell();                        // ?1 id ?3 now ?5 outcome
+std::string cancel_into(const std::string& history);  // ?1 id ?3 now ?5 outcome; then remove()
+
+std::string finished_record(const std::string& history);  // ?1 id
+std::string finished_shard(const std::string& history);   // ?1 id
+// ?1 finished id ?2 new id ?3 now. Changes nothing where the key is live.
+std::string requeue_from(const std::string& history);
+
+std::string history_tables();  // names, oldest month first
+
+}  // namespace easyretry::storage::sqlite::sql

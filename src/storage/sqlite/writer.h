@@ -1,0 +1,77 @@
+#pragma once
+// All writes of a store: one connection, which is also the only one that checkpoints (SQLite before 3.51.3 can lose a
+// commit where two connections write and checkpoint at once), and one transaction for all that callers bring together.
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include <easyretry/error.h>
+
+#include "storage/sqlite/errors.h"
+#include "storage/sqlite/group_commit.h"
+#include "storage/sqlite/session.h"
+
+namespace easyretry::storage::sqlite {
+
+class Writer {
+ public:
+  Writer(const SqliteOptions& options, Connection opened, const Clock& clock);
+
+  // Runs apply(session, now) in a transaction and gives what it gave. It may be run again, from the start and on its
+  // own, if another write of its group failed.
+  template <class Apply>
+  auto write(std::string_view where, std::size_t rows, Apply apply)
+      -> Result<decltype(apply(std::declval<Session&>(), TimePoint{}))>;
+
+  std::uint64_t commits() const { return commits_; }
+
+ private:
+  struct Write : GroupCommit::Entry {
+    Write(std::string_view verb, std::size_t rows) : Entry(rows), where(verb) {}
+    virtual void apply(Session& session, TimePoint now) = 0;
+    const std::string_view where;
+    std::optional<Error> error;
+  };
+  struct Failed {
+    Error error;
+    bool alone_may_work;
+  };
+
+  void run(GroupCommit::Group group);
+  std::optional<Failed> transact(GroupCommit::Group group);
+  Failed failed(const SqliteError& error, During during, bool begun);
+  void roll_back();
+
+  // Fixed after construction
+  const SqliteOptions options_;
+  const Clock& clock_;
+
+  // Touched by the leader of a group only
+  GrowingIds ids_;
+  std::unique_ptr<Session> session_;  // null: broken, to be opened before the next write
+
+  std::atomic<std::uint64_t> commits_{0};
+  GroupCommit group_;
+};
+
+template <class Apply>
+auto Writer::write(std::string_view where, std::size_t rows, Apply apply)
+    -> Result<decltype(apply(std::declval<Session&>(), TimePoint{}))> {
+  using Answer = decltype(apply(std::declval<Session&>(), TimePoint{}));
+  struct Run final : Write {
+    Run(std::string_view verb, std::size_t size, Apply& what) : Write(verb, size), body(what) {}
+    void apply(Session& session, TimePoint now) override { answer = body(session, now); }
+    Apply& body;
+    std::optional<Answer> answer;
+  };
+  Run run{where, rows, apply};
+  group_.submit(run);
+  if (run.error) return tl::make_unexpected(*std::move(run.error));
+  return *std::move(run.answer);
+}
+
+}  // namespace easyretry::storage::sqlite

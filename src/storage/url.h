@@ -1,0 +1,30 @@
+#pragma once
+// A store's address: scheme:path?option=value&option=value.
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace easyretry::storage {
+
+struct StoreUrl {
+  std::string scheme;
+  std::string path;
+  std::vector<std::pair<std::string, std::string>> options;  // as written, in order
+};
+
+// Throws std::invalid_argument for what has no scheme, an option without a value, or an option given twice. Nothing is
+// decoded: a path is a path.
+StoreUrl parse_store_url(std::string_view url);
+
+// The word that was probably meant: the nearest of the known ones, unless all are far off.
+std::optional<std::string_view> nearest(std::string_view word, std::initializer_list<std::string_view> known);
+
+// `unknown option "histroy" in sqlite:…; known are history, shards; did you mean "history"?`
+[[noreturn]] void refuse_word(std::string_view what, std::string_view word, std::string_view url,
+                              std::initializer_list<std::string_view> known);
+
+}  // namespace easyretry::storage

@@ -1,0 +1,57 @@
+#include "storage/sqlite/sqlite_store.h"
+
+#include <filesystem>
+#include <string>
+
+#include <stdlib.h>
+
+#include "conformance/store_conformance.h"
+
+namespace easyretry::test {
+namespace {
+
+class SqliteFixture final : public StoreFixture {
+ public:
+  explicit SqliteFixture(const StoreSettings& settings) : settings_(settings) { open(); }
+  ~SqliteFixture() override {
+    store_.reset();
+    std::filesystem::remove_all(folder_);
+  }
+  storage::Store& store() override { return *store_; }
+  void reopen() override {
+    store_.reset();
+    open();
+  }
+
+ private:
+  static std::filesystem::path fresh_folder() {
+    std::string name = std::filesystem::temp_directory_path() / "easyretry-XXXXXX";
+    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
+    return name;
+  }
+
+  // Nothing here pulls the plug, so there is no need to wait for the disk.
+  void open() {
+    store_ = storage::open_sqlite({.path = folder_ / "tasks.db",
+                                   .full_sync = false,
+                                   .history = settings_.history,
+                                   .keep_months = 3,
+                                   .total_shards = settings_.total_shards},
+                                  clock);
+  }
+
+  const StoreSettings settings_;
+  const std::filesystem::path folder_ = fresh_folder();
+  std::unique_ptr<storage::Store> store_;
+};
+
+StoreBackend sqlite_backend() {
+  return {.name = "v3", .make = [](const StoreSettings& settings) { return std::make_unique<SqliteFixture>(settings); }};
+}
+
+INSTANTIATE_TEST_SUITE_P(Sqlite, StoreConformance, ::testing::Values(sqlite_backend()), backend_name);
+INSTANTIATE_TEST_SUITE_P(Sqlite, DurableStore, ::testing::Values(sqlite_backend()), backend_name);
+INSTANTIATE_TEST_SUITE_P(Sqlite, StoreModel, ::testing::Values(sqlite_backend()), backend_name);
+
+}  // namespace
+}  // namespace easyretry::test

@@ -1,0 +1,107 @@
+// The process that the kill test kills: kill_worker STORE_URL FOLDER LIFE NEW_TASKS
+//
+// Submits NEW_TASKS new tasks, works on whatever is in the store, and writes its journal. Ends by itself when nothing
+// is left to do and it was given no new tasks.
+
+#include <iostream>
+#include <thread>
+
+#include <easyretry/easyretry.h>
+
+#include "fault/journal.h"
+
+using namespace easyretry;
+
+namespace {
+
+class Worker {
+ public:
+  Worker(const std::string& url, const std::filesystem::path& folder, int life)
+      : life_(life), journal_(fault::journal_path(folder, life)), engine_(url, options()) {
+    auto work = engine_.retryable("work", [this](int number) { return run(number); },
+                                  Policy{.backoff = Fixed{20ms, 20ms}, .stop = {.max_attempts = 3}});
+    work.on_success([this](const TaskInfo& task) { journal_.write("success " + task.key); });
+    work.on_final_failure([this](const Failure&, const TaskInfo& task) { journal_.write("failure " + task.key); });
+    engine_.start();
+    work_ = work;
+  }
+
+  // Half of them one by one, half in batches.
+  void submit(int tasks) {
+    constexpr int kBatch = 50;
+    for (int i = 0; i < tasks / 2; ++i) {
+      work_->with({.key = key(i)}).submit(number(i));
+      journal_.write("ack " + key(i));
+    }
+    for (int from = tasks / 2; from < tasks; from += kBatch) {
+      std::vector<int> numbers;
+      for (int i = from; i < std::min(tasks, from + kBatch); ++i) numbers.push_back(number(i));
+      work_->submit_many(numbers, [this](int n) { return SubmitOptions{.key = key(n - life_ * kPerLife)}; });
+      for (const int n : numbers) journal_.write("ack " + key(n - life_ * kPerLife));
+    }
+  }
+
+  void finish(const std::function<bool()>& done) {
+    while (!done()) std::this_thread::sleep_for(20ms);
+    engine_.stop();
+  }
+
+  const Engine& engine() const { return engine_; }
+
+ private:
+  static constexpr int kPerLife = 1'000'000;
+
+  static EngineOptions options() {
+    EngineOptions options;
+    options.workers = 4;
+    options.window = 1s;
+    options.lease = 1s;
+    options.max_crashes = 1000;  // the process is killed for reasons that are not the task's fault
+    return options;
+  }
+
+  int number(int i) const { return life_ * kPerLife + i; }
+  std::string key(int i) const { return "task-" + std::to_string(number(i)); }
+
+  Answer run(int number) {
+    const TaskInfo& task = current_task()->info;
+    const std::string mark = to_string(task.id) + " " + std::to_string(task.version) + " ";
+    journal_.write("start " + mark + std::to_string(fault::wall_micros()));
+    if (number % 20 == 2) std::this_thread::sleep_for(10ms);
+    journal_.write("end " + mark + std::to_string(fault::wall_micros()));
+    if (number % 10 == 0) return retry_later("always fails");
+    if (number % 10 == 1 && task.attempts == 1) return retry_later("fails once");
+    return done();
+  }
+
+  const int life_;
+  fault::JournalWriter journal_;
+  Engine engine_;
+  std::optional<Retryable<Answer, std::tuple<int>>> work_;
+};
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    std::cerr << "usage: kill_worker STORE_URL FOLDER LIFE NEW_TASKS\n";
+    return 2;
+  }
+  try {
+    const int tasks = std::stoi(argv[4]);
+    Worker worker{argv[1], argv[2], std::stoi(argv[3])};
+    worker.submit(tasks);
+    const auto idle_since = std::make_shared<std::pair<std::uint64_t, Instant>>(0, std::chrono::steady_clock::now());
+    worker.finish([&] {
+      // Working while killed is the point; the last life ends when nothing has happened for three leases.
+      const std::uint64_t claimed = worker.engine().stats().claimed;
+      const Instant now = std::chrono::steady_clock::now();
+      if (claimed != idle_since->first || worker.engine().stats().running > 0) *idle_since = {claimed, now};
+      return tasks == 0 && now - idle_since->second > 3s;
+    });
+    return 0;
+  } catch (const std::exception& e) {
+    std::cerr << "kill_worker: " << e.what() << "\n";
+    return 1;
+  }
+}

@@ -1,0 +1,375 @@
+#include "sim/checker.h"
+
+#include <algorithm>
+#include <set>
+
+#include "sim/story.h"
+
+namespace easyretry::sim {
+namespace {
+
+using namespace std::chrono_literals;
+using Kind = task::Settlement::Kind;
+
+// The engine's own limits (attempt.h): a callback is tried this often.
+constexpr int kCallbackTries = 16;
+
+class Checker {
+ public:
+  explicit Checker(const Evidence& evidence) : evidence_(evidence), options_(evidence.scenario.engine) {}
+
+  std::vector<Violation> judge() {
+    for (const Entry& entry : evidence_.journal) {
+      now_ = entry.at;
+      who_ = entry.instance;
+      std::visit([this](const auto& what) { on(what); }, entry.what);
+    }
+    at_the_end();
+    return std::move(violations_);
+  }
+
+ private:
+  void broken(std::string invariant, TaskId id, std::string what) {
+    violations_.push_back({std::move(invariant), now_, id, std::move(what)});
+  }
+
+  static std::string v(std::int64_t version) { return "v" + std::to_string(version); }
+
+  Story* story(TaskId id) {
+    const auto found = stories_.find(id);
+    if (found != stories_.end()) return &found->second;
+    broken("I1", id, "the store changed a task that was never stored");
+    return nullptr;
+  }
+
+  // ---- changes in the store -----------------------------------------------------------------------------------------
+
+  void begin_story(TaskId id, Story fresh) {
+    const auto [there, free] = live_keys_.try_emplace(fresh.key, id);
+    if (!free) broken("I16", id, "key " + fresh.key + " is live as " + to_string(there->second) + " already");
+    if (!stories_.try_emplace(id, std::move(fresh)).second) broken("I3", id, "the id was given twice");
+  }
+
+  void on(const Inserted& e) {
+    begin_story(e.id, {.key = e.key, .handler = e.handler, .max_attempts = e.max_attempts, .version = e.version, .due = e.due});
+  }
+
+  void on(const Requeued& e) {
+    const Story* from = story(e.from);
+    if (from == nullptr) return;
+    if (!from->finished) broken("I4", e.from, "a task that had not ended was requeued");
+    begin_story(e.id, {.key = from->key, .handler = from->handler, .max_attempts = from->max_attempts, .due = now_});
+  }
+
+  // A write was accepted: it must have come from whoever the journal says may write.
+  bool accepted(Story& s, TaskId id, std::int64_t version, const char* verb) {
+    if (s.finished) {
+      broken("I4", id, std::string{"a "} + verb + " was accepted after the task had ended");
+      return false;
+    }
+    if (version != s.version) {
+      broken("I3", id, std::string{"a "} + verb + " with " + v(version) + " was accepted, " + v(s.version) + " is current");
+    }
+    return true;
+  }
+
+  void on(const Claimed& e) {
+    Story* s = story(e.id);
+    if (s == nullptr || !accepted(*s, e.id, e.ticket, "claim")) return;
+    if (e.version <= s->version) broken("I3", e.id, "the fence went from " + v(s->version) + " to " + v(e.version));
+    if (now_ < s->due) broken("I8", e.id, "claimed before it was due");
+    if (e.deliveries != ++s->claims) {
+      broken("I5", e.id, "delivery " + std::to_string(e.deliveries) + " of " + std::to_string(s->claims) + " claims");
+    }
+    check_recovery(*s, e.id);
+    if (s->running) {
+      ++s->lost;
+      check_lease_was_cared_for(*s, e.id);
+    }
+    s->running = true;
+    s->version = e.version;
+    s->tenures[e.version] = {.holder = who_, .granted = now_, .until = e.lease_until, .due = s->due};
+  }
+
+  void on(const RenewTried& e) {
+    const auto found = stories_.find(e.id);
+    if (found == stories_.end()) return;
+    const auto tenure = found->second.tenures.find(e.version);
+    if (tenure != found->second.tenures.end()) tenure->second.renew_tried = now_;
+  }
+
+  void on(const Renewed& e) {
+    Story* s = story(e.id);
+    if (s == nullptr || !accepted(*s, e.id, e.version, "renewal")) return;
+    Tenure& tenure = s->tenures[e.version];
+    tenure.granted = now_;
+    tenure.until = e.lease_until;
+  }
+
+  void on(const Settled& e) {
+    Story* s = story(e.id);
+    if (s == nullptr || !accepted(*s, e.id, e.version, "settlement")) return;
+    Tenure& tenure = s->tenures[e.version];
+    tenure.released = true;
+    s->running = false;
+    ++s->version;
+    switch (e.kind) {
+      case Kind::finish:
+        check_success_is_true(*s, e, tenure);
+        return finish(*s, e.outcome);
+      case Kind::retry:
+      case Kind::advance: s->due = now_ + e.delay; return;
+      case Kind::hand_back:
+        if (tenure.ran) ++s->handed_back;
+        return;
+    }
+  }
+
+  void on(const Cancelled& e) {
+    Story* s = story(e.id);
+    if (s == nullptr || !accepted(*s, e.id, s->version, "cancel")) return;
+    if (s->running) s->tenures[s->version].released = true;
+    s->running = false;
+    s->cancelled = e.how;
+    ++s->version;
+    if (e.how == storage::Cancel::end) return finish(*s, Outcome::cancelled);
+    s->due = now_;
+  }
+
+  void finish(Story& s, Outcome outcome) {
+    s.finished = true;
+    s.outcome = outcome;
+    live_keys_.erase(s.key);
+  }
+
+  void check_success_is_true(const Story& s, const Settled& e, const Tenure& tenure) {
+    if (e.outcome != Outcome::succeeded || tenure.ran_well) return;
+    const bool earlier = std::any_of(s.tenures.begin(), s.tenures.end(),
+                                     [](const auto& other) { return other.second.ran_well && other.second.released; });
+    if (!earlier) broken("I4", e.id, "ended as succeeded, but no accepted execution has succeeded");
+  }
+
+  void on(const Refused& e) {
+    const auto found = stories_.find(e.id);
+    if (found != stories_.end() && e.verb == "settle") ++found->second.stale;
+  }
+
+  void on(const Acked& e) {
+    Story* s = story(e.id);
+    if (s == nullptr) return;
+    s->acked = true;
+    if (s->key != e.key) broken("I16", e.id, "key " + e.key + " was answered with the task of key " + s->key);
+  }
+
+  // ---- user code ----------------------------------------------------------------------------------------------------
+
+  void on(const Began& e) {
+    Story* s = story(e.id);
+    if (s == nullptr) return;
+    const auto tenure = s->tenures.find(e.version);
+    if (tenure == s->tenures.end()) return broken("I3", e.id, "runs with " + v(e.version) + ", which nobody was given");
+    for (const Execution& other : s->executing) check_overlap(*s, e, other);
+    s->executing.push_back({who_, e.version, e.code, now_});
+    ++s->called[e.code];
+    if (e.code == Code::handler) begin_run(*s, e, tenure->second);
+  }
+
+  void check_overlap(const Story& s, const Began& e, const Execution& other) {
+    if (other.version == e.version) return broken("I2", e.id, "two executions of " + v(e.version) + " at a time");
+    if (!s.tenures.at(other.version).holds(now_)) return;
+    broken("I2", e.id, v(e.version) + " begins on i" + std::to_string(who_) + " while " + v(other.version) + " runs on i" +
+                           std::to_string(other.instance) + " with a valid lease");
+  }
+
+  void begin_run(Story& s, const Began& e, Tenure& tenure) {
+    if (tenure.ran) broken("I2", e.id, "the handler runs twice for " + v(e.version));
+    tenure.ran = true;
+    ++s.runs;
+    if (!tenure.released && tenure.until <= now_) broken("I2", e.id, "begins after its lease has run out");
+    if (now_ < tenure.due) broken("I8", e.id, "runs before it is due");
+    if (e.counted + s.handed_back < s.runs) {
+      broken("I5", e.id, "execution " + std::to_string(s.runs) + " begins, but only " + std::to_string(e.counted) +
+                             " attempts and crashes are counted");
+    }
+    if (s.runs > s.max_attempts + s.lost + s.handed_back) {
+      broken("I5", e.id, std::to_string(s.runs) + " executions with max_attempts = " + std::to_string(s.max_attempts) +
+                             " and " + std::to_string(s.lost) + " lost leases");
+    }
+    if (plan(s).kind == Plan::Kind::poison && s.runs > options_.max_crashes) {
+      broken("I14", e.id, "poison is run for the " + std::to_string(s.runs) + ". time, max_crashes = " +
+                              std::to_string(options_.max_crashes));
+    }
+  }
+
+  void on(const Ended& e) {
+    Story* s = story(e.id);
+    if (s == nullptr) return;
+    std::erase_if(s->executing, [&](const Execution& x) {
+      return x.instance == who_ && x.version == e.version && x.code == e.code;
+    });
+    if (e.verdict == Verdict::well) {
+      ++s->called_well[e.code];
+      if (e.code == Code::handler) s->tenures[e.version].ran_well = true;
+    }
+    note_old_work_done();
+  }
+
+  const Plan& plan(const Story& s) const { return evidence_.plans.at(s.key); }
+
+  // ---- processes ----------------------------------------------------------------------------------------------------
+
+  void on(const Born&) { settled_down_ = std::max(settled_down_, now_); }
+
+  void on(const Died&) {
+    for (auto& [id, s] : stories_) std::erase_if(s.executing, [&](const Execution& x) { return x.instance == who_; });
+    died_[who_] = now_;
+    note_old_work_done();
+  }
+
+  void on(const Paused& e) { paused_until_[who_] = std::max(paused_until_[who_], e.until); }
+
+  void on(const Hit& e) {
+    if (e.fault == Fault::slow) slow_call_[who_] = now_;
+  }
+
+  void on(const Wrong& e) { broken(e.invariant, TaskId{}, "i" + std::to_string(who_) + ": " + e.what); }
+
+  void on(const Calm&) {
+    calm_ = true;
+    settled_down_ = now_;
+    note_old_work_done();
+  }
+
+  // ---- recovery -----------------------------------------------------------------------------------------------------
+
+  // What was begun before the calm may still take a worker for a while; promises about time count from its end.
+  void note_old_work_done() {
+    if (!calm_ || old_work_done_) return;
+    settled_down_ = now_;
+    old_work_done_ = std::all_of(stories_.begin(), stories_.end(), [](const auto& s) { return s.second.executing.empty(); });
+  }
+
+  // Half a window until the next scan, and 5 s for what was under way when the calm began: pauses after failed calls,
+  // queues, restarts.
+  Millis patience() const { return options_.window + 5s; }
+
+  void check_recovery(const Story& s, TaskId id) {
+    if (!calm_) return;
+    const TimePoint since = std::max(s.claimable_since(), settled_down_);
+    if (now_ <= since + patience()) return;
+    broken("I9", id, "could have been claimed " + std::to_string((now_ - since).count()) + " ms ago; " +
+                         std::to_string(patience().count()) + " ms are allowed");
+  }
+
+  // A lease may run out on a process that dies, is stopped or cannot reach the store. One that runs well must at least
+  // have tried to keep it.
+  void check_lease_was_cared_for(const Story& s, TaskId id) {
+    const Tenure& lost = *s.tenure();
+    const auto run = std::find_if(s.executing.begin(), s.executing.end(),
+                                  [&](const Execution& x) { return x.version == s.version && x.instance == lost.holder; });
+    if (run == s.executing.end()) return;
+    const TimePoint from = std::max(lost.granted, run->since);
+    const auto since = [&](const std::map<int, TimePoint>& times) {
+      const auto found = times.find(lost.holder);
+      return found != times.end() && found->second >= from - options_.lease;
+    };
+    if (lost.until - from < options_.lease * 7 / 10 || since(paused_until_) || since(slow_call_)) return;
+    if (handler_kind(s.handler).timeout > 0ms) return;  // taken for hung, it is let go on purpose
+    if (lost.renew_tried && *lost.renew_tried >= from) return;
+    broken("I2", id, "the lease of " + v(s.version) + " ran out on i" + std::to_string(lost.holder) +
+                         ", which runs it and never tried to renew it");
+  }
+
+  // ---- the end ------------------------------------------------------------------------------------------------------
+
+  void at_the_end() {
+    std::set<TaskId> live, ended;
+    for (const auto& record : evidence_.live) live.insert(record.info.id);
+    for (const auto& record : evidence_.history) {
+      if (!ended.insert(record.info.id).second) broken("I7", record.info.id, "is in history twice");
+      if (live.contains(record.info.id)) broken("I7", record.info.id, "is in history and still to be done");
+      check_record(record);
+    }
+    for (const auto& [id, s] : stories_) {
+      if (!live.contains(id) && !ended.contains(id)) {
+        broken("I1", id, s.acked ? "was acknowledged and is gone" : "is gone");
+      }
+      if (!s.finished) {
+        broken("I1", id, "is not done, long after the last fault");
+        continue;
+      }
+      if (!ended.contains(id)) broken("I7", id, "has ended and is not in history");
+      check_callbacks(id, s);
+      check_quarantine(id, s);
+    }
+  }
+
+  void check_record(const task::TaskRecord& record) {
+    const auto found = stories_.find(record.info.id);
+    if (found == stories_.end()) return broken("I7", record.info.id, "is in history and was never stored");
+    const Story& s = found->second;
+    if (record.info.outcome != s.outcome) broken("I4", record.info.id, "history has another outcome");
+    if (record.info.deliveries != s.claims) broken("I5", record.info.id, "deliveries in history are not the claims made");
+    if (record.info.attempts > s.max_attempts) {
+      broken("I5", record.info.id, std::to_string(record.info.attempts) + " attempts counted");
+    }
+    if (record.info.crashes > s.lost) broken("I5", record.info.id, "more crashes counted than leases were lost");
+  }
+
+  static int count(const std::map<Code, int>& calls, Code code) {
+    const auto found = calls.find(code);
+    return found == calls.end() ? 0 : found->second;
+  }
+
+  void check_callbacks(TaskId id, const Story& s) {
+    const HandlerKind& handler = handler_kind(s.handler);
+    const bool succeeded = s.outcome == Outcome::succeeded;
+    const bool has_one = succeeded ? handler.on_success : handler.on_final_failure;
+    const Code code = succeeded ? Code::on_success : Code::on_final_failure;
+    const int called = count(s.called, code);
+    const bool given_up = called >= kCallbackTries || (called > 0 && s.lost >= 2 * options_.max_crashes);
+    if (has_one && s.cancelled != storage::Cancel::end && count(s.called_well, code) == 0 && !given_up) {
+      broken("I6", id, "ended as " + std::string{to_string(*s.outcome)} + " and nobody was told");
+    }
+    // Where an execution was lost or overruled, its owner may have heard of its end before.
+    const bool overruled = s.lost > 0 || s.stale > 0 || s.cancelled.has_value();
+    if (count(s.called, Code::on_success) > 0 && count(s.called, Code::on_final_failure) > 0 && !overruled) {
+      broken("I6", id, "was called a success and a failure");
+    }
+  }
+
+  void check_quarantine(TaskId id, const Story& s) {
+    const Plan::Kind kind = plan(s).kind;
+    const bool ended_otherwise = s.outcome == Outcome::cancelled || s.outcome == Outcome::exhausted;
+    if (kind == Plan::Kind::poison && s.outcome != Outcome::quarantined && !ended_otherwise) {
+      broken("I14", id, "poison ended as " + std::string{to_string(*s.outcome)});
+    }
+    if (kind == Plan::Kind::deadly_callback && count(s.called, Code::on_final_failure) > 2 * options_.max_crashes) {
+      broken("I14", id, "its deadly callback was called " + std::to_string(count(s.called, Code::on_final_failure)) + " times");
+    }
+    if (s.outcome == Outcome::quarantined && s.lost < options_.max_crashes) {
+      broken("I14", id, "quarantined after " + std::to_string(s.lost) + " lost leases");
+    }
+  }
+
+  const Evidence& evidence_;
+  const EngineOptions& options_;
+  std::vector<Violation> violations_;
+
+  TimePoint now_{};
+  int who_ = -1;
+  std::map<TaskId, Story> stories_;
+  std::map<std::string, TaskId> live_keys_;
+  std::map<int, TimePoint> died_;
+  std::map<int, TimePoint> paused_until_;
+  std::map<int, TimePoint> slow_call_;  // the last one began
+  bool calm_ = false;
+  bool old_work_done_ = false;
+  TimePoint settled_down_{};  // since when everything runs as it should
+};
+
+}  // namespace
+
+std::vector<Violation> check(const Evidence& evidence) { return Checker{evidence}.judge(); }
+
+}  // namespace easyretry::sim

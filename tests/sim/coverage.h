@@ -1,0 +1,19 @@
+#pragma once
+// How much was really tried: a run in which nothing goes wrong, or nothing works, proves nothing.
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "sim/journal.h"
+
+namespace easyretry::sim {
+
+using Coverage = std::map<std::string, std::uint64_t>;
+
+void add_coverage(Coverage& coverage, const std::vector<Entry>& journal);
+
+// What a thousand runs must at least have seen; returns what is missing, empty: nothing.
+std::string missing_coverage(const Coverage& coverage, std::uint64_t runs);
+
+}  // namespace easyretry::sim

@@ -1,0 +1,167 @@
+#include "sim/faulty_store.h"
+
+#include <algorithm>
+
+#include "sim/user_code.h"
+
+namespace easyretry::sim {
+
+using storage::Applied;
+using task::NewTask;
+using task::Settlement;
+using task::TaskRecord;
+using task::Ticket;
+using Fate = Weather::Fate;
+
+namespace {
+
+template <class T>
+std::vector<T> copy(std::span<const T> items) {
+  return {items.begin(), items.end()};
+}
+
+}  // namespace
+
+template <class Request>
+auto FaultyStore::read(Request request) -> decltype(request()) {
+  const Fate fate = weather_.fate_of_call(far_.instance);
+  return travel(std::move(request), fate == Fate::late ? Fate::request_lost : fate, Errc::unavailable);
+}
+
+template <class Request>
+auto FaultyStore::change(Request request) -> decltype(request()) {
+  return travel(std::move(request), weather_.fate_of_call(far_.instance), Errc::in_doubt);
+}
+
+template <class Request>
+auto FaultyStore::travel(Request request, Fate fate, Errc when_lost) -> decltype(request()) {
+  const auto way = [&] { return fate == Fate::slow ? weather_.slow_way() : weather_.one_way(); };
+  const auto give_up = [&](Fault fault, Errc code) {
+    hit(fault);
+    process_.sleep(weather_.time_out());
+    return fail(code, "sim", "no reply from the store");
+  };
+
+  if (fate == Fate::slow) hit(Fault::slow);
+  process_.sleep(way());
+  if (fate == Fate::death_before) process_.die();
+  if (fate == Fate::unavailable) return give_up(Fault::unavailable, Errc::unavailable);
+  if (fate == Fate::request_lost) return give_up(Fault::request_lost, when_lost);
+  if (fate == Fate::late) {
+    process_.scheduler().at(process_.scheduler().now() + weather_.late_by(), [request] { request(); });
+    return give_up(Fault::late, when_lost);
+  }
+
+  auto reply = request();
+  if (fate == Fate::death_after) process_.die();
+  process_.sleep(way());
+  if (fate == Fate::reply_lost) return give_up(Fault::reply_lost, when_lost);
+  return reply;
+}
+
+Result<storage::InsertReply> FaultyStore::insert(std::span<const NewTask> tasks) {
+  return change([far = far_, tasks = copy(tasks)] {
+    auto reply = far.store->insert(tasks);
+    for (std::size_t i = 0; reply && i < tasks.size(); ++i) {
+      const storage::Inserted& stored = reply->tasks[i];
+      if (!stored.created) continue;
+      far.write(Inserted{stored.id, stored.version, stored.next_at, tasks[i].key, tasks[i].handler,
+                         tasks[i].rules.max_attempts});
+    }
+    return reply;
+  });
+}
+
+Result<storage::ClaimReply> FaultyStore::claim(const storage::ClaimRequest& request) {
+  return change([far = far_, tickets = copy(request.tickets), owner = std::string{request.owner}, lease = request.lease] {
+    auto reply = far.store->claim({tickets, owner, lease});
+    if (!reply) return reply;
+    for (const Ticket& ticket : tickets) {
+      const auto won = std::find_if(reply->won.begin(), reply->won.end(),
+                                    [&](const TaskRecord& record) { return record.info.id == ticket.id; });
+      if (won == reply->won.end()) {
+        far.write(Refused{ticket.id, ticket.version, "claim"});
+      } else {
+        far.write(Claimed{ticket.id, ticket.version, won->info.version, won->lease_until, won->info.deliveries});
+      }
+    }
+    return reply;
+  });
+}
+
+Result<Applied> FaultyStore::settle(std::span<const Settlement> settlements) {
+  return change([far = far_, settlements = copy(settlements)]() -> Result<Applied> {
+    // As a column that takes no such bytes would: the whole batch fails for one row.
+    const auto unstorable = [](const Settlement& s) { return s.error.find(kUnstorable) != std::string::npos; };
+    if (std::any_of(settlements.begin(), settlements.end(), unstorable)) {
+      return fail(Errc::invalid_argument, "sim.settle", "a text cannot be stored");
+    }
+    auto reply = far.store->settle(settlements);
+    for (std::size_t i = 0; reply && i < settlements.size(); ++i) {
+      const Settlement& s = settlements[i];
+      if (reply->applied[i]) {
+        far.write(Settled{s.ticket.id, s.ticket.version, s.kind, s.outcome, s.delay});
+      } else {
+        far.write(Refused{s.ticket.id, s.ticket.version, "settle"});
+      }
+    }
+    return reply;
+  });
+}
+
+Result<Applied> FaultyStore::renew(std::span<const Ticket> tickets, Millis lease) {
+  for (const Ticket& ticket : tickets) far_.write(RenewTried{ticket.id, ticket.version});
+  return change([far = far_, tickets = copy(tickets), lease] {
+    auto reply = far.store->renew(tickets, lease);
+    for (std::size_t i = 0; reply && i < tickets.size(); ++i) {
+      if (reply->applied[i]) {
+        far.write(Renewed{tickets[i].id, tickets[i].version, reply->now + lease});
+      } else {
+        far.write(Refused{tickets[i].id, tickets[i].version, "renew"});
+      }
+    }
+    return reply;
+  });
+}
+
+Result<Applied> FaultyStore::cancel(std::span<const TaskId> ids, storage::Cancel how) {
+  return change([far = far_, ids = copy(ids), how] {
+    auto reply = far.store->cancel(ids, how);
+    for (std::size_t i = 0; reply && i < ids.size(); ++i) {
+      if (reply->applied[i]) far.write(Cancelled{ids[i], how});
+    }
+    return reply;
+  });
+}
+
+Result<std::vector<std::optional<TaskId>>> FaultyStore::requeue(std::span<const TaskId> ids) {
+  return change([far = far_, ids = copy(ids)] {
+    auto started = far.store->requeue(ids);
+    for (std::size_t i = 0; started && i < ids.size(); ++i) {
+      if (const auto id = (*started)[i]) far.write(Requeued{ids[i], *id});
+    }
+    return started;
+  });
+}
+
+Result<storage::LoadReply> FaultyStore::load(const storage::LoadQuery& query) {
+  return read([&] { return far_.store->load(query); });
+}
+
+Result<std::vector<TaskRecord>> FaultyStore::find(std::span<const TaskId> ids) {
+  return read([&] { return far_.store->find(ids); });
+}
+
+Result<std::vector<TaskRecord>> FaultyStore::list(const storage::TaskQuery& query) {
+  return read([&] { return far_.store->list(query); });
+}
+
+Result<std::int64_t> FaultyStore::count(const storage::TaskQuery& query) {
+  return read([&] { return far_.store->count(query); });
+}
+
+Result<storage::KeepReport> FaultyStore::keep() {
+  return read([&] { return far_.store->keep(); });
+}
+
+}  // namespace easyretry::sim

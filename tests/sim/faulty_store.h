@@ -1,0 +1,56 @@
+#pragma once
+// The store as one process sees it: calls take time, fail, lose their reply, arrive after they were given up, or are the
+// last thing the process does. Writes what the store behind it really did into the journal, whether the process learns
+// of it or not.
+
+#include "sim/journal.h"
+#include "sim/process.h"
+#include "sim/weather.h"
+#include "storage/store.h"
+
+namespace easyretry::sim {
+
+class FaultyStore final : public storage::Store {
+ public:
+  FaultyStore(storage::Store& real, Weather& weather, Journal& journal, Process& process, int instance)
+      : far_{&real, &journal, instance}, weather_(weather), process_(process) {}
+
+  storage::StoreInfo info() const override { return far_.store->info(); }
+  Result<storage::InsertReply> insert(std::span<const task::NewTask> tasks) override;
+  Result<storage::LoadReply> load(const storage::LoadQuery& query) override;
+  Result<storage::ClaimReply> claim(const storage::ClaimRequest& request) override;
+  Result<storage::Applied> settle(std::span<const task::Settlement> settlements) override;
+  Result<storage::Applied> renew(std::span<const task::Ticket> tickets, Millis lease) override;
+  Result<std::vector<task::TaskRecord>> find(std::span<const TaskId> ids) override;
+  Result<std::vector<task::TaskRecord>> list(const storage::TaskQuery& query) override;
+  Result<std::int64_t> count(const storage::TaskQuery& query) override;
+  Result<storage::Applied> cancel(std::span<const TaskId> ids, storage::Cancel how) override;
+  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
+  Result<storage::KeepReport> keep() override;
+
+ private:
+  // The end of the wire: what is done there is done and written down, also when the process is dead by then. Copied
+  // into every request that changes something.
+  struct FarEnd {
+    storage::Store* store;
+    Journal* journal;
+    int instance;
+    void write(What what) const { journal->write(instance, std::move(what)); }
+  };
+
+  // A read changes nothing, so a lost reply leaves no doubt: it is made again.
+  template <class Request>
+  auto read(Request request) -> decltype(request());
+  // The request owns what it needs: it may be carried out late.
+  template <class Request>
+  auto change(Request request) -> decltype(request());
+  template <class Request>
+  auto travel(Request request, Weather::Fate fate, Errc when_lost) -> decltype(request());
+  void hit(Fault fault) { far_.write(Hit{fault}); }
+
+  const FarEnd far_;
+  Weather& weather_;
+  Process& process_;
+};
+
+}  // namespace easyretry::sim

@@ -1,0 +1,41 @@
+#include "sim/guards_probe.h"
+
+#include <vector>
+
+#include "task/transitions.h"
+
+namespace easyretry::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr TimePoint kNow{1h};
+
+task::TaskRecord running_task() {
+  task::TaskRecord record;
+  record.info.state = TaskState::running;
+  record.info.version = 5;
+  record.lease_until = kNow + 1s;
+  return record;
+}
+
+}  // namespace
+
+std::string missing_guards() {
+  const task::TaskRecord held = running_task();
+  task::TaskRecord expired = held;
+  expired.lease_until = kNow - 1s;
+  const task::Ticket current{held.info.id, 5}, old{held.info.id, 4};
+
+  std::vector<std::string> missing;
+  if (task::claim_event(expired, old, kNow)) missing.emplace_back("cas_on_version");
+  if (task::claim_event(held, current, kNow)) missing.emplace_back("lease_check");
+  if (task::transition(TaskState::pending, task::Event::claim)->attempts == 0) missing.emplace_back("attempt_before_run");
+  if (task::holds(held, old)) missing.emplace_back("fence_on_settle");
+
+  std::string all;
+  for (const std::string& guard : missing) all += (all.empty() ? "" : ", ") + guard;
+  return all;
+}
+
+}  // namespace easyretry::sim

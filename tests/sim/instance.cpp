@@ -1,0 +1,150 @@
+#include "sim/instance.h"
+
+#include <exception>
+
+#include "sim/sim_workers.h"
+
+namespace easyretry::sim {
+namespace {
+
+using engine::Core;
+using engine::Step;
+
+engine::MakeWorkers sim_workers(Process& process, const Scenario& scenario) {
+  return [&process, &scenario](std::shared_ptr<engine::Context> context, std::shared_ptr<engine::Outcomes> outcomes) {
+    return std::make_unique<SimWorkers>(process, std::move(context), std::move(outcomes),
+                                        static_cast<std::size_t>(scenario.engine.workers), scenario.claim_ahead);
+  };
+}
+
+ClockErrors draw_clock_errors(Dice& dice, const Scenario& scenario) {
+  const auto most = static_cast<int>(scenario.drift_ppm);
+  return {dice.between(Millis{-1h}, Millis{1h}), dice.between(Time{0}, Time{24h}), dice.between(-most, most)};
+}
+
+}  // namespace
+
+Instance::Life::Life(const Surroundings& world, int number, const std::string& owner, ClockErrors clock_errors)
+    : clock(world.scheduler, clock_errors),
+      process(world.scheduler, world.dice),
+      store(std::make_shared<FaultyStore>(world.store, world.weather, world.journal, process, number)),
+      core(store, clock, {world.scenario.engine, owner, world.dice.seed()}, sim_workers(process, world.scenario)) {}
+
+void Instance::start(std::vector<ShardId> shards, bool all_handlers) {
+  const std::string owner = "i" + std::to_string(number_) + "#" + std::to_string(++lives_);
+  life_ = std::make_unique<Life>(world_, number_, owner, draw_clock_errors(world_.dice, world_.scenario));
+  world_.journal.write(number_, Born{lives_});
+
+  Life& life = *life_;
+  std::string_view missing;
+  if (!all_handlers && world_.dice.chance(world_.scenario.missing_handler)) {
+    const auto kinds = handler_kinds();
+    missing = kinds[static_cast<std::size_t>(world_.dice.between(0, static_cast<int>(kinds.size()) - 1))].name;
+  }
+  world_.user_code.register_at(life.core.context().handlers, life.process, number_, missing);
+  life.core.own(std::move(shards));
+  life.process.after_each_slice = [this] { check_memory(); };
+  life.process.on_death = [this] { end_soon(Death::crashed); };
+
+  Core& core = life.core;
+  life.loops = 2;
+  life.process.spawn([&] { loop(life, core.keeper.bell, [&] { return core.keeper.step(); }, false); });
+  life.process.spawn([&] { loop(life, core.renewer.bell, [&] { return core.renewer.step(); }, false); });
+  life.process.spawn([&] { loop(life, core.outcomes().bell, [&] { return core.settler.step(); }, false); });
+  life.process.spawn([&] { loop(life, core.claimer.bell, [&] { return core.claimer.step(); }, true); });
+  life.process.spawn([&] { loop(life, core.loader.bell, [&] { return core.loader.step(); }, true); });
+}
+
+// RunLoop without its thread.
+void Instance::loop(Life& life, engine::Bell& bell, const std::function<Step()>& step, bool ends_when_draining) {
+  while (!(life.draining && ends_when_draining)) {
+    const Step done = guarded(step);
+    if (done.wake == Instant::min()) {
+      life.process.sleep(world_.dice.between(Time{1us}, Time{100us}));
+    } else if (!(life.draining && ends_when_draining)) {
+      life.process.wait(bell, life.clock.when(done.wake));
+    }
+  }
+  --life.loops;
+}
+
+Step Instance::guarded(const std::function<Step()>& step) {
+  try {
+    return step();
+  } catch (const std::exception& e) {
+    world_.journal.write(number_, Wrong{"engine", std::string{"a part threw: "} + e.what()});
+    return {true, life_->clock.steady() + 100ms};
+  }
+}
+
+void Instance::pause(Time how_long) {
+  life_->process.pause_until(world_.scheduler.now() + how_long);
+  world_.journal.write(number_, Paused{kWorldBegan + std::chrono::ceil<Millis>(life_->process.paused_until())});
+}
+
+void Instance::own(std::vector<ShardId> shards) {
+  life_->core.own(std::move(shards));
+  life_->process.notice_bells();
+}
+
+void Instance::call(std::function<void(Core&)> what) {
+  Life& life = *life_;
+  life.process.spawn([&life, what = std::move(what)] { what(life.core); });
+}
+
+void Instance::drain() {
+  Life& life = *life_;
+  life.process.spawn([this, &life] { drain(life); });
+}
+
+void Instance::drain(Life& life) {
+  Core& core = life.core;
+  const auto wait_for = [&](Time patience, const std::function<bool()>& done) {
+    for (const Time end = world_.scheduler.now() + patience; !done() && world_.scheduler.now() < end;) {
+      life.process.sleep(50ms);
+    }
+  };
+  life.draining = true;
+  core.loader.stop();
+  core.claimer.stop();
+  wait_for(1h, [&] { return life.loops == 0; });
+  for (engine::RunPtr& run : core.workers().take_waiting()) {
+    task::Settlement back;
+    back.ticket = run->ticket();
+    back.kind = task::Settlement::Kind::hand_back;
+    core.outcomes().put(std::move(run), std::move(back));
+  }
+  wait_for(world_.dice.between(Time{0}, Time{5s}), [&] { return core.workers().busy() == 0; });
+  for (const engine::RunPtr& run : core.holdings().all()) run->interrupt_with(engine::Interrupt::draining);
+  wait_for(2s, [&] { return core.workers().busy() == 0; });
+  wait_for(2s, [&] { return core.outcomes().wait_idle(Instant::min()); });
+  end_soon(Death::drained);
+}
+
+void Instance::check_memory() {
+  const EngineOptions& options = world_.scenario.engine;
+  Core& core = life_->core;
+  if (core.claimer.held() > options.read_ahead) {
+    world_.journal.write(number_, Wrong{"I13", std::to_string(core.claimer.held()) + " tasks read ahead, " +
+                                                   std::to_string(options.read_ahead) + " allowed"});
+  }
+  if (core.holdings().size() > 4 * options.batch) {
+    world_.journal.write(number_, Wrong{"I13", std::to_string(core.holdings().size()) + " tasks claimed, " +
+                                                   std::to_string(4 * options.batch) + " allowed"});
+  }
+}
+
+// Not at once: it is one of its own threads that says so.
+void Instance::end_soon(Death how) {
+  world_.scheduler.at(world_.scheduler.now(), [this, how, life = lives_] {
+    if (alive() && lives_ == life) end(how);
+  });
+}
+
+void Instance::end(Death how) {
+  life_.reset();
+  world_.journal.write(number_, Died{how});
+  on_end();
+}
+
+}  // namespace easyretry::sim

@@ -1,0 +1,74 @@
+#pragma once
+// One virtual instance: a process with an engine in it, started again after each death with a new name and new clocks.
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "engine/core.h"
+#include "sim/clocks.h"
+#include "sim/faulty_store.h"
+#include "sim/user_code.h"
+
+namespace easyretry::sim {
+
+// What the instances of a world share.
+struct Surroundings {
+  Scheduler& scheduler;
+  Dice& dice;
+  const Scenario& scenario;
+  storage::Store& store;
+  Weather& weather;
+  Journal& journal;
+  UserCode& user_code;
+};
+
+class Instance {
+ public:
+  Instance(const Surroundings& world, int number) : world_(world), number_(number) {}
+
+  bool alive() const { return life_ != nullptr; }
+  int number() const { return number_; }
+  bool lacks_a_handler() const { return alive() && life_->core.context().handlers.snapshot()->by_number.size() < handler_kinds().size(); }
+  bool draining() const { return alive() && life_->draining; }
+  Time paused_until() const { return alive() ? life_->process.paused_until() : Time{0}; }
+
+  void start(std::vector<ShardId> shards, bool all_handlers);
+  void crash() { end(Death::crashed); }
+  void pause(Time how_long);
+  void own(std::vector<ShardId> shards);
+  // As Threads::stop does: claims nothing more, hands back what waits, lets handlers finish, writes down outcomes.
+  void drain();
+
+  // Runs `what` on a thread of this process, as a request to it would.
+  void call(std::function<void(engine::Core&)> what);
+
+  std::function<void()> on_end;  // it is dead now
+
+ private:
+  struct Life {
+    Life(const Surroundings& world, int number, const std::string& owner, ClockErrors clock_errors);
+    ~Life() { process.kill(); }  // while what its threads use still lives
+
+    ProcessClock clock;
+    Process process;
+    std::shared_ptr<FaultyStore> store;
+    bool draining = false;
+    int loops = 0;  // of the Loader and the Claimer that have not ended
+    engine::Core core;
+  };
+
+  void loop(Life& life, engine::Bell& bell, const std::function<engine::Step()>& step, bool ends_when_draining);
+  engine::Step guarded(const std::function<engine::Step()>& step);
+  void drain(Life& life);
+  void check_memory();
+  void end_soon(Death how);
+  void end(Death how);
+
+  const Surroundings world_;
+  const int number_;
+  int lives_ = 0;
+  std::unique_ptr<Life> life_;
+};
+
+}  // namespace easyretry::sim

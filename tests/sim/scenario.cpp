@@ -1,0 +1,69 @@
+#include "sim/scenario.h"
+
+namespace easyretry::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The Loader reads only while there is room for a page of 16 of every shard, so less than that would read nothing.
+constexpr int kSmallestReadAhead = 16;
+
+EngineOptions draw_engine(Dice& dice, int shards) {
+  EngineOptions options;
+  options.space = "sim";
+  options.workers = dice.between(1, 4);
+  options.window = dice.pick<Millis>({1s, 2s, 5s});
+  options.lease = dice.pick<Millis>({2s, 4s, 10s});
+  options.grace = dice.pick<Millis>({4s, 10s, 30s});
+  options.max_crashes = dice.between(2, 4);
+  options.batch = dice.pick<std::size_t>({1, 3, 20, 1000});
+  options.read_ahead = static_cast<std::size_t>(kSmallestReadAhead * shards + dice.pick<int>({0, 5, 10'000}));
+  options.log = nullptr;
+  return options;
+}
+
+double draw_chance(Dice& dice, double most) {
+  return dice.chance(0.5) ? most * dice.between(1, 100) / 100 : 0;
+}
+
+Time draw_mean(Dice& dice, Time shortest, Time longest) {
+  return dice.chance(0.5) ? dice.between(shortest, longest) : Time{0};
+}
+
+}  // namespace
+
+Scenario draw_scenario(Dice& dice) {
+  Scenario s;
+  s.instances = dice.between(2, 5);
+  s.shards = dice.pick<int>({1, 4, 8});
+  s.engine = draw_engine(dice, s.shards);
+  s.claim_ahead = static_cast<std::size_t>(dice.pick<int>({0, 0, 2, 8}));
+  s.missing_handler = draw_chance(dice, 0.3);
+  s.drift_ppm = dice.pick<std::int64_t>({0, 1'000, 30'000});
+
+  s.noise = dice.between(Time{30s}, Time{60s});
+  s.tasks = dice.between(15, 50);
+  s.duplicate_key = draw_chance(dice, 0.3);
+  s.poison = draw_chance(dice, 0.06);
+  s.cancel = draw_mean(dice, 2s, 10s);
+  s.requeue = draw_mean(dice, 5s, 20s);
+
+  s.calls.unavailable = draw_chance(dice, 0.1);
+  s.calls.request_lost = draw_chance(dice, 0.05);
+  s.calls.reply_lost = draw_chance(dice, 0.1);
+  s.calls.late = draw_chance(dice, 0.03);
+  s.calls.slow = draw_chance(dice, 0.03);
+  s.calls.death_before = draw_chance(dice, 0.003);
+  s.calls.death_after = draw_chance(dice, 0.003);
+  s.slowest = s.calls.slow > 0 ? dice.between(Time{100ms}, Time{8s}) : Time{0};
+
+  s.troubles.crash = draw_mean(dice, 5s, 30s);
+  s.troubles.pause = draw_mean(dice, 5s, 30s);
+  s.troubles.drain = draw_mean(dice, 10s, 40s);
+  s.troubles.outage = draw_mean(dice, 15s, 60s);
+  s.troubles.partition = draw_mean(dice, 10s, 40s);
+  s.troubles.views = draw_mean(dice, 3s, 20s);
+  return s;
+}
+
+}  // namespace easyretry::sim

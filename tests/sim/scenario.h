@@ -1,0 +1,54 @@
+#pragma once
+// What a run is made of, drawn from its seed. Each kind of fault is on in some runs and off in others: bugs that need
+// one fault hide behind another that is always there.
+
+#include <easyretry/options.h>
+
+#include "sim/dice.h"
+#include "sim/scheduler.h"
+
+namespace easyretry::sim {
+
+// Chances that a store call ends so.
+struct CallFaults {
+  double unavailable = 0;
+  double request_lost = 0;  // in doubt, and nothing was done
+  double reply_lost = 0;    // in doubt, and it was done
+  double late = 0;          // in doubt, and it is done after the caller has given up
+  double slow = 0;          // up to Scenario::slowest
+  double death_before = 0;
+  double death_after = 0;
+};
+
+// Mean times between two of a kind; zero: it does not happen.
+struct Troubles {
+  Time crash{0};
+  Time pause{0};
+  Time drain{0};
+  Time outage{0};
+  Time partition{0};
+  Time views{0};
+};
+
+struct Scenario {
+  int instances = 3;
+  int shards = 8;
+  EngineOptions engine;
+  std::size_t claim_ahead = 0;  // runs a worker pool claims beyond its free threads
+  double missing_handler = 0;   // chance that a process lacks one, as half of a rolling deploy does
+  std::int64_t drift_ppm = 0;   // at most, either way
+
+  Time noise{0};  // how long faults are injected
+  int tasks = 0;
+  double duplicate_key = 0;
+  double poison = 0;
+  Time cancel{0};   // mean time between two
+  Time requeue{0};
+  CallFaults calls;
+  Troubles troubles;
+  Time slowest{0};
+};
+
+Scenario draw_scenario(Dice& dice);
+
+}  // namespace easyretry::sim

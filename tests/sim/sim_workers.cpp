@@ -1,0 +1,64 @@
+#include "sim/sim_workers.h"
+
+#include <algorithm>
+
+#include "engine/attempt.h"
+
+namespace easyretry::sim {
+
+using engine::RunPtr;
+
+SimWorkers::SimWorkers(Process& process, std::shared_ptr<engine::Context> context,
+                       std::shared_ptr<engine::Outcomes> outcomes, std::size_t size, std::size_t ahead)
+    : process_(process), context_(std::move(context)), outcomes_(std::move(outcomes)), size_(size), ahead_(ahead) {}
+
+std::size_t SimWorkers::room(engine::HandlerNo handler, std::size_t concurrency) {
+  Handler& h = handlers_[handler];
+  h.limit = concurrency;
+  const std::size_t wanted = concurrency + ahead_;
+  const std::size_t have = h.waiting + h.running;
+  return wanted > have ? wanted - have : 0;
+}
+
+void SimWorkers::take(std::vector<RunPtr> runs) {
+  for (RunPtr& run : runs) {
+    ++handlers_[run->no].waiting;
+    waiting_.push_back(std::move(run));
+  }
+  start_more();
+}
+
+std::vector<RunPtr> SimWorkers::take_waiting() {
+  for (auto& [no, handler] : handlers_) handler.waiting = 0;
+  std::vector<RunPtr> waiting{waiting_.begin(), waiting_.end()};
+  waiting_.clear();
+  return waiting;
+}
+
+void SimWorkers::start_more() {
+  while (running_ < size_) {
+    const auto next = std::find_if(waiting_.begin(), waiting_.end(), [&](const RunPtr& run) {
+      const Handler& h = handlers_[run->no];
+      return h.running < h.limit;
+    });
+    if (next == waiting_.end()) return;
+    const RunPtr run = *next;
+    waiting_.erase(next);
+    --handlers_[run->no].waiting;
+    ++handlers_[run->no].running;
+    ++running_;
+    process_.spawn([this, run] { work(run); });
+  }
+}
+
+void SimWorkers::work(const RunPtr& run) {
+  run->started = context_->clock.steady();
+  task::Settlement settlement = engine::attempt(*run, *context_);
+  if (Fiber::killed()) throw Killed{};  // attempt() has taken it for a failure of the handler
+  outcomes_->put(run, std::move(settlement));
+  --handlers_[run->no].running;
+  --running_;
+  start_more();
+}
+
+}  // namespace easyretry::sim

@@ -1,0 +1,190 @@
+#include "sim/world.h"
+
+#include <algorithm>
+
+namespace easyretry::sim {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Far more than the slowest run needs (the longest seen took four minutes); a task that is not done by then is stuck.
+constexpr Time kPatience = 15min;
+// A run has some ten thousand events; one with this many turns in circles.
+constexpr std::uint64_t kMostEvents = 2'000'000;
+// The latest that a request which was given up can be carried out (weather.cpp).
+constexpr Time kLatest = 10s;
+
+}  // namespace
+
+World::World(std::uint64_t seed)
+    : dice_(seed),
+      scenario_(draw_scenario(dice_)),
+      scheduler_(dice_.seed()),
+      store_clock_(scheduler_),
+      store_({.total_shards = scenario_.shards, .history = storage::History::all, .id_seed = dice_.seed()}, store_clock_),
+      journal_(store_clock_),
+      weather_(scheduler_, dice_, scenario_),
+      user_code_(dice_, journal_, scenario_) {
+  const Surroundings surroundings{scheduler_, dice_, scenario_, store_, weather_, journal_, user_code_};
+  for (int i = 0; i < scenario_.instances; ++i) {
+    Instance& instance = instances_.emplace_back(surroundings, i);
+    instance.on_end = [this, &instance] {
+      const Time downtime = noisy_ ? dice_.around(3s) : dice_.between(Time{100ms}, Time{1s});
+      scheduler_.at(scheduler_.now() + downtime, [this, &instance] { start(instance); });
+    };
+  }
+}
+
+void World::run() {
+  for (Instance& instance : instances_) start(instance);
+  make_trouble();
+  invite_clients();
+  run_until(scenario_.noise, [] { return false; });
+  calm_down();
+  run_until(scheduler_.now() + kPatience, [this] { return journal_.open_tasks() == 0; });
+  // Whoever still believes to hold something has its say.
+  run_until(scheduler_.now() + 2 * Time{scenario_.engine.lease}, [] { return false; });
+  live_ = everything(false);
+  history_ = everything(true);
+}
+
+void World::run_until(Time until, const std::function<bool()>& done) {
+  while (!done() && scheduler_.step(until)) {
+    if (scheduler_.events() < kMostEvents) continue;
+    journal_.write(-1, Wrong{"I1", "time stands still: something turns in circles"});
+    return;
+  }
+}
+
+std::vector<Violation> World::violations() const {
+  return check({scenario_, user_code_.plans(), journal_.entries(), live_, history_});
+}
+
+std::vector<task::TaskRecord> World::everything(bool finished) {
+  storage::TaskQuery query;
+  query.space = scenario_.engine.space;
+  query.finished = finished;
+  query.limit = 1'000'000;
+  return store_.list(query).value();
+}
+
+// ---- trouble ------------------------------------------------------------------------------------------------------------
+
+void World::every(Time mean, std::function<void()> what) {
+  if (mean == Time{0}) return;
+  scheduler_.at(scheduler_.now() + dice_.around(mean), [this, mean, what = std::move(what)] {
+    if (!noisy_) return;
+    what();
+    every(mean, what);
+  });
+}
+
+void World::make_trouble() {
+  const Troubles& often = scenario_.troubles;
+  every(often.crash, [this] {
+    if (Instance* instance = pick_alive()) instance->crash();
+  });
+  every(often.pause, [this] {
+    // Shorter than the lease as well as longer: one must do no harm, the other must be noticed.
+    Instance* instance = pick_alive();
+    if (instance != nullptr) instance->pause(dice_.between(Time{50ms}, 3 * Time{scenario_.engine.lease}));
+  });
+  every(often.drain, [this] {
+    Instance* instance = pick_alive();
+    if (instance != nullptr && !instance->draining()) instance->drain();
+  });
+  every(often.outage, [this] {
+    journal_.write(-1, Hit{Fault::outage});
+    weather_.store_down_until(scheduler_.now() + dice_.around(5s));
+  });
+  every(often.partition, [this] {
+    const int cut_off = dice_.between(0, scenario_.instances - 1);
+    journal_.write(cut_off, Hit{Fault::partition});
+    weather_.cut_off_until(cut_off, scheduler_.now() + dice_.around(5s));
+  });
+  every(often.views, [this] {
+    journal_.write(-1, Hit{Fault::views});
+    views_agree_ = false;
+    for (Instance& instance : instances_) {
+      if (instance.alive() && dice_.chance(0.7)) instance.own(view_of(instance.number()));
+    }
+  });
+}
+
+Instance* World::pick_alive() {
+  std::vector<Instance*> alive;
+  for (Instance& instance : instances_) {
+    if (instance.alive()) alive.push_back(&instance);
+  }
+  return alive.empty() ? nullptr : dice_.pick(alive);
+}
+
+void World::start(Instance& instance) {
+  if (!instance.alive()) instance.start(view_of(instance.number()), !noisy_);
+}
+
+// Agreeing, each shard has one owner. Otherwise it may have none, or several.
+std::vector<ShardId> World::view_of(int instance) {
+  std::vector<ShardId> shards;
+  for (int shard = 0; shard < scenario_.shards; ++shard) {
+    const bool mine = views_agree_ ? shard % scenario_.instances == instance : dice_.chance(1.0 / scenario_.instances);
+    if (mine) shards.push_back(ShardId{static_cast<std::uint16_t>(shard)});
+  }
+  return shards;
+}
+
+// Nothing is injected from here on, but what was injected takes a while to end.
+void World::calm_down() {
+  noisy_ = false;
+  views_agree_ = true;
+  weather_.calm_down();
+  Time calm = scheduler_.now() + std::max(kLatest, 2 * scenario_.slowest);
+  for (Instance& instance : instances_) {
+    if (instance.alive() && instance.lacks_a_handler()) instance.crash();
+    calm = std::max(calm, instance.paused_until());
+    if (instance.alive()) instance.own(view_of(instance.number()));
+  }
+  run_until(calm, [] { return false; });
+  for (Instance& instance : instances_) start(instance);
+  user_code_.calm_down();
+  journal_.write(-1, Calm{});
+}
+
+// ---- clients ------------------------------------------------------------------------------------------------------------
+
+void World::invite_clients() {
+  for (int i = 0; i < scenario_.tasks; ++i) {
+    scheduler_.at(dice_.between(Time{0}, scenario_.noise * 9 / 10), [this] { submit(); });
+  }
+  every(scenario_.cancel, [this] { cancel(); });
+  every(scenario_.requeue, [this] { requeue(); });
+}
+
+void World::submit() {
+  Instance* instance = pick_alive();
+  if (instance == nullptr) return;
+  std::vector<task::NewTask> tasks;
+  for (int n = dice_.chance(0.2) ? dice_.between(2, 5) : 1; n > 0; --n) tasks.push_back(user_code_.draw_task(store_clock_.now()));
+  instance->call([this, number = instance->number(), tasks = std::move(tasks)](engine::Core& core) {
+    const auto stored = core.submit(tasks);
+    if (!stored) return;
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      journal_.write(number, Acked{(*stored)[i].id, tasks[i].key});
+      acked_.push_back((*stored)[i].id);
+    }
+  });
+}
+
+void World::cancel() {
+  Instance* instance = pick_alive();
+  if (instance == nullptr || acked_.empty()) return;
+  instance->call([id = dice_.pick(acked_)](engine::Core& core) { (void)core.cancel(id); });
+}
+
+void World::requeue() {
+  Instance* instance = pick_alive();
+  if (instance == nullptr || acked_.empty()) return;
+  instance->call([id = dice_.pick(acked_)](engine::Core& core) { (void)core.store().requeue({&id, 1}); });
+}
+
+}  // namespace easyretry::sim

@@ -1,0 +1,60 @@
+#pragma once
+// One run: several instances, one store, virtual time, and everything that goes wrong, all from one seed.
+
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "sim/checker.h"
+#include "sim/instance.h"
+#include "storage/memory/memory_store.h"
+
+namespace easyretry::sim {
+
+class World {
+ public:
+  explicit World(std::uint64_t seed);
+
+  // First faults, then calm until everything has ended, or should have.
+  void run();
+
+  const Journal& journal() const { return journal_; }
+  Journal& journal() { return journal_; }
+  const Scenario& scenario() const { return scenario_; }
+  std::vector<Violation> violations() const;
+
+ private:
+  // What goes wrong, each at random times while the noise lasts.
+  void every(Time mean, std::function<void()> what);
+  void make_trouble();
+
+  // What clients do. Each call runs on a thread of an instance and is lost with it.
+  void invite_clients();
+  void submit();
+  void cancel();
+  void requeue();
+
+  void start(Instance& instance);
+  Instance* pick_alive();
+  std::vector<ShardId> view_of(int instance);
+  void calm_down();
+  void run_until(Time until, const std::function<bool()>& done);
+  std::vector<task::TaskRecord> everything(bool finished);
+
+  Dice dice_;
+  const Scenario scenario_;
+  Scheduler scheduler_;
+  StoreClock store_clock_;
+  storage::MemoryStore store_;
+  Journal journal_;
+  Weather weather_;
+  UserCode user_code_;
+  std::deque<Instance> instances_;
+
+  bool noisy_ = true;
+  bool views_agree_ = true;
+  std::vector<TaskId> acked_;
+  std::vector<task::TaskRecord> live_, history_;  // at the end
+};
+
+}  // namespace easyretry::sim

@@ -1,0 +1,188 @@
+// The engine with its threads, on the machine's clock.
+
+#include <atomic>
+#include <latch>
+#include <thread>
+
+#include <easyretry/easyretry.h>
+#include <gtest/gtest.h>
+
+#include "support/eventually.h"
+
+namespace easyretry {
+namespace {
+
+using test::eventually;
+
+EngineOptions quick() {
+  EngineOptions options;
+  options.workers = 4;
+  options.window = 200ms;
+  options.lease = 1s;
+  options.drain = 100ms;
+  options.log = nullptr;
+  return options;
+}
+
+TEST(EngineThreads, RunManyTasksEachOnce) {
+  Engine engine{"memory:", quick()};
+  std::array<std::atomic<int>, 5000> runs{};
+  auto work = engine.retryable("work", [&](int i) { ++runs[static_cast<std::size_t>(i)]; });
+  engine.start();
+  std::vector<int> numbers(runs.size());
+  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<int>(i);
+  work.submit_many(numbers);
+  ASSERT_TRUE(eventually([&] { return engine.stats().succeeded == runs.size(); }));
+  for (const auto& n : runs) EXPECT_EQ(n, 1);
+  EXPECT_EQ(engine.stats().stale_settles, 0U);
+}
+
+TEST(EngineThreads, ASlowKindDelaysOnlyItself) {
+  Engine engine{"memory:", quick()};
+  std::latch release{1};
+  auto slow = engine.retryable("slow", [&](int) { release.wait(); });
+  auto fast = engine.retryable("fast", [](int) {});
+  engine.start();
+  for (int i = 0; i < 50; ++i) slow.submit(i);
+  ASSERT_TRUE(eventually([&] { return engine.stats().running >= 3; }));
+  for (int i = 0; i < 50; ++i) fast.submit(i);
+  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == 50; }));
+  release.count_down();
+  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == 100; }));
+}
+
+TEST(EngineThreads, ConcurrencyOfAKindIsKept) {
+  Engine engine{"memory:", quick()};
+  std::atomic<int> now = 0, most = 0;
+  auto work = engine.retryable("work", [&](int) {
+    const int running = ++now;
+    int seen = most;
+    while (running > seen && !most.compare_exchange_weak(seen, running)) {
+    }
+    std::this_thread::yield();
+    --now;
+  }, {}, {.concurrency = 2});
+  engine.start();
+  for (int i = 0; i < 300; ++i) work.submit(i);
+  ASSERT_TRUE(eventually([&] { return engine.stats().succeeded == 300; }));
+  EXPECT_LE(most, 2);
+}
+
+TEST(EngineThreads, StopLetsARunningHandlerFinish) {
+  Engine engine{"memory:", quick()};
+  std::latch started{1};
+  auto work = engine.retryable("work", [&](int) {
+    started.count_down();
+    std::this_thread::sleep_for(30ms);
+  });
+  engine.start();
+  const TaskId id = work.submit(1);
+  started.wait();
+  engine.stop();
+  EXPECT_EQ(engine.find(id)->outcome, Outcome::succeeded);
+}
+
+TEST(EngineThreads, StopHandsBackWhatDoesNotFinishWithoutBurningAnAttempt) {
+  Engine engine{"memory:", quick()};
+  std::latch started{4};
+  auto work = engine.retryable("work", [&](int) {
+    started.count_down();
+    const std::stop_token stop = current_task()->stop;
+    while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+    throw std::runtime_error("interrupted");
+  });
+  engine.start();
+  std::vector<TaskId> ids;
+  for (int i = 0; i < 10; ++i) ids.push_back(work.submit(i));
+  started.wait();
+  engine.stop();
+  for (const TaskId id : ids) {
+    EXPECT_EQ(engine.find(id)->state, TaskState::pending);
+    EXPECT_EQ(engine.find(id)->attempts, 0);
+  }
+}
+
+TEST(EngineThreads, AHandlerThatHangsDoesNotHoldUpStop) {
+  auto release = std::make_shared<std::latch>(1);  // outlives this test with the hanging thread
+  auto returned = std::make_shared<std::atomic<bool>>(false);
+  {
+    Engine engine{"memory:", quick()};
+    auto started = std::make_shared<std::latch>(1);
+    auto work = engine.retryable("work", [release, returned, started](int) {
+      started->count_down();
+      release->wait();
+      *returned = true;
+    });
+    engine.start();
+    work.submit(1);
+    started->wait();
+    engine.stop();
+    EXPECT_FALSE(*returned);
+  }
+  release->count_down();  // it comes home to an engine that is gone
+  EXPECT_TRUE(eventually([&] { return returned->load(); }));
+}
+
+TEST(EngineThreads, ATimeoutFailsTheAttemptAndItIsRetried) {
+  Engine engine{"memory:", quick()};
+  std::atomic<int> calls = 0;
+  auto work = engine.retryable("work", [&](int) {
+    if (++calls > 1) return;
+    const std::stop_token stop = current_task()->stop;
+    while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+    throw std::runtime_error("interrupted");
+  }, Policy{.backoff = Fixed{1ms}}, {.timeout = 20ms});
+  engine.start();
+  const TaskId id = work.submit(1);
+  ASSERT_TRUE(eventually([&] { return engine.find(id)->outcome.has_value(); }));
+  EXPECT_EQ(engine.find(id)->outcome, Outcome::succeeded);
+  EXPECT_EQ(engine.find(id)->attempts, 2);
+  EXPECT_NE(engine.find(id)->last_error.find("timed out after 20 ms"), std::string::npos);
+  EXPECT_EQ(engine.stats().timeouts, 1U);
+}
+
+TEST(EngineThreads, ARunLongerThanItsLeaseKeepsIt) {
+  EngineOptions options = quick();
+  options.lease = 200ms;
+  options.drain = 5s;
+  Engine engine{"memory:", options};
+  std::atomic<int> calls = 0;
+  auto work = engine.retryable("work", [&](int) {
+    ++calls;
+    std::this_thread::sleep_for(900ms);
+  });
+  engine.start();
+  const TaskId id = work.submit(1);
+  ASSERT_TRUE(eventually([&] { return engine.find(id)->outcome.has_value(); }));
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(engine.find(id)->crashes, 0);
+  EXPECT_EQ(engine.stats().leases_lost, 0U);
+}
+
+TEST(EngineThreads, SubmittersOnManyThreadsLoseNothing) {
+  Engine engine{"memory:", quick()};
+  std::atomic<int> calls = 0;
+  auto work = engine.retryable("work", [&](int, int) { ++calls; });
+  engine.start();
+  std::vector<std::jthread> submitters;
+  for (int t = 0; t < 8; ++t) {
+    submitters.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) work.submit(t, i);
+    });
+  }
+  submitters.clear();
+  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == 1600; }));
+  EXPECT_EQ(calls, 1600);
+}
+
+TEST(EngineThreads, AStoppedEngineStaysStoppedAndSaysSo) {
+  Engine engine{"memory:", quick()};
+  engine.start();
+  engine.start();
+  engine.stop();
+  engine.stop();
+  EXPECT_THROW(engine.start(), std::logic_error);
+}
+
+}  // namespace
+}  // namespace easyretry

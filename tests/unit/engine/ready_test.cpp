@@ -1,0 +1,67 @@
+#include "engine/ready.h"
+
+#include <gtest/gtest.h>
+
+namespace easyretry::engine {
+namespace {
+
+WheelEntry entry(int id, std::uint16_t handler = 0) { return {TaskId{id}, 1, handler}; }
+
+std::vector<int> ids(const std::vector<WheelEntry>& entries) {
+  std::vector<int> all;
+  for (const WheelEntry& e : entries) all.push_back(static_cast<int>(e.id));
+  return all;
+}
+
+std::size_t plenty(std::uint16_t) { return 1000; }
+
+TEST(Ready, TakesATaskOnlyOnce) {
+  Ready ready{10};
+  EXPECT_TRUE(ready.add(entry(1)));
+  EXPECT_FALSE(ready.add(entry(1)));
+  EXPECT_EQ(ready.size(), 1U);
+}
+
+TEST(Ready, GivesEachKindNoMoreThanItsRoom) {
+  Ready ready{10};
+  for (int i = 0; i < 5; ++i) ready.add(entry(i, 0));
+  for (int i = 5; i < 10; ++i) ready.add(entry(i, 1));
+  std::vector<WheelEntry> picked;
+  ready.pick([](std::uint16_t handler) { return handler == 0 ? 1U : 3U; }, 100, picked);
+  EXPECT_EQ(ids(picked), (std::vector{0, 5, 6, 7}));
+  EXPECT_EQ(ready.size(), 6U);
+}
+
+TEST(Ready, NoKindIsAlwaysFirst) {
+  Ready ready{10};
+  for (int i = 0; i < 4; ++i) ready.add(entry(i, static_cast<std::uint16_t>(i % 2)));
+  std::vector<WheelEntry> first, second;
+  ready.pick(plenty, 1, first);
+  ready.pick(plenty, 1, second);
+  EXPECT_NE(first[0].handler, second[0].handler);
+}
+
+TEST(Ready, PutsBackToTheHead) {
+  Ready ready{10};
+  for (int i = 0; i < 4; ++i) ready.add(entry(i));
+  std::vector<WheelEntry> picked;
+  ready.pick(plenty, 2, picked);
+  ready.put_back(picked);
+  picked.clear();
+  ready.pick(plenty, 10, picked);
+  EXPECT_EQ(ids(picked), (std::vector{0, 1, 2, 3}));
+}
+
+TEST(Ready, SaysWhenAKindThatOverflowedHasRoomAgain) {
+  Ready ready{4};
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(ready.add(entry(i)));
+  EXPECT_FALSE(ready.add(entry(4)));
+  EXPECT_FALSE(ready.take_hungry());
+  std::vector<WheelEntry> picked;
+  ready.pick(plenty, 2, picked);
+  EXPECT_TRUE(ready.take_hungry());
+  EXPECT_FALSE(ready.take_hungry());
+}
+
+}  // namespace
+}  // namespace easyretry::engine

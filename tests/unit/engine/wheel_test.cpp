@@ -1,0 +1,382 @@
+#include "engine/wheel.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace easyretry::engine {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+// Not a multiple of a bucket, as no real time is.
+constexpr TimePoint kStart{1'760'000'000'017ms};
+
+WheelEntry task(int id) {
+  return {.id = TaskId{id}, .version = static_cast<std::uint32_t>(id) + 1, .handler = static_cast<std::uint16_t>(id)};
+}
+
+std::vector<DueEntry> take(Wheel& wheel, TimePoint now) {
+  std::vector<DueEntry> out;
+  wheel.take_due(now, out);
+  return out;
+}
+
+std::vector<int> ids(const std::vector<DueEntry>& entries) {
+  std::vector<int> ids;
+  for (const DueEntry& each : entries) ids.push_back(static_cast<int>(each.entry.id));
+  return ids;
+}
+
+std::vector<int> take_ids(Wheel& wheel, TimePoint now) {
+  return ids(take(wheel, now));
+}
+
+TEST(Wheel, GivesBackWhatWasScheduled) {
+  Wheel wheel{kStart, 5s};
+  ASSERT_TRUE(wheel.schedule({.id = TaskId{7}, .version = 4'000'000'000, .handler = 65'535}, kStart + 3s));
+
+  const auto out = take(wheel, kStart + 4s);
+
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(out[0].entry.id, TaskId{7});
+  EXPECT_EQ(out[0].entry.version, 4'000'000'000);
+  EXPECT_EQ(out[0].entry.handler, 65'535);
+  EXPECT_EQ(out[0].due, kStart + 3s);
+  EXPECT_EQ(wheel.size(), 0u);
+}
+
+TEST(Wheel, TakesNothingAMillisecondEarly) {
+  Wheel wheel{kStart, 5s};
+  wheel.schedule(task(1), kStart + 100ms);
+
+  EXPECT_THAT(take_ids(wheel, kStart + 99ms), IsEmpty());
+  EXPECT_THAT(take_ids(wheel, kStart + 100ms), ElementsAre(1));
+}
+
+TEST(Wheel, TakesTheEarliestFirst) {
+  Wheel wheel{kStart, 5s};
+  wheel.schedule(task(3), kStart + 4s);
+  wheel.schedule(task(1), kStart + 1ms);
+  wheel.schedule(task(2), kStart + 2ms);
+  wheel.schedule(task(0), kStart);
+
+  EXPECT_THAT(take_ids(wheel, kStart + 5s), ElementsAre(0, 1, 2, 3));
+}
+
+TEST(Wheel, AppendsToWhatTheCallerHolds) {
+  Wheel wheel{kStart, 5s};
+  wheel.schedule(task(1), kStart);
+  std::vector<DueEntry> out{{task(9), kStart + 1h}};
+
+  wheel.take_due(kStart, out);
+
+  EXPECT_THAT(ids(out), ElementsAre(9, 1));
+}
+
+TEST(Wheel, KeepsEveryTaskOfACrowdedMillisecond) {
+  Wheel wheel{kStart, 5s};
+  for (int i = 0; i < 1'000; ++i) wheel.schedule(task(i), kStart + 1s);
+
+  auto taken = take_ids(wheel, kStart + 1s);
+
+  std::ranges::sort(taken);
+  ASSERT_EQ(taken.size(), 1'000u);
+  for (int i = 0; i < 1'000; ++i) EXPECT_EQ(taken[static_cast<std::size_t>(i)], i);
+}
+
+TEST(Wheel, TakesWhatIsDueInTheMillisecondThatWasJustTaken) {
+  Wheel wheel{kStart, 5s};
+  take(wheel, kStart + 10ms);
+  wheel.schedule(task(1), kStart + 10ms);
+
+  EXPECT_THAT(take_ids(wheel, kStart + 10ms), ElementsAre(1));
+}
+
+TEST(Wheel, TakesWhatIsOverdueNextWithItsOwnDueTime) {
+  Wheel wheel{kStart, 5s};
+  wheel.schedule(task(3), kStart);
+  wheel.schedule(task(2), kStart - 1ms);
+  wheel.schedule(task(1), kStart - 24h);
+
+  EXPECT_EQ(wheel.next_due(), kStart - 24h);
+  const auto out = take(wheel, kStart);
+
+  EXPECT_THAT(ids(out), ElementsAre(1, 2, 3));
+  EXPECT_EQ(out[0].due, kStart - 24h);
+}
+
+TEST(Wheel, RefusesWhatIsBeyondTheReach) {
+  Wheel wheel{kStart, 5s};
+
+  EXPECT_TRUE(wheel.schedule(task(1), kStart + 5s));
+  EXPECT_FALSE(wheel.schedule(task(2), kStart + 5s + 1ms));
+  EXPECT_FALSE(wheel.schedule(task(3), TimePoint::max()));
+  EXPECT_EQ(wheel.size(), 1u);
+}
+
+TEST(Wheel, ReachesFromTheLastTakeDue) {
+  Wheel wheel{kStart, 5s};
+  take(wheel, kStart + 1s);
+
+  EXPECT_TRUE(wheel.schedule(task(1), kStart + 6s));
+  EXPECT_FALSE(wheel.schedule(task(2), kStart + 6s + 1ms));
+}
+
+TEST(Wheel, RefusesAReachThatIsNoWindow) {
+  EXPECT_THROW(Wheel(kStart, 0ms), std::invalid_argument);
+  EXPECT_THROW(Wheel(kStart, -1s), std::invalid_argument);
+  EXPECT_THROW(Wheel(kStart, 1h + 1ms), std::invalid_argument);
+}
+
+TEST(Wheel, GoesRoundForever) {
+  Wheel wheel{kStart, 100ms};  // 256 slots
+  for (int i = 0; i < 10'000; ++i) {
+    const TimePoint now = kStart + Millis{i};
+    const std::vector<int> due = i < 100 ? std::vector<int>{} : std::vector<int>{i - 100};
+    ASSERT_EQ(take_ids(wheel, now), due);
+    ASSERT_TRUE(wheel.schedule(task(i), now + 100ms));
+    ASSERT_EQ(wheel.next_due(), kStart + Millis{std::max(100, i + 1)});
+  }
+  EXPECT_EQ(wheel.size(), 100u);
+}
+
+TEST(Wheel, KnowsWhenTheNextTaskIsDue) {
+  Wheel wheel{kStart, 60s};
+  EXPECT_EQ(wheel.next_due(), TimePoint::max());
+  wheel.schedule(task(1), kStart + 59s);
+  EXPECT_EQ(wheel.next_due(), kStart + 59s);
+  wheel.schedule(task(2), kStart + 7ms);
+  EXPECT_EQ(wheel.next_due(), kStart + 7ms);
+  take(wheel, kStart + 7ms);
+  EXPECT_EQ(wheel.next_due(), kStart + 59s);
+  take(wheel, kStart + 59s);
+  EXPECT_EQ(wheel.next_due(), TimePoint::max());
+}
+
+TEST(Wheel, LosesNothingWhenTheClockJumpsForward) {
+  Wheel wheel{kStart, 5s};
+  for (int i = 0; i < 5'000; ++i) wheel.schedule(task(i), kStart + Millis{i});
+
+  EXPECT_EQ(take_ids(wheel, kStart + 24h).size(), 5'000u);
+  wheel.schedule(task(1), kStart + 24h + 5s);
+  EXPECT_THAT(take_ids(wheel, kStart + 24h + 5s - 1ms), IsEmpty());
+  EXPECT_THAT(take_ids(wheel, kStart + 24h + 5s), ElementsAre(1));
+}
+
+TEST(Wheel, EmptiesAtTheEndOfTime) {
+  Wheel wheel{kStart, 5s};
+  wheel.schedule(task(1), kStart + 5s);
+
+  EXPECT_THAT(take_ids(wheel, TimePoint::max()), ElementsAre(1));
+  wheel.schedule(task(2), kStart);
+  EXPECT_THAT(take_ids(wheel, kStart), ElementsAre(2));
+}
+
+class WheelWhoseClockWentBack : public testing::TestWithParam<Millis> {
+ protected:
+  TimePoint before = kStart + 24h;
+  TimePoint after = before - GetParam();
+  Wheel wheel{before, 5s};
+};
+
+TEST_P(WheelWhoseClockWentBack, KeepsWhatItHeldUntilItsTime) {
+  for (int i = 0; i <= 5'000; ++i) wheel.schedule(task(i), before + Millis{i});
+
+  EXPECT_THAT(take_ids(wheel, after), IsEmpty());
+  EXPECT_EQ(wheel.next_due(), before);
+  EXPECT_THAT(take_ids(wheel, before - 1ms), IsEmpty());
+  for (int i = 0; i <= 5'000; ++i) ASSERT_THAT(take_ids(wheel, before + Millis{i}), ElementsAre(i));
+}
+
+TEST_P(WheelWhoseClockWentBack, TakesNewTasksNeitherEarlyNorLate) {
+  wheel.schedule(task(1), before + 5s);
+  take(wheel, after);
+
+  EXPECT_TRUE(wheel.schedule(task(2), after + 1ms));
+  EXPECT_TRUE(wheel.schedule(task(3), after + 5s));
+  EXPECT_FALSE(wheel.schedule(task(4), after + 5s + 1ms));
+  EXPECT_THAT(take_ids(wheel, after), IsEmpty());
+  EXPECT_THAT(take_ids(wheel, after + 1ms), ElementsAre(2));
+  EXPECT_THAT(take_ids(wheel, after + 5s), ElementsAre(3));
+  EXPECT_THAT(take_ids(wheel, before + 5s), ElementsAre(1));
+}
+
+TEST_P(WheelWhoseClockWentBack, MixesOldAndNewTasksEarliestFirst) {
+  wheel.schedule(task(2), before + 2s);
+  wheel.schedule(task(4), before + 4s);
+  take(wheel, after);
+  take(wheel, before);
+  wheel.schedule(task(1), before + 1s);
+  wheel.schedule(task(3), before + 3s);
+
+  EXPECT_THAT(take_ids(wheel, before + 5s), ElementsAre(1, 2, 3, 4));
+}
+
+// Within a bucket, over its edge, within the spare slots, by about a turn (8,192 ms), by many.
+INSTANTIATE_TEST_SUITE_P(By, WheelWhoseClockWentBack,
+                         testing::Values(1ms, 16ms, 17ms, 64ms, 3s, 4s, 8'191ms, 8'192ms, 8'193ms, 24h),
+                         [](const auto& back) { return std::to_string(back.param.count()) + "ms"; });
+
+TEST(Wheel, RemovesEntriesWhereverTheyWait) {
+  Wheel wheel{kStart, 5s};
+  for (int i = 0; i < 200; ++i) {
+    wheel.schedule(task(i), kStart - 1s);                  // overdue
+    wheel.schedule(task(i), kStart + 1ms);                 // in an open slot
+    wheel.schedule(task(i), kStart + 4s + Millis{i % 2});  // in a bucket
+  }
+
+  wheel.remove_if([](const WheelEntry& entry) { return entry.handler % 2 == 0 || entry.handler > 1; });
+
+  EXPECT_EQ(wheel.size(), 3u);
+  EXPECT_EQ(wheel.next_due(), kStart - 1s);
+  EXPECT_THAT(take_ids(wheel, kStart), ElementsAre(1));
+  EXPECT_THAT(take_ids(wheel, kStart + 1ms), ElementsAre(1));
+  EXPECT_EQ(wheel.next_due(), kStart + 4s + 1ms);
+  EXPECT_THAT(take_ids(wheel, kStart + 5s), ElementsAre(1));
+}
+
+TEST(Wheel, FillsAgainAfterRemoval) {
+  Wheel wheel{kStart, 5s};
+  for (int i = 0; i < 100; ++i) wheel.schedule(task(i), kStart + 1s);
+  wheel.remove_if([](const WheelEntry& entry) { return entry.handler >= 2; });
+  wheel.schedule(task(2), kStart + 1s);
+
+  EXPECT_THAT(take_ids(wheel, kStart + 1s), UnorderedElementsAre(0, 1, 2));
+}
+
+TEST(Wheel, HoldsAMillionTasksInFortyBytesEach) {
+  Wheel wheel{kStart, 60s};
+  for (int i = 0; i < 1'000'000; ++i) wheel.schedule(task(i), kStart + Millis{i % 60'000});
+
+  EXPECT_LE(wheel.memory_bytes(), 40'000'000u);
+}
+
+TEST(Wheel, GivesItsMemoryBackOnceItIsFoundEmpty) {
+  Wheel wheel{kStart, 5s};
+  const auto unused = wheel.memory_bytes();
+  for (int i = 0; i < 100'000; ++i) wheel.schedule(task(i), kStart + Millis{i % 5'000});
+  for (int i = 0; i < 10'000; ++i) wheel.schedule(task(i), kStart - 1ms);
+  ASSERT_GT(wheel.memory_bytes(), 1'500'000u);
+
+  take(wheel, kStart + 5s);
+  take(wheel, kStart + 5s);
+
+  EXPECT_LE(wheel.memory_bytes(), unused + 70'000);
+  wheel.schedule(task(1), kStart + 6s);
+  EXPECT_THAT(take_ids(wheel, kStart + 6s), ElementsAre(1));
+}
+
+TEST(Wheel, DoesNotGrowUnderASteadyLoad) {
+  Wheel wheel{kStart, 1s};
+  std::size_t after_one_turn = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    for (int k = 0; k < 10; ++k) wheel.schedule(task(k), kStart + Millis{i + 100 * k});
+    take(wheel, kStart + Millis{i});
+    if (i == 2'000) after_one_turn = wheel.memory_bytes();
+  }
+  EXPECT_EQ(wheel.memory_bytes(), after_one_turn);
+}
+
+// One thing done to the wheel and to its model.
+struct Step {
+  enum class Kind { schedule, pass, jump, remove } kind;
+  int amount;
+
+  friend std::ostream& operator<<(std::ostream& out, const Step& step) {
+    constexpr std::array kNames{"schedule at +", "pass ", "jump ", "remove modulo "};
+    return out << kNames.at(static_cast<std::size_t>(step.kind)) << step.amount;
+  }
+};
+
+rc::Gen<Step> step_of(Step::Kind kind, int least, int most) {
+  return rc::gen::map(rc::gen::inRange(least, most + 1), [kind](int amount) { return Step{kind, amount}; });
+}
+
+rc::Gen<Step> any_step(int reach) {
+  using enum Step::Kind;
+  return rc::gen::weightedOneOf<Step>({
+      {60, step_of(schedule, 0, reach)},
+      {8, step_of(schedule, -2 * reach, 2 * reach)},
+      {12, step_of(pass, 0, 70)},
+      {8, step_of(pass, 0, reach)},
+      {4, step_of(jump, -5, 5)},
+      {2, step_of(jump, -3 * reach, 3 * reach)},
+      {1, step_of(jump, -7'200'000, 7'200'000)},
+      {2, step_of(remove, 2, 5)},
+  });
+}
+
+// The wheel beside a std::multimap; after every step both must be alike.
+class Comparison {
+ public:
+  explicit Comparison(Millis reach) : reach_(reach), wheel_(kStart, reach) {}
+
+  void run(const Step& step) {
+    using enum Step::Kind;
+    if (step.kind == schedule) add(now_ + Millis{step.amount});
+    if (step.kind == pass || step.kind == jump) take_at(now_ + Millis{step.amount});
+    if (step.kind == remove) remove_every(step.amount);
+    RC_ASSERT(wheel_.size() == model_.size());
+    RC_ASSERT(wheel_.next_due() == (model_.empty() ? TimePoint::max() : model_.begin()->first));
+  }
+
+  // Goes from one due time to the next, as the Claimer does.
+  void run_dry() {
+    while (wheel_.size() > 0) take_at(std::max(now_, wheel_.next_due()));
+    RC_ASSERT(model_.empty());
+  }
+
+ private:
+  void add(TimePoint due) {
+    const bool within_reach = due <= now_ + reach_;
+    RC_ASSERT(wheel_.schedule(task(next_id_), due) == within_reach);
+    if (within_reach) model_.emplace(due, next_id_);
+    ++next_id_;
+  }
+
+  void take_at(TimePoint now) {
+    now_ = now;
+    std::vector<std::pair<TimePoint, int>> taken;
+    for (const DueEntry& each : take(wheel_, now)) taken.emplace_back(each.due, static_cast<int>(each.entry.id));
+    RC_ASSERT(std::ranges::is_sorted(taken, {}, &std::pair<TimePoint, int>::first));
+    std::ranges::sort(taken);  // within a millisecond
+    const auto end = model_.upper_bound(now);
+    RC_ASSERT(taken == (std::vector<std::pair<TimePoint, int>>{model_.begin(), end}));
+    model_.erase(model_.begin(), end);
+  }
+
+  void remove_every(int modulus) {
+    wheel_.remove_if([&](const WheelEntry& entry) { return static_cast<int>(entry.id) % modulus == 0; });
+    std::erase_if(model_, [&](const auto& each) { return each.second % modulus == 0; });
+  }
+
+  Millis reach_;
+  Wheel wheel_;
+  std::multimap<TimePoint, int> model_;  // equal keys stay in the order of their ids
+  TimePoint now_ = kStart;
+  int next_id_ = 0;
+};
+
+RC_GTEST_PROP(Wheel, BehavesLikeASortedMapWhateverTheClockDoes, ()) {
+  const int reach = *rc::gen::element(1, 63, 64, 65, 100, 300, 5'000);
+  Comparison comparison{Millis{reach}};
+  const auto steps = *rc::gen::resize(2'000, rc::gen::container<std::vector<Step>>(any_step(reach)));
+  for (const Step& step : steps) comparison.run(step);
+  comparison.run_dry();
+}
+
+}  // namespace
+}  // namespace easyretry::engine

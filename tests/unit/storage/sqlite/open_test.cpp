@@ -1,0 +1,180 @@
+// What an opening refuses, in which words, and that it leaves the file alone.
+
+#include <fstream>
+#include <iterator>
+#include <string>
+
+#include "storage/sqlite/network_filesystem.h"
+#include "unit/storage/sqlite/support.h"
+
+namespace easyretry::storage::sqlite {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::IsEmpty;
+
+std::string bytes_of(const fs::path& path) {
+  std::ifstream in{path, std::ios::binary};
+  return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+void write_bytes(const fs::path& path, const std::string& bytes) {
+  std::ofstream{path, std::ios::binary} << bytes;
+}
+
+class SqliteOpen : public SqliteTest {
+ protected:
+  // Opening says this, and not a byte of the file has changed.
+  void expect_refused_untouched(const std::string& because) {
+    const std::string before = bytes_of(file());
+    EXPECT_THAT(refusal(), AllOf(HasSubstr(because), HasSubstr(file().string())));
+    EXPECT_TRUE(bytes_of(file()) == before) << "the file was changed";
+  }
+  // A database of ours with some pages to damage.
+  void make_database(int tasks = 200) {
+    open();
+    for (int i = 0; i < tasks; ++i) insert(a_task().payload(std::string(500, 'x')));
+    close();
+  }
+};
+
+TEST_F(SqliteOpen, MakesTheFileAndItsSchema) {
+  open();
+  EXPECT_TRUE(fs::exists(file()));
+  EXPECT_EQ(store().info().url, "sqlite:" + file().string());
+  EXPECT_EQ(count(), 0);
+}
+
+TEST_F(SqliteOpen, ASecondStoreInThisProcessIsRefused) {
+  open();
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("this process (pid " + std::to_string(::getpid())), HasSubstr("share that engine"),
+                               HasSubstr(file().string())));
+  close();
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(SqliteOpen, ASecondStoreInAnotherProcessIsToldTheFirstOnesPid) {
+  open();
+  EXPECT_THAT(in_child([&] { return refusal(); }), HasSubstr("in use by process " + std::to_string(::getppid() * 0 + ::getpid())));
+}
+
+TEST_F(SqliteOpen, ASecondNameOfTheFileIsTheSameFile) {
+  open();
+  const fs::path link = file().parent_path() / "link.db";
+  fs::create_symlink(file(), link);
+  EXPECT_THAT(refusal({.path = link}), HasSubstr("in use by"));
+}
+
+TEST_F(SqliteOpen, AProcessThatDiedHoldsNoLock) {
+  in_child([&] {
+    open();
+    return std::string{};
+  });
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(SqliteOpen, ANewerSchemaIsRefused) {
+  make_database(0);
+  by_hand("UPDATE retry_meta SET value = '99' WHERE name = 'schema_version'");
+  expect_refused_untouched("schema version 99, made by a newer release");
+}
+
+TEST_F(SqliteOpen, AnotherNumberOfShardsIsRefusedWithTheRemedy) {
+  make_database(0);
+  SqliteOptions other = options();
+  other.total_shards = 16;
+  EXPECT_THAT(refusal(other), AllOf(HasSubstr("total_shards = 64"), HasSubstr("shards=64"), HasSubstr("reshard")));
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(SqliteOpen, AnotherApplicationsDatabaseIsRefused) {
+  by_hand("CREATE TABLE invoices (id INTEGER)");
+  expect_refused_untouched("another application");
+}
+
+TEST_F(SqliteOpen, AnotherApplicationsEmptyDatabaseIsRefusedIfItSaysWhoseItIs) {
+  by_hand("PRAGMA application_id = 42; VACUUM");
+  expect_refused_untouched("another application");
+}
+
+TEST_F(SqliteOpen, ATextFileIsRefused) {
+  write_bytes(file(), "to be bought: milk, bread\n");
+  expect_refused_untouched("not a SQLite database");
+}
+
+TEST_F(SqliteOpen, ADamagedFirstPageIsRefused) {
+  make_database();
+  std::string bytes = bytes_of(file());
+  bytes.replace(0, 16, "garbage-garbage!");
+  write_bytes(file(), bytes);
+  expect_refused_untouched("not a SQLite database, or its first page is damaged");
+}
+
+TEST_F(SqliteOpen, ATruncatedDatabaseIsRefused) {
+  make_database();
+  fs::resize_file(file(), fs::file_size(file()) / 2);
+  expect_refused_untouched("damaged");
+}
+
+// A page in the middle is met only by those who need it: they are told, the process lives, the rest goes on.
+TEST_F(SqliteOpen, ADamagedPageIsReportedByTheVerbsThatMeetIt) {
+  make_database();
+  std::string bytes = bytes_of(file());
+  const auto page = static_cast<std::size_t>(ask("SELECT rootpage FROM sqlite_schema WHERE name = 'retry_task'"));
+  bytes.replace((page - 1) * 4096, 4096, std::string(4096, '\xAA'));
+  write_bytes(file(), bytes);
+
+  const std::string refused = refusal();
+  EXPECT_THAT(refused, AllOf(HasSubstr("damaged"), HasSubstr("restore a backup")));
+}
+
+TEST_F(SqliteOpen, AnEmptyFileIsOursToFill) {
+  write_bytes(file(), "");
+  EXPECT_EQ(refusal(), "");
+}
+
+TEST_F(SqliteOpen, AFolderIsNoFile) {
+  EXPECT_THAT(refusal({.path = file().parent_path()}), AllOf(HasSubstr("is a folder"), HasSubstr("retry.db")));
+}
+
+TEST_F(SqliteOpen, AMissingFolderIsNamed) {
+  EXPECT_THAT(refusal({.path = file().parent_path() / "missing" / "retry.db"}),
+              AllOf(HasSubstr("missing does not exist"), HasSubstr("Create it")));
+}
+
+// Permissions do not stop root, so the child becomes nobody first.
+TEST_F(SqliteOpen, AnUnwritableFolderIsNamed) {
+  fs::permissions(file().parent_path(), fs::perms{0555});
+  const std::string refused = in_child([&] {
+    if (::geteuid() == 0 && ::setuid(65534) != 0) return std::string{"cannot become nobody"};
+    return refusal();
+  });
+  EXPECT_THAT(refused, AllOf(HasSubstr("cannot write to the folder of " + file().string()), HasSubstr("write access")));
+}
+
+TEST_F(SqliteOpen, OptionsOutOfRangeAreRefused) {
+  for (const int shards : {-1, 0, 4097}) {
+    EXPECT_THROW(open_sqlite({.path = file(), .total_shards = shards}, clock), std::invalid_argument);
+  }
+  EXPECT_THROW(open_sqlite({.path = file(), .keep_months = 0}, clock), std::invalid_argument);
+  EXPECT_THROW(open_sqlite({.path = ""}, clock), std::invalid_argument);
+}
+
+TEST(NetworkFilesystems, AreKnownByTheirMagic) {
+  EXPECT_EQ(network_filesystem(0x6969), "NFS");
+  EXPECT_EQ(network_filesystem(0xFF534D42), "CIFS");
+  EXPECT_EQ(network_filesystem(0x01021997), "9P");
+  EXPECT_EQ(network_filesystem(0x65735546), "FUSE");
+  EXPECT_EQ(network_filesystem(0x00C36400), "Ceph");
+}
+
+TEST(NetworkFilesystems, LocalOnesAreNot) {
+  constexpr std::uint32_t kExt4 = 0xEF53, kXfs = 0x58465342, kBtrfs = 0x9123683E, kTmpfs = 0x01021994,
+                          kOverlay = 0x794C7630, kZfs = 0x2FC12FC1;
+  for (const std::uint32_t magic : {kExt4, kXfs, kBtrfs, kTmpfs, kOverlay, kZfs}) EXPECT_EQ(network_filesystem(magic), "");
+}
+
+}  // namespace
+}  // namespace easyretry::storage::sqlite

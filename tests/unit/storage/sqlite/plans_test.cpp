@@ -1,0 +1,99 @@
+// What the hot statements cost, told by SQLite itself.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "storage/sqlite/migrations.h"
+#include "storage/sqlite/statements.h"
+#include "unit/storage/sqlite/support.h"
+
+namespace easyretry::storage::sqlite {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+class SqlitePlans : public SqliteTest {
+ protected:
+  SqlitePlans() { migrate(db); }
+
+  std::vector<std::string> column_of(const std::string& sql, int column) {
+    Statement statement = db.prepare(sql);
+    Rows rows{statement};
+    std::vector<std::string> texts;
+    while (rows.next()) texts.emplace_back(statement.text(column));
+    return texts;
+  }
+  std::vector<std::string> plan(const std::string& sql) { return column_of("EXPLAIN QUERY PLAN " + sql, 3); }
+  std::vector<std::string> opcodes(const std::string& sql) { return column_of("EXPLAIN " + sql, 1); }
+
+  // So many tasks of shard 7, due an hour after `now` and later.
+  void add_tasks(int count, TimePoint due, const std::string& prefix) {
+    db.run("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " + std::to_string(count) +
+           ") INSERT INTO retry_task (version, status, method_name, next_retry_time, shard, namespace, task_key, "
+           "updated_at, created_at, max_attempts) SELECT 1, 'PENDING', 'pay', " +
+           std::to_string(due.time_since_epoch().count()) + " + i, 7, 'shop', '" + prefix + "' || i, 0, 0, 1 FROM n");
+  }
+  int steps_of_a_load() {
+    Statement load = db.prepare(sql::load());
+    load.bind(1, "shop").bind(2, 7).bind(3, 0).bind(4, 0).bind(5, (kMarch + 5s).time_since_epoch().count());
+    load.run();
+    return sqlite3_stmt_status(load.get(), SQLITE_STMTSTATUS_VM_STEP, 0);
+  }
+
+  Connection db{file(), Connection::Mode::create};
+};
+
+TEST_F(SqlitePlans, LoadWalksTheDueIndexFromItsCursorWithoutASort) {
+  EXPECT_THAT(plan(sql::load()), ElementsAre(AllOf(HasSubstr("SEARCH retry_task USING INDEX retry_task_due"),
+                                                   HasSubstr("namespace=? AND shard=?"),
+                                                   HasSubstr("(next_retry_time,id)>(?,?)"),
+                                                   HasSubstr("next_retry_time<?"))));
+}
+
+TEST_F(SqlitePlans, LoadKeepsToItsIndexWhateverStatisticsSay) {
+  add_tasks(50, kMarch, "k");
+  db.run("ANALYZE");
+  EXPECT_THAT(plan(sql::load()), ElementsAre(HasSubstr("USING INDEX retry_task_due (namespace=? AND shard=?")));
+}
+
+TEST_F(SqlitePlans, ALiveKeyIsFoundByItsIndex) {
+  EXPECT_THAT(plan(sql::live_by_key()), ElementsAre(HasSubstr("USING INDEX retry_task_key (namespace=? AND task_key=?)")));
+}
+
+TEST_F(SqlitePlans, EveryChangeOfATaskFindsItsRowByThePrimaryKey) {
+  db.run(create_history("retry_task_history_202603"));
+  for (const std::string& sql :
+       {sql::claim(), sql::live_record(), sql::renew(), sql::retry(), sql::advance(), sql::hand_back(), sql::forget(),
+        sql::remove(), sql::cancel_and_tell(), sql::finish_into("retry_task_history_202603"),
+        sql::cancel_into("retry_task_history_202603"), sql::finished_record("retry_task_history_202603"),
+        sql::requeue_from("retry_task_history_202603")}) {
+    EXPECT_THAT(plan(sql), ElementsAre(HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)"))) << sql;
+  }
+}
+
+TEST_F(SqlitePlans, ClaimRenewAndHandBackTouchNoIndex) {
+  for (const std::string& sql : {sql::claim(), sql::renew(), sql::hand_back()}) {
+    EXPECT_THAT(opcodes(sql), Each(AllOf(Not("IdxInsert"), Not("IdxDelete")))) << sql;
+  }
+}
+
+TEST_F(SqlitePlans, TheOnlyIndexesAreTheKeyTheDueTimeAndTheBusiness) {
+  EXPECT_THAT(column_of("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name", 0),
+              ElementsAre("retry_task_business", "retry_task_due", "retry_task_key"));
+}
+
+TEST_F(SqlitePlans, ALoadCostsNothingForTasksThatAreNotDue) {
+  add_tasks(10, kMarch, "due");
+  add_tasks(1000, kMarch + 1h, "few");
+  const int with_few = steps_of_a_load();
+  add_tasks(100'000, kMarch + 1h, "many");
+  EXPECT_EQ(steps_of_a_load(), with_few);
+}
+
+}  // namespace
+}  // namespace easyretry::storage::sqlite
