@@ -22,8 +22,8 @@ struct Order {
   std::int64_t id = 0;
   std::string customer;
   double amount = 0;
-  std::optional<std::string> note;
-  std::vector<Item> items;
+  std::optional<std::string> note{};
+  std::vector<Item> items{};
 };
 EASYRETRY_JSON(Order, id, customer, amount, note, items)
 

@@ -59,13 +59,17 @@ void fill(Timers& timers, TimePoint now, const std::vector<Millis>& delays) {
   for (const Millis delay : delays) timers.schedule({.id = TaskId{id++}, .version = 1}, now + delay);
 }
 
+// Returns the time of the last one.
 template <class Timers>
-void drain(Timers& timers, std::vector<DueEntry>& out) {
+TimePoint drain(Timers& timers, std::vector<DueEntry>& out) {
+  TimePoint now{};
   for (TimePoint next = timers.next_due(); next != TimePoint::max(); next = timers.next_due()) {
+    now = next;
     out.clear();
-    timers.take_due(next, out);
+    timers.take_due(now, out);
     benchmark::DoNotOptimize(out.data());
   }
+  return now;
 }
 
 void report(benchmark::State& state, double tasks_per_iteration, double bytes_per_task) {
@@ -83,11 +87,9 @@ void fill_and_drain(benchmark::State& state) {
   double bytes = 0;
   TimePoint now = kStart;
   for (auto _ : state) {
-    timers.take_due(now, out);
     fill(timers, now, delays);
     bytes = static_cast<double>(timers.memory_bytes());
-    drain(timers, out);
-    now += kSpan;
+    now = drain(timers, out);
   }
   report(state, tasks, bytes / tasks);
 }
@@ -135,7 +137,7 @@ class RatioReporter : public benchmark::ConsoleReporter {
  private:
   void remember(const Run& run) {
     const auto counter = run.counters.find("time_per_task");
-    if (counter == run.counters.end()) return;
+    if (run.run_type != Run::RT_Iteration || counter == run.counters.end()) return;
     double& best = best_.try_emplace(run.run_name.str(), counter->second).first->second;
     best = std::min<double>(best, counter->second);
   }

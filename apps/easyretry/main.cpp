@@ -2,10 +2,23 @@
 
 #include <exception>
 #include <iostream>
+#include <string>
 
 #include <CLI/CLI.hpp>
 
 #include "bench/bench_command.h"
+
+namespace {
+
+// CLI11 would only say that a command is required.
+int unknown_command(const CLI::App& app, const std::string& name) {
+  std::cerr << "easyretry: there is no command \"" << name << "\"; there is:";
+  for (const CLI::App* command : app.get_subcommands({})) std::cerr << " " << command->get_name();
+  std::cerr << "\n";
+  return 2;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   CLI::App app{"EasyRetry: a failed call is remembered and tried again until it succeeds or its policy gives up."};
@@ -15,6 +28,7 @@ int main(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
+    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) return unknown_command(app, argv[1]);
     return app.exit(e);
   } catch (const std::exception& e) {
     std::cerr << "easyretry: " << e.what() << "\n";

@@ -26,7 +26,7 @@ struct EngineOptions {
   int max_crashes = 3;            // executions whose worker died before a task is quarantined
   std::size_t batch = 1000;       // rows a store call
   std::size_t read_ahead = 200'000;       // tasks held in memory at most, about 40 bytes each
-  std::size_t max_payload = 1024 * 1024;  // bytes of JSON arguments a task may have
+  std::size_t max_payload = 1'048'576;  // bytes of JSON arguments a task may have
   Millis drain{20000};            // how long stop() lets running handlers finish
   LogSink log = stderr_log();
 };

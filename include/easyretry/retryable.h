@@ -103,9 +103,9 @@ class Retryable<R, std::tuple<Args...>> {
   const std::string& name() const { return name_; }
 
   // A handle whose submissions carry these options.
-  Retryable with(SubmitOptions options) const {
+  Retryable with(const SubmitOptions& options) const {
     Retryable copy = *this;
-    copy.options_ = std::move(options);
+    copy.options_ = options;
     return copy;
   }
 

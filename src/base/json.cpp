@@ -19,7 +19,7 @@ struct JsonNode {
   using Items = std::vector<JsonNode>;
   using Entries = std::vector<JsonEntry>;  // sorted by key
   // An integer is unsigned where it is not negative: 0 … 2^64-1.
-  std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Items, Entries> value{nullptr};
+  std::variant<std::nullptr_t, bool, std::int64_t, std::uint64_t, double, std::string, Items, Entries> value;
 };
 
 struct JsonEntry {

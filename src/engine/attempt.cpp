@@ -93,16 +93,20 @@ class Attempt {
   }
 
   // The callbacks of a task that kept killing its worker get as many chances again.
+  bool callback_crashes_exceeded() const { return info().crashes >= 2 * context_.options.max_crashes; }
+
   bool crashes_exceeded() const {
-    const int allowed = info().stage == Stage::run ? context_.options.max_crashes : 2 * context_.options.max_crashes;
-    return info().crashes >= allowed;
+    return info().stage == Stage::run ? info().crashes >= context_.options.max_crashes : callback_crashes_exceeded();
   }
 
   Settlement quarantine() {
-    if (info().stage != Stage::run) return abandon_callback("its worker died " + std::to_string(info().crashes) + " times");
-    return fail_finally(Outcome::quarantined, "the worker died " + std::to_string(info().crashes) +
-                                                  " times while running this task; last error: " +
-                                                  (info().last_error.empty() ? "none" : info().last_error));
+    const std::string died = "the worker died " + std::to_string(info().crashes) + " times";
+    if (info().stage != Stage::run) return abandon_callback(decided(), info().last_error, died);
+    const std::string message = died + " while running this task; last error: " +
+                                (info().last_error.empty() ? "none" : info().last_error);
+    // A callback that kills its worker is never settled, so the task is still in stage `run`.
+    if (callback_crashes_exceeded()) return abandon_callback(Outcome::quarantined, message, died);
+    return fail_finally(Outcome::quarantined, message);
   }
 
   Settlement run_handler() {
@@ -184,8 +188,27 @@ class Attempt {
     }
   }
 
+  // Someone else may run the task by now, or has cancelled it: no callback is begun. What is settled instead leaves it
+  // to the next claim, or is refused.
+  bool overruled() const {
+    const Interrupt why = run_.interrupt;
+    return why == Interrupt::lease_lost || why == Interrupt::cancelled ||
+           context_.clock.steady() >= run_.trusted_until.load();
+  }
+
+  Settlement leave_callback(Stage stage, Outcome outcome, std::string error) const {
+    Settlement s = advance(stage, outcome, std::move(error));
+    s.delay = Millis{0};
+    return s;
+  }
+
   Settlement succeed(std::string result) {
     if (!handler_.on_success) return finish(Outcome::succeeded, {});
+    if (overruled()) {
+      Settlement s = leave_callback(Stage::on_success, Outcome::succeeded, {});
+      s.result = std::move(result);
+      return s;
+    }
     const auto thrown = callback_error([&] { handler_.on_success(result, info()); });
     if (!thrown) return finish(Outcome::succeeded, {});
     Settlement s = advance(Stage::on_success, Outcome::succeeded, "on_success: " + *thrown);
@@ -195,6 +218,7 @@ class Attempt {
 
   Settlement fail_finally(Outcome outcome, std::string message) {
     if (!handler_.on_final_failure) return finish(outcome, std::move(message));
+    if (overruled()) return leave_callback(Stage::on_final_failure, outcome, std::move(message));
     const auto thrown = callback_error([&] { handler_.on_final_failure({outcome, message}, info()); });
     if (!thrown) return finish(outcome, std::move(message));
     return advance(Stage::on_final_failure, outcome, std::move(message));
@@ -214,7 +238,9 @@ class Attempt {
     if (!thrown) return finish(decided(), {});
     if (run_.interrupt == Interrupt::draining) return hand_back();
     const int tries = run_.record.callback_attempts + 1;  // the first was made right after the handler
-    if (tries >= kCallbackAttempts) return abandon_callback("it failed " + std::to_string(tries) + " times: " + *thrown);
+    if (tries >= kCallbackAttempts) {
+      return abandon_callback(decided(), info().last_error, "it failed " + std::to_string(tries) + " times: " + *thrown);
+    }
     Settlement s = settlement(Kind::retry);
     s.delay = policy::next_delay(kCallbackBackoff, tries, Millis{0}, context_.random.unit());
     // last_error stays the reason of the final failure: the callback is told it again.
@@ -233,10 +259,10 @@ class Attempt {
     return info().outcome.value_or(info().stage == Stage::on_success ? Outcome::succeeded : Outcome::exhausted);
   }
 
-  Settlement abandon_callback(const std::string& why) {
+  Settlement abandon_callback(Outcome outcome, const std::string& error, const std::string& why) {
     Counters::add(context_.counters.callbacks_abandoned);
     warn("its callback is given up, " + why);
-    return finish(decided(), info().last_error + " (callback given up: " + why + ")");
+    return finish(outcome, error + " (callback given up: " + why + ")");
   }
 
   template <class F>

@@ -103,6 +103,10 @@ void Claimer::make_ready(const WheelEntry& entry) {
 }
 
 bool Claimer::claim_ready() {
+  if (!doubtful_.empty()) {
+    clear_doubt();
+    return true;
+  }
   const std::size_t in_flight = holdings_.size();
   const std::size_t most = kBatchesInFlight * context_.options.batch;
   if (ready_.size() == 0 || in_flight >= most) return false;
@@ -119,47 +123,60 @@ bool Claimer::claim_ready() {
   std::sort(tickets_.begin(), tickets_.end());
 
   const Instant sent = context_.clock.steady();
-  auto reply = claim(tickets_);
-  if (!reply) {
+  auto reply = context_.ask([&](storage::Store& store) {
+    return store.claim({tickets_, context_.owner, context_.options.lease});
+  });
+  if (reply) {
+    claimed(std::move(reply->won), tickets_.size(), sent);
+  } else if (reply.error().code == Errc::in_doubt) {
+    doubtful_ = tickets_;
+    doubtful_since_ = sent;
+    clear_doubt();
+  } else {
     ready_.put_back(picked_);
-    paused_until_ = context_.clock.steady() + pause_after_failures(failures_++, context_.random);
-    return true;
+    pause();
   }
-  failures_ = 0;
-  held_ -= picked_.size();
-  Counters::add(context_.counters.claimed, reply->won.size());
-  Counters::add(context_.counters.lost_claims, tickets_.size() - reply->won.size());
-  deliver(std::move(reply->won), sent);
   return true;
 }
 
-Result<storage::ClaimReply> Claimer::claim(std::span<const task::Ticket> tickets) {
-  auto reply = context_.ask([&](storage::Store& store) {
-    return store.claim({tickets, context_.owner, context_.options.lease});
-  });
-  if (!reply && reply.error().code == Errc::in_doubt) return look(tickets);
-  return reply;
+void Claimer::claimed(std::vector<task::TaskRecord> won, std::size_t asked, Instant sent) {
+  failures_ = 0;
+  held_ -= asked;
+  Counters::add(context_.counters.claimed, won.size());
+  Counters::add(context_.counters.lost_claims, asked - won.size());
+  deliver(std::move(won), sent);
 }
 
-// The reply was lost. What carries our name and the next version was claimed by that very call; left alone, it would
-// come back as a crash that never happened.
-Result<storage::ClaimReply> Claimer::look(std::span<const task::Ticket> tickets) {
+void Claimer::pause() { paused_until_ = context_.clock.steady() + pause_after_failures(failures_++, context_.random); }
+
+// What was claimed by a call whose reply was lost is found out, however long that takes: left alone, it would come back
+// as a crash that never happened.
+void Claimer::clear_doubt() {
+  auto won = look(doubtful_);
+  if (!won) return pause();
+  claimed(std::move(*won), doubtful_.size(), doubtful_since_);
+  doubtful_.clear();
+}
+
+// What carries our name and the next version was claimed by that very call.
+Result<std::vector<task::TaskRecord>> Claimer::look(std::span<const task::Ticket> tickets) {
   std::vector<TaskId> ids;
-  for (const task::Ticket& ticket : tickets) ids.push_back(ticket.id);
+  for (const task::Ticket& ticket : tickets) {
+    // Won by an earlier call, which this one only repeats (a task may have been read twice): it must not be run twice.
+    const RunPtr held = holdings_.find(ticket.id);
+    if (held == nullptr || held->record.info.version != ticket.version + 1) ids.push_back(ticket.id);
+  }
   auto found = context_.store.find(ids);
   if (!found) {
     context_.note(found.error());
-    return tl::make_unexpected(found.error());
+    return found;
   }
-  storage::ClaimReply reply;
-  for (task::TaskRecord& record : *found) {
+  std::erase_if(*found, [&](const task::TaskRecord& record) {
     const auto asked = std::lower_bound(tickets.begin(), tickets.end(), task::Ticket{record.info.id, 0});
-    if (record.info.state == TaskState::running && record.locked_by == context_.owner &&
-        record.info.version == asked->version + 1) {
-      reply.won.push_back(std::move(record));
-    }
-  }
-  return reply;
+    return record.info.state != TaskState::running || record.locked_by != context_.owner ||
+           record.info.version != asked->version + 1;
+  });
+  return found;
 }
 
 void Claimer::deliver(std::vector<task::TaskRecord> won, Instant sent) {
@@ -186,7 +203,8 @@ void Claimer::notice_hunger() {
 Step Claimer::next(bool worked) const {
   if (worked && paused_until_ <= context_.clock.steady()) return Step::again();
   Step step{worked, context_.store_time.when(wheel_.next_due())};
-  if (ready_.size() > 0 && paused_until_ > context_.clock.steady()) step.wake = std::min(step.wake, paused_until_);
+  const bool waiting = ready_.size() > 0 || !doubtful_.empty();
+  if (waiting && paused_until_ > context_.clock.steady()) step.wake = std::min(step.wake, paused_until_);
   return step;
 }
 

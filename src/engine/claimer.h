@@ -31,6 +31,8 @@ class Claimer {
   // How many more tasks may be held in memory.
   std::size_t room() const;
   std::size_t held() const { return held_.load(std::memory_order_relaxed); }
+  // Something was left out for want of room: take_hungry() says when half of it is free again.
+  void want_room() { refused_ = true; }
   // Room became free after a time without: what was left out should be read now.
   bool take_hungry() { return hungry_.exchange(false); }
 
@@ -50,9 +52,11 @@ class Claimer {
   void put(const WheelEntry& entry, TimePoint due, TimePoint now);
   void make_ready(const WheelEntry& entry);
   bool claim_ready();
+  void clear_doubt();
+  Result<std::vector<task::TaskRecord>> look(std::span<const task::Ticket> tickets);
+  void claimed(std::vector<task::TaskRecord> won, std::size_t asked, Instant sent);
   void deliver(std::vector<task::TaskRecord> won, Instant sent);
-  Result<storage::ClaimReply> claim(std::span<const task::Ticket> tickets);
-  Result<storage::ClaimReply> look(std::span<const task::Ticket> tickets);
+  void pause();
   Step next(bool worked) const;
   void apply_forget();
   void notice_hunger();
@@ -64,7 +68,7 @@ class Claimer {
   std::mutex inbox_mutex_;
   std::vector<Offer> inbox_;                            // guarded by inbox_mutex_
   std::function<bool(const WheelEntry&)> forget_;       // guarded by inbox_mutex_
-  std::atomic<std::size_t> held_{0};                    // inbox + wheel + ready
+  std::atomic<std::size_t> held_{0};                    // inbox + wheel + ready + doubtful
   std::atomic<bool> refused_{false};                    // an offer did not fit
   std::atomic<bool> hungry_{false};
   std::atomic<bool> stopped_{false};
@@ -76,6 +80,8 @@ class Claimer {
   std::vector<DueEntry> due_;
   std::vector<WheelEntry> picked_;
   std::vector<task::Ticket> tickets_;
+  std::vector<task::Ticket> doubtful_;  // claimed or not: the reply was lost. Nothing else is claimed before that is known
+  Instant doubtful_since_ = Instant::min();
   int failures_ = 0;
   Instant paused_until_ = Instant::min();
 };

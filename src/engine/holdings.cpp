@@ -7,9 +7,12 @@ void Holdings::add(std::span<const RunPtr> runs) {
   for (const RunPtr& run : runs) runs_.insert_or_assign(run->record.info.id, run);
 }
 
-void Holdings::remove(std::span<const TaskId> ids) {
+void Holdings::remove(std::span<const RunPtr> runs) {
   const std::lock_guard lock{mutex_};
-  for (const TaskId id : ids) runs_.erase(id);
+  for (const RunPtr& run : runs) {
+    const auto found = runs_.find(run->record.info.id);
+    if (found != runs_.end() && found->second == run) runs_.erase(found);
+  }
 }
 
 RunPtr Holdings::find(TaskId id) const {

@@ -14,7 +14,8 @@ namespace easyretry::engine {
 class Holdings {
  public:
   void add(std::span<const RunPtr> runs);
-  void remove(std::span<const TaskId> ids);
+  // Only these very runs: a task that was settled and claimed again meanwhile stays.
+  void remove(std::span<const RunPtr> runs);
   RunPtr find(TaskId id) const;
   std::vector<RunPtr> all() const;
   std::size_t size() const;

@@ -54,8 +54,11 @@ Step Loader::step() {
   if (!in_pass_) return {false, next_pass_};
 
   const std::size_t room = claimer_.room();
-  // Memory is full: the Claimer rings when half of it is free again.
-  if (room < kSmallestPage * std::max<std::size_t>(cursors_.size(), 1)) {
+  // Memory is full: the Claimer rings when half of it is free again. Half is enough even where that is less than a page
+  // for each shard, or nothing would ever be read.
+  const std::size_t wanted = kSmallestPage * std::max<std::size_t>(cursors_.size(), 1);
+  if (room < std::min(wanted, context_.options.read_ahead / 2)) {
+    claimer_.want_room();
     end_pass(false);
     return {false, next_pass_};
   }
@@ -100,7 +103,9 @@ Result<storage::LoadReply> Loader::read(std::size_t room) {
   query.space = context_.options.space;
   query.from = cursors_;
   query.ahead = sweeping_ ? -context_.options.grace : context_.options.window;
-  query.limit = std::clamp(room / std::max<std::size_t>(cursors_.size(), 1), kSmallestPage, context_.options.batch);
+  // Not std::clamp: a batch smaller than the smallest page is allowed.
+  query.limit =
+      std::min(std::max(room / std::max<std::size_t>(cursors_.size(), 1), kSmallestPage), context_.options.batch);
   return context_.ask([&](storage::Store& store) { return store.load(query); });
 }
 

@@ -101,10 +101,10 @@ void Settler::reoffer(const Item& item, TimePoint now) {
 }
 
 void Settler::release(std::span<const Item> items) {
-  std::vector<TaskId> ids;
-  ids.reserve(items.size());
-  for (const Item& item : items) ids.push_back(item.settlement.ticket.id);
-  holdings_.remove(ids);
+  std::vector<RunPtr> runs;
+  runs.reserve(items.size());
+  for (const Item& item : items) runs.push_back(item.run);
+  holdings_.remove(runs);
 }
 
 }  // namespace easyretry::engine

@@ -20,6 +20,7 @@ class ShardSet {
 
   static ShardSet all(int total_shards) {
     std::vector<ShardId> shards;
+    shards.reserve(static_cast<std::size_t>(total_shards));
     for (int shard = 0; shard < total_shards; ++shard) shards.push_back(ShardId{static_cast<std::uint16_t>(shard)});
     return ShardSet{std::move(shards)};
   }

@@ -24,6 +24,11 @@ std::size_t buckets_for(Millis reach) {
   return std::bit_ceil(static_cast<std::size_t>(reach.count()) / kWordBits + 2);
 }
 
+template <class T>
+std::size_t bytes_of(const std::vector<T>& vector) {
+  return vector.capacity() * sizeof(T);  // NOLINT(bugprone-sizeof-expression): of pointers, the pointers
+}
+
 bool later(const DueEntry& a, const DueEntry& b) {
   return a.due > b.due;
 }
@@ -95,8 +100,7 @@ void Wheel::remove_if(const std::function<bool(const WheelEntry&)>& gone) {
 }
 
 std::size_t Wheel::memory_bytes() const {
-  return buckets_.capacity() * sizeof(Block*) + filled_.memory_bytes() + pool_.memory_bytes() +
-         strays_.capacity() * sizeof(DueEntry);
+  return bytes_of(buckets_) + filled_.memory_bytes() + pool_.memory_bytes() + bytes_of(strays_);
 }
 
 bool Wheel::has_slot(TimePoint due) const {
@@ -197,10 +201,11 @@ std::uint64_t Wheel::filter(Block*& chain, const std::function<bool(const WheelE
   std::uint64_t filled = 0;
   for (Block** link = &chain; *link != nullptr;) {
     Block* block = *link;
-    const auto leaving = std::ranges::remove_if(block->in_use(), gone, &Held::entry);
-    block->used -= leaving.size();
-    size_ -= leaving.size();
-    for (const Held& held : block->in_use()) filled |= bit(held.slot);
+    const auto held = block->in_use();
+    const auto kept = std::remove_if(held.begin(), held.end(), [&](const Held& each) { return gone(each.entry()); });
+    size_ -= static_cast<std::size_t>(held.end() - kept);
+    block->used = static_cast<std::size_t>(kept - held.begin());
+    for (const Held& each : block->in_use()) filled |= bit(each.slot);
     if (block->used > 0) {
       link = &block->next;
     } else {
@@ -218,9 +223,9 @@ void Wheel::give_memory_back() {
 
 // The hardware cannot guess the next block of a chain. Saves 5 ns of 28 a task at 1,000,000 pending.
 void Wheel::prefetch(const Block* block) {
-  const auto bytes = reinterpret_cast<std::uintptr_t>(block);
+  if (block == nullptr) return;
   for (std::size_t line = 0; line < sizeof(Block); line += 64) {
-    __builtin_prefetch(reinterpret_cast<const void*>(bytes + line), 1);  // does nothing where there is no block
+    __builtin_prefetch(reinterpret_cast<const std::byte*>(block) + line, 1);
   }
 }
 
@@ -244,8 +249,7 @@ void Wheel::BlockPool::release_all_but_one_chunk() {
 }
 
 std::size_t Wheel::BlockPool::memory_bytes() const {
-  return chunks_.size() * kBlocksPerChunk * sizeof(Block) + chunks_.capacity() * sizeof(chunks_.front()) +
-         free_.capacity() * sizeof(Block*);
+  return chunks_.size() * kBlocksPerChunk * sizeof(Block) + bytes_of(chunks_) + bytes_of(free_);
 }
 
 void Wheel::BlockPool::add_chunk() {
@@ -291,7 +295,7 @@ std::size_t Wheel::SlotSet::first_from(std::size_t slot) const {
 }
 
 std::size_t Wheel::SlotSet::memory_bytes() const {
-  return (words_.capacity() + filled_words_.capacity()) * sizeof(std::uint64_t);
+  return bytes_of(words_) + bytes_of(filled_words_);
 }
 
 }  // namespace easyretry::engine

@@ -13,7 +13,7 @@ struct lua_State;
 namespace easyretry::policy {
 
 inline constexpr std::size_t kLuaMemory = 1 << 20;
-// Ends every call: an empty loop after 1 ms, the worst found (each instruction copies 256 KiB of text) after 2 s.
+// Ends every call: an empty loop after 0.5 ms, the worst found (each instruction copies 256 KiB of text) after 2 s.
 inline constexpr int kLuaInstructions = 100'000;
 
 // Not safe to share between threads, and not to be moved: Lua keeps the address of the budget.

@@ -218,11 +218,12 @@ class Checker {
 
   // ---- processes ----------------------------------------------------------------------------------------------------
 
-  void on(const Born&) { settled_down_ = std::max(settled_down_, now_); }
+  void on(const Born&) {
+    if (settled_down_) settled_down_ = now_;
+  }
 
   void on(const Died&) {
     for (auto& [id, s] : stories_) std::erase_if(s.executing, [&](const Execution& x) { return x.instance == who_; });
-    died_[who_] = now_;
     note_old_work_done();
   }
 
@@ -235,8 +236,7 @@ class Checker {
   void on(const Wrong& e) { broken(e.invariant, TaskId{}, "i" + std::to_string(who_) + ": " + e.what); }
 
   void on(const Calm&) {
-    calm_ = true;
-    settled_down_ = now_;
+    calm_ = now_;
     note_old_work_done();
   }
 
@@ -244,9 +244,11 @@ class Checker {
 
   // What was begun before the calm may still take a worker for a while; promises about time count from its end.
   void note_old_work_done() {
-    if (!calm_ || old_work_done_) return;
+    if (!calm_ || settled_down_) return;
+    for (const auto& [id, s] : stories_) {
+      if (std::any_of(s.executing.begin(), s.executing.end(), [&](const Execution& x) { return x.since < *calm_; })) return;
+    }
     settled_down_ = now_;
-    old_work_done_ = std::all_of(stories_.begin(), stories_.end(), [](const auto& s) { return s.second.executing.empty(); });
   }
 
   // Half a window until the next scan, and 5 s for what was under way when the calm began: pauses after failed calls,
@@ -254,8 +256,8 @@ class Checker {
   Millis patience() const { return options_.window + 5s; }
 
   void check_recovery(const Story& s, TaskId id) {
-    if (!calm_) return;
-    const TimePoint since = std::max(s.claimable_since(), settled_down_);
+    if (!settled_down_) return;
+    const TimePoint since = std::max(s.claimable_since(), *settled_down_);
     if (now_ <= since + patience()) return;
     broken("I9", id, "could have been claimed " + std::to_string((now_ - since).count()) + " ms ago; " +
                          std::to_string(patience().count()) + " ms are allowed");
@@ -269,11 +271,12 @@ class Checker {
                                   [&](const Execution& x) { return x.version == s.version && x.instance == lost.holder; });
     if (run == s.executing.end()) return;
     const TimePoint from = std::max(lost.granted, run->since);
-    const auto since = [&](const std::map<int, TimePoint>& times) {
+    const auto hindered = [&](const std::map<int, TimePoint>& times, Time lasting) {
       const auto found = times.find(lost.holder);
-      return found != times.end() && found->second >= from - options_.lease;
+      return found != times.end() && found->second + std::chrono::ceil<Millis>(lasting) >= from;
     };
-    if (lost.until - from < options_.lease * 7 / 10 || since(paused_until_) || since(slow_call_)) return;
+    if (lost.until - from < options_.lease * 7 / 10) return;
+    if (hindered(paused_until_, 0s) || hindered(slow_call_, 2 * evidence_.scenario.slowest)) return;
     if (handler_kind(s.handler).timeout > 0ms) return;  // taken for hung, it is let go on purpose
     if (lost.renew_tried && *lost.renew_tried >= from) return;
     broken("I2", id, "the lease of " + v(s.version) + " ran out on i" + std::to_string(lost.holder) +
@@ -327,7 +330,7 @@ class Checker {
     const bool has_one = succeeded ? handler.on_success : handler.on_final_failure;
     const Code code = succeeded ? Code::on_success : Code::on_final_failure;
     const int called = count(s.called, code);
-    const bool given_up = called >= kCallbackTries || (called > 0 && s.lost >= 2 * options_.max_crashes);
+    const bool given_up = called >= kCallbackTries || s.lost >= 2 * options_.max_crashes;
     if (has_one && s.cancelled != storage::Cancel::end && count(s.called_well, code) == 0 && !given_up) {
       broken("I6", id, "ended as " + std::string{to_string(*s.outcome)} + " and nobody was told");
     }
@@ -344,7 +347,9 @@ class Checker {
     if (kind == Plan::Kind::poison && s.outcome != Outcome::quarantined && !ended_otherwise) {
       broken("I14", id, "poison ended as " + std::string{to_string(*s.outcome)});
     }
-    if (kind == Plan::Kind::deadly_callback && count(s.called, Code::on_final_failure) > 2 * options_.max_crashes) {
+    // A cancel ends an execution without counting its death.
+    const int most = 2 * options_.max_crashes + (s.cancelled ? 1 : 0);
+    if (kind == Plan::Kind::deadly_callback && count(s.called, Code::on_final_failure) > most) {
       broken("I14", id, "its deadly callback was called " + std::to_string(count(s.called, Code::on_final_failure)) + " times");
     }
     if (s.outcome == Outcome::quarantined && s.lost < options_.max_crashes) {
@@ -360,12 +365,10 @@ class Checker {
   int who_ = -1;
   std::map<TaskId, Story> stories_;
   std::map<std::string, TaskId> live_keys_;
-  std::map<int, TimePoint> died_;
   std::map<int, TimePoint> paused_until_;
   std::map<int, TimePoint> slow_call_;  // the last one began
-  bool calm_ = false;
-  bool old_work_done_ = false;
-  TimePoint settled_down_{};  // since when everything runs as it should
+  std::optional<TimePoint> calm_;          // when the last fault was over
+  std::optional<TimePoint> settled_down_;  // since when everything runs as it should
 };
 
 }  // namespace

@@ -78,7 +78,10 @@ int run_seeds(const Arguments& arguments) {
   int failures = 0;
   for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.seeds; ++seed) {
     World world{seed};
-    if (arguments.trace) world.journal().on_entry = [](const Entry& entry) { std::cout << to_text(entry) << "\n"; };
+    if (arguments.trace) {
+      std::cout << to_text(world.scenario());
+      world.journal().on_entry = [](const Entry& entry) { std::cout << to_text(entry) << "\n"; };
+    }
     world.run();
     add_coverage(coverage, world.journal().entries());
     const auto violations = world.violations();

@@ -1,14 +1,13 @@
 #include "sim/scenario.h"
 
+#include <fmt/format.h>
+
 namespace easyretry::sim {
 namespace {
 
 using namespace std::chrono_literals;
 
-// The Loader reads only while there is room for a page of 16 of every shard, so less than that would read nothing.
-constexpr int kSmallestReadAhead = 16;
-
-EngineOptions draw_engine(Dice& dice, int shards) {
+EngineOptions draw_engine(Dice& dice) {
   EngineOptions options;
   options.space = "sim";
   options.workers = dice.between(1, 4);
@@ -17,7 +16,7 @@ EngineOptions draw_engine(Dice& dice, int shards) {
   options.grace = dice.pick<Millis>({4s, 10s, 30s});
   options.max_crashes = dice.between(2, 4);
   options.batch = dice.pick<std::size_t>({1, 3, 20, 1000});
-  options.read_ahead = static_cast<std::size_t>(kSmallestReadAhead * shards + dice.pick<int>({0, 5, 10'000}));
+  options.read_ahead = dice.pick<std::size_t>({8, 50, 10'000});
   options.log = nullptr;
   return options;
 }
@@ -36,7 +35,7 @@ Scenario draw_scenario(Dice& dice) {
   Scenario s;
   s.instances = dice.between(2, 5);
   s.shards = dice.pick<int>({1, 4, 8});
-  s.engine = draw_engine(dice, s.shards);
+  s.engine = draw_engine(dice);
   s.claim_ahead = static_cast<std::size_t>(dice.pick<int>({0, 0, 2, 8}));
   s.missing_handler = draw_chance(dice, 0.3);
   s.drift_ppm = dice.pick<std::int64_t>({0, 1'000, 30'000});
@@ -64,6 +63,25 @@ Scenario draw_scenario(Dice& dice) {
   s.troubles.partition = draw_mean(dice, 10s, 40s);
   s.troubles.views = draw_mean(dice, 3s, 20s);
   return s;
+}
+
+std::string to_text(const Scenario& s) {
+  const auto seconds = [](Time time) { return fmt::format("{:.1f} s", std::chrono::duration<double>{time}.count()); };
+  const auto often = [&](Time mean) { return mean == Time{0} ? std::string{"never"} : "every " + seconds(mean); };
+  const EngineOptions& e = s.engine;
+  return fmt::format(
+      "{} instances of {} workers claiming {} ahead, {} shards, window {}, lease {}, grace {}, batch {}, read_ahead {}, "
+      "max_crashes {}\n"
+      "{} submissions in {}, {:.0f} % of known keys, {:.1f} % poison, cancel {}, requeue {}, handler missing {:.0f} %\n"
+      "calls: unavailable {:.1f} %, request lost {:.1f} %, late {:.1f} %, reply lost {:.1f} %, slow {:.1f} % (to {}), "
+      "death {:.2f} % before and {:.2f} % after; clocks drift by {} ppm\n"
+      "crash {}, pause {}, drain {}, outage {}, partition {}, views {}\n",
+      s.instances, e.workers, s.claim_ahead, s.shards, seconds(e.window), seconds(e.lease), seconds(e.grace), e.batch,
+      e.read_ahead, e.max_crashes, s.tasks, seconds(s.noise), 100 * s.duplicate_key, 100 * s.poison, often(s.cancel),
+      often(s.requeue), 100 * s.missing_handler, 100 * s.calls.unavailable, 100 * s.calls.request_lost,
+      100 * s.calls.late, 100 * s.calls.reply_lost, 100 * s.calls.slow, seconds(s.slowest), 100 * s.calls.death_before,
+      100 * s.calls.death_after, s.drift_ppm, often(s.troubles.crash), often(s.troubles.pause), often(s.troubles.drain),
+      often(s.troubles.outage), often(s.troubles.partition), often(s.troubles.views));
 }
 
 }  // namespace easyretry::sim

@@ -2,6 +2,8 @@
 // What a run is made of, drawn from its seed. Each kind of fault is on in some runs and off in others: bugs that need
 // one fault hide behind another that is always there.
 
+#include <string>
+
 #include <easyretry/options.h>
 
 #include "sim/dice.h"
@@ -50,5 +52,6 @@ struct Scenario {
 };
 
 Scenario draw_scenario(Dice& dice);
+std::string to_text(const Scenario& scenario);
 
 }  // namespace easyretry::sim

@@ -41,7 +41,7 @@ void World::run() {
   invite_clients();
   run_until(scenario_.noise, [] { return false; });
   calm_down();
-  run_until(scheduler_.now() + kPatience, [this] { return journal_.open_tasks() == 0; });
+  run_until(scheduler_.now() + kPatience, [this] { return journal_.open_tasks() == 0 && clients_.use_count() == 1; });
   // Whoever still believes to hold something has its say.
   run_until(scheduler_.now() + 2 * Time{scenario_.engine.lease}, [] { return false; });
   live_ = everything(false);
@@ -165,7 +165,7 @@ void World::submit() {
   if (instance == nullptr) return;
   std::vector<task::NewTask> tasks;
   for (int n = dice_.chance(0.2) ? dice_.between(2, 5) : 1; n > 0; --n) tasks.push_back(user_code_.draw_task(store_clock_.now()));
-  instance->call([this, number = instance->number(), tasks = std::move(tasks)](engine::Core& core) {
+  instance->call([this, client = clients_, number = instance->number(), tasks = std::move(tasks)](engine::Core& core) {
     const auto stored = core.submit(tasks);
     if (!stored) return;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -178,13 +178,13 @@ void World::submit() {
 void World::cancel() {
   Instance* instance = pick_alive();
   if (instance == nullptr || acked_.empty()) return;
-  instance->call([id = dice_.pick(acked_)](engine::Core& core) { (void)core.cancel(id); });
+  instance->call([client = clients_, id = dice_.pick(acked_)](engine::Core& core) { (void)core.cancel(id); });
 }
 
 void World::requeue() {
   Instance* instance = pick_alive();
   if (instance == nullptr || acked_.empty()) return;
-  instance->call([id = dice_.pick(acked_)](engine::Core& core) { (void)core.store().requeue({&id, 1}); });
+  instance->call([client = clients_, id = dice_.pick(acked_)](engine::Core& core) { (void)core.store().requeue({&id, 1}); });
 }
 
 }  // namespace easyretry::sim

@@ -54,6 +54,7 @@ class World {
   bool noisy_ = true;
   bool views_agree_ = true;
   std::vector<TaskId> acked_;
+  const std::shared_ptr<int> clients_ = std::make_shared<int>();  // each call under way holds a copy
   std::vector<task::TaskRecord> live_, history_;  // at the end
 };
 

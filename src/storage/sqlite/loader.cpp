@@ -28,20 +28,17 @@ Connection open_reader(const std::filesystem::path& path, int cache_kib) {
 // others.
 class Loader::Scan {
  public:
-  Scan(Statement& load, const LoadQuery& query, TimePoint now)
-      : load_(load), query_(query), until_(to_ms(later(now, query.ahead))) {
-    reply_.now = now;
-  }
+  Scan(const LoadQuery& query, TimePoint now) : query_(query), until_(later(now, query.ahead)) { reply_.now = now; }
 
-  void shard(const ShardCursor& from) {
-    load_.bind(1, query_.space).bind(2, static_cast<std::int64_t>(from.shard)).bind(3, to_ms(from.next_at));
-    load_.bind(4, static_cast<std::int64_t>(from.id)).bind(5, until_);
-    Rows rows{load_};
-    for (std::size_t room = query_.limit; room > 0 && rows.next();) {
-      if (!claimable()) continue;
-      add();
-      if (--room == 0) reply_.more.push_back({from.shard, next_at(), id()});
+  // From where the cursor stands: first the rest of what is due at its very time, then what is due later.
+  void shard(const ShardCursor& from, Statement& same_time, Statement& later) {
+    std::size_t room = query_.limit;
+    if (from.next_at <= until_) {
+      same_time.bind(3, to_ms(from.next_at)).bind(4, static_cast<std::int64_t>(from.id));
+      room = walk(from.shard, same_time, room);
     }
+    later.bind(3, to_ms(from.next_at)).bind(4, to_ms(until_));
+    walk(from.shard, later, room);
   }
 
   LoadReply take() { return std::move(reply_); }
@@ -49,18 +46,27 @@ class Loader::Scan {
  private:
   enum Column : int { kId, kVersion, kNextAt, kStatus, kLeaseUntil, kHandler };
 
-  TaskId id() const { return TaskId{load_.integer(kId)}; }
-  TimePoint next_at() const { return from_ms(load_.integer(kNextAt)); }
-
-  bool claimable() const {
-    if (load_.integer(kVersion) < 1) return false;
-    const std::string_view status = load_.text(kStatus);
-    if (status == to_string(TaskState::pending)) return true;
-    return status == to_string(TaskState::running) &&
-           from_ms(load_.integer(kLeaseUntil)) <= std::max(reply_.now, next_at());
+  // Gives the room that is left.
+  std::size_t walk(ShardId shard, Statement& load, std::size_t room) {
+    load.bind(1, query_.space).bind(2, static_cast<std::int64_t>(shard));
+    Rows rows{load};
+    while (room > 0 && rows.next()) {
+      if (!claimable(load)) continue;
+      const TaskId id{load.integer(kId)};
+      const TimePoint next_at = from_ms(load.integer(kNextAt));
+      reply_.tasks.push_back({{id, load.integer(kVersion)}, next_at, handler(load.text(kHandler))});
+      if (--room == 0) reply_.more.push_back({shard, next_at, id});
+    }
+    return room;
   }
 
-  void add() { reply_.tasks.push_back({{id(), load_.integer(kVersion)}, next_at(), handler(load_.text(kHandler))}); }
+  bool claimable(const Statement& row) const {
+    if (row.integer(kVersion) < 1) return false;
+    const std::string_view status = row.text(kStatus);
+    if (status == to_string(TaskState::pending)) return true;
+    const TimePoint when = std::max(reply_.now, from_ms(row.integer(kNextAt)));
+    return status == to_string(TaskState::running) && from_ms(row.integer(kLeaseUntil)) <= when;
+  }
 
   std::uint32_t handler(std::string_view name) {
     if (last_ < reply_.handlers.size() && reply_.handlers[last_] == name) return last_;
@@ -72,22 +78,24 @@ class Loader::Scan {
     return last_;
   }
 
-  Statement& load_;
   const LoadQuery& query_;
-  const std::int64_t until_;
+  const TimePoint until_;
   LoadReply reply_;
   std::map<std::string, std::uint32_t, std::less<>> index_;
   std::uint32_t last_ = 0;  // neighbours mostly have the same handler
 };
 
 Loader::Loader(const std::filesystem::path& path, const Clock& clock)
-    : clock_(clock), db_(open_reader(path, kCacheKib)), load_(db_.prepare(sql::load())) {}
+    : clock_(clock),
+      db_(open_reader(path, kCacheKib)),
+      same_time_(db_.prepare(sql::load_same_time())),
+      later_(db_.prepare(sql::load_later())) {}
 
 LoadReply Loader::load(const LoadQuery& query) {
   const std::lock_guard lock{mutex_};
   const Snapshot snapshot{db_};
-  Scan scan{load_, query, clock_.now()};
-  for (const ShardCursor& from : query.from) scan.shard(from);
+  Scan scan{query, clock_.now()};
+  for (const ShardCursor& from : query.from) scan.shard(from, same_time_, later_);
   return scan.take();
 }
 

@@ -23,7 +23,8 @@ class Loader {
   const Clock& clock_;
   std::mutex mutex_;  // guards what follows
   Connection db_;
-  Statement load_;
+  Statement same_time_;
+  Statement later_;
 };
 
 }  // namespace easyretry::storage::sqlite

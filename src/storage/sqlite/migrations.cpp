@@ -46,12 +46,13 @@ constexpr std::string_view kTaskColumns =
 
 constexpr std::string_view kWhereBusiness = " (business_type, business_id) WHERE business_id IS NOT NULL;";
 
-// No index holds status, version, lease_until or locked_by: a claim and a renewal change a row in place.
+// The due index ends in the id without naming it, as every index of SQLite does; named, it would be stored twice. No
+// index holds status, version, lease_until or locked_by: a claim and a renewal change a row in place.
 std::string first_schema() {
   std::string sql = "CREATE TABLE retry_task (";
   sql.append(kTaskColumns).append(");");
   sql.append("CREATE UNIQUE INDEX retry_task_key ON retry_task (namespace, task_key);");
-  sql.append("CREATE INDEX retry_task_due ON retry_task (namespace, shard, next_retry_time, id);");
+  sql.append("CREATE INDEX retry_task_due ON retry_task (namespace, shard, next_retry_time);");
   sql.append("CREATE INDEX retry_task_business ON retry_task").append(kWhereBusiness);
   sql.append("CREATE TABLE retry_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;");
   return sql;

@@ -30,6 +30,12 @@ Session::Session(Connection opened, const SqliteOptions& options, GrowingIds& id
   sqlite3_wal_hook(db.get(), remember_wal_pages, &wal_pages);
 }
 
+void Session::wait_for_disk(bool wait) {
+  if (wait == waits_for_disk) return;
+  db.run(wait ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+  waits_for_disk = wait;
+}
+
 void Session::roll_back() {
   history.forget();
   if (db.in_transaction()) db.run("ROLLBACK");
@@ -45,7 +51,7 @@ void Session::checkpoint() {
 
 Connection open_writer(const SqliteOptions& options, Connection::Mode mode) {
   Connection db{options.path, mode};
-  db.run(options.full_sync ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+  db.run("PRAGMA synchronous = NORMAL");  // wait_for_disk raises it where a write asks for it
   db.run("PRAGMA cache_size = -" + std::to_string(kCacheKib));
   db.run("PRAGMA temp_store = MEMORY");
   db.run("PRAGMA secure_delete = FAST");           // Debian's default writes every freed page once more

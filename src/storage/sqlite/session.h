@@ -16,10 +16,13 @@ struct Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  // Whether the next commit waits for the disk. Not to be called inside a transaction.
+  void wait_for_disk(bool wait);
   void roll_back();   // throws SqliteError if even that fails
   void checkpoint();  // once the WAL is long enough
 
   Connection db;
+  bool waits_for_disk = false;
   int wal_pages = 0;  // after the last commit
   Statement begin;
   Statement commit;

@@ -111,42 +111,42 @@ Result<InsertReply> SqliteStore::insert(std::span<const NewTask> tasks) {
     }
   }
   if (tasks.empty()) return InsertReply{.now = clock_.now(), .tasks = {}};
-  return writer_.write("sqlite.insert", tasks.size(),
+  return writer_.write("sqlite.insert", tasks.size(), Promise::kept,
                        [&](Session& session, TimePoint now) { return session.inserts.insert(tasks, now); });
 }
 
 Result<ClaimReply> SqliteStore::claim(const ClaimRequest& request) {
   if (request.tickets.empty()) return ClaimReply{.now = clock_.now(), .won = {}};
-  return writer_.write("sqlite.claim", request.tickets.size(),
+  return writer_.write("sqlite.claim", request.tickets.size(), Promise::unneeded,
                        [&](Session& session, TimePoint now) { return session.claims.claim(request, now); });
 }
 
 Result<Applied> SqliteStore::settle(std::span<const Settlement> settlements) {
   if (settlements.empty()) return Applied{.now = clock_.now(), .applied = {}};
-  return writer_.write("sqlite.settle", settlements.size(),
+  return writer_.write("sqlite.settle", settlements.size(), Promise::kept,
                        [&](Session& session, TimePoint now) { return session.settlements.settle(settlements, now); });
 }
 
 Result<Applied> SqliteStore::renew(std::span<const Ticket> tickets, Millis lease) {
   if (tickets.empty()) return Applied{.now = clock_.now(), .applied = {}};
-  return writer_.write("sqlite.renew", tickets.size(),
+  return writer_.write("sqlite.renew", tickets.size(), Promise::unneeded,
                        [&](Session& session, TimePoint now) { return session.claims.renew(tickets, lease, now); });
 }
 
 Result<Applied> SqliteStore::cancel(std::span<const TaskId> ids, Cancel how) {
   if (ids.empty()) return Applied{.now = clock_.now(), .applied = {}};
-  return writer_.write("sqlite.cancel", ids.size(),
+  return writer_.write("sqlite.cancel", ids.size(), Promise::kept,
                        [&](Session& session, TimePoint now) { return session.operations.cancel(ids, how, now); });
 }
 
 Result<std::vector<std::optional<TaskId>>> SqliteStore::requeue(std::span<const TaskId> ids) {
   if (ids.empty()) return std::vector<std::optional<TaskId>>{};
-  return writer_.write("sqlite.requeue", ids.size(),
+  return writer_.write("sqlite.requeue", ids.size(), Promise::kept,
                        [&](Session& session, TimePoint now) { return session.operations.requeue(ids, now); });
 }
 
 Result<KeepReport> SqliteStore::keep() {
-  return writer_.write("sqlite.keep", 1, [&](Session& session, TimePoint now) {
+  return writer_.write("sqlite.keep", 1, Promise::unneeded, [&](Session& session, TimePoint now) {
     const Month oldest{static_cast<int>(month_of(now)) - options_.keep_months};
     return KeepReport{.dropped_tables = session.history.drop_before(oldest)};
   });

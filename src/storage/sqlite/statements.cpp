@@ -27,6 +27,10 @@ constexpr std::string_view kInherited =
     "deadline, "
     "max_retry_duration, backoff_strategy, business_type, business_id, payload_version, params_json";
 
+constexpr std::string_view kLoad =
+    "SELECT id, version, next_retry_time, status, lease_until, method_name "
+    "FROM retry_task INDEXED BY retry_task_due WHERE namespace = ?1 AND shard = ?2 ";
+
 template <class... Parts>
 std::string joined(Parts... parts) {
   std::string text;
@@ -34,7 +38,7 @@ std::string joined(Parts... parts) {
   return text;
 }
 
-// Back to pending, by anyone but the holder of the old version.
+// Back to pending; whoever held the old version holds nothing any more.
 std::string released(std::string_view changes) {
   return joined(
       "UPDATE retry_task SET status = 'PENDING', version = version + 1, locked_by = NULL, locked_at = NULL, "
@@ -70,11 +74,12 @@ std::string live_by_key() {
   return "SELECT id, version, next_retry_time FROM retry_task WHERE namespace = ?1 AND task_key = ?2";
 }
 
-std::string load() {
-  return "SELECT id, version, next_retry_time, status, lease_until, method_name "
-         "FROM retry_task INDEXED BY retry_task_due "
-         "WHERE namespace = ?1 AND shard = ?2 AND (next_retry_time, id) > (?3, ?4) AND next_retry_time <= ?5 "
-         "ORDER BY next_retry_time, id";
+std::string load_same_time() {
+  return joined(kLoad, "AND next_retry_time = ?3 AND id > ?4 ORDER BY id");
+}
+
+std::string load_later() {
+  return joined(kLoad, "AND next_retry_time > ?3 AND next_retry_time <= ?4 ORDER BY next_retry_time, id");
 }
 
 std::string claim() {

@@ -12,9 +12,10 @@ std::string insert();
 // ?1 namespace ?2 key. By retry_task_key.
 std::string live_by_key();
 
-// ?1 namespace ?2 shard ?3, ?4 after (due, id) ?5 until.
-// Walks retry_task_due forward from the cursor: no sort, and nothing that is due later is looked at.
-std::string load();
+// Both walk retry_task_due forward from a cursor: no sort, and nothing that is due later is looked at. Two statements,
+// because SQLite 3.40 seeks (next_retry_time, id) > (?, ?) by the time alone and then walks all that are due together.
+std::string load_same_time();  // ?1 namespace ?2 shard ?3 due ?4 after id
+std::string load_later();      // ?1 namespace ?2 shard ?3 due after ?4 until
 
 // From here on by the primary key. No index changes unless the due time does.
 

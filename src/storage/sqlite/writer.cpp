@@ -50,6 +50,7 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
   bool begun = false;
   try {
     if (!session_) session_ = std::make_unique<Session>(open_writer(options_, Connection::Mode::write), options_, ids_);
+    session_->wait_for_disk(waits_for_disk(group));
     session_->begin.run();
     begun = true;
     const TimePoint now = clock_.now();
@@ -63,6 +64,12 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
     roll_back();
     return Failed{{Errc::unavailable, {}, error.what()}, begun};
   }
+}
+
+bool Writer::waits_for_disk(GroupCommit::Group group) const {
+  return options_.full_sync && std::any_of(group.begin(), group.end(), [](const GroupCommit::Entry* entry) {
+           return static_cast<const Write*>(entry)->promise == Promise::kept;
+         });
 }
 
 Writer::Failed Writer::failed(const SqliteError& error, During during, bool begun) {

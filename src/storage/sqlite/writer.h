@@ -17,6 +17,12 @@
 
 namespace easyretry::storage::sqlite {
 
+// What a power cut may take. The process failing takes nothing that was acknowledged, either way.
+enum class Promise {
+  kept,      // nothing: the commit waits for the disk, if the store was opened with full_sync
+  unneeded,  // the last moments. For a claim or a renewal, which dies with this machine's workers anyway
+};
+
 class Writer {
  public:
   Writer(const SqliteOptions& options, Connection opened, const Clock& clock);
@@ -24,16 +30,17 @@ class Writer {
   // Runs apply(session, now) in a transaction and gives what it gave. It may be run again, from the start and on its
   // own, if another write of its group failed.
   template <class Apply>
-  auto write(std::string_view where, std::size_t rows, Apply apply)
+  auto write(std::string_view where, std::size_t rows, Promise promise, Apply apply)
       -> Result<decltype(apply(std::declval<Session&>(), TimePoint{}))>;
 
   std::uint64_t commits() const { return commits_; }
 
  private:
   struct Write : GroupCommit::Entry {
-    Write(std::string_view verb, std::size_t rows) : Entry(rows), where(verb) {}
+    Write(std::string_view verb, std::size_t rows, Promise made) : Entry(rows), where(verb), promise(made) {}
     virtual void apply(Session& session, TimePoint now) = 0;
     const std::string_view where;
+    const Promise promise;
     std::optional<Error> error;
   };
   struct Failed {
@@ -43,6 +50,7 @@ class Writer {
 
   void run(GroupCommit::Group group);
   std::optional<Failed> transact(GroupCommit::Group group);
+  bool waits_for_disk(GroupCommit::Group group) const;
   Failed failed(const SqliteError& error, During during, bool begun);
   void roll_back();
 
@@ -59,16 +67,16 @@ class Writer {
 };
 
 template <class Apply>
-auto Writer::write(std::string_view where, std::size_t rows, Apply apply)
+auto Writer::write(std::string_view where, std::size_t rows, Promise promise, Apply apply)
     -> Result<decltype(apply(std::declval<Session&>(), TimePoint{}))> {
   using Answer = decltype(apply(std::declval<Session&>(), TimePoint{}));
   struct Run final : Write {
-    Run(std::string_view verb, std::size_t size, Apply& what) : Write(verb, size), body(what) {}
+    Run(std::string_view verb, std::size_t size, Promise made, Apply& what) : Write(verb, size, made), body(what) {}
     void apply(Session& session, TimePoint now) override { answer = body(session, now); }
     Apply& body;
     std::optional<Answer> answer;
   };
-  Run run{where, rows, apply};
+  Run run{where, rows, promise, apply};
   group_.submit(run);
   if (run.error) return tl::make_unexpected(*std::move(run.error));
   return *std::move(run.answer);

@@ -36,6 +36,7 @@ std::vector<DueEntry> take(Wheel& wheel, TimePoint now) {
 
 std::vector<int> ids(const std::vector<DueEntry>& entries) {
   std::vector<int> ids;
+  ids.reserve(entries.size());
   for (const DueEntry& each : entries) ids.push_back(static_cast<int>(each.entry.id));
   return ids;
 }

@@ -60,8 +60,9 @@ TEST_F(SqliteGroupCommit, ConcurrentInsertsShareCommits) {
 
 TEST_F(SqliteGroupCommit, ABadWriteHurtsNobodyElseInItsGroup) {
   open_sqlite(options(), gate);
-  by_hand("CREATE TRIGGER poison BEFORE INSERT ON retry_task WHEN NEW.task_key = 'poison' "
-          "BEGIN SELECT RAISE(ABORT, 'poisoned'); END");
+  by_hand(
+      "CREATE TRIGGER poison BEFORE INSERT ON retry_task WHEN NEW.task_key = 'poison' "
+      "BEGIN SELECT RAISE(ABORT, 'poisoned'); END");
   const auto store = open_sqlite(options(), gate);
   auto all = tasks();
   all[kThreads / 2].key = "poison";

@@ -10,12 +10,13 @@
 #include <string_view>
 #include <vector>
 
-#include <easyretry/testing.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <easyretry/testing.h>
 
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/sqlite_store.h"

@@ -1,0 +1,102 @@
+#include "unit/storage/sqlite/faulty_disk.h"
+
+#include <cstring>
+
+namespace easyretry::storage::sqlite {
+namespace {
+
+FaultyDisk* disk = nullptr;  // the one that lives
+
+// SQLite allocates both in one piece; the real file follows ours.
+struct File {
+  sqlite3_file base;
+  sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
+};
+
+sqlite3_file* real(sqlite3_file* file) {
+  return reinterpret_cast<File*>(file)->real();
+}
+
+bool grows(sqlite3_file* file, sqlite3_int64 end) {
+  sqlite3_int64 size = 0;
+  return real(file)->pMethods->xFileSize(real(file), &size) != SQLITE_OK || end > size;
+}
+
+int write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 at) {
+  if (disk->full() && grows(file, at + count)) return SQLITE_FULL;
+  return real(file)->pMethods->xWrite(real(file), bytes, count, at);
+}
+
+int sync(sqlite3_file* file, int flags) {
+  disk->count_sync();
+  if (disk->take_sync_failure()) return SQLITE_IOERR_FSYNC;
+  return real(file)->pMethods->xSync(real(file), flags);
+}
+
+// Passes a call on to the real file.
+template <auto Method>
+struct Forward;
+template <class... Args, int (*sqlite3_io_methods::*Method)(sqlite3_file*, Args...)>
+struct Forward<Method> {
+  static int call(sqlite3_file* file, Args... args) { return (real(file)->pMethods->*Method)(real(file), args...); }
+};
+
+void shm_barrier(sqlite3_file* file) {
+  real(file)->pMethods->xShmBarrier(real(file));
+}
+
+#define EASYRETRY_FORWARD(method) Forward<&sqlite3_io_methods::method>::call
+
+constexpr sqlite3_io_methods kMethods{
+    .iVersion = 2,  // without memory-mapped pages
+    .xClose = EASYRETRY_FORWARD(xClose),
+    .xRead = EASYRETRY_FORWARD(xRead),
+    .xWrite = write,
+    .xTruncate = EASYRETRY_FORWARD(xTruncate),
+    .xSync = sync,
+    .xFileSize = EASYRETRY_FORWARD(xFileSize),
+    .xLock = EASYRETRY_FORWARD(xLock),
+    .xUnlock = EASYRETRY_FORWARD(xUnlock),
+    .xCheckReservedLock = EASYRETRY_FORWARD(xCheckReservedLock),
+    .xFileControl = EASYRETRY_FORWARD(xFileControl),
+    .xSectorSize = EASYRETRY_FORWARD(xSectorSize),
+    .xDeviceCharacteristics = EASYRETRY_FORWARD(xDeviceCharacteristics),
+    .xShmMap = EASYRETRY_FORWARD(xShmMap),
+    .xShmLock = EASYRETRY_FORWARD(xShmLock),
+    .xShmBarrier = shm_barrier,
+    .xShmUnmap = EASYRETRY_FORWARD(xShmUnmap),
+    .xFetch = nullptr,
+    .xUnfetch = nullptr,
+};
+
+#undef EASYRETRY_FORWARD
+
+sqlite3_vfs* real_vfs(sqlite3_vfs* vfs) {
+  return static_cast<sqlite3_vfs*>(vfs->pAppData);
+}
+
+int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out_flags) {
+  const int code = real_vfs(vfs)->xOpen(real_vfs(vfs), name, real(file), flags, out_flags);
+  file->pMethods = real(file)->pMethods == nullptr ? nullptr : &kMethods;
+  return code;
+}
+
+}  // namespace
+
+// The calls that take no file work with the real system's own data, which the copy keeps.
+FaultyDisk::FaultyDisk() : vfs_(std::make_unique<sqlite3_vfs>(*sqlite3_vfs_find(nullptr))) {
+  disk = this;
+  vfs_->szOsFile += static_cast<int>(sizeof(File));
+  vfs_->zName = "faulty";
+  vfs_->pNext = nullptr;
+  vfs_->pAppData = sqlite3_vfs_find(nullptr);
+  vfs_->xOpen = open;
+  sqlite3_vfs_register(vfs_.get(), 1);
+}
+
+FaultyDisk::~FaultyDisk() {
+  sqlite3_vfs_unregister(vfs_.get());
+  disk = nullptr;
+}
+
+}  // namespace easyretry::storage::sqlite

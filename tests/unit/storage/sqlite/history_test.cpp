@@ -1,0 +1,137 @@
+#include "storage/sqlite/history_tables.h"
+#include "storage/sqlite/months.h"
+#include "unit/storage/sqlite/support.h"
+
+namespace easyretry::storage::sqlite {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+TimePoint first_of(int year, unsigned month) {
+  return TimePoint{std::chrono::sys_days{std::chrono::year{year} / static_cast<int>(month) / 1}};
+}
+
+class SqliteHistory : public SqliteTest {
+ protected:
+  std::vector<std::string> tables() {
+    Connection db{file(), Connection::Mode::create};
+    return history_tables(db);
+  }
+  void finish_in(int year, unsigned month) {
+    clock.set_wall(first_of(year, month));
+    finish(a_task());
+  }
+};
+
+TEST(Months, NameTheTableOfTheMonthInUtc) {
+  EXPECT_EQ(history_table(month_of(first_of(2026, 3))), "retry_task_history_202603");
+  EXPECT_EQ(history_table(month_of(first_of(2026, 3) - 1ms)), "retry_task_history_202602");
+  EXPECT_EQ(history_table(month_of(first_of(2026, 1) - 1ms)), "retry_task_history_202512");
+  EXPECT_EQ(history_table(month_of(first_of(2026, 12))), "retry_task_history_202612");
+}
+
+TEST(Months, AreReadBackFromTheName) {
+  for (int month = 0; month < 48; ++month) {
+    const Month any{2024 * 12 + month};
+    EXPECT_EQ(month_of_table(history_table(any)), any);
+  }
+  for (const auto* other : {"retry_task", "retry_task_history_", "retry_task_history_2026", "retry_task_history_202613",
+                            "retry_task_history_202600", "retry_task_history_20260x", "retry_task_history_2026031"}) {
+    EXPECT_FALSE(month_of_table(other)) << other;
+  }
+}
+
+TEST(Months, AClockGoneMadStillNamesATable) {
+  EXPECT_EQ(month_of_table(history_table(month_of(TimePoint{Millis{-99'999'999'999'999}}))),
+            month_of(TimePoint{Millis{-99'999'999'999'999}}));
+  EXPECT_EQ(history_table(month_of(TimePoint{Millis{999'999'999'999'999}})).size(),
+            history_table(month_of(kMarch)).size());
+}
+
+TEST_F(SqliteHistory, AMonthsTableIsMadeWhenItsFirstTaskFinishes) {
+  open();
+  insert(a_task());
+  EXPECT_THAT(tables(), IsEmpty());
+  finish_in(2026, 3);
+  EXPECT_THAT(tables(), ElementsAre("retry_task_history_202603"));
+}
+
+TEST_F(SqliteHistory, ATaskGoesToTheMonthInWhichItFinished) {
+  open();
+  const Inserted task = insert(a_task());
+  clock.set_wall(first_of(2026, 4));
+  const TaskRecord running = claim(task);
+  Settlement done;
+  done.ticket = {running.info.id, running.info.version};
+  must(store().settle({&done, 1}));
+  EXPECT_THAT(tables(), ElementsAre("retry_task_history_202604"));
+}
+
+TEST_F(SqliteHistory, WithoutHistoryNoTableIsMade) {
+  SqliteOptions none = options();
+  none.history = History::none;
+  open(none);
+  finish_in(2026, 3);
+  EXPECT_THAT(tables(), IsEmpty());
+}
+
+TEST_F(SqliteHistory, KeepDropsOnlyMonthsThatAreOldEnough) {
+  open();
+  for (const unsigned month : {1U, 2U, 3U, 4U, 5U}) finish_in(2026, month);
+  clock.set_wall(first_of(2026, 6) - 1ms);
+  EXPECT_THAT(must(store().keep()).dropped_tables, ElementsAre("retry_task_history_202601"));
+  EXPECT_THAT(tables(), ElementsAre("retry_task_history_202602", "retry_task_history_202603",
+                                    "retry_task_history_202604", "retry_task_history_202605"));
+  EXPECT_EQ(count(true), 4);
+  EXPECT_THAT(must(store().keep()).dropped_tables, IsEmpty());
+
+  clock.set_wall(first_of(2026, 6));
+  EXPECT_THAT(must(store().keep()).dropped_tables, ElementsAre("retry_task_history_202602"));
+}
+
+TEST_F(SqliteHistory, KeepCountsMonthsAcrossTheTurnOfTheYear) {
+  SqliteOptions short_memory = options();
+  short_memory.keep_months = 1;
+  open(short_memory);
+  finish_in(2025, 11);
+  finish_in(2025, 12);
+  finish_in(2026, 1);
+  EXPECT_THAT(must(store().keep()).dropped_tables, ElementsAre("retry_task_history_202511"));
+}
+
+TEST_F(SqliteHistory, KeepLeavesTablesThatAreNotOurs) {
+  open();
+  by_hand("CREATE TABLE retry_task_history_notes (text TEXT); CREATE TABLE retry_task_history_190013 (text TEXT)");
+  EXPECT_THAT(must(store().keep()).dropped_tables, IsEmpty());
+}
+
+TEST_F(SqliteHistory, WorkGoesOnAfterTheCurrentMonthWasDropped) {
+  open();
+  finish_in(2026, 6);
+  by_hand("DROP TABLE retry_task_history_202606");
+  const Inserted task = insert(a_task());
+  const TaskRecord running = claim(task);
+  Settlement done;
+  done.ticket = {running.info.id, running.info.version};
+  store().settle({&done, 1});  // finds its prepared statement without a table
+  must(store().find({&task.id, 1}));
+  must(store().settle({&done, 1}));
+  EXPECT_EQ(count(true), 1);
+}
+
+TEST_F(SqliteHistory, AFinishThatFailsLeavesTheTaskWhereItWas) {
+  open();
+  finish_in(2026, 3);
+  by_hand("CREATE TRIGGER stop BEFORE DELETE ON retry_task BEGIN SELECT RAISE(ABORT, 'not now'); END");
+  const Inserted task = insert(a_task());
+  const TaskRecord running = claim(task);
+  Settlement done;
+  done.ticket = {running.info.id, running.info.version};
+  EXPECT_FALSE(store().settle({&done, 1}));
+  EXPECT_EQ(count(), 1);
+  EXPECT_EQ(count(true), 1) << "the one before";
+}
+
+}  // namespace
+}  // namespace easyretry::storage::sqlite

@@ -1,0 +1,68 @@
+#include "storage/sqlite/migrations.h"
+
+#include "storage/sqlite/store_file.h"
+#include "unit/storage/sqlite/faulty_disk.h"
+#include "unit/storage/sqlite/support.h"
+
+namespace easyretry::storage::sqlite {
+namespace {
+
+class SqliteMigrations : public SqliteTest {
+ protected:
+  std::string schema() {
+    return Connection{file(), Connection::Mode::create}.text(
+        "SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema ORDER BY name)");
+  }
+};
+
+TEST_F(SqliteMigrations, AreNumberedFromOneWithoutGaps) {
+  int expected = 1;
+  for (const Migration& step : migrations()) EXPECT_EQ(step.version, expected++);
+}
+
+TEST_F(SqliteMigrations, RunOnceHoweverOftenTheStoreIsOpened) {
+  open();
+  close();
+  const std::string first = schema();
+  open();
+  close();
+  EXPECT_EQ(schema(), first);
+  EXPECT_EQ(ask("SELECT value FROM retry_meta WHERE name = 'schema_version'"), migrations().back().version);
+  EXPECT_EQ(ask("PRAGMA application_id"), kApplicationId);
+}
+
+TEST_F(SqliteMigrations, ACreationCutShortStartsAgain) {
+  by_hand("PRAGMA journal_mode = WAL");  // the first thing an opening writes
+  ASSERT_GT(std::filesystem::file_size(file()), 0U);
+  open();
+  EXPECT_TRUE(insert(a_task()).created);
+}
+
+TEST_F(SqliteMigrations, AStepThatFailsLeavesNothingHalfDone) {
+  FaultyDisk disk;
+  Connection db{file(), Connection::Mode::create};
+  db.run("PRAGMA journal_mode = WAL");
+  disk.fill();
+  EXPECT_THROW(migrate(db), SqliteError);
+  EXPECT_EQ(db.integer("SELECT count(*) FROM sqlite_schema"), 0);
+  EXPECT_EQ(db.integer("PRAGMA application_id"), 0);
+  disk.free();
+  migrate(db);
+  EXPECT_EQ(db.integer("SELECT count(*) FROM retry_task"), 0);
+}
+
+TEST_F(SqliteMigrations, TheTableHasTheColumnsOfTheSpecification) {
+  open();
+  close();
+  for (const char* column :
+       {"id",           "task_key",        "method_name",    "params_json",        "status",           "attempt_count",
+        "max_attempts", "next_retry_time", "deadline",       "max_retry_duration", "backoff_strategy", "created_at",
+        "updated_at",   "first_failed_at", "last_error_msg", "last_error_time",    "version",          "locked_by",
+        "locked_at",    "business_id",     "business_type"}) {
+    EXPECT_EQ(ask(std::string{"SELECT count(*) FROM pragma_table_info('retry_task') WHERE name = '"} + column + "'"), 1)
+        << column;
+  }
+}
+
+}  // namespace
+}  // namespace easyretry::storage::sqlite
