@@ -25,6 +25,7 @@ struct SubmitOptions {
   std::string business_type{};  // both are indexed for search, and tasks of one business_id share a shard
   std::string business_id{};
   std::optional<TimePoint> deadline{};  // instead of the policy's
+  std::optional<TimePoint> due_at{};    // not before; submit_at and submit_after say it for one task
 };
 
 namespace detail {
@@ -32,8 +33,7 @@ namespace detail {
 struct Submission {
   std::string payload;
   SubmitOptions options;
-  std::optional<TimePoint> due_at;
-  Millis delay{0};
+  Millis delay{0};  // where options.due_at says nothing
 };
 
 // What a handle needs of its engine.
@@ -111,11 +111,17 @@ class Retryable<R, std::tuple<Args...>> {
 
   // Stores a task and returns its id; the engine runs it. When this returns, the task is safe. Throws StoreError if
   // it could not be stored, std::invalid_argument if it must not be.
-  TaskId submit(const Args&... args) const { return submit_one(std::nullopt, Millis{0}, args...); }
-  TaskId submit_after(Millis delay, const Args&... args) const { return submit_one(std::nullopt, delay, args...); }
+  TaskId submit(const Args&... args) const { return submit_one(options_, Millis{0}, args...); }
+  TaskId submit_after(Millis delay, const Args&... args) const {
+    SubmitOptions options = options_;
+    options.due_at.reset();
+    return submit_one(std::move(options), delay, args...);
+  }
   template <class Duration>
   TaskId submit_at(std::chrono::sys_time<Duration> due, const Args&... args) const {
-    return submit_one(std::chrono::ceil<Millis>(due), Millis{0}, args...);
+    SubmitOptions options = options_;
+    options.due_at = std::chrono::ceil<Millis>(due);
+    return submit_one(std::move(options), Millis{0}, args...);
   }
 
   // Many tasks in few transactions. The range holds the argument, or std::tuples where there are several.
@@ -128,7 +134,7 @@ class Retryable<R, std::tuple<Args...>> {
   std::vector<TaskId> submit_many(const Range& range, OptionsOf options_of) const {
     std::vector<detail::Submission> submissions;
     for (const auto& element : range) {
-      submissions.push_back({payload_of(element), options_of(element), std::nullopt, Millis{0}});
+      submissions.push_back({payload_of(element), options_of(element), Millis{0}});
     }
     return host()->submit(name_, std::move(submissions));
   }
@@ -174,11 +180,11 @@ class Retryable<R, std::tuple<Args...>> {
     }
   }
 
-  TaskId submit_one(std::optional<TimePoint> due, Millis delay, const Args&... args) const {
+  TaskId submit_one(SubmitOptions options, Millis delay, const Args&... args) const {
     std::vector<detail::Submission> one;
     JsonWriter payload;
     detail::write_each(payload, args...);
-    one.push_back({payload.take(), options_, due, delay});
+    one.push_back({payload.take(), std::move(options), delay});
     return host()->submit(name_, std::move(one)).front();
   }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "policy/limits.h"
 #include "task/task_key.h"
 
 namespace easyretry::detail {
@@ -44,7 +45,9 @@ task::NewTask EngineImpl::new_task(const engine::KnownHandler& handler, Submissi
   check_length("the key", submission.options.key, kMaxKey);
   check_length("the business type", submission.options.business_type, kMaxKey);
   check_length("the business id", submission.options.business_id, kMaxKey);
-  if (submission.delay < Millis{0}) throw std::invalid_argument("the delay is negative");
+  if (submission.delay < Millis{0} || submission.delay > policy::kLongestDelay) {
+    throw std::invalid_argument("the delay is " + std::to_string(submission.delay.count()) + " ms; use 0 to ten years");
+  }
 
   task::NewTask task;
   task.space = options.space;
@@ -57,7 +60,7 @@ task::NewTask EngineImpl::new_task(const engine::KnownHandler& handler, Submissi
   const Stop& stop = handler.handler.policy.stop;
   task.rules = {stop.max_attempts, stop.max_duration, submission.options.deadline ? submission.options.deadline : stop.deadline,
                 handler.backoff_text};
-  task.due_at = submission.due_at;
+  task.due_at = submission.options.due_at;
   task.delay = submission.delay;
   return task;
 }

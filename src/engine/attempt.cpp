@@ -5,6 +5,7 @@
 #include <easyretry/context.h>
 
 #include "policy/decide.h"
+#include "policy/limits.h"
 
 namespace easyretry {
 namespace {
@@ -163,8 +164,8 @@ class Attempt {
   Settlement retry(Called called) {
     const Millis last = info().last_failed_at ? info().next_at - *info().last_failed_at : Millis{0};
     Settlement s = settlement(Kind::retry);
-    s.delay = std::max(Millis{0}, called.delay ? *called.delay
-                                               : policy::next_delay(backoff(), info().attempts, last, context_.random.unit()));
+    s.delay = called.delay ? std::clamp(*called.delay, Millis{0}, policy::kLongestDelay)
+                           : policy::next_delay(backoff(), info().attempts, last, context_.random.unit());
     if (auto reason = policy::stop_reason(stop_rules(), info().attempts, info().created_at, now() + s.delay)) {
       return fail_finally(Outcome::exhausted, called.message + " (" + *reason + ")");
     }

@@ -18,7 +18,7 @@ Claimer::Claimer(Context& context, Holdings& holdings, Workers& workers)
       holdings_(holdings),
       workers_(workers),
       wheel_(context.store_now(), context.options.window + kSlack),
-      ready_(std::max<std::size_t>(context.options.read_ahead / 2, 1)) {}
+      ready_(context.options.read_ahead) {}
 
 void Claimer::offer(std::span<const Offer> offers) {
   if (offers.empty() || stopped_) return;
@@ -54,8 +54,12 @@ void Claimer::forget(std::function<bool(const WheelEntry&)> gone) {
 Step Claimer::step() {
   if (stopped_) return {};
   apply_forget();
-  take_offers();
+  // No kind takes more than half of the memory, unless it is the only one.
+  const bool alone = context_.handlers.snapshot()->by_number.size() == 1;
+  ready_.limit(context_.options.read_ahead / (alone ? 1 : 2));
+  // In this order: after a long sleep the wheel must turn before it can take what lies ahead.
   take_due(context_.store_now());
+  take_offers();
   const bool worked = context_.clock.steady() >= paused_until_ && claim_ready();
   notice_hunger();
   return next(worked);

@@ -32,7 +32,10 @@ class Claimer {
   std::size_t room() const;
   std::size_t held() const { return held_.load(std::memory_order_relaxed); }
   // Something was left out for want of room: take_hungry() says when half of it is free again.
-  void want_room() { refused_ = true; }
+  void want_room() {
+    refused_ = true;
+    bell.ring();
+  }
   // Room became free after a time without: what was left out should be read now.
   bool take_hungry() { return hungry_.exchange(false); }
 

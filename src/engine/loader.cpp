@@ -50,16 +50,16 @@ std::map<std::string, std::uint64_t> Loader::no_handler() const {
 Step Loader::step() {
   if (stopped_) return {};
   const Instant now = context_.clock.steady();
-  if (hurry_.exchange(false) || claimer_.take_hungry() || now >= next_pass_) begin_pass();
+  const bool left_out = claimer_.take_hungry() && !in_pass_;
+  if (hurry_.exchange(false) || left_out || now >= next_pass_) begin_pass();
   if (!in_pass_) return {false, next_pass_};
 
   const std::size_t room = claimer_.room();
-  // Memory is full: the Claimer rings when half of it is free again. Half is enough even where that is less than a page
-  // for each shard, or nothing would ever be read.
+  // Memory is full: the pass goes on when the Claimer rings, with half of it free again. Half is enough even where that
+  // is less than a page for each shard, or nothing would ever be read.
   const std::size_t wanted = kSmallestPage * std::max<std::size_t>(cursors_.size(), 1);
   if (room < std::min(wanted, context_.options.read_ahead / 2)) {
     claimer_.want_room();
-    end_pass(false);
     return {false, next_pass_};
   }
   auto reply = read(room);
@@ -67,12 +67,7 @@ Step Loader::step() {
   failures_ = 0;
   hand_over(*reply);
   cursors_ = std::move(reply->more);
-  if (cursors_.empty()) {
-    end_pass(true);
-  } else if (context_.clock.steady() - pass_began_ > context_.options.window) {
-    end_pass(false);  // start over: what was stored behind the cursor must not wait for a long pass to end
-    hurry_ = true;
-  }
+  if (cursors_.empty()) end_pass();
   return Step::again();
 }
 
@@ -80,6 +75,9 @@ void Loader::begin_pass() {
   const Instant now = context_.clock.steady();
   in_pass_ = true;
   pass_began_ = now;
+  reading_ = {};
+  // A pass that takes longer starts over: what is stored behind its cursors must not wait for its end.
+  next_pass_ = now + context_.options.window;
   sweeping_ = now >= next_sweep_;
   unhandled_.clear();
   cursors_.clear();
@@ -88,13 +86,27 @@ void Loader::begin_pass() {
   for (const ShardId shard : (sweeping_ ? all_shards_ : *owned).list()) cursors_.push_back({shard});
 }
 
-// A pass that had to read a lot is not repeated at once: reading stays below a quarter of the time.
-void Loader::end_pass(bool complete) {
+// A pass that had to read a lot is not repeated at once: reading stays below a quarter of the time. But a store that was
+// slow for a moment, or a pass that waited for room, must not keep abandoned tasks waiting: a window at most.
+void Loader::end_pass() {
   const Instant now = context_.clock.steady();
   in_pass_ = false;
-  next_pass_ = sweeping_ ? now : pass_began_ + std::max<Instant::duration>(context_.options.window / 2, 4 * (now - pass_began_));
-  if (!complete || sweeping_) return;
+  if (sweeping_) {
+    next_pass_ = now;
+    return;
+  }
+  const Instant::duration window = context_.options.window;
+  next_pass_ = pass_began_ + std::clamp(4 * reading_, window / 2, window);
+  report_unhandled();
+}
+
+void Loader::report_unhandled() {
   const std::lock_guard lock{mutex_};
+  for (const auto& [name, tasks] : unhandled_) {
+    if (no_handler_.contains(name)) continue;
+    context_.log(LogLevel::warning, std::to_string(tasks) + " due task(s) wait for a handler named \"" + name +
+                                        "\", which is not registered here");
+  }
   no_handler_ = unhandled_;
 }
 
@@ -106,7 +118,10 @@ Result<storage::LoadReply> Loader::read(std::size_t room) {
   // Not std::clamp: a batch smaller than the smallest page is allowed.
   query.limit =
       std::min(std::max(room / std::max<std::size_t>(cursors_.size(), 1), kSmallestPage), context_.options.batch);
-  return context_.ask([&](storage::Store& store) { return store.load(query); });
+  const Instant asked = context_.clock.steady();
+  auto reply = context_.ask([&](storage::Store& store) { return store.load(query); });
+  reading_ += context_.clock.steady() - asked;
+  return reply;
 }
 
 void Loader::hand_over(const storage::LoadReply& reply) {
@@ -136,7 +151,7 @@ std::vector<int> Loader::numbers_of(const std::vector<std::string>& names) {
 }
 
 Step Loader::pause() {
-  end_pass(false);
+  in_pass_ = false;
   next_pass_ = context_.clock.steady() + pause_after_failures(failures_++, context_.random);
   return {false, next_pass_};
 }

@@ -38,7 +38,8 @@ class Loader {
 
  private:
   void begin_pass();
-  void end_pass(bool complete);
+  void end_pass();
+  void report_unhandled();
   Result<storage::LoadReply> read(std::size_t room);
   void hand_over(const storage::LoadReply& reply);
   std::vector<int> numbers_of(const std::vector<std::string>& names);
@@ -61,6 +62,7 @@ class Loader {
   bool in_pass_ = false;
   bool sweeping_ = false;                            // this pass looks at all shards, for what is overdue
   Instant pass_began_ = Instant::min();
+  Instant::duration reading_{};                      // of this pass, in the store
   Instant next_pass_ = Instant::min();
   Instant next_sweep_;
   int failures_ = 0;

@@ -13,8 +13,9 @@ namespace easyretry::engine {
 
 class Ready {
  public:
-  // At most this many of one handler; the rest stays in the store and is read again later.
   explicit Ready(std::size_t per_handler) : per_handler_(per_handler) {}
+  // At most this many of one handler; the rest stays in the store and is read again later.
+  void limit(std::size_t per_handler) { per_handler_ = per_handler; }
 
   // False: it is here already, or its handler's queue is full.
   bool add(const WheelEntry& entry);
@@ -37,7 +38,7 @@ class Ready {
   };
   Queue& queue(std::uint16_t handler);
 
-  const std::size_t per_handler_;
+  std::size_t per_handler_;
   std::vector<Queue> queues_;  // by handler number
   std::unordered_set<TaskId> ids_;
   std::size_t turn_ = 0;

@@ -16,7 +16,8 @@ std::string_view to_string(History history) {
 
 std::optional<History> parse_history(std::string_view text) {
   constexpr std::array kAll{History::none, History::failures, History::all};
-  const auto* found = std::find_if(kAll.begin(), kAll.end(), [&](History history) { return to_string(history) == text; });
+  const auto* found =
+      std::find_if(kAll.begin(), kAll.end(), [&](History history) { return to_string(history) == text; });
   if (found == kAll.end()) return std::nullopt;
   return *found;
 }

@@ -123,7 +123,8 @@ TEST_P(StoreConformance, AnInsertSentAgainStoresNothingTwice) {
 }
 
 TEST_P(StoreConformance, TwoTasksOfOneKeyInOneInsertAreOneTask) {
-  const std::vector<NewTask> tasks{a_task().key("twin").payload("first"), a_task(), a_task().key("twin").payload("2nd")};
+  const std::vector<NewTask> tasks{a_task().key("twin").payload("first"), a_task(),
+                                   a_task().key("twin").payload("2nd")};
   const auto reply = must(store().insert(tasks));
   EXPECT_TRUE(reply.tasks[0].created);
   EXPECT_TRUE(reply.tasks[1].created);
@@ -199,7 +200,9 @@ TEST_P(StoreConformance, APayloadMayHoldAnyByte) {
   EXPECT_EQ(claim(stored).payload, payload);
 }
 
-TEST_P(StoreConformance, APayloadMayBeEmpty) { EXPECT_EQ(insert(a_task().payload("")).payload, ""); }
+TEST_P(StoreConformance, APayloadMayBeEmpty) {
+  EXPECT_EQ(insert(a_task().payload("")).payload, "");
+}
 
 TEST_P(StoreConformance, EveryTextMayBeUnicode) {
   const TaskRecord stored =

@@ -1,6 +1,5 @@
-#include "storage/memory/memory_store.h"
-
 #include "conformance/store_conformance.h"
+#include "storage/memory/memory_store.h"
 
 namespace easyretry::test {
 namespace {
@@ -16,7 +15,8 @@ class MemoryFixture final : public StoreFixture {
 };
 
 StoreBackend memory_backend() {
-  return {.name = "v1", .make = [](const StoreSettings& settings) { return std::make_unique<MemoryFixture>(settings); }};
+  return {.name = "v1",
+          .make = [](const StoreSettings& settings) { return std::make_unique<MemoryFixture>(settings); }};
 }
 
 INSTANTIATE_TEST_SUITE_P(Memory, StoreConformance, ::testing::Values(memory_backend()), backend_name);

@@ -7,9 +7,11 @@ namespace {
 
 using Verb = Command::Verb;
 
-constexpr std::array kNames{"tick", "insert", "load", "claim", "settle", "renew", "find", "list", "cancel", "requeue", "keep"};
+constexpr std::array kNames{"tick", "insert", "load",   "claim",   "settle", "renew",
+                            "find", "list",   "cancel", "requeue", "keep"};
 
-// Claims and settlements most of all: that is where the races of the product are. Cancels seldom, or no task lives long.
+// Claims and settlements most of all: that is where the races of the product are. Cancels seldom, or no task lives
+// long.
 rc::Gen<Verb> any_verb() {
   return rc::gen::weightedElement<Verb>({{4, Verb::tick},
                                          {5, Verb::insert},
@@ -25,7 +27,9 @@ rc::Gen<Verb> any_verb() {
 }
 
 // Any of 256 whatever the size of the test case; rapidcheck would keep numbers small in small ones.
-rc::Gen<std::uint8_t> any_byte() { return rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint8_t>()); }
+rc::Gen<std::uint8_t> any_byte() {
+  return rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint8_t>());
+}
 
 rc::Gen<Pick> any_pick() {
   return rc::gen::build<Pick>(rc::gen::set(&Pick::task, any_byte()), rc::gen::set(&Pick::how, any_byte()));
@@ -47,6 +51,10 @@ std::ostream& operator<<(std::ostream& out, const Command& command) {
   out << kNames.at(static_cast<std::size_t>(command.verb)) << '(' << int{command.how} << ';';
   for (const Pick& pick : command.picks) out << ' ' << pick;
   return out << ')';
+}
+
+std::ostream& operator<<(std::ostream& out, const StoreSettings& settings) {
+  return out << settings.total_shards << " shards, history " << to_string(settings.history);
 }
 
 rc::Gen<std::vector<Command>> any_commands() {

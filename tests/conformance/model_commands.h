@@ -26,6 +26,7 @@ struct Command {
 
 std::ostream& operator<<(std::ostream& out, const Pick& pick);
 std::ostream& operator<<(std::ostream& out, const Command& command);
+std::ostream& operator<<(std::ostream& out, const StoreSettings& settings);
 
 rc::Gen<std::vector<Command>> any_commands();
 rc::Gen<StoreSettings> any_settings();

@@ -2,6 +2,8 @@
 
 #include <array>
 #include <chrono>
+#include <sstream>
+#include <string>
 #include <utility>
 
 #include "support/task_builder.h"
@@ -64,6 +66,21 @@ Event event_of(Settlement::Kind kind) {
   return kEvents.at(static_cast<std::size_t>(kind));
 }
 
+// Only the lines that differ; a record has thirty that do not.
+std::string difference(const std::string& got, const std::string& wanted) {
+  std::istringstream ours{got};
+  std::istringstream models{wanted};
+  std::string lines = "the store and the model differ:\n";
+  std::string our_line;
+  std::string model_line;
+  while (ours || models) {
+    if (!std::getline(ours, our_line)) our_line = "(nothing)";
+    if (!std::getline(models, model_line)) model_line = "(nothing)";
+    if (our_line != model_line) lines += "  store " + our_line + "\n  model " + model_line + '\n';
+  }
+  return lines;
+}
+
 std::map<TaskId, TaskRecord> by_name(const std::vector<TaskRecord>& records) {
   std::map<TaskId, TaskRecord> named;
   for (const TaskRecord& record : records) named.emplace(record.info.id, record);
@@ -107,7 +124,9 @@ void ModelRun::compare_everything() {
   both([&](NamedStore& store) { return store.find(all); });
 }
 
-void ModelRun::tick(const Command& command) { fixture_->clock.advance(pick_of(kTimes, command.how)); }
+void ModelRun::tick(const Command& command) {
+  fixture_->clock.advance(pick_of(kTimes, command.how));
+}
 
 void ModelRun::insert(const Command& command) {
   std::vector<NewTask> tasks;
@@ -180,7 +199,7 @@ void ModelRun::both(Call call) {
   const std::string wanted = call(model_);
   const std::string got = call(other_);
   before_ = std::exchange(after_, by_name(model_.records()));
-  RC_ASSERT(got == wanted);
+  if (got != wanted) RC_FAIL(difference(got, wanted));
 }
 
 // Live tasks most of the time; one in eight times any, an unknown one among them.

@@ -9,7 +9,8 @@ namespace {
 
 TEST_P(StoreModel, RandomSequencesGiveTheAnswersOfTheModel) {
   Coverage coverage;
-  const bool same = rc::check([&] {
+  const auto* test = ::testing::UnitTest::GetInstance()->current_test_info();
+  const bool same = rc::check(test->test_suite_name(), [&] {  // by this name RC_PARAMS="reproduce=…" finds it again
     ModelRun run{GetParam(), *any_settings(), coverage};
     for (const Command& command : *any_commands()) run.run(command);
     run.compare_everything();

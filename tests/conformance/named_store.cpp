@@ -14,10 +14,16 @@ using storage::ShardCursor;
 using task::TaskRecord;
 using task::Ticket;
 
-std::string text(const Error& error) { return "error: " + std::string{to_string(error.code)}; }
+std::string text(const Error& error) {
+  return "error: " + std::string{to_string(error.code)};
+}
 
-std::int64_t number(TimePoint at) { return at.time_since_epoch().count(); }
-std::int64_t number(TaskId id) { return static_cast<std::int64_t>(id); }
+std::int64_t number(TimePoint at) {
+  return at.time_since_epoch().count();
+}
+std::int64_t number(TaskId id) {
+  return static_cast<std::int64_t>(id);
+}
 
 std::string text(const std::vector<TaskRecord>& records) {
   std::string all;
@@ -33,7 +39,9 @@ std::string text(const Result<storage::Applied>& reply) {
   return out.str();
 }
 
-bool by_id(const TaskRecord& a, const TaskRecord& b) { return a.info.id < b.info.id; }
+bool by_id(const TaskRecord& a, const TaskRecord& b) {
+  return a.info.id < b.info.id;
+}
 
 }  // namespace
 
@@ -54,10 +62,12 @@ std::string NamedStore::insert(const std::vector<task::NewTask>& tasks) {
 // and the due times of a page are compared, and in the end the whole.
 std::string NamedStore::load(std::string_view space, Millis ahead, std::size_t limit) {
   std::vector<ShardCursor> from;
-  for (int i = 0; i < store_.info().total_shards; ++i) from.push_back({.shard = ShardId{static_cast<std::uint16_t>(i)}});
+  for (int i = 0; i < store_.info().total_shards; ++i)
+    from.push_back({.shard = ShardId{static_cast<std::uint16_t>(i)}});
   std::ostringstream pages;
   std::set<std::string> whole;
-  while (!from.empty()) {
+  for (int page = 0; !from.empty(); ++page) {
+    if (page > 10'000) return "pages without end";
     const auto reply = store_.load({.space = space, .from = from, .ahead = ahead, .limit = limit});
     if (!reply) return text(reply.error());
     std::map<ShardId, std::vector<std::int64_t>> due;

@@ -27,7 +27,7 @@ class Lines {
   void put(std::integral auto number) { out_ << number; }
   void put(std::string_view name) { out_ << name; }
   template <class E>
-    requires std::is_enum_v<E>
+  requires std::is_enum_v<E>
   void put(E value) { out_ << to_string(value); }
   template <class T>
   void put(const std::optional<T>& value) {
@@ -39,9 +39,9 @@ class Lines {
 
 // Structured bindings, so that a new field does not compile until it is compared.
 void add_info(Lines& lines, const TaskInfo& task) {
-  const auto& [id, space, key, handler, business_type, business_id, state, stage, outcome, attempts, crashes, deliveries,
-               generation, version, created_at, next_at, finished_at, first_failed_at, last_failed_at, last_error,
-               no_handler] = task;
+  const auto& [id, space, key, handler, business_type, business_id, state, stage, outcome, attempts, crashes,
+               deliveries, generation, version, created_at, next_at, finished_at, first_failed_at, last_failed_at,
+               last_error, no_handler] = task;
   lines.add("id", id).add("space", space).add("key", key).add("handler", handler);
   lines.add("business_type", business_type).add("business_id", business_id);
   lines.add("state", state).add("stage", stage).add("outcome", outcome);

@@ -5,8 +5,8 @@ namespace {
 
 TEST_P(StoreConformance, ARequeuedTaskStartsAgainUnderANewId) {
   const task::RetryRules rules{.max_attempts = 7, .max_duration = 1h, .deadline = {}, .backoff = "fixed 5s"};
-  const TaskRecord ended = finished(
-      a_task().payload("[42]").payload_version(2).business("order", "42").rules(rules), Outcome::quarantined);
+  const TaskRecord ended =
+      finished(a_task().payload("[42]").payload_version(2).business("order", "42").rules(rules), Outcome::quarantined);
   clock().advance(1h);
 
   const TaskRecord fresh = record(requeue(ended.info.id).value());
@@ -49,6 +49,17 @@ TEST_P(StoreConformance, RequeueForgetsTheCallbackOfTheLastGeneration) {
   EXPECT_EQ(fresh.info.stage, Stage::run);
   EXPECT_EQ(fresh.result, "");
   EXPECT_EQ(fresh.callback_attempts, 0);
+}
+
+TEST_P(StoreConformance, ARequeuedTaskStillTellsWhatWentWrongLast) {
+  const TaskRecord claimed = running(a_task());
+  settle(finish(claimed, Outcome::rejected, "account closed"));
+  const TaskRecord ended = again(claimed);
+  clock().advance(1h);
+  const TaskRecord fresh = record(requeue(ended.info.id).value());
+  EXPECT_EQ(fresh.info.last_error, "account closed");
+  EXPECT_EQ(fresh.info.first_failed_at, ended.info.first_failed_at);
+  EXPECT_EQ(fresh.info.last_failed_at, ended.info.last_failed_at);
 }
 
 TEST_P(StoreConformance, TheHistoryOfTheLastGenerationStays) {

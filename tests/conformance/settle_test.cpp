@@ -8,7 +8,9 @@ TEST_P(StoreConformance, SettleCarriesTheStoresClock) {
   EXPECT_EQ(must(store().settle({})).now, now());
 }
 
-TEST_P(StoreConformance, AnEmptySettleAppliesNothing) { EXPECT_THAT(must(store().settle({})).applied, IsEmpty()); }
+TEST_P(StoreConformance, AnEmptySettleAppliesNothing) {
+  EXPECT_THAT(must(store().settle({})).applied, IsEmpty());
+}
 
 TEST_P(StoreConformance, AFinishedTaskKeepsWhatItWasInHistory) {
   const TaskRecord claimed = running(a_task().payload("[42]").business("order", "42"));
@@ -183,8 +185,8 @@ TEST_P(StoreConformance, ALateFinisherChangesNothing) {
   clock().advance(kLease);
   const TaskRecord rescued = claim(slow, "rescuer");
 
-  for (const Settlement& late : {finish(slow), retry(slow, 1s), advance(slow, Stage::on_success, Outcome::succeeded),
-                                 hand_back(slow)}) {
+  for (const Settlement& late :
+       {finish(slow), retry(slow, 1s), advance(slow, Stage::on_success, Outcome::succeeded), hand_back(slow)}) {
     EXPECT_FALSE(settle(late));
   }
   expect_same(again(slow), rescued);

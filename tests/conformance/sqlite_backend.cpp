@@ -1,11 +1,10 @@
-#include "storage/sqlite/sqlite_store.h"
-
 #include <filesystem>
 #include <string>
 
 #include <stdlib.h>
 
 #include "conformance/store_conformance.h"
+#include "storage/sqlite/sqlite_store.h"
 
 namespace easyretry::test {
 namespace {
@@ -46,7 +45,8 @@ class SqliteFixture final : public StoreFixture {
 };
 
 StoreBackend sqlite_backend() {
-  return {.name = "v3", .make = [](const StoreSettings& settings) { return std::make_unique<SqliteFixture>(settings); }};
+  return {.name = "v3",
+          .make = [](const StoreSettings& settings) { return std::make_unique<SqliteFixture>(settings); }};
 }
 
 INSTANTIATE_TEST_SUITE_P(Sqlite, StoreConformance, ::testing::Values(sqlite_backend()), backend_name);

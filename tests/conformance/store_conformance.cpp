@@ -52,7 +52,9 @@ Settlement hand_back(const TaskRecord& claimed) {
   return back;
 }
 
-Inserted StoreConformance::put(const NewTask& task) { return must(store().insert({&task, 1})).tasks.at(0); }
+Inserted StoreConformance::put(const NewTask& task) {
+  return must(store().insert({&task, 1})).tasks.at(0);
+}
 
 TaskRecord StoreConformance::insert(const NewTask& task) {
   const Inserted inserted = put(task);
@@ -100,9 +102,13 @@ bool StoreConformance::renew(const TaskRecord& task, Millis lease) {
   return must(store().renew({&held, 1}, lease)).applied.at(0);
 }
 
-bool StoreConformance::cancel(TaskId id, Cancel how) { return must(store().cancel({&id, 1}, how)).applied.at(0); }
+bool StoreConformance::cancel(TaskId id, Cancel how) {
+  return must(store().cancel({&id, 1}, how)).applied.at(0);
+}
 
-std::optional<TaskId> StoreConformance::requeue(TaskId id) { return must(store().requeue({&id, 1})).at(0); }
+std::optional<TaskId> StoreConformance::requeue(TaskId id) {
+  return must(store().requeue({&id, 1})).at(0);
+}
 
 std::optional<TaskRecord> StoreConformance::find(TaskId id) {
   auto found = must(store().find({&id, 1}));
@@ -110,7 +116,9 @@ std::optional<TaskRecord> StoreConformance::find(TaskId id) {
   return std::move(found.at(0));
 }
 
-TaskRecord StoreConformance::record(TaskId id) { return find(id).value(); }
+TaskRecord StoreConformance::record(TaskId id) {
+  return find(id).value();
+}
 
 LoadReply StoreConformance::load(std::vector<ShardCursor> from, Millis ahead, std::size_t limit,
                                  std::string_view space) {

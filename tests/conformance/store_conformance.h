@@ -46,9 +46,13 @@ T must(Result<T> result) {
   return *std::move(result);
 }
 
-inline Ticket ticket(const TaskRecord& record) { return {record.info.id, record.info.version}; }
+inline Ticket ticket(const TaskRecord& record) {
+  return {record.info.id, record.info.version};
+}
 std::vector<Ticket> tickets(const std::vector<TaskRecord>& records);
-inline ShardId shard(const TaskRecord& record) { return task::shard_of(record.info.id); }
+inline ShardId shard(const TaskRecord& record) {
+  return task::shard_of(record.info.id);
+}
 std::vector<TaskId> ids_of(const std::vector<TaskRecord>& records);
 
 // What a worker may say of a task it claimed.
@@ -69,7 +73,7 @@ class StoreConformance : public ::testing::TestWithParam<StoreBackend> {
 
   // One task at a time, for claims that are not about batches.
   Inserted put(const NewTask& task);
-  TaskRecord insert(const NewTask& task);  // must be new
+  TaskRecord insert(const NewTask& task);                                   // must be new
   std::vector<TaskRecord> insert_many(int count, const TaskBuilder& like);  // in one batch, by ascending id
   std::optional<TaskRecord> try_claim(const Ticket& ticket, std::string_view owner = "worker", Millis lease = kLease);
   TaskRecord claim(const TaskRecord& task, std::string_view owner = "worker", Millis lease = kLease);  // must win
@@ -106,6 +110,8 @@ inline void expect_same(const TaskRecord& got, const TaskRecord& wanted) {
   EXPECT_EQ(record_text(got), record_text(wanted));
 }
 
-inline std::string backend_name(const ::testing::TestParamInfo<StoreBackend>& info) { return info.param.name; }
+inline std::string backend_name(const ::testing::TestParamInfo<StoreBackend>& info) {
+  return info.param.name;
+}
 
 }  // namespace easyretry::test

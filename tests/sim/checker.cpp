@@ -82,9 +82,10 @@ class Checker {
       broken("I5", e.id, "delivery " + std::to_string(e.deliveries) + " of " + std::to_string(s->claims) + " claims");
     }
     check_recovery(*s, e.id);
-    if (s->running) {
+    if (s->running && s->tenure()->until <= now_) {
       ++s->lost;
       check_lease_was_cared_for(*s, e.id);
+      check_delivery_arrived(*s, e.id);
     }
     s->running = true;
     s->version = e.version;
@@ -171,6 +172,7 @@ class Checker {
     for (const Execution& other : s->executing) check_overlap(*s, e, other);
     s->executing.push_back({who_, e.version, e.code, now_});
     ++s->called[e.code];
+    tenure->second.begun = true;
     if (e.code == Code::handler) begin_run(*s, e, tenure->second);
   }
 
@@ -224,13 +226,18 @@ class Checker {
 
   void on(const Died&) {
     for (auto& [id, s] : stories_) std::erase_if(s.executing, [&](const Execution& x) { return x.instance == who_; });
+    died_[who_] = now_;
     note_old_work_done();
   }
 
   void on(const Paused& e) { paused_until_[who_] = std::max(paused_until_[who_], e.until); }
 
   void on(const Hit& e) {
-    if (e.fault == Fault::slow) slow_call_[who_] = now_;
+    switch (e.fault) {
+      case Fault::slow: slow_call_[who_] = now_; return;
+      case Fault::late: late_call_[who_] = now_; return;
+      default: call_failed_[who_] = now_; return;
+    }
   }
 
   void on(const Wrong& e) { broken(e.invariant, TaskId{}, "i" + std::to_string(who_) + ": " + e.what); }
@@ -263,6 +270,15 @@ class Checker {
                          std::to_string(patience().count()) + " ms are allowed");
   }
 
+  // Whether something of the kind happened to the holder of a lease at or after `from`.
+  static bool since(TimePoint from, const std::map<int, TimePoint>& times, int instance, Time lasting = 0s) {
+    const auto found = times.find(instance);
+    return found != times.end() && found->second + std::chrono::ceil<Millis>(lasting) >= from;
+  }
+  bool hindered(int instance, TimePoint from) const {
+    return since(from, paused_until_, instance) || since(from, slow_call_, instance, 2 * evidence_.scenario.slowest);
+  }
+
   // A lease may run out on a process that dies, is stopped or cannot reach the store. One that runs well must at least
   // have tried to keep it.
   void check_lease_was_cared_for(const Story& s, TaskId id) {
@@ -271,16 +287,24 @@ class Checker {
                                   [&](const Execution& x) { return x.version == s.version && x.instance == lost.holder; });
     if (run == s.executing.end()) return;
     const TimePoint from = std::max(lost.granted, run->since);
-    const auto hindered = [&](const std::map<int, TimePoint>& times, Time lasting) {
-      const auto found = times.find(lost.holder);
-      return found != times.end() && found->second + std::chrono::ceil<Millis>(lasting) >= from;
-    };
-    if (lost.until - from < options_.lease * 7 / 10) return;
-    if (hindered(paused_until_, 0s) || hindered(slow_call_, 2 * evidence_.scenario.slowest)) return;
+    if (lost.until - from < options_.lease * 7 / 10 || hindered(lost.holder, from)) return;
     if (handler_kind(s.handler).timeout > 0ms) return;  // taken for hung, it is let go on purpose
     if (lost.renew_tried && *lost.renew_tried >= from) return;
     broken("I2", id, "the lease of " + v(s.version) + " ran out on i" + std::to_string(lost.holder) +
                          ", which runs it and never tried to renew it");
+  }
+
+  // A process that won a task and lives, with a store that answers for half a lease, must do something with it. A crash
+  // is counted for it otherwise that never happened.
+  void check_delivery_arrived(const Story& s, TaskId id) {
+    const Tenure& lost = *s.tenure();
+    const int holder = lost.holder;
+    const bool lived = !since(lost.granted, died_, holder) && !hindered(holder, lost.granted);
+    const bool reached = !since(lost.until - options_.lease / 2, call_failed_, holder);
+    const bool late = since(lost.granted, late_call_, holder, 10s);  // the claim came after it had been given up
+    if (!lived || !reached || late || lost.begun || lost.renew_tried) return;
+    broken("I5", id, "the lease of " + v(s.version) + " ran out on i" + std::to_string(holder) +
+                         ", which was given it and never ran it");
   }
 
   // ---- the end ------------------------------------------------------------------------------------------------------
@@ -365,7 +389,10 @@ class Checker {
   int who_ = -1;
   std::map<TaskId, Story> stories_;
   std::map<std::string, TaskId> live_keys_;
+  std::map<int, TimePoint> died_;
   std::map<int, TimePoint> paused_until_;
+  std::map<int, TimePoint> call_failed_;  // the last one
+  std::map<int, TimePoint> late_call_;
   std::map<int, TimePoint> slow_call_;  // the last one began
   std::optional<TimePoint> calm_;          // when the last fault was over
   std::optional<TimePoint> settled_down_;  // since when everything runs as it should

@@ -43,7 +43,6 @@ void Instance::start(std::vector<ShardId> shards, bool all_handlers) {
   }
   world_.user_code.register_at(life.core.context().handlers, life.process, number_, missing);
   life.core.own(std::move(shards));
-  life.process.after_each_slice = [this] { check_memory(); };
   life.process.on_death = [this] { end_soon(Death::crashed); };
 
   Core& core = life.core;
@@ -59,6 +58,7 @@ void Instance::start(std::vector<ShardId> shards, bool all_handlers) {
 void Instance::loop(Life& life, engine::Bell& bell, const std::function<Step()>& step, bool ends_when_draining) {
   while (!(life.draining && ends_when_draining)) {
     const Step done = guarded(step);
+    check_memory();
     if (done.wake == Instant::min()) {
       life.process.sleep(world_.dice.between(Time{1us}, Time{100us}));
     } else if (!(life.draining && ends_when_draining)) {

@@ -5,10 +5,12 @@
 //   sim --twice …                    runs every seed twice and compares the journals
 //   sim --without GUARD --expect I3  for builds with a guard removed: succeeds when an invariant of that name breaks
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <iostream>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -84,6 +86,7 @@ int run_seeds(const Arguments& arguments) {
     }
     world.run();
     add_coverage(coverage, world.journal().entries());
+    coverage["events"] += world.events();
     const auto violations = world.violations();
     if (!violations.empty()) {
       ++failures;
@@ -114,12 +117,18 @@ int expect_violation(const Arguments& arguments) {
   for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.seeds; ++seed) {
     World world{seed};
     world.run();
-    for (const Violation& violation : world.violations()) {
-      if (violation.invariant != arguments.expect) continue;
-      print(seed, violation, world.journal());
-      std::cout << "caught: without " << arguments.without << ", seed " << seed << " breaks " << violation.invariant << "\n";
-      return 0;
-    }
+    const auto violations = world.violations();
+    const auto expected = std::find_if(violations.begin(), violations.end(),
+                                       [&](const Violation& v) { return v.invariant == arguments.expect; });
+    if (expected == violations.end()) continue;
+    print(seed, *expected, world.journal());
+    std::set<std::string> all;
+    for (const Violation& violation : violations) all.insert(violation.invariant);
+    std::cout << "caught: without " << arguments.without << ", seed " << seed << " breaks " << arguments.expect
+              << "; broken in this run:";
+    for (const std::string& invariant : all) std::cout << " " << invariant;
+    std::cout << "\n";
+    return 0;
   }
   std::cout << "NOT caught: " << arguments.seeds << " seeds without " << arguments.without << ", and "
             << arguments.expect << " holds\n";

@@ -92,7 +92,6 @@ void Process::run(Thread& thread) {
     return on_death();
   }
   notice_bells();
-  after_each_slice();
 }
 
 }  // namespace easyretry::sim

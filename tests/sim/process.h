@@ -43,7 +43,6 @@ class Process {
   // Bells were rung from outside: whoever waits for them wakes up.
   void notice_bells();
 
-  std::function<void()> after_each_slice;
   std::function<void()> on_death;  // one of its threads called die(): none of them runs again; kill() is to follow
 
  private:

@@ -12,7 +12,7 @@ EngineOptions draw_engine(Dice& dice) {
   options.space = "sim";
   options.workers = dice.between(1, 4);
   options.window = dice.pick<Millis>({1s, 2s, 5s});
-  options.lease = dice.pick<Millis>({2s, 4s, 10s});
+  options.lease = dice.pick<Millis>({2s, 4s, 8s});
   options.grace = dice.pick<Millis>({4s, 10s, 30s});
   options.max_crashes = dice.between(2, 4);
   options.batch = dice.pick<std::size_t>({1, 3, 20, 1000});
@@ -40,8 +40,8 @@ Scenario draw_scenario(Dice& dice) {
   s.missing_handler = draw_chance(dice, 0.3);
   s.drift_ppm = dice.pick<std::int64_t>({0, 1'000, 30'000});
 
-  s.noise = dice.between(Time{30s}, Time{60s});
-  s.tasks = dice.between(15, 50);
+  s.noise = dice.between(Time{20s}, Time{40s});
+  s.tasks = dice.between(10, 35);
   s.duplicate_key = draw_chance(dice, 0.3);
   s.poison = draw_chance(dice, 0.06);
   s.cancel = draw_mean(dice, 2s, 10s);

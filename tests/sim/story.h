@@ -17,6 +17,7 @@ struct Tenure {
   TimePoint until{};
   TimePoint due{};      // what the task was due at when it was claimed
   bool released = false;  // settled or cancelled
+  bool begun = false;     // user code was: the handler or a callback
   bool ran = false;       // the handler was begun
   bool ran_well = false;
   std::optional<TimePoint> renew_tried{};

@@ -14,7 +14,7 @@ constexpr int kMaxAttempts = 5;
 constexpr std::array kHandlers{
     HandlerKind{"plain", false, false, 0ms, 0},
     HandlerKind{"told", true, true, 0ms, 0},
-    HandlerKind{"timed", false, true, 3s, 0},
+    HandlerKind{"timed", false, true, 5s, 0},
     HandlerKind{"narrow", true, false, 0ms, 1},
 };
 
@@ -155,7 +155,7 @@ Plan UserCode::draw_plan(const HandlerKind& handler) {
 
 Time UserCode::work_time(const Plan& plan) {
   if (calm_) return dice_.between(Time{1ms}, Time{30ms});
-  if (plan.hangs && dice_.chance(0.5)) return dice_.between(Time{3s}, Time{20s});
+  if (plan.hangs && dice_.chance(0.5)) return dice_.between(Time{4s}, Time{20s});
   if (dice_.chance(0.6)) return dice_.between(Time{1ms}, Time{50ms});
   if (dice_.chance(0.5)) return dice_.between(Time{50ms}, Time{1s});
   return dice_.between(Time{scenario_.engine.lease} / 4, Time{scenario_.engine.lease} * 5 / 2);

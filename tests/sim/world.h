@@ -21,6 +21,7 @@ class World {
   const Journal& journal() const { return journal_; }
   Journal& journal() { return journal_; }
   const Scenario& scenario() const { return scenario_; }
+  std::uint64_t events() const { return scheduler_.events(); }
   std::vector<Violation> violations() const;
 
  private:

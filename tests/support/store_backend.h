@@ -37,6 +37,8 @@ struct StoreBackend {
   std::function<std::unique_ptr<StoreFixture>(const StoreSettings&)> make;
 };
 
-inline std::ostream& operator<<(std::ostream& out, const StoreBackend& backend) { return out << backend.name; }
+inline std::ostream& operator<<(std::ostream& out, const StoreBackend& backend) {
+  return out << backend.name;
+}
 
 }  // namespace easyretry::test

@@ -29,13 +29,16 @@ class RawLoop {
       : options_(options), progress_(progress), store_(storage::open_store(options.store, system_clock())) {}
 
   double insert() {
-    const std::vector<task::NewTask> rows = make_rows();
-    const Stopwatch watch;
-    for (std::size_t from = 0; from < rows.size(); from += options_.batch) {
-      must(store_->insert(std::span{rows}.subspan(from, std::min(options_.batch, rows.size() - from))));
+    space_ = "bench-raw-" + std::to_string(std::random_device{}());
+    double seconds = 0;
+    for (std::size_t from = 0; from < options_.tasks; from += options_.batch) {
+      const auto rows = make_rows(from, std::min(options_.tasks, from + options_.batch));
+      const Stopwatch watch;
+      must(store_->insert(rows));
+      seconds += watch.seconds();
       tell("raw: enqueue", from);
     }
-    return watch.per_second(rows.size());
+    return static_cast<double>(options_.tasks) / seconds;
   }
 
   double drain(bool fail_first) {
@@ -55,11 +58,10 @@ class RawLoop {
   }
 
  private:
-  std::vector<task::NewTask> make_rows() {
-    space_ = "bench-raw-" + std::to_string(std::random_device{}());
-    std::vector<task::NewTask> rows(options_.tasks);
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      task::NewTask& row = rows[i];
+  std::vector<task::NewTask> make_rows(std::size_t from, std::size_t to) const {
+    std::vector<task::NewTask> rows(to - from);
+    for (std::size_t i = from; i < to; ++i) {
+      task::NewTask& row = rows[i - from];
       row.space = space_;
       row.handler = "bench.noop";
       row.payload = to_json(std::tuple{measured_order(static_cast<std::int64_t>(i))});

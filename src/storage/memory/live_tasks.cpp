@@ -10,7 +10,9 @@ using task::TaskRecord;
 
 namespace {
 
-LiveTasks::Due due_of(const TaskRecord& record) { return {record.info.next_at, record.info.id}; }
+LiveTasks::Due due_of(const TaskRecord& record) {
+  return {record.info.next_at, record.info.id};
+}
 
 }  // namespace
 

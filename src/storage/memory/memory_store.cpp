@@ -174,7 +174,9 @@ std::optional<TaskId> MemoryStore::requeue_one(TaskId id, TimePoint now) {
   return fresh;
 }
 
-Result<KeepReport> MemoryStore::keep() { return KeepReport{}; }
+Result<KeepReport> MemoryStore::keep() {
+  return KeepReport{};
+}
 
 const TaskRecord* MemoryStore::record(TaskId id) const {
   if (const TaskRecord* task = live_.find(id)) return task;

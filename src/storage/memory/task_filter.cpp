@@ -3,7 +3,9 @@
 namespace easyretry::storage {
 namespace {
 
-bool allows(const std::string& wanted, const std::string& value) { return wanted.empty() || wanted == value; }
+bool allows(const std::string& wanted, const std::string& value) {
+  return wanted.empty() || wanted == value;
+}
 
 }  // namespace
 

@@ -15,12 +15,9 @@ constexpr int kBusyTimeoutMs = 2000;
 
 int open_flags(Connection::Mode mode) {
   switch (mode) {
-    case Connection::Mode::create:
-      return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    case Connection::Mode::write:
-      return SQLITE_OPEN_READWRITE;
-    case Connection::Mode::read:
-      return SQLITE_OPEN_READONLY;
+    case Connection::Mode::create: return SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    case Connection::Mode::write: return SQLITE_OPEN_READWRITE;
+    case Connection::Mode::read: return SQLITE_OPEN_READONLY;
   }
   return SQLITE_OPEN_READONLY;
 }

@@ -9,34 +9,25 @@ Errc code_of(int code, During during) {
   switch (code) {
     case SQLITE_TOOBIG:
     case SQLITE_CONSTRAINT:
-    case SQLITE_MISMATCH:
-      return Errc::invalid_argument;
-    case SQLITE_IOERR:
-      return during == During::commit ? Errc::in_doubt : Errc::unavailable;
-    default:
-      return Errc::unavailable;
+    case SQLITE_MISMATCH: return Errc::invalid_argument;
+    case SQLITE_IOERR: return during == During::commit ? Errc::in_doubt : Errc::unavailable;
+    default: return Errc::unavailable;
   }
 }
 
 std::string_view remedy(int code) {
   switch (code) {
     case SQLITE_BUSY:
-    case SQLITE_LOCKED:
-      return "; another program holds the database's write lock: end its transaction";
-    case SQLITE_FULL:
-      return "; free some space, then it works again";
-    case SQLITE_IOERR:
-      return "; the disk failed to read or write: check it and the system log";
+    case SQLITE_LOCKED: return "; another program holds the database's write lock: end its transaction";
+    case SQLITE_FULL: return "; free some space, then it works again";
+    case SQLITE_IOERR: return "; the disk failed to read or write: check it and the system log";
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
       return "; the file is damaged: stop, keep a copy, and restore a backup or use sqlite3's .recover";
     case SQLITE_READONLY:
-    case SQLITE_PERM:
-      return "; the file has become read-only: check its permissions and the mount";
-    case SQLITE_TOOBIG:
-      return "; a text of the task is larger than SQLite can hold (1 GB)";
-    default:
-      return "";
+    case SQLITE_PERM: return "; the file has become read-only: check its permissions and the mount";
+    case SQLITE_TOOBIG: return "; a text of the task is larger than SQLite can hold (1 GB)";
+    default: return "";
   }
 }
 
@@ -57,10 +48,8 @@ bool breaks_connection(const SqliteError& error) {
     case SQLITE_CORRUPT:
     case SQLITE_NOTADB:
     case SQLITE_CANTOPEN:
-    case SQLITE_PROTOCOL:
-      return true;
-    default:
-      return false;
+    case SQLITE_PROTOCOL: return true;
+    default: return false;
   }
 }
 

@@ -19,11 +19,11 @@ void GroupCommit::submit(Entry& entry) {
   entry.woken_.wait(lock, [&] { return entry.done_ || queue_.front() == &entry; });
   if (entry.done_) return;
 
-  gather();
+  const Group group = gather();
   lock.unlock();
-  commit_(group_);
+  commit_(group);
   lock.lock();
-  dismiss_followers();
+  dismiss_followers(group);
   lock.unlock();
   after_();
   lock.lock();
@@ -31,23 +31,24 @@ void GroupCommit::submit(Entry& entry) {
   if (!queue_.empty()) queue_.front()->woken_.notify_one();
 }
 
-void GroupCommit::gather() {
-  group_.clear();
+GroupCommit::Group GroupCommit::gather() {
+  std::size_t size = 0;
   std::size_t rows = 0;
   for (Entry* entry : queue_) {
     rows += entry->rows_;
-    if (rows > kRowsAGroup && !group_.empty()) break;
-    group_.push_back(entry);
+    if (size == group_.size() || (size > 0 && rows > kRowsAGroup)) break;
+    group_[size++] = entry;
   }
+  return {group_.data(), size};
 }
 
 // All but the leader, who stays at the head of the queue so that nobody else takes the lead yet.
-void GroupCommit::dismiss_followers() {
-  for (std::size_t i = 1; i < group_.size(); ++i) {
-    group_[i]->done_ = true;
-    group_[i]->woken_.notify_one();
+void GroupCommit::dismiss_followers(Group group) {
+  for (Entry* follower : group.subspan(1)) {
+    follower->done_ = true;
+    follower->woken_.notify_one();
   }
-  queue_.erase(queue_.begin() + 1, queue_.begin() + static_cast<std::ptrdiff_t>(group_.size()));
+  queue_.erase(queue_.begin() + 1, queue_.begin() + static_cast<std::ptrdiff_t>(group.size()));
 }
 
 }  // namespace easyretry::storage::sqlite

@@ -6,12 +6,12 @@
 // it, wakes the others, and hands the lead to the next. While a group commits, the next one gathers; a lone caller
 // never waits for company. Safe to call from any thread.
 
+#include <array>
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <mutex>
 #include <span>
-#include <vector>
 
 namespace easyretry::storage::sqlite {
 
@@ -36,18 +36,19 @@ class GroupCommit {
   // Neither may throw. `commit` answers every entry of the group; `after` runs while the followers are already gone.
   GroupCommit(std::function<void(Group)> commit, std::function<void()> after);
 
-  void submit(Entry& entry);  // returns when a commit has answered it
+  // Returns when a commit has answered it. Throws std::bad_alloc, and then nothing was done.
+  void submit(Entry& entry);
 
  private:
-  void gather();
-  void dismiss_followers();
+  Group gather();
+  void dismiss_followers(Group group);
 
   const std::function<void(Group)> commit_;
   const std::function<void()> after_;
 
   std::mutex mutex_;
-  std::deque<Entry*> queue_;   // guarded by mutex_; the first one leads
-  std::vector<Entry*> group_;  // only the leader touches it
+  std::deque<Entry*> queue_;         // guarded by mutex_; the first one leads
+  std::array<Entry*, 256> group_{};  // only the leader touches it
 };
 
 }  // namespace easyretry::storage::sqlite

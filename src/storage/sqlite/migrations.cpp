@@ -58,7 +58,8 @@ std::string first_schema() {
   return sql;
 }
 
-constexpr std::string_view kVersionOfSchema = "SELECT value FROM retry_meta WHERE name = 'schema_version'";
+constexpr std::string_view kVersionOfSchema =
+    "SELECT CAST(value AS INTEGER) FROM retry_meta WHERE name = 'schema_version'";
 
 [[noreturn]] void refuse(const std::string& why) {
   throw StoreError{{Errc::invalid_argument, "sqlite.open", why}};
@@ -69,8 +70,8 @@ std::string name_of(Connection& db) {
 }
 
 // 0: nothing of ours is there yet.
-int schema_version(Connection& db) {
-  if (db.integer("PRAGMA application_id") == kApplicationId) return std::stoi("0" + db.text(kVersionOfSchema));
+std::int64_t schema_version(Connection& db) {
+  if (db.integer("PRAGMA application_id") == kApplicationId) return db.integer(kVersionOfSchema);
   if (db.integer("SELECT count(*) FROM sqlite_schema") == 0) return 0;
   refuse(name_of(db) + " is a SQLite database of another application; it is left as it is. Choose another path");
 }
@@ -104,7 +105,7 @@ std::string create_history(const std::string& table) {
 }
 
 void check_schema(Connection& db) {
-  const int found = schema_version(db);
+  const std::int64_t found = schema_version(db);
   const int newest = migrations().back().version;
   if (found <= newest) return;
   refuse(name_of(db) + " has schema version " + std::to_string(found) + ", made by a newer release; this one knows " +
@@ -112,7 +113,7 @@ void check_schema(Connection& db) {
 }
 
 void migrate(Connection& db) {
-  const int found = schema_version(db);
+  const std::int64_t found = schema_version(db);
   for (const Migration& step : migrations()) {
     if (step.version > found) apply(db, step);
   }

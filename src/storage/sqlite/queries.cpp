@@ -1,12 +1,12 @@
 #include "storage/sqlite/queries.h"
 
 #include <algorithm>
-#include <limits>
 #include <set>
 
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/history_tables.h"
 #include "storage/sqlite/loader.h"
+#include "storage/sqlite/query_sql.h"
 #include "storage/sqlite/snapshot.h"
 #include "storage/sqlite/statements.h"
 
@@ -14,47 +14,9 @@ namespace easyretry::storage::sqlite {
 namespace {
 
 constexpr int kCacheKib = 4 * 1024;
-constexpr std::string_view kLiveTable = "retry_task";
-
-// The conditions of a query as a WHERE clause and its texts.
-class Conditions {
- public:
-  explicit Conditions(const TaskQuery& query) {
-    equal("namespace", query.space);
-    equal("task_key", query.key);
-    equal("method_name", query.handler);
-    equal("business_type", query.business_type);
-    equal("business_id", query.business_id);
-    if (query.state) equal("status", to_string(*query.state));
-    if (query.outcome) equal("outcome", to_string(*query.outcome));
-  }
-
-  const std::string& where() const { return where_; }
-
-  void bind(Statement& statement) const {
-    for (std::size_t i = 0; i < texts_.size(); ++i) statement.bind(static_cast<int>(i) + 1, texts_[i]);
-  }
-  int next_parameter() const { return static_cast<int>(texts_.size()) + 1; }
-
- private:
-  void equal(std::string_view column, std::string_view text) {
-    if (text.empty()) return;
-    texts_.push_back(text);
-    where_.append(" AND ").append(column).append(" = ?").append(std::to_string(texts_.size()));
-  }
-
-  std::string where_ = " WHERE TRUE";
-  std::vector<std::string_view> texts_;
-};
 
 std::vector<std::string> tables_of(const TaskQuery& query, Connection& db) {
-  return query.finished ? history_tables(db) : std::vector<std::string>{std::string{kLiveTable}};
-}
-
-std::string page_of(const std::string& table, const TaskQuery& query, const Conditions& conditions) {
-  const int after = conditions.next_parameter();
-  return "SELECT " + (query.finished ? finished_columns() : live_columns()) + " FROM " + table + conditions.where() +
-         " AND id > ?" + std::to_string(after) + " ORDER BY id LIMIT ?" + std::to_string(after + 1);
+  return query.finished ? history_tables(db) : std::vector<std::string>{"retry_task"};
 }
 
 void add_page(Statement& page, std::vector<TaskRecord>& to) {
@@ -111,15 +73,12 @@ std::vector<TaskRecord> Queries::find(std::span<const TaskId> ids) {
 }
 
 std::vector<TaskRecord> Queries::list(const TaskQuery& query) {
-  constexpr std::size_t kNoLimit = std::numeric_limits<std::int64_t>::max();
   return with_reader([&](Connection& db) {
-    const Conditions conditions{query};
+    const QuerySql sql{query};
     std::vector<TaskRecord> records;
     for (const std::string& table : tables_of(query, db)) {
-      Statement page = db.prepare(page_of(table, query, conditions));
-      conditions.bind(page);
-      page.bind(conditions.next_parameter(), static_cast<std::int64_t>(query.after));
-      page.bind(conditions.next_parameter() + 1, static_cast<std::int64_t>(std::min(query.limit, kNoLimit)));
+      Statement page = db.prepare(sql.page(table));
+      sql.bind_page(page);
       add_page(page, records);
     }
     keep_first(records, query.limit);
@@ -129,11 +88,11 @@ std::vector<TaskRecord> Queries::list(const TaskQuery& query) {
 
 std::int64_t Queries::count(const TaskQuery& query) {
   return with_reader([&](Connection& db) {
-    const Conditions conditions{query};
+    const QuerySql sql{query};
     std::int64_t total = 0;
     for (const std::string& table : tables_of(query, db)) {
-      Statement count = db.prepare("SELECT count(*) FROM " + table + conditions.where());
-      conditions.bind(count);
+      Statement count = db.prepare(sql.count(table));
+      sql.bind_count(count);
       Rows rows{count};
       if (rows.next()) total += count.integer(0);
     }

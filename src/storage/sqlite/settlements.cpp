@@ -37,10 +37,8 @@ Applied Settlements::settle(std::span<const Settlement> settlements, TimePoint n
 
 bool Settlements::settle_one(const Settlement& settlement, TimePoint now) {
   switch (settlement.kind) {
-    case Settlement::Kind::finish:
-      return finish(settlement, now);
-    case Settlement::Kind::retry:
-      return bind_common(retry_, settlement, now).bind(5, due(settlement, now)).run() == 1;
+    case Settlement::Kind::finish: return finish(settlement, now);
+    case Settlement::Kind::retry: return bind_common(retry_, settlement, now).bind(5, due(settlement, now)).run() == 1;
     case Settlement::Kind::advance:
       return bind_common(advance_, settlement, now)
                  .bind(5, due(settlement, now))
@@ -48,8 +46,7 @@ bool Settlements::settle_one(const Settlement& settlement, TimePoint now) {
                  .bind(7, to_string(settlement.outcome))
                  .bind(8, settlement.result)
                  .run() == 1;
-    case Settlement::Kind::hand_back:
-      return bind_common(hand_back_, settlement, now).run() == 1;
+    case Settlement::Kind::hand_back: return bind_common(hand_back_, settlement, now).run() == 1;
   }
   return false;
 }

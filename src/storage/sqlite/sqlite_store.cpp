@@ -31,7 +31,6 @@ void validate(const SqliteOptions& options) {
 
 // Nothing is written before the file is known to be ours.
 Connection open_database(const SqliteOptions& options) {
-  check_ownership(options.path);
   Connection db = open_writer(options, Connection::Mode::create);
   check_schema(db);
   if (const auto mode = db.text("PRAGMA journal_mode = WAL"); mode != "wal") {
@@ -158,6 +157,7 @@ std::unique_ptr<Store> open_sqlite(const SqliteOptions& options, const Clock& cl
   validate(options);
   SqliteOptions placed = options;
   placed.path = checked_place(options.path);
+  check_ownership(placed.path);
   try {
     return std::make_unique<SqliteStore>(placed, clock);
   } catch (const SqliteError& error) {

@@ -14,8 +14,9 @@ namespace easyretry::storage {
 
 struct SqliteOptions {
   std::filesystem::path path;
-  // true: what was acknowledged survives a power cut. false: it survives the process, a power cut may take the last
-  // moments; the file stays whole either way.
+  // true: tasks, outcomes and cancellations that were acknowledged survive a power cut (a claim need not: it is only
+  // claimed again). false: they survive the process, a power cut may take the last moments. The file stays whole either
+  // way.
   bool full_sync = true;
   History history = History::all;
   int keep_months = 3;    // whole months of history beside the current one

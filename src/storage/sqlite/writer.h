@@ -77,7 +77,11 @@ auto Writer::write(std::string_view where, std::size_t rows, Promise promise, Ap
     std::optional<Answer> answer;
   };
   Run run{where, rows, promise, apply};
-  group_.submit(run);
+  try {
+    group_.submit(run);
+  } catch (const std::exception& error) {
+    return fail(Errc::unavailable, where, error.what());
+  }
   if (run.error) return tl::make_unexpected(*std::move(run.error));
   return *std::move(run.answer);
 }

@@ -245,6 +245,14 @@ TEST_F(EngineTest, RunsNothingBeforeItsTime) {
   EXPECT_EQ(engine.run_due(), 1U);
 }
 
+TEST_F(EngineTest, SubmitsManyEachAtItsOwnTime) {
+  std::vector<int> seen;
+  auto pay = engine.retryable("pay", [&](int i) { seen.push_back(i); });
+  pay.submit_many(std::vector{3, 1, 2}, [&](int i) { return SubmitOptions{.due_at = engine.clock().now() + i * 1s}; });
+  engine.drain();
+  EXPECT_THAT(seen, ElementsAre(1, 2, 3));
+}
+
 TEST_F(EngineTest, SubmitsManyWithTheirOwnOptions) {
   auto pay = engine.retryable("pay", [&](const Order&) { ++calls; });
   std::vector<Order> orders;

@@ -4,8 +4,9 @@
 
 #include <stdexcept>
 
-#include <easyretry/testing.h>
 #include <gtest/gtest.h>
+
+#include <easyretry/testing.h>
 
 #include "support/task_builder.h"
 

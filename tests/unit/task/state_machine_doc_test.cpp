@@ -1,4 +1,5 @@
-// docs/state-machine.md against the table: its picture has exactly the table's edges, its list exactly the table's rows.
+// docs/state-machine.md against the table: its picture has exactly the table's edges, its list exactly the table's
+// rows.
 
 #include <fstream>
 #include <iterator>
@@ -28,7 +29,9 @@ std::string name(TaskState state) {
   return "unknown";
 }
 
-std::string added(int count) { return count > 0 ? "+" + std::to_string(count) : std::to_string(count); }
+std::string added(int count) {
+  return count > 0 ? "+" + std::to_string(count) : std::to_string(count);
+}
 
 std::set<std::string> matches(const std::string& text, const std::regex& line, const std::string& format) {
   std::set<std::string> found;
@@ -48,8 +51,7 @@ TEST(StateMachinePage, ThePictureShowsEveryTransitionAndNoOther) {
 }
 
 TEST(StateMachinePage, TheListCountsAsTheTableDoes) {
-  const auto listed =
-      matches(page(), std::regex{R"(\n\| (pending|running|finished) (\|[^\n]*\|))"}, "| $1 $2");
+  const auto listed = matches(page(), std::regex{R"(\n\| (pending|running|finished) (\|[^\n]*\|))"}, "| $1 $2");
   std::set<std::string> table;
   for (const Transition& row : transitions()) {
     table.insert("| " + name(row.from) + " | " + std::string{to_string(row.event)} + " | " + name(row.to) + " | " +

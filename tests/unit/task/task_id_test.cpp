@@ -14,7 +14,9 @@ using namespace std::chrono_literals;
 constexpr TimePoint kEpoch{std::chrono::sys_days{std::chrono::year{2020} / 1 / 1}};
 constexpr TimePoint kNow{std::chrono::sys_days{std::chrono::year{2026} / 3 / 10}};
 
-std::int64_t number(TaskId id) { return static_cast<std::int64_t>(id); }
+std::int64_t number(TaskId id) {
+  return static_cast<std::int64_t>(id);
+}
 
 TEST(TaskIds, HoldTimeThenShardThenSequence) {
   EXPECT_EQ(number(make_task_id(kEpoch, ShardId{0}, 0)), 0);

@@ -20,13 +20,13 @@ struct Md5Vector {
 
 TEST(DerivedKeys, AreTheHandlerAndTheMd5OfTheArguments) {
   using namespace std::string_view_literals;
-  for (const auto& [arguments, hex] : {Md5Vector{"", "d41d8cd98f00b204e9800998ecf8427e"},
-                                       Md5Vector{"abc", "900150983cd24fb0d6963f7d28e17f72"},
-                                       Md5Vector{"[]", "d751713988987e9331980363e24189ce"},
-                                       Md5Vector{R"({"amount":1})", "aa84351ce3c1d7dfbc3c94bbe2778f17"},
-                                       Md5Vector{R"(["order-42",3])", "7578837349454a854e875f11bdacc7bf"},
-                                       Md5Vector{R"(["订单"])", "32e000b5676de03ecfb6bda90cc0d5bc"},
-                                       Md5Vector{"a\0b"sv, "70350f6027bce3713f6b76473084309b"}}) {
+  for (const auto& [arguments, hex] :
+       {Md5Vector{"", "d41d8cd98f00b204e9800998ecf8427e"}, Md5Vector{"abc", "900150983cd24fb0d6963f7d28e17f72"},
+        Md5Vector{"[]", "d751713988987e9331980363e24189ce"},
+        Md5Vector{R"({"amount":1})", "aa84351ce3c1d7dfbc3c94bbe2778f17"},
+        Md5Vector{R"(["order-42",3])", "7578837349454a854e875f11bdacc7bf"},
+        Md5Vector{R"(["订单"])", "32e000b5676de03ecfb6bda90cc0d5bc"},
+        Md5Vector{"a\0b"sv, "70350f6027bce3713f6b76473084309b"}}) {
     EXPECT_EQ(derive_key("pay", arguments), "pay:" + std::string{hex});
   }
 }
@@ -43,10 +43,14 @@ struct Xxh64Vector {
 
 TEST(Shards, AreTheXxh64OfTheText) {
   const Xxh64Vector vectors[] = {
-      {"", 0xEF46DB3751D8E999},   {"a", 0xD24EC4F1A98C6E5B},
-      {"abc", 0x44BC2CF5AD770999}, {"42", 0x6DE6F5D076D742B9},
-      {"order-42", 0xB5623EC0A2FA4FCE}, {"Nobody inspects the spammish repetition", 0xFBCEA83C8A378BF1},
-      {"订单-四十二", 0xD6038601A6117603}, {std::string(100, 'x'), 0x92F0DE5A88A3C094},
+      {"", 0xEF46DB3751D8E999},
+      {"a", 0xD24EC4F1A98C6E5B},
+      {"abc", 0x44BC2CF5AD770999},
+      {"42", 0x6DE6F5D076D742B9},
+      {"order-42", 0xB5623EC0A2FA4FCE},
+      {"Nobody inspects the spammish repetition", 0xFBCEA83C8A378BF1},
+      {"订单-四十二", 0xD6038601A6117603},
+      {std::string(100, 'x'), 0x92F0DE5A88A3C094},
       {std::string{"a\0b", 3}, 0xB51B25D68D1338C1},
   };
   // Two powers of two look only at the low bits; a prime at all 64.

@@ -14,8 +14,9 @@ using namespace std::chrono_literals;
 using Kind = Settlement::Kind;
 
 constexpr std::array kStates{TaskState::pending, TaskState::running, TaskState::finished};
-constexpr std::array kEvents{Event::claim,     Event::claim_expired, Event::renew,  Event::retry,           Event::advance,
-                             Event::hand_back, Event::finish,        Event::cancel, Event::cancel_and_tell, Event::requeue};
+constexpr std::array kEvents{Event::claim,           Event::claim_expired, Event::renew,  Event::retry,
+                             Event::advance,         Event::hand_back,     Event::finish, Event::cancel,
+                             Event::cancel_and_tell, Event::requeue};
 constexpr TimePoint kNow{std::chrono::sys_days{std::chrono::year{2026} / 3 / 10}};
 
 NewTask a_new_task() {
@@ -27,7 +28,9 @@ NewTask a_new_task() {
   return task;
 }
 
-TaskRecord pending() { return new_record(a_new_task(), TaskId{1}, kNow); }
+TaskRecord pending() {
+  return new_record(a_new_task(), TaskId{1}, kNow);
+}
 
 TaskRecord running(Stage stage = Stage::run) {
   TaskRecord record = pending();
@@ -36,7 +39,9 @@ TaskRecord running(Stage stage = Stage::run) {
   return record;
 }
 
-Ticket ticket(const TaskRecord& record) { return {record.info.id, record.info.version}; }
+Ticket ticket(const TaskRecord& record) {
+  return {record.info.id, record.info.version};
+}
 
 Settlement settlement(const TaskRecord& record, Kind kind) {
   Settlement made;

@@ -1,7 +1,6 @@
 #include "storage/sqlite/group_commit.h"
 
 #include <atomic>
-#include <barrier>
 #include <latch>
 
 #include "support/together.h"
@@ -33,7 +32,7 @@ class Gate final : public Clock {
 
 class SqliteGroupCommit : public SqliteTest {
  protected:
-  // One insert a thread, all at once; true where it was acknowledged as new.
+  // One insert a thread, all at once.
   std::vector<Result<InsertReply>> insert_together(Store& store, const std::vector<NewTask>& tasks) {
     gate.close();
     return together(kThreads, [&](int thread) {

@@ -12,8 +12,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::AllOf;
-using ::testing::Each;
-using ::testing::IsEmpty;
 
 std::string bytes_of(const fs::path& path) {
   std::ifstream in{path, std::ios::binary};
@@ -24,6 +22,8 @@ void write_bytes(const fs::path& path, const std::string& bytes) {
   std::ofstream{path, std::ios::binary} << bytes;
 }
 
+constexpr std::size_t kPage = 4096;
+
 class SqliteOpen : public SqliteTest {
  protected:
   // Opening says this, and not a byte of the file has changed.
@@ -31,6 +31,11 @@ class SqliteOpen : public SqliteTest {
     const std::string before = bytes_of(file());
     EXPECT_THAT(refusal(), AllOf(HasSubstr(because), HasSubstr(file().string())));
     EXPECT_TRUE(bytes_of(file()) == before) << "the file was changed";
+  }
+  void damage_page(std::size_t page) {
+    std::string bytes = bytes_of(file());
+    bytes.replace(page * kPage, kPage, std::string(kPage, '\xAA'));
+    write_bytes(file(), bytes);
   }
   // A database of ours with some pages to damage.
   void make_database(int tasks = 200) {
@@ -90,9 +95,10 @@ TEST_F(SqliteOpen, AnotherNumberOfShardsIsRefusedWithTheRemedy) {
   EXPECT_EQ(refusal(), "");
 }
 
-TEST_F(SqliteOpen, AnotherApplicationsDatabaseIsRefused) {
+TEST_F(SqliteOpen, AnotherApplicationsDatabaseIsRefusedAndNothingIsPutBesideIt) {
   by_hand("CREATE TABLE invoices (id INTEGER)");
   expect_refused_untouched("another application");
+  EXPECT_EQ(std::distance(fs::directory_iterator{file().parent_path()}, {}), 1);
 }
 
 TEST_F(SqliteOpen, AnotherApplicationsEmptyDatabaseIsRefusedIfItSaysWhoseItIs) {
@@ -119,16 +125,32 @@ TEST_F(SqliteOpen, ATruncatedDatabaseIsRefused) {
   expect_refused_untouched("damaged");
 }
 
-// A page in the middle is met only by those who need it: they are told, the process lives, the rest goes on.
-TEST_F(SqliteOpen, ADamagedPageIsReportedByTheVerbsThatMeetIt) {
+TEST_F(SqliteOpen, ADamagedRootPageIsRefused) {
   make_database();
-  std::string bytes = bytes_of(file());
-  const auto page = static_cast<std::size_t>(ask("SELECT rootpage FROM sqlite_schema WHERE name = 'retry_task'"));
-  bytes.replace((page - 1) * 4096, 4096, std::string(4096, '\xAA'));
-  write_bytes(file(), bytes);
+  damage_page(static_cast<std::size_t>(ask("SELECT rootpage FROM sqlite_schema WHERE name = 'retry_task'")) - 1);
+  expect_refused_untouched("damaged: stop, keep a copy, and restore a backup");
+}
 
-  const std::string refused = refusal();
-  EXPECT_THAT(refused, AllOf(HasSubstr("damaged"), HasSubstr("restore a backup")));
+// A page in the middle is met only by those who need it: they are told, and the others go on.
+TEST_F(SqliteOpen, ADamagedPageIsReportedByTheVerbsThatMeetIt) {
+  open();
+  std::vector<TaskId> ids;
+  for (int i = 0; i < 200; ++i)
+    ids.push_back(insert(a_task().payload("task " + std::string(500, 'x') + std::to_string(i) + ".")).id);
+  close();
+  damage_page(bytes_of(file()).find("x100.") / kPage);
+
+  open();
+  const auto met = store().find({&ids[100], 1});
+  ASSERT_FALSE(met);
+  EXPECT_EQ(met.error().code, Errc::unavailable);
+  EXPECT_THAT(met.error().detail, HasSubstr("damaged: stop, keep a copy"));
+  EXPECT_FALSE(store().list({.limit = 1000}));
+  const Ticket ticket{ids[100], 1};
+  EXPECT_FALSE(store().claim({.tickets = {&ticket, 1}, .owner = "worker", .lease = 30s}));
+
+  EXPECT_EQ(must(store().find({&ids[0], 1})).size(), 1U);
+  EXPECT_TRUE(insert(a_task()).created);
 }
 
 TEST_F(SqliteOpen, AnEmptyFileIsOursToFill) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "storage/sqlite/migrations.h"
+#include "storage/sqlite/query_sql.h"
 #include "storage/sqlite/statements.h"
 #include "unit/storage/sqlite/support.h"
 
@@ -14,7 +15,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::Not;
 
 class SqlitePlans : public SqliteTest {
@@ -89,6 +89,23 @@ TEST_F(SqlitePlans, ClaimRenewAndHandBackTouchNoIndex) {
 TEST_F(SqlitePlans, TheOnlyIndexesAreTheKeyTheDueTimeAndTheBusiness) {
   EXPECT_THAT(column_of("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name", 0),
               ElementsAre("retry_task_business", "retry_task_due", "retry_task_key"));
+}
+
+TEST_F(SqlitePlans, AListGoesByKeyByBusinessOrByIdAndSortsAtMostWhatItFound) {
+  const auto page = [&](const TaskQuery& query) { return plan(QuerySql{query}.page("retry_task")); };
+  EXPECT_THAT(page({.space = "shop", .key = "k"}),
+              ElementsAre(HasSubstr("USING INDEX retry_task_key (namespace=? AND task_key=?")));
+  EXPECT_THAT(page({.space = "shop", .business_type = "order", .business_id = "42"})[0],
+              HasSubstr("USING INDEX retry_task_business (business_type=? AND business_id=?"));
+  for (const TaskQuery& query : {TaskQuery{}, TaskQuery{.space = "shop"}, TaskQuery{.space = "shop", .handler = "pay"},
+                                 TaskQuery{.space = "shop", .state = TaskState::running}}) {
+    EXPECT_THAT(page(query), ElementsAre(HasSubstr("USING INTEGER PRIMARY KEY (rowid>?)")));
+  }
+}
+
+TEST_F(SqlitePlans, ACountOfANamespaceReadsAnIndexAndNoRows) {
+  const TaskQuery query{.space = "shop"};
+  EXPECT_THAT(plan(QuerySql{query}.count("retry_task")), ElementsAre(HasSubstr("USING COVERING INDEX")));
 }
 
 TEST_F(SqlitePlans, ALoadCostsNothingForTasksThatAreNotDue) {

@@ -1,0 +1,52 @@
+#include "storage/sqlite/query_sql.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "storage/sqlite/columns.h"
+
+namespace easyretry::storage::sqlite {
+
+QuerySql::QuerySql(const TaskQuery& query) : query_(query) {
+  equal("namespace", query.space);
+  equal("task_key", query.key);
+  equal("method_name", query.handler);
+  equal("business_type", query.business_type);
+  equal("business_id", query.business_id);
+  if (query.state) equal("status", to_string(*query.state));
+  if (query.outcome) equal("outcome", to_string(*query.outcome));
+}
+
+void QuerySql::equal(std::string_view column, std::string_view text) {
+  if (text.empty()) return;
+  texts_.push_back(text);
+  where_.append(" AND ").append(column).append(" = ?").append(std::to_string(texts_.size()));
+}
+
+std::string QuerySql::page(const std::string& table) const {
+  const bool by_index = !query_.key.empty() || !query_.business_id.empty();
+  const std::size_t after = texts_.size() + 1;
+  std::string sql = "SELECT " + (query_.finished ? finished_columns() : live_columns()) + " FROM " + table;
+  // By the namespace's indexes it would have to read and sort the whole namespace for its first page.
+  if (!by_index) sql.append(" NOT INDEXED");
+  sql.append(where_).append(" AND id > ?").append(std::to_string(after));
+  return sql.append(" ORDER BY id LIMIT ?").append(std::to_string(after + 1));
+}
+
+void QuerySql::bind_page(Statement& statement) const {
+  constexpr std::size_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+  bind_count(statement);
+  const int after = static_cast<int>(texts_.size()) + 1;
+  statement.bind(after, static_cast<std::int64_t>(query_.after));
+  statement.bind(after + 1, static_cast<std::int64_t>(std::min(query_.limit, kNoLimit)));
+}
+
+std::string QuerySql::count(const std::string& table) const {
+  return "SELECT count(*) FROM " + table + where_;
+}
+
+void QuerySql::bind_count(Statement& statement) const {
+  for (std::size_t i = 0; i < texts_.size(); ++i) statement.bind(static_cast<int>(i) + 1, texts_[i]);
+}
+
+}  // namespace easyretry::storage::sqlite
