@@ -1,10 +1,6 @@
-#include <filesystem>
-#include <string>
-
-#include <stdlib.h>
-
 #include "conformance/store_conformance.h"
 #include "storage/sqlite/sqlite_store.h"
+#include "support/temp_folder.h"
 
 namespace easyretry::test {
 namespace {
@@ -12,10 +8,6 @@ namespace {
 class SqliteFixture final : public StoreFixture {
  public:
   explicit SqliteFixture(const StoreSettings& settings) : settings_(settings) { open(); }
-  ~SqliteFixture() override {
-    store_.reset();
-    std::filesystem::remove_all(folder_);
-  }
   storage::Store& store() override { return *store_; }
   void reopen() override {
     store_.reset();
@@ -23,15 +15,9 @@ class SqliteFixture final : public StoreFixture {
   }
 
  private:
-  static std::filesystem::path fresh_folder() {
-    std::string name = std::filesystem::temp_directory_path() / "easyretry-XXXXXX";
-    if (::mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make " + name);
-    return name;
-  }
-
   // Nothing here pulls the plug, so there is no need to wait for the disk.
   void open() {
-    store_ = storage::open_sqlite({.path = folder_ / "tasks.db",
+    store_ = storage::open_sqlite({.path = folder_.path() / "tasks.db",
                                    .full_sync = false,
                                    .history = settings_.history,
                                    .keep_months = 3,
@@ -40,7 +26,7 @@ class SqliteFixture final : public StoreFixture {
   }
 
   const StoreSettings settings_;
-  const std::filesystem::path folder_ = fresh_folder();
+  const TempFolder folder_;
   std::unique_ptr<storage::Store> store_;
 };
 

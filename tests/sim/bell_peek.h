@@ -17,7 +17,11 @@ template struct Expose<&engine::Bell::rung_>;
 
 }  // namespace bell_peek
 
-inline bool rung(engine::Bell& bell) { return bell_peek::rung(bell); }
-inline bool take_ring(engine::Bell& bell) { return std::exchange(bell_peek::rung(bell), false); }
+inline bool rung(engine::Bell& bell) {
+  return bell_peek::rung(bell);
+}
+inline bool take_ring(engine::Bell& bell) {
+  return std::exchange(bell_peek::rung(bell), false);
+}
 
 }  // namespace easyretry::sim

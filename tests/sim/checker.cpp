@@ -1,9 +1,11 @@
 #include "sim/checker.h"
 
 #include <algorithm>
-#include <set>
 
+#include "sim/ending.h"
+#include "sim/hindrances.h"
 #include "sim/story.h"
+#include "task/task_id.h"
 
 namespace easyretry::sim {
 namespace {
@@ -11,12 +13,10 @@ namespace {
 using namespace std::chrono_literals;
 using Kind = task::Settlement::Kind;
 
-// The engine's own limits (attempt.h): a callback is tried this often.
-constexpr int kCallbackTries = 16;
-
 class Checker {
  public:
-  explicit Checker(const Evidence& evidence) : evidence_(evidence), options_(evidence.scenario.engine) {}
+  explicit Checker(const Evidence& evidence)
+      : evidence_(evidence), options_(evidence.scenario.engine), hindrances_(evidence.scenario) {}
 
   std::vector<Violation> judge() {
     for (const Entry& entry : evidence_.journal) {
@@ -24,7 +24,9 @@ class Checker {
       who_ = entry.instance;
       std::visit([this](const auto& what) { on(what); }, entry.what);
     }
-    at_the_end();
+    check_ending(evidence_, stories_, [this](std::string invariant, TaskId id, std::string what) {
+      broken(std::move(invariant), id, std::move(what));
+    });
     return std::move(violations_);
   }
 
@@ -51,7 +53,8 @@ class Checker {
   }
 
   void on(const Inserted& e) {
-    begin_story(e.id, {.key = e.key, .handler = e.handler, .max_attempts = e.max_attempts, .version = e.version, .due = e.due});
+    begin_story(
+        e.id, {.key = e.key, .handler = e.handler, .max_attempts = e.max_attempts, .version = e.version, .due = e.due});
   }
 
   void on(const Requeued& e) {
@@ -68,7 +71,8 @@ class Checker {
       return false;
     }
     if (version != s.version) {
-      broken("I3", id, std::string{"a "} + verb + " with " + v(version) + " was accepted, " + v(s.version) + " is current");
+      broken("I3", id,
+             std::string{"a "} + verb + " with " + v(version) + " was accepted, " + v(s.version) + " is current");
     }
     return true;
   }
@@ -115,9 +119,7 @@ class Checker {
     s->running = false;
     ++s->version;
     switch (e.kind) {
-      case Kind::finish:
-        check_success_is_true(*s, e, tenure);
-        return finish(*s, e.outcome);
+      case Kind::finish: check_success_is_true(*s, e, tenure); return finish(*s, e.outcome);
       case Kind::retry:
       case Kind::advance: s->due = now_ + e.delay; return;
       case Kind::hand_back:
@@ -179,8 +181,9 @@ class Checker {
   void check_overlap(const Story& s, const Began& e, const Execution& other) {
     if (other.version == e.version) return broken("I2", e.id, "two executions of " + v(e.version) + " at a time");
     if (!s.tenures.at(other.version).holds(now_)) return;
-    broken("I2", e.id, v(e.version) + " begins on i" + std::to_string(who_) + " while " + v(other.version) + " runs on i" +
-                           std::to_string(other.instance) + " with a valid lease");
+    broken("I2", e.id,
+           v(e.version) + " begins on i" + std::to_string(who_) + " while " + v(other.version) + " runs on i" +
+               std::to_string(other.instance) + " with a valid lease");
   }
 
   void begin_run(Story& s, const Began& e, Tenure& tenure) {
@@ -190,25 +193,27 @@ class Checker {
     if (!tenure.released && tenure.until <= now_) broken("I2", e.id, "begins after its lease has run out");
     if (now_ < tenure.due) broken("I8", e.id, "runs before it is due");
     if (e.counted + s.handed_back < s.runs) {
-      broken("I5", e.id, "execution " + std::to_string(s.runs) + " begins, but only " + std::to_string(e.counted) +
-                             " attempts and crashes are counted");
+      broken("I5", e.id,
+             "execution " + std::to_string(s.runs) + " begins, but only " + std::to_string(e.counted) +
+                 " attempts and crashes are counted");
     }
     if (s.runs > s.max_attempts + s.lost + s.handed_back) {
-      broken("I5", e.id, std::to_string(s.runs) + " executions with max_attempts = " + std::to_string(s.max_attempts) +
-                             " and " + std::to_string(s.lost) + " lost leases");
+      broken("I5", e.id,
+             std::to_string(s.runs) + " executions with max_attempts = " + std::to_string(s.max_attempts) + " and " +
+                 std::to_string(s.lost) + " lost leases");
     }
     if (plan(s).kind == Plan::Kind::poison && s.runs > options_.max_crashes) {
-      broken("I14", e.id, "poison is run for the " + std::to_string(s.runs) + ". time, max_crashes = " +
-                              std::to_string(options_.max_crashes));
+      broken("I14", e.id,
+             "poison is run for the " + std::to_string(s.runs) +
+                 ". time, max_crashes = " + std::to_string(options_.max_crashes));
     }
   }
 
   void on(const Ended& e) {
     Story* s = story(e.id);
     if (s == nullptr) return;
-    std::erase_if(s->executing, [&](const Execution& x) {
-      return x.instance == who_ && x.version == e.version && x.code == e.code;
-    });
+    std::erase_if(s->executing,
+                  [&](const Execution& x) { return x.instance == who_ && x.version == e.version && x.code == e.code; });
     if (e.verdict == Verdict::well) {
       ++s->called_well[e.code];
       if (e.code == Code::handler) s->tenures[e.version].ran_well = true;
@@ -224,21 +229,15 @@ class Checker {
     if (settled_down_) settled_down_ = now_;
   }
 
-  void on(const Died&) {
+  void on(const Died& e) {
     for (auto& [id, s] : stories_) std::erase_if(s.executing, [&](const Execution& x) { return x.instance == who_; });
-    died_[who_] = now_;
+    hindrances_.note(who_, now_, e);
     note_old_work_done();
   }
 
-  void on(const Paused& e) { paused_until_[who_] = std::max(paused_until_[who_], e.until); }
+  void on(const Paused& e) { hindrances_.note(who_, now_, e); }
 
-  void on(const Hit& e) {
-    switch (e.fault) {
-      case Fault::slow: slow_call_[who_] = now_; return;
-      case Fault::late: late_call_[who_] = now_; return;
-      default: call_failed_[who_] = now_; return;
-    }
-  }
+  void on(const Hit& e) { hindrances_.note(who_, now_, e); }
 
   void on(const Wrong& e) { broken(e.invariant, TaskId{}, "i" + std::to_string(who_) + ": " + e.what); }
 
@@ -253,132 +252,61 @@ class Checker {
   void note_old_work_done() {
     if (!calm_ || settled_down_) return;
     for (const auto& [id, s] : stories_) {
-      if (std::any_of(s.executing.begin(), s.executing.end(), [&](const Execution& x) { return x.since < *calm_; })) return;
+      if (std::any_of(s.executing.begin(), s.executing.end(), [&](const Execution& x) { return x.since < *calm_; }))
+        return;
     }
     settled_down_ = now_;
   }
 
-  // Half a window until the next scan, and 5 s for what was under way when the calm began: pauses after failed calls,
-  // queues, restarts.
-  Millis patience() const { return options_.window + 5s; }
+  // A window until the next scan is through, as often as memory has to be filled to get past what waits before it; and
+  // 5 s for what was under way when the calm began: pauses after failed calls, queues, restarts.
+  Millis patience(TaskId id) const {
+    const auto fillings = static_cast<Millis::rep>(1 + stories_.size() / options_.read_ahead);
+    // Every `grace`, everybody looks for what is overdue by as much.
+    const bool forgotten = static_cast<int>(task::shard_of(id)) == evidence_.scenario.forgotten_shard;
+    return fillings * options_.window + 5s + (forgotten ? 2 * options_.grace : 0s);
+  }
 
   void check_recovery(const Story& s, TaskId id) {
     if (!settled_down_) return;
     const TimePoint since = std::max(s.claimable_since(), *settled_down_);
-    if (now_ <= since + patience()) return;
-    broken("I9", id, "could have been claimed " + std::to_string((now_ - since).count()) + " ms ago; " +
-                         std::to_string(patience().count()) + " ms are allowed");
-  }
-
-  // Whether something of the kind happened to the holder of a lease at or after `from`.
-  static bool since(TimePoint from, const std::map<int, TimePoint>& times, int instance, Time lasting = 0s) {
-    const auto found = times.find(instance);
-    return found != times.end() && found->second + std::chrono::ceil<Millis>(lasting) >= from;
-  }
-  bool hindered(int instance, TimePoint from) const {
-    return since(from, paused_until_, instance) || since(from, slow_call_, instance, 2 * evidence_.scenario.slowest);
+    if (now_ <= since + patience(id)) return;
+    broken("I9", id,
+           "could have been claimed " + std::to_string((now_ - since).count()) + " ms ago; " +
+               std::to_string(patience(id).count()) + " ms are allowed");
   }
 
   // A lease may run out on a process that dies, is stopped or cannot reach the store. One that runs well must at least
   // have tried to keep it.
   void check_lease_was_cared_for(const Story& s, TaskId id) {
     const Tenure& lost = *s.tenure();
-    const auto run = std::find_if(s.executing.begin(), s.executing.end(),
-                                  [&](const Execution& x) { return x.version == s.version && x.instance == lost.holder; });
+    const auto run = std::find_if(s.executing.begin(), s.executing.end(), [&](const Execution& x) {
+      return x.version == s.version && x.instance == lost.holder;
+    });
     if (run == s.executing.end()) return;
     const TimePoint from = std::max(lost.granted, run->since);
-    if (lost.until - from < options_.lease * 7 / 10 || hindered(lost.holder, from)) return;
+    if (lost.until - from < options_.lease * 7 / 10 || hindrances_.stopped(lost.holder, from)) return;
     if (handler_kind(s.handler).timeout > 0ms) return;  // taken for hung, it is let go on purpose
     if (lost.renew_tried && *lost.renew_tried >= from) return;
-    broken("I2", id, "the lease of " + v(s.version) + " ran out on i" + std::to_string(lost.holder) +
-                         ", which runs it and never tried to renew it");
+    broken("I2", id,
+           "the lease of " + v(s.version) + " ran out on i" + std::to_string(lost.holder) +
+               ", which runs it and never tried to renew it");
   }
 
-  // A process that won a task and lives, with a store that answers for half a lease, must do something with it. A crash
-  // is counted for it otherwise that never happened.
+  // A process that won a task and lives, with a store that answers for half a lease, must do something with it: run it,
+  // keep it, and settle it. A crash is counted for it otherwise that never happened.
   void check_delivery_arrived(const Story& s, TaskId id) {
     const Tenure& lost = *s.tenure();
     const int holder = lost.holder;
-    const bool lived = !since(lost.granted, died_, holder) && !hindered(holder, lost.granted);
-    const bool reached = !since(lost.until - options_.lease / 2, call_failed_, holder);
-    const bool late = since(lost.granted, late_call_, holder, 10s);  // the claim came after it had been given up
-    if (!lived || !reached || late || lost.begun || lost.renew_tried) return;
-    broken("I5", id, "the lease of " + v(s.version) + " ran out on i" + std::to_string(holder) +
-                         ", which was given it and never ran it");
-  }
-
-  // ---- the end ------------------------------------------------------------------------------------------------------
-
-  void at_the_end() {
-    std::set<TaskId> live, ended;
-    for (const auto& record : evidence_.live) live.insert(record.info.id);
-    for (const auto& record : evidence_.history) {
-      if (!ended.insert(record.info.id).second) broken("I7", record.info.id, "is in history twice");
-      if (live.contains(record.info.id)) broken("I7", record.info.id, "is in history and still to be done");
-      check_record(record);
-    }
-    for (const auto& [id, s] : stories_) {
-      if (!live.contains(id) && !ended.contains(id)) {
-        broken("I1", id, s.acked ? "was acknowledged and is gone" : "is gone");
-      }
-      if (!s.finished) {
-        broken("I1", id, "is not done, long after the last fault");
-        continue;
-      }
-      if (!ended.contains(id)) broken("I7", id, "has ended and is not in history");
-      check_callbacks(id, s);
-      check_quarantine(id, s);
-    }
-  }
-
-  void check_record(const task::TaskRecord& record) {
-    const auto found = stories_.find(record.info.id);
-    if (found == stories_.end()) return broken("I7", record.info.id, "is in history and was never stored");
-    const Story& s = found->second;
-    if (record.info.outcome != s.outcome) broken("I4", record.info.id, "history has another outcome");
-    if (record.info.deliveries != s.claims) broken("I5", record.info.id, "deliveries in history are not the claims made");
-    if (record.info.attempts > s.max_attempts) {
-      broken("I5", record.info.id, std::to_string(record.info.attempts) + " attempts counted");
-    }
-    if (record.info.crashes > s.lost) broken("I5", record.info.id, "more crashes counted than leases were lost");
-  }
-
-  static int count(const std::map<Code, int>& calls, Code code) {
-    const auto found = calls.find(code);
-    return found == calls.end() ? 0 : found->second;
-  }
-
-  void check_callbacks(TaskId id, const Story& s) {
-    const HandlerKind& handler = handler_kind(s.handler);
-    const bool succeeded = s.outcome == Outcome::succeeded;
-    const bool has_one = succeeded ? handler.on_success : handler.on_final_failure;
-    const Code code = succeeded ? Code::on_success : Code::on_final_failure;
-    const int called = count(s.called, code);
-    const bool given_up = called >= kCallbackTries || s.lost >= 2 * options_.max_crashes;
-    if (has_one && s.cancelled != storage::Cancel::end && count(s.called_well, code) == 0 && !given_up) {
-      broken("I6", id, "ended as " + std::string{to_string(*s.outcome)} + " and nobody was told");
-    }
-    // Where an execution was lost or overruled, its owner may have heard of its end before.
-    const bool overruled = s.lost > 0 || s.stale > 0 || s.cancelled.has_value();
-    if (count(s.called, Code::on_success) > 0 && count(s.called, Code::on_final_failure) > 0 && !overruled) {
-      broken("I6", id, "was called a success and a failure");
-    }
-  }
-
-  void check_quarantine(TaskId id, const Story& s) {
-    const Plan::Kind kind = plan(s).kind;
-    const bool ended_otherwise = s.outcome == Outcome::cancelled || s.outcome == Outcome::exhausted;
-    if (kind == Plan::Kind::poison && s.outcome != Outcome::quarantined && !ended_otherwise) {
-      broken("I14", id, "poison ended as " + std::string{to_string(*s.outcome)});
-    }
-    // A cancel ends an execution without counting its death.
-    const int most = 2 * options_.max_crashes + (s.cancelled ? 1 : 0);
-    if (kind == Plan::Kind::deadly_callback && count(s.called, Code::on_final_failure) > most) {
-      broken("I14", id, "its deadly callback was called " + std::to_string(count(s.called, Code::on_final_failure)) + " times");
-    }
-    if (s.outcome == Outcome::quarantined && s.lost < options_.max_crashes) {
-      broken("I14", id, "quarantined after " + std::to_string(s.lost) + " lost leases");
-    }
+    const bool well = !hindrances_.died(holder, lost.granted) && !hindrances_.stopped(holder, lost.granted) &&
+                      !hindrances_.cut_off(holder, lost.until - options_.lease / 2) &&
+                      !hindrances_.late_call(holder, lost.granted);  // the claim came after it had been given up
+    const bool runs =
+        std::any_of(s.executing.begin(), s.executing.end(), [&](const Execution& x) { return x.version == s.version; });
+    if (!well || runs || (lost.renew_tried && *lost.renew_tried >= lost.granted)) return;
+    broken("I5", id,
+           "the lease of " + v(s.version) + " ran out on i" + std::to_string(holder) + ", which was given it and " +
+               (lost.begun ? "never settled it" : "never ran it"));
   }
 
   const Evidence& evidence_;
@@ -389,17 +317,15 @@ class Checker {
   int who_ = -1;
   std::map<TaskId, Story> stories_;
   std::map<std::string, TaskId> live_keys_;
-  std::map<int, TimePoint> died_;
-  std::map<int, TimePoint> paused_until_;
-  std::map<int, TimePoint> call_failed_;  // the last one
-  std::map<int, TimePoint> late_call_;
-  std::map<int, TimePoint> slow_call_;  // the last one began
+  Hindrances hindrances_;
   std::optional<TimePoint> calm_;          // when the last fault was over
   std::optional<TimePoint> settled_down_;  // since when everything runs as it should
 };
 
 }  // namespace
 
-std::vector<Violation> check(const Evidence& evidence) { return Checker{evidence}.judge(); }
+std::vector<Violation> check(const Evidence& evidence) {
+  return Checker{evidence}.judge();
+}
 
 }  // namespace easyretry::sim

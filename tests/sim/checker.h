@@ -18,7 +18,7 @@ struct Evidence {
   const Scenario& scenario;
   const std::map<std::string, Plan>& plans;
   const std::vector<Entry>& journal;
-  const std::vector<task::TaskRecord>& live;     // in the store, at the end
+  const std::vector<task::TaskRecord>& live;  // in the store, at the end
   const std::vector<task::TaskRecord>& history;
 };
 

@@ -30,9 +30,7 @@ class ProcessClock final : public Clock {
  public:
   ProcessClock(const Scheduler& scheduler, ClockErrors errors) : scheduler_(scheduler), errors_(errors) {}
 
-  TimePoint now() const override {
-    return kWorldBegan + errors_.wall + std::chrono::floor<Millis>(scheduler_.now());
-  }
+  TimePoint now() const override { return kWorldBegan + errors_.wall + std::chrono::floor<Millis>(scheduler_.now()); }
   Instant steady() const override { return Instant{errors_.steady + drifted(scheduler_.now())}; }
 
   // The first moment of the world at which steady() has reached `instant`.

@@ -6,12 +6,13 @@
 #include <string>
 
 #include "sim/journal.h"
+#include "sim/user_code.h"
 
 namespace easyretry::sim {
 
 using Coverage = std::map<std::string, std::uint64_t>;
 
-void add_coverage(Coverage& coverage, const std::vector<Entry>& journal);
+void add_coverage(Coverage& coverage, const std::vector<Entry>& journal, const std::map<std::string, Plan>& plans);
 
 // What a thousand runs must at least have seen; returns what is missing, empty: nothing.
 std::string missing_coverage(const Coverage& coverage, std::uint64_t runs);

@@ -23,18 +23,23 @@ std::vector<T> copy(std::span<const T> items) {
 }  // namespace
 
 template <class Request>
-auto FaultyStore::read(Request request) -> decltype(request()) {
+auto FaultyStore::read(std::string_view verb, Request request) -> decltype(request()) {
   const Fate fate = weather_.fate_of_call(far_.instance);
-  return travel(std::move(request), fate == Fate::late ? Fate::request_lost : fate, Errc::unavailable);
+  return travel(verb, std::move(request), fate == Fate::late ? Fate::request_lost : fate, Errc::unavailable);
 }
 
 template <class Request>
-auto FaultyStore::change(Request request) -> decltype(request()) {
-  return travel(std::move(request), weather_.fate_of_call(far_.instance), Errc::in_doubt);
+auto FaultyStore::change(std::string_view verb, Request request) -> decltype(request()) {
+  return travel(verb, std::move(request), weather_.fate_of_call(far_.instance), Errc::in_doubt);
 }
 
 template <class Request>
-auto FaultyStore::travel(Request request, Fate fate, Errc when_lost) -> decltype(request()) {
+auto FaultyStore::travel(std::string_view verb, Request request, Fate fate, Errc when_lost) -> decltype(request()) {
+  const auto hit = [&](Fault fault) { far_.write(Hit{fault, verb}); };
+  const auto die = [&](Fault fault) {
+    hit(fault);
+    process_.die();
+  };
   const auto way = [&] { return fate == Fate::slow ? weather_.slow_way() : weather_.one_way(); };
   const auto give_up = [&](Fault fault, Errc code) {
     hit(fault);
@@ -44,7 +49,7 @@ auto FaultyStore::travel(Request request, Fate fate, Errc when_lost) -> decltype
 
   if (fate == Fate::slow) hit(Fault::slow);
   process_.sleep(way());
-  if (fate == Fate::death_before) process_.die();
+  if (fate == Fate::death_before) die(Fault::death_before);
   if (fate == Fate::unavailable) return give_up(Fault::unavailable, Errc::unavailable);
   if (fate == Fate::request_lost) return give_up(Fault::request_lost, when_lost);
   if (fate == Fate::late) {
@@ -53,14 +58,14 @@ auto FaultyStore::travel(Request request, Fate fate, Errc when_lost) -> decltype
   }
 
   auto reply = request();
-  if (fate == Fate::death_after) process_.die();
+  if (fate == Fate::death_after) die(Fault::death_after);
   process_.sleep(way());
   if (fate == Fate::reply_lost) return give_up(Fault::reply_lost, when_lost);
   return reply;
 }
 
 Result<storage::InsertReply> FaultyStore::insert(std::span<const NewTask> tasks) {
-  return change([far = far_, tasks = copy(tasks)] {
+  return change("insert", [far = far_, tasks = copy(tasks)] {
     auto reply = far.store->insert(tasks);
     for (std::size_t i = 0; reply && i < tasks.size(); ++i) {
       const storage::Inserted& stored = reply->tasks[i];
@@ -73,7 +78,8 @@ Result<storage::InsertReply> FaultyStore::insert(std::span<const NewTask> tasks)
 }
 
 Result<storage::ClaimReply> FaultyStore::claim(const storage::ClaimRequest& request) {
-  return change([far = far_, tickets = copy(request.tickets), owner = std::string{request.owner}, lease = request.lease] {
+  return change("claim", [far = far_, tickets = copy(request.tickets), owner = std::string{request.owner},
+                          lease = request.lease] {
     auto reply = far.store->claim({tickets, owner, lease});
     if (!reply) return reply;
     for (const Ticket& ticket : tickets) {
@@ -90,7 +96,7 @@ Result<storage::ClaimReply> FaultyStore::claim(const storage::ClaimRequest& requ
 }
 
 Result<Applied> FaultyStore::settle(std::span<const Settlement> settlements) {
-  return change([far = far_, settlements = copy(settlements)]() -> Result<Applied> {
+  return change("settle", [far = far_, settlements = copy(settlements)]() -> Result<Applied> {
     // As a column that takes no such bytes would: the whole batch fails for one row.
     const auto unstorable = [](const Settlement& s) { return s.error.find(kUnstorable) != std::string::npos; };
     if (std::any_of(settlements.begin(), settlements.end(), unstorable)) {
@@ -111,7 +117,7 @@ Result<Applied> FaultyStore::settle(std::span<const Settlement> settlements) {
 
 Result<Applied> FaultyStore::renew(std::span<const Ticket> tickets, Millis lease) {
   for (const Ticket& ticket : tickets) far_.write(RenewTried{ticket.id, ticket.version});
-  return change([far = far_, tickets = copy(tickets), lease] {
+  return change("renew", [far = far_, tickets = copy(tickets), lease] {
     auto reply = far.store->renew(tickets, lease);
     for (std::size_t i = 0; reply && i < tickets.size(); ++i) {
       if (reply->applied[i]) {
@@ -125,7 +131,7 @@ Result<Applied> FaultyStore::renew(std::span<const Ticket> tickets, Millis lease
 }
 
 Result<Applied> FaultyStore::cancel(std::span<const TaskId> ids, storage::Cancel how) {
-  return change([far = far_, ids = copy(ids), how] {
+  return change("cancel", [far = far_, ids = copy(ids), how] {
     auto reply = far.store->cancel(ids, how);
     for (std::size_t i = 0; reply && i < ids.size(); ++i) {
       if (reply->applied[i]) far.write(Cancelled{ids[i], how});
@@ -135,7 +141,7 @@ Result<Applied> FaultyStore::cancel(std::span<const TaskId> ids, storage::Cancel
 }
 
 Result<std::vector<std::optional<TaskId>>> FaultyStore::requeue(std::span<const TaskId> ids) {
-  return change([far = far_, ids = copy(ids)] {
+  return change("requeue", [far = far_, ids = copy(ids)] {
     auto started = far.store->requeue(ids);
     for (std::size_t i = 0; started && i < ids.size(); ++i) {
       if (const auto id = (*started)[i]) far.write(Requeued{ids[i], *id});
@@ -145,23 +151,23 @@ Result<std::vector<std::optional<TaskId>>> FaultyStore::requeue(std::span<const 
 }
 
 Result<storage::LoadReply> FaultyStore::load(const storage::LoadQuery& query) {
-  return read([&] { return far_.store->load(query); });
+  return read("load", [&] { return far_.store->load(query); });
 }
 
 Result<std::vector<TaskRecord>> FaultyStore::find(std::span<const TaskId> ids) {
-  return read([&] { return far_.store->find(ids); });
+  return read("find", [&] { return far_.store->find(ids); });
 }
 
 Result<std::vector<TaskRecord>> FaultyStore::list(const storage::TaskQuery& query) {
-  return read([&] { return far_.store->list(query); });
+  return read("list", [&] { return far_.store->list(query); });
 }
 
 Result<std::int64_t> FaultyStore::count(const storage::TaskQuery& query) {
-  return read([&] { return far_.store->count(query); });
+  return read("count", [&] { return far_.store->count(query); });
 }
 
 Result<storage::KeepReport> FaultyStore::keep() {
-  return read([&] { return far_.store->keep(); });
+  return read("keep", [&] { return far_.store->keep(); });
 }
 
 }  // namespace easyretry::sim

@@ -1,7 +1,7 @@
 #pragma once
-// The store as one process sees it: calls take time, fail, lose their reply, arrive after they were given up, or are the
-// last thing the process does. Writes what the store behind it really did into the journal, whether the process learns
-// of it or not.
+// The store as one process sees it: calls take time, fail, lose their reply, arrive after they were given up, or are
+// the last thing the process does. Writes what the store behind it really did into the journal, whether the process
+// learns of it or not.
 
 #include "sim/journal.h"
 #include "sim/process.h"
@@ -40,13 +40,12 @@ class FaultyStore final : public storage::Store {
 
   // A read changes nothing, so a lost reply leaves no doubt: it is made again.
   template <class Request>
-  auto read(Request request) -> decltype(request());
+  auto read(std::string_view verb, Request request) -> decltype(request());
   // The request owns what it needs: it may be carried out late.
   template <class Request>
-  auto change(Request request) -> decltype(request());
+  auto change(std::string_view verb, Request request) -> decltype(request());
   template <class Request>
-  auto travel(Request request, Weather::Fate fate, Errc when_lost) -> decltype(request());
-  void hit(Fault fault) { far_.write(Hit{fault}); }
+  auto travel(std::string_view verb, Request request, Weather::Fate fate, Errc when_lost) -> decltype(request());
 
   const FarEnd far_;
   Weather& weather_;

@@ -153,9 +153,13 @@ Fiber::~Fiber() {
   state_->go();
 }
 
-void Fiber::resume() { state_->go(); }
+void Fiber::resume() {
+  state_->go();
+}
 
-bool Fiber::done() const { return state_->done; }
+bool Fiber::done() const {
+  return state_->done;
+}
 
 void Fiber::suspend() {
   State& me = *State::current;
@@ -163,6 +167,8 @@ void Fiber::suspend() {
   if (me.killed) throw Killed{};
 }
 
-bool Fiber::killed() { return State::current != nullptr && State::current->killed; }
+bool Fiber::killed() {
+  return State::current != nullptr && State::current->killed;
+}
 
 }  // namespace easyretry::sim

@@ -30,7 +30,8 @@ std::string missing_guards() {
   std::vector<std::string> missing;
   if (task::claim_event(expired, old, kNow)) missing.emplace_back("cas_on_version");
   if (task::claim_event(held, current, kNow)) missing.emplace_back("lease_check");
-  if (task::transition(TaskState::pending, task::Event::claim)->attempts == 0) missing.emplace_back("attempt_before_run");
+  if (task::transition(TaskState::pending, task::Event::claim)->attempts == 0)
+    missing.emplace_back("attempt_before_run");
   if (task::holds(held, old)) missing.emplace_back("fence_on_settle");
 
   std::string all;

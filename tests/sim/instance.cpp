@@ -47,11 +47,26 @@ void Instance::start(std::vector<ShardId> shards, bool all_handlers) {
 
   Core& core = life.core;
   life.loops = 2;
-  life.process.spawn([&] { loop(life, core.keeper.bell, [&] { return core.keeper.step(); }, false); });
-  life.process.spawn([&] { loop(life, core.renewer.bell, [&] { return core.renewer.step(); }, false); });
-  life.process.spawn([&] { loop(life, core.outcomes().bell, [&] { return core.settler.step(); }, false); });
-  life.process.spawn([&] { loop(life, core.claimer.bell, [&] { return core.claimer.step(); }, true); });
-  life.process.spawn([&] { loop(life, core.loader.bell, [&] { return core.loader.step(); }, true); });
+  life.process.spawn([&] {
+    loop(
+        life, core.keeper.bell, [&] { return core.keeper.step(); }, false);
+  });
+  life.process.spawn([&] {
+    loop(
+        life, core.renewer.bell, [&] { return core.renewer.step(); }, false);
+  });
+  life.process.spawn([&] {
+    loop(
+        life, core.outcomes().bell, [&] { return core.settler.step(); }, false);
+  });
+  life.process.spawn([&] {
+    loop(
+        life, core.claimer.bell, [&] { return core.claimer.step(); }, true);
+  });
+  life.process.spawn([&] {
+    loop(
+        life, core.loader.bell, [&] { return core.loader.step(); }, true);
+  });
 }
 
 // RunLoop without its thread.

@@ -29,8 +29,11 @@ class Instance {
 
   bool alive() const { return life_ != nullptr; }
   int number() const { return number_; }
-  bool lacks_a_handler() const { return alive() && life_->core.context().handlers.snapshot()->by_number.size() < handler_kinds().size(); }
+  bool lacks_a_handler() const {
+    return alive() && life_->core.context().handlers.snapshot()->by_number.size() < handler_kinds().size();
+  }
   bool draining() const { return alive() && life_->draining; }
+  std::size_t holds() const { return alive() ? life_->core.stats().running : 0; }
   Time paused_until() const { return alive() ? life_->process.paused_until() : Time{0}; }
 
   void start(std::vector<ShardId> shards, bool all_handlers);

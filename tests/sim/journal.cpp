@@ -33,7 +33,9 @@ std::string seconds(TimePoint time) {
   return text;
 }
 
-std::string name(TaskId id, std::int64_t version) { return easyretry::to_string(id) + " v" + std::to_string(version); }
+std::string name(TaskId id, std::int64_t version) {
+  return easyretry::to_string(id) + " v" + std::to_string(version);
+}
 
 struct Text {
   std::string operator()(const Inserted& e) const {
@@ -70,7 +72,9 @@ struct Text {
   std::string operator()(const Born& e) const { return "starts, life " + std::to_string(e.life); }
   std::string operator()(const Died& e) const { return e.how == Death::crashed ? "crashes" : "has drained"; }
   std::string operator()(const Paused& e) const { return "is paused until " + seconds(e.until); }
-  std::string operator()(const Hit& e) const { return "fault: " + std::string{to_string(e.fault)}; }
+  std::string operator()(const Hit& e) const {
+    return "fault: " + std::string{to_string(e.fault)} + (e.verb.empty() ? "" : " " + std::string{e.verb});
+  }
   std::string operator()(const Wrong& e) const { return "WRONG (" + e.invariant + "): " + e.what; }
   std::string operator()(const Calm&) const { return "calm"; }
 };
@@ -96,6 +100,8 @@ std::string_view to_string(Fault fault) {
     case Fault::late: return "request carried out late";
     case Fault::reply_lost: return "reply lost";
     case Fault::slow: return "slow call";
+    case Fault::death_before: return "death before";
+    case Fault::death_after: return "death after";
     case Fault::outage: return "store down";
     case Fault::partition: return "cut off from the store";
     case Fault::views: return "views disagree";

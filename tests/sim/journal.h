@@ -93,10 +93,22 @@ struct Died {
 struct Paused {
   TimePoint until{};
 };
-enum class Fault { unavailable, request_lost, late, reply_lost, slow, outage, partition, views };
+enum class Fault {
+  unavailable,
+  request_lost,
+  late,
+  reply_lost,
+  slow,
+  death_before,
+  death_after,
+  outage,
+  partition,
+  views
+};
 std::string_view to_string(Fault fault);
 struct Hit {
   Fault fault{};
+  std::string_view verb{};  // the store call that it hit; empty: none in particular
 };
 // Something that must not be: an exception out of the engine, more in memory than allowed.
 struct Wrong {
@@ -125,7 +137,7 @@ class Journal {
   void write(int instance, What what);
   const std::vector<Entry>& entries() const { return entries_; }
   int open_tasks() const { return open_tasks_; }  // stored and not ended
-  std::uint64_t hash() const;  // of everything written: equal runs have equal ones
+  std::uint64_t hash() const;                     // of everything written: equal runs have equal ones
 
   std::function<void(const Entry&)> on_entry;  // for a trace while it happens
 

@@ -31,7 +31,8 @@ struct Arguments {
 };
 
 [[noreturn]] void usage(const std::string& why) {
-  std::cerr << why << "\nusage: sim [--seeds N] [--first S] [--twice] | --seed S | --without GUARD --expect INVARIANT\n";
+  std::cerr << why
+            << "\nusage: sim [--seeds N] [--first S] [--twice] | --seed S | --without GUARD --expect INVARIANT\n";
   std::exit(2);
 }
 
@@ -85,7 +86,7 @@ int run_seeds(const Arguments& arguments) {
       world.journal().on_entry = [](const Entry& entry) { std::cout << to_text(entry) << "\n"; };
     }
     world.run();
-    add_coverage(coverage, world.journal().entries());
+    add_coverage(coverage, world.journal().entries(), world.plans());
     coverage["events"] += world.events();
     const auto violations = world.violations();
     if (!violations.empty()) {
@@ -106,9 +107,12 @@ int run_seeds(const Arguments& arguments) {
     if (failures >= 10) break;
   }
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - began;
-  for (const auto& [what, times] : coverage) std::printf("%10llu  %s\n", static_cast<unsigned long long>(times), what.c_str());
-  std::printf("%llu seeds, %d with violations, %.1f s\n", static_cast<unsigned long long>(arguments.seeds), failures, took.count());
-  const std::string missing = arguments.trace || arguments.seeds < 100 ? "" : missing_coverage(coverage, arguments.seeds);
+  for (const auto& [what, times] : coverage)
+    std::printf("%10llu  %s\n", static_cast<unsigned long long>(times), what.c_str());
+  std::printf("%llu seeds, %d with violations, %.1f s\n", static_cast<unsigned long long>(arguments.seeds), failures,
+              took.count());
+  const std::string missing =
+      arguments.trace || arguments.seeds < 100 ? "" : missing_coverage(coverage, arguments.seeds);
   if (!missing.empty()) std::cout << "too little was tried:" << missing << "\n";
   return failures == 0 && missing.empty() ? 0 : 1;
 }

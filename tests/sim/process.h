@@ -1,6 +1,6 @@
 #pragma once
-// One virtual operating-system process: threads that sleep, wait for a bell, are stopped and continued, and die together
-// in the middle of whatever they do.
+// One virtual operating-system process: threads that sleep, wait for a bell, are stopped and continued, and die
+// together in the middle of whatever they do.
 
 #include <algorithm>
 #include <functional>

@@ -13,7 +13,7 @@ EngineOptions draw_engine(Dice& dice) {
   options.workers = dice.between(1, 4);
   options.window = dice.pick<Millis>({1s, 2s, 5s});
   options.lease = dice.pick<Millis>({2s, 4s, 8s});
-  options.grace = dice.pick<Millis>({4s, 10s, 30s});
+  options.grace = dice.pick<Millis>({3s, 6s, 12s});
   options.max_crashes = dice.between(2, 4);
   options.batch = dice.pick<std::size_t>({1, 3, 20, 1000});
   options.read_ahead = dice.pick<std::size_t>({8, 50, 10'000});
@@ -40,6 +40,8 @@ Scenario draw_scenario(Dice& dice) {
   s.missing_handler = draw_chance(dice, 0.3);
   s.drift_ppm = dice.pick<std::int64_t>({0, 1'000, 30'000});
 
+  s.forgotten_shard = s.shards > 1 && dice.chance(0.2) ? dice.between(0, s.shards - 1) : -1;
+  s.last_blow = dice.chance(0.5);
   s.noise = dice.between(Time{20s}, Time{40s});
   s.tasks = dice.between(10, 35);
   s.duplicate_key = draw_chance(dice, 0.3);
@@ -52,8 +54,8 @@ Scenario draw_scenario(Dice& dice) {
   s.calls.reply_lost = draw_chance(dice, 0.1);
   s.calls.late = draw_chance(dice, 0.03);
   s.calls.slow = draw_chance(dice, 0.03);
-  s.calls.death_before = draw_chance(dice, 0.003);
-  s.calls.death_after = draw_chance(dice, 0.003);
+  s.calls.death_before = draw_chance(dice, 0.01);
+  s.calls.death_after = draw_chance(dice, 0.01);
   s.slowest = s.calls.slow > 0 ? dice.between(Time{100ms}, Time{8s}) : Time{0};
 
   s.troubles.crash = draw_mean(dice, 5s, 30s);
@@ -70,18 +72,20 @@ std::string to_text(const Scenario& s) {
   const auto often = [&](Time mean) { return mean == Time{0} ? std::string{"never"} : "every " + seconds(mean); };
   const EngineOptions& e = s.engine;
   return fmt::format(
-      "{} instances of {} workers claiming {} ahead, {} shards, window {}, lease {}, grace {}, batch {}, read_ahead {}, "
+      "{} instances of {} workers claiming {} ahead, {} shards, window {}, lease {}, grace {}, batch {}, read_ahead "
+      "{}, "
       "max_crashes {}\n"
       "{} submissions in {}, {:.0f} % of known keys, {:.1f} % poison, cancel {}, requeue {}, handler missing {:.0f} %\n"
       "calls: unavailable {:.1f} %, request lost {:.1f} %, late {:.1f} %, reply lost {:.1f} %, slow {:.1f} % (to {}), "
       "death {:.2f} % before and {:.2f} % after; clocks drift by {} ppm\n"
-      "crash {}, pause {}, drain {}, outage {}, partition {}, views {}\n",
+      "crash {}, pause {}, drain {}, outage {}, partition {}, views {}; forgotten shard {}{}\n",
       s.instances, e.workers, s.claim_ahead, s.shards, seconds(e.window), seconds(e.lease), seconds(e.grace), e.batch,
       e.read_ahead, e.max_crashes, s.tasks, seconds(s.noise), 100 * s.duplicate_key, 100 * s.poison, often(s.cancel),
       often(s.requeue), 100 * s.missing_handler, 100 * s.calls.unavailable, 100 * s.calls.request_lost,
       100 * s.calls.late, 100 * s.calls.reply_lost, 100 * s.calls.slow, seconds(s.slowest), 100 * s.calls.death_before,
       100 * s.calls.death_after, s.drift_ppm, often(s.troubles.crash), often(s.troubles.pause), often(s.troubles.drain),
-      often(s.troubles.outage), often(s.troubles.partition), often(s.troubles.views));
+      often(s.troubles.outage), often(s.troubles.partition), often(s.troubles.views), s.forgotten_shard,
+      s.last_blow ? "; a last blow" : "");
 }
 
 }  // namespace easyretry::sim

@@ -40,11 +40,13 @@ struct Scenario {
   double missing_handler = 0;   // chance that a process lacks one, as half of a rolling deploy does
   std::int64_t drift_ppm = 0;   // at most, either way
 
-  Time noise{0};  // how long faults are injected
+  int forgotten_shard = -1;  // nobody looks at it when the views agree; -1: there is none
+  bool last_blow = false;    // an instance dies with its hands full at the end of the noise
+  Time noise{0};             // how long faults are injected
   int tasks = 0;
   double duplicate_key = 0;
   double poison = 0;
-  Time cancel{0};   // mean time between two
+  Time cancel{0};  // mean time between two
   Time requeue{0};
   CallFaults calls;
   Troubles troubles;

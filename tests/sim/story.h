@@ -15,7 +15,7 @@ struct Tenure {
   int holder = -1;
   TimePoint granted{};  // when the present lease was given: by the claim or the last renewal
   TimePoint until{};
-  TimePoint due{};      // what the task was due at when it was claimed
+  TimePoint due{};        // what the task was due at when it was claimed
   bool released = false;  // settled or cancelled
   bool begun = false;     // user code was: the handler or a callback
   bool ran = false;       // the handler was begun

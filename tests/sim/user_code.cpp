@@ -24,7 +24,9 @@ Policy policy() {
 
 }  // namespace
 
-std::span<const HandlerKind> handler_kinds() { return kHandlers; }
+std::span<const HandlerKind> handler_kinds() {
+  return kHandlers;
+}
 
 const HandlerKind& handler_kind(std::string_view name) {
   return *std::find_if(kHandlers.begin(), kHandlers.end(), [&](const HandlerKind& kind) { return kind.name == name; });
@@ -68,7 +70,9 @@ detail::Reply UserCode::run(Process& process, int instance, const std::string& k
   }
   if (plan.kind == Plan::Kind::poison) process.die();
 
-  const auto end = [&](Verdict verdict) { journal_.write(instance, Ended{info.id, info.version, Code::handler, verdict}); };
+  const auto end = [&](Verdict verdict) {
+    journal_.write(instance, Ended{info.id, info.version, Code::handler, verdict});
+  };
   const auto fails = [&](std::string why) -> detail::Reply {
     end(Verdict::failed);
     throw std::runtime_error(std::move(why));
@@ -87,9 +91,7 @@ detail::Reply UserCode::run(Process& process, int instance, const std::string& k
       return {.answer = retry_after(dice_.between(Millis{0}, Millis{5000})), .result = {}};
     case Plan::Kind::doomed: return fails("no such account");
     case Plan::Kind::gives_up:
-    case Plan::Kind::deadly_callback:
-      end(Verdict::failed);
-      return {.answer = give_up("closed"), .result = {}};
+    case Plan::Kind::deadly_callback: end(Verdict::failed); return {.answer = give_up("closed"), .result = {}};
     case Plan::Kind::unreadable: end(Verdict::failed); throw detail::UndecodablePayload("not what was expected");
     case Plan::Kind::succeeds:
     case Plan::Kind::poison: break;

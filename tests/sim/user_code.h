@@ -21,10 +21,10 @@ inline constexpr char kUnstorable = '\xff';
 struct Plan {
   enum class Kind {
     succeeds,
-    flaky,            // fails a few times first
-    unstorable,       // as flaky, with an error text that cannot be stored
-    waits,            // as flaky, and says itself when to come back
-    doomed,           // always fails
+    flaky,       // fails a few times first
+    unstorable,  // as flaky, with an error text that cannot be stored
+    waits,       // as flaky, and says itself when to come back
+    doomed,      // always fails
     gives_up,
     unreadable,       // its payload does not fit
     poison,           // kills the process that runs it
@@ -72,10 +72,10 @@ class UserCode {
   Journal& journal_;
   const Scenario& scenario_;
   bool calm_ = false;
-  std::map<std::string, Plan> plans_;     // by key
+  std::map<std::string, Plan> plans_;              // by key
   std::map<std::string, std::string> handler_of_;  // by key
-  std::map<std::string, int> runs_;       // executions so far, by key
-  std::map<std::string, int> told_;       // callbacks so far, by key
+  std::map<std::string, int> runs_;                // executions so far, by key
+  std::map<std::string, int> told_;                // callbacks so far, by key
 };
 
 }  // namespace easyretry::sim

@@ -21,13 +21,21 @@ Weather::Fate Weather::fate_of_call(int instance) {
   return dice_.chance(faults_.slow) ? Fate::slow : Fate::fine;
 }
 
-Time Weather::one_way() { return dice_.between(Time{50us}, Time{1ms}); }
+Time Weather::one_way() {
+  return dice_.between(Time{50us}, Time{1ms});
+}
 
-Time Weather::slow_way() { return dice_.between(Time{10ms}, std::max(Time{10ms}, slowest_)); }
+Time Weather::slow_way() {
+  return dice_.between(Time{10ms}, std::max(Time{10ms}, slowest_));
+}
 
-Time Weather::time_out() { return dice_.chance(0.5) ? dice_.between(Time{100us}, Time{2ms}) : dice_.between(Time{1ms}, Time{1s}); }
+Time Weather::time_out() {
+  return dice_.chance(0.5) ? dice_.between(Time{100us}, Time{2ms}) : dice_.between(Time{1ms}, Time{1s});
+}
 
-Time Weather::late_by() { return dice_.between(Time{1ms}, Time{10s}); }
+Time Weather::late_by() {
+  return dice_.between(Time{1ms}, kLatest);
+}
 
 void Weather::cut_off_until(int instance, Time until) {
   Time& end = cut_off_until_[instance];

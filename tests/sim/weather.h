@@ -9,16 +9,19 @@ namespace easyretry::sim {
 
 class Weather {
  public:
+  // The most by which a request that was given up can be carried out late.
+  static constexpr Time kLatest = std::chrono::seconds{10};
+
   enum class Fate { fine, slow, unavailable, request_lost, late, reply_lost, death_before, death_after };
 
   Weather(const Scheduler& scheduler, Dice& dice, const Scenario& scenario)
       : scheduler_(scheduler), dice_(dice), faults_(scenario.calls), slowest_(scenario.slowest) {}
 
   Fate fate_of_call(int instance);
-  Time one_way();       // for a request or a reply
+  Time one_way();  // for a request or a reply
   Time slow_way();
-  Time time_out();      // until an unreachable store is given up
-  Time late_by();       // until a request that was given up is carried out after all
+  Time time_out();  // until an unreachable store is given up
+  Time late_by();   // until a request that was given up is carried out after all
 
   void store_down_until(Time until) { down_until_ = std::max(down_until_, until); }
   void cut_off_until(int instance, Time until);

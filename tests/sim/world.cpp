@@ -11,8 +11,6 @@ using namespace std::chrono_literals;
 constexpr Time kPatience = 15min;
 // A run has some ten thousand events; one with this many turns in circles.
 constexpr std::uint64_t kMostEvents = 2'000'000;
-// The latest that a request which was given up can be carried out (weather.cpp).
-constexpr Time kLatest = 10s;
 
 }  // namespace
 
@@ -21,7 +19,8 @@ World::World(std::uint64_t seed)
       scenario_(draw_scenario(dice_)),
       scheduler_(dice_.seed()),
       store_clock_(scheduler_),
-      store_({.total_shards = scenario_.shards, .history = storage::History::all, .id_seed = dice_.seed()}, store_clock_),
+      store_({.total_shards = scenario_.shards, .history = storage::History::all, .id_seed = dice_.seed()},
+             store_clock_),
       journal_(store_clock_),
       weather_(scheduler_, dice_, scenario_),
       user_code_(dice_, journal_, scenario_) {
@@ -68,7 +67,8 @@ std::vector<task::TaskRecord> World::everything(bool finished) {
   return store_.list(query).value();
 }
 
-// ---- trouble ------------------------------------------------------------------------------------------------------------
+// ---- trouble
+// ------------------------------------------------------------------------------------------------------------
 
 void World::every(Time mean, std::function<void()> what) {
   if (mean == Time{0}) return;
@@ -123,11 +123,12 @@ void World::start(Instance& instance) {
   if (!instance.alive()) instance.start(view_of(instance.number()), !noisy_);
 }
 
-// Agreeing, each shard has one owner. Otherwise it may have none, or several.
+// Agreeing, each shard has one owner, but for a forgotten one. Otherwise it may have none, or several.
 std::vector<ShardId> World::view_of(int instance) {
   std::vector<ShardId> shards;
   for (int shard = 0; shard < scenario_.shards; ++shard) {
-    const bool mine = views_agree_ ? shard % scenario_.instances == instance : dice_.chance(1.0 / scenario_.instances);
+    const bool agreed = shard != scenario_.forgotten_shard && shard % scenario_.instances == instance;
+    const bool mine = views_agree_ ? agreed : dice_.chance(1.0 / scenario_.instances);
     if (mine) shards.push_back(ShardId{static_cast<std::uint16_t>(shard)});
   }
   return shards;
@@ -138,19 +139,25 @@ void World::calm_down() {
   noisy_ = false;
   views_agree_ = true;
   weather_.calm_down();
-  Time calm = scheduler_.now() + std::max(kLatest, 2 * scenario_.slowest);
+  Time calm = scheduler_.now() + std::max(Weather::kLatest, 2 * scenario_.slowest);
   for (Instance& instance : instances_) {
     if (instance.alive() && instance.lacks_a_handler()) instance.crash();
     calm = std::max(calm, instance.paused_until());
     if (instance.alive()) instance.own(view_of(instance.number()));
   }
   run_until(calm, [] { return false; });
-  for (Instance& instance : instances_) start(instance);
   user_code_.calm_down();
+  if (scenario_.last_blow) {
+    const auto busiest = std::max_element(instances_.begin(), instances_.end(),
+                                          [](const Instance& a, const Instance& b) { return a.holds() < b.holds(); });
+    if (busiest->alive()) busiest->crash();
+  }
+  for (Instance& instance : instances_) start(instance);
   journal_.write(-1, Calm{});
 }
 
-// ---- clients ------------------------------------------------------------------------------------------------------------
+// ---- clients
+// ------------------------------------------------------------------------------------------------------------
 
 void World::invite_clients() {
   for (int i = 0; i < scenario_.tasks; ++i) {
@@ -164,15 +171,32 @@ void World::submit() {
   Instance* instance = pick_alive();
   if (instance == nullptr) return;
   std::vector<task::NewTask> tasks;
-  for (int n = dice_.chance(0.2) ? dice_.between(2, 5) : 1; n > 0; --n) tasks.push_back(user_code_.draw_task(store_clock_.now()));
+  for (int n = dice_.chance(0.2) ? dice_.between(2, 5) : 1; n > 0; --n) {
+    tasks.push_back(user_code_.draw_task(store_clock_.now()));
+    ++submissions_[tasks.back().key];
+  }
   instance->call([this, client = clients_, number = instance->number(), tasks = std::move(tasks)](engine::Core& core) {
+    const std::size_t before = journal_.entries().size();
     const auto stored = core.submit(tasks);
+    for (const task::NewTask& task : tasks) check_stored_once(task.key, before, number);
     if (!stored) return;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       journal_.write(number, Acked{(*stored)[i].id, tasks[i].key});
       acked_.push_back((*stored)[i].id);
     }
   });
+}
+
+// A reply that is lost must not make two tasks of one, even if the first has ended meanwhile. Where requests arrive
+// late nobody can promise that.
+void World::check_stored_once(const std::string& key, std::size_t since, int instance) {
+  if (submissions_[key] > 1 || scenario_.calls.late > 0) return;
+  const auto times = std::count_if(journal_.entries().begin() + static_cast<std::ptrdiff_t>(since),
+                                   journal_.entries().end(), [&](const Entry& entry) {
+                                     const auto* inserted = std::get_if<Inserted>(&entry.what);
+                                     return inserted != nullptr && inserted->key == key;
+                                   });
+  if (times > 1) journal_.write(instance, Wrong{"I16", "one submission of " + key + " was stored twice"});
 }
 
 void World::cancel() {
@@ -184,7 +208,9 @@ void World::cancel() {
 void World::requeue() {
   Instance* instance = pick_alive();
   if (instance == nullptr || acked_.empty()) return;
-  instance->call([client = clients_, id = dice_.pick(acked_)](engine::Core& core) { (void)core.store().requeue({&id, 1}); });
+  instance->call([client = clients_, id = dice_.pick(acked_)](engine::Core& core) {
+    (void)core.store().requeue({&id, 1});
+  });
 }
 
 }  // namespace easyretry::sim

@@ -21,6 +21,7 @@ class World {
   const Journal& journal() const { return journal_; }
   Journal& journal() { return journal_; }
   const Scenario& scenario() const { return scenario_; }
+  const std::map<std::string, Plan>& plans() const { return user_code_.plans(); }
   std::uint64_t events() const { return scheduler_.events(); }
   std::vector<Violation> violations() const;
 
@@ -32,6 +33,7 @@ class World {
   // What clients do. Each call runs on a thread of an instance and is lost with it.
   void invite_clients();
   void submit();
+  void check_stored_once(const std::string& key, std::size_t since, int instance);
   void cancel();
   void requeue();
 
@@ -54,9 +56,10 @@ class World {
 
   bool noisy_ = true;
   bool views_agree_ = true;
+  std::map<std::string, int> submissions_;  // by key
   std::vector<TaskId> acked_;
   const std::shared_ptr<int> clients_ = std::make_shared<int>();  // each call under way holds a copy
-  std::vector<task::TaskRecord> live_, history_;  // at the end
+  std::vector<task::TaskRecord> live_, history_;                  // at the end
 };
 
 }  // namespace easyretry::sim

@@ -1,11 +1,11 @@
 // docs/state-machine.md against the table: its picture has exactly the table's edges, its list exactly the table's
 // rows.
 
+#include <algorithm>
 #include <fstream>
-#include <iterator>
-#include <regex>
 #include <set>
 #include <string>
+#include <string_view>
 
 #include <gtest/gtest.h>
 
@@ -14,9 +14,18 @@
 namespace easyretry::task {
 namespace {
 
-std::string page() {
-  std::ifstream file{EASYRETRY_ROOT "/docs/state-machine.md"};
-  return {std::istreambuf_iterator<char>{file}, {}};
+// The lines of the page that begin so, without what indents them.
+std::set<std::string> lines(const std::set<std::string>& beginnings, std::string_view holding) {
+  std::ifstream page{EASYRETRY_ROOT "/docs/state-machine.md"};
+  std::set<std::string> found;
+  for (std::string line; std::getline(page, line);) {
+    line.erase(0, line.find_first_not_of(' '));
+    const bool begins = std::any_of(beginnings.begin(), beginnings.end(),
+                                    [&](const std::string& beginning) { return line.starts_with(beginning); });
+    if (!begins || line.find(holding) == std::string::npos) continue;
+    EXPECT_TRUE(found.insert(line).second) << "twice on the page: " << line;
+  }
+  return found;
 }
 
 // The names of the page are those of the code; to_string(TaskState) is in capitals, for people.
@@ -33,16 +42,8 @@ std::string added(int count) {
   return count > 0 ? "+" + std::to_string(count) : std::to_string(count);
 }
 
-std::set<std::string> matches(const std::string& text, const std::regex& line, const std::string& format) {
-  std::set<std::string> found;
-  for (std::sregex_iterator it{text.begin(), text.end(), line}; it != std::sregex_iterator{}; ++it) {
-    EXPECT_TRUE(found.insert(it->format(format)).second) << "twice on the page: " << it->str();
-  }
-  return found;
-}
-
 TEST(StateMachinePage, ThePictureShowsEveryTransitionAndNoOther) {
-  const auto drawn = matches(page(), std::regex{R"(\n +(\w+) --> (\w+): (\w+))"}, "$1 --> $2: $3");
+  const auto drawn = lines({"pending", "running", "finished"}, ": ");
   std::set<std::string> table;
   for (const Transition& row : transitions()) {
     table.insert(name(row.from) + " --> " + name(row.to) + ": " + std::string{to_string(row.event)});
@@ -51,7 +52,7 @@ TEST(StateMachinePage, ThePictureShowsEveryTransitionAndNoOther) {
 }
 
 TEST(StateMachinePage, TheListCountsAsTheTableDoes) {
-  const auto listed = matches(page(), std::regex{R"(\n\| (pending|running|finished) (\|[^\n]*\|))"}, "| $1 $2");
+  const auto listed = lines({"| pending", "| running", "| finished"}, "|");
   std::set<std::string> table;
   for (const Transition& row : transitions()) {
     table.insert("| " + name(row.from) + " | " + std::string{to_string(row.event)} + " | " + name(row.to) + " | " +
@@ -61,8 +62,8 @@ TEST(StateMachinePage, TheListCountsAsTheTableDoes) {
 }
 
 TEST(StateMachinePage, TasksBeginPendingAndEndFinished) {
-  EXPECT_NE(page().find("[*] --> pending: insert"), std::string::npos);
-  EXPECT_NE(page().find("finished --> [*]"), std::string::npos);
+  EXPECT_EQ(lines({"[*] -->"}, ""), std::set<std::string>{"[*] --> pending: insert"});
+  EXPECT_EQ(lines({"finished --> [*]"}, "").size(), 1U);
 }
 
 }  // namespace
