@@ -31,6 +31,7 @@ ShardId shard_of(TaskId id) {
 }
 
 TaskId TaskIdSource::next(TimePoint now, ShardId shard) {
+  now = std::max(now, kEpoch);  // a clock that is wrong must not make all its ids the same
   if (now > millisecond_) {
     millisecond_ = now;
     drawn_ = 0;

@@ -16,7 +16,7 @@ TaskId make_task_id(TimePoint created, ShardId shard, unsigned sequence);
 TimePoint created_at(TaskId id);  // exact to the millisecond, or a little later where ids were borrowed
 ShardId shard_of(TaskId id);
 
-// Draws ids that grow. Not thread-safe: each store guards its own.
+// Draws distinct ids; those of a later millisecond are greater. Not thread-safe: each store guards its own.
 class TaskIdSource {
  public:
   explicit TaskIdSource(std::uint64_t seed) : next_(static_cast<unsigned>(seed)) {}

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/later.h"
 #include "task/guards.h"
 
 namespace easyretry::task {
@@ -19,7 +20,7 @@ constexpr std::array kTable{
     Transition{running, Event::renew, running, 0, 0, false},
     Transition{running, Event::retry, pending, 0, 0, true},
     Transition{running, Event::advance, pending, 0, 0, true},
-    Transition{running, Event::hand_back, pending, -1, 0, true},
+    Transition{running, Event::hand_back, pending, -kCounted, 0, true},
     Transition{running, Event::finish, finished, 0, 0, true},
     Transition{pending, Event::cancel, finished, 0, 0, true},
     Transition{running, Event::cancel, finished, 0, 0, true},
@@ -94,6 +95,12 @@ std::optional<Event> claim_event(const TaskRecord& record, const Ticket& ticket,
   return Event::claim_expired;
 }
 
+std::optional<Event> cancel_event(const TaskRecord& record, bool tell) {
+  if (!tell) return Event::cancel;
+  if (record.info.stage != Stage::run) return std::nullopt;
+  return Event::cancel_and_tell;
+}
+
 bool holds(const TaskRecord& record, const Ticket& ticket) {
   if (guards::fence_on_settle && record.info.version != ticket.version) return false;
   return record.info.state == TaskState::running;
@@ -103,7 +110,11 @@ void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePo
   move(record, event);
   ++record.info.deliveries;
   record.locked_by = owner;
-  record.lease_until = now + lease;
+  record.lease_until = base::later(now, lease);
+}
+
+void apply_renewal(TaskRecord& record, TimePoint now, Millis lease) {
+  record.lease_until = base::later(now, lease);
 }
 
 void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoint now) {
@@ -116,13 +127,13 @@ void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoin
       record.info.finished_at = now;
       break;
     case Settlement::Kind::retry:
-      record.info.next_at = now + settlement.delay;
+      record.info.next_at = base::later(now, settlement.delay);
       break;
     case Settlement::Kind::advance:
       record.info.stage = settlement.stage;
       record.info.outcome = settlement.outcome;
       record.result = settlement.result;
-      record.info.next_at = now + settlement.delay;
+      record.info.next_at = base::later(now, settlement.delay);
       break;
     case Settlement::Kind::hand_back:
       break;
@@ -151,7 +162,7 @@ TaskRecord new_record(const NewTask& task, TaskId id, TimePoint now) {
   record.info.business_id = task.business_id;
   record.info.version = 1;
   record.info.created_at = now;
-  record.info.next_at = task.due_at.value_or(now + task.delay);
+  record.info.next_at = task.due_at.value_or(base::later(now, task.delay));
   record.payload = task.payload;
   record.payload_version = task.payload_version;
   record.rules = task.rules;
@@ -172,6 +183,7 @@ TaskRecord next_generation(const TaskRecord& finished, TaskId id, TimePoint now)
   info.finished_at.reset();
   record.callback_attempts = 0;
   record.result.clear();
+  if (record.rules.deadline && *record.rules.deadline <= now) record.rules.deadline.reset();
   release(record);
   return record;
 }

@@ -48,13 +48,18 @@ std::optional<Transition> transition(TaskState from, Event event);
 std::optional<Event> claim_event(const TaskRecord& record, const Ticket& ticket, TimePoint now);
 // Settling and renewing need the version the claim gave.
 bool holds(const TaskRecord& record, const Ticket& ticket);
+// A task that waits for its callback has its outcome: telling again would run the callback twice, or call a success a
+// failure.
+std::optional<Event> cancel_event(const TaskRecord& record, bool tell);
 
 // The changes. Each requires that its guard allowed it.
 void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePoint now, Millis lease);
+void apply_renewal(TaskRecord& record, TimePoint now, Millis lease);
 void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoint now);
 void apply_cancel(TaskRecord& record, Event event, TimePoint now);
 
-// A fresh row for a task to be stored, and the next generation of one that has ended.
+// A fresh row for a task to be stored, and the next generation of one that has ended. A deadline that has passed is
+// dropped: whoever requeues wants it run.
 TaskRecord new_record(const NewTask& task, TaskId id, TimePoint now);
 TaskRecord next_generation(const TaskRecord& finished, TaskId id, TimePoint now);
 

@@ -34,6 +34,15 @@ TEST_P(StoreConformance, ARequeuedTaskStartsAgainUnderANewId) {
   EXPECT_EQ(fresh.result, "");
 }
 
+TEST_P(StoreConformance, ARequeuedTaskKeepsADeadlineThatIsStillAheadAndDropsOneThatHasPassed) {
+  const auto due_by = [&](Millis after) { return task::RetryRules{.deadline = now() + after, .backoff = {}}; };
+  const TaskRecord ahead = finished(a_task().rules(due_by(2h)), Outcome::quarantined);
+  const TaskRecord passed = finished(a_task().rules(due_by(1h)), Outcome::exhausted);
+  clock().advance(1h);
+  EXPECT_EQ(record(requeue(ahead.info.id).value()).rules.deadline, now() + 1h);
+  EXPECT_EQ(record(requeue(passed.info.id).value()).rules.deadline, std::nullopt);
+}
+
 TEST_P(StoreConformance, ARequeuedTaskCanBeClaimedAtOnce) {
   const TaskRecord ended = finished(a_task());
   const TaskRecord fresh = record(requeue(ended.info.id).value());

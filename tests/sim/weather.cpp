@@ -29,8 +29,10 @@ Time Weather::slow_way() {
   return dice_.between(Time{10ms}, std::max(Time{10ms}, slowest_));
 }
 
+// A refused connection is noticed at once, a lost packet after a time-out.
 Time Weather::time_out() {
-  return dice_.chance(0.5) ? dice_.between(Time{100us}, Time{2ms}) : dice_.between(Time{1ms}, Time{1s});
+  if (dice_.chance(0.5)) return dice_.between(Time{100us}, Time{2ms});
+  return dice_.chance(0.8) ? dice_.between(Time{1ms}, Time{1s}) : dice_.between(Time{1s}, Time{4s});
 }
 
 Time Weather::late_by() {

@@ -1,6 +1,7 @@
 #include "sim/world.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace easyretry::sim {
 namespace {
@@ -137,13 +138,13 @@ std::vector<ShardId> World::view_of(int instance) {
 // Nothing is injected from here on, but what was injected takes a while to end.
 void World::calm_down() {
   noisy_ = false;
-  views_agree_ = true;
+  const bool views_change = !std::exchange(views_agree_, true);
   weather_.calm_down();
   Time calm = scheduler_.now() + std::max(Weather::kLatest, 2 * scenario_.slowest);
   for (Instance& instance : instances_) {
     if (instance.alive() && instance.lacks_a_handler()) instance.crash();
     calm = std::max(calm, instance.paused_until());
-    if (instance.alive()) instance.own(view_of(instance.number()));
+    if (instance.alive() && views_change) instance.own(view_of(instance.number()));
   }
   run_until(calm, [] { return false; });
   user_code_.calm_down();
@@ -190,7 +191,7 @@ void World::submit() {
 // A reply that is lost must not make two tasks of one, even if the first has ended meanwhile. Where requests arrive
 // late nobody can promise that.
 void World::check_stored_once(const std::string& key, std::size_t since, int instance) {
-  if (submissions_[key] > 1 || scenario_.calls.late > 0) return;
+  if (submissions_[key] > 1 || scenario_.calls.late > 0 || scenario_.drift_ppm > 0) return;
   const auto times = std::count_if(journal_.entries().begin() + static_cast<std::ptrdiff_t>(since),
                                    journal_.entries().end(), [&](const Entry& entry) {
                                      const auto* inserted = std::get_if<Inserted>(&entry.what);

@@ -101,14 +101,14 @@ bool MemoryStore::settle_one(const Settlement& settlement, TimePoint now) {
 Result<Applied> MemoryStore::renew(std::span<const Ticket> tickets, Millis lease) {
   const std::lock_guard lock{mutex_};
   Applied reply{.now = clock_.now(), .applied = {}};
-  for (const Ticket& ticket : tickets) reply.applied.push_back(renew_one(ticket, reply.now + lease));
+  for (const Ticket& ticket : tickets) reply.applied.push_back(renew_one(ticket, reply.now, lease));
   return reply;
 }
 
-bool MemoryStore::renew_one(const Ticket& ticket, TimePoint until) {
+bool MemoryStore::renew_one(const Ticket& ticket, TimePoint now, Millis lease) {
   const TaskRecord* task = live_.find(ticket.id);
   if (task == nullptr || !task::holds(*task, ticket)) return false;
-  live_.change(ticket.id, [&](TaskRecord& renewed) { renewed.lease_until = until; });
+  live_.change(ticket.id, [&](TaskRecord& renewed) { task::apply_renewal(renewed, now, lease); });
   return true;
 }
 
@@ -148,10 +148,9 @@ Result<Applied> MemoryStore::cancel(std::span<const TaskId> ids, Cancel how) {
 bool MemoryStore::cancel_one(TaskId id, Cancel how, TimePoint now) {
   const TaskRecord* task = live_.find(id);
   if (task == nullptr) return false;
-  // A callback that is due has its outcome; telling again would run it twice, or call a success a failure.
-  if (how == Cancel::tell && task->info.stage != Stage::run) return false;
-  const task::Event event = how == Cancel::end ? task::Event::cancel : task::Event::cancel_and_tell;
-  live_.change(id, [&](TaskRecord& cancelled) { task::apply_cancel(cancelled, event, now); });
+  const auto event = task::cancel_event(*task, how == Cancel::tell);
+  if (!event) return false;
+  live_.change(id, [&](TaskRecord& cancelled) { task::apply_cancel(cancelled, *event, now); });
   retire(id);
   return true;
 }

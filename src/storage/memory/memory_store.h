@@ -44,7 +44,7 @@ class MemoryStore final : public Store {
   Inserted insert_one(const NewTask& task, TimePoint now);
   std::optional<TaskRecord> claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now);
   bool settle_one(const Settlement& settlement, TimePoint now);
-  bool renew_one(const Ticket& ticket, TimePoint until);
+  bool renew_one(const Ticket& ticket, TimePoint now, Millis lease);
   bool cancel_one(TaskId id, Cancel how, TimePoint now);
   std::optional<TaskId> requeue_one(TaskId id, TimePoint now);
   const TaskRecord* record(TaskId id) const;

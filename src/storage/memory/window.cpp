@@ -3,16 +3,11 @@
 #include <algorithm>
 #include <map>
 
+#include "base/later.h"
 #include "task/transitions.h"
 
 namespace easyretry::storage {
 namespace {
-
-// The end of the window. Millis::max() asks for everything, so the sum must not wrap around.
-TimePoint window_end(TimePoint now, Millis ahead) {
-  const bool past_the_end = ahead > Millis{0} && now > TimePoint::max() - ahead;
-  return past_the_end ? TimePoint::max() : now + ahead;
-}
 
 // Judged by the claim's own guard at the moment the claim would come.
 bool claimable(const TaskRecord& record, TimePoint now) {
@@ -23,7 +18,7 @@ bool claimable(const TaskRecord& record, TimePoint now) {
 class WindowScan {
  public:
   WindowScan(const LiveTasks& live, const LoadQuery& query, TimePoint now)
-      : live_(live), query_(query), until_(window_end(now, query.ahead)) {
+      : live_(live), query_(query), until_(base::later(now, query.ahead)) {
     reply_.now = now;
   }
 

@@ -1,5 +1,6 @@
 #include "storage/sqlite/claims.h"
 
+#include "base/later.h"
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/statements.h"
 
@@ -23,7 +24,7 @@ std::optional<TaskRecord> Claims::claim_one(const Ticket& ticket, const ClaimReq
                        .bind(2, ticket.version)
                        .bind(3, to_ms(now))
                        .bind(4, request.owner)
-                       .bind(5, to_ms(later(now, request.lease)))
+                       .bind(5, to_ms(base::later(now, request.lease)))
                        .run() == 1;
   if (!won) return std::nullopt;
   record_.bind(1, id);
@@ -36,7 +37,7 @@ Applied Claims::renew(std::span<const Ticket> tickets, Millis lease, TimePoint n
   Applied reply{.now = now, .applied = {}};
   for (const Ticket& ticket : tickets) {
     renew_.bind(1, static_cast<std::int64_t>(ticket.id)).bind(2, ticket.version);
-    reply.applied.push_back(renew_.bind(3, to_ms(now)).bind(4, to_ms(later(now, lease))).run() == 1);
+    reply.applied.push_back(renew_.bind(3, to_ms(now)).bind(4, to_ms(base::later(now, lease))).run() == 1);
   }
   return reply;
 }

@@ -129,10 +129,4 @@ task::TaskRecord read_record(const Statement& statement) {
   return record;
 }
 
-TimePoint later(TimePoint now, Millis delay) {
-  if (delay > Millis{0} && now > TimePoint::max() - delay) return TimePoint::max();
-  if (delay < Millis{0} && now < TimePoint::min() - delay) return TimePoint::min();
-  return now + delay;
-}
-
 }  // namespace easyretry::storage::sqlite

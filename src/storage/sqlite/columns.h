@@ -24,7 +24,5 @@ inline TimePoint from_ms(std::int64_t ms) {
   return TimePoint{Millis{ms}};
 }
 
-// now + delay that stops at the ends of time instead of wrapping around: Millis::max() asks for "never".
-TimePoint later(TimePoint now, Millis delay);
 
 }  // namespace easyretry::storage::sqlite

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/later.h"
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/statements.h"
 #include "task/task_key.h"
@@ -38,7 +39,7 @@ InsertReply Inserts::insert(std::span<const NewTask> tasks, TimePoint now) {
 Inserted Inserts::insert_one(const NewTask& task, TimePoint now) {
   constexpr int kDraws = 100;
   const ShardId shard = task::shard_for(task.business_id, task.key, total_shards_);
-  const TimePoint due = task.due_at.value_or(later(now, task.delay));
+  const TimePoint due = task.due_at.value_or(base::later(now, task.delay));
   for (int draw = 0; draw < kDraws; ++draw) {
     const TaskId id = ids_.next(now, shard);
     if (add(task, id, shard, due, now)) return {.id = id, .version = 1, .next_at = due, .created = true};

@@ -1,5 +1,6 @@
 #include "storage/sqlite/settlements.h"
 
+#include "base/later.h"
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/statements.h"
 
@@ -7,7 +8,7 @@ namespace easyretry::storage::sqlite {
 namespace {
 
 std::int64_t due(const Settlement& settlement, TimePoint now) {
-  return to_ms(later(now, settlement.delay));
+  return to_ms(base::later(now, settlement.delay));
 }
 
 Statement& bind_ticket(Statement& statement, const Ticket& ticket) {

@@ -24,7 +24,6 @@ constexpr std::string_view kCarried =
 // Goes from history into the next generation as it is.
 constexpr std::string_view kInherited =
     "method_name, shard, namespace, task_key, first_failed_at, last_error_time, last_error_msg, max_attempts, "
-    "deadline, "
     "max_retry_duration, backoff_strategy, business_type, business_id, payload_version, params_json";
 
 constexpr std::string_view kLoad =
@@ -144,8 +143,8 @@ std::string finished_shard(const std::string& history) {
 
 std::string requeue_from(const std::string& history) {
   return joined("INSERT INTO retry_task (", kInherited,
-                ", id, version, status, generation, next_retry_time, created_at, updated_at) SELECT ", kInherited,
-                ", ?2, 1, 'PENDING', generation + 1, ?3, ?3, ?3 FROM ", history,
+                ", deadline, id, version, status, generation, next_retry_time, created_at, updated_at) SELECT ", kInherited,
+                ", CASE WHEN deadline > ?3 THEN deadline END, ?2, 1, 'PENDING', generation + 1, ?3, ?3, ?3 FROM ", history,
                 " WHERE id = ?1 ON CONFLICT DO NOTHING");
 }
 

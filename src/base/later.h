@@ -1,0 +1,14 @@
+#pragma once
+
+#include <easyretry/time.h>
+
+namespace easyretry::base {
+
+// now + delay, staying at the end of time instead of wrapping around: Millis::max() means "for ever".
+constexpr TimePoint later(TimePoint now, Millis delay) {
+  if (delay > Millis{0} && now > TimePoint::max() - delay) return TimePoint::max();
+  if (delay < Millis{0} && now < TimePoint::min() - delay) return TimePoint::min();
+  return now + delay;
+}
+
+}  // namespace easyretry::base
