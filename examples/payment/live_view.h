@@ -5,8 +5,9 @@
 #include <iostream>
 #include <string>
 
-#include <easyretry/easyretry.h>
 #include <unistd.h>
+
+#include <easyretry/easyretry.h>
 
 #include "ledger.h"
 
@@ -29,7 +30,8 @@ class LiveView {
  private:
   void full(const Ledger& ledger, const easyretry::Stats& stats) {
     const auto s = ledger.summary();
-    std::cout << "\x1b[H\x1b[2J\x1b[1mEasyRetry: orders against a flaky gateway\x1b[0m   (Ctrl-C stops, kill -9 loses nothing)\n\n"
+    std::cout << "\x1b[H\x1b[2J\x1b[1mEasyRetry: orders against a flaky gateway\x1b[0m   (Ctrl-C stops, kill -9 loses "
+                 "nothing)\n\n"
               << "  accepted " << std::setw(6) << s.accepted << "   paid   " << std::setw(6) << s.paid << "\n"
               << "  open     " << std::setw(6) << s.open() << "   failed " << std::setw(6) << s.failed << "\n\n"
               << "  attempts " << std::setw(6) << stats.claimed << "   retried " << std::setw(5) << stats.retried

@@ -63,13 +63,15 @@ void run(const Arguments& arguments) {
   Gateway gateway;
 
   Engine engine{"sqlite:" + arguments.folder + "/payment.db", {.workers = 8, .lease = 5s}};
-  auto pay = engine.retryable("payment.pay", [&](const Order& order) { return gateway.pay(order); },
-                              Policy{.backoff = Exponential{.first = 200ms, .cap = 5s, .jitter = 200ms},
-                                     .stop = {.max_attempts = 8, .max_duration = 10min},
-                                     .never_retry = {type<CardRefused>()},
-                                     .success_when = "result.code == 200"});
+  auto pay = engine.retryable(
+      "payment.pay", [&](const Order& order) { return gateway.pay(order); },
+      Policy{.backoff = Exponential{.first = 200ms, .cap = 5s, .jitter = 200ms},
+             .stop = {.max_attempts = 8, .max_duration = 10min},
+             .never_retry = {type<CardRefused>()},
+             .success_when = "result.code == 200"});
   pay.on_success([&](const Receipt& receipt, const TaskInfo& task) { ledger.paid(task.business_id, receipt.number); });
-  pay.on_final_failure([&](const Failure& failure, const TaskInfo& task) { ledger.failed(task.business_id, failure.message); });
+  pay.on_final_failure(
+      [&](const Failure& failure, const TaskInfo& task) { ledger.failed(task.business_id, failure.message); });
   engine.start();
 
   const auto before = ledger.summary();

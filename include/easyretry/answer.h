@@ -14,14 +14,20 @@ struct Answer {
   Millis delay{0};
 };
 
-inline Answer done() { return {}; }
+inline Answer done() {
+  return {};
+}
 // Counts as a failed attempt; the policy says when the next one is.
-inline Answer retry_later(std::string why) { return {Answer::Kind::retry_later, std::move(why)}; }
+inline Answer retry_later(std::string why) {
+  return {Answer::Kind::retry_later, std::move(why)};
+}
 // As above, but this long from now instead of what the backoff says.
 inline Answer retry_after(Millis delay, std::string why = "asked to wait") {
   return {Answer::Kind::retry_after, std::move(why), delay};
 }
 // A final failure, whatever the policy would still allow.
-inline Answer give_up(std::string why) { return {Answer::Kind::give_up, std::move(why)}; }
+inline Answer give_up(std::string why) {
+  return {Answer::Kind::give_up, std::move(why)};
+}
 
 }  // namespace easyretry

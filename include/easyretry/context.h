@@ -8,8 +8,8 @@
 namespace easyretry {
 
 struct TaskContext {
-  const TaskInfo& info;   // info.version is the fencing token: pass it on to whatever can refuse an older one
-  std::stop_token stop;   // set on timeout, lost lease, cancel and shutdown
+  const TaskInfo& info;  // info.version is the fencing token: pass it on to whatever can refuse an older one
+  std::stop_token stop;  // set on timeout, lost lease, cancel and shutdown
 };
 
 // The task that this thread is running, nullptr outside of a handler or callback.

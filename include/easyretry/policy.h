@@ -29,8 +29,7 @@ class Jitter {
   Jitter() = default;
   template <class Rep, class Period>
   Jitter(std::chrono::duration<Rep, Period> amount)  // NOLINT: `.jitter = 1s` is how people write it
-      : kind_(amount.count() == 0 ? Kind::none : Kind::additive),
-        amount_(std::chrono::ceil<Millis>(amount)) {}
+      : kind_(amount.count() == 0 ? Kind::none : Kind::additive), amount_(std::chrono::ceil<Millis>(amount)) {}
 
   static Jitter none() { return {}; }
   static Jitter full() { return Jitter{Kind::full}; }
@@ -90,9 +89,9 @@ using Backoff = std::variant<Exponential, Fixed, Linear, Ladder, EasyRetryClassi
 
 // Any one of them stops. An attempt that could only start after a limit is not waited for: the task ends at once.
 struct Stop {
-  int max_attempts = 16;                  // executions in all, the first one included; 0 = no limit
-  Millis max_duration{0};                 // since the task was stored; 0 = no limit
-  std::optional<TimePoint> deadline{};    // absolute
+  int max_attempts = 16;                // executions in all, the first one included; 0 = no limit
+  Millis max_duration{0};               // since the task was stored; 0 = no limit
+  std::optional<TimePoint> deadline{};  // absolute
   friend bool operator==(const Stop&, const Stop&) = default;
 };
 
@@ -132,7 +131,7 @@ ExceptionType type() {
 struct Policy {
   Backoff backoff = Exponential{};
   Stop stop{};
-  std::vector<ExceptionType> retry_on{};     // empty: everything that is not in never_retry
+  std::vector<ExceptionType> retry_on{};  // empty: everything that is not in never_retry
   std::vector<ExceptionType> never_retry{};
   // A Lua 5.4 expression over `result` and `args`, such as "result.code == 200". It runs without libraries and with
   // a limit on instructions and memory. Empty: a call that does not throw has succeeded.

@@ -98,7 +98,8 @@ class Retryable;
 template <class R, class... Args>
 class Retryable<R, std::tuple<Args...>> {
  public:
-  Retryable(std::weak_ptr<detail::HandlerHost> host, std::string name) : host_(std::move(host)), name_(std::move(name)) {}
+  Retryable(std::weak_ptr<detail::HandlerHost> host, std::string name)
+      : host_(std::move(host)), name_(std::move(name)) {}
 
   const std::string& name() const { return name_; }
 
@@ -133,6 +134,7 @@ class Retryable<R, std::tuple<Args...>> {
   template <std::ranges::input_range Range, class OptionsOf>
   std::vector<TaskId> submit_many(const Range& range, OptionsOf options_of) const {
     std::vector<detail::Submission> submissions;
+    if constexpr (std::ranges::sized_range<Range>) submissions.reserve(std::ranges::size(range));
     for (const auto& element : range) {
       submissions.push_back({payload_of(element), options_of(element), Millis{0}});
     }
@@ -158,7 +160,7 @@ class Retryable<R, std::tuple<Args...>> {
 
   // Called when the task has ended without success: callback(failure, task). Retried alone like on_success.
   template <class F>
-    requires std::invocable<const F&, const Failure&, const TaskInfo&>
+  requires std::invocable<const F&, const Failure&, const TaskInfo&>
   const Retryable& on_final_failure(F callback) const {
     host()->set_on_final_failure(name_, std::move(callback));
     return *this;

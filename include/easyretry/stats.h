@@ -11,7 +11,7 @@ struct Stats {
   std::uint64_t stored = 0;
   std::uint64_t claimed = 0;
   std::uint64_t succeeded = 0;
-  std::uint64_t retried = 0;            // attempts that failed and were scheduled again
+  std::uint64_t retried = 0;  // attempts that failed and were scheduled again
   std::uint64_t exhausted = 0;
   std::uint64_t rejected = 0;
   std::uint64_t quarantined = 0;
@@ -20,15 +20,15 @@ struct Stats {
   std::uint64_t handed_back = 0;
   std::uint64_t callback_failures = 0;
   std::uint64_t callbacks_abandoned = 0;
-  std::uint64_t lost_claims = 0;        // someone else was first; normal with several instances
-  std::uint64_t stale_settles = 0;      // finished after the lease was lost; changed nothing
+  std::uint64_t lost_claims = 0;    // someone else was first; normal with several instances
+  std::uint64_t stale_settles = 0;  // finished after the lease was lost; changed nothing
   std::uint64_t leases_lost = 0;
   std::uint64_t timeouts = 0;
   std::uint64_t store_errors = 0;
-  std::uint64_t internal_errors = 0;    // our own bugs, survived
+  std::uint64_t internal_errors = 0;  // our own bugs, survived
 
-  std::uint64_t read_ahead = 0;         // tasks in memory, waiting for their moment
-  std::uint64_t running = 0;            // claimed and not yet settled
+  std::uint64_t read_ahead = 0;                     // tasks in memory, waiting for their moment
+  std::uint64_t running = 0;                        // claimed and not yet settled
   std::map<std::string, std::uint64_t> no_handler;  // due tasks seen for names nobody registered here
 };
 

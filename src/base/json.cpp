@@ -131,20 +131,13 @@ class TreeBuilder {
 
 std::string_view describe(JsonKind kind) {
   switch (kind) {
-    case JsonKind::null:
-      return "null";
-    case JsonKind::boolean:
-      return "a boolean";
-    case JsonKind::integer:
-      return "an integer";
-    case JsonKind::number:
-      return "a number";
-    case JsonKind::string:
-      return "a string";
-    case JsonKind::array:
-      return "an array";
-    case JsonKind::object:
-      return "an object";
+    case JsonKind::null: return "null";
+    case JsonKind::boolean: return "a boolean";
+    case JsonKind::integer: return "an integer";
+    case JsonKind::number: return "a number";
+    case JsonKind::string: return "a string";
+    case JsonKind::array: return "an array";
+    case JsonKind::object: return "an object";
   }
   return "nothing known";
 }

@@ -19,7 +19,7 @@ void check_length(const char* what, const std::string& text, std::size_t most) {
 }  // namespace
 
 EngineImpl::EngineImpl(std::shared_ptr<storage::Store> store, const Clock& clock, EngineOptions options,
-                   const engine::MakeWorkers& workers)
+                       const engine::MakeWorkers& workers)
     : core_(std::move(store), clock, {std::move(options), "", 0}, workers) {}
 
 std::vector<TaskId> EngineImpl::submit(const std::string& handler, std::vector<Submission> submissions) {
@@ -58,8 +58,8 @@ task::NewTask EngineImpl::new_task(const engine::KnownHandler& handler, Submissi
   task.business_type = std::move(submission.options.business_type);
   task.business_id = std::move(submission.options.business_id);
   const Stop& stop = handler.handler.policy.stop;
-  task.rules = {stop.max_attempts, stop.max_duration, submission.options.deadline ? submission.options.deadline : stop.deadline,
-                handler.backoff_text};
+  task.rules = {stop.max_attempts, stop.max_duration,
+                submission.options.deadline ? submission.options.deadline : stop.deadline, handler.backoff_text};
   task.due_at = submission.options.due_at;
   task.delay = submission.delay;
   return task;
@@ -69,8 +69,7 @@ void EngineImpl::set_on_success(const std::string& handler, decltype(Handler::on
   core_.context().handlers.set_on_success(handler, std::move(callback));
 }
 
-void EngineImpl::set_on_final_failure(const std::string& handler,
-                                        decltype(Handler::on_final_failure) callback) {
+void EngineImpl::set_on_final_failure(const std::string& handler, decltype(Handler::on_final_failure) callback) {
   core_.context().handlers.set_on_final_failure(handler, std::move(callback));
 }
 

@@ -14,7 +14,7 @@ namespace easyretry::detail {
 class EngineImpl : public HandlerHost {
  public:
   EngineImpl(std::shared_ptr<storage::Store> store, const Clock& clock, EngineOptions options,
-       const engine::MakeWorkers& workers);
+             const engine::MakeWorkers& workers);
 
   std::vector<TaskId> submit(const std::string& handler, std::vector<Submission> submissions) override;
   void set_on_success(const std::string& handler, decltype(Handler::on_success) callback) override;

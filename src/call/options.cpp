@@ -1,7 +1,7 @@
-#include <easyretry/options.h>
-
 #include <stdexcept>
 #include <string>
+
+#include <easyretry/options.h>
 
 namespace easyretry {
 namespace {
@@ -16,21 +16,24 @@ void check(const char* field, std::int64_t value, std::int64_t least, std::int64
         ("use " + std::to_string(least) + unit + " to " + std::to_string(most) + unit).c_str());
 }
 
-constexpr std::int64_t kDay = 24 * 60 * 60 * 1000;
+constexpr std::int64_t kMinute = 60'000;  // ms
+constexpr std::int64_t kDay = 24 * 60 * kMinute;
+constexpr std::int64_t kMebibyte = 1'048'576;
 
 }  // namespace
 
 void validate(const EngineOptions& options) {
-  if (options.space.empty() || options.space.size() > 64) wrong("space", '"' + options.space + '"', "use 1 to 64 characters");
+  if (options.space.empty() || options.space.size() > 64)
+    wrong("space", '"' + options.space + '"', "use 1 to 64 characters");
   check("workers", options.workers, 1, 4096, "");
-  check("window", options.window.count(), 10, 10 * 60 * 1000, " ms");
+  check("window", options.window.count(), 10, 10 * kMinute, " ms");
   check("lease", options.lease.count(), 100, kDay, " ms");
   check("grace", options.grace.count(), 1, kDay, " ms");
   check("drain", options.drain.count(), 0, kDay, " ms");
   check("max_crashes", options.max_crashes, 1, 1000, "");
   check("batch", static_cast<std::int64_t>(options.batch), 1, 10'000, "");
   check("read_ahead", static_cast<std::int64_t>(options.read_ahead), 1'024, 100'000'000, "");
-  check("max_payload", static_cast<std::int64_t>(options.max_payload), 2, 64 * 1024 * 1024, "");
+  check("max_payload", static_cast<std::int64_t>(options.max_payload), 2, 64 * kMebibyte, "");
 }
 
 }  // namespace easyretry

@@ -1,6 +1,6 @@
-#include <easyretry/testing.h>
-
 #include <algorithm>
+
+#include <easyretry/testing.h>
 
 #include "call/engine_impl.h"
 #include "engine/inline_workers.h"
@@ -72,9 +72,13 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
 ManualEngine::ManualEngine(EngineOptions options, std::string_view store_url)
     : Engine((validate(options), std::make_shared<ManualImpl>(store_url, std::move(options)))) {}
 
-ManualClock& ManualEngine::clock() { return static_cast<ManualImpl&>(impl()).manual_clock(); }
+ManualClock& ManualEngine::clock() {
+  return static_cast<ManualImpl&>(impl()).manual_clock();
+}
 
-std::size_t ManualEngine::run_due() { return static_cast<ManualImpl&>(impl()).run_due(); }
+std::size_t ManualEngine::run_due() {
+  return static_cast<ManualImpl&>(impl()).run_due();
+}
 
 std::size_t ManualEngine::drain(Millis at_most) {
   auto& manual = static_cast<ManualImpl&>(impl());

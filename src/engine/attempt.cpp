@@ -12,7 +12,9 @@ namespace {
 thread_local const TaskContext* running_task = nullptr;
 }
 
-const TaskContext* current_task() { return running_task; }
+const TaskContext* current_task() {
+  return running_task;
+}
 
 namespace engine {
 namespace {
@@ -67,7 +69,7 @@ class Attempt {
     if (crashes_exceeded()) return quarantine();
     switch (info().stage) {
       case Stage::run: return run_handler();
-      case Stage::on_success: return repeat_callback();
+      case Stage::on_success:
       case Stage::on_final_failure: return repeat_callback();
     }
     return hand_back();
@@ -103,8 +105,8 @@ class Attempt {
   Settlement quarantine() {
     const std::string died = "the worker died " + std::to_string(info().crashes) + " times";
     if (info().stage != Stage::run) return abandon_callback(decided(), info().last_error, died);
-    const std::string message = died + " while running this task; last error: " +
-                                (info().last_error.empty() ? "none" : info().last_error);
+    const std::string message =
+        died + " while running this task; last error: " + (info().last_error.empty() ? "none" : info().last_error);
     // A callback that kills its worker is never settled, so the task is still in stage `run`.
     if (callback_crashes_exceeded()) return abandon_callback(Outcome::quarantined, message, died);
     return fail_finally(Outcome::quarantined, message);
@@ -240,7 +242,8 @@ class Attempt {
     if (run_.interrupt == Interrupt::draining) return hand_back();
     const int tries = run_.record.callback_attempts + 1;  // the first was made right after the handler
     if (tries >= kCallbackAttempts) {
-      return abandon_callback(decided(), info().last_error, "it failed " + std::to_string(tries) + " times: " + *thrown);
+      return abandon_callback(decided(), info().last_error,
+                              "it failed " + std::to_string(tries) + " times: " + *thrown);
     }
     Settlement s = settlement(Kind::retry);
     s.delay = policy::next_delay(kCallbackBackoff, tries, Millis{0}, context_.random.unit());

@@ -151,7 +151,9 @@ void Claimer::claimed(std::vector<task::TaskRecord> won, std::size_t asked, Inst
   deliver(std::move(won), sent);
 }
 
-void Claimer::pause() { paused_until_ = context_.clock.steady() + pause_after_failures(failures_++, context_.random); }
+void Claimer::pause() {
+  paused_until_ = context_.clock.steady() + pause_after_failures(failures_++, context_.random);
+}
 
 // What was claimed by a call whose reply was lost is found out, however long that takes: left alone, it would come back
 // as a crash that never happened.

@@ -69,10 +69,10 @@ class Claimer {
   Workers& workers_;
 
   std::mutex inbox_mutex_;
-  std::vector<Offer> inbox_;                            // guarded by inbox_mutex_
-  std::function<bool(const WheelEntry&)> forget_;       // guarded by inbox_mutex_
-  std::atomic<std::size_t> held_{0};                    // inbox + wheel + ready + doubtful
-  std::atomic<bool> refused_{false};                    // an offer did not fit
+  std::vector<Offer> inbox_;                       // guarded by inbox_mutex_
+  std::function<bool(const WheelEntry&)> forget_;  // guarded by inbox_mutex_
+  std::atomic<std::size_t> held_{0};               // inbox + wheel + ready + doubtful
+  std::atomic<bool> refused_{false};               // an offer did not fit
   std::atomic<bool> hungry_{false};
   std::atomic<bool> stopped_{false};
 
@@ -83,7 +83,8 @@ class Claimer {
   std::vector<DueEntry> due_;
   std::vector<WheelEntry> picked_;
   std::vector<task::Ticket> tickets_;
-  std::vector<task::Ticket> doubtful_;  // claimed or not: the reply was lost. Nothing else is claimed before that is known
+  std::vector<task::Ticket>
+      doubtful_;  // claimed or not: the reply was lost. Nothing else is claimed before that is known
   Instant doubtful_since_ = Instant::min();
   int failures_ = 0;
   Instant paused_until_ = Instant::min();

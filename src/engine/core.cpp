@@ -44,7 +44,8 @@ Result<std::vector<storage::Inserted>> Core::submit(std::span<const task::NewTas
   if (!inserted && inserted.error().code == Errc::in_doubt) inserted = insert_in_doubt(tasks, since);
   if (!inserted) return inserted;
   Counters::add(context_->counters.stored,
-                static_cast<std::uint64_t>(std::count_if(inserted->begin(), inserted->end(), [](const auto& i) { return i.created; })));
+                static_cast<std::uint64_t>(
+                    std::count_if(inserted->begin(), inserted->end(), [](const auto& i) { return i.created; })));
   offer_soon(tasks, *inserted);
   return inserted;
 }
@@ -126,8 +127,8 @@ Result<std::optional<task::TaskRecord>> Core::find(TaskId id) {
   if (!found) return tl::make_unexpected(found.error());
   if (found->empty() || found->front().info.space != context_->options.space) return std::nullopt;
   task::TaskRecord record = std::move(found->front());
-  record.info.no_handler = record.info.state != TaskState::finished &&
-                           context_->handlers.snapshot()->find(record.info.handler) == nullptr;
+  record.info.no_handler =
+      record.info.state != TaskState::finished && context_->handlers.snapshot()->find(record.info.handler) == nullptr;
   return record;
 }
 
@@ -153,7 +154,8 @@ Result<bool> Core::cancel(TaskId id) {
 
 void Core::own(std::vector<ShardId> shards) {
   loader.own(std::move(shards));
-  claimer.forget([owned = loader.owned()](const WheelEntry& entry) { return !owned->contains(task::shard_of(entry.id)); });
+  claimer.forget(
+      [owned = loader.owned()](const WheelEntry& entry) { return !owned->contains(task::shard_of(entry.id)); });
 }
 
 Stats Core::stats() const {

@@ -7,7 +7,9 @@
 
 namespace easyretry::engine {
 
-std::size_t InlineWorkers::room(HandlerNo, std::size_t) { return context_.options.batch; }
+std::size_t InlineWorkers::room(HandlerNo, std::size_t) {
+  return context_.options.batch;
+}
 
 void InlineWorkers::take(std::vector<RunPtr> runs) {
   std::move(runs.begin(), runs.end(), std::back_inserter(waiting_));

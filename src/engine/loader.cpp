@@ -86,8 +86,8 @@ void Loader::begin_pass() {
   for (const ShardId shard : (sweeping_ ? all_shards_ : *owned).list()) cursors_.push_back({shard});
 }
 
-// A pass that had to read a lot is not repeated at once: reading stays below a quarter of the time. But a store that was
-// slow for a moment, or a pass that waited for room, must not keep abandoned tasks waiting: a window at most.
+// A pass that had to read a lot is not repeated at once: reading stays below a quarter of the time. But a store that
+// was slow for a moment, or a pass that waited for room, must not keep abandoned tasks waiting: a window at most.
 void Loader::end_pass() {
   const Instant now = context_.clock.steady();
   in_pass_ = false;
@@ -130,8 +130,9 @@ void Loader::hand_over(const storage::LoadReply& reply) {
   for (const storage::LoadedTask& loaded : reply.tasks) {
     const int no = numbers[loaded.handler];
     if (no >= 0) {
-      offers_.push_back({{loaded.ticket.id, static_cast<std::uint32_t>(loaded.ticket.version), static_cast<HandlerNo>(no)},
-                         loaded.next_at});
+      offers_.push_back(
+          {{loaded.ticket.id, static_cast<std::uint32_t>(loaded.ticket.version), static_cast<HandlerNo>(no)},
+           loaded.next_at});
     } else if (loaded.next_at <= reply.now) {
       ++unhandled_[reply.handlers[loaded.handler]];
     }

@@ -56,13 +56,13 @@ class Loader {
   std::map<std::string, std::uint64_t> no_handler_;  // guarded by mutex_; of the last whole pass
 
   // The loading thread's own
-  std::vector<storage::ShardCursor> cursors_;        // shards still to be read in this pass
-  std::map<std::string, std::uint64_t> unhandled_;   // of the pass under way
+  std::vector<storage::ShardCursor> cursors_;       // shards still to be read in this pass
+  std::map<std::string, std::uint64_t> unhandled_;  // of the pass under way
   std::vector<Offer> offers_;
   bool in_pass_ = false;
-  bool sweeping_ = false;                            // this pass looks at all shards, for what is overdue
+  bool sweeping_ = false;  // this pass looks at all shards, for what is overdue
   Instant pass_began_ = Instant::min();
-  Instant::duration reading_{};                      // of this pass, in the store
+  Instant::duration reading_{};  // of this pass, in the store
   Instant next_pass_ = Instant::min();
   Instant next_sweep_;
   int failures_ = 0;

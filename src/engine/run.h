@@ -10,9 +10,11 @@
 
 namespace easyretry::engine {
 
-// Until when, by our clock, a lease asked for at `sent` surely holds. A tenth of it is left aside for a slow reply and for
-// clocks that run differently.
-inline Instant trust(Instant sent, Millis lease) { return sent + lease - lease / 10; }
+// Until when, by our clock, a lease asked for at `sent` surely holds. A tenth of it is left aside for a slow reply and
+// for clocks that run differently.
+inline Instant trust(Instant sent, Millis lease) {
+  return sent + lease - lease / 10;
+}
 
 enum class Interrupt { none, timeout, lease_lost, cancelled, draining };
 
@@ -26,7 +28,7 @@ struct Run {
   const HandlerNo no;
 
   // Shared between the worker, the Renewer and whoever stops it
-  std::atomic<Instant> trusted_until;         // by our clock the lease surely holds until then
+  std::atomic<Instant> trusted_until;  // by our clock the lease surely holds until then
   std::atomic<Instant> started{Instant::max()};
   std::atomic<Interrupt> interrupt{Interrupt::none};
   std::stop_source stop;

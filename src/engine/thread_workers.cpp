@@ -126,7 +126,9 @@ ThreadWorkers::ThreadWorkers(std::shared_ptr<Context> context, std::shared_ptr<O
   for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([pool = pool_] { work(pool); });
 }
 
-ThreadWorkers::~ThreadWorkers() { close(std::chrono::steady_clock::now()); }
+ThreadWorkers::~ThreadWorkers() {
+  close(std::chrono::steady_clock::now());
+}
 
 std::size_t ThreadWorkers::room(HandlerNo handler, std::size_t concurrency) {
   const Instant now = pool_->context->clock.steady();

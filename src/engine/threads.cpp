@@ -10,11 +10,16 @@ constexpr Millis kLastMoments{2000};
 
 Threads::Threads(Core& core)
     : core_(core),
-      keeping_(std::make_unique<RunLoop>("er-keep", core.context(), core.keeper.bell, [&] { return core.keeper.step(); })),
-      renewing_(std::make_unique<RunLoop>("er-renew", core.context(), core.renewer.bell, [&] { return core.renewer.step(); })),
-      settling_(std::make_unique<RunLoop>("er-settle", core.context(), core.outcomes().bell, [&] { return core.settler.step(); })),
-      claiming_(std::make_unique<RunLoop>("er-claim", core.context(), core.claimer.bell, [&] { return core.claimer.step(); })),
-      loading_(std::make_unique<RunLoop>("er-load", core.context(), core.loader.bell, [&] { return core.loader.step(); })) {}
+      keeping_(
+          std::make_unique<RunLoop>("er-keep", core.context(), core.keeper.bell, [&] { return core.keeper.step(); })),
+      renewing_(std::make_unique<RunLoop>("er-renew", core.context(), core.renewer.bell,
+                                          [&] { return core.renewer.step(); })),
+      settling_(std::make_unique<RunLoop>("er-settle", core.context(), core.outcomes().bell,
+                                          [&] { return core.settler.step(); })),
+      claiming_(std::make_unique<RunLoop>("er-claim", core.context(), core.claimer.bell,
+                                          [&] { return core.claimer.step(); })),
+      loading_(
+          std::make_unique<RunLoop>("er-load", core.context(), core.loader.bell, [&] { return core.loader.step(); })) {}
 
 void Threads::stop(Millis patience) {
   const Clock& clock = core_.context().clock;
@@ -48,8 +53,9 @@ void Threads::wait_for_handlers(Instant until) {
   }
   const std::size_t left = workers.close(core_.context().clock.steady() + kLastMoments);
   if (left > 0) {
-    core_.context().log(LogLevel::warning,
-                        std::to_string(left) + " handler(s) did not stop; their tasks will be run again after the lease");
+    core_.context().log(
+        LogLevel::warning,
+        std::to_string(left) + " handler(s) did not stop; their tasks will be run again after the lease");
   }
 }
 

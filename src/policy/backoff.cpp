@@ -74,14 +74,10 @@ template <class Shape>
 double jittered(const Shape& shape, int attempt, Millis last, double random) {
   const double delay = base_delay(shape, attempt);
   switch (shape.jitter.kind()) {
-    case Jitter::Kind::none:
-      return delay;
-    case Jitter::Kind::additive:
-      return delay + random * ms(shape.jitter.amount());
-    case Jitter::Kind::full:
-      return random * delay;
-    case Jitter::Kind::decorrelated:
-      return decorrelated(range(shape, delay), ms(last), random);
+    case Jitter::Kind::none: return delay;
+    case Jitter::Kind::additive: return delay + random * ms(shape.jitter.amount());
+    case Jitter::Kind::full: return random * delay;
+    case Jitter::Kind::decorrelated: return decorrelated(range(shape, delay), ms(last), random);
   }
   return delay;
 }

@@ -70,14 +70,10 @@ std::string value_text(const std::vector<Millis>& steps) {
 
 std::string value_text(const Jitter& jitter) {
   switch (jitter.kind()) {
-    case Jitter::Kind::none:
-      return "none";
-    case Jitter::Kind::additive:
-      return base::to_text(jitter.amount());
-    case Jitter::Kind::full:
-      return "full";
-    case Jitter::Kind::decorrelated:
-      return "decorrelated";
+    case Jitter::Kind::none: return "none";
+    case Jitter::Kind::additive: return base::to_text(jitter.amount());
+    case Jitter::Kind::full: return "full";
+    case Jitter::Kind::decorrelated: return "decorrelated";
   }
   return "none";
 }

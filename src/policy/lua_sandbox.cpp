@@ -43,12 +43,11 @@ void stop_running(lua_State* lua, lua_Debug*) {
 void push(lua_State* lua, JsonView value);
 
 void push_integer(lua_State* lua, JsonView value) {
-  if (value.as_double() < 0) {
-    lua_pushinteger(lua, value.as_int());
-  } else if (value.as_uint() <= static_cast<std::uint64_t>(INT64_MAX)) {
-    lua_pushinteger(lua, value.as_int());
-  } else {
+  const bool too_large = value.as_double() >= 0 && value.as_uint() > static_cast<std::uint64_t>(INT64_MAX);
+  if (too_large) {
     lua_pushnumber(lua, value.as_double());
+  } else {
+    lua_pushinteger(lua, value.as_int());
   }
 }
 
@@ -77,20 +76,13 @@ void push_object(lua_State* lua, JsonView object) {
 void push(lua_State* lua, JsonView value) {
   luaL_checkstack(lua, 3, nullptr);
   switch (value.kind()) {
-    case JsonKind::null:
-      return lua_pushnil(lua);
-    case JsonKind::boolean:
-      return lua_pushboolean(lua, value.as_bool());
-    case JsonKind::integer:
-      return push_integer(lua, value);
-    case JsonKind::number:
-      return lua_pushnumber(lua, value.as_double());
-    case JsonKind::string:
-      return push_string(lua, value.as_string());
-    case JsonKind::array:
-      return push_array(lua, value);
-    case JsonKind::object:
-      return push_object(lua, value);
+    case JsonKind::null: return lua_pushnil(lua);
+    case JsonKind::boolean: return lua_pushboolean(lua, value.as_bool());
+    case JsonKind::integer: return push_integer(lua, value);
+    case JsonKind::number: return lua_pushnumber(lua, value.as_double());
+    case JsonKind::string: return push_string(lua, value.as_string());
+    case JsonKind::array: return push_array(lua, value);
+    case JsonKind::object: return push_object(lua, value);
   }
 }
 

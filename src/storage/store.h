@@ -61,9 +61,9 @@ struct LoadedTask {
 
 struct LoadReply {
   TimePoint now{};
-  std::vector<LoadedTask> tasks;     // claimable now or at next_at; within a shard ordered by (next_at, id)
-  std::vector<std::string> handlers; // names, each once
-  std::vector<ShardCursor> more;     // shards whose page was full, and where they go on
+  std::vector<LoadedTask> tasks;      // claimable now or at next_at; within a shard ordered by (next_at, id)
+  std::vector<std::string> handlers;  // names, each once
+  std::vector<ShardCursor> more;      // shards whose page was full, and where they go on
 };
 
 struct ClaimRequest {
@@ -93,7 +93,7 @@ struct TaskQuery {
   std::string business_id{};
   std::optional<TaskState> state{};
   std::optional<Outcome> outcome{};
-  TaskId after{};          // keyset paging: ids greater than this one
+  TaskId after{};  // keyset paging: ids greater than this one
   std::size_t limit = 100;
 };
 
@@ -107,7 +107,7 @@ struct KeepReport {
 };
 
 struct StoreInfo {
-  std::string url;         // without secrets
+  std::string url;  // without secrets
   int total_shards = 64;
   std::string durability;  // what an acknowledged write survives, in words
 };
@@ -130,7 +130,8 @@ class Store {
   // Live or finished, each once, in any order; unknown ids are left out.
   virtual Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) = 0;
   virtual Result<std::vector<TaskRecord>> list(const TaskQuery& query) = 0;  // ascending id
-  virtual Result<std::int64_t> count(const TaskQuery& query) = 0;  // of all pages: `after` and `limit` are not looked at
+  virtual Result<std::int64_t> count(
+      const TaskQuery& query) = 0;  // of all pages: `after` and `limit` are not looked at
 
   virtual Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) = 0;
   // A finished task starts again as a new generation under a new id; nullopt where there is no such finished task

@@ -2,7 +2,9 @@
 
 namespace easyretry {
 
-std::string to_string(TaskId id) { return std::to_string(static_cast<std::int64_t>(id)); }
+std::string to_string(TaskId id) {
+  return std::to_string(static_cast<std::int64_t>(id));
+}
 
 std::string_view to_string(TaskState state) {
   switch (state) {

@@ -60,7 +60,7 @@ struct Settlement {
   Outcome outcome = Outcome::succeeded;
   Stage stage = Stage::run;
   Millis delay{0};
-  std::string error;   // empty: nothing failed
+  std::string error;  // empty: nothing failed
   std::string result;
 };
 

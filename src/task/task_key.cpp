@@ -14,7 +14,7 @@ std::array<unsigned char, 16> md5(std::string_view text) {
   // Fetching the algorithm costs more than hashing a short text, so both it and the context are kept.
   static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "MD5", nullptr);
   thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context{EVP_MD_CTX_new(),
-                                                                                   &EVP_MD_CTX_free};
+                                                                                     &EVP_MD_CTX_free};
   std::array<unsigned char, 16> digest{};
   if (algorithm == nullptr || !context || EVP_DigestInit_ex2(context.get(), algorithm, nullptr) != 1 ||
       EVP_DigestUpdate(context.get(), text.data(), text.size()) != 1 ||

@@ -78,11 +78,13 @@ std::string_view to_string(Event event) {
   return "unknown";
 }
 
-std::span<const Transition> transitions() { return kTable; }
+std::span<const Transition> transitions() {
+  return kTable;
+}
 
 std::optional<Transition> transition(TaskState from, Event event) {
-  const auto* found =
-      std::find_if(kTable.begin(), kTable.end(), [&](const Transition& t) { return t.from == from && t.event == event; });
+  const auto* found = std::find_if(kTable.begin(), kTable.end(),
+                                   [&](const Transition& t) { return t.from == from && t.event == event; });
   if (found == kTable.end()) return std::nullopt;
   return *found;
 }
@@ -126,17 +128,14 @@ void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoin
       record.info.outcome = settlement.outcome;
       record.info.finished_at = now;
       break;
-    case Settlement::Kind::retry:
-      record.info.next_at = base::later(now, settlement.delay);
-      break;
+    case Settlement::Kind::retry: record.info.next_at = base::later(now, settlement.delay); break;
     case Settlement::Kind::advance:
       record.info.stage = settlement.stage;
       record.info.outcome = settlement.outcome;
       record.result = settlement.result;
       record.info.next_at = base::later(now, settlement.delay);
       break;
-    case Settlement::Kind::hand_back:
-      break;
+    case Settlement::Kind::hand_back: break;
   }
 }
 

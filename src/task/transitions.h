@@ -36,9 +36,9 @@ struct Transition {
   TaskState from;
   Event event;
   TaskState to;
-  int attempts;     // added to attempts, or to callback_attempts after stage `run`
+  int attempts;  // added to attempts, or to callback_attempts after stage `run`
   int crashes;
-  bool new_version; // the holder of the old version can no longer change the task
+  bool new_version;  // the holder of the old version can no longer change the task
 };
 
 std::span<const Transition> transitions();

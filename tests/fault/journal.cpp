@@ -15,7 +15,9 @@ JournalWriter::JournalWriter(const std::filesystem::path& path)
   if (file_ < 0) throw std::runtime_error("cannot write to " + path.string());
 }
 
-JournalWriter::~JournalWriter() { close(file_); }
+JournalWriter::~JournalWriter() {
+  close(file_);
+}
 
 void JournalWriter::write(const std::string& line) {
   const std::string text = line + "\n";
@@ -42,7 +44,8 @@ std::filesystem::path journal_path(const std::filesystem::path& folder, int life
 }
 
 std::int64_t wall_micros() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
+      .count();
 }
 
 }  // namespace easyretry::fault

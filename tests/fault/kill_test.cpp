@@ -52,7 +52,8 @@ void live_and_die(const std::string& url, const std::filesystem::path& folder, i
   const auto journal = journal_path(folder, life);
   const std::size_t enough = std::uniform_int_distribution<std::size_t>{0, 4 * kTasksPerLife}(random);
   const pid_t child = start_worker(url, folder, life, kTasksPerLife);
-  ASSERT_TRUE(test::eventually([&] { return count_events(journal, "") >= enough; })) << "life " << life << " stands still";
+  ASSERT_TRUE(test::eventually([&] { return count_events(journal, "") >= enough; }))
+      << "life " << life << " stands still";
   ASSERT_EQ(kill(child, SIGKILL), 0);
   const int status = wait_for(child);
   ASSERT_TRUE(WIFSIGNALED(status)) << "life " << life << " ended by itself with " << status;

@@ -18,8 +18,9 @@ class Worker {
  public:
   Worker(const std::string& url, const std::filesystem::path& folder, int life)
       : life_(life), journal_(fault::journal_path(folder, life)), engine_(url, options()) {
-    auto work = engine_.retryable("work", [this](int number) { return run(number); },
-                                  Policy{.backoff = Fixed{20ms, 20ms}, .stop = {.max_attempts = 3}});
+    auto work = engine_.retryable(
+        "work", [this](int number) { return run(number); },
+        Policy{.backoff = Fixed{20ms, 20ms}, .stop = {.max_attempts = 3}});
     work.on_success([this](const TaskInfo& task) { journal_.write("success " + task.key); });
     work.on_final_failure([this](const Failure&, const TaskInfo& task) { journal_.write("failure " + task.key); });
     engine_.start();

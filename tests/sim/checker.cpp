@@ -15,8 +15,7 @@ using Kind = task::Settlement::Kind;
 
 class Checker {
  public:
-  explicit Checker(const Evidence& evidence)
-      : evidence_(evidence), options_(evidence.scenario.engine), hindrances_(evidence.scenario) {}
+  explicit Checker(const Evidence& evidence) : evidence_(evidence), options_(evidence.scenario.engine) {}
 
   std::vector<Violation> judge() {
     for (const Entry& entry : evidence_.journal) {
@@ -285,7 +284,8 @@ class Checker {
     });
     if (run == s.executing.end()) return;
     const TimePoint from = std::max(lost.granted, run->since);
-    if (lost.until - from < options_.lease * 7 / 10 || hindrances_.stopped(lost.holder, from)) return;
+    if (lost.until - from < options_.lease * 7 / 10) return;
+    if (hindrances_.paused(lost.holder, from) || hindrances_.kept_from_renewing(lost.holder, from)) return;
     if (handler_kind(s.handler).timeout > 0ms) return;  // taken for hung, it is let go on purpose
     if (lost.renew_tried && *lost.renew_tried >= from) return;
     broken("I2", id,
@@ -298,9 +298,9 @@ class Checker {
   void check_delivery_arrived(const Story& s, TaskId id) {
     const Tenure& lost = *s.tenure();
     const int holder = lost.holder;
-    const bool well = !hindrances_.died(holder, lost.granted) && !hindrances_.stopped(holder, lost.granted) &&
-                      !hindrances_.cut_off(holder, lost.until - options_.lease / 2) &&
-                      !hindrances_.late_call(holder, lost.granted);  // the claim came after it had been given up
+    const bool well = !hindrances_.died(holder, lost.granted) && !hindrances_.paused(holder, lost.granted) &&
+                      !hindrances_.kept_waiting(holder, lost.until - options_.lease / 2) &&
+                      !hindrances_.late_call(holder, lost.granted);
     const bool runs =
         std::any_of(s.executing.begin(), s.executing.end(), [&](const Execution& x) { return x.version == s.version; });
     if (!well || runs || (lost.renew_tried && *lost.renew_tried >= lost.granted)) return;

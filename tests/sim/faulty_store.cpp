@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "sim/clocks.h"
 #include "sim/user_code.h"
 
 namespace easyretry::sim {
@@ -35,20 +36,25 @@ auto FaultyStore::change(std::string_view verb, Request request) -> decltype(req
 
 template <class Request>
 auto FaultyStore::travel(std::string_view verb, Request request, Fate fate, Errc when_lost) -> decltype(request()) {
-  const auto hit = [&](Fault fault) { far_.write(Hit{fault, verb}); };
+  const auto hit = [&](Fault fault, Time lasting) {
+    const TimePoint until = kWorldBegan + std::chrono::ceil<Millis>(process_.scheduler().now() + lasting);
+    far_.write(Hit{fault, verb, until});
+  };
   const auto die = [&](Fault fault) {
-    hit(fault);
+    hit(fault, Time{0});
     process_.die();
   };
-  const auto way = [&] { return fate == Fate::slow ? weather_.slow_way() : weather_.one_way(); };
   const auto give_up = [&](Fault fault, Errc code) {
-    hit(fault);
-    process_.sleep(weather_.time_out());
+    const Time patience = weather_.time_out();
+    hit(fault, patience);
+    process_.sleep(patience);
     return fail(code, "sim", "no reply from the store");
   };
 
-  if (fate == Fate::slow) hit(Fault::slow);
-  process_.sleep(way());
+  const Time there = fate == Fate::slow ? weather_.slow_way() : weather_.one_way();
+  const Time back = fate == Fate::slow ? weather_.slow_way() : weather_.one_way();
+  if (fate == Fate::slow) hit(Fault::slow, there + back);
+  process_.sleep(there);
   if (fate == Fate::death_before) die(Fault::death_before);
   if (fate == Fate::unavailable) return give_up(Fault::unavailable, Errc::unavailable);
   if (fate == Fate::request_lost) return give_up(Fault::request_lost, when_lost);
@@ -59,7 +65,7 @@ auto FaultyStore::travel(std::string_view verb, Request request, Fate fate, Errc
 
   auto reply = request();
   if (fate == Fate::death_after) die(Fault::death_after);
-  process_.sleep(way());
+  process_.sleep(back);
   if (fate == Fate::reply_lost) return give_up(Fault::reply_lost, when_lost);
   return reply;
 }

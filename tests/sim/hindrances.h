@@ -4,33 +4,29 @@
 #include <map>
 
 #include "sim/journal.h"
-#include "sim/scenario.h"
 #include "sim/weather.h"
 
 namespace easyretry::sim {
 
 class Hindrances {
  public:
-  explicit Hindrances(const Scenario& scenario) : longest_call_(std::chrono::ceil<Millis>(2 * scenario.slowest)) {}
-
   void note(int instance, TimePoint now, const Died&) { died_[instance] = now; }
   void note(int instance, TimePoint, const Paused& e) {
     paused_until_[instance] = std::max(paused_until_[instance], e.until);
   }
   void note(int instance, TimePoint now, const Hit& e) {
-    switch (e.fault) {
-      case Fault::slow: slow_until_[instance] = now + longest_call_; return;
-      case Fault::late: late_until_[instance] = now + std::chrono::ceil<Millis>(Weather::kLatest); return;
-      default: failed_[instance] = now; return;
-    }
+    if (e.fault == Fault::late) late_until_[instance] = now + std::chrono::ceil<Millis>(Weather::kLatest);
+    call_until_[instance] = std::max(call_until_[instance], e.until);
+    if (e.verb == "renew") renewing_until_[instance] = std::max(renewing_until_[instance], e.until);
   }
 
   // Whether it was so at `from` or after it.
   bool died(int instance, TimePoint from) const { return reaches(died_, instance, from); }
-  bool stopped(int instance, TimePoint from) const {
-    return reaches(paused_until_, instance, from) || reaches(slow_until_, instance, from);
-  }
-  bool cut_off(int instance, TimePoint from) const { return reaches(failed_, instance, from); }
+  bool paused(int instance, TimePoint from) const { return reaches(paused_until_, instance, from); }
+  // In a store call that failed or took long; it has one thread to renew leases, which then does nothing else.
+  bool kept_waiting(int instance, TimePoint from) const { return reaches(call_until_, instance, from); }
+  bool kept_from_renewing(int instance, TimePoint from) const { return reaches(renewing_until_, instance, from); }
+  // A request of it may be carried out that it has given up.
   bool late_call(int instance, TimePoint from) const { return reaches(late_until_, instance, from); }
 
  private:
@@ -40,8 +36,7 @@ class Hindrances {
     return found != times.end() && found->second >= from;
   }
 
-  const Millis longest_call_;
-  Times died_, paused_until_, slow_until_, late_until_, failed_;
+  Times died_, paused_until_, call_until_, renewing_until_, late_until_;
 };
 
 }  // namespace easyretry::sim

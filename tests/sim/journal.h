@@ -109,6 +109,7 @@ std::string_view to_string(Fault fault);
 struct Hit {
   Fault fault{};
   std::string_view verb{};  // the store call that it hit; empty: none in particular
+  TimePoint until{};        // when that call returns
 };
 // Something that must not be: an exception out of the engine, more in memory than allowed.
 struct Wrong {

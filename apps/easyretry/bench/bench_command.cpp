@@ -15,7 +15,9 @@ namespace {
 
 using nlohmann::json;
 
-json number(const std::optional<double>& value) { return value ? json(*value) : json(nullptr); }
+json number(const std::optional<double>& value) {
+  return value ? json(*value) : json(nullptr);
+}
 
 // The command's contract: one object, null for what was not asked for.
 json to_json(const BenchReport& r) {
@@ -114,12 +116,20 @@ void add_bench_command(CLI::App& app) {
   auto* command = app.add_subcommand("bench", "Measures a store and the engine on it, with tasks that do nothing");
   auto options = std::make_shared<BenchOptions>();
   auto as_json = std::make_shared<bool>(false);
-  command->add_option("--store", options->store, "Store to measure (default: SQLite in a temporary folder, history=none)");
-  command->add_option("--tasks", options->tasks, "Tasks a measurement")->check(CLI::Range(1, 100'000'000))->capture_default_str();
-  command->add_option("--workers", options->workers, "Worker threads")->check(CLI::Range(1, 4096))->capture_default_str();
-  command->add_option("--batch", options->batch, "Rows a store call")->check(CLI::Range(1, 10'000))->capture_default_str();
+  command->add_option("--store", options->store,
+                      "Store to measure (default: SQLite in a temporary folder, history=none)");
+  command->add_option("--tasks", options->tasks, "Tasks a measurement")
+      ->check(CLI::Range(1, 100'000'000))
+      ->capture_default_str();
+  command->add_option("--workers", options->workers, "Worker threads")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  command->add_option("--batch", options->batch, "Rows a store call")
+      ->check(CLI::Range(1, 10'000))
+      ->capture_default_str();
   command->add_flag("--fail-first", options->fail_first, "Also: every task fails once and succeeds on the second try");
-  command->add_option("--due-over", options->due_over_seconds, "Also: lateness of tasks due evenly over this many seconds")
+  command
+      ->add_option("--due-over", options->due_over_seconds, "Also: lateness of tasks due evenly over this many seconds")
       ->check(CLI::PositiveNumber);
   command->add_flag("--raw", options->raw, "Also: the store's bare statements in a loop, and the ratio to them");
   command->add_flag("--json", *as_json, "One JSON object instead of a table");

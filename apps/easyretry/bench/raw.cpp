@@ -78,6 +78,7 @@ class RawLoop {
     for (int shard = 0; shard < shards; ++shard) from.push_back({ShardId{static_cast<std::uint16_t>(shard)}});
     const auto reply = must(store_->load({space_, from, Millis{0}, options_.batch}));
     std::vector<Ticket> tickets;
+    tickets.reserve(reply.tasks.size());
     for (const auto& task : reply.tasks) tickets.push_back(task.ticket);
     return tickets;
   }

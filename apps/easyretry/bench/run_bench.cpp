@@ -94,9 +94,9 @@ void measure_drain(const BenchOptions& options, const Progress& progress, Rates&
 double measure_cycle(const BenchOptions& options, const Progress& progress) {
   using namespace std::chrono_literals;
   Engine engine{options.store, engine_options(options)};
-  const auto once = engine.retryable(
-      "bench.fail_first",
-      [](const MeasuredOrder&) { return current_task()->info.attempts == 1 ? retry_after(0ms) : done(); });
+  const auto once = engine.retryable("bench.fail_first", [](const MeasuredOrder&) {
+    return current_task()->info.attempts == 1 ? retry_after(0ms) : done();
+  });
   submit_all(once, options.tasks, "fail first: enqueue", progress);
   const Stopwatch watch;
   engine.start();
@@ -125,7 +125,9 @@ Lateness measure_lateness(const BenchOptions& options, const Progress& progress)
   engine.start();
   wait_for(engine, options.tasks, "lateness", progress);
   std::sort(late.begin(), late.end());
-  const auto at = [&](double part) { return late[static_cast<std::size_t>(part * static_cast<double>(late.size() - 1))]; };
+  const auto at = [&](double part) {
+    return late[static_cast<std::size_t>(part * static_cast<double>(late.size() - 1))];
+  };
   return {at(0.5), at(0.99), late.back()};
 }
 

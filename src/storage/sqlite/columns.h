@@ -24,5 +24,4 @@ inline TimePoint from_ms(std::int64_t ms) {
   return TimePoint{Millis{ms}};
 }
 
-
 }  // namespace easyretry::storage::sqlite

@@ -29,7 +29,9 @@ Connection open_reader(const std::filesystem::path& path, int cache_kib) {
 // others.
 class Loader::Scan {
  public:
-  Scan(const LoadQuery& query, TimePoint now) : query_(query), until_(base::later(now, query.ahead)) { reply_.now = now; }
+  Scan(const LoadQuery& query, TimePoint now) : query_(query), until_(base::later(now, query.ahead)) {
+    reply_.now = now;
+  }
 
   // From where the cursor stands: first the rest of what is due at its very time, then what is due later.
   void shard(const ShardCursor& from, Statement& same_time, Statement& later) {

@@ -143,9 +143,10 @@ std::string finished_shard(const std::string& history) {
 
 std::string requeue_from(const std::string& history) {
   return joined("INSERT INTO retry_task (", kInherited,
-                ", deadline, id, version, status, generation, next_retry_time, created_at, updated_at) SELECT ", kInherited,
-                ", CASE WHEN deadline > ?3 THEN deadline END, ?2, 1, 'PENDING', generation + 1, ?3, ?3, ?3 FROM ", history,
-                " WHERE id = ?1 ON CONFLICT DO NOTHING");
+                ", deadline, id, version, status, generation, next_retry_time, created_at, updated_at) SELECT ",
+                kInherited,
+                ", CASE WHEN deadline > ?3 THEN deadline END, ?2, 1, 'PENDING', generation + 1, ?3, ?3, ?3 FROM ",
+                history, " WHERE id = ?1 ON CONFLICT DO NOTHING");
 }
 
 std::string history_tables() {

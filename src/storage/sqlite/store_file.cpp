@@ -54,7 +54,7 @@ struct Header {
 
 fs::path checked_place(const fs::path& path) {
   std::error_code error;
-  const fs::path place = fs::weakly_canonical(path, error);
+  fs::path place = fs::weakly_canonical(path, error);
   if (error) refuse("cannot look up " + path.string() + ": " + error.message());
   if (fs::is_directory(place, error)) {
     refuse(place.string() + " is a folder. Give the path of a file in it, such as " + (place / "retry.db").string());

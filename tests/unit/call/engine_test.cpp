@@ -1,9 +1,9 @@
 // What an application sees of an engine, on the manual clock.
 
-#include <easyretry/testing.h>
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <easyretry/testing.h>
 
 #include "support/temp_folder.h"
 
@@ -59,8 +59,12 @@ TEST_F(EngineTest, PassesSeveralArgumentsByValueAndByReference) {
 }
 
 TEST_F(EngineTest, RetriesByThePolicyUntilItSucceeds) {
-  auto pay = engine.retryable("pay", [&](const Order&) { if (++calls < 3) throw Busy("busy"); },
-                              Policy{.backoff = Ladder{5s, 30s}});
+  auto pay = engine.retryable(
+      "pay",
+      [&](const Order&) {
+        if (++calls < 3) throw Busy("busy");
+      },
+      Policy{.backoff = Ladder{5s, 30s}});
   const TaskId id = pay.submit(Order{"7"});
   engine.run_due();
   EXPECT_EQ(engine.find(id)->next_at, engine.clock().now() + 5s);
@@ -76,8 +80,13 @@ TEST_F(EngineTest, RetriesByThePolicyUntilItSucceeds) {
 
 TEST_F(EngineTest, GivesUpAfterMaxAttemptsAndTellsTheOwner) {
   std::vector<std::string> told;
-  auto pay = engine.retryable("pay", [&](const Order&) { ++calls; throw Busy("busy"); },
-                              Policy{.backoff = Fixed{1s}, .stop = {.max_attempts = 3}});
+  auto pay = engine.retryable(
+      "pay",
+      [&](const Order&) {
+        ++calls;
+        throw Busy("busy");
+      },
+      Policy{.backoff = Fixed{1s}, .stop = {.max_attempts = 3}});
   pay.on_final_failure([&](const Failure& failure, const TaskInfo& task) {
     EXPECT_EQ(failure.outcome, Outcome::exhausted);
     EXPECT_EQ(task.attempts, 3);
@@ -103,8 +112,13 @@ TEST_F(EngineTest, StopsAtTheDeadlineOfTheTaskWithoutRunningIt) {
 }
 
 TEST_F(EngineTest, EndsAtOnceWhenTheNextAttemptWouldComeAfterMaxDuration) {
-  auto pay = engine.retryable("pay", [&](const Order&) { ++calls; throw Busy("busy"); },
-                              Policy{.backoff = Fixed{1min}, .stop = {.max_duration = 90s}});
+  auto pay = engine.retryable(
+      "pay",
+      [&](const Order&) {
+        ++calls;
+        throw Busy("busy");
+      },
+      Policy{.backoff = Fixed{1min}, .stop = {.max_duration = 90s}});
   const TaskId id = pay.submit(Order{"7"});
   engine.drain();
   EXPECT_EQ(calls, 2);
@@ -113,8 +127,13 @@ TEST_F(EngineTest, EndsAtOnceWhenTheNextAttemptWouldComeAfterMaxDuration) {
 }
 
 TEST_F(EngineTest, RejectsWhatIsNotWorthRetrying) {
-  auto pay = engine.retryable("pay", [&](const Order&) { ++calls; throw Closed("account closed"); },
-                              Policy{.never_retry = {type<Closed>()}});
+  auto pay = engine.retryable(
+      "pay",
+      [&](const Order&) {
+        ++calls;
+        throw Closed("account closed");
+      },
+      Policy{.never_retry = {type<Closed>()}});
   const TaskId id = pay.submit(Order{"7"});
   engine.drain();
   EXPECT_EQ(calls, 1);
@@ -123,13 +142,16 @@ TEST_F(EngineTest, RejectsWhatIsNotWorthRetrying) {
 }
 
 TEST_F(EngineTest, UnderstandsExplicitAnswers) {
-  auto work = engine.retryable("work", [&](const std::string& what) -> Answer {
-    ++calls;
-    if (what == "later" && calls == 1) return retry_later("not yet");
-    if (what == "after" && calls == 1) return retry_after(7min);
-    if (what == "never") return give_up("no such account");
-    return done();
-  }, Policy{.backoff = Fixed{1s}});
+  auto work = engine.retryable(
+      "work",
+      [&](const std::string& what) -> Answer {
+        ++calls;
+        if (what == "later" && calls == 1) return retry_later("not yet");
+        if (what == "after" && calls == 1) return retry_after(7min);
+        if (what == "never") return give_up("no such account");
+        return done();
+      },
+      Policy{.backoff = Fixed{1s}});
   const auto later = work.submit("later");
   engine.run_due();
   EXPECT_EQ(engine.find(later)->next_at, engine.clock().now() + 1s);
@@ -150,8 +172,9 @@ TEST_F(EngineTest, UnderstandsExplicitAnswers) {
 }
 
 TEST_F(EngineTest, JudgesTheResultBySuccessWhen) {
-  auto pay = engine.retryable("pay", [&](const Order&) { return ++calls < 3 ? 503 : 200; },
-                              Policy{.backoff = Fixed{1s}, .success_when = "result == 200 and args[1].id == '7'"});
+  auto pay = engine.retryable(
+      "pay", [&](const Order&) { return ++calls < 3 ? 503 : 200; },
+      Policy{.backoff = Fixed{1s}, .success_when = "result == 200 and args[1].id == '7'"});
   std::vector<int> codes;
   pay.on_success([&](int code, const TaskInfo&) { codes.push_back(code); });
   const TaskId id = pay.submit(Order{"7"});
@@ -162,11 +185,14 @@ TEST_F(EngineTest, JudgesTheResultBySuccessWhen) {
 }
 
 TEST_F(EngineTest, SurvivesHandlersThatThrowAnything) {
-  auto odd = engine.retryable("odd", [&](int what) {
-    if (what == 0) throw 42;  // NOLINT
-    if (what == 1) throw "text";  // NOLINT
-    throw std::bad_alloc();
-  }, Policy{.stop = {.max_attempts = 1}});
+  auto odd = engine.retryable(
+      "odd",
+      [&](int what) {
+        if (what == 0) throw 42;      // NOLINT
+        if (what == 1) throw "text";  // NOLINT
+        throw std::bad_alloc();
+      },
+      Policy{.stop = {.max_attempts = 1}});
   std::vector<TaskId> ids;
   for (int i = 0; i < 3; ++i) ids.push_back(odd.submit(i));
   engine.drain();
@@ -196,7 +222,10 @@ TEST_F(EngineTest, RetriesAFailedSuccessCallbackAloneWithTheSameResult) {
 
 TEST_F(EngineTest, RetriesAFailedFinalFailureCallbackWithTheSameMessage) {
   std::vector<std::string> messages;
-  auto pay = engine.retryable("pay", [&](const Order&) -> Answer { ++calls; return give_up("closed"); });
+  auto pay = engine.retryable("pay", [&](const Order&) -> Answer {
+    ++calls;
+    return give_up("closed");
+  });
   pay.on_final_failure([&](const Failure& failure, const TaskInfo&) {
     EXPECT_EQ(failure.outcome, Outcome::rejected);
     messages.push_back(failure.message);
@@ -212,7 +241,10 @@ TEST_F(EngineTest, RetriesAFailedFinalFailureCallbackWithTheSameMessage) {
 TEST_F(EngineTest, AbandonsACallbackThatNeverWorksButKeepsTheOutcome) {
   auto pay = engine.retryable("pay", [&](const Order&) {});
   int callbacks = 0;
-  pay.on_success([&](const TaskInfo&) { ++callbacks; throw std::runtime_error("broken"); });
+  pay.on_success([&](const TaskInfo&) {
+    ++callbacks;
+    throw std::runtime_error("broken");
+  });
   const TaskId id = pay.submit(Order{"7"});
   engine.drain();
   EXPECT_EQ(callbacks, 16);
@@ -257,7 +289,8 @@ TEST_F(EngineTest, SubmitsManyWithTheirOwnOptions) {
   auto pay = engine.retryable("pay", [&](const Order&) { ++calls; });
   std::vector<Order> orders;
   for (int i = 0; i < 2500; ++i) orders.push_back({std::to_string(i), 1});
-  const auto ids = pay.submit_many(orders, [](const Order& o) { return SubmitOptions{.key = "o" + o.id, .business_id = o.id}; });
+  const auto ids =
+      pay.submit_many(orders, [](const Order& o) { return SubmitOptions{.key = "o" + o.id, .business_id = o.id}; });
   ASSERT_EQ(ids.size(), 2500U);
   EXPECT_EQ(engine.find(ids[42])->key, "o42");
   EXPECT_EQ(engine.find(ids[42])->business_id, "42");
@@ -381,9 +414,17 @@ TEST_F(EngineTest, RefusesWhatCannotWorkWithAWordOnWhatToDo) {
   engine.retryable("pay", [](int) {});
   EXPECT_THAT(message([&] { engine.retryable("pay", [](int) {}); }), HasSubstr("registered twice"));
   EXPECT_THAT(message([&] { engine.retryable("", [](int) {}); }), HasSubstr("a name has 1 to 200 characters"));
-  EXPECT_THAT(message([&] { engine.retryable("a", [](int) {}, Policy{.backoff = Fixed{-1s}}); }), HasSubstr("handler \"a\""));
-  EXPECT_THAT(message([&] { engine.retryable("a", [](int) {}, {}, {.concurrency = -1}); }), HasSubstr("concurrency is -1"));
-  EXPECT_THAT(message([&] { engine.retryable("a", [](int) { return 1; }, Policy{.success_when = "result =="}); }),
+  EXPECT_THAT(message([&] {
+                engine.retryable(
+                    "a", [](int) {}, Policy{.backoff = Fixed{-1s}});
+              }),
+              HasSubstr("handler \"a\""));
+  EXPECT_THAT(message([&] { engine.retryable("a", [](int) {}, {}, {.concurrency = -1}); }),
+              HasSubstr("concurrency is -1"));
+  EXPECT_THAT(message([&] {
+                engine.retryable(
+                    "a", [](int) { return 1; }, Policy{.success_when = "result =="});
+              }),
               HasSubstr("success_when"));
   EXPECT_THAT(message([&] { engine.retryable("b", [](const std::string&) {}).submit(std::string(2 << 20, 'x')); }),
               HasSubstr("at most 1048576"));

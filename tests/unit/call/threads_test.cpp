@@ -4,8 +4,9 @@
 #include <latch>
 #include <thread>
 
-#include <easyretry/easyretry.h>
 #include <gtest/gtest.h>
+
+#include <easyretry/easyretry.h>
 
 #include "support/eventually.h"
 
@@ -54,14 +55,16 @@ TEST(EngineThreads, ASlowKindDelaysOnlyItself) {
 TEST(EngineThreads, ConcurrencyOfAKindIsKept) {
   Engine engine{"memory:", quick()};
   std::atomic<int> now = 0, most = 0;
-  auto work = engine.retryable("work", [&](int) {
-    const int running = ++now;
-    int seen = most;
-    while (running > seen && !most.compare_exchange_weak(seen, running)) {
-    }
-    std::this_thread::yield();
-    --now;
-  }, {}, {.concurrency = 2});
+  auto work = engine.retryable("work",
+                               [&](int) {
+                                 const int running = ++now;
+                                 int seen = most;
+                                 while (running > seen && !most.compare_exchange_weak(seen, running)) {
+                                 }
+                                 std::this_thread::yield();
+                                 --now;
+                               },
+                               {}, {.concurrency = 2});
   engine.start();
   for (int i = 0; i < 300; ++i) work.submit(i);
   ASSERT_TRUE(eventually([&] { return engine.stats().succeeded == 300; }));
@@ -126,12 +129,14 @@ TEST(EngineThreads, AHandlerThatHangsDoesNotHoldUpStop) {
 TEST(EngineThreads, ATimeoutFailsTheAttemptAndItIsRetried) {
   Engine engine{"memory:", quick()};
   std::atomic<int> calls = 0;
-  auto work = engine.retryable("work", [&](int) {
-    if (++calls > 1) return;
-    const std::stop_token stop = current_task()->stop;
-    while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
-    throw std::runtime_error("interrupted");
-  }, Policy{.backoff = Fixed{1ms}}, {.timeout = 20ms});
+  auto work = engine.retryable("work",
+                               [&](int) {
+                                 if (++calls > 1) return;
+                                 const std::stop_token stop = current_task()->stop;
+                                 while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+                                 throw std::runtime_error("interrupted");
+                               },
+                               Policy{.backoff = Fixed{1ms}}, {.timeout = 20ms});
   engine.start();
   const TaskId id = work.submit(1);
   ASSERT_TRUE(eventually([&] { return engine.find(id)->outcome.has_value(); }));

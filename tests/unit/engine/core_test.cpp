@@ -63,7 +63,8 @@ TEST_F(CoreTest, ALateFinisherChangesNothing) {
   VirtualInstance slow{shared};
   VirtualInstance fast{shared};
   slow.handle("pay", [&] { ++calls; });
-  fast.handle("pay", [&] { ++calls; }, Policy{.backoff = Fixed{1h}});
+  fast.handle(
+      "pay", [&] { ++calls; }, Policy{.backoff = Fixed{1h}});
   const TaskId id = slow.submit("pay", "k");
   slow.claim();
   slow.run_handlers();

@@ -5,7 +5,9 @@
 namespace easyretry::engine {
 namespace {
 
-WheelEntry entry(int id, std::uint16_t handler = 0) { return {TaskId{id}, 1, handler}; }
+WheelEntry entry(int id, std::uint16_t handler = 0) {
+  return {TaskId{id}, 1, handler};
+}
 
 std::vector<int> ids(const std::vector<WheelEntry>& entries) {
   std::vector<int> all;
@@ -13,7 +15,9 @@ std::vector<int> ids(const std::vector<WheelEntry>& entries) {
   return all;
 }
 
-std::size_t plenty(std::uint16_t) { return 1000; }
+std::size_t plenty(std::uint16_t) {
+  return 1000;
+}
 
 TEST(Ready, TakesATaskOnlyOnce) {
   Ready ready{10};

@@ -37,16 +37,11 @@ rc::Gen<Backoff> any_backoff() {
     const Jitter jitter = *any_jitter();
     const Millis first = *any_delay(1);
     switch (*rc::gen::inRange(0, 5)) {
-      case 0:
-        return Exponential{first, *rc::gen::inRange(10, 1000) / 10.0, *any_delay(first.count()), jitter};
-      case 1:
-        return Fixed{first, jitter};
-      case 2:
-        return Linear{first, *any_delay(), *any_delay(first.count()), jitter};
-      case 3:
-        return Ladder{{first, *any_delay(), *any_delay()}, jitter};
-      default:
-        return EasyRetryClassic{};
+      case 0: return Exponential{first, *rc::gen::inRange(10, 1000) / 10.0, *any_delay(first.count()), jitter};
+      case 1: return Fixed{first, jitter};
+      case 2: return Linear{first, *any_delay(), *any_delay(first.count()), jitter};
+      case 3: return Ladder{{first, *any_delay(), *any_delay()}, jitter};
+      default: return EasyRetryClassic{};
     }
   });
 }
