@@ -187,12 +187,15 @@ Result<std::vector<task::TaskRecord>> Claimer::look(std::span<const task::Ticket
 
 void Claimer::deliver(std::vector<task::TaskRecord> won, Instant sent) {
   const auto table = context_.handlers.snapshot();
+  const Millis lease = context_.options.lease;
   std::vector<RunPtr> runs;
   runs.reserve(won.size());
   for (task::TaskRecord& record : won) {
     const HandlerNo no = table->by_name.at(record.info.handler);
-    runs.push_back(
-        std::make_shared<Run>(std::move(record), table->by_number[no], no, trust(sent, context_.options.lease)));
+    // What was looked up after a lost reply may have been claimed by an earlier call than the one that asked.
+    const Instant until =
+        std::min(trust(sent, lease), trust(context_.store_time.when(record.lease_until - lease), lease));
+    runs.push_back(std::make_shared<Run>(std::move(record), table->by_number[no], no, until));
   }
   holdings_.add(runs);
   workers_.take(std::move(runs));

@@ -43,7 +43,7 @@ class Bench(unittest.TestCase):
     def test_measures_a_store_by_its_url_and_leaves_no_task_in_it(self):
         with tempfile.TemporaryDirectory() as folder:
             url = f"sqlite:{folder}/b.db"
-            self.assertEqual(easyretry("bench", "--store", url, "--tasks", "300", "--fail-first", "--raw").returncode, 0)
+            self.assertEqual(easyretry("bench", "--store", url, "--tasks", "300", "--waiting", "500", "--fail-first", "--raw").returncode, 0)
             count = subprocess.run(["sqlite3", f"{folder}/b.db", "SELECT count(*) FROM retry_task"], capture_output=True, text=True)
             self.assertEqual(count.stdout.strip(), "0")
 

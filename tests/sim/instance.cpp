@@ -19,7 +19,8 @@ engine::MakeWorkers sim_workers(Process& process, const Scenario& scenario) {
 
 ClockErrors draw_clock_errors(Dice& dice, const Scenario& scenario) {
   const auto most = static_cast<int>(scenario.drift_ppm);
-  return {dice.between(Millis{-1h}, Millis{1h}), dice.between(Time{0}, Time{24h}), dice.between(-most, most)};
+  return {dice.between(-scenario.wall_error, scenario.wall_error), dice.between(Time{0}, Time{24h}),
+          dice.between(-most, most)};
 }
 
 }  // namespace

@@ -38,6 +38,7 @@ Scenario draw_scenario(Dice& dice) {
   s.engine = draw_engine(dice);
   s.claim_ahead = static_cast<std::size_t>(dice.pick<int>({0, 0, 2, 8}));
   s.missing_handler = draw_chance(dice, 0.3);
+  s.wall_error = dice.pick<Millis>({0s, 1h});
   s.drift_ppm = dice.pick<std::int64_t>({0, 1'000, 30'000});
 
   s.forgotten_shard = s.shards > 1 && dice.chance(0.2) ? dice.between(0, s.shards - 1) : -1;
@@ -77,15 +78,15 @@ std::string to_text(const Scenario& s) {
       "max_crashes {}\n"
       "{} submissions in {}, {:.0f} % of known keys, {:.1f} % poison, cancel {}, requeue {}, handler missing {:.0f} %\n"
       "calls: unavailable {:.1f} %, request lost {:.1f} %, late {:.1f} %, reply lost {:.1f} %, slow {:.1f} % (to {}), "
-      "death {:.2f} % before and {:.2f} % after; clocks drift by {} ppm\n"
+      "death {:.2f} % before and {:.2f} % after; clocks wrong by {}, drift by {} ppm\n"
       "crash {}, pause {}, drain {}, outage {}, partition {}, views {}; forgotten shard {}{}\n",
       s.instances, e.workers, s.claim_ahead, s.shards, seconds(e.window), seconds(e.lease), seconds(e.grace), e.batch,
       e.read_ahead, e.max_crashes, s.tasks, seconds(s.noise), 100 * s.duplicate_key, 100 * s.poison, often(s.cancel),
       often(s.requeue), 100 * s.missing_handler, 100 * s.calls.unavailable, 100 * s.calls.request_lost,
       100 * s.calls.late, 100 * s.calls.reply_lost, 100 * s.calls.slow, seconds(s.slowest), 100 * s.calls.death_before,
-      100 * s.calls.death_after, s.drift_ppm, often(s.troubles.crash), often(s.troubles.pause), often(s.troubles.drain),
-      often(s.troubles.outage), often(s.troubles.partition), often(s.troubles.views), s.forgotten_shard,
-      s.last_blow ? "; a last blow" : "");
+      100 * s.calls.death_after, seconds(s.wall_error), s.drift_ppm, often(s.troubles.crash), often(s.troubles.pause),
+      often(s.troubles.drain), often(s.troubles.outage), often(s.troubles.partition), often(s.troubles.views),
+      s.forgotten_shard, s.last_blow ? "; a last blow" : "");
 }
 
 }  // namespace easyretry::sim

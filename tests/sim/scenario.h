@@ -38,7 +38,8 @@ struct Scenario {
   EngineOptions engine;
   std::size_t claim_ahead = 0;  // runs a worker pool claims beyond its free threads
   double missing_handler = 0;   // chance that a process lacks one, as half of a rolling deploy does
-  std::int64_t drift_ppm = 0;   // at most, either way
+  Millis wall_error{0};         // of the processes' wall clocks, at most, either way
+  std::int64_t drift_ppm = 0;   // of their steady clocks, the same
 
   int forgotten_shard = -1;  // nobody looks at it when the views agree; -1: there is none
   bool last_blow = false;    // an instance dies with its hands full at the end of the noise

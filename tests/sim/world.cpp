@@ -191,7 +191,10 @@ void World::submit() {
 // A reply that is lost must not make two tasks of one, even if the first has ended meanwhile. Where requests arrive
 // late nobody can promise that.
 void World::check_stored_once(const std::string& key, std::size_t since, int instance) {
-  if (submissions_[key] > 1 || scenario_.calls.late > 0 || scenario_.drift_ppm > 0) return;
+  if (submissions_[key] > 1 || scenario_.calls.late > 0 || scenario_.drift_ppm > 0 ||
+      scenario_.wall_error > Millis{0}) {
+    return;
+  }
   const auto times = std::count_if(journal_.entries().begin() + static_cast<std::ptrdiff_t>(since),
                                    journal_.entries().end(), [&](const Entry& entry) {
                                      const auto* inserted = std::get_if<Inserted>(&entry.what);

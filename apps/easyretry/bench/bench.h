@@ -12,11 +12,13 @@ namespace easyretry::app {
 
 struct BenchOptions {
   std::string store;
+  std::string space;  // a namespace of its own: a store in use is neither seen nor disturbed
   std::size_t tasks = 100'000;
   int workers = 4;
   std::size_t batch = 1000;
   bool fail_first = false;
   double due_over_seconds = 0;
+  std::size_t waiting = 0;  // tasks in the store that are not due
   bool raw = false;
 };
 

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <iostream>
+#include <random>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
@@ -100,6 +101,7 @@ class StoreForBench {
 
 void run(BenchOptions options, bool as_json) {
   const StoreForBench store{options};
+  options.space = "bench-" + std::to_string(std::random_device{}());
   std::cerr << "store: " << options.store << "\n";
   const BenchReport report = run_bench(options, progress_to_stderr());
   if (isatty(STDERR_FILENO) != 0) std::cerr << "\r\x1b[K";
@@ -131,6 +133,8 @@ void add_bench_command(CLI::App& app) {
   command
       ->add_option("--due-over", options->due_over_seconds, "Also: lateness of tasks due evenly over this many seconds")
       ->check(CLI::PositiveNumber);
+  command->add_option("--waiting", options->waiting, "With this many tasks in the store that are not due")
+      ->check(CLI::Range(0, 100'000'000));
   command->add_flag("--raw", options->raw, "Also: the store's bare statements in a loop, and the ratio to them");
   command->add_flag("--json", *as_json, "One JSON object instead of a table");
   command->callback([options, as_json] { run(*options, *as_json); });

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <random>
 #include <vector>
 
 #include <easyretry/error.h>
@@ -29,7 +28,6 @@ class RawLoop {
       : options_(options), progress_(progress), store_(storage::open_store(options.store, system_clock())) {}
 
   double insert() {
-    space_ = "bench-raw-" + std::to_string(std::random_device{}());
     double seconds = 0;
     for (std::size_t from = 0; from < options_.tasks; from += options_.batch) {
       const auto rows = make_rows(from, std::min(options_.tasks, from + options_.batch));
@@ -62,7 +60,7 @@ class RawLoop {
     std::vector<task::NewTask> rows(to - from);
     for (std::size_t i = from; i < to; ++i) {
       task::NewTask& row = rows[i - from];
-      row.space = space_;
+      row.space = options_.space;
       row.handler = "bench.noop";
       row.payload = to_json(std::tuple{measured_order(static_cast<std::int64_t>(i))});
       row.key = task::derive_key(row.handler, row.payload);
@@ -76,7 +74,7 @@ class RawLoop {
     const int shards = store_->info().total_shards;
     std::vector<storage::ShardCursor> from;
     for (int shard = 0; shard < shards; ++shard) from.push_back({ShardId{static_cast<std::uint16_t>(shard)}});
-    const auto reply = must(store_->load({space_, from, Millis{0}, options_.batch}));
+    const auto reply = must(store_->load({options_.space, from, Millis{0}, options_.batch}));
     std::vector<Ticket> tickets;
     tickets.reserve(reply.tasks.size());
     for (const auto& task : reply.tasks) tickets.push_back(task.ticket);
@@ -109,7 +107,6 @@ class RawLoop {
   const BenchOptions& options_;
   const Progress& progress_;
   const std::unique_ptr<Store> store_;
-  std::string space_;
   std::vector<Settlement> settlements_;
 };
 

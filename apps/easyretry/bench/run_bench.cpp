@@ -2,7 +2,6 @@
 #include <atomic>
 #include <fstream>
 #include <mutex>
-#include <random>
 #include <thread>
 
 #include <easyretry/easyretry.h>
@@ -10,14 +9,14 @@
 #include "bench/bench.h"
 #include "bench/measured_order.h"
 #include "bench/stopwatch.h"
+#include "bench/waiting.h"
 
 namespace easyretry::app {
 namespace {
 
-// A namespace of its own, so that a benchmark on a store in use neither sees nor disturbs its tasks.
 EngineOptions engine_options(const BenchOptions& options) {
   EngineOptions engine;
-  engine.space = "bench-" + std::to_string(std::random_device{}());
+  engine.space = options.space;
   engine.workers = options.workers;
   engine.batch = options.batch;
   return engine;
@@ -134,6 +133,7 @@ Lateness measure_lateness(const BenchOptions& options, const Progress& progress)
 }  // namespace
 
 BenchReport run_bench(const BenchOptions& options, const Progress& progress) {
+  const WaitingTasks waiting{options, progress};
   BenchReport report;
   if (options.raw) report.raw = measure_raw(options, progress);
   report.enqueue_single = measure_single(options, progress);
