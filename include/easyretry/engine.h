@@ -23,7 +23,7 @@ class EngineImpl;
 class Engine {
  public:
   // "sqlite:retry.db", or "memory:" for tests.
-  explicit Engine(std::string_view store_url, EngineOptions options = {});
+  explicit Engine(std::string_view store_url, const EngineOptions& options = {});
   virtual ~Engine();  // stop()
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;

@@ -37,7 +37,7 @@ class ThreadedImpl final : public detail::EngineImpl {
 
 }  // namespace
 
-Engine::Engine(std::string_view store_url, EngineOptions options)
+Engine::Engine(std::string_view store_url, const EngineOptions& options)
     : Engine((validate(options), std::make_shared<ThreadedImpl>(store_url, options))) {}
 
 Engine::Engine(std::shared_ptr<detail::EngineImpl> impl) : impl_(std::move(impl)) {}

@@ -17,7 +17,7 @@ void check(const char* field, std::int64_t value, std::int64_t least, std::int64
 }
 
 constexpr std::int64_t kMinute = 60'000;  // ms
-constexpr std::int64_t kDay = 24 * 60 * kMinute;
+constexpr std::int64_t kDay = 1440 * kMinute;
 constexpr std::int64_t kMebibyte = 1'048'576;
 
 }  // namespace

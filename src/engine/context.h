@@ -58,7 +58,7 @@ struct Context {
     // A store that is down fails every call: one line a second is enough.
     const Instant now = clock.steady();
     Instant last = last_error_logged_.load();
-    if (now - last < std::chrono::seconds{1} && last != Instant::min()) return;
+    if (last != Instant::min() && now - last < std::chrono::seconds{1}) return;
     if (last_error_logged_.compare_exchange_strong(last, now)) log(LogLevel::error, to_string(error));
   }
 

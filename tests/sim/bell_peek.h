@@ -3,6 +3,8 @@
 // has no threads, must know whom to wake. An explicit instantiation may name a private member, which spares the engine
 // a method that only tests would call.
 
+#include <utility>
+
 #include "engine/bell.h"
 
 namespace easyretry::sim {

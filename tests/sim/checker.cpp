@@ -43,7 +43,7 @@ class Checker {
     return nullptr;
   }
 
-  // ---- changes in the store -----------------------------------------------------------------------------------------
+  // ---- changes in the store
 
   void begin_story(TaskId id, Story fresh) {
     const auto [there, free] = live_keys_.try_emplace(fresh.key, id);
@@ -163,7 +163,7 @@ class Checker {
     if (s->key != e.key) broken("I16", e.id, "key " + e.key + " was answered with the task of key " + s->key);
   }
 
-  // ---- user code ----------------------------------------------------------------------------------------------------
+  // ---- user code
 
   void on(const Began& e) {
     Story* s = story(e.id);
@@ -222,7 +222,7 @@ class Checker {
 
   const Plan& plan(const Story& s) const { return evidence_.plans.at(s.key); }
 
-  // ---- processes ----------------------------------------------------------------------------------------------------
+  // ---- processes
 
   void on(const Born&) {
     if (settled_down_) settled_down_ = now_;
@@ -245,7 +245,7 @@ class Checker {
     note_old_work_done();
   }
 
-  // ---- recovery -----------------------------------------------------------------------------------------------------
+  // ---- recovery
 
   // What was begun before the calm may still take a worker for a while; promises about time count from its end.
   void note_old_work_done() {

@@ -83,6 +83,8 @@ class Ending {
       broken_("I14", id,
               "its deadly callback was called " + std::to_string(count(s.called, Code::on_final_failure)) + " times");
     }
+    // Whoever was claimed beside poison lost its lease, too, and cannot be told from it: such innocents are counted
+    // (coverage.cpp), but not held against the engine.
     if (s.outcome == Outcome::quarantined && s.lost < max_crashes_) {
       broken_("I14", id, "quarantined after " + std::to_string(s.lost) + " lost leases");
     }

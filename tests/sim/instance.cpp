@@ -47,41 +47,35 @@ void Instance::start(std::vector<ShardId> shards, bool all_handlers) {
   life.process.on_death = [this] { end_soon(Death::crashed); };
 
   Core& core = life.core;
-  life.loops = 2;
-  life.process.spawn([&] {
-    loop(
-        life, core.keeper.bell, [&] { return core.keeper.step(); }, false);
-  });
-  life.process.spawn([&] {
-    loop(
-        life, core.renewer.bell, [&] { return core.renewer.step(); }, false);
-  });
-  life.process.spawn([&] {
-    loop(
-        life, core.outcomes().bell, [&] { return core.settler.step(); }, false);
-  });
-  life.process.spawn([&] {
-    loop(
-        life, core.claimer.bell, [&] { return core.claimer.step(); }, true);
-  });
-  life.process.spawn([&] {
-    loop(
-        life, core.loader.bell, [&] { return core.loader.step(); }, true);
+  life.loops_to_end = 2;
+  run_part(life, core.keeper, core.keeper.bell, WhenDraining::goes_on);
+  run_part(life, core.renewer, core.renewer.bell, WhenDraining::goes_on);
+  run_part(life, core.settler, core.outcomes().bell, WhenDraining::goes_on);
+  run_part(life, core.claimer, core.claimer.bell, WhenDraining::ends);
+  run_part(life, core.loader, core.loader.bell, WhenDraining::ends);
+}
+
+template <class Part>
+void Instance::run_part(Life& life, Part& part, engine::Bell& bell, WhenDraining when_draining) {
+  life.process.spawn([this, &life, &part, &bell, when_draining] {
+    const std::function<Step()> step = [&part] { return part.step(); };
+    loop(life, bell, step, when_draining);
   });
 }
 
 // RunLoop without its thread.
-void Instance::loop(Life& life, engine::Bell& bell, const std::function<Step()>& step, bool ends_when_draining) {
-  while (!(life.draining && ends_when_draining)) {
+void Instance::loop(Life& life, engine::Bell& bell, const std::function<Step()>& step, WhenDraining when_draining) {
+  const auto over = [&] { return life.draining && when_draining == WhenDraining::ends; };
+  while (!over()) {
     const Step done = guarded(step);
     check_memory();
     if (done.wake == Instant::min()) {
       life.process.sleep(world_.dice.between(Time{1us}, Time{100us}));
-    } else if (!(life.draining && ends_when_draining)) {
+    } else if (!over()) {
       life.process.wait(bell, life.clock.when(done.wake));
     }
   }
-  --life.loops;
+  --life.loops_to_end;
 }
 
 Step Instance::guarded(const std::function<Step()>& step) {
@@ -123,7 +117,7 @@ void Instance::drain(Life& life) {
   life.draining = true;
   core.loader.stop();
   core.claimer.stop();
-  wait_for(1h, [&] { return life.loops == 0; });
+  wait_for(1h, [&] { return life.loops_to_end == 0; });
   for (engine::RunPtr& run : core.workers().take_waiting()) {
     task::Settlement back;
     back.ticket = run->ticket();
@@ -138,15 +132,16 @@ void Instance::drain(Life& life) {
 }
 
 void Instance::check_memory() {
+  constexpr std::size_t kBatchesInFlight = 4;  // as claimer.cpp has it
   const EngineOptions& options = world_.scenario.engine;
   Core& core = life_->core;
   if (core.claimer.held() > options.read_ahead) {
     world_.journal.write(number_, Wrong{"I13", std::to_string(core.claimer.held()) + " tasks read ahead, " +
                                                    std::to_string(options.read_ahead) + " allowed"});
   }
-  if (core.holdings().size() > 4 * options.batch) {
+  if (core.holdings().size() > kBatchesInFlight * options.batch) {
     world_.journal.write(number_, Wrong{"I13", std::to_string(core.holdings().size()) + " tasks claimed, " +
-                                                   std::to_string(4 * options.batch) + " allowed"});
+                                                   std::to_string(kBatchesInFlight * options.batch) + " allowed"});
   }
 }
 

@@ -57,11 +57,15 @@ class Instance {
     Process process;
     std::shared_ptr<FaultyStore> store;
     bool draining = false;
-    int loops = 0;  // of the Loader and the Claimer that have not ended
+    int loops_to_end = 0;  // before a drain goes on: the Loader's and the Claimer's
     engine::Core core;
   };
 
-  void loop(Life& life, engine::Bell& bell, const std::function<engine::Step()>& step, bool ends_when_draining);
+  // The Loader and the Claimer end first, so that nothing is claimed that nobody will run.
+  enum class WhenDraining { goes_on, ends };
+  template <class Part>
+  void run_part(Life& life, Part& part, engine::Bell& bell, WhenDraining when_draining);
+  void loop(Life& life, engine::Bell& bell, const std::function<engine::Step()>& step, WhenDraining when_draining);
   engine::Step guarded(const std::function<engine::Step()>& step);
   void drain(Life& life);
   void check_memory();

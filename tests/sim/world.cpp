@@ -69,7 +69,6 @@ std::vector<task::TaskRecord> World::everything(bool finished) {
 }
 
 // ---- trouble
-// ------------------------------------------------------------------------------------------------------------
 
 void World::every(Time mean, std::function<void()> what) {
   if (mean == Time{0}) return;
@@ -158,7 +157,6 @@ void World::calm_down() {
 }
 
 // ---- clients
-// ------------------------------------------------------------------------------------------------------------
 
 void World::invite_clients() {
   for (int i = 0; i < scenario_.tasks; ++i) {
@@ -189,7 +187,8 @@ void World::submit() {
 }
 
 // A reply that is lost must not make two tasks of one, even if the first has ended meanwhile. Where requests arrive
-// late nobody can promise that.
+// late nobody can promise that; and where the clock runs fast, or the store's time is not known yet, an end that was
+// just now may be taken for that of an earlier task.
 void World::check_stored_once(const std::string& key, std::size_t since, int instance) {
   if (submissions_[key] > 1 || scenario_.calls.late > 0 || scenario_.drift_ppm > 0 ||
       scenario_.wall_error > Millis{0}) {

@@ -73,6 +73,7 @@ class RawLoop {
   std::vector<Ticket> load() {
     const int shards = store_->info().total_shards;
     std::vector<storage::ShardCursor> from;
+    from.reserve(static_cast<std::size_t>(shards));
     for (int shard = 0; shard < shards; ++shard) from.push_back({ShardId{static_cast<std::uint16_t>(shard)}});
     const auto reply = must(store_->load({options_.space, from, Millis{0}, options_.batch}));
     std::vector<Ticket> tickets;
