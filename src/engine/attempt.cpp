@@ -303,6 +303,7 @@ Settlement attempt(Run& run, Context& context) {
     return s;
   }
   Settlement s = Attempt{run, context}.perform();
+  run.started = Instant::max();  // however long its outcome waits to be written, it is neither late nor hung
   if (s.error.size() > kMaxErrorText) s.error.resize(kMaxErrorText);
   return s;
 }

@@ -213,6 +213,7 @@ class Checker {
     if (s == nullptr) return;
     std::erase_if(s->executing,
                   [&](const Execution& x) { return x.instance == who_ && x.version == e.version && x.code == e.code; });
+    s->tenures[e.version].ended = now_;
     if (e.verdict == Verdict::well) {
       ++s->called_well[e.code];
       if (e.code == Code::handler) s->tenures[e.version].ran_well = true;
@@ -301,9 +302,10 @@ class Checker {
     const bool well = !hindrances_.died(holder, lost.granted) && !hindrances_.paused(holder, lost.granted) &&
                       !hindrances_.kept_waiting(holder, lost.until - options_.lease / 2) &&
                       !hindrances_.late_call(holder, lost.granted);
-    const bool runs =
+    const bool ran_on =
+        (lost.ended && *lost.ended > lost.until) ||
         std::any_of(s.executing.begin(), s.executing.end(), [&](const Execution& x) { return x.version == s.version; });
-    if (!well || runs || (lost.renew_tried && *lost.renew_tried >= lost.granted)) return;
+    if (!well || ran_on || (lost.renew_tried && *lost.renew_tried >= lost.granted)) return;
     broken("I5", id,
            "the lease of " + v(s.version) + " ran out on i" + std::to_string(holder) + ", which was given it and " +
                (lost.begun ? "never settled it" : "never ran it"));

@@ -20,6 +20,7 @@ struct Tenure {
   bool begun = false;     // user code was: the handler or a callback
   bool ran = false;       // the handler was begun
   bool ran_well = false;
+  std::optional<TimePoint> ended{};  // the last of its user code
   std::optional<TimePoint> renew_tried{};
   bool holds(TimePoint now) const { return !released && until > now; }
 };
