@@ -1,14 +1,19 @@
 #pragma once
 // The engine as an application sees it: open a store, register functions, start.
 
+#include <concepts>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include <easyretry/event.h>
+#include <easyretry/filter.h>
 #include <easyretry/options.h>
 #include <easyretry/policy.h>
 #include <easyretry/retryable.h>
+#include <easyretry/retryable_task.h>
 #include <easyretry/stats.h>
 #include <easyretry/task.h>
 
@@ -16,6 +21,16 @@ namespace easyretry {
 
 namespace detail {
 class EngineImpl;
+}
+
+// A function whose result no expression looks at, so that it needs no JSON conversion: opaque(function).
+template <class F>
+struct Opaque {
+  F function;
+};
+template <class F>
+Opaque<F> opaque(F function) {
+  return {std::move(function)};
 }
 
 // All functions are safe to call from any thread. What is not possible throws: StoreError for the store,
@@ -28,27 +43,62 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Gives a function a name under which it is called now and later. Its parameters and, where they are used, its
-  // result need a JSON conversion (EASYRETRY_JSON). It may return anything, or an Answer, and may throw anything.
+  // Gives a function a name under which it is called now and later: a function, a lambda, or anything with one
+  // operator(). Its parameters and, where they are used, its result need a JSON conversion (EASYRETRY_JSON). It may
+  // return anything, or an Answer, and may throw anything.
   template <class F>
-  auto retryable(std::string name, F function, Policy policy = {}, HandlerOptions options = {}) {
-    using Function = std::decay_t<F>;
-    using Result = typename detail::Signature<Function>::Result;
-    using Arguments = typename detail::Signature<Function>::Arguments;
-    static_assert(detail::kHasJson<Arguments>,
-                  "easyretry: a parameter of this handler has no JSON conversion; add EASYRETRY_JSON(Type, fields...) "
-                  "beside its type");
-    detail::Handler handler;
-    handler.name = name;
-    handler.policy = std::move(policy);
-    handler.options = options;
-    handler.result_is_json = std::is_void_v<Result> || detail::kHasJson<Result>;
-    handler.invoke = [function = Function{std::move(function)}](const std::string& payload, bool want_result) mutable {
-      return detail::call_with<Arguments, Result>(function, payload, want_result);
-    };
-    add(std::move(handler));
-    return Retryable<Result, Arguments>{host(), std::move(name)};
+  auto retryable(std::string name, F function) {
+    return add_function<Of<F>>(std::move(name), std::move(function), {}, {});
   }
+  template <class F>
+  auto retryable(std::string name, F function, Policy policy, HandlerOptions options = {}) {
+    using Result = typename Of<F>::Result;
+    static_assert(std::is_void_v<Result> || std::same_as<Result, Answer> || detail::kHasJson<Result>,
+                  "easyretry: the result of this handler has no JSON conversion, so policy.success_when could not see "
+                  "it; add EASYRETRY_JSON(Type, fields...) beside its type, or say retryable(name, opaque(function), "
+                  "policy) if no expression looks at it");
+    return add_function<Of<F>>(std::move(name), std::move(function), std::move(policy), std::move(options));
+  }
+  template <class F>
+  auto retryable(std::string name, Opaque<F> function, Policy policy = {}, HandlerOptions options = {}) {
+    return add_function<Of<F>>(std::move(name), std::move(function.function), std::move(policy), std::move(options));
+  }
+
+  // A member function of an object that outlives the engine.
+  template <class M, class C>
+  requires std::is_member_function_pointer_v<M>
+  auto retryable(std::string name, M method, C* object, Policy policy = {}, HandlerOptions options = {}) {
+    auto function = [method, object]<class... A>(const A&... args) -> typename Of<M>::Result {
+      return std::invoke(method, object, args...);
+    };
+    return add_function<Of<M>>(std::move(name), std::move(function), std::move(policy), std::move(options));
+  }
+
+  // The class form.
+  template <class T>
+  requires requires { typename T::Arguments; &T::execute; }
+  auto retryable(std::string name, std::shared_ptr<T> task, Policy policy = {}, HandlerOptions options = {}) {
+    using Result = typename T::Result;
+    if constexpr (!std::is_void_v<Result>) {
+      policy.success_when = policy.success_when.and_also([task](const Result& r) { return task->is_success(r); });
+    }
+    auto handle = add_function<T>(
+        std::move(name), [task]<class... A>(const A&... args) -> Result { return task->execute(args...); },
+        std::move(policy), std::move(options));
+    if constexpr (std::is_void_v<Result>) {
+      handle.on_success([task](const TaskInfo& info) { task->on_success(info); });
+    } else {
+      handle.on_success([task](const Result& result, const TaskInfo& info) { task->on_success(result, info); });
+    }
+    handle.on_final_failure(
+        [task](const Failure& failure, const TaskInfo& info) { task->on_final_failure(failure, info); });
+    return handle;
+  }
+
+  // Runs around every attempt of every handler, in the order in which filters were added.
+  void add_filter(Filter filter);
+  // Hears of every step of every task on this instance.
+  void on_event(EventListener listener, Delivery delivery = Delivery::direct);
 
   // Starts the threads. Handlers may be registered before and after; tasks of names not registered are left alone.
   void start();
@@ -66,6 +116,39 @@ class Engine {
   detail::EngineImpl& impl() const { return *impl_; }
 
  private:
+  template <class F>
+  struct Of : detail::Signature<F> {
+    static_assert(detail::HasOneSignature<F>,
+                  "easyretry: the types of the arguments are not known; give a function or a lambda whose parameters "
+                  "have types, not auto and not overloads");
+    static_assert(!detail::Signature<F>::kChangesArguments,
+                  "easyretry: this handler takes a non-const reference; arguments are stored as values, so take them by "
+                  "value or const&");
+  };
+
+  template <class Types, class F>
+  auto add_function(std::string name, F function, Policy policy, HandlerOptions options) {
+    using Result = typename Types::Result;
+    using Arguments = typename Types::Arguments;
+    static_assert(detail::kHasJson<Arguments>,
+                  "easyretry: a parameter of this handler has no JSON conversion; add EASYRETRY_JSON(Type, fields...) "
+                  "beside its type");
+    auto callee = detail::make_callee<Result>(std::move(function), policy.success_when, std::type_identity<Arguments>{});
+    detail::Handler handler;
+    handler.name = name;
+    detail::require_fit<Result>(name, policy.success_when);
+    handler.policy = std::move(policy);
+    handler.options = std::move(options);
+    handler.result_is_json = std::is_void_v<Result> || detail::kHasJson<Result>;
+    handler.returns_answer = std::same_as<Result, Answer>;
+    handler.invoke = [callee](const std::string& payload, bool want_result) {
+      return callee->invoke(payload, want_result);
+    };
+    auto gate = handler.gate;
+    add(std::move(handler));
+    return Retryable<Result, Arguments>{host(), std::move(name), std::move(callee), std::move(gate)};
+  }
+
   void add(detail::Handler handler);
   std::weak_ptr<detail::HandlerHost> host() const;
 

@@ -1,7 +1,10 @@
 #pragma once
 // A registered function with its types erased. Made by Engine::retryable; not for use by applications.
 
+#include <atomic>
+#include <exception>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -20,18 +23,38 @@ class UndecodablePayload : public std::runtime_error {
 };
 
 struct Reply {
-  std::optional<Answer> answer;  // only from handlers that return Answer
-  std::string result;            // JSON; only when asked for
+  std::optional<Answer> answer{};  // only from handlers that return Answer, or from a filter
+  std::optional<bool> success{};   // what a typed success_when says
+  std::string result{};            // JSON; only when asked for
+};
+
+// True while a direct call needs nothing of the engine unless it fails; kept up to date by the registry.
+struct CallGate {
+  std::atomic<bool> open{false};
 };
 
 struct Handler {
   std::string name;
   Policy policy;
   HandlerOptions options;
-  bool result_is_json = true;  // false: its result has no JSON conversion, so success_when cannot see it
+  bool result_is_json = true;  // false: its result has no JSON conversion, so an expression cannot see it
+  bool returns_answer = false;
   std::function<Reply(const std::string& payload, bool want_result)> invoke;
   std::function<void(const std::string& result, const TaskInfo& task)> on_success;
   std::function<void(const Failure& failure, const TaskInfo& task)> on_final_failure;
+  std::function<void(const Failure& failure, const TaskInfo& task)> on_retry_scheduled;
+  std::shared_ptr<CallGate> gate = std::make_shared<CallGate>();
+};
+
+// A call that the application makes itself, its types erased. Keeps what the function returned or threw.
+class DirectCall {
+ public:
+  virtual ~DirectCall() = default;
+  // Lets exceptions through, after keeping them in `thrown`.
+  virtual Reply run(bool want_result) = 0;
+  virtual std::string arguments() const = 0;  // as JSON
+
+  std::exception_ptr thrown;
 };
 
 }  // namespace easyretry::detail

@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
+#include <easyretry/persist.h>
 #include <easyretry/time.h>
 
 namespace easyretry {
@@ -28,6 +30,7 @@ struct EngineOptions {
   std::size_t read_ahead = 200'000;     // tasks held in memory at most, about 40 bytes each
   std::size_t max_payload = 1'048'576;  // bytes of JSON arguments a task may have
   Millis drain{20000};                  // how long stop() lets running handlers finish
+  Persist persist = Persist::retry_only;  // of handlers that do not say
   LogSink log = stderr_log();
 };
 
@@ -41,6 +44,16 @@ struct HandlerOptions {
   // After this long the stop token of current_task() is set and the attempt counts as failed. A handler that does not
   // return by then keeps its thread; its task goes to someone else when the lease has run out. 0: no limit.
   Millis timeout{0};
+
+  // Direct calls, `pay(order)`:
+  std::optional<Persist> persist{};  // nullopt: as the engine says
+  bool rethrow = false;              // what the first attempt threw is thrown to the caller also when it was stored
+  bool wait = true;                  // Persist::never: the caller waits through the retries; false: in the background
+
+  // What is stored carries this number. Older arguments go through `upgrade` before they are decoded; a task with a
+  // newer one is left to an instance that knows it.
+  int payload_version = 1;
+  std::function<std::string(int from_version, std::string arguments)> upgrade{};
 };
 
 }  // namespace easyretry

@@ -10,7 +10,9 @@
 #include <variant>
 #include <vector>
 
+#include <easyretry/success.h>
 #include <easyretry/time.h>
+#include <easyretry/type_name.h>
 
 namespace easyretry {
 
@@ -104,8 +106,6 @@ struct ExceptionType {
 
 namespace detail {
 bool matches_nested(const std::exception_ptr& thrown, bool (*matches)(const std::exception_ptr&));
-std::string_view type_name_in(std::string_view function_signature);
-
 template <class E>
 bool is_type(const std::exception_ptr& thrown) {
   try {
@@ -116,16 +116,11 @@ bool is_type(const std::exception_ptr& thrown) {
     return matches_nested(thrown, &is_type<E>);
   }
 }
-
-template <class E>
-std::string_view signature_with_type() {
-  return __PRETTY_FUNCTION__;
-}
 }  // namespace detail
 
 template <class E>
 ExceptionType type() {
-  return {detail::type_name_in(detail::signature_with_type<E>()), &detail::is_type<E>};
+  return {detail::type_name<E>(), &detail::is_type<E>};
 }
 
 struct Policy {
@@ -133,9 +128,7 @@ struct Policy {
   Stop stop{};
   std::vector<ExceptionType> retry_on{};  // empty: everything that is not in never_retry
   std::vector<ExceptionType> never_retry{};
-  // A Lua 5.4 expression over `result` and `args`, such as "result.code == 200". It runs without libraries and with
-  // a limit on instructions and memory. Empty: a call that does not throw has succeeded.
-  std::string success_when{};
+  SuccessWhen success_when{};
 };
 
 // Throws std::invalid_argument naming the field, its value and what would be right.

@@ -1,6 +1,6 @@
 #pragma once
-// A function that was registered with an engine: callable by name later, on any instance that registered the same
-// name. Copies are cheap and stand for the same handler.
+// A function that was registered with an engine: callable now, and by name later, on any instance that registered the
+// same name. Copies are cheap and stand for the same handler.
 
 #include <concepts>
 #include <functional>
@@ -12,28 +12,22 @@
 #include <utility>
 #include <vector>
 
+#include <easyretry/attempt.h>
 #include <easyretry/handler.h>
 #include <easyretry/json.h>
+#include <easyretry/submit.h>
+#include <easyretry/transaction.h>
+#include <easyretry/typed_call.h>
 
 namespace easyretry {
 
-// What a task is known by, besides its arguments.
-struct SubmitOptions {
-  // One live task per key: submitting the same key again returns the task that is there. Empty: the handler's name
-  // and a hash of the arguments.
-  std::string key{};
-  std::string business_type{};  // both are indexed for search, and tasks of one business_id share a shard
-  std::string business_id{};
-  std::optional<TimePoint> deadline{};  // instead of the policy's
-  std::optional<TimePoint> due_at{};    // not before; submit_at and submit_after say it for one task
-};
-
 namespace detail {
 
-struct Submission {
-  std::string payload;
-  SubmitOptions options;
-  Millis delay{0};  // where options.due_at says nothing
+struct DirectResult {
+  AttemptState state = AttemptState::succeeded;
+  TaskId task{};
+  std::string error{};
+  bool rethrow = false;  // what the function threw is for the caller
 };
 
 // What a handle needs of its engine.
@@ -41,54 +35,20 @@ class HandlerHost {
  public:
   virtual ~HandlerHost() = default;
   virtual std::vector<TaskId> submit(const std::string& handler, std::vector<Submission> submissions) = 0;
-  virtual void set_on_success(const std::string& handler, decltype(Handler::on_success) callback) = 0;
-  virtual void set_on_final_failure(const std::string& handler, decltype(Handler::on_final_failure) callback) = 0;
+  virtual std::vector<TaskId> submit(const Transaction& within, const std::string& handler,
+                                     std::vector<Submission> submissions) = 0;
+  // Runs the call as the handler's strategy says.
+  virtual DirectResult call(const std::string& handler, DirectCall& call, const SubmitOptions& options) = 0;
+  // The same from the moment where it has been run, with nothing around it, and has thrown.
+  virtual DirectResult call_failed(const std::string& handler, DirectCall& call, const SubmitOptions& options) = 0;
+  // Stores what the caller found to have failed.
+  virtual TaskId store(const std::string& handler, Submission failed) = 0;
+  // The callbacks of `changes` that are set replace the handler's.
+  virtual void change(const std::string& handler, Handler changes) = 0;
 };
 
-template <class F>
-struct Signature : Signature<decltype(&F::operator())> {};
-template <class R, class... A>
-struct Signature<R (*)(A...)> {
-  using Result = R;
-  using Arguments = std::tuple<std::decay_t<A>...>;
-};
-template <class R, class... A>
-struct Signature<R (*)(A...) noexcept> : Signature<R (*)(A...)> {};
-template <class C, class R, class... A>
-struct Signature<R (C::*)(A...)> : Signature<R (*)(A...)> {};
-template <class C, class R, class... A>
-struct Signature<R (C::*)(A...) const> : Signature<R (*)(A...)> {};
-template <class C, class R, class... A>
-struct Signature<R (C::*)(A...) noexcept> : Signature<R (*)(A...)> {};
-template <class C, class R, class... A>
-struct Signature<R (C::*)(A...) const noexcept> : Signature<R (*)(A...)> {};
-
-template <class T>
-inline constexpr bool kHasJson = JsonConvertible<T>;
-
-// Turns stored arguments into a call, and what it returns into a Reply.
-template <class Arguments, class R, class F>
-Reply call_with(F& function, const std::string& payload, bool want_result) {
-  Arguments arguments = [&] {
-    try {
-      return from_json<Arguments>(payload);
-    } catch (const JsonError& e) {
-      throw UndecodablePayload(std::string{"the stored arguments do not fit the handler: "} + e.what());
-    }
-  }();
-  if constexpr (std::is_void_v<R>) {
-    std::apply(function, std::move(arguments));
-    return {std::nullopt, want_result ? "null" : ""};
-  } else if constexpr (std::same_as<R, Answer>) {
-    return {std::apply(function, std::move(arguments)), want_result ? "null" : ""};
-  } else if constexpr (kHasJson<R>) {
-    const R result = std::apply(function, std::move(arguments));
-    return {std::nullopt, want_result ? to_json(result) : ""};
-  } else {
-    static_cast<void>(std::apply(function, std::move(arguments)));
-    return {};
-  }
-}
+// This thread is inside a task or a retry: calls go straight through, so that a retry never makes a retry of itself.
+bool inside_retry();
 
 }  // namespace detail
 
@@ -98,16 +58,38 @@ class Retryable;
 template <class R, class... Args>
 class Retryable<R, std::tuple<Args...>> {
  public:
-  Retryable(std::weak_ptr<detail::HandlerHost> host, std::string name)
-      : host_(std::move(host)), name_(std::move(name)) {}
+  using Callee = detail::Callee<R, Args...>;
+
+  Retryable(std::weak_ptr<detail::HandlerHost> host, std::string name, std::shared_ptr<const Callee> callee,
+            std::shared_ptr<const detail::CallGate> gate)
+      : host_(std::move(host)), name_(std::move(name)), callee_(std::move(callee)), gate_(std::move(gate)) {}
 
   const std::string& name() const { return name_; }
 
-  // A handle whose submissions carry these options.
+  // A handle whose calls and submissions carry these options.
   Retryable with(const SubmitOptions& options) const {
     Retryable copy = *this;
     copy.options_ = options;
     return copy;
+  }
+
+  // Calls the function here and now. What fails and is worth retrying is safe in the store before this returns (as the
+  // handler's Persist says); what is not to be retried is thrown as it was. If a failure could not be stored, StoreError
+  // is thrown with the failure nested in it. Inside a task the function is only called.
+  Attempt<R> operator()(const Args&... args) const {
+    if (detail::inside_retry()) return callee_->attempt(args...);
+    if (!gate_->open.load(std::memory_order_relaxed)) return whole_call(args...);
+    try {
+      return callee_->attempt(args...);
+    } catch (...) {
+      return failed_call(args...);
+    }
+  }
+
+  // Stores a call that the caller found to have failed, say a step in the middle of something larger: it is retried
+  // like a first attempt that failed just now, with `why` as its error. Works everywhere, also inside a task.
+  TaskId store(const Args&... args, std::string why) const {
+    return host()->store(name_, {payload_of_arguments(args...), options_, Millis{0}, 1, std::move(why)});
   }
 
   // Stores a task and returns its id; the engine runs it. When this returns, the task is safe. Throws StoreError if
@@ -123,6 +105,10 @@ class Retryable<R, std::tuple<Args...>> {
     SubmitOptions options = options_;
     options.due_at = std::chrono::ceil<Millis>(due);
     return submit_one(std::move(options), Millis{0}, args...);
+  }
+  // As part of the caller's own transaction, such as sqlite_tx(db): stored if it commits, gone if it rolls back.
+  TaskId submit(const Transaction& within, const Args&... args) const {
+    return host()->submit(within, name_, one(options_, Millis{0}, args...)).front();
   }
 
   // Many tasks in few transactions. The range holds the argument, or std::tuples where there are several.
@@ -145,16 +131,9 @@ class Retryable<R, std::tuple<Args...>> {
   // If it throws, it alone is retried, so it is called at least once.
   template <class F>
   const Retryable& on_success(F callback) const {
-    host()->set_on_success(name_, [callback = std::move(callback)](const std::string& result, const TaskInfo& task) {
-      static_cast<void>(result);
-      if constexpr (std::invocable<const F&, const TaskInfo&>) {
-        callback(task);
-      } else {
-        static_assert(!std::is_void_v<R> && !std::same_as<R, Answer>,
-                      "easyretry: this handler returns nothing to pass on; write on_success([](const TaskInfo&) {…})");
-        if constexpr (!std::is_void_v<R> && !std::same_as<R, Answer>) callback(from_json<R>(result), task);
-      }
-    });
+    detail::Handler changes;
+    changes.on_success = detail::success_callback<R>(std::move(callback));
+    host()->change(name_, std::move(changes));
     return *this;
   }
 
@@ -162,7 +141,20 @@ class Retryable<R, std::tuple<Args...>> {
   template <class F>
   requires std::invocable<const F&, const Failure&, const TaskInfo&>
   const Retryable& on_final_failure(F callback) const {
-    host()->set_on_final_failure(name_, std::move(callback));
+    detail::Handler changes;
+    changes.on_final_failure = std::move(callback);
+    host()->change(name_, std::move(changes));
+    return *this;
+  }
+
+  // Called when an attempt has failed and another will follow: callback(failure, task), where failure.message says why
+  // and task.next_at when. Called once; what it throws is counted and changes nothing.
+  template <class F>
+  requires std::invocable<const F&, const Failure&, const TaskInfo&>
+  const Retryable& on_retry_scheduled(F callback) const {
+    detail::Handler changes;
+    changes.on_retry_scheduled = std::move(callback);
+    host()->change(name_, std::move(changes));
     return *this;
   }
 
@@ -171,6 +163,30 @@ class Retryable<R, std::tuple<Args...>> {
     auto host = host_.lock();
     if (!host) throw std::logic_error("easyretry: the engine of handler \"" + name_ + "\" is gone");
     return host;
+  }
+
+  Attempt<R> whole_call(const Args&... args) const {
+    detail::TypedCall<R, Args...> call{*callee_, args...};
+    return result_of(host()->call(name_, call, options_), call);
+  }
+
+  // Called inside a catch block.
+  Attempt<R> failed_call(const Args&... args) const {
+    detail::TypedCall<R, Args...> call{*callee_, args...};
+    call.thrown = std::current_exception();
+    return result_of(host()->call_failed(name_, call, options_), call);
+  }
+
+  static Attempt<R> result_of(detail::DirectResult result, detail::TypedCall<R, Args...>& call) {
+    if (result.rethrow && call.thrown) std::rethrow_exception(call.thrown);
+    if (result.state == AttemptState::succeeded) return call.take_success();
+    return call.take_failure(result.state, result.task, {std::move(result.error), call.thrown});
+  }
+
+  static std::string payload_of_arguments(const Args&... args) {
+    JsonWriter payload;
+    detail::write_each(payload, args...);
+    return payload.take();
   }
 
   template <class Element>
@@ -182,16 +198,20 @@ class Retryable<R, std::tuple<Args...>> {
     }
   }
 
-  TaskId submit_one(SubmitOptions options, Millis delay, const Args&... args) const {
+  static std::vector<detail::Submission> one(SubmitOptions options, Millis delay, const Args&... args) {
     std::vector<detail::Submission> one;
-    JsonWriter payload;
-    detail::write_each(payload, args...);
-    one.push_back({payload.take(), std::move(options), delay});
-    return host()->submit(name_, std::move(one)).front();
+    one.push_back({payload_of_arguments(args...), std::move(options), delay});
+    return one;
+  }
+
+  TaskId submit_one(SubmitOptions options, Millis delay, const Args&... args) const {
+    return host()->submit(name_, one(std::move(options), delay, args...)).front();
   }
 
   std::weak_ptr<detail::HandlerHost> host_;
   std::string name_;
+  std::shared_ptr<const Callee> callee_;
+  std::shared_ptr<const detail::CallGate> gate_;
   SubmitOptions options_;
 };
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <easyretry/time.h>
 
@@ -46,6 +47,8 @@ struct TaskInfo {
   std::string handler;
   std::string business_type;
   std::string business_id;
+  std::vector<std::string> tags;
+  std::string traceparent;
   TaskState state = TaskState::pending;
   Stage stage = Stage::run;
   std::optional<Outcome> outcome;  // decided but not yet told to the owner, or final
@@ -60,6 +63,7 @@ struct TaskInfo {
   std::optional<TimePoint> first_failed_at;
   std::optional<TimePoint> last_failed_at;
   std::string last_error;
+  std::string progress;     // what the last handler left with current_task()->progress
   bool no_handler = false;  // due, but no handler of that name is registered here
 };
 

@@ -1,10 +1,35 @@
+#include <condition_variable>
+
 #include <easyretry/engine.h>
 
 #include "call/engine_impl.h"
+#include "call/errors.h"
 #include "storage/open.h"
 
 namespace easyretry {
 namespace {
+
+// Opened once, by stop(). Whoever waits through a delay is let go then.
+class Latch {
+ public:
+  // True: the whole delay has passed.
+  bool wait(Millis delay) {
+    std::unique_lock lock{mutex_};
+    return !opened_.wait_for(lock, delay, [this] { return open_; });
+  }
+  void open() {
+    {
+      const std::lock_guard lock{mutex_};
+      open_ = true;
+    }
+    opened_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;  // guarded by mutex_
+};
 
 // The engine of a running application: on the machine's clock, with threads.
 class ThreadedImpl final : public detail::EngineImpl {
@@ -25,12 +50,16 @@ class ThreadedImpl final : public detail::EngineImpl {
   void stop() override {
     const std::lock_guard lock{mutex_};
     stopped_ = true;
+    stopping_.open();
     if (threads_) threads_->stop(core_.context().options.drain);
     threads_.reset();
   }
 
  private:
+  bool wait(Millis delay) override { return stopping_.wait(delay); }
+
   std::mutex mutex_;
+  Latch stopping_;
   bool stopped_ = false;                      // guarded by mutex_
   std::unique_ptr<engine::Threads> threads_;  // guarded by mutex_
 };
@@ -55,8 +84,7 @@ void Engine::stop() {
 }
 
 void Engine::add(detail::Handler handler) {
-  impl_->core().context().handlers.add(std::move(handler));
-  impl_->core().loader.hurry();  // its tasks may have been waiting for it
+  impl_->add(std::move(handler));
 }
 
 std::weak_ptr<detail::HandlerHost> Engine::host() const {
@@ -64,13 +92,22 @@ std::weak_ptr<detail::HandlerHost> Engine::host() const {
 }
 
 std::optional<TaskInfo> Engine::find(TaskId id) const {
-  auto record = detail::value_or_throw(impl_->core().find(id));
+  auto record = call::value_or_throw(impl_->core().find(id));
   if (!record) return std::nullopt;
   return std::move(record->info);
 }
 
 bool Engine::cancel(TaskId id) {
-  return detail::value_or_throw(impl_->core().cancel(id));
+  return call::value_or_throw(impl_->core().cancel(id));
+}
+
+void Engine::add_filter(Filter filter) {
+  impl_->add_filter(std::move(filter));
+}
+
+void Engine::on_event(EventListener listener, Delivery delivery) {
+  if (!listener) throw std::invalid_argument("a listener must be callable");
+  impl_->core().context().events.add(std::move(listener), delivery);
 }
 
 Stats Engine::stats() const {

@@ -2,32 +2,21 @@
 
 #include <algorithm>
 
-#include "policy/limits.h"
-#include "task/task_key.h"
+#include "call/errors.h"
+#include "call/new_tasks.h"
+#include "policy/decide.h"
 
 namespace easyretry::detail {
-namespace {
 
-constexpr std::size_t kMaxKey = 255;  // what the SQL stores' key column holds
-
-void check_length(const char* what, const std::string& text, std::size_t most) {
-  if (text.size() <= most) return;
-  throw std::invalid_argument(std::string{what} + " has " + std::to_string(text.size()) + " bytes; at most " +
-                              std::to_string(most) + " are allowed");
-}
-
-}  // namespace
+using call::value_or_throw;
 
 EngineImpl::EngineImpl(std::shared_ptr<storage::Store> store, const Clock& clock, EngineOptions options,
                        const engine::MakeWorkers& workers)
-    : core_(std::move(store), clock, {std::move(options), "", 0}, workers) {}
+    : core_(std::move(store), clock, {std::move(options), "", 0}, workers),
+      direct_calls_(core_, [this](Millis delay) { return wait(delay); }) {}
 
 std::vector<TaskId> EngineImpl::submit(const std::string& handler, std::vector<Submission> submissions) {
-  const auto known = core_.context().handlers.snapshot()->find(handler);
-  std::vector<task::NewTask> tasks;
-  tasks.reserve(submissions.size());
-  for (Submission& submission : submissions) tasks.push_back(new_task(*known, std::move(submission)));
-
+  const auto tasks = rows(handler, std::move(submissions));
   std::vector<TaskId> ids;
   ids.reserve(tasks.size());
   const std::size_t batch = core_.context().options.batch;
@@ -39,38 +28,61 @@ std::vector<TaskId> EngineImpl::submit(const std::string& handler, std::vector<S
   return ids;
 }
 
-task::NewTask EngineImpl::new_task(const engine::KnownHandler& handler, Submission submission) {
-  const EngineOptions& options = core_.context().options;
-  check_length("the payload", submission.payload, options.max_payload);
-  check_length("the key", submission.options.key, kMaxKey);
-  check_length("the business type", submission.options.business_type, kMaxKey);
-  check_length("the business id", submission.options.business_id, kMaxKey);
-  if (submission.delay < Millis{0} || submission.delay > policy::kLongestDelay) {
-    throw std::invalid_argument("the delay is " + std::to_string(submission.delay.count()) + " ms; use 0 to ten years");
+std::vector<TaskId> EngineImpl::submit(const Transaction& within, const std::string& handler,
+                                       std::vector<Submission> submissions) {
+  std::vector<TaskId> ids;
+  for (const auto& inserted : value_or_throw(core_.submit(within, rows(handler, std::move(submissions))))) {
+    ids.push_back(inserted.id);
   }
-
-  task::NewTask task;
-  task.space = options.space;
-  task.handler = handler.handler.name;
-  task.key = submission.options.key.empty() ? task::derive_key(task.handler, submission.payload)
-                                            : std::move(submission.options.key);
-  task.payload = std::move(submission.payload);
-  task.business_type = std::move(submission.options.business_type);
-  task.business_id = std::move(submission.options.business_id);
-  const Stop& stop = handler.handler.policy.stop;
-  task.rules = {stop.max_attempts, stop.max_duration,
-                submission.options.deadline ? submission.options.deadline : stop.deadline, handler.backoff_text};
-  task.due_at = submission.options.due_at;
-  task.delay = submission.delay;
-  return task;
+  return ids;
 }
 
-void EngineImpl::set_on_success(const std::string& handler, decltype(Handler::on_success) callback) {
-  core_.context().handlers.set_on_success(handler, std::move(callback));
+std::vector<task::NewTask> EngineImpl::rows(const std::string& handler, std::vector<Submission> submissions) {
+  const auto registered = known(handler);
+  std::vector<task::NewTask> tasks;
+  tasks.reserve(submissions.size());
+  for (Submission& submission : submissions) {
+    tasks.push_back(call::new_task(core_.context(), *registered, std::move(submission)));
+  }
+  return tasks;
 }
 
-void EngineImpl::set_on_final_failure(const std::string& handler, decltype(Handler::on_final_failure) callback) {
-  core_.context().handlers.set_on_final_failure(handler, std::move(callback));
+DirectResult EngineImpl::call(const std::string& handler, DirectCall& call, const SubmitOptions& options) {
+  return direct_calls_.make(*known(handler), call, options);
+}
+
+DirectResult EngineImpl::call_failed(const std::string& handler, DirectCall& call, const SubmitOptions& options) {
+  return direct_calls_.made(*known(handler), call, options);
+}
+
+TaskId EngineImpl::store(const std::string& handler, Submission failed) {
+  if (failed.error.empty()) failed.error = "stored by the application";
+  const auto registered = known(handler);
+  failed.delay = policy::next_delay(registered->handler.policy.backoff, failed.attempts, Millis{0},
+                                    core_.context().random.unit());
+  std::vector<Submission> one;
+  one.push_back(std::move(failed));
+  return submit(handler, std::move(one)).front();
+}
+
+void EngineImpl::change(const std::string& handler, Handler changes) {
+  core_.context().handlers.change(handler, std::move(changes));
+}
+
+void EngineImpl::add(Handler handler) {
+  if (!handler.options.persist) handler.options.persist = core_.context().options.persist;
+  core_.context().handlers.add(std::move(handler));
+  core_.loader.hurry();  // its tasks may have been waiting for it
+}
+
+void EngineImpl::add_filter(Filter filter) {
+  if (!filter) throw std::invalid_argument("a filter must be callable");
+  core_.context().handlers.close_gates();
+  core_.context().filters.add(std::move(filter));
+}
+
+std::shared_ptr<const engine::KnownHandler> EngineImpl::known(const std::string& handler) {
+  return core_.context().handlers.snapshot()->find(handler);
 }
 
 }  // namespace easyretry::detail

@@ -6,6 +6,7 @@
 
 #include <easyretry/engine.h>
 
+#include "call/direct_calls.h"
 #include "engine/core.h"
 #include "engine/threads.h"
 
@@ -17,8 +18,15 @@ class EngineImpl : public HandlerHost {
              const engine::MakeWorkers& workers);
 
   std::vector<TaskId> submit(const std::string& handler, std::vector<Submission> submissions) override;
-  void set_on_success(const std::string& handler, decltype(Handler::on_success) callback) override;
-  void set_on_final_failure(const std::string& handler, decltype(Handler::on_final_failure) callback) override;
+  std::vector<TaskId> submit(const Transaction& within, const std::string& handler,
+                             std::vector<Submission> submissions) override;
+  DirectResult call(const std::string& handler, DirectCall& call, const SubmitOptions& options) override;
+  DirectResult call_failed(const std::string& handler, DirectCall& call, const SubmitOptions& options) override;
+  TaskId store(const std::string& handler, Submission failed) override;
+  void change(const std::string& handler, Handler changes) override;
+
+  void add(Handler handler);
+  void add_filter(Filter filter);
 
   virtual void start() = 0;
   virtual void stop() = 0;
@@ -26,17 +34,16 @@ class EngineImpl : public HandlerHost {
   engine::Core& core() { return core_; }
 
  protected:
+  // Sleeps on the caller's thread; false once the engine stops.
+  virtual bool wait(Millis delay) = 0;
+
   engine::Core core_;
 
  private:
-  task::NewTask new_task(const engine::KnownHandler& handler, Submission submission);
-};
+  std::shared_ptr<const engine::KnownHandler> known(const std::string& handler);
+  std::vector<task::NewTask> rows(const std::string& handler, std::vector<Submission> submissions);
 
-// What the result holds, or its error thrown.
-template <class T>
-T value_or_throw(Result<T> result) {
-  if (!result) throw StoreError(std::move(result.error()));
-  return std::move(*result);
-}
+  call::DirectCalls direct_calls_;
+};
 
 }  // namespace easyretry::detail

@@ -3,6 +3,7 @@
 #include <easyretry/testing.h>
 
 #include "call/engine_impl.h"
+#include "call/errors.h"
 #include "engine/inline_workers.h"
 #include "engine/shard_set.h"
 #include "storage/open.h"
@@ -28,7 +29,10 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
                    inline_workers()) {}
 
   void start() override {}
-  void stop() override { core_.claimer.stop(); }
+  void stop() override {
+    core_.claimer.stop();
+    core_.local->stop();
+  }
 
   ManualClock& manual_clock() { return ClockHolder::clock; }
 
@@ -46,9 +50,9 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
     const auto all = engine::ShardSet::all(core_.total_shards());
     for (const ShardId shard : all.list()) from.push_back({shard});
     storage::LoadQuery query{core_.context().options.space, from, std::chrono::hours{24 * 365 * 20}};
-    const auto reply = detail::value_or_throw(core_.store().load(query));
+    const auto reply = call::value_or_throw(core_.store().load(query));
     const auto table = core_.context().handlers.snapshot();
-    std::optional<TimePoint> earliest;
+    std::optional<TimePoint> earliest = core_.local->next_due();
     for (const auto& task : reply.tasks) {
       if (!table->find(reply.handlers[task.handler])) continue;
       earliest = std::min(earliest.value_or(task.next_at), task.next_at);
@@ -57,9 +61,16 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
   }
 
  private:
+  // A caller that waits for its retry is the only one who can move the clock.
+  bool wait(Millis delay) override {
+    ClockHolder::clock.advance(delay);
+    return true;
+  }
+
   bool step() {
     bool worked = core_.loader.step().worked;
     worked |= core_.claimer.step().worked;
+    worked |= core_.local->step().worked;
     worked |= static_cast<engine::InlineWorkers&>(core_.workers()).step();
     worked |= core_.settler.step().worked;
     worked |= core_.renewer.step().worked;

@@ -2,21 +2,12 @@
 
 #include <algorithm>
 
-#include <easyretry/context.h>
-
+#include "engine/execution.h"
+#include "engine/task_scope.h"
 #include "policy/decide.h"
 #include "policy/limits.h"
 
-namespace easyretry {
-namespace {
-thread_local const TaskContext* running_task = nullptr;
-}
-
-const TaskContext* current_task() {
-  return running_task;
-}
-
-namespace engine {
+namespace easyretry::engine {
 namespace {
 
 using task::Settlement;
@@ -24,42 +15,8 @@ using Kind = Settlement::Kind;
 
 constexpr std::size_t kMaxErrorText = 4096;
 
-// Makes the task visible to user code on this thread, and only while it runs.
-class ContextScope {
- public:
-  explicit ContextScope(Run& run) : context_{run.record.info, run.stop.get_token()}, outer_(running_task) {
-    running_task = &context_;
-  }
-  ~ContextScope() { running_task = outer_; }
-  ContextScope(const ContextScope&) = delete;
-  ContextScope& operator=(const ContextScope&) = delete;
-
- private:
-  TaskContext context_;
-  const TaskContext* outer_;
-};
-
-std::string message_of(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (const std::string& text) {
-    return text;
-  } catch (const char* text) {
-    return text == nullptr ? "unknown exception" : text;
-  } catch (...) {
-    return "unknown exception";
-  }
-}
-
-struct Called {
-  enum class End { success, failed, rejected, undecodable };
-  End end = End::success;
-  std::string message{};
-  std::optional<Millis> delay{};
-  std::string result{};
-};
+// A task that only a newer release can read is left to the instances that have it.
+constexpr Millis kNewerPayloadPause{30'000};
 
 class Attempt {
  public:
@@ -86,7 +43,11 @@ class Attempt {
     return s;
   }
 
-  Settlement hand_back() const { return settlement(Kind::hand_back); }
+  Settlement hand_back(Millis delay = Millis{0}) const {
+    Settlement s = settlement(Kind::hand_back);
+    s.delay = delay;
+    return s;
+  }
 
   Settlement finish(Outcome outcome, std::string error) const {
     Settlement s = settlement(Kind::finish);
@@ -117,7 +78,9 @@ class Attempt {
     if (auto reason = policy::stop_reason(stop_rules(), info().attempts - 1, info().created_at, now())) {
       return fail_finally(Outcome::exhausted, *reason);
     }
+    if (payload_is_newer()) return hand_back(kNewerPayloadPause);
     Called called = call();
+    if (called.end != Called::End::success) tell(EventKind::attempt_failed, called.message);
     if (called.end == Called::End::success) return succeed(std::move(called.result));
     if (run_.interrupt == Interrupt::draining) return hand_back();
     if (run_.interrupt == Interrupt::timeout && called.end != Called::End::undecodable) {
@@ -126,41 +89,41 @@ class Attempt {
     }
     switch (called.end) {
       case Called::End::undecodable: return fail_finally(Outcome::parked, std::move(called.message));
-      case Called::End::rejected: return fail_finally(Outcome::rejected, std::move(called.message));
+      case Called::End::rejected:
+        // Whoever made a direct call is told by what it throws or returns.
+        if (run_.direct != nullptr) return finish(Outcome::rejected, std::move(called.message));
+        return fail_finally(Outcome::rejected, std::move(called.message));
       default: return retry(std::move(called));
     }
   }
 
-  Called call() const {
+  bool payload_is_newer() const { return run_.record.payload_version > handler_.options.payload_version; }
+
+  Called call() {
+    const auto filters = context_.filters.chain();
+    const Execution execution{*run_.handler, *filters, info().attempts, &info(),
+                              [this](bool want_result) { return invoke(want_result); },
+                              [this] { return run_.record.payload; }};
+    return execution.run();
+  }
+
+  detail::Reply invoke(bool want_result) {
+    if (run_.direct != nullptr) return run_.direct->run(want_result);
+    const auto& upgrade = handler_.options.upgrade;
+    if (run_.record.payload_version == handler_.options.payload_version || !upgrade) {
+      return handler_.invoke(run_.record.payload, want_result);
+    }
+    return handler_.invoke(upgraded(upgrade), want_result);
+  }
+
+  std::string upgraded(const decltype(HandlerOptions::upgrade)& upgrade) const {
     try {
-      const bool want_result = run_.handler->success_when != nullptr || handler_.on_success != nullptr;
-      return judge(handler_.invoke(run_.record.payload, want_result));
-    } catch (const detail::UndecodablePayload& e) {
-      return {Called::End::undecodable, e.what()};
+      return upgrade(run_.record.payload_version, run_.record.payload);
     } catch (...) {
-      const auto thrown = std::current_exception();
-      const bool again = worth_retrying(handler_.policy, thrown);
-      return {again ? Called::End::failed : Called::End::rejected, message_of(thrown)};
+      throw detail::UndecodablePayload("the stored arguments of version " +
+                                       std::to_string(run_.record.payload_version) +
+                                       " could not be upgraded: " + message_of(std::current_exception()));
     }
-  }
-
-  Called judge(detail::Reply reply) const {
-    if (reply.answer) return judge(std::move(*reply.answer));
-    if (!run_.handler->success_when) return {Called::End::success, {}, {}, std::move(reply.result)};
-    const auto ok = run_.handler->success_when->evaluate(reply.result, run_.record.payload);
-    if (!ok) return {Called::End::failed, "success_when failed: " + ok.error().detail};
-    if (!*ok) return {Called::End::failed, "not successful by success_when: " + handler_.policy.success_when};
-    return {Called::End::success, {}, {}, std::move(reply.result)};
-  }
-
-  static Called judge(Answer answer) {
-    switch (answer.kind) {
-      case Answer::Kind::done: return {};
-      case Answer::Kind::retry_later: return {Called::End::failed, std::move(answer.why)};
-      case Answer::Kind::retry_after: return {Called::End::failed, std::move(answer.why), answer.delay};
-      case Answer::Kind::give_up: return {Called::End::rejected, std::move(answer.why)};
-    }
-    return {Called::End::failed, "the handler's answer is none of done, retry_later, retry_after, give_up"};
   }
 
   Settlement retry(Called called) {
@@ -172,7 +135,14 @@ class Attempt {
       return fail_finally(Outcome::exhausted, called.message + " (" + *reason + ")");
     }
     s.error = called.message.empty() ? "failed without a message" : std::move(called.message);
+    if (handler_.on_retry_scheduled) tell_of_retry(s);
     return s;
+  }
+
+  void tell_of_retry(const Settlement& retry) const {
+    TaskInfo next = info();
+    next.next_at = now() + retry.delay;
+    callback_error([&] { handler_.on_retry_scheduled({Outcome::exhausted, retry.error}, next); });
   }
 
   Stop stop_rules() const {
@@ -278,8 +248,13 @@ class Attempt {
       Counters::add(context_.counters.callback_failures);
       auto text = message_of(std::current_exception());
       warn("a callback threw: " + text);
+      tell(EventKind::callback_failed, text);
       return text;
     }
+  }
+
+  void tell(EventKind kind, const std::string& message) const {
+    if (context_.events.heard()) context_.events.tell({kind, now(), info(), message});
   }
 
   void warn(const std::string& text) const {
@@ -294,7 +269,7 @@ class Attempt {
 }  // namespace
 
 Settlement attempt(Run& run, Context& context) {
-  const ContextScope scope{run};
+  const TaskScope scope{run, context};
   // Whether someone else may have it by now is not known, so nothing is started; the fence sorts out the rest.
   if (context.clock.steady() >= run.trusted_until.load()) {
     Settlement s;
@@ -308,5 +283,4 @@ Settlement attempt(Run& run, Context& context) {
   return s;
 }
 
-}  // namespace engine
-}  // namespace easyretry
+}  // namespace easyretry::engine

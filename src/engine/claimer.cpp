@@ -195,6 +195,7 @@ void Claimer::deliver(std::vector<task::TaskRecord> won, Instant sent) {
     // What was looked up after a lost reply may have been claimed by an earlier call than the one that asked.
     const Instant until =
         std::min(trust(sent, lease), trust(context_.store_time.when(record.lease_until - lease), lease));
+    if (context_.events.heard()) context_.events.tell({EventKind::claimed, context_.store_now(), record.info, {}});
     runs.push_back(std::make_shared<Run>(std::move(record), table->by_number[no], no, until));
   }
   holdings_.add(runs);

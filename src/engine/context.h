@@ -9,6 +9,8 @@
 
 #include "base/random.h"
 #include "engine/counters.h"
+#include "engine/events.h"
+#include "engine/execution.h"
 #include "engine/handlers.h"
 #include "engine/store_time.h"
 #include "storage/store.h"
@@ -32,7 +34,9 @@ struct Context {
   StoreTime store_time;
   base::Random random;
   Handlers handlers{};
+  Filters filters{};
   Counters counters{};
+  Events events{counters};
 
   TimePoint store_now() const { return store_time.at(clock.steady()); }
 

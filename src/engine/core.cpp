@@ -4,7 +4,9 @@
 
 #include <unistd.h>
 
+#include "engine/reporting.h"
 #include "task/task_id.h"
+#include "task/transitions.h"
 
 namespace easyretry::engine {
 namespace {
@@ -24,6 +26,12 @@ std::shared_ptr<Context> make_context(storage::Store& store, const Clock& clock,
   return std::make_shared<Context>(store, clock, std::move(options.engine), std::move(owner), seed);
 }
 
+task::Settlement cancelled_settlement() {
+  task::Settlement settlement;
+  settlement.outcome = Outcome::cancelled;
+  return settlement;
+}
+
 }  // namespace
 
 Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOptions options, const MakeWorkers& workers)
@@ -36,18 +44,47 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
       loader(*context_, claimer, total_shards_),
       settler(*context_, *outcomes_, holdings_, claimer),
       renewer(*context_, holdings_),
-      keeper(*context_) {}
+      keeper(*context_),
+      local(std::make_shared<LocalRetries>(*context_, holdings_, *workers_)) {}
 
 Result<std::vector<storage::Inserted>> Core::submit(std::span<const task::NewTask> tasks) {
   const TimePoint since = context_->store_now();
   auto inserted = insert(tasks);
   if (!inserted && inserted.error().code == Errc::in_doubt) inserted = insert_in_doubt(tasks, since);
   if (!inserted) return inserted;
-  Counters::add(context_->counters.stored,
-                static_cast<std::uint64_t>(
-                    std::count_if(inserted->begin(), inserted->end(), [](const auto& i) { return i.created; })));
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const storage::Inserted& stored = (*inserted)[i];
+    if (stored.created) report_stored(*context_, tasks[i], stored.id, stored.next_at);
+  }
   offer_soon(tasks, *inserted);
   return inserted;
+}
+
+Result<std::vector<storage::Inserted>> Core::submit(const Transaction& within, std::span<const task::NewTask> tasks) {
+  auto reply = store_->insert_within(within, tasks);
+  if (!reply) return tl::make_unexpected(reply.error());
+  loader.expect_more();
+  return std::move(reply->tasks);
+}
+
+Result<Started> Core::start(const task::NewTask& task) {
+  const Instant sent = context_->clock.steady();
+  const auto inserted = submit({&task, 1});
+  if (!inserted) return tl::make_unexpected(inserted.error());
+  const storage::Inserted& stored = inserted->front();
+  if (!stored.created) return Started{stored.id, nullptr};
+  const auto table = context_->handlers.snapshot();
+  const HandlerNo no = table->by_name.at(task.handler);
+  auto run = std::make_shared<Run>(task::new_record(task, stored.id, context_->store_now()), table->by_number[no], no,
+                                   trust(sent, task.lease));
+  holdings_.add({&run, 1});
+  return Started{stored.id, std::move(run)};
+}
+
+void Core::settle_started(const RunPtr& run, task::Settlement settlement) {
+  const auto reply = context_->ask([&](storage::Store& store) { return store.settle({&settlement, 1}); });
+  if (!reply) return outcomes_->put(run, std::move(settlement));
+  settler.written(run, settlement, *reply);
 }
 
 Result<std::vector<storage::Inserted>> Core::insert(std::span<const task::NewTask> tasks) {
@@ -100,7 +137,9 @@ Result<std::optional<storage::Inserted>> Core::look(const task::NewTask& task, T
     for (auto it = found->rbegin(); it != found->rend(); ++it) {
       const TaskInfo& info = it->info;
       if (finished && info.created_at < since) continue;  // an earlier life of the same key
-      return storage::Inserted{info.id, info.version, info.next_at, info.created_at >= since};
+      // Leased to somebody else: theirs was first, and theirs it is to run.
+      const bool ours = task.lease == Millis{0} || it->locked_by == context_->owner;
+      return storage::Inserted{info.id, info.version, info.next_at, info.created_at >= since && ours};
     }
   }
   return std::nullopt;
@@ -114,7 +153,7 @@ void Core::offer_soon(std::span<const task::NewTask> tasks, std::span<const stor
   offers.reserve(inserted.size());
   for (std::size_t i = 0; i < inserted.size(); ++i) {
     const storage::Inserted& task = inserted[i];
-    if (!task.created || task.next_at > horizon) continue;
+    if (!task.created || task.next_at > horizon || tasks[i].lease > Millis{0}) continue;
     const auto handler = table->by_name.find(tasks[i].handler);
     if (handler == table->by_name.end() || !owned->contains(task::shard_of(task.id))) continue;
     offers.push_back({{task.id, static_cast<std::uint32_t>(task.version), handler->second}, task.next_at});
@@ -123,6 +162,13 @@ void Core::offer_soon(std::span<const task::NewTask> tasks, std::span<const stor
 }
 
 Result<std::optional<task::TaskRecord>> Core::find(TaskId id) {
+  if (LocalRetries::is_local(id)) {
+    task::TaskRecord record;
+    const auto found = local->find(id);
+    if (!found) return std::nullopt;
+    record.info = *found;
+    return record;
+  }
   auto found = store_->find({&id, 1});
   if (!found) return tl::make_unexpected(found.error());
   if (found->empty() || found->front().info.space != context_->options.space) return std::nullopt;
@@ -133,6 +179,7 @@ Result<std::optional<task::TaskRecord>> Core::find(TaskId id) {
 }
 
 Result<bool> Core::cancel(TaskId id) {
+  if (LocalRetries::is_local(id)) return local->cancel(id);
   const auto record = find(id);
   if (!record) return tl::make_unexpected(record.error());
   if (!*record || (*record)->info.state == TaskState::finished) return false;
@@ -147,7 +194,7 @@ Result<bool> Core::cancel(TaskId id) {
   if (tell) {
     loader.hurry();
   } else {
-    Counters::add(context_->counters.cancelled);
+    report(*context_, cancelled_settlement(), (*record)->info);
   }
   return true;
 }
@@ -179,6 +226,9 @@ Stats Core::stats() const {
   s.timeouts = c.timeouts;
   s.store_errors = c.store_errors;
   s.internal_errors = c.internal_errors;
+  s.listener_failures = c.listener_failures;
+  s.events_dropped = c.events_dropped;
+  s.lost_in_memory = c.lost_in_memory;
   s.read_ahead = claimer.held();
   s.running = holdings_.size();
   s.no_handler = loader.no_handler();

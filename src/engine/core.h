@@ -21,6 +21,7 @@
 #include "engine/holdings.h"
 #include "engine/keeper.h"
 #include "engine/loader.h"
+#include "engine/local_retries.h"
 #include "engine/outcomes.h"
 #include "engine/renewer.h"
 #include "engine/settler.h"
@@ -36,6 +37,11 @@ struct CoreOptions {
   std::uint64_t seed = 0;  // 0: from the operating system
 };
 
+struct Started {
+  TaskId id{};
+  RunPtr run;  // null: someone else's
+};
+
 class Core {
  public:
   Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOptions options, const MakeWorkers& workers);
@@ -43,6 +49,12 @@ class Core {
   // Stores tasks; those due soon are in memory before this returns. A lost reply is looked into, not guessed.
   Result<std::vector<storage::Inserted>> submit(std::span<const task::NewTask> tasks);
   Result<std::optional<task::TaskRecord>> find(TaskId id);
+  // As submit, inside the caller's own transaction: whether it will be stored is the caller's to say.
+  Result<std::vector<storage::Inserted>> submit(const Transaction& within, std::span<const task::NewTask> tasks);
+  // Stores a task that is leased by this instance from the start. Null: a task with this key was there.
+  Result<Started> start(const task::NewTask& task);
+  // Writes what a started task came to before this returns; if the store does not answer, the Settler goes on trying.
+  void settle_started(const RunPtr& run, task::Settlement settlement);
   // False: there is no such live task. A running handler sees its stop token.
   Result<bool> cancel(TaskId id);
   Stats stats() const;
@@ -73,6 +85,7 @@ class Core {
   Settler settler;
   Renewer renewer;
   Keeper keeper;
+  const std::shared_ptr<LocalRetries> local;
 
   Workers& workers() { return *workers_; }
   Holdings& holdings() { return holdings_; }

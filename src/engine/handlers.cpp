@@ -22,7 +22,8 @@ void validate(const detail::Handler& handler) {
     wrong("concurrency is " + std::to_string(handler.options.concurrency) + "; use 1 or more, or 0 for the default");
   }
   if (handler.options.timeout < Millis{0}) wrong("timeout is negative; use 0 for no limit");
-  if (!handler.policy.success_when.empty() && !handler.result_is_json) {
+  if (handler.options.payload_version < 1) wrong("payload_version must be 1 or more");
+  if (handler.policy.success_when.expression() && !handler.result_is_json) {
     wrong("success_when needs a result that has a JSON conversion; add EASYRETRY_JSON for the result type");
   }
   try {
@@ -30,6 +31,14 @@ void validate(const detail::Handler& handler) {
   } catch (const std::invalid_argument& e) {
     wrong(e.what());
   }
+}
+
+// A direct call that succeeds needs nothing of the engine: nothing is stored before, nothing looks at the result, nobody
+// is told.
+bool passes_by(const detail::Handler& handler) {
+  const Persist persist = handler.options.persist.value_or(Persist::retry_only);
+  return persist != Persist::always && persist != Persist::manual && !handler.returns_answer &&
+         handler.policy.success_when.empty() && !handler.on_success;
 }
 
 }  // namespace
@@ -52,9 +61,6 @@ void Handlers::add(detail::Handler handler) {
   validate(handler);
   auto known = std::make_shared<KnownHandler>();
   known->backoff_text = policy::to_text(handler.policy.backoff);
-  if (!handler.policy.success_when.empty()) {
-    known->success_when = std::make_shared<policy::SuccessExpression>(handler.policy.success_when);
-  }
   known->handler = std::move(handler);
 
   const std::lock_guard lock{mutex_};
@@ -65,18 +71,11 @@ void Handlers::add(detail::Handler handler) {
   if (table_->by_number.size() > std::numeric_limits<HandlerNo>::max()) {
     throw std::invalid_argument("too many handlers: at most 65,536");
   }
+  known->handler.gate->open = !gates_closed_ && passes_by(known->handler);
   auto next = std::make_shared<HandlerTable>(*table_);
   next->by_name.emplace(name, static_cast<HandlerNo>(next->by_number.size()));
   next->by_number.push_back(std::move(known));
   table_ = std::move(next);
-}
-
-void Handlers::set_on_success(const std::string& name, decltype(detail::Handler::on_success) callback) {
-  change(name, [&](KnownHandler& known) { known.handler.on_success = std::move(callback); });
-}
-
-void Handlers::set_on_final_failure(const std::string& name, decltype(detail::Handler::on_final_failure) callback) {
-  change(name, [&](KnownHandler& known) { known.handler.on_final_failure = std::move(callback); });
 }
 
 std::shared_ptr<const HandlerTable> Handlers::snapshot() const {
@@ -84,14 +83,24 @@ std::shared_ptr<const HandlerTable> Handlers::snapshot() const {
   return table_;
 }
 
-void Handlers::change(const std::string& name, const std::function<void(KnownHandler&)>& edit) {
+void Handlers::change(const std::string& name, detail::Handler changes) {
   const std::lock_guard lock{mutex_};
   const HandlerNo no = table_->by_name.at(name);
   auto known = std::make_shared<KnownHandler>(*table_->by_number[no]);
-  edit(*known);
+  detail::Handler& handler = known->handler;
+  if (changes.on_success) handler.on_success = std::move(changes.on_success);
+  if (changes.on_final_failure) handler.on_final_failure = std::move(changes.on_final_failure);
+  if (changes.on_retry_scheduled) handler.on_retry_scheduled = std::move(changes.on_retry_scheduled);
+  handler.gate->open = !gates_closed_ && passes_by(handler);
   auto next = std::make_shared<HandlerTable>(*table_);
   next->by_number[no] = std::move(known);
   table_ = std::move(next);
+}
+
+void Handlers::close_gates() {
+  const std::lock_guard lock{mutex_};
+  gates_closed_ = true;
+  for (const auto& known : table_->by_number) known->handler.gate->open = false;
 }
 
 }  // namespace easyretry::engine

@@ -23,7 +23,6 @@ using HandlerNo = std::uint16_t;
 struct KnownHandler {
   detail::Handler handler;
   std::string backoff_text;
-  std::shared_ptr<const policy::SuccessExpression> success_when;  // null: none
 };
 
 struct HandlerTable {
@@ -41,16 +40,17 @@ class Handlers {
 
   // Throws std::invalid_argument for a name that is taken or unusable, or a policy that cannot work.
   void add(detail::Handler handler);
-  void set_on_success(const std::string& name, decltype(detail::Handler::on_success) callback);
-  void set_on_final_failure(const std::string& name, decltype(detail::Handler::on_final_failure) callback);
+  // The callbacks of `changes` that are set replace the handler's.
+  void change(const std::string& name, detail::Handler changes);
+  // From now on no direct call may pass the engine by.
+  void close_gates();
 
   std::shared_ptr<const HandlerTable> snapshot() const;
 
  private:
-  void change(const std::string& name, const std::function<void(KnownHandler&)>& edit);
-
   mutable std::mutex mutex_;
   std::shared_ptr<const HandlerTable> table_;  // guarded by mutex_; the table itself never changes
+  bool gates_closed_ = false;                  // guarded by mutex_
 };
 
 }  // namespace easyretry::engine

@@ -8,6 +8,10 @@ namespace {
 // Small pages while many shards have much to give; the store reads ahead of the claims by one page a shard.
 constexpr std::size_t kSmallestPage = 16;
 
+// A transaction that takes longer to commit is found by the ordinary passes.
+constexpr Millis kExpectation{2000};
+constexpr Millis kPassesWhileExpecting{20};
+
 }  // namespace
 
 Loader::Loader(Context& context, Claimer& claimer, int total_shards)
@@ -27,6 +31,11 @@ void Loader::stop() {
 void Loader::hurry() {
   hurry_ = true;
   bell.ring();
+}
+
+void Loader::expect_more() {
+  expecting_until_ = context_.clock.steady() + kExpectation;
+  hurry();
 }
 
 void Loader::own(std::vector<ShardId> shards) {
@@ -96,7 +105,8 @@ void Loader::end_pass() {
     return;
   }
   const Instant::duration window = context_.options.window;
-  next_pass_ = pass_began_ + std::clamp(4 * reading_, window / 2, window);
+  const Instant::duration least = now < expecting_until_.load() ? kPassesWhileExpecting : window / 2;
+  next_pass_ = pass_began_ + std::clamp(4 * reading_, std::min(least, window), window);
   report_unhandled();
 }
 

@@ -27,6 +27,9 @@ class Loader {
   void stop();
   // A pass starts with the next step. From any thread.
   void hurry();
+  // Tasks may appear in the next moments without a word, by transactions that are not ours: passes follow each other
+  // quickly for a while. From any thread.
+  void expect_more();
   // The shards this instance should look at; starts a pass. From any thread.
   void own(std::vector<ShardId> shards);
   std::shared_ptr<const ShardSet> owned() const;
@@ -50,6 +53,7 @@ class Loader {
   const ShardSet all_shards_;
   std::atomic<bool> stopped_{false};
   std::atomic<bool> hurry_{true};
+  std::atomic<Instant> expecting_until_{Instant::min()};
 
   mutable std::mutex mutex_;
   std::shared_ptr<const ShardSet> owned_;            // guarded by mutex_; the set itself never changes

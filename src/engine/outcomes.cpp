@@ -5,6 +5,7 @@
 namespace easyretry::engine {
 
 void Outcomes::put(RunPtr run, task::Settlement settlement) {
+  if (run->settled) return run->settled(std::move(settlement));
   {
     const std::lock_guard lock{mutex_};
     inbox_.push_back({std::move(run), std::move(settlement)});

@@ -11,7 +11,8 @@ constexpr int kHungAfterTimeouts = 2;
 bool hung(const Run& run, Instant now) {
   const Millis timeout = run.handler->handler.options.timeout;
   const Instant started = run.started;
-  return timeout > Millis{0} && started != Instant::max() && now - started > kHungAfterTimeouts * timeout;
+  return timeout > Millis{0} && started != Instant::max() && now - started > kHungAfterTimeouts * timeout &&
+         now > run.extended_until.load();
 }
 
 }  // namespace
@@ -35,41 +36,48 @@ Step Renewer::step() {
 // Two thirds of the lease are left when it is renewed, so two renewals may fail before it is lost.
 bool Renewer::needs_renewal(const Run& run, Instant now) const {
   const auto left = run.trusted_until.load() - now;
-  return left < context_.options.lease * 6 / 10 && !hung(run, now);
+  return !run.settled && left < context_.options.lease * 6 / 10 && !hung(run, now);
 }
 
 void Renewer::check_timeout(Run& run, Instant now) {
   const Millis timeout = run.handler->handler.options.timeout;
   const Instant started = run.started;
   if (timeout == Millis{0} || started == Instant::max() || now - started < timeout) return;
+  if (now < run.extended_until.load()) return;
   if (run.interrupt == Interrupt::none) Counters::add(context_.counters.timeouts);
   run.interrupt_with(Interrupt::timeout);
 }
 
 void Renewer::check_trust(Run& run, Instant now) {
   if (now < run.trusted_until.load() || run.interrupt != Interrupt::none) return;
+  lose(run);
+}
+
+void Renewer::lose(Run& run) {
   Counters::add(context_.counters.leases_lost);
   run.interrupt_with(Interrupt::lease_lost);
+  if (context_.events.heard()) {
+    context_.events.tell({EventKind::lease_lost, context_.store_now(), run.record.info, "someone else may run it now"});
+  }
 }
 
 void Renewer::renew(std::span<const RunPtr> runs) {
-  std::vector<task::Ticket> tickets;
-  tickets.reserve(runs.size());
-  for (const RunPtr& run : runs) tickets.push_back(run->ticket());
+  const Millis lease = context_.options.lease;
+  std::vector<storage::Renewal> renewals;
+  renewals.reserve(runs.size());
+  for (const RunPtr& run : runs) renewals.push_back({run->ticket(), lease});
 
   const Instant sent = context_.clock.steady();
-  const Millis lease = context_.options.lease;
-  const auto reply = context_.ask([&](storage::Store& store) { return store.renew(tickets, lease); });
+  const auto reply = context_.ask([&](storage::Store& store) { return store.renew(renewals); });
   if (!reply) return;  // trust runs out by itself
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (reply->applied[i]) {
-      runs[i]->trusted_until = trust(sent, lease);
+      runs[i]->trust_until(trust(sent, lease));
       continue;
     }
     // Not ours any more, or settled a moment ago; only the first is a loss.
-    if (holdings_.find(tickets[i].id) != runs[i]) continue;
-    if (runs[i]->interrupt == Interrupt::none) Counters::add(context_.counters.leases_lost);
-    runs[i]->interrupt_with(Interrupt::lease_lost);
+    if (holdings_.find(renewals[i].ticket.id) != runs[i]) continue;
+    if (runs[i]->interrupt == Interrupt::none) lose(*runs[i]);
   }
 }
 

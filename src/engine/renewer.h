@@ -20,6 +20,7 @@ class Renewer {
  private:
   bool needs_renewal(const Run& run, Instant now) const;
   void check_timeout(Run& run, Instant now);
+  void lose(Run& run);
   void check_trust(Run& run, Instant now);
   void renew(std::span<const RunPtr> runs);
   Instant next(Instant now) const;

@@ -2,6 +2,7 @@
 // One claimed task on its way from the claim to the settlement.
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <stop_token>
 
@@ -31,9 +32,22 @@ struct Run {
   std::atomic<Instant> trusted_until;  // by our clock the lease surely holds until then
   std::atomic<Instant> started{Instant::max()};
   std::atomic<Interrupt> interrupt{Interrupt::none};
+  std::atomic<Instant> extended_until{Instant::min()};  // the handler asked to be let run until then
   std::stop_source stop;
 
+  // A direct call instead of the stored arguments; null: the handler, as registered.
+  detail::DirectCall* direct = nullptr;
+  // Takes the outcome of a task that is in no store; empty: the Settler does.
+  std::function<void(task::Settlement)> settled;
+
   task::Ticket ticket() const { return {record.info.id, record.info.version}; }
+
+  // Trust only grows: a lease that the handler made longer is not shortened by the next renewal.
+  void trust_until(Instant until) {
+    Instant known = trusted_until;
+    while (known < until && !trusted_until.compare_exchange_weak(known, until)) {
+    }
+  }
 
   // The first reason stays.
   void interrupt_with(Interrupt why) {

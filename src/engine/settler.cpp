@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/reporting.h"
+
 namespace easyretry::engine {
 
 using Kind = task::Settlement::Kind;
@@ -64,8 +66,8 @@ void Settler::written(std::span<Item> items, const storage::Applied& reply) {
   reoffers_.clear();
   for (std::size_t i = 0; i < items.size(); ++i) {
     if (reply.applied[i]) {
-      count(items[i]);
-      reoffer(items[i], reply.now);
+      report(context_, items[i].settlement, items[i].run->record.info);
+      if (const auto offer = again(*items[i].run, items[i].settlement, reply.now)) reoffers_.push_back(*offer);
     } else {
       Counters::add(context_.counters.stale_settles);
     }
@@ -75,29 +77,17 @@ void Settler::written(std::span<Item> items, const storage::Applied& reply) {
   claimer_.bell.ring();
 }
 
-void Settler::count(const Item& item) {
-  Counters& c = context_.counters;
-  switch (item.settlement.kind) {
-    case Kind::retry: return Counters::add(c.retried);
-    case Kind::hand_back: return Counters::add(c.handed_back);
-    case Kind::advance: return;
-    case Kind::finish: break;
-  }
-  switch (item.settlement.outcome) {
-    case Outcome::succeeded: return Counters::add(c.succeeded);
-    case Outcome::exhausted: return Counters::add(c.exhausted);
-    case Outcome::rejected: return Counters::add(c.rejected);
-    case Outcome::quarantined: return Counters::add(c.quarantined);
-    case Outcome::parked: return Counters::add(c.parked);
-    case Outcome::cancelled: return Counters::add(c.cancelled);
-  }
+void Settler::written(const RunPtr& run, const task::Settlement& settlement, const storage::Applied& reply) {
+  holdings_.remove({&run, 1});
+  if (!reply.applied.front()) return Counters::add(context_.counters.stale_settles);
+  report(context_, settlement, run->record.info);
+  if (const auto offer = again(*run, settlement, reply.now)) claimer_.offer({&*offer, 1});
 }
 
 // A retry due within the window need not be read again: it goes straight back to the wheel.
-void Settler::reoffer(const Item& item, TimePoint now) {
-  const auto& s = item.settlement;
-  if ((s.kind != Kind::retry && s.kind != Kind::advance) || s.delay > context_.options.window) return;
-  reoffers_.push_back({{s.ticket.id, static_cast<std::uint32_t>(s.ticket.version + 1), item.run->no}, now + s.delay});
+std::optional<Offer> Settler::again(const Run& run, const task::Settlement& s, TimePoint now) const {
+  if ((s.kind != Kind::retry && s.kind != Kind::advance) || s.delay > context_.options.window) return std::nullopt;
+  return Offer{{s.ticket.id, static_cast<std::uint32_t>(s.ticket.version + 1), run.no}, now + s.delay};
 }
 
 void Settler::release(std::span<const Item> items) {

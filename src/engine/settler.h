@@ -18,13 +18,15 @@ class Settler {
 
   Step step();
 
+  // What another thread has written itself.
+  void written(const RunPtr& run, const task::Settlement& settlement, const storage::Applied& reply);
+
  private:
   using Item = Outcomes::Item;
   void write(std::span<Item> items);
   void refused(std::span<Item> items, const Error& error);
   void written(std::span<Item> items, const storage::Applied& reply);
-  void count(const Item& item);
-  void reoffer(const Item& item, TimePoint now);
+  std::optional<Offer> again(const Run& run, const task::Settlement& settlement, TimePoint now) const;
   void release(std::span<const Item> items);
 
   Context& context_;

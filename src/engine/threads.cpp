@@ -18,6 +18,8 @@ Threads::Threads(Core& core)
                                           [&] { return core.settler.step(); })),
       claiming_(std::make_unique<RunLoop>("er-claim", core.context(), core.claimer.bell,
                                           [&] { return core.claimer.step(); })),
+      retrying_(std::make_unique<RunLoop>("er-local", core.context(), core.local->bell,
+                                          [&] { return core.local->step(); })),
       loading_(
           std::make_unique<RunLoop>("er-load", core.context(), core.loader.bell, [&] { return core.loader.step(); })) {}
 
@@ -25,8 +27,10 @@ void Threads::stop(Millis patience) {
   const Clock& clock = core_.context().clock;
   core_.loader.stop();
   core_.claimer.stop();
+  core_.local->stop();
   loading_.reset();
   claiming_.reset();
+  retrying_.reset();
   hand_back_waiting();
   wait_for_handlers(clock.steady() + patience);
   if (!core_.outcomes().wait_idle(clock.steady() + kLastMoments)) {

@@ -5,7 +5,6 @@
 
 #include "base/duration_text.h"
 #include "policy/limits.h"
-#include "policy/success_expression.h"
 
 namespace easyretry {
 namespace {
@@ -89,7 +88,6 @@ void validate(const Policy& policy) {
   check(policy.stop);
   check_types("retry_on", policy.retry_on);
   check_types("never_retry", policy.never_retry);
-  if (!policy.success_when.empty()) policy::SuccessExpression{policy.success_when};
 }
 
 }  // namespace easyretry

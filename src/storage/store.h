@@ -16,6 +16,7 @@
 #include <vector>
 
 #include <easyretry/error.h>
+#include <easyretry/transaction.h>
 
 #include "task/record.h"
 
@@ -77,6 +78,12 @@ struct ClaimReply {
   std::vector<TaskRecord> won;  // in any order; what is missing is gone, held by someone, or not due
 };
 
+struct Renewal {
+  Ticket ticket;
+  Millis lease{0};                        // then ends this long after the store's now
+  std::optional<std::string> progress{};  // kept with the task; nullopt: as it was
+};
+
 // One answer per ticket: true = applied, false = the task has moved on and nothing was changed.
 struct Applied {
   TimePoint now{};
@@ -118,14 +125,18 @@ class Store {
 
   virtual StoreInfo info() const = 0;
 
-  // All or nothing: `invalid_argument` names the empty field (space, key or handler), and none of the batch is stored.
+  // All or nothing: `invalid_argument` names the empty field (space, key or handler), `already_exists` the live task whose
+  // key OnDuplicate::reject asks for, and none of the batch is stored.
   virtual Result<InsertReply> insert(std::span<const NewTask> tasks) = 0;
+  // The same as part of the caller's own transaction, which decides whether it comes about. `invalid_argument` where the
+  // store cannot join it, or it is none.
+  virtual Result<InsertReply> insert_within(const Transaction& transaction, std::span<const NewTask> tasks);
   // Changes nothing. Skips what a live lease holds.
   virtual Result<LoadReply> load(const LoadQuery& query) = 0;
   virtual Result<ClaimReply> claim(const ClaimRequest& request) = 0;
   virtual Result<Applied> settle(std::span<const Settlement> settlements) = 0;
-  // The lease then ends `lease` after the store's now. A lease that ran out is renewed too, if nobody took the task.
-  virtual Result<Applied> renew(std::span<const Ticket> tickets, Millis lease) = 0;
+  // A lease that ran out is renewed too, if nobody took the task.
+  virtual Result<Applied> renew(std::span<const Renewal> renewals) = 0;
 
   // Live or finished, each once, in any order; unknown ids are left out.
   virtual Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) = 0;

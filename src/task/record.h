@@ -2,7 +2,9 @@
 // A task as it is stored. Plain data.
 
 #include <string>
+#include <vector>
 
+#include <easyretry/submit.h>
 #include <easyretry/task.h>
 
 namespace easyretry::task {
@@ -24,9 +26,20 @@ struct NewTask {
   int payload_version = 1;
   std::string business_type;
   std::string business_id;
+  std::vector<std::string> tags;
+  std::string traceparent;
   RetryRules rules;
   std::optional<TimePoint> due_at;  // absolute; without it the task is due `delay` after the store's now
   Millis delay{0};
+  OnDuplicate on_duplicate = OnDuplicate::keep;
+
+  // An attempt that was made before the task was stored.
+  int attempts = 0;
+  std::string error;
+
+  // Stored as running, by this owner, for the first attempt that follows; 0: as pending.
+  std::string owner;
+  Millis lease{0};
 };
 
 struct TaskRecord {
@@ -53,7 +66,7 @@ struct Settlement {
     finish,     // to history with `outcome`
     retry,      // pending again, due `delay` from the store's now
     advance,    // pending in `stage` with `outcome` and `result` remembered, due after `delay`
-    hand_back,  // pending as if it had not been claimed; the attempt does not count
+    hand_back,  // pending as if it had not been claimed, not due before `delay`; the attempt does not count
   };
   Ticket ticket;
   Kind kind = Kind::finish;

@@ -115,8 +115,13 @@ void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePo
   record.lease_until = base::later(now, lease);
 }
 
-void apply_renewal(TaskRecord& record, TimePoint now, Millis lease) {
+void apply_renewal(TaskRecord& record, TimePoint now, Millis lease, const std::optional<std::string>& progress) {
   record.lease_until = base::later(now, lease);
+  if (progress) record.info.progress = *progress;
+}
+
+void apply_update(TaskRecord& record, const NewTask& task) {
+  record.rules = task.rules;
 }
 
 void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoint now) {
@@ -135,7 +140,11 @@ void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoin
       record.result = settlement.result;
       record.info.next_at = base::later(now, settlement.delay);
       break;
-    case Settlement::Kind::hand_back: break;
+    case Settlement::Kind::hand_back:
+      if (settlement.delay > Millis{0}) {
+        record.info.next_at = std::max(record.info.next_at, base::later(now, settlement.delay));
+      }
+      break;
   }
 }
 
@@ -162,9 +171,22 @@ TaskRecord new_record(const NewTask& task, TaskId id, TimePoint now) {
   record.info.version = 1;
   record.info.created_at = now;
   record.info.next_at = task.due_at.value_or(base::later(now, task.delay));
+  record.info.tags = task.tags;
+  record.info.traceparent = task.traceparent;
+  record.info.attempts = record.info.deliveries = task.attempts;
+  if (!task.error.empty()) {
+    record.info.first_failed_at = record.info.last_failed_at = now;
+    record.info.last_error = task.error;
+  }
   record.payload = task.payload;
   record.payload_version = task.payload_version;
   record.rules = task.rules;
+  if (task.lease > Millis{0}) {
+    record.info.state = TaskState::running;
+    record.info.attempts = record.info.deliveries = 1;
+    record.locked_by = task.owner;
+    record.lease_until = base::later(now, task.lease);
+  }
   return record;
 }
 

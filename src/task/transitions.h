@@ -54,7 +54,9 @@ std::optional<Event> cancel_event(const TaskRecord& record, bool tell);
 
 // The changes. Each requires that its guard allowed it.
 void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePoint now, Millis lease);
-void apply_renewal(TaskRecord& record, TimePoint now, Millis lease);
+void apply_renewal(TaskRecord& record, TimePoint now, Millis lease, const std::optional<std::string>& progress);
+// OnDuplicate::update_policy: the task goes on by the rules of the one that met it.
+void apply_update(TaskRecord& record, const NewTask& task);
 void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoint now);
 void apply_cancel(TaskRecord& record, Event event, TimePoint now);
 

@@ -158,9 +158,14 @@ void ModelRun::settle(const Command& command) {
 }
 
 void ModelRun::renew(const Command& command) {
-  const auto held = tickets(command);
-  both([&](NamedStore& store) { return store.renew(held, pick_of(kTimes, command.how)); });
-  for (const Ticket& ticket : held) note(ticket.id, Event::renew);
+  std::vector<storage::Renewal> renewals;
+  for (const Ticket& held : tickets(command)) {
+    storage::Renewal renewal{held, pick_of(kTimes, command.how)};
+    if (command.how % 3 == 0) renewal.progress = "step " + std::to_string(command.how % 7);
+    renewals.push_back(renewal);
+  }
+  both([&](NamedStore& store) { return store.renew(renewals); });
+  for (const auto& renewal : renewals) note(renewal.ticket.id, Event::renew);
 }
 
 void ModelRun::list(const Command& command) {

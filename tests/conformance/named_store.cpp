@@ -100,8 +100,9 @@ std::string NamedStore::settle(std::vector<task::Settlement> settlements) {
   return text(store_.settle(settlements));
 }
 
-std::string NamedStore::renew(std::vector<Ticket> named_tickets, Millis lease) {
-  return text(store_.renew(tickets(std::move(named_tickets)), lease));
+std::string NamedStore::renew(std::vector<storage::Renewal> renewals) {
+  for (auto& renewal : renewals) renewal.ticket.id = id(renewal.ticket.id);
+  return text(store_.renew(renewals));
 }
 
 std::string NamedStore::find(std::vector<TaskId> names) {

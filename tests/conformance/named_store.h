@@ -19,7 +19,7 @@ class NamedStore {
   std::string load(std::string_view space, Millis ahead, std::size_t limit);  // all shards, all pages
   std::string claim(std::vector<task::Ticket> tickets, std::string_view owner, Millis lease);
   std::string settle(std::vector<task::Settlement> settlements);
-  std::string renew(std::vector<task::Ticket> tickets, Millis lease);
+  std::string renew(std::vector<storage::Renewal> renewals);
   std::string find(std::vector<TaskId> names);
   std::string list(storage::TaskQuery query);  // all pages, and the count
   std::string cancel(std::vector<TaskId> names, storage::Cancel how);

@@ -39,9 +39,9 @@ class Lines {
 
 // Structured bindings, so that a new field does not compile until it is compared.
 void add_info(Lines& lines, const TaskInfo& task) {
-  const auto& [id, space, key, handler, business_type, business_id, state, stage, outcome, attempts, crashes,
+  const auto& [id, space, key, handler, business_type, business_id, tags, traceparent, state, stage, outcome, attempts, crashes,
                deliveries, generation, version, created_at, next_at, finished_at, first_failed_at, last_failed_at,
-               last_error, no_handler] = task;
+               last_error, progress, no_handler] = task;
   lines.add("id", id).add("space", space).add("key", key).add("handler", handler);
   lines.add("business_type", business_type).add("business_id", business_id);
   lines.add("state", state).add("stage", stage).add("outcome", outcome);
@@ -49,7 +49,8 @@ void add_info(Lines& lines, const TaskInfo& task) {
   lines.add("generation", generation).add("version", version);
   lines.add("created_at", created_at).add("next_at", next_at).add("finished_at", finished_at);
   lines.add("first_failed_at", first_failed_at).add("last_failed_at", last_failed_at).add("last_error", last_error);
-  lines.add("no_handler", no_handler);
+  for (const std::string& tag : tags) lines.add("tag", tag);
+  lines.add("traceparent", traceparent).add("progress", progress).add("no_handler", no_handler);
 }
 
 void add_rules(Lines& lines, const task::RetryRules& rules) {

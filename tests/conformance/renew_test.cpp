@@ -5,11 +5,11 @@ namespace {
 
 TEST_P(StoreConformance, RenewCarriesTheStoresClock) {
   clock().advance(1234ms);
-  EXPECT_EQ(must(store().renew({}, kLease)).now, now());
+  EXPECT_EQ(must(store().renew({})).now, now());
 }
 
 TEST_P(StoreConformance, AnEmptyRenewAppliesNothing) {
-  EXPECT_THAT(must(store().renew({}, kLease)).applied, IsEmpty());
+  EXPECT_THAT(must(store().renew({})).applied, IsEmpty());
 }
 
 TEST_P(StoreConformance, ARenewedLeaseStartsNow) {
@@ -72,9 +72,10 @@ TEST_P(StoreConformance, OnlyARunningTaskIsRenewed) {
 TEST_P(StoreConformance, RenewAnswersForEachInOrder) {
   const TaskRecord mine = running(a_task());
   const TaskRecord pending = insert(a_task());
-  const std::vector<Ticket> mixed{{kUnknown, 1}, ticket(mine), ticket(pending), ticket(mine)};
+  const std::vector<Renewal> mixed{
+      {{kUnknown, 1}, kLease}, {ticket(mine), kLease}, {ticket(pending), kLease}, {ticket(mine), kLease}};
   clock().advance(1s);
-  EXPECT_THAT(must(store().renew(mixed, kLease)).applied, ElementsAre(false, true, false, true));
+  EXPECT_THAT(must(store().renew(mixed)).applied, ElementsAre(false, true, false, true));
   EXPECT_EQ(again(mine).lease_until, now() + kLease);
 }
 

@@ -98,8 +98,8 @@ bool StoreConformance::settle(const Settlement& settlement) {
 }
 
 bool StoreConformance::renew(const TaskRecord& task, Millis lease) {
-  const Ticket held = ticket(task);
-  return must(store().renew({&held, 1}, lease)).applied.at(0);
+  const Renewal renewal{ticket(task), lease};
+  return must(store().renew({&renewal, 1})).applied.at(0);
 }
 
 bool StoreConformance::cancel(TaskId id, Cancel how) {

@@ -121,15 +121,16 @@ Result<Applied> FaultyStore::settle(std::span<const Settlement> settlements) {
   });
 }
 
-Result<Applied> FaultyStore::renew(std::span<const Ticket> tickets, Millis lease) {
-  for (const Ticket& ticket : tickets) far_.write(RenewTried{ticket.id, ticket.version});
-  return change("renew", [far = far_, tickets = copy(tickets), lease] {
-    auto reply = far.store->renew(tickets, lease);
-    for (std::size_t i = 0; reply && i < tickets.size(); ++i) {
+Result<Applied> FaultyStore::renew(std::span<const storage::Renewal> renewals) {
+  for (const auto& renewal : renewals) far_.write(RenewTried{renewal.ticket.id, renewal.ticket.version});
+  return change("renew", [far = far_, renewals = copy(renewals)] {
+    auto reply = far.store->renew(renewals);
+    for (std::size_t i = 0; reply && i < renewals.size(); ++i) {
+      const auto& [id, version] = renewals[i].ticket;
       if (reply->applied[i]) {
-        far.write(Renewed{tickets[i].id, tickets[i].version, reply->now + lease});
+        far.write(Renewed{id, version, reply->now + renewals[i].lease});
       } else {
-        far.write(Refused{tickets[i].id, tickets[i].version, "renew"});
+        far.write(Refused{id, version, "renew"});
       }
     }
     return reply;

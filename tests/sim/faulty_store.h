@@ -20,7 +20,7 @@ class FaultyStore final : public storage::Store {
   Result<storage::LoadReply> load(const storage::LoadQuery& query) override;
   Result<storage::ClaimReply> claim(const storage::ClaimRequest& request) override;
   Result<storage::Applied> settle(std::span<const task::Settlement> settlements) override;
-  Result<storage::Applied> renew(std::span<const task::Ticket> tickets, Millis lease) override;
+  Result<storage::Applied> renew(std::span<const storage::Renewal> renewals) override;
   Result<std::vector<task::TaskRecord>> find(std::span<const TaskId> ids) override;
   Result<std::vector<task::TaskRecord>> list(const storage::TaskQuery& query) override;
   Result<std::int64_t> count(const storage::TaskQuery& query) override;

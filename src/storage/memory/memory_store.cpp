@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "storage/insert_checks.h"
 #include "storage/memory/task_filter.h"
 #include "storage/memory/window.h"
 #include "task/task_key.h"
@@ -12,14 +13,6 @@
 
 namespace easyretry::storage {
 namespace {
-
-// The field that makes a task impossible to store; empty if there is none.
-std::string_view missing_field(const NewTask& task) {
-  if (task.space.empty()) return "space";
-  if (task.key.empty()) return "key";
-  if (task.handler.empty()) return "handler";
-  return {};
-}
 
 Inserted as_inserted(const TaskRecord& record, bool created) {
   return {.id = record.info.id, .version = record.info.version, .next_at = record.info.next_at, .created = created};
@@ -41,20 +34,32 @@ StoreInfo MemoryStore::info() const {
 }
 
 Result<InsertReply> MemoryStore::insert(std::span<const NewTask> tasks) {
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (const auto field = missing_field(tasks[i]); !field.empty()) {
-      return fail(Errc::invalid_argument, "memory.insert",
-                  "task " + std::to_string(i) + " of the batch has an empty " + std::string{field});
-    }
-  }
+  if (auto error = refuse_batch(tasks, "memory.insert")) return tl::make_unexpected(*std::move(error));
   const std::lock_guard lock{mutex_};
+  if (const TaskRecord* there = refused(tasks)) {
+    return tl::make_unexpected(duplicate("memory.insert", there->info.key, there->info.id));
+  }
   InsertReply reply{.now = clock_.now(), .tasks = {}};
   for (const NewTask& task : tasks) reply.tasks.push_back(insert_one(task, reply.now));
   return reply;
 }
 
+// The live task that one of these must not meet; nullptr if there is none.
+const TaskRecord* MemoryStore::refused(std::span<const NewTask> tasks) const {
+  for (const NewTask& task : tasks) {
+    const TaskRecord* there = live_.find(task.space, task.key);
+    if (there != nullptr && task.on_duplicate == OnDuplicate::reject) return there;
+  }
+  return nullptr;
+}
+
 Inserted MemoryStore::insert_one(const NewTask& task, TimePoint now) {
-  if (const TaskRecord* there = live_.find(task.space, task.key)) return as_inserted(*there, false);
+  if (const TaskRecord* there = live_.find(task.space, task.key)) {
+    if (task.on_duplicate == OnDuplicate::update_policy) {
+      live_.change(there->info.id, [&](TaskRecord& updated) { task::apply_update(updated, task); });
+    }
+    return as_inserted(*there, false);
+  }
   const TaskId id = draw_id(task.business_id, task.key, now);
   return as_inserted(live_.add(task::new_record(task, id, now)), true);
 }
@@ -98,17 +103,19 @@ bool MemoryStore::settle_one(const Settlement& settlement, TimePoint now) {
   return true;
 }
 
-Result<Applied> MemoryStore::renew(std::span<const Ticket> tickets, Millis lease) {
+Result<Applied> MemoryStore::renew(std::span<const Renewal> renewals) {
   const std::lock_guard lock{mutex_};
   Applied reply{.now = clock_.now(), .applied = {}};
-  for (const Ticket& ticket : tickets) reply.applied.push_back(renew_one(ticket, reply.now, lease));
+  for (const Renewal& renewal : renewals) reply.applied.push_back(renew_one(renewal, reply.now));
   return reply;
 }
 
-bool MemoryStore::renew_one(const Ticket& ticket, TimePoint now, Millis lease) {
-  const TaskRecord* task = live_.find(ticket.id);
-  if (task == nullptr || !task::holds(*task, ticket)) return false;
-  live_.change(ticket.id, [&](TaskRecord& renewed) { task::apply_renewal(renewed, now, lease); });
+bool MemoryStore::renew_one(const Renewal& renewal, TimePoint now) {
+  const TaskRecord* task = live_.find(renewal.ticket.id);
+  if (task == nullptr || !task::holds(*task, renewal.ticket)) return false;
+  live_.change(renewal.ticket.id, [&](TaskRecord& renewed) {
+    task::apply_renewal(renewed, now, renewal.lease, renewal.progress);
+  });
   return true;
 }
 

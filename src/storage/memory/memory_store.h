@@ -32,7 +32,7 @@ class MemoryStore final : public Store {
   Result<LoadReply> load(const LoadQuery& query) override;
   Result<ClaimReply> claim(const ClaimRequest& request) override;
   Result<Applied> settle(std::span<const Settlement> settlements) override;
-  Result<Applied> renew(std::span<const Ticket> tickets, Millis lease) override;
+  Result<Applied> renew(std::span<const Renewal> renewals) override;
   Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) override;
   Result<std::vector<TaskRecord>> list(const TaskQuery& query) override;
   Result<std::int64_t> count(const TaskQuery& query) override;
@@ -41,10 +41,11 @@ class MemoryStore final : public Store {
   Result<KeepReport> keep() override;
 
  private:
+  const TaskRecord* refused(std::span<const NewTask> tasks) const;
   Inserted insert_one(const NewTask& task, TimePoint now);
   std::optional<TaskRecord> claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now);
   bool settle_one(const Settlement& settlement, TimePoint now);
-  bool renew_one(const Ticket& ticket, TimePoint now, Millis lease);
+  bool renew_one(const Renewal& renewal, TimePoint now);
   bool cancel_one(TaskId id, Cancel how, TimePoint now);
   std::optional<TaskId> requeue_one(TaskId id, TimePoint now);
   const TaskRecord* record(TaskId id) const;

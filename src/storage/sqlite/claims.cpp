@@ -33,11 +33,13 @@ std::optional<TaskRecord> Claims::claim_one(const Ticket& ticket, const ClaimReq
   return read_record(record_);
 }
 
-Applied Claims::renew(std::span<const Ticket> tickets, Millis lease, TimePoint now) {
+Applied Claims::renew(std::span<const Renewal> renewals, TimePoint now) {
   Applied reply{.now = now, .applied = {}};
-  for (const Ticket& ticket : tickets) {
-    renew_.bind(1, static_cast<std::int64_t>(ticket.id)).bind(2, ticket.version);
-    reply.applied.push_back(renew_.bind(3, to_ms(now)).bind(4, to_ms(base::later(now, lease))).run() == 1);
+  for (const Renewal& renewal : renewals) {
+    renew_.bind(1, static_cast<std::int64_t>(renewal.ticket.id)).bind(2, renewal.ticket.version);
+    renew_.bind(3, to_ms(now)).bind(4, to_ms(base::later(now, renewal.lease)));
+    renewal.progress ? renew_.bind(5, *renewal.progress) : renew_.bind_null(5);
+    reply.applied.push_back(renew_.run() == 1);
   }
   return reply;
 }

@@ -13,7 +13,7 @@ class Claims {
  public:
   explicit Claims(Connection& db);
   ClaimReply claim(const ClaimRequest& request, TimePoint now);
-  Applied renew(std::span<const Ticket> tickets, Millis lease, TimePoint now);
+  Applied renew(std::span<const Renewal> renewals, TimePoint now);
 
  private:
   std::optional<TaskRecord> claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now);

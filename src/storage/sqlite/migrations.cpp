@@ -41,6 +41,9 @@ constexpr std::string_view kTaskColumns =
     "outcome TEXT,"
     "payload_version INTEGER NOT NULL DEFAULT 1,"
     "last_error_msg TEXT,"
+    "progress TEXT,"
+    "tags TEXT,"
+    "traceparent TEXT,"
     "params_json BLOB,"
     "result_json BLOB";
 

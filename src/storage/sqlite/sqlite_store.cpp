@@ -72,7 +72,7 @@ class SqliteStore final : public Store {
   }
   Result<ClaimReply> claim(const ClaimRequest& request) override;
   Result<Applied> settle(std::span<const Settlement> settlements) override;
-  Result<Applied> renew(std::span<const Ticket> tickets, Millis lease) override;
+  Result<Applied> renew(std::span<const Renewal> renewals) override;
 
   Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) override {
     return guarded("sqlite.find", [&] { return queries_.find(ids); });
@@ -126,10 +126,10 @@ Result<Applied> SqliteStore::settle(std::span<const Settlement> settlements) {
                        [&](Session& session, TimePoint now) { return session.settlements.settle(settlements, now); });
 }
 
-Result<Applied> SqliteStore::renew(std::span<const Ticket> tickets, Millis lease) {
-  if (tickets.empty()) return Applied{.now = clock_.now(), .applied = {}};
-  return writer_.write("sqlite.renew", tickets.size(), Promise::unneeded,
-                       [&](Session& session, TimePoint now) { return session.claims.renew(tickets, lease, now); });
+Result<Applied> SqliteStore::renew(std::span<const Renewal> renewals) {
+  if (renewals.empty()) return Applied{.now = clock_.now(), .applied = {}};
+  return writer_.write("sqlite.renew", renewals.size(), Promise::unneeded,
+                       [&](Session& session, TimePoint now) { return session.claims.renew(renewals, now); });
 }
 
 Result<Applied> SqliteStore::cancel(std::span<const TaskId> ids, Cancel how) {

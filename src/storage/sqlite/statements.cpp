@@ -96,7 +96,7 @@ std::string live_record() {
 }
 
 std::string renew() {
-  return joined("UPDATE retry_task SET lease_until = ?4, updated_at = ?3", kHeld);
+  return joined("UPDATE retry_task SET lease_until = ?4, updated_at = ?3, progress = coalesce(?5, progress)", kHeld);
 }
 
 std::string hand_back() {

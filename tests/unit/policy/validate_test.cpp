@@ -94,10 +94,14 @@ TEST(Validate, RefusesAnExceptionTypeMadeByHand) {
               names("policy.never_retry[1]", "type<E>()"));
 }
 
-TEST(Validate, CompilesTheSuccessCondition) {
+TEST(Validate, ASuccessConditionWithATypoThrowsWhereItIsWritten) {
   EXPECT_EQ(refusal(Policy{.success_when = "result.code == 200"}), "accepted");
-  EXPECT_THAT(refusal(Policy{.success_when = "result.code = 200"}),
-              names("policy.success_when = \"result.code = 200\"", "such as result.code == 200"));
+  try {
+    const Policy policy{.success_when = "result.code = 200"};
+    FAIL() << "it was accepted";
+  } catch (const std::invalid_argument& e) {
+    EXPECT_THAT(e.what(), names("policy.success_when = \"result.code = 200\"", "such as result.code == 200"));
+  }
 }
 
 }  // namespace

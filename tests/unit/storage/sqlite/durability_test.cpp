@@ -72,7 +72,8 @@ TEST_F(SqliteDurability, TasksAndOutcomesWaitForTheDiskAndClaimsDoNot) {
   TaskRecord running;
   EXPECT_EQ(syncs_of([&] { running = claim(task); }), 0);
   const Ticket ticket{running.info.id, running.info.version};
-  EXPECT_EQ(syncs_of([&] { must(store().renew({&ticket, 1}, 30s)); }), 0);
+  const Renewal renewal{ticket, 30s};
+  EXPECT_EQ(syncs_of([&] { must(store().renew({&renewal, 1})); }), 0);
   Settlement done;
   done.ticket = ticket;
   EXPECT_EQ(syncs_of([&] { must(store().settle({&done, 1})); }), 1);

@@ -1,0 +1,106 @@
+#pragma once
+// What a direct call, `pay(order)`, came to.
+//
+//   if (auto paid = pay(order)) ship(order, *paid);          it succeeded here and now
+//   else if (paid.stored()) tell_customer_later(paid.task());  it failed, is safe in the store, and will be tried again
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include <easyretry/task.h>
+
+namespace easyretry {
+
+enum class AttemptState {
+  succeeded,  // the value is there
+  stored,     // failed, and stored: an engine goes on with it
+  retrying,   // failed, and kept in memory: this process goes on with it
+  failed,     // not a success by the policy, and nobody goes on with it; the value is there
+};
+
+// Asking an attempt for a value that it does not have yet.
+class NoValueYet : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+namespace detail {
+
+struct FirstFailure {
+  std::string message;
+  std::exception_ptr thrown;  // null where the result was at fault
+};
+
+class AttemptBase {
+ public:
+  AttemptState state() const { return state_; }
+  explicit operator bool() const { return state_ == AttemptState::succeeded; }
+  bool stored() const { return state_ == AttemptState::stored; }
+  // The stored task; TaskId{} where nothing was stored.
+  TaskId task() const { return task_; }
+
+  // Why the first attempt failed; empty if it did not.
+  const std::string& error() const {
+    static const std::string none;
+    return why_ ? why_->message : none;
+  }
+  std::exception_ptr exception() const { return why_ ? why_->thrown : nullptr; }
+
+ protected:
+  AttemptBase() = default;
+  AttemptBase(AttemptState state, TaskId task, FirstFailure why)
+      : state_(state), task_(task), why_(std::make_shared<const FirstFailure>(std::move(why))) {}
+
+  [[noreturn]] void no_value() const;
+
+ private:
+  AttemptState state_ = AttemptState::succeeded;
+  TaskId task_{};
+  std::shared_ptr<const FirstFailure> why_;
+};
+
+}  // namespace detail
+
+template <class R>
+class [[nodiscard]] Attempt : public detail::AttemptBase {
+ public:
+  explicit Attempt(R value) : value_(std::move(value)) {}
+  Attempt(AttemptState state, TaskId task, detail::FirstFailure why, std::optional<R> value)
+      : AttemptBase(state, task, std::move(why)), value_(std::move(value)) {}
+
+  bool has_value() const { return value_.has_value(); }
+  // Throws NoValueYet where there is none.
+  R& value() & {
+    if (!value_) no_value();
+    return *value_;
+  }
+  const R& value() const& {
+    if (!value_) no_value();
+    return *value_;
+  }
+  R&& value() && {
+    if (!value_) no_value();
+    return *std::move(value_);
+  }
+  R& operator*() & { return value(); }
+  const R& operator*() const& { return value(); }
+  R&& operator*() && { return std::move(*this).value(); }
+  R* operator->() { return &value(); }
+  const R* operator->() const { return &value(); }
+
+ private:
+  std::optional<R> value_;
+};
+
+template <>
+class Attempt<void> : public detail::AttemptBase {
+ public:
+  Attempt() = default;
+  Attempt(AttemptState state, TaskId task, detail::FirstFailure why) : AttemptBase(state, task, std::move(why)) {}
+};
+
+}  // namespace easyretry

@@ -1,0 +1,40 @@
+#pragma once
+// What a callable takes and returns. Not for use by applications.
+
+#include <tuple>
+#include <type_traits>
+
+namespace easyretry::detail {
+
+template <class R, class... A>
+struct SignatureOf {
+  using Result = R;
+  using Arguments = std::tuple<std::decay_t<A>...>;
+  // A stored argument is a value: there is no variable left that a later attempt could change.
+  static constexpr bool kChangesArguments =
+      ((std::is_lvalue_reference_v<A> && !std::is_const_v<std::remove_reference_t<A>>) || ...);
+};
+
+template <class F>
+struct Signature : Signature<decltype(&F::operator())> {};
+template <class R, class... A>
+struct Signature<R (*)(A...)> : SignatureOf<R, A...> {};
+template <class R, class... A>
+struct Signature<R (*)(A...) noexcept> : SignatureOf<R, A...> {};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...)> : SignatureOf<R, A...> {};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...) const> : SignatureOf<R, A...> {};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...) noexcept> : SignatureOf<R, A...> {};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...) const noexcept> : SignatureOf<R, A...> {};
+
+// A function pointer, a member function pointer, or an object with exactly one operator().
+template <class F>
+concept HasOneSignature =
+    std::is_function_v<std::remove_pointer_t<F>> || std::is_member_function_pointer_v<F> || requires {
+  &F::operator();
+};
+
+}  // namespace easyretry::detail

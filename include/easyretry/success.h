@@ -1,0 +1,79 @@
+#pragma once
+// What makes a result a success, besides not throwing.
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <typeinfo>
+
+#include <easyretry/signature.h>
+#include <easyretry/type_name.h>
+
+namespace easyretry {
+
+namespace policy {
+class SuccessExpression;
+}
+
+//   .success_when = "result.code == 200"                                    a Lua 5.4 expression over `result` and `args`
+//   .success_when = [](const PayResult& r) { return r.code == 200; }        the same, typed and faster
+//
+// The expression is compiled where it is written, so a typo throws std::invalid_argument there; it runs without
+// libraries and with a limit on instructions and memory. Nothing: a call that does not throw has succeeded.
+class SuccessWhen {
+ public:
+  SuccessWhen() = default;
+  SuccessWhen(std::string expression);                                                  // NOLINT: reads as in a table
+  SuccessWhen(const char* expression) : SuccessWhen(std::string{expression}) {}         // NOLINT
+  SuccessWhen(std::string_view expression) : SuccessWhen(std::string{expression}) {}    // NOLINT
+
+  template <class F>
+  requires(detail::HasOneSignature<F>&& std::is_same_v<typename detail::Signature<F>::Result, bool>&&
+               std::tuple_size_v<typename detail::Signature<F>::Arguments> == 1) SuccessWhen(F check)  // NOLINT
+      : type_(&typeid(ArgumentOf<F>)),
+        type_name_(detail::type_name<ArgumentOf<F>>()),
+        check_([check = std::move(check)](const void* result) {
+          return check(*static_cast<const ArgumentOf<F>*>(result));
+        }) {}
+
+  // Both must hold. At most one of the two may be an expression, and typed ones must be for the same result.
+  SuccessWhen and_also(SuccessWhen other) const {
+    if (!check_) {
+      other.text_ = text_;
+      other.expression_ = expression_;
+      return other;
+    }
+    SuccessWhen both = *this;
+    both.check_ = [one = check_, two = other.check_](const void* result) { return one(result) && two(result); };
+    return both;
+  }
+
+  bool empty() const { return !expression_ && !check_; }
+  const std::string& text() const { return text_; }  // of the expression
+
+  const policy::SuccessExpression* expression() const { return expression_.get(); }
+
+  bool typed() const { return check_ != nullptr; }
+  std::string_view type_name() const { return type_name_; }
+  template <class R>
+  bool takes() const {
+    return *type_ == typeid(R);
+  }
+  template <class R>
+  bool holds_for(const R& result) const {
+    return check_(&result);
+  }
+
+ private:
+  template <class F>
+  using ArgumentOf = std::tuple_element_t<0, typename detail::Signature<F>::Arguments>;
+
+  std::string text_;
+  std::shared_ptr<const policy::SuccessExpression> expression_;
+  const std::type_info* type_ = nullptr;
+  std::string_view type_name_;
+  std::function<bool(const void*)> check_;
+};
+
+}  // namespace easyretry

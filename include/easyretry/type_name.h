@@ -1,0 +1,20 @@
+#pragma once
+// A type's name as the compiler writes it, for messages. Not for use by applications.
+
+#include <string_view>
+
+namespace easyretry::detail {
+
+std::string_view type_name_in(std::string_view function_signature);
+
+template <class E>
+std::string_view signature_with_type() {
+  return __PRETTY_FUNCTION__;
+}
+
+template <class E>
+std::string_view type_name() {
+  return type_name_in(signature_with_type<E>());
+}
+
+}  // namespace easyretry::detail

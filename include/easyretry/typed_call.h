@@ -1,0 +1,179 @@
+#pragma once
+// Between a function with its types and the engine without them. Not for use by applications.
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <easyretry/attempt.h>
+#include <easyretry/handler.h>
+#include <easyretry/json.h>
+
+namespace easyretry::detail {
+
+template <class T>
+inline constexpr bool kHasJson = JsonConvertible<T>;
+template <class R>
+inline constexpr bool kHasValue = !std::is_void_v<R> && !std::same_as<R, Answer>;
+
+// The function itself, as handles and tasks call it.
+template <class R, class... Args>
+struct Callee {
+  std::function<R(const Args&...)> function;
+  SuccessWhen success_when;
+
+  Attempt<R> attempt(const Args&... args) const {
+    if constexpr (std::is_void_v<R>) {
+      function(args...);
+      return {};
+    } else {
+      return Attempt<R>{function(args...)};
+    }
+  }
+
+  template <class Value>
+  Reply reply_for(const Value& value, bool want_result) const {
+    Reply reply;
+    if constexpr (std::same_as<Value, Answer>) {
+      reply.answer = value;
+      if (want_result) reply.result = "null";
+    } else {
+      if (success_when.typed()) reply.success = success_when.template holds_for<Value>(value);
+      if constexpr (kHasJson<Value>) {
+        if (want_result) reply.result = to_json(value);
+      }
+    }
+    return reply;
+  }
+
+  // Turns stored arguments into a call.
+  Reply invoke(const std::string& payload, bool want_result) const {
+    const auto arguments = decoded(payload);
+    if constexpr (std::is_void_v<R>) {
+      std::apply(function, arguments);
+      return {.result = want_result ? "null" : ""};
+    } else {
+      return reply_for<R>(std::apply(function, arguments), want_result);
+    }
+  }
+
+ private:
+  static std::tuple<Args...> decoded(const std::string& payload) {
+    try {
+      return from_json<std::tuple<Args...>>(payload);
+    } catch (const JsonError& e) {
+      throw UndecodablePayload(std::string{"the stored arguments do not fit the handler: "} + e.what());
+    }
+  }
+};
+
+// Any function as std::function<R(const Args&...)>: also one that can only be moved, and one that takes its arguments
+// by value or as rvalues, which then are copies.
+template <class R, class... Args, class F>
+std::function<R(const Args&...)> as_callee(F function, std::type_identity<std::tuple<Args...>>) {
+  auto shared = std::make_shared<F>(std::move(function));
+  return [shared](const Args&... args) -> R {
+    if constexpr (std::invocable<F&, const Args&...>) {
+      return (*shared)(args...);
+    } else {
+      return (*shared)(Args{args}...);
+    }
+  };
+}
+
+template <class R, class... Args, class F>
+auto make_callee(F function, SuccessWhen success_when, std::type_identity<std::tuple<Args...>> types) {
+  return std::make_shared<const Callee<R, Args...>>(
+      Callee<R, Args...>{as_callee<R>(std::move(function), types), std::move(success_when)});
+}
+
+template <class R>
+void require_fit(const std::string& name, const SuccessWhen& success_when) {
+  if (!success_when.typed()) return;
+  if constexpr (!std::is_void_v<R>) {
+    if (success_when.takes<R>()) return;
+  }
+  throw std::invalid_argument("handler \"" + name + "\": success_when takes " + std::string{success_when.type_name()} +
+                              ", but the handler returns " + std::string{type_name<R>()});
+}
+
+template <class R, class... Args>
+class TypedCall final : public DirectCall {
+ public:
+  TypedCall(const Callee<R, Args...>& callee, const Args&... args) : callee_(callee), arguments_(args...) {}
+
+  Reply run(bool want_result) override {
+    value_.reset();
+    thrown = nullptr;
+    try {
+      if constexpr (std::is_void_v<R>) {
+        std::apply(callee_.function, arguments_);
+        return {.result = want_result ? "null" : ""};
+      } else {
+        value_.emplace(std::apply(callee_.function, arguments_));
+        return callee_.template reply_for<R>(*value_, want_result);
+      }
+    } catch (...) {
+      thrown = std::current_exception();
+      throw;
+    }
+  }
+
+  std::string arguments() const override {
+    JsonWriter payload;
+    std::apply([&](const Args&... args) { write_each(payload, args...); }, arguments_);
+    return payload.take();
+  }
+
+  Attempt<R> take_success() {
+    if constexpr (std::is_void_v<R>) {
+      return {};
+    } else {
+      return Attempt<R>{*std::move(value_)};
+    }
+  }
+
+  Attempt<R> take_failure(AttemptState state, TaskId task, FirstFailure why) {
+    if constexpr (std::is_void_v<R>) {
+      return {state, task, std::move(why)};
+    } else {
+      if (state != AttemptState::failed) value_.reset();  // the value is the one that some later attempt will give
+      return {state, task, std::move(why), std::move(value_)};
+    }
+  }
+
+ private:
+  using Value = std::conditional_t<std::is_void_v<R>, std::monostate, R>;
+  const Callee<R, Args...>& callee_;
+  std::tuple<const Args&...> arguments_;
+  std::optional<Value> value_;
+};
+
+template <class R, class F>
+decltype(Handler::on_success) success_callback(F callback) {
+  if constexpr (std::invocable<const F&, const TaskInfo&>) {
+    return [callback = std::move(callback)](const std::string&, const TaskInfo& task) { callback(task); };
+  } else {
+    static_assert(kHasValue<R>,
+                  "easyretry: this handler returns nothing to pass on; write on_success([](const TaskInfo&) {…})");
+    static_assert(!kHasValue<R> || kHasJson<R>,
+                  "easyretry: the result is kept for on_success, so its type needs a JSON conversion; add "
+                  "EASYRETRY_JSON(Type, fields...), or write on_success([](const TaskInfo&) {…})");
+    if constexpr (kHasValue<R> && kHasJson<R>) {
+      return [callback = std::move(callback)](const std::string& result, const TaskInfo& task) {
+        callback(from_json<R>(result), task);
+      };
+    } else {
+      return {};
+    }
+  }
+}
+
+}  // namespace easyretry::detail

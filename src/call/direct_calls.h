@@ -1,0 +1,31 @@
+#pragma once
+// Calls that the application makes itself, `pay(order)`, by the handler's Persist strategy. Everything happens on the
+// caller's thread; what the store has to keep is there before the call returns.
+
+#include <functional>
+
+#include <easyretry/retryable.h>
+
+#include "engine/core.h"
+
+namespace easyretry::call {
+
+class DirectCalls {
+ public:
+  // `wait` sleeps and says whether to go on: false once the engine stops.
+  DirectCalls(engine::Core& core, std::function<bool(Millis)> wait) : core_(core), wait_(std::move(wait)) {}
+
+  detail::DirectResult make(const engine::KnownHandler& handler, detail::DirectCall& call,
+                            const SubmitOptions& options);
+  // The same from where it has been made once, without anything around it, and has thrown.
+  detail::DirectResult made(const engine::KnownHandler& handler, detail::DirectCall& call,
+                            const SubmitOptions& options);
+
+ private:
+  class OneCall;
+
+  engine::Core& core_;
+  const std::function<bool(Millis)> wait_;
+};
+
+}  // namespace easyretry::call

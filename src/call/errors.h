@@ -1,0 +1,18 @@
+#pragma once
+
+#include <utility>
+
+#include <easyretry/error.h>
+#include <easyretry/submit.h>
+
+namespace easyretry::call {
+
+// What the result holds, or its error thrown as the public API throws it.
+template <class T>
+T value_or_throw(Result<T> result) {
+  if (result) return std::move(*result);
+  if (result.error().code == Errc::already_exists) throw DuplicateTask(to_string(result.error()));
+  throw StoreError(std::move(result.error()));
+}
+
+}  // namespace easyretry::call

@@ -1,0 +1,97 @@
+#include "call/new_tasks.h"
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "policy/limits.h"
+#include "task/task_key.h"
+
+namespace easyretry::call {
+namespace {
+
+constexpr std::size_t kMaxKey = 255;  // what the SQL stores' key column holds
+constexpr std::size_t kMaxTags = 8;
+constexpr std::size_t kMaxTag = 64;
+
+void check_length(const char* what, const std::string& text, std::size_t most) {
+  if (text.size() <= most) return;
+  throw std::invalid_argument(std::string{what} + " has " + std::to_string(text.size()) + " bytes; at most " +
+                              std::to_string(most) + " are allowed");
+}
+
+void check_payload(const std::string& payload, std::size_t most) {
+  if (payload.size() <= most) return;
+  throw std::invalid_argument("the arguments have " + std::to_string(payload.size()) +
+                              " bytes as JSON; at most " + std::to_string(most) +
+                              " are allowed. Store an id instead of the thing, or raise EngineOptions::max_payload");
+}
+
+void check_tags(const std::vector<std::string>& tags) {
+  if (tags.size() > kMaxTags) {
+    throw std::invalid_argument(std::to_string(tags.size()) + " tags; at most 8 are allowed");
+  }
+  for (const std::string& tag : tags) {
+    if (tag.empty()) throw std::invalid_argument("a tag is empty");
+    check_length("a tag", tag, kMaxTag);
+  }
+}
+
+// https://www.w3.org/TR/trace-context/#traceparent-header: version-traceid-parentid-flags, lower-case hex.
+bool is_traceparent(std::string_view text) {
+  if (text.size() != 55 || text.starts_with("ff")) return false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool dash = i == 2 || i == 35 || i == 52;
+    const bool hex = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
+    if (dash ? text[i] != '-' : !hex) return false;
+  }
+  return text.substr(3, 32).find_first_not_of('0') != std::string_view::npos &&
+         text.substr(36, 16).find_first_not_of('0') != std::string_view::npos;
+}
+
+void check(const detail::Submission& submission, const EngineOptions& options) {
+  const SubmitOptions& asked = submission.options;
+  check_payload(submission.payload, options.max_payload);
+  check_length("the key", asked.key, kMaxKey);
+  check_length("the business type", asked.business_type, kMaxKey);
+  check_length("the business id", asked.business_id, kMaxKey);
+  check_tags(asked.tags);
+  if (!asked.traceparent.empty() && !is_traceparent(asked.traceparent)) {
+    throw std::invalid_argument("traceparent is \"" + asked.traceparent +
+                                "\"; the W3C form is 00-<32 hex digits>-<16 hex digits>-<2 hex digits>");
+  }
+  if (submission.delay < Millis{0} || submission.delay > policy::kLongestDelay) {
+    throw std::invalid_argument("the delay is " + std::to_string(submission.delay.count()) + " ms; use 0 to ten years");
+  }
+}
+
+}  // namespace
+
+task::NewTask new_task(const engine::Context& context, const engine::KnownHandler& known,
+                       detail::Submission submission) {
+  check(submission, context.options);
+  const detail::Handler& handler = known.handler;
+  SubmitOptions& asked = submission.options;
+  task::NewTask task;
+  task.space = context.options.space;
+  task.handler = handler.name;
+  task.key = asked.key.empty() ? task::derive_key(task.handler, submission.payload) : std::move(asked.key);
+  task.payload = std::move(submission.payload);
+  task.payload_version = handler.options.payload_version;
+  task.business_type = std::move(asked.business_type);
+  task.business_id = std::move(asked.business_id);
+  task.tags = std::move(asked.tags);
+  task.traceparent = std::move(asked.traceparent);
+  const Stop& stop = handler.policy.stop;
+  task.rules = {stop.max_attempts, stop.max_duration, asked.deadline ? asked.deadline : stop.deadline,
+                known.backoff_text};
+  task.due_at = asked.due_at;
+  task.delay = submission.delay;
+  task.on_duplicate = asked.on_duplicate;
+  task.attempts = submission.attempts;
+  task.error = std::move(submission.error);
+  return task;
+}
+
+}  // namespace easyretry::call

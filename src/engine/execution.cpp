@@ -1,0 +1,128 @@
+#include "engine/execution.h"
+
+namespace easyretry {
+namespace {
+thread_local const AttemptScope* running_attempt = nullptr;
+}
+
+const AttemptScope* current_attempt() {
+  return running_attempt;
+}
+
+namespace engine {
+namespace {
+
+class ScopeGuard {
+ public:
+  explicit ScopeGuard(const AttemptScope& scope) : outer_(running_attempt) { running_attempt = &scope; }
+  ~ScopeGuard() { running_attempt = outer_; }
+  ScopeGuard(const ScopeGuard&) = delete;
+  ScopeGuard& operator=(const ScopeGuard&) = delete;
+
+ private:
+  const AttemptScope* outer_;
+};
+
+// The filters from `next` on, then the function.
+class Chain {
+ public:
+  Chain(const FilterChain& filters, AttemptScope& scope, const std::function<detail::Reply()>& body)
+      : filters_(filters), scope_(scope), body_(body) {}
+
+  void proceed(std::size_t next) {
+    if (next == filters_.size()) {
+      reply = body_();
+    } else {
+      filters_[next](scope_, [this, next] { proceed(next + 1); });
+    }
+  }
+
+  std::optional<detail::Reply> reply;
+
+ private:
+  const FilterChain& filters_;
+  AttemptScope& scope_;
+  const std::function<detail::Reply()>& body_;
+};
+
+Called judge_answer(Answer answer) {
+  switch (answer.kind) {
+    case Answer::Kind::done: return {};
+    case Answer::Kind::retry_later: return {Called::End::failed, std::move(answer.why)};
+    case Answer::Kind::retry_after: return {Called::End::failed, std::move(answer.why), answer.delay};
+    case Answer::Kind::give_up: return {Called::End::rejected, std::move(answer.why)};
+  }
+  return {Called::End::failed, "the handler's answer is none of done, retry_later, retry_after, give_up"};
+}
+
+}  // namespace
+
+void Filters::add(Filter filter) {
+  const std::lock_guard lock{mutex_};
+  auto next = std::make_shared<FilterChain>(*chain_);
+  next->push_back(std::move(filter));
+  chain_ = std::move(next);
+}
+
+std::shared_ptr<const FilterChain> Filters::chain() const {
+  const std::lock_guard lock{mutex_};
+  return chain_;
+}
+
+Called Execution::run() const {
+  try {
+    return judge(run_filtered());
+  } catch (const detail::UndecodablePayload& e) {
+    return {Called::End::undecodable, e.what()};
+  } catch (...) {
+    const auto thrown = std::current_exception();
+    const bool again = worth_retrying(handler.handler.policy, thrown);
+    return {again ? Called::End::failed : Called::End::rejected, message_of(thrown)};
+  }
+}
+
+detail::Reply Execution::run_filtered() const {
+  const bool want_result = handler.handler.policy.success_when.expression() || handler.handler.on_success;
+  if (filters.empty()) return body(want_result);
+  AttemptScope scope{handler.handler.name, number, task};
+  const ScopeGuard guard{scope};
+  const std::function<detail::Reply()> function = [&] { return body(want_result); };
+  Chain chain{filters, scope, function};
+  chain.proceed(0);
+  if (scope.answer()) return {.answer = scope.answer(), .result = "null"};
+  if (chain.reply) return *std::move(chain.reply);
+  throw std::logic_error("a filter neither called proceed() nor gave an answer");
+}
+
+Called Execution::judge(detail::Reply reply) const {
+  const SuccessWhen& rule = handler.handler.policy.success_when;
+  if (reply.answer) {
+    Called called = judge_answer(*std::move(reply.answer));
+    called.result = std::move(reply.result);
+    return called;
+  }
+  if (reply.success == false) return {Called::End::failed, "not successful by success_when"};
+  if (rule.expression()) {
+    const auto ok = rule.expression()->evaluate(reply.result, arguments());
+    if (!ok) return {Called::End::failed, "success_when failed: " + ok.error().detail};
+    if (!*ok) return {Called::End::failed, "not successful by success_when: " + rule.text()};
+  }
+  return {Called::End::success, {}, {}, std::move(reply.result)};
+}
+
+std::string message_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& e) {
+    return e.what();
+  } catch (const std::string& text) {
+    return text;
+  } catch (const char* text) {
+    return text == nullptr ? "unknown exception" : text;
+  } catch (...) {
+    return "unknown exception";
+  }
+}
+
+}  // namespace engine
+}  // namespace easyretry

@@ -1,0 +1,57 @@
+#pragma once
+// One run of user code inside the filters, and what its end means by the handler's policy.
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <easyretry/filter.h>
+
+#include "engine/handlers.h"
+
+namespace easyretry::engine {
+
+using FilterChain = std::vector<Filter>;
+
+// Readers take the chain as it is and keep it for one execution.
+class Filters {
+ public:
+  void add(Filter filter);
+  std::shared_ptr<const FilterChain> chain() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const FilterChain> chain_ = std::make_shared<FilterChain>();  // guarded by mutex_; never changed
+};
+
+struct Called {
+  enum class End { success, failed, rejected, undecodable };
+  End end = End::success;
+  std::string message{};
+  std::optional<Millis> delay{};
+  std::string result{};
+};
+
+struct Execution {
+  const KnownHandler& handler;
+  const FilterChain& filters;
+  int number;            // 1 for the first attempt
+  const TaskInfo* task;  // null: nothing is stored
+  std::function<detail::Reply(bool want_result)> body;
+  std::function<std::string()> arguments;  // JSON, for an expression that looks at them
+
+  // Never throws.
+  Called run() const;
+
+ private:
+  detail::Reply run_filtered() const;
+  Called judge(detail::Reply reply) const;
+};
+
+// What an exception says for itself.
+std::string message_of(const std::exception_ptr& thrown);
+
+}  // namespace easyretry::engine

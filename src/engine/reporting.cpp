@@ -1,0 +1,77 @@
+#include "engine/reporting.h"
+
+#include "task/transitions.h"
+
+namespace easyretry::engine {
+namespace {
+
+using Kind = task::Settlement::Kind;
+
+Counters::Count& counter(Counters& counters, Outcome outcome) {
+  switch (outcome) {
+    case Outcome::succeeded: return counters.succeeded;
+    case Outcome::exhausted: return counters.exhausted;
+    case Outcome::rejected: return counters.rejected;
+    case Outcome::quarantined: return counters.quarantined;
+    case Outcome::parked: return counters.parked;
+    case Outcome::cancelled: return counters.cancelled;
+  }
+  return counters.internal_errors;
+}
+
+void count(Counters& counters, const task::Settlement& settlement) {
+  switch (settlement.kind) {
+    case Kind::retry: return Counters::add(counters.retried);
+    case Kind::hand_back: return Counters::add(counters.handed_back);
+    case Kind::advance: return;
+    case Kind::finish: return Counters::add(counter(counters, settlement.outcome));
+  }
+}
+
+EventKind kind_of(Outcome outcome) {
+  switch (outcome) {
+    case Outcome::succeeded: return EventKind::succeeded;
+    case Outcome::exhausted:
+    case Outcome::rejected: return EventKind::gave_up;
+    case Outcome::quarantined: return EventKind::quarantined;
+    case Outcome::parked: return EventKind::parked;
+    case Outcome::cancelled: return EventKind::cancelled;
+  }
+  return EventKind::gave_up;
+}
+
+// nullopt: the callback that is still to come has been announced by callback_failed.
+std::optional<EventKind> kind_of(const task::Settlement& settlement) {
+  switch (settlement.kind) {
+    case Kind::retry: return EventKind::retry_scheduled;
+    case Kind::hand_back: return EventKind::handed_back;
+    case Kind::advance: return std::nullopt;
+    case Kind::finish: return kind_of(settlement.outcome);
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+void report(Context& context, const task::Settlement& settlement, const TaskInfo& task) {
+  count(context.counters, settlement);
+  if (!context.events.heard()) return;
+  const auto kind = kind_of(settlement);
+  if (!kind) return;
+  Event event{*kind, context.store_now(), task, settlement.error};
+  if (settlement.kind == Kind::finish) event.task.outcome = settlement.outcome;
+  if (settlement.kind == Kind::retry) event.task.next_at = event.at + settlement.delay;
+  if (!settlement.error.empty()) event.task.last_error = settlement.error;
+  context.events.tell(event);
+}
+
+void report_stored(Context& context, const task::NewTask& task, TaskId id, TimePoint due) {
+  Counters::add(context.counters.stored);
+  if (!context.events.heard()) return;
+  const TimePoint now = context.store_now();
+  Event event{EventKind::stored, now, task::new_record(task, id, now).info, task.error};
+  event.task.next_at = due;
+  context.events.tell(event);
+}
+
+}  // namespace easyretry::engine

@@ -1,0 +1,14 @@
+#pragma once
+// What became of an execution, for the statistics and for whoever listens.
+
+#include "engine/context.h"
+
+namespace easyretry::engine {
+
+// `task` as the execution saw it; called once the settlement is in force.
+void report(Context& context, const task::Settlement& settlement, const TaskInfo& task);
+
+// As `report`, for a task that was just stored.
+void report_stored(Context& context, const task::NewTask& task, TaskId id, TimePoint due);
+
+}  // namespace easyretry::engine

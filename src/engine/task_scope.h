@@ -1,0 +1,53 @@
+#pragma once
+// The task of this thread: what current_task() shows to user code, while it runs and no longer.
+
+#include <easyretry/context.h>
+
+#include "engine/context.h"
+#include "engine/run.h"
+
+namespace easyretry {
+
+// What a handler may ask for about its own task.
+class detail::TaskControl {
+ public:
+  TaskControl(engine::Run& run, engine::Context& context) : run_(run), context_(context) {}
+  bool extend(Millis by);
+  bool note(std::string_view progress);
+
+ private:
+  bool renew(Millis lease, std::optional<std::string> progress);
+
+  engine::Run& run_;
+  engine::Context& context_;
+};
+
+namespace engine {
+
+class TaskScope {
+ public:
+  TaskScope(Run& run, Context& context);
+  ~TaskScope();
+  TaskScope(const TaskScope&) = delete;
+  TaskScope& operator=(const TaskScope&) = delete;
+
+ private:
+  detail::TaskControl control_;
+  TaskContext context_;
+  const TaskContext* outer_;
+};
+
+// While retries that have no task run on this thread.
+class RetryScope {
+ public:
+  RetryScope();
+  ~RetryScope();
+  RetryScope(const RetryScope&) = delete;
+  RetryScope& operator=(const RetryScope&) = delete;
+
+ private:
+  bool outer_;
+};
+
+}  // namespace engine
+}  // namespace easyretry

@@ -1,0 +1,18 @@
+#pragma once
+// What every store refuses to insert before it looks at what it holds.
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "storage/store.h"
+
+namespace easyretry::storage {
+
+// An empty space, key or handler, or two tasks of the batch with one key where one of them asks for OnDuplicate::reject.
+std::optional<Error> refuse_batch(std::span<const NewTask> tasks, std::string_view where);
+
+// OnDuplicate::reject met a live task.
+Error duplicate(std::string_view where, std::string_view key, TaskId there);
+
+}  // namespace easyretry::storage
