@@ -2,6 +2,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <memory>
 #include <thread>
 #include <utility>
 
@@ -30,42 +31,50 @@ namespace {
 
 constexpr std::size_t kQueueLength = 10'000;
 
-void call(const EventListener& listener, const Event& event, Counters& counters) {
+// How long stop() waits for queued listeners.
+constexpr Millis kLastMoments{2000};
+
+// False: it threw.
+bool call(const EventListener& listener, const Event& event) {
   try {
     listener(event);
+    return true;
   } catch (...) {
-    Counters::add(counters.listener_failures);
+    return false;
   }
 }
 
 }  // namespace
 
-class Events::Queue {
+// The listener's thread knows this alone, never the engine, which may be gone when a listener that hangs returns.
+class Events::Queue : public std::enable_shared_from_this<Events::Queue> {
  public:
-  Queue(EventListener listener, Counters& counters)
-      : listener_(std::move(listener)), counters_(counters), thread_([this] { work(); }) {}
+  Queue(EventListener listener, Counters& counters) : listener_(std::move(listener)), counters_(&counters) {}
 
-  ~Queue() {
-    {
-      const std::lock_guard lock{mutex_};
-      closing_ = true;
-    }
+  void start() {
+    thread_ = std::thread{[self = shared_from_this()] { self->work(); }};
+  }
+
+  // Lets the listener hear what waits, for a while; one that hangs is left behind.
+  void close() {
+    std::unique_lock lock{mutex_};
+    closing_ = true;
     changed_.notify_all();
-    thread_.join();
+    const bool ended = changed_.wait_for(lock, kLastMoments, [this] { return ended_; });
+    if (counters_ != nullptr) Counters::add(counters_->events_dropped, waiting_.size());
+    waiting_.clear();
+    counters_ = nullptr;
+    lock.unlock();
+    ended ? thread_.join() : thread_.detach();
   }
 
   void put(const Event& event) {
     {
       const std::lock_guard lock{mutex_};
-      if (waiting_.size() >= kQueueLength) return Counters::add(counters_.events_dropped);
+      if (waiting_.size() >= kQueueLength) return Counters::add(counters_->events_dropped);
       waiting_.push_back(event);
     }
     changed_.notify_all();
-  }
-
-  void flush() {
-    std::unique_lock lock{mutex_};
-    changed_.wait(lock, [this] { return waiting_.empty() && !busy_; });
   }
 
  private:
@@ -73,36 +82,39 @@ class Events::Queue {
     std::unique_lock lock{mutex_};
     while (true) {
       changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
-      if (waiting_.empty()) return;
+      if (waiting_.empty()) break;
       const Event event = std::move(waiting_.front());
       waiting_.pop_front();
-      busy_ = true;
       lock.unlock();
-      call(listener_, event, counters_);
+      const bool heard = call(listener_, event);
       lock.lock();
-      busy_ = false;
-      changed_.notify_all();
+      if (!heard && counters_ != nullptr) Counters::add(counters_->listener_failures);
     }
+    ended_ = true;
+    changed_.notify_all();
   }
 
   const EventListener listener_;
-  Counters& counters_;
   std::mutex mutex_;
   std::condition_variable changed_;
+  Counters* counters_;         // guarded by mutex_; null once the engine is gone
   std::deque<Event> waiting_;  // guarded by mutex_
-  bool busy_ = false;          // guarded by mutex_
   bool closing_ = false;       // guarded by mutex_
+  bool ended_ = false;         // guarded by mutex_
   std::thread thread_;
 };
 
 Events::Events(Counters& counters) : counters_(counters) {}
 
-Events::~Events() = default;
+Events::~Events() {
+  for (const auto& queue : queues_) queue->close();
+}
 
 void Events::add(EventListener listener, Delivery delivery) {
   const std::lock_guard lock{mutex_};
   if (delivery == Delivery::queued) {
-    queues_.push_back(std::make_unique<Queue>(std::move(listener), counters_));
+    queues_.push_back(std::make_shared<Queue>(std::move(listener), counters_));
+    queues_.back()->start();
   } else {
     auto next = std::make_shared<Listeners>(*direct_);
     next->push_back(std::move(listener));
@@ -118,12 +130,9 @@ void Events::tell(const Event& event) {
     direct = direct_;
     for (const auto& queue : queues_) queue->put(event);
   }
-  for (const EventListener& listener : *direct) call(listener, event, counters_);
-}
-
-void Events::flush() {
-  const std::lock_guard lock{mutex_};
-  for (const auto& queue : queues_) queue->flush();
+  for (const EventListener& listener : *direct) {
+    if (!call(listener, event)) Counters::add(counters_.listener_failures);
+  }
 }
 
 }  // namespace engine

@@ -23,8 +23,6 @@ class Events {
   void add(EventListener listener, Delivery delivery);
   bool heard() const { return heard_.load(std::memory_order_relaxed); }
   void tell(const Event& event);
-  // Until every queued listener has heard what was told before.
-  void flush();
 
  private:
   class Queue;
@@ -34,7 +32,7 @@ class Events {
   std::atomic<bool> heard_{false};
   mutable std::mutex mutex_;
   std::shared_ptr<const Listeners> direct_ = std::make_shared<Listeners>();  // guarded by mutex_; never changed
-  std::vector<std::unique_ptr<Queue>> queues_;                               // guarded by mutex_
+  std::vector<std::shared_ptr<Queue>> queues_;                               // guarded by mutex_
 };
 
 }  // namespace easyretry::engine
