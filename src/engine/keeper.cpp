@@ -15,6 +15,7 @@ Step Keeper::step() {
   for (const std::string& table : report->dropped_tables) {
     context_.log(LogLevel::info, "history older than its keeping time dropped: " + table);
   }
+  if (report->more) return Step::again();
   return {true, context_.clock.steady() + kEvery};
 }
 

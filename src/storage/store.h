@@ -111,6 +111,7 @@ enum class Cancel {
 
 struct KeepReport {
   std::vector<std::string> dropped_tables;
+  bool more = false;  // there is more to do than was done at one go: call again
 };
 
 struct StoreInfo {

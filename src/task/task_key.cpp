@@ -38,9 +38,13 @@ std::string derive_key(std::string_view handler, std::string_view canonical_argu
   return key;
 }
 
+std::uint64_t stable_hash(std::string_view text) {
+  return XXH64(text.data(), text.size(), 0);
+}
+
 ShardId shard_for(std::string_view business_id, std::string_view key, int total_shards) {
   const std::string_view by = business_id.empty() ? key : business_id;
-  return ShardId{static_cast<std::uint16_t>(XXH64(by.data(), by.size(), 0) % static_cast<unsigned>(total_shards))};
+  return ShardId{static_cast<std::uint16_t>(stable_hash(by) % static_cast<unsigned>(total_shards))};
 }
 
 }  // namespace easyretry::task

@@ -1,6 +1,7 @@
 #pragma once
 // Identity: which submissions are the same task, and which shard it belongs to.
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -11,7 +12,10 @@ namespace easyretry::task {
 // handler + ":" + MD5 of the canonical JSON arguments, in hex. Equal calls give equal keys on every machine.
 std::string derive_key(std::string_view handler, std::string_view canonical_arguments);
 
-// XXH64 (seed 0) of the business id, or of the key where there is none, modulo the number of shards.
+// XXH64, seed 0: it is stored, so it is the same on every machine and in every release.
+std::uint64_t stable_hash(std::string_view text);
+
+// stable_hash of the business id, or of the key where there is none, modulo the number of shards.
 ShardId shard_for(std::string_view business_id, std::string_view key, int total_shards);
 
 }  // namespace easyretry::task

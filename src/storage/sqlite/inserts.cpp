@@ -23,11 +23,8 @@ TaskId GrowingIds::next(TimePoint now, ShardId shard) {
   return source_.next(std::max(now, floor_), shard);
 }
 
-Inserts::Inserts(Connection& db, GrowingIds& ids, int total_shards)
-    : ids_(ids),
-      total_shards_(total_shards),
-      insert_(db.prepare(sql::insert())),
-      live_by_key_(db.prepare(sql::live_by_key())) {}
+Inserts::Inserts(Connection& db, Lookup& lookup, GrowingIds& ids, int total_shards)
+    : lookup_(lookup), ids_(ids), total_shards_(total_shards), insert_(db.prepare(sql::insert())) {}
 
 InsertReply Inserts::insert(std::span<const NewTask> tasks, TimePoint now) {
   InsertReply reply{.now = now, .tasks = {}};
@@ -38,15 +35,17 @@ InsertReply Inserts::insert(std::span<const NewTask> tasks, TimePoint now) {
 
 Inserted Inserts::insert_one(const NewTask& task, TimePoint now) {
   constexpr int kDraws = 100;
+  if (const auto there = lookup_.live(task.space, task.key)) return *there;
   const ShardId shard = task::shard_for(task.business_id, task.key, total_shards_);
   const TimePoint due = task.due_at.value_or(base::later(now, task.delay));
   for (int draw = 0; draw < kDraws; ++draw) {
     const TaskId id = ids_.next(now, shard);
-    if (add(task, id, shard, due, now)) return {.id = id, .version = 1, .next_at = due, .created = true};
-    if (auto there = live(task)) return *there;
-    // Neither stored nor its key live: somebody wrote a row with this very id by hand.
+    // Somebody wrote a row with this very id by hand.
+    if (!add(task, id, shard, due, now)) continue;
+    lookup_.add(id, Lookup::entry_for(task.key, task.business_id));
+    return {.id = id, .version = 1, .next_at = due, .created = true};
   }
-  throw SqliteError{SQLITE_CORRUPT, "retry_task refuses a row whose key and id are free; its indexes are damaged"};
+  throw SqliteError{SQLITE_CORRUPT, "retry_task refuses every new id as taken; the table is damaged"};
 }
 
 bool Inserts::add(const NewTask& task, TaskId id, ShardId shard, TimePoint due, TimePoint now) {
@@ -66,16 +65,6 @@ bool Inserts::add(const NewTask& task, TaskId id, ShardId shard, TimePoint due, 
              .bind(14, task.payload_version)
              .bind(15, task.payload)
              .run() == 1;
-}
-
-std::optional<Inserted> Inserts::live(const NewTask& task) {
-  live_by_key_.bind(1, task.space).bind(2, task.key);
-  Rows rows{live_by_key_};
-  if (!rows.next()) return std::nullopt;
-  return Inserted{.id = TaskId{live_by_key_.integer(0)},
-                  .version = live_by_key_.integer(1),
-                  .next_at = from_ms(live_by_key_.integer(2)),
-                  .created = false};
 }
 
 }  // namespace easyretry::storage::sqlite

@@ -4,6 +4,7 @@
 #include <span>
 
 #include "storage/sqlite/connection.h"
+#include "storage/sqlite/lookup.h"
 #include "storage/store.h"
 #include "task/task_id.h"
 
@@ -23,18 +24,17 @@ class GrowingIds {
 // The write side of `insert`.
 class Inserts {
  public:
-  Inserts(Connection& db, GrowingIds& ids, int total_shards);
+  Inserts(Connection& db, Lookup& lookup, GrowingIds& ids, int total_shards);
   InsertReply insert(std::span<const NewTask> tasks, TimePoint now);
 
  private:
   Inserted insert_one(const NewTask& task, TimePoint now);
   bool add(const NewTask& task, TaskId id, ShardId shard, TimePoint due, TimePoint now);
-  std::optional<Inserted> live(const NewTask& task);
 
+  Lookup& lookup_;
   GrowingIds& ids_;
   const int total_shards_;
   Statement insert_;
-  Statement live_by_key_;
 };
 
 }  // namespace easyretry::storage::sqlite

@@ -47,16 +47,18 @@ constexpr std::string_view kTaskColumns =
     "params_json BLOB,"
     "result_json BLOB";
 
-constexpr std::string_view kWhereBusiness = " (business_type, business_id) WHERE business_id IS NOT NULL;";
-
+// Keys and business ids are found by retry_lookup (see lookup.h), live and in history alike: an index over their texts
+// would be changed at a random page when a task is stored, when it ends, and when it enters history.
+//
 // The due index ends in the id without naming it, as every index of SQLite does; named, it would be stored twice. No
 // index holds status, version, lease_until or locked_by: a claim and a renewal change a row in place.
 std::string first_schema() {
   std::string sql = "CREATE TABLE retry_task (";
   sql.append(kTaskColumns).append(");");
-  sql.append("CREATE UNIQUE INDEX retry_task_key ON retry_task (namespace, task_key);");
   sql.append("CREATE INDEX retry_task_due ON retry_task (namespace, shard, next_retry_time);");
-  sql.append("CREATE INDEX retry_task_business ON retry_task").append(kWhereBusiness);
+  sql.append(
+      "CREATE TABLE retry_lookup (part INTEGER NOT NULL, hash INTEGER NOT NULL, id INTEGER NOT NULL, "
+      "PRIMARY KEY (part, hash, id)) WITHOUT ROWID;");
   sql.append("CREATE TABLE retry_meta (name TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;");
   return sql;
 }
@@ -101,10 +103,7 @@ const std::vector<Migration>& migrations() {
 
 std::string create_history(const std::string& table) {
   std::string sql = "CREATE TABLE IF NOT EXISTS " + table + " (";
-  sql.append(kTaskColumns).append(", finished_at INTEGER NOT NULL);");
-  sql.append("CREATE INDEX IF NOT EXISTS " + table + "_key ON " + table + " (namespace, task_key);");
-  sql.append("CREATE INDEX IF NOT EXISTS " + table + "_business ON " + table).append(kWhereBusiness);
-  return sql;
+  return sql.append(kTaskColumns).append(", finished_at INTEGER NOT NULL)");
 }
 
 void check_schema(Connection& db) {

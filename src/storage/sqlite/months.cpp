@@ -18,6 +18,12 @@ Month month_of(TimePoint time) {
   return Month{year * kMonths + static_cast<int>(static_cast<unsigned>(date.month())) - 1};
 }
 
+TimePoint begin_of(Month month) {
+  const int count = static_cast<int>(month);
+  const std::chrono::year year{count / kMonths};
+  return std::chrono::sys_days{year / std::chrono::month{static_cast<unsigned>(count % kMonths + 1)} / 1};
+}
+
 std::string history_table(Month month) {
   const int count = static_cast<int>(month);
   const int digits = count / kMonths * 100 + count % kMonths + 1;

@@ -13,6 +13,7 @@ namespace easyretry::storage::sqlite {
 enum class Month : int {};
 
 Month month_of(TimePoint time);
+TimePoint begin_of(Month month);
 std::string history_table(Month month);
 std::optional<Month> month_of_table(std::string_view table);  // nullopt: not a history table
 

@@ -12,8 +12,9 @@ std::int64_t number(TaskId id) {
 
 }  // namespace
 
-Operations::Operations(Connection& db, HistoryTables& tables, History history, GrowingIds& ids)
+Operations::Operations(Connection& db, Lookup& lookup, HistoryTables& tables, History history, GrowingIds& ids)
     : db_(db),
+      lookup_(lookup),
       tables_(tables),
       history_(history),
       ids_(ids),
@@ -27,10 +28,16 @@ Applied Operations::cancel(std::span<const TaskId> ids, Cancel how, TimePoint no
 }
 
 bool Operations::end(TaskId id, TimePoint now) {
-  if (keeps(history_, Outcome::cancelled)) {
-    Statement& move = tables_.cancel(now).bind(1, number(id)).bind(3, to_ms(now)).bind_null(4);
-    move.bind(5, to_string(Outcome::cancelled)).run();
-  }
+  if (!keeps(history_, Outcome::cancelled)) return forget(id);
+  Statement& move = tables_.cancel(now).bind(1, number(id)).bind(3, to_ms(now)).bind_null(4);
+  move.bind(5, to_string(Outcome::cancelled)).run();
+  return remove_.bind(1, number(id)).run() == 1;
+}
+
+bool Operations::forget(TaskId id) {
+  const auto entry = lookup_.of_live(id);
+  if (!entry) return false;
+  lookup_.remove(id, *entry);
   return remove_.bind(1, number(id)).run() == 1;
 }
 
@@ -50,14 +57,16 @@ std::vector<std::optional<TaskId>> Operations::requeue(std::span<const TaskId> i
 }
 
 std::optional<TaskId> Operations::requeue_from(const std::string& table, TaskId id, TimePoint now) {
-  Statement shard = db_.prepare(sql::finished_shard(table));
-  shard.bind(1, number(id));
-  Rows found{shard};
-  if (!found.next()) return std::nullopt;
-  const TaskId fresh = ids_.next(now, ShardId{static_cast<std::uint16_t>(shard.integer(0))});
+  enum Column : int { kShard, kSpace, kKey, kBusinessId };
+  Statement ended = db_.prepare(sql::finished_identity(table));
+  ended.bind(1, number(id));
+  Rows found{ended};
+  if (!found.next() || lookup_.live(ended.text(kSpace), ended.text(kKey))) return std::nullopt;
+  const TaskId fresh = ids_.next(now, ShardId{static_cast<std::uint16_t>(ended.integer(kShard))});
   Statement start = db_.prepare(sql::requeue_from(table));
-  const bool started = start.bind(1, number(id)).bind(2, number(fresh)).bind(3, to_ms(now)).run() == 1;
-  return started ? std::optional{fresh} : std::nullopt;
+  if (start.bind(1, number(id)).bind(2, number(fresh)).bind(3, to_ms(now)).run() == 0) return std::nullopt;
+  lookup_.add(fresh, Lookup::entry_for(ended.text(kKey), ended.text(kBusinessId)));
+  return fresh;
 }
 
 }  // namespace easyretry::storage::sqlite

@@ -19,6 +19,14 @@ std::vector<std::string> tables_of(const TaskQuery& query, Connection& db) {
   return query.finished ? history_tables(db) : std::vector<std::string>{"retry_task"};
 }
 
+// Runs body(table, part) for every place where tasks like these may be.
+template <class Body>
+void for_each_source(const TaskQuery& query, const QuerySql& sql, Connection& db, Body body) {
+  for (const std::string& table : tables_of(query, db)) {
+    for (const QuerySql::Part part : sql.parts()) body(table, part);
+  }
+}
+
 void add_page(Statement& page, std::vector<TaskRecord>& to) {
   Rows rows{page};
   while (rows.next()) to.push_back(read_record(page));
@@ -76,11 +84,11 @@ std::vector<TaskRecord> Queries::list(const TaskQuery& query) {
   return with_reader([&](Connection& db) {
     const QuerySql sql{query};
     std::vector<TaskRecord> records;
-    for (const std::string& table : tables_of(query, db)) {
-      Statement page = db.prepare(sql.page(table));
+    for_each_source(query, sql, db, [&](const std::string& table, QuerySql::Part part) {
+      Statement page = db.prepare(sql.page(table, part));
       sql.bind_page(page);
       add_page(page, records);
-    }
+    });
     keep_first(records, query.limit);
     return records;
   });
@@ -90,12 +98,12 @@ std::int64_t Queries::count(const TaskQuery& query) {
   return with_reader([&](Connection& db) {
     const QuerySql sql{query};
     std::int64_t total = 0;
-    for (const std::string& table : tables_of(query, db)) {
-      Statement count = db.prepare(sql.count(table));
+    for_each_source(query, sql, db, [&](const std::string& table, QuerySql::Part part) {
+      Statement count = db.prepare(sql.count(table, part));
       sql.bind_count(count);
       Rows rows{count};
       if (rows.next()) total += count.integer(0);
-    }
+    });
     return total;
   });
 }

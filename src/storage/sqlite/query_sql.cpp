@@ -23,13 +23,27 @@ void QuerySql::equal(std::string_view column, std::string_view text) {
   where_.append(" AND ").append(column).append(" = ?").append(std::to_string(texts_.size()));
 }
 
-std::string QuerySql::page(const std::string& table) const {
-  const bool by_index = !query_.key.empty() || !query_.business_id.empty();
+std::vector<QuerySql::Part> QuerySql::parts() const {
+  if (!query_.key.empty() && query_.finished) return {LookupPart::keys, LookupPart::former_keys};
+  if (!query_.key.empty()) return {LookupPart::keys};
+  if (!query_.business_id.empty()) return {LookupPart::businesses};
+  return {std::nullopt};
+}
+
+// CROSS JOIN: SQLite would otherwise be free to walk the table and to look into the lookup for each row.
+std::string QuerySql::from(const std::string& table, Part part) const {
+  if (!part) return " FROM " + table + where_;
+  const std::int64_t hash = lookup_hash(query_.key.empty() ? query_.business_id : query_.key);
+  return " FROM retry_lookup CROSS JOIN " + table + " USING (id)" + where_ +
+         " AND part = " + std::to_string(static_cast<std::int64_t>(*part)) + " AND hash = " + std::to_string(hash);
+}
+
+std::string QuerySql::page(const std::string& table, Part part) const {
   const std::size_t after = texts_.size() + 1;
-  std::string sql = "SELECT " + (query_.finished ? finished_columns() : live_columns()) + " FROM " + table;
-  // By the namespace's indexes it would have to read and sort the whole namespace for its first page.
-  if (!by_index) sql.append(" NOT INDEXED");
-  sql.append(where_).append(" AND id > ?").append(std::to_string(after));
+  std::string sql = "SELECT " + (query_.finished ? finished_columns() : live_columns());
+  // By the due index it would have to read and sort the whole namespace for its first page.
+  sql.append(from(part ? table : table + " NOT INDEXED", part));
+  sql.append(" AND id > ?").append(std::to_string(after));
   return sql.append(" ORDER BY id LIMIT ?").append(std::to_string(after + 1));
 }
 
@@ -41,8 +55,8 @@ void QuerySql::bind_page(Statement& statement) const {
   statement.bind(after + 1, static_cast<std::int64_t>(std::min(query_.limit, kNoLimit)));
 }
 
-std::string QuerySql::count(const std::string& table) const {
-  return "SELECT count(*) FROM " + table + where_;
+std::string QuerySql::count(const std::string& table, Part part) const {
+  return "SELECT count(*)" + from(table, part);
 }
 
 void QuerySql::bind_count(Statement& statement) const {

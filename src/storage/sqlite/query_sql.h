@@ -1,30 +1,38 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "storage/sqlite/connection.h"
+#include "storage/sqlite/lookup.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::sqlite {
 
 // A TaskQuery as SQL over one table, live or history. Refers to the query, which must outlive it.
 //
-// A page by key goes by the _key index, one by business type and id by the _business index; any other walks the table
-// by id and stops when it is full.
+// By key or business id a page walks the lookup, by anything else the table; both in the order of ids, from `after`
+// until the page is full.
 class QuerySql {
  public:
+  // The parts of the lookup to be asked one after the other: each is in order for itself. nullopt: without the lookup.
+  using Part = std::optional<LookupPart>;
+
   explicit QuerySql(const TaskQuery& query);
 
-  std::string page(const std::string& table) const;
+  std::vector<Part> parts() const;
+
+  std::string page(const std::string& table, Part part) const;
   void bind_page(Statement& statement) const;
 
-  std::string count(const std::string& table) const;
+  std::string count(const std::string& table, Part part) const;
   void bind_count(Statement& statement) const;
 
  private:
   void equal(std::string_view column, std::string_view text);
+  std::string from(const std::string& table, Part part) const;
 
   const TaskQuery& query_;
   std::string where_ = " WHERE TRUE";

@@ -22,10 +22,11 @@ Session::Session(Connection opened, const SqliteOptions& options, GrowingIds& id
       begin(db.prepare("BEGIN IMMEDIATE")),  // a deferred one fails at once where it should wait its turn
       commit(db.prepare("COMMIT")),
       history(db),
-      inserts(db, ids, options.total_shards),
+      lookup(db),
+      inserts(db, lookup, ids, options.total_shards),
       claims(db),
-      settlements(db, history, options.history),
-      operations(db, history, options.history, ids) {
+      settlements(db, lookup, history, options.history),
+      operations(db, lookup, history, options.history, ids) {
   // Replaces SQLite's own checkpoint at commit: ours runs when the callers of the group have been answered.
   sqlite3_wal_hook(db.get(), remember_wal_pages, &wal_pages);
 }

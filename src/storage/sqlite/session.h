@@ -5,6 +5,7 @@
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/history_tables.h"
 #include "storage/sqlite/inserts.h"
+#include "storage/sqlite/lookup.h"
 #include "storage/sqlite/operations.h"
 #include "storage/sqlite/settlements.h"
 #include "storage/sqlite/sqlite_store.h"
@@ -27,6 +28,7 @@ struct Session {
   Statement begin;
   Statement commit;
   HistoryTables history;
+  Lookup lookup;
   Inserts inserts;
   Claims claims;
   Settlements settlements;

@@ -21,8 +21,9 @@ Statement& bind_common(Statement& statement, const Settlement& settlement, TimeP
 
 }  // namespace
 
-Settlements::Settlements(Connection& db, HistoryTables& tables, History history)
-    : tables_(tables),
+Settlements::Settlements(Connection& db, Lookup& lookup, HistoryTables& tables, History history)
+    : lookup_(lookup),
+      tables_(tables),
       history_(history),
       retry_(db.prepare(sql::retry())),
       advance_(db.prepare(sql::advance())),
@@ -53,10 +54,17 @@ bool Settlements::settle_one(const Settlement& settlement, TimePoint now) {
 }
 
 bool Settlements::finish(const Settlement& settlement, TimePoint now) {
-  if (!keeps(history_, settlement.outcome)) return bind_ticket(forget_, settlement.ticket).run() == 1;
+  if (!keeps(history_, settlement.outcome)) return forget(settlement.ticket);
   Statement& move = bind_common(tables_.finish(now), settlement, now);
   if (move.bind(5, to_string(settlement.outcome)).run() == 0) return false;
   remove_.bind(1, static_cast<std::int64_t>(settlement.ticket.id)).run();
+  return true;
+}
+
+bool Settlements::forget(const Ticket& ticket) {
+  const auto entry = lookup_.of_live(ticket.id);
+  if (!entry || bind_ticket(forget_, ticket).run() == 0) return false;
+  lookup_.remove(ticket.id, *entry);
   return true;
 }
 

@@ -5,6 +5,7 @@
 #include "storage/history.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/history_tables.h"
+#include "storage/sqlite/lookup.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::sqlite {
@@ -12,13 +13,15 @@ namespace easyretry::storage::sqlite {
 // The write side of `settle`.
 class Settlements {
  public:
-  Settlements(Connection& db, HistoryTables& tables, History history);
+  Settlements(Connection& db, Lookup& lookup, HistoryTables& tables, History history);
   Applied settle(std::span<const Settlement> settlements, TimePoint now);
 
  private:
   bool settle_one(const Settlement& settlement, TimePoint now);
   bool finish(const Settlement& settlement, TimePoint now);
+  bool forget(const Ticket& ticket);
 
+  Lookup& lookup_;
   HistoryTables& tables_;
   const History history_;
   Statement retry_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "storage/sqlite/errors.h"
+#include "storage/sqlite/housekeeping.h"
 #include "storage/sqlite/loader.h"
 #include "storage/sqlite/lock_file.h"
 #include "storage/sqlite/migrations.h"
@@ -56,6 +57,7 @@ class SqliteStore final : public Store {
         clock_(clock),
         lock_(options.path),
         writer_(options, open_database(options), clock),
+        housekeeping_(writer_, options.keep_months),
         loader_(options.path, clock),
         queries_(options.path) {}
 
@@ -86,7 +88,7 @@ class SqliteStore final : public Store {
 
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
-  Result<KeepReport> keep() override;
+  Result<KeepReport> keep() override { return housekeeping_.keep(); }
 
   std::uint64_t commits() const { return writer_.commits(); }
 
@@ -98,6 +100,7 @@ class SqliteStore final : public Store {
   // In this order: readers close before the writer, whose closing checkpoints, and the lock is let go last
   LockFile lock_;
   Writer writer_;
+  Housekeeping housekeeping_;
   Loader loader_;
   Queries queries_;
 };
@@ -142,13 +145,6 @@ Result<std::vector<std::optional<TaskId>>> SqliteStore::requeue(std::span<const 
   if (ids.empty()) return std::vector<std::optional<TaskId>>{};
   return writer_.write("sqlite.requeue", ids.size(), Promise::kept,
                        [&](Session& session, TimePoint now) { return session.operations.requeue(ids, now); });
-}
-
-Result<KeepReport> SqliteStore::keep() {
-  return writer_.write("sqlite.keep", 1, Promise::unneeded, [&](Session& session, TimePoint now) {
-    const Month oldest{static_cast<int>(month_of(now)) - options_.keep_months};
-    return KeepReport{.dropped_tables = session.history.drop_before(oldest)};
-  });
 }
 
 }  // namespace

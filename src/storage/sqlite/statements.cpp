@@ -69,8 +69,41 @@ std::string insert() {
          "ON CONFLICT DO NOTHING";
 }
 
-std::string live_by_key() {
-  return "SELECT id, version, next_retry_time FROM retry_task WHERE namespace = ?1 AND task_key = ?2";
+std::string bearers() {
+  return "SELECT l.id, t.id IS NULL, t.namespace = ?2 AND t.task_key = ?3, t.version, t.next_retry_time "
+         "FROM retry_lookup l LEFT JOIN retry_task t ON t.id = l.id WHERE l.part = 0 AND l.hash = ?1";
+}
+
+// A double, which only a hand can have made, must not keep a key from being used.
+std::string make_former() {
+  return "UPDATE OR REPLACE retry_lookup SET part = 1 WHERE part = 0 AND hash = ?1 AND id = ?2";
+}
+
+std::string add_to_lookup() {
+  return "INSERT OR IGNORE INTO retry_lookup (part, hash, id) VALUES (?1, ?2, ?3)";
+}
+
+std::string remove_from_lookup() {
+  return "DELETE FROM retry_lookup WHERE part = ?1 AND hash = ?2 AND id = ?3";
+}
+
+std::string lookup_texts() {
+  return "SELECT task_key, business_id FROM retry_task WHERE id = ?1";
+}
+
+std::string lookup_place() {
+  return "SELECT part, hash, id FROM retry_lookup WHERE (part, hash, id) > (?1, ?2, ?3) "
+         "ORDER BY part, hash, id LIMIT 1 OFFSET ?4 - 1";
+}
+
+std::string sweep_lookup(const std::vector<std::string>& histories) {
+  std::string sql =
+      "DELETE FROM retry_lookup WHERE (part, hash, id) > (?1, ?2, ?3) AND (part, hash, id) <= (?4, ?5, ?6) "
+      "AND id < ?7 AND NOT EXISTS (SELECT 1 FROM retry_task t WHERE t.id = retry_lookup.id)";
+  for (const std::string& history : histories) {
+    sql.append(" AND NOT EXISTS (SELECT 1 FROM ").append(history).append(" h WHERE h.id = retry_lookup.id)");
+  }
+  return sql;
 }
 
 std::string load_same_time() {
@@ -137,8 +170,8 @@ std::string finished_record(const std::string& history) {
   return joined("SELECT ", finished_columns(), " FROM ", history, " WHERE id = ?1");
 }
 
-std::string finished_shard(const std::string& history) {
-  return joined("SELECT shard FROM ", history, " WHERE id = ?1");
+std::string finished_identity(const std::string& history) {
+  return joined("SELECT shard, namespace, task_key, business_id FROM ", history, " WHERE id = ?1");
 }
 
 std::string requeue_from(const std::string& history) {

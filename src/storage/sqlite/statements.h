@@ -2,15 +2,28 @@
 // The SQL of every verb, with the index it goes by. The rules are those of task/transitions.cpp.
 
 #include <string>
+#include <vector>
 
 namespace easyretry::storage::sqlite::sql {
 
 // ?1 id ?2 namespace ?3 key ?4 shard ?5 handler ?6 due ?7 now ?8 business type ?9 business id ?10 max attempts
 // ?11 deadline ?12 max duration ?13 backoff ?14 payload version ?15 payload.
-// Adds to retry_task_key and retry_task_due; changes nothing where the key is live.
+// Adds to retry_task_due; changes nothing where the id is taken. Whether the key is free, bearers() says.
 std::string insert();
-// ?1 namespace ?2 key. By retry_task_key.
-std::string live_by_key();
+
+// The lookup, by its primary key.
+// ?1 hash ?2 namespace ?3 key: all that have an entry among the keys; for each its id, whether it is gone from
+// retry_task, whether it has this very namespace and key, and its version and due time.
+std::string bearers();
+std::string make_former();         // ?1 hash ?2 id
+std::string add_to_lookup();       // ?1 part ?2 hash ?3 id
+std::string remove_from_lookup();  // ?1 part ?2 hash ?3 id
+std::string lookup_texts();        // ?1 id: key and business id of a live task
+// ?1 part ?2 hash ?3 id ?4 how many: the entry that many places further on.
+std::string lookup_place();
+// ?1 to ?3 after, ?4 to ?6 until which entry; ?7 only ids below this one: the others are of younger tasks, and to probe
+// for them would read all over the tables. Removes what is neither live nor in one of the histories.
+std::string sweep_lookup(const std::vector<std::string>& histories);
 
 // Both walk retry_task_due forward from a cursor: no sort, and nothing that is due later is looked at. Two statements,
 // because SQLite 3.40 seeks (next_retry_time, id) > (?, ?) by the time alone and then walks all that are due together.
@@ -36,9 +49,9 @@ std::string remove();                                 // ?1 id
 std::string cancel_and_tell();                        // ?1 id ?3 now ?5 outcome
 std::string cancel_into(const std::string& history);  // ?1 id ?3 now ?5 outcome; then remove()
 
-std::string finished_record(const std::string& history);  // ?1 id
-std::string finished_shard(const std::string& history);   // ?1 id
-// ?1 finished id ?2 new id ?3 now. Changes nothing where the key is live.
+std::string finished_record(const std::string& history);    // ?1 id
+std::string finished_identity(const std::string& history);  // ?1 id: shard, namespace, key, business id
+// ?1 finished id ?2 new id ?3 now. Changes nothing where the new id is taken.
 std::string requeue_from(const std::string& history);
 
 std::string history_tables();  // names, oldest month first

@@ -31,6 +31,14 @@ TEST(Months, NameTheTableOfTheMonthInUtc) {
   EXPECT_EQ(history_table(month_of(first_of(2026, 12))), "retry_task_history_202612");
 }
 
+TEST(Months, BeginWhereTheOneBeforeEnds) {
+  for (int month = 0; month < 48; ++month) {
+    const Month any{2024 * 12 + month};
+    EXPECT_EQ(month_of(begin_of(any)), any);
+    EXPECT_EQ(month_of(begin_of(any) - 1ms), Month{static_cast<int>(any) - 1});
+  }
+}
+
 TEST(Months, AreReadBackFromTheName) {
   for (int month = 0; month < 48; ++month) {
     const Month any{2024 * 12 + month};

@@ -64,9 +64,24 @@ TEST_F(SqlitePlans, LoadWalksTheDueIndexFromItsCursorWithoutASort) {
   }
 }
 
-TEST_F(SqlitePlans, ALiveKeyIsFoundByItsIndex) {
-  EXPECT_THAT(plan(sql::live_by_key()),
-              ElementsAre(HasSubstr("USING INDEX retry_task_key (namespace=? AND task_key=?)")));
+TEST_F(SqlitePlans, ALiveKeyIsFoundByItsHashAndThenById) {
+  EXPECT_THAT(plan(sql::bearers()), ElementsAre("SEARCH l USING PRIMARY KEY (part=? AND hash=?)",
+                                                "SEARCH t USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"));
+}
+
+TEST_F(SqlitePlans, EveryChangeOfTheLookupFindsItsEntryByThePrimaryKey) {
+  for (const std::string& sql : {sql::make_former(), sql::remove_from_lookup()}) {
+    EXPECT_THAT(plan(sql), ElementsAre("SEARCH retry_lookup USING PRIMARY KEY (part=? AND hash=? AND id=?)"));
+  }
+}
+
+TEST_F(SqlitePlans, ASweepOfTheLookupWalksFromPlaceToPlace) {
+  db.run(create_history("retry_task_history_202603"));
+  EXPECT_THAT(plan(sql::lookup_place()), ElementsAre("SEARCH retry_lookup USING PRIMARY KEY ((part,hash,id)>(?,?,?))"));
+  const auto sweep = plan(sql::sweep_lookup({"retry_task_history_202603"}));
+  EXPECT_EQ(sweep[0], "SEARCH retry_lookup USING PRIMARY KEY ((part,hash,id)>(?,?,?) AND (part,hash,id)<(?,?,?))");
+  EXPECT_THAT(sweep, ::testing::Contains("SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"));
+  EXPECT_THAT(sweep, ::testing::Contains("SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"));
 }
 
 TEST_F(SqlitePlans, EveryChangeOfATaskFindsItsRowByThePrimaryKey) {
@@ -86,17 +101,25 @@ TEST_F(SqlitePlans, ClaimRenewAndHandBackTouchNoIndex) {
   }
 }
 
-TEST_F(SqlitePlans, TheOnlyIndexesAreTheKeyTheDueTimeAndTheBusiness) {
-  EXPECT_THAT(column_of("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name", 0),
-              ElementsAre("retry_task_business", "retry_task_due", "retry_task_key"));
+TEST_F(SqlitePlans, TheOnlyIndexIsThatOfTheDueTime) {
+  db.run(create_history("retry_task_history_202603"));
+  EXPECT_THAT(column_of("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL", 0),
+              ElementsAre("retry_task_due"));
 }
 
-TEST_F(SqlitePlans, AListGoesByKeyByBusinessOrByIdAndSortsAtMostWhatItFound) {
-  const auto page = [&](const TaskQuery& query) { return plan(QuerySql{query}.page("retry_task")); };
-  EXPECT_THAT(page({.space = "shop", .key = "k"}),
-              ElementsAre(HasSubstr("USING INDEX retry_task_key (namespace=? AND task_key=?")));
-  EXPECT_THAT(page({.space = "shop", .business_type = "order", .business_id = "42"})[0],
-              HasSubstr("USING INDEX retry_task_business (business_type=? AND business_id=?"));
+TEST_F(SqlitePlans, AListGoesByKeyByBusinessOrByIdAndSortsNothing) {
+  db.run(create_history("retry_task_history_202603"));
+  const auto page = [&](const TaskQuery& query) {
+    const QuerySql sql{query};
+    return plan(sql.page(query.finished ? "retry_task_history_202603" : "retry_task", sql.parts().back()));
+  };
+  for (const TaskQuery& query :
+       {TaskQuery{.key = "k"}, TaskQuery{.space = "shop", .key = "k"}, TaskQuery{.finished = true, .key = "k"},
+        TaskQuery{.key = "k", .business_id = "42"}, TaskQuery{.business_id = "42"},
+        TaskQuery{.space = "shop", .finished = true, .business_type = "order", .business_id = "42"}}) {
+    EXPECT_THAT(page(query), ElementsAre("SEARCH retry_lookup USING PRIMARY KEY (part=? AND hash=? AND id>?)",
+                                         HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)")));
+  }
   for (const TaskQuery& query : {TaskQuery{}, TaskQuery{.space = "shop"}, TaskQuery{.space = "shop", .handler = "pay"},
                                  TaskQuery{.space = "shop", .state = TaskState::running}}) {
     EXPECT_THAT(page(query), ElementsAre(HasSubstr("USING INTEGER PRIMARY KEY (rowid>?)")));
@@ -105,7 +128,7 @@ TEST_F(SqlitePlans, AListGoesByKeyByBusinessOrByIdAndSortsAtMostWhatItFound) {
 
 TEST_F(SqlitePlans, ACountOfANamespaceReadsAnIndexAndNoRows) {
   const TaskQuery query{.space = "shop"};
-  EXPECT_THAT(plan(QuerySql{query}.count("retry_task")), ElementsAre(HasSubstr("USING COVERING INDEX")));
+  EXPECT_THAT(plan(QuerySql{query}.count("retry_task", std::nullopt)), ElementsAre(HasSubstr("USING COVERING INDEX")));
 }
 
 TEST_F(SqlitePlans, ALoadCostsNothingForTasksThatAreNotDue) {

@@ -1,0 +1,68 @@
+#include "storage/sqlite/housekeeping.h"
+
+#include <limits>
+#include <utility>
+
+#include "storage/sqlite/statements.h"
+#include "task/task_id.h"
+
+namespace easyretry::storage::sqlite {
+namespace {
+
+// 1 to 3 ms a transaction, and a fraction of a second a call: whoever stops the engine waits for the call.
+constexpr std::int64_t kEntriesATransaction = 1000;
+constexpr int kTransactionsACall = 100;
+
+bool is_older(const std::string& table, Month oldest) {
+  return month_of_table(table).value_or(oldest) < oldest;
+}
+
+}  // namespace
+
+Result<KeepReport> Housekeeping::keep() {
+  const std::lock_guard lock{mutex_};
+  for (int i = 0; i < kTransactionsACall; ++i) {
+    auto swept = writer_.write("sqlite.keep", kEntriesATransaction, Promise::unneeded,
+                               [&](Session& session, TimePoint now) { return sweep(session, now); });
+    if (!swept) return tl::make_unexpected(std::move(swept.error()));
+    place_ = swept->until.value_or(Place{});
+    if (!swept->until) return KeepReport{.dropped_tables = std::move(swept->dropped), .more = false};
+  }
+  return KeepReport{.dropped_tables = {}, .more = true};
+}
+
+// The tables are listed anew in every transaction: a task may just have finished into a month that was not there.
+Housekeeping::Swept Housekeeping::sweep(Session& session, TimePoint now) const {
+  const Month oldest{static_cast<int>(month_of(now)) - keep_months_};
+  std::vector<std::string> kept = history_tables(session.db);
+  if (std::erase_if(kept, [&](const std::string& table) { return is_older(table, oldest); }) == 0) return {};
+  if (auto until = sweep_some(session.db, place_, oldest, kept)) return {.until = until, .dropped = {}};
+  return {.until = std::nullopt, .dropped = session.history.drop_before(oldest)};
+}
+
+std::optional<Housekeeping::Place> Housekeeping::sweep_some(Connection& db, const Place& from, Month oldest,
+                                                            const std::vector<std::string>& kept) {
+  constexpr auto kMost = std::numeric_limits<std::int64_t>::max();
+  const auto until = place_after(db, from, kEntriesATransaction);
+  const Place last = until.value_or(Place{.part = kMost, .hash = kMost, .id = kMost});
+  db.prepare(sql::sweep_lookup(kept))
+      .bind(1, from.part)
+      .bind(2, from.hash)
+      .bind(3, from.id)
+      .bind(4, last.part)
+      .bind(5, last.hash)
+      .bind(6, last.id)
+      .bind(7, static_cast<std::int64_t>(task::make_task_id(begin_of(oldest), ShardId{}, 0)))
+      .run();
+  return until;
+}
+
+std::optional<Housekeeping::Place> Housekeeping::place_after(Connection& db, const Place& from, std::int64_t entries) {
+  Statement place = db.prepare(sql::lookup_place());
+  place.bind(1, from.part).bind(2, from.hash).bind(3, from.id).bind(4, entries);
+  Rows rows{place};
+  if (!rows.next()) return std::nullopt;
+  return Place{.part = place.integer(0), .hash = place.integer(1), .id = place.integer(2)};
+}
+
+}  // namespace easyretry::storage::sqlite

@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/sqlite/writer.h"
+#include "storage/store.h"
+
+namespace easyretry::storage::sqlite {
+
+// `keep`: months of history that are old enough go, after what the lookup has of their tasks.
+//
+// The lookup is swept from end to end in its own order, a thousand entries a transaction: a claim waits behind one of
+// those at most. That the old table is still there says that the sweep is not done; cut short, it starts over and finds
+// less to do. Safe to call from any thread.
+class Housekeeping {
+ public:
+  Housekeeping(Writer& writer, int keep_months) : writer_(writer), keep_months_(keep_months) {}
+  Result<KeepReport> keep();
+
+ private:
+  // An entry of the lookup; the default comes before all of them.
+  struct Place {
+    std::int64_t part = -1, hash = 0, id = 0;
+  };
+  struct Swept {
+    std::optional<Place> until;  // nullopt: to the end, and the old months are dropped
+    std::vector<std::string> dropped;
+  };
+  Swept sweep(Session& session, TimePoint now) const;
+  static std::optional<Place> sweep_some(Connection& db, const Place& from, Month oldest,
+                                         const std::vector<std::string>& kept);
+  static std::optional<Place> place_after(Connection& db, const Place& from, std::int64_t entries);
+
+  Writer& writer_;
+  const int keep_months_;
+  std::mutex mutex_;  // guards what follows
+  Place place_;       // where the sweep goes on
+};
+
+}  // namespace easyretry::storage::sqlite
