@@ -185,6 +185,8 @@ TEST(ConfigErrors, WhatIsNotYamlIsExplained) {
             "easyretry.yaml:3:13: not YAML: the bracket that begins here is not closed, or something before its end is "
             "wrong; write [a, b] or {a: 1}");
   EXPECT_EQ(not_yaml("space: \"abc\n"), "easyretry.yaml:1:8: not YAML: the text ends inside quotes; close them");
+  EXPECT_EQ(not_yaml("\xEF\xBB\xBFspace: 'abc\n"),
+            "easyretry.yaml:1:8: not YAML: the text ends inside quotes; close them");
   EXPECT_EQ(not_yaml("space: @abc\n"),
             "easyretry.yaml:1:8: not YAML: a value cannot begin with this character; put it in quotes");
   EXPECT_EQ(not_yaml("space: a\n---\nspace: b\n"),
