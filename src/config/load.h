@@ -3,8 +3,6 @@
 #include <filesystem>
 #include <string>
 
-#include "config/problems.h"
-
 namespace easyretry::config {
 
 // What is in the file, or, where that cannot be told, why: in `problem`. Reads a byte more than the largest file may

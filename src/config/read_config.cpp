@@ -22,6 +22,7 @@ const Key<Owner>* find(const std::vector<Key<Owner>>& keys, std::string_view nam
 template <class Owner>
 std::vector<std::string_view> names_of(const std::vector<Key<Owner>>& keys) {
   std::vector<std::string_view> names;
+  names.reserve(keys.size());
   for (const Key<Owner>& key : keys) names.push_back(key.name);
   return names;
 }
@@ -37,6 +38,14 @@ std::string unknown_key(std::string_view name, const std::vector<std::string_vie
   std::string text = "unknown key; known are";
   for (const std::string_view key : known) text.append(key == known.front() ? " " : ", ").append(key);
   return text;
+}
+
+std::string not_a_group(const Node& node, const std::string& path) {
+  const char* example = path.empty()        ? "workers: 8"
+                        : path == kHandlers ? "payment.pay: {timeout: 10s}"
+                                            : "max_attempts: 5";
+  return (path.empty() ? "" : path + ": ") + "found " + std::string{kind_text(node)} +
+         "; write keys and values, such as \"" + example + "\"";
 }
 
 class Reader {
@@ -96,15 +105,7 @@ class Reader {
   // A group whose lines are all commented out is an empty one.
   void each_entry(const Node& map, const std::string& path, const auto& visit) {
     if (map.kind == Node::Kind::nothing) return;
-    if (map.kind != Node::Kind::map) {
-      problems_.add(map.place, (path.empty() ? "" : path + ": ") + "found " + std::string{kind_text(map)} +
-                                   "; write keys and values, such as \"" +
-                                   (path.empty()        ? "workers: 8"
-                                    : path == kHandlers ? "payment.pay: {timeout: 10s}"
-                                                        : "max_attempts: 5") +
-                                   "\"");
-      return;
-    }
+    if (map.kind != Node::Kind::map) return problems_.add(map.place, not_a_group(map, path));
     std::map<std::string_view, int> lines;
     for (std::size_t i = 0; i < map.keys.size(); ++i) {
       const Node& name = map.keys[i];

@@ -73,6 +73,7 @@ std::string listed(const std::vector<std::string_view>& names) {
 
 std::vector<std::string_view> names_of(const std::vector<ExceptionType>& types) {
   std::vector<std::string_view> names;
+  names.reserve(types.size());
   for (const ExceptionType& type : types) names.push_back(type.name);
   return names;
 }
@@ -81,6 +82,7 @@ std::vector<std::string_view> names_of(const std::vector<ExceptionType>& types) 
 std::optional<std::string_view> probably_meant(std::string_view name, const std::vector<std::string_view>& known) {
   if (const auto whole = base::nearest(name, known)) return whole;
   std::vector<std::string_view> last_parts;
+  last_parts.reserve(known.size());
   for (const std::string_view candidate : known) last_parts.push_back(last_part(candidate));
   const auto part = base::nearest(last_part(name), last_parts);
   if (!part) return std::nullopt;
