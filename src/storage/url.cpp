@@ -1,8 +1,9 @@
 #include "storage/url.h"
 
 #include <algorithm>
-#include <numeric>
 #include <stdexcept>
+
+#include "base/nearest.h"
 
 namespace easyretry::storage {
 namespace {
@@ -21,21 +22,6 @@ void add_option(StoreUrl& parsed, std::string_view option, std::string_view url)
       std::any_of(parsed.options.begin(), parsed.options.end(), [&](const auto& known) { return known.first == name; });
   if (twice) refuse(url, "option \"" + name + "\" is given twice");
   parsed.options.emplace_back(std::move(name), option.substr(equals + 1));
-}
-
-// Levenshtein's distance: how many letters must be added, dropped or changed.
-std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
-    }
-  }
-  return row.back();
 }
 
 }  // namespace
@@ -57,19 +43,6 @@ StoreUrl parse_store_url(std::string_view url) {
   return parsed;
 }
 
-std::optional<std::string_view> nearest(std::string_view word, std::initializer_list<std::string_view> known) {
-  std::optional<std::string_view> best;
-  std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
-  for (const std::string_view candidate : known) {
-    const std::size_t apart = distance(word, candidate);
-    if (apart < std::min(least, candidate.size())) {
-      least = apart;
-      best = candidate;
-    }
-  }
-  return best;
-}
-
 void refuse_word(std::string_view what, std::string_view word, std::string_view url,
                  std::initializer_list<std::string_view> known) {
   std::string text =
@@ -77,7 +50,7 @@ void refuse_word(std::string_view what, std::string_view word, std::string_view 
   for (const std::string_view* name = known.begin(); name != known.end(); ++name) {
     text.append(name == known.begin() ? "" : ", ").append(*name);
   }
-  if (const auto meant = nearest(word, known)) text.append("; did you mean \"").append(*meant).append("\"?");
+  if (const auto meant = base::nearest(word, known)) text.append("; did you mean \"").append(*meant).append("\"?");
   throw std::invalid_argument(text);
 }
 

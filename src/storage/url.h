@@ -2,7 +2,6 @@
 // A store's address: scheme:path?option=value&option=value.
 
 #include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -19,9 +18,6 @@ struct StoreUrl {
 // Throws std::invalid_argument for what has no scheme, an option without a value, or an option given twice. Nothing is
 // decoded: a path is a path.
 StoreUrl parse_store_url(std::string_view url);
-
-// The word that was probably meant: the nearest of the known ones, unless all are far off.
-std::optional<std::string_view> nearest(std::string_view word, std::initializer_list<std::string_view> known);
 
 // `unknown option "histroy" in sqlite:…; known are history, shards; did you mean "history"?`
 [[noreturn]] void refuse_word(std::string_view what, std::string_view word, std::string_view url,

@@ -62,17 +62,5 @@ TEST(StoreUrl, AnOptionGivenTwiceIsRefused) {
   EXPECT_THAT(refusal("sqlite:x?shards=1&shards=2"), HasSubstr("\"shards\" is given twice"));
 }
 
-TEST(Nearest, FindsTheWordThatWasMeant) {
-  EXPECT_EQ(nearest("histroy", {"history", "shards"}), "history");
-  EXPECT_EQ(nearest("shard", {"history", "shards"}), "shards");
-  EXPECT_EQ(nearest("sqllite", {"memory", "sqlite"}), "sqlite");
-}
-
-TEST(Nearest, DoesNotGuessWildly) {
-  EXPECT_FALSE(nearest("compression", {"history", "shards"}));
-  EXPECT_FALSE(nearest("", {"all"}));
-  EXPECT_FALSE(nearest("x", {}));
-}
-
 }  // namespace
 }  // namespace easyretry::storage

@@ -1,0 +1,127 @@
+#include <set>
+#include <stdexcept>
+
+#include <unistd.h>
+
+#include "base/nearest.h"
+#include "base/utf8.h"
+#include "config/keys.h"
+#include "config/read_config.h"
+
+namespace easyretry {
+namespace config {
+namespace {
+
+constexpr std::string_view kPrefix = "EASYRETRY_";
+
+// In Kubernetes every pod beside a service called easyretry, or easyretry-web, is given EASYRETRY_SERVICE_HOST,
+// EASYRETRY_PORT=tcp://…, EASYRETRY_WEB_PORT_80_TCP_ADDR and others, asked for or not.
+bool announces_a_service(std::string_view name, std::string_view value) {
+  const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
+  return has("_SERVICE_HOST") || has("_SERVICE_PORT") || (name.ends_with("_PORT") && value.find("://") != value.npos) ||
+         (has("_PORT_") && (has("_TCP") || has("_UDP") || has("_SCTP")));
+}
+
+class EnvironmentReader {
+ public:
+  EnvironmentReader(Config& config, const Environment& environment, Problems& problems)
+      : config_(config), environment_(environment), problems_(problems) {}
+
+  void read() {
+    for (const auto& key : engine_keys()) read(key, config_, key.name);
+    for (const auto& key : handler_keys())
+      read(key, config_.defaults, std::string{kDefaults} + "." + std::string{key.name});
+    for (const auto& [name, value] : environment_) {
+      if (!value.empty() && name.starts_with(kPrefix) && !known_.contains(name)) refuse(name, value);
+    }
+  }
+
+ private:
+  template <class Owner>
+  void read(const Key<Owner>& key, Owner& owner, std::string_view path) {
+    if (key.is_list) return;
+    const std::string& name = *known_.insert(variable_of(path)).first;
+    const auto variable = environment_.find(name);
+    if (variable == environment_.end() || variable->second.empty()) return;
+    if (base::invalid_utf8(variable->second) != std::string_view::npos) {
+      problems_.add({name}, "not UTF-8; set it to text in UTF-8");
+      return;
+    }
+    try {
+      key.read(owner, {Node::Kind::word, {name}, variable->second});
+    } catch (const std::invalid_argument& error) {
+      problems_.add({name}, error.what());
+    }
+  }
+
+  void refuse(const std::string& name, std::string_view value) {
+    if (announces_a_service(name, value)) return;
+    if (name.starts_with(variable_of(kHandlers))) {
+      problems_.add({name}, "handlers have no variables; set it under handlers in the file");
+    } else if (is_of_a_list(name)) {
+      problems_.add({name}, "lists have no variables; set it under defaults in the file");
+    } else {
+      const auto meant = base::nearest(name.substr(kPrefix.size()), short_names());
+      problems_.add({name}, meant ? "unknown variable, did you mean " + std::string{kPrefix} + std::string{*meant} + "?"
+                                  : "unknown variable; unset it, or see docs/configuration.md for those there are");
+    }
+  }
+
+  static bool is_of_a_list(std::string_view name) {
+    for (const auto& key : handler_keys()) {
+      if (key.is_list && name == variable_of(std::string{kDefaults} + "." + std::string{key.name})) return true;
+    }
+    return false;
+  }
+
+  // Without the prefix: it is never the part that is mistyped, and would make all names look alike.
+  std::vector<std::string_view> short_names() const {
+    std::vector<std::string_view> names;
+    for (const std::string& name : known_) names.push_back(std::string_view{name}.substr(kPrefix.size()));
+    return names;
+  }
+
+  Config& config_;
+  const Environment& environment_;
+  Problems& problems_;
+  std::set<std::string> known_;
+};
+
+bool is_set(const Environment& environment, const std::string& name) {
+  const auto found = environment.find(name);
+  return found != environment.end() && !found->second.empty();
+}
+
+}  // namespace
+
+void read_environment(Config& config, const Environment& environment, Problems& problems) {
+  EnvironmentReader{config, environment, problems}.read();
+  if (!shards_twice(config)) return;
+  for (const char* key : {"shards", "store"}) {
+    const std::string name = variable_of(key);
+    if (is_set(environment, name)) return problems.add({name}, kShardsTwice);
+  }
+}
+
+}  // namespace config
+
+Environment easyretry_environment() {
+  Environment found;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const std::string_view text{*entry};
+    const auto equals = text.find('=');
+    if (!text.starts_with(config::kPrefix) || equals == std::string_view::npos) continue;
+    found.emplace(text.substr(0, equals), text.substr(equals + 1));
+  }
+  return found;
+}
+
+void apply_environment(Config& config, const Environment& environment) {
+  config::Problems problems;
+  Config changed = config;
+  config::read_environment(changed, environment, problems);
+  problems.throw_if_any();
+  config = std::move(changed);
+}
+
+}  // namespace easyretry

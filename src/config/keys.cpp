@@ -1,0 +1,136 @@
+#include "config/keys.h"
+
+#include "base/duration_text.h"
+#include "base/time_text.h"
+#include "config/values.h"
+#include "policy/decide.h"
+
+namespace easyretry::config {
+namespace {
+
+using namespace std::chrono_literals;
+using enum Takes;
+
+std::string text_of(int number) {
+  return std::to_string(number);
+}
+std::string text_of(std::size_t number) {
+  return std::to_string(number);
+}
+std::string text_of(Millis duration) {
+  return base::to_text(duration);
+}
+std::string text_of(TimePoint time) {
+  return yaml_word(base::to_text(time));
+}
+std::string text_of(Persist persist) {
+  return std::string{persist_text(persist)};
+}
+std::string text_of(const Backoff& backoff) {
+  return yaml_word(policy::to_text(backoff));
+}
+std::string text_of(const std::string& text) {
+  return yaml_word(text);
+}
+std::string text_of(const std::vector<WrittenName>& names) {
+  return yaml_list(names);
+}
+template <class T>
+std::optional<std::string> text_of(const std::optional<T>& value) {
+  if (!value) return std::nullopt;
+  return text_of(*value);
+}
+
+// Where in its owner a field is: at(&Config::engine, &EngineOptions::workers).
+auto at(auto... members) {
+  return [=](auto& owner) -> auto& {
+    return (owner.*....*members);
+  };
+}
+
+template <class T>
+auto whole(Numbers range) {
+  return [=](const Node& node) { return static_cast<T>(read_number(node, range)); };
+}
+
+auto lasting(Durations range) {
+  return [=](const Node& node) { return read_duration(node, range); };
+}
+
+template <class Owner>
+Key<Owner> key(std::string_view name, Takes change, auto field, auto reader) {
+  return {name, change, [=](Owner& owner, const Node& node) { field(owner) = reader(node); },
+          [=](const Owner& owner) -> std::optional<std::string> { return text_of(field(owner)); }};
+}
+
+template <class Owner>
+Key<Owner> list(Key<Owner> key) {
+  key.is_list = true;
+  return key;
+}
+
+// Policies and timeouts know no upper limit; what is longer than ten years is a mistake.
+constexpr Durations kUpToTenYears{0s, 240h * 365};
+
+}  // namespace
+
+// The ranges are those of validate(EngineOptions); a test compares them.
+const std::vector<Key<Config>>& engine_keys() {
+  using E = EngineOptions;
+  constexpr auto kEngine = &Config::engine;
+  static const std::vector<Key<Config>> keys{
+      // The connections, and the tasks that are held, belong to one store, one number of shards and one space.
+      key<Config>("store", a_restart, at(&Config::store), read_store),
+      key<Config>("shards", a_restart, at(&Config::shards), whole<int>({1, 4096})),
+      key<Config>("space", a_restart, at(kEngine, &E::space), read_space),
+      // Threads are made once.
+      key<Config>("workers", a_restart, at(kEngine, &E::workers), whole<int>({1, 4096})),
+      // The wheel is as long as the window, and the loader's rounds are timed by window and grace.
+      key<Config>("window", a_restart, at(kEngine, &E::window), lasting({10ms, 10min})),
+      key<Config>("grace", a_restart, at(kEngine, &E::grace), lasting({1ms, 24h})),
+      // Leases that are held were taken for the old time, and the renewer's rhythm is a part of it.
+      key<Config>("lease", a_restart, at(kEngine, &E::lease), lasting({100ms, 24h})),
+      // Buffers have this size.
+      key<Config>("batch", a_restart, at(kEngine, &E::batch), whole<std::size_t>({1, 10'000})),
+      key<Config>("read_ahead", a_restart, at(kEngine, &E::read_ahead), whole<std::size_t>({1'024, 100'000'000})),
+      // Limits that are looked up when they matter: at a crash, at a submit, at the stop.
+      key<Config>("max_crashes", effect_at_once, at(kEngine, &E::max_crashes), whole<int>({1, 1000})),
+      key<Config>("max_payload", effect_at_once, at(kEngine, &E::max_payload), whole<std::size_t>({2, 67'108'864})),
+      key<Config>("drain", effect_at_once, at(kEngine, &E::drain), lasting({0s, 24h})),
+  };
+  return keys;
+}
+
+// All of them are looked up anew for each call, task or execution. A task that is stored keeps the stop rules and the
+// backoff it was stored with.
+const std::vector<Key<HandlerConfig>>& handler_keys() {
+  using H = HandlerConfig;
+  using P = PolicyPatch;
+  static const std::vector<Key<H>> keys{
+      key<H>("persist", effect_at_once, at(&H::persist), read_persist),
+      key<H>("backoff", effect_at_once, at(&H::policy, &P::backoff), read_backoff),
+      key<H>("max_attempts", effect_at_once, at(&H::policy, &P::max_attempts), whole<int>({0, 1'000'000})),
+      key<H>("max_duration", effect_at_once, at(&H::policy, &P::max_duration), lasting(kUpToTenYears)),
+      key<H>("deadline", effect_at_once, at(&H::policy, &P::deadline), read_time),
+      list(key<H>("retry_on", effect_at_once, at(&H::policy, &P::retry_on), read_names)),
+      list(key<H>("never_retry", effect_at_once, at(&H::policy, &P::never_retry), read_names)),
+      key<H>("success_when", effect_at_once, at(&H::policy, &P::success_when), read_success_when),
+      key<H>("concurrency", effect_at_once, at(&H::concurrency), whole<int>({0, 4096})),
+      key<H>("timeout", effect_at_once, at(&H::timeout), lasting(kUpToTenYears)),
+  };
+  return keys;
+}
+
+std::string variable_of(std::string_view key_path) {
+  std::string name = "EASYRETRY_";
+  for (const char c : key_path) {
+    if (c == '.') {
+      name += '_';
+    } else {
+      name += (c >= 'a' && c <= 'z') ? static_cast<char>(c - 'a' + 'A') : c;
+    }
+  }
+  return name;
+}
+
+}  // namespace easyretry::config

@@ -1,0 +1,40 @@
+#pragma once
+// Every key there is, in one table: reading a file, reading the environment, comparing, printing and the page in docs/
+// all go by it.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <easyretry/config.h>
+
+#include "config/node.h"
+
+namespace easyretry::config {
+
+enum class Takes { effect_at_once, a_restart };
+
+template <class Owner>
+struct Key {
+  std::string_view name;
+  Takes change;
+  // Throws std::invalid_argument saying what is wrong with the node and what to write instead.
+  std::function<void(Owner&, const Node&)> read;
+  // As YAML; nothing where it is not given.
+  std::function<std::optional<std::string>(const Owner&)> text;
+  bool is_list = false;  // has no variable
+};
+
+const std::vector<Key<Config>>& engine_keys();
+const std::vector<Key<HandlerConfig>>& handler_keys();
+
+// The groups beside the engine's keys.
+inline constexpr std::string_view kDefaults = "defaults";
+inline constexpr std::string_view kHandlers = "handlers";
+
+// "defaults.max_attempts" is EASYRETRY_DEFAULTS_MAX_ATTEMPTS.
+std::string variable_of(std::string_view key_path);
+
+}  // namespace easyretry::config

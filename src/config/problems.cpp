@@ -1,0 +1,75 @@
+#include "config/problems.h"
+
+#include <algorithm>
+
+#include <easyretry/config.h>
+#include <easyretry/json_text.h>
+
+namespace easyretry {
+namespace {
+
+std::string lines_of(const std::vector<std::string>& problems) {
+  std::string text;
+  for (const std::string& problem : problems) text.append(text.empty() ? "" : "\n").append(problem);
+  return text;
+}
+
+}  // namespace
+
+ConfigError::ConfigError(std::vector<std::string> problems)
+    : std::invalid_argument(lines_of(problems)), problems_(std::move(problems)) {}
+
+namespace config {
+namespace {
+
+bool is_plain(std::string_view key) {
+  const auto plain = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.' ||
+           c == '-' || c == ':';
+  };
+  return !key.empty() && key.size() <= 64 && std::all_of(key.begin(), key.end(), plain);
+}
+
+// Not in the middle of a character of several bytes.
+std::string_view cut(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  while (most > 0 && (static_cast<unsigned char>(text[most]) & 0xC0) == 0x80) --most;
+  return text.substr(0, most);
+}
+
+// Some of a message was written by whoever wrote the file.
+std::string one_line(std::string_view text) {
+  constexpr std::size_t kMost = 500;
+  std::string line{cut(text, kMost)};
+  std::replace_if(
+      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
+  return line + (line.size() < text.size() ? "…" : "");
+}
+
+}  // namespace
+
+std::string in_quotes(std::string_view text) {
+  constexpr std::size_t kMost = 60;
+  const std::string_view shown = cut(text, kMost);
+  JsonWriter writer;
+  writer.string(shown);
+  return writer.take() + (shown.size() < text.size() ? "…" : "");
+}
+
+std::string path_of(const std::string& path, std::string_view key) {
+  return (path.empty() ? "" : path + ".") + (is_plain(key) ? std::string{key} : in_quotes(key));
+}
+
+void Problems::add(const Place& place, std::string_view what) {
+  if (++count_ <= kMost) lines_.push_back(to_text(place) + ": " + one_line(what));
+}
+
+void Problems::throw_if_any() const {
+  if (none()) return;
+  auto lines = lines_;
+  if (count_ > kMost) lines.push_back("… and " + std::to_string(count_ - kMost) + " more");
+  throw ConfigError(std::move(lines));
+}
+
+}  // namespace config
+}  // namespace easyretry

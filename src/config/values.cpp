@@ -1,0 +1,137 @@
+#include "config/values.h"
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+
+#include "base/duration_text.h"
+#include "base/nearest.h"
+#include "base/time_text.h"
+#include "config/problems.h"
+#include "policy/decide.h"
+#include "policy/success_expression.h"
+
+namespace easyretry::config {
+namespace {
+
+[[noreturn]] void refuse(std::string_view what, std::string_view form) {
+  throw std::invalid_argument(std::string{what} + "; write " + std::string{form});
+}
+
+[[noreturn]] void refuse_kind(const Node& node, std::string_view form) {
+  if (node.kind == Node::Kind::nothing) refuse("no value", std::string{form} + ", or delete the line");
+  refuse("found " + std::string{kind_text(node)}, form);
+}
+
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+bool can_be_a_name(std::string_view text) {
+  const auto odd = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
+  return !text.empty() && text.size() <= 1000 && std::none_of(text.begin(), text.end(), odd);
+}
+
+struct PersistName {
+  Persist persist;
+  std::string_view name;
+};
+constexpr PersistName kPersistNames[] = {{Persist::retry_only, "retry_only"},
+                                         {Persist::on_failure, "on_failure"},
+                                         {Persist::always, "always"},
+                                         {Persist::manual, "manual"},
+                                         {Persist::never, "never"}};
+
+}  // namespace
+
+const std::string& read_word(const Node& node, std::string_view form) {
+  if (node.kind != Node::Kind::word) refuse_kind(node, form);
+  return node.text;
+}
+
+std::int64_t read_number(const Node& node, Numbers range) {
+  const std::string form = "a whole number from " + std::to_string(range.least) + " to " + std::to_string(range.most);
+  const std::string& text = read_word(node, form);
+  std::int64_t number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error == std::errc::invalid_argument || end != text.data() + text.size()) {
+    refuse(in_quotes(text) + " is not a whole number", form);
+  }
+  const bool fits = error == std::errc{};
+  if (!fits || number < range.least || number > range.most) {
+    const bool small = fits ? number < range.least : text.starts_with('-');
+    refuse(text.substr(0, 40) + (small ? " is too small" : " is too large"), form);
+  }
+  return number;
+}
+
+Millis read_duration(const Node& node, Durations range) {
+  const std::string form =
+      "a duration from " + base::to_text(range.least) + " to " + base::to_text(range.most) + ", such as 30s";
+  const std::string& text = read_word(node, form);
+  if (is_number(text) && text.size() < 10) refuse(text + " has no unit", text + "s for seconds");
+  const Millis duration = base::parse_duration(text);
+  if (duration < range.least) refuse(text + " is too short", form);
+  if (duration > range.most) refuse(text + " is too long", form);
+  return duration;
+}
+
+TimePoint read_time(const Node& node) {
+  return base::parse_time(read_word(node, "a time in UTC, such as 2026-03-01T12:00:00Z"));
+}
+
+Persist read_persist(const Node& node) {
+  std::string form = "one of";
+  std::vector<std::string_view> names;
+  for (const auto& [persist, name] : kPersistNames) {
+    form.append(names.empty() ? " " : ", ").append(name);
+    names.push_back(name);
+  }
+  const std::string& text = read_word(node, form);
+  for (const auto& [persist, name] : kPersistNames) {
+    if (name == text) return persist;
+  }
+  const auto meant = base::nearest(text, names);
+  refuse(in_quotes(text) + " is unknown" + (meant ? ", did you mean " + std::string{*meant} + "?" : ""), form);
+}
+
+std::string read_store(const Node& node) {
+  const std::string& text = read_word(node, "the url of a store, such as sqlite:retry.db");
+  if (const auto colon = text.find(':'); colon == 0 || colon == std::string::npos) {
+    refuse(in_quotes(text) + " has no scheme", "a url such as sqlite:retry.db, or memory: for tests");
+  }
+  return text;
+}
+
+std::string read_space(const Node& node) {
+  constexpr std::string_view kForm = "a name of 1 to 64 characters, such as payments";
+  const std::string& text = read_word(node, kForm);
+  if (text.empty() || text.size() > 64) refuse(in_quotes(text) + (text.empty() ? " is empty" : " is too long"), kForm);
+  return text;
+}
+
+std::string read_success_when(const Node& node) {
+  const std::string& text =
+      read_word(node, "a Lua expression, such as result.code == 200, or \"\" where not throwing is success");
+  if (!text.empty()) policy::SuccessExpression{text};
+  return text;
+}
+
+std::vector<WrittenName> read_names(const Node& node) {
+  constexpr std::string_view kForm = "a list of exception types, such as [std::invalid_argument], or [] for none";
+  if (node.kind != Node::Kind::list) refuse_kind(node, kForm);
+  std::vector<WrittenName> names;
+  for (const Node& item : node.items) {
+    if (!can_be_a_name(read_word(item, kForm))) refuse(in_quotes(item.text) + " is not the name of a type", kForm);
+    names.push_back({item.text, to_text(item.place)});
+  }
+  return names;
+}
+
+std::string_view persist_text(Persist persist) {
+  const auto* const found = std::find_if(std::begin(kPersistNames), std::end(kPersistNames),
+                                         [&](const PersistName& known) { return known.persist == persist; });
+  return found == std::end(kPersistNames) ? "" : found->name;
+}
+
+}  // namespace easyretry::config

@@ -1,0 +1,43 @@
+#pragma once
+// From what was written to what it means, and back. Readers throw std::invalid_argument that says what is wrong with
+// the node and what to write instead; where it is, the caller knows.
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <easyretry/config.h>
+
+#include "config/node.h"
+
+namespace easyretry::config {
+
+struct Numbers {  // the whole numbers from least to most
+  std::int64_t least;
+  std::int64_t most;
+};
+struct Durations {
+  Millis least;
+  Millis most;
+};
+
+// `form` is what to write, for a node that holds no single value: "a whole number from 1 to 4096".
+const std::string& read_word(const Node& node, std::string_view form);
+
+std::int64_t read_number(const Node& node, Numbers range);
+Millis read_duration(const Node& node, Durations range);
+TimePoint read_time(const Node& node);
+Persist read_persist(const Node& node);
+std::string read_store(const Node& node);
+std::string read_space(const Node& node);
+Backoff read_backoff(const Node& node);  // "exponential first=1s", or {kind: exponential, first: 1s}
+std::string read_success_when(const Node& node);
+std::vector<WrittenName> read_names(const Node& node);
+
+// As YAML, in quotes where it needs them.
+std::string yaml_word(std::string_view text);
+std::string yaml_list(const std::vector<WrittenName>& names);
+std::string_view persist_text(Persist persist);
+
+}  // namespace easyretry::config

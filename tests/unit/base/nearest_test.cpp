@@ -1,0 +1,28 @@
+#include "base/nearest.h"
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+namespace easyretry::base {
+namespace {
+
+TEST(Nearest, FindsTheWordThatWasMeant) {
+  EXPECT_EQ(nearest("histroy", {"history", "shards"}), "history");
+  EXPECT_EQ(nearest("shard", {"history", "shards"}), "shards");
+  EXPECT_EQ(nearest("sqllite", {"memory", "sqlite"}), "sqlite");
+}
+
+TEST(Nearest, DoesNotGuessWildly) {
+  EXPECT_FALSE(nearest("compression", {"history", "shards"}));
+  EXPECT_FALSE(nearest("", {"all"}));
+  EXPECT_FALSE(nearest("x", {}));
+}
+
+TEST(Nearest, DoesNotMeasureWordsNobodyTypes) {
+  EXPECT_TRUE(nearest(std::string(200, 'a'), {std::string(199, 'a')}));
+  EXPECT_FALSE(nearest(std::string(201, 'a'), {std::string(200, 'a')}));
+}
+
+}  // namespace
+}  // namespace easyretry::base

@@ -1,0 +1,84 @@
+// docs/configuration.md against the table of keys.
+
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "config/keys.h"
+#include "unit/config/support.h"
+
+namespace easyretry::config {
+namespace {
+
+std::string page() {
+  std::ifstream file{EASYRETRY_ROOT "/docs/configuration.md"};
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+// The rows of the page without their last column, which is for people.
+std::set<std::string> rows() {
+  std::istringstream lines{page()};
+  std::set<std::string> found;
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.starts_with("| `")) continue;
+    EXPECT_TRUE(found.insert(line.substr(0, line.rfind(" | "))).second) << "twice on the page: " << line;
+  }
+  return found;
+}
+
+// What counts for a handler about which nothing is said.
+HandlerConfig built_in() {
+  const Policy policy;
+  const HandlerOptions options;
+  return {.persist = Persist::retry_only,
+          .policy = {.backoff = policy.backoff,
+                     .max_attempts = policy.stop.max_attempts,
+                     .max_duration = policy.stop.max_duration,
+                     .deadline = policy.stop.deadline,
+                     .retry_on = {{}},
+                     .never_retry = {{}},
+                     .success_when = policy.success_when},
+          .concurrency = options.concurrency,
+          .timeout = options.timeout};
+}
+
+std::string code(const std::string& text) {
+  return "`" + text + "`";
+}
+
+template <class Owner>
+void add_rows(std::set<std::string>& rows, const std::vector<Key<Owner>>& keys, const std::string& group,
+              const Owner& defaults) {
+  for (const Key<Owner>& key : keys) {
+    const std::string path = group + std::string{key.name};
+    const auto text = key.text(defaults);
+    rows.insert("| " + code(path) + " | " + (key.is_list ? "–" : code(variable_of(path))) + " | " +
+                (text ? code(*text) : "–") + " | " + (key.change == Takes::effect_at_once ? "at once" : "restart"));
+  }
+}
+
+TEST(ConfigurationPage, ListsEveryKeyWithItsVariableDefaultAndEffect) {
+  std::set<std::string> table;
+  add_rows(table, engine_keys(), "", Config{});
+  add_rows(table, handler_keys(), "defaults.", built_in());
+  EXPECT_EQ(rows(), table);
+}
+
+TEST(ConfigurationPage, ShowsTheExampleThatIsTested) {
+  EXPECT_THAT(page(), testing::HasSubstr("```yaml\n# easyretry.yaml\n" + std::string{kExample} + "```"));
+}
+
+TEST(ConfigurationPage, QuotesErrorsAsTheyAre) {
+  const auto problems = problems_of("\n\nworkerz: 8\n\nlease: 30\n", {{"EASYRETRY_WORKER", "8"}});
+  std::string block;
+  for (const std::string& problem : problems) block += "    " + problem + "\n";
+  EXPECT_THAT(page(), testing::HasSubstr(block));
+}
+
+}  // namespace
+}  // namespace easyretry::config

@@ -1,0 +1,115 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include "config/masked_url.h"
+#include "config/values.h"
+#include "unit/config/support.h"
+
+namespace easyretry::config {
+namespace {
+
+using testing::IsEmpty;
+
+TEST(ConfigToYaml, WritesTheEngineInFullAndWhatWasSaidAboutHandlers) {
+  EXPECT_EQ(to_yaml(parse_config(kExample)), R"(store: sqlite:retry.db
+space: payments
+workers: 16
+window: 5s
+grace: 30s
+lease: 30s
+batch: 1000
+read_ahead: 200000
+max_crashes: 3
+max_payload: 1048576
+drain: 20s
+defaults:
+  persist: retry_only
+  backoff: exponential first=1s factor=2 cap=15m jitter=1s
+  max_attempts: 16
+  never_retry: [std::invalid_argument]
+handlers:
+  payment.pay:
+    max_attempts: 5
+    max_duration: 1h
+    success_when: result.code == 200
+    concurrency: 4
+    timeout: 10s
+)");
+}
+
+TEST(ConfigToYaml, ShowsNoPassword) {
+  EXPECT_THAT(to_yaml(parse_config("store: mysql://app:geheim@db/retry")),
+              testing::StartsWith("store: \"mysql://app:***@db/retry\"\n"));
+}
+
+TEST(ConfigToYaml, ReadsBackEqualWhereItIsEmpty) {
+  EXPECT_THAT(compare(Config{}, parse_config(to_yaml(Config{}))), IsEmpty());
+}
+
+template <class T>
+rc::Gen<std::optional<T>> maybe(rc::Gen<T> gen) {
+  return rc::gen::map(rc::gen::maybe(std::move(gen)),
+                      [](rc::Maybe<T> value) { return value ? std::optional<T>{*value} : std::nullopt; });
+}
+
+rc::Gen<Millis> any_duration() {
+  return rc::gen::map(rc::gen::inRange<std::int64_t>(0, 100'000'000), [](std::int64_t ms) { return Millis{ms}; });
+}
+
+// With everything that means something to YAML.
+rc::Gen<std::string> any_text() {
+  return rc::gen::suchThat(
+      rc::gen::container<std::string>(rc::gen::elementOf(std::string{"ab7 :#'\"\\-?&*!|>%@`{}[],~=./\n\t"})),
+      [](const std::string& text) { return !text.empty() && text.size() <= 60; });
+}
+
+rc::Gen<std::string> any_name() {
+  return rc::gen::element<std::string>("std::exception", "bank::Error<int, 2>", "{anonymous}::Bad", "a b", "null", "~",
+                                       "ä");
+}
+
+HandlerConfig any_handler() {
+  HandlerConfig handler;
+  handler.persist = *maybe(rc::gen::element(Persist::retry_only, Persist::always, Persist::manual, Persist::never));
+  handler.policy.backoff =
+      *maybe(rc::gen::element<Backoff>(Exponential{}, Fixed{.delay = 7s}, Ladder{5s, 30s}, EasyRetryClassic{}));
+  handler.policy.max_attempts = *maybe(rc::gen::inRange(0, 1000));
+  handler.policy.max_duration = *maybe(any_duration());
+  const auto at = *maybe(any_duration());
+  if (at) handler.policy.deadline = TimePoint{*at * 1000};
+  const auto types = *maybe(rc::gen::container<std::vector<std::string>>(any_name()));
+  if (types) {
+    handler.policy.retry_on.emplace();
+    for (const std::string& name : *types) handler.policy.retry_on->push_back({name});
+  }
+  handler.policy.success_when =
+      *maybe(rc::gen::element<std::string>("", "result.code == 200", "result.state ~= \"CLOSED\" -- # : \n"));
+  handler.concurrency = *maybe(rc::gen::inRange(0, 100));
+  handler.timeout = *maybe(any_duration());
+  return handler;
+}
+
+RC_GTEST_PROP(ConfigToYaml, ReadsBackEqual, ()) {
+  Config config;
+  config.store = "sqlite:" + *any_text();
+  RC_PRE(masked_url(config.store) == config.store);
+  config.shards = config.store.find('?') == std::string::npos ? *maybe(rc::gen::inRange(1, 4096)) : std::nullopt;
+  config.engine.space = *any_text();
+  config.engine.workers = *rc::gen::inRange(1, 4096);
+  config.engine.drain = *rc::gen::suchThat(any_duration(), [](Millis d) { return d <= 24h; });
+  config.defaults = any_handler();
+  config.handlers["payment.pay"] = any_handler();
+  config.handlers[*any_text()] = any_handler();
+  RC_LOG() << to_yaml(config);
+  RC_ASSERT(compare(config, parse_config(to_yaml(config))).empty());
+}
+
+RC_GTEST_PROP(YamlWord, ReadsBackEqual, ()) {
+  const std::string text = *any_text();
+  RC_ASSERT(parse_config("space: " + yaml_word(text)).engine.space == text);
+  RC_ASSERT(parse_config("{space: " + yaml_word(text) + "}").engine.space == text);
+}
+
+}  // namespace
+}  // namespace easyretry::config
