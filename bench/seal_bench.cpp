@@ -1,5 +1,6 @@
-// What encryption costs a payload, beside a bare EVP loop that only encrypts: no binding, no new nonce, no base64.
-// The `bare` and `base64` rows are the floor of the same run; see the numbers in docs/encryption.md.
+// What encryption costs a payload, beside a bare EVP loop that only encrypts: no binding, no new nonce, no base64. The
+// bare rows are the floor of the same run. For 200 bytes 2 µs, half of it the nonce; for 64 KiB 100 µs, two thirds of
+// it base64: CPU time of build/release/bench/seal_bench, 2.0 GHz Xeon, busy.
 #include <stdexcept>
 #include <string>
 
