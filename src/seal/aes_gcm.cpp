@@ -2,8 +2,6 @@
 
 #include <stdexcept>
 
-#include "seal/secret.h"
-
 namespace easyretry::seal {
 namespace {
 
@@ -16,25 +14,13 @@ const unsigned char* raw(std::string_view text) {
   return reinterpret_cast<const unsigned char*>(text.data());
 }
 
-Pool::Owned make_context(const EVP_CIPHER* cipher, const unsigned char* key) {
+Pool::Owned make_context(const Secret<32>& key) {
   Pool::Owned context{EVP_CIPHER_CTX_new()};
-  if (!context || EVP_CipherInit_ex2(context.get(), cipher, key, nullptr, kEncrypt, nullptr) != 1) {
+  if (!context ||
+      EVP_CipherInit_ex2(context.get(), EVP_aes_256_gcm(), key.bytes.data(), nullptr, kEncrypt, nullptr) != 1) {
     throw std::runtime_error("OpenSSL cannot set up AES-256-GCM");
   }
   return context;
-}
-
-// New contexts are copies of one with the key, so the key is kept by OpenSSL alone, which wipes it.
-std::function<Pool::Owned()> maker(std::span<const unsigned char, 32> key) {
-  const std::unique_ptr<EVP_CIPHER, decltype(&EVP_CIPHER_free)> cipher{
-      EVP_CIPHER_fetch(nullptr, "AES-256-GCM", nullptr), &EVP_CIPHER_free};
-  if (!cipher) throw std::runtime_error("OpenSSL has no AES-256-GCM");
-  const std::shared_ptr<const EVP_CIPHER_CTX> keyed{make_context(cipher.get(), key.data())};
-  return [keyed] {
-    Pool::Owned copy{EVP_CIPHER_CTX_new()};
-    if (!copy || EVP_CIPHER_CTX_copy(copy.get(), keyed.get()) != 1) throw std::bad_alloc();
-    return copy;
-  };
 }
 
 // The nonce starts a new message; cipher and key stay. With no place to write to, the text is only authenticated.
@@ -65,7 +51,7 @@ bool get_tag(EVP_CIPHER_CTX* context, unsigned char* tag) {
 
 }  // namespace
 
-AesGcm::AesGcm(std::span<const unsigned char, 32> key) : contexts_(maker(key)) {}
+AesGcm::AesGcm(std::span<const unsigned char, 32> key) : key_(key), contexts_([this] { return make_context(key_); }) {}
 
 bool AesGcm::encrypt(Bytes nonce, std::string_view beside, std::string_view plain, unsigned char* out) {
   auto context = contexts_.take();

@@ -7,6 +7,7 @@
 #include <openssl/evp.h>
 
 #include "seal/context_pool.h"
+#include "seal/secret.h"
 
 namespace easyretry::seal {
 
@@ -27,7 +28,8 @@ class AesGcm {
   bool decrypt(Bytes nonce, std::string_view beside, std::string_view sealed, unsigned char* out);
 
  private:
-  ContextPool<EVP_CIPHER_CTX, &EVP_CIPHER_CTX_free> contexts_;  // they keep the key
+  const Secret<32> key_;
+  ContextPool<EVP_CIPHER_CTX, &EVP_CIPHER_CTX_free> contexts_;
 };
 
 }  // namespace easyretry::seal

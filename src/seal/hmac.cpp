@@ -10,25 +10,21 @@ namespace {
 
 using Pool = ContextPool<EVP_MAC_CTX, &EVP_MAC_CTX_free>;
 
-std::function<Pool::Owned()> maker(std::span<const unsigned char, 32> key) {
+Pool::Owned make_context(const Secret<32>& key) {
   const std::unique_ptr<EVP_MAC, decltype(&EVP_MAC_free)> mac{EVP_MAC_fetch(nullptr, "HMAC", nullptr), &EVP_MAC_free};
-  const std::shared_ptr<EVP_MAC_CTX> keyed{EVP_MAC_CTX_new(mac.get()), &EVP_MAC_CTX_free};
+  Pool::Owned context{EVP_MAC_CTX_new(mac.get())};
   char digest[] = "SHA256";
   const OSSL_PARAM parameters[] = {OSSL_PARAM_construct_utf8_string(OSSL_MAC_PARAM_DIGEST, digest, 0),
                                    OSSL_PARAM_construct_end()};
-  if (!keyed || EVP_MAC_init(keyed.get(), key.data(), key.size(), parameters) != 1) {
+  if (!context || EVP_MAC_init(context.get(), key.bytes.data(), key.bytes.size(), parameters) != 1) {
     throw std::runtime_error("OpenSSL cannot set up HMAC-SHA256");
   }
-  return [keyed] {
-    Pool::Owned copy{EVP_MAC_CTX_dup(keyed.get())};
-    if (!copy) throw std::bad_alloc();
-    return copy;
-  };
+  return context;
 }
 
 }  // namespace
 
-Hmac::Hmac(std::span<const unsigned char, 32> key) : contexts_(maker(key)) {}
+Hmac::Hmac(std::span<const unsigned char, 32> key) : key_(key), contexts_([this] { return make_context(key_); }) {}
 
 std::array<unsigned char, 32> Hmac::operator()(std::string_view text) {
   auto context = contexts_.take();

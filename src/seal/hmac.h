@@ -7,6 +7,7 @@
 #include <openssl/evp.h>
 
 #include "seal/context_pool.h"
+#include "seal/secret.h"
 
 namespace easyretry::seal {
 
@@ -18,7 +19,8 @@ class Hmac {
   std::array<unsigned char, 32> operator()(std::string_view text);
 
  private:
-  ContextPool<EVP_MAC_CTX, &EVP_MAC_CTX_free> contexts_;  // they keep the key
+  const Secret<32> key_;
+  ContextPool<EVP_MAC_CTX, &EVP_MAC_CTX_free> contexts_;
 };
 
 }  // namespace easyretry::seal

@@ -30,7 +30,7 @@ std::unique_ptr<Algorithm> with_derived_key(const EncryptionKey& key, std::strin
   return std::make_unique<Algorithm>(derived.bytes);
 }
 
-std::map<std::string, std::unique_ptr<AesGcm>, std::less<>> ciphers_of(const Encryption& encryption) {
+auto ciphers_of(const Encryption& encryption) {
   std::map<std::string, std::unique_ptr<AesGcm>, std::less<>> ciphers;
   for (const EncryptionKey& key : encryption.keys) {
     ciphers.emplace(key.id(), with_derived_key<AesGcm>(key, kSealingLabel));
