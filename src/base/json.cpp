@@ -1,5 +1,5 @@
-// JsonDocument and JsonView: a tree of our own, filled by nlohmann's tokenizer. Its own tree would keep the last of two
-// equal keys and would not say where a value stands.
+// JsonDocument and JsonView: a tree of our own, filled by CanonicalReader or nlohmann's tokenizer. Its own tree would
+// keep the last of two equal keys and would not say where a value stands.
 
 #include <algorithm>
 #include <variant>
@@ -8,6 +8,7 @@
 
 #include <easyretry/json_text.h>
 
+#include "base/canonical_reader.h"
 #include "base/json_path.h"
 
 namespace easyretry {
@@ -143,6 +144,14 @@ class TreeBuilder {
   std::vector<JsonNode*> open_;
 };
 
+JsonNode parse_any(std::string_view text) {
+  if (text.find('\0') != text.npos) throw JsonError("not JSON: a zero byte");  // nlohmann takes it for the end
+  JsonNode root;
+  TreeBuilder builder{root};
+  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  return root;
+}
+
 std::string_view describe(JsonKind kind) {
   switch (kind) {
     case JsonKind::null: return "null";
@@ -183,8 +192,8 @@ JsonDocument& JsonDocument::operator=(JsonDocument&&) noexcept = default;
 
 JsonDocument JsonDocument::parse(std::string_view text) {
   auto root = std::make_unique<JsonNode>();
-  detail::TreeBuilder builder{*root};
-  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  detail::TreeBuilder quick{*root};
+  if (!base::CanonicalReader{text, quick}.read()) *root = detail::parse_any(text);
   return JsonDocument{std::move(root)};
 }
 
