@@ -40,7 +40,7 @@ void stop_running(lua_State* lua, lua_Debug*) {
   luaL_error(lua, "too many instructions");
 }
 
-void push(lua_State* lua, JsonView value);
+void push(lua_State* lua, JsonView value, const MentionedKeys& keys);
 
 void push_integer(lua_State* lua, JsonView value) {
   const bool too_large = value.as_double() >= 0 && value.as_uint() > static_cast<std::uint64_t>(INT64_MAX);
@@ -55,25 +55,26 @@ void push_string(lua_State* lua, std::string_view text) {
   lua_pushlstring(lua, text.data(), text.size());
 }
 
-void push_array(lua_State* lua, JsonView array) {
+void push_array(lua_State* lua, JsonView array, const MentionedKeys& keys) {
   const int size = static_cast<int>(array.size());
   lua_createtable(lua, size, 0);
   for (int i = 0; i < size; ++i) {
-    push(lua, array.at(static_cast<std::size_t>(i)));
+    push(lua, array.at(static_cast<std::size_t>(i)), keys);
     lua_rawseti(lua, -2, i + 1);
   }
 }
 
-void push_object(lua_State* lua, JsonView object) {
-  lua_createtable(lua, 0, static_cast<int>(object.size()));
+void push_object(lua_State* lua, JsonView object, const MentionedKeys& keys) {
+  lua_newtable(lua);
   for (const auto [key, value] : object.members()) {
+    if (!keys.contains(key)) continue;
     push_string(lua, key);
-    push(lua, value);
+    push(lua, value, keys);
     lua_rawset(lua, -3);
   }
 }
 
-void push(lua_State* lua, JsonView value) {
+void push(lua_State* lua, JsonView value, const MentionedKeys& keys) {
   luaL_checkstack(lua, 3, nullptr);
   switch (value.kind()) {
     case JsonKind::null: return lua_pushnil(lua);
@@ -81,25 +82,31 @@ void push(lua_State* lua, JsonView value) {
     case JsonKind::integer: return push_integer(lua, value);
     case JsonKind::number: return lua_pushnumber(lua, value.as_double());
     case JsonKind::string: return push_string(lua, value.as_string());
-    case JsonKind::array: return push_array(lua, value);
-    case JsonKind::object: return push_object(lua, value);
+    case JsonKind::array: return push_array(lua, value, keys);
+    case JsonKind::object: return push_object(lua, value, keys);
   }
 }
 
 struct Call {
-  JsonView result;
-  JsonView args;
+  const JsonView* result;
+  const JsonView* args;
+  const MentionedKeys& keys;
   int answer_type = LUA_TNIL;
   bool answer = false;
 };
 static_assert(std::is_trivially_destructible_v<Call> && std::is_trivially_destructible_v<JsonMembers>);
 
+void push_if_any(lua_State* lua, const JsonView* value, const MentionedKeys& keys) {
+  if (value == nullptr) return lua_pushnil(lua);
+  push(lua, *value, keys);
+}
+
 // Runs under lua_pcall with the compiled function and a Call.
 int run(lua_State* lua) {
   auto& call = *static_cast<Call*>(lua_touserdata(lua, 2));
   lua_pushvalue(lua, 1);
-  push(lua, call.result);
-  push(lua, call.args);
+  push_if_any(lua, call.result, call.keys);
+  push_if_any(lua, call.args, call.keys);
   lua_call(lua, 2, 1);
   call.answer_type = lua_type(lua, -1);
   call.answer = lua_toboolean(lua, -1) != 0;
@@ -115,16 +122,14 @@ void LuaSandbox::Close::operator()(lua_State* state) const {
 // Two texts are compiled, and only one expression fits both: behind a bare `return` a parenthesis cannot be closed that
 // was not opened ("1) or (2"), and between parentheses there is no room for a list ("1, 2"), a semicolon or nothing.
 // `result` and `args` are parameters, so any other name is a global, and a function that uses globals has an upvalue
-// (_ENV). That finds misspelt names and calls of libraries before the first task fails on them.
-LuaSandbox::LuaSandbox(const std::string& expression) : state_(lua_newstate(&allocate, &budget_)) {
+// (_ENV). That finds misspelt names and calls of libraries before the first task fails on them, and with one parameter
+// left out, whether that one is used.
+LuaSandbox::LuaSandbox(const std::string& expression) : keys_(expression), state_(lua_newstate(&allocate, &budget_)) {
   if (!state_) throw std::bad_alloc();
-  lua_State* const lua = state_.get();
   try {
     load("return " + expression + "\n");
-    lua_settop(lua, 0);
-    load("return function(result, args) return (" + expression + "\n) end");
-    if (lua_pcall(lua, 0, 1, 0) != LUA_OK) throw std::invalid_argument(message());
-    if (lua_getupvalue(lua, 1, 1) != nullptr) {
+    reads_ = {.result = uses_globals("args", expression), .args = uses_globals("result", expression)};
+    if (uses_globals("result, args", expression)) {
       throw std::invalid_argument("it uses a name other than result and args; nothing else exists there");
     }
   } catch (const std::invalid_argument& error) {
@@ -134,7 +139,18 @@ LuaSandbox::LuaSandbox(const std::string& expression) : state_(lua_newstate(&all
   }
 }
 
+// Leaves the function alone on the stack.
+bool LuaSandbox::uses_globals(const std::string& parameters, const std::string& expression) {
+  lua_State* const lua = state_.get();
+  load("return function(" + parameters + ") return (" + expression + "\n) end");
+  if (lua_pcall(lua, 0, 1, 0) != LUA_OK) throw std::invalid_argument(message());
+  const bool found = lua_getupvalue(lua, 1, 1) != nullptr;
+  lua_settop(lua, 1);
+  return found;
+}
+
 void LuaSandbox::load(const std::string& chunk) {
+  lua_settop(state_.get(), 0);
   constexpr const char* kTextOnly = "t";  // bytecode can crash the interpreter
   if (luaL_loadbufferx(state_.get(), chunk.data(), chunk.size(), "=success_when", kTextOnly) != LUA_OK) {
     throw std::invalid_argument(message());
@@ -153,9 +169,9 @@ std::string LuaSandbox::failure(int status) const {
   return message();
 }
 
-Result<bool> LuaSandbox::call(JsonView result, JsonView args) {
+Result<bool> LuaSandbox::call(const JsonView* result, const JsonView* args) {
   lua_State* const lua = state_.get();
-  Call call{.result = result, .args = args};
+  Call call{.result = result, .args = args, .keys = keys_};
   lua_settop(lua, 1);
   lua_sethook(lua, &stop_running, LUA_MASKCOUNT, kLuaInstructions);  // also starts the count anew
   lua_pushcfunction(lua, &run);

@@ -8,6 +8,8 @@
 #include <easyretry/error.h>
 #include <easyretry/json_text.h>
 
+#include "policy/mentioned_keys.h"
+
 struct lua_State;
 
 namespace easyretry::policy {
@@ -24,8 +26,15 @@ class LuaSandbox {
   LuaSandbox(const LuaSandbox&) = delete;
   LuaSandbox& operator=(const LuaSandbox&) = delete;
 
-  // null becomes nil, arrays start at 1, integers stay integers up to 2^63-1 and are floats above.
-  Result<bool> call(JsonView result, JsonView args);
+  // Which of the two the expression looks at; the other need not be given.
+  struct Reads {
+    bool result = false;
+    bool args = false;
+  };
+  Reads reads() const { return reads_; }
+
+  // A null pointer and null become nil, arrays start at 1, integers stay integers up to 2^63-1 and are floats above.
+  Result<bool> call(const JsonView* result, const JsonView* args);
 
   // A call ran into a limit. The state may be full of what the call left behind; make a new one.
   bool spent() const { return spent_; }
@@ -40,10 +49,13 @@ class LuaSandbox {
     void operator()(lua_State* state) const;
   };
 
+  bool uses_globals(const std::string& parameters, const std::string& expression);
   void load(const std::string& chunk);
   std::string message() const;
   std::string failure(int status) const;
 
+  const MentionedKeys keys_;
+  Reads reads_;
   Budget budget_;
   std::unique_ptr<lua_State, Close> state_;  // the compiled function is at index 1 of its stack
   bool spent_ = false;

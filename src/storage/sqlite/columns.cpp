@@ -4,6 +4,8 @@
 #include <optional>
 #include <string_view>
 
+#include <easyretry/json.h>
+
 namespace easyretry::storage::sqlite {
 namespace {
 
@@ -11,7 +13,7 @@ constexpr const char* kColumns =
     "id, namespace, task_key, method_name, business_type, business_id, status, stage, outcome, attempt_count, "
     "crash_count, delivery_count, generation, version, created_at, next_retry_time, first_failed_at, last_error_time, "
     "last_error_msg, params_json, payload_version, max_attempts, max_retry_duration, deadline, backoff_strategy, "
-    "result_json, callback_count, locked_by, lease_until, ";
+    "result_json, callback_count, locked_by, lease_until, tags, traceparent, progress, ";
 
 enum Column : int {
   kId,
@@ -43,6 +45,9 @@ enum Column : int {
   kCallbackAttempts,
   kLockedBy,
   kLeaseUntil,
+  kTags,
+  kTraceparent,
+  kProgress,
   kFinishedAt,
 };
 
@@ -76,6 +81,15 @@ class Row {
   const Statement& row_;
 };
 
+std::vector<std::string> read_tags(std::string_view text) {
+  if (text.empty()) return {};
+  try {
+    return from_json<std::vector<std::string>>(text);
+  } catch (const JsonError&) {
+    return {};  // edited by hand; tags decide nothing
+  }
+}
+
 void read_info(const Row& row, TaskInfo& info) {
   row.get(kSpace, info.space);
   row.get(kKey, info.key);
@@ -96,6 +110,9 @@ void read_info(const Row& row, TaskInfo& info) {
   row.get(kFirstFailedAt, info.first_failed_at);
   row.get(kLastFailedAt, info.last_failed_at);
   row.get(kLastError, info.last_error);
+  info.tags = read_tags(row.text(kTags));
+  row.get(kTraceparent, info.traceparent);
+  row.get(kProgress, info.progress);
 }
 
 void read_rules(const Row& row, task::RetryRules& rules) {
@@ -106,6 +123,10 @@ void read_rules(const Row& row, task::RetryRules& rules) {
 }
 
 }  // namespace
+
+std::string tags_text(const std::vector<std::string>& tags) {
+  return tags.empty() ? std::string{} : to_json(tags);
+}
 
 std::string live_columns() {
   return std::string{kColumns} + "NULL";

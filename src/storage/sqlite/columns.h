@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "storage/sqlite/connection.h"
 #include "task/record.h"
@@ -16,6 +17,9 @@ std::string finished_columns();
 // A row that was edited into nonsense is read as far as it goes: an unknown state is `pending`, an unknown outcome
 // none.
 task::TaskRecord read_record(const Statement& row);
+
+// Tags as they are stored; empty for none.
+std::string tags_text(const std::vector<std::string>& tags);
 
 inline std::int64_t to_ms(TimePoint time) {
   return time.time_since_epoch().count();

@@ -86,6 +86,8 @@ class Connection {
  public:
   enum class Mode { create, write, read };
   Connection(const std::filesystem::path& path, Mode mode);
+  // Somebody else's, who closes it.
+  static Connection borrowed(sqlite3* db) { return Connection{db}; }
 
   void run(const char* sql) { run(std::string{sql}); }
   void run(const std::string& sql);  // one statement or several, rows ignored
@@ -96,8 +98,13 @@ class Connection {
   sqlite3* get() const { return handle_.get(); }
 
  private:
+  explicit Connection(sqlite3* theirs) : handle_(theirs, Close{.theirs = true}) {}
+
   struct Close {
-    void operator()(sqlite3* db) const { sqlite3_close_v2(db); }
+    bool theirs = false;
+    void operator()(sqlite3* db) const {
+      if (!theirs) sqlite3_close_v2(db);
+    }
   };
   std::unique_ptr<sqlite3, Close> handle_;
 };

@@ -3,6 +3,7 @@
 
 #include <exception>
 #include <string_view>
+#include <utility>
 
 #include <easyretry/error.h>
 
@@ -17,6 +18,13 @@ enum class During {
 
 Error to_error(const SqliteError& error, std::string_view where, During during = During::work);
 
+// Nothing is wrong with the database: what was asked for must not be done. Undoes the write it is thrown from.
+struct Refusal : std::exception {
+  explicit Refusal(Error why) : error(std::move(why)) {}
+  const char* what() const noexcept override { return error.detail.c_str(); }
+  Error error;
+};
+
 // After such an error the connection's view of the file is not to be trusted; it is opened anew.
 bool breaks_connection(const SqliteError& error);
 
@@ -27,6 +35,8 @@ auto guarded(std::string_view where, Body body) -> Result<decltype(body())> {
     return body();
   } catch (const SqliteError& error) {
     return tl::make_unexpected(to_error(error, where));
+  } catch (const Refusal& refusal) {
+    return tl::make_unexpected(refusal.error);
   } catch (const std::exception& error) {
     return fail(Errc::unavailable, where, error.what());
   }

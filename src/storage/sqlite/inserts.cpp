@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "base/later.h"
+#include "storage/insert_checks.h"
 #include "storage/sqlite/columns.h"
+#include "storage/sqlite/errors.h"
 #include "storage/sqlite/statements.h"
 #include "task/task_key.h"
 
@@ -20,11 +22,12 @@ GrowingIds::GrowingIds(std::uint64_t seed, TaskId highest_stored)
     : source_(seed), floor_(task::created_at(highest_stored) + Millis{1}) {}
 
 TaskId GrowingIds::next(TimePoint now, ShardId shard) {
+  const std::lock_guard lock{mutex_};
   return source_.next(std::max(now, floor_), shard);
 }
 
 Inserts::Inserts(Connection& db, Lookup& lookup, GrowingIds& ids, int total_shards)
-    : lookup_(lookup), ids_(ids), total_shards_(total_shards), insert_(db.prepare(sql::insert())) {}
+    : lookup_(lookup), ids_(ids), total_shards_(total_shards), insert_(db.prepare(sql::insert())), update_rules_(db.prepare(sql::update_rules())) {}
 
 InsertReply Inserts::insert(std::span<const NewTask> tasks, TimePoint now) {
   InsertReply reply{.now = now, .tasks = {}};
@@ -35,7 +38,7 @@ InsertReply Inserts::insert(std::span<const NewTask> tasks, TimePoint now) {
 
 Inserted Inserts::insert_one(const NewTask& task, TimePoint now) {
   constexpr int kDraws = 100;
-  if (const auto there = lookup_.live(task.space, task.key)) return *there;
+  if (const auto there = lookup_.live(task.space, task.key)) return met(*there, task, now);
   const ShardId shard = task::shard_for(task.business_id, task.key, total_shards_);
   const TimePoint due = task.due_at.value_or(base::later(now, task.delay));
   for (int draw = 0; draw < kDraws; ++draw) {
@@ -48,7 +51,23 @@ Inserted Inserts::insert_one(const NewTask& task, TimePoint now) {
   throw SqliteError{SQLITE_CORRUPT, "retry_task refuses every new id as taken; the table is damaged"};
 }
 
+Inserted Inserts::met(const Inserted& there, const NewTask& task, TimePoint now) {
+  if (task.on_duplicate == OnDuplicate::reject) throw Refusal{duplicate("sqlite.insert", task.key, there.id)};
+  if (task.on_duplicate == OnDuplicate::update_policy) {
+    update_rules_.bind(1, static_cast<std::int64_t>(there.id))
+        .bind(2, to_ms(now))
+        .bind(3, task.rules.max_attempts)
+        .bind_or_null(4, ms_or_null(task.rules.deadline))
+        .bind(5, task.rules.max_duration.count())
+        .bind_or_null(6, task.rules.backoff)
+        .run();
+  }
+  return there;
+}
+
 bool Inserts::add(const NewTask& task, TaskId id, ShardId shard, TimePoint due, TimePoint now) {
+  const std::string tags = tags_text(task.tags);
+  bind_past(task, now);
   return insert_.bind(1, static_cast<std::int64_t>(id))
              .bind(2, task.space)
              .bind(3, task.key)
@@ -64,7 +83,22 @@ bool Inserts::add(const NewTask& task, TaskId id, ShardId shard, TimePoint due, 
              .bind_or_null(13, task.rules.backoff)
              .bind(14, task.payload_version)
              .bind(15, task.payload)
+             .bind_or_null(16, tags)
+             .bind_or_null(17, task.traceparent)
              .run() == 1;
+}
+
+// What has happened to it before it is stored: nothing, a failed attempt, or a first one that is about to be made.
+void Inserts::bind_past(const NewTask& task, TimePoint now) {
+  const bool leased = task.lease > Millis{0};
+  const auto failed_at = task.error.empty() ? std::nullopt : std::optional{to_ms(now)};
+  insert_.bind(18, to_string(leased ? TaskState::running : TaskState::pending))
+      .bind(19, leased ? 1 : task.attempts)
+      .bind_or_null(20, failed_at)
+      .bind_or_null(21, task.error)
+      .bind_or_null(22, task.owner)
+      .bind_or_null(23, leased ? std::optional{to_ms(now)} : std::nullopt)
+      .bind(24, leased ? to_ms(base::later(now, task.lease)) : 0);
 }
 
 }  // namespace easyretry::storage::sqlite

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <mutex>
 #include <span>
 
 #include "storage/sqlite/connection.h"
@@ -10,15 +11,16 @@
 
 namespace easyretry::storage::sqlite {
 
-// Ids that grow beyond all that are stored, even if the clock was set back while nobody looked.
+// Ids that grow beyond all that are stored, even if the clock was set back while nobody looked. Thread-safe.
 class GrowingIds {
  public:
   GrowingIds(std::uint64_t seed, TaskId highest_stored);
   TaskId next(TimePoint now, ShardId shard);
 
  private:
-  task::TaskIdSource source_;
-  TimePoint floor_;
+  std::mutex mutex_;
+  task::TaskIdSource source_;  // guarded by mutex_
+  const TimePoint floor_;
 };
 
 // The write side of `insert`.
@@ -29,12 +31,15 @@ class Inserts {
 
  private:
   Inserted insert_one(const NewTask& task, TimePoint now);
+  Inserted met(const Inserted& there, const NewTask& task, TimePoint now);
+  void bind_past(const NewTask& task, TimePoint now);
   bool add(const NewTask& task, TaskId id, ShardId shard, TimePoint due, TimePoint now);
 
   Lookup& lookup_;
   GrowingIds& ids_;
   const int total_shards_;
   Statement insert_;
+  Statement update_rules_;
 };
 
 }  // namespace easyretry::storage::sqlite

@@ -28,6 +28,7 @@ Settlements::Settlements(Connection& db, Lookup& lookup, HistoryTables& tables, 
       retry_(db.prepare(sql::retry())),
       advance_(db.prepare(sql::advance())),
       hand_back_(db.prepare(sql::hand_back())),
+      hand_back_later_(db.prepare(sql::hand_back_later())),
       forget_(db.prepare(sql::forget())),
       remove_(db.prepare(sql::remove())) {}
 
@@ -48,9 +49,15 @@ bool Settlements::settle_one(const Settlement& settlement, TimePoint now) {
                  .bind(7, to_string(settlement.outcome))
                  .bind(8, settlement.result)
                  .run() == 1;
-    case Settlement::Kind::hand_back: return bind_common(hand_back_, settlement, now).run() == 1;
+    case Settlement::Kind::hand_back: return hand_back(settlement, now);
   }
   return false;
+}
+
+// Two statements: the usual one leaves every index alone.
+bool Settlements::hand_back(const Settlement& settlement, TimePoint now) {
+  if (settlement.delay <= Millis{0}) return bind_common(hand_back_, settlement, now).run() == 1;
+  return bind_common(hand_back_later_, settlement, now).bind(5, due(settlement, now)).run() == 1;
 }
 
 bool Settlements::finish(const Settlement& settlement, TimePoint now) {

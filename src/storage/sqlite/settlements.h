@@ -18,6 +18,7 @@ class Settlements {
 
  private:
   bool settle_one(const Settlement& settlement, TimePoint now);
+  bool hand_back(const Settlement& settlement, TimePoint now);
   bool finish(const Settlement& settlement, TimePoint now);
   bool forget(const Ticket& ticket);
 
@@ -27,6 +28,7 @@ class Settlements {
   Statement retry_;
   Statement advance_;
   Statement hand_back_;
+  Statement hand_back_later_;
   Statement forget_;
   Statement remove_;
 };

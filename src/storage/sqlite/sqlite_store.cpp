@@ -4,7 +4,9 @@
 #include <string>
 #include <utility>
 
+#include "storage/insert_checks.h"
 #include "storage/sqlite/errors.h"
+#include "storage/sqlite/joined_transaction.h"
 #include "storage/sqlite/housekeeping.h"
 #include "storage/sqlite/loader.h"
 #include "storage/sqlite/lock_file.h"
@@ -42,14 +44,6 @@ Connection open_database(const SqliteOptions& options) {
   return db;
 }
 
-// The field that makes a task impossible to store; empty if there is none.
-std::string_view missing_field(const NewTask& task) {
-  if (task.space.empty()) return "space";
-  if (task.key.empty()) return "key";
-  if (task.handler.empty()) return "handler";
-  return {};
-}
-
 class SqliteStore final : public Store {
  public:
   SqliteStore(const SqliteOptions& options, const Clock& clock)
@@ -69,6 +63,7 @@ class SqliteStore final : public Store {
   }
 
   Result<InsertReply> insert(std::span<const NewTask> tasks) override;
+  Result<InsertReply> insert_within(const Transaction& transaction, std::span<const NewTask> tasks) override;
   Result<LoadReply> load(const LoadQuery& query) override {
     return guarded("sqlite.load", [&] { return loader_.load(query); });
   }
@@ -106,15 +101,19 @@ class SqliteStore final : public Store {
 };
 
 Result<InsertReply> SqliteStore::insert(std::span<const NewTask> tasks) {
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (const auto field = missing_field(tasks[i]); !field.empty()) {
-      return fail(Errc::invalid_argument, "sqlite.insert",
-                  "task " + std::to_string(i) + " of the batch has an empty " + std::string{field});
-    }
-  }
+  if (auto error = refuse_batch(tasks, "sqlite.insert")) return tl::make_unexpected(*std::move(error));
   if (tasks.empty()) return InsertReply{.now = clock_.now(), .tasks = {}};
   return writer_.write("sqlite.insert", tasks.size(), Promise::kept,
                        [&](Session& session, TimePoint now) { return session.inserts.insert(tasks, now); });
+}
+
+Result<InsertReply> SqliteStore::insert_within(const Transaction& transaction, std::span<const NewTask> tasks) {
+  if (transaction.kind != Transaction::Kind::sqlite) return Store::insert_within(transaction, tasks);
+  if (auto error = refuse_batch(tasks, "sqlite.insert")) return tl::make_unexpected(*std::move(error));
+  return guarded("sqlite.insert", [&] {
+    JoinedTransaction joined{static_cast<sqlite3*>(transaction.connection), options_.path};
+    return joined.insert(tasks, writer_.ids(), options_.total_shards, clock_.now());
+  });
 }
 
 Result<ClaimReply> SqliteStore::claim(const ClaimRequest& request) {

@@ -19,12 +19,13 @@ constexpr std::string_view kLastErrorMsg = "coalesce(?4, last_error_msg)";
 constexpr std::string_view kCarried =
     "id, method_name, next_retry_time, shard, namespace, task_key, stage, attempt_count, callback_count, crash_count, "
     "delivery_count, generation, created_at, max_attempts, deadline, max_retry_duration, backoff_strategy, "
-    "business_type, business_id, payload_version, params_json, result_json";
+    "business_type, business_id, payload_version, params_json, result_json, tags, traceparent, progress";
 
 // Goes from history into the next generation as it is.
 constexpr std::string_view kInherited =
     "method_name, shard, namespace, task_key, first_failed_at, last_error_time, last_error_msg, max_attempts, "
-    "max_retry_duration, backoff_strategy, business_type, business_id, payload_version, params_json";
+    "max_retry_duration, backoff_strategy, business_type, business_id, payload_version, params_json, tags, traceparent, "
+    "progress";
 
 constexpr std::string_view kLoad =
     "SELECT id, version, next_retry_time, status, lease_until, method_name "
@@ -64,9 +65,16 @@ std::string move_into(const std::string& history, std::string_view where) {
 std::string insert() {
   return "INSERT INTO retry_task (id, version, status, namespace, task_key, shard, method_name, next_retry_time, "
          "updated_at, created_at, business_type, business_id, max_attempts, deadline, max_retry_duration, "
-         "backoff_strategy, payload_version, params_json) "
-         "VALUES (?1, 1, 'PENDING', ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) "
+         "backoff_strategy, payload_version, params_json, tags, traceparent, attempt_count, delivery_count, "
+         "first_failed_at, last_error_time, last_error_msg, locked_by, locked_at, lease_until) "
+         "VALUES (?1, 1, ?18, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?19, ?19, "
+         "?20, ?20, ?21, ?22, ?23, ?24) "
          "ON CONFLICT DO NOTHING";
+}
+
+std::string update_rules() {
+  return "UPDATE retry_task SET updated_at = ?2, max_attempts = ?3, deadline = ?4, max_retry_duration = ?5, "
+         "backoff_strategy = ?6 WHERE id = ?1";
 }
 
 std::string bearers() {
@@ -135,6 +143,12 @@ std::string renew() {
 std::string hand_back() {
   return settled(
       ", attempt_count = attempt_count - (stage = 'RUN'), callback_count = callback_count - (stage <> 'RUN')");
+}
+
+std::string hand_back_later() {
+  return settled(
+      ", attempt_count = attempt_count - (stage = 'RUN'), callback_count = callback_count - (stage <> 'RUN'), "
+      "next_retry_time = max(next_retry_time, ?5)");
 }
 
 std::string retry() {

@@ -7,9 +7,11 @@
 namespace easyretry::storage::sqlite::sql {
 
 // ?1 id ?2 namespace ?3 key ?4 shard ?5 handler ?6 due ?7 now ?8 business type ?9 business id ?10 max attempts
-// ?11 deadline ?12 max duration ?13 backoff ?14 payload version ?15 payload.
+// ?11 deadline ?12 max duration ?13 backoff ?14 payload version ?15 payload ?16 tags ?17 traceparent ?18 status
+// ?19 attempts ?20 failed at ?21 error ?22 owner ?23 locked at ?24 lease until.
 // Adds to retry_task_due; changes nothing where the id is taken. Whether the key is free, bearers() says.
 std::string insert();
+std::string update_rules();  // ?1 id ?2 now ?3 max attempts ?4 deadline ?5 max duration ?6 backoff
 
 // The lookup, by its primary key.
 // ?1 hash ?2 namespace ?3 key: all that have an entry among the keys; for each its id, whether it is gone from
@@ -36,10 +38,11 @@ std::string load_later();      // ?1 namespace ?2 shard ?3 due after ?4 until
 // of UPDATE … RETURNING, which builds a table for its one row (measured: 6 µs against 12 µs a claim).
 std::string claim();
 std::string live_record();  // ?1 id
-std::string renew();        // ?1 id ?2 version ?3 now ?4 lease until
+std::string renew();        // ?1 id ?2 version ?3 now ?4 lease until ?5 progress, or NULL to leave it
 
 // Settling: ?1 id ?2 version ?3 now ?4 error, or NULL where nothing failed
 std::string hand_back();
+std::string hand_back_later();                        // ?5 due at the earliest
 std::string retry();                                  // ?5 due
 std::string advance();                                // ?5 due ?6 stage ?7 outcome ?8 result
 std::string forget();                                 // finish without history: ?1 id ?2 version

@@ -60,6 +60,9 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
     return std::nullopt;
   } catch (const SqliteError& error) {
     return failed(error, during, begun);
+  } catch (const Refusal& refusal) {
+    roll_back();
+    return Failed{refusal.error, true};
   } catch (const std::exception& error) {  // no memory, say
     roll_back();
     return Failed{{Errc::unavailable, {}, error.what()}, begun};

@@ -34,6 +34,8 @@ class Writer {
       -> Result<decltype(apply(std::declval<Session&>(), TimePoint{}))>;
 
   std::uint64_t commits() const { return commits_; }
+  // For rows that someone else's transaction writes.
+  GrowingIds& ids() { return ids_; }
 
  private:
   struct Write : GroupCommit::Entry {
@@ -58,8 +60,9 @@ class Writer {
   const SqliteOptions options_;
   const Clock& clock_;
 
-  // Touched by the leader of a group only
   GrowingIds ids_;
+
+  // Touched by the leader of a group only
   std::unique_ptr<Session> session_;  // null: broken, to be opened before the next write
 
   std::atomic<std::uint64_t> commits_{0};

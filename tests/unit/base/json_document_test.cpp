@@ -90,6 +90,13 @@ TEST(JsonDocument, RefusesTextThatIsNotJsonWithItsPosition) {
   }
 }
 
+TEST(JsonDocument, RefusesAZeroByte) {
+  for (const std::size_t size : {4, 5, 6}) {
+    EXPECT_THAT(parse_refusal(std::string("[1]\0 1", size)), HasSubstr("not JSON: a zero byte"));
+  }
+  EXPECT_THAT(parse_refusal(std::string("\"\0\"", 3)), HasSubstr("not JSON"));
+}
+
 TEST(JsonDocument, RefusesNanAndNumbersTooLarge) {
   EXPECT_THAT(parse_refusal("NaN"), HasSubstr("not JSON"));
   EXPECT_THAT(parse_refusal("-Infinity"), HasSubstr("not JSON"));

@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
 
 namespace easyretry::policy {
 namespace {
@@ -64,6 +65,20 @@ TEST(SuccessExpression, KeepsIntegersExact) {
   EXPECT_EQ(answer("result == 2.0^64 - 2.0^0", "18446744073709551615"), "yes") << "above 2^63-1 a float";
 }
 
+TEST(SuccessExpression, TakesIntegersBeyond64BitsAsFloats) {
+  EXPECT_EQ(answer("result == -2.0^63", "-9223372036854775809"), "yes");
+  EXPECT_EQ(answer("result > 9223372036854775807", "18446744073709551616"), "yes");
+  EXPECT_EQ(answer("result == 1e308", "1e308"), "yes");
+}
+
+TEST(SuccessExpression, ComparesLikeLuaAtTheEdgesOfNumbers) {
+  EXPECT_EQ(answer("result / 0 > 9223372036854775807", "1"), "yes") << "infinity";
+  EXPECT_EQ(answer("result / 0 ~= result / 0", "0"), "yes") << "NaN";
+  EXPECT_EQ(answer("result // -1 == result", "-9223372036854775808"), "yes") << "wraps";
+  EXPECT_THAT(answer("result // 0 == 1", "1"), HasSubstr("divide by zero"));
+  EXPECT_THAT(answer("result | 1 == 1", "0.5"), HasSubstr("no integer representation"));
+}
+
 TEST(SuccessExpression, MayEndWithAComment) {
   EXPECT_EQ(answer("result == 1 -- the good case", "1"), "yes");
 }
@@ -73,6 +88,8 @@ TEST(SuccessExpression, MaySpanLines) {
 }
 
 TEST(SuccessExpression, RefusesATypoWhenItIsMade) {
+  EXPECT_THAT(refusal("result.code === 200"),
+              HasSubstr("policy.success_when = \"result.code === 200\": success_when:1:"));
   EXPECT_THAT(refusal("result.code = 200"), AllOf(HasSubstr("success_when:1:"), HasSubstr("near '='")));
   EXPECT_THAT(refusal("result.code == 200 &&\n result.ok"), HasSubstr("success_when:1:"));
   EXPECT_THAT(refusal("result.code ==\n\n)"), HasSubstr("success_when:3:"));
@@ -93,7 +110,9 @@ TEST(SuccessExpression, HasNoLibraries) {
                            "tostring(1) == '1'", "collectgarbage()", "debug.getinfo(1)", "coroutine.create(result)"}) {
     EXPECT_THAT(refusal(text), HasSubstr("a name other than result and args")) << text;
   }
-  EXPECT_THAT(answer("('x'):rep(3) == 'xxx'", "1"), HasSubstr("attempt to index a string value"));
+  for (const char* text :
+       {"('x'):rep(1e9) == ''", "(('a'):rep(50)):find(('a?'):rep(50)) == 1", "('%s'):format(1) == ''"})
+    EXPECT_THAT(answer(text, "1"), HasSubstr("attempt to index a string value")) << text;
 }
 
 TEST(SuccessExpression, RefusesStatements) {
@@ -159,6 +178,25 @@ TEST(SuccessExpression, RefusesAResultThatDoesNotFit) {
   EXPECT_EQ(answer(expression, "[1]"), "yes");
 }
 
+TEST(SuccessExpression, PicksAFieldFromAHugeResult) {
+  const std::string large = R"({"code":200,"log":")" + std::string(1 << 20, 'x') + R"(","rows":[)";
+  std::string rows = "{}";
+  for (int i = 0; i < 100'000; ++i) rows += ",{}";
+  const SuccessExpression expression{"result.code == 200"};
+  EXPECT_EQ(answer(expression, large + rows + "]}"), "yes");
+  EXPECT_THAT(answer("result.log ~= nil", large + "]}"), HasSubstr("needs more than 1024 KiB of memory"));
+}
+
+TEST(SuccessExpression, RefusesAResultThatIsTooDeep) {
+  const SuccessExpression expression{"result == nil"};
+  for (const int depth : {65, 10'000}) {
+    const auto levels = static_cast<std::size_t>(depth);
+    EXPECT_THAT(answer(expression, std::string(levels, '[') + std::string(levels, ']')),
+                HasSubstr("result: $[0][0][0]"));
+  }
+  EXPECT_EQ(answer(expression, "null"), "yes");
+}
+
 TEST(SuccessExpression, CanReadADeepResult) {
   EXPECT_EQ(answer("result[1][1][1] ~= nil", std::string(64, '[') + std::string(64, ']')), "yes");
 }
@@ -177,12 +215,56 @@ TEST(SuccessExpression, ReportsAnAnswerThatIsNoBoolean) {
 
 TEST(SuccessExpression, ReportsAFailureInLuasWords) {
   EXPECT_THAT(answer("result.code == 200", "null"), AllOf(HasSubstr("success_when:1:"), HasSubstr("'result'")));
+  EXPECT_THAT(answer("result.error.code == 1", R"({"error":null})"), HasSubstr("index a nil value (field 'error')"));
+  EXPECT_THAT(answer("args[2].id == 1", "1", "[{}]"), HasSubstr("attempt to index a nil value"));
   EXPECT_THAT(answer("result < 5", "\"x\""), HasSubstr("compare"));
+  EXPECT_THAT(answer("result < 5", "null"), HasSubstr("attempt to compare nil with number"));
+  EXPECT_THAT(answer("result() == 5", "{}"), HasSubstr("attempt to call a table value"));
 }
 
 TEST(SuccessExpression, ReportsTextThatIsNotJson) {
-  EXPECT_THAT(answer("true", "{"), HasSubstr("result: not JSON"));
-  EXPECT_THAT(answer("true", "1", ""), HasSubstr("args: not JSON"));
+  EXPECT_THAT(answer("result == nil", "{"), HasSubstr("result: not JSON"));
+  EXPECT_THAT(answer("args == nil", "1", ""), HasSubstr("args: not JSON"));
+  EXPECT_THAT(answer("result ~= result", "NaN"), HasSubstr("result: not JSON"));
+  EXPECT_THAT(answer("result == nil", "1e400"), HasSubstr("result: not JSON"));
+}
+
+TEST(SuccessExpression, DoesNotReadWhatItDoesNotLookAt) {
+  EXPECT_EQ(answer("true", "{", "{"), "yes");
+  EXPECT_EQ(answer("result == 1", "1", "{"), "yes");
+  EXPECT_EQ(answer("args[1] == 1", "{", "[1]"), "yes");
+  EXPECT_EQ(answer("(function(args) return args == 2 end)(result)", "2", "{"), "yes") << "an `args` of its own";
+  EXPECT_EQ(answer("(function() return args[1] end)() == 2", "{", "[2]"), "yes") << "looked at from inside";
+}
+
+TEST(SuccessExpression, ReachesAMemberByAnyNotation) {
+  constexpr std::string_view kResult = R"({"code":{"inner":[{"state":"DONE"}]},"key":"code"})";
+  EXPECT_EQ(answer("result[1 .. '0'] == 5", R"({"10":5})"), "yes");
+  for (const char* text : {
+           "result.code.inner[1].state == 'DONE'",
+           "result['code'].inner[ 1 ].state == 'DONE'",
+           "result[\"co\" .. 'de'].inner[1].state == 'DONE'",
+           "result[result.key].inner[1].state == 'DONE'",
+           "result['c\\111de'].inner[1].state == 'DONE'",
+           "result[ [[code]] ].inner[1].state == 'DONE'",
+           "(function(name) return result[name] end)('code').inner[1].state == 'DONE'",
+           "({result})[1].code.inner[1].state == 'DONE'",
+       }) {
+    EXPECT_EQ(answer(text, kResult), "yes") << text;
+  }
+}
+
+RC_GTEST_PROP(SuccessExpression, AnswersAlikeWhateverTheNotation, ()) {
+  const auto name = [] { return *rc::gen::element<std::string>("code", "state", "a", "_b2"); };
+  const std::string first = name(), second = name(), wanted = name();
+  const std::string inner = *rc::gen::element<std::string>("1", "null", "{\"" + second + "\":7}", "[]");
+  const std::string json = "{\"" + first + "\":" + inner + ",\"other\":{\"code\":1}}";
+  const SuccessExpression dotted{"result." + wanted + " ~= nil and result." + wanted + "." + second + " == 7"};
+  const std::string index = "['" + wanted.substr(0, 1) + "' .. '" + wanted.substr(1) + "']";
+  const SuccessExpression computed{"result" + index + " ~= nil and result" + index + "." + second + " == 7"};
+  const auto a = dotted.evaluate(json, "[]"), b = computed.evaluate(json, "[]");
+  RC_ASSERT(a.has_value() == b.has_value());
+  if (a) RC_ASSERT(*a == *b);
 }
 
 TEST(SuccessExpression, CanBeMoved) {

@@ -1,0 +1,90 @@
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+#include <openssl/crypto.h>
+
+#include <easyretry/encryption.h>
+
+#include "seal/base64.h"
+#include "seal/key_file.h"
+#include "seal/key_id.h"
+
+namespace easyretry {
+namespace {
+
+constexpr std::size_t kHexDigits = 2 * EncryptionKey::kBytes;
+
+[[noreturn]] void refuse(std::string_view id, const std::string& problem) {
+  throw std::invalid_argument("encryption key " + seal::quoted_key_id(id) + ": " + problem);
+}
+
+[[noreturn]] void refuse_secret(std::string_view id, const std::string& problem) {
+  refuse(id, problem + "; make one with: openssl rand -hex 32");
+}
+
+void check_id(std::string_view id) {
+  if (seal::is_key_id(id)) return;
+  refuse(id, "an id has 1 to 64 letters, digits, dots, dashes and underscores, such as 2026-11");
+}
+
+// A key written out by hand, as in an example.
+void check_not_a_placeholder(std::string_view id, EncryptionKey::Secret secret) {
+  const bool one_byte = std::all_of(secret.begin(), secret.end(), [&](unsigned char b) { return b == secret[0]; });
+  if (one_byte) refuse_secret(id, "is the same byte 32 times");
+}
+
+std::optional<unsigned> hex_digit(char c) {
+  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
+  if (c >= 'a' && c <= 'f') return static_cast<unsigned>(c - 'a' + 10);
+  if (c >= 'A' && c <= 'F') return static_cast<unsigned>(c - 'A' + 10);
+  return std::nullopt;
+}
+
+}  // namespace
+
+EncryptionKey::~EncryptionKey() {
+  OPENSSL_cleanse(secret_.data(), secret_.size());
+}
+
+EncryptionKey EncryptionKey::from_hex(std::string id, std::string_view hex) {
+  EncryptionKey key{std::move(id)};
+  check_id(key.id_);
+  if (hex.size() != kHexDigits) {
+    refuse_secret(key.id_, "has " + std::to_string(hex.size()) + " characters instead of 64 hex digits");
+  }
+  for (std::size_t i = 0; i < kBytes; ++i) {
+    const auto high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
+    if (!high || !low) refuse_secret(key.id_, "has characters that are no hex digits");
+    key.secret_[i] = static_cast<unsigned char>(*high << 4 | *low);
+  }
+  check_not_a_placeholder(key.id_, key.secret_);
+  return key;
+}
+
+EncryptionKey EncryptionKey::from_base64(std::string id, std::string_view base64) {
+  EncryptionKey key{std::move(id)};
+  check_id(key.id_);
+  auto bytes = seal::base64_decode(base64);
+  if (!bytes) refuse_secret(key.id_, "is not base64");
+  if (bytes->size() == kBytes) std::copy(bytes->begin(), bytes->end(), key.secret_.begin());
+  OPENSSL_cleanse(bytes->data(), bytes->size());
+  if (bytes->size() != kBytes) {
+    refuse_secret(key.id_, "has " + std::to_string(bytes->size()) + " bytes instead of 32");
+  }
+  check_not_a_placeholder(key.id_, key.secret_);
+  return key;
+}
+
+EncryptionKey EncryptionKey::from_file(std::string id, const std::filesystem::path& file) {
+  check_id(id);
+  try {
+    const seal::KeyFile content{file};
+    const std::string_view text = content.text();
+    return text.size() == kHexDigits ? from_hex(std::move(id), text) : from_base64(std::move(id), text);
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument("key file " + file.string() + ": " + error.what());
+  }
+}
+
+}  // namespace easyretry

@@ -1,0 +1,70 @@
+#include "seal/sealed_text.h"
+
+#include "seal/aes_gcm.h"
+#include "seal/base64.h"
+#include "seal/key_id.h"
+
+namespace easyretry::seal {
+namespace {
+
+constexpr std::string_view kMarker = R"({"$sealed":)";
+constexpr std::string_view kBeforeKey = R"({"$sealed":1,"key":")";
+constexpr std::string_view kBeforeData = R"(","data":")";
+constexpr std::string_view kEnd = R"("})";
+constexpr std::size_t kMaxText =
+    kBeforeKey.size() + kMaxKeyId + kBeforeData.size() + base64_size(kNonceBytes + kMaxPlain + kTagBytes) + kEnd.size();
+
+std::size_t differences(std::string_view stored) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < kMarker.size(); ++i) count += stored[i] != kMarker[i] ? 1 : 0;
+  return count;
+}
+
+tl::unexpected<std::string_view> unreadable(std::string_view why) {
+  return tl::make_unexpected(why);
+}
+
+bool take(std::string_view& rest, std::string_view expected) {
+  if (!rest.starts_with(expected)) return false;
+  rest.remove_prefix(expected.size());
+  return true;
+}
+
+}  // namespace
+
+// One byte of the marker that differs is damage: a plain payload that comes as close is not JSON or not an array.
+Form form_of(std::string_view stored, Content content) {
+  const std::size_t wrong = stored.size() < kMarker.size() ? kMarker.size() : differences(stored);
+  if (wrong == 0) return Form::sealed;
+  if (wrong == 1) return Form::damaged;
+  if (content == Content::arguments && !stored.starts_with('[')) return Form::damaged;
+  return Form::plain;
+}
+
+std::string write_sealed(std::string_view key_id, std::string_view data) {
+  const std::size_t before = kBeforeKey.size() + key_id.size() + kBeforeData.size();
+  std::string text;
+  text.reserve(before + base64_size(data.size()) + kEnd.size());
+  text.append(kBeforeKey).append(key_id).append(kBeforeData);
+  text.resize(before + base64_size(data.size()));
+  base64_encode(data, text.data() + before);
+  text.append(kEnd);
+  return text;
+}
+
+tl::expected<SealedText, std::string_view> read_sealed(std::string_view stored) {
+  if (stored.size() > kMaxText) return unreadable("larger than what is ever written");
+  std::string_view rest = stored;
+  if (!rest.ends_with(kEnd)) return unreadable("cut off, or damaged at its end");
+  rest.remove_suffix(kEnd.size());
+  if (!take(rest, kBeforeKey)) return unreadable("damaged, or in the form of a newer version");
+  const std::string_view key_id = rest.substr(0, rest.find('"'));
+  rest.remove_prefix(key_id.size());
+  if (!is_key_id(key_id) || !take(rest, kBeforeData)) return unreadable("damaged in the id of its key");
+  auto data = base64_decode(rest);
+  if (!data) return unreadable("damaged: its data is not base64");
+  if (data->size() < kNonceBytes + kTagBytes) return unreadable("cut short: its data is less than 28 bytes");
+  return SealedText{key_id, std::move(*data)};
+}
+
+}  // namespace easyretry::seal
