@@ -4,6 +4,7 @@
 #include <easyretry/answer.h>
 #include <easyretry/attempt.h>
 #include <easyretry/context.h>
+#include <easyretry/encryption.h>
 #include <easyretry/engine.h>
 #include <easyretry/error.h>
 #include <easyretry/event.h>

@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include <easyretry/encryption.h>
 #include <easyretry/persist.h>
 #include <easyretry/time.h>
 
@@ -31,6 +32,7 @@ struct EngineOptions {
   std::size_t max_payload = 1'048'576;  // bytes of JSON arguments a task may have
   Millis drain{20000};                  // how long stop() lets running handlers finish
   Persist persist = Persist::retry_only;  // of handlers that do not say
+  Encryption encryption{};              // of arguments and results in the store; no keys: none
   LogSink log = stderr_log();
 };
 

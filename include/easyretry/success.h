@@ -37,6 +37,14 @@ class SuccessWhen {
           return check(*static_cast<const ArgumentOf<F>*>(result));
         }) {}
 
+  // Another expression, or none; a typed condition stays beside it.
+  SuccessWhen with_expression(std::string expression) const {
+    SuccessWhen changed{std::move(expression)};
+    changed.type_ = type_;
+    changed.type_name_ = type_name_;
+    changed.check_ = check_;
+    return changed;
+  }
   // Both must hold. At most one of the two may be an expression, and typed ones must be for the same result.
   SuccessWhen and_also(SuccessWhen other) const {
     if (!check_) {

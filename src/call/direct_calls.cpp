@@ -125,7 +125,7 @@ class DirectCalls::OneCall {
 
   // on_failure: seen by listeners, statistics and history, and gone.
   void finish_at_once(Outcome outcome, const std::string& message) {
-    with_row([&](Settlement& s) {
+    with_row([&](const engine::Run&, Settlement& s) {
       s.kind = Kind::finish;
       s.outcome = outcome;
       s.error = message;
@@ -134,13 +134,13 @@ class DirectCalls::OneCall {
 
   // The call is decided, its callback is not: that alone is left to the engine.
   void store_callback(Stage stage, Outcome outcome, std::string message, std::string result) {
-    with_row([&](Settlement& s) {
+    with_row([&](const engine::Run& run, Settlement& s) {
       s.kind = Kind::advance;
       s.stage = stage;
       s.outcome = outcome;
       s.delay = policy::next_delay(engine::kCallbackBackoff, 1, Millis{0}, context().random.unit());
       s.error = std::move(message);
-      s.result = std::move(result);
+      s.result = value_or_throw(context().payloads.seal_result(run.record, std::move(result)));
     });
   }
 
@@ -150,7 +150,7 @@ class DirectCalls::OneCall {
     if (!started.run) return;  // a task with this key is live, and will come to the same
     Settlement settlement;
     settlement.ticket = started.run->ticket();
-    settle(settlement);
+    settle(*started.run, settlement);
     core_.settle_started(started.run, std::move(settlement));
   }
 

@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
+#include "call/errors.h"
 #include "policy/limits.h"
-#include "task/task_key.h"
 
 namespace easyretry::call {
 namespace {
@@ -76,7 +76,8 @@ task::NewTask new_task(const engine::Context& context, const engine::KnownHandle
   task::NewTask task;
   task.space = context.options.space;
   task.handler = handler.name;
-  task.key = asked.key.empty() ? task::derive_key(task.handler, submission.payload) : std::move(asked.key);
+  task.key =
+      asked.key.empty() ? context.payloads.derive_key(task.handler, submission.payload) : std::move(asked.key);
   task.payload = std::move(submission.payload);
   task.payload_version = handler.options.payload_version;
   task.business_type = std::move(asked.business_type);
@@ -91,6 +92,7 @@ task::NewTask new_task(const engine::Context& context, const engine::KnownHandle
   task.on_duplicate = asked.on_duplicate;
   task.attempts = submission.attempts;
   task.error = std::move(submission.error);
+  task.payload = value_or_throw(context.payloads.seal_arguments(task));
   return task;
 }
 

@@ -33,6 +33,7 @@ void validate(const EngineOptions& options) {
   check("max_crashes", options.max_crashes, 1, 1000, "");
   check("batch", static_cast<std::int64_t>(options.batch), 1, 10'000, "");
   check("read_ahead", static_cast<std::int64_t>(options.read_ahead), 1'024, 100'000'000, "");
+  validate(options.encryption);
   check("max_payload", static_cast<std::int64_t>(options.max_payload), 2, 64 * kMebibyte, "");
 }
 

@@ -100,28 +100,34 @@ class Attempt {
   bool payload_is_newer() const { return run_.record.payload_version > handler_.options.payload_version; }
 
   Called call() {
+    std::string arguments;
+    if (run_.direct == nullptr) {
+      auto opened = context_.payloads.open_arguments(run_.record);
+      if (!opened) return {Called::End::undecodable, opened.error().detail};
+      arguments = *std::move(opened);
+    }
     const auto filters = context_.filters.chain();
     const Execution execution{*run_.handler, *filters, info().attempts, &info(),
-                              [this](bool want_result) { return invoke(want_result); },
-                              [this] { return run_.record.payload; }};
+                              [&](bool want_result) { return invoke(arguments, want_result); },
+                              [&] { return run_.direct != nullptr ? run_.direct->arguments() : arguments; }};
     return execution.run();
   }
 
-  detail::Reply invoke(bool want_result) {
+  detail::Reply invoke(std::string& arguments, bool want_result) {
     if (run_.direct != nullptr) return run_.direct->run(want_result);
     const auto& upgrade = handler_.options.upgrade;
-    if (run_.record.payload_version == handler_.options.payload_version || !upgrade) {
-      return handler_.invoke(run_.record.payload, want_result);
+    if (run_.record.payload_version < handler_.options.payload_version && upgrade) {
+      arguments = upgraded(std::move(arguments));
     }
-    return handler_.invoke(upgraded(upgrade), want_result);
+    return handler_.invoke(arguments, want_result);
   }
 
-  std::string upgraded(const decltype(HandlerOptions::upgrade)& upgrade) const {
+  std::string upgraded(std::string arguments) const {
+    const int version = run_.record.payload_version;
     try {
-      return upgrade(run_.record.payload_version, run_.record.payload);
+      return handler_.options.upgrade(version, std::move(arguments));
     } catch (...) {
-      throw detail::UndecodablePayload("the stored arguments of version " +
-                                       std::to_string(run_.record.payload_version) +
+      throw detail::UndecodablePayload("the stored arguments of version " + std::to_string(version) +
                                        " could not be upgraded: " + message_of(std::current_exception()));
     }
   }
@@ -177,15 +183,17 @@ class Attempt {
 
   Settlement succeed(std::string result) {
     if (!handler_.on_success) return finish(Outcome::succeeded, {});
-    if (overruled()) {
-      Settlement s = leave_callback(Stage::on_success, Outcome::succeeded, {});
-      s.result = std::move(result);
-      return s;
-    }
+    if (overruled()) return keep(std::move(result), leave_callback(Stage::on_success, Outcome::succeeded, {}));
     const auto thrown = callback_error([&] { handler_.on_success(result, info()); });
     if (!thrown) return finish(Outcome::succeeded, {});
-    Settlement s = advance(Stage::on_success, Outcome::succeeded, "on_success: " + *thrown);
-    s.result = std::move(result);
+    return keep(std::move(result), advance(Stage::on_success, Outcome::succeeded, "on_success: " + *thrown));
+  }
+
+  // The result for a callback that is still to come. If it cannot be kept, the handler must not be run again for it.
+  Settlement keep(std::string result, Settlement s) {
+    auto sealed = context_.payloads.seal_result(run_.record, std::move(result));
+    if (!sealed) return abandon_callback(Outcome::succeeded, s.error, sealed.error().detail);
+    s.result = *std::move(sealed);
     return s;
   }
 
@@ -207,7 +215,9 @@ class Attempt {
   }
 
   Settlement repeat_callback() {
-    const auto thrown = callback_error([&] { call_callback(); });
+    const auto result = context_.payloads.open_result(run_.record);
+    if (!result) return abandon_callback(decided(), info().last_error, result.error().detail);
+    const auto thrown = callback_error([&] { call_callback(*result); });
     if (!thrown) return finish(decided(), {});
     if (run_.interrupt == Interrupt::draining) return hand_back();
     const int tries = run_.record.callback_attempts + 1;  // the first was made right after the handler
@@ -222,8 +232,8 @@ class Attempt {
     return s;
   }
 
-  void call_callback() const {
-    if (info().stage == Stage::on_success && handler_.on_success) handler_.on_success(run_.record.result, info());
+  void call_callback(const std::string& result) const {
+    if (info().stage == Stage::on_success && handler_.on_success) handler_.on_success(result, info());
     if (info().stage == Stage::on_final_failure && handler_.on_final_failure) {
       handler_.on_final_failure({decided(), info().last_error}, info());
     }

@@ -12,6 +12,7 @@
 #include "engine/events.h"
 #include "engine/execution.h"
 #include "engine/handlers.h"
+#include "engine/payloads.h"
 #include "engine/store_time.h"
 #include "storage/store.h"
 
@@ -25,6 +26,7 @@ struct Context {
         options(std::move(the_options)),
         owner(std::move(the_owner)),
         store_time(the_clock.now(), the_clock.steady()),
+        payloads(options.encryption),
         random(seed) {}
 
   storage::Store& store;
@@ -32,6 +34,7 @@ struct Context {
   const EngineOptions options;
   const std::string owner;  // unique per start, so that a restarted process is not taken for its former self
   StoreTime store_time;
+  const Payloads payloads;
   base::Random random;
   Handlers handlers{};
   Filters filters{};

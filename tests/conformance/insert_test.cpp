@@ -102,6 +102,80 @@ TEST_P(StoreConformance, ATaskOfALiveKeyIsNotStoredAgain) {
   EXPECT_EQ(count({}), 1);
 }
 
+TEST_P(StoreConformance, ALiveTaskMayBeGivenNewRules) {
+  const TaskRecord first = running(a_task().key("pay:42"));
+  NewTask patient = a_task().key("pay:42");
+  patient.on_duplicate = OnDuplicate::update_policy;
+  patient.rules = {99, 5h, kStart + 24h, "fixed delay=1m"};
+  EXPECT_EQ(put(patient).id, first.info.id);
+  TaskRecord wanted = first;
+  wanted.rules = patient.rules;
+  expect_same(again(first), wanted);
+}
+
+TEST_P(StoreConformance, ABatchThatMustNotMeetALiveTaskIsStoredWholeOrNotAtAll) {
+  const TaskRecord first = insert(a_task().key("pay:42"));
+  NewTask strict = a_task().key("pay:42");
+  strict.on_duplicate = OnDuplicate::reject;
+  const std::vector<NewTask> batch{a_task(), strict, a_task()};
+  const auto refused = store().insert(batch);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::already_exists);
+  EXPECT_THAT(refused.error().detail, ::testing::HasSubstr(to_string(first.info.id)));
+  EXPECT_EQ(count({}), 1);
+
+  strict.key = "twin";
+  const std::vector<NewTask> twins{a_task(), a_task().key("twin"), strict};
+  EXPECT_EQ(store().insert(twins).error().code, Errc::already_exists);
+  EXPECT_EQ(count({}), 1);
+
+  strict.key = "pay:42";
+  settle(finish(claim(first), Outcome::succeeded));
+  EXPECT_TRUE(put(strict).created) << "the key is free again";
+}
+
+TEST_P(StoreConformance, ATaskKeepsWhatHappenedBeforeItWasStored) {
+  NewTask task = a_task().due_in(5s);
+  task.attempts = 1;
+  task.error = "the first call failed";
+  task.tags = {"vip", "a \"quoted\" tag"};
+  task.traceparent = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  const TaskRecord stored = insert(task);
+  EXPECT_EQ(stored.info.attempts, 1);
+  EXPECT_EQ(stored.info.last_error, task.error);
+  EXPECT_EQ(stored.info.first_failed_at, now());
+  EXPECT_EQ(stored.info.last_failed_at, now());
+  EXPECT_EQ(stored.info.tags, task.tags);
+  EXPECT_EQ(stored.info.traceparent, task.traceparent);
+  clock().advance(5s);
+  EXPECT_EQ(claim(stored).info.attempts, 2);
+}
+
+TEST_P(StoreConformance, ATaskMayBeStoredAsRunningByWhoeverStoresIt) {
+  NewTask task = a_task();
+  task.owner = "caller";
+  task.lease = kLease;
+  const TaskRecord stored = insert(task);
+  EXPECT_EQ(stored.info.state, TaskState::running);
+  EXPECT_EQ(stored.info.attempts, 1);
+  EXPECT_EQ(stored.locked_by, "caller");
+  EXPECT_EQ(stored.lease_until, now() + kLease);
+  EXPECT_FALSE(try_claim(ticket(stored), "thief"));
+  EXPECT_TRUE(settle(retry(stored, 1s)));
+  EXPECT_EQ(again(stored).info.state, TaskState::pending);
+}
+
+TEST_P(StoreConformance, ATaskWhoseCallerDiedIsRunByAnotherAndCountedAsACrash) {
+  NewTask task = a_task();
+  task.owner = "caller";
+  task.lease = kLease;
+  const TaskRecord stored = insert(task);
+  clock().advance(kLease);
+  const TaskRecord rescued = claim(stored, "rescuer");
+  EXPECT_EQ(rescued.info.crashes, 1);
+  EXPECT_FALSE(settle(finish(stored, Outcome::succeeded))) << "the caller was only slow";
+}
+
 TEST_P(StoreConformance, ARunningTaskStillOwnsItsKey) {
   const TaskRecord first = running(a_task().key("pay:42"));
   const Inserted second = put(a_task().key("pay:42"));

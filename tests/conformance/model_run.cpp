@@ -44,7 +44,19 @@ NewTask a_random_task(const Pick& pick) {
     task.rules({.max_attempts = pick.task, .max_duration = 1h, .deadline = kStart + 2h, .backoff = "fixed 5s"});
   }
   if (pick.task == 13) task.key("");  // refused with its batch
-  return task;
+  NewTask made = task;
+  if (pick.how % 11 == 0) made.on_duplicate = pick.how % 2 == 0 ? OnDuplicate::reject : OnDuplicate::update_policy;
+  if (pick.how % 13 == 0) {
+    made.owner = "caller";
+    made.lease = pick_of(kTimes, pick.task);
+  }
+  if (pick.how % 6 == 0) {
+    made.attempts = 1;
+    made.error = "failed before";
+    made.tags = {"a", std::to_string(pick.task)};
+    made.traceparent = "trace";
+  }
+  return made;
 }
 
 Settlement a_random_settlement(const Ticket& ticket, const Pick& pick) {

@@ -52,6 +52,17 @@ TEST_P(StoreConformance, ALeaseMayBeShortened) {
   EXPECT_TRUE(try_claim(ticket(held)));
 }
 
+TEST_P(StoreConformance, ARenewalLeavesAProgressNoteAndOneWithoutKeepsIt) {
+  const TaskRecord held = running(a_task());
+  const Renewal with{ticket(held), kLease, "row 100"};
+  EXPECT_THAT(must(store().renew({&with, 1})).applied, ElementsAre(true));
+  EXPECT_EQ(again(held).info.progress, "row 100");
+  renew(held, kLease);
+  EXPECT_EQ(again(held).info.progress, "row 100");
+  settle(finish(held, Outcome::exhausted));
+  EXPECT_EQ(again(held).info.progress, "row 100") << "in history too";
+}
+
 TEST_P(StoreConformance, WhoLostTheTaskCannotRenewIt) {
   const TaskRecord slow = running(a_task());
   clock().advance(kLease);
@@ -80,9 +91,10 @@ TEST_P(StoreConformance, RenewAnswersForEachInOrder) {
 }
 
 TEST_P(StoreConformance, AThousandLeasesAreRenewedInOneBatch) {
-  const auto held = tickets(claim_all(insert_many(1000, a_task())));
+  std::vector<Renewal> renewals;
+  for (const Ticket& held : tickets(claim_all(insert_many(1000, a_task())))) renewals.push_back({held, kLease});
   clock().advance(1s);
-  EXPECT_THAT(must(store().renew(held, kLease)).applied, ::testing::AllOf(SizeIs(1000), ::testing::Each(true)));
+  EXPECT_THAT(must(store().renew(renewals)).applied, ::testing::AllOf(SizeIs(1000), ::testing::Each(true)));
 }
 
 }  // namespace

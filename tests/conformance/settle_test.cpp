@@ -66,6 +66,15 @@ TEST_P(StoreConformance, AttemptsGrowWithEveryRetry) {
   }
 }
 
+TEST_P(StoreConformance, WhatIsHandedBackMayBeToldToWait) {
+  const TaskRecord task = running(a_task());
+  Settlement back = hand_back(task);
+  back.delay = 30s;
+  EXPECT_TRUE(settle(back));
+  EXPECT_EQ(again(task).info.next_at, now() + 30s);
+  EXPECT_EQ(again(task).info.attempts, 0);
+}
+
 TEST_P(StoreConformance, TheFirstFailureStaysAndTheLastOneMoves) {
   const TaskRecord first = running(a_task());
   clock().advance(1s);

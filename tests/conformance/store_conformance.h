@@ -24,6 +24,7 @@ using storage::Cancel;
 using storage::History;
 using storage::Inserted;
 using storage::LoadReply;
+using storage::Renewal;
 using storage::ShardCursor;
 using storage::TaskQuery;
 using task::NewTask;

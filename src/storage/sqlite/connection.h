@@ -98,10 +98,12 @@ class Connection {
   sqlite3* get() const { return handle_.get(); }
 
  private:
-  explicit Connection(sqlite3* theirs) : handle_(theirs, Close{.theirs = true}) {}
+  explicit Connection(sqlite3* theirs) : handle_(theirs, Close{true}) {}
 
   struct Close {
-    bool theirs = false;
+    Close() : theirs(false) {}
+    explicit Close(bool borrowed) : theirs(borrowed) {}
+    bool theirs;
     void operator()(sqlite3* db) const {
       if (!theirs) sqlite3_close_v2(db);
     }

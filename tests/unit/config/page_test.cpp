@@ -42,7 +42,7 @@ HandlerConfig built_in() {
                      .deadline = policy.stop.deadline,
                      .retry_on = {{}},
                      .never_retry = {{}},
-                     .success_when = policy.success_when},
+                     .success_when = policy.success_when.text()},
           .concurrency = options.concurrency,
           .timeout = options.timeout};
 }

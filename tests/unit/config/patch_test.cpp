@@ -29,7 +29,7 @@ TEST(PolicyPatch, WithoutFieldsChangesNothing) {
   EXPECT_EQ(same.backoff, policy.backoff);
   EXPECT_EQ(same.stop, policy.stop);
   EXPECT_THAT(same.retry_on, SizeIs(1));
-  EXPECT_EQ(same.success_when, "result");
+  EXPECT_EQ(same.success_when.text(), "result");
 }
 
 TEST(PolicyPatch, PutsItsFieldsInPlace) {
@@ -49,7 +49,7 @@ TEST(PolicyPatch, PutsItsFieldsInPlace) {
   ASSERT_THAT(policy.never_retry, SizeIs(2));
   EXPECT_EQ(policy.never_retry[0].name, "bank::Timeout");
   EXPECT_FALSE(worth_retrying(policy, std::make_exception_ptr(bank::Timeout{})));
-  EXPECT_EQ(policy.success_when, "result.ok");
+  EXPECT_EQ(policy.success_when.text(), "result.ok");
   EXPECT_NO_THROW(validate(policy));
 }
 
