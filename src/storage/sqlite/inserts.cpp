@@ -96,7 +96,7 @@ void Inserts::bind_past(const NewTask& task, TimePoint now) {
       .bind(19, leased ? 1 : task.attempts)
       .bind_or_null(20, failed_at)
       .bind_or_null(21, task.error)
-      .bind_or_null(22, task.owner)
+      .bind_or_null(22, leased ? std::string_view{task.owner} : std::string_view{})
       .bind_or_null(23, leased ? std::optional{to_ms(now)} : std::nullopt)
       .bind(24, leased ? to_ms(base::later(now, task.lease)) : 0);
 }
