@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include <easyretry/config.h>
 #include <easyretry/event.h>
 #include <easyretry/filter.h>
 #include <easyretry/options.h>
@@ -39,6 +40,9 @@ class Engine {
  public:
   // "sqlite:retry.db", or "memory:" for tests.
   explicit Engine(std::string_view store_url, const EngineOptions& options = {});
+  // Everything that a file and the environment say: Engine engine{load_config("easyretry.yaml")}. `names` are the
+  // exception types that the configuration may mention.
+  explicit Engine(const Config& config, ExceptionNames names = {});
   virtual ~Engine();  // stop()
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
@@ -48,7 +52,7 @@ class Engine {
   // return anything, or an Answer, and may throw anything.
   template <class F>
   auto retryable(std::string name, F function) {
-    return add_function<Of<F>>(std::move(name), std::move(function), {}, {});
+    return add_function<Of<F>>(std::move(name), std::move(function), std::nullopt, {});
   }
   template <class F>
   auto retryable(std::string name, F function, Policy policy, HandlerOptions options = {}) {
@@ -100,6 +104,13 @@ class Engine {
   // Hears of every step of every task on this instance.
   void on_event(EventListener listener, Delivery delivery = Delivery::direct);
 
+  // Takes over what can change while the engine runs (docs/configuration.md), and says what changed and what needs a
+  // restart. Throws ConfigError, and then nothing has changed.
+  std::vector<ConfigChange> reload(const Config& wanted);
+  // Looks at the file every second from now on and reloads it when it has changed. What is wrong with it is logged, and
+  // what was in force stays.
+  void follow(const std::filesystem::path& config_file);
+
   // Starts the threads. Handlers may be registered before and after; tasks of names not registered are left alone.
   void start();
   // Stops claiming, lets handlers finish for EngineOptions::drain, hands back the rest. The engine stays stopped.
@@ -127,17 +138,19 @@ class Engine {
   };
 
   template <class Types, class F>
-  auto add_function(std::string name, F function, Policy policy, HandlerOptions options) {
+  auto add_function(std::string name, F function, std::optional<Policy> policy, HandlerOptions options) {
     using Result = typename Types::Result;
     using Arguments = typename Types::Arguments;
     static_assert(detail::kHasJson<Arguments>,
                   "easyretry: a parameter of this handler has no JSON conversion; add EASYRETRY_JSON(Type, fields...) "
                   "beside its type");
-    auto callee = detail::make_callee<Result>(std::move(function), policy.success_when, std::type_identity<Arguments>{});
     detail::Handler handler;
     handler.name = name;
-    detail::require_fit<Result>(name, policy.success_when);
-    handler.policy = std::move(policy);
+    handler.policy_given = policy.has_value();
+    handler.policy = std::move(policy).value_or(Policy{});
+    detail::require_fit<Result>(name, handler.policy.success_when);
+    auto callee = detail::make_callee<Result>(std::move(function), handler.policy.success_when,
+                                              std::type_identity<Arguments>{});
     handler.options = std::move(options);
     handler.result_is_json = std::is_void_v<Result> || detail::kHasJson<Result>;
     handler.returns_answer = std::same_as<Result, Answer>;

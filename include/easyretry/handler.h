@@ -36,6 +36,7 @@ struct CallGate {
 struct Handler {
   std::string name;
   Policy policy;
+  bool policy_given = true;  // false: the configuration's defaults may say
   HandlerOptions options;
   bool result_is_json = true;  // false: its result has no JSON conversion, so an expression cannot see it
   bool returns_answer = false;

@@ -40,6 +40,8 @@ class ManualClock final : public Clock {
 class ManualEngine : public Engine {
  public:
   explicit ManualEngine(EngineOptions options = {}, std::string_view store_url = "memory:");
+  // As an application configured by a file; "memory:" is a good store for a test.
+  explicit ManualEngine(const Config& config, ExceptionNames names = {});
 
   ManualClock& clock();
 

@@ -34,9 +34,9 @@ class Latch {
 // The engine of a running application: on the machine's clock, with threads.
 class ThreadedImpl final : public detail::EngineImpl {
  public:
-  ThreadedImpl(std::string_view store_url, const EngineOptions& options)
-      : EngineImpl(storage::open_store(store_url, system_clock()), system_clock(), options,
-                   engine::thread_workers(static_cast<std::size_t>(options.workers))) {}
+  ThreadedImpl(const Config& config, ExceptionNames names)
+      : EngineImpl(storage::open_store(config.store_url(), system_clock()), system_clock(), config, std::move(names),
+                   engine::thread_workers(static_cast<std::size_t>(config.engine.workers))) {}
 
   ~ThreadedImpl() override { ThreadedImpl::stop(); }
 
@@ -44,14 +44,17 @@ class ThreadedImpl final : public detail::EngineImpl {
     const std::lock_guard lock{mutex_};
     if (stopped_)
       throw std::logic_error("easyretry: an engine that was stopped cannot be started again; make a new one");
-    if (!threads_) threads_ = std::make_unique<engine::Threads>(core_);
+    if (threads_) return;
+    warn_of_unknown_handlers();
+    threads_ = std::make_unique<engine::Threads>(core_);
   }
 
   void stop() override {
     const std::lock_guard lock{mutex_};
     stopped_ = true;
     stopping_.open();
-    if (threads_) threads_->stop(core_.context().options.drain);
+    stop_following();
+    if (threads_) threads_->stop(core_.context().live.drain.load());
     threads_.reset();
   }
 
@@ -67,12 +70,23 @@ class ThreadedImpl final : public detail::EngineImpl {
 }  // namespace
 
 Engine::Engine(std::string_view store_url, const EngineOptions& options)
-    : Engine((validate(options), std::make_shared<ThreadedImpl>(store_url, options))) {}
+    : Engine(Config{.store = std::string{store_url}, .engine = options}) {}
+
+Engine::Engine(const Config& config, ExceptionNames names)
+    : Engine((validate(config.engine), std::make_shared<ThreadedImpl>(config, std::move(names)))) {}
 
 Engine::Engine(std::shared_ptr<detail::EngineImpl> impl) : impl_(std::move(impl)) {}
 
 Engine::~Engine() {
   impl_->stop();
+}
+
+std::vector<ConfigChange> Engine::reload(const Config& wanted) {
+  return impl_->reload(wanted);
+}
+
+void Engine::follow(const std::filesystem::path& config_file) {
+  impl_->follow(config_file);
 }
 
 void Engine::start() {

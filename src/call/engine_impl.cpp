@@ -10,9 +10,16 @@ namespace easyretry::detail {
 
 using call::value_or_throw;
 
-EngineImpl::EngineImpl(std::shared_ptr<storage::Store> store, const Clock& clock, EngineOptions options,
+namespace {
+
+constexpr Millis kLookAtConfig{1000};
+
+}  // namespace
+
+EngineImpl::EngineImpl(std::shared_ptr<storage::Store> store, const Clock& clock, Config config, ExceptionNames names,
                        const engine::MakeWorkers& workers)
-    : core_(std::move(store), clock, {std::move(options), "", 0}, workers),
+    : core_(std::move(store), clock, {config.engine, "", 0}, workers),
+      configuration_(std::move(config), std::move(names)),
       direct_calls_(core_, [this](Millis delay) { return wait(delay); }) {}
 
 std::vector<TaskId> EngineImpl::submit(const std::string& handler, std::vector<Submission> submissions) {
@@ -70,7 +77,7 @@ void EngineImpl::change(const std::string& handler, Handler changes) {
 }
 
 void EngineImpl::add(Handler handler) {
-  if (!handler.options.persist) handler.options.persist = core_.context().options.persist;
+  configuration_.settle(handler);
   core_.context().handlers.add(std::move(handler));
   core_.loader.hurry();  // its tasks may have been waiting for it
 }
@@ -79,6 +86,56 @@ void EngineImpl::add_filter(Filter filter) {
   if (!filter) throw std::invalid_argument("a filter must be callable");
   core_.context().handlers.close_gates();
   core_.context().filters.add(std::move(filter));
+}
+
+std::vector<ConfigChange> EngineImpl::reload(const Config& wanted) {
+  validate(wanted.engine);
+  const std::lock_guard lock{reload_mutex_};
+  call::Configuration::Reload reload = configuration_.prepare(wanted);
+  core_.context().handlers.reconfigure(reload.handlers);
+  core_.context().live = reload.next.engine;
+  auto changes = std::move(reload.changes);
+  configuration_.commit(std::move(reload));
+  return changes;
+}
+
+void EngineImpl::follow(const std::filesystem::path& config_file) {
+  auto watch = std::make_shared<ConfigWatch>(config_file);
+  reload(watch->current());  // it may have changed since the engine was made
+  const std::lock_guard lock{following_mutex_};
+  following_.reset();
+  following_ = std::make_unique<engine::RunLoop>("er-config", core_.context(), following_bell_, [this, watch] {
+    reload_if_changed(*watch);
+    return engine::Step{false, core_.context().clock.steady() + kLookAtConfig};
+  });
+}
+
+void EngineImpl::reload_if_changed(ConfigWatch& watch) {
+  const auto& log = [&](LogLevel level, const std::string& text) { core_.context().log(level, text); };
+  try {
+    const auto changed = watch.step();
+    if (!changed) return;
+    if (!*changed) return log(LogLevel::error, std::string{"configuration left as it was: "} + changed->error().what());
+    for (const ConfigChange& change : reload(**changed)) {
+      const std::string what = change.key + ": " + change.from + " -> " + change.to;
+      log(change.live ? LogLevel::info : LogLevel::warning,
+          "configuration, " + what + (change.live ? "" : " (needs a restart)"));
+    }
+  } catch (const std::invalid_argument& e) {
+    log(LogLevel::error, std::string{"configuration left as it was: "} + e.what());
+  }
+}
+
+void EngineImpl::stop_following() {
+  const std::lock_guard lock{following_mutex_};
+  following_.reset();
+}
+
+void EngineImpl::warn_of_unknown_handlers() {
+  for (const std::string& name : configuration_.unknown_handlers()) {
+    core_.context().log(LogLevel::warning,
+                        "the configuration names a handler \"" + name + "\", which is not registered here");
+  }
 }
 
 std::shared_ptr<const engine::KnownHandler> EngineImpl::known(const std::string& handler) {

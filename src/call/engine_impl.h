@@ -4,8 +4,10 @@
 #include <memory>
 #include <mutex>
 
+#include <easyretry/config_watch.h>
 #include <easyretry/engine.h>
 
+#include "call/configuration.h"
 #include "call/direct_calls.h"
 #include "engine/core.h"
 #include "engine/threads.h"
@@ -14,7 +16,7 @@ namespace easyretry::detail {
 
 class EngineImpl : public HandlerHost {
  public:
-  EngineImpl(std::shared_ptr<storage::Store> store, const Clock& clock, EngineOptions options,
+  EngineImpl(std::shared_ptr<storage::Store> store, const Clock& clock, Config config, ExceptionNames names,
              const engine::MakeWorkers& workers);
 
   std::vector<TaskId> submit(const std::string& handler, std::vector<Submission> submissions) override;
@@ -27,6 +29,8 @@ class EngineImpl : public HandlerHost {
 
   void add(Handler handler);
   void add_filter(Filter filter);
+  std::vector<ConfigChange> reload(const Config& wanted);
+  void follow(const std::filesystem::path& config_file);
 
   virtual void start() = 0;
   virtual void stop() = 0;
@@ -34,6 +38,8 @@ class EngineImpl : public HandlerHost {
   engine::Core& core() { return core_; }
 
  protected:
+  void warn_of_unknown_handlers();
+  void stop_following();
   // Sleeps on the caller's thread; false once the engine stops.
   virtual bool wait(Millis delay) = 0;
 
@@ -43,7 +49,14 @@ class EngineImpl : public HandlerHost {
   std::shared_ptr<const engine::KnownHandler> known(const std::string& handler);
   std::vector<task::NewTask> rows(const std::string& handler, std::vector<Submission> submissions);
 
+  void reload_if_changed(ConfigWatch& watch);
+
+  call::Configuration configuration_;
   call::DirectCalls direct_calls_;
+  std::mutex reload_mutex_;  // one reload at a time
+  std::mutex following_mutex_;
+  engine::Bell following_bell_;
+  std::unique_ptr<engine::RunLoop> following_;  // guarded by following_mutex_
 };
 
 }  // namespace easyretry::detail

@@ -50,9 +50,9 @@ bool is_traceparent(std::string_view text) {
          text.substr(36, 16).find_first_not_of('0') != std::string_view::npos;
 }
 
-void check(const detail::Submission& submission, const EngineOptions& options) {
+void check(const detail::Submission& submission, std::size_t max_payload) {
   const SubmitOptions& asked = submission.options;
-  check_payload(submission.payload, options.max_payload);
+  check_payload(submission.payload, max_payload);
   check_length("the key", asked.key, kMaxKey);
   check_length("the business type", asked.business_type, kMaxKey);
   check_length("the business id", asked.business_id, kMaxKey);
@@ -70,7 +70,7 @@ void check(const detail::Submission& submission, const EngineOptions& options) {
 
 task::NewTask new_task(const engine::Context& context, const engine::KnownHandler& known,
                        detail::Submission submission) {
-  check(submission, context.options);
+  check(submission, context.live.max_payload);
   const detail::Handler& handler = known.handler;
   SubmitOptions& asked = submission.options;
   task::NewTask task;

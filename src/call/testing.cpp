@@ -24,12 +24,13 @@ struct ClockHolder {
 
 class ManualImpl final : private ClockHolder, public detail::EngineImpl {
  public:
-  ManualImpl(std::string_view store_url, EngineOptions options)
-      : EngineImpl(storage::open_store(store_url, ClockHolder::clock), ClockHolder::clock, std::move(options),
-                   inline_workers()) {}
+  explicit ManualImpl(Config config, ExceptionNames names)
+      : EngineImpl(storage::open_store(config.store_url(), ClockHolder::clock), ClockHolder::clock, config,
+                   std::move(names), inline_workers()) {}
 
   void start() override {}
   void stop() override {
+    stop_following();
     core_.claimer.stop();
     core_.local->stop();
   }
@@ -81,7 +82,10 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
 }  // namespace
 
 ManualEngine::ManualEngine(EngineOptions options, std::string_view store_url)
-    : Engine((validate(options), std::make_shared<ManualImpl>(store_url, std::move(options)))) {}
+    : ManualEngine(Config{.store = std::string{store_url}, .engine = std::move(options)}) {}
+
+ManualEngine::ManualEngine(const Config& config, ExceptionNames names)
+    : Engine((validate(config.engine), std::make_shared<ManualImpl>(config, std::move(names)))) {}
 
 ManualClock& ManualEngine::clock() {
   return static_cast<ManualImpl&>(impl()).manual_clock();

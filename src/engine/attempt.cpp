@@ -57,10 +57,10 @@ class Attempt {
   }
 
   // The callbacks of a task that kept killing its worker get as many chances again.
-  bool callback_crashes_exceeded() const { return info().crashes >= 2 * context_.options.max_crashes; }
+  bool callback_crashes_exceeded() const { return info().crashes >= 2 * context_.live.max_crashes; }
 
   bool crashes_exceeded() const {
-    return info().stage == Stage::run ? info().crashes >= context_.options.max_crashes : callback_crashes_exceeded();
+    return info().stage == Stage::run ? info().crashes >= context_.live.max_crashes : callback_crashes_exceeded();
   }
 
   Settlement quarantine() {

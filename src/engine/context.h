@@ -18,6 +18,19 @@
 
 namespace easyretry::engine {
 
+// The options that may change while the engine runs.
+struct LiveOptions {
+  explicit LiveOptions(const EngineOptions& options) { *this = options; }
+  void operator=(const EngineOptions& options) {
+    max_crashes = options.max_crashes;
+    max_payload = options.max_payload;
+    drain = options.drain;
+  }
+  std::atomic<int> max_crashes;
+  std::atomic<std::size_t> max_payload;
+  std::atomic<Millis> drain;
+};
+
 struct Context {
   Context(storage::Store& the_store, const Clock& the_clock, EngineOptions the_options, std::string the_owner,
           std::uint64_t seed)
@@ -27,6 +40,7 @@ struct Context {
         owner(std::move(the_owner)),
         store_time(the_clock.now(), the_clock.steady()),
         payloads(options.encryption),
+        live(options),
         random(seed) {}
 
   storage::Store& store;
@@ -35,6 +49,7 @@ struct Context {
   const std::string owner;  // unique per start, so that a restarted process is not taken for its former self
   StoreTime store_time;
   const Payloads payloads;
+  LiveOptions live;
   base::Random random;
   Handlers handlers{};
   Filters filters{};

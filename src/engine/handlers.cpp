@@ -71,11 +71,10 @@ void Handlers::add(detail::Handler handler) {
   if (table_->by_number.size() > std::numeric_limits<HandlerNo>::max()) {
     throw std::invalid_argument("too many handlers: at most 65,536");
   }
-  known->handler.gate->open = !gates_closed_ && passes_by(known->handler);
   auto next = std::make_shared<HandlerTable>(*table_);
   next->by_name.emplace(name, static_cast<HandlerNo>(next->by_number.size()));
   next->by_number.push_back(std::move(known));
-  table_ = std::move(next);
+  take(std::move(next));
 }
 
 std::shared_ptr<const HandlerTable> Handlers::snapshot() const {
@@ -85,22 +84,48 @@ std::shared_ptr<const HandlerTable> Handlers::snapshot() const {
 
 void Handlers::change(const std::string& name, detail::Handler changes) {
   const std::lock_guard lock{mutex_};
-  const HandlerNo no = table_->by_name.at(name);
-  auto known = std::make_shared<KnownHandler>(*table_->by_number[no]);
-  detail::Handler& handler = known->handler;
-  if (changes.on_success) handler.on_success = std::move(changes.on_success);
-  if (changes.on_final_failure) handler.on_final_failure = std::move(changes.on_final_failure);
-  if (changes.on_retry_scheduled) handler.on_retry_scheduled = std::move(changes.on_retry_scheduled);
-  handler.gate->open = !gates_closed_ && passes_by(handler);
   auto next = std::make_shared<HandlerTable>(*table_);
-  next->by_number[no] = std::move(known);
-  table_ = std::move(next);
+  replace(*next, name, [&](KnownHandler& known) {
+    detail::Handler& handler = known.handler;
+    if (changes.on_success) handler.on_success = std::move(changes.on_success);
+    if (changes.on_final_failure) handler.on_final_failure = std::move(changes.on_final_failure);
+    if (changes.on_retry_scheduled) handler.on_retry_scheduled = std::move(changes.on_retry_scheduled);
+  });
+  take(std::move(next));
+}
+
+void Handlers::reconfigure(const std::map<std::string, HandlerSettings>& settings) {
+  const std::lock_guard lock{mutex_};
+  auto next = std::make_shared<HandlerTable>(*table_);
+  for (const auto& [name, wanted] : settings) {
+    replace(*next, name, [&settings = wanted](KnownHandler& known) {
+      known.handler.policy = settings.policy;
+      known.handler.options = settings.options;
+      known.backoff_text = policy::to_text(settings.policy.backoff);
+      validate(known.handler);
+    });
+  }
+  take(std::move(next));
+}
+
+void Handlers::replace(HandlerTable& table, const std::string& name, const std::function<void(KnownHandler&)>& edit) {
+  auto& handler = table.by_number[table.by_name.at(name)];
+  auto edited = std::make_shared<KnownHandler>(*handler);
+  edit(*edited);
+  handler = std::move(edited);
+}
+
+void Handlers::take(std::shared_ptr<const HandlerTable> table) {
+  table_ = std::move(table);
+  for (const auto& known : table_->by_number) {
+    known->handler.gate->open = !gates_closed_ && passes_by(known->handler);
+  }
 }
 
 void Handlers::close_gates() {
   const std::lock_guard lock{mutex_};
   gates_closed_ = true;
-  for (const auto& known : table_->by_number) known->handler.gate->open = false;
+  take(table_);
 }
 
 }  // namespace easyretry::engine

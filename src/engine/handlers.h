@@ -5,6 +5,8 @@
 // valid for the life of the registry.
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -25,6 +27,12 @@ struct KnownHandler {
   std::string backoff_text;
 };
 
+// What a configuration may change of a handler.
+struct HandlerSettings {
+  Policy policy;
+  HandlerOptions options;
+};
+
 struct HandlerTable {
   std::vector<std::shared_ptr<const KnownHandler>> by_number;
   std::unordered_map<std::string, HandlerNo> by_name;
@@ -42,12 +50,17 @@ class Handlers {
   void add(detail::Handler handler);
   // The callbacks of `changes` that are set replace the handler's.
   void change(const std::string& name, detail::Handler changes);
+  // All of them or, where one cannot work and std::invalid_argument is thrown, none.
+  void reconfigure(const std::map<std::string, HandlerSettings>& settings);
   // From now on no direct call may pass the engine by.
   void close_gates();
 
   std::shared_ptr<const HandlerTable> snapshot() const;
 
  private:
+  static void replace(HandlerTable& table, const std::string& name, const std::function<void(KnownHandler&)>& edit);
+  void take(std::shared_ptr<const HandlerTable> table);  // under mutex_
+
   mutable std::mutex mutex_;
   std::shared_ptr<const HandlerTable> table_;  // guarded by mutex_; the table itself never changes
   bool gates_closed_ = false;                  // guarded by mutex_

@@ -1,0 +1,52 @@
+#pragma once
+// The configuration of a running engine: what it makes of a handler that is registered, and what a new one changes.
+
+#include <map>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <easyretry/config.h>
+#include <easyretry/handler.h>
+
+#include "engine/handlers.h"
+
+namespace easyretry::call {
+
+// Thread-safe.
+class Configuration {
+ public:
+  explicit Configuration(Config config, ExceptionNames names = {})
+      : names_(std::move(names)), running_(std::move(config)) {}
+
+  // Sets the handler's policy and options by its own entry, its registration, the defaults, in this order. Throws
+  // ConfigError for an exception type that has no name here.
+  void settle(detail::Handler& handler);
+
+  struct Reload {
+    std::vector<ConfigChange> changes;
+    Config next;  // what is wanted, as far as it can change while the engine runs
+    std::map<std::string, engine::HandlerSettings> handlers;
+  };
+  // What `wanted` would change. Throws ConfigError.
+  Reload prepare(const Config& wanted) const;
+  void commit(Reload reload);
+
+  // Handlers that the configuration names and nobody registered.
+  std::vector<std::string> unknown_handlers() const;
+
+ private:
+  struct Registered {
+    std::optional<Policy> policy;
+    HandlerOptions options;
+  };
+  engine::HandlerSettings settings(const Config& config, const std::string& name, const Registered& code) const;
+
+  const ExceptionNames names_;
+  mutable std::mutex mutex_;
+  Config running_;                                // guarded by mutex_
+  std::map<std::string, Registered> registered_;  // guarded by mutex_
+};
+
+}  // namespace easyretry::call
