@@ -72,15 +72,17 @@ class Engine {
   template <class M, class C>
   requires std::is_member_function_pointer_v<M>
   auto retryable(std::string name, M method, C* object, Policy policy = {}, HandlerOptions options = {}) {
-    auto function = [method, object]<class... A>(const A&... args) -> typename Of<M>::Result {
-      return std::invoke(method, object, args...);
-    };
+    auto function = [method, object]<class... A>(const A&... args) ->
+        typename Of<M>::Result { return std::invoke(method, object, args...); };
     return add_function<Of<M>>(std::move(name), std::move(function), std::move(policy), std::move(options));
   }
 
   // The class form.
   template <class T>
-  requires requires { typename T::Arguments; &T::execute; }
+  requires requires {
+    typename T::Arguments;
+    &T::execute;
+  }
   auto retryable(std::string name, std::shared_ptr<T> task, Policy policy = {}, HandlerOptions options = {}) {
     using Result = typename T::Result;
     if constexpr (!std::is_void_v<Result>) {
@@ -132,9 +134,10 @@ class Engine {
     static_assert(detail::HasOneSignature<F>,
                   "easyretry: the types of the arguments are not known; give a function or a lambda whose parameters "
                   "have types, not auto and not overloads");
-    static_assert(!detail::Signature<F>::kChangesArguments,
-                  "easyretry: this handler takes a non-const reference; arguments are stored as values, so take them by "
-                  "value or const&");
+    static_assert(
+        !detail::Signature<F>::kChangesArguments,
+        "easyretry: this handler takes a non-const reference; arguments are stored as values, so take them by "
+        "value or const&");
   };
 
   template <class Types, class F>
@@ -149,8 +152,8 @@ class Engine {
     handler.policy_given = policy.has_value();
     handler.policy = std::move(policy).value_or(Policy{});
     detail::require_fit<Result>(name, handler.policy.success_when);
-    auto callee = detail::make_callee<Result>(std::move(function), handler.policy.success_when,
-                                              std::type_identity<Arguments>{});
+    auto callee =
+        detail::make_callee<Result>(std::move(function), handler.policy.success_when, std::type_identity<Arguments>{});
     handler.options = std::move(options);
     handler.result_is_json = std::is_void_v<Result> || detail::kHasJson<Result>;
     handler.returns_answer = std::same_as<Result, Answer>;

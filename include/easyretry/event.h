@@ -28,8 +28,8 @@ std::string_view to_string(EventKind kind);
 
 struct Event {
   EventKind kind = EventKind::stored;
-  TimePoint at{};       // by the store's clock
-  TaskInfo task{};      // as it was when the step began; next_at, outcome and last_error as the step made them
+  TimePoint at{};   // by the store's clock
+  TaskInfo task{};  // as it was when the step began; next_at, outcome and last_error as the step made them
   std::string message{};
 };
 

@@ -3,8 +3,8 @@
 //
 //   engine.add_filter([](AttemptScope& attempt, const Proceed& proceed) {
 //     const auto begun = steady_clock::now();
-//     proceed();                                    // the filters after this one, then the function; throws what it throws
-//     metrics.observe(attempt.handler(), steady_clock::now() - begun);
+//     proceed();                                    // the filters after this one, then the function; throws what it
+//     throws metrics.observe(attempt.handler(), steady_clock::now() - begun);
 //   });
 //
 // Filters run in the order they were added, the first one outermost. One that does not call `proceed` says instead what
@@ -27,7 +27,7 @@ class AttemptScope {
       : handler_(handler), number_(number), task_(task) {}
 
   std::string_view handler() const { return handler_; }
-  int number() const { return number_; }        // 1 for the first
+  int number() const { return number_; }  // 1 for the first
   bool first() const { return number_ == 1; }
   const TaskInfo* task() const { return task_; }  // null for a first attempt of which nothing is stored
 

@@ -21,18 +21,18 @@ using LogSink = std::function<void(LogLevel, std::string_view)>;
 LogSink stderr_log();
 
 struct EngineOptions {
-  std::string space = "default";        // the namespace: applications sharing a store do not see each other's tasks
-  int workers = 8;                      // threads that run handlers
-  Millis window{5000};                  // how far ahead due tasks are read into memory
-  Millis lease{30000};                  // a dead instance's tasks are taken over after lease + window / 2
-  Millis grace{30000};                  // tasks overdue by this much are looked for in every shard, owned or not
-  int max_crashes = 3;                  // executions whose worker died before a task is quarantined
-  std::size_t batch = 1000;             // rows a store call
-  std::size_t read_ahead = 200'000;     // tasks held in memory at most, about 40 bytes each
-  std::size_t max_payload = 1'048'576;  // bytes of JSON arguments a task may have
-  Millis drain{20000};                  // how long stop() lets running handlers finish
+  std::string space = "default";          // the namespace: applications sharing a store do not see each other's tasks
+  int workers = 8;                        // threads that run handlers
+  Millis window{5000};                    // how far ahead due tasks are read into memory
+  Millis lease{30000};                    // a dead instance's tasks are taken over after lease + window / 2
+  Millis grace{30000};                    // tasks overdue by this much are looked for in every shard, owned or not
+  int max_crashes = 3;                    // executions whose worker died before a task is quarantined
+  std::size_t batch = 1000;               // rows a store call
+  std::size_t read_ahead = 200'000;       // tasks held in memory at most, about 40 bytes each
+  std::size_t max_payload = 1'048'576;    // bytes of JSON arguments a task may have
+  Millis drain{20000};                    // how long stop() lets running handlers finish
   Persist persist = Persist::retry_only;  // of handlers that do not say
-  Encryption encryption{};              // of arguments and results in the store; no keys: none
+  Encryption encryption{};                // of arguments and results in the store; no keys: none
   LogSink log = stderr_log();
 };
 

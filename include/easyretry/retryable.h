@@ -74,8 +74,8 @@ class Retryable<R, std::tuple<Args...>> {
   }
 
   // Calls the function here and now. What fails and is worth retrying is safe in the store before this returns (as the
-  // handler's Persist says); what is not to be retried is thrown as it was. If a failure could not be stored, StoreError
-  // is thrown with the failure nested in it. Inside a task the function is only called.
+  // handler's Persist says); what is not to be retried is thrown as it was. If a failure could not be stored,
+  // StoreError is thrown with the failure nested in it. Inside a task the function is only called.
   Attempt<R> operator()(const Args&... args) const {
     if (detail::inside_retry()) return callee_->attempt(args...);
     if (!gate_->open.load(std::memory_order_relaxed)) return whole_call(args...);

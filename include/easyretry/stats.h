@@ -25,7 +25,7 @@ struct Stats {
   std::uint64_t leases_lost = 0;
   std::uint64_t timeouts = 0;
   std::uint64_t store_errors = 0;
-  std::uint64_t internal_errors = 0;  // our own bugs, survived
+  std::uint64_t internal_errors = 0;    // our own bugs, survived
   std::uint64_t listener_failures = 0;  // listeners that threw
   std::uint64_t events_dropped = 0;     // queued listeners that were too slow
   std::uint64_t lost_in_memory = 0;     // Persist::never: retries that were waiting when the engine stopped

@@ -40,7 +40,7 @@ namespace detail {
 struct Submission {
   std::string payload;
   SubmitOptions options;
-  Millis delay{0};  // where options.due_at says nothing
+  Millis delay{0};      // where options.due_at says nothing
   int attempts = 0;     // made already, by the caller
   std::string error{};  // what the last of them failed with
 };

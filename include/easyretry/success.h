@@ -16,17 +16,17 @@ namespace policy {
 class SuccessExpression;
 }
 
-//   .success_when = "result.code == 200"                                    a Lua 5.4 expression over `result` and `args`
-//   .success_when = [](const PayResult& r) { return r.code == 200; }        the same, typed and faster
+//   .success_when = "result.code == 200"                                    a Lua 5.4 expression over `result` and
+//   `args` .success_when = [](const PayResult& r) { return r.code == 200; }        the same, typed and faster
 //
 // The expression is compiled where it is written, so a typo throws std::invalid_argument there; it runs without
 // libraries and with a limit on instructions and memory. Nothing: a call that does not throw has succeeded.
 class SuccessWhen {
  public:
   SuccessWhen() = default;
-  SuccessWhen(std::string expression);                                                  // NOLINT: reads as in a table
-  SuccessWhen(const char* expression) : SuccessWhen(std::string{expression}) {}         // NOLINT
-  SuccessWhen(std::string_view expression) : SuccessWhen(std::string{expression}) {}    // NOLINT
+  SuccessWhen(std::string expression);                                                // NOLINT: reads as in a table
+  SuccessWhen(const char* expression) : SuccessWhen(std::string{expression}) {}       // NOLINT
+  SuccessWhen(std::string_view expression) : SuccessWhen(std::string{expression}) {}  // NOLINT
 
   template <class F>
   requires(detail::HasOneSignature<F>&& std::is_same_v<typename detail::Signature<F>::Result, bool>&&

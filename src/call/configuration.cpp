@@ -16,7 +16,8 @@ std::optional<T> unless_default(const T& value) {
 
 }  // namespace
 
-engine::HandlerSettings Configuration::settings(const Config& config, const std::string& name, const Registered& code) const {
+engine::HandlerSettings Configuration::settings(const Config& config, const std::string& name,
+                                                const Registered& code) const {
   const auto found = config.handlers.find(name);
   const HandlerConfig own = found == config.handlers.end() ? HandlerConfig{} : found->second;
   engine::HandlerSettings settings{policy_of(config, name, code.policy, names_), code.options};

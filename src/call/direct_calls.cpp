@@ -21,8 +21,7 @@ using Kind = Settlement::Kind;
 
 class DirectCalls::OneCall {
  public:
-  OneCall(DirectCalls& calls, const engine::KnownHandler& known, detail::DirectCall& call,
-          const SubmitOptions& options)
+  OneCall(DirectCalls& calls, const engine::KnownHandler& known, detail::DirectCall& call, const SubmitOptions& options)
       : core_(calls.core_),
         wait_(calls.wait_),
         known_(known),
@@ -55,8 +54,10 @@ class DirectCalls::OneCall {
   Called run() {
     ++attempts_;
     const auto filters = context().filters.chain();
-    const engine::Execution execution{known_,   *filters,
-                                      attempts_, nullptr,
+    const engine::Execution execution{known_,
+                                      *filters,
+                                      attempts_,
+                                      nullptr,
                                       [this](bool want_result) { return call_.run(want_result); },
                                       [this] { return call_.arguments(); }};
     return execution.run();

@@ -65,8 +65,8 @@ DirectResult EngineImpl::call_failed(const std::string& handler, DirectCall& cal
 TaskId EngineImpl::store(const std::string& handler, Submission failed) {
   if (failed.error.empty()) failed.error = "stored by the application";
   const auto registered = known(handler);
-  failed.delay = policy::next_delay(registered->handler.policy.backoff, failed.attempts, Millis{0},
-                                    core_.context().random.unit());
+  failed.delay =
+      policy::next_delay(registered->handler.policy.backoff, failed.attempts, Millis{0}, core_.context().random.unit());
   std::vector<Submission> one;
   one.push_back(std::move(failed));
   return submit(handler, std::move(one)).front();

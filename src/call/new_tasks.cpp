@@ -23,8 +23,8 @@ void check_length(const char* what, const std::string& text, std::size_t most) {
 
 void check_payload(const std::string& payload, std::size_t most) {
   if (payload.size() <= most) return;
-  throw std::invalid_argument("the arguments have " + std::to_string(payload.size()) +
-                              " bytes as JSON; at most " + std::to_string(most) +
+  throw std::invalid_argument("the arguments have " + std::to_string(payload.size()) + " bytes as JSON; at most " +
+                              std::to_string(most) +
                               " are allowed. Store an id instead of the thing, or raise EngineOptions::max_payload");
 }
 
@@ -76,8 +76,7 @@ task::NewTask new_task(const engine::Context& context, const engine::KnownHandle
   task::NewTask task;
   task.space = context.options.space;
   task.handler = handler.name;
-  task.key =
-      asked.key.empty() ? context.payloads.derive_key(task.handler, submission.payload) : std::move(asked.key);
+  task.key = asked.key.empty() ? context.payloads.derive_key(task.handler, submission.payload) : std::move(asked.key);
   task.payload = std::move(submission.payload);
   task.payload_version = handler.options.payload_version;
   task.business_type = std::move(asked.business_type);

@@ -107,7 +107,10 @@ class Attempt {
       arguments = *std::move(opened);
     }
     const auto filters = context_.filters.chain();
-    const Execution execution{*run_.handler, *filters, info().attempts, &info(),
+    const Execution execution{*run_.handler,
+                              *filters,
+                              info().attempts,
+                              &info(),
                               [&](bool want_result) { return invoke(arguments, want_result); },
                               [&] { return run_.direct != nullptr ? run_.direct->arguments() : arguments; }};
     return execution.run();

@@ -33,8 +33,8 @@ void validate(const detail::Handler& handler) {
   }
 }
 
-// A direct call that succeeds needs nothing of the engine: nothing is stored before, nothing looks at the result, nobody
-// is told.
+// A direct call that succeeds needs nothing of the engine: nothing is stored before, nothing looks at the result,
+// nobody is told.
 bool passes_by(const detail::Handler& handler) {
   const Persist persist = handler.options.persist.value_or(Persist::retry_only);
   return persist != Persist::always && persist != Persist::manual && !handler.returns_answer &&

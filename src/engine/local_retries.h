@@ -47,10 +47,10 @@ class LocalRetries : public std::enable_shared_from_this<LocalRetries> {
   Workers& workers_;
 
   mutable std::mutex mutex_;
-  std::map<TaskId, task::TaskRecord> tasks_;     // guarded by mutex_
-  std::set<std::pair<TimePoint, TaskId>> due_;   // the pending ones; guarded by mutex_
-  std::int64_t last_id_ = 0;                     // guarded by mutex_
-  bool stopped_ = false;                         // guarded by mutex_
+  std::map<TaskId, task::TaskRecord> tasks_;    // guarded by mutex_
+  std::set<std::pair<TimePoint, TaskId>> due_;  // the pending ones; guarded by mutex_
+  std::int64_t last_id_ = 0;                    // guarded by mutex_
+  bool stopped_ = false;                        // guarded by mutex_
 };
 
 }  // namespace easyretry::engine

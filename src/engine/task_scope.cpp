@@ -69,7 +69,8 @@ namespace engine {
 
 TaskScope::TaskScope(Run& run, Context& context)
     : control_(run, context),
-      context_{run.record.info, run.stop.get_token(), run.record.rules.deadline, run.record.info.attempts <= 1, &control_},
+      context_{run.record.info, run.stop.get_token(), run.record.rules.deadline, run.record.info.attempts <= 1,
+               &control_},
       outer_(running_task) {
   running_task = &context_;
 }

@@ -18,8 +18,8 @@ Threads::Threads(Core& core)
                                           [&] { return core.settler.step(); })),
       claiming_(std::make_unique<RunLoop>("er-claim", core.context(), core.claimer.bell,
                                           [&] { return core.claimer.step(); })),
-      retrying_(std::make_unique<RunLoop>("er-local", core.context(), core.local->bell,
-                                          [&] { return core.local->step(); })),
+      retrying_(
+          std::make_unique<RunLoop>("er-local", core.context(), core.local->bell, [&] { return core.local->step(); })),
       loading_(
           std::make_unique<RunLoop>("er-load", core.context(), core.loader.bell, [&] { return core.loader.step(); })) {}
 

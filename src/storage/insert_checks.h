@@ -9,7 +9,8 @@
 
 namespace easyretry::storage {
 
-// An empty space, key or handler, or two tasks of the batch with one key where one of them asks for OnDuplicate::reject.
+// An empty space, key or handler, or two tasks of the batch with one key where one of them asks for
+// OnDuplicate::reject.
 std::optional<Error> refuse_batch(std::span<const NewTask> tasks, std::string_view where);
 
 // OnDuplicate::reject met a live task.

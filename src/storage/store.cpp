@@ -3,8 +3,9 @@
 namespace easyretry::storage {
 
 Result<InsertReply> Store::insert_within(const Transaction&, std::span<const NewTask>) {
-  return fail(Errc::invalid_argument, "store.insert",
-              info().url + " cannot join this transaction; a task is stored with it only where both are in one database");
+  return fail(
+      Errc::invalid_argument, "store.insert",
+      info().url + " cannot join this transaction; a task is stored with it only where both are in one database");
 }
 
 }  // namespace easyretry::storage

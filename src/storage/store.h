@@ -126,11 +126,11 @@ class Store {
 
   virtual StoreInfo info() const = 0;
 
-  // All or nothing: `invalid_argument` names the empty field (space, key or handler), `already_exists` the live task whose
-  // key OnDuplicate::reject asks for, and none of the batch is stored.
+  // All or nothing: `invalid_argument` names the empty field (space, key or handler), `already_exists` the live task
+  // whose key OnDuplicate::reject asks for, and none of the batch is stored.
   virtual Result<InsertReply> insert(std::span<const NewTask> tasks) = 0;
-  // The same as part of the caller's own transaction, which decides whether it comes about. `invalid_argument` where the
-  // store cannot join it, or it is none.
+  // The same as part of the caller's own transaction, which decides whether it comes about. `invalid_argument` where
+  // the store cannot join it, or it is none.
   virtual Result<InsertReply> insert_within(const Transaction& transaction, std::span<const NewTask> tasks);
   // Changes nothing. Skips what a live lease holds.
   virtual Result<LoadReply> load(const LoadQuery& query) = 0;

@@ -39,9 +39,9 @@ class Lines {
 
 // Structured bindings, so that a new field does not compile until it is compared.
 void add_info(Lines& lines, const TaskInfo& task) {
-  const auto& [id, space, key, handler, business_type, business_id, tags, traceparent, state, stage, outcome, attempts, crashes,
-               deliveries, generation, version, created_at, next_at, finished_at, first_failed_at, last_failed_at,
-               last_error, progress, no_handler] = task;
+  const auto& [id, space, key, handler, business_type, business_id, tags, traceparent, state, stage, outcome, attempts,
+               crashes, deliveries, generation, version, created_at, next_at, finished_at, first_failed_at,
+               last_failed_at, last_error, progress, no_handler] = task;
   lines.add("id", id).add("space", space).add("key", key).add("handler", handler);
   lines.add("business_type", business_type).add("business_id", business_id);
   lines.add("state", state).add("stage", stage).add("outcome", outcome);

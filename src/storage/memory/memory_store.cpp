@@ -113,9 +113,8 @@ Result<Applied> MemoryStore::renew(std::span<const Renewal> renewals) {
 bool MemoryStore::renew_one(const Renewal& renewal, TimePoint now) {
   const TaskRecord* task = live_.find(renewal.ticket.id);
   if (task == nullptr || !task::holds(*task, renewal.ticket)) return false;
-  live_.change(renewal.ticket.id, [&](TaskRecord& renewed) {
-    task::apply_renewal(renewed, now, renewal.lease, renewal.progress);
-  });
+  live_.change(renewal.ticket.id,
+               [&](TaskRecord& renewed) { task::apply_renewal(renewed, now, renewal.lease, renewal.progress); });
   return true;
 }
 

@@ -27,7 +27,11 @@ TaskId GrowingIds::next(TimePoint now, ShardId shard) {
 }
 
 Inserts::Inserts(Connection& db, Lookup& lookup, GrowingIds& ids, int total_shards)
-    : lookup_(lookup), ids_(ids), total_shards_(total_shards), insert_(db.prepare(sql::insert())), update_rules_(db.prepare(sql::update_rules())) {}
+    : lookup_(lookup),
+      ids_(ids),
+      total_shards_(total_shards),
+      insert_(db.prepare(sql::insert())),
+      update_rules_(db.prepare(sql::update_rules())) {}
 
 InsertReply Inserts::insert(std::span<const NewTask> tasks, TimePoint now) {
   InsertReply reply{.now = now, .tasks = {}};

@@ -6,8 +6,8 @@
 
 #include "storage/insert_checks.h"
 #include "storage/sqlite/errors.h"
-#include "storage/sqlite/joined_transaction.h"
 #include "storage/sqlite/housekeeping.h"
+#include "storage/sqlite/joined_transaction.h"
 #include "storage/sqlite/loader.h"
 #include "storage/sqlite/lock_file.h"
 #include "storage/sqlite/migrations.h"

@@ -24,7 +24,8 @@ constexpr std::string_view kCarried =
 // Goes from history into the next generation as it is.
 constexpr std::string_view kInherited =
     "method_name, shard, namespace, task_key, first_failed_at, last_error_time, last_error_msg, max_attempts, "
-    "max_retry_duration, backoff_strategy, business_type, business_id, payload_version, params_json, tags, traceparent, "
+    "max_retry_duration, backoff_strategy, business_type, business_id, payload_version, params_json, tags, "
+    "traceparent, "
     "progress";
 
 constexpr std::string_view kLoad =

@@ -1,10 +1,10 @@
 // An engine that is configured by a file.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <fstream>
 #include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <easyretry/testing.h>
 
@@ -79,8 +79,8 @@ TEST_F(Configured, ANameThatNobodyGaveIsRefusedWhereTheHandlerIsRegistered) {
 TEST_F(Configured, AReloadChangesPoliciesAndLimitsAndSaysWhatNeedsARestart) {
   easyretry::testing::ManualEngine engine{config("handlers: {pay: {max_attempts: 2, backoff: fixed delay=1s}}")};
   auto pay = engine.retryable("pay", busy());
-  const auto changes =
-      engine.reload(config("workers: 99\nmax_payload: 20\nhandlers: {pay: {max_attempts: 4, backoff: fixed delay=1s}}"));
+  const auto changes = engine.reload(
+      config("workers: 99\nmax_payload: 20\nhandlers: {pay: {max_attempts: 4, backoff: fixed delay=1s}}"));
   EXPECT_THAT(changes, Contains(ConfigChange{"handlers.pay.max_attempts", "2", "4", true}));
   EXPECT_THAT(changes, Contains(ConfigChange{"workers", "8", "99", false}));
   pay.submit(1);

@@ -155,7 +155,8 @@ TEST_F(DirectCall, ATypedConditionJudgesDirectCallsAndRetriesAlike) {
 
 TEST_F(DirectCall, ATypedConditionForAnotherResultIsRefusedWithBothTypes) {
   try {
-    engine.retryable("x", [](int) { return 1; }, Policy{.success_when = [](const Receipt&) { return true; }});
+    engine.retryable(
+        "x", [](int) { return 1; }, Policy{.success_when = [](const Receipt&) { return true; }});
     FAIL() << "it was accepted";
   } catch (const std::invalid_argument& e) {
     EXPECT_THAT(e.what(), HasSubstr("handler \"x\": success_when takes easyretry::{anonymous}::Receipt"));
@@ -395,17 +396,16 @@ TEST_F(DirectCall, ACallInsideATaskGoesStraightThrough) {
   busy = 1;
   auto pay = pay_with(Persist::retry_only);
   int thrown = 0;
-  auto checkout = engine.retryable(
-      "checkout",
-      [&](const Order& order) {
-        try {
-          return pay(order)->code;
-        } catch (const Busy&) {
-          ++thrown;
-          throw;
-        }
-      },
-      {.backoff = Fixed{1s}});
+  auto checkout = engine.retryable("checkout",
+                                   [&](const Order& order) {
+                                     try {
+                                       return pay(order)->code;
+                                     } catch (const Busy&) {
+                                       ++thrown;
+                                       throw;
+                                     }
+                                   },
+                                   {.backoff = Fixed{1s}});
   checkout.submit(Order{"7"});
   engine.drain();
   EXPECT_EQ(thrown, 1);
@@ -425,13 +425,12 @@ TEST_F(DirectCall, TheGuardEndsWithTheTask) {
 TEST_F(DirectCall, ACallInsideARetryInMemoryGoesStraightThroughToo) {
   auto inner = engine.retryable("inner", [](int n) -> int { throw Busy("inner " + std::to_string(n)); });
   int outer_calls = 0;
-  auto outer = engine.retryable(
-      "outer",
-      [&](int n) {
-        if (++outer_calls == 1) throw Busy("first");
-        return *inner(n);
-      },
-      {.backoff = Fixed{1s}, .stop = {.max_attempts = 3}}, {.persist = Persist::never});
+  auto outer = engine.retryable("outer",
+                                [&](int n) {
+                                  if (++outer_calls == 1) throw Busy("first");
+                                  return *inner(n);
+                                },
+                                {.backoff = Fixed{1s}, .stop = {.max_attempts = 3}}, {.persist = Persist::never});
   EXPECT_THROW(static_cast<void>(outer(1)), Busy);
   EXPECT_EQ(outer_calls, 3);
   EXPECT_EQ(engine.stats().stored, 0U);
@@ -453,9 +452,9 @@ TEST_F(DirectCall, FreeFunctionsLambdasAndMemberFunctionsAreCalledLikeThemselves
   EXPECT_EQ(*engine.retryable("free", twice)(21), 42);
   EXPECT_EQ(*engine.retryable("pointer", &twice, Policy{})(21), 42);
   EXPECT_EQ(*engine.retryable("member", &Gateway::pay, &gateway)(Order{"77"}, 10), 13);
-  EXPECT_EQ(*engine.retryable("lambda", [](int a, const std::string& b, std::vector<int> c) {
-    return a + static_cast<int>(b.size() + c.size());
-  })(1, "ab", {1, 2, 3}),
+  EXPECT_EQ(*engine.retryable("lambda", [](int a, const std::string& b,
+                                           std::vector<int> c) { return a + static_cast<int>(b.size() + c.size()); })(
+                1, "ab", {1, 2, 3}),
             6);
   EXPECT_TRUE(engine.retryable("void", [](int) {})(1));
   EXPECT_EQ(*engine.retryable("rvalue", [](std::string&& text) { return std::move(text); })("x"), "x");
@@ -463,7 +462,8 @@ TEST_F(DirectCall, FreeFunctionsLambdasAndMemberFunctionsAreCalledLikeThemselves
 
 TEST_F(DirectCall, ResultsAndFunctionsThatCanOnlyBeMovedAreMoved) {
   auto secret = std::make_unique<int>(4);
-  auto make = engine.retryable("make", [secret = std::move(secret)](int n) { return std::make_unique<int>(*secret + n); });
+  auto make =
+      engine.retryable("make", [secret = std::move(secret)](int n) { return std::make_unique<int>(*secret + n); });
   auto made = make(3);
   ASSERT_TRUE(made);
   std::unique_ptr<int> taken = *std::move(made);

@@ -55,8 +55,7 @@ TEST_F(Encrypted, ArgumentsAreUnreadableInTheStoreAndWholeInTheHandler) {
   auto pay = engine->retryable("pay", [&](const std::string& card) { seen = card; });
   pay.submit("4111-1111");
   EXPECT_THAT(sql("SELECT params_json FROM retry_task"), AllOf(HasSubstr("$sealed"), Not(HasSubstr("4111"))));
-  EXPECT_THAT(sql("SELECT task_key FROM retry_task"),
-              Not(HasSubstr("b1e29f43ea2b5b7a1f49fc0dd4dd5b90")));
+  EXPECT_THAT(sql("SELECT task_key FROM retry_task"), Not(HasSubstr("b1e29f43ea2b5b7a1f49fc0dd4dd5b90")));
   engine->run_due();
   EXPECT_EQ(seen, "4111-1111");
 }
@@ -70,9 +69,8 @@ TEST_F(Encrypted, EqualArgumentsAreStillOneTask) {
 TEST_F(Encrypted, ExpressionsSeePlainArguments) {
   auto engine = open(options("a", {key("a", '1')}));
   int calls = 0;
-  auto pay = engine->retryable(
-      "pay", [&](const std::string&) { return ++calls; },
-      {.backoff = Fixed{1s}, .success_when = "args[1] == 'x' and result == 2"});
+  auto pay = engine->retryable("pay", [&](const std::string&) { return ++calls; },
+                               {.backoff = Fixed{1s}, .success_when = "args[1] == 'x' and result == 2"});
   pay.submit("x");
   engine->drain();
   EXPECT_EQ(calls, 2);

@@ -1,10 +1,10 @@
 // Events, filters, callbacks on the way, and what a handler can know and say of its own task.
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
 #include <future>
 #include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <easyretry/testing.h>
 
@@ -41,12 +41,11 @@ struct Listeners : ::testing::Test {
 TEST_F(Listeners, HearEveryStepOfATaskInOrder) {
   listen();
   int calls = 0;
-  auto pay = engine.retryable(
-      "pay",
-      [&](int) {
-        if (++calls == 1) throw Timeout("slow");
-      },
-      {.backoff = Fixed{1s}});
+  auto pay = engine.retryable("pay",
+                              [&](int) {
+                                if (++calls == 1) throw Timeout("slow");
+                              },
+                              {.backoff = Fixed{1s}});
   pay.submit(1);
   engine.drain();
   EXPECT_THAT(seen, ElementsAre("stored", "claimed", "attempt failed", "retry scheduled", "claimed", "succeeded"));
@@ -118,8 +117,8 @@ TEST_F(Listeners, OnAQueueHearEverythingInOrderBeforeTheEngineEnds) {
 }
 
 TEST_F(Listeners, OnRetryScheduledIsToldWhyAndWhenAndMayThrow) {
-  auto pay = engine.retryable("pay", [](int) { throw Timeout("slow"); },
-                              {.backoff = Fixed{7s}, .stop = {.max_attempts = 3}});
+  auto pay =
+      engine.retryable("pay", [](int) { throw Timeout("slow"); }, {.backoff = Fixed{7s}, .stop = {.max_attempts = 3}});
   pay.on_retry_scheduled([&](const Failure& failure, const TaskInfo& task) {
     seen.push_back(failure.message + " again in " + std::to_string((task.next_at - engine.clock().now()).count()));
     throw std::runtime_error("bug");
@@ -144,13 +143,12 @@ TEST_F(Filters, RunInTheOrderTheyWereAddedAroundFirstAndRetriedAttempts) {
   add("a");
   add("b");
   int calls = 0;
-  auto pay = engine.retryable(
-      "pay",
-      [&](int) {
-        seen.emplace_back("call");
-        if (++calls == 1) throw Timeout("slow");
-      },
-      {.backoff = Fixed{1s}});
+  auto pay = engine.retryable("pay",
+                              [&](int) {
+                                seen.emplace_back("call");
+                                if (++calls == 1) throw Timeout("slow");
+                              },
+                              {.backoff = Fixed{1s}});
   EXPECT_TRUE(pay(1).stored());
   EXPECT_THAT(seen, ElementsAre("a before 1", "b before 1", "call"));
   seen.clear();
@@ -167,12 +165,11 @@ TEST_F(Filters, TellFirstAttemptsFromRetries) {
     proceed();
   });
   int calls = 0;
-  auto pay = engine.retryable(
-      "pay",
-      [&](int) {
-        if (++calls == 1) throw Timeout("slow");
-      },
-      {.backoff = Fixed{1s}});
+  auto pay = engine.retryable("pay",
+                              [&](int) {
+                                if (++calls == 1) throw Timeout("slow");
+                              },
+                              {.backoff = Fixed{1s}});
   EXPECT_TRUE(pay(1).stored());
   engine.drain();
   EXPECT_THAT(first, ElementsAre(true, false));
@@ -272,14 +269,13 @@ TEST_F(ContextTest, ALeaseThatWasMadeLongerHoldsThroughAPauseOfTheWholeProcess) 
 TEST_F(ContextTest, KnowsTheDeadlineAndWhetherThisIsTheFirstAttempt) {
   const TimePoint deadline = engine.clock().now() + 1h;
   std::vector<bool> first;
-  auto pay = engine.retryable(
-      "pay",
-      [&](int) {
-        EXPECT_EQ(current_task()->deadline, deadline);
-        first.push_back(current_task()->first);
-        throw Timeout("slow");
-      },
-      {.backoff = Fixed{1s}, .stop = {.max_attempts = 2, .deadline = deadline}});
+  auto pay = engine.retryable("pay",
+                              [&](int) {
+                                EXPECT_EQ(current_task()->deadline, deadline);
+                                first.push_back(current_task()->first);
+                                throw Timeout("slow");
+                              },
+                              {.backoff = Fixed{1s}, .stop = {.max_attempts = 2, .deadline = deadline}});
   pay.submit(1);
   engine.drain();
   EXPECT_THAT(first, ElementsAre(true, false));
@@ -311,13 +307,12 @@ TEST_F(Identity, ALiveKeyIsKeptOrRejected) {
 
 TEST_F(Identity, ALiveKeyMayGoOnByANewPolicy) {
   int calls = 0;
-  auto pay = engine.retryable(
-      "pay",
-      [&](int) {
-        ++calls;
-        throw Timeout("slow");
-      },
-      {.backoff = Fixed{1s}, .stop = {.max_attempts = 2}});
+  auto pay = engine.retryable("pay",
+                              [&](int) {
+                                ++calls;
+                                throw Timeout("slow");
+                              },
+                              {.backoff = Fixed{1s}, .stop = {.max_attempts = 2}});
   const TaskId id = pay.with(key(OnDuplicate::keep)).submit(1);
   engine.run_due();
   SubmitOptions patient = key(OnDuplicate::update_policy);
@@ -400,8 +395,9 @@ TEST_F(Payloads, OldArgumentsAreUpgradedBeforeTheyAreDecoded) {
 TEST_F(Payloads, AnUpgradeThatThrowsParksTheTask) {
   const TaskId id = submitted_by_release_1();
   easyretry::testing::ManualEngine engine{quiet(), url};
-  engine.retryable("pay", [](const std::string&, int) {}, {},
-                   release_2([](int, const std::string&) -> std::string { throw std::runtime_error("no amount"); }));
+  engine.retryable(
+      "pay", [](const std::string&, int) {}, {},
+      release_2([](int, const std::string&) -> std::string { throw std::runtime_error("no amount"); }));
   engine.run_due();
   EXPECT_EQ(engine.find(id)->outcome, Outcome::parked);
   EXPECT_THAT(engine.find(id)->last_error, HasSubstr("version 1 could not be upgraded: no amount"));
@@ -411,7 +407,10 @@ TEST_F(Payloads, NewerArgumentsAreLeftToANewerRelease) {
   TaskId id{};
   {
     easyretry::testing::ManualEngine engine{quiet(), url};
-    id = engine.retryable("pay", [](const std::string&, int) {}, {}, release_2({})).submit("7", 5);
+    id = engine
+             .retryable(
+                 "pay", [](const std::string&, int) {}, {}, release_2({}))
+             .submit("7", 5);
   }
   easyretry::testing::ManualEngine engine{quiet(), url};
   engine.retryable("pay", [&](const std::string&) { seen.emplace_back("ran"); });

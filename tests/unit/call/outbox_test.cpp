@@ -1,10 +1,10 @@
 // pay.submit(sqlite_tx(db), order): stored with the application's own transaction, or not at all.
 
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sqlite3.h>
-
-#include <thread>
 
 #include <easyretry/testing.h>
 
@@ -28,7 +28,9 @@ class Db {
   Db(const Db&) = delete;
   Db& operator=(const Db&) = delete;
 
-  void run(const char* sql) { ASSERT_EQ(sqlite3_exec(db_, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db_); }
+  void run(const char* sql) {
+    ASSERT_EQ(sqlite3_exec(db_, sql, nullptr, nullptr, nullptr), SQLITE_OK) << sqlite3_errmsg(db_);
+  }
   sqlite3* get() const { return db_; }
 
  private:

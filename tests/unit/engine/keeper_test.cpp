@@ -23,7 +23,7 @@ class DustyStore final : public storage::Store {
   Result<storage::LoadReply> load(const storage::LoadQuery&) override { return {}; }
   Result<storage::ClaimReply> claim(const storage::ClaimRequest&) override { return {}; }
   Result<storage::Applied> settle(std::span<const task::Settlement>) override { return {}; }
-  Result<storage::Applied> renew(std::span<const task::Ticket>, Millis) override { return {}; }
+  Result<storage::Applied> renew(std::span<const storage::Renewal>) override { return {}; }
   Result<std::vector<task::TaskRecord>> find(std::span<const TaskId>) override { return {}; }
   Result<std::vector<task::TaskRecord>> list(const storage::TaskQuery&) override { return {}; }
   Result<std::int64_t> count(const storage::TaskQuery&) override { return 0; }
