@@ -27,3 +27,11 @@ int main() {
   engine.drain();    // moves the clock to whatever is left
   std::cout << to_string(*engine.find(id)->outcome) << " after " << engine.find(id)->attempts << " attempts\n";
 }
+
+// Prints:
+// attempt 1 to reach alice
+// next in 5000 ms
+// 0 executions: too early
+// attempt 2 to reach alice
+// attempt 3 to reach alice
+// SUCCEEDED after 3 attempts

@@ -35,3 +35,6 @@ int main() {
   pay.with({.key = "order-42"}).submit(Order{"42", 9.99});  // stored before this returns
   paid.wait();
 }
+
+// Prints:
+// order-42: 200 after 3 attempts

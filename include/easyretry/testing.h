@@ -8,10 +8,25 @@
 //   engine.run_due();               // first attempt, fails
 //   engine.clock().advance(3s);
 //   engine.run_due();               // second attempt
+//
+// Beside GoogleTest write easyretry::testing in full: with `using namespace easyretry`, `testing` alone could mean
+// both.
 
 #include <atomic>
+#include <cstddef>
+#include <iosfwd>
+#include <memory>
+#include <vector>
 
 #include <easyretry/easyretry.h>
+
+namespace easyretry {
+
+// How GoogleTest prints them when an expectation fails: `retry scheduled`, and `attempt failed: slow`.
+void PrintTo(EventKind kind, std::ostream* out);
+void PrintTo(const Event& event, std::ostream* out);
+
+}  // namespace easyretry
 
 namespace easyretry::testing {
 
@@ -50,6 +65,32 @@ class ManualEngine : public Engine {
   // As run_due, moving the clock to the next due task again and again until no task is left, or `at_most` has passed.
   // Returns how many executions that was.
   std::size_t drain(Millis at_most = std::chrono::hours{24 * 365});
+};
+
+// Keeps every event of an engine, in the order in which they happened, for tests to look at:
+//
+//   EventRecorder events{engine};
+//   …
+//   EXPECT_THAT(events.kinds(), ElementsAre(EventKind::stored, EventKind::claimed, EventKind::succeeded));
+//
+// Hears what happens after it was made. Thread-safe, and may go before or after the engine.
+class EventRecorder {
+ public:
+  explicit EventRecorder(Engine& engine);
+  ~EventRecorder();
+  EventRecorder(const EventRecorder&) = delete;
+  EventRecorder& operator=(const EventRecorder&) = delete;
+
+  std::vector<Event> all() const;
+  std::vector<Event> of(TaskId id) const;  // one task's
+  std::vector<EventKind> kinds() const;
+  std::vector<EventKind> kinds(TaskId id) const;
+  std::size_t count(EventKind kind) const;
+  void clear();
+
+ private:
+  struct Events;
+  std::shared_ptr<Events> events_;  // shared with the engine, which may live longer
 };
 
 }  // namespace easyretry::testing

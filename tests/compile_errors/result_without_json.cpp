@@ -1,0 +1,13 @@
+// expect: the result of this handler has no JSON conversion
+#include <easyretry/easyretry.h>
+using namespace easyretry;
+
+struct Receipt {
+  int code;
+};
+
+int main() {
+  Engine engine{"memory:"};
+  engine.retryable(
+      "pay", [](int) { return Receipt{200}; }, Policy{.backoff = Fixed{1s}});
+}
