@@ -27,9 +27,9 @@ int main() {
       std::cout << "on_success: " << code << " after " << task.attempts << " attempts\n";
       if (++told == 1) throw std::runtime_error("the ledger is locked");  // this callback alone is tried again
     });
-    pay.on_retry_scheduled([&](const Failure& failure, const TaskInfo& task) {
+    pay.on_retry_scheduled([&](const std::string& error, const TaskInfo& task) {
       const auto wait = std::chrono::duration_cast<std::chrono::seconds>(task.next_at - engine.clock().now());
-      std::cout << "on_retry_scheduled: " << failure.message << ", again in " << wait.count() << " s\n";
+      std::cout << "on_retry_scheduled: " << error << ", again in " << wait.count() << " s\n";
     });
     pay.submit("order-42");
     engine.drain();

@@ -9,6 +9,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <easyretry/task.h>
@@ -21,6 +22,8 @@ enum class AttemptState {
   retrying,   // failed, and kept in memory: this process goes on with it
   failed,     // not a success by the policy, and nobody goes on with it; the value is there
 };
+
+std::string_view to_string(AttemptState state);
 
 // Asking an attempt for a value that it does not have yet.
 class NoValueYet : public std::logic_error {

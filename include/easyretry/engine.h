@@ -85,7 +85,7 @@ class Engine {
   }
   auto retryable(std::string name, std::shared_ptr<T> task, Policy policy = {}, HandlerOptions options = {}) {
     using Result = typename T::Result;
-    if constexpr (!std::is_void_v<Result>) {
+    if constexpr (detail::kHasValue<Result>) {
       policy.success_when = policy.success_when.and_also([task](const Result& r) { return task->is_success(r); });
     }
     auto handle = add_function<T>(
@@ -93,6 +93,8 @@ class Engine {
         std::move(policy), std::move(options));
     if constexpr (std::is_void_v<Result>) {
       handle.on_success([task](const TaskInfo& info) { task->on_success(info); });
+    } else if constexpr (std::same_as<Result, Answer>) {
+      handle.on_success([task](const TaskInfo& info) { task->on_success(done(), info); });
     } else {
       handle.on_success([task](const Result& result, const TaskInfo& info) { task->on_success(result, info); });
     }
@@ -129,15 +131,21 @@ class Engine {
   detail::EngineImpl& impl() const { return *impl_; }
 
  private:
-  template <class F>
+  // The types of a function, or a message about them and nothing else.
+  template <class F, bool known = detail::HasOneSignature<F>>
   struct Of : detail::Signature<F> {
-    static_assert(detail::HasOneSignature<F>,
-                  "easyretry: the types of the arguments are not known; give a function or a lambda whose parameters "
-                  "have types, not auto and not overloads");
     static_assert(
         !detail::Signature<F>::kChangesArguments,
         "easyretry: this handler takes a non-const reference; arguments are stored as values, so take them by "
         "value or const&");
+  };
+  template <class F>
+  struct Of<F, false> {
+    static_assert(detail::HasOneSignature<F>,
+                  "easyretry: the types of the arguments are not known; give a function or a lambda whose parameters "
+                  "have types, not auto and not overloads");
+    using Result = void;
+    using Arguments = std::tuple<>;
   };
 
   template <class Types, class F>
@@ -155,8 +163,8 @@ class Engine {
     auto callee =
         detail::make_callee<Result>(std::move(function), handler.policy.success_when, std::type_identity<Arguments>{});
     handler.options = std::move(options);
-    handler.result_is_json = std::is_void_v<Result> || detail::kHasJson<Result>;
     handler.returns_answer = std::same_as<Result, Answer>;
+    handler.no_expression_because = detail::no_expression_because<Result>();
     handler.invoke = [callee](const std::string& payload, bool want_result) {
       return callee->invoke(payload, want_result);
     };

@@ -38,12 +38,12 @@ struct Handler {
   Policy policy;
   bool policy_given = true;  // false: the configuration's defaults may say
   HandlerOptions options;
-  bool result_is_json = true;  // false: its result has no JSON conversion, so an expression cannot see it
+  std::string_view no_expression_because;  // empty: success_when may be an expression
   bool returns_answer = false;
   std::function<Reply(const std::string& payload, bool want_result)> invoke;
   std::function<void(const std::string& result, const TaskInfo& task)> on_success;
   std::function<void(const Failure& failure, const TaskInfo& task)> on_final_failure;
-  std::function<void(const Failure& failure, const TaskInfo& task)> on_retry_scheduled;
+  std::function<void(const std::string& error, const TaskInfo& task)> on_retry_scheduled;
   std::shared_ptr<CallGate> gate = std::make_shared<CallGate>();
 };
 

@@ -43,8 +43,9 @@ struct HandlerOptions {
   // Executions at a time on this instance. 0: all workers when it is the only handler, three quarters of them
   // otherwise, so that one slow kind leaves room for the others.
   int concurrency = 0;
-  // After this long the stop token of current_task() is set and the attempt counts as failed. A handler that does not
-  // return by then keeps its thread; its task goes to someone else when the lease has run out. 0: no limit.
+  // After this long the stop token of current_task() is set; what the handler then throws counts as a timeout, worth
+  // retrying, and a result that still comes counts as one. A handler that does not return keeps its thread; its task
+  // goes to someone else when the lease has run out. 0: no limit.
   Millis timeout{0};
 
   // Direct calls, `pay(order)`:

@@ -37,7 +37,7 @@ class HandlerHost {
   virtual std::vector<TaskId> submit(const std::string& handler, std::vector<Submission> submissions) = 0;
   virtual std::vector<TaskId> submit(const Transaction& within, const std::string& handler,
                                      std::vector<Submission> submissions) = 0;
-  // Runs the call as the handler's strategy says.
+  // Runs the call as the handler's strategy says; inside a retry it is only run, and judged.
   virtual DirectResult call(const std::string& handler, DirectCall& call, const SubmitOptions& options) = 0;
   // The same from the moment where it has been run, with nothing around it, and has thrown.
   virtual DirectResult call_failed(const std::string& handler, DirectCall& call, const SubmitOptions& options) = 0;
@@ -54,6 +54,19 @@ bool inside_retry();
 
 template <class R, class Arguments>
 class Retryable;
+
+namespace detail {
+template <class Function>
+struct RetryableOf;
+template <class R, class... Args>
+struct RetryableOf<R(Args...)> {
+  using Type = Retryable<R, std::tuple<std::decay_t<Args>...>>;
+};
+}  // namespace detail
+
+// The handle of a function, to be kept as a member: RetryableFn<Receipt(const Order&)> pay;
+template <class Function>
+using RetryableFn = typename detail::RetryableOf<Function>::Type;
 
 template <class R, class... Args>
 class Retryable<R, std::tuple<Args...>> {
@@ -77,8 +90,8 @@ class Retryable<R, std::tuple<Args...>> {
   // handler's Persist says); what is not to be retried is thrown as it was. If a failure could not be stored,
   // StoreError is thrown with the failure nested in it. Inside a task the function is only called.
   Attempt<R> operator()(const Args&... args) const {
-    if (detail::inside_retry()) return callee_->attempt(args...);
     if (!gate_->open.load(std::memory_order_relaxed)) return whole_call(args...);
+    if (detail::inside_retry()) return callee_->attempt(args...);
     try {
       return callee_->attempt(args...);
     } catch (...) {
@@ -139,22 +152,28 @@ class Retryable<R, std::tuple<Args...>> {
 
   // Called when the task has ended without success: callback(failure, task). Retried alone like on_success.
   template <class F>
-  requires std::invocable<const F&, const Failure&, const TaskInfo&>
   const Retryable& on_final_failure(F callback) const {
-    detail::Handler changes;
-    changes.on_final_failure = std::move(callback);
-    host()->change(name_, std::move(changes));
+    static_assert(std::invocable<const F&, const Failure&, const TaskInfo&>,
+                  "easyretry: write on_final_failure([](const Failure& failure, const TaskInfo& task) {…})");
+    if constexpr (std::invocable<const F&, const Failure&, const TaskInfo&>) {
+      detail::Handler changes;
+      changes.on_final_failure = std::move(callback);
+      host()->change(name_, std::move(changes));
+    }
     return *this;
   }
 
-  // Called when an attempt has failed and another will follow: callback(failure, task), where failure.message says why
-  // and task.next_at when. Called once; what it throws is counted and changes nothing.
+  // Called when an attempt has failed and another will follow: callback(error, task); task.next_at says when. Called
+  // once; what it throws is counted and changes nothing.
   template <class F>
-  requires std::invocable<const F&, const Failure&, const TaskInfo&>
   const Retryable& on_retry_scheduled(F callback) const {
-    detail::Handler changes;
-    changes.on_retry_scheduled = std::move(callback);
-    host()->change(name_, std::move(changes));
+    static_assert(std::invocable<const F&, const std::string&, const TaskInfo&>,
+                  "easyretry: write on_retry_scheduled([](const std::string& error, const TaskInfo& task) {…})");
+    if constexpr (std::invocable<const F&, const std::string&, const TaskInfo&>) {
+      detail::Handler changes;
+      changes.on_retry_scheduled = std::move(callback);
+      host()->change(name_, std::move(changes));
+    }
     return *this;
   }
 

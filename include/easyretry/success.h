@@ -16,6 +16,12 @@ namespace policy {
 class SuccessExpression;
 }
 
+namespace detail {
+template <class F>
+inline constexpr bool kIsCondition =
+    std::is_same_v<typename Signature<F>::Result, bool>&& std::tuple_size_v<typename Signature<F>::Arguments> == 1;
+}
+
 //   .success_when = "result.code == 200"                                    a Lua 5.4 expression over `result` and
 //   `args` .success_when = [](const PayResult& r) { return r.code == 200; }        the same, typed and faster
 //
@@ -29,13 +35,16 @@ class SuccessWhen {
   SuccessWhen(std::string_view expression) : SuccessWhen(std::string{expression}) {}  // NOLINT
 
   template <class F>
-  requires(detail::HasOneSignature<F>&& std::is_same_v<typename detail::Signature<F>::Result, bool>&&
-               std::tuple_size_v<typename detail::Signature<F>::Arguments> == 1) SuccessWhen(F check)  // NOLINT
-      : type_(&typeid(ArgumentOf<F>)),
-        type_name_(detail::type_name<ArgumentOf<F>>()),
-        check_([check = std::move(check)](const void* result) {
-          return check(*static_cast<const ArgumentOf<F>*>(result));
-        }) {}
+  requires detail::HasOneSignature<F> SuccessWhen(F check) {  // NOLINT
+    static_assert(detail::kIsCondition<F>,
+                  "easyretry: success_when takes the result alone and returns bool: [](const Result& r) { return …; }");
+    if constexpr (detail::kIsCondition<F>) {
+      using Result = std::tuple_element_t<0, typename detail::Signature<F>::Arguments>;
+      type_ = &typeid(Result);
+      type_name_ = detail::type_name<Result>();
+      check_ = [check = std::move(check)](const void* result) { return check(*static_cast<const Result*>(result)); };
+    }
+  }
 
   // Another expression, or none; a typed condition stays beside it.
   SuccessWhen with_expression(std::string expression) const {
@@ -45,16 +54,21 @@ class SuccessWhen {
     changed.check_ = check_;
     return changed;
   }
-  // Both must hold. At most one of the two may be an expression, and typed ones must be for the same result.
+  // Both must hold. Of two expressions the other's counts; two typed ones must be for the same result.
   SuccessWhen and_also(SuccessWhen other) const {
-    if (!check_) {
+    if (!other.expression_) {
       other.text_ = text_;
       other.expression_ = expression_;
-      return other;
     }
-    SuccessWhen both = *this;
-    both.check_ = [one = check_, two = other.check_](const void* result) { return one(result) && two(result); };
-    return both;
+    if (!check_) return other;
+    if (other.check_) {
+      other.check_ = [one = check_, two = other.check_](const void* result) { return one(result) && two(result); };
+    } else {
+      other.check_ = check_;
+    }
+    other.type_ = type_;
+    other.type_name_ = type_name_;
+    return other;
   }
 
   bool empty() const { return !expression_ && !check_; }
@@ -74,9 +88,6 @@ class SuccessWhen {
   }
 
  private:
-  template <class F>
-  using ArgumentOf = std::tuple_element_t<0, typename detail::Signature<F>::Arguments>;
-
   std::string text_;
   std::shared_ptr<const policy::SuccessExpression> expression_;
   const std::type_info* type_ = nullptr;

@@ -23,6 +23,19 @@ inline constexpr bool kHasJson = JsonConvertible<T>;
 template <class R>
 inline constexpr bool kHasValue = !std::is_void_v<R> && !std::same_as<R, Answer>;
 
+template <class R>
+constexpr std::string_view no_expression_because() {
+  if constexpr (std::is_void_v<R>) {
+    return "the handler returns nothing it could look at";
+  } else if constexpr (std::same_as<R, Answer>) {
+    return "the handler's Answer says whether it succeeded";
+  } else if constexpr (!kHasJson<R>) {
+    return "the result has no JSON conversion; add EASYRETRY_JSON for its type, or use a typed condition";
+  } else {
+    return {};
+  }
+}
+
 // The function itself, as handles and tasks call it.
 template <class R, class... Args>
 struct Callee {
@@ -82,8 +95,10 @@ std::function<R(const Args&...)> as_callee(F function, std::type_identity<std::t
   return [shared](const Args&... args) -> R {
     if constexpr (std::invocable<F&, const Args&...>) {
       return (*shared)(args...);
-    } else {
+    } else if constexpr (std::invocable<F&, Args...>) {
       return (*shared)(Args{args}...);
+    } else {
+      throw std::logic_error("never reached: Engine::retryable does not compile for such a function");
     }
   };
 }

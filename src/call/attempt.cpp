@@ -1,6 +1,18 @@
 #include <easyretry/attempt.h>
 
-namespace easyretry::detail {
+namespace easyretry {
+
+std::string_view to_string(AttemptState state) {
+  switch (state) {
+    case AttemptState::succeeded: return "succeeded";
+    case AttemptState::stored: return "stored";
+    case AttemptState::retrying: return "retrying";
+    case AttemptState::failed: return "failed";
+  }
+  return "unknown";
+}
+
+namespace detail {
 
 void AttemptBase::no_value() const {
   std::string text = "easyretry: this call has no value yet";
@@ -10,4 +22,5 @@ void AttemptBase::no_value() const {
   throw NoValueYet(text);
 }
 
-}  // namespace easyretry::detail
+}  // namespace detail
+}  // namespace easyretry

@@ -31,6 +31,7 @@ class DirectCalls::OneCall {
         begun_(calls.core_.context().store_now()) {}
 
   DirectResult make() {
+    if (detail::inside_retry()) return only_judged();
     switch (persist()) {
       case Persist::always: return leased();
       case Persist::manual: return judged(run());
@@ -44,6 +45,8 @@ class DirectCalls::OneCall {
   DirectResult made() {
     Called called{Called::End::failed, engine::message_of(call_.thrown)};
     if (!worth_retrying(handler_.policy, call_.thrown)) called.end = Called::End::rejected;
+    attempts_ = 1;
+    tell(EventKind::attempt_failed, called.message);
     return persist() == Persist::never ? in_memory(std::move(called)) : stored_if_failed(std::move(called));
   }
 
@@ -54,13 +57,18 @@ class DirectCalls::OneCall {
   Called run() {
     ++attempts_;
     const auto filters = context().filters.chain();
-    const engine::Execution execution{known_,
-                                      *filters,
-                                      attempts_,
-                                      nullptr,
-                                      [this](bool want_result) { return call_.run(want_result); },
-                                      [this] { return call_.arguments(); }};
-    return execution.run();
+    Called called = execution(*filters).run();
+    if (called.end != Called::End::success) tell(EventKind::attempt_failed, called.message);
+    return called;
+  }
+
+  engine::Execution execution(const engine::FilterChain& filters) {
+    return {known_,
+            filters,
+            attempts_,
+            nullptr,
+            [this](bool want_result) { return call_.run(want_result); },
+            [this] { return call_.arguments(); }};
   }
 
   static DirectResult succeeded() { return {}; }
@@ -68,6 +76,12 @@ class DirectCalls::OneCall {
   static DirectResult failed(std::string why) { return {AttemptState::failed, TaskId{}, std::move(why), true}; }
   DirectResult stored(TaskId task, std::string why) const {
     return {AttemptState::stored, task, std::move(why), handler_.options.rethrow};
+  }
+
+  // Inside a retry nothing is around the call, and nothing comes of it but what the caller sees.
+  DirectResult only_judged() {
+    const engine::FilterChain none;
+    return judged(execution(none).run());
   }
 
   static DirectResult judged(Called called) {
@@ -106,8 +120,12 @@ class DirectCalls::OneCall {
   DirectResult after_final_failure(const std::string& message) {
     if (handler_.on_final_failure) {
       const auto thrown = callback_error([&] { handler_.on_final_failure({Outcome::exhausted, message}, info()); });
-      if (thrown) store_callback(Stage::on_final_failure, Outcome::exhausted, message, {});
+      if (thrown) {
+        store_callback(Stage::on_final_failure, Outcome::exhausted, message, {});
+        return failed(message);
+      }
     }
+    if (persist() == Persist::on_failure) finish_at_once(Outcome::exhausted, message);
     return failed(message);
   }
 
@@ -191,6 +209,7 @@ class DirectCalls::OneCall {
       if (called.end != Called::End::failed) return failed(std::move(called.message));
       const Millis delay = next_delay(called, last);
       if (auto reason = stop_reason(delay)) return failed_in_memory(called.message + " (" + *reason + ")");
+      tell(EventKind::retry_scheduled, called.message);
       tell_of_retry(called.message, delay, TaskId{});
       if (!handler_.options.wait) return in_background(std::move(called.message), delay);
       if (!wait_(delay)) return failed(called.message + " (the engine stopped)");
@@ -201,11 +220,13 @@ class DirectCalls::OneCall {
   }
 
   DirectResult succeeded_in_memory(const std::string& result) {
+    if (attempts_ > 1) tell(EventKind::succeeded, {});
     if (handler_.on_success) callback_error([&] { handler_.on_success(result, info()); });
     return succeeded();
   }
 
   DirectResult failed_in_memory(const std::string& message) {
+    tell(EventKind::gave_up, message);
     if (handler_.on_final_failure) {
       callback_error([&] { handler_.on_final_failure({Outcome::exhausted, message}, info()); });
     }
@@ -236,6 +257,10 @@ class DirectCalls::OneCall {
     return policy::stop_reason(stop, attempts_, begun_, context().store_now() + delay);
   }
 
+  void tell(EventKind kind, const std::string& message) const {
+    if (context().events.heard()) context().events.tell({kind, context().store_now(), info(), message});
+  }
+
   // The task as it would be stored, for callbacks of one that is not.
   TaskInfo info() const {
     TaskInfo info = task::new_record(new_task(context(), known_, submission()), TaskId{}, begun_).info;
@@ -249,7 +274,7 @@ class DirectCalls::OneCall {
       TaskInfo next = info();
       next.id = id;
       next.next_at = context().store_now() + delay;
-      handler_.on_retry_scheduled({Outcome::exhausted, why}, next);
+      handler_.on_retry_scheduled(why, next);
     });
   }
 
@@ -262,6 +287,7 @@ class DirectCalls::OneCall {
       engine::Counters::add(context().counters.callback_failures);
       auto text = engine::message_of(std::current_exception());
       context().log(LogLevel::warning, "a callback of " + handler_.name + " threw: " + text);
+      tell(EventKind::callback_failed, text);
       return text;
     }
   }

@@ -151,7 +151,7 @@ class Attempt {
   void tell_of_retry(const Settlement& retry) const {
     TaskInfo next = info();
     next.next_at = now() + retry.delay;
-    callback_error([&] { handler_.on_retry_scheduled({Outcome::exhausted, retry.error}, next); });
+    callback_error([&] { handler_.on_retry_scheduled(retry.error, next); });
   }
 
   Stop stop_rules() const {

@@ -23,8 +23,9 @@ void validate(const detail::Handler& handler) {
   }
   if (handler.options.timeout < Millis{0}) wrong("timeout is negative; use 0 for no limit");
   if (handler.options.payload_version < 1) wrong("payload_version must be 1 or more");
-  if (handler.policy.success_when.expression() && !handler.result_is_json) {
-    wrong("success_when needs a result that has a JSON conversion; add EASYRETRY_JSON for the result type");
+  if (handler.policy.success_when.expression() != nullptr && !handler.no_expression_because.empty()) {
+    wrong("success_when = \"" + handler.policy.success_when.text() +
+          "\" cannot be asked: " + std::string{handler.no_expression_because});
   }
   try {
     easyretry::validate(handler.policy);

@@ -1,5 +1,4 @@
 // expect: the types of the arguments are not known
-// after: 1 other error
 #include <easyretry/easyretry.h>
 using namespace easyretry;
 

@@ -1,4 +1,4 @@
-// expect: easyretry::SuccessWhen
+// expect: success_when takes the result alone and returns bool
 #include <easyretry/easyretry.h>
 using namespace easyretry;
 

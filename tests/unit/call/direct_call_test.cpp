@@ -226,13 +226,21 @@ TEST_F(DirectCall, OnFailureWhatIsNotWorthRetryingIsSeenInHistoryAndThrown) {
     id = event.task.id;
   });
   EXPECT_THROW(static_cast<void>(pay(Order{"7"})), Closed);
-  EXPECT_THAT(events, ElementsAre(EventKind::stored, EventKind::gave_up));
+  EXPECT_THAT(events, ElementsAre(EventKind::attempt_failed, EventKind::stored, EventKind::gave_up));
   ASSERT_TRUE(engine.find(id));
   EXPECT_EQ(engine.find(id)->state, TaskState::finished);
   EXPECT_EQ(engine.find(id)->outcome, Outcome::rejected);
   EXPECT_EQ(engine.find(id)->last_error, "the account is closed");
   EXPECT_EQ(engine.run_due(), 0U);
   EXPECT_THAT(told, ElementsAre()) << "the caller was told by the exception";
+}
+
+TEST_F(DirectCall, OnFailureAFirstFailureThatIsAlsoTheLastIsInHistoryToo) {
+  busy = 1;
+  auto pay = pay_with(Persist::on_failure, {.stop = {.max_attempts = 1}});
+  EXPECT_THROW(static_cast<void>(pay(Order{"7"})), Busy);
+  EXPECT_EQ(engine.stats().exhausted, 1U);
+  EXPECT_EQ(told.size(), 1U);
 }
 
 TEST_F(DirectCall, OnFailureAFailureWorthRetryingIsRetried) {
@@ -413,6 +421,23 @@ TEST_F(DirectCall, ACallInsideATaskGoesStraightThrough) {
   EXPECT_EQ(calls, 2);
 }
 
+TEST_F(DirectCall, ACallInsideATaskIsJudgedAllTheSame) {
+  bad_codes = 1;
+  auto pay = pay_with(Persist::retry_only, {.success_when = "result.code == 200"});
+  std::vector<AttemptState> states;
+  auto checkout = engine.retryable("checkout", [&](const Order& order) {
+    const auto paid = pay(order);
+    states.push_back(paid.state());
+    EXPECT_EQ(paid->code, states.size() == 1 ? 500 : 200);
+  });
+  checkout.submit(Order{"7"});
+  checkout.submit(Order{"8"});
+  engine.drain();
+  EXPECT_THAT(states, ElementsAre(AttemptState::failed, AttemptState::succeeded));
+  EXPECT_THAT(told, ElementsAre());
+  EXPECT_EQ(engine.stats().stored, 2U);
+}
+
 TEST_F(DirectCall, TheGuardEndsWithTheTask) {
   auto pay = pay_with(Persist::retry_only);
   auto checkout = engine.retryable("checkout", [&](const Order&) { throw Closed("no"); });
@@ -539,6 +564,58 @@ struct Notify : RetryableTask<void(std::string)> {
   void on_final_failure(const Failure& failure, const TaskInfo&) override { told = failure.message; }
   std::string told;
 };
+
+struct Ask : RetryableTask<Answer(int)> {
+  Answer execute(const int& n) override {
+    return n < 0 ? give_up("negative") : ++calls < 2 ? retry_later("busy") : done();
+  }
+  void on_success(const Answer&, const TaskInfo&) override { told = "done"; }
+  int calls = 0;
+  std::string told;
+};
+
+TEST_F(DirectCall, TheClassFormMayAnswer) {
+  auto task = std::make_shared<Ask>();
+  RetryableFn<Answer(int)> ask = engine.retryable("ask", task, {.backoff = Fixed{1s}});
+  EXPECT_TRUE(ask(1).stored());
+  engine.drain();
+  EXPECT_EQ(task->told, "done");
+}
+
+TEST_F(DirectCall, AnExpressionThatHasNothingToLookAtIsRefused) {
+  const auto refusal = [](const auto& make) -> std::string {
+    try {
+      make();
+      return "accepted";
+    } catch (const std::invalid_argument& e) {
+      return e.what();
+    }
+  };
+  const Policy policy{.success_when = "result == 200"};
+  EXPECT_THAT(refusal([&] {
+                engine.retryable(
+                    "v", [](int) {}, policy);
+              }),
+              HasSubstr("returns nothing"));
+  EXPECT_THAT(refusal([&] {
+                engine.retryable(
+                    "a", [](int) { return done(); }, policy);
+              }),
+              HasSubstr("Answer"));
+}
+
+TEST_F(DirectCall, ConditionsAddUp) {
+  const SuccessWhen typed{[](int n) { return n > 1; }};
+  const SuccessWhen expression{"result < 3"};
+  for (const SuccessWhen& both : {typed.and_also(expression), expression.and_also(typed)}) {
+    easyretry::testing::ManualEngine other{quiet()};
+    auto same = other.retryable(
+        "same", [](int n) { return n; }, Policy{.success_when = both});
+    EXPECT_TRUE(same(1).stored());
+    EXPECT_TRUE(same(2));
+    EXPECT_TRUE(same(3).stored());
+  }
+}
 
 TEST_F(DirectCall, TheClassFormWithoutAResultWorksToo) {
   auto task = std::make_shared<Notify>();

@@ -119,8 +119,8 @@ TEST_F(Listeners, OnAQueueHearEverythingInOrderBeforeTheEngineEnds) {
 TEST_F(Listeners, OnRetryScheduledIsToldWhyAndWhenAndMayThrow) {
   auto pay =
       engine.retryable("pay", [](int) { throw Timeout("slow"); }, {.backoff = Fixed{7s}, .stop = {.max_attempts = 3}});
-  pay.on_retry_scheduled([&](const Failure& failure, const TaskInfo& task) {
-    seen.push_back(failure.message + " again in " + std::to_string((task.next_at - engine.clock().now()).count()));
+  pay.on_retry_scheduled([&](const std::string& error, const TaskInfo& task) {
+    seen.push_back(error + " again in " + std::to_string((task.next_at - engine.clock().now()).count()));
     throw std::runtime_error("bug");
   });
   EXPECT_TRUE(pay(1).stored());
