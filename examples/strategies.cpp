@@ -25,7 +25,7 @@ const std::vector<Gateway> kGateways{{"answers 200", [] { return 200; }},
 
 std::string row_in(const Engine& engine, const testing::EventRecorder& events) {
   const auto heard = events.all();
-  const auto task = heard.empty() ? std::nullopt : engine.find(heard.front().task.id);
+  const auto task = heard.empty() ? std::nullopt : engine.find(heard.back().task.id);
   if (!task) return "none";
   if (task->outcome) return "history: " + std::string{to_string(*task->outcome)};
   return std::string{to_string(task->state)} + ", attempts " + std::to_string(task->attempts);

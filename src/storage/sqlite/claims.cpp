@@ -6,31 +6,24 @@
 
 namespace easyretry::storage::sqlite {
 
-Claims::Claims(Connection& db)
-    : claim_(db.prepare(sql::claim())), record_(db.prepare(sql::live_record())), renew_(db.prepare(sql::renew())) {}
+Claims::Claims(Connection& db) : claim_(db.prepare(sql::claim())), renew_(db.prepare(sql::renew())) {}
 
-ClaimReply Claims::claim(const ClaimRequest& request, TimePoint now) {
-  ClaimReply reply{.now = now, .won = {}};
-  reply.won.reserve(request.tickets.size());
+Claims::Won Claims::claim(const ClaimRequest& request, TimePoint now) {
+  Won won{.now = now, .tickets = {}};
+  won.tickets.reserve(request.tickets.size());
   for (const Ticket& ticket : request.tickets) {
-    if (auto won = claim_one(ticket, request, now)) reply.won.push_back(*std::move(won));
+    if (claim_one(ticket, request, now)) won.tickets.push_back({ticket.id, ticket.version + 1});
   }
-  return reply;
+  return won;
 }
 
-std::optional<TaskRecord> Claims::claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now) {
-  const auto id = static_cast<std::int64_t>(ticket.id);
-  const bool won = claim_.bind(1, id)
-                       .bind(2, ticket.version)
-                       .bind(3, to_ms(now))
-                       .bind(4, request.owner)
-                       .bind(5, to_ms(base::later(now, request.lease)))
-                       .run() == 1;
-  if (!won) return std::nullopt;
-  record_.bind(1, id);
-  Rows rows{record_};
-  if (!rows.next()) return std::nullopt;
-  return read_record(record_);
+bool Claims::claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now) {
+  return claim_.bind(1, static_cast<std::int64_t>(ticket.id))
+             .bind(2, ticket.version)
+             .bind(3, to_ms(now))
+             .bind(4, request.owner)
+             .bind(5, to_ms(base::later(now, request.lease)))
+             .run() == 1;
 }
 
 Applied Claims::renew(std::span<const Renewal> renewals, TimePoint now) {

@@ -1,7 +1,7 @@
 #pragma once
 
-#include <optional>
 #include <span>
+#include <vector>
 
 #include "storage/sqlite/connection.h"
 #include "storage/store.h"
@@ -12,14 +12,17 @@ namespace easyretry::storage::sqlite {
 class Claims {
  public:
   explicit Claims(Connection& db);
-  ClaimReply claim(const ClaimRequest& request, TimePoint now);
+  struct Won {
+    TimePoint now{};
+    std::vector<Ticket> tickets;  // with the versions that the claim gave
+  };
+  Won claim(const ClaimRequest& request, TimePoint now);
   Applied renew(std::span<const Renewal> renewals, TimePoint now);
 
  private:
-  std::optional<TaskRecord> claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now);
+  bool claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now);
 
   Statement claim_;
-  Statement record_;
   Statement renew_;
 };
 

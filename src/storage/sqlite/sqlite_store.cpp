@@ -1,10 +1,13 @@
 #include "storage/sqlite/sqlite_store.h"
 
+#include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
 #include "storage/insert_checks.h"
+#include "storage/sqlite/claimed_rows.h"
 #include "storage/sqlite/errors.h"
 #include "storage/sqlite/housekeeping.h"
 #include "storage/sqlite/joined_transaction.h"
@@ -44,6 +47,14 @@ Connection open_database(const SqliteOptions& options) {
   return db;
 }
 
+bool names_a_task_twice(std::span<const Ticket> tickets) {
+  std::vector<TaskId> ids;
+  ids.reserve(tickets.size());
+  for (const Ticket& ticket : tickets) ids.push_back(ticket.id);
+  std::sort(ids.begin(), ids.end());
+  return std::adjacent_find(ids.begin(), ids.end()) != ids.end();
+}
+
 class SqliteStore final : public Store {
  public:
   SqliteStore(const SqliteOptions& options, const Clock& clock)
@@ -53,6 +64,7 @@ class SqliteStore final : public Store {
         writer_(options, open_database(options), clock),
         housekeeping_(writer_, options.keep_months),
         loader_(options.path, clock),
+        claimed_rows_(options.path),
         queries_(options.path) {}
 
   StoreInfo info() const override {
@@ -88,6 +100,9 @@ class SqliteStore final : public Store {
   std::uint64_t commits() const { return writer_.commits(); }
 
  private:
+  Result<ClaimReply> claim_together(const ClaimRequest& request);
+  Result<ClaimReply> claim_one_by_one(const ClaimRequest& request);
+
   // Fixed after construction
   const SqliteOptions options_;
   const Clock& clock_;
@@ -97,6 +112,7 @@ class SqliteStore final : public Store {
   Writer writer_;
   Housekeeping housekeeping_;
   Loader loader_;
+  ClaimedRows claimed_rows_;
   Queries queries_;
 };
 
@@ -118,8 +134,33 @@ Result<InsertReply> SqliteStore::insert_within(const Transaction& transaction, s
 
 Result<ClaimReply> SqliteStore::claim(const ClaimRequest& request) {
   if (request.tickets.empty()) return ClaimReply{.now = clock_.now(), .won = {}};
-  return writer_.write("sqlite.claim", request.tickets.size(), Promise::unneeded,
-                       [&](Session& session, TimePoint now) { return session.claims.claim(request, now); });
+  return names_a_task_twice(request.tickets) ? claim_one_by_one(request) : claim_together(request);
+}
+
+Result<ClaimReply> SqliteStore::claim_together(const ClaimRequest& request) {
+  const auto won = writer_.write("sqlite.claim", request.tickets.size(), Promise::unneeded,
+                                 [&](Session& session, TimePoint now) { return session.claims.claim(request, now); });
+  if (!won) return tl::make_unexpected(won.error());
+  auto reply = guarded("sqlite.claim", [&] {
+    return ClaimReply{.now = won->now, .won = claimed_rows_.read(won->tickets, request.owner)};
+  });
+  if (!reply) reply.error().code = Errc::in_doubt;  // claimed they are
+  return reply;
+}
+
+// With a lease that ends at once a task can be won twice in a batch, and each time it looks different.
+Result<ClaimReply> SqliteStore::claim_one_by_one(const ClaimRequest& request) {
+  ClaimReply all;
+  for (const Ticket& ticket : request.tickets) {
+    auto reply = claim_together({.tickets = {&ticket, 1}, .owner = request.owner, .lease = request.lease});
+    if (!reply) {
+      if (!all.won.empty()) reply.error().code = Errc::in_doubt;  // something was done
+      return reply;
+    }
+    all.now = reply->now;
+    std::move(reply->won.begin(), reply->won.end(), std::back_inserter(all.won));
+  }
+  return all;
 }
 
 Result<Applied> SqliteStore::settle(std::span<const Settlement> settlements) {

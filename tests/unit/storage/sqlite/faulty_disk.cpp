@@ -22,6 +22,11 @@ bool grows(sqlite3_file* file, sqlite3_int64 end) {
   return real(file)->pMethods->xFileSize(real(file), &size) != SQLITE_OK || end > size;
 }
 
+int read(sqlite3_file* file, void* bytes, int count, sqlite3_int64 at) {
+  if (disk->take_read_failure()) return SQLITE_IOERR_READ;
+  return real(file)->pMethods->xRead(real(file), bytes, count, at);
+}
+
 int write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 at) {
   if (disk->full() && grows(file, at + count)) return SQLITE_FULL;
   return real(file)->pMethods->xWrite(real(file), bytes, count, at);
@@ -50,7 +55,7 @@ void shm_barrier(sqlite3_file* file) {
 constexpr sqlite3_io_methods kMethods{
     .iVersion = 2,  // without memory-mapped pages
     .xClose = EASYRETRY_FORWARD(xClose),
-    .xRead = EASYRETRY_FORWARD(xRead),
+    .xRead = read,
     .xWrite = write,
     .xTruncate = EASYRETRY_FORWARD(xTruncate),
     .xSync = sync,

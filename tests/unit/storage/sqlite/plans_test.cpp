@@ -139,6 +139,23 @@ TEST_F(SqlitePlans, ALoadCostsNothingForTasksThatAreNotDue) {
   EXPECT_EQ(steps_of_a_load(), with_few);
 }
 
+// Rows that are due together were mostly stored together, and lie side by side.
+TEST_F(SqliteTest, LoadGivesTheTasksOfAllShardsInTheOrderOfTheirTurn) {
+  open();
+  std::vector<TaskId> stored;
+  for (int i = 0; i < 40; ++i) {
+    stored.push_back(insert(a_task()).id);
+    clock.advance(1ms);
+  }
+  std::vector<ShardCursor> shards;
+  for (std::uint16_t shard = 0; shard < 64; ++shard) shards.push_back({ShardId{shard}});
+  std::vector<TaskId> loaded;
+  for (const LoadedTask& task : must(store().load({.space = "shop", .from = shards})).tasks) {
+    loaded.push_back(task.ticket.id);
+  }
+  EXPECT_EQ(loaded, stored);
+}
+
 TEST_F(SqlitePlans, APageCostsNothingForTheTasksBeforeItThatAreDueAtTheSameTime) {
   add_tasks(20'000, kMarch, "k");
   const auto last = db.integer("SELECT max(id) FROM retry_task");

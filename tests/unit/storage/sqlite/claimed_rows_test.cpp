@@ -1,0 +1,79 @@
+// What a claim has won is read after its commit; in between, others may have been at it.
+
+#include "storage/sqlite/claimed_rows.h"
+
+#include "unit/storage/sqlite/faulty_disk.h"
+#include "unit/storage/sqlite/support.h"
+
+namespace easyretry::storage::sqlite {
+namespace {
+
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+class SqliteClaimedRows : public SqliteTest {
+ protected:
+  SqliteClaimedRows() {
+    open();
+    const TaskRecord running = claim(insert(a_task()));
+    ticket = {running.info.id, running.info.version};
+  }
+  std::vector<TaskRecord> read() { return ClaimedRows{file()}.read({&ticket, 1}, "worker"); }
+
+  Ticket ticket;
+};
+
+TEST_F(SqliteClaimedRows, AreGivenAsTheClaimLeftThem) {
+  const auto rows = read();
+  ASSERT_THAT(rows, SizeIs(1));
+  EXPECT_EQ(rows[0].info.version, ticket.version);
+  EXPECT_EQ(rows[0].info.attempts, 1);
+  EXPECT_EQ(rows[0].locked_by, "worker");
+}
+
+TEST_F(SqliteClaimedRows, AreLeftOutWhereSomeoneChangedThem) {
+  for (const char* change :
+       {"version = version + 1", "status = 'PENDING'", "locked_by = 'another'", "locked_by = NULL"}) {
+    by_hand("CREATE TABLE before AS SELECT * FROM retry_task");
+    by_hand(std::string{"UPDATE retry_task SET "} + change);
+    EXPECT_THAT(read(), IsEmpty()) << change;
+    by_hand("DELETE FROM retry_task; INSERT INTO retry_task SELECT * FROM before; DROP TABLE before");
+    EXPECT_THAT(read(), SizeIs(1));
+  }
+}
+
+TEST_F(SqliteClaimedRows, AreLeftOutWhereTheTaskWasCancelled) {
+  must(store().cancel({&ticket.id, 1}, Cancel::tell));
+  EXPECT_THAT(read(), IsEmpty());
+  must(store().cancel({&ticket.id, 1}, Cancel::end));
+  EXPECT_THAT(read(), IsEmpty());
+}
+
+TEST_F(SqliteTest, ATaskWonTwiceInABatchIsGivenAsItWasEachTime) {
+  open();
+  const Inserted task = insert(a_task());
+  const std::vector<Ticket> tickets{{task.id, task.version}, {task.id, task.version + 1}};
+  const auto won = must(store().claim({.tickets = tickets, .owner = "worker", .lease = 0s})).won;
+  ASSERT_THAT(won, SizeIs(2));
+  EXPECT_EQ(won[0].info.version, task.version + 1);
+  EXPECT_EQ(won[1].info.version, task.version + 2);
+}
+
+TEST_F(SqliteTest, AClaimWhoseRowsCannotBeReadIsInDoubtAndFoundByItsOwner) {
+  FaultyDisk disk;
+  open();
+  const Inserted task = insert(a_task());
+  const Ticket ticket{task.id, task.version};
+  disk.fail_reads(1);
+  const auto reply = store().claim({.tickets = {&ticket, 1}, .owner = "worker", .lease = 30s});
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, Errc::in_doubt);
+  const auto found = must(store().find({&task.id, 1}));
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].locked_by, "worker");
+  EXPECT_EQ(found[0].info.version, task.version + 1);
+  close();
+}
+
+}  // namespace
+}  // namespace easyretry::storage::sqlite
