@@ -8,10 +8,9 @@
 //   handlers:
 //     payment.pay: {max_duration: 1h, never_retry: [CardRefused]}
 //
-//   const Config config = load_config("easyretry.yaml");
-//   Engine engine{config.store_url(), config.engine};
-//   const ExceptionNames names{type<bank::CardRefused>()};
-//   auto pay = engine.retryable("payment.pay", call, policy_of(config, "payment.pay", {}, names));
+//   Engine engine{load_config("easyretry.yaml"), ExceptionNames{type<bank::CardRefused>()}};
+//   engine.follow("easyretry.yaml");                    // what can change while it runs is taken over
+//   auto pay = engine.retryable("payment.pay", call);   // by its entry, then its code, then the defaults
 //
 // Every key is in docs/configuration.md. A file is taken whole or not at all; ConfigError says everything that is wrong
 // with it. All of this is plain values and pure functions, safe from any thread.

@@ -19,6 +19,7 @@ struct BenchOptions {
   bool fail_first = false;
   double due_over_seconds = 0;
   std::size_t waiting = 0;  // tasks in the store that are not due
+  int callers = 0;          // threads whose direct calls fail; 0: none
   bool raw = false;
 };
 
@@ -35,6 +36,7 @@ struct Rates {
 struct BenchReport {
   double enqueue_single = 0;
   Rates engine;
+  std::optional<double> failing_calls;  // a second, of all callers
   std::optional<Lateness> lateness;
   std::optional<Rates> raw;
   double rss_mib = 0;
@@ -44,6 +46,9 @@ struct BenchReport {
 using Progress = std::function<void(std::string_view what, double part)>;
 
 BenchReport run_bench(const BenchOptions& options, const Progress& progress);
+
+// Threads that call a wrapped function which fails, so that each call stores a task of its own.
+double measure_failing_calls(const BenchOptions& options, const Progress& progress);
 
 // The same rows, the same batches, the same store, but nothing except its statements in a bare loop on one thread.
 Rates measure_raw(const BenchOptions& options, const Progress& progress);

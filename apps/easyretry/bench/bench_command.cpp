@@ -27,6 +27,7 @@ json to_json(const BenchReport& r) {
   j["enqueue_batch_per_s"] = r.engine.enqueue_batch;
   j["drain_per_s"] = r.engine.drain;
   j["cycle_per_s"] = number(r.engine.cycle);
+  j["failing_calls_per_s"] = number(r.failing_calls);
   j["lateness_ms"] = nullptr;
   if (r.lateness) j["lateness_ms"] = {{"p50", r.lateness->p50}, {"p99", r.lateness->p99}, {"max", r.lateness->max}};
   j["rss_mib"] = r.rss_mib;
@@ -59,6 +60,10 @@ void print_table(const BenchReport& r) {
   print_row("enqueue in batches", r.engine.enqueue_batch, raw(&Rates::enqueue_batch));
   print_row("drain", r.engine.drain, raw(&Rates::drain));
   if (r.engine.cycle) print_row("fail once, then succeed", *r.engine.cycle, r.raw ? r.raw->cycle : std::nullopt);
+  if (r.failing_calls) {
+    print_row("calls that fail and are stored", *r.failing_calls, std::nullopt);
+    std::cout << fmt::format("{:<28}{:>12.2f} of enqueue in batches\n", "", *r.failing_calls / r.engine.enqueue_batch);
+  }
   if (r.lateness) {
     std::cout << fmt::format("{:<28}p50 {:.2f} ms   p99 {:.2f} ms   max {:.2f} ms\n", "lateness", r.lateness->p50,
                              r.lateness->p99, r.lateness->max);
@@ -135,6 +140,8 @@ void add_bench_command(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command->add_option("--waiting", options->waiting, "With this many tasks in the store that are not due")
       ->check(CLI::Range(0, 100'000'000));
+  command->add_option("--callers", options->callers, "Also: this many threads whose direct calls fail and are stored")
+      ->check(CLI::Range(1, 4096));
   command->add_flag("--raw", options->raw, "Also: the store's bare statements in a loop, and the ratio to them");
   command->add_flag("--json", *as_json, "One JSON object instead of a table");
   command->callback([options, as_json] { run(*options, *as_json); });
