@@ -164,6 +164,7 @@ class Engine {
         detail::make_callee<Result>(std::move(function), handler.policy.success_when, std::type_identity<Arguments>{});
     handler.options = std::move(options);
     handler.returns_answer = std::same_as<Result, Answer>;
+    handler.returns_value = detail::kHasValue<Result>;
     handler.no_expression_because = detail::no_expression_because<Result>();
     handler.invoke = [callee](const std::string& payload, bool want_result) {
       return callee->invoke(payload, want_result);

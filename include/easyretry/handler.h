@@ -40,6 +40,7 @@ struct Handler {
   HandlerOptions options;
   std::string_view no_expression_because;  // empty: success_when may be an expression
   bool returns_answer = false;
+  bool returns_value = false;  // neither nothing nor an Answer
   std::function<Reply(const std::string& payload, bool want_result)> invoke;
   std::function<void(const std::string& result, const TaskInfo& task)> on_success;
   std::function<void(const Failure& failure, const TaskInfo& task)> on_final_failure;

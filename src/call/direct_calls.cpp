@@ -58,6 +58,7 @@ class DirectCalls::OneCall {
     ++attempts_;
     const auto filters = context().filters.chain();
     Called called = execution(*filters).run();
+    call_.thrown = called.thrown;  // a filter may have made another one of it
     if (called.end != Called::End::success) tell(EventKind::attempt_failed, called.message);
     return called;
   }

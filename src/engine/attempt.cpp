@@ -113,7 +113,9 @@ class Attempt {
                               &info(),
                               [&](bool want_result) { return invoke(arguments, want_result); },
                               [&] { return run_.direct != nullptr ? run_.direct->arguments() : arguments; }};
-    return execution.run();
+    Called called = execution.run();
+    if (run_.direct != nullptr) run_.direct->thrown = called.thrown;
+    return called;
   }
 
   detail::Reply invoke(std::string& arguments, bool want_result) {

@@ -46,6 +46,10 @@ class Core {
  public:
   Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOptions options, const MakeWorkers& workers);
 
+  ~Core() { local->close(); }
+  Core(const Core&) = delete;
+  Core& operator=(const Core&) = delete;
+
   // Stores tasks; those due soon are in memory before this returns. A lost reply is looked into, not guessed.
   Result<std::vector<storage::Inserted>> submit(std::span<const task::NewTask> tasks);
   Result<std::optional<task::TaskRecord>> find(TaskId id);

@@ -77,7 +77,7 @@ Called Execution::run() const {
   } catch (...) {
     const auto thrown = std::current_exception();
     const bool again = worth_retrying(handler.handler.policy, thrown);
-    return {again ? Called::End::failed : Called::End::rejected, message_of(thrown)};
+    return {again ? Called::End::failed : Called::End::rejected, message_of(thrown), {}, {}, thrown};
   }
 }
 
@@ -89,6 +89,9 @@ detail::Reply Execution::run_filtered() const {
   const std::function<detail::Reply()> function = [&] { return body(want_result); };
   Chain chain{filters, scope, function};
   chain.proceed(0);
+  if (scope.answer() && scope.answer()->kind == Answer::Kind::done && handler.handler.returns_value) {
+    throw std::logic_error("a filter answered done() for a handler that returns a value");
+  }
   if (scope.answer()) return {.answer = scope.answer(), .result = "null"};
   if (chain.reply) return *std::move(chain.reply);
   throw std::logic_error("a filter neither called proceed() nor gave an answer");

@@ -1,6 +1,7 @@
 #pragma once
 // One run of user code inside the filters, and what its end means by the handler's policy.
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -33,6 +34,7 @@ struct Called {
   std::string message{};
   std::optional<Millis> delay{};
   std::string result{};
+  std::exception_ptr thrown{};  // what the outermost filter let through
 };
 
 struct Execution {

@@ -74,10 +74,11 @@ void LocalRetries::start(const task::TaskRecord& record) {
 
 void LocalRetries::settled(const task::Settlement& settlement) {
   const TaskId id = settlement.ticket.id;
-  if (const RunPtr run = holdings_.find(id)) holdings_.remove({&run, 1});
   TaskInfo task;
   {
     const std::lock_guard lock{mutex_};
+    if (closed_) return;
+    if (const RunPtr run = holdings_.find(id)) holdings_.remove({&run, 1});
     const auto found = tasks_.find(id);
     if (found == tasks_.end()) return;  // cancelled
     task = found->second.info;
@@ -90,6 +91,11 @@ void LocalRetries::settled(const task::Settlement& settlement) {
   }
   report(context_, settlement, task);
   bell.ring();
+}
+
+void LocalRetries::close() {
+  const std::lock_guard lock{mutex_};
+  closed_ = true;
 }
 
 void LocalRetries::stop() {

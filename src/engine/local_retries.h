@@ -34,6 +34,8 @@ class LocalRetries : public std::enable_shared_from_this<LocalRetries> {
   Step step();
   // Takes nothing up any more, and counts what was still waiting as lost.
   void stop();
+  // The engine is going: handlers that come back later find nobody.
+  void close();
 
   Bell bell;
 
@@ -51,6 +53,7 @@ class LocalRetries : public std::enable_shared_from_this<LocalRetries> {
   std::set<std::pair<TimePoint, TaskId>> due_;  // the pending ones; guarded by mutex_
   std::int64_t last_id_ = 0;                    // guarded by mutex_
   bool stopped_ = false;                        // guarded by mutex_
+  bool closed_ = false;                         // guarded by mutex_
 };
 
 }  // namespace easyretry::engine

@@ -190,6 +190,31 @@ TEST_F(Filters, MayTranslateExceptions) {
   EXPECT_EQ(engine.find(id)->last_error, "translated: slow");
 }
 
+TEST_F(Filters, WhatTheyMakeOfAnExceptionIsWhatTheCallerSees) {
+  engine.add_filter([](AttemptScope&, const Proceed& proceed) {
+    try {
+      proceed();
+    } catch (const Timeout& e) {
+      throw Refused(std::string{"translated: "} + e.what());
+    }
+  });
+  for (const Persist persist : {Persist::retry_only, Persist::on_failure, Persist::always, Persist::never}) {
+    auto pay = engine.retryable("pay" + std::to_string(static_cast<int>(persist)), [](int) { throw Timeout("slow"); },
+                                {.never_retry = {type<Refused>()}}, {.persist = persist});
+    EXPECT_THROW(static_cast<void>(pay(1)), Refused);
+  }
+}
+
+TEST_F(Filters, CannotAnswerDoneForAHandlerThatOwesAValue) {
+  engine.add_filter([](AttemptScope& attempt, const Proceed&) { attempt.answer(done()); });
+  auto notify = engine.retryable("notify", [](int) {});
+  EXPECT_TRUE(notify(1));
+  auto pay = engine.retryable("pay", [](int) { return 7; });
+  const auto paid = pay(1);
+  EXPECT_TRUE(paid.stored());
+  EXPECT_THAT(paid.error(), HasSubstr("returns a value"));
+}
+
 TEST_F(Filters, MayHoldAnAttemptBackWithoutCallingTheFunction) {
   engine.add_filter([](AttemptScope& attempt, const Proceed&) { attempt.answer(retry_after(5min, "circuit open")); });
   int calls = 0;
