@@ -1,4 +1,8 @@
 #include <algorithm>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <easyretry/error.h>
@@ -22,10 +26,42 @@ T must(Result<T> result) {
   return std::move(*result);
 }
 
+// A store like the one that is measured, as empty as that one was: a SQLite file of its own beside it, for as long as
+// it takes.
+class StoreBeside {
+ public:
+  explicit StoreBeside(const std::string& url) : url_(url) {
+    constexpr std::string_view kSqlite = "sqlite:";
+    if (!url.starts_with(kSqlite)) return;
+    const std::size_t end = std::min(url.find('?'), url.size());
+    file_ = url.substr(kSqlite.size(), end - kSqlite.size()) + ".raw";
+    url_ = std::string{kSqlite} + file_ + url.substr(end);
+    remove();
+  }
+  ~StoreBeside() { remove(); }
+  StoreBeside(const StoreBeside&) = delete;
+  StoreBeside& operator=(const StoreBeside&) = delete;
+
+  const std::string& url() const { return url_; }
+
+ private:
+  void remove() const {
+    if (file_.empty()) return;
+    std::error_code ignored;  // a file left behind is no reason to fail
+    for (const char* suffix : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(file_ + suffix, ignored);
+  }
+
+  std::string url_;
+  std::string file_;  // empty: nothing to remove
+};
+
 class RawLoop {
  public:
   RawLoop(const BenchOptions& options, const Progress& progress)
-      : options_(options), progress_(progress), store_(storage::open_store(options.store, system_clock())) {}
+      : options_(options),
+        progress_(progress),
+        beside_(options.store),
+        store_(storage::open_store(beside_.url(), system_clock())) {}
 
   double insert() {
     double seconds = 0;
@@ -107,6 +143,7 @@ class RawLoop {
 
   const BenchOptions& options_;
   const Progress& progress_;
+  const StoreBeside beside_;
   const std::unique_ptr<Store> store_;
   std::vector<Settlement> settlements_;
 };

@@ -136,8 +136,8 @@ BenchReport run_bench(const BenchOptions& options, const Progress& progress) {
   const WaitingTasks waiting{options, progress};
   BenchReport report;
   if (options.raw) report.raw = measure_raw(options, progress);
-  report.enqueue_single = measure_single(options, progress);
   measure_drain(options, progress, report.engine);
+  report.enqueue_single = measure_single(options, progress);
   if (options.fail_first) report.engine.cycle = measure_cycle(options, progress);
   if (options.callers > 0) report.failing_calls = measure_failing_calls(options, progress);
   if (options.due_over_seconds > 0) report.lateness = measure_lateness(options, progress);

@@ -11,6 +11,7 @@ namespace {
 
 // 1 to 3 ms a transaction, and a fraction of a second a call: whoever stops the engine waits for the call.
 constexpr std::int64_t kEntriesATransaction = 1000;
+constexpr std::int64_t kRowsATransaction = 2000;
 constexpr int kTransactionsACall = 100;
 
 bool is_older(const std::string& table, Month oldest) {
@@ -37,7 +38,16 @@ Housekeeping::Swept Housekeeping::sweep(Session& session, TimePoint now) const {
   std::vector<std::string> kept = history_tables(session.db);
   if (std::erase_if(kept, [&](const std::string& table) { return is_older(table, oldest); }) == 0) return {};
   if (auto until = sweep_some(session.db, place_, oldest, kept)) return {.until = until, .dropped = {}};
+  if (shorten(session.db, oldest)) return {.until = place_, .dropped = {}};
   return {.until = std::nullopt, .dropped = session.history.drop_before(oldest)};
+}
+
+// False where every old table is short enough to be dropped.
+bool Housekeeping::shorten(Connection& db, Month oldest) {
+  for (const std::string& table : history_tables(db)) {
+    if (is_older(table, oldest) && db.prepare(sql::shorten(table)).bind(1, kRowsATransaction).run() > 0) return true;
+  }
+  return false;
 }
 
 std::optional<Housekeeping::Place> Housekeeping::sweep_some(Connection& db, const Place& from, Month oldest,

@@ -13,9 +13,10 @@ namespace easyretry::storage::sqlite {
 
 // `keep`: months of history that are old enough go, after what the lookup has of their tasks.
 //
-// The lookup is swept from end to end in its own order, a thousand entries a transaction: a claim waits behind one of
-// those at most. That the old table is still there says that the sweep is not done; cut short, it starts over and finds
-// less to do. Safe to call from any thread.
+// The lookup is swept from end to end in its own order, and then the old table emptied (to drop one of a million rows
+// takes 0.2 s, or far longer from a cold disk), both some thousand rows a transaction: a claim waits behind one of
+// those at most. That the table is still there says that the work is not done; cut short, it starts over and finds less
+// to do. Safe to call from any thread.
 class Housekeeping {
  public:
   Housekeeping(Writer& writer, int keep_months) : writer_(writer), keep_months_(keep_months) {}
@@ -27,12 +28,13 @@ class Housekeeping {
     std::int64_t part = -1, hash = 0, id = 0;
   };
   struct Swept {
-    std::optional<Place> until;  // nullopt: to the end, and the old months are dropped
+    std::optional<Place> until;  // nullopt: all is done, and the old months are dropped
     std::vector<std::string> dropped;
   };
   Swept sweep(Session& session, TimePoint now) const;
   static std::optional<Place> sweep_some(Connection& db, const Place& from, Month oldest,
                                          const std::vector<std::string>& kept);
+  static bool shorten(Connection& db, Month oldest);
   static std::optional<Place> place_after(Connection& db, const Place& from, std::int64_t entries);
 
   Writer& writer_;

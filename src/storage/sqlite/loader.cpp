@@ -45,8 +45,8 @@ class Loader::Scan {
     walk(from.shard, later, room);
   }
 
-  // In the order of their turn, not shard after shard: a batch of claims then finds its rows side by side. Of tasks
-  // stored one by one, a bare loop settles 70,000 a second so, and 33,000 otherwise (2.6 dirty pages a task, not 0.34).
+  // In the order of their turn, not shard after shard: a batch of claims then finds its rows side by side. Of a backlog
+  // of 100,000 tasks stored one by one, load, claim and settle get through 56,000 a second so, 26,000 otherwise.
   LoadReply take() {
     std::sort(reply_.tasks.begin(), reply_.tasks.end(), [](const LoadedTask& a, const LoadedTask& b) {
       return std::tie(a.next_at, a.ticket.id) < std::tie(b.next_at, b.ticket.id);

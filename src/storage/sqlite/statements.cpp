@@ -199,6 +199,10 @@ std::string requeue_from(const std::string& history) {
                 history, " WHERE id = ?1 ON CONFLICT DO NOTHING");
 }
 
+std::string shorten(const std::string& history) {
+  return joined("DELETE FROM ", history, " WHERE id < (SELECT id FROM ", history, " ORDER BY id LIMIT 1 OFFSET ?1)");
+}
+
 std::string history_tables() {
   return "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'retry_task_history_[0-9]*' ORDER BY name";
 }

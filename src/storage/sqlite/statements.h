@@ -57,6 +57,8 @@ std::string finished_identity(const std::string& history);  // ?1 id: shard, nam
 // ?1 finished id ?2 new id ?3 now. Changes nothing where the new id is taken.
 std::string requeue_from(const std::string& history);
 
+std::string shorten(const std::string& history);  // ?1 rows: the oldest go; none where there are fewer
+
 std::string history_tables();  // names, oldest month first
 
 }  // namespace easyretry::storage::sqlite::sql

@@ -78,6 +78,7 @@ TEST_F(SqlitePlans, EveryChangeOfTheLookupFindsItsEntryByThePrimaryKey) {
 TEST_F(SqlitePlans, ASweepOfTheLookupWalksFromPlaceToPlace) {
   db.run(create_history("retry_task_history_202603"));
   EXPECT_THAT(plan(sql::lookup_place()), ElementsAre("SEARCH retry_lookup USING PRIMARY KEY ((part,hash,id)>(?,?,?))"));
+  EXPECT_THAT(plan(sql::shorten("retry_task_history_202603"))[0], HasSubstr("USING INTEGER PRIMARY KEY (rowid<?)"));
   const auto sweep = plan(sql::sweep_lookup({"retry_task_history_202603"}));
   EXPECT_EQ(sweep[0], "SEARCH retry_lookup USING PRIMARY KEY ((part,hash,id)>(?,?,?) AND (part,hash,id)<(?,?,?))");
   EXPECT_THAT(sweep, ::testing::Contains("SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"));
