@@ -105,8 +105,8 @@ Called Execution::judge(detail::Reply reply) const {
     return called;
   }
   if (reply.success == false) return {Called::End::failed, "not successful by success_when"};
-  if (rule.expression()) {
-    const auto ok = rule.expression()->evaluate(reply.result, arguments());
+  if (const auto* expression = rule.expression()) {
+    const auto ok = expression->evaluate(reply.result, expression->reads_args() ? arguments() : std::string{});
     if (!ok) return {Called::End::failed, "success_when failed: " + ok.error().detail};
     if (!*ok) return {Called::End::failed, "not successful by success_when: " + rule.text()};
   }

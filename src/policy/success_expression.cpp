@@ -53,6 +53,10 @@ SuccessExpression::~SuccessExpression() = default;
 SuccessExpression::SuccessExpression(SuccessExpression&&) noexcept = default;
 SuccessExpression& SuccessExpression::operator=(SuccessExpression&&) noexcept = default;
 
+bool SuccessExpression::reads_args() const {
+  return impl_->reads.args;
+}
+
 Result<bool> SuccessExpression::evaluate(std::string_view result_json, std::string_view args_json) const {
   try {
     const Operand result{impl_->reads.result, "result", result_json};

@@ -18,6 +18,9 @@ class SuccessExpression {
   SuccessExpression(SuccessExpression&&) noexcept;
   SuccessExpression& operator=(SuccessExpression&&) noexcept;
 
+  // Whether it looks at the arguments at all; if not, their text may be left empty.
+  bool reads_args() const;
+
   // Both are JSON texts. An expression that fails, loops or yields something other than a boolean is an error.
   Result<bool> evaluate(std::string_view result_json, std::string_view args_json) const;
 

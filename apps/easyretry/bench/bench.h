@@ -50,7 +50,8 @@ BenchReport run_bench(const BenchOptions& options, const Progress& progress);
 // Threads that call a wrapped function which fails, so that each call stores a task of its own.
 double measure_failing_calls(const BenchOptions& options, const Progress& progress);
 
-// The same rows, the same batches, the same kind of store, but nothing except its statements in a bare loop on one thread.
+// The same rows, the same batches, the same kind of store, but nothing except its statements in a bare loop on one
+// thread.
 Rates measure_raw(const BenchOptions& options, const Progress& progress);
 
 }  // namespace easyretry::app
