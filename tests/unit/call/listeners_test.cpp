@@ -94,7 +94,7 @@ TEST_F(Listeners, ThatThrowAreCountedAndChangeNothing) {
 
 TEST_F(Listeners, OnAQueueHoldUpNeitherTheEngineNorItsEnd) {
   // Outlives the test: the listener hangs in it for ever.
-  auto* const hang = new std::promise<void>;
+  static auto* const hang = new std::promise<void>;
   const std::shared_future<void> never{hang->get_future()};
   engine.on_event([never](const Event&) { never.wait(); }, Delivery::queued);
   auto pay = engine.retryable("pay", [](int) {});
