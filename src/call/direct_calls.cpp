@@ -106,7 +106,7 @@ class DirectCalls::OneCall {
   DirectResult after_success(std::string result) {
     if (!handler_.on_success) return succeeded();
     const auto thrown = callback_error([&] { handler_.on_success(result, info()); });
-    if (thrown) store_callback(Stage::on_success, Outcome::succeeded, "on_success: " + *thrown, std::move(result));
+    if (thrown) leave_callback(Stage::on_success, Outcome::succeeded, "on_success: " + *thrown, std::move(result));
     return succeeded();
   }
 
@@ -122,7 +122,7 @@ class DirectCalls::OneCall {
     if (handler_.on_final_failure) {
       const auto thrown = callback_error([&] { handler_.on_final_failure({Outcome::exhausted, message}, info()); });
       if (thrown) {
-        store_callback(Stage::on_final_failure, Outcome::exhausted, message, {});
+        leave_callback(Stage::on_final_failure, Outcome::exhausted, message, {});
         return failed(message);
       }
     }
@@ -152,7 +152,18 @@ class DirectCalls::OneCall {
     });
   }
 
-  // The call is decided, its callback is not: that alone is left to the engine.
+  // The call is decided, its callback is not: that alone is left to the engine. If even that is not possible, the
+  // caller gets what it is owed all the same.
+  void leave_callback(Stage stage, Outcome outcome, const std::string& message, std::string result) {
+    try {
+      store_callback(stage, outcome, message, std::move(result));
+    } catch (const std::exception& e) {
+      engine::Counters::add(context().counters.callbacks_abandoned);
+      context().log(LogLevel::error, "a callback of " + handler_.name + " threw (" + message +
+                                         ") and could not be stored to be called again: " + e.what());
+    }
+  }
+
   void store_callback(Stage stage, Outcome outcome, std::string message, std::string result) {
     with_row([&](const engine::Run& run, Settlement& s) {
       s.kind = Kind::advance;
@@ -264,7 +275,9 @@ class DirectCalls::OneCall {
 
   // The task as it would be stored, for callbacks of one that is not.
   TaskInfo info() const {
-    TaskInfo info = task::new_record(new_task(context(), known_, submission()), TaskId{}, begun_).info;
+    TaskInfo info = describe(context(), known_, options_, call_.arguments());
+    info.created_at = begun_;
+    info.next_at = begun_;
     info.attempts = attempts_;
     return info;
   }

@@ -95,4 +95,17 @@ task::NewTask new_task(const engine::Context& context, const engine::KnownHandle
   return task;
 }
 
+TaskInfo describe(const engine::Context& context, const engine::KnownHandler& known, const SubmitOptions& options,
+                  const std::string& arguments) {
+  TaskInfo info;
+  info.space = context.options.space;
+  info.handler = known.handler.name;
+  info.key = options.key.empty() ? context.payloads.derive_key(info.handler, arguments) : options.key;
+  info.business_type = options.business_type;
+  info.business_id = options.business_id;
+  info.tags = options.tags;
+  info.traceparent = options.traceparent;
+  return info;
+}
+
 }  // namespace easyretry::call

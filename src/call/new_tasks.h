@@ -11,4 +11,9 @@ namespace easyretry::call {
 task::NewTask new_task(const engine::Context& context, const engine::KnownHandler& handler,
                        detail::Submission submission);
 
+// The task as it would be stored, for those who are told of one that is not. Refuses nothing: what cannot be stored can
+// still be spoken of.
+TaskInfo describe(const engine::Context& context, const engine::KnownHandler& handler, const SubmitOptions& options,
+                  const std::string& arguments);
+
 }  // namespace easyretry::call

@@ -536,6 +536,37 @@ TEST_F(DirectCall, AFailureThatCannotBeStoredShowsBothFailures) {
   }
 }
 
+TEST_F(DirectCall, ASuccessIsTheCallersAlsoWhereItsArgumentsCouldNotBeStored) {
+  EngineOptions options = quiet();
+  options.max_payload = 20;
+  easyretry::testing::ManualEngine small{options};
+  small.on_event([](const Event&) {});
+  auto pay = small.retryable("pay", [](const std::string& text) { return text.size(); });
+  pay.on_success([&](std::size_t, const TaskInfo& task) {
+    told.push_back(task.handler);
+    throw std::runtime_error("the ledger is locked");
+  });
+  const auto paid = pay(std::string(100, 'x'));
+  ASSERT_TRUE(paid);
+  EXPECT_EQ(*paid, 100U);
+  EXPECT_THAT(told, ElementsAre("pay"));
+  EXPECT_EQ(small.stats().callbacks_abandoned, 1U);
+}
+
+TEST_F(DirectCall, AListenerDoesNotHideTheFailureOfACallThatCannotBeStored) {
+  EngineOptions options = quiet();
+  options.max_payload = 20;
+  easyretry::testing::ManualEngine small{options};
+  small.on_event([](const Event&) {});
+  auto pay = small.retryable("pay", [](const std::string&) { throw Busy("the gateway is busy"); });
+  try {
+    static_cast<void>(pay(std::string(100, 'x')));
+    FAIL() << "it was accepted";
+  } catch (const std::invalid_argument& e) {
+    EXPECT_THROW(std::rethrow_if_nested(e), Busy);
+  }
+}
+
 // The class form
 
 struct PayTask : RetryableTask<Receipt(const Order&, int)> {
