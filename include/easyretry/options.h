@@ -21,14 +21,16 @@ using LogSink = std::function<void(LogLevel, std::string_view)>;
 LogSink stderr_log();
 
 struct EngineOptions {
-  std::string space = "default";          // the namespace: applications sharing a store do not see each other's tasks
-  int workers = 8;                        // threads that run handlers
-  Millis window{5000};                    // how far ahead due tasks are read into memory
-  Millis lease{30000};                    // a dead instance's tasks are taken over after lease + window / 2
-  Millis grace{30000};                    // tasks overdue by this much are looked for in every shard, owned or not
-  int max_crashes = 3;                    // executions whose worker died before a task is quarantined
-  std::size_t batch = 1000;               // rows a store call
-  std::size_t read_ahead = 200'000;       // tasks held in memory at most, about 40 bytes each
+  std::string space = "default";  // the namespace: applications sharing a store do not see each other's tasks
+  int workers = 8;                // threads that run handlers
+  Millis window{5000};            // how far ahead due tasks are read into memory
+  Millis lease{30000};            // a dead instance's tasks are taken over after lease + window / 2
+  Millis grace{30000};            // tasks overdue by this much are looked for in every shard, owned or not
+  int max_crashes = 3;            // executions whose worker died before a task is quarantined
+  std::size_t batch = 1000;       // rows a store call
+  // Tasks held in memory at most, about 40 bytes each. As many again may be retried in memory (Persist::never in the
+  // background), with their arguments; beyond that a failure is the caller's at once.
+  std::size_t read_ahead = 200'000;
   std::size_t max_payload = 1'048'576;    // bytes of JSON arguments a task may have
   Millis drain{20000};                    // how long stop() lets running handlers finish
   Persist persist = Persist::retry_only;  // of handlers that do not say

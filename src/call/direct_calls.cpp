@@ -6,6 +6,7 @@
 #include "call/errors.h"
 #include "call/new_tasks.h"
 #include "engine/attempt.h"
+#include "engine/callbacks.h"
 #include "engine/execution.h"
 #include "engine/task_scope.h"
 #include "policy/decide.h"
@@ -250,8 +251,9 @@ class DirectCalls::OneCall {
     submission.delay = delay;
     submission.attempts = 1;
     submission.error = why;
-    const TaskId id = core_.local->add(new_task(context(), known_, std::move(submission)));
-    return {AttemptState::retrying, id, std::move(why), handler_.options.rethrow};
+    const auto id = core_.local->add(new_task(context(), known_, std::move(submission)));
+    if (!id) return failed_in_memory(why + " (too many retries wait in memory)");
+    return {AttemptState::retrying, *id, std::move(why), handler_.options.rethrow};
   }
 
   // all
@@ -293,17 +295,8 @@ class DirectCalls::OneCall {
   }
 
   template <class F>
-  std::optional<std::string> callback_error(F&& callback) const {
-    try {
-      callback();
-      return std::nullopt;
-    } catch (...) {
-      engine::Counters::add(context().counters.callback_failures);
-      auto text = engine::message_of(std::current_exception());
-      context().log(LogLevel::warning, "a callback of " + handler_.name + " threw: " + text);
-      tell(EventKind::callback_failed, text);
-      return text;
-    }
+  std::optional<std::string> callback_error(const F& callback) const {
+    return engine::callback_error(context(), callback, [this] { return info(); });
   }
 
   // Runs `store`; if that throws, what the function threw is nested in it.

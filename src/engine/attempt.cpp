@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/callbacks.h"
 #include "engine/execution.h"
 #include "engine/task_scope.h"
 #include "policy/decide.h"
@@ -255,17 +256,8 @@ class Attempt {
   }
 
   template <class F>
-  std::optional<std::string> callback_error(F&& callback) const {
-    try {
-      callback();
-      return std::nullopt;
-    } catch (...) {
-      Counters::add(context_.counters.callback_failures);
-      auto text = message_of(std::current_exception());
-      warn("a callback threw: " + text);
-      tell(EventKind::callback_failed, text);
-      return text;
-    }
+  std::optional<std::string> callback_error(const F& callback) const {
+    return engine::callback_error(context_, callback, [this]() -> const TaskInfo& { return info(); });
   }
 
   void tell(EventKind kind, const std::string& message) const {

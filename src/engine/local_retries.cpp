@@ -5,10 +5,11 @@
 
 namespace easyretry::engine {
 
-TaskId LocalRetries::add(const task::NewTask& task) {
+std::optional<TaskId> LocalRetries::add(const task::NewTask& task) {
   TaskId id{};
   {
     const std::lock_guard lock{mutex_};
+    if (tasks_.size() >= context_.options.read_ahead) return std::nullopt;
     id = TaskId{--last_id_};
     const auto& record = tasks_.emplace(id, task::new_record(task, id, context_.store_now())).first->second;
     due_.emplace(record.info.next_at, id);

@@ -26,7 +26,8 @@ class LocalRetries : public std::enable_shared_from_this<LocalRetries> {
   // Ids of local tasks are negative, so no store has them.
   static bool is_local(TaskId id) { return static_cast<std::int64_t>(id) < 0; }
 
-  TaskId add(const task::NewTask& task);
+  // Nullopt: as many as EngineOptions::read_ahead are here already.
+  std::optional<TaskId> add(const task::NewTask& task);
   std::optional<TaskInfo> find(TaskId id) const;
   bool cancel(TaskId id);
   std::optional<TimePoint> next_due() const;

@@ -398,6 +398,16 @@ TEST_F(DirectCall, NeverARetryInMemoryCanBeCancelledAndIsLostWithTheEngine) {
   EXPECT_NE(second.task(), first.task());
 }
 
+TEST_F(DirectCall, NeverInTheBackgroundMemoryIsBounded) {
+  EngineOptions options = quiet();
+  options.read_ahead = 1024;
+  easyretry::testing::ManualEngine small{options};
+  auto pay = small.retryable("pay", [](int) { throw Busy("the gateway is busy"); }, {},
+                             {.persist = Persist::never, .wait = false});
+  for (int i = 0; i < 1024; ++i) EXPECT_EQ(pay(i).state(), AttemptState::retrying);
+  EXPECT_THROW(static_cast<void>(pay(1024)), Busy);
+}
+
 // The nesting guard
 
 TEST_F(DirectCall, ACallInsideATaskGoesStraightThrough) {

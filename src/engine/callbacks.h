@@ -1,0 +1,25 @@
+#pragma once
+// User code that is told something. What it throws is counted, logged and told to listeners, and stops nothing.
+
+#include <optional>
+#include <string>
+
+#include "engine/context.h"
+
+namespace easyretry::engine {
+
+// Called inside a catch block; gives what was thrown as text.
+std::string note_callback_failure(Context& context, const TaskInfo& task);
+
+// What `callback` threw; nullopt: nothing. `task()` is only asked for where something was.
+template <class Callback, class Task>
+std::optional<std::string> callback_error(Context& context, const Callback& callback, const Task& task) {
+  try {
+    callback();
+    return std::nullopt;
+  } catch (...) {
+    return note_callback_failure(context, task());
+  }
+}
+
+}  // namespace easyretry::engine
