@@ -13,6 +13,9 @@ namespace easyretry::storage::sqlite {
 // What read_record expects to be selected, in this order; the last column is finished_at, or NULL for a live task.
 std::string live_columns();
 std::string finished_columns();
+// Goes behind the table of tasks. LEFT: a task whose call is gone, which only a hand can have done, still is a task, to
+// be parked and seen.
+inline constexpr const char* kWithCall = " LEFT JOIN retry_call USING (id)";
 
 // A row that was edited into nonsense is read as far as it goes: an unknown state is `pending`, an unknown outcome
 // none.

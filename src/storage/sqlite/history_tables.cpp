@@ -21,8 +21,9 @@ std::vector<std::string> HistoryTables::drop_before(Month oldest) {
   for (const std::string& table : history_tables(db_)) {
     if (month_of_table(table).value_or(oldest) >= oldest) continue;
     forget();
-    db_.run("DROP TABLE " + table);
-    dropped.push_back(table);
+    db_.run(sql::remove_calls_of(table));
+    db_.run("DROP VIEW IF EXISTS " + history_view(table) + "; DROP TABLE " + table);
+    dropped.push_back(history_view(table));
   }
   return dropped;
 }

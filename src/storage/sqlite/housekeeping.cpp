@@ -45,7 +45,9 @@ Housekeeping::Swept Housekeeping::sweep(Session& session, TimePoint now) const {
 // False where every old table is short enough to be dropped.
 bool Housekeeping::shorten(Connection& db, Month oldest) {
   for (const std::string& table : history_tables(db)) {
-    if (is_older(table, oldest) && db.prepare(sql::shorten(table)).bind(1, kRowsATransaction).run() > 0) return true;
+    if (!is_older(table, oldest)) continue;
+    db.prepare(sql::shorten_calls(table)).bind(1, kRowsATransaction).run();
+    if (db.prepare(sql::shorten(table)).bind(1, kRowsATransaction).run() > 0) return true;
   }
   return false;
 }

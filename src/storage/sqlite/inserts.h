@@ -4,6 +4,7 @@
 #include <mutex>
 #include <span>
 
+#include "storage/sqlite/calls.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/lookup.h"
 #include "storage/store.h"
@@ -26,20 +27,20 @@ class GrowingIds {
 // The write side of `insert`.
 class Inserts {
  public:
-  Inserts(Connection& db, Lookup& lookup, GrowingIds& ids, int total_shards);
+  Inserts(Connection& db, Lookup& lookup, Calls& calls, GrowingIds& ids, int total_shards);
   InsertReply insert(std::span<const NewTask> tasks, TimePoint now);
 
  private:
   Inserted insert_one(const NewTask& task, TimePoint now);
-  Inserted met(const Inserted& there, const NewTask& task, TimePoint now);
-  void bind_past(const NewTask& task, TimePoint now);
+  Inserted met(const Inserted& there, const NewTask& task);
+  void bind_past(const NewTask& task, bool leased, TimePoint now);
   bool add(const NewTask& task, TaskId id, ShardId shard, TimePoint due, TimePoint now);
 
   Lookup& lookup_;
+  Calls& calls_;
   GrowingIds& ids_;
   const int total_shards_;
   Statement insert_;
-  Statement update_rules_;
 };
 
 }  // namespace easyretry::storage::sqlite

@@ -64,7 +64,8 @@ InsertReply JoinedTransaction::insert(std::span<const NewTask> tasks, GrowingIds
                                       TimePoint now) {
   Savepoint savepoint{db_};
   Lookup lookup{db_};
-  Inserts inserts{db_, lookup, ids, total_shards};
+  Calls calls{db_, lookup};
+  Inserts inserts{db_, lookup, calls, ids, total_shards};
   InsertReply reply = inserts.insert(tasks, now);
   savepoint.keep();
   return reply;

@@ -32,7 +32,6 @@ Lookup::Lookup(Connection& db)
     : bearers_(db.prepare(sql::bearers())),
       make_former_(db.prepare(sql::make_former())),
       add_(db.prepare(sql::add_to_lookup())),
-      texts_(db.prepare(sql::lookup_texts())),
       remove_(db.prepare(sql::remove_from_lookup())) {}
 
 struct Lookup::Met {
@@ -69,13 +68,6 @@ std::optional<Inserted> Lookup::live(std::string_view space, std::string_view ke
 void Lookup::add(TaskId id, const Entry& entry) {
   bind_entry(add_, LookupPart::keys, entry.key_hash, id).run();
   if (entry.business_hash) bind_entry(add_, LookupPart::businesses, *entry.business_hash, id).run();
-}
-
-std::optional<Lookup::Entry> Lookup::of_live(TaskId id) {
-  texts_.bind(1, number(id));
-  Rows rows{texts_};
-  if (!rows.next()) return std::nullopt;
-  return entry_for(texts_.text(0), texts_.text(1));
 }
 
 void Lookup::remove(TaskId id, const Entry& entry) {

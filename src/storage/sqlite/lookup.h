@@ -40,9 +40,6 @@ class Lookup {
   std::optional<Inserted> live(std::string_view space, std::string_view key);
 
   void add(TaskId id, const Entry& entry);
-
-  // For a task that leaves no history: what it is found by as long as it is live.
-  std::optional<Entry> of_live(TaskId id);
   void remove(TaskId id, const Entry& entry);
 
  private:
@@ -52,7 +49,6 @@ class Lookup {
   Statement bearers_;
   Statement make_former_;
   Statement add_;
-  Statement texts_;
   Statement remove_;
 };
 

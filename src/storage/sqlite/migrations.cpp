@@ -4,13 +4,15 @@
 
 #include <easyretry/error.h>
 
+#include "storage/sqlite/columns.h"
+#include "storage/sqlite/months.h"
 #include "storage/sqlite/store_file.h"
 
 namespace easyretry::storage::sqlite {
 namespace {
 
 // Times are milliseconds since 1970, UTC. What a scan or a compare-and-set looks at comes first, long texts last.
-constexpr std::string_view kTaskColumns =
+constexpr std::string_view kStateColumns =
     "id INTEGER PRIMARY KEY,"
     "version INTEGER NOT NULL,"
     "status TEXT NOT NULL,"
@@ -19,43 +21,56 @@ constexpr std::string_view kTaskColumns =
     "next_retry_time INTEGER NOT NULL,"
     "shard INTEGER NOT NULL,"
     "namespace TEXT NOT NULL,"
-    "task_key TEXT NOT NULL,"
     "stage TEXT NOT NULL DEFAULT 'RUN',"
     "attempt_count INTEGER NOT NULL DEFAULT 0,"
     "callback_count INTEGER NOT NULL DEFAULT 0,"
     "crash_count INTEGER NOT NULL DEFAULT 0,"
     "delivery_count INTEGER NOT NULL DEFAULT 0,"
-    "generation INTEGER NOT NULL DEFAULT 0,"
     "locked_by TEXT,"
     "locked_at INTEGER,"
     "updated_at INTEGER NOT NULL,"
-    "created_at INTEGER NOT NULL,"
     "first_failed_at INTEGER,"
     "last_error_time INTEGER,"
+    "outcome TEXT,"
+    "last_error_msg TEXT,"
+    "progress TEXT,"
+    "result_json BLOB";
+
+constexpr std::string_view kCallColumns =
+    "id INTEGER PRIMARY KEY,"
+    "task_key TEXT NOT NULL,"
+    "generation INTEGER NOT NULL DEFAULT 0,"
+    "created_at INTEGER NOT NULL,"
     "max_attempts INTEGER NOT NULL,"
     "deadline INTEGER,"
     "max_retry_duration INTEGER NOT NULL DEFAULT 0,"
     "backoff_strategy TEXT,"
     "business_type TEXT,"
     "business_id TEXT,"
-    "outcome TEXT,"
     "payload_version INTEGER NOT NULL DEFAULT 1,"
-    "last_error_msg TEXT,"
-    "progress TEXT,"
     "tags TEXT,"
     "traceparent TEXT,"
-    "params_json BLOB,"
-    "result_json BLOB";
+    "params_json BLOB";
 
+std::string create_view(const std::string& view, const std::string& states) {
+  return "CREATE VIEW IF NOT EXISTS " + view + " AS SELECT * FROM " + states + kWithCall + ";";
+}
+
+// A task is two rows. retry_state says where it stands, and moves to a month of history when it ends; retry_call says
+// what was asked for, and stays where it was stored until that month is dropped. What a claim and a settlement write
+// again and again is short that way, however long the arguments are. People read both as one: retry_task is a view.
+//
 // Keys and business ids are found by retry_lookup (see lookup.h), live and in history alike: an index over their texts
 // would be changed at a random page when a task is stored, when it ends, and when it enters history.
 //
 // The due index ends in the id without naming it, as every index of SQLite does; named, it would be stored twice. No
 // index holds status, version, lease_until or locked_by: a claim and a renewal change a row in place.
 std::string first_schema() {
-  std::string sql = "CREATE TABLE retry_task (";
-  sql.append(kTaskColumns).append(");");
-  sql.append("CREATE INDEX retry_task_due ON retry_task (namespace, shard, next_retry_time);");
+  std::string sql = "CREATE TABLE retry_state (";
+  sql.append(kStateColumns).append(");");
+  sql.append("CREATE TABLE retry_call (").append(kCallColumns).append(");");
+  sql.append(create_view("retry_task", "retry_state"));
+  sql.append("CREATE INDEX retry_state_due ON retry_state (namespace, shard, next_retry_time);");
   sql.append(
       "CREATE TABLE retry_lookup (part INTEGER NOT NULL, hash INTEGER NOT NULL, id INTEGER NOT NULL, "
       "PRIMARY KEY (part, hash, id)) WITHOUT ROWID;");
@@ -103,7 +118,8 @@ const std::vector<Migration>& migrations() {
 
 std::string create_history(const std::string& table) {
   std::string sql = "CREATE TABLE IF NOT EXISTS " + table + " (";
-  return sql.append(kTaskColumns).append(", finished_at INTEGER NOT NULL)");
+  sql.append(kStateColumns).append(", finished_at INTEGER NOT NULL);");
+  return sql.append(create_view(history_view(table), table));
 }
 
 void check_schema(Connection& db) {

@@ -6,7 +6,7 @@
 namespace easyretry::storage::sqlite {
 namespace {
 
-constexpr std::string_view kPrefix = "retry_task_history_";
+constexpr std::string_view kPrefix = "retry_state_";
 constexpr int kMonths = 12;
 
 }  // namespace
@@ -29,6 +29,10 @@ std::string history_table(Month month) {
   const int digits = count / kMonths * 100 + count % kMonths + 1;
   std::string number = std::to_string(digits);
   return std::string{kPrefix} + std::string(6 - std::min<std::size_t>(6, number.size()), '0') + number;
+}
+
+std::string history_view(const std::string& table) {
+  return "retry_task_history_" + table.substr(kPrefix.size());
 }
 
 std::optional<Month> month_of_table(std::string_view table) {

@@ -1,5 +1,6 @@
 #pragma once
-// History goes by the month of the finish, UTC: retry_task_history_202603.
+// History goes by the month of the finish, UTC: retry_state_202603, with what was asked for as
+// retry_task_history_202603.
 
 #include <optional>
 #include <string>
@@ -15,6 +16,7 @@ enum class Month : int {};
 Month month_of(TimePoint time);
 TimePoint begin_of(Month month);
 std::string history_table(Month month);
+std::string history_view(const std::string& table);
 std::optional<Month> month_of_table(std::string_view table);  // nullopt: not a history table
 
 }  // namespace easyretry::storage::sqlite

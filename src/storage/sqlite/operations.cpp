@@ -12,9 +12,11 @@ std::int64_t number(TaskId id) {
 
 }  // namespace
 
-Operations::Operations(Connection& db, Lookup& lookup, HistoryTables& tables, History history, GrowingIds& ids)
+Operations::Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTables& tables, History history,
+                       GrowingIds& ids)
     : db_(db),
       lookup_(lookup),
+      calls_(calls),
       tables_(tables),
       history_(history),
       ids_(ids),
@@ -28,17 +30,14 @@ Applied Operations::cancel(std::span<const TaskId> ids, Cancel how, TimePoint no
 }
 
 bool Operations::end(TaskId id, TimePoint now) {
-  if (!keeps(history_, Outcome::cancelled)) return forget(id);
-  Statement& move = tables_.cancel(now).bind(1, number(id)).bind(3, to_ms(now)).bind_null(4);
-  move.bind(5, to_string(Outcome::cancelled)).run();
-  return remove_.bind(1, number(id)).run() == 1;
-}
-
-bool Operations::forget(TaskId id) {
-  const auto entry = lookup_.of_live(id);
-  if (!entry) return false;
-  lookup_.remove(id, *entry);
-  return remove_.bind(1, number(id)).run() == 1;
+  const bool kept = keeps(history_, Outcome::cancelled);
+  if (kept) {
+    Statement& move = tables_.cancel(now).bind(1, number(id)).bind(3, to_ms(now)).bind_null(4);
+    move.bind(5, to_string(Outcome::cancelled)).run();
+  }
+  if (remove_.bind(1, number(id)).run() == 0) return false;
+  if (!kept) calls_.remove(id);
+  return true;
 }
 
 bool Operations::tell(TaskId id, TimePoint now) {
@@ -57,7 +56,7 @@ std::vector<std::optional<TaskId>> Operations::requeue(std::span<const TaskId> i
 }
 
 std::optional<TaskId> Operations::requeue_from(const std::string& table, TaskId id, TimePoint now) {
-  enum Column : int { kShard, kSpace, kKey, kBusinessId };
+  enum Column : int { kShard, kSpace, kKey };
   Statement ended = db_.prepare(sql::finished_identity(table));
   ended.bind(1, number(id));
   Rows found{ended};
@@ -65,7 +64,7 @@ std::optional<TaskId> Operations::requeue_from(const std::string& table, TaskId 
   const TaskId fresh = ids_.next(now, ShardId{static_cast<std::uint16_t>(ended.integer(kShard))});
   Statement start = db_.prepare(sql::requeue_from(table));
   if (start.bind(1, number(id)).bind(2, number(fresh)).bind(3, to_ms(now)).run() == 0) return std::nullopt;
-  lookup_.add(fresh, Lookup::entry_for(ended.text(kKey), ended.text(kBusinessId)));
+  calls_.copy(id, fresh, now);
   return fresh;
 }
 

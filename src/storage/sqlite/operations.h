@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "storage/history.h"
+#include "storage/sqlite/calls.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/history_tables.h"
 #include "storage/sqlite/inserts.h"
-#include "storage/sqlite/lookup.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::sqlite {
@@ -16,18 +16,18 @@ namespace easyretry::storage::sqlite {
 // What people ask for: the write side of `cancel` and `requeue`.
 class Operations {
  public:
-  Operations(Connection& db, Lookup& lookup, HistoryTables& tables, History history, GrowingIds& ids);
+  Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTables& tables, History history, GrowingIds& ids);
   Applied cancel(std::span<const TaskId> ids, Cancel how, TimePoint now);
   std::vector<std::optional<TaskId>> requeue(std::span<const TaskId> ids, TimePoint now);
 
  private:
   bool end(TaskId id, TimePoint now);
-  bool forget(TaskId id);
   bool tell(TaskId id, TimePoint now);
   std::optional<TaskId> requeue_from(const std::string& table, TaskId id, TimePoint now);
 
   Connection& db_;
   Lookup& lookup_;
+  Calls& calls_;
   HistoryTables& tables_;
   const History history_;
   GrowingIds& ids_;

@@ -16,7 +16,7 @@ namespace {
 constexpr int kCacheKib = 4 * 1024;
 
 std::vector<std::string> tables_of(const TaskQuery& query, Connection& db) {
-  return query.finished ? history_tables(db) : std::vector<std::string>{"retry_task"};
+  return query.finished ? history_tables(db) : std::vector<std::string>{"retry_state"};
 }
 
 // Runs body(table, part) for every place where tasks like these may be.

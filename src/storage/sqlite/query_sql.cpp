@@ -31,10 +31,10 @@ std::vector<QuerySql::Part> QuerySql::parts() const {
 }
 
 // CROSS JOIN: SQLite would otherwise be free to walk the table and to look into the lookup for each row.
-std::string QuerySql::from(const std::string& table, Part part) const {
-  if (!part) return " FROM " + table + where_;
+std::string QuerySql::from(const std::string& tasks, Part part) const {
+  if (!part) return " FROM " + tasks + where_;
   const std::int64_t hash = lookup_hash(query_.key.empty() ? query_.business_id : query_.key);
-  return " FROM retry_lookup CROSS JOIN " + table + " USING (id)" + where_ +
+  return " FROM retry_lookup CROSS JOIN " + tasks + where_ +
          " AND part = " + std::to_string(static_cast<std::int64_t>(*part)) + " AND hash = " + std::to_string(hash);
 }
 
@@ -42,7 +42,7 @@ std::string QuerySql::page(const std::string& table, Part part) const {
   const std::size_t after = texts_.size() + 1;
   std::string sql = "SELECT " + (query_.finished ? finished_columns() : live_columns());
   // By the due index it would have to read and sort the whole namespace for its first page.
-  sql.append(from(part ? table : table + " NOT INDEXED", part));
+  sql.append(from(table + (part ? " USING (id)" : " NOT INDEXED") + kWithCall, part));
   sql.append(" AND id > ?").append(std::to_string(after));
   return sql.append(" ORDER BY id LIMIT ?").append(std::to_string(after + 1));
 }
@@ -56,7 +56,8 @@ void QuerySql::bind_page(Statement& statement) const {
 }
 
 std::string QuerySql::count(const std::string& table, Part part) const {
-  return "SELECT count(*)" + from(table, part);
+  const bool asks_for_calls = part || !query_.business_type.empty();
+  return "SELECT count(*)" + from(table + (part ? " USING (id)" : "") + (asks_for_calls ? kWithCall : ""), part);
 }
 
 void QuerySql::bind_count(Statement& statement) const {

@@ -32,7 +32,7 @@ class QuerySql {
 
  private:
   void equal(std::string_view column, std::string_view text);
-  std::string from(const std::string& table, Part part) const;
+  std::string from(const std::string& tasks, Part part) const;
 
   const TaskQuery& query_;
   std::string where_ = " WHERE TRUE";

@@ -23,10 +23,11 @@ Session::Session(Connection opened, const SqliteOptions& options, GrowingIds& id
       commit(db.prepare("COMMIT")),
       history(db),
       lookup(db),
-      inserts(db, lookup, ids, options.total_shards),
+      calls(db, lookup),
+      inserts(db, lookup, calls, ids, options.total_shards),
       claims(db),
-      settlements(db, lookup, history, options.history),
-      operations(db, lookup, history, options.history, ids) {
+      settlements(db, calls, history, options.history),
+      operations(db, lookup, calls, history, options.history, ids) {
   // Replaces SQLite's own checkpoint at commit: ours runs when the callers of the group have been answered.
   sqlite3_wal_hook(db.get(), remember_wal_pages, &wal_pages);
 }

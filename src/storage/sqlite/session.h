@@ -29,6 +29,7 @@ struct Session {
   Statement commit;
   HistoryTables history;
   Lookup lookup;
+  Calls calls;
   Inserts inserts;
   Claims claims;
   Settlements settlements;

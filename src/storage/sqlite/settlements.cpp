@@ -21,8 +21,8 @@ Statement& bind_common(Statement& statement, const Settlement& settlement, TimeP
 
 }  // namespace
 
-Settlements::Settlements(Connection& db, Lookup& lookup, HistoryTables& tables, History history)
-    : lookup_(lookup),
+Settlements::Settlements(Connection& db, Calls& calls, HistoryTables& tables, History history)
+    : calls_(calls),
       tables_(tables),
       history_(history),
       retry_(db.prepare(sql::retry())),
@@ -69,9 +69,8 @@ bool Settlements::finish(const Settlement& settlement, TimePoint now) {
 }
 
 bool Settlements::forget(const Ticket& ticket) {
-  const auto entry = lookup_.of_live(ticket.id);
-  if (!entry || bind_ticket(forget_, ticket).run() == 0) return false;
-  lookup_.remove(ticket.id, *entry);
+  if (bind_ticket(forget_, ticket).run() == 0) return false;
+  calls_.remove(ticket.id);
   return true;
 }
 

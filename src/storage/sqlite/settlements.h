@@ -3,9 +3,9 @@
 #include <span>
 
 #include "storage/history.h"
+#include "storage/sqlite/calls.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/history_tables.h"
-#include "storage/sqlite/lookup.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::sqlite {
@@ -13,7 +13,7 @@ namespace easyretry::storage::sqlite {
 // The write side of `settle`.
 class Settlements {
  public:
-  Settlements(Connection& db, Lookup& lookup, HistoryTables& tables, History history);
+  Settlements(Connection& db, Calls& calls, HistoryTables& tables, History history);
   Applied settle(std::span<const Settlement> settlements, TimePoint now);
 
  private:
@@ -22,7 +22,7 @@ class Settlements {
   bool finish(const Settlement& settlement, TimePoint now);
   bool forget(const Ticket& ticket);
 
-  Lookup& lookup_;
+  Calls& calls_;
   HistoryTables& tables_;
   const History history_;
   Statement retry_;

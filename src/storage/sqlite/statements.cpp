@@ -17,20 +17,19 @@ constexpr std::string_view kLastErrorMsg = "coalesce(?4, last_error_msg)";
 
 // Goes to history as it is.
 constexpr std::string_view kCarried =
-    "id, method_name, next_retry_time, shard, namespace, task_key, stage, attempt_count, callback_count, crash_count, "
-    "delivery_count, generation, created_at, max_attempts, deadline, max_retry_duration, backoff_strategy, "
-    "business_type, business_id, payload_version, params_json, result_json, tags, traceparent, progress";
+    "id, method_name, next_retry_time, shard, namespace, stage, attempt_count, callback_count, crash_count, "
+    "delivery_count, result_json, progress";
 
 // Goes from history into the next generation as it is.
 constexpr std::string_view kInherited =
-    "method_name, shard, namespace, task_key, first_failed_at, last_error_time, last_error_msg, max_attempts, "
-    "max_retry_duration, backoff_strategy, business_type, business_id, payload_version, params_json, tags, "
-    "traceparent, "
-    "progress";
+    "method_name, shard, namespace, first_failed_at, last_error_time, last_error_msg, progress";
+constexpr std::string_view kInheritedCall =
+    "task_key, max_attempts, max_retry_duration, backoff_strategy, business_type, business_id, payload_version, "
+    "params_json, tags, traceparent";
 
 constexpr std::string_view kLoad =
     "SELECT id, version, next_retry_time, status, lease_until, method_name "
-    "FROM retry_task INDEXED BY retry_task_due WHERE namespace = ?1 AND shard = ?2 ";
+    "FROM retry_state INDEXED BY retry_state_due WHERE namespace = ?1 AND shard = ?2 ";
 
 template <class... Parts>
 std::string joined(Parts... parts) {
@@ -42,7 +41,7 @@ std::string joined(Parts... parts) {
 // Back to pending; whoever held the old version holds nothing any more.
 std::string released(std::string_view changes) {
   return joined(
-      "UPDATE retry_task SET status = 'PENDING', version = version + 1, locked_by = NULL, locked_at = NULL, "
+      "UPDATE retry_state SET status = 'PENDING', version = version + 1, locked_by = NULL, locked_at = NULL, "
       "lease_until = 0, updated_at = ?3",
       changes);
 }
@@ -60,29 +59,53 @@ std::string move_into(const std::string& history, std::string_view where) {
       ", version, status, outcome, updated_at, finished_at, first_failed_at, last_error_time, last_error_msg) "
       "SELECT ",
       kCarried, ", version + 1, 'FINISHED', ?5, ?3, ?3, ", kFirstFailedAt, ", ", kLastErrorTime, ", ", kLastErrorMsg,
-      " FROM retry_task", where);
+      " FROM retry_state", where);
+}
+
+// ?1 of them, or none where there are no more than that.
+std::string oldest_of(const std::string& history) {
+  return joined(" WHERE id < (SELECT id FROM ", history, " ORDER BY id LIMIT 1 OFFSET ?1)");
 }
 
 }  // namespace
 
 std::string insert() {
-  return "INSERT INTO retry_task (id, version, status, namespace, task_key, shard, method_name, next_retry_time, "
-         "updated_at, created_at, business_type, business_id, max_attempts, deadline, max_retry_duration, "
-         "backoff_strategy, payload_version, params_json, tags, traceparent, attempt_count, delivery_count, "
-         "first_failed_at, last_error_time, last_error_msg, locked_by, locked_at, lease_until) "
-         "VALUES (?1, 1, ?18, ?2, ?3, ?4, ?5, ?6, ?7, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?19, ?19, "
-         "?20, ?20, ?21, ?22, ?23, ?24) "
-         "ON CONFLICT DO NOTHING";
+  return "INSERT INTO retry_state (id, version, status, namespace, shard, method_name, next_retry_time, updated_at, "
+         "attempt_count, delivery_count, first_failed_at, last_error_time, last_error_msg, locked_by, locked_at, "
+         "lease_until) "
+         "VALUES (?1, 1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?8, ?9, ?9, ?10, ?11, ?12, ?13) ON CONFLICT DO NOTHING";
+}
+
+// A call without a task, which only a hand can have left, must not keep a task from being stored.
+std::string insert_call() {
+  return "INSERT OR REPLACE INTO retry_call (id, task_key, created_at, business_type, business_id, max_attempts, "
+         "deadline, max_retry_duration, backoff_strategy, payload_version, params_json, tags, traceparent) "
+         "VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13)";
 }
 
 std::string update_rules() {
-  return "UPDATE retry_task SET updated_at = ?2, max_attempts = ?3, deadline = ?4, max_retry_duration = ?5, "
-         "backoff_strategy = ?6 WHERE id = ?1";
+  return "UPDATE retry_call SET max_attempts = ?2, deadline = ?3, max_retry_duration = ?4, backoff_strategy = ?5 "
+         "WHERE id = ?1";
+}
+
+std::string copy_call() {
+  return joined("INSERT OR REPLACE INTO retry_call (", kInheritedCall,
+                ", deadline, id, generation, created_at) SELECT ", kInheritedCall,
+                ", CASE WHEN deadline > ?3 THEN deadline END, ?2, generation + 1, ?3 FROM retry_call WHERE id = ?1");
+}
+
+std::string call_texts() {
+  return "SELECT task_key, business_id FROM retry_call WHERE id = ?1";
+}
+
+std::string remove_call() {
+  return "DELETE FROM retry_call WHERE id = ?1";
 }
 
 std::string bearers() {
-  return "SELECT l.id, t.id IS NULL, t.namespace = ?2 AND t.task_key = ?3, t.version, t.next_retry_time "
-         "FROM retry_lookup l LEFT JOIN retry_task t ON t.id = l.id WHERE l.part = 0 AND l.hash = ?1";
+  return "SELECT l.id, t.id IS NULL, t.namespace = ?2 AND c.task_key = ?3, t.version, t.next_retry_time "
+         "FROM retry_lookup l LEFT JOIN retry_state t ON t.id = l.id LEFT JOIN retry_call c ON c.id = t.id "
+         "WHERE l.part = 0 AND l.hash = ?1";
 }
 
 // A double, which only a hand can have made, must not keep a key from being used.
@@ -98,10 +121,6 @@ std::string remove_from_lookup() {
   return "DELETE FROM retry_lookup WHERE part = ?1 AND hash = ?2 AND id = ?3";
 }
 
-std::string lookup_texts() {
-  return "SELECT task_key, business_id FROM retry_task WHERE id = ?1";
-}
-
 std::string lookup_place() {
   return "SELECT part, hash, id FROM retry_lookup WHERE (part, hash, id) > (?1, ?2, ?3) "
          "ORDER BY part, hash, id LIMIT 1 OFFSET ?4 - 1";
@@ -110,7 +129,7 @@ std::string lookup_place() {
 std::string sweep_lookup(const std::vector<std::string>& histories) {
   std::string sql =
       "DELETE FROM retry_lookup WHERE (part, hash, id) > (?1, ?2, ?3) AND (part, hash, id) <= (?4, ?5, ?6) "
-      "AND id < ?7 AND NOT EXISTS (SELECT 1 FROM retry_task t WHERE t.id = retry_lookup.id)";
+      "AND id < ?7 AND NOT EXISTS (SELECT 1 FROM retry_state t WHERE t.id = retry_lookup.id)";
   for (const std::string& history : histories) {
     sql.append(" AND NOT EXISTS (SELECT 1 FROM ").append(history).append(" h WHERE h.id = retry_lookup.id)");
   }
@@ -126,7 +145,7 @@ std::string load_later() {
 }
 
 std::string claim() {
-  return "UPDATE retry_task SET status = 'RUNNING', version = version + 1, "
+  return "UPDATE retry_state SET status = 'RUNNING', version = version + 1, "
          "attempt_count = attempt_count + (status = 'PENDING' AND stage = 'RUN'), "
          "callback_count = callback_count + (status = 'PENDING' AND stage <> 'RUN'), "
          "crash_count = crash_count + (status <> 'PENDING'), delivery_count = delivery_count + 1, "
@@ -136,11 +155,11 @@ std::string claim() {
 }
 
 std::string live_record() {
-  return joined("SELECT ", live_columns(), " FROM retry_task WHERE id = ?1");
+  return joined("SELECT ", live_columns(), " FROM retry_state", kWithCall, " WHERE id = ?1");
 }
 
 std::string renew() {
-  return joined("UPDATE retry_task SET lease_until = ?4, updated_at = ?3, progress = coalesce(?5, progress)", kHeld);
+  return joined("UPDATE retry_state SET lease_until = ?4, updated_at = ?3, progress = coalesce(?5, progress)", kHeld);
 }
 
 std::string hand_back() {
@@ -163,7 +182,7 @@ std::string advance() {
 }
 
 std::string forget() {
-  return joined("DELETE FROM retry_task", kHeld);
+  return joined("DELETE FROM retry_state", kHeld);
 }
 
 std::string finish_into(const std::string& history) {
@@ -171,7 +190,7 @@ std::string finish_into(const std::string& history) {
 }
 
 std::string remove() {
-  return "DELETE FROM retry_task WHERE id = ?1";
+  return "DELETE FROM retry_state WHERE id = ?1";
 }
 
 std::string cancel_and_tell() {
@@ -184,27 +203,32 @@ std::string cancel_into(const std::string& history) {
 }
 
 std::string finished_record(const std::string& history) {
-  return joined("SELECT ", finished_columns(), " FROM ", history, " WHERE id = ?1");
+  return joined("SELECT ", finished_columns(), " FROM ", history, kWithCall, " WHERE id = ?1");
 }
 
 std::string finished_identity(const std::string& history) {
-  return joined("SELECT shard, namespace, task_key, business_id FROM ", history, " WHERE id = ?1");
+  return joined("SELECT shard, namespace, task_key FROM ", history, " JOIN retry_call USING (id) WHERE id = ?1");
 }
 
 std::string requeue_from(const std::string& history) {
-  return joined("INSERT INTO retry_task (", kInherited,
-                ", deadline, id, version, status, generation, next_retry_time, created_at, updated_at) SELECT ",
-                kInherited,
-                ", CASE WHEN deadline > ?3 THEN deadline END, ?2, 1, 'PENDING', generation + 1, ?3, ?3, ?3 FROM ",
-                history, " WHERE id = ?1 ON CONFLICT DO NOTHING");
+  return joined("INSERT INTO retry_state (", kInherited, ", id, version, status, next_retry_time, updated_at) SELECT ",
+                kInherited, ", ?2, 1, 'PENDING', ?3, ?3 FROM ", history, " WHERE id = ?1 ON CONFLICT DO NOTHING");
 }
 
 std::string shorten(const std::string& history) {
-  return joined("DELETE FROM ", history, " WHERE id < (SELECT id FROM ", history, " ORDER BY id LIMIT 1 OFFSET ?1)");
+  return joined("DELETE FROM ", history, oldest_of(history));
+}
+
+std::string remove_calls_of(const std::string& history) {
+  return joined("DELETE FROM retry_call WHERE id IN (SELECT id FROM ", history, ")");
+}
+
+std::string shorten_calls(const std::string& history) {
+  return joined("DELETE FROM retry_call WHERE id IN (SELECT id FROM ", history, oldest_of(history), ")");
 }
 
 std::string history_tables() {
-  return "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'retry_task_history_[0-9]*' ORDER BY name";
+  return "SELECT name FROM sqlite_schema WHERE type = 'table' AND name GLOB 'retry_state_[0-9]*' ORDER BY name";
 }
 
 }  // namespace easyretry::storage::sqlite::sql

@@ -6,28 +6,34 @@
 
 namespace easyretry::storage::sqlite::sql {
 
-// ?1 id ?2 namespace ?3 key ?4 shard ?5 handler ?6 due ?7 now ?8 business type ?9 business id ?10 max attempts
-// ?11 deadline ?12 max duration ?13 backoff ?14 payload version ?15 payload ?16 tags ?17 traceparent ?18 status
-// ?19 attempts ?20 failed at ?21 error ?22 owner ?23 locked at ?24 lease until.
-// Adds to retry_task_due; changes nothing where the id is taken. Whether the key is free, bearers() says.
+// ?1 id ?2 status ?3 namespace ?4 shard ?5 handler ?6 due ?7 now ?8 attempts ?9 failed at ?10 error ?11 owner
+// ?12 locked at ?13 lease until.
+// Adds to retry_state_due; changes nothing where the id is taken. Whether the key is free, bearers() says.
 std::string insert();
-std::string update_rules();  // ?1 id ?2 now ?3 max attempts ?4 deadline ?5 max duration ?6 backoff
+
+// What was asked for, by the primary key.
+// ?1 id ?2 key ?3 now ?4 business type ?5 business id ?6 max attempts ?7 deadline ?8 max duration ?9 backoff
+// ?10 payload version ?11 payload ?12 tags ?13 traceparent
+std::string insert_call();
+std::string update_rules();  // ?1 id ?2 max attempts ?3 deadline ?4 max duration ?5 backoff
+std::string copy_call();     // ?1 id ?2 id of the next generation ?3 now
+std::string call_texts();    // ?1 id: key and business id
+std::string remove_call();   // ?1 id
 
 // The lookup, by its primary key.
 // ?1 hash ?2 namespace ?3 key: all that have an entry among the keys; for each its id, whether it is gone from
-// retry_task, whether it has this very namespace and key, and its version and due time.
+// retry_state, whether it has this very namespace and key, and its version and due time.
 std::string bearers();
 std::string make_former();         // ?1 hash ?2 id
 std::string add_to_lookup();       // ?1 part ?2 hash ?3 id
 std::string remove_from_lookup();  // ?1 part ?2 hash ?3 id
-std::string lookup_texts();        // ?1 id: key and business id of a live task
 // ?1 part ?2 hash ?3 id ?4 how many: the entry that many places further on.
 std::string lookup_place();
 // ?1 to ?3 after, ?4 to ?6 until which entry; ?7 only ids below this one: the others are of younger tasks, and to probe
 // for them would read all over the tables. Removes what is neither live nor in one of the histories.
 std::string sweep_lookup(const std::vector<std::string>& histories);
 
-// Both walk retry_task_due forward from a cursor: no sort, and nothing that is due later is looked at. Two statements,
+// Both walk retry_state_due forward from a cursor: no sort, and nothing that is due later is looked at. Two statements,
 // because SQLite 3.40 seeks (next_retry_time, id) > (?, ?) by the time alone and then walks all that are due together.
 std::string load_same_time();  // ?1 namespace ?2 shard ?3 due ?4 after id
 std::string load_later();      // ?1 namespace ?2 shard ?3 due after ?4 until
@@ -53,11 +59,14 @@ std::string cancel_and_tell();                        // ?1 id ?3 now ?5 outcome
 std::string cancel_into(const std::string& history);  // ?1 id ?3 now ?5 outcome; then remove()
 
 std::string finished_record(const std::string& history);    // ?1 id
-std::string finished_identity(const std::string& history);  // ?1 id: shard, namespace, key, business id
+std::string finished_identity(const std::string& history);  // ?1 id: shard, namespace, key
 // ?1 finished id ?2 new id ?3 now. Changes nothing where the new id is taken.
 std::string requeue_from(const std::string& history);
 
-std::string shorten(const std::string& history);  // ?1 rows: the oldest go; none where there are fewer
+std::string remove_calls_of(const std::string& history);
+// ?1 rows: the oldest go; none where there are fewer. Their calls first.
+std::string shorten_calls(const std::string& history);
+std::string shorten(const std::string& history);
 
 std::string history_tables();  // names, oldest month first
 

@@ -9,7 +9,7 @@ namespace easyretry::storage::sqlite {
 namespace {
 
 TaskId highest_id(Connection& db) {
-  std::int64_t highest = db.integer("SELECT max(id) FROM retry_task");
+  std::int64_t highest = db.integer("SELECT max(id) FROM retry_state");
   for (const std::string& table : history_tables(db)) {
     highest = std::max(highest, db.integer("SELECT max(id) FROM " + table));
   }

@@ -110,7 +110,7 @@ TEST_F(Encrypted, RowsThatWereSwappedAreParked) {
     one = pay.submit("one");
     two = pay.submit("two");
   }
-  sql("UPDATE retry_task SET params_json = (SELECT params_json FROM retry_task WHERE id = " + to_string(two) +
+  sql("UPDATE retry_call SET params_json = (SELECT params_json FROM retry_task WHERE id = " + to_string(two) +
       ") WHERE id = " + to_string(one));
   std::vector<std::string> seen;
   auto engine = open(options("a", {key("a", '1')}));

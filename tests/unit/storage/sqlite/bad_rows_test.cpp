@@ -28,7 +28,7 @@ class SqliteBadRows : public SqliteTest {
     return ids;
   }
   void edit(TaskId id, const std::string& set) {
-    by_hand("UPDATE retry_task SET " + set + " WHERE id = " + to_string(id));
+    by_hand("UPDATE retry_state SET " + set + " WHERE id = " + to_string(id));
   }
 };
 
@@ -40,7 +40,7 @@ TEST_F(SqliteBadRows, LoadPassesThemOver) {
     const Inserted after = insert(a_task());
     edit(bad.id, nonsense);
     EXPECT_THAT(loaded(), ElementsAre(before.id, after.id)) << nonsense;
-    by_hand("DELETE FROM retry_task");
+    by_hand("DELETE FROM retry_state");
   }
 }
 
@@ -56,15 +56,32 @@ TEST_F(SqliteBadRows, TheRestOfABatchIsClaimed) {
 
 TEST_F(SqliteBadRows, AreStillShown) {
   const Inserted bad = insert(a_task().key("odd"));
-  edit(bad.id,
-       "status = 'BROKEN', stage = 7, outcome = 'MAYBE', version = -1, params_json = NULL, created_at = 'once', "
-       "attempt_count = 99999999999, business_id = x'fe'");
+  edit(bad.id, "status = 'BROKEN', stage = 7, outcome = 'MAYBE', version = -1, attempt_count = 99999999999");
+  by_hand("UPDATE retry_call SET params_json = NULL, created_at = 'once', business_id = x'fe'");
   const auto found = must(store().find({&bad.id, 1}));
   ASSERT_EQ(found.size(), 1U);
   EXPECT_EQ(found[0].info.key, "odd");
   EXPECT_EQ(found[0].info.version, -1);
   EXPECT_EQ(found[0].payload, "");
   EXPECT_EQ(must(store().list({.key = "odd"})).size(), 1U);
+}
+
+TEST_F(SqliteBadRows, ATaskWhoseCallIsGoneIsClaimedWithoutArgumentsAndCanEnd) {
+  const Inserted task = insert(a_task());
+  by_hand("DELETE FROM retry_call");
+  const TaskRecord record = claim(task);
+  EXPECT_EQ(record.payload, "");
+  EXPECT_THAT(settle(record, Settlement::Kind::finish).applied, ElementsAre(true));
+  EXPECT_EQ(must(store().find({&task.id, 1})).size(), 1U);
+}
+
+TEST_F(SqliteBadRows, ACallThatBelongsToNoTaskIsInNobodysWay) {
+  by_hand(
+      "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) "
+      "INSERT INTO retry_call (id, task_key, created_at, max_attempts) "
+      "SELECT i, 'left over', 0, 1 FROM n");
+  EXPECT_TRUE(insert(a_task().key("left over")).created);
+  EXPECT_EQ(must(store().list({})).size(), 1U);
 }
 
 TEST_F(SqliteBadRows, CanBeCancelled) {
@@ -80,7 +97,7 @@ TEST_F(SqliteBadRows, NullsWhereNoneShouldBeArePassedOver) {
   close();
   by_hand(
       "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, ' NOT NULL', '') "
-      "WHERE name = 'retry_task'");
+      "WHERE name = 'retry_state'");
   SqliteOptions one_shard = options();
   one_shard.total_shards = 1;
   open(one_shard);
@@ -90,7 +107,7 @@ TEST_F(SqliteBadRows, NullsWhereNoneShouldBeArePassedOver) {
     edit(bad.id, std::string{column} + " = NULL");
     EXPECT_THAT(loaded(), ElementsAre(good.id)) << column;
     EXPECT_EQ(must(store().find({&bad.id, 1})).size(), 1U);
-    by_hand("DELETE FROM retry_task");
+    by_hand("DELETE FROM retry_state");
   }
 }
 

@@ -34,10 +34,10 @@ TEST_F(SqliteClaimedRows, AreGivenAsTheClaimLeftThem) {
 TEST_F(SqliteClaimedRows, AreLeftOutWhereSomeoneChangedThem) {
   for (const char* change :
        {"version = version + 1", "status = 'PENDING'", "locked_by = 'another'", "locked_by = NULL"}) {
-    by_hand("CREATE TABLE before AS SELECT * FROM retry_task");
-    by_hand(std::string{"UPDATE retry_task SET "} + change);
+    by_hand("CREATE TABLE before AS SELECT * FROM retry_state");
+    by_hand(std::string{"UPDATE retry_state SET "} + change);
     EXPECT_THAT(read(), IsEmpty()) << change;
-    by_hand("DELETE FROM retry_task; INSERT INTO retry_task SELECT * FROM before; DROP TABLE before");
+    by_hand("DELETE FROM retry_state; INSERT INTO retry_state SELECT * FROM before; DROP TABLE before");
     EXPECT_THAT(read(), SizeIs(1));
   }
 }

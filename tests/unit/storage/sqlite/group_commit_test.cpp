@@ -60,7 +60,7 @@ TEST_F(SqliteGroupCommit, ConcurrentInsertsShareCommits) {
 TEST_F(SqliteGroupCommit, ABadWriteHurtsNobodyElseInItsGroup) {
   open_sqlite(options(), gate);
   by_hand(
-      "CREATE TRIGGER poison BEFORE INSERT ON retry_task WHEN NEW.task_key = 'poison' "
+      "CREATE TRIGGER poison BEFORE INSERT ON retry_call WHEN NEW.task_key = 'poison' "
       "BEGIN SELECT RAISE(ABORT, 'poisoned'); END");
   const auto store = open_sqlite(options(), gate);
   auto all = tasks();

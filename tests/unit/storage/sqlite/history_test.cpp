@@ -25,10 +25,10 @@ class SqliteHistory : public SqliteTest {
 };
 
 TEST(Months, NameTheTableOfTheMonthInUtc) {
-  EXPECT_EQ(history_table(month_of(first_of(2026, 3))), "retry_task_history_202603");
-  EXPECT_EQ(history_table(month_of(first_of(2026, 3) - 1ms)), "retry_task_history_202602");
-  EXPECT_EQ(history_table(month_of(first_of(2026, 1) - 1ms)), "retry_task_history_202512");
-  EXPECT_EQ(history_table(month_of(first_of(2026, 12))), "retry_task_history_202612");
+  EXPECT_EQ(history_table(month_of(first_of(2026, 3))), "retry_state_202603");
+  EXPECT_EQ(history_table(month_of(first_of(2026, 3) - 1ms)), "retry_state_202602");
+  EXPECT_EQ(history_table(month_of(first_of(2026, 1) - 1ms)), "retry_state_202512");
+  EXPECT_EQ(history_table(month_of(first_of(2026, 12))), "retry_state_202612");
 }
 
 TEST(Months, BeginWhereTheOneBeforeEnds) {
@@ -44,8 +44,8 @@ TEST(Months, AreReadBackFromTheName) {
     const Month any{2024 * 12 + month};
     EXPECT_EQ(month_of_table(history_table(any)), any);
   }
-  for (const auto* other : {"retry_task", "retry_task_history_", "retry_task_history_2026", "retry_task_history_202613",
-                            "retry_task_history_202600", "retry_task_history_20260x", "retry_task_history_2026031"}) {
+  for (const auto* other : {"retry_state", "retry_state_", "retry_state_2026", "retry_state_202613",
+                            "retry_state_202600", "retry_state_20260x", "retry_state_2026031"}) {
     EXPECT_FALSE(month_of_table(other)) << other;
   }
 }
@@ -62,7 +62,7 @@ TEST_F(SqliteHistory, AMonthsTableIsMadeWhenItsFirstTaskFinishes) {
   insert(a_task());
   EXPECT_THAT(tables(), IsEmpty());
   finish_in(2026, 3);
-  EXPECT_THAT(tables(), ElementsAre("retry_task_history_202603"));
+  EXPECT_THAT(tables(), ElementsAre("retry_state_202603"));
 }
 
 TEST_F(SqliteHistory, ATaskGoesToTheMonthInWhichItFinished) {
@@ -73,7 +73,7 @@ TEST_F(SqliteHistory, ATaskGoesToTheMonthInWhichItFinished) {
   Settlement done;
   done.ticket = {running.info.id, running.info.version};
   must(store().settle({&done, 1}));
-  EXPECT_THAT(tables(), ElementsAre("retry_task_history_202604"));
+  EXPECT_THAT(tables(), ElementsAre("retry_state_202604"));
 }
 
 TEST_F(SqliteHistory, WithoutHistoryNoTableIsMade) {
@@ -89,8 +89,8 @@ TEST_F(SqliteHistory, KeepDropsOnlyMonthsThatAreOldEnough) {
   for (const unsigned month : {1U, 2U, 3U, 4U, 5U}) finish_in(2026, month);
   clock.set_wall(first_of(2026, 6) - 1ms);
   EXPECT_THAT(must(store().keep()).dropped_tables, ElementsAre("retry_task_history_202601"));
-  EXPECT_THAT(tables(), ElementsAre("retry_task_history_202602", "retry_task_history_202603",
-                                    "retry_task_history_202604", "retry_task_history_202605"));
+  EXPECT_THAT(tables(),
+              ElementsAre("retry_state_202602", "retry_state_202603", "retry_state_202604", "retry_state_202605"));
   EXPECT_EQ(count(true), 4);
   EXPECT_THAT(must(store().keep()).dropped_tables, IsEmpty());
 
@@ -110,14 +110,14 @@ TEST_F(SqliteHistory, KeepCountsMonthsAcrossTheTurnOfTheYear) {
 
 TEST_F(SqliteHistory, KeepLeavesTablesThatAreNotOurs) {
   open();
-  by_hand("CREATE TABLE retry_task_history_notes (text TEXT); CREATE TABLE retry_task_history_190013 (text TEXT)");
+  by_hand("CREATE TABLE retry_state_notes (text TEXT); CREATE TABLE retry_state_190013 (text TEXT)");
   EXPECT_THAT(must(store().keep()).dropped_tables, IsEmpty());
 }
 
 TEST_F(SqliteHistory, WorkGoesOnAfterTheCurrentMonthWasDropped) {
   open();
   finish_in(2026, 6);
-  by_hand("DROP TABLE retry_task_history_202606");
+  by_hand("DROP TABLE retry_state_202606");
   const Inserted task = insert(a_task());
   const TaskRecord running = claim(task);
   Settlement done;
@@ -131,7 +131,7 @@ TEST_F(SqliteHistory, WorkGoesOnAfterTheCurrentMonthWasDropped) {
 TEST_F(SqliteHistory, AFinishThatFailsLeavesTheTaskWhereItWas) {
   open();
   finish_in(2026, 3);
-  by_hand("CREATE TRIGGER stop BEFORE DELETE ON retry_task BEGIN SELECT RAISE(ABORT, 'not now'); END");
+  by_hand("CREATE TRIGGER stop BEFORE DELETE ON retry_state BEGIN SELECT RAISE(ABORT, 'not now'); END");
   const Inserted task = insert(a_task());
   const TaskRecord running = claim(task);
   Settlement done;

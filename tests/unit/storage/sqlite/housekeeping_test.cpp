@@ -11,7 +11,7 @@ using ::testing::SizeIs;
 
 constexpr TimePoint kJanuary{std::chrono::sys_days{std::chrono::year{2026} / 1 / 10}};
 constexpr TimePoint kJune{std::chrono::sys_days{std::chrono::year{2026} / 6 / 10}};
-constexpr auto kTableOfJanuary = "retry_task_history_202601";
+constexpr auto kJanuarysTasks = "retry_task_history_202601";
 
 class SqliteHousekeeping : public SqliteTest {
  protected:
@@ -56,8 +56,9 @@ TEST_F(SqliteHousekeeping, AMonthTakesItsEntriesWithItAndNoOthers) {
   const auto young = insert_many(10);
   end({young.begin(), young.begin() + 5});
 
-  EXPECT_THAT(keep().dropped_tables, ElementsAre(kTableOfJanuary));
+  EXPECT_THAT(keep().dropped_tables, ElementsAre(kJanuarysTasks));
   EXPECT_EQ(entries(), 2 * 30) << "a key and a business id for each";
+  EXPECT_EQ(ask("SELECT count(*) FROM retry_call"), 30);
   for (const bool finished : {false, true}) {
     for (const TaskRecord& record : must(store().list({.finished = finished}))) {
       EXPECT_THAT(must(store().list({.finished = finished, .key = record.info.key})), SizeIs(1));
@@ -79,7 +80,7 @@ TEST_F(SqliteHousekeeping, IsNotHeldUpByEntriesThatStay) {
   end(insert_many(10));
   insert_many(2500);
   clock.set_wall(kJune);
-  EXPECT_THAT(keep().dropped_tables, ElementsAre(kTableOfJanuary));
+  EXPECT_THAT(keep().dropped_tables, ElementsAre(kJanuarysTasks));
 }
 
 TEST_F(SqliteHousekeeping, CostsOneTransactionWhereNoMonthIsOld) {
@@ -91,21 +92,21 @@ TEST_F(SqliteHousekeeping, CostsOneTransactionWhereNoMonthIsOld) {
 
 TEST_F(SqliteHousekeeping, CutShortLeavesTheMonthAndWhatWasSweptStaysSwept) {
   cut_short();
-  EXPECT_EQ(ask("SELECT count(*) FROM " + std::string{kTableOfJanuary}), 3000);
+  EXPECT_EQ(ask("SELECT count(*) FROM " + std::string{kJanuarysTasks}), 3000);
   EXPECT_LT(entries("part = 0"), 1100);
   EXPECT_EQ(entries("part = 2"), 3001);
 }
 
 TEST_F(SqliteHousekeeping, CutShortGoesOnTheNextTime) {
   cut_short();
-  EXPECT_THAT(keep().dropped_tables, ElementsAre(kTableOfJanuary));
+  EXPECT_THAT(keep().dropped_tables, ElementsAre(kJanuarysTasks));
   EXPECT_EQ(entries(), 2) << "of the live task";
 }
 
 TEST_F(SqliteHousekeeping, CutShortByARestartGoesOnAfterIt) {
   cut_short();
   reopen();
-  EXPECT_THAT(keep().dropped_tables, ElementsAre(kTableOfJanuary));
+  EXPECT_THAT(keep().dropped_tables, ElementsAre(kJanuarysTasks));
   EXPECT_EQ(entries(), 2) << "of the live task";
 }
 
@@ -122,7 +123,7 @@ TEST_F(SqliteHousekeeping, ALongSweepSaysThatThereIsMoreToDo) {
     report = keep();
   }
   EXPECT_EQ(calls, 3);
-  EXPECT_THAT(report.dropped_tables, ElementsAre(kTableOfJanuary));
+  EXPECT_THAT(report.dropped_tables, ElementsAre(kJanuarysTasks));
   EXPECT_EQ(entries(), 0);
 }
 

@@ -31,13 +31,6 @@ class SqliteLookup : public SqliteTest {
     by_hand("INSERT INTO retry_lookup VALUES (" + std::to_string(static_cast<std::int64_t>(part)) + ", " +
             std::to_string(lookup_hash(text)) + ", " + to_string(id) + ")");
   }
-  Applied settle(const TaskRecord& running, Settlement::Kind kind, Outcome outcome = Outcome::succeeded) {
-    Settlement settlement;
-    settlement.ticket = {running.info.id, running.info.version};
-    settlement.kind = kind;
-    settlement.outcome = outcome;
-    return must(store().settle({&settlement, 1}));
-  }
   bool cancel(TaskId id) { return must(store().cancel({&id, 1}, Cancel::end)).applied.at(0); }
   void open_with(History history) {
     SqliteOptions wanted = options();
@@ -198,7 +191,8 @@ TEST_F(SqliteLookup, AKeyStoredThroughAnotherConnectionIsTaken) {
   Connection other{file(), Connection::Mode::write};
   Lookup lookup{other};
   GrowingIds ids{1, TaskId{}};
-  Inserts inserts{other, lookup, ids, 64};
+  Calls calls{other, lookup};
+  Inserts inserts{other, lookup, calls, ids, 64};
   const NewTask task = a_task().key("k");
   const auto insert_there = [&] {
     other.run("BEGIN IMMEDIATE");

@@ -127,7 +127,7 @@ TEST_F(SqliteOpen, ATruncatedDatabaseIsRefused) {
 
 TEST_F(SqliteOpen, ADamagedRootPageIsRefused) {
   make_database();
-  damage_page(static_cast<std::size_t>(ask("SELECT rootpage FROM sqlite_schema WHERE name = 'retry_task'")) - 1);
+  damage_page(static_cast<std::size_t>(ask("SELECT rootpage FROM sqlite_schema WHERE name = 'retry_state'")) - 1);
   expect_refused_untouched("damaged: stop, keep a copy, and restore a backup");
 }
 

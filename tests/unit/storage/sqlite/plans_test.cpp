@@ -32,11 +32,11 @@ class SqlitePlans : public SqliteTest {
   std::vector<std::string> opcodes(const std::string& sql) { return column_of("EXPLAIN " + sql, 1); }
 
   // So many tasks of shard 7, all due at once.
-  void add_tasks(int count, TimePoint due, const std::string& prefix) {
+  void add_tasks(int count, TimePoint due) {
     db.run("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " + std::to_string(count) +
-           ") INSERT INTO retry_task (version, status, method_name, next_retry_time, shard, namespace, task_key, "
-           "updated_at, created_at, max_attempts) SELECT 1, 'PENDING', 'pay', " +
-           std::to_string(ms(due)) + ", 7, 'shop', '" + prefix + "' || i, 0, 0, 1 FROM n");
+           ") INSERT INTO retry_state (version, status, method_name, next_retry_time, shard, namespace, "
+           "updated_at) SELECT 1, 'PENDING', 'pay', " +
+           std::to_string(ms(due)) + ", 7, 'shop', 0 FROM n");
   }
   static std::int64_t ms(TimePoint time) { return time.time_since_epoch().count(); }
   static int steps(Statement& load) {
@@ -53,20 +53,21 @@ class SqlitePlans : public SqliteTest {
 
 TEST_F(SqlitePlans, LoadWalksTheDueIndexFromItsCursorWithoutASort) {
   for (const bool statistics : {false, true}) {  // an ANALYZE by hand must not mislead it
-    if (statistics) add_tasks(50, kMarch, "k");
+    if (statistics) add_tasks(50, kMarch);
     if (statistics) db.run("ANALYZE");
     EXPECT_THAT(plan(sql::load_later()),
-                ElementsAre("SEARCH retry_task USING INDEX retry_task_due "
+                ElementsAre("SEARCH retry_state USING INDEX retry_state_due "
                             "(namespace=? AND shard=? AND next_retry_time>? AND next_retry_time<?)"));
     EXPECT_THAT(plan(sql::load_same_time()),
-                ElementsAre("SEARCH retry_task USING INDEX retry_task_due "
+                ElementsAre("SEARCH retry_state USING INDEX retry_state_due "
                             "(namespace=? AND shard=? AND next_retry_time=? AND rowid>?)"));
   }
 }
 
 TEST_F(SqlitePlans, ALiveKeyIsFoundByItsHashAndThenById) {
   EXPECT_THAT(plan(sql::bearers()), ElementsAre("SEARCH l USING PRIMARY KEY (part=? AND hash=?)",
-                                                "SEARCH t USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"));
+                                                "SEARCH t USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+                                                "SEARCH c USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"));
 }
 
 TEST_F(SqlitePlans, EveryChangeOfTheLookupFindsItsEntryByThePrimaryKey) {
@@ -76,23 +77,23 @@ TEST_F(SqlitePlans, EveryChangeOfTheLookupFindsItsEntryByThePrimaryKey) {
 }
 
 TEST_F(SqlitePlans, ASweepOfTheLookupWalksFromPlaceToPlace) {
-  db.run(create_history("retry_task_history_202603"));
+  db.run(create_history("retry_state_202603"));
   EXPECT_THAT(plan(sql::lookup_place()), ElementsAre("SEARCH retry_lookup USING PRIMARY KEY ((part,hash,id)>(?,?,?))"));
-  EXPECT_THAT(plan(sql::shorten("retry_task_history_202603"))[0], HasSubstr("USING INTEGER PRIMARY KEY (rowid<?)"));
-  const auto sweep = plan(sql::sweep_lookup({"retry_task_history_202603"}));
+  EXPECT_THAT(plan(sql::shorten("retry_state_202603"))[0], HasSubstr("USING INTEGER PRIMARY KEY (rowid<?)"));
+  const auto sweep = plan(sql::sweep_lookup({"retry_state_202603"}));
   EXPECT_EQ(sweep[0], "SEARCH retry_lookup USING PRIMARY KEY ((part,hash,id)>(?,?,?) AND (part,hash,id)<(?,?,?))");
   EXPECT_THAT(sweep, ::testing::Contains("SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"));
   EXPECT_THAT(sweep, ::testing::Contains("SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"));
 }
 
 TEST_F(SqlitePlans, EveryChangeOfATaskFindsItsRowByThePrimaryKey) {
-  db.run(create_history("retry_task_history_202603"));
+  db.run(create_history("retry_state_202603"));
   for (const std::string& sql :
        {sql::claim(), sql::live_record(), sql::renew(), sql::retry(), sql::advance(), sql::hand_back(), sql::forget(),
-        sql::remove(), sql::cancel_and_tell(), sql::finish_into("retry_task_history_202603"),
-        sql::cancel_into("retry_task_history_202603"), sql::finished_record("retry_task_history_202603"),
-        sql::requeue_from("retry_task_history_202603")}) {
-    EXPECT_THAT(plan(sql), ElementsAre(HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)"))) << sql;
+        sql::remove(), sql::cancel_and_tell(), sql::finish_into("retry_state_202603"),
+        sql::cancel_into("retry_state_202603"), sql::finished_record("retry_state_202603"),
+        sql::requeue_from("retry_state_202603"), sql::copy_call(), sql::remove_call(), sql::update_rules()}) {
+    EXPECT_THAT(plan(sql), Each(HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)"))) << sql;
   }
 }
 
@@ -103,40 +104,42 @@ TEST_F(SqlitePlans, ClaimRenewAndHandBackTouchNoIndex) {
 }
 
 TEST_F(SqlitePlans, TheOnlyIndexIsThatOfTheDueTime) {
-  db.run(create_history("retry_task_history_202603"));
+  db.run(create_history("retry_state_202603"));
   EXPECT_THAT(column_of("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL", 0),
-              ElementsAre("retry_task_due"));
+              ElementsAre("retry_state_due"));
 }
 
 TEST_F(SqlitePlans, AListGoesByKeyByBusinessOrByIdAndSortsNothing) {
-  db.run(create_history("retry_task_history_202603"));
+  db.run(create_history("retry_state_202603"));
   const auto page = [&](const TaskQuery& query) {
     const QuerySql sql{query};
-    return plan(sql.page(query.finished ? "retry_task_history_202603" : "retry_task", sql.parts().back()));
+    return plan(sql.page(query.finished ? "retry_state_202603" : "retry_state", sql.parts().back()));
   };
   for (const TaskQuery& query :
        {TaskQuery{.key = "k"}, TaskQuery{.space = "shop", .key = "k"}, TaskQuery{.finished = true, .key = "k"},
         TaskQuery{.key = "k", .business_id = "42"}, TaskQuery{.business_id = "42"},
         TaskQuery{.space = "shop", .finished = true, .business_type = "order", .business_id = "42"}}) {
     EXPECT_THAT(page(query), ElementsAre("SEARCH retry_lookup USING PRIMARY KEY (part=? AND hash=? AND id>?)",
+                                         HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)"),
                                          HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)")));
   }
   for (const TaskQuery& query : {TaskQuery{}, TaskQuery{.space = "shop"}, TaskQuery{.space = "shop", .handler = "pay"},
                                  TaskQuery{.space = "shop", .state = TaskState::running}}) {
-    EXPECT_THAT(page(query), ElementsAre(HasSubstr("USING INTEGER PRIMARY KEY (rowid>?)")));
+    EXPECT_THAT(page(query), ElementsAre(HasSubstr("USING INTEGER PRIMARY KEY (rowid>?)"),
+                                         "SEARCH retry_call USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"));
   }
 }
 
 TEST_F(SqlitePlans, ACountOfANamespaceReadsAnIndexAndNoRows) {
   const TaskQuery query{.space = "shop"};
-  EXPECT_THAT(plan(QuerySql{query}.count("retry_task", std::nullopt)), ElementsAre(HasSubstr("USING COVERING INDEX")));
+  EXPECT_THAT(plan(QuerySql{query}.count("retry_state", std::nullopt)), ElementsAre(HasSubstr("USING COVERING INDEX")));
 }
 
 TEST_F(SqlitePlans, ALoadCostsNothingForTasksThatAreNotDue) {
-  add_tasks(10, kMarch, "due");
-  add_tasks(1000, kMarch + 1h, "few");
+  add_tasks(10, kMarch);
+  add_tasks(1000, kMarch + 1h);
   const int with_few = steps_of_a_load();
-  add_tasks(100'000, kMarch + 1h, "many");
+  add_tasks(100'000, kMarch + 1h);
   EXPECT_EQ(steps_of_a_load(), with_few);
 }
 
@@ -158,8 +161,8 @@ TEST_F(SqliteTest, LoadGivesTheTasksOfAllShardsInTheOrderOfTheirTurn) {
 }
 
 TEST_F(SqlitePlans, APageCostsNothingForTheTasksBeforeItThatAreDueAtTheSameTime) {
-  add_tasks(20'000, kMarch, "k");
-  const auto last = db.integer("SELECT max(id) FROM retry_task");
+  add_tasks(20'000, kMarch);
+  const auto last = db.integer("SELECT max(id) FROM retry_state");
   Statement load = db.prepare(sql::load_same_time());
   load.bind(1, "shop").bind(2, 7).bind(3, ms(kMarch)).bind(4, last - 10);
   EXPECT_LT(steps(load), 200);

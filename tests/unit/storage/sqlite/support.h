@@ -84,12 +84,15 @@ class SqliteTest : public ::testing::Test {
     const Ticket ticket{task.id, task.version};
     return must(store().claim({.tickets = {&ticket, 1}, .owner = "worker", .lease = 30s})).won.at(0);
   }
+  Applied settle(const TaskRecord& running, Settlement::Kind kind, Outcome outcome = Outcome::succeeded) {
+    Settlement settlement;
+    settlement.ticket = {running.info.id, running.info.version};
+    settlement.kind = kind;
+    settlement.outcome = outcome;
+    return must(store().settle({&settlement, 1}));
+  }
   void finish(const NewTask& task, Outcome outcome = Outcome::succeeded) {
-    const TaskRecord running = claim(insert(task));
-    Settlement done;
-    done.ticket = {running.info.id, running.info.version};
-    done.outcome = outcome;
-    must(store().settle({&done, 1}));
+    settle(claim(insert(task)), Settlement::Kind::finish, outcome);
   }
   std::int64_t count(bool finished = false) { return must(store().count({.finished = finished})); }
 
