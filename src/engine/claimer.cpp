@@ -14,7 +14,8 @@ constexpr std::size_t kBatchesInFlight = 4;
 }  // namespace
 
 Claimer::Claimer(Context& context, Holdings& holdings, Workers& workers)
-    : context_(context),
+    : bell(context.claiming),
+      context_(context),
       holdings_(holdings),
       workers_(workers),
       wheel_(context.store_now(), context.options.window + kSlack),

@@ -46,7 +46,7 @@ class Claimer {
   // Entries for which `gone` holds leave memory at the next step.
   void forget(std::function<bool(const WheelEntry&)> gone);
 
-  Bell bell;
+  Bell& bell;
   Bell* loader_bell = nullptr;
 
  private:

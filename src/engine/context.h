@@ -8,6 +8,7 @@
 #include <easyretry/options.h>
 
 #include "base/random.h"
+#include "engine/bell.h"
 #include "engine/counters.h"
 #include "engine/events.h"
 #include "engine/execution.h"
@@ -55,6 +56,7 @@ struct Context {
   Filters filters{};
   Counters counters{};
   Events events{counters};
+  Bell claiming{};  // the Claimer's. Here, because a worker thread that rings it may outlive the Claimer
 
   TimePoint store_now() const { return store_time.at(clock.steady()); }
 

@@ -38,11 +38,11 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
     : store_(std::move(store)),
       total_shards_(store_->info().total_shards),
       context_(make_context(*store_, clock, std::move(options))),
-      outcomes_(std::make_shared<Outcomes>()),
+      outcomes_(std::make_shared<Outcomes>(context_->options.batch)),
       workers_(workers(context_, outcomes_)),
       claimer(*context_, holdings_, *workers_),
       loader(*context_, claimer, total_shards_),
-      settler(*context_, *outcomes_, holdings_, claimer),
+      settler(*context_, *outcomes_, holdings_, claimer, *workers_),
       renewer(*context_, holdings_),
       keeper(*context_),
       local(std::make_shared<LocalRetries>(*context_, holdings_, *workers_)) {}

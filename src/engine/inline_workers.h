@@ -15,6 +15,7 @@ class InlineWorkers final : public Workers {
   void take(std::vector<RunPtr> runs) override;
   std::size_t size() const override { return 1; }
   std::size_t busy() const override { return waiting_.size(); }
+  std::size_t waiting() const override { return waiting_.size(); }
   std::vector<RunPtr> take_waiting() override { return std::exchange(waiting_, {}); }
 
   // Runs what is waiting; true if there was anything.

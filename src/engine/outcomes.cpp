@@ -9,7 +9,7 @@ void Outcomes::put(RunPtr run, task::Settlement settlement) {
   {
     const std::lock_guard lock{mutex_};
     inbox_.push_back({std::move(run), std::move(settlement)});
-    if (inbox_.size() > 1) return;  // whoever was first has rung
+    if (inbox_.size() != 1 && inbox_.size() != batch_) return;
   }
   bell.ring();
 }
@@ -24,6 +24,11 @@ void Outcomes::take(std::vector<Item>& pending) {
   }
   pending_ = !pending.empty();
   if (!pending_) idle_.notify_all();
+}
+
+std::size_t Outcomes::size() const {
+  const std::lock_guard lock{mutex_};
+  return inbox_.size();
 }
 
 bool Outcomes::wait_idle(Instant until) {

@@ -8,10 +8,28 @@ namespace easyretry::engine {
 
 using Kind = task::Settlement::Kind;
 
-Settler::Settler(Context& context, Outcomes& outcomes, Holdings& holdings, Claimer& claimer)
-    : context_(context), outcomes_(outcomes), holdings_(holdings), claimer_(claimer) {}
+namespace {
+
+// While the workers have more to do, outcomes wait this long for company: a few of them cost the store a commit as
+// hundreds do.
+constexpr Millis kGather{2};
+
+}  // namespace
+
+Settler::Settler(Context& context, Outcomes& outcomes, Holdings& holdings, Claimer& claimer, const Workers& workers)
+    : context_(context), outcomes_(outcomes), holdings_(holdings), claimer_(claimer), workers_(workers) {}
+
+bool Settler::gathers() {
+  const std::size_t ready = outcomes_.size();
+  const bool more_soon = pending_.empty() && ready > 0 && ready < context_.options.batch && workers_.waiting() > 0;
+  if (more_soon && gather_until_ == Instant::max()) gather_until_ = context_.clock.steady() + kGather;
+  if (more_soon && context_.clock.steady() < gather_until_) return true;
+  gather_until_ = Instant::max();
+  return false;
+}
 
 Step Settler::step() {
+  if (gathers()) return {false, gather_until_};
   outcomes_.take(pending_);
   if (pending_.empty()) return {};
   failed_ = false;

@@ -9,12 +9,13 @@
 #include "engine/holdings.h"
 #include "engine/outcomes.h"
 #include "engine/step.h"
+#include "engine/workers.h"
 
 namespace easyretry::engine {
 
 class Settler {
  public:
-  Settler(Context& context, Outcomes& outcomes, Holdings& holdings, Claimer& claimer);
+  Settler(Context& context, Outcomes& outcomes, Holdings& holdings, Claimer& claimer, const Workers& workers);
 
   Step step();
 
@@ -23,6 +24,7 @@ class Settler {
 
  private:
   using Item = Outcomes::Item;
+  bool gathers();
   void write(std::span<Item> items);
   void refused(std::span<Item> items, const Error& error);
   void written(std::span<Item> items, const storage::Applied& reply);
@@ -33,8 +35,10 @@ class Settler {
   Outcomes& outcomes_;
   Holdings& holdings_;
   Claimer& claimer_;
+  const Workers& workers_;
   std::vector<Item> pending_;
   std::vector<Offer> reoffers_;
+  Instant gather_until_ = Instant::max();  // max: not gathering
   bool failed_ = false;
   int failures_ = 0;
 };

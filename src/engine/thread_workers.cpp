@@ -38,6 +38,7 @@ struct Queue {
   std::deque<RunPtr> waiting;
   std::size_t running = 0;
   std::size_t limit = 1;
+  std::size_t low = 0;  // with no more than this waiting and running, more should be claimed
   Rate rate;
 };
 
@@ -84,6 +85,7 @@ struct ThreadWorkers::Pool {
     --running;
     --q.running;
     q.rate.add(now);
+    if (q.waiting.size() + q.running == q.low) context->claiming.ring();
     if (running + waiting == 0) changed.notify_all();
   }
 };
@@ -136,8 +138,10 @@ std::size_t ThreadWorkers::room(HandlerNo handler, std::size_t concurrency) {
   Queue& q = pool_->queue(handler);
   q.limit = concurrency;
   const std::size_t wanted = std::max(concurrency, q.rate.recent(now));
+  // Ahead of the workers tasks are claimed in large steps: ten cost the store almost as much as hundreds.
+  q.low = std::max(concurrency - 1, wanted / 2);
   const std::size_t have = q.waiting.size() + q.running;
-  return wanted > have ? wanted - have : 0;
+  return have <= q.low ? wanted - have : 0;
 }
 
 void ThreadWorkers::take(std::vector<RunPtr> runs) {
@@ -154,6 +158,11 @@ void ThreadWorkers::take(std::vector<RunPtr> runs) {
 std::size_t ThreadWorkers::busy() const {
   const std::lock_guard lock{pool_->mutex};
   return pool_->waiting + pool_->running;
+}
+
+std::size_t ThreadWorkers::waiting() const {
+  const std::lock_guard lock{pool_->mutex};
+  return pool_->waiting;
 }
 
 std::vector<RunPtr> ThreadWorkers::take_waiting() {

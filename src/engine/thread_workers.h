@@ -26,6 +26,7 @@ class ThreadWorkers final : public Workers {
   void take(std::vector<RunPtr> runs) override;
   std::size_t size() const override { return threads_.size(); }
   std::size_t busy() const override;
+  std::size_t waiting() const override;
   std::vector<RunPtr> take_waiting() override;
 
   bool wait_idle(Instant until);

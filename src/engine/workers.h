@@ -16,9 +16,10 @@ class Workers {
   virtual std::size_t room(HandlerNo handler, std::size_t concurrency) = 0;
   virtual void take(std::vector<RunPtr> runs) = 0;
 
-  virtual std::size_t size() const = 0;  // executions at a time
-  virtual std::size_t busy() const = 0;  // waiting or running
-  // Takes back what has not been started.
+  virtual std::size_t size() const = 0;     // executions at a time
+  virtual std::size_t busy() const = 0;     // waiting or running
+  virtual std::size_t waiting() const = 0;  // taken and not started
+  // Takes them back.
   virtual std::vector<RunPtr> take_waiting() = 0;
 };
 

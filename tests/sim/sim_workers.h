@@ -22,6 +22,7 @@ class SimWorkers final : public engine::Workers {
   void take(std::vector<engine::RunPtr> runs) override;
   std::size_t size() const override { return size_; }
   std::size_t busy() const override { return waiting_.size() + running_; }
+  std::size_t waiting() const override { return waiting_.size(); }
   std::vector<engine::RunPtr> take_waiting() override;
 
  private:

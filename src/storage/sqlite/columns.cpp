@@ -10,10 +10,10 @@ namespace easyretry::storage::sqlite {
 namespace {
 
 constexpr const char* kColumns =
-    "id, namespace, task_key, method_name, business_type, business_id, status, stage, outcome, attempt_count, "
-    "crash_count, delivery_count, generation, version, created_at, next_retry_time, first_failed_at, last_error_time, "
+    "id, namespace, task_key, method_name, business_type, business_id, stage, outcome, attempt_count, crash_count, "
+    "delivery_count, generation, version, created_at, next_retry_time, first_failed_at, last_error_time, "
     "last_error_msg, params_json, payload_version, max_attempts, max_retry_duration, deadline, backoff_strategy, "
-    "result_json, callback_count, locked_by, lease_until, tags, traceparent, progress, ";
+    "result_json, callback_count, tags, traceparent, progress, ";
 
 enum Column : int {
   kId,
@@ -22,7 +22,6 @@ enum Column : int {
   kHandler,
   kBusinessType,
   kBusinessId,
-  kStatus,
   kStage,
   kOutcome,
   kAttempts,
@@ -43,11 +42,12 @@ enum Column : int {
   kBackoff,
   kResult,
   kCallbackAttempts,
-  kLockedBy,
-  kLeaseUntil,
   kTags,
   kTraceparent,
   kProgress,
+  kStatus,
+  kLockedBy,
+  kLeaseUntil,
   kFinishedAt,
 };
 
@@ -129,10 +129,10 @@ std::string tags_text(const std::vector<std::string>& tags) {
 }
 
 std::string live_columns() {
-  return std::string{kColumns} + "NULL";
+  return std::string{kColumns} + "status, locked_by, lease_until, NULL";
 }
 std::string finished_columns() {
-  return std::string{kColumns} + "finished_at";
+  return std::string{kColumns} + "'FINISHED', NULL, 0, finished_at";
 }
 
 task::TaskRecord read_record(const Statement& statement) {

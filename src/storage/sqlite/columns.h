@@ -10,7 +10,7 @@
 
 namespace easyretry::storage::sqlite {
 
-// What read_record expects to be selected, in this order; the last column is finished_at, or NULL for a live task.
+// What read_record expects to be selected, in this order.
 std::string live_columns();
 std::string finished_columns();
 // Goes behind the table of tasks. LEFT: a task whose call is gone, which only a hand can have done, still is a task, to

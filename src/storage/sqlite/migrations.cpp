@@ -36,6 +36,27 @@ constexpr std::string_view kStateColumns =
     "progress TEXT,"
     "result_json BLOB";
 
+// Left out is what is the same for all that have ended (status, lease, owner), and the shard, which follows from the
+// call.
+constexpr std::string_view kEndColumns =
+    "id INTEGER PRIMARY KEY,"
+    "version INTEGER NOT NULL,"
+    "method_name TEXT NOT NULL,"
+    "next_retry_time INTEGER NOT NULL,"
+    "namespace TEXT NOT NULL,"
+    "stage TEXT NOT NULL,"
+    "attempt_count INTEGER NOT NULL,"
+    "callback_count INTEGER NOT NULL,"
+    "crash_count INTEGER NOT NULL,"
+    "delivery_count INTEGER NOT NULL,"
+    "outcome TEXT NOT NULL,"
+    "finished_at INTEGER NOT NULL,"
+    "first_failed_at INTEGER,"
+    "last_error_time INTEGER,"
+    "last_error_msg TEXT,"
+    "progress TEXT,"
+    "result_json BLOB";
+
 constexpr std::string_view kCallColumns =
     "id INTEGER PRIMARY KEY,"
     "task_key TEXT NOT NULL,"
@@ -52,8 +73,8 @@ constexpr std::string_view kCallColumns =
     "traceparent TEXT,"
     "params_json BLOB";
 
-std::string create_view(const std::string& view, const std::string& states) {
-  return "CREATE VIEW IF NOT EXISTS " + view + " AS SELECT * FROM " + states + kWithCall + ";";
+std::string create_view(const std::string& view, const std::string& states, const std::string& columns = "*") {
+  return "CREATE VIEW IF NOT EXISTS " + view + " AS SELECT " + columns + " FROM " + states + kWithCall + ";";
 }
 
 // A task is two rows. retry_state says where it stands, and moves to a month of history when it ends; retry_call says
@@ -118,8 +139,8 @@ const std::vector<Migration>& migrations() {
 
 std::string create_history(const std::string& table) {
   std::string sql = "CREATE TABLE IF NOT EXISTS " + table + " (";
-  sql.append(kStateColumns).append(", finished_at INTEGER NOT NULL);");
-  return sql.append(create_view(history_view(table), table));
+  sql.append(kEndColumns).append(");");
+  return sql.append(create_view(history_view(table), table, "*, 'FINISHED' AS status, finished_at AS updated_at"));
 }
 
 void check_schema(Connection& db) {

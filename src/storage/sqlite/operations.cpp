@@ -2,6 +2,7 @@
 
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/statements.h"
+#include "task/task_key.h"
 
 namespace easyretry::storage::sqlite {
 namespace {
@@ -13,13 +14,14 @@ std::int64_t number(TaskId id) {
 }  // namespace
 
 Operations::Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTables& tables, History history,
-                       GrowingIds& ids)
+                       GrowingIds& ids, int total_shards)
     : db_(db),
       lookup_(lookup),
       calls_(calls),
       tables_(tables),
       history_(history),
       ids_(ids),
+      total_shards_(total_shards),
       tell_(db.prepare(sql::cancel_and_tell())),
       remove_(db.prepare(sql::remove())) {}
 
@@ -56,14 +58,20 @@ std::vector<std::optional<TaskId>> Operations::requeue(std::span<const TaskId> i
 }
 
 std::optional<TaskId> Operations::requeue_from(const std::string& table, TaskId id, TimePoint now) {
-  enum Column : int { kShard, kSpace, kKey };
+  enum Column : int { kSpace, kKey, kBusinessId };
   Statement ended = db_.prepare(sql::finished_identity(table));
   ended.bind(1, number(id));
   Rows found{ended};
   if (!found.next() || lookup_.live(ended.text(kSpace), ended.text(kKey))) return std::nullopt;
-  const TaskId fresh = ids_.next(now, ShardId{static_cast<std::uint16_t>(ended.integer(kShard))});
+  const ShardId shard = task::shard_for(ended.text(kBusinessId), ended.text(kKey), total_shards_);
+  const TaskId fresh = ids_.next(now, shard);
   Statement start = db_.prepare(sql::requeue_from(table));
-  if (start.bind(1, number(id)).bind(2, number(fresh)).bind(3, to_ms(now)).run() == 0) return std::nullopt;
+  if (start.bind(1, number(id))
+          .bind(2, number(fresh))
+          .bind(3, to_ms(now))
+          .bind(4, static_cast<std::int64_t>(shard))
+          .run() == 0)
+    return std::nullopt;
   calls_.copy(id, fresh, now);
   return fresh;
 }

@@ -16,7 +16,8 @@ namespace easyretry::storage::sqlite {
 // What people ask for: the write side of `cancel` and `requeue`.
 class Operations {
  public:
-  Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTables& tables, History history, GrowingIds& ids);
+  Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTables& tables, History history, GrowingIds& ids,
+             int total_shards);
   Applied cancel(std::span<const TaskId> ids, Cancel how, TimePoint now);
   std::vector<std::optional<TaskId>> requeue(std::span<const TaskId> ids, TimePoint now);
 
@@ -31,6 +32,7 @@ class Operations {
   HistoryTables& tables_;
   const History history_;
   GrowingIds& ids_;
+  const int total_shards_;
   Statement tell_;
   Statement remove_;
 };

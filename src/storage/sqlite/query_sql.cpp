@@ -13,7 +13,7 @@ QuerySql::QuerySql(const TaskQuery& query) : query_(query) {
   equal("method_name", query.handler);
   equal("business_type", query.business_type);
   equal("business_id", query.business_id);
-  if (query.state) equal("status", to_string(*query.state));
+  if (query.state) of_state(*query.state);
   if (query.outcome) equal("outcome", to_string(*query.outcome));
 }
 
@@ -21,6 +21,12 @@ void QuerySql::equal(std::string_view column, std::string_view text) {
   if (text.empty()) return;
   texts_.push_back(text);
   where_.append(" AND ").append(column).append(" = ?").append(std::to_string(texts_.size()));
+}
+
+// History has no column for it: all that is there has ended.
+void QuerySql::of_state(TaskState state) {
+  if (!query_.finished) return equal("status", to_string(state));
+  if (state != TaskState::finished) where_.append(" AND FALSE");
 }
 
 std::vector<QuerySql::Part> QuerySql::parts() const {

@@ -27,7 +27,7 @@ Session::Session(Connection opened, const SqliteOptions& options, GrowingIds& id
       inserts(db, lookup, calls, ids, options.total_shards),
       claims(db),
       settlements(db, calls, history, options.history),
-      operations(db, lookup, calls, history, options.history, ids) {
+      operations(db, lookup, calls, history, options.history, ids, options.total_shards) {
   // Replaces SQLite's own checkpoint at commit: ours runs when the callers of the group have been answered.
   sqlite3_wal_hook(db.get(), remember_wal_pages, &wal_pages);
 }
