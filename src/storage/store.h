@@ -51,7 +51,9 @@ struct LoadQuery {
   std::span<const ShardCursor> from;
   // next_at <= the store's now + ahead; negative: only what is overdue by that much; Millis::max(): everything.
   Millis ahead{0};
-  std::size_t limit = 1000;  // tasks a shard; 0 loads nothing, and nothing is left for `more`
+  // Tasks a shard, on average: never more than limit × shards in all, but how they share it is the store's affair.
+  // 0 loads nothing, and nothing is left for `more`.
+  std::size_t limit = 1000;
 };
 
 struct LoadedTask {
@@ -64,7 +66,7 @@ struct LoadReply {
   TimePoint now{};
   std::vector<LoadedTask> tasks;      // claimable now or at next_at; within a shard ordered by (next_at, id)
   std::vector<std::string> handlers;  // names, each once
-  std::vector<ShardCursor> more;      // shards whose page was full, and where they go on
+  std::vector<ShardCursor> more;      // shards that may have more, and where they go on
 };
 
 struct ClaimRequest {

@@ -58,34 +58,33 @@ std::string NamedStore::insert(const std::vector<task::NewTask>& tasks) {
   return out.str();
 }
 
-// Tasks due at the same time are ordered by id, so each store may cut its pages at different ones of them: the number
-// and the due times of a page are compared, and in the end the whole.
+// How a store cuts its pages is its own affair: what is compared is the whole.
 std::string NamedStore::load(std::string_view space, Millis ahead, std::size_t limit) {
   std::vector<ShardCursor> from;
   for (int i = 0; i < store_.info().total_shards; ++i)
     from.push_back({.shard = ShardId{static_cast<std::uint16_t>(i)}});
-  std::ostringstream pages;
-  std::set<std::string> whole;
+  std::int64_t now = 0;
+  std::multiset<std::string> whole;
   for (int page = 0; !from.empty(); ++page) {
     if (page > 10'000) return "pages without end";
     const auto reply = store_.load({.space = space, .from = from, .ahead = ahead, .limit = limit});
     if (!reply) return text(reply.error());
-    std::map<ShardId, std::vector<std::int64_t>> due;
+    if (reply->tasks.size() > limit * from.size()) return "a page that is too long";
+    now = number(reply->now);
+    std::map<ShardId, TimePoint> last;
     for (const auto& task : reply->tasks) {
-      due[task::shard_of(task.ticket.id)].push_back(number(task.next_at));
+      TimePoint& before = last.try_emplace(task::shard_of(task.ticket.id), TimePoint::min()).first->second;
+      if (task.next_at < before) return "a shard out of order";
+      before = task.next_at;
       whole.insert(std::to_string(number(name(task.ticket.id))) + " version " + std::to_string(task.ticket.version) +
                    " handler " + reply->handlers.at(task.handler) + " next_at " + std::to_string(number(task.next_at)));
     }
-    pages << "page at " << number(reply->now) << ", more " << reply->more.size() << '\n';
-    for (const auto& [shard, times] : due) {
-      pages << "shard " << static_cast<int>(shard) << ':';
-      for (const auto time : times) pages << ' ' << time;
-      pages << '\n';
-    }
     from = reply->more;
   }
-  for (const std::string& task : whole) pages << task << '\n';
-  return pages.str();
+  std::ostringstream all;
+  all << "now " << now << '\n';
+  for (const std::string& task : whole) all << task << '\n';
+  return all.str();
 }
 
 std::string NamedStore::claim(std::vector<Ticket> named_tickets, std::string_view owner, Millis lease) {

@@ -84,14 +84,15 @@ std::string create_view(const std::string& view, const std::string& states, cons
 // Keys and business ids are found by retry_lookup (see lookup.h), live and in history alike: an index over their texts
 // would be changed at a random page when a task is stored, when it ends, and when it enters history.
 //
-// The due index ends in the id without naming it, as every index of SQLite does; named, it would be stored twice. No
+// The due index has no shard: an engine of this store has them all, and tasks stored together then lie together in it.
+// It ends in the id without naming it, as every index of SQLite does; named, it would be stored twice. No
 // index holds status, version, lease_until or locked_by: a claim and a renewal change a row in place.
 std::string first_schema() {
   std::string sql = "CREATE TABLE retry_state (";
   sql.append(kStateColumns).append(");");
   sql.append("CREATE TABLE retry_call (").append(kCallColumns).append(");");
   sql.append(create_view("retry_task", "retry_state"));
-  sql.append("CREATE INDEX retry_state_due ON retry_state (namespace, shard, next_retry_time);");
+  sql.append("CREATE INDEX retry_state_due ON retry_state (namespace, next_retry_time);");
   sql.append(
       "CREATE TABLE retry_lookup (part INTEGER NOT NULL, hash INTEGER NOT NULL, id INTEGER NOT NULL, "
       "PRIMARY KEY (part, hash, id)) WITHOUT ROWID;");

@@ -28,8 +28,8 @@ constexpr std::string_view kInheritedCall =
     "params_json, tags, traceparent";
 
 constexpr std::string_view kLoad =
-    "SELECT id, version, next_retry_time, status, lease_until, method_name "
-    "FROM retry_state INDEXED BY retry_state_due WHERE namespace = ?1 AND shard = ?2 ";
+    "SELECT id, version, next_retry_time, status, lease_until, shard, method_name "
+    "FROM retry_state INDEXED BY retry_state_due WHERE namespace = ?1 AND next_retry_time ";
 
 template <class... Parts>
 std::string joined(Parts... parts) {
@@ -136,11 +136,11 @@ std::string sweep_lookup(const std::vector<std::string>& histories) {
 }
 
 std::string load_same_time() {
-  return joined(kLoad, "AND next_retry_time = ?3 AND id > ?4 ORDER BY id");
+  return joined(kLoad, "= ?2 AND id > ?3 ORDER BY id");
 }
 
 std::string load_later() {
-  return joined(kLoad, "AND next_retry_time > ?3 AND next_retry_time <= ?4 ORDER BY next_retry_time, id");
+  return joined(kLoad, "> ?2 AND next_retry_time <= ?3 ORDER BY next_retry_time, id");
 }
 
 std::string claim() {

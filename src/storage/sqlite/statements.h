@@ -35,8 +35,8 @@ std::string sweep_lookup(const std::vector<std::string>& histories);
 
 // Both walk retry_state_due forward from a cursor: no sort, and nothing that is due later is looked at. Two statements,
 // because SQLite 3.40 seeks (next_retry_time, id) > (?, ?) by the time alone and then walks all that are due together.
-std::string load_same_time();  // ?1 namespace ?2 shard ?3 due ?4 after id
-std::string load_later();      // ?1 namespace ?2 shard ?3 due after ?4 until
+std::string load_same_time();  // ?1 namespace ?2 due ?3 after id
+std::string load_later();      // ?1 namespace ?2 due after ?3 until
 
 // From here on by the primary key. No index changes unless the due time does.
 
