@@ -27,7 +27,7 @@ struct EngineOptions {
   Millis lease{30000};            // a dead instance's tasks are taken over after lease + window / 2
   Millis grace{30000};            // tasks overdue by this much are looked for in every shard, owned or not
   int max_crashes = 3;            // executions whose worker died before a task is quarantined
-  std::size_t batch = 1000;       // rows a store call
+  std::size_t batch = 2000;       // rows a store call
   // Tasks held in memory at most, about 40 bytes each. As many again may be retried in memory (Persist::never in the
   // background), with their arguments; beyond that a failure is the caller's at once.
   std::size_t read_ahead = 200'000;

@@ -10,28 +10,63 @@ constexpr std::size_t kRowsAGroup = 4000;
 
 }  // namespace
 
+// With a mutex of its own: dozens that are woken together must not all queue for the one of the group.
+class GroupCommit::Entry::Sleeper {
+ public:
+  static std::shared_ptr<Sleeper> of_this_thread() {
+    thread_local const auto sleeper = std::make_shared<Sleeper>();
+    return sleeper;
+  }
+  void sleep() {
+    std::unique_lock lock{mutex_};
+    condition_.wait(lock, [this] { return std::exchange(woken_, false); });
+  }
+  void wake() {
+    {
+      const std::lock_guard lock{mutex_};
+      woken_ = true;
+    }
+    condition_.notify_one();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable condition_;
+  bool woken_ = false;
+};
+
+GroupCommit::Entry::Entry(std::size_t rows) : rows_(rows), sleeper_(Sleeper::of_this_thread()) {}
+
 GroupCommit::GroupCommit(std::function<void(Group)> commit, std::function<void()> after)
     : commit_(std::move(commit)), after_(std::move(after)) {}
 
 void GroupCommit::submit(Entry& entry) {
-  std::unique_lock lock{mutex_};
-  queue_.push_back(&entry);
-  entry.woken_.wait(lock, [&] { return entry.done_ || queue_.front() == &entry; });
-  if (entry.done_) return;
+  bool leads = false;
+  {
+    const std::lock_guard lock{mutex_};
+    queue_.push_back(&entry);
+    leads = queue_.front() == &entry;
+  }
+  if (!leads) entry.sleeper_->sleep();
+  if (!entry.done_) lead();
+}
 
+void GroupCommit::lead() {
   const Group group = gather();
-  lock.unlock();
   commit_(group);
-  lock.lock();
   dismiss_followers(group);
-  lock.unlock();
   after_();
-  lock.lock();
-  queue_.pop_front();
-  if (!queue_.empty()) queue_.front()->woken_.notify_one();
+  std::shared_ptr<Entry::Sleeper> next;
+  {
+    const std::lock_guard lock{mutex_};
+    queue_.pop_front();
+    if (!queue_.empty()) next = queue_.front()->sleeper_;
+  }
+  if (next) next->wake();
 }
 
 GroupCommit::Group GroupCommit::gather() {
+  const std::lock_guard lock{mutex_};
   std::size_t size = 0;
   std::size_t rows = 0;
   for (Entry* entry : queue_) {
@@ -44,11 +79,15 @@ GroupCommit::Group GroupCommit::gather() {
 
 // All but the leader, who stays at the head of the queue so that nobody else takes the lead yet.
 void GroupCommit::dismiss_followers(Group group) {
-  for (Entry* follower : group.subspan(1)) {
-    follower->done_ = true;
-    follower->woken_.notify_one();
+  {
+    const std::lock_guard lock{mutex_};
+    queue_.erase(queue_.begin() + 1, queue_.begin() + static_cast<std::ptrdiff_t>(group.size()));
   }
-  queue_.erase(queue_.begin() + 1, queue_.begin() + static_cast<std::ptrdiff_t>(group.size()));
+  for (Entry* follower : group.subspan(1)) {
+    const std::shared_ptr<Entry::Sleeper> sleeper = follower->sleeper_;
+    follower->done_ = true;
+    sleeper->wake();
+  }
 }
 
 }  // namespace easyretry::storage::sqlite

@@ -10,6 +10,7 @@
 #include <condition_variable>
 #include <deque>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <span>
 
@@ -20,16 +21,18 @@ class GroupCommit {
   // One caller's part of a group. Lives on the caller's stack until submit() returns.
   class Entry {
    public:
-    explicit Entry(std::size_t rows) : rows_(rows) {}
+    explicit Entry(std::size_t rows);
     virtual ~Entry() = default;
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
 
    private:
     friend class GroupCommit;
+    class Sleeper;
     const std::size_t rows_;
-    bool done_ = false;              // guarded by GroupCommit::mutex_
-    std::condition_variable woken_;  // done, or first in the queue
+    bool done_ = false;  // written before the sleeper is woken
+    // Shared with whoever wakes it: the entry may be gone as soon as its caller is awake.
+    const std::shared_ptr<Sleeper> sleeper_;
   };
   using Group = std::span<Entry* const>;
 
@@ -40,6 +43,7 @@ class GroupCommit {
   void submit(Entry& entry);
 
  private:
+  void lead();
   Group gather();
   void dismiss_followers(Group group);
 
@@ -47,7 +51,8 @@ class GroupCommit {
   const std::function<void()> after_;
 
   std::mutex mutex_;
-  std::deque<Entry*> queue_;         // guarded by mutex_; the first one leads
+  std::deque<Entry*> queue_;  // guarded by mutex_; the first one leads
+
   std::array<Entry*, 256> group_{};  // only the leader touches it
 };
 
