@@ -2,24 +2,13 @@
 
 #include <thread>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <easyretry/testing.h>
-
 #include "support/temp_folder.h"
+#include "unit/call/support.h"
 
-namespace easyretry {
+namespace easyretry::test {
 namespace {
-
-using ::testing::HasSubstr;
-
-EngineOptions quiet() {
-  EngineOptions options;
-  options.log = nullptr;
-  return options;
-}
 
 class Db {
  public:
@@ -38,21 +27,13 @@ class Db {
 };
 
 struct Outbox : ::testing::Test {
-  test::TempFolder folder;
-  easyretry::testing::ManualEngine engine{quiet(), folder.sqlite_url("shop.db")};
+  TempFolder folder;
+  ManualEngine engine{quiet(), folder.sqlite_url("shop.db")};
   Db shop{folder.path() / "shop.db"};
   int calls = 0;
 
   auto pay() {
     return engine.retryable("pay", [this](int) { ++calls; });
-  }
-  static std::string refusal(const std::function<void()>& submit) {
-    try {
-      submit();
-      return "accepted";
-    } catch (const std::exception& e) {
-      return e.what();
-    }
   }
 };
 
@@ -107,7 +88,7 @@ TEST_F(Outbox, WhatIsNoTransactionOnThisFileIsRefusedWithTheRemedy) {
   EXPECT_THAT(refusal([&] { pay.submit(sqlite_tx(other.get()), 7); }), HasSubstr("a transaction spans one file"));
   EXPECT_THAT(refusal([&] { pay.submit(sqlite_tx(shop.get()), 7); }), HasSubstr("run BEGIN IMMEDIATE"));
   EXPECT_THAT(refusal([&] { pay.submit(sqlite_tx(nullptr), 7); }), HasSubstr("no connection"));
-  easyretry::testing::ManualEngine memory{quiet()};
+  ManualEngine memory{quiet()};
   auto elsewhere = memory.retryable("pay", [](int) {});
   EXPECT_THAT(refusal([&] { elsewhere.submit(sqlite_tx(shop.get()), 7); }), HasSubstr("cannot join this transaction"));
 }
@@ -129,7 +110,7 @@ TEST_F(Outbox, TheApplicationsConnectionLeavesCheckpointsToTheEngine) {
 }
 
 TEST(OutboxThreads, ACommittedTaskIsRunSoonAfterItsCommit) {
-  test::TempFolder folder;
+  TempFolder folder;
   std::atomic<int> ran{0};
   EngineOptions options = quiet();
   options.window = 60s;  // an ordinary pass would come half a minute later
@@ -146,4 +127,4 @@ TEST(OutboxThreads, ACommittedTaskIsRunSoonAfterItsCommit) {
 }
 
 }  // namespace
-}  // namespace easyretry
+}  // namespace easyretry::test
