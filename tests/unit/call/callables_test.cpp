@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "policy/limits.h"
 #include "unit/call/direct_call_fixture.h"
 
 namespace easyretry::test {
@@ -62,6 +63,34 @@ TEST_F(DirectCall, AnAnswerDecidesADirectCall) {
   const auto refused = ask(2);
   EXPECT_EQ(refused.state(), AttemptState::failed);
   EXPECT_EQ(refused.error(), "unknown customer");
+}
+
+TEST_F(DirectCall, TheDelayOfAnAnswerIsHeldToTenYearsHereAndInARetry) {
+  Millis delay = Millis::max();
+  auto ask = engine.retryable("ask", [&](int) { return retry_after(delay); });
+  const auto direct = ask(1);
+  const TaskId submitted = ask.submit(2);
+  engine.run_due();
+  EXPECT_EQ(engine.find(direct.task())->next_at, engine.clock().now() + policy::kLongestDelay);
+  EXPECT_EQ(engine.find(submitted)->next_at, engine.clock().now() + policy::kLongestDelay);
+  delay = -1h;
+  EXPECT_EQ(engine.find(ask(3).task())->next_at, engine.clock().now());
+}
+
+TEST_F(DirectCall, AFailureWithoutAWordIsAFailureHereAndInARetry) {
+  auto fail = engine.retryable("fail", [&](int how) -> Answer {
+    if (how == 0) throw Busy("");
+    return how == 1 ? retry_later("") : give_up("");
+  });
+  for (const int how : {0, 1}) {
+    const auto direct = fail(how);
+    EXPECT_EQ(direct.error(), "failed without a message");
+    EXPECT_EQ(engine.find(direct.task())->last_error, "failed without a message");
+  }
+  EXPECT_EQ(fail(2).error(), "failed without a message");
+  const TaskId submitted = fail.submit(2);
+  engine.run_due();
+  EXPECT_EQ(engine.find(submitted)->last_error, "failed without a message");
 }
 
 }  // namespace
