@@ -130,13 +130,8 @@ class DirectCalls::OneCall {
 
   // What could not be stored is not retried by anybody: the caller hears of both failures.
   TaskId store(const std::string& why, Millis delay) {
-    detail::Submission submission = this->submission();
-    submission.delay = delay;
-    submission.options.due_at.reset();
-    submission.attempts = 1;
-    submission.error = why;
     return or_both_thrown([&] {
-      const auto task = new_task(context(), known_, std::move(submission));
+      const auto task = failed_task(why, delay);
       return value_or_throw(core_.submit({&task, 1})).front().id;
     });
   }
@@ -244,11 +239,7 @@ class DirectCalls::OneCall {
   }
 
   DirectResult in_background(std::string why, Millis delay) {
-    detail::Submission submission = this->submission();
-    submission.delay = delay;
-    submission.attempts = 1;
-    submission.error = why;
-    const auto id = core_.local->add(new_task(context(), known_, std::move(submission)));
+    const auto id = or_both_thrown([&] { return core_.local->add(failed_task(why, delay)); });
     if (!id) return failed_in_memory(why + " (too many retries wait in memory)");
     return {AttemptState::retrying, *id, std::move(why), handler_.options.rethrow};
   }
@@ -256,6 +247,16 @@ class DirectCalls::OneCall {
   // all
 
   detail::Submission submission() const { return {call_.arguments(), options_}; }
+
+  // The call as a task whose first attempt has failed just now.
+  task::NewTask failed_task(const std::string& why, Millis delay) const {
+    detail::Submission failed = submission();
+    failed.options.due_at.reset();
+    failed.delay = delay;
+    failed.attempts = 1;
+    failed.error = why;
+    return new_task(context(), known_, std::move(failed));
+  }
 
   Millis next_delay(const Called& called, Millis last) const {
     if (called.delay) return *called.delay;

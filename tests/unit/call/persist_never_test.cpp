@@ -52,6 +52,13 @@ TEST_F(DirectCall, NeverARetryInMemoryCanBeCancelledAndIsLostWithTheEngine) {
   EXPECT_NE(second.task(), first.task());
 }
 
+TEST_F(DirectCall, NeverInTheBackgroundTheBackoffSaysWhenAlsoForACallWithADueTime) {
+  busy = 1;
+  auto pay = engine.retryable("pay", gateway(), {.backoff = Fixed{10s}}, {.persist = Persist::never, .wait = false});
+  const auto paid = pay.with({.due_at = engine.clock().now() + 1h})(Order{"7"});
+  EXPECT_EQ(engine.find(paid.task())->next_at, engine.clock().now() + 10s);
+}
+
 TEST_F(DirectCall, NeverInTheBackgroundMemoryIsBounded) {
   EngineOptions options = quiet();
   options.read_ahead = 1024;

@@ -14,13 +14,17 @@ EngineOptions tiny() {
 
 TEST_F(DirectCall, AFailureThatCannotBeStoredShowsBothFailures) {
   ManualEngine small{tiny()};
-  auto pay = small.retryable("pay", [](const std::string&) { throw Busy("the gateway is busy"); });
-  try {
-    static_cast<void>(pay(std::string(100, 'x')));
-    FAIL() << "it was accepted";
-  } catch (const std::invalid_argument& e) {
-    EXPECT_THAT(e.what(), HasSubstr("at most 20"));
-    EXPECT_THROW(std::rethrow_if_nested(e), Busy);
+  for (const Persist persist : {Persist::retry_only, Persist::never}) {
+    auto pay = small.retryable("pay" + std::to_string(static_cast<int>(persist)),
+                               [](const std::string&) { throw Busy("the gateway is busy"); }, {},
+                               {.persist = persist, .wait = false});
+    try {
+      static_cast<void>(pay(std::string(100, 'x')));
+      FAIL() << "it was accepted";
+    } catch (const std::invalid_argument& e) {
+      EXPECT_THAT(e.what(), HasSubstr("at most 20"));
+      EXPECT_THROW(std::rethrow_if_nested(e), Busy);
+    }
   }
 }
 
