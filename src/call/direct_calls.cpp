@@ -175,6 +175,7 @@ class DirectCalls::OneCall {
     Settlement settlement;
     settlement.ticket = started.run->ticket();
     settle(*started.run, settlement);
+    settlement.error = engine::kept_error(std::move(settlement.error));
     core_.settle_started(started.run, std::move(settlement));
   }
 

@@ -11,8 +11,6 @@ namespace {
 using task::Settlement;
 using Kind = Settlement::Kind;
 
-constexpr std::size_t kMaxErrorText = 4096;
-
 // A task that only a newer release can read is left to the instances that have it.
 constexpr Millis kNewerPayloadPause{30'000};
 
@@ -279,7 +277,7 @@ Settlement attempt(Run& run, Context& context) {
   const TaskScope scope{run, context};
   Settlement s = Attempt{run, context}.perform();
   run.started = Instant::max();  // however long its outcome waits to be written, it is neither late nor hung
-  if (s.error.size() > kMaxErrorText) s.error.resize(kMaxErrorText);
+  s.error = kept_error(std::move(s.error));
   return s;
 }
 

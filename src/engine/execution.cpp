@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "policy/limits.h"
 
 namespace easyretry {
@@ -15,6 +16,8 @@ const AttemptScope* current_attempt() {
 
 namespace engine {
 namespace {
+
+constexpr std::size_t kMaxErrorText = 4096;
 
 class ScopeGuard {
  public:
@@ -139,6 +142,11 @@ std::string message_of(const std::exception_ptr& thrown) {
   } catch (...) {
     return "unknown exception";
   }
+}
+
+std::string kept_error(std::string text) {
+  text.resize(base::cut_utf8(text, kMaxErrorText).size());
+  return text;
 }
 
 }  // namespace engine

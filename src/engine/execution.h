@@ -59,4 +59,7 @@ Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown);
 // What an exception says for itself; never empty.
 std::string message_of(const std::exception_ptr& thrown);
 
+// As much of an error's text as goes into the store: 4 KiB.
+std::string kept_error(std::string text);
+
 }  // namespace easyretry::engine

@@ -77,21 +77,5 @@ TEST_F(DirectCall, TheDelayOfAnAnswerIsHeldToTenYearsHereAndInARetry) {
   EXPECT_EQ(engine.find(ask(3).task())->next_at, engine.clock().now());
 }
 
-TEST_F(DirectCall, AFailureWithoutAWordIsAFailureHereAndInARetry) {
-  auto fail = engine.retryable("fail", [&](int how) -> Answer {
-    if (how == 0) throw Busy("");
-    return how == 1 ? retry_later("") : give_up("");
-  });
-  for (const int how : {0, 1}) {
-    const auto direct = fail(how);
-    EXPECT_EQ(direct.error(), "failed without a message");
-    EXPECT_EQ(engine.find(direct.task())->last_error, "failed without a message");
-  }
-  EXPECT_EQ(fail(2).error(), "failed without a message");
-  const TaskId submitted = fail.submit(2);
-  engine.run_due();
-  EXPECT_EQ(engine.find(submitted)->last_error, "failed without a message");
-}
-
 }  // namespace
 }  // namespace easyretry::test
