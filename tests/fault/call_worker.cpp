@@ -1,6 +1,7 @@
 // The process that is killed inside a call: call_worker STORE_URL
 //
-// Calls pay("order-7", 1250) with Persist::always, prints the task's id from inside of it, and does not come back.
+// Calls pay("order-7", 1250) with Persist::always, prints the task's id from inside of it, and does not come back. The
+// engine has no threads, so it is the call itself that runs.
 
 #include <iostream>
 
@@ -27,8 +28,6 @@ int main(int argc, char** argv) {
   EngineOptions options;
   options.lease = 1s;
   Engine engine{argv[1], options};
-  auto retryable_pay = engine.retryable("pay", pay, {}, {.persist = Persist::always});
-  engine.start();
-  static_cast<void>(retryable_pay("order-7", 1250));
+  static_cast<void>(engine.retryable("pay", pay, {}, {.persist = Persist::always})("order-7", 1250));
   return 1;
 }

@@ -52,6 +52,15 @@ TEST_F(DirectCall, TheGuardEndsWithTheTask) {
   EXPECT_TRUE(pay(Order{"8"}).stored());
 }
 
+TEST_F(DirectCall, TheGuardEndsWithTheRetryInMemory) {
+  auto patient = engine.retryable("patient", gateway(), {.backoff = Fixed{1s}}, {.persist = Persist::never});
+  auto pay = pay_with(Persist::retry_only);
+  busy = 1;
+  EXPECT_TRUE(patient(Order{"7"}));
+  busy = 1;
+  EXPECT_TRUE(pay(Order{"8"}).stored());
+}
+
 TEST_F(DirectCall, ACallInsideARetryInMemoryGoesStraightThroughToo) {
   auto inner = engine.retryable("inner", [](int n) -> int { throw Busy("inner " + std::to_string(n)); });
   int outer_calls = 0;

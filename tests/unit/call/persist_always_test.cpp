@@ -29,6 +29,21 @@ TEST_F(DirectCall, AlwaysTheRowIsThereAndLeasedWhileTheFirstAttemptRuns) {
   EXPECT_EQ(current_task(), nullptr);
 }
 
+TEST_F(DirectCall, AlwaysACallThatOutlastsItsLeaseKeepsIt) {
+  auto pay = pay_with(Persist::always);
+  during = [&](const Order&) {
+    if (calls > 1) return;
+    for (int i = 0; i < 5; ++i) {
+      engine.clock().advance(10s);
+      EXPECT_EQ(engine.run_due(), 0U) << "it was taken over";
+    }
+  };
+  EXPECT_TRUE(pay(Order{"7"}));
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(engine.stats().leases_lost, 0U);
+  EXPECT_EQ(engine.stats().succeeded, 1U);
+}
+
 TEST_F(DirectCall, AlwaysAFailureLeavesTheRowPending) {
   busy = 1;
   auto pay = pay_with(Persist::always);

@@ -65,8 +65,10 @@ TEST_F(DirectCall, NeverInTheBackgroundMemoryIsBounded) {
   ManualEngine small{options};
   auto pay = small.retryable("pay", [](int) { throw Busy("the gateway is busy"); }, {},
                              {.persist = Persist::never, .wait = false});
+  pay.on_final_failure([this](const Failure& failure, const TaskInfo&) { told.push_back(failure.message); });
   for (int i = 0; i < 1024; ++i) EXPECT_EQ(pay(i).state(), AttemptState::retrying);
   EXPECT_THROW(static_cast<void>(pay(1024)), Busy);
+  EXPECT_THAT(told, ElementsAre(HasSubstr("too many retries wait in memory")));
 }
 
 }  // namespace

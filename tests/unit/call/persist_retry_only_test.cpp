@@ -100,20 +100,6 @@ TEST_F(DirectCall, RethrowShowsTheFirstFailureToTheCallerAlthoughItIsStored) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST_F(DirectCall, ACallbackThatThrowsAfterADirectSuccessIsRetriedAlone) {
-  auto pay = engine.retryable("pay", gateway());
-  int told_times = 0;
-  pay.on_success([&](const Receipt& receipt, const TaskInfo&) {
-    if (++told_times == 1) throw std::runtime_error("the ledger is locked");
-    EXPECT_EQ(receipt.code, 200);
-  });
-  EXPECT_TRUE(pay(Order{"7"}));
-  engine.drain();
-  EXPECT_EQ(calls, 1);
-  EXPECT_EQ(told_times, 2);
-  EXPECT_EQ(engine.stats().callback_failures, 1U);
-}
-
 TEST_F(DirectCall, TheSameArgumentsFailingTwiceAreOneTask) {
   busy = 2;
   auto pay = pay_with(Persist::retry_only);
