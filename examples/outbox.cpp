@@ -13,7 +13,10 @@ using namespace easyretry;
 // The application's own connection, on the file that the engine uses.
 class Shop {
  public:
-  explicit Shop(const std::filesystem::path& file) { sqlite3_open(file.c_str(), &db_); }
+  explicit Shop(const std::filesystem::path& file) {
+    sqlite3_open(file.c_str(), &db_);
+    sqlite3_busy_timeout(db_, 5000);  // the engine writes to this file, too
+  }
   ~Shop() { sqlite3_close(db_); }
   Shop(const Shop&) = delete;
   Shop& operator=(const Shop&) = delete;

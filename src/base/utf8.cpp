@@ -46,4 +46,11 @@ std::size_t invalid_utf8(std::string_view text) {
   return std::string_view::npos;
 }
 
+std::string_view cut_utf8(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  std::size_t end = most;
+  while (end > 0 && (byte(text, end) & 0xC0) == 0x80) --end;
+  return text.substr(0, end);
+}
+
 }  // namespace easyretry::base

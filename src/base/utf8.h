@@ -9,4 +9,7 @@ namespace easyretry::base {
 // npos where all of it is.
 std::size_t invalid_utf8(std::string_view text);
 
+// The longest start of `text` that has at most `most` bytes and does not cut a character.
+std::string_view cut_utf8(std::string_view text, std::size_t most);
+
 }  // namespace easyretry::base

@@ -1,6 +1,5 @@
 #include "call/direct_calls.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "call/errors.h"
@@ -10,7 +9,6 @@
 #include "engine/execution.h"
 #include "engine/task_scope.h"
 #include "policy/decide.h"
-#include "policy/limits.h"
 #include "task/transitions.h"
 
 namespace easyretry::call {
@@ -44,8 +42,7 @@ class DirectCalls::OneCall {
   }
 
   DirectResult made() {
-    Called called{Called::End::failed, engine::message_of(call_.thrown)};
-    if (!worth_retrying(handler_.policy, call_.thrown)) called.end = Called::End::rejected;
+    Called called = engine::judge_thrown(handler_.policy, call_.thrown);
     attempts_ = 1;
     tell(EventKind::attempt_failed, called.message);
     return persist() == Persist::never ? in_memory(std::move(called)) : stored_if_failed(std::move(called));
@@ -133,13 +130,8 @@ class DirectCalls::OneCall {
 
   // What could not be stored is not retried by anybody: the caller hears of both failures.
   TaskId store(const std::string& why, Millis delay) {
-    detail::Submission submission = this->submission();
-    submission.delay = delay;
-    submission.options.due_at.reset();
-    submission.attempts = 1;
-    submission.error = why.empty() ? "failed without a message" : why;
     return or_both_thrown([&] {
-      const auto task = new_task(context(), known_, std::move(submission));
+      const auto task = failed_task(why, delay);
       return value_or_throw(core_.submit({&task, 1})).front().id;
     });
   }
@@ -170,7 +162,7 @@ class DirectCalls::OneCall {
       s.kind = Kind::advance;
       s.stage = stage;
       s.outcome = outcome;
-      s.delay = policy::next_delay(engine::kCallbackBackoff, 1, Millis{0}, context().random.unit());
+      s.delay = engine::callback_delay(context(), 1);
       s.error = std::move(message);
       s.result = value_or_throw(context().payloads.seal_result(run.record, std::move(result)));
     });
@@ -183,6 +175,7 @@ class DirectCalls::OneCall {
     Settlement settlement;
     settlement.ticket = started.run->ticket();
     settle(*started.run, settlement);
+    settlement.error = engine::kept_error(std::move(settlement.error));
     core_.settle_started(started.run, std::move(settlement));
   }
 
@@ -247,11 +240,7 @@ class DirectCalls::OneCall {
   }
 
   DirectResult in_background(std::string why, Millis delay) {
-    detail::Submission submission = this->submission();
-    submission.delay = delay;
-    submission.attempts = 1;
-    submission.error = why;
-    const auto id = core_.local->add(new_task(context(), known_, std::move(submission)));
+    const auto id = or_both_thrown([&] { return core_.local->add(failed_task(why, delay)); });
     if (!id) return failed_in_memory(why + " (too many retries wait in memory)");
     return {AttemptState::retrying, *id, std::move(why), handler_.options.rethrow};
   }
@@ -260,8 +249,18 @@ class DirectCalls::OneCall {
 
   detail::Submission submission() const { return {call_.arguments(), options_}; }
 
+  // The call as a task whose first attempt has failed just now.
+  task::NewTask failed_task(const std::string& why, Millis delay) const {
+    detail::Submission failed = submission();
+    failed.options.due_at.reset();
+    failed.delay = delay;
+    failed.attempts = 1;
+    failed.error = why;
+    return new_task(context(), known_, std::move(failed));
+  }
+
   Millis next_delay(const Called& called, Millis last) const {
-    if (called.delay) return std::clamp(*called.delay, Millis{0}, policy::kLongestDelay);
+    if (called.delay) return *called.delay;
     return policy::next_delay(handler_.policy.backoff, attempts_, last, context().random.unit());
   }
 

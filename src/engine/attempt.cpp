@@ -1,20 +1,15 @@
 #include "engine/attempt.h"
 
-#include <algorithm>
-
 #include "engine/callbacks.h"
 #include "engine/execution.h"
 #include "engine/task_scope.h"
 #include "policy/decide.h"
-#include "policy/limits.h"
 
 namespace easyretry::engine {
 namespace {
 
 using task::Settlement;
 using Kind = Settlement::Kind;
-
-constexpr std::size_t kMaxErrorText = 4096;
 
 // A task that only a newer release can read is left to the instances that have it.
 constexpr Millis kNewerPayloadPause{30'000};
@@ -24,6 +19,8 @@ class Attempt {
   Attempt(Run& run, Context& context) : run_(run), context_(context), handler_(run.handler->handler) {}
 
   Settlement perform() {
+    // Whether someone else may have it by now is not known, so nothing is started; the fence sorts out the rest.
+    if (lease_in_doubt()) return hand_back();
     if (crashes_exceeded()) return quarantine();
     switch (info().stage) {
       case Stage::run: return run_handler();
@@ -141,12 +138,12 @@ class Attempt {
   Settlement retry(Called called) {
     const Millis last = info().last_failed_at ? info().next_at - *info().last_failed_at : Millis{0};
     Settlement s = settlement(Kind::retry);
-    s.delay = called.delay ? std::clamp(*called.delay, Millis{0}, policy::kLongestDelay)
-                           : policy::next_delay(backoff(), info().attempts, last, context_.random.unit());
+    s.delay =
+        called.delay ? *called.delay : policy::next_delay(backoff(), info().attempts, last, context_.random.unit());
     if (auto reason = policy::stop_reason(stop_rules(), info().attempts, info().created_at, now() + s.delay)) {
       return fail_finally(Outcome::exhausted, called.message + " (" + *reason + ")");
     }
-    s.error = called.message.empty() ? "failed without a message" : std::move(called.message);
+    s.error = std::move(called.message);
     if (handler_.on_retry_scheduled) tell_of_retry(s);
     return s;
   }
@@ -177,9 +174,10 @@ class Attempt {
   // to the next claim, or is refused.
   bool overruled() const {
     const Interrupt why = run_.interrupt;
-    return why == Interrupt::lease_lost || why == Interrupt::cancelled ||
-           context_.clock.steady() >= run_.trusted_until.load();
+    return why == Interrupt::lease_lost || why == Interrupt::cancelled || lease_in_doubt();
   }
+
+  bool lease_in_doubt() const { return context_.clock.steady() >= run_.trusted_until.load(); }
 
   Settlement leave_callback(Stage stage, Outcome outcome, std::string error) const {
     Settlement s = advance(stage, outcome, std::move(error));
@@ -215,7 +213,7 @@ class Attempt {
     Settlement s = settlement(Kind::advance);
     s.stage = stage;
     s.outcome = outcome;
-    s.delay = policy::next_delay(kCallbackBackoff, 1, Millis{0}, context_.random.unit());
+    s.delay = callback_delay(context_, 1);
     s.error = std::move(error);
     return s;
   }
@@ -232,7 +230,7 @@ class Attempt {
                               "it failed " + std::to_string(tries) + " times: " + *thrown);
     }
     Settlement s = settlement(Kind::retry);
-    s.delay = policy::next_delay(kCallbackBackoff, tries, Millis{0}, context_.random.unit());
+    s.delay = callback_delay(context_, tries);
     // last_error stays the reason of the final failure: the callback is told it again.
     if (info().stage == Stage::on_success) s.error = "on_success: " + *thrown;
     return s;
@@ -277,16 +275,9 @@ class Attempt {
 
 Settlement attempt(Run& run, Context& context) {
   const TaskScope scope{run, context};
-  // Whether someone else may have it by now is not known, so nothing is started; the fence sorts out the rest.
-  if (context.clock.steady() >= run.trusted_until.load()) {
-    Settlement s;
-    s.ticket = run.ticket();
-    s.kind = Kind::hand_back;
-    return s;
-  }
   Settlement s = Attempt{run, context}.perform();
   run.started = Instant::max();  // however long its outcome waits to be written, it is neither late nor hung
-  if (s.error.size() > kMaxErrorText) s.error.resize(kMaxErrorText);
+  s.error = kept_error(std::move(s.error));
   return s;
 }
 

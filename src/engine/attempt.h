@@ -8,8 +8,4 @@ namespace easyretry::engine {
 
 task::Settlement attempt(Run& run, Context& context);
 
-// Callbacks are retried alone, this often and this slowly: 16 tries over about two hours.
-inline constexpr int kCallbackAttempts = 16;
-inline const Backoff kCallbackBackoff = Exponential{.first = 1s, .cap = 15min, .jitter = 1s};
-
 }  // namespace easyretry::engine

@@ -1,6 +1,15 @@
 #include "engine/callbacks.h"
 
+#include "policy/decide.h"
+
 namespace easyretry::engine {
+namespace {
+const Backoff kBackoff = Exponential{.first = 1s, .cap = 15min, .jitter = 1s};
+}
+
+Millis callback_delay(Context& context, int tries) {
+  return policy::next_delay(kBackoff, tries, Millis{0}, context.random.unit());
+}
 
 std::string note_callback_failure(Context& context, const TaskInfo& task) {
   Counters::add(context.counters.callback_failures);

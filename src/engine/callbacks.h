@@ -8,6 +8,10 @@
 
 namespace easyretry::engine {
 
+// Callbacks are retried alone, this often and this slowly: 16 tries over about two hours.
+inline constexpr int kCallbackAttempts = 16;
+Millis callback_delay(Context& context, int tries);
+
 // Called inside a catch block; gives what was thrown as text.
 std::string note_callback_failure(Context& context, const TaskInfo& task);
 

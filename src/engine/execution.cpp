@@ -1,5 +1,10 @@
 #include "engine/execution.h"
 
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "policy/limits.h"
+
 namespace easyretry {
 namespace {
 thread_local const AttemptScope* running_attempt = nullptr;
@@ -11,6 +16,8 @@ const AttemptScope* current_attempt() {
 
 namespace engine {
 namespace {
+
+constexpr std::size_t kMaxErrorText = 4096;
 
 class ScopeGuard {
  public:
@@ -45,12 +52,19 @@ class Chain {
   const std::function<detail::Reply()>& body_;
 };
 
+// A failure that left no word would not be seen as one.
+std::string spoken(std::string message) {
+  return message.empty() ? "failed without a message" : std::move(message);
+}
+
 Called judge_answer(Answer answer) {
   switch (answer.kind) {
     case Answer::Kind::done: return {};
-    case Answer::Kind::retry_later: return {Called::End::failed, std::move(answer.why)};
-    case Answer::Kind::retry_after: return {Called::End::failed, std::move(answer.why), answer.delay};
-    case Answer::Kind::give_up: return {Called::End::rejected, std::move(answer.why)};
+    case Answer::Kind::retry_later: return {Called::End::failed, spoken(std::move(answer.why))};
+    case Answer::Kind::retry_after:
+      return {Called::End::failed, spoken(std::move(answer.why)),
+              std::clamp(answer.delay, Millis{0}, policy::kLongestDelay)};
+    case Answer::Kind::give_up: return {Called::End::rejected, spoken(std::move(answer.why))};
   }
   return {Called::End::failed, "the handler's answer is none of done, retry_later, retry_after, give_up"};
 }
@@ -75,9 +89,7 @@ Called Execution::run() const {
   } catch (const detail::UndecodablePayload& e) {
     return {Called::End::undecodable, e.what()};
   } catch (...) {
-    const auto thrown = std::current_exception();
-    const bool again = worth_retrying(handler.handler.policy, thrown);
-    return {again ? Called::End::failed : Called::End::rejected, message_of(thrown), {}, {}, thrown};
+    return judge_thrown(handler.handler.policy, std::current_exception());
   }
 }
 
@@ -113,18 +125,28 @@ Called Execution::judge(detail::Reply reply) const {
   return {Called::End::success, {}, {}, std::move(reply.result)};
 }
 
+Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown) {
+  const auto end = worth_retrying(policy, thrown) ? Called::End::failed : Called::End::rejected;
+  return {end, message_of(thrown), {}, {}, thrown};
+}
+
 std::string message_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const std::exception& e) {
-    return e.what();
+    return spoken(e.what());
   } catch (const std::string& text) {
-    return text;
+    return spoken(text);
   } catch (const char* text) {
-    return text == nullptr ? "unknown exception" : text;
+    return text == nullptr ? "unknown exception" : spoken(text);
   } catch (...) {
     return "unknown exception";
   }
+}
+
+std::string kept_error(std::string text) {
+  text.resize(base::cut_utf8(text, kMaxErrorText).size());
+  return text;
 }
 
 }  // namespace engine

@@ -31,8 +31,8 @@ class Filters {
 struct Called {
   enum class End { success, failed, rejected, undecodable };
   End end = End::success;
-  std::string message{};
-  std::optional<Millis> delay{};
+  std::string message{};          // of a failure, never empty
+  std::optional<Millis> delay{};  // instead of what the backoff says; 0 to ten years
   std::string result{};
   std::exception_ptr thrown{};  // what the outermost filter let through
 };
@@ -53,7 +53,13 @@ struct Execution {
   Called judge(detail::Reply reply) const;
 };
 
-// What an exception says for itself.
+// What it means, by the policy, that user code threw.
+Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown);
+
+// What an exception says for itself; never empty.
 std::string message_of(const std::exception_ptr& thrown);
+
+// As much of an error's text as goes into the store: 4 KiB.
+std::string kept_error(std::string text);
 
 }  // namespace easyretry::engine

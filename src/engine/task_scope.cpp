@@ -4,6 +4,8 @@
 
 #include <easyretry/retryable.h>
 
+#include "base/utf8.h"
+
 namespace easyretry {
 namespace {
 
@@ -11,14 +13,6 @@ thread_local const TaskContext* running_task = nullptr;
 thread_local bool retrying = false;
 
 constexpr std::size_t kMaxProgress = 1000;
-
-// The longest start of `text` that fits and does not cut a UTF-8 character.
-std::string_view cut(std::string_view text, std::size_t most) {
-  if (text.size() <= most) return text;
-  std::size_t end = most;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
-}
 
 }  // namespace
 
@@ -49,7 +43,7 @@ bool TaskControl::extend(Millis by) {
 }
 
 bool TaskControl::note(std::string_view progress) {
-  return renew(context_.options.lease, std::string{cut(progress, kMaxProgress)});
+  return renew(context_.options.lease, std::string{base::cut_utf8(progress, kMaxProgress)});
 }
 
 bool TaskControl::renew(Millis lease, std::optional<std::string> progress) {

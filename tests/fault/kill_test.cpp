@@ -1,7 +1,6 @@
 // Crash for real: a process working on SQLite is killed again and again, and nothing acknowledged is lost, nothing runs
 // twice at a time, and each task ends once.
 
-#include <csignal>
 #include <fstream>
 #include <map>
 #include <random>
@@ -9,8 +8,8 @@
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
+#include "fault/child.h"
 #include "fault/journal.h"
 #include "storage/open.h"
 #include "support/eventually.h"
@@ -26,19 +25,10 @@ constexpr std::size_t kTasks = 20'000;
 constexpr int kMostLives = 500;
 constexpr int kTasksPerLife = 800;
 
-pid_t start_worker(const std::string& url, const std::filesystem::path& folder, int life, int tasks) {
-  const pid_t child = fork();
-  if (child != 0) return child;
-  execl(KILL_WORKER, "kill_worker", url.c_str(), folder.c_str(), std::to_string(life).c_str(),
-        std::to_string(tasks).c_str(), nullptr);
-  _exit(127);
-}
-
-int wait_for(pid_t child) {
-  int status = 0;
-  waitpid(child, &status, 0);
-  return status;
-}
+struct Worker : Child {
+  Worker(const std::string& url, const std::filesystem::path& folder, int life, int tasks)
+      : Child(KILL_WORKER, {url, folder.string(), std::to_string(life), std::to_string(tasks)}) {}
+};
 
 std::size_t count_events(const std::filesystem::path& journal, const std::string& what) {
   std::ifstream file{journal};
@@ -51,11 +41,10 @@ std::size_t count_events(const std::filesystem::path& journal, const std::string
 void live_and_die(const std::string& url, const std::filesystem::path& folder, int life, std::mt19937& random) {
   const auto journal = journal_path(folder, life);
   const std::size_t enough = std::uniform_int_distribution<std::size_t>{0, 4 * kTasksPerLife}(random);
-  const pid_t child = start_worker(url, folder, life, kTasksPerLife);
+  Worker worker{url, folder, life, kTasksPerLife};
   ASSERT_TRUE(test::eventually([&] { return count_events(journal, "") >= enough; }))
       << "life " << life << " stands still";
-  ASSERT_EQ(kill(child, SIGKILL), 0);
-  const int status = wait_for(child);
+  const int status = worker.kill();
   ASSERT_TRUE(WIFSIGNALED(status)) << "life " << life << " ended by itself with " << status;
 }
 
@@ -105,7 +94,7 @@ TEST(KilledForReal, LosesNothingOverlapsNothingAndEndsEachTaskOnce) {
     ASSERT_NO_FATAL_FAILURE(live_and_die(url, folder.path(), kills, random));
     acked_so_far += count_events(journal_path(folder.path(), kills), "ack");
   }
-  const int status = wait_for(start_worker(url, folder.path(), kills, 0));
+  const int status = Worker{url, folder.path(), kills, 0}.wait();
   ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "the last life could not finish: " << status;
 
   const auto events = read_journals(folder.path());

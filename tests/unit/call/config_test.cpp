@@ -3,22 +3,13 @@
 #include <fstream>
 #include <thread>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <easyretry/testing.h>
-
 #include "support/temp_folder.h"
+#include "unit/call/support.h"
 
-namespace easyretry {
+namespace easyretry::test {
 namespace {
 
 using ::testing::Contains;
-using ::testing::HasSubstr;
-
-struct Busy : std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
 
 Config config(const std::string& yaml) {
   Config config = parse_config("store: 'memory:'\n" + yaml);
@@ -37,7 +28,7 @@ struct Configured : ::testing::Test {
 };
 
 TEST_F(Configured, AHandlersEntryWinsOverItsCodeAndItsCodeOverTheDefaults) {
-  easyretry::testing::ManualEngine engine{config(R"(
+  ManualEngine engine{config(R"(
 defaults: {max_attempts: 2, backoff: fixed delay=1s}
 handlers:
   entry: {max_attempts: 4}
@@ -54,12 +45,12 @@ handlers:
 }
 
 TEST_F(Configured, StrategiesAndExceptionListsComeFromTheFileByName) {
-  easyretry::testing::ManualEngine engine{config(R"(
+  ManualEngine engine{config(R"(
 defaults: {persist: never}
 handlers:
   pay: {persist: retry_only, never_retry: [Busy]}
 )"),
-                                          ExceptionNames{type<Busy>()}};
+                      ExceptionNames{type<Busy>()}};
   auto pay = engine.retryable("pay", busy());
   EXPECT_THROW(static_cast<void>(pay(1)), Busy);
   EXPECT_EQ(engine.stats().stored, 0U);
@@ -67,7 +58,7 @@ handlers:
 }
 
 TEST_F(Configured, ANameThatNobodyGaveIsRefusedWhereTheHandlerIsRegistered) {
-  easyretry::testing::ManualEngine engine{config("handlers: {pay: {retry_on: [Bsuy]}}"), ExceptionNames{type<Busy>()}};
+  ManualEngine engine{config("handlers: {pay: {retry_on: [Bsuy]}}"), ExceptionNames{type<Busy>()}};
   try {
     engine.retryable("pay", busy());
     FAIL() << "it was accepted";
@@ -77,7 +68,7 @@ TEST_F(Configured, ANameThatNobodyGaveIsRefusedWhereTheHandlerIsRegistered) {
 }
 
 TEST_F(Configured, AReloadChangesPoliciesAndLimitsAndSaysWhatNeedsARestart) {
-  easyretry::testing::ManualEngine engine{config("handlers: {pay: {max_attempts: 2, backoff: fixed delay=1s}}")};
+  ManualEngine engine{config("handlers: {pay: {max_attempts: 2, backoff: fixed delay=1s}}")};
   auto pay = engine.retryable("pay", busy());
   const auto changes = engine.reload(
       config("workers: 99\nmax_payload: 20\nhandlers: {pay: {max_attempts: 4, backoff: fixed delay=1s}}"));
@@ -91,7 +82,7 @@ TEST_F(Configured, AReloadChangesPoliciesAndLimitsAndSaysWhatNeedsARestart) {
 }
 
 TEST_F(Configured, AReloadThatCannotWorkChangesNothing) {
-  easyretry::testing::ManualEngine engine{config("handlers: {pay: {max_attempts: 2, backoff: fixed delay=1s}}")};
+  ManualEngine engine{config("handlers: {pay: {max_attempts: 2, backoff: fixed delay=1s}}")};
   auto pay = engine.retryable("pay", busy());
   EXPECT_THROW(engine.reload(config("handlers: {pay: {max_attempts: 4, retry_on: [Nobody]}}")), ConfigError);
   pay.submit(1);
@@ -100,7 +91,7 @@ TEST_F(Configured, AReloadThatCannotWorkChangesNothing) {
 }
 
 TEST_F(Configured, AFollowedFileIsReloadedAndOneThatIsWrongIsLeftAside) {
-  test::TempFolder folder;
+  TempFolder folder;
   const auto file = folder.path() / "easyretry.yaml";
   const auto write = [&](const std::string& yaml) { std::ofstream{file} << "store: 'memory:'\n" << yaml; };
   write("handlers: {pay: {max_payload_typo: 1}}");
@@ -134,4 +125,4 @@ TEST_F(Configured, AFollowedFileIsReloadedAndOneThatIsWrongIsLeftAside) {
 }
 
 }  // namespace
-}  // namespace easyretry
+}  // namespace easyretry::test

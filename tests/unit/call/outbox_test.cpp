@@ -1,29 +1,22 @@
 // pay.submit(sqlite_tx(db), order): stored with the application's own transaction, or not at all.
 
-#include <thread>
+#include <atomic>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include <easyretry/testing.h>
-
+#include "support/eventually.h"
 #include "support/temp_folder.h"
+#include "unit/call/support.h"
 
-namespace easyretry {
+namespace easyretry::test {
 namespace {
-
-using ::testing::HasSubstr;
-
-EngineOptions quiet() {
-  EngineOptions options;
-  options.log = nullptr;
-  return options;
-}
 
 class Db {
  public:
-  explicit Db(const std::filesystem::path& file) { EXPECT_EQ(sqlite3_open(file.c_str(), &db_), SQLITE_OK); }
+  explicit Db(const std::filesystem::path& file) {
+    EXPECT_EQ(sqlite3_open(file.c_str(), &db_), SQLITE_OK);
+    sqlite3_busy_timeout(db_, 20'000);  // the engine may be writing
+  }
   ~Db() { sqlite3_close(db_); }
   Db(const Db&) = delete;
   Db& operator=(const Db&) = delete;
@@ -38,21 +31,13 @@ class Db {
 };
 
 struct Outbox : ::testing::Test {
-  test::TempFolder folder;
-  easyretry::testing::ManualEngine engine{quiet(), folder.sqlite_url("shop.db")};
+  TempFolder folder;
+  ManualEngine engine{quiet(), folder.sqlite_url("shop.db")};
   Db shop{folder.path() / "shop.db"};
   int calls = 0;
 
   auto pay() {
     return engine.retryable("pay", [this](int) { ++calls; });
-  }
-  static std::string refusal(const std::function<void()>& submit) {
-    try {
-      submit();
-      return "accepted";
-    } catch (const std::exception& e) {
-      return e.what();
-    }
   }
 };
 
@@ -107,7 +92,7 @@ TEST_F(Outbox, WhatIsNoTransactionOnThisFileIsRefusedWithTheRemedy) {
   EXPECT_THAT(refusal([&] { pay.submit(sqlite_tx(other.get()), 7); }), HasSubstr("a transaction spans one file"));
   EXPECT_THAT(refusal([&] { pay.submit(sqlite_tx(shop.get()), 7); }), HasSubstr("run BEGIN IMMEDIATE"));
   EXPECT_THAT(refusal([&] { pay.submit(sqlite_tx(nullptr), 7); }), HasSubstr("no connection"));
-  easyretry::testing::ManualEngine memory{quiet()};
+  ManualEngine memory{quiet()};
   auto elsewhere = memory.retryable("pay", [](int) {});
   EXPECT_THAT(refusal([&] { elsewhere.submit(sqlite_tx(shop.get()), 7); }), HasSubstr("cannot join this transaction"));
 }
@@ -129,21 +114,23 @@ TEST_F(Outbox, TheApplicationsConnectionLeavesCheckpointsToTheEngine) {
 }
 
 TEST(OutboxThreads, ACommittedTaskIsRunSoonAfterItsCommit) {
-  test::TempFolder folder;
+  const TempFolder folder;
+  const std::string url = folder.sqlite_url("shop.db");
+  ManualEngine{quiet(), url}.retryable("nobody's", [](int) {}).submit(1);
   std::atomic<int> ran{0};
   EngineOptions options = quiet();
-  options.window = 60s;  // an ordinary pass would come half a minute later
-  Engine engine{folder.sqlite_url("shop.db"), options};
+  options.window = 10min;
+  Engine engine{url, options};
   auto pay = engine.retryable("pay", [&](int) { ++ran; });
   engine.start();
-  std::this_thread::sleep_for(50ms);
+  // Told at the end of the first pass: the next ordinary one would come five minutes later.
+  ASSERT_TRUE(eventually([&] { return engine.stats().no_handler.contains("nobody's"); }));
   Db shop{folder.path() / "shop.db"};
   shop.run("BEGIN IMMEDIATE");
   pay.submit(sqlite_tx(shop.get()), 7);
   shop.run("COMMIT");
-  for (int i = 0; i < 500 && ran == 0; ++i) std::this_thread::sleep_for(10ms);
-  EXPECT_EQ(ran, 1);
+  EXPECT_TRUE(eventually([&] { return ran == 1; }));
 }
 
 }  // namespace
-}  // namespace easyretry
+}  // namespace easyretry::test

@@ -3,27 +3,15 @@
 #include <numeric>
 #include <optional>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include <easyretry/testing.h>
-
 #include "support/eventually.h"
+#include "unit/call/support.h"
 
-namespace easyretry {
+namespace easyretry::test {
 namespace {
 
 using easyretry::testing::EventRecorder;
-using easyretry::testing::ManualEngine;
-using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-EngineOptions quiet() {
-  EngineOptions options;
-  options.log = nullptr;
-  return options;
-}
 
 struct Recorder : ::testing::Test {
   ManualEngine engine{quiet()};
@@ -100,7 +88,7 @@ TEST(RecorderOfAnEngine, MayBeReadWhileTheEnginesThreadsWork) {
   std::vector<int> many(500);
   std::iota(many.begin(), many.end(), 0);
   pay.submit_many(many);
-  EXPECT_TRUE(test::eventually([&] { return events.count(EventKind::succeeded) == 500; }));
+  EXPECT_TRUE(eventually([&] { return events.count(EventKind::succeeded) == 500; }));
   engine.stop();
   EXPECT_THAT(events.all(), SizeIs(1500));
 }
@@ -113,4 +101,4 @@ TEST(RecordedEvents, ArePrintedByNameInFailedExpectations) {
 }
 
 }  // namespace
-}  // namespace easyretry
+}  // namespace easyretry::test

@@ -148,13 +148,12 @@ TEST(EngineThreads, ATimeoutFailsTheAttemptAndItIsRetried) {
 
 TEST(EngineThreads, ARunLongerThanItsLeaseKeepsIt) {
   EngineOptions options = quick();
-  options.lease = 200ms;
-  options.drain = 5s;
+  options.drain = 10s;
   Engine engine{"memory:", options};
   std::atomic<int> calls = 0;
   auto work = engine.retryable("work", [&](int) {
     ++calls;
-    std::this_thread::sleep_for(900ms);
+    std::this_thread::sleep_for(2500ms);
   });
   engine.start();
   const TaskId id = work.submit(1);

@@ -1,0 +1,45 @@
+// What the store keeps of an error, wherever it came from.
+
+#include "unit/call/direct_call_fixture.h"
+
+namespace easyretry::test {
+namespace {
+
+TEST_F(DirectCall, AFailureWithoutAWordIsAFailureHereAndInARetry) {
+  auto fail = engine.retryable("fail", [&](int how) -> Answer {
+    if (how == 0) throw Busy("");
+    return how == 1 ? retry_later("") : give_up("");
+  });
+  for (const int how : {0, 1}) {
+    const auto direct = fail(how);
+    EXPECT_EQ(direct.error(), "failed without a message");
+    EXPECT_EQ(engine.find(direct.task())->last_error, "failed without a message");
+  }
+  EXPECT_EQ(fail(2).error(), "failed without a message");
+  const TaskId submitted = fail.submit(2);
+  engine.run_due();
+  EXPECT_EQ(engine.find(submitted)->last_error, "failed without a message");
+}
+
+TEST_F(DirectCall, ALongErrorIsCutAtFourKibibytesBetweenCharacters) {
+  const std::string kept(4095, 'x');
+  const std::string whole = kept + "ü, and a stack trace";
+  auto fail = engine.retryable("fail", [&](int) { throw Busy(whole); });
+  const TaskId direct = fail(1).task();
+  const TaskId stored = fail.store(2, whole);
+  const TaskId submitted = fail.submit(3);
+  engine.run_due();
+  for (const TaskId id : {direct, stored, submitted}) EXPECT_EQ(engine.find(id)->last_error, kept);
+}
+
+TEST_F(DirectCall, ALongErrorThatGoesToHistoryAtOnceIsCutAlike) {
+  auto fail = engine.retryable("fail", [](int) { throw Closed(std::string(5000, 'x')); },
+                               {.never_retry = {type<Closed>()}}, {.persist = Persist::on_failure});
+  TaskId id{};
+  engine.on_event([&](const Event& event) { id = event.task.id; });
+  EXPECT_THROW(static_cast<void>(fail(1)), Closed);
+  EXPECT_EQ(engine.find(id)->last_error, std::string(4096, 'x'));
+}
+
+}  // namespace
+}  // namespace easyretry::test

@@ -1,0 +1,70 @@
+// A store that holds tasks of another release or another application.
+
+#include "support/temp_folder.h"
+#include "unit/call/engine_fixture.h"
+
+namespace easyretry::test {
+namespace {
+
+TEST_F(EngineTest, ParksATaskWhoseStoredArgumentsDoNotFit) {
+  const TempFolder folder;
+  const std::string url = folder.sqlite_url();
+  TaskId id{};
+  {
+    ManualEngine before{quiet(), url};
+    id = before.retryable("pay", [](int) {}).submit(1);
+  }
+  ManualEngine after{quiet(), url};
+  auto pay = after.retryable("pay", [&](const Order&) { ++calls; });
+  std::vector<std::string> told;
+  pay.on_final_failure([&](const Failure& failure, const TaskInfo&) { told.push_back(failure.message); });
+  after.drain();
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(after.find(id)->outcome, Outcome::parked);
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_THAT(told[0], HasSubstr("do not fit"));
+}
+
+TEST_F(EngineTest, LeavesTasksOfUnknownHandlersAloneUntilSomeoneRegistersThem) {
+  const TempFolder folder;
+  const std::string url = folder.sqlite_url();
+  TaskId id{};
+  {
+    ManualEngine before{quiet(), url};
+    id = before.retryable("old.name", [](int) {}).submit(1);
+  }
+  ManualEngine after{quiet(), url};
+  after.retryable("new.name", [](int) {});
+  EXPECT_EQ(after.run_due(), 0U);
+  EXPECT_TRUE(after.find(id)->no_handler);
+  EXPECT_EQ(after.find(id)->attempts, 0);
+  EXPECT_EQ(after.find(id)->deliveries, 0);
+  EXPECT_EQ(after.stats().no_handler.at("old.name"), 1U);
+
+  after.retryable("old.name", [&](int) { ++calls; });
+  EXPECT_EQ(after.run_due(), 1U);
+  EXPECT_EQ(calls, 1);
+  EXPECT_TRUE(after.stats().no_handler.empty());
+}
+
+TEST_F(EngineTest, ApplicationsSharingAStoreDoNotSeeEachOthersTasks) {
+  // One store, two spaces: an id of one is unknown to the other.
+  const TempFolder folder;
+  const std::string url = folder.sqlite_url();
+  TaskId id{};
+  {
+    EngineOptions shop = quiet();
+    shop.space = "shop";
+    ManualEngine engine_of_shop{shop, url};
+    id = engine_of_shop.retryable("pay", [](int) {}).submit(1);
+  }
+  ManualEngine other{quiet(), url};
+  other.retryable("pay", [&](int) { ++calls; });
+  EXPECT_EQ(other.run_due(), 0U);
+  EXPECT_FALSE(other.find(id));
+  EXPECT_FALSE(other.cancel(id));
+  EXPECT_EQ(calls, 0);
+}
+
+}  // namespace
+}  // namespace easyretry::test
