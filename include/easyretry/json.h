@@ -16,6 +16,7 @@
 //
 // Anything else: specialise JsonCodec<T> with `write` and `read`.
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <concepts>
@@ -87,6 +88,17 @@ template <class T>
 concept HasJsonFields = requires {
   easyretry_json_fields(JsonTag<T>{});
 };
+
+// The fields by name, as they stand in the text: written in this order, they need not be sorted each time.
+template <class... Field>
+constexpr auto written_order(const std::tuple<Field...>& fields) {
+  const auto names = std::apply(
+      [](const Field&... field) { return std::array<std::string_view, sizeof...(Field)>{field.name...}; }, fields);
+  std::array<std::size_t, sizeof...(Field)> order{};
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+  return order;
+}
 
 template <class T>
 concept JsonInteger = std::integral<T> && !std::same_as<T, bool>;
@@ -397,8 +409,13 @@ struct JsonCodec<T> {
   }
 
  private:
-  static void for_each_field(auto&& use) {
-    std::apply([&](const auto&... field) { (use(field), ...); }, easyretry_json_fields(JsonTag<T>{}));
+  static constexpr auto kFields = easyretry_json_fields(JsonTag<T>{});
+  static constexpr auto kOrder = detail::written_order(kFields);
+
+  static void for_each_field(auto&& use) { for_each_field(use, std::make_index_sequence<kOrder.size()>{}); }
+  template <std::size_t... I>
+  static void for_each_field(auto& use, std::index_sequence<I...>) {
+    (use(std::get<kOrder[I]>(kFields)), ...);
   }
 
   template <class Member>

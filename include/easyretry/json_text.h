@@ -60,9 +60,11 @@ class JsonWriter {
 
   void before_value();
   void begin(bool object, char bracket);
+  void reserve();
   void end(bool object, char bracket);
   void sort_members(const Level& level);
   void append_quoted(std::string_view value);
+  void append_escaped(std::string_view value);
   template <class T>
   void append_number(T value);
   template <class T>

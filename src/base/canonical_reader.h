@@ -4,14 +4,14 @@
 // refuses.
 
 #include <charconv>
-#include <string>
+#include <optional>
 #include <string_view>
 
 #include "base/utf8.h"
 
 namespace easyretry::base {
 
-// `Builder` gets the same calls as from nlohmann's sax_parse, and bounds the depth by throwing.
+// `Builder` gets the same calls as from nlohmann's sax_parse, and bounds the depth by throwing or returning false.
 template <class Builder>
 class CanonicalReader {
  public:
@@ -25,7 +25,7 @@ class CanonicalReader {
     switch (peek()) {
       case '{': return object();
       case '[': return array();
-      case '"': return string(text_) && out_.string(text_);
+      case '"': return string() && out_.string(text_);
       case 't': return take("true") && out_.boolean(true);
       case 'f': return take("false") && out_.boolean(false);
       case 'n': return take("null") && out_.null();
@@ -35,28 +35,29 @@ class CanonicalReader {
 
   bool array() {
     ++at_;
-    out_.start_array(0);
-    if (take("]")) return out_.end_array();
+    if (!out_.start_array(0)) return false;
+    if (take(']')) return out_.end_array();
     do {
       if (!value()) return false;
-    } while (take(","));
-    return take("]") && out_.end_array();
+    } while (take(','));
+    return take(']') && out_.end_array();
   }
 
   bool object() {
     ++at_;
-    out_.start_object(0);
-    if (take("}")) return out_.end_object();
+    if (!out_.start_object(0)) return false;
+    if (take('}')) return out_.end_object();
+    std::optional<std::string_view> last;
     do {
-      if (!string(text_) || !take(":")) return false;
-      out_.key(text_);
-      if (!value()) return false;
-    } while (take(","));
-    return take("}") && out_.end_object();
+      if (!string() || !take(':') || (last && text_ <= *last)) return false;
+      last = text_;
+      if (!out_.key(text_) || !value()) return false;
+    } while (take(','));
+    return take('}') && out_.end_object();
   }
 
-  bool string(std::string& out) {
-    if (!take("\"")) return false;
+  bool string() {
+    if (!take('"')) return false;
     const char* const begin = at_;
     bool ascii = true;
     for (; peek() != '"'; ++at_) {
@@ -64,14 +65,14 @@ class CanonicalReader {
       if (byte < 0x20 || byte == '\\') return false;
       ascii = ascii && byte < 0x80;
     }
-    out.assign(begin, at_);
+    text_ = {begin, static_cast<std::size_t>(at_ - begin)};
     ++at_;
-    return ascii || invalid_utf8(out) == std::string_view::npos;
+    return ascii || invalid_utf8(text_) == std::string_view::npos;
   }
 
   bool number() {
     const char* const begin = at_;
-    const bool negative = take("-");
+    const bool negative = take('-');
     const bool zero = peek() == '0';
     const std::size_t whole = digits();
     if (whole == 0 || (zero && whole > 1)) return false;
@@ -88,9 +89,9 @@ class CanonicalReader {
   }
 
   bool decimal(const char* begin) {
-    if (take(".") && digits() == 0) return false;
-    if (take("e") || take("E")) {
-      if (!take("-")) take("+");
+    if (take('.') && digits() == 0) return false;
+    if (take('e') || take('E')) {
+      if (!take('-')) take('+');
       if (digits() == 0) return false;
     }
     double n = 0;
@@ -105,6 +106,12 @@ class CanonicalReader {
 
   char peek() const { return at_ == end_ ? '\0' : *at_; }
 
+  bool take(char expected) {
+    if (peek() != expected) return false;
+    ++at_;
+    return true;
+  }
+
   bool take(std::string_view expected) {
     if (!std::string_view{at_, static_cast<std::size_t>(end_ - at_)}.starts_with(expected)) return false;
     at_ += expected.size();
@@ -114,7 +121,7 @@ class CanonicalReader {
   const char* at_;
   const char* const end_;
   Builder& out_;
-  std::string text_;  // the key or string just read; the builder may move it away
+  std::string_view text_;  // the key or string just read
 };
 
 }  // namespace easyretry::base

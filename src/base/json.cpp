@@ -73,16 +73,16 @@ class TreeBuilder {
   bool boolean(bool value) { return add(value); }
   bool number_integer(std::int64_t value) { return add(value); }
   bool number_unsigned(std::uint64_t value) { return add(value); }
-  bool number_float(double value, const std::string&) { return add(value); }
-  bool string(std::string& value) { return add(std::move(value)); }
+  bool number_float(double value, std::string_view) { return add(value); }
+  bool string(std::string_view value) { return add(std::string{value}); }
   bool binary(nlohmann::json::binary_t&) { return false; }  // only in binary formats
   bool start_array(std::size_t) { return open(JsonNode::Items{}); }
   bool start_object(std::size_t) { return open(JsonNode::Entries{}); }
 
-  bool key(std::string& name) {
+  bool key(std::string_view name) {
     auto& entries = std::get<JsonNode::Entries>(open_.back()->value);
     if (entries.empty()) entries.reserve(kFirstMembers);
-    entries.push_back({std::move(name), {}});
+    entries.push_back({std::string{name}, {}});
     return true;
   }
 

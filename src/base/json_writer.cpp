@@ -32,9 +32,9 @@ std::string escaped(char c) {
   return std::string{"\\u00"} + kHex[byte >> 4] + kHex[byte & 15];
 }
 
-bool needs_escape(char c) {
-  return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\';
-}
+// Lambdas, because algorithms call a plain function for each character instead of inlining it.
+constexpr auto kNeedsEscape = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == '"' || c == '\\'; };
+constexpr auto kIsPlain = [](char c) { return static_cast<unsigned char>(c) < 0x80 && !kNeedsEscape(c); };
 
 }  // namespace
 
@@ -132,8 +132,16 @@ void JsonWriter::before_value() {
 void JsonWriter::begin(bool object, char bracket) {
   before_value();
   if (levels_.size() == kJsonDepth) throw JsonError(path() + ": deeper than " + std::to_string(kJsonDepth) + " levels");
+  if (levels_.empty()) reserve();
   text_ += bracket;
   levels_.push_back({.is_object = object, .first_member = members_.size()});
+}
+
+// Room for what most tasks have, instead of growing there from nothing.
+void JsonWriter::reserve() {
+  text_.reserve(64);
+  levels_.reserve(4);
+  members_.reserve(8);
 }
 
 void JsonWriter::end(bool object, char bracket) {
@@ -141,7 +149,7 @@ void JsonWriter::end(bool object, char bracket) {
   const Level level = levels_.back();
   if (level.has_key) misuse(path(), "a key without a value");
   if (!level.sorted) sort_members(level);
-  members_.resize(level.first_member, Member{});
+  members_.erase(members_.begin() + static_cast<std::ptrdiff_t>(level.first_member), members_.end());
   levels_.pop_back();
   text_ += bracket;
 }
@@ -171,18 +179,26 @@ void JsonWriter::sort_members(const Level& level) {
 }
 
 void JsonWriter::append_quoted(std::string_view value) {
+  text_ += '"';
+  if (std::all_of(value.begin(), value.end(), kIsPlain)) {
+    text_ += value;
+  } else {
+    append_escaped(value);
+  }
+  text_ += '"';
+}
+
+void JsonWriter::append_escaped(std::string_view value) {
   if (const std::size_t at = base::invalid_utf8(value); at != std::string_view::npos) {
     throw JsonError(path() + ": text that is not UTF-8 (byte " + std::to_string(at) +
                     "); store binary data as hex or base64");
   }
-  text_ += '"';
   for (auto from = value.begin(); from != value.end();) {
-    const auto stop = std::find_if(from, value.end(), needs_escape);
+    const auto stop = std::find_if(from, value.end(), kNeedsEscape);
     text_.append(from, stop);
     from = stop;
     if (from != value.end()) text_ += escaped(*from++);
   }
-  text_ += '"';
 }
 
 template <class T>

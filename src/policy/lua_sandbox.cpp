@@ -3,13 +3,15 @@
 
 #include "policy/lua_sandbox.h"
 
-#include <cstdint>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
 #include <type_traits>
 
 #include <lua.hpp>
+
+#include "base/canonical_reader.h"
+#include "policy/lua_builder.h"
 
 namespace easyretry::policy {
 namespace {
@@ -40,73 +42,66 @@ void stop_running(lua_State* lua, lua_Debug*) {
   luaL_error(lua, "too many instructions");
 }
 
-void push(lua_State* lua, JsonView value, const MentionedKeys& keys);
+bool walk(JsonView value, LuaBuilder& out);
 
-void push_integer(lua_State* lua, JsonView value) {
-  const bool too_large = value.as_double() >= 0 && value.as_uint() > static_cast<std::uint64_t>(INT64_MAX);
-  if (too_large) {
-    lua_pushnumber(lua, value.as_double());
-  } else {
-    lua_pushinteger(lua, value.as_int());
-  }
+bool walk_integer(JsonView value, LuaBuilder& out) {
+  return value.as_double() < 0 ? out.number_integer(value.as_int()) : out.number_unsigned(value.as_uint());
 }
 
-void push_string(lua_State* lua, std::string_view text) {
-  lua_pushlstring(lua, text.data(), text.size());
+bool walk_array(JsonView array, LuaBuilder& out) {
+  out.start_array(array.size());
+  for (std::size_t i = 0; i < array.size(); ++i) walk(array.at(i), out);
+  return out.end_array();
 }
 
-void push_array(lua_State* lua, JsonView array, const MentionedKeys& keys) {
-  const int size = static_cast<int>(array.size());
-  lua_createtable(lua, size, 0);
-  for (int i = 0; i < size; ++i) {
-    push(lua, array.at(static_cast<std::size_t>(i)), keys);
-    lua_rawseti(lua, -2, i + 1);
-  }
-}
-
-void push_object(lua_State* lua, JsonView object, const MentionedKeys& keys) {
-  lua_newtable(lua);
+bool walk_object(JsonView object, LuaBuilder& out) {
+  out.start_object(object.size());
   for (const auto [key, value] : object.members()) {
-    if (!keys.contains(key)) continue;
-    push_string(lua, key);
-    push(lua, value, keys);
-    lua_rawset(lua, -3);
+    if (!out.reaches(key)) continue;
+    out.key(key);
+    walk(value, out);
   }
+  return out.end_object();
 }
 
-void push(lua_State* lua, JsonView value, const MentionedKeys& keys) {
-  luaL_checkstack(lua, 3, nullptr);
+bool walk(JsonView value, LuaBuilder& out) {
   switch (value.kind()) {
-    case JsonKind::null: return lua_pushnil(lua);
-    case JsonKind::boolean: return lua_pushboolean(lua, value.as_bool());
-    case JsonKind::integer: return push_integer(lua, value);
-    case JsonKind::number: return lua_pushnumber(lua, value.as_double());
-    case JsonKind::string: return push_string(lua, value.as_string());
-    case JsonKind::array: return push_array(lua, value, keys);
-    case JsonKind::object: return push_object(lua, value, keys);
+    case JsonKind::null: return out.null();
+    case JsonKind::boolean: return out.boolean(value.as_bool());
+    case JsonKind::integer: return walk_integer(value, out);
+    case JsonKind::number: return out.number_float(value.as_double(), {});
+    case JsonKind::string: return out.string(value.as_string());
+    case JsonKind::array: return walk_array(value, out);
+    case JsonKind::object: return walk_object(value, out);
   }
+  return false;
+}
+
+bool push(lua_State* lua, const LuaInput& input, const MentionedKeys& keys) {
+  LuaBuilder out{lua, keys};
+  if (const auto* text = std::get_if<std::string_view>(&input)) return base::CanonicalReader{*text, out}.read();
+  if (const auto* tree = std::get_if<JsonView>(&input)) return walk(*tree, out);
+  return out.null();
 }
 
 struct Call {
-  const JsonView* result;
-  const JsonView* args;
+  const LuaInput& result;
+  const LuaInput& args;
   const MentionedKeys& keys;
+  bool readable = false;
   int answer_type = LUA_TNIL;
   bool answer = false;
 };
-static_assert(std::is_trivially_destructible_v<Call> && std::is_trivially_destructible_v<JsonMembers>);
-
-void push_if_any(lua_State* lua, const JsonView* value, const MentionedKeys& keys) {
-  if (value == nullptr) return lua_pushnil(lua);
-  push(lua, *value, keys);
-}
+static_assert(std::is_trivially_destructible_v<Call> && std::is_trivially_destructible_v<LuaBuilder> &&
+              std::is_trivially_destructible_v<base::CanonicalReader<LuaBuilder>> &&
+              std::is_trivially_destructible_v<JsonMembers>);
 
 // Runs under lua_pcall with the compiled function and a Call.
 int run(lua_State* lua) {
   auto& call = *static_cast<Call*>(lua_touserdata(lua, 2));
   lua_pushvalue(lua, 1);
-  push_if_any(lua, call.result, call.keys);
-  push_if_any(lua, call.args, call.keys);
+  call.readable = push(lua, call.result, call.keys) && push(lua, call.args, call.keys);
+  if (!call.readable) return 0;
   lua_call(lua, 2, 1);
   call.answer_type = lua_type(lua, -1);
   call.answer = lua_toboolean(lua, -1) != 0;
@@ -169,7 +164,7 @@ std::string LuaSandbox::failure(int status) const {
   return message();
 }
 
-Result<bool> LuaSandbox::call(const JsonView* result, const JsonView* args) {
+std::optional<Result<bool>> LuaSandbox::call(const LuaInput& result, const LuaInput& args) {
   lua_State* const lua = state_.get();
   Call call{.result = result, .args = args, .keys = keys_};
   lua_settop(lua, 1);
@@ -181,6 +176,7 @@ Result<bool> LuaSandbox::call(const JsonView* result, const JsonView* args) {
     spent_ = status != LUA_ERRRUN || budget_.out_of_instructions;
     return fail(Errc::invalid_argument, kWhere, failure(status));
   }
+  if (!call.readable) return std::nullopt;
   if (call.answer_type != LUA_TBOOLEAN) {
     return fail(Errc::invalid_argument, kWhere,
                 std::string{"gave "} + lua_typename(lua, call.answer_type) +

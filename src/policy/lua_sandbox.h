@@ -3,7 +3,10 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 
 #include <easyretry/error.h>
 #include <easyretry/json_text.h>
@@ -17,6 +20,9 @@ namespace easyretry::policy {
 inline constexpr std::size_t kLuaMemory = 1 << 20;
 // Ends every call: an empty loop after 0.5 ms, the worst found (each instruction copies 256 KiB of text) after 2 s.
 inline constexpr int kLuaInstructions = 100'000;
+
+// Nothing, a JSON text, or a tree.
+using LuaInput = std::variant<std::monostate, std::string_view, JsonView>;
 
 // Not safe to share between threads, and not to be moved: Lua keeps the address of the budget.
 class LuaSandbox {
@@ -33,8 +39,9 @@ class LuaSandbox {
   };
   Reads reads() const { return reads_; }
 
-  // A null pointer and null become nil, arrays start at 1, integers stay integers up to 2^63-1 and are floats above.
-  Result<bool> call(const JsonView* result, const JsonView* args);
+  // No input and null become nil, arrays start at 1, integers stay integers up to 2^63-1 and are floats above.
+  // nullopt: a text that CanonicalReader does not know; its tree is needed.
+  std::optional<Result<bool>> call(const LuaInput& result, const LuaInput& args);
 
   // A call ran into a limit. The state may be full of what the call left behind; make a new one.
   bool spent() const { return spent_; }

@@ -8,36 +8,42 @@
 namespace easyretry::policy {
 namespace {
 
-// What the expression does not look at is not read at all: reading takes most of the time of a call.
-class Operand {
+// Texts up to this length are read straight into Lua, under the mutex. Longer ones are parsed before, so that others
+// need not wait for it.
+constexpr std::size_t kShort = 4096;
+
+// What the expression does not look at is not read at all.
+LuaInput text_if(bool wanted, std::string_view text) {
+  return wanted ? LuaInput{text} : LuaInput{};
+}
+
+class Tree {
  public:
-  Operand(bool wanted, const char* name, std::string_view text) {
+  Tree(bool wanted, const char* name, std::string_view text) {
     if (!wanted) return;
     try {
       document_.emplace(JsonDocument::parse(text));
-      root_.emplace(document_->root());
     } catch (const JsonError& error) {
       throw JsonError(std::string{name} + ": " + error.what());
     }
   }
-  const JsonView* view() const { return root_ ? &*root_ : nullptr; }
+  LuaInput root() const { return document_ ? LuaInput{document_->root()} : LuaInput{}; }
 
  private:
   std::optional<JsonDocument> document_;
-  std::optional<JsonView> root_;
 };
 
 }  // namespace
 
-// One state and a mutex: a call takes microseconds, and parsing happens outside.
+// One state and a mutex: a call takes microseconds.
 struct SuccessExpression::Impl {
   explicit Impl(const std::string& expression)
       : text(expression), sandbox(std::make_unique<LuaSandbox>(text)), reads(sandbox->reads()) {}
 
-  Result<bool> call(const Operand& result, const Operand& args) {
+  std::optional<Result<bool>> call(const LuaInput& result, const LuaInput& args) {
     const std::lock_guard lock{mutex};
     if (!sandbox) sandbox = std::make_unique<LuaSandbox>(text);
-    auto answer = sandbox->call(result.view(), args.view());
+    auto answer = sandbox->call(result, args);
     if (sandbox->spent()) sandbox.reset();
     return answer;
   }
@@ -58,10 +64,15 @@ bool SuccessExpression::reads_args() const {
 }
 
 Result<bool> SuccessExpression::evaluate(std::string_view result_json, std::string_view args_json) const {
+  const auto [reads_result, reads_args] = impl_->reads;
+  if (result_json.size() <= kShort && args_json.size() <= kShort) {
+    const auto answer = impl_->call(text_if(reads_result, result_json), text_if(reads_args, args_json));
+    if (answer) return *answer;
+  }
   try {
-    const Operand result{impl_->reads.result, "result", result_json};
-    const Operand args{impl_->reads.args, "args", args_json};
-    return impl_->call(result, args);
+    const Tree result{reads_result, "result", result_json};
+    const Tree args{reads_args, "args", args_json};
+    return impl_->call(result.root(), args.root()).value();
   } catch (const JsonError& error) {
     return fail(Errc::invalid_argument, "policy.success_when", error.what());
   }

@@ -58,6 +58,11 @@ struct Wide {
 EASYRETRY_JSON(Wide, a0, a1, a2, a3, a4, a5, a6, a7, a8, a9, b0, b1, b2, b3, b4, b5, b6, b7, b8, b9, c0, c1, c2, c3, c4,
                c5, c6, c7, c8, c9, d0, d1, d2, d3, d4, d5, d6)
 
+struct Doubled {
+  int b = 0, a = 0;
+};
+EASYRETRY_JSON(Doubled, b, a, b)
+
 struct Unknown {};
 
 }  // namespace shop
@@ -179,6 +184,10 @@ TEST(Json, StoresUnusualStructs) {
   wide.d6 = -1;
   EXPECT_EQ(from_json<shop::Wide>(to_json(wide)), wide);
   EXPECT_EQ(to_json(shop::Priority{{"tea", 2}, 3}), R"({"level":3,"name":"tea"})");
+}
+
+TEST(Json, RefusesAFieldThatIsListedTwice) {
+  EXPECT_THROW(to_json(shop::Doubled{}), JsonError);
 }
 
 TEST(Json, LeavesOutAnEmptyOptionalField) {

@@ -207,6 +207,19 @@ TEST(SuccessExpression, LeavesNothingBehindForTheNextCall) {
   for (int i = 0; i < 3; ++i) EXPECT_EQ(answer(expression, "{}"), "yes");
 }
 
+TEST(SuccessExpression, LeavesNothingInNestedTablesForTheNextCall) {
+  const SuccessExpression expression{
+      "(function() local old = result.list.n or args[1].id; "
+      "result.list.n = result; args[1].id = function() return result end; return old == nil end)()"};
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(answer(expression, R"({"list":[1]})", "[{}]"), "yes");
+}
+
+TEST(SuccessExpression, DoesNotSeeTheValuesOfTheCallBefore) {
+  const SuccessExpression expression{"result.secret == nil and args[1].secret == nil and args[2] == nil"};
+  EXPECT_EQ(answer(expression, R"({"secret":1})", R"([{"secret":2},3])"), "no");
+  EXPECT_EQ(answer(expression, "{}", "[{}]"), "yes");
+}
+
 TEST(SuccessExpression, ReportsAnAnswerThatIsNoBoolean) {
   EXPECT_THAT(answer("result.code", R"({"code":200})"), HasSubstr("gave number instead of true or false"));
   EXPECT_THAT(answer("result.code", "{}"), HasSubstr("gave nil instead"));
@@ -249,6 +262,9 @@ TEST(SuccessExpression, ReachesAMemberByAnyNotation) {
            "result[ [[code]] ].inner[1].state == 'DONE'",
            "(function(name) return result[name] end)('code').inner[1].state == 'DONE'",
            "({result})[1].code.inner[1].state == 'DONE'",
+           "(function() for i = 1, #result.code.inner do if result.code.inner[i].state == 'DONE' then return true end "
+           "end "
+           "end)()",
        }) {
     EXPECT_EQ(answer(text, kResult), "yes") << text;
   }
@@ -265,6 +281,70 @@ RC_GTEST_PROP(SuccessExpression, AnswersAlikeWhateverTheNotation, ()) {
   const auto a = dotted.evaluate(json, "[]"), b = computed.evaluate(json, "[]");
   RC_ASSERT(a.has_value() == b.has_value());
   if (a) RC_ASSERT(*a == *b);
+}
+
+std::string answer_without_column(const std::string& expression, const std::string& json) {
+  const std::string text = answer(expression, json);
+  return text.substr(0, text.find(": parse error at"));
+}
+
+// White space makes no difference to what a text means, but it is not read straight into Lua then.
+void expect_alike(const std::string& expression, const std::string& json) {
+  const std::string wanted = answer_without_column(expression, " " + json);
+  EXPECT_EQ(answer_without_column(expression, json), wanted) << expression << " of " << json;
+  EXPECT_EQ(answer_without_column(expression, json + " "), wanted) << expression << " of " << json;
+  EXPECT_EQ(answer_without_column(expression, json + std::string(5000, ' ')), wanted) << "and where it is long";
+}
+
+TEST(SuccessExpression, AnswersAlikeWhateverTheFormOfTheText) {
+  for (const std::string json : {
+           R"({"a":{"code":1,"x":[{"code":2}]},"b":[[],{},{"b":[1]}],"code":200,"z":{"code":3}})",
+           R"({"":0,"code":200})",
+           R"({"code":200,"":0})",
+           R"({"code":200,"a":1})",
+           R"({"code":200,"code":200})",
+           R"({"a":{"x":1,"x":2},"code":200})",
+           R"({"a":"line\n","code":200})",
+           R"({"a":"\ud800","code":200})",
+           R"({"a":1e400,"code":200})",
+           R"({"a":[1,2,"code":200})",
+           R"({"code":[null,200,null,-1,18446744073709551615,0.5,"x",true]})",
+           "{\"a\":\"\xff\",\"code\":200}",
+           R"({"code":200}})",
+           R"({"code")",
+       }) {
+    expect_alike("result.code == 200", json);
+    expect_alike("result['co' .. 'de'] == 200", json);
+    expect_alike("result.code[2] == 200 and result.code[4] < 0 and result.code[5] > 0 and result.code[8]", json);
+    expect_alike("result.b[3].b[1] == 1 and result.a.code == 1", json);
+  }
+}
+
+TEST(SuccessExpression, ChecksAlsoWhatItSkips) {
+  const auto nested = [](std::size_t levels) {
+    return R"({"a":)" + std::string(levels, '[') + std::string(levels, ']') + R"(,"code":200})";
+  };
+  EXPECT_EQ(answer("result.code == 200", nested(63)), "yes");
+  EXPECT_THAT(answer("result.code == 200", nested(64)), HasSubstr("deeper than 64 levels"));
+  EXPECT_THAT(answer("result.code == 200", R"({"a":{"x":1,"x":2},"code":200})"),
+              HasSubstr("result: $.a: the key \"x\""));
+}
+
+RC_GTEST_PROP(SuccessExpression, AnswersAlikeAboutMutatedTexts, ()) {
+  std::string json = R"({"amount":-12.5e3,"code":[42,{"name":"alice é","ok":true}],"none":{"code":null}})";
+  const int edits = *rc::gen::inRange(1, 4);
+  for (int i = 0; i < edits; ++i) {
+    const auto at = *rc::gen::inRange<std::size_t>(0, json.size() + 1);
+    const auto count = *rc::gen::inRange<std::size_t>(0, 3);
+    const auto piece = rc::gen::element<std::string>("", "0", "-", "e", "\"", ",", ":", "{", "}", "[", "]", "code");
+    json.replace(at, count, *piece);
+  }
+  for (const char* text : {"result.code[1] == 42", "result.code[2]['o' .. 'k'] and result.none.code == nil"}) {
+    const SuccessExpression expression{text};
+    const auto straight = expression.evaluate(json, ""), parsed = expression.evaluate(" " + json, "");
+    RC_ASSERT(straight.has_value() == parsed.has_value());
+    if (straight) RC_ASSERT(*straight == *parsed);
+  }
 }
 
 TEST(SuccessExpression, CanBeMoved) {
