@@ -8,6 +8,8 @@
 #include <string>
 #include <string_view>
 
+#include <easyretry/options.h>
+
 namespace easyretry::app {
 
 struct BenchOptions {
@@ -15,7 +17,7 @@ struct BenchOptions {
   std::string space;  // a namespace of its own: a store in use is neither seen nor disturbed
   std::size_t tasks = 100'000;
   int workers = 4;
-  std::size_t batch = 1000;
+  std::size_t batch = EngineOptions{}.batch;
   bool fail_first = false;
   double due_over_seconds = 0;
   std::size_t waiting = 0;  // tasks in the store that are not due

@@ -18,7 +18,7 @@ workers: 16
 window: 5s
 grace: 30s
 lease: 30s
-batch: 1000
+batch: 2000
 read_ahead: 200000
 max_crashes: 3
 max_payload: 1048576
