@@ -7,6 +7,7 @@
 #include "bench/bench.h"
 #include "bench/measured_order.h"
 #include "bench/stopwatch.h"
+#include "bench/store_beside.h"
 
 namespace easyretry::app {
 namespace {
@@ -23,7 +24,8 @@ double measure_failing_calls(const BenchOptions& options, const Progress& progre
   using namespace std::chrono_literals;
   EngineOptions engine_options;
   engine_options.space = options.space;
-  Engine engine{options.store, engine_options};
+  const StoreBeside beside{options.store, ".calls"};
+  Engine engine{beside.url(), engine_options};
   std::atomic<bool> down{true};
   const auto call = engine.retryable(
       "bench.failing",

@@ -1,8 +1,6 @@
 #include <algorithm>
-#include <filesystem>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include <easyretry/error.h>
@@ -10,6 +8,7 @@
 #include "bench/bench.h"
 #include "bench/measured_order.h"
 #include "bench/stopwatch.h"
+#include "bench/store_beside.h"
 #include "storage/open.h"
 #include "task/task_key.h"
 
@@ -26,41 +25,12 @@ T must(Result<T> result) {
   return std::move(*result);
 }
 
-// A store like the one that is measured, as empty as that one was: a SQLite file of its own beside it, for as long as
-// it takes.
-class StoreBeside {
- public:
-  explicit StoreBeside(const std::string& url) : url_(url) {
-    constexpr std::string_view kSqlite = "sqlite:";
-    if (!url.starts_with(kSqlite)) return;
-    const std::size_t end = std::min(url.find('?'), url.size());
-    file_ = url.substr(kSqlite.size(), end - kSqlite.size()) + ".raw";
-    url_ = std::string{kSqlite} + file_ + url.substr(end);
-    remove();
-  }
-  ~StoreBeside() { remove(); }
-  StoreBeside(const StoreBeside&) = delete;
-  StoreBeside& operator=(const StoreBeside&) = delete;
-
-  const std::string& url() const { return url_; }
-
- private:
-  void remove() const {
-    if (file_.empty()) return;
-    std::error_code ignored;  // a file left behind is no reason to fail
-    for (const char* suffix : {"", "-wal", "-shm", ".lock"}) std::filesystem::remove(file_ + suffix, ignored);
-  }
-
-  std::string url_;
-  std::string file_;  // empty: nothing to remove
-};
-
 class RawLoop {
  public:
   RawLoop(const BenchOptions& options, const Progress& progress)
       : options_(options),
         progress_(progress),
-        beside_(options.store),
+        beside_(options.store, ".raw"),
         store_(storage::open_store(beside_.url(), system_clock())) {}
 
   double insert() {
