@@ -10,7 +10,7 @@
 
 using namespace easyretry;
 
-// The application's own connection, on the file that the engine uses.
+// The application and its own database, which the engine shares.
 class Shop {
  public:
   explicit Shop(const std::filesystem::path& file) {
@@ -44,9 +44,9 @@ class Shop {
 int main() {
   const TempFolder folder;
   const auto file = folder.path / "shop.db";
-  Engine engine{"sqlite:" + file.string()};
   Shop shop{file};
   shop.run("CREATE TABLE orders (id TEXT PRIMARY KEY, state TEXT)");
+  Engine engine{"sqlite:" + file.string() + "?shared=yes"};
   auto pay = engine.retryable("payment.pay", [](const std::string& order) { std::cout << order << " is paid\n"; });
 
   const auto place_order = [&](const std::string& id, bool in_stock) {

@@ -36,6 +36,12 @@ struct Option {
     refuse_word("value of synchronous", value, url, {"full", "normal"});
   }
 
+  bool yes() const {
+    if (value == "yes") return true;
+    if (value == "no") return false;
+    refuse_word("value of " + std::string{name}, value, url, {"yes", "no"});
+  }
+
   History history() const {
     if (const auto known = parse_history(value)) return *known;
     refuse_word("value of history", value, url, {"none", "failures", "all"});
@@ -71,8 +77,10 @@ void set(SqliteOptions& options, const Option& option) {
     options.keep_months = option.number(1, std::numeric_limits<int>::max());
   } else if (option.name == "shards") {
     options.total_shards = option.shards();
+  } else if (option.name == "shared") {
+    options.shared = option.yes();
   } else {
-    refuse_word("option", option.name, option.url, {"synchronous", "history", "keep_months", "shards"});
+    refuse_word("option", option.name, option.url, {"synchronous", "history", "keep_months", "shards", "shared"});
   }
 }
 

@@ -112,17 +112,19 @@ std::string name_of(Connection& db) {
 }
 
 // 0: nothing of ours is there yet.
-std::int64_t schema_version(Connection& db) {
-  if (db.integer("PRAGMA application_id") == kApplicationId) return db.integer(kVersionOfSchema);
-  if (db.integer("SELECT count(*) FROM sqlite_schema") == 0) return 0;
-  refuse(name_of(db) + " is a SQLite database of another application; it is left as it is. Choose another path");
+std::int64_t schema_version(Connection& db, bool shared) {
+  const bool ours = db.integer("PRAGMA application_id") == kApplicationId;
+  const bool there = db.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'retry_meta'") > 0;
+  if (ours || (shared && there)) return db.integer(kVersionOfSchema);
+  if (shared || db.integer("SELECT count(*) FROM sqlite_schema") == 0) return 0;
+  refuse(not_ours(name_of(db)));
 }
 
-void apply(Connection& db, const Migration& step) {
+void apply(Connection& db, const Migration& step, bool shared) {
   db.run("BEGIN IMMEDIATE");
   try {
     db.run(step.sql);
-    db.run("PRAGMA application_id = " + std::to_string(kApplicationId));
+    if (!shared) db.run("PRAGMA application_id = " + std::to_string(kApplicationId));
     db.run("INSERT OR REPLACE INTO retry_meta VALUES ('schema_version', '" + std::to_string(step.version) + "')");
     db.run("COMMIT");
   } catch (...) {
@@ -144,18 +146,18 @@ std::string create_history(const std::string& table) {
   return sql.append(create_view(history_view(table), table, "*, 'FINISHED' AS status, finished_at AS updated_at"));
 }
 
-void check_schema(Connection& db) {
-  const std::int64_t found = schema_version(db);
+void check_schema(Connection& db, bool shared) {
+  const std::int64_t found = schema_version(db, shared);
   const int newest = migrations().back().version;
   if (found <= newest) return;
   refuse(name_of(db) + " has schema version " + std::to_string(found) + ", made by a newer release; this one knows " +
          std::to_string(newest) + ". Use the newer release, or another file");
 }
 
-void migrate(Connection& db) {
-  const std::int64_t found = schema_version(db);
+void migrate(Connection& db, bool shared) {
+  const std::int64_t found = schema_version(db, shared);
   for (const Migration& step : migrations()) {
-    if (step.version > found) apply(db, step);
+    if (step.version > found) apply(db, step, shared);
   }
 }
 

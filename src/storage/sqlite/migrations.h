@@ -15,11 +15,12 @@ struct Migration {
 
 const std::vector<Migration>& migrations();
 
-// Throws StoreError for a database that another application or a newer release has made. Only reads.
-void check_schema(Connection& db);
+// Throws StoreError for a database that a newer release has made or, unless it is to be shared, another application.
+// Only reads.
+void check_schema(Connection& db, bool shared);
 
 // Brings the database to the newest version, each step in a transaction of its own: what was cut short starts again.
-void migrate(Connection& db);
+void migrate(Connection& db, bool shared);
 
 // total_shards belongs to the stored tasks: ids carry their shard. Stored at the first opening; another value is
 // refused with StoreError.

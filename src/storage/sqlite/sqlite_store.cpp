@@ -38,11 +38,11 @@ void validate(const SqliteOptions& options) {
 // Nothing is written before the file is known to be ours.
 Connection open_database(const SqliteOptions& options) {
   Connection db = open_writer(options, Connection::Mode::create);
-  check_schema(db);
+  check_schema(db, options.shared);
   if (const auto mode = db.text("PRAGMA journal_mode = WAL"); mode != "wal") {
     throw SqliteError{SQLITE_CANTOPEN, "no write-ahead log is possible here (journal mode " + mode + ")"};
   }
-  migrate(db);
+  migrate(db, options.shared);
   agree_on_shards(db, options.total_shards);
   return db;
 }
@@ -193,7 +193,7 @@ std::unique_ptr<Store> open_sqlite(const SqliteOptions& options, const Clock& cl
   validate(options);
   SqliteOptions placed = options;
   placed.path = checked_place(options.path);
-  check_ownership(placed.path);
+  check_ownership(placed.path, placed.shared);
   try {
     return std::make_unique<SqliteStore>(placed, clock);
   } catch (const SqliteError& error) {

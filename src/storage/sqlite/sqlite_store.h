@@ -21,6 +21,9 @@ struct SqliteOptions {
   History history = History::all;
   int keep_months = 3;    // whole months of history beside the current one
   int total_shards = 64;  // 1 to 4,096; fixed when the file is made
+  // The file may be an application's own database: the tables of the tasks are put beside its tables, so that one
+  // transaction covers both. false: a file that has tables and is not ours is refused.
+  bool shared = false;
 };
 
 // The clock must outlive the store. Throws std::invalid_argument for options out of range, and StoreError where the

@@ -63,7 +63,14 @@ fs::path checked_place(const fs::path& path) {
   return place;
 }
 
-void check_ownership(const fs::path& path) {
+std::string not_ours(const std::string& path) {
+  return path +
+         " is a SQLite database of another application; it is left as it is. Choose another path, or, to keep tasks "
+         "beside that application's tables, add shared=yes: sqlite:" +
+         path + "?shared=yes";
+}
+
+void check_ownership(const fs::path& path, bool shared) {
   std::ifstream file{path, std::ios::binary};
   Header header;
   file.read(reinterpret_cast<char*>(header.bytes.data()), Header::kSize);
@@ -75,9 +82,8 @@ void check_ownership(const fs::path& path) {
            "restore the file from a backup");
   }
   const bool ours = header.application_id() == kApplicationId;
-  if (!ours && !(header.application_id() == 0 && header.is_blank())) {
-    refuse(path.string() + " is a SQLite database of another application; it is left as it is. Choose another path");
-  }
+  const bool nobodys = header.application_id() == 0 && header.is_blank();
+  if (!ours && !nobodys && !shared) refuse(not_ours(path.string()));
 }
 
 }  // namespace easyretry::storage::sqlite

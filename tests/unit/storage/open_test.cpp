@@ -58,7 +58,7 @@ TEST_F(OpenStore, AnUnknownSchemeIsNamedWithWhatIsKnown) {
 
 TEST_F(OpenStore, AnUnknownOptionIsNamedWithWhatIsKnown) {
   EXPECT_THAT(refusal(url("?sync=full")),
-              AllOf(HasSubstr("\"sync\""), HasSubstr("synchronous, history, keep_months, shards")));
+              AllOf(HasSubstr("\"sync\""), HasSubstr("synchronous, history, keep_months, shards, shared")));
   EXPECT_THAT(refusal(url("?keep_month=3")), HasSubstr("did you mean \"keep_months\"?"));
   EXPECT_THAT(refusal("memory:?keep_months=3"), HasSubstr("history, shards"));
 }

@@ -43,11 +43,11 @@ TEST_F(SqliteMigrations, AStepThatFailsLeavesNothingHalfDone) {
   Connection db{file(), Connection::Mode::create};
   db.run("PRAGMA journal_mode = WAL");
   disk.fill();
-  EXPECT_THROW(migrate(db), SqliteError);
+  EXPECT_THROW(migrate(db, false), SqliteError);
   EXPECT_EQ(db.integer("SELECT count(*) FROM sqlite_schema"), 0);
   EXPECT_EQ(db.integer("PRAGMA application_id"), 0);
   disk.free();
-  migrate(db);
+  migrate(db, false);
   EXPECT_EQ(db.integer("SELECT count(*) FROM retry_task"), 0);
 }
 

@@ -19,7 +19,7 @@ using ::testing::Not;
 
 class SqlitePlans : public SqliteTest {
  protected:
-  SqlitePlans() { migrate(db); }
+  SqlitePlans() { migrate(db, false); }
 
   std::vector<std::string> column_of(const std::string& sql, int column) {
     Statement statement = db.prepare(sql);
