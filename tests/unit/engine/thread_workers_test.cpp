@@ -1,0 +1,91 @@
+// How much is claimed ahead of the worker threads.
+
+#include "engine/thread_workers.h"
+
+#include <latch>
+
+#include <gtest/gtest.h>
+
+#include "unit/engine/virtual_instance.h"
+
+namespace easyretry::engine {
+namespace {
+
+constexpr std::size_t kThreads = 2;
+
+class ThreadWorkersTest : public ::testing::Test {
+ protected:
+  ThreadWorkersTest() {
+    detail::Handler handler;
+    handler.name = "pay";
+    handler.invoke = [this](const std::string&, bool) {
+      if (held) gate.wait();
+      return detail::Reply{};
+    };
+    context->handlers.add(std::move(handler));
+  }
+  ~ThreadWorkersTest() override {
+    gate.count_down();
+    workers.wait_idle(std::chrono::steady_clock::now() + 10s);
+  }
+
+  void take(std::size_t count) {
+    std::vector<RunPtr> runs;
+    for (std::size_t i = 0; i < count; ++i) {
+      task::TaskRecord record;
+      record.payload = "[]";
+      const auto table = context->handlers.snapshot();
+      runs.push_back(
+          std::make_shared<engine::Run>(std::move(record), table->by_number.at(0), HandlerNo{0}, Instant::max()));
+    }
+    workers.take(std::move(runs));
+  }
+  // So many in the last moments: the clock stands still.
+  void have_finished(std::size_t count) {
+    take(count);
+    ASSERT_TRUE(workers.wait_idle(std::chrono::steady_clock::now() + 10s));
+  }
+
+  SharedStore shared;
+  std::atomic<bool> held = false;
+  std::latch gate{1};
+  std::shared_ptr<Context> context = std::make_shared<Context>(*shared.store, shared.clock, EngineOptions{}, "me", 1);
+  std::shared_ptr<Outcomes> outcomes = std::make_shared<Outcomes>(100);
+  ThreadWorkers workers{context, outcomes, kThreads};
+};
+
+TEST_F(ThreadWorkersTest, NothingIsClaimedBeyondTheFreeThreadsWhileNothingIsKnown) {
+  EXPECT_EQ(workers.room(0, kThreads), kThreads);
+  held = true;
+  take(1);
+  EXPECT_EQ(workers.room(0, kThreads), kThreads - 1);
+  take(1);
+  EXPECT_EQ(workers.room(0, kThreads), 0U);
+}
+
+TEST_F(ThreadWorkersTest, AsMuchIsClaimedAheadAsWasFinishedLately) {
+  have_finished(100);
+  EXPECT_EQ(workers.room(0, kThreads), 100U);
+}
+
+TEST_F(ThreadWorkersTest, WhatWasClaimedAheadIsMadeUpWhenHalfOfItIsUsedUp) {
+  have_finished(100);
+  held = true;
+  take(50);
+  EXPECT_EQ(workers.room(0, kThreads), 50U);
+  take(1);
+  EXPECT_EQ(workers.room(0, kThreads), 0U) << "not one by one";
+}
+
+TEST_F(ThreadWorkersTest, TheClaimerIsRungWhenHalfIsUsedUp) {
+  have_finished(100);
+  workers.room(0, kThreads);
+  context->claiming.wait_until(std::chrono::steady_clock::now());  // whatever rang before
+  have_finished(60);
+  const auto asked = std::chrono::steady_clock::now();
+  context->claiming.wait_until(asked + 10s);
+  EXPECT_LT(std::chrono::steady_clock::now() - asked, 10s);
+}
+
+}  // namespace
+}  // namespace easyretry::engine
