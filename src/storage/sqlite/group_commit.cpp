@@ -37,8 +37,8 @@ class GroupCommit::Entry::Sleeper {
 
 GroupCommit::Entry::Entry(std::size_t rows) : rows_(rows), sleeper_(Sleeper::of_this_thread()) {}
 
-GroupCommit::GroupCommit(std::function<void(Group)> commit, std::function<void()> after)
-    : commit_(std::move(commit)), after_(std::move(after)) {}
+GroupCommit::GroupCommit(std::function<void(Group)> commit, std::function<void()> between)
+    : commit_(std::move(commit)), between_(std::move(between)) {}
 
 void GroupCommit::submit(Entry& entry) {
   bool leads = false;
@@ -51,18 +51,14 @@ void GroupCommit::submit(Entry& entry) {
   if (!entry.done_) lead();
 }
 
+// The next group commits while the callers of this one are woken, which takes a while where they are many.
 void GroupCommit::lead() {
+  between_();
   const Group group = gather();
   commit_(group);
-  dismiss_followers(group);
-  after_();
-  std::shared_ptr<Entry::Sleeper> next;
-  {
-    const std::lock_guard lock{mutex_};
-    queue_.pop_front();
-    if (!queue_.empty()) next = queue_.front()->sleeper_;
-  }
-  if (next) next->wake();
+  Sleepers answered;
+  if (const auto next = leave(group, answered)) next->wake();
+  for (std::size_t i = 1; i < group.size(); ++i) answered[i]->wake();
 }
 
 GroupCommit::Group GroupCommit::gather() {
@@ -77,17 +73,15 @@ GroupCommit::Group GroupCommit::gather() {
   return {group_.data(), size};
 }
 
-// All but the leader, who stays at the head of the queue so that nobody else takes the lead yet.
-void GroupCommit::dismiss_followers(Group group) {
-  {
-    const std::lock_guard lock{mutex_};
-    queue_.erase(queue_.begin() + 1, queue_.begin() + static_cast<std::ptrdiff_t>(group.size()));
+// Gives who leads now. From here on nothing of the group may be touched but the sleepers.
+auto GroupCommit::leave(Group group, Sleepers& answered) -> std::shared_ptr<Entry::Sleeper> {
+  const std::lock_guard lock{mutex_};
+  for (std::size_t i = 1; i < group.size(); ++i) {
+    answered[i] = group[i]->sleeper_;
+    group[i]->done_ = true;
   }
-  for (Entry* follower : group.subspan(1)) {
-    const std::shared_ptr<Entry::Sleeper> sleeper = follower->sleeper_;
-    follower->done_ = true;
-    sleeper->wake();
-  }
+  queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(group.size()));
+  return queue_.empty() ? nullptr : queue_.front()->sleeper_;
 }
 
 }  // namespace easyretry::storage::sqlite

@@ -3,7 +3,7 @@
 // for hundreds.
 //
 // Every caller queues its write and sleeps. The one at the head of the queue leads: it takes what has gathered, runs
-// it, wakes the others, and hands the lead to the next. While a group commits, the next one gathers; a lone caller
+// it, hands the lead to the next, and wakes the others. While a group commits, the next one gathers; a lone caller
 // never waits for company. Safe to call from any thread.
 
 #include <array>
@@ -36,24 +36,28 @@ class GroupCommit {
   };
   using Group = std::span<Entry* const>;
 
-  // Neither may throw. `commit` answers every entry of the group; `after` runs while the followers are already gone.
-  GroupCommit(std::function<void(Group)> commit, std::function<void()> after);
+  // Neither may throw. `commit` answers every entry of the group; `between` runs before each commit, while nobody waits
+  // for the last one any more.
+  GroupCommit(std::function<void(Group)> commit, std::function<void()> between);
 
   // Returns when a commit has answered it. Throws std::bad_alloc, and then nothing was done.
   void submit(Entry& entry);
 
  private:
+  static constexpr std::size_t kMost = 256;  // entries a group
+  using Sleepers = std::array<std::shared_ptr<Entry::Sleeper>, kMost>;
+
   void lead();
   Group gather();
-  void dismiss_followers(Group group);
+  std::shared_ptr<Entry::Sleeper> leave(Group group, Sleepers& answered);
 
   const std::function<void(Group)> commit_;
-  const std::function<void()> after_;
+  const std::function<void()> between_;
 
   std::mutex mutex_;
   std::deque<Entry*> queue_;  // guarded by mutex_; the first one leads
 
-  std::array<Entry*, 256> group_{};  // only the leader touches it
+  std::array<Entry*, kMost> group_{};  // the leader's own
 };
 
 }  // namespace easyretry::storage::sqlite
