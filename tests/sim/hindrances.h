@@ -11,7 +11,12 @@ namespace easyretry::sim {
 class Hindrances {
  public:
   void note(int instance, TimePoint now, const Died&) { died_[instance] = now; }
-  void note(int instance, TimePoint, const Paused& e) {
+  // A call that is under way takes as much longer.
+  void note(int instance, TimePoint now, const Paused& e) {
+    const Millis longer = e.until - std::max(now, paused_until_[instance]);
+    for (Times* times : {&call_until_, &renewing_until_}) {
+      if (longer > Millis{0} && (*times)[instance] > now) (*times)[instance] += longer;
+    }
     paused_until_[instance] = std::max(paused_until_[instance], e.until);
   }
   void note(int instance, TimePoint now, const Hit& e) {
