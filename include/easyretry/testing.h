@@ -23,8 +23,8 @@
 namespace easyretry {
 
 // How GoogleTest prints them when an expectation fails: `retry scheduled`, and `attempt failed: slow`.
-void PrintTo(EventKind kind, std::ostream* out);
-void PrintTo(const Event& event, std::ostream* out);
+void PrintTo(EventKind kind, std::ostream* out);      // NOLINT: its name
+void PrintTo(const Event& event, std::ostream* out);  // NOLINT
 
 }  // namespace easyretry
 

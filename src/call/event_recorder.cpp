@@ -7,11 +7,11 @@
 
 namespace easyretry {
 
-void PrintTo(EventKind kind, std::ostream* out) {
+void PrintTo(EventKind kind, std::ostream* out) {  // NOLINT: GoogleTest's name
   *out << to_string(kind);
 }
 
-void PrintTo(const Event& event, std::ostream* out) {
+void PrintTo(const Event& event, std::ostream* out) {  // NOLINT
   *out << to_string(event.kind);
   if (!event.message.empty()) *out << ": " << event.message;
 }

@@ -24,7 +24,7 @@ struct ClockHolder {
 
 class ManualImpl final : private ClockHolder, public detail::EngineImpl {
  public:
-  explicit ManualImpl(Config config, ExceptionNames names)
+  ManualImpl(const Config& config, ExceptionNames names)
       : EngineImpl(storage::open_store(config.store_url(), ClockHolder::clock), ClockHolder::clock, config,
                    std::move(names), inline_workers()) {}
 

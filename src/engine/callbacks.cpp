@@ -13,7 +13,7 @@ Millis callback_delay(Context& context, int tries) {
 
 std::string note_callback_failure(Context& context, const TaskInfo& task) {
   Counters::add(context.counters.callback_failures);
-  const std::string text = message_of(std::current_exception());
+  std::string text = message_of(std::current_exception());
   const std::string who = task.id == TaskId{} ? "a call" : "task " + to_string(task.id);
   context.log(LogLevel::warning, who + " (" + task.handler + "): a callback threw: " + text);
   if (context.events.heard()) context.events.tell({EventKind::callback_failed, context.store_now(), task, text});

@@ -45,6 +45,7 @@ double measure_failing_calls(const BenchOptions& options, const Progress& progre
   const Stopwatch watch;
   {
     std::vector<std::jthread> callers;
+    callers.reserve(static_cast<std::size_t>(options.callers));
     for (int i = 0; i < options.callers; ++i) callers.emplace_back(calls, i);
   }
   const double rate = watch.per_second(options.tasks);
