@@ -162,28 +162,13 @@ TEST_P(StoreConformance, LoadSkipsFinishedTasks) {
 TEST_P(StoreConformance, ALimitHoldsForAllShardsTogether) {
   start({.total_shards = 4});
   const auto wanted = test::ids_of(insert_many(50, a_task()));
-  std::vector<TaskId> seen;
-  auto from = every_shard();
-  for (int pages = 0; !from.empty() && pages < 100; ++pages) {
-    const LoadReply reply = load(from, 0ms, 2);
-    EXPECT_LE(reply.tasks.size(), 2 * from.size());
-    for (const LoadedTask& task : reply.tasks) seen.push_back(task.ticket.id);
-    from = reply.more;
-  }
-  EXPECT_THAT(seen, UnorderedElementsAreArray(wanted));
+  EXPECT_THAT(load_all(0ms, 2), UnorderedElementsAreArray(wanted));
 }
 
 // All of a customer's tasks are in one shard: a page must not stay empty for the others' sake.
 TEST_P(StoreConformance, AShardFullOfTasksIsReadToItsEnd) {
   const auto wanted = test::ids_of(insert_many(50, a_task().business("order", "42")));
-  std::vector<TaskId> seen;
-  auto from = every_shard();
-  for (int pages = 0; !from.empty() && pages < 100; ++pages) {
-    const LoadReply reply = load(from, 0ms, 3);
-    for (const LoadedTask& task : reply.tasks) seen.push_back(task.ticket.id);
-    from = reply.more;
-  }
-  EXPECT_THAT(seen, UnorderedElementsAreArray(wanted));
+  EXPECT_THAT(load_all(0ms, 3), UnorderedElementsAreArray(wanted));
 }
 
 TEST_P(StoreConformance, APageThatIsNotFullIsTheLast) {
@@ -207,14 +192,7 @@ TEST_P(StoreConformance, PagesCoverTasksThatAreDueTogetherOnceEach) {
   auto wanted = test::ids_of(insert_many(25, a_task()));
   for (const TaskRecord& task : insert_many(10, a_task().due_in(1ms))) wanted.push_back(task.info.id);
 
-  std::vector<TaskId> seen;
-  auto from = every_shard();
-  for (int pages = 0; !from.empty() && pages < 100; ++pages) {
-    const LoadReply reply = load(from, 1ms, 3);
-    for (const LoadedTask& task : reply.tasks) seen.push_back(task.ticket.id);
-    from = reply.more;
-  }
-  EXPECT_THAT(seen, UnorderedElementsAreArray(wanted));
+  EXPECT_THAT(load_all(1ms, 3), UnorderedElementsAreArray(wanted));
 }
 
 TEST_P(StoreConformance, TasksThatAreHeldTakeNoRoomInAPage) {

@@ -125,6 +125,18 @@ LoadReply StoreConformance::load(std::vector<ShardCursor> from, Millis ahead, st
   return must(store().load({.space = space, .from = from, .ahead = ahead, .limit = limit}));
 }
 
+std::vector<TaskId> StoreConformance::load_all(Millis ahead, std::size_t limit) {
+  std::vector<TaskId> ids;
+  auto from = every_shard();
+  for (int pages = 0; !from.empty() && pages < 100; ++pages) {
+    const LoadReply reply = load(from, ahead, limit);
+    EXPECT_LE(reply.tasks.size(), limit * from.size());
+    for (const auto& task : reply.tasks) ids.push_back(task.ticket.id);
+    from = reply.more;
+  }
+  return ids;
+}
+
 LoadReply StoreConformance::load_shard_of(const TaskRecord& task, Millis ahead, std::size_t limit) {
   return load({ShardCursor{.shard = shard(task)}}, ahead, limit);
 }

@@ -93,6 +93,8 @@ class StoreConformance : public ::testing::TestWithParam<StoreBackend> {
 
   LoadReply load(std::vector<ShardCursor> from, Millis ahead = 0ms, std::size_t limit = 1000,
                  std::string_view space = kSpace);
+  // Page after page, as they come.
+  std::vector<TaskId> load_all(Millis ahead, std::size_t limit);
   LoadReply load_shard_of(const TaskRecord& task, Millis ahead = 0ms, std::size_t limit = 1000);
   std::vector<ShardCursor> every_shard();
 

@@ -6,10 +6,6 @@
 namespace easyretry::storage::sqlite {
 namespace {
 
-std::int64_t number(TaskId id) {
-  return static_cast<std::int64_t>(id);
-}
-
 std::optional<std::int64_t> ms_or_null(const std::optional<TimePoint>& time) {
   return time ? std::optional{to_ms(*time)} : std::nullopt;
 }

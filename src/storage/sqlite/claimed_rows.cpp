@@ -25,7 +25,7 @@ std::vector<TaskRecord> ClaimedRows::read(std::span<const Ticket> won, std::stri
   std::vector<TaskRecord> records;
   records.reserve(won.size());
   for (const Ticket& ticket : won) {
-    record_.bind(1, static_cast<std::int64_t>(ticket.id));
+    record_.bind(1, number(ticket.id));
     Rows rows{record_};
     if (!rows.next()) continue;
     if (TaskRecord record = read_record(record_); holds(record, ticket, owner)) records.push_back(std::move(record));

@@ -18,7 +18,7 @@ Claims::Won Claims::claim(const ClaimRequest& request, TimePoint now) {
 }
 
 bool Claims::claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now) {
-  return claim_.bind(1, static_cast<std::int64_t>(ticket.id))
+  return claim_.bind(1, number(ticket.id))
              .bind(2, ticket.version)
              .bind(3, to_ms(now))
              .bind(4, request.owner)
@@ -29,7 +29,7 @@ bool Claims::claim_one(const Ticket& ticket, const ClaimRequest& request, TimePo
 Applied Claims::renew(std::span<const Renewal> renewals, TimePoint now) {
   Applied reply{.now = now, .applied = {}};
   for (const Renewal& renewal : renewals) {
-    renew_.bind(1, static_cast<std::int64_t>(renewal.ticket.id)).bind(2, renewal.ticket.version);
+    renew_.bind(1, number(renewal.ticket.id)).bind(2, renewal.ticket.version);
     renew_.bind(3, to_ms(now)).bind(4, to_ms(base::later(now, renewal.lease)));
     renewal.progress ? renew_.bind(5, *renewal.progress) : renew_.bind_null(5);
     reply.applied.push_back(renew_.run() == 1);

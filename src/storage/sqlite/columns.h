@@ -24,6 +24,9 @@ task::TaskRecord read_record(const Statement& row);
 // Tags as they are stored; empty for none.
 std::string tags_text(const std::vector<std::string>& tags);
 
+inline std::int64_t number(TaskId id) {
+  return static_cast<std::int64_t>(id);
+}
 inline std::int64_t to_ms(TimePoint time) {
   return time.time_since_epoch().count();
 }

@@ -51,7 +51,7 @@ Inserted Inserts::met(const Inserted& there, const NewTask& task) {
 
 bool Inserts::add(const NewTask& task, TaskId id, ShardId shard, TimePoint due, TimePoint now) {
   const bool leased = task.lease > Millis{0};
-  insert_.bind(1, static_cast<std::int64_t>(id))
+  insert_.bind(1, number(id))
       .bind(2, to_string(leased ? TaskState::running : TaskState::pending))
       .bind(3, task.space)
       .bind(4, static_cast<std::int64_t>(shard))

@@ -50,7 +50,7 @@ class Loader::Scan {
   LoadReply run(Statement& same_time, Statement& later) {
     if (query_.from.empty() || room_ == 0) return std::move(reply_);
     if (start_.next_at <= until_) {
-      walk(same_time.bind(2, to_ms(start_.next_at)).bind(3, static_cast<std::int64_t>(start_.id)));
+      walk(same_time.bind(2, to_ms(start_.next_at)).bind(3, number(start_.id)));
     }
     walk(later.bind(2, to_ms(start_.next_at)).bind(3, to_ms(until_)));
     if (room_ == 0) tell_where_to_go_on();

@@ -9,10 +9,6 @@
 namespace easyretry::storage::sqlite {
 namespace {
 
-std::int64_t number(TaskId id) {
-  return static_cast<std::int64_t>(id);
-}
-
 Statement& bind_entry(Statement& statement, LookupPart part, std::int64_t hash, TaskId id) {
   return statement.bind(1, static_cast<std::int64_t>(part)).bind(2, hash).bind(3, number(id));
 }

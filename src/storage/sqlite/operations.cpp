@@ -5,14 +5,6 @@
 #include "task/task_key.h"
 
 namespace easyretry::storage::sqlite {
-namespace {
-
-std::int64_t number(TaskId id) {
-  return static_cast<std::int64_t>(id);
-}
-
-}  // namespace
-
 Operations::Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTables& tables, History history,
                        GrowingIds& ids, int total_shards)
     : db_(db),

@@ -42,7 +42,7 @@ void keep_first(std::vector<TaskRecord>& records, std::size_t limit) {
 // Takes the ids it finds out of `wanted`.
 void find_in(Statement& by_id, std::set<TaskId>& wanted, std::vector<TaskRecord>& found) {
   for (auto id = wanted.begin(); id != wanted.end();) {
-    by_id.bind(1, static_cast<std::int64_t>(*id));
+    by_id.bind(1, number(*id));
     Rows rows{by_id};
     const bool there = rows.next();
     if (there) found.push_back(read_record(by_id));

@@ -12,7 +12,7 @@ std::int64_t due(const Settlement& settlement, TimePoint now) {
 }
 
 Statement& bind_ticket(Statement& statement, const Ticket& ticket) {
-  return statement.bind(1, static_cast<std::int64_t>(ticket.id)).bind(2, ticket.version);
+  return statement.bind(1, number(ticket.id)).bind(2, ticket.version);
 }
 
 Statement& bind_common(Statement& statement, const Settlement& settlement, TimePoint now) {
@@ -64,7 +64,7 @@ bool Settlements::finish(const Settlement& settlement, TimePoint now) {
   if (!keeps(history_, settlement.outcome)) return forget(settlement.ticket);
   Statement& move = bind_common(tables_.finish(now), settlement, now);
   if (move.bind(5, to_string(settlement.outcome)).run() == 0) return false;
-  remove_.bind(1, static_cast<std::int64_t>(settlement.ticket.id)).run();
+  remove_.bind(1, number(settlement.ticket.id)).run();
   return true;
 }
 

@@ -1,5 +1,7 @@
 // A store that holds tasks of another release or another application.
 
+#include <sqlite3.h>
+
 #include "support/temp_folder.h"
 #include "unit/call/engine_fixture.h"
 
@@ -23,6 +25,24 @@ TEST_F(EngineTest, ParksATaskWhoseStoredArgumentsDoNotFit) {
   EXPECT_EQ(after.find(id)->outcome, Outcome::parked);
   ASSERT_EQ(told.size(), 1U);
   EXPECT_THAT(told[0], HasSubstr("do not fit"));
+}
+
+TEST_F(EngineTest, ParksATaskWhoseArgumentsAreGoneFromTheFile) {
+  const TempFolder folder;
+  TaskId id{};
+  {
+    ManualEngine before{quiet(), folder.sqlite_url()};
+    id = before.retryable("pay", [](int) {}).submit(1);
+  }
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open((folder.path() / "retry.db").c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "DELETE FROM retry_call", nullptr, nullptr, nullptr), SQLITE_OK);
+  sqlite3_close(db);
+  ManualEngine after{quiet(), folder.sqlite_url()};
+  after.retryable("pay", [&](int) { ++calls; });
+  after.drain();
+  EXPECT_EQ(calls, 0);
+  EXPECT_EQ(after.find(id)->outcome, Outcome::parked);
 }
 
 TEST_F(EngineTest, LeavesTasksOfUnknownHandlersAloneUntilSomeoneRegistersThem) {

@@ -76,6 +76,14 @@ TEST_F(SqliteHistory, ATaskGoesToTheMonthInWhichItFinished) {
   EXPECT_THAT(tables(), ElementsAre("retry_state_202604"));
 }
 
+TEST_F(SqliteHistory, IsReadWithWhatWasAskedForAsOne) {
+  open();
+  finish(a_task().key("k").payload("[7]"));
+  EXPECT_EQ(ask("SELECT count(*) FROM retry_task_history_202603 WHERE task_key = 'k' AND params_json = '[7]' "
+                "AND status = 'FINISHED' AND outcome = 'SUCCEEDED' AND updated_at = finished_at"),
+            1);
+}
+
 TEST_F(SqliteHistory, WithoutHistoryNoTableIsMade) {
   SqliteOptions none = options();
   none.history = History::none;
