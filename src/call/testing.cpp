@@ -31,7 +31,7 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
   void start() override {}
   void stop() override {
     stop_following();
-    core_.claimer.stop();
+    core_.schedule.stop();
     core_.local->stop();
   }
 
@@ -70,7 +70,7 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
 
   bool step() {
     bool worked = core_.loader.step().worked;
-    worked |= core_.claimer.step().worked;
+    worked |= core_.claimers[0].step().worked;
     worked |= core_.local->step().worked;
     worked |= static_cast<engine::InlineWorkers&>(core_.workers()).step();
     worked |= core_.settler.step().worked;

@@ -1,5 +1,6 @@
 #pragma once
-// Wakes one part of the engine. A ring while nobody waits is remembered, so none is missed.
+// Wakes one part of the engine. A ring while nobody waits is remembered, so none is missed. Where several threads wait,
+// a ring wakes one of them.
 
 #include <condition_variable>
 #include <mutex>
@@ -19,13 +20,23 @@ class Bell {
     condition_.notify_one();
   }
 
+  // Nobody waits from now on.
+  void close() {
+    {
+      const std::lock_guard lock{mutex_};
+      closed_ = true;
+    }
+    condition_.notify_all();
+  }
+
   // Returns at `until` or when rung, whichever is first; Instant::max() waits for a ring alone.
   void wait_until(Instant until) {
+    const auto called = [this] { return rung_ || closed_; };
     std::unique_lock lock{mutex_};
     if (until == Instant::max()) {
-      condition_.wait(lock, [this] { return rung_; });
+      condition_.wait(lock, called);
     } else {
-      condition_.wait_until(lock, until, [this] { return rung_; });
+      condition_.wait_until(lock, until, called);
     }
     rung_ = false;
   }
@@ -34,6 +45,7 @@ class Bell {
   std::mutex mutex_;
   std::condition_variable condition_;
   bool rung_ = false;
+  bool closed_ = false;
 };
 
 }  // namespace easyretry::engine

@@ -40,9 +40,11 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
       context_(make_context(*store_, clock, std::move(options))),
       outcomes_(std::make_shared<Outcomes>(context_->options.batch)),
       workers_(workers(context_, outcomes_)),
-      claimer(*context_, holdings_, *workers_),
-      loader(*context_, claimer, total_shards_),
-      settler(*context_, *outcomes_, holdings_, claimer, *workers_),
+      schedule(*context_, holdings_, *workers_),
+      claimers{Claimer{0, *context_, schedule, holdings_, *workers_},
+               Claimer{1, *context_, schedule, holdings_, *workers_}},
+      loader(*context_, schedule, total_shards_),
+      settler(*context_, *outcomes_, holdings_, schedule, *workers_),
       renewer(*context_, holdings_),
       keeper(*context_),
       local(std::make_shared<LocalRetries>(*context_, holdings_, *workers_)) {}
@@ -158,7 +160,7 @@ void Core::offer_soon(std::span<const task::NewTask> tasks, std::span<const stor
     if (handler == table->by_name.end() || !owned->contains(task::shard_of(task.id))) continue;
     offers.push_back({{task.id, static_cast<std::uint32_t>(task.version), handler->second}, task.next_at});
   }
-  claimer.offer(offers);
+  schedule.offer(offers);
 }
 
 Result<std::optional<task::TaskRecord>> Core::find(TaskId id) {
@@ -201,7 +203,7 @@ Result<bool> Core::cancel(TaskId id) {
 
 void Core::own(std::vector<ShardId> shards) {
   loader.own(std::move(shards));
-  claimer.forget(
+  schedule.forget(
       [owned = loader.owned()](const WheelEntry& entry) { return !owned->contains(task::shard_of(entry.id)); });
 }
 
@@ -229,7 +231,7 @@ Stats Core::stats() const {
   s.listener_failures = c.listener_failures;
   s.events_dropped = c.events_dropped;
   s.lost_in_memory = c.lost_in_memory;
-  s.read_ahead = claimer.held();
+  s.read_ahead = schedule.held();
   s.running = holdings_.size();
   s.no_handler = loader.no_handler();
   return s;

@@ -1,14 +1,15 @@
 #pragma once
 // One engine: its parts, wired.
 //
-//   store ──load──► Loader ──► Claimer (wheel, ready) ──won──► Workers ──outcome──► Settler ──► store
-//                                        ▲                                             │
-//                                        └──────────────── retries due soon ◄──────────┘
+//   store ──load──► Loader ──► Schedule (wheel, ready) ──► Claimers ──won──► Workers ──outcome──► Settler ──► store
+//                                  ▲                                                                │
+//                                  └──────────────────── retries due soon ◄─────────────────────────┘
 //   beside them: Renewer (leases, timeouts) and Keeper (housekeeping)
 //
 // The Core does nothing by itself: threads.h gives the parts threads, ManualCore and the simulator step them.
 // Destroying it without stop() is what a crash looks like to the store.
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -24,6 +25,7 @@
 #include "engine/local_retries.h"
 #include "engine/outcomes.h"
 #include "engine/renewer.h"
+#include "engine/schedule.h"
 #include "engine/settler.h"
 #include "engine/workers.h"
 
@@ -84,7 +86,8 @@ class Core {
   const std::unique_ptr<Workers> workers_;
 
  public:
-  Claimer claimer;
+  Schedule schedule;
+  std::array<Claimer, kClaimers> claimers;
   Loader loader;
   Settler settler;
   Renewer renewer;

@@ -7,7 +7,7 @@
 
 namespace easyretry::engine {
 
-std::size_t InlineWorkers::room(HandlerNo, std::size_t) {
+std::size_t InlineWorkers::room(HandlerNo, std::size_t, std::size_t) {
   return context_.options.batch;
 }
 

@@ -11,7 +11,7 @@ class InlineWorkers final : public Workers {
  public:
   InlineWorkers(Context& context, Outcomes& outcomes) : context_(context), outcomes_(outcomes) {}
 
-  std::size_t room(HandlerNo handler, std::size_t concurrency) override;
+  std::size_t room(HandlerNo handler, std::size_t concurrency, std::size_t coming) override;
   void take(std::vector<RunPtr> runs) override;
   std::size_t size() const override { return 1; }
   std::size_t busy() const override { return waiting_.size(); }

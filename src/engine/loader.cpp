@@ -14,13 +14,13 @@ constexpr Millis kPassesWhileExpecting{20};
 
 }  // namespace
 
-Loader::Loader(Context& context, Claimer& claimer, int total_shards)
+Loader::Loader(Context& context, Schedule& schedule, int total_shards)
     : context_(context),
-      claimer_(claimer),
+      schedule_(schedule),
       all_shards_(ShardSet::all(total_shards)),
       owned_(std::make_shared<ShardSet>(all_shards_)),
       next_sweep_(context.clock.steady() + context.options.grace) {
-  claimer.loader_bell = &bell;
+  schedule.loader_bell = &bell;
 }
 
 void Loader::stop() {
@@ -59,16 +59,16 @@ std::map<std::string, std::uint64_t> Loader::no_handler() const {
 Step Loader::step() {
   if (stopped_) return {};
   const Instant now = context_.clock.steady();
-  const bool left_out = claimer_.take_hungry() && !in_pass_;
+  const bool left_out = schedule_.take_hungry() && !in_pass_;
   if (hurry_.exchange(false) || left_out || now >= next_pass_) begin_pass();
   if (!in_pass_) return {false, next_pass_};
 
-  const std::size_t room = claimer_.room();
-  // Memory is full: the pass goes on when the Claimer rings, with half of it free again. Half is enough even where that
-  // is less than a page for each shard, or nothing would ever be read.
+  const std::size_t room = schedule_.room();
+  // Memory is full: the pass goes on when the Schedule rings, with half of it free again. Half is enough even where
+  // that is less than a page for each shard, or nothing would ever be read.
   const std::size_t wanted = kSmallestPage * std::max<std::size_t>(cursors_.size(), 1);
   if (room < std::min(wanted, context_.options.read_ahead / 2)) {
-    claimer_.want_room();
+    schedule_.want_room();
     return {false, next_pass_};
   }
   auto reply = read(room);
@@ -147,7 +147,7 @@ void Loader::hand_over(const storage::LoadReply& reply) {
       ++unhandled_[reply.handlers[loaded.handler]];
     }
   }
-  claimer_.offer(offers_);
+  schedule_.offer(offers_);
 }
 
 std::vector<int> Loader::numbers_of(const std::vector<std::string>& names) {

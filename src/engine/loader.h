@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "engine/bell.h"
-#include "engine/claimer.h"
 #include "engine/context.h"
+#include "engine/schedule.h"
 #include "engine/shard_set.h"
 #include "engine/step.h"
 
@@ -21,7 +21,7 @@ namespace easyretry::engine {
 
 class Loader {
  public:
-  Loader(Context& context, Claimer& claimer, int total_shards);
+  Loader(Context& context, Schedule& schedule, int total_shards);
 
   Step step();
   void stop();
@@ -49,7 +49,7 @@ class Loader {
   Step pause();
 
   Context& context_;
-  Claimer& claimer_;
+  Schedule& schedule_;
   const ShardSet all_shards_;
   std::atomic<bool> stopped_{false};
   std::atomic<bool> hurry_{true};

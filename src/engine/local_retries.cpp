@@ -68,7 +68,7 @@ void LocalRetries::start(const task::TaskRecord& record) {
     if (const auto alive = self.lock()) alive->settled(settlement);
   };
   Counters::add(context_.counters.claimed);
-  workers_.room(no, table->concurrency(no, workers_.size()));  // tells the workers the handler's limit
+  workers_.room(no, table->concurrency(no, workers_.size()), 0);  // tells the workers the handler's limit
   holdings_.add({&run, 1});
   workers_.take({run});
 }

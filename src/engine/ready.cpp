@@ -15,31 +15,43 @@ bool Ready::add(const WheelEntry& entry) {
     q.overflowed = true;
     return false;
   }
-  if (!ids_.insert(entry.id).second) return false;
+  if (!ids_.insert(entry.id)) return false;
   q.entries.push_back(entry);
   return true;
 }
 
-void Ready::put_back(const std::vector<WheelEntry>& entries) {
-  for (auto it = entries.rbegin(); it != entries.rend(); ++it) {
-    if (ids_.insert(it->id).second) queue(it->handler).entries.push_front(*it);
-  }
-}
-
-void Ready::pick(const std::function<std::size_t(std::uint16_t)>& room, std::size_t limit,
+void Ready::pick(const std::function<std::size_t(std::uint16_t, std::size_t)>& room, std::size_t limit,
                  std::vector<WheelEntry>& out) {
   for (std::size_t i = 0; i < queues_.size() && out.size() < limit; ++i) {
     const std::size_t no = (turn_ + i) % queues_.size();
-    auto& entries = queues_[no].entries;
-    if (entries.empty()) continue;
-    const std::size_t n = std::min({entries.size(), room(static_cast<std::uint16_t>(no)), limit - out.size()});
-    for (std::size_t k = 0; k < n; ++k) {
-      ids_.erase(entries.front().id);
-      out.push_back(entries.front());
-      entries.pop_front();
-    }
+    Queue& q = queues_[no];
+    if (q.entries.empty()) continue;
+    const std::size_t n =
+        std::min({q.entries.size(), room(static_cast<std::uint16_t>(no), q.picked), limit - out.size()});
+    const auto end = q.entries.begin() + static_cast<std::ptrdiff_t>(n);
+    out.insert(out.end(), q.entries.begin(), end);
+    q.entries.erase(q.entries.begin(), end);
+    q.picked += n;
+    picked_ += n;
   }
   if (!queues_.empty()) turn_ = (turn_ + 1) % queues_.size();
+}
+
+void Ready::put_back(std::span<const WheelEntry> picked) {
+  for (auto it = picked.rbegin(); it != picked.rend(); ++it) {
+    Queue& q = queue(it->handler);
+    q.entries.push_front(*it);
+    --q.picked;
+  }
+  picked_ -= picked.size();
+}
+
+void Ready::release(std::span<const WheelEntry> picked) {
+  for (const WheelEntry& entry : picked) {
+    ids_.erase(entry.id);
+    --queue(entry.handler).picked;
+  }
+  picked_ -= picked.size();
 }
 
 void Ready::remove_if(const std::function<bool(const WheelEntry&)>& gone) {

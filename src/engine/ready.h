@@ -1,12 +1,14 @@
 #pragma once
 // Tasks whose moment has come, waiting for a free worker: one queue a handler, served in turn, so that a kind that is
-// slow waits behind itself only. One thread only: the Claimer owns it.
+// slow waits behind itself only. What was picked stays known until it is released, so that the same task, read again
+// meanwhile, is not claimed by two. One thread at a time: the Schedule owns it.
 
 #include <deque>
 #include <functional>
-#include <unordered_set>
+#include <span>
 #include <vector>
 
+#include "engine/id_set.h"
 #include "engine/wheel.h"
 
 namespace easyretry::engine {
@@ -17,30 +19,37 @@ class Ready {
   // At most this many of one handler; the rest stays in the store and is read again later.
   void limit(std::size_t per_handler) { per_handler_ = per_handler; }
 
-  // False: it is here already, or its handler's queue is full.
+  // False: it is here or picked already, or its handler's queue is full.
   bool add(const WheelEntry& entry);
-  // Back to the head, after a claim that could not be made.
-  void put_back(const std::vector<WheelEntry>& entries);
 
   // Takes up to `limit`, from each handler no more than room(handler) says, one handler after the other.
-  void pick(const std::function<std::size_t(std::uint16_t)>& room, std::size_t limit, std::vector<WheelEntry>& out);
+  // room(handler, picked) is told how many of it are picked and not released.
+  void pick(const std::function<std::size_t(std::uint16_t, std::size_t)>& room, std::size_t limit,
+            std::vector<WheelEntry>& out);
+  // The end of being picked: back to the head, after a claim that could not be made…
+  void put_back(std::span<const WheelEntry> picked);
+  // …or gone, claimed by us or by somebody else.
+  void release(std::span<const WheelEntry> picked);
 
   void remove_if(const std::function<bool(const WheelEntry&)>& gone);
 
-  std::size_t size() const { return ids_.size(); }
+  std::size_t size() const { return ids_.size() - picked_; }
+  std::size_t picked() const { return picked_; }
   // A queue overflowed since the last call and has room again, so what was left out should be read.
   bool take_hungry();
 
  private:
   struct Queue {
     std::deque<WheelEntry> entries;
+    std::size_t picked = 0;
     bool overflowed = false;
   };
   Queue& queue(std::uint16_t handler);
 
   std::size_t per_handler_;
   std::vector<Queue> queues_;  // by handler number
-  std::unordered_set<TaskId> ids_;
+  IdSet ids_;                  // waiting or picked
+  std::size_t picked_ = 0;
   std::size_t turn_ = 0;
 };
 

@@ -11,7 +11,7 @@ RunLoop::RunLoop(std::string name, Context& context, Bell& bell, std::function<S
 
 RunLoop::~RunLoop() {
   stop_ = true;
-  bell_.ring();
+  bell_.close();
   thread_.join();
 }
 

@@ -16,8 +16,8 @@ constexpr Millis kGather{2};
 
 }  // namespace
 
-Settler::Settler(Context& context, Outcomes& outcomes, Holdings& holdings, Claimer& claimer, const Workers& workers)
-    : context_(context), outcomes_(outcomes), holdings_(holdings), claimer_(claimer), workers_(workers) {}
+Settler::Settler(Context& context, Outcomes& outcomes, Holdings& holdings, Schedule& schedule, const Workers& workers)
+    : context_(context), outcomes_(outcomes), holdings_(holdings), schedule_(schedule), workers_(workers) {}
 
 bool Settler::gathers() {
   const std::size_t ready = outcomes_.size();
@@ -91,15 +91,15 @@ void Settler::written(std::span<Item> items, const storage::Applied& reply) {
     }
   }
   release(items);
-  claimer_.offer(reoffers_);
-  claimer_.bell.ring();
+  schedule_.offer(reoffers_);
+  schedule_.bell.ring();
 }
 
 void Settler::written(const RunPtr& run, const task::Settlement& settlement, const storage::Applied& reply) {
   holdings_.remove({&run, 1});
   if (!reply.applied.front()) return Counters::add(context_.counters.stale_settles);
   report(context_, settlement, run->record.info);
-  if (const auto offer = again(*run, settlement, reply.now)) claimer_.offer({&*offer, 1});
+  if (const auto offer = again(*run, settlement, reply.now)) schedule_.offer({&*offer, 1});
 }
 
 // A retry due within the window need not be read again: it goes straight back to the wheel.

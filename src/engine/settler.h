@@ -4,10 +4,10 @@
 
 #include <vector>
 
-#include "engine/claimer.h"
 #include "engine/context.h"
 #include "engine/holdings.h"
 #include "engine/outcomes.h"
+#include "engine/schedule.h"
 #include "engine/step.h"
 #include "engine/workers.h"
 
@@ -15,7 +15,7 @@ namespace easyretry::engine {
 
 class Settler {
  public:
-  Settler(Context& context, Outcomes& outcomes, Holdings& holdings, Claimer& claimer, const Workers& workers);
+  Settler(Context& context, Outcomes& outcomes, Holdings& holdings, Schedule& schedule, const Workers& workers);
 
   Step step();
 
@@ -34,7 +34,7 @@ class Settler {
   Context& context_;
   Outcomes& outcomes_;
   Holdings& holdings_;
-  Claimer& claimer_;
+  Schedule& schedule_;
   const Workers& workers_;
   std::vector<Item> pending_;
   std::vector<Offer> reoffers_;

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <pthread.h>
+
 #include "engine/attempt.h"
 
 namespace easyretry::engine {
@@ -95,6 +97,7 @@ namespace {
 // A thread's whole life. Knows the pool alone, never the engine, which may be gone when a hung handler returns.
 template <class Pool>
 void work(const std::shared_ptr<Pool>& pool) {
+  pthread_setname_np(pthread_self(), "er-work");
   std::unique_lock lock{pool->mutex};
   while (true) {
     RunPtr run = pool->next();
@@ -132,7 +135,7 @@ ThreadWorkers::~ThreadWorkers() {
   close(std::chrono::steady_clock::now());
 }
 
-std::size_t ThreadWorkers::room(HandlerNo handler, std::size_t concurrency) {
+std::size_t ThreadWorkers::room(HandlerNo handler, std::size_t concurrency, std::size_t coming) {
   const Instant now = pool_->context->clock.steady();
   const std::lock_guard lock{pool_->mutex};
   Queue& q = pool_->queue(handler);
@@ -140,7 +143,7 @@ std::size_t ThreadWorkers::room(HandlerNo handler, std::size_t concurrency) {
   const std::size_t wanted = std::max(concurrency, q.rate.recent(now));
   // Ahead of the workers tasks are claimed in large steps: ten cost the store almost as much as hundreds.
   q.low = std::max(concurrency - 1, wanted / 2);
-  const std::size_t have = q.waiting.size() + q.running;
+  const std::size_t have = q.waiting.size() + q.running + coming;
   return have <= q.low ? wanted - have : 0;
 }
 

@@ -22,7 +22,7 @@ class ThreadWorkers final : public Workers {
   ThreadWorkers(std::shared_ptr<Context> context, std::shared_ptr<Outcomes> outcomes, std::size_t threads);
   ~ThreadWorkers() override;
 
-  std::size_t room(HandlerNo handler, std::size_t concurrency) override;
+  std::size_t room(HandlerNo handler, std::size_t concurrency, std::size_t coming) override;
   void take(std::vector<RunPtr> runs) override;
   std::size_t size() const override { return threads_.size(); }
   std::size_t busy() const override;

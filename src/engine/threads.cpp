@@ -16,8 +16,10 @@ Threads::Threads(Core& core)
                                           [&] { return core.renewer.step(); })),
       settling_(std::make_unique<RunLoop>("er-settle", core.context(), core.outcomes().bell,
                                           [&] { return core.settler.step(); })),
-      claiming_(std::make_unique<RunLoop>("er-claim", core.context(), core.claimer.bell,
-                                          [&] { return core.claimer.step(); })),
+      claiming_(std::make_unique<RunLoop>("er-claim", core.context(), core.schedule.bell,
+                                          [&] { return core.claimers[0].step(); })),
+      claiming_too_(std::make_unique<RunLoop>("er-claim2", core.context(), core.schedule.bell,
+                                              [&] { return core.claimers[1].step(); })),
       retrying_(
           std::make_unique<RunLoop>("er-local", core.context(), core.local->bell, [&] { return core.local->step(); })),
       loading_(
@@ -26,10 +28,11 @@ Threads::Threads(Core& core)
 void Threads::stop(Millis patience) {
   const Clock& clock = core_.context().clock;
   core_.loader.stop();
-  core_.claimer.stop();
+  core_.schedule.stop();
   core_.local->stop();
   loading_.reset();
   claiming_.reset();
+  claiming_too_.reset();
   retrying_.reset();
   hand_back_waiting();
   wait_for_handlers(clock.steady() + patience);

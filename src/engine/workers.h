@@ -12,8 +12,8 @@ class Workers {
  public:
   virtual ~Workers() = default;
 
-  // How many more tasks of this handler may be claimed for these workers now.
-  virtual std::size_t room(HandlerNo handler, std::size_t concurrency) = 0;
+  // How many more tasks of this handler may be claimed for these workers now, while `coming` are being claimed.
+  virtual std::size_t room(HandlerNo handler, std::size_t concurrency, std::size_t coming) = 0;
   virtual void take(std::vector<RunPtr> runs) = 0;
 
   virtual std::size_t size() const = 0;     // executions at a time

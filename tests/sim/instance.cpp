@@ -47,11 +47,11 @@ void Instance::start(std::vector<ShardId> shards, bool all_handlers) {
   life.process.on_death = [this] { end_soon(Death::crashed); };
 
   Core& core = life.core;
-  life.loops_to_end = 2;
+  life.loops_to_end = 1 + static_cast<int>(core.claimers.size());
   run_part(life, core.keeper, core.keeper.bell, WhenDraining::goes_on);
   run_part(life, core.renewer, core.renewer.bell, WhenDraining::goes_on);
   run_part(life, core.settler, core.outcomes().bell, WhenDraining::goes_on);
-  run_part(life, core.claimer, core.claimer.bell, WhenDraining::ends);
+  for (engine::Claimer& claimer : core.claimers) run_part(life, claimer, core.schedule.bell, WhenDraining::ends);
   run_part(life, core.loader, core.loader.bell, WhenDraining::ends);
 }
 
@@ -116,7 +116,7 @@ void Instance::drain(Life& life) {
   };
   life.draining = true;
   core.loader.stop();
-  core.claimer.stop();
+  core.schedule.stop();
   wait_for(1h, [&] { return life.loops_to_end == 0; });
   for (engine::RunPtr& run : core.workers().take_waiting()) {
     task::Settlement back;
@@ -132,11 +132,11 @@ void Instance::drain(Life& life) {
 }
 
 void Instance::check_memory() {
-  constexpr std::size_t kBatchesInFlight = 4;  // as claimer.cpp has it
+  constexpr std::size_t kBatchesInFlight = 4;  // as schedule.cpp has it
   const EngineOptions& options = world_.scenario.engine;
   Core& core = life_->core;
-  if (core.claimer.held() > options.read_ahead) {
-    world_.journal.write(number_, Wrong{"I13", std::to_string(core.claimer.held()) + " tasks read ahead, " +
+  if (core.schedule.held() > options.read_ahead) {
+    world_.journal.write(number_, Wrong{"I13", std::to_string(core.schedule.held()) + " tasks read ahead, " +
                                                    std::to_string(options.read_ahead) + " allowed"});
   }
   if (core.holdings().size() > kBatchesInFlight * options.batch) {

@@ -57,7 +57,7 @@ class Instance {
     Process process;
     std::shared_ptr<FaultyStore> store;
     bool draining = false;
-    int loops_to_end = 0;  // before a drain goes on: the Loader's and the Claimer's
+    int loops_to_end = 0;  // before a drain goes on: the Loader's and the Claimers'
     engine::Core core;
   };
 

@@ -12,11 +12,11 @@ SimWorkers::SimWorkers(Process& process, std::shared_ptr<engine::Context> contex
                        std::shared_ptr<engine::Outcomes> outcomes, std::size_t size, std::size_t ahead)
     : process_(process), context_(std::move(context)), outcomes_(std::move(outcomes)), size_(size), ahead_(ahead) {}
 
-std::size_t SimWorkers::room(engine::HandlerNo handler, std::size_t concurrency) {
+std::size_t SimWorkers::room(engine::HandlerNo handler, std::size_t concurrency, std::size_t coming) {
   Handler& h = handlers_[handler];
   h.limit = concurrency;
   const std::size_t wanted = concurrency + ahead_;
-  const std::size_t have = h.waiting + h.running;
+  const std::size_t have = h.waiting + h.running + coming;
   return wanted > have ? wanted - have : 0;
 }
 

@@ -18,7 +18,7 @@ class SimWorkers final : public engine::Workers {
   SimWorkers(Process& process, std::shared_ptr<engine::Context> context, std::shared_ptr<engine::Outcomes> outcomes,
              std::size_t size, std::size_t ahead);
 
-  std::size_t room(engine::HandlerNo handler, std::size_t concurrency) override;
+  std::size_t room(engine::HandlerNo handler, std::size_t concurrency, std::size_t coming) override;
   void take(std::vector<engine::RunPtr> runs) override;
   std::size_t size() const override { return size_; }
   std::size_t busy() const override { return waiting_.size() + running_; }

@@ -2,7 +2,6 @@
 
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/loader.h"
-#include "storage/sqlite/snapshot.h"
 #include "storage/sqlite/statements.h"
 
 namespace easyretry::storage::sqlite {
@@ -17,18 +16,21 @@ bool holds(const TaskRecord& record, const Ticket& ticket, std::string_view owne
 }  // namespace
 
 ClaimedRows::ClaimedRows(const std::filesystem::path& path)
-    : db_(open_reader(path, kCacheKib)), record_(db_.prepare(sql::live_record())) {}
+    : db_(open_reader(path, kCacheKib)), records_(db_.prepare(sql::live_records())) {}
 
 std::vector<TaskRecord> ClaimedRows::read(std::span<const Ticket> won, std::string_view owner) {
   const std::lock_guard lock{mutex_};
-  const Snapshot snapshot{db_};
+  ids_.clear();
+  for (const Ticket& ticket : won) ids_.push_back(ticket.id);
+  const IdList ids{ids_};
+  bind_ids(records_, 1, ids);
   std::vector<TaskRecord> records;
   records.reserve(won.size());
-  for (const Ticket& ticket : won) {
-    record_.bind(1, number(ticket.id));
-    Rows rows{record_};
-    if (!rows.next()) continue;
-    if (TaskRecord record = read_record(record_); holds(record, ticket, owner)) records.push_back(std::move(record));
+  Rows rows{records_};
+  for (auto ticket = won.begin(); rows.next(); ++ticket) {
+    TaskRecord record = read_record(records_);
+    while (ticket->id != record.info.id) ++ticket;
+    if (holds(record, *ticket, owner)) records.push_back(std::move(record));
   }
   return records;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "storage/sqlite/connection.h"
+#include "storage/sqlite/id_list.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::sqlite {
@@ -17,13 +18,15 @@ class ClaimedRows {
  public:
   explicit ClaimedRows(const std::filesystem::path& path);
 
-  // Left out is what is not any more as the claim left it: cancelled in between, it is nobody's to run.
+  // Each ticket once. Left out is what is not any more as the claim left it: cancelled in between, it is nobody's to
+  // run.
   std::vector<TaskRecord> read(std::span<const Ticket> won, std::string_view owner);
 
  private:
   std::mutex mutex_;  // guards what follows
   Connection db_;
-  Statement record_;
+  Statement records_;
+  std::vector<TaskId> ids_;
 };
 
 }  // namespace easyretry::storage::sqlite

@@ -35,10 +35,15 @@ class GroupCommit::Entry::Sleeper {
   bool woken_ = false;
 };
 
-GroupCommit::Entry::Entry(std::size_t rows) : rows_(rows), sleeper_(Sleeper::of_this_thread()) {}
+GroupCommit::Entry::Entry(std::size_t rows, Answered when)
+    : rows_(rows), when_(when), sleeper_(Sleeper::of_this_thread()) {}
 
-GroupCommit::GroupCommit(std::function<void(Group)> commit, std::function<void()> between)
-    : commit_(std::move(commit)), between_(std::move(between)) {}
+// From here on it may be gone at any time.
+void GroupCommit::Entry::answer() {
+  const auto sleeper = sleeper_;
+  done_ = true;
+  sleeper->wake();
+}
 
 void GroupCommit::submit(Entry& entry) {
   bool leads = false;
@@ -51,35 +56,50 @@ void GroupCommit::submit(Entry& entry) {
   if (!entry.done_) lead();
 }
 
-// The next group commits while the callers of this one are woken, which takes a while where they are many.
 void GroupCommit::lead() {
-  between_();
-  const Group group = gather();
-  commit_(group);
-  Sleepers answered;
-  if (const auto next = leave(group, answered)) next->wake();
-  for (std::size_t i = 1; i < group.size(); ++i) answered[i]->wake();
+  Entries entries;
+  steps_.between();
+  const Group group = gather(entries);
+  steps_.commit(group);
+  if (const auto next = leave(group)) next->wake();
+  answer(group);
 }
 
-GroupCommit::Group GroupCommit::gather() {
+// Those that wait for the disk last, and all but the leader, who needs no waking.
+void GroupCommit::answer(Group group) {
+  const Entry* const leader = group.front();
+  Entries waiting;
+  std::size_t count = 0;
+  for (Entry* entry : group) {
+    if (entry->when_ == Entry::Answered::on_disk) {
+      waiting[count++] = entry;
+    } else if (entry != leader) {
+      entry->answer();
+    }
+  }
+  if (count == 0) return;
+  const Group hardened{waiting.data(), count};
+  steps_.harden(hardened);
+  for (Entry* entry : hardened) {
+    if (entry != leader) entry->answer();
+  }
+}
+
+GroupCommit::Group GroupCommit::gather(Entries& entries) {
   const std::lock_guard lock{mutex_};
   std::size_t size = 0;
   std::size_t rows = 0;
   for (Entry* entry : queue_) {
     rows += entry->rows_;
-    if (size == group_.size() || (size > 0 && rows > kRowsAGroup)) break;
-    group_[size++] = entry;
+    if (size == entries.size() || (size > 0 && rows > kRowsAGroup)) break;
+    entries[size++] = entry;
   }
-  return {group_.data(), size};
+  return {entries.data(), size};
 }
 
-// Gives who leads now. From here on nothing of the group may be touched but the sleepers.
-auto GroupCommit::leave(Group group, Sleepers& answered) -> std::shared_ptr<Entry::Sleeper> {
+// Gives who leads now.
+auto GroupCommit::leave(Group group) -> std::shared_ptr<Entry::Sleeper> {
   const std::lock_guard lock{mutex_};
-  for (std::size_t i = 1; i < group.size(); ++i) {
-    answered[i] = group[i]->sleeper_;
-    group[i]->done_ = true;
-  }
   queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(group.size()));
   return queue_.empty() ? nullptr : queue_.front()->sleeper_;
 }

@@ -3,8 +3,9 @@
 // for hundreds.
 //
 // Every caller queues its write and sleeps. The one at the head of the queue leads: it takes what has gathered, runs
-// it, hands the lead to the next, and wakes the others. While a group commits, the next one gathers; a lone caller
-// never waits for company. Safe to call from any thread.
+// it, hands the lead to the next, waits for the disk and wakes the others. While a group commits, the next one gathers,
+// and while it waits for the disk, the next one commits; a lone caller never waits for company. Safe to call from any
+// thread.
 
 #include <array>
 #include <condition_variable>
@@ -13,6 +14,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <utility>
 
 namespace easyretry::storage::sqlite {
 
@@ -21,7 +23,8 @@ class GroupCommit {
   // One caller's part of a group. Lives on the caller's stack until submit() returns.
   class Entry {
    public:
-    explicit Entry(std::size_t rows);
+    enum class Answered { at_commit, on_disk };
+    Entry(std::size_t rows, Answered when);
     virtual ~Entry() = default;
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
@@ -29,35 +32,39 @@ class GroupCommit {
    private:
     friend class GroupCommit;
     class Sleeper;
+    void answer();
     const std::size_t rows_;
+    const Answered when_;
     bool done_ = false;  // written before the sleeper is woken
     // Shared with whoever wakes it: the entry may be gone as soon as its caller is awake.
     const std::shared_ptr<Sleeper> sleeper_;
   };
   using Group = std::span<Entry* const>;
 
-  // Neither may throw. `commit` answers every entry of the group; `between` runs before each commit, while nobody waits
-  // for the last one any more.
-  GroupCommit(std::function<void(Group)> commit, std::function<void()> between);
+  // None may throw. One thread at a time: `between`, and then `commit`, which answers every entry of the group. Several
+  // at a time: `harden`, with those of a group that want to be on the disk.
+  struct Steps {
+    std::function<void(Group)> commit;
+    std::function<void()> between;
+    std::function<void(Group)> harden;
+  };
+  explicit GroupCommit(Steps steps) : steps_(std::move(steps)) {}
 
   // Returns when a commit has answered it. Throws std::bad_alloc, and then nothing was done.
   void submit(Entry& entry);
 
  private:
   static constexpr std::size_t kMost = 256;  // entries a group
-  using Sleepers = std::array<std::shared_ptr<Entry::Sleeper>, kMost>;
+  using Entries = std::array<Entry*, kMost>;
 
   void lead();
-  Group gather();
-  std::shared_ptr<Entry::Sleeper> leave(Group group, Sleepers& answered);
+  Group gather(Entries& entries);
+  std::shared_ptr<Entry::Sleeper> leave(Group group);
+  void answer(Group group);
 
-  const std::function<void(Group)> commit_;
-  const std::function<void()> between_;
-
+  const Steps steps_;
   std::mutex mutex_;
   std::deque<Entry*> queue_;  // guarded by mutex_; the first one leads
-
-  std::array<Entry*, kMost> group_{};  // the leader's own
 };
 
 }  // namespace easyretry::storage::sqlite

@@ -10,6 +10,7 @@
 
 #include "base/later.h"
 #include "storage/sqlite/columns.h"
+#include "storage/sqlite/id_list.h"
 #include "storage/sqlite/snapshot.h"
 #include "storage/sqlite/statements.h"
 
@@ -25,6 +26,7 @@ Connection open_reader(const std::filesystem::path& path, int cache_kib) {
   sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   sqlite3_wal_autocheckpoint(db.get(), 0);
   db.run("PRAGMA cache_size = -" + std::to_string(cache_kib));
+  add_id_list(db);
   return db;
 }
 

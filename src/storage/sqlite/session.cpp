@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include "storage/sqlite/id_list.h"
+
 namespace easyretry::storage::sqlite {
 namespace {
 
@@ -13,6 +15,16 @@ constexpr int kCacheKib = 32 * 1024;
 int remember_wal_pages(void* wal_pages, sqlite3*, const char*, int pages) {
   *static_cast<int*>(wal_pages) = pages;
   return SQLITE_OK;
+}
+
+// The first sync of a new file also makes its name durable, which is not for several threads to do at once.
+sqlite3_file* open_log(sqlite3* db) {
+  sqlite3_file* log = nullptr;
+  int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log));
+  if (code == SQLITE_OK && (log == nullptr || log->pMethods == nullptr)) code = SQLITE_CANTOPEN;
+  if (code == SQLITE_OK) code = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+  if (code != SQLITE_OK) throw SqliteError{code, "the write-ahead log cannot be synced"};
+  return log;
 }
 
 }  // namespace
@@ -30,12 +42,7 @@ Session::Session(Connection opened, const SqliteOptions& options, GrowingIds& id
       operations(db, lookup, calls, history, options.history, ids, options.total_shards) {
   // Replaces SQLite's own checkpoint at commit: ours runs when the callers of the group have been answered.
   sqlite3_wal_hook(db.get(), remember_wal_pages, &wal_pages);
-}
-
-void Session::wait_for_disk(bool wait) {
-  if (wait == waits_for_disk) return;
-  db.run(wait ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
-  waits_for_disk = wait;
+  log = open_log(db.get());
 }
 
 void Session::roll_back() {
@@ -53,11 +60,12 @@ void Session::checkpoint() {
 
 Connection open_writer(const SqliteOptions& options, Connection::Mode mode) {
   Connection db{options.path, mode};
-  db.run("PRAGMA synchronous = NORMAL");  // wait_for_disk raises it where a write asks for it
+  db.run("PRAGMA synchronous = NORMAL");  // a commit does not wait for the disk: see disk_sync.h
   db.run("PRAGMA cache_size = -" + std::to_string(kCacheKib));
   db.run("PRAGMA temp_store = MEMORY");
   db.run("PRAGMA secure_delete = FAST");           // Debian's default writes every freed page once more
   db.run("PRAGMA journal_size_limit = 67108864");  // a WAL that a long reader let grow shrinks again
+  add_id_list(db);
   return db;
 }
 

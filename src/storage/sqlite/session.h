@@ -17,14 +17,14 @@ struct Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Whether the next commit waits for the disk. Not to be called inside a transaction.
-  void wait_for_disk(bool wait);
   void roll_back();   // throws SqliteError if even that fails
   void checkpoint();  // once the WAL is long enough
+  // Brings what was committed to the disk; SQLITE_OK, or what failed. May run while another thread uses the session.
+  int sync_log() const { return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY); }
 
   Connection db;
-  bool waits_for_disk = false;
-  int wal_pages = 0;  // after the last commit
+  sqlite3_file* log = nullptr;  // the WAL, open as long as the connection is
+  int wal_pages = 0;            // after the last commit
   Statement begin;
   Statement commit;
   HistoryTables history;

@@ -22,11 +22,13 @@ Writer::Writer(const SqliteOptions& options, Connection opened, const Clock& clo
     : options_(options),
       clock_(clock),
       ids_(base::random_seed(), highest_id(opened)),
-      session_(std::make_unique<Session>(std::move(opened), options_, ids_)),
-      group_([this](GroupCommit::Group group) { run(group); },
-             [this] {
-               if (session_) session_->checkpoint();
-             }) {}
+      session_(std::make_shared<Session>(std::move(opened), options_, ids_)),
+      group_({.commit = [this](GroupCommit::Group group) { run(group); },
+              .between =
+                  [this] {
+                    if (session_) session_->checkpoint();
+                  },
+              .harden = [this](GroupCommit::Group group) { harden(group); }}) {}
 
 void Writer::run(GroupCommit::Group group) {
   const auto failure = transact(group);
@@ -49,14 +51,19 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
   During during = During::work;
   bool begun = false;
   try {
-    if (!session_) session_ = std::make_unique<Session>(open_writer(options_, Connection::Mode::write), options_, ids_);
-    session_->wait_for_disk(waits_for_disk(group));
+    if (!session_) session_ = std::make_shared<Session>(open_writer(options_, Connection::Mode::write), options_, ids_);
     session_->begin.run();
     begun = true;
     const TimePoint now = clock_.now();
     for (GroupCommit::Entry* entry : group) static_cast<Write*>(entry)->apply(*session_, now);
     during = During::commit;
     session_->commit.run();
+    const std::uint64_t number = disk_.committed();
+    for (GroupCommit::Entry* entry : group) {
+      auto& write = static_cast<Write&>(*entry);
+      write.commit = number;
+      write.committed_by = session_;
+    }
     return std::nullopt;
   } catch (const SqliteError& error) {
     return failed(error, during, begun);
@@ -69,10 +76,20 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
   }
 }
 
-bool Writer::waits_for_disk(GroupCommit::Group group) const {
-  return options_.full_sync && std::any_of(group.begin(), group.end(), [](const GroupCommit::Entry* entry) {
-           return static_cast<const Write*>(entry)->promise == Promise::kept;
-         });
+GroupCommit::Entry::Answered Writer::when(Promise promise) const {
+  return options_.full_sync && promise == Promise::kept ? GroupCommit::Entry::Answered::on_disk
+                                                        : GroupCommit::Entry::Answered::at_commit;
+}
+
+// Seen by others it is already, but what a sync failed for may be gone with the power.
+void Writer::harden(GroupCommit::Group group) {
+  for (GroupCommit::Entry* entry : group) {
+    auto& write = static_cast<Write&>(*entry);
+    if (write.commit == 0) continue;
+    const int code = disk_.wait_for(write.commit, [&write] { return write.committed_by->sync_log(); });
+    if (code == SQLITE_OK) continue;
+    write.error = to_error({code, sqlite3_errstr(code)}, write.where, During::commit);
+  }
 }
 
 Writer::Failed Writer::failed(const SqliteError& error, During during, bool begun) {

@@ -11,6 +11,7 @@
 
 #include <easyretry/error.h>
 
+#include "storage/sqlite/disk_sync.h"
 #include "storage/sqlite/errors.h"
 #include "storage/sqlite/group_commit.h"
 #include "storage/sqlite/session.h"
@@ -39,11 +40,13 @@ class Writer {
 
  private:
   struct Write : GroupCommit::Entry {
-    Write(std::string_view verb, std::size_t rows, Promise made) : Entry(rows), where(verb), promise(made) {}
+    Write(std::string_view verb, std::size_t rows, Answered when) : Entry(rows, when), where(verb) {}
     virtual void apply(Session& session, TimePoint now) = 0;
     const std::string_view where;
-    const Promise promise;
     std::optional<Error> error;
+    // Where it was committed, and as which commit; 0: it was not
+    std::shared_ptr<Session> committed_by;
+    std::uint64_t commit = 0;
   };
   struct Failed {
     Error error;
@@ -52,7 +55,8 @@ class Writer {
 
   void run(GroupCommit::Group group);
   std::optional<Failed> transact(GroupCommit::Group group);
-  bool waits_for_disk(GroupCommit::Group group) const;
+  void harden(GroupCommit::Group group);
+  GroupCommit::Entry::Answered when(Promise promise) const;
   Failed failed(const SqliteError& error, During during, bool begun);
   void roll_back();
 
@@ -63,8 +67,9 @@ class Writer {
   GrowingIds ids_;
 
   // Touched by the leader of a group only
-  std::unique_ptr<Session> session_;  // null: broken, to be opened before the next write
+  std::shared_ptr<Session> session_;  // null: broken, to be opened before the next write
 
+  DiskSync disk_;
   std::atomic<std::uint64_t> commits_{0};
   GroupCommit group_;
 };
@@ -74,12 +79,12 @@ auto Writer::write(std::string_view where, std::size_t rows, Promise promise, Ap
     -> Result<decltype(apply(std::declval<Session&>(), TimePoint{}))> {
   using Answer = decltype(apply(std::declval<Session&>(), TimePoint{}));
   struct Run final : Write {
-    Run(std::string_view verb, std::size_t size, Promise made, Apply& what) : Write(verb, size, made), body(what) {}
+    Run(std::string_view verb, std::size_t size, Answered when, Apply& what) : Write(verb, size, when), body(what) {}
     void apply(Session& session, TimePoint now) override { answer = body(session, now); }
     Apply& body;
     std::optional<Answer> answer;
   };
-  Run run{where, rows, promise, apply};
+  Run run{where, rows, when(promise), apply};
   try {
     group_.submit(run);
   } catch (const std::exception& error) {

@@ -168,10 +168,9 @@ TEST_F(CoreTest, EntriesOfShardsGivenAwayLeaveMemory) {
   VirtualInstance instance{shared};
   instance.handle("pay", [&] { ++calls; });
   for (int i = 0; i < 100; ++i) instance.submit("pay", "k" + std::to_string(i));
-  EXPECT_EQ(instance.core.claimer.held(), 100U);
+  EXPECT_EQ(instance.core.schedule.held(), 100U);
   instance.core.own({});
-  instance.core.claimer.step();
-  EXPECT_EQ(instance.core.claimer.held(), 0U);
+  EXPECT_EQ(instance.core.schedule.held(), 0U);
 }
 
 TEST_F(CoreTest, MemoryStaysWithinItsBudgetWhateverTheBacklog) {
@@ -183,7 +182,7 @@ TEST_F(CoreTest, MemoryStaysWithinItsBudgetWhateverTheBacklog) {
   std::size_t most = 0;
   for (int i = 0; i < 100 && calls < 5000; ++i) {
     instance.all();
-    most = std::max(most, instance.core.claimer.held());
+    most = std::max(most, instance.core.schedule.held());
   }
   EXPECT_LE(most, 2000U);
   EXPECT_EQ(calls, 5000);

@@ -15,7 +15,7 @@ std::vector<int> ids(const std::vector<WheelEntry>& entries) {
   return all;
 }
 
-std::size_t plenty(std::uint16_t) {
+std::size_t plenty(std::uint16_t, std::size_t) {
   return 1000;
 }
 
@@ -31,7 +31,7 @@ TEST(Ready, GivesEachKindNoMoreThanItsRoom) {
   for (int i = 0; i < 5; ++i) ready.add(entry(i, 0));
   for (int i = 5; i < 10; ++i) ready.add(entry(i, 1));
   std::vector<WheelEntry> picked;
-  ready.pick([](std::uint16_t handler) { return handler == 0 ? 1U : 3U; }, 100, picked);
+  ready.pick([](std::uint16_t handler, std::size_t) { return handler == 0 ? 1U : 3U; }, 100, picked);
   EXPECT_EQ(ids(picked), (std::vector{0, 5, 6, 7}));
   EXPECT_EQ(ready.size(), 6U);
 }
@@ -54,6 +54,35 @@ TEST(Ready, PutsBackToTheHead) {
   picked.clear();
   ready.pick(plenty, 10, picked);
   EXPECT_EQ(ids(picked), (std::vector{0, 1, 2, 3}));
+}
+
+TEST(Ready, DoesNotTakeATaskThatIsBeingClaimed) {
+  Ready ready{10};
+  ready.add(entry(1));
+  std::vector<WheelEntry> picked;
+  ready.pick(plenty, 1, picked);
+  EXPECT_EQ(ready.size(), 0U);
+  EXPECT_FALSE(ready.add(entry(1)));
+  ready.release(picked);
+  EXPECT_TRUE(ready.add(entry(1)));
+}
+
+TEST(Ready, TellsHowManyOfAKindAreBeingClaimed) {
+  Ready ready{10};
+  for (int i = 0; i < 5; ++i) ready.add(entry(i, 1));
+  std::vector<std::size_t> told;
+  const auto two = [&](std::uint16_t, std::size_t coming) {
+    told.push_back(coming);
+    return std::size_t{2};
+  };
+  std::vector<WheelEntry> first, second, third;
+  ready.pick(two, 10, first);
+  ready.pick(two, 10, second);
+  ready.put_back(first);
+  ready.release(second);
+  ready.pick(two, 10, third);
+  EXPECT_EQ(told, (std::vector<std::size_t>{0, 2, 0}));
+  EXPECT_EQ(ids(third), ids(first));
 }
 
 TEST(Ready, SaysWhenAKindThatOverflowedHasRoomAgain) {

@@ -55,31 +55,31 @@ class ThreadWorkersTest : public ::testing::Test {
 };
 
 TEST_F(ThreadWorkersTest, NothingIsClaimedBeyondTheFreeThreadsWhileNothingIsKnown) {
-  EXPECT_EQ(workers.room(0, kThreads), kThreads);
+  EXPECT_EQ(workers.room(0, kThreads, 0), kThreads);
   held = true;
   take(1);
-  EXPECT_EQ(workers.room(0, kThreads), kThreads - 1);
+  EXPECT_EQ(workers.room(0, kThreads, 0), kThreads - 1);
   take(1);
-  EXPECT_EQ(workers.room(0, kThreads), 0U);
+  EXPECT_EQ(workers.room(0, kThreads, 0), 0U);
 }
 
 TEST_F(ThreadWorkersTest, AsMuchIsClaimedAheadAsWasFinishedLately) {
   have_finished(100);
-  EXPECT_EQ(workers.room(0, kThreads), 100U);
+  EXPECT_EQ(workers.room(0, kThreads, 0), 100U);
 }
 
 TEST_F(ThreadWorkersTest, WhatWasClaimedAheadIsMadeUpWhenHalfOfItIsUsedUp) {
   have_finished(100);
   held = true;
   take(50);
-  EXPECT_EQ(workers.room(0, kThreads), 50U);
+  EXPECT_EQ(workers.room(0, kThreads, 0), 50U);
   take(1);
-  EXPECT_EQ(workers.room(0, kThreads), 0U) << "not one by one";
+  EXPECT_EQ(workers.room(0, kThreads, 0), 0U) << "not one by one";
 }
 
 TEST_F(ThreadWorkersTest, TheClaimerIsRungWhenHalfIsUsedUp) {
   have_finished(100);
-  workers.room(0, kThreads);
+  workers.room(0, kThreads, 0);
   context->claiming.wait_until(std::chrono::steady_clock::now());  // whatever rang before
   have_finished(60);
   const auto asked = std::chrono::steady_clock::now();

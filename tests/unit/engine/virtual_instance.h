@@ -50,7 +50,7 @@ class VirtualInstance {
   void claim() {
     core.loader.hurry();
     core.loader.step();
-    core.claimer.step();
+    core.claimers[0].step();
   }
   void run_handlers() { static_cast<InlineWorkers&>(core.workers()).step(); }
   void settle() { core.settler.step(); }

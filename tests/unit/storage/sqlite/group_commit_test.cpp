@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <latch>
+#include <thread>
 
 #include "support/together.h"
 #include "unit/storage/sqlite/support.h"
@@ -82,28 +83,33 @@ TEST_F(SqliteGroupCommit, ABadWriteHurtsNobodyElseInItsGroup) {
   EXPECT_EQ(must(store->count({})), kThreads - 1);
 }
 
+using Answered = GroupCommit::Entry::Answered;
+void nothing() {}
+void at_once(GroupCommit::Group) {}
+
 TEST(GroupCommit, ALoneCallerIsAGroupOfOne) {
   std::vector<std::size_t> groups;
-  GroupCommit commit{[&](GroupCommit::Group group) { groups.push_back(group.size()); }, [] {}};
-  GroupCommit::Entry entry{1};
+  GroupCommit commit{{[&](GroupCommit::Group group) { groups.push_back(group.size()); }, nothing, at_once}};
+  GroupCommit::Entry entry{1, Answered::on_disk};
   commit.submit(entry);
   EXPECT_THAT(groups, ::testing::ElementsAre(1));
 }
 
 TEST(GroupCommit, OneLeaderAtATimeAnswersEveryEntryOnce) {
   constexpr int kRounds = 50;
-  std::atomic<int> leaders{0};
+  std::atomic<bool> led{false};
   std::atomic<int> answered{0};
   std::atomic<bool> overlapped{false};
-  const auto leave = [&] { --leaders; };
-  GroupCommit commit{[&](GroupCommit::Group group) {
-                       if (++leaders > 1) overlapped = true;
-                       answered += static_cast<int>(group.size());
-                     },
-                     leave};
-  together(8, [&](int) {
+  GroupCommit commit{{[&](GroupCommit::Group group) {
+                        if (led.exchange(true)) overlapped = true;
+                        std::this_thread::yield();
+                        answered += static_cast<int>(group.size());
+                        led = false;
+                      },
+                      nothing, at_once}};
+  together(8, [&](int thread) {
     for (int i = 0; i < kRounds; ++i) {
-      GroupCommit::Entry entry{1};
+      GroupCommit::Entry entry{1, thread % 2 == 0 ? Answered::on_disk : Answered::at_commit};
       commit.submit(entry);
     }
     return 0;
@@ -112,16 +118,31 @@ TEST(GroupCommit, OneLeaderAtATimeAnswersEveryEntryOnce) {
   EXPECT_EQ(answered, 8 * kRounds);
 }
 
+TEST(GroupCommit, WhileOneGroupWaitsForTheDiskTheNextCommits) {
+  std::latch committed_again{1};
+  std::atomic<int> commits{0};
+  GroupCommit commit{{[&](GroupCommit::Group) {
+                        if (++commits == 2) committed_again.count_down();
+                      },
+                      nothing, [&](GroupCommit::Group) { committed_again.wait(); }}};
+  together(2, [&](int) {
+    GroupCommit::Entry entry{4000, Answered::on_disk};  // a group of its own
+    commit.submit(entry);
+    return 0;
+  });
+  EXPECT_EQ(commits, 2);
+}
+
 TEST(GroupCommit, AGroupEndsWhereItsRowsWouldKeepTheRestWaiting) {
   std::latch gathered{5};
   std::vector<std::size_t> groups;
-  GroupCommit commit{[&](GroupCommit::Group group) {
-                       if (groups.empty()) gathered.wait();
-                       groups.push_back(group.size());
-                     },
-                     [] {}};
+  GroupCommit commit{{[&](GroupCommit::Group group) {
+                        if (groups.empty()) gathered.wait();
+                        groups.push_back(group.size());
+                      },
+                      nothing, at_once}};
   together(5, [&](int) {
-    GroupCommit::Entry entry{3000};
+    GroupCommit::Entry entry{3000, Answered::on_disk};
     gathered.count_down();
     commit.submit(entry);
     return 0;

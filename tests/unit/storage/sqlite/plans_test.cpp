@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "storage/sqlite/id_list.h"
 #include "storage/sqlite/migrations.h"
 #include "storage/sqlite/query_sql.h"
 #include "storage/sqlite/statements.h"
@@ -19,7 +20,10 @@ using ::testing::Not;
 
 class SqlitePlans : public SqliteTest {
  protected:
-  SqlitePlans() { migrate(db, false); }
+  SqlitePlans() {
+    migrate(db, false);
+    add_id_list(db);
+  }
 
   std::vector<std::string> column_of(const std::string& sql, int column) {
     Statement statement = db.prepare(sql);
@@ -92,6 +96,16 @@ TEST_F(SqlitePlans, EveryChangeOfATaskFindsItsRowByThePrimaryKey) {
         sql::cancel_into("retry_state_202603"), sql::finished_record("retry_state_202603"),
         sql::requeue_from("retry_state_202603"), sql::copy_call(), sql::remove_call(), sql::update_rules()}) {
     EXPECT_THAT(plan(sql), Each(HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)"))) << sql;
+  }
+}
+
+TEST_F(SqlitePlans, AListOfIdsIsWalkedAndEachTaskFoundByThePrimaryKey) {
+  for (const bool statistics : {false, true}) {
+    if (statistics) add_tasks(50, kMarch);
+    if (statistics) db.run("ANALYZE");
+    EXPECT_THAT(plan(sql::live_records()),
+                ElementsAre(HasSubstr("SCAN id_list"), HasSubstr("retry_state USING INTEGER PRIMARY KEY (rowid=?)"),
+                            HasSubstr("retry_call USING INTEGER PRIMARY KEY (rowid=?)")));
   }
 }
 

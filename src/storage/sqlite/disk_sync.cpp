@@ -1,0 +1,35 @@
+#include "storage/sqlite/disk_sync.h"
+
+namespace easyretry::storage::sqlite {
+
+std::uint64_t DiskSync::committed() {
+  const std::lock_guard lock{mutex_};
+  return ++committed_;
+}
+
+int DiskSync::wait_for(std::uint64_t number, const Sync& sync) {
+  std::unique_lock lock{mutex_};
+  while (tried_ < number) {
+    if (syncing_) {
+      changed_.wait(lock);
+      continue;
+    }
+    const std::uint64_t from = tried_;
+    const std::uint64_t upto = committed_;
+    syncing_ = true;
+    lock.unlock();
+    const int code = sync();
+    lock.lock();
+    syncing_ = false;
+    tried_ = upto;
+    if (code != 0) {
+      failure_ = code;
+      failed_from_ = from;
+      failed_to_ = upto;
+    }
+    changed_.notify_all();
+  }
+  return number > failed_from_ && number <= failed_to_ ? failure_ : 0;
+}
+
+}  // namespace easyretry::storage::sqlite
