@@ -1,0 +1,89 @@
+#pragma once
+// A network that fails on command: a TCP proxy on loopback, in front of a port of a server on loopback.
+//
+// What is asked of it holds when the call returns, for connections that are open and those to come; ask from any
+// thread. A cut looks to both sides as if the other had closed: what was forwarded before it arrives, nothing else
+// does.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace easyretry::test {
+
+enum class Direction { to_server, to_client };
+
+class CuttingProxy {
+ public:
+  explicit CuttingProxy(int server_port, std::uint64_t seed = 1);
+  ~CuttingProxy();
+  CuttingProxy(const CuttingProxy&) = delete;
+  CuttingProxy& operator=(const CuttingProxy&) = delete;
+
+  int port() const { return port_; }
+
+  void cut_all();
+  // Connecting is refused, as by a machine where nothing listens.
+  void refuse_new();
+  void accept_new();
+
+  // Once: the connection that carries the last of the next `bytes` in this direction is cut after it; 0 cuts before the
+  // next byte. They are counted over all connections.
+  void cut_after(Direction direction, std::size_t bytes);
+
+  // Once: a request that contains this text reaches the server, and the connection is cut when the server has done all
+  // it was sent; its replies are lost. Needs a connection without TLS.
+  void lose_reply_to(std::string text);
+  // The same for any request, with this probability. The dice of a connection come from the seed and its number, and
+  // are thrown once for each reply, however many packets it takes.
+  void lose_replies(double probability);
+
+  // A black hole: connections stay, new ones are not answered, nothing passes until thaw().
+  void freeze();
+  void thaw();
+
+  void set_latency(std::chrono::milliseconds each_way);
+
+  std::size_t open_connections() const;
+  std::size_t lost_replies() const;
+
+ private:
+  class Connection;
+  struct Rules;
+
+  void run();
+  void wait_for_work();
+  void work();
+  void accept_waiting();
+  void listen();
+  void wake();
+  // Changes the rules between two pieces of work.
+  template <class Change>
+  void order(Change change);
+
+  // Fixed after construction
+  const int server_port_;
+  const std::uint64_t seed_;
+  int port_ = 0;
+  int reserved_ = -1;  // bound to the port but deaf, so that nobody else takes it while we refuse
+  int wake_ = -1;
+
+  mutable std::mutex mutex_;
+  // Guarded by mutex_
+  int listener_ = -1;
+  bool stopping_ = false;
+  bool frozen_ = false;
+  std::uint64_t accepted_ = 0;
+  std::size_t lost_replies_ = 0;
+  std::unique_ptr<Rules> rules_;
+  std::vector<std::unique_ptr<Connection>> connections_;
+
+  std::thread thread_;
+};
+
+}  // namespace easyretry::test

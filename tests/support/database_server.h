@@ -1,0 +1,44 @@
+#pragma once
+// Real database servers, run by tests/support/servers.py.
+
+#include <filesystem>
+#include <string>
+
+namespace easyretry::test {
+
+enum class ServerKind { postgres, mariadb };
+
+std::string name_of(ServerKind kind);
+std::string server_url(ServerKind kind, int port, const std::string& database = "easyretry");
+
+// A server of a test's own, to be killed. It commits to disk before it answers. Goes with the object, or with the
+// process.
+class DatabaseServer {
+ public:
+  explicit DatabaseServer(ServerKind kind);
+  ~DatabaseServer();
+  DatabaseServer(const DatabaseServer&) = delete;
+  DatabaseServer& operator=(const DatabaseServer&) = delete;
+
+  // A crash: all its processes at once.
+  void kill();
+  void stop();
+  // Again, on the same port.
+  void start();
+
+  int port() const { return port_; }
+  std::string url() const { return server_url(kind_, port_); }
+  std::filesystem::path ca_certificate() const { return folder_ / "tls/ca.crt"; }
+
+ private:
+  const ServerKind kind_;
+  const std::filesystem::path folder_;
+  int port_ = 0;
+};
+
+// The port of the server that all tests of this build folder use. It does not wait for the disk: leave it alive.
+// ctest starts it for tests with the fixture; in a program that is run by hand, the first call does.
+int shared_server_port(ServerKind kind);
+std::string shared_server_url(ServerKind kind);
+
+}  // namespace easyretry::test

@@ -1,0 +1,82 @@
+#include "support/test_database.h"
+
+#include <atomic>
+#include <cstdio>
+
+#include <unistd.h>
+
+#include "support/plain_sql.h"
+
+namespace easyretry::test {
+namespace {
+
+// Its advisory lock says that a database is taken, and ends with the connection however this process does.
+class PostgresHold {
+ public:
+  PostgresHold() : connection_(connect_plainly(ServerKind::postgres, port_)) {
+    const std::string number =
+        connection_->run("SELECT n FROM generate_series(1, 200) n WHERE pg_try_advisory_lock(n) LIMIT 1");
+    if (number.empty()) throw SqlError("all databases for tests are taken");
+    name_ = "easyretry_" + number;
+    if (connection_->run("SELECT 1 FROM pg_database WHERE datname = '" + name_ + "'").empty()) {
+      connection_->run("CREATE DATABASE " + name_);
+    } else {
+      empty();
+    }
+  }
+
+  const std::string& name() const { return name_; }
+
+ private:
+  // Whoever had it before may have died with statements under way.
+  void empty() {
+    connection_->run("SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity WHERE datname = '" + name_ + "'");
+    connect_plainly(ServerKind::postgres, port_, name_)->run("DROP OWNED BY CURRENT_USER CASCADE");
+  }
+
+  const int port_ = shared_server_port(ServerKind::postgres);
+  std::unique_ptr<PlainSql> connection_;
+  std::string name_;
+};
+
+class MariadbHold {
+ public:
+  MariadbHold() {
+    run("DROP DATABASE IF EXISTS " + name_);  // left by a dead process with our number
+    run("CREATE DATABASE " + name_);
+  }
+  ~MariadbHold() {
+    try {
+      run("DROP DATABASE " + name_);
+    } catch (const SqlError& e) {
+      std::fprintf(stderr, "%s stays: %s\n", name_.c_str(), e.what());
+    }
+  }
+  MariadbHold(const MariadbHold&) = delete;
+  MariadbHold& operator=(const MariadbHold&) = delete;
+
+  const std::string& name() const { return name_; }
+
+ private:
+  static std::string new_name() {
+    static std::atomic<int> number{0};
+    return "easyretry_" + std::to_string(getpid()) + "_" + std::to_string(++number);
+  }
+  static void run(const std::string& statement) {
+    connect_plainly(ServerKind::mariadb, shared_server_port(ServerKind::mariadb))->run(statement);
+  }
+
+  const std::string name_ = new_name();
+};
+
+}  // namespace
+
+TestDatabase::TestDatabase(ServerKind kind) : kind_(kind) {
+  const auto keep = [this](auto hold) {
+    name_ = hold->name();
+    hold_ = hold;
+  };
+  kind == ServerKind::postgres ? keep(std::make_shared<PostgresHold>()) : keep(std::make_shared<MariadbHold>());
+}
+
+}  // namespace easyretry::test
