@@ -1,0 +1,27 @@
+#include "storage/history_table.h"
+
+#include <gtest/gtest.h>
+
+namespace easyretry::storage {
+namespace {
+
+using namespace std::chrono;
+
+TEST(HistoryTables, GoByTheMonthOfTheFinish) {
+  EXPECT_EQ(history_table(sys_days{2025y / 1 / 1}), "retry_task_history_202501");
+  EXPECT_EQ(history_table(sys_days{2025y / 1 / 1} - 1ms), "retry_task_history_202412");
+  EXPECT_EQ(history_table(sys_days{2024y / 2 / 29}), "retry_task_history_202402");
+}
+
+TEST(HistoryTables, AreToldFromAllOthers) {
+  EXPECT_EQ(month_of_history_table("retry_task_history_202501"),
+            period_at(PeriodLength::month, sys_days{2025y / 1 / 1}));
+  for (const auto* other : {"", "retry_task", "retry_task_history", "retry_task_history_", "retry_task_history_2025",
+                            "retry_task_history_202513", "retry_task_history_202501_0", "retry_task_history_backup",
+                            "retry_task_202501", "old_retry_task_history_202501"}) {
+    EXPECT_FALSE(month_of_history_table(other)) << other;
+  }
+}
+
+}  // namespace
+}  // namespace easyretry::storage
