@@ -1,0 +1,26 @@
+#pragma once
+// What a database server's failure means for the transaction it happened in.
+
+#include <stdexcept>
+#include <string>
+
+namespace easyretry::storage::sql {
+
+enum class Trouble {
+  again,       // a deadlock, a lost race, a lock not to be had: the same transaction may work at once
+  gone,        // no connection, or none any more: nothing was done, unless it happened during the commit
+  overloaded,  // the server refuses for now: too many connections, out of space, a timeout, read-only
+  refused,     // it will never do this: no rights, no such database
+  bad_data,    // it cannot store these values
+};
+
+class ServerError : public std::runtime_error {
+ public:
+  ServerError(Trouble trouble, const std::string& what) : std::runtime_error(what), trouble_(trouble) {}
+  Trouble trouble() const { return trouble_; }
+
+ private:
+  Trouble trouble_;
+};
+
+}  // namespace easyretry::storage::sql

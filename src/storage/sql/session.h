@@ -1,0 +1,112 @@
+#pragma once
+// The seam between the flow that all database servers share (server_store.h) and one kind of server: a connection with
+// the statements of the verbs. Batch-first: each is one round trip, or a few, for any number of rows.
+//
+// Used by one thread at a time. Everything throws ServerError. After one with Trouble::gone, or a failed roll_back, the
+// session is broken() and thrown away; after any other, roll_back() makes it usable again.
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/store.h"
+
+namespace easyretry::storage::sql {
+
+// What a power cut of the server may take.
+enum class Promise {
+  kept,      // nothing: the commit waits for the disk, as the server is configured
+  unneeded,  // the last moments. For a claim or a renewal, which may as well be made again
+};
+
+struct LiveKey {
+  std::string space;
+  std::string key;
+  Inserted task;
+};
+
+struct DueRow {
+  ShardId shard{};
+  Ticket ticket;
+  TimePoint next_at{};
+  std::string handler;
+};
+
+struct DueQuery {
+  std::string_view space;
+  std::span<const ShardCursor> from;
+  TimePoint now{};
+  TimePoint until{};
+  std::size_t limit = 0;  // a shard
+};
+
+// One page of a list, or a count, of one table.
+struct Search {
+  const TaskQuery& query;
+  std::string table;
+  bool history = false;
+};
+
+class Session {
+ public:
+  virtual ~Session() = default;
+  virtual bool broken() const = 0;
+
+  // Read committed. Gives the server's time.
+  virtual TimePoint begin(Promise promise) = 0;
+  // Only a failure here leaves open whether the transaction came about, and only with Trouble::gone.
+  virtual void commit() = 0;
+  virtual void roll_back() noexcept = 0;
+  // Outside a transaction.
+  virtual TimePoint now() = 0;
+
+  // --- Inside a transaction. Tables are named by the caller; rows are changed in ascending order of their ids. ---
+
+  // Gives the ids of the rows stored; left out is what met a row with the same id, or a live one with the same key.
+  virtual std::vector<TaskId> insert(const std::string& table, std::span<const TaskRecord> rows) = 0;
+  // Those of the keys that are live. Locks nothing.
+  virtual std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) = 0;
+  virtual void update_rules(const std::string& table, std::span<const Ticket> tickets,
+                            std::span<const task::RetryRules> rules) = 0;
+
+  // The tasks won, as the claim left them. Each ticket once.
+  virtual std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) = 0;
+  // The ids of those that were applied. Each ticket once. finish: `history` empty forgets them.
+  virtual std::vector<TaskId> finish(const std::string& table, const std::string& history,
+                                     std::span<const Settlement> settlements, TimePoint now) = 0;
+  virtual std::vector<TaskId> reschedule(const std::string& table, std::span<const Settlement> settlements,
+                                         TimePoint now) = 0;  // retry, advance, hand_back
+  virtual std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) = 0;
+
+  // Whole rows, locked until the transaction ends.
+  virtual std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) = 0;
+  // Writes back rows that are locked, all but what never changes after insert.
+  virtual void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) = 0;
+  virtual void remove(const std::string& table, std::span<const TaskId> ids) = 0;
+  virtual void insert_history(const std::string& history, std::span<const TaskRecord> rows) = 0;
+
+  // --- Inside a transaction or not. ---
+
+  virtual std::vector<DueRow> due(const std::string& table, const DueQuery& query) = 0;
+  virtual std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) = 0;
+  virtual std::vector<TaskRecord> page(const Search& search) = 0;
+  virtual std::int64_t count(const Search& search) = 0;
+
+  // --- Tables. Each may be repeated, and made by several instances at once. ---
+
+  virtual std::vector<std::string> tables() = 0;  // all that begin with retry_, ascending
+  virtual void create_tasks(const std::string& table) = 0;
+  virtual void create_history(const std::string& table) = 0;
+  virtual void drop(const std::string& table) = 0;
+  virtual void create_meta() = 0;
+  virtual std::optional<std::string> meta(const std::string& name) = 0;
+  // What is there already stays; gives what is there then.
+  virtual std::string agree(const std::string& name, const std::string& value) = 0;
+
+  // What an acknowledged write survives by the server's settings, in words.
+  virtual std::string durability() = 0;
+};
+
+}  // namespace easyretry::storage::sql
