@@ -12,14 +12,13 @@ class PostgresFixture final : public StoreFixture {
   storage::Store& store() override { return *store_; }
   void reopen() override {
     store_.reset();
-    store_ = storage::sql::open_server_store({.kind = "postgres",
-                                              .url = "postgres://test",
-                                              .connect = [url = database_.url()] {
-                                                return storage::postgres::connect(url + "?sslmode=disable");
-                                              },
-                                              .history = settings_.history,
-                                              .total_shards = settings_.total_shards,
-                                              .clock = &clock});
+    store_ = storage::sql::open_server_store(
+        {.kind = "postgres",
+         .url = "postgres://test",
+         .connect = [url = database_.url()] { return storage::postgres::connect(url + "?sslmode=disable"); },
+         .history = settings_.history,
+         .total_shards = settings_.total_shards,
+         .clock = &clock});
   }
 
  private:
@@ -29,9 +28,8 @@ class PostgresFixture final : public StoreFixture {
 };
 
 StoreBackend postgres_backend() {
-  return {.name = "v15", .make = [](const StoreSettings& settings) {
-            return std::make_unique<PostgresFixture>(settings);
-          }};
+  return {.name = "v15",
+          .make = [](const StoreSettings& settings) { return std::make_unique<PostgresFixture>(settings); }};
 }
 
 INSTANTIATE_TEST_SUITE_P(Postgres, StoreConformance, ::testing::Values(postgres_backend()), backend_name);
