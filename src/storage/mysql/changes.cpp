@@ -1,0 +1,149 @@
+#include "storage/mysql/changes.h"
+
+#include <algorithm>
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/later.h"
+#include "storage/mysql/columns.h"
+#include "storage/mysql/pieces.h"
+#include "storage/mysql/row_changes.h"
+#include "storage/mysql/statements.h"
+#include "task/transitions.h"
+
+namespace easyretry::storage::mysql {
+namespace {
+
+// Ascending, so that rows are locked in the same order everywhere, also where a batch is cut.
+template <class Change>
+std::vector<Ticket> sorted_tickets(std::span<const Change> changes) {
+  std::vector<Ticket> tickets;
+  for (const Change& change : changes) tickets.push_back(change.ticket);
+  std::ranges::sort(tickets);
+  return tickets;
+}
+
+// Of those whose holder the ticket names; they stay locked.
+std::vector<TaskId> lock_held(Connection& connection, const std::string& table, std::span<const Ticket> tickets) {
+  std::vector<TaskId> ids;
+  by_pieces(tickets, [&](std::span<const Ticket> piece) {
+    Rows rows = connection.select(held(table, piece));
+    while (rows.next()) ids.push_back(TaskId{rows.integer(0)});
+  });
+  return ids;
+}
+
+// The changes of rows that were won, by id.
+template <class Change>
+std::vector<const Change*> of_winners(std::span<const Change> changes, std::span<const TaskId> winners) {
+  std::vector<const Change*> won;
+  for (const Change& change : changes) {
+    if (std::ranges::binary_search(winners, change.ticket.id)) won.push_back(&change);
+  }
+  std::ranges::sort(won, {}, [](const Change* change) { return change->ticket.id; });
+  return won;
+}
+
+void send(Connection& connection, const RowChanges& changes) {
+  for (const Piece& piece : cut_rows(changes.head, changes.rows, changes.tail, connection.most_bytes())) {
+    connection.run(piece.statement);
+  }
+}
+
+std::vector<TaskRecord> lock_claimable(Connection& connection, const std::string& table,
+                                       std::span<const Ticket> tickets, TimePoint now) {
+  std::vector<TaskRecord> found;
+  Rows rows = connection.select(claimable(table, tickets, now));
+  while (rows.next()) found.push_back(read_record(rows));
+  return found;
+}
+
+// As the UPDATE leaves them.
+void mark_claimed(std::vector<TaskRecord>& records, const ClaimRequest& request, TimePoint now) {
+  for (TaskRecord& record : records) {
+    const Ticket ticket{record.info.id, record.info.version};
+    const auto event = task::claim_event(record, ticket, now);
+    if (event) task::apply_claim(record, *event, request.owner, now, request.lease);
+  }
+}
+
+// Many tasks end alike: one statement for each way.
+using Endings = std::map<std::pair<Outcome, std::string_view>, std::vector<TaskId>>;
+
+Endings endings_of(std::span<const Settlement* const> settlements) {
+  Endings endings;
+  for (const Settlement* s : settlements) endings[{s->outcome, s->error}].push_back(s->ticket.id);
+  return endings;
+}
+
+void move_into(Connection& connection, const std::string& table, const std::string& history, const Endings& endings,
+               TimePoint now) {
+  for (const auto& [ending, ids] : endings) {
+    by_pieces(std::span<const TaskId>{ids}, [&, &ending = ending](std::span<const TaskId> piece) {
+      connection.run(finish_into(table, history, piece, ending.first, ending.second, now));
+    });
+  }
+}
+
+std::vector<const Settlement*> of_kind(std::span<const Settlement* const> settlements, Settlement::Kind kind) {
+  std::vector<const Settlement*> some;
+  std::ranges::copy_if(settlements, std::back_inserter(some), [&](const Settlement* s) { return s->kind == kind; });
+  return some;
+}
+
+}  // namespace
+
+std::vector<TaskRecord> claim(Connection& connection, const std::string& table, const ClaimRequest& request,
+                              TimePoint now) {
+  check_length(request.owner, kOwnerLimit);
+  std::vector<Ticket> tickets{request.tickets.begin(), request.tickets.end()};
+  std::ranges::sort(tickets);
+  std::vector<TaskRecord> won;
+  by_pieces(std::span<const Ticket>{tickets}, [&](std::span<const Ticket> piece) {
+    std::vector<TaskRecord> records = lock_claimable(connection, table, piece, now);
+    if (records.empty()) return;
+    std::vector<TaskId> ids;
+    for (const TaskRecord& record : records) ids.push_back(record.info.id);
+    connection.run(claim(table, ids, request.owner, now, base::later(now, request.lease)));
+    mark_claimed(records, request, now);
+    std::ranges::move(records, std::back_inserter(won));
+  });
+  return won;
+}
+
+std::vector<TaskId> finish(Connection& connection, const std::string& table, const std::string& history,
+                           std::span<const Settlement> settlements, TimePoint now) {
+  const std::vector<TaskId> ids = lock_held(connection, table, sorted_tickets(settlements));
+  if (!history.empty()) {
+    move_into(connection, table, history, endings_of(of_winners(settlements, ids)), now);
+  }
+  by_pieces(std::span<const TaskId>{ids}, [&](std::span<const TaskId> piece) { connection.run(remove(table, piece)); });
+  return ids;
+}
+
+std::vector<TaskId> reschedule(Connection& connection, const std::string& table,
+                               std::span<const Settlement> settlements, TimePoint now) {
+  const std::vector<TaskId> ids = lock_held(connection, table, sorted_tickets(settlements));
+  const auto won = of_winners(settlements, ids);
+  send(connection, retries(table, of_kind(won, Settlement::Kind::retry), now));
+  send(connection, advances(table, of_kind(won, Settlement::Kind::advance), now));
+  send(connection, hand_backs(table, of_kind(won, Settlement::Kind::hand_back), now));
+  return ids;
+}
+
+std::vector<TaskId> renew(Connection& connection, const std::string& table, std::span<const Renewal> renewals,
+                          TimePoint now) {
+  for (const Renewal& renewal : renewals) check_length(renewal.progress.value_or(""), kProgressLimit);
+  const std::vector<TaskId> ids = lock_held(connection, table, sorted_tickets(renewals));
+  send(connection, mysql::renewals(table, of_winners(renewals, ids), now));
+  return ids;
+}
+
+void update_rules(Connection& connection, const std::string& table, std::span<const Ticket> tickets,
+                  std::span<const task::RetryRules> rules) {
+  for (const task::RetryRules& one : rules) check_length(one.backoff, kBackoffLimit);
+  send(connection, new_rules(table, tickets, rules));
+}
+
+}  // namespace easyretry::storage::mysql

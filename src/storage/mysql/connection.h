@@ -1,0 +1,63 @@
+#pragma once
+// One connection to a server, and the rows it gives. For one thread at a time. Everything throws sql::ServerError.
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include <mysql.h>
+
+#include "storage/mysql/address.h"
+#include "storage/sql/server_error.h"
+
+namespace easyretry::storage::mysql {
+
+// The rows of a SELECT, one after the other. A NULL is 0 and "".
+class Rows {
+ public:
+  explicit Rows(MYSQL_RES* result) : result_(result, mysql_free_result) {}
+
+  bool next();
+  bool is_null(int column) const { return row_[column] == nullptr; }
+  std::string_view text(int column) const;  // until the next next()
+  std::int64_t integer(int column) const;
+
+ private:
+  std::unique_ptr<MYSQL_RES, decltype(&mysql_free_result)> result_;
+  MYSQL_ROW row_ = nullptr;
+  const unsigned long* lengths_ = nullptr;
+};
+
+class Connection {
+ public:
+  explicit Connection(const MysqlAddress& address);
+
+  bool broken() const { return broken_; }
+  bool is_mariadb() const;
+  unsigned long version() const;  // 101106 for 10.11.6
+
+  // One statement or several, parted by semicolons, in one round trip. The first that fails is the last that is done.
+  // Gives the rows changed by the last.
+  std::uint64_t run(const std::string& statements);
+  // The rows that the last of the statements gives.
+  Rows select(const std::string& statements);
+  // The first column of the first row.
+  std::string ask(const std::string& statement);
+
+  // What a statement may have at most: the server refuses longer ones.
+  std::size_t most_bytes() const { return most_bytes_; }
+  void set_most_bytes(std::size_t bytes) { most_bytes_ = bytes; }
+
+ private:
+  void send(const std::string& statements);
+  bool next_reply();  // false: there is none
+  [[noreturn]] void fail();
+
+  std::unique_ptr<MYSQL, decltype(&mysql_close)> handle_;
+  std::size_t most_bytes_ = std::size_t{16} << 20;
+  bool connected_ = false;
+  bool broken_ = false;
+};
+
+}  // namespace easyretry::storage::mysql

@@ -1,0 +1,111 @@
+#include "storage/mysql/inserts.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "storage/mysql/columns.h"
+#include "storage/mysql/literals.h"
+#include "storage/mysql/pieces.h"
+#include "storage/mysql/statements.h"
+
+namespace easyretry::storage::mysql {
+namespace {
+
+using RowsInOrder = std::vector<const TaskRecord*>;
+
+// In the order of the unique index: two batches with the same keys then wait for each other, and do not deadlock.
+RowsInOrder by_key(std::span<const TaskRecord> rows) {
+  RowsInOrder sorted;
+  for (const TaskRecord& row : rows) sorted.push_back(&row);
+  std::ranges::stable_sort(sorted, {}, [](const TaskRecord* row) { return std::tie(row->info.key, row->info.space); });
+  return sorted;
+}
+
+std::vector<TaskId> ids_of(std::span<const TaskRecord* const> rows) {
+  std::vector<TaskId> ids;
+  for (const TaskRecord* row : rows) ids.push_back(row->info.id);
+  return ids;
+}
+
+// The ids that are in the table under the key they were to get.
+std::vector<TaskId> present(Connection& connection, const std::string& table, std::span<const TaskRecord* const> rows) {
+  std::map<TaskId, const TaskRecord*> wanted;
+  for (const TaskRecord* row : rows) wanted.emplace(row->info.id, row);
+  std::vector<TaskId> ids;
+  Rows found = connection.select(stored_keys(table, ids_of(rows)));
+  while (found.next()) {
+    const TaskInfo& info = wanted.at(TaskId{found.integer(0)})->info;
+    if (found.text(1) == info.space && found.text(2) == info.key) ids.push_back(info.id);
+  }
+  return ids;
+}
+
+std::vector<TaskId> insert_one_by_one(Connection& connection, const std::string& table,
+                                      std::span<const TaskRecord* const> rows) {
+  std::vector<TaskId> stored;
+  for (const TaskRecord* row : rows) {
+    const std::string statement = insert_head(table) + live_values(*row) + insert_tail();
+    if (connection.run(statement) == 1) stored.push_back(row->info.id);
+  }
+  return stored;
+}
+
+// The server says how many rows it took, not which. Those that are there under their ids are the ones; unless there are
+// too many, because somebody else drew the same id for the same key.
+std::vector<TaskId> insert_piece(Connection& connection, const std::string& table, const Piece& piece,
+                                 std::span<const TaskRecord* const> rows) {
+  const std::uint64_t taken = connection.run("SAVEPOINT easyretry_insert;" + piece.statement);
+  if (taken == rows.size()) return ids_of(rows);
+  std::vector<TaskId> stored = present(connection, table, rows);
+  if (stored.size() == taken) return stored;
+  connection.run("ROLLBACK TO SAVEPOINT easyretry_insert");
+  return insert_one_by_one(connection, table, rows);
+}
+
+}  // namespace
+
+std::vector<TaskId> insert(Connection& connection, const std::string& table, std::span<const TaskRecord> rows) {
+  const RowsInOrder sorted = by_key(rows);
+  std::vector<std::string> values;
+  for (const TaskRecord* row : sorted) {
+    check_lengths(*row);
+    values.push_back(live_values(*row));
+  }
+  std::vector<TaskId> stored;
+  for (const Piece& piece : cut_rows(insert_head(table), values, insert_tail(), connection.most_bytes())) {
+    const auto of_piece = std::span{sorted}.subspan(piece.first, piece.count);
+    std::ranges::copy(insert_piece(connection, table, piece, of_piece), std::back_inserter(stored));
+  }
+  return stored;
+}
+
+std::vector<sql::LiveKey> live_keys(Connection& connection, const std::string& table,
+                                    std::span<const TaskRecord> keys) {
+  std::map<std::string, std::vector<std::string>> by_space;
+  for (const TaskRecord& row : keys) by_space[row.info.space].push_back(row.info.key);
+  std::vector<sql::LiveKey> live;
+  for (const auto& [space, of_space] : by_space) {
+    by_pieces(std::span<const std::string>{of_space}, [&, &space = space](std::span<const std::string> piece) {
+      Rows rows = connection.select(live_keys(table, space, piece));
+      while (rows.next()) {
+        const Inserted task{TaskId{rows.integer(0)}, rows.integer(1), from_ms(rows.integer(2))};
+        live.push_back({space, std::string{rows.text(3)}, task});
+      }
+    });
+  }
+  return live;
+}
+
+void insert_history(Connection& connection, const std::string& history, std::span<const TaskRecord> rows) {
+  std::vector<std::string> values;
+  for (const TaskRecord& row : rows) {
+    check_lengths(row);
+    values.push_back(history_values(row));
+  }
+  for (const Piece& piece : cut_rows(insert_history_head(history), values, insert_tail(), connection.most_bytes())) {
+    connection.run(piece.statement);
+  }
+}
+
+}  // namespace easyretry::storage::mysql

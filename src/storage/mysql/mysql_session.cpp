@@ -1,0 +1,216 @@
+#include "storage/mysql/mysql_session.h"
+
+#include <algorithm>
+
+#include "storage/mysql/changes.h"
+#include "storage/mysql/columns.h"
+#include "storage/mysql/due_sql.h"
+#include "storage/mysql/inserts.h"
+#include "storage/mysql/literals.h"
+#include "storage/mysql/pieces.h"
+#include "storage/mysql/schema.h"
+#include "storage/mysql/search_sql.h"
+#include "storage/mysql/set_up.h"
+#include "storage/mysql/statements.h"
+#include "storage/sql/server_error.h"
+
+namespace easyretry::storage::mysql {
+namespace {
+
+// Not UNIX_TIMESTAMP, which ends in 2038 before MariaDB 11.5.
+constexpr const char* kServerTime = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000";
+
+TimePoint time_of(const std::string& milliseconds) {
+  return from_ms(std::stoll(milliseconds));
+}
+
+std::vector<TaskRecord> records(Rows rows) {
+  std::vector<TaskRecord> records;
+  while (rows.next()) records.push_back(read_record(rows));
+  return records;
+}
+
+std::vector<TaskId> ascending(std::span<const TaskId> ids) {
+  std::vector<TaskId> sorted{ids.begin(), ids.end()};
+  std::ranges::sort(sorted);
+  return sorted;
+}
+
+void append(std::vector<TaskRecord>& all, std::vector<TaskRecord> more) {
+  std::ranges::move(more, std::back_inserter(all));
+}
+
+}  // namespace
+
+MysqlSession::MysqlSession(const MysqlAddress& address) : connection_(address) {
+  set_up(connection_, address);
+}
+
+// READ WRITE: a server that has become a read-only replica says so here, before any work is done.
+TimePoint MysqlSession::begin(sql::Promise /*promise*/) {
+  return time_of(connection_.ask(std::string{"START TRANSACTION READ WRITE;"} + kServerTime));
+}
+
+// Only a conflict is sure to have undone it. Of anything else nobody can say, so that the connection counts as lost.
+void MysqlSession::commit() {
+  try {
+    connection_.run("COMMIT");
+  } catch (const sql::ServerError& error) {
+    if (error.trouble() == sql::Trouble::again) throw;
+    broken_ = true;
+    throw sql::ServerError(sql::Trouble::gone, error.what());
+  }
+}
+
+void MysqlSession::roll_back() noexcept {
+  try {
+    connection_.run("ROLLBACK");
+  } catch (...) {
+    broken_ = true;
+  }
+}
+
+TimePoint MysqlSession::now() {
+  return time_of(connection_.ask(kServerTime));
+}
+
+std::vector<TaskId> MysqlSession::insert(const std::string& table, std::span<const TaskRecord> rows) {
+  return mysql::insert(connection_, table, rows);
+}
+
+std::vector<sql::LiveKey> MysqlSession::live_keys(const std::string& table, std::span<const TaskRecord> keys) {
+  return mysql::live_keys(connection_, table, keys);
+}
+
+void MysqlSession::update_rules(const std::string& table, std::span<const Ticket> tickets,
+                                std::span<const task::RetryRules> rules) {
+  mysql::update_rules(connection_, table, tickets, rules);
+}
+
+std::vector<TaskRecord> MysqlSession::claim(const std::string& table, const ClaimRequest& request, TimePoint now) {
+  return mysql::claim(connection_, table, request, now);
+}
+
+std::vector<TaskId> MysqlSession::finish(const std::string& table, const std::string& history,
+                                         std::span<const Settlement> settlements, TimePoint now) {
+  return mysql::finish(connection_, table, history, settlements, now);
+}
+
+std::vector<TaskId> MysqlSession::reschedule(const std::string& table, std::span<const Settlement> settlements,
+                                             TimePoint now) {
+  return mysql::reschedule(connection_, table, settlements, now);
+}
+
+std::vector<TaskId> MysqlSession::renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) {
+  return mysql::renew(connection_, table, renewals, now);
+}
+
+std::vector<TaskRecord> MysqlSession::lock(const std::string& table, std::span<const TaskId> ids) {
+  const std::vector<TaskId> sorted = ascending(ids);
+  std::vector<TaskRecord> all;
+  by_pieces(std::span<const TaskId>{sorted},
+            [&](std::span<const TaskId> piece) { append(all, records(connection_.select(locked(table, piece)))); });
+  return all;
+}
+
+// One by one, 45 µs each: only cancelling and moving go this way.
+void MysqlSession::update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) {
+  for (const TaskRecord& row : rows) {
+    check_lengths(row);
+    connection_.run(mysql::update(table, row, now));
+  }
+}
+
+void MysqlSession::remove(const std::string& table, std::span<const TaskId> ids) {
+  const std::vector<TaskId> sorted = ascending(ids);
+  by_pieces(std::span<const TaskId>{sorted},
+            [&](std::span<const TaskId> piece) { connection_.run(mysql::remove(table, piece)); });
+}
+
+void MysqlSession::insert_history(const std::string& history, std::span<const TaskRecord> rows) {
+  mysql::insert_history(connection_, history, rows);
+}
+
+std::vector<sql::DueRow> MysqlSession::due(const std::string& table, const sql::DueQuery& query) {
+  std::vector<sql::DueRow> due;
+  if (query.limit == 0) return due;
+  by_pieces(query.from, [&](std::span<const ShardCursor> piece) {
+    sql::DueQuery some = query;
+    some.from = piece;
+    Rows rows = connection_.select(mysql::due(table, some));
+    while (rows.next()) {
+      const Ticket ticket{TaskId{rows.integer(1)}, rows.integer(2)};
+      const auto shard = ShardId{static_cast<std::uint16_t>(rows.integer(0))};
+      due.push_back({shard, ticket, from_ms(rows.integer(3)), std::string{rows.text(4)}});
+    }
+  });
+  return due;
+}
+
+std::vector<TaskRecord> MysqlSession::find(const std::string& table, bool history, std::span<const TaskId> ids) {
+  std::vector<TaskRecord> all;
+  by_pieces(ids, [&](std::span<const TaskId> piece) {
+    append(all, records(connection_.select(found(table, history, piece))));
+  });
+  return all;
+}
+
+std::vector<TaskRecord> MysqlSession::page(const sql::Search& search) {
+  return records(connection_.select(mysql::page(search)));
+}
+
+std::int64_t MysqlSession::count(const sql::Search& search) {
+  return std::stoll(connection_.ask(mysql::count(search)));
+}
+
+std::vector<std::string> MysqlSession::tables() {
+  Rows rows = connection_.select(
+      "SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' "
+      "AND table_name LIKE 'retry\\_%'");
+  std::vector<std::string> names;
+  while (rows.next()) names.emplace_back(rows.text(0));
+  std::ranges::sort(names);
+  return names;
+}
+
+void MysqlSession::create_tasks(const std::string& table) {
+  connection_.run(mysql::create_tasks(table));
+}
+
+void MysqlSession::create_history(const std::string& table) {
+  connection_.run(mysql::create_history(table));
+}
+
+void MysqlSession::drop(const std::string& table) {
+  connection_.run("DROP TABLE IF EXISTS " + table);
+}
+
+void MysqlSession::create_meta() {
+  connection_.run(mysql::create_meta());
+}
+
+std::optional<std::string> MysqlSession::meta(const std::string& name) {
+  Rows rows = connection_.select("SELECT value FROM retry_meta WHERE name = " + bytes(name));
+  if (!rows.next()) return std::nullopt;
+  return std::string{rows.text(0)};
+}
+
+std::string MysqlSession::agree(const std::string& name, const std::string& value) {
+  connection_.run("INSERT INTO retry_meta (name, value) VALUES (" + bytes(name) + ", " + bytes(value) +
+                  ") ON DUPLICATE KEY UPDATE name = name");
+  return meta(name).value_or(value);
+}
+
+std::string MysqlSession::durability() {
+  return mysql::durability(connection_);
+}
+
+}  // namespace easyretry::storage::mysql
+
+namespace easyretry::storage {
+
+std::unique_ptr<sql::Session> connect_mysql(const MysqlAddress& address) {
+  return std::make_unique<mysql::MysqlSession>(address);
+}
+
+}  // namespace easyretry::storage

@@ -1,0 +1,60 @@
+#pragma once
+// Tasks in MariaDB 10.6 or MySQL 8: one wide row for each, InnoDB, READ COMMITTED. See schema.cpp and statements.h.
+
+#include <string>
+#include <vector>
+
+#include "storage/mysql/connection.h"
+
+namespace easyretry::storage::mysql {
+
+class MysqlSession final : public sql::Session {
+ public:
+  explicit MysqlSession(const MysqlAddress& address);
+
+  bool broken() const override { return broken_ || connection_.broken(); }
+
+  // InnoDB flushes every commit alike: what needs no promise is kept as well.
+  TimePoint begin(sql::Promise promise) override;
+  void commit() override;
+  void roll_back() noexcept override;
+  TimePoint now() override;
+
+  std::vector<TaskId> insert(const std::string& table, std::span<const TaskRecord> rows) override;
+  std::vector<sql::LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) override;
+  void update_rules(const std::string& table, std::span<const Ticket> tickets,
+                    std::span<const task::RetryRules> rules) override;
+
+  std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) override;
+  std::vector<TaskId> finish(const std::string& table, const std::string& history,
+                             std::span<const Settlement> settlements, TimePoint now) override;
+  std::vector<TaskId> reschedule(const std::string& table, std::span<const Settlement> settlements,
+                                 TimePoint now) override;
+  std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) override;
+
+  std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) override;
+  void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) override;
+  void remove(const std::string& table, std::span<const TaskId> ids) override;
+  void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
+
+  std::vector<sql::DueRow> due(const std::string& table, const sql::DueQuery& query) override;
+  std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
+  std::vector<TaskRecord> page(const sql::Search& search) override;
+  std::int64_t count(const sql::Search& search) override;
+
+  std::vector<std::string> tables() override;
+  void create_tasks(const std::string& table) override;
+  void create_history(const std::string& table) override;
+  void drop(const std::string& table) override;
+  void create_meta() override;
+  std::optional<std::string> meta(const std::string& name) override;
+  std::string agree(const std::string& name, const std::string& value) override;
+
+  std::string durability() override;
+
+ private:
+  Connection connection_;
+  bool broken_ = false;
+};
+
+}  // namespace easyretry::storage::mysql

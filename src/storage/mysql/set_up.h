@@ -1,0 +1,13 @@
+#pragma once
+
+#include "storage/mysql/connection.h"
+
+namespace easyretry::storage::mysql {
+
+// Refuses servers that cannot do the work, and fixes what the statements rely on.
+void set_up(Connection& connection, const MysqlAddress& address);
+
+// What an acknowledged write survives by the server's settings, in words.
+std::string durability(Connection& connection);
+
+}  // namespace easyretry::storage::mysql

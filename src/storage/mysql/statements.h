@@ -1,0 +1,40 @@
+#pragma once
+// The statements of the verbs. Every one finds its rows by the primary key or the index it is forced to; nothing sorts.
+//
+// Winners are found by a SELECT … FOR UPDATE, which in READ COMMITTED locks the rows that match and no gaps, in
+// ascending order of their ids. What follows changes exactly those. Measured on MariaDB 10.11, 500 rows a statement, by
+// the row: the SELECT 3 µs, an UPDATE of a list of ids 5 (13 with next_retry_time), of a JSON_TABLE 22, one by one 45.
+
+#include <span>
+#include <string>
+
+#include "storage/store.h"
+
+namespace easyretry::storage::mysql {
+
+// --- Inserting ---
+std::string insert_head(const std::string& table);
+std::string insert_history_head(const std::string& history);
+// A row that meets another stays out and changes nothing. (INSERT IGNORE would also store what does not fit, cut.)
+std::string insert_tail();
+std::string stored_keys(const std::string& table, std::span<const TaskId> ids);
+std::string live_keys(const std::string& table, std::string_view space, std::span<const std::string> keys);
+
+// --- Winners ---
+// SKIP LOCKED: a row that someone holds is being claimed or settled, and lost either way.
+std::string claimable(const std::string& table, std::span<const Ticket> tickets, TimePoint now);
+std::string held(const std::string& table, std::span<const Ticket> tickets);
+std::string locked(const std::string& table, std::span<const TaskId> ids);
+
+// --- Changes of rows that are locked ---
+std::string claim(const std::string& table, std::span<const TaskId> ids, std::string_view owner, TimePoint now,
+                  TimePoint lease_until);
+std::string finish_into(const std::string& table, const std::string& history, std::span<const TaskId> ids,
+                        Outcome outcome, std::string_view error, TimePoint now);
+std::string remove(const std::string& table, std::span<const TaskId> ids);
+std::string update(const std::string& table, const TaskRecord& record, TimePoint now);
+
+// --- Reading ---
+std::string found(const std::string& table, bool history, std::span<const TaskId> ids);
+
+}  // namespace easyretry::storage::mysql
