@@ -148,7 +148,7 @@ TEST_F(MysqlTest, WhatIsNoUtf8InAMessageIsReplaced) {
 TEST_F(MysqlTest, ARolledBackInsertIsNotThere) {
   session->begin(sql::Promise::kept);
   const TaskRecord record = row(a_task());
-  session->insert(kTable, {&record, 1});
+  session->insert(kTable, {}, {&record, 1});
   session->roll_back();
   EXPECT_EQ(live_count(), 0);
   EXPECT_FALSE(session->broken());
