@@ -1,0 +1,49 @@
+#pragma once
+// A session with nobody behind it.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/sql/session.h"
+
+namespace easyretry::storage::sql {
+
+struct EmptySession : Session {
+  bool broken_now = false;
+
+  bool broken() const override { return broken_now; }
+  TimePoint begin(Promise) override { return {}; }
+  void commit() override {}
+  void roll_back() noexcept override {}
+  TimePoint now() override { return {}; }
+  std::vector<TaskId> insert(const std::string&, const std::string&, std::span<const TaskRecord>) override {
+    return {};
+  }
+  std::vector<LiveKey> live_keys(const std::string&, std::span<const TaskRecord>) override { return {}; }
+  void update_rules(const std::string&, std::span<const Ticket>, std::span<const task::RetryRules>) override {}
+  std::vector<TaskRecord> claim(const std::string&, const ClaimRequest&, TimePoint) override { return {}; }
+  std::vector<TaskId> finish(const std::string&, const std::string&, std::span<const Settlement>, TimePoint) override {
+    return {};
+  }
+  std::vector<TaskId> reschedule(const std::string&, std::span<const Settlement>, TimePoint) override { return {}; }
+  std::vector<TaskId> renew(const std::string&, std::span<const Renewal>, TimePoint) override { return {}; }
+  std::vector<TaskRecord> lock(const std::string&, std::span<const TaskId>) override { return {}; }
+  void update(const std::string&, std::span<const TaskRecord>, TimePoint) override {}
+  void remove(const std::string&, std::span<const TaskId>) override {}
+  void insert_history(const std::string&, std::span<const TaskRecord>) override {}
+  std::vector<DueRow> due(const std::string&, const DueQuery&) override { return {}; }
+  std::vector<TaskRecord> find(const std::string&, bool, std::span<const TaskId>) override { return {}; }
+  std::vector<TaskRecord> page(const Search&) override { return {}; }
+  std::int64_t count(const Search&) override { return 0; }
+  std::vector<std::string> tables() override { return {}; }
+  void create_tasks(const std::string&) override {}
+  void create_history(const std::string&) override {}
+  void drop(const std::string&) override {}
+  void create_meta() override {}
+  std::optional<std::string> meta(const std::string&) override { return {}; }
+  std::string agree(const std::string&, const std::string& value) override { return value; }
+  std::string durability() override { return {}; }
+};
+
+}  // namespace easyretry::storage::sql
