@@ -34,7 +34,14 @@ void set_tls(MYSQL* handle, const MysqlAddress& address) {
   if (!address.ca.empty()) mysql_optionsv(handle, MYSQL_OPT_SSL_CA, address.ca.c_str());
 }
 
+// Otherwise the library takes "localhost" for a socket of its own choice.
+void set_protocol(MYSQL* handle, const MysqlAddress& address) {
+  const unsigned protocol = address.socket.empty() ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET;
+  mysql_optionsv(handle, MYSQL_OPT_PROTOCOL, &protocol);
+}
+
 void set_options(MYSQL* handle, const MysqlAddress& address) {
+  set_protocol(handle, address);
   set_seconds(handle, MYSQL_OPT_CONNECT_TIMEOUT, address.connect_timeout);
   set_seconds(handle, MYSQL_OPT_READ_TIMEOUT, address.read_timeout);
   set_seconds(handle, MYSQL_OPT_WRITE_TIMEOUT, address.write_timeout);
