@@ -1,6 +1,6 @@
 #include "storage/mysql/set_up.h"
 
-#include <algorithm>
+#include "storage/sql/server_error.h"
 
 namespace easyretry::storage::mysql {
 namespace {
@@ -12,14 +12,6 @@ constexpr unsigned long kOldestMysql = 80011;
 std::string dotted(unsigned long version) {
   return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
          std::to_string(version % 100);
-}
-
-void check_version(const Connection& connection) {
-  const unsigned long oldest = connection.is_mariadb() ? kOldestMariadb : kOldestMysql;
-  if (connection.version() >= oldest) return;
-  const std::string name = connection.is_mariadb() ? "MariaDB " : "MySQL ";
-  throw sql::ServerError(sql::Trouble::refused, "the server is " + name + dotted(connection.version()) + "; it takes " +
-                                                    name + dotted(oldest) + " or newer");
 }
 
 void check_writable(Connection& connection) {
@@ -46,7 +38,6 @@ void set_variables(Connection& connection, const MysqlAddress& address) {
       variables_of_its_kind(connection, address.statement_timeout));
 }
 
-// A round trip of 4 MiB takes as long as one of 16, and needs less memory on both sides.
 std::size_t most_bytes(Connection& connection) {
   constexpr std::size_t kReserve = 1024;  // for the packet's own
   return std::stoull(connection.ask("SELECT @@max_allowed_packet")) - kReserve;
@@ -64,8 +55,16 @@ std::string power_cut(const std::string& flush, bool binlog, const std::string& 
 
 }  // namespace
 
+void check_version(bool is_mariadb, unsigned long version) {
+  const unsigned long oldest = is_mariadb ? kOldestMariadb : kOldestMysql;
+  if (version >= oldest) return;
+  const std::string name = is_mariadb ? "MariaDB " : "MySQL ";
+  throw sql::ServerError(sql::Trouble::refused, "the server is " + name + dotted(version) + "; it takes " + name +
+                                                    dotted(oldest) + " or newer");
+}
+
 void set_up(Connection& connection, const MysqlAddress& address) {
-  check_version(connection);
+  check_version(connection.is_mariadb(), connection.version());
   check_writable(connection);
   set_variables(connection, address);
   connection.set_most_bytes(most_bytes(connection));

@@ -1,6 +1,10 @@
 // Servers of their own, to be killed or cut off, and TLS.
 
+#include <pwd.h>
+#include <unistd.h>
+
 #include "storage/mysql/connection.h"
+#include "storage/mysql/set_up.h"
 #include "support/cutting_proxy.h"
 #include "unit/mysql/support.h"
 
@@ -31,6 +35,67 @@ TEST(MysqlServer, AKilledServerIsGoneAndWhatWasCommittedIsThereAfterARestart) {
   server.start();
   const auto again = connect_mysql(address_at(server.port()));
   EXPECT_EQ(again->count({TaskQuery{}, kTable, false}), 1);
+}
+
+// Through its socket, where the user who made it may do everything.
+MysqlAddress administrator_of(const DatabaseServer& server) {
+  MysqlAddress one = address_at(0);
+  one.socket = server.ca_certificate().parent_path().parent_path() / "data/mariadb.sock";
+  one.user = ::getpwuid(::geteuid())->pw_name;
+  one.password.clear();
+  return one;
+}
+
+TEST(MysqlServer, AReplicaIsRefusedAndASessionThatLearnsOfItLaterSaysSo) {
+  DatabaseServer server{ServerKind::mariadb};
+  const auto session = connect_mysql(address_at(server.port()));
+  Connection administrator{administrator_of(server)};
+  administrator.run("SET GLOBAL read_only = 1");
+  const auto at_once = trouble([&] { connect_mysql(address_at(server.port())); });
+  const auto later = trouble([&] { session->begin(sql::Promise::kept); });
+  for (const auto& [what, why] : {at_once, later}) {
+    EXPECT_EQ(what, Trouble::overloaded);
+    EXPECT_THAT(why, HasSubstr("read-only"));
+    EXPECT_THAT(why, HasSubstr("connect to the primary"));
+  }
+  session->roll_back();
+  administrator.run("SET GLOBAL read_only = 0");
+  session->begin(sql::Promise::kept);
+  session->commit();
+}
+
+TEST(MysqlServer, DurabilityIsToldAsTheSettingsAre) {
+  DatabaseServer server{ServerKind::mariadb};
+  Connection administrator{administrator_of(server)};
+  const auto with = [&](const std::string& flush) {
+    administrator.run("SET GLOBAL innodb_flush_log_at_trx_commit = " + flush);
+    return durability(administrator);
+  };
+  EXPECT_EQ(with("1"), "the server's machine losing power");
+  EXPECT_EQ(with("2"),
+            "the server process failing; innodb_flush_log_at_trx_commit=2, so a power cut may take the last second");
+  EXPECT_THAT(with("0"), HasSubstr("nothing for sure; innodb_flush_log_at_trx_commit=0"));
+}
+
+TEST(MysqlServer, WithoutRightsToTheTablesItIsRefusedWithTheGrantToMake) {
+  DatabaseServer server{ServerKind::mariadb};
+  Connection administrator{administrator_of(server)};
+  administrator.run("CREATE USER reader@'%' IDENTIFIED BY 'secret'; GRANT SELECT ON easyretry.* TO reader@'%'");
+  MysqlAddress reader = address_at(server.port());
+  reader.user = "reader";
+  const auto session = connect_mysql(reader);
+  const auto [what, why] = trouble([&] { session->create_tasks(kTable); });
+  EXPECT_EQ(what, Trouble::refused);
+  EXPECT_THAT(why, HasSubstr("GRANT SELECT, INSERT, UPDATE, DELETE, CREATE"));
+}
+
+TEST(MysqlServer, AnOldOneIsRefusedByItsName) {
+  check_version(true, 100600);
+  check_version(false, 80011);
+  EXPECT_EQ(
+      trouble([] { check_version(true, 100521); }),
+      (std::pair{Trouble::refused, std::string{"the server is MariaDB 10.5.21; it takes MariaDB 10.6.0 or newer"}}));
+  EXPECT_THAT(trouble([] { check_version(false, 50744); }).second, HasSubstr("MySQL 5.7.44; it takes MySQL 8.0.11"));
 }
 
 class MysqlNetwork : public MysqlTest {
@@ -125,6 +190,14 @@ TEST_F(MysqlTls, AnotherAuthorityIsBelievedOnlyByTheModeThatVerifiesNothing) {
     } else {
       EXPECT_EQ(trouble([&] { connect_mysql(one); }).first, Trouble::refused);
     }
+  }
+}
+
+TEST_F(MysqlTls, WithoutACertificateToVerifyByNothingIsBelieved) {
+  for (const Tls how : {Tls::verify_ca, Tls::verify_full}) {
+    MysqlAddress one = tls(how);
+    one.ca.clear();
+    EXPECT_EQ(trouble([&] { connect_mysql(one); }).first, Trouble::refused);
   }
 }
 
