@@ -1,5 +1,7 @@
 #include "base/utf8.h"
 
+#include <algorithm>
+
 namespace easyretry::base {
 namespace {
 
@@ -51,6 +53,20 @@ std::string_view cut_utf8(std::string_view text, std::size_t most) {
   std::size_t end = most;
   while (end > 0 && (byte(text, end) & 0xC0) == 0x80) --end;
   return text.substr(0, end);
+}
+
+std::string storable_utf8(std::string_view text) {
+  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
+  std::string storable;
+  storable.reserve(text.size());
+  while (!text.empty()) {
+    const std::size_t good = std::min({invalid_utf8(text), text.find('\0'), text.size()});
+    storable.append(text.substr(0, good));
+    if (good == text.size()) break;
+    storable.append(kReplacement);
+    text.remove_prefix(good + 1);
+  }
+  return storable;
 }
 
 }  // namespace easyretry::base

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace easyretry::base {
@@ -11,5 +12,8 @@ std::size_t invalid_utf8(std::string_view text);
 
 // The longest start of `text` that has at most `most` bytes and does not cut a character.
 std::string_view cut_utf8(std::string_view text, std::size_t most);
+
+// The text as a database can store it: each byte that is not UTF-8, and each NUL, becomes U+FFFD.
+std::string storable_utf8(std::string_view text);
 
 }  // namespace easyretry::base

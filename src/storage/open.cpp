@@ -1,54 +1,23 @@
 #include "storage/open.h"
 
-#include <charconv>
 #include <limits>
 #include <stdexcept>
 #include <string>
 
 #include "storage/memory/memory_store.h"
+#include "storage/postgres/open_postgres.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/url.h"
-#include "task/task_id.h"
+#include "storage/url_option.h"
 
 namespace easyretry::storage {
 namespace {
 
-// One option of a url, read as what it should be.
-struct Option {
-  std::string_view url;
-  std::string_view name;
-  std::string_view value;
-
-  int number(int least, int most) const {
-    int parsed = 0;
-    const char* end = value.data() + value.size();
-    const auto [stopped, error] = std::from_chars(value.data(), end, parsed);
-    if (error == std::errc{} && stopped == end && parsed >= least && parsed <= most) return parsed;
-    std::string wanted = "a whole number from " + std::to_string(least);
-    if (most < std::numeric_limits<int>::max()) wanted += " to " + std::to_string(most);
-    throw std::invalid_argument("option " + std::string{name} + " in " + std::string{url} + " must be " + wanted +
-                                ", not \"" + std::string{value} + "\"");
-  }
-
-  bool full_sync() const {
-    if (value == "full") return true;
-    if (value == "normal") return false;
-    refuse_word("value of synchronous", value, url, {"full", "normal"});
-  }
-
-  bool yes() const {
-    if (value == "yes") return true;
-    if (value == "no") return false;
-    refuse_word("value of " + std::string{name}, value, url, {"yes", "no"});
-  }
-
-  History history() const {
-    if (const auto known = parse_history(value)) return *known;
-    refuse_word("value of history", value, url, {"none", "failures", "all"});
-  }
-
-  int shards() const { return number(1, task::kMaxShards); }
-};
+bool full_sync(const UrlOption& option) {
+  if (option.value == "full") return true;
+  if (option.value == "normal") return false;
+  refuse_word("value of synchronous", option.value, option.url, {"full", "normal"});
+}
 
 std::unique_ptr<Store> open_memory(const StoreUrl& address, std::string_view url, const Clock& clock) {
   if (!address.path.empty() && address.path != "//") {
@@ -56,7 +25,7 @@ std::unique_ptr<Store> open_memory(const StoreUrl& address, std::string_view url
   }
   MemoryStoreOptions options;
   for (const auto& [name, value] : address.options) {
-    const Option option{url, name, value};
+    const UrlOption option{url, name, value};
     if (name == "history") {
       options.history = option.history();
     } else if (name == "shards") {
@@ -68,9 +37,9 @@ std::unique_ptr<Store> open_memory(const StoreUrl& address, std::string_view url
   return std::make_unique<MemoryStore>(options, clock);
 }
 
-void set(SqliteOptions& options, const Option& option) {
+void set(SqliteOptions& options, const UrlOption& option) {
   if (option.name == "synchronous") {
-    options.full_sync = option.full_sync();
+    options.full_sync = full_sync(option);
   } else if (option.name == "history") {
     options.history = option.history();
   } else if (option.name == "keep_months") {
@@ -104,7 +73,8 @@ std::unique_ptr<Store> open_store(std::string_view url, const Clock& clock) {
   const StoreUrl address = parse_store_url(url);
   if (address.scheme == "memory") return open_memory(address, url, clock);
   if (address.scheme == "sqlite") return open_sqlite_url(address, url, clock);
-  refuse_word("scheme", address.scheme, url, {"memory", "sqlite"});
+  if (address.scheme == "postgres" || address.scheme == "postgresql") return open_postgres(address, url);
+  refuse_word("scheme", address.scheme, url, {"memory", "sqlite", "postgres"});
 }
 
 }  // namespace easyretry::storage

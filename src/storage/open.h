@@ -10,10 +10,12 @@
 namespace easyretry::storage {
 
 //   memory:?history=…&shards=N
-//   sqlite:path?synchronous=full|normal&history=all|failures|none&keep_months=N&shards=N
+//   sqlite:path?synchronous=full|normal&history=all|failures|none&keep_months=N&shards=N&shared=yes|no
+//   postgres://user:password@host:port/database?history=…&keep_months=N&shards=N&connections=N&sslmode=…
 //
-// The clock must outlive the store. A wrong url throws std::invalid_argument naming what is wrong, what is known and
-// what was probably meant; a store that cannot be opened throws StoreError.
+// The clock must outlive the store; a database server judges by its own instead. A wrong url throws
+// std::invalid_argument naming what is wrong, what is known and what was probably meant; a store that cannot be opened
+// throws StoreError.
 std::unique_ptr<Store> open_store(std::string_view url, const Clock& clock);
 
 }  // namespace easyretry::storage

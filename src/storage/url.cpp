@@ -9,7 +9,7 @@ namespace easyretry::storage {
 namespace {
 
 [[noreturn]] void refuse(std::string_view url, std::string_view why) {
-  throw std::invalid_argument("store url \"" + std::string{url} + "\": " + std::string{why});
+  throw std::invalid_argument("store url \"" + without_password(url) + "\": " + std::string{why});
 }
 
 void add_option(StoreUrl& parsed, std::string_view option, std::string_view url) {
@@ -29,7 +29,7 @@ void add_option(StoreUrl& parsed, std::string_view option, std::string_view url)
 StoreUrl parse_store_url(std::string_view url) {
   const auto colon = url.find(':');
   if (colon == 0 || colon == std::string_view::npos) {
-    refuse(url, "no scheme; write memory: or sqlite:path, such as sqlite:retry.db");
+    refuse(url, "no scheme; write sqlite:retry.db, postgres://user:password@host/database, mysql://… or memory:");
   }
   const std::string_view rest = url.substr(colon + 1);
   const auto question = rest.find('?');
@@ -43,10 +43,20 @@ StoreUrl parse_store_url(std::string_view url) {
   return parsed;
 }
 
+std::string without_password(std::string_view url) {
+  const auto slashes = url.find("://");
+  if (slashes == std::string_view::npos) return std::string{url};
+  const auto authority = url.substr(slashes + 3, url.find_first_of("/?", slashes + 3) - slashes - 3);
+  const auto at = authority.rfind('@');
+  const auto colon = authority.find(':');
+  if (at == std::string_view::npos || colon >= at) return std::string{url};
+  return std::string{url.substr(0, slashes + 3 + colon)} + std::string{url.substr(slashes + 3 + at)};
+}
+
 void refuse_word(std::string_view what, std::string_view word, std::string_view url,
                  std::initializer_list<std::string_view> known) {
   std::string text =
-      "unknown " + std::string{what} + " \"" + std::string{word} + "\" in " + std::string{url} + "; known are ";
+      "unknown " + std::string{what} + " \"" + std::string{word} + "\" in " + without_password(url) + "; known are ";
   for (const std::string_view* name = known.begin(); name != known.end(); ++name) {
     text.append(name == known.begin() ? "" : ", ").append(*name);
   }

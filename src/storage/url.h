@@ -19,6 +19,9 @@ struct StoreUrl {
 // decoded: a path is a path.
 StoreUrl parse_store_url(std::string_view url);
 
+// The url as it may be shown: `postgres://app:secret@db/retry` without the secret.
+std::string without_password(std::string_view url);
+
 // `unknown option "histroy" in sqlite:…; known are history, shards; did you mean "history"?`
 [[noreturn]] void refuse_word(std::string_view what, std::string_view word, std::string_view url,
                               std::initializer_list<std::string_view> known);

@@ -12,6 +12,7 @@ enum class Trouble {
   overloaded,  // the server refuses for now: too many connections, out of space, a timeout, read-only
   refused,     // it will never do this: no rights, no such database
   bad_data,    // it cannot store these values
+  no_table,    // a table is missing, which may be made
 };
 
 class ServerError : public std::runtime_error {

@@ -64,16 +64,19 @@ class Session {
 
   // --- Inside a transaction. Tables are named by the caller; rows are changed in ascending order of their ids. ---
 
-  // Gives the ids of the rows stored; left out is what met a row with the same id, or a live one with the same key.
-  virtual std::vector<TaskId> insert(const std::string& table, std::span<const TaskRecord> rows) = 0;
+  // Gives the ids of the rows stored; left out is what met a live row with the same key, or one with the same id, live
+  // or in `history` (empty: not looked at).
+  virtual std::vector<TaskId> insert(const std::string& table, const std::string& history,
+                                     std::span<const TaskRecord> rows) = 0;
   // Those of the keys that are live. Locks nothing.
   virtual std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) = 0;
   virtual void update_rules(const std::string& table, std::span<const Ticket> tickets,
                             std::span<const task::RetryRules> rules) = 0;
 
-  // The tasks won, as the claim left them. Each ticket once.
+  // The tasks won, as the claim left them. Each task once.
   virtual std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) = 0;
-  // The ids of those that were applied. Each ticket once. finish: `history` empty forgets them.
+  // The ids of those that were applied. Each task once. finish: `history` empty forgets them; a record that is there
+  // under the same id stays.
   virtual std::vector<TaskId> finish(const std::string& table, const std::string& history,
                                      std::span<const Settlement> settlements, TimePoint now) = 0;
   virtual std::vector<TaskId> reschedule(const std::string& table, std::span<const Settlement> settlements,

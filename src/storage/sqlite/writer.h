@@ -11,9 +11,9 @@
 
 #include <easyretry/error.h>
 
+#include "storage/group_commit.h"
 #include "storage/sqlite/disk_sync.h"
 #include "storage/sqlite/errors.h"
-#include "storage/sqlite/group_commit.h"
 #include "storage/sqlite/session.h"
 
 namespace easyretry::storage::sqlite {

@@ -1,4 +1,4 @@
-#include "storage/sqlite/group_commit.h"
+#include "storage/group_commit.h"
 
 #include <atomic>
 #include <latch>

@@ -16,7 +16,7 @@
 #include <span>
 #include <utility>
 
-namespace easyretry::storage::sqlite {
+namespace easyretry::storage {
 
 class GroupCommit {
  public:
@@ -67,4 +67,4 @@ class GroupCommit {
   std::deque<Entry*> queue_;  // guarded by mutex_; the first one leads
 };
 
-}  // namespace easyretry::storage::sqlite
+}  // namespace easyretry::storage

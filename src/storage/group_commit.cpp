@@ -1,8 +1,8 @@
-#include "storage/sqlite/group_commit.h"
+#include "storage/group_commit.h"
 
 #include <utility>
 
-namespace easyretry::storage::sqlite {
+namespace easyretry::storage {
 namespace {
 
 // A group ends at this many rows, so that nobody waits behind more than a few batches of the engine.
@@ -104,4 +104,4 @@ auto GroupCommit::leave(Group group) -> std::shared_ptr<Entry::Sleeper> {
   return queue_.empty() ? nullptr : queue_.front()->sleeper_;
 }
 
-}  // namespace easyretry::storage::sqlite
+}  // namespace easyretry::storage

@@ -1,0 +1,89 @@
+#pragma once
+// PGconn and PGresult as values. Binary both ways: nothing is escaped, nothing is parsed. What fails is thrown as
+// sql::ServerError.
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <libpq-fe.h>
+
+namespace easyretry::storage::postgres {
+
+// The rows of one answer. A NULL reads as 0 and "".
+class Rows {
+ public:
+  explicit Rows(PGresult* result) : result_(result) {}
+  int size() const { return PQntuples(result_.get()); }
+  bool is_null(int row, int column) const { return PQgetisnull(result_.get(), row, column) != 0; }
+  std::int64_t integer(int row, int column) const;  // of 2, 4 or 8 bytes
+  std::string_view text(int row, int column) const {
+    return {PQgetvalue(result_.get(), row, column), static_cast<std::size_t>(PQgetlength(result_.get(), row, column))};
+  }
+  PGresult* get() const { return result_.get(); }
+
+ private:
+  struct Clear {
+    void operator()(PGresult* result) const { PQclear(result); }
+  };
+  std::unique_ptr<PGresult, Clear> result_;
+};
+
+// One row, as read_record wants it.
+struct Row {
+  const Rows& rows;
+  int row;
+  std::int64_t integer(int column) const { return rows.integer(row, column); }
+  std::string_view text(int column) const { return rows.text(row, column); }
+  bool is_null(int column) const { return rows.is_null(row, column); }
+};
+
+// The values of $1, $2, … in order.
+class Params {
+ public:
+  Params& add(std::int64_t value);
+  Params& add(std::string_view text);
+  // One array: a column of a batch, for unnest.
+  Params& add(std::span<const std::int64_t> values);
+  Params& add(std::span<const std::optional<std::int64_t>> values);
+  enum class As { text, bytes };
+  Params& add(std::span<const std::string_view> values, As as = As::text);
+  // nullptr data: NULL.
+  Params& add_nullable(std::span<const std::string_view> values, As as = As::text);
+
+  std::size_t size() const { return values_.size(); }
+
+ private:
+  friend class Connection;
+  std::vector<std::string> values_;
+  std::vector<Oid> types_;
+};
+
+class Connection {
+ public:
+  explicit Connection(const std::string& settings);  // key='value' …
+  Connection(Connection&&) = default;
+
+  bool broken() const { return PQstatus(handle_.get()) != CONNECTION_OK; }
+  // One statement or several, as text: rows come back as text too.
+  Rows run(const std::string& sql);
+  // Prepared on its first use.
+  Rows run(const std::string& sql, const Params& params);
+
+ private:
+  const std::string& prepared(const std::string& sql, const Params& params);
+  Rows checked(PGresult* result);
+
+  struct Finish {
+    void operator()(PGconn* connection) const { PQfinish(connection); }
+  };
+  std::unique_ptr<PGconn, Finish> handle_;
+  std::unordered_map<std::string, std::string> names_;  // of prepared statements, by text
+};
+
+}  // namespace easyretry::storage::postgres

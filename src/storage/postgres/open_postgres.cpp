@@ -1,0 +1,64 @@
+#include "storage/postgres/open_postgres.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "storage/postgres/postgres_session.h"
+#include "storage/server_address.h"
+#include "storage/sql/url_options.h"
+
+namespace easyretry::storage {
+namespace {
+
+constexpr std::array<std::string_view, 6> kForLibpq{"sslmode", "sslrootcert",     "sslcert",
+                                                    "sslkey",  "connect_timeout", "application_name"};
+
+// keyword='value' with what would end the value escaped, as libpq reads it.
+void add(std::string& settings, std::string_view keyword, std::string_view value) {
+  settings.append(keyword).append("='");
+  for (const char c : value) {
+    if (c == '\'' || c == '\\') settings.push_back('\\');
+    settings.push_back(c);
+  }
+  settings.append("' ");
+}
+
+std::string settings_for(const ServerAddress& server) {
+  std::string settings;
+  add(settings, "host", server.host);
+  if (server.port != 0) add(settings, "port", std::to_string(server.port));
+  if (!server.user.empty()) add(settings, "user", server.user);
+  if (!server.password.empty()) add(settings, "password", server.password);
+  add(settings, "dbname", server.database);
+  add(settings, "client_encoding", "UTF8");
+  // A server that vanished without a word is noticed within a quarter of a minute.
+  add(settings, "keepalives_idle", "5");
+  add(settings, "keepalives_interval", "3");
+  add(settings, "keepalives_count", "3");
+  add(settings, "tcp_user_timeout", "15000");
+  return settings;
+}
+
+}  // namespace
+
+std::unique_ptr<Store> open_postgres(const StoreUrl& address, std::string_view url) {
+  sql::ServerOptions options{.kind = "postgres", .url = without_password(url), .connect = {}};
+  std::string settings = settings_for(parse_server_address(address, url));
+  bool patience_given = false;
+  for (const auto& [name, value] : address.options) {
+    if (std::find(kForLibpq.begin(), kForLibpq.end(), name) != kForLibpq.end()) {
+      add(settings, name, value);
+      patience_given |= name == "connect_timeout";
+    } else if (!set_server_option(options, {url, name, value})) {
+      refuse_word("option", name, url,
+                  {"sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout", "application_name", "history",
+                   "keep_months", "shards", "connections"});
+    }
+  }
+  if (!patience_given) add(settings, "connect_timeout", "5");
+  options.connect = [settings] { return postgres::connect(settings); };
+  return sql::open_server_store(std::move(options));
+}
+
+}  // namespace easyretry::storage

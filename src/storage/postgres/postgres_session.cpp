@@ -1,0 +1,408 @@
+#include "storage/postgres/postgres_session.h"
+
+#include <algorithm>
+#include <deque>
+#include <limits>
+#include <tuple>
+
+#include "base/later.h"
+#include "storage/postgres/batch.h"
+#include "storage/postgres/connection.h"
+#include "storage/postgres/statements.h"
+#include "storage/sql/server_error.h"
+#include "task/task_id.h"
+
+namespace easyretry::storage::postgres {
+namespace {
+
+using sql::DueQuery;
+using sql::DueRow;
+using sql::LiveKey;
+using sql::Promise;
+using sql::Search;
+using sql::ServerError;
+using sql::Trouble;
+
+constexpr const char* kNow = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+
+// Instances that start together make tables one after the other. The number is ours alone: "easyretr" in ASCII.
+constexpr const char* kOneAtATime = "BEGIN; SELECT pg_advisory_xact_lock(7305824436894787186);";
+
+// Every statement finds its rows by an index, in the order of its batch; a plan by statistics of a moment in which the
+// table was empty would stay.
+constexpr const char* kSettings =
+    "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; SET jit = off; "
+    "SET plan_cache_mode = force_generic_plan; SET client_min_messages = warning; "
+    "SET statement_timeout = '30s'; SET lock_timeout = '10s'; SET idle_in_transaction_session_timeout = '60s'";
+
+std::vector<TaskId> ids_in(const Rows& rows) {
+  std::vector<TaskId> ids;
+  ids.reserve(static_cast<std::size_t>(rows.size()));
+  for (int i = 0; i < rows.size(); ++i) ids.push_back(TaskId{rows.integer(i, 0)});
+  return ids;
+}
+
+std::vector<TaskRecord> records_in(const Rows& rows) {
+  std::vector<TaskRecord> records;
+  records.reserve(static_cast<std::size_t>(rows.size()));
+  for (int i = 0; i < rows.size(); ++i) records.push_back(read_record(Row{rows, i}));
+  return records;
+}
+
+std::int64_t limit(std::size_t rows) {
+  return static_cast<std::int64_t>(std::min<std::size_t>(rows, std::numeric_limits<std::int64_t>::max()));
+}
+
+// Rows in the order of their keys: two batches that bring the same ones wait for each other, and never in a circle.
+std::vector<TaskRecord> by_key(std::span<const TaskRecord> rows) {
+  std::vector<TaskRecord> sorted{rows.begin(), rows.end()};
+  std::stable_sort(sorted.begin(), sorted.end(), [](const TaskRecord& a, const TaskRecord& b) {
+    return std::tie(a.info.space, a.info.key) < std::tie(b.info.space, b.info.key);
+  });
+  return sorted;
+}
+
+template <class T>
+std::vector<T> by_id(std::span<const T> batch) {
+  std::vector<T> sorted{batch.begin(), batch.end()};
+  std::sort(sorted.begin(), sorted.end(), [](const T& a, const T& b) { return a.ticket.id < b.ticket.id; });
+  return sorted;
+}
+
+// In the order of `kWritten` in statements.cpp.
+void add_record_columns(Params& params, std::span<const TaskRecord> rows) {
+  using R = TaskRecord;
+  std::deque<std::string> tags;
+  Batch<R>{params, rows}
+      .numbers([](const R& r) { return number(r.info.id); })
+      .texts([](const R& r) { return std::string_view{r.info.space}; })
+      .texts([](const R& r) { return std::string_view{r.info.key}; })
+      .texts([](const R& r) { return std::string_view{r.info.handler}; })
+      .numbers([](const R& r) { return r.info.version; })
+      .texts([](const R& r) { return to_string(r.info.stage); })
+      .maybe_texts([](const R& r) { return r.info.outcome ? to_string(*r.info.outcome) : std::string_view{}; })
+      .numbers([](const R& r) { return to_ms(r.info.next_at); })
+      .numbers([](const R& r) { return r.info.attempts; })
+      .numbers([](const R& r) { return r.callback_attempts; })
+      .numbers([](const R& r) { return r.info.crashes; })
+      .numbers([](const R& r) { return r.info.deliveries; })
+      .numbers([](const R& r) { return r.info.generation; })
+      .numbers([](const R& r) { return r.payload_version; })
+      .numbers([](const R& r) { return r.rules.max_attempts; })
+      .numbers([](const R& r) { return to_ms(r.info.created_at); })
+      .numbers([](const R& r) { return r.rules.max_duration.count(); })
+      .maybe_numbers([](const R& r) { return ms(r.rules.deadline); })
+      .maybe_numbers([](const R& r) { return ms(r.info.first_failed_at); })
+      .maybe_numbers([](const R& r) { return ms(r.info.last_failed_at); })
+      .maybe_texts([](const R& r) { return or_null(r.rules.backoff); })
+      .maybe_texts([](const R& r) { return or_null(r.info.business_type); })
+      .maybe_texts([](const R& r) { return or_null(r.info.business_id); })
+      .free_texts([&](const R& r) {
+        return r.info.tags.empty() ? std::string_view{} : std::string_view{tags.emplace_back(tags_text(r.info.tags))};
+      })
+      .free_texts([](const R& r) { return or_null(r.info.traceparent); })
+      .free_texts([](const R& r) { return or_null(r.info.progress); })
+      .free_texts([](const R& r) { return or_null(r.info.last_error); })
+      .bytes([](const R& r) { return std::string_view{r.payload}; })
+      .bytes([](const R& r) { return or_null(r.result); });
+}
+
+template <class T>
+Batch<T> with_tickets(Params& params, std::span<const T> batch) {
+  Batch<T> columns{params, batch};
+  columns.numbers([](const T& entry) { return number(entry.ticket.id); });
+  columns.numbers([](const T& entry) { return entry.ticket.version; });
+  return columns;
+}
+
+class PostgresSession final : public sql::Session {
+ public:
+  explicit PostgresSession(const std::string& settings) : db_(settings) { db_.run(kSettings); }
+
+  bool broken() const override { return db_.broken(); }
+  TimePoint begin(Promise promise) override;
+  void commit() override;
+  void roll_back() noexcept override;
+  TimePoint now() override { return time_in(db_.run(kNow)); }
+
+  std::vector<TaskId> insert(const std::string& table, const std::string& history,
+                             std::span<const TaskRecord> rows) override;
+  std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) override;
+  void update_rules(const std::string& table, std::span<const Ticket> tickets,
+                    std::span<const task::RetryRules> rules) override;
+
+  std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) override;
+  std::vector<TaskId> finish(const std::string& table, const std::string& history,
+                             std::span<const Settlement> settlements, TimePoint now) override;
+  std::vector<TaskId> reschedule(const std::string& table, std::span<const Settlement> settlements,
+                                 TimePoint now) override;
+  std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) override;
+
+  std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) override;
+  void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) override;
+  void remove(const std::string& table, std::span<const TaskId> ids) override;
+  void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
+
+  std::vector<DueRow> due(const std::string& table, const DueQuery& query) override;
+  std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
+  std::vector<TaskRecord> page(const Search& search) override;
+  std::int64_t count(const Search& search) override;
+
+  std::vector<std::string> tables() override;
+  void create_tasks(const std::string& table) override { define(statements::create_tasks(table)); }
+  void create_history(const std::string& table) override { define(statements::create_history(table)); }
+  void create_meta() override { define(statements::create_meta()); }
+  void drop(const std::string& table) override { define("DROP TABLE IF EXISTS " + table); }
+  std::optional<std::string> meta(const std::string& name) override;
+  std::string agree(const std::string& name, const std::string& value) override;
+  std::string durability() override;
+
+ private:
+  static TimePoint time_in(const Rows& rows) { return from_ms(std::stoll(std::string{rows.text(0, 0)})); }
+  static Params ids(std::span<const TaskId> ids);
+  std::string setting(const std::string& name) { return std::string{db_.run("SHOW " + name).text(0, 0)}; }
+  void define(const std::string& sql);
+
+  Connection db_;
+};
+
+TimePoint PostgresSession::begin(Promise promise) {
+  const char* wait = promise == Promise::kept ? "" : "SET LOCAL synchronous_commit = off; ";
+  return time_in(db_.run(std::string{"BEGIN ISOLATION LEVEL READ COMMITTED; "} + wait + kNow));
+}
+
+// A transaction that failed before is rolled back by COMMIT, without an error.
+void PostgresSession::commit() {
+  const Rows done = db_.run("COMMIT");
+  if (std::string_view{PQcmdStatus(done.get())} != "COMMIT") {
+    throw ServerError{Trouble::again, "the transaction was rolled back"};
+  }
+}
+
+void PostgresSession::roll_back() noexcept {
+  try {
+    db_.run("ROLLBACK");
+  } catch (const ServerError&) {
+    // Then the connection is broken, and the server rolls back by itself.
+  }
+}
+
+std::vector<TaskId> PostgresSession::insert(const std::string& table, const std::string& history,
+                                            std::span<const TaskRecord> rows) {
+  const std::vector<TaskRecord> sorted = by_key(rows);
+  Params params;
+  add_record_columns(params, sorted);
+  Batch<TaskRecord>{params, sorted}
+      .texts([](const TaskRecord& r) { return to_string(r.info.state); })
+      .numbers([](const TaskRecord& r) { return task::shard_of(r.info.id); })
+      .numbers([](const TaskRecord& r) { return to_ms(r.lease_until); })
+      .free_texts([](const TaskRecord& r) { return or_null(r.locked_by); })
+      .maybe_numbers([](const TaskRecord& r) {
+        return r.locked_by.empty() ? std::nullopt : std::optional{to_ms(r.info.created_at)};
+      });
+  return ids_in(db_.run(statements::insert(table, history), params));
+}
+
+std::vector<LiveKey> PostgresSession::live_keys(const std::string& table, std::span<const TaskRecord> keys) {
+  Params params;
+  Batch<TaskRecord>{params, keys}
+      .texts([](const TaskRecord& r) { return std::string_view{r.info.space}; })
+      .texts([](const TaskRecord& r) { return std::string_view{r.info.key}; });
+  const Rows rows = db_.run(statements::live_keys(table), params);
+  std::vector<LiveKey> live;
+  for (int i = 0; i < rows.size(); ++i) {
+    live.push_back({std::string{rows.text(i, 0)},
+                    std::string{rows.text(i, 1)},
+                    {TaskId{rows.integer(i, 2)}, rows.integer(i, 3), from_ms(rows.integer(i, 4)), false}});
+  }
+  return live;
+}
+
+void PostgresSession::update_rules(const std::string& table, std::span<const Ticket> tickets,
+                                   std::span<const task::RetryRules> rules) {
+  Params params;
+  Batch<Ticket>{params, tickets}.numbers([](const Ticket& ticket) { return number(ticket.id); });
+  Batch<task::RetryRules>{params, rules}
+      .numbers([](const auto& r) { return r.max_attempts; })
+      .numbers([](const auto& r) { return r.max_duration.count(); })
+      .maybe_numbers([](const auto& r) { return ms(r.deadline); })
+      .maybe_texts([](const auto& r) { return or_null(r.backoff); });
+  db_.run(statements::update_rules(table), params);
+}
+
+std::vector<TaskRecord> PostgresSession::claim(const std::string& table, const ClaimRequest& request, TimePoint now) {
+  std::vector<Ticket> tickets{request.tickets.begin(), request.tickets.end()};
+  std::sort(tickets.begin(), tickets.end());
+  Params params;
+  Batch<Ticket>{params, tickets}
+      .numbers([](const Ticket& ticket) { return number(ticket.id); })
+      .numbers([](const Ticket& ticket) { return ticket.version; });
+  params.add(request.owner).add(to_ms(now)).add(to_ms(base::later(now, request.lease)));
+  return records_in(db_.run(statements::claim(table), params));
+}
+
+std::vector<TaskId> PostgresSession::finish(const std::string& table, const std::string& history,
+                                            std::span<const Settlement> settlements, TimePoint now) {
+  const std::vector<Settlement> sorted = by_id(settlements);
+  Params params;
+  auto batch = with_tickets<Settlement>(params, sorted);
+  if (history.empty()) return ids_in(db_.run(statements::forget(table), params));
+  params.add(to_ms(now));
+  batch.free_texts([](const Settlement& s) { return or_null(s.error); });
+  batch.texts([](const Settlement& s) { return to_string(s.outcome); });
+  return ids_in(db_.run(statements::finish(table, history), params));
+}
+
+std::vector<TaskId> PostgresSession::reschedule(const std::string& table, std::span<const Settlement> settlements,
+                                                TimePoint now) {
+  using Kind = Settlement::Kind;
+  const auto advances = [](const Settlement& s) { return s.kind == Kind::advance; };
+  const std::vector<Settlement> sorted = by_id(settlements);
+  Params params;
+  auto batch = with_tickets<Settlement>(params, sorted);
+  params.add(to_ms(now));
+  batch.free_texts([](const Settlement& s) { return or_null(s.error); })
+      .numbers([&](const Settlement& s) {
+        const bool as_it_was = s.kind == Kind::hand_back && s.delay <= Millis{0};
+        return as_it_was ? to_ms(TimePoint::min()) : to_ms(base::later(now, s.delay));
+      })
+      .numbers([](const Settlement& s) { return s.kind == Kind::hand_back ? 1 : 0; })
+      .maybe_texts([&](const Settlement& s) { return advances(s) ? to_string(s.stage) : std::string_view{}; })
+      .maybe_texts([&](const Settlement& s) { return advances(s) ? to_string(s.outcome) : std::string_view{}; })
+      .bytes([&](const Settlement& s) { return advances(s) ? std::string_view{s.result} : std::string_view{}; });
+  return ids_in(db_.run(statements::reschedule(table), params));
+}
+
+std::vector<TaskId> PostgresSession::renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) {
+  const std::vector<Renewal> sorted = by_id(renewals);
+  Params params;
+  auto batch = with_tickets<Renewal>(params, sorted);
+  params.add(to_ms(now));
+  batch.numbers([&](const Renewal& renewal) { return to_ms(base::later(now, renewal.lease)); });
+  batch.free_texts([](const Renewal& renewal) {
+    return renewal.progress ? std::string_view{*renewal.progress} : std::string_view{};
+  });
+  return ids_in(db_.run(statements::renew(table), params));
+}
+
+Params PostgresSession::ids(std::span<const TaskId> ids) {
+  Params params;
+  Batch<TaskId>{params, ids}.numbers([](TaskId id) { return number(id); });
+  return params;
+}
+
+std::vector<TaskRecord> PostgresSession::lock(const std::string& table, std::span<const TaskId> ids) {
+  return records_in(db_.run(statements::lock(table), PostgresSession::ids(ids)));
+}
+
+void PostgresSession::update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) {
+  Params params;
+  Batch<TaskRecord> batch{params, rows};
+  batch.numbers([](const TaskRecord& r) { return number(r.info.id); })
+      .numbers([](const TaskRecord& r) { return r.info.version; })
+      .texts([](const TaskRecord& r) { return to_string(r.info.state); })
+      .texts([](const TaskRecord& r) { return to_string(r.info.stage); })
+      .maybe_texts(
+          [](const TaskRecord& r) { return r.info.outcome ? to_string(*r.info.outcome) : std::string_view{}; });
+  params.add(to_ms(now));
+  batch.numbers([](const TaskRecord& r) { return to_ms(r.info.next_at); });
+  db_.run(statements::update(table), params);
+}
+
+void PostgresSession::remove(const std::string& table, std::span<const TaskId> ids) {
+  db_.run(statements::remove(table), PostgresSession::ids(ids));
+}
+
+void PostgresSession::insert_history(const std::string& history, std::span<const TaskRecord> rows) {
+  Params params;
+  add_record_columns(params, rows);
+  Batch<TaskRecord>{params, rows}.maybe_numbers([](const TaskRecord& r) { return ms(r.info.finished_at); });
+  db_.run(statements::insert_history(history), params);
+}
+
+std::vector<DueRow> PostgresSession::due(const std::string& table, const DueQuery& query) {
+  Params params;
+  Batch<ShardCursor>{params, query.from}
+      .numbers([](const ShardCursor& from) { return from.shard; })
+      .numbers([](const ShardCursor& from) { return to_ms(from.next_at); })
+      .numbers([](const ShardCursor& from) { return number(from.id); });
+  params.add(query.space).add(to_ms(query.until)).add(to_ms(query.now)).add(limit(query.limit));
+  const Rows rows = db_.run(statements::due(table), params);
+  std::vector<DueRow> due;
+  due.reserve(static_cast<std::size_t>(rows.size()));
+  for (int i = 0; i < rows.size(); ++i) {
+    due.push_back({ShardId{static_cast<std::uint16_t>(rows.integer(i, 0))},
+                   {TaskId{rows.integer(i, 1)}, rows.integer(i, 2)},
+                   from_ms(rows.integer(i, 3)),
+                   std::string{rows.text(i, 4)}});
+  }
+  return due;
+}
+
+std::vector<TaskRecord> PostgresSession::find(const std::string& table, bool history, std::span<const TaskId> ids) {
+  return records_in(db_.run(statements::find(table, history), PostgresSession::ids(ids)));
+}
+
+std::vector<TaskRecord> PostgresSession::page(const Search& search) {
+  Params params;
+  std::string sql = "SELECT " + (search.history ? finished_columns() : live_columns()) + " FROM " + search.table +
+                    statements::where(search, params);
+  params.add(number(search.query.after)).add(limit(search.query.limit));
+  sql += " AND id > $" + std::to_string(params.size() - 1) + " ORDER BY id LIMIT $" + std::to_string(params.size());
+  return records_in(db_.run(sql, params));
+}
+
+std::int64_t PostgresSession::count(const Search& search) {
+  Params params;
+  const std::string sql = "SELECT count(*) FROM " + search.table + statements::where(search, params);
+  return db_.run(sql, params).integer(0, 0);
+}
+
+std::vector<std::string> PostgresSession::tables() {
+  const Rows rows = db_.run(
+      "SELECT tablename FROM pg_tables WHERE schemaname = ANY(current_schemas(false)) "
+      "AND tablename LIKE 'retry\\_%' ORDER BY tablename COLLATE \"C\"");
+  std::vector<std::string> names;
+  for (int i = 0; i < rows.size(); ++i) names.emplace_back(rows.text(i, 0));
+  return names;
+}
+
+// IF NOT EXISTS alone does not keep two that make the same table at once from failing.
+void PostgresSession::define(const std::string& sql) {
+  try {
+    db_.run(kOneAtATime + sql + "; COMMIT");
+  } catch (const ServerError&) {
+    if (!broken()) roll_back();
+    throw;
+  }
+}
+
+std::optional<std::string> PostgresSession::meta(const std::string& name) {
+  Params params;
+  params.add(name);
+  const Rows rows = db_.run("SELECT value FROM retry_meta WHERE name = $1", params);
+  return rows.size() == 0 ? std::nullopt : std::optional{std::string{rows.text(0, 0)}};
+}
+
+std::string PostgresSession::agree(const std::string& name, const std::string& value) {
+  Params params;
+  params.add(name).add(value);
+  db_.run("INSERT INTO retry_meta (name, value) VALUES ($1, $2) ON CONFLICT DO NOTHING", params);
+  return meta(name).value_or(value);
+}
+
+std::string PostgresSession::durability() {
+  if (setting("fsync") != "on")
+    return "the server process failing; fsync is off, so a crash of its machine may lose or damage everything";
+  if (setting("synchronous_commit") == "off")
+    return "nothing for certain: synchronous_commit is off, a crash may take the last moments";
+  return "the server, its operating system and its power failing";
+}
+
+}  // namespace
+
+std::unique_ptr<sql::Session> connect(const std::string& settings) {
+  return std::make_unique<PostgresSession>(settings);
+}
+
+}  // namespace easyretry::storage::postgres

@@ -1,0 +1,220 @@
+#include "storage/postgres/statements.h"
+
+#include <string_view>
+
+#include "storage/record_columns.h"
+
+namespace easyretry::storage::postgres::statements {
+namespace {
+
+template <class... Parts>
+std::string joined(Parts... parts) {
+  std::string text;
+  (text.append(parts), ...);
+  return text;
+}
+
+// Times are milliseconds since 1970, UTC.
+constexpr std::string_view kCommonColumns =
+    "id bigint PRIMARY KEY, namespace text NOT NULL, task_key text NOT NULL, method_name text NOT NULL, "
+    "version bigint NOT NULL, stage text NOT NULL, outcome text, next_retry_time bigint NOT NULL, "
+    "attempt_count int NOT NULL, callback_count int NOT NULL, crash_count int NOT NULL, delivery_count int NOT NULL, "
+    "generation int NOT NULL, payload_version int NOT NULL, max_attempts int NOT NULL, "
+    "created_at bigint NOT NULL, max_retry_duration bigint NOT NULL, deadline bigint, first_failed_at bigint, "
+    "last_error_time bigint, backoff_strategy text, business_type text, business_id text, tags text, "
+    "traceparent text, progress text, last_error_msg text, params_json bytea, result_json bytea, ";
+
+// What goes from a task to history as it is.
+constexpr std::string_view kCarried =
+    "id, namespace, task_key, method_name, stage, next_retry_time, attempt_count, callback_count, crash_count, "
+    "delivery_count, generation, payload_version, max_attempts, created_at, max_retry_duration, deadline, "
+    "backoff_strategy, business_type, business_id, tags, traceparent, progress, params_json, result_json";
+
+// In the order in which session.cpp gives its arrays.
+constexpr std::string_view kWritten =
+    "id, namespace, task_key, method_name, version, stage, outcome, next_retry_time, attempt_count, callback_count, "
+    "crash_count, delivery_count, generation, payload_version, max_attempts, created_at, max_retry_duration, deadline, "
+    "first_failed_at, last_error_time, backoff_strategy, business_type, business_id, tags, traceparent, progress, "
+    "last_error_msg, params_json, result_json";
+constexpr std::string_view kWrittenArrays =
+    "$1::bigint[], $2::text[], $3::text[], $4::text[], $5::bigint[], $6::text[], $7::text[], $8::bigint[], "
+    "$9::bigint[], $10::bigint[], $11::bigint[], $12::bigint[], $13::bigint[], $14::bigint[], $15::bigint[], "
+    "$16::bigint[], $17::bigint[], $18::bigint[], $19::bigint[], $20::bigint[], $21::text[], $22::text[], "
+    "$23::text[], $24::text[], $25::text[], $26::text[], $27::text[], $28::bytea[], $29::bytea[]";
+
+constexpr std::string_view kHeld = " t.id = b.b_id AND t.version = b.b_version AND t.status = 'RUNNING'";
+
+constexpr std::string_view kFirstFailedAt =
+    "CASE WHEN b_error IS NULL THEN first_failed_at ELSE coalesce(first_failed_at, $3) END";
+constexpr std::string_view kLastErrorTime = "CASE WHEN b_error IS NULL THEN last_error_time ELSE $3 END";
+constexpr std::string_view kLastErrorMsg = "coalesce(b_error, last_error_msg)";
+
+std::string comment(const std::string& table, std::string_view text) {
+  return joined("COMMENT ON TABLE ", table, " IS '", text, "';");
+}
+
+}  // namespace
+
+// Room in each page for the new version of a row that is claimed, so that it needs no other page and no index entry;
+// and vacuum long before the dead ones are many.
+std::string create_tasks(const std::string& table) {
+  return joined("CREATE TABLE IF NOT EXISTS ", table, " (", kCommonColumns,
+                "status text NOT NULL, shard smallint NOT NULL, lease_until bigint NOT NULL DEFAULT 0, locked_by text, "
+                "locked_at bigint, updated_at bigint NOT NULL) WITH (fillfactor = 70, "
+                "autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);",
+                "CREATE UNIQUE INDEX IF NOT EXISTS ", table, "_key ON ", table, " (namespace, task_key);",
+                "CREATE INDEX IF NOT EXISTS ", table, "_due ON ", table, " (namespace, shard, next_retry_time, id);",
+                "CREATE INDEX IF NOT EXISTS ", table, "_business ON ", table,
+                " (business_id) WHERE business_id IS NOT NULL;",
+                comment(table, "EasyRetry: tasks to be done. Times are milliseconds since 1970, UTC"));
+}
+
+std::string create_history(const std::string& table) {
+  return joined("CREATE TABLE IF NOT EXISTS ", table, " (", kCommonColumns, "finished_at bigint NOT NULL);",
+                "CREATE INDEX IF NOT EXISTS ", table, "_key ON ", table, " (namespace, task_key);",
+                "CREATE INDEX IF NOT EXISTS ", table, "_business ON ", table,
+                " (business_id) WHERE business_id IS NOT NULL;",
+                comment(table, "EasyRetry: tasks that ended in this month, UTC"));
+}
+
+std::string create_meta() {
+  return "CREATE TABLE IF NOT EXISTS retry_meta (name text PRIMARY KEY, value text NOT NULL)";
+}
+
+std::string insert(const std::string& table, const std::string& history) {
+  std::string sql = joined(
+      "INSERT INTO ", table, " (", kWritten, ", status, shard, lease_until, locked_by, locked_at, updated_at) SELECT ",
+      kWritten, ", status, shard, lease_until, locked_by, locked_at, created_at FROM unnest(", kWrittenArrays,
+      ", $30::text[], $31::bigint[], $32::bigint[], $33::text[], $34::bigint[]) AS b(", kWritten,
+      ", status, shard, lease_until, locked_by, locked_at)");
+  if (!history.empty()) {
+    sql.append(joined(" WHERE NOT EXISTS (SELECT 1 FROM ", history, " h WHERE h.id = b.id)"));
+  }
+  return sql.append(" ON CONFLICT DO NOTHING RETURNING id");
+}
+
+std::string insert_history(const std::string& table) {
+  return joined("INSERT INTO ", table, " (", kWritten, ", finished_at) SELECT ", kWritten, ", finished_at FROM unnest(",
+                kWrittenArrays, ", $30::bigint[]) AS b(", kWritten, ", finished_at) ON CONFLICT DO NOTHING");
+}
+
+std::string live_keys(const std::string& table) {
+  return joined("SELECT t.namespace, t.task_key, t.id, t.version, t.next_retry_time FROM (SELECT DISTINCT * FROM ",
+                "unnest($1::text[], $2::text[]) AS k(k_space, k_key)) AS k JOIN ", table,
+                " t ON t.namespace = k.k_space AND t.task_key = k.k_key");
+}
+
+std::string update_rules(const std::string& table) {
+  return joined("UPDATE ", table,
+                " t SET max_attempts = b_attempts, max_retry_duration = b_duration, deadline = b_deadline, "
+                "backoff_strategy = b_backoff FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], "
+                "$5::text[]) AS b(b_id, b_attempts, b_duration, b_deadline, b_backoff) WHERE t.id = b.b_id");
+}
+
+std::string claim(const std::string& table) {
+  return joined("UPDATE ", table,
+                " t SET status = 'RUNNING', version = version + 1, "
+                "attempt_count = attempt_count + (status = 'PENDING' AND stage = 'RUN')::int, "
+                "callback_count = callback_count + (status = 'PENDING' AND stage <> 'RUN')::int, "
+                "crash_count = crash_count + (status <> 'PENDING')::int, delivery_count = delivery_count + 1, "
+                "locked_by = $3, locked_at = $4, lease_until = $5, updated_at = $4 "
+                "FROM unnest($1::bigint[], $2::bigint[]) AS b(b_id, b_version) "
+                "WHERE t.id = b.b_id AND t.version = b.b_version AND t.next_retry_time <= $4 "
+                "AND (t.status = 'PENDING' OR (t.status = 'RUNNING' AND t.lease_until <= $4)) RETURNING ",
+                live_columns());
+}
+
+std::string finish(const std::string& table, const std::string& history) {
+  return joined("WITH gone AS (DELETE FROM ", table,
+                " t USING unnest($1::bigint[], $2::bigint[], $4::text[], $5::text[]) "
+                "AS b(b_id, b_version, b_error, b_outcome) WHERE",
+                kHeld, " RETURNING t.*, b_error, b_outcome), kept AS (INSERT INTO ", history, " (", kCarried,
+                ", version, outcome, finished_at, first_failed_at, last_error_time, last_error_msg) SELECT ", kCarried,
+                ", version + 1, b_outcome, $3, ", kFirstFailedAt, ", ", kLastErrorTime, ", ", kLastErrorMsg,
+                " FROM gone ON CONFLICT DO NOTHING) SELECT id FROM gone");
+}
+
+std::string forget(const std::string& table) {
+  return joined("DELETE FROM ", table, " t USING unnest($1::bigint[], $2::bigint[]) AS b(b_id, b_version) WHERE", kHeld,
+                " RETURNING id");
+}
+
+// A hand back takes the attempt back, and leaves the due time alone unless it is to be later.
+std::string reschedule(const std::string& table) {
+  return joined(
+      "UPDATE ", table,
+      " t SET status = 'PENDING', version = version + 1, locked_by = NULL, locked_at = NULL, lease_until = 0, "
+      "updated_at = $3, attempt_count = attempt_count - (b_back = 1 AND stage = 'RUN')::int, "
+      "callback_count = callback_count - (b_back = 1 AND stage <> 'RUN')::int, "
+      "next_retry_time = CASE WHEN b_back = 1 THEN greatest(next_retry_time, b_due) ELSE b_due END, "
+      "stage = coalesce(b_stage, stage), outcome = coalesce(b_outcome, outcome), "
+      "result_json = coalesce(b_result, result_json), first_failed_at = ",
+      kFirstFailedAt, ", last_error_time = ", kLastErrorTime, ", last_error_msg = ", kLastErrorMsg,
+      " FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], "
+      "$8::text[], $9::bytea[]) AS b(b_id, b_version, b_error, b_due, b_back, b_stage, b_outcome, b_result) "
+      "WHERE",
+      kHeld, " RETURNING id");
+}
+
+std::string renew(const std::string& table) {
+  return joined("UPDATE ", table,
+                " t SET lease_until = b_until, updated_at = $3, progress = coalesce(b_progress, progress) "
+                "FROM unnest($1::bigint[], $2::bigint[], $4::bigint[], $5::text[]) "
+                "AS b(b_id, b_version, b_until, b_progress) WHERE",
+                kHeld, " RETURNING id");
+}
+
+std::string lock(const std::string& table) {
+  return joined("SELECT ", live_columns(), " FROM ", table, " WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE");
+}
+
+std::string update(const std::string& table) {
+  return joined("UPDATE ", table,
+                " t SET version = b_version, status = b_status, stage = b_stage, outcome = b_outcome, "
+                "next_retry_time = b_next, lease_until = 0, locked_by = NULL, locked_at = NULL, updated_at = $6 "
+                "FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $7::bigint[]) "
+                "AS b(b_id, b_version, b_status, b_stage, b_outcome, b_next) WHERE t.id = b.b_id");
+}
+
+std::string remove(const std::string& table) {
+  return joined("DELETE FROM ", table, " WHERE id = ANY($1::bigint[])");
+}
+
+std::string due(const std::string& table) {
+  return joined(
+      "SELECT b.b_shard, l.id, l.version, l.next_retry_time, l.method_name "
+      "FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS b(b_shard, b_time, b_id), "
+      "LATERAL (SELECT id, version, next_retry_time, method_name FROM ",
+      table,
+      " t WHERE t.namespace = $4 AND t.shard = b.b_shard::smallint AND t.next_retry_time <= $5 "
+      "AND (t.next_retry_time, t.id) > (b.b_time, b.b_id) AND t.version > 0 "
+      "AND (t.status = 'PENDING' OR (t.status = 'RUNNING' AND t.lease_until <= greatest($6, "
+      "t.next_retry_time))) ORDER BY t.next_retry_time, t.id LIMIT $7) l");
+}
+
+std::string find(const std::string& table, bool history) {
+  return joined("SELECT ", history ? finished_columns() : live_columns(), " FROM ", table,
+                " WHERE id = ANY($1::bigint[])");
+}
+
+std::string where(const sql::Search& search, Params& params) {
+  std::string sql = " WHERE TRUE";
+  const auto equal = [&](std::string_view column, std::string_view text) {
+    if (text.empty()) return;
+    params.add(text);
+    sql.append(joined(" AND ", column, " = $", std::to_string(params.size())));
+  };
+  const TaskQuery& query = search.query;
+  equal("namespace", query.space);
+  equal("task_key", query.key);
+  equal("method_name", query.handler);
+  equal("business_type", query.business_type);
+  equal("business_id", query.business_id);
+  if (query.outcome) equal("outcome", to_string(*query.outcome));
+  if (query.state && !search.history) equal("status", to_string(*query.state));
+  // History has no column for it: all that is there has ended.
+  if (query.state && search.history && *query.state != TaskState::finished) sql.append(" AND FALSE");
+  return sql;
+}
+
+}  // namespace easyretry::storage::postgres::statements

@@ -1,0 +1,137 @@
+#include "storage/sql/inserts.h"
+
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include "base/random.h"
+#include "storage/insert_checks.h"
+#include "storage/sql/transactions.h"
+#include "task/task_key.h"
+#include "task/transitions.h"
+
+namespace easyretry::storage::sql {
+namespace {
+
+// An id that is taken is drawn again; so often in a row it is only where something else is wrong.
+constexpr int kDraws = 20;
+
+using Key = std::pair<std::string_view, std::string_view>;
+
+}  // namespace
+
+Inserts::Inserts(std::string kind, int total_shards)
+    : kind_(std::move(kind)), total_shards_(total_shards), ids_(base::random_seed()) {}
+
+TaskId Inserts::draw(const TaskInfo& info, TimePoint now) {
+  const ShardId shard = task::shard_for(info.business_id, info.key, total_shards_);
+  const std::lock_guard lock{mutex_};
+  return ids_.next(now, shard);
+}
+
+// What of one batch is stored, met, or still to be tried under another id.
+class Inserts::Batch {
+ public:
+  Batch(Inserts& inserts, Session& session, const std::string& table, std::span<const NewTask* const> tasks,
+        TimePoint now)
+      : inserts_(inserts), session_(session), table_(table), tasks_(tasks), now_(now), answers_(tasks.size()) {
+    rows_.reserve(tasks.size());
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      rows_.push_back(task::new_record(*tasks[i], {}, now));
+      rows_.back().info.id = inserts_.draw(rows_.back().info, now);
+      open_.push_back(i);
+    }
+  }
+
+  std::vector<Inserted> run(const std::string& history) {
+    for (int draws = 0; !open_.empty(); ++draws) {
+      if (draws == kDraws) throw ServerError{Trouble::again, "every new id is refused as taken"};
+      store(session_.insert(table_, history, rows_));
+      if (!open_.empty()) meet(session_.live_keys(table_, rows_));
+    }
+    if (!updated_.empty()) session_.update_rules(table_, updated_, rules_);
+    return std::move(answers_);
+  }
+
+ private:
+  void store(const std::vector<TaskId>& stored) {
+    const std::unordered_set<TaskId> ids{stored.begin(), stored.end()};
+    keep_open([&](std::size_t task, const TaskRecord& row) {
+      if (!ids.contains(row.info.id)) return true;
+      answers_[task] = {row.info.id, row.info.version, row.info.next_at, true};
+      return false;
+    });
+  }
+
+  void meet(const std::vector<LiveKey>& live) {
+    std::map<Key, const Inserted*> there;
+    for (const LiveKey& key : live) there.emplace(Key{key.space, key.key}, &key.task);
+    keep_open([&](std::size_t task, TaskRecord& row) {
+      const auto met = there.find({row.info.space, row.info.key});
+      if (met == there.end()) {
+        row.info.id = inserts_.draw(row.info, now_);
+        return true;
+      }
+      answers_[task] = *met->second;
+      obey(*tasks_[task], *met->second);
+      return false;
+    });
+  }
+
+  void obey(const NewTask& task, const Inserted& there) {
+    if (task.on_duplicate == OnDuplicate::reject) {
+      throw Refusal{duplicate(inserts_.kind_ + ".insert", task.key, there.id)};
+    }
+    if (task.on_duplicate != OnDuplicate::update_policy) return;
+    for (std::size_t i = 0; i < updated_.size(); ++i) {
+      if (updated_[i].id == there.id) return void(rules_[i] = task.rules);
+    }
+    updated_.push_back({there.id, there.version});
+    rules_.push_back(task.rules);
+  }
+
+  template <class Stays>
+  void keep_open(Stays stays) {
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < open_.size(); ++i) {
+      if (!stays(open_[i], rows_[i])) continue;
+      if (kept != i) {
+        open_[kept] = open_[i];
+        rows_[kept] = std::move(rows_[i]);
+      }
+      ++kept;
+    }
+    open_.resize(kept);
+    rows_.erase(rows_.begin() + static_cast<std::ptrdiff_t>(kept), rows_.end());
+  }
+
+  Inserts& inserts_;
+  Session& session_;
+  const std::string& table_;
+  const std::span<const NewTask* const> tasks_;
+  const TimePoint now_;
+  std::vector<Inserted> answers_;
+  // Not yet answered: positions in tasks_, and the row of each
+  std::vector<std::size_t> open_;
+  std::vector<TaskRecord> rows_;
+  // OnDuplicate::update_policy: the last one counts
+  std::vector<Ticket> updated_;
+  std::vector<task::RetryRules> rules_;
+};
+
+std::vector<Inserted> Inserts::insert(Session& session, const std::string& table, const std::string& history,
+                                      std::span<const NewTask* const> tasks, TimePoint now) {
+  return Batch{*this, session, table, tasks, now}.run(history);
+}
+
+std::optional<TaskId> Inserts::start_again(Session& session, const std::string& table, const std::string& history,
+                                           const TaskRecord& finished, TimePoint now) {
+  for (int draws = 0; draws < kDraws; ++draws) {
+    const TaskRecord row = task::next_generation(finished, draw(finished.info, now), now);
+    if (!session.insert(table, history, {&row, 1}).empty()) return row.info.id;
+    if (!session.live_keys(table, {&row, 1}).empty()) return std::nullopt;
+  }
+  throw ServerError{Trouble::again, "every new id is refused as taken"};
+}
+
+}  // namespace easyretry::storage::sql

@@ -1,0 +1,30 @@
+#pragma once
+// A store on a database server, whatever its kind: who talks to the server is a Session, what is said in which
+// transaction is here. Several processes may use one database; every change is a compare-and-set on (id, version).
+
+#include <memory>
+#include <string>
+
+#include <easyretry/time.h>
+
+#include "storage/history.h"
+#include "storage/sql/pool.h"
+#include "storage/store.h"
+
+namespace easyretry::storage::sql {
+
+struct ServerOptions {
+  std::string kind;  // "postgres": the first word of every error
+  std::string url;   // without secrets
+  Pool::Connect connect;
+  History history = History::all;
+  int keep_months = 3;
+  int total_shards = 64;
+  std::size_t connections = 4;   // for claims, settlements and inserts
+  const Clock* clock = nullptr;  // for tests: instead of the server's own
+};
+
+// Connects, makes what tables are missing, and refuses a database that was made for other settings. Throws StoreError.
+std::unique_ptr<Store> open_server_store(ServerOptions options);
+
+}  // namespace easyretry::storage::sql
