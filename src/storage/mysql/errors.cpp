@@ -96,7 +96,7 @@ constexpr Meaning kMeanings[] = {
     {1130, refused, "allow this host to connect (CREATE USER …@'<host>')"},
     {1142, refused, kGrant},
     {1143, refused, kGrant},
-    {1146, refused, kSchema},
+    {1146, no_table, kSchema},
     {1193, refused, ""},
     {1227, refused, kGrant},
     {1251, refused, kCredentials},

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <tuple>
+#include <unordered_set>
 
 #include "storage/mysql/columns.h"
 #include "storage/mysql/literals.h"
@@ -41,6 +42,17 @@ std::vector<TaskId> present(Connection& connection, const std::string& table, st
   return ids;
 }
 
+// Ids of tasks that have ended are not given again.
+void leave_out_finished(Connection& connection, const std::string& history, RowsInOrder& rows) {
+  std::unordered_set<TaskId> finished;
+  const std::vector<TaskId> ids = ids_of(rows);
+  by_pieces(std::span<const TaskId>{ids}, [&](std::span<const TaskId> piece) {
+    Rows found = connection.select(stored_keys(history, piece));
+    while (found.next()) finished.insert(TaskId{found.integer(0)});
+  });
+  std::erase_if(rows, [&](const TaskRecord* row) { return finished.contains(row->info.id); });
+}
+
 std::vector<TaskId> insert_one_by_one(Connection& connection, const std::string& table,
                                       std::span<const TaskRecord* const> rows) {
   std::vector<TaskId> stored;
@@ -65,8 +77,10 @@ std::vector<TaskId> insert_piece(Connection& connection, const std::string& tabl
 
 }  // namespace
 
-std::vector<TaskId> insert(Connection& connection, const std::string& table, std::span<const TaskRecord> rows) {
-  const RowsInOrder sorted = by_key(rows);
+std::vector<TaskId> insert(Connection& connection, const std::string& table, const std::string& history,
+                           std::span<const TaskRecord> rows) {
+  RowsInOrder sorted = by_key(rows);
+  if (!history.empty()) leave_out_finished(connection, history, sorted);
   std::vector<std::string> values;
   for (const TaskRecord* row : sorted) {
     check_lengths(*row);

@@ -8,7 +8,8 @@
 
 namespace easyretry::storage::mysql {
 
-std::vector<TaskId> insert(Connection& connection, const std::string& table, std::span<const TaskRecord> rows);
+std::vector<TaskId> insert(Connection& connection, const std::string& table, const std::string& history,
+                           std::span<const TaskRecord> rows);
 std::vector<sql::LiveKey> live_keys(Connection& connection, const std::string& table, std::span<const TaskRecord> keys);
 void insert_history(Connection& connection, const std::string& history, std::span<const TaskRecord> rows);
 

@@ -74,8 +74,9 @@ TimePoint MysqlSession::now() {
   return time_of(connection_.ask(kServerTime));
 }
 
-std::vector<TaskId> MysqlSession::insert(const std::string& table, std::span<const TaskRecord> rows) {
-  return mysql::insert(connection_, table, rows);
+std::vector<TaskId> MysqlSession::insert(const std::string& table, const std::string& history,
+                                         std::span<const TaskRecord> rows) {
+  return mysql::insert(connection_, table, history, rows);
 }
 
 std::vector<sql::LiveKey> MysqlSession::live_keys(const std::string& table, std::span<const TaskRecord> keys) {

@@ -20,7 +20,8 @@ class MysqlSession final : public sql::Session {
   void roll_back() noexcept override;
   TimePoint now() override;
 
-  std::vector<TaskId> insert(const std::string& table, std::span<const TaskRecord> rows) override;
+  std::vector<TaskId> insert(const std::string& table, const std::string& history,
+                             std::span<const TaskRecord> rows) override;
   std::vector<sql::LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) override;
   void update_rules(const std::string& table, std::span<const Ticket> tickets,
                     std::span<const task::RetryRules> rules) override;

@@ -105,7 +105,7 @@ TEST_F(MysqlTest, AStatementThatTakesTooLongIsEndedAndTheSessionLives) {
 
 TEST_F(MysqlTest, AnErrorLeavesTheSessionUsableAfterARollback) {
   session->begin(sql::Promise::kept);
-  EXPECT_EQ(trouble([&] { session->lock("retry_none", std::vector{TaskId{1}}); }).first, Trouble::refused);
+  EXPECT_EQ(trouble([&] { session->lock("retry_none", std::vector{TaskId{1}}); }).first, Trouble::no_table);
   session->roll_back();
   EXPECT_FALSE(session->broken());
   inserted(a_task());

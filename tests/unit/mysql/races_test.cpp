@@ -81,7 +81,7 @@ TEST_F(MysqlRaces, WorkersFinishTheirOwnTasksOfASmallTableWithoutADeadlock) {
         rows.push_back(task::new_record(a_task(), ids.next(kMarch, ShardId{static_cast<std::uint16_t>(i)}), kMarch));
         tickets.push_back(ticket_of(rows.back()));
       }
-      in_transaction(*mine, [&] { return mine->insert(kTable, rows); });
+      in_transaction(*mine, [&] { return mine->insert(kTable, {}, rows); });
       std::vector<Settlement> settlements;
       for (const TaskRecord& record : claim(*mine, tickets)) {
         settlements.push_back(settlement_of(ticket_of(record), Settlement::Kind::finish));
@@ -109,7 +109,7 @@ TEST_F(MysqlRaces, OneKeyStoredByManyIsStoredOnce) {
       std::ranges::rotate(rows, rows.begin() + 2 * i);
       for (;;) {
         try {
-          return in_transaction(*mine, [&] { return mine->insert(kTable, rows); });
+          return in_transaction(*mine, [&] { return mine->insert(kTable, {}, rows); });
         } catch (const sql::ServerError& error) {
           if (error.trouble() != Trouble::again) throw;
         }

@@ -23,10 +23,10 @@ TEST(MysqlServer, AKilledServerIsGoneAndWhatWasCommittedIsThereAfterARestart) {
   const TaskRecord kept = task::new_record(a_task(), TaskId{1}, kMarch);
   const TaskRecord lost = task::new_record(a_task(), TaskId{2}, kMarch);
   session->begin(sql::Promise::kept);
-  session->insert(kTable, {&kept, 1});
+  session->insert(kTable, {}, {&kept, 1});
   session->commit();
   session->begin(sql::Promise::kept);
-  session->insert(kTable, {&lost, 1});
+  session->insert(kTable, {}, {&lost, 1});
   server.kill();
   EXPECT_EQ(trouble([&] { session->commit(); }).first, Trouble::gone);
   EXPECT_TRUE(session->broken());
@@ -112,7 +112,7 @@ TEST_F(MysqlNetwork, ACutConnectionIsGoneInTheMiddleOfAStatement) {
   const TaskRecord record = row(a_task());
   mine->begin(sql::Promise::kept);
   proxy.lose_reply_to("INSERT INTO retry_task");
-  EXPECT_EQ(trouble([&] { mine->insert(kTable, {&record, 1}); }).first, Trouble::gone);
+  EXPECT_EQ(trouble([&] { mine->insert(kTable, {}, {&record, 1}); }).first, Trouble::gone);
   EXPECT_TRUE(mine->broken());
   EXPECT_THAT(live(record.info.id), IsEmpty());
 }
@@ -121,7 +121,7 @@ TEST_F(MysqlNetwork, ALostReplyToACommitLeavesItOpenAndIsSaidAsGone) {
   const auto mine = through_proxy(address());
   const TaskRecord record = row(a_task());
   mine->begin(sql::Promise::kept);
-  mine->insert(kTable, {&record, 1});
+  mine->insert(kTable, {}, {&record, 1});
   proxy.lose_reply_to("COMMIT");
   EXPECT_EQ(trouble([&] { mine->commit(); }).first, Trouble::gone);
   EXPECT_TRUE(mine->broken());

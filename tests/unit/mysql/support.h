@@ -109,7 +109,7 @@ class MysqlTest : public ::testing::Test {
     return task::new_record(task, ids_.next(kMarch, shard), kMarch);
   }
   std::vector<TaskId> insert(const std::vector<TaskRecord>& rows) {
-    return in_transaction([&] { return session->insert(kTable, rows); });
+    return in_transaction([&] { return session->insert(kTable, {}, rows); });
   }
   TaskRecord inserted(const task::NewTask& task, ShardId shard = ShardId{3}) {
     const TaskRecord record = row(task, shard);
