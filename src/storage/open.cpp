@@ -5,6 +5,7 @@
 #include <string>
 
 #include "storage/memory/memory_store.h"
+#include "storage/mysql/open_mysql.h"
 #include "storage/postgres/open_postgres.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/url.h"
@@ -74,7 +75,8 @@ std::unique_ptr<Store> open_store(std::string_view url, const Clock& clock) {
   if (address.scheme == "memory") return open_memory(address, url, clock);
   if (address.scheme == "sqlite") return open_sqlite_url(address, url, clock);
   if (address.scheme == "postgres" || address.scheme == "postgresql") return open_postgres(address, url);
-  refuse_word("scheme", address.scheme, url, {"memory", "sqlite", "postgres"});
+  if (address.scheme == "mysql" || address.scheme == "mariadb") return open_mysql(address, url);
+  refuse_word("scheme", address.scheme, url, {"memory", "sqlite", "postgres", "mysql"});
 }
 
 }  // namespace easyretry::storage

@@ -12,6 +12,7 @@ namespace easyretry::storage {
 //   memory:?history=…&shards=N
 //   sqlite:path?synchronous=full|normal&history=all|failures|none&keep_months=N&shards=N&shared=yes|no
 //   postgres://user:password@host:port/database?history=…&keep_months=N&shards=N&connections=N&sslmode=…
+//   mysql://user:password@host:port/database?history=…&keep_months=N&shards=N&connections=N&ssl=…&ssl_ca=…
 //
 // The clock must outlive the store; a database server judges by its own instead. A wrong url throws
 // std::invalid_argument naming what is wrong, what is known and what was probably meant; a store that cannot be opened

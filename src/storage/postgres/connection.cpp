@@ -64,8 +64,25 @@ std::int64_t Rows::integer(int row, int column) const {
 }
 
 Params& Params::add(std::int64_t value) {
-  put(values_.emplace_back(), value);
+  put(*values_.emplace_back(std::in_place), value);
   types_.push_back(kInt8);
+  return *this;
+}
+
+Params& Params::add(std::optional<std::int64_t> value) {
+  if (value) return add(*value);
+  values_.emplace_back();
+  types_.push_back(kInt8);
+  return *this;
+}
+
+Params& Params::add_nullable(std::string_view value, As as) {
+  if (value.data() == nullptr) {
+    values_.emplace_back();
+  } else {
+    values_.emplace_back(value);
+  }
+  types_.push_back(as == As::text ? kText : kBytes);
   return *this;
 }
 
@@ -76,7 +93,7 @@ Params& Params::add(std::string_view text) {
 }
 
 Params& Params::add(std::span<const std::int64_t> values) {
-  std::string& array = values_.emplace_back(array_head(kInt8, values.size(), 8));
+  std::string& array = *values_.emplace_back(array_head(kInt8, values.size(), 8));
   for (const std::int64_t value : values) {
     put(array, std::int32_t{8});
     put(array, value);
@@ -86,7 +103,7 @@ Params& Params::add(std::span<const std::int64_t> values) {
 }
 
 Params& Params::add(std::span<const std::optional<std::int64_t>> values) {
-  std::string& array = values_.emplace_back(array_head(kInt8, values.size(), 8));
+  std::string& array = *values_.emplace_back(array_head(kInt8, values.size(), 8));
   for (const auto& value : values) {
     put(array, std::int32_t{value ? 8 : -1});
     if (value) put(array, *value);
@@ -96,14 +113,14 @@ Params& Params::add(std::span<const std::optional<std::int64_t>> values) {
 }
 
 Params& Params::add(std::span<const std::string_view> values, As as) {
-  std::string& array = values_.emplace_back(array_head(as == As::text ? kText : kBytes, values.size(), 24));
+  std::string& array = *values_.emplace_back(array_head(as == As::text ? kText : kBytes, values.size(), 24));
   for (const std::string_view value : values) put_text(array, value);
   types_.push_back(as == As::text ? kTextArray : kBytesArray);
   return *this;
 }
 
 Params& Params::add_nullable(std::span<const std::string_view> values, As as) {
-  std::string& array = values_.emplace_back(array_head(as == As::text ? kText : kBytes, values.size(), 24));
+  std::string& array = *values_.emplace_back(array_head(as == As::text ? kText : kBytes, values.size(), 24));
   for (const std::string_view value : values) {
     value.data() == nullptr ? put(array, std::int32_t{-1}) : put_text(array, value);
   }
@@ -125,9 +142,9 @@ Rows Connection::run(const std::string& sql, const Params& params) {
   std::vector<const char*> values;
   std::vector<int> lengths;
   const std::vector<int> binary(params.size(), 1);
-  for (const std::string& value : params.values_) {
-    values.push_back(value.data());
-    lengths.push_back(static_cast<int>(value.size()));
+  for (const auto& value : params.values_) {
+    values.push_back(value ? value->data() : nullptr);
+    lengths.push_back(value ? static_cast<int>(value->size()) : 0);
   }
   return checked(PQexecPrepared(handle_.get(), name.c_str(), count, values.data(), lengths.data(), binary.data(), 1));
 }

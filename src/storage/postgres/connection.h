@@ -47,20 +47,22 @@ struct Row {
 class Params {
  public:
   Params& add(std::int64_t value);
+  Params& add(std::optional<std::int64_t> value);
   Params& add(std::string_view text);
   // One array: a column of a batch, for unnest.
   Params& add(std::span<const std::int64_t> values);
   Params& add(std::span<const std::optional<std::int64_t>> values);
   enum class As { text, bytes };
   Params& add(std::span<const std::string_view> values, As as = As::text);
-  // nullptr data: NULL.
+  // A view of nothing (no data, not even "") is NULL.
   Params& add_nullable(std::span<const std::string_view> values, As as = As::text);
+  Params& add_nullable(std::string_view value, As as = As::text);
 
   std::size_t size() const { return values_.size(); }
 
  private:
   friend class Connection;
-  std::vector<std::string> values_;
+  std::vector<std::optional<std::string>> values_;
   std::vector<Oid> types_;
 };
 

@@ -8,7 +8,9 @@
 #include "base/later.h"
 #include "storage/postgres/batch.h"
 #include "storage/postgres/connection.h"
+#include "storage/postgres/row_columns.h"
 #include "storage/postgres/statements.h"
+#include "storage/sql/lane.h"
 #include "storage/sql/server_error.h"
 #include "task/task_id.h"
 
@@ -69,42 +71,60 @@ std::vector<T> by_id(std::span<const T> batch) {
   return sorted;
 }
 
-// In the order of `kWritten` in statements.cpp.
-void add_record_columns(Params& params, std::span<const TaskRecord> rows) {
+// What people wrote, or programs said, may be anything; here it becomes what a text may hold. Lives as long as the
+// views that it gives.
+class Cleaned {
+ public:
+  std::string_view operator()(std::string_view text) {
+    if (text.empty()) return {};
+    const bool fine = base::invalid_utf8(text) == std::string_view::npos && text.find('\0') == std::string_view::npos;
+    return fine ? text : texts_.emplace_back(base::storable_utf8(text));
+  }
+
+ private:
+  std::deque<std::string> texts_;
+};
+
+// The columns that a task and its history share.
+RowColumns<TaskRecord> record_columns(Params& params, std::span<const TaskRecord> rows) {
   using R = TaskRecord;
+  Cleaned clean;
   std::deque<std::string> tags;
-  Batch<R>{params, rows}
-      .numbers([](const R& r) { return number(r.info.id); })
-      .texts([](const R& r) { return std::string_view{r.info.space}; })
-      .texts([](const R& r) { return std::string_view{r.info.key}; })
-      .texts([](const R& r) { return std::string_view{r.info.handler}; })
-      .numbers([](const R& r) { return r.info.version; })
-      .texts([](const R& r) { return to_string(r.info.stage); })
-      .maybe_texts([](const R& r) { return r.info.outcome ? to_string(*r.info.outcome) : std::string_view{}; })
-      .numbers([](const R& r) { return to_ms(r.info.next_at); })
-      .numbers([](const R& r) { return r.info.attempts; })
-      .numbers([](const R& r) { return r.callback_attempts; })
-      .numbers([](const R& r) { return r.info.crashes; })
-      .numbers([](const R& r) { return r.info.deliveries; })
-      .numbers([](const R& r) { return r.info.generation; })
-      .numbers([](const R& r) { return r.payload_version; })
-      .numbers([](const R& r) { return r.rules.max_attempts; })
-      .numbers([](const R& r) { return to_ms(r.info.created_at); })
-      .numbers([](const R& r) { return r.rules.max_duration.count(); })
-      .maybe_numbers([](const R& r) { return ms(r.rules.deadline); })
-      .maybe_numbers([](const R& r) { return ms(r.info.first_failed_at); })
-      .maybe_numbers([](const R& r) { return ms(r.info.last_failed_at); })
-      .maybe_texts([](const R& r) { return or_null(r.rules.backoff); })
-      .maybe_texts([](const R& r) { return or_null(r.info.business_type); })
-      .maybe_texts([](const R& r) { return or_null(r.info.business_id); })
-      .free_texts([&](const R& r) {
-        return r.info.tags.empty() ? std::string_view{} : std::string_view{tags.emplace_back(tags_text(r.info.tags))};
-      })
-      .free_texts([](const R& r) { return or_null(r.info.traceparent); })
-      .free_texts([](const R& r) { return or_null(r.info.progress); })
-      .free_texts([](const R& r) { return or_null(r.info.last_error); })
-      .bytes([](const R& r) { return std::string_view{r.payload}; })
-      .bytes([](const R& r) { return or_null(r.result); });
+  RowColumns<R> columns{params, rows};
+  columns.numbers("id", [](const R& r) { return number(r.info.id); })
+      .texts("namespace", [](const R& r) { return std::string_view{r.info.space}; })
+      .texts("task_key", [](const R& r) { return std::string_view{r.info.key}; })
+      .texts("method_name", [](const R& r) { return std::string_view{r.info.handler}; })
+      .numbers("version", [](const R& r) { return r.info.version; })
+      .texts("stage", [](const R& r) { return to_string(r.info.stage); })
+      .texts("outcome", [](const R& r) { return r.info.outcome ? to_string(*r.info.outcome) : std::string_view{}; })
+      .numbers("next_retry_time", [](const R& r) { return to_ms(r.info.next_at); })
+      .numbers("attempt_count", [](const R& r) { return r.info.attempts; })
+      .numbers("callback_count", [](const R& r) { return r.callback_attempts; })
+      .numbers("crash_count", [](const R& r) { return r.info.crashes; })
+      .numbers("delivery_count", [](const R& r) { return r.info.deliveries; })
+      .numbers("generation", [](const R& r) { return r.info.generation; })
+      .numbers("payload_version", [](const R& r) { return r.payload_version; })
+      .numbers("max_attempts", [](const R& r) { return r.rules.max_attempts; })
+      .numbers("created_at", [](const R& r) { return to_ms(r.info.created_at); })
+      .numbers("max_retry_duration", [](const R& r) { return r.rules.max_duration.count(); })
+      .numbers("deadline", [](const R& r) { return ms(r.rules.deadline); })
+      .numbers("first_failed_at", [](const R& r) { return ms(r.info.first_failed_at); })
+      .numbers("last_error_time", [](const R& r) { return ms(r.info.last_failed_at); })
+      .texts("backoff_strategy", [](const R& r) { return or_null(r.rules.backoff); })
+      .texts("business_type", [](const R& r) { return or_null(r.info.business_type); })
+      .texts("business_id", [](const R& r) { return or_null(r.info.business_id); })
+      .texts("tags",
+             [&](const R& r) {
+               if (r.info.tags.empty()) return std::string_view{};
+               return clean(tags.emplace_back(tags_text(r.info.tags)));
+             })
+      .texts("traceparent", [&](const R& r) { return clean(r.info.traceparent); })
+      .texts("progress", [&](const R& r) { return clean(r.info.progress); })
+      .texts("last_error_msg", [&](const R& r) { return clean(r.info.last_error); })
+      .bytes("params_json", [](const R& r) { return std::string_view{r.payload}; })
+      .bytes("result_json", [](const R& r) { return or_null(r.result); });
+  return columns;
 }
 
 template <class T>
@@ -190,17 +210,22 @@ void PostgresSession::roll_back() noexcept {
 std::vector<TaskId> PostgresSession::insert(const std::string& table, const std::string& history,
                                             std::span<const TaskRecord> rows) {
   const std::vector<TaskRecord> sorted = by_key(rows);
+  using R = TaskRecord;
   Params params;
-  add_record_columns(params, sorted);
-  Batch<TaskRecord>{params, sorted}
-      .texts([](const TaskRecord& r) { return to_string(r.info.state); })
-      .numbers([](const TaskRecord& r) { return task::shard_of(r.info.id); })
-      .numbers([](const TaskRecord& r) { return to_ms(r.lease_until); })
-      .free_texts([](const TaskRecord& r) { return or_null(r.locked_by); })
-      .maybe_numbers([](const TaskRecord& r) {
-        return r.locked_by.empty() ? std::nullopt : std::optional{to_ms(r.info.created_at)};
-      });
-  return ids_in(db_.run(statements::insert(table, history), params));
+  Cleaned clean;
+  auto columns = record_columns(params, sorted);
+  columns.texts("status", [](const R& r) { return to_string(r.info.state); })
+      .numbers("shard", [](const R& r) { return static_cast<std::int64_t>(task::shard_of(r.info.id)); })
+      .numbers("lane", [](const R& r) { return sql::lane_of(r.info.space, task::shard_of(r.info.id)); })
+      .numbers("lease_until", [](const R& r) { return to_ms(r.lease_until); })
+      .texts("locked_by", [&](const R& r) { return clean(r.locked_by); })
+      .numbers("locked_at",
+               [](const R& r) -> std::optional<std::int64_t> {
+                 if (r.locked_by.empty()) return std::nullopt;
+                 return to_ms(r.info.created_at);
+               })
+      .numbers("updated_at", [](const R& r) { return to_ms(r.info.created_at); });
+  return ids_in(db_.run(statements::insert(table, columns.insert_list(), history), params));
 }
 
 std::vector<LiveKey> PostgresSession::live_keys(const std::string& table, std::span<const TaskRecord> keys) {
@@ -315,15 +340,15 @@ void PostgresSession::remove(const std::string& table, std::span<const TaskId> i
 
 void PostgresSession::insert_history(const std::string& history, std::span<const TaskRecord> rows) {
   Params params;
-  add_record_columns(params, rows);
-  Batch<TaskRecord>{params, rows}.maybe_numbers([](const TaskRecord& r) { return ms(r.info.finished_at); });
-  db_.run(statements::insert_history(history), params);
+  auto columns = record_columns(params, rows);
+  columns.numbers("finished_at", [](const TaskRecord& r) { return ms(r.info.finished_at); });
+  db_.run(statements::insert(history, columns.insert_list(), {}), params);
 }
 
 std::vector<DueRow> PostgresSession::due(const std::string& table, const DueQuery& query) {
   Params params;
   Batch<ShardCursor>{params, query.from}
-      .numbers([](const ShardCursor& from) { return from.shard; })
+      .numbers([&](const ShardCursor& from) { return sql::lane_of(query.space, from.shard); })
       .numbers([](const ShardCursor& from) { return to_ms(from.next_at); })
       .numbers([](const ShardCursor& from) { return number(from.id); });
   params.add(query.space).add(to_ms(query.until)).add(to_ms(query.now)).add(limit(query.limit));
@@ -331,7 +356,7 @@ std::vector<DueRow> PostgresSession::due(const std::string& table, const DueQuer
   std::vector<DueRow> due;
   due.reserve(static_cast<std::size_t>(rows.size()));
   for (int i = 0; i < rows.size(); ++i) {
-    due.push_back({ShardId{static_cast<std::uint16_t>(rows.integer(i, 0))},
+    due.push_back({sql::shard_in(static_cast<std::int32_t>(rows.integer(i, 0))),
                    {TaskId{rows.integer(i, 1)}, rows.integer(i, 2)},
                    from_ms(rows.integer(i, 3)),
                    std::string{rows.text(i, 4)}});

@@ -15,9 +15,8 @@ std::string create_tasks(const std::string& table);
 std::string create_history(const std::string& table);
 std::string create_meta();
 
-// $1… one array for each of the columns that are stored; `history` empty: not looked at.
-std::string insert(const std::string& table, const std::string& history);
-std::string insert_history(const std::string& table);
+// `list` is RowColumns::insert_list(); left out is what is in `history` (empty: not looked at).
+std::string insert(const std::string& table, const std::string& list, const std::string& history);
 std::string live_keys(const std::string& table);     // $1 namespaces $2 keys
 std::string update_rules(const std::string& table);  // $1 ids $2 attempts $3 durations $4 deadlines $5 backoffs
 
@@ -34,7 +33,7 @@ std::string update(const std::string& table);  // one array a column that may ch
 std::string remove(const std::string& table);  // $1 ids
 
 std::string due(
-    const std::string& table);  // $1 shards $2 after times $3 after ids $4 namespace $5 until $6 now $7 limit
+    const std::string& table);  // $1 lanes $2 after times $3 after ids $4 namespace $5 until $6 now $7 limit
 std::string find(const std::string& table, bool history);  // $1 ids
 
 // " WHERE …" with the conditions of a list or a count; their values are added to `params`.

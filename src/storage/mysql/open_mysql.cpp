@@ -1,0 +1,46 @@
+#include "storage/mysql/open_mysql.h"
+
+#include "storage/mysql/address.h"
+#include "storage/server_address.h"
+#include "storage/sql/url_options.h"
+
+namespace easyretry::storage {
+namespace {
+
+Tls parse_tls(std::string_view value, std::string_view url) {
+  if (value == "off") return Tls::off;
+  if (value == "on") return Tls::on;
+  if (value == "verify-ca") return Tls::verify_ca;
+  if (value == "verify-full") return Tls::verify_full;
+  refuse_word("value of ssl", value, url, {"off", "on", "verify-ca", "verify-full"});
+}
+
+MysqlAddress address_of(ServerAddress server) {
+  MysqlAddress address;
+  address.host = std::move(server.host);
+  if (server.port != 0) address.port = server.port;
+  address.user = std::move(server.user);
+  address.password = std::move(server.password);
+  address.database = std::move(server.database);
+  return address;
+}
+
+}  // namespace
+
+std::unique_ptr<Store> open_mysql(const StoreUrl& address, std::string_view url) {
+  sql::ServerOptions options{.kind = "mysql", .url = without_password(url), .connect = {}};
+  MysqlAddress server = address_of(parse_server_address(address, url));
+  for (const auto& [name, value] : address.options) {
+    if (name == "ssl") {
+      server.tls = parse_tls(value, url);
+    } else if (name == "ssl_ca") {
+      server.ca = value;
+    } else if (!set_server_option(options, {url, name, value})) {
+      refuse_word("option", name, url, {"ssl", "ssl_ca", "history", "keep_months", "shards", "connections"});
+    }
+  }
+  options.connect = [server] { return connect_mysql(server); };
+  return sql::open_server_store(std::move(options));
+}
+
+}  // namespace easyretry::storage

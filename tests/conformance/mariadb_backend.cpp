@@ -1,0 +1,23 @@
+#include "conformance/server_fixture.h"
+#include "storage/mysql/address.h"
+
+namespace easyretry::test {
+namespace {
+
+std::unique_ptr<storage::sql::Session> connect(const std::string& database) {
+  return storage::connect_mysql({.port = shared_server_port(ServerKind::mariadb),
+                                 .user = "easyretry",
+                                 .password = "secret",
+                                 .database = database});
+}
+
+StoreBackend mariadb_backend() {
+  return server_backend("v10", ServerKind::mariadb, connect);
+}
+
+INSTANTIATE_TEST_SUITE_P(Mariadb, StoreConformance, ::testing::Values(mariadb_backend()), backend_name);
+INSTANTIATE_TEST_SUITE_P(Mariadb, DurableStore, ::testing::Values(mariadb_backend()), backend_name);
+INSTANTIATE_TEST_SUITE_P(Mariadb, StoreModel, ::testing::Values(mariadb_backend()), backend_name);
+
+}  // namespace
+}  // namespace easyretry::test
