@@ -108,4 +108,8 @@ std::string shared_server_url(ServerKind kind) {
   return server_url(kind, shared_server_port(kind));
 }
 
+std::filesystem::path shared_server_ca(ServerKind kind) {
+  return std::filesystem::path{EASYRETRY_SHARED_SERVERS} / name_of(kind) / "tls/ca.crt";
+}
+
 }  // namespace easyretry::test

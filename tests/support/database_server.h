@@ -40,5 +40,6 @@ class DatabaseServer {
 // ctest starts it for tests with the fixture; in a program that is run by hand, the first call does.
 int shared_server_port(ServerKind kind);
 std::string shared_server_url(ServerKind kind);
+std::filesystem::path shared_server_ca(ServerKind kind);
 
 }  // namespace easyretry::test

@@ -28,13 +28,23 @@ void set_flag(MYSQL* handle, mysql_option option, bool value) {
 
 void set_tls(MYSQL* handle, const MysqlAddress& address) {
   if (address.tls == Tls::off) return;
+  if (address.tls == Tls::verify_ca && address.ca.empty()) {  // the library would then verify nothing
+    throw sql::ServerError(sql::Trouble::refused, "ssl=verify-ca needs the authority's certificate: ca=<file>");
+  }
   set_flag(handle, MYSQL_OPT_SSL_ENFORCE, true);
   if (address.tls == Tls::on) return;
   set_flag(handle, MYSQL_OPT_SSL_VERIFY_SERVER_CERT, address.tls == Tls::verify_full);
   if (!address.ca.empty()) mysql_optionsv(handle, MYSQL_OPT_SSL_CA, address.ca.c_str());
 }
 
+// Otherwise the library takes "localhost" for a socket of its own choice.
+void set_protocol(MYSQL* handle, const MysqlAddress& address) {
+  const unsigned protocol = address.socket.empty() ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET;
+  mysql_optionsv(handle, MYSQL_OPT_PROTOCOL, &protocol);
+}
+
 void set_options(MYSQL* handle, const MysqlAddress& address) {
+  set_protocol(handle, address);
   set_seconds(handle, MYSQL_OPT_CONNECT_TIMEOUT, address.connect_timeout);
   set_seconds(handle, MYSQL_OPT_READ_TIMEOUT, address.read_timeout);
   set_seconds(handle, MYSQL_OPT_WRITE_TIMEOUT, address.write_timeout);

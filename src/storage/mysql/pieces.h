@@ -8,7 +8,7 @@
 
 namespace easyretry::storage::mysql {
 
-// More do not make a statement cheaper by the row; MariaDB makes a list of 1,000 a temporary table to join with.
+// More do not make a statement cheaper by the row.
 inline constexpr std::size_t kMostRows = 500;
 // A round trip of 4 MiB costs no more by the byte than a longer one, and less memory.
 inline constexpr std::size_t kMostBytes = std::size_t{4} << 20;

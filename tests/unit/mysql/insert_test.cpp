@@ -84,6 +84,15 @@ TEST_F(MysqlTest, ARowThatIsThereWithIdAndKeyIsNotTakenForOurs) {
   EXPECT_EQ(live_count(), 2);
 }
 
+TEST_F(MysqlTest, AnIdOfATaskThatHasEndedIsLeftOut) {
+  const TaskRecord running = claimed(a_task());
+  finish(settlement_of(ticket_of(running), Settlement::Kind::finish));
+  TaskRecord second = row(a_task());
+  second.info.id = running.info.id;
+  const std::vector<TaskRecord> batch{second, row(a_task())};
+  EXPECT_THAT(in_transaction([&] { return session->insert(kTable, kHistory, batch); }), ElementsAre(batch[1].info.id));
+}
+
 TEST_F(MysqlTest, KeysAreComparedByteByByte) {
   std::vector<TaskRecord> batch;
   for (const char* key : {"a", "A", "a ", "\xC3\xA4", "a\xCC\x88", "\xff", "ss", "\xC3\x9F"}) {

@@ -1,0 +1,212 @@
+// Servers of their own, to be killed or cut off, and TLS.
+
+#include <pwd.h>
+#include <unistd.h>
+
+#include "storage/mysql/connection.h"
+#include "storage/mysql/set_up.h"
+#include "support/cutting_proxy.h"
+#include "unit/mysql/support.h"
+
+namespace easyretry::storage::mysql {
+namespace {
+
+using test::CuttingProxy;
+using test::DatabaseServer;
+using test::ServerKind;
+
+TEST(MysqlServer, AKilledServerIsGoneAndWhatWasCommittedIsThereAfterARestart) {
+  DatabaseServer server{ServerKind::mariadb};
+  const auto session = connect_mysql(address_at(server.port()));
+  EXPECT_EQ(session->durability(), "the server's machine losing power");
+  session->create_tasks(kTable);
+  const TaskRecord kept = task::new_record(a_task(), TaskId{1}, kMarch);
+  const TaskRecord lost = task::new_record(a_task(), TaskId{2}, kMarch);
+  session->begin(sql::Promise::kept);
+  session->insert(kTable, {}, {&kept, 1});
+  session->commit();
+  session->begin(sql::Promise::kept);
+  session->insert(kTable, {}, {&lost, 1});
+  server.kill();
+  EXPECT_EQ(trouble([&] { session->commit(); }).first, Trouble::gone);
+  EXPECT_TRUE(session->broken());
+  session->roll_back();
+  EXPECT_EQ(trouble([&] { session->now(); }).first, Trouble::gone);
+  server.start();
+  const auto again = connect_mysql(address_at(server.port()));
+  EXPECT_EQ(again->count({TaskQuery{}, kTable, false}), 1);
+}
+
+// Through its socket, where the user who made it may do everything.
+MysqlAddress administrator_of(const DatabaseServer& server) {
+  MysqlAddress one = address_at(0);
+  one.socket = server.ca_certificate().parent_path().parent_path() / "data/mariadb.sock";
+  one.user = ::getpwuid(::geteuid())->pw_name;
+  one.password.clear();
+  return one;
+}
+
+TEST(MysqlServer, AReplicaIsRefusedAndASessionThatLearnsOfItLaterSaysSo) {
+  DatabaseServer server{ServerKind::mariadb};
+  const auto session = connect_mysql(address_at(server.port()));
+  Connection administrator{administrator_of(server)};
+  administrator.run("SET GLOBAL read_only = 1");
+  const auto at_once = trouble([&] { connect_mysql(address_at(server.port())); });
+  const auto later = trouble([&] { session->begin(sql::Promise::kept); });
+  for (const auto& [what, why] : {at_once, later}) {
+    EXPECT_EQ(what, Trouble::overloaded);
+    EXPECT_THAT(why, HasSubstr("read-only"));
+    EXPECT_THAT(why, HasSubstr("connect to the primary"));
+  }
+  session->roll_back();
+  administrator.run("SET GLOBAL read_only = 0");
+  session->begin(sql::Promise::kept);
+  session->commit();
+}
+
+TEST(MysqlServer, DurabilityIsToldAsTheSettingsAre) {
+  DatabaseServer server{ServerKind::mariadb};
+  Connection administrator{administrator_of(server)};
+  const auto with = [&](const std::string& flush) {
+    administrator.run("SET GLOBAL innodb_flush_log_at_trx_commit = " + flush);
+    return durability(administrator);
+  };
+  EXPECT_EQ(with("1"), "the server's machine losing power");
+  EXPECT_EQ(with("2"),
+            "the server process failing; innodb_flush_log_at_trx_commit=2, so a power cut may take the last second");
+  EXPECT_THAT(with("0"), HasSubstr("nothing for sure; innodb_flush_log_at_trx_commit=0"));
+}
+
+TEST(MysqlServer, WithoutRightsToTheTablesItIsRefusedWithTheGrantToMake) {
+  DatabaseServer server{ServerKind::mariadb};
+  Connection administrator{administrator_of(server)};
+  administrator.run("CREATE USER reader@'%' IDENTIFIED BY 'secret'; GRANT SELECT ON easyretry.* TO reader@'%'");
+  MysqlAddress reader = address_at(server.port());
+  reader.user = "reader";
+  const auto session = connect_mysql(reader);
+  const auto [what, why] = trouble([&] { session->create_tasks(kTable); });
+  EXPECT_EQ(what, Trouble::refused);
+  EXPECT_THAT(why, HasSubstr("GRANT SELECT, INSERT, UPDATE, DELETE, CREATE"));
+}
+
+TEST(MysqlServer, AnOldOneIsRefusedByItsName) {
+  check_version(true, 100600);
+  check_version(false, 80011);
+  EXPECT_EQ(
+      trouble([] { check_version(true, 100521); }),
+      (std::pair{Trouble::refused, std::string{"the server is MariaDB 10.5.21; it takes MariaDB 10.6.0 or newer"}}));
+  EXPECT_THAT(trouble([] { check_version(false, 50744); }).second, HasSubstr("MySQL 5.7.44; it takes MySQL 8.0.11"));
+}
+
+class MysqlNetwork : public MysqlTest {
+ protected:
+  std::unique_ptr<sql::Session> through_proxy(MysqlAddress address) {
+    address.port = proxy.port();
+    return connect_mysql(address);
+  }
+  CuttingProxy proxy{address().port};
+};
+
+TEST_F(MysqlNetwork, ACutConnectionIsGoneInTheMiddleOfAStatement) {
+  const auto mine = through_proxy(address());
+  const TaskRecord record = row(a_task());
+  mine->begin(sql::Promise::kept);
+  proxy.lose_reply_to("INSERT INTO retry_task");
+  EXPECT_EQ(trouble([&] { mine->insert(kTable, {}, {&record, 1}); }).first, Trouble::gone);
+  EXPECT_TRUE(mine->broken());
+  EXPECT_THAT(live(record.info.id), IsEmpty());
+}
+
+TEST_F(MysqlNetwork, ALostReplyToACommitLeavesItOpenAndIsSaidAsGone) {
+  const auto mine = through_proxy(address());
+  const TaskRecord record = row(a_task());
+  mine->begin(sql::Promise::kept);
+  mine->insert(kTable, {}, {&record, 1});
+  proxy.lose_reply_to("COMMIT");
+  EXPECT_EQ(trouble([&] { mine->commit(); }).first, Trouble::gone);
+  EXPECT_TRUE(mine->broken());
+  EXPECT_EQ(live(record.info.id).size(), 1U);
+}
+
+TEST_F(MysqlNetwork, AServerThatDoesNotAnswerIsGoneAfterTheTimeout) {
+  MysqlAddress hasty = address();
+  hasty.connect_timeout = hasty.read_timeout = 1s;
+  const auto mine = through_proxy(hasty);
+  proxy.freeze();
+  EXPECT_EQ(trouble([&] { mine->now(); }).first, Trouble::gone);
+  EXPECT_EQ(trouble([&] { through_proxy(hasty); }).first, Trouble::gone);
+  proxy.thaw();
+  EXPECT_GT(through_proxy(hasty)->now(), kMarch);
+}
+
+TEST_F(MysqlNetwork, AConnectionThatIsKilledIsGone) {
+  const auto mine = connect();
+  session.reset();
+  by_hand("KILL " + by_hand("SELECT id FROM information_schema.processlist WHERE db = DATABASE() AND "
+                            "id <> CONNECTION_ID()"));
+  EXPECT_EQ(trouble([&] { mine->now(); }).first, Trouble::gone);
+  EXPECT_TRUE(mine->broken());
+}
+
+// The same machine, by a name that its certificate does not have.
+constexpr const char* kAnotherName = "127.1";
+
+class MysqlTls : public MysqlNetwork {
+ protected:
+  // A server with a certificate for 127.0.0.1 and localhost.
+  MysqlAddress tls(Tls how, const std::string& host = "127.0.0.1") const {
+    MysqlAddress one = address();
+    one.host = host;
+    one.tls = how;
+    one.ca = test::shared_server_ca(ServerKind::mariadb);
+    return one;
+  }
+  static std::string cipher(const MysqlAddress& address) {
+    return Connection{address}.ask(
+        "SELECT variable_value FROM information_schema.session_status "
+        "WHERE variable_name = 'Ssl_cipher'");
+  }
+};
+
+TEST_F(MysqlTls, IsUsedExactlyWhenAskedFor) {
+  EXPECT_EQ(cipher(tls(Tls::off)), "");
+  for (const Tls how : {Tls::on, Tls::verify_ca, Tls::verify_full}) EXPECT_NE(cipher(tls(how)), "");
+}
+
+TEST_F(MysqlTls, AnotherNameIsBelievedByAllButVerifyFull) {
+  EXPECT_NE(cipher(tls(Tls::verify_full, "localhost")), "");
+  EXPECT_NE(cipher(tls(Tls::on, kAnotherName)), "");
+  EXPECT_NE(cipher(tls(Tls::verify_ca, kAnotherName)), "");
+  EXPECT_EQ(trouble([&] { connect_mysql(tls(Tls::verify_full, kAnotherName)); }).first, Trouble::refused);
+}
+
+TEST_F(MysqlTls, AnotherAuthorityIsBelievedOnlyByTheModeThatVerifiesNothing) {
+  const DatabaseServer other{ServerKind::mariadb};
+  for (const Tls how : {Tls::on, Tls::verify_ca, Tls::verify_full}) {
+    MysqlAddress one = tls(how);
+    one.ca = other.ca_certificate();
+    if (how == Tls::on) {
+      EXPECT_NE(cipher(one), "");
+    } else {
+      EXPECT_EQ(trouble([&] { connect_mysql(one); }).first, Trouble::refused);
+    }
+  }
+}
+
+TEST_F(MysqlTls, WithoutACertificateToVerifyByNothingIsBelieved) {
+  for (const Tls how : {Tls::verify_ca, Tls::verify_full}) {
+    MysqlAddress one = tls(how);
+    one.ca.clear();
+    EXPECT_EQ(trouble([&] { connect_mysql(one); }).first, Trouble::refused);
+  }
+}
+
+TEST_F(MysqlTls, ACutIsGoneAndDoesNotEndTheProcess) {
+  const auto mine = through_proxy(tls(Tls::verify_full));
+  proxy.cut_all();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(trouble([&] { mine->now(); }).first, Trouble::gone);
+  EXPECT_TRUE(mine->broken());
+}
+
+}  // namespace
+}  // namespace easyretry::storage::mysql
