@@ -34,6 +34,7 @@ class Connection {
   explicit Connection(const MysqlAddress& address);
 
   bool broken() const { return broken_; }
+  bool in_transaction() const { return (handle_->server_status & SERVER_STATUS_IN_TRANS) != 0; }
   bool is_mariadb() const;
   unsigned long version() const;  // 101106 for 10.11.6
 

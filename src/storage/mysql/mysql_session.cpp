@@ -74,6 +74,10 @@ TimePoint MysqlSession::now() {
   return time_of(connection_.ask(kServerTime));
 }
 
+bool MysqlSession::in_transaction() {
+  return connection_.in_transaction();
+}
+
 std::vector<TaskId> MysqlSession::insert(const std::string& table, const std::string& history,
                                          std::span<const TaskRecord> rows) {
   return mysql::insert(connection_, table, history, rows);

@@ -19,6 +19,8 @@ class MysqlSession final : public sql::Session {
   void commit() override;
   void roll_back() noexcept override;
   TimePoint now() override;
+  bool in_transaction() override;
+  void run(const std::string& statement) override { connection_.run(statement); }
 
   std::vector<TaskId> insert(const std::string& table, const std::string& history,
                              std::span<const TaskRecord> rows) override;

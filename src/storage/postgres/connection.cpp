@@ -137,7 +137,6 @@ Rows Connection::run(const std::string& sql) {
 }
 
 Rows Connection::run(const std::string& sql, const Params& params) {
-  const std::string& name = prepared(sql, params);
   const auto count = static_cast<int>(params.size());
   std::vector<const char*> values;
   std::vector<int> lengths;
@@ -146,6 +145,11 @@ Rows Connection::run(const std::string& sql, const Params& params) {
     values.push_back(value ? value->data() : nullptr);
     lengths.push_back(value ? static_cast<int>(value->size()) : 0);
   }
+  if (handle_.get_deleter().theirs) {
+    return checked(PQexecParams(handle_.get(), sql.c_str(), count, params.types_.data(), values.data(), lengths.data(),
+                                binary.data(), 1));
+  }
+  const std::string& name = prepared(sql, params);
   return checked(PQexecPrepared(handle_.get(), name.c_str(), count, values.data(), lengths.data(), binary.data(), 1));
 }
 

@@ -69,12 +69,15 @@ class Params {
 class Connection {
  public:
   explicit Connection(const std::string& settings);  // key='value' …
+  // Somebody else's, who closes it. Nothing is prepared on it, and no setting changed.
+  explicit Connection(PGconn* theirs) : handle_(theirs, Finish{true}) {}
   Connection(Connection&&) = default;
 
   bool broken() const { return PQstatus(handle_.get()) != CONNECTION_OK; }
+  bool in_transaction() const { return PQtransactionStatus(handle_.get()) == PQTRANS_INTRANS; }
   // One statement or several, as text: rows come back as text too.
   Rows run(const std::string& sql);
-  // Prepared on its first use.
+  // Prepared on its first use, if the connection is ours.
   Rows run(const std::string& sql, const Params& params);
 
  private:
@@ -82,7 +85,12 @@ class Connection {
   Rows checked(PGresult* result);
 
   struct Finish {
-    void operator()(PGconn* connection) const { PQfinish(connection); }
+    Finish() : theirs(false) {}
+    explicit Finish(bool borrowed) : theirs(borrowed) {}
+    bool theirs;
+    void operator()(PGconn* connection) const {
+      if (!theirs) PQfinish(connection);
+    }
   };
   std::unique_ptr<PGconn, Finish> handle_;
   std::unordered_map<std::string, std::string> names_;  // of prepared statements, by text

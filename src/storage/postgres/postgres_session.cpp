@@ -138,12 +138,15 @@ Batch<T> with_tickets(Params& params, std::span<const T> batch) {
 class PostgresSession final : public sql::Session {
  public:
   explicit PostgresSession(const std::string& settings) : db_(settings) { db_.run(kSettings); }
+  explicit PostgresSession(PGconn* theirs) : db_(theirs) {}
 
   bool broken() const override { return db_.broken(); }
   TimePoint begin(Promise promise) override;
   void commit() override;
   void roll_back() noexcept override;
   TimePoint now() override { return time_in(db_.run(kNow)); }
+  bool in_transaction() override { return db_.in_transaction(); }
+  void run(const std::string& statement) override { db_.run(statement); }
 
   std::vector<TaskId> insert(const std::string& table, const std::string& history,
                              std::span<const TaskRecord> rows) override;
@@ -428,6 +431,10 @@ std::string PostgresSession::durability() {
 
 std::unique_ptr<sql::Session> connect(const std::string& settings) {
   return std::make_unique<PostgresSession>(settings);
+}
+
+std::unique_ptr<sql::Session> join(PGconn* theirs) {
+  return std::make_unique<PostgresSession>(theirs);
 }
 
 }  // namespace easyretry::storage::postgres

@@ -13,6 +13,7 @@
 #include "storage/insert_checks.h"
 #include "storage/sql/distinct.h"
 #include "storage/sql/inserts.h"
+#include "storage/sql/joined_transaction.h"
 #include "storage/sql/tables.h"
 #include "storage/sql/transactions.h"
 #include "task/task_id.h"
@@ -40,6 +41,11 @@ void validate(const ServerOptions& options) {
   }
 }
 
+std::string new_identity() {
+  base::Random random{base::random_seed()};
+  return std::to_string(random.next()) + std::to_string(random.next());
+}
+
 // Alone, the others may work.
 bool concerns_one(const Error& error) {
   return error.code == Errc::already_exists || error.code == Errc::invalid_argument;
@@ -62,6 +68,7 @@ class ServerStore final : public Store {
 
   StoreInfo info() const override { return info_; }
   Result<InsertReply> insert(std::span<const NewTask> tasks) override;
+  Result<InsertReply> insert_within(const Transaction& transaction, std::span<const NewTask> tasks) override;
   Result<LoadReply> load(const LoadQuery& query) override;
   Result<ClaimReply> claim(const ClaimRequest& request) override;
   Result<Applied> settle(std::span<const Settlement> settlements) override;
@@ -97,6 +104,7 @@ class ServerStore final : public Store {
     return read_with(queries_, verb, std::move(body));
   }
 
+  InsertReply insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now);
   void insert_group(GroupCommit::Group group);
   Result<InsertReply> insert_now(std::span<const NewTask* const> tasks);
   std::vector<TaskId> settle_part(Session& session, std::span<const Settlement> part, TimePoint now);
@@ -114,6 +122,7 @@ class ServerStore final : public Store {
   Transactions operating_;
   Inserts inserts_;
   StoreInfo info_;
+  std::string identity_;  // of the database: a connection that finds the same in it is to the same one
   GroupCommit group_;
 };
 
@@ -150,6 +159,7 @@ void ServerStore::check_meta() {
                           std::to_string(options_.total_shards) + "; set shards=" + shards}};
   }
   session->create_tasks(kTable);
+  identity_ = session->agree("identity", new_identity());
   info_ = {.url = options_.url, .total_shards = options_.total_shards, .durability = session->durability()};
 }
 
@@ -252,10 +262,34 @@ void ServerStore::insert_group(GroupCommit::Group group) {
 }
 
 Result<InsertReply> ServerStore::insert_now(std::span<const NewTask* const> tasks) {
-  return write(changing_, "insert", Promise::kept, [&](Session& session, TimePoint now) {
-    const std::string history = options_.history == History::none ? std::string{} : month(now);
-    return InsertReply{now, inserts_.insert(session, kTable, history, tasks, now)};
-  });
+  return write(changing_, "insert", Promise::kept,
+               [&](Session& session, TimePoint now) { return insert_into(session, tasks, now); });
+}
+
+InsertReply ServerStore::insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now) {
+  const std::string history = options_.history == History::none ? std::string{} : month(now);
+  return {now, inserts_.insert(session, kTable, history, tasks, now)};
+}
+
+Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, std::span<const NewTask> tasks) {
+  if (!options_.join || transaction.kind != options_.joins) return Store::insert_within(transaction, tasks);
+  if (auto error = refuse_batch(tasks, where("insert"))) return tl::make_unexpected(*std::move(error));
+  std::vector<const NewTask*> all;
+  for (const NewTask& task : tasks) all.push_back(&task);
+  try {
+    JoinedTransaction joined{options_.join(transaction.connection), identity_};
+    const TimePoint time = now(joined.session());
+    if (options_.history != History::none) tables_.ensure_history(history_table(time));
+    auto reply = insert_into(joined.session(), all, time);
+    joined.keep();
+    return reply;
+  } catch (const Refusal& refusal) {
+    Error error = refusal.error;
+    if (error.where.empty()) error.where = where("insert");
+    return tl::make_unexpected(std::move(error));
+  } catch (const ServerError& error) {
+    return tl::make_unexpected(to_error(error, where("insert"), Point::before_commit));
+  }
 }
 
 Result<LoadReply> ServerStore::load(const LoadQuery& query) {

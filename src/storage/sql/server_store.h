@@ -2,6 +2,7 @@
 // A store on a database server, whatever its kind: who talks to the server is a Session, what is said in which
 // transaction is here. Several processes may use one database; every change is a compare-and-set on (id, version).
 
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -22,6 +23,10 @@ struct ServerOptions {
   int total_shards = 64;
   std::size_t connections = 4;   // for claims, settlements and inserts
   const Clock* clock = nullptr;  // for tests: instead of the server's own
+
+  // Somebody else's connection as a session, for as long as it takes; empty: there is no such thing
+  Transaction::Kind joins{};
+  std::function<std::unique_ptr<Session>(void* connection)> join{};
 };
 
 // Connects, makes what tables are missing, and refuses a database that was made for other settings. Throws StoreError.

@@ -59,8 +59,10 @@ class Session {
   // Only a failure here leaves open whether the transaction came about, and only with Trouble::gone.
   virtual void commit() = 0;
   virtual void roll_back() noexcept = 0;
-  // Outside a transaction.
   virtual TimePoint now() = 0;
+  virtual bool in_transaction() = 0;
+  // A statement that all servers understand.
+  virtual void run(const std::string& statement) = 0;
 
   // --- Inside a transaction. Tables are named by the caller; rows are changed in ascending order of their ids. ---
 

@@ -17,6 +17,8 @@ struct EmptySession : Session {
   void commit() override {}
   void roll_back() noexcept override {}
   TimePoint now() override { return {}; }
+  bool in_transaction() override { return false; }
+  void run(const std::string&) override {}
   std::vector<TaskId> insert(const std::string&, const std::string&, std::span<const TaskRecord>) override {
     return {};
   }
