@@ -124,13 +124,11 @@ RowChanges hand_backs(const std::string& table, std::span<const Settlement* cons
 }
 
 RowChanges renewals(const std::string& table, std::span<const Renewal* const> renewals, TimePoint now) {
-  RowChanges changes = changes_of(table, {{"lease_until", kNumber}, {"progress", kHex}},
-                                  "t.lease_until = n.lease_until, t.updated_at = " + literal(now) +
-                                      ", t.progress = COALESCE(UNHEX(n.progress), t.progress)");
+  RowChanges changes =
+      changes_of(table, {{"lease_until", kNumber}, {"progress", kHex}},
+                 "t.lease_until = n.lease_until, t.updated_at = " + literal(now) + ", t.progress = UNHEX(n.progress)");
   for (const Renewal* r : renewals) {
-    JsonRow row{r->ticket.id};
-    row.time(base::later(now, r->lease));
-    changes.rows.push_back((r->progress ? row.bytes(*r->progress) : row.null()).done());
+    changes.rows.push_back(JsonRow{r->ticket.id}.time(base::later(now, r->lease)).bytes(r->progress.value()).done());
   }
   return changes;
 }

@@ -19,6 +19,7 @@ struct RowChanges {
 RowChanges retries(const std::string& table, std::span<const Settlement* const> settlements, TimePoint now);
 RowChanges advances(const std::string& table, std::span<const Settlement* const> settlements, TimePoint now);
 RowChanges hand_backs(const std::string& table, std::span<const Settlement* const> settlements, TimePoint now);
+// Each of them with progress.
 RowChanges renewals(const std::string& table, std::span<const Renewal* const> renewals, TimePoint now);
 RowChanges new_rules(const std::string& table, std::span<const Ticket> tickets,
                      std::span<const task::RetryRules> rules);

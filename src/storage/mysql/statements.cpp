@@ -79,6 +79,11 @@ std::string claim(const std::string& table, std::span<const TaskId> ids, std::st
          ", lease_until = " + literal(lease_until) + ", updated_at = " + literal(now) + " WHERE " + among(ids);
 }
 
+std::string extend(const std::string& table, std::span<const TaskId> ids, TimePoint now, TimePoint lease_until) {
+  return "UPDATE " + table + " FORCE INDEX (PRIMARY) SET lease_until = " + literal(lease_until) +
+         ", updated_at = " + literal(now) + " WHERE " + among(ids);
+}
+
 std::string finish_into(const std::string& table, const std::string& history, std::span<const TaskId> ids,
                         Outcome outcome, std::string_view error, TimePoint now) {
   const std::string noted =

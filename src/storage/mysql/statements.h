@@ -2,8 +2,9 @@
 // The statements of the verbs. Every one finds its rows by the primary key or the index it is forced to; nothing sorts.
 //
 // Winners are found by a SELECT … FOR UPDATE, which in READ COMMITTED locks the rows that match and no gaps, in
-// ascending order of their ids. What follows changes exactly those. Measured on MariaDB 10.11, 500 rows a statement, by
-// the row: the SELECT 3 µs, an UPDATE of a list of ids 5 (13 with next_retry_time), of a JSON_TABLE 22, one by one 45.
+// ascending order of their ids. What follows changes exactly those. Measured on MariaDB 10.11, 1,000 rows a statement,
+// by the row: the SELECT 3 µs, an UPDATE of a list of ids 5 (13 with next_retry_time), of a JSON_TABLE 22, one by
+// one 45.
 
 #include <span>
 #include <string>
@@ -29,6 +30,7 @@ std::string locked(const std::string& table, std::span<const TaskId> ids);
 // --- Changes of rows that are locked ---
 std::string claim(const std::string& table, std::span<const TaskId> ids, std::string_view owner, TimePoint now,
                   TimePoint lease_until);
+std::string extend(const std::string& table, std::span<const TaskId> ids, TimePoint now, TimePoint lease_until);
 std::string finish_into(const std::string& table, const std::string& history, std::span<const TaskId> ids,
                         Outcome outcome, std::string_view error, TimePoint now);
 std::string remove(const std::string& table, std::span<const TaskId> ids);

@@ -73,7 +73,8 @@ TEST_F(MysqlPlans, EveryChangeFindsItsRowsByThePrimaryKey) {
     const std::vector<TaskId> ids = ids_of(tickets);
     for (const std::string& sql :
          {claimable(kTable, tickets, kMarch), held(kTable, tickets), locked(kTable, ids), found(kTable, false, ids),
-          stored_keys(kTable, ids), mysql::claim(kTable, ids, "worker", kMarch, kMarch), remove(kTable, ids),
+          stored_keys(kTable, ids), mysql::claim(kTable, ids, "worker", kMarch, kMarch),
+          extend(kTable, ids, kMarch, kMarch), remove(kTable, ids),
           finish_into(kTable, kHistory, ids, Outcome::succeeded, "", kMarch)}) {
       expect_by("PRIMARY", sql);
     }
