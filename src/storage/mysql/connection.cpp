@@ -29,7 +29,7 @@ void set_flag(MYSQL* handle, mysql_option option, bool value) {
 void set_tls(MYSQL* handle, const MysqlAddress& address) {
   if (address.tls == Tls::off) return;
   if (address.tls == Tls::verify_ca && address.ca.empty()) {  // the library would then verify nothing
-    throw sql::ServerError(sql::Trouble::refused, "ssl=verify-ca needs the authority's certificate: ca=<file>");
+    throw sql::ServerError(sql::Trouble::refused, "ssl=verify-ca needs the authority's certificate: ssl_ca=<file>");
   }
   set_flag(handle, MYSQL_OPT_SSL_ENFORCE, true);
   if (address.tls == Tls::on) return;

@@ -40,7 +40,7 @@ std::string bytes_or_null(std::string_view value) {
 }
 
 std::string characters(std::string_view value) {
-  return "'" + escaped(repaired_utf8(value)) + "'";
+  return "'" + escaped(base::storable_utf8(value)) + "'";
 }
 
 std::string maybe_time(const std::optional<TimePoint>& time) {
@@ -51,16 +51,6 @@ std::string id_list(std::span<const TaskId> ids) {
   std::string list;
   for (const TaskId id : ids) list.append(list.empty() ? "(" : ",").append(literal(id));
   return list.append(")");
-}
-
-std::string repaired_utf8(std::string_view text) {
-  constexpr std::string_view kReplacement = "\xEF\xBF\xBD";
-  std::string repaired;
-  for (std::size_t wrong = 0; (wrong = base::invalid_utf8(text)) != std::string_view::npos;) {
-    repaired.append(text.substr(0, wrong)).append(kReplacement);
-    text.remove_prefix(wrong + 1);
-  }
-  return repaired.append(text);
 }
 
 }  // namespace easyretry::storage::mysql

@@ -32,6 +32,4 @@ inline std::string literal(TaskId id) {
   return std::to_string(number(id));
 }
 
-std::string repaired_utf8(std::string_view text);
-
 }  // namespace easyretry::storage::mysql

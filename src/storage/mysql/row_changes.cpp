@@ -23,7 +23,7 @@ class JsonRow {
   // Empty is null.
   JsonRow& error(std::string_view error) {
     if (error.empty()) return null();
-    return add(escaped(to_json(repaired_utf8(base::cut_utf8(error, kErrorBytes)))));
+    return add(escaped(to_json(base::storable_utf8(base::cut_utf8(error, kErrorBytes)))));
   }
   std::string done() { return std::move(text_.append("]")); }
 

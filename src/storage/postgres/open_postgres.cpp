@@ -59,7 +59,7 @@ std::unique_ptr<Store> open_postgres(const StoreUrl& address, std::string_view u
   if (!patience_given) add(settings, "connect_timeout", "5");
   options.connect = [settings] { return postgres::connect(settings); };
   options.joins = Transaction::Kind::postgres;
-  options.join = [](void* connection) { return postgres::join(static_cast<PGconn*>(connection)); };
+  options.join = [](void* connection) { return postgres::join(static_cast<pg_conn*>(connection)); };
   return sql::open_server_store(std::move(options));
 }
 

@@ -3,9 +3,9 @@
 #include <memory>
 #include <string>
 
-#include <libpq-fe.h>
-
 #include "storage/sql/session.h"
+
+struct pg_conn;  // libpq's PGconn
 
 namespace easyretry::storage::postgres {
 
@@ -13,6 +13,6 @@ namespace easyretry::storage::postgres {
 std::unique_ptr<sql::Session> connect(const std::string& settings);
 
 // On somebody else's connection, which stays theirs.
-std::unique_ptr<sql::Session> join(PGconn* theirs);
+std::unique_ptr<sql::Session> join(pg_conn* theirs);
 
 }  // namespace easyretry::storage::postgres
