@@ -105,6 +105,7 @@ class ServerStore final : public Store {
   }
 
   InsertReply insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now);
+  void answer_group(GroupCommit::Group group);
   void insert_group(GroupCommit::Group group);
   Result<InsertReply> insert_now(std::span<const NewTask* const> tasks);
   std::vector<TaskId> settle_part(Session& session, std::span<const Settlement> part, TimePoint now);
@@ -143,7 +144,7 @@ ServerStore::ServerStore(ServerOptions options)
       changing_(data_),
       operating_(queries_),
       inserts_(options_.kind, options_.total_shards),
-      group_({.commit = [this](GroupCommit::Group group) { insert_group(group); },
+      group_({.commit = [this](GroupCommit::Group group) { answer_group(group); },
               .between = [] {},
               .harden = [](GroupCommit::Group) {}}) {
   check_meta();
@@ -235,6 +236,17 @@ Result<InsertReply> ServerStore::insert(std::span<const NewTask> tasks) {
   Submission submission{tasks};
   group_.submit(submission);
   return std::move(submission.reply);
+}
+
+// Nobody may be left without an answer.
+void ServerStore::answer_group(GroupCommit::Group group) {
+  try {
+    insert_group(group);
+  } catch (const std::exception& error) {  // no memory, say; whether it came about is not known
+    for (GroupCommit::Entry* entry : group) {
+      static_cast<Submission&>(*entry).reply = fail(Errc::in_doubt, where("insert"), error.what());
+    }
+  }
 }
 
 // One transaction for all; where it fails for what one of them brought, each gets its own.
