@@ -2,8 +2,9 @@
 // The seam between the flow that all database servers share (server_store.h) and one kind of server: a connection with
 // the statements of the verbs. Batch-first: each is one round trip, or a few, for any number of rows.
 //
-// Used by one thread at a time. Everything throws ServerError. After one with Trouble::gone, or a failed roll_back, the
-// session is broken() and thrown away; after any other, roll_back() makes it usable again.
+// Used by one thread at a time. Everything throws ServerError, and nothing waits for ever: not for a lock, not for a
+// server that says nothing. After one with Trouble::gone or silent, or a failed roll_back, the session is broken() and
+// thrown away; after any other, roll_back() makes it usable again.
 
 #include <cstdint>
 #include <optional>
@@ -56,7 +57,7 @@ class Session {
 
   // Read committed. Gives the server's time.
   virtual TimePoint begin(Promise promise) = 0;
-  // Only a failure here leaves open whether the transaction came about, and only with Trouble::gone.
+  // Only a failure here leaves open whether the transaction came about, and only with Trouble::gone or silent.
   virtual void commit() = 0;
   virtual void roll_back() noexcept = 0;
   // Outside a transaction.
