@@ -272,7 +272,9 @@ Result<LoadReply> ServerStore::load(const LoadQuery& query) {
 
 Result<ClaimReply> ServerStore::claim(const ClaimRequest& request) {
   if (request.tickets.empty()) return read("claim", [&](Session& session) { return ClaimReply{now(session), {}}; });
-  return write(changing_, "claim", Promise::unneeded, [&](Session& session, TimePoint now) {
+  // Kept, although a claim could be made again: whoever made it outlives a crash of the server, and what the server has
+  // forgotten would be given to a second one under the same version while the first one runs it.
+  return write(changing_, "claim", Promise::kept, [&](Session& session, TimePoint now) {
     ClaimReply reply{now, {}};
     for_distinct(
         request.tickets, [](const Ticket& ticket) { return ticket.id; },
@@ -314,7 +316,7 @@ std::vector<TaskId> ServerStore::settle_part(Session& session, std::span<const S
 
 Result<Applied> ServerStore::renew(std::span<const Renewal> renewals) {
   return apply<Renewal>(
-      controlling_, "renew", Promise::unneeded, renewals, [](const Renewal& renewal) { return renewal.ticket.id; },
+      controlling_, "renew", Promise::kept, renewals, [](const Renewal& renewal) { return renewal.ticket.id; },
       [](Session& session, std::span<const Renewal> part, TimePoint now) { return session.renew(kTable, part, now); });
 }
 

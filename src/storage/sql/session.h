@@ -19,7 +19,7 @@ namespace easyretry::storage::sql {
 // What a power cut of the server may take.
 enum class Promise {
   kept,      // nothing: the commit waits for the disk, as the server is configured
-  unneeded,  // the last moments. For a claim or a renewal, which may as well be made again
+  unneeded,  // the last moments. For what nobody acts on
 };
 
 struct LiveKey {
