@@ -306,6 +306,12 @@ std::vector<TaskId> ServerStore::settle_part(Session& session, std::span<const S
       forgotten.push_back(settlement);
     }
   }
+  if (kept.size() != part.size() && forgotten.size() != part.size() && rescheduled.size() != part.size()) {
+    std::vector<TaskId> ids;
+    for (const Settlement& settlement : part) ids.push_back(settlement.ticket.id);
+    std::sort(ids.begin(), ids.end());
+    session.hold(kTable, ids);
+  }
   std::vector<TaskId> applied;
   const auto add = [&](const std::vector<TaskId>& ids) { applied.insert(applied.end(), ids.begin(), ids.end()); };
   if (!kept.empty()) add(session.finish(kTable, month(now), kept, now));

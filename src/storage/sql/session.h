@@ -84,9 +84,12 @@ class Session {
                                          TimePoint now) = 0;  // retry, advance, hand_back
   virtual std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) = 0;
 
+  // Locks rows until the transaction ends. For what is about to be changed by several statements: each goes through its
+  // rows in the order of their ids, but all together do not.
+  virtual void hold(const std::string& table, std::span<const TaskId> ids) { lock(table, ids); }
   // Whole rows, locked until the transaction ends.
   virtual std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) = 0;
-  // Writes back rows that are locked, all but what never changes after insert.
+  // Writes back rows that are locked, in the order in which lock() gave them, all but what never changes after insert.
   virtual void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) = 0;
   virtual void remove(const std::string& table, std::span<const TaskId> ids) = 0;
   virtual void insert_history(const std::string& history, std::span<const TaskRecord> rows) = 0;
