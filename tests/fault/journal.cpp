@@ -39,6 +39,26 @@ std::vector<JournalEvent> read_journals(const std::filesystem::path& folder) {
   return events;
 }
 
+std::size_t JournalCounter::events() {
+  look();
+  return events_;
+}
+
+std::size_t JournalCounter::submitted() {
+  look();
+  return submitted_;
+}
+
+void JournalCounter::look() {
+  std::ifstream file{path_};
+  file.seekg(read_);
+  for (std::string line; std::getline(file, line) && !file.eof();) {
+    read_ = file.tellg();
+    ++events_;
+    if (line.starts_with("ack") || line.starts_with("doubt")) ++submitted_;
+  }
+}
+
 std::filesystem::path journal_path(const std::filesystem::path& folder, int life) {
   return folder / ("journal-" + std::to_string(life) + ".txt");
 }

@@ -30,15 +30,11 @@ class Worker {
   // Half of them one by one, half in batches.
   void submit(int tasks) {
     constexpr int kBatch = 50;
-    for (int i = 0; i < tasks / 2; ++i) {
-      work_->with({.key = key(i)}).submit(number(i));
-      journal_.write("ack " + key(i));
-    }
+    for (int i = 0; i < tasks / 2; ++i) store({number(i)});
     for (int from = tasks / 2; from < tasks; from += kBatch) {
       std::vector<int> numbers;
       for (int i = from; i < std::min(tasks, from + kBatch); ++i) numbers.push_back(number(i));
-      work_->submit_many(numbers, [this](int n) { return SubmitOptions{.key = key(n - life_ * kPerLife)}; });
-      for (const int n : numbers) journal_.write("ack " + key(n - life_ * kPerLife));
+      store(numbers);
     }
   }
 
@@ -62,7 +58,26 @@ class Worker {
   }
 
   int number(int i) const { return life_ * kPerLife + i; }
-  std::string key(int i) const { return "task-" + std::to_string(number(i)); }
+  static std::string key(int number) { return "task-" + std::to_string(number); }
+
+  // Nothing was done is tried again until it works; what is in doubt is not: were it there and had ended meanwhile, it
+  // would be a second task.
+  void store(const std::vector<int>& numbers) {
+    while (true) {
+      try {
+        work_->submit_many(numbers, [](int n) { return SubmitOptions{.key = key(n)}; });
+        return note("ack ", numbers);
+      } catch (const StoreError& error) {
+        if (error.code() == Errc::in_doubt) return note("doubt ", numbers);
+        if (error.code() != Errc::unavailable) throw;
+      }
+      std::this_thread::sleep_for(20ms);
+    }
+  }
+
+  void note(const std::string& what, const std::vector<int>& numbers) {
+    for (const int n : numbers) journal_.write(what + key(n));
+  }
 
   Answer run(int number) {
     const TaskInfo& task = current_task()->info;

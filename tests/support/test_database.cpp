@@ -28,9 +28,11 @@ class PostgresHold {
   const std::string& name() const { return name_; }
 
  private:
-  // Whoever had it before may have died with statements under way.
+  // Whoever had it before may have died with statements under way. Autovacuum may be at work there, too, which is not
+  // ours to end and gives way by itself.
   void empty() {
-    connection_->run("SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity WHERE datname = '" + name_ + "'");
+    connection_->run("SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity WHERE datname = '" + name_ +
+                     "' AND usename = current_user");
     connect_plainly(ServerKind::postgres, port_, name_)->run("DROP OWNED BY CURRENT_USER CASCADE");
   }
 

@@ -1,9 +1,13 @@
 #include "storage/postgres/connection.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstring>
 
+#include <poll.h>
+
 #include "storage/postgres/errors.h"
+#include "storage/sql/server_error.h"
 
 namespace easyretry::storage::postgres {
 namespace {
@@ -130,10 +134,11 @@ Params& Params::add_nullable(std::span<const std::string_view> values, As as) {
 
 Connection::Connection(const std::string& settings) : handle_(PQconnectdb(settings.c_str())) {
   if (broken()) throw connect_error(handle_.get());
+  PQsetnonblocking(handle_.get(), 1);
 }
 
 Rows Connection::run(const std::string& sql) {
-  return checked(PQexec(handle_.get(), sql.c_str()));
+  return answer(PQsendQuery(handle_.get(), sql.c_str()));
 }
 
 Rows Connection::run(const std::string& sql, const Params& params) {
@@ -146,27 +151,80 @@ Rows Connection::run(const std::string& sql, const Params& params) {
     lengths.push_back(value ? static_cast<int>(value->size()) : 0);
   }
   if (handle_.get_deleter().theirs) {
-    return checked(PQexecParams(handle_.get(), sql.c_str(), count, params.types_.data(), values.data(), lengths.data(),
-                                binary.data(), 1));
+    return answer(PQsendQueryParams(handle_.get(), sql.c_str(), count, params.types_.data(), values.data(),
+                                    lengths.data(), binary.data(), 1));
   }
   const std::string& name = prepared(sql, params);
-  return checked(PQexecPrepared(handle_.get(), name.c_str(), count, values.data(), lengths.data(), binary.data(), 1));
+  return answer(
+      PQsendQueryPrepared(handle_.get(), name.c_str(), count, values.data(), lengths.data(), binary.data(), 1));
 }
 
 const std::string& Connection::prepared(const std::string& sql, const Params& params) {
   const auto known = names_.find(sql);
   if (known != names_.end()) return known->second;
   const std::string name = "er" + std::to_string(names_.size());
-  checked(PQprepare(handle_.get(), name.c_str(), sql.c_str(), static_cast<int>(params.types_.size()),
-                    params.types_.data()));
+  answer(PQsendPrepare(handle_.get(), name.c_str(), sql.c_str(), static_cast<int>(params.types_.size()),
+                       params.types_.data()));
   return names_.emplace(sql, name).first->second;
 }
 
-Rows Connection::checked(PGresult* result) {
-  Rows rows{result};
-  const ExecStatusType status = PQresultStatus(result);
-  if (status == PGRES_COMMAND_OK || status == PGRES_TUPLES_OK) return rows;
-  throw server_error(handle_.get(), result);
+// The last result of several statements, or the first that failed. What libpq's blocking calls do, with an end to the
+// waiting: the kernel notices a peer that is dead, but not one that is alive and silent.
+Rows Connection::answer(int sent) {
+  if (sent == 0) throw server_error(handle_.get(), nullptr);
+  std::chrono::nanoseconds left = kPatience;
+  flush(left);
+  Rows last{nullptr};
+  bool failed = false;
+  while (true) {
+    while (PQisBusy(handle_.get()) != 0) read(left);
+    Rows next{PQgetResult(handle_.get())};
+    if (next.get() == nullptr) break;
+    if (failed) continue;
+    const ExecStatusType status = PQresultStatus(next.get());
+    failed = status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
+    last = std::move(next);
+  }
+  if (failed || last.get() == nullptr) throw server_error(handle_.get(), last.get());
+  return last;
+}
+
+// Reads meanwhile: a server that cannot get rid of its answers takes nothing more.
+void Connection::flush(std::chrono::nanoseconds& patience) {
+  for (int waiting = 0; (waiting = PQflush(handle_.get())) != 0;) {
+    if (waiting < 0) throw server_error(handle_.get(), nullptr);
+    wait_for(POLLIN | POLLOUT, patience);
+    consume();
+  }
+}
+
+// An encrypted record holds 16 KB, and each call reads at least 8 of what OpenSSL has taken from the socket already,
+// where poll() does not see it any more.
+void Connection::read(std::chrono::nanoseconds& patience) {
+  wait_for(POLLIN, patience);
+  const bool encrypted = PQsslInUse(handle_.get()) != 0 || PQgssEncInUse(handle_.get()) != 0;
+  for (int calls = encrypted ? 3 : 1; calls > 0; --calls) consume();
+}
+
+void Connection::consume() {
+  if (PQconsumeInput(handle_.get()) != 0) return;
+  lost_ = true;
+  throw server_error(handle_.get(), nullptr);
+}
+
+// However long a wait took, a slice of it counts as no more than a second: time in which this process was stopped, and
+// with it perhaps the server, says nothing about the server.
+void Connection::wait_for(short events, std::chrono::nanoseconds& patience) {
+  constexpr std::chrono::nanoseconds kSlice = std::chrono::seconds{1};
+  pollfd socket{PQsocket(handle_.get()), events, 0};
+  while (true) {
+    const auto began = std::chrono::steady_clock::now();
+    if (poll(&socket, 1, 1000) > 0) return;
+    patience -= std::min<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began, kSlice);
+    if (patience > std::chrono::nanoseconds{0}) continue;
+    lost_ = true;
+    throw sql::ServerError{sql::Trouble::silent, "PostgreSQL does not answer, and its connection is given up"};
+  }
 }
 
 }  // namespace easyretry::storage::postgres

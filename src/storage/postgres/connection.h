@@ -2,6 +2,7 @@
 // PGconn and PGresult as values. Binary both ways: nothing is escaped, nothing is parsed. What fails is thrown as
 // sql::ServerError.
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -73,8 +74,10 @@ class Connection {
   explicit Connection(PGconn* theirs) : handle_(theirs, Finish{true}) {}
   Connection(Connection&&) = default;
 
-  bool broken() const { return PQstatus(handle_.get()) != CONNECTION_OK; }
+  bool broken() const { return lost_ || PQstatus(handle_.get()) != CONNECTION_OK; }
   bool in_transaction() const { return PQtransactionStatus(handle_.get()) == PQTRANS_INTRANS; }
+  // Both give up, with Trouble::silent, on a server that says nothing for kPatience.
+  static constexpr std::chrono::seconds kPatience{10};
   // One statement or several, as text: rows come back as text too.
   Rows run(const std::string& sql);
   // Prepared on its first use, if the connection is ours.
@@ -82,7 +85,11 @@ class Connection {
 
  private:
   const std::string& prepared(const std::string& sql, const Params& params);
-  Rows checked(PGresult* result);
+  Rows answer(int sent);
+  void flush(std::chrono::nanoseconds& patience);
+  void read(std::chrono::nanoseconds& patience);
+  void wait_for(short events, std::chrono::nanoseconds& patience);
+  void consume();
 
   struct Finish {
     Finish() : theirs(false) {}
@@ -93,6 +100,7 @@ class Connection {
     }
   };
   std::unique_ptr<PGconn, Finish> handle_;
+  bool lost_ = false;
   std::unordered_map<std::string, std::string> names_;  // of prepared statements, by text
 };
 

@@ -31,12 +31,26 @@ constexpr std::string_view kCarried =
     "delivery_count, generation, payload_version, max_attempts, created_at, max_retry_duration, deadline, "
     "backoff_strategy, business_type, business_id, tags, traceparent, progress, params_json, result_json";
 
-constexpr std::string_view kHeld = " t.id = b.b_id AND t.version = b.b_version AND t.status = 'RUNNING'";
+// The rows of a batch, by their ids in $1, and what the batch says of each by its place there. Written without a join:
+// with a table that was small when the statement was planned, a join would walk all of it for each batch, in any order.
+constexpr std::string_view kInBatch = " t.id = ANY($1::bigint[])";
+constexpr std::string_view kHeld =
+    " t.id = ANY($1::bigint[]) AND t.version = ($2::bigint[])[width_bucket(t.id, $1::bigint[])] AND "
+    "t.status = 'RUNNING'";
 
-constexpr std::string_view kFirstFailedAt =
-    "CASE WHEN b_error IS NULL THEN first_failed_at ELSE coalesce(first_failed_at, $3) END";
-constexpr std::string_view kLastErrorTime = "CASE WHEN b_error IS NULL THEN last_error_time ELSE $3 END";
-constexpr std::string_view kLastErrorMsg = "coalesce(b_error, last_error_msg)";
+std::string at_its_place(std::string_view array) {
+  return joined("(", array, ")[width_bucket(t.id, $1::bigint[])]");
+}
+
+std::string first_failed_at(const std::string& error) {
+  return joined("CASE WHEN ", error, " IS NULL THEN first_failed_at ELSE coalesce(first_failed_at, $3) END");
+}
+std::string last_error_time(const std::string& error) {
+  return joined("CASE WHEN ", error, " IS NULL THEN last_error_time ELSE $3 END");
+}
+std::string last_error_msg(const std::string& error) {
+  return joined("coalesce(", error, ", last_error_msg)");
+}
 
 std::string comment(const std::string& table, std::string_view text) {
   return joined("COMMENT ON TABLE ", table, " IS '", text, "';");
@@ -85,63 +99,63 @@ std::string live_keys(const std::string& table) {
 }
 
 std::string update_rules(const std::string& table) {
-  return joined("UPDATE ", table,
-                " t SET max_attempts = b_attempts, max_retry_duration = b_duration, deadline = b_deadline, "
-                "backoff_strategy = b_backoff FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], "
-                "$5::text[]) AS b(b_id, b_attempts, b_duration, b_deadline, b_backoff) WHERE t.id = b.b_id");
+  return joined("UPDATE ", table, " t SET max_attempts = ", at_its_place("$2::bigint[]"),
+                ", max_retry_duration = ", at_its_place("$3::bigint[]"), ", deadline = ", at_its_place("$4::bigint[]"),
+                ", backoff_strategy = ", at_its_place("$5::text[]"), " WHERE", kInBatch);
 }
 
+// The due time plus nothing: the index that begins with it would give the rows in another order than that of their ids.
 std::string claim(const std::string& table) {
   return joined("UPDATE ", table,
                 " t SET status = 'RUNNING', version = version + 1, "
                 "attempt_count = attempt_count + (status = 'PENDING' AND stage = 'RUN')::int, "
                 "callback_count = callback_count + (status = 'PENDING' AND stage <> 'RUN')::int, "
                 "crash_count = crash_count + (status <> 'PENDING')::int, delivery_count = delivery_count + 1, "
-                "locked_by = $3, locked_at = $4, lease_until = $5, updated_at = $4 "
-                "FROM unnest($1::bigint[], $2::bigint[]) AS b(b_id, b_version) "
-                "WHERE t.id = b.b_id AND t.version = b.b_version AND t.next_retry_time <= $4 "
+                "locked_by = $3, locked_at = $4, lease_until = $5, updated_at = $4 WHERE",
+                kInBatch, " AND t.version = ", at_its_place("$2::bigint[]"),
+                " AND t.next_retry_time + 0 <= $4 "
                 "AND (t.status = 'PENDING' OR (t.status = 'RUNNING' AND t.lease_until <= $4)) RETURNING ",
                 live_columns());
 }
 
 std::string finish(const std::string& table, const std::string& history) {
-  return joined("WITH gone AS (DELETE FROM ", table,
-                " t USING unnest($1::bigint[], $2::bigint[], $4::text[], $5::text[]) "
-                "AS b(b_id, b_version, b_error, b_outcome) WHERE",
-                kHeld, " RETURNING t.*, b_error, b_outcome), kept AS (INSERT INTO ", history, " (", kCarried,
-                ", version, outcome, finished_at, first_failed_at, last_error_time, last_error_msg) SELECT ", kCarried,
-                ", version + 1, b_outcome, $3, ", kFirstFailedAt, ", ", kLastErrorTime, ", ", kLastErrorMsg,
+  return joined("WITH gone AS (DELETE FROM ", table, " t WHERE", kHeld, " RETURNING t.*, ", at_its_place("$4::text[]"),
+                " AS b_error, ", at_its_place("$5::text[]"), " AS b_outcome), kept AS (INSERT INTO ", history, " (",
+                kCarried, ", version, outcome, finished_at, first_failed_at, last_error_time, last_error_msg) SELECT ",
+                kCarried, ", version + 1, b_outcome, $3, ", first_failed_at("b_error"), ", ",
+                last_error_time("b_error"), ", ", last_error_msg("b_error"),
                 " FROM gone ON CONFLICT DO NOTHING) SELECT id FROM gone");
 }
 
 std::string forget(const std::string& table) {
-  return joined("DELETE FROM ", table, " t USING unnest($1::bigint[], $2::bigint[]) AS b(b_id, b_version) WHERE", kHeld,
-                " RETURNING id");
+  return joined("DELETE FROM ", table, " t WHERE", kHeld, " RETURNING id");
 }
 
 // A hand back takes the attempt back, and leaves the due time alone unless it is to be later.
 std::string reschedule(const std::string& table) {
-  return joined(
-      "UPDATE ", table,
-      " t SET status = 'PENDING', version = version + 1, locked_by = NULL, locked_at = NULL, lease_until = 0, "
-      "updated_at = $3, attempt_count = attempt_count - (b_back = 1 AND stage = 'RUN')::int, "
-      "callback_count = callback_count - (b_back = 1 AND stage <> 'RUN')::int, "
-      "next_retry_time = CASE WHEN b_back = 1 THEN greatest(next_retry_time, b_due) ELSE b_due END, "
-      "stage = coalesce(b_stage, stage), outcome = coalesce(b_outcome, outcome), "
-      "result_json = coalesce(b_result, result_json), first_failed_at = ",
-      kFirstFailedAt, ", last_error_time = ", kLastErrorTime, ", last_error_msg = ", kLastErrorMsg,
-      " FROM unnest($1::bigint[], $2::bigint[], $4::text[], $5::bigint[], $6::bigint[], $7::text[], "
-      "$8::text[], $9::bytea[]) AS b(b_id, b_version, b_error, b_due, b_back, b_stage, b_outcome, b_result) "
-      "WHERE",
-      kHeld, " RETURNING id");
+  const std::string error = at_its_place("$4::text[]");
+  const std::string due = at_its_place("$5::bigint[]");
+  const std::string back = joined(at_its_place("$6::bigint[]"), " = 1");
+  return joined("UPDATE ", table,
+                " t SET status = 'PENDING', version = version + 1, locked_by = NULL, locked_at = NULL, "
+                "lease_until = 0, updated_at = $3, attempt_count = attempt_count - (",
+                back, " AND stage = 'RUN')::int, callback_count = callback_count - (", back,
+                " AND stage <> 'RUN')::int, next_retry_time = CASE WHEN ", back, " THEN greatest(next_retry_time, ",
+                due, ") ELSE ", due, " END, stage = coalesce(", at_its_place("$7::text[]"),
+                ", stage), outcome = coalesce(", at_its_place("$8::text[]"), ", outcome), result_json = coalesce(",
+                at_its_place("$9::bytea[]"), ", result_json), first_failed_at = ", first_failed_at(error),
+                ", last_error_time = ", last_error_time(error), ", last_error_msg = ", last_error_msg(error), " WHERE",
+                kHeld, " RETURNING id");
 }
 
 std::string renew(const std::string& table) {
-  return joined("UPDATE ", table,
-                " t SET lease_until = b_until, updated_at = $3, progress = coalesce(b_progress, progress) "
-                "FROM unnest($1::bigint[], $2::bigint[], $4::bigint[], $5::text[]) "
-                "AS b(b_id, b_version, b_until, b_progress) WHERE",
-                kHeld, " RETURNING id");
+  return joined("UPDATE ", table, " t SET lease_until = ", at_its_place("$4::bigint[]"),
+                ", updated_at = $3, progress = coalesce(", at_its_place("$5::text[]"), ", progress) WHERE", kHeld,
+                " RETURNING id");
+}
+
+std::string hold(const std::string& table) {
+  return joined("SELECT count(*) FROM (SELECT FROM ", table, " t WHERE", kInBatch, " ORDER BY id FOR UPDATE) held");
 }
 
 std::string lock(const std::string& table) {
@@ -149,11 +163,10 @@ std::string lock(const std::string& table) {
 }
 
 std::string update(const std::string& table) {
-  return joined("UPDATE ", table,
-                " t SET version = b_version, status = b_status, stage = b_stage, outcome = b_outcome, "
-                "next_retry_time = b_next, lease_until = 0, locked_by = NULL, locked_at = NULL, updated_at = $6 "
-                "FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::text[], $5::text[], $7::bigint[]) "
-                "AS b(b_id, b_version, b_status, b_stage, b_outcome, b_next) WHERE t.id = b.b_id");
+  return joined("UPDATE ", table, " t SET version = ", at_its_place("$2::bigint[]"),
+                ", status = ", at_its_place("$3::text[]"), ", stage = ", at_its_place("$4::text[]"),
+                ", outcome = ", at_its_place("$5::text[]"), ", next_retry_time = ", at_its_place("$7::bigint[]"),
+                ", lease_until = 0, locked_by = NULL, locked_at = NULL, updated_at = $6 WHERE", kInBatch);
 }
 
 std::string remove(const std::string& table) {

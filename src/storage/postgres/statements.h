@@ -1,6 +1,7 @@
 #pragma once
-// The statements of PostgreSQL's session. A batch comes as arrays, one a column, and is walked by unnest in the order
-// given, which is that of the ids: every instance locks rows in the same order.
+// The statements of PostgreSQL's session. A batch comes as arrays, one a column; where it names rows, in ascending
+// order of their ids, each once. Its rows are found by the index of the ids, one after the other: every instance locks
+// rows in the same order.
 //
 // No index holds status, version, lease_until or locked_by, so that a claim and a renewal are heap-only updates.
 
@@ -28,6 +29,7 @@ std::string reschedule(
     const std::string& table);                // $5 due, $6 1 for hand back, $7 stages $8 outcomes $9 results or NULL
 std::string renew(const std::string& table);  // $1 ids $2 versions $3 now $4 until $5 progress or NULL
 
+std::string hold(const std::string& table);    // $1 ids
 std::string lock(const std::string& table);    // $1 ids
 std::string update(const std::string& table);  // one array a column that may change, see session.cpp
 std::string remove(const std::string& table);  // $1 ids

@@ -9,6 +9,7 @@ namespace easyretry::storage::sql {
 enum class Trouble {
   again,       // a deadlock, a lost race, a lock not to be had: the same transaction may work at once
   gone,        // no connection, or none any more: nothing was done, unless it happened during the commit
+  silent,      // as gone, and only waiting told: asking again would take as long
   overloaded,  // the server refuses for now: too many connections, out of space, a timeout, read-only
   refused,     // it will never do this: no rights, no such database
   bad_data,    // it cannot store these values

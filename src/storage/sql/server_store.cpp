@@ -318,7 +318,9 @@ Result<LoadReply> ServerStore::load(const LoadQuery& query) {
 
 Result<ClaimReply> ServerStore::claim(const ClaimRequest& request) {
   if (request.tickets.empty()) return read("claim", [&](Session& session) { return ClaimReply{now(session), {}}; });
-  return write(changing_, "claim", Promise::unneeded, [&](Session& session, TimePoint now) {
+  // Kept, although a claim could be made again: whoever made it outlives a crash of the server, and what the server has
+  // forgotten would be given to a second one under the same version while the first one runs it.
+  return write(changing_, "claim", Promise::kept, [&](Session& session, TimePoint now) {
     ClaimReply reply{now, {}};
     for_distinct(
         request.tickets, [](const Ticket& ticket) { return ticket.id; },
@@ -350,6 +352,12 @@ std::vector<TaskId> ServerStore::settle_part(Session& session, std::span<const S
       forgotten.push_back(settlement);
     }
   }
+  if (kept.size() != part.size() && forgotten.size() != part.size() && rescheduled.size() != part.size()) {
+    std::vector<TaskId> ids;
+    for (const Settlement& settlement : part) ids.push_back(settlement.ticket.id);
+    std::sort(ids.begin(), ids.end());
+    session.hold(kTable, ids);
+  }
   std::vector<TaskId> applied;
   const auto add = [&](const std::vector<TaskId>& ids) { applied.insert(applied.end(), ids.begin(), ids.end()); };
   if (!kept.empty()) add(session.finish(kTable, month(now), kept, now));
@@ -360,7 +368,7 @@ std::vector<TaskId> ServerStore::settle_part(Session& session, std::span<const S
 
 Result<Applied> ServerStore::renew(std::span<const Renewal> renewals) {
   return apply<Renewal>(
-      controlling_, "renew", Promise::unneeded, renewals, [](const Renewal& renewal) { return renewal.ticket.id; },
+      controlling_, "renew", Promise::kept, renewals, [](const Renewal& renewal) { return renewal.ticket.id; },
       [](Session& session, std::span<const Renewal> part, TimePoint now) { return session.renew(kTable, part, now); });
 }
 

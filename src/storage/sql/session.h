@@ -2,8 +2,9 @@
 // The seam between the flow that all database servers share (server_store.h) and one kind of server: a connection with
 // the statements of the verbs. Batch-first: each is one round trip, or a few, for any number of rows.
 //
-// Used by one thread at a time. Everything throws ServerError. After one with Trouble::gone, or a failed roll_back, the
-// session is broken() and thrown away; after any other, roll_back() makes it usable again.
+// Used by one thread at a time. Everything throws ServerError, and nothing waits for ever: not for a lock, not for a
+// server that says nothing. After one with Trouble::gone or silent, or a failed roll_back, the session is broken() and
+// thrown away; after any other, roll_back() makes it usable again.
 
 #include <cstdint>
 #include <optional>
@@ -18,7 +19,7 @@ namespace easyretry::storage::sql {
 // What a power cut of the server may take.
 enum class Promise {
   kept,      // nothing: the commit waits for the disk, as the server is configured
-  unneeded,  // the last moments. For a claim or a renewal, which may as well be made again
+  unneeded,  // the last moments. For what nobody acts on
 };
 
 struct LiveKey {
@@ -56,7 +57,7 @@ class Session {
 
   // Read committed. Gives the server's time.
   virtual TimePoint begin(Promise promise) = 0;
-  // Only a failure here leaves open whether the transaction came about, and only with Trouble::gone.
+  // Only a failure here leaves open whether the transaction came about, and only with Trouble::gone or silent.
   virtual void commit() = 0;
   virtual void roll_back() noexcept = 0;
   virtual TimePoint now() = 0;
@@ -85,9 +86,12 @@ class Session {
                                          TimePoint now) = 0;  // retry, advance, hand_back
   virtual std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) = 0;
 
+  // Locks rows until the transaction ends. For what is about to be changed by several statements: each goes through its
+  // rows in the order of their ids, but all together do not.
+  virtual void hold(const std::string& table, std::span<const TaskId> ids) { lock(table, ids); }
   // Whole rows, locked until the transaction ends.
   virtual std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) = 0;
-  // Writes back rows that are locked, all but what never changes after insert.
+  // Writes back rows that are locked, in the order in which lock() gave them, all but what never changes after insert.
   virtual void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) = 0;
   virtual void remove(const std::string& table, std::span<const TaskId> ids) = 0;
   virtual void insert_history(const std::string& history, std::span<const TaskRecord> rows) = 0;

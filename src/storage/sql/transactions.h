@@ -26,7 +26,8 @@ enum class Point { before_commit, commit };
 inline Error to_error(const ServerError& error, std::string_view where, Point point) {
   Errc code = Errc::unavailable;
   if (error.trouble() == Trouble::bad_data) code = Errc::invalid_argument;
-  if (error.trouble() == Trouble::gone && point == Point::commit) code = Errc::in_doubt;
+  const bool lost = error.trouble() == Trouble::gone || error.trouble() == Trouble::silent;
+  if (lost && point == Point::commit) code = Errc::in_doubt;
   return {code, std::string{where}, error.what()};
 }
 
@@ -38,13 +39,14 @@ class Transactions {
   template <class Body>
   auto run(std::string_view where, Promise promise, Body body)
       -> Result<decltype(body(std::declval<Session&>(), TimePoint{}))> {
+    const auto until = std::chrono::steady_clock::now() + kPatience;
     for (int tries = 1;; ++tries) {
       Point point = Point::before_commit;
       try {
         return attempt(promise, point, body);
       } catch (const ServerError& error) {
-        if (tries == kTries || !worth_repeating(error, point))
-          return tl::make_unexpected(to_error(error, where, point));
+        const bool enough = tries == kTries || std::chrono::steady_clock::now() > until;
+        if (enough || !worth_repeating(error, point)) return tl::make_unexpected(to_error(error, where, point));
       } catch (const Refusal& refusal) {
         return tl::make_unexpected(refusal.error);
       } catch (const std::exception& error) {
@@ -58,6 +60,8 @@ class Transactions {
   // A deadlock is over when one of the two gave way; a connection that a restart of the server broke is known by its
   // first use.
   static constexpr int kTries = 8;
+  // A lock that is never given up must not hold a caller for kTries times as long as the server waits for it.
+  static constexpr std::chrono::seconds kPatience{5};
 
   template <class Body>
   auto attempt(Promise promise, Point& point, Body& body) {

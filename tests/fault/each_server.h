@@ -1,0 +1,40 @@
+#pragma once
+// Tests of every kind of database server. A kind is added with a line in ON_EACH_SERVER, its fixture in
+// tests/CMakeLists.txt, and what it needs below.
+
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "support/database_server.h"
+
+namespace easyretry::fault {
+
+using test::ServerKind;
+
+class OnEachServer : public ::testing::TestWithParam<ServerKind> {};
+
+inline std::string kind_name(const ::testing::TestParamInfo<ServerKind>& info) {
+  return test::name_of(info.param);
+}
+
+// The name before the slash says which server ctest starts; `Own` are those that a test starts for itself, to be
+// killed.
+#define ON_EACH_SERVER(suite) \
+  INSTANTIATE_TEST_SUITE_P(Postgres, suite, ::testing::Values(ServerKind::postgres), kind_name)
+#define ON_EACH_OWN_SERVER(suite) \
+  INSTANTIATE_TEST_SUITE_P(Own, suite, ::testing::Values(ServerKind::postgres), kind_name)
+
+// Without TLS, so that a proxy sees what is said.
+inline std::string in_the_clear(ServerKind kind, const std::string& url) {
+  return kind == ServerKind::postgres ? url + "?sslmode=disable" : url;
+}
+
+// The request that commits, and no other: PostgreSQL ends the text of one with a 0, MariaDB begins it with a 3. "READ
+// COMMITTED" is part of others.
+inline std::string commit_request(ServerKind kind) {
+  using namespace std::string_literals;
+  return kind == ServerKind::postgres ? "COMMIT\0"s : "\3COMMIT"s;
+}
+
+}  // namespace easyretry::fault

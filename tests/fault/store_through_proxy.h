@@ -1,0 +1,65 @@
+#pragma once
+// A store behind a network that fails on command, and the same database without it.
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "fault/each_server.h"
+#include "storage/open.h"
+#include "support/cutting_proxy.h"
+#include "support/task_builder.h"
+#include "support/test_database.h"
+
+namespace easyretry::fault {
+
+class StoreThroughProxy : public OnEachServer {
+ protected:
+  // The first insert makes the tables, and the connections are there when a test begins.
+  StoreThroughProxy() { insert(*store_, test::a_task()).value(); }
+
+  static Result<storage::InsertReply> insert(storage::Store& store, const task::NewTask& task) {
+    return store.insert({&task, 1});
+  }
+
+  // What the database says of a key.
+  std::vector<storage::TaskRecord> look(const std::string& key, bool finished = false) {
+    storage::TaskQuery query;
+    query.space = test::kSpace;
+    query.key = key;
+    query.finished = finished;
+    return direct_->list(query).value();
+  }
+
+  storage::Ticket stored(const std::string& key) {
+    const auto reply = insert(*direct_, test::a_task().key(key)).value();
+    return {reply.tasks[0].id, reply.tasks[0].version};
+  }
+
+  storage::Ticket claimed(const std::string& key) {
+    const storage::Ticket ticket = stored(key);
+    const auto reply = direct_->claim({{&ticket, 1}, "someone", kLease}).value();
+    return {reply.won.at(0).info.id, reply.won.at(0).info.version};
+  }
+
+  Result<storage::ClaimReply> claim(const storage::Ticket& ticket, const std::string& owner) {
+    return store_->claim({{&ticket, 1}, owner, kLease});
+  }
+
+  Result<storage::Applied> settle(const storage::Ticket& ticket, const std::string& error) {
+    storage::Settlement settlement;
+    settlement.ticket = ticket;
+    settlement.outcome = Outcome::rejected;
+    settlement.error = error;
+    return store_->settle({&settlement, 1});
+  }
+
+  static constexpr Millis kLease{std::chrono::hours{1}};
+  const test::TestDatabase database_{GetParam()};
+  test::CuttingProxy proxy_{test::shared_server_port(GetParam())};
+  const std::unique_ptr<storage::Store> direct_ = storage::open_store(database_.url(), system_clock());
+  const std::unique_ptr<storage::Store> store_ =
+      storage::open_store(in_the_clear(GetParam(), database_.url_through(proxy_.port())), system_clock());
+};
+
+}  // namespace easyretry::fault
