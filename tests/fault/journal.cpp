@@ -1,7 +1,9 @@
 #include "fault/journal.h"
 
 #include <chrono>
+#include <cstdio>
 #include <fstream>
+#include <map>
 #include <sstream>
 #include <stdexcept>
 
@@ -26,16 +28,28 @@ void JournalWriter::write(const std::string& line) {
   }
 }
 
-std::vector<JournalEvent> read_journals(const std::filesystem::path& folder) {
-  std::vector<JournalEvent> events;
-  for (int life = 0; std::filesystem::exists(journal_path(folder, life)); ++life) {
-    std::ifstream file{journal_path(folder, life)};
-    for (std::string line; std::getline(file, line);) {
-      JournalEvent event{life, {}, {}, 0, 0};
-      std::istringstream{line} >> event.what >> event.subject >> event.fence >> event.micros;
-      events.push_back(std::move(event));
-    }
+namespace {
+
+void read_journal(const std::filesystem::path& path, int life, std::vector<JournalEvent>& events) {
+  std::ifstream file{path};
+  for (std::string line; std::getline(file, line);) {
+    JournalEvent event{life, {}, {}, 0, 0};
+    std::istringstream{line} >> event.what >> event.subject >> event.fence >> event.micros;
+    events.push_back(std::move(event));
   }
+}
+
+}  // namespace
+
+// A life that was killed before it could write has no journal, and those after it have.
+std::vector<JournalEvent> read_journals(const std::filesystem::path& folder) {
+  std::map<int, std::filesystem::path> journals;
+  for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+    int life = 0;
+    if (std::sscanf(entry.path().filename().c_str(), "journal-%d.txt", &life) == 1) journals[life] = entry.path();
+  }
+  std::vector<JournalEvent> events;
+  for (const auto& [life, path] : journals) read_journal(path, life, events);
   return events;
 }
 
