@@ -13,6 +13,12 @@
 
 class LiveView {
  public:
+  // Stays in the picture; elsewhere it is said once.
+  void note(std::string text) {
+    note_ = std::move(text);
+    if (!terminal_) std::cout << note_ << std::endl;
+  }
+
   void draw(const Ledger& ledger, const easyretry::Stats& stats) {
     if (terminal_) {
       full(ledger, stats);
@@ -21,13 +27,18 @@ class LiveView {
     }
   }
 
+  void end(const Ledger& ledger, const easyretry::Stats& stats) {
+    if (terminal_) full(ledger, stats);
+    line(ledger, stats);
+  }
+
+ private:
   void line(const Ledger& ledger, const easyretry::Stats& stats) {
     const auto s = ledger.summary();
     std::cout << "accepted " << s.accepted << "  open " << s.open() << "  paid " << s.paid << "  failed " << s.failed
               << "  retries " << stats.retried << std::endl;
   }
 
- private:
   void full(const Ledger& ledger, const easyretry::Stats& stats) {
     const auto s = ledger.summary();
     std::cout << "\x1b[H\x1b[2J\x1b[1mEasyRetry: orders against a flaky gateway\x1b[0m   (Ctrl-C stops, kill -9 loses "
@@ -36,6 +47,7 @@ class LiveView {
               << "  open     " << std::setw(6) << s.open() << "   failed " << std::setw(6) << s.failed << "\n\n"
               << "  attempts " << std::setw(6) << stats.claimed << "   retried " << std::setw(5) << stats.retried
               << "   running " << stats.running << "\n\n  " << bar(s) << "\n\n";
+    if (!note_.empty()) std::cout << "  " << note_ << "\n\n";
     for (const auto& event : ledger.latest()) std::cout << "  " << event << "\n";
     std::cout << std::flush;
   }
@@ -51,4 +63,5 @@ class LiveView {
 
   const bool terminal_ = isatty(STDOUT_FILENO) != 0;
   unsigned calls_ = 0;
+  std::string note_;
 };

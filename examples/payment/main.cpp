@@ -74,10 +74,10 @@ void run(const Arguments& arguments) {
       [&](const Failure& failure, const TaskInfo& task) { ledger.failed(task.business_id, failure.message); });
   engine.start();
 
-  const auto before = ledger.summary();
-  if (before.open() > 0) std::cout << before.open() << " orders were open when the program ended; they go on\n";
-
   LiveView view;
+  if (const auto open = ledger.summary().open(); open > 0) {
+    view.note(std::to_string(open) + " orders were open when the program ended; they go on");
+  }
   int accepted = 0;
   auto next_order = std::chrono::steady_clock::now();
   while (interrupted == 0 && (accepted < arguments.orders || ledger.summary().open() > 0)) {
@@ -91,7 +91,7 @@ void run(const Arguments& arguments) {
     std::this_thread::sleep_for(accepted < arguments.orders ? 20ms : 200ms);
   }
   engine.stop();
-  view.line(ledger, engine.stats());
+  view.end(ledger, engine.stats());
   if (ledger.summary().open() > 0) std::cout << "stopped; start again to go on with the open orders\n";
 }
 
