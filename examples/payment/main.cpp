@@ -26,7 +26,7 @@ constexpr const char* kUsage = R"(usage: payment [--orders N] [--per-second N] [
 
   --orders N       new orders to accept before waiting for the open ones (default 60; 0: only finish what is open)
   --per-second N   how fast they come in (default 20)
-  --folder DIR     where payment.db and payment-ledger.txt live (default: here)
+  --folder DIR     where payment.db and the books of shop and gateway live (default: here)
 )";
 
 int number(const char* text, const std::string& flag) {
@@ -60,7 +60,7 @@ Arguments parse(int argc, char** argv) {
 void run(const Arguments& arguments) {
   std::filesystem::create_directories(arguments.folder);
   Ledger ledger{arguments.folder + "/payment-ledger.txt"};
-  Gateway gateway;
+  Gateway gateway{arguments.folder + "/payment-gateway.txt"};
 
   Engine engine{"sqlite:" + arguments.folder + "/payment.db", {.workers = 8, .lease = 5s}};
   auto pay = engine.retryable(

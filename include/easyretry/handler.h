@@ -57,6 +57,7 @@ class DirectCall {
   virtual std::string arguments() const = 0;  // as JSON
 
   std::exception_ptr thrown;
+  const char* what = nullptr;  // says the same where it is known: to read it from `thrown` takes another throw
 };
 
 }  // namespace easyretry::detail

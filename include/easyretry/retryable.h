@@ -94,8 +94,10 @@ class Retryable<R, std::tuple<Args...>> {
     if (detail::inside_retry()) return callee_->attempt(args...);
     try {
       return callee_->attempt(args...);
+    } catch (const std::exception& e) {
+      return failed_call(e.what(), args...);
     } catch (...) {
-      return failed_call(args...);
+      return failed_call(nullptr, args...);
     }
   }
 
@@ -190,9 +192,10 @@ class Retryable<R, std::tuple<Args...>> {
   }
 
   // Called inside a catch block.
-  Attempt<R> failed_call(const Args&... args) const {
+  Attempt<R> failed_call(const char* what, const Args&... args) const {
     detail::TypedCall<R, Args...> call{*callee_, args...};
     call.thrown = std::current_exception();
+    call.what = what;
     return result_of(host()->call_failed(name_, call, options_), call);
   }
 

@@ -42,7 +42,7 @@ class DirectCalls::OneCall {
   }
 
   DirectResult made() {
-    Called called = engine::judge_thrown(handler_.policy, call_.thrown);
+    Called called = engine::judge_thrown(handler_.policy, call_.thrown, call_.what);
     attempts_ = 1;
     tell(EventKind::attempt_failed, called.message);
     return persist() == Persist::never ? in_memory(std::move(called)) : stored_if_failed(std::move(called));

@@ -64,11 +64,8 @@ class Attempt {
   Settlement quarantine() {
     const std::string died = "the worker died " + std::to_string(info().crashes) + " times";
     if (info().stage != Stage::run) return abandon_callback(decided(), info().last_error, died);
-    const std::string message =
-        died + " while running this task; last error: " + (info().last_error.empty() ? "none" : info().last_error);
-    // A callback that kills its worker is never settled, so the task is still in stage `run`.
-    if (callback_crashes_exceeded()) return abandon_callback(Outcome::quarantined, message, died);
-    return fail_finally(Outcome::quarantined, message);
+    return fail_finally(Outcome::quarantined, died + " while running this task; last error: " +
+                                                  (info().last_error.empty() ? "none" : info().last_error));
   }
 
   Settlement run_handler() {
@@ -201,12 +198,11 @@ class Attempt {
     return s;
   }
 
-  Settlement fail_finally(Outcome outcome, std::string message) {
+  // Decided in the store before anybody is told: a worker that died in between would leave the task to be tried again,
+  // and its owner, told that it had failed for good, might hear of its success.
+  Settlement fail_finally(Outcome outcome, std::string message) const {
     if (!handler_.on_final_failure) return finish(outcome, std::move(message));
-    if (overruled()) return leave_callback(Stage::on_final_failure, outcome, std::move(message));
-    const auto thrown = callback_error([&] { handler_.on_final_failure({outcome, message}, info()); });
-    if (!thrown) return finish(outcome, std::move(message));
-    return advance(Stage::on_final_failure, outcome, std::move(message));
+    return leave_callback(Stage::on_final_failure, outcome, std::move(message));
   }
 
   Settlement advance(Stage stage, Outcome outcome, std::string error) const {
@@ -224,7 +220,8 @@ class Attempt {
     const auto thrown = callback_error([&] { call_callback(*result); });
     if (!thrown) return finish(decided(), {});
     if (run_.interrupt == Interrupt::draining) return hand_back();
-    const int tries = run_.record.callback_attempts + 1;  // the first was made right after the handler
+    const bool tried_before = info().stage == Stage::on_success;  // right after the handler
+    const int tries = run_.record.callback_attempts + (tried_before ? 1 : 0);
     if (tries >= kCallbackAttempts) {
       return abandon_callback(decided(), info().last_error,
                               "it failed " + std::to_string(tries) + " times: " + *thrown);

@@ -125,9 +125,9 @@ Called Execution::judge(detail::Reply reply) const {
   return {Called::End::success, {}, {}, std::move(reply.result)};
 }
 
-Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown) {
+Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown, const char* what) {
   const auto end = worth_retrying(policy, thrown) ? Called::End::failed : Called::End::rejected;
-  return {end, message_of(thrown), {}, {}, thrown};
+  return {end, what != nullptr ? spoken(what) : message_of(thrown), {}, {}, thrown};
 }
 
 std::string message_of(const std::exception_ptr& thrown) {

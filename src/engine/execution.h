@@ -53,8 +53,8 @@ struct Execution {
   Called judge(detail::Reply reply) const;
 };
 
-// What it means, by the policy, that user code threw.
-Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown);
+// What it means, by the policy, that user code threw; `what` as in DirectCall.
+Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown, const char* what = nullptr);
 
 // What an exception says for itself; never empty.
 std::string message_of(const std::exception_ptr& thrown);

@@ -51,6 +51,7 @@ void GroupCommit::submit(Entry& entry) {
     const std::lock_guard lock{mutex_};
     queue_.push_back(&entry);
     leads = queue_.front() == &entry;
+    if (queue_.size() == hardening_) company_.notify_one();
   }
   if (!leads) entry.sleeper_->sleep();
   if (!entry.done_) lead();
@@ -58,11 +59,17 @@ void GroupCommit::submit(Entry& entry) {
 
 void GroupCommit::lead() {
   Entries entries;
+  wait_for_company();
   steps_.between();
   const Group group = gather(entries);
   steps_.commit(group);
   if (const auto next = leave(group)) next->wake();
   answer(group);
+}
+
+void GroupCommit::wait_for_company() {
+  std::unique_lock lock{mutex_};
+  company_.wait(lock, [this] { return queue_.size() >= hardening_; });
 }
 
 // Those that wait for the disk last, and all but the leader, who needs no waking.
@@ -80,9 +87,16 @@ void GroupCommit::answer(Group group) {
   if (count == 0) return;
   const Group hardened{waiting.data(), count};
   steps_.harden(hardened);
+  on_disk(count);
   for (Entry* entry : hardened) {
     if (entry != leader) entry->answer();
   }
+}
+
+void GroupCommit::on_disk(std::size_t count) {
+  const std::lock_guard lock{mutex_};
+  hardening_ -= count;
+  company_.notify_one();
 }
 
 GroupCommit::Group GroupCommit::gather(Entries& entries) {
@@ -100,6 +114,7 @@ GroupCommit::Group GroupCommit::gather(Entries& entries) {
 // Gives who leads now.
 auto GroupCommit::leave(Group group) -> std::shared_ptr<Entry::Sleeper> {
   const std::lock_guard lock{mutex_};
+  for (const Entry* entry : group) hardening_ += entry->when_ == Entry::Answered::on_disk ? 1 : 0;
   queue_.erase(queue_.begin(), queue_.begin() + static_cast<std::ptrdiff_t>(group.size()));
   return queue_.empty() ? nullptr : queue_.front()->sleeper_;
 }

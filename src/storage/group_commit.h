@@ -4,8 +4,9 @@
 //
 // Every caller queues its write and sleeps. The one at the head of the queue leads: it takes what has gathered, runs
 // it, hands the lead to the next, waits for the disk and wakes the others. While a group commits, the next one gathers,
-// and while it waits for the disk, the next one commits; a lone caller never waits for company. Safe to call from any
-// thread.
+// and while it waits for the disk, the next one commits, but not before it is as large: those on the disk are back
+// soon, and two groups in turns cost half of what many small ones do. A lone caller never waits for company. Safe to
+// call from any thread.
 
 #include <array>
 #include <condition_variable>
@@ -58,13 +59,17 @@ class GroupCommit {
   using Entries = std::array<Entry*, kMost>;
 
   void lead();
+  void wait_for_company();
   Group gather(Entries& entries);
   std::shared_ptr<Entry::Sleeper> leave(Group group);
   void answer(Group group);
+  void on_disk(std::size_t count);
 
   const Steps steps_;
   std::mutex mutex_;
-  std::deque<Entry*> queue_;  // guarded by mutex_; the first one leads
+  std::deque<Entry*> queue_;   // guarded by mutex_; the first one leads
+  std::size_t hardening_ = 0;  // guarded by mutex_; entries that wait for the disk
+  std::condition_variable company_;
 };
 
 }  // namespace easyretry::storage

@@ -112,8 +112,10 @@ enum class Cancel {
 };
 
 struct KeepReport {
-  std::vector<std::string> dropped_tables;
-  bool more = false;  // there is more to do than was done at one go: call again
+  std::vector<std::string> dropped_tables{};
+  std::vector<std::string> made_tables{};  // ahead of time
+  std::size_t moved = 0;                   // tasks, out of tables that are about to be dropped
+  bool more = false;                       // there is more to do than was done at one go: call again
 };
 
 struct StoreInfo {

@@ -55,6 +55,7 @@ class TableRouter {
 
   TableId table_of(TaskId id) const;
   TableId table_of(TimePoint created, ShardId shard) const;
+  bool holds(TableId table, ShardId shard) const { return table.suffix == suffix_of(shard); }
 
   // retry_task, retry_task_{suffix} or retry_task_{period}_{suffix}; _0 also where it is the only suffix.
   std::string name(TableId table) const;

@@ -11,13 +11,13 @@ std::unique_ptr<storage::sql::Session> connect(const std::string& database) {
                                  .database = database});
 }
 
-StoreBackend mariadb_backend() {
-  return server_backend("v10", ServerKind::mariadb, connect);
+auto mariadb_backends() {
+  return server_backends("v10", ServerKind::mariadb, connect);
 }
 
-INSTANTIATE_TEST_SUITE_P(Mariadb, StoreConformance, ::testing::Values(mariadb_backend()), backend_name);
-INSTANTIATE_TEST_SUITE_P(Mariadb, DurableStore, ::testing::Values(mariadb_backend()), backend_name);
-INSTANTIATE_TEST_SUITE_P(Mariadb, StoreModel, ::testing::Values(mariadb_backend()), backend_name);
+INSTANTIATE_TEST_SUITE_P(Mariadb, StoreConformance, mariadb_backends(), backend_name);
+INSTANTIATE_TEST_SUITE_P(Mariadb, DurableStore, mariadb_backends(), backend_name);
+INSTANTIATE_TEST_SUITE_P(Mariadb, StoreModel, mariadb_backends(), backend_name);
 
 }  // namespace
 }  // namespace easyretry::test

@@ -9,13 +9,13 @@ std::unique_ptr<storage::sql::Session> connect(const std::string& database) {
   return storage::postgres::connect(server_url(ServerKind::postgres, port, database) + "?sslmode=disable");
 }
 
-StoreBackend postgres_backend() {
-  return server_backend("v15", ServerKind::postgres, connect);
+auto postgres_backends() {
+  return server_backends("v15", ServerKind::postgres, connect);
 }
 
-INSTANTIATE_TEST_SUITE_P(Postgres, StoreConformance, ::testing::Values(postgres_backend()), backend_name);
-INSTANTIATE_TEST_SUITE_P(Postgres, DurableStore, ::testing::Values(postgres_backend()), backend_name);
-INSTANTIATE_TEST_SUITE_P(Postgres, StoreModel, ::testing::Values(postgres_backend()), backend_name);
+INSTANTIATE_TEST_SUITE_P(Postgres, StoreConformance, postgres_backends(), backend_name);
+INSTANTIATE_TEST_SUITE_P(Postgres, DurableStore, postgres_backends(), backend_name);
+INSTANTIATE_TEST_SUITE_P(Postgres, StoreModel, postgres_backends(), backend_name);
 
 }  // namespace
 }  // namespace easyretry::test

@@ -98,11 +98,12 @@ class Mariadb:
                           f"CREATE USER {USER}@'%' IDENTIFIED BY '{PASSWORD}';\n"
                           f"GRANT ALL ON {DATABASE}.* TO {USER}@'%';\n"
                           f"GRANT ALL ON `{DATABASE}\\_%`.* TO {USER}@'%';\n")
-        run([self.install, "--no-defaults", f"--datadir={data}", "--skip-test-db", f"--extra-file={rights}",
-             *self.UTF8, *self.NO_SYNC])
+        run([self.install, "--no-defaults", f"--datadir={data}", f"--tmpdir={data}", "--skip-test-db",
+             f"--extra-file={rights}", *self.UTF8, *self.NO_SYNC])
 
     def command(self, folder, port, memory, sync):
         return [self.program, "--no-defaults", f"--datadir={folder}/data", *self.UTF8,
+                f"--tmpdir={folder}/data",  # a server that starts removes the temporary tables of others from a shared one
                 "--bind-address=127.0.0.1", f"--port={port}", "--skip-name-resolve",
                 "--socket=mariadb.sock",  # relative to the data folder: a whole path can be longer than sockets allow
                 f"--pid-file={self.pid_file}",

@@ -159,10 +159,9 @@ std::vector<TaskId> renew(Connection& connection, const std::string& table, std:
   return ids;
 }
 
-void update_rules(Connection& connection, const std::string& table, std::span<const Ticket> tickets,
-                  std::span<const task::RetryRules> rules) {
-  for (const task::RetryRules& one : rules) check_length(one.backoff, kBackoffLimit);
-  send(connection, new_rules(table, tickets, rules));
+void update_rules(Connection& connection, const std::string& table, std::span<const sql::NewRules> updates) {
+  for (const sql::NewRules& update : updates) check_length(update.rules.backoff, kBackoffLimit);
+  send(connection, new_rules(table, updates));
 }
 
 }  // namespace easyretry::storage::mysql

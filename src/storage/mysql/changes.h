@@ -17,7 +17,6 @@ std::vector<TaskId> reschedule(Connection& connection, const std::string& table,
                                std::span<const Settlement> settlements, TimePoint now);
 std::vector<TaskId> renew(Connection& connection, const std::string& table, std::span<const Renewal> renewals,
                           TimePoint now);
-void update_rules(Connection& connection, const std::string& table, std::span<const Ticket> tickets,
-                  std::span<const task::RetryRules> rules);
+void update_rules(Connection& connection, const std::string& table, std::span<const sql::NewRules> updates);
 
 }  // namespace easyretry::storage::mysql

@@ -53,11 +53,18 @@ void leave_out_finished(Connection& connection, const std::string& history, Rows
   std::erase_if(rows, [&](const TaskRecord* row) { return finished.contains(row->info.id); });
 }
 
-std::vector<TaskId> insert_one_by_one(Connection& connection, const std::string& table,
+// What goes into which table.
+struct Target {
+  std::string table;
+  std::string head;  // INSERT INTO …
+  std::string (*values)(const TaskRecord& row);
+};
+
+std::vector<TaskId> insert_one_by_one(Connection& connection, const Target& target,
                                       std::span<const TaskRecord* const> rows) {
   std::vector<TaskId> stored;
   for (const TaskRecord* row : rows) {
-    const std::string statement = insert_head(table) + live_values(*row) + insert_tail();
+    const std::string statement = target.head + target.values(*row) + insert_tail();
     if (connection.run(statement) == 1) stored.push_back(row->info.id);
   }
   return stored;
@@ -65,14 +72,39 @@ std::vector<TaskId> insert_one_by_one(Connection& connection, const std::string&
 
 // The server says how many rows it took, not which. Those that are there under their ids are the ones; unless there are
 // too many, because somebody else drew the same id for the same key.
-std::vector<TaskId> insert_piece(Connection& connection, const std::string& table, const Piece& piece,
+std::vector<TaskId> insert_piece(Connection& connection, const Target& target, const Piece& piece,
                                  std::span<const TaskRecord* const> rows) {
   const std::uint64_t taken = connection.run("SAVEPOINT easyretry_insert;" + piece.statement);
   if (taken == rows.size()) return ids_of(rows);
-  std::vector<TaskId> stored = present(connection, table, rows);
+  std::vector<TaskId> stored = present(connection, target.table, rows);
   if (stored.size() == taken) return stored;
   connection.run("ROLLBACK TO SAVEPOINT easyretry_insert");
-  return insert_one_by_one(connection, table, rows);
+  return insert_one_by_one(connection, target, rows);
+}
+
+std::vector<TaskId> insert(Connection& connection, const Target& target, const RowsInOrder& rows) {
+  std::vector<std::string> values;
+  for (const TaskRecord* row : rows) {
+    check_lengths(*row);
+    values.push_back(target.values(*row));
+  }
+  std::vector<TaskId> stored;
+  for (const Piece& piece : cut_rows(target.head, values, insert_tail(), connection.most_bytes())) {
+    const auto of_piece = std::span{rows}.subspan(piece.first, piece.count);
+    std::ranges::copy(insert_piece(connection, target, piece, of_piece), std::back_inserter(stored));
+  }
+  return stored;
+}
+
+// Calls use(namespace, keys) for as many as a statement takes.
+template <class Use>
+void by_space(std::span<const TaskRecord> rows, Use use) {
+  std::map<std::string, std::vector<std::string>> keys;
+  for (const TaskRecord& row : rows) keys[row.info.space].push_back(row.info.key);
+  for (const auto& [space, of_space] : keys) {
+    by_pieces(std::span<const std::string>{of_space},
+              [&, &space = space](std::span<const std::string> piece) { use(space, piece); });
+  }
 }
 
 }  // namespace
@@ -81,34 +113,33 @@ std::vector<TaskId> insert(Connection& connection, const std::string& table, con
                            std::span<const TaskRecord> rows) {
   RowsInOrder sorted = by_key(rows);
   if (!history.empty()) leave_out_finished(connection, history, sorted);
-  std::vector<std::string> values;
-  for (const TaskRecord* row : sorted) {
-    check_lengths(*row);
-    values.push_back(live_values(*row));
-  }
-  std::vector<TaskId> stored;
-  for (const Piece& piece : cut_rows(insert_head(table), values, insert_tail(), connection.most_bytes())) {
-    const auto of_piece = std::span{sorted}.subspan(piece.first, piece.count);
-    std::ranges::copy(insert_piece(connection, table, piece, of_piece), std::back_inserter(stored));
-  }
-  return stored;
+  return insert(connection, {table, insert_head(table), live_values}, sorted);
 }
 
 std::vector<sql::LiveKey> live_keys(Connection& connection, const std::string& table,
                                     std::span<const TaskRecord> keys) {
-  std::map<std::string, std::vector<std::string>> by_space;
-  for (const TaskRecord& row : keys) by_space[row.info.space].push_back(row.info.key);
   std::vector<sql::LiveKey> live;
-  for (const auto& [space, of_space] : by_space) {
-    by_pieces(std::span<const std::string>{of_space}, [&, &space = space](std::span<const std::string> piece) {
-      Rows rows = connection.select(live_keys(table, space, piece));
-      while (rows.next()) {
-        const Inserted task{TaskId{rows.integer(0)}, rows.integer(1), from_ms(rows.integer(2))};
-        live.push_back({space, std::string{rows.text(3)}, task});
-      }
-    });
-  }
+  by_space(keys, [&](const std::string& space, std::span<const std::string> piece) {
+    Rows rows = connection.select(live_keys(table, space, piece));
+    while (rows.next()) {
+      const Inserted task{TaskId{rows.integer(0)}, rows.integer(1), from_ms(rows.integer(2))};
+      live.push_back({space, std::string{rows.text(3)}, task});
+    }
+  });
   return live;
+}
+
+std::vector<TaskId> take_keys(Connection& connection, std::span<const TaskRecord> rows) {
+  return insert(connection, {kKeyTable, take_keys_head(), key_values}, by_key(rows));
+}
+
+std::vector<sql::KeyHolder> key_holders(Connection& connection, std::span<const TaskRecord> keys) {
+  std::vector<sql::KeyHolder> holders;
+  by_space(keys, [&](const std::string& space, std::span<const std::string> piece) {
+    Rows rows = connection.select(key_holders(space, piece));
+    while (rows.next()) holders.push_back({space, std::string{rows.text(1)}, TaskId{rows.integer(0)}});
+  });
+  return holders;
 }
 
 void insert_history(Connection& connection, const std::string& history, std::span<const TaskRecord> rows) {

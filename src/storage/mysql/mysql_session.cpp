@@ -87,9 +87,20 @@ std::vector<sql::LiveKey> MysqlSession::live_keys(const std::string& table, std:
   return mysql::live_keys(connection_, table, keys);
 }
 
-void MysqlSession::update_rules(const std::string& table, std::span<const Ticket> tickets,
-                                std::span<const task::RetryRules> rules) {
-  mysql::update_rules(connection_, table, tickets, rules);
+void MysqlSession::update_rules(const std::string& table, std::span<const sql::NewRules> updates) {
+  mysql::update_rules(connection_, table, updates);
+}
+
+std::vector<TaskId> MysqlSession::take_keys(std::span<const TaskRecord> rows) {
+  return mysql::take_keys(connection_, rows);
+}
+
+std::vector<sql::KeyHolder> MysqlSession::key_holders(std::span<const TaskRecord> keys) {
+  return mysql::key_holders(connection_, keys);
+}
+
+void MysqlSession::free_keys(std::span<const TaskId> holders) {
+  remove(kKeyTable, holders);
 }
 
 std::vector<TaskRecord> MysqlSession::claim(const std::string& table, const ClaimRequest& request, TimePoint now) {
@@ -136,6 +147,16 @@ void MysqlSession::insert_history(const std::string& history, std::span<const Ta
   mysql::insert_history(connection_, history, rows);
 }
 
+std::size_t MysqlSession::move(const std::string& from, const std::string& to, std::size_t limit) {
+  std::vector<TaskId> ids;
+  Rows rows = connection_.select(lowest_locked(from, limit));
+  while (rows.next()) ids.push_back(TaskId{rows.integer(0)});
+  by_pieces(std::span<const TaskId>{ids},
+            [&](std::span<const TaskId> piece) { connection_.run(mysql::copy(from, to, piece)); });
+  remove(from, ids);
+  return ids.size();
+}
+
 std::vector<sql::DueRow> MysqlSession::due(const std::string& table, const sql::DueQuery& query) {
   std::vector<sql::DueRow> due;
   if (query.limit == 0) return due;
@@ -178,8 +199,12 @@ std::vector<std::string> MysqlSession::tables() {
   return names;
 }
 
-void MysqlSession::create_tasks(const std::string& table) {
-  connection_.run(mysql::create_tasks(table));
+void MysqlSession::create_tasks(const std::string& table, sql::KeysIn keys) {
+  connection_.run(mysql::create_tasks(table, keys));
+}
+
+void MysqlSession::create_keys() {
+  connection_.run(mysql::create_keys());
 }
 
 void MysqlSession::create_history(const std::string& table) {
@@ -188,6 +213,19 @@ void MysqlSession::create_history(const std::string& table) {
 
 void MysqlSession::drop(const std::string& table) {
   connection_.run("DROP TABLE IF EXISTS " + table);
+}
+
+bool MysqlSession::drop_empty(const std::string& table) {
+  connection_.run("LOCK TABLES " + table + " WRITE");
+  try {
+    const bool empty = !connection_.select("SELECT 1 FROM " + table + " LIMIT 1").next();
+    if (empty) connection_.run("DROP TABLE " + table);
+    connection_.run("UNLOCK TABLES");
+    return empty;
+  } catch (...) {
+    broken_ = true;  // the locks go with the connection
+    throw;
+  }
 }
 
 void MysqlSession::create_meta() {

@@ -25,8 +25,10 @@ class MysqlSession final : public sql::Session {
   std::vector<TaskId> insert(const std::string& table, const std::string& history,
                              std::span<const TaskRecord> rows) override;
   std::vector<sql::LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) override;
-  void update_rules(const std::string& table, std::span<const Ticket> tickets,
-                    std::span<const task::RetryRules> rules) override;
+  void update_rules(const std::string& table, std::span<const sql::NewRules> updates) override;
+  std::vector<TaskId> take_keys(std::span<const TaskRecord> rows) override;
+  std::vector<sql::KeyHolder> key_holders(std::span<const TaskRecord> keys) override;
+  void free_keys(std::span<const TaskId> holders) override;
 
   std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) override;
   std::vector<TaskId> finish(const std::string& table, const std::string& history,
@@ -39,6 +41,7 @@ class MysqlSession final : public sql::Session {
   void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) override;
   void remove(const std::string& table, std::span<const TaskId> ids) override;
   void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
+  std::size_t move(const std::string& from, const std::string& to, std::size_t limit) override;
 
   std::vector<sql::DueRow> due(const std::string& table, const sql::DueQuery& query) override;
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
@@ -46,9 +49,11 @@ class MysqlSession final : public sql::Session {
   std::int64_t count(const sql::Search& search) override;
 
   std::vector<std::string> tables() override;
-  void create_tasks(const std::string& table) override;
+  void create_tasks(const std::string& table, sql::KeysIn keys) override;
+  void create_keys() override;
   void create_history(const std::string& table) override;
   void drop(const std::string& table) override;
+  bool drop_empty(const std::string& table) override;
   void create_meta() override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;

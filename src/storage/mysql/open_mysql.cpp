@@ -36,7 +36,8 @@ std::unique_ptr<Store> open_mysql(const StoreUrl& address, std::string_view url)
     } else if (name == "ssl_ca") {
       server.ca = value;
     } else if (!set_server_option(options, {url, name, value})) {
-      refuse_word("option", name, url, {"ssl", "ssl_ca", "history", "keep_months", "shards", "connections"});
+      refuse_word("option", name, url,
+                  {"ssl", "ssl_ca", "history", "keep_months", "shards", "layout", "window", "connections"});
     }
   }
   options.connect = [server] { return connect_mysql(server); };

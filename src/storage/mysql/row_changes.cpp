@@ -133,16 +133,15 @@ RowChanges renewals(const std::string& table, std::span<const Renewal* const> re
   return changes;
 }
 
-RowChanges new_rules(const std::string& table, std::span<const Ticket> tickets,
-                     std::span<const task::RetryRules> rules) {
+RowChanges new_rules(const std::string& table, std::span<const sql::NewRules> updates) {
   RowChanges changes =
       changes_of(table, {{"most", kNumber}, {"lasting", kNumber}, {"deadline", kNumber}, {"backoff", kHex}},
                  "t.max_attempts = n.most, t.max_retry_duration = n.lasting, t.deadline = n.deadline, "
                  "t.backoff_strategy = UNHEX(n.backoff)");
-  for (std::size_t i = 0; i < tickets.size(); ++i) {
-    JsonRow row{tickets[i].id};
-    row.number(rules[i].max_attempts).number(rules[i].max_duration.count()).time(rules[i].deadline);
-    changes.rows.push_back(row.bytes(rules[i].backoff).done());
+  for (const auto& [ticket, rules] : updates) {
+    JsonRow row{ticket.id};
+    row.number(rules.max_attempts).number(rules.max_duration.count()).time(rules.deadline);
+    changes.rows.push_back(row.bytes(rules.backoff).done());
   }
   return changes;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "storage/store.h"
+#include "storage/sql/session.h"
 
 namespace easyretry::storage::mysql {
 
@@ -21,7 +21,6 @@ RowChanges advances(const std::string& table, std::span<const Settlement* const>
 RowChanges hand_backs(const std::string& table, std::span<const Settlement* const> settlements, TimePoint now);
 // Each of them with progress.
 RowChanges renewals(const std::string& table, std::span<const Renewal* const> renewals, TimePoint now);
-RowChanges new_rules(const std::string& table, std::span<const Ticket> tickets,
-                     std::span<const task::RetryRules> rules);
+RowChanges new_rules(const std::string& table, std::span<const sql::NewRules> updates);
 
 }  // namespace easyretry::storage::mysql

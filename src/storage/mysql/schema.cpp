@@ -49,9 +49,9 @@ constexpr const char* kLive = R"(,
   shard SMALLINT NOT NULL,
   updated_at BIGINT NOT NULL,
   PRIMARY KEY (id),
-  UNIQUE KEY uk_task_key (task_key, namespace),
   KEY idx_next_retry (namespace, shard, next_retry_time, id),
-  KEY idx_business (business_id))";
+  KEY idx_business (business_id),
+)";
 
 constexpr const char* kEnded = R"(,
   finished_at BIGINT NOT NULL,
@@ -65,8 +65,17 @@ std::string create(const std::string& table, const std::string& columns, const s
 
 }  // namespace
 
-std::string create_tasks(const std::string& table) {
-  return create(table, std::string{kTaskColumns} + kLive, "what is to be done, and nothing else");
+std::string create_tasks(const std::string& table, sql::KeysIn keys) {
+  const char* const unique = keys == sql::KeysIn::tasks ? "UNIQUE " : "";
+  return create(table, std::string{kTaskColumns} + kLive + unique + "KEY idx_task_key (task_key, namespace)",
+                "what is to be done, and nothing else");
+}
+
+std::string create_keys() {
+  return create("retry_task_key",
+                "id BIGINT NOT NULL COMMENT 'of the task', namespace VARBINARY(128) NOT NULL, task_key VARBINARY(512) "
+                "NOT NULL, PRIMARY KEY (id), UNIQUE KEY idx_task_key (task_key, namespace)",
+                "the keys of all tasks to be done, where these are in several tables");
 }
 
 std::string create_history(const std::string& table) {

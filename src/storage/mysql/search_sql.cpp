@@ -31,7 +31,7 @@ std::string conditions(const sql::Search& search) {
 
 // By a key or a business id if there is one.
 std::string index_of(const sql::Search& search, const std::string& otherwise) {
-  if (!search.query.key.empty()) return search.history ? " FORCE INDEX (idx_task_key)" : " FORCE INDEX (uk_task_key)";
+  if (!search.query.key.empty()) return " FORCE INDEX (idx_task_key)";
   if (!search.query.business_id.empty()) return " FORCE INDEX (idx_business)";
   return otherwise;
 }

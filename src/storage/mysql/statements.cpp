@@ -22,6 +22,13 @@ std::string among(std::span<const TaskId> ids) {
   return "id IN " + id_list(ids);
 }
 
+// Keys of one namespace, by the index of all keys.
+std::string with_keys(const std::string& table, std::string_view space, std::span<const std::string> keys) {
+  std::string list;
+  for (const std::string& key : keys) list.append(list.empty() ? "(" : ",").append(bytes(key));
+  return table + " FORCE INDEX (idx_task_key) WHERE namespace = " + bytes(space) + " AND task_key IN " + list + ")";
+}
+
 // A count that a hand has set to the end of its column must not fail the claim of all others.
 std::string one_more(const std::string& count, const std::string& when) {
   return count + " = LEAST(" + count + " + (" + when + "), 2147483647)";
@@ -46,10 +53,19 @@ std::string stored_keys(const std::string& table, std::span<const TaskId> ids) {
 }
 
 std::string live_keys(const std::string& table, std::string_view space, std::span<const std::string> keys) {
-  std::string list;
-  for (const std::string& key : keys) list.append(list.empty() ? "(" : ",").append(bytes(key));
-  return "SELECT id, version, next_retry_time, task_key FROM " + table +
-         " FORCE INDEX (uk_task_key) WHERE namespace = " + bytes(space) + " AND task_key IN " + list + ")";
+  return "SELECT id, version, next_retry_time, task_key FROM " + with_keys(table, space, keys);
+}
+
+std::string take_keys_head() {
+  return std::string{"INSERT INTO "} + kKeyTable + " (id, namespace, task_key) VALUES ";
+}
+
+std::string key_values(const TaskRecord& row) {
+  return "(" + literal(row.info.id) + "," + bytes(row.info.space) + "," + bytes(row.info.key) + ")";
+}
+
+std::string key_holders(std::string_view space, std::span<const std::string> keys) {
+  return "SELECT id, task_key FROM " + with_keys(kKeyTable, space, keys);
 }
 
 std::string claimable(const std::string& table, std::span<const Ticket> tickets, TimePoint now) {
@@ -66,6 +82,11 @@ std::string held(const std::string& table, std::span<const Ticket> tickets) {
 
 std::string locked(const std::string& table, std::span<const TaskId> ids) {
   return "SELECT " + live_columns() + " FROM " + table + kByPrimary + among(ids) + " ORDER BY id FOR UPDATE";
+}
+
+std::string lowest_locked(const std::string& table, std::size_t limit) {
+  return "SELECT id FROM " + table + " FORCE INDEX (PRIMARY) ORDER BY id LIMIT " + std::to_string(limit) +
+         " FOR UPDATE";
 }
 
 // The counts come first: MariaDB and MySQL assign from left to right, and what follows sees the new status.
@@ -101,6 +122,11 @@ std::string remove(const std::string& table, std::span<const TaskId> ids) {
   list.back() = ']';
   return "DELETE t FROM JSON_TABLE('" + list + "', '$[*]' COLUMNS (id BIGINT PATH '$')) AS n STRAIGHT_JOIN " + table +
          " AS t FORCE INDEX (PRIMARY) ON t.id = n.id";
+}
+
+std::string copy(const std::string& from, const std::string& to, std::span<const TaskId> ids) {
+  const std::string columns = live_insert_columns();
+  return "INSERT INTO " + to + " (" + columns + ") SELECT " + columns + " FROM " + from + kByPrimary + among(ids);
 }
 
 std::string update(const std::string& table, const TaskRecord& record, TimePoint now) {

@@ -13,6 +13,8 @@
 
 namespace easyretry::storage::mysql {
 
+inline constexpr const char* kKeyTable = "retry_task_key";
+
 // --- Inserting ---
 std::string insert_head(const std::string& table);
 std::string insert_history_head(const std::string& history);
@@ -20,12 +22,16 @@ std::string insert_history_head(const std::string& history);
 std::string insert_tail();
 std::string stored_keys(const std::string& table, std::span<const TaskId> ids);
 std::string live_keys(const std::string& table, std::string_view space, std::span<const std::string> keys);
+std::string take_keys_head();
+std::string key_values(const TaskRecord& row);
+std::string key_holders(std::string_view space, std::span<const std::string> keys);
 
 // --- Winners ---
 // SKIP LOCKED: a row that someone holds is being claimed or settled, and lost either way.
 std::string claimable(const std::string& table, std::span<const Ticket> tickets, TimePoint now);
 std::string held(const std::string& table, std::span<const Ticket> tickets);
 std::string locked(const std::string& table, std::span<const TaskId> ids);
+std::string lowest_locked(const std::string& table, std::size_t limit);
 
 // --- Changes of rows that are locked ---
 std::string claim(const std::string& table, std::span<const TaskId> ids, std::string_view owner, TimePoint now,
@@ -34,6 +40,7 @@ std::string extend(const std::string& table, std::span<const TaskId> ids, TimePo
 std::string finish_into(const std::string& table, const std::string& history, std::span<const TaskId> ids,
                         Outcome outcome, std::string_view error, TimePoint now);
 std::string remove(const std::string& table, std::span<const TaskId> ids);
+std::string copy(const std::string& from, const std::string& to, std::span<const TaskId> ids);
 std::string update(const std::string& table, const TaskRecord& record, TimePoint now);
 
 // --- Reading ---

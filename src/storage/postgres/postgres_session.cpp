@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <limits>
-#include <map>
 #include <tuple>
 #include <utility>
 
@@ -21,7 +20,10 @@ namespace {
 
 using sql::DueQuery;
 using sql::DueRow;
+using sql::KeyHolder;
+using sql::KeysIn;
 using sql::LiveKey;
+using sql::NewRules;
 using sql::Promise;
 using sql::Search;
 using sql::ServerError;
@@ -172,8 +174,10 @@ class PostgresSession final : public sql::Session {
   std::vector<TaskId> insert(const std::string& table, const std::string& history,
                              std::span<const TaskRecord> rows) override;
   std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) override;
-  void update_rules(const std::string& table, std::span<const Ticket> tickets,
-                    std::span<const task::RetryRules> rules) override;
+  void update_rules(const std::string& table, std::span<const NewRules> updates) override;
+  std::vector<TaskId> take_keys(std::span<const TaskRecord> rows) override;
+  std::vector<KeyHolder> key_holders(std::span<const TaskRecord> keys) override;
+  void free_keys(std::span<const TaskId> holders) override;
 
   std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) override;
   std::vector<TaskId> finish(const std::string& table, const std::string& history,
@@ -187,6 +191,7 @@ class PostgresSession final : public sql::Session {
   void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) override;
   void remove(const std::string& table, std::span<const TaskId> ids) override;
   void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
+  std::size_t move(const std::string& from, const std::string& to, std::size_t limit) override;
 
   std::vector<DueRow> due(const std::string& table, const DueQuery& query) override;
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
@@ -194,10 +199,12 @@ class PostgresSession final : public sql::Session {
   std::int64_t count(const Search& search) override;
 
   std::vector<std::string> tables() override;
-  void create_tasks(const std::string& table) override { define(statements::create_tasks(table)); }
+  void create_tasks(const std::string& table, KeysIn keys) override { define(statements::create_tasks(table, keys)); }
+  void create_keys() override { define(statements::create_keys()); }
   void create_history(const std::string& table) override { define(statements::create_history(table)); }
   void create_meta() override { define(statements::create_meta()); }
   void drop(const std::string& table) override { define("DROP TABLE IF EXISTS " + table); }
+  bool drop_empty(const std::string& table) override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;
   std::string durability() override;
@@ -205,6 +212,7 @@ class PostgresSession final : public sql::Session {
  private:
   static TimePoint time_in(const Rows& rows) { return from_ms(std::stoll(std::string{rows.text(0, 0)})); }
   static Params ids(std::span<const TaskId> ids);
+  static Params keys(std::span<const TaskRecord> rows);
   std::string setting(const std::string& name) { return std::string{db_.run("SHOW " + name).text(0, 0)}; }
   void define(const std::string& sql);
 
@@ -254,11 +262,7 @@ std::vector<TaskId> PostgresSession::insert(const std::string& table, const std:
 }
 
 std::vector<LiveKey> PostgresSession::live_keys(const std::string& table, std::span<const TaskRecord> keys) {
-  Params params;
-  Batch<TaskRecord>{params, keys}
-      .texts([](const TaskRecord& r) { return std::string_view{r.info.space}; })
-      .texts([](const TaskRecord& r) { return std::string_view{r.info.key}; });
-  const Rows rows = db_.run(statements::live_keys(table), params);
+  const Rows rows = db_.run(statements::live_keys(table), PostgresSession::keys(keys));
   std::vector<LiveKey> live;
   for (int i = 0; i < rows.size(); ++i) {
     live.push_back({std::string{rows.text(i, 0)},
@@ -268,18 +272,38 @@ std::vector<LiveKey> PostgresSession::live_keys(const std::string& table, std::s
   return live;
 }
 
-void PostgresSession::update_rules(const std::string& table, std::span<const Ticket> tickets,
-                                   std::span<const task::RetryRules> rules) {
-  std::map<TaskId, const task::RetryRules*> by_id;
-  for (std::size_t i = 0; i < tickets.size(); ++i) by_id[tickets[i].id] = &rules[i];
-  const std::vector<std::pair<TaskId, const task::RetryRules*>> sorted{by_id.begin(), by_id.end()};
+std::vector<TaskId> PostgresSession::take_keys(std::span<const TaskRecord> rows) {
+  const std::vector<TaskRecord> sorted = by_key(rows);
   Params params;
-  Batch<std::pair<TaskId, const task::RetryRules*>>{params, sorted}
-      .numbers([](const auto& r) { return number(r.first); })
-      .numbers([](const auto& r) { return r.second->max_attempts; })
-      .numbers([](const auto& r) { return r.second->max_duration.count(); })
-      .maybe_numbers([](const auto& r) { return ms(r.second->deadline); })
-      .maybe_texts([](const auto& r) { return or_null(r.second->backoff); });
+  Batch<TaskRecord>{params, sorted}
+      .numbers([](const TaskRecord& r) { return number(r.info.id); })
+      .texts([](const TaskRecord& r) { return std::string_view{r.info.space}; })
+      .texts([](const TaskRecord& r) { return std::string_view{r.info.key}; });
+  return ids_in(db_.run(statements::take_keys(), params));
+}
+
+std::vector<KeyHolder> PostgresSession::key_holders(std::span<const TaskRecord> keys) {
+  const Rows rows = db_.run(statements::key_holders(), PostgresSession::keys(keys));
+  std::vector<KeyHolder> holders;
+  for (int i = 0; i < rows.size(); ++i) {
+    holders.push_back({std::string{rows.text(i, 0)}, std::string{rows.text(i, 1)}, TaskId{rows.integer(i, 2)}});
+  }
+  return holders;
+}
+
+void PostgresSession::free_keys(std::span<const TaskId> holders) {
+  remove("retry_task_key", holders);
+}
+
+void PostgresSession::update_rules(const std::string& table, std::span<const NewRules> updates) {
+  const std::vector<NewRules> sorted = by_id(updates);
+  Params params;
+  Batch<NewRules>{params, sorted}
+      .numbers([](const NewRules& r) { return number(r.ticket.id); })
+      .numbers([](const NewRules& r) { return r.rules.max_attempts; })
+      .numbers([](const NewRules& r) { return r.rules.max_duration.count(); })
+      .maybe_numbers([](const NewRules& r) { return ms(r.rules.deadline); })
+      .maybe_texts([](const NewRules& r) { return or_null(r.rules.backoff); });
   db_.run(statements::update_rules(table), params);
 }
 
@@ -348,6 +372,14 @@ Params PostgresSession::ids(std::span<const TaskId> ids) {
   return params;
 }
 
+Params PostgresSession::keys(std::span<const TaskRecord> rows) {
+  Params params;
+  Batch<TaskRecord>{params, rows}
+      .texts([](const TaskRecord& r) { return std::string_view{r.info.space}; })
+      .texts([](const TaskRecord& r) { return std::string_view{r.info.key}; });
+  return params;
+}
+
 void PostgresSession::hold(const std::string& table, std::span<const TaskId> ids) {
   db_.run(statements::hold(table), PostgresSession::ids(ids));
 }
@@ -379,6 +411,12 @@ void PostgresSession::insert_history(const std::string& history, std::span<const
   auto columns = record_columns(params, rows);
   columns.numbers("finished_at", [](const TaskRecord& r) { return ms(r.info.finished_at); });
   db_.run(statements::insert(history, columns.insert_list(), {}), params);
+}
+
+std::size_t PostgresSession::move(const std::string& from, const std::string& to, std::size_t most) {
+  Params params;
+  params.add(limit(most));
+  return static_cast<std::size_t>(db_.run(statements::move(from, to), params).integer(0, 0));
 }
 
 std::vector<DueRow> PostgresSession::due(const std::string& table, const DueQuery& query) {
@@ -432,6 +470,19 @@ std::vector<std::string> PostgresSession::tables() {
 void PostgresSession::define(const std::string& sql) {
   try {
     db_.run(kOneAtATime + sql + "; COMMIT");
+  } catch (const ServerError&) {
+    if (!broken()) roll_back();
+    throw;
+  }
+}
+
+bool PostgresSession::drop_empty(const std::string& table) {
+  try {
+    db_.run("BEGIN; LOCK TABLE " + table + " IN ACCESS EXCLUSIVE MODE");
+    const bool empty = db_.run("SELECT FROM " + table + " LIMIT 1").size() == 0;
+    if (empty) db_.run("DROP TABLE " + table);
+    db_.run("COMMIT");
+    return empty;
   } catch (const ServerError&) {
     if (!broken()) roll_back();
     throw;

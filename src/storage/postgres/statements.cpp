@@ -61,17 +61,26 @@ std::string comment(const std::string& table, std::string_view text) {
 // Half of each page is room for the new versions of rows that are claimed together: they need no other page and no
 // index entry then, and a claim costs half (measured: 9 µs a row instead of 19 at a fillfactor of 70); and vacuum long
 // before the dead ones are many.
-std::string create_tasks(const std::string& table) {
+std::string create_tasks(const std::string& table, sql::KeysIn keys) {
+  const std::string_view unique = keys == sql::KeysIn::tasks ? "UNIQUE " : "";
   return joined("CREATE TABLE IF NOT EXISTS ", table, " (", kCommonColumns,
                 "status text NOT NULL, shard smallint NOT NULL, lane int NOT NULL, lease_until bigint NOT NULL DEFAULT "
                 "0, locked_by text, "
                 "locked_at bigint, updated_at bigint NOT NULL) WITH (fillfactor = 45, "
                 "autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);",
-                "CREATE UNIQUE INDEX IF NOT EXISTS ", table, "_key ON ", table, " (namespace, task_key);",
+                "CREATE ", unique, "INDEX IF NOT EXISTS ", table, "_key ON ", table, " (namespace, task_key);",
                 "CREATE INDEX IF NOT EXISTS ", table, "_due ON ", table, " (lane, next_retry_time, id);",
                 "CREATE INDEX IF NOT EXISTS ", table, "_business ON ", table,
                 " (business_id) WHERE business_id IS NOT NULL;",
                 comment(table, "EasyRetry: tasks to be done. Times are milliseconds since 1970, UTC"));
+}
+
+std::string create_keys() {
+  return joined(
+      "CREATE TABLE IF NOT EXISTS retry_task_key (id bigint PRIMARY KEY, namespace text COLLATE \"C\" NOT NULL, "
+      "task_key text COLLATE \"C\" NOT NULL);"
+      "CREATE UNIQUE INDEX IF NOT EXISTS retry_task_key_key ON retry_task_key (namespace, task_key);",
+      comment("retry_task_key", "EasyRetry: the keys of all tasks to be done"));
 }
 
 std::string create_history(const std::string& table) {
@@ -96,6 +105,16 @@ std::string live_keys(const std::string& table) {
   return joined("SELECT t.namespace, t.task_key, t.id, t.version, t.next_retry_time FROM (SELECT DISTINCT * FROM ",
                 "unnest($1::text[], $2::text[]) AS k(k_space, k_key)) AS k JOIN ", table,
                 " t ON t.namespace = k.k_space AND t.task_key = k.k_key");
+}
+
+std::string take_keys() {
+  return "INSERT INTO retry_task_key (id, namespace, task_key) SELECT * FROM unnest($1::bigint[], $2::text[], "
+         "$3::text[]) ON CONFLICT DO NOTHING RETURNING id";
+}
+
+std::string key_holders() {
+  return "SELECT t.namespace, t.task_key, t.id FROM (SELECT DISTINCT * FROM unnest($1::text[], $2::text[]) AS "
+         "k(k_space, k_key)) AS k JOIN retry_task_key t ON t.namespace = k.k_space AND t.task_key = k.k_key";
 }
 
 std::string update_rules(const std::string& table) {
@@ -171,6 +190,15 @@ std::string update(const std::string& table) {
 
 std::string remove(const std::string& table) {
   return joined("DELETE FROM ", table, " WHERE id = ANY($1::bigint[])");
+}
+
+std::string move(const std::string& from, const std::string& to) {
+  const std::string columns = joined(kCarried,
+                                     ", version, outcome, first_failed_at, last_error_time, last_error_msg, status, "
+                                     "shard, lane, lease_until, locked_by, locked_at, updated_at");
+  return joined("WITH gone AS (DELETE FROM ", from, " WHERE id = ANY(ARRAY(SELECT id FROM ", from,
+                " ORDER BY id LIMIT $1 FOR UPDATE)) RETURNING ", columns, "), moved AS (INSERT INTO ", to, " (",
+                columns, ") SELECT ", columns, " FROM gone RETURNING 1) SELECT count(*) FROM moved");
 }
 
 std::string due(const std::string& table) {

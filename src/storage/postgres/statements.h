@@ -12,13 +12,16 @@
 
 namespace easyretry::storage::postgres::statements {
 
-std::string create_tasks(const std::string& table);
+std::string create_tasks(const std::string& table, sql::KeysIn keys);
+std::string create_keys();
 std::string create_history(const std::string& table);
 std::string create_meta();
 
 // `list` is RowColumns::insert_list(); left out is what is in `history` (empty: not looked at).
 std::string insert(const std::string& table, const std::string& list, const std::string& history);
 std::string live_keys(const std::string& table);     // $1 namespaces $2 keys
+std::string take_keys();                             // $1 ids $2 namespaces $3 keys
+std::string key_holders();                           // $1 namespaces $2 keys
 std::string update_rules(const std::string& table);  // $1 ids $2 attempts $3 durations $4 deadlines $5 backoffs
 
 std::string claim(const std::string& table);  // $1 ids $2 versions $3 owner $4 now $5 lease until
@@ -33,6 +36,7 @@ std::string hold(const std::string& table);    // $1 ids
 std::string lock(const std::string& table);    // $1 ids
 std::string update(const std::string& table);  // one array a column that may change, see session.cpp
 std::string remove(const std::string& table);  // $1 ids
+std::string move(const std::string& from, const std::string& to);  // $1 limit
 
 std::string due(
     const std::string& table);  // $1 lanes $2 after times $3 after ids $4 namespace $5 until $6 now $7 limit

@@ -32,9 +32,8 @@ TaskId Inserts::draw(const TaskInfo& info, TimePoint now) {
 // What of one batch is stored, met, or still to be tried under another id.
 class Inserts::Batch {
  public:
-  Batch(Inserts& inserts, Session& session, const std::string& table, std::span<const NewTask* const> tasks,
-        TimePoint now)
-      : inserts_(inserts), session_(session), table_(table), tasks_(tasks), now_(now), answers_(tasks.size()) {
+  Batch(Inserts& inserts, LiveRows& live, std::span<const NewTask* const> tasks, TimePoint now)
+      : inserts_(inserts), live_(live), tasks_(tasks), now_(now), answers_(tasks.size()) {
     rows_.reserve(tasks.size());
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       rows_.push_back(task::new_record(*tasks[i], {}, now));
@@ -46,10 +45,10 @@ class Inserts::Batch {
   std::vector<Inserted> run(const std::string& history) {
     for (int draws = 0; !open_.empty(); ++draws) {
       if (draws == kDraws) throw ServerError{Trouble::again, "every new id is refused as taken"};
-      store(session_.insert(table_, history, rows_));
-      if (!open_.empty()) meet(session_.live_keys(table_, rows_));
+      store(live_.insert(history, rows_));
+      if (!open_.empty()) meet(live_.with_keys_of(rows_));
     }
-    if (!updated_.empty()) session_.update_rules(table_, updated_, rules_);
+    live_.update_rules(updated_);
     return std::move(answers_);
   }
 
@@ -83,11 +82,10 @@ class Inserts::Batch {
       throw Refusal{duplicate(inserts_.kind_ + ".insert", task.key, there.id)};
     }
     if (task.on_duplicate != OnDuplicate::update_policy) return;
-    for (std::size_t i = 0; i < updated_.size(); ++i) {
-      if (updated_[i].id == there.id) return void(rules_[i] = task.rules);
+    for (NewRules& update : updated_) {
+      if (update.ticket.id == there.id) return void(update.rules = task.rules);
     }
-    updated_.push_back({there.id, there.version});
-    rules_.push_back(task.rules);
+    updated_.push_back({{there.id, there.version}, task.rules});
   }
 
   template <class Stays>
@@ -106,30 +104,27 @@ class Inserts::Batch {
   }
 
   Inserts& inserts_;
-  Session& session_;
-  const std::string& table_;
+  LiveRows& live_;
   const std::span<const NewTask* const> tasks_;
   const TimePoint now_;
   std::vector<Inserted> answers_;
   // Not yet answered: positions in tasks_, and the row of each
   std::vector<std::size_t> open_;
   std::vector<TaskRecord> rows_;
-  // OnDuplicate::update_policy: the last one counts
-  std::vector<Ticket> updated_;
-  std::vector<task::RetryRules> rules_;
+  std::vector<NewRules> updated_;  // OnDuplicate::update_policy: the last one counts
 };
 
-std::vector<Inserted> Inserts::insert(Session& session, const std::string& table, const std::string& history,
-                                      std::span<const NewTask* const> tasks, TimePoint now) {
-  return Batch{*this, session, table, tasks, now}.run(history);
+std::vector<Inserted> Inserts::insert(LiveRows& rows, const std::string& history, std::span<const NewTask* const> tasks,
+                                      TimePoint now) {
+  return Batch{*this, rows, tasks, now}.run(history);
 }
 
-std::optional<TaskId> Inserts::start_again(Session& session, const std::string& table, const std::string& history,
-                                           const TaskRecord& finished, TimePoint now) {
+std::optional<TaskId> Inserts::start_again(LiveRows& rows, const std::string& history, const TaskRecord& finished,
+                                           TimePoint now) {
   for (int draws = 0; draws < kDraws; ++draws) {
     const TaskRecord row = task::next_generation(finished, draw(finished.info, now), now);
-    if (!session.insert(table, history, {&row, 1}).empty()) return row.info.id;
-    if (!session.live_keys(table, {&row, 1}).empty()) return std::nullopt;
+    if (!rows.insert(history, {&row, 1}).empty()) return row.info.id;
+    if (!rows.with_keys_of({&row, 1}).empty()) return std::nullopt;
   }
   throw ServerError{Trouble::again, "every new id is refused as taken"};
 }

@@ -6,22 +6,22 @@
 #include <string>
 #include <vector>
 
-#include "storage/sql/session.h"
+#include "storage/sql/live_rows.h"
 #include "task/task_id.h"
 
 namespace easyretry::storage::sql {
 
-// The write side of `insert` and of `requeue`. Safe to use from any thread, each with its own session.
+// The write side of `insert` and of `requeue`. Safe to use from any thread, each with its own rows.
 class Inserts {
  public:
   Inserts(std::string kind, int total_shards);
 
   // Throws Refusal where OnDuplicate::reject meets a live task.
-  std::vector<Inserted> insert(Session& session, const std::string& table, const std::string& history,
-                               std::span<const NewTask* const> tasks, TimePoint now);
+  std::vector<Inserted> insert(LiveRows& rows, const std::string& history, std::span<const NewTask* const> tasks,
+                               TimePoint now);
   // Nothing where its key is live.
-  std::optional<TaskId> start_again(Session& session, const std::string& table, const std::string& history,
-                                    const TaskRecord& finished, TimePoint now);
+  std::optional<TaskId> start_again(LiveRows& rows, const std::string& history, const TaskRecord& finished,
+                                    TimePoint now);
 
  private:
   class Batch;

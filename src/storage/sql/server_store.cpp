@@ -3,33 +3,26 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <set>
 #include <stdexcept>
 #include <unordered_set>
 
 #include "base/later.h"
 #include "storage/group_commit.h"
-#include "storage/history_table.h"
 #include "storage/insert_checks.h"
 #include "storage/sql/distinct.h"
+#include "storage/sql/endings.h"
+#include "storage/sql/housekeeping.h"
 #include "storage/sql/inserts.h"
 #include "storage/sql/joined_transaction.h"
-#include "storage/sql/tables.h"
-#include "storage/sql/transactions.h"
+#include "storage/sql/searches.h"
+#include "storage/sql/writes.h"
 #include "task/task_id.h"
-#include "task/transitions.h"
 
 namespace easyretry::storage::sql {
 namespace {
 
-constexpr const char* kTable = "retry_task";
 constexpr std::size_t kControlConnections = 1;
 constexpr std::size_t kQueryConnections = 2;
-
-// A month of history that is not there yet: made outside the transaction, which is then run again.
-struct MissingMonth {
-  std::string table;
-};
 
 void validate(const ServerOptions& options) {
   if (options.total_shards < 1 || options.total_shards > task::kMaxShards) {
@@ -84,19 +77,14 @@ class ServerStore final : public Store {
   struct Submission;
 
   std::string where(const char* verb) const { return options_.kind + "." + verb; }
-  TimePoint judged(TimePoint server) const { return options_.clock != nullptr ? options_.clock->now() : server; }
   TimePoint now(Session& session) const { return options_.clock != nullptr ? options_.clock->now() : session.now(); }
-  std::string month(TimePoint now) const;
-  void check_meta();
+  void set_up();
+  void agree(Session& session, const std::string& name, const std::string& value, const std::string& what,
+             const std::string& remedy);
 
-  // A transaction of a verb that may need a month of history.
-  template <class Body>
-  auto write(Transactions& transactions, const char* verb, Promise promise, Body body)
-      -> Result<decltype(body(std::declval<Session&>(), TimePoint{}))>;
   // change(session, part, now) gives the ids that it applied to; no part names a task twice.
   template <class T, class IdOf, class Change>
-  Result<Applied> apply(Transactions& transactions, const char* verb, Promise promise, std::span<const T> batch,
-                        IdOf id_of, Change change);
+  Result<Applied> apply(Writes& writes, const char* verb, std::span<const T> batch, IdOf id_of, Change change);
   template <class Body>
   auto read_with(Pool& pool, const char* verb, Body body) -> Result<decltype(body(std::declval<Session&>()))>;
   template <class Body>
@@ -108,19 +96,15 @@ class ServerStore final : public Store {
   void answer_group(GroupCommit::Group group);
   void insert_group(GroupCommit::Group group);
   Result<InsertReply> insert_now(std::span<const NewTask* const> tasks);
-  std::vector<TaskId> settle_part(Session& session, std::span<const Settlement> part, TimePoint now);
-  std::vector<TaskId> cancel_part(Session& session, std::span<const TaskId> part, Cancel how, TimePoint now);
-  std::vector<TaskRecord> find_finished(Session& session, std::set<TaskId> wanted);
-  std::vector<Search> searches(Session& session, const TaskQuery& query) const;
 
   const ServerOptions options_;
   Pool control_;
   Pool data_;
   Pool queries_;
   Tables tables_;
-  Transactions controlling_;
-  Transactions changing_;
-  Transactions operating_;
+  Writes controlling_;
+  Writes changing_;
+  Writes operating_;
   Inserts inserts_;
   StoreInfo info_;
   std::string identity_;  // of the database: a connection that finds the same in it is to the same one
@@ -139,61 +123,48 @@ ServerStore::ServerStore(ServerOptions options)
       control_(options_.connect, kControlConnections),
       data_(options_.connect, options_.connections),
       queries_(options_.connect, kQueryConnections),
-      tables_(queries_),
-      controlling_(control_),
-      changing_(data_),
-      operating_(queries_),
+      tables_(queries_, TableRouter{options_.layout, options_.total_shards, options_.window}),
+      controlling_(control_, tables_, options_.clock),
+      changing_(data_, tables_, options_.clock),
+      operating_(queries_, tables_, options_.clock),
       inserts_(options_.kind, options_.total_shards),
       group_({.commit = [this](GroupCommit::Group group) { answer_group(group); },
               .between = [] {},
               .harden = [](GroupCommit::Group) {}}) {
-  check_meta();
+  set_up();
 }
 
-void ServerStore::check_meta() {
+void ServerStore::set_up() {
   const auto session = queries_.take();
   session->create_meta();
-  const std::string shards = session->agree("total_shards", std::to_string(options_.total_shards));
-  if (shards != std::to_string(options_.total_shards)) {
-    throw StoreError{{Errc::invalid_argument, where("open"),
-                      "the database was made for " + shards + " shards, this instance is configured for " +
-                          std::to_string(options_.total_shards) + "; set shards=" + shards}};
+  const std::string shards = std::to_string(options_.total_shards);
+  agree(*session, "total_shards", shards, "shards", "set shards=");
+  agree(*session, "layout", to_text(options_.layout), "the layout", "set layout=");
+  if (options_.layout.kind() == Layout::Kind::period) {
+    agree(*session, "window", std::to_string(options_.window / std::chrono::days{1}), "a window of days",
+          "set window=");
   }
-  session->create_tasks(kTable);
+  if (tables_.several()) session->create_keys();
+  tables_.ensure_tasks(now(*session));
   identity_ = session->agree("identity", new_identity());
   info_ = {.url = options_.url, .total_shards = options_.total_shards, .durability = session->durability()};
 }
 
-template <class Body>
-auto ServerStore::write(Transactions& transactions, const char* verb, Promise promise, Body body)
-    -> Result<decltype(body(std::declval<Session&>(), TimePoint{}))> {
-  while (true) {
-    std::string missing;
-    auto result = transactions.run(where(verb), promise, [&](Session& session, TimePoint server) {
-      try {
-        return body(session, judged(server));
-      } catch (const MissingMonth& month) {
-        missing = month.table;
-        throw ServerError{Trouble::no_table, month.table};
-      } catch (const ServerError& error) {
-        if (error.trouble() == Trouble::no_table) tables_.forget();
-        throw;
-      }
-    });
-    if (missing.empty()) return result;
-    try {
-      tables_.ensure_history(missing);
-    } catch (const ServerError& error) {
-      return tl::make_unexpected(to_error(error, where(verb), Point::before_commit));
-    }
-  }
+// What the first instance wrote is what all are to have.
+void ServerStore::agree(Session& session, const std::string& name, const std::string& value, const std::string& what,
+                        const std::string& remedy) {
+  const std::string there = session.agree(name, value);
+  if (there == value) return;
+  throw StoreError{{Errc::invalid_argument, where("open"),
+                    "the database was made for " + what + " " + there + ", this instance is configured for " + value +
+                        "; " + remedy + there}};
 }
 
 template <class T, class IdOf, class Change>
-Result<Applied> ServerStore::apply(Transactions& transactions, const char* verb, Promise promise,
-                                   std::span<const T> batch, IdOf id_of, Change change) {
+Result<Applied> ServerStore::apply(Writes& writes, const char* verb, std::span<const T> batch, IdOf id_of,
+                                   Change change) {
   if (batch.empty()) return read(verb, [&](Session& session) { return Applied{now(session), {}}; });
-  return write(transactions, verb, promise, [&](Session& session, TimePoint now) {
+  return writes.run(where(verb), Promise::kept, [&](Session& session, TimePoint now) {
     Applied reply{now, {}};
     reply.applied.reserve(batch.size());
     for_distinct(batch, id_of, [&](std::span<const T> part) {
@@ -214,20 +185,15 @@ auto ServerStore::read_with(Pool& pool, const char* verb, Body body)
       const auto session = pool.take();
       return body(*session);
     } catch (const ServerError& error) {
-      const bool stale = error.trouble() == Trouble::gone || error.trouble() == Trouble::again;
+      const bool dropped = error.trouble() == Trouble::no_table;  // by another instance, when it had left
+      if (dropped) tables_.forget();
+      const bool stale = dropped || error.trouble() == Trouble::gone || error.trouble() == Trouble::again;
       if (stale && tries < kTries) continue;
       return tl::make_unexpected(to_error(error, where(verb), Point::before_commit));
     } catch (const std::exception& error) {
       return fail(Errc::unavailable, where(verb), error.what());
     }
   }
-}
-
-// The table for what ends now.
-std::string ServerStore::month(TimePoint now) const {
-  std::string name = history_table(now);
-  if (!tables_.knows(name)) throw MissingMonth{name};
-  return name;
 }
 
 Result<InsertReply> ServerStore::insert(std::span<const NewTask> tasks) {
@@ -274,13 +240,14 @@ void ServerStore::insert_group(GroupCommit::Group group) {
 }
 
 Result<InsertReply> ServerStore::insert_now(std::span<const NewTask* const> tasks) {
-  return write(changing_, "insert", Promise::kept,
-               [&](Session& session, TimePoint now) { return insert_into(session, tasks, now); });
+  return changing_.run(where("insert"), Promise::kept,
+                       [&](Session& session, TimePoint now) { return insert_into(session, tasks, now); });
 }
 
 InsertReply ServerStore::insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now) {
-  const std::string history = options_.history == History::none ? std::string{} : month(now);
-  return {now, inserts_.insert(session, kTable, history, tasks, now)};
+  const std::string history = options_.history == History::none ? std::string{} : history_for(tables_, now);
+  LiveRows rows{session, tables_, now};
+  return {now, inserts_.insert(rows, history, tasks, now)};
 }
 
 Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, std::span<const NewTask> tasks) {
@@ -291,7 +258,8 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
   try {
     JoinedTransaction joined{options_.join(transaction.connection), identity_};
     const TimePoint time = now(joined.session());
-    if (options_.history != History::none) tables_.ensure_history(history_table(time));
+    if (options_.history != History::none) tables_.ensure(history_table(time));
+    tables_.ensure_tasks(time);
     auto reply = insert_into(joined.session(), all, time);
     joined.keep();
     return reply;
@@ -309,9 +277,8 @@ Result<LoadReply> ServerStore::load(const LoadQuery& query) {
     LoadReply reply;
     reply.now = now(session);
     if (query.limit == 0 || query.from.empty()) return reply;
-    const auto rows =
-        session.due(kTable, {query.space, query.from, reply.now, base::later(reply.now, query.ahead), query.limit});
-    collect(rows, query.limit, reply);
+    const DueQuery due{query.space, query.from, reply.now, base::later(reply.now, query.ahead), query.limit};
+    collect(LiveRows{session, tables_, reply.now}.due(due), query.limit, reply);
     return reply;
   });
 }
@@ -320,180 +287,86 @@ Result<ClaimReply> ServerStore::claim(const ClaimRequest& request) {
   if (request.tickets.empty()) return read("claim", [&](Session& session) { return ClaimReply{now(session), {}}; });
   // Kept, although a claim could be made again: whoever made it outlives a crash of the server, and what the server has
   // forgotten would be given to a second one under the same version while the first one runs it.
-  return write(changing_, "claim", Promise::kept, [&](Session& session, TimePoint now) {
+  return changing_.run(where("claim"), Promise::kept, [&](Session& session, TimePoint now) {
     ClaimReply reply{now, {}};
-    for_distinct(
-        request.tickets, [](const Ticket& ticket) { return ticket.id; },
-        [&](std::span<const Ticket> part) {
-          auto won = session.claim(kTable, {part, request.owner, request.lease}, now);
-          std::move(won.begin(), won.end(), std::back_inserter(reply.won));
-        });
+    LiveRows rows{session, tables_, now};
+    const auto id_of = [](const Ticket& ticket) { return ticket.id; };
+    for_distinct(request.tickets, id_of, [&](std::span<const Ticket> part) {
+      auto won = rows.each(part, id_of, [&](const std::string& table, std::span<const Ticket> tickets) {
+        return session.claim(table, {tickets, request.owner, request.lease}, now);
+      });
+      std::move(won.begin(), won.end(), std::back_inserter(reply.won));
+    });
     return reply;
   });
 }
 
 Result<Applied> ServerStore::settle(std::span<const Settlement> settlements) {
   return apply<Settlement>(
-      changing_, "settle", Promise::kept, settlements,
-      [](const Settlement& settlement) { return settlement.ticket.id; },
+      changing_, "settle", settlements, [](const Settlement& settlement) { return settlement.ticket.id; },
       [this](Session& session, std::span<const Settlement> part, TimePoint now) {
-        return settle_part(session, part, now);
+        return sql::settle(session, tables_, options_.history, part, now);
       });
-}
-
-std::vector<TaskId> ServerStore::settle_part(Session& session, std::span<const Settlement> part, TimePoint now) {
-  std::vector<Settlement> kept, forgotten, rescheduled;
-  for (const Settlement& settlement : part) {
-    if (settlement.kind != Settlement::Kind::finish) {
-      rescheduled.push_back(settlement);
-    } else if (keeps(options_.history, settlement.outcome)) {
-      kept.push_back(settlement);
-    } else {
-      forgotten.push_back(settlement);
-    }
-  }
-  if (kept.size() != part.size() && forgotten.size() != part.size() && rescheduled.size() != part.size()) {
-    std::vector<TaskId> ids;
-    for (const Settlement& settlement : part) ids.push_back(settlement.ticket.id);
-    std::sort(ids.begin(), ids.end());
-    session.hold(kTable, ids);
-  }
-  std::vector<TaskId> applied;
-  const auto add = [&](const std::vector<TaskId>& ids) { applied.insert(applied.end(), ids.begin(), ids.end()); };
-  if (!kept.empty()) add(session.finish(kTable, month(now), kept, now));
-  if (!forgotten.empty()) add(session.finish(kTable, {}, forgotten, now));
-  if (!rescheduled.empty()) add(session.reschedule(kTable, rescheduled, now));
-  return applied;
 }
 
 Result<Applied> ServerStore::renew(std::span<const Renewal> renewals) {
+  const auto id_of = [](const Renewal& renewal) { return renewal.ticket.id; };
   return apply<Renewal>(
-      controlling_, "renew", Promise::kept, renewals, [](const Renewal& renewal) { return renewal.ticket.id; },
-      [](Session& session, std::span<const Renewal> part, TimePoint now) { return session.renew(kTable, part, now); });
-}
-
-Result<Applied> ServerStore::cancel(std::span<const TaskId> ids, Cancel how) {
-  return apply<TaskId>(
-      operating_, "cancel", Promise::kept, ids, [](TaskId id) { return id; },
-      [&](Session& session, std::span<const TaskId> part, TimePoint now) {
-        return cancel_part(session, part, how, now);
+      controlling_, "renew", renewals, id_of, [&](Session& session, std::span<const Renewal> part, TimePoint now) {
+        return LiveRows{session, tables_, now}.each(
+            part, id_of,
+            [&](const std::string& table, std::span<const Renewal> in_it) { return session.renew(table, in_it, now); });
       });
 }
 
-std::vector<TaskId> ServerStore::cancel_part(Session& session, std::span<const TaskId> part, Cancel how,
-                                             TimePoint now) {
-  std::vector<TaskId> applied, gone;
-  std::vector<TaskRecord> told, kept;
-  for (TaskRecord& record : session.lock(kTable, part)) {
-    const auto event = task::cancel_event(record, how == Cancel::tell);
-    if (!event) continue;
-    task::apply_cancel(record, *event, now);
-    applied.push_back(record.info.id);
-    if (record.info.state != TaskState::finished) {
-      told.push_back(std::move(record));
-      continue;
-    }
-    gone.push_back(record.info.id);
-    if (keeps(options_.history, Outcome::cancelled)) kept.push_back(std::move(record));
-  }
-  if (!kept.empty()) session.insert_history(month(now), kept);
-  if (!gone.empty()) session.remove(kTable, gone);
-  if (!told.empty()) session.update(kTable, told, now);
-  return applied;
+Result<Applied> ServerStore::cancel(std::span<const TaskId> ids, Cancel how) {
+  return apply<TaskId>(operating_, "cancel", ids, std::identity{},
+                       [&](Session& session, std::span<const TaskId> part, TimePoint now) {
+                         return sql::cancel(session, tables_, options_.history, part, how, now);
+                       });
 }
 
 Result<std::vector<std::optional<TaskId>>> ServerStore::requeue(std::span<const TaskId> ids) {
-  return write(operating_, "requeue", Promise::kept, [&](Session& session, TimePoint now) {
+  return operating_.run(where("requeue"), Promise::kept, [&](Session& session, TimePoint now) {
     std::map<TaskId, TaskRecord> finished;
-    for (TaskRecord& record : find_finished(session, {ids.begin(), ids.end()})) {
+    for (TaskRecord& record : Searches{session, tables_}.find_finished({ids.begin(), ids.end()})) {
       const TaskId id = record.info.id;
       finished.emplace(id, std::move(record));
     }
+    LiveRows rows{session, tables_, now};
+    const std::string history = history_for(tables_, now);
     std::vector<std::optional<TaskId>> started;
     for (const TaskId id : ids) {
       const auto found = finished.find(id);
-      started.push_back(found == finished.end()
-                            ? std::nullopt
-                            : inserts_.start_again(session, kTable, month(now), found->second, now));
+      started.push_back(found == finished.end() ? std::nullopt
+                                                : inserts_.start_again(rows, history, found->second, now));
     }
     return started;
   });
 }
 
-// Months newest first: what is asked for is seldom old. Takes what it finds out of `wanted`.
-std::vector<TaskRecord> ServerStore::find_finished(Session& session, std::set<TaskId> wanted) {
-  std::vector<TaskRecord> found;
-  if (wanted.empty()) return found;
-  for (const std::string& table : tables_.histories(session)) {
-    const std::vector<TaskId> ids{wanted.begin(), wanted.end()};
-    for (TaskRecord& record : session.find(table, true, ids)) {
-      wanted.erase(record.info.id);
-      found.push_back(std::move(record));
-    }
-    if (wanted.empty()) break;
-  }
-  return found;
-}
-
-// Live first: a task that ends meanwhile is then met in history.
 Result<std::vector<TaskRecord>> ServerStore::find(std::span<const TaskId> ids) {
   return read("find", [&](Session& session) {
-    std::set<TaskId> wanted{ids.begin(), ids.end()};
-    if (wanted.empty()) return std::vector<TaskRecord>{};
-    auto found = session.find(kTable, false, std::vector<TaskId>{wanted.begin(), wanted.end()});
-    for (const TaskRecord& record : found) wanted.erase(record.info.id);
-    auto finished = find_finished(session, std::move(wanted));
-    std::move(finished.begin(), finished.end(), std::back_inserter(found));
-    return found;
+    const TimePoint time = tables_.several() ? now(session) : TimePoint{};
+    return Searches{session, tables_}.find(ids, time);
   });
-}
-
-std::vector<Search> ServerStore::searches(Session& session, const TaskQuery& query) const {
-  if (!query.finished) return {{query, kTable, false}};
-  std::vector<Search> searches;
-  for (const std::string& table : tables_.histories(session)) searches.push_back({query, table, true});
-  return searches;
 }
 
 Result<std::vector<TaskRecord>> ServerStore::list(const TaskQuery& query) {
-  return read("list", [&](Session& session) {
-    std::vector<TaskRecord> records;
-    if (query.limit == 0) return records;
-    for (const Search& search : searches(session, query)) {
-      auto page = session.page(search);
-      std::move(page.begin(), page.end(), std::back_inserter(records));
-    }
-    std::sort(records.begin(), records.end(),
-              [](const TaskRecord& a, const TaskRecord& b) { return a.info.id < b.info.id; });
-    if (records.size() > query.limit) {
-      records.erase(records.begin() + static_cast<std::ptrdiff_t>(query.limit), records.end());
-    }
-    return records;
-  });
+  return read("list", [&](Session& session) { return Searches{session, tables_}.list(query); });
 }
 
 Result<std::int64_t> ServerStore::count(const TaskQuery& query) {
-  return read("count", [&](Session& session) {
-    std::int64_t total = 0;
-    for (const Search& search : searches(session, query)) total += session.count(search);
-    return total;
-  });
+  return read("count", [&](Session& session) { return Searches{session, tables_}.count(query); });
 }
 
-// Next month's table is made before it is needed; months older than keep_months go.
 Result<KeepReport> ServerStore::keep() {
-  return read("keep", [&](Session& session) {
-    KeepReport report;
-    const Period month = period_at(PeriodLength::month, now(session));
-    session.create_history(history_table(begin_of(next(month))));
-    for (const std::string& table : tables_.histories(session)) {
-      if (month_of_history_table(table)->index > month.index - options_.keep_months) continue;
-      session.drop(table);
-      report.dropped_tables.push_back(table);
-    }
-    if (!report.dropped_tables.empty()) tables_.forget();
-    return report;
-  });
+  try {
+    const TimePoint time = now(*queries_.take());
+    return Housekeeping{queries_, tables_, operating_, options_.keep_months}.keep(time, where("keep"));
+  } catch (const ServerError& error) {
+    return tl::make_unexpected(to_error(error, where("keep"), Point::before_commit));
+  }
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "storage/history.h"
 #include "storage/sql/pool.h"
 #include "storage/store.h"
+#include "storage/table_router.h"
 
 namespace easyretry::storage::sql {
 
@@ -21,8 +22,10 @@ struct ServerOptions {
   History history = History::all;
   int keep_months = 3;
   int total_shards = 64;
-  std::size_t connections = 4;   // for claims, settlements and inserts
-  const Clock* clock = nullptr;  // for tests: instead of the server's own
+  Layout layout = Layout::single();
+  Millis window = TableRouter::kDefaultWindow;  // of a period layout
+  std::size_t connections = 4;                  // for claims, settlements and inserts
+  const Clock* clock = nullptr;                 // for tests: instead of the server's own
 
   // Somebody else's connection as a session, for as long as it takes; empty: there is no such thing
   Transaction::Kind joins{};

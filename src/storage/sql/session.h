@@ -28,6 +28,23 @@ struct LiveKey {
   Inserted task;
 };
 
+struct KeyHolder {
+  std::string space;
+  std::string key;
+  TaskId task{};
+};
+
+// Who sees to it that a key has one live task.
+enum class KeysIn {
+  tasks,  // a unique index of the only table of tasks
+  keys,   // the table retry_task_key, for tasks in several tables
+};
+
+struct NewRules {
+  Ticket ticket;
+  task::RetryRules rules;
+};
+
 struct DueRow {
   ShardId shard{};
   Ticket ticket;
@@ -67,14 +84,19 @@ class Session {
 
   // --- Inside a transaction. Tables are named by the caller; rows are changed in ascending order of their ids. ---
 
-  // Gives the ids of the rows stored; left out is what met a live row with the same key, or one with the same id, live
-  // or in `history` (empty: not looked at).
+  // Gives the ids of the rows stored; left out is what met a live row with the same id or, with KeysIn::tasks, the same
+  // key, or one with the same id in `history` (empty: not looked at).
   virtual std::vector<TaskId> insert(const std::string& table, const std::string& history,
                                      std::span<const TaskRecord> rows) = 0;
   // Those of the keys that are live. Locks nothing.
   virtual std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) = 0;
-  virtual void update_rules(const std::string& table, std::span<const Ticket> tickets,
-                            std::span<const task::RetryRules> rules) = 0;
+  virtual void update_rules(const std::string& table, std::span<const NewRules> updates) = 0;  // each task once
+
+  // With KeysIn::keys. Gives the ids of the rows whose keys were free and are theirs now.
+  virtual std::vector<TaskId> take_keys(std::span<const TaskRecord> rows) = 0;
+  // Of those of the keys that are taken. Locks nothing.
+  virtual std::vector<KeyHolder> key_holders(std::span<const TaskRecord> keys) = 0;
+  virtual void free_keys(std::span<const TaskId> holders) = 0;
 
   // The tasks won, as the claim left them. Each task once.
   virtual std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) = 0;
@@ -95,6 +117,8 @@ class Session {
   virtual void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) = 0;
   virtual void remove(const std::string& table, std::span<const TaskId> ids) = 0;
   virtual void insert_history(const std::string& history, std::span<const TaskRecord> rows) = 0;
+  // Moves rows as they are from one table of tasks to another, at most `limit`, and gives how many.
+  virtual std::size_t move(const std::string& from, const std::string& to, std::size_t limit) = 0;
 
   // --- Inside a transaction or not. ---
 
@@ -106,9 +130,12 @@ class Session {
   // --- Tables. Each may be repeated, and made by several instances at once. ---
 
   virtual std::vector<std::string> tables() = 0;  // all that begin with retry_, ascending
-  virtual void create_tasks(const std::string& table) = 0;
+  virtual void create_tasks(const std::string& table, KeysIn keys) = 0;
+  virtual void create_keys() = 0;
   virtual void create_history(const std::string& table) = 0;
   virtual void drop(const std::string& table) = 0;
+  // Gives false, and the table stays, where there is a row in it. Nobody can add one in between.
+  virtual bool drop_empty(const std::string& table) = 0;
   virtual void create_meta() = 0;
   virtual std::optional<std::string> meta(const std::string& name) = 0;
   // What is there already stays; gives what is there then.

@@ -5,13 +5,41 @@
 #include "storage/history_table.h"
 
 namespace easyretry::storage::sql {
+namespace {
 
-void Tables::ensure_history(const std::string& table) {
+// How long before its period begins a table is made: instances may be down for a day, and clocks differ.
+constexpr Millis kAhead = std::chrono::days{2};
+
+}  // namespace
+
+void Tables::ensure(const std::string& table) {
   if (knows(table)) return;
   const auto session = pool_.take();
-  session->create_history(table);
-  const std::lock_guard lock{mutex_};
-  known_.insert(table);
+  if (month_of_history_table(table)) {
+    session->create_history(table);
+  } else {
+    session->create_tasks(table, keys_in());
+  }
+  know({table});
+}
+
+std::vector<std::string> Tables::ensure_tasks(TimePoint now) {
+  std::vector<TableId> tables = router_.all_tables(now);
+  const auto ahead = router_.tables_ahead(now, kAhead);
+  tables.insert(tables.end(), ahead.begin(), ahead.end());
+  std::vector<std::string> made;
+  for (const TableId table : tables) {
+    const std::string name = router_.name(table);
+    if (knows(name)) continue;
+    ensure(name);
+    made.push_back(name);
+  }
+  return made;
+}
+
+std::string Tables::required(std::string table) const {
+  if (!knows(table)) throw MissingTable{std::move(table)};
+  return table;
 }
 
 bool Tables::knows(const std::string& table) const {
@@ -19,9 +47,48 @@ bool Tables::knows(const std::string& table) const {
   return known_.contains(table);
 }
 
+void Tables::know(const std::vector<std::string>& names) {
+  const std::lock_guard lock{mutex_};
+  known_.insert(names.begin(), names.end());
+}
+
 void Tables::forget() {
   const std::lock_guard lock{mutex_};
   known_.clear();
+}
+
+bool Tables::exists(Session& session, TableId table, TimePoint now) {
+  const std::string name = router_.name(table);
+  if (knows(name)) return true;
+  if (!router_.leaving({&name, 1}, now).empty()) return false;
+  know(session.tables());
+  return knows(name);
+}
+
+std::vector<TableId> Tables::scanned(Session& session, TimePoint now) {
+  std::vector<TableId> tables = router_.all_tables(now);
+  std::erase_if(tables, [&](TableId table) { return !exists(session, table, now); });
+  std::vector<std::string> known;
+  {
+    const std::lock_guard lock{mutex_};
+    known.assign(known_.begin(), known_.end());
+  }
+  const auto leaving = router_.leaving(known, now);
+  tables.insert(tables.begin(), leaving.begin(), leaving.end());
+  const auto early = router_.early(known, now);
+  tables.insert(tables.end(), early.begin(), early.end());
+  return tables;
+}
+
+std::vector<TableId> Tables::tasks(Session& session) {
+  const std::vector<std::string> names = session.tables();
+  know(names);
+  std::vector<TableId> tables;
+  for (const std::string& name : names) {
+    if (const auto table = router_.parse(name)) tables.push_back(*table);
+  }
+  std::sort(tables.begin(), tables.end());
+  return tables;
 }
 
 std::vector<std::string> Tables::histories(Session& session) const {

@@ -1,31 +1,62 @@
 #pragma once
 // Which tables there are, as far as this process knows. Safe to use from any thread.
 
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "storage/sql/pool.h"
+#include "storage/table_router.h"
 
 namespace easyretry::storage::sql {
 
+// A table that a transaction needs and nobody has made yet: it is made outside, and the transaction run again.
+struct MissingTable {
+  std::string name;
+};
+
 class Tables {
  public:
-  explicit Tables(Pool& pool) : pool_(pool) {}
+  Tables(Pool& pool, TableRouter router) : pool_(pool), router_(std::move(router)) {}
 
-  // Makes a month of history where it is missing. Not to be called inside a transaction: some servers end it for that.
-  void ensure_history(const std::string& table);
-  bool knows(const std::string& table) const;
+  const TableRouter& router() const { return router_; }
+  KeysIn keys_in() const { return several() ? KeysIn::keys : KeysIn::tasks; }
+  bool several() const { return router_.layout().kind() != Layout::Kind::single; }
+
+  // Makes what is missing, of tasks or a month of history. Not to be called inside a transaction: some servers end it
+  // for that.
+  void ensure(const std::string& table);
+  // All that an insert may need for some time; gives those that this process had not heard of.
+  std::vector<std::string> ensure_tasks(TimePoint now);
+
+  // The name, for a transaction that writes to it. Throws MissingTable.
+  std::string required(std::string table) const;
   void forget();  // one is missing that was known: all are looked at again
 
-  // Newest first, as the server has them now.
-  std::vector<std::string> histories(Session& session) const;
+  // For what reads or changes rows: whether there is such a table, asked of the server where this process has not heard
+  // of it. One that has left the window is only known or gone.
+  bool exists(Session& session, TableId table, TimePoint now);
+
+  // What a scan reads: the window, and what is known outside of it, where rows wait to be moved or a clock that was
+  // ahead left some. Ascending.
+  std::vector<TableId> scanned(Session& session, TimePoint now);
+
+  // As the server has them now.
+  std::vector<TableId> tasks(Session& session);                // ascending
+  std::vector<std::string> histories(Session& session) const;  // newest first
 
  private:
+  using Names = std::set<std::string, std::less<>>;
+
+  bool knows(const std::string& table) const;
+  void know(const std::vector<std::string>& names);
+
   Pool& pool_;
+  const TableRouter router_;
   mutable std::mutex mutex_;
-  std::set<std::string> known_;  // guarded by mutex_
+  Names known_;  // guarded by mutex_
 };
 
 }  // namespace easyretry::storage::sql

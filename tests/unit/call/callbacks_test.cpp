@@ -42,6 +42,32 @@ TEST_F(EngineTest, RetriesAFailedFinalFailureCallbackWithTheSameMessage) {
   EXPECT_EQ(engine.find(id)->outcome, Outcome::rejected);
 }
 
+// Whoever is told of the end of a task may act on it, so it must be the end, whatever happens to the worker now.
+TEST_F(EngineTest, AFinalFailureIsInTheStoreBeforeItIsTold) {
+  std::optional<TaskInfo> stored;
+  auto pay = engine.retryable("pay", [&](const Order&) -> Answer { return give_up("closed"); });
+  pay.on_final_failure([&](const Failure&, const TaskInfo& task) { stored = engine.find(task.id); });
+  pay.submit(Order{"7"});
+  engine.drain();
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(stored->stage, Stage::on_final_failure);
+  EXPECT_EQ(stored->outcome, Outcome::rejected);
+  EXPECT_EQ(stored->last_error, "closed");
+}
+
+TEST_F(EngineTest, AbandonsAFinalFailureThatCannotBeToldAfterAsManyTries) {
+  int callbacks = 0;
+  auto pay = engine.retryable("pay", [&](const Order&) -> Answer { return give_up("closed"); });
+  pay.on_final_failure([&](const Failure&, const TaskInfo&) {
+    ++callbacks;
+    throw std::runtime_error("broken");
+  });
+  const TaskId id = pay.submit(Order{"7"});
+  engine.drain();
+  EXPECT_EQ(callbacks, 16);
+  EXPECT_EQ(engine.find(id)->outcome, Outcome::rejected);
+}
+
 TEST_F(EngineTest, AbandonsACallbackThatNeverWorksButKeepsTheOutcome) {
   auto pay = engine.retryable("pay", [&](const Order&) {});
   int callbacks = 0;

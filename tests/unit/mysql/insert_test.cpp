@@ -168,7 +168,10 @@ TEST_F(MysqlTest, NewRulesReplaceTheOldOnesAndNothingElse) {
   const TaskRecord second = inserted(a_task());
   const std::vector<task::RetryRules> rules{
       {.max_attempts = 9, .max_duration = 5min, .deadline = kMarch + 1h, .backoff = "a \"b\" \\ 'c'"}, {}};
-  in_transaction([&] { session->update_rules(kTable, std::vector{ticket_of(first), ticket_of(second)}, rules); });
+  in_transaction([&] {
+    session->update_rules(kTable,
+                          std::vector<sql::NewRules>{{ticket_of(first), rules[0]}, {ticket_of(second), rules[1]}});
+  });
   EXPECT_EQ(live(first.info.id).at(0).rules, rules[0]);
   EXPECT_EQ(live(second.info.id).at(0).rules, rules[1]);
   EXPECT_EQ(live(first.info.id).at(0).info.version, 1);

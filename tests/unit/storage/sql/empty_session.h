@@ -23,7 +23,10 @@ struct EmptySession : Session {
     return {};
   }
   std::vector<LiveKey> live_keys(const std::string&, std::span<const TaskRecord>) override { return {}; }
-  void update_rules(const std::string&, std::span<const Ticket>, std::span<const task::RetryRules>) override {}
+  void update_rules(const std::string&, std::span<const NewRules>) override {}
+  std::vector<TaskId> take_keys(std::span<const TaskRecord>) override { return {}; }
+  std::vector<KeyHolder> key_holders(std::span<const TaskRecord>) override { return {}; }
+  void free_keys(std::span<const TaskId>) override {}
   std::vector<TaskRecord> claim(const std::string&, const ClaimRequest&, TimePoint) override { return {}; }
   std::vector<TaskId> finish(const std::string&, const std::string&, std::span<const Settlement>, TimePoint) override {
     return {};
@@ -34,14 +37,17 @@ struct EmptySession : Session {
   void update(const std::string&, std::span<const TaskRecord>, TimePoint) override {}
   void remove(const std::string&, std::span<const TaskId>) override {}
   void insert_history(const std::string&, std::span<const TaskRecord>) override {}
+  std::size_t move(const std::string&, const std::string&, std::size_t) override { return 0; }
   std::vector<DueRow> due(const std::string&, const DueQuery&) override { return {}; }
   std::vector<TaskRecord> find(const std::string&, bool, std::span<const TaskId>) override { return {}; }
   std::vector<TaskRecord> page(const Search&) override { return {}; }
   std::int64_t count(const Search&) override { return 0; }
   std::vector<std::string> tables() override { return {}; }
-  void create_tasks(const std::string&) override {}
+  void create_tasks(const std::string&, KeysIn) override {}
+  void create_keys() override {}
   void create_history(const std::string&) override {}
   void drop(const std::string&) override {}
+  bool drop_empty(const std::string&) override { return false; }
   void create_meta() override {}
   std::optional<std::string> meta(const std::string&) override { return {}; }
   std::string agree(const std::string&, const std::string& value) override { return value; }

@@ -1,0 +1,146 @@
+#include "storage/sql/live_rows.h"
+
+#include <tuple>
+
+#include "task/task_id.h"
+
+namespace easyretry::storage::sql {
+namespace {
+
+std::vector<TaskRecord> rows_with(std::span<const TaskRecord> rows, const std::vector<TaskId>& ids) {
+  const std::unordered_set<TaskId> wanted{ids.begin(), ids.end()};
+  std::vector<TaskRecord> some;
+  std::copy_if(rows.begin(), rows.end(), std::back_inserter(some),
+               [&](const TaskRecord& row) { return wanted.contains(row.info.id); });
+  return some;
+}
+
+std::vector<TaskId> without(std::vector<TaskId> ids, const std::vector<TaskId>& taken) {
+  const std::unordered_set<TaskId> gone{taken.begin(), taken.end()};
+  std::erase_if(ids, [&](TaskId id) { return gone.contains(id); });
+  return ids;
+}
+
+// The rows of several tables, as one table would give them.
+void keep_first(std::vector<DueRow>& rows, std::size_t limit) {
+  std::sort(rows.begin(), rows.end(), [](const DueRow& a, const DueRow& b) {
+    return std::tie(a.shard, a.next_at, a.ticket.id) < std::tie(b.shard, b.next_at, b.ticket.id);
+  });
+  std::size_t of_shard = 0;
+  ShardId shard{};
+  std::erase_if(rows, [&](const DueRow& row) {
+    if (row.shard != shard) of_shard = 0;
+    shard = row.shard;
+    return ++of_shard > limit;
+  });
+}
+
+}  // namespace
+
+std::vector<TaskId> LiveRows::insert(const std::string& history, std::span<const TaskRecord> rows) {
+  if (!tables_.several()) return store(history, rows);
+  const std::vector<TaskId> free = session_.take_keys(rows);
+  const std::vector<TaskRecord> mine = rows_with(rows, free);
+  std::vector<TaskId> stored = store(history, mine);
+  if (stored.size() != free.size()) free_keys(without(free, stored));
+  return stored;
+}
+
+std::vector<TaskId> LiveRows::store(const std::string& history, std::span<const TaskRecord> rows) {
+  const TableRouter& router = tables_.router();
+  if (!tables_.several()) return session_.insert(router.name({}), history, rows);
+  Parts<TaskRecord> parts;
+  for (const TaskRecord& row : rows) parts[router.table_of(row.info.id)].push_back(row);
+  std::vector<TaskId> stored;
+  for (const auto& [table, part] : parts) {
+    const auto ids = session_.insert(tables_.required(router.name(table)), history, part);
+    stored.insert(stored.end(), ids.begin(), ids.end());
+  }
+  return stored;
+}
+
+std::vector<LiveKey> LiveRows::with_keys_of(std::span<const TaskRecord> rows) {
+  if (!tables_.several()) return session_.live_keys(tables_.router().name({}), rows);
+  const std::vector<KeyHolder> holders = session_.key_holders(rows);
+  const std::map<TaskId, TaskRecord> tasks = holding(holders);
+  std::vector<LiveKey> live;
+  std::vector<TaskId> gone;
+  for (const KeyHolder& holder : holders) {
+    const auto task = tasks.find(holder.task);
+    if (task == tasks.end()) {
+      gone.push_back(holder.task);
+      continue;
+    }
+    const TaskInfo& info = task->second.info;
+    live.push_back({holder.space, holder.key, {info.id, info.version, info.next_at, false}});
+  }
+  free_keys(gone);
+  return live;
+}
+
+// Where their ids lead to first; then, before a key is taken for nobody's, in every table.
+std::map<TaskId, TaskRecord> LiveRows::holding(std::span<const KeyHolder> keys) {
+  std::map<TaskId, TaskRecord> tasks;
+  const auto open = [&] {
+    std::vector<TaskId> ids;
+    for (const KeyHolder& key : keys) {
+      if (!tasks.contains(key.task)) ids.push_back(key.task);
+    }
+    return ids;
+  };
+  const auto add = [&](std::vector<TaskRecord> found) {
+    for (TaskRecord& task : found) {
+      const TaskId id = task.info.id;
+      tasks.emplace(id, std::move(task));
+    }
+  };
+  add(find(open()));
+  if (tasks.size() == keys.size()) return tasks;
+  for (const TableId table : tables_.tasks(session_)) {
+    add(session_.find(tables_.router().name(table), false, open()));
+  }
+  return tasks;
+}
+
+void LiveRows::update_rules(std::span<const NewRules> updates) {
+  if (updates.empty()) return;
+  each(
+      updates, [](const NewRules& update) { return update.ticket.id; },
+      [this](const std::string& table, std::span<const NewRules> part) {
+        session_.update_rules(table, part);
+        return std::vector<TaskId>{};  // who is not there is not changed, so all tables may be asked
+      });
+}
+
+void LiveRows::free_keys(std::span<const TaskId> ids) {
+  if (!tables_.several() || ids.empty()) return;
+  std::vector<TaskId> sorted{ids.begin(), ids.end()};
+  std::sort(sorted.begin(), sorted.end());
+  session_.free_keys(sorted);
+}
+
+std::vector<TaskRecord> LiveRows::find(std::span<const TaskId> ids) {
+  return each(ids, std::identity{}, [this](const std::string& table, std::span<const TaskId> part) {
+    return session_.find(table, false, part);
+  });
+}
+
+std::vector<DueRow> LiveRows::due(const DueQuery& query) {
+  const TableRouter& router = tables_.router();
+  if (!tables_.several()) return session_.due(router.name({}), query);
+  std::vector<DueRow> rows;
+  for (const TableId table : tables_.scanned(session_, now_)) {
+    std::vector<ShardCursor> from;
+    std::copy_if(query.from.begin(), query.from.end(), std::back_inserter(from),
+                 [&](const ShardCursor& cursor) { return router.holds(table, cursor.shard); });
+    if (from.empty()) continue;
+    DueQuery of_table = query;
+    of_table.from = from;
+    auto due = session_.due(router.name(table), of_table);
+    std::move(due.begin(), due.end(), std::back_inserter(rows));
+  }
+  keep_first(rows, query.limit);
+  return rows;
+}
+
+}  // namespace easyretry::storage::sql

@@ -1,0 +1,86 @@
+#pragma once
+// The rows of tasks that are to be done, in however many tables, as one session sees them.
+//
+// Where there are several tables, no index watches over all keys: retry_task_key has the key of every live task, taken
+// and freed in the transaction that stores and ends the task.
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "storage/sql/session.h"
+#include "storage/sql/tables.h"
+
+namespace easyretry::storage::sql {
+
+class LiveRows {
+ public:
+  LiveRows(Session& session, Tables& tables, TimePoint now) : session_(session), tables_(tables), now_(now) {}
+
+  // Gives the ids of the rows stored; left out is what met a live row with the same key or id, or one with the same id
+  // in `history` (empty: not looked at). Throws MissingTable.
+  std::vector<TaskId> insert(const std::string& history, std::span<const TaskRecord> rows);
+  // Those of the keys that are live. A key whose task is in no table, which only a hand can bring about, is freed.
+  std::vector<LiveKey> with_keys_of(std::span<const TaskRecord> rows);
+  void update_rules(std::span<const NewRules> updates);  // each task once
+  // For tasks that have ended.
+  void free_keys(std::span<const TaskId> ids);
+
+  // Calls body(table, part) for the tables that the tasks may be in, in the order in which rows move, until it has
+  // given them: a vector of ids or records. Each entry of the batch names another task.
+  template <class T, class IdOf, class Body>
+  auto each(std::span<const T> batch, IdOf id_of, Body body);
+
+  std::vector<TaskRecord> find(std::span<const TaskId> ids);
+  // Each shard once, in order of (next_at, id); `limit` is each shard's, whatever the number of its tables.
+  std::vector<DueRow> due(const DueQuery& query);
+
+ private:
+  template <class T>
+  using Parts = std::map<TableId, std::vector<T>>;
+
+  static TaskId id_in(TaskId id) { return id; }
+  static TaskId id_in(const TaskRecord& record) { return record.info.id; }
+  std::vector<TaskId> store(const std::string& history, std::span<const TaskRecord> rows);
+  std::map<TaskId, TaskRecord> holding(std::span<const KeyHolder> keys);
+
+  Session& session_;
+  Tables& tables_;
+  const TimePoint now_;
+};
+
+template <class T, class IdOf, class Body>
+auto LiveRows::each(std::span<const T> batch, IdOf id_of, Body body) {
+  const TableRouter& router = tables_.router();
+  if (!tables_.several()) return body(router.name({}), batch);
+
+  decltype(body(std::string{}, batch)) all;
+  std::unordered_set<TaskId> met;
+  const auto ask = [&](const Parts<T>& parts) {
+    for (const auto& [table, entries] : parts) {
+      if (!tables_.exists(session_, table, now_)) continue;
+      std::vector<T> part;
+      std::copy_if(entries.begin(), entries.end(), std::back_inserter(part),
+                   [&](const T& entry) { return !met.contains(id_of(entry)); });
+      if (part.empty()) continue;
+      for (auto& found : body(router.name(table), std::span<const T>{part})) {
+        met.insert(id_in(found));
+        all.push_back(std::move(found));
+      }
+    }
+  };
+  Parts<T> own, moved;
+  for (const T& entry : batch) {
+    own[router.table_of(id_of(entry))].push_back(entry);
+    for (const TableId table : router.moved_to(id_of(entry), now_)) moved[table].push_back(entry);
+  }
+  ask(own);
+  ask(moved);
+  return all;
+}
+
+}  // namespace easyretry::storage::sql
