@@ -67,7 +67,7 @@ std::vector<TaskId> insert_one_by_one(Connection& connection, const std::string&
 // too many, because somebody else drew the same id for the same key.
 std::vector<TaskId> insert_piece(Connection& connection, const std::string& table, const Piece& piece,
                                  std::span<const TaskRecord* const> rows) {
-  const std::uint64_t taken = connection.run("SAVEPOINT easyretry_insert;" + piece.statement);
+  const std::uint64_t taken = connection.run_both("SAVEPOINT easyretry_insert", piece.statement);
   if (taken == rows.size()) return ids_of(rows);
   std::vector<TaskId> stored = present(connection, table, rows);
   if (stored.size() == taken) return stored;
@@ -96,12 +96,15 @@ std::vector<TaskId> insert(Connection& connection, const std::string& table, con
 
 std::vector<sql::LiveKey> live_keys(Connection& connection, const std::string& table,
                                     std::span<const TaskRecord> keys) {
+  // Somebody else's transaction may look at a moment before the key was stored. A read that locks looks at now; what it
+  // finds the insert has locked already.
+  const char* up_to_date = connection.is_theirs() ? " LOCK IN SHARE MODE" : "";
   std::map<std::string, std::vector<std::string>> by_space;
   for (const TaskRecord& row : keys) by_space[row.info.space].push_back(row.info.key);
   std::vector<sql::LiveKey> live;
   for (const auto& [space, of_space] : by_space) {
     by_pieces(std::span<const std::string>{of_space}, [&, &space = space](std::span<const std::string> piece) {
-      Rows rows = connection.select(live_keys(table, space, piece));
+      Rows rows = connection.select(live_keys(table, space, piece) + up_to_date);
       while (rows.next()) {
         const Inserted task{TaskId{rows.integer(0)}, rows.integer(1), from_ms(rows.integer(2))};
         live.push_back({space, std::string{rows.text(3)}, task});

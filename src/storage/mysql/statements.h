@@ -25,6 +25,7 @@ std::string live_keys(const std::string& table, std::string_view space, std::spa
 // SKIP LOCKED: a row that someone holds is being claimed or settled, and lost either way.
 std::string claimable(const std::string& table, std::span<const Ticket> tickets, TimePoint now);
 std::string held(const std::string& table, std::span<const Ticket> tickets);
+std::string hold(const std::string& table, std::span<const TaskId> ids);
 std::string locked(const std::string& table, std::span<const TaskId> ids);
 
 // --- Changes of rows that are locked ---

@@ -289,10 +289,12 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
   std::vector<const NewTask*> all;
   for (const NewTask& task : tasks) all.push_back(&task);
   try {
-    JoinedTransaction joined{options_.join(transaction.connection), identity_};
+    JoinedTransaction joined{options_.join(transaction.connection)};
     const TimePoint time = now(joined.session());
-    if (options_.history != History::none) tables_.ensure_history(history_table(time));
-    auto reply = insert_into(joined.session(), all, time);
+    const std::string history = options_.history == History::none ? std::string{} : history_table(time);
+    if (!history.empty()) tables_.ensure_history(history);  // on another connection: it would commit theirs
+    joined.check_database(identity_);
+    InsertReply reply{time, inserts_.insert(joined.session(), kTable, history, all, time)};
     joined.keep();
     return reply;
   } catch (const Refusal& refusal) {
