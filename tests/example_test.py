@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""example_test.py PROGRAM SOURCE: what an example prints is what the comment at its end says it prints."""
+"""example_test.py PROGRAM SOURCE [URL_FILE]: what an example prints is what the comment at its end says it prints.
+
+One that needs a database server is given HOST PORT USER PASSWORD DATABASE, as the url in the file has them."""
 import difflib
 import pathlib
 import subprocess
 import sys
+import urllib.parse
 
 
 def promised(source):
@@ -14,9 +17,15 @@ def promised(source):
     return [line.removeprefix("//").removeprefix(" ").rstrip() for line in comment.splitlines()]
 
 
+def place(file):
+    url = urllib.parse.urlsplit(pathlib.Path(file).read_text())
+    return [url.hostname, str(url.port), url.username, url.password, url.path.lstrip("/")]
+
+
 def main():
-    program, source = sys.argv[1], pathlib.Path(sys.argv[2])
-    run = subprocess.run([program], stdout=subprocess.PIPE, text=True, timeout=50, check=True)
+    program, source, *url_file = sys.argv[1], pathlib.Path(sys.argv[2]), *filter(None, sys.argv[3:])
+    command = [program, *(place(url_file[0]) if url_file else [])]
+    run = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=50, check=True)
     printed = [line.rstrip() for line in run.stdout.splitlines()]
     difference = list(difflib.unified_diff(promised(source), printed, "promised", "printed", lineterm=""))
     print("\n".join(difference))

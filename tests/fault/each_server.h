@@ -20,10 +20,11 @@ inline std::string kind_name(const ::testing::TestParamInfo<ServerKind>& info) {
 
 // The name before the slash says which server ctest starts; `Own` are those that a test starts for itself, to be
 // killed.
-#define ON_EACH_SERVER(suite) \
-  INSTANTIATE_TEST_SUITE_P(Postgres, suite, ::testing::Values(ServerKind::postgres), kind_name)
+#define ON_EACH_SERVER(suite)                                                                    \
+  INSTANTIATE_TEST_SUITE_P(Postgres, suite, ::testing::Values(ServerKind::postgres), kind_name); \
+  INSTANTIATE_TEST_SUITE_P(Mariadb, suite, ::testing::Values(ServerKind::mariadb), kind_name)
 #define ON_EACH_OWN_SERVER(suite) \
-  INSTANTIATE_TEST_SUITE_P(Own, suite, ::testing::Values(ServerKind::postgres), kind_name)
+  INSTANTIATE_TEST_SUITE_P(Own, suite, ::testing::Values(ServerKind::postgres, ServerKind::mariadb), kind_name)
 
 // Without TLS, so that a proxy sees what is said.
 inline std::string in_the_clear(ServerKind kind, const std::string& url) {

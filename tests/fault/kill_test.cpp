@@ -65,6 +65,8 @@ std::string server_name(const ::testing::TestParamInfo<Ordeal>& info) {
 INSTANTIATE_TEST_SUITE_P(Sqlite, KilledForReal, ::testing::Values(Ordeal{{}, 50, 20'000}), server_name);
 INSTANTIATE_TEST_SUITE_P(Postgres, KilledForReal, ::testing::Values(Ordeal{ServerKind::postgres, 15, 4'000}),
                          server_name);
+INSTANTIATE_TEST_SUITE_P(Mariadb, KilledForReal, ::testing::Values(Ordeal{ServerKind::mariadb, 15, 4'000}),
+                         server_name);
 
 }  // namespace
 }  // namespace easyretry::fault

@@ -8,6 +8,8 @@
 
 #include "storage/sql/session.h"
 
+struct st_mysql;  // the client library's MYSQL
+
 namespace easyretry::storage {
 
 enum class Tls {
@@ -28,16 +30,21 @@ struct MysqlAddress {
   std::filesystem::path ca{};  // empty: the system's certificates
 
   std::chrono::seconds connect_timeout{5};
-  // A statement that runs longer is ended by the server (by MySQL only if it reads).
-  std::chrono::seconds statement_timeout{30};
-  // After these the connection counts as lost; longer than a statement may take.
-  std::chrono::seconds read_timeout{40};
-  std::chrono::seconds write_timeout{40};
+  // A statement that runs longer is ended by the server (by MySQL only if it reads): before `patience` is, so that
+  // nothing goes on there that nobody waits for here.
+  std::chrono::seconds statement_timeout{9};
+  // With a server that says nothing, or takes nothing; then the connection is given up.
+  std::chrono::seconds patience{10};
+  // What a stopped or cut off instance has locked is free again after this: a third of the default lease. MariaDB only.
+  std::chrono::seconds idle_transaction_timeout{10};
   // For rows that another transaction holds.
   std::chrono::seconds lock_timeout{5};
 };
 
 // Connects and checks that the server is one to work with: MariaDB 10.6 or MySQL 8.0.11, writable. Throws ServerError.
 std::unique_ptr<sql::Session> connect_mysql(const MysqlAddress& address);
+
+// On somebody else's connection, which stays theirs. Throws Refusal where its settings do not allow for it.
+std::unique_ptr<sql::Session> join_mysql(st_mysql* theirs);
 
 }  // namespace easyretry::storage

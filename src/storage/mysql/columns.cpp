@@ -63,6 +63,7 @@ void check_lengths(const task::TaskRecord& record) {
   check_length(record.info.business_id, kBusinessIdLimit);
   check_length(record.info.traceparent, kTraceparentLimit);
   check_length(record.info.progress, kProgressLimit);
+  check_length(tags_text(record.info.tags), kTagsLimit);
   check_length(record.rules.backoff, kBackoffLimit);
   check_length(record.locked_by, kOwnerLimit);
 }

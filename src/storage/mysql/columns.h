@@ -24,6 +24,7 @@ inline constexpr ByteLimit kTraceparentLimit{"traceparent", 512};
 inline constexpr ByteLimit kBackoffLimit{"backoff_strategy", 2048};
 inline constexpr ByteLimit kOwnerLimit{"locked_by", 512};
 inline constexpr ByteLimit kProgressLimit{"progress", (1 << 24) - 1};
+inline constexpr ByteLimit kTagsLimit{"tags", (1 << 24) - 1};
 
 // A longer message is cut: it is there to be read, and must not keep a task from being settled.
 inline constexpr std::size_t kErrorBytes = std::size_t{1} << 20;

@@ -8,6 +8,8 @@
 namespace easyretry::storage::mysql {
 namespace {
 
+constexpr std::string_view kBeginAgain = ": the server has undone your whole transaction with it; begin it again";
+
 // Not safe to be done by two threads at once; a static is.
 MYSQL* new_handle() {
   static const int prepared = mysql_library_init(0, nullptr, nullptr);
@@ -46,8 +48,8 @@ void set_protocol(MYSQL* handle, const MysqlAddress& address) {
 void set_options(MYSQL* handle, const MysqlAddress& address) {
   set_protocol(handle, address);
   set_seconds(handle, MYSQL_OPT_CONNECT_TIMEOUT, address.connect_timeout);
-  set_seconds(handle, MYSQL_OPT_READ_TIMEOUT, address.read_timeout);
-  set_seconds(handle, MYSQL_OPT_WRITE_TIMEOUT, address.write_timeout);
+  set_seconds(handle, MYSQL_OPT_READ_TIMEOUT, address.patience);
+  set_seconds(handle, MYSQL_OPT_WRITE_TIMEOUT, address.patience);
   mysql_optionsv(handle, MYSQL_SET_CHARSET_NAME, "utf8mb4");
   const unsigned no_files = 0;  // a server may otherwise ask for any file of ours
   mysql_optionsv(handle, MYSQL_OPT_LOCAL_INFILE, &no_files);
@@ -74,7 +76,7 @@ std::int64_t Rows::integer(int column) const {
   return value;
 }
 
-Connection::Connection(const MysqlAddress& address) : handle_(new_handle(), mysql_close) {
+Connection::Connection(const MysqlAddress& address) : handle_(new_handle(), Close{false}), patience_(address.patience) {
   set_options(handle_.get(), address);
   const bool local = !address.socket.empty();
   const MYSQL* done =
@@ -104,6 +106,12 @@ std::uint64_t Connection::run(const std::string& statements) {
   return changed;
 }
 
+std::uint64_t Connection::run_both(const std::string& first, const std::string& second) {
+  if (!is_theirs()) return run(first + ";" + second);
+  run(first);
+  return run(second);
+}
+
 Rows Connection::select(const std::string& statements) {
   send(statements);
   Rows rows{nullptr};
@@ -120,6 +128,7 @@ std::string Connection::ask(const std::string& statement) {
 }
 
 void Connection::send(const std::string& statements) {
+  asked_at_ = std::chrono::steady_clock::now();
   if (mysql_real_query(handle_.get(), statements.data(), statements.size()) != 0) fail();
 }
 
@@ -132,9 +141,20 @@ bool Connection::next_reply() {
 void Connection::fail() {
   const unsigned code = mysql_errno(handle_.get());
   const sql::ServerError error = server_error(code, mysql_error(handle_.get()));
+  if (is_theirs() && undoes_transaction(code)) {
+    throw sql::ServerError(error.trouble(), error.what() + std::string{kBeginAgain});
+  }
   if (!connected_ || !loses_connection(code)) throw error;
   broken_ = true;
+  if (waited_in_vain()) {
+    throw sql::ServerError(sql::Trouble::silent, "the server does not answer, and its connection is given up");
+  }
   throw sql::ServerError(sql::Trouble::gone, error.what());
+}
+
+// The library reports a timeout as a lost connection, like any other.
+bool Connection::waited_in_vain() const {
+  return patience_ && std::chrono::steady_clock::now() - asked_at_ >= *patience_;
 }
 
 }  // namespace easyretry::storage::mysql

@@ -1,8 +1,10 @@
 #pragma once
 // One connection to a server, and the rows it gives. For one thread at a time. Everything throws sql::ServerError.
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -32,15 +34,27 @@ class Rows {
 class Connection {
  public:
   explicit Connection(const MysqlAddress& address);
+  // Somebody else's, who closes it, and has it wait as long as they like. No setting is changed.
+  explicit Connection(MYSQL* theirs) : handle_(theirs, Close{true}), connected_(true) {}
 
+  bool is_theirs() const { return handle_.get_deleter().theirs; }
+  // What to append to a read of live rows. Somebody else's transaction may look at a moment before they were stored; a
+  // read that locks looks at now.
+  const char* up_to_date() const { return is_theirs() ? " LOCK IN SHARE MODE" : ""; }
   bool broken() const { return broken_; }
-  bool in_transaction() const { return (handle_->server_status & SERVER_STATUS_IN_TRANS) != 0; }
+  // By the last answer. Without autocommit every statement is inside of one.
+  bool in_transaction() const {
+    return (handle_->server_status & SERVER_STATUS_IN_TRANS) != 0 ||
+           (handle_->server_status & SERVER_STATUS_AUTOCOMMIT) == 0;
+  }
   bool is_mariadb() const;
   unsigned long version() const;  // 101106 for 10.11.6
 
-  // One statement or several, parted by semicolons, in one round trip. The first that fails is the last that is done.
-  // Gives the rows changed by the last.
+  // One statement or, on a connection of ours, several, parted by semicolons, in one round trip. The first that fails
+  // is the last that is done. Gives the rows changed by the last.
   std::uint64_t run(const std::string& statements);
+  // Two statements, on any connection, in as few round trips as it allows.
+  std::uint64_t run_both(const std::string& first, const std::string& second);
   // The rows that the last of the statements gives.
   Rows select(const std::string& statements);
   // The first column of the first row.
@@ -55,7 +69,17 @@ class Connection {
   bool next_reply();  // false: there is none
   [[noreturn]] void fail();
 
-  std::unique_ptr<MYSQL, decltype(&mysql_close)> handle_;
+  bool waited_in_vain() const;
+
+  struct Close {
+    bool theirs;
+    void operator()(MYSQL* handle) const {
+      if (!theirs) mysql_close(handle);
+    }
+  };
+  std::unique_ptr<MYSQL, Close> handle_;
+  std::optional<std::chrono::seconds> patience_;
+  std::chrono::steady_clock::time_point asked_at_{};
   std::size_t most_bytes_ = std::size_t{16} << 20;
   bool connected_ = false;
   bool broken_ = false;

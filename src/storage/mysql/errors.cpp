@@ -21,8 +21,9 @@ constexpr std::string_view kReadOnly = "the server is read-only; connect to the 
 constexpr std::string_view kFull = "free space on the server's disk";
 constexpr std::string_view kConnections = "raise max_connections, or use fewer connections";
 constexpr std::string_view kPacket = "raise max_allowed_packet on the server, or store less with a task";
-constexpr std::string_view kSchema = "the tables are not as this release made them; see that nothing else changes them";
-constexpr std::string_view kTls = "check the certificate, `ca`, and that the server has TLS";
+constexpr std::string_view kSchema =
+    "the tables are not as this release made them; add what is missing, or rename the table, and it is made anew";
+constexpr std::string_view kTls = "check ssl and ssl_ca in the url, and that the server has TLS";
 constexpr std::string_view kSlow = "the statement took too long; look at what the server is busy with";
 
 // Numbers from 2000 to 2999 are the client library's own. Those of MariaDB and MySQL agree up to about 1860.
@@ -60,7 +61,7 @@ constexpr Meaning kMeanings[] = {
     {2006, gone, ""},
     {2012, gone, ""},
     {2013, gone, ""},
-    {2014, gone, ""},
+    {2014, gone, "read or free the result of the statement before"},
     {2027, gone, ""},
     {2055, gone, ""},
     {3169, gone, ""},  // session was killed
@@ -96,7 +97,9 @@ constexpr Meaning kMeanings[] = {
     {1130, refused, "allow this host to connect (CREATE USER …@'<host>')"},
     {1142, refused, kGrant},
     {1143, refused, kGrant},
+    {1046, no_table, "choose one: USE <database>"},  // no database, so no table
     {1146, no_table, kSchema},
+    {1176, refused, kSchema},  // no such index
     {1193, refused, ""},
     {1227, refused, kGrant},
     {1251, refused, kCredentials},
@@ -148,6 +151,11 @@ sql::ServerError server_error(unsigned code, std::string_view message) {
   const Meaning* meaning = find(code);
   if (meaning != nullptr && !meaning->remedy.empty()) text.append(": ").append(meaning->remedy);
   return {trouble_of(code), text};
+}
+
+bool undoes_transaction(unsigned code) {
+  constexpr unsigned kDeadlock = 1213;
+  return code == kDeadlock;
 }
 
 bool loses_connection(unsigned code) {

@@ -16,4 +16,7 @@ sql::ServerError server_error(unsigned code, std::string_view message);
 // Of a connection that worked before: whatever the client library reports then, it is of no use any more.
 bool loses_connection(unsigned code);
 
+// Not only its last statement.
+bool undoes_transaction(unsigned code);
+
 }  // namespace easyretry::storage::mysql

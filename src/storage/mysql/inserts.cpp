@@ -74,7 +74,7 @@ std::vector<TaskId> insert_one_by_one(Connection& connection, const Target& targ
 // too many, because somebody else drew the same id for the same key.
 std::vector<TaskId> insert_piece(Connection& connection, const Target& target, const Piece& piece,
                                  std::span<const TaskRecord* const> rows) {
-  const std::uint64_t taken = connection.run("SAVEPOINT easyretry_insert;" + piece.statement);
+  const std::uint64_t taken = connection.run_both("SAVEPOINT easyretry_insert", piece.statement);
   if (taken == rows.size()) return ids_of(rows);
   std::vector<TaskId> stored = present(connection, target.table, rows);
   if (stored.size() == taken) return stored;
@@ -120,7 +120,7 @@ std::vector<sql::LiveKey> live_keys(Connection& connection, const std::string& t
                                     std::span<const TaskRecord> keys) {
   std::vector<sql::LiveKey> live;
   by_space(keys, [&](const std::string& space, std::span<const std::string> piece) {
-    Rows rows = connection.select(live_keys(table, space, piece));
+    Rows rows = connection.select(live_keys(table, space, piece) + connection.up_to_date());
     while (rows.next()) {
       const Inserted task{TaskId{rows.integer(0)}, rows.integer(1), from_ms(rows.integer(2))};
       live.push_back({space, std::string{rows.text(3)}, task});
@@ -136,7 +136,7 @@ std::vector<TaskId> take_keys(Connection& connection, std::span<const TaskRecord
 std::vector<sql::KeyHolder> key_holders(Connection& connection, std::span<const TaskRecord> keys) {
   std::vector<sql::KeyHolder> holders;
   by_space(keys, [&](const std::string& space, std::span<const std::string> piece) {
-    Rows rows = connection.select(key_holders(space, piece));
+    Rows rows = connection.select(key_holders(space, piece) + connection.up_to_date());
     while (rows.next()) holders.push_back({space, std::string{rows.text(1)}, TaskId{rows.integer(0)}});
   });
   return holders;

@@ -6,6 +6,7 @@
 #include "storage/mysql/columns.h"
 #include "storage/mysql/due_sql.h"
 #include "storage/mysql/inserts.h"
+#include "storage/mysql/joining.h"
 #include "storage/mysql/literals.h"
 #include "storage/mysql/pieces.h"
 #include "storage/mysql/schema.h"
@@ -46,6 +47,8 @@ MysqlSession::MysqlSession(const MysqlAddress& address) : connection_(address) {
   set_up(connection_, address);
 }
 
+MysqlSession::MysqlSession(MYSQL* theirs) : connection_(join(theirs)) {}
+
 // READ WRITE: a server that has become a read-only replica says so here, before any work is done.
 TimePoint MysqlSession::begin(sql::Promise /*promise*/) {
   return time_of(connection_.ask(std::string{"START TRANSACTION READ WRITE;"} + kServerTime));
@@ -58,6 +61,7 @@ void MysqlSession::commit() {
   } catch (const sql::ServerError& error) {
     if (error.trouble() == sql::Trouble::again) throw;
     broken_ = true;
+    if (error.trouble() == sql::Trouble::silent) throw;
     throw sql::ServerError(sql::Trouble::gone, error.what());
   }
 }
@@ -121,6 +125,12 @@ std::vector<TaskId> MysqlSession::renew(const std::string& table, std::span<cons
   return mysql::renew(connection_, table, renewals, now);
 }
 
+void MysqlSession::hold(const std::string& table, std::span<const TaskId> ids) {
+  const std::vector<TaskId> sorted = ascending(ids);
+  by_pieces(std::span<const TaskId>{sorted},
+            [&](std::span<const TaskId> piece) { connection_.select(mysql::hold(table, piece)); });
+}
+
 std::vector<TaskRecord> MysqlSession::lock(const std::string& table, std::span<const TaskId> ids) {
   const std::vector<TaskId> sorted = ascending(ids);
   std::vector<TaskRecord> all;
@@ -176,7 +186,7 @@ std::vector<sql::DueRow> MysqlSession::due(const std::string& table, const sql::
 std::vector<TaskRecord> MysqlSession::find(const std::string& table, bool history, std::span<const TaskId> ids) {
   std::vector<TaskRecord> all;
   by_pieces(ids, [&](std::span<const TaskId> piece) {
-    append(all, records(connection_.select(found(table, history, piece))));
+    append(all, records(connection_.select(found(table, history, piece) + (history ? "" : connection_.up_to_date()))));
   });
   return all;
 }
@@ -199,16 +209,26 @@ std::vector<std::string> MysqlSession::tables() {
   return names;
 }
 
+// Said when a store is opened, a table that lacks something does not fail a task later.
+void MysqlSession::define(const std::string& table, const std::string& create, const std::string& check) {
+  try {
+    connection_.run(create);
+    connection_.select(check);
+  } catch (const sql::ServerError& error) {
+    throw sql::ServerError{error.trouble(), table + ": " + error.what()};
+  }
+}
+
 void MysqlSession::create_tasks(const std::string& table, sql::KeysIn keys) {
-  connection_.run(mysql::create_tasks(table, keys));
+  define(table, mysql::create_tasks(table, keys), check_tasks(table));
 }
 
 void MysqlSession::create_keys() {
-  connection_.run(mysql::create_keys());
+  define(kKeyTable, mysql::create_keys(), check_keys());
 }
 
 void MysqlSession::create_history(const std::string& table) {
-  connection_.run(mysql::create_history(table));
+  define(table, mysql::create_history(table), check_history(table));
 }
 
 void MysqlSession::drop(const std::string& table) {
@@ -254,6 +274,10 @@ namespace easyretry::storage {
 
 std::unique_ptr<sql::Session> connect_mysql(const MysqlAddress& address) {
   return std::make_unique<mysql::MysqlSession>(address);
+}
+
+std::unique_ptr<sql::Session> join_mysql(st_mysql* theirs) {
+  return std::make_unique<mysql::MysqlSession>(theirs);
 }
 
 }  // namespace easyretry::storage

@@ -11,6 +11,7 @@ namespace easyretry::storage::mysql {
 class MysqlSession final : public sql::Session {
  public:
   explicit MysqlSession(const MysqlAddress& address);
+  explicit MysqlSession(MYSQL* theirs);
 
   bool broken() const override { return broken_ || connection_.broken(); }
 
@@ -37,6 +38,7 @@ class MysqlSession final : public sql::Session {
                                  TimePoint now) override;
   std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) override;
 
+  void hold(const std::string& table, std::span<const TaskId> ids) override;
   std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) override;
   void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) override;
   void remove(const std::string& table, std::span<const TaskId> ids) override;
@@ -61,6 +63,9 @@ class MysqlSession final : public sql::Session {
   std::string durability() override;
 
  private:
+  // Names the table in what it throws.
+  void define(const std::string& table, const std::string& create, const std::string& check);
+
   Connection connection_;
   bool broken_ = false;
 };

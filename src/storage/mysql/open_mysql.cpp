@@ -41,6 +41,8 @@ std::unique_ptr<Store> open_mysql(const StoreUrl& address, std::string_view url)
     }
   }
   options.connect = [server] { return connect_mysql(server); };
+  options.joins = Transaction::Kind::mysql;
+  options.join = [](void* connection) { return join_mysql(static_cast<st_mysql*>(connection)); };
   return sql::open_server_store(std::move(options));
 }
 

@@ -1,5 +1,7 @@
 #include "storage/mysql/schema.h"
 
+#include "storage/mysql/columns.h"
+
 namespace easyretry::storage::mysql {
 namespace {
 
@@ -80,6 +82,20 @@ std::string create_keys() {
 
 std::string create_history(const std::string& table) {
   return create(table, std::string{kTaskColumns} + kEnded, "tasks that ended, by the month of their end");
+}
+
+std::string check_tasks(const std::string& table) {
+  return "SELECT " + live_insert_columns() + " FROM " + table +
+         " FORCE INDEX (PRIMARY, idx_task_key, idx_next_retry, idx_business) LIMIT 0";
+}
+
+std::string check_keys() {
+  return "SELECT id, namespace, task_key FROM retry_task_key FORCE INDEX (PRIMARY, idx_task_key) LIMIT 0";
+}
+
+std::string check_history(const std::string& table) {
+  return "SELECT " + history_insert_columns() + " FROM " + table +
+         " FORCE INDEX (PRIMARY, idx_task_key, idx_business) LIMIT 0";
 }
 
 std::string create_meta() {

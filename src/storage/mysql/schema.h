@@ -12,4 +12,9 @@ std::string create_keys();
 std::string create_history(const std::string& table);
 std::string create_meta();
 
+// Fail where the table, which may be there from before, lacks a column or an index.
+std::string check_tasks(const std::string& table);
+std::string check_keys();
+std::string check_history(const std::string& table);
+
 }  // namespace easyretry::storage::mysql

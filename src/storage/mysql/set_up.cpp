@@ -22,9 +22,11 @@ void check_writable(Connection& connection) {
 
 // The timeout of a statement: MariaDB counts in seconds and means every one, MySQL in milliseconds and only those that
 // read. MariaDB would also make a list of 1,000 values a temporary table, and walk all tasks to look each up in it.
-std::string variables_of_its_kind(const Connection& connection, std::chrono::seconds timeout) {
-  if (!connection.is_mariadb()) return "SESSION max_execution_time = " + std::to_string(timeout.count() * 1000);
-  return "SESSION max_statement_time = " + std::to_string(timeout.count()) +
+std::string variables_of_its_kind(const Connection& connection, const MysqlAddress& address) {
+  const auto timeout = address.statement_timeout.count();
+  if (!connection.is_mariadb()) return "SESSION max_execution_time = " + std::to_string(timeout * 1000);
+  return "SESSION max_statement_time = " + std::to_string(timeout) +
+         ", SESSION idle_transaction_timeout = " + std::to_string(address.idle_transaction_timeout.count()) +
          ", SESSION in_predicate_conversion_threshold = 0";
 }
 
@@ -35,12 +37,7 @@ void set_variables(Connection& connection, const MysqlAddress& address) {
       "SET SESSION autocommit = 1, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', "
       "SESSION innodb_lock_wait_timeout = " +
       lock_timeout + ", SESSION lock_wait_timeout = " + lock_timeout + ", " +
-      variables_of_its_kind(connection, address.statement_timeout));
-}
-
-std::size_t most_bytes(Connection& connection) {
-  constexpr std::size_t kReserve = 1024;  // for the packet's own
-  return std::stoull(connection.ask("SELECT @@max_allowed_packet")) - kReserve;
+      variables_of_its_kind(connection, address));
 }
 
 std::string power_cut(const std::string& flush, bool binlog, const std::string& sync_binlog) {
@@ -68,6 +65,11 @@ void set_up(Connection& connection, const MysqlAddress& address) {
   check_writable(connection);
   set_variables(connection, address);
   connection.set_most_bytes(most_bytes(connection));
+}
+
+std::size_t most_bytes(Connection& connection) {
+  constexpr std::size_t kReserve = 1024;  // for the packet's own
+  return std::stoull(connection.ask("SELECT @@max_allowed_packet")) - kReserve;
 }
 
 std::string durability(Connection& connection) {

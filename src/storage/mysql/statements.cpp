@@ -80,6 +80,10 @@ std::string held(const std::string& table, std::span<const Ticket> tickets) {
          " AND status = 'RUNNING' ORDER BY id FOR UPDATE";
 }
 
+std::string hold(const std::string& table, std::span<const TaskId> ids) {
+  return "SELECT id FROM " + table + kByPrimary + among(ids) + " ORDER BY id FOR UPDATE";
+}
+
 std::string locked(const std::string& table, std::span<const TaskId> ids) {
   return "SELECT " + live_columns() + " FROM " + table + kByPrimary + among(ids) + " ORDER BY id FOR UPDATE";
 }

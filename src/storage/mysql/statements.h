@@ -30,6 +30,7 @@ std::string key_holders(std::string_view space, std::span<const std::string> key
 // SKIP LOCKED: a row that someone holds is being claimed or settled, and lost either way.
 std::string claimable(const std::string& table, std::span<const Ticket> tickets, TimePoint now);
 std::string held(const std::string& table, std::span<const Ticket> tickets);
+std::string hold(const std::string& table, std::span<const TaskId> ids);
 std::string locked(const std::string& table, std::span<const TaskId> ids);
 std::string lowest_locked(const std::string& table, std::size_t limit);
 

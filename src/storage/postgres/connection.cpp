@@ -137,6 +137,11 @@ Connection::Connection(const std::string& settings) : handle_(PQconnectdb(settin
   PQsetnonblocking(handle_.get(), 1);
 }
 
+std::string Connection::encoding() const {
+  const char* name = PQparameterStatus(handle_.get(), "server_encoding");
+  return name == nullptr ? "" : name;
+}
+
 Rows Connection::run(const std::string& sql) {
   return answer(PQsendQuery(handle_.get(), sql.c_str()));
 }

@@ -76,6 +76,8 @@ class Connection {
 
   bool broken() const { return lost_ || PQstatus(handle_.get()) != CONNECTION_OK; }
   bool in_transaction() const { return PQtransactionStatus(handle_.get()) == PQTRANS_INTRANS; }
+  // Of the database.
+  std::string encoding() const;
   // Both give up, with Trouble::silent, on a server that says nothing for kPatience.
   static constexpr std::chrono::seconds kPatience{10};
   // One statement or several, as text: rows come back as text too.

@@ -29,19 +29,24 @@ constexpr std::array kClasses{
     Class{"57014", Trouble::overloaded, "; the statement took too long: look for locks and long transactions"},
     Class{"53300", Trouble::overloaded, "; raise max_connections, or give this instance fewer connections"},
     Class{"53", Trouble::overloaded, "; the server is out of memory or disk space"},
-    Class{"25006", Trouble::overloaded, "; this is a read-only replica: connect to the primary"},
+    Class{"25006", Trouble::overloaded,
+          "; this is a replica, or default_transaction_read_only is on: connect to the primary, or turn it off"},
     Class{"28", Trouble::refused, "; check the user and the password in the url, and pg_hba.conf"},
     Class{"3D000", Trouble::refused, "; make the database first: CREATE DATABASE"},
+    Class{"3F000", Trouble::refused, "; make the schema first, or set the user's search_path to one that is there"},
     Class{"42501", Trouble::refused,
           "; the user lacks a right: GRANT CREATE, USAGE ON SCHEMA public, and own the tables"},
     Class{"42P01", Trouble::no_table, "; a table of EasyRetry is missing: restart, and it is made again"},
     Class{"22", Trouble::bad_data, ""},
     Class{"23", Trouble::bad_data, ""},
     Class{"54", Trouble::bad_data, ""},
-    Class{"42", Trouble::refused, "; the tables are not as EasyRetry made them"},
+    Class{"42", Trouble::refused,
+          "; the tables are not as EasyRetry made them: add what is missing, or rename the table, and it is made anew"},
 };
 
 constexpr Class kUnknown{"", Trouble::overloaded, ""};
+
+constexpr std::string_view kTls = "; check sslmode and sslrootcert in the url, and that the server has TLS";
 
 const Class& class_of(std::string_view sqlstate) {
   const auto* const found = std::find_if(kClasses.begin(), kClasses.end(),
@@ -79,6 +84,7 @@ ServerError connect_error(PGconn* connection) {
   if (says("password authentication failed") || says("no pg_hba.conf entry") || says("no password supplied")) {
     return {Trouble::refused, text + std::string{class_of("28").remedy}};
   }
+  if (says("certificate") || says("SSL")) return {Trouble::refused, text + std::string{kTls}};
   if (says("does not exist")) return {Trouble::refused, text + std::string{class_of("3D000").remedy}};
   if (says("too many")) return {Trouble::overloaded, text + std::string{class_of("53300").remedy}};
   return {Trouble::gone, text};

@@ -34,17 +34,6 @@ constexpr const char* kNow = "SELECT (extract(epoch FROM clock_timestamp()) * 10
 // Instances that start together make tables one after the other. The number is ours alone: "easyretr" in ASCII.
 constexpr const char* kOneAtATime = "BEGIN; SELECT pg_advisory_xact_lock(7305824436894787186);";
 
-// Every statement finds its rows by an index, in the order of its batch; a plan by statistics of a moment in which the
-// table was empty would stay.
-//
-// The server gives up before Connection::kPatience does, so that nothing goes on there that nobody waits for here. What
-// a stopped or cut off instance has locked is free again after a third of the default lease.
-constexpr const char* kSettings =
-    "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; SET enable_bitmapscan = off; SET "
-    "jit = off; "
-    "SET plan_cache_mode = force_generic_plan; SET client_min_messages = warning; "
-    "SET statement_timeout = '9s'; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '10s'";
-
 std::vector<TaskId> ids_in(const Rows& rows) {
   std::vector<TaskId> ids;
   ids.reserve(static_cast<std::size_t>(rows.size()));
@@ -158,9 +147,20 @@ Batch<T> with_tickets(Params& params, std::span<const T> batch) {
   return columns;
 }
 
+// Elsewhere a character that the encoding lacks would keep a task from being stored, or its error from being settled.
+void check_encoding(const Connection& db) {
+  if (db.encoding() == "UTF8") return;
+  throw ServerError{Trouble::refused, "the database's encoding is " + db.encoding() +
+                                          ", tasks are UTF-8: make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE "
+                                          "template0"};
+}
+
 class PostgresSession final : public sql::Session {
  public:
-  explicit PostgresSession(const std::string& settings) : db_(settings) { db_.run(kSettings); }
+  explicit PostgresSession(const std::string& settings) : db_(settings) {
+    check_encoding(db_);
+    db_.run(statements::kSettings);
+  }
   explicit PostgresSession(PGconn* theirs) : db_(theirs) {}
 
   bool broken() const override { return db_.broken(); }
@@ -199,11 +199,13 @@ class PostgresSession final : public sql::Session {
   std::int64_t count(const Search& search) override;
 
   std::vector<std::string> tables() override;
-  void create_tasks(const std::string& table, KeysIn keys) override { define(statements::create_tasks(table, keys)); }
-  void create_keys() override { define(statements::create_keys()); }
-  void create_history(const std::string& table) override { define(statements::create_history(table)); }
-  void create_meta() override { define(statements::create_meta()); }
-  void drop(const std::string& table) override { define("DROP TABLE IF EXISTS " + table); }
+  void create_tasks(const std::string& table, KeysIn keys) override {
+    define(table, statements::create_tasks(table, keys));
+  }
+  void create_keys() override { define("retry_task_key", statements::create_keys()); }
+  void create_history(const std::string& table) override { define(table, statements::create_history(table)); }
+  void create_meta() override { define("retry_meta", statements::create_meta()); }
+  void drop(const std::string& table) override { define(table, "DROP TABLE IF EXISTS " + table); }
   bool drop_empty(const std::string& table) override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;
@@ -214,7 +216,7 @@ class PostgresSession final : public sql::Session {
   static Params ids(std::span<const TaskId> ids);
   static Params keys(std::span<const TaskRecord> rows);
   std::string setting(const std::string& name) { return std::string{db_.run("SHOW " + name).text(0, 0)}; }
-  void define(const std::string& sql);
+  void define(const std::string& table, const std::string& sql);
 
   Connection db_;
 };
@@ -467,12 +469,12 @@ std::vector<std::string> PostgresSession::tables() {
 }
 
 // IF NOT EXISTS alone does not keep two that make the same table at once from failing.
-void PostgresSession::define(const std::string& sql) {
+void PostgresSession::define(const std::string& table, const std::string& sql) {
   try {
     db_.run(kOneAtATime + sql + "; COMMIT");
-  } catch (const ServerError&) {
+  } catch (const ServerError& error) {
     if (!broken()) roll_back();
-    throw;
+    throw ServerError{error.trouble(), table + ": " + error.what()};
   }
 }
 

@@ -11,10 +11,12 @@ namespace {
 
 }  // namespace
 
-JoinedTransaction::JoinedTransaction(std::unique_ptr<Session> session, const std::string& identity)
-    : session_(std::move(session)) {
+JoinedTransaction::JoinedTransaction(std::unique_ptr<Session> session) : session_(std::move(session)) {
   if (!session_->in_transaction()) refuse("the connection is not inside a transaction; run BEGIN on it first");
   session_->run("SAVEPOINT easyretry_batch");
+}
+
+void JoinedTransaction::check_database(const std::string& identity) {
   std::optional<std::string> theirs;
   try {
     theirs = session_->meta("identity");
@@ -22,7 +24,6 @@ JoinedTransaction::JoinedTransaction(std::unique_ptr<Session> session, const std
     if (error.trouble() != Trouble::no_table) throw;
   }
   if (theirs == identity) return;
-  session_->run("ROLLBACK TO SAVEPOINT easyretry_batch");
   refuse(
       "the connection is to another database than the engine's; a transaction spans one database, so keep your tables "
       "there too, or use submit without a transaction");

@@ -10,13 +10,16 @@ namespace easyretry::storage::sql {
 
 class JoinedTransaction {
  public:
-  // Throws Refusal where the connection is not inside a transaction, or not to the database with this identity.
-  JoinedTransaction(std::unique_ptr<Session> session, const std::string& identity);
+  // Throws Refusal where the connection is not inside a transaction.
+  explicit JoinedTransaction(std::unique_ptr<Session> session);
   ~JoinedTransaction();
   JoinedTransaction(const JoinedTransaction&) = delete;
   JoinedTransaction& operator=(const JoinedTransaction&) = delete;
 
   Session& session() { return *session_; }
+  // Throws Refusal where the connection is not to the database with this identity. The first look at a table: on some
+  // servers the transaction then sees no table that is made later.
+  void check_database(const std::string& identity);
   void keep();
 
  private:

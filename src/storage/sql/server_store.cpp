@@ -256,10 +256,12 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
   std::vector<const NewTask*> all;
   for (const NewTask& task : tasks) all.push_back(&task);
   try {
-    JoinedTransaction joined{options_.join(transaction.connection), identity_};
+    JoinedTransaction joined{options_.join(transaction.connection)};
     const TimePoint time = now(joined.session());
+    // On another connection: making one would commit theirs.
     if (options_.history != History::none) tables_.ensure(history_table(time));
     tables_.ensure_tasks(time);
+    joined.check_database(identity_);
     auto reply = insert_into(joined.session(), all, time);
     joined.keep();
     return reply;
@@ -267,6 +269,8 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
     Error error = refusal.error;
     if (error.where.empty()) error.where = where("insert");
     return tl::make_unexpected(std::move(error));
+  } catch (const MissingTable& table) {
+    return fail(Errc::unavailable, where("insert"), table.name + " is gone; begin the transaction again");
   } catch (const ServerError& error) {
     return tl::make_unexpected(to_error(error, where("insert"), Point::before_commit));
   }

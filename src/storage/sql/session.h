@@ -110,7 +110,7 @@ class Session {
 
   // Locks rows until the transaction ends. For what is about to be changed by several statements: each goes through its
   // rows in the order of their ids, but all together do not.
-  virtual void hold(const std::string& table, std::span<const TaskId> ids) { lock(table, ids); }
+  virtual void hold(const std::string& table, std::span<const TaskId> ids) = 0;
   // Whole rows, locked until the transaction ends.
   virtual std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) = 0;
   // Writes back rows that are locked, in the order in which lock() gave them, all but what never changes after insert.

@@ -51,6 +51,13 @@ class MysqlPlans : public MysqlTest {
     by_hand("ANALYZE TABLE retry_task");
     return tickets;
   }
+  // As many as a statement names, spread over all.
+  static std::vector<Ticket> some(const std::vector<Ticket>& tickets) {
+    std::vector<Ticket> picked;
+    const std::size_t step = tickets.size() / std::min(tickets.size(), kMostRows);
+    for (std::size_t i = 0; i < tickets.size(); i += step) picked.push_back(tickets[i]);
+    return picked;
+  }
   static std::vector<TaskId> ids_of(const std::vector<Ticket>& tickets) {
     std::vector<TaskId> ids;
     for (const Ticket& ticket : tickets) ids.push_back(ticket.id);
@@ -68,12 +75,12 @@ class MysqlPlans : public MysqlTest {
 
 // Few rows tempt the optimizer to read them all, many ids to sort them.
 TEST_F(MysqlPlans, EveryChangeFindsItsRowsByThePrimaryKey) {
-  for (const int there : {20, 500}) {
-    const std::vector<Ticket> tickets = tasks(there);
+  for (const int there : {20, 500, 20'000}) {
+    const std::vector<Ticket> tickets = some(tasks(there));
     const std::vector<TaskId> ids = ids_of(tickets);
     for (const std::string& sql :
-         {claimable(kTable, tickets, kMarch), held(kTable, tickets), locked(kTable, ids), found(kTable, false, ids),
-          stored_keys(kTable, ids), mysql::claim(kTable, ids, "worker", kMarch, kMarch),
+         {claimable(kTable, tickets, kMarch), held(kTable, tickets), hold(kTable, ids), locked(kTable, ids),
+          found(kTable, false, ids), stored_keys(kTable, ids), mysql::claim(kTable, ids, "worker", kMarch, kMarch),
           extend(kTable, ids, kMarch, kMarch), remove(kTable, ids),
           finish_into(kTable, kHistory, ids, Outcome::succeeded, "", kMarch)}) {
       expect_by("PRIMARY", sql);
@@ -82,8 +89,8 @@ TEST_F(MysqlPlans, EveryChangeFindsItsRowsByThePrimaryKey) {
 }
 
 TEST_F(MysqlPlans, ValuesOfTheirOwnAreJoinedToTheirRowsByThePrimaryKey) {
-  for (const int there : {20, 500}) {
-    const std::vector<Ticket> tickets = tasks(there);
+  for (const int there : {20, 500, 20'000}) {
+    const std::vector<Ticket> tickets = some(tasks(there));
     std::vector<Settlement> settlements;
     for (const Ticket& ticket : tickets) settlements.push_back(settlement_of(ticket, Settlement::Kind::retry, "no"));
     std::vector<const Settlement*> settling;
@@ -99,7 +106,7 @@ TEST_F(MysqlPlans, ValuesOfTheirOwnAreJoinedToTheirRowsByThePrimaryKey) {
 }
 
 TEST_F(MysqlPlans, ALoadWalksTheDueIndexFromItsCursor) {
-  for (const int there : {20, 700}) {
+  for (const int there : {20, 700, 20'000}) {
     tasks(there);
     for (const TimePoint from : {TimePoint::min(), kMarch + 5ms}) {
       const std::vector<ShardCursor> shards{{ShardId{3}, from, TaskId{1}}, {ShardId{9}, from, TaskId{1}}};

@@ -6,6 +6,7 @@
 #include "storage/mysql/connection.h"
 #include "storage/mysql/set_up.h"
 #include "support/cutting_proxy.h"
+#include "support/eventually.h"
 #include "unit/mysql/support.h"
 
 namespace easyretry::storage::mysql {
@@ -89,6 +90,31 @@ TEST(MysqlServer, WithoutRightsToTheTablesItIsRefusedWithTheGrantToMake) {
   EXPECT_THAT(why, HasSubstr("GRANT SELECT, INSERT, UPDATE, DELETE, CREATE"));
 }
 
+TEST(MysqlServer, InADatabaseOfAnotherCharacterSetTablesAreUtf8mb4) {
+  const test::TestDatabase database{ServerKind::mariadb};
+  const auto by_hand = [&](const std::string& statement) {
+    return test::connect_plainly(ServerKind::mariadb, test::shared_server_port(ServerKind::mariadb), database.name())
+        ->run(statement);
+  };
+  by_hand("ALTER DATABASE " + database.name() + " CHARACTER SET latin1");
+  const auto session = connect_mysql(address_at(test::shared_server_port(ServerKind::mariadb), database.name()));
+  session->create_meta();
+  session->create_tasks(kTable);
+  session->create_history(kHistory);
+  EXPECT_EQ(by_hand("SELECT GROUP_CONCAT(DISTINCT table_collation) FROM information_schema.tables WHERE table_schema = "
+                    "DATABASE()"),
+            "utf8mb4_bin");
+  TaskRecord record = task::new_record(a_task(), TaskId{1}, kMarch);
+  record.info.tags = {"😀"};
+  record.info.last_error = "日本語 😀";
+  session->begin(sql::Promise::kept);
+  session->insert(kTable, {}, {&record, 1});
+  session->commit();
+  const TaskRecord stored = session->find(kTable, false, {&record.info.id, 1}).at(0);
+  EXPECT_EQ(stored.info.tags, record.info.tags);
+  EXPECT_EQ(stored.info.last_error, record.info.last_error);
+}
+
 TEST(MysqlServer, AnOldOneIsRefusedByItsName) {
   check_version(true, 100600);
   check_version(false, 80011);
@@ -128,15 +154,32 @@ TEST_F(MysqlNetwork, ALostReplyToACommitLeavesItOpenAndIsSaidAsGone) {
   EXPECT_EQ(live(record.info.id).size(), 1U);
 }
 
-TEST_F(MysqlNetwork, AServerThatDoesNotAnswerIsGoneAfterTheTimeout) {
+TEST_F(MysqlNetwork, AServerThatSaysNothingIsGivenUpAfterTheTimeout) {
   MysqlAddress hasty = address();
-  hasty.connect_timeout = hasty.read_timeout = 1s;
+  hasty.connect_timeout = hasty.patience = 1s;
   const auto mine = through_proxy(hasty);
+  const auto committing = through_proxy(hasty);
+  committing->begin(sql::Promise::kept);
   proxy.freeze();
-  EXPECT_EQ(trouble([&] { mine->now(); }).first, Trouble::gone);
+  EXPECT_EQ(trouble([&] { mine->now(); }).first, Trouble::silent);
+  EXPECT_TRUE(mine->broken());
+  EXPECT_EQ(trouble([&] { committing->commit(); }).first, Trouble::silent);
+  EXPECT_TRUE(committing->broken());
   EXPECT_EQ(trouble([&] { through_proxy(hasty); }).first, Trouble::gone);
   proxy.thaw();
   EXPECT_GT(through_proxy(hasty)->now(), kMarch);
+}
+
+TEST_F(MysqlNetwork, WhatACutOffSessionHasLockedIsFreeAgainSoon) {
+  MysqlAddress hasty = address();
+  hasty.idle_transaction_timeout = 1s;
+  const auto mine = through_proxy(hasty);
+  const TaskRecord record = inserted(a_task());
+  mine->begin(sql::Promise::kept);
+  mine->hold(kTable, {&record.info.id, 1});
+  proxy.freeze();
+  EXPECT_THAT(claim(*session, {ticket_of(record)}), IsEmpty()) << "held by the one that is cut off";
+  EXPECT_TRUE(test::eventually([&] { return claim(*session, {ticket_of(record)}).size() == 1; }));
 }
 
 TEST_F(MysqlNetwork, AConnectionThatIsKilledIsGone) {
