@@ -43,7 +43,7 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
       schedule(*context_, holdings_, *workers_),
       claimers{Claimer{0, *context_, schedule, holdings_, *workers_},
                Claimer{1, *context_, schedule, holdings_, *workers_}},
-      loader(*context_, schedule, total_shards_),
+      loader(*context_, schedule, store_->info()),
       settler(*context_, *outcomes_, holdings_, schedule, *workers_),
       renewer(*context_, holdings_),
       keeper(*context_),
@@ -153,14 +153,20 @@ void Core::offer_soon(std::span<const task::NewTask> tasks, std::span<const stor
   const auto owned = loader.owned();
   std::vector<Offer> offers;
   offers.reserve(inserted.size());
+  bool for_others = false;
   for (std::size_t i = 0; i < inserted.size(); ++i) {
     const storage::Inserted& task = inserted[i];
     if (!task.created || task.next_at > horizon || tasks[i].lease > Millis{0}) continue;
     const auto handler = table->by_name.find(tasks[i].handler);
-    if (handler == table->by_name.end() || !owned->contains(task::shard_of(task.id))) continue;
+    if (handler == table->by_name.end() || !owned->contains(task::shard_of(task.id))) {
+      for_others = true;
+      continue;
+    }
     offers.push_back({{task.id, static_cast<std::uint32_t>(task.version), handler->second}, task.next_at});
   }
+  for_others |= !offers.empty() && (!runs_here_ || offers.size() > schedule.room());
   schedule.offer(offers);
+  if (for_others) announce();
 }
 
 Result<std::optional<task::TaskRecord>> Core::find(TaskId id) {
@@ -195,10 +201,22 @@ Result<bool> Core::cancel(TaskId id) {
   if (const RunPtr run = holdings_.find(id)) run->interrupt_with(Interrupt::cancelled);
   if (tell) {
     loader.hurry();
+    if (!runs_here_) announce();
   } else {
     report(*context_, cancelled_settlement(), (*record)->info);
   }
   return true;
+}
+
+void Core::listen() {
+  runs_here_ = true;
+  listening_ = store_->listen(context_->options.space, [this] { loader.look_soon(); });
+  loader.rely_on_news(listening_ != nullptr);
+}
+
+void Core::stop_listening() {
+  listening_.reset();
+  runs_here_ = false;
 }
 
 void Core::own(std::vector<ShardId> shards) {

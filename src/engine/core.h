@@ -10,6 +10,7 @@
 // Destroying it without stop() is what a crash looks like to the store.
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -65,6 +66,13 @@ class Core {
   Result<bool> cancel(TaskId id);
   Stats stats() const;
 
+  // From now on tasks run here, and those of other processes wake the Loader where the store can tell of them. To be
+  // ended by stop_listening() before anything stops.
+  void listen();
+  void stop_listening();
+  // There is something that others should do.
+  void announce() { store_->announce(context_->options.space); }
+
   // Only these shards are scanned from now on; what was read ahead of others is forgotten.
   void own(std::vector<ShardId> shards);
 
@@ -84,6 +92,7 @@ class Core {
   const std::shared_ptr<Outcomes> outcomes_;
   Holdings holdings_;
   const std::unique_ptr<Workers> workers_;
+  std::atomic<bool> runs_here_{false};
 
  public:
   Schedule schedule;
@@ -94,6 +103,10 @@ class Core {
   Keeper keeper;
   const std::shared_ptr<LocalRetries> local;
 
+ private:
+  std::unique_ptr<storage::Listening> listening_;  // last: it calls the loader
+
+ public:
   Workers& workers() { return *workers_; }
   Holdings& holdings() { return holdings_; }
   Outcomes& outcomes() { return *outcomes_; }

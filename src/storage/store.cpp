@@ -8,4 +8,10 @@ Result<InsertReply> Store::insert_within(const Transaction&, std::span<const New
       info().url + " cannot join this transaction; a task is stored with it only where both are in one database");
 }
 
+void Store::announce(const std::string&) {}
+
+std::unique_ptr<Listening> Store::listen(const std::string&, std::function<void()>) {
+  return nullptr;
+}
+
 }  // namespace easyretry::storage

@@ -9,6 +9,8 @@
 // empty batch is answered with nothing.
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -120,6 +122,13 @@ struct StoreInfo {
   std::string url;  // without secrets
   int total_shards = 64;
   std::string durability;  // what an acknowledged write survives, in words
+  bool shared = false;     // other processes may store tasks in it
+};
+
+// Lasts until it is destroyed, and nothing is called any more when that has returned.
+class Listening {
+ public:
+  virtual ~Listening() = default;
 };
 
 class Store {
@@ -153,6 +162,14 @@ class Store {
   virtual Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) = 0;
   // Housekeeping that may run anywhere, any time, on several instances at once.
   virtual Result<KeepReport> keep() = 0;
+
+  // Tells other processes that tasks of this namespace are due soon and nobody may have read them. A hint, given
+  // without waiting for anything: one that is lost costs the time until the next load(), never a task. By default there
+  // is nobody who could be told.
+  virtual void announce(const std::string& space);
+  // Calls `wake`, which must be quick, from a thread of the store: when another process has announced, or a transaction
+  // that this one joined has committed, and once whenever such news may have been missed. Null: none come here.
+  virtual std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake);
 };
 
 }  // namespace easyretry::storage

@@ -10,6 +10,7 @@
 #include "base/later.h"
 #include "storage/postgres/batch.h"
 #include "storage/postgres/connection.h"
+#include "storage/postgres/news_connection.h"
 #include "storage/postgres/row_columns.h"
 #include "storage/postgres/statements.h"
 #include "storage/sql/lane.h"
@@ -187,6 +188,7 @@ class PostgresSession final : public sql::Session {
   void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) override;
   void remove(const std::string& table, std::span<const TaskId> ids) override;
   void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
+  void announce(const std::string& space) override;
 
   std::vector<DueRow> due(const std::string& table, const DueQuery& query) override;
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
@@ -379,6 +381,10 @@ void PostgresSession::insert_history(const std::string& history, std::span<const
   auto columns = record_columns(params, rows);
   columns.numbers("finished_at", [](const TaskRecord& r) { return ms(r.info.finished_at); });
   db_.run(statements::insert(history, columns.insert_list(), {}), params);
+}
+
+void PostgresSession::announce(const std::string& space) {
+  db_.run("SELECT pg_notify($1, $2)", Params{}.add(kNewsChannel).add(space));
 }
 
 std::vector<DueRow> PostgresSession::due(const std::string& table, const DueQuery& query) {

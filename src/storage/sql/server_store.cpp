@@ -79,6 +79,8 @@ class ServerStore final : public Store {
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<KeepReport> keep() override;
+  void announce(const std::string& space) override;
+  std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake) override;
 
  private:
   struct Submission;
@@ -161,7 +163,8 @@ void ServerStore::check_meta() {
   }
   session->create_tasks(kTable);
   identity_ = session->agree("identity", new_identity());
-  info_ = {.url = options_.url, .total_shards = options_.total_shards, .durability = session->durability()};
+  info_ = {
+      .url = options_.url, .total_shards = options_.total_shards, .durability = session->durability(), .shared = true};
 }
 
 template <class Body>
@@ -293,6 +296,7 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
     const TimePoint time = now(joined.session());
     if (options_.history != History::none) tables_.ensure_history(history_table(time));
     auto reply = insert_into(joined.session(), all, time);
+    for (const std::string& space : due_soon(tasks, reply)) joined.session().announce(space);
     joined.keep();
     return reply;
   } catch (const Refusal& refusal) {
@@ -494,6 +498,14 @@ Result<KeepReport> ServerStore::keep() {
     if (!report.dropped_tables.empty()) tables_.forget();
     return report;
   });
+}
+
+void ServerStore::announce(const std::string& space) {
+  if (options_.news) options_.news->announce(space);
+}
+
+std::unique_ptr<Listening> ServerStore::listen(const std::string& space, std::function<void()> wake) {
+  return options_.news ? options_.news->listen(space, std::move(wake)) : nullptr;
 }
 
 }  // namespace

@@ -95,6 +95,8 @@ class Session {
   virtual void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) = 0;
   virtual void remove(const std::string& table, std::span<const TaskId> ids) = 0;
   virtual void insert_history(const std::string& history, std::span<const TaskRecord> rows) = 0;
+  // Those who listen are told when the transaction commits, where the server can do that.
+  virtual void announce(const std::string& /*space*/) {}
 
   // --- Inside a transaction or not. ---
 
