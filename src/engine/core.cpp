@@ -47,19 +47,22 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
       settler(*context_, *outcomes_, holdings_, schedule, *workers_),
       renewer(*context_, holdings_),
       keeper(*context_),
+      intake(*context_, store_->info(), [this](auto tasks, auto inserted) { stored(tasks, inserted); }),
       local(std::make_shared<LocalRetries>(*context_, holdings_, *workers_)) {}
 
 Result<std::vector<storage::Inserted>> Core::submit(std::span<const task::NewTask> tasks) {
   const TimePoint since = context_->store_now();
   auto inserted = insert(tasks);
   if (!inserted && inserted.error().code == Errc::in_doubt) inserted = insert_in_doubt(tasks, since);
-  if (!inserted) return inserted;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const storage::Inserted& stored = (*inserted)[i];
-    if (stored.created) report_stored(*context_, tasks[i], stored.id, stored.next_at);
-  }
-  offer_soon(tasks, *inserted);
+  if (inserted) stored(tasks, *inserted);
   return inserted;
+}
+
+void Core::stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (inserted[i].created) report_stored(*context_, tasks[i], inserted[i].id, inserted[i].next_at);
+  }
+  offer_soon(tasks, inserted);
 }
 
 Result<std::vector<storage::Inserted>> Core::submit(const Transaction& within, std::span<const task::NewTask> tasks) {
@@ -210,8 +213,12 @@ Result<bool> Core::cancel(TaskId id) {
 
 void Core::listen() {
   runs_here_ = true;
-  listening_ = store_->listen(context_->options.space, [this] { loader.look_soon(); });
+  listening_ = store_->listen(context_->options.space, [this] {
+    loader.look_soon();
+    intake.look_soon();
+  });
   loader.rely_on_news(listening_ != nullptr);
+  intake.rely_on_news(listening_ != nullptr);
 }
 
 void Core::stop_listening() {

@@ -4,7 +4,7 @@
 //   store ──load──► Loader ──► Schedule (wheel, ready) ──► Claimers ──won──► Workers ──outcome──► Settler ──► store
 //                                  ▲                                                                │
 //                                  └──────────────────── retries due soon ◄─────────────────────────┘
-//   beside them: Renewer (leases, timeouts) and Keeper (housekeeping)
+//   beside them: Renewer (leases, timeouts), Keeper (housekeeping) and Intake (what plain SQL asks for)
 //
 // The Core does nothing by itself: threads.h gives the parts threads, ManualCore and the simulator step them.
 // Destroying it without stop() is what a crash looks like to the store.
@@ -21,6 +21,7 @@
 #include "engine/claimer.h"
 #include "engine/context.h"
 #include "engine/holdings.h"
+#include "engine/intake.h"
 #include "engine/keeper.h"
 #include "engine/loader.h"
 #include "engine/local_retries.h"
@@ -84,6 +85,7 @@ class Core {
   Result<std::vector<storage::Inserted>> insert(std::span<const task::NewTask> tasks);
   Result<std::vector<storage::Inserted>> insert_in_doubt(std::span<const task::NewTask> tasks, TimePoint since);
   Result<std::optional<storage::Inserted>> look(const task::NewTask& task, TimePoint since);
+  void stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
   void offer_soon(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
 
   const std::shared_ptr<storage::Store> store_;
@@ -101,10 +103,11 @@ class Core {
   Settler settler;
   Renewer renewer;
   Keeper keeper;
+  Intake intake;
   const std::shared_ptr<LocalRetries> local;
 
  private:
-  std::unique_ptr<storage::Listening> listening_;  // last: it calls the loader
+  std::unique_ptr<storage::Listening> listening_;  // last: it calls the loader and the intake
 
  public:
   Workers& workers() { return *workers_; }

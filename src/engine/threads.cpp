@@ -24,6 +24,10 @@ Threads::Threads(Core& core)
           std::make_unique<RunLoop>("er-local", core.context(), core.local->bell, [&] { return core.local->step(); })),
       loading_(
           std::make_unique<RunLoop>("er-load", core.context(), core.loader.bell, [&] { return core.loader.step(); })) {
+  if (core.intake.wanted()) {
+    taking_in_ = std::make_unique<RunLoop>("er-intake", core.context(), core.intake.bell,
+                                           [&core] { return core.intake.step(); });
+  }
   core.listen();
 }
 
@@ -33,6 +37,7 @@ void Threads::stop(Millis patience) {
   core_.loader.stop();
   core_.schedule.stop();
   core_.local->stop();
+  taking_in_.reset();
   loading_.reset();
   claiming_.reset();
   claiming_too_.reset();

@@ -20,6 +20,7 @@
 #include <easyretry/error.h>
 #include <easyretry/transaction.h>
 
+#include "storage/inbox.h"
 #include "task/record.h"
 
 namespace easyretry::storage {
@@ -123,6 +124,15 @@ struct StoreInfo {
   int total_shards = 64;
   std::string durability;  // what an acknowledged write survives, in words
   bool shared = false;     // other processes may store tasks in it
+  bool inbox = false;      // take_in() has something to take from
+};
+
+struct IntakeReply {
+  TimePoint now{};
+  std::vector<NewTask> tasks{};
+  std::vector<Inserted> inserted{};    // of each of the tasks, in order
+  std::vector<std::string> refused{};  // why rows could not become tasks
+  bool more = false;
 };
 
 // Lasts until it is destroyed, and nothing is called any more when that has returned.
@@ -160,6 +170,9 @@ class Store {
   // A finished task starts again as a new generation under a new id; nullopt where there is no such finished task
   // or its key is live again.
   virtual Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) = 0;
+  // Turns rows of the inbox into tasks, each once, in one transaction. What cannot become a task stays there with the
+  // reason, and is not looked at again before that is taken away. `invalid_argument` where there is no inbox.
+  virtual Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert);
   // Housekeeping that may run anywhere, any time, on several instances at once.
   virtual Result<KeepReport> keep() = 0;
 

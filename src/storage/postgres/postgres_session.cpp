@@ -13,6 +13,7 @@
 #include "storage/postgres/news_connection.h"
 #include "storage/postgres/row_columns.h"
 #include "storage/postgres/statements.h"
+#include "storage/sql/inbox_columns.h"
 #include "storage/sql/lane.h"
 #include "storage/sql/server_error.h"
 #include "task/task_id.h"
@@ -190,6 +191,10 @@ class PostgresSession final : public sql::Session {
   void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
   void announce(const std::string& space) override;
 
+  std::vector<InboxRow> inbox(const IntakeQuery& query) override;
+  void refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) override;
+  void clear_inbox(std::span<const std::int64_t> ids) override;
+
   std::vector<DueRow> due(const std::string& table, const DueQuery& query) override;
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
   std::vector<TaskRecord> page(const Search& search) override;
@@ -198,6 +203,7 @@ class PostgresSession final : public sql::Session {
   std::vector<std::string> tables() override;
   void create_tasks(const std::string& table) override { define(statements::create_tasks(table)); }
   void create_history(const std::string& table) override { define(statements::create_history(table)); }
+  void create_inbox() override { define(statements::create_inbox()); }
   void create_meta() override { define(statements::create_meta()); }
   void drop(const std::string& table) override { define("DROP TABLE IF EXISTS " + table); }
   std::optional<std::string> meta(const std::string& name) override;
@@ -385,6 +391,25 @@ void PostgresSession::insert_history(const std::string& history, std::span<const
 
 void PostgresSession::announce(const std::string& space) {
   db_.run("SELECT pg_notify($1, $2)", Params{}.add(kNewsChannel).add(space));
+}
+
+std::vector<InboxRow> PostgresSession::inbox(const IntakeQuery& query) {
+  const std::vector<std::string_view> handlers{query.handlers.begin(), query.handlers.end()};
+  Params params;
+  params.add(query.space).add(handlers).add(limit(query.limit));
+  const Rows rows = db_.run(statements::inbox(), params);
+  std::vector<InboxRow> found;
+  for (int i = 0; i < rows.size(); ++i) found.push_back(sql::read_inbox_row(Row{rows, i}));
+  return found;
+}
+
+void PostgresSession::refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) {
+  Cleaned clean;
+  db_.run(statements::refuse_inbox(), Params{}.add(id).add(clean(why)).add(to_ms(now)));
+}
+
+void PostgresSession::clear_inbox(std::span<const std::int64_t> ids) {
+  db_.run(statements::clear_inbox(), Params{}.add(ids));
 }
 
 std::vector<DueRow> PostgresSession::due(const std::string& table, const DueQuery& query) {

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "storage/record_columns.h"
+#include "storage/sql/inbox_columns.h"
 
 namespace easyretry::storage::postgres::statements {
 namespace {
@@ -84,6 +85,33 @@ std::string create_history(const std::string& table) {
 
 std::string create_meta() {
   return "CREATE TABLE IF NOT EXISTS retry_meta (name text PRIMARY KEY, value text NOT NULL)";
+}
+
+// Only what waits is in the index: rows that were refused, and stay, are in nobody's way.
+std::string create_inbox() {
+  return joined(
+      "CREATE TABLE IF NOT EXISTS retry_inbox (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
+      "namespace text NOT NULL DEFAULT 'default', method_name text NOT NULL, params_json text NOT NULL DEFAULT '[]', "
+      "task_key text, business_type text, business_id text, traceparent text, delay_ms bigint NOT NULL DEFAULT 0, "
+      "due_at bigint, created_at bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
+      "error text, refused_at bigint);"
+      "CREATE INDEX IF NOT EXISTS retry_inbox_waiting ON retry_inbox (namespace, method_name) "
+      "WHERE refused_at IS NULL;",
+      comment("retry_inbox", "EasyRetry: calls asked for by plain SQL, until they become tasks. Yours to insert into"));
+}
+
+std::string inbox() {
+  return joined("SELECT ", sql::kInboxColumns,
+                " FROM retry_inbox WHERE namespace = $1 AND refused_at IS NULL AND method_name = ANY($2::text[]) "
+                "LIMIT $3 FOR UPDATE SKIP LOCKED");
+}
+
+std::string refuse_inbox() {
+  return "UPDATE retry_inbox SET error = $2, refused_at = $3 WHERE id = $1";
+}
+
+std::string clear_inbox() {
+  return "DELETE FROM retry_inbox WHERE id = ANY($1::bigint[])";
 }
 
 std::string insert(const std::string& table, const std::string& list, const std::string& history) {

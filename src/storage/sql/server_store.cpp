@@ -13,6 +13,7 @@
 #include "storage/insert_checks.h"
 #include "storage/sql/distinct.h"
 #include "storage/sql/inserts.h"
+#include "storage/sql/intake.h"
 #include "storage/sql/joined_transaction.h"
 #include "storage/sql/tables.h"
 #include "storage/sql/transactions.h"
@@ -79,6 +80,7 @@ class ServerStore final : public Store {
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<KeepReport> keep() override;
+  Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert) override;
   void announce(const std::string& space) override;
   std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake) override;
 
@@ -107,6 +109,7 @@ class ServerStore final : public Store {
   }
 
   InsertReply insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now);
+  Result<IntakeReply> take_in_once(const IntakeQuery& query, const Convert& convert);
   void answer_group(GroupCommit::Group group);
   void insert_group(GroupCommit::Group group);
   Result<InsertReply> insert_now(std::span<const NewTask* const> tasks);
@@ -162,9 +165,13 @@ void ServerStore::check_meta() {
                           std::to_string(options_.total_shards) + "; set shards=" + shards}};
   }
   session->create_tasks(kTable);
+  session->create_inbox();
   identity_ = session->agree("identity", new_identity());
-  info_ = {
-      .url = options_.url, .total_shards = options_.total_shards, .durability = session->durability(), .shared = true};
+  info_ = {.url = options_.url,
+           .total_shards = options_.total_shards,
+           .durability = session->durability(),
+           .shared = true,
+           .inbox = true};
 }
 
 template <class Body>
@@ -497,6 +504,39 @@ Result<KeepReport> ServerStore::keep() {
     }
     if (!report.dropped_tables.empty()) tables_.forget();
     return report;
+  });
+}
+
+// Of a batch that the server does not take as tasks, rows are taken one by one; the one that it does not take is
+// refused.
+Result<IntakeReply> ServerStore::take_in(const IntakeQuery& query, const Convert& convert) {
+  auto reply = take_in_once(query, convert);
+  const auto not_taken = [&] { return !reply && reply.error().code == Errc::invalid_argument; };
+  if (!not_taken()) return reply;
+  const IntakeQuery one{query.space, query.handlers, 1};
+  std::int64_t tried = 0;
+  reply = take_in_once(one, [&](InboxRow row) {
+    tried = row.id;
+    return convert(std::move(row));
+  });
+  if (!not_taken()) return reply;
+  return take_in_once(one, [&, why = reply.error().detail](InboxRow row) -> tl::expected<NewTask, std::string> {
+    if (row.id == tried) return tl::make_unexpected(why);
+    return convert(std::move(row));
+  });
+}
+
+// Looks first: most often there is nothing, and a transaction would be three round trips.
+Result<IntakeReply> ServerStore::take_in_once(const IntakeQuery& query, const Convert& convert) {
+  auto looked = read("take_in", [&](Session& session) {
+    IntakeReply nothing{.now = now(session)};
+    nothing.more = !query.handlers.empty() && !session.inbox({query.space, query.handlers, 1}).empty();
+    return nothing;
+  });
+  if (!looked || !looked->more) return looked;
+  return write(operating_, "take_in", Promise::kept, [&](Session& session, TimePoint now) {
+    return sql::take_in(session, query, convert, now,
+                        [&](std::span<const NewTask* const> tasks) { return insert_into(session, tasks, now).tasks; });
   });
 }
 

@@ -98,6 +98,11 @@ class Session {
   // Those who listen are told when the transaction commits, where the server can do that.
   virtual void announce(const std::string& /*space*/) {}
 
+  // Rows of the inbox that nobody has refused, locked until the transaction ends. What others hold is skipped.
+  virtual std::vector<InboxRow> inbox(const IntakeQuery& query) = 0;
+  virtual void refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) = 0;
+  virtual void clear_inbox(std::span<const std::int64_t> ids) = 0;
+
   // --- Inside a transaction or not. ---
 
   virtual std::vector<DueRow> due(const std::string& table, const DueQuery& query) = 0;
@@ -110,6 +115,7 @@ class Session {
   virtual std::vector<std::string> tables() = 0;  // all that begin with retry_, ascending
   virtual void create_tasks(const std::string& table) = 0;
   virtual void create_history(const std::string& table) = 0;
+  virtual void create_inbox() = 0;
   virtual void drop(const std::string& table) = 0;
   virtual void create_meta() = 0;
   virtual std::optional<std::string> meta(const std::string& name) = 0;
