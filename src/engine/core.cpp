@@ -184,9 +184,25 @@ Result<std::optional<task::TaskRecord>> Core::find(TaskId id) {
   if (!found) return tl::make_unexpected(found.error());
   if (found->empty() || found->front().info.space != context_->options.space) return std::nullopt;
   task::TaskRecord record = std::move(found->front());
-  record.info.no_handler =
-      record.info.state != TaskState::finished && context_->handlers.snapshot()->find(record.info.handler) == nullptr;
+  record.info.no_handler = lacks_handler(record.info);
   return record;
+}
+
+bool Core::lacks_handler(const TaskInfo& info) const {
+  return info.state != TaskState::finished && context_->handlers.snapshot()->find(info.handler) == nullptr;
+}
+
+Result<std::vector<task::TaskRecord>> Core::list(TaskQuery query) {
+  query.space = context_->options.space;
+  auto found = store_->list(query);
+  if (!found) return found;
+  for (task::TaskRecord& record : *found) record.info.no_handler = lacks_handler(record.info);
+  return found;
+}
+
+Result<std::int64_t> Core::count(TaskQuery query) {
+  query.space = context_->options.space;
+  return store_->count(query);
 }
 
 Result<bool> Core::cancel(TaskId id) {

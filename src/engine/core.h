@@ -57,6 +57,9 @@ class Core {
   // Stores tasks; those due soon are in memory before this returns. A lost reply is looked into, not guessed.
   Result<std::vector<storage::Inserted>> submit(std::span<const task::NewTask> tasks);
   Result<std::optional<task::TaskRecord>> find(TaskId id);
+  // In this engine's namespace, whatever the query says of it.
+  Result<std::vector<task::TaskRecord>> list(TaskQuery query);
+  Result<std::int64_t> count(TaskQuery query);
   // As submit, inside the caller's own transaction: whether it will be stored is the caller's to say.
   Result<std::vector<storage::Inserted>> submit(const Transaction& within, std::span<const task::NewTask> tasks);
   // Stores a task that is leased by this instance from the start. Null: a task with this key was there.
@@ -85,6 +88,7 @@ class Core {
   Result<std::vector<storage::Inserted>> insert(std::span<const task::NewTask> tasks);
   Result<std::vector<storage::Inserted>> insert_in_doubt(std::span<const task::NewTask> tasks, TimePoint since);
   Result<std::optional<storage::Inserted>> look(const task::NewTask& task, TimePoint since);
+  bool lacks_handler(const TaskInfo& info) const;
   void stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
   void offer_soon(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
 

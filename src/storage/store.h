@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <easyretry/error.h>
+#include <easyretry/task_query.h>
 #include <easyretry/transaction.h>
 
 #include "storage/inbox.h"
@@ -25,6 +26,8 @@
 
 namespace easyretry::storage {
 
+using easyretry::TaskQuery;
+using easyretry::TimeRange;
 using task::NewTask;
 using task::Settlement;
 using task::TaskRecord;
@@ -93,20 +96,6 @@ struct Renewal {
 struct Applied {
   TimePoint now{};
   std::vector<bool> applied;
-};
-
-// Conditions are joined by "and"; an empty one does not restrict.
-struct TaskQuery {
-  std::string space{};
-  bool finished = false;  // search history instead of what is to be done
-  std::string key{};
-  std::string handler{};
-  std::string business_type{};
-  std::string business_id{};
-  std::optional<TaskState> state{};
-  std::optional<Outcome> outcome{};
-  TaskId after{};  // keyset paging: ids greater than this one
-  std::size_t limit = 100;
 };
 
 enum class Cancel {

@@ -79,8 +79,8 @@ std::string create_history(const std::string& table) {
   return joined("CREATE TABLE IF NOT EXISTS ", table, " (", kCommonColumns, "finished_at bigint NOT NULL);",
                 "CREATE INDEX IF NOT EXISTS ", table, "_key ON ", table, " (namespace, task_key);",
                 "CREATE INDEX IF NOT EXISTS ", table, "_business ON ", table,
-                " (business_id) WHERE business_id IS NOT NULL;",
-                comment(table, "EasyRetry: tasks that ended in this month, UTC"));
+                " (business_id) WHERE business_id IS NOT NULL;", "CREATE INDEX IF NOT EXISTS ", table, "_finished ON ",
+                table, " (finished_at);", comment(table, "EasyRetry: tasks that ended in this month, UTC"));
 }
 
 std::string create_meta() {
@@ -233,6 +233,18 @@ std::string where(const sql::Search& search, Params& params) {
   equal("business_id", query.business_id);
   if (query.outcome) equal("outcome", to_string(*query.outcome));
   if (query.state && !search.history) equal("status", to_string(*query.state));
+  const auto in_range = [&](std::string_view column, const TimeRange& range) {
+    const auto bound = [&](std::string_view compare, const std::optional<TimePoint>& time) {
+      if (!time) return;
+      params.add(to_ms(*time));
+      sql.append(joined(" AND ", column, compare, "$", std::to_string(params.size())));
+    };
+    bound(" >= ", range.from);
+    bound(" < ", range.until);
+  };
+  in_range("created_at", query.created_at);
+  if (search.history) in_range("finished_at", query.finished_at);
+  if (!search.history && query.finished_at.restricts()) sql.append(" AND FALSE");
   // History has no column for it: all that is there has ended.
   if (query.state && search.history && *query.state != TaskState::finished) sql.append(" AND FALSE");
   return sql;

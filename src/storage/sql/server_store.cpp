@@ -462,7 +462,9 @@ Result<std::vector<TaskRecord>> ServerStore::find(std::span<const TaskId> ids) {
 std::vector<Search> ServerStore::searches(Session& session, const TaskQuery& query) const {
   if (!query.finished) return {{query, kTable, false}};
   std::vector<Search> searches;
-  for (const std::string& table : tables_.histories(session)) searches.push_back({query, table, true});
+  for (const std::string& table : tables_.histories(session)) {
+    if (overlaps(*month_of_history_table(table), query.finished_at)) searches.push_back({query, table, true});
+  }
   return searches;
 }
 
