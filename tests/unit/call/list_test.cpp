@@ -12,7 +12,8 @@ std::vector<TaskId> ids_of(const std::vector<TaskInfo>& tasks) {
 }
 
 TEST_F(EngineTest, FinishedTasksAreFoundByHandlerOutcomeAndTime) {
-  auto pay = engine.retryable("pay", [](int) { throw std::runtime_error("no"); }, Policy{.stop = {.max_attempts = 1}});
+  auto pay = engine.retryable(
+      "pay", [](int) { throw std::runtime_error("no"); }, Policy{.stop = {.max_attempts = 1}});
   auto ship = engine.retryable("ship", [](int) {});
   pay.submit(1);
   engine.drain();
