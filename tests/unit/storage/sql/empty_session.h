@@ -34,6 +34,9 @@ struct EmptySession : Session {
   void update(const std::string&, std::span<const TaskRecord>, TimePoint) override {}
   void remove(const std::string&, std::span<const TaskId>) override {}
   void insert_history(const std::string&, std::span<const TaskRecord>) override {}
+  std::vector<InboxRow> inbox(const IntakeQuery&) override { return {}; }
+  void refuse_inbox(std::int64_t, const std::string&, TimePoint) override {}
+  void clear_inbox(std::span<const std::int64_t>) override {}
   std::vector<DueRow> due(const std::string&, const DueQuery&) override { return {}; }
   std::vector<TaskRecord> find(const std::string&, bool, std::span<const TaskId>) override { return {}; }
   std::vector<TaskRecord> page(const Search&) override { return {}; }
@@ -41,6 +44,7 @@ struct EmptySession : Session {
   std::vector<std::string> tables() override { return {}; }
   void create_tasks(const std::string&) override {}
   void create_history(const std::string&) override {}
+  void create_inbox() override {}
   void drop(const std::string&) override {}
   void create_meta() override {}
   std::optional<std::string> meta(const std::string&) override { return {}; }
