@@ -17,6 +17,7 @@
 #include <easyretry/retryable_task.h>
 #include <easyretry/stats.h>
 #include <easyretry/task.h>
+#include <easyretry/task_query.h>
 
 namespace easyretry {
 
@@ -121,6 +122,10 @@ class Engine {
   void stop();
 
   std::optional<TaskInfo> find(TaskId id) const;
+  // By ascending id, a page at a time: query.after is the last id of the page before. `engine.list({.finished = true,
+  // .outcome = Outcome::exhausted, .finished_at = {.from = yesterday}})`
+  std::vector<TaskInfo> list(const TaskQuery& query) const;
+  std::int64_t count(const TaskQuery& query) const;  // of all pages
   // True: the task will not be run (again). A handler that is running it right now sees its stop token set, and what it
   // returns changes nothing. on_final_failure is called with Outcome::cancelled.
   bool cancel(TaskId id);

@@ -24,6 +24,7 @@ struct EngineOptions {
   std::string space = "default";  // the namespace: applications sharing a store do not see each other's tasks
   int workers = 8;                // threads that run handlers
   Millis window{5000};            // how far ahead due tasks are read into memory
+  Millis poll{500};               // how often a shared store that has no news of other processes' tasks is looked at
   Millis lease{30000};            // a dead instance's tasks are taken over after lease + window / 2
   Millis grace{30000};            // tasks overdue by this much are looked for in every shard, owned or not
   int max_crashes = 3;            // executions whose worker died before a task is quarantined

@@ -111,6 +111,16 @@ std::optional<TaskInfo> Engine::find(TaskId id) const {
   return std::move(record->info);
 }
 
+std::vector<TaskInfo> Engine::list(const TaskQuery& query) const {
+  std::vector<TaskInfo> found;
+  for (auto& record : call::value_or_throw(impl_->core().list(query))) found.push_back(std::move(record.info));
+  return found;
+}
+
+std::int64_t Engine::count(const TaskQuery& query) const {
+  return call::value_or_throw(impl_->core().count(query));
+}
+
 bool Engine::cancel(TaskId id) {
   return call::value_or_throw(impl_->core().cancel(id));
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "call/errors.h"
+#include "call/inbox_tasks.h"
 #include "call/new_tasks.h"
 #include "policy/decide.h"
 
@@ -20,7 +21,9 @@ EngineImpl::EngineImpl(std::shared_ptr<storage::Store> store, const Clock& clock
                        const engine::MakeWorkers& workers)
     : core_(std::move(store), clock, {config.engine, "", 0}, workers),
       configuration_(std::move(config), std::move(names)),
-      direct_calls_(core_, [this](Millis delay) { return wait(delay); }) {}
+      direct_calls_(core_, [this](Millis delay) { return wait(delay); }) {
+  core_.intake.convert_with([this](storage::InboxRow row) { return call::task_from(core_.context(), std::move(row)); });
+}
 
 std::vector<TaskId> EngineImpl::submit(const std::string& handler, std::vector<Submission> submissions) {
   const auto tasks = rows(handler, std::move(submissions));
@@ -80,6 +83,7 @@ void EngineImpl::add(Handler handler) {
   configuration_.settle(handler);
   core_.context().handlers.add(std::move(handler));
   core_.loader.hurry();  // its tasks may have been waiting for it
+  core_.intake.look_soon();
 }
 
 void EngineImpl::add_filter(Filter filter) {

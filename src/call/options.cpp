@@ -27,6 +27,7 @@ void validate(const EngineOptions& options) {
     wrong("space", '"' + options.space + '"', "use 1 to 64 characters");
   check("workers", options.workers, 1, 4096, "");
   check("window", options.window.count(), 10, 10 * kMinute, " ms");
+  check("poll", options.poll.count(), 10, 10 * kMinute, " ms");
   check("lease", options.lease.count(), 100, kDay, " ms");
   check("grace", options.grace.count(), 1, kDay, " ms");
   check("drain", options.drain.count(), 0, kDay, " ms");

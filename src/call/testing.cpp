@@ -39,6 +39,7 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
 
   std::size_t run_due() {
     const std::uint64_t before = core_.stats().claimed;
+    core_.intake.look_soon();
     core_.loader.hurry();
     while (step()) {
     }
@@ -69,7 +70,8 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
   }
 
   bool step() {
-    bool worked = core_.loader.step().worked;
+    bool worked = core_.intake.step().worked;
+    worked |= core_.loader.step().worked;
     worked |= core_.claimers[0].step().worked;
     worked |= core_.local->step().worked;
     worked |= static_cast<engine::InlineWorkers&>(core_.workers()).step();

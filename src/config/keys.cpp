@@ -85,8 +85,9 @@ const std::vector<Key<Config>>& engine_keys() {
       key<Config>("space", a_restart, at(kEngine, &E::space), read_space),
       // Threads are made once.
       key<Config>("workers", a_restart, at(kEngine, &E::workers), whole<int>({1, 4096})),
-      // The wheel is as long as the window, and the loader's rounds are timed by window and grace.
+      // The wheel is as long as the window, and the loader's rounds are timed by window, poll and grace.
       key<Config>("window", a_restart, at(kEngine, &E::window), lasting({10ms, 10min})),
+      key<Config>("poll", a_restart, at(kEngine, &E::poll), lasting({10ms, 10min})),
       key<Config>("grace", a_restart, at(kEngine, &E::grace), lasting({1ms, 24h})),
       // Leases that are held were taken for the old time, and the renewer's rhythm is a part of it.
       key<Config>("lease", a_restart, at(kEngine, &E::lease), lasting({100ms, 24h})),

@@ -43,23 +43,26 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
       schedule(*context_, holdings_, *workers_),
       claimers{Claimer{0, *context_, schedule, holdings_, *workers_},
                Claimer{1, *context_, schedule, holdings_, *workers_}},
-      loader(*context_, schedule, total_shards_),
+      loader(*context_, schedule, store_->info()),
       settler(*context_, *outcomes_, holdings_, schedule, *workers_),
       renewer(*context_, holdings_),
       keeper(*context_),
+      intake(*context_, store_->info(), [this](auto tasks, auto inserted) { stored(tasks, inserted); }),
       local(std::make_shared<LocalRetries>(*context_, holdings_, *workers_)) {}
 
 Result<std::vector<storage::Inserted>> Core::submit(std::span<const task::NewTask> tasks) {
   const TimePoint since = context_->store_now();
   auto inserted = insert(tasks);
   if (!inserted && inserted.error().code == Errc::in_doubt) inserted = insert_in_doubt(tasks, since);
-  if (!inserted) return inserted;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const storage::Inserted& stored = (*inserted)[i];
-    if (stored.created) report_stored(*context_, tasks[i], stored.id, stored.next_at);
-  }
-  offer_soon(tasks, *inserted);
+  if (inserted) stored(tasks, *inserted);
   return inserted;
+}
+
+void Core::stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    if (inserted[i].created) report_stored(*context_, tasks[i], inserted[i].id, inserted[i].next_at);
+  }
+  offer_soon(tasks, inserted);
 }
 
 Result<std::vector<storage::Inserted>> Core::submit(const Transaction& within, std::span<const task::NewTask> tasks) {
@@ -153,14 +156,20 @@ void Core::offer_soon(std::span<const task::NewTask> tasks, std::span<const stor
   const auto owned = loader.owned();
   std::vector<Offer> offers;
   offers.reserve(inserted.size());
+  bool for_others = false;
   for (std::size_t i = 0; i < inserted.size(); ++i) {
     const storage::Inserted& task = inserted[i];
     if (!task.created || task.next_at > horizon || tasks[i].lease > Millis{0}) continue;
     const auto handler = table->by_name.find(tasks[i].handler);
-    if (handler == table->by_name.end() || !owned->contains(task::shard_of(task.id))) continue;
+    if (handler == table->by_name.end() || !owned->contains(task::shard_of(task.id))) {
+      for_others = true;
+      continue;
+    }
     offers.push_back({{task.id, static_cast<std::uint32_t>(task.version), handler->second}, task.next_at});
   }
+  for_others |= !offers.empty() && (!runs_here_ || offers.size() > schedule.room());
   schedule.offer(offers);
+  if (for_others) announce();
 }
 
 Result<std::optional<task::TaskRecord>> Core::find(TaskId id) {
@@ -175,9 +184,25 @@ Result<std::optional<task::TaskRecord>> Core::find(TaskId id) {
   if (!found) return tl::make_unexpected(found.error());
   if (found->empty() || found->front().info.space != context_->options.space) return std::nullopt;
   task::TaskRecord record = std::move(found->front());
-  record.info.no_handler =
-      record.info.state != TaskState::finished && context_->handlers.snapshot()->find(record.info.handler) == nullptr;
+  record.info.no_handler = lacks_handler(record.info);
   return record;
+}
+
+bool Core::lacks_handler(const TaskInfo& info) const {
+  return info.state != TaskState::finished && context_->handlers.snapshot()->find(info.handler) == nullptr;
+}
+
+Result<std::vector<task::TaskRecord>> Core::list(TaskQuery query) {
+  query.space = context_->options.space;
+  auto found = store_->list(query);
+  if (!found) return found;
+  for (task::TaskRecord& record : *found) record.info.no_handler = lacks_handler(record.info);
+  return found;
+}
+
+Result<std::int64_t> Core::count(TaskQuery query) {
+  query.space = context_->options.space;
+  return store_->count(query);
 }
 
 Result<bool> Core::cancel(TaskId id) {
@@ -195,10 +220,26 @@ Result<bool> Core::cancel(TaskId id) {
   if (const RunPtr run = holdings_.find(id)) run->interrupt_with(Interrupt::cancelled);
   if (tell) {
     loader.hurry();
+    if (!runs_here_) announce();
   } else {
     report(*context_, cancelled_settlement(), (*record)->info);
   }
   return true;
+}
+
+void Core::listen() {
+  runs_here_ = true;
+  listening_ = store_->listen(context_->options.space, [this] {
+    loader.look_soon();
+    intake.look_soon();
+  });
+  loader.rely_on_news(listening_ != nullptr);
+  intake.rely_on_news(listening_ != nullptr);
+}
+
+void Core::stop_listening() {
+  listening_.reset();
+  runs_here_ = false;
 }
 
 void Core::own(std::vector<ShardId> shards) {

@@ -4,12 +4,13 @@
 //   store ──load──► Loader ──► Schedule (wheel, ready) ──► Claimers ──won──► Workers ──outcome──► Settler ──► store
 //                                  ▲                                                                │
 //                                  └──────────────────── retries due soon ◄─────────────────────────┘
-//   beside them: Renewer (leases, timeouts) and Keeper (housekeeping)
+//   beside them: Renewer (leases, timeouts), Keeper (housekeeping) and Intake (what plain SQL asks for)
 //
 // The Core does nothing by itself: threads.h gives the parts threads, ManualCore and the simulator step them.
 // Destroying it without stop() is what a crash looks like to the store.
 
 #include <array>
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,6 +21,7 @@
 #include "engine/claimer.h"
 #include "engine/context.h"
 #include "engine/holdings.h"
+#include "engine/intake.h"
 #include "engine/keeper.h"
 #include "engine/loader.h"
 #include "engine/local_retries.h"
@@ -55,6 +57,9 @@ class Core {
   // Stores tasks; those due soon are in memory before this returns. A lost reply is looked into, not guessed.
   Result<std::vector<storage::Inserted>> submit(std::span<const task::NewTask> tasks);
   Result<std::optional<task::TaskRecord>> find(TaskId id);
+  // In this engine's namespace, whatever the query says of it.
+  Result<std::vector<task::TaskRecord>> list(TaskQuery query);
+  Result<std::int64_t> count(TaskQuery query);
   // As submit, inside the caller's own transaction: whether it will be stored is the caller's to say.
   Result<std::vector<storage::Inserted>> submit(const Transaction& within, std::span<const task::NewTask> tasks);
   // Stores a task that is leased by this instance from the start. Null: a task with this key was there.
@@ -64,6 +69,13 @@ class Core {
   // False: there is no such live task. A running handler sees its stop token.
   Result<bool> cancel(TaskId id);
   Stats stats() const;
+
+  // From now on tasks run here, and those of other processes wake the Loader where the store can tell of them. To be
+  // ended by stop_listening() before anything stops.
+  void listen();
+  void stop_listening();
+  // There is something that others should do.
+  void announce() { store_->announce(context_->options.space); }
 
   // Only these shards are scanned from now on; what was read ahead of others is forgotten.
   void own(std::vector<ShardId> shards);
@@ -76,6 +88,8 @@ class Core {
   Result<std::vector<storage::Inserted>> insert(std::span<const task::NewTask> tasks);
   Result<std::vector<storage::Inserted>> insert_in_doubt(std::span<const task::NewTask> tasks, TimePoint since);
   Result<std::optional<storage::Inserted>> look(const task::NewTask& task, TimePoint since);
+  bool lacks_handler(const TaskInfo& info) const;
+  void stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
   void offer_soon(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
 
   const std::shared_ptr<storage::Store> store_;
@@ -84,6 +98,7 @@ class Core {
   const std::shared_ptr<Outcomes> outcomes_;
   Holdings holdings_;
   const std::unique_ptr<Workers> workers_;
+  std::atomic<bool> runs_here_{false};
 
  public:
   Schedule schedule;
@@ -92,8 +107,13 @@ class Core {
   Settler settler;
   Renewer renewer;
   Keeper keeper;
+  Intake intake;
   const std::shared_ptr<LocalRetries> local;
 
+ private:
+  std::unique_ptr<storage::Listening> listening_;  // last: it calls the loader and the intake
+
+ public:
   Workers& workers() { return *workers_; }
   Holdings& holdings() { return holdings_; }
   Outcomes& outcomes() { return *outcomes_; }

@@ -12,12 +12,18 @@ constexpr std::size_t kSmallestPage = 16;
 constexpr Millis kExpectation{2000};
 constexpr Millis kPassesWhileExpecting{20};
 
+constexpr Millis kPassesForNews{5};
+
+// Polling must be cheap: a pass that took a while is followed by a rest of that many times as long.
+constexpr int kRestAfterPolling = 20;
+
 }  // namespace
 
-Loader::Loader(Context& context, Schedule& schedule, int total_shards)
+Loader::Loader(Context& context, Schedule& schedule, const storage::StoreInfo& store)
     : context_(context),
       schedule_(schedule),
-      all_shards_(ShardSet::all(total_shards)),
+      all_shards_(ShardSet::all(store.total_shards)),
+      shared_(store.shared),
       owned_(std::make_shared<ShardSet>(all_shards_)),
       next_sweep_(context.clock.steady() + context.options.grace) {
   schedule.loader_bell = &bell;
@@ -30,6 +36,11 @@ void Loader::stop() {
 
 void Loader::hurry() {
   hurry_ = true;
+  bell.ring();
+}
+
+void Loader::look_soon() {
+  news_ = true;
   bell.ring();
 }
 
@@ -60,8 +71,9 @@ Step Loader::step() {
   if (stopped_) return {};
   const Instant now = context_.clock.steady();
   const bool left_out = schedule_.take_hungry() && !in_pass_;
-  if (hurry_.exchange(false) || left_out || now >= next_pass_) begin_pass();
-  if (!in_pass_) return {false, next_pass_};
+  const bool news = news_ && !in_pass_ && now >= earliest_pass_;
+  if (hurry_.exchange(false) || left_out || news || now >= next_pass_) begin_pass();
+  if (!in_pass_) return {false, news_ ? std::min(earliest_pass_, next_pass_) : next_pass_};
 
   const std::size_t room = schedule_.room();
   // Memory is full: the pass goes on when the Schedule rings, with half of it free again. Half is enough even where
@@ -90,7 +102,11 @@ void Loader::begin_pass() {
   sweeping_ = now >= next_sweep_;
   unhandled_.clear();
   cursors_.clear();
-  if (sweeping_) next_sweep_ = now + context_.options.grace;
+  if (sweeping_) {
+    next_sweep_ = now + context_.options.grace;
+  } else {
+    news_ = false;
+  }
   const auto owned = this->owned();
   for (const ShardId shard : (sweeping_ ? all_shards_ : *owned).list()) cursors_.push_back({shard});
 }
@@ -105,9 +121,16 @@ void Loader::end_pass() {
     return;
   }
   const Instant::duration window = context_.options.window;
-  const Instant::duration least = now < expecting_until_.load() ? kPassesWhileExpecting : window / 2;
-  next_pass_ = pass_began_ + std::clamp(4 * reading_, std::min(least, window), window);
+  earliest_pass_ = pass_began_ + std::clamp<Instant::duration>(4 * reading_, kPassesForNews, window);
+  next_pass_ = pass_began_ + std::clamp(4 * reading_, std::min(least_pause(now), window), window);
   report_unhandled();
+}
+
+Instant::duration Loader::least_pause(Instant now) const {
+  if (now < expecting_until_.load()) return kPassesWhileExpecting;
+  const Instant::duration usual = context_.options.window / 2;
+  if (!shared_ || has_news_) return usual;
+  return std::min(usual, std::max<Instant::duration>(kRestAfterPolling * reading_, context_.options.poll));
 }
 
 void Loader::report_unhandled() {
@@ -164,6 +187,7 @@ std::vector<int> Loader::numbers_of(const std::vector<std::string>& names) {
 Step Loader::pause() {
   in_pass_ = false;
   next_pass_ = context_.clock.steady() + pause_after_failures(failures_++, context_.random);
+  earliest_pass_ = next_pass_;
   return {false, next_pass_};
 }
 

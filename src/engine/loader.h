@@ -1,8 +1,9 @@
 #pragma once
 // Reads what is due within the window from the owned shards into the Claimer's memory, by keyset pages, never
 // changing a row. A pass goes from the earliest due task to the end of the window; passes follow each other at half a
-// window, so new and abandoned tasks are seen in time. Now and then it also looks at every shard for tasks overdue
-// by more than `grace`: what nobody else serves still gets its turn.
+// window, so new and abandoned tasks are seen in time; sooner when the store has news of other processes' tasks, or
+// cannot have any. Now and then it also looks at every shard for tasks overdue by more than `grace`: what nobody else
+// serves still gets its turn.
 
 #include <atomic>
 #include <map>
@@ -21,12 +22,17 @@ namespace easyretry::engine {
 
 class Loader {
  public:
-  Loader(Context& context, Schedule& schedule, int total_shards);
+  Loader(Context& context, Schedule& schedule, const storage::StoreInfo& store);
 
   Step step();
   void stop();
   // A pass starts with the next step. From any thread.
   void hurry();
+  // Other processes have stored tasks that are due: a pass starts soon, and however often this is called, reading them
+  // stays below a quarter of the time. From any thread.
+  void look_soon();
+  // Whether look_soon() will be called for other processes' tasks, so that there is no need to poll for them.
+  void rely_on_news(bool there_are) { has_news_ = there_are; }
   // Tasks may appear in the next moments without a word, by transactions that are not ours: passes follow each other
   // quickly for a while. From any thread.
   void expect_more();
@@ -42,6 +48,7 @@ class Loader {
  private:
   void begin_pass();
   void end_pass();
+  Instant::duration least_pause(Instant now) const;
   void report_unhandled();
   Result<storage::LoadReply> read(std::size_t room);
   void hand_over(const storage::LoadReply& reply);
@@ -51,8 +58,11 @@ class Loader {
   Context& context_;
   Schedule& schedule_;
   const ShardSet all_shards_;
+  const bool shared_;  // other processes store tasks, too
   std::atomic<bool> stopped_{false};
   std::atomic<bool> hurry_{true};
+  std::atomic<bool> news_{false};
+  std::atomic<bool> has_news_{false};
   std::atomic<Instant> expecting_until_{Instant::min()};
 
   mutable std::mutex mutex_;
@@ -68,6 +78,7 @@ class Loader {
   Instant pass_began_ = Instant::min();
   Instant::duration reading_{};  // of this pass, in the store
   Instant next_pass_ = Instant::min();
+  Instant earliest_pass_ = Instant::min();  // for news
   Instant next_sweep_;
   int failures_ = 0;
 };

@@ -23,13 +23,21 @@ Threads::Threads(Core& core)
       retrying_(
           std::make_unique<RunLoop>("er-local", core.context(), core.local->bell, [&] { return core.local->step(); })),
       loading_(
-          std::make_unique<RunLoop>("er-load", core.context(), core.loader.bell, [&] { return core.loader.step(); })) {}
+          std::make_unique<RunLoop>("er-load", core.context(), core.loader.bell, [&] { return core.loader.step(); })) {
+  if (core.intake.wanted()) {
+    taking_in_ = std::make_unique<RunLoop>("er-intake", core.context(), core.intake.bell,
+                                           [&core] { return core.intake.step(); });
+  }
+  core.listen();
+}
 
 void Threads::stop(Millis patience) {
   const Clock& clock = core_.context().clock;
+  core_.stop_listening();
   core_.loader.stop();
   core_.schedule.stop();
   core_.local->stop();
+  taking_in_.reset();
   loading_.reset();
   claiming_.reset();
   claiming_too_.reset();
@@ -39,6 +47,7 @@ void Threads::stop(Millis patience) {
   if (!core_.outcomes().wait_idle(clock.steady() + kLastMoments)) {
     core_.context().log(LogLevel::warning, "the store did not take the last outcomes; those tasks will be run again");
   }
+  core_.announce();
   settling_.reset();
   renewing_.reset();
   keeping_.reset();

@@ -16,4 +16,8 @@ std::optional<Period> month_of_history_table(std::string_view table) {
   return parse_period(PeriodLength::month, table.substr(kPrefix.size()));
 }
 
+bool overlaps(Period period, const TimeRange& range) {
+  return (!range.from || end_of(period) > *range.from) && (!range.until || begin_of(period) < *range.until);
+}
+
 }  // namespace easyretry::storage

@@ -5,11 +5,16 @@
 #include <string>
 #include <string_view>
 
+#include <easyretry/task_query.h>
+
 #include "storage/period.h"
 
 namespace easyretry::storage {
 
 std::string history_table(TimePoint finished);
 std::optional<Period> month_of_history_table(std::string_view table);  // nullopt: not a history table
+
+// Whether something that ended in this period may have ended in the range.
+bool overlaps(Period period, const TimeRange& range);
 
 }  // namespace easyretry::storage

@@ -8,4 +8,15 @@ Result<InsertReply> Store::insert_within(const Transaction&, std::span<const New
       info().url + " cannot join this transaction; a task is stored with it only where both are in one database");
 }
 
+Result<IntakeReply> Store::take_in(const IntakeQuery&, const Convert&) {
+  return fail(Errc::invalid_argument, "store.take_in",
+              info().url + " has no inbox; use a store on PostgreSQL, MariaDB or MySQL");
+}
+
+void Store::announce(const std::string&) {}
+
+std::unique_ptr<Listening> Store::listen(const std::string&, std::function<void()>) {
+  return nullptr;
+}
+
 }  // namespace easyretry::storage

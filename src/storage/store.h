@@ -9,6 +9,8 @@
 // empty batch is answered with nothing.
 
 #include <cstdint>
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -16,12 +18,16 @@
 #include <vector>
 
 #include <easyretry/error.h>
+#include <easyretry/task_query.h>
 #include <easyretry/transaction.h>
 
+#include "storage/inbox.h"
 #include "task/record.h"
 
 namespace easyretry::storage {
 
+using easyretry::TaskQuery;
+using easyretry::TimeRange;
 using task::NewTask;
 using task::Settlement;
 using task::TaskRecord;
@@ -92,20 +98,6 @@ struct Applied {
   std::vector<bool> applied;
 };
 
-// Conditions are joined by "and"; an empty one does not restrict.
-struct TaskQuery {
-  std::string space{};
-  bool finished = false;  // search history instead of what is to be done
-  std::string key{};
-  std::string handler{};
-  std::string business_type{};
-  std::string business_id{};
-  std::optional<TaskState> state{};
-  std::optional<Outcome> outcome{};
-  TaskId after{};  // keyset paging: ids greater than this one
-  std::size_t limit = 100;
-};
-
 enum class Cancel {
   end,   // to history at once
   tell,  // on_final_failure is run first; not applied where a callback is already due, so sending it again tells once
@@ -122,6 +114,22 @@ struct StoreInfo {
   std::string url;  // without secrets
   int total_shards = 64;
   std::string durability;  // what an acknowledged write survives, in words
+  bool shared = false;     // other processes may store tasks in it
+  bool inbox = false;      // take_in() has something to take from
+};
+
+struct IntakeReply {
+  TimePoint now{};
+  std::vector<NewTask> tasks{};
+  std::vector<Inserted> inserted{};    // of each of the tasks, in order
+  std::vector<std::string> refused{};  // why rows could not become tasks
+  bool more = false;
+};
+
+// Lasts until it is destroyed, and nothing is called any more when that has returned.
+class Listening {
+ public:
+  virtual ~Listening() = default;
 };
 
 class Store {
@@ -153,8 +161,19 @@ class Store {
   // A finished task starts again as a new generation under a new id; nullopt where there is no such finished task
   // or its key is live again.
   virtual Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) = 0;
+  // Turns rows of the inbox into tasks, each once, in one transaction. What cannot become a task stays there with the
+  // reason, and is not looked at again before that is taken away. `invalid_argument` where there is no inbox.
+  virtual Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert);
   // Housekeeping that may run anywhere, any time, on several instances at once.
   virtual Result<KeepReport> keep() = 0;
+
+  // Tells other processes that tasks of this namespace are due soon and nobody may have read them. A hint, given
+  // without waiting for anything: one that is lost costs the time until the next load(), never a task. By default there
+  // is nobody who could be told.
+  virtual void announce(const std::string& space);
+  // Calls `wake`, which must be quick, from a thread of the store: when another process has announced, or a transaction
+  // that this one joined has committed, and once whenever such news may have been missed. Null: none come here.
+  virtual std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake);
 };
 
 }  // namespace easyretry::storage

@@ -110,6 +110,84 @@ TEST_P(StoreConformance, FinishedTasksAreListedByOutcome) {
   EXPECT_EQ(count({.finished = true, .outcome = Outcome::quarantined}), 1);
 }
 
+TEST_P(StoreConformance, FinishedTasksAreListedByTheTimeOfTheirEnd) {
+  const TaskRecord early = finished(a_task());
+  clock().advance(10s);
+  const TimePoint begin = now();
+  const TaskRecord first = finished(a_task());
+  clock().advance(1h);
+  const TaskRecord last = finished(a_task());
+  const TimePoint end = now() + 1ms;
+  clock().advance(1ms);
+  const TaskRecord late = finished(a_task());
+  const auto ended = [&](std::optional<TimePoint> from, std::optional<TimePoint> until) {
+    const TaskQuery query{.finished = true, .finished_at = {from, until}};
+    const auto ids = list(query);
+    EXPECT_EQ(count(query), static_cast<std::int64_t>(ids.size()));
+    return ids;
+  };
+  EXPECT_THAT(ended(begin, end), ElementsAre(first.info.id, last.info.id));
+  EXPECT_THAT(ended(begin, end - 1ms), ElementsAre(first.info.id)) << "the end is not part of it";
+  EXPECT_THAT(ended(begin + 1ms, end), ElementsAre(last.info.id)) << "the beginning is";
+  EXPECT_THAT(ended(std::nullopt, begin), ElementsAre(early.info.id));
+  EXPECT_THAT(ended(end, std::nullopt), ElementsAre(late.info.id));
+  EXPECT_THAT(ended(end, begin), IsEmpty());
+}
+
+TEST_P(StoreConformance, ATimeOfTheEndReachesOverMonths) {
+  std::vector<TaskId> ids;
+  std::vector<TimePoint> ends;
+  for (int month = 0; month < 3; ++month) {
+    ids.push_back(finished(a_task()).info.id);
+    ends.push_back(now());
+    clock().advance(31 * 24h);
+  }
+  EXPECT_EQ(list({.finished = true, .finished_at = {ends[0], ends[2] + 1ms}}), ids);
+  EXPECT_THAT(list({.finished = true, .finished_at = {ends[0] + 1ms, ends[2]}}), ElementsAre(ids[1]));
+  EXPECT_THAT(list({.finished = true, .finished_at = {ends[2] + 1ms, {}}}), IsEmpty());
+}
+
+TEST_P(StoreConformance, WhatIsToBeDoneHasNoTimeOfItsEnd) {
+  insert(a_task());
+  EXPECT_THAT(list({.finished_at = {now() - 1h, now() + 1h}}), IsEmpty());
+  EXPECT_EQ(count({.finished_at = {{}, now() + 1h}}), 0);
+}
+
+TEST_P(StoreConformance, TasksAreListedByTheTimeTheyWereStored) {
+  for (const bool finished_ones : {false, true}) {
+    start({});
+    const auto made = [&](const NewTask& task) { return finished_ones ? finished(task) : insert(task); };
+    made(a_task());
+    clock().advance(1s);
+    const TimePoint then = now();
+    const TaskRecord match = made(a_task());
+    clock().advance(1s);
+    made(a_task());
+    const TaskQuery query{.finished = finished_ones, .created_at = {then, then + 1s}};
+    EXPECT_THAT(list(query), ElementsAre(match.info.id));
+    EXPECT_EQ(count(query), 1);
+  }
+}
+
+TEST_P(StoreConformance, TimeHandlerAndOutcomeRestrictTogetherPageByPage) {
+  std::vector<TaskId> wanted;
+  const TimePoint begin = now() + 3s;
+  for (int i = 0; i < 12; ++i) {
+    const Outcome outcome = i % 2 == 0 ? Outcome::exhausted : Outcome::succeeded;
+    const TaskRecord task = finished(a_task().handler(i % 3 == 0 ? "pay" : "ship"), outcome);
+    if (i >= 3 && i % 2 == 0 && i % 3 != 0) wanted.push_back(task.info.id);
+    clock().advance(1s);
+  }
+  TaskQuery query{
+      .finished = true, .handler = "ship", .outcome = Outcome::exhausted, .finished_at = {begin, {}}, .limit = 2};
+  std::vector<TaskId> seen;
+  for (auto page = list(query); !page.empty(); page = list(query)) {
+    seen.insert(seen.end(), page.begin(), page.end());
+    query.after = seen.back();
+  }
+  EXPECT_EQ(seen, wanted);
+}
+
 TEST_P(StoreConformance, ATaskThatWaitsForItsCallbackIsListedByItsOutcome) {
   const TaskRecord ran = running(a_task());
   insert(a_task());

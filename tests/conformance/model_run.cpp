@@ -191,6 +191,10 @@ void ModelRun::list(const Command& command) {
   if (which % 7 == 1) query.business_id = std::to_string(how % 4);
   if (which % 11 == 0) query.state = TaskState{static_cast<int>(how % 3)};
   if (which % 11 == 1) query.outcome = pick_of(kOutcomes, how);
+  const auto some_time = [&](unsigned pick) { return fixture_->clock.now() - pick_of(kTimes, pick); };
+  if (which % 3 == 1) query.finished_at.from = some_time(how);
+  if (which % 5 == 1) query.finished_at.until = some_time(how / 6);
+  if (which % 13 == 0) query.created_at = {some_time(how), some_time(how / 6)};
   both([&](NamedStore& store) { return store.list(query); });
 }
 

@@ -5,6 +5,7 @@
 #include "storage/mysql/changes.h"
 #include "storage/mysql/columns.h"
 #include "storage/mysql/due_sql.h"
+#include "storage/mysql/inbox_sql.h"
 #include "storage/mysql/inserts.h"
 #include "storage/mysql/joining.h"
 #include "storage/mysql/literals.h"
@@ -13,6 +14,7 @@
 #include "storage/mysql/search_sql.h"
 #include "storage/mysql/set_up.h"
 #include "storage/mysql/statements.h"
+#include "storage/sql/inbox_columns.h"
 #include "storage/sql/server_error.h"
 
 namespace easyretry::storage::mysql {
@@ -167,6 +169,21 @@ std::size_t MysqlSession::move(const std::string& from, const std::string& to, s
   return ids.size();
 }
 
+std::vector<InboxRow> MysqlSession::inbox(const IntakeQuery& query) {
+  std::vector<InboxRow> found;
+  Rows rows = connection_.select(mysql::inbox(query));
+  while (rows.next()) found.push_back(sql::read_inbox_row(rows));
+  return found;
+}
+
+void MysqlSession::refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) {
+  connection_.run(mysql::refuse_inbox(id, why, now));
+}
+
+void MysqlSession::clear_inbox(std::span<const std::int64_t> ids) {
+  by_pieces(ids, [&](std::span<const std::int64_t> piece) { connection_.run(mysql::clear_inbox(piece)); });
+}
+
 std::vector<sql::DueRow> MysqlSession::due(const std::string& table, const sql::DueQuery& query) {
   std::vector<sql::DueRow> due;
   if (query.limit == 0) return due;
@@ -229,6 +246,10 @@ void MysqlSession::create_keys() {
 
 void MysqlSession::create_history(const std::string& table) {
   define(table, mysql::create_history(table), check_history(table));
+}
+
+void MysqlSession::create_inbox() {
+  connection_.run(mysql::create_inbox());
 }
 
 void MysqlSession::drop(const std::string& table) {

@@ -45,6 +45,10 @@ class MysqlSession final : public sql::Session {
   void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
   std::size_t move(const std::string& from, const std::string& to, std::size_t limit) override;
 
+  std::vector<InboxRow> inbox(const IntakeQuery& query) override;
+  void refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) override;
+  void clear_inbox(std::span<const std::int64_t> ids) override;
+
   std::vector<sql::DueRow> due(const std::string& table, const sql::DueQuery& query) override;
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
   std::vector<TaskRecord> page(const sql::Search& search) override;
@@ -54,6 +58,7 @@ class MysqlSession final : public sql::Session {
   void create_tasks(const std::string& table, sql::KeysIn keys) override;
   void create_keys() override;
   void create_history(const std::string& table) override;
+  void create_inbox() override;
   void drop(const std::string& table) override;
   bool drop_empty(const std::string& table) override;
   void create_meta() override;

@@ -59,7 +59,8 @@ constexpr const char* kEnded = R"(,
   finished_at BIGINT NOT NULL,
   PRIMARY KEY (id),
   KEY idx_task_key (task_key, namespace),
-  KEY idx_business (business_id))";
+  KEY idx_business (business_id),
+  KEY idx_finished (finished_at))";
 
 std::string create(const std::string& table, const std::string& columns, const std::string& comment) {
   return "CREATE TABLE IF NOT EXISTS " + table + " (" + columns + ")" + kEngine + " COMMENT='" + comment + "'";

@@ -9,6 +9,11 @@ void add_equal(std::string& where, std::string_view column, std::string_view val
   if (!value.empty()) where.append(" AND ").append(column).append(" = ").append(bytes(value));
 }
 
+void add_range(std::string& where, std::string_view column, const TimeRange& range) {
+  if (range.from) where.append(" AND ").append(column).append(" >= ").append(literal(*range.from));
+  if (range.until) where.append(" AND ").append(column).append(" < ").append(literal(*range.until));
+}
+
 // History has no column for the state: all that is there has ended.
 void add_state(std::string& where, const sql::Search& search) {
   if (!search.query.state) return;
@@ -26,13 +31,17 @@ std::string conditions(const sql::Search& search) {
   add_equal(where, "business_id", query.business_id);
   add_state(where, search);
   if (query.outcome) add_equal(where, "outcome", to_string(*query.outcome));
+  add_range(where, "created_at", query.created_at);
+  if (search.history) add_range(where, "finished_at", query.finished_at);
+  if (!search.history && query.finished_at.restricts()) where.append(" AND FALSE");
   return where;
 }
 
-// By a key or a business id if there is one.
+// By a key or a business id if there is one. How much lies in a range of time is for the server to judge.
 std::string index_of(const sql::Search& search, const std::string& otherwise) {
   if (!search.query.key.empty()) return " FORCE INDEX (idx_task_key)";
   if (!search.query.business_id.empty()) return " FORCE INDEX (idx_business)";
+  if (search.history && search.query.finished_at.restricts()) return "";
   return otherwise;
 }
 

@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "storage/postgres/news_line.h"
 #include "storage/postgres/postgres_session.h"
 #include "storage/server_address.h"
 #include "storage/sql/url_options.h"
@@ -58,6 +59,7 @@ std::unique_ptr<Store> open_postgres(const StoreUrl& address, std::string_view u
   }
   if (!patience_given) add(settings, "connect_timeout", "5");
   options.connect = [settings] { return postgres::connect(settings); };
+  options.news = std::make_shared<postgres::NewsLine>(settings);
   options.joins = Transaction::Kind::postgres;
   options.join = [](void* connection) { return postgres::join(static_cast<pg_conn*>(connection)); };
   return sql::open_server_store(std::move(options));

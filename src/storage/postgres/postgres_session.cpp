@@ -9,8 +9,10 @@
 #include "base/later.h"
 #include "storage/postgres/batch.h"
 #include "storage/postgres/connection.h"
+#include "storage/postgres/news_connection.h"
 #include "storage/postgres/row_columns.h"
 #include "storage/postgres/statements.h"
+#include "storage/sql/inbox_columns.h"
 #include "storage/sql/lane.h"
 #include "storage/sql/server_error.h"
 #include "task/task_id.h"
@@ -192,6 +194,11 @@ class PostgresSession final : public sql::Session {
   void remove(const std::string& table, std::span<const TaskId> ids) override;
   void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
   std::size_t move(const std::string& from, const std::string& to, std::size_t limit) override;
+  void announce(const std::string& space) override;
+
+  std::vector<InboxRow> inbox(const IntakeQuery& query) override;
+  void refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) override;
+  void clear_inbox(std::span<const std::int64_t> ids) override;
 
   std::vector<DueRow> due(const std::string& table, const DueQuery& query) override;
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
@@ -204,6 +211,7 @@ class PostgresSession final : public sql::Session {
   }
   void create_keys() override { define("retry_task_key", statements::create_keys()); }
   void create_history(const std::string& table) override { define(table, statements::create_history(table)); }
+  void create_inbox() override { define("retry_inbox", statements::create_inbox()); }
   void create_meta() override { define("retry_meta", statements::create_meta()); }
   void drop(const std::string& table) override { define(table, "DROP TABLE IF EXISTS " + table); }
   bool drop_empty(const std::string& table) override;
@@ -419,6 +427,29 @@ std::size_t PostgresSession::move(const std::string& from, const std::string& to
   Params params;
   params.add(limit(most));
   return static_cast<std::size_t>(db_.run(statements::move(from, to), params).integer(0, 0));
+}
+
+void PostgresSession::announce(const std::string& space) {
+  db_.run("SELECT pg_notify($1, $2)", Params{}.add(kNewsChannel).add(space));
+}
+
+std::vector<InboxRow> PostgresSession::inbox(const IntakeQuery& query) {
+  const std::vector<std::string_view> handlers{query.handlers.begin(), query.handlers.end()};
+  Params params;
+  params.add(query.space).add(handlers).add(limit(query.limit));
+  const Rows rows = db_.run(statements::inbox(), params);
+  std::vector<InboxRow> found;
+  for (int i = 0; i < rows.size(); ++i) found.push_back(sql::read_inbox_row(Row{rows, i}));
+  return found;
+}
+
+void PostgresSession::refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) {
+  Cleaned clean;
+  db_.run(statements::refuse_inbox(), Params{}.add(id).add(clean(why)).add(to_ms(now)));
+}
+
+void PostgresSession::clear_inbox(std::span<const std::int64_t> ids) {
+  db_.run(statements::clear_inbox(), Params{}.add(ids));
 }
 
 std::vector<DueRow> PostgresSession::due(const std::string& table, const DueQuery& query) {

@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "storage/record_columns.h"
+#include "storage/sql/inbox_columns.h"
 
 namespace easyretry::storage::postgres::statements {
 namespace {
@@ -82,8 +83,8 @@ std::string create_tasks(const std::string& table, sql::KeysIn keys) {
                 "0, locked_by text, "
                 "locked_at bigint, updated_at bigint NOT NULL) WITH (fillfactor = 45, "
                 "autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_cost_delay = 0);",
-                check_columns(table, "status, shard, lane, lease_until, locked_by, locked_at, updated_at"),
-                "CREATE ", unique, "INDEX IF NOT EXISTS ", table, "_key ON ", table, " (namespace, task_key);",
+                check_columns(table, "status, shard, lane, lease_until, locked_by, locked_at, updated_at"), "CREATE ",
+                unique, "INDEX IF NOT EXISTS ", table, "_key ON ", table, " (namespace, task_key);",
                 "CREATE INDEX IF NOT EXISTS ", table, "_due ON ", table, " (lane, next_retry_time, (id + 0));",
                 "CREATE INDEX IF NOT EXISTS ", table, "_business ON ", table,
                 " (business_id) WHERE business_id IS NOT NULL;",
@@ -102,12 +103,39 @@ std::string create_history(const std::string& table) {
   return joined("CREATE TABLE IF NOT EXISTS ", table, " (", kCommonColumns, "finished_at bigint NOT NULL);",
                 check_columns(table, "finished_at"), "CREATE INDEX IF NOT EXISTS ", table, "_key ON ", table,
                 " (namespace, task_key);", "CREATE INDEX IF NOT EXISTS ", table, "_business ON ", table,
-                " (business_id) WHERE business_id IS NOT NULL;",
-                comment(table, "EasyRetry: tasks that ended in this month, UTC"));
+                " (business_id) WHERE business_id IS NOT NULL;", "CREATE INDEX IF NOT EXISTS ", table, "_finished ON ",
+                table, " (finished_at);", comment(table, "EasyRetry: tasks that ended in this month, UTC"));
 }
 
 std::string create_meta() {
   return "CREATE TABLE IF NOT EXISTS retry_meta (name text PRIMARY KEY, value text NOT NULL)";
+}
+
+// Only what waits is in the index: rows that were refused, and stay, are in nobody's way.
+std::string create_inbox() {
+  return joined(
+      "CREATE TABLE IF NOT EXISTS retry_inbox (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
+      "namespace text NOT NULL DEFAULT 'default', method_name text NOT NULL, params_json text NOT NULL DEFAULT '[]', "
+      "task_key text, business_type text, business_id text, traceparent text, delay_ms bigint NOT NULL DEFAULT 0, "
+      "due_at bigint, created_at bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
+      "error text, refused_at bigint);"
+      "CREATE INDEX IF NOT EXISTS retry_inbox_waiting ON retry_inbox (namespace, method_name) "
+      "WHERE refused_at IS NULL;",
+      comment("retry_inbox", "EasyRetry: calls asked for by plain SQL, until they become tasks. Yours to insert into"));
+}
+
+std::string inbox() {
+  return joined("SELECT ", sql::kInboxColumns,
+                " FROM retry_inbox WHERE namespace = $1 AND refused_at IS NULL AND method_name = ANY($2::text[]) "
+                "LIMIT $3 FOR UPDATE SKIP LOCKED");
+}
+
+std::string refuse_inbox() {
+  return "UPDATE retry_inbox SET error = $2, refused_at = $3 WHERE id = $1";
+}
+
+std::string clear_inbox() {
+  return "DELETE FROM retry_inbox WHERE id = ANY($1::bigint[])";
 }
 
 std::string insert(const std::string& table, const std::string& list, const std::string& history) {
@@ -248,6 +276,18 @@ std::string where(const sql::Search& search, Params& params) {
   equal("business_id", query.business_id);
   if (query.outcome) equal("outcome", to_string(*query.outcome));
   if (query.state && !search.history) equal("status", to_string(*query.state));
+  const auto in_range = [&](std::string_view column, const TimeRange& range) {
+    const auto bound = [&](std::string_view compare, const std::optional<TimePoint>& time) {
+      if (!time) return;
+      params.add(to_ms(*time));
+      sql.append(joined(" AND ", column, compare, "$", std::to_string(params.size())));
+    };
+    bound(" >= ", range.from);
+    bound(" < ", range.until);
+  };
+  in_range("created_at", query.created_at);
+  if (search.history) in_range("finished_at", query.finished_at);
+  if (!search.history && query.finished_at.restricts()) sql.append(" AND FALSE");
   // History has no column for it: all that is there has ended.
   if (query.state && search.history && *query.state != TaskState::finished) sql.append(" AND FALSE");
   return sql;

@@ -27,6 +27,7 @@ std::string create_tasks(const std::string& table, sql::KeysIn keys);
 std::string create_keys();
 std::string create_history(const std::string& table);
 std::string create_meta();
+std::string create_inbox();
 
 // `list` is RowColumns::insert_list(); left out is what is in `history` (empty: not looked at).
 std::string insert(const std::string& table, const std::string& list, const std::string& history);
@@ -52,6 +53,10 @@ std::string move(const std::string& from, const std::string& to);  // $1 limit
 std::string due(
     const std::string& table);  // $1 lanes $2 after times $3 after ids $4 namespace $5 until $6 now $7 limit
 std::string find(const std::string& table, bool history);  // $1 ids
+
+std::string inbox();         // $1 namespace $2 handlers $3 limit
+std::string refuse_inbox();  // $1 id $2 why $3 now
+std::string clear_inbox();   // $1 ids
 
 // " WHERE …" with the conditions of a list or a count; their values are added to `params`.
 std::string where(const sql::Search& search, Params& params);

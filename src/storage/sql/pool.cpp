@@ -1,19 +1,12 @@
 #include "storage/sql/pool.h"
 
-#include <algorithm>
+#include "storage/sql/reconnect_pause.h"
 
 namespace easyretry::storage::sql {
 namespace {
 
 // A caller that finds all sessions lent for so long is told that the server does not keep up.
 constexpr std::chrono::seconds kPatience{10};
-
-// After the n-th connection in a row that failed: 50 ms doubling to 2 s, half of it by chance, so that instances do not
-// come back together.
-std::chrono::microseconds pause_after(int failures, base::Random& random) {
-  const double millis = std::min(2000.0, 50.0 * static_cast<double>(1 << std::min(failures, 6)));
-  return std::chrono::microseconds{static_cast<std::int64_t>(millis * (0.5 + random.unit() / 2) * 1000)};
-}
 
 }  // namespace
 
@@ -46,7 +39,7 @@ std::unique_ptr<Session> Pool::connect() {
     give_back(nullptr);
     const std::lock_guard lock{mutex_};
     if (Steady::now() < next_try_) throw;
-    next_try_ = Steady::now() + pause_after(failures_++, random_);
+    next_try_ = Steady::now() + reconnect_pause(failures_++, random_);
     last_failure_ = error.what();
     last_trouble_ = error.trouble();
     throw;

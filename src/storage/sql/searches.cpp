@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "storage/history_table.h"
+
 namespace easyretry::storage::sql {
 
 // Live first: a task that ends meanwhile is then met in history.
@@ -34,7 +36,9 @@ std::vector<TaskRecord> Searches::find_finished(std::set<TaskId> wanted) {
 std::vector<Search> Searches::in_tables(const TaskQuery& query) {
   std::vector<Search> searches;
   if (query.finished) {
-    for (const std::string& table : tables_.histories(session_)) searches.push_back({query, table, true});
+    for (const std::string& table : tables_.histories(session_)) {
+      if (overlaps(*month_of_history_table(table), query.finished_at)) searches.push_back({query, table, true});
+    }
   } else {
     for (const TableId table : tables_.tasks(session_)) {
       searches.push_back({query, tables_.router().name(table), false});

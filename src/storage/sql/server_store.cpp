@@ -13,6 +13,7 @@
 #include "storage/sql/endings.h"
 #include "storage/sql/housekeeping.h"
 #include "storage/sql/inserts.h"
+#include "storage/sql/intake.h"
 #include "storage/sql/joined_transaction.h"
 #include "storage/sql/searches.h"
 #include "storage/sql/writes.h"
@@ -72,6 +73,9 @@ class ServerStore final : public Store {
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<KeepReport> keep() override;
+  Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert) override;
+  void announce(const std::string& space) override;
+  std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake) override;
 
  private:
   struct Submission;
@@ -93,6 +97,7 @@ class ServerStore final : public Store {
   }
 
   InsertReply insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now);
+  Result<IntakeReply> take_in_once(const IntakeQuery& query, const Convert& convert);
   void answer_group(GroupCommit::Group group);
   void insert_group(GroupCommit::Group group);
   Result<InsertReply> insert_now(std::span<const NewTask* const> tasks);
@@ -146,8 +151,13 @@ void ServerStore::set_up() {
   }
   if (tables_.several()) session->create_keys();
   tables_.ensure_tasks(now(*session));
+  session->create_inbox();
   identity_ = session->agree("identity", new_identity());
-  info_ = {.url = options_.url, .total_shards = options_.total_shards, .durability = session->durability()};
+  info_ = {.url = options_.url,
+           .total_shards = options_.total_shards,
+           .durability = session->durability(),
+           .shared = true,
+           .inbox = true};
 }
 
 // What the first instance wrote is what all are to have.
@@ -263,6 +273,7 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
     tables_.ensure_tasks(time);
     joined.check_database(identity_);
     auto reply = insert_into(joined.session(), all, time);
+    for (const std::string& space : due_soon(tasks, reply)) joined.session().announce(space);
     joined.keep();
     return reply;
   } catch (const Refusal& refusal) {
@@ -371,6 +382,47 @@ Result<KeepReport> ServerStore::keep() {
   } catch (const ServerError& error) {
     return tl::make_unexpected(to_error(error, where("keep"), Point::before_commit));
   }
+}
+
+// Of a batch that the server does not take as tasks, rows are taken one by one; the one that it does not take is
+// refused.
+Result<IntakeReply> ServerStore::take_in(const IntakeQuery& query, const Convert& convert) {
+  auto reply = take_in_once(query, convert);
+  const auto not_taken = [&] { return !reply && reply.error().code == Errc::invalid_argument; };
+  if (!not_taken()) return reply;
+  const IntakeQuery one{query.space, query.handlers, 1};
+  std::int64_t tried = 0;
+  reply = take_in_once(one, [&](InboxRow row) {
+    tried = row.id;
+    return convert(std::move(row));
+  });
+  if (!not_taken()) return reply;
+  return take_in_once(one, [&, why = reply.error().detail](InboxRow row) -> tl::expected<NewTask, std::string> {
+    if (row.id == tried) return tl::make_unexpected(why);
+    return convert(std::move(row));
+  });
+}
+
+// Looks first: most often there is nothing, and a transaction would be three round trips.
+Result<IntakeReply> ServerStore::take_in_once(const IntakeQuery& query, const Convert& convert) {
+  auto looked = read("take_in", [&](Session& session) {
+    IntakeReply nothing{.now = now(session)};
+    nothing.more = !query.handlers.empty() && !session.inbox({query.space, query.handlers, 1}).empty();
+    return nothing;
+  });
+  if (!looked || !looked->more) return looked;
+  return operating_.run(where("take_in"), Promise::kept, [&](Session& session, TimePoint now) {
+    return sql::take_in(session, query, convert, now,
+                        [&](std::span<const NewTask* const> tasks) { return insert_into(session, tasks, now).tasks; });
+  });
+}
+
+void ServerStore::announce(const std::string& space) {
+  if (options_.news) options_.news->announce(space);
+}
+
+std::unique_ptr<Listening> ServerStore::listen(const std::string& space, std::function<void()> wake) {
+  return options_.news ? options_.news->listen(space, std::move(wake)) : nullptr;
 }
 
 }  // namespace

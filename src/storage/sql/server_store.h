@@ -9,6 +9,7 @@
 #include <easyretry/time.h>
 
 #include "storage/history.h"
+#include "storage/sql/news.h"
 #include "storage/sql/pool.h"
 #include "storage/store.h"
 #include "storage/table_router.h"
@@ -30,6 +31,8 @@ struct ServerOptions {
   // Somebody else's connection as a session, for as long as it takes; empty: there is no such thing
   Transaction::Kind joins{};
   std::function<std::unique_ptr<Session>(void* connection)> join{};
+
+  std::shared_ptr<News> news{};  // null: the server carries none
 };
 
 // Connects, makes what tables are missing, and refuses a database that was made for other settings. Throws StoreError.

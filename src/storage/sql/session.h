@@ -119,6 +119,13 @@ class Session {
   virtual void insert_history(const std::string& history, std::span<const TaskRecord> rows) = 0;
   // Moves rows as they are from one table of tasks to another, at most `limit`, and gives how many.
   virtual std::size_t move(const std::string& from, const std::string& to, std::size_t limit) = 0;
+  // Those who listen are told when the transaction commits, where the server can do that.
+  virtual void announce(const std::string& /*space*/) {}
+
+  // Rows of the inbox that nobody has refused, locked until the transaction ends. What others hold is skipped.
+  virtual std::vector<InboxRow> inbox(const IntakeQuery& query) = 0;
+  virtual void refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) = 0;
+  virtual void clear_inbox(std::span<const std::int64_t> ids) = 0;
 
   // --- Inside a transaction or not. ---
 
@@ -133,6 +140,7 @@ class Session {
   virtual void create_tasks(const std::string& table, KeysIn keys) = 0;
   virtual void create_keys() = 0;
   virtual void create_history(const std::string& table) = 0;
+  virtual void create_inbox() = 0;
   virtual void drop(const std::string& table) = 0;
   // Gives false, and the table stays, where there is a row in it. Nobody can add one in between.
   virtual bool drop_empty(const std::string& table) = 0;

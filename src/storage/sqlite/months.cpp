@@ -1,5 +1,6 @@
 #include "storage/sqlite/months.h"
 
+#include "storage/history_table.h"
 #include "storage/period.h"
 
 namespace easyretry::storage::sqlite {
@@ -19,6 +20,10 @@ Month month_of(TimePoint time) {
 
 TimePoint begin_of(Month month) {
   return storage::begin_of(period_of(month));
+}
+
+bool overlaps(Month month, const TimeRange& range) {
+  return storage::overlaps(period_of(month), range);
 }
 
 std::string history_table(Month month) {

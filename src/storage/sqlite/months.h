@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include <easyretry/task_query.h>
 #include <easyretry/time.h>
 
 namespace easyretry::storage::sqlite {
@@ -17,6 +18,8 @@ Month month_of(TimePoint time);
 TimePoint begin_of(Month month);
 std::string history_table(Month month);
 std::string history_view(const std::string& table);
+// Whether something that ended in this month may have ended in the range.
+bool overlaps(Month month, const TimeRange& range);
 std::optional<Month> month_of_table(std::string_view table);  // nullopt: not a history table
 
 }  // namespace easyretry::storage::sqlite

@@ -16,7 +16,10 @@ namespace {
 constexpr int kCacheKib = 4 * 1024;
 
 std::vector<std::string> tables_of(const TaskQuery& query, Connection& db) {
-  return query.finished ? history_tables(db) : std::vector<std::string>{"retry_state"};
+  if (!query.finished) return {"retry_state"};
+  std::vector<std::string> months = history_tables(db);
+  std::erase_if(months, [&](const std::string& table) { return !overlaps(*month_of_table(table), query.finished_at); });
+  return months;
 }
 
 // Runs body(table, part) for every place where tasks like these may be.

@@ -15,6 +15,17 @@ QuerySql::QuerySql(const TaskQuery& query) : query_(query) {
   equal("business_id", query.business_id);
   if (query.state) of_state(*query.state);
   if (query.outcome) equal("outcome", to_string(*query.outcome));
+  in_range("created_at", query.created_at);
+  if (query.finished) in_range("finished_at", query.finished_at);
+  if (!query.finished && query.finished_at.restricts()) where_.append(" AND FALSE");
+}
+
+void QuerySql::in_range(std::string_view column, const TimeRange& range) {
+  const auto bound = [&](std::string_view compare, const std::optional<TimePoint>& time) {
+    if (time) where_.append(" AND ").append(column).append(compare).append(std::to_string(to_ms(*time)));
+  };
+  bound(" >= ", range.from);
+  bound(" < ", range.until);
 }
 
 void QuerySql::equal(std::string_view column, std::string_view text) {
@@ -62,7 +73,7 @@ void QuerySql::bind_page(Statement& statement) const {
 }
 
 std::string QuerySql::count(const std::string& table, Part part) const {
-  const bool asks_for_calls = part || !query_.business_type.empty();
+  const bool asks_for_calls = part || !query_.business_type.empty() || query_.created_at.restricts();
   return "SELECT count(*)" + from(table + (part ? " USING (id)" : "") + (asks_for_calls ? kWithCall : ""), part);
 }
 

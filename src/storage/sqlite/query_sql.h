@@ -33,6 +33,7 @@ class QuerySql {
  private:
   void equal(std::string_view column, std::string_view text);
   void of_state(TaskState state);
+  void in_range(std::string_view column, const TimeRange& range);
   std::string from(const std::string& tasks, Part part) const;
 
   const TaskQuery& query_;

@@ -36,13 +36,14 @@ TEST(Config, ReadsTheExample) {
 
 TEST(Config, ReadsEveryKeyOfTheEngine) {
   const Config config = parse_config(
-      "{store: 'memory:', shards: 8, space: s, workers: 2, window: 3s, grace: 4s, lease: 5s, batch: 6,"
-      " read_ahead: 7000, max_crashes: 8, max_payload: 9, drain: 0s}");
+      "{store: 'memory:', shards: 8, space: s, workers: 2, window: 3s, poll: 1s, grace: 4s, lease: 5s,"
+      " batch: 6, read_ahead: 7000, max_crashes: 8, max_payload: 9, drain: 0s}");
   EXPECT_EQ(config.store, "memory:");
   EXPECT_EQ(config.shards, 8);
   EXPECT_EQ(config.engine.space, "s");
   EXPECT_EQ(config.engine.workers, 2);
   EXPECT_EQ(config.engine.window, 3s);
+  EXPECT_EQ(config.engine.poll, 1s);
   EXPECT_EQ(config.engine.grace, 4s);
   EXPECT_EQ(config.engine.lease, 5s);
   EXPECT_EQ(config.engine.batch, 6U);

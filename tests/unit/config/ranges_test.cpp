@@ -32,10 +32,11 @@ std::vector<Case> cases() {
     return Case{std::move(key), [=](EngineOptions& o, std::int64_t v) { o.*field = Millis{v}; }, "ms"};
   };
   using E = EngineOptions;
-  return {
-      number("workers", &E::workers),         duration("window", &E::window), duration("grace", &E::grace),
-      duration("lease", &E::lease),           number("batch", &E::batch),     number("read_ahead", &E::read_ahead),
-      number("max_crashes", &E::max_crashes), duration("drain", &E::drain),   number("max_payload", &E::max_payload)};
+  return {number("workers", &E::workers),       duration("window", &E::window),
+          duration("grace", &E::grace),         duration("poll", &E::poll),
+          duration("lease", &E::lease),         number("batch", &E::batch),
+          number("read_ahead", &E::read_ahead), number("max_crashes", &E::max_crashes),
+          duration("drain", &E::drain),         number("max_payload", &E::max_payload)};
 }
 
 // Where the engine's answer changes, found by doubling and bisection, must be where the file's does.

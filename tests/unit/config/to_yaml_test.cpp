@@ -16,6 +16,7 @@ TEST(ConfigToYaml, WritesTheEngineInFullAndWhatWasSaidAboutHandlers) {
 space: payments
 workers: 16
 window: 5s
+poll: 500ms
 grace: 30s
 lease: 30s
 batch: 2000

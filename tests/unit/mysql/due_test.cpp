@@ -139,10 +139,10 @@ TEST_F(MysqlSearch, HistoryIsSearchedAlike) {
 }
 
 TEST_F(MysqlTest, TablesAreMadeOnceListedInOrderAndDropped) {
-  session->create_tasks(kTable);
+  session->create_tasks(kTable, sql::KeysIn::tasks);
   session->create_history(kHistory);
-  session->create_tasks("retry_task_10");
-  session->create_tasks("retry_task_2");
+  session->create_tasks("retry_task_10", sql::KeysIn::tasks);
+  session->create_tasks("retry_task_2", sql::KeysIn::tasks);
   by_hand("CREATE TABLE retryable (id INT)");
   by_hand("CREATE VIEW retry_view AS SELECT 1");
   EXPECT_THAT(session->tables(),

@@ -125,7 +125,7 @@ TEST_F(MysqlRaces, TablesMadeByManyAtOnceAreMade) {
   test::together(kThreads, [&](int) {
     const auto mine = connect();
     mine->create_meta();
-    mine->create_tasks("retry_task_7");
+    mine->create_tasks("retry_task_7", sql::KeysIn::tasks);
     mine->create_history("retry_task_history_202604");
     EXPECT_EQ(mine->agree("total_shards", "64"), "64");
     return true;

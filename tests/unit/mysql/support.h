@@ -68,7 +68,7 @@ inline Ticket ticket_of(const TaskRecord& record) {
 class MysqlTest : public ::testing::Test {
  protected:
   MysqlTest() {
-    session->create_tasks(kTable);
+    session->create_tasks(kTable, sql::KeysIn::tasks);
     session->create_history(kHistory);
     session->create_meta();
   }

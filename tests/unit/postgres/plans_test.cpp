@@ -29,7 +29,7 @@ class PostgresPlans : public ::testing::Test {
  protected:
   PostgresPlans() {
     db.run(statements::kSettings);
-    db.run(statements::create_tasks(kTable));
+    db.run(statements::create_tasks(kTable, sql::KeysIn::tasks));
     db.run(statements::create_history(kHistory));
   }
 

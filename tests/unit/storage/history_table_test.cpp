@@ -23,5 +23,17 @@ TEST(HistoryTables, AreToldFromAllOthers) {
   }
 }
 
+TEST(HistoryTables, OutsideARangeOfTimeAreNotSearched) {
+  const Period january = period_at(PeriodLength::month, sys_days{2025y / 1 / 1});
+  const TimePoint begin = sys_days{2025y / 1 / 1};
+  const TimePoint end = sys_days{2025y / 2 / 1};
+  EXPECT_TRUE(overlaps(january, {}));
+  EXPECT_TRUE(overlaps(january, {.from = end - 1ms}));
+  EXPECT_FALSE(overlaps(january, {.from = end}));
+  EXPECT_TRUE(overlaps(january, {.until = begin + 1ms}));
+  EXPECT_FALSE(overlaps(january, {.until = begin}));
+  EXPECT_TRUE(overlaps(january, {begin - 24h, end + 24h}));
+}
+
 }  // namespace
 }  // namespace easyretry::storage

@@ -39,6 +39,9 @@ struct EmptySession : Session {
   void remove(const std::string&, std::span<const TaskId>) override {}
   void insert_history(const std::string&, std::span<const TaskRecord>) override {}
   std::size_t move(const std::string&, const std::string&, std::size_t) override { return 0; }
+  std::vector<InboxRow> inbox(const IntakeQuery&) override { return {}; }
+  void refuse_inbox(std::int64_t, const std::string&, TimePoint) override {}
+  void clear_inbox(std::span<const std::int64_t>) override {}
   std::vector<DueRow> due(const std::string&, const DueQuery&) override { return {}; }
   std::vector<TaskRecord> find(const std::string&, bool, std::span<const TaskId>) override { return {}; }
   std::vector<TaskRecord> page(const Search&) override { return {}; }
@@ -47,6 +50,7 @@ struct EmptySession : Session {
   void create_tasks(const std::string&, KeysIn) override {}
   void create_keys() override {}
   void create_history(const std::string&) override {}
+  void create_inbox() override {}
   void drop(const std::string&) override {}
   bool drop_empty(const std::string&) override { return false; }
   void create_meta() override {}

@@ -1,0 +1,63 @@
+// When the store is read, by an instance that stores nothing itself.
+
+#include "engine/loader.h"
+
+#include <gtest/gtest.h>
+
+#include "unit/engine/virtual_instance.h"
+
+namespace easyretry::engine {
+namespace {
+
+struct LoaderTest : ::testing::Test {
+  LoaderTest() {
+    reader.handle("pay", [] {});
+    other.handle("pay", [] {});
+    read();
+  }
+
+  // Until it has nothing more to do; when it wants to look again.
+  Instant read() {
+    Step step = reader.core.loader.step();
+    while (step.worked) step = reader.core.loader.step();
+    return step.wake;
+  }
+  std::size_t seen() { return reader.core.schedule.held(); }
+
+  SharedStore shared;
+  VirtualInstance reader{shared};
+  VirtualInstance other{shared};
+};
+
+TEST_F(LoaderTest, ATaskOfAnotherProcessIsSeenByTheNextPass) {
+  other.submit("pay", "k");
+  read();
+  EXPECT_EQ(seen(), 0U);
+  shared.clock.advance(2500ms);
+  read();
+  EXPECT_EQ(seen(), 1U);
+}
+
+TEST_F(LoaderTest, NewsStartAPassAtOnce) {
+  shared.clock.advance(1s);
+  other.submit("pay", "k");
+  reader.core.loader.look_soon();
+  read();
+  EXPECT_EQ(seen(), 1U);
+}
+
+TEST_F(LoaderTest, NewsThatFollowEachOtherQuicklyShareAPass) {
+  shared.clock.advance(1s);
+  reader.core.loader.look_soon();
+  read();
+  other.submit("pay", "k");
+  reader.core.loader.look_soon();
+  EXPECT_EQ(read(), shared.clock.steady() + 5ms);
+  EXPECT_EQ(seen(), 0U);
+  shared.clock.advance(5ms);
+  read();
+  EXPECT_EQ(seen(), 1U) << "none is forgotten";
+}
+
+}  // namespace
+}  // namespace easyretry::engine

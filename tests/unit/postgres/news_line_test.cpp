@@ -1,0 +1,119 @@
+// Who is told of what.
+
+#include <atomic>
+#include <string>
+#include <thread>
+
+#include <gtest/gtest.h>
+
+#include "storage/open.h"
+#include "support/cutting_proxy.h"
+#include "support/eventually.h"
+#include "support/pg_client.h"
+#include "support/task_builder.h"
+#include "support/test_database.h"
+
+namespace easyretry::storage::postgres {
+namespace {
+
+using namespace std::chrono_literals;
+using test::a_task;
+using test::eventually;
+using test::ServerKind;
+using test::TestDatabase;
+
+class PostgresNews : public ::testing::Test {
+ protected:
+  std::unique_ptr<Store> open(int port) {
+    return open_store(database.url_through(port) + "?sslmode=disable", system_clock());
+  }
+  std::unique_ptr<Store> open() { return open(test::shared_server_port(ServerKind::postgres)); }
+  std::unique_ptr<Listening> listen(Store& to, const std::string& space, std::atomic<int>& heard) {
+    auto listening = to.listen(space, [&heard] { ++heard; });
+    EXPECT_TRUE(eventually([&] { return heard > 0; })) << "for what there was before it listened";
+    return listening;
+  }
+
+  const TestDatabase database{ServerKind::postgres};
+  std::atomic<int> ours{0};
+  std::atomic<int> theirs{0};
+};
+
+TEST_F(PostgresNews, GoToThoseWhoListenForTheNamespace) {
+  const auto listener = open();
+  const auto for_us = listen(*listener, "ours", ours);
+  const auto for_them = listener->listen("theirs", [this] { ++theirs; });
+  const auto speaker = open();
+  speaker->announce("theirs");
+  ASSERT_TRUE(eventually([&] { return theirs > 0; }));
+  EXPECT_EQ(ours, 1);
+  speaker->announce("ours");
+  EXPECT_TRUE(eventually([&] { return ours == 2; }));
+}
+
+TEST_F(PostgresNews, AreNotHeardByWhoeverSaidThem) {
+  const auto store = open();
+  const auto listening = listen(*store, "ours", ours);
+  const auto other = open();
+  const auto also = listen(*other, "ours", theirs);
+  store->announce("ours");
+  ASSERT_TRUE(eventually([&] { return theirs == 2; }));
+  EXPECT_EQ(ours, 1);
+}
+
+TEST_F(PostgresNews, EndWithTheListening) {
+  const auto store = open();
+  auto listening = listen(*store, "ours", ours);
+  const auto still = listen(*store, "theirs", theirs);
+  listening.reset();
+  const auto speaker = open();
+  speaker->announce("ours");
+  speaker->announce("theirs");
+  ASSERT_TRUE(eventually([&] { return theirs >= 2; }));
+  EXPECT_EQ(ours, 1);
+}
+
+TEST_F(PostgresNews, OfATransactionComeWithItsCommitAndOnlyOfWhatIsDueSoon) {
+  const auto store = open();
+  const auto listening = listen(*store, test::kSpace, ours);
+  test::PgClient client{database.url()};
+  const auto within = [&](const NewTask& task) {
+    client.run("BEGIN");
+    ASSERT_TRUE(store->insert_within(postgres_tx(client.get()), {&task, 1}));
+    client.run("COMMIT");
+  };
+  within(a_task().key("far").due_in(24h));
+  within(a_task().key("near").due_in(1s));
+  EXPECT_TRUE(eventually([&] { return ours == 2; }));
+}
+
+TEST_F(PostgresNews, ThatCannotBeSaidAreSaidLater) {
+  test::CuttingProxy proxy{test::shared_server_port(ServerKind::postgres)};
+  const auto speaker = open(proxy.port());
+  const auto store = open();
+  const auto listening = listen(*store, "ours", ours);
+  speaker->announce("ours");
+  ASSERT_TRUE(eventually([&] { return ours == 2; }));
+  proxy.refuse_new();
+  proxy.cut_all();
+  speaker->announce("ours");
+  proxy.accept_new();
+  EXPECT_TRUE(eventually([&] { return ours == 3; }));
+}
+
+TEST_F(PostgresNews, ToASilentServerHoldNobodyUp) {
+  test::CuttingProxy proxy{test::shared_server_port(ServerKind::postgres)};
+  auto store = open(proxy.port());
+  proxy.freeze();
+  store->announce("ours");
+  std::atomic<bool> gone{false};
+  std::thread destroyer{[&] {
+    store.reset();
+    gone = true;
+  }};
+  EXPECT_TRUE(eventually([&] { return gone.load(); }));
+  destroyer.join();
+}
+
+}  // namespace
+}  // namespace easyretry::storage::postgres

@@ -1,0 +1,219 @@
+// Tasks that one engine stores and another runs, which scans so seldom that only news can tell it in time.
+
+#include <atomic>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <easyretry/easyretry.h>
+
+#include "support/cutting_proxy.h"
+#include "support/database_server.h"
+#include "support/eventually.h"
+#include "support/pg_client.h"
+#include "support/plain_sql.h"
+#include "support/test_database.h"
+
+namespace easyretry {
+namespace {
+
+using namespace std::chrono_literals;
+using test::DatabaseServer;
+using test::eventually;
+using test::PgClient;
+using test::ServerKind;
+using test::TestDatabase;
+
+// Scans every five minutes, and never looks for what is overdue.
+EngineOptions drowsy() {
+  return {.window = 10min, .grace = 24h, .log = nullptr};
+}
+
+// Runs what others store.
+class Runner {
+ public:
+  explicit Runner(const std::string& url, EngineOptions options = drowsy()) : engine_(url, options) {
+    engine_.retryable("count", [this](int) { ++runs_; });
+    engine_.start();
+  }
+  bool comes_to(int runs) const {
+    return eventually([&] { return runs_ == runs; });
+  }
+  int runs() const { return runs_; }
+
+ private:
+  std::atomic<int> runs_{0};
+  Engine engine_;
+};
+
+// Stores, and runs nothing.
+class Submitter {
+ public:
+  explicit Submitter(const std::string& url)
+      : engine_(url, drowsy()), count_(engine_.retryable("count", [](int) { FAIL() << "it was never started"; })) {}
+  auto& count() { return count_; }
+
+ private:
+  Engine engine_;
+  Retryable<void, std::tuple<int>> count_;
+};
+
+constexpr const char* kRunner = "application_name=runner";
+
+// The runner has asked for nothing for a while, but for signs of life: no scan is on its way that could find by chance
+// what it should be told of.
+bool falls_quiet(int port, const std::string& database) {
+  const auto sql = test::connect_plainly(ServerKind::postgres, port, database);
+  return eventually([&] {
+    return sql->run(
+               "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = "
+               "'runner' AND query NOT IN ('SELECT 1', 'LISTEN easyretry') AND state_change > "
+               "clock_timestamp() - interval '2 seconds'") == "0";
+  });
+}
+
+class PostgresWakeUp : public ::testing::Test {
+ protected:
+  bool falls_quiet() const {
+    return easyretry::falls_quiet(test::shared_server_port(ServerKind::postgres), database.name());
+  }
+
+  const TestDatabase database{ServerKind::postgres};
+  const std::string url = database.url() + "?sslmode=disable";
+};
+
+TEST_F(PostgresWakeUp, ATaskOfAnotherProcessStartsAtOnceHoweverSeldomTheStoreIsScanned) {
+  const Runner runner{url + "&" + kRunner};
+  Submitter submitter{url};
+  submitter.count().submit(1);
+  ASSERT_TRUE(runner.comes_to(1));
+  ASSERT_TRUE(falls_quiet());
+  submitter.count().submit(2);
+  EXPECT_TRUE(runner.comes_to(2));
+}
+
+TEST_F(PostgresWakeUp, ATaskInAnApplicationsTransactionStartsWithItsCommit) {
+  const Runner runner{url + "&" + kRunner};
+  Submitter submitter{url};
+  submitter.count().submit(1);
+  ASSERT_TRUE(runner.comes_to(1));
+  ASSERT_TRUE(falls_quiet());
+  PgClient client{database.url()};
+  client.run("BEGIN");
+  submitter.count().submit(postgres_tx(client.get()), 2);
+  client.run("COMMIT");
+  EXPECT_TRUE(runner.comes_to(2));
+}
+
+TEST_F(PostgresWakeUp, ASubmitterThatIsGoneAtOnceHasStillSaidIt) {
+  const Runner runner{url};
+  for (int task = 1; task <= 3; ++task) {
+    Submitter{url}.count().submit(task);
+    ASSERT_TRUE(runner.comes_to(task));
+  }
+}
+
+TEST_F(PostgresWakeUp, WhatAStoppingInstanceGivesBackIsTakenAtOnce) {
+  std::atomic<bool> started{false};
+  std::optional<Engine> stopping{std::in_place, url, EngineOptions{.workers = 1, .drain = 0ms, .log = nullptr}};
+  auto count = stopping->retryable("count", [&](int) {
+    started = true;
+    while (!current_task()->stop.stop_requested()) std::this_thread::yield();
+    throw std::runtime_error("stopped");
+  });
+  stopping->start();
+  count.submit(1);
+  ASSERT_TRUE(eventually([&] { return started.load(); }));
+  const Runner runner{url};
+  count.submit(2);
+  stopping.reset();
+  EXPECT_TRUE(runner.comes_to(2));
+}
+
+TEST_F(PostgresWakeUp, AnEngineThatRunsItsOwnTasksTellsNobody) {
+  PgClient bystander{database.url()};
+  bystander.run("LISTEN easyretry");
+  Engine engine{url, drowsy()};
+  std::atomic<int> runs{0};
+  auto count = engine.retryable("count", [&](int) { ++runs; });
+  engine.start();
+  for (int i = 0; i < 20; ++i) count.submit(i);
+  ASSERT_TRUE(eventually([&] { return runs == 20; }));
+  EXPECT_TRUE(bystander.notifications().empty());
+  engine.stop();
+  EXPECT_TRUE(eventually([&] { return !bystander.notifications().empty(); })) << "what it had is for others now";
+}
+
+TEST_F(PostgresWakeUp, ManySubmitsAreAnnouncedByFewNotifications) {
+  constexpr std::size_t kSubmits = 300;
+  PgClient bystander{database.url()};
+  bystander.run("LISTEN easyretry");
+  {
+    Submitter submitter{url};
+    for (std::size_t i = 0; i < kSubmits; ++i) submitter.count().submit(static_cast<int>(i));
+  }
+  bystander.run("NOTIFY easyretry, 'the end'");
+  std::vector<std::string> heard;
+  ASSERT_TRUE(eventually([&] {
+    for (const std::string& payload : bystander.notifications()) heard.push_back(payload);
+    return !heard.empty() && heard.back() == "the end";
+  }));
+  EXPECT_EQ(heard.front(), "default");
+  EXPECT_LT(heard.size(), kSubmits / 2);
+}
+
+TEST_F(PostgresWakeUp, NewsThatWereLostWithTheConnectionAreMadeUpForWhenItIsBack) {
+  test::CuttingProxy proxy{test::shared_server_port(ServerKind::postgres)};
+  const Runner runner{database.url_through(proxy.port()) + "?sslmode=disable&" + kRunner};
+  Submitter submitter{url};
+  submitter.count().submit(1);
+  ASSERT_TRUE(runner.comes_to(1));
+  ASSERT_TRUE(falls_quiet());
+  PgClient bystander{database.url()};
+  bystander.run("LISTEN easyretry");
+  proxy.refuse_new();
+  proxy.cut_all();
+  submitter.count().submit(2);
+  ASSERT_TRUE(eventually([&] { return !bystander.notifications().empty(); })) << "it was said to those who could hear";
+  proxy.accept_new();
+  ASSERT_TRUE(runner.comes_to(2));
+  submitter.count().submit(3);
+  EXPECT_TRUE(runner.comes_to(3)) << "and it listens again";
+}
+
+// A server process that is stopped is alive to the kernel, and silent.
+TEST_F(PostgresWakeUp, AConnectionThatFellSilentIsNoticedAndReplaced) {
+  DatabaseServer server{ServerKind::postgres};
+  const Runner runner{server.url() + "?" + kRunner};
+  Submitter submitter{server.url()};
+  submitter.count().submit(1);
+  ASSERT_TRUE(runner.comes_to(1));
+  ASSERT_TRUE(easyretry::falls_quiet(server.port(), "easyretry"));
+  const auto sql = test::connect_plainly(ServerKind::postgres, server.port());
+  const int listener = std::stoi(
+      sql->run("SELECT pid FROM pg_stat_activity WHERE application_name = 'runner' AND query IN ('LISTEN easyretry', "
+               "'SELECT 1')"));
+  ASSERT_EQ(kill(listener, SIGSTOP), 0);
+  submitter.count().submit(2);
+  EXPECT_TRUE(runner.comes_to(2));
+  kill(listener, SIGCONT);
+}
+
+TEST_F(PostgresWakeUp, AServerThatWasKilledAndCameBackWakesAgain) {
+  DatabaseServer server{ServerKind::postgres};
+  const Runner runner{server.url()};
+  std::optional<Submitter> submitter{server.url()};
+  submitter->count().submit(1);
+  ASSERT_TRUE(runner.comes_to(1));
+  server.kill();
+  submitter.reset();
+  server.start();
+  submitter.emplace(server.url());
+  submitter->count().submit(2);
+  EXPECT_TRUE(runner.comes_to(2));
+}
+
+}  // namespace
+}  // namespace easyretry
