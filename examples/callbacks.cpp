@@ -70,7 +70,8 @@ int main() {
 //   event: stored
 //   event: claimed
 //   event: attempt failed
+//   event: claimed
 // on_final_failure: REJECTED of order-43, no such payment
 //   event: gave up
 //
-// the queued listener heard 15 events, the last one: gave up
+// the queued listener heard 16 events, the last one: gave up

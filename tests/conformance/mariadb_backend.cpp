@@ -1,18 +1,10 @@
 #include "conformance/server_fixture.h"
-#include "storage/mysql/address.h"
 
 namespace easyretry::test {
 namespace {
 
-std::unique_ptr<storage::sql::Session> connect(const std::string& database) {
-  return storage::connect_mysql({.port = shared_server_port(ServerKind::mariadb),
-                                 .user = "easyretry",
-                                 .password = "secret",
-                                 .database = database});
-}
-
 auto mariadb_backends() {
-  return server_backends("v10", ServerKind::mariadb, connect);
+  return server_backends("v10", ServerKind::mariadb);
 }
 
 INSTANTIATE_TEST_SUITE_P(Mariadb, StoreConformance, mariadb_backends(), backend_name);

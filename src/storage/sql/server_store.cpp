@@ -83,8 +83,7 @@ class ServerStore final : public Store {
   std::string where(const char* verb) const { return options_.kind + "." + verb; }
   TimePoint now(Session& session) const { return options_.clock != nullptr ? options_.clock->now() : session.now(); }
   void set_up();
-  void agree(Session& session, const std::string& name, const std::string& value, const std::string& what,
-             const std::string& remedy);
+  void agree(Session& session, const std::string& name, const std::string& option, const std::string& value);
 
   // change(session, part, now) gives the ids that it applied to; no part names a task twice.
   template <class T, class IdOf, class Change>
@@ -142,12 +141,10 @@ ServerStore::ServerStore(ServerOptions options)
 void ServerStore::set_up() {
   const auto session = queries_.take();
   session->create_meta();
-  const std::string shards = std::to_string(options_.total_shards);
-  agree(*session, "total_shards", shards, "shards", "set shards=");
-  agree(*session, "layout", to_text(options_.layout), "the layout", "set layout=");
+  agree(*session, "total_shards", "shards", std::to_string(options_.total_shards));
+  agree(*session, "layout", "layout", to_text(options_.layout));
   if (options_.layout.kind() == Layout::Kind::period) {
-    agree(*session, "window", std::to_string(options_.window / std::chrono::days{1}), "a window of days",
-          "set window=");
+    agree(*session, "window_days", "window", std::to_string(options_.window / std::chrono::days{1}));
   }
   if (tables_.several()) session->create_keys();
   tables_.ensure_tasks(now(*session));
@@ -161,13 +158,13 @@ void ServerStore::set_up() {
 }
 
 // What the first instance wrote is what all are to have.
-void ServerStore::agree(Session& session, const std::string& name, const std::string& value, const std::string& what,
-                        const std::string& remedy) {
+void ServerStore::agree(Session& session, const std::string& name, const std::string& option,
+                        const std::string& value) {
   const std::string there = session.agree(name, value);
   if (there == value) return;
   throw StoreError{{Errc::invalid_argument, where("open"),
-                    "the database was made for " + what + " " + there + ", this instance is configured for " + value +
-                        "; " + remedy + there}};
+                    "the database was made with " + option + "=" + there + ", this instance is configured with " +
+                        option + "=" + value + "; set " + option + "=" + there + " in its url"}};
 }
 
 template <class T, class IdOf, class Change>

@@ -95,11 +95,13 @@ TEST_F(MysqlPlans, ValuesOfTheirOwnAreJoinedToTheirRowsByThePrimaryKey) {
     for (const Ticket& ticket : tickets) settlements.push_back(settlement_of(ticket, Settlement::Kind::retry, "no"));
     std::vector<const Settlement*> settling;
     for (const Settlement& one : settlements) settling.push_back(&one);
+    std::vector<sql::NewRules> updates;
+    for (const Ticket& ticket : tickets) updates.push_back({ticket, {}});
     const Renewal renewal{tickets[0], 30s, "half"};
     const std::vector<const Renewal*> renewing{&renewal};
-    for (const RowChanges& changes : {retries(kTable, settling, kMarch), advances(kTable, settling, kMarch),
-                                      hand_backs(kTable, settling, kMarch), renewals(kTable, renewing, kMarch),
-                                      new_rules(kTable, tickets, std::vector<task::RetryRules>(tickets.size()))}) {
+    for (const RowChanges& changes :
+         {retries(kTable, settling, kMarch), advances(kTable, settling, kMarch), hand_backs(kTable, settling, kMarch),
+          renewals(kTable, renewing, kMarch), new_rules(kTable, updates)}) {
       expect_by("PRIMARY", cut_rows(changes.head, changes.rows, changes.tail, 1 << 20).at(0).statement);
     }
   }

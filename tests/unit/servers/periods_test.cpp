@@ -1,0 +1,269 @@
+// Tables that come and go with time: what is stored, found, moved and dropped, on a clock of the test's own.
+
+#include <algorithm>
+#include <set>
+
+#include <gmock/gmock.h>
+
+#include <easyretry/testing.h>
+
+#include "fault/each_server.h"
+#include "storage/sql/server_store.h"
+#include "support/cutting_proxy.h"
+#include "support/plain_sql.h"
+#include "support/server_session.h"
+#include "support/task_builder.h"
+#include "support/test_database.h"
+#include "support/together.h"
+#include "task/task_key.h"
+
+namespace easyretry::storage {
+namespace {
+
+using namespace std::chrono_literals;
+using fault::kind_name;
+using fault::OnEachServer;
+using test::a_task;
+using test::ServerKind;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::IsSupersetOf;
+using ::testing::Not;
+using ::testing::SizeIs;
+
+constexpr TimePoint day(int year, unsigned month, unsigned day) {
+  return TimePoint{std::chrono::sys_days{std::chrono::year{year} / static_cast<int>(month) / static_cast<int>(day)}};
+}
+
+class Periods : public OnEachServer {
+ protected:
+  std::unique_ptr<Store> open(Layout layout, Millis window, int port) {
+    return sql::open_server_store({.kind = "server",
+                                   .url = database.name(),
+                                   .connect = [=, this] { return connect_session(GetParam(), database.name(), port); },
+                                   .layout = layout,
+                                   .window = window,
+                                   .clock = &clock});
+  }
+  std::unique_ptr<Store> open(Layout layout, Millis window = std::chrono::days{30}) {
+    return open(layout, window, test::shared_server_port(GetParam()));
+  }
+  static Inserted insert(Store& store, const task::NewTask& task) {
+    return store.insert({&task, 1}).value().tasks.at(0);
+  }
+  static std::optional<TaskRecord> find(Store& store, TaskId id) {
+    const auto found = store.find({&id, 1}).value();
+    return found.empty() ? std::nullopt : std::optional{found.front()};
+  }
+  static std::vector<TaskId> ids(Store& store) {
+    std::vector<TaskId> ids;
+    TaskQuery query;
+    query.limit = 100'000;
+    const auto records = store.list(query).value();
+    for (const TaskRecord& record : records) ids.push_back(record.info.id);
+    return ids;
+  }
+  static std::vector<TaskId> due(Store& store) {
+    std::vector<ShardCursor> all;
+    for (std::uint16_t shard = 0; shard < 64; ++shard) all.push_back({.shard = ShardId{shard}});
+    std::vector<TaskId> ids;
+    const auto reply = store.load({.space = test::kSpace, .from = all}).value();
+    for (const LoadedTask& task : reply.tasks) ids.push_back(task.ticket.id);
+    return ids;
+  }
+  static Ticket claim(Store& store, const Inserted& task, Millis lease) {
+    const Ticket ticket{task.id, task.version};
+    const auto won = store.claim({{&ticket, 1}, "worker", lease}).value().won;
+    return won.empty() ? Ticket{} : Ticket{won[0].info.id, won[0].info.version};
+  }
+  static bool finish(Store& store, const Ticket& ticket) {
+    Settlement settlement;
+    settlement.ticket = ticket;
+    return store.settle({&settlement, 1}).value().applied.at(0);
+  }
+  // Until there is nothing left to do.
+  static KeepReport keep(Store& store) {
+    KeepReport all;
+    for (bool more = true; more;) {
+      const KeepReport report = store.keep().value();
+      all.moved += report.moved;
+      std::ranges::copy(report.made_tables, std::back_inserter(all.made_tables));
+      std::ranges::copy(report.dropped_tables, std::back_inserter(all.dropped_tables));
+      more = report.more;
+    }
+    return all;
+  }
+  int rows(const std::string& table) { return std::stoi(sql->run("SELECT count(*) FROM " + table)); }
+
+  easyretry::testing::ManualClock clock{day(2025, 1, 15)};
+  const test::TestDatabase database{GetParam()};
+  const std::unique_ptr<test::PlainSql> sql =
+      test::connect_plainly(GetParam(), test::shared_server_port(GetParam()), database.name());
+};
+ON_EACH_SERVER(Periods);
+
+const Layout kMonths = Layout::period(PeriodLength::month, 2);
+
+TEST_P(Periods, ATaskIsInTheTableOfItsMonthAndShard) {
+  const auto store = open(kMonths);
+  int number = 0;
+  std::string key;
+  do key = "key " + std::to_string(++number);
+  while (task::shard_for("", key, 64) != ShardId{33});
+  insert(*store, a_task().key(key));
+  EXPECT_EQ(rows("retry_task_202501_1"), 1);
+  EXPECT_EQ(rows("retry_task_202501_0"), 0);
+}
+
+TEST_P(Periods, AKeyHasOneLiveTaskAlsoAcrossABoundary) {
+  const auto store = open(kMonths);
+  clock.set_wall(day(2025, 2, 1) - 1ms);
+  const Inserted first = insert(*store, a_task().key("pay:42"));
+  clock.advance(1ms);
+  const Inserted second = insert(*store, a_task().key("pay:42"));
+  EXPECT_FALSE(second.created);
+  EXPECT_EQ(second.id, first.id);
+  EXPECT_EQ(ids(*store).size(), 1U);
+}
+
+TEST_P(Periods, TablesAreThereBeforeTheirPeriodBegins) {
+  const auto store = open(kMonths);
+  EXPECT_THAT(keep(*store).made_tables, IsEmpty());
+  clock.set_wall(day(2025, 1, 30) + 1h);
+  EXPECT_THAT(keep(*store).made_tables, ElementsAre("retry_task_202502_0", "retry_task_202502_1"));
+}
+
+TEST_P(Periods, WhatIsUnfinishedIsMovedBeforeItsTableGoes) {
+  const auto store = open(kMonths);
+  const Inserted task = insert(*store, a_task().key("pay:42"));
+  clock.set_wall(day(2025, 3, 5));
+  const KeepReport report = keep(*store);
+  EXPECT_EQ(report.moved, 1U);
+  EXPECT_THAT(report.dropped_tables, IsSupersetOf({"retry_task_202501_0", "retry_task_202501_1"}));
+
+  EXPECT_EQ(find(*store, task.id)->info.key, "pay:42");
+  EXPECT_EQ(insert(*store, a_task().key("pay:42")).id, task.id);
+  EXPECT_THAT(ids(*store), ElementsAre(task.id));
+  EXPECT_THAT(due(*store), ElementsAre(task.id));
+  EXPECT_TRUE(finish(*store, claim(*store, task, 1h)));
+  EXPECT_EQ(find(*store, task.id)->info.state, TaskState::finished);
+  EXPECT_TRUE(insert(*store, a_task().key("pay:42")).created);
+}
+
+TEST_P(Periods, ATaskThatMovedUnderItsWorkerIsSettledWhereItIs) {
+  const auto store = open(kMonths);
+  const auto another = open(kMonths);
+  const Ticket running = claim(*store, insert(*store, a_task()), 90 * 24h);
+  clock.set_wall(day(2025, 3, 5));
+  EXPECT_EQ(keep(*another).moved, 1U);
+  const Renewal renewal{running, 24h};
+  EXPECT_THAT(store->renew({&renewal, 1}).value().applied, ElementsAre(true));
+  EXPECT_TRUE(finish(*store, running));
+  EXPECT_THAT(ids(*store), IsEmpty());
+}
+
+TEST_P(Periods, AMovedTaskCanBeCancelled) {
+  const auto store = open(kMonths);
+  const Inserted task = insert(*store, a_task().key("pay:42"));
+  clock.set_wall(day(2025, 3, 5));
+  keep(*store);
+  EXPECT_THAT(store->cancel({&task.id, 1}, Cancel::end).value().applied, ElementsAre(true));
+  EXPECT_EQ(find(*store, task.id)->info.outcome, Outcome::cancelled);
+  EXPECT_TRUE(insert(*store, a_task().key("pay:42")).created);
+}
+
+TEST_P(Periods, AClockThatWasAheadForAWhileLosesNothing) {
+  const auto store = open(kMonths);
+  const Inserted before = insert(*store, a_task());
+  clock.set_wall(day(2025, 2, 10));
+  const Inserted ahead = insert(*store, a_task());
+  clock.set_wall(day(2025, 1, 16));
+  keep(*store);
+  EXPECT_THAT(due(*store), ::testing::UnorderedElementsAre(before.id));
+  EXPECT_TRUE(find(*store, ahead.id));
+  clock.set_wall(day(2025, 2, 10));
+  EXPECT_THAT(due(*store), ::testing::UnorderedElementsAre(before.id, ahead.id));
+}
+
+TEST_P(Periods, SeveralKeepersAtOnceMoveEachTaskOnce) {
+  const auto store = open(kMonths);
+  std::vector<NewTask> tasks;
+  for (int i = 0; i < 3000; ++i) tasks.push_back(a_task());
+  ASSERT_TRUE(store->insert(tasks));
+  const auto before = ids(*store);
+  clock.set_wall(day(2025, 3, 5));
+  std::vector<std::unique_ptr<Store>> stores;
+  for (int i = 0; i < 3; ++i) stores.push_back(open(kMonths));
+  test::together(3, [&](int i) {
+    for (int tries = 0; tries < 100; ++tries) {
+      const auto report = stores[static_cast<std::size_t>(i)]->keep();
+      if (report && !report->more) return true;
+    }
+    return false;
+  });
+  keep(*store);
+  EXPECT_EQ(ids(*store), before);
+  EXPECT_EQ(rows("retry_task_key"), 3000);
+}
+
+// Cut off for good after every so many bytes, which is what the server sees of a keeper that is killed there.
+TEST_P(Periods, AKeeperKilledAnywhereHasLostAndDoubledNothing) {
+  const auto store = open(kMonths);
+  for (int i = 0; i < 20; ++i) insert(*store, a_task());
+  const auto before = ids(*store);
+  clock.set_wall(day(2025, 3, 5));
+  test::CuttingProxy proxy{test::shared_server_port(GetParam())};
+  int killed = 0;
+  for (std::size_t bytes = 0;; bytes += 40) {
+    proxy.accept_new();
+    const auto doomed = open(kMonths, std::chrono::days{30}, proxy.port());
+    proxy.refuse_new();
+    proxy.cut_after(test::Direction::to_server, bytes);
+    const bool survived = doomed->keep().has_value();
+    ASSERT_EQ(ids(*store), before) << "cut after " << bytes;
+    if (survived) break;
+    ++killed;
+  }
+  EXPECT_GT(killed, 20);
+  keep(*store);
+  EXPECT_EQ(ids(*store), before);
+  EXPECT_EQ(due(*store).size(), before.size());
+}
+
+TEST_P(Periods, AMonthOfDaysLeavesFewTablesAndEveryUnfinishedTask) {
+  const auto store = open(Layout::period(PeriodLength::day), std::chrono::days{2});
+  std::set<TaskId> unfinished;
+  clock.set_wall(day(2028, 2, 10));  // with a leap day
+  for (int i = 0; i < 31; ++i) {
+    for (int number = 0; number < 6; ++number) {
+      const Inserted task = insert(*store, a_task());
+      if (number == 0) {
+        unfinished.insert(task.id);
+      } else {
+        ASSERT_TRUE(finish(*store, claim(*store, task, 1h)));
+      }
+    }
+    clock.advance(24h);
+    keep(*store);
+  }
+  const auto left = ids(*store);
+  EXPECT_EQ(std::set<TaskId>(left.begin(), left.end()), unfinished);
+  const auto session = connect_session(GetParam(), database.name());
+  std::vector<std::string> tables = session->tables();
+  std::erase_if(tables, [](const std::string& name) { return !name.starts_with("retry_task_2028"); });
+  EXPECT_LE(tables.size(), 6U);
+}
+
+TEST_P(Periods, AnotherLayoutIsRefusedWithTheRightOne) {
+  open(kMonths);
+  try {
+    open(Layout::hash(2));
+    FAIL() << "opened";
+  } catch (const StoreError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("set layout=period(month,2)"));
+  }
+}
+
+}  // namespace
+}  // namespace easyretry::storage
