@@ -12,9 +12,11 @@ Step Keeper::step() {
     context_.note(report.error());
     return {true, context_.clock.steady() + kAfterFailure};
   }
-  for (const std::string& table : report->dropped_tables) {
-    context_.log(LogLevel::info, "history older than its keeping time dropped: " + table);
+  for (const std::string& table : report->made_tables) context_.log(LogLevel::info, "table made: " + table);
+  if (report->moved > 0) {
+    context_.log(LogLevel::info, std::to_string(report->moved) + " unfinished tasks moved out of tables that leave");
   }
+  for (const std::string& table : report->dropped_tables) context_.log(LogLevel::info, "table dropped: " + table);
   if (report->more) return Step::again();
   return {true, context_.clock.steady() + kEvery};
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Housekeeping in the store: history that is old enough goes. Safe on every instance at once.
+// Housekeeping in the store: tables are made ahead of time, and those that are old enough go. Safe on every instance at
+// once.
 
 #include "engine/bell.h"
 #include "engine/context.h"

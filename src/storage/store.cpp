@@ -13,6 +13,11 @@ Result<IntakeReply> Store::take_in(const IntakeQuery&, const Convert&) {
               info().url + " has no inbox; use a store on PostgreSQL, MariaDB or MySQL");
 }
 
+Result<std::vector<TableInfo>> Store::tables() {
+  return fail(Errc::invalid_argument, "store.tables",
+              info().url + " has no tables to show; use a store on PostgreSQL, MariaDB or MySQL");
+}
+
 void Store::announce(const std::string&) {}
 
 std::unique_ptr<Listening> Store::listen(const std::string&, std::function<void()>) {

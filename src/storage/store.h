@@ -110,6 +110,21 @@ struct KeepReport {
   bool more = false;                       // there is more to do than was done at one go: call again
 };
 
+struct TableInfo {
+  enum class State {
+    in_use,
+    ahead,    // its period has not begun
+    leaving,  // to be emptied and dropped
+    history,
+    other,  // neither tasks nor history
+  };
+  std::string name;
+  State state = State::other;
+  std::optional<TimePoint> begins{};  // its period, where it has one
+  std::int64_t rows = 0;              // as the server estimates: nothing is counted
+  std::int64_t bytes = 0;             // with its indexes
+};
+
 struct StoreInfo {
   std::string url;  // without secrets
   int total_shards = 64;
@@ -166,6 +181,8 @@ class Store {
   virtual Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert);
   // Housekeeping that may run anywhere, any time, on several instances at once.
   virtual Result<KeepReport> keep() = 0;
+  // What a database server keeps it all in, by name. `invalid_argument` where there are no tables to speak of.
+  virtual Result<std::vector<TableInfo>> tables();
 
   // Tells other processes that tasks of this namespace are due soon and nobody may have read them. A hint, given
   // without waiting for anything: one that is lost costs the time until the next load(), never a task. By default there

@@ -256,6 +256,22 @@ void MysqlSession::drop(const std::string& table) {
   connection_.run("DROP TABLE IF EXISTS " + table);
 }
 
+std::vector<sql::TableFacts> MysqlSession::table_facts() {
+  Rows rows = connection_.select(
+      "SELECT table_name, COALESCE(table_rows, 0), COALESCE(data_length + index_length, 0) FROM "
+      "information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE' "
+      "AND table_name LIKE 'retry\\_%' ORDER BY table_name");
+  std::vector<sql::TableFacts> facts;
+  while (rows.next()) facts.push_back({std::string{rows.text(0)}, rows.integer(1), rows.integer(2)});
+  return facts;
+}
+
+void MysqlSession::note(const sql::KeeperNote& note, TimePoint now, TimePoint forget_before) {
+  connection_.run("INSERT INTO retry_keeper_log (at, action, table_name, row_count) VALUES (" + literal(now) + ", " +
+                  bytes(note.action) + ", " + bytes(note.table) + ", " + literal(note.rows) + ")");
+  connection_.run("DELETE FROM retry_keeper_log WHERE at < " + literal(forget_before));
+}
+
 bool MysqlSession::drop_empty(const std::string& table) {
   connection_.run("LOCK TABLES " + table + " WRITE");
   try {
@@ -271,6 +287,7 @@ bool MysqlSession::drop_empty(const std::string& table) {
 
 void MysqlSession::create_meta() {
   connection_.run(mysql::create_meta());
+  connection_.run(mysql::create_keeper_log());
 }
 
 std::optional<std::string> MysqlSession::meta(const std::string& name) {

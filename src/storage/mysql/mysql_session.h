@@ -61,6 +61,8 @@ class MysqlSession final : public sql::Session {
   void create_inbox() override;
   void drop(const std::string& table) override;
   bool drop_empty(const std::string& table) override;
+  std::vector<sql::TableFacts> table_facts() override;
+  void note(const sql::KeeperNote& note, TimePoint now, TimePoint forget_before) override;
   void create_meta() override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;

@@ -37,7 +37,7 @@ std::unique_ptr<Store> open_mysql(const StoreUrl& address, std::string_view url)
       server.ca = value;
     } else if (!set_server_option(options, {url, name, value})) {
       refuse_word("option", name, url,
-                  {"ssl", "ssl_ca", "history", "keep_months", "shards", "layout", "window", "connections"});
+                  {"ssl", "ssl_ca", "history", "keep_months", "shards", "layout", "table_days", "connections"});
     }
   }
   options.connect = [server] { return connect_mysql(server); };

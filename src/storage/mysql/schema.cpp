@@ -85,6 +85,13 @@ std::string create_history(const std::string& table) {
   return create(table, std::string{kTaskColumns} + kEnded, "tasks that ended, by the month of their end");
 }
 
+std::string create_keeper_log() {
+  return create("retry_keeper_log",
+                "id BIGINT NOT NULL AUTO_INCREMENT, at BIGINT NOT NULL, action VARBINARY(32) NOT NULL, "
+                "table_name VARBINARY(128) NOT NULL, row_count BIGINT NOT NULL, PRIMARY KEY (id)",
+                "what was done to tables");
+}
+
 std::string check_tasks(const std::string& table) {
   return "SELECT " + live_insert_columns() + " FROM " + table +
          " FORCE INDEX (PRIMARY, idx_task_key, idx_next_retry, idx_business) LIMIT 0";

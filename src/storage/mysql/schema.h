@@ -11,6 +11,7 @@ std::string create_tasks(const std::string& table, sql::KeysIn keys);
 std::string create_keys();
 std::string create_history(const std::string& table);
 std::string create_meta();
+std::string create_keeper_log();
 
 // Fail where the table, which may be there from before, lacks a column or an index.
 std::string check_tasks(const std::string& table);

@@ -54,7 +54,7 @@ std::unique_ptr<Store> open_postgres(const StoreUrl& address, std::string_view u
     } else if (!set_server_option(options, {url, name, value})) {
       refuse_word("option", name, url,
                   {"sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout", "application_name", "history",
-                   "keep_months", "shards", "layout", "window", "connections"});
+                   "keep_months", "shards", "layout", "table_days", "connections"});
     }
   }
   if (!patience_given) add(settings, "connect_timeout", "5");

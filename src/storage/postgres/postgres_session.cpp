@@ -22,6 +22,7 @@ namespace {
 
 using sql::DueQuery;
 using sql::DueRow;
+using sql::KeeperNote;
 using sql::KeyHolder;
 using sql::KeysIn;
 using sql::LiveKey;
@@ -29,6 +30,7 @@ using sql::NewRules;
 using sql::Promise;
 using sql::Search;
 using sql::ServerError;
+using sql::TableFacts;
 using sql::Trouble;
 
 constexpr const char* kNow = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
@@ -215,6 +217,8 @@ class PostgresSession final : public sql::Session {
   void create_meta() override { define("retry_meta", statements::create_meta()); }
   void drop(const std::string& table) override { define(table, "DROP TABLE IF EXISTS " + table); }
   bool drop_empty(const std::string& table) override;
+  std::vector<TableFacts> table_facts() override;
+  void note(const KeeperNote& note, TimePoint now, TimePoint forget_before) override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;
   std::string durability() override;
@@ -507,6 +511,25 @@ void PostgresSession::define(const std::string& table, const std::string& sql) {
     if (!broken()) roll_back();
     throw ServerError{error.trouble(), table + ": " + error.what()};
   }
+}
+
+std::vector<TableFacts> PostgresSession::table_facts() {
+  const Rows rows = db_.run(
+      "SELECT c.relname::text, coalesce(s.n_live_tup, 0), pg_total_relation_size(c.oid) FROM pg_class c "
+      "LEFT JOIN pg_stat_user_tables s ON s.relid = c.oid WHERE c.relkind = 'r' AND c.relname LIKE 'retry\\_%' "
+      "AND c.relnamespace::regnamespace::name = ANY(current_schemas(false)) ORDER BY c.relname COLLATE \"C\"",
+      Params{});
+  std::vector<TableFacts> facts;
+  for (int i = 0; i < rows.size(); ++i) {
+    facts.push_back({std::string{rows.text(i, 0)}, rows.integer(i, 1), rows.integer(i, 2)});
+  }
+  return facts;
+}
+
+void PostgresSession::note(const KeeperNote& note, TimePoint now, TimePoint forget_before) {
+  db_.run("INSERT INTO retry_keeper_log (at, action, table_name, row_count) VALUES ($1, $2, $3, $4)",
+          Params{}.add(to_ms(now)).add(note.action).add(note.table).add(note.rows));
+  db_.run("DELETE FROM retry_keeper_log WHERE at < $1", Params{}.add(to_ms(forget_before)));
 }
 
 bool PostgresSession::drop_empty(const std::string& table) {

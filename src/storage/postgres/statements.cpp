@@ -108,7 +108,9 @@ std::string create_history(const std::string& table) {
 }
 
 std::string create_meta() {
-  return "CREATE TABLE IF NOT EXISTS retry_meta (name text PRIMARY KEY, value text NOT NULL)";
+  return "CREATE TABLE IF NOT EXISTS retry_meta (name text PRIMARY KEY, value text NOT NULL);"
+         "CREATE TABLE IF NOT EXISTS retry_keeper_log (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
+         "at bigint NOT NULL, action text NOT NULL, table_name text NOT NULL, row_count bigint NOT NULL)";
 }
 
 // Only what waits is in the index: rows that were refused, and stay, are in nobody's way.

@@ -7,6 +7,8 @@ namespace {
 constexpr std::size_t kRowsAMove = 500;
 // Moves a call of keep(): what is left over is for the next one, so that nobody waits for it.
 constexpr int kMovesACall = 20;
+// Of retry_keeper_log.
+constexpr Millis kRemembered = std::chrono::days{400};
 
 }  // namespace
 
@@ -21,6 +23,7 @@ KeepReport Housekeeping::keep(TimePoint now, const std::string& where) {
 
 void Housekeeping::make_ahead(TimePoint now, KeepReport& report) {
   const auto made = tables_.ensure_tasks(now);
+  for (const std::string& table : made) note({.action = "made", .table = table}, now);
   report.made_tables.insert(report.made_tables.end(), made.begin(), made.end());
   tables_.ensure(history_table(begin_of(next(period_at(PeriodLength::month, now)))));
 }
@@ -32,6 +35,7 @@ void Housekeeping::empty_what_leaves(TimePoint now, const std::string& where, Ke
     if (!emptied(table, now, where, report)) return;
     const std::string name = tables_.router().name(table);
     if (pool_.take()->drop_empty(name)) {
+      note({.action = "dropped", .table = name}, now);
       report.dropped_tables.push_back(name);
     } else {
       report.more = true;  // somebody who was held up for days wrote to it just now
@@ -45,7 +49,11 @@ bool Housekeeping::emptied(TableId table, TimePoint now, const std::string& wher
   const TableId youngest{.period = router.table_of(now, ShardId{}).period, .suffix = table.suffix};
   for (int moves = 0; moves < kMovesACall; ++moves) {
     const auto moved = writes_.run(where, Promise::kept, [&](Session& session, TimePoint) {
-      return session.move(router.name(table), tables_.required(router.name(youngest)), kRowsAMove);
+      const std::size_t rows = session.move(router.name(table), tables_.required(router.name(youngest)), kRowsAMove);
+      if (rows > 0) {
+        session.note({"emptied", router.name(table), static_cast<std::int64_t>(rows)}, now, now - kRemembered);
+      }
+      return rows;
     });
     if (!moved) throw ServerError{Trouble::again, moved.error().detail};
     report.moved += *moved;
@@ -61,8 +69,13 @@ void Housekeeping::drop_old_history(TimePoint now, KeepReport& report) {
   for (const std::string& table : tables_.histories(*session)) {
     if (month_of_history_table(table)->index > month.index - keep_months_) continue;
     session->drop(table);
+    session->note({.action = "dropped", .table = table}, now, now - kRemembered);
     report.dropped_tables.push_back(table);
   }
+}
+
+void Housekeeping::note(const KeeperNote& note, TimePoint now) {
+  pool_.take()->note(note, now, now - kRemembered);
 }
 
 }  // namespace easyretry::storage::sql

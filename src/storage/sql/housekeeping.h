@@ -18,6 +18,7 @@ class Housekeeping {
   void empty_what_leaves(TimePoint now, const std::string& where, KeepReport& report);
   bool emptied(TableId table, TimePoint now, const std::string& where, KeepReport& report);
   void drop_old_history(TimePoint now, KeepReport& report);
+  void note(const KeeperNote& note, TimePoint now);
 
   Pool& pool_;
   Tables& tables_;

@@ -73,6 +73,7 @@ class ServerStore final : public Store {
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<KeepReport> keep() override;
+  Result<std::vector<TableInfo>> tables() override;
   Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert) override;
   void announce(const std::string& space) override;
   std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake) override;
@@ -144,7 +145,7 @@ void ServerStore::set_up() {
   agree(*session, "total_shards", "shards", std::to_string(options_.total_shards));
   agree(*session, "layout", "layout", to_text(options_.layout));
   if (options_.layout.kind() == Layout::Kind::period) {
-    agree(*session, "window_days", "window", std::to_string(options_.window / std::chrono::days{1}));
+    agree(*session, "table_days", "table_days", std::to_string(options_.window / std::chrono::days{1}));
   }
   if (tables_.several()) session->create_keys();
   tables_.ensure_tasks(now(*session));
@@ -370,6 +371,10 @@ Result<std::vector<TaskRecord>> ServerStore::list(const TaskQuery& query) {
 
 Result<std::int64_t> ServerStore::count(const TaskQuery& query) {
   return read("count", [&](Session& session) { return Searches{session, tables_}.count(query); });
+}
+
+Result<std::vector<TableInfo>> ServerStore::tables() {
+  return read("tables", [&](Session& session) { return tables_.described(session, now(session)); });
 }
 
 Result<KeepReport> ServerStore::keep() {

@@ -60,6 +60,19 @@ struct DueQuery {
   std::size_t limit = 0;  // a shard
 };
 
+struct TableFacts {
+  std::string name;
+  std::int64_t rows = 0;  // estimated
+  std::int64_t bytes = 0;
+};
+
+// Something the keeper did.
+struct KeeperNote {
+  std::string action;  // made, emptied, dropped
+  std::string table;
+  std::int64_t rows = 0;
+};
+
 // One page of a list, or a count, of one table.
 struct Search {
   const TaskQuery& query;
@@ -136,7 +149,8 @@ class Session {
 
   // --- Tables. Each may be repeated, and made by several instances at once. ---
 
-  virtual std::vector<std::string> tables() = 0;  // all that begin with retry_, ascending
+  virtual std::vector<std::string> tables() = 0;      // all that begin with retry_, ascending
+  virtual std::vector<TableFacts> table_facts() = 0;  // of the same
   virtual void create_tasks(const std::string& table, KeysIn keys) = 0;
   virtual void create_keys() = 0;
   virtual void create_history(const std::string& table) = 0;
@@ -144,7 +158,9 @@ class Session {
   virtual void drop(const std::string& table) = 0;
   // Gives false, and the table stays, where there is a row in it. Nobody can add one in between.
   virtual bool drop_empty(const std::string& table) = 0;
-  virtual void create_meta() = 0;
+  virtual void create_meta() = 0;  // retry_meta and retry_keeper_log
+  // Into retry_keeper_log; what is there from before `forget_before` goes.
+  virtual void note(const KeeperNote& note, TimePoint now, TimePoint forget_before) = 0;
   virtual std::optional<std::string> meta(const std::string& name) = 0;
   // What is there already stays; gives what is there then.
   virtual std::string agree(const std::string& name, const std::string& value) = 0;

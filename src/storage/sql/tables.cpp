@@ -91,6 +91,26 @@ std::vector<TableId> Tables::tasks(Session& session) {
   return tables;
 }
 
+std::vector<TableInfo> Tables::described(Session& session, TimePoint now) const {
+  using State = TableInfo::State;
+  std::vector<TableInfo> tables;
+  for (TableFacts& facts : session.table_facts()) {
+    TableInfo info{.name = std::move(facts.name), .rows = facts.rows, .bytes = facts.bytes};
+    if (const auto month = month_of_history_table(info.name)) {
+      info.state = State::history;
+      info.begins = begin_of(*month);
+    } else if (const auto table = router_.parse(info.name)) {
+      info.state = !router_.leaving({&info.name, 1}, now).empty() ? State::leaving
+                   : !router_.early({&info.name, 1}, now).empty() ? State::ahead
+                                                                  : State::in_use;
+      if (router_.layout().kind() == Layout::Kind::period)
+        info.begins = begin_of({router_.layout().length(), table->period});
+    }
+    tables.push_back(std::move(info));
+  }
+  return tables;
+}
+
 std::vector<std::string> Tables::histories(Session& session) const {
   std::vector<std::string> histories = session.tables();
   std::erase_if(histories, [](const std::string& table) { return !month_of_history_table(table); });

@@ -44,7 +44,8 @@ class Tables {
   std::vector<TableId> scanned(Session& session, TimePoint now);
 
   // As the server has them now.
-  std::vector<TableId> tasks(Session& session);                // ascending
+  std::vector<TableId> tasks(Session& session);  // ascending
+  std::vector<TableInfo> described(Session& session, TimePoint now) const;
   std::vector<std::string> histories(Session& session) const;  // newest first
 
  private:

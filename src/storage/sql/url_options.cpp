@@ -13,7 +13,7 @@ bool set_server_option(sql::ServerOptions& options, const UrlOption& option) {
     options.total_shards = option.shards();
   } else if (option.name == "layout") {
     options.layout = parse_layout(option.value);
-  } else if (option.name == "window") {
+  } else if (option.name == "table_days") {
     options.window = std::chrono::days{option.number(1, 3650)};
   } else if (option.name == "connections") {
     options.connections = static_cast<std::size_t>(option.number(1, 1000));

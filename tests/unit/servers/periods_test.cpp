@@ -255,6 +255,29 @@ TEST_P(Periods, AMonthOfDaysLeavesFewTablesAndEveryUnfinishedTask) {
   EXPECT_LE(tables.size(), 6U);
 }
 
+TEST_P(Periods, EachTableIsShownWithItsStateAndWhatWasDoneToItIsRemembered) {
+  const auto store = open(kMonths);
+  clock.set_wall(day(2025, 1, 30) + 1h);
+  keep(*store);
+  const auto state_of = [&](const std::string& name) {
+    const auto tables = store->tables().value();
+    const auto table = std::ranges::find(tables, name, &TableInfo::name);
+    return table == tables.end() ? std::nullopt : std::optional{table->state};
+  };
+  EXPECT_EQ(state_of("retry_task_202501_0"), TableInfo::State::in_use);
+  EXPECT_EQ(state_of("retry_task_202502_1"), TableInfo::State::ahead);
+  EXPECT_EQ(state_of("retry_meta"), TableInfo::State::other);
+  insert(*store, a_task());
+  clock.set_wall(day(2025, 3, 5));
+  EXPECT_EQ(state_of("retry_task_202501_0"), TableInfo::State::leaving);
+  keep(*store);
+  EXPECT_EQ(state_of("retry_task_202501_0"), std::nullopt);
+  EXPECT_EQ(sql->run("SELECT sum(row_count) FROM retry_keeper_log WHERE action = 'emptied'"), "1");
+  EXPECT_EQ(sql->run("SELECT count(*) FROM retry_keeper_log WHERE action = 'dropped' AND table_name LIKE "
+                     "'retry_task_202501_%'"),
+            "2");
+}
+
 TEST_P(Periods, AnotherLayoutIsRefusedWithTheRightOne) {
   open(kMonths);
   try {

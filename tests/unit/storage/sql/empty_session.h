@@ -54,6 +54,8 @@ struct EmptySession : Session {
   void drop(const std::string&) override {}
   bool drop_empty(const std::string&) override { return false; }
   void create_meta() override {}
+  std::vector<TableFacts> table_facts() override { return {}; }
+  void note(const KeeperNote&, TimePoint, TimePoint) override {}
   std::optional<std::string> meta(const std::string&) override { return {}; }
   std::string agree(const std::string&, const std::string& value) override { return value; }
   std::string durability() override { return {}; }

@@ -1,0 +1,61 @@
+"""easyretry tables on real servers. Usage: tables_test.py EASYRETRY_PROGRAM SERVERS_PY"""
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+
+PROGRAM = sys.argv.pop(1)
+SERVERS = sys.argv.pop(1)
+
+
+def easyretry(*args):
+    return subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=60)
+
+
+def servers(*args):
+    return subprocess.run([sys.executable, SERVERS, *args], check=True, capture_output=True, text=True).stdout.strip()
+
+
+class Tables(unittest.TestCase):
+    def shows_tables_of(self, kind):
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            url = servers("start", kind, "--folder", folder)
+            try:
+                self.check(url)
+            finally:
+                servers("remove", "--folder", folder)
+
+    def check(self, url):
+        by_month = url + "?layout=period(month,2)"
+        run = easyretry("tables", "--store", by_month, "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        tables = {table["table"]: table for table in json.loads(run.stdout)}
+        live = [table for table in tables.values() if table["state"] == "in use"]
+        self.assertGreaterEqual(len(live), 4)  # this month and the last, two each
+        self.assertTrue(all(table["begins"].endswith("-01") for table in live))
+        self.assertIn("retry_task_key", tables)
+
+        run = easyretry("tables", "--store", by_month)
+        self.assertIn("in use", run.stdout)
+        self.assertIn("rows about", run.stdout)
+
+        run = easyretry("tables", "--store", url)
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("set layout=period(month,2)", run.stderr)
+        self.assertNotIn("secret", run.stderr)
+
+    def test_shows_what_postgresql_has(self):
+        self.shows_tables_of("postgres")
+
+    def test_shows_what_mariadb_has(self):
+        self.shows_tables_of("mariadb")
+
+    def test_says_which_stores_have_tables(self):
+        run = easyretry("tables", "--store", "memory:")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("use a store on PostgreSQL, MariaDB or MySQL", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
