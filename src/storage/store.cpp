@@ -18,6 +18,11 @@ Result<std::vector<TableInfo>> Store::tables() {
               info().url + " has no tables to show; use a store on PostgreSQL, MariaDB or MySQL");
 }
 
+Result<std::vector<SplitMove>> Store::split(const SplitRequest&) {
+  return fail(Errc::invalid_argument, "store.split",
+              info().url + " has no tables to split; use a store on PostgreSQL, MariaDB or MySQL with layout=hash(n)");
+}
+
 void Store::announce(const std::string&) {}
 
 std::unique_ptr<Listening> Store::listen(const std::string&, std::function<void()>) {

@@ -125,6 +125,18 @@ struct TableInfo {
   std::int64_t bytes = 0;             // with its indexes
 };
 
+struct SplitMove {
+  std::string from;
+  std::string to;
+  std::int64_t rows = 0;  // moved by now; of a plan, as the server estimates
+};
+
+struct SplitRequest {
+  int tables = 0;  // hash(n) is to have
+  bool only_plan = false;
+  std::function<void(const SplitMove&)> progress = [](const SplitMove&) {};
+};
+
 struct StoreInfo {
   std::string url;  // without secrets
   int total_shards = 64;
@@ -183,6 +195,9 @@ class Store {
   virtual Result<KeepReport> keep() = 0;
   // What a database server keeps it all in, by name. `invalid_argument` where there are no tables to speak of.
   virtual Result<std::vector<TableInfo>> tables();
+  // Makes more tables of hash(n), while instances work; again after it was cut off. Gives the moves that were to be
+  // made. `invalid_argument` where this is not possible.
+  virtual Result<std::vector<SplitMove>> split(const SplitRequest& request);
 
   // Tells other processes that tasks of this namespace are due soon and nobody may have read them. A hint, given
   // without waiting for anything: one that is lost costs the time until the next load(), never a task. By default there

@@ -159,14 +159,14 @@ void MysqlSession::insert_history(const std::string& history, std::span<const Ta
   mysql::insert_history(connection_, history, rows);
 }
 
-std::size_t MysqlSession::move(const std::string& from, const std::string& to, std::size_t limit) {
+sql::Moved MysqlSession::move(const sql::Move& move) {
   std::vector<TaskId> ids;
-  Rows rows = connection_.select(lowest_locked(from, limit));
+  Rows rows = connection_.select(lowest_locked(move));
   while (rows.next()) ids.push_back(TaskId{rows.integer(0)});
   by_pieces(std::span<const TaskId>{ids},
-            [&](std::span<const TaskId> piece) { connection_.run(mysql::copy(from, to, piece)); });
-  remove(from, ids);
-  return ids.size();
+            [&](std::span<const TaskId> piece) { connection_.run(mysql::copy(move.from, move.to, piece)); });
+  remove(move.from, ids);
+  return {ids.size(), ids.empty() ? TaskId{} : ids.back()};
 }
 
 std::vector<InboxRow> MysqlSession::inbox(const IntakeQuery& query) {
@@ -300,6 +300,16 @@ std::string MysqlSession::agree(const std::string& name, const std::string& valu
   connection_.run("INSERT INTO retry_meta (name, value) VALUES (" + bytes(name) + ", " + bytes(value) +
                   ") ON DUPLICATE KEY UPDATE name = name");
   return meta(name).value_or(value);
+}
+
+// A read that locks looks at now, in anybody's transaction.
+std::string MysqlSession::hold_layout() {
+  return connection_.ask("SELECT value FROM retry_meta WHERE name = 'layout' LOCK IN SHARE MODE");
+}
+
+bool MysqlSession::change_layout(const std::string& from, const std::string& to) {
+  return connection_.run("UPDATE retry_meta SET value = " + bytes(to) +
+                         " WHERE name = 'layout' AND value = " + bytes(from)) == 1;
 }
 
 std::string MysqlSession::durability() {

@@ -43,7 +43,8 @@ class MysqlSession final : public sql::Session {
   void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) override;
   void remove(const std::string& table, std::span<const TaskId> ids) override;
   void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
-  std::size_t move(const std::string& from, const std::string& to, std::size_t limit) override;
+  sql::Moved move(const sql::Move& move) override;
+  std::string hold_layout() override;
 
   std::vector<InboxRow> inbox(const IntakeQuery& query) override;
   void refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) override;
@@ -66,6 +67,7 @@ class MysqlSession final : public sql::Session {
   void create_meta() override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;
+  bool change_layout(const std::string& from, const std::string& to) override;
 
   std::string durability() override;
 

@@ -88,9 +88,14 @@ std::string locked(const std::string& table, std::span<const TaskId> ids) {
   return "SELECT " + live_columns() + " FROM " + table + kByPrimary + among(ids) + " ORDER BY id FOR UPDATE";
 }
 
-std::string lowest_locked(const std::string& table, std::size_t limit) {
-  return "SELECT id FROM " + table + " FORCE INDEX (PRIMARY) ORDER BY id LIMIT " + std::to_string(limit) +
-         " FOR UPDATE";
+std::string lowest_locked(const sql::Move& move) {
+  std::string list;
+  for (const ShardId shard : move.shards) {
+    list.append(list.empty() ? " AND shard IN (" : ",").append(std::to_string(static_cast<int>(shard)));
+  }
+  if (!list.empty()) list += ")";
+  return "SELECT id FROM " + move.from + kByPrimary + "id > " + literal(move.after) + list + " ORDER BY id LIMIT " +
+         std::to_string(move.limit) + " FOR UPDATE";
 }
 
 // The counts come first: MariaDB and MySQL assign from left to right, and what follows sees the new status.

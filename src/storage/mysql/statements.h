@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "storage/store.h"
+#include "storage/sql/session.h"
 
 namespace easyretry::storage::mysql {
 
@@ -32,7 +32,7 @@ std::string claimable(const std::string& table, std::span<const Ticket> tickets,
 std::string held(const std::string& table, std::span<const Ticket> tickets);
 std::string hold(const std::string& table, std::span<const TaskId> ids);
 std::string locked(const std::string& table, std::span<const TaskId> ids);
-std::string lowest_locked(const std::string& table, std::size_t limit);
+std::string lowest_locked(const sql::Move& move);
 
 // --- Changes of rows that are locked ---
 std::string claim(const std::string& table, std::span<const TaskId> ids, std::string_view owner, TimePoint now,

@@ -72,6 +72,7 @@ class Connection {
   explicit Connection(const std::string& settings);  // key='value' …
   // Somebody else's, who closes it. Nothing is prepared on it, and no setting changed.
   explicit Connection(PGconn* theirs) : handle_(theirs, Finish{true}) {}
+  bool is_theirs() const { return handle_.get_deleter().theirs; }
   Connection(Connection&&) = default;
 
   bool broken() const { return lost_ || PQstatus(handle_.get()) != CONNECTION_OK; }

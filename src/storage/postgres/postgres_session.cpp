@@ -26,6 +26,8 @@ using sql::KeeperNote;
 using sql::KeyHolder;
 using sql::KeysIn;
 using sql::LiveKey;
+using sql::Move;
+using sql::Moved;
 using sql::NewRules;
 using sql::Promise;
 using sql::Search;
@@ -37,6 +39,7 @@ constexpr const char* kNow = "SELECT (extract(epoch FROM clock_timestamp()) * 10
 
 // Instances that start together make tables one after the other. The number is ours alone: "easyretr" in ASCII.
 constexpr const char* kOneAtATime = "BEGIN; SELECT pg_advisory_xact_lock(7305824436894787186);";
+constexpr const char* kLayoutLock = "7305824436894787187";  // the number after it
 
 std::vector<TaskId> ids_in(const Rows& rows) {
   std::vector<TaskId> ids;
@@ -195,7 +198,8 @@ class PostgresSession final : public sql::Session {
   void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) override;
   void remove(const std::string& table, std::span<const TaskId> ids) override;
   void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
-  std::size_t move(const std::string& from, const std::string& to, std::size_t limit) override;
+  Moved move(const Move& move) override;
+  std::string hold_layout() override;
   void announce(const std::string& space) override;
 
   std::vector<InboxRow> inbox(const IntakeQuery& query) override;
@@ -221,6 +225,7 @@ class PostgresSession final : public sql::Session {
   void note(const KeeperNote& note, TimePoint now, TimePoint forget_before) override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;
+  bool change_layout(const std::string& from, const std::string& to) override;
   std::string durability() override;
 
  private:
@@ -427,10 +432,36 @@ void PostgresSession::insert_history(const std::string& history, std::span<const
   db_.run(statements::insert(history, columns.insert_list(), {}), params);
 }
 
-std::size_t PostgresSession::move(const std::string& from, const std::string& to, std::size_t most) {
+Moved PostgresSession::move(const Move& move) {
   Params params;
-  params.add(limit(most));
-  return static_cast<std::size_t>(db_.run(statements::move(from, to), params).integer(0, 0));
+  params.add(limit(move.limit)).add(number(move.after));
+  if (!move.shards.empty()) {
+    Batch<ShardId>{params, move.shards}.numbers([](ShardId shard) { return static_cast<std::int64_t>(shard); });
+  }
+  const Rows moved = db_.run(statements::move(move.from, move.to, !move.shards.empty()), params);
+  return {static_cast<std::size_t>(moved.integer(0, 0)), TaskId{moved.integer(0, 1)}};
+}
+
+// An advisory lock costs a write to nothing. Somebody else's transaction may look at a moment before the layout
+// changed, and then fails by the lock on the row.
+std::string PostgresSession::hold_layout() {
+  const char* lock = db_.is_theirs() ? " FOR SHARE" : "";
+  return std::string{db_.run(std::string{"SELECT pg_advisory_xact_lock_shared("} + kLayoutLock +
+                             "); SELECT value FROM retry_meta WHERE name = 'layout'" + lock)
+                         .text(0, 0)};
+}
+
+bool PostgresSession::change_layout(const std::string& from, const std::string& to) {
+  try {
+    db_.run(std::string{"BEGIN; SELECT pg_advisory_xact_lock("} + kLayoutLock + ")");
+    const Rows changed = db_.run("UPDATE retry_meta SET value = $2 WHERE name = 'layout' AND value = $1 RETURNING 1",
+                                 Params{}.add(from).add(to));
+    db_.run("COMMIT");
+    return changed.size() == 1;
+  } catch (const ServerError&) {
+    if (!broken()) roll_back();
+    throw;
+  }
 }
 
 void PostgresSession::announce(const std::string& space) {

@@ -236,13 +236,15 @@ std::string remove(const std::string& table) {
   return joined("DELETE FROM ", table, " WHERE id = ANY($1::bigint[])");
 }
 
-std::string move(const std::string& from, const std::string& to) {
+std::string move(const std::string& from, const std::string& to, bool some_shards) {
   const std::string columns = joined(kCarried,
                                      ", version, outcome, first_failed_at, last_error_time, last_error_msg, status, "
                                      "shard, lane, lease_until, locked_by, locked_at, updated_at");
-  return joined("WITH gone AS (DELETE FROM ", from, " WHERE id = ANY(ARRAY(SELECT id FROM ", from,
-                " ORDER BY id LIMIT $1 FOR UPDATE)) RETURNING ", columns, "), moved AS (INSERT INTO ", to, " (",
-                columns, ") SELECT ", columns, " FROM gone RETURNING 1) SELECT count(*) FROM moved");
+  const std::string_view which = some_shards ? " AND shard = ANY($3::bigint[])" : "";
+  return joined("WITH gone AS (DELETE FROM ", from, " WHERE id = ANY(ARRAY(SELECT id FROM ", from, " WHERE id > $2",
+                which, " ORDER BY id LIMIT $1 FOR UPDATE)) RETURNING ", columns, "), moved AS (INSERT INTO ", to, " (",
+                columns, ") SELECT ", columns,
+                " FROM gone RETURNING id) SELECT count(*), coalesce(max(id), 0) FROM moved");
 }
 
 // Nonsense, which only a hand can have made, is passed over: it could not be claimed, or its version not be raised.

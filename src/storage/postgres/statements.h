@@ -48,7 +48,7 @@ std::string hold(const std::string& table);    // $1 ids
 std::string lock(const std::string& table);    // $1 ids
 std::string update(const std::string& table);  // one array a column that may change, see session.cpp
 std::string remove(const std::string& table);  // $1 ids
-std::string move(const std::string& from, const std::string& to);  // $1 limit
+std::string move(const std::string& from, const std::string& to, bool some_shards);  // $1 limit $2 after $3 shards
 
 std::string due(
     const std::string& table);  // $1 lanes $2 after times $3 after ids $4 namespace $5 until $6 now $7 limit

@@ -45,11 +45,12 @@ void Housekeeping::empty_what_leaves(TimePoint now, const std::string& where, Ke
 
 // To the youngest table with the same shards. Gives false where more is left than one call does.
 bool Housekeeping::emptied(TableId table, TimePoint now, const std::string& where, KeepReport& report) {
-  const TableRouter& router = tables_.router();
+  const TableRouter router = tables_.router();
   const TableId youngest{.period = router.table_of(now, ShardId{}).period, .suffix = table.suffix};
   for (int moves = 0; moves < kMovesACall; ++moves) {
     const auto moved = writes_.run(where, Promise::kept, [&](Session& session, TimePoint) {
-      const std::size_t rows = session.move(router.name(table), tables_.required(router.name(youngest)), kRowsAMove);
+      const std::size_t rows =
+          session.move({router.name(table), tables_.required(router.name(youngest)), kRowsAMove}).rows;
       if (rows > 0) {
         session.note({"emptied", router.name(table), static_cast<std::int64_t>(rows)}, now, now - kRemembered);
       }

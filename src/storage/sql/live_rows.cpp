@@ -39,6 +39,7 @@ void keep_first(std::vector<DueRow>& rows, std::size_t limit) {
 
 std::vector<TaskId> LiveRows::insert(const std::string& history, std::span<const TaskRecord> rows) {
   if (!tables_.several()) return store(history, rows);
+  if (tables_.can_be_split() && tables_.learn(session_.hold_layout())) throw LayoutChanged{};
   const std::vector<TaskId> free = session_.take_keys(rows);
   const std::vector<TaskRecord> mine = rows_with(rows, free);
   std::vector<TaskId> stored = store(history, mine);
@@ -47,7 +48,7 @@ std::vector<TaskId> LiveRows::insert(const std::string& history, std::span<const
 }
 
 std::vector<TaskId> LiveRows::store(const std::string& history, std::span<const TaskRecord> rows) {
-  const TableRouter& router = tables_.router();
+  const TableRouter& router = placement_.router;
   if (!tables_.several()) return session_.insert(router.name({}), history, rows);
   Parts<TaskRecord> parts;
   for (const TaskRecord& row : rows) parts[router.table_of(row.info.id)].push_back(row);
@@ -60,7 +61,7 @@ std::vector<TaskId> LiveRows::store(const std::string& history, std::span<const 
 }
 
 std::vector<LiveKey> LiveRows::with_keys_of(std::span<const TaskRecord> rows) {
-  if (!tables_.several()) return session_.live_keys(tables_.router().name({}), rows);
+  if (!tables_.several()) return session_.live_keys(placement_.router.name({}), rows);
   const std::vector<KeyHolder> holders = session_.key_holders(rows);
   const std::map<TaskId, TaskRecord> tasks = holding(holders);
   std::vector<LiveKey> live;
@@ -97,7 +98,7 @@ std::map<TaskId, TaskRecord> LiveRows::holding(std::span<const KeyHolder> keys) 
   add(find(open()));
   if (tasks.size() == keys.size()) return tasks;
   for (const TableId table : tables_.tasks(session_)) {
-    add(session_.find(tables_.router().name(table), false, open()));
+    add(session_.find(placement_.router.name(table), false, open()));
   }
   return tasks;
 }
@@ -126,13 +127,13 @@ std::vector<TaskRecord> LiveRows::find(std::span<const TaskId> ids) {
 }
 
 std::vector<DueRow> LiveRows::due(const DueQuery& query) {
-  const TableRouter& router = tables_.router();
+  const TableRouter& router = placement_.router;
   if (!tables_.several()) return session_.due(router.name({}), query);
   std::vector<DueRow> rows;
   for (const TableId table : tables_.scanned(session_, now_)) {
     std::vector<ShardCursor> from;
     std::copy_if(query.from.begin(), query.from.end(), std::back_inserter(from),
-                 [&](const ShardCursor& cursor) { return router.holds(table, cursor.shard); });
+                 [&](const ShardCursor& cursor) { return placement_.holds(table, cursor.shard); });
     if (from.empty()) continue;
     DueQuery of_table = query;
     of_table.from = from;

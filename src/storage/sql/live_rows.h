@@ -19,10 +19,11 @@ namespace easyretry::storage::sql {
 
 class LiveRows {
  public:
-  LiveRows(Session& session, Tables& tables, TimePoint now) : session_(session), tables_(tables), now_(now) {}
+  LiveRows(Session& session, Tables& tables, TimePoint now)
+      : session_(session), tables_(tables), placement_(tables.placement()), now_(now) {}
 
   // Gives the ids of the rows stored; left out is what met a live row with the same key or id, or one with the same id
-  // in `history` (empty: not looked at). Throws MissingTable.
+  // in `history` (empty: not looked at). Throws MissingTable and LayoutChanged.
   std::vector<TaskId> insert(const std::string& history, std::span<const TaskRecord> rows);
   // Those of the keys that are live. A key whose task is in no table, which only a hand can bring about, is freed.
   std::vector<LiveKey> with_keys_of(std::span<const TaskRecord> rows);
@@ -31,7 +32,8 @@ class LiveRows {
   void free_keys(std::span<const TaskId> ids);
 
   // Calls body(table, part) for the tables that the tasks may be in, in the order in which rows move, until it has
-  // given them: a vector of ids or records. Each entry of the batch names another task.
+  // given them: a vector of ids or records. Each entry of the batch names another task. Throws LayoutChanged where some
+  // may be elsewhere by now.
   template <class T, class IdOf, class Body>
   auto each(std::span<const T> batch, IdOf id_of, Body body);
 
@@ -50,12 +52,13 @@ class LiveRows {
 
   Session& session_;
   Tables& tables_;
+  const Placement placement_;
   const TimePoint now_;
 };
 
 template <class T, class IdOf, class Body>
 auto LiveRows::each(std::span<const T> batch, IdOf id_of, Body body) {
-  const TableRouter& router = tables_.router();
+  const TableRouter& router = placement_.router;
   if (!tables_.several()) return body(router.name({}), batch);
 
   decltype(body(std::string{}, batch)) all;
@@ -73,13 +76,16 @@ auto LiveRows::each(std::span<const T> batch, IdOf id_of, Body body) {
       }
     }
   };
-  Parts<T> own, moved;
+  Parts<T> left, own, moved;
   for (const T& entry : batch) {
+    if (const auto table = placement_.left_by(id_of(entry))) left[*table].push_back(entry);
     own[router.table_of(id_of(entry))].push_back(entry);
     for (const TableId table : router.moved_to(id_of(entry), now_)) moved[table].push_back(entry);
   }
+  ask(left);
   ask(own);
   ask(moved);
+  if (met.size() < batch.size() && tables_.look_again(session_)) throw LayoutChanged{};
   return all;
 }
 

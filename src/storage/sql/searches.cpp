@@ -40,6 +40,7 @@ std::vector<Search> Searches::in_tables(const TaskQuery& query) {
       if (overlaps(*month_of_history_table(table), query.finished_at)) searches.push_back({query, table, true});
     }
   } else {
+    tables_.look_again(session_);
     for (const TableId table : tables_.tasks(session_)) {
       searches.push_back({query, tables_.router().name(table), false});
     }

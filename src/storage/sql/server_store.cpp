@@ -16,6 +16,7 @@
 #include "storage/sql/intake.h"
 #include "storage/sql/joined_transaction.h"
 #include "storage/sql/searches.h"
+#include "storage/sql/splitting.h"
 #include "storage/sql/writes.h"
 #include "task/task_id.h"
 
@@ -74,6 +75,7 @@ class ServerStore final : public Store {
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<KeepReport> keep() override;
   Result<std::vector<TableInfo>> tables() override;
+  Result<std::vector<SplitMove>> split(const SplitRequest& request) override;
   Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert) override;
   void announce(const std::string& space) override;
   std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake) override;
@@ -85,6 +87,8 @@ class ServerStore final : public Store {
   TimePoint now(Session& session) const { return options_.clock != nullptr ? options_.clock->now() : session.now(); }
   void set_up();
   void agree(Session& session, const std::string& name, const std::string& option, const std::string& value);
+  void agree_on_layout(Session& session);
+  [[noreturn]] void refuse(const std::string& option, const std::string& there, const std::string& mine) const;
 
   // change(session, part, now) gives the ids that it applied to; no part names a task twice.
   template <class T, class IdOf, class Change>
@@ -143,7 +147,7 @@ void ServerStore::set_up() {
   const auto session = queries_.take();
   session->create_meta();
   agree(*session, "total_shards", "shards", std::to_string(options_.total_shards));
-  agree(*session, "layout", "layout", to_text(options_.layout));
+  agree_on_layout(*session);
   if (options_.layout.kind() == Layout::Kind::period) {
     agree(*session, "table_days", "table_days", std::to_string(options_.window / std::chrono::days{1}));
   }
@@ -162,10 +166,24 @@ void ServerStore::set_up() {
 void ServerStore::agree(Session& session, const std::string& name, const std::string& option,
                         const std::string& value) {
   const std::string there = session.agree(name, value);
-  if (there == value) return;
+  if (there != value) refuse(option, there, value);
+}
+
+// While tables are being split, an instance may have the layout before or the one after.
+void ServerStore::agree_on_layout(Session& session) {
+  const std::string mine = storage::to_text(options_.layout);
+  const std::string there = session.agree("layout", mine);
+  const Placement placement = parse_placement(there, options_.total_shards, options_.window);
+  const bool before = placement.before && placement.before->layout() == options_.layout;
+  const Layout& layout = placement.router.layout();
+  if (!before && layout != options_.layout) refuse("layout", storage::to_text(layout), mine);
+  tables_.learn(there);
+}
+
+void ServerStore::refuse(const std::string& option, const std::string& there, const std::string& mine) const {
   throw StoreError{{Errc::invalid_argument, where("open"),
                     "the database was made with " + option + "=" + there + ", this instance is configured with " +
-                        option + "=" + value + "; set " + option + "=" + there + " in its url"}};
+                        option + "=" + mine + "; set " + option + "=" + there + " in its url"}};
 }
 
 template <class T, class IdOf, class Change>
@@ -192,6 +210,8 @@ auto ServerStore::read_with(Pool& pool, const char* verb, Body body)
     try {
       const auto session = pool.take();
       return body(*session);
+    } catch (const LayoutChanged&) {
+      continue;
     } catch (const ServerError& error) {
       const bool dropped = error.trouble() == Trouble::no_table;  // by another instance, when it had left
       if (dropped) tables_.forget();
@@ -278,6 +298,8 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
     Error error = refusal.error;
     if (error.where.empty()) error.where = where("insert");
     return tl::make_unexpected(std::move(error));
+  } catch (const LayoutChanged&) {
+    return insert_within(transaction, tasks);
   } catch (const MissingTable& table) {
     return fail(Errc::unavailable, where("insert"), table.name + " is gone; begin the transaction again");
   } catch (const ServerError& error) {
@@ -290,6 +312,7 @@ Result<LoadReply> ServerStore::load(const LoadQuery& query) {
     LoadReply reply;
     reply.now = now(session);
     if (query.limit == 0 || query.from.empty()) return reply;
+    tables_.look_again(session);
     const DueQuery due{query.space, query.from, reply.now, base::later(reply.now, query.ahead), query.limit};
     collect(LiveRows{session, tables_, reply.now}.due(due), query.limit, reply);
     return reply;
@@ -375,6 +398,20 @@ Result<std::int64_t> ServerStore::count(const TaskQuery& query) {
 
 Result<std::vector<TableInfo>> ServerStore::tables() {
   return read("tables", [&](Session& session) { return tables_.described(session, now(session)); });
+}
+
+Result<std::vector<SplitMove>> ServerStore::split(const SplitRequest& request) {
+  try {
+    Splitting splitting{queries_, tables_, operating_, where("split")};
+    const Layout to = Layout::hash(request.tables);
+    auto plan = splitting.plan(to);
+    if (!request.only_plan) splitting.run(to, request.progress);
+    return plan;
+  } catch (const std::invalid_argument& error) {
+    return fail(Errc::invalid_argument, where("split"), error.what());
+  } catch (const ServerError& error) {
+    return tl::make_unexpected(to_error(error, where("split"), Point::before_commit));
+  }
 }
 
 Result<KeepReport> ServerStore::keep() {

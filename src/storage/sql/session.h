@@ -73,6 +73,19 @@ struct KeeperNote {
   std::int64_t rows = 0;
 };
 
+struct Move {
+  std::string from;
+  std::string to;
+  std::size_t limit = 0;
+  std::span<const ShardId> shards{};  // only theirs; empty: all
+  TaskId after{};                     // in ascending order of ids, after this one
+};
+
+struct Moved {
+  std::size_t rows = 0;
+  TaskId last{};  // where there were any
+};
+
 // One page of a list, or a count, of one table.
 struct Search {
   const TaskQuery& query;
@@ -130,8 +143,10 @@ class Session {
   virtual void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) = 0;
   virtual void remove(const std::string& table, std::span<const TaskId> ids) = 0;
   virtual void insert_history(const std::string& history, std::span<const TaskRecord> rows) = 0;
-  // Moves rows as they are from one table of tasks to another, at most `limit`, and gives how many.
-  virtual std::size_t move(const std::string& from, const std::string& to, std::size_t limit) = 0;
+  // Moves rows as they are from one table of tasks to another.
+  virtual Moved move(const Move& move) = 0;
+  // The `layout` of retry_meta, which change_layout() does not change until the transaction has ended.
+  virtual std::string hold_layout() = 0;
   // Those who listen are told when the transaction commits, where the server can do that.
   virtual void announce(const std::string& /*space*/) {}
 
@@ -164,6 +179,9 @@ class Session {
   virtual std::optional<std::string> meta(const std::string& name) = 0;
   // What is there already stays; gives what is there then.
   virtual std::string agree(const std::string& name, const std::string& value) = 0;
+
+  // Waits for everybody who holds it. False: it is not `from` any more, and stays.
+  virtual bool change_layout(const std::string& from, const std::string& to) = 0;
 
   // What an acknowledged write survives by the server's settings, in words.
   virtual std::string durability() = 0;

@@ -12,6 +12,24 @@ constexpr Millis kAhead = std::chrono::days{2};
 
 }  // namespace
 
+Placement Tables::placement() const {
+  const std::lock_guard lock{mutex_};
+  return placement_;
+}
+
+bool Tables::learn(const std::string& layout) {
+  const std::lock_guard lock{mutex_};
+  if (to_text(placement_) == layout) return false;
+  placement_ = parse_placement(layout, placement_.router.total_shards(), placement_.router.window());
+  return true;
+}
+
+bool Tables::look_again(Session& session) {
+  if (!can_be_split()) return false;
+  const auto layout = session.meta("layout");
+  return layout && learn(*layout);
+}
+
 void Tables::ensure(const std::string& table) {
   if (knows(table)) return;
   const auto session = pool_.take();
@@ -24,12 +42,13 @@ void Tables::ensure(const std::string& table) {
 }
 
 std::vector<std::string> Tables::ensure_tasks(TimePoint now) {
-  std::vector<TableId> tables = router_.all_tables(now);
-  const auto ahead = router_.tables_ahead(now, kAhead);
+  const TableRouter router = this->router();
+  std::vector<TableId> tables = router.all_tables(now);
+  const auto ahead = router.tables_ahead(now, kAhead);
   tables.insert(tables.end(), ahead.begin(), ahead.end());
   std::vector<std::string> made;
   for (const TableId table : tables) {
-    const std::string name = router_.name(table);
+    const std::string name = router.name(table);
     if (knows(name)) continue;
     ensure(name);
     made.push_back(name);
@@ -58,40 +77,44 @@ void Tables::forget() {
 }
 
 bool Tables::exists(Session& session, TableId table, TimePoint now) {
-  const std::string name = router_.name(table);
+  const TableRouter router = this->router();
+  const std::string name = router.name(table);
   if (knows(name)) return true;
-  if (!router_.leaving({&name, 1}, now).empty()) return false;
+  if (!router.leaving({&name, 1}, now).empty()) return false;
   know(session.tables());
   return knows(name);
 }
 
 std::vector<TableId> Tables::scanned(Session& session, TimePoint now) {
-  std::vector<TableId> tables = router_.all_tables(now);
+  const TableRouter router = this->router();
+  std::vector<TableId> tables = router.all_tables(now);
   std::erase_if(tables, [&](TableId table) { return !exists(session, table, now); });
   std::vector<std::string> known;
   {
     const std::lock_guard lock{mutex_};
     known.assign(known_.begin(), known_.end());
   }
-  const auto leaving = router_.leaving(known, now);
+  const auto leaving = router.leaving(known, now);
   tables.insert(tables.begin(), leaving.begin(), leaving.end());
-  const auto early = router_.early(known, now);
+  const auto early = router.early(known, now);
   tables.insert(tables.end(), early.begin(), early.end());
   return tables;
 }
 
 std::vector<TableId> Tables::tasks(Session& session) {
+  const TableRouter router = this->router();
   const std::vector<std::string> names = session.tables();
   know(names);
   std::vector<TableId> tables;
   for (const std::string& name : names) {
-    if (const auto table = router_.parse(name)) tables.push_back(*table);
+    if (const auto table = router.parse(name)) tables.push_back(*table);
   }
   std::sort(tables.begin(), tables.end());
   return tables;
 }
 
 std::vector<TableInfo> Tables::described(Session& session, TimePoint now) const {
+  const TableRouter router = this->router();
   using State = TableInfo::State;
   std::vector<TableInfo> tables;
   for (TableFacts& facts : session.table_facts()) {
@@ -99,12 +122,12 @@ std::vector<TableInfo> Tables::described(Session& session, TimePoint now) const 
     if (const auto month = month_of_history_table(info.name)) {
       info.state = State::history;
       info.begins = begin_of(*month);
-    } else if (const auto table = router_.parse(info.name)) {
-      info.state = !router_.leaving({&info.name, 1}, now).empty() ? State::leaving
-                   : !router_.early({&info.name, 1}, now).empty() ? State::ahead
-                                                                  : State::in_use;
-      if (router_.layout().kind() == Layout::Kind::period)
-        info.begins = begin_of({router_.layout().length(), table->period});
+    } else if (const auto table = router.parse(info.name)) {
+      info.state = !router.leaving({&info.name, 1}, now).empty() ? State::leaving
+                   : !router.early({&info.name, 1}, now).empty() ? State::ahead
+                                                                 : State::in_use;
+      if (router.layout().kind() == Layout::Kind::period)
+        info.begins = begin_of({router.layout().length(), table->period});
     }
     tables.push_back(std::move(info));
   }

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "storage/sql/placement.h"
 #include "storage/sql/pool.h"
-#include "storage/table_router.h"
 
 namespace easyretry::storage::sql {
 
@@ -17,13 +17,23 @@ struct MissingTable {
   std::string name;
 };
 
+// Somebody splits the tables: what was done in this transaction went by what is no longer true. It is run again.
+struct LayoutChanged {};
+
 class Tables {
  public:
-  Tables(Pool& pool, TableRouter router) : pool_(pool), router_(std::move(router)) {}
+  Tables(Pool& pool, TableRouter router) : pool_(pool), kind_(router.layout().kind()), placement_{std::move(router)} {}
 
-  const TableRouter& router() const { return router_; }
+  Placement placement() const;
+  TableRouter router() const { return placement().router; }
   KeysIn keys_in() const { return several() ? KeysIn::keys : KeysIn::tasks; }
-  bool several() const { return router_.layout().kind() != Layout::Kind::single; }
+  bool several() const { return kind_ != Layout::Kind::single; }
+  bool can_be_split() const { return kind_ == Layout::Kind::hash; }
+
+  // What retry_meta says. Gives whether that is news.
+  bool learn(const std::string& layout);
+  // Asks the server, where the layout may have changed.
+  bool look_again(Session& session);
 
   // Makes what is missing, of tasks or a month of history. Not to be called inside a transaction: some servers end it
   // for that.
@@ -55,9 +65,10 @@ class Tables {
   void know(const std::vector<std::string>& names);
 
   Pool& pool_;
-  const TableRouter router_;
+  const Layout::Kind kind_;
   mutable std::mutex mutex_;
-  Names known_;  // guarded by mutex_
+  Placement placement_;  // guarded by mutex_
+  Names known_;          // guarded by mutex_
 };
 
 }  // namespace easyretry::storage::sql

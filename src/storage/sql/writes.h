@@ -35,17 +35,22 @@ auto Writes::run(const std::string& where, Promise promise, Body body)
   while (true) {
     std::string missing;
     bool gone = false;
+    bool changed = false;
     auto result = transactions_.run(where, promise, [&](Session& session, TimePoint server) {
       try {
         return body(session, clock_ != nullptr ? clock_->now() : server);
       } catch (const MissingTable& table) {
         missing = table.name;
         throw ServerError{Trouble::no_table, table.name};
+      } catch (const LayoutChanged&) {
+        changed = true;
+        throw ServerError{Trouble::no_table, "the tables are being split"};
       } catch (const ServerError& error) {
         gone = error.trouble() == Trouble::no_table;
         throw;
       }
     });
+    if (changed) continue;
     if (gone) tables_.forget();
     if (gone && !std::exchange(looked_again, true)) continue;
     if (missing.empty()) return result;

@@ -3,85 +3,20 @@
 #include <algorithm>
 #include <set>
 
-#include <gmock/gmock.h>
-
-#include <easyretry/testing.h>
-
-#include "fault/each_server.h"
-#include "storage/sql/server_store.h"
 #include "support/cutting_proxy.h"
-#include "support/plain_sql.h"
-#include "support/server_session.h"
-#include "support/task_builder.h"
-#include "support/test_database.h"
 #include "support/together.h"
 #include "task/task_key.h"
+#include "unit/servers/server_stores.h"
 
 namespace easyretry::storage {
 namespace {
 
-using namespace std::chrono_literals;
-using fault::kind_name;
-using fault::OnEachServer;
-using test::a_task;
-using test::ServerKind;
-using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
-using ::testing::Not;
-using ::testing::SizeIs;
 
-constexpr TimePoint day(int year, unsigned month, unsigned day) {
-  return TimePoint{std::chrono::sys_days{std::chrono::year{year} / static_cast<int>(month) / static_cast<int>(day)}};
-}
-
-class Periods : public OnEachServer {
+class Periods : public ServerStores {
  protected:
-  std::unique_ptr<Store> open(Layout layout, Millis window, int port) {
-    return sql::open_server_store({.kind = "server",
-                                   .url = database.name(),
-                                   .connect = [=, this] { return connect_session(GetParam(), database.name(), port); },
-                                   .layout = layout,
-                                   .window = window,
-                                   .clock = &clock});
-  }
-  std::unique_ptr<Store> open(Layout layout, Millis window = std::chrono::days{30}) {
-    return open(layout, window, test::shared_server_port(GetParam()));
-  }
-  static Inserted insert(Store& store, const task::NewTask& task) {
-    return store.insert({&task, 1}).value().tasks.at(0);
-  }
-  static std::optional<TaskRecord> find(Store& store, TaskId id) {
-    const auto found = store.find({&id, 1}).value();
-    return found.empty() ? std::nullopt : std::optional{found.front()};
-  }
-  static std::vector<TaskId> ids(Store& store) {
-    std::vector<TaskId> ids;
-    TaskQuery query;
-    query.limit = 100'000;
-    const auto records = store.list(query).value();
-    for (const TaskRecord& record : records) ids.push_back(record.info.id);
-    return ids;
-  }
-  static std::vector<TaskId> due(Store& store) {
-    std::vector<ShardCursor> all;
-    for (std::uint16_t shard = 0; shard < 64; ++shard) all.push_back({.shard = ShardId{shard}});
-    std::vector<TaskId> ids;
-    const auto reply = store.load({.space = test::kSpace, .from = all}).value();
-    for (const LoadedTask& task : reply.tasks) ids.push_back(task.ticket.id);
-    return ids;
-  }
-  static Ticket claim(Store& store, const Inserted& task, Millis lease) {
-    const Ticket ticket{task.id, task.version};
-    const auto won = store.claim({{&ticket, 1}, "worker", lease}).value().won;
-    return won.empty() ? Ticket{} : Ticket{won[0].info.id, won[0].info.version};
-  }
-  static bool finish(Store& store, const Ticket& ticket) {
-    Settlement settlement;
-    settlement.ticket = ticket;
-    return store.settle({&settlement, 1}).value().applied.at(0);
-  }
   // Until there is nothing left to do.
   static KeepReport keep(Store& store) {
     KeepReport all;
@@ -94,12 +29,6 @@ class Periods : public OnEachServer {
     }
     return all;
   }
-  int rows(const std::string& table) { return std::stoi(sql->run("SELECT count(*) FROM " + table)); }
-
-  easyretry::testing::ManualClock clock{day(2025, 1, 15)};
-  const test::TestDatabase database{GetParam()};
-  const std::unique_ptr<test::PlainSql> sql =
-      test::connect_plainly(GetParam(), test::shared_server_port(GetParam()), database.name());
 };
 ON_EACH_SERVER(Periods);
 

@@ -38,7 +38,8 @@ struct EmptySession : Session {
   void update(const std::string&, std::span<const TaskRecord>, TimePoint) override {}
   void remove(const std::string&, std::span<const TaskId>) override {}
   void insert_history(const std::string&, std::span<const TaskRecord>) override {}
-  std::size_t move(const std::string&, const std::string&, std::size_t) override { return 0; }
+  Moved move(const Move&) override { return {}; }
+  std::string hold_layout() override { return {}; }
   std::vector<InboxRow> inbox(const IntakeQuery&) override { return {}; }
   void refuse_inbox(std::int64_t, const std::string&, TimePoint) override {}
   void clear_inbox(std::span<const std::int64_t>) override {}
@@ -58,6 +59,7 @@ struct EmptySession : Session {
   void note(const KeeperNote&, TimePoint, TimePoint) override {}
   std::optional<std::string> meta(const std::string&) override { return {}; }
   std::string agree(const std::string&, const std::string& value) override { return value; }
+  bool change_layout(const std::string&, const std::string&) override { return false; }
   std::string durability() override { return {}; }
 };
 

@@ -1,0 +1,39 @@
+#pragma once
+// From hash(n) to more tables while instances work. Every step may be cut off anywhere; splitting again goes on from
+// there. One at a time splits, several do no harm.
+//
+// 1. The layout becomes hash(16)>hash(32), when everybody who inserts by the old one has committed. From then on
+//    nothing new comes to what is to be moved, and whoever looks for a task looks in both places, the old one first.
+// 2. Rows are moved, a few hundred a transaction, with their leases and versions: a task that is being run keeps its
+//    worker.
+// 3. The layout becomes hash(32).
+
+#include <string>
+
+#include "storage/split.h"
+#include "storage/sql/writes.h"
+
+namespace easyretry::storage::sql {
+
+class Splitting {
+ public:
+  Splitting(Pool& pool, Tables& tables, Writes& writes, std::string where)
+      : pool_(pool), tables_(tables), writes_(writes), where_(std::move(where)) {}
+
+  // What would be moved, about: the server estimates.
+  std::vector<SplitMove> plan(const Layout& to);
+  // Throws std::invalid_argument where this cannot be split so, and ServerError.
+  void run(const Layout& to, const std::function<void(const SplitMove&)>& progress);
+
+ private:
+  Placement begin(const Layout& to);
+  void move(const TableMove& move, const TableRouter& router, const std::function<void(const SplitMove&)>& progress);
+  Layout from(const Layout& to) const;
+
+  Pool& pool_;
+  Tables& tables_;
+  Writes& writes_;
+  const std::string where_;
+};
+
+}  // namespace easyretry::storage::sql

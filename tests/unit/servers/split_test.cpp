@@ -1,0 +1,166 @@
+// hash(n) gets more tables while others work.
+
+#include <atomic>
+#include <mutex>
+#include <set>
+#include <thread>
+
+#include "support/cutting_proxy.h"
+#include "task/task_id.h"
+#include "unit/servers/server_stores.h"
+
+namespace easyretry::storage {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class Split : public ServerStores {
+ protected:
+  // Rows that are not in the table of their shard.
+  int misplaced(int tables) {
+    int rows = 0;
+    for (int table = 0; table < tables; ++table) {
+      rows += std::stoi(sql->run("SELECT count(*) FROM retry_task_" + std::to_string(table) + " WHERE shard % " +
+                                 std::to_string(tables) + " <> " + std::to_string(table)));
+    }
+    return rows;
+  }
+  std::string layout() { return sql->run("SELECT value FROM retry_meta WHERE name = 'layout'"); }
+  void insert_many(Store& store, int count) {
+    std::vector<NewTask> tasks;
+    for (int i = 0; i < count; ++i) tasks.push_back(a_task());
+    ASSERT_TRUE(store.insert(tasks));
+  }
+  static std::string refusal(const Result<std::vector<SplitMove>>& reply) { return reply ? "" : reply.error().detail; }
+};
+ON_EACH_SERVER(Split);
+
+TEST_P(Split, MovesEachTaskToTheTableOfItsShard) {
+  const auto store = open(Layout::hash(2));
+  insert_many(*store, 1500);
+  const auto before = ids(*store);
+  EXPECT_EQ(store->split({.tables = 8}).value().size(), 6U);
+  EXPECT_EQ(layout(), "hash(8)");
+  EXPECT_EQ(ids(*store), before);
+  EXPECT_EQ(misplaced(8), 0);
+  EXPECT_EQ(due(*store).size(), 1500U);
+}
+
+TEST_P(Split, APlanChangesNothing) {
+  const auto store = open(Layout::hash(2));
+  insert_many(*store, 100);
+  const auto plan = store->split({.tables = 4, .only_plan = true}).value();
+  ASSERT_EQ(plan.size(), 2U);
+  EXPECT_EQ(plan[0].from, "retry_task_0");
+  EXPECT_EQ(plan[0].to, "retry_task_2");
+  EXPECT_EQ(layout(), "hash(2)");
+}
+
+TEST_P(Split, WhatCannotBeSplitIsRefusedWithWhatCan) {
+  const auto store = open(Layout::hash(4));
+  EXPECT_THAT(refusal(store->split({.tables = 6})), HasSubstr("does not divide 64 shards"));
+  EXPECT_THAT(refusal(store->split({.tables = 2})), HasSubstr("a multiple of 4"));
+  EXPECT_EQ(layout(), "hash(4)");
+}
+
+TEST_P(Split, AnInstanceThatHasNotHeardOfItWorksOn) {
+  const auto store = open(Layout::hash(2));
+  const auto stale = open(Layout::hash(2));
+  insert_many(*stale, 50);
+  const Inserted running = insert(*stale, a_task());
+  const Ticket ticket = claim(*stale, running, 1h);
+  const Inserted waiting = insert(*stale, a_task().key("pay:42"));
+  ASSERT_TRUE(store->split({.tables = 64}));
+
+  EXPECT_TRUE(finish(*stale, ticket));
+  EXPECT_TRUE(find(*stale, waiting.id));
+  EXPECT_EQ(insert(*stale, a_task().key("pay:42")).id, waiting.id);
+  for (int i = 0; i < 50; ++i) EXPECT_TRUE(insert(*stale, a_task()).created);
+  EXPECT_EQ(misplaced(64), 0);
+  EXPECT_EQ(due(*stale).size(), 101U);
+}
+
+TEST_P(Split, NewInstancesMustHaveTheNewLayout) {
+  const auto store = open(Layout::hash(2));
+  ASSERT_TRUE(store->split({.tables = 4}));
+  EXPECT_NO_THROW(open(Layout::hash(4)));
+  try {
+    open(Layout::hash(2));
+    FAIL() << "opened";
+  } catch (const StoreError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("set layout=hash(4)"));
+  }
+}
+
+TEST_P(Split, KilledAnywhereItGoesOnAndHasLostAndDoubledNothing) {
+  const auto store = open(Layout::hash(2));
+  insert_many(*store, 40);
+  const auto before = ids(*store);
+  test::CuttingProxy proxy{test::shared_server_port(GetParam())};
+  int killed = 0;
+  for (std::size_t bytes = 0;; bytes += 60) {
+    proxy.accept_new();
+    const bool begun = layout().find('>') != std::string::npos;
+    const auto doomed = open(Layout::hash(begun ? 4 : 2), std::chrono::days{30}, proxy.port());
+    proxy.refuse_new();
+    proxy.cut_after(test::Direction::to_server, bytes);
+    const bool survived = doomed->split({.tables = 4}).has_value();
+    ASSERT_EQ(ids(*store), before) << "cut after " << bytes;
+    ASSERT_EQ(due(*store).size(), before.size()) << "cut after " << bytes;
+    if (survived || layout() == "hash(4)") break;
+    ++killed;
+  }
+  EXPECT_GT(killed, 10);
+  EXPECT_EQ(layout(), "hash(4)");
+  EXPECT_EQ(misplaced(4), 0);
+  EXPECT_EQ(ids(*store), before);
+}
+
+TEST_P(Split, UnderLoadEveryTaskEndsOnce) {
+  const auto splitter = open(Layout::hash(2));
+  const auto submitter = open(Layout::hash(2));
+  const auto worker = open(Layout::hash(2));
+  insert_many(*splitter, 2000);
+  std::atomic<bool> split{false};
+  std::atomic<bool> all_stored{false};
+  int stored = 2000;
+  std::set<TaskId> ended;
+  const auto work = [&] {
+    const auto won = worker->claim({loaded(*worker), "worker", 1h});
+    ASSERT_TRUE(won) << to_string(won.error());
+    std::vector<Settlement> settlements;
+    for (const TaskRecord& record : won->won) {
+      settlements.emplace_back().ticket = {record.info.id, record.info.version};
+    }
+    const auto reply = worker->settle(settlements);
+    ASSERT_TRUE(reply) << to_string(reply.error());
+    for (std::size_t i = 0; i < settlements.size(); ++i) {
+      EXPECT_TRUE(reply->applied[i]);
+      EXPECT_TRUE(ended.insert(settlements[i].ticket.id).second) << "ended twice";
+    }
+  };
+  {
+    const std::jthread working{[&] {
+      while (!all_stored) work();
+      work();
+    }};
+    {
+      const std::jthread submitting{[&] {
+        while (!split) {
+          const NewTask task = a_task();
+          if (submitter->insert({&task, 1})) ++stored;
+        }
+      }};
+      EXPECT_TRUE(splitter->split({.tables = 8}));
+      split = true;
+    }
+    all_stored = true;
+  }
+  EXPECT_EQ(ended.size(), static_cast<std::size_t>(stored));
+  EXPECT_THAT(ids(*splitter), ::testing::IsEmpty());
+  EXPECT_EQ(rows("retry_task_key"), 0);
+}
+
+}  // namespace
+}  // namespace easyretry::storage
