@@ -81,6 +81,14 @@ TEST_P(Split, AnInstanceThatHasNotHeardOfItWorksOn) {
   EXPECT_EQ(due(*stale).size(), 101U);
 }
 
+TEST_P(Split, AnInsertByTheOldLayoutIsPlacedByTheNewOne) {
+  const auto store = open(Layout::hash(2));
+  const auto stale = open(Layout::hash(2));
+  ASSERT_TRUE(store->split({.tables = 64}));
+  insert_many(*stale, 100);
+  EXPECT_EQ(misplaced(64), 0);
+}
+
 TEST_P(Split, NewInstancesMustHaveTheNewLayout) {
   const auto store = open(Layout::hash(2));
   ASSERT_TRUE(store->split({.tables = 4}));
