@@ -1,4 +1,4 @@
-"""easyretry tables on real servers. Usage: tables_test.py EASYRETRY_PROGRAM SERVERS_PY"""
+"""easyretry tables and split on real servers. Usage: tables_test.py EASYRETRY_PROGRAM SERVERS_PY"""
 import json
 import subprocess
 import sys
@@ -18,15 +18,32 @@ def servers(*args):
 
 
 class Tables(unittest.TestCase):
-    def shows_tables_of(self, kind):
+    def on(self, kind, check):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             url = servers("start", kind, "--folder", folder)
             try:
-                self.check(url)
+                check(url)
             finally:
                 servers("remove", "--folder", folder)
 
-    def check(self, url):
+    def split(self, url):
+        two = url + "?layout=hash(2)"
+        easyretry("tables", "--store", two)
+        run = easyretry("split", "--store", two, "--to", "4", "--dry-run")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("retry_task_0 -> retry_task_2, about 0 tasks", run.stdout)
+        self.assertIn("nothing was changed", run.stdout)
+
+        run = easyretry("split", "--store", two, "--to", "3")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("does not divide 64 shards", run.stderr)
+
+        run = easyretry("split", "--store", two, "--to", "4")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("set layout=hash(4)", run.stdout)
+        self.assertIn("set layout=hash(4)", easyretry("tables", "--store", two).stderr)
+
+    def show(self, url):
         by_month = url + "?layout=period(month,2)"
         run = easyretry("tables", "--store", by_month, "--json")
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -46,10 +63,16 @@ class Tables(unittest.TestCase):
         self.assertNotIn("secret", run.stderr)
 
     def test_shows_what_postgresql_has(self):
-        self.shows_tables_of("postgres")
+        self.on("postgres", self.show)
 
     def test_shows_what_mariadb_has(self):
-        self.shows_tables_of("mariadb")
+        self.on("mariadb", self.show)
+
+    def test_splits_on_postgresql(self):
+        self.on("postgres", self.split)
+
+    def test_splits_on_mariadb(self):
+        self.on("mariadb", self.split)
 
     def test_says_which_stores_have_tables(self):
         run = easyretry("tables", "--store", "memory:")

@@ -71,22 +71,22 @@ TEST_P(Split, AnInstanceThatHasNotHeardOfItWorksOn) {
   const Inserted running = insert(*stale, a_task());
   const Ticket ticket = claim(*stale, running, 1h);
   const Inserted waiting = insert(*stale, a_task().key("pay:42"));
-  ASSERT_TRUE(store->split({.tables = 64}));
+  ASSERT_TRUE(store->split({.tables = 8}));
 
   EXPECT_TRUE(finish(*stale, ticket));
   EXPECT_TRUE(find(*stale, waiting.id));
   EXPECT_EQ(insert(*stale, a_task().key("pay:42")).id, waiting.id);
   for (int i = 0; i < 50; ++i) EXPECT_TRUE(insert(*stale, a_task()).created);
-  EXPECT_EQ(misplaced(64), 0);
+  EXPECT_EQ(misplaced(8), 0);
   EXPECT_EQ(due(*stale).size(), 101U);
 }
 
 TEST_P(Split, AnInsertByTheOldLayoutIsPlacedByTheNewOne) {
   const auto store = open(Layout::hash(2));
   const auto stale = open(Layout::hash(2));
-  ASSERT_TRUE(store->split({.tables = 64}));
+  ASSERT_TRUE(store->split({.tables = 8}));
   insert_many(*stale, 100);
-  EXPECT_EQ(misplaced(64), 0);
+  EXPECT_EQ(misplaced(8), 0);
 }
 
 TEST_P(Split, NewInstancesMustHaveTheNewLayout) {
