@@ -73,7 +73,7 @@ TEST_F(NotifierTest, CallsAgainAfterAMinuteWhenTheLineIsBusy) {
 TEST_F(NotifierTest, WritesALetterAfterThreeCalls) {
   busy = 100;
   const auto id = notifier.notify("alice", "555-1");
-  EXPECT_EQ(engine.drain(), 4U);  // moves the clock to whatever is due next, until nothing is: three calls, one callback
+  EXPECT_EQ(engine.drain(), 4U);  // moves the clock to whatever is due next: three calls, one callback
   EXPECT_EQ(events.count(EventKind::attempt_failed), 3U);
   EXPECT_EQ(events.kinds(id).back(), EventKind::gave_up);
   EXPECT_THAT(notifier.letters(), ElementsAre("alice"));
