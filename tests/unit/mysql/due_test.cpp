@@ -145,11 +145,11 @@ TEST_F(MysqlTest, TablesAreMadeOnceListedInOrderAndDropped) {
   session->create_tasks("retry_task_2", sql::KeysIn::tasks);
   by_hand("CREATE TABLE retryable (id INT)");
   by_hand("CREATE VIEW retry_view AS SELECT 1");
-  EXPECT_THAT(session->tables(),
-              ElementsAre("retry_meta", "retry_task", "retry_task_10", "retry_task_2", "retry_task_history_202603"));
+  EXPECT_THAT(session->tables(), ElementsAre("retry_keeper_log", "retry_meta", "retry_task", "retry_task_10",
+                                             "retry_task_2", "retry_task_history_202603"));
   session->drop("retry_task_2");
   session->drop("retry_task_2");
-  EXPECT_EQ(session->tables().size(), 4U);
+  EXPECT_EQ(session->tables().size(), 5U);
 }
 
 TEST_F(MysqlTest, WhatIsAgreedOnFirstStays) {
