@@ -11,13 +11,13 @@ constexpr int kSequenceBits = 10;
 constexpr int kShardBits = 12;
 constexpr unsigned kSequences = 1U << kSequenceBits;
 constexpr TimePoint kEpoch{sys_days{2020y / January / 1}};
-constexpr std::int64_t kMaxTime = (std::int64_t{1} << 41) - 1;
+constexpr TimePoint kEnd = kEpoch + Millis{(std::int64_t{1} << 41) - 1};
 
 }  // namespace
 
 TaskId make_task_id(TimePoint created, ShardId shard, unsigned sequence) {
   // A clock before 2020 or after 2089 is wrong; ids stay unique and positive all the same.
-  const auto time = std::clamp<std::int64_t>((created - kEpoch).count(), 0, kMaxTime);
+  const std::int64_t time = (std::clamp(created, kEpoch, kEnd) - kEpoch).count();
   return TaskId{(time << (kShardBits + kSequenceBits)) |
                 (std::int64_t{static_cast<std::uint16_t>(shard)} << kSequenceBits) | (sequence % kSequences)};
 }
