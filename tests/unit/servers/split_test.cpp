@@ -1,6 +1,7 @@
 // hash(n) gets more tables while others work.
 
 #include <atomic>
+#include <future>
 #include <mutex>
 #include <set>
 #include <thread>
@@ -87,6 +88,23 @@ TEST_P(Split, AnInsertByTheOldLayoutIsPlacedByTheNewOne) {
   ASSERT_TRUE(store->split({.tables = 8}));
   insert_many(*stale, 100);
   EXPECT_EQ(misplaced(8), 0);
+}
+
+// What an insert under way stores by the old layout is there before the first row is moved.
+TEST_P(Split, TheLayoutIsNotChangedWhileAnInsertHoldsIt) {
+  open(Layout::hash(2));
+  const auto inserting = connect_session(GetParam(), database.name());
+  const auto splitting = connect_session(GetParam(), database.name());
+  inserting->begin(sql::Promise::kept);
+  EXPECT_EQ(inserting->hold_layout(), "hash(2)");
+  auto changed = std::async(std::launch::async, [&] { return splitting->change_layout("hash(2)", "hash(2)>hash(4)"); });
+  EXPECT_EQ(changed.wait_for(300ms), std::future_status::timeout);
+  EXPECT_EQ(layout(), "hash(2)");
+  inserting->commit();
+  EXPECT_TRUE(changed.get());
+  inserting->begin(sql::Promise::kept);
+  EXPECT_EQ(inserting->hold_layout(), "hash(2)>hash(4)");
+  inserting->roll_back();
 }
 
 TEST_P(Split, NewInstancesMustHaveTheNewLayout) {
