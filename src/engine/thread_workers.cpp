@@ -9,31 +9,43 @@
 namespace easyretry::engine {
 namespace {
 
-// The time in which finished executions are counted to see how much to claim ahead.
-constexpr auto kRateWindow = std::chrono::milliseconds{20};
+// What is claimed ahead should be run within this time.
+constexpr auto kAhead = std::chrono::milliseconds{20};
 
-// What was finished in the present or the last whole window, whichever is more.
-class Rate {
+// One that was quick may be slow the next time: the first few do not speak for hundreds.
+constexpr std::size_t kGrowth = 8;
+
+// How quick executions were in the present or the last whole window, whichever saw more of them.
+class Pace {
  public:
-  void add(Instant now) {
+  void add(Instant now, Instant::duration took) {
     turn(now);
-    ++current_;
+    ++current_.finished;
+    current_.busy += took;
   }
-  std::size_t recent(Instant now) {
+  // How many more so many threads should finish in `kAhead`.
+  std::size_t ahead(Instant now, std::size_t threads) {
     turn(now);
-    return std::max(current_, last_);
+    const auto& [finished, busy] = current_.finished > last_.finished ? current_ : last_;
+    if (finished == 0) return 0;
+    const auto each = std::max<Instant::duration>(busy / finished, std::chrono::nanoseconds{1});
+    return std::min(finished * kGrowth, threads * static_cast<std::size_t>(kAhead / each));
   }
 
  private:
+  struct Window {
+    std::size_t finished = 0;
+    Instant::duration busy{};
+  };
   void turn(Instant now) {
-    if (now - began_ < kRateWindow) return;
-    last_ = now - began_ < 2 * kRateWindow ? current_ : 0;
-    current_ = 0;
+    if (now - began_ < kAhead) return;
+    last_ = now - began_ < 2 * kAhead ? current_ : Window{};
+    current_ = {};
     began_ = now;
   }
   Instant began_{};
-  std::size_t current_ = 0;
-  std::size_t last_ = 0;
+  Window current_;
+  Window last_;
 };
 
 struct Queue {
@@ -41,7 +53,7 @@ struct Queue {
   std::size_t running = 0;
   std::size_t limit = 1;
   std::size_t low = 0;  // with no more than this waiting and running, more should be claimed
-  Rate rate;
+  Pace pace;
 };
 
 }  // namespace
@@ -82,11 +94,11 @@ struct ThreadWorkers::Pool {
     return nullptr;
   }
 
-  void finished(HandlerNo no, Instant now) {
+  void finished(HandlerNo no, Instant started, Instant now) {
     Queue& q = queues[no];
     --running;
     --q.running;
-    q.rate.add(now);
+    q.pace.add(now, now - started);
     if (q.waiting.size() + q.running == q.low) context->claiming.ring();
     if (running + waiting == 0) changed.notify_all();
   }
@@ -110,12 +122,13 @@ void work(const std::shared_ptr<Pool>& pool) {
     }
     lock.unlock();
     const HandlerNo no = run->no;
-    run->started = pool->context->clock.steady();
+    const Instant started = pool->context->clock.steady();
+    run->started = started;
     auto settlement = attempt(*run, *pool->context);
     pool->outcomes->put(std::move(run), std::move(settlement));
     const Instant now = pool->context->clock.steady();
     lock.lock();
-    pool->finished(no, now);
+    pool->finished(no, started, now);
   }
   --pool->live_threads;
   pool->changed.notify_all();
@@ -140,7 +153,7 @@ std::size_t ThreadWorkers::room(HandlerNo handler, std::size_t concurrency, std:
   const std::lock_guard lock{pool_->mutex};
   Queue& q = pool_->queue(handler);
   q.limit = concurrency;
-  const std::size_t wanted = std::max(concurrency, q.rate.recent(now));
+  const std::size_t wanted = std::max(concurrency, q.pace.ahead(now, concurrency));
   // Ahead of the workers tasks are claimed in large steps: ten cost the store almost as much as hundreds.
   q.low = std::max(concurrency - 1, wanted / 2);
   const std::size_t have = q.waiting.size() + q.running + coming;

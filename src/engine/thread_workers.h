@@ -1,8 +1,8 @@
 #pragma once
 // A pool of threads that run handlers, fair between kinds: each handler has its own queue and its own limit.
 //
-// How much is claimed ahead follows what was finished lately: nothing beyond the free threads while handlers are slow
-// (a claimed task that waits here is a task nobody else can run), hundreds while they take microseconds.
+// How much is claimed ahead follows how quick handlers were lately: nothing beyond the free threads while they are slow
+// (a claimed task that waits here is a task nobody else can run), thousands while they take microseconds.
 
 #include <condition_variable>
 #include <deque>

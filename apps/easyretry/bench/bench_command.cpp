@@ -91,7 +91,7 @@ class StoreForBench {
     std::string name = (std::filesystem::temp_directory_path() / "easyretry-bench-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder like " + name);
     folder_ = name;
-    options.store = "sqlite:" + name + "/bench.db?history=none";
+    options.store = "sqlite:" + name + "/bench.db";
   }
   ~StoreForBench() {
     std::error_code ignored;  // a folder left in the temporary folder is no reason to fail
@@ -123,8 +123,7 @@ void add_bench_command(CLI::App& app) {
   auto* command = app.add_subcommand("bench", "Measures a store and the engine on it, with tasks that do nothing");
   auto options = std::make_shared<BenchOptions>();
   auto as_json = std::make_shared<bool>(false);
-  command->add_option("--store", options->store,
-                      "Store to measure (default: SQLite in a temporary folder, history=none)");
+  command->add_option("--store", options->store, "Store to measure (default: SQLite in a temporary folder)");
   command->add_option("--tasks", options->tasks, "Tasks a measurement")
       ->check(CLI::Range(1, 100'000'000))
       ->capture_default_str();

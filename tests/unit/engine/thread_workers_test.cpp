@@ -20,6 +20,7 @@ class ThreadWorkersTest : public ::testing::Test {
     handler.name = "pay";
     handler.invoke = [this](const std::string&, bool) {
       if (held) gate.wait();
+      shared.clock.advance(takes);
       return detail::Reply{};
     };
     context->handlers.add(std::move(handler));
@@ -29,7 +30,8 @@ class ThreadWorkersTest : public ::testing::Test {
     workers.wait_idle(std::chrono::steady_clock::now() + 10s);
   }
 
-  void take(std::size_t count) {
+  void take(std::size_t count) { take(workers, count); }
+  void take(ThreadWorkers& by, std::size_t count) {
     std::vector<RunPtr> runs;
     for (std::size_t i = 0; i < count; ++i) {
       task::TaskRecord record;
@@ -38,7 +40,7 @@ class ThreadWorkersTest : public ::testing::Test {
       runs.push_back(
           std::make_shared<engine::Run>(std::move(record), table->by_number.at(0), HandlerNo{0}, Instant::max()));
     }
-    workers.take(std::move(runs));
+    by.take(std::move(runs));
   }
   // So many in the last moments: the clock stands still.
   void have_finished(std::size_t count) {
@@ -48,6 +50,7 @@ class ThreadWorkersTest : public ::testing::Test {
 
   SharedStore shared;
   std::atomic<bool> held = false;
+  Millis takes{0};
   std::latch gate{1};
   std::shared_ptr<Context> context = std::make_shared<Context>(*shared.store, shared.clock, EngineOptions{}, "me", 1);
   std::shared_ptr<Outcomes> outcomes = std::make_shared<Outcomes>(100);
@@ -63,16 +66,24 @@ TEST_F(ThreadWorkersTest, NothingIsClaimedBeyondTheFreeThreadsWhileNothingIsKnow
   EXPECT_EQ(workers.room(0, kThreads, 0), 0U);
 }
 
-TEST_F(ThreadWorkersTest, AsMuchIsClaimedAheadAsWasFinishedLately) {
+TEST_F(ThreadWorkersTest, WhileHandlersAreQuickEightTimesWhatTheyFinishedIsClaimedAhead) {
   have_finished(100);
-  EXPECT_EQ(workers.room(0, kThreads, 0), 100U);
+  EXPECT_EQ(workers.room(0, kThreads, 0), 800U);
+}
+
+TEST_F(ThreadWorkersTest, SlowHandlersAreGivenNoMoreThanTheyCanRunInTwentyMilliseconds) {
+  ThreadWorkers one{context, outcomes, 1};
+  takes = 5ms;
+  take(one, 3);
+  ASSERT_TRUE(one.wait_idle(std::chrono::steady_clock::now() + 10s));
+  EXPECT_EQ(one.room(0, 1, 0), 4U);
 }
 
 TEST_F(ThreadWorkersTest, WhatWasClaimedAheadIsMadeUpWhenHalfOfItIsUsedUp) {
   have_finished(100);
   held = true;
-  take(50);
-  EXPECT_EQ(workers.room(0, kThreads, 0), 50U);
+  take(400);
+  EXPECT_EQ(workers.room(0, kThreads, 0), 400U);
   take(1);
   EXPECT_EQ(workers.room(0, kThreads, 0), 0U) << "not one by one";
 }
@@ -81,7 +92,7 @@ TEST_F(ThreadWorkersTest, TheClaimerIsRungWhenHalfIsUsedUp) {
   have_finished(100);
   workers.room(0, kThreads, 0);
   context->claiming.wait_until(std::chrono::steady_clock::now());  // whatever rang before
-  have_finished(60);
+  have_finished(401);
   const auto asked = std::chrono::steady_clock::now();
   context->claiming.wait_until(asked + 10s);
   EXPECT_LT(std::chrono::steady_clock::now() - asked, 10s);
