@@ -45,10 +45,10 @@ struct InsertReply {
   std::vector<Inserted> tasks;  // one per task asked for, in order
 };
 
-// Where a scan of one shard goes on: after (next_at, id).
+// Where a scan of one shard goes on: after (place, id). What a place is is the store's affair.
 struct ShardCursor {
   ShardId shard{};
-  TimePoint next_at = TimePoint::min();
+  TimePoint place = TimePoint::min();
   TaskId id{};
 };
 
@@ -70,7 +70,7 @@ struct LoadedTask {
 
 struct LoadReply {
   TimePoint now{};
-  std::vector<LoadedTask> tasks;      // claimable now or at next_at; within a shard ordered by (next_at, id)
+  std::vector<LoadedTask> tasks;      // claimable now or at next_at; those of a shard ordered by (next_at, id)
   std::vector<std::string> handlers;  // names, each once
   std::vector<ShardCursor> more;      // shards that may have more, and where they go on
 };

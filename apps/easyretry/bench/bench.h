@@ -17,6 +17,7 @@ struct BenchOptions {
   std::string space;  // a namespace of its own: a store in use is neither seen nor disturbed
   std::size_t tasks = 100'000;
   int workers = 4;
+  int submitters = 2;  // threads that hand in batches
   std::size_t batch = EngineOptions{}.batch;
   bool fail_first = false;
   double due_over_seconds = 0;

@@ -127,6 +127,9 @@ void add_bench_command(CLI::App& app) {
   command->add_option("--tasks", options->tasks, "Tasks a measurement")
       ->check(CLI::Range(1, 100'000'000))
       ->capture_default_str();
+  command->add_option("--submitters", options->submitters, "Threads that hand in batches")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
   command->add_option("--workers", options->workers, "Worker threads")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();

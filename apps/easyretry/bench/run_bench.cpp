@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <atomic>
 #include <fstream>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -51,17 +52,26 @@ void wait_for(Engine& engine, std::size_t succeeded, std::string_view what, cons
 
 // Made in parts, so that the peak of memory is the engine's and not the benchmark's; only the submitting is timed.
 template <class Handle>
-double submit_all(const Handle& handle, std::size_t tasks, std::string_view what, const Progress& progress) {
+double submit_all(const Handle& handle, const BenchOptions& options, std::string_view what, const Progress& progress) {
   constexpr std::size_t kPart = 10'000;
+  const auto submitters = static_cast<std::size_t>(options.submitters);
   double seconds = 0;
-  for (std::size_t from = 0; from < tasks; from += kPart) {
-    progress(what, static_cast<double>(from) / static_cast<double>(tasks));
-    const auto part = orders(from, std::min(tasks, from + kPart));
+  for (std::size_t from = 0; from < options.tasks; from += submitters * kPart) {
+    progress(what, static_cast<double>(from) / static_cast<double>(options.tasks));
+    std::vector<std::vector<MeasuredOrder>> parts;
+    for (std::size_t i = 0; i < submitters; ++i) {
+      const std::size_t first = std::min(options.tasks, from + i * kPart);
+      parts.push_back(orders(first, std::min(options.tasks, first + kPart)));
+    }
     const Stopwatch watch;
-    handle.submit_many(part);
+    std::vector<std::future<void>> submitting;
+    for (const auto& part : parts) {
+      submitting.push_back(std::async(std::launch::async, [&] { handle.submit_many(part); }));
+    }
+    for (std::future<void>& one : submitting) one.get();
     seconds += watch.seconds();
   }
-  return static_cast<double>(tasks) / seconds;
+  return static_cast<double>(options.tasks) / seconds;
 }
 
 double measure_single(const BenchOptions& options, const Progress& progress) {
@@ -83,7 +93,7 @@ double measure_single(const BenchOptions& options, const Progress& progress) {
 void measure_drain(const BenchOptions& options, const Progress& progress, Rates& rates) {
   Engine engine{options.store, engine_options(options)};
   const auto noop = engine.retryable("bench.noop", [](const MeasuredOrder&) {});
-  rates.enqueue_batch = submit_all(noop, options.tasks, "enqueue in batches", progress);
+  rates.enqueue_batch = submit_all(noop, options, "enqueue in batches", progress);
   const Stopwatch drain;
   engine.start();
   wait_for(engine, options.tasks, "drain", progress);
@@ -96,7 +106,7 @@ double measure_cycle(const BenchOptions& options, const Progress& progress) {
   const auto once = engine.retryable("bench.fail_first", [](const MeasuredOrder&) {
     return current_task()->info.attempts == 1 ? retry_after(0ms) : done();
   });
-  submit_all(once, options.tasks, "fail first: enqueue", progress);
+  submit_all(once, options, "fail first: enqueue", progress);
   const Stopwatch watch;
   engine.start();
   wait_for(engine, options.tasks, "fail first, then succeed", progress);

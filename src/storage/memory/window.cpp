@@ -25,12 +25,12 @@ class WindowScan {
   void scan(const ShardCursor& from) {
     const auto& due = live_.due(query_.space, from.shard);
     std::size_t room = query_.limit;
-    for (auto it = due.upper_bound({from.next_at, from.id}); it != due.end() && it->next_at <= until_; ++it) {
+    for (auto it = due.upper_bound({from.place, from.id}); it != due.end() && it->next_at <= until_; ++it) {
       if (room == 0) break;
       const TaskRecord& record = *live_.find(it->id);
       if (!claimable(record, reply_.now)) continue;
       add(record);
-      if (--room == 0) reply_.more.push_back({.shard = from.shard, .next_at = it->next_at, .id = it->id});
+      if (--room == 0) reply_.more.push_back({.shard = from.shard, .place = it->next_at, .id = it->id});
     }
   }
 

@@ -8,8 +8,8 @@ namespace {
 // Two ranges of the index, so that a page costs nothing for the tasks before it that are due in the same millisecond.
 std::string due_after(const ShardCursor& cursor, TimePoint until) {
   const std::string last = literal(until);
-  if (cursor.next_at == TimePoint::min()) return "next_retry_time <= " + last;
-  const std::string from = literal(cursor.next_at);
+  if (cursor.place == TimePoint::min()) return "next_retry_time <= " + last;
+  const std::string from = literal(cursor.place);
   return "((next_retry_time = " + from + " AND id > " + literal(cursor.id) + " AND next_retry_time <= " + last +
          ") OR (next_retry_time > " + from + " AND next_retry_time <= " + last + "))";
 }

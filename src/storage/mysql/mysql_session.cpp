@@ -194,7 +194,8 @@ std::vector<sql::DueRow> MysqlSession::due(const std::string& table, const sql::
     while (rows.next()) {
       const Ticket ticket{TaskId{rows.integer(1)}, rows.integer(2)};
       const auto shard = ShardId{static_cast<std::uint16_t>(rows.integer(0))};
-      due.push_back({shard, ticket, from_ms(rows.integer(3)), std::string{rows.text(4)}});
+      const TimePoint next_at = from_ms(rows.integer(3));
+      due.push_back({shard, ticket, next_at, std::string{rows.text(4)}, next_at});
     }
   });
   return due;

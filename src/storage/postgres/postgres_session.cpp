@@ -266,7 +266,8 @@ std::vector<TaskId> PostgresSession::insert(const std::string& table, const std:
   Params params;
   Cleaned clean;
   auto columns = record_columns(params, sorted);
-  columns.texts("status", [](const R& r) { return to_string(r.info.state); })
+  columns.numbers("scan_time", [](const R& r) { return to_ms(r.info.next_at); })
+      .texts("status", [](const R& r) { return to_string(r.info.state); })
       .numbers("shard", [](const R& r) { return static_cast<std::int64_t>(task::shard_of(r.info.id)); })
       .numbers("lane", [](const R& r) { return sql::lane_of(r.info.space, task::shard_of(r.info.id)); })
       .numbers("lease_until", [](const R& r) { return to_ms(r.lease_until); })
@@ -491,7 +492,7 @@ std::vector<DueRow> PostgresSession::due(const std::string& table, const DueQuer
   Params params;
   Batch<ShardCursor>{params, query.from}
       .numbers([&](const ShardCursor& from) { return sql::lane_of(query.space, from.shard); })
-      .numbers([](const ShardCursor& from) { return to_ms(from.next_at); })
+      .numbers([](const ShardCursor& from) { return to_ms(from.place); })
       .numbers([](const ShardCursor& from) { return number(from.id); });
   params.add(query.space).add(to_ms(query.until)).add(to_ms(query.now)).add(limit(query.limit));
   const Rows rows = db_.run(statements::due(table), params);
@@ -501,7 +502,8 @@ std::vector<DueRow> PostgresSession::due(const std::string& table, const DueQuer
     due.push_back({sql::shard_in(static_cast<std::int32_t>(rows.integer(i, 0))),
                    {TaskId{rows.integer(i, 1)}, rows.integer(i, 2)},
                    from_ms(rows.integer(i, 3)),
-                   std::string{rows.text(i, 4)}});
+                   std::string{rows.text(i, 4)},
+                   from_ms(rows.integer(i, 5))});
   }
   return due;
 }

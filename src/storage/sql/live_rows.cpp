@@ -24,7 +24,7 @@ std::vector<TaskId> without(std::vector<TaskId> ids, const std::vector<TaskId>& 
 // The rows of several tables, as one table would give them.
 void keep_first(std::vector<DueRow>& rows, std::size_t limit) {
   std::sort(rows.begin(), rows.end(), [](const DueRow& a, const DueRow& b) {
-    return std::tie(a.shard, a.next_at, a.ticket.id) < std::tie(b.shard, b.next_at, b.ticket.id);
+    return std::tie(a.shard, a.place, a.ticket.id) < std::tie(b.shard, b.place, b.ticket.id);
   });
   std::size_t of_shard = 0;
   ShardId shard{};

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <map>
 #include <stdexcept>
+#include <tuple>
 #include <unordered_set>
 
 #include "base/later.h"
@@ -41,19 +42,32 @@ std::string new_identity() {
   return std::to_string(random.next()) + std::to_string(random.next());
 }
 
+// So many rows make a transaction worth while, and then several are better off at the same time than together.
+constexpr std::size_t kWorthItsOwn = 200;
+
+std::vector<const NewTask*> pointers(std::span<const NewTask> tasks) {
+  std::vector<const NewTask*> all;
+  all.reserve(tasks.size());
+  for (const NewTask& task : tasks) all.push_back(&task);
+  return all;
+}
+
 // Alone, the others may work.
 bool concerns_one(const Error& error) {
   return error.code == Errc::already_exists || error.code == Errc::invalid_argument;
 }
 
-void collect(const std::vector<DueRow>& rows, std::size_t limit, LoadReply& reply) {
-  std::map<std::string_view, std::uint32_t> numbers;
+void collect(std::vector<DueRow> rows, std::size_t limit, LoadReply& reply) {
   std::map<ShardId, std::size_t> counts;
+  for (const DueRow& row : rows) {
+    if (++counts[row.shard] == limit) reply.more.push_back({row.shard, row.place, row.ticket.id});
+  }
+  std::ranges::sort(rows, {}, [](const DueRow& row) { return std::tie(row.shard, row.next_at, row.ticket.id); });
+  std::map<std::string_view, std::uint32_t> numbers;
   for (const DueRow& row : rows) {
     const auto [number, fresh] = numbers.try_emplace(row.handler, static_cast<std::uint32_t>(numbers.size()));
     if (fresh) reply.handlers.push_back(row.handler);
     reply.tasks.push_back({row.ticket, row.next_at, number->second});
-    if (++counts[row.shard] == limit) reply.more.push_back({row.shard, row.next_at, row.ticket.id});
   }
 }
 
@@ -227,6 +241,7 @@ auto ServerStore::read_with(Pool& pool, const char* verb, Body body)
 Result<InsertReply> ServerStore::insert(std::span<const NewTask> tasks) {
   if (auto error = refuse_batch(tasks, where("insert"))) return tl::make_unexpected(*std::move(error));
   if (tasks.empty()) return read("insert", [&](Session& session) { return InsertReply{now(session), {}}; });
+  if (tasks.size() >= kWorthItsOwn) return insert_now(pointers(tasks));
   Submission submission{tasks};
   group_.submit(submission);
   return std::move(submission.reply);
@@ -281,8 +296,7 @@ InsertReply ServerStore::insert_into(Session& session, std::span<const NewTask* 
 Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, std::span<const NewTask> tasks) {
   if (!options_.join || transaction.kind != options_.joins) return Store::insert_within(transaction, tasks);
   if (auto error = refuse_batch(tasks, where("insert"))) return tl::make_unexpected(*std::move(error));
-  std::vector<const NewTask*> all;
-  for (const NewTask& task : tasks) all.push_back(&task);
+  const auto all = pointers(tasks);
   try {
     JoinedTransaction joined{options_.join(transaction.connection)};
     const TimePoint time = now(joined.session());

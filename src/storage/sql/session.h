@@ -50,6 +50,7 @@ struct DueRow {
   Ticket ticket;
   TimePoint next_at{};
   std::string handler;
+  TimePoint place{};  // by which the server orders them: next_at, or a little before it
 };
 
 struct DueQuery {

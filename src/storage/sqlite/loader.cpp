@@ -51,10 +51,10 @@ class Loader::Scan {
   // First the rest of what is due at the very time of the cursor, then what is due later.
   LoadReply run(Statement& same_time, Statement& later) {
     if (query_.from.empty() || room_ == 0) return std::move(reply_);
-    if (start_.next_at <= until_) {
-      walk(same_time.bind(2, to_ms(start_.next_at)).bind(3, number(start_.id)));
+    if (start_.place <= until_) {
+      walk(same_time.bind(2, to_ms(start_.place)).bind(3, number(start_.id)));
     }
-    walk(later.bind(2, to_ms(start_.next_at)).bind(3, to_ms(until_)));
+    walk(later.bind(2, to_ms(start_.place)).bind(3, to_ms(until_)));
     if (room_ == 0) tell_where_to_go_on();
     return std::move(reply_);
   }
@@ -68,7 +68,7 @@ class Loader::Scan {
     return shards > 0 && query.limit > kMost / shards ? kMost : query.limit * shards;
   }
   static bool before(const ShardCursor& a, const ShardCursor& b) {
-    return std::tie(a.next_at, a.id) < std::tie(b.next_at, b.id);
+    return std::tie(a.place, a.id) < std::tie(b.place, b.id);
   }
 
   void walk(Statement& load) {

@@ -42,8 +42,8 @@ class PostgresPlans : public ::testing::Test {
         "crash_count, delivery_count, generation, payload_version, max_attempts, created_at, max_retry_duration, "
         "business_id, ";
     const std::string from = " FROM generate_series(1, " + std::to_string(rows) + ") n";
-    db.run("INSERT INTO " + std::string{kTable} + columns + "status, shard, lane, updated_at)" + common +
-           "'PENDING', n % 64, n % 64, n" + from);
+    db.run("INSERT INTO " + std::string{kTable} + columns + "scan_time, status, shard, lane, updated_at)" + common +
+           "n, 'PENDING', n % 64, n % 64, n" + from);
     db.run("INSERT INTO " + std::string{kHistory} + columns + "finished_at)" + common + "n" + from);
     db.run("ANALYZE retry_task, retry_task_history_202603");
   }
@@ -111,8 +111,8 @@ TEST_F(PostgresPlans, ALoadWalksTheDueIndexOfEachLane) {
     SCOPED_TRACE(rows);
     const std::string how = plan(statements::due(kTable));
     expect_in_order_of("retry_task_due", how);
-    EXPECT_THAT(how, HasSubstr("Index Cond: ((lane = (b.b_lane)::integer) AND (next_retry_time <= $5) AND "
-                               "(ROW(next_retry_time, (id + 0)) > ROW(b.b_time, b.b_id)))"));
+    EXPECT_THAT(how, HasSubstr("Index Cond: ((lane = (b.b_lane)::integer) AND (scan_time <= $5) AND "
+                               "(ROW(scan_time, (id + 0)) > ROW(b.b_time, b.b_id)))"));
     db.run("TRUNCATE retry_task, retry_task_history_202603");
   }
 }
