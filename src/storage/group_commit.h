@@ -2,13 +2,13 @@
 // Writes of many threads, committed together: the price of a commit is the disk's, and it is the same for one write and
 // for hundreds.
 //
-// Every caller queues its write and sleeps. The one at the head of the queue leads: it takes what has gathered, runs
-// it, hands the lead to the next, waits for the disk and wakes the others. While a group commits, the next one gathers,
-// and while it waits for the disk, the next one commits, but not before it is as large: those on the disk are back
-// soon, and two groups in turns cost half of what many small ones do. A lone caller never waits for company. Safe to
-// call from any thread.
+// Callers gather, and sleep together. One of those who gathered first leads: it takes them all, runs them, hands the
+// lead to one of those who gathered after them, waits for the disk and wakes the others, all at once. While a group
+// commits, the next one gathers, and while it waits for the disk, the next one commits, but not before it is as large:
+// those on the disk are back soon, and two groups in turns cost half of what many small ones do. A lone caller never
+// waits for company. Safe to call from any thread.
 
-#include <array>
+#include <atomic>
 #include <condition_variable>
 #include <deque>
 #include <functional>
@@ -25,20 +25,16 @@ class GroupCommit {
   class Entry {
    public:
     enum class Answered { at_commit, on_disk };
-    Entry(std::size_t rows, Answered when);
+    Entry(std::size_t rows, Answered when) : rows_(rows), when_(when) {}
     virtual ~Entry() = default;
     Entry(const Entry&) = delete;
     Entry& operator=(const Entry&) = delete;
 
    private:
     friend class GroupCommit;
-    class Sleeper;
-    void answer();
     const std::size_t rows_;
     const Answered when_;
-    bool done_ = false;  // written before the sleeper is woken
-    // Shared with whoever wakes it: the entry may be gone as soon as its caller is awake.
-    const std::shared_ptr<Sleeper> sleeper_;
+    std::atomic<bool> done_ = false;  // once it is true, the entry may be gone at any time
   };
   using Group = std::span<Entry* const>;
 
@@ -55,20 +51,22 @@ class GroupCommit {
   void submit(Entry& entry);
 
  private:
-  static constexpr std::size_t kMost = 256;  // entries a group
-  using Entries = std::array<Entry*, kMost>;
+  class Gathering;
+  using GatheringPtr = std::shared_ptr<Gathering>;
 
-  void lead();
+  GatheringPtr join(Entry& entry);
+  void lead(const Entry& leader);
   void wait_for_company();
-  Group gather(Entries& entries);
-  std::shared_ptr<Entry::Sleeper> leave(Group group);
-  void answer(Group group);
+  GatheringPtr close_first();
+  void hand_on(const Gathering& led);
+  void answer(Gathering& gathering, const Entry& leader);
   void on_disk(std::size_t count);
 
   const Steps steps_;
-  std::mutex mutex_;
-  std::deque<Entry*> queue_;   // guarded by mutex_; the first one leads
-  std::size_t hardening_ = 0;  // guarded by mutex_; entries that wait for the disk
+  std::mutex mutex_;                     // guards what follows
+  std::deque<GatheringPtr> gatherings_;  // of the first one somebody leads, if there is any
+  std::size_t waiting_ = 0;              // entries in gatherings_
+  std::size_t hardening_ = 0;            // entries that wait for the disk
   std::condition_variable company_;
 };
 
