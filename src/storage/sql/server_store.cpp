@@ -9,6 +9,7 @@
 #include "base/later.h"
 #include "storage/group_commit.h"
 #include "storage/insert_checks.h"
+#include "storage/shard_count.h"
 #include "storage/sql/distinct.h"
 #include "storage/sql/endings.h"
 #include "storage/sql/housekeeping.h"
@@ -39,6 +40,17 @@ void validate(const ServerOptions& options) {
 std::string new_identity() {
   base::Random random{base::random_seed()};
   return std::to_string(random.next()) + std::to_string(random.next());
+}
+
+std::string differs(const std::string& option, const std::string& there, const std::string& mine) {
+  return "the database was made with " + option + "=" + there + ", this instance is configured with " + option + "=" +
+         mine + "; set " + option + "=" + there + " in its url";
+}
+
+std::string split_hint(const Layout& there, const Layout& mine) {
+  const bool both = there.kind() == Layout::Kind::hash && mine.kind() == Layout::Kind::hash;
+  if (!both || mine.tables() % there.tables() != 0) return {};
+  return ", or run `easyretry split --store … --to " + std::to_string(mine.tables()) + "`";
 }
 
 // Alone, the others may work.
@@ -87,8 +99,10 @@ class ServerStore final : public Store {
   TimePoint now(Session& session) const { return options_.clock != nullptr ? options_.clock->now() : session.now(); }
   void set_up();
   void agree(Session& session, const std::string& name, const std::string& option, const std::string& value);
+  void agree_on_shards(Session& session);
   void agree_on_layout(Session& session);
-  [[noreturn]] void refuse(const std::string& option, const std::string& there, const std::string& mine) const;
+  void check_shards(Session& session);
+  [[noreturn]] void refuse(const std::string& why) const;
 
   // change(session, part, now) gives the ids that it applied to; no part names a task twice.
   template <class T, class IdOf, class Change>
@@ -146,7 +160,7 @@ ServerStore::ServerStore(ServerOptions options)
 void ServerStore::set_up() {
   const auto session = queries_.take();
   session->create_meta();
-  agree(*session, "total_shards", "shards", std::to_string(options_.total_shards));
+  agree_on_shards(*session);
   agree_on_layout(*session);
   if (options_.layout.kind() == Layout::Kind::period) {
     agree(*session, "table_days", "table_days", std::to_string(options_.window / std::chrono::days{1}));
@@ -166,7 +180,21 @@ void ServerStore::set_up() {
 void ServerStore::agree(Session& session, const std::string& name, const std::string& option,
                         const std::string& value) {
   const std::string there = session.agree(name, value);
-  if (there != value) refuse(option, there, value);
+  if (there != value) refuse(differs(option, there, value));
+}
+
+void ServerStore::agree_on_shards(Session& session) {
+  const std::string there = session.agree("total_shards", std::to_string(options_.total_shards));
+  if (const auto why = shard_refusal(parse_shard_count(there), options_.total_shards)) refuse(*why);
+}
+
+// Nobody changes their number while instances work; one that was forgotten must not store by the old one for long.
+void ServerStore::check_shards(Session& session) {
+  const auto there = session.meta("total_shards");
+  if (!there) return;
+  const auto why = shard_refusal(parse_shard_count(*there), options_.total_shards);
+  inserts_.allow_unless(why);
+  if (why) throw Refusal{{Errc::unavailable, where("load"), *why}};
 }
 
 // While tables are being split, an instance may have the layout before or the one after.
@@ -176,14 +204,14 @@ void ServerStore::agree_on_layout(Session& session) {
   const Placement placement = parse_placement(there, options_.total_shards, options_.window);
   const bool before = placement.before && placement.before->layout() == options_.layout;
   const Layout& layout = placement.router.layout();
-  if (!before && layout != options_.layout) refuse("layout", storage::to_text(layout), mine);
+  if (!before && layout != options_.layout) {
+    refuse(differs("layout", storage::to_text(layout), mine) + split_hint(layout, options_.layout));
+  }
   tables_.learn(there);
 }
 
-void ServerStore::refuse(const std::string& option, const std::string& there, const std::string& mine) const {
-  throw StoreError{{Errc::invalid_argument, where("open"),
-                    "the database was made with " + option + "=" + there + ", this instance is configured with " +
-                        option + "=" + mine + "; set " + option + "=" + there + " in its url"}};
+void ServerStore::refuse(const std::string& why) const {
+  throw StoreError{{Errc::invalid_argument, where("open"), why}};
 }
 
 template <class T, class IdOf, class Change>
@@ -212,6 +240,8 @@ auto ServerStore::read_with(Pool& pool, const char* verb, Body body)
       return body(*session);
     } catch (const LayoutChanged&) {
       continue;
+    } catch (const Refusal& refusal) {
+      return tl::make_unexpected(refusal.error);
     } catch (const ServerError& error) {
       const bool dropped = error.trouble() == Trouble::no_table;  // by another instance, when it had left
       if (dropped) tables_.forget();
@@ -312,6 +342,7 @@ Result<LoadReply> ServerStore::load(const LoadQuery& query) {
     LoadReply reply;
     reply.now = now(session);
     if (query.limit == 0 || query.from.empty()) return reply;
+    check_shards(session);
     tables_.look_again(session);
     const DueQuery due{query.space, query.from, reply.now, base::later(reply.now, query.ahead), query.limit};
     collect(LiveRows{session, tables_, reply.now}.due(due), query.limit, reply);
