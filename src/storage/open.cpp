@@ -87,7 +87,7 @@ std::unique_ptr<Store> open_store(std::string_view url, const Clock& clock) {
 
 std::optional<StoredSettings> stored_settings(std::string_view url) {
   const StoreUrl address = parse_store_url(url);
-  if (address.scheme == "memory") return std::nullopt;
+  if (address.scheme == "memory") return StoredSettings{};  // each one is made by opening it
   if (address.scheme == "sqlite") return sqlite_settings(sqlite_options(address, url));
   return sql::server_settings(server_options(address, url));
 }

@@ -24,10 +24,14 @@ struct ReshardOptions {
 void print(const ReshardPlan& plan) {
   fmt::print("{} -> {} shards{}; {} of {} tasks in {} tables change their shard\n", plan.from, plan.to,
              plan.begun ? ", which has begun before" : "", plan.misnumbered, plan.rows, plan.tables);
+}
+
+void print_dry_run(const ReshardPlan& plan) {
   if (plan.leased > 0) {
     fmt::print("{} tasks are being run, one of them by {}: all instances must be stopped first\n", plan.leased,
                plan.holder);
   }
+  fmt::print("nothing was changed\n");
 }
 
 void run(const ReshardOptions& options) {
@@ -37,10 +41,7 @@ void run(const ReshardOptions& options) {
     return;
   }
   print(plan);
-  if (options.dry_run) {
-    fmt::print("nothing was changed\n");
-    return;
-  }
+  if (options.dry_run) return print_dry_run(plan);
   {
     const ProgressBar bar;
     storage::reshard_store(options.store, {.shards = options.shards, .progress = [&](const ReshardProgress& progress) {

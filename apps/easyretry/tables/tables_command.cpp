@@ -61,13 +61,8 @@ void print_json(const std::vector<TableInfo>& tables) {
   fmt::print("{}\n", list.dump());
 }
 
-// Of a store that nobody has made, there is nothing to show, and nothing is made for it.
-bool is_made(const std::string& url) {
-  return url.starts_with("memory:") || storage::stored_settings(url);
-}
-
 void run(const std::string& url, bool as_json) {
-  if (!is_made(url)) {
+  if (!storage::stored_settings(url)) {  // opening would make tables
     fmt::print("{}\n", as_json ? "[]" : "there is nothing of EasyRetry in this database yet");
     return;
   }
