@@ -1,6 +1,8 @@
 #include "storage/sql/server_store.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <iterator>
 #include <map>
 #include <stdexcept>
@@ -94,6 +96,7 @@ class ServerStore final : public Store {
 
  private:
   struct Submission;
+  using Steady = std::chrono::steady_clock;
 
   std::string where(const char* verb) const { return options_.kind + "." + verb; }
   TimePoint now(Session& session) const { return options_.clock != nullptr ? options_.clock->now() : session.now(); }
@@ -101,7 +104,7 @@ class ServerStore final : public Store {
   void agree(Session& session, const std::string& name, const std::string& option, const std::string& value);
   void agree_on_shards(Session& session);
   void agree_on_layout(Session& session);
-  void check_shards(Session& session);
+  std::optional<std::string> look_at_shards(Session& session);
   [[noreturn]] void refuse(const std::string& why) const;
 
   // change(session, part, now) gives the ids that it applied to; no part names a task twice.
@@ -130,6 +133,7 @@ class ServerStore final : public Store {
   Writes operating_;
   Inserts inserts_;
   StoreInfo info_;
+  std::atomic<Steady::time_point> looked_at_shards_{Steady::now()};
   std::string identity_;  // of the database: a connection that finds the same in it is to the same one
   GroupCommit group_;
 };
@@ -188,13 +192,14 @@ void ServerStore::agree_on_shards(Session& session) {
   if (const auto why = shard_refusal(parse_shard_count(there), options_.total_shards)) refuse(*why);
 }
 
-// Nobody changes their number while instances work; one that was forgotten must not store by the old one for long.
-void ServerStore::check_shards(Session& session) {
+// Their number is not changed while instances work, but one may have been forgotten. Gives why nothing more may be done
+// by the old number, and nothing is stored from then on.
+std::optional<std::string> ServerStore::look_at_shards(Session& session) {
+  looked_at_shards_ = Steady::now();
   const auto there = session.meta("total_shards");
-  if (!there) return;
-  const auto why = shard_refusal(parse_shard_count(*there), options_.total_shards);
+  auto why = there ? shard_refusal(parse_shard_count(*there), options_.total_shards) : std::nullopt;
   inserts_.allow_unless(why);
-  if (why) throw Refusal{{Errc::unavailable, where("load"), *why}};
+  return why;
 }
 
 // While tables are being split, an instance may have the layout before or the one after.
@@ -303,6 +308,7 @@ Result<InsertReply> ServerStore::insert_now(std::span<const NewTask* const> task
 }
 
 InsertReply ServerStore::insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now) {
+  if (Steady::now() - looked_at_shards_.load() >= options_.look_at_shards_every) look_at_shards(session);
   const std::string history = options_.history == History::none ? std::string{} : history_for(tables_, now);
   LiveRows rows{session, tables_, now};
   return {now, inserts_.insert(rows, history, tasks, now)};
@@ -342,7 +348,7 @@ Result<LoadReply> ServerStore::load(const LoadQuery& query) {
     LoadReply reply;
     reply.now = now(session);
     if (query.limit == 0 || query.from.empty()) return reply;
-    check_shards(session);
+    if (const auto why = look_at_shards(session)) throw Refusal{{Errc::unavailable, where("load"), *why}};
     tables_.look_again(session);
     const DueQuery due{query.space, query.from, reply.now, base::later(reply.now, query.ahead), query.limit};
     collect(LiveRows{session, tables_, reply.now}.due(due), query.limit, reply);

@@ -321,6 +321,19 @@ TEST_P(Reshard, AnInstanceThatWasLeftRunningNoticesAndStoresNothingMore) {
   EXPECT_EQ(rows("retry_task"), 0);
 }
 
+// A process that only stores never loads.
+TEST_P(Reshard, AnInstanceThatOnlyStoresNoticesToo) {
+  sql::ServerOptions storing = options_for(Layout::hash(4), 64);
+  storing.look_at_shards_every = 0ms;
+  const auto stale = sql::open_server_store(storing);
+  insert(*stale, a_task());
+  reshard(16);
+  const NewTask task = a_task();
+  const auto inserted = stale->insert({&task, 1});
+  ASSERT_FALSE(inserted);
+  EXPECT_THAT(inserted.error().detail, HasSubstr("set shards=16"));
+}
+
 // It waits there for an instance that can store it.
 TEST_P(Reshard, AnInstanceThatNoticedRefusesNoRowOfTheInbox) {
   const auto stale = open(Layout::single(), 64);

@@ -35,6 +35,7 @@ class ServerStores : public fault::OnEachServer {
             .connect = [=, this] { return connect_session(GetParam(), database.name(), port); },
             .layout = layout,
             .window = window,
+            .look_at_shards_every = 24h,
             .clock = &clock};
   }
   std::unique_ptr<Store> open(Layout layout, Millis window, int port) {
