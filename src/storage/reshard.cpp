@@ -48,7 +48,7 @@ class Resharding {
     if (request_.only_plan || plan.nothing_to_do()) return plan;
     check_nobody_works(plan);
     if (!count.becoming) count = begin(count);
-    renumber();
+    renumber(count);
     change(count, {request_.shards});
     return plan;
   }
@@ -83,9 +83,12 @@ class Resharding {
   }
 
   void change(const ShardCount& from, const ShardCount& to) {
-    if (store_.change(from, to)) return;
+    if (!store_.change(from, to)) overtaken();
+  }
+
+  [[noreturn]] void overtaken() const {
     throw StoreError{{Errc::conflict, where_,
-                      "somebody else changed the number of shards just now; look at what they did, and try again"}};
+                      "somebody else changed the number of shards meanwhile; look at what they did, and try again"}};
   }
 
   ReshardPlan survey(const ShardCount& count) {
@@ -104,15 +107,17 @@ class Resharding {
     return plan;
   }
 
-  void renumber() {
+  // Held up for long enough, it would renumber what somebody else has finished, and changed again.
+  void renumber(const ShardCount& marked) {
     ReshardProgress progress;
     for (const std::string& table : store_.tables()) {
       ++progress.table;
       pages(table, [&](const ShardPageQuery& query) {
-        ShardPage page = store_.renumber(query);
-        progress.rows += page.rows;
+        const auto page = store_.renumber(query, marked);
+        if (!page) overtaken();
+        progress.rows += page->rows;
         request_.progress(progress);
-        return page;
+        return *page;
       });
     }
   }

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -71,7 +72,9 @@ class ShardedRows {
   virtual StoredSettings settings() = 0;
   virtual std::vector<std::string> tables() = 0;  // of what is to be done
   virtual ShardPage look(const ShardPageQuery& query) = 0;
-  virtual ShardPage renumber(const ShardPageQuery& query) = 0;  // in one transaction; gives the page as it was
+  // In one transaction, in which the count is `expected`; gives the page as it was. Nothing: the count is another one
+  // by now, and no row was changed.
+  virtual std::optional<ShardPage> renumber(const ShardPageQuery& query, const ShardCount& expected) = 0;
   // Of total_shards. False: it is not `from` any more, and stays.
   virtual bool change(const ShardCount& from, const ShardCount& to) = 0;
 };

@@ -322,8 +322,16 @@ std::string MysqlSession::hold_layout() {
 }
 
 bool MysqlSession::change_meta(const std::string& name, const std::string& from, const std::string& to) {
-  return connection_.run("UPDATE retry_meta SET value = " + bytes(to) + " WHERE name = " + bytes(name) +
-                         " AND value = " + bytes(from)) == 1;
+  try {
+    connection_.ask("START TRANSACTION READ WRITE;SELECT value FROM retry_meta WHERE name = 'layout' FOR UPDATE");
+    const auto changed = connection_.run("UPDATE retry_meta SET value = " + bytes(to) + " WHERE name = " + bytes(name) +
+                                         " AND value = " + bytes(from));
+    connection_.run("COMMIT");
+    return changed == 1;
+  } catch (const sql::ServerError&) {
+    if (!broken()) roll_back();
+    throw;
+  }
 }
 
 std::string MysqlSession::durability() {

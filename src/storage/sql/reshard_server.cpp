@@ -11,8 +11,9 @@ std::optional<StoredSettings> settings_in(Session& session) {
   const std::vector<std::string> tables = session.tables();
   if (std::find(tables.begin(), tables.end(), "retry_meta") == tables.end()) return std::nullopt;
   const auto shards = session.meta("total_shards");
-  if (!shards) return std::nullopt;
-  return StoredSettings{*shards, session.meta("layout").value_or(storage::to_text(Layout::single()))};
+  const auto layout = session.meta("layout");
+  if (!shards || !layout) return std::nullopt;
+  return StoredSettings{*shards, *layout};
 }
 
 class ServerRows final : public ShardedRows {
@@ -39,8 +40,11 @@ class ServerRows final : public ShardedRows {
     return session->shard_page(query, now(session->now()));
   }
 
-  ShardPage renumber(const ShardPageQuery& query) override {
-    auto page = transactions_.run(where_, Promise::kept, [&](Session& session, TimePoint server) {
+  std::optional<ShardPage> renumber(const ShardPageQuery& query, const ShardCount& expected) override {
+    using Page = std::optional<ShardPage>;
+    auto page = transactions_.run(where_, Promise::kept, [&](Session& session, TimePoint server) -> Page {
+      session.hold_layout();  // and with it the count
+      if (session.meta("total_shards") != storage::to_text(expected)) return std::nullopt;
       ShardPage found = session.shard_page(query, now(server));
       if (found.misnumbered > 0) session.renumber(query, found.last);
       return found;

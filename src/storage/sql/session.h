@@ -148,7 +148,7 @@ class Session {
   virtual Moved move(const Move& move) = 0;
   // Gives the rows of a page the shards that their ids have among so many.
   virtual void renumber(const ShardPageQuery& query, TaskId last) = 0;
-  // The `layout` of retry_meta, which change_meta() does not change until the transaction has ended.
+  // The `layout` of retry_meta. Until the transaction has ended, change_meta() changes nothing.
   virtual std::string hold_layout() = 0;
   // Those who listen are told when the transaction commits, where the server can do that.
   virtual void announce(const std::string& /*space*/) {}

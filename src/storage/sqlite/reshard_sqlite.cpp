@@ -74,7 +74,8 @@ class SqliteRows final : public ShardedRows {
     return {.rows = page.integer(0), .misnumbered = page.integer(1), .last = TaskId{page.integer(2)}};
   }
 
-  ShardPage renumber(const ShardPageQuery& query) override {
+  // The count is as expected: the lock file keeps others out.
+  std::optional<ShardPage> renumber(const ShardPageQuery& query, const ShardCount& /*expected*/) override {
     WriteTransaction transaction{db_};
     ShardPage page = look(query);
     if (page.misnumbered > 0) {
