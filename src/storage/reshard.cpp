@@ -10,7 +10,8 @@
 namespace easyretry::storage {
 namespace {
 
-// Measured on PostgreSQL and MariaDB: about 60 ms a transaction where three rows of four change.
+// 30 to 75 ms a transaction on PostgreSQL and MariaDB where three rows of four change: whole runs of 40,000 tasks
+// divided by their pages, on a busy machine.
 constexpr std::size_t kRowsAPage = 2000;
 constexpr TaskId kBeforeAll{std::numeric_limits<std::int64_t>::min()};
 
