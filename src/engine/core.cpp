@@ -161,7 +161,7 @@ void Core::offer_soon(std::span<const task::NewTask> tasks, std::span<const stor
     const storage::Inserted& task = inserted[i];
     if (!task.created || task.next_at > horizon || tasks[i].lease > Millis{0}) continue;
     const auto handler = table->by_name.find(tasks[i].handler);
-    if (handler == table->by_name.end() || !owned->contains(task::shard_of(task.id))) {
+    if (handler == table->by_name.end() || !owned->contains(task::shard_of(task.id, total_shards_))) {
       for_others = true;
       continue;
     }
@@ -244,8 +244,9 @@ void Core::stop_listening() {
 
 void Core::own(std::vector<ShardId> shards) {
   loader.own(std::move(shards));
-  schedule.forget(
-      [owned = loader.owned()](const WheelEntry& entry) { return !owned->contains(task::shard_of(entry.id)); });
+  schedule.forget([owned = loader.owned(), this](const WheelEntry& entry) {
+    return !owned->contains(task::shard_of(entry.id, total_shards_));
+  });
 }
 
 Stats Core::stats() const {

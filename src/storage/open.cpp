@@ -7,6 +7,8 @@
 #include "storage/memory/memory_store.h"
 #include "storage/mysql/open_mysql.h"
 #include "storage/postgres/open_postgres.h"
+#include "storage/sql/reshard_server.h"
+#include "storage/sqlite/reshard_sqlite.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/url.h"
 #include "storage/url_option.h"
@@ -54,7 +56,7 @@ void set(SqliteOptions& options, const UrlOption& option) {
   }
 }
 
-std::unique_ptr<Store> open_sqlite_url(const StoreUrl& address, std::string_view url, const Clock& clock) {
+SqliteOptions sqlite_options(const StoreUrl& address, std::string_view url) {
   if (address.path.empty()) {
     throw std::invalid_argument("no path in " + std::string{url} + "; write sqlite:path, such as sqlite:retry.db");
   }
@@ -65,7 +67,13 @@ std::unique_ptr<Store> open_sqlite_url(const StoreUrl& address, std::string_view
   SqliteOptions options;
   options.path = address.path;
   for (const auto& [name, value] : address.options) set(options, {url, name, value});
-  return open_sqlite(options, clock);
+  return options;
+}
+
+sql::ServerOptions server_options(const StoreUrl& address, std::string_view url) {
+  if (address.scheme == "postgres" || address.scheme == "postgresql") return postgres_options(address, url);
+  if (address.scheme == "mysql" || address.scheme == "mariadb") return mysql_options(address, url);
+  refuse_word("scheme", address.scheme, url, {"memory", "sqlite", "postgres", "mysql"});
 }
 
 }  // namespace
@@ -73,10 +81,25 @@ std::unique_ptr<Store> open_sqlite_url(const StoreUrl& address, std::string_view
 std::unique_ptr<Store> open_store(std::string_view url, const Clock& clock) {
   const StoreUrl address = parse_store_url(url);
   if (address.scheme == "memory") return open_memory(address, url, clock);
-  if (address.scheme == "sqlite") return open_sqlite_url(address, url, clock);
-  if (address.scheme == "postgres" || address.scheme == "postgresql") return open_postgres(address, url);
-  if (address.scheme == "mysql" || address.scheme == "mariadb") return open_mysql(address, url);
-  refuse_word("scheme", address.scheme, url, {"memory", "sqlite", "postgres", "mysql"});
+  if (address.scheme == "sqlite") return open_sqlite(sqlite_options(address, url), clock);
+  return sql::open_server_store(server_options(address, url));
+}
+
+std::optional<StoredSettings> stored_settings(std::string_view url) {
+  const StoreUrl address = parse_store_url(url);
+  if (address.scheme == "memory") return StoredSettings{};  // each one is made by opening it
+  if (address.scheme == "sqlite") return sqlite_settings(sqlite_options(address, url));
+  return sql::server_settings(server_options(address, url));
+}
+
+ReshardPlan reshard_store(std::string_view url, const ReshardRequest& request) {
+  const StoreUrl address = parse_store_url(url);
+  if (address.scheme == "memory") {
+    throw std::invalid_argument("a memory store is made anew each time: give it another number, memory:?shards=" +
+                                std::to_string(request.shards));
+  }
+  if (address.scheme == "sqlite") return reshard_sqlite(sqlite_options(address, url), request);
+  return sql::reshard_server(server_options(address, url), request);
 }
 
 }  // namespace easyretry::storage

@@ -1,10 +1,12 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
 #include <easyretry/time.h>
 
+#include "storage/reshard.h"
 #include "storage/store.h"
 
 namespace easyretry::storage {
@@ -18,5 +20,11 @@ namespace easyretry::storage {
 // std::invalid_argument naming what is wrong, what is known and what was probably meant; a store that cannot be opened
 // throws StoreError.
 std::unique_ptr<Store> open_store(std::string_view url, const Clock& clock);
+
+// What is there, without opening or making anything; nothing where nobody has made a store. Throws as open_store does.
+std::optional<StoredSettings> stored_settings(std::string_view url);
+
+// Another number of shards; `shards` and `layout` of the url are not looked at. Throws as open_store does.
+ReshardPlan reshard_store(std::string_view url, const ReshardRequest& request);
 
 }  // namespace easyretry::storage

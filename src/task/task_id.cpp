@@ -7,7 +7,6 @@ namespace {
 
 using namespace std::chrono;
 
-constexpr int kSequenceBits = 10;
 constexpr int kShardBits = 12;
 constexpr unsigned kSequences = 1U << kSequenceBits;
 constexpr TimePoint kEpoch{sys_days{2020y / January / 1}};
@@ -28,6 +27,10 @@ TimePoint created_at(TaskId id) {
 
 ShardId shard_of(TaskId id) {
   return ShardId{static_cast<std::uint16_t>((static_cast<std::int64_t>(id) >> kSequenceBits) & (kMaxShards - 1))};
+}
+
+ShardId shard_of(TaskId id, int total_shards) {
+  return ShardId{static_cast<std::uint16_t>(static_cast<int>(shard_of(id)) % total_shards)};
 }
 
 TaskId TaskIdSource::next(TimePoint now, ShardId shard) {

@@ -11,10 +11,13 @@
 namespace easyretry::task {
 
 inline constexpr int kMaxShards = 4096;
+inline constexpr int kSequenceBits = 10;
 
 TaskId make_task_id(TimePoint created, ShardId shard, unsigned sequence);
 TimePoint created_at(TaskId id);  // exact to the millisecond, or a little later where ids were borrowed
 ShardId shard_of(TaskId id);
+// The shard of a task in a store that has so many of them now: an id outlives a change of their number.
+ShardId shard_of(TaskId id, int total_shards);
 
 // Draws distinct ids; those of a later millisecond are greater. Not thread-safe: each store guards its own.
 class TaskIdSource {

@@ -13,6 +13,12 @@ def easyretry(*args):
     return subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=60)
 
 
+def make(url):
+    """The tables of a store, by whoever uses it first."""
+    run = easyretry("bench", "--store", url, "--tasks", "10")
+    assert run.returncode == 0, run.stderr
+
+
 def servers(*args):
     return subprocess.run([sys.executable, SERVERS, *args], check=True, capture_output=True, text=True).stdout.strip()
 
@@ -28,7 +34,7 @@ class Tables(unittest.TestCase):
 
     def split(self, url):
         two = url + "?layout=hash(2)"
-        easyretry("tables", "--store", two)
+        make(two)
         run = easyretry("split", "--store", two, "--to", "4", "--dry-run")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("retry_task_0 -> retry_task_2, about 0 tasks", run.stdout)
@@ -43,8 +49,18 @@ class Tables(unittest.TestCase):
         self.assertIn("set layout=hash(4)", run.stdout)
         self.assertIn("set layout=hash(4)", easyretry("tables", "--store", two).stderr)
 
+        for layout in ("hash(2)", "hash(4)"):
+            run = easyretry("split", "--store", f"{url}?layout={layout}", "--to", "4")
+            self.assertEqual((run.returncode, run.stdout), (0, "the layout is hash(4) already; nothing was changed\n"))
+
     def show(self, url):
         by_month = url + "?layout=period(month,2)"
+        for _ in range(2):  # the first time has made nothing
+            run = easyretry("tables", "--store", by_month)
+            self.assertEqual(run.returncode, 0, run.stderr)
+            self.assertIn("there is nothing of EasyRetry", run.stdout)
+        self.assertEqual(json.loads(easyretry("tables", "--store", by_month, "--json").stdout), [])
+        make(by_month)
         run = easyretry("tables", "--store", by_month, "--json")
         self.assertEqual(run.returncode, 0, run.stderr)
         tables = {table["table"]: table for table in json.loads(run.stdout)}

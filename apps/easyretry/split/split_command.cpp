@@ -1,14 +1,14 @@
 #include "split/split_command.h"
 
-#include <iostream>
 #include <map>
 #include <memory>
 #include <string>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include "progress_bar.h"
+#include "storage/layout.h"
 #include "storage/open.h"
 
 namespace easyretry::app {
@@ -22,7 +22,6 @@ struct SplitOptions {
   bool dry_run = false;
 };
 
-// One line that grows on a terminal; elsewhere one line a move when it is done.
 class Progress {
  public:
   explicit Progress(const std::vector<SplitMove>& plan) : moves_(plan.size()) {
@@ -31,24 +30,13 @@ class Progress {
 
   void tell(const SplitMove& move) {
     moved_[move.to] = move.rows;
-    if (isatty(STDERR_FILENO) == 0) return;
     std::int64_t rows = 0;
     for (const auto& [table, count] : moved_) rows += count;
-    const double part =
-        expected_ == 0 ? 1.0 : std::min(1.0, static_cast<double>(rows) / static_cast<double>(expected_));
-    const auto filled = static_cast<std::size_t>(part * kWidth);
-    std::cerr << fmt::format("\r[{}{}] {:>3.0f} %  table {} of {}, {} tasks moved", std::string(filled, '#'),
-                             std::string(kWidth - filled, '.'), part * 100, moved_.size(), moves_, rows)
-              << std::flush;
+    bar_.show(rows, expected_, fmt::format("table {} of {}, {} tasks moved", moved_.size(), moves_, rows));
   }
-  ~Progress() {
-    if (isatty(STDERR_FILENO) != 0) std::cerr << "\n";
-  }
-  Progress(const Progress&) = delete;
-  Progress& operator=(const Progress&) = delete;
 
  private:
-  static constexpr std::size_t kWidth = 30;
+  ProgressBar bar_;
   const std::size_t moves_;
   std::int64_t expected_ = 0;
   std::map<std::string, std::int64_t> moved_;
@@ -59,7 +47,17 @@ std::vector<SplitMove> must(Result<std::vector<SplitMove>> plan) {
   return *std::move(plan);
 }
 
+// Of a split that has been done, the url may still have the layout before.
+bool is_done(const SplitOptions& options) {
+  const auto there = storage::stored_settings(options.store);
+  return there && there->layout == to_text(storage::Layout::hash(options.to));
+}
+
 void run(const SplitOptions& options) {
+  if (is_done(options)) {
+    fmt::print("the layout is hash({}) already; nothing was changed\n", options.to);
+    return;
+  }
   const auto store = storage::open_store(options.store, system_clock());
   const auto plan = must(store->split({.tables = options.to, .only_plan = true}));
   for (const SplitMove& move : plan) {

@@ -62,6 +62,10 @@ void print_json(const std::vector<TableInfo>& tables) {
 }
 
 void run(const std::string& url, bool as_json) {
+  if (!storage::stored_settings(url)) {  // opening would make tables
+    fmt::print("{}\n", as_json ? "[]" : "there is nothing of EasyRetry in this database yet");
+    return;
+  }
   const auto store = storage::open_store(url, system_clock());
   const auto tables = store->tables();
   if (!tables) throw StoreError{tables.error()};

@@ -169,6 +169,20 @@ sql::Moved MysqlSession::move(const sql::Move& move) {
   return {ids.size(), ids.empty() ? TaskId{} : ids.back()};
 }
 
+ShardPage MysqlSession::shard_page(const ShardPageQuery& query, TimePoint now) {
+  Rows rows = connection_.select(mysql::shard_page(query, now));
+  rows.next();
+  return {.rows = rows.integer(0),
+          .misnumbered = rows.integer(1),
+          .leased = rows.integer(2),
+          .last = TaskId{rows.integer(3)},
+          .holder = std::string{rows.text(4)}};
+}
+
+void MysqlSession::renumber(const ShardPageQuery& query, TaskId last) {
+  connection_.run(mysql::renumber(query, last));
+}
+
 std::vector<InboxRow> MysqlSession::inbox(const IntakeQuery& query) {
   std::vector<InboxRow> found;
   Rows rows = connection_.select(mysql::inbox(query));
@@ -308,9 +322,17 @@ std::string MysqlSession::hold_layout() {
   return connection_.ask("SELECT value FROM retry_meta WHERE name = 'layout' LOCK IN SHARE MODE");
 }
 
-bool MysqlSession::change_layout(const std::string& from, const std::string& to) {
-  return connection_.run("UPDATE retry_meta SET value = " + bytes(to) +
-                         " WHERE name = 'layout' AND value = " + bytes(from)) == 1;
+bool MysqlSession::change_meta(const std::string& name, const std::string& from, const std::string& to) {
+  try {
+    connection_.ask("START TRANSACTION READ WRITE;SELECT value FROM retry_meta WHERE name = 'layout' FOR UPDATE");
+    const auto changed = connection_.run("UPDATE retry_meta SET value = " + bytes(to) + " WHERE name = " + bytes(name) +
+                                         " AND value = " + bytes(from));
+    connection_.run("COMMIT");
+    return changed == 1;
+  } catch (const sql::ServerError&) {
+    if (!broken()) roll_back();
+    throw;
+  }
 }
 
 std::string MysqlSession::durability() {

@@ -44,6 +44,7 @@ class MysqlSession final : public sql::Session {
   void remove(const std::string& table, std::span<const TaskId> ids) override;
   void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
   sql::Moved move(const sql::Move& move) override;
+  void renumber(const ShardPageQuery& query, TaskId last) override;
   std::string hold_layout() override;
 
   std::vector<InboxRow> inbox(const IntakeQuery& query) override;
@@ -54,6 +55,7 @@ class MysqlSession final : public sql::Session {
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
   std::vector<TaskRecord> page(const sql::Search& search) override;
   std::int64_t count(const sql::Search& search) override;
+  ShardPage shard_page(const ShardPageQuery& query, TimePoint now) override;
 
   std::vector<std::string> tables() override;
   void create_tasks(const std::string& table, sql::KeysIn keys) override;
@@ -67,7 +69,7 @@ class MysqlSession final : public sql::Session {
   void create_meta() override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;
-  bool change_layout(const std::string& from, const std::string& to) override;
+  bool change_meta(const std::string& name, const std::string& from, const std::string& to) override;
 
   std::string durability() override;
 

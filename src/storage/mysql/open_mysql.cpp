@@ -27,7 +27,7 @@ MysqlAddress address_of(ServerAddress server) {
 
 }  // namespace
 
-std::unique_ptr<Store> open_mysql(const StoreUrl& address, std::string_view url) {
+sql::ServerOptions mysql_options(const StoreUrl& address, std::string_view url) {
   sql::ServerOptions options{.kind = "mysql", .url = without_password(url), .connect = {}};
   MysqlAddress server = address_of(parse_server_address(address, url));
   for (const auto& [name, value] : address.options) {
@@ -43,7 +43,7 @@ std::unique_ptr<Store> open_mysql(const StoreUrl& address, std::string_view url)
   options.connect = [server] { return connect_mysql(server); };
   options.joins = Transaction::Kind::mysql;
   options.join = [](void* connection) { return join_mysql(static_cast<st_mysql*>(connection)); };
-  return sql::open_server_store(std::move(options));
+  return options;
 }
 
 }  // namespace easyretry::storage

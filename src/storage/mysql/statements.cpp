@@ -2,6 +2,7 @@
 
 #include "storage/mysql/columns.h"
 #include "storage/mysql/literals.h"
+#include "storage/shard_count.h"
 
 namespace easyretry::storage::mysql {
 namespace {
@@ -157,6 +158,20 @@ std::string update(const std::string& table, const TaskRecord& record, TimePoint
          set(", locked_at", record.locked_by.empty() ? "NULL" : "locked_at") +
          set(", locked_by", bytes_or_null(record.locked_by)) + set(", lease_until", literal(record.lease_until)) +
          set(", updated_at", literal(now)) + " WHERE id = " + literal(info.id);
+}
+
+std::string renumber(const ShardPageQuery& query, TaskId last) {
+  const std::string shard = shard_by_id(query.total_shards);
+  return "UPDATE " + query.table + " FORCE INDEX (PRIMARY) SET shard = " + shard + " WHERE id > " +
+         literal(query.after) + " AND id <= " + literal(last) + " AND shard <> " + shard;
+}
+
+std::string shard_page(const ShardPageQuery& query, TimePoint now) {
+  return "SELECT COUNT(*), COALESCE(SUM(shard <> " + shard_by_id(query.total_shards) +
+         "), 0), COALESCE(SUM(leased), 0), COALESCE(MAX(id), 0), COALESCE(MAX(IF(leased, locked_by, NULL)), '') FROM "
+         "(SELECT id, shard, locked_by, status = 'RUNNING' AND lease_until > " +
+         literal(now) + " AS leased FROM " + query.table + kByPrimary + "id > " + literal(query.after) +
+         " ORDER BY id LIMIT " + std::to_string(query.limit) + ") AS page";
 }
 
 std::string found(const std::string& table, bool history, std::span<const TaskId> ids) {

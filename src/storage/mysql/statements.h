@@ -43,8 +43,11 @@ std::string finish_into(const std::string& table, const std::string& history, st
 std::string remove(const std::string& table, std::span<const TaskId> ids);
 std::string copy(const std::string& from, const std::string& to, std::span<const TaskId> ids);
 std::string update(const std::string& table, const TaskRecord& record, TimePoint now);
+std::string renumber(const ShardPageQuery& query, TaskId last);
 
 // --- Reading ---
 std::string found(const std::string& table, bool history, std::span<const TaskId> ids);
+// How many rows, how many whose shard is another one, how many are leased, the last id, one who leases.
+std::string shard_page(const ShardPageQuery& query, TimePoint now);
 
 }  // namespace easyretry::storage::mysql

@@ -43,7 +43,7 @@ std::string settings_for(const ServerAddress& server) {
 
 }  // namespace
 
-std::unique_ptr<Store> open_postgres(const StoreUrl& address, std::string_view url) {
+sql::ServerOptions postgres_options(const StoreUrl& address, std::string_view url) {
   sql::ServerOptions options{.kind = "postgres", .url = without_password(url), .connect = {}};
   std::string settings = settings_for(parse_server_address(address, url));
   bool patience_given = false;
@@ -62,7 +62,7 @@ std::unique_ptr<Store> open_postgres(const StoreUrl& address, std::string_view u
   options.news = std::make_shared<postgres::NewsLine>(settings);
   options.joins = Transaction::Kind::postgres;
   options.join = [](void* connection) { return postgres::join(static_cast<pg_conn*>(connection)); };
-  return sql::open_server_store(std::move(options));
+  return options;
 }
 
 }  // namespace easyretry::storage

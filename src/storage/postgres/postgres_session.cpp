@@ -199,6 +199,7 @@ class PostgresSession final : public sql::Session {
   void remove(const std::string& table, std::span<const TaskId> ids) override;
   void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
   Moved move(const Move& move) override;
+  void renumber(const ShardPageQuery& query, TaskId last) override;
   std::string hold_layout() override;
   void announce(const std::string& space) override;
 
@@ -210,6 +211,7 @@ class PostgresSession final : public sql::Session {
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
   std::vector<TaskRecord> page(const Search& search) override;
   std::int64_t count(const Search& search) override;
+  ShardPage shard_page(const ShardPageQuery& query, TimePoint now) override;
 
   std::vector<std::string> tables() override;
   void create_tasks(const std::string& table, KeysIn keys) override {
@@ -225,7 +227,7 @@ class PostgresSession final : public sql::Session {
   void note(const KeeperNote& note, TimePoint now, TimePoint forget_before) override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;
-  bool change_layout(const std::string& from, const std::string& to) override;
+  bool change_meta(const std::string& name, const std::string& from, const std::string& to) override;
   std::string durability() override;
 
  private:
@@ -443,6 +445,20 @@ Moved PostgresSession::move(const Move& move) {
   return {static_cast<std::size_t>(moved.integer(0, 0)), TaskId{moved.integer(0, 1)}};
 }
 
+ShardPage PostgresSession::shard_page(const ShardPageQuery& query, TimePoint now) {
+  const Rows rows = db_.run(statements::shard_page(query.table, query.total_shards),
+                            Params{}.add(number(query.after)).add(limit(query.limit)).add(to_ms(now)));
+  return {.rows = rows.integer(0, 0),
+          .misnumbered = rows.integer(0, 1),
+          .leased = rows.integer(0, 2),
+          .last = TaskId{rows.integer(0, 3)},
+          .holder = std::string{rows.text(0, 4)}};
+}
+
+void PostgresSession::renumber(const ShardPageQuery& query, TaskId last) {
+  db_.run(statements::renumber(query.table, query.total_shards), Params{}.add(number(query.after)).add(number(last)));
+}
+
 // An advisory lock costs a write to nothing. Somebody else's transaction may look at a moment before the layout
 // changed, and then fails by the lock on the row.
 std::string PostgresSession::hold_layout() {
@@ -452,11 +468,11 @@ std::string PostgresSession::hold_layout() {
                          .text(0, 0)};
 }
 
-bool PostgresSession::change_layout(const std::string& from, const std::string& to) {
+bool PostgresSession::change_meta(const std::string& name, const std::string& from, const std::string& to) {
   try {
     db_.run(std::string{"BEGIN; SELECT pg_advisory_xact_lock("} + kLayoutLock + ")");
-    const Rows changed = db_.run("UPDATE retry_meta SET value = $2 WHERE name = 'layout' AND value = $1 RETURNING 1",
-                                 Params{}.add(from).add(to));
+    const Rows changed = db_.run("UPDATE retry_meta SET value = $3 WHERE name = $1 AND value = $2 RETURNING 1",
+                                 Params{}.add(name).add(from).add(to));
     db_.run("COMMIT");
     return changed.size() == 1;
   } catch (const ServerError&) {

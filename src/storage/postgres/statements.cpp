@@ -3,6 +3,7 @@
 #include <string_view>
 
 #include "storage/record_columns.h"
+#include "storage/shard_count.h"
 #include "storage/sql/inbox_columns.h"
 
 namespace easyretry::storage::postgres::statements {
@@ -254,6 +255,20 @@ std::string move(const std::string& from, const std::string& to, bool some_shard
                 which, " ORDER BY id LIMIT $1 FOR UPDATE)) RETURNING ", columns, "), moved AS (INSERT INTO ", to, " (",
                 columns, ") SELECT ", columns,
                 " FROM gone RETURNING id) SELECT count(*), coalesce(max(id), 0) FROM moved");
+}
+
+std::string shard_page(const std::string& table, int total_shards) {
+  return joined("SELECT count(*), count(*) FILTER (WHERE shard <> ", shard_by_id(total_shards),
+                "), count(*) FILTER (WHERE leased), coalesce(max(id), 0), max(locked_by) FILTER (WHERE leased) FROM "
+                "(SELECT id, shard, locked_by, status = 'RUNNING' AND lease_until > $3 AS leased FROM ",
+                table, " WHERE id > $1 ORDER BY id LIMIT $2) page");
+}
+
+// A lane ends in the twelve bits of its shard.
+std::string renumber(const std::string& table, int total_shards) {
+  const std::string shard = shard_by_id(total_shards);
+  return joined("UPDATE ", table, " SET shard = ", shard, ", lane = (lane & -4096) | (", shard,
+                ")::int WHERE id > $1 AND id <= $2 AND shard <> ", shard);
 }
 
 // Nonsense, which only a hand can have made, is passed over: it could not be claimed, or its version not be raised.

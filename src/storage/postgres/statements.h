@@ -50,6 +50,11 @@ std::string update(const std::string& table);  // one array a column that may ch
 std::string remove(const std::string& table);  // $1 ids
 std::string move(const std::string& from, const std::string& to, bool some_shards);  // $1 limit $2 after $3 shards
 
+// Of the rows after an id: how many, how many whose shard is another one, how many are leased, the last, one who
+// leases.
+std::string shard_page(const std::string& table, int total_shards);  // $1 after $2 limit $3 now
+std::string renumber(const std::string& table, int total_shards);    // $1 after $2 until
+
 std::string due(
     const std::string& table);  // $1 lanes $2 after times $3 after ids $4 namespace $5 until $6 now $7 limit
 std::string find(const std::string& table, bool history);  // $1 ids

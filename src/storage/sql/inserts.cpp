@@ -26,7 +26,13 @@ Inserts::Inserts(std::string kind, int total_shards)
 TaskId Inserts::draw(const TaskInfo& info, TimePoint now) {
   const ShardId shard = task::shard_for(info.business_id, info.key, total_shards_);
   const std::lock_guard lock{mutex_};
+  if (refusal_) throw Refusal{{Errc::unavailable, kind_ + ".insert", *refusal_}};
   return ids_.next(now, shard);
+}
+
+void Inserts::allow_unless(std::optional<std::string> refusal) {
+  const std::lock_guard lock{mutex_};
+  refusal_ = std::move(refusal);
 }
 
 // What of one batch is stored, met, or still to be tried under another id.

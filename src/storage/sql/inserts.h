@@ -16,7 +16,10 @@ class Inserts {
  public:
   Inserts(std::string kind, int total_shards);
 
-  // Throws Refusal where OnDuplicate::reject meets a live task.
+  // Nothing is stored as long as there is a reason.
+  void allow_unless(std::optional<std::string> refusal);
+
+  // Throws Refusal, also where OnDuplicate::reject meets a live task.
   std::vector<Inserted> insert(LiveRows& rows, const std::string& history, std::span<const NewTask* const> tasks,
                                TimePoint now);
   // Nothing where its key is live.
@@ -30,7 +33,8 @@ class Inserts {
   const std::string kind_;
   const int total_shards_;
   std::mutex mutex_;
-  task::TaskIdSource ids_;  // guarded by mutex_
+  task::TaskIdSource ids_;              // guarded by mutex_
+  std::optional<std::string> refusal_;  // guarded by mutex_
 };
 
 }  // namespace easyretry::storage::sql

@@ -1,6 +1,8 @@
 #include "storage/sql/server_store.h"
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
 #include <iterator>
 #include <map>
 #include <stdexcept>
@@ -10,6 +12,7 @@
 #include "base/later.h"
 #include "storage/group_commit.h"
 #include "storage/insert_checks.h"
+#include "storage/shard_count.h"
 #include "storage/sql/distinct.h"
 #include "storage/sql/endings.h"
 #include "storage/sql/housekeeping.h"
@@ -50,6 +53,17 @@ std::vector<const NewTask*> pointers(std::span<const NewTask> tasks) {
   all.reserve(tasks.size());
   for (const NewTask& task : tasks) all.push_back(&task);
   return all;
+}
+
+std::string differs(const std::string& option, const std::string& there, const std::string& mine) {
+  return "the database was made with " + option + "=" + there + ", this instance is configured with " + option + "=" +
+         mine + "; set " + option + "=" + there + " in its url";
+}
+
+std::string split_hint(const Layout& there, const Layout& mine) {
+  const bool both = there.kind() == Layout::Kind::hash && mine.kind() == Layout::Kind::hash;
+  if (!both || mine.tables() % there.tables() != 0) return {};
+  return ", or run `easyretry split --store … --to " + std::to_string(mine.tables()) + "`";
 }
 
 // Alone, the others may work.
@@ -96,13 +110,16 @@ class ServerStore final : public Store {
 
  private:
   struct Submission;
+  using Steady = std::chrono::steady_clock;
 
   std::string where(const char* verb) const { return options_.kind + "." + verb; }
   TimePoint now(Session& session) const { return options_.clock != nullptr ? options_.clock->now() : session.now(); }
   void set_up();
   void agree(Session& session, const std::string& name, const std::string& option, const std::string& value);
+  void agree_on_shards(Session& session);
   void agree_on_layout(Session& session);
-  [[noreturn]] void refuse(const std::string& option, const std::string& there, const std::string& mine) const;
+  std::optional<std::string> look_at_shards(Session& session);
+  [[noreturn]] void refuse(const std::string& why) const;
 
   // change(session, part, now) gives the ids that it applied to; no part names a task twice.
   template <class T, class IdOf, class Change>
@@ -130,6 +147,7 @@ class ServerStore final : public Store {
   Writes operating_;
   Inserts inserts_;
   StoreInfo info_;
+  std::atomic<Steady::time_point> looked_at_shards_{Steady::now()};
   std::string identity_;  // of the database: a connection that finds the same in it is to the same one
   GroupCommit group_;
 };
@@ -160,7 +178,7 @@ ServerStore::ServerStore(ServerOptions options)
 void ServerStore::set_up() {
   const auto session = queries_.take();
   session->create_meta();
-  agree(*session, "total_shards", "shards", std::to_string(options_.total_shards));
+  agree_on_shards(*session);
   agree_on_layout(*session);
   if (options_.layout.kind() == Layout::Kind::period) {
     agree(*session, "table_days", "table_days", std::to_string(options_.window / std::chrono::days{1}));
@@ -180,7 +198,23 @@ void ServerStore::set_up() {
 void ServerStore::agree(Session& session, const std::string& name, const std::string& option,
                         const std::string& value) {
   const std::string there = session.agree(name, value);
-  if (there != value) refuse(option, there, value);
+  if (there != value) refuse(differs(option, there, value));
+}
+
+void ServerStore::agree_on_shards(Session& session) {
+  const std::string there = session.agree("total_shards", std::to_string(options_.total_shards));
+  if (const auto why = shard_refusal(parse_shard_count(there), options_.total_shards)) refuse(*why);
+}
+
+// Their number is not changed while instances work, but one may have been forgotten. Gives why nothing more may be done
+// by the old number, and nothing is stored from then on.
+std::optional<std::string> ServerStore::look_at_shards(Session& session) {
+  if (Steady::now() - looked_at_shards_.load() < options_.look_at_shards_every) return std::nullopt;
+  const auto there = session.meta("total_shards");
+  auto why = there ? shard_refusal(parse_shard_count(*there), options_.total_shards) : std::nullopt;
+  inserts_.allow_unless(why);
+  if (!why) looked_at_shards_ = Steady::now();
+  return why;
 }
 
 // While tables are being split, an instance may have the layout before or the one after.
@@ -190,14 +224,14 @@ void ServerStore::agree_on_layout(Session& session) {
   const Placement placement = parse_placement(there, options_.total_shards, options_.window);
   const bool before = placement.before && placement.before->layout() == options_.layout;
   const Layout& layout = placement.router.layout();
-  if (!before && layout != options_.layout) refuse("layout", storage::to_text(layout), mine);
+  if (!before && layout != options_.layout) {
+    refuse(differs("layout", storage::to_text(layout), mine) + split_hint(layout, options_.layout));
+  }
   tables_.learn(there);
 }
 
-void ServerStore::refuse(const std::string& option, const std::string& there, const std::string& mine) const {
-  throw StoreError{{Errc::invalid_argument, where("open"),
-                    "the database was made with " + option + "=" + there + ", this instance is configured with " +
-                        option + "=" + mine + "; set " + option + "=" + there + " in its url"}};
+void ServerStore::refuse(const std::string& why) const {
+  throw StoreError{{Errc::invalid_argument, where("open"), why}};
 }
 
 template <class T, class IdOf, class Change>
@@ -226,6 +260,8 @@ auto ServerStore::read_with(Pool& pool, const char* verb, Body body)
       return body(*session);
     } catch (const LayoutChanged&) {
       continue;
+    } catch (const Refusal& refusal) {
+      return tl::make_unexpected(refusal.error);
     } catch (const ServerError& error) {
       const bool dropped = error.trouble() == Trouble::no_table;  // by another instance, when it had left
       if (dropped) tables_.forget();
@@ -288,6 +324,7 @@ Result<InsertReply> ServerStore::insert_now(std::span<const NewTask* const> task
 }
 
 InsertReply ServerStore::insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now) {
+  look_at_shards(session);
   const std::string history = options_.history == History::none ? std::string{} : history_for(tables_, now);
   LiveRows rows{session, tables_, now};
   return {now, inserts_.insert(rows, history, tasks, now)};
@@ -326,6 +363,7 @@ Result<LoadReply> ServerStore::load(const LoadQuery& query) {
     LoadReply reply;
     reply.now = now(session);
     if (query.limit == 0 || query.from.empty()) return reply;
+    if (const auto why = look_at_shards(session)) throw Refusal{{Errc::unavailable, where("load"), *why}};
     tables_.look_again(session);
     const DueQuery due{query.space, query.from, reply.now, base::later(reply.now, query.ahead), query.limit};
     collect(LiveRows{session, tables_, reply.now}.due(due), query.limit, reply);

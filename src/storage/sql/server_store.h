@@ -26,7 +26,9 @@ struct ServerOptions {
   Layout layout = Layout::single();
   Millis window = TableRouter::kDefaultWindow;  // of a period layout
   std::size_t connections = 4;                  // for claims, settlements and inserts
-  const Clock* clock = nullptr;                 // for tests: instead of the server's own
+  // How often an insert looks whether the number of shards has been changed; each load does.
+  Millis look_at_shards_every{1000};
+  const Clock* clock = nullptr;  // for tests: instead of the server's own
 
   // Somebody else's connection as a session, for as long as it takes; empty: there is no such thing
   Transaction::Kind joins{};

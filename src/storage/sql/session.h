@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "storage/reshard.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::sql {
@@ -146,7 +147,9 @@ class Session {
   virtual void insert_history(const std::string& history, std::span<const TaskRecord> rows) = 0;
   // Moves rows as they are from one table of tasks to another.
   virtual Moved move(const Move& move) = 0;
-  // The `layout` of retry_meta, which change_layout() does not change until the transaction has ended.
+  // Gives the rows of a page the shards that their ids have among so many.
+  virtual void renumber(const ShardPageQuery& query, TaskId last) = 0;
+  // The `layout` of retry_meta. Until the transaction has ended, change_meta() changes nothing.
   virtual std::string hold_layout() = 0;
   // Those who listen are told when the transaction commits, where the server can do that.
   virtual void announce(const std::string& /*space*/) {}
@@ -162,6 +165,7 @@ class Session {
   virtual std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) = 0;
   virtual std::vector<TaskRecord> page(const Search& search) = 0;
   virtual std::int64_t count(const Search& search) = 0;
+  virtual ShardPage shard_page(const ShardPageQuery& query, TimePoint now) = 0;
 
   // --- Tables. Each may be repeated, and made by several instances at once. ---
 
@@ -181,8 +185,8 @@ class Session {
   // What is there already stays; gives what is there then.
   virtual std::string agree(const std::string& name, const std::string& value) = 0;
 
-  // Waits for everybody who holds it. False: it is not `from` any more, and stays.
-  virtual bool change_layout(const std::string& from, const std::string& to) = 0;
+  // Waits for everybody who holds the layout. False: the value is not `from` any more, and stays.
+  virtual bool change_meta(const std::string& name, const std::string& from, const std::string& to) = 0;
 
   // What an acknowledged write survives by the server's settings, in words.
   virtual std::string durability() = 0;

@@ -42,7 +42,7 @@ void Splitting::run(const Layout& to, const std::function<void(const SplitMove&)
   const Placement splitting = begin(to);
   for (const TableMove& one : moves) move(one, splitting.router, progress);
   const Placement done{splitting.router};
-  pool_.take()->change_layout(to_text(splitting), to_text(done));
+  pool_.take()->change_meta("layout", to_text(splitting), to_text(done));
   tables_.look_again(*pool_.take());
 }
 
@@ -53,7 +53,10 @@ Placement Splitting::begin(const Layout& to) {
   for (const TableId table : router.all_tables({})) tables_.ensure(router.name(table));
   const Placement splitting{router, placement.router};
   const auto session = pool_.take();
-  session->change_layout(to_text(placement), to_text(splitting));
+  if (session->meta("total_shards") != std::to_string(router.total_shards())) {
+    throw std::invalid_argument("the number of shards is being changed; finish that with `easyretry reshard` first");
+  }
+  session->change_meta("layout", to_text(placement), to_text(splitting));
   if (!tables_.look_again(*session)) throw ServerError{Trouble::again, "somebody else changed the layout just now"};
   return tables_.placement();
 }

@@ -4,6 +4,7 @@
 
 #include <easyretry/error.h>
 
+#include "storage/shard_count.h"
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/months.h"
 #include "storage/sqlite/store_file.h"
@@ -146,10 +147,10 @@ std::string create_history(const std::string& table) {
   return sql.append(create_view(history_view(table), table, "*, 'FINISHED' AS status, finished_at AS updated_at"));
 }
 
-void check_schema(Connection& db, bool shared) {
+std::int64_t check_schema(Connection& db, bool shared) {
   const std::int64_t found = schema_version(db, shared);
   const int newest = migrations().back().version;
-  if (found <= newest) return;
+  if (found <= newest) return found;
   refuse(name_of(db) + " has schema version " + std::to_string(found) + ", made by a newer release; this one knows " +
          std::to_string(newest) + ". Use the newer release, or another file");
 }
@@ -165,9 +166,7 @@ void agree_on_shards(Connection& db, int total_shards) {
   const std::string wanted = std::to_string(total_shards);
   db.run("INSERT OR IGNORE INTO retry_meta VALUES ('total_shards', '" + wanted + "')");
   const std::string stored = db.text("SELECT value FROM retry_meta WHERE name = 'total_shards'");
-  if (stored == wanted) return;
-  refuse(name_of(db) + " was made with total_shards = " + stored + ", this engine asks for " + wanted +
-         ". Open it with " + stored + " (sqlite:…?shards=" + stored + "), or move the tasks with `easyretry reshard`");
+  if (const auto why = shard_refusal(parse_shard_count(stored), total_shards)) refuse(name_of(db) + ": " + *why);
 }
 
 }  // namespace easyretry::storage::sqlite

@@ -16,14 +16,13 @@ struct Migration {
 const std::vector<Migration>& migrations();
 
 // Throws StoreError for a database that a newer release has made or, unless it is to be shared, another application.
-// Only reads.
-void check_schema(Connection& db, bool shared);
+// Only reads, and gives the version; 0: nothing of ours is there yet.
+std::int64_t check_schema(Connection& db, bool shared);
 
 // Brings the database to the newest version, each step in a transaction of its own: what was cut short starts again.
 void migrate(Connection& db, bool shared);
 
-// total_shards belongs to the stored tasks: ids carry their shard. Stored at the first opening; another value is
-// refused with StoreError.
+// total_shards belongs to the stored tasks. Stored at the first opening; another value is refused with StoreError.
 void agree_on_shards(Connection& db, int total_shards);
 
 // One month of history: the columns of a task and when it finished. A migration that changes them changes the tables

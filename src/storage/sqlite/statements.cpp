@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "storage/shard_count.h"
 #include "storage/sqlite/columns.h"
 
 namespace easyretry::storage::sqlite::sql {
@@ -231,6 +232,17 @@ std::string remove_calls_of(const std::string& history) {
 
 std::string shorten_calls(const std::string& history) {
   return joined("DELETE FROM retry_call WHERE id IN (SELECT id FROM ", history, oldest_of(history), ")");
+}
+
+std::string shard_page(int total_shards) {
+  return joined(
+      "SELECT count(*), coalesce(sum(shard <> ", shard_by_id(total_shards),
+      "), 0), coalesce(max(id), 0) FROM (SELECT id, shard FROM retry_state WHERE id > ?1 ORDER BY id LIMIT ?2)");
+}
+
+std::string renumber(int total_shards) {
+  const std::string shard = shard_by_id(total_shards);
+  return joined("UPDATE retry_state SET shard = ", shard, " WHERE id > ?1 AND id <= ?2 AND shard <> ", shard);
 }
 
 std::string history_tables() {

@@ -69,6 +69,10 @@ std::string remove_calls_of(const std::string& history);
 std::string shorten_calls(const std::string& history);
 std::string shorten(const std::string& history);
 
+// Of the rows after an id: how many, how many whose shard is another one, the last. ?1 after ?2 limit
+std::string shard_page(int total_shards);
+std::string renumber(int total_shards);  // ?1 after ?2 until
+
 std::string history_tables();  // names, oldest month first
 
 }  // namespace easyretry::storage::sqlite::sql

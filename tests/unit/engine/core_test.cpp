@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "storage/sqlite/reshard_sqlite.h"
+#include "support/temp_folder.h"
 #include "unit/engine/virtual_instance.h"
 
 namespace easyretry::engine {
@@ -171,6 +173,29 @@ TEST_F(CoreTest, EntriesOfShardsGivenAwayLeaveMemory) {
   EXPECT_EQ(instance.core.schedule.held(), 100U);
   instance.core.own({});
   EXPECT_EQ(instance.core.schedule.held(), 0U);
+}
+
+// Their ids carry shards that a smaller number does not have.
+TEST_F(CoreTest, EntriesFromBeforeAReshardStayWithTheOwnerOfTheirShard) {
+  const test::TempFolder folder;
+  storage::SqliteOptions file{.path = folder.path() / "retry.db"};
+  shared.store = storage::open_sqlite(file, shared.clock);
+  {
+    VirtualInstance submitter{shared};
+    for (int i = 0; i < 100; ++i) submitter.submit("pay", "k" + std::to_string(i));
+  }
+  shared.store.reset();
+  file.total_shards = 16;
+  ASSERT_GT(storage::reshard_sqlite(file, {.shards = 16}).misnumbered, 0);
+  shared.store = storage::open_sqlite(file, shared.clock);
+
+  VirtualInstance instance{shared};
+  instance.handle("pay", [&] { ++calls; });
+  instance.core.loader.step();
+  EXPECT_EQ(instance.core.schedule.held(), 100U);
+  const auto all = ShardSet::all(16);
+  instance.core.own({all.list().begin(), all.list().end()});
+  EXPECT_EQ(instance.core.schedule.held(), 100U);
 }
 
 TEST_F(CoreTest, MemoryStaysWithinItsBudgetWhateverTheBacklog) {

@@ -29,13 +29,17 @@ constexpr TimePoint day(int year, int month, int day) {
 
 class ServerStores : public fault::OnEachServer {
  protected:
+  sql::ServerOptions options(Layout layout, Millis window, int port) {
+    return {.kind = "server",
+            .url = database.name(),
+            .connect = [=, this] { return connect_session(GetParam(), database.name(), port); },
+            .layout = layout,
+            .window = window,
+            .look_at_shards_every = 24h,
+            .clock = &clock};
+  }
   std::unique_ptr<Store> open(Layout layout, Millis window, int port) {
-    return sql::open_server_store({.kind = "server",
-                                   .url = database.name(),
-                                   .connect = [=, this] { return connect_session(GetParam(), database.name(), port); },
-                                   .layout = layout,
-                                   .window = window,
-                                   .clock = &clock});
+    return sql::open_server_store(options(layout, window, port));
   }
   std::unique_ptr<Store> open(Layout layout, Millis window = std::chrono::days{30}) {
     return open(layout, window, test::shared_server_port(GetParam()));
@@ -58,7 +62,8 @@ class ServerStores : public fault::OnEachServer {
   }
   static std::vector<Ticket> loaded(Store& store) {
     std::vector<ShardCursor> all;
-    for (std::uint16_t shard = 0; shard < 64; ++shard) all.push_back({.shard = ShardId{shard}});
+    const int shards = store.info().total_shards;
+    for (int shard = 0; shard < shards; ++shard) all.push_back({.shard = ShardId{static_cast<std::uint16_t>(shard)}});
     const auto reply = store.load({.space = test::kSpace, .from = all}).value();
     std::vector<Ticket> tickets;
     for (const LoadedTask& task : reply.tasks) tickets.push_back(task.ticket);

@@ -33,6 +33,15 @@ TEST(TaskIds, ReachTheEndOf2089) {
   EXPECT_GT(number(make_task_id(last, ShardId{4095}, 1023)), 0);
 }
 
+TEST(TaskIds, LeadToAShardWhateverTheirNumberHasBecome) {
+  const TaskId id = make_task_id(kNow, ShardId{50}, 7);
+  EXPECT_EQ(shard_of(id, 64), ShardId{50});
+  EXPECT_EQ(shard_of(id, 4096), ShardId{50});
+  EXPECT_EQ(shard_of(id, 50), ShardId{0});
+  EXPECT_EQ(shard_of(id, 16), ShardId{2});
+  EXPECT_EQ(shard_of(id, 1), ShardId{0});
+}
+
 TEST(TaskIds, StayPositiveWithAWrongClock) {
   EXPECT_EQ(created_at(make_task_id(TimePoint{}, ShardId{5}, 0)), kEpoch);
   EXPECT_GT(number(make_task_id(TimePoint::max(), ShardId{4095}, 1023)), 0);

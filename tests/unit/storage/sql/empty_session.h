@@ -39,6 +39,7 @@ struct EmptySession : Session {
   void remove(const std::string&, std::span<const TaskId>) override {}
   void insert_history(const std::string&, std::span<const TaskRecord>) override {}
   Moved move(const Move&) override { return {}; }
+  void renumber(const ShardPageQuery&, TaskId) override {}
   std::string hold_layout() override { return {}; }
   std::vector<InboxRow> inbox(const IntakeQuery&) override { return {}; }
   void refuse_inbox(std::int64_t, const std::string&, TimePoint) override {}
@@ -47,6 +48,7 @@ struct EmptySession : Session {
   std::vector<TaskRecord> find(const std::string&, bool, std::span<const TaskId>) override { return {}; }
   std::vector<TaskRecord> page(const Search&) override { return {}; }
   std::int64_t count(const Search&) override { return 0; }
+  ShardPage shard_page(const ShardPageQuery&, TimePoint) override { return {}; }
   std::vector<std::string> tables() override { return {}; }
   void create_tasks(const std::string&, KeysIn) override {}
   void create_keys() override {}
@@ -59,7 +61,7 @@ struct EmptySession : Session {
   void note(const KeeperNote&, TimePoint, TimePoint) override {}
   std::optional<std::string> meta(const std::string&) override { return {}; }
   std::string agree(const std::string&, const std::string& value) override { return value; }
-  bool change_layout(const std::string&, const std::string&) override { return false; }
+  bool change_meta(const std::string&, const std::string&, const std::string&) override { return false; }
   std::string durability() override { return {}; }
 };
 

@@ -91,7 +91,7 @@ TEST_F(SqliteOpen, AnotherNumberOfShardsIsRefusedWithTheRemedy) {
   make_database(0);
   SqliteOptions other = options();
   other.total_shards = 16;
-  EXPECT_THAT(refusal(other), AllOf(HasSubstr("total_shards = 64"), HasSubstr("shards=64"), HasSubstr("reshard")));
+  EXPECT_THAT(refusal(other), AllOf(HasSubstr("set shards=64"), HasSubstr("easyretry reshard --store … --shards 16")));
   EXPECT_EQ(refusal(), "");
 }
 

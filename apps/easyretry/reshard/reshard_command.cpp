@@ -1,0 +1,69 @@
+#include "reshard/reshard_command.h"
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "progress_bar.h"
+#include "storage/open.h"
+
+namespace easyretry::app {
+namespace {
+
+using storage::ReshardPlan;
+using storage::ReshardProgress;
+
+struct ReshardOptions {
+  std::string store;
+  int shards = 0;
+  bool dry_run = false;
+};
+
+void print(const ReshardPlan& plan) {
+  fmt::print("{} -> {} shards{}; {} of {} tasks in {} tables change their shard\n", plan.from, plan.to,
+             plan.begun ? ", which has begun before" : "", plan.misnumbered, plan.rows, plan.tables);
+}
+
+void print_dry_run(const ReshardPlan& plan) {
+  if (plan.leased > 0) {
+    fmt::print("{} tasks are being run, one of them by {}: all instances must be stopped first\n", plan.leased,
+               plan.holder);
+  }
+  fmt::print("nothing was changed\n");
+}
+
+void run(const ReshardOptions& options) {
+  const ReshardPlan plan = storage::reshard_store(options.store, {.shards = options.shards, .only_plan = true});
+  if (plan.nothing_to_do()) {
+    fmt::print("there are {} shards already; nothing was changed\n", plan.to);
+    return;
+  }
+  print(plan);
+  if (options.dry_run) return print_dry_run(plan);
+  {
+    const ProgressBar bar;
+    storage::reshard_store(options.store, {.shards = options.shards, .progress = [&](const ReshardProgress& progress) {
+                                             bar.show(progress.rows, plan.rows,
+                                                      fmt::format("table {} of {}, {} of {} tasks", progress.table,
+                                                                  plan.tables, progress.rows, plan.rows));
+                                           }});
+  }
+  fmt::print("done; set shards={} in the urls of the instances before they are started again\n", options.shards);
+}
+
+}  // namespace
+
+void add_reshard_command(CLI::App& app) {
+  auto* command = app.add_subcommand("reshard", "Changes the number of shards of a store, while no instance works");
+  auto options = std::make_shared<ReshardOptions>();
+  command->add_option("--store", options->store, "sqlite:, postgres:// or mysql://")->required();
+  command->add_option("--shards", options->shards, "How many, 1 to 4096; the tables of the layout divide it")
+      ->required();
+  command->add_flag("--dry-run", options->dry_run, "Only say what would be changed");
+  command->footer("Stop all instances first. May be interrupted at any time; the same command goes on.");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace easyretry::app

@@ -1,0 +1,134 @@
+#include "storage/sqlite/reshard_sqlite.h"
+
+#include <string>
+
+#include "storage/sqlite/columns.h"
+#include "storage/sqlite/errors.h"
+#include "storage/sqlite/lock_file.h"
+#include "storage/sqlite/migrations.h"
+#include "storage/sqlite/session.h"
+#include "storage/sqlite/statements.h"
+#include "storage/sqlite/store_file.h"
+
+namespace easyretry::storage {
+namespace {
+
+using namespace sqlite;
+
+constexpr const char* kWhere = "sqlite.reshard";
+
+SqliteOptions placed(const SqliteOptions& options) {
+  SqliteOptions at = options;
+  at.path = checked_place(options.path);
+  check_ownership(at.path, at.shared);
+  return at;
+}
+
+std::optional<StoredSettings> settings_in(Connection& db, bool shared) {
+  if (check_schema(db, shared) == 0) return std::nullopt;
+  const std::string shards = db.text("SELECT value FROM retry_meta WHERE name = 'total_shards'");
+  if (shards.empty()) return std::nullopt;
+  return StoredSettings{.total_shards = shards};
+}
+
+// Undone unless it is committed.
+class WriteTransaction {
+ public:
+  explicit WriteTransaction(Connection& db) : db_(db) { db_.run("BEGIN IMMEDIATE"); }
+  ~WriteTransaction() {
+    if (!db_.in_transaction()) return;
+    try {
+      db_.run("ROLLBACK");
+    } catch (const SqliteError&) {
+      // The failure that brought us here is the one to tell; closing the connection undoes it too.
+    }
+  }
+  WriteTransaction(const WriteTransaction&) = delete;
+  WriteTransaction& operator=(const WriteTransaction&) = delete;
+  void commit() { db_.run("COMMIT"); }
+
+ private:
+  Connection& db_;
+};
+
+class SqliteRows final : public ShardedRows {
+ public:
+  SqliteRows(const SqliteOptions& options, Connection db) : options_(options), db_(std::move(db)) {
+    db_.run("PRAGMA synchronous = FULL");
+  }
+
+  StoredSettings settings() override {
+    const auto settings = settings_in(db_, options_.shared);
+    if (!settings) throw nothing_there(kWhere, "sqlite:" + options_.path.string());
+    return *settings;
+  }
+
+  std::vector<std::string> tables() override { return {"retry_state"}; }
+
+  // Nobody is at work: the lock file is ours. What is leased was left by an engine that died.
+  ShardPage look(const ShardPageQuery& query) override {
+    Statement page = db_.prepare(sql::shard_page(query.total_shards));
+    page.bind(1, number(query.after)).bind(2, static_cast<std::int64_t>(query.limit));
+    Rows rows{page};
+    rows.next();
+    return {.rows = page.integer(0), .misnumbered = page.integer(1), .last = TaskId{page.integer(2)}};
+  }
+
+  // The count is as expected: the lock file keeps others out.
+  std::optional<ShardPage> renumber(const ShardPageQuery& query, const ShardCount& /*expected*/) override {
+    WriteTransaction transaction{db_};
+    ShardPage page = look(query);
+    if (page.misnumbered > 0) {
+      db_.prepare(sql::renumber(query.total_shards)).bind(1, number(query.after)).bind(2, number(page.last)).run();
+    }
+    transaction.commit();
+    return page;
+  }
+
+  bool change(const ShardCount& from, const ShardCount& to) override {
+    const std::string before = to_text(from);
+    const std::string after = to_text(to);
+    return db_.prepare("UPDATE retry_meta SET value = ?2 WHERE name = 'total_shards' AND value = ?1")
+               .bind(1, before)
+               .bind(2, after)
+               .run() == 1;
+  }
+
+ private:
+  const SqliteOptions options_;
+  Connection db_;
+};
+
+template <class Body>
+auto told_of(const std::filesystem::path& path, Body body) {
+  try {
+    return body();
+  } catch (const SqliteError& error) {
+    Error refusal = to_error(error, kWhere);
+    refusal.detail = path.string() + ": " + refusal.detail;
+    throw StoreError{std::move(refusal)};
+  }
+}
+
+}  // namespace
+
+ReshardPlan reshard_sqlite(const SqliteOptions& options, const ReshardRequest& request) {
+  const SqliteOptions at = placed(options);
+  if (!std::filesystem::exists(at.path)) throw nothing_there(kWhere, "sqlite:" + at.path.string());
+  return told_of(at.path, [&] {
+    const LockFile lock{at.path};
+    SqliteRows rows{at, open_writer(at, Connection::Mode::write)};
+    return reshard(rows, kWhere, request);
+  });
+}
+
+std::optional<StoredSettings> sqlite_settings(const SqliteOptions& options) {
+  const SqliteOptions at = placed(options);
+  if (!std::filesystem::exists(at.path)) return std::nullopt;
+  return told_of(at.path, [&] {
+    Connection db{at.path, Connection::Mode::read};
+    return settings_in(db, at.shared);
+  });
+}
+
+}  // namespace easyretry::storage
