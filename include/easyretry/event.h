@@ -22,6 +22,11 @@ enum class EventKind {
   handed_back,      // not run here after all; the attempt does not count
   lease_lost,       // someone else may run it; what this instance's handler returns changes nothing
   callback_failed,  // on_success, on_final_failure or on_retry_scheduled threw
+
+  // Of the instances: `message` says which, and no task
+  member_joined,
+  member_left,
+  shards_changed,  // this instance looks after others than before
 };
 
 std::string_view to_string(EventKind kind);

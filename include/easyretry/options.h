@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include <easyretry/cluster.h>
 #include <easyretry/encryption.h>
 #include <easyretry/persist.h>
 #include <easyretry/time.h>
@@ -32,10 +33,14 @@ struct EngineOptions {
   // Tasks held in memory at most, about 40 bytes each. As many again may be retried in memory (Persist::never in the
   // background), with their arguments; beyond that a failure is the caller's at once.
   std::size_t read_ahead = 200'000;
-  std::size_t max_payload = 1'048'576;    // bytes of JSON arguments a task may have
-  Millis drain{20000};                    // how long stop() lets running handlers finish
-  Persist persist = Persist::retry_only;  // of handlers that do not say
-  Encryption encryption{};                // of arguments and results in the store; no keys: none
+  std::size_t max_payload = 1'048'576;  // bytes of JSON arguments a task may have
+  Millis drain{20000};                  // how long stop() lets running handlers finish
+  // Instances of one namespace share its shards (docs/cluster.md).
+  std::string membership = "store";            // where they meet: store, alone, or static:2/8, the third of eight
+  Assignment assignment = Assignment::stride;  // which shards are whose
+  AtStart at_start = AtStart::alone;           // before the first list of members
+  Persist persist = Persist::retry_only;       // of handlers that do not say
+  Encryption encryption{};                     // of arguments and results in the store; no keys: none
   LogSink log = stderr_log();
 };
 

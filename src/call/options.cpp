@@ -3,6 +3,8 @@
 
 #include <easyretry/options.h>
 
+#include "cluster/open_membership.h"
+
 namespace easyretry {
 namespace {
 
@@ -35,6 +37,7 @@ void validate(const EngineOptions& options) {
   check("batch", static_cast<std::int64_t>(options.batch), 1, 10'000, "");
   check("read_ahead", static_cast<std::int64_t>(options.read_ahead), 1'024, 100'000'000, "");
   validate(options.encryption);
+  cluster::parse_membership(options.membership);
   check("max_payload", static_cast<std::int64_t>(options.max_payload), 2, 64 * kMebibyte, "");
 }
 

@@ -4,6 +4,7 @@
 
 #include <unistd.h>
 
+#include "cluster/open_membership.h"
 #include "engine/reporting.h"
 #include "task/task_id.h"
 #include "task/transitions.h"
@@ -24,6 +25,11 @@ std::shared_ptr<Context> make_context(storage::Store& store, const Clock& clock,
   const std::uint64_t seed = options.seed != 0 ? options.seed : base::random_seed();
   std::string owner = options.owner.empty() ? make_owner(base::random_seed()) : std::move(options.owner);
   return std::make_shared<Context>(store, clock, std::move(options.engine), std::move(owner), seed);
+}
+
+std::unique_ptr<cluster::Membership> make_membership(Context& context) {
+  return cluster::open_membership(cluster::parse_membership(context.options.membership), context.store,
+                                  context.options.space, context.owner);
 }
 
 task::Settlement cancelled_settlement() {
@@ -48,6 +54,8 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
       renewer(*context_, holdings_),
       keeper(*context_),
       intake(*context_, store_->info(), [this](auto tasks, auto inserted) { stored(tasks, inserted); }),
+      rebalancer(*context_, make_membership(*context_), total_shards_,
+                 [this](std::vector<ShardId> shards) { own(std::move(shards)); }),
       local(std::make_shared<LocalRetries>(*context_, holdings_, *workers_)) {}
 
 Result<std::vector<storage::Inserted>> Core::submit(std::span<const task::NewTask> tasks) {

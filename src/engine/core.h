@@ -4,7 +4,8 @@
 //   store ──load──► Loader ──► Schedule (wheel, ready) ──► Claimers ──won──► Workers ──outcome──► Settler ──► store
 //                                  ▲                                                                │
 //                                  └──────────────────── retries due soon ◄─────────────────────────┘
-//   beside them: Renewer (leases, timeouts), Keeper (housekeeping) and Intake (what plain SQL asks for)
+//   beside them: Renewer (leases, timeouts), Keeper (housekeeping), Intake (what plain SQL asks for) and Rebalancer
+//   (which shards the Loader reads)
 //
 // The Core does nothing by itself: threads.h gives the parts threads, ManualCore and the simulator step them.
 // Destroying it without stop() is what a crash looks like to the store.
@@ -26,6 +27,7 @@
 #include "engine/loader.h"
 #include "engine/local_retries.h"
 #include "engine/outcomes.h"
+#include "engine/rebalancer.h"
 #include "engine/renewer.h"
 #include "engine/schedule.h"
 #include "engine/settler.h"
@@ -108,6 +110,7 @@ class Core {
   Renewer renewer;
   Keeper keeper;
   Intake intake;
+  Rebalancer rebalancer;
   const std::shared_ptr<LocalRetries> local;
 
  private:

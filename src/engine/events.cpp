@@ -22,6 +22,9 @@ std::string_view to_string(EventKind kind) {
     case EventKind::handed_back: return "handed back";
     case EventKind::lease_lost: return "lease lost";
     case EventKind::callback_failed: return "callback failed";
+    case EventKind::member_joined: return "member joined";
+    case EventKind::member_left: return "member left";
+    case EventKind::shards_changed: return "shards changed";
   }
   return "unknown";
 }

@@ -28,11 +28,19 @@ Threads::Threads(Core& core)
     taking_in_ = std::make_unique<RunLoop>("er-intake", core.context(), core.intake.bell,
                                            [&core] { return core.intake.step(); });
   }
+  if (core.rebalancer.wanted()) {
+    core.rebalancer.begin();
+    rebalancing_ = std::make_unique<RunLoop>("er-cluster", core.context(), core.rebalancer.bell,
+                                             [&core] { return core.rebalancer.step(); });
+  }
   core.listen();
 }
 
 void Threads::stop(Millis patience) {
   const Clock& clock = core_.context().clock;
+  // First, so that the others take the shards over while the last handlers are still running.
+  rebalancing_.reset();
+  core_.rebalancer.leave();
   core_.stop_listening();
   core_.loader.stop();
   core_.schedule.stop();

@@ -22,7 +22,8 @@ class Threads {
   void wait_for_handlers(Instant until);
 
   Core& core_;
-  std::unique_ptr<RunLoop> keeping_, renewing_, settling_, claiming_, claiming_too_, retrying_, loading_, taking_in_;
+  std::unique_ptr<RunLoop> keeping_, renewing_, settling_, claiming_, claiming_too_, retrying_, loading_, taking_in_,
+      rebalancing_;
 };
 
 MakeWorkers thread_workers(std::size_t threads);

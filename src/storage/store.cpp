@@ -13,6 +13,14 @@ Result<IntakeReply> Store::take_in(const IntakeQuery&, const Convert&) {
               info().url + " has no inbox; use a store on PostgreSQL, MariaDB or MySQL");
 }
 
+Result<BeatReply> Store::beat(const Beat&) {
+  return fail(Errc::invalid_argument, "store.beat", info().url + " is for one instance alone");
+}
+
+Result<bool> Store::leave(std::string_view, std::string_view) {
+  return false;
+}
+
 Result<std::vector<TableInfo>> Store::tables() {
   return fail(Errc::invalid_argument, "store.tables",
               info().url + " has no tables to show; use a store on PostgreSQL, MariaDB or MySQL");

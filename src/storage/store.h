@@ -17,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include <easyretry/cluster.h>
 #include <easyretry/error.h>
 #include <easyretry/task_query.h>
 #include <easyretry/transaction.h>
@@ -101,6 +102,18 @@ struct Applied {
 enum class Cancel {
   end,   // to history at once
   tell,  // on_final_failure is run first; not applied where a callback is already due, so sending it again tells once
+};
+
+// An instance that works on a namespace says that it lives.
+struct Beat {
+  std::string_view space;
+  std::string_view node;  // unique per start of an instance
+  Millis ttl{};           // taken for dead when nothing is heard for so long
+};
+
+struct BeatReply {
+  TimePoint now{};
+  std::vector<Member> members;  // of the namespace, all that live by the store's clock; ascending node
 };
 
 struct KeepReport {
@@ -191,6 +204,10 @@ class Store {
   // Turns rows of the inbox into tasks, each once, in one transaction. What cannot become a task stays there with the
   // reason, and is not looked at again before that is taken away. `invalid_argument` where there is no inbox.
   virtual Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert);
+  // `invalid_argument` where instances cannot meet in this store.
+  virtual Result<BeatReply> beat(const Beat& beat);
+  // This instance is gone. True: it was there.
+  virtual Result<bool> leave(std::string_view space, std::string_view node);
   // Housekeeping that may run anywhere, any time, on several instances at once.
   virtual Result<KeepReport> keep() = 0;
   // What a database server keeps it all in, by name. `invalid_argument` where there are no tables to speak of.

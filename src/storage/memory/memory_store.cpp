@@ -4,6 +4,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/later.h"
 #include "base/random.h"
 #include "storage/insert_checks.h"
 #include "storage/memory/task_filter.h"
@@ -177,6 +178,23 @@ std::optional<TaskId> MemoryStore::requeue_one(TaskId id, TimePoint now) {
   const TaskId fresh = draw_id(info.business_id, info.key, now);
   live_.add(task::next_generation(ended->second, fresh, now));
   return fresh;
+}
+
+Result<BeatReply> MemoryStore::beat(const Beat& beat) {
+  const std::lock_guard lock{mutex_};
+  BeatReply reply{clock_.now(), {}};
+  std::erase_if(members_, [&](const auto& member) { return member.second.until <= reply.now; });
+  Heard& self = members_.try_emplace({std::string{beat.space}, std::string{beat.node}}, Heard{reply.now}).first->second;
+  self.until = base::later(reply.now, beat.ttl);
+  for (const auto& [name, heard] : members_) {
+    if (name.first == beat.space) reply.members.push_back({name.second, heard.since});
+  }
+  return reply;
+}
+
+Result<bool> MemoryStore::leave(std::string_view space, std::string_view node) {
+  const std::lock_guard lock{mutex_};
+  return members_.erase({std::string{space}, std::string{node}}) > 0;
 }
 
 Result<KeepReport> MemoryStore::keep() {

@@ -38,6 +38,8 @@ class MemoryStore final : public Store {
   Result<std::int64_t> count(const TaskQuery& query) override;
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
+  Result<BeatReply> beat(const Beat& beat) override;
+  Result<bool> leave(std::string_view space, std::string_view node) override;
   Result<KeepReport> keep() override;
 
  private:
@@ -61,6 +63,11 @@ class MemoryStore final : public Store {
   task::TaskIdSource ids_;
   LiveTasks live_;
   std::map<TaskId, TaskRecord> finished_;
+  struct Heard {
+    TimePoint since{};
+    TimePoint until{};
+  };
+  std::map<std::pair<std::string, std::string>, Heard> members_;  // by space and node
 };
 
 }  // namespace easyretry::storage

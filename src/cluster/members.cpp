@@ -1,0 +1,87 @@
+#include "cluster/members.h"
+
+#include <algorithm>
+#include <chrono>
+
+namespace easyretry::cluster {
+namespace {
+
+using namespace std::chrono_literals;
+
+// How long a list must stay the same before it counts.
+constexpr auto kJoinsSettle = 1s;
+constexpr auto kLeavesSettle = 2s;
+constexpr auto kShrinkingSettles = 5s;  // a registry that restarted has its members back by then
+// A source that never rests is taken at its word after this long.
+constexpr auto kLongest = 30s;
+
+void in_order(std::vector<Member>& list) {
+  const auto by_node = [](const Member& a, const Member& b) { return a.node < b.node; };
+  const auto same_node = [](const Member& a, const Member& b) { return a.node == b.node; };
+  std::stable_sort(list.begin(), list.end(), by_node);
+  list.erase(std::unique(list.begin(), list.end(), same_node), list.end());
+}
+
+bool has(const std::vector<Member>& list, std::string_view node) {
+  return std::any_of(list.begin(), list.end(), [&](const Member& member) { return member.node == node; });
+}
+
+bool same_nodes(const std::vector<Member>& a, const std::vector<Member>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Member& x, const Member& y) { return x.node == y.node; });
+}
+
+std::size_t staying(const std::vector<Member>& before, const std::vector<Member>& now) {
+  return static_cast<std::size_t>(
+      std::count_if(before.begin(), before.end(), [&](const Member& member) { return has(now, member.node); }));
+}
+
+}  // namespace
+
+void Members::heard(std::vector<Member> list, Instant now) {
+  in_order(list);
+  if (!same_nodes(list, heard_)) same_since_ = now;
+  heard_ = std::move(list);
+  heard_at_ = now;
+  answers_ = true;
+  const bool differs = !same_nodes(heard_, counting_);
+  if (differs && !differs_) differs_since_ = now;
+  differs_ = differs;
+}
+
+auto Members::change() const -> Change {
+  if (!differs_) return Change::none;
+  if (!has(heard_, self_)) return Change::impossible;
+  const std::size_t stay = staying(counting_, heard_);
+  if (2 * stay < counting_.size()) return Change::shrunk;
+  return stay < counting_.size() ? Change::left : Change::joined;
+}
+
+bool Members::settle(Instant now) {
+  const Change what = change();
+  doubtful_ = what == Change::impossible || what == Change::shrunk;
+  due_ = Instant::max();
+  if (what == Change::none && heard_ != counting_) counting_ = heard_;  // since when, say
+  if (what == Change::none || what == Change::impossible) return false;
+
+  const auto rest = what == Change::joined ? kJoinsSettle : what == Change::left ? kLeavesSettle : kShrinkingSettles;
+  const bool first = counting_.empty();
+  const Instant due = first ? now : std::min(same_since_ + rest, differs_since_ + kLongest);
+  if (now < due) {
+    due_ = due;
+    return false;
+  }
+  counting_ = heard_;
+  differs_ = false;
+  doubtful_ = false;
+  return true;
+}
+
+std::optional<std::size_t> Members::place() const {
+  const auto found =
+      std::find_if(counting_.begin(), counting_.end(), [&](const Member& member) { return member.node == self_; });
+  if (found == counting_.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - counting_.begin());
+}
+
+}  // namespace easyretry::cluster

@@ -1,0 +1,14 @@
+#pragma once
+// Which shards a member looks after. Pure: the same members give the same shards everywhere.
+
+#include <vector>
+
+#include <easyretry/cluster.h>
+
+namespace easyretry::cluster {
+
+// Of the `index`-th of `members`, ascending. In one view every shard has one owner, and no two members differ by more
+// than one shard.
+std::vector<ShardId> shards_of(std::size_t index, std::size_t members, int total_shards, Assignment assignment);
+
+}  // namespace easyretry::cluster

@@ -1,0 +1,26 @@
+#pragma once
+// Instances meet in the store that they share: each says every few seconds that it lives, and the store's clock judges
+// who does. Needs nothing but the store.
+
+#include "cluster/membership.h"
+#include "storage/store.h"
+
+namespace easyretry::cluster {
+
+class StoreMembership final : public Membership {
+ public:
+  // The store must outlive it.
+  StoreMembership(storage::Store& store, std::string space, std::string node);
+
+  const Traits& traits() const override { return traits_; }
+  Result<std::vector<Member>> refresh() override;
+  void leave() override;
+
+ private:
+  storage::Store& store_;
+  const std::string space_;
+  const std::string node_;
+  const Traits traits_;
+};
+
+}  // namespace easyretry::cluster

@@ -1,0 +1,137 @@
+#include "engine/rebalancer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cluster/shard_map.h"
+
+namespace easyretry::engine {
+namespace {
+
+constexpr auto kAfterFailure = std::chrono::seconds{1};
+
+std::vector<std::string> nodes_of(const std::vector<Member>& members) {
+  std::vector<std::string> nodes;
+  for (const Member& member : members) nodes.push_back(member.node);
+  return nodes;
+}
+
+std::vector<std::string> missing(const std::vector<std::string>& from, const std::vector<std::string>& in) {
+  std::vector<std::string> some;
+  std::set_difference(from.begin(), from.end(), in.begin(), in.end(), std::back_inserter(some));
+  return some;
+}
+
+}  // namespace
+
+Rebalancer::Rebalancer(Context& context, std::unique_ptr<cluster::Membership> membership, int total_shards, Own own)
+    : context_(context),
+      membership_(std::move(membership)),
+      total_shards_(total_shards),
+      own_(std::move(own)),
+      members_(membership_ ? membership_->traits().self : context.owner),
+      shards_(cluster::shards_of(0, 1, total_shards, context.options.assignment)) {}
+
+void Rebalancer::begin() {
+  if (!wanted()) return;
+  membership_->listen([this] {
+    next_refresh_now_ = true;
+    bell.ring();
+  });
+  if (context_.options.at_start == AtStart::alone) return;
+  {
+    const std::lock_guard lock{mutex_};
+    shards_.clear();
+  }
+  own_({});
+}
+
+Step Rebalancer::step() {
+  if (!wanted()) return {};
+  const Instant now = context_.clock.steady();
+  if (now >= next_refresh_ || next_refresh_now_.exchange(false)) refresh(now);
+  std::vector<Member> before;
+  bool changed = false;
+  Instant next = Instant::max();
+  {
+    const std::lock_guard lock{mutex_};
+    before = members_.list();
+    changed = members_.settle(context_.clock.steady());
+    next = members_.next();
+  }
+  if (changed) {
+    take_over();
+    tell_changes(before);
+  }
+  return {true, std::min(next_refresh_, next)};
+}
+
+void Rebalancer::refresh(Instant now) {
+  auto list = membership_->refresh();
+  const bool answered = list.has_value();
+  if (!answered) context_.note(list.error());
+  if (answered == complained_) {
+    complained_ = !answered;
+    context_.log(answered ? LogLevel::info : LogLevel::warning,
+                 answered ? "the list of members is there again"
+                          : "no list of members from " + membership_->traits().source + ": " + list.error().detail +
+                                "; this instance goes on with its shards");
+  }
+  next_refresh_ = now + (answered ? Instant::duration{membership_->traits().refresh} : kAfterFailure);
+  const std::lock_guard lock{mutex_};
+  if (answered) {
+    members_.heard(*std::move(list), context_.clock.steady());
+  } else {
+    members_.missed();
+  }
+}
+
+void Rebalancer::take_over() {
+  std::vector<ShardId> shards;
+  {
+    const std::lock_guard lock{mutex_};
+    shards = cluster::shards_of(*members_.place(), members_.list().size(), total_shards_, context_.options.assignment);
+    shards_ = shards;
+  }
+  own_(std::move(shards));
+}
+
+void Rebalancer::tell_changes(const std::vector<Member>& before) {
+  const ClusterView now = view();
+  const std::string share = std::to_string(now.members.size()) + " members; this one looks after " +
+                            std::to_string(now.shards.size()) + " of " + std::to_string(total_shards_) + " shards";
+  context_.log(LogLevel::info, share);
+  if (!context_.events.heard()) return;
+  const auto tell = [&](EventKind kind, const std::string& message) {
+    context_.events.tell({.kind = kind, .at = context_.store_now(), .message = message});
+  };
+  const auto was = nodes_of(before);
+  const auto is = nodes_of(now.members);
+  for (const std::string& node : missing(is, was)) tell(EventKind::member_joined, node);
+  for (const std::string& node : missing(was, is)) tell(EventKind::member_left, node);
+  tell(EventKind::shards_changed, share);
+}
+
+void Rebalancer::leave() {
+  if (wanted()) membership_->leave();
+}
+
+ClusterView Rebalancer::view() const {
+  const std::lock_guard lock{mutex_};
+  if (!wanted()) {
+    return {.members = {{.node = context_.owner}},
+            .self = context_.owner,
+            .shards = shards_,
+            .source = "alone",
+            .trusted = true};
+  }
+  const bool heard = members_.heard_at() != Instant{};
+  return {.members = members_.list(),
+          .self = membership_->traits().self,
+          .shards = shards_,
+          .source = membership_->traits().source,
+          .trusted = members_.trusted(),
+          .age = heard ? std::chrono::duration_cast<Millis>(context_.clock.steady() - members_.heard_at()) : Millis{}};
+}
+
+}  // namespace easyretry::engine

@@ -1,0 +1,70 @@
+#include "cluster/shard_map.h"
+
+#include <numeric>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace easyretry::cluster {
+namespace {
+
+using testing::ElementsAre;
+using testing::ElementsAreArray;
+
+std::vector<ShardId> range(int from, int to) {
+  std::vector<ShardId> shards;
+  for (int shard = from; shard <= to; ++shard) shards.push_back(static_cast<ShardId>(shard));
+  return shards;
+}
+
+std::vector<std::size_t> sizes(std::size_t members, int total, Assignment assignment) {
+  std::vector<std::size_t> all;
+  for (std::size_t i = 0; i < members; ++i) all.push_back(shards_of(i, members, total, assignment).size());
+  return all;
+}
+
+TEST(ShardMap, SixtyFourEvenlyOverTenGiveTheFirstFourOneMore) {
+  EXPECT_THAT(sizes(10, 64, Assignment::even), ElementsAre(7, 7, 7, 7, 6, 6, 6, 6, 6, 6));
+  EXPECT_EQ(shards_of(0, 10, 64, Assignment::even), range(0, 6));
+  EXPECT_EQ(shards_of(9, 10, 64, Assignment::even), range(58, 63));
+}
+
+TEST(ShardMap, AStrideKeepsTheRemainder) {
+  EXPECT_THAT(shards_of(3, 8, 64, Assignment::stride),
+              ElementsAreArray(std::vector<ShardId>{ShardId{3}, ShardId{11}, ShardId{19}, ShardId{27}, ShardId{35},
+                                                    ShardId{43}, ShardId{51}, ShardId{59}}));
+}
+
+TEST(ShardMap, OneMemberHasThemAll) {
+  for (const Assignment assignment : {Assignment::stride, Assignment::even}) {
+    EXPECT_EQ(shards_of(0, 1, 64, assignment), range(0, 63));
+  }
+}
+
+TEST(ShardMap, WithMoreMembersThanShardsSomeHaveNone) {
+  for (const Assignment assignment : {Assignment::stride, Assignment::even}) {
+    EXPECT_THAT(sizes(6, 4, assignment), ElementsAre(1, 1, 1, 1, 0, 0));
+  }
+}
+
+RC_GTEST_PROP(ShardMap, EveryShardHasOneOwnerAndNobodyTwoMoreThanAnother, ()) {
+  const auto members = *rc::gen::inRange<std::size_t>(1, 200);
+  const auto total = *rc::gen::inRange(1, 4097);
+  const auto assignment = *rc::gen::element(Assignment::stride, Assignment::even);
+  std::vector<int> owners(static_cast<std::size_t>(total));
+  std::size_t fewest = owners.size();
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < members; ++i) {
+    const auto shards = shards_of(i, members, total, assignment);
+    fewest = std::min(fewest, shards.size());
+    most = std::max(most, shards.size());
+    RC_ASSERT(std::is_sorted(shards.begin(), shards.end()));
+    for (const ShardId shard : shards) ++owners.at(static_cast<std::size_t>(shard));
+  }
+  RC_ASSERT(std::count(owners.begin(), owners.end(), 1) == total);
+  RC_ASSERT(most - fewest <= 1);
+}
+
+}  // namespace
+}  // namespace easyretry::cluster
