@@ -22,6 +22,10 @@ std::string_view to_string(EventKind kind) {
     case EventKind::handed_back: return "handed back";
     case EventKind::lease_lost: return "lease lost";
     case EventKind::callback_failed: return "callback failed";
+    case EventKind::table_made: return "table made";
+    case EventKind::table_emptied: return "table emptied";
+    case EventKind::table_dropped: return "table dropped";
+    case EventKind::history_dropped: return "history dropped";
   }
   return "unknown";
 }

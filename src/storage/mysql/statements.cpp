@@ -76,7 +76,7 @@ std::string claimable(const std::string& table, std::span<const Ticket> tickets,
 }
 
 std::string held(const std::string& table, std::span<const Ticket> tickets) {
-  return "SELECT id FROM " + table + kByPrimary + "(id, version) IN " + ticket_list(tickets) +
+  return "SELECT id, namespace, method_name FROM " + table + kByPrimary + "(id, version) IN " + ticket_list(tickets) +
          " AND status = 'RUNNING' ORDER BY id FOR UPDATE";
 }
 

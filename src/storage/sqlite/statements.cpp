@@ -2,12 +2,16 @@
 
 #include <string_view>
 
+#include "storage/counts.h"
 #include "storage/sqlite/columns.h"
 
 namespace easyretry::storage::sqlite::sql {
 namespace {
 
 constexpr std::string_view kHeld = " WHERE id = ?1 AND version = ?2 AND status = 'RUNNING'";
+
+// For remove_counted().
+constexpr std::string_view kGivingNames = " RETURNING namespace, method_name";
 
 // What went wrong is noted only if something did; the first time stays.
 constexpr std::string_view kFirstFailedAt =
@@ -187,7 +191,7 @@ std::string advance() {
 }
 
 std::string forget() {
-  return joined("DELETE FROM retry_state", kHeld);
+  return joined("DELETE FROM retry_state", kHeld, kGivingNames);
 }
 
 std::string finish_into(const std::string& history) {
@@ -195,7 +199,7 @@ std::string finish_into(const std::string& history) {
 }
 
 std::string remove() {
-  return "DELETE FROM retry_state WHERE id = ?1";
+  return joined("DELETE FROM retry_state WHERE id = ?1", kGivingNames);
 }
 
 std::string cancel_and_tell() {
@@ -212,7 +216,8 @@ std::string finished_record(const std::string& history) {
 }
 
 std::string finished_identity(const std::string& history) {
-  return joined("SELECT namespace, task_key, business_id FROM ", history, " JOIN retry_call USING (id) WHERE id = ?1");
+  return joined("SELECT namespace, task_key, business_id, method_name FROM ", history,
+                " JOIN retry_call USING (id) WHERE id = ?1");
 }
 
 std::string requeue_from(const std::string& history) {
@@ -231,6 +236,19 @@ std::string remove_calls_of(const std::string& history) {
 
 std::string shorten_calls(const std::string& history) {
   return joined("DELETE FROM retry_call WHERE id IN (SELECT id FROM ", history, oldest_of(history), ")");
+}
+
+std::string add_to_count() {
+  return joined("INSERT INTO retry_count (", kCountColumns,
+                ") VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks");
+}
+
+std::string take_days() {
+  return joined("DELETE FROM retry_count WHERE day <> 0 AND day < ?1 RETURNING ", kCountColumns);
+}
+
+std::string counts() {
+  return joined("SELECT ", kCountColumns, " FROM retry_count WHERE namespace = ?1");
 }
 
 std::string history_tables() {

@@ -15,7 +15,7 @@ class DustyStore final : public storage::Store {
   explicit DustyStore(int calls) : left_(calls) {}
   Result<storage::KeepReport> keep() override {
     --left_;
-    return storage::KeepReport{.dropped_tables = {}, .more = left_ > 0};
+    return storage::KeepReport{.steps = {}, .more = left_ > 0};
   }
 
   storage::StoreInfo info() const override { return {}; }
@@ -27,6 +27,7 @@ class DustyStore final : public storage::Store {
   Result<std::vector<task::TaskRecord>> find(std::span<const TaskId>) override { return {}; }
   Result<std::vector<task::TaskRecord>> list(const storage::TaskQuery&) override { return {}; }
   Result<std::int64_t> count(const storage::TaskQuery&) override { return 0; }
+  Result<Counts> counts(std::string_view) override { return {}; }
   Result<storage::Applied> cancel(std::span<const TaskId>, storage::Cancel) override { return {}; }
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId>) override { return {}; }
 
