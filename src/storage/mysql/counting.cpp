@@ -1,8 +1,7 @@
 #include "storage/mysql/counting.h"
 
-#include <vector>
-
 #include "storage/mysql/literals.h"
+#include "storage/mysql/statements.h"
 
 namespace easyretry::storage::mysql {
 namespace {
@@ -10,21 +9,19 @@ namespace {
 const std::string kColumns{kCountColumns};
 
 constexpr const char* kShared =
-    "day BIGINT NOT NULL COMMENT 'its beginning, ms since 1970 UTC; 0: former days', namespace VARBINARY(128) NOT "
-    "NULL, "
-    "method_name VARBINARY(512) NOT NULL COMMENT 'handler', kind VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin NOT "
-    "NULL COMMENT 'STORED, or an outcome', tasks BIGINT NOT NULL, ";
+    "day BIGINT NOT NULL COMMENT 'its beginning, ms since 1970 UTC; 0: former days', namespace VARBINARY(128) NOT NULL,"
+    "method_name VARBINARY(512) NOT NULL COMMENT 'handler', kind VARBINARY(20) NOT NULL COMMENT 'STORED, or an "
+    "outcome',"
+    "tasks BIGINT NOT NULL, ";
 constexpr const char* kEngine =
     " ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin COMMENT=";
-
-std::string key_values(const CountKey& key) {
-  return literal(key.day) + "," + bytes(key.space) + "," + bytes(key.handler) + "," + bytes(key.kind);
-}
 
 std::string insert(const std::string& table, const Sums& sums) {
   std::string values;
   for (const auto& [key, tasks] : sums.rows()) {
-    values.append(values.empty() ? "(" : ",(").append(key_values(key)).append(",").append(literal(tasks)).append(")");
+    values.append(values.empty() ? "(" : ",(").append(literal(key.day)).append(",").append(bytes(key.space));
+    values.append(",").append(bytes(key.handler)).append(",").append(bytes(key.kind)).append(",");
+    values.append(literal(tasks)).append(")");
   }
   return "INSERT INTO " + table + " (" + kColumns + ") VALUES " + values;
 }
@@ -46,34 +43,36 @@ std::string insert_sums(const Sums& sums) {
 }
 
 std::size_t take_sums(Connection& connection, std::size_t limit, Sums& into) {
+  const std::string table = "retry_count_delta";
   std::string ids;
   std::size_t taken = 0;
   Rows rows =
-      connection.select("SELECT " + kColumns + ", id FROM retry_count_delta FORCE INDEX (PRIMARY) ORDER BY id LIMIT " +
+      connection.select("SELECT " + kColumns + ", id FROM " + table + " FORCE INDEX (PRIMARY) ORDER BY id LIMIT " +
                         std::to_string(limit) + " FOR UPDATE SKIP LOCKED");
   for (; rows.next(); ++taken) {
     read_count(rows, into);
     ids.append(taken == 0 ? "" : ",").append(rows.text(5));
   }
-  if (taken > 0) connection.run("DELETE FROM retry_count_delta WHERE id IN (" + ids + ")");
+  if (taken > 0) connection.run(remove(table, ids));
   return taken;
 }
 
+// Once a day there are some: each is removed by a statement of its own, which locks no other row.
 std::size_t take_days(Connection& connection, TimePoint before, std::size_t limit, Sums& into) {
-  Sums taken;
+  std::string removals;
+  std::size_t taken = 0;
   Rows rows =
       connection.select("SELECT " + kColumns + " FROM retry_count FORCE INDEX (PRIMARY) WHERE day < " +
                         literal(before) + " AND day <> 0 LIMIT " + std::to_string(limit) + " FOR UPDATE SKIP LOCKED");
-  while (rows.next()) read_count(rows, taken);
-  std::string keys;
-  for (const auto& [key, tasks] : taken.rows()) {
-    keys.append(keys.empty() ? "(" : ",(").append(key_values(key)).append(")");
-    into.add(key, tasks);
+  for (; rows.next(); ++taken) {
+    read_count(rows, into);
+    removals.append(taken == 0 ? "" : ";").append("DELETE FROM retry_count WHERE day = ").append(rows.text(0));
+    removals.append(" AND namespace = ").append(bytes(rows.text(1)));
+    removals.append(" AND method_name = ").append(bytes(rows.text(2)));
+    removals.append(" AND kind = ").append(bytes(rows.text(3)));
   }
-  if (!taken.empty()) {
-    connection.run("DELETE FROM retry_count WHERE (day, namespace, method_name, kind) IN (" + keys + ")");
-  }
-  return taken.rows().size();
+  if (taken > 0) connection.run(removals);
+  return taken;
 }
 
 // In the order of the keys: two that add to the same ones wait for each other, and never in a circle.

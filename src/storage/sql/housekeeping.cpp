@@ -40,7 +40,9 @@ KeepReport Housekeeping::keep(TimePoint now, const std::string& where) {
     if (report.steps.empty()) throw;
     report.more = true;
   }
-  const auto dropped = [](const KeepStep& step) { return step.kind >= KeepStep::Kind::dropped; };
+  const auto dropped = [](const KeepStep& step) {
+    return step.kind == Kind::dropped || step.kind == Kind::history_dropped;
+  };
   if (std::any_of(report.steps.begin(), report.steps.end(), dropped)) tables_.forget();
   return report;
 }
