@@ -90,6 +90,8 @@ TEST_P(StoreConformance, ARefusedBatchCountsNothing) {
   const std::vector<NewTask> batch{a_task(), task, a_task()};
   EXPECT_FALSE(store().insert(batch));
   EXPECT_EQ(total(store()).stored, 1);
+  insert(a_task());
+  EXPECT_EQ(total(store()).stored, 2) << "nor the next one for it";
 }
 
 TEST_P(StoreConformance, EveryEndIsCountedWhateverHistoryKeeps) {

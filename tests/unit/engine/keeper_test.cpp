@@ -29,7 +29,11 @@ class DustyStore final : public storage::Store {
     ++folds;
     return folds % 3 != 0;
   }
-  storage::StoreInfo info() const override { return {.folds = has_sums}; }
+  storage::StoreInfo info() const override {
+    storage::StoreInfo info;
+    info.folds = has_sums;
+    return info;
+  }
 
   std::vector<storage::KeepStep> steps{};
   bool has_sums = false;

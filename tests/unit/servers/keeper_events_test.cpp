@@ -38,11 +38,11 @@ TEST_P(KeeperEvents, TellOfTablesMadeEmptiedAndDropped) {
   EXPECT_THAT(heard, IsEmpty());
   clock.set_wall(day(2025, 1, 30) + 1h);
   keep(*store);
-  EXPECT_THAT(heard, ElementsAre("table made retry_task_202502"));
+  EXPECT_THAT(heard, ElementsAre("table made retry_task_202502_0"));
   clock.set_wall(day(2025, 3, 5));
   keep(*store);
-  EXPECT_THAT(heard, IsSupersetOf({"table made retry_task_202503", "table emptied retry_task_202501",
-                                   "table dropped retry_task_202501"}));
+  EXPECT_THAT(heard, IsSupersetOf({"table made retry_task_202503_0", "table emptied retry_task_202501_0",
+                                   "table dropped retry_task_202501_0"}));
   EXPECT_EQ(moved, 1);
   keep(*store);
   EXPECT_THAT(heard, IsEmpty()) << "what is there is not made again";
