@@ -2,6 +2,7 @@
 
 #include "storage/mysql/literals.h"
 #include "storage/mysql/statements.h"
+#include "storage/sql/row_id.h"
 
 namespace easyretry::storage::mysql {
 namespace {
@@ -16,14 +17,9 @@ constexpr const char* kShared =
 constexpr const char* kEngine =
     " ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin COMMENT=";
 
-std::string insert(const std::string& table, const Sums& sums) {
-  std::string values;
-  for (const auto& [key, tasks] : sums.rows()) {
-    values.append(values.empty() ? "(" : ",(").append(literal(key.day)).append(",").append(bytes(key.space));
-    values.append(",").append(bytes(key.handler)).append(",").append(bytes(key.kind)).append(",");
-    values.append(literal(tasks)).append(")");
-  }
-  return "INSERT INTO " + table + " (" + kColumns + ") VALUES " + values;
+std::string values(const CountKey& key, std::int64_t tasks) {
+  return literal(key.day) + "," + bytes(key.space) + "," + bytes(key.handler) + "," + bytes(key.kind) + "," +
+         literal(tasks) + ")";
 }
 
 }  // namespace
@@ -34,12 +30,16 @@ std::string create_count() {
 }
 
 std::string create_count_delta() {
-  return std::string{"CREATE TABLE IF NOT EXISTS retry_count_delta (id BIGINT NOT NULL AUTO_INCREMENT, "} + kShared +
+  return std::string{"CREATE TABLE IF NOT EXISTS retry_count_delta (id BIGINT NOT NULL, "} + kShared +
          "PRIMARY KEY (id))" + kEngine + "'to be added to retry_count'";
 }
 
-std::string insert_sums(const Sums& sums) {
-  return insert("retry_count_delta", sums);
+std::string insert_sums(const Sums& sums, base::Random& ids) {
+  std::string rows;
+  for (const auto& [key, tasks] : sums.rows()) {
+    rows.append(rows.empty() ? "(" : ",(").append(literal(sql::row_id(ids))).append(",").append(values(key, tasks));
+  }
+  return "INSERT INTO retry_count_delta (id, " + kColumns + ") VALUES " + rows;
 }
 
 std::size_t take_sums(Connection& connection, std::size_t limit, Sums& into) {
@@ -77,7 +77,12 @@ std::size_t take_days(Connection& connection, TimePoint before, std::size_t limi
 
 // In the order of the keys: two that add to the same ones wait for each other, and never in a circle.
 void add_totals(Connection& connection, const Sums& sums) {
-  connection.run(insert("retry_count", sums) + " ON DUPLICATE KEY UPDATE tasks = tasks + VALUES(tasks)");
+  std::string rows;
+  for (const auto& [key, tasks] : sums.rows()) {
+    rows.append(rows.empty() ? "(" : ",(").append(values(key, tasks));
+  }
+  connection.run("INSERT INTO retry_count (" + kColumns + ") VALUES " + rows +
+                 " ON DUPLICATE KEY UPDATE tasks = tasks + VALUES(tasks)");
 }
 
 void read_counts(Connection& connection, std::string_view space, Sums& into) {

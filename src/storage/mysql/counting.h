@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/random.h"
 #include "storage/counts.h"
 #include "storage/mysql/connection.h"
 
@@ -12,7 +13,7 @@ namespace easyretry::storage::mysql {
 std::string create_count();
 std::string create_count_delta();
 
-std::string insert_sums(const Sums& sums);  // not to be run where there are none
+std::string insert_sums(const Sums& sums, base::Random& ids);  // not to be run where there are none
 
 // See sql::Session.
 std::size_t take_sums(Connection& connection, std::size_t limit, Sums& into);

@@ -60,7 +60,7 @@ TimePoint MysqlSession::begin(sql::Promise /*promise*/) {
 // Sums that the server does not take are refused before it commits. Otherwise only a conflict is sure to have undone
 // it; of anything else nobody can say, so that the connection counts as lost.
 void MysqlSession::commit() {
-  const std::string counting = sums_.empty() ? "" : insert_sums(sums_) + ";";
+  const std::string counting = sums_.empty() ? "" : insert_sums(sums_, random_) + ";";
   try {
     connection_.run(counting + "COMMIT WORK");
   } catch (const sql::ServerError& error) {
@@ -73,7 +73,7 @@ void MysqlSession::commit() {
 }
 
 void MysqlSession::write_sums() {
-  if (!sums_.empty()) connection_.run(insert_sums(sums_));
+  if (!sums_.empty()) connection_.run(insert_sums(sums_, random_));
 }
 
 void MysqlSession::roll_back() noexcept {

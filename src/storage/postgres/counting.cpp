@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "storage/postgres/batch.h"
+#include "storage/sql/row_id.h"
 
 namespace easyretry::storage::postgres {
 namespace {
@@ -27,7 +28,7 @@ std::string create_counts() {
   return "CREATE TABLE IF NOT EXISTS retry_count (day bigint NOT NULL, namespace text COLLATE \"C\" NOT NULL, "
          "method_name text COLLATE \"C\" NOT NULL, kind text COLLATE \"C\" NOT NULL, tasks bigint NOT NULL, "
          "PRIMARY KEY (day, namespace, method_name, kind));"
-         "CREATE TABLE IF NOT EXISTS retry_count_delta (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
+         "CREATE TABLE IF NOT EXISTS retry_count_delta (id bigint PRIMARY KEY, "
          "day bigint NOT NULL, namespace text NOT NULL, method_name text NOT NULL, kind text NOT NULL, "
          "tasks bigint NOT NULL) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, "
          "autovacuum_vacuum_cost_delay = 0);"
@@ -35,15 +36,16 @@ std::string create_counts() {
          "COMMENT ON TABLE retry_count_delta IS 'EasyRetry: to be added to retry_count'";
 }
 
-std::string insert_sums(Connection& db, const Sums& sums) {
+std::string insert_sums(Connection& db, const Sums& sums, base::Random& ids) {
   std::string values;
   for (const auto& [key, tasks] : sums.rows()) {
-    values.append(values.empty() ? "(" : ",(").append(std::to_string(to_ms(key.day))).append(",");
+    values.append(values.empty() ? "(" : ",(").append(std::to_string(sql::row_id(ids))).append(",");
+    values.append(std::to_string(to_ms(key.day))).append(",");
     values.append(db.literal(key.space)).append(",").append(db.literal(key.handler)).append(",");
     values.append(db.literal(key.kind)).append(",").append(std::to_string(tasks)).append(")");
   }
   if (values.empty()) return values;
-  return "INSERT INTO retry_count_delta (" + kColumns + ") VALUES " + values + ";";
+  return "INSERT INTO retry_count_delta (id, " + kColumns + ") VALUES " + values + ";";
 }
 
 std::size_t take_sums(Connection& db, std::size_t limit, Sums& into) {

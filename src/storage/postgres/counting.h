@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "base/random.h"
 #include "storage/counts.h"
 #include "storage/postgres/connection.h"
 
@@ -12,7 +13,7 @@ namespace easyretry::storage::postgres {
 std::string create_counts();
 
 // Values in the text, so that it shares a round trip with what follows it. Empty where there is nothing to count.
-std::string insert_sums(Connection& db, const Sums& sums);
+std::string insert_sums(Connection& db, const Sums& sums, base::Random& ids);
 
 // See sql::Session.
 std::size_t take_sums(Connection& db, std::size_t limit, Sums& into);

@@ -185,7 +185,7 @@ class PostgresSession final : public sql::Session {
   void commit() override;
   void roll_back() noexcept override;
   void write_sums() override {
-    if (!sums_.empty()) db_.run(insert_sums(db_, sums_));
+    if (!sums_.empty()) db_.run(insert_sums(db_, sums_, random_));
   }
   TimePoint now() override { return time_in(db_.run(kNow)); }
   bool in_transaction() override { return db_.in_transaction(); }
@@ -266,7 +266,7 @@ TimePoint PostgresSession::begin(Promise promise) {
 
 // A transaction that failed before is rolled back by COMMIT, without an error.
 void PostgresSession::commit() {
-  const Rows done = db_.run(insert_sums(db_, sums_) + "COMMIT");
+  const Rows done = db_.run(insert_sums(db_, sums_, random_) + "COMMIT");
   if (std::string_view{PQcmdStatus(done.get())} != "COMMIT") {
     throw ServerError{Trouble::again, "the transaction was rolled back"};
   }

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "storage/counts.h"
 #include "storage/store.h"
 
@@ -213,6 +214,7 @@ class Session {
 
  protected:
   Sums sums_;
+  base::Random random_{base::random_seed()};
 };
 
 }  // namespace easyretry::storage::sql

@@ -91,6 +91,14 @@ TEST_F(PostgresJoined, SeveralBatchesMayJoinOneTransaction) {
   EXPECT_EQ(count(), 3);
 }
 
+TEST_F(PostgresJoined, TheNumberThatTheApplicationDrewLastStaysTheLast) {
+  run("CREATE SEQUENCE orders");
+  run("BEGIN; SELECT nextval('orders')");
+  ASSERT_TRUE(insert(a_task()));
+  run("DO $$ BEGIN ASSERT lastval() = 1 AND lastval() = currval('orders'); END $$");
+  run("COMMIT");
+}
+
 TEST_F(PostgresJoined, AConnectionOutsideATransactionIsRefusedWithTheRemedy) {
   const auto refused = insert(a_task());
   ASSERT_FALSE(refused);

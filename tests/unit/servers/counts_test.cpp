@@ -30,6 +30,9 @@ class ServerCounts : public ServerStores {
       return false;
     }
   }
+  void leave_by_hand(const std::string& values) {
+    sql->run("INSERT INTO retry_count_delta (id, day, namespace, method_name, kind, tasks) VALUES (" + values + ")");
+  }
   std::string sum(const std::string& table) { return sql->run("SELECT COALESCE(SUM(tasks), 0) FROM " + table); }
 };
 ON_EACH_SERVER(ServerCounts);
@@ -66,11 +69,7 @@ TEST_P(ServerCounts, AFoldLeavesFewRowsAndTheSameSums) {
 
 TEST_P(ServerCounts, AFoldSaysWhetherThereIsMore) {
   const auto store = open(Layout::single());
-  for (int i = 0; i < 2001; ++i) {
-    sql->run(
-        "INSERT INTO retry_count_delta (day, namespace, method_name, kind, tasks) VALUES (0, 'shop', 'pay', 'STORED', "
-        "1)");
-  }
+  for (int i = 0; i < 2001; ++i) leave_by_hand(std::to_string(i) + ", 0, 'shop', 'pay', 'STORED', 1");
   EXPECT_TRUE(store->fold_counts().value());
   EXPECT_TRUE(store->fold_counts().value());
   EXPECT_FALSE(store->fold_counts().value());
@@ -80,9 +79,7 @@ TEST_P(ServerCounts, AFoldSaysWhetherThereIsMore) {
 TEST_P(ServerCounts, SumsOfANewerReleaseAreKeptAndNotGuessedAt) {
   const auto store = open(Layout::single());
   insert_many(*store, 1);
-  sql->run(
-      "INSERT INTO retry_count_delta (day, namespace, method_name, kind, tasks) VALUES (86400000, 'shop', 'pay', "
-      "'PAUSED', 7)");
+  leave_by_hand("1, 86400000, 'shop', 'pay', 'PAUSED', 7");
   fold(*store);
   ASSERT_TRUE(store->keep());
   EXPECT_EQ(sql->run("SELECT tasks FROM retry_count WHERE kind = 'PAUSED' AND day = 0"), "7");
