@@ -5,6 +5,7 @@
 #include <easyretry/attempt.h>
 #include <easyretry/config.h>
 #include <easyretry/context.h>
+#include <easyretry/counts.h>
 #include <easyretry/encryption.h>
 #include <easyretry/engine.h>
 #include <easyretry/error.h>

@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include <easyretry/config.h>
+#include <easyretry/counts.h>
 #include <easyretry/event.h>
 #include <easyretry/filter.h>
 #include <easyretry/options.h>
@@ -106,7 +107,7 @@ class Engine {
 
   // Runs around every attempt of every handler, in the order in which filters were added.
   void add_filter(Filter filter);
-  // Hears of every step of every task on this instance.
+  // Hears of every step of every task on this instance, and of what it does to tables.
   void on_event(EventListener listener, Delivery delivery = Delivery::direct);
 
   // Takes over what can change while the engine runs (docs/configuration.md), and says what changed and what needs a
@@ -126,6 +127,8 @@ class Engine {
   // .outcome = Outcome::exhausted, .finished_at = {.from = yesterday}})`
   std::vector<TaskInfo> list(const TaskQuery& query) const;
   std::int64_t count(const TaskQuery& query) const;  // of all pages
+  // What all instances of this namespace have stored and ended, by handler; quick however many tasks there are.
+  Counts counts() const;
   // True: the task will not be run (again). A handler that is running it right now sees its stop token set, and what it
   // returns changes nothing. on_final_failure is called with Outcome::cancelled.
   bool cancel(TaskId id);

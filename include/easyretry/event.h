@@ -1,5 +1,5 @@
 #pragma once
-// What happens to tasks, as it happens on this instance: engine.on_event([](const Event& e) { … }).
+// What happens to tasks and their tables, as it happens on this instance: engine.on_event([](const Event& e) { … }).
 
 #include <functional>
 #include <string>
@@ -27,6 +27,12 @@ enum class EventKind {
   member_joined,
   member_left,
   shards_changed,  // this instance looks after others than before
+
+  // Housekeeping of the store, by this instance: event.table, and no task
+  table_made,       // ahead of time
+  table_emptied,    // before it is dropped: `message` says how many unfinished tasks were moved to another one
+  table_dropped,    // it was empty
+  history_dropped,  // a month of history, old enough
 };
 
 std::string_view to_string(EventKind kind);
@@ -36,6 +42,7 @@ struct Event {
   TimePoint at{};   // by the store's clock
   TaskInfo task{};  // as it was when the step began; next_at, outcome and last_error as the step made them
   std::string message{};
+  std::string table{};
 };
 
 // May throw: that is counted (Stats::listener_failures) and changes nothing.

@@ -121,6 +121,10 @@ std::int64_t Engine::count(const TaskQuery& query) const {
   return call::value_or_throw(impl_->core().count(query));
 }
 
+Counts Engine::counts() const {
+  return call::value_or_throw(impl_->core().counts());
+}
+
 bool Engine::cancel(TaskId id) {
   return call::value_or_throw(impl_->core().cancel(id));
 }

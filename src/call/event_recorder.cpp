@@ -13,6 +13,7 @@ void PrintTo(EventKind kind, std::ostream* out) {  // NOLINT: GoogleTest's name
 
 void PrintTo(const Event& event, std::ostream* out) {  // NOLINT
   *out << to_string(event.kind);
+  if (!event.table.empty()) *out << " " << event.table;
   if (!event.message.empty()) *out << ": " << event.message;
 }
 

@@ -62,6 +62,7 @@ class Core {
   // In this engine's namespace, whatever the query says of it.
   Result<std::vector<task::TaskRecord>> list(TaskQuery query);
   Result<std::int64_t> count(TaskQuery query);
+  Result<Counts> counts() { return store_->counts(context_->options.space); }
   // As submit, inside the caller's own transaction: whether it will be stored is the caller's to say.
   Result<std::vector<storage::Inserted>> submit(const Transaction& within, std::span<const task::NewTask> tasks);
   // Stores a task that is leased by this instance from the start. Null: a task with this key was there.

@@ -25,6 +25,10 @@ std::string_view to_string(EventKind kind) {
     case EventKind::member_joined: return "member joined";
     case EventKind::member_left: return "member left";
     case EventKind::shards_changed: return "shards changed";
+    case EventKind::table_made: return "table made";
+    case EventKind::table_emptied: return "table emptied";
+    case EventKind::table_dropped: return "table dropped";
+    case EventKind::history_dropped: return "history dropped";
   }
   return "unknown";
 }

@@ -51,6 +51,16 @@ std::optional<EventKind> kind_of(const task::Settlement& settlement) {
   return std::nullopt;
 }
 
+EventKind kind_of(storage::KeepStep::Kind kind) {
+  switch (kind) {
+    case storage::KeepStep::Kind::made: return EventKind::table_made;
+    case storage::KeepStep::Kind::emptied: return EventKind::table_emptied;
+    case storage::KeepStep::Kind::dropped: return EventKind::table_dropped;
+    case storage::KeepStep::Kind::history_dropped: return EventKind::history_dropped;
+  }
+  return EventKind::table_made;
+}
+
 }  // namespace
 
 void report(Context& context, const task::Settlement& settlement, const TaskInfo& task) {
@@ -63,6 +73,14 @@ void report(Context& context, const task::Settlement& settlement, const TaskInfo
   if (settlement.kind == Kind::retry) event.task.next_at = event.at + settlement.delay;
   if (!settlement.error.empty()) event.task.last_error = settlement.error;
   context.events.tell(event);
+}
+
+void report(Context& context, const storage::KeepStep& step) {
+  Event event{.kind = kind_of(step.kind), .at = context.store_now(), .table = step.table};
+  if (step.rows > 0) event.message = std::to_string(step.rows) + " unfinished tasks moved to another table";
+  const std::string more = event.message.empty() ? "" : ": " + event.message;
+  context.log(LogLevel::info, std::string{to_string(event.kind)} + " " + event.table + more);
+  if (context.events.heard()) context.events.tell(event);
 }
 
 void report_stored(Context& context, const task::NewTask& task, TaskId id, TimePoint due) {

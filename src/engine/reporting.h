@@ -8,6 +8,9 @@ namespace easyretry::engine {
 // `task` as the execution saw it; called once the settlement is in force.
 void report(Context& context, const task::Settlement& settlement, const TaskInfo& task);
 
+// What housekeeping did, to the log as well.
+void report(Context& context, const storage::KeepStep& step);
+
 // As `report`, for a task that was just stored.
 void report_stored(Context& context, const task::NewTask& task, TaskId id, TimePoint due);
 

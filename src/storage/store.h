@@ -18,6 +18,7 @@
 #include <vector>
 
 #include <easyretry/cluster.h>
+#include <easyretry/counts.h>
 #include <easyretry/error.h>
 #include <easyretry/task_query.h>
 #include <easyretry/transaction.h>
@@ -116,11 +117,22 @@ struct BeatReply {
   std::vector<Member> members;  // of the namespace, all that live by the store's clock; ascending node
 };
 
+// Something that was done to a table.
+struct KeepStep {
+  enum class Kind {
+    made,             // ahead of time
+    emptied,          // `rows` unfinished tasks were moved out of it: it is about to be dropped
+    dropped,          // of tasks
+    history_dropped,  // a month, old enough
+  };
+  Kind kind = Kind::made;
+  std::string table{};
+  std::int64_t rows = 0;
+};
+
 struct KeepReport {
-  std::vector<std::string> dropped_tables{};
-  std::vector<std::string> made_tables{};  // ahead of time
-  std::size_t moved = 0;                   // tasks, out of tables that are about to be dropped
-  bool more = false;                       // there is more to do than was done at one go: call again
+  std::vector<KeepStep> steps{};  // by this call, in order
+  bool more = false;              // there is more to do than was done at one go: call again
 };
 
 struct TableInfo {
@@ -156,6 +168,7 @@ struct StoreInfo {
   std::string durability;  // what an acknowledged write survives, in words
   bool shared = false;     // other processes may store tasks in it
   bool inbox = false;      // take_in() has something to take from
+  bool folds = false;      // fold_counts() is to be called every few seconds
 };
 
 struct IntakeReply {
@@ -196,6 +209,9 @@ class Store {
   virtual Result<std::vector<TaskRecord>> list(const TaskQuery& query) = 0;  // ascending id
   virtual Result<std::int64_t> count(
       const TaskQuery& query) = 0;  // of all pages: `after` and `limit` are not looked at
+  // Of a namespace, as of one moment. Counted are tasks that this seam stored and ended: each once, with the
+  // transaction that did it, whatever history keeps of them and wherever their rows are moved.
+  virtual Result<Counts> counts(std::string_view space) = 0;
 
   virtual Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) = 0;
   // A finished task starts again as a new generation under a new id; nullopt where there is no such finished task
@@ -210,6 +226,9 @@ class Store {
   virtual Result<bool> leave(std::string_view space, std::string_view node);
   // Housekeeping that may run anywhere, any time, on several instances at once.
   virtual Result<KeepReport> keep() = 0;
+  // Adds up what transactions have left behind to be counted, some at one go; like keep(), anywhere and at once. Gives
+  // whether there is more. What is not yet added up is counted all the same.
+  virtual Result<bool> fold_counts() { return false; }
   // What a database server keeps it all in, by name. `invalid_argument` where there are no tables to speak of.
   virtual Result<std::vector<TableInfo>> tables();
   // Makes more tables of hash(n), while instances work; again after it was cut off. Gives the moves that were to be

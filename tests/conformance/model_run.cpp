@@ -130,6 +130,7 @@ void ModelRun::compare_everything() {
   both([](NamedStore& store) { return store.list({.finished = true}); });
   for (const char* space : kSpaces) {
     both([&](NamedStore& store) { return store.load(space, Millis::max(), 1000); });
+    both([&](NamedStore& store) { return store.counts(space); });
   }
   std::vector<TaskId> all;
   for (std::size_t i = 0; i < model_.known(); ++i) all.push_back(TaskId{static_cast<std::int64_t>(i)});

@@ -141,7 +141,27 @@ std::string NamedStore::requeue(std::vector<TaskId> names) {
 // Which tables there are to drop is each backend's own affair.
 std::string NamedStore::keep() {
   const auto reply = store_.keep();
-  return reply ? "kept" : text(reply.error());
+  const auto folded = store_.fold_counts();
+  return reply && folded ? "kept" : text(reply ? folded.error() : reply.error());
+}
+
+std::string NamedStore::counts(std::string_view space) {
+  const auto reply = store_.counts(space);
+  if (!reply) return text(reply.error());
+  std::string all;
+  const auto add = [&](const std::string& of, const Tally& tally) {
+    all += of + " stored " + std::to_string(tally.stored);
+    for (const auto& [outcome, tasks] : tally.ended) {
+      all.append(" ").append(to_string(outcome)).append(" ").append(std::to_string(tasks));
+    }
+    all += '\n';
+  };
+  for (const auto& [handler, counts] : *reply) {
+    add(handler, counts.total);
+    for (const auto& [day, tally] : counts.days)
+      add(handler + " day " + std::to_string(day.time_since_epoch().count()), tally);
+  }
+  return all;
 }
 
 std::vector<TaskRecord> NamedStore::records() {

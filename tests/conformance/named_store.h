@@ -25,6 +25,7 @@ class NamedStore {
   std::string cancel(std::vector<TaskId> names, storage::Cancel how);
   std::string requeue(std::vector<TaskId> names);
   std::string keep();
+  std::string counts(std::string_view space);
 
   std::size_t known() const { return ids_.size(); }
   std::vector<task::TaskRecord> records();  // of all known tasks that are still there, by name

@@ -31,11 +31,10 @@ inline std::string in_the_clear(ServerKind kind, const std::string& url) {
   return kind == ServerKind::postgres ? url + "?sslmode=disable" : url;
 }
 
-// The request that commits, and no other: PostgreSQL ends the text of one with a 0, MariaDB begins it with a 3. "READ
-// COMMITTED" is part of others.
+// The request that commits, and no other. "READ COMMITTED" is part of others.
 inline std::string commit_request(ServerKind kind) {
   using namespace std::string_literals;
-  return kind == ServerKind::postgres ? "COMMIT\0"s : "\3COMMIT"s;
+  return kind == ServerKind::postgres ? "COMMIT\0"s : "COMMIT WORK"s;
 }
 
 }  // namespace easyretry::fault

@@ -173,6 +173,10 @@ Result<std::int64_t> FaultyStore::count(const storage::TaskQuery& query) {
   return read("count", [&] { return far_.store->count(query); });
 }
 
+Result<Counts> FaultyStore::counts(std::string_view space) {
+  return read("counts", [far = far_, space = std::string{space}] { return far.store->counts(space); });
+}
+
 Result<storage::KeepReport> FaultyStore::keep() {
   return read("keep", [&] { return far_.store->keep(); });
 }

@@ -62,6 +62,7 @@ Inserted MemoryStore::insert_one(const NewTask& task, TimePoint now) {
     return as_inserted(*there, false);
   }
   const TaskId id = draw_id(task.business_id, task.key, now);
+  sums_.stored(task.space, task.handler, now);
   return as_inserted(live_.add(task::new_record(task, id, now)), true);
 }
 
@@ -100,7 +101,7 @@ bool MemoryStore::settle_one(const Settlement& settlement, TimePoint now) {
   const TaskRecord* task = live_.find(id);
   if (task == nullptr || !task::holds(*task, settlement.ticket)) return false;
   live_.change(id, [&](TaskRecord& settled) { task::apply_settlement(settled, settlement, now); });
-  retire(id);
+  retire(id, now);
   return true;
 }
 
@@ -145,6 +146,11 @@ Result<std::int64_t> MemoryStore::count(const TaskQuery& query) {
   return std::count_if(from.begin(), from.end(), [&](const auto& entry) { return matches(entry.second, query); });
 }
 
+Result<Counts> MemoryStore::counts(std::string_view space) {
+  const std::lock_guard lock{mutex_};
+  return counts_of(sums_, space);
+}
+
 Result<Applied> MemoryStore::cancel(std::span<const TaskId> ids, Cancel how) {
   const std::lock_guard lock{mutex_};
   Applied reply{.now = clock_.now(), .applied = {}};
@@ -158,7 +164,7 @@ bool MemoryStore::cancel_one(TaskId id, Cancel how, TimePoint now) {
   const auto event = task::cancel_event(*task, how == Cancel::tell);
   if (!event) return false;
   live_.change(id, [&](TaskRecord& cancelled) { task::apply_cancel(cancelled, *event, now); });
-  retire(id);
+  retire(id, now);
   return true;
 }
 
@@ -176,6 +182,7 @@ std::optional<TaskId> MemoryStore::requeue_one(TaskId id, TimePoint now) {
   const TaskInfo& info = ended->second.info;
   if (live_.find(info.space, info.key) != nullptr) return std::nullopt;
   const TaskId fresh = draw_id(info.business_id, info.key, now);
+  sums_.stored(info.space, info.handler, now);
   live_.add(task::next_generation(ended->second, fresh, now));
   return fresh;
 }
@@ -198,6 +205,8 @@ Result<bool> MemoryStore::leave(std::string_view space, std::string_view node) {
 }
 
 Result<KeepReport> MemoryStore::keep() {
+  const std::lock_guard lock{mutex_};
+  sums_.join_days(first_day_kept(clock_.now()));
   return KeepReport{};
 }
 
@@ -208,9 +217,10 @@ const TaskRecord* MemoryStore::record(TaskId id) const {
 }
 
 // Out of the live tasks, if it has ended; into history, if that is kept.
-void MemoryStore::retire(TaskId id) {
+void MemoryStore::retire(TaskId id, TimePoint now) {
   if (live_.find(id)->info.state != TaskState::finished) return;
   TaskRecord ended = live_.take(id);
+  sums_.ended(ended.info.space, ended.info.handler, ended.info.outcome.value(), now);
   if (keeps(options_.history, ended.info.outcome.value())) finished_.emplace(id, std::move(ended));
 }
 

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <optional>
 
+#include "storage/counts.h"
 #include "storage/history.h"
 #include "storage/memory/live_tasks.h"
 #include "storage/store.h"
@@ -36,6 +37,7 @@ class MemoryStore final : public Store {
   Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) override;
   Result<std::vector<TaskRecord>> list(const TaskQuery& query) override;
   Result<std::int64_t> count(const TaskQuery& query) override;
+  Result<Counts> counts(std::string_view space) override;
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<BeatReply> beat(const Beat& beat) override;
@@ -51,7 +53,7 @@ class MemoryStore final : public Store {
   bool cancel_one(TaskId id, Cancel how, TimePoint now);
   std::optional<TaskId> requeue_one(TaskId id, TimePoint now);
   const TaskRecord* record(TaskId id) const;
-  void retire(TaskId id);
+  void retire(TaskId id, TimePoint now);
   TaskId draw_id(std::string_view business_id, std::string_view key, TimePoint now);
 
   // Fixed after construction
@@ -68,6 +70,7 @@ class MemoryStore final : public Store {
     TimePoint until{};
   };
   std::map<std::pair<std::string, std::string>, Heard> members_;  // by space and node
+  Sums sums_;
 };
 
 }  // namespace easyretry::storage

@@ -23,13 +23,18 @@ std::vector<Ticket> sorted_tickets(std::span<const Change> changes) {
   return tickets;
 }
 
-// Of those whose holder the ticket names; they stay locked.
-std::vector<TaskId> lock_held(Connection& connection, const std::string& table, std::span<const Ticket> tickets) {
-  std::vector<TaskId> ids;
+// Those whose holder the ticket names; they stay locked. take(rows) is called for each.
+template <class Take>
+void lock_held(Connection& connection, const std::string& table, std::span<const Ticket> tickets, Take take) {
   by_pieces(tickets, [&](std::span<const Ticket> piece) {
     Rows rows = connection.select(held(table, piece));
-    while (rows.next()) ids.push_back(TaskId{rows.integer(0)});
+    while (rows.next()) take(rows);
   });
+}
+
+std::vector<TaskId> lock_held(Connection& connection, const std::string& table, std::span<const Ticket> tickets) {
+  std::vector<TaskId> ids;
+  lock_held(connection, table, tickets, [&](const Rows& rows) { ids.push_back(TaskId{rows.integer(0)}); });
   return ids;
 }
 
@@ -121,14 +126,19 @@ std::vector<TaskRecord> claim(Connection& connection, const std::string& table, 
   return won;
 }
 
-std::vector<TaskId> finish(Connection& connection, const std::string& table, const std::string& history,
-                           std::span<const Settlement> settlements, TimePoint now) {
-  const std::vector<TaskId> ids = lock_held(connection, table, sorted_tickets(settlements));
+std::vector<sql::EndedRow> finish(Connection& connection, const std::string& table, const std::string& history,
+                                  std::span<const Settlement> settlements, TimePoint now) {
+  std::vector<TaskId> ids;
+  std::vector<sql::EndedRow> ended;
+  lock_held(connection, table, sorted_tickets(settlements), [&](const Rows& rows) {
+    ids.push_back(TaskId{rows.integer(0)});
+    ended.push_back({ids.back(), std::string{rows.text(1)}, std::string{rows.text(2)}});
+  });
   if (!history.empty()) {
     move_into(connection, table, history, endings_of(of_winners(settlements, ids)), now);
   }
   by_pieces(std::span<const TaskId>{ids}, [&](std::span<const TaskId> piece) { connection.run(remove(table, piece)); });
-  return ids;
+  return ended;
 }
 
 std::vector<TaskId> reschedule(Connection& connection, const std::string& table,

@@ -11,8 +11,8 @@ namespace easyretry::storage::mysql {
 
 std::vector<TaskRecord> claim(Connection& connection, const std::string& table, const ClaimRequest& request,
                               TimePoint now);
-std::vector<TaskId> finish(Connection& connection, const std::string& table, const std::string& history,
-                           std::span<const Settlement> settlements, TimePoint now);
+std::vector<sql::EndedRow> finish(Connection& connection, const std::string& table, const std::string& history,
+                                  std::span<const Settlement> settlements, TimePoint now);
 std::vector<TaskId> reschedule(Connection& connection, const std::string& table,
                                std::span<const Settlement> settlements, TimePoint now);
 std::vector<TaskId> renew(Connection& connection, const std::string& table, std::span<const Renewal> renewals,

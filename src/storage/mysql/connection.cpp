@@ -129,12 +129,15 @@ std::string Connection::ask(const std::string& statement) {
 
 void Connection::send(const std::string& statements) {
   asked_at_ = std::chrono::steady_clock::now();
+  replies_ = 0;
   if (mysql_real_query(handle_.get(), statements.data(), statements.size()) != 0) fail();
+  ++replies_;
 }
 
 bool Connection::next_reply() {
   const int answer = mysql_next_result(handle_.get());
   if (answer > 0) fail();
+  if (answer == 0) ++replies_;
   return answer == 0;
 }
 

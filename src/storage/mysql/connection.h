@@ -57,6 +57,8 @@ class Connection {
   std::uint64_t run_both(const std::string& first, const std::string& second);
   // The rows that the last of the statements gives.
   Rows select(const std::string& statements);
+  // How many of the statements last sent were answered, as done.
+  int replies() const { return replies_; }
   // The first column of the first row.
   std::string ask(const std::string& statement);
 
@@ -81,6 +83,7 @@ class Connection {
   std::optional<std::chrono::seconds> patience_;
   std::chrono::steady_clock::time_point asked_at_{};
   std::size_t most_bytes_ = std::size_t{16} << 20;
+  int replies_ = 0;
   bool connected_ = false;
   bool broken_ = false;
 };

@@ -4,6 +4,7 @@
 
 #include "storage/mysql/changes.h"
 #include "storage/mysql/columns.h"
+#include "storage/mysql/counting.h"
 #include "storage/mysql/due_sql.h"
 #include "storage/mysql/inbox_sql.h"
 #include "storage/mysql/inserts.h"
@@ -56,16 +57,23 @@ TimePoint MysqlSession::begin(sql::Promise /*promise*/) {
   return time_of(connection_.ask(std::string{"START TRANSACTION READ WRITE;"} + kServerTime));
 }
 
-// Only a conflict is sure to have undone it. Of anything else nobody can say, so that the connection counts as lost.
+// Sums that the server does not take are refused before it commits. Otherwise only a conflict is sure to have undone
+// it; of anything else nobody can say, so that the connection counts as lost.
 void MysqlSession::commit() {
+  const std::string counting = sums_.empty() ? "" : insert_sums(sums_, random_) + ";";
   try {
-    connection_.run("COMMIT");
+    connection_.run(counting + "COMMIT WORK");
   } catch (const sql::ServerError& error) {
     if (error.trouble() == sql::Trouble::again) throw;
+    if (!counting.empty() && !connection_.broken() && connection_.replies() == 0) throw;
     broken_ = true;
     if (error.trouble() == sql::Trouble::silent) throw;
     throw sql::ServerError(sql::Trouble::gone, error.what());
   }
+}
+
+void MysqlSession::write_sums() {
+  if (!sums_.empty()) connection_.run(insert_sums(sums_, random_));
 }
 
 void MysqlSession::roll_back() noexcept {
@@ -113,8 +121,8 @@ std::vector<TaskRecord> MysqlSession::claim(const std::string& table, const Clai
   return mysql::claim(connection_, table, request, now);
 }
 
-std::vector<TaskId> MysqlSession::finish(const std::string& table, const std::string& history,
-                                         std::span<const Settlement> settlements, TimePoint now) {
+std::vector<sql::EndedRow> MysqlSession::finish(const std::string& table, const std::string& history,
+                                                std::span<const Settlement> settlements, TimePoint now) {
   return mysql::finish(connection_, table, history, settlements, now);
 }
 
@@ -196,6 +204,22 @@ void MysqlSession::refuse_inbox(std::int64_t id, const std::string& why, TimePoi
 
 void MysqlSession::clear_inbox(std::span<const std::int64_t> ids) {
   by_pieces(ids, [&](std::span<const std::int64_t> piece) { connection_.run(mysql::clear_inbox(piece)); });
+}
+
+std::size_t MysqlSession::take_sums(std::size_t limit, Sums& into) {
+  return mysql::take_sums(connection_, limit, into);
+}
+
+std::size_t MysqlSession::take_days(TimePoint before, std::size_t limit, Sums& into) {
+  return mysql::take_days(connection_, before, limit, into);
+}
+
+void MysqlSession::add_totals(const Sums& sums) {
+  mysql::add_totals(connection_, sums);
+}
+
+void MysqlSession::read_counts(std::string_view space, Sums& into) {
+  mysql::read_counts(connection_, space, into);
 }
 
 std::vector<sql::DueRow> MysqlSession::due(const std::string& table, const sql::DueQuery& query) {
@@ -281,9 +305,9 @@ std::vector<sql::TableFacts> MysqlSession::table_facts() {
   return facts;
 }
 
-void MysqlSession::note(const sql::KeeperNote& note, TimePoint now, TimePoint forget_before) {
+void MysqlSession::note(const KeepStep& step, TimePoint now, TimePoint forget_before) {
   connection_.run("INSERT INTO retry_keeper_log (at, action, table_name, row_count) VALUES (" + literal(now) + ", " +
-                  bytes(note.action) + ", " + bytes(note.table) + ", " + literal(note.rows) + ")");
+                  bytes(sql::action_of(step)) + ", " + bytes(step.table) + ", " + literal(step.rows) + ")");
   connection_.run("DELETE FROM retry_keeper_log WHERE at < " + literal(forget_before));
 }
 
@@ -303,6 +327,11 @@ bool MysqlSession::drop_empty(const std::string& table) {
 void MysqlSession::create_meta() {
   connection_.run(mysql::create_meta());
   connection_.run(mysql::create_keeper_log());
+}
+
+void MysqlSession::create_counts() {
+  connection_.run(create_count());
+  connection_.run(create_count_delta());
 }
 
 std::optional<std::string> MysqlSession::meta(const std::string& name) {

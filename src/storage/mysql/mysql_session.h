@@ -19,6 +19,7 @@ class MysqlSession final : public sql::Session {
   TimePoint begin(sql::Promise promise) override;
   void commit() override;
   void roll_back() noexcept override;
+  void write_sums() override;
   TimePoint now() override;
   bool in_transaction() override;
   void run(const std::string& statement) override { connection_.run(statement); }
@@ -32,8 +33,8 @@ class MysqlSession final : public sql::Session {
   void free_keys(std::span<const TaskId> holders) override;
 
   std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) override;
-  std::vector<TaskId> finish(const std::string& table, const std::string& history,
-                             std::span<const Settlement> settlements, TimePoint now) override;
+  std::vector<sql::EndedRow> finish(const std::string& table, const std::string& history,
+                                    std::span<const Settlement> settlements, TimePoint now) override;
   std::vector<TaskId> reschedule(const std::string& table, std::span<const Settlement> settlements,
                                  TimePoint now) override;
   std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) override;
@@ -51,6 +52,11 @@ class MysqlSession final : public sql::Session {
   void refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) override;
   void clear_inbox(std::span<const std::int64_t> ids) override;
 
+  std::size_t take_sums(std::size_t limit, Sums& into) override;
+  std::size_t take_days(TimePoint before, std::size_t limit, Sums& into) override;
+  void add_totals(const Sums& sums) override;
+  void read_counts(std::string_view space, Sums& into) override;
+
   std::vector<sql::DueRow> due(const std::string& table, const sql::DueQuery& query) override;
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
   std::vector<TaskRecord> page(const sql::Search& search) override;
@@ -65,8 +71,9 @@ class MysqlSession final : public sql::Session {
   void drop(const std::string& table) override;
   bool drop_empty(const std::string& table) override;
   std::vector<sql::TableFacts> table_facts() override;
-  void note(const sql::KeeperNote& note, TimePoint now, TimePoint forget_before) override;
+  void note(const KeepStep& step, TimePoint now, TimePoint forget_before) override;
   void create_meta() override;
+  void create_counts() override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;
   bool change_meta(const std::string& name, const std::string& from, const std::string& to) override;

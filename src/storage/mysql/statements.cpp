@@ -77,7 +77,7 @@ std::string claimable(const std::string& table, std::span<const Ticket> tickets,
 }
 
 std::string held(const std::string& table, std::span<const Ticket> tickets) {
-  return "SELECT id FROM " + table + kByPrimary + "(id, version) IN " + ticket_list(tickets) +
+  return "SELECT id, namespace, method_name FROM " + table + kByPrimary + "(id, version) IN " + ticket_list(tickets) +
          " AND status = 'RUNNING' ORDER BY id FOR UPDATE";
 }
 
@@ -125,12 +125,14 @@ std::string finish_into(const std::string& table, const std::string& history, st
          kByPrimary + among(ids) + " ON DUPLICATE KEY UPDATE id = " + history + ".id";
 }
 
-// A join, because MariaDB takes no hint for a DELETE of one table.
 std::string remove(const std::string& table, std::span<const TaskId> ids) {
-  std::string list = id_list(ids);
-  list.front() = '[';
-  list.back() = ']';
-  return "DELETE t FROM JSON_TABLE('" + list + "', '$[*]' COLUMNS (id BIGINT PATH '$')) AS n STRAIGHT_JOIN " + table +
+  const std::string list = id_list(ids);
+  return remove(table, list.substr(1, list.size() - 2));
+}
+
+// A join, because MariaDB takes no hint for a DELETE of one table.
+std::string remove(const std::string& table, const std::string& ids) {
+  return "DELETE t FROM JSON_TABLE('[" + ids + "]', '$[*]' COLUMNS (id BIGINT PATH '$')) AS n STRAIGHT_JOIN " + table +
          " AS t FORCE INDEX (PRIMARY) ON t.id = n.id";
 }
 

@@ -41,6 +41,7 @@ std::string extend(const std::string& table, std::span<const TaskId> ids, TimePo
 std::string finish_into(const std::string& table, const std::string& history, std::span<const TaskId> ids,
                         Outcome outcome, std::string_view error, TimePoint now);
 std::string remove(const std::string& table, std::span<const TaskId> ids);
+std::string remove(const std::string& table, const std::string& ids);  // 1,2,3
 std::string copy(const std::string& from, const std::string& to, std::span<const TaskId> ids);
 std::string update(const std::string& table, const TaskRecord& record, TimePoint now);
 std::string renumber(const ShardPageQuery& query, TaskId last);

@@ -142,6 +142,13 @@ std::string Connection::encoding() const {
   return name == nullptr ? "" : name;
 }
 
+std::string Connection::literal(std::string_view text) {
+  const std::unique_ptr<char, decltype(&PQfreemem)> escaped{PQescapeLiteral(handle_.get(), text.data(), text.size()),
+                                                            PQfreemem};
+  if (!escaped) throw sql::ServerError{sql::Trouble::bad_data, PQerrorMessage(handle_.get())};
+  return escaped.get();
+}
+
 Rows Connection::run(const std::string& sql) {
   return answer(PQsendQuery(handle_.get(), sql.c_str()));
 }

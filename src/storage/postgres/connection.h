@@ -81,6 +81,8 @@ class Connection {
   std::string encoding() const;
   // Both give up, with Trouble::silent, on a server that says nothing for kPatience.
   static constexpr std::chrono::seconds kPatience{10};
+  // As it stands in a statement.
+  std::string literal(std::string_view text);
   // One statement or several, as text: rows come back as text too.
   Rows run(const std::string& sql);
   // Prepared on its first use, if the connection is ours.

@@ -9,6 +9,7 @@
 #include "base/later.h"
 #include "storage/postgres/batch.h"
 #include "storage/postgres/connection.h"
+#include "storage/postgres/counting.h"
 #include "storage/postgres/news_connection.h"
 #include "storage/postgres/row_columns.h"
 #include "storage/postgres/statements.h"
@@ -22,7 +23,7 @@ namespace {
 
 using sql::DueQuery;
 using sql::DueRow;
-using sql::KeeperNote;
+using sql::EndedRow;
 using sql::KeyHolder;
 using sql::KeysIn;
 using sql::LiveKey;
@@ -46,6 +47,15 @@ std::vector<TaskId> ids_in(const Rows& rows) {
   ids.reserve(static_cast<std::size_t>(rows.size()));
   for (int i = 0; i < rows.size(); ++i) ids.push_back(TaskId{rows.integer(i, 0)});
   return ids;
+}
+
+std::vector<EndedRow> ended_in(const Rows& rows) {
+  std::vector<EndedRow> ended;
+  ended.reserve(static_cast<std::size_t>(rows.size()));
+  for (int i = 0; i < rows.size(); ++i) {
+    ended.push_back({TaskId{rows.integer(i, 0)}, std::string{rows.text(i, 1)}, std::string{rows.text(i, 2)}});
+  }
+  return ended;
 }
 
 std::vector<TaskRecord> records_in(const Rows& rows) {
@@ -78,16 +88,16 @@ std::vector<T> by_id(std::span<const T> batch) {
 // A text is found in its array by counting from the front: 6 us among 2,000, and 1.5 us among 500. Calls body(part) for
 // one part after the other, and gives what all of them gave.
 template <class T, class Body>
-std::vector<TaskId> in_parts(std::span<const T> batch, Body body) {
+auto in_parts(std::span<const T> batch, Body body) {
   constexpr std::size_t kPart = 500;
-  std::vector<TaskId> ids;
+  decltype(body(batch)) all;
   while (!batch.empty()) {
     const auto part = batch.first(std::min(batch.size(), kPart));
-    const std::vector<TaskId> applied = body(part);
-    ids.insert(ids.end(), applied.begin(), applied.end());
+    auto applied = body(part);
+    std::move(applied.begin(), applied.end(), std::back_inserter(all));
     batch = batch.subspan(part.size());
   }
-  return ids;
+  return all;
 }
 
 // What people wrote, or programs said, may be anything; here it becomes what a text may hold. Lives as long as the
@@ -174,6 +184,9 @@ class PostgresSession final : public sql::Session {
   TimePoint begin(Promise promise) override;
   void commit() override;
   void roll_back() noexcept override;
+  void write_sums() override {
+    if (!sums_.empty()) db_.run(insert_sums(db_, sums_, random_));
+  }
   TimePoint now() override { return time_in(db_.run(kNow)); }
   bool in_transaction() override { return db_.in_transaction(); }
   void run(const std::string& statement) override { db_.run(statement); }
@@ -187,8 +200,8 @@ class PostgresSession final : public sql::Session {
   void free_keys(std::span<const TaskId> holders) override;
 
   std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) override;
-  std::vector<TaskId> finish(const std::string& table, const std::string& history,
-                             std::span<const Settlement> settlements, TimePoint now) override;
+  std::vector<EndedRow> finish(const std::string& table, const std::string& history,
+                               std::span<const Settlement> settlements, TimePoint now) override;
   std::vector<TaskId> reschedule(const std::string& table, std::span<const Settlement> settlements,
                                  TimePoint now) override;
   std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) override;
@@ -207,6 +220,13 @@ class PostgresSession final : public sql::Session {
   void refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) override;
   void clear_inbox(std::span<const std::int64_t> ids) override;
 
+  std::size_t take_sums(std::size_t limit, Sums& into) override { return postgres::take_sums(db_, limit, into); }
+  std::size_t take_days(TimePoint before, std::size_t limit, Sums& into) override {
+    return postgres::take_days(db_, before, limit, into);
+  }
+  void add_totals(const Sums& sums) override { postgres::add_totals(db_, sums); }
+  void read_counts(std::string_view space, Sums& into) override { postgres::read_counts(db_, space, into); }
+
   std::vector<DueRow> due(const std::string& table, const DueQuery& query) override;
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
   std::vector<TaskRecord> page(const Search& search) override;
@@ -220,11 +240,12 @@ class PostgresSession final : public sql::Session {
   void create_keys() override { define("retry_task_key", statements::create_keys()); }
   void create_history(const std::string& table) override { define(table, statements::create_history(table)); }
   void create_inbox() override { define("retry_inbox", statements::create_inbox()); }
+  void create_counts() override { define("retry_count", postgres::create_counts()); }
   void create_meta() override { define("retry_meta", statements::create_meta()); }
   void drop(const std::string& table) override { define(table, "DROP TABLE IF EXISTS " + table); }
   bool drop_empty(const std::string& table) override;
   std::vector<TableFacts> table_facts() override;
-  void note(const KeeperNote& note, TimePoint now, TimePoint forget_before) override;
+  void note(const KeepStep& step, TimePoint now, TimePoint forget_before) override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;
   bool change_meta(const std::string& name, const std::string& from, const std::string& to) override;
@@ -247,7 +268,7 @@ TimePoint PostgresSession::begin(Promise promise) {
 
 // A transaction that failed before is rolled back by COMMIT, without an error.
 void PostgresSession::commit() {
-  const Rows done = db_.run("COMMIT");
+  const Rows done = db_.run(insert_sums(db_, sums_, random_) + "COMMIT");
   if (std::string_view{PQcmdStatus(done.get())} != "COMMIT") {
     throw ServerError{Trouble::again, "the transaction was rolled back"};
   }
@@ -340,17 +361,17 @@ std::vector<TaskRecord> PostgresSession::claim(const std::string& table, const C
   return records_in(db_.run(statements::claim(table), params));
 }
 
-std::vector<TaskId> PostgresSession::finish(const std::string& table, const std::string& history,
-                                            std::span<const Settlement> settlements, TimePoint now) {
+std::vector<EndedRow> PostgresSession::finish(const std::string& table, const std::string& history,
+                                              std::span<const Settlement> settlements, TimePoint now) {
   const std::vector<Settlement> sorted = by_id(settlements);
   return in_parts<Settlement>(sorted, [&](std::span<const Settlement> part) {
     Params params;
     auto batch = with_tickets<Settlement>(params, part);
-    if (history.empty()) return ids_in(db_.run(statements::forget(table), params));
+    if (history.empty()) return ended_in(db_.run(statements::forget(table), params));
     params.add(to_ms(now));
     batch.free_texts([](const Settlement& s) { return or_null(s.error); });
     batch.texts([](const Settlement& s) { return to_string(s.outcome); });
-    return ids_in(db_.run(statements::finish(table, history), params));
+    return ended_in(db_.run(statements::finish(table, history), params));
   });
 }
 
@@ -575,9 +596,9 @@ std::vector<TableFacts> PostgresSession::table_facts() {
   return facts;
 }
 
-void PostgresSession::note(const KeeperNote& note, TimePoint now, TimePoint forget_before) {
+void PostgresSession::note(const KeepStep& step, TimePoint now, TimePoint forget_before) {
   db_.run("INSERT INTO retry_keeper_log (at, action, table_name, row_count) VALUES ($1, $2, $3, $4)",
-          Params{}.add(to_ms(now)).add(note.action).add(note.table).add(note.rows));
+          Params{}.add(to_ms(now)).add(sql::action_of(step)).add(step.table).add(step.rows));
   db_.run("DELETE FROM retry_keeper_log WHERE at < $1", Params{}.add(to_ms(forget_before)));
 }
 

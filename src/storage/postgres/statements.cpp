@@ -189,11 +189,11 @@ std::string finish(const std::string& table, const std::string& history) {
                 kCarried, ", version, outcome, finished_at, first_failed_at, last_error_time, last_error_msg) SELECT ",
                 kCarried, ", version + 1, b_outcome, $3, ", first_failed_at("b_error"), ", ",
                 last_error_time("b_error"), ", ", last_error_msg("b_error"),
-                " FROM gone ON CONFLICT DO NOTHING) SELECT id FROM gone");
+                " FROM gone ON CONFLICT DO NOTHING) SELECT id, namespace, method_name FROM gone");
 }
 
 std::string forget(const std::string& table) {
-  return joined("DELETE FROM ", table, " t WHERE", kHeld, " RETURNING id");
+  return joined("DELETE FROM ", table, " t WHERE", kHeld, " RETURNING id, namespace, method_name");
 }
 
 // A hand back takes the attempt back, and leaves the due time alone unless it is to be later.

@@ -1,6 +1,7 @@
 #include "storage/sql/endings.h"
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "storage/sql/writes.h"
 #include "task/transitions.h"
@@ -27,8 +28,8 @@ class Settling {
     }
     const std::size_t largest = std::max({kept.size(), forgotten.size(), rescheduled.size()});
     if (largest != part.size()) hold(table, part);
-    if (!kept.empty()) end(session_.finish(table, history_for(tables_, now_), kept, now_));
-    if (!forgotten.empty()) end(session_.finish(table, {}, forgotten, now_));
+    if (!kept.empty()) end(kept, session_.finish(table, history_for(tables_, now_), kept, now_));
+    if (!forgotten.empty()) end(forgotten, session_.finish(table, {}, forgotten, now_));
     std::vector<TaskId> applied = std::exchange(ended_here_, {});
     if (!rescheduled.empty()) append(applied, session_.reschedule(table, rescheduled, now_));
     return applied;
@@ -40,9 +41,14 @@ class Settling {
   static void append(std::vector<TaskId>& all, const std::vector<TaskId>& more) {
     all.insert(all.end(), more.begin(), more.end());
   }
-  void end(const std::vector<TaskId>& ids) {
-    append(ended_here_, ids);
-    append(ended_, ids);
+  void end(std::span<const Settlement> settlements, const std::vector<EndedRow>& rows) {
+    std::unordered_map<TaskId, Outcome> outcomes;
+    for (const Settlement& settlement : settlements) outcomes.emplace(settlement.ticket.id, settlement.outcome);
+    for (const EndedRow& row : rows) {
+      session_.sums().ended(row.space, row.handler, outcomes.at(row.id), now_);
+      ended_here_.push_back(row.id);
+      ended_.push_back(row.id);
+    }
   }
   void hold(const std::string& table, std::span<const Settlement> part) {
     std::vector<TaskId> ids;
@@ -90,6 +96,7 @@ std::vector<TaskId> cancel(Session& session, Tables& tables, History kept, std::
         continue;
       }
       gone.push_back(record.info.id);
+      session.sums().ended(record.info.space, record.info.handler, Outcome::cancelled, now);
       if (keeps(kept, Outcome::cancelled)) remembered.push_back(std::move(record));
     }
     if (!remembered.empty()) session.insert_history(history_for(tables, now), remembered);

@@ -1,7 +1,14 @@
 #include "storage/sql/housekeeping.h"
 
+#include <algorithm>
+#include <utility>
+
+#include "storage/sql/folding.h"
+
 namespace easyretry::storage::sql {
 namespace {
+
+using Kind = KeepStep::Kind;
 
 // Rows a transaction moves: locked for a few milliseconds.
 constexpr std::size_t kRowsAMove = 500;
@@ -10,21 +17,47 @@ constexpr int kMovesACall = 20;
 // Of retry_keeper_log.
 constexpr Millis kRemembered = std::chrono::days{400};
 
+// The moves out of one table are one step.
+void add_emptied(const KeepStep& moved, KeepReport& report) {
+  if (moved.rows == 0) return;
+  const bool goes_on =
+      !report.steps.empty() && report.steps.back().kind == moved.kind && report.steps.back().table == moved.table;
+  if (goes_on) {
+    report.steps.back().rows += moved.rows;
+  } else {
+    report.steps.push_back(moved);
+  }
+}
+
 }  // namespace
 
+// What was done is told, also where the rest failed: whoever calls again meets the trouble, if it is still there.
 KeepReport Housekeeping::keep(TimePoint now, const std::string& where) {
   KeepReport report;
-  make_ahead(now, report);
-  empty_what_leaves(now, where, report);
-  drop_old_history(now, report);
-  if (!report.dropped_tables.empty()) tables_.forget();
+  try {
+    take_steps(now, where, report);
+  } catch (const ServerError&) {
+    if (report.steps.empty()) throw;
+    report.more = true;
+  }
+  const auto dropped = [](const KeepStep& step) {
+    return step.kind == Kind::dropped || step.kind == Kind::history_dropped;
+  };
+  if (std::any_of(report.steps.begin(), report.steps.end(), dropped)) tables_.forget();
   return report;
 }
 
+void Housekeeping::take_steps(TimePoint now, const std::string& where, KeepReport& report) {
+  make_ahead(now, report);
+  empty_what_leaves(now, where, report);
+  drop_old_history(now, report);
+  join_days(now, where, report);
+}
+
 void Housekeeping::make_ahead(TimePoint now, KeepReport& report) {
-  const auto made = tables_.ensure_tasks(now);
-  for (const std::string& table : made) note({.action = "made", .table = table}, now);
-  report.made_tables.insert(report.made_tables.end(), made.begin(), made.end());
+  for (std::string& table : tables_.ensure_tasks(now)) {
+    note(*pool_.take(), {Kind::made, std::move(table)}, now, report);
+  }
   tables_.ensure(history_table(begin_of(next(period_at(PeriodLength::month, now)))));
 }
 
@@ -35,8 +68,7 @@ void Housekeeping::empty_what_leaves(TimePoint now, const std::string& where, Ke
     if (!emptied(table, now, where, report)) return;
     const std::string name = tables_.router().name(table);
     if (pool_.take()->drop_empty(name)) {
-      note({.action = "dropped", .table = name}, now);
-      report.dropped_tables.push_back(name);
+      note(*pool_.take(), {Kind::dropped, name}, now, report);
     } else {
       report.more = true;  // somebody who was held up for days wrote to it just now
     }
@@ -49,16 +81,15 @@ bool Housekeeping::emptied(TableId table, TimePoint now, const std::string& wher
   const TableId youngest{.period = router.table_of(now, ShardId{}).period, .suffix = table.suffix};
   for (int moves = 0; moves < kMovesACall; ++moves) {
     const auto moved = writes_.run(where, Promise::kept, [&](Session& session, TimePoint) {
-      const std::size_t rows =
-          session.move({router.name(table), tables_.required(router.name(youngest)), kRowsAMove}).rows;
-      if (rows > 0) {
-        session.note({"emptied", router.name(table), static_cast<std::int64_t>(rows)}, now, now - kRemembered);
-      }
-      return rows;
+      KeepStep step{Kind::emptied, router.name(table)};
+      const auto rows = session.move({step.table, tables_.required(router.name(youngest)), kRowsAMove}).rows;
+      step.rows = static_cast<std::int64_t>(rows);
+      if (rows > 0) session.note(step, now, now - kRemembered);
+      return step;
     });
     if (!moved) throw ServerError{Trouble::again, moved.error().detail};
-    report.moved += *moved;
-    if (*moved < kRowsAMove) return true;
+    add_emptied(*moved, report);
+    if (moved->rows < static_cast<std::int64_t>(kRowsAMove)) return true;
   }
   report.more = true;
   return false;
@@ -70,13 +101,20 @@ void Housekeeping::drop_old_history(TimePoint now, KeepReport& report) {
   for (const std::string& table : tables_.histories(*session)) {
     if (month_of_history_table(table)->index > month.index - keep_months_) continue;
     session->drop(table);
-    session->note({.action = "dropped", .table = table}, now, now - kRemembered);
-    report.dropped_tables.push_back(table);
+    note(*session, {Kind::history_dropped, table}, now, report);
   }
 }
 
-void Housekeeping::note(const KeeperNote& note, TimePoint now) {
-  pool_.take()->note(note, now, now - kRemembered);
+void Housekeeping::join_days(TimePoint now, const std::string& where, KeepReport& report) {
+  const auto more =
+      writes_.run(where, Promise::unneeded, [&](Session& session, TimePoint) { return fold_days(session, now); });
+  if (!more) throw ServerError{Trouble::again, more.error().detail};
+  report.more |= *more;
+}
+
+void Housekeeping::note(Session& session, KeepStep step, TimePoint now, KeepReport& report) {
+  report.steps.push_back(std::move(step));
+  session.note(report.steps.back(), now, now - kRemembered);
 }
 
 }  // namespace easyretry::storage::sql

@@ -39,6 +39,7 @@ JoinedTransaction::~JoinedTransaction() {
 }
 
 void JoinedTransaction::keep() {
+  session_->write_sums();
   session_->run("RELEASE SAVEPOINT easyretry_batch");
   kept_ = true;
 }

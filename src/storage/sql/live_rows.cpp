@@ -38,6 +38,15 @@ void keep_first(std::vector<DueRow>& rows, std::size_t limit) {
 }  // namespace
 
 std::vector<TaskId> LiveRows::insert(const std::string& history, std::span<const TaskRecord> rows) {
+  std::vector<TaskId> stored = insert_uncounted(history, rows);
+  const std::unordered_set<TaskId> there{stored.begin(), stored.end()};
+  for (const TaskRecord& row : rows) {
+    if (there.contains(row.info.id)) session_.sums().stored(row.info.space, row.info.handler, now_);
+  }
+  return stored;
+}
+
+std::vector<TaskId> LiveRows::insert_uncounted(const std::string& history, std::span<const TaskRecord> rows) {
   if (!tables_.several()) return store(history, rows);
   if (tables_.can_be_split() && tables_.learn(session_.hold_layout())) throw LayoutChanged{};
   const std::vector<TaskId> free = session_.take_keys(rows);

@@ -47,6 +47,7 @@ class LiveRows {
 
   static TaskId id_in(TaskId id) { return id; }
   static TaskId id_in(const TaskRecord& record) { return record.info.id; }
+  std::vector<TaskId> insert_uncounted(const std::string& history, std::span<const TaskRecord> rows);
   std::vector<TaskId> store(const std::string& history, std::span<const TaskRecord> rows);
   std::map<TaskId, TaskRecord> holding(std::span<const KeyHolder> keys);
 

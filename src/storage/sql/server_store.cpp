@@ -15,6 +15,7 @@
 #include "storage/shard_count.h"
 #include "storage/sql/distinct.h"
 #include "storage/sql/endings.h"
+#include "storage/sql/folding.h"
 #include "storage/sql/housekeeping.h"
 #include "storage/sql/inserts.h"
 #include "storage/sql/intake.h"
@@ -99,9 +100,11 @@ class ServerStore final : public Store {
   Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) override;
   Result<std::vector<TaskRecord>> list(const TaskQuery& query) override;
   Result<std::int64_t> count(const TaskQuery& query) override;
+  Result<Counts> counts(std::string_view space) override;
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<KeepReport> keep() override;
+  Result<bool> fold_counts() override;
   Result<std::vector<TableInfo>> tables() override;
   Result<std::vector<SplitMove>> split(const SplitRequest& request) override;
   Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert) override;
@@ -178,6 +181,7 @@ ServerStore::ServerStore(ServerOptions options)
 void ServerStore::set_up() {
   const auto session = queries_.take();
   session->create_meta();
+  session->create_counts();
   agree_on_shards(*session);
   agree_on_layout(*session);
   if (options_.layout.kind() == Layout::Kind::period) {
@@ -191,7 +195,8 @@ void ServerStore::set_up() {
            .total_shards = options_.total_shards,
            .durability = session->durability(),
            .shared = true,
-           .inbox = true};
+           .inbox = true,
+           .folds = true};
 }
 
 // What the first instance wrote is what all are to have.
@@ -446,6 +451,20 @@ Result<std::vector<TaskRecord>> ServerStore::list(const TaskQuery& query) {
 
 Result<std::int64_t> ServerStore::count(const TaskQuery& query) {
   return read("count", [&](Session& session) { return Searches{session, tables_}.count(query); });
+}
+
+Result<Counts> ServerStore::counts(std::string_view space) {
+  return read("counts", [&](Session& session) {
+    Sums sums;
+    session.read_counts(space, sums);
+    return counts_of(sums, space);
+  });
+}
+
+// A power cut may take it: then what was added up is there to be added up again.
+Result<bool> ServerStore::fold_counts() {
+  return operating_.run(where("fold_counts"), Promise::unneeded,
+                        [](Session& session, TimePoint) { return fold_sums(session); });
 }
 
 Result<std::vector<TableInfo>> ServerStore::tables() {

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
+#include "storage/counts.h"
 #include "storage/reshard.h"
 #include "storage/store.h"
 
@@ -41,6 +43,12 @@ enum class KeysIn {
   keys,   // the table retry_task_key, for tasks in several tables
 };
 
+struct EndedRow {
+  TaskId id{};
+  std::string space;
+  std::string handler;
+};
+
 struct NewRules {
   Ticket ticket;
   task::RetryRules rules;
@@ -68,12 +76,16 @@ struct TableFacts {
   std::int64_t bytes = 0;
 };
 
-// Something the keeper did.
-struct KeeperNote {
-  std::string action;  // made, emptied, dropped
-  std::string table;
-  std::int64_t rows = 0;
-};
+// As retry_keeper_log says it.
+inline std::string_view action_of(const KeepStep& step) {
+  switch (step.kind) {
+    case KeepStep::Kind::made: return "made";
+    case KeepStep::Kind::emptied: return "emptied";
+    case KeepStep::Kind::dropped:
+    case KeepStep::Kind::history_dropped: return "dropped";
+  }
+  return "unknown";
+}
 
 struct Move {
   std::string from;
@@ -102,9 +114,14 @@ class Session {
 
   // Read committed. Gives the server's time.
   virtual TimePoint begin(Promise promise) = 0;
-  // Only a failure here leaves open whether the transaction came about, and only with Trouble::gone or silent.
+  // With sums(), at no cost of a round trip. Only a failure here leaves open whether the transaction came about, and
+  // only with Trouble::gone or silent.
   virtual void commit() = 0;
   virtual void roll_back() noexcept = 0;
+  // What this transaction has stored and ended so far.
+  Sums& sums() { return sums_; }
+  // Writes sums() in a transaction that somebody else commits.
+  virtual void write_sums() = 0;
   virtual TimePoint now() = 0;
   virtual bool in_transaction() = 0;
   // A statement that all servers understand.
@@ -128,10 +145,10 @@ class Session {
 
   // The tasks won, as the claim left them. Each task once.
   virtual std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) = 0;
-  // The ids of those that were applied. Each task once. finish: `history` empty forgets them; a record that is there
-  // under the same id stays.
-  virtual std::vector<TaskId> finish(const std::string& table, const std::string& history,
-                                     std::span<const Settlement> settlements, TimePoint now) = 0;
+  // Those that were applied. Each task once. finish: `history` empty forgets them; a record that is there under the
+  // same id stays.
+  virtual std::vector<EndedRow> finish(const std::string& table, const std::string& history,
+                                       std::span<const Settlement> settlements, TimePoint now) = 0;
   virtual std::vector<TaskId> reschedule(const std::string& table, std::span<const Settlement> settlements,
                                          TimePoint now) = 0;  // retry, advance, hand_back
   virtual std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) = 0;
@@ -159,7 +176,15 @@ class Session {
   virtual void refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) = 0;
   virtual void clear_inbox(std::span<const std::int64_t> ids) = 0;
 
+  // Rows of retry_count_delta that nobody else is taking, and days of retry_count, are removed and added to `into`.
+  // Gives how many there were.
+  virtual std::size_t take_sums(std::size_t limit, Sums& into) = 0;
+  virtual std::size_t take_days(TimePoint before, std::size_t limit, Sums& into) = 0;
+  virtual void add_totals(const Sums& sums) = 0;
+
   // --- Inside a transaction or not. ---
+
+  virtual void read_counts(std::string_view space, Sums& into) = 0;  // of both tables, as of one moment
 
   virtual std::vector<DueRow> due(const std::string& table, const DueQuery& query) = 0;
   virtual std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) = 0;
@@ -178,9 +203,10 @@ class Session {
   virtual void drop(const std::string& table) = 0;
   // Gives false, and the table stays, where there is a row in it. Nobody can add one in between.
   virtual bool drop_empty(const std::string& table) = 0;
-  virtual void create_meta() = 0;  // retry_meta and retry_keeper_log
+  virtual void create_meta() = 0;    // retry_meta and retry_keeper_log
+  virtual void create_counts() = 0;  // retry_count and retry_count_delta
   // Into retry_keeper_log; what is there from before `forget_before` goes.
-  virtual void note(const KeeperNote& note, TimePoint now, TimePoint forget_before) = 0;
+  virtual void note(const KeepStep& step, TimePoint now, TimePoint forget_before) = 0;
   virtual std::optional<std::string> meta(const std::string& name) = 0;
   // What is there already stays; gives what is there then.
   virtual std::string agree(const std::string& name, const std::string& value) = 0;
@@ -190,6 +216,10 @@ class Session {
 
   // What an acknowledged write survives by the server's settings, in words.
   virtual std::string durability() = 0;
+
+ protected:
+  Sums sums_;
+  base::Random random_{base::random_seed()};
 };
 
 }  // namespace easyretry::storage::sql

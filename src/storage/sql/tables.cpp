@@ -46,14 +46,14 @@ std::vector<std::string> Tables::ensure_tasks(TimePoint now) {
   std::vector<TableId> tables = router.all_tables(now);
   const auto ahead = router.tables_ahead(now, kAhead);
   tables.insert(tables.end(), ahead.begin(), ahead.end());
-  std::vector<std::string> made;
-  for (const TableId table : tables) {
-    const std::string name = router.name(table);
-    if (knows(name)) continue;
-    ensure(name);
-    made.push_back(name);
-  }
-  return made;
+  std::vector<std::string> missing;
+  for (const TableId table : tables) missing.push_back(router.name(table));
+  std::erase_if(missing, [this](const std::string& name) { return knows(name); });
+  if (missing.empty()) return missing;
+  const std::vector<std::string> there = pool_.take()->tables();
+  for (const std::string& name : missing) ensure(name);
+  std::erase_if(missing, [&](const std::string& name) { return std::binary_search(there.begin(), there.end(), name); });
+  return missing;
 }
 
 std::string Tables::required(std::string table) const {

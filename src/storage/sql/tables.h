@@ -38,7 +38,7 @@ class Tables {
   // Makes what is missing, of tasks or a month of history. Not to be called inside a transaction: some servers end it
   // for that.
   void ensure(const std::string& table);
-  // All that an insert may need for some time; gives those that this process had not heard of.
+  // All that an insert may need for some time; gives those that were not there.
   std::vector<std::string> ensure_tasks(TimePoint now);
 
   // The name, for a transaction that writes to it. Throws MissingTable.

@@ -67,6 +67,7 @@ class Transactions {
   auto attempt(Promise promise, Point& point, Body& body) {
     const auto session = pool_.take();
     try {
+      session->sums().clear();
       const TimePoint now = session->begin(promise);
       auto answer = body(*session, now);
       point = Point::commit;

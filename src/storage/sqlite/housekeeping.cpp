@@ -27,19 +27,28 @@ Result<KeepReport> Housekeeping::keep() {
                                [&](Session& session, TimePoint now) { return sweep(session, now); });
     if (!swept) return tl::make_unexpected(std::move(swept.error()));
     place_ = swept->until.value_or(Place{});
-    if (!swept->until) return KeepReport{.dropped_tables = std::move(swept->dropped), .more = false};
+    if (!swept->until) return KeepReport{.steps = std::move(swept->dropped), .more = false};
   }
-  return KeepReport{.dropped_tables = {}, .more = true};
+  return KeepReport{.steps = {}, .more = true};
 }
 
 // The tables are listed anew in every transaction: a task may just have finished into a month that was not there.
 Housekeeping::Swept Housekeeping::sweep(Session& session, TimePoint now) const {
+  session.count_totals.join_days(first_day_kept(now));
   const Month oldest{static_cast<int>(month_of(now)) - keep_months_};
   std::vector<std::string> kept = history_tables(session.db);
   if (std::erase_if(kept, [&](const std::string& table) { return is_older(table, oldest); }) == 0) return {};
   if (auto until = sweep_some(session.db, place_, oldest, kept)) return {.until = until, .dropped = {}};
   if (shorten(session.db, oldest)) return {.until = place_, .dropped = {}};
-  return {.until = std::nullopt, .dropped = session.history.drop_before(oldest)};
+  return {.until = std::nullopt, .dropped = drop(session, oldest)};
+}
+
+std::vector<KeepStep> Housekeeping::drop(Session& session, Month oldest) {
+  std::vector<KeepStep> steps;
+  for (std::string& table : session.history.drop_before(oldest)) {
+    steps.push_back({.kind = KeepStep::Kind::history_dropped, .table = std::move(table)});
+  }
+  return steps;
 }
 
 // False where every old table is short enough to be dropped.

@@ -29,11 +29,12 @@ class Housekeeping {
   };
   struct Swept {
     std::optional<Place> until;  // nullopt: all is done, and the old months are dropped
-    std::vector<std::string> dropped;
+    std::vector<KeepStep> dropped;
   };
   Swept sweep(Session& session, TimePoint now) const;
   static std::optional<Place> sweep_some(Connection& db, const Place& from, Month oldest,
                                          const std::vector<std::string>& kept);
+  static std::vector<KeepStep> drop(Session& session, Month oldest);
   static bool shorten(Connection& db, Month oldest);
   static std::optional<Place> place_after(Connection& db, const Place& from, std::int64_t entries);
 

@@ -18,8 +18,13 @@ TaskId GrowingIds::next(TimePoint now, ShardId shard) {
   return source_.next(std::max(now, floor_), shard);
 }
 
-Inserts::Inserts(Connection& db, Lookup& lookup, Calls& calls, GrowingIds& ids, int total_shards)
-    : lookup_(lookup), calls_(calls), ids_(ids), total_shards_(total_shards), insert_(db.prepare(sql::insert())) {}
+Inserts::Inserts(Connection& db, Lookup& lookup, Calls& calls, Sums& sums, GrowingIds& ids, int total_shards)
+    : lookup_(lookup),
+      calls_(calls),
+      sums_(sums),
+      ids_(ids),
+      total_shards_(total_shards),
+      insert_(db.prepare(sql::insert())) {}
 
 InsertReply Inserts::insert(std::span<const NewTask> tasks, TimePoint now) {
   InsertReply reply{.now = now, .tasks = {}};
@@ -38,6 +43,7 @@ Inserted Inserts::insert_one(const NewTask& task, TimePoint now) {
     // Somebody wrote a row with this very id by hand.
     if (!add(task, id, shard, due, now)) continue;
     calls_.add(id, task, now);
+    sums_.stored(task.space, task.handler, now);
     return {.id = id, .version = 1, .next_at = due, .created = true};
   }
   throw SqliteError{SQLITE_CORRUPT, "retry_state refuses every new id as taken; the table is damaged"};

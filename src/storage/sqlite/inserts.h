@@ -4,6 +4,7 @@
 #include <mutex>
 #include <span>
 
+#include "storage/counts.h"
 #include "storage/sqlite/calls.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/lookup.h"
@@ -27,7 +28,7 @@ class GrowingIds {
 // The write side of `insert`.
 class Inserts {
  public:
-  Inserts(Connection& db, Lookup& lookup, Calls& calls, GrowingIds& ids, int total_shards);
+  Inserts(Connection& db, Lookup& lookup, Calls& calls, Sums& sums, GrowingIds& ids, int total_shards);
   InsertReply insert(std::span<const NewTask> tasks, TimePoint now);
 
  private:
@@ -38,6 +39,7 @@ class Inserts {
 
   Lookup& lookup_;
   Calls& calls_;
+  Sums& sums_;
   GrowingIds& ids_;
   const int total_shards_;
   Statement insert_;

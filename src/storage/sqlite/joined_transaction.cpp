@@ -3,6 +3,7 @@
 #include <string>
 #include <system_error>
 
+#include "storage/sqlite/count_totals.h"
 #include "storage/sqlite/errors.h"
 #include "storage/sqlite/lookup.h"
 
@@ -65,8 +66,10 @@ InsertReply JoinedTransaction::insert(std::span<const NewTask> tasks, GrowingIds
   Savepoint savepoint{db_};
   Lookup lookup{db_};
   Calls calls{db_, lookup};
-  Inserts inserts{db_, lookup, calls, ids, total_shards};
+  Sums sums;
+  Inserts inserts{db_, lookup, calls, sums, ids, total_shards};
   InsertReply reply = inserts.insert(tasks, now);
+  CountTotals{db_}.add(sums);
   savepoint.keep();
   return reply;
 }

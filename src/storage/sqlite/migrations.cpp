@@ -101,6 +101,15 @@ std::string first_schema() {
   return sql;
 }
 
+// Sums of tasks stored and ended; see count_totals.h. What is there from before begins as stored on former days. The
+// day comes first: today's sums then lie together, and former days are found without a search.
+std::string add_counts() {
+  return "CREATE TABLE retry_count (day INTEGER NOT NULL, namespace TEXT NOT NULL, method_name TEXT NOT NULL, "
+         "kind TEXT NOT NULL, tasks INTEGER NOT NULL, PRIMARY KEY (day, namespace, method_name, kind)) WITHOUT ROWID;"
+         "INSERT INTO retry_count SELECT 0, namespace, method_name, 'STORED', count(*) FROM retry_state "
+         "GROUP BY namespace, method_name;";
+}
+
 constexpr std::string_view kVersionOfSchema =
     "SELECT CAST(value AS INTEGER) FROM retry_meta WHERE name = 'schema_version'";
 
@@ -137,7 +146,7 @@ void apply(Connection& db, const Migration& step, bool shared) {
 }  // namespace
 
 const std::vector<Migration>& migrations() {
-  static const std::vector<Migration> steps{{1, first_schema()}};
+  static const std::vector<Migration> steps{{1, first_schema()}, {2, add_counts()}};
   return steps;
 }
 

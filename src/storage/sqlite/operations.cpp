@@ -1,17 +1,19 @@
 #include "storage/sqlite/operations.h"
 
 #include "storage/sqlite/columns.h"
+#include "storage/sqlite/count_totals.h"
 #include "storage/sqlite/statements.h"
 #include "task/task_key.h"
 
 namespace easyretry::storage::sqlite {
-Operations::Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTables& tables, History history,
+Operations::Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTables& tables, History history, Sums& sums,
                        GrowingIds& ids, int total_shards)
     : db_(db),
       lookup_(lookup),
       calls_(calls),
       tables_(tables),
       history_(history),
+      sums_(sums),
       ids_(ids),
       total_shards_(total_shards),
       tell_(db.prepare(sql::cancel_and_tell())),
@@ -29,7 +31,7 @@ bool Operations::end(TaskId id, TimePoint now) {
     Statement& move = tables_.cancel(now).bind(1, number(id)).bind(3, to_ms(now)).bind_null(4);
     move.bind(5, to_string(Outcome::cancelled)).run();
   }
-  if (remove_.bind(1, number(id)).run() == 0) return false;
+  if (!remove_counted(remove_.bind(1, number(id)), Outcome::cancelled, now, sums_)) return false;
   if (!kept) calls_.remove(id);
   return true;
 }
@@ -50,7 +52,7 @@ std::vector<std::optional<TaskId>> Operations::requeue(std::span<const TaskId> i
 }
 
 std::optional<TaskId> Operations::requeue_from(const std::string& table, TaskId id, TimePoint now) {
-  enum Column : int { kSpace, kKey, kBusinessId };
+  enum Column : int { kSpace, kKey, kBusinessId, kHandler };
   Statement ended = db_.prepare(sql::finished_identity(table));
   ended.bind(1, number(id));
   Rows found{ended};
@@ -65,6 +67,7 @@ std::optional<TaskId> Operations::requeue_from(const std::string& table, TaskId 
           .run() == 0)
     return std::nullopt;
   calls_.copy(id, fresh, now);
+  sums_.stored(ended.text(kSpace), ended.text(kHandler), now);
   return fresh;
 }
 

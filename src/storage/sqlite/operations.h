@@ -16,8 +16,8 @@ namespace easyretry::storage::sqlite {
 // What people ask for: the write side of `cancel` and `requeue`.
 class Operations {
  public:
-  Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTables& tables, History history, GrowingIds& ids,
-             int total_shards);
+  Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTables& tables, History history, Sums& sums,
+             GrowingIds& ids, int total_shards);
   Applied cancel(std::span<const TaskId> ids, Cancel how, TimePoint now);
   std::vector<std::optional<TaskId>> requeue(std::span<const TaskId> ids, TimePoint now);
 
@@ -31,6 +31,7 @@ class Operations {
   Calls& calls_;
   HistoryTables& tables_;
   const History history_;
+  Sums& sums_;
   GrowingIds& ids_;
   const int total_shards_;
   Statement tell_;

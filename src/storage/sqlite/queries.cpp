@@ -4,6 +4,7 @@
 #include <set>
 
 #include "storage/sqlite/columns.h"
+#include "storage/sqlite/count_totals.h"
 #include "storage/sqlite/history_tables.h"
 #include "storage/sqlite/loader.h"
 #include "storage/sqlite/query_sql.h"
@@ -109,6 +110,10 @@ std::int64_t Queries::count(const TaskQuery& query) {
     });
     return total;
   });
+}
+
+Counts Queries::counts(std::string_view space) {
+  return with_reader([&](Connection& db) { return read_counts(db, space); });
 }
 
 }  // namespace easyretry::storage::sqlite

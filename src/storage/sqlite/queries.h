@@ -13,14 +13,15 @@
 
 namespace easyretry::storage::sqlite {
 
-// `find`, `list` and `count`, on connections of their own: a long search delays neither writes nor `load`. Safe to call
-// from any thread.
+// `find`, `list`, `count` and `counts`, on connections of their own: a long search delays neither writes nor `load`.
+// Safe to call from any thread.
 class Queries {
  public:
   explicit Queries(const std::filesystem::path& path);
   std::vector<TaskRecord> find(std::span<const TaskId> ids);
   std::vector<TaskRecord> list(const TaskQuery& query);
   std::int64_t count(const TaskQuery& query);
+  Counts counts(std::string_view space);
 
  private:
   struct Reader {

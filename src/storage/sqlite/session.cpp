@@ -36,16 +36,23 @@ Session::Session(Connection opened, const SqliteOptions& options, GrowingIds& id
       history(db),
       lookup(db),
       calls(db, lookup),
-      inserts(db, lookup, calls, ids, options.total_shards),
+      count_totals(db),
+      inserts(db, lookup, calls, sums, ids, options.total_shards),
       claims(db),
-      settlements(db, calls, history, options.history),
-      operations(db, lookup, calls, history, options.history, ids, options.total_shards) {
+      settlements(db, calls, history, options.history, sums),
+      operations(db, lookup, calls, history, options.history, sums, ids, options.total_shards) {
   // Replaces SQLite's own checkpoint at commit: ours runs when the callers of the group have been answered.
   sqlite3_wal_hook(db.get(), remember_wal_pages, &wal_pages);
   log = open_log(db.get());
 }
 
+void Session::write_sums() {
+  count_totals.add(sums);
+  sums.clear();
+}
+
 void Session::roll_back() {
+  sums.clear();
   history.forget();
   if (db.in_transaction()) db.run("ROLLBACK");
 }

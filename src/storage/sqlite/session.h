@@ -3,6 +3,7 @@
 
 #include "storage/sqlite/claims.h"
 #include "storage/sqlite/connection.h"
+#include "storage/sqlite/count_totals.h"
 #include "storage/sqlite/history_tables.h"
 #include "storage/sqlite/inserts.h"
 #include "storage/sqlite/lookup.h"
@@ -17,6 +18,7 @@ struct Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
+  void write_sums();  // what the transaction has stored and ended, as its last step
   void roll_back();   // throws SqliteError if even that fails
   void checkpoint();  // once the WAL is long enough
   // Brings what was committed to the disk; SQLITE_OK, or what failed. May run while another thread uses the session.
@@ -30,6 +32,8 @@ struct Session {
   HistoryTables history;
   Lookup lookup;
   Calls calls;
+  Sums sums;
+  CountTotals count_totals;
   Inserts inserts;
   Claims claims;
   Settlements settlements;

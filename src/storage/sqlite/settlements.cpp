@@ -2,6 +2,7 @@
 
 #include "base/later.h"
 #include "storage/sqlite/columns.h"
+#include "storage/sqlite/count_totals.h"
 #include "storage/sqlite/statements.h"
 
 namespace easyretry::storage::sqlite {
@@ -21,10 +22,11 @@ Statement& bind_common(Statement& statement, const Settlement& settlement, TimeP
 
 }  // namespace
 
-Settlements::Settlements(Connection& db, Calls& calls, HistoryTables& tables, History history)
+Settlements::Settlements(Connection& db, Calls& calls, HistoryTables& tables, History history, Sums& sums)
     : calls_(calls),
       tables_(tables),
       history_(history),
+      sums_(sums),
       retry_(db.prepare(sql::retry())),
       advance_(db.prepare(sql::advance())),
       hand_back_(db.prepare(sql::hand_back())),
@@ -61,15 +63,15 @@ bool Settlements::hand_back(const Settlement& settlement, TimePoint now) {
 }
 
 bool Settlements::finish(const Settlement& settlement, TimePoint now) {
-  if (!keeps(history_, settlement.outcome)) return forget(settlement.ticket);
+  if (!keeps(history_, settlement.outcome)) return forget(settlement, now);
   Statement& move = bind_common(tables_.finish(now), settlement, now);
   if (move.bind(5, to_string(settlement.outcome)).run() == 0) return false;
-  remove_.bind(1, number(settlement.ticket.id)).run();
-  return true;
+  return remove_counted(remove_.bind(1, number(settlement.ticket.id)), settlement.outcome, now, sums_);
 }
 
-bool Settlements::forget(const Ticket& ticket) {
-  if (bind_ticket(forget_, ticket).run() == 0) return false;
+bool Settlements::forget(const Settlement& settlement, TimePoint now) {
+  const Ticket& ticket = settlement.ticket;
+  if (!remove_counted(bind_ticket(forget_, ticket), settlement.outcome, now, sums_)) return false;
   calls_.remove(ticket.id);
   return true;
 }

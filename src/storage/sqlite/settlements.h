@@ -2,6 +2,7 @@
 
 #include <span>
 
+#include "storage/counts.h"
 #include "storage/history.h"
 #include "storage/sqlite/calls.h"
 #include "storage/sqlite/connection.h"
@@ -13,18 +14,19 @@ namespace easyretry::storage::sqlite {
 // The write side of `settle`.
 class Settlements {
  public:
-  Settlements(Connection& db, Calls& calls, HistoryTables& tables, History history);
+  Settlements(Connection& db, Calls& calls, HistoryTables& tables, History history, Sums& sums);
   Applied settle(std::span<const Settlement> settlements, TimePoint now);
 
  private:
   bool settle_one(const Settlement& settlement, TimePoint now);
   bool hand_back(const Settlement& settlement, TimePoint now);
   bool finish(const Settlement& settlement, TimePoint now);
-  bool forget(const Ticket& ticket);
+  bool forget(const Settlement& settlement, TimePoint now);
 
   Calls& calls_;
   HistoryTables& tables_;
   const History history_;
+  Sums& sums_;
   Statement retry_;
   Statement advance_;
   Statement hand_back_;

@@ -92,6 +92,9 @@ class SqliteStore final : public Store {
   Result<std::int64_t> count(const TaskQuery& query) override {
     return guarded("sqlite.count", [&] { return queries_.count(query); });
   }
+  Result<Counts> counts(std::string_view space) override {
+    return guarded("sqlite.counts", [&] { return queries_.counts(space); });
+  }
 
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;

@@ -2,6 +2,7 @@
 
 #include <string_view>
 
+#include "storage/counts.h"
 #include "storage/shard_count.h"
 #include "storage/sqlite/columns.h"
 
@@ -9,6 +10,9 @@ namespace easyretry::storage::sqlite::sql {
 namespace {
 
 constexpr std::string_view kHeld = " WHERE id = ?1 AND version = ?2 AND status = 'RUNNING'";
+
+// For remove_counted().
+constexpr std::string_view kGivingNames = " RETURNING namespace, method_name";
 
 // What went wrong is noted only if something did; the first time stays.
 constexpr std::string_view kFirstFailedAt =
@@ -188,7 +192,7 @@ std::string advance() {
 }
 
 std::string forget() {
-  return joined("DELETE FROM retry_state", kHeld);
+  return joined("DELETE FROM retry_state", kHeld, kGivingNames);
 }
 
 std::string finish_into(const std::string& history) {
@@ -196,7 +200,7 @@ std::string finish_into(const std::string& history) {
 }
 
 std::string remove() {
-  return "DELETE FROM retry_state WHERE id = ?1";
+  return joined("DELETE FROM retry_state WHERE id = ?1", kGivingNames);
 }
 
 std::string cancel_and_tell() {
@@ -213,7 +217,8 @@ std::string finished_record(const std::string& history) {
 }
 
 std::string finished_identity(const std::string& history) {
-  return joined("SELECT namespace, task_key, business_id FROM ", history, " JOIN retry_call USING (id) WHERE id = ?1");
+  return joined("SELECT namespace, task_key, business_id, method_name FROM ", history,
+                " JOIN retry_call USING (id) WHERE id = ?1");
 }
 
 std::string requeue_from(const std::string& history) {
@@ -243,6 +248,19 @@ std::string shard_page(int total_shards) {
 std::string renumber(int total_shards) {
   const std::string shard = shard_by_id(total_shards);
   return joined("UPDATE retry_state SET shard = ", shard, " WHERE id > ?1 AND id <= ?2 AND shard <> ", shard);
+}
+
+std::string add_to_count() {
+  return joined("INSERT INTO retry_count (", kCountColumns,
+                ") VALUES (?1, ?2, ?3, ?4, ?5) ON CONFLICT DO UPDATE SET tasks = tasks + excluded.tasks");
+}
+
+std::string take_days() {
+  return joined("DELETE FROM retry_count WHERE day <> 0 AND day < ?1 RETURNING ", kCountColumns);
+}
+
+std::string counts() {
+  return joined("SELECT ", kCountColumns, " FROM retry_count WHERE namespace = ?1");
 }
 
 std::string history_tables() {

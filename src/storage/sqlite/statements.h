@@ -49,9 +49,10 @@ std::string renew();         // ?1 id ?2 version ?3 now ?4 lease until ?5 progre
 
 // Settling: ?1 id ?2 version ?3 now ?4 error, or NULL where nothing failed
 std::string hand_back();
-std::string hand_back_later();                        // ?5 due at the earliest
-std::string retry();                                  // ?5 due
-std::string advance();                                // ?5 due ?6 stage ?7 outcome ?8 result
+std::string hand_back_later();  // ?5 due at the earliest
+std::string retry();            // ?5 due
+std::string advance();          // ?5 due ?6 stage ?7 outcome ?8 result
+// forget() and remove() give what remove_counted() wants.
 std::string forget();                                 // finish without history: ?1 id ?2 version
 std::string finish_into(const std::string& history);  // ?5 outcome; then remove()
 std::string remove();                                 // ?1 id
@@ -60,7 +61,7 @@ std::string cancel_and_tell();                        // ?1 id ?3 now ?5 outcome
 std::string cancel_into(const std::string& history);  // ?1 id ?3 now ?5 outcome; then remove()
 
 std::string finished_record(const std::string& history);    // ?1 id
-std::string finished_identity(const std::string& history);  // ?1 id: namespace, key, business id
+std::string finished_identity(const std::string& history);  // ?1 id: namespace, key, business id, handler
 // ?1 finished id ?2 new id ?3 now ?4 shard. Changes nothing where the new id is taken.
 std::string requeue_from(const std::string& history);
 
@@ -72,6 +73,9 @@ std::string shorten(const std::string& history);
 // Of the rows after an id: how many, how many whose shard is another one, the last. ?1 after ?2 limit
 std::string shard_page(int total_shards);
 std::string renumber(int total_shards);  // ?1 after ?2 until
+std::string add_to_count();              // ?1 day ?2 namespace ?3 handler ?4 kind ?5 tasks
+std::string take_days();                 // ?1 before; gives kCountColumns, as counts() does
+std::string counts();                    // ?1 namespace
 
 std::string history_tables();  // names, oldest month first
 

@@ -56,6 +56,7 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
     begun = true;
     const TimePoint now = clock_.now();
     for (GroupCommit::Entry* entry : group) static_cast<Write*>(entry)->apply(*session_, now);
+    session_->write_sums();
     during = During::commit;
     session_->commit.run();
     const std::uint64_t number = disk_.committed();

@@ -50,6 +50,7 @@ TEST_F(Outbox, ATaskIsSeenWhenTheTransactionCommits) {
   EXPECT_EQ(engine.run_due(), 0U);
   shop.run("COMMIT");
   EXPECT_TRUE(engine.find(id));
+  EXPECT_EQ(engine.counts()["pay"].live(), 1);
   EXPECT_EQ(engine.run_due(), 1U);
   EXPECT_EQ(calls, 1);
 }
@@ -60,6 +61,7 @@ TEST_F(Outbox, ATaskIsGoneWhenTheTransactionIsRolledBack) {
   const TaskId id = pay.submit(sqlite_tx(shop.get()), 7);
   shop.run("ROLLBACK");
   EXPECT_FALSE(engine.find(id));
+  EXPECT_TRUE(engine.counts().empty());
   EXPECT_EQ(engine.run_due(), 0U);
   EXPECT_NE(pay.submit(7), id) << "the key is free";
 }
@@ -83,6 +85,7 @@ TEST_F(Outbox, ABatchThatIsRefusedLeavesTheTransactionAsItWas) {
   const TaskId other = pay.submit(sqlite_tx(shop.get()), 8);
   shop.run("INSERT INTO orders VALUES (8); COMMIT");
   EXPECT_TRUE(engine.find(other));
+  EXPECT_EQ(engine.counts()["pay"].live(), 2);
 }
 
 TEST_F(Outbox, WhatIsNoTransactionOnThisFileIsRefusedWithTheRemedy) {

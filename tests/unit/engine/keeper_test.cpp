@@ -1,13 +1,21 @@
 #include "engine/keeper.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <easyretry/testing.h>
+
+#include "storage/sqlite/sqlite_store.h"
+#include "support/task_builder.h"
+#include "support/temp_folder.h"
 
 namespace easyretry::engine {
 namespace {
 
 using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using Kind = storage::KeepStep::Kind;
 
 // Has this many calls' worth of housekeeping to do, and nothing else.
 class DustyStore final : public storage::Store {
@@ -15,10 +23,22 @@ class DustyStore final : public storage::Store {
   explicit DustyStore(int calls) : left_(calls) {}
   Result<storage::KeepReport> keep() override {
     --left_;
-    return storage::KeepReport{.dropped_tables = {}, .more = left_ > 0};
+    return storage::KeepReport{.steps = steps, .more = left_ > 0};
+  }
+  Result<bool> fold_counts() override {
+    ++folds;
+    return folds % 3 != 0;
+  }
+  storage::StoreInfo info() const override {
+    storage::StoreInfo info;
+    info.folds = has_sums;
+    return info;
   }
 
-  storage::StoreInfo info() const override { return {}; }
+  std::vector<storage::KeepStep> steps{};
+  bool has_sums = false;
+  int folds = 0;
+
   Result<storage::InsertReply> insert(std::span<const task::NewTask>) override { return {}; }
   Result<storage::LoadReply> load(const storage::LoadQuery&) override { return {}; }
   Result<storage::ClaimReply> claim(const storage::ClaimRequest&) override { return {}; }
@@ -27,6 +47,7 @@ class DustyStore final : public storage::Store {
   Result<std::vector<task::TaskRecord>> find(std::span<const TaskId>) override { return {}; }
   Result<std::vector<task::TaskRecord>> list(const storage::TaskQuery&) override { return {}; }
   Result<std::int64_t> count(const storage::TaskQuery&) override { return 0; }
+  Result<Counts> counts(std::string_view) override { return {}; }
   Result<storage::Applied> cancel(std::span<const TaskId>, storage::Cancel) override { return {}; }
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId>) override { return {}; }
 
@@ -41,6 +62,75 @@ TEST(Keeper, GoesOnAtOnceWhereMoreIsLeftToDoAndThenRests) {
   Keeper keeper{context};
   EXPECT_EQ(keeper.step().wake, Instant::min());
   EXPECT_GE(keeper.step().wake, clock.steady() + 1min);
+}
+
+TEST(Keeper, AddsUpEveryFewSecondsAndAtOnceWhereThereIsMore) {
+  testing::ManualClock clock;
+  DustyStore store{1};
+  store.has_sums = true;
+  Context context{store, clock, {}, "owner", 1};
+  Keeper keeper{context};
+  EXPECT_EQ(keeper.step().wake, Instant::min());
+  EXPECT_EQ(keeper.step().wake, Instant::min());
+  EXPECT_EQ(keeper.step().wake, clock.steady() + 5s);
+  keeper.step();
+  EXPECT_EQ(store.folds, 3) << "not before its time";
+  clock.advance(5s);
+  keeper.step();
+  EXPECT_EQ(store.folds, 4);
+}
+
+TEST(Keeper, LeavesAStoreAloneThatHasNothingToAddUp) {
+  testing::ManualClock clock;
+  DustyStore store{1};
+  Context context{store, clock, {}, "owner", 1};
+  EXPECT_GT(Keeper{context}.step().wake, clock.steady() + 1min);
+  EXPECT_EQ(store.folds, 0);
+}
+
+// What a listener is told, in words.
+class KeeperEvents : public ::testing::Test {
+ protected:
+  void hear(Context& context) {
+    context.events.add(
+        [this](const Event& event) {
+          EXPECT_EQ(event.task.id, TaskId{});
+          heard.push_back(std::string{to_string(event.kind)} + " " + event.table +
+                          (event.message.empty() ? "" : ": " + event.message));
+        },
+        Delivery::direct);
+  }
+  testing::ManualClock clock;
+  std::vector<std::string> heard;
+};
+
+TEST_F(KeeperEvents, SayWhatWasDoneToWhichTable) {
+  DustyStore store{1};
+  store.steps = {{Kind::made, "a"}, {Kind::emptied, "b", 3}, {Kind::dropped, "b"}, {Kind::history_dropped, "c"}};
+  std::vector<std::string> logged;
+  EngineOptions options;
+  options.log = [&](LogLevel, std::string_view line) { logged.emplace_back(line); };
+  Context context{store, clock, options, "owner", 1};
+  hear(context);
+  Keeper{context}.step();
+  EXPECT_THAT(heard, ElementsAre("table made a", "table emptied b: 3 unfinished tasks moved to another table",
+                                 "table dropped b", "history dropped c"));
+  EXPECT_EQ(logged, heard);
+}
+
+TEST_F(KeeperEvents, TellOfAMonthThatSqliteDrops) {
+  const test::TempFolder folder;
+  const auto store = storage::open_sqlite({.path = folder.path() / "retry.db"}, clock);
+  const task::NewTask task = test::a_task();
+  const TaskId id = store->insert({&task, 1}).value().tasks.at(0).id;
+  ASSERT_TRUE(store->cancel({&id, 1}, storage::Cancel::end));
+  Context context{*store, clock, {}, "owner", 1};
+  hear(context);
+  Keeper{context}.step();
+  EXPECT_THAT(heard, IsEmpty());
+  clock.advance(std::chrono::days{150});
+  Keeper{context}.step();
+  EXPECT_THAT(heard, ElementsAre("history dropped retry_task_history_202501"));
 }
 
 }  // namespace

@@ -31,6 +31,7 @@ TEST_P(InboxStore, SaysWhetherThereIsMore) {
   EXPECT_FALSE(second.more);
   EXPECT_EQ(in_the_inbox(), 0);
   EXPECT_EQ(store->count({}).value(), 3);
+  EXPECT_EQ(store->counts("default").value()["pay"].live(), 3);
 }
 
 TEST_P(InboxStore, ARowThatTheServerRefusesAsATaskTakesNoOtherWithIt) {

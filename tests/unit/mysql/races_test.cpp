@@ -56,7 +56,7 @@ TEST_F(MysqlRaces, ASettlementSentByManyAppliesOnce) {
       const auto kind = i % 2 == 0 ? Settlement::Kind::finish : Settlement::Kind::retry;
       for (const Ticket& ticket : shuffled(running, i * 7)) settlements.push_back(settlement_of(ticket, kind, "no"));
       return in_transaction(*mine, [&] {
-        return i % 2 == 0 ? mine->finish(kTable, kHistory, settlements, kMarch)
+        return i % 2 == 0 ? ended_ids(mine->finish(kTable, kHistory, settlements, kMarch))
                           : mine->reschedule(kTable, settlements, kMarch);
       });
     });

@@ -121,8 +121,13 @@ class MysqlTest : public ::testing::Test {
     return in_transaction(one, [&] { return one.claim(kTable, {tickets, owner, 30s}, now); });
   }
   TaskRecord claimed(const task::NewTask& task) { return claim(*session, {ticket_of(inserted(task))}).at(0); }
+  static std::vector<TaskId> ended_ids(const std::vector<sql::EndedRow>& rows) {
+    std::vector<TaskId> ids;
+    for (const sql::EndedRow& row : rows) ids.push_back(row.id);
+    return ids;
+  }
   std::vector<TaskId> finish(const Settlement& settlement, TimePoint now = kMarch) {
-    return in_transaction([&] { return session->finish(kTable, kHistory, {&settlement, 1}, now); });
+    return ended_ids(in_transaction([&] { return session->finish(kTable, kHistory, {&settlement, 1}, now); }));
   }
   std::vector<TaskId> reschedule(const std::vector<Settlement>& settlements, TimePoint now = kMarch) {
     return in_transaction([&] { return session->reschedule(kTable, settlements, now); });

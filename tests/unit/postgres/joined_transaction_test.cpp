@@ -39,7 +39,12 @@ class PostgresJoined : public ::testing::Test {
   Result<InsertReply> insert(const NewTask& task) {
     return store->insert_within(postgres_tx(client.get()), {&task, 1});
   }
-  std::int64_t count() { return store->count({}).value(); }
+  // By hand, and as the store counts with each transaction.
+  std::int64_t count() {
+    const std::int64_t rows = store->count({}).value();
+    EXPECT_EQ(store->counts(test::kSpace).value()["pay"].live(), rows);
+    return rows;
+  }
 
   const TestDatabase database{ServerKind::postgres};
   const std::unique_ptr<Store> store = open_store(database.url() + "?sslmode=disable", system_clock());
@@ -84,6 +89,14 @@ TEST_F(PostgresJoined, SeveralBatchesMayJoinOneTransaction) {
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(insert(a_task()));
   run("COMMIT");
   EXPECT_EQ(count(), 3);
+}
+
+TEST_F(PostgresJoined, TheNumberThatTheApplicationDrewLastStaysTheLast) {
+  run("CREATE SEQUENCE orders");
+  run("BEGIN; SELECT nextval('orders')");
+  ASSERT_TRUE(insert(a_task()));
+  run("DO $$ BEGIN ASSERT lastval() = 1 AND lastval() = currval('orders'); END $$");
+  run("COMMIT");
 }
 
 TEST_F(PostgresJoined, AConnectionOutsideATransactionIsRefusedWithTheRemedy) {

@@ -16,6 +16,7 @@ struct EmptySession : Session {
   TimePoint begin(Promise) override { return {}; }
   void commit() override {}
   void roll_back() noexcept override {}
+  void write_sums() override {}
   TimePoint now() override { return {}; }
   bool in_transaction() override { return false; }
   void run(const std::string&) override {}
@@ -28,7 +29,8 @@ struct EmptySession : Session {
   std::vector<KeyHolder> key_holders(std::span<const TaskRecord>) override { return {}; }
   void free_keys(std::span<const TaskId>) override {}
   std::vector<TaskRecord> claim(const std::string&, const ClaimRequest&, TimePoint) override { return {}; }
-  std::vector<TaskId> finish(const std::string&, const std::string&, std::span<const Settlement>, TimePoint) override {
+  std::vector<EndedRow> finish(const std::string&, const std::string&, std::span<const Settlement>,
+                               TimePoint) override {
     return {};
   }
   std::vector<TaskId> reschedule(const std::string&, std::span<const Settlement>, TimePoint) override { return {}; }
@@ -44,6 +46,10 @@ struct EmptySession : Session {
   std::vector<InboxRow> inbox(const IntakeQuery&) override { return {}; }
   void refuse_inbox(std::int64_t, const std::string&, TimePoint) override {}
   void clear_inbox(std::span<const std::int64_t>) override {}
+  std::size_t take_sums(std::size_t, Sums&) override { return 0; }
+  std::size_t take_days(TimePoint, std::size_t, Sums&) override { return 0; }
+  void add_totals(const Sums&) override {}
+  void read_counts(std::string_view, Sums&) override {}
   std::vector<DueRow> due(const std::string&, const DueQuery&) override { return {}; }
   std::vector<TaskRecord> find(const std::string&, bool, std::span<const TaskId>) override { return {}; }
   std::vector<TaskRecord> page(const Search&) override { return {}; }
@@ -57,8 +63,9 @@ struct EmptySession : Session {
   void drop(const std::string&) override {}
   bool drop_empty(const std::string&) override { return false; }
   void create_meta() override {}
+  void create_counts() override {}
   std::vector<TableFacts> table_facts() override { return {}; }
-  void note(const KeeperNote&, TimePoint, TimePoint) override {}
+  void note(const KeepStep&, TimePoint, TimePoint) override {}
   std::optional<std::string> meta(const std::string&) override { return {}; }
   std::string agree(const std::string&, const std::string& value) override { return value; }
   bool change_meta(const std::string&, const std::string&, const std::string&) override { return false; }

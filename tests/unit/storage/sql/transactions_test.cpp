@@ -47,6 +47,19 @@ TEST_F(TransactionsTest, ADeadlockIsTriedAgainFromTheStart) {
   EXPECT_EQ(undone, 2);
 }
 
+TEST_F(TransactionsTest, WhatIsTriedAgainIsCountedOnce) {
+  int tries = 0;
+  std::int64_t counted = 0;
+  const auto result = transactions.run("test.verb", Promise::kept, [&](Session& session, TimePoint now) {
+    session.sums().stored("shop", "pay", now);
+    if (++tries < 3) fail_with(Trouble::again);
+    counted = session.sums().rows().begin()->second;
+    return tries;
+  });
+  EXPECT_EQ(result, 3);
+  EXPECT_EQ(counted, 1);
+}
+
 TEST_F(TransactionsTest, AConnectionLostBeforeTheCommitIsTriedAgain) {
   int tries = 0;
   EXPECT_EQ(run([&] {

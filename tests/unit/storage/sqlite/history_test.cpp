@@ -96,14 +96,14 @@ TEST_F(SqliteHistory, KeepDropsOnlyMonthsThatAreOldEnough) {
   open();
   for (const unsigned month : {1U, 2U, 3U, 4U, 5U}) finish_in(2026, month);
   clock.set_wall(first_of(2026, 6) - 1ms);
-  EXPECT_THAT(must(store().keep()).dropped_tables, ElementsAre("retry_task_history_202601"));
+  EXPECT_THAT(dropped_months(must(store().keep())), ElementsAre("retry_task_history_202601"));
   EXPECT_THAT(tables(),
               ElementsAre("retry_state_202602", "retry_state_202603", "retry_state_202604", "retry_state_202605"));
   EXPECT_EQ(count(true), 4);
-  EXPECT_THAT(must(store().keep()).dropped_tables, IsEmpty());
+  EXPECT_THAT(dropped_months(must(store().keep())), IsEmpty());
 
   clock.set_wall(first_of(2026, 6));
-  EXPECT_THAT(must(store().keep()).dropped_tables, ElementsAre("retry_task_history_202602"));
+  EXPECT_THAT(dropped_months(must(store().keep())), ElementsAre("retry_task_history_202602"));
 }
 
 TEST_F(SqliteHistory, KeepCountsMonthsAcrossTheTurnOfTheYear) {
@@ -113,13 +113,13 @@ TEST_F(SqliteHistory, KeepCountsMonthsAcrossTheTurnOfTheYear) {
   finish_in(2025, 11);
   finish_in(2025, 12);
   finish_in(2026, 1);
-  EXPECT_THAT(must(store().keep()).dropped_tables, ElementsAre("retry_task_history_202511"));
+  EXPECT_THAT(dropped_months(must(store().keep())), ElementsAre("retry_task_history_202511"));
 }
 
 TEST_F(SqliteHistory, KeepLeavesTablesThatAreNotOurs) {
   open();
   by_hand("CREATE TABLE retry_state_notes (text TEXT); CREATE TABLE retry_state_190013 (text TEXT)");
-  EXPECT_THAT(must(store().keep()).dropped_tables, IsEmpty());
+  EXPECT_THAT(dropped_months(must(store().keep())), IsEmpty());
 }
 
 TEST_F(SqliteHistory, WorkGoesOnAfterTheCurrentMonthWasDropped) {

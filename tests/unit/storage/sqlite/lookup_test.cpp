@@ -192,7 +192,8 @@ TEST_F(SqliteLookup, AKeyStoredThroughAnotherConnectionIsTaken) {
   Lookup lookup{other};
   GrowingIds ids{1, TaskId{}};
   Calls calls{other, lookup};
-  Inserts inserts{other, lookup, calls, ids, 64};
+  Sums sums;
+  Inserts inserts{other, lookup, calls, sums, ids, 64};
   const NewTask task = a_task().key("k");
   const auto insert_there = [&] {
     other.run("BEGIN IMMEDIATE");

@@ -31,6 +31,25 @@ TEST_F(SqliteMigrations, RunOnceHoweverOftenTheStoreIsOpened) {
   EXPECT_EQ(ask("PRAGMA application_id"), kApplicationId);
 }
 
+TEST_F(SqliteMigrations, WhatIsThereFromBeforeCountsAsStoredOnFormerDays) {
+  {
+    Connection db{file(), Connection::Mode::create};
+    db.run("PRAGMA journal_mode = WAL");
+    db.run(migrations().front().sql);
+    db.run("PRAGMA application_id = " + std::to_string(kApplicationId));
+    db.run("INSERT INTO retry_meta VALUES ('schema_version', '1')");
+    db.run(
+        "INSERT INTO retry_state (id, version, status, method_name, next_retry_time, shard, namespace, updated_at) "
+        "VALUES (1, 1, 'PENDING', 'pay', 0, 0, 'shop', 0), (2, 1, 'PENDING', 'pay', 0, 0, 'shop', 0)");
+  }
+  open();
+  insert(a_task());
+  const HandlerCounts counts = must(store().counts("shop"))["pay"];
+  EXPECT_EQ(counts.live(), 3);
+  ASSERT_EQ(counts.days.size(), 1U);
+  EXPECT_EQ(counts.days.begin()->second.stored, 1);
+}
+
 TEST_F(SqliteMigrations, ACreationCutShortStartsAgain) {
   by_hand("PRAGMA journal_mode = WAL");  // the first thing an opening writes
   ASSERT_GT(std::filesystem::file_size(file()), 0U);

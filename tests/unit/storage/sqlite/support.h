@@ -103,6 +103,14 @@ class SqliteTest : public ::testing::Test {
   std::unique_ptr<Store> store_;
 };
 
+inline std::vector<std::string> dropped_months(const KeepReport& report) {
+  std::vector<std::string> tables;
+  for (const KeepStep& step : report.steps) {
+    if (step.kind == KeepStep::Kind::history_dropped) tables.push_back(step.table);
+  }
+  return tables;
+}
+
 // Runs `body` in a process of its own and gives what it returned.
 inline std::string in_child(const std::function<std::string()>& body) {
   int pipe[2];

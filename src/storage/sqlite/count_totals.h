@@ -1,0 +1,31 @@
+#pragma once
+// retry_count: the sums of tasks stored and ended. One connection writes at a time, so each transaction adds to the
+// totals themselves.
+
+#include <string_view>
+
+#include "storage/counts.h"
+#include "storage/sqlite/connection.h"
+
+namespace easyretry::storage::sqlite {
+
+class CountTotals {
+ public:
+  explicit CountTotals(Connection& db);
+
+  // Inside the transaction that did what is counted.
+  void add(const Sums& sums);
+  // Days that are no longer told apart become one.
+  void join_days(TimePoint before);
+
+ private:
+  Connection& db_;
+  Statement add_;
+};
+
+Counts read_counts(Connection& db, std::string_view space);
+
+// Runs a statement that removes at most one task and gives its namespace and handler. True: it did, and is counted.
+bool remove_counted(Statement& removal, Outcome outcome, TimePoint now, Sums& sums);
+
+}  // namespace easyretry::storage::sqlite
