@@ -3,6 +3,7 @@
 
 #include <easyretry/answer.h>
 #include <easyretry/attempt.h>
+#include <easyretry/cluster.h>
 #include <easyretry/config.h>
 #include <easyretry/context.h>
 #include <easyretry/counts.h>

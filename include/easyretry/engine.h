@@ -127,6 +127,8 @@ class Engine {
   // .outcome = Outcome::exhausted, .finished_at = {.from = yesterday}})`
   std::vector<TaskInfo> list(const TaskQuery& query) const;
   std::int64_t count(const TaskQuery& query) const;  // of all pages
+  // Who shares the shards of this namespace, as this instance sees it.
+  ClusterView cluster() const;
   // What all instances of this namespace have stored and ended, by handler; quick however many tasks there are.
   Counts counts() const;
   // True: the task will not be run (again). A handler that is running it right now sees its stop token set, and what it

@@ -121,6 +121,10 @@ std::int64_t Engine::count(const TaskQuery& query) const {
   return call::value_or_throw(impl_->core().count(query));
 }
 
+ClusterView Engine::cluster() const {
+  return impl_->core().rebalancer.view();
+}
+
 Counts Engine::counts() const {
   return call::value_or_throw(impl_->core().counts());
 }

@@ -26,6 +26,12 @@ std::string text_of(TimePoint time) {
 std::string text_of(Persist persist) {
   return std::string{persist_text(persist)};
 }
+std::string text_of(Assignment assignment) {
+  return std::string{assignment_text(assignment)};
+}
+std::string text_of(AtStart at_start) {
+  return std::string{at_start_text(at_start)};
+}
 std::string text_of(const Backoff& backoff) {
   return yaml_word(policy::to_text(backoff));
 }
@@ -89,6 +95,10 @@ const std::vector<Key<Config>>& engine_keys() {
       key<Config>("window", a_restart, at(kEngine, &E::window), lasting({10ms, 10min})),
       key<Config>("poll", a_restart, at(kEngine, &E::poll), lasting({10ms, 10min})),
       key<Config>("grace", a_restart, at(kEngine, &E::grace), lasting({1ms, 24h})),
+      // An instance is one member, from its start to its stop.
+      key<Config>("membership", a_restart, at(kEngine, &E::membership), read_membership),
+      key<Config>("assignment", a_restart, at(kEngine, &E::assignment), read_assignment),
+      key<Config>("at_start", a_restart, at(kEngine, &E::at_start), read_at_start),
       // Leases that are held were taken for the old time, and the renewer's rhythm is a part of it.
       key<Config>("lease", a_restart, at(kEngine, &E::lease), lasting({100ms, 24h})),
       // Buffers have this size.

@@ -32,15 +32,41 @@ bool can_be_a_name(std::string_view text) {
   return !text.empty() && text.size() <= 1000 && std::none_of(text.begin(), text.end(), odd);
 }
 
-struct PersistName {
-  Persist persist;
+template <class Value>
+struct Named {
+  Value value;
   std::string_view name;
 };
-constexpr PersistName kPersistNames[] = {{Persist::retry_only, "retry_only"},
-                                         {Persist::on_failure, "on_failure"},
-                                         {Persist::always, "always"},
-                                         {Persist::manual, "manual"},
-                                         {Persist::never, "never"}};
+constexpr Named<Persist> kPersistNames[] = {{Persist::retry_only, "retry_only"},
+                                            {Persist::on_failure, "on_failure"},
+                                            {Persist::always, "always"},
+                                            {Persist::manual, "manual"},
+                                            {Persist::never, "never"}};
+constexpr Named<Assignment> kAssignmentNames[] = {{Assignment::stride, "stride"}, {Assignment::even, "even"}};
+constexpr Named<AtStart> kAtStartNames[] = {{AtStart::alone, "alone"}, {AtStart::wait, "wait"}};
+
+template <class Value, std::size_t N>
+Value read_one_of(const Named<Value> (&known)[N], const Node& node) {
+  std::string form = "one of";
+  std::vector<std::string_view> names;
+  for (const auto& [value, name] : known) {
+    form.append(names.empty() ? " " : ", ").append(name);
+    names.push_back(name);
+  }
+  const std::string& text = read_word(node, form);
+  for (const auto& [value, name] : known) {
+    if (name == text) return value;
+  }
+  const auto meant = base::nearest(text, names);
+  refuse(in_quotes(text) + " is unknown" + (meant ? ", did you mean " + std::string{*meant} + "?" : ""), form);
+}
+
+template <class Value, std::size_t N>
+std::string_view name_of(const Named<Value> (&known)[N], Value value) {
+  const auto* const found =
+      std::find_if(std::begin(known), std::end(known), [&](const auto& one) { return one.value == value; });
+  return found == std::end(known) ? "" : found->name;
+}
 
 }  // namespace
 
@@ -81,18 +107,19 @@ TimePoint read_time(const Node& node) {
 }
 
 Persist read_persist(const Node& node) {
-  std::string form = "one of";
-  std::vector<std::string_view> names;
-  for (const auto& [persist, name] : kPersistNames) {
-    form.append(names.empty() ? " " : ", ").append(name);
-    names.push_back(name);
-  }
-  const std::string& text = read_word(node, form);
-  for (const auto& [persist, name] : kPersistNames) {
-    if (name == text) return persist;
-  }
-  const auto meant = base::nearest(text, names);
-  refuse(in_quotes(text) + " is unknown" + (meant ? ", did you mean " + std::string{*meant} + "?" : ""), form);
+  return read_one_of(kPersistNames, node);
+}
+
+Assignment read_assignment(const Node& node) {
+  return read_one_of(kAssignmentNames, node);
+}
+
+AtStart read_at_start(const Node& node) {
+  return read_one_of(kAtStartNames, node);
+}
+
+std::string read_membership(const Node& node) {
+  return read_word(node, "store, alone, or a place such as static:2/8");
 }
 
 std::string read_store(const Node& node) {
@@ -129,9 +156,15 @@ std::vector<WrittenName> read_names(const Node& node) {
 }
 
 std::string_view persist_text(Persist persist) {
-  const auto* const found = std::find_if(std::begin(kPersistNames), std::end(kPersistNames),
-                                         [&](const PersistName& known) { return known.persist == persist; });
-  return found == std::end(kPersistNames) ? "" : found->name;
+  return name_of(kPersistNames, persist);
+}
+
+std::string_view assignment_text(Assignment assignment) {
+  return name_of(kAssignmentNames, assignment);
+}
+
+std::string_view at_start_text(AtStart at_start) {
+  return name_of(kAtStartNames, at_start);
 }
 
 }  // namespace easyretry::config

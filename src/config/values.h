@@ -29,6 +29,9 @@ std::int64_t read_number(const Node& node, Numbers range);
 Millis read_duration(const Node& node, Durations range);
 TimePoint read_time(const Node& node);
 Persist read_persist(const Node& node);
+Assignment read_assignment(const Node& node);
+AtStart read_at_start(const Node& node);
+std::string read_membership(const Node& node);  // whether it can be one, validate(EngineOptions) says
 std::string read_store(const Node& node);
 std::string read_space(const Node& node);
 Backoff read_backoff(const Node& node);  // "exponential first=1s", or {kind: exponential, first: 1s}
@@ -39,5 +42,7 @@ std::vector<WrittenName> read_names(const Node& node);
 std::string yaml_word(std::string_view text);
 std::string yaml_list(const std::vector<WrittenName>& names);
 std::string_view persist_text(Persist persist);
+std::string_view assignment_text(Assignment assignment);
+std::string_view at_start_text(AtStart at_start);
 
 }  // namespace easyretry::config

@@ -69,7 +69,6 @@ Step Rebalancer::step() {
 void Rebalancer::refresh(Instant now) {
   auto list = membership_->refresh();
   const bool answered = list.has_value();
-  if (!answered) context_.note(list.error());
   if (answered == complained_) {
     complained_ = !answered;
     context_.log(answered ? LogLevel::info : LogLevel::warning,

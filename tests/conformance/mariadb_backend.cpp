@@ -9,6 +9,7 @@ auto mariadb_backends() {
 
 INSTANTIATE_TEST_SUITE_P(Mariadb, StoreConformance, mariadb_backends(), backend_name);
 INSTANTIATE_TEST_SUITE_P(Mariadb, DurableStore, mariadb_backends(), backend_name);
+INSTANTIATE_TEST_SUITE_P(Mariadb, MeetingStore, mariadb_backends(), backend_name);
 INSTANTIATE_TEST_SUITE_P(Mariadb, StoreModel, mariadb_backends(), backend_name);
 
 }  // namespace

@@ -9,6 +9,7 @@ auto postgres_backends() {
 
 INSTANTIATE_TEST_SUITE_P(Postgres, StoreConformance, postgres_backends(), backend_name);
 INSTANTIATE_TEST_SUITE_P(Postgres, DurableStore, postgres_backends(), backend_name);
+INSTANTIATE_TEST_SUITE_P(Postgres, MeetingStore, postgres_backends(), backend_name);
 INSTANTIATE_TEST_SUITE_P(Postgres, StoreModel, postgres_backends(), backend_name);
 
 }  // namespace

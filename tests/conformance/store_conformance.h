@@ -105,6 +105,9 @@ class StoreConformance : public ::testing::TestWithParam<StoreBackend> {
 // For backends that outlive their process; the others do not instantiate it.
 class DurableStore : public StoreConformance {};
 
+// For backends that several instances share; the others do not instantiate it.
+class MeetingStore : public StoreConformance {};
+
 // Compared with the memory store by random sequences.
 class StoreModel : public ::testing::TestWithParam<StoreBackend> {};
 

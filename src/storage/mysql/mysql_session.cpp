@@ -10,6 +10,7 @@
 #include "storage/mysql/inserts.h"
 #include "storage/mysql/joining.h"
 #include "storage/mysql/literals.h"
+#include "storage/mysql/membership.h"
 #include "storage/mysql/pieces.h"
 #include "storage/mysql/schema.h"
 #include "storage/mysql/search_sql.h"
@@ -222,6 +223,18 @@ void MysqlSession::read_counts(std::string_view space, Sums& into) {
   mysql::read_counts(connection_, space, into);
 }
 
+void MysqlSession::beat(const Beat& beat, TimePoint now) {
+  mysql::beat(connection_, beat, now);
+}
+
+std::vector<Member> MysqlSession::members(std::string_view space, TimePoint now) {
+  return mysql::members(connection_, space, now);
+}
+
+bool MysqlSession::leave(std::string_view space, std::string_view node) {
+  return mysql::leave(connection_, space, node);
+}
+
 std::vector<sql::DueRow> MysqlSession::due(const std::string& table, const sql::DueQuery& query) {
   std::vector<sql::DueRow> due;
   if (query.limit == 0) return due;
@@ -332,6 +345,10 @@ void MysqlSession::create_meta() {
 void MysqlSession::create_counts() {
   connection_.run(create_count());
   connection_.run(create_count_delta());
+}
+
+void MysqlSession::create_members() {
+  connection_.run(mysql::create_members());
 }
 
 std::optional<std::string> MysqlSession::meta(const std::string& name) {

@@ -56,6 +56,9 @@ class MysqlSession final : public sql::Session {
   std::size_t take_days(TimePoint before, std::size_t limit, Sums& into) override;
   void add_totals(const Sums& sums) override;
   void read_counts(std::string_view space, Sums& into) override;
+  void beat(const Beat& beat, TimePoint now) override;
+  std::vector<Member> members(std::string_view space, TimePoint now) override;
+  bool leave(std::string_view space, std::string_view node) override;
 
   std::vector<sql::DueRow> due(const std::string& table, const sql::DueQuery& query) override;
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
@@ -74,6 +77,7 @@ class MysqlSession final : public sql::Session {
   void note(const KeepStep& step, TimePoint now, TimePoint forget_before) override;
   void create_meta() override;
   void create_counts() override;
+  void create_members() override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;
   bool change_meta(const std::string& name, const std::string& from, const std::string& to) override;

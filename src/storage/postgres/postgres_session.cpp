@@ -10,6 +10,7 @@
 #include "storage/postgres/batch.h"
 #include "storage/postgres/connection.h"
 #include "storage/postgres/counting.h"
+#include "storage/postgres/membership.h"
 #include "storage/postgres/news_connection.h"
 #include "storage/postgres/row_columns.h"
 #include "storage/postgres/statements.h"
@@ -227,6 +228,12 @@ class PostgresSession final : public sql::Session {
   void add_totals(const Sums& sums) override { postgres::add_totals(db_, sums); }
   void read_counts(std::string_view space, Sums& into) override { postgres::read_counts(db_, space, into); }
 
+  void beat(const Beat& beat, TimePoint now) override { postgres::beat(db_, beat, now); }
+  std::vector<Member> members(std::string_view space, TimePoint now) override {
+    return postgres::members(db_, space, now);
+  }
+  bool leave(std::string_view space, std::string_view node) override { return postgres::leave(db_, space, node); }
+
   std::vector<DueRow> due(const std::string& table, const DueQuery& query) override;
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
   std::vector<TaskRecord> page(const Search& search) override;
@@ -241,6 +248,7 @@ class PostgresSession final : public sql::Session {
   void create_history(const std::string& table) override { define(table, statements::create_history(table)); }
   void create_inbox() override { define("retry_inbox", statements::create_inbox()); }
   void create_counts() override { define("retry_count", postgres::create_counts()); }
+  void create_members() override { define("retry_member", postgres::create_members()); }
   void create_meta() override { define("retry_meta", statements::create_meta()); }
   void drop(const std::string& table) override { define(table, "DROP TABLE IF EXISTS " + table); }
   bool drop_empty(const std::string& table) override;

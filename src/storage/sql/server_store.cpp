@@ -103,6 +103,8 @@ class ServerStore final : public Store {
   Result<Counts> counts(std::string_view space) override;
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
+  Result<BeatReply> beat(const Beat& beat) override;
+  Result<bool> leave(std::string_view space, std::string_view node) override;
   Result<KeepReport> keep() override;
   Result<bool> fold_counts() override;
   Result<std::vector<TableInfo>> tables() override;
@@ -182,6 +184,7 @@ void ServerStore::set_up() {
   const auto session = queries_.take();
   session->create_meta();
   session->create_counts();
+  session->create_members();
   agree_on_shards(*session);
   agree_on_layout(*session);
   if (options_.layout.kind() == Layout::Kind::period) {
@@ -465,6 +468,19 @@ Result<Counts> ServerStore::counts(std::string_view space) {
 Result<bool> ServerStore::fold_counts() {
   return operating_.run(where("fold_counts"), Promise::unneeded,
                         [](Session& session, TimePoint) { return fold_sums(session); });
+}
+
+// Said again in seconds, so a power cut may take it.
+Result<BeatReply> ServerStore::beat(const Beat& beat) {
+  return controlling_.run(where("beat"), Promise::unneeded, [&](Session& session, TimePoint now) {
+    session.beat(beat, now);
+    return BeatReply{now, session.members(beat.space, now)};
+  });
+}
+
+Result<bool> ServerStore::leave(std::string_view space, std::string_view node) {
+  return controlling_.run(where("leave"), Promise::unneeded,
+                          [&](Session& session, TimePoint) { return session.leave(space, node); });
 }
 
 Result<std::vector<TableInfo>> ServerStore::tables() {

@@ -182,9 +182,14 @@ class Session {
   virtual std::size_t take_days(TimePoint before, std::size_t limit, Sums& into) = 0;
   virtual void add_totals(const Sums& sums) = 0;
 
+  // Also removes those who are dead by now.
+  virtual void beat(const Beat& beat, TimePoint now) = 0;
+
   // --- Inside a transaction or not. ---
 
-  virtual void read_counts(std::string_view space, Sums& into) = 0;  // of both tables, as of one moment
+  virtual void read_counts(std::string_view space, Sums& into) = 0;                // of both tables, as of one moment
+  virtual std::vector<Member> members(std::string_view space, TimePoint now) = 0;  // alive; ascending node
+  virtual bool leave(std::string_view space, std::string_view node) = 0;
 
   virtual std::vector<DueRow> due(const std::string& table, const DueQuery& query) = 0;
   virtual std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) = 0;
@@ -205,6 +210,7 @@ class Session {
   virtual bool drop_empty(const std::string& table) = 0;
   virtual void create_meta() = 0;    // retry_meta and retry_keeper_log
   virtual void create_counts() = 0;  // retry_count and retry_count_delta
+  virtual void create_members() = 0;
   // Into retry_keeper_log; what is there from before `forget_before` goes.
   virtual void note(const KeepStep& step, TimePoint now, TimePoint forget_before) = 0;
   virtual std::optional<std::string> meta(const std::string& name) = 0;

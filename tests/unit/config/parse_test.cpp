@@ -36,7 +36,8 @@ TEST(Config, ReadsTheExample) {
 
 TEST(Config, ReadsEveryKeyOfTheEngine) {
   const Config config = parse_config(
-      "{store: 'memory:', shards: 8, space: s, workers: 2, window: 3s, poll: 1s, grace: 4s, lease: 5s,"
+      "{store: 'memory:', shards: 8, space: s, workers: 2, window: 3s, poll: 1s, grace: 4s,"
+      " membership: 'static:2/8', assignment: even, at_start: wait, lease: 5s,"
       " batch: 6, read_ahead: 7000, max_crashes: 8, max_payload: 9, drain: 0s}");
   EXPECT_EQ(config.store, "memory:");
   EXPECT_EQ(config.shards, 8);
@@ -45,6 +46,9 @@ TEST(Config, ReadsEveryKeyOfTheEngine) {
   EXPECT_EQ(config.engine.window, 3s);
   EXPECT_EQ(config.engine.poll, 1s);
   EXPECT_EQ(config.engine.grace, 4s);
+  EXPECT_EQ(config.engine.membership, "static:2/8");
+  EXPECT_EQ(config.engine.assignment, Assignment::even);
+  EXPECT_EQ(config.engine.at_start, AtStart::wait);
   EXPECT_EQ(config.engine.lease, 5s);
   EXPECT_EQ(config.engine.batch, 6U);
   EXPECT_EQ(config.engine.read_ahead, 7000U);

@@ -18,6 +18,9 @@ workers: 16
 window: 5s
 poll: 500ms
 grace: 30s
+membership: store
+assignment: stride
+at_start: alone
 lease: 30s
 batch: 2000
 read_ahead: 200000

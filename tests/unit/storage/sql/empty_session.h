@@ -50,6 +50,9 @@ struct EmptySession : Session {
   std::size_t take_days(TimePoint, std::size_t, Sums&) override { return 0; }
   void add_totals(const Sums&) override {}
   void read_counts(std::string_view, Sums&) override {}
+  void beat(const Beat&, TimePoint) override {}
+  std::vector<Member> members(std::string_view, TimePoint) override { return {}; }
+  bool leave(std::string_view, std::string_view) override { return false; }
   std::vector<DueRow> due(const std::string&, const DueQuery&) override { return {}; }
   std::vector<TaskRecord> find(const std::string&, bool, std::span<const TaskId>) override { return {}; }
   std::vector<TaskRecord> page(const Search&) override { return {}; }
@@ -64,6 +67,7 @@ struct EmptySession : Session {
   bool drop_empty(const std::string&) override { return false; }
   void create_meta() override {}
   void create_counts() override {}
+  void create_members() override {}
   std::vector<TableFacts> table_facts() override { return {}; }
   void note(const KeepStep&, TimePoint, TimePoint) override {}
   std::optional<std::string> meta(const std::string&) override { return {}; }

@@ -1,0 +1,93 @@
+// beat and leave: who lives, by the store's clock.
+
+#include "conformance/store_conformance.h"
+
+namespace easyretry::test {
+namespace {
+
+constexpr Millis kTtl = 10s;
+
+class Meeting {
+ public:
+  explicit Meeting(storage::Store& store) : store_(store) {}
+  std::vector<Member> members(std::string_view node, std::string_view space = "shop") {
+    return must(store_.beat({.space = space, .node = node, .ttl = kTtl})).members;
+  }
+  std::vector<std::string> nodes(std::string_view node, std::string_view space = "shop") {
+    std::vector<std::string> names;
+    for (const Member& member : members(node, space)) names.push_back(member.node);
+    return names;
+  }
+
+ private:
+  storage::Store& store_;
+};
+
+TEST_P(MeetingStore, WhoeverBeatsIsAmongTheLiving) {
+  Meeting meeting{store()};
+  EXPECT_THAT(meeting.nodes("b"), ElementsAre("b"));
+  EXPECT_THAT(meeting.nodes("a"), ElementsAre("a", "b"));
+  EXPECT_THAT(meeting.nodes("b"), ElementsAre("a", "b"));
+}
+
+TEST_P(MeetingStore, TheLivingComeInTheOrderOfTheirBytes) {
+  Meeting meeting{store()};
+  for (const char* node : {"b", "B", "a:10", "a:9", "\xc3\xa4"}) meeting.nodes(node);
+  EXPECT_THAT(meeting.nodes("b"), ElementsAre("B", "a:10", "a:9", "b", "\xc3\xa4"));
+}
+
+TEST_P(MeetingStore, ABeatTellsTheStoresTime) {
+  EXPECT_EQ(must(store().beat({.space = "shop", .node = "a", .ttl = kTtl})).now, now());
+}
+
+TEST_P(MeetingStore, WhoIsNotHeardForItsTimeIsDead) {
+  Meeting meeting{store()};
+  meeting.nodes("a");
+  clock().advance(kTtl - 1ms);
+  EXPECT_THAT(meeting.nodes("b"), ElementsAre("a", "b"));
+  clock().advance(1ms);
+  EXPECT_THAT(meeting.nodes("b"), ElementsAre("b"));
+}
+
+TEST_P(MeetingStore, EveryBeatMovesTheEndOfALife) {
+  Meeting meeting{store()};
+  for (int i = 0; i < 5; ++i) {
+    meeting.nodes("a");
+    clock().advance(kTtl - 1ms);
+  }
+  EXPECT_THAT(meeting.nodes("b"), ElementsAre("a", "b"));
+}
+
+TEST_P(MeetingStore, AMemberIsThereSinceItsFirstBeat) {
+  Meeting meeting{store()};
+  const TimePoint first = now();
+  meeting.nodes("a");
+  clock().advance(1s);
+  EXPECT_EQ(meeting.members("a").at(0).since, first);
+}
+
+TEST_P(MeetingStore, WhoWasDeadHasJoinedAnew) {
+  Meeting meeting{store()};
+  meeting.nodes("a");
+  clock().advance(kTtl);
+  EXPECT_EQ(meeting.members("a").at(0).since, now());
+}
+
+TEST_P(MeetingStore, WhoLeavesIsGoneAtOnce) {
+  Meeting meeting{store()};
+  meeting.nodes("a");
+  EXPECT_TRUE(must(store().leave("shop", "a")));
+  EXPECT_THAT(meeting.nodes("b"), ElementsAre("b"));
+  EXPECT_FALSE(must(store().leave("shop", "a")));
+}
+
+TEST_P(MeetingStore, NamespacesDoNotSeeEachOther) {
+  Meeting meeting{store()};
+  meeting.nodes("a", "shop");
+  EXPECT_THAT(meeting.nodes("b", "bank"), ElementsAre("b"));
+  must(store().leave("bank", "a"));
+  EXPECT_THAT(meeting.nodes("c", "shop"), ElementsAre("a", "c"));
+}
+
+}  // namespace
+}  // namespace easyretry::test

@@ -1,0 +1,187 @@
+// From what a source says of the members to the shards that are scanned.
+
+#include "engine/rebalancer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/store_membership.h"
+#include "unit/engine/virtual_instance.h"
+
+namespace easyretry::engine {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+// Says what the test says.
+struct ToldMembership final : cluster::Membership {
+  struct Source {
+    Result<std::vector<Member>> list = std::vector<Member>{};
+    std::function<void()> changed;
+    int asked = 0;
+    bool left = false;
+  };
+  explicit ToldMembership(Source& the_source) : source(the_source) {}
+  const Traits& traits() const override { return told; }
+  Result<std::vector<Member>> refresh() override {
+    ++source.asked;
+    return source.list;
+  }
+  void leave() override { source.left = true; }
+  void listen(std::function<void()> changed) override { source.changed = std::move(changed); }
+
+  Source& source;
+  Traits told{.source = "told", .self = "b", .tells = true, .refresh = 3s, .notices_death = 10s};
+};
+
+class RebalancerTest : public ::testing::Test {
+ protected:
+  void tell(const std::vector<std::string>& nodes) {
+    std::vector<Member> members;
+    for (const std::string& node : nodes) members.push_back({.node = node});
+    source.list = members;
+  }
+  void refuse() { source.list = fail(Errc::unavailable, "registry", "is gone"); }
+  Rebalancer& start(EngineOptions options = {}) {
+    options.log = [this](LogLevel, std::string_view line) { logged.emplace_back(line); };
+    context = std::make_unique<Context>(*shared.store, shared.clock, options, "me", 1);
+    context->events.add([this](const Event& event) { events.push_back(event); }, Delivery::direct);
+    rebalancer =
+        std::make_unique<Rebalancer>(*context, std::make_unique<ToldMembership>(source), 8,
+                                     [this](std::vector<ShardId> shards) { owned.push_back(numbers(shards)); });
+    rebalancer->begin();
+    return *rebalancer;
+  }
+  void step_after(Millis time) {
+    shared.clock.advance(time);
+    rebalancer->step();
+  }
+  static std::vector<int> numbers(const std::vector<ShardId>& shards) {
+    std::vector<int> all;
+    for (const ShardId shard : shards) all.push_back(static_cast<int>(shard));
+    return all;
+  }
+  std::vector<std::string> told() const {
+    std::vector<std::string> texts;
+    for (const Event& event : events) texts.push_back(std::string{to_string(event.kind)} + " " + event.message);
+    return texts;
+  }
+
+  SharedStore shared;
+  ToldMembership::Source source;
+  std::vector<std::vector<int>> owned;  // each time
+  std::vector<Event> events;
+  std::vector<std::string> logged;
+  std::unique_ptr<Context> context;
+  std::unique_ptr<Rebalancer> rebalancer;
+};
+
+TEST_F(RebalancerTest, TheFirstListGivesTheShardsOfItsPlace) {
+  tell({"a", "b", "c"});
+  start().step();
+  EXPECT_THAT(owned, ElementsAre(ElementsAre(1, 4, 7)));
+}
+
+TEST_F(RebalancerTest, BlocksWhereTheOptionSaysSo) {
+  tell({"a", "b", "c"});
+  start({.assignment = Assignment::even}).step();
+  EXPECT_THAT(owned, ElementsAre(ElementsAre(3, 4, 5)));
+}
+
+TEST_F(RebalancerTest, UntilThereIsAListAllShardsAreOursUnlessWeWait) {
+  refuse();
+  start().step();
+  EXPECT_THAT(owned, IsEmpty());
+  EXPECT_THAT(rebalancer->view().shards, SizeIs(8));
+  start({.at_start = AtStart::wait}).step();
+  EXPECT_THAT(owned, ElementsAre(IsEmpty()));
+  tell({"a", "b"});
+  step_after(1s);
+  EXPECT_THAT(owned.back(), ElementsAre(1, 3, 5, 7));
+}
+
+TEST_F(RebalancerTest, IsAskedAgainAfterItsTimeOrWhenItTellsOfAChange) {
+  tell({"a", "b"});
+  start().step();
+  step_after(2999ms);
+  EXPECT_EQ(source.asked, 1);
+  step_after(1ms);
+  EXPECT_EQ(source.asked, 2);
+  source.changed();
+  step_after(0ms);
+  EXPECT_EQ(source.asked, 3);
+}
+
+TEST_F(RebalancerTest, AMemberThatLeavesGivesItsShardsToTheOthers) {
+  tell({"a", "b", "c"});
+  start().step();
+  tell({"a", "b"});
+  step_after(3s);
+  EXPECT_THAT(owned, SizeIs(1)) << "it may be back";
+  step_after(2s);
+  EXPECT_THAT(owned.back(), ElementsAre(1, 3, 5, 7));
+}
+
+TEST_F(RebalancerTest, ASourceThatIsGoneChangesNothingAndIsComplainedOfOnce) {
+  tell({"a", "b"});
+  start().step();
+  refuse();
+  logged.clear();
+  for (int i = 0; i < 20; ++i) step_after(3s);
+  EXPECT_THAT(owned, SizeIs(1));
+  EXPECT_THAT(logged, SizeIs(1));
+  EXPECT_FALSE(rebalancer->view().trusted);
+  EXPECT_EQ(rebalancer->view().age, 60s);
+  tell({"a", "b"});
+  step_after(3s);
+  EXPECT_TRUE(rebalancer->view().trusted);
+  EXPECT_THAT(logged, SizeIs(2));
+}
+
+TEST_F(RebalancerTest, JoinsLeavesAndSharesAreTold) {
+  tell({"a", "b"});
+  start().step();
+  events.clear();
+  tell({"b", "c"});
+  step_after(3s);
+  step_after(2s);
+  EXPECT_THAT(told(), ElementsAre("member joined c", "member left a",
+                                  "shards changed 2 members; this one looks after 4 of 8 shards"));
+}
+
+TEST_F(RebalancerTest, WhoLeavesSaysSo) {
+  start().leave();
+  EXPECT_TRUE(source.left);
+}
+
+// Two instances on one store, each stepped by hand.
+TEST_F(RebalancerTest, InstancesThatMeetInTheStoreShareItsShards) {
+  const auto instance = [&](const std::string& node, std::vector<int>& mine) {
+    return std::make_unique<Rebalancer>(*context,
+                                        std::make_unique<cluster::StoreMembership>(*shared.store, "shop", node), 8,
+                                        [&](std::vector<ShardId> shards) { mine = numbers(shards); });
+  };
+  start();
+  std::vector<int> a;
+  std::vector<int> b;
+  const auto first = instance("a", a);
+  auto second = instance("b", b);
+  for (int i = 0; i < 5; ++i) {
+    shared.clock.advance(1s);
+    first->step();
+    second->step();
+  }
+  EXPECT_THAT(a, ElementsAre(0, 2, 4, 6));
+  EXPECT_THAT(b, ElementsAre(1, 3, 5, 7));
+  second.reset();  // as if killed
+  for (int i = 0; i < 15; ++i) {
+    shared.clock.advance(1s);
+    first->step();
+  }
+  EXPECT_THAT(a, SizeIs(8));
+}
+
+}  // namespace
+}  // namespace easyretry::engine
