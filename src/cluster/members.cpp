@@ -8,10 +8,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long a list must stay the same before it counts.
-constexpr auto kJoinsSettle = 1s;
-constexpr auto kLeavesSettle = 2s;
-constexpr auto kShrinkingSettles = 5s;  // a registry that restarted has its members back by then
 // A source that never rests is taken at its word after this long.
 constexpr auto kLongest = 30s;
 
@@ -64,7 +60,9 @@ bool Members::settle(Instant now) {
   if (what == Change::none && heard_ != counting_) counting_ = heard_;  // since when, say
   if (what == Change::none || what == Change::impossible) return false;
 
-  const auto rest = what == Change::joined ? kJoinsSettle : what == Change::left ? kLeavesSettle : kShrinkingSettles;
+  const Millis rest = what == Change::joined ? patience_.joins
+                      : what == Change::left ? patience_.leaves
+                                             : patience_.shrinking;
   const bool first = counting_.empty();
   const Instant due = first ? now : std::min(same_since_ + rest, differs_since_ + kLongest);
   if (now < due) {

@@ -13,9 +13,16 @@
 
 namespace easyretry::cluster {
 
+// How long a list must stay the same before it counts.
+struct Patience {
+  Millis joins{1000};
+  Millis leaves{2000};
+  Millis shrinking{5000};  // a source that restarted has its members back by then
+};
+
 class Members {
  public:
-  explicit Members(std::string self) : self_(std::move(self)) {}
+  explicit Members(std::string self, Patience patience = {}) : self_(std::move(self)), patience_(patience) {}
 
   void heard(std::vector<Member> list, Instant now);
   // The source did not answer.
@@ -38,6 +45,7 @@ class Members {
   Change change() const;
 
   const std::string self_;
+  const Patience patience_;
   std::vector<Member> counting_;  // ascending by node, like all lists here
   std::vector<Member> heard_;
   Instant heard_at_{};

@@ -41,7 +41,7 @@ MembershipChoice parse_membership(std::string_view text) {
 }
 
 std::unique_ptr<Membership> open_membership(const MembershipChoice& choice, storage::Store& store, std::string space,
-                                            std::string node) {
+                                            std::string node, Millis lease) {
   switch (choice.kind) {
     case MembershipChoice::Kind::alone: return nullptr;
     case MembershipChoice::Kind::fixed:
@@ -49,7 +49,7 @@ std::unique_ptr<Membership> open_membership(const MembershipChoice& choice, stor
     case MembershipChoice::Kind::store: break;
   }
   if (!store.info().shared) return nullptr;
-  return std::make_unique<StoreMembership>(store, std::move(space), std::move(node));
+  return std::make_unique<StoreMembership>(store, std::move(space), std::move(node), lease);
 }
 
 }  // namespace easyretry::cluster

@@ -24,6 +24,6 @@ MembershipChoice parse_membership(std::string_view text);
 
 // Null: this instance is the only one. That is so, too, where a store cannot be shared.
 std::unique_ptr<Membership> open_membership(const MembershipChoice& choice, storage::Store& store, std::string space,
-                                            std::string node);
+                                            std::string node, Millis lease);
 
 }  // namespace easyretry::cluster

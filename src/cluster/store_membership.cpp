@@ -1,27 +1,33 @@
 #include "cluster/store_membership.h"
 
+#include <algorithm>
 #include <utility>
+
+#include "cluster/node_name.h"
 
 namespace easyretry::cluster {
 namespace {
 
 using namespace std::chrono_literals;
 
-// Three beats may be lost before an instance is taken for dead. Leases, which decide, last longer still.
-constexpr Millis kBeat = 3s;
-constexpr Millis kDead = 10s;
+constexpr Millis kSoonestDead = 500ms;
+constexpr Millis kLatestDead = 10s;
+constexpr int kBeats = 3;  // of which all but one may be lost
+
+Membership::Traits traits_for(std::string node, Millis lease) {
+  const Millis dead = std::clamp(lease / 3, kSoonestDead, kLatestDead);
+  return {.source = "store", .self = std::move(node), .tells = false, .refresh = dead / kBeats, .notices_death = dead};
+}
 
 }  // namespace
 
-StoreMembership::StoreMembership(storage::Store& store, std::string space, std::string node)
-    : store_(store),
-      space_(std::move(space)),
-      node_(std::move(node)),
-      traits_{.source = "store", .self = node_, .tells = false, .refresh = kBeat, .notices_death = kDead} {}
+StoreMembership::StoreMembership(storage::Store& store, std::string space, std::string node, Millis lease)
+    : store_(store), space_(std::move(space)), node_(std::move(node)), traits_(traits_for(node_, lease)) {}
 
 Result<std::vector<Member>> StoreMembership::refresh() {
-  auto reply = store_.beat({.space = space_, .node = node_, .ttl = kDead});
+  auto reply = store_.beat({.space = space_, .node = node_, .ttl = traits_.notices_death});
   if (!reply) return tl::make_unexpected(reply.error());
+  std::erase_if(reply->members, [this](const Member& member) { return died_here(member.node, node_); });
   return std::move(reply->members);
 }
 

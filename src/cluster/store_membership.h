@@ -9,8 +9,9 @@ namespace easyretry::cluster {
 
 class StoreMembership final : public Membership {
  public:
-  // The store must outlive it.
-  StoreMembership(storage::Store& store, std::string space, std::string node);
+  // The store must outlive it. Dead is who is silent for a third of `lease`, which its tasks stay with it anyway; 10 s
+  // at most.
+  StoreMembership(storage::Store& store, std::string space, std::string node, Millis lease);
 
   const Traits& traits() const override { return traits_; }
   Result<std::vector<Member>> refresh() override;

@@ -2,8 +2,7 @@
 
 #include <algorithm>
 
-#include <unistd.h>
-
+#include "cluster/node_name.h"
 #include "cluster/open_membership.h"
 #include "engine/reporting.h"
 #include "task/task_id.h"
@@ -15,21 +14,15 @@ namespace {
 // A reply that is lost again and again is reported as in doubt rather than tried for ever.
 constexpr int kInsertTries = 3;
 
-std::string make_owner(std::uint64_t boot) {
-  char host[64] = "unknown";
-  gethostname(host, sizeof host - 1);
-  return std::string{host} + ":" + std::to_string(getpid()) + ":" + std::to_string(boot % 1'000'000'007);
-}
-
 std::shared_ptr<Context> make_context(storage::Store& store, const Clock& clock, CoreOptions options) {
   const std::uint64_t seed = options.seed != 0 ? options.seed : base::random_seed();
-  std::string owner = options.owner.empty() ? make_owner(base::random_seed()) : std::move(options.owner);
+  std::string owner = options.owner.empty() ? cluster::make_node() : std::move(options.owner);
   return std::make_shared<Context>(store, clock, std::move(options.engine), std::move(owner), seed);
 }
 
 std::unique_ptr<cluster::Membership> make_membership(Context& context) {
   return cluster::open_membership(cluster::parse_membership(context.options.membership), context.store,
-                                  context.options.space, context.owner);
+                                  context.options.space, context.owner, context.options.lease);
 }
 
 task::Settlement cancelled_settlement() {

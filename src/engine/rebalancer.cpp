@@ -22,6 +22,15 @@ std::vector<std::string> missing(const std::vector<std::string>& from, const std
   return some;
 }
 
+// Where deaths are noticed sooner, lists count sooner.
+cluster::Patience patience(const cluster::Membership::Traits& traits) {
+  cluster::Patience patience;
+  patience.joins = std::min(patience.joins, traits.notices_death / 10);
+  patience.leaves = std::min(patience.leaves, traits.notices_death / 5);
+  patience.shrinking = std::min(patience.shrinking, traits.notices_death / 2);
+  return patience;
+}
+
 }  // namespace
 
 Rebalancer::Rebalancer(Context& context, std::unique_ptr<cluster::Membership> membership, int total_shards, Own own)
@@ -29,7 +38,8 @@ Rebalancer::Rebalancer(Context& context, std::unique_ptr<cluster::Membership> me
       membership_(std::move(membership)),
       total_shards_(total_shards),
       own_(std::move(own)),
-      members_(membership_ ? membership_->traits().self : context.owner),
+      members_(membership_ ? cluster::Members{membership_->traits().self, patience(membership_->traits())}
+                           : cluster::Members{context.owner}),
       shards_(cluster::shards_of(0, 1, total_shards, context.options.assignment)) {}
 
 void Rebalancer::begin() {

@@ -212,7 +212,7 @@ std::string reschedule(const std::string& table) {
                 "lease_until = 0, updated_at = $3, attempt_count = attempt_count - (",
                 back, " AND stage = 'RUN')::int, callback_count = callback_count - (", back,
                 " AND stage <> 'RUN')::int, next_retry_time = ", due, ", scan_time = CASE WHEN ", due,
-                " BETWEEN scan_time AND least(scan_time + 60000, $3 + 5000) THEN scan_time ELSE ", due,
+                " BETWEEN scan_time AND least(scan_time + 60000, $3::bigint + 5000) THEN scan_time ELSE ", due,
                 " END, stage = coalesce(", at_its_place("$7::text[]"), ", stage), outcome = coalesce(",
                 at_its_place("$8::text[]"), ", outcome), result_json = coalesce(", at_its_place("$9::bytea[]"),
                 ", result_json), first_failed_at = ", first_failed_at(error),

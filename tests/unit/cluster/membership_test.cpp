@@ -15,7 +15,7 @@ using ::testing::IsNull;
 class OpenMembership : public ::testing::Test {
  protected:
   std::unique_ptr<Membership> open(std::string_view text) {
-    return open_membership(parse_membership(text), store, "shop", "me");
+    return open_membership(parse_membership(text), store, "shop", "me", std::chrono::seconds{30});
   }
   easyretry::testing::ManualClock clock;
   storage::MemoryStore store{{}, clock};

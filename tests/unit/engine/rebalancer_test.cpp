@@ -160,7 +160,7 @@ TEST_F(RebalancerTest, WhoLeavesSaysSo) {
 TEST_F(RebalancerTest, InstancesThatMeetInTheStoreShareItsShards) {
   const auto instance = [&](const std::string& node, std::vector<int>& mine) {
     return std::make_unique<Rebalancer>(*context,
-                                        std::make_unique<cluster::StoreMembership>(*shared.store, "shop", node), 8,
+                                        std::make_unique<cluster::StoreMembership>(*shared.store, "shop", node, 30s), 8,
                                         [&](std::vector<ShardId> shards) { mine = numbers(shards); });
   };
   start();
@@ -168,7 +168,7 @@ TEST_F(RebalancerTest, InstancesThatMeetInTheStoreShareItsShards) {
   std::vector<int> b;
   const auto first = instance("a", a);
   auto second = instance("b", b);
-  for (int i = 0; i < 5; ++i) {
+  for (int i = 0; i < 10; ++i) {
     shared.clock.advance(1s);
     first->step();
     second->step();
@@ -176,7 +176,7 @@ TEST_F(RebalancerTest, InstancesThatMeetInTheStoreShareItsShards) {
   EXPECT_THAT(a, ElementsAre(0, 2, 4, 6));
   EXPECT_THAT(b, ElementsAre(1, 3, 5, 7));
   second.reset();  // as if killed
-  for (int i = 0; i < 15; ++i) {
+  for (int i = 0; i < 20; ++i) {
     shared.clock.advance(1s);
     first->step();
   }

@@ -1,0 +1,53 @@
+#include "cluster/node_name.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace easyretry::cluster {
+namespace {
+
+// A process that has been and is no more.
+pid_t dead_process() {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  return child;
+}
+
+std::string node(const std::string& host, pid_t process) {
+  return host + ":" + std::to_string(process) + ":1";
+}
+
+TEST(NodeName, IsAnotherOneEachTime) {
+  EXPECT_NE(make_node(), make_node());
+}
+
+TEST(NodeName, WhoseProcessIsNoMoreDiedHere) {
+  EXPECT_TRUE(died_here(node("host", dead_process()), node("host", getpid())));
+  EXPECT_TRUE(died_here(node("::1", dead_process()), node("::1", getpid())));
+}
+
+TEST(NodeName, WhoseProcessRunsDidNot) {
+  EXPECT_FALSE(died_here(node("host", getppid()), node("host", getpid())));
+  EXPECT_FALSE(died_here(node("host", 1), node("host", getpid())));
+}
+
+TEST(NodeName, OfAnotherHostNothingIsKnown) {
+  EXPECT_FALSE(died_here(node("other", dead_process()), node("host", getpid())));
+}
+
+// Two engines in one process are two members.
+TEST(NodeName, AnotherInstanceOfThisProcessLives) {
+  EXPECT_FALSE(died_here(make_node(), make_node()));
+}
+
+TEST(NodeName, WhatIsNoSuchNameIsLeftAlone) {
+  for (const char* odd : {"", ":", "::", "host", "host:1", "host:x:1", "host:-1:1", "host:99999999999999:1"}) {
+    EXPECT_FALSE(died_here(odd, node("host", getpid()))) << odd;
+    EXPECT_FALSE(died_here(node("host", dead_process()), odd)) << odd;
+  }
+}
+
+}  // namespace
+}  // namespace easyretry::cluster
