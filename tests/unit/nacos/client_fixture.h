@@ -37,6 +37,12 @@ inline bool running(const auto& client) {
   return client.status().state == nacos::State::running;
 }
 
+// Of the last message of the type; empty before the first.
+inline std::string last_body(const FakeNacos& server, const std::string& type) {
+  const auto seen = server.seen(type);
+  return seen.empty() ? "" : seen.back().body;
+}
+
 // Keeps what listeners were told.
 template <class T>
 class Told {

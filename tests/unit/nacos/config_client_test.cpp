@@ -115,9 +115,8 @@ TEST_F(LiveConfiguration, TheEndOfListeningIsToldToTheServer) {
   auto listening = client.listen({"retry.yaml"}, told.listener());
   ASSERT_TRUE(eventually([&] { return told.count() == 1; }));
   listening.end();
-  ASSERT_TRUE(eventually([&] {
-    return server.seen("ConfigBatchListenRequest").back().body.find(R"("listen":false)") != std::string::npos;
-  }));
+  ASSERT_TRUE(eventually(
+      [&] { return last_body(server, "ConfigBatchListenRequest").find(R"("listen":false)") != std::string::npos; }));
   server.set_config("retry.yaml", "one");
   ASSERT_EQ(client.get({"retry.yaml"}).value(), "one");
   EXPECT_EQ(told.count(), 1U);

@@ -110,8 +110,7 @@ TEST_F(Naming, EveryPushIsAcknowledgedByItsId) {
   server.send("NotifySubscriberRequest", R"({"requestId":"n-42","serviceInfo":{"name":"other","groupName":"g"}})");
   ASSERT_TRUE(eventually([&] { return server.count("NotifySubscriberResponse") >= 1; }));
   ASSERT_TRUE(eventually([&] {
-    return server.seen("NotifySubscriberResponse").back().body ==
-           R"({"errorCode":0,"requestId":"n-42","resultCode":200})";
+    return last_body(server, "NotifySubscriberResponse") == R"({"errorCode":0,"requestId":"n-42","resultCode":200})";
   }));
 }
 
@@ -187,9 +186,8 @@ TEST_F(Naming, TheEndOfTheLastSubscriptionIsToldToTheServer) {
   ASSERT_TRUE(client.register_instance({"orders"}, {.ip = "10.0.0.1", .port = 1}));
   ASSERT_TRUE(eventually([&] { return addresses(told) == "10.0.0.1:1"; })) << "the second is still there";
   two.end();
-  EXPECT_TRUE(eventually([&] {
-    return server.seen("SubscribeServiceRequest").back().body.find(R"("subscribe":false)") != std::string::npos;
-  }));
+  EXPECT_TRUE(eventually(
+      [&] { return last_body(server, "SubscribeServiceRequest").find(R"("subscribe":false)") != std::string::npos; }));
 }
 
 TEST_F(Naming, AListenerMayEndItsOwnSubscription) {
