@@ -77,6 +77,8 @@ Result<HttpReply> post_form(const std::string& url, const FormFields& fields, co
   if (tls) use_tls(easy, *tls);
   const auto result = perform(easy, stop);
   if (!result) return fail(Errc::unavailable, "nacos.login", "stopped");
+  // Some servers answer a wrong password with a status that HTTP does not have, which libcurl reports like this.
+  if (*result == CURLE_UNSUPPORTED_PROTOCOL) return reply;
   if (*result != CURLE_OK) return fail(Errc::unavailable, "nacos.login", url + ": " + curl_easy_strerror(*result));
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &reply.status);
   return reply;

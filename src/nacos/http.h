@@ -14,7 +14,7 @@
 namespace easyretry::nacos {
 
 struct HttpReply {
-  long status;
+  long status;  // 0: none that HTTP knows
   std::string body;
 };
 

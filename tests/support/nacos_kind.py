@@ -15,6 +15,7 @@ import urllib.request
 from problem import Problem
 
 VERSION = "2.3.2"
+FIRST_JAR = "hessian-4.0.63.jar"  # Nacos needs its classes; and of another version, which has some more, only those
 GET_SECONDS = 600  # for 150 MB
 POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -25,8 +26,6 @@ POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
   </dependency></dependencies></dependencyManagement>
   <dependencies><dependency>
     <groupId>org.jeecgframework.nacos</groupId><artifactId>nacos-console</artifactId><version>{VERSION}</version>
-    <!-- has other versions of the classes that Nacos needs -->
-    <exclusions><exclusion><groupId>com.alipay.sofa</groupId><artifactId>hessian</artifactId></exclusion></exclusions>
   </dependency></dependencies>
 </project>
 """
@@ -47,7 +46,7 @@ management.metrics.export.influx.enabled=false
 
 
 class Nacos:
-    scheme = "nacos"
+    url = "http://nacos:nacos@127.0.0.1:{port}/nacos"  # the user that it is made with
     ports = (0, 1000, 1001, -1000)  # HTTP, gRPC for clients and for servers, Raft
     pid_file = "nacos.pid"  # it writes none
     clean_stop = signal.SIGTERM
@@ -68,7 +67,7 @@ class Nacos:
         return [self.java, "-Xms64m", f"-Xmx{max(memory, 384)}m", "-XX:TieredStopAtLevel=1",
                 "-Dnacos.standalone=true", f"-Dnacos.home={data}/home", "-Dnacos.server.ip=127.0.0.1",
                 f"-Dserver.port={port}", f"-Djava.io.tmpdir={data}", f"-Duser.home={data}",
-                "-cp", f"{data}/conf:{data}/lib/*", "com.alibaba.nacos.Nacos"]
+                "-cp", f"{data}/conf:{data}/lib/{FIRST_JAR}:{data}/lib/*", "com.alibaba.nacos.Nacos"]
 
     def answers(self, _, port):
         with contextlib.suppress(OSError):

@@ -48,7 +48,7 @@ LEFT_IN_TEMP = "easyretry-server-*"  # as tests/support/database_server.cpp name
 
 
 class Postgres:
-    scheme = "postgres"
+    url = f"postgres://{USER}:{PASSWORD}@127.0.0.1:{{port}}/{DATABASE}"
     ports = (0,)  # that it takes, from the one it is known by
     package = "postgresql"
     pid_file = "postmaster.pid"
@@ -82,7 +82,7 @@ class Postgres:
 
 
 class Mariadb:
-    scheme = "mysql"
+    url = f"mysql://{USER}:{PASSWORD}@127.0.0.1:{{port}}/{DATABASE}"
     ports = (0,)
     package = "mariadb-server-core mariadb-client-core"
     pid_file = "mariadb.pid"
@@ -242,8 +242,7 @@ class Server:
         return alive(self.state.get("process"))
 
     def url(self):
-        scheme = KINDS[self.state["kind"]].scheme
-        return f"{scheme}://{USER}:{PASSWORD}@127.0.0.1:{self.state['port']}/{DATABASE}"
+        return KINDS[self.state["kind"]].url.format(port=self.state["port"])
 
     def start(self, kind, memory, sync, owner):
         if self.state.setdefault("kind", kind) != kind:

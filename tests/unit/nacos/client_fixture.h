@@ -1,16 +1,14 @@
 #pragma once
 // What most tests of the client begin with.
 
-#include <mutex>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "nacos/config_client.h"
 #include "nacos/naming_client.h"
 #include "support/eventually.h"
 #include "unit/nacos/fake_nacos.h"
+#include "unit/nacos/told.h"
 
 namespace easyretry::test {
 
@@ -41,42 +39,6 @@ inline bool running(const auto& client) {
 inline std::string last_body(const FakeNacos& server, const std::string& type) {
   const auto seen = server.seen(type);
   return seen.empty() ? "" : seen.back().body;
-}
-
-// Keeps what listeners were told.
-template <class T>
-class Told {
- public:
-  auto listener() {
-    return [this](const T& value) {
-      const std::lock_guard lock{mutex_};
-      values_.push_back(value);
-    };
-  }
-  std::vector<T> all() const {
-    const std::lock_guard lock{mutex_};
-    return values_;
-  }
-  std::size_t count() const { return all().size(); }
-  std::optional<T> last() const {
-    const std::lock_guard lock{mutex_};
-    return values_.empty() ? std::nullopt : std::optional<T>{values_.back()};
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::vector<T> values_;
-};
-
-// "10.0.0.1:7070 10.0.0.2:7070" of the last view; "nothing" before the first.
-inline std::string addresses(const Told<nacos::ServiceView>& told) {
-  const auto view = told.last();
-  if (!view) return "nothing";
-  std::string text;
-  for (const auto& instance : view->instances) {
-    text += (text.empty() ? "" : " ") + instance.ip + ":" + std::to_string(instance.port);
-  }
-  return text;
 }
 
 }  // namespace easyretry::test
