@@ -95,13 +95,16 @@ class ConfigClient::Impl {
 
   bool read_stale() {
     bool all = true;
+    bool answered = true;  // else the rest would wait in vain, too, and the session looks after the connection first
     for (const ConfigKey& key : copies_.take_stale()) {
-      if (const auto content = read(key)) {
+      const auto content = answered ? read(key) : fail(Errc::in_doubt, "", "");
+      if (content) {
         copies_.update(key, *content);
-      } else {
-        copies_.mark_stale(key);
-        all = false;
+        continue;
       }
+      copies_.mark_stale(key);
+      all = false;
+      answered = content.error().code != Errc::in_doubt;
     }
     return all;
   }

@@ -13,7 +13,7 @@
 
 #include <easyretry/error.h>
 
-#include "nacos/config_messages.h"
+#include "nacos/config_key.h"
 #include "nacos/options.h"
 #include "nacos/status.h"
 #include "nacos/subscription.h"

@@ -7,17 +7,10 @@
 
 #include <easyretry/error.h>
 
+#include "nacos/config_key.h"
 #include "nacos/protocol.h"
 
 namespace easyretry::nacos {
-
-// Within the client's namespace.
-struct ConfigKey {
-  std::string data_id;
-  std::string group = "DEFAULT_GROUP";
-
-  friend auto operator<=>(const ConfigKey&, const ConfigKey&) = default;
-};
 
 struct ConfigContent {
   std::optional<std::string> text;  // none: there is no such configuration

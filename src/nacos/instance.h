@@ -1,7 +1,9 @@
 #pragma once
 // What naming is about: services and the instances that offer them.
 
+#include <compare>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -39,5 +41,7 @@ struct ServiceView {
   std::uint64_t connection = 0;         // Status::connection that it came by
   bool protected_by_threshold = false;  // the server shows the unhealthy as healthy, because too few would be left
 };
+
+using OnView = std::function<void(const ServiceView&)>;
 
 }  // namespace easyretry::nacos

@@ -4,6 +4,7 @@
 
 #include "nacos/json_read.h"
 #include "nacos/naming_messages.h"
+#include "nacos/service_views.h"
 #include "nacos/session.h"
 #include "nacos/wishes.h"
 
@@ -115,6 +116,8 @@ class NamingClient::Impl {
         options_.log(LogLevel::error, to_string(body.error()));
       } else {
         wishes_.postpone(wish, body.error(), now() + options_.timings.redo);
+        // The session is to look after the connection before each of the others has waited in vain, too.
+        if (body.error().code == Errc::in_doubt) return;
       }
     }
   }
@@ -125,6 +128,7 @@ class NamingClient::Impl {
     for (const ServiceName& service : views_.services()) {
       const auto body = session_.ask(query_request(options_.space, service));
       if (body) take(body->root());
+      if (!body && body.error().code == Errc::in_doubt) return;
     }
   }
 

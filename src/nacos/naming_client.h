@@ -15,7 +15,6 @@
 
 #include "nacos/instance.h"
 #include "nacos/options.h"
-#include "nacos/service_views.h"
 #include "nacos/status.h"
 #include "nacos/subscription.h"
 

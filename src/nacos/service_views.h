@@ -2,7 +2,6 @@
 // The newest list of every subscribed service, and who is to be told of it. Safe to use from any thread.
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -13,8 +12,6 @@
 #include "nacos/naming_messages.h"
 
 namespace easyretry::nacos {
-
-using OnView = std::function<void(const ServiceView&)>;
 
 class ServiceViews {
  public:

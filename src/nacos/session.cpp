@@ -113,6 +113,7 @@ void Session::adopt(const LinePtr& line) {
     line_ = line;
     attempt_.reset();
     move_to_.reset();
+    told_.clear();
     status_.state = State::running;
     status_.server = to_string(line->server);
     status_.connection_id = line->id;
@@ -268,15 +269,14 @@ Result<JsonDocument> Session::ask(const Message& request) {
 }
 
 void Session::trouble(Error error) {
-  bool again = false;
+  bool is_new = false;
   {
     const std::lock_guard lock{mutex_};
     if (stopping_) return;
-    again = status_.last_trouble && status_.last_trouble->detail == error.detail;
+    is_new = told_.insert(error.detail).second;
     status_.last_trouble = error;
   }
-  // A server that stays away is told of once.
-  options_.log(again ? LogLevel::info : LogLevel::warning, to_string(error));
+  options_.log(is_new ? LogLevel::warning : LogLevel::info, to_string(error));
 }
 
 Status Session::status() const {

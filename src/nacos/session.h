@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <stop_token>
 #include <thread>
 
@@ -104,6 +105,7 @@ class Session {
   bool woken_ = false;
   std::optional<std::string> move_to_;  // a server has asked us to go, to this host if not empty
   Status status_;
+  std::set<std::string> told_;  // troubles since the last connection; each is a warning once
 
   std::stop_source stop_;
   std::thread thread_;

@@ -105,11 +105,26 @@ TEST(Connecting, WaitsForAServerToComeBack) {
   EXPECT_TRUE(eventually([&] { return running(client); }));
 }
 
-TEST(Connecting, AServerWithoutTheLabelKnowsNoNaming) {
+TEST(Connecting, PausesAfterAConnectionThatEndedAtOnce) {
   FakeNacos server;
-  nacos::ConfigClient config{options_for({&server})};  // its connection is labelled for configuration
-  ASSERT_TRUE(config.publish({"a"}, "1"));
-  EXPECT_EQ(server.seen("ConnectionSetupRequest").front().body.find(R"("module":"naming")"), std::string::npos);
+  server.end_new_streams(true);
+  auto options = options_for({&server});
+  options.timings.reconnect_step = options.timings.reconnect_most = Millis{3600'000};
+  const NamingClient client{options};
+  ASSERT_TRUE(eventually([&] { return client.status().last_trouble.has_value(); }));
+  server.end_new_streams(false);
+  NamingClient other{options};  // long enough for another attempt
+  ASSERT_TRUE(other.register_instance({"orders"}, {.ip = "10.0.0.1", .port = 7070}));
+  EXPECT_EQ(server.count("ServerCheckRequest"), 2U) << "one of each";
+}
+
+TEST(Connecting, IsDoneApartForNamingAndConfiguration) {
+  FakeNacos server;  // it answers -401 on a connection that is labelled for the other
+  NamingClient naming{options_for({&server})};
+  nacos::ConfigClient config{options_for({&server})};
+  EXPECT_TRUE(naming.query({"orders"}));
+  EXPECT_TRUE(config.publish({"a"}, "1"));
+  EXPECT_EQ(server.clients(), 2U);
 }
 
 // With hours to wait for answers, only a cut can end it: a test that hangs has failed.

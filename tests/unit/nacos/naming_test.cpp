@@ -1,3 +1,6 @@
+#include <atomic>
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "nacos/members.h"
@@ -188,6 +191,20 @@ TEST_F(Naming, TheEndOfTheLastSubscriptionIsToldToTheServer) {
   two.end();
   EXPECT_TRUE(eventually(
       [&] { return last_body(server, "SubscribeServiceRequest").find(R"("subscribe":false)") != std::string::npos; }));
+}
+
+TEST_F(Naming, TheEndOfASubscriptionWaitsForItsListener) {
+  std::atomic<bool> inside = false, may_leave = false, left = false;
+  auto subscription = client.subscribe({"orders"}, [&](const ServiceView&) {
+    inside = true;
+    eventually([&] { return may_leave.load(); });
+    left = true;
+  });
+  ASSERT_TRUE(eventually([&] { return inside.load(); }));
+  std::thread release{[&] { may_leave = true; }};
+  subscription.end();
+  EXPECT_TRUE(left);
+  release.join();
 }
 
 TEST_F(Naming, AListenerMayEndItsOwnSubscription) {

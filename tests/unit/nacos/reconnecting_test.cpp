@@ -112,6 +112,26 @@ TEST(SilentServer, IsAskedAtOnceWhenACallGetsNoAnswer) {
   EXPECT_TRUE(eventually([&] { return server.count("HealthCheckRequest") == 1; }));
 }
 
+// A wish that waits in vain takes 3 s, and there may be hundreds of them.
+TEST(SilentServer, IsLeftBeforeEveryWishHasWaitedInVain) {
+  FakeNacos silent;
+  FakeNacos other;
+  other.stop();
+  auto options = options_for({&silent, &other});
+  options.timings.request = Millis{30};
+  options.timings.idle = options.timings.redo = Millis{3600'000};
+  NamingClient client{options};
+  ASSERT_TRUE(eventually([&] { return silent.clients() == 1; }));
+  silent.ignore("SubscribeServiceRequest", 1000);
+  silent.ignore("HealthCheckRequest", 1000);
+  std::vector<nacos::Subscription> subscriptions;
+  for (int i = 0; i < 100; ++i) {
+    subscriptions.push_back(client.subscribe({"orders-" + std::to_string(i)}, [](const ServiceView&) {}));
+  }
+  ASSERT_TRUE(eventually([&] { return client.status().state == nacos::State::connecting; }));
+  EXPECT_LT(silent.count("SubscribeServiceRequest"), 10U);
+}
+
 class Moving : public testing::Test {
  protected:
   // Connected to `from`, whichever was chosen first.
