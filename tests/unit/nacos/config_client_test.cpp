@@ -48,6 +48,15 @@ TEST_F(LiveConfiguration, ToldFirstIsWhatIsThere) {
   EXPECT_EQ(told.last(), Text{"workers: 8"});
 }
 
+TEST_F(LiveConfiguration, IsNotReadAgainWithoutAReason) {
+  server.set_config("retry.yaml", "one");
+  const auto listening = client.listen({"retry.yaml"}, told.listener());
+  ASSERT_TRUE(eventually([&] { return server.count("ConfigBatchListenRequest") == 1; }));
+  ASSERT_TRUE(client.get({"other"}));
+  ASSERT_TRUE(client.get({"other"}));
+  EXPECT_EQ(server.count("ConfigQueryRequest"), 3U) << "one by the listener, and ours";
+}
+
 TEST_F(LiveConfiguration, ToldFirstMayBeThatThereIsNothing) {
   const auto listening = client.listen({"retry.yaml"}, told.listener());
   ASSERT_TRUE(eventually([&] { return told.count() == 1; }));
