@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Real database servers for tests and benchmarks: each in a folder of its own, on loopback, beside whatever runs here.
+"""Real database servers, and Nacos, for tests and benchmarks: each in a folder of its own, on loopback, beside whatever runs here.
 
     servers.py start postgres --folder /tmp/pg                prints its url
     servers.py start mariadb --folder /tmp/my --memory 1G     for a benchmark
     servers.py kill --folder /tmp/pg                          a crash: none of its processes gets to say goodbye
     servers.py start postgres --folder /tmp/pg                recovers, on the same port
     servers.py stop | restart | url | status | remove --folder /tmp/pg
+    servers.py start nacos --folder /tmp/nacos                gets it by Maven the first time
     servers.py clean                                          what runs of tests that died have left in the temp folder
 
 A server with owners, `start … --owner PID`, is for as long as one of them lives: a watcher removes it after the last.
@@ -32,6 +33,9 @@ import sys
 import tempfile
 import time
 
+from nacos_kind import Nacos
+from problem import Problem
+
 USER, PASSWORD, DATABASE = "easyretry", "secret", "easyretry"
 MOST_CONNECTIONS = 300
 # Below those that Linux gives to outgoing connections: none takes a killed server's port before it is back.
@@ -40,15 +44,12 @@ PATIENCE = 120  # seconds, for what should take few; for broken servers only
 LEFT_IN_TEMP = "easyretry-server-*"  # as tests/support/database_server.cpp names its folders
 
 
-class Problem(Exception):
-    pass
-
-
 # --- Kinds of servers ---------------------------------------------------------------------------------------------------
 
 
 class Postgres:
-    scheme = "postgres"
+    url = f"postgres://{USER}:{PASSWORD}@127.0.0.1:{{port}}/{DATABASE}"
+    ports = (0,)  # that it takes, from the one it is known by
     package = "postgresql"
     pid_file = "postmaster.pid"
     clean_stop = signal.SIGINT  # SIGTERM would wait for the clients to leave
@@ -81,7 +82,8 @@ class Postgres:
 
 
 class Mariadb:
-    scheme = "mysql"
+    url = f"mysql://{USER}:{PASSWORD}@127.0.0.1:{{port}}/{DATABASE}"
+    ports = (0,)
     package = "mariadb-server-core mariadb-client-core"
     pid_file = "mariadb.pid"
     clean_stop = signal.SIGTERM
@@ -118,7 +120,7 @@ class Mariadb:
         return False
 
 
-KINDS = {"postgres": Postgres, "mariadb": Mariadb}
+KINDS = {"postgres": Postgres, "mariadb": Mariadb, "nacos": Nacos}
 
 
 def program_folders():
@@ -206,10 +208,16 @@ def give_away(path):
         shutil.chown(path, "nobody")
 
 
-def free_port():
+def is_free(port):
+    with socket.socket() as probe, contextlib.suppress(OSError):
+        probe.bind(("127.0.0.1", port))
+        return True
+    return False
+
+
+def free_port(offsets):
     for port in random.sample(PORTS, len(PORTS)):
-        with socket.socket() as probe, contextlib.suppress(OSError):
-            probe.bind(("127.0.0.1", port))
+        if all(is_free(port + offset) for offset in offsets):
             return port
     raise Problem("no port is free")
 
@@ -234,8 +242,7 @@ class Server:
         return alive(self.state.get("process"))
 
     def url(self):
-        scheme = KINDS[self.state["kind"]].scheme
-        return f"{scheme}://{USER}:{PASSWORD}@127.0.0.1:{self.state['port']}/{DATABASE}"
+        return KINDS[self.state["kind"]].url.format(port=self.state["port"])
 
     def start(self, kind, memory, sync, owner):
         if self.state.setdefault("kind", kind) != kind:
@@ -245,7 +252,7 @@ class Server:
             return
         server = KINDS[kind]()
         self.state |= {"memory": memory, "sync": sync}
-        self.state.setdefault("port", free_port())
+        self.state.setdefault("port", free_port(server.ports))
         self.save()
         if not (self.folder / "data").exists():
             self.create(server)

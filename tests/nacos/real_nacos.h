@@ -1,0 +1,73 @@
+#pragma once
+// A real Nacos: the shared one, or one of a test's own to be killed. And somebody else's eyes on it, by HTTP.
+
+#include <atomic>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+#include <unistd.h>
+
+#include "nacos/options.h"
+#include "support/servers_tool.h"
+
+namespace easyretry::test {
+
+inline int shared_nacos_port() {
+  static const int port = shared_server("nacos");
+  return port;
+}
+
+class OwnNacos {
+ public:
+  OwnNacos() { start(); }
+  ~OwnNacos() {
+    try {
+      order_server("remove", folder_);
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "%s\n", e.what());  // its watcher will try, too
+    }
+  }
+  OwnNacos(const OwnNacos&) = delete;
+  OwnNacos& operator=(const OwnNacos&) = delete;
+
+  void kill() { order_server("kill", folder_); }
+  void start() { port_ = start_server("nacos", folder_); }
+  int port() const { return port_; }
+
+ private:
+  const std::filesystem::path folder_ = new_server_folder();
+  int port_ = 0;
+};
+
+inline nacos::ClientOptions options_for(int port) {
+  return {.servers = {{.host = "127.0.0.1", .port = port}},
+          .credentials = nacos::Credentials{"nacos", "nacos"},
+          .log = [](LogLevel, std::string_view) {}};
+}
+
+// No two tests meet.
+inline std::string unique_name() {
+  static std::atomic<int> count = 0;
+  return "claim-" + std::to_string(getpid()) + "-" + std::to_string(++count);
+}
+
+// The body of GET http://127.0.0.1:port/nacos`path`, asked by Python.
+inline std::string http_get(int port, const std::string& path) {
+  const std::string url =
+      "http://127.0.0.1:" + std::to_string(port) + "/nacos" + path + "&username=nacos&password=nacos";
+  const std::string command =
+      "python3 -c \"import urllib.request as r; "
+      "print(r.build_opener(r.ProxyHandler({})).open('" +
+      url + "', timeout=30).read().decode(), end='')\" 2>&1";
+  std::FILE* output = popen(command.c_str(), "r");
+  if (output == nullptr) throw std::runtime_error("cannot run " + command);
+  std::string text;
+  for (int c = 0; (c = std::fgetc(output)) != EOF;) text += static_cast<char>(c);
+  pclose(output);
+  return text;
+}
+
+}  // namespace easyretry::test

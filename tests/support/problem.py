@@ -1,0 +1,5 @@
+"""What is told to people without a trace of the program."""
+
+
+class Problem(Exception):
+    pass

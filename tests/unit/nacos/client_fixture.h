@@ -1,0 +1,44 @@
+#pragma once
+// What most tests of the client begin with.
+
+#include <string>
+#include <vector>
+
+#include "nacos/config_client.h"
+#include "nacos/naming_client.h"
+#include "support/eventually.h"
+#include "unit/nacos/fake_nacos.h"
+#include "unit/nacos/told.h"
+
+namespace easyretry::test {
+
+// What a client has in hours it has here in blinks, but for the time that a server has to answer.
+inline nacos::Timings quick_timings() {
+  return {.request = Millis{2000},
+          .setup = Millis{2000},
+          .idle = Millis{50},
+          .redo = Millis{20},
+          .refresh = Millis{3600'000},
+          .relisten = Millis{3600'000},
+          .reconnect_step = Millis{5},
+          .reconnect_most = Millis{50},
+          .relogin = Millis{3600'000}};
+}
+
+inline nacos::ClientOptions options_for(const std::vector<const FakeNacos*>& servers) {
+  nacos::ClientOptions options{.timings = quick_timings(), .log = [](LogLevel, std::string_view) {}};
+  for (const FakeNacos* server : servers) options.servers.push_back(server->address());
+  return options;
+}
+
+inline bool running(const auto& client) {
+  return client.status().state == nacos::State::running;
+}
+
+// Of the last message of the type; empty before the first.
+inline std::string last_body(const FakeNacos& server, const std::string& type) {
+  const auto seen = server.seen(type);
+  return seen.empty() ? "" : seen.back().body;
+}
+
+}  // namespace easyretry::test

@@ -1,0 +1,147 @@
+#include <atomic>
+
+#include <gtest/gtest.h>
+
+#include "unit/nacos/client_fixture.h"
+#include "unit/nacos/fake_login.h"
+
+namespace easyretry::test {
+namespace {
+
+using nacos::NamingClient;
+
+std::string token_body(const std::string& token, int seconds) {
+  return R"({"accessToken":")" + token + R"(","tokenTtl":)" + std::to_string(seconds) + R"(,"globalAdmin":false})";
+}
+
+class LoggingIn : public testing::Test {
+ protected:
+  nacos::ClientOptions options_with(const FakeLogin& login) {
+    auto options = options_for({&server});
+    options.servers.front().port = login.port();
+    options.credentials = {"shop", "p&ss wörd"};
+    return options;
+  }
+
+  FakeNacos server;
+  const nacos::Instance ours{.ip = "10.0.0.1", .port = 7070};
+};
+
+TEST_F(LoggingIn, GivesATokenThatEveryCallCarries) {
+  const FakeLogin login{[](const FakeLogin::Seen&) { return FakeLogin::Answer{200, token_body("t-1", 18000)}; }};
+  server.want_token("t-1");
+  NamingClient client{options_with(login)};
+  ASSERT_TRUE(client.register_instance({"orders"}, ours));
+  ASSERT_EQ(login.seen().size(), 1U);
+  EXPECT_EQ(login.seen().front().path, "/nacos/v3/auth/user/login");
+  EXPECT_EQ(login.seen().front().form, "username=shop&password=p%26ss%20w%C3%B6rd");
+}
+
+TEST_F(LoggingIn, FallsBackToTheOldPath) {
+  const FakeLogin login{[](const FakeLogin::Seen& seen) {
+    const bool old = seen.path == "/nacos/v1/auth/users/login";
+    return FakeLogin::Answer{old ? 200 : 404, old ? token_body("t-1", 18000) : ""};
+  }};
+  server.want_token("t-1");
+  NamingClient client{options_with(login)};
+  EXPECT_TRUE(client.register_instance({"orders"}, ours));
+}
+
+TEST_F(LoggingIn, IsDoneAgainBeforeTheTokenEnds) {
+  std::atomic<int> count = 0;
+  const FakeLogin login{[&](const FakeLogin::Seen&) {
+    return FakeLogin::Answer{200, token_body("t-" + std::to_string(++count), 1)};
+  }};
+  const NamingClient client{options_with(login)};
+  EXPECT_TRUE(eventually([&] { return count >= 3; }));
+}
+
+TEST_F(LoggingIn, IsDoneAgainWhenTheServerRefusesTheToken) {
+  std::atomic<int> count = 0;
+  const FakeLogin login{[&](const FakeLogin::Seen&) {
+    return FakeLogin::Answer{200, token_body("t-" + std::to_string(++count), 18000)};
+  }};
+  auto options = options_with(login);
+  options.timings.relogin = Millis{1};
+  NamingClient client{options};
+  ASSERT_TRUE(client.register_instance({"orders"}, ours));
+  server.want_token("t-2");
+  std::size_t calls = 0;
+  EXPECT_TRUE(eventually([&] {
+    ++calls;
+    return client.query({"orders"}).has_value();
+  }));
+  EXPECT_EQ(server.count("ServiceQueryRequest"), calls + 1) << "the call that was refused is tried again by itself";
+  EXPECT_EQ(count, 2);
+}
+
+TEST_F(LoggingIn, IsNotDoneAgainAndAgainForARightThatIsMissing) {
+  std::atomic<int> count = 0;
+  const FakeLogin login{[&](const FakeLogin::Seen&) {
+    ++count;
+    return FakeLogin::Answer{200, token_body("t-1", 18000)};
+  }};
+  server.want_token("another");
+  NamingClient client{options_with(login)};
+  for (int i = 0; i < 5; ++i) {
+    const auto refused = client.query({"orders"});
+    ASSERT_FALSE(refused);
+    EXPECT_NE(refused.error().detail.find("check the user"), std::string::npos) << refused.error().detail;
+  }
+  EXPECT_EQ(count, 1);
+}
+
+class LoggingInWithAWrongPassword : public LoggingIn, public testing::WithParamInterface<int> {};
+
+// Nacos 2.3 answers with a status that is none.
+INSTANTIATE_TEST_SUITE_P(Statuses, LoggingInWithAWrongPassword, testing::Values(403, 0));
+
+TEST_P(LoggingInWithAWrongPassword, IsToldWithoutThePassword) {
+  const FakeLogin login{[](const FakeLogin::Seen&) { return FakeLogin::Answer{GetParam(), "unknown user!"}; }};
+  server.want_token("t-1");
+  const NamingClient client{options_with(login)};
+  ASSERT_TRUE(eventually([&] { return client.status().last_trouble.has_value(); }));
+  const std::string trouble = to_string(*client.status().last_trouble);
+  EXPECT_NE(trouble.find("refused the user shop"), std::string::npos) << trouble;
+  EXPECT_EQ(trouble.find("p&ss"), std::string::npos);
+}
+
+TEST_F(LoggingIn, ComesTrueLaterIfTheServerCouldNotAtFirst) {
+  std::atomic<int> count = 0;
+  const FakeLogin login{[&](const FakeLogin::Seen&) {
+    return ++count < 5 ? FakeLogin::Answer{503, ""} : FakeLogin::Answer{200, token_body("t-1", 18000)};
+  }};
+  server.want_token("t-1");
+  NamingClient client{options_with(login)};
+  EXPECT_TRUE(client.register_instance({"orders"}, ours));
+}
+
+// With hours for an answer, only a cut can end it: a test that hangs has failed.
+TEST_F(LoggingIn, IsCutShortByStopping) {
+  std::atomic<bool> asked = false;
+  std::atomic<bool> stopped = false;
+  const FakeLogin login{[&](const FakeLogin::Seen&) {
+    asked = true;
+    eventually([&] { return stopped.load(); });
+    return FakeLogin::Answer{200, ""};
+  }};
+  auto options = options_with(login);
+  options.timings.request = Millis{3600'000};
+  {
+    const NamingClient client{options};
+    ASSERT_TRUE(eventually([&] { return asked.load(); }));
+  }
+  EXPECT_FALSE(stopped.exchange(true));
+}
+
+TEST_F(LoggingIn, IsNotTriedWithoutCredentials) {
+  const FakeLogin login{[](const FakeLogin::Seen&) { return FakeLogin::Answer{500, ""}; }};
+  auto options = options_with(login);
+  options.credentials.reset();
+  NamingClient client{options};
+  ASSERT_TRUE(client.register_instance({"orders"}, ours));
+  EXPECT_TRUE(login.seen().empty());
+}
+
+}  // namespace
+}  // namespace easyretry::test
