@@ -28,6 +28,7 @@ enum class AtStart {
 struct Member {
   std::string node;  // host, process and something random: unique per start
   TimePoint since{};
+  std::string says{};  // of its shards, for people: "8: every 8th from 3"
 
   friend bool operator==(const Member&, const Member&) = default;
 };

@@ -23,8 +23,9 @@ class Membership {
 
   virtual ~Membership() = default;
   virtual const Traits& traits() const = 0;
-  // Tells the others that we are here, and gives all who are. May take as long as the network does.
-  virtual Result<std::vector<Member>> refresh() = 0;
+  // Tells the others that we are here, with something for people to read, and gives all who are. May take as long as
+  // the network does.
+  virtual Result<std::vector<Member>> refresh(const std::string& says) = 0;
   // We are gone. Best effort: whoever is not heard of is taken for dead before long.
   virtual void leave() = 0;
   // `changed` is called from any thread until leave() has returned. Only where it tells.

@@ -77,7 +77,7 @@ Step Rebalancer::step() {
 }
 
 void Rebalancer::refresh(Instant now) {
-  auto list = membership_->refresh();
+  auto list = membership_->refresh(cluster::described(view().shards));
   const bool answered = list.has_value();
   if (answered == complained_) {
     complained_ = !answered;

@@ -17,6 +17,10 @@ Result<BeatReply> Store::beat(const Beat&) {
   return fail(Errc::invalid_argument, "store.beat", info().url + " is for one instance alone");
 }
 
+Result<BeatReply> Store::members(std::string_view) {
+  return fail(Errc::invalid_argument, "store.members", info().url + " is for one instance alone");
+}
+
 Result<bool> Store::leave(std::string_view, std::string_view) {
   return false;
 }

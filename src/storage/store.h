@@ -108,8 +108,9 @@ enum class Cancel {
 // An instance that works on a namespace says that it lives.
 struct Beat {
   std::string_view space;
-  std::string_view node;  // unique per start of an instance
-  Millis ttl{};           // taken for dead when nothing is heard for so long
+  std::string_view node;    // unique per start of an instance
+  Millis ttl{};             // taken for dead when nothing is heard for so long
+  std::string_view says{};  // of itself, for people
 };
 
 struct BeatReply {
@@ -222,6 +223,8 @@ class Store {
   virtual Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert);
   // `invalid_argument` where instances cannot meet in this store.
   virtual Result<BeatReply> beat(const Beat& beat);
+  // As a beat gives them, without one.
+  virtual Result<BeatReply> members(std::string_view space);
   // This instance is gone. True: it was there.
   virtual Result<bool> leave(std::string_view space, std::string_view node);
   // Housekeeping that may run anywhere, any time, on several instances at once.

@@ -73,6 +73,22 @@ TEST_P(MeetingStore, WhoWasDeadHasJoinedAnew) {
   EXPECT_EQ(meeting.members("a").at(0).since, now());
 }
 
+TEST_P(MeetingStore, WhatAMemberSaysLastIsHeardByAll) {
+  must(store().beat({.space = "shop", .node = "a", .ttl = kTtl, .says = "first"}));
+  must(store().beat({.space = "shop", .node = "a", .ttl = kTtl, .says = "then \xc3\xa4"}));
+  EXPECT_EQ(Meeting{store()}.members("b").at(0).says, "then \xc3\xa4");
+}
+
+TEST_P(MeetingStore, LookingIsNotJoining) {
+  Meeting meeting{store()};
+  meeting.nodes("a");
+  const auto seen = must(store().members("shop"));
+  EXPECT_THAT(seen.members, SizeIs(1));
+  EXPECT_EQ(seen.now, now());
+  clock().advance(kTtl);
+  EXPECT_THAT(must(store().members("shop")).members, IsEmpty());
+}
+
 TEST_P(MeetingStore, WhoLeavesIsGoneAtOnce) {
   Meeting meeting{store()};
   meeting.nodes("a");

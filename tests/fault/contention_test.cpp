@@ -1,5 +1,5 @@
-// Many claimers, submitters and a canceller on one table at once: each task is one's at a time and ends once, and the
-// server hardly ever has to end a deadlock.
+// Many claimers, submitters, a canceller and keepers on one table at once: each task is one's at a time and ends once,
+// and the server hardly ever has to end a deadlock.
 
 #include <algorithm>
 #include <atomic>
@@ -27,6 +27,7 @@ using storage::Ticket;
 
 constexpr int kStores = 4;  // as if they were processes
 constexpr int kClaimers = 8;
+constexpr int kKeepers = 2;
 constexpr int kSubmitters = 3;
 constexpr std::size_t kTasksPerInsert = 50;
 constexpr std::size_t kShardsALook = 16;  // of 64: any two looks meet
@@ -154,9 +155,19 @@ class Contention : public OnEachServer {
     }
   }
 
+  // As often as they can, and not once an hour.
+  void keep(int user) {
+    while (!submitted_) {
+      ASSERT_TRUE(store(user).keep());
+      ASSERT_TRUE(store(user).fold_counts());
+      ASSERT_TRUE(store(user).beat({.space = test::kSpace, .node = std::to_string(user), .ttl = Millis{50}}));
+    }
+  }
+
   void run(int user) {
     if (user < kClaimers) return work(user);
-    if (user == kClaimers) return cancel_some(user);
+    if (user < kClaimers + kKeepers) return keep(user);
+    if (user == kClaimers + kKeepers) return cancel_some(user);
     submit(user);
     if (++done_submitting_ == kSubmitters) submitted_ = true;
   }
@@ -181,6 +192,13 @@ class Contention : public OnEachServer {
     return storage::open_store(database_.url(), system_clock())->count(query).value();
   }
 
+  std::int64_t live_by_counts() {
+    std::int64_t live = 0;
+    const auto counts = storage::open_store(database_.url(), system_clock())->counts(test::kSpace).value();
+    for (const auto& [handler, of_handler] : counts) live += of_handler.live();
+    return live;
+  }
+
   const std::size_t wanted_ = claims_wanted();
   const test::TestDatabase database_{GetParam()};
   std::vector<std::unique_ptr<storage::Store>> stores_;
@@ -193,7 +211,7 @@ ON_EACH_SERVER(Contention);
 TEST_P(Contention, GivesEachTaskToOneAtATimeLosesNothingAndHardlyEverDeadlocks) {
   const Traffic before = traffic();
   open_stores();
-  test::together(kClaimers + 1 + kSubmitters, [this](int user) {
+  test::together(kClaimers + kKeepers + 1 + kSubmitters, [this](int user) {
     run(user);
     return true;
   });
@@ -203,6 +221,7 @@ TEST_P(Contention, GivesEachTaskToOneAtATimeLosesNothingAndHardlyEverDeadlocks) 
   EXPECT_EQ(count(false), 0);
   EXPECT_EQ(count(true), static_cast<std::int64_t>(ledger_.stored));
   EXPECT_EQ(ledger_.finished + ledger_.cancelled, ledger_.stored);
+  EXPECT_EQ(live_by_counts(), 0);
   EXPECT_GE(ledger_.claims(), wanted_ * 9 / 10);
   const long transactions = after.transactions - before.transactions;
   const long deadlocks = after.deadlocks - before.deadlocks;

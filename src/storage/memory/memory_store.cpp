@@ -189,14 +189,25 @@ std::optional<TaskId> MemoryStore::requeue_one(TaskId id, TimePoint now) {
 
 Result<BeatReply> MemoryStore::beat(const Beat& beat) {
   const std::lock_guard lock{mutex_};
-  BeatReply reply{clock_.now(), {}};
-  std::erase_if(members_, [&](const auto& member) { return member.second.until <= reply.now; });
-  Heard& self = members_.try_emplace({std::string{beat.space}, std::string{beat.node}}, Heard{reply.now}).first->second;
-  self.until = base::later(reply.now, beat.ttl);
+  const TimePoint now = clock_.now();
+  std::erase_if(members_, [&](const auto& member) { return member.second.until <= now; });
+  Heard& self = members_.try_emplace({std::string{beat.space}, std::string{beat.node}}, Heard{now}).first->second;
+  self.until = base::later(now, beat.ttl);
+  self.says = beat.says;
+  return BeatReply{now, living(beat.space, now)};
+}
+
+Result<BeatReply> MemoryStore::members(std::string_view space) {
+  const std::lock_guard lock{mutex_};
+  return BeatReply{clock_.now(), living(space, clock_.now())};
+}
+
+std::vector<Member> MemoryStore::living(std::string_view space, TimePoint now) const {
+  std::vector<Member> living;
   for (const auto& [name, heard] : members_) {
-    if (name.first == beat.space) reply.members.push_back({name.second, heard.since});
+    if (name.first == space && heard.until > now) living.push_back({name.second, heard.since, heard.says});
   }
-  return reply;
+  return living;
 }
 
 Result<bool> MemoryStore::leave(std::string_view space, std::string_view node) {

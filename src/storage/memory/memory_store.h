@@ -41,6 +41,7 @@ class MemoryStore final : public Store {
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<BeatReply> beat(const Beat& beat) override;
+  Result<BeatReply> members(std::string_view space) override;
   Result<bool> leave(std::string_view space, std::string_view node) override;
   Result<KeepReport> keep() override;
 
@@ -68,7 +69,9 @@ class MemoryStore final : public Store {
   struct Heard {
     TimePoint since{};
     TimePoint until{};
+    std::string says{};
   };
+  std::vector<Member> living(std::string_view space, TimePoint now) const;
   std::map<std::pair<std::string, std::string>, Heard> members_;  // by space and node
   Sums sums_;
 };

@@ -15,6 +15,7 @@ std::string of(std::string_view space, std::string_view node) {
 std::string create_members() {
   return "CREATE TABLE IF NOT EXISTS retry_member (namespace VARBINARY(128) NOT NULL, node VARBINARY(512) NOT NULL, "
          "since BIGINT NOT NULL, alive_until BIGINT NOT NULL COMMENT 'so long after it was last heard', "
+         "says VARBINARY(4096) NOT NULL COMMENT 'of its shards', "
          "PRIMARY KEY (namespace, node)) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin "
          "COMMENT='instances'";
 }
@@ -23,10 +24,10 @@ std::string create_members() {
 // range would lock what lies between them, too.
 void beat(Connection& connection, const Beat& beat, TimePoint now) {
   const std::string time = literal(now);
-  connection.run("INSERT INTO retry_member (namespace, node, since, alive_until) VALUES (" + bytes(beat.space) + ", " +
-                 bytes(beat.node) + ", " + time + ", " + literal(base::later(now, beat.ttl)) +
-                 ") ON DUPLICATE KEY UPDATE since = IF(alive_until <= " + time + ", " + time +
-                 ", since), alive_until = VALUES(alive_until)");
+  connection.run("INSERT INTO retry_member (namespace, node, since, alive_until, says) VALUES (" + bytes(beat.space) +
+                 ", " + bytes(beat.node) + ", " + time + ", " + literal(base::later(now, beat.ttl)) + ", " +
+                 bytes(beat.says) + ") ON DUPLICATE KEY UPDATE since = IF(alive_until <= " + time + ", " + time +
+                 ", since), alive_until = VALUES(alive_until), says = VALUES(says)");
   std::string removals;
   Rows dead = connection.select("SELECT node FROM retry_member WHERE namespace = " + bytes(beat.space) +
                                 " AND alive_until <= " + time);
@@ -39,9 +40,11 @@ void beat(Connection& connection, const Beat& beat, TimePoint now) {
 
 std::vector<Member> members(Connection& connection, std::string_view space, TimePoint now) {
   std::vector<Member> members;
-  Rows rows = connection.select("SELECT node, since FROM retry_member WHERE namespace = " + bytes(space) +
+  Rows rows = connection.select("SELECT node, since, says FROM retry_member WHERE namespace = " + bytes(space) +
                                 " AND alive_until > " + literal(now) + " ORDER BY node");
-  while (rows.next()) members.push_back({.node = std::string{rows.text(0)}, .since = from_ms(rows.integer(1))});
+  while (rows.next())
+    members.push_back(
+        {.node = std::string{rows.text(0)}, .since = from_ms(rows.integer(1)), .says = std::string{rows.text(2)}});
   return members;
 }
 

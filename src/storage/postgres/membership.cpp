@@ -7,7 +7,7 @@ namespace easyretry::storage::postgres {
 
 std::string create_members() {
   return "CREATE TABLE IF NOT EXISTS retry_member (namespace text COLLATE \"C\" NOT NULL, "
-         "node text COLLATE \"C\" NOT NULL, since bigint NOT NULL, alive_until bigint NOT NULL, "
+         "node text COLLATE \"C\" NOT NULL, since bigint NOT NULL, alive_until bigint NOT NULL, says text NOT NULL, "
          "PRIMARY KEY (namespace, node)) WITH (fillfactor = 50);"
          "COMMENT ON TABLE retry_member IS 'EasyRetry: instances, each alive until so long after it was last heard'";
 }
@@ -15,21 +15,23 @@ std::string create_members() {
 // One that is back after it was taken for dead has joined again.
 void beat(Connection& db, const Beat& beat, TimePoint now) {
   db.run(
-      "INSERT INTO retry_member AS m (namespace, node, since, alive_until) VALUES ($1, $2, $3, $4) "
-      "ON CONFLICT (namespace, node) DO UPDATE SET alive_until = excluded.alive_until, "
+      "INSERT INTO retry_member AS m (namespace, node, since, alive_until, says) VALUES ($1, $2, $3, $4, $5) "
+      "ON CONFLICT (namespace, node) DO UPDATE SET alive_until = excluded.alive_until, says = excluded.says, "
       "since = CASE WHEN m.alive_until <= $3 THEN $3 ELSE m.since END",
-      Params{}.add(beat.space).add(beat.node).add(to_ms(now)).add(to_ms(base::later(now, beat.ttl))));
+      Params{}.add(beat.space).add(beat.node).add(to_ms(now)).add(to_ms(base::later(now, beat.ttl))).add(beat.says));
   db.run("DELETE FROM retry_member WHERE namespace = $1 AND alive_until <= $2",
          Params{}.add(beat.space).add(to_ms(now)));
 }
 
 std::vector<Member> members(Connection& db, std::string_view space, TimePoint now) {
   const Rows rows =
-      db.run("SELECT node, since FROM retry_member WHERE namespace = $1 AND alive_until > $2 ORDER BY node",
+      db.run("SELECT node, since, says FROM retry_member WHERE namespace = $1 AND alive_until > $2 ORDER BY node",
              Params{}.add(space).add(to_ms(now)));
   std::vector<Member> members;
   for (int i = 0; i < rows.size(); ++i) {
-    members.push_back({.node = std::string{rows.text(i, 0)}, .since = from_ms(rows.integer(i, 1))});
+    members.push_back({.node = std::string{rows.text(i, 0)},
+                       .since = from_ms(rows.integer(i, 1)),
+                       .says = std::string{rows.text(i, 2)}});
   }
   return members;
 }

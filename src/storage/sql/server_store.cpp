@@ -104,6 +104,7 @@ class ServerStore final : public Store {
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<BeatReply> beat(const Beat& beat) override;
+  Result<BeatReply> members(std::string_view space) override;
   Result<bool> leave(std::string_view space, std::string_view node) override;
   Result<KeepReport> keep() override;
   Result<bool> fold_counts() override;
@@ -475,6 +476,13 @@ Result<BeatReply> ServerStore::beat(const Beat& beat) {
   return controlling_.run(where("beat"), Promise::unneeded, [&](Session& session, TimePoint now) {
     session.beat(beat, now);
     return BeatReply{now, session.members(beat.space, now)};
+  });
+}
+
+Result<BeatReply> ServerStore::members(std::string_view space) {
+  return read("members", [&](Session& session) {
+    const TimePoint at = now(session);
+    return BeatReply{at, session.members(space, at)};
   });
 }
 

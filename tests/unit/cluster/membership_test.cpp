@@ -31,7 +31,7 @@ TEST_F(OpenMembership, InAStoreThatNobodySharesThereIsNobodyToMeet) {
 
 TEST_F(OpenMembership, AFixedPlaceStaysInItsPlaceAmongMany) {
   const auto membership = open("static:10/12");
-  const auto list = membership->refresh().value();
+  const auto list = membership->refresh({}).value();
   ASSERT_EQ(list.size(), 12U);
   EXPECT_EQ(list.at(10).node, membership->traits().self);
   EXPECT_TRUE(

@@ -48,6 +48,15 @@ TEST(ShardMap, WithMoreMembersThanShardsSomeHaveNone) {
   }
 }
 
+TEST(ShardMap, IsDescribedInAFewWords) {
+  EXPECT_EQ(described({}), "none");
+  EXPECT_EQ(described(range(58, 63)), "6: 58-63");
+  EXPECT_EQ(described(shards_of(3, 8, 64, Assignment::stride)), "8: every 8th from 3");
+  EXPECT_EQ(described(shards_of(1, 22, 64, Assignment::stride)), "3: every 22nd from 1");
+  EXPECT_EQ(described(shards_of(1, 11, 64, Assignment::stride)), "6: every 11th from 1");
+  EXPECT_EQ(described({ShardId{5}, ShardId{9}}), "2: 5 9");
+}
+
 RC_GTEST_PROP(ShardMap, EveryShardHasOneOwnerAndNobodyTwoMoreThanAnother, ()) {
   const auto members = *rc::gen::inRange<std::size_t>(1, 200);
   const auto total = *rc::gen::inRange(1, 4097);

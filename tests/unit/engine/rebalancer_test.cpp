@@ -21,11 +21,13 @@ struct ToldMembership final : cluster::Membership {
     Result<std::vector<Member>> list = std::vector<Member>{};
     std::function<void()> changed;
     int asked = 0;
+    std::string says;
     bool left = false;
   };
   explicit ToldMembership(Source& the_source) : source(the_source) {}
   const Traits& traits() const override { return told; }
-  Result<std::vector<Member>> refresh() override {
+  Result<std::vector<Member>> refresh(const std::string& says) override {
+    source.says = says;
     ++source.asked;
     return source.list;
   }
@@ -149,6 +151,14 @@ TEST_F(RebalancerTest, JoinsLeavesAndSharesAreTold) {
   step_after(2s);
   EXPECT_THAT(told(), ElementsAre("member joined c", "member left a",
                                   "shards changed 2 members; this one looks after 4 of 8 shards"));
+}
+
+TEST_F(RebalancerTest, TheOthersAreToldWhichShardsWeLookAfter) {
+  tell({"a", "b", "c"});
+  start().step();
+  EXPECT_EQ(source.says, "8: 0-7");
+  step_after(3s);
+  EXPECT_EQ(source.says, "3: every 3rd from 1");
 }
 
 TEST_F(RebalancerTest, WhoLeavesSaysSo) {

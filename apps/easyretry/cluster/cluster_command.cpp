@@ -1,0 +1,118 @@
+#include "cluster/cluster_command.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "storage/open.h"
+#include "task/task_id.h"
+
+namespace easyretry::app {
+namespace {
+
+using storage::Store;
+
+struct ClusterOptions {
+  std::string store;
+  std::string space = "default";
+  bool as_json = false;
+};
+
+struct ShardLag {
+  ShardId shard{};
+  Millis late{};  // of the task that has been due for longest and is run by nobody
+};
+
+struct Cluster {
+  TimePoint now{};
+  std::vector<Member> members;
+  std::vector<ShardLag> lags;  // of shards that have something due; the latest first
+};
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) throw StoreError{std::move(result.error())};
+  return *std::move(result);
+}
+
+// One index probe a shard.
+std::vector<ShardLag> lags(Store& store, const std::string& space) {
+  const int total = store.info().total_shards;
+  std::vector<storage::ShardCursor> all;
+  for (int shard = 0; shard < total; ++shard) all.push_back({.shard = static_cast<ShardId>(shard)});
+  const auto due = must(store.load({.space = space, .from = all, .limit = 1}));
+  std::map<ShardId, Millis> latest;
+  for (const storage::LoadedTask& task : due.tasks) {
+    Millis& late = latest[task::shard_of(task.ticket.id, total)];
+    late = std::max(late, due.now - task.next_at);
+  }
+  std::vector<ShardLag> lags;
+  for (const auto& [shard, late] : latest) lags.push_back({shard, late});
+  std::stable_sort(lags.begin(), lags.end(), [](const ShardLag& a, const ShardLag& b) { return a.late > b.late; });
+  return lags;
+}
+
+std::string age_text(Millis age) {
+  const auto seconds = age.count() / 1000;
+  if (seconds < 120) return fmt::format("{} s", seconds);
+  if (seconds < 7200) return fmt::format("{} min", seconds / 60);
+  if (seconds < 172'800) return fmt::format("{} h", seconds / 3600);
+  return fmt::format("{} days", seconds / 86'400);
+}
+
+void print(const Cluster& cluster) {
+  constexpr std::size_t kMostLags = 10;
+  fmt::print("{:<48} {:>8}  {}\n", "member", "for", "shards");
+  for (const Member& member : cluster.members) {
+    fmt::print("{:<48} {:>8}  {}\n", member.node, age_text(cluster.now - member.since), member.says);
+  }
+  if (cluster.members.empty()) fmt::print("(nobody)\n");
+  if (cluster.lags.empty()) return fmt::print("\nnothing is due\n");
+  fmt::print("\n{:<8} {:>10}\n", "shard", "late");
+  for (std::size_t i = 0; i < std::min(kMostLags, cluster.lags.size()); ++i) {
+    const ShardLag& lag = cluster.lags[i];
+    fmt::print("{:<8} {:>8.1f} s\n", static_cast<int>(lag.shard), static_cast<double>(lag.late.count()) / 1000);
+  }
+  if (cluster.lags.size() > kMostLags) fmt::print("… and {} shards less late\n", cluster.lags.size() - kMostLags);
+}
+
+void print_json(const Cluster& cluster) {
+  nlohmann::json members = nlohmann::json::array();
+  for (const Member& member : cluster.members) {
+    members.push_back(
+        {{"node", member.node}, {"since_ms", member.since.time_since_epoch().count()}, {"shards", member.says}});
+  }
+  nlohmann::json late = nlohmann::json::object();
+  for (const ShardLag& lag : cluster.lags) late[std::to_string(static_cast<int>(lag.shard))] = lag.late.count();
+  fmt::print("{}\n", nlohmann::json{{"members", members}, {"late_ms", late}}.dump());
+}
+
+void run(const ClusterOptions& options) {
+  if (!storage::stored_settings(options.store)) {  // opening would make tables
+    throw std::invalid_argument("there is nothing of EasyRetry in this database yet; check the url");
+  }
+  const auto store = storage::open_store(options.store, system_clock());
+  auto seen = must(store->members(options.space));
+  const Cluster cluster{seen.now, std::move(seen.members), lags(*store, options.space)};
+  options.as_json ? print_json(cluster) : print(cluster);
+}
+
+}  // namespace
+
+void add_cluster_command(CLI::App& app) {
+  auto* command = app.add_subcommand("cluster", "Shows the instances that share a store, and how late its shards are");
+  auto options = std::make_shared<ClusterOptions>();
+  command->add_option("--store", options->store, "postgres:// or mysql:// with the options that the instances have")
+      ->required();
+  command->add_option("--space", options->space, "The namespace of the instances")->capture_default_str();
+  command->add_flag("--json", options->as_json, "One JSON object");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace easyretry::app

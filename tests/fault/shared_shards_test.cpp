@@ -1,0 +1,69 @@
+// Processes that come and go on one database: the shards are always somebody's, in equal shares.
+
+#include <algorithm>
+#include <iostream>
+#include <numeric>
+
+#include <gmock/gmock.h>
+
+#include "fault/each_server.h"
+#include "fault/verdict.h"
+#include "storage/open.h"
+#include "support/eventually.h"
+#include "support/test_database.h"
+
+namespace easyretry::fault {
+namespace {
+
+constexpr int kTasksPerLife = 300;
+
+class SharedShards : public OnEachServer {
+ protected:
+  void start(int processes) {
+    for (int i = 0; i < processes; ++i) crew_.start(kTasksPerLife);
+  }
+  void kill(int processes) {
+    for (int i = 0; i < processes; ++i) crew_.kill(crew_.alive().front());
+  }
+
+  // What each member says that it has: "16: every 4th from 0".
+  std::vector<int> shares() {
+    const auto seen = store_->members("default").value();
+    std::vector<int> shares;
+    for (const Member& member : seen.members) {
+      shares.push_back(member.says == "none" ? 0 : std::stoi(member.says));
+    }
+    std::sort(shares.begin(), shares.end());
+    return shares;
+  }
+  void expect_equal_shares(int processes) {
+    std::vector<int> equal(static_cast<std::size_t>(processes), 64 / processes);
+    for (int i = 0; i < 64 % processes; ++i) ++equal[equal.size() - 1 - static_cast<std::size_t>(i)];
+    EXPECT_TRUE(test::eventually([&] { return shares() == equal; }))
+        << processes << " processes have " << ::testing::PrintToString(shares());
+  }
+
+  const test::TestDatabase database_{GetParam()};
+  const std::unique_ptr<storage::Store> store_ = storage::open_store(database_.url(), system_clock());
+  Crew crew_{database_.url()};
+};
+
+ON_EACH_SERVER(SharedShards);
+
+TEST_P(SharedShards, AreDividedAnewWheneverAProcessComesOrIsKilledAndNothingIsLost) {
+  start(4);
+  expect_equal_shares(4);
+  kill(1);
+  expect_equal_shares(3);
+  start(5);
+  expect_equal_shares(8);
+  kill(6);
+  expect_equal_shares(2);
+  crew_.kill_all();
+  ASSERT_TRUE(crew_.finish());
+  const Verdict verdict = judge(*store_, crew_);
+  std::cout << crew_.deaths().size() << " kills: " << verdict << "\n";
+}
+
+}  // namespace
+}  // namespace easyretry::fault
