@@ -35,14 +35,22 @@ Counts read_counts(Connection& db, std::string_view space) {
   return counts_of(sums, space);
 }
 
-bool remove_counted(Statement& removal, Outcome outcome, TimePoint now, Sums& sums) {
-  bool removed = false;
-  Rows rows{removal};
-  while (rows.next()) {
-    sums.ended(removal.text(0), removal.text(1), outcome, now);
-    removed = true;
+CountedRemovals::CountedRemovals(Connection& db, Sums& sums) : sums_(sums), names_(db.prepare(sql::names())) {}
+
+// Not DELETE … RETURNING, which collects its rows in a table first: a drain took a fifth longer.
+bool CountedRemovals::run(Statement& removal, TaskId id, Outcome outcome, TimePoint now) {
+  std::string space;
+  std::string handler;
+  {
+    names_.bind(1, number(id));
+    Rows rows{names_};
+    if (!rows.next()) return false;
+    space = names_.text(0);
+    handler = names_.text(1);
   }
-  return removed;
+  if (removal.run() == 0) return false;
+  sums_.ended(space, handler, outcome, now);
+  return true;
 }
 
 }  // namespace easyretry::storage::sqlite

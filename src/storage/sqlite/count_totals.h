@@ -25,7 +25,16 @@ class CountTotals {
 
 Counts read_counts(Connection& db, std::string_view space);
 
-// Runs a statement that removes at most one task and gives its namespace and handler. True: it did, and is counted.
-bool remove_counted(Statement& removal, Outcome outcome, TimePoint now, Sums& sums);
+// Removes tasks, and counts that they have ended.
+class CountedRemovals {
+ public:
+  CountedRemovals(Connection& db, Sums& sums);
+  // Runs a statement that removes this task or nothing. True: it did, and is counted.
+  bool run(Statement& removal, TaskId id, Outcome outcome, TimePoint now);
+
+ private:
+  Sums& sums_;
+  Statement names_;
+};
 
 }  // namespace easyretry::storage::sqlite

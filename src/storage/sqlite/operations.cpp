@@ -1,7 +1,6 @@
 #include "storage/sqlite/operations.h"
 
 #include "storage/sqlite/columns.h"
-#include "storage/sqlite/count_totals.h"
 #include "storage/sqlite/statements.h"
 #include "task/task_key.h"
 
@@ -16,6 +15,7 @@ Operations::Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTabl
       sums_(sums),
       ids_(ids),
       total_shards_(total_shards),
+      removals_(db, sums),
       tell_(db.prepare(sql::cancel_and_tell())),
       remove_(db.prepare(sql::remove())) {}
 
@@ -31,7 +31,7 @@ bool Operations::end(TaskId id, TimePoint now) {
     Statement& move = tables_.cancel(now).bind(1, number(id)).bind(3, to_ms(now)).bind_null(4);
     move.bind(5, to_string(Outcome::cancelled)).run();
   }
-  if (!remove_counted(remove_.bind(1, number(id)), Outcome::cancelled, now, sums_)) return false;
+  if (!removals_.run(remove_.bind(1, number(id)), id, Outcome::cancelled, now)) return false;
   if (!kept) calls_.remove(id);
   return true;
 }

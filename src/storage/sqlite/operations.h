@@ -7,6 +7,7 @@
 #include "storage/history.h"
 #include "storage/sqlite/calls.h"
 #include "storage/sqlite/connection.h"
+#include "storage/sqlite/count_totals.h"
 #include "storage/sqlite/history_tables.h"
 #include "storage/sqlite/inserts.h"
 #include "storage/store.h"
@@ -34,6 +35,7 @@ class Operations {
   Sums& sums_;
   GrowingIds& ids_;
   const int total_shards_;
+  CountedRemovals removals_;
   Statement tell_;
   Statement remove_;
 };

@@ -2,7 +2,6 @@
 
 #include "base/later.h"
 #include "storage/sqlite/columns.h"
-#include "storage/sqlite/count_totals.h"
 #include "storage/sqlite/statements.h"
 
 namespace easyretry::storage::sqlite {
@@ -26,7 +25,7 @@ Settlements::Settlements(Connection& db, Calls& calls, HistoryTables& tables, Hi
     : calls_(calls),
       tables_(tables),
       history_(history),
-      sums_(sums),
+      removals_(db, sums),
       retry_(db.prepare(sql::retry())),
       advance_(db.prepare(sql::advance())),
       hand_back_(db.prepare(sql::hand_back())),
@@ -66,12 +65,13 @@ bool Settlements::finish(const Settlement& settlement, TimePoint now) {
   if (!keeps(history_, settlement.outcome)) return forget(settlement, now);
   Statement& move = bind_common(tables_.finish(now), settlement, now);
   if (move.bind(5, to_string(settlement.outcome)).run() == 0) return false;
-  return remove_counted(remove_.bind(1, number(settlement.ticket.id)), settlement.outcome, now, sums_);
+  const TaskId id = settlement.ticket.id;
+  return removals_.run(remove_.bind(1, number(id)), id, settlement.outcome, now);
 }
 
 bool Settlements::forget(const Settlement& settlement, TimePoint now) {
   const Ticket& ticket = settlement.ticket;
-  if (!remove_counted(bind_ticket(forget_, ticket), settlement.outcome, now, sums_)) return false;
+  if (!removals_.run(bind_ticket(forget_, ticket), ticket.id, settlement.outcome, now)) return false;
   calls_.remove(ticket.id);
   return true;
 }

@@ -6,6 +6,7 @@
 #include "storage/history.h"
 #include "storage/sqlite/calls.h"
 #include "storage/sqlite/connection.h"
+#include "storage/sqlite/count_totals.h"
 #include "storage/sqlite/history_tables.h"
 #include "storage/store.h"
 
@@ -26,7 +27,7 @@ class Settlements {
   Calls& calls_;
   HistoryTables& tables_;
   const History history_;
-  Sums& sums_;
+  CountedRemovals removals_;
   Statement retry_;
   Statement advance_;
   Statement hand_back_;

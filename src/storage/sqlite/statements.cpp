@@ -11,9 +11,6 @@ namespace {
 
 constexpr std::string_view kHeld = " WHERE id = ?1 AND version = ?2 AND status = 'RUNNING'";
 
-// For remove_counted().
-constexpr std::string_view kGivingNames = " RETURNING namespace, method_name";
-
 // What went wrong is noted only if something did; the first time stays.
 constexpr std::string_view kFirstFailedAt =
     "CASE WHEN ?4 IS NULL THEN first_failed_at ELSE coalesce(first_failed_at, ?3) END";
@@ -192,7 +189,7 @@ std::string advance() {
 }
 
 std::string forget() {
-  return joined("DELETE FROM retry_state", kHeld, kGivingNames);
+  return joined("DELETE FROM retry_state", kHeld);
 }
 
 std::string finish_into(const std::string& history) {
@@ -200,7 +197,11 @@ std::string finish_into(const std::string& history) {
 }
 
 std::string remove() {
-  return joined("DELETE FROM retry_state WHERE id = ?1", kGivingNames);
+  return "DELETE FROM retry_state WHERE id = ?1";
+}
+
+std::string names() {
+  return "SELECT namespace, method_name FROM retry_state WHERE id = ?1";
 }
 
 std::string cancel_and_tell() {

@@ -49,13 +49,13 @@ std::string renew();         // ?1 id ?2 version ?3 now ?4 lease until ?5 progre
 
 // Settling: ?1 id ?2 version ?3 now ?4 error, or NULL where nothing failed
 std::string hand_back();
-std::string hand_back_later();  // ?5 due at the earliest
-std::string retry();            // ?5 due
-std::string advance();          // ?5 due ?6 stage ?7 outcome ?8 result
-// forget() and remove() give what remove_counted() wants.
+std::string hand_back_later();                        // ?5 due at the earliest
+std::string retry();                                  // ?5 due
+std::string advance();                                // ?5 due ?6 stage ?7 outcome ?8 result
 std::string forget();                                 // finish without history: ?1 id ?2 version
 std::string finish_into(const std::string& history);  // ?5 outcome; then remove()
 std::string remove();                                 // ?1 id
+std::string names();                                  // ?1 id; namespace and handler
 
 std::string cancel_and_tell();                        // ?1 id ?3 now ?5 outcome
 std::string cancel_into(const std::string& history);  // ?1 id ?3 now ?5 outcome; then remove()
