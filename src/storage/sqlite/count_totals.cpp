@@ -37,7 +37,7 @@ Counts read_counts(Connection& db, std::string_view space) {
 
 CountedRemovals::CountedRemovals(Connection& db, Sums& sums) : sums_(sums), names_(db.prepare(sql::names())) {}
 
-// Not DELETE … RETURNING, which collects its rows in a table first: a drain took a fifth longer.
+// Not DELETE … RETURNING, which collects its rows in a table first.
 bool CountedRemovals::run(Statement& removal, TaskId id, Outcome outcome, TimePoint now) {
   std::string space;
   std::string handler;
