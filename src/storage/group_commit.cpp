@@ -78,9 +78,12 @@ void GroupCommit::submit(Entry& entry) {
 
 auto GroupCommit::join(Entry& entry) -> GatheringPtr {
   if (gatherings_.empty() || !gatherings_.back()->takes(entry.rows_)) {
-    gatherings_.push_back(std::make_shared<Gathering>());
+    auto fresh = std::make_shared<Gathering>();
+    fresh->add(entry);
+    gatherings_.push_back(std::move(fresh));  // never an empty one, which nobody would lead
+  } else {
+    gatherings_.back()->add(entry);
   }
-  gatherings_.back()->add(entry);
   ++waiting_;
   return gatherings_.back();
 }

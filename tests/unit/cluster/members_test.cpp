@@ -54,11 +54,13 @@ TEST_F(MembersTest, WithoutAListThereIsNoPlace) {
 TEST_F(MembersTest, AJoinCountsAfterASecondWithoutAnother) {
   hear({"a", "b"});
   EXPECT_FALSE(hear({"a", "b", "c"}));
+  EXPECT_FALSE(members.trusted());
   EXPECT_EQ(members.next(), now + 1s);
   after(900ms);
   EXPECT_FALSE(hear({"a", "b", "c", "d"}));
   EXPECT_FALSE(after(900ms));
   EXPECT_TRUE(after(100ms));
+  EXPECT_TRUE(members.trusted());
   EXPECT_THAT(counting(), ElementsAre("a", "b", "c", "d"));
 }
 

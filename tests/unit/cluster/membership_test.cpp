@@ -1,14 +1,18 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <easyretry/testing.h>
 
 #include "cluster/open_membership.h"
+#include "cluster/store_membership.h"
 #include "storage/memory/memory_store.h"
 
 namespace easyretry::cluster {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsNull;
 
@@ -36,6 +40,42 @@ TEST_F(OpenMembership, AFixedPlaceStaysInItsPlaceAmongMany) {
   EXPECT_EQ(list.at(10).node, membership->traits().self);
   EXPECT_TRUE(
       std::is_sorted(list.begin(), list.end(), [](const Member& a, const Member& b) { return a.node < b.node; }));
+}
+
+class StoreMembershipTest : public OpenMembership {
+ protected:
+  std::vector<std::string> seen_by(const std::string& node) {
+    std::vector<std::string> nodes;
+    const auto list = StoreMembership{store, "shop", node, std::chrono::seconds{30}}.refresh({}).value();
+    for (const Member& member : list) nodes.push_back(member.node);
+    return nodes;
+  }
+};
+
+TEST_F(StoreMembershipTest, WhoBeatsIsSeenByTheOthersUntilItLeaves) {
+  seen_by("a:1:1");
+  EXPECT_THAT(seen_by("b:1:1"), ElementsAre("a:1:1", "b:1:1"));
+  StoreMembership{store, "shop", "a:1:1", std::chrono::seconds{30}}.leave();
+  EXPECT_THAT(seen_by("b:1:1"), ElementsAre("b:1:1"));
+}
+
+TEST_F(StoreMembershipTest, DeadIsWhoIsSilentForAThirdOfTheLeaseAtMostTenSeconds) {
+  const auto dead_after = [&](Millis lease) {
+    return StoreMembership{store, "shop", "a", lease}.traits().notices_death;
+  };
+  EXPECT_EQ(dead_after(std::chrono::hours{1}), std::chrono::seconds{10});
+  EXPECT_EQ(dead_after(std::chrono::seconds{6}), std::chrono::seconds{2});
+  EXPECT_EQ(dead_after(Millis{100}), Millis{500});
+}
+
+// Killed and started again, it need not wait for its former self.
+TEST_F(StoreMembershipTest, AProcessOfThisHostThatIsGoneIsNoMember) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  seen_by("host:" + std::to_string(child) + ":1");
+  const std::string self = "host:" + std::to_string(getpid()) + ":2";
+  EXPECT_THAT(seen_by(self), ElementsAre(self));
 }
 
 TEST_F(OpenMembership, WhatIsNoMembershipIsRefusedWithWhatIsOne) {
