@@ -1,8 +1,6 @@
 #include "storage/sql/server_store.h"
 
 #include <algorithm>
-#include <atomic>
-#include <chrono>
 #include <iterator>
 #include <map>
 #include <stdexcept>
@@ -10,12 +8,12 @@
 #include <unordered_set>
 
 #include "base/later.h"
-#include "storage/group_commit.h"
 #include "storage/insert_checks.h"
-#include "storage/shard_count.h"
+#include "storage/sql/agreement.h"
 #include "storage/sql/distinct.h"
 #include "storage/sql/endings.h"
 #include "storage/sql/folding.h"
+#include "storage/sql/group_inserts.h"
 #include "storage/sql/housekeeping.h"
 #include "storage/sql/inserts.h"
 #include "storage/sql/intake.h"
@@ -44,32 +42,6 @@ void validate(const ServerOptions& options) {
 std::string new_identity() {
   base::Random random{base::random_seed()};
   return std::to_string(random.next()) + std::to_string(random.next());
-}
-
-// So many rows make a transaction worth while, and then several are better off at the same time than together.
-constexpr std::size_t kWorthItsOwn = 200;
-
-std::vector<const NewTask*> pointers(std::span<const NewTask> tasks) {
-  std::vector<const NewTask*> all;
-  all.reserve(tasks.size());
-  for (const NewTask& task : tasks) all.push_back(&task);
-  return all;
-}
-
-std::string differs(const std::string& option, const std::string& there, const std::string& mine) {
-  return "the database was made with " + option + "=" + there + ", this instance is configured with " + option + "=" +
-         mine + "; set " + option + "=" + there + " in its url";
-}
-
-std::string split_hint(const Layout& there, const Layout& mine) {
-  const bool both = there.kind() == Layout::Kind::hash && mine.kind() == Layout::Kind::hash;
-  if (!both || mine.tables() % there.tables() != 0) return {};
-  return ", or run `easyretry split --store … --to " + std::to_string(mine.tables()) + "`";
-}
-
-// Alone, the others may work.
-bool concerns_one(const Error& error) {
-  return error.code == Errc::already_exists || error.code == Errc::invalid_argument;
 }
 
 void collect(std::vector<DueRow> rows, std::size_t limit, LoadReply& reply) {
@@ -115,17 +87,9 @@ class ServerStore final : public Store {
   std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake) override;
 
  private:
-  struct Submission;
-  using Steady = std::chrono::steady_clock;
-
   std::string where(const char* verb) const { return options_.kind + "." + verb; }
   TimePoint now(Session& session) const { return options_.clock != nullptr ? options_.clock->now() : session.now(); }
   void set_up();
-  void agree(Session& session, const std::string& name, const std::string& option, const std::string& value);
-  void agree_on_shards(Session& session);
-  void agree_on_layout(Session& session);
-  std::optional<std::string> look_at_shards(Session& session);
-  [[noreturn]] void refuse(const std::string& why) const;
 
   // change(session, part, now) gives the ids that it applied to; no part names a task twice.
   template <class T, class IdOf, class Change>
@@ -139,8 +103,6 @@ class ServerStore final : public Store {
 
   InsertReply insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now);
   Result<IntakeReply> take_in_once(const IntakeQuery& query, const Convert& convert);
-  void answer_group(GroupCommit::Group group);
-  void insert_group(GroupCommit::Group group);
   Result<InsertReply> insert_now(std::span<const NewTask* const> tasks);
 
   const ServerOptions options_;
@@ -152,17 +114,10 @@ class ServerStore final : public Store {
   Writes changing_;
   Writes operating_;
   Inserts inserts_;
+  ShardWatch shard_watch_;
   StoreInfo info_;
-  std::atomic<Steady::time_point> looked_at_shards_{Steady::now()};
   std::string identity_;  // of the database: a connection that finds the same in it is to the same one
-  GroupCommit group_;
-};
-
-// One caller's insert.
-struct ServerStore::Submission : GroupCommit::Entry {
-  explicit Submission(std::span<const NewTask> wanted) : Entry(wanted.size(), Answered::at_commit), tasks(wanted) {}
-  const std::span<const NewTask> tasks;
-  Result<InsertReply> reply = InsertReply{};
+  GroupInserts group_;
 };
 
 ServerStore::ServerStore(ServerOptions options)
@@ -175,9 +130,8 @@ ServerStore::ServerStore(ServerOptions options)
       changing_(data_, tables_, options_.clock),
       operating_(queries_, tables_, options_.clock),
       inserts_(options_.kind, options_.total_shards),
-      group_({.commit = [this](GroupCommit::Group group) { answer_group(group); },
-              .between = [] {},
-              .harden = [](GroupCommit::Group) {}}) {
+      shard_watch_(options_, inserts_),
+      group_(where("insert"), [this](std::span<const NewTask* const> tasks) { return insert_now(tasks); }) {
   set_up();
 }
 
@@ -186,11 +140,7 @@ void ServerStore::set_up() {
   session->create_meta();
   session->create_counts();
   session->create_members();
-  agree_on_shards(*session);
-  agree_on_layout(*session);
-  if (options_.layout.kind() == Layout::Kind::period) {
-    agree(*session, "table_days", "table_days", std::to_string(options_.window / std::chrono::days{1}));
-  }
+  agree(*session, options_, tables_);
   if (tables_.several()) session->create_keys();
   tables_.ensure_tasks(now(*session));
   session->create_inbox();
@@ -201,46 +151,6 @@ void ServerStore::set_up() {
            .shared = true,
            .inbox = true,
            .folds = true};
-}
-
-// What the first instance wrote is what all are to have.
-void ServerStore::agree(Session& session, const std::string& name, const std::string& option,
-                        const std::string& value) {
-  const std::string there = session.agree(name, value);
-  if (there != value) refuse(differs(option, there, value));
-}
-
-void ServerStore::agree_on_shards(Session& session) {
-  const std::string there = session.agree("total_shards", std::to_string(options_.total_shards));
-  if (const auto why = shard_refusal(parse_shard_count(there), options_.total_shards)) refuse(*why);
-}
-
-// Their number is not changed while instances work, but one may have been forgotten. Gives why nothing more may be done
-// by the old number, and nothing is stored from then on.
-std::optional<std::string> ServerStore::look_at_shards(Session& session) {
-  if (Steady::now() - looked_at_shards_.load() < options_.look_at_shards_every) return std::nullopt;
-  const auto there = session.meta("total_shards");
-  auto why = there ? shard_refusal(parse_shard_count(*there), options_.total_shards) : std::nullopt;
-  inserts_.allow_unless(why);
-  if (!why) looked_at_shards_ = Steady::now();
-  return why;
-}
-
-// While tables are being split, an instance may have the layout before or the one after.
-void ServerStore::agree_on_layout(Session& session) {
-  const std::string mine = storage::to_text(options_.layout);
-  const std::string there = session.agree("layout", mine);
-  const Placement placement = parse_placement(there, options_.total_shards, options_.window);
-  const bool before = placement.before && placement.before->layout() == options_.layout;
-  const Layout& layout = placement.router.layout();
-  if (!before && layout != options_.layout) {
-    refuse(differs("layout", storage::to_text(layout), mine) + split_hint(layout, options_.layout));
-  }
-  tables_.learn(there);
-}
-
-void ServerStore::refuse(const std::string& why) const {
-  throw StoreError{{Errc::invalid_argument, where("open"), why}};
 }
 
 template <class T, class IdOf, class Change>
@@ -286,45 +196,7 @@ auto ServerStore::read_with(Pool& pool, const char* verb, Body body)
 Result<InsertReply> ServerStore::insert(std::span<const NewTask> tasks) {
   if (auto error = refuse_batch(tasks, where("insert"))) return tl::make_unexpected(*std::move(error));
   if (tasks.empty()) return read("insert", [&](Session& session) { return InsertReply{now(session), {}}; });
-  if (tasks.size() >= kWorthItsOwn) return insert_now(pointers(tasks));
-  Submission submission{tasks};
-  group_.submit(submission);
-  return std::move(submission.reply);
-}
-
-// Nobody may be left without an answer.
-void ServerStore::answer_group(GroupCommit::Group group) {
-  try {
-    insert_group(group);
-  } catch (const std::exception& error) {  // no memory, say; whether it came about is not known
-    for (GroupCommit::Entry* entry : group) {
-      static_cast<Submission&>(*entry).reply = fail(Errc::in_doubt, where("insert"), error.what());
-    }
-  }
-}
-
-// One transaction for all; where it fails for what one of them brought, each gets its own.
-void ServerStore::insert_group(GroupCommit::Group group) {
-  std::vector<const NewTask*> tasks;
-  for (GroupCommit::Entry* entry : group) {
-    for (const NewTask& task : static_cast<Submission&>(*entry).tasks) tasks.push_back(&task);
-  }
-  auto together = insert_now(tasks);
-  if (!together && group.size() > 1 && concerns_one(together.error())) {
-    for (GroupCommit::Entry* const& entry : group) insert_group({&entry, 1});
-    return;
-  }
-  std::size_t from = 0;
-  for (GroupCommit::Entry* entry : group) {
-    auto& submission = static_cast<Submission&>(*entry);
-    if (!together) {
-      submission.reply = tl::make_unexpected(together.error());
-      continue;
-    }
-    const auto first = together->tasks.begin() + static_cast<std::ptrdiff_t>(from);
-    from += submission.tasks.size();
-    submission.reply = InsertReply{together->now, {first, together->tasks.begin() + static_cast<std::ptrdiff_t>(from)}};
-  }
+  return group_.insert(tasks);
 }
 
 Result<InsertReply> ServerStore::insert_now(std::span<const NewTask* const> tasks) {
@@ -333,7 +205,7 @@ Result<InsertReply> ServerStore::insert_now(std::span<const NewTask* const> task
 }
 
 InsertReply ServerStore::insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now) {
-  look_at_shards(session);
+  shard_watch_.look(session);
   const std::string history = options_.history == History::none ? std::string{} : history_for(tables_, now);
   LiveRows rows{session, tables_, now};
   return {now, inserts_.insert(rows, history, tasks, now)};
@@ -372,7 +244,7 @@ Result<LoadReply> ServerStore::load(const LoadQuery& query) {
     LoadReply reply;
     reply.now = now(session);
     if (query.limit == 0 || query.from.empty()) return reply;
-    if (const auto why = look_at_shards(session)) throw Refusal{{Errc::unavailable, where("load"), *why}};
+    if (const auto why = shard_watch_.look(session)) throw Refusal{{Errc::unavailable, where("load"), *why}};
     tables_.look_again(session);
     const DueQuery due{query.space, query.from, reply.now, base::later(reply.now, query.ahead), query.limit};
     collect(LiveRows{session, tables_, reply.now}.due(due), query.limit, reply);

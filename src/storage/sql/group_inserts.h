@@ -1,0 +1,36 @@
+#pragma once
+// Inserts of many callers, stored together: a commit costs the server the same for one row and for hundreds. A large
+// batch goes alone. Safe to call from any thread.
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "storage/group_commit.h"
+#include "storage/store.h"
+
+namespace easyretry::storage::sql {
+
+std::vector<const NewTask*> pointers(std::span<const NewTask> tasks);
+
+class GroupInserts {
+ public:
+  // Stores all of them in one transaction, or none; called by several threads at a time.
+  using Insert = std::function<Result<InsertReply>(std::span<const NewTask* const>)>;
+  GroupInserts(std::string where, Insert insert);
+
+  Result<InsertReply> insert(std::span<const NewTask> tasks);
+
+ private:
+  struct Submission;
+
+  void answer(GroupCommit::Group group);
+  void store(GroupCommit::Group group);
+
+  const std::string where_;
+  const Insert insert_;
+  GroupCommit group_;
+};
+
+}  // namespace easyretry::storage::sql
