@@ -1,23 +1,20 @@
 #include "storage/postgres/postgres_session.h"
 
-#include <algorithm>
-#include <deque>
-#include <limits>
-#include <tuple>
 #include <utility>
 
-#include "base/later.h"
 #include "storage/postgres/batch.h"
+#include "storage/postgres/changes.h"
+#include "storage/postgres/cleaned.h"
 #include "storage/postgres/connection.h"
 #include "storage/postgres/counting.h"
+#include "storage/postgres/inserts.h"
 #include "storage/postgres/membership.h"
 #include "storage/postgres/news_connection.h"
-#include "storage/postgres/row_columns.h"
+#include "storage/postgres/rows.h"
 #include "storage/postgres/statements.h"
 #include "storage/sql/inbox_columns.h"
 #include "storage/sql/lane.h"
 #include "storage/sql/server_error.h"
-#include "task/task_id.h"
 
 namespace easyretry::storage::postgres {
 namespace {
@@ -42,128 +39,6 @@ constexpr const char* kNow = "SELECT (extract(epoch FROM clock_timestamp()) * 10
 // Instances that start together make tables one after the other. The number is ours alone: "easyretr" in ASCII.
 constexpr const char* kOneAtATime = "BEGIN; SELECT pg_advisory_xact_lock(7305824436894787186);";
 constexpr const char* kLayoutLock = "7305824436894787187";  // the number after it
-
-std::vector<TaskId> ids_in(const Rows& rows) {
-  std::vector<TaskId> ids;
-  ids.reserve(static_cast<std::size_t>(rows.size()));
-  for (int i = 0; i < rows.size(); ++i) ids.push_back(TaskId{rows.integer(i, 0)});
-  return ids;
-}
-
-std::vector<EndedRow> ended_in(const Rows& rows) {
-  std::vector<EndedRow> ended;
-  ended.reserve(static_cast<std::size_t>(rows.size()));
-  for (int i = 0; i < rows.size(); ++i) {
-    ended.push_back({TaskId{rows.integer(i, 0)}, std::string{rows.text(i, 1)}, std::string{rows.text(i, 2)}});
-  }
-  return ended;
-}
-
-std::vector<TaskRecord> records_in(const Rows& rows) {
-  std::vector<TaskRecord> records;
-  records.reserve(static_cast<std::size_t>(rows.size()));
-  for (int i = 0; i < rows.size(); ++i) records.push_back(read_record(Row{rows, i}));
-  return records;
-}
-
-std::int64_t limit(std::size_t rows) {
-  return static_cast<std::int64_t>(std::min<std::size_t>(rows, std::numeric_limits<std::int64_t>::max()));
-}
-
-// Rows in the order of their keys: two batches that bring the same ones wait for each other, and never in a circle.
-std::vector<TaskRecord> by_key(std::span<const TaskRecord> rows) {
-  std::vector<TaskRecord> sorted{rows.begin(), rows.end()};
-  std::stable_sort(sorted.begin(), sorted.end(), [](const TaskRecord& a, const TaskRecord& b) {
-    return std::tie(a.info.space, a.info.key) < std::tie(b.info.space, b.info.key);
-  });
-  return sorted;
-}
-
-template <class T>
-std::vector<T> by_id(std::span<const T> batch) {
-  std::vector<T> sorted{batch.begin(), batch.end()};
-  std::sort(sorted.begin(), sorted.end(), [](const T& a, const T& b) { return a.ticket.id < b.ticket.id; });
-  return sorted;
-}
-
-// A text is found in its array by counting from the front: 6 us among 2,000, and 1.5 us among 500. Calls body(part) for
-// one part after the other, and gives what all of them gave.
-template <class T, class Body>
-auto in_parts(std::span<const T> batch, Body body) {
-  constexpr std::size_t kPart = 500;
-  decltype(body(batch)) all;
-  while (!batch.empty()) {
-    const auto part = batch.first(std::min(batch.size(), kPart));
-    auto applied = body(part);
-    std::move(applied.begin(), applied.end(), std::back_inserter(all));
-    batch = batch.subspan(part.size());
-  }
-  return all;
-}
-
-// What people wrote, or programs said, may be anything; here it becomes what a text may hold. Lives as long as the
-// views that it gives.
-class Cleaned {
- public:
-  std::string_view operator()(std::string_view text) {
-    if (text.empty()) return {};
-    const bool fine = base::invalid_utf8(text) == std::string_view::npos && text.find('\0') == std::string_view::npos;
-    return fine ? text : texts_.emplace_back(base::storable_utf8(text));
-  }
-
- private:
-  std::deque<std::string> texts_;
-};
-
-// The columns that a task and its history share.
-RowColumns<TaskRecord> record_columns(Params& params, std::span<const TaskRecord> rows) {
-  using R = TaskRecord;
-  Cleaned clean;
-  std::deque<std::string> tags;
-  RowColumns<R> columns{params, rows};
-  columns.numbers("id", [](const R& r) { return number(r.info.id); })
-      .texts("namespace", [](const R& r) { return std::string_view{r.info.space}; })
-      .texts("task_key", [](const R& r) { return std::string_view{r.info.key}; })
-      .texts("method_name", [](const R& r) { return std::string_view{r.info.handler}; })
-      .numbers("version", [](const R& r) { return r.info.version; })
-      .texts("stage", [](const R& r) { return to_string(r.info.stage); })
-      .texts("outcome", [](const R& r) { return r.info.outcome ? to_string(*r.info.outcome) : std::string_view{}; })
-      .numbers("next_retry_time", [](const R& r) { return to_ms(r.info.next_at); })
-      .numbers("attempt_count", [](const R& r) { return r.info.attempts; })
-      .numbers("callback_count", [](const R& r) { return r.callback_attempts; })
-      .numbers("crash_count", [](const R& r) { return r.info.crashes; })
-      .numbers("delivery_count", [](const R& r) { return r.info.deliveries; })
-      .numbers("generation", [](const R& r) { return r.info.generation; })
-      .numbers("payload_version", [](const R& r) { return r.payload_version; })
-      .numbers("max_attempts", [](const R& r) { return r.rules.max_attempts; })
-      .numbers("created_at", [](const R& r) { return to_ms(r.info.created_at); })
-      .numbers("max_retry_duration", [](const R& r) { return r.rules.max_duration.count(); })
-      .numbers("deadline", [](const R& r) { return ms(r.rules.deadline); })
-      .numbers("first_failed_at", [](const R& r) { return ms(r.info.first_failed_at); })
-      .numbers("last_error_time", [](const R& r) { return ms(r.info.last_failed_at); })
-      .texts("backoff_strategy", [](const R& r) { return or_null(r.rules.backoff); })
-      .texts("business_type", [](const R& r) { return or_null(r.info.business_type); })
-      .texts("business_id", [](const R& r) { return or_null(r.info.business_id); })
-      .texts("tags",
-             [&](const R& r) {
-               if (r.info.tags.empty()) return std::string_view{};
-               return clean(tags.emplace_back(tags_text(r.info.tags)));
-             })
-      .texts("traceparent", [&](const R& r) { return clean(r.info.traceparent); })
-      .texts("progress", [&](const R& r) { return clean(r.info.progress); })
-      .texts("last_error_msg", [&](const R& r) { return clean(r.info.last_error); })
-      .bytes("params_json", [](const R& r) { return std::string_view{r.payload}; })
-      .bytes("result_json", [](const R& r) { return or_null(r.result); });
-  return columns;
-}
-
-template <class T>
-Batch<T> with_tickets(Params& params, std::span<const T> batch) {
-  Batch<T> columns{params, batch};
-  columns.numbers([](const T& entry) { return number(entry.ticket.id); });
-  columns.numbers([](const T& entry) { return entry.ticket.version; });
-  return columns;
-}
 
 // Elsewhere a character that the encoding lacks would keep a task from being stored, or its error from being settled.
 void check_encoding(const Connection& db) {
@@ -193,26 +68,48 @@ class PostgresSession final : public sql::Session {
   void run(const std::string& statement) override { db_.run(statement); }
 
   std::vector<TaskId> insert(const std::string& table, const std::string& history,
-                             std::span<const TaskRecord> rows) override;
-  std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) override;
-  void update_rules(const std::string& table, std::span<const NewRules> updates) override;
-  std::vector<TaskId> take_keys(std::span<const TaskRecord> rows) override;
-  std::vector<KeyHolder> key_holders(std::span<const TaskRecord> keys) override;
+                             std::span<const TaskRecord> rows) override {
+    return postgres::insert(db_, table, history, rows);
+  }
+  std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) override {
+    return postgres::live_keys(db_, table, keys);
+  }
+  void update_rules(const std::string& table, std::span<const NewRules> updates) override {
+    postgres::update_rules(db_, table, updates);
+  }
+  std::vector<TaskId> take_keys(std::span<const TaskRecord> rows) override { return postgres::take_keys(db_, rows); }
+  std::vector<KeyHolder> key_holders(std::span<const TaskRecord> keys) override {
+    return postgres::key_holders(db_, keys);
+  }
   void free_keys(std::span<const TaskId> holders) override;
 
-  std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) override;
+  std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) override {
+    return postgres::claim(db_, table, request, now);
+  }
   std::vector<EndedRow> finish(const std::string& table, const std::string& history,
-                               std::span<const Settlement> settlements, TimePoint now) override;
+                               std::span<const Settlement> settlements, TimePoint now) override {
+    return postgres::finish(db_, table, history, settlements, now);
+  }
   std::vector<TaskId> reschedule(const std::string& table, std::span<const Settlement> settlements,
-                                 TimePoint now) override;
-  std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) override;
+                                 TimePoint now) override {
+    return postgres::reschedule(db_, table, settlements, now);
+  }
+  std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) override {
+    return postgres::renew(db_, table, renewals, now);
+  }
 
-  void hold(const std::string& table, std::span<const TaskId> ids) override;
-  std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) override;
-  void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) override;
-  void remove(const std::string& table, std::span<const TaskId> ids) override;
-  void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
-  Moved move(const Move& move) override;
+  void hold(const std::string& table, std::span<const TaskId> ids) override { postgres::hold(db_, table, ids); }
+  std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) override {
+    return postgres::lock(db_, table, ids);
+  }
+  void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) override {
+    postgres::update(db_, table, rows, now);
+  }
+  void remove(const std::string& table, std::span<const TaskId> ids) override { postgres::remove(db_, table, ids); }
+  void insert_history(const std::string& history, std::span<const TaskRecord> rows) override {
+    postgres::insert_history(db_, history, rows);
+  }
+  Moved move(const Move& move) override { return postgres::move(db_, move); }
   void renumber(const ShardPageQuery& query, TaskId last) override;
   std::string hold_layout() override;
   void announce(const std::string& space) override;
@@ -261,8 +158,6 @@ class PostgresSession final : public sql::Session {
 
  private:
   static TimePoint time_in(const Rows& rows) { return from_ms(std::stoll(std::string{rows.text(0, 0)})); }
-  static Params ids(std::span<const TaskId> ids);
-  static Params keys(std::span<const TaskRecord> rows);
   std::string setting(const std::string& name) { return std::string{db_.run("SHOW " + name).text(0, 0)}; }
   void define(const std::string& table, const std::string& sql);
 
@@ -290,188 +185,8 @@ void PostgresSession::roll_back() noexcept {
   }
 }
 
-std::vector<TaskId> PostgresSession::insert(const std::string& table, const std::string& history,
-                                            std::span<const TaskRecord> rows) {
-  const std::vector<TaskRecord> sorted = by_key(rows);
-  using R = TaskRecord;
-  Params params;
-  Cleaned clean;
-  auto columns = record_columns(params, sorted);
-  columns.numbers("scan_time", [](const R& r) { return to_ms(r.info.next_at); })
-      .texts("status", [](const R& r) { return to_string(r.info.state); })
-      .numbers("shard", [](const R& r) { return static_cast<std::int64_t>(task::shard_of(r.info.id)); })
-      .numbers("lane", [](const R& r) { return sql::lane_of(r.info.space, task::shard_of(r.info.id)); })
-      .numbers("lease_until", [](const R& r) { return to_ms(r.lease_until); })
-      .texts("locked_by", [&](const R& r) { return clean(r.locked_by); })
-      .numbers("locked_at",
-               [](const R& r) -> std::optional<std::int64_t> {
-                 if (r.locked_by.empty()) return std::nullopt;
-                 return to_ms(r.info.created_at);
-               })
-      .numbers("updated_at", [](const R& r) { return to_ms(r.info.created_at); });
-  return ids_in(db_.run(statements::insert(table, columns.insert_list(), history), params));
-}
-
-std::vector<LiveKey> PostgresSession::live_keys(const std::string& table, std::span<const TaskRecord> keys) {
-  const Rows rows = db_.run(statements::live_keys(table), PostgresSession::keys(keys));
-  std::vector<LiveKey> live;
-  for (int i = 0; i < rows.size(); ++i) {
-    live.push_back({std::string{rows.text(i, 0)},
-                    std::string{rows.text(i, 1)},
-                    {TaskId{rows.integer(i, 2)}, rows.integer(i, 3), from_ms(rows.integer(i, 4)), false}});
-  }
-  return live;
-}
-
-std::vector<TaskId> PostgresSession::take_keys(std::span<const TaskRecord> rows) {
-  const std::vector<TaskRecord> sorted = by_key(rows);
-  Params params;
-  Batch<TaskRecord>{params, sorted}
-      .numbers([](const TaskRecord& r) { return number(r.info.id); })
-      .texts([](const TaskRecord& r) { return std::string_view{r.info.space}; })
-      .texts([](const TaskRecord& r) { return std::string_view{r.info.key}; });
-  return ids_in(db_.run(statements::take_keys(), params));
-}
-
-std::vector<KeyHolder> PostgresSession::key_holders(std::span<const TaskRecord> keys) {
-  const Rows rows = db_.run(statements::key_holders(), PostgresSession::keys(keys));
-  std::vector<KeyHolder> holders;
-  for (int i = 0; i < rows.size(); ++i) {
-    holders.push_back({std::string{rows.text(i, 0)}, std::string{rows.text(i, 1)}, TaskId{rows.integer(i, 2)}});
-  }
-  return holders;
-}
-
 void PostgresSession::free_keys(std::span<const TaskId> holders) {
   remove("retry_task_key", holders);
-}
-
-void PostgresSession::update_rules(const std::string& table, std::span<const NewRules> updates) {
-  const std::vector<NewRules> sorted = by_id(updates);
-  Params params;
-  Batch<NewRules>{params, sorted}
-      .numbers([](const NewRules& r) { return number(r.ticket.id); })
-      .numbers([](const NewRules& r) { return r.rules.max_attempts; })
-      .numbers([](const NewRules& r) { return r.rules.max_duration.count(); })
-      .maybe_numbers([](const NewRules& r) { return ms(r.rules.deadline); })
-      .maybe_texts([](const NewRules& r) { return or_null(r.rules.backoff); });
-  db_.run(statements::update_rules(table), params);
-}
-
-std::vector<TaskRecord> PostgresSession::claim(const std::string& table, const ClaimRequest& request, TimePoint now) {
-  std::vector<Ticket> tickets{request.tickets.begin(), request.tickets.end()};
-  std::sort(tickets.begin(), tickets.end());
-  Params params;
-  Batch<Ticket>{params, tickets}
-      .numbers([](const Ticket& ticket) { return number(ticket.id); })
-      .numbers([](const Ticket& ticket) { return ticket.version; });
-  params.add(request.owner).add(to_ms(now)).add(to_ms(base::later(now, request.lease)));
-  return records_in(db_.run(statements::claim(table), params));
-}
-
-std::vector<EndedRow> PostgresSession::finish(const std::string& table, const std::string& history,
-                                              std::span<const Settlement> settlements, TimePoint now) {
-  const std::vector<Settlement> sorted = by_id(settlements);
-  return in_parts<Settlement>(sorted, [&](std::span<const Settlement> part) {
-    Params params;
-    auto batch = with_tickets<Settlement>(params, part);
-    if (history.empty()) return ended_in(db_.run(statements::forget(table), params));
-    params.add(to_ms(now));
-    batch.free_texts([](const Settlement& s) { return or_null(s.error); });
-    batch.texts([](const Settlement& s) { return to_string(s.outcome); });
-    return ended_in(db_.run(statements::finish(table, history), params));
-  });
-}
-
-std::vector<TaskId> PostgresSession::reschedule(const std::string& table, std::span<const Settlement> settlements,
-                                                TimePoint now) {
-  using Kind = Settlement::Kind;
-  const auto advances = [](const Settlement& s) { return s.kind == Kind::advance; };
-  const std::vector<Settlement> sorted = by_id(settlements);
-  return in_parts<Settlement>(sorted, [&](std::span<const Settlement> part) {
-    Params params;
-    auto batch = with_tickets<Settlement>(params, part);
-    params.add(to_ms(now));
-    batch.free_texts([](const Settlement& s) { return or_null(s.error); })
-        .numbers([&](const Settlement& s) {
-          const bool as_it_was = s.kind == Kind::hand_back && s.delay <= Millis{0};
-          return as_it_was ? to_ms(TimePoint::min()) : to_ms(base::later(now, s.delay));
-        })
-        .numbers([](const Settlement& s) { return s.kind == Kind::hand_back ? 1 : 0; })
-        .maybe_texts([&](const Settlement& s) { return advances(s) ? to_string(s.stage) : std::string_view{}; })
-        .maybe_texts([&](const Settlement& s) { return advances(s) ? to_string(s.outcome) : std::string_view{}; })
-        .bytes([&](const Settlement& s) { return advances(s) ? std::string_view{s.result} : std::string_view{}; });
-    return ids_in(db_.run(statements::reschedule(table), params));
-  });
-}
-
-std::vector<TaskId> PostgresSession::renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) {
-  const std::vector<Renewal> sorted = by_id(renewals);
-  Params params;
-  auto batch = with_tickets<Renewal>(params, sorted);
-  params.add(to_ms(now));
-  batch.numbers([&](const Renewal& renewal) { return to_ms(base::later(now, renewal.lease)); });
-  batch.free_texts([](const Renewal& renewal) {
-    return renewal.progress ? std::string_view{*renewal.progress} : std::string_view{};
-  });
-  return ids_in(db_.run(statements::renew(table), params));
-}
-
-Params PostgresSession::ids(std::span<const TaskId> ids) {
-  Params params;
-  Batch<TaskId>{params, ids}.numbers([](TaskId id) { return number(id); });
-  return params;
-}
-
-Params PostgresSession::keys(std::span<const TaskRecord> rows) {
-  Params params;
-  Batch<TaskRecord>{params, rows}
-      .texts([](const TaskRecord& r) { return std::string_view{r.info.space}; })
-      .texts([](const TaskRecord& r) { return std::string_view{r.info.key}; });
-  return params;
-}
-
-void PostgresSession::hold(const std::string& table, std::span<const TaskId> ids) {
-  db_.run(statements::hold(table), PostgresSession::ids(ids));
-}
-
-std::vector<TaskRecord> PostgresSession::lock(const std::string& table, std::span<const TaskId> ids) {
-  return records_in(db_.run(statements::lock(table), PostgresSession::ids(ids)));
-}
-
-void PostgresSession::update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) {
-  Params params;
-  Batch<TaskRecord> batch{params, rows};
-  batch.numbers([](const TaskRecord& r) { return number(r.info.id); })
-      .numbers([](const TaskRecord& r) { return r.info.version; })
-      .texts([](const TaskRecord& r) { return to_string(r.info.state); })
-      .texts([](const TaskRecord& r) { return to_string(r.info.stage); })
-      .maybe_texts(
-          [](const TaskRecord& r) { return r.info.outcome ? to_string(*r.info.outcome) : std::string_view{}; });
-  params.add(to_ms(now));
-  batch.numbers([](const TaskRecord& r) { return to_ms(r.info.next_at); });
-  db_.run(statements::update(table), params);
-}
-
-void PostgresSession::remove(const std::string& table, std::span<const TaskId> ids) {
-  db_.run(statements::remove(table), PostgresSession::ids(ids));
-}
-
-void PostgresSession::insert_history(const std::string& history, std::span<const TaskRecord> rows) {
-  Params params;
-  auto columns = record_columns(params, rows);
-  columns.numbers("finished_at", [](const TaskRecord& r) { return ms(r.info.finished_at); });
-  db_.run(statements::insert(history, columns.insert_list(), {}), params);
-}
-
-Moved PostgresSession::move(const Move& move) {
-  Params params;
-  params.add(limit(move.limit)).add(number(move.after));
-  if (!move.shards.empty()) {
-    Batch<ShardId>{params, move.shards}.numbers([](ShardId shard) { return static_cast<std::int64_t>(shard); });
-  }
-  const Rows moved = db_.run(statements::move(move.from, move.to, !move.shards.empty()), params);
-  return {static_cast<std::size_t>(moved.integer(0, 0)), TaskId{moved.integer(0, 1)}};
 }
 
 ShardPage PostgresSession::shard_page(const ShardPageQuery& query, TimePoint now) {
@@ -554,7 +269,7 @@ std::vector<DueRow> PostgresSession::due(const std::string& table, const DueQuer
 }
 
 std::vector<TaskRecord> PostgresSession::find(const std::string& table, bool history, std::span<const TaskId> ids) {
-  return records_in(db_.run(statements::find(table, history), PostgresSession::ids(ids)));
+  return records_in(db_.run(statements::find(table, history), id_params(ids)));
 }
 
 std::vector<TaskRecord> PostgresSession::page(const Search& search) {

@@ -1,0 +1,138 @@
+#include "storage/postgres/inserts.h"
+
+#include <algorithm>
+#include <deque>
+#include <tuple>
+
+#include "storage/postgres/batch.h"
+#include "storage/postgres/cleaned.h"
+#include "storage/postgres/row_columns.h"
+#include "storage/postgres/rows.h"
+#include "storage/postgres/statements.h"
+#include "storage/sql/lane.h"
+#include "task/task_id.h"
+
+namespace easyretry::storage::postgres {
+namespace {
+
+// Rows in the order of their keys: two batches that bring the same ones wait for each other, and never in a circle.
+std::vector<TaskRecord> by_key(std::span<const TaskRecord> rows) {
+  std::vector<TaskRecord> sorted{rows.begin(), rows.end()};
+  std::stable_sort(sorted.begin(), sorted.end(), [](const TaskRecord& a, const TaskRecord& b) {
+    return std::tie(a.info.space, a.info.key) < std::tie(b.info.space, b.info.key);
+  });
+  return sorted;
+}
+
+// The columns that a task and its history share.
+RowColumns<TaskRecord> record_columns(Params& params, std::span<const TaskRecord> rows) {
+  using R = TaskRecord;
+  Cleaned clean;
+  std::deque<std::string> tags;
+  RowColumns<R> columns{params, rows};
+  columns.numbers("id", [](const R& r) { return number(r.info.id); })
+      .texts("namespace", [](const R& r) { return std::string_view{r.info.space}; })
+      .texts("task_key", [](const R& r) { return std::string_view{r.info.key}; })
+      .texts("method_name", [](const R& r) { return std::string_view{r.info.handler}; })
+      .numbers("version", [](const R& r) { return r.info.version; })
+      .texts("stage", [](const R& r) { return to_string(r.info.stage); })
+      .texts("outcome", [](const R& r) { return r.info.outcome ? to_string(*r.info.outcome) : std::string_view{}; })
+      .numbers("next_retry_time", [](const R& r) { return to_ms(r.info.next_at); })
+      .numbers("attempt_count", [](const R& r) { return r.info.attempts; })
+      .numbers("callback_count", [](const R& r) { return r.callback_attempts; })
+      .numbers("crash_count", [](const R& r) { return r.info.crashes; })
+      .numbers("delivery_count", [](const R& r) { return r.info.deliveries; })
+      .numbers("generation", [](const R& r) { return r.info.generation; })
+      .numbers("payload_version", [](const R& r) { return r.payload_version; })
+      .numbers("max_attempts", [](const R& r) { return r.rules.max_attempts; })
+      .numbers("created_at", [](const R& r) { return to_ms(r.info.created_at); })
+      .numbers("max_retry_duration", [](const R& r) { return r.rules.max_duration.count(); })
+      .numbers("deadline", [](const R& r) { return ms(r.rules.deadline); })
+      .numbers("first_failed_at", [](const R& r) { return ms(r.info.first_failed_at); })
+      .numbers("last_error_time", [](const R& r) { return ms(r.info.last_failed_at); })
+      .texts("backoff_strategy", [](const R& r) { return or_null(r.rules.backoff); })
+      .texts("business_type", [](const R& r) { return or_null(r.info.business_type); })
+      .texts("business_id", [](const R& r) { return or_null(r.info.business_id); })
+      .texts("tags",
+             [&](const R& r) {
+               if (r.info.tags.empty()) return std::string_view{};
+               return clean(tags.emplace_back(tags_text(r.info.tags)));
+             })
+      .texts("traceparent", [&](const R& r) { return clean(r.info.traceparent); })
+      .texts("progress", [&](const R& r) { return clean(r.info.progress); })
+      .texts("last_error_msg", [&](const R& r) { return clean(r.info.last_error); })
+      .bytes("params_json", [](const R& r) { return std::string_view{r.payload}; })
+      .bytes("result_json", [](const R& r) { return or_null(r.result); });
+  return columns;
+}
+
+Params key_params(std::span<const TaskRecord> rows) {
+  Params params;
+  Batch<TaskRecord>{params, rows}
+      .texts([](const TaskRecord& r) { return std::string_view{r.info.space}; })
+      .texts([](const TaskRecord& r) { return std::string_view{r.info.key}; });
+  return params;
+}
+
+}  // namespace
+
+std::vector<TaskId> insert(Connection& db, const std::string& table, const std::string& history,
+                           std::span<const TaskRecord> rows) {
+  const std::vector<TaskRecord> sorted = by_key(rows);
+  using R = TaskRecord;
+  Params params;
+  Cleaned clean;
+  auto columns = record_columns(params, sorted);
+  columns.numbers("scan_time", [](const R& r) { return to_ms(r.info.next_at); })
+      .texts("status", [](const R& r) { return to_string(r.info.state); })
+      .numbers("shard", [](const R& r) { return static_cast<std::int64_t>(task::shard_of(r.info.id)); })
+      .numbers("lane", [](const R& r) { return sql::lane_of(r.info.space, task::shard_of(r.info.id)); })
+      .numbers("lease_until", [](const R& r) { return to_ms(r.lease_until); })
+      .texts("locked_by", [&](const R& r) { return clean(r.locked_by); })
+      .numbers("locked_at",
+               [](const R& r) -> std::optional<std::int64_t> {
+                 if (r.locked_by.empty()) return std::nullopt;
+                 return to_ms(r.info.created_at);
+               })
+      .numbers("updated_at", [](const R& r) { return to_ms(r.info.created_at); });
+  return ids_in(db.run(statements::insert(table, columns.insert_list(), history), params));
+}
+
+std::vector<sql::LiveKey> live_keys(Connection& db, const std::string& table, std::span<const TaskRecord> keys) {
+  const Rows rows = db.run(statements::live_keys(table), key_params(keys));
+  std::vector<sql::LiveKey> live;
+  for (int i = 0; i < rows.size(); ++i) {
+    live.push_back({std::string{rows.text(i, 0)},
+                    std::string{rows.text(i, 1)},
+                    {TaskId{rows.integer(i, 2)}, rows.integer(i, 3), from_ms(rows.integer(i, 4)), false}});
+  }
+  return live;
+}
+
+std::vector<TaskId> take_keys(Connection& db, std::span<const TaskRecord> rows) {
+  const std::vector<TaskRecord> sorted = by_key(rows);
+  Params params;
+  Batch<TaskRecord>{params, sorted}
+      .numbers([](const TaskRecord& r) { return number(r.info.id); })
+      .texts([](const TaskRecord& r) { return std::string_view{r.info.space}; })
+      .texts([](const TaskRecord& r) { return std::string_view{r.info.key}; });
+  return ids_in(db.run(statements::take_keys(), params));
+}
+
+std::vector<sql::KeyHolder> key_holders(Connection& db, std::span<const TaskRecord> keys) {
+  const Rows rows = db.run(statements::key_holders(), key_params(keys));
+  std::vector<sql::KeyHolder> holders;
+  for (int i = 0; i < rows.size(); ++i) {
+    holders.push_back({std::string{rows.text(i, 0)}, std::string{rows.text(i, 1)}, TaskId{rows.integer(i, 2)}});
+  }
+  return holders;
+}
+
+void insert_history(Connection& db, const std::string& history, std::span<const TaskRecord> rows) {
+  Params params;
+  auto columns = record_columns(params, rows);
+  columns.numbers("finished_at", [](const TaskRecord& r) { return ms(r.info.finished_at); });
+  db.run(statements::insert(history, columns.insert_list(), {}), params);
+}
+
+}  // namespace easyretry::storage::postgres
