@@ -29,6 +29,11 @@ class Bell {
     condition_.notify_all();
   }
 
+  bool closed() const {
+    const std::lock_guard lock{mutex_};
+    return closed_;
+  }
+
   // Returns at `until` or when rung, whichever is first; Instant::max() waits for a ring alone.
   void wait_until(Instant until) {
     const auto called = [this] { return rung_ || closed_; };
@@ -42,7 +47,7 @@ class Bell {
   }
 
  private:
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   std::condition_variable condition_;
   bool rung_ = false;
   bool closed_ = false;

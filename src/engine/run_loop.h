@@ -1,8 +1,7 @@
 #pragma once
-// A thread that steps one part until told to stop. Make it the last member of its owner: it joins when destroyed,
-// while what it uses still lives.
+// A thread that steps one part until its bell is closed, which its end does: loops with one bell end together. Make it
+// the last member of its owner: it joins when destroyed, while what it uses still lives.
 
-#include <atomic>
 #include <functional>
 #include <string>
 #include <thread>
@@ -28,7 +27,6 @@ class RunLoop {
   Context& context_;
   Bell& bell_;
   const std::function<Step()> step_;
-  std::atomic<bool> stop_{false};
   std::thread thread_;
 };
 

@@ -48,7 +48,11 @@ Step Settler::step() {
 void Settler::write(std::span<Item> items) {
   std::vector<task::Settlement> settlements;
   settlements.reserve(items.size());
-  for (const Item& item : items) settlements.push_back(item.settlement);
+  for (const Item& item : items) {
+    task::Settlement& settlement = settlements.emplace_back(item.settlement);
+    settlement.space = item.run->record.info.space;
+    settlement.handler = item.run->record.info.handler;
+  }
   const auto reply = context_.ask([&](storage::Store& store) { return store.settle(settlements); });
   if (reply) {
     written(items, *reply);

@@ -75,6 +75,9 @@ struct Settlement {
   Millis delay{0};
   std::string error;  // empty: nothing failed
   std::string result;
+  // Whose task it is, as its row says, for the sums of tasks that ended; a store reads them where `handler` is empty.
+  std::string space;
+  std::string handler;
 };
 
 }  // namespace easyretry::task

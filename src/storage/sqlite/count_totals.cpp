@@ -53,4 +53,12 @@ bool CountedRemovals::run(Statement& removal, TaskId id, Outcome outcome, TimePo
   return true;
 }
 
+// A read saved: a twentieth of what draining costs.
+bool CountedRemovals::run(Statement& removal, const Settlement& settlement, TimePoint now) {
+  if (settlement.handler.empty()) return run(removal, settlement.ticket.id, settlement.outcome, now);
+  if (removal.run() == 0) return false;
+  sums_.ended(settlement.space, settlement.handler, settlement.outcome, now);
+  return true;
+}
+
 }  // namespace easyretry::storage::sqlite

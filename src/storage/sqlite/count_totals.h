@@ -6,6 +6,7 @@
 
 #include "storage/counts.h"
 #include "storage/sqlite/connection.h"
+#include "storage/store.h"
 
 namespace easyretry::storage::sqlite {
 
@@ -31,6 +32,7 @@ class CountedRemovals {
   CountedRemovals(Connection& db, Sums& sums);
   // Runs a statement that removes this task or nothing. True: it did, and is counted.
   bool run(Statement& removal, TaskId id, Outcome outcome, TimePoint now);
+  bool run(Statement& removal, const Settlement& settlement, TimePoint now);
 
  private:
   Sums& sums_;

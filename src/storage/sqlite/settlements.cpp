@@ -65,13 +65,12 @@ bool Settlements::finish(const Settlement& settlement, TimePoint now) {
   if (!keeps(history_, settlement.outcome)) return forget(settlement, now);
   Statement& move = bind_common(tables_.finish(now), settlement, now);
   if (move.bind(5, to_string(settlement.outcome)).run() == 0) return false;
-  const TaskId id = settlement.ticket.id;
-  return removals_.run(remove_.bind(1, number(id)), id, settlement.outcome, now);
+  return removals_.run(remove_.bind(1, number(settlement.ticket.id)), settlement, now);
 }
 
 bool Settlements::forget(const Settlement& settlement, TimePoint now) {
   const Ticket& ticket = settlement.ticket;
-  if (!removals_.run(bind_ticket(forget_, ticket), ticket.id, settlement.outcome, now)) return false;
+  if (!removals_.run(bind_ticket(forget_, ticket), settlement, now)) return false;
   calls_.remove(ticket.id);
   return true;
 }

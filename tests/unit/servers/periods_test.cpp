@@ -222,6 +222,23 @@ TEST_P(Periods, EachTableIsShownWithItsStateAndWhatWasDoneToItIsRemembered) {
             "2");
 }
 
+TEST_P(Periods, ATableThatWasDroppedByHandIsMadeAgainAndTheTasksOfOtherTablesGoOn) {
+  const auto drop = [&](const std::string& month) {
+    for (const char* part : {"_0", "_1"}) sql->run("DROP TABLE IF EXISTS retry_task_" + month + part);
+  };
+  const auto store = open(kMonths);
+  insert(*store, a_task().key("lost with its table"));
+  clock.set_wall(day(2025, 2, 2));
+  const Inserted kept = insert(*store, a_task().key("pay:42"));
+  drop("202501");
+  EXPECT_THAT(due(*store), ElementsAre(kept.id));
+  EXPECT_TRUE(finish(*store, claim(*store, kept, 1min)));
+
+  drop("202502");
+  const Inserted next = insert(*store, a_task().key("pay:42"));
+  EXPECT_THAT(due(*store), ElementsAre(next.id));
+}
+
 TEST_P(Periods, AnotherLayoutIsRefusedWithTheRightOne) {
   open(kMonths);
   try {

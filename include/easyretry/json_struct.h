@@ -1,0 +1,102 @@
+#pragma once
+// JsonCodec of a struct with EASYRETRY_JSON.
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <string_view>
+#include <tuple>
+#include <utility>
+
+#include <easyretry/json_codec.h>
+#include <easyretry/json_containers.h>
+#include <easyretry/json_fields.h>
+
+namespace easyretry {
+
+namespace detail {
+
+template <class Fields>
+struct FieldTypes;
+template <class... Class, class... Member>
+struct FieldTypes<std::tuple<JsonField<Class, Member>...>> {
+  static constexpr bool kAllWritable = (kWritable<Member> && ...);
+  static constexpr bool kAllReadable = (kReadable<Member> && ...);
+  static constexpr void require_writable() { (require_json<Member, kWritable<Member>>(), ...); }
+  static constexpr void require_readable() { (require_json<Member, kReadable<Member>>(), ...); }
+};
+
+template <class T>
+concept HasJsonFields = requires {
+  easyretry_json_fields(JsonTag<T>{});
+};
+
+// The fields by name, as they stand in the text: written in this order, they need not be sorted each time.
+template <class... Field>
+constexpr auto written_order(const std::tuple<Field...>& fields) {
+  const auto names = std::apply(
+      [](const Field&... field) { return std::array<std::string_view, sizeof...(Field)>{field.name...}; }, fields);
+  std::array<std::size_t, sizeof...(Field)> order{};
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return names[a] < names[b]; });
+  return order;
+}
+
+}  // namespace detail
+
+template <detail::HasJsonFields T>
+struct JsonCodec<T> {
+  using Types = detail::FieldTypes<decltype(easyretry_json_fields(JsonTag<T>{}))>;
+
+  static void write(JsonWriter& out, const T& value) {
+    Types::require_writable();
+    out.begin_object();
+    if constexpr (Types::kAllWritable) {
+      for_each_field([&](const auto& field) { write_field(out, field.name, value.*field.member); });
+    }
+    out.end_object();
+  }
+  static T read(JsonView in) {
+    static_assert(std::default_initializable<T>, "easyretry: a type with EASYRETRY_JSON needs a default constructor");
+    Types::require_readable();
+    in.expect(JsonKind::object);
+    T value{};
+    if constexpr (Types::kAllReadable) {
+      for_each_field([&](const auto& field) { read_field(in, field.name, value.*field.member); });
+    }
+    return value;
+  }
+
+ private:
+  static constexpr auto kFields = easyretry_json_fields(JsonTag<T>{});
+  static constexpr auto kOrder = detail::written_order(kFields);
+
+  static void for_each_field(auto&& use) { for_each_field(use, std::make_index_sequence<kOrder.size()>{}); }
+  template <std::size_t... I>
+  static void for_each_field(auto& use, std::index_sequence<I...>) {
+    (use(std::get<kOrder[I]>(kFields)), ...);
+  }
+
+  template <class Member>
+  static void write_field(JsonWriter& out, std::string_view name, const Member& member) {
+    if constexpr (detail::kIsOptional<Member>) {
+      if (!member) return;
+    }
+    out.key(name);
+    JsonCodec<Member>::write(out, member);
+  }
+
+  template <class Member>
+  static void read_field(JsonView in, std::string_view name, Member& member) {
+    if (const auto found = in.find(name)) {
+      member = JsonCodec<Member>::read(*found);
+    } else if constexpr (detail::kIsOptional<Member>) {
+      member.reset();  // also where the struct gives the field a default: it was empty when it was written
+    } else {
+      in.fail_missing(name);
+    }
+  }
+};
+
+}  // namespace easyretry

@@ -1,0 +1,54 @@
+#include "engine/run_loop.h"
+
+#include <atomic>
+#include <future>
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "unit/engine/virtual_instance.h"
+
+namespace easyretry::engine {
+namespace {
+
+TEST(RunLoop, EndsWithTheOtherLoopOfItsBellAlsoWhileThatOneIsBusy) {
+  SharedStore shared;
+  VirtualInstance instance{shared};
+  Bell bell;
+  std::promise<void> release;
+  std::promise<void> busy;
+  std::atomic<int> steps_after_the_end{0};
+  auto first = std::make_unique<RunLoop>("first", instance.core.context(), bell, [&] {
+    busy.set_value();
+    release.get_future().wait();
+    return Step{};
+  });
+  RunLoop second{"second", instance.core.context(), bell, [&] {
+                   if (bell.closed()) ++steps_after_the_end;
+                   return Step{};
+                 }};
+  busy.get_future().wait();
+
+  auto ended = std::async(std::launch::async, [&] { first.reset(); });
+  while (!bell.closed()) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds{20});  // a loop that goes round would do so thousands of times
+  EXPECT_LE(steps_after_the_end, 1) << "the step that was under way";
+  release.set_value();
+  ended.get();
+}
+
+TEST(RunLoop, GoesOnAfterAnExceptionAndTellsOfIt) {
+  SharedStore shared;
+  VirtualInstance instance{shared};
+  Bell bell;
+  std::atomic<int> steps{0};
+  const RunLoop loop{"loop", instance.core.context(), bell, [&]() -> Step {
+                       if (++steps == 1) throw 7;
+                       return {};
+                     }};
+  while (steps < 2) std::this_thread::yield();
+  EXPECT_EQ(instance.core.context().counters.internal_errors, 1);
+}
+
+}  // namespace
+}  // namespace easyretry::engine
