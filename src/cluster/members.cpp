@@ -12,24 +12,22 @@ using namespace std::chrono_literals;
 constexpr auto kLongest = 30s;
 
 void in_order(std::vector<Member>& list) {
-  const auto by_node = [](const Member& a, const Member& b) { return a.node < b.node; };
-  const auto same_node = [](const Member& a, const Member& b) { return a.node == b.node; };
-  std::stable_sort(list.begin(), list.end(), by_node);
-  list.erase(std::unique(list.begin(), list.end(), same_node), list.end());
+  std::ranges::stable_sort(list, {}, &Member::node);
+  const auto twice = std::ranges::unique(list, {}, &Member::node);
+  list.erase(twice.begin(), twice.end());
 }
 
-bool has(const std::vector<Member>& list, std::string_view node) {
-  return std::any_of(list.begin(), list.end(), [&](const Member& member) { return member.node == node; });
+bool has(const std::vector<Member>& list, const std::string& node) {
+  return std::ranges::binary_search(list, node, {}, &Member::node);
 }
 
 bool same_nodes(const std::vector<Member>& a, const std::vector<Member>& b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](const Member& x, const Member& y) { return x.node == y.node; });
+  return std::ranges::equal(a, b, {}, &Member::node, &Member::node);
 }
 
 std::size_t staying(const std::vector<Member>& before, const std::vector<Member>& now) {
   return static_cast<std::size_t>(
-      std::count_if(before.begin(), before.end(), [&](const Member& member) { return has(now, member.node); }));
+      std::ranges::count_if(before, [&](const Member& member) { return has(now, member.node); }));
 }
 
 }  // namespace
@@ -76,9 +74,8 @@ bool Members::settle(Instant now) {
 }
 
 std::optional<std::size_t> Members::place() const {
-  const auto found =
-      std::find_if(counting_.begin(), counting_.end(), [&](const Member& member) { return member.node == self_; });
-  if (found == counting_.end()) return std::nullopt;
+  const auto found = std::ranges::lower_bound(counting_, self_, {}, &Member::node);
+  if (found == counting_.end() || found->node != self_) return std::nullopt;
   return static_cast<std::size_t>(found - counting_.begin());
 }
 

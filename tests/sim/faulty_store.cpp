@@ -70,6 +70,13 @@ auto FaultyStore::travel(std::string_view verb, Request request, Fate fate, Errc
   return reply;
 }
 
+// The real one is for one process; behind this wire there are several.
+storage::StoreInfo FaultyStore::info() const {
+  storage::StoreInfo info = far_.store->info();
+  info.shared = true;
+  return info;
+}
+
 Result<storage::InsertReply> FaultyStore::insert(std::span<const NewTask> tasks) {
   return change("insert", [far = far_, tasks = copy(tasks)] {
     auto reply = far.store->insert(tasks);
@@ -175,6 +182,21 @@ Result<std::int64_t> FaultyStore::count(const storage::TaskQuery& query) {
 
 Result<Counts> FaultyStore::counts(std::string_view space) {
   return read("counts", [far = far_, space = std::string{space}] { return far.store->counts(space); });
+}
+
+Result<storage::BeatReply> FaultyStore::beat(const storage::Beat& beat) {
+  auto reply = change("beat", [far = far_, space = std::string{beat.space}, node = std::string{beat.node},
+                               ttl = beat.ttl, says = std::string{beat.says}] {
+    return far.store->beat({.space = space, .node = node, .ttl = ttl, .says = says});
+  });
+  if (reply && weather_.mix_up(reply->members, beat.node)) far_.write(Hit{Fault::views, "beat"});
+  return reply;
+}
+
+Result<bool> FaultyStore::leave(std::string_view space, std::string_view node) {
+  return change("leave", [far = far_, space = std::string{space}, node = std::string{node}] {
+    return far.store->leave(space, node);
+  });
 }
 
 Result<storage::KeepReport> FaultyStore::keep() {

@@ -15,7 +15,7 @@ class FaultyStore final : public storage::Store {
   FaultyStore(storage::Store& real, Weather& weather, Journal& journal, Process& process, int instance)
       : far_{&real, &journal, instance}, weather_(weather), process_(process) {}
 
-  storage::StoreInfo info() const override { return far_.store->info(); }
+  storage::StoreInfo info() const override;
   Result<storage::InsertReply> insert(std::span<const task::NewTask> tasks) override;
   Result<storage::LoadReply> load(const storage::LoadQuery& query) override;
   Result<storage::ClaimReply> claim(const storage::ClaimRequest& request) override;
@@ -27,6 +27,8 @@ class FaultyStore final : public storage::Store {
   Result<Counts> counts(std::string_view space) override;
   Result<storage::Applied> cancel(std::span<const TaskId> ids, storage::Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
+  Result<storage::BeatReply> beat(const storage::Beat& beat) override;
+  Result<bool> leave(std::string_view space, std::string_view node) override;
   Result<storage::KeepReport> keep() override;
 
  private:

@@ -43,11 +43,17 @@ void Instance::start(std::vector<ShardId> shards, bool all_handlers) {
     missing = kinds[static_cast<std::size_t>(world_.dice.between(0, static_cast<int>(kinds.size()) - 1))].name;
   }
   world_.user_code.register_at(life.core.context().handlers, life.process, number_, missing);
-  life.core.own(std::move(shards));
   life.process.on_death = [this] { end_soon(Death::crashed); };
 
   Core& core = life.core;
   life.loops_to_end = 1 + static_cast<int>(core.claimers.size());
+  if (world_.scenario.sharing == Sharing::told) {
+    core.own(std::move(shards));
+  } else {
+    ++life.loops_to_end;
+    core.rebalancer.begin();
+    run_part(life, core.rebalancer, core.rebalancer.bell, WhenDraining::ends);
+  }
   run_part(life, core.keeper, core.keeper.bell, WhenDraining::goes_on);
   run_part(life, core.renewer, core.renewer.bell, WhenDraining::goes_on);
   run_part(life, core.settler, core.outcomes().bell, WhenDraining::goes_on);
@@ -118,6 +124,7 @@ void Instance::drain(Life& life) {
   core.loader.stop();
   core.schedule.stop();
   wait_for(1h, [&] { return life.loops_to_end == 0; });
+  if (world_.scenario.sharing == Sharing::found) core.rebalancer.leave();
   for (engine::RunPtr& run : core.workers().take_waiting()) {
     task::Settlement back;
     back.ticket = run->ticket();

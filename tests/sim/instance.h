@@ -34,8 +34,12 @@ class Instance {
   }
   bool draining() const { return alive() && life_->draining; }
   std::size_t holds() const { return alive() ? life_->core.stats().running : 0; }
+  std::vector<ShardId> shards() const {
+    return alive() ? life_->core.rebalancer.view().shards : std::vector<ShardId>{};
+  }
   Time paused_until() const { return alive() ? life_->process.paused_until() : Time{0}; }
 
+  // `shards`: where the world says which they are.
   void start(std::vector<ShardId> shards, bool all_handlers);
   void crash() { end(Death::crashed); }
   void pause(Time how_long);
@@ -57,7 +61,7 @@ class Instance {
     Process process;
     std::shared_ptr<FaultyStore> store;
     bool draining = false;
-    int loops_to_end = 0;  // before a drain goes on: the Loader's and the Claimers'
+    int loops_to_end = 0;  // before a drain goes on: the Loader's, the Claimers' and the Rebalancer's
     engine::Core core;
   };
 

@@ -2,6 +2,7 @@
 //
 //   sim [--seeds N] [--first S]      runs N seeds from S on; a violation is printed with its seed
 //   sim --seed S                     replays one seed and prints everything that happens
+//   sim --members …                  instances find each other, by lists that may be wrong, and share the shards
 //   sim --twice …                    runs every seed twice and compares the journals
 //   sim --without GUARD --expect I3  for builds with a guard removed: succeeds when an invariant of that name breaks
 
@@ -26,13 +27,15 @@ struct Arguments {
   std::uint64_t seeds = 1000;
   bool trace = false;
   bool twice = false;
+  Sharing sharing = Sharing::told;
   std::string without;
   std::string expect;
 };
 
 [[noreturn]] void usage(const std::string& why) {
-  std::cerr << why
-            << "\nusage: sim [--seeds N] [--first S] [--twice] | --seed S | --without GUARD --expect INVARIANT\n";
+  std::cerr
+      << why
+      << "\nusage: sim [--members] [--seeds N] [--first S] [--twice] | --seed S | --without GUARD --expect INVARIANT\n";
   std::exit(2);
 }
 
@@ -54,6 +57,8 @@ Arguments parse(int argc, char** argv) {
       arguments.trace = true;
     } else if (flag == "--twice") {
       arguments.twice = true;
+    } else if (flag == "--members") {
+      arguments.sharing = Sharing::found;
     } else if (flag == "--without") {
       arguments.without = value();
     } else if (flag == "--expect") {
@@ -65,14 +70,15 @@ Arguments parse(int argc, char** argv) {
   return arguments;
 }
 
-void print(std::uint64_t seed, const Violation& violation, const Journal& journal) {
+void print(std::uint64_t seed, const Violation& violation, const World& world) {
   std::cout << "seed " << seed << ": " << violation.invariant << " broken: task " << to_string(violation.id) << " "
             << violation.what << "\n";
-  for (const Entry& entry : journal.entries()) {
+  for (const Entry& entry : world.journal().entries()) {
     if (entry.at > violation.at) break;
     if (task_of(entry) == violation.id) std::cout << "    " << to_text(entry) << "\n";
   }
-  std::cout << "  replay: sim --seed " << seed << "\n";
+  std::cout << "  replay: sim " << (world.scenario().sharing == Sharing::found ? "--members " : "") << "--seed " << seed
+            << "\n";
 }
 
 int run_seeds(const Arguments& arguments) {
@@ -80,7 +86,7 @@ int run_seeds(const Arguments& arguments) {
   Coverage coverage;
   int failures = 0;
   for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.seeds; ++seed) {
-    World world{seed};
+    World world{seed, arguments.sharing};
     if (arguments.trace) {
       std::cout << to_text(world.scenario());
       world.journal().on_entry = [](const Entry& entry) { std::cout << to_text(entry) << "\n"; };
@@ -91,13 +97,13 @@ int run_seeds(const Arguments& arguments) {
     const auto violations = world.violations();
     if (!violations.empty()) {
       ++failures;
-      print(seed, violations.front(), world.journal());
+      print(seed, violations.front(), world);
       if (arguments.trace) {
         for (const auto& v : violations) std::cout << v.invariant << " " << to_string(v.id) << " " << v.what << "\n";
       }
     }
     if (arguments.twice) {
-      World again{seed};
+      World again{seed, arguments.sharing};
       again.run();
       if (again.journal().hash() != world.journal().hash()) {
         ++failures;
@@ -119,13 +125,13 @@ int run_seeds(const Arguments& arguments) {
 
 int expect_violation(const Arguments& arguments) {
   for (std::uint64_t seed = arguments.first; seed < arguments.first + arguments.seeds; ++seed) {
-    World world{seed};
+    World world{seed, arguments.sharing};
     world.run();
     const auto violations = world.violations();
     const auto expected = std::find_if(violations.begin(), violations.end(),
                                        [&](const Violation& v) { return v.invariant == arguments.expect; });
     if (expected == violations.end()) continue;
-    print(seed, *expected, world.journal());
+    print(seed, *expected, world);
     std::set<std::string> all;
     for (const Violation& violation : violations) all.insert(violation.invariant);
     std::cout << "caught: without " << arguments.without << ", seed " << seed << " breaks " << arguments.expect

@@ -32,9 +32,16 @@ struct Troubles {
   Time views{0};
 };
 
+// Who says which shards an instance looks after.
+enum class Sharing {
+  told,  // the world, whatever comes of it
+  found  // the instance itself, from the lists of members that it gets
+};
+
 struct Scenario {
   int instances = 3;
   int shards = 8;
+  Sharing sharing = Sharing::told;
   EngineOptions engine;
   std::size_t claim_ahead = 0;  // runs a worker pool claims beyond its free threads
   double missing_handler = 0;   // chance that a process lacks one, as half of a rolling deploy does
@@ -54,7 +61,7 @@ struct Scenario {
   Time slowest{0};
 };
 
-Scenario draw_scenario(Dice& dice);
+Scenario draw_scenario(Dice& dice, Sharing sharing);
 std::string to_text(const Scenario& scenario);
 
 }  // namespace easyretry::sim

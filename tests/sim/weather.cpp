@@ -1,6 +1,8 @@
 #include "sim/weather.h"
 
 #include <algorithm>
+#include <functional>
+#include <iterator>
 
 namespace easyretry::sim {
 
@@ -37,6 +39,21 @@ Time Weather::time_out() {
 
 Time Weather::late_by() {
   return dice_.between(Time{1ms}, kLatest);
+}
+
+bool Weather::mix_up(std::vector<Member>& list, std::string_view self) {
+  const auto known = [&](const Member& member) {
+    return std::ranges::find(once_seen_, member.node, &Member::node) != once_seen_.end();
+  };
+  std::ranges::copy_if(list, std::back_inserter(once_seen_), std::not_fn(known));
+  if (calm_ || scheduler_.now() >= lists_wrong_until_ || dice_.chance(0.3)) return false;
+  switch (dice_.between(0, 3)) {
+    case 0: list.clear(); break;
+    case 1: std::erase_if(list, [&](const Member& member) { return member.node == self; }); break;
+    case 2: std::erase_if(list, [&](const Member& member) { return member.node != self && dice_.chance(0.5); }); break;
+    default: list = once_seen_;  // the dead among them
+  }
+  return true;
 }
 
 void Weather::cut_off_until(int instance, Time until) {

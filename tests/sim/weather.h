@@ -2,6 +2,10 @@
 // The state of the way between the processes and the store: what becomes of a call made now.
 
 #include <map>
+#include <string_view>
+#include <vector>
+
+#include <easyretry/cluster.h>
 
 #include "sim/scenario.h"
 
@@ -23,6 +27,11 @@ class Weather {
   Time time_out();  // until an unreachable store is given up
   Time late_by();   // until a request that was given up is carried out after all
 
+  // What a member gets to hear of the others: while lists are wrong, anything that the source may have mixed up. True:
+  // it was changed.
+  bool mix_up(std::vector<Member>& list, std::string_view self);
+
+  void lists_wrong_until(Time until) { lists_wrong_until_ = std::max(lists_wrong_until_, until); }
   void store_down_until(Time until) { down_until_ = std::max(down_until_, until); }
   void cut_off_until(int instance, Time until);
   Time clears_at() const;  // when outages and partitions known now are over
@@ -35,6 +44,8 @@ class Weather {
   const CallFaults faults_;
   const Time slowest_;
   Time down_until_{0};
+  Time lists_wrong_until_{0};
+  std::vector<Member> once_seen_;  // every member that was ever in a list
   std::map<int, Time> cut_off_until_;
   bool calm_ = false;
 };

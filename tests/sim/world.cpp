@@ -15,9 +15,9 @@ constexpr std::uint64_t kMostEvents = 2'000'000;
 
 }  // namespace
 
-World::World(std::uint64_t seed)
+World::World(std::uint64_t seed, Sharing sharing)
     : dice_(seed),
-      scenario_(draw_scenario(dice_)),
+      scenario_(draw_scenario(dice_, sharing)),
       scheduler_(dice_.seed()),
       store_clock_(scheduler_),
       store_({.total_shards = scenario_.shards, .history = storage::History::all, .id_seed = dice_.seed()},
@@ -44,6 +44,7 @@ void World::run() {
   run_until(scheduler_.now() + kPatience, [this] { return journal_.open_tasks() == 0 && clients_.use_count() == 1; });
   // Whoever still believes to hold something has its say.
   run_until(scheduler_.now() + 2 * Time{scenario_.engine.lease}, [] { return false; });
+  if (scenario_.sharing == Sharing::found) check_each_shard_has_one_owner();
   live_ = everything(false);
   history_ = everything(true);
 }
@@ -103,6 +104,7 @@ void World::make_trouble() {
     weather_.cut_off_until(cut_off, scheduler_.now() + dice_.around(5s));
   });
   every(often.views, [this] {
+    if (scenario_.sharing == Sharing::found) return weather_.lists_wrong_until(scheduler_.now() + dice_.around(5s));
     journal_.write(-1, Hit{Fault::views});
     views_agree_ = false;
     for (Instance& instance : instances_) {
@@ -132,6 +134,18 @@ std::vector<ShardId> World::view_of(int instance) {
     if (mine) shards.push_back(ShardId{static_cast<std::uint16_t>(shard)});
   }
   return shards;
+}
+
+void World::check_each_shard_has_one_owner() {
+  std::map<ShardId, int> owners;
+  for (const Instance& instance : instances_) {
+    for (const ShardId shard : instance.shards()) ++owners[shard];
+  }
+  for (int shard = 0; shard < scenario_.shards; ++shard) {
+    const int many = owners[ShardId{static_cast<std::uint16_t>(shard)}];
+    if (many == 1) continue;
+    journal_.write(-1, Wrong{"I11", "shard " + std::to_string(shard) + " has " + std::to_string(many) + " owners"});
+  }
 }
 
 // Nothing is injected from here on, but what was injected takes a while to end.

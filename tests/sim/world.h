@@ -13,7 +13,7 @@ namespace easyretry::sim {
 
 class World {
  public:
-  explicit World(std::uint64_t seed);
+  World(std::uint64_t seed, Sharing sharing);
 
   // First faults, then calm until everything has ended, or should have.
   void run();
@@ -40,6 +40,7 @@ class World {
   void start(Instance& instance);
   Instance* pick_alive();
   std::vector<ShardId> view_of(int instance);
+  void check_each_shard_has_one_owner();
   void calm_down();
   void run_until(Time until, const std::function<bool()>& done);
   std::vector<task::TaskRecord> everything(bool finished);
