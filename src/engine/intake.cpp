@@ -39,7 +39,8 @@ Step Intake::step() {
   }
   if (reply->more) return Step::again();
   earliest_ = now + kBetweenNews;
-  next_ = now + pause();
+  if (!reply->tasks.empty()) polling_.found(now);
+  next_ = now + pause(now);
   return {!reply->tasks.empty(), next_};
 }
 
@@ -49,9 +50,9 @@ std::vector<std::string> Intake::known_handlers() const {
   return names;
 }
 
-Instant::duration Intake::pause() const {
-  const Millis usual = context_.options.window / 2;
-  return has_news_ ? usual : std::min(usual, context_.options.poll);
+Instant::duration Intake::pause(Instant now) const {
+  const Instant::duration usual = context_.options.window;
+  return has_news_ ? usual : std::min(usual, polling_.pause(now, context_.options.poll));
 }
 
 }  // namespace easyretry::engine

@@ -9,6 +9,7 @@
 
 #include "engine/bell.h"
 #include "engine/context.h"
+#include "engine/polling.h"
 #include "engine/step.h"
 
 namespace easyretry::engine {
@@ -34,7 +35,7 @@ class Intake {
 
  private:
   std::vector<std::string> known_handlers() const;
-  Instant::duration pause() const;
+  Instant::duration pause(Instant now) const;
 
   Context& context_;
   const bool has_inbox_;
@@ -46,6 +47,7 @@ class Intake {
   // The intake thread's own
   Instant next_ = Instant::min();
   Instant earliest_ = Instant::min();  // for news
+  Polling polling_;
   int failures_ = 0;
 };
 

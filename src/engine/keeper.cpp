@@ -10,6 +10,8 @@ namespace {
 constexpr auto kKeepEvery = std::chrono::hours{1};
 // Whoever asks for counts reads what is not yet added up: of 1,000 transactions a second, 5,000 rows.
 constexpr auto kFoldEvery = std::chrono::seconds{5};
+// Where nothing was stored or run here: what others did, they add up themselves, unless they died or have no engine.
+constexpr auto kFoldForOthersEvery = std::chrono::minutes{1};
 constexpr auto kAfterFailure = std::chrono::minutes{1};
 
 }  // namespace
@@ -32,12 +34,22 @@ Instant Keeper::keep() {
 }
 
 Instant Keeper::fold() {
+  const std::uint64_t work = work_done();
+  const Instant now = context_.clock.steady();
+  if (work == folded_work_ && now < fold_for_others_at_) return now + kFoldEvery;
   const auto more = context_.store.fold_counts();
   if (!more) {
     context_.note(more.error());
     return context_.clock.steady() + kAfterFailure;
   }
-  return *more ? Instant::min() : context_.clock.steady() + kFoldEvery;
+  if (*more) return Instant::min();
+  folded_work_ = work;
+  fold_for_others_at_ = context_.clock.steady() + kFoldForOthersEvery;
+  return context_.clock.steady() + kFoldEvery;
+}
+
+std::uint64_t Keeper::work_done() const {
+  return context_.counters.stored + context_.counters.claimed;
 }
 
 }  // namespace easyretry::engine

@@ -130,7 +130,7 @@ Instant::duration Loader::least_pause(Instant now) const {
   if (now < expecting_until_.load()) return kPassesWhileExpecting;
   const Instant::duration usual = context_.options.window / 2;
   if (!shared_ || has_news_) return usual;
-  return std::min(usual, std::max<Instant::duration>(kRestAfterPolling * reading_, context_.options.poll));
+  return std::min(usual, std::max(kRestAfterPolling * reading_, polling_.pause(now, context_.options.poll)));
 }
 
 void Loader::report_unhandled() {
@@ -170,6 +170,7 @@ void Loader::hand_over(const storage::LoadReply& reply) {
       ++unhandled_[reply.handlers[loaded.handler]];
     }
   }
+  if (!offers_.empty()) polling_.found(context_.clock.steady());
   schedule_.offer(offers_);
 }
 

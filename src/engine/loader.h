@@ -14,6 +14,7 @@
 
 #include "engine/bell.h"
 #include "engine/context.h"
+#include "engine/polling.h"
 #include "engine/schedule.h"
 #include "engine/shard_set.h"
 #include "engine/step.h"
@@ -80,6 +81,7 @@ class Loader {
   Instant next_pass_ = Instant::min();
   Instant earliest_pass_ = Instant::min();  // for news
   Instant next_sweep_;
+  Polling polling_;
   int failures_ = 0;
 };
 

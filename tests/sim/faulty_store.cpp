@@ -70,13 +70,6 @@ auto FaultyStore::travel(std::string_view verb, Request request, Fate fate, Errc
   return reply;
 }
 
-// The real one is for one process; behind this wire there are several.
-storage::StoreInfo FaultyStore::info() const {
-  storage::StoreInfo info = far_.store->info();
-  info.shared = true;
-  return info;
-}
-
 Result<storage::InsertReply> FaultyStore::insert(std::span<const NewTask> tasks) {
   return change("insert", [far = far_, tasks = copy(tasks)] {
     auto reply = far.store->insert(tasks);

@@ -15,7 +15,7 @@ class FaultyStore final : public storage::Store {
   FaultyStore(storage::Store& real, Weather& weather, Journal& journal, Process& process, int instance)
       : far_{&real, &journal, instance}, weather_(weather), process_(process) {}
 
-  storage::StoreInfo info() const override;
+  storage::StoreInfo info() const override { return far_.store->info(); }
   Result<storage::InsertReply> insert(std::span<const task::NewTask> tasks) override;
   Result<storage::LoadReply> load(const storage::LoadQuery& query) override;
   Result<storage::ClaimReply> claim(const storage::ClaimRequest& request) override;

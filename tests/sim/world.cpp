@@ -20,8 +20,9 @@ World::World(std::uint64_t seed, Sharing sharing)
       scenario_(draw_scenario(dice_, sharing)),
       scheduler_(dice_.seed()),
       store_clock_(scheduler_),
-      store_({.total_shards = scenario_.shards, .history = storage::History::all, .id_seed = dice_.seed()},
-             store_clock_),
+      store_(
+          {.total_shards = scenario_.shards, .history = storage::History::all, .id_seed = dice_.seed(), .shared = true},
+          store_clock_),
       journal_(store_clock_),
       weather_(scheduler_, dice_, scenario_),
       user_code_(dice_, journal_, scenario_) {

@@ -31,7 +31,8 @@ MemoryStore::MemoryStore(const MemoryStoreOptions& options, const Clock& clock)
 StoreInfo MemoryStore::info() const {
   return {.url = "memory://",
           .total_shards = options_.total_shards,
-          .durability = "nothing: tasks are lost when the process ends"};
+          .durability = "nothing: tasks are lost when the process ends",
+          .shared = options_.shared};
 }
 
 Result<InsertReply> MemoryStore::insert(std::span<const NewTask> tasks) {

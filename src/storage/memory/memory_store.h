@@ -20,7 +20,8 @@ namespace easyretry::storage {
 struct MemoryStoreOptions {
   int total_shards = 64;  // 1 to 4,096
   History history = History::all;
-  std::optional<std::uint64_t> id_seed;  // for ids that are the same in every run; random without it
+  std::optional<std::uint64_t> id_seed{};  // for ids that are the same in every run; random without it
+  bool shared = false;                     // by several engines, which must look for each other's tasks
 };
 
 class MemoryStore final : public Store {

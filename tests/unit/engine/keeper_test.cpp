@@ -73,11 +73,31 @@ TEST(Keeper, AddsUpEveryFewSecondsAndAtOnceWhereThereIsMore) {
   EXPECT_EQ(keeper.step().wake, Instant::min());
   EXPECT_EQ(keeper.step().wake, Instant::min());
   EXPECT_EQ(keeper.step().wake, clock.steady() + 5s);
+  Counters::add(context.counters.stored);
   keeper.step();
   EXPECT_EQ(store.folds, 3) << "not before its time";
   clock.advance(5s);
   keeper.step();
   EXPECT_EQ(store.folds, 4);
+}
+
+TEST(Keeper, WithNothingDoneHereAddsUpWhatOthersLeftOnceAMinute) {
+  testing::ManualClock clock;
+  DustyStore store{1};
+  store.has_sums = true;
+  Context context{store, clock, {}, "owner", 1};
+  Keeper keeper{context};
+  while (keeper.step().wake == Instant::min()) {
+  }
+  store.folds = 0;
+  for (int i = 0; i < 11; ++i) {
+    clock.advance(5s);
+    EXPECT_EQ(keeper.step().wake, clock.steady() + 5s);
+  }
+  EXPECT_EQ(store.folds, 0);
+  clock.advance(5s);
+  keeper.step();
+  EXPECT_EQ(store.folds, 1);
 }
 
 TEST(Keeper, LeavesAStoreAloneThatHasNothingToAddUp) {

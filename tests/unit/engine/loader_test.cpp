@@ -59,5 +59,26 @@ TEST_F(LoaderTest, NewsThatFollowEachOtherQuicklyShareAPass) {
   EXPECT_EQ(seen(), 1U) << "none is forgotten";
 }
 
+TEST(Polling, IsSeldomWhenNothingHasComeForAWhile) {
+  SharedStore shared;
+  shared.store = std::make_shared<storage::MemoryStore>(storage::MemoryStoreOptions{.shared = true}, shared.clock);
+  VirtualInstance reader{shared, {.window = 1min}};
+  reader.handle("pay", [] {});
+  const auto next_look = [&] {
+    Step step = reader.core.loader.step();
+    while (step.worked) step = reader.core.loader.step();
+    return step.wake - shared.clock.steady();
+  };
+  EXPECT_EQ(next_look(), 4s);
+  VirtualInstance{shared}.submit("pay", "k");
+  shared.clock.advance(4s);
+  EXPECT_EQ(next_look(), 500ms);
+  reader.all();
+  shared.clock.advance(9s);
+  EXPECT_EQ(next_look(), 500ms);
+  shared.clock.advance(1s);
+  EXPECT_EQ(next_look(), 4s);
+}
+
 }  // namespace
 }  // namespace easyretry::engine
