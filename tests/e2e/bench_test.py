@@ -18,7 +18,7 @@ class Bench(unittest.TestCase):
 
     def test_prints_one_json_object_with_everything_asked_for(self):
         run = easyretry("bench", "--tasks", "2000", "--workers", "2", "--fail-first", "--due-over", "0.5", "--callers", "16",
-                        "--raw", "--json")
+                        "--submit-rate", "1000", "--raw", "--json")
         self.assertEqual(run.returncode, 0, run.stderr)
         report = json.loads(run.stdout)
         for field in ("enqueue_single_per_s", "enqueue_batch_per_s", "drain_per_s", "cycle_per_s", "failing_calls_per_s",
@@ -26,6 +26,8 @@ class Bench(unittest.TestCase):
             self.assert_positive(report[field])
         self.assertEqual(set(report["lateness_ms"]), {"p50", "p99", "max"})
         self.assertGreaterEqual(report["lateness_ms"]["p50"], 0, "nothing runs before it is due")
+        self.assertEqual(set(report["submit_to_start_ms"]), {"p50", "p99", "max"})
+        self.assert_positive(report["submit_to_start_ms"]["p50"])
         self.assertEqual(set(report["raw"]), {"enqueue_batch_per_s", "drain_per_s", "cycle_per_s"})
         for what in ("enqueue_batch", "drain", "cycle"):
             expected = report[what + "_per_s"] / report["raw"][what + "_per_s"]
@@ -34,7 +36,7 @@ class Bench(unittest.TestCase):
     def test_leaves_out_what_was_not_asked_for(self):
         run = easyretry("bench", "--store", "memory:", "--tasks", "500", "--json")
         report = json.loads(run.stdout)
-        for field in ("cycle_per_s", "failing_calls_per_s", "lateness_ms", "raw", "ratio"):
+        for field in ("cycle_per_s", "failing_calls_per_s", "lateness_ms", "submit_to_start_ms", "raw", "ratio"):
             self.assertIsNone(report[field])
 
     def test_prints_a_table_for_people_and_progress_beside_it(self):

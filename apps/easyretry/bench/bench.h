@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <easyretry/options.h>
 
@@ -21,14 +22,17 @@ struct BenchOptions {
   std::size_t batch = EngineOptions{}.batch;
   bool fail_first = false;
   double due_over_seconds = 0;
+  double submit_rate = 0;   // tasks a second that are submitted one by one, to see how soon they start; 0: none
   std::size_t waiting = 0;  // tasks in the store that are not due
   int callers = 0;          // threads whose direct calls fail; 0: none
   bool raw = false;
 };
 
-struct Lateness {
-  double p50 = 0, p99 = 0, max = 0;  // milliseconds from due to the start of the handler
+// Milliseconds until a handler starts.
+struct Spread {
+  double p50 = 0, p99 = 0, max = 0;
 };
+Spread spread_of(std::vector<double> millis);
 
 struct Rates {
   double enqueue_batch = 0;  // tasks a second
@@ -39,8 +43,9 @@ struct Rates {
 struct BenchReport {
   double enqueue_single = 0;
   Rates engine;
-  std::optional<double> failing_calls;  // a second, of all callers
-  std::optional<Lateness> lateness;
+  std::optional<double> failing_calls;    // a second, of all callers
+  std::optional<Spread> lateness;         // from when it is due
+  std::optional<Spread> submit_to_start;  // from before it is stored
   std::optional<Rates> raw;
   double rss_mib = 0;
 };
@@ -52,6 +57,9 @@ BenchReport run_bench(const BenchOptions& options, const Progress& progress);
 
 // Threads that call a wrapped function which fails, so that each call stores a task of its own.
 double measure_failing_calls(const BenchOptions& options, const Progress& progress);
+
+// Tasks submitted at an even pace. Where a store can be shared, by another engine than the one that runs them.
+Spread measure_submit_to_start(const BenchOptions& options, const Progress& progress);
 
 // The same rows, the same batches, the same kind of store, but nothing except its statements in a bare loop on one
 // thread.

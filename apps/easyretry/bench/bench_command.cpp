@@ -16,6 +16,10 @@ namespace {
 
 using nlohmann::json;
 
+json spread(const std::optional<Spread>& value) {
+  return value ? json{{"p50", value->p50}, {"p99", value->p99}, {"max", value->max}} : json(nullptr);
+}
+
 json number(const std::optional<double>& value) {
   return value ? json(*value) : json(nullptr);
 }
@@ -28,8 +32,8 @@ json to_json(const BenchReport& r) {
   j["drain_per_s"] = r.engine.drain;
   j["cycle_per_s"] = number(r.engine.cycle);
   j["failing_calls_per_s"] = number(r.failing_calls);
-  j["lateness_ms"] = nullptr;
-  if (r.lateness) j["lateness_ms"] = {{"p50", r.lateness->p50}, {"p99", r.lateness->p99}, {"max", r.lateness->max}};
+  j["lateness_ms"] = spread(r.lateness);
+  j["submit_to_start_ms"] = spread(r.submit_to_start);
   j["rss_mib"] = r.rss_mib;
   j["raw"] = nullptr;
   j["ratio"] = nullptr;
@@ -50,6 +54,10 @@ void print_row(const char* what, double rate, std::optional<double> raw) {
   std::cout << "\n";
 }
 
+void print_spread(const char* what, const Spread& ms) {
+  std::cout << fmt::format("{:<28}p50 {:.2f} ms   p99 {:.2f} ms   max {:.2f} ms\n", what, ms.p50, ms.p99, ms.max);
+}
+
 void print_table(const BenchReport& r) {
   const auto raw = [&](auto member) -> std::optional<double> {
     if (!r.raw) return std::nullopt;
@@ -64,10 +72,8 @@ void print_table(const BenchReport& r) {
     print_row("calls that fail and are stored", *r.failing_calls, std::nullopt);
     std::cout << fmt::format("{:<28}{:>12.2f} of enqueue in batches\n", "", *r.failing_calls / r.engine.enqueue_batch);
   }
-  if (r.lateness) {
-    std::cout << fmt::format("{:<28}p50 {:.2f} ms   p99 {:.2f} ms   max {:.2f} ms\n", "lateness", r.lateness->p50,
-                             r.lateness->p99, r.lateness->max);
-  }
+  if (r.lateness) print_spread("lateness", *r.lateness);
+  if (r.submit_to_start) print_spread("submit to start", *r.submit_to_start);
   std::cout << fmt::format("{:<28}{:>12.1f} MiB\n", "peak memory", r.rss_mib);
 }
 
@@ -139,6 +145,8 @@ void add_bench_command(CLI::App& app) {
   command->add_flag("--fail-first", options->fail_first, "Also: every task fails once and succeeds on the second try");
   command
       ->add_option("--due-over", options->due_over_seconds, "Also: lateness of tasks due evenly over this many seconds")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--submit-rate", options->submit_rate, "Also: how soon tasks start, submitted so many a second")
       ->check(CLI::PositiveNumber);
   command->add_option("--waiting", options->waiting, "With this many tasks in the store that are not due")
       ->check(CLI::Range(0, 100'000'000));

@@ -113,7 +113,7 @@ double measure_cycle(const BenchOptions& options, const Progress& progress) {
   return watch.per_second(options.tasks);
 }
 
-Lateness measure_lateness(const BenchOptions& options, const Progress& progress) {
+Spread measure_lateness(const BenchOptions& options, const Progress& progress) {
   using Clock = std::chrono::system_clock;
   std::mutex mutex;
   std::vector<double> late;
@@ -133,14 +133,18 @@ Lateness measure_lateness(const BenchOptions& options, const Progress& progress)
   });
   engine.start();
   wait_for(engine, options.tasks, "lateness", progress);
-  std::sort(late.begin(), late.end());
-  const auto at = [&](double part) {
-    return late[static_cast<std::size_t>(part * static_cast<double>(late.size() - 1))];
-  };
-  return {at(0.5), at(0.99), late.back()};
+  return spread_of(std::move(late));
 }
 
 }  // namespace
+
+Spread spread_of(std::vector<double> millis) {
+  std::sort(millis.begin(), millis.end());
+  const auto at = [&](double part) {
+    return millis[static_cast<std::size_t>(part * static_cast<double>(millis.size() - 1))];
+  };
+  return {at(0.5), at(0.99), millis.back()};
+}
 
 BenchReport run_bench(const BenchOptions& options, const Progress& progress) {
   const WaitingTasks waiting{options, progress};
@@ -150,6 +154,7 @@ BenchReport run_bench(const BenchOptions& options, const Progress& progress) {
   report.enqueue_single = measure_single(options, progress);
   if (options.fail_first) report.engine.cycle = measure_cycle(options, progress);
   if (options.callers > 0) report.failing_calls = measure_failing_calls(options, progress);
+  if (options.submit_rate > 0) report.submit_to_start = measure_submit_to_start(options, progress);
   if (options.due_over_seconds > 0) report.lateness = measure_lateness(options, progress);
   report.rss_mib = peak_rss_mib();
   return report;
