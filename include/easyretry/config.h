@@ -115,8 +115,8 @@ struct ConfigChange {
 };
 std::vector<ConfigChange> compare(const Config& running, const Config& wanted);
 
-// A file that says the same, defaults of the engine included. The password of `store` is masked, so that it can be
-// shown.
+// A file that says the same, defaults of the engine included. The passwords of `store` and `membership` are masked,
+// so that it can be shown.
 std::string to_yaml(const Config& config);
 
 }  // namespace easyretry

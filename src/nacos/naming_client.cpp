@@ -32,13 +32,22 @@ class NamingClient::Impl {
   // First, because a listener may be using the session.
   ~Impl() { courier_.stop(); }
 
-  Result<void> register_instance(const ServiceName& service, const Instance& instance) try {
-    const auto key = key_of(Wishes::Kind::registration, service);
-    const auto ticket =
-        wishes_.want(key, instance_request(options_.space, service, instance, InstanceChange::registered),
-                     instance_request(options_.space, service, instance, InstanceChange::deregistered));
+  // Throws JsonError for what is no text.
+  Wishes::Ticket announce(const ServiceName& service, const Instance& instance) {
+    const auto ticket = wishes_.want(key_of(Wishes::Kind::registration, service),
+                                     instance_request(options_.space, service, instance, InstanceChange::registered),
+                                     instance_request(options_.space, service, instance, InstanceChange::deregistered));
     session_.wake();
-    return wishes_.wait(key, ticket, options_.timings.request);
+    return ticket;
+  }
+
+  Result<void> registration(const ServiceName& service) const {
+    return wishes_.standing(key_of(Wishes::Kind::registration, service));
+  }
+
+  Result<void> register_instance(const ServiceName& service, const Instance& instance) try {
+    const auto ticket = announce(service, instance);
+    return wishes_.wait(key_of(Wishes::Kind::registration, service), ticket, options_.timings.request);
   } catch (const JsonError& error) {
     return fail(Errc::invalid_argument, "nacos.InstanceRequest", error.what());
   }
@@ -171,6 +180,14 @@ NamingClient::~NamingClient() = default;
 
 Result<void> NamingClient::register_instance(const ServiceName& service, const Instance& instance) {
   return impl_->register_instance(service, instance);
+}
+
+void NamingClient::announce(const ServiceName& service, const Instance& instance) {
+  impl_->announce(service, instance);
+}
+
+Result<void> NamingClient::registration(const ServiceName& service) const {
+  return impl_->registration(service);
 }
 
 Result<void> NamingClient::deregister_instance(const ServiceName& service) {

@@ -45,6 +45,9 @@ class Wishes {
   // invalid_argument: the server has refused it, and it is forgotten.
   Result<void> wait(const Key& key, Ticket ticket, Millis timeout);
 
+  // How it is with the wish now, in the same words; ok, too, where there is none.
+  Result<void> standing(const Key& key) const;
+
   // What to tell the server now.
   std::vector<Pending> due(Instant now) const;
   Instant next_due() const;
@@ -67,6 +70,7 @@ class Wishes {
     Instant not_before = Instant::min();
 
     bool open() const { return !confirmed && !refused; }
+    Result<void> standing(const std::string& not_yet) const;
   };
   // Null if the wish has changed since.
   Wish* find(const Key& key, Ticket ticket);

@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "fake_nacos/fake_nacos.h"
 #include "nacos/config_client.h"
 #include "nacos/naming_client.h"
 #include "support/eventually.h"
-#include "unit/nacos/fake_nacos.h"
 #include "unit/nacos/told.h"
 
 namespace easyretry::test {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fake_nacos/fake_login.h"
 #include "unit/nacos/client_fixture.h"
-#include "unit/nacos/fake_login.h"
 
 namespace easyretry::test {
 namespace {

@@ -1,4 +1,4 @@
-#include "unit/nacos/fake_services.h"
+#include "fake_nacos/fake_services.h"
 
 #include <algorithm>
 

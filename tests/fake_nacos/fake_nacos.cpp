@@ -1,4 +1,4 @@
-#include "unit/nacos/fake_nacos.h"
+#include "fake_nacos/fake_nacos.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -7,8 +7,8 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "unit/nacos/fake_services.h"
-#include "unit/nacos/service.grpc.pb.h"
+#include "fake_nacos/fake_services.h"
+#include "fake_nacos/service.grpc.pb.h"
 
 namespace easyretry::test {
 namespace {

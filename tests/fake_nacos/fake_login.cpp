@@ -1,4 +1,4 @@
-#include "unit/nacos/fake_login.h"
+#include "fake_nacos/fake_login.h"
 
 #include <stdexcept>
 
