@@ -54,20 +54,24 @@ inline std::string unique_name() {
   return "claim-" + std::to_string(getpid()) + "-" + std::to_string(++count);
 }
 
-// The body of GET http://127.0.0.1:port/nacos`path`, asked by Python.
-inline std::string http_get(int port, const std::string& path) {
+// The body that comes back from http://127.0.0.1:port/nacos`path`, asked by Python.
+inline std::string ask_by_http(const std::string& method, int port, const std::string& path) {
   const std::string url =
       "http://127.0.0.1:" + std::to_string(port) + "/nacos" + path + "&username=nacos&password=nacos";
   const std::string command =
       "python3 -c \"import urllib.request as r; "
-      "print(r.build_opener(r.ProxyHandler({})).open('" +
-      url + "', timeout=30).read().decode(), end='')\" 2>&1";
+      "print(r.build_opener(r.ProxyHandler({})).open(r.Request('" +
+      url + "', method='" + method + "'), timeout=30).read().decode(), end='')\" 2>&1";
   std::FILE* output = popen(command.c_str(), "r");
   if (output == nullptr) throw std::runtime_error("cannot run " + command);
   std::string text;
   for (int c = 0; (c = std::fgetc(output)) != EOF;) text += static_cast<char>(c);
   pclose(output);
   return text;
+}
+
+inline std::string http_get(int port, const std::string& path) {
+  return ask_by_http("GET", port, path);
 }
 
 }  // namespace easyretry::test
