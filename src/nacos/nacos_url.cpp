@@ -58,6 +58,14 @@ std::optional<TlsOptions> tls_in(const Options& options) {
   return options.on("tls") ? std::optional{tls} : std::nullopt;
 }
 
+Transport transport_in(const Options& options) {
+  const std::string value = options.text("transport", "auto");
+  if (value == "auto") return Transport::automatic;
+  if (value == "grpc") return Transport::grpc;
+  if (value == "http") return Transport::http;
+  throw std::invalid_argument("transport is auto, grpc or http, not \"" + value + "\"");
+}
+
 ClientOptions client_in(std::string_view authority, const Options& options) {
   const auto at = authority.rfind('@');
   const bool has_user = at != authority.npos;
@@ -65,6 +73,7 @@ ClientOptions client_in(std::string_view authority, const Options& options) {
                        .space = options.text("namespace"),
                        .credentials = credentials_in(has_user ? authority.substr(0, at) : std::string_view{}),
                        .tls = tls_in(options)};
+  client.transport = transport_in(options);
   for (ServerAddress& server : client.servers) {
     server.grpc_port = options.port("grpc_port");
     server.https = options.on("https");
@@ -105,8 +114,8 @@ void know_only(std::string_view url, std::initializer_list<std::string_view> kno
 
 ServiceUrl parse_service_url(std::string_view url) {
   Read parts = read(url);
-  know_only(url, {"namespace", "group", "cluster", "ip", "port", "grpc_port", "https", "tls", "tls_ca", "tls_cert",
-                  "tls_key", "tls_name"});
+  know_only(url, {"namespace", "group", "cluster", "ip", "port", "transport", "grpc_port", "https", "tls", "tls_ca",
+                  "tls_cert", "tls_key", "tls_name"});
   return {.client = std::move(parts.client),
           .service = {std::move(parts.name), std::move(parts.group)},
           .cluster = parts.options.text("cluster", "DEFAULT"),

@@ -102,6 +102,23 @@ void Wishes::postpone(const Pending& failed, Error error, Instant until) {
   wish->not_before = until;
 }
 
+void Wishes::doubt(const Key& key) {
+  const std::lock_guard lock{mutex_};
+  const auto found = wishes_.find(key);
+  if (found == wishes_.end() || !found->second.wanted) return;
+  found->second.confirmed = false;
+  found->second.not_before = Instant::min();
+}
+
+std::vector<Wishes::Key> Wishes::fulfilled() const {
+  const std::lock_guard lock{mutex_};
+  std::vector<Key> keys;
+  for (const auto& [key, wish] : wishes_) {
+    if (wish.wanted && wish.confirmed) keys.push_back(key);
+  }
+  return keys;
+}
+
 void Wishes::connection_is_new() {
   const std::lock_guard lock{mutex_};
   std::erase_if(wishes_, [](const auto& entry) { return !entry.second.wanted; });

@@ -56,7 +56,10 @@ class Wishes {
   void confirm(const Pending& done);
   void refuse(const Pending& refused, Error error);
   void postpone(const Pending& failed, Error error, Instant until);
-  void connection_is_new();  // its server knows nothing
+  // A server has forgotten what it had confirmed.
+  void doubt(const Key& key);
+  std::vector<Key> fulfilled() const;  // wanted, and confirmed
+  void connection_is_new();            // its server knows nothing
 
  private:
   struct Wish {

@@ -44,6 +44,14 @@ void FakeServices::leave(const std::string& peer) {
   for (const auto& [service, instance] : gone.mapped().instances) push(service);
 }
 
+void FakeServices::leave_all(const std::function<bool(const std::string& peer)>& which) {
+  std::vector<std::string> gone;
+  for (const auto& [peer, client] : clients_) {
+    if (which(peer)) gone.push_back(peer);
+  }
+  for (const std::string& peer : gone) leave(peer);
+}
+
 FakeAnswer FakeServices::answer(const std::string& peer, const std::string& type, const json& body) {
   if (!knows(peer)) return fake_failure(type, 301);
   Client& client = clients_.at(peer);

@@ -8,6 +8,7 @@
 #include <stdexcept>
 #include <string>
 
+#include <gtest/gtest.h>
 #include <unistd.h>
 
 #include "nacos/options.h"
@@ -15,14 +16,18 @@
 
 namespace easyretry::test {
 
-inline int shared_nacos_port() {
-  static const int port = shared_server("nacos");
-  return port;
-}
+// Tests of each kind that servers.py has. The name before the slash says which server ctest starts.
+class OnEachNacos : public testing::TestWithParam<std::string> {
+ protected:
+  bool is_3() const { return GetParam() == "nacos3"; }
+};
+#define ON_EACH_NACOS(suite)                                                                               \
+  INSTANTIATE_TEST_SUITE_P(Nacos2, suite, testing::Values("nacos"), [](const auto&) { return "v2_3_2"; }); \
+  INSTANTIATE_TEST_SUITE_P(Nacos3, suite, testing::Values("nacos3"), [](const auto&) { return "v3_1_0"; })
 
 class OwnNacos {
  public:
-  OwnNacos() { start(); }
+  explicit OwnNacos(std::string kind) : kind_(std::move(kind)) { start(); }
   ~OwnNacos() {
     try {
       order_server("remove", folder_);
@@ -34,10 +39,11 @@ class OwnNacos {
   OwnNacos& operator=(const OwnNacos&) = delete;
 
   void kill() { order_server("kill", folder_); }
-  void start() { port_ = start_server("nacos", folder_); }
+  void start() { port_ = start_server(kind_, folder_); }
   int port() const { return port_; }
 
  private:
+  const std::string kind_;
   const std::filesystem::path folder_ = new_server_folder();
   int port_ = 0;
 };

@@ -7,7 +7,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "fake_nacos/fake_login.h"
+#include "fake_nacos/fake_http.h"
 #include "unit/nacos/client_fixture.h"
 
 namespace easyretry::cluster {
@@ -186,7 +186,7 @@ TEST_F(NacosMembershipTest, ARegistryThatDoesNotAnswerIsNamedWithWhatToLookAt) {
 }
 
 TEST_F(NacosMembershipTest, AWrongPasswordIsToldAndNotShown) {
-  const test::FakeLogin login{[](const auto&) { return test::FakeLogin::Answer{403, "unknown user!"}; }};
+  const test::FakeHttp login{[](const auto&) { return test::FakeHttp::Answer{403, "unknown user!"}; }};
   server.want_token("t-1");
   auto where = url();
   where.client.servers.front().port = login.port();
@@ -199,8 +199,8 @@ TEST_F(NacosMembershipTest, AWrongPasswordIsToldAndNotShown) {
 
 TEST_F(NacosMembershipTest, ATokenThatEndsIsReplaced) {
   std::atomic<int> count = 0;
-  const test::FakeLogin login{[&](const auto&) {
-    return test::FakeLogin::Answer{200, R"({"accessToken":"t-)" + std::to_string(++count) + R"(","tokenTtl":18000})"};
+  const test::FakeHttp login{[&](const auto&) {
+    return test::FakeHttp::Answer{200, R"({"accessToken":"t-)" + std::to_string(++count) + R"(","tokenTtl":18000})"};
   }};
   server.want_token("t-1");
   auto where = url();

@@ -22,7 +22,10 @@ inline nacos::Timings quick_timings() {
           .relisten = Millis{3600'000},
           .reconnect_step = Millis{5},
           .reconnect_most = Millis{50},
-          .relogin = Millis{3600'000}};
+          .relogin = Millis{3600'000},
+          .fallback = Millis{3600'000},
+          .beat = Millis{20},
+          .poll = Millis{5}};
 }
 
 inline nacos::ClientOptions options_for(const std::vector<const FakeNacos*>& servers) {
