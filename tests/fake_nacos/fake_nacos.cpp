@@ -248,6 +248,11 @@ void FakeNacos::set_config(const std::string& data_id, const std::string& conten
   impl_->services.set_config(data_id, content);
 }
 
+void FakeNacos::remove_config(const std::string& data_id) {
+  const std::lock_guard lock{impl_->mutex};
+  impl_->services.remove_config(data_id);
+}
+
 std::vector<FakeNacos::Seen> FakeNacos::seen(const std::string& type) const {
   const std::lock_guard lock{impl_->mutex};
   std::vector<Seen> found;

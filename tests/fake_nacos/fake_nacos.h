@@ -57,6 +57,7 @@ class FakeNacos {
   void end_streams();
   void forget_clients();  // their connections stay
   void set_config(const std::string& data_id, const std::string& content);
+  void remove_config(const std::string& data_id);
 
   // What it has seen and has
   std::vector<Seen> seen(const std::string& type) const;

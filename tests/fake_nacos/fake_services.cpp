@@ -86,8 +86,7 @@ json FakeServices::config_answer(Client& client, const std::string& type, const 
   if (type == "ConfigPublishRequest") {
     set_config(data_id, body.at("content"));
   } else if (type == "ConfigRemoveRequest") {
-    configs_.erase(data_id);
-    push_config(data_id);
+    remove_config(data_id);
   } else if (!configs_.contains(data_id)) {
     return failure(300);
   } else {
@@ -165,6 +164,11 @@ void FakeServices::send_to_all(const std::string& type, const json& body) {
 
 void FakeServices::set_config(const std::string& data_id, const std::string& content) {
   configs_[data_id] = content;
+  push_config(data_id);
+}
+
+void FakeServices::remove_config(const std::string& data_id) {
+  configs_.erase(data_id);
   push_config(data_id);
 }
 

@@ -33,6 +33,7 @@ class FakeServices {
 
   void send_to_all(const std::string& type, const nlohmann::json& body);
   void set_config(const std::string& data_id, const std::string& content);
+  void remove_config(const std::string& data_id);
   std::string config(const std::string& data_id) const;
   nlohmann::json hosts(const std::string& service) const;
   std::vector<std::string> instances(const std::string& service) const;
