@@ -102,7 +102,8 @@ Error NacosMembership::why_no_list(const Line& line) const {
   const nacos::Status status = line.client.status();
   const auto registered = line.client.registration(where_.service);
   const bool connected = status.state == nacos::State::running;
-  std::string detail = connected && !registered ? registered.error().detail : "no answer from " + status.server + " yet";
+  std::string detail =
+      connected && !registered ? registered.error().detail : "no answer from " + status.server + " yet";
   if (status.last_trouble) detail += "; " + status.last_trouble->detail;
   if (!connected) detail += "; is Nacos running there, and the gRPC port (that of HTTP + 1000) open from here?";
   return {Errc::unavailable, "nacos.members", std::move(detail)};
