@@ -85,7 +85,8 @@ using Environment = std::map<std::string, std::string>;
 // This process's variables that begin with EASYRETRY_.
 Environment easyretry_environment();
 
-// The library's defaults, over them the file, over it the environment. Throws ConfigError.
+// The library's defaults, over them the file, over it the environment. Instead of a file, nacos://user:password@host/id
+// is a text of Nacos's configuration, waited for up to 3 s. Throws ConfigError.
 Config load_config(const std::filesystem::path& file, const Environment& environment = easyretry_environment());
 
 // The same for text; `source` is what messages call it.
@@ -115,8 +116,8 @@ struct ConfigChange {
 };
 std::vector<ConfigChange> compare(const Config& running, const Config& wanted);
 
-// A file that says the same, defaults of the engine included. The password of `store` is masked, so that it can be
-// shown.
+// A file that says the same, defaults of the engine included. The passwords of `store` and `membership` are masked,
+// so that it can be shown.
 std::string to_yaml(const Config& config);
 
 }  // namespace easyretry

@@ -113,8 +113,8 @@ class Engine {
   // Takes over what can change while the engine runs (docs/configuration.md), and says what changed and what needs a
   // restart. Throws ConfigError, and then nothing has changed.
   std::vector<ConfigChange> reload(const Config& wanted);
-  // Looks at the file every second from now on and reloads it when it has changed. What is wrong with it is logged, and
-  // what was in force stays.
+  // Looks at the file, or at a text in Nacos (nacos://user:password@host:8848/data-id), every second from now on and
+  // reloads it when it has changed. What is wrong with it is logged, and what was in force stays.
   void follow(const std::filesystem::path& config_file);
 
   // Starts the threads. Handlers may be registered before and after; tasks of names not registered are left alone.

@@ -26,6 +26,7 @@ enum class EventKind {
   // Of the instances: `message` says which, and no task
   member_joined,
   member_left,
+  member_refused,  // somebody in the list whose shards are not ours: another application, other shards
   shards_changed,  // this instance looks after others than before
 
   // Housekeeping of the store, by this instance: event.table, and no task

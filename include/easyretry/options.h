@@ -36,7 +36,7 @@ struct EngineOptions {
   std::size_t max_payload = 1'048'576;  // bytes of JSON arguments a task may have
   Millis drain{20000};                  // how long stop() lets running handlers finish
   // Instances of one namespace share its shards (docs/cluster.md).
-  std::string membership = "store";            // where they meet: store, alone, or static:2/8, the third of eight
+  std::string membership = "store";            // where they meet: store, alone, static:2/8, or nacos://…
   Assignment assignment = Assignment::stride;  // which shards are whose
   AtStart at_start = AtStart::alone;           // before the first list of members
   Persist persist = Persist::retry_only;       // of handlers that do not say

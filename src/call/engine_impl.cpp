@@ -104,11 +104,16 @@ std::vector<ConfigChange> EngineImpl::reload(const Config& wanted) {
 }
 
 void EngineImpl::follow(const std::filesystem::path& config_file) {
-  auto watch = std::make_shared<ConfigWatch>(config_file);
-  reload(watch->current());  // it may have changed since the engine was made
+  auto watch = std::make_shared<ConfigWatch>(config_file, easyretry_environment(), core_.context().options.log);
+  if (const auto why = watch->waits_for()) {
+    core_.context().log(LogLevel::warning, "configuration left as it is for now: " + *why);
+  } else {
+    reload(watch->current());  // it may have changed since the engine was made
+  }
   const std::lock_guard lock{following_mutex_};
   following_.reset();
-  following_ = std::make_unique<engine::RunLoop>("er-config", core_.context(), following_bell_, [this, watch] {
+  following_bell_ = std::make_unique<engine::Bell>();  // the former is closed with its loop
+  following_ = std::make_unique<engine::RunLoop>("er-config", core_.context(), *following_bell_, [this, watch] {
     reload_if_changed(*watch);
     return engine::Step{false, core_.context().clock.steady() + kLookAtConfig};
   });

@@ -55,8 +55,9 @@ class EngineImpl : public HandlerHost {
   call::DirectCalls direct_calls_;
   std::mutex reload_mutex_;  // one reload at a time
   std::mutex following_mutex_;
-  engine::Bell following_bell_;
-  std::unique_ptr<engine::RunLoop> following_;  // guarded by following_mutex_
+  // Guarded by following_mutex_
+  std::unique_ptr<engine::Bell> following_bell_;
+  std::unique_ptr<engine::RunLoop> following_;
 };
 
 }  // namespace easyretry::detail

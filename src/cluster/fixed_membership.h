@@ -13,7 +13,7 @@ class FixedMembership final : public Membership {
   FixedMembership(std::size_t index, std::size_t members, const std::string& node);
 
   const Traits& traits() const override { return traits_; }
-  Result<std::vector<Member>> refresh(const std::string& /*says*/) override { return list_; }
+  Result<Roll> refresh(const std::string& /*says*/) override { return Roll{list_}; }
   void leave() override {}
 
  private:

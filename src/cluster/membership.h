@@ -1,6 +1,7 @@
 #pragma once
 // Where the list of members comes from. What is made of it is decided elsewhere (members.h).
 
+#include <compare>
 #include <functional>
 #include <memory>
 #include <string>
@@ -10,6 +11,20 @@
 #include <easyretry/error.h>
 
 namespace easyretry::cluster {
+
+// Somebody in the list who is not to share our shards.
+struct Refused {
+  std::string who;
+  std::string why;  // and what to do about it
+
+  friend auto operator<=>(const Refused&, const Refused&) = default;
+};
+
+// What a source says.
+struct Roll {
+  std::vector<Member> members;
+  std::vector<Refused> refused{};
+};
 
 class Membership {
  public:
@@ -25,7 +40,7 @@ class Membership {
   virtual const Traits& traits() const = 0;
   // Tells the others that we are here, with something for people to read, and gives all who are. May take as long as
   // the network does.
-  virtual Result<std::vector<Member>> refresh(const std::string& says) = 0;
+  virtual Result<Roll> refresh(const std::string& says) = 0;
   // We are gone. Best effort: whoever is not heard of is taken for dead before long.
   virtual void leave() = 0;
   // `changed` is called from any thread until leave() has returned. Only where it tells.

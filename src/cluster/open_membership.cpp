@@ -4,18 +4,21 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/url.h"
 #include "cluster/fixed_membership.h"
+#include "cluster/nacos_membership.h"
 #include "cluster/store_membership.h"
 
 namespace easyretry::cluster {
 namespace {
 
 constexpr std::string_view kFixed = "static:";
+constexpr std::string_view kNacos = "nacos:";
 
 [[noreturn]] void refuse(std::string_view text) {
-  throw std::invalid_argument("membership is \"" + std::string{text} +
-                              "\"; write store (instances meet in the store), alone, or static:2/8 (this one is the "
-                              "third of eight, counted from 0)");
+  throw std::invalid_argument("membership is \"" + base::without_password(text) +
+                              "\"; write store (instances meet in the store), alone, static:2/8 (this one is the "
+                              "third of eight, counted from 0), or nacos://user:password@host:8848/service");
 }
 
 std::optional<std::size_t> number(std::string_view digits) {
@@ -25,11 +28,25 @@ std::optional<std::size_t> number(std::string_view digits) {
   return value;
 }
 
+// Whoever shares no store has all of its work to do alone.
+void require_shared(storage::Store& store, const std::string& membership) {
+  if (store.info().shared) return;
+  throw std::invalid_argument("membership is " + membership + ", and the store is one that instances cannot share; " +
+                              "write alone, or leave it out");
+}
+
+MembershipChoice nacos_choice(std::string_view url) try {
+  return {.kind = MembershipChoice::Kind::nacos, .service = nacos::parse_service_url(url)};
+} catch (const std::invalid_argument& why) {
+  throw std::invalid_argument(std::string{"membership is "} + why.what());
+}
+
 }  // namespace
 
 MembershipChoice parse_membership(std::string_view text) {
   if (text == "store") return {.kind = MembershipChoice::Kind::store};
   if (text == "alone") return {.kind = MembershipChoice::Kind::alone};
+  if (text.starts_with(kNacos)) return nacos_choice(text);
   if (!text.starts_with(kFixed)) refuse(text);
   const std::string_view place = text.substr(kFixed.size());
   const auto slash = place.find('/');
@@ -40,16 +57,21 @@ MembershipChoice parse_membership(std::string_view text) {
   return {.kind = MembershipChoice::Kind::fixed, .index = *index, .members = *members};
 }
 
-std::unique_ptr<Membership> open_membership(const MembershipChoice& choice, storage::Store& store, std::string space,
-                                            std::string node, Millis lease) {
+std::unique_ptr<Membership> open_membership(MembershipChoice choice, storage::Store& store, Joiner joiner) {
   switch (choice.kind) {
     case MembershipChoice::Kind::alone: return nullptr;
     case MembershipChoice::Kind::fixed:
-      return std::make_unique<FixedMembership>(choice.index, choice.members, std::move(node));
+      return std::make_unique<FixedMembership>(choice.index, choice.members, joiner.node);
+    case MembershipChoice::Kind::nacos:
+      require_shared(store, "nacos");
+      if (joiner.log) choice.service.client.log = std::move(joiner.log);
+      return std::make_unique<NacosMembership>(std::move(choice.service),
+                                               Company{std::move(joiner.space), store.info().total_shards},
+                                               std::move(joiner.node));
     case MembershipChoice::Kind::store: break;
   }
   if (!store.info().shared) return nullptr;
-  return std::make_unique<StoreMembership>(store, std::move(space), std::move(node), lease);
+  return std::make_unique<StoreMembership>(store, std::move(joiner.space), std::move(joiner.node), joiner.lease);
 }
 
 }  // namespace easyretry::cluster

@@ -24,11 +24,11 @@ Membership::Traits traits_for(std::string node, Millis lease) {
 StoreMembership::StoreMembership(storage::Store& store, std::string space, std::string node, Millis lease)
     : store_(store), space_(std::move(space)), node_(std::move(node)), traits_(traits_for(node_, lease)) {}
 
-Result<std::vector<Member>> StoreMembership::refresh(const std::string& says) {
+Result<Roll> StoreMembership::refresh(const std::string& says) {
   auto reply = store_.beat({.space = space_, .node = node_, .ttl = traits_.notices_death, .says = says});
   if (!reply) return tl::make_unexpected(reply.error());
   std::erase_if(reply->members, [this](const Member& member) { return died_here(member.node, node_); });
-  return std::move(reply->members);
+  return Roll{std::move(reply->members)};
 }
 
 void StoreMembership::leave() {

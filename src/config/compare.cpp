@@ -25,10 +25,13 @@ void add_changes(std::vector<ConfigChange>& changes, const std::vector<Key<Owner
 
 // After comparing: another password is a change, too.
 void mask_passwords(std::vector<ConfigChange>& changes, const Config& running, const Config& wanted) {
+  const auto mask = [&](ConfigChange& change, const auto& url_in) {
+    change.from = yaml_word(masked_url(url_in(running)));
+    change.to = yaml_word(masked_url(url_in(wanted)));
+  };
   for (ConfigChange& change : changes) {
-    if (change.key != "store") continue;
-    change.from = yaml_word(masked_url(running.store));
-    change.to = yaml_word(masked_url(wanted.store));
+    if (change.key == "store") mask(change, [](const Config& config) { return config.store; });
+    if (change.key == "membership") mask(change, [](const Config& config) { return config.engine.membership; });
   }
 }
 

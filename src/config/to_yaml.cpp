@@ -30,6 +30,7 @@ std::string group(const std::string& title, const std::string& lines) {
 std::string to_yaml(const Config& config) {
   Config shown = config;
   shown.store = config::masked_url(config.store);
+  shown.engine.membership = config::masked_url(config.engine.membership);
   std::string text = config::lines_of(config::engine_keys(), shown, "");
   text += config::group("defaults", config::lines_of(config::handler_keys(), config.defaults, "  "));
   std::string handlers;

@@ -119,7 +119,7 @@ AtStart read_at_start(const Node& node) {
 }
 
 std::string read_membership(const Node& node) {
-  return read_word(node, "store, alone, or a place such as static:2/8");
+  return read_word(node, "store, alone, a place such as static:2/8, or nacos://host:8848/service");
 }
 
 std::string read_store(const Node& node) {

@@ -1,16 +1,20 @@
 #include <easyretry/config_watch.h>
 
-#include "config/load.h"
+#include "config/source.h"
 
 namespace easyretry {
 
-ConfigWatch::ConfigWatch(std::filesystem::path file, Environment environment)
-    : file_(std::move(file)), environment_(std::move(environment)), judged_(read()), seen_(judged_) {
-  current_ = judged_ ? parse_config(*judged_, file_.string(), environment_) : load_config(file_, environment_);
+ConfigWatch::ConfigWatch(const std::filesystem::path& file, Environment environment, LogSink log)
+    : source_(config::open_source(file, std::move(log))),
+      environment_(std::move(environment)),
+      judged_(source_->read()),
+      seen_(judged_) {
+  if (!judged_ && source_->reached()) throw ConfigError({source_->name() + ": " + source_->why_not()});
+  current_ = parse_config(judged_.value_or(""), source_->name(), environment_);
 }
 
 std::optional<tl::expected<Config, ConfigError>> ConfigWatch::step() {
-  const Content content = read();
+  const Content content = source_->read();
   const bool settled = content == seen_;
   seen_ = content;
   if (!settled || content == judged_) return std::nullopt;
@@ -20,20 +24,19 @@ std::optional<tl::expected<Config, ConfigError>> ConfigWatch::step() {
   return news;
 }
 
-ConfigWatch::Content ConfigWatch::read() const {
-  std::string problem;
-  std::string content = config::read_file(file_, problem);
-  if (!problem.empty()) return std::nullopt;
-  return content;
+std::optional<std::string> ConfigWatch::waits_for() const {
+  if (source_->reached()) return std::nullopt;
+  return source_->name() + ": " + source_->why_not();
 }
 
 // To a starting engine an empty file means defaults; to a running one it is what a full disk leaves of a file.
 tl::expected<Config, ConfigError> ConfigWatch::judge(const Content& content) const {
   try {
-    if (content && content->empty()) {
-      throw ConfigError({file_.string() + ": has become empty; write {} if all defaults are meant"});
+    if (!content) throw ConfigError({source_->name() + ": " + source_->why_not()});
+    if (content->empty()) {
+      throw ConfigError({source_->name() + ": has become empty; write {} if all defaults are meant"});
     }
-    return content ? parse_config(*content, file_.string(), environment_) : load_config(file_, environment_);
+    return parse_config(*content, source_->name(), environment_);
   } catch (const ConfigError& error) {
     return tl::make_unexpected(error);
   }

@@ -22,7 +22,7 @@ std::shared_ptr<Context> make_context(storage::Store& store, const Clock& clock,
 
 std::unique_ptr<cluster::Membership> make_membership(Context& context) {
   return cluster::open_membership(cluster::parse_membership(context.options.membership), context.store,
-                                  context.options.space, context.owner, context.options.lease);
+                                  {context.options.space, context.owner, context.options.lease, context.options.log});
 }
 
 task::Settlement cancelled_settlement() {

@@ -24,6 +24,7 @@ std::string_view to_string(EventKind kind) {
     case EventKind::callback_failed: return "callback failed";
     case EventKind::member_joined: return "member joined";
     case EventKind::member_left: return "member left";
+    case EventKind::member_refused: return "member refused";
     case EventKind::shards_changed: return "shards changed";
     case EventKind::table_made: return "table made";
     case EventKind::table_emptied: return "table emptied";

@@ -77,22 +77,35 @@ Step Rebalancer::step() {
 }
 
 void Rebalancer::refresh(Instant now) {
-  auto list = membership_->refresh(cluster::described(view().shards));
-  const bool answered = list.has_value();
+  auto roll = membership_->refresh(cluster::described(view().shards));
+  const bool answered = roll.has_value();
   if (answered == complained_) {
     complained_ = !answered;
     context_.log(answered ? LogLevel::info : LogLevel::warning,
                  answered ? "the list of members is there again"
-                          : "no list of members from " + membership_->traits().source + ": " + list.error().detail +
+                          : "no list of members from " + membership_->traits().source + ": " + roll.error().detail +
                                 "; this instance goes on with its shards");
   }
   next_refresh_ = now + (answered ? Instant::duration{membership_->traits().refresh} : kAfterFailure);
+  if (answered) tell_refused(std::move(roll->refused));
   const std::lock_guard lock{mutex_};
   if (answered) {
-    members_.heard(*std::move(list), context_.clock.steady());
+    members_.heard(std::move(roll->members), context_.clock.steady());
   } else {
     members_.missed();
   }
+}
+
+// Each once, for as long as it is there.
+void Rebalancer::tell_refused(std::vector<cluster::Refused> refused) {
+  std::sort(refused.begin(), refused.end());
+  for (const cluster::Refused& one : refused) {
+    if (std::binary_search(refused_.begin(), refused_.end(), one)) continue;
+    const std::string message = one.who + " is not taken for a member: " + one.why;
+    context_.log(LogLevel::warning, message);
+    tell(EventKind::member_refused, message);
+  }
+  refused_ = std::move(refused);
 }
 
 void Rebalancer::take_over() {
@@ -110,15 +123,16 @@ void Rebalancer::tell_changes(const std::vector<Member>& before) {
   const std::string share = std::to_string(now.members.size()) + " members; this one looks after " +
                             std::to_string(now.shards.size()) + " of " + std::to_string(total_shards_) + " shards";
   context_.log(LogLevel::info, share);
-  if (!context_.events.heard()) return;
-  const auto tell = [&](EventKind kind, const std::string& message) {
-    context_.events.tell({.kind = kind, .at = context_.store_now(), .message = message});
-  };
   const auto was = nodes_of(before);
   const auto is = nodes_of(now.members);
   for (const std::string& node : missing(is, was)) tell(EventKind::member_joined, node);
   for (const std::string& node : missing(was, is)) tell(EventKind::member_left, node);
   tell(EventKind::shards_changed, share);
+}
+
+void Rebalancer::tell(EventKind kind, const std::string& message) {
+  if (!context_.events.heard()) return;
+  context_.events.tell({.kind = kind, .at = context_.store_now(), .message = message});
 }
 
 void Rebalancer::leave() {

@@ -36,7 +36,9 @@ class Rebalancer {
  private:
   void refresh(Instant now);
   void take_over();
+  void tell_refused(std::vector<cluster::Refused> refused);
   void tell_changes(const std::vector<Member>& before);
+  void tell(EventKind kind, const std::string& message);
 
   Context& context_;
   const std::unique_ptr<cluster::Membership> membership_;
@@ -51,6 +53,7 @@ class Rebalancer {
   // Of the stepping thread
   Instant next_refresh_ = Instant::min();
   bool complained_ = false;
+  std::vector<cluster::Refused> refused_;  // by the last list, in order
 };
 
 }  // namespace easyretry::engine

@@ -59,7 +59,8 @@ class ConfigClient::Impl {
   }
 
   SessionHooks hooks() {
-    return {.connected = [this](std::uint64_t) { listen_at_ = retry_at_ = Instant::min(); },
+    return {.number = {},
+            .connected = [this](std::uint64_t) { listen_at_ = retry_at_ = Instant::min(); },
             .work = [this] { return work(); },
             .receive = [this](const ServerRequest& request, std::uint64_t) { return receive(request); }};
   }

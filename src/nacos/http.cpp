@@ -7,8 +7,8 @@
 namespace easyretry::nacos {
 namespace {
 
-constexpr std::size_t kMostBytes = 64 * 1024;
-constexpr int kStopEveryMillis = 50;  // how soon a stop is noticed
+constexpr std::size_t kMostBytes = 10 * 1024 * 1024;  // as for a message of gRPC
+constexpr int kStopEveryMillis = 50;                  // how soon a stop is noticed
 
 // Both handles are void* to the compiler.
 using Easy = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
@@ -31,6 +31,13 @@ std::string encoded(CURL* easy, const FormFields& fields) {
   std::string form;
   for (const auto& [name, value] : fields) form += (form.empty() ? "" : "&") + name + "=" + escaped(easy, value);
   return form;
+}
+
+using Headers = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
+
+Headers authorization(const std::string& token) {
+  if (token.empty()) return {nullptr, curl_slist_free_all};
+  return {curl_slist_append(nullptr, ("Authorization: Bearer " + token).c_str()), curl_slist_free_all};
 }
 
 void use_tls(CURL* easy, const TlsOptions& tls) {
@@ -59,27 +66,35 @@ std::optional<CURLcode> perform(CURL* easy, const std::stop_token& stop) {
 
 }  // namespace
 
-Result<HttpReply> post_form(const std::string& url, const FormFields& fields, const std::optional<TlsOptions>& tls,
-                            Millis timeout, const std::stop_token& stop) {
+Result<HttpReply> ask_by_http(const HttpRequest& request, const std::optional<TlsOptions>& tls,
+                              const HttpLimits& limits) {
   const Easy owner{curl_easy_init(), curl_easy_cleanup};
   CURL* easy = owner.get();
-  const std::string form = encoded(easy, fields);
+  const std::string form = encoded(easy, request.fields);
+  const bool posts = request.method == "POST";
+  const std::string url = posts || form.empty() ? request.url : request.url + "?" + form;
+  const Headers headers = authorization(request.token);
   HttpReply reply{};
   curl_easy_setopt(easy, CURLOPT_URL, url.c_str());
   curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
   curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
   curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);  // signals would hit other threads
-  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(timeout.count()));
-  curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, static_cast<long>(form.size()));
-  curl_easy_setopt(easy, CURLOPT_POSTFIELDS, form.c_str());
+  curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(limits.timeout.count()));
+  if (posts) {
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, static_cast<long>(form.size()));
+    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, form.c_str());
+  }
+  curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request.method.c_str());
+  curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.get());
   curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, append);
   curl_easy_setopt(easy, CURLOPT_WRITEDATA, &reply.body);
   if (tls) use_tls(easy, *tls);
-  const auto result = perform(easy, stop);
-  if (!result) return fail(Errc::unavailable, "nacos.login", "stopped");
+  const auto result = perform(easy, limits.stop);
+  if (!result) return fail(Errc::unavailable, "nacos.http", "stopped");
   // Some servers answer a wrong password with a status that HTTP does not have, which libcurl reports like this.
   if (*result == CURLE_UNSUPPORTED_PROTOCOL) return reply;
-  if (*result != CURLE_OK) return fail(Errc::unavailable, "nacos.login", url + ": " + curl_easy_strerror(*result));
+  if (*result != CURLE_OK)
+    return fail(Errc::unavailable, "nacos.http", request.url + ": " + curl_easy_strerror(*result));
   curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &reply.status);
   return reply;
 }

@@ -1,6 +1,7 @@
 #pragma once
-// The one thing that servers do not offer over gRPC: logging in.
+// What goes to servers by HTTP: logging in, which they do not offer over gRPC, and naming where gRPC is blocked.
 
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -20,8 +21,20 @@ struct HttpReply {
 
 using FormFields = std::vector<std::pair<std::string, std::string>>;
 
-// Errors never contain the fields. Follows no redirection and uses no proxy.
-Result<HttpReply> post_form(const std::string& url, const FormFields& fields, const std::optional<TlsOptions>& tls,
-                            Millis timeout, const std::stop_token& stop);
+struct HttpRequest {
+  std::string method;  // POST sends its fields as a form, others in the url
+  std::string url;
+  FormFields fields{};
+  std::string token{};  // empty: none
+};
+
+struct HttpLimits {
+  Millis timeout;
+  std::stop_token stop;
+};
+
+// Errors contain neither fields nor token. Follows no redirection and uses no proxy.
+Result<HttpReply> ask_by_http(const HttpRequest& request, const std::optional<TlsOptions>& tls,
+                              const HttpLimits& limits);
 
 }  // namespace easyretry::nacos

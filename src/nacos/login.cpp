@@ -34,8 +34,8 @@ Result<Token> ask_for_token(const ServerAddress& server, const ClientOptions& op
   const auto& [username, password] = *options.credentials;
   long status = 0;
   for (const char* path : kPaths) {
-    const auto reply = post_form(http_url(server, path), {{"username", username}, {"password", password}}, options.tls,
-                                 options.timings.request, stop);
+    const HttpRequest request{"POST", http_url(server, path), {{"username", username}, {"password", password}}};
+    const auto reply = ask_by_http(request, options.tls, {options.timings.request, stop});
     if (!reply) return tl::make_unexpected(reply.error());
     status = reply->status;
     if (status != 200) continue;

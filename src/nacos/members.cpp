@@ -16,6 +16,8 @@ std::string metadata_at(const Instance& instance, const char* key) {
   return found != instance.metadata.end() ? found->second : std::string{};
 }
 
+}  // namespace
+
 bool takes_traffic(const Instance& instance) {
   return instance.healthy && instance.enabled && instance.weight > 0;
 }
@@ -26,8 +28,6 @@ Node node_of(const Instance& instance) {
   std::from_chars(epoch.data(), epoch.data() + epoch.size(), node.epoch);  // others may write what they like: then 0
   return node;
 }
-
-}  // namespace
 
 void describe(Instance& instance, const Node& node) {
   instance.metadata[kNodeId] = node.id;

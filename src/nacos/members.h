@@ -18,6 +18,10 @@ struct Node {
   friend bool operator==(const Node&, const Node&) = default;
 };
 
+bool takes_traffic(const Instance& instance);
+// Without an id: somebody else's.
+Node node_of(const Instance& instance);
+
 // As metadata: "nodeId", "epoch" and "version".
 void describe(Instance& instance, const Node& node);
 

@@ -33,6 +33,9 @@ class NamingClient {
   // has not confirmed yet, and the client goes on trying. invalid_argument: the server refuses it, and the client has
   // forgotten it.
   Result<void> register_instance(const ServiceName& service, const Instance& instance);
+  // The same without waiting; registration() tells what became of it.
+  void announce(const ServiceName& service, const Instance& instance);
+  Result<void> registration(const ServiceName& service) const;
   // Waits like register_instance(); ok if nothing was registered.
   Result<void> deregister_instance(const ServiceName& service);
 

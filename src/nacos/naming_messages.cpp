@@ -26,6 +26,12 @@ void begin_request(JsonWriter& out, const std::string& space, const ServiceName&
   write(out, "serviceName", service.name);
 }
 
+void write_metadata(JsonWriter& out, const Instance& instance) {
+  out.begin_object();
+  for (const auto& [key, value] : instance.metadata) write(out, key, value);
+  out.end_object();
+}
+
 // Every key, because r-nacos insists on them.
 void write_instance(JsonWriter& out, const Instance& instance) {
   out.begin_object();
@@ -39,9 +45,7 @@ void write_instance(JsonWriter& out, const Instance& instance) {
   write_bool(out, "ephemeral", true);
   write(out, "clusterName", instance.cluster);
   out.key("metadata");
-  out.begin_object();
-  for (const auto& [key, value] : instance.metadata) write(out, key, value);
-  out.end_object();
+  write_metadata(out, instance);
   out.end_object();
 }
 
@@ -107,11 +111,21 @@ ServiceInfo read_service_info(JsonView body) {
   ServiceInfo result{.view = {.service = {string_at(*info, "name"), string_at(*info, "groupName")}},
                      .as_of = int_at(*info, "lastRefTime", 0)};
   result.view.protected_by_threshold = bool_at(*info, "reachProtectionThreshold", false);
-  if (const auto hosts = value_at(*info, "hosts")) {
-    for (std::size_t i = 0; i < hosts->size(); ++i) result.view.instances.push_back(read_instance(hosts->at(i)));
-  }
-  std::sort(result.view.instances.begin(), result.view.instances.end(), in_order);
+  if (const auto hosts = value_at(*info, "hosts")) result.view.instances = read_instances(*hosts);
   return result;
+}
+
+std::vector<Instance> read_instances(JsonView hosts) {
+  std::vector<Instance> instances;
+  for (std::size_t i = 0; i < hosts.size(); ++i) instances.push_back(read_instance(hosts.at(i)));
+  std::sort(instances.begin(), instances.end(), in_order);
+  return instances;
+}
+
+std::string metadata_text(const Instance& instance) {
+  JsonWriter out;
+  write_metadata(out, instance);
+  return out.take();
 }
 
 }  // namespace easyretry::nacos

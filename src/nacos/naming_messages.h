@@ -25,6 +25,10 @@ struct ServiceInfo {
   std::int64_t as_of = 0;  // milliseconds on the clock of the server that answered: orders lists of one connection only
 };
 
+// Of an array of them, sorted. Throws JsonError.
+std::vector<Instance> read_instances(JsonView hosts);
+std::string metadata_text(const Instance& instance);  // {"nodeId":"n-7"}
+
 // Of an answer or a push; both have the list under "serviceInfo". Throws JsonError.
 ServiceInfo read_service_info(JsonView body);
 

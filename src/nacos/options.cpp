@@ -32,7 +32,10 @@ void check(const Timings& timings) {
                                     {"relisten", timings.relisten},
                                     {"reconnect_step", timings.reconnect_step},
                                     {"reconnect_most", timings.reconnect_most},
-                                    {"relogin", timings.relogin}}) {
+                                    {"relogin", timings.relogin},
+                                    {"fallback", timings.fallback},
+                                    {"beat", timings.beat},
+                                    {"poll", timings.poll}}) {
     require(value > Millis{0}, std::string{"timings."} + name + " must be more than 0");
   }
 }

@@ -17,7 +17,7 @@ struct Credentials {
   std::string password;
 };
 
-// Files in PEM. For gRPC and, where a server is https://, for logging in.
+// Files in PEM. For gRPC and, where a server is https://, for HTTP.
 struct TlsOptions {
   std::string ca_file{};           // who vouches for the servers; empty: the authorities of this machine
   std::string certificate_file{};  // with key_file, for servers that want to know us (mutual TLS)
@@ -36,6 +36,16 @@ struct Timings {
   Millis reconnect_step{100};  // more after each round of failed attempts ...
   Millis reconnect_most{5000};  // ... up to this
   Millis relogin{60000};        // at least between two logins after refusals
+  Millis fallback{10000};       // without a connection of gRPC, until HTTP is used instead
+  Millis beat{5000};            // by HTTP, to stay registered: a server gives up after 15 s
+  Millis poll{2000};            // by HTTP, of each subscribed list
+};
+
+// How naming is spoken. HTTP has no pushes and is slower to notice that somebody has died: 15 to 20 s.
+enum class Transport {
+  automatic,  // gRPC, and HTTP for as long as gRPC does not get through
+  grpc,
+  http,
 };
 
 struct ClientOptions {
@@ -45,6 +55,7 @@ struct ClientOptions {
   std::string client_ip{};               // shown by the server; empty: the address that leads to it
   std::optional<Credentials> credentials{};
   std::optional<TlsOptions> tls{};  // none: plain text
+  Transport transport = Transport::automatic;
   Timings timings{};
   LogSink log = stderr_log();
 };

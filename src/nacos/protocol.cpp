@@ -5,7 +5,6 @@
 namespace easyretry::nacos {
 namespace {
 
-constexpr int kFailed = 500;
 constexpr int kClientFailed = -500;
 
 // errorCode tells more than resultCode, which is 500 for most failures.
@@ -65,8 +64,12 @@ Result<Reply> read_reply(const Message& message) {
 }
 
 Error error_of(const Reply& reply, const std::string& request_type) {
-  return {errc_for(reply.code), "nacos." + request_type,
-          advice_for(reply.code) + " (" + std::to_string(reply.code) + ": " + reply.message + ")"};
+  return error_of(reply.code, reply.message, request_type);
+}
+
+Error error_of(int code, const std::string& message, const std::string& request_type) {
+  return {errc_for(code), "nacos." + request_type,
+          advice_for(code) + " (" + std::to_string(code) + ": " + message + ")"};
 }
 
 Result<ServerRequest> read_server_request(const Message& message) {
@@ -87,7 +90,7 @@ Message acknowledge(const ServerRequest& request) {
 }
 
 Message not_understood(const std::string& request_id) {
-  return {"ErrorResponse", answer_body(kFailed, kClientFailed, request_id)};
+  return {"ErrorResponse", answer_body(codes::kFailed, kClientFailed, request_id)};
 }
 
 }  // namespace easyretry::nacos

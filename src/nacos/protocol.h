@@ -17,6 +17,7 @@ inline constexpr int kUnregistered = 301;  // the server does not know the conne
 inline constexpr int kNoHandler = 302;
 inline constexpr int kWrongParameter = 400;
 inline constexpr int kNoRight = 403;
+inline constexpr int kFailed = 500;
 inline constexpr int kUnknownClient = -401;  // the naming part of the server does not know the connection
 }  // namespace codes
 
@@ -37,6 +38,7 @@ Result<Reply> read_reply(const Message& message);
 
 // What to tell a caller about an answer that is not ok.
 Error error_of(const Reply& reply, const std::string& request_type);
+Error error_of(int code, const std::string& message, const std::string& request_type);
 
 // Something that the server asked on the stream.
 struct ServerRequest {

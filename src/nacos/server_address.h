@@ -12,9 +12,9 @@ inline constexpr int kGrpcPortOffset = 1000;
 
 struct ServerAddress {
   std::string host;
-  int port = kHttpPort;            // of HTTP, which only logging in needs
+  int port = kHttpPort;            // of HTTP
   int grpc_port = 0;               // 0: port + 1000, as servers choose it; say another behind NAT or a load balancer
-  bool https = false;              // for logging in
+  bool https = false;              // instead of HTTP
   std::string context = "/nacos";  // before the paths of HTTP
 
   friend bool operator==(const ServerAddress&, const ServerAddress&) = default;

@@ -51,6 +51,15 @@ std::vector<ServiceName> ServiceViews::services() const {
   return names;
 }
 
+std::set<std::string> ServiceViews::clusters(const ServiceName& service) const {
+  const std::lock_guard lock{mutex_};
+  std::set<std::string> names;
+  const auto found = entries_.find(service);
+  if (found == entries_.end()) return names;
+  for (const auto& [id, listener] : found->second.listeners) names.insert(listener.cluster);
+  return names;
+}
+
 void ServiceViews::update(ServiceInfo info, std::uint64_t connection) {
   info.view.connection = connection;
   const std::lock_guard lock{mutex_};

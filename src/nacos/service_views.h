@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,7 @@ class ServiceViews {
   bool remove(const ServiceName& service, Courier::ListenerId id);
   bool has(const ServiceName& service) const;
   std::vector<ServiceName> services() const;
+  std::set<std::string> clusters(const ServiceName& service) const;  // that listeners want
 
   // A list older than the last of the same connection, or of an older connection, is dropped; so is one that nobody
   // asked for.

@@ -100,7 +100,6 @@ bool Session::begin_attempt(const LinePtr& line) {
   const std::lock_guard lock{mutex_};
   if (stopping_) return false;
   attempt_ = line;
-  line->number = status_.connection + 1;
   if (!line_) status_.server = to_string(line->server);
   return true;
 }
@@ -110,6 +109,7 @@ void Session::adopt(const LinePtr& line) {
   {
     const std::lock_guard lock{mutex_};
     if (stopping_) return;
+    line->number = hooks_.number ? hooks_.number() : status_.connection + 1;
     line_ = line;
     attempt_.reset();
     move_to_.reset();

@@ -10,6 +10,7 @@
 // client's own work in between, so that what is said to a server is said in one order. Its other members may be called
 // from any thread.
 
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -31,6 +32,8 @@
 namespace easyretry::nacos {
 
 struct SessionHooks {
+  // For a connection that is about to be used: its number. None: they are counted.
+  std::function<std::uint64_t()> number{};
   // On the session's thread. A new connection is there, and the server knows nothing of us: the number of the
   // connection.
   std::function<void(std::uint64_t)> connected;
@@ -60,7 +63,7 @@ class Session {
  private:
   struct Line {  // a connection and what belongs to it
     ServerAddress server;
-    std::uint64_t number = 0;
+    std::atomic<std::uint64_t> number = 0;  // given when it is used
     std::string id{};
     std::shared_ptr<Connection> connection;
     std::shared_ptr<StreamState> state;

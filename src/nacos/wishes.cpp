@@ -31,13 +31,24 @@ Result<void> Wishes::wait(const Key& key, Ticket ticket, Millis timeout) {
     const Wish* wish = find(key, ticket);
     return wish == nullptr || wish->confirmed || wish->refused;
   };
-  const bool in_time = changed_.wait_for(lock, timeout, decided);
+  changed_.wait_for(lock, timeout, decided);
   const Wish* wish = find(key, ticket);
-  if (wish == nullptr || wish->confirmed) return {};
-  if (in_time) return tl::make_unexpected(*wish->trouble);
-  const std::string why = wish->trouble ? "; last trouble: " + to_string(*wish->trouble) : "";
-  return fail(Errc::in_doubt, "nacos." + (wish->wanted ? wish->on.type : wish->off.type),
-              "not confirmed within " + std::to_string(timeout.count()) + " ms; it goes on being tried" + why);
+  if (wish == nullptr) return {};
+  return wish->standing("not confirmed within " + std::to_string(timeout.count()) + " ms");
+}
+
+Result<void> Wishes::standing(const Key& key) const {
+  const std::lock_guard lock{mutex_};
+  const auto found = wishes_.find(key);
+  if (found == wishes_.end()) return {};
+  return found->second.standing("not confirmed yet");
+}
+
+Result<void> Wishes::Wish::standing(const std::string& not_yet) const {
+  if (confirmed) return {};
+  if (refused) return tl::make_unexpected(*trouble);
+  const std::string why = trouble ? "; last trouble: " + to_string(*trouble) : "";
+  return fail(Errc::in_doubt, "nacos." + (wanted ? on.type : off.type), not_yet + "; it goes on being tried" + why);
 }
 
 std::vector<Wishes::Pending> Wishes::due(Instant now) const {
@@ -89,6 +100,23 @@ void Wishes::postpone(const Pending& failed, Error error, Instant until) {
   if (wish == nullptr) return;
   wish->trouble = std::move(error);
   wish->not_before = until;
+}
+
+void Wishes::doubt(const Key& key) {
+  const std::lock_guard lock{mutex_};
+  const auto found = wishes_.find(key);
+  if (found == wishes_.end() || !found->second.wanted) return;
+  found->second.confirmed = false;
+  found->second.not_before = Instant::min();
+}
+
+std::vector<Wishes::Key> Wishes::fulfilled() const {
+  const std::lock_guard lock{mutex_};
+  std::vector<Key> keys;
+  for (const auto& [key, wish] : wishes_) {
+    if (wish.wanted && wish.confirmed) keys.push_back(key);
+  }
+  return keys;
 }
 
 void Wishes::connection_is_new() {

@@ -45,6 +45,9 @@ class Wishes {
   // invalid_argument: the server has refused it, and it is forgotten.
   Result<void> wait(const Key& key, Ticket ticket, Millis timeout);
 
+  // How it is with the wish now, in the same words; ok, too, where there is none.
+  Result<void> standing(const Key& key) const;
+
   // What to tell the server now.
   std::vector<Pending> due(Instant now) const;
   Instant next_due() const;
@@ -53,7 +56,10 @@ class Wishes {
   void confirm(const Pending& done);
   void refuse(const Pending& refused, Error error);
   void postpone(const Pending& failed, Error error, Instant until);
-  void connection_is_new();  // its server knows nothing
+  // A server has forgotten what it had confirmed.
+  void doubt(const Key& key);
+  std::vector<Key> fulfilled() const;  // wanted, and confirmed
+  void connection_is_new();            // its server knows nothing
 
  private:
   struct Wish {
@@ -67,6 +73,7 @@ class Wishes {
     Instant not_before = Instant::min();
 
     bool open() const { return !confirmed && !refused; }
+    Result<void> standing(const std::string& not_yet) const;
   };
   // Null if the wish has changed since.
   Wish* find(const Key& key, Ticket ticket);

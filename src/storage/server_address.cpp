@@ -12,23 +12,10 @@ namespace {
                               "://user:password@host:port/database");
 }
 
-std::string decoded(std::string_view text, std::string_view url) {
-  std::string plain;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    if (text[i] != '%') {
-      plain.push_back(text[i]);
-      continue;
-    }
-    unsigned char byte = 0;
-    const char* from = text.data() + i + 1;
-    const bool two = i + 2 < text.size();
-    if (!two || std::from_chars(from, from + 2, byte, 16).ptr != from + 2) {
-      refuse(url, "a % that is not followed by two hexadecimal digits (a % itself is %25)");
-    }
-    plain.push_back(static_cast<char>(byte));
-    i += 2;
-  }
-  return plain;
+std::string decoded(std::string_view text, std::string_view url) try {
+  return base::percent_decoded(text);
+} catch (const std::invalid_argument& why) {
+  refuse(url, why.what());
 }
 
 int parsed_port(std::string_view text, std::string_view url) {

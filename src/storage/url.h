@@ -1,29 +1,17 @@
 #pragma once
 // A store's address: scheme:path?option=value&option=value.
 
-#include <initializer_list>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
+
+#include "base/url.h"
 
 namespace easyretry::storage {
 
-struct StoreUrl {
-  std::string scheme;
-  std::string path;
-  std::vector<std::pair<std::string, std::string>> options;  // as written, in order
-};
+using StoreUrl = base::Url;
+using base::refuse_word;
+using base::without_password;
 
-// Throws std::invalid_argument for what has no scheme, an option without a value, or an option given twice. Nothing is
-// decoded: a path is a path.
+// Throws std::invalid_argument with the url, but for its password, and what is wrong with it.
 StoreUrl parse_store_url(std::string_view url);
-
-// The url as it may be shown: `postgres://app:secret@db/retry` without the secret.
-std::string without_password(std::string_view url);
-
-// `unknown option "histroy" in sqlite:…; known are history, shards; did you mean "history"?`
-[[noreturn]] void refuse_word(std::string_view what, std::string_view word, std::string_view url,
-                              std::initializer_list<std::string_view> known);
 
 }  // namespace easyretry::storage

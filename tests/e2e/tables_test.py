@@ -88,7 +88,21 @@ class Tables(unittest.TestCase):
         self.assertIn("(nobody)", run.stdout)
         self.assertIn("nothing is due", run.stdout)
         run = easyretry("cluster", "--store", url, "--json")
-        self.assertEqual(json.loads(run.stdout), {"members": [], "late_ms": {}})
+        self.assertEqual(json.loads(run.stdout),
+                         {"source": "store", "age_ms": 0, "members": [], "refused": [], "late_ms": {}})
+        run = easyretry("cluster", "--store", url, "--membership", "static:1/3")
+        self.assertIn("members by static, 0 s ago", run.stdout)
+        self.assertIn("#0002", run.stdout)
+
+    def no_registry(self, url):
+        make(url)
+        run = easyretry("cluster", "--store", url, "--membership", "nacos://app:secret@127.0.0.1:1/orders")
+        self.assertEqual(run.returncode, 1)
+        self.assertIn("127.0.0.1:1", run.stderr)
+        self.assertNotIn("secret", run.stderr)
+
+    def test_says_where_no_registry_is(self):
+        self.on("postgres", self.no_registry)
 
     def test_shows_who_is_on_postgresql(self):
         self.on("postgres", self.cluster)

@@ -6,7 +6,8 @@ namespace easyretry::fault {
 
 int Crew::start(int tasks, const std::string& url) {
   const int life = lives_++;
-  const std::vector<std::string> arguments{url, folder_.path().string(), std::to_string(life), std::to_string(tasks)};
+  const std::vector<std::string> arguments{url, folder_.path().string(), std::to_string(life), std::to_string(tasks),
+                                           membership_};
   members_.emplace(life, std::make_unique<Child>(KILL_WORKER, arguments));
   journals_.emplace_back(journal_path(folder_.path(), life));
   return life;

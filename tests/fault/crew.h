@@ -18,7 +18,8 @@ using Deaths = std::map<int, std::int64_t>;
 
 class Crew {
  public:
-  explicit Crew(std::string url) : url_(std::move(url)) {}
+  explicit Crew(std::string url, std::string membership = "store")
+      : url_(std::move(url)), membership_(std::move(membership)) {}
 
   // Gives the number of the life. With 0 tasks it ends by itself when nothing is left to do.
   int start(int tasks) { return start(tasks, url_); }
@@ -41,6 +42,7 @@ class Crew {
 
  private:
   const std::string url_;
+  const std::string membership_;
   const test::TempFolder folder_;
   int lives_ = 0;
   std::map<int, std::unique_ptr<Child>> members_;  // the living

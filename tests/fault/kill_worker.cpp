@@ -1,4 +1,4 @@
-// The process that the kill test kills: kill_worker STORE_URL FOLDER LIFE NEW_TASKS
+// The process that the kill test kills: kill_worker STORE_URL FOLDER LIFE NEW_TASKS [MEMBERSHIP]
 //
 // Submits NEW_TASKS new tasks, works on whatever is in the store, and writes its journal. Ends by itself when nothing
 // is left to do and it was given no new tasks.
@@ -16,8 +16,8 @@ namespace {
 
 class Worker {
  public:
-  Worker(const std::string& url, const std::filesystem::path& folder, int life)
-      : life_(life), journal_(fault::journal_path(folder, life)), engine_(url, options()) {
+  Worker(const std::string& url, const std::filesystem::path& folder, int life, const std::string& membership)
+      : life_(life), journal_(fault::journal_path(folder, life)), engine_(url, options(membership)) {
     auto work = engine_.retryable(
         "work", [this](int number) { return run(number); },
         Policy{.backoff = Fixed{20ms, 20ms}, .stop = {.max_attempts = 3}});
@@ -48,8 +48,9 @@ class Worker {
  private:
   static constexpr int kPerLife = 1'000'000;
 
-  static EngineOptions options() {
+  static EngineOptions options(const std::string& membership) {
     EngineOptions options;
+    options.membership = membership;
     options.workers = 4;
     options.window = 1s;
     options.lease = 1s;
@@ -99,13 +100,13 @@ class Worker {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::cerr << "usage: kill_worker STORE_URL FOLDER LIFE NEW_TASKS\n";
+  if (argc != 5 && argc != 6) {
+    std::cerr << "usage: kill_worker STORE_URL FOLDER LIFE NEW_TASKS [MEMBERSHIP]\n";
     return 2;
   }
   try {
     const int tasks = std::stoi(argv[4]);
-    Worker worker{argv[1], argv[2], std::stoi(argv[3])};
+    Worker worker{argv[1], argv[2], std::stoi(argv[3]), argc == 6 ? argv[5] : "store"};
     worker.submit(tasks);
     const auto idle_since = std::make_shared<std::pair<std::uint64_t, Instant>>(0, std::chrono::steady_clock::now());
     worker.finish([&] {

@@ -1,12 +1,11 @@
 // Processes that come and go on one database: the shards are always somebody's, in equal shares.
 
-#include <algorithm>
 #include <iostream>
-#include <numeric>
 
 #include <gmock/gmock.h>
 
 #include "fault/each_server.h"
+#include "fault/equal_shares.h"
 #include "fault/verdict.h"
 #include "storage/open.h"
 #include "support/eventually.h"
@@ -26,20 +25,9 @@ class SharedShards : public OnEachServer {
     for (int i = 0; i < processes; ++i) crew_.kill(crew_.alive().front());
   }
 
-  // What each member says that it has: "16: every 4th from 0".
-  std::vector<int> shares() {
-    const auto seen = store_->members("default").value();
-    std::vector<int> shares;
-    for (const Member& member : seen.members) {
-      shares.push_back(member.says == "none" ? 0 : std::stoi(member.says));
-    }
-    std::sort(shares.begin(), shares.end());
-    return shares;
-  }
+  std::vector<int> shares() { return shares_of(store_->members("default").value().members); }
   void expect_equal_shares(int processes) {
-    std::vector<int> equal(static_cast<std::size_t>(processes), 64 / processes);
-    for (int i = 0; i < 64 % processes; ++i) ++equal[equal.size() - 1 - static_cast<std::size_t>(i)];
-    EXPECT_TRUE(test::eventually([&] { return shares() == equal; }))
+    EXPECT_TRUE(test::eventually([&] { return shares() == equal_shares(processes); }))
         << processes << " processes have " << ::testing::PrintToString(shares());
   }
 

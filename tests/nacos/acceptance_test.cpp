@@ -34,13 +34,15 @@ std::string list_by_http(int port, const std::string& service) {
   return http_get(port, "/v1/ns/instance/list?serviceName=" + service);
 }
 
-class RealNacos : public testing::Test {
+class RealNacos : public OnEachNacos {
  protected:
-  const int port = shared_nacos_port();
+  const int port = shared_server(GetParam());
   const nacos::ServiceName service{unique_name()};
 };
 
-TEST_F(RealNacos, ShowsOthersWhatWeRegister) {
+ON_EACH_NACOS(RealNacos);
+
+TEST_P(RealNacos, ShowsOthersWhatWeRegister) {
   NamingClient client{options_for(port)};
   const auto registered = client.register_instance(service, an_instance(7070));
   ASSERT_TRUE(registered) << to_string(registered.error());
@@ -52,7 +54,7 @@ TEST_F(RealNacos, ShowsOthersWhatWeRegister) {
   EXPECT_TRUE(eventually([&] { return list_by_http(port, service.name).find("7070") == std::string::npos; }));
 }
 
-TEST_F(RealNacos, GivesEachMemberTheSameMembers) {
+TEST_P(RealNacos, GivesEachMemberTheSameMembers) {
   Told<ServiceView> told_one, told_two;
   NamingClient one{options_for(port)};
   auto two = std::make_unique<NamingClient>(options_for(port));
@@ -68,7 +70,7 @@ TEST_F(RealNacos, GivesEachMemberTheSameMembers) {
   EXPECT_TRUE(eventually([&] { return addresses(told_one) == "127.0.0.1:1"; })) << "the end of a client is noticed";
 }
 
-TEST_F(RealNacos, TakesAChangeOfMetadata) {
+TEST_P(RealNacos, TakesAChangeOfMetadata) {
   NamingClient client{options_for(port)};
   ASSERT_TRUE(client.register_instance(service, an_instance(1)));
   Instance changed = an_instance(1);
@@ -80,7 +82,7 @@ TEST_F(RealNacos, TakesAChangeOfMetadata) {
   }));
 }
 
-TEST_F(RealNacos, KeepsGroupsAndNamespacesApart) {
+TEST_P(RealNacos, KeepsGroupsAndNamespacesApart) {
   NamingClient client{options_for(port)};
   ASSERT_TRUE(client.register_instance(service, an_instance(1)));
   EXPECT_TRUE(client.query({service.name, "elsewhere"})->instances.empty());
@@ -91,7 +93,7 @@ TEST_F(RealNacos, KeepsGroupsAndNamespacesApart) {
   EXPECT_TRUE(blue.query(service)->instances.empty());
 }
 
-TEST_F(RealNacos, RefusesTooMuchMetadata) {
+TEST_P(RealNacos, RefusesTooMuchMetadata) {
   NamingClient client{options_for(port)};
   Instance fat = an_instance(1);
   fat.metadata["fat"] = std::string(2000, 'x');
@@ -100,7 +102,7 @@ TEST_F(RealNacos, RefusesTooMuchMetadata) {
   EXPECT_EQ(refused.error().code, Errc::invalid_argument) << to_string(refused.error());
 }
 
-TEST_F(RealNacos, RefusesAWrongPassword) {
+TEST_P(RealNacos, RefusesAWrongPassword) {
   auto options = options_for(port);
   options.credentials->password = "wrong";
   NamingClient client{options};
@@ -110,19 +112,20 @@ TEST_F(RealNacos, RefusesAWrongPassword) {
   EXPECT_THAT(to_string(*client.status().last_trouble), HasSubstr("refused the user nacos"));
 }
 
-TEST_F(RealNacos, RefusesAStranger) {
+TEST_P(RealNacos, RefusesAStranger) {
   auto options = options_for(port);
   options.credentials.reset();
   NamingClient client{options};
   EXPECT_FALSE(client.query(service));
 }
 
-TEST_F(RealNacos, CanAskAClientToConnectAgain) {
+TEST_P(RealNacos, CanAskAClientToConnectAgain) {
   Told<ServiceView> told;
   NamingClient client{options_for(port)};
   const auto subscription = client.subscribe(service, told.listener());
   ASSERT_TRUE(client.register_instance(service, an_instance(1)));
-  http_get(port, "/v2/core/loader/reloadClient?connectionId=" + client.status().connection_id);
+  const std::string which = "/core/loader/reloadClient?connectionId=" + client.status().connection_id;
+  is_3() ? ask_by_http("POST", port, "/v3/admin" + which) : http_get(port, "/v2" + which);
   EXPECT_TRUE(eventually([&] { return client.status().connection == 2; }));
   EXPECT_TRUE(eventually([&] {
     const auto view = told.last();
@@ -130,16 +133,28 @@ TEST_F(RealNacos, CanAskAClientToConnectAgain) {
   }));
 }
 
-TEST_F(RealNacos, ForgetsAClientThatIsCutOffAndTakesItBack) {
+// A member whose network the test breaks, seen by one whose network is whole.
+class RealNacosThroughANetwork : public RealNacos {
+ protected:
+  void SetUp() override {
+    auto options = options_for(port);
+    options.servers.front().grpc_port = network.port();
+    options.transport = nacos::Transport::grpc;  // HTTP does not go through the network that is broken
+    client.emplace(options);
+    ASSERT_TRUE(client->register_instance(service, an_instance(1)));
+    ASSERT_TRUE(eventually([&] { return addresses(told) == "127.0.0.1:1"; }));
+  }
+
   CuttingProxy network{port + nacos::kGrpcPortOffset};
-  auto options = options_for(port);
-  options.servers.front().grpc_port = network.port();
   Told<ServiceView> told;
   NamingClient witness{options_for(port)};
-  const auto subscription = witness.subscribe(service, told.listener());
-  NamingClient client{options};
-  ASSERT_TRUE(client.register_instance(service, an_instance(1)));
-  ASSERT_TRUE(eventually([&] { return addresses(told) == "127.0.0.1:1"; }));
+  const nacos::Subscription subscription = witness.subscribe(service, told.listener());
+  std::optional<NamingClient> client;
+};
+
+ON_EACH_NACOS(RealNacosThroughANetwork);
+
+TEST_P(RealNacosThroughANetwork, ForgetsAClientThatIsCutOffAndTakesItBack) {
   network.refuse_new();
   network.cut_all();
   ASSERT_TRUE(eventually([&] { return addresses(told).empty(); }));
@@ -147,24 +162,15 @@ TEST_F(RealNacos, ForgetsAClientThatIsCutOffAndTakesItBack) {
   EXPECT_TRUE(eventually([&] { return addresses(told) == "127.0.0.1:1"; }));
 }
 
-TEST_F(RealNacos, ForgetsAClientThatFallsSilentAndTakesItBack) {
-  CuttingProxy network{port + nacos::kGrpcPortOffset};
-  auto options = options_for(port);
-  options.servers.front().grpc_port = network.port();
-  Told<ServiceView> told;
-  NamingClient witness{options_for(port)};
-  const auto subscription = witness.subscribe(service, told.listener());
-  NamingClient client{options};
-  ASSERT_TRUE(client.register_instance(service, an_instance(1)));
-  ASSERT_TRUE(eventually([&] { return addresses(told) == "127.0.0.1:1"; }));
+TEST_P(RealNacosThroughANetwork, ForgetsAClientThatFallsSilentAndTakesItBack) {
   network.freeze();
-  ASSERT_TRUE(eventually([&] { return client.status().state == nacos::State::connecting; }, kLong));
+  ASSERT_TRUE(eventually([&] { return client->status().state == nacos::State::connecting; }, kLong));
   ASSERT_TRUE(eventually([&] { return addresses(told).empty(); }, kLong));
   network.thaw();
   EXPECT_TRUE(eventually([&] { return addresses(told) == "127.0.0.1:1"; }, kLong));
 }
 
-TEST_F(RealNacos, TellsOfEachChangeOfAConfigurationOnce) {
+TEST_P(RealNacos, TellsOfEachChangeOfAConfigurationOnce) {
   ConfigClient client{options_for(port)};
   ConfigClient writer{options_for(port)};
   const nacos::ConfigKey key{unique_name()};
@@ -184,8 +190,11 @@ TEST_F(RealNacos, TellsOfEachChangeOfAConfigurationOnce) {
   EXPECT_TRUE(eventually([&] { return told.all() == expected; }));
 }
 
-TEST(RealNacosThatDies, GetsItsMembersAndListenersBack) {
-  OwnNacos server;
+using RealNacosThatDies = OnEachNacos;
+ON_EACH_NACOS(RealNacosThatDies);
+
+TEST_P(RealNacosThatDies, GetsItsMembersAndListenersBack) {
+  OwnNacos server{GetParam()};
   const nacos::ServiceName service{unique_name()};
   const nacos::ConfigKey key{unique_name()};
   Told<ServiceView> told;

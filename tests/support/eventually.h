@@ -1,6 +1,8 @@
 #pragma once
-// Waits for what other threads or processes will make true; the limit is for broken code only.
+// Waits for what other threads or processes will make true; the limit is for broken code only. A process that was
+// stopped for a while has not waited.
 
+#include <algorithm>
 #include <chrono>
 #include <thread>
 
@@ -8,12 +10,16 @@ namespace easyretry::test {
 
 template <class Condition>
 bool eventually(Condition condition, std::chrono::seconds limit = std::chrono::seconds{20}) {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) return false;
+  using Clock = std::chrono::steady_clock;
+  constexpr Clock::duration kLongestRound = std::chrono::seconds{5};  // no condition takes longer to be looked at
+  Clock::duration waited{};
+  while (true) {
+    const auto begin = Clock::now();
+    if (condition()) return true;
+    if (waited > limit) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds{1});
+    waited += std::min(Clock::now() - begin, kLongestRound);
   }
-  return true;
 }
 
 }  // namespace easyretry::test

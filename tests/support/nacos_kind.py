@@ -1,7 +1,7 @@
-"""A real Nacos for servers.py: standalone, on loopback, with authentication.
+"""Real Nacos servers for servers.py: standalone, on loopback, with authentication.
 
-Nacos itself publishes no server to Maven's repositories; somebody else's build of the same source is there. It is used for
-tests only, in a pinned version. Maven's own configuration says from where; the result is kept in the user's cache.
+Nacos itself publishes no server to Maven's repositories; somebody else's builds of the same source are there. They are used for
+tests only, in pinned versions. Maven's own configuration says from where; the result is kept in the user's cache.
 """
 import contextlib
 import os
@@ -10,43 +10,57 @@ import shutil
 import signal
 import subprocess
 import tempfile
+import urllib.error
+import urllib.parse
 import urllib.request
 
 from problem import Problem
 
-VERSION = "2.3.2"
-FIRST_JAR = "hessian-4.0.63.jar"  # Nacos needs its classes; and of another version, which has some more, only those
+HERE = pathlib.Path(__file__).parent
 GET_SECONDS = 600  # for 150 MB
-POM = f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
+FIRST_JAR = "hessian-4.0.63.jar"  # Nacos needs its classes; and of another version, which has some more, only those
+POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>easyretry.tests</groupId><artifactId>nacos</artifactId><version>1</version>
   <dependencyManagement><dependencies><dependency>
-    <groupId>org.springframework.boot</groupId><artifactId>spring-boot-dependencies</artifactId><version>2.7.18</version>
+    <groupId>org.springframework.boot</groupId><artifactId>spring-boot-dependencies</artifactId><version>{boot}</version>
     <type>pom</type><scope>import</scope>
   </dependency></dependencies></dependencyManagement>
-  <dependencies><dependency>
-    <groupId>org.jeecgframework.nacos</groupId><artifactId>nacos-console</artifactId><version>{VERSION}</version>
-  </dependency></dependencies>
+  <dependencies>{dependencies}</dependencies>
 </project>
 """
 # The key is of no value: whoever reaches this server may do anything anyway.
 PROPERTIES = """server.servlet.contextPath=/nacos
 server.address=127.0.0.1
+nacos.server.contextPath=/nacos
 nacos.core.auth.system.type=nacos
 nacos.core.auth.enabled=true
+nacos.core.auth.admin.enabled=true
+nacos.core.auth.console.enabled=false
 nacos.core.auth.caching.enabled=false
 nacos.core.auth.plugin.nacos.token.secret.key=VGhpcyBrZXkgaXMgZm9yIHRlc3RzIG9ubHksIG9mIG5vIHZhbHVl
 nacos.core.auth.server.identity.key=easyretry
 nacos.core.auth.server.identity.value=tests
 nacos.naming.push.pushTaskDelay=100
 nacos.istio.mcp.server.enabled=false
+nacos.k8s.sync.enabled=false
 management.metrics.export.elastic.enabled=false
 management.metrics.export.influx.enabled=false
+management.elastic.metrics.export.enabled=false
+management.influx.metrics.export.enabled=false
 """
 
 
 class Nacos:
-    url = "http://nacos:nacos@127.0.0.1:{port}/nacos"  # the user that it is made with
+    """2.3.2, which makes its user by itself."""
+    version = "2.3.2"
+    boot = "2.7.18"
+    artifacts = [f"org.jeecgframework.nacos:nacos-console:{version}"]
+    port_property = "server.port"
+    main = ["com.alibaba.nacos.Nacos"]
+    readiness = "/v1/console/health/readiness"
+
+    url = "http://nacos:nacos@127.0.0.1:{port}/nacos"
     ports = (0, 1000, 1001, -1000)  # HTTP, gRPC for clients and for servers, Raft
     pid_file = "nacos.pid"  # it writes none
     clean_stop = signal.SIGTERM
@@ -55,7 +69,7 @@ class Nacos:
         self.java = program("java", "default-jre-headless")
 
     def create(self, data, _):
-        jars = get_jars()
+        jars = get_jars(self)
         (data / "lib").mkdir()
         for jar in jars.iterdir():
             link_or_copy(jar, data / "lib" / jar.name)
@@ -66,16 +80,45 @@ class Nacos:
         data = folder / "data"
         return [self.java, "-Xms64m", f"-Xmx{max(memory, 384)}m", "-XX:TieredStopAtLevel=1",
                 "-Dnacos.standalone=true", f"-Dnacos.home={data}/home", "-Dnacos.server.ip=127.0.0.1",
-                f"-Dserver.port={port}", f"-Djava.io.tmpdir={data}", f"-Duser.home={data}",
-                "-cp", f"{data}/conf:{data}/lib/{FIRST_JAR}:{data}/lib/*", "com.alibaba.nacos.Nacos"]
+                f"-D{self.port_property}={port}", f"-Djava.io.tmpdir={data}", f"-Duser.home={data}",
+                "-cp", f"{data}/conf:{data}/lib/{FIRST_JAR}:{data}/lib/*", *self.main]
 
     def answers(self, _, port):
         with contextlib.suppress(OSError):
-            address = f"http://127.0.0.1:{port}/nacos/v1/console/health/readiness"
-            # Not by a proxy that the environment may name.
-            opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-            return opener.open(address, timeout=5).status == 200
+            return ask(port, self.readiness) == 200
         return False
+
+
+class Nacos3(Nacos):
+    """3.1.0: without a main class of its own, and without a user."""
+    version = "3.1.0-bugfix"
+    boot = "3.4.4"
+    artifacts = [f"io.github.pig-mesh.nacos:nacos-server:{version}", "org.apache.derby:derbytools:10.16.1.1"]
+    port_property = "nacos.server.main.port"
+    main = ["StartNacos3.java"]
+    readiness = "/v3/admin/core/state/readiness"
+
+    def __init__(self):
+        super().__init__()
+        program("javac", "default-jdk-headless")  # java compiles the launcher
+
+    def create(self, data, run):
+        super().create(data, run)
+        shutil.copyfile(HERE / "StartNacos3.java", data / "StartNacos3.java")
+
+    def answers(self, folder, port):
+        if not super().answers(folder, port):
+            return False
+        with contextlib.suppress(urllib.error.HTTPError):  # 409: it is there
+            ask(port, "/v3/auth/user/admin", {"password": "nacos"})
+        return True
+
+
+def ask(port, path, form=None):
+    # Not by a proxy that the environment may name.
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    body = urllib.parse.urlencode(form).encode() if form else None
+    return opener.open(f"http://127.0.0.1:{port}/nacos{path}", body, timeout=5).status
 
 
 def program(name, package):
@@ -85,20 +128,27 @@ def program(name, package):
     return found
 
 
-def get_jars():
+def get_jars(kind):
     """The folder of the server's jars; whole, or not there."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "easyretry"
-    jars = cache / f"nacos-{VERSION}"
+    jars = cache / f"nacos-{kind.version}"
     if jars.exists():
         return jars
     maven = program("mvn", "maven")
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as unfinished:
-        (pathlib.Path(unfinished) / "pom.xml").write_text(POM)
+        dependencies = "".join(map(dependency, kind.artifacts))
+        (pathlib.Path(unfinished) / "pom.xml").write_text(POM.format(boot=kind.boot, dependencies=dependencies))
         download(maven, unfinished)
         with contextlib.suppress(FileExistsError, OSError):  # somebody else was quicker
             (pathlib.Path(unfinished) / "lib").rename(jars)
     return jars
+
+
+def dependency(artifact):
+    group, name, version = artifact.split(":")
+    return (f"<dependency><groupId>{group}</groupId><artifactId>{name}</artifactId>"
+            f"<version>{version}</version></dependency>")
 
 
 def download(maven, folder):

@@ -33,7 +33,7 @@ import sys
 import tempfile
 import time
 
-from nacos_kind import Nacos
+from nacos_kind import Nacos, Nacos3
 from problem import Problem
 
 USER, PASSWORD, DATABASE = "easyretry", "secret", "easyretry"
@@ -120,7 +120,7 @@ class Mariadb:
         return False
 
 
-KINDS = {"postgres": Postgres, "mariadb": Mariadb, "nacos": Nacos}
+KINDS = {"postgres": Postgres, "mariadb": Mariadb, "nacos": Nacos, "nacos3": Nacos3}
 
 
 def program_folders():

@@ -62,7 +62,7 @@ std::filesystem::path shared_server_folder(const std::string& kind) {
 // Asking servers.py takes 0.1 s, too long for each of hundreds of tests; ctest has done it for them.
 int shared_server(const std::string& kind, const std::string& options) {
   const auto folder = shared_server_folder(kind);
-  if (std::getenv("EASYRETRY_SERVERS_STARTED") == nullptr) return start_server(kind, folder, options);
+  if (std::getenv("TEST_SERVERS_STARTED") == nullptr) return start_server(kind, folder, options);
   std::ifstream file{folder / "url"};
   std::string url;
   if (!std::getline(file, url))

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "cluster/sighting.h"
 #include "storage/open.h"
 #include "task/task_id.h"
 
@@ -21,6 +22,7 @@ using storage::Store;
 struct ClusterOptions {
   std::string store;
   std::string space = "default";
+  std::string membership = "store";
   bool as_json = false;
 };
 
@@ -30,8 +32,7 @@ struct ShardLag {
 };
 
 struct Cluster {
-  TimePoint now{};
-  std::vector<Member> members;
+  cluster::Sighting seen;
   std::vector<ShardLag> lags;  // of shards that have something due; the latest first
 };
 
@@ -68,11 +69,15 @@ std::string age_text(Millis age) {
 
 void print(const Cluster& cluster) {
   constexpr std::size_t kMostLags = 10;
+  const cluster::Sighting& seen = cluster.seen;
+  fmt::print("members by {}, {} ago\n\n", seen.source, age_text(seen.age));
   fmt::print("{:<48} {:>8}  {}\n", "member", "for", "shards");
-  for (const Member& member : cluster.members) {
-    fmt::print("{:<48} {:>8}  {}\n", member.node, age_text(cluster.now - member.since), member.says);
+  for (const Member& member : seen.roll.members) {
+    const bool known = member.since != TimePoint{};  // not of places that were written down
+    fmt::print("{:<48} {:>8}  {}\n", member.node, known ? age_text(seen.now - member.since) : "", member.says);
   }
-  if (cluster.members.empty()) fmt::print("(nobody)\n");
+  if (seen.roll.members.empty()) fmt::print("(nobody)\n");
+  for (const cluster::Refused& one : seen.roll.refused) fmt::print("{} is no member: {}\n", one.who, one.why);
   if (cluster.lags.empty()) return fmt::print("\nnothing is due\n");
   fmt::print("\n{:<8} {:>10}\n", "shard", "late");
   for (std::size_t i = 0; i < std::min(kMostLags, cluster.lags.size()); ++i) {
@@ -84,22 +89,29 @@ void print(const Cluster& cluster) {
 
 void print_json(const Cluster& cluster) {
   nlohmann::json members = nlohmann::json::array();
-  for (const Member& member : cluster.members) {
+  for (const Member& member : cluster.seen.roll.members) {
     members.push_back(
         {{"node", member.node}, {"since_ms", member.since.time_since_epoch().count()}, {"shards", member.says}});
   }
+  nlohmann::json refused = nlohmann::json::array();
+  for (const cluster::Refused& one : cluster.seen.roll.refused) refused.push_back({{"who", one.who}, {"why", one.why}});
   nlohmann::json late = nlohmann::json::object();
   for (const ShardLag& lag : cluster.lags) late[std::to_string(static_cast<int>(lag.shard))] = lag.late.count();
-  fmt::print("{}\n", nlohmann::json{{"members", members}, {"late_ms", late}}.dump());
+  const nlohmann::json all{{"source", cluster.seen.source},
+                           {"age_ms", cluster.seen.age.count()},
+                           {"members", members},
+                           {"refused", refused},
+                           {"late_ms", late}};
+  fmt::print("{}\n", all.dump());
 }
 
 void run(const ClusterOptions& options) {
+  const cluster::MembershipChoice membership = cluster::parse_membership(options.membership);
   if (!storage::stored_settings(options.store)) {  // opening would make tables
     throw std::invalid_argument("there is nothing of EasyRetry in this database yet; check the url");
   }
   const auto store = storage::open_store(options.store, system_clock());
-  auto seen = must(store->members(options.space));
-  const Cluster cluster{seen.now, std::move(seen.members), lags(*store, options.space)};
+  const Cluster cluster{must(cluster::look(membership, *store, options.space)), lags(*store, options.space)};
   options.as_json ? print_json(cluster) : print(cluster);
 }
 
@@ -111,6 +123,8 @@ void add_cluster_command(CLI::App& app) {
   command->add_option("--store", options->store, "postgres:// or mysql:// with the options that the instances have")
       ->required();
   command->add_option("--space", options->space, "The namespace of the instances")->capture_default_str();
+  command->add_option("--membership", options->membership, "Where the instances meet: store, static:2/8, nacos://…")
+      ->capture_default_str();
   command->add_flag("--json", options->as_json, "One JSON object");
   command->callback([options] { run(*options); });
 }

@@ -19,7 +19,7 @@ using ::testing::IsNull;
 class OpenMembership : public ::testing::Test {
  protected:
   std::unique_ptr<Membership> open(std::string_view text) {
-    return open_membership(parse_membership(text), store, "shop", "me", std::chrono::seconds{30});
+    return open_membership(parse_membership(text), store, {"shop", "me", std::chrono::seconds{30}});
   }
   easyretry::testing::ManualClock clock;
   storage::MemoryStore store{{}, clock};
@@ -33,9 +33,27 @@ TEST_F(OpenMembership, InAStoreThatNobodySharesThereIsNobodyToMeet) {
   EXPECT_THAT(open("store"), IsNull());
 }
 
+TEST_F(OpenMembership, ARegistryIsForStoresThatAreShared) {
+  try {
+    open("nacos://registry/orders");
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("the store is one that instances cannot share; write alone"));
+  }
+}
+
+TEST_F(OpenMembership, AnAddressOfARegistryThatIsWrongIsRefusedWithWhatIsWrong) {
+  try {
+    parse_membership("nacos://app:geheim@registry");
+    FAIL();
+  } catch (const std::invalid_argument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("membership is \"nacos://app@registry\": no name after the host"));
+  }
+}
+
 TEST_F(OpenMembership, AFixedPlaceStaysInItsPlaceAmongMany) {
   const auto membership = open("static:10/12");
-  const auto list = membership->refresh({}).value();
+  const auto list = membership->refresh({}).value().members;
   ASSERT_EQ(list.size(), 12U);
   EXPECT_EQ(list.at(10).node, membership->traits().self);
   EXPECT_TRUE(
@@ -46,7 +64,7 @@ class StoreMembershipTest : public OpenMembership {
  protected:
   std::vector<std::string> seen_by(const std::string& node) {
     std::vector<std::string> nodes;
-    const auto list = StoreMembership{store, "shop", node, std::chrono::seconds{30}}.refresh({}).value();
+    const auto list = StoreMembership{store, "shop", node, std::chrono::seconds{30}}.refresh({}).value().members;
     for (const Member& member : list) nodes.push_back(member.node);
     return nodes;
   }

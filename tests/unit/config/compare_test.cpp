@@ -41,6 +41,9 @@ TEST(ConfigCompare, ShowsNoPasswordButNoticesAnother) {
   EXPECT_THAT(
       changes("store: mysql://app:old@db/retry", "store: mysql://app:new@db/retry"),
       ElementsAre(ConfigChange{"store", "\"mysql://app:***@db/retry\"", "\"mysql://app:***@db/retry\"", false}));
+  EXPECT_THAT(
+      changes("membership: nacos://app:old@reg/retry", "membership: nacos://app:new@reg/retry"),
+      ElementsAre(ConfigChange{"membership", "\"nacos://app:***@reg/retry\"", "\"nacos://app:***@reg/retry\"", false}));
 }
 
 // The rule, apart from the table, so that a slip in the table is noticed.

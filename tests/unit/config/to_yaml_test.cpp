@@ -45,6 +45,8 @@ handlers:
 TEST(ConfigToYaml, ShowsNoPassword) {
   EXPECT_THAT(to_yaml(parse_config("store: mysql://app:geheim@db/retry")),
               testing::StartsWith("store: \"mysql://app:***@db/retry\"\n"));
+  EXPECT_THAT(to_yaml(parse_config("membership: nacos://app:geheim@reg/retry")),
+              testing::HasSubstr("membership: \"nacos://app:***@reg/retry\"\n"));
 }
 
 TEST(ConfigToYaml, ReadsBackEqualWhereItIsEmpty) {

@@ -18,7 +18,7 @@ using ::testing::SizeIs;
 // Says what the test says.
 struct ToldMembership final : cluster::Membership {
   struct Source {
-    Result<std::vector<Member>> list = std::vector<Member>{};
+    Result<cluster::Roll> list = cluster::Roll{};
     std::function<void()> changed;
     int asked = 0;
     std::string says;
@@ -26,7 +26,7 @@ struct ToldMembership final : cluster::Membership {
   };
   explicit ToldMembership(Source& the_source) : source(the_source) {}
   const Traits& traits() const override { return told; }
-  Result<std::vector<Member>> refresh(const std::string& says) override {
+  Result<cluster::Roll> refresh(const std::string& says) override {
     source.says = says;
     ++source.asked;
     return source.list;
@@ -43,7 +43,7 @@ class RebalancerTest : public ::testing::Test {
   void tell(const std::vector<std::string>& nodes) {
     std::vector<Member> members;
     for (const std::string& node : nodes) members.push_back({.node = node});
-    source.list = members;
+    source.list = cluster::Roll{members};
   }
   void refuse() { source.list = fail(Errc::unavailable, "registry", "is gone"); }
   Rebalancer& start(EngineOptions options = {}) {
@@ -151,6 +151,24 @@ TEST_F(RebalancerTest, JoinsLeavesAndSharesAreTold) {
   step_after(2s);
   EXPECT_THAT(told(), ElementsAre("member joined c", "member left a",
                                   "shards changed 2 members; this one looks after 4 of 8 shards"));
+}
+
+TEST_F(RebalancerTest, WhoIsRefusedIsToldOnceForAsLongAsItIsThere) {
+  tell({"a", "b"});
+  start().step();
+  events.clear();
+  logged.clear();
+  source.list->refused = {{"10.0.0.9:80", "another application"}};
+  for (int i = 0; i < 3; ++i) step_after(3s);
+  const std::string refusal = "10.0.0.9:80 is not taken for a member: another application";
+  EXPECT_THAT(told(), ElementsAre("member refused " + refusal));
+  EXPECT_THAT(logged, ElementsAre(refusal));
+  EXPECT_THAT(owned, SizeIs(1)) << "nothing else has changed";
+  source.list->refused.clear();
+  step_after(3s);
+  source.list->refused = {{"10.0.0.9:80", "another application"}};
+  step_after(3s);
+  EXPECT_THAT(logged, SizeIs(2));
 }
 
 TEST_F(RebalancerTest, TheOthersAreToldWhichShardsWeLookAfter) {

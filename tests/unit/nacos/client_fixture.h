@@ -4,10 +4,10 @@
 #include <string>
 #include <vector>
 
+#include "fake_nacos/fake_nacos.h"
 #include "nacos/config_client.h"
 #include "nacos/naming_client.h"
 #include "support/eventually.h"
-#include "unit/nacos/fake_nacos.h"
 #include "unit/nacos/told.h"
 
 namespace easyretry::test {
@@ -22,7 +22,10 @@ inline nacos::Timings quick_timings() {
           .relisten = Millis{3600'000},
           .reconnect_step = Millis{5},
           .reconnect_most = Millis{50},
-          .relogin = Millis{3600'000}};
+          .relogin = Millis{3600'000},
+          .fallback = Millis{3600'000},
+          .beat = Millis{20},
+          .poll = Millis{5}};
 }
 
 inline nacos::ClientOptions options_for(const std::vector<const FakeNacos*>& servers) {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fake_nacos/fake_http.h"
 #include "unit/nacos/client_fixture.h"
-#include "unit/nacos/fake_login.h"
 
 namespace easyretry::test {
 namespace {
@@ -16,7 +16,7 @@ std::string token_body(const std::string& token, int seconds) {
 
 class LoggingIn : public testing::Test {
  protected:
-  nacos::ClientOptions options_with(const FakeLogin& login) {
+  nacos::ClientOptions options_with(const FakeHttp& login) {
     auto options = options_for({&server});
     options.servers.front().port = login.port();
     options.credentials = {"shop", "p&ss wörd"};
@@ -28,7 +28,7 @@ class LoggingIn : public testing::Test {
 };
 
 TEST_F(LoggingIn, GivesATokenThatEveryCallCarries) {
-  const FakeLogin login{[](const FakeLogin::Seen&) { return FakeLogin::Answer{200, token_body("t-1", 18000)}; }};
+  const FakeHttp login{[](const FakeHttp::Seen&) { return FakeHttp::Answer{200, token_body("t-1", 18000)}; }};
   server.want_token("t-1");
   NamingClient client{options_with(login)};
   ASSERT_TRUE(client.register_instance({"orders"}, ours));
@@ -38,9 +38,9 @@ TEST_F(LoggingIn, GivesATokenThatEveryCallCarries) {
 }
 
 TEST_F(LoggingIn, FallsBackToTheOldPath) {
-  const FakeLogin login{[](const FakeLogin::Seen& seen) {
+  const FakeHttp login{[](const FakeHttp::Seen& seen) {
     const bool old = seen.path == "/nacos/v1/auth/users/login";
-    return FakeLogin::Answer{old ? 200 : 404, old ? token_body("t-1", 18000) : ""};
+    return FakeHttp::Answer{old ? 200 : 404, old ? token_body("t-1", 18000) : ""};
   }};
   server.want_token("t-1");
   NamingClient client{options_with(login)};
@@ -49,8 +49,8 @@ TEST_F(LoggingIn, FallsBackToTheOldPath) {
 
 TEST_F(LoggingIn, IsDoneAgainBeforeTheTokenEnds) {
   std::atomic<int> count = 0;
-  const FakeLogin login{[&](const FakeLogin::Seen&) {
-    return FakeLogin::Answer{200, token_body("t-" + std::to_string(++count), 1)};
+  const FakeHttp login{[&](const FakeHttp::Seen&) {
+    return FakeHttp::Answer{200, token_body("t-" + std::to_string(++count), 1)};
   }};
   const NamingClient client{options_with(login)};
   EXPECT_TRUE(eventually([&] { return count >= 3; }));
@@ -58,8 +58,8 @@ TEST_F(LoggingIn, IsDoneAgainBeforeTheTokenEnds) {
 
 TEST_F(LoggingIn, IsDoneAgainWhenTheServerRefusesTheToken) {
   std::atomic<int> count = 0;
-  const FakeLogin login{[&](const FakeLogin::Seen&) {
-    return FakeLogin::Answer{200, token_body("t-" + std::to_string(++count), 18000)};
+  const FakeHttp login{[&](const FakeHttp::Seen&) {
+    return FakeHttp::Answer{200, token_body("t-" + std::to_string(++count), 18000)};
   }};
   auto options = options_with(login);
   options.timings.relogin = Millis{1};
@@ -77,9 +77,9 @@ TEST_F(LoggingIn, IsDoneAgainWhenTheServerRefusesTheToken) {
 
 TEST_F(LoggingIn, IsNotDoneAgainAndAgainForARightThatIsMissing) {
   std::atomic<int> count = 0;
-  const FakeLogin login{[&](const FakeLogin::Seen&) {
+  const FakeHttp login{[&](const FakeHttp::Seen&) {
     ++count;
-    return FakeLogin::Answer{200, token_body("t-1", 18000)};
+    return FakeHttp::Answer{200, token_body("t-1", 18000)};
   }};
   server.want_token("another");
   NamingClient client{options_with(login)};
@@ -97,7 +97,7 @@ class LoggingInWithAWrongPassword : public LoggingIn, public testing::WithParamI
 INSTANTIATE_TEST_SUITE_P(Statuses, LoggingInWithAWrongPassword, testing::Values(403, 0));
 
 TEST_P(LoggingInWithAWrongPassword, IsToldWithoutThePassword) {
-  const FakeLogin login{[](const FakeLogin::Seen&) { return FakeLogin::Answer{GetParam(), "unknown user!"}; }};
+  const FakeHttp login{[](const FakeHttp::Seen&) { return FakeHttp::Answer{GetParam(), "unknown user!"}; }};
   server.want_token("t-1");
   const NamingClient client{options_with(login)};
   ASSERT_TRUE(eventually([&] { return client.status().last_trouble.has_value(); }));
@@ -108,8 +108,8 @@ TEST_P(LoggingInWithAWrongPassword, IsToldWithoutThePassword) {
 
 TEST_F(LoggingIn, ComesTrueLaterIfTheServerCouldNotAtFirst) {
   std::atomic<int> count = 0;
-  const FakeLogin login{[&](const FakeLogin::Seen&) {
-    return ++count < 5 ? FakeLogin::Answer{503, ""} : FakeLogin::Answer{200, token_body("t-1", 18000)};
+  const FakeHttp login{[&](const FakeHttp::Seen&) {
+    return ++count < 5 ? FakeHttp::Answer{503, ""} : FakeHttp::Answer{200, token_body("t-1", 18000)};
   }};
   server.want_token("t-1");
   NamingClient client{options_with(login)};
@@ -120,10 +120,10 @@ TEST_F(LoggingIn, ComesTrueLaterIfTheServerCouldNotAtFirst) {
 TEST_F(LoggingIn, IsCutShortByStopping) {
   std::atomic<bool> asked = false;
   std::atomic<bool> stopped = false;
-  const FakeLogin login{[&](const FakeLogin::Seen&) {
+  const FakeHttp login{[&](const FakeHttp::Seen&) {
     asked = true;
     eventually([&] { return stopped.load(); });
-    return FakeLogin::Answer{200, ""};
+    return FakeHttp::Answer{200, ""};
   }};
   auto options = options_with(login);
   options.timings.request = Millis{3600'000};
@@ -135,7 +135,7 @@ TEST_F(LoggingIn, IsCutShortByStopping) {
 }
 
 TEST_F(LoggingIn, IsNotTriedWithoutCredentials) {
-  const FakeLogin login{[](const FakeLogin::Seen&) { return FakeLogin::Answer{500, ""}; }};
+  const FakeHttp login{[](const FakeHttp::Seen&) { return FakeHttp::Answer{500, ""}; }};
   auto options = options_with(login);
   options.credentials.reset();
   NamingClient client{options};

@@ -1,4 +1,4 @@
-#include "unit/nacos/fake_nacos.h"
+#include "fake_nacos/fake_nacos.h"
 
 #include <chrono>
 #include <condition_variable>
@@ -7,8 +7,9 @@
 
 #include <grpcpp/grpcpp.h>
 
-#include "unit/nacos/fake_services.h"
-#include "unit/nacos/service.grpc.pb.h"
+#include "fake_nacos/fake_http_naming.h"
+#include "fake_nacos/fake_services.h"
+#include "fake_nacos/service.grpc.pb.h"
 
 namespace easyretry::test {
 namespace {
@@ -36,9 +37,26 @@ std::shared_ptr<grpc::ServerCredentials> credentials(const FakeNacosOptions& opt
 }  // namespace
 
 class FakeNacos::Impl final : public Request::Service, public BiRequestStream::Service {
+  const FakeNacosOptions options_;
+
  public:
-  explicit Impl(FakeNacosOptions options) : options_(std::move(options)) { start(); }
+  explicit Impl(FakeNacosOptions options) : options_(std::move(options)) {
+    start();
+    if (!options_.http.empty()) start_http();
+  }
   ~Impl() override { stop(); }
+
+  void start_http() {
+    const auto answer_http = [this](const FakeHttp::Seen& asked) {
+      const std::lock_guard lock{mutex};
+      by_http.push_back(asked.method + " " + asked.path);
+      http_naming.token = token;
+      return http_naming.answer(asked);
+    };
+    http_ = std::make_unique<FakeHttp>(answer_http, http_port_);
+    http_port_ = http_->port();
+  }
+  void stop_http() { http_.reset(); }
 
   void start() {
     grpc::ServerBuilder builder;
@@ -85,7 +103,9 @@ class FakeNacos::Impl final : public Request::Service, public BiRequestStream::S
     return grpc::Status::OK;
   }
 
-  nacos::ServerAddress address() const { return {.host = options_.ip, .grpc_port = port_}; }
+  nacos::ServerAddress address() const {
+    return {.host = options_.ip, .port = http_port_ != 0 ? http_port_ : nacos::kHttpPort, .grpc_port = port_};
+  }
 
   std::mutex mutex;
   // Guarded by mutex
@@ -96,6 +116,8 @@ class FakeNacos::Impl final : public Request::Service, public BiRequestStream::S
   std::vector<Seen> seen;
   std::map<std::string, grpc::ServerContext*> open;  // by peer
   FakeServices services;
+  FakeHttpNaming http_naming{services, options_.http};
+  std::vector<std::string> by_http;
 
  private:
   void note(const grpc::ServerContext& context, const Payload& in) {
@@ -131,10 +153,11 @@ class FakeNacos::Impl final : public Request::Service, public BiRequestStream::S
     return {"ServerCheckResponse", body};
   }
 
-  const FakeNacosOptions options_;
   int port_ = 0;
+  int http_port_ = 0;
   std::condition_variable never_;
   std::unique_ptr<grpc::Server> server_;
+  std::unique_ptr<FakeHttp> http_;
 };
 
 FakeNacos::FakeNacos(FakeNacosOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -150,6 +173,24 @@ void FakeNacos::stop() {
 
 void FakeNacos::start() {
   impl_->start();
+}
+
+void FakeNacos::stop_http() {
+  impl_->stop_http();
+}
+
+void FakeNacos::start_http() {
+  impl_->start_http();
+}
+
+void FakeNacos::forget_http() {
+  const std::lock_guard lock{impl_->mutex};
+  impl_->http_naming.forget_instances();
+}
+
+std::vector<std::string> FakeNacos::seen_by_http() const {
+  const std::lock_guard lock{impl_->mutex};
+  return impl_->by_http;
 }
 
 void FakeNacos::be_starting(bool starting) {
@@ -205,6 +246,11 @@ void FakeNacos::forget_clients() {
 void FakeNacos::set_config(const std::string& data_id, const std::string& content) {
   const std::lock_guard lock{impl_->mutex};
   impl_->services.set_config(data_id, content);
+}
+
+void FakeNacos::remove_config(const std::string& data_id) {
+  const std::lock_guard lock{impl_->mutex};
+  impl_->services.remove_config(data_id);
 }
 
 std::vector<FakeNacos::Seen> FakeNacos::seen(const std::string& type) const {

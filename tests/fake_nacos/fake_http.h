@@ -1,5 +1,5 @@
 #pragma once
-// The part of a Nacos server that speaks HTTP, as far as logging in needs it.
+// A server of HTTP that answers as the test says.
 
 #include <functional>
 #include <mutex>
@@ -9,11 +9,13 @@
 
 namespace easyretry::test {
 
-class FakeLogin {
+class FakeHttp {
  public:
   struct Seen {
+    std::string method;
     std::string path;
-    std::string form;
+    std::string form;  // of a POST; of others, what stood behind the ?
+    std::string token{};
   };
   struct Answer {
     int status;
@@ -21,10 +23,10 @@ class FakeLogin {
   };
 
   // Called on a thread of its own, one request at a time.
-  explicit FakeLogin(std::function<Answer(const Seen&)> answer);
-  ~FakeLogin();
-  FakeLogin(const FakeLogin&) = delete;
-  FakeLogin& operator=(const FakeLogin&) = delete;
+  explicit FakeHttp(std::function<Answer(const Seen&)> answer, int port = 0);  // 0: any
+  ~FakeHttp();
+  FakeHttp(const FakeHttp&) = delete;
+  FakeHttp& operator=(const FakeHttp&) = delete;
 
   int port() const { return port_; }
   std::vector<Seen> seen() const;

@@ -25,6 +25,7 @@ class FakeServices {
 
   void join(const std::string& peer, const std::string& module, Send send);
   void leave(const std::string& peer);
+  void leave_all(const std::function<bool(const std::string& peer)>& which);
   bool knows(const std::string& peer) const { return clients_.contains(peer); }
   std::size_t clients() const { return clients_.size(); }
 
@@ -32,7 +33,9 @@ class FakeServices {
 
   void send_to_all(const std::string& type, const nlohmann::json& body);
   void set_config(const std::string& data_id, const std::string& content);
+  void remove_config(const std::string& data_id);
   std::string config(const std::string& data_id) const;
+  nlohmann::json hosts(const std::string& service) const;
   std::vector<std::string> instances(const std::string& service) const;
 
   bool hold_pushes = false;
@@ -49,7 +52,6 @@ class FakeServices {
   nlohmann::json naming_answer(Client& client, const std::string& type, const nlohmann::json& body);
   nlohmann::json config_answer(Client& client, const std::string& type, const nlohmann::json& body);
   nlohmann::json listen(Client& client, const nlohmann::json& body);
-  nlohmann::json hosts(const std::string& service) const;
   nlohmann::json service_info(const std::string& service);
   std::string md5_of(const std::string& data_id) const;
   void push(const std::string& service);

@@ -1,4 +1,4 @@
-#include "unit/nacos/fake_services.h"
+#include "fake_nacos/fake_services.h"
 
 #include <algorithm>
 
@@ -44,6 +44,14 @@ void FakeServices::leave(const std::string& peer) {
   for (const auto& [service, instance] : gone.mapped().instances) push(service);
 }
 
+void FakeServices::leave_all(const std::function<bool(const std::string& peer)>& which) {
+  std::vector<std::string> gone;
+  for (const auto& [peer, client] : clients_) {
+    if (which(peer)) gone.push_back(peer);
+  }
+  for (const std::string& peer : gone) leave(peer);
+}
+
 FakeAnswer FakeServices::answer(const std::string& peer, const std::string& type, const json& body) {
   if (!knows(peer)) return fake_failure(type, 301);
   Client& client = clients_.at(peer);
@@ -78,8 +86,7 @@ json FakeServices::config_answer(Client& client, const std::string& type, const 
   if (type == "ConfigPublishRequest") {
     set_config(data_id, body.at("content"));
   } else if (type == "ConfigRemoveRequest") {
-    configs_.erase(data_id);
-    push_config(data_id);
+    remove_config(data_id);
   } else if (!configs_.contains(data_id)) {
     return failure(300);
   } else {
@@ -157,6 +164,11 @@ void FakeServices::send_to_all(const std::string& type, const json& body) {
 
 void FakeServices::set_config(const std::string& data_id, const std::string& content) {
   configs_[data_id] = content;
+  push_config(data_id);
+}
+
+void FakeServices::remove_config(const std::string& data_id) {
+  configs_.erase(data_id);
   push_config(data_id);
 }
 

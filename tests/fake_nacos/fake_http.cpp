@@ -1,4 +1,4 @@
-#include "unit/nacos/fake_login.h"
+#include "fake_nacos/fake_http.h"
 
 #include <stdexcept>
 
@@ -10,10 +10,27 @@
 namespace easyretry::test {
 namespace {
 
+std::string header(const std::string& request, const std::string& begin) {
+  const auto found = request.find(begin);
+  if (found == request.npos) return {};
+  const auto from = found + begin.size();
+  return request.substr(from, request.find("\r\n", from) - from);
+}
+
 std::size_t body_size(const std::string& head) {
-  constexpr std::string_view kName = "Content-Length: ";
-  const auto found = head.find(kName);
-  return found == head.npos ? 0 : std::stoul(head.substr(found + kName.size()));
+  const std::string size = header(head, "Content-Length: ");
+  return size.empty() ? 0 : std::stoul(size);
+}
+
+FakeHttp::Seen parse(const std::string& request) {
+  const auto space = request.find(' ');
+  std::string path = request.substr(space + 1, request.find(' ', space + 1) - space - 1);
+  std::string form = request.substr(request.find("\r\n\r\n") + 4);
+  if (const auto question = path.find('?'); question != path.npos) {
+    form = path.substr(question + 1);
+    path.resize(question);
+  }
+  return {request.substr(0, space), path, form, header(request, "Authorization: Bearer ")};
 }
 
 // Head and body; empty if the client went away.
@@ -30,10 +47,13 @@ std::string read_request(int connection) {
 
 }  // namespace
 
-FakeLogin::FakeLogin(std::function<Answer(const Seen&)> answer) : answer_(std::move(answer)) {
+FakeHttp::FakeHttp(std::function<Answer(const Seen&)> answer, int port) : answer_(std::move(answer)) {
   listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const int again = 1;  // at a port that was just in use
+  setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
   sockaddr_in address{};
   address.sin_family = AF_INET;
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof address;
   auto* any = reinterpret_cast<sockaddr*>(&address);
@@ -44,29 +64,28 @@ FakeLogin::FakeLogin(std::function<Answer(const Seen&)> answer) : answer_(std::m
   thread_ = std::thread{[this] { run(); }};
 }
 
-FakeLogin::~FakeLogin() {
+FakeHttp::~FakeHttp() {
   shutdown(listener_, SHUT_RDWR);
   thread_.join();
   close(listener_);
 }
 
-std::vector<FakeLogin::Seen> FakeLogin::seen() const {
+std::vector<FakeHttp::Seen> FakeHttp::seen() const {
   const std::lock_guard lock{mutex_};
   return seen_;
 }
 
-void FakeLogin::run() {
+void FakeHttp::run() {
   for (int connection = 0; (connection = accept(listener_, nullptr, nullptr)) >= 0;) {
     serve(connection);
     close(connection);
   }
 }
 
-void FakeLogin::serve(int connection) {
+void FakeHttp::serve(int connection) {
   const std::string request = read_request(connection);
   if (request.empty()) return;
-  const auto path = request.find(' ') + 1;
-  const Seen seen{request.substr(path, request.find(' ', path) - path), request.substr(request.find("\r\n\r\n") + 4)};
+  const Seen seen = parse(request);
   {
     const std::lock_guard lock{mutex_};
     seen_.push_back(seen);

@@ -15,6 +15,7 @@ namespace easyretry::test {
 struct FakeNacosOptions {
   std::string ip = "127.0.0.1";
   bool confirms = true;  // by SetupAckRequest: Nacos 2.3 and newer. Older ones and r-nacos never do
+  std::string http{};    // naming by HTTP, too: "v1" or "v3"
   // In PEM; none: plain text. With a client_ca it wants to see a certificate of the client's.
   std::string certificate{}, key{}, client_ca{};
 };
@@ -34,8 +35,11 @@ class FakeNacos {
   FakeNacos& operator=(const FakeNacos&) = delete;
 
   nacos::ServerAddress address() const;
-  void stop();   // all is forgotten but configurations
+  void stop();   // gRPC; all that came by it is forgotten but configurations
   void start();  // on the same port
+  void stop_http();
+  void start_http();
+  void forget_http();  // what was registered so
 
   // From now on
   void be_starting(bool starting);
@@ -53,9 +57,11 @@ class FakeNacos {
   void end_streams();
   void forget_clients();  // their connections stay
   void set_config(const std::string& data_id, const std::string& content);
+  void remove_config(const std::string& data_id);
 
   // What it has seen and has
   std::vector<Seen> seen(const std::string& type) const;
+  std::vector<std::string> seen_by_http() const;  // "POST /nacos/v1/ns/instance"
   std::size_t count(const std::string& type) const { return seen(type).size(); }
   std::size_t clients() const;
   std::vector<std::string> instances(const std::string& service) const;  // "10.0.0.1:7070", sorted

@@ -1,0 +1,22 @@
+#!/usr/bin/env python3
+"""Starts Witness.java with Nacos's own client, got by Maven the first time: witness.py PORT SERVICE FOLDER"""
+import os
+import pathlib
+import sys
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "support"))
+from nacos_kind import get_jars, program  # noqa: E402
+
+
+class Client:
+    version = "client-2.5.1"
+    boot = "2.7.18"
+    artifacts = ["com.alibaba.nacos:nacos-client:2.5.1", "org.slf4j:slf4j-nop:1.7.36"]
+
+
+port, service, folder = sys.argv[1:]
+java = program("java", "default-jre-headless")
+program("javac", "default-jdk-headless")  # java compiles the witness
+os.execv(java, [java, "-Xmx128m", "-XX:TieredStopAtLevel=1", f"-Duser.home={folder}", f"-DJM.LOG.PATH={folder}",
+                "-cp", f"{get_jars(Client)}/*", str(HERE / "Witness.java"), f"127.0.0.1:{port}", service])

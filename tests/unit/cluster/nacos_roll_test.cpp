@@ -1,0 +1,113 @@
+#include "cluster/nacos_roll.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "cluster/coming_back.h"
+
+namespace easyretry::cluster {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+const Company kOurs{"shop", 64};
+
+nacos::Instance instance_of(const std::string& node, const Company& company = kOurs) {
+  nacos::Instance instance{.ip = "10.0.0.1", .port = 7070};
+  introduce(instance, company, {node, TimePoint{1761000000000ms}, "64: 0-63"});
+  return instance;
+}
+
+Roll roll_of(const std::vector<nacos::Instance>& instances) {
+  return call_roll({.service = {}, .instances = instances}, kOurs);
+}
+
+std::vector<std::string> nodes(const std::vector<Member>& members) {
+  std::vector<std::string> all;
+  for (const Member& member : members) all.push_back(member.node);
+  return all;
+}
+
+TEST(NacosRoll, HasWhatAMemberWroteAboutItself) {
+  const Roll roll = roll_of({instance_of("a")});
+  EXPECT_THAT(roll.members, ElementsAre(Member{"a", TimePoint{1761000000000ms}, "64: 0-63"}));
+  EXPECT_THAT(roll.refused, IsEmpty());
+}
+
+TEST(NacosRoll, HasEachNodeOnceAlsoAtOneAddress) {
+  EXPECT_THAT(nodes(roll_of({instance_of("b"), instance_of("a"), instance_of("a")}).members), ElementsAre("a", "b"));
+}
+
+TEST(NacosRoll, LeavesOutWhoTakesNoTrafficWithoutAWord) {
+  auto unhealthy = instance_of("a");
+  unhealthy.healthy = false;
+  const Roll roll = roll_of({unhealthy, instance_of("b")});
+  EXPECT_THAT(nodes(roll.members), ElementsAre("b"));
+  EXPECT_THAT(roll.refused, IsEmpty());
+}
+
+struct Stranger {
+  nacos::Instance instance;
+  const char* who;
+  const char* why;
+};
+
+TEST(NacosRoll, RefusesStrangersAndKeepsTheOthers) {
+  nacos::Instance no_shards = instance_of("x");
+  no_shards.metadata.erase("totalShards");
+  for (const Stranger& stranger : {
+           Stranger{{.ip = "10.0.0.9", .port = 80}, "10.0.0.9:80", "it is no instance of EasyRetry"},
+           Stranger{no_shards, "x at 10.0.0.1:7070", "it is no instance of EasyRetry"},
+           Stranger{instance_of("x", {"shop", 32}), "x at 10.0.0.1:7070",
+                    "its store has 32 shards, and that of this instance 64"},
+           Stranger{instance_of("x", {"bank", 64}), "x at 10.0.0.1:7070",
+                    "its namespace is \"bank\", and that of this instance \"shop\""},
+       }) {
+    const Roll roll = roll_of({instance_of("a"), stranger.instance});
+    EXPECT_THAT(nodes(roll.members), ElementsAre("a"));
+    ASSERT_THAT(roll.refused, SizeIs(1)) << stranger.why;
+    EXPECT_EQ(roll.refused[0].who, stranger.who);
+    EXPECT_THAT(roll.refused[0].why, HasSubstr(stranger.why));
+    EXPECT_THAT(roll.refused[0].why, HasSubstr("a service name of its own"));
+  }
+}
+
+class ComingBackTest : public ::testing::Test {
+ protected:
+  std::vector<std::string> list(const std::vector<std::string>& heard, std::uint64_t connection, Millis at) {
+    std::vector<Member> members;
+    for (const std::string& node : heard) members.push_back({.node = node});
+    return nodes(back.list(std::move(members), connection, Instant{} + 1h + at));
+  }
+  ComingBack back{5s};
+};
+
+TEST_F(ComingBackTest, OnOneConnectionAListIsTakenAtItsWord) {
+  EXPECT_THAT(list({"a", "b"}, 1, 0s), ElementsAre("a", "b"));
+  EXPECT_THAT(list({"a"}, 1, 1s), ElementsAre("a"));
+}
+
+TEST_F(ComingBackTest, WhoCameByTheNewConnectionMayGoAgain) {
+  list({"a"}, 1, 0s);
+  list({"a", "b"}, 2, 60s);
+  EXPECT_THAT(list({"a"}, 2, 61s), ElementsAre("a"));
+}
+
+TEST_F(ComingBackTest, AfterANewConnectionWhoIsMissingIsWaitedFor) {
+  list({"a", "b", "c"}, 1, 0s);
+  EXPECT_THAT(list({"a"}, 2, 60s), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(list({"a", "b"}, 2, 64999ms), ElementsAre("a", "b", "c"));
+  EXPECT_THAT(list({"a", "b"}, 2, 65s), ElementsAre("a", "b"));
+}
+
+TEST_F(ComingBackTest, WhoIsNewIsThereAtOnce) {
+  list({"a"}, 1, 0s);
+  EXPECT_THAT(list({"b"}, 2, 60s), ElementsAre("b", "a"));
+}
+
+}  // namespace
+}  // namespace easyretry::cluster
