@@ -49,6 +49,7 @@ class FrozenNetwork : public StoreThroughProxy {
   const storage::Ticket held_ = claimed("held");
 };
 ON_EACH_SERVER(FrozenNetwork);
+ON_REDIS(FrozenNetwork);
 
 TEST_P(FrozenNetwork, EveryCallGivesUpWithinItsTimeAndWorksAfterwards) {
   proxy_.freeze();
@@ -104,6 +105,7 @@ class CutOff : public OnEachServer {
   test::CuttingProxy proxy_{test::shared_server_port(GetParam())};
 };
 ON_EACH_SERVER(CutOff);
+ON_REDIS(CutOff);
 
 // Its lease is a second. What it settles when it is back is refused, where the other has the task.
 TEST_P(CutOff, AWorkerLosesItsTasksToAnotherAndComesBack) {

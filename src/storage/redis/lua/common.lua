@@ -1,0 +1,103 @@
+-- Shared by the scripts: CMake puts it between the first line of each, which has its flags, and the rest.
+--
+-- Every script has KEYS[1], the hash of the store, ARGV[1], its incarnation as the caller knows it, and ARGV[2], the time:
+-- empty for the server's own. Redis takes nothing back: a script looks at everything it needs before its first write.
+--
+-- Numbers are little-endian, times are milliseconds since 1970 as doubles, ids are 8 bytes, big-endian, because 63 bits do not
+-- fit into a number of Lua. A task has
+--   body   created d, next_at d, space H, handler H, digest c12, and what only the caller reads. Never changed
+--   meta   what changes; none as long as nothing has: version 1, pending, due at the body's next_at
+-- and as a member of a set of due tasks its id and its handler, with the time from which it may be claimed: next_at, or the end
+-- of its lease where that is later.
+local NEVER, END = -2^63, 2^63
+local PENDING, RUNNING = 1, 2
+local META = '<dBHHc12ddddBBi4i4i4i4HI4I4I4I4'
+local STRINGS = 94  -- where they begin, after what META has
+local BODY = 32     -- what a body has at least
+
+if redis.call('HGET', KEYS[1], 'incarnation') ~= ARGV[1] then
+  return redis.error_reply('STALE the store is not the one that was opened')
+end
+
+local function clock()
+  if ARGV[2] ~= '' then return tonumber(ARGV[2]) end
+  local time = redis.call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function later(now, delay)
+  local time = now + delay
+  return time > 2^53 and END or time
+end
+
+local function read(meta)
+  local t, at = {}, nil
+  local owner, err, progress, result, rules
+  t.version, t.state, t.space, t.handler, t.digest, t.next_at, t.lease, t.first_failed, t.last_failed, t.stage, t.outcome,
+    t.attempts, t.crashes, t.deliveries, t.callbacks, owner, err, progress, result, rules = struct.unpack(META, meta)
+  at = STRINGS
+  t.owner, at = meta:sub(at, at + owner - 1), at + owner
+  t.error, at = meta:sub(at, at + err - 1), at + err
+  t.progress, at = meta:sub(at, at + progress - 1), at + progress
+  t.result, at = meta:sub(at, at + result - 1), at + result
+  t.rules = meta:sub(at, at + rules - 1)
+  return t
+end
+
+local function write(t)
+  return struct.pack(META, t.version, t.state, t.space, t.handler, t.digest, t.next_at, t.lease, t.first_failed, t.last_failed,
+    t.stage, t.outcome, t.attempts, t.crashes, t.deliveries, t.callbacks, #t.owner, #t.error, #t.progress, #t.result, #t.rules)
+    .. t.owner .. t.error .. t.progress .. t.result .. t.rules
+end
+
+-- The meta of a task that nothing has happened to.
+local function untouched(body)
+  local _, next_at, space, handler, digest = struct.unpack('<ddHHc12', body)
+  return {version = 1, state = PENDING, space = space, handler = handler, digest = digest, next_at = next_at, lease = 0,
+    first_failed = NEVER, last_failed = NEVER, stage = 0, outcome = 0, attempts = 0, crashes = 0, deliveries = 0,
+    callbacks = 0, owner = '', error = '', progress = '', result = '', rules = ''}
+end
+
+-- What was edited by hand into something shorter is no meta.
+local function readable(meta)
+  return #meta >= STRINGS - 1
+end
+
+local function member(id, handler)
+  return id .. struct.pack('<H', handler)
+end
+
+-- unpack() takes some thousand values; the slices are even, for pairs.
+local SLICE = 4000
+
+local function send(command, key, values)
+  for from = 1, #values, SLICE do
+    redis.call(command, key, unpack(values, from, math.min(from + SLICE - 1, #values)))
+  end
+end
+
+local function ask(command, key, fields)
+  if #fields <= SLICE then
+    return #fields > 0 and redis.call(command, key, unpack(fields)) or {}
+  end
+  local all = {}
+  for from = 1, #fields, SLICE do
+    local part = redis.call(command, key, unpack(fields, from, math.min(from + SLICE - 1, #fields)))
+    for i = 1, #part do all[#all + 1] = part[i] end
+  end
+  return all
+end
+
+-- Values to be sent to keys, by their number.
+local function add(batches, key, ...)
+  local batch = batches[key]
+  if not batch then
+    batch = {}
+    batches[key] = batch
+  end
+  for i = 1, select('#', ...) do batch[#batch + 1] = (select(i, ...)) end
+end
+
+local function send_all(command, batches)
+  for key, values in pairs(batches) do send(command, KEYS[key], values) end
+end
