@@ -170,8 +170,8 @@ Applied Changing::apply(std::span<const Change> changes, bool renewing, bool& be
     const Answers answers = apply_some(changes.subspan(from, count), renewing);
     reply.now = answers.now;
     for (const char answer : answers.each) reply.applied.push_back(answer == '1');
+    begun = begun || answers.each.find('1') != std::string::npos;
     from += count;
-    begun = true;
   }
   return reply;
 }

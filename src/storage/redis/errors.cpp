@@ -41,7 +41,7 @@ constexpr Meaning kMeanings[] = {
     {"NOPERM", refused, "the user may not do this: ACL SETUSER <user> ~{<prefix>*}* +@all, see docs/redis.md"},
     {"ERR DB index", refused, "the number after the / of the url is not a database of this server"},
     {"ERR invalid DB", refused, "what follows the / of the url must be the number of a database"},
-    {"WRONGTYPE", refused, "something else is stored under a key of ours; use another prefix= or remove it"},
+    {"WRONGTYPE", bad_data, "something else is stored under a key of ours; use another prefix= or remove it"},
     {"ERR unknown command", refused, "EasyRetry needs Redis 7.0 or newer"},
 };
 

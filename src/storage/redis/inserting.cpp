@@ -59,8 +59,8 @@ InsertReply Inserting::insert(std::span<const NewTask* const> tasks, bool& begun
     InsertReply part = store(std::span{entries}.subspan(from, count));
     reply.now = part.now;
     reply.tasks.insert(reply.tasks.end(), part.tasks.begin(), part.tasks.end());
+    begun = begun || std::ranges::any_of(part.tasks, &Inserted::created);
     from += count;
-    begun = true;
   }
   return reply;
 }

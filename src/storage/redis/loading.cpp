@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t kShardsACall = 256;
 // As in lua/load.lua.
-enum class Found { end_of_it = 0, full = 1, more = 2 };
+enum class Found { end_of_it = 0, full = 1, more = 2, something_else = 3 };
 
 // A shard that is being read, a few thousand members a call.
 struct Shard {
@@ -27,8 +27,10 @@ class Loading {
     for (const ShardCursor& cursor : query.from) left_.push_back({cursor, room});
   }
 
+  // Where a set is none, the other shards go on; whoever stores a task in it is told.
   LoadReply run() {
     while (!left_.empty()) read();
+    if (unreadable_ == query_.from.size()) throw server_error("WRONGTYPE at all sets of due tasks");
     std::ranges::stable_sort(tasks_, {}, [](const Task& task) { return task.order; });
     for (const Task& task : tasks_) reply_.tasks.push_back(task.loaded);
     return std::move(reply_);
@@ -69,7 +71,8 @@ class Loading {
       task.handler = handler(in.u16());
       tasks_.push_back({{shard.cursor.shard, task.next_at, task.ticket.id}, task});
     }
-    if (found == Found::end_of_it) return;
+    if (found == Found::something_else) ++unreadable_;
+    if (found == Found::end_of_it || found == Found::something_else) return;
     Unpacker in{place};
     shard.cursor.place = in.time();
     shard.cursor.id = in.id();
@@ -91,6 +94,7 @@ class Loading {
   std::deque<Shard> left_;
   std::vector<Task> tasks_;
   std::map<unsigned, std::uint32_t> handlers_;
+  std::size_t unreadable_ = 0;
   LoadReply reply_;
 };
 

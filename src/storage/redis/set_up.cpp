@@ -69,18 +69,15 @@ std::string appendfsync(Connection& connection) {
 std::string durability(Connection& connection, const Facts& facts, const Confirmation& confirmation) {
   std::string words;
   if (fact(facts, "aof_enabled") != "1") {
-    words =
-        "the process, but not the server: without appendonly yes, a restart loses what came after the last snapshot";
+    words = "nothing for sure; without appendonly=yes a restart of the server loses what came after its last snapshot";
   } else if (const std::string sync = appendfsync(connection); sync == "always") {
-    words = "the process, the server and its power (appendfsync always)";
+    words = "the server's machine losing power";
   } else {
-    words =
-        "the process; a crash of the server may take the last moments, one of its machine 1 to 2 seconds "
-        "(appendfsync " +
-        (sync.empty() ? "unknown" : sync) + ")";
+    words = "the server process failing, but for its last moments; appendfsync=" + (sync.empty() ? "unknown" : sync) +
+            ", so a power cut may take the last two seconds";
   }
   if (confirmation.replicas > 0) {
-    words += "; " + std::to_string(confirmation.replicas) + " replica(s) have it before it is acknowledged";
+    words += "; " + std::to_string(confirmation.replicas) + " replica(s) have it in memory by then";
   } else if (fact(facts, "connected_slaves") != "0") {
     words += "; a failover may lose what replicas have not yet (wait=1 waits for one)";
   }

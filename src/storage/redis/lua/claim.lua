@@ -43,7 +43,7 @@ local function claimed_again(meta, version)
 end
 
 -- A task may be asked for twice, and the second one meets what the first has made of it.
-local to_due, to_meta, foreign, won, checked, current = {}, {}, {}, {}, {}, {}
+local to_due, to_meta, foreign, won, usable, current = {}, {}, {}, {}, {}, {}
 
 local function claim(id, body, version, shard)
   local before = current[id]
@@ -57,10 +57,8 @@ local function claim(id, body, version, shard)
     return
   end
   local key = 3 + shard * space_count + place
-  if not checked[key] then
-    redis.call('ZCARD', KEYS[key])
-    checked[key] = true
-  end
+  if usable[key] == nil then usable[key] = is_set(KEYS[key]) end
+  if not usable[key] then return end
   add(to_due, key, math.max(next_at, lease), id .. body:sub(19, 20))
   to_meta[#to_meta + 1] = id
   to_meta[#to_meta + 1] = meta

@@ -67,6 +67,15 @@ local function member(id, handler)
   return id .. struct.pack('<H', handler)
 end
 
+-- Whether there is nothing but a sorted set, or nothing at all.
+local function is_set(key)
+  return type(redis.pcall('ZCARD', key)) == 'number'
+end
+
+local function refuse(key)
+  error({err = 'WRONGTYPE ' .. key .. ' holds something else'})
+end
+
 -- unpack() takes some thousand values; the slices are even, for pairs.
 local SLICE = 4000
 

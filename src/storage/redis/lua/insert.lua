@@ -70,7 +70,9 @@ end
 
 local bodies, ended = ask('HMGET', KEYS[2], ids), ask('HMGET', KEYS[4], ids)
 redis.call('HLEN', KEYS[3])
-for due in pairs(dues) do redis.call('ZCARD', KEYS[due]) end
+for due in pairs(dues) do
+  if not is_set(KEYS[due]) then refuse(KEYS[due]) end
+end
 local taken = {}
 for i, t in ipairs(tasks) do
   if t.live and has(t.flags, REJECT) then return {now, 'live', i, struct.pack('<d', t.live.upper)} end

@@ -3,9 +3,10 @@
 -- KEYS  store, meta, sets of due tasks
 -- ARGV  incarnation, time, how far ahead, how many members may be looked at in all; for each set: after B, place d, id c8 (goes on
 --       after these, if so), most tasks wanted I4
--- Gives time, and for each set that was looked at (the last ones may be left for another call): END_OF_IT, FULL or MORE; for
+-- Gives time, and for each set that was looked at (the last ones may be left for another call): END_OF_IT, FULL,
+--       MORE or SOMETHING_ELSE, where there is no such set; for
 --       each task id c8, version d, next_at d, handler H; and where it goes on: place d, id c8
-local END_OF_IT, FULL, MORE = 0, 1, 2
+local END_OF_IT, FULL, MORE, SOMETHING_ELSE = 0, 1, 2, 3
 local PAGE = 500
 local now, budget = clock(), tonumber(ARGV[4])
 local ahead = struct.unpack('<d', ARGV[3])
@@ -46,6 +47,7 @@ local function judged(meta, score)
 end
 
 local function scan(key, after, place, id, room)
+  if not is_set(key) then return SOMETHING_ELSE, {}, place, id end
   local found, rank = {}, after == 1 and rank_after(key, place, id) or 0
   while true do
     if #found == room then return FULL, found, place, id end

@@ -14,7 +14,7 @@ for i = 4, #ARGV do ids[i - 3] = ARGV[i]:sub(1, 8) end
 local metas = ask('HMGET', KEYS[2], ids)
 for i, id in ipairs(ids) do current[id] = metas[i] or '' end
 
-local to_due, to_meta, foreign, answers, checked = {}, {}, {}, {}, {}
+local to_due, to_meta, foreign, answers, usable = {}, {}, {}, {}, {}
 
 local function renew(id, version, shard, lease, note)
   local meta = current[id]
@@ -28,10 +28,8 @@ local function renew(id, version, shard, lease, note)
     return '?'
   end
   local key = 2 + shard * space_count + place
-  if not checked[key] then
-    redis.call('ZCARD', KEYS[key])
-    checked[key] = true
-  end
+  if usable[key] == nil then usable[key] = is_set(KEYS[key]) end
+  if not usable[key] then return '0' end
   t.lease = later(now, lease)
   if note then t.progress = note end
   add(to_due, key, math.max(t.next_at, t.lease), member(id, t.handler))

@@ -47,7 +47,7 @@ local function check(shard, place)
   local key = due_key(shard, place)
   if checked[key] then return end
   checked[key] = true
-  redis.call('ZCARD', KEYS[key])
+  if not is_set(KEYS[key]) then refuse(KEYS[key]) end
   if checked[-place] then return end
   checked[-place] = true
   redis.call('ZCARD', KEYS[base(place) + 1])
@@ -130,12 +130,10 @@ local function held(i, meta, version, shard, kind, outcome, stage, delay, err, r
 end
 
 local function ended_by_hand(i, meta, shard, kind)
-  local own = meta ~= '' and readable(meta) and meta:sub(10, 25) or nil
-  if not own then
-    local body = body_of(i)
-    if not body or #body < BODY then return '0' end
-    own, meta = body:sub(17, 32), ''
-  end
+  local body = body_of(i)
+  if not body or #body < BODY then return '0' end
+  local own = body:sub(17, 32)
+  if not readable(meta) then meta = '' end
   local place = place_of[own:sub(1, 2)]
   if not place then
     foreign[own:sub(1, 2)] = true
@@ -146,7 +144,7 @@ local function ended_by_hand(i, meta, shard, kind)
     finish(i, ids[i], meta, own, shard, place, CANCELLED, 1, '')
     return '1'
   end
-  local t = meta ~= '' and read(meta) or untouched(body_of(i))
+  local t = meta ~= '' and read(meta) or untouched(body)
   if t.stage ~= 0 then return '0' end
   go_on(t, TELL, 0, 0, 0, '', '')
   change(ids[i], t, shard, place)
