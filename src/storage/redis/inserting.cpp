@@ -1,13 +1,19 @@
 #include "storage/redis/inserting.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <numeric>
+#include <set>
+#include <tuple>
 
+#include "base/later.h"
 #include "storage/insert_checks.h"
 #include "storage/redis/limits.h"
 #include "storage/redis/packing.h"
 #include "storage/redis/records.h"
 #include "storage/sql/transactions.h"
+#include "task/task_id.h"
 #include "task/transitions.h"
 
 namespace easyretry::storage::redis {
@@ -16,15 +22,21 @@ namespace {
 constexpr std::string_view kWhere = "redis.insert";
 
 // As in lua/insert.lua.
-enum Flag : unsigned { kReject = 1, kUpdate = 2, kTemplate = 4, kFailedNow = 8, kInitial = 16 };
-
-std::string_view bytes_of(const task::KeyDigest& digest) {
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
+enum Flag : unsigned {
+  kReject = 1,
+  kUpdate = 2,
+  kTemplate = 4,
+  kFailedNow = 8,
+  kInitial = 16,
+  kDelayed = 32,
+  kAbsolute = 64,
+};
 
 }  // namespace
 
 struct Inserting::Entry {
+  std::size_t place = 0;  // in the batch
+  bool first = true;      // of its key
   std::string space;
   std::string key;
   std::string business_id;
@@ -33,32 +45,47 @@ struct Inserting::Entry {
   TaskId id{};
   NameNumbers names;
   unsigned flags = 0;
-  bool absolute = false;
-  double due = 0;
-  std::string rest;
+  std::int64_t due = 0;  // with kDelayed or kAbsolute
+  std::string body;
   std::string meta{};  // with kTemplate
 
-  std::size_t bytes() const { return rest.size() + meta.size(); }
+  std::size_t bytes() const { return body.size() + meta.size(); }
+  TimePoint due_at(TimePoint now) const {
+    return (flags & kAbsolute) != 0 ? TimePoint{Millis{due}} : base::later(now, Millis{due});
+  }
 };
 
 InsertReply Inserting::insert(std::span<const NewTask* const> tasks, bool& begun) {
+  if (tasks.empty()) return {.now = server_.now(), .tasks = {}};
   std::vector<Entry> entries;
   entries.reserve(tasks.size());
-  for (const NewTask* task : tasks) entries.push_back(entry_of(*task));
-  const bool rejects = std::ranges::any_of(entries, [](const Entry& e) { return (e.flags & kReject) != 0; });
-  if (entries.empty()) return {.now = server_.now(), .tasks = {}};
+  for (const NewTask* task : tasks) {
+    entries.push_back(entry_of(*task));
+    entries.back().place = entries.size() - 1;
+  }
+  return store_all(entries, begun);
+}
 
-  InsertReply reply;
+// A second task of a key waits for the first, which it will meet. It is not one that asks to be refused:
+// refuse_batch().
+InsertReply Inserting::store_all(std::vector<Entry>& entries, bool& begun) {
+  std::set<std::pair<std::string_view, std::string_view>> seen;
+  for (Entry& entry : entries) entry.first = seen.emplace(entry.space, entry.key).second;
+  const auto second = std::stable_partition(entries.begin(), entries.end(), [](const Entry& e) { return e.first; });
+  const bool rejects = std::any_of(entries.begin(), second, [](const Entry& e) { return (e.flags & kReject) != 0; });
+  InsertReply reply{.now = {}, .tasks = std::vector<Inserted>(entries.size())};
+  const auto seconds_from = static_cast<std::size_t>(second - entries.begin());
   for (std::size_t from = 0; from < entries.size();) {
     std::size_t count = 0;
     std::size_t bytes = 0;
+    const std::size_t end = from < seconds_from ? seconds_from : from + 1;
     // What must be refused as a whole is asked for as a whole.
-    while (from + count < entries.size() && (rejects || count == 0 || (count < kItemsACall && bytes < kBytesACall))) {
+    while (from + count < end && (rejects || count == 0 || (count < kItemsACall && bytes < kBytesACall))) {
       bytes += entries[from + count++].bytes();
     }
-    InsertReply part = store(std::span{entries}.subspan(from, count));
+    const InsertReply part = store(std::span{entries}.subspan(from, count));
     reply.now = part.now;
-    reply.tasks.insert(reply.tasks.end(), part.tasks.begin(), part.tasks.end());
+    for (std::size_t i = 0; i < count; ++i) reply.tasks[entries[from + i].place] = part.tasks[i];
     begun = begun || std::ranges::any_of(part.tasks, &Inserted::created);
     from += count;
   }
@@ -66,17 +93,16 @@ InsertReply Inserting::insert(std::span<const NewTask* const> tasks, bool& begun
 }
 
 std::vector<std::optional<TaskId>> Inserting::start_again(std::span<const TaskRecord> ended, bool& begun) {
-  std::vector<std::optional<TaskId>> started;
+  if (ended.empty()) return {};
   const TimePoint now = server_.estimated_now();
-  for (std::size_t from = 0; from < ended.size(); from += kItemsACall) {
-    std::vector<Entry> entries;
-    for (const TaskRecord& record : ended.subspan(from, std::min(kItemsACall, ended.size() - from))) {
-      entries.push_back(entry_of(task::next_generation(record, record.info.id, now)));
-    }
-    for (const Inserted& task : store(entries).tasks) {
-      started.push_back(task.created ? std::optional{task.id} : std::nullopt);
-    }
-    begun = true;
+  std::vector<Entry> entries;
+  for (const TaskRecord& record : ended) {
+    entries.push_back(entry_of(task::next_generation(record, record.info.id, now)));
+    entries.back().place = entries.size() - 1;
+  }
+  std::vector<std::optional<TaskId>> started;
+  for (const Inserted& task : store_all(entries, begun).tasks) {
+    started.push_back(task.created ? std::optional{task.id} : std::nullopt);
   }
   return started;
 }
@@ -89,8 +115,9 @@ Inserting::Entry Inserting::entry_of(const NewTask& task) {
   if (task.on_duplicate == OnDuplicate::update_policy) entry.flags |= kUpdate | kTemplate;
   if (!task.error.empty()) entry.flags |= kFailedNow;
   if (!task.error.empty() || record.info.attempts != 0 || task.lease > Millis{0}) entry.flags |= kInitial | kTemplate;
-  entry.absolute = task.due_at.has_value();
-  entry.due = to_double(task.due_at ? task.due_at->time_since_epoch().count() : task.delay.count());
+  entry.due = task.due_at ? task.due_at->time_since_epoch().count() : task.delay.count();
+  if (task.due_at) entry.flags |= kAbsolute;
+  if (!task.due_at && task.delay != Millis{0}) entry.flags |= kDelayed;
   name(entry, record, (entry.flags & kUpdate) != 0);
   return entry;
 }
@@ -115,13 +142,23 @@ void Inserting::name(Entry& entry, const TaskRecord& record, bool with_rules) {
   if (!record.rules.backoff.empty()) {
     entry.names.backoff = server_.number_if_few(NameKind::backoff, record.rules.backoff);
   }
-  entry.rest = body_rest(record, entry.names);
+  entry.body = body_without_times(record, entry.names, entry.digest);
   if ((entry.flags & kTemplate) != 0) entry.meta = meta_of(record, entry.names, entry.digest, with_rules);
   draw_id(entry);
 }
 
 void Inserting::draw_id(Entry& entry) {
   entry.id = ids_.next(server_.estimated_now(), entry.shard, sequence_of(entry.digest));
+}
+
+// By namespace and shard, as the script wants them.
+std::vector<std::size_t> Inserting::grouped(std::span<const Entry> entries) {
+  std::vector<std::size_t> order(entries.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+    return std::tie(entries[a].space, entries[a].shard) < std::tie(entries[b].space, entries[b].shard);
+  });
+  return order;
 }
 
 InsertReply Inserting::store(std::span<Entry> entries) {
@@ -138,48 +175,66 @@ std::optional<InsertReply> Inserting::try_to_store(std::span<Entry> entries) {
   ScriptCall call = server_.script(scripts::insert);
   const Keys& keys = server_.keys();
   call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done()});
-  std::map<std::string_view, std::size_t> spaces;
-  for (const Entry& entry : entries) {
-    if (!spaces.try_emplace(entry.space, call.keys.size() + 1).second) continue;
+  const std::vector<std::size_t> order = grouped(entries);
+  std::vector<std::string> tasks;
+  tasks.reserve(3 * entries.size());
+  Packer groups;
+  Packer flags;
+  Packer dues;
+  // Keys of namespaces come before those of shards.
+  std::map<std::string_view, unsigned> spaces;
+  for (const std::size_t i : order) {
+    const Entry& entry = entries[i];
+    if (!spaces.try_emplace(entry.space, static_cast<unsigned>(call.keys.size() + 1)).second) continue;
     call.keys.push_back(keys.keys(entry.space));
     call.keys.push_back(keys.counts(entry.space));
   }
-  std::map<std::pair<ShardId, std::size_t>, std::size_t> dues;
-  call.arguments.reserve(2 + 2 * entries.size());
-  for (const Entry& entry : entries) {
-    const std::size_t space = spaces.at(entry.space);
-    const auto [due, fresh] = dues.try_emplace({entry.shard, space}, call.keys.size() + 1);
-    if (fresh) call.keys.push_back(keys.due(entry.shard, entry.space));
-    Packer head;
-    head.id(entry.id).bytes(bytes_of(entry.digest)).u16(entry.names.space).u16(entry.names.handler);
-    head.u16(static_cast<unsigned>(space)).u16(static_cast<unsigned>(due->second));
-    head.u8(entry.flags).u8(entry.absolute ? 1 : 0).f64(entry.due);
-    call.arguments.push_back(head.take());
-    call.arguments.push_back(entry.rest);
-    if ((entry.flags & kTemplate) != 0) call.arguments.push_back(entry.meta);
+  for (std::size_t at = 0; at < order.size();) {
+    const Entry& first = entries[order[at]];
+    const auto same = [&](std::size_t i) { return entries[i].shard == first.shard && entries[i].space == first.space; };
+    const auto end = std::find_if_not(order.begin() + static_cast<std::ptrdiff_t>(at), order.end(), same);
+    const auto count = static_cast<std::size_t>(end - order.begin()) - at;
+    call.keys.push_back(keys.due(first.shard, first.space));
+    groups.u16(static_cast<unsigned>(call.keys.size())).u16(spaces.at(first.space)).u16(static_cast<unsigned>(count));
+    at += count;
   }
-  const Reply reply = server_.write(call);
-  if (reply.text(1) == "taken") {
-    for (std::size_t i = 2; i < reply.size(); ++i) draw_id(entries[static_cast<std::size_t>(reply.integer(i)) - 1]);
-    return std::nullopt;
+  for (const std::size_t i : order) {
+    const Entry& entry = entries[i];
+    flags.u8(entry.flags);
+    if ((entry.flags & (kDelayed | kAbsolute)) != 0) dues.f64(to_double(entry.due));
+    tasks.push_back(Packer{}.id(entry.id).u16(entry.names.handler).take());
+    tasks.push_back(std::to_string(static_cast<std::int64_t>(entry.id) >> task::kSequenceBits));
+    tasks.push_back(entry.body);
+    if ((entry.flags & kTemplate) != 0) tasks.push_back(entry.meta);
   }
-  return stored(reply, entries);
+  call.arguments.insert(call.arguments.end(), {groups.take(), flags.take(), dues.take()});
+  std::ranges::move(tasks, std::back_inserter(call.arguments));
+  return stored(server_.write(call), entries, order);
 }
 
-InsertReply Inserting::stored(const Reply& reply, std::span<const Entry> entries) {
+std::optional<InsertReply> Inserting::stored(const Reply& reply, std::span<Entry> entries,
+                                             std::span<const std::size_t> order) {
+  const auto entry = [&](std::int64_t number) -> Entry& {
+    return entries[order[static_cast<std::size_t>(number) - 1]];
+  };
+  if (reply.text(1) == "taken") {
+    for (std::size_t i = 2; i < reply.size(); ++i) draw_id(entry(reply.integer(i)));
+    return std::nullopt;
+  }
   if (reply.text(1) == "live") {
-    const Entry& refused = entries[static_cast<std::size_t>(reply.integer(2)) - 1];
+    const Entry& refused = entry(reply.integer(2));
     throw sql::Refusal{duplicate(kWhere, refused.key, id_from(Unpacker{reply.text(3)}.f64(), refused.digest))};
   }
   InsertReply answer{.now = TimePoint{Millis{reply.integer(0)}}, .tasks = {}};
-  Unpacker in{reply.text(2)};
-  for (const Entry& entry : entries) {
-    Inserted task;
-    task.created = in.u8() == 1;
-    task.version = to_millis(in.f64());
-    task.next_at = in.time();
-    task.id = id_from(in.f64(), entry.digest);
-    answer.tasks.push_back(task);
+  for (const Entry& each : entries) {
+    answer.tasks.push_back({.id = each.id, .version = 1, .next_at = each.due_at(answer.now), .created = true});
+  }
+  for (Unpacker in{reply.text(2)}; !in.empty();) {
+    const std::size_t i = order[in.u32() - 1];
+    answer.tasks[i].created = false;
+    answer.tasks[i].id = id_from(in.f64(), entries[i].digest);
+    answer.tasks[i].version = to_millis(in.f64());
+    answer.tasks[i].next_at = in.time();
   }
   return answer;
 }

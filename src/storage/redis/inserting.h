@@ -28,9 +28,11 @@ class Inserting {
   Entry entry_of(const TaskRecord& next);
   void name(Entry& entry, const TaskRecord& record, bool with_rules);
   void draw_id(Entry& entry);
+  InsertReply store_all(std::vector<Entry>& entries, bool& begun);
   InsertReply store(std::span<Entry> entries);
   std::optional<InsertReply> try_to_store(std::span<Entry> entries);
-  InsertReply stored(const Reply& reply, std::span<const Entry> entries);
+  static std::vector<std::size_t> grouped(std::span<const Entry> entries);
+  std::optional<InsertReply> stored(const Reply& reply, std::span<Entry> entries, std::span<const std::size_t> order);
 
   Server& server_;
   const int total_shards_;

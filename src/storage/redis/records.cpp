@@ -21,6 +21,10 @@ enum Has : unsigned {
   kGeneration = 16,
 };
 
+std::string_view bytes_of(const task::KeyDigest& digest) {
+  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
+}
+
 constexpr std::string_view kHex = "0123456789abcdef";
 constexpr std::size_t kMd5Digits = 32;
 
@@ -117,8 +121,8 @@ void read_meta(TaskRecord& record, std::string_view meta, const NameTexts& texts
   Unpacker in{meta};
   info.version = to_millis(in.f64());
   info.state = in.u8() == kRunning ? TaskState::running : TaskState::pending;
-  in.bytes(2 + 2 + task::KeyDigest{}.size());
   info.next_at = in.time();
+  in.bytes(2 + 2 + task::KeyDigest{}.size());
   record.lease_until = in.time();
   info.first_failed_at = time_if_any(in.f64());
   info.last_failed_at = time_if_any(in.f64());
@@ -155,12 +159,12 @@ std::optional<Outcome> outcome_of(unsigned number) {
   return static_cast<Outcome>(number - 1);
 }
 
-std::string body_rest(const TaskRecord& record, const NameNumbers& names) {
+std::string body_without_times(const TaskRecord& record, const NameNumbers& names, const task::KeyDigest& digest) {
   const TaskInfo& info = record.info;
   const std::string_view digits = digits_of(record);
   const unsigned has = has_of(record, digits);
   Packer out;
-  out.u8(has);
+  out.u16(names.space).u16(names.handler).bytes(bytes_of(digest)).u8(has);
   put_key(out, record, digits);
   out.varint(static_cast<std::uint32_t>(record.payload_version));
   put_rules(out, record.rules, names.backoff);
@@ -180,9 +184,8 @@ std::string meta_of(const TaskRecord& record, const NameNumbers& names, const ta
   const std::string_view owner = std::string_view{record.locked_by}.substr(0, 0xffff);
   Packer out;
   out.f64(to_double(info.version)).u8(info.state == TaskState::running ? kRunning : kPending);
-  out.u16(names.space).u16(names.handler);
-  out.bytes({reinterpret_cast<const char*>(digest.data()), digest.size()});
-  out.time(info.next_at).time(record.lease_until);
+  out.time(info.next_at).u16(names.space).u16(names.handler).bytes(bytes_of(digest));
+  out.time(record.lease_until);
   out.f64(time_or_never(info.first_failed_at)).f64(time_or_never(info.last_failed_at));
   out.u8(static_cast<unsigned>(info.stage)).u8(number_of(info.outcome));
   out.i32(info.attempts).i32(info.crashes).i32(info.deliveries).i32(record.callback_attempts);

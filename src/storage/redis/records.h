@@ -28,8 +28,8 @@ struct NameNumbers {
 // Gives the text of a number.
 using NameTexts = std::function<std::string(unsigned)>;
 
-// What of a body comes after what the script writes. The record's times and state are not looked at.
-std::string body_rest(const task::TaskRecord& record, const NameNumbers& names);
+// The record's times and state are not looked at.
+std::string body_without_times(const task::TaskRecord& record, const NameNumbers& names, const task::KeyDigest& digest);
 // With `rules` those of a live task are replaced by the record's.
 std::string meta_of(const task::TaskRecord& record, const NameNumbers& names, const task::KeyDigest& digest,
                     bool with_rules);

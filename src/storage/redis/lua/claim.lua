@@ -7,6 +7,7 @@
 --       id, meta and body
 local now, owner = clock(), ARGV[3]
 local lease = later(now, tonumber(ARGV[4]))
+local lease_text = text(lease)
 local spaces, tickets = ARGV[5], ARGV[6]
 local space_count, place_of = #spaces / 2, {}
 for i = 1, space_count do place_of[spaces:sub(2 * i - 1, 2 * i)] = i end
@@ -20,8 +21,9 @@ local first = struct.pack('<dB', 2, RUNNING)
 local rest = struct.pack('<dddBBi4i4i4i4HI4I4I4I4', lease, NEVER, NEVER, 0, 0, 1, 0, 1, 0, #owner, 0, 0, 0, 0) .. owner
 
 local function claimed_first(body, version)
-  if version ~= 1 or struct.unpack('<d', body, 9) > now then return nil end
-  return first .. body:sub(17, 32) .. body:sub(9, 16) .. rest, struct.unpack('<d', body, 9)
+  local next_at = struct.unpack('<d', body, 9)
+  if version ~= 1 or next_at > now then return nil end
+  return first .. body:sub(9, 32) .. rest, next_at
 end
 
 local function claimed_again(meta, version)
@@ -43,10 +45,10 @@ local function claimed_again(meta, version)
 end
 
 -- A task may be asked for twice, and the second one meets what the first has made of it.
-local to_due, to_meta, foreign, won, usable, current = {}, {}, {}, {}, {}, {}
+local changed, to_due, foreign = {}, {}, {}
+local won_ids, won_metas, won_bodies, won_keys = {}, {}, {}, {}
 
-local function claim(id, body, version, shard)
-  local before = current[id]
+local function claim(id, before, body, version, shard)
   local meta, next_at
   if before then meta, next_at = claimed_again(before, version) else meta, next_at = claimed_first(body, version) end
   if not meta then return end
@@ -56,30 +58,32 @@ local function claim(id, body, version, shard)
     foreign[space] = true
     return
   end
-  local key = 3 + shard * space_count + place
-  if usable[key] == nil then usable[key] = is_set(KEYS[key]) end
-  if not usable[key] then return end
-  add(to_due, key, math.max(next_at, lease), id .. body:sub(19, 20))
-  to_meta[#to_meta + 1] = id
-  to_meta[#to_meta + 1] = meta
-  won[#won + 1] = body
-  current[id] = meta
+  local key, n = 3 + shard * space_count + place, #won_ids + 1
+  add(to_due, key, next_at > lease and text(next_at) or lease_text, id .. body:sub(19, 20))
+  won_ids[n], won_metas[n], won_bodies[n], won_keys[n] = id, meta, body, key
+  changed[id] = meta
 end
 
-for i, id in ipairs(ids) do current[id] = metas[i] or nil end
 for i, id in ipairs(ids) do
   local body = bodies[i]
-  if body and #body >= BODY then claim(id, body, struct.unpack('<dH', tickets, 18 * i - 9)) end
+  if body and #body >= BODY then claim(id, changed[id] or metas[i], body, struct.unpack('<dH', tickets, 18 * i - 9)) end
 end
 
-send_all('ZADD', to_due)
-send('HSET', KEYS[3], to_meta)
+-- Tasks whose set of due ones is something else are left.
+for key, values in pairs(to_due) do
+  if type(redis.pcall('ZADD', KEYS[key], unpack(values))) ~= 'number' then to_due[key] = false end
+end
 local names = {}
 for space in pairs(foreign) do names[#names + 1] = space end
-local reply = {now, table.concat(names)}
-for i = 1, #won do
-  reply[#reply + 1] = to_meta[2 * i - 1]
-  reply[#reply + 1] = to_meta[2 * i]
-  reply[#reply + 1] = won[i]
+local to_meta, reply = {}, {now, table.concat(names)}
+for i, id in ipairs(won_ids) do
+  if to_due[won_keys[i]] then
+    to_meta[#to_meta + 1] = id
+    to_meta[#to_meta + 1] = won_metas[i]
+    reply[#reply + 1] = id
+    reply[#reply + 1] = won_metas[i]
+    reply[#reply + 1] = won_bodies[i]
+  end
 end
+send('HSET', KEYS[3], to_meta)
 return reply

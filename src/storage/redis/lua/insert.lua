@@ -1,40 +1,53 @@
 #!lua
--- Stores tasks, all or none of them; one live task a key.
+-- Stores tasks of different keys, all or none of them; one live task a key.
 -- KEYS  store, body, meta, done; for each namespace keys and counts; sets of due tasks
--- ARGV  incarnation, time; for each task: head, the rest of its body, and with TEMPLATE a meta: with INITIAL the one it begins
---       with, whose lease is a duration; with UPDATE the new rules of a live one
---       head: id c8, digest c12, space H, handler H, number of its keys H, of its due set H, flags B, absolute B, due d
--- Gives time, 'stored' and for each task: created B, version d, next_at d, and the upper 53 bits of its id d;
+-- ARGV  incarnation, time;
+--       groups of tasks, those of a namespace together: number of their due set H, of their keys H, how many H;
+--       the tasks' flags, a byte each; when they are due d, of those with DELAYED or ABSOLUTE (others: now);
+--       for each task: id and handler, the upper 53 bits of its id in digits, its body but for the times,
+--       and with TEMPLATE a meta: with INITIAL the one it begins with, whose lease is a duration; with UPDATE the new rules of a
+--       live one
+-- Gives time, 'stored' and for each task that met another one: its number I4, the upper bits of the other's id d, version d,
+--       next_at d;
 --       or time, 'live', the number of the task that must not meet a live one, and the upper bits of that one's id;
 --       or time, 'taken' and the numbers of tasks whose ids somebody has; then nothing was done.
-local REJECT, UPDATE, TEMPLATE, FAILED_NOW, INITIAL = 1, 2, 4, 8, 16
+local REJECT, UPDATE, TEMPLATE, FAILED_NOW, INITIAL, DELAYED, ABSOLUTE = 1, 2, 4, 8, 16, 32, 64
 local now = clock()
-local tasks, by_keys, ids, dues = {}, {}, {}, {}
+local now_text, due_now = text(now), struct.pack('<dd', now, now)
+local groups, flags, dues = ARGV[3], ARGV[4], ARGV[5]
+local members, uppers, rests, digests, ids = {}, {}, {}, {}, {}
+local templates, due_at, spaces = {}, {}, {}
 
-local function has(flags, flag)
-  return flags % (2 * flag) >= flag
+local function has(i, flag)
+  return flags:byte(i) % (2 * flag) >= flag
 end
 
-local at = 3
-while at <= #ARGV do
-  local t = {}
-  t.id, t.digest, t.space, t.handler, t.keys, t.due, t.flags, t.absolute, t.next_at = struct.unpack('<c8c12HHHHBBd', ARGV[at])
-  t.rest = ARGV[at + 1]
-  at = at + 2
-  if has(t.flags, TEMPLATE) then
-    t.template = ARGV[at]
-    at = at + 1
+local at, due_place = 6, 1
+for i = 1, #flags do
+  local rest = ARGV[at + 2]
+  members[i], uppers[i], rests[i] = ARGV[at], ARGV[at + 1], rest
+  digests[i], ids[i] = rest:sub(5, 16), ARGV[at]:sub(1, 8)
+  at = at + 3
+  if flags:byte(i) ~= 0 then
+    if has(i, TEMPLATE) then
+      templates[i] = ARGV[at]
+      at = at + 1
+    end
+    if has(i, DELAYED) or has(i, ABSOLUTE) then
+      local due = struct.unpack('<d', dues, due_place)
+      due_place = due_place + 8
+      due_at[i] = has(i, ABSOLUTE) and due or later(now, due)
+    end
   end
-  if t.absolute == 0 then t.next_at = later(now, t.next_at) end
-  tasks[#tasks + 1] = t
-  ids[#ids + 1] = t.id
-  dues[t.due] = true
-  local list = by_keys[t.keys]
-  if not list then
-    list = {}
-    by_keys[t.keys] = list
-  end
-  list[#list + 1] = t
+end
+
+-- The groups' last tasks, and the namespaces'.
+local last = 0
+for place = 1, #groups, 6 do
+  local _, keys, count = struct.unpack('<HHH', groups, place)
+  if #spaces == 0 or spaces[#spaces].keys ~= keys then spaces[#spaces + 1] = {keys = keys, first = last + 1} end
+  last = last + count
+  spaces[#spaces].last = last
 end
 
 -- The id of 8 bytes: 53 bits, and the first 10 of the digest.
@@ -44,102 +57,112 @@ local function id_of(upper, digest)
   return struct.pack('>I4I4', math.floor(upper / 2^22), upper % 2^22 * 1024 + sequence)
 end
 
-local function upper_of(id)
-  local high, low = struct.unpack('>I4I4', id)
-  return high * 2^22 + math.floor(low / 1024)
-end
-
-for key, list in pairs(by_keys) do
-  local digests, first = {}, {}
-  for i = 1, #list do digests[i] = list[i].digest end
-  local scores = ask('ZMSCORE', KEYS[key], digests)
-  for i, t in ipairs(list) do
-    if scores[i] then
-      local upper = tonumber(scores[i])
-      local there = id_of(upper, t.digest)
+local live = {}  -- what a task meets
+for _, space in ipairs(spaces) do
+  local of_space = {}
+  for i = space.first, space.last do of_space[#of_space + 1] = digests[i] end
+  local scores = ask('ZMSCORE', KEYS[space.keys], of_space)
+  for i = space.first, space.last do
+    local score = scores[i - space.first + 1]
+    if score then
+      local there = id_of(tonumber(score), digests[i])
       local body = redis.call('HGET', KEYS[2], there)
-      if body and #body >= BODY then t.live = {id = there, upper = upper, body = body} end
-    end
-    if not t.live then
-      t.twin = first[t.digest]
-      first[t.digest] = first[t.digest] or t
+      if body and #body >= BODY then live[i] = {id = there, upper = tonumber(score), body = body} end
     end
   end
-  redis.call('HLEN', KEYS[key + 1])
+  redis.call('HLEN', KEYS[space.keys + 1])
 end
 
 local bodies, ended = ask('HMGET', KEYS[2], ids), ask('HMGET', KEYS[4], ids)
 redis.call('HLEN', KEYS[3])
-for due in pairs(dues) do
-  if not is_set(KEYS[due]) then refuse(KEYS[due]) end
-end
 local taken = {}
-for i, t in ipairs(tasks) do
-  if t.live and has(t.flags, REJECT) then return {now, 'live', i, struct.pack('<d', t.live.upper)} end
-  if not t.live and not t.twin and (bodies[i] or ended[i]) then taken[#taken + 1] = i end
+for i = 1, #ids do
+  if live[i] and has(i, REJECT) then return {now, 'live', i, struct.pack('<d', live[i].upper)} end
+  if (bodies[i] or ended[i]) and not live[i] then taken[#taken + 1] = i end
 end
 if #taken > 0 then return {now, 'taken', unpack(taken)} end
 
-local function new_meta(t)
-  local meta = read(t.template)
-  meta.next_at, meta.rules = t.next_at, ''
+local function first_meta(i)
+  local meta = read(templates[i])
+  meta.next_at, meta.rules = due_at[i] or now, ''
   if meta.state == RUNNING then meta.lease = later(now, meta.lease) end
-  if has(t.flags, FAILED_NOW) then meta.first_failed, meta.last_failed = now, now end
+  if has(i, FAILED_NOW) then meta.first_failed, meta.last_failed = now, now end
   return meta
 end
 
-local to_due, to_keys, to_body, to_meta, counts, reply = {}, {}, {}, {}, {}, {}
-local day = math.floor(now / 86400000)
-
-local function create(t)
-  t.version = 1
-  local from = t.next_at
-  if has(t.flags, INITIAL) then
-    local meta = new_meta(t)
+-- When it may be claimed.
+local to_meta = {}
+local function start(i)
+  if flags:byte(i) == 0 then return now_text end
+  local from = due_at[i] or now
+  if has(i, INITIAL) then
+    local meta = first_meta(i)
     if meta.state == RUNNING then from = math.max(from, meta.lease) end
-    to_meta[#to_meta + 1] = t.id
+    to_meta[#to_meta + 1] = ids[i]
     to_meta[#to_meta + 1] = write(meta)
   end
-  add(to_due, t.due, from, member(t.id, t.handler))
-  add(to_keys, t.keys, upper_of(t.id), t.digest)
-  to_body[#to_body + 1] = t.id
-  to_body[#to_body + 1] = struct.pack('<ddHHc12', now, t.next_at, t.space, t.handler, t.digest) .. t.rest
-  local count = t.keys * 65536 + t.handler
-  counts[count] = (counts[count] or 0) + 1
+  return text(from)
 end
 
-local function meet(t, there)
-  local meta = redis.call('HGET', KEYS[3], there.id)
-  local record = meta and readable(meta) and read(meta) or untouched(there.body)
-  if has(t.flags, UPDATE) then
-    record.rules = read(t.template).rules
-    redis.call('HSET', KEYS[3], there.id, write(record))
+-- A set that is none is met by the first write into it: what was written into others is taken back.
+local written, to_body = {}, {}
+last = 0
+for place = 1, #groups, 6 do
+  local due, _, count = struct.unpack('<HHH', groups, place)
+  local values = {}
+  for i = last + 1, last + count do
+    if not live[i] then
+      values[#values + 1] = start(i)
+      values[#values + 1] = members[i]
+      to_body[#to_body + 1] = ids[i]
+      local times = due_at[i] and struct.pack('<dd', now, due_at[i]) or due_now
+      to_body[#to_body + 1] = times .. rests[i]
+    end
   end
-  t.version, t.next_at = record.version, record.next_at
-  return there.upper
+  last = last + count
+  for from = 1, #values, SLICE do
+    local added = redis.pcall('ZADD', KEYS[due], unpack(values, from, math.min(from + SLICE - 1, #values)))
+    if type(added) ~= 'number' then
+      for key, stored in pairs(written) do
+        for i = 2, #stored, 2 do redis.call('ZREM', KEYS[key], stored[i]) end
+      end
+      refuse(KEYS[due])
+    end
+    written[due] = values
+  end
 end
 
-for _, t in ipairs(tasks) do
-  if not t.live and not t.twin then create(t) end
+local day = math.floor(now / 86400000)
+for _, space in ipairs(spaces) do
+  local values, counts = {}, {}
+  for i = space.first, space.last do
+    if not live[i] then
+      values[#values + 1] = uppers[i]
+      values[#values + 1] = digests[i]
+      local handler = members[i]:sub(9, 10)
+      counts[handler] = (counts[handler] or 0) + 1
+    end
+  end
+  send('ZADD', KEYS[space.keys], values)
+  for handler, times in pairs(counts) do
+    redis.call('HINCRBY', KEYS[space.keys + 1], day .. ' S ' .. struct.unpack('<H', handler), times)
+  end
 end
-send_all('ZADD', to_due)
-send_all('ZADD', to_keys)
 send('HSET', KEYS[2], to_body)
 send('HSET', KEYS[3], to_meta)
-for count, times in pairs(counts) do
-  redis.call('HINCRBY', KEYS[math.floor(count / 65536) + 1], day .. ' S ' .. count % 65536, times)
+
+local function meet(i, there)
+  local meta = redis.call('HGET', KEYS[3], there.id)
+  local record = meta and readable(meta) and read(meta) or untouched(there.body)
+  if has(i, UPDATE) then
+    record.rules = read(templates[i]).rules
+    redis.call('HSET', KEYS[3], there.id, write(record))
+  end
+  return struct.pack('<I4ddd', i, there.upper, record.version, record.next_at)
 end
 
-for i, t in ipairs(tasks) do
-  local created, upper = 0, nil
-  if t.live then
-    upper = meet(t, t.live)
-  elseif t.twin then
-    upper = upper_of(t.twin.id)
-    upper = meet(t, {id = t.twin.id, upper = upper, body = redis.call('HGET', KEYS[2], t.twin.id)})
-  else
-    created, upper = 1, upper_of(t.id)
-  end
-  reply[i] = struct.pack('<Bddd', created, t.version, t.next_at, upper)
+local met = {}
+for i = 1, #ids do
+  if live[i] then met[#met + 1] = meet(i, live[i]) end
 end
-return {now, 'stored', table.concat(reply)}
+return {now, 'stored', table.concat(met)}

@@ -14,10 +14,6 @@ local until_time = later(now, ahead)
 local top = math.max(until_time, now)  -- a lease may have ended after the task was due
 local reply = {now}
 
-local function number(time)
-  return string.format('%.17g', time)
-end
-
 local function is_after(id, other)
   local high, low = struct.unpack('>I4I4', id)
   local other_high, other_low = struct.unpack('>I4I4', other)
@@ -26,8 +22,8 @@ end
 
 -- The rank of the first member after (place, id): those of one time are in the order of their ids.
 local function rank_after(key, place, id)
-  local low = redis.call('ZCOUNT', key, '-inf', '(' .. number(place))
-  local high = redis.call('ZCOUNT', key, '-inf', number(place))
+  local low = redis.call('ZCOUNT', key, '-inf', '(' .. text(place))
+  local high = redis.call('ZCOUNT', key, '-inf', text(place))
   while low < high do
     local middle = math.floor((low + high) / 2)
     local there = redis.call('ZRANGE', key, middle, middle)[1]
@@ -40,7 +36,7 @@ end
 local function judged(meta, score)
   if not meta then return 1, score end
   if not readable(meta) then return nil end
-  local version, state, _, _, _, next_at, lease = struct.unpack('<dBHHc12dd', meta)
+  local version, state, next_at, _, _, _, lease = struct.unpack('<dBdHHc12d', meta)
   if version < 1 or (state ~= PENDING and state ~= RUNNING) then return nil end
   if state == RUNNING and lease > math.max(now, next_at) then return nil end
   return version, next_at

@@ -21,7 +21,7 @@ local function renew(id, version, shard, lease, note)
   if meta == '' or not readable(meta) then return '0' end
   local t = read(meta)
   if t.version ~= version or t.state ~= RUNNING then return '0' end
-  local space = meta:sub(10, 11)
+  local space = meta:sub(18, 19)
   local place = place_of[space]
   if not place then
     foreign[space] = true
@@ -32,7 +32,7 @@ local function renew(id, version, shard, lease, note)
   if not usable[key] then return '0' end
   t.lease = later(now, lease)
   if note then t.progress = note end
-  add(to_due, key, math.max(t.next_at, t.lease), member(id, t.handler))
+  add(to_due, key, text(math.max(t.next_at, t.lease)), member(id, t.handler))
   current[id] = write(t)
   to_meta[#to_meta + 1] = id
   to_meta[#to_meta + 1] = current[id]

@@ -12,6 +12,7 @@
 local FINISH, RETRY, ADVANCE, HAND_BACK, CANCEL, TELL = 0, 1, 2, 3, 4, 5
 local SUCCEEDED, CANCELLED = 1, 6
 local now = clock()
+local now_text = text(now)
 local spaces, kept, most = ARGV[3], ARGV[4], tonumber(ARGV[5])
 local space_count, place_of = #spaces / 2, {}
 for i = 1, space_count do place_of[spaces:sub(2 * i - 1, 2 * i)] = i end
@@ -20,10 +21,7 @@ local day = math.floor(now / 86400000)
 local ids = {}
 for i = 6, #ARGV do ids[i - 5] = ARGV[i]:sub(1, 8) end
 local metas, bodies = ask('HMGET', KEYS[3], ids), nil
-local current = {}  -- meta by id, as the changes before have left it; false: ended
-for i, id in ipairs(ids) do
-  if current[id] == nil then current[id] = metas[i] or '' end
-end
+local current = {}  -- meta by id, as the changes before have left it; false: ended; nil: as it was
 
 -- Bodies are needed only of tasks that end and are remembered, or that nothing has happened to.
 local function body_of(i)
@@ -62,27 +60,26 @@ local function remember(i, id, meta, place, outcome, cancelled, err)
   to_done[#to_done + 1] = id
   to_done[#to_done + 1] = struct.pack('<dBBI4I4', now, cancelled, outcome, #err, #meta) .. err .. meta .. body_of(i)
   local set = (outcome == SUCCEEDED or outcome == CANCELLED) and 3 or 4
-  add(to_ended, base(place) + set, now, id)
+  add(to_ended, base(place) + set, now_text, id)
 end
 
--- `own` are the bytes of space, handler and digest.
-local function finish(i, id, meta, own, shard, place, outcome, cancelled, err)
-  add(from_due, due_key(shard, place), id .. own:sub(3, 4))
-  add(from_keys, base(place) + 1, own:sub(5, 16))
+local function finish(i, id, meta, handler, digest, shard, place, outcome, cancelled, err)
+  add(from_due, due_key(shard, place), id .. handler)
+  add(from_keys, base(place) + 1, digest)
   ended_ids[#ended_ids + 1] = id
   current[id] = false
-  local count = struct.unpack('<H', own, 3) * 8 + outcome
-  local of_space = counts[place]
-  if not of_space then
-    of_space = {}
-    counts[place] = of_space
+  local kind = place * 8 + outcome
+  local of_kind = counts[kind]
+  if not of_kind then
+    of_kind = {}
+    counts[kind] = of_kind
   end
-  of_space[count] = (of_space[count] or 0) + 1
+  of_kind[handler] = (of_kind[handler] or 0) + 1
   if kept:sub(outcome, outcome) == '1' then remember(i, id, meta, place, outcome, cancelled, err) end
 end
 
 local function change(id, t, shard, place)
-  add(to_due, due_key(shard, place), t.next_at, member(id, t.handler))
+  add(to_due, due_key(shard, place), text(t.next_at), member(id, t.handler))
   local meta = write(t)
   current[id] = meta
   to_meta[id] = meta
@@ -113,14 +110,14 @@ local function held(i, meta, version, shard, kind, outcome, stage, delay, err, r
   if meta == '' or not readable(meta) then return '0' end
   local there, state = struct.unpack('<dB', meta)
   if there ~= version or state ~= RUNNING then return '0' end
-  local place = place_of[meta:sub(10, 11)]
+  local place = place_of[meta:sub(18, 19)]
   if not place then
-    foreign[meta:sub(10, 11)] = true
+    foreign[meta:sub(18, 19)] = true
     return '?'
   end
   check(shard, place)
   if kind == FINISH then
-    finish(i, ids[i], meta, meta:sub(10, 25), shard, place, outcome, 0, err)
+    finish(i, ids[i], meta, meta:sub(20, 21), meta:sub(22, 33), shard, place, outcome, 0, err)
   else
     local t = read(meta)
     go_on(t, kind, outcome, stage, delay, err, result)
@@ -132,16 +129,15 @@ end
 local function ended_by_hand(i, meta, shard, kind)
   local body = body_of(i)
   if not body or #body < BODY then return '0' end
-  local own = body:sub(17, 32)
   if not readable(meta) then meta = '' end
-  local place = place_of[own:sub(1, 2)]
+  local place = place_of[body:sub(17, 18)]
   if not place then
-    foreign[own:sub(1, 2)] = true
+    foreign[body:sub(17, 18)] = true
     return '?'
   end
   check(shard, place)
   if kind == CANCEL then
-    finish(i, ids[i], meta, own, shard, place, CANCELLED, 1, '')
+    finish(i, ids[i], meta, body:sub(19, 20), body:sub(21, 32), shard, place, CANCELLED, 1, '')
     return '1'
   end
   local t = meta ~= '' and read(meta) or untouched(body)
@@ -155,6 +151,7 @@ for i = 1, #ids do
   local item = ARGV[i + 5]
   local _, version, shard, kind, outcome, stage, delay, length, at = struct.unpack('<c8dHBBBdI4', item)
   local meta = current[ids[i]]
+  if meta == nil then meta = metas[i] or '' end
   if meta == false then
     answers[i] = '0'
   elseif kind == CANCEL or kind == TELL then
@@ -181,9 +178,10 @@ if #ended_ids > 0 then
   send('HDEL', KEYS[3], ended_ids)
   send('HDEL', KEYS[2], ended_ids)
 end
-for place, of_space in pairs(counts) do
-  for count, times in pairs(of_space) do
-    redis.call('HINCRBY', KEYS[base(place) + 2], day .. ' ' .. count % 8 .. ' ' .. math.floor(count / 8), times)
+for kind, of_kind in pairs(counts) do
+  for handler, times in pairs(of_kind) do
+    local field = day .. ' ' .. kind % 8 .. ' ' .. struct.unpack('<H', handler)
+    redis.call('HINCRBY', KEYS[base(math.floor(kind / 8)) + 2], field, times)
   end
 end
 -- A full history makes room, somewhat more than was taken; the rest is left to the keeper.
