@@ -26,8 +26,6 @@ unsigned number_of(Settlement::Kind kind) {
 
 // An id does not tell its namespace. So a call names the sets of due tasks of all namespaces that this process works
 // with, which is one; where a task turns out to be of another, the script says so and it is called again.
-constexpr int kRounds = 3;
-
 class Route {
  public:
   Route(const Server& server, int total_shards)
@@ -98,30 +96,19 @@ ClaimReply Changing::claim(const ClaimRequest& request) {
 
 TimePoint Changing::claim_some(std::span<const Ticket> tickets, const ClaimRequest& request,
                                std::vector<TaskRecord>& won) {
-  TimePoint now{};
-  for (int round = 0; round < kRounds; ++round) {
-    Route route{server_, options_.total_shards};
-    Packer packed;
-    for (const Ticket& ticket : tickets) {
-      packed.id(ticket.id).f64(to_double(ticket.version)).u16(route.shard_place(ticket.id));
-    }
-    ScriptCall call = server_.script(scripts::claim);
-    call.keys.insert(call.keys.end(), {server_.keys().body(), server_.keys().meta()});
-    route.add_dues(call);
-    call.arguments.emplace_back(request.owner.substr(0, 0xffff));
-    call.arguments.push_back(std::to_string(request.lease.count()));
-    call.arguments.push_back(route.space_numbers());
-    call.arguments.push_back(packed.take());
-    const Reply reply = server_.write(call);
-    now = TimePoint{Millis{reply.integer(0)}};
-    for (std::size_t i = 2; i + 2 < reply.size(); i += 3) {
-      won.push_back(live_record(Unpacker{reply.text(i)}.id(), reply.text(i + 2), reply.text(i + 1),
-                                [this](unsigned number) { return server_.name_of(number); }));
-    }
-    if (reply.text(1).empty()) break;
-    learn_spaces(reply.text(1));
+  ScriptCall call = server_.script(scripts::claim);
+  call.keys.insert(call.keys.end(), {server_.keys().body(), server_.keys().meta()});
+  call.arguments.emplace_back(request.owner.substr(0, 0xffff));
+  call.arguments.push_back(std::to_string(request.lease.count()));
+  Packer packed;
+  for (const Ticket& ticket : tickets) packed.id(ticket.id).f64(to_double(ticket.version));
+  call.arguments.push_back(packed.take());
+  const Reply reply = server_.write(call);
+  const NameTexts texts = [this](unsigned number) { return server_.name_of(number); };
+  for (std::size_t i = 1; i + 2 < reply.size(); i += 3) {
+    won.push_back(live_record(Unpacker{reply.text(i)}.id(), reply.text(i + 2), reply.text(i + 1), texts));
   }
-  return now;
+  return TimePoint{Millis{reply.integer(0)}};
 }
 
 Applied Changing::settle(std::span<const Settlement> settlements, bool& begun) {
@@ -133,7 +120,7 @@ Applied Changing::settle(std::span<const Settlement> settlements, bool& begun) {
     rest.millis(each.delay).u32(each.error.size()).bytes(each.error).bytes(each.result);
     changes.push_back({each.ticket, rest.take()});
   }
-  return apply(changes, false, begun);
+  return apply(changes, begun, [this](std::span<const Change> some) { return settle_some(some); });
 }
 
 Applied Changing::cancel(std::span<const TaskId> ids, Cancel how, bool& begun) {
@@ -144,7 +131,7 @@ Applied Changing::cancel(std::span<const TaskId> ids, Cancel how, bool& begun) {
     rest.u8(how == Cancel::end ? kCancel : kTell).u8(0).u8(0).f64(0).u32(0);
     changes.push_back({{id, 0}, rest.take()});
   }
-  return apply(changes, false, begun);
+  return apply(changes, begun, [this](std::span<const Change> some) { return settle_some(some); });
 }
 
 Applied Changing::renew(std::span<const Renewal> renewals, bool& begun) {
@@ -155,10 +142,11 @@ Applied Changing::renew(std::span<const Renewal> renewals, bool& begun) {
     rest.millis(each.lease).u8(each.progress ? 1 : 0).bytes(each.progress.value_or(""));
     changes.push_back({each.ticket, rest.take()});
   }
-  return apply(changes, true, begun);
+  return apply(changes, begun, [this](std::span<const Change> some) { return renew_some(some); });
 }
 
-Applied Changing::apply(std::span<const Change> changes, bool renewing, bool& begun) {
+template <class Some>
+Applied Changing::apply(std::span<const Change> changes, bool& begun, Some some) {
   Applied reply;
   if (changes.empty()) reply.now = server_.now();
   for (std::size_t from = 0; from < changes.size();) {
@@ -167,7 +155,7 @@ Applied Changing::apply(std::span<const Change> changes, bool renewing, bool& be
     while (from + count < changes.size() && count < kItemsACall && (count == 0 || bytes < kBytesACall)) {
       bytes += changes[from + count++].rest.size();
     }
-    const Answers answers = apply_some(changes.subspan(from, count), renewing);
+    const Answers answers = some(changes.subspan(from, count));
     reply.now = answers.now;
     for (const char answer : answers.each) reply.applied.push_back(answer == '1');
     begun = begun || answers.each.find('1') != std::string::npos;
@@ -176,30 +164,38 @@ Applied Changing::apply(std::span<const Change> changes, bool renewing, bool& be
   return reply;
 }
 
+Changing::Answers Changing::renew_some(std::span<const Change> changes) {
+  ScriptCall call = server_.script(scripts::renew);
+  call.keys.push_back(server_.keys().meta());
+  for (const Change& change : changes) {
+    Packer packed;
+    packed.id(change.ticket.id).f64(to_double(change.ticket.version)).bytes(change.rest);
+    call.arguments.push_back(packed.take());
+  }
+  const Reply reply = server_.write_soon(call);
+  return {TimePoint{Millis{reply.integer(0)}}, std::string{reply.text(1)}, {}};
+}
+
 // The changes of a namespace that was not known are sent once more, with it.
-Changing::Answers Changing::apply_some(std::span<const Change> changes, bool renewing) {
+Changing::Answers Changing::settle_some(std::span<const Change> changes) {
   const Keys& keys = server_.keys();
   Route route{server_, options_.total_shards};
-  ScriptCall call = server_.script(renewing ? scripts::renew : scripts::settle);
-  if (!renewing) call.keys.push_back(keys.body());
-  call.keys.push_back(keys.meta());
-  call.arguments.push_back(route.space_numbers());
-  if (!renewing) {
-    call.keys.push_back(keys.done());
-    for (const Name& space : route.spaces()) {
-      call.keys.insert(call.keys.end(),
-                       {keys.keys(space.text), keys.counts(space.text), keys.ended(space.text), keys.dead(space.text)});
-    }
-    call.arguments.push_back(outcomes_kept(options_.history));
-    call.arguments.push_back(std::to_string(options_.history_limit));
+  ScriptCall call = server_.script(scripts::settle);
+  call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done()});
+  for (const Name& space : route.spaces()) {
+    call.keys.insert(call.keys.end(),
+                     {keys.keys(space.text), keys.counts(space.text), keys.ended(space.text), keys.dead(space.text)});
   }
+  call.arguments.push_back(route.space_numbers());
+  call.arguments.push_back(outcomes_kept(options_.history));
+  call.arguments.push_back(std::to_string(options_.history_limit));
   for (const Change& change : changes) {
     Packer packed;
     packed.id(change.ticket.id).f64(to_double(change.ticket.version)).u16(route.shard_place(change.ticket.id));
     call.arguments.push_back(packed.bytes(change.rest).take());
   }
   route.add_dues(call);
-  const Reply reply = renewing ? server_.write_soon(call) : server_.write(call);
+  const Reply reply = server_.write(call);
   Answers answers{TimePoint{Millis{reply.integer(0)}}, std::string{reply.text(1)}, std::string{reply.text(2)}};
   if (answers.foreign.empty() || route.spaces().size() == server_.spaces().size()) return answers;
 
@@ -208,7 +204,7 @@ Changing::Answers Changing::apply_some(std::span<const Change> changes, bool ren
   for (std::size_t i = 0; i < changes.size(); ++i) {
     if (answers.each[i] == '?') again.push_back(changes[i]);
   }
-  const Answers second = apply_some(again, renewing);
+  const Answers second = settle_some(again);
   std::size_t next = 0;
   for (char& answer : answers.each) {
     if (answer == '?') answer = second.each[next++];

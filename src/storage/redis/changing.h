@@ -25,8 +25,10 @@ class Changing {
   struct Answers;
 
   TimePoint claim_some(std::span<const Ticket> tickets, const ClaimRequest& request, std::vector<TaskRecord>& won);
-  Applied apply(std::span<const Change> changes, bool renewing, bool& begun);
-  Answers apply_some(std::span<const Change> changes, bool renewing);
+  template <class Some>
+  Applied apply(std::span<const Change> changes, bool& begun, Some some);
+  Answers settle_some(std::span<const Change> changes);
+  Answers renew_some(std::span<const Change> changes);
   void learn_spaces(std::string_view numbers);
 
   Server& server_;

@@ -28,8 +28,7 @@ enum Flag : unsigned {
   kTemplate = 4,
   kFailedNow = 8,
   kInitial = 16,
-  kDelayed = 32,
-  kAbsolute = 64,
+  kOwnDue = 32,
 };
 
 }  // namespace
@@ -45,14 +44,20 @@ struct Inserting::Entry {
   TaskId id{};
   NameNumbers names;
   unsigned flags = 0;
-  std::int64_t due = 0;  // with kDelayed or kAbsolute
+  std::optional<TimePoint> due_at;
+  Millis delay{0};
+  TimePoint next_at{};
   std::string body;
   std::string meta{};  // with kTemplate
 
-  std::size_t bytes() const { return body.size() + meta.size(); }
-  TimePoint due_at(TimePoint now) const {
-    return (flags & kAbsolute) != 0 ? TimePoint{Millis{due}} : base::later(now, Millis{due});
+  // By what is taken for the server's clock.
+  void make_at(TimePoint now) {
+    next_at = due_at.value_or(base::later(now, delay));
+    set_times(body, now, next_at);
+    if (!meta.empty()) set_next_at(meta, next_at);
   }
+
+  std::size_t bytes() const { return body.size() + meta.size(); }
 };
 
 InsertReply Inserting::insert(std::span<const NewTask* const> tasks, bool& begun) {
@@ -115,9 +120,9 @@ Inserting::Entry Inserting::entry_of(const NewTask& task) {
   if (task.on_duplicate == OnDuplicate::update_policy) entry.flags |= kUpdate | kTemplate;
   if (!task.error.empty()) entry.flags |= kFailedNow;
   if (!task.error.empty() || record.info.attempts != 0 || task.lease > Millis{0}) entry.flags |= kInitial | kTemplate;
-  entry.due = task.due_at ? task.due_at->time_since_epoch().count() : task.delay.count();
-  if (task.due_at) entry.flags |= kAbsolute;
-  if (!task.due_at && task.delay != Millis{0}) entry.flags |= kDelayed;
+  entry.due_at = task.due_at;
+  entry.delay = task.delay;
+  if (task.due_at || task.delay != Millis{0}) entry.flags |= kOwnDue;
   name(entry, record, (entry.flags & kUpdate) != 0);
   return entry;
 }
@@ -142,7 +147,7 @@ void Inserting::name(Entry& entry, const TaskRecord& record, bool with_rules) {
   if (!record.rules.backoff.empty()) {
     entry.names.backoff = server_.number_if_few(NameKind::backoff, record.rules.backoff);
   }
-  entry.body = body_without_times(record, entry.names, entry.digest);
+  entry.body = body_of(record, entry.names, entry.digest);
   if ((entry.flags & kTemplate) != 0) entry.meta = meta_of(record, entry.names, entry.digest, with_rules);
   draw_id(entry);
 }
@@ -170,7 +175,7 @@ InsertReply Inserting::store(std::span<Entry> entries) {
                          "no free ids: is the clock of this machine, or of the server, wrong?"};
 }
 
-// Nothing: another process has drawn some of the ids, and these got new ones.
+// Nothing: another process has drawn some of the ids, and these got new ones; or the clock was set.
 std::optional<InsertReply> Inserting::try_to_store(std::span<Entry> entries) {
   ScriptCall call = server_.script(scripts::insert);
   const Keys& keys = server_.keys();
@@ -180,7 +185,7 @@ std::optional<InsertReply> Inserting::try_to_store(std::span<Entry> entries) {
   tasks.reserve(3 * entries.size());
   Packer groups;
   Packer flags;
-  Packer dues;
+  const TimePoint now = server_.estimated_now();
   // Keys of namespaces come before those of shards.
   std::map<std::string_view, unsigned> spaces;
   for (const std::size_t i : order) {
@@ -199,15 +204,17 @@ std::optional<InsertReply> Inserting::try_to_store(std::span<Entry> entries) {
     at += count;
   }
   for (const std::size_t i : order) {
-    const Entry& entry = entries[i];
+    Entry& entry = entries[i];
+    entry.make_at(now);
     flags.u8(entry.flags);
-    if ((entry.flags & (kDelayed | kAbsolute)) != 0) dues.f64(to_double(entry.due));
     tasks.push_back(Packer{}.id(entry.id).u16(entry.names.handler).take());
     tasks.push_back(std::to_string(static_cast<std::int64_t>(entry.id) >> task::kSequenceBits));
     tasks.push_back(entry.body);
+    if ((entry.flags & kOwnDue) != 0) tasks.push_back(std::to_string(entry.next_at.time_since_epoch().count()));
     if ((entry.flags & kTemplate) != 0) tasks.push_back(entry.meta);
   }
-  call.arguments.insert(call.arguments.end(), {groups.take(), flags.take(), dues.take()});
+  call.arguments.insert(call.arguments.end(),
+                        {std::to_string(now.time_since_epoch().count()), groups.take(), flags.take()});
   std::ranges::move(tasks, std::back_inserter(call.arguments));
   return stored(server_.write(call), entries, order);
 }
@@ -221,13 +228,17 @@ std::optional<InsertReply> Inserting::stored(const Reply& reply, std::span<Entry
     for (std::size_t i = 2; i < reply.size(); ++i) draw_id(entry(reply.integer(i)));
     return std::nullopt;
   }
+  if (reply.text(1) == "clock") {
+    server_.set_clock(TimePoint{Millis{reply.integer(0)}});
+    return std::nullopt;
+  }
   if (reply.text(1) == "live") {
     const Entry& refused = entry(reply.integer(2));
     throw sql::Refusal{duplicate(kWhere, refused.key, id_from(Unpacker{reply.text(3)}.f64(), refused.digest))};
   }
   InsertReply answer{.now = TimePoint{Millis{reply.integer(0)}}, .tasks = {}};
   for (const Entry& each : entries) {
-    answer.tasks.push_back({.id = each.id, .version = 1, .next_at = each.due_at(answer.now), .created = true});
+    answer.tasks.push_back({.id = each.id, .version = 1, .next_at = each.next_at, .created = true});
   }
   for (Unpacker in{reply.text(2)}; !in.empty();) {
     const std::size_t i = order[in.u32() - 1];

@@ -5,7 +5,7 @@
 
 namespace easyretry::storage::redis {
 
-inline constexpr std::size_t kItemsACall = 250;  // 1 to 2 ms; more are not cheaper each
+inline constexpr std::size_t kItemsACall = 500;  // some milliseconds; more are hardly cheaper each
 inline constexpr std::size_t kBytesACall = std::size_t{4} << 20;
 inline constexpr std::size_t kMembersALoad = 2'000;
 inline constexpr std::size_t kIdsARead = 2'000;  // more than can share a millisecond and a shard

@@ -159,12 +159,12 @@ std::optional<Outcome> outcome_of(unsigned number) {
   return static_cast<Outcome>(number - 1);
 }
 
-std::string body_without_times(const TaskRecord& record, const NameNumbers& names, const task::KeyDigest& digest) {
+std::string body_of(const TaskRecord& record, const NameNumbers& names, const task::KeyDigest& digest) {
   const TaskInfo& info = record.info;
   const std::string_view digits = digits_of(record);
   const unsigned has = has_of(record, digits);
   Packer out;
-  out.u16(names.space).u16(names.handler).bytes(bytes_of(digest)).u8(has);
+  out.f64(0).f64(0).u16(names.space).u16(names.handler).bytes(bytes_of(digest)).u8(has);
   put_key(out, record, digits);
   out.varint(static_cast<std::uint32_t>(record.payload_version));
   put_rules(out, record.rules, names.backoff);
@@ -193,6 +193,14 @@ std::string meta_of(const TaskRecord& record, const NameNumbers& names, const ta
   out.u32(record.result.size()).u32(rules.size());
   out.bytes(owner).bytes(info.last_error).bytes(info.progress).bytes(record.result).bytes(rules);
   return out.take();
+}
+
+void set_times(std::string& body, TimePoint created, TimePoint next_at) {
+  body.replace(0, 16, Packer{}.time(created).time(next_at).take());
+}
+
+void set_next_at(std::string& meta, TimePoint next_at) {
+  meta.replace(9, 8, Packer{}.time(next_at).take());
 }
 
 TaskRecord live_record(TaskId id, std::string_view body, std::string_view meta, const NameTexts& texts) {

@@ -28,11 +28,13 @@ struct NameNumbers {
 // Gives the text of a number.
 using NameTexts = std::function<std::string(unsigned)>;
 
-// The record's times and state are not looked at.
-std::string body_without_times(const task::TaskRecord& record, const NameNumbers& names, const task::KeyDigest& digest);
+// The times are set afterwards. The record's state is not looked at.
+std::string body_of(const task::TaskRecord& record, const NameNumbers& names, const task::KeyDigest& digest);
+void set_times(std::string& body, TimePoint created, TimePoint next_at);
 // With `rules` those of a live task are replaced by the record's.
 std::string meta_of(const task::TaskRecord& record, const NameNumbers& names, const task::KeyDigest& digest,
                     bool with_rules);
+void set_next_at(std::string& meta, TimePoint next_at);
 
 // What was edited by hand into nonsense is read as far as it goes.
 task::TaskRecord live_record(TaskId id, std::string_view body, std::string_view meta, const NameTexts& texts);

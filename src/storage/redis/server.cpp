@@ -20,6 +20,16 @@ unsigned parsed(std::string_view digits) {
   return value;
 }
 
+std::int64_t steady_micros() {
+  using namespace std::chrono;
+  return duration_cast<microseconds>(steady_clock::now().time_since_epoch()).count();
+}
+
+// The server's milliseconds are whole ones that have passed: never more than the truth.
+std::int64_t offset_from(TimePoint time) {
+  return std::chrono::microseconds{time.time_since_epoch()}.count() - steady_micros();
+}
+
 }  // namespace
 
 Server::Server(ServerOptions options)
@@ -116,11 +126,19 @@ TimePoint Server::now() {
 
 TimePoint Server::estimated_now() {
   if (options_.clock != nullptr) return options_.clock->now();
-  return system_clock().now() + Millis{ahead_ms_.load(std::memory_order_relaxed)};
+  return TimePoint{Millis{(steady_micros() + offset_micros_.load(std::memory_order_relaxed)) / 1000}};
 }
 
+// A reply has travelled, or waited: the one that says the latest is the nearest to the truth.
 void Server::heard(TimePoint time) {
-  ahead_ms_.store((time - system_clock().now()).count(), std::memory_order_relaxed);
+  const std::int64_t offset = offset_from(time);
+  std::int64_t best = offset_micros_.load(std::memory_order_relaxed);
+  while (offset > best && !offset_micros_.compare_exchange_weak(best, offset, std::memory_order_relaxed)) {
+  }
+}
+
+void Server::set_clock(TimePoint time) {
+  offset_micros_.store(offset_from(time), std::memory_order_relaxed);
 }
 
 unsigned Server::number_of(NameKind kind, std::string_view text) {

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -51,9 +52,9 @@ class Server {
   // On connections of their own: must not wait behind the work.
   Reply write_soon(const ScriptCall& call);
 
-  TimePoint now();             // asks for it
-  TimePoint estimated_now();   // by the last reply that told it
-  void heard(TimePoint time);  // the server's now, in a reply
+  TimePoint now();                 // asks for it
+  TimePoint estimated_now();       // by the replies that told it: never ahead, if the clock was not set
+  void set_clock(TimePoint time);  // it was
 
   // Throws ServerError where there are too many.
   unsigned number_of(NameKind kind, std::string_view text);
@@ -69,6 +70,7 @@ class Server {
   using Pool = ConnectionPool<Connection>;
 
   Reply run(Pool& pool, const ScriptCall& call, const Confirmation& confirmation);
+  void heard(TimePoint time);
   void reopen(Connection& connection);
   unsigned ask_for_number(NameKind kind, std::string_view text, unsigned most);
   void learn_names();
@@ -79,7 +81,7 @@ class Server {
   Pool work_;
   Pool control_;
   Names names_;
-  std::atomic<std::int64_t> ahead_ms_ = 0;  // the server's clock of ours
+  std::atomic<std::int64_t> offset_micros_ = std::numeric_limits<std::int64_t>::min();  // from our steady clock
 
   mutable std::mutex mutex_;  // guards what follows
   std::string incarnation_;

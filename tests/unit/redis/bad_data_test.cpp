@@ -28,14 +28,15 @@ TEST_F(RedisBadData, AWrongTypeInOneShardIsSaidAndLeavesTheOther) {
   EXPECT_TRUE(finish(*store, claimed(*store, {good}).at(0)));
 }
 
-TEST_F(RedisBadData, TasksOfAShardThatHasGoneWrongAreNotWonAndKeepNobodyFromIt) {
+TEST_F(RedisBadData, TasksOfAShardThatHasGoneWrongAreNotLoadedAndKeepNobodyFromIt) {
   const Ticket bad = stored(*store, in_shard(0));
   const Ticket good = stored(*store, in_shard(1));
   run({"SET", "{easyretry}:due:0:shop", "mine"});
-  const auto won = claimed(*store, {bad, good});
-  ASSERT_THAT(won, SizeIs(1));
-  EXPECT_EQ(won[0].info.id, good.id);
+  EXPECT_THAT(loaded(*store), ElementsAre(good.id));
   EXPECT_THAT(store->find({&bad.id, 1}).value(), SizeIs(1)) << "still shown";
+  run({"SET", "{easyretry}:due:1:shop", "mine"});
+  const ShardCursor all[] = {{ShardId{0}}, {ShardId{1}}};
+  EXPECT_FALSE(store->load({.space = test::kSpace, .from = all})) << "where there is no shard left, it is said";
 }
 
 TEST_F(RedisBadData, ASettlementThatCannotBeStoredIsRefusedAsAWholeSoThatItsBatchCanBeHalved) {

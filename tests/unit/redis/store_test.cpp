@@ -155,6 +155,17 @@ TEST_F(RedisOwn, AWaitingTaskTakesLessThan800BytesWithAPayloadOf420) {
   EXPECT_LT(each, 800);
 }
 
+// A body is made with what the process takes for the server's time.
+TEST_F(RedisOwn, WhatIsStoredToBeRunAtOnceIsDueAtOnceByTheServersClock) {
+  for (int i = 0; i < 200; ++i) {
+    const Ticket ticket = stored(*store, a_task());
+    const auto won = store->claim({{&ticket, 1}, "worker", 30s}).value();
+    ASSERT_THAT(won.won, SizeIs(1)) << "task " << i;
+    EXPECT_LE(won.now - won.won[0].info.created_at, 5s);
+    EXPECT_LE(won.won[0].info.created_at, won.now);
+  }
+}
+
 TEST(RedisTaskIds, AreReadBackFromTheirUpperBitsAndTheDigest) {
   redis::TaskIds ids;
   for (int i = 0; i < 2'000; ++i) {

@@ -1,19 +1,13 @@
 #!lua
--- Gives due tasks to a worker. A claim needs the version that was seen, a due task, and nobody's live lease.
--- KEYS  store, body, meta; sets of due tasks: for each shard one of each namespace
--- ARGV  incarnation, time, owner, lease, the namespaces' numbers (2 bytes each); for all tickets: id c8, version d, shard H
---       (by its place among KEYS, from 0)
--- Gives time, the numbers of namespaces that are not among ARGV but were met (their tasks are left), and of each task that was won
---       id, meta and body
+-- Gives due tasks to a worker. A claim needs the version that was seen, a due task, and nobody's live lease. The task stays
+-- among the due ones, where a scan passes it over as long as the lease lives.
+-- KEYS  store, body, meta
+-- ARGV  incarnation, time, owner, lease; for all tickets: id c8, version d
+-- Gives time, and of each task that was won id, meta and body
 local now, owner = clock(), ARGV[3]
-local lease = later(now, tonumber(ARGV[4]))
-local lease_text = text(lease)
-local spaces, tickets = ARGV[5], ARGV[6]
-local space_count, place_of = #spaces / 2, {}
-for i = 1, space_count do place_of[spaces:sub(2 * i - 1, 2 * i)] = i end
-
+local lease, tickets = later(now, tonumber(ARGV[4])), ARGV[5]
 local ids = {}
-for at = 1, #tickets, 18 do ids[#ids + 1] = tickets:sub(at, at + 7) end
+for at = 1, #tickets, 16 do ids[#ids + 1] = tickets:sub(at, at + 7) end
 local metas, bodies = ask('HMGET', KEYS[3], ids), ask('HMGET', KEYS[2], ids)
 
 -- All but what is the task's own is the same for tasks that nothing has happened to yet.
@@ -21,9 +15,8 @@ local first = struct.pack('<dB', 2, RUNNING)
 local rest = struct.pack('<dddBBi4i4i4i4HI4I4I4I4', lease, NEVER, NEVER, 0, 0, 1, 0, 1, 0, #owner, 0, 0, 0, 0) .. owner
 
 local function claimed_first(body, version)
-  local next_at = struct.unpack('<d', body, 9)
-  if version ~= 1 or next_at > now then return nil end
-  return first .. body:sub(9, 32) .. rest, next_at
+  if version ~= 1 or struct.unpack('<d', body, 9) > now then return nil end
+  return first .. body:sub(9, 32) .. rest
 end
 
 local function claimed_again(meta, version)
@@ -41,48 +34,22 @@ local function claimed_again(meta, version)
     t.callbacks = t.callbacks + 1
   end
   t.state, t.version, t.deliveries, t.owner, t.lease = RUNNING, t.version + 1, t.deliveries + 1, owner, lease
-  return write(t), t.next_at
+  return write(t)
 end
 
 -- A task may be asked for twice, and the second one meets what the first has made of it.
-local changed, to_due, foreign = {}, {}, {}
-local won_ids, won_metas, won_bodies, won_keys = {}, {}, {}, {}
-
-local function claim(id, before, body, version, shard)
-  local meta, next_at
-  if before then meta, next_at = claimed_again(before, version) else meta, next_at = claimed_first(body, version) end
-  if not meta then return end
-  local space = body:sub(17, 18)
-  local place = place_of[space]
-  if not place then
-    foreign[space] = true
-    return
-  end
-  local key, n = 3 + shard * space_count + place, #won_ids + 1
-  add(to_due, key, next_at > lease and text(next_at) or lease_text, id .. body:sub(19, 20))
-  won_ids[n], won_metas[n], won_bodies[n], won_keys[n] = id, meta, body, key
-  changed[id] = meta
-end
-
+local changed, to_meta, reply = {}, {}, {now}
 for i, id in ipairs(ids) do
-  local body = bodies[i]
-  if body and #body >= BODY then claim(id, changed[id] or metas[i], body, struct.unpack('<dH', tickets, 18 * i - 9)) end
-end
-
--- Tasks whose set of due ones is something else are left.
-for key, values in pairs(to_due) do
-  if type(redis.pcall('ZADD', KEYS[key], unpack(values))) ~= 'number' then to_due[key] = false end
-end
-local names = {}
-for space in pairs(foreign) do names[#names + 1] = space end
-local to_meta, reply = {}, {now, table.concat(names)}
-for i, id in ipairs(won_ids) do
-  if to_due[won_keys[i]] then
-    to_meta[#to_meta + 1] = id
-    to_meta[#to_meta + 1] = won_metas[i]
-    reply[#reply + 1] = id
-    reply[#reply + 1] = won_metas[i]
-    reply[#reply + 1] = won_bodies[i]
+  local before, body = changed[id] or metas[i], bodies[i]
+  if body and #body >= BODY then
+    local version = struct.unpack('<d', tickets, 16 * i - 7)
+    local meta = before and claimed_again(before, version) or not before and claimed_first(body, version)
+    if meta then
+      changed[id] = meta
+      local put, give = #to_meta, #reply
+      to_meta[put + 1], to_meta[put + 2] = id, meta
+      reply[give + 1], reply[give + 2], reply[give + 3] = id, meta, body
+    end
   end
 end
 send('HSET', KEYS[3], to_meta)

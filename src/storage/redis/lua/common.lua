@@ -7,8 +7,7 @@
 -- fit into a number of Lua. A task has
 --   body   created d, next_at d, space H, handler H, digest c12, and what only the caller reads. Never changed
 --   meta   what changes; none as long as nothing has: version 1, pending, due at the body's next_at
--- and as a member of a set of due tasks its id and its handler, with the time from which it may be claimed: next_at, or the end
--- of its lease where that is later.
+-- and as a member of a set of due tasks its id and its handler, with its next_at. A lease is in the meta alone.
 local NEVER, END = -2^63, 2^63
 local PENDING, RUNNING = 1, 2
 local META = '<dBdHHc12dddBBi4i4i4i4HI4I4I4I4'

@@ -1,42 +1,44 @@
 #!lua
 -- Stores tasks of different keys, all or none of them; one live task a key.
 -- KEYS  store, body, meta, done; for each namespace keys and counts; sets of due tasks
--- ARGV  incarnation, time;
+-- ARGV  incarnation, time; what the caller takes for the time: bodies were made with it, and it is the due time of most tasks;
 --       groups of tasks, those of a namespace together: number of their due set H, of their keys H, how many H;
---       the tasks' flags, a byte each; when they are due d, of those with DELAYED or ABSOLUTE (others: now);
---       for each task: id and handler, the upper 53 bits of its id in digits, its body but for the times,
---       and with TEMPLATE a meta: with INITIAL the one it begins with, whose lease is a duration; with UPDATE the new rules of a
---       live one
+--       the tasks' flags, a byte each; for each task: id and handler, the upper 53 bits of its id in digits, its body,
+--       with OWN_DUE its due time in digits, and with TEMPLATE a meta: with INITIAL the one it begins with, whose lease is a
+--       duration; with UPDATE the new rules of a live one
 -- Gives time, 'stored' and for each task that met another one: its number I4, the upper bits of the other's id d, version d,
 --       next_at d;
 --       or time, 'live', the number of the task that must not meet a live one, and the upper bits of that one's id;
---       or time, 'taken' and the numbers of tasks whose ids somebody has; then nothing was done.
-local REJECT, UPDATE, TEMPLATE, FAILED_NOW, INITIAL, DELAYED, ABSOLUTE = 1, 2, 4, 8, 16, 32, 64
-local now = clock()
-local now_text, due_now = text(now), struct.pack('<dd', now, now)
-local groups, flags, dues = ARGV[3], ARGV[4], ARGV[5]
-local members, uppers, rests, digests, ids = {}, {}, {}, {}, {}
+--       or time, 'taken' and the numbers of tasks whose ids somebody has; or time, 'clock' where the caller's is not the
+--       server's; then nothing was done.
+local REJECT, UPDATE, TEMPLATE, FAILED_NOW, INITIAL, OWN_DUE = 1, 2, 4, 8, 16, 32
+local LATE = 100  -- ms that the caller's clock may be behind; ahead, what is due now could not be claimed at once
+local now, made_at = clock(), ARGV[3]
+local behind = now - tonumber(made_at)
+if behind < 0 or behind > LATE then return {now, 'clock'} end
+
+local groups, flags = ARGV[4], ARGV[5]
+local members, uppers, bodies, digests, ids = {}, {}, {}, {}, {}
 local templates, due_at, spaces = {}, {}, {}
 
 local function has(i, flag)
   return flags:byte(i) % (2 * flag) >= flag
 end
 
-local at, due_place = 6, 1
+local at = 6
 for i = 1, #flags do
-  local rest = ARGV[at + 2]
-  members[i], uppers[i], rests[i] = ARGV[at], ARGV[at + 1], rest
-  digests[i], ids[i] = rest:sub(5, 16), ARGV[at]:sub(1, 8)
+  local body = ARGV[at + 2]
+  members[i], uppers[i], bodies[i] = ARGV[at], ARGV[at + 1], body
+  digests[i], ids[i] = body:sub(21, 32), ARGV[at]:sub(1, 8)
   at = at + 3
   if flags:byte(i) ~= 0 then
+    if has(i, OWN_DUE) then
+      due_at[i] = ARGV[at]
+      at = at + 1
+    end
     if has(i, TEMPLATE) then
       templates[i] = ARGV[at]
       at = at + 1
-    end
-    if has(i, DELAYED) or has(i, ABSOLUTE) then
-      local due = struct.unpack('<d', dues, due_place)
-      due_place = due_place + 8
-      due_at[i] = has(i, ABSOLUTE) and due or later(now, due)
     end
   end
 end
@@ -73,50 +75,38 @@ for _, space in ipairs(spaces) do
   redis.call('HLEN', KEYS[space.keys + 1])
 end
 
-local bodies, ended = ask('HMGET', KEYS[2], ids), ask('HMGET', KEYS[4], ids)
+local alive, ended = ask('HMGET', KEYS[2], ids), ask('HMGET', KEYS[4], ids)
 redis.call('HLEN', KEYS[3])
 local taken = {}
 for i = 1, #ids do
   if live[i] and has(i, REJECT) then return {now, 'live', i, struct.pack('<d', live[i].upper)} end
-  if (bodies[i] or ended[i]) and not live[i] then taken[#taken + 1] = i end
+  if (alive[i] or ended[i]) and not live[i] then taken[#taken + 1] = i end
 end
 if #taken > 0 then return {now, 'taken', unpack(taken)} end
 
 local function first_meta(i)
   local meta = read(templates[i])
-  meta.next_at, meta.rules = due_at[i] or now, ''
+  meta.rules = ''
   if meta.state == RUNNING then meta.lease = later(now, meta.lease) end
   if has(i, FAILED_NOW) then meta.first_failed, meta.last_failed = now, now end
-  return meta
-end
-
--- When it may be claimed.
-local to_meta = {}
-local function start(i)
-  if flags:byte(i) == 0 then return now_text end
-  local from = due_at[i] or now
-  if has(i, INITIAL) then
-    local meta = first_meta(i)
-    if meta.state == RUNNING then from = math.max(from, meta.lease) end
-    to_meta[#to_meta + 1] = ids[i]
-    to_meta[#to_meta + 1] = write(meta)
-  end
-  return text(from)
+  return write(meta)
 end
 
 -- A set that is none is met by the first write into it: what was written into others is taken back.
-local written, to_body = {}, {}
+local written, to_body, to_meta = {}, {}, {}
 last = 0
 for place = 1, #groups, 6 do
   local due, _, count = struct.unpack('<HHH', groups, place)
   local values = {}
   for i = last + 1, last + count do
     if not live[i] then
-      values[#values + 1] = start(i)
-      values[#values + 1] = members[i]
-      to_body[#to_body + 1] = ids[i]
-      local times = due_at[i] and struct.pack('<dd', now, due_at[i]) or due_now
-      to_body[#to_body + 1] = times .. rests[i]
+      local size, put = #values, #to_body
+      values[size + 1], values[size + 2] = due_at[i] or made_at, members[i]
+      to_body[put + 1], to_body[put + 2] = ids[i], bodies[i]
+      if has(i, INITIAL) then
+        to_meta[#to_meta + 1] = ids[i]
+        to_meta[#to_meta + 1] = first_meta(i)
+      end
     end
   end
   last = last + count

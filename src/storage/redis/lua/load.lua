@@ -1,5 +1,5 @@
 #!lua flags=no-writes,allow-oom
--- Tasks that are due soon and that no live lease holds, in the order in which they may be claimed. Changes nothing.
+-- Tasks that are due soon and that no live lease holds, in the order of their due times and ids. Changes nothing.
 -- KEYS  store, meta, sets of due tasks
 -- ARGV  incarnation, time, how far ahead, how many members may be looked at in all; for each set: after B, place d, id c8 (goes on
 --       after these, if so), most tasks wanted I4
@@ -11,7 +11,6 @@ local PAGE = 500
 local now, budget = clock(), tonumber(ARGV[4])
 local ahead = struct.unpack('<d', ARGV[3])
 local until_time = later(now, ahead)
-local top = math.max(until_time, now)  -- a lease may have ended after the task was due
 local reply = {now}
 
 local function is_after(id, other)
@@ -32,14 +31,14 @@ local function rank_after(key, place, id)
   return low
 end
 
--- Version and due time of a task that can be claimed by then; nothing for others.
-local function judged(meta, score)
-  if not meta then return 1, score end
+-- The version of a task that can be claimed when it is due; nothing for others.
+local function judged(meta)
+  if not meta then return 1 end
   if not readable(meta) then return nil end
   local version, state, next_at, _, _, _, lease = struct.unpack('<dBdHHc12d', meta)
   if version < 1 or (state ~= PENDING and state ~= RUNNING) then return nil end
   if state == RUNNING and lease > math.max(now, next_at) then return nil end
-  return version, next_at
+  return version
 end
 
 local function scan(key, after, place, id, room)
@@ -55,11 +54,11 @@ local function scan(key, after, place, id, room)
     local metas = ask('HMGET', KEYS[2], ids)
     for i = 1, #ids do
       local score = tonumber(page[2 * i])
-      if score > top then return END_OF_IT, found, place, id end
+      if score > until_time then return END_OF_IT, found, place, id end
       place, id = score, ids[i]
-      local version, next_at = judged(metas[i], score)
-      if version and next_at <= until_time then
-        found[#found + 1] = id .. struct.pack('<dd', version, next_at) .. page[2 * i - 1]:sub(9, 10)
+      local version = judged(metas[i])
+      if version then
+        found[#found + 1] = id .. struct.pack('<dd', version, score) .. page[2 * i - 1]:sub(9, 10)
       end
     end
     budget = budget - #ids
