@@ -28,6 +28,16 @@ TEST_F(RedisBadData, AWrongTypeInOneShardIsSaidAndLeavesTheOther) {
   EXPECT_TRUE(finish(*store, claimed(*store, {good}).at(0)));
 }
 
+TEST_F(RedisBadData, ABatchThatCannotBeStoredWholeLeavesNothingBehind) {
+  run({"SET", "{easyretry}:due:1:shop", "mine"});
+  const std::vector<task::NewTask> batch{in_shard(0), in_shard(1), in_shard(0)};
+  EXPECT_FALSE(store->insert(batch));
+  for (const char* key :
+       {"{easyretry}:due:0:shop", "{easyretry}:body", "{easyretry}:keys:shop", "{easyretry}:counts:shop"}) {
+    EXPECT_EQ(run({"EXISTS", key}), "0") << key;
+  }
+}
+
 TEST_F(RedisBadData, TasksOfAShardThatHasGoneWrongAreNotLoadedAndKeepNobodyFromIt) {
   const Ticket bad = stored(*store, in_shard(0));
   const Ticket good = stored(*store, in_shard(1));

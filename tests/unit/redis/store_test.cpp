@@ -1,5 +1,6 @@
 // What is a store's own in Redis: namespaces that it did not expect, a history with a limit, long lists, memory.
 
+#include <map>
 #include <set>
 
 #include <easyretry/testing.h>
@@ -11,7 +12,22 @@
 namespace easyretry::storage {
 namespace {
 
-using RedisOwn = RedisStoreTest;
+using easyretry::testing::ManualClock;
+
+constexpr TimePoint kMarch{std::chrono::sys_days{std::chrono::year{2026} / 3 / 10}};
+
+class RedisOwn : public RedisStoreTest {
+ protected:
+  RedisOptions options_on(const Clock& clock) const {
+    RedisOptions options;
+    options.address = {.port = test::shared_server_port(ServerKind::redis),
+                       .user = "easyretry",
+                       .password = "secret",
+                       .database = std::stoi(database.name())};
+    options.clock = &clock;
+    return options;
+  }
+};
 
 TEST_F(RedisOwn, TasksOfANamespaceThatThisProcessNeverUsedAreClaimedRenewedAndSettled) {
   const auto other = open_store(url(), system_clock());
@@ -25,6 +41,32 @@ TEST_F(RedisOwn, TasksOfANamespaceThatThisProcessNeverUsedAreClaimedRenewedAndSe
   const auto fourth = open_store(url(), system_clock());
   EXPECT_TRUE(finish(*fourth, won[0]));
   EXPECT_EQ(fourth->count({.space = "bank", .finished = true}).value(), 1);
+}
+
+// Processes draw ids by themselves. Here both draw the same one, in a millisecond that lasts.
+TEST_F(RedisOwn, AnIdThatAnotherProcessHasTakenIsNotGivenAgainWhetherItsTaskLivesOrHasEnded) {
+  std::map<unsigned, std::vector<std::string>> by_sequence;
+  std::vector<std::string> keys;
+  for (int i = 0; keys.size() < 3; ++i) {
+    auto& alike = by_sequence[redis::sequence_of(task::key_digest(test::kSpace, std::to_string(i)))];
+    alike.push_back(std::to_string(i));
+    if (alike.size() == 3) keys = alike;
+  }
+  const ManualClock clock{kMarch};
+  RedisOptions options = options_on(clock);
+  options.prefix = "ids";
+  options.total_shards = 1;
+  const auto one = open_redis(options);
+  const auto two = open_redis(options);
+  const auto three = open_redis(options);
+  const Ticket first = stored(*one, a_task().key(keys[0]));
+  const Ticket second = stored(*two, a_task().key(keys[1]));
+  EXPECT_NE(first.id, second.id);
+  finish(*one, claimed(*one, {first}).at(0));
+  const Ticket third = stored(*three, a_task().key(keys[2]));
+  EXPECT_NE(third.id, first.id);
+  EXPECT_EQ(one->find({&first.id, 1}).value().at(0).info.key, keys[0]);
+  EXPECT_EQ(one->find({&third.id, 1}).value().at(0).info.key, keys[2]);
 }
 
 TEST_F(RedisOwn, AnotherNumberOfShardsIsRefusedWithTheRightOne) {
@@ -55,11 +97,16 @@ TEST_F(RedisOwn, UrlsSayWhatIsWrongWithThem) {
 }
 
 TEST_F(RedisOwn, AFullHistoryForgetsItsOldestAndSuccessesNeverPushOutFailures) {
-  const auto small = open_store(url("&prefix=small&history_limit=3"), system_clock());
+  ManualClock clock{kMarch};
+  RedisOptions options = options_on(clock);
+  options.prefix = "small";
+  options.history_limit = 3;
+  const auto small = open_redis(options);
   const TaskRecord failed = claimed(*small, {stored(*small, a_task())}).at(0);
   finish(*small, failed, Outcome::exhausted);
   std::vector<TaskId> ended;
   for (int i = 0; i < 5; ++i) {
+    clock.advance(1ms);
     const TaskRecord held = claimed(*small, {stored(*small, a_task())}).at(0);
     finish(*small, held);
     ended.push_back(held.info.id);
@@ -73,14 +120,11 @@ TEST_F(RedisOwn, AFullHistoryForgetsItsOldestAndSuccessesNeverPushOutFailures) {
 }
 
 TEST_F(RedisOwn, TheKeeperForgetsWhatEndedMonthsAgo) {
-  easyretry::testing::ManualClock clock{TimePoint{std::chrono::sys_days{std::chrono::year{2026} / 3 / 10}}};
-  const auto old = open_redis({.address = {.port = test::shared_server_port(ServerKind::redis),
-                                           .user = "easyretry",
-                                           .password = "secret",
-                                           .database = std::stoi(database.name())},
-                               .prefix = "old",
-                               .keep_months = 2,
-                               .clock = &clock});
+  ManualClock clock{kMarch};
+  RedisOptions options = options_on(clock);
+  options.prefix = "old";
+  options.keep_months = 2;
+  const auto old = open_redis(options);
   const auto end_one = [&] {
     const TaskRecord held = claimed(*old, {stored(*old, a_task())}).at(0);
     finish(*old, held);
