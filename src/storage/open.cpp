@@ -7,6 +7,7 @@
 #include "storage/memory/memory_store.h"
 #include "storage/mysql/open_mysql.h"
 #include "storage/postgres/open_postgres.h"
+#include "storage/redis/open_redis.h"
 #include "storage/sql/reshard_server.h"
 #include "storage/sqlite/reshard_sqlite.h"
 #include "storage/sqlite/sqlite_store.h"
@@ -73,7 +74,12 @@ SqliteOptions sqlite_options(const StoreUrl& address, std::string_view url) {
 sql::ServerOptions server_options(const StoreUrl& address, std::string_view url) {
   if (address.scheme == "postgres" || address.scheme == "postgresql") return postgres_options(address, url);
   if (address.scheme == "mysql" || address.scheme == "mariadb") return mysql_options(address, url);
-  refuse_word("scheme", address.scheme, url, {"memory", "sqlite", "postgres", "mysql"});
+  refuse_word("scheme", address.scheme, url, {"memory", "sqlite", "postgres", "mysql", "redis"});
+}
+
+// redis, and what is alike and not available: rediss, redis+cluster.
+bool is_redis(const StoreUrl& address) {
+  return address.scheme.starts_with("redis");
 }
 
 }  // namespace
@@ -82,6 +88,7 @@ std::unique_ptr<Store> open_store(std::string_view url, const Clock& clock) {
   const StoreUrl address = parse_store_url(url);
   if (address.scheme == "memory") return open_memory(address, url, clock);
   if (address.scheme == "sqlite") return open_sqlite(sqlite_options(address, url), clock);
+  if (is_redis(address)) return open_redis(redis_options(address, url));
   return sql::open_server_store(server_options(address, url));
 }
 
@@ -89,6 +96,7 @@ std::optional<StoredSettings> stored_settings(std::string_view url) {
   const StoreUrl address = parse_store_url(url);
   if (address.scheme == "memory") return StoredSettings{};  // each one is made by opening it
   if (address.scheme == "sqlite") return sqlite_settings(sqlite_options(address, url));
+  if (is_redis(address)) return redis_settings(redis_options(address, url));
   return sql::server_settings(server_options(address, url));
 }
 
@@ -99,6 +107,11 @@ ReshardPlan reshard_store(std::string_view url, const ReshardRequest& request) {
                                 std::to_string(request.shards));
   }
   if (address.scheme == "sqlite") return reshard_sqlite(sqlite_options(address, url), request);
+  if (is_redis(address)) {
+    throw std::invalid_argument(
+        "a store in Redis keeps its number of shards: let its tasks end, and start with shards=" +
+        std::to_string(request.shards) + " and another prefix=");
+  }
   return sql::reshard_server(server_options(address, url), request);
 }
 

@@ -15,6 +15,7 @@ namespace easyretry::storage {
 //   sqlite:path?synchronous=full|normal&history=all|failures|none&keep_months=N&shards=N&shared=yes|no
 //   postgres://user:password@host:port/database?history=…&keep_months=N&shards=N&connections=N&sslmode=…
 //   mysql://user:password@host:port/database?history=…&keep_months=N&shards=N&connections=N&ssl=…&ssl_ca=…
+//   redis://user:password@host:port/number?prefix=…&history=…&history_limit=N&keep_months=N&shards=N&connections=N&wait=N
 //
 // The clock must outlive the store; a database server judges by its own instead. A wrong url throws
 // std::invalid_argument naming what is wrong, what is known and what was probably meant; a store that cannot be opened

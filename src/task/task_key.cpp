@@ -1,6 +1,7 @@
 #include "task/task_key.h"
 
-#include <array>
+#include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <stdexcept>
 
@@ -10,15 +11,24 @@
 namespace easyretry::task {
 namespace {
 
-std::array<unsigned char, 16> md5(std::string_view text) {
-  // Fetching the algorithm costs more than hashing a short text, so both it and the context are kept.
-  static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "MD5", nullptr);
+// False: OpenSSL has no such algorithm, or no memory.
+template <std::size_t Size>
+bool hash(const EVP_MD* algorithm, std::initializer_list<std::string_view> texts,
+          std::array<unsigned char, Size>& digest) {
   thread_local const std::unique_ptr<EVP_MD_CTX, decltype(&EVP_MD_CTX_free)> context{EVP_MD_CTX_new(),
                                                                                      &EVP_MD_CTX_free};
+  if (algorithm == nullptr || !context || EVP_DigestInit_ex2(context.get(), algorithm, nullptr) != 1) return false;
+  for (const std::string_view text : texts) {
+    if (EVP_DigestUpdate(context.get(), text.data(), text.size()) != 1) return false;
+  }
+  return EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) == 1;
+}
+
+// Fetching an algorithm costs more than hashing a short text, so both are kept.
+std::array<unsigned char, 16> md5(std::string_view text) {
+  static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "MD5", nullptr);
   std::array<unsigned char, 16> digest{};
-  if (algorithm == nullptr || !context || EVP_DigestInit_ex2(context.get(), algorithm, nullptr) != 1 ||
-      EVP_DigestUpdate(context.get(), text.data(), text.size()) != 1 ||
-      EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) != 1) {
+  if (!hash(algorithm, {text}, digest)) {
     throw std::runtime_error("MD5 is not available from OpenSSL (FIPS mode?); give tasks an explicit key");
   }
   return digest;
@@ -36,6 +46,16 @@ std::string derive_key(std::string_view handler, std::string_view canonical_argu
     key.push_back(kHex[byte & 15]);
   }
   return key;
+}
+
+KeyDigest key_digest(std::string_view space, std::string_view key) {
+  using namespace std::string_view_literals;
+  static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
+  std::array<unsigned char, 32> whole{};
+  if (!hash(algorithm, {space, "\0"sv, key}, whole)) throw std::runtime_error("OpenSSL has no SHA-256");
+  KeyDigest digest{};
+  std::copy_n(whole.begin(), digest.size(), digest.begin());
+  return digest;
 }
 
 std::uint64_t stable_hash(std::string_view text) {

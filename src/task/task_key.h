@@ -1,6 +1,7 @@
 #pragma once
 // Identity: which submissions are the same task, and which shard it belongs to.
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,11 @@ namespace easyretry::task {
 
 // handler + ":" + MD5 of the canonical JSON arguments, in hex. Equal calls give equal keys on every machine.
 std::string derive_key(std::string_view handler, std::string_view canonical_arguments);
+
+// What a namespace and a key come to where their texts are too long: the first 96 bits of SHA-256. Among 100 million
+// keys two are the same once in 10^13 stores.
+using KeyDigest = std::array<unsigned char, 12>;
+KeyDigest key_digest(std::string_view space, std::string_view key);
 
 // XXH64, seed 0: it is stored, so it is the same on every machine and in every release.
 std::uint64_t stable_hash(std::string_view text);

@@ -39,6 +39,7 @@ class CutConnections : public OnEachServer {
 };
 
 ON_EACH_SERVER(CutConnections);
+ON_REDIS(CutConnections);
 
 TEST_P(CutConnections, LoseNothingEndNothingTwiceAndLeaveWhatIsInDoubtThereOnceOrNotAtAll) {
   SCOPED_TRACE(dice_.trace());

@@ -26,6 +26,10 @@ inline std::string kind_name(const ::testing::TestParamInfo<ServerKind>& info) {
 #define ON_EACH_OWN_SERVER(suite) \
   INSTANTIATE_TEST_SUITE_P(Own, suite, ::testing::Values(ServerKind::postgres, ServerKind::mariadb), kind_name)
 
+// Tests that Redis passes as well: it has no SQL, no transactions and no tables.
+#define ON_REDIS(suite) INSTANTIATE_TEST_SUITE_P(Redis, suite, ::testing::Values(ServerKind::redis), kind_name)
+#define ON_OWN_REDIS(suite) INSTANTIATE_TEST_SUITE_P(OwnRedis, suite, ::testing::Values(ServerKind::redis), kind_name)
+
 // Without TLS, so that a proxy sees what is said.
 inline std::string in_the_clear(ServerKind kind, const std::string& url) {
   return kind == ServerKind::postgres ? url + "?sslmode=disable" : url;
@@ -34,7 +38,12 @@ inline std::string in_the_clear(ServerKind kind, const std::string& url) {
 // The request that commits, and no other. "READ COMMITTED" is part of others.
 inline std::string commit_request(ServerKind kind) {
   using namespace std::string_literals;
-  return kind == ServerKind::postgres ? "COMMIT\0"s : "COMMIT WORK"s;
+  switch (kind) {
+    case ServerKind::postgres: return "COMMIT\0"s;
+    case ServerKind::mariadb: return "COMMIT WORK"s;
+    case ServerKind::redis: break;
+  }
+  return "EVALSHA"s;  // each is whole
 }
 
 }  // namespace easyretry::fault

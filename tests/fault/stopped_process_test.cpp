@@ -44,6 +44,7 @@ class StoppedProcess : public OnEachServer {
   const std::unique_ptr<storage::Store> store_ = storage::open_store(database_.url(), system_clock());
 };
 ON_EACH_SERVER(StoppedProcess);
+ON_REDIS(StoppedProcess);
 
 TEST_P(StoppedProcess, SettlesTooLateAndChangesNothing) {
   submit();

@@ -19,12 +19,18 @@ int find_shared_server(ServerKind kind) {
 }  // namespace
 
 std::string name_of(ServerKind kind) {
-  return kind == ServerKind::postgres ? "postgres" : "mariadb";
+  switch (kind) {
+    case ServerKind::postgres: return "postgres";
+    case ServerKind::mariadb: return "mariadb";
+    case ServerKind::redis: break;
+  }
+  return "redis";
 }
 
 std::string server_url(ServerKind kind, int port, const std::string& database) {
-  const std::string scheme = kind == ServerKind::postgres ? "postgres" : "mysql";
-  return scheme + "://easyretry:secret@127.0.0.1:" + std::to_string(port) + "/" + database;
+  const std::string scheme = kind == ServerKind::mariadb ? "mysql" : name_of(kind);
+  const std::string usual = kind == ServerKind::redis ? "0" : "easyretry";
+  return scheme + "://easyretry:secret@127.0.0.1:" + std::to_string(port) + "/" + (database.empty() ? usual : database);
 }
 
 DatabaseServer::DatabaseServer(ServerKind kind) : kind_(kind), folder_(new_server_folder()) {
@@ -56,7 +62,11 @@ int shared_server_port(ServerKind kind) {
     static const int port = find_shared_server(ServerKind::postgres);
     return port;
   }
-  static const int port = find_shared_server(ServerKind::mariadb);
+  if (kind == ServerKind::mariadb) {
+    static const int port = find_shared_server(ServerKind::mariadb);
+    return port;
+  }
+  static const int port = find_shared_server(ServerKind::redis);
   return port;
 }
 

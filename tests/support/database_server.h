@@ -6,10 +6,10 @@
 
 namespace easyretry::test {
 
-enum class ServerKind { postgres, mariadb };
+enum class ServerKind { postgres, mariadb, redis };
 
 std::string name_of(ServerKind kind);
-std::string server_url(ServerKind kind, int port, const std::string& database = "easyretry");
+std::string server_url(ServerKind kind, int port, const std::string& database = {});  // empty: the usual one
 
 // A server of a test's own, to be killed. It commits to disk before it answers. Goes with the object, or with the
 // process.

@@ -3,6 +3,7 @@
 
     servers.py start postgres --folder /tmp/pg                prints its url
     servers.py start mariadb --folder /tmp/my --memory 1G     for a benchmark
+    servers.py start redis --folder /tmp/redis --no-sync      with an append-only file, synced every second
     servers.py kill --folder /tmp/pg                          a crash: none of its processes gets to say goodbye
     servers.py start postgres --folder /tmp/pg                recovers, on the same port
     servers.py stop | restart | url | status | remove --folder /tmp/pg
@@ -12,9 +13,9 @@
 A server with owners, `start … --owner PID`, is for as long as one of them lives: a watcher removes it after the last.
 `release --folder F --owner PID` is for owners that are done earlier. A server without owners stays until it is stopped.
 
-Both commit to disk before they answer, unless started with --no-sync: then a crash of theirs loses nothing, but one of
-the machine may. Both offer TLS, with a certificate for localhost and 127.0.0.1 that tls/ca.crt in the folder vouches for,
-and do not insist on it.
+All commit to disk before they answer, unless started with --no-sync: then a crash of theirs loses nothing (of Redis, next to
+nothing), but one of the machine may. The databases offer TLS, with a certificate for localhost and 127.0.0.1 that tls/ca.crt in
+the folder vouches for, and do not insist on it.
 """
 import argparse
 import contextlib
@@ -120,7 +121,34 @@ class Mariadb:
         return False
 
 
-KINDS = {"postgres": Postgres, "mariadb": Mariadb, "nacos": Nacos, "nacos3": Nacos3}
+class Redis:
+    url = f"redis://{USER}:{PASSWORD}@127.0.0.1:{{port}}/0"
+    ports = (0,)
+    package = "redis-server"
+    pid_file = "redis.pid"
+    clean_stop = signal.SIGTERM
+
+    def __init__(self):
+        [self.program] = find_programs(self.package, "redis-server")
+
+    def create(self, data, run):
+        pass
+
+    def command(self, folder, port, memory, sync):
+        return [self.program, "--bind", "127.0.0.1", "--port", str(port), "--dir", folder / "data",
+                "--pidfile", folder / "data" / self.pid_file, "--databases", "10000", "--maxclients", str(MOST_CONNECTIONS),
+                "--save", "", "--appendonly", "yes", "--appendfsync", "always" if sync else "everysec",
+                "--user", USER, "on", ">" + PASSWORD, "~*", "&*", "+@all"]
+
+    def answers(self, _, port):
+        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
+            client.sendall(f"AUTH {USER} {PASSWORD}\r\nPING\r\n".encode())
+            answers = client.makefile()
+            return answers.readline() == "+OK\n" and answers.readline() == "+PONG\n"  # or that it is loading
+        return False
+
+
+KINDS = {"postgres": Postgres, "mariadb": Mariadb, "redis": Redis, "nacos": Nacos, "nacos3": Nacos3}
 
 
 def program_folders():

@@ -5,6 +5,7 @@
 
 #include <unistd.h>
 
+#include "support/plain_redis.h"
 #include "support/plain_sql.h"
 
 namespace easyretry::test {
@@ -71,6 +72,31 @@ class MariadbHold {
   const std::string name_ = new_name();
 };
 
+// Its databases are numbered, and there are 10,000: whoever takes the number of one that was left finds it empty.
+class RedisHold {
+ public:
+  RedisHold() {
+    PlainRedis first{port_};
+    number_ = 1 + std::stoll(first.run({"INCR", "databases"})) % 9'999;
+    PlainRedis{port_, name()}.run({"FLUSHDB"});
+  }
+  ~RedisHold() {
+    try {
+      PlainRedis{port_, name()}.run({"FLUSHDB"});
+    } catch (const SqlError& e) {
+      std::fprintf(stderr, "%s stays: %s\n", name().c_str(), e.what());
+    }
+  }
+  RedisHold(const RedisHold&) = delete;
+  RedisHold& operator=(const RedisHold&) = delete;
+
+  std::string name() const { return std::to_string(number_); }
+
+ private:
+  const int port_ = shared_server_port(ServerKind::redis);
+  long long number_ = 0;
+};
+
 }  // namespace
 
 TestDatabase::TestDatabase(ServerKind kind) : kind_(kind) {
@@ -78,7 +104,11 @@ TestDatabase::TestDatabase(ServerKind kind) : kind_(kind) {
     name_ = hold->name();
     hold_ = hold;
   };
-  kind == ServerKind::postgres ? keep(std::make_shared<PostgresHold>()) : keep(std::make_shared<MariadbHold>());
+  switch (kind) {
+    case ServerKind::postgres: keep(std::make_shared<PostgresHold>()); break;
+    case ServerKind::mariadb: keep(std::make_shared<MariadbHold>()); break;
+    case ServerKind::redis: keep(std::make_shared<RedisHold>()); break;
+  }
 }
 
 }  // namespace easyretry::test

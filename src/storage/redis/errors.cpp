@@ -1,0 +1,68 @@
+#include "storage/redis/errors.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+namespace easyretry::storage::redis {
+namespace {
+
+using enum sql::Trouble;
+
+struct Meaning {
+  std::string_view begins;
+  sql::Trouble trouble;
+  std::string_view remedy;
+};
+
+constexpr std::string_view kCluster = "this is a node of a Redis Cluster; EasyRetry needs one that is not";
+constexpr std::string_view kCredentials = "check the user and the password in the url";
+
+// The first that fits counts.
+constexpr Meaning kMeanings[] = {
+    {"LOADING", overloaded, "the server reads its data after a start; it is ready soon"},
+    {"BUSY ", overloaded, "a script of somebody keeps the server; SCRIPT KILL ends it"},
+    {"READONLY", overloaded, "this is a replica; connect to the primary"},
+    {"MASTERDOWN", overloaded, "this is a replica that has lost its primary; connect to the primary"},
+    {"NOREPLICAS", overloaded, "min-replicas-to-write asks for replicas that are not there"},
+    {"OOM", overloaded, "the server's memory is full; raise maxmemory. Tasks that are there go on to be ended"},
+    {"MISCONF", overloaded, "the server cannot write to its disk; free space or see its log"},
+    {"ERR max number of clients", overloaded, "raise maxclients of the server, or lower `connections` of the urls"},
+    {"MOVED", refused, kCluster},
+    {"ASK", refused, kCluster},
+    {"CROSSSLOT", refused, kCluster},
+    {"CLUSTERDOWN", refused, kCluster},
+    {"TRYAGAIN", refused, kCluster},
+    {"NOAUTH", refused, "the server wants a password: redis://user:password@host"},
+    {"WRONGPASS", refused, kCredentials},
+    {"ERR AUTH", refused, kCredentials},
+    {"ERR Client sent AUTH", refused, "the server has no password; leave it out of the url"},
+    {"ERR invalid password", refused, kCredentials},
+    {"NOPERM", refused, "the user may not do this: ACL SETUSER <user> ~{<prefix>*}* +@all, see docs/redis.md"},
+    {"ERR DB index", refused, "the number after the / of the url is not a database of this server"},
+    {"ERR invalid DB", refused, "what follows the / of the url must be the number of a database"},
+    {"WRONGTYPE", bad_data, "something else is stored under a key of ours; use another prefix= or remove it"},
+    {"ERR unknown command", refused, "EasyRetry needs Redis 7.0 or newer"},
+};
+
+const Meaning* meaning_of(std::string_view reply) {
+  // An error of a command in a script: "ERR WRONGTYPE … script: …", or as it is.
+  if (reply.starts_with("ERR WRONGTYPE")) reply.remove_prefix(4);
+  const auto* found = std::ranges::find_if(kMeanings, [&](const Meaning& m) { return reply.starts_with(m.begins); });
+  return found == std::end(kMeanings) ? nullptr : found;
+}
+
+}  // namespace
+
+sql::ServerError server_error(std::string_view reply) {
+  const Meaning* meaning = meaning_of(reply);
+  std::string text{reply};
+  if (meaning != nullptr) text.append(": ").append(meaning->remedy);
+  return {meaning != nullptr ? meaning->trouble : refused, text};
+}
+
+bool spoils_connection(std::string_view reply) {
+  return reply.starts_with("READONLY") || reply.starts_with("MASTERDOWN") || reply.starts_with("NOAUTH");
+}
+
+}  // namespace easyretry::storage::redis

@@ -1,0 +1,105 @@
+#include "storage/redis/keeping.h"
+
+#include <charconv>
+
+#include "storage/counts.h"
+#include "storage/redis/limits.h"
+#include "storage/redis/records.h"
+
+namespace easyretry::storage::redis {
+namespace {
+
+using std::chrono::days;
+
+// "20522 S 3": day since 1970, STORED or an outcome's number, handler's number.
+struct CountField {
+  std::int64_t day = 0;
+  std::string kind{};
+  unsigned handler = 0;
+};
+
+template <class T>
+T parsed(std::string_view digits) {
+  T value{};
+  std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  return value;
+}
+
+CountField parse_field(std::string_view field) {
+  const auto first = field.find(' ');
+  const auto last = field.rfind(' ');
+  if (first == std::string_view::npos || last == first) return {};
+  CountField parsed_field{parsed<std::int64_t>(field.substr(0, first)), {}, parsed<unsigned>(field.substr(last + 1))};
+  const std::string_view kind = field.substr(first + 1, last - first - 1);
+  if (kind == "S") {
+    parsed_field.kind = "STORED";
+  } else if (const auto outcome = outcome_of(parsed<unsigned>(kind))) {
+    parsed_field.kind = to_string(*outcome);
+  }
+  return parsed_field;
+}
+
+Reply count_rows(Server& server, std::string_view space) {
+  const std::string key = server.keys().counts(space);
+  return server.read(Command::of("HGETALL", std::string_view{key}));
+}
+
+void join_days(Server& server, std::string_view space, TimePoint before) {
+  const std::int64_t first_kept = before.time_since_epoch() / days{1};
+  const Reply rows = count_rows(server, space);
+  ScriptCall call = server.script(scripts::fold);
+  call.keys.push_back(server.keys().counts(space));
+  const std::size_t without = call.arguments.size();
+  for (std::size_t i = 0; i + 1 < rows.size(); i += 2) {
+    const std::int64_t day = parse_field(rows.text(i)).day;
+    if (day != 0 && day < first_kept && call.arguments.size() - without < kItemsACall) {
+      call.arguments.emplace_back(rows.text(i));
+    }
+  }
+  if (call.arguments.size() > without) server.write_soon(call);
+}
+
+TimePoint first_month_kept(TimePoint now, int keep_months) {
+  const std::chrono::year_month_day today{std::chrono::floor<days>(now)};
+  const auto first = today.year() / today.month() - std::chrono::months{keep_months};
+  return std::chrono::sys_days{first / 1};
+}
+
+// True: there is more to forget.
+bool trim(Server& server, const std::string& key, TimePoint before, std::int64_t most) {
+  ScriptCall call = server.script(scripts::trim);
+  call.keys.insert(call.keys.end(), {server.keys().done(), key});
+  call.arguments.push_back(std::to_string(before.time_since_epoch().count()));
+  call.arguments.push_back(std::to_string(most));
+  call.arguments.push_back(std::to_string(kItemsACall));
+  return server.write_soon(call).integer(1) == static_cast<std::int64_t>(kItemsACall);
+}
+
+}  // namespace
+
+Counts counts(Server& server, std::string_view space) {
+  const Reply rows = count_rows(server, space);
+  Sums sums;
+  for (std::size_t i = 0; i + 1 < rows.size(); i += 2) {
+    const CountField field = parse_field(rows.text(i));
+    if (field.kind.empty()) continue;
+    sums.add({TimePoint{days{field.day}}, std::string{space}, server.name_of(field.handler), field.kind},
+             parsed<std::int64_t>(rows.text(i + 1)));
+  }
+  return counts_of(sums, space);
+}
+
+KeepReport keep(Server& server, const RedisOptions& options) {
+  KeepReport report;
+  const TimePoint now = server.now();
+  const TimePoint before = first_month_kept(now, options.keep_months);
+  for (const Name& space : server.spaces()) {
+    join_days(server, space.text, first_day_kept(now));
+    for (const std::string& key : {server.keys().ended(space.text), server.keys().dead(space.text)}) {
+      if (trim(server, key, before, options.history_limit)) report.more = true;
+    }
+  }
+  return report;
+}
+
+}  // namespace easyretry::storage::redis

@@ -1,0 +1,41 @@
+#pragma once
+// The keys of a store. All have one hash tag: {prefix}:body.
+
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include <easyretry/task.h>
+
+namespace easyretry::storage::redis {
+
+class Keys {
+ public:
+  explicit Keys(std::string_view prefix) : tag_("{" + std::string{prefix} + "}:") {}
+
+  std::string store() const { return tag_ + "store"; }  // what it was made for, and the numbers of names
+  std::string body() const { return tag_ + "body"; }    // id → what never changes of a live task
+  std::string meta() const { return tag_ + "meta"; }    // id → what does, once it has
+  std::string done() const { return tag_ + "done"; }    // id → a task that has ended
+
+  // By namespace.
+  std::string keys(std::string_view space) const { return of("keys", space); }      // digest of a key → live task
+  std::string counts(std::string_view space) const { return of("counts", space); }  // day, kind, handler → tasks
+  std::string ended(std::string_view space) const { return of("ended", space); }    // id → end, of the unsuspicious
+  std::string dead(std::string_view space) const { return of("dead", space); }      // id → end, of failures
+  std::string members(std::string_view space) const { return of("members", space); }
+  // Live tasks, by the time from which they may be claimed.
+  std::string due(ShardId shard, std::string_view space) const {
+    return of("due:" + std::to_string(static_cast<int>(shard)), space);
+  }
+
+ private:
+  std::string of(std::string_view what, std::string_view space) const {
+    std::string key{tag_};
+    return key.append(what).append(":").append(space);
+  }
+
+  const std::string tag_;
+};
+
+}  // namespace easyretry::storage::redis

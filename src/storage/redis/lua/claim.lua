@@ -1,0 +1,56 @@
+#!lua
+-- Gives due tasks to a worker. A claim needs the version that was seen, a due task, and nobody's live lease. The task stays
+-- among the due ones, where a scan passes it over as long as the lease lives.
+-- KEYS  store, body, meta
+-- ARGV  incarnation, time, owner, lease; for all tickets: id c8, version d
+-- Gives time, and of each task that was won id, meta and body
+local now, owner = clock(), ARGV[3]
+local lease, tickets = later(now, tonumber(ARGV[4])), ARGV[5]
+local ids = {}
+for at = 1, #tickets, 16 do ids[#ids + 1] = tickets:sub(at, at + 7) end
+local metas, bodies = ask('HMGET', KEYS[3], ids), ask('HMGET', KEYS[2], ids)
+
+-- All but what is the task's own is the same for tasks that nothing has happened to yet.
+local first = struct.pack('<dB', 2, RUNNING)
+local rest = struct.pack('<dddBBi4i4i4i4HI4I4I4I4', lease, NEVER, NEVER, 0, 0, 1, 0, 1, 0, #owner, 0, 0, 0, 0) .. owner
+
+local function claimed_first(body, version)
+  if version ~= 1 or struct.unpack('<d', body, 9) > now then return nil end
+  return first .. body:sub(9, 32) .. rest
+end
+
+local function claimed_again(meta, version)
+  if not readable(meta) then return nil end
+  local t = read(meta)
+  if t.version ~= version or t.version < 1 or t.next_at > now then return nil end
+  if t.state == RUNNING then
+    if t.lease > now then return nil end
+    t.crashes = t.crashes + 1
+  elseif t.state ~= PENDING then
+    return nil
+  elseif t.stage == 0 then
+    t.attempts = t.attempts + 1
+  else
+    t.callbacks = t.callbacks + 1
+  end
+  t.state, t.version, t.deliveries, t.owner, t.lease = RUNNING, t.version + 1, t.deliveries + 1, owner, lease
+  return write(t)
+end
+
+-- A task may be asked for twice, and the second one meets what the first has made of it.
+local changed, to_meta, reply = {}, {}, {now}
+for i, id in ipairs(ids) do
+  local before, body = changed[id] or metas[i], bodies[i]
+  if body and #body >= BODY then
+    local version = struct.unpack('<d', tickets, 16 * i - 7)
+    local meta = before and claimed_again(before, version) or not before and claimed_first(body, version)
+    if meta then
+      changed[id] = meta
+      local put, give = #to_meta, #reply
+      to_meta[put + 1], to_meta[put + 2] = id, meta
+      reply[give + 1], reply[give + 2], reply[give + 3] = id, meta, body
+    end
+  end
+end
+send('HSET', KEYS[3], to_meta)
+return reply

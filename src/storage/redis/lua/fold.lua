@@ -1,0 +1,13 @@
+#!lua flags=allow-oom
+-- Days that are no longer told apart become one, day 0.
+-- KEYS  store, counts of a namespace
+-- ARGV  incarnation, time, fields "day kind handler"
+-- Gives time
+for i = 3, #ARGV do
+  local tasks = redis.call('HGET', KEYS[2], ARGV[i])
+  if tasks then
+    redis.call('HDEL', KEYS[2], ARGV[i])
+    redis.call('HINCRBY', KEYS[2], '0' .. ARGV[i]:match(' .*'), tasks)
+  end
+end
+return {clock()}

@@ -1,0 +1,158 @@
+#!lua
+-- Stores tasks of different keys, all or none of them; one live task a key.
+-- KEYS  store, body, meta, done; for each namespace keys and counts; sets of due tasks
+-- ARGV  incarnation, time; what the caller takes for the time: bodies were made with it, and it is the due time of most tasks;
+--       groups of tasks, those of a namespace together: number of their due set H, of their keys H, how many H;
+--       the tasks' flags, a byte each; for each task: id and handler, the upper 53 bits of its id in digits, its body,
+--       with OWN_DUE its due time in digits, and with TEMPLATE a meta: with INITIAL the one it begins with, whose lease is a
+--       duration; with UPDATE the new rules of a live one
+-- Gives time, 'stored' and for each task that met another one: its number I4, the upper bits of the other's id d, version d,
+--       next_at d;
+--       or time, 'live', the number of the task that must not meet a live one, and the upper bits of that one's id;
+--       or time, 'taken' and the numbers of tasks whose ids somebody has; or time, 'clock' where the caller's is not the
+--       server's; then nothing was done.
+local REJECT, UPDATE, TEMPLATE, FAILED_NOW, INITIAL, OWN_DUE = 1, 2, 4, 8, 16, 32
+local LATE = 100  -- ms that the caller's clock may be behind; ahead, what is due now could not be claimed at once
+local now, made_at = clock(), ARGV[3]
+local behind = now - tonumber(made_at)
+if behind < 0 or behind > LATE then return {now, 'clock'} end
+
+local groups, flags = ARGV[4], ARGV[5]
+local members, uppers, bodies, digests, ids = {}, {}, {}, {}, {}
+local templates, due_at, spaces = {}, {}, {}
+
+local function has(i, flag)
+  return flags:byte(i) % (2 * flag) >= flag
+end
+
+local at = 6
+for i = 1, #flags do
+  local body = ARGV[at + 2]
+  members[i], uppers[i], bodies[i] = ARGV[at], ARGV[at + 1], body
+  digests[i], ids[i] = body:sub(21, 32), ARGV[at]:sub(1, 8)
+  at = at + 3
+  if flags:byte(i) ~= 0 then
+    if has(i, OWN_DUE) then
+      due_at[i] = ARGV[at]
+      at = at + 1
+    end
+    if has(i, TEMPLATE) then
+      templates[i] = ARGV[at]
+      at = at + 1
+    end
+  end
+end
+
+-- The groups' last tasks, and the namespaces'.
+local last = 0
+for place = 1, #groups, 6 do
+  local _, keys, count = struct.unpack('<HHH', groups, place)
+  if #spaces == 0 or spaces[#spaces].keys ~= keys then spaces[#spaces + 1] = {keys = keys, first = last + 1} end
+  last = last + count
+  spaces[#spaces].last = last
+end
+
+-- The id of 8 bytes: 53 bits, and the first 10 of the digest.
+local function id_of(upper, digest)
+  local first, second = digest:byte(1, 2)
+  local sequence = first * 4 + math.floor(second / 64)
+  return struct.pack('>I4I4', math.floor(upper / 2^22), upper % 2^22 * 1024 + sequence)
+end
+
+local live = {}  -- what a task meets
+for _, space in ipairs(spaces) do
+  local of_space = {}
+  for i = space.first, space.last do of_space[#of_space + 1] = digests[i] end
+  local scores = ask('ZMSCORE', KEYS[space.keys], of_space)
+  for i = space.first, space.last do
+    local score = scores[i - space.first + 1]
+    if score then
+      local there = id_of(tonumber(score), digests[i])
+      local body = redis.call('HGET', KEYS[2], there)
+      if body and #body >= BODY then live[i] = {id = there, upper = tonumber(score), body = body} end
+    end
+  end
+  redis.call('HLEN', KEYS[space.keys + 1])
+end
+
+local alive, ended = ask('HMGET', KEYS[2], ids), ask('HMGET', KEYS[4], ids)
+redis.call('HLEN', KEYS[3])
+local taken = {}
+for i = 1, #ids do
+  if live[i] and has(i, REJECT) then return {now, 'live', i, struct.pack('<d', live[i].upper)} end
+  if (alive[i] or ended[i]) and not live[i] then taken[#taken + 1] = i end
+end
+if #taken > 0 then return {now, 'taken', unpack(taken)} end
+
+local function first_meta(i)
+  local meta = read(templates[i])
+  meta.rules = ''
+  if meta.state == RUNNING then meta.lease = later(now, meta.lease) end
+  if has(i, FAILED_NOW) then meta.first_failed, meta.last_failed = now, now end
+  return write(meta)
+end
+
+-- A set that is none is met by the first write into it: what was written into others is taken back.
+local written, to_body, to_meta = {}, {}, {}
+last = 0
+for place = 1, #groups, 6 do
+  local due, _, count = struct.unpack('<HHH', groups, place)
+  local values = {}
+  for i = last + 1, last + count do
+    if not live[i] then
+      local size, put = #values, #to_body
+      values[size + 1], values[size + 2] = due_at[i] or made_at, members[i]
+      to_body[put + 1], to_body[put + 2] = ids[i], bodies[i]
+      if has(i, INITIAL) then
+        to_meta[#to_meta + 1] = ids[i]
+        to_meta[#to_meta + 1] = first_meta(i)
+      end
+    end
+  end
+  last = last + count
+  for from = 1, #values, SLICE do
+    local added = redis.pcall('ZADD', KEYS[due], unpack(values, from, math.min(from + SLICE - 1, #values)))
+    if type(added) ~= 'number' then
+      for key, stored in pairs(written) do
+        for i = 2, #stored, 2 do redis.call('ZREM', KEYS[key], stored[i]) end
+      end
+      refuse(KEYS[due])
+    end
+    written[due] = values
+  end
+end
+
+local day = math.floor(now / 86400000)
+for _, space in ipairs(spaces) do
+  local values, counts = {}, {}
+  for i = space.first, space.last do
+    if not live[i] then
+      values[#values + 1] = uppers[i]
+      values[#values + 1] = digests[i]
+      local handler = members[i]:sub(9, 10)
+      counts[handler] = (counts[handler] or 0) + 1
+    end
+  end
+  send('ZADD', KEYS[space.keys], values)
+  for handler, times in pairs(counts) do
+    redis.call('HINCRBY', KEYS[space.keys + 1], day .. ' S ' .. struct.unpack('<H', handler), times)
+  end
+end
+send('HSET', KEYS[2], to_body)
+send('HSET', KEYS[3], to_meta)
+
+local function meet(i, there)
+  local meta = redis.call('HGET', KEYS[3], there.id)
+  local record = meta and readable(meta) and read(meta) or untouched(there.body)
+  if has(i, UPDATE) then
+    record.rules = read(templates[i]).rules
+    redis.call('HSET', KEYS[3], there.id, write(record))
+  end
+  return struct.pack('<I4ddd', i, there.upper, record.version, record.next_at)
+end
+
+local met = {}
+for i = 1, #ids do
+  if live[i] then met[#met + 1] = meet(i, live[i]) end
+end
+return {now, 'stored', table.concat(met)}

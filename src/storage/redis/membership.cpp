@@ -1,0 +1,30 @@
+#include "storage/redis/membership.h"
+
+#include <algorithm>
+
+#include "storage/redis/packing.h"
+
+namespace easyretry::storage::redis {
+
+BeatReply beat(Server& server, const Beat& beat) {
+  ScriptCall call = server.script(scripts::beat);
+  call.keys.push_back(server.keys().members(beat.space));
+  call.arguments.emplace_back(beat.node);
+  call.arguments.push_back(std::to_string(beat.ttl.count()));
+  call.arguments.emplace_back(beat.says);
+  const Reply reply = server.write_soon(call);
+  BeatReply answer{TimePoint{Millis{reply.integer(0)}}, {}};
+  for (std::size_t i = 1; i + 2 < reply.size(); i += 3) {
+    answer.members.push_back(
+        {std::string{reply.text(i)}, Unpacker{reply.text(i + 1)}.time(), std::string{reply.text(i + 2)}});
+  }
+  std::ranges::sort(answer.members, {}, &Member::node);
+  return answer;
+}
+
+bool leave(Server& server, std::string_view space, std::string_view node) {
+  const std::string key = server.keys().members(space);
+  return server.read(Command::of("HDEL", std::string_view{key}, node)).integer() > 0;
+}
+
+}  // namespace easyretry::storage::redis

@@ -1,0 +1,170 @@
+#include "storage/redis/redis_store.h"
+
+#include "storage/insert_checks.h"
+#include "storage/redis/changing.h"
+#include "storage/redis/inserting.h"
+#include "storage/redis/keeping.h"
+#include "storage/redis/loading.h"
+#include "storage/redis/membership.h"
+#include "storage/redis/searching.h"
+#include "storage/redis/server.h"
+#include "storage/redis/set_up.h"
+#include "storage/sql/group_inserts.h"
+#include "storage/sql/transactions.h"
+
+namespace easyretry::storage {
+namespace {
+
+using sql::Refusal;
+using sql::ServerError;
+using sql::Trouble;
+
+Error to_error(const ServerError& error, std::string_view where, bool begun) {
+  const bool lost = dynamic_cast<const redis::LostReply*>(&error) != nullptr;
+  Errc code = Errc::unavailable;
+  if (error.trouble() == Trouble::bad_data) code = Errc::invalid_argument;
+  if (lost || begun) code = Errc::in_doubt;
+  return {code, std::string{where}, error.what()};
+}
+
+// body(begun) -> answer; `begun` is true from when a part of what was asked for is done.
+template <class Body>
+auto answer(std::string_view where, Body body) -> Result<decltype(body(std::declval<bool&>()))> {
+  bool begun = false;
+  try {
+    return body(begun);
+  } catch (const ServerError& error) {
+    return tl::make_unexpected(to_error(error, where, begun));
+  } catch (const Refusal& refusal) {
+    return tl::make_unexpected(refusal.error);
+  } catch (const StoreError& error) {
+    return tl::make_unexpected(error.error());
+  } catch (const std::exception& error) {
+    return fail(begun ? Errc::in_doubt : Errc::unavailable, where, error.what());
+  }
+}
+
+class RedisStore final : public Store {
+ public:
+  explicit RedisStore(const RedisOptions& options)
+      : options_(options),
+        server_({.address = options.address,
+                 .prefix = options.prefix,
+                 .connections = options.connections,
+                 .confirmation = options.confirmation,
+                 .clock = options.clock,
+                 .open = [this](redis::Connection& connection) { return open(connection); }}),
+        inserting_(server_, options.total_shards),
+        changing_(server_, options_),
+        searching_(server_, options.total_shards),
+        inserts_("redis.insert", [this](std::span<const NewTask* const> tasks) { return insert_together(tasks); }) {}
+
+  StoreInfo info() const override {
+    return {.url = options_.url, .total_shards = options_.total_shards, .durability = durability_, .shared = true};
+  }
+
+  Result<InsertReply> insert(std::span<const NewTask> tasks) override {
+    if (auto error = refuse_batch(tasks, "redis.insert")) return tl::make_unexpected(*std::move(error));
+    return inserts_.insert(tasks);
+  }
+  Result<LoadReply> load(const LoadQuery& query) override {
+    return answer("redis.load", [&](bool&) { return redis::load(server_, query); });
+  }
+  Result<ClaimReply> claim(const ClaimRequest& request) override {
+    return answer("redis.claim", [&](bool&) { return changing_.claim(request); });
+  }
+  Result<Applied> settle(std::span<const Settlement> settlements) override {
+    return answer("redis.settle", [&](bool& begun) { return changing_.settle(settlements, begun); });
+  }
+  Result<Applied> renew(std::span<const Renewal> renewals) override {
+    return answer("redis.renew", [&](bool& begun) { return changing_.renew(renewals, begun); });
+  }
+  Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) override {
+    return answer("redis.find", [&](bool&) { return searching_.find(ids); });
+  }
+  Result<std::vector<TaskRecord>> list(const TaskQuery& query) override {
+    return answer("redis.list", [&](bool&) { return searching_.list(query); });
+  }
+  Result<std::int64_t> count(const TaskQuery& query) override {
+    return answer("redis.count", [&](bool&) { return searching_.count(query); });
+  }
+  Result<Counts> counts(std::string_view space) override {
+    return answer("redis.counts", [&](bool&) { return redis::counts(server_, space); });
+  }
+  Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override {
+    return answer("redis.cancel", [&](bool& begun) { return changing_.cancel(ids, how, begun); });
+  }
+  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override {
+    return answer("redis.requeue", [&](bool& begun) { return requeue_now(ids, begun); });
+  }
+  Result<BeatReply> beat(const Beat& beat) override {
+    return answer("redis.beat", [&](bool&) { return redis::beat(server_, beat); });
+  }
+  Result<BeatReply> members(std::string_view space) override {
+    return answer("redis.members", [&](bool&) { return redis::beat(server_, {.space = space, .node = {}}); });
+  }
+  Result<bool> leave(std::string_view space, std::string_view node) override {
+    return answer("redis.leave", [&](bool&) { return redis::leave(server_, space, node); });
+  }
+  Result<KeepReport> keep() override {
+    return answer("redis.keep", [&](bool&) { return redis::keep(server_, options_); });
+  }
+
+ private:
+  std::string open(redis::Connection& connection) {
+    redis::Opened opened = redis::set_up(connection, options_);
+    if (durability_.empty()) durability_ = std::move(opened.durability);
+    return std::move(opened.incarnation);
+  }
+
+  Result<InsertReply> insert_together(std::span<const NewTask* const> tasks) {
+    return answer("redis.insert", [&](bool& begun) { return inserting_.insert(tasks, begun); });
+  }
+
+  std::vector<std::optional<TaskId>> requeue_now(std::span<const TaskId> ids, bool& begun) {
+    std::map<TaskId, TaskRecord> ended;
+    for (TaskRecord& record : searching_.find(ids)) {
+      if (record.info.state == TaskState::finished) ended.emplace(record.info.id, std::move(record));
+    }
+    std::vector<TaskRecord> wanted;
+    for (const TaskId id : ids) {
+      if (ended.contains(id)) wanted.push_back(ended.at(id));
+    }
+    const auto started = inserting_.start_again(wanted, begun);
+    std::vector<std::optional<TaskId>> answers;
+    auto next = started.begin();
+    for (const TaskId id : ids) answers.push_back(ended.contains(id) ? *next++ : std::nullopt);
+    return answers;
+  }
+
+  const RedisOptions options_;
+  std::string durability_;
+  redis::Server server_;
+  redis::Inserting inserting_;
+  redis::Changing changing_;
+  redis::Searching searching_;
+  sql::GroupInserts inserts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Store> open_redis(const RedisOptions& options) {
+  try {
+    return std::make_unique<RedisStore>(options);
+  } catch (const ServerError& error) {
+    throw StoreError{to_error(error, "redis.open", false)};
+  }
+}
+
+std::optional<StoredSettings> redis_settings(const RedisOptions& options) {
+  try {
+    redis::Connection connection{options.address};
+    const auto shards = redis::stored_shards(connection, options);
+    if (!shards) return std::nullopt;
+    return StoredSettings{.total_shards = *shards, .layout = "single"};
+  } catch (const ServerError& error) {
+    throw StoreError{to_error(error, "redis.open", false)};
+  }
+}
+
+}  // namespace easyretry::storage

@@ -1,0 +1,17 @@
+#pragma once
+// Tasks in a Redis server. Every change is one script, which the server runs alone: docs/redis.md.
+
+#include <memory>
+#include <optional>
+
+#include "storage/redis/options.h"
+#include "storage/reshard.h"
+#include "storage/store.h"
+
+namespace easyretry::storage {
+
+// Throws StoreError.
+std::unique_ptr<Store> open_redis(const RedisOptions& options);
+std::optional<StoredSettings> redis_settings(const RedisOptions& options);
+
+}  // namespace easyretry::storage

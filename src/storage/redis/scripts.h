@@ -1,0 +1,28 @@
+#pragma once
+// The scripts of lua/, each with lua/common.lua in it. cmake/lua_scripts.cmake makes their definitions.
+
+#include <string_view>
+
+namespace easyretry::storage::redis {
+
+struct Script {
+  std::string_view name;
+  std::string_view sha;  // by which the server knows it
+  std::string_view code;
+};
+
+namespace scripts {
+
+extern const Script insert;
+extern const Script load;
+extern const Script claim;
+extern const Script settle;
+extern const Script renew;
+extern const Script find;
+extern const Script name;
+extern const Script beat;
+extern const Script trim;
+extern const Script fold;
+
+}  // namespace scripts
+}  // namespace easyretry::storage::redis

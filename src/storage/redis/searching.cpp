@@ -1,0 +1,223 @@
+#include "storage/redis/searching.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cstring>
+#include <set>
+
+#include "storage/memory/task_filter.h"
+#include "storage/redis/limits.h"
+#include "storage/redis/packing.h"
+#include "storage/redis/records.h"
+#include "storage/redis/task_ids.h"
+#include "task/task_id.h"
+
+namespace easyretry::storage::redis {
+namespace {
+
+// An id has the time that its process took for the server's.
+constexpr Millis kClocksDiffer = std::chrono::minutes{10};
+
+double number(std::string_view text) {
+  double value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::string number(double value) {
+  return std::to_string(static_cast<std::int64_t>(value));
+}
+
+task::KeyDigest digest_of(std::string_view bytes) {
+  task::KeyDigest digest{};
+  std::memcpy(digest.data(), bytes.data(), std::min(bytes.size(), digest.size()));
+  return digest;
+}
+
+// What is asked for cannot be where it is asked for.
+bool contradicts_itself(const TaskQuery& query) {
+  if (query.finished) return query.state && *query.state != TaskState::finished;
+  return query.state == TaskState::finished || query.finished_at.restricts();
+}
+
+bool is_only_about_the_end(const TaskQuery& query) {
+  return query.key.empty() && query.handler.empty() && query.business_type.empty() && query.business_id.empty() &&
+         !query.outcome && !query.created_at.restricts() && (query.finished || !query.state);
+}
+
+struct Bounds {
+  std::string from = "-inf";
+  std::string until = "+inf";
+};
+
+Bounds bounds_of(const TimeRange& range) {
+  Bounds bounds;
+  if (range.from) bounds.from = std::to_string(range.from->time_since_epoch().count());
+  if (range.until) bounds.until = "(" + std::to_string(range.until->time_since_epoch().count());
+  return bounds;
+}
+
+}  // namespace
+
+std::vector<TaskRecord> Searching::find(std::span<const TaskId> ids) {
+  const std::set<TaskId> unique{ids.begin(), ids.end()};
+  const std::vector<TaskId> wanted{unique.begin(), unique.end()};
+  const NameTexts texts = [this](unsigned name) { return server_.name_of(name); };
+  std::vector<TaskRecord> found;
+  for (std::size_t from = 0; from < wanted.size(); from += kItemsACall) {
+    const std::span some{&wanted[from], std::min(kItemsACall, wanted.size() - from)};
+    ScriptCall call = server_.script(scripts::find);
+    const Keys& keys = server_.keys();
+    call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done()});
+    Packer packed;
+    for (const TaskId id : some) packed.id(id);
+    call.arguments.push_back(packed.take());
+    const Reply reply = server_.read(call);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const std::size_t at = 1 + 3 * i;
+      if (reply.has(at)) {
+        found.push_back(live_record(some[i], reply.text(at), reply.text(at + 1), texts));
+      } else if (reply.has(at + 2)) {
+        found.push_back(ended_record(some[i], reply.text(at + 2), texts));
+      }
+    }
+  }
+  return found;
+}
+
+std::vector<TaskRecord> Searching::list(const TaskQuery& query) {
+  std::vector<TaskRecord> page;
+  if (query.limit == 0 || contradicts_itself(query)) return page;
+  for (const std::string& space : spaces_of(query)) {
+    std::size_t room = query.limit;
+    each(space, query, [&](TaskRecord record) {
+      page.push_back(std::move(record));
+      return --room > 0;
+    });
+  }
+  std::ranges::sort(page, {}, [](const TaskRecord& record) { return record.info.id; });
+  if (page.size() > query.limit) page.resize(query.limit);
+  return page;
+}
+
+std::int64_t Searching::count(const TaskQuery& asked) {
+  if (contradicts_itself(asked)) return 0;
+  TaskQuery query = asked;
+  query.after = TaskId{};
+  std::int64_t count = 0;
+  for (const std::string& space : spaces_of(query)) {
+    if (const auto quickly = counted_by_server(space, query)) {
+      count += *quickly;
+    } else {
+      each(space, query, [&](const TaskRecord&) { return ++count > 0; });
+    }
+  }
+  return count;
+}
+
+std::optional<std::int64_t> Searching::counted_by_server(const std::string& space, const TaskQuery& query) {
+  if (!is_only_about_the_end(query)) return std::nullopt;
+  const Keys& keys = server_.keys();
+  const auto [from, until] = bounds_of(query.finished_at);
+  const auto within = [&](const std::string& key) {
+    return server_.read(Command::of("ZCOUNT", std::string_view{key}, std::string_view{from}, std::string_view{until}))
+        .integer();
+  };
+  return query.finished ? within(keys.ended(space)) + within(keys.dead(space)) : within(keys.keys(space));
+}
+
+std::vector<std::string> Searching::spaces_of(const TaskQuery& query) {
+  if (!query.space.empty()) return {query.space};
+  std::vector<std::string> all;
+  for (const Name& space : server_.spaces()) all.push_back(space.text);
+  return all;
+}
+
+bool Searching::may_match(TaskId id, const TaskQuery& query) const {
+  if (id <= query.after) return false;
+  if (!query.key.empty() && !query.space.empty()) {
+    const auto mask = (std::int64_t{1} << task::kSequenceBits) - 1;
+    if ((static_cast<std::int64_t>(id) & mask) != sequence_of(task::key_digest(query.space, query.key))) return false;
+  }
+  if (!query.business_id.empty() &&
+      task::shard_of(id, total_shards_) != task::shard_for(query.business_id, {}, total_shards_)) {
+    return false;
+  }
+  return !query.created_at.from || task::created_at(id) >= *query.created_at.from - kClocksDiffer;
+}
+
+void Searching::each(const std::string& space, const TaskQuery& asked, const Visit& visit) {
+  TaskQuery query = asked;
+  query.space = space;
+  query.finished ? each_ended(space, query, visit) : each_live(space, query, visit);
+}
+
+bool Searching::visit_matches(std::span<const TaskId> ids, const TaskQuery& query, const Visit& visit) {
+  for (std::size_t from = 0; from < ids.size(); from += kItemsACall) {
+    for (TaskRecord& record : find(ids.subspan(from, std::min(kItemsACall, ids.size() - from)))) {
+      const bool ended = record.info.state == TaskState::finished;
+      if (ended == query.finished && matches(record, query) && !visit(std::move(record))) return false;
+    }
+  }
+  return true;
+}
+
+void Searching::each_live(const std::string& space, const TaskQuery& query, const Visit& visit) {
+  const std::string key = server_.keys().keys(space);
+  if (!query.key.empty()) {
+    const auto digest = task::key_digest(space, query.key);
+    const std::string_view member{reinterpret_cast<const char*>(digest.data()), digest.size()};
+    const Reply reply = server_.read(Command::of("ZSCORE", std::string_view{key}, member));
+    if (reply.text().empty()) return;
+    const TaskId id = id_from(number(reply.text()), digest);
+    if (id > query.after) visit_matches({&id, 1}, query, visit);
+    return;
+  }
+  const std::string most = std::to_string(kIdsARead);
+  TaskId after = query.after;
+  if (query.created_at.from) {
+    after = std::max(after, task::make_task_id(*query.created_at.from - kClocksDiffer, ShardId{}, 0));
+  }
+  for (std::size_t read = kIdsARead; read == kIdsARead;) {
+    const std::string from = number(std::max(0.0, upper_bits(after)));
+    const Reply reply = server_.read(Command::of("ZRANGEBYSCORE", std::string_view{key}, std::string_view{from}, "+inf",
+                                                 "WITHSCORES", "LIMIT", "0", std::string_view{most}));
+    std::vector<TaskId> ids;
+    for (std::size_t i = 0; i + 1 < reply.size(); i += 2) {
+      const TaskId id = id_from(number(reply.text(i + 1)), digest_of(reply.text(i)));
+      if (id <= after) continue;
+      if (may_match(id, query)) ids.push_back(id);
+      after = std::max(after, id);
+    }
+    if (!visit_matches(ids, query, visit)) return;
+    read = reply.size() / 2;
+  }
+}
+
+// There are no more than the history's limit, and only their ids are read.
+void Searching::each_ended(const std::string& space, const TaskQuery& query, const Visit& visit) {
+  std::vector<TaskId> ids = ended_ids(server_.keys().ended(space), query);
+  const std::vector<TaskId> dead = ended_ids(server_.keys().dead(space), query);
+  ids.insert(ids.end(), dead.begin(), dead.end());
+  std::ranges::sort(ids);
+  visit_matches(ids, query, visit);
+}
+
+std::vector<TaskId> Searching::ended_ids(const std::string& key, const TaskQuery& query) {
+  const auto [from, until] = bounds_of(query.finished_at);
+  const std::string most = std::to_string(kIdsARead);
+  std::vector<TaskId> ids;
+  for (std::size_t at = 0;; at += kIdsARead) {
+    const std::string offset = std::to_string(at);
+    const Reply reply =
+        server_.read(Command::of("ZRANGEBYSCORE", std::string_view{key}, std::string_view{from},
+                                 std::string_view{until}, "LIMIT", std::string_view{offset}, std::string_view{most}));
+    for (std::size_t i = 0; i < reply.size(); ++i) {
+      const TaskId id = Unpacker{reply.text(i)}.id();
+      if (may_match(id, query)) ids.push_back(id);
+    }
+    if (reply.size() < kIdsARead) return ids;
+  }
+}
+
+}  // namespace easyretry::storage::redis

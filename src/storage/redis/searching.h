@@ -1,0 +1,38 @@
+#pragma once
+// find, list and count. Ids are read from sorted sets, in slices; records only of those that may match: an id carries
+// the time it was made, its shard and a part of its key's digest.
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "storage/redis/server.h"
+#include "storage/store.h"
+
+namespace easyretry::storage::redis {
+
+class Searching {
+ public:
+  Searching(Server& server, int total_shards) : server_(server), total_shards_(total_shards) {}
+
+  std::vector<TaskRecord> find(std::span<const TaskId> ids);
+  std::vector<TaskRecord> list(const TaskQuery& query);
+  std::int64_t count(const TaskQuery& query);
+
+ private:
+  using Visit = std::function<bool(TaskRecord)>;  // false: enough
+
+  std::vector<std::string> spaces_of(const TaskQuery& query);
+  bool may_match(TaskId id, const TaskQuery& query) const;
+  void each(const std::string& space, const TaskQuery& query, const Visit& visit);
+  void each_live(const std::string& space, const TaskQuery& query, const Visit& visit);
+  void each_ended(const std::string& space, const TaskQuery& query, const Visit& visit);
+  bool visit_matches(std::span<const TaskId> ids, const TaskQuery& query, const Visit& visit);
+  std::vector<TaskId> ended_ids(const std::string& key, const TaskQuery& query);
+  std::optional<std::int64_t> counted_by_server(const std::string& space, const TaskQuery& query);
+
+  Server& server_;
+  const int total_shards_;
+};
+
+}  // namespace easyretry::storage::redis

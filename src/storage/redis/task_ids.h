@@ -1,0 +1,32 @@
+#pragma once
+// Ids whose sequence number is the first 10 bits of the key's digest. So the sorted set that leads from a key to its
+// task needs only the other 53 bits, which is what its scores hold exactly, and is in the order of ids at the same
+// time.
+
+#include <cstdint>
+#include <mutex>
+#include <unordered_map>
+
+#include <easyretry/task.h>
+
+#include "task/task_key.h"
+
+namespace easyretry::storage::redis {
+
+unsigned sequence_of(const task::KeyDigest& digest);
+// The upper 53 bits of an id, and back.
+double upper_bits(TaskId id);
+TaskId id_from(double upper, const task::KeyDigest& digest);
+
+// No id twice in this process: those of one shard and sequence have a millisecond each, borrowed from the future where
+// it must be. Safe to use from any thread.
+class TaskIds {
+ public:
+  TaskId next(TimePoint now, ShardId shard, unsigned sequence);
+
+ private:
+  std::mutex mutex_;
+  std::unordered_map<std::uint32_t, TimePoint> last_;  // by shard and sequence
+};
+
+}  // namespace easyretry::storage::redis

@@ -1,0 +1,126 @@
+// What somebody else did to the keys of a store harms nobody but itself.
+
+#include "unit/redis/support.h"
+
+namespace easyretry::storage {
+namespace {
+
+using RedisBadData = RedisStoreTest;
+
+// Of the shard, among two.
+task::NewTask in_shard(int shard) {
+  for (;;) {
+    task::NewTask task = a_task();
+    if (task::shard_for("", task.key, 2) == ShardId{static_cast<std::uint16_t>(shard)}) return task;
+  }
+}
+
+TEST_F(RedisBadData, AWrongTypeInOneShardIsSaidAndLeavesTheOther) {
+  run({"SET", "{easyretry}:due:0:shop", "mine"});
+  const auto refused = insert(*store, in_shard(0));
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::invalid_argument);
+  EXPECT_THAT(refused.error().detail, AllOf(HasSubstr("{easyretry}:due:0:shop"), HasSubstr("another prefix=")));
+  EXPECT_EQ(store->count({}).value(), 0) << "nothing of it is stored";
+
+  const Ticket good = stored(*store, in_shard(1));
+  EXPECT_THAT(loaded(*store), ElementsAre(good.id));
+  EXPECT_TRUE(finish(*store, claimed(*store, {good}).at(0)));
+}
+
+TEST_F(RedisBadData, ABatchThatCannotBeStoredWholeLeavesNothingBehind) {
+  run({"SET", "{easyretry}:due:1:shop", "mine"});
+  const std::vector<task::NewTask> batch{in_shard(0), in_shard(1), in_shard(0)};
+  EXPECT_FALSE(store->insert(batch));
+  for (const char* key :
+       {"{easyretry}:due:0:shop", "{easyretry}:body", "{easyretry}:keys:shop", "{easyretry}:counts:shop"}) {
+    EXPECT_EQ(run({"EXISTS", key}), "0") << key;
+  }
+}
+
+TEST_F(RedisBadData, TasksOfAShardThatHasGoneWrongAreNotLoadedAndKeepNobodyFromIt) {
+  const Ticket bad = stored(*store, in_shard(0));
+  const Ticket good = stored(*store, in_shard(1));
+  run({"SET", "{easyretry}:due:0:shop", "mine"});
+  EXPECT_THAT(loaded(*store), ElementsAre(good.id));
+  EXPECT_THAT(store->find({&bad.id, 1}).value(), SizeIs(1)) << "still shown";
+  run({"SET", "{easyretry}:due:1:shop", "mine"});
+  const ShardCursor all[] = {{ShardId{0}}, {ShardId{1}}};
+  EXPECT_FALSE(store->load({.space = test::kSpace, .from = all})) << "where there is no shard left, it is said";
+}
+
+TEST_F(RedisBadData, ASettlementThatCannotBeStoredIsRefusedAsAWholeSoThatItsBatchCanBeHalved) {
+  const Ticket bad = stored(*store, in_shard(0));
+  const Ticket good = stored(*store, in_shard(1));
+  const auto won = claimed(*store, {bad, good});
+  ASSERT_THAT(won, SizeIs(2));
+  run({"SET", "{easyretry}:due:0:shop", "mine"});
+  std::vector<Settlement> both(2);
+  for (std::size_t i = 0; i < 2; ++i) both[i].ticket = {won[i].info.id, won[i].info.version};
+  const auto refused = store->settle(both);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::invalid_argument);
+  EXPECT_EQ(store->count({}).value(), 2) << "none of both is ended";
+  EXPECT_TRUE(finish(*store, won[0].info.id == good.id ? won[0] : won[1]));
+}
+
+TEST_F(RedisBadData, ATruncatedRecordIsNeitherLoadedNorWonAndKeepsNobodyFromIt) {
+  for (const std::string& rest : {std::string{"x"}, std::string(93, '\xff')}) {
+    const Ticket bad = stored(*store, a_task());
+    const Ticket good = stored(*store, a_task());
+    run({"HSET", "{easyretry}:meta", id_bytes(bad.id), rest});
+    EXPECT_THAT(loaded(*store), ElementsAre(good.id));
+    const auto won = claimed(*store, {bad, good});
+    ASSERT_THAT(won, SizeIs(1));
+    EXPECT_TRUE(finish(*store, won[0]));
+    EXPECT_THAT(store->find({&bad.id, 1}).value(), SizeIs(1)) << "still shown";
+    EXPECT_TRUE(store->cancel({&bad.id, 1}, Cancel::end).value().applied.at(0)) << "and can be ended by hand";
+  }
+}
+
+TEST_F(RedisBadData, ATruncatedBodyIsNotWonAndKeepsNobodyFromIt) {
+  const Ticket bad = stored(*store, a_task());
+  const Ticket good = stored(*store, a_task());
+  run({"HSET", "{easyretry}:body", id_bytes(bad.id), "short"});
+  EXPECT_THAT(claimed(*store, {bad, good}), SizeIs(1));
+  EXPECT_TRUE(store->list({}).has_value());
+}
+
+TEST_F(RedisBadData, ForeignKeysBesideAStoreAreLeftAlone) {
+  run({"SET", "{easyretry}:mine", "1"});
+  run({"SET", "easyretry", "2"});
+  finish(*store, claimed(*store, {stored(*store, a_task())}).at(0));
+  store->keep().value();
+  EXPECT_EQ(run({"GET", "{easyretry}:mine"}), "1");
+  EXPECT_EQ(run({"GET", "easyretry"}), "2");
+}
+
+TEST_F(RedisBadData, SomethingElseUnderTheNameOfAStoreRefusesToOpen) {
+  run({"SET", "{other}:store", "mine"});
+  EXPECT_THAT(opening_error(url("&prefix=other")), AllOf(HasSubstr("WRONGTYPE"), HasSubstr("another prefix=")));
+}
+
+TEST_F(RedisBadData, ScriptsThatTheServerHasForgottenAreGivenAgain) {
+  const Ticket ticket = stored(*store, a_task());
+  run({"SCRIPT", "FLUSH"});
+  EXPECT_THAT(claimed(*store, {ticket}), SizeIs(1));
+}
+
+// Numbers learned from the store before would stand for other names.
+TEST_F(RedisBadData, AStoreThatWasFlushedIsSaidToBeGoneOnceAndThenIsANewOne) {
+  stored(*store, a_task().handler("pay"));
+  run({"FLUSHDB"});
+  const auto other = open_store(url(), system_clock());
+  stored(*other, a_task().handler("ship"));
+  const auto lost = insert(*store, a_task());
+  ASSERT_FALSE(lost);
+  EXPECT_EQ(lost.error().code, Errc::unavailable);
+  EXPECT_THAT(lost.error().detail, HasSubstr("What was in it is lost"));
+  const Ticket fresh = stored(*store, a_task().handler("pay"));
+  EXPECT_EQ(store->find({&fresh.id, 1}).value().at(0).info.handler, "pay");
+  EXPECT_EQ(other->find({&fresh.id, 1}).value().at(0).info.handler, "pay");
+  EXPECT_EQ(store->count({}).value(), 2);
+}
+
+}  // namespace
+}  // namespace easyretry::storage

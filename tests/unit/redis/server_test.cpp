@@ -1,0 +1,129 @@
+// Servers that refuse, for now or for good: what is said, and what is not lost.
+
+#include "unit/redis/support.h"
+
+namespace easyretry::storage {
+namespace {
+
+// A server of the test's own, whose settings it changes.
+class RedisServer : public ::testing::Test {
+ protected:
+  std::string url(const std::string& user = "easyretry:secret", const std::string& options = {}) const {
+    return "redis://" + user + "@127.0.0.1:" + std::to_string(server.port()) + "/0" + options;
+  }
+  std::unique_ptr<Store> open(const std::string& options = {}) const {
+    return open_store(url("easyretry:secret", options), system_clock());
+  }
+  void run(const std::vector<std::string>& command) { PlainRedis{server.port()}.run(command); }
+
+  DatabaseServer server{ServerKind::redis};
+};
+
+TEST_F(RedisServer, AWrongPasswordOrUserOrDatabaseIsRefusedWithWhatToCheck) {
+  EXPECT_THAT(opening_error(url("easyretry:wrong")), AllOf(HasSubstr("WRONGPASS"), HasSubstr("check the user")));
+  EXPECT_THAT(opening_error(url("nobody:secret")), HasSubstr("check the user"));
+  EXPECT_THAT(opening_error(url("easyretry:wrong")), ::testing::Not(HasSubstr("wrong@")));
+  EXPECT_THAT(opening_error("redis://easyretry:secret@127.0.0.1:" + std::to_string(server.port()) + "/99999"),
+              HasSubstr("database"));
+  run({"ACL", "SETUSER", "default", "on", ">other"});
+  EXPECT_THAT(opening_error("redis://127.0.0.1:" + std::to_string(server.port())), HasSubstr("wants a password"));
+}
+
+TEST_F(RedisServer, AUserWithoutRightsIsRefusedWithTheRuleToMake) {
+  run({"ACL", "SETUSER", "guest", "on", ">secret", "~other:*", "+@all"});
+  EXPECT_THAT(opening_error(url("guest:secret")), AllOf(HasSubstr("NOPERM"), HasSubstr("ACL SETUSER")));
+}
+
+// Nothing that docs/redis.md says may be missing.
+TEST_F(RedisServer, AUserWithTheDocumentedRightsDoesEverything) {
+  run({"ACL", "SETUSER", "app", "on", ">secret", "~{easyretry}:*", "+@read", "+@write", "+@connection", "+evalsha",
+       "+script|load", "+info", "+time", "+wait"});
+  const auto store = open_store(url("app:secret"), system_clock());
+  EXPECT_THAT(store->info().durability, HasSubstr("appendfsync=unknown"));
+  finish(*store, claimed(*store, {stored(*store, a_task())}).at(0));
+  EXPECT_TRUE(store->keep());
+  EXPECT_TRUE(store->list({}));
+  EXPECT_TRUE(store->beat({.space = "shop", .node = "a", .ttl = 10s}));
+  EXPECT_TRUE(store->counts("shop"));
+}
+
+TEST_F(RedisServer, OneThatMayThrowTasksAwayIsRefused) {
+  for (const char* policy : {"allkeys-lru", "volatile-ttl"}) {
+    run({"CONFIG", "SET", "maxmemory-policy", policy});
+    EXPECT_THAT(opening_error(url()), AllOf(HasSubstr(policy), HasSubstr("maxmemory-policy noeviction")));
+  }
+  run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  EXPECT_EQ(opening_error(url()), "");
+}
+
+TEST_F(RedisServer, WithoutMemoryItStoresNothingAndStillEndsWhatIsThere) {
+  const auto store = open();
+  const TaskRecord held = claimed(*store, {stored(*store, a_task())}).at(0);
+  run({"CONFIG", "SET", "maxmemory", "1"});
+  const auto refused = insert(*store, a_task());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::unavailable);
+  EXPECT_THAT(refused.error().detail, AllOf(HasSubstr("OOM"), HasSubstr("raise maxmemory")));
+  EXPECT_EQ(store->count({}).value(), 1);
+  const Renewal renewal{{held.info.id, held.info.version}, 30s};
+  EXPECT_TRUE(store->renew({&renewal, 1}).value().applied.at(0));
+  EXPECT_TRUE(finish(*store, held));
+  run({"CONFIG", "SET", "maxmemory", "0"});
+  EXPECT_TRUE(insert(*store, a_task()));
+}
+
+TEST_F(RedisServer, AReplicaIsRefusedAndAStoreThatLearnsOfItLaterSaysSo) {
+  const auto store = open();
+  stored(*store, a_task());
+  run({"REPLICAOF", "127.0.0.1", "1"});
+  EXPECT_THAT(opening_error(url()), HasSubstr("connect to the primary"));
+  const auto refused = insert(*store, a_task());
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::unavailable);
+  EXPECT_THAT(refused.error().detail, HasSubstr("connect to the primary"));
+  run({"REPLICAOF", "NO", "ONE"});
+  EXPECT_TRUE(insert(*store, a_task()));
+}
+
+TEST_F(RedisServer, TooManyConnectionsAreSaid) {
+  PlainRedis first{server.port()};
+  first.run({"CONFIG", "SET", "maxclients", "1"});
+  EXPECT_THAT(opening_error(url()), HasSubstr("maxclients"));
+}
+
+TEST_F(RedisServer, DurabilityIsToldAsTheSettingsAre) {
+  EXPECT_EQ(open()->info().durability, "the server's machine losing power");
+  run({"CONFIG", "SET", "appendfsync", "everysec"});
+  EXPECT_THAT(open()->info().durability, HasSubstr("a power cut may take the last two seconds"));
+  run({"CONFIG", "SET", "appendonly", "no"});
+  EXPECT_THAT(open()->info().durability, HasSubstr("nothing for sure"));
+}
+
+TEST_F(RedisServer, WhatNoReplicaHasConfirmedIsInDoubtAndThere) {
+  const auto store = open("?wait=1&wait_ms=50");
+  const auto reply = insert(*store, a_task().key("pay:1"));
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, Errc::in_doubt);
+  EXPECT_THAT(reply.error().detail, HasSubstr("0 of 1 replicas"));
+  EXPECT_EQ(store->count({}).value(), 1);
+}
+
+TEST_F(RedisServer, OneThatWasRestartedIsUsedAgainWithoutAFailure) {
+  const auto store = open();
+  const Ticket ticket = stored(*store, a_task());
+  server.kill();
+  server.start();
+  EXPECT_THAT(claimed(*store, {ticket}), SizeIs(1));
+}
+
+TEST_F(RedisServer, OneThatIsAwayIsUnavailable) {
+  const auto store = open();
+  server.kill();
+  const auto reply = insert(*store, a_task());
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, Errc::unavailable);
+  EXPECT_THAT(reply.error().detail, HasSubstr("see that the server runs"));
+}
+
+}  // namespace
+}  // namespace easyretry::storage
