@@ -127,7 +127,11 @@ Error NacosMembership::why_no_list(const Line& line) const {
   std::string detail =
       connected && !registered ? registered.error().detail : "no answer from " + status.server + " yet";
   if (status.last_trouble) detail += "; " + status.last_trouble->detail;
-  if (!connected) detail += "; is Nacos running there, and the gRPC port (that of HTTP + 1000) open from here?";
+  const bool by_grpc = where_.client.transport != nacos::Transport::http;
+  if (!connected) {
+    detail += by_grpc ? "; is Nacos running there, and the gRPC port (that of HTTP + 1000) open from here?"
+                      : "; is Nacos running there?";
+  }
   return {Errc::unavailable, "nacos.members", std::move(detail)};
 }
 
