@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <utility>
 
+#include <easyretry/json_text.h>
+
 #include "cluster/node_name.h"
 #include "nacos/local_ip.h"
+#include "nacos/members.h"
 
 namespace easyretry::cluster {
 namespace {
@@ -20,6 +23,18 @@ constexpr Millis kFirstList = 500ms;  // a server that is there answers sooner
 
 TimePoint wall_clock() {
   return std::chrono::time_point_cast<Millis>(std::chrono::system_clock::now());
+}
+
+// Who stands in the list at our address, and not we. By gRPC both would; by HTTP an address is registered once.
+std::optional<std::string> rival(const nacos::ServiceView& view, const nacos::Instance& ours) {
+  std::optional<std::string> other;
+  for (const nacos::Instance& instance : view.instances) {
+    if (instance.ip != ours.ip || instance.port != ours.port) continue;
+    const std::string node = nacos::node_of(instance).id;
+    if (node == nacos::node_of(ours).id) return std::nullopt;
+    other = node;
+  }
+  return other;
 }
 
 }  // namespace
@@ -83,7 +98,7 @@ std::optional<nacos::ServiceView> NacosMembership::first_list() {
   return newest_;
 }
 
-Result<Roll> NacosMembership::refresh(const std::string& says) {
+Result<Roll> NacosMembership::refresh(const std::string& says) try {
   Line& open = line();
   announce(open, says);
   const auto view = first_list();
@@ -92,10 +107,17 @@ Result<Roll> NacosMembership::refresh(const std::string& says) {
   const bool refused = !registered && registered.error().code == Errc::invalid_argument;
   const bool current = status.state == nacos::State::running && view && view->connection == status.connection;
   if (refused || !current) return tl::make_unexpected(why_no_list(open));
+  if (const auto other = rival(*view, *open.announced)) {
+    return fail(Errc::unavailable, "nacos.members",
+                "at " + open.announced->ip + ":" + std::to_string(open.announced->port) + " Nacos has " + *other +
+                    "; by HTTP each instance needs an address of its own: give them other ports, or none");
+  }
   Roll roll = call_roll(*view, company_);
   std::erase_if(roll.members, [this](const Member& member) { return died_here(member.node, traits_.self); });
   roll.members = coming_back_.list(std::move(roll.members), view->connection, std::chrono::steady_clock::now());
   return roll;
+} catch (const JsonError& error) {
+  return fail(Errc::invalid_argument, "nacos.members", std::string{"the namespace is no text: "} + error.what());
 }
 
 Error NacosMembership::why_no_list(const Line& line) const {
@@ -105,7 +127,11 @@ Error NacosMembership::why_no_list(const Line& line) const {
   std::string detail =
       connected && !registered ? registered.error().detail : "no answer from " + status.server + " yet";
   if (status.last_trouble) detail += "; " + status.last_trouble->detail;
-  if (!connected) detail += "; is Nacos running there, and the gRPC port (that of HTTP + 1000) open from here?";
+  const bool by_grpc = where_.client.transport != nacos::Transport::http;
+  if (!connected) {
+    detail += by_grpc ? "; is Nacos running there, and the gRPC port (that of HTTP + 1000) open from here?"
+                      : "; is Nacos running there?";
+  }
   return {Errc::unavailable, "nacos.members", std::move(detail)};
 }
 

@@ -125,6 +125,10 @@ void HttpNaming::look_for_server() {
   }
   ++failures_;
   const ServerAddress& server = servers_.next();
+  {
+    const std::lock_guard lock{mutex_};
+    status_.server = to_string(server);
+  }
   if (auto done = caller_.log_in_if_due(server); !done) trouble(std::move(done.error()));
   const auto dialect = greet(server);
   if (!dialect) return;
@@ -132,7 +136,6 @@ void HttpNaming::look_for_server() {
     const std::lock_guard lock{mutex_};
     peer_ = {server, *dialect};
     status_.state = State::running;
-    status_.server = to_string(server);
     status_.connection_id = "http";
     status_.connection = hooks_.number();
     told_.clear();

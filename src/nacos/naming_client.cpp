@@ -1,5 +1,6 @@
 #include "nacos/naming_client.h"
 
+#include <algorithm>
 #include <atomic>
 
 #include "nacos/grpc_naming.h"
@@ -24,6 +25,13 @@ class GrpcIsAway {
   Instant last_seen_ = std::chrono::steady_clock::now();
 };
 
+// Who asked for TLS gets nothing in the clear without having asked for that, too.
+bool may_speak_http(const ClientOptions& options) {
+  if (options.transport != Transport::automatic) return options.transport == Transport::http;
+  return !options.tls || std::all_of(options.servers.begin(), options.servers.end(),
+                                     [](const ServerAddress& server) { return server.https; });
+}
+
 bool runs(const NamingWay& way) {
   return way.status().state == State::running;
 }
@@ -36,7 +44,7 @@ class NamingClient::Impl {
       : options_((validate(options), std::move(options))), courier_(options_.log), views_(courier_) {
     const auto number = [this] { return ++connections_; };
     if (options_.transport != Transport::http) grpc_ = std::make_unique<GrpcNaming>(options_, views_, number);
-    if (options_.transport != Transport::grpc) {
+    if (may_speak_http(options_)) {
       http_ = std::make_unique<HttpNaming>(options_, views_, HttpNamingHooks{number, [this] { return wants_http(); }});
     }
   }

@@ -43,7 +43,7 @@ struct Timings {
 
 // How naming is spoken. HTTP has no pushes and is slower to notice that somebody has died: 15 to 20 s.
 enum class Transport {
-  automatic,  // gRPC, and HTTP for as long as gRPC does not get through
+  automatic,  // gRPC, and HTTP for as long as gRPC does not get through; with TLS only HTTPS
   grpc,
   http,
 };

@@ -130,6 +130,22 @@ TEST_F(NacosMembershipTest, TwoWithOneAddressAreTwoMembers) {
   EXPECT_TRUE(sees(*b, "a b"));
 }
 
+TEST_F(NacosMembershipTest, TwoWithOneAddressByHttpAreToldSo) {
+  const test::FakeNacos old{{.http = "v1"}};
+  nacos::ServiceUrl where{.client = test::options_for({&old}), .service = {"retries"}, .ip = "10.0.0.1", .port = 7070};
+  where.client.transport = nacos::Transport::http;
+  const auto a = join("a", where);
+  ASSERT_TRUE(sees(*a, "a"));
+  const auto b = join("b", where);
+  nodes(*b);  // it takes the address over
+  EXPECT_THAT(trouble(*a, "Nacos has b"), HasSubstr("by HTTP each instance needs an address of its own"));
+}
+
+TEST_F(NacosMembershipTest, ANamespaceThatIsNoTextIsRefused) {
+  const auto a = join("a", url(), {"\xff", 64});
+  EXPECT_THAT(nodes(*a), HasSubstr("the namespace is no text"));
+}
+
 TEST_F(NacosMembershipTest, OnOneAddressEachHasAPortOfItsOwn) {
   const auto a = join("a");
   const auto b = join("b");

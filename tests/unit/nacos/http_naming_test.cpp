@@ -141,6 +141,16 @@ TEST_F(HttpInsteadOfGrpc, IsNotTriedWhileGrpcWorks) {
   EXPECT_THAT(server.seen_by_http(), IsEmpty());
 }
 
+TEST_F(HttpInsteadOfGrpc, IsNotTriedInTheClearWhereTlsWasAskedFor) {
+  server.stop();
+  auto secret = options();
+  secret.tls = nacos::TlsOptions{};
+  secret.timings.request = Millis{500};
+  NamingClient client{secret};
+  EXPECT_FALSE(client.register_instance({"orders"}, kOurs));
+  EXPECT_THAT(server.seen_by_http(), IsEmpty());
+}
+
 TEST_F(HttpInsteadOfGrpc, IsNotTriedWhereGrpcWasAskedFor) {
   server.stop();
   auto only = options();
