@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "storage/open.h"
 
 namespace easyretry::app {
 namespace {
@@ -113,7 +114,8 @@ class StoreForBench {
 void run(BenchOptions options, bool as_json) {
   const StoreForBench store{options};
   options.space = "bench-" + std::to_string(std::random_device{}());
-  std::cerr << "store: " << options.store << "\n";
+  const storage::StoreInfo about = storage::open_store(options.store, system_clock())->info();
+  std::cerr << "store: " << about.url << "; an acknowledged task survives " << about.durability << "\n";
   const BenchReport report = run_bench(options, progress_to_stderr());
   if (isatty(STDERR_FILENO) != 0) std::cerr << "\r\x1b[K";
   if (as_json) {

@@ -120,7 +120,9 @@ void run(const ClusterOptions& options) {
 void add_cluster_command(CLI::App& app) {
   auto* command = app.add_subcommand("cluster", "Shows the instances that share a store, and how late its shards are");
   auto options = std::make_shared<ClusterOptions>();
-  command->add_option("--store", options->store, "postgres://, mysql:// or redis:// with the options that the instances have")
+  command
+      ->add_option("--store", options->store,
+                   "postgres://, mysql:// or redis:// with the options that the instances have")
       ->required();
   command->add_option("--space", options->space, "The namespace of the instances")->capture_default_str();
   command->add_option("--membership", options->membership, "Where the instances meet: store, static:2/8, nacos://…")

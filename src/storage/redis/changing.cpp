@@ -197,26 +197,39 @@ Changing::Answers Changing::settle_some(std::span<const Change> changes) {
   route.add_dues(call);
   const Reply reply = server_.write(call);
   Answers answers{TimePoint{Millis{reply.integer(0)}}, std::string{reply.text(1)}, std::string{reply.text(2)}};
-  if (answers.foreign.empty() || route.spaces().size() == server_.spaces().size()) return answers;
-
-  learn_spaces(answers.foreign);
-  std::vector<Change> again;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (answers.each[i] == '?') again.push_back(changes[i]);
-  }
-  const Answers second = settle_some(again);
-  std::size_t next = 0;
-  for (char& answer : answers.each) {
-    if (answer == '?') answer = second.each[next++];
-  }
+  if (answers.foreign.empty() || !learn_spaces(answers.foreign)) return answers;
+  settle_rest(changes, answers);
   return answers;
 }
 
-void Changing::learn_spaces(std::string_view numbers) {
+// Those that were left, with the namespaces that have been learned since.
+void Changing::settle_rest(std::span<const Change> changes, Answers& answers) {
+  std::vector<Change> left;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (answers.each[i] == '?') left.push_back(changes[i]);
+  }
+  try {
+    const Answers then = settle_some(left);
+    std::size_t next = 0;
+    for (char& answer : answers.each) {
+      if (answer == '?') answer = then.each[next++];
+    }
+  } catch (const sql::ServerError& error) {
+    if (left.size() == changes.size()) throw;
+    throw LostReply{error.trouble(), error.what()};  // the others are done
+  }
+}
+
+// False: none of them has a name.
+bool Changing::learn_spaces(std::string_view numbers) {
+  bool learned = false;
   for (Unpacker in{numbers}; !in.empty();) {
     const unsigned space = in.u16();
-    if (!server_.name_of(space).empty()) server_.uses(space);
+    if (server_.name_of(space).empty()) continue;
+    server_.uses(space);
+    learned = true;
   }
+  return learned;
 }
 
 }  // namespace easyretry::storage::redis

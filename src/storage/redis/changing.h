@@ -28,8 +28,9 @@ class Changing {
   template <class Some>
   Applied apply(std::span<const Change> changes, bool& begun, Some some);
   Answers settle_some(std::span<const Change> changes);
+  void settle_rest(std::span<const Change> changes, Answers& answers);
   Answers renew_some(std::span<const Change> changes);
-  void learn_spaces(std::string_view numbers);
+  bool learn_spaces(std::string_view numbers);
 
   Server& server_;
   const RedisOptions& options_;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <map>
 #include <numeric>
 #include <set>
 #include <tuple>
@@ -175,34 +174,44 @@ InsertReply Inserting::store(std::span<Entry> entries) {
                          "no free ids: is the clock of this machine, or of the server, wrong?"};
 }
 
+// The keys of namespaces, and of shards of a namespace. Gives the groups of tasks that go there.
+std::string Inserting::add_sets(ScriptCall& call, std::span<const Entry> entries, std::span<const std::size_t> order) {
+  const Keys& keys = server_.keys();
+  Packer groups;
+  const Entry* before = nullptr;
+  std::size_t keys_of_space = 0;
+  for (std::size_t at = 0; at < order.size();) {
+    const Entry& first = entries[order[at]];
+    if (before == nullptr || before->space != first.space) {
+      call.keys.push_back(keys.keys(first.space));
+      keys_of_space = call.keys.size();
+      call.keys.push_back(keys.counts(first.space));
+    }
+    const auto other = [&](std::size_t i) {
+      return entries[i].shard != first.shard || entries[i].space != first.space;
+    };
+    const auto rest = order.subspan(at);
+    const auto count = static_cast<std::size_t>(std::ranges::find_if(rest, other) - rest.begin());
+    call.keys.push_back(keys.due(first.shard, first.space));
+    groups.u16(static_cast<unsigned>(call.keys.size())).u16(static_cast<unsigned>(keys_of_space));
+    groups.u16(static_cast<unsigned>(count));
+    before = &first;
+    at += count;
+  }
+  return groups.take();
+}
+
 // Nothing: another process has drawn some of the ids, and these got new ones; or the clock was set.
 std::optional<InsertReply> Inserting::try_to_store(std::span<Entry> entries) {
   ScriptCall call = server_.script(scripts::insert);
   const Keys& keys = server_.keys();
   call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done()});
   const std::vector<std::size_t> order = grouped(entries);
+  std::string groups = add_sets(call, entries, order);
   std::vector<std::string> tasks;
   tasks.reserve(3 * entries.size());
-  Packer groups;
   Packer flags;
   const TimePoint now = server_.estimated_now();
-  // Keys of namespaces come before those of shards.
-  std::map<std::string_view, unsigned> spaces;
-  for (const std::size_t i : order) {
-    const Entry& entry = entries[i];
-    if (!spaces.try_emplace(entry.space, static_cast<unsigned>(call.keys.size() + 1)).second) continue;
-    call.keys.push_back(keys.keys(entry.space));
-    call.keys.push_back(keys.counts(entry.space));
-  }
-  for (std::size_t at = 0; at < order.size();) {
-    const Entry& first = entries[order[at]];
-    const auto same = [&](std::size_t i) { return entries[i].shard == first.shard && entries[i].space == first.space; };
-    const auto end = std::find_if_not(order.begin() + static_cast<std::ptrdiff_t>(at), order.end(), same);
-    const auto count = static_cast<std::size_t>(end - order.begin()) - at;
-    call.keys.push_back(keys.due(first.shard, first.space));
-    groups.u16(static_cast<unsigned>(call.keys.size())).u16(spaces.at(first.space)).u16(static_cast<unsigned>(count));
-    at += count;
-  }
   for (const std::size_t i : order) {
     Entry& entry = entries[i];
     entry.make_at(now);
@@ -214,7 +223,7 @@ std::optional<InsertReply> Inserting::try_to_store(std::span<Entry> entries) {
     if ((entry.flags & kTemplate) != 0) tasks.push_back(entry.meta);
   }
   call.arguments.insert(call.arguments.end(),
-                        {std::to_string(now.time_since_epoch().count()), groups.take(), flags.take()});
+                        {std::to_string(now.time_since_epoch().count()), std::move(groups), flags.take()});
   std::ranges::move(tasks, std::back_inserter(call.arguments));
   return stored(server_.write(call), entries, order);
 }

@@ -31,6 +31,7 @@ class Inserting {
   InsertReply store_all(std::vector<Entry>& entries, bool& begun);
   InsertReply store(std::span<Entry> entries);
   std::optional<InsertReply> try_to_store(std::span<Entry> entries);
+  std::string add_sets(ScriptCall& call, std::span<const Entry> entries, std::span<const std::size_t> order);
   static std::vector<std::size_t> grouped(std::span<const Entry> entries);
   std::optional<InsertReply> stored(const Reply& reply, std::span<Entry> entries, std::span<const std::size_t> order);
 

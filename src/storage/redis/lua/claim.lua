@@ -11,7 +11,7 @@ for at = 1, #tickets, 16 do ids[#ids + 1] = tickets:sub(at, at + 7) end
 local metas, bodies = ask('HMGET', KEYS[3], ids), ask('HMGET', KEYS[2], ids)
 
 -- All but what is the task's own is the same for tasks that nothing has happened to yet.
-local first = struct.pack('<dB', 2, RUNNING)
+local first, lease_bytes = struct.pack('<dB', 2, RUNNING), struct.pack('<d', lease)
 local rest = struct.pack('<dddBBi4i4i4i4HI4I4I4I4', lease, NEVER, NEVER, 0, 0, 1, 0, 1, 0, #owner, 0, 0, 0, 0) .. owner
 
 local function claimed_first(body, version)
@@ -19,22 +19,26 @@ local function claimed_first(body, version)
   return first .. body:sub(9, 32) .. rest
 end
 
+-- Only what a claim changes is taken apart: the rest is copied.
 local function claimed_again(meta, version)
   if not readable(meta) then return nil end
-  local t = read(meta)
-  if t.version ~= version or t.version < 1 or t.next_at > now then return nil end
-  if t.state == RUNNING then
-    if t.lease > now then return nil end
-    t.crashes = t.crashes + 1
-  elseif t.state ~= PENDING then
+  local there, state, next_at = struct.unpack('<dBd', meta)
+  if there ~= version or there < 1 or next_at > now then return nil end
+  local until_time = struct.unpack('<d', meta, 34)
+  local stage, _, attempts, crashes, deliveries, callbacks, before = struct.unpack('<BBi4i4i4i4H', meta, 58)
+  if state == RUNNING then
+    if until_time > now then return nil end
+    crashes = crashes + 1
+  elseif state ~= PENDING then
     return nil
-  elseif t.stage == 0 then
-    t.attempts = t.attempts + 1
+  elseif stage == 0 then
+    attempts = attempts + 1
   else
-    t.callbacks = t.callbacks + 1
+    callbacks = callbacks + 1
   end
-  t.state, t.version, t.deliveries, t.owner, t.lease = RUNNING, t.version + 1, t.deliveries + 1, owner, lease
-  return write(t)
+  return struct.pack('<dB', version + 1, RUNNING) .. meta:sub(10, 33) .. lease_bytes .. meta:sub(42, 59)
+    .. struct.pack('<i4i4i4i4H', attempts, crashes, deliveries + 1, callbacks, #owner) .. meta:sub(78, STRINGS - 1) .. owner
+    .. meta:sub(STRINGS + before)
 end
 
 -- A task may be asked for twice, and the second one meets what the first has made of it.

@@ -1,0 +1,86 @@
+// A primary dies under load, shortly after its replica has lost sight of it, and the replica takes its place.
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+#include "support/cutting_proxy.h"
+#include "support/eventually.h"
+#include "unit/redis/support.h"
+
+namespace easyretry::storage {
+namespace {
+
+constexpr int kThreads = 4;
+constexpr std::size_t kEnough = 1'000;
+constexpr std::size_t kCutOff = 50;  // calls that are answered after that
+
+class RedisFailover : public ::testing::Test {
+ protected:
+  RedisFailover() {
+    PlainRedis{replica.port()}.run({"REPLICAOF", "127.0.0.1", std::to_string(link.port())});
+    const bool linked = test::eventually([&] {
+      const std::string info = PlainRedis{replica.port()}.run({"INFO", "replication"});
+      return info.find("master_link_status:up") != std::string::npos;
+    });
+    if (!linked) throw std::runtime_error("the replica does not come up");
+  }
+
+  // Stores tasks one by one until the primary is killed, some of them without the replica; gives those that were
+  // acknowledged.
+  std::vector<TaskId> store_until_killed(const std::string& options) {
+    const auto store = open_store(primary.url() + options, system_clock());
+    std::mutex mutex;
+    std::vector<TaskId> acknowledged;
+    std::atomic<std::size_t> answers = 0;
+    std::atomic<bool> killed = false;
+    std::vector<std::thread> threads;
+    for (int i = 0; i < kThreads; ++i) {
+      threads.emplace_back([&] {
+        for (; !killed; ++answers) {
+          const auto reply = insert(*store, a_task());
+          const std::lock_guard lock{mutex};
+          if (reply) acknowledged.push_back(reply->tasks[0].id);
+        }
+      });
+    }
+    EXPECT_TRUE(test::eventually([&] { return answers >= kEnough; }));
+    link.freeze();
+    const std::size_t before = answers;
+    EXPECT_TRUE(test::eventually([&] { return answers >= before + kCutOff; }));
+    primary.kill();
+    killed = true;
+    for (std::thread& thread : threads) thread.join();
+    return acknowledged;
+  }
+
+  // Of the acknowledged, after the replica has been promoted.
+  std::size_t lost(const std::vector<TaskId>& acknowledged) {
+    PlainRedis{replica.port()}.run({"REPLICAOF", "NO", "ONE"});
+    const auto store = open_store(replica.url(), system_clock());
+    return acknowledged.size() - store->find(acknowledged).value().size();
+  }
+
+  DatabaseServer primary{ServerKind::redis};
+  DatabaseServer replica{ServerKind::redis};
+  test::CuttingProxy link{primary.port()};
+};
+
+TEST_F(RedisFailover, WhatWaitedForAReplicaIsThereAfterwards) {
+  const auto acknowledged = store_until_killed("?wait=1&wait_ms=100");
+  EXPECT_GE(acknowledged.size(), kEnough / 2);
+  EXPECT_EQ(lost(acknowledged), 0U) << "of " << acknowledged.size();
+}
+
+TEST_F(RedisFailover, WithoutWaitingWhatTheReplicaHadNotReceivedIsLostAndTheStoreGoesOn) {
+  const auto acknowledged = store_until_killed("");
+  const std::size_t gone = lost(acknowledged);
+  std::cout << gone << " of " << acknowledged.size() << " acknowledged tasks lost\n";
+  EXPECT_GT(gone, 0U);
+  const auto store = open_store(replica.url(), system_clock());
+  EXPECT_TRUE(insert(*store, a_task()));
+  EXPECT_THAT(loaded(*store), ::testing::Not(IsEmpty()));
+}
+
+}  // namespace
+}  // namespace easyretry::storage
