@@ -80,7 +80,8 @@ Reply Connection::call_once(const Call& call, const Confirmation& confirmation) 
   Reply reply = receive();
   if (confirmation.replicas > 0) {
     const Reply confirmed = receive();
-    if (!reply.is_error() && confirmed.integer() < confirmation.replicas) {
+    const bool wrote = !reply.is_error() && (call.wrote == nullptr || call.wrote(reply));
+    if (wrote && confirmed.integer() < confirmation.replicas) {
       throw LostReply{Trouble::overloaded, std::to_string(confirmed.integer()) + " of " + replicas +
                                                " replicas have confirmed it within " + patience + " ms"};
     }

@@ -42,6 +42,7 @@ struct Call {
   const Script& script;
   const std::vector<std::string>& keys;
   const std::vector<std::string>& arguments;
+  bool (*wrote)(const Reply&) = nullptr;  // whether there is anything for replicas to confirm; null: always
 };
 
 // How many replicas must have a write before it is answered, and how long one waits for them.

@@ -204,6 +204,7 @@ std::string Inserting::add_sets(ScriptCall& call, std::span<const Entry> entries
 // Nothing: another process has drawn some of the ids, and these got new ones; or the clock was set.
 std::optional<InsertReply> Inserting::try_to_store(std::span<Entry> entries) {
   ScriptCall call = server_.script(scripts::insert);
+  call.wrote = [](const Reply& reply) { return reply.text(1) == "stored"; };
   const Keys& keys = server_.keys();
   call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done()});
   const std::vector<std::size_t> order = grouped(entries);

@@ -88,7 +88,7 @@ Reply Server::read(const Command& command) {
 
 Reply Server::run(Pool& pool, const ScriptCall& call, const Confirmation& confirmation) {
   const auto connection = pool.take();
-  Reply reply = connection->run(Call{call.script, call.keys, call.arguments}, confirmation);
+  Reply reply = connection->run(Call{call.script, call.keys, call.arguments, call.wrote}, confirmation);
   if (reply.is_error()) {
     if (is_stale(reply.text())) reopen(*connection);
     throw server_error(reply.text());

@@ -26,6 +26,7 @@ struct ScriptCall {
   const Script& script;
   std::vector<std::string> keys{};
   std::vector<std::string> arguments{};
+  bool (*wrote)(const Reply&) = nullptr;  // whether there is anything for replicas to confirm; null: always
 };
 
 struct ServerOptions {
