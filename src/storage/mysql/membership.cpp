@@ -21,7 +21,8 @@ std::string create_members() {
 }
 
 // One that is back after it was taken for dead has joined again. The dead are removed one by one, each by its key: a
-// range would lock what lies between them, too.
+// range would lock what lies between them, too. A row that is locked is about to live again, or removed by another: two
+// that are back at once must not wait for each other.
 void beat(Connection& connection, const Beat& beat, TimePoint now) {
   const std::string time = literal(now);
   connection.run("INSERT INTO retry_member (namespace, node, since, alive_until, says) VALUES (" + bytes(beat.space) +
@@ -30,7 +31,7 @@ void beat(Connection& connection, const Beat& beat, TimePoint now) {
                  ", since), alive_until = VALUES(alive_until), says = VALUES(says)");
   std::string removals;
   Rows dead = connection.select("SELECT node FROM retry_member WHERE namespace = " + bytes(beat.space) +
-                                " AND alive_until <= " + time);
+                                " AND alive_until <= " + time + " FOR UPDATE SKIP LOCKED");
   while (dead.next()) {
     removals.append(removals.empty() ? "" : ";").append("DELETE FROM retry_member");
     removals.append(of(beat.space, dead.text(0))).append(" AND alive_until <= " + time);

@@ -12,15 +12,18 @@ std::string create_members() {
          "COMMENT ON TABLE retry_member IS 'EasyRetry: instances, each alive until so long after it was last heard'";
 }
 
-// One that is back after it was taken for dead has joined again.
+// One that is back after it was taken for dead has joined again. A dead row that is locked is about to live again, or
+// removed by another: two that are back at once must not wait for each other.
 void beat(Connection& db, const Beat& beat, TimePoint now) {
   db.run(
       "INSERT INTO retry_member AS m (namespace, node, since, alive_until, says) VALUES ($1, $2, $3, $4, $5) "
       "ON CONFLICT (namespace, node) DO UPDATE SET alive_until = excluded.alive_until, says = excluded.says, "
       "since = CASE WHEN m.alive_until <= $3 THEN $3 ELSE m.since END",
       Params{}.add(beat.space).add(beat.node).add(to_ms(now)).add(to_ms(base::later(now, beat.ttl))).add(beat.says));
-  db.run("DELETE FROM retry_member WHERE namespace = $1 AND alive_until <= $2",
-         Params{}.add(beat.space).add(to_ms(now)));
+  db.run(
+      "DELETE FROM retry_member WHERE ctid = ANY(ARRAY(SELECT ctid FROM retry_member "
+      "WHERE namespace = $1 AND alive_until <= $2 FOR UPDATE SKIP LOCKED))",
+      Params{}.add(beat.space).add(to_ms(now)));
 }
 
 std::vector<Member> members(Connection& db, std::string_view space, TimePoint now) {
