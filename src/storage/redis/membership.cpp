@@ -6,13 +6,14 @@
 
 namespace easyretry::storage::redis {
 
+// Said again in seconds: no replica is waited for, and a beat whose answer was lost is simply made again.
 BeatReply beat(Server& server, const Beat& beat) {
   ScriptCall call = server.script(scripts::beat);
   call.keys.push_back(server.keys().members(beat.space));
   call.arguments.emplace_back(beat.node);
   call.arguments.push_back(std::to_string(beat.ttl.count()));
   call.arguments.emplace_back(beat.says);
-  const Reply reply = server.write_soon(call);
+  const Reply reply = server.read(call);
   BeatReply answer{TimePoint{Millis{reply.integer(0)}}, {}};
   for (std::size_t i = 1; i + 2 < reply.size(); i += 3) {
     answer.members.push_back(

@@ -108,6 +108,14 @@ TEST_F(RedisServer, WhatNoReplicaHasConfirmedIsInDoubtAndThere) {
   EXPECT_EQ(store->count({}).value(), 1);
 }
 
+TEST_F(RedisServer, MembersMeetAlsoWhereNoReplicaConfirms) {
+  const auto store = open("?wait=1&wait_ms=50");
+  ASSERT_TRUE(store->beat({.space = "shop", .node = "a", .ttl = Millis{10'000}}));
+  const auto seen = store->members("shop");
+  ASSERT_TRUE(seen);
+  EXPECT_THAT(seen->members, SizeIs(1));
+}
+
 TEST_F(RedisServer, OneThatWasRestartedIsUsedAgainWithoutAFailure) {
   const auto store = open();
   const Ticket ticket = stored(*store, a_task());
