@@ -8,7 +8,7 @@
 #include <easyretry/engine.h>
 
 #include "call/configuration.h"
-#include "call/direct_calls.h"
+#include "call/direct/direct_calls.h"
 #include "engine/core.h"
 #include "engine/threads.h"
 

@@ -5,17 +5,21 @@
 
 namespace easyretry::engine {
 
-std::optional<TaskId> LocalRetries::add(const task::NewTask& task) {
-  TaskId id{};
+std::optional<TaskId> LocalRetries::reserve() {
+  const std::lock_guard lock{mutex_};
+  if (tasks_.size() + reserved_ >= context_.options.read_ahead) return std::nullopt;
+  ++reserved_;
+  return TaskId{--last_id_};
+}
+
+void LocalRetries::add(TaskId reserved, const task::NewTask& task) {
   {
     const std::lock_guard lock{mutex_};
-    if (tasks_.size() >= context_.options.read_ahead) return std::nullopt;
-    id = TaskId{--last_id_};
-    const auto& record = tasks_.emplace(id, task::new_record(task, id, context_.store_now())).first->second;
-    due_.emplace(record.info.next_at, id);
+    --reserved_;
+    const auto& record = tasks_.emplace(reserved, task::new_record(task, reserved, context_.store_now())).first->second;
+    due_.emplace(record.info.next_at, reserved);
   }
   bell.ring();
-  return id;
 }
 
 std::optional<TaskInfo> LocalRetries::find(TaskId id) const {

@@ -2,6 +2,8 @@
 // Persist::never in the background: tasks that live in this process alone. They go through the same life as stored ones
 // (task/transitions.h) and run on the same workers; only the store is missing. Lost with the process.
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -26,8 +28,9 @@ class LocalRetries : public std::enable_shared_from_this<LocalRetries> {
   // Ids of local tasks are negative, so no store has them.
   static bool is_local(TaskId id) { return static_cast<std::int64_t>(id) < 0; }
 
-  // Nullopt: as many as EngineOptions::read_ahead are here already.
-  std::optional<TaskId> add(const task::NewTask& task);
+  // A place for a task that is to be add()ed. Nullopt: as many as EngineOptions::read_ahead are here already.
+  std::optional<TaskId> reserve();
+  void add(TaskId reserved, const task::NewTask& task);
   std::optional<TaskInfo> find(TaskId id) const;
   bool cancel(TaskId id);
   std::optional<TimePoint> next_due() const;
@@ -53,6 +56,7 @@ class LocalRetries : public std::enable_shared_from_this<LocalRetries> {
   std::map<TaskId, task::TaskRecord> tasks_;    // guarded by mutex_
   std::set<std::pair<TimePoint, TaskId>> due_;  // the pending ones; guarded by mutex_
   std::int64_t last_id_ = 0;                    // guarded by mutex_
+  std::size_t reserved_ = 0;                    // guarded by mutex_
   bool stopped_ = false;                        // guarded by mutex_
   bool closed_ = false;                         // guarded by mutex_
 };

@@ -67,8 +67,20 @@ TEST_F(DirectCall, NeverInTheBackgroundMemoryIsBounded) {
                              {.persist = Persist::never, .wait = false});
   pay.on_final_failure([this](const Failure& failure, const TaskInfo&) { told.push_back(failure.message); });
   for (int i = 0; i < 1024; ++i) EXPECT_EQ(pay(i).state(), AttemptState::retrying);
+  std::vector<EventKind> events;  // of the one that has no room
+  small.on_event([&](const Event& event) { events.push_back(event.kind); });
   EXPECT_THROW(static_cast<void>(pay(1024)), Busy);
   EXPECT_THAT(told, ElementsAre(HasSubstr("too many retries wait in memory")));
+  EXPECT_THAT(events, ElementsAre(EventKind::attempt_failed, EventKind::gave_up));
+}
+
+TEST_F(DirectCall, NeverInTheBackgroundWhoeverIsToldOfTheRetryCanFindItByItsId) {
+  busy = 1;
+  auto pay = engine.retryable("pay", gateway(), {.backoff = Fixed{10s}}, {.persist = Persist::never, .wait = false});
+  std::vector<TaskId> scheduled;
+  pay.on_retry_scheduled([&](const std::string&, const TaskInfo& task) { scheduled.push_back(task.id); });
+  const auto paid = pay(Order{"7"});
+  EXPECT_THAT(scheduled, ElementsAre(paid.task()));
 }
 
 }  // namespace

@@ -22,8 +22,6 @@ class DirectCalls {
                             const SubmitOptions& options);
 
  private:
-  class OneCall;
-
   engine::Core& core_;
   const std::function<bool(Millis)> wait_;
 };

@@ -1,0 +1,94 @@
+#include "call/direct/one_call.h"
+
+#include <utility>
+
+#include "call/errors.h"
+#include "call/new_tasks.h"
+#include "engine/attempt.h"
+#include "policy/decide.h"
+
+namespace easyretry::call {
+
+using engine::Called;
+
+Called OneCall::run() {
+  ++attempts;
+  const auto filters = context().filters.chain();
+  Called called = execution(*filters).run();
+  direct.thrown = called.thrown;  // a filter may have made another one of it
+  if (called.end != Called::End::success) tell(EventKind::attempt_failed, called.message);
+  return called;
+}
+
+Called OneCall::run_bare() {
+  const engine::FilterChain none;
+  return execution(none).run();
+}
+
+Called OneCall::judge_thrown() {
+  attempts = 1;
+  Called called = engine::judge_thrown(handler.policy, direct.thrown, direct.what);
+  tell(EventKind::attempt_failed, called.message);
+  return called;
+}
+
+engine::Execution OneCall::execution(const engine::FilterChain& filters) const {
+  return {known_,
+          filters,
+          attempts,
+          nullptr,
+          [this](bool want_result) { return direct.run(want_result); },
+          [this] { return direct.arguments(); }};
+}
+
+task::NewTask OneCall::failed_task(const std::string& why, Millis delay) const {
+  detail::Submission failed = submission();
+  failed.options.due_at.reset();
+  failed.delay = delay;
+  failed.attempts = 1;
+  failed.error = why;
+  return new_task(context(), known_, std::move(failed));
+}
+
+engine::Started OneCall::start() const {
+  task::NewTask task = new_task(context(), known_, submission());
+  task.owner = context().owner;
+  task.lease = context().options.lease;
+  task.due_at.reset();
+  return value_or_throw(core.start(task));
+}
+
+Millis OneCall::next_delay(const Called& called, Millis last) const {
+  if (called.delay) return *called.delay;
+  return policy::next_delay(handler.policy.backoff, attempts, last, context().random.unit());
+}
+
+std::optional<std::string> OneCall::stop_reason(Millis delay) const {
+  Stop stop = handler.policy.stop;
+  if (options_.deadline) stop.deadline = options_.deadline;
+  return policy::stop_reason(stop, attempts, begun_, context().store_now() + delay);
+}
+
+void OneCall::tell(EventKind kind, const std::string& message) const {
+  if (context().events.heard()) context().events.tell({kind, context().store_now(), info(), message});
+}
+
+void OneCall::tell_of_retry(const std::string& why, Millis delay, TaskId id) const {
+  if (!handler.on_retry_scheduled) return;
+  callback_error([&] {
+    TaskInfo next = info();
+    next.id = id;
+    next.next_at = context().store_now() + delay;
+    handler.on_retry_scheduled(why, next);
+  });
+}
+
+TaskInfo OneCall::info() const {
+  TaskInfo info = describe(context(), known_, options_, direct.arguments());
+  info.created_at = begun_;
+  info.next_at = begun_;
+  info.attempts = attempts;
+  return info;
+}
+
+}  // namespace easyretry::call

@@ -1,0 +1,106 @@
+#include <utility>
+
+#include "call/direct/strategies.h"
+#include "call/errors.h"
+
+namespace easyretry::call {
+namespace {
+
+using detail::DirectResult;
+using engine::Called;
+using task::Settlement;
+
+// Makes a row of the call and settles it at once.
+template <class Settle>
+void with_row(OneCall& call, Settle settle) {
+  const auto started = call.or_both_thrown([&] { return call.start(); });
+  if (!started.run) return;  // a task with this key is live, and will come to the same
+  Settlement settlement;
+  settlement.ticket = started.run->ticket();
+  settle(*started.run, settlement);
+  settlement.error = engine::kept_error(std::move(settlement.error));
+  call.core.settle_started(started.run, std::move(settlement));
+}
+
+// on_failure: seen by listeners, statistics and history, and gone.
+void finish_at_once(OneCall& call, Outcome outcome, const std::string& message) {
+  with_row(call, [&](const engine::Run&, Settlement& s) {
+    s.kind = Settlement::Kind::finish;
+    s.outcome = outcome;
+    s.error = message;
+  });
+}
+
+void store_callback(OneCall& call, Stage stage, Outcome outcome, std::string message, std::string result) {
+  with_row(call, [&](const engine::Run& run, Settlement& s) {
+    s.kind = Settlement::Kind::advance;
+    s.stage = stage;
+    s.outcome = outcome;
+    s.delay = engine::callback_delay(call.context(), 1);
+    s.error = std::move(message);
+    s.result = value_or_throw(call.context().payloads.seal_result(run.record, std::move(result)));
+  });
+}
+
+// The call is decided, its callback is not: that alone is left to the engine. If even that is not possible, the caller
+// gets what it is owed all the same.
+void leave_callback(OneCall& call, Stage stage, Outcome outcome, const std::string& message, std::string result) {
+  try {
+    store_callback(call, stage, outcome, message, std::move(result));
+  } catch (const std::exception& e) {
+    engine::Counters::add(call.context().counters.callbacks_abandoned);
+    call.context().log(LogLevel::error, "a callback of " + call.handler.name + " threw (" + message +
+                                            ") and could not be stored to be called again: " + e.what());
+  }
+}
+
+DirectResult after_success(OneCall& call, std::string result) {
+  if (!call.handler.on_success) return OneCall::succeeded();
+  const auto thrown = call.callback_error([&] { call.handler.on_success(result, call.info()); });
+  if (thrown) leave_callback(call, Stage::on_success, Outcome::succeeded, "on_success: " + *thrown, std::move(result));
+  return OneCall::succeeded();
+}
+
+DirectResult after_final_failure(OneCall& call, const std::string& message) {
+  if (call.handler.on_final_failure) {
+    const auto thrown =
+        call.callback_error([&] { call.handler.on_final_failure({Outcome::exhausted, message}, call.info()); });
+    if (thrown) {
+      leave_callback(call, Stage::on_final_failure, Outcome::exhausted, message, {});
+      return OneCall::failed(message);
+    }
+  }
+  if (call.persist() == Persist::on_failure) finish_at_once(call, Outcome::exhausted, message);
+  return OneCall::failed(message);
+}
+
+// What could not be stored is not retried by anybody.
+TaskId store(OneCall& call, const std::string& why, Millis delay) {
+  return call.or_both_thrown([&] {
+    const auto task = call.failed_task(why, delay);
+    return value_or_throw(call.core.submit({&task, 1})).front().id;
+  });
+}
+
+DirectResult after_failure(OneCall& call, Called called) {
+  const Millis delay = call.next_delay(called, Millis{0});
+  if (auto reason = call.stop_reason(delay)) return after_final_failure(call, called.message + " (" + *reason + ")");
+  const TaskId id = store(call, called.message, delay);
+  call.tell_of_retry(called.message, delay, id);
+  return call.stored(id, std::move(called.message));
+}
+
+}  // namespace
+
+DirectResult stored_if_failed(OneCall& call, Called called) {
+  switch (called.end) {
+    case Called::End::success: return after_success(call, std::move(called.result));
+    case Called::End::failed: return after_failure(call, std::move(called));
+    case Called::End::rejected:
+    case Called::End::undecodable: break;
+  }
+  if (call.persist() == Persist::on_failure) finish_at_once(call, Outcome::rejected, called.message);
+  return OneCall::failed(std::move(called.message));
+}
+
+}  // namespace easyretry::call
