@@ -51,6 +51,11 @@ enum RecordColumn : int {
 std::string live_columns();
 std::string finished_columns();
 
+// Conditions for statements. A stage that nobody knows is read as `run`, so it has to count as one: attempts end a
+// task.
+inline constexpr const char* kIsCallback = "stage IN ('ON_SUCCESS', 'ON_FINAL_FAILURE')";
+inline constexpr const char* kIsRun = "stage NOT IN ('ON_SUCCESS', 'ON_FINAL_FAILURE')";
+
 // The names that are stored, read back; nullopt for anything else.
 std::optional<TaskState> parse_state(std::string_view text);
 std::optional<Stage> parse_stage(std::string_view text);
@@ -71,7 +76,8 @@ inline TimePoint from_ms(std::int64_t ms) {
 }
 
 // Row has integer(column), text(column) and is_null(column); a NULL is 0 and "" to the first two. A row that was edited
-// into nonsense is read as far as it goes: an unknown state is `pending`, an unknown outcome none.
+// into nonsense is read as far as it goes: an unknown state is `pending`, an unknown stage `run`,
+// an unknown outcome none.
 template <class Row>
 task::TaskRecord read_record(const Row& row) {
   const auto small = [&](RecordColumn column) { return static_cast<int>(row.integer(column)); };

@@ -109,12 +109,12 @@ RowChanges advances(const std::string& table, std::span<const Settlement* const>
 }
 
 RowChanges hand_backs(const std::string& table, std::span<const Settlement* const> settlements, TimePoint now) {
-  RowChanges changes =
-      changes_of(table, {{"error", kCharacters}, {"next_at", kNumber}},
-                 released("t.attempt_count = t.attempt_count - (t.stage = 'RUN'), "
-                          "t.callback_count = t.callback_count - (t.stage <> 'RUN'), "
-                          "t.next_retry_time = GREATEST(t.next_retry_time, COALESCE(n.next_at, t.next_retry_time))",
-                          now));
+  RowChanges changes = changes_of(
+      table, {{"error", kCharacters}, {"next_at", kNumber}},
+      released(std::string{"t.attempt_count = t.attempt_count - ("} + kIsRun +
+                   "), t.callback_count = t.callback_count - (" + kIsCallback +
+                   "), t.next_retry_time = GREATEST(t.next_retry_time, COALESCE(n.next_at, t.next_retry_time))",
+               now));
   for (const Settlement* s : settlements) {
     JsonRow row{s->ticket.id};
     row.error(s->error).time(s->delay > Millis{0} ? std::optional{base::later(now, s->delay)} : std::nullopt);

@@ -103,8 +103,8 @@ std::string lowest_locked(const sql::Move& move) {
 std::string claim(const std::string& table, std::span<const TaskId> ids, std::string_view owner, TimePoint now,
                   TimePoint lease_until) {
   return "UPDATE " + table + " FORCE INDEX (PRIMARY) SET " +
-         one_more("attempt_count", "status = 'PENDING' AND stage = 'RUN'") + ", " +
-         one_more("callback_count", "status = 'PENDING' AND stage <> 'RUN'") + ", " +
+         one_more("attempt_count", std::string{"status = 'PENDING' AND "} + kIsRun) + ", " +
+         one_more("callback_count", std::string{"status = 'PENDING' AND "} + kIsCallback) + ", " +
          one_more("crash_count", "status <> 'PENDING'") + ", " + one_more("delivery_count", "TRUE") +
          ", status = 'RUNNING', version = version + 1, locked_by = " + bytes(owner) + ", locked_at = " + literal(now) +
          ", lease_until = " + literal(lease_until) + ", updated_at = " + literal(now) + " WHERE " + among(ids);

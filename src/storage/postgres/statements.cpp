@@ -173,8 +173,8 @@ std::string update_rules(const std::string& table) {
 // The due time plus nothing: the index that begins with it would give the rows in another order than that of their ids.
 std::string claim(const std::string& table) {
   return joined("UPDATE ", table, " t SET status = 'RUNNING', version = version + 1, ",
-                one_more("attempt_count", "status = 'PENDING' AND stage = 'RUN'"), ", ",
-                one_more("callback_count", "status = 'PENDING' AND stage <> 'RUN'"), ", ",
+                one_more("attempt_count", joined("status = 'PENDING' AND ", kIsRun)), ", ",
+                one_more("callback_count", joined("status = 'PENDING' AND ", kIsCallback)), ", ",
                 one_more("crash_count", "status <> 'PENDING'"), ", ", one_more("delivery_count", "TRUE"),
                 ", locked_by = $3, locked_at = $4, lease_until = $5, updated_at = $4 WHERE", kInBatch,
                 " AND t.version = ", at_its_place("$2::bigint[]"),
@@ -210,8 +210,8 @@ std::string reschedule(const std::string& table) {
   return joined("UPDATE ", table,
                 " t SET status = 'PENDING', version = version + 1, locked_by = NULL, locked_at = NULL, "
                 "lease_until = 0, updated_at = $3, attempt_count = attempt_count - (",
-                back, " AND stage = 'RUN')::int, callback_count = callback_count - (", back,
-                " AND stage <> 'RUN')::int, next_retry_time = ", due, ", scan_time = CASE WHEN ", due,
+                back, " AND ", kIsRun, ")::int, callback_count = callback_count - (", back, " AND ", kIsCallback,
+                ")::int, next_retry_time = ", due, ", scan_time = CASE WHEN ", due,
                 " BETWEEN scan_time AND least(scan_time + 60000, $3::bigint + 5000) THEN scan_time ELSE ", due,
                 " END, stage = coalesce(", at_its_place("$7::text[]"), ", stage), outcome = coalesce(",
                 at_its_place("$8::text[]"), ", outcome), result_json = coalesce(", at_its_place("$9::bytea[]"),

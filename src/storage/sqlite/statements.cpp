@@ -53,6 +53,12 @@ std::string settled(std::string_view changes) {
                 ", last_error_msg = ", kLastErrorMsg, kHeld);
 }
 
+// What a claim that did not come to anything has counted.
+std::string one_less() {
+  return joined(", attempt_count = attempt_count - (", kIsRun, "), callback_count = callback_count - (", kIsCallback,
+                ")");
+}
+
 // OR FAIL: otherwise SQLite copies every page it is about to change, to be able to undo an insert of several rows. Here
 // there is one, and an error takes the whole transaction back. Measured: 3.4 µs a row instead of 5.4.
 std::string move_into(const std::string& history, std::string_view where) {
@@ -146,13 +152,18 @@ std::string load_later() {
 }
 
 std::string claim() {
-  return "UPDATE retry_state SET status = 'RUNNING', version = version + 1, "
-         "attempt_count = attempt_count + (status = 'PENDING' AND stage = 'RUN'), "
-         "callback_count = callback_count + (status = 'PENDING' AND stage <> 'RUN'), "
-         "crash_count = crash_count + (status <> 'PENDING'), delivery_count = delivery_count + 1, "
-         "locked_by = ?4, locked_at = ?3, lease_until = ?5, updated_at = ?3 "
-         "WHERE id = ?1 AND version = ?2 AND next_retry_time <= ?3 "
-         "AND (status = 'PENDING' OR (status = 'RUNNING' AND lease_until <= ?3))";
+  return joined(
+      "UPDATE retry_state SET status = 'RUNNING', version = version + 1, "
+      "attempt_count = attempt_count + (status = 'PENDING' AND ",
+      kIsRun,
+      "), "
+      "callback_count = callback_count + (status = 'PENDING' AND ",
+      kIsCallback,
+      "), "
+      "crash_count = crash_count + (status <> 'PENDING'), delivery_count = delivery_count + 1, "
+      "locked_by = ?4, locked_at = ?3, lease_until = ?5, updated_at = ?3 "
+      "WHERE id = ?1 AND version = ?2 AND next_retry_time <= ?3 "
+      "AND (status = 'PENDING' OR (status = 'RUNNING' AND lease_until <= ?3))");
 }
 
 std::string live_record() {
@@ -170,14 +181,11 @@ std::string renew() {
 }
 
 std::string hand_back() {
-  return settled(
-      ", attempt_count = attempt_count - (stage = 'RUN'), callback_count = callback_count - (stage <> 'RUN')");
+  return settled(one_less());
 }
 
 std::string hand_back_later() {
-  return settled(
-      ", attempt_count = attempt_count - (stage = 'RUN'), callback_count = callback_count - (stage <> 'RUN'), "
-      "next_retry_time = max(next_retry_time, ?5)");
+  return settled(joined(one_less(), ", next_retry_time = max(next_retry_time, ?5)"));
 }
 
 std::string retry() {
@@ -205,8 +213,8 @@ std::string names() {
 }
 
 std::string cancel_and_tell() {
-  return joined(released(", next_retry_time = ?3, stage = 'ON_FINAL_FAILURE', outcome = ?5"),
-                " WHERE id = ?1 AND stage = 'RUN'");
+  return joined(released(", next_retry_time = ?3, stage = 'ON_FINAL_FAILURE', outcome = ?5"), " WHERE id = ?1 AND ",
+                kIsRun);
 }
 
 std::string cancel_into(const std::string& history) {

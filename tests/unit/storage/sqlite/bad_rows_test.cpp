@@ -75,6 +75,17 @@ TEST_F(SqliteBadRows, ATaskWhoseCallIsGoneIsClaimedWithoutArgumentsAndCanEnd) {
   EXPECT_EQ(must(store().find({&task.id, 1})).size(), 1U);
 }
 
+TEST_F(SqliteBadRows, AttemptsOfAnUnknownStageCountSoThatTheyEnd) {
+  const Inserted odd = insert(a_task());
+  edit(odd.id, "stage = 'DANCE'");
+  const TaskRecord claimed = claim(odd);
+  EXPECT_EQ(claimed.info.attempts, 1);
+  EXPECT_THAT(settle(claimed, Settlement::Kind::hand_back).applied, ElementsAre(true));
+  const TaskRecord back = must(store().find({&odd.id, 1})).at(0);
+  EXPECT_EQ(back.info.attempts, 0);
+  EXPECT_EQ(back.callback_attempts, 0);
+}
+
 TEST_F(SqliteBadRows, ACallThatBelongsToNoTaskIsInNobodysWay) {
   by_hand(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) "
