@@ -5,6 +5,7 @@
 #include <easyretry/easyretry.h>
 
 #include "bench/bench.h"
+#include "bench/measured_engine.h"
 #include "bench/measured_order.h"
 #include "bench/stopwatch.h"
 #include "bench/store_beside.h"
@@ -22,10 +23,8 @@ class Unreachable : public std::runtime_error {
 // The moment a backend goes away: every caller fails, each in a thread of its own, and every failure has to be stored.
 double measure_failing_calls(const BenchOptions& options, const Progress& progress) {
   using namespace std::chrono_literals;
-  EngineOptions engine_options;
-  engine_options.space = options.space;
   const StoreBeside beside{options.store, ".calls"};
-  Engine engine{beside.url(), engine_options};
+  Engine engine{beside.url(), engine_options(options)};
   std::atomic<bool> down{true};
   const auto call = engine.retryable(
       "bench.failing",
@@ -52,11 +51,7 @@ double measure_failing_calls(const BenchOptions& options, const Progress& progre
 
   down = false;
   engine.start();
-  while (engine.stats().succeeded < options.tasks) {
-    progress("failing calls: clearing",
-             static_cast<double>(engine.stats().succeeded) / static_cast<double>(options.tasks));
-    std::this_thread::sleep_for(5ms);
-  }
+  wait_for(engine, options.tasks, "failing calls: clearing", progress);
   return rate;
 }
 

@@ -1,27 +1,18 @@
 #include <algorithm>
-#include <atomic>
 #include <fstream>
 #include <future>
 #include <mutex>
-#include <thread>
 
 #include <easyretry/easyretry.h>
 
 #include "bench/bench.h"
+#include "bench/measured_engine.h"
 #include "bench/measured_order.h"
 #include "bench/stopwatch.h"
 #include "bench/waiting.h"
 
 namespace easyretry::app {
 namespace {
-
-EngineOptions engine_options(const BenchOptions& options) {
-  EngineOptions engine;
-  engine.space = options.space;
-  engine.workers = options.workers;
-  engine.batch = options.batch;
-  return engine;
-}
 
 std::vector<MeasuredOrder> orders(std::size_t from, std::size_t to) {
   std::vector<MeasuredOrder> all;
@@ -40,14 +31,6 @@ double peak_rss_mib() {
     return kib / 1024;
   }
   return 0;
-}
-
-void wait_for(Engine& engine, std::size_t succeeded, std::string_view what, const Progress& progress) {
-  using namespace std::chrono_literals;
-  for (auto done = engine.stats().succeeded; done < succeeded; done = engine.stats().succeeded) {
-    progress(what, static_cast<double>(done) / static_cast<double>(succeeded));
-    std::this_thread::sleep_for(2ms);
-  }
 }
 
 // Made in parts, so that the peak of memory is the engine's and not the benchmark's; only the submitting is timed.

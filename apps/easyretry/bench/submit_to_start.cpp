@@ -5,6 +5,7 @@
 #include <easyretry/easyretry.h>
 
 #include "bench/bench.h"
+#include "bench/measured_engine.h"
 #include "bench/measured_order.h"
 
 namespace easyretry::app {
@@ -24,16 +25,13 @@ Spread measure_submit_to_start(const BenchOptions& options, const Progress& prog
   const std::size_t n = std::min(options.tasks, kMostTasks);
   std::vector<Clock::time_point> submitted(n);
   std::vector<double> took(n);
-  EngineOptions engine_options;
-  engine_options.space = options.space;
-  engine_options.workers = options.workers;
-  Engine runner{options.store, engine_options};
+  Engine runner{options.store, engine_options(options)};
   const auto run = runner.retryable("bench.start", [&](const MeasuredOrder& order) {
     const auto number = static_cast<std::size_t>(order.number);
     took[number] = duration<double, std::milli>(Clock::now() - submitted[number]).count();
   });
   std::unique_ptr<Engine> other;
-  if (can_be_shared(options.store)) other = std::make_unique<Engine>(options.store, engine_options);
+  if (can_be_shared(options.store)) other = std::make_unique<Engine>(options.store, engine_options(options));
   const auto submit = other ? other->retryable("bench.start", [](const MeasuredOrder&) {}) : run;
   runner.start();
 
@@ -45,7 +43,7 @@ Spread measure_submit_to_start(const BenchOptions& options, const Progress& prog
     submitted[i] = Clock::now();
     submit.submit(measured_order(static_cast<std::int64_t>(i)));
   }
-  while (runner.stats().succeeded < n) std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  wait_for(runner, n, "submit to start", progress);
   return spread_of(std::move(took));
 }
 
