@@ -18,6 +18,7 @@
 #include "storage/sql/inserts.h"
 #include "storage/sql/intake.h"
 #include "storage/sql/joined_transaction.h"
+#include "storage/sql/reads.h"
 #include "storage/sql/searches.h"
 #include "storage/sql/splitting.h"
 #include "storage/sql/writes.h"
@@ -95,10 +96,8 @@ class ServerStore final : public Store {
   template <class T, class IdOf, class Change>
   Result<Applied> apply(Writes& writes, const char* verb, std::span<const T> batch, IdOf id_of, Change change);
   template <class Body>
-  auto read_with(Pool& pool, const char* verb, Body body) -> Result<decltype(body(std::declval<Session&>()))>;
-  template <class Body>
   auto read(const char* verb, Body body) {
-    return read_with(queries_, verb, std::move(body));
+    return reading_.run(where(verb), std::move(body));
   }
 
   InsertReply insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now);
@@ -110,6 +109,8 @@ class ServerStore final : public Store {
   Pool data_;
   Pool queries_;
   Tables tables_;
+  Reads reading_;
+  Reads loading_;
   Writes controlling_;
   Writes changing_;
   Writes operating_;
@@ -126,6 +127,8 @@ ServerStore::ServerStore(ServerOptions options)
       data_(options_.connect, options_.connections),
       queries_(options_.connect, kQueryConnections),
       tables_(queries_, TableRouter{options_.layout, options_.total_shards, options_.window}),
+      reading_(queries_, tables_),
+      loading_(data_, tables_),
       controlling_(control_, tables_, options_.clock),
       changing_(data_, tables_, options_.clock),
       operating_(queries_, tables_, options_.clock),
@@ -167,30 +170,6 @@ Result<Applied> ServerStore::apply(Writes& writes, const char* verb, std::span<c
     });
     return reply;
   });
-}
-
-template <class Body>
-auto ServerStore::read_with(Pool& pool, const char* verb, Body body)
-    -> Result<decltype(body(std::declval<Session&>()))> {
-  constexpr int kTries = 6;  // more than a pool has sessions: those that a restart of the server broke are used up
-  for (int tries = 1;; ++tries) {
-    try {
-      const auto session = pool.take();
-      return body(*session);
-    } catch (const LayoutChanged&) {
-      continue;
-    } catch (const Refusal& refusal) {
-      return tl::make_unexpected(refusal.error);
-    } catch (const ServerError& error) {
-      const bool dropped = error.trouble() == Trouble::no_table;  // by another instance, when it had left
-      if (dropped) tables_.forget();
-      const bool stale = dropped || error.trouble() == Trouble::gone || error.trouble() == Trouble::again;
-      if (stale && tries < kTries) continue;
-      return tl::make_unexpected(to_error(error, where(verb), Point::before_commit));
-    } catch (const std::exception& error) {
-      return fail(Errc::unavailable, where(verb), error.what());
-    }
-  }
 }
 
 Result<InsertReply> ServerStore::insert(std::span<const NewTask> tasks) {
@@ -240,7 +219,7 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
 }
 
 Result<LoadReply> ServerStore::load(const LoadQuery& query) {
-  return read_with(data_, "load", [&](Session& session) {
+  return loading_.run(where("load"), [&](Session& session) {
     LoadReply reply;
     reply.now = now(session);
     if (query.limit == 0 || query.from.empty()) return reply;
