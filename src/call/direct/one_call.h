@@ -18,13 +18,14 @@ namespace easyretry::call {
 
 class OneCall {
  public:
-  OneCall(engine::Core& core, const engine::KnownHandler& known, detail::DirectCall& call, const SubmitOptions& options)
-      : core(core),
+  OneCall(engine::Core& of_engine, const engine::KnownHandler& known, detail::DirectCall& call,
+          const SubmitOptions& options)
+      : core(of_engine),
         handler(known.handler),
         direct(call),
         known_(known),
         options_(options),
-        begun_(core.context().store_now()) {}
+        begun_(of_engine.context().store_now()) {}
 
   engine::Context& context() const { return core.context(); }
   Persist persist() const { return handler.options.persist.value_or(context().options.persist); }
