@@ -1,6 +1,6 @@
 #pragma once
-// What every Persist strategy needs to know and do about the call that is being made: run it, judge it, describe it as a
-// task, tell whoever listens. Lives on the caller's stack.
+// What every Persist strategy needs to know and do about the call that is being made: run it, judge it, describe it as
+// a task, tell whoever listens. Lives on the caller's stack.
 
 #include <functional>
 #include <optional>
