@@ -13,14 +13,14 @@ from unittest import mock
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import servers
 
+# Those that the test run has been set up for; Debian's packages are always there.
+KINDS = os.environ.get("SERVER_KINDS", "postgres mariadb redis").split()
+
 
 def eventually(condition):
     with contextlib.suppress(servers.Problem):
         servers.wait_until(condition, "")
     return condition()
-
-# Those that the test run has been set up for; Debian's packages are always there.
-KINDS = os.environ.get("SERVER_KINDS", "postgres mariadb redis").split()
 
 
 class Servers(unittest.TestCase):
