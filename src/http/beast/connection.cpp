@@ -19,24 +19,23 @@ constexpr std::size_t kMostIgnored = 256 * 1024;
 constexpr std::chrono::seconds kWriteWithin{30};
 constexpr std::chrono::seconds kLinger{2};
 
-// One request's way back. If nobody says anything, the last copy to go says so.
+// One request's way back. If nobody says anything, the last copy to go says so. Lets go of the connection with the
+// answer, whoever keeps it.
 class Answer {
  public:
   using Send = std::function<void(Response)>;
   Answer(std::string request_id, Send send) : request_id_(std::move(request_id)), send_(std::move(send)) {}
-  ~Answer() {
-    if (!said_.exchange(true)) send_(to_response({}, request_id_));
-  }
+  ~Answer() { say(to_response({}, request_id_)); }
   Answer(const Answer&) = delete;
   Answer& operator=(const Answer&) = delete;
 
   void say(Response response) {
-    if (!said_.exchange(true)) send_(std::move(response));
+    if (!said_.exchange(true)) std::exchange(send_, nullptr)(std::move(response));
   }
 
  private:
   const std::string request_id_;
-  const Send send_;
+  Send send_;  // until said_
   std::atomic<bool> said_{false};
 };
 
