@@ -1,6 +1,7 @@
 #pragma once
 // A TCP client that says exactly what the test says, and tells what came back.
 
+#include <cerrno>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -67,6 +68,7 @@ class RawClient {
   bool receive() {
     char bytes[65536];
     const auto count = ::recv(socket_, bytes, sizeof bytes, 0);
+    if (count < 0 && errno == EAGAIN) throw std::runtime_error("the server neither says anything nor closes");
     if (count > 0) unread_.append(bytes, static_cast<std::size_t>(count));
     return count > 0;
   }
