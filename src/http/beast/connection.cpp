@@ -1,0 +1,190 @@
+#include "http/beast/connection.h"
+
+#include <atomic>
+#include <type_traits>
+#include <utility>
+
+#include <boost/asio/ssl.hpp>
+
+namespace easyretry::http {
+
+namespace asio = boost::asio;
+namespace beast = boost::beast;
+using beast::get_lowest_layer;
+
+namespace {
+
+constexpr std::size_t kFirstRead = 1024;
+constexpr std::size_t kMostIgnored = 256 * 1024;
+constexpr std::chrono::seconds kWriteWithin{30};
+constexpr std::chrono::seconds kLinger{2};
+
+// One request's way back. If nobody says anything, the last copy to go says so. Lets go of the connection with the
+// answer, whoever keeps it.
+class Answer {
+ public:
+  using Send = std::function<void(Response)>;
+  Answer(std::string request_id, Send send) : request_id_(std::move(request_id)), send_(std::move(send)) {}
+  ~Answer() { say(to_response({}, request_id_)); }
+  Answer(const Answer&) = delete;
+  Answer& operator=(const Answer&) = delete;
+
+  void say(Response response) {
+    if (!said_.exchange(true)) std::exchange(send_, nullptr)(std::move(response));
+  }
+
+ private:
+  const std::string request_id_;
+  Send send_;  // until said_
+  std::atomic<bool> said_{false};
+};
+
+}  // namespace
+
+template <class Stream>
+void Connection<Stream>::begin() {
+  if constexpr (std::is_same_v<Stream, TlsStream>) {
+    socket().expires_after(host_->options().header_within);
+    stream_.async_handshake(asio::ssl::stream_base::server, then(&Connection::shook_hands));
+  } else {
+    wait_for_request();
+  }
+}
+
+template <class Stream>
+void Connection<Stream>::end_when_idle() {
+  if (!busy_) cut();
+}
+
+template <class Stream>
+void Connection<Stream>::shook_hands(Code code) {
+  if (!code) wait_for_request();
+}
+
+template <class Stream>
+void Connection<Stream>::wait_for_request() {
+  busy_ = false;
+  if (host_->stopping()) return cut();
+  if (buffer_.size() > 0) return read_head();
+  buffer_ = {};  // an idle connection holds next to nothing
+  socket().expires_after(host_->options().idle);
+  stream_.async_read_some(buffer_.prepare(kFirstRead), then(&Connection::first_bytes));
+}
+
+template <class Stream>
+void Connection<Stream>::first_bytes(Code code, std::size_t count) {
+  if (code) return cut();
+  buffer_.commit(count);
+  read_head();
+}
+
+template <class Stream>
+void Connection<Stream>::read_head() {
+  busy_ = true;
+  request_id_ = new_request_id();
+  parser_.emplace();
+  parser_->header_limit(static_cast<std::uint32_t>(host_->options().most_header_bytes));
+  parser_->body_limit(host_->options().most_body_bytes);
+  socket().expires_after(host_->options().header_within);
+  beast::http::async_read_header(stream_, buffer_, *parser_, then(&Connection::have_head));
+}
+
+template <class Stream>
+void Connection<Stream>::have_head(Code code, std::size_t) {
+  version_ = parser_->get().version() == 10 ? 10 : 11;
+  head_ = parser_->get().method() == beast::http::verb::head;
+  if (code) {
+    const auto problem = problem_of(code);
+    return problem ? refuse(*problem) : cut();
+  }
+  if (const auto problem = objection(parser_->get())) return refuse(*problem);
+  if (!beast::iequals(parser_->get()[beast::http::field::expect], "100-continue")) return read_body();
+  message_.emplace(beast::http::status::continue_, version_);
+  beast::http::async_write(stream_, *message_, then(&Connection::said_continue));
+}
+
+template <class Stream>
+void Connection<Stream>::said_continue(Code code, std::size_t) {
+  code ? cut() : read_body();
+}
+
+template <class Stream>
+void Connection<Stream>::read_body() {
+  socket().expires_after(host_->options().body_within);
+  beast::http::async_read(stream_, buffer_, *parser_, then(&Connection::have_body));
+}
+
+template <class Stream>
+void Connection<Stream>::have_body(Code code, std::size_t) {
+  if (code) {
+    const auto problem = problem_of(code);
+    return problem ? refuse(*problem) : cut();
+  }
+  socket().expires_never();
+  keep_alive_ = parser_->keep_alive();
+  auto message = parser_->release();
+  parser_.reset();
+  auto request = to_request(message, std::move(message.body()));
+  if (!request) return refuse({400, "bad_request", "the path or the query cannot be read", "percent-encode it"});
+  request_id_ = request->id;
+  Code unknown;
+  const auto peer = socket().socket().remote_endpoint(unknown);
+  if (!unknown) request->peer = peer.address().to_string();
+  // The answer comes from whatever thread; this connection goes on here.
+  const auto answer = std::make_shared<Answer>(request_id_, [self = this->shared_from_this()](Response response) {
+    if (self->host_->closed()) return;
+    asio::post(self->stream_.get_executor(), [self, response = std::move(response)]() mutable {
+      self->write(std::move(response), self->keep_alive_);
+    });
+  });
+  host_->serve(*std::move(request), [answer](Response response) { answer->say(std::move(response)); });
+}
+
+template <class Stream>
+void Connection<Stream>::refuse(const Problem& problem) {
+  write(to_response(problem, request_id_), false);
+}
+
+template <class Stream>
+void Connection<Stream>::write(Response response, bool keep_alive) {
+  keep_alive_ = keep_alive && !host_->stopping();
+  message_.emplace(static_cast<beast::http::status>(response.status), version_);
+  message_->set(beast::http::field::content_type, response.content_type);
+  message_->set(beast::http::field::cache_control, "no-store");
+  message_->set("X-Content-Type-Options", "nosniff");
+  message_->set("X-Request-Id", request_id_);
+  for (const auto& [name, value] : response.headers) message_->set(name, value);
+  message_->keep_alive(keep_alive_);
+  message_->content_length(response.body.size());
+  if (!head_) message_->body() = std::move(response.body);
+  socket().expires_after(kWriteWithin);
+  beast::http::async_write(stream_, *message_, then(&Connection::written));
+}
+
+template <class Stream>
+void Connection<Stream>::written(Code code, std::size_t) {
+  message_.reset();
+  if (code) return cut();
+  keep_alive_ ? wait_for_request() : linger();
+}
+
+template <class Stream>
+void Connection<Stream>::linger() {
+  Code ignored;
+  socket().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
+  socket().expires_after(kLinger);
+  buffer_ = {};
+  socket().async_read_some(buffer_.prepare(kFirstRead), then(&Connection::drained));
+}
+
+template <class Stream>
+void Connection<Stream>::drained(Code code, std::size_t count) {
+  ignored_ += count;
+  if (code || ignored_ > kMostIgnored) return cut();
+  socket().async_read_some(buffer_.prepare(kFirstRead), then(&Connection::drained));
+}
+
+template class Connection<PlainStream>;
+template class Connection<TlsStream>;
+
+}  // namespace easyretry::http

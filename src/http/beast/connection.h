@@ -1,0 +1,92 @@
+#pragma once
+// One connection, from its first byte to its last. Everything happens on the server's thread.
+
+#include <memory>
+#include <optional>
+
+#include <boost/asio/post.hpp>
+#include <boost/beast/core.hpp>
+#include <boost/beast/http.hpp>
+#include <boost/beast/ssl.hpp>
+
+#include "http/beast/reading.h"
+#include "http/http_server.h"
+
+namespace easyretry::http {
+
+// What connections need of their server.
+class Host {
+ public:
+  virtual ~Host() = default;
+  virtual const ServerOptions& options() const = 0;
+  virtual bool stopping() const = 0;
+  virtual bool closed() const = 0;  // nothing is read or written any more
+  virtual void serve(Request request, Respond respond) = 0;
+};
+
+class OpenConnection {
+ public:
+  virtual ~OpenConnection() = default;
+  virtual void begin() = 0;
+  // No request is under way: closes at once. Otherwise after its answer.
+  virtual void end_when_idle() = 0;
+  virtual void cut() = 0;
+};
+
+template <class Stream>
+class Connection final : public OpenConnection, public std::enable_shared_from_this<Connection<Stream>> {
+ public:
+  template <class... StreamArguments>
+  Connection(std::shared_ptr<Host> host, StreamArguments&&... arguments)
+      : host_(std::move(host)), stream_(std::forward<StreamArguments>(arguments)...) {}
+
+  void begin() override;
+  void end_when_idle() override;
+  void cut() override { socket().close(); }
+
+ private:
+  using Code = boost::beast::error_code;
+  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
+  using Message = boost::beast::http::response<boost::beast::http::string_body>;
+
+  auto socket() -> boost::beast::tcp_stream& { return boost::beast::get_lowest_layer(stream_); }
+  // A member as a completion handler that keeps this alive.
+  template <class... Rest>
+  auto then(void (Connection::*member)(Code, Rest...)) {
+    return [self = this->shared_from_this(), member](Code code, auto&&... rest) {
+      (self.get()->*member)(code, static_cast<Rest>(rest)...);
+    };
+  }
+
+  void shook_hands(Code code);
+  void wait_for_request();
+  void first_bytes(Code code, std::size_t count);
+  void read_head();
+  void have_head(Code code, std::size_t);
+  void read_body();
+  void said_continue(Code code, std::size_t);
+  void have_body(Code code, std::size_t);
+  void refuse(const Problem& problem);
+  void write(Response response, bool keep_alive);
+  void written(Code code, std::size_t);
+  // Lets the answer reach somebody who is still sending, then closes.
+  void linger();
+  void drained(Code code, std::size_t count);
+
+  const std::shared_ptr<Host> host_;
+  Stream stream_;
+  boost::beast::flat_buffer buffer_;
+  std::optional<Parser> parser_;
+  std::optional<Message> message_;
+  std::string request_id_;
+  std::size_t ignored_ = 0;
+  unsigned version_ = 11;
+  bool head_ = false;
+  bool busy_ = false;
+  bool keep_alive_ = false;
+};
+
+using PlainStream = boost::beast::tcp_stream;
+using TlsStream = boost::beast::ssl_stream<boost::beast::tcp_stream>;
+
+}  // namespace easyretry::http

@@ -1,0 +1,215 @@
+#include "http/http_server.h"
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <stdexcept>
+#include <thread>
+#include <unordered_map>
+
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/ssl.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <pthread.h>
+
+#include "http/beast/connection.h"
+
+namespace easyretry::http {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+
+namespace {
+
+// After accept() failed for want of file descriptors or memory: they come back when somebody leaves.
+constexpr std::chrono::milliseconds kAcceptPause{50};
+
+tcp::endpoint endpoint_of(const ServerOptions& options) {
+  boost::system::error_code code;
+  const auto address = asio::ip::make_address(options.address, code);
+  if (code)
+    throw std::runtime_error("\"" + options.address + "\" is no address to listen at; say 127.0.0.1, 0.0.0.0 or ::1");
+  return {address, options.port};
+}
+
+}  // namespace
+
+class HttpServer::Impl {
+ public:
+  Impl(const ServerOptions& options, Serve serve) : shared_(std::make_shared<Shared>(options, std::move(serve))) {
+    if (!options.certificate.empty()) use_tls();
+    listen();
+    thread_ = std::thread{[this] {
+      pthread_setname_np(pthread_self(), "er-http");
+      shared_->io.run();
+    }};
+  }
+  ~Impl() { stop(std::chrono::milliseconds{0}); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  std::uint16_t port() const { return port_; }
+  std::size_t connections() const { return shared_->open_count; }
+
+  void stop(std::chrono::milliseconds drain) {
+    if (!thread_.joinable()) return;
+    asio::post(shared_->io, [this] { begin_to_stop(); });
+    {
+      std::unique_lock lock{shared_->mutex};
+      shared_->changed.wait_for(lock, drain, [this] { return shared_->stopped && shared_->open_count == 0; });
+    }
+    asio::post(shared_->io, [this] {
+      for_each_open([](OpenConnection& connection) { connection.cut(); });
+      work_.reset();
+    });
+    thread_.join();
+    shared_->gone = true;
+  }
+
+ private:
+  // What connections see. They hold it: one whose answer is still to come may outlive the server.
+  struct Shared final : Host {
+    Shared(const ServerOptions& given, Serve serves) : settings(given), serving(std::move(serves)) {}
+    const ServerOptions& options() const override { return settings; }
+    bool stopping() const override { return stopped; }
+    bool closed() const override { return gone; }
+    void serve(Request request, Respond respond) override { serving(std::move(request), std::move(respond)); }
+
+    // From any thread.
+    void forget(std::uint64_t number) {
+      if (gone) return;
+      asio::post(io, [this, number] {
+        open.erase(number);
+        count();
+      });
+    }
+    void count() {
+      {
+        const std::lock_guard lock{mutex};
+        open_count = open.size();
+      }
+      changed.notify_all();
+    }
+
+    const ServerOptions settings;
+    const Serve serving;
+    asio::io_context io{1};
+    std::atomic<bool> stopped{false};
+    std::atomic<bool> gone{false};
+    std::unordered_map<std::uint64_t, std::weak_ptr<OpenConnection>> open;  // on the server's thread only
+    std::atomic<std::size_t> open_count{0};
+    std::mutex mutex;
+    std::condition_variable changed;  // open_count, or stopped
+  };
+
+  void use_tls() {
+    tls_.emplace(asio::ssl::context::tls_server);
+    tls_->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv2 |
+                      asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
+    const ServerOptions& options = shared_->settings;
+    boost::system::error_code code;
+    if (tls_->use_certificate_chain_file(options.certificate, code)) {
+      throw std::runtime_error("the certificate " + options.certificate + " cannot be used: " + code.message());
+    }
+    if (tls_->use_private_key_file(options.private_key, asio::ssl::context::pem, code)) {
+      throw std::runtime_error("the private key " + options.private_key + " cannot be used: " + code.message());
+    }
+  }
+
+  void listen() {
+    const tcp::endpoint endpoint = endpoint_of(shared_->settings);
+    try {
+      acceptor_.open(endpoint.protocol());
+      acceptor_.set_option(tcp::acceptor::reuse_address{true});
+      acceptor_.bind(endpoint);
+      acceptor_.listen();
+    } catch (const boost::system::system_error& error) {
+      throw std::runtime_error("cannot listen at " + endpoint.address().to_string() + " port " +
+                               std::to_string(endpoint.port()) + ": " + error.code().message() +
+                               "; is another one running? Choose another address or port");
+    }
+    port_ = acceptor_.local_endpoint().port();
+    accept();
+  }
+
+  void accept() {
+    acceptor_.async_accept([this](boost::system::error_code code, tcp::socket socket) {
+      if (code == asio::error::operation_aborted) return;
+      if (code) return accept_later();
+      if (shared_->open.size() < shared_->settings.most_connections) take(std::move(socket));
+      accept();
+    });
+  }
+
+  void accept_later() {
+    pause_.expires_after(kAcceptPause);
+    pause_.async_wait([this](boost::system::error_code code) {
+      if (!code && acceptor_.is_open()) accept();
+    });
+  }
+
+  void take(tcp::socket socket) {
+    boost::system::error_code ignored;
+    socket.set_option(tcp::no_delay{true}, ignored);
+    if (tls_) {
+      keep<Connection<TlsStream>>(PlainStream{std::move(socket)}, *tls_);
+    } else {
+      keep<Connection<PlainStream>>(std::move(socket));
+    }
+  }
+
+  template <class Kind, class... Arguments>
+  void keep(Arguments&&... arguments) {
+    const std::uint64_t number = ++last_;
+    std::shared_ptr<Kind> connection{new Kind{shared_, std::forward<Arguments>(arguments)...},
+                                     [shared = shared_, number](Kind* gone) {
+                                       delete gone;
+                                       shared->forget(number);
+                                     }};
+    shared_->open.emplace(number, connection);
+    shared_->count();
+    connection->begin();
+  }
+
+  template <class F>
+  void for_each_open(F f) {
+    for (const auto& [number, weak] : shared_->open) {
+      if (const auto connection = weak.lock()) f(*connection);
+    }
+  }
+
+  void begin_to_stop() {
+    boost::system::error_code ignored;
+    acceptor_.close(ignored);
+    pause_.cancel();
+    shared_->stopped = true;
+    for_each_open([](OpenConnection& connection) { connection.end_when_idle(); });
+    shared_->count();
+  }
+
+  const std::shared_ptr<Shared> shared_;
+  std::optional<asio::executor_work_guard<asio::io_context::executor_type>> work_{asio::make_work_guard(shared_->io)};
+  std::optional<asio::ssl::context> tls_;
+  tcp::acceptor acceptor_{shared_->io};
+  asio::steady_timer pause_{shared_->io};
+  std::uint16_t port_ = 0;
+
+  std::uint64_t last_ = 0;  // on the server's thread only
+  std::thread thread_;
+};
+
+HttpServer::HttpServer(const ServerOptions& options, Serve serve)
+    : impl_(std::make_unique<Impl>(options, std::move(serve))) {}
+HttpServer::~HttpServer() = default;
+
+std::uint16_t HttpServer::port() const {
+  return impl_->port();
+}
+std::size_t HttpServer::connections() const {
+  return impl_->connections();
+}
+void HttpServer::stop(std::chrono::milliseconds drain) {
+  impl_->stop(drain);
+}
+
+}  // namespace easyretry::http

@@ -1,0 +1,49 @@
+#pragma once
+// An HTTP/1.1 server: one thread that reads and writes for all connections; what is asked for is done elsewhere.
+// Whoever is slow, silent or greedy is cut off by the limits and holds up nobody.
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "http/message.h"
+
+namespace easyretry::http {
+
+struct ServerOptions {
+  std::string address = "127.0.0.1";
+  std::uint16_t port = 0;  // 0: any that is free
+  // PEM files; empty: no TLS
+  std::string certificate{};
+  std::string private_key{};
+
+  std::size_t most_connections = 20'000;
+  std::size_t most_header_bytes = 16 * 1024;
+  std::size_t most_body_bytes = 8 * 1024 * 1024;
+  std::chrono::milliseconds header_within{10'000};  // from the first byte of a request, or from the connection
+  std::chrono::milliseconds body_within{30'000};
+  std::chrono::milliseconds idle{75'000};  // between requests
+};
+
+class HttpServer {
+ public:
+  // Listens when this returns. Throws std::runtime_error that names the address and says what to do.
+  HttpServer(const ServerOptions& options, Serve serve);
+  ~HttpServer();  // stop at once
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  std::uint16_t port() const;
+  std::size_t connections() const;
+
+  // Takes no new connections and no further requests; returns when all requests are answered, or at the end of `drain`.
+  void stop(std::chrono::milliseconds drain);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace easyretry::http

@@ -1,0 +1,262 @@
+#include "http/http_server.h"
+
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "http/problem.h"
+#include "support/eventually.h"
+#include "unit/http/raw_client.h"
+
+namespace easyretry::http {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+// Says back what it was asked.
+Response echo(const Request& request) {
+  return {.body = std::string{to_string(request.method)} + " " + request.target.path + " " + request.body,
+          .content_type = "text/plain"};
+}
+
+struct Http : ::testing::Test {
+  void start(ServerOptions options = {}) {
+    server.emplace(options, [this](Request request, Respond respond) {
+      if (request.target.path == "/forgotten") return;
+      if (request.target.path == "/later") {
+        const std::lock_guard lock{mutex};
+        later.push_back(std::move(respond));
+        return;
+      }
+      respond(echo(request));
+    });
+  }
+  RawClient client() { return RawClient{server->port()}; }
+  std::string ask(std::string_view text) {
+    RawClient one{server->port()};
+    one.send(text);
+    return one.answer();
+  }
+  void wait_until_one_is_waiting() {
+    ASSERT_TRUE(test::eventually([&] {
+      const std::lock_guard lock{mutex};
+      return !later.empty();
+    }));
+  }
+
+  std::mutex mutex;
+  std::vector<Respond> later;  // guarded by mutex
+  std::optional<HttpServer> server;
+};
+
+TEST_F(Http, AnswersARequest) {
+  start();
+  EXPECT_THAT(ask("POST /v1/x%20y HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"),
+              AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("X-Request-Id: "), EndsWith("POST /v1/x y hello")));
+}
+
+TEST_F(Http, OneConnectionServesManyRequestsAlsoWhenTheyComeTogether) {
+  start();
+  RawClient one{server->port()};
+  one.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(one.answer(), EndsWith("GET /1 "));
+  EXPECT_THAT(one.answer(), EndsWith("GET /2 "));
+  one.send("GET /3 HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(one.answer(), EndsWith("GET /3 "));
+}
+
+TEST_F(Http, ARequestMayComeByteByByteAndInChunks) {
+  start();
+  RawClient one{server->port()};
+  for (const char c :
+       std::string_view{"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"}) {
+    one.send({&c, 1});
+  }
+  EXPECT_THAT(one.answer(), EndsWith("POST / abc"));
+}
+
+TEST_F(Http, AnAnswerToHeadHasALengthAndNoBody) {
+  start();
+  RawClient one{server->port()};
+  one.send("HEAD /abc HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(one.rest(), AllOf(HasSubstr("Content-Length: 10\r\n"), EndsWith("\r\n\r\n")));
+}
+
+TEST_F(Http, WhoAsksBeforeSendingABodyIsToldToGoOn) {
+  start();
+  RawClient one{server->port()};
+  one.send("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  EXPECT_THAT(one.head(), StartsWith("HTTP/1.1 100 "));
+  one.send("ok");
+  EXPECT_THAT(one.answer(), EndsWith("POST / ok"));
+}
+
+TEST_F(Http, AnOldClientGetsOneAnswerAndTheEnd) {
+  start();
+  RawClient one{server->port()};
+  one.send("GET / HTTP/1.0\r\n\r\n");
+  EXPECT_THAT(one.rest(), AllOf(StartsWith("HTTP/1.0 200"), EndsWith("GET / ")));
+}
+
+TEST_F(Http, ARequestIdIsTakenOverWhereItIsHarmless) {
+  start();
+  EXPECT_THAT(ask("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: abc-1.2_3\r\n\r\n"),
+              HasSubstr("X-Request-Id: abc-1.2_3\r\n"));
+  EXPECT_THAT(ask("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: <script>\r\n\r\n"), Not(HasSubstr("script")));
+}
+
+// Each is read in two ways by two servers in a row, or by nobody: the connection ends with it.
+TEST_F(Http, WhatCouldBeReadInTwoWaysIsRefusedAndTheConnectionEnds) {
+  start();
+  for (const char* odd : {
+           "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+           "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n0\r\n\r\n",
+           "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef",
+           "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: +5\r\n\r\nabcde",
+           "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999999999999\r\n\r\n",
+           "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+           "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
+           "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+           "POST / HTTP/1.0\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+           "GET / HTTP/1.1\r\n\r\n",
+           "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
+           "GET / HTTP/1.1\r\nHost: h\r\nno colon\r\n\r\n",
+           "GET / HTTP/3.0\r\nHost: h\r\n\r\n",
+           "GET http://other/ HTTP/1.1\r\nHost: h\r\n\r\n",
+           "GET /a/../b HTTP/1.1\r\nHost: h\r\n\r\n",
+           "GET /%zz HTTP/1.1\r\nHost: h\r\n\r\n",
+           "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nabc\r\n0\r\n\r\n",
+           "\x16\x03\x01\x02\x01\x01\xfc\x03",
+           "nonsense\r\n\r\n",
+       }) {
+    RawClient one{server->port()};
+    one.send(odd);
+    one.send("GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n");
+    one.no_more();
+    const std::string all = one.rest();
+    EXPECT_THAT(all, Not(HasSubstr(" 200 "))) << odd;
+    EXPECT_THAT(all, HasSubstr("\"error\":")) << odd;
+    EXPECT_EQ(all.find("}HTTP/1."), std::string::npos) << "a second answer to " << odd;
+  }
+}
+
+TEST_F(Http, WhatIsTooLongIsRefused) {
+  start({.most_header_bytes = 1000, .most_body_bytes = 1000});
+  EXPECT_THAT(ask("GET /" + std::string(2000, 'a') + " HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 431"));
+  EXPECT_THAT(ask("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1001\r\n\r\n"), StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(ask("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" + std::string(2000, 'a')),
+              StartsWith("HTTP/1.1 413"));
+}
+
+TEST_F(Http, WhoIsTooSlowIsCutOff) {
+  start({.header_within = 100ms, .body_within = 100ms, .idle = 100ms});
+  for (const char* slow : {"", "GET / HT", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab"}) {
+    RawClient one{server->port()};
+    one.send(slow);
+    EXPECT_THAT(one.rest(), Not(HasSubstr(" 200 "))) << slow;
+  }
+  EXPECT_TRUE(test::eventually([&] { return server->connections() == 0; }));
+}
+
+TEST_F(Http, TheSlowHoldUpNobody) {
+  start();
+  std::vector<std::unique_ptr<RawClient>> slow;
+  for (int i = 0; i < 200; ++i) {
+    slow.push_back(std::make_unique<RawClient>(server->port()));
+    slow.back()->send("POST / HTTP/1.1\r\nHost: h\r\nContent-Len");
+  }
+  EXPECT_THAT(ask("GET /quick HTTP/1.1\r\nHost: h\r\n\r\n"), EndsWith("GET /quick "));
+}
+
+TEST_F(Http, MoreConnectionsThanAllowedAreClosedAndOthersGoOn) {
+  start({.most_connections = 2});
+  RawClient first{server->port()};
+  RawClient second{server->port()};
+  ASSERT_TRUE(test::eventually([&] { return server->connections() == 2; }));
+  RawClient third{server->port()};
+  third.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(third.rest(), IsEmpty());
+  first.send("GET /first HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(first.answer(), EndsWith("GET /first "));
+}
+
+TEST_F(Http, WhatNobodyAnswersIsA500WithTheRequestId) {
+  start();
+  EXPECT_THAT(ask("GET /forgotten HTTP/1.1\r\nHost: h\r\nX-Request-Id: lost\r\n\r\n"),
+              AllOf(StartsWith("HTTP/1.1 500"), HasSubstr("\"request_id\":\"lost\"")));
+}
+
+TEST_F(Http, AnAnswerMayComeFromAnotherThreadAndOnlyTheFirstCounts) {
+  start();
+  RawClient one{server->port()};
+  one.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+  wait_until_one_is_waiting();
+  std::thread{[&] {
+    later[0]({.body = "first"});
+    later[0]({.body = "second"});
+  }}.join();
+  EXPECT_THAT(one.answer(), EndsWith("first"));
+  one.send("GET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+  EXPECT_THAT(one.answer(), EndsWith("GET /next "));
+}
+
+TEST_F(Http, AStopLetsWhatIsUnderWayBeAnsweredAndTakesNothingNew) {
+  start();
+  RawClient idle{server->port()};
+  RawClient busy{server->port()};
+  busy.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+  wait_until_one_is_waiting();
+  const auto port = server->port();
+  auto stopped = std::async(std::launch::async, [&] { server->stop(20s); });
+  EXPECT_THAT(idle.rest(), IsEmpty());
+  EXPECT_TRUE(test::eventually([&] {
+    try {
+      RawClient{port};
+      return false;
+    } catch (const std::runtime_error&) {
+      return true;
+    }
+  }));
+  later[0]({.body = "done"});
+  EXPECT_THAT(busy.rest(), AllOf(HasSubstr("Connection: close"), EndsWith("done")));
+  stopped.get();
+}
+
+TEST_F(Http, AStopDoesNotWaitForEverAndALateAnswerHarmsNobody) {
+  start();
+  RawClient busy{server->port()};
+  busy.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+  wait_until_one_is_waiting();
+  server->stop(10ms);
+  EXPECT_THAT(busy.rest(), IsEmpty());
+  server.reset();
+  later[0]({.body = "too late"});
+  later.clear();
+}
+
+TEST_F(Http, AnAddressInUseOrOfNobodyIsSaidSo) {
+  start();
+  const auto why = [](const ServerOptions& options) -> std::string {
+    try {
+      HttpServer{options, [](const Request&, const Respond&) {}};
+      return "nothing";
+    } catch (const std::runtime_error& error) {
+      return error.what();
+    }
+  };
+  EXPECT_THAT(why({.port = server->port()}), AllOf(HasSubstr("127.0.0.1"), HasSubstr("in use")));
+  EXPECT_THAT(why({.address = "localhost!"}), HasSubstr("no address to listen at"));
+  EXPECT_THAT(why({.certificate = "/nowhere.pem", .private_key = "/nowhere.pem"}), HasSubstr("/nowhere.pem"));
+}
+
+}  // namespace
+}  // namespace easyretry::http
