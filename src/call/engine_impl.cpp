@@ -80,8 +80,13 @@ void EngineImpl::change(const std::string& handler, Handler changes) {
 }
 
 void EngineImpl::add(Handler handler) {
-  configuration_.settle(handler);
-  core_.context().handlers.add(std::move(handler));
+  const std::string name = handler.name;
+  {
+    const std::lock_guard lock{settings_mutex_};
+    auto code = configuration_.settle(handler);
+    core_.context().handlers.add(std::move(handler));
+    configuration_.remember(name, std::move(code));
+  }
   core_.loader.hurry();  // its tasks may have been waiting for it
   core_.intake.look_soon();
 }
@@ -94,7 +99,7 @@ void EngineImpl::add_filter(Filter filter) {
 
 std::vector<ConfigChange> EngineImpl::reload(const Config& wanted) {
   validate(wanted.engine);
-  const std::lock_guard lock{reload_mutex_};
+  const std::lock_guard lock{settings_mutex_};
   call::Configuration::Reload reload = configuration_.prepare(wanted);
   core_.context().handlers.reconfigure(reload.handlers);
   core_.context().live = reload.next.engine;
