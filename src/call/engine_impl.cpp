@@ -89,6 +89,7 @@ void EngineImpl::add(Handler handler) {
   }
   core_.loader.hurry();  // its tasks may have been waiting for it
   core_.intake.look_soon();
+  core_.renewer.bell.ring();  // it looks for timeouts as often as the shortest one asks for
 }
 
 void EngineImpl::add_filter(Filter filter) {
@@ -105,6 +106,7 @@ std::vector<ConfigChange> EngineImpl::reload(const Config& wanted) {
   core_.context().live = reload.next.engine;
   auto changes = std::move(reload.changes);
   configuration_.commit(std::move(reload));
+  core_.renewer.bell.ring();  // for timeouts that are shorter now
   return changes;
 }
 
