@@ -54,50 +54,55 @@ class Engine {
   // return anything, or an Answer, and may throw anything.
   template <class F>
   auto retryable(std::string name, F function) {
-    return add_function<Of<F>>(std::move(name), std::move(function), std::nullopt, {});
+    return add_function<OfFunction<F>>(std::move(name), std::move(function), std::nullopt, {});
   }
   template <class F>
   auto retryable(std::string name, F function, Policy policy, HandlerOptions options = {}) {
-    using Result = typename Of<F>::Result;
+    using Result = typename OfFunction<F>::Result;
     static_assert(std::is_void_v<Result> || std::same_as<Result, Answer> || detail::kHasJson<Result>,
                   "easyretry: the result of this handler has no JSON conversion, so policy.success_when could not see "
                   "it; add EASYRETRY_JSON(Type, fields...) beside its type, or say retryable(name, opaque(function), "
                   "policy) if no expression looks at it");
-    return add_function<Of<F>>(std::move(name), std::move(function), std::move(policy), std::move(options));
+    return add_function<OfFunction<F>>(std::move(name), std::move(function), std::move(policy), std::move(options));
   }
   template <class F>
   auto retryable(std::string name, Opaque<F> function, Policy policy = {}, HandlerOptions options = {}) {
-    return add_function<Of<F>>(std::move(name), std::move(function.function), std::move(policy), std::move(options));
+    return add_function<OfFunction<F>>(std::move(name), std::move(function.function), std::move(policy),
+                                       std::move(options));
   }
 
   // A member function of an object that outlives the engine.
   template <class M, class C>
   requires std::is_member_function_pointer_v<M>
   auto retryable(std::string name, M method, C* object, Policy policy = {}, HandlerOptions options = {}) {
+    detail::require_callable(object, "handler \"" + name + "\": the object of the member function");
+    detail::require_callable(method, "handler \"" + name + "\": the member function");
     auto function = [method, object]<class... A>(const A&... args) ->
         typename Of<M>::Result { return std::invoke(method, object, args...); };
     return add_function<Of<M>>(std::move(name), std::move(function), std::move(policy), std::move(options));
   }
 
-  // The class form.
+  // The class form. Its functions may be private: they are called as those of RetryableTask.
   template <class T>
-  requires requires {
-    typename T::Arguments;
-    &T::execute;
-  }
-  auto retryable(std::string name, std::shared_ptr<T> task, Policy policy = {}, HandlerOptions options = {}) {
+  requires requires { typename T::RetryableForm; }
+  auto retryable(std::string name, std::shared_ptr<T> object, Policy policy = {}, HandlerOptions options = {}) {
     using Result = typename T::Result;
+    static_assert(!detail::kHasValue<Result> || detail::kHasJson<Result>,
+                  "easyretry: on_success of this RetryableTask is given its result, which has no JSON conversion; add "
+                  "EASYRETRY_JSON(Type, fields...) beside its type");
+    detail::require_callable(object, "handler \"" + name + "\": the task");
+    const std::shared_ptr<typename T::RetryableForm> task = std::move(object);
     if constexpr (detail::kHasValue<Result>) {
       policy.success_when = policy.success_when.and_also([task](const Result& r) { return task->is_success(r); });
     }
-    auto handle = add_function<T>(
+    auto handle = add_function<typename T::RetryableForm>(
         std::move(name), [task]<class... A>(const A&... args) -> Result { return task->execute(args...); },
         std::move(policy), std::move(options));
     if constexpr (std::is_void_v<Result>) {
       handle.on_success([task](const TaskInfo& info) { task->on_success(info); });
     } else if constexpr (std::same_as<Result, Answer>) {
       handle.on_success([task](const TaskInfo& info) { task->on_success(done(), info); });
-    } else {
+    } else if constexpr (detail::kHasJson<Result>) {
       handle.on_success([task](const Result& result, const TaskInfo& info) { task->on_success(result, info); });
     }
     handle.on_final_failure(
@@ -148,14 +153,21 @@ class Engine {
         !detail::Signature<F>::kChangesArguments,
         "easyretry: this handler takes a non-const reference; arguments are stored as values, so take them by "
         "value or const&");
+    static_assert(!std::is_reference_v<typename detail::Signature<F>::Result>,
+                  "easyretry: this handler returns a reference; return a value, which may outlive the call");
   };
   template <class F>
   struct Of<F, false> {
     static_assert(detail::HasOneSignature<F>,
                   "easyretry: the types of the arguments are not known; give a function or a lambda whose parameters "
-                  "have types, not auto and not overloads");
+                  "have types, not auto and not overloads; a RetryableTask is given as std::make_shared<Task>()");
     using Result = void;
     using Arguments = std::tuple<>;
+  };
+  template <class F>
+  struct OfFunction : Of<F> {
+    static_assert(!std::is_member_function_pointer_v<F>,
+                  "easyretry: a member function needs its object; write retryable(name, &Type::method, &object)");
   };
 
   template <class Types, class F>
@@ -165,6 +177,7 @@ class Engine {
     static_assert(detail::kHasJson<Arguments>,
                   "easyretry: a parameter of this handler has no JSON conversion; add EASYRETRY_JSON(Type, fields...) "
                   "beside its type");
+    detail::require_callable(function, "handler \"" + name + "\": the function");
     detail::Handler handler;
     handler.name = name;
     handler.policy_given = policy.has_value();

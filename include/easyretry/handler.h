@@ -26,6 +26,7 @@ struct Reply {
   std::optional<Answer> answer{};  // only from handlers that return Answer, or from a filter
   std::optional<bool> success{};   // what a typed success_when says
   std::string result{};            // JSON; only when asked for
+  std::string unwritable{};        // why there is none all the same: it holds what JSON cannot
 };
 
 // True while a direct call needs nothing of the engine unless it fails; kept up to date by the registry.
@@ -57,7 +58,7 @@ class DirectCall {
   virtual std::string arguments() const = 0;  // as JSON
 
   std::exception_ptr thrown;
-  const char* what = nullptr;  // says the same where it is known: to read it from `thrown` takes another throw
+  const char* what = nullptr;  // all it says, where that is known: to read it from `thrown` takes another throw
 };
 
 }  // namespace easyretry::detail

@@ -1,16 +1,21 @@
 #pragma once
 // JsonCodec of what holds other values.
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
+#include <functional>
+#include <list>
 #include <map>
 #include <optional>
 #include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -54,6 +59,58 @@ Tuple read_each(JsonView in, std::index_sequence<I...>) {
   expect_size(in, sizeof...(I));
   return Tuple{JsonCodec<std::tuple_element_t<I, Tuple>>::read(in.at(I))...};
 }
+
+template <class Range>
+struct JsonSequenceCodec {
+  using Value = typename Range::value_type;
+
+  static void write(JsonWriter& out, const Range& items) requires JsonWritable<Value> { write_array(out, items); }
+  static Range read(JsonView in) requires JsonReadable<Value> {
+    in.expect(JsonKind::array);
+    Range items;
+    for (std::size_t i = 0; i < in.size(); ++i) items.insert(items.end(), JsonCodec<Value>::read(in.at(i)));
+    return items;
+  }
+};
+
+// The elements by the text of their keys. A container without an order of its own is written in this one, so that
+// equal ones have equal texts.
+template <class Range, class KeyOf>
+auto by_text(const Range& items, KeyOf key_of) {
+  std::vector<std::pair<std::string, const typename Range::value_type*>> sorted;
+  sorted.reserve(items.size());
+  for (const auto& item : items) {
+    JsonWriter text;
+    JsonCodec<typename Range::key_type>::write(text, key_of(item));
+    sorted.emplace_back(text.take(), &item);
+  }
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+// Keys that are not strings: [[key, value], …].
+template <class Map>
+struct JsonPairsCodec {
+  using Key = typename Map::key_type;
+  using Value = typename Map::mapped_type;
+
+  static void write(JsonWriter& out, const Map& map) requires(JsonWritable<Key>&& JsonWritable<Value>) {
+    out.begin_array();
+    for (const auto& [text, item] : by_text(map, [](const auto& each) -> const Key& { return each.first; })) {
+      write_each(out, item->first, item->second);
+    }
+    out.end_array();
+  }
+  static Map read(JsonView in) requires(JsonReadable<Key>&& JsonReadable<Value>) {
+    in.expect(JsonKind::array);
+    Map map;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      expect_size(in.at(i), 2);
+      map.emplace(JsonCodec<Key>::read(in.at(i).at(0)), JsonCodec<Value>::read(in.at(i).at(1)));
+    }
+    return map;
+  }
+};
 
 template <class Map>
 struct JsonMapCodec {
@@ -100,16 +157,21 @@ struct JsonCodec<std::array<T, N>> {
   }
 };
 
+template <class T, class Allocator>
+struct JsonCodec<std::deque<T, Allocator>> : detail::JsonSequenceCodec<std::deque<T, Allocator>> {};
+template <class T, class Allocator>
+struct JsonCodec<std::list<T, Allocator>> : detail::JsonSequenceCodec<std::list<T, Allocator>> {};
 template <class T, class Less, class Allocator>
-struct JsonCodec<std::set<T, Less, Allocator>> {
-  static void write(JsonWriter& out, const std::set<T, Less, Allocator>& items) requires JsonWritable<T> {
-    detail::write_array(out, items);
-  }
-  static std::set<T, Less, Allocator> read(JsonView in) requires JsonReadable<T> {
-    in.expect(JsonKind::array);
-    std::set<T, Less, Allocator> items;
-    for (std::size_t i = 0; i < in.size(); ++i) items.insert(JsonCodec<T>::read(in.at(i)));
-    return items;
+struct JsonCodec<std::set<T, Less, Allocator>> : detail::JsonSequenceCodec<std::set<T, Less, Allocator>> {};
+
+template <class T, class Hash, class Equal, class Allocator>
+struct JsonCodec<std::unordered_set<T, Hash, Equal, Allocator>>
+    : detail::JsonSequenceCodec<std::unordered_set<T, Hash, Equal, Allocator>> {
+  static void write(JsonWriter& out,
+                    const std::unordered_set<T, Hash, Equal, Allocator>& items) requires JsonWritable<T> {
+    out.begin_array();
+    for (const auto& [text, item] : detail::by_text(items, std::identity{})) JsonCodec<T>::write(out, *item);
+    out.end_array();
   }
 };
 
@@ -119,6 +181,15 @@ struct JsonCodec<std::map<std::string, T, Less, Allocator>>
 template <class T, class Hash, class Equal, class Allocator>
 struct JsonCodec<std::unordered_map<std::string, T, Hash, Equal, Allocator>>
     : detail::JsonMapCodec<std::unordered_map<std::string, T, Hash, Equal, Allocator>> {};
+
+template <class K, class T, class Less, class Allocator>
+requires(!std::same_as<K, std::string>) struct JsonCodec<std::map<K, T, Less, Allocator>>
+    : detail::JsonPairsCodec<std::map<K, T, Less, Allocator>> {
+};
+template <class K, class T, class Hash, class Equal, class Allocator>
+requires(!std::same_as<K, std::string>) struct JsonCodec<std::unordered_map<K, T, Hash, Equal, Allocator>>
+    : detail::JsonPairsCodec<std::unordered_map<K, T, Hash, Equal, Allocator>> {
+};
 
 template <class A, class B>
 struct JsonCodec<std::pair<A, B>> {

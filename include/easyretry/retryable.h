@@ -3,9 +3,11 @@
 // same name. Copies are cheap and stand for the same handler.
 
 #include <concepts>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <ranges>
+#include <stdexcept>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -15,6 +17,7 @@
 #include <easyretry/attempt.h>
 #include <easyretry/handler.h>
 #include <easyretry/json.h>
+#include <easyretry/signature.h>
 #include <easyretry/submit.h>
 #include <easyretry/transaction.h>
 #include <easyretry/typed_call.h>
@@ -46,6 +49,10 @@ class HandlerHost {
   // The callbacks of `changes` that are set replace the handler's.
   virtual void change(const std::string& handler, Handler changes) = 0;
 };
+
+inline std::string engine_is_gone(const std::string& handler) {
+  return "easyretry: the engine of handler \"" + handler + "\" is gone";
+}
 
 // This thread is inside a task or a retry: calls go straight through, so that a retry never makes a retry of itself.
 bool inside_retry();
@@ -95,7 +102,7 @@ class Retryable<R, std::tuple<Args...>> {
     try {
       return callee_->attempt(args...);
     } catch (const std::exception& e) {
-      return failed_call(e.what(), args...);
+      return failed_call(dynamic_cast<const std::nested_exception*>(&e) == nullptr ? e.what() : nullptr, args...);
     } catch (...) {
       return failed_call(nullptr, args...);
     }
@@ -146,6 +153,7 @@ class Retryable<R, std::tuple<Args...>> {
   // If it throws, it alone is retried, so it is called at least once.
   template <class F>
   const Retryable& on_success(F callback) const {
+    detail::require_callable(callback, "on_success");
     detail::Handler changes;
     changes.on_success = detail::success_callback<R>(std::move(callback));
     host()->change(name_, std::move(changes));
@@ -158,6 +166,7 @@ class Retryable<R, std::tuple<Args...>> {
     static_assert(std::invocable<const F&, const Failure&, const TaskInfo&>,
                   "easyretry: write on_final_failure([](const Failure& failure, const TaskInfo& task) {…})");
     if constexpr (std::invocable<const F&, const Failure&, const TaskInfo&>) {
+      detail::require_callable(callback, "on_final_failure");
       detail::Handler changes;
       changes.on_final_failure = std::move(callback);
       host()->change(name_, std::move(changes));
@@ -172,6 +181,7 @@ class Retryable<R, std::tuple<Args...>> {
     static_assert(std::invocable<const F&, const std::string&, const TaskInfo&>,
                   "easyretry: write on_retry_scheduled([](const std::string& error, const TaskInfo& task) {…})");
     if constexpr (std::invocable<const F&, const std::string&, const TaskInfo&>) {
+      detail::require_callable(callback, "on_retry_scheduled");
       detail::Handler changes;
       changes.on_retry_scheduled = std::move(callback);
       host()->change(name_, std::move(changes));
@@ -182,7 +192,7 @@ class Retryable<R, std::tuple<Args...>> {
  private:
   std::shared_ptr<detail::HandlerHost> host() const {
     auto host = host_.lock();
-    if (!host) throw std::logic_error("easyretry: the engine of handler \"" + name_ + "\" is gone");
+    if (!host) throw std::logic_error(detail::engine_is_gone(name_));
     return host;
   }
 
@@ -193,10 +203,12 @@ class Retryable<R, std::tuple<Args...>> {
 
   // Called inside a catch block.
   Attempt<R> failed_call(const char* what, const Args&... args) const {
+    const auto host = host_.lock();
+    if (!host) std::throw_with_nested(std::logic_error(detail::engine_is_gone(name_)));
     detail::TypedCall<R, Args...> call{*callee_, args...};
     call.thrown = std::current_exception();
     call.what = what;
-    return result_of(host()->call_failed(name_, call, options_), call);
+    return result_of(host->call_failed(name_, call, options_), call);
   }
 
   static Attempt<R> result_of(detail::DirectResult result, detail::TypedCall<R, Args...>& call) {

@@ -21,6 +21,7 @@ class RetryableTask;
 template <class R, class... Args>
 class RetryableTask<R(Args...)> {
  public:
+  using RetryableForm = RetryableTask;
   using Result = R;
   using Arguments = std::tuple<std::decay_t<Args>...>;
 
@@ -34,6 +35,7 @@ class RetryableTask<R(Args...)> {
 template <class... Args>
 class RetryableTask<void(Args...)> {
  public:
+  using RetryableForm = RetryableTask;
   using Result = void;
   using Arguments = std::tuple<std::decay_t<Args>...>;
 

@@ -1,6 +1,11 @@
 #pragma once
 // What a callable takes and returns. Not for use by applications.
 
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 
@@ -29,6 +34,21 @@ template <class C, class R, class... A>
 struct Signature<R (C::*)(A...) noexcept> : SignatureOf<R, A...> {};
 template <class C, class R, class... A>
 struct Signature<R (C::*)(A...) const noexcept> : SignatureOf<R, A...> {};
+
+template <class F>
+inline constexpr bool kMayBeEmpty = std::is_pointer_v<F> || std::is_member_pointer_v<F>;
+template <class S>
+inline constexpr bool kMayBeEmpty<std::function<S>> = true;
+template <class T>
+inline constexpr bool kMayBeEmpty<std::shared_ptr<T>> = true;
+
+// Called later, what is empty would throw each time, or end the process.
+template <class F>
+void require_callable(const F& function, std::string_view what) {
+  if constexpr (kMayBeEmpty<F>) {
+    if (!function) throw std::invalid_argument(std::string{what} + " must be callable, but it is empty");
+  }
+}
 
 // A function pointer, a member function pointer, or an object with exactly one operator().
 template <class F>

@@ -60,7 +60,7 @@ struct Callee {
     } else {
       if (success_when.typed()) reply.success = success_when.template holds_for<Value>(value);
       if constexpr (kHasJson<Value>) {
-        if (want_result) reply.result = to_json(value);
+        if (want_result) write_result(value, reply);
       }
     }
     return reply;
@@ -78,6 +78,16 @@ struct Callee {
   }
 
  private:
+  // The function has returned: what cannot be written down is no reason to call it again.
+  template <class Value>
+  static void write_result(const Value& value, Reply& reply) {
+    try {
+      reply.result = to_json(value);
+    } catch (const JsonError& e) {
+      reply.unwritable = e.what();
+    }
+  }
+
   static std::tuple<Args...> decoded(const std::string& payload) {
     try {
       return from_json<std::tuple<Args...>>(payload);
@@ -183,6 +193,11 @@ decltype(Handler::on_success) success_callback(F callback) {
                   "EASYRETRY_JSON(Type, fields...), or write on_success([](const TaskInfo&) {…})");
     if constexpr (kHasValue<R> && kHasJson<R>) {
       return [callback = std::move(callback)](const std::string& result, const TaskInfo& task) {
+        if (result.empty()) {
+          throw JsonError(
+              "the result could not be written as JSON and was not kept; on_success([](const TaskInfo&) {…}) needs "
+              "none");
+        }
         callback(from_json<R>(result), task);
       };
     } else {

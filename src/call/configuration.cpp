@@ -31,13 +31,18 @@ engine::HandlerSettings Configuration::settings(const Config& config, const std:
   return settings;
 }
 
-void Configuration::settle(detail::Handler& handler) {
+Configuration::Registered Configuration::settle(detail::Handler& handler) const {
   const std::lock_guard lock{mutex_};
   Registered code{handler.policy_given ? std::optional{handler.policy} : std::nullopt, handler.options};
   engine::HandlerSettings settings = this->settings(running_, handler.name, code);
   handler.policy = std::move(settings.policy);
   handler.options = std::move(settings.options);
-  registered_.insert_or_assign(handler.name, std::move(code));
+  return code;
+}
+
+void Configuration::remember(const std::string& name, Registered code) {
+  const std::lock_guard lock{mutex_};
+  registered_.insert_or_assign(name, std::move(code));
 }
 
 Configuration::Reload Configuration::prepare(const Config& wanted) const {

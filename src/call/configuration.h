@@ -20,9 +20,16 @@ class Configuration {
   explicit Configuration(Config config, ExceptionNames names = {})
       : names_(std::move(names)), running_(std::move(config)) {}
 
-  // Sets the handler's policy and options by its own entry, its registration, the defaults, in this order. Throws
-  // ConfigError for an exception type that has no name here.
-  void settle(detail::Handler& handler);
+  // What the code says about a handler.
+  struct Registered {
+    std::optional<Policy> policy;
+    HandlerOptions options;
+  };
+  // Sets the handler's policy and options by its own entry, its registration, the defaults, in this order, and gives
+  // the registration back. Throws ConfigError for an exception type that has no name here.
+  Registered settle(detail::Handler& handler) const;
+  // The registration counts from now on: the handler has been taken.
+  void remember(const std::string& name, Registered code);
 
   struct Reload {
     std::vector<ConfigChange> changes;
@@ -37,10 +44,6 @@ class Configuration {
   std::vector<std::string> unknown_handlers() const;
 
  private:
-  struct Registered {
-    std::optional<Policy> policy;
-    HandlerOptions options;
-  };
   engine::HandlerSettings settings(const Config& config, const std::string& name, const Registered& code) const;
 
   const ExceptionNames names_;

@@ -80,10 +80,16 @@ void EngineImpl::change(const std::string& handler, Handler changes) {
 }
 
 void EngineImpl::add(Handler handler) {
-  configuration_.settle(handler);
-  core_.context().handlers.add(std::move(handler));
+  const std::string name = handler.name;
+  {
+    const std::lock_guard lock{settings_mutex_};
+    auto code = configuration_.settle(handler);
+    core_.context().handlers.add(std::move(handler));
+    configuration_.remember(name, std::move(code));
+  }
   core_.loader.hurry();  // its tasks may have been waiting for it
   core_.intake.look_soon();
+  core_.renewer.bell.ring();  // it looks for timeouts as often as the shortest one asks for
 }
 
 void EngineImpl::add_filter(Filter filter) {
@@ -94,12 +100,13 @@ void EngineImpl::add_filter(Filter filter) {
 
 std::vector<ConfigChange> EngineImpl::reload(const Config& wanted) {
   validate(wanted.engine);
-  const std::lock_guard lock{reload_mutex_};
+  const std::lock_guard lock{settings_mutex_};
   call::Configuration::Reload reload = configuration_.prepare(wanted);
   core_.context().handlers.reconfigure(reload.handlers);
   core_.context().live = reload.next.engine;
   auto changes = std::move(reload.changes);
   configuration_.commit(std::move(reload));
+  core_.renewer.bell.ring();  // for timeouts that are shorter now
   return changes;
 }
 

@@ -53,7 +53,7 @@ class EngineImpl : public HandlerHost {
 
   call::Configuration configuration_;
   call::DirectCalls direct_calls_;
-  std::mutex reload_mutex_;  // one reload at a time
+  std::mutex settings_mutex_;  // one reload or registration at a time, so that each sees all of the other
   std::mutex following_mutex_;
   // Guarded by following_mutex_
   std::unique_ptr<engine::Bell> following_bell_;

@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.h"
 #include "call/errors.h"
 #include "engine/execution.h"
 #include "policy/limits.h"
@@ -16,10 +17,16 @@ constexpr std::size_t kMaxKey = 255;  // what the SQL stores' key column holds
 constexpr std::size_t kMaxTags = 8;
 constexpr std::size_t kMaxTag = 64;
 
-void check_length(const char* what, const std::string& text, std::size_t most) {
-  if (text.size() <= most) return;
-  throw std::invalid_argument(std::string{what} + " has " + std::to_string(text.size()) + " bytes; at most " +
-                              std::to_string(most) + " are allowed");
+// What one store takes all must take: PostgreSQL has neither other bytes nor NUL in a text.
+void check_text(const char* what, const std::string& text, std::size_t most) {
+  if (text.size() > most) {
+    throw std::invalid_argument(std::string{what} + " has " + std::to_string(text.size()) + " bytes; at most " +
+                                std::to_string(most) + " are allowed");
+  }
+  if (const std::size_t at = std::min(base::invalid_utf8(text), text.find('\0')); at != std::string::npos) {
+    throw std::invalid_argument(std::string{what} + " is not UTF-8, or has a NUL, at byte " + std::to_string(at) +
+                                "; write other bytes as hex or base64");
+  }
 }
 
 void check_payload(const std::string& payload, std::size_t most) {
@@ -35,7 +42,7 @@ void check_tags(const std::vector<std::string>& tags) {
   }
   for (const std::string& tag : tags) {
     if (tag.empty()) throw std::invalid_argument("a tag is empty");
-    check_length("a tag", tag, kMaxTag);
+    check_text("a tag", tag, kMaxTag);
   }
 }
 
@@ -54,9 +61,9 @@ bool is_traceparent(std::string_view text) {
 void check(const detail::Submission& submission, std::size_t max_payload) {
   const SubmitOptions& asked = submission.options;
   check_payload(submission.payload, max_payload);
-  check_length("the key", asked.key, kMaxKey);
-  check_length("the business type", asked.business_type, kMaxKey);
-  check_length("the business id", asked.business_id, kMaxKey);
+  check_text("the key", asked.key, kMaxKey);
+  check_text("the business type", asked.business_type, kMaxKey);
+  check_text("the business id", asked.business_id, kMaxKey);
   check_tags(asked.tags);
   if (!asked.traceparent.empty() && !is_traceparent(asked.traceparent)) {
     throw std::invalid_argument("traceparent is \"" + asked.traceparent +
@@ -97,11 +104,12 @@ task::NewTask new_task(const engine::Context& context, const engine::KnownHandle
 }
 
 TaskInfo describe(const engine::Context& context, const engine::KnownHandler& known, const SubmitOptions& options,
-                  const std::string& arguments) {
+                  const std::optional<std::string>& arguments) {
   TaskInfo info;
   info.space = context.options.space;
   info.handler = known.handler.name;
-  info.key = options.key.empty() ? context.payloads.derive_key(info.handler, arguments) : options.key;
+  info.key = options.key;
+  if (info.key.empty() && arguments) info.key = context.payloads.derive_key(info.handler, *arguments);
   info.business_type = options.business_type;
   info.business_id = options.business_id;
   info.tags = options.tags;

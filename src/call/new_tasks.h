@@ -1,6 +1,9 @@
 #pragma once
 // Turns what a caller submits into a row, and refuses what must not become one.
 
+#include <optional>
+#include <string>
+
 #include <easyretry/submit.h>
 
 #include "engine/context.h"
@@ -12,8 +15,8 @@ task::NewTask new_task(const engine::Context& context, const engine::KnownHandle
                        detail::Submission submission);
 
 // The task as it would be stored, for those who are told of one that is not. Refuses nothing: what cannot be stored can
-// still be spoken of.
+// still be spoken of. Without arguments no key is made of them.
 TaskInfo describe(const engine::Context& context, const engine::KnownHandler& handler, const SubmitOptions& options,
-                  const std::string& arguments);
+                  const std::optional<std::string>& arguments);
 
 }  // namespace easyretry::call

@@ -118,6 +118,7 @@ Called Execution::judge(detail::Reply reply) const {
   }
   if (reply.success == false) return {Called::End::failed, "not successful by success_when"};
   if (const auto* expression = rule.expression()) {
+    if (!reply.unwritable.empty()) return {Called::End::failed, "success_when has no result: " + reply.unwritable};
     const auto ok = expression->evaluate(reply.result, expression->reads_args() ? arguments() : std::string{});
     if (!ok) return {Called::End::failed, "success_when failed: " + ok.error().detail};
     if (!*ok) return {Called::End::failed, "not successful by success_when: " + rule.text()};
@@ -134,7 +135,9 @@ std::string message_of(const std::exception_ptr& thrown) {
   try {
     std::rethrow_exception(thrown);
   } catch (const std::exception& e) {
-    return spoken(e.what());
+    const auto* outer = dynamic_cast<const std::nested_exception*>(&e);
+    if (outer == nullptr || outer->nested_ptr() == nullptr) return spoken(e.what());
+    return spoken(e.what()) + ": " + message_of(outer->nested_ptr());
   } catch (const std::string& text) {
     return spoken(text);
   } catch (const char* text) {

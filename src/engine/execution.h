@@ -56,7 +56,7 @@ struct Execution {
 // What it means, by the policy, that user code threw; `what` as in DirectCall.
 Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown, const char* what = nullptr);
 
-// What an exception says for itself; never empty.
+// What an exception says for itself, and then what is nested in it; never empty.
 std::string message_of(const std::exception_ptr& thrown);
 
 // As much of an error's text as goes into the store: 4 KiB.

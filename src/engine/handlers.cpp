@@ -4,6 +4,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "base/utf8.h"
 #include "policy/decide.h"
 
 namespace easyretry::engine {
@@ -17,6 +18,9 @@ void validate(const detail::Handler& handler) {
   };
   if (handler.name.empty() || handler.name.size() > kMaxName) {
     wrong("a name has 1 to " + std::to_string(kMaxName) + " characters, such as \"payment.pay\"");
+  }
+  if (base::invalid_utf8(handler.name) != std::string::npos || handler.name.find('\0') != std::string::npos) {
+    wrong("a name is UTF-8 text without NUL, because it is stored with each task");
   }
   if (handler.options.concurrency < 0) {
     wrong("concurrency is " + std::to_string(handler.options.concurrency) + "; use 1 or more, or 0 for the default");

@@ -5,9 +5,12 @@
 
 namespace easyretry::engine {
 
-std::optional<TaskId> LocalRetries::reserve() {
+tl::expected<TaskId, std::string> LocalRetries::reserve() {
   const std::lock_guard lock{mutex_};
-  if (tasks_.size() + reserved_ >= context_.options.read_ahead) return std::nullopt;
+  if (stopped_) return tl::make_unexpected("the engine stopped");
+  if (tasks_.size() + reserved_ >= context_.options.read_ahead) {
+    return tl::make_unexpected("too many retries wait in memory");
+  }
   ++reserved_;
   return TaskId{--last_id_};
 }
@@ -16,8 +19,7 @@ void LocalRetries::add(TaskId reserved, const task::NewTask& task) {
   {
     const std::lock_guard lock{mutex_};
     --reserved_;
-    const auto& record = tasks_.emplace(reserved, task::new_record(task, reserved, context_.store_now())).first->second;
-    due_.emplace(record.info.next_at, reserved);
+    schedule(tasks_.emplace(reserved, task::new_record(task, reserved, context_.store_now())).first->second);
   }
   bell.ring();
 }
@@ -29,13 +31,29 @@ std::optional<TaskInfo> LocalRetries::find(TaskId id) const {
 }
 
 bool LocalRetries::cancel(TaskId id) {
-  const std::lock_guard lock{mutex_};
-  const auto found = tasks_.find(id);
-  if (found == tasks_.end()) return false;
-  due_.erase({found->second.info.next_at, id});
-  tasks_.erase(found);
-  if (const RunPtr run = holdings_.find(id)) run->interrupt_with(Interrupt::cancelled);
-  Counters::add(context_.counters.cancelled);
+  task::Settlement end;
+  end.outcome = Outcome::cancelled;
+  TaskInfo ended;
+  {
+    const std::lock_guard lock{mutex_};
+    const auto found = tasks_.find(id);
+    if (found == tasks_.end()) return false;
+    task::TaskRecord& record = found->second;
+    const auto known = context_.handlers.snapshot()->find(record.info.handler);
+    const auto event = task::cancel_event(record, known->handler.on_final_failure != nullptr);
+    if (!event) return false;
+    due_.erase({record.info.next_at, id});
+    if (const RunPtr run = holdings_.find(id)) run->interrupt_with(Interrupt::cancelled);
+    task::apply_cancel(record, *event, context_.store_now());
+    if (record.info.state != TaskState::finished) {
+      schedule(record);
+    } else {
+      ended = record.info;
+      tasks_.erase(found);
+    }
+  }
+  bell.ring();
+  if (ended.id == id) report(context_, end, ended);
   return true;
 }
 
@@ -83,19 +101,29 @@ void LocalRetries::settled(const task::Settlement& settlement) {
   {
     const std::lock_guard lock{mutex_};
     if (closed_) return;
-    if (const RunPtr run = holdings_.find(id)) holdings_.remove({&run, 1});
+    release(settlement.ticket);
     const auto found = tasks_.find(id);
-    if (found == tasks_.end()) return;  // cancelled
+    if (found == tasks_.end() || !task::holds(found->second, settlement.ticket)) return;  // cancelled
     task = found->second.info;
     task::apply_settlement(found->second, settlement, context_.store_now());
     if (found->second.info.state == TaskState::finished) {
       tasks_.erase(found);
     } else {
-      due_.emplace(found->second.info.next_at, id);
+      schedule(found->second);
     }
   }
   report(context_, settlement, task);
   bell.ring();
+}
+
+void LocalRetries::schedule(const task::TaskRecord& record) {
+  if (stopped_) return Counters::add(context_.counters.lost_in_memory);
+  due_.emplace(record.info.next_at, record.info.id);
+}
+
+void LocalRetries::release(const task::Ticket& ticket) {
+  const RunPtr run = holdings_.find(ticket.id);
+  if (run && run->ticket() == ticket) holdings_.remove({&run, 1});
 }
 
 void LocalRetries::close() {

@@ -9,8 +9,11 @@
 #include <mutex>
 #include <optional>
 #include <set>
+#include <string>
 #include <utility>
 #include <vector>
+
+#include <tl/expected.hpp>
 
 #include "engine/bell.h"
 #include "engine/context.h"
@@ -28,8 +31,8 @@ class LocalRetries : public std::enable_shared_from_this<LocalRetries> {
   // Ids of local tasks are negative, so no store has them.
   static bool is_local(TaskId id) { return static_cast<std::int64_t>(id) < 0; }
 
-  // A place for a task that is to be add()ed. Nullopt: as many as EngineOptions::read_ahead are here already.
-  std::optional<TaskId> reserve();
+  // A place for a task that is to be add()ed, or why there is none.
+  tl::expected<TaskId, std::string> reserve();
   void add(TaskId reserved, const task::NewTask& task);
   std::optional<TaskInfo> find(TaskId id) const;
   bool cancel(TaskId id);
@@ -44,6 +47,10 @@ class LocalRetries : public std::enable_shared_from_this<LocalRetries> {
   Bell bell;
 
  private:
+  // Under mutex_
+  void schedule(const task::TaskRecord& record);
+  void release(const task::Ticket& ticket);
+
   std::vector<task::TaskRecord> take_due(TimePoint now);
   void start(const task::TaskRecord& record);
   void settled(const task::Settlement& settlement);

@@ -51,6 +51,18 @@ std::optional<EventKind> kind_of(const task::Settlement& settlement) {
   return std::nullopt;
 }
 
+// What an application has to look into itself is a warning; the other failures are its daily business, and its
+// callbacks are told of them.
+void log_end(const Context& context, const task::Settlement& settlement, const TaskInfo& task) {
+  const Outcome outcome = settlement.outcome;
+  if (settlement.kind != Kind::finish || outcome == Outcome::succeeded || outcome == Outcome::cancelled) return;
+  const bool broken = outcome == Outcome::quarantined || outcome == Outcome::parked;
+  context.log(broken ? LogLevel::warning : LogLevel::info,
+              "task " + to_string(task.id) + " (" + task.handler + ", key " + task.key + ") ended as " +
+                  std::string{to_string(outcome)} + " after " + std::to_string(task.attempts) +
+                  " attempt(s): " + (settlement.error.empty() ? task.last_error : settlement.error));
+}
+
 EventKind kind_of(storage::KeepStep::Kind kind) {
   switch (kind) {
     case storage::KeepStep::Kind::made: return EventKind::table_made;
@@ -65,6 +77,7 @@ EventKind kind_of(storage::KeepStep::Kind kind) {
 
 void report(Context& context, const task::Settlement& settlement, const TaskInfo& task) {
   count(context.counters, settlement);
+  log_end(context, settlement, task);
   if (!context.events.heard()) return;
   const auto kind = kind_of(settlement);
   if (!kind) return;

@@ -69,8 +69,11 @@ std::optional<std::string> OneCall::stop_reason(Millis delay) const {
   return policy::stop_reason(stop, attempts, begun_, context().store_now() + delay);
 }
 
-void OneCall::tell(EventKind kind, const std::string& message) const {
-  if (context().events.heard()) context().events.tell({kind, context().store_now(), info(), message});
+void OneCall::tell(EventKind kind, const std::string& message, std::optional<Outcome> outcome) const {
+  if (!context().events.heard()) return;
+  Event event{kind, context().store_now(), info(), message};
+  event.task.outcome = outcome;
+  context().events.tell(event);
 }
 
 void OneCall::tell_of_retry(const std::string& why, Millis delay, TaskId id) const {
@@ -83,8 +86,16 @@ void OneCall::tell_of_retry(const std::string& why, Millis delay, TaskId id) con
   });
 }
 
+std::optional<std::string> OneCall::written_arguments() const {
+  try {
+    return direct.arguments();
+  } catch (const JsonError&) {
+    return std::nullopt;
+  }
+}
+
 TaskInfo OneCall::info() const {
-  TaskInfo info = describe(context(), known_, options_, direct.arguments());
+  TaskInfo info = describe(context(), known_, options_, written_arguments());
   info.created_at = begun_;
   info.next_at = begun_;
   info.attempts = attempts;

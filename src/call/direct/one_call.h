@@ -51,7 +51,7 @@ class OneCall {
   Millis next_delay(const engine::Called& called, Millis last) const;
   std::optional<std::string> stop_reason(Millis delay) const;
 
-  void tell(EventKind kind, const std::string& message) const;
+  void tell(EventKind kind, const std::string& message, std::optional<Outcome> outcome = std::nullopt) const;
   void tell_of_retry(const std::string& why, Millis delay, TaskId id) const;
   // The task as it would be stored, for callbacks of one that is not.
   TaskInfo info() const;
@@ -71,6 +71,8 @@ class OneCall {
       throw_both(e);
     } catch (const std::invalid_argument& e) {
       throw_both(e);
+    } catch (const JsonError& e) {
+      throw_both(e);
     }
   }
 
@@ -82,6 +84,8 @@ class OneCall {
  private:
   engine::Execution execution(const engine::FilterChain& filters) const;
   detail::Submission submission() const { return {direct.arguments(), options_}; }
+  // Nullopt: they hold what JSON cannot, such as text that is not UTF-8.
+  std::optional<std::string> written_arguments() const;
 
   template <class E>
   [[noreturn]] void throw_both(const E& caught) const {

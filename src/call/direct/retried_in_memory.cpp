@@ -10,15 +10,15 @@ using detail::DirectResult;
 using engine::Called;
 
 DirectResult succeeded(OneCall& call, const std::string& result) {
-  if (call.attempts > 1) call.tell(EventKind::succeeded, {});
+  if (call.attempts > 1) call.tell(EventKind::succeeded, {}, Outcome::succeeded);
   if (call.handler.on_success) call.callback_error([&] { call.handler.on_success(result, call.info()); });
   return OneCall::succeeded();
 }
 
-DirectResult gave_up(OneCall& call, const std::string& message) {
-  call.tell(EventKind::gave_up, message);
+DirectResult gave_up(OneCall& call, const std::string& message, Outcome outcome = Outcome::exhausted) {
+  call.tell(EventKind::gave_up, message, outcome);
   if (call.handler.on_final_failure) {
-    call.callback_error([&] { call.handler.on_final_failure({Outcome::exhausted, message}, call.info()); });
+    call.callback_error([&] { call.handler.on_final_failure({outcome, message}, call.info()); });
   }
   return OneCall::failed(message);
 }
@@ -28,11 +28,16 @@ void tell_of_retry(OneCall& call, const std::string& why, Millis delay, TaskId i
   call.tell_of_retry(why, delay, id);
 }
 
+// Of a first failure the caller alone hears; one after retries ends what others have been told of.
+DirectResult rejected(OneCall& call, const std::string& message) {
+  return call.attempts > 1 ? gave_up(call, message, Outcome::rejected) : OneCall::failed(message);
+}
+
 // Told before it is there to be run, so that nobody hears of the retry first.
 DirectResult in_background(OneCall& call, std::string why, Millis delay) {
   const auto task = call.or_both_thrown([&] { return call.failed_task(why, delay); });
   const auto place = call.core.local->reserve();
-  if (!place) return gave_up(call, why + " (too many retries wait in memory)");
+  if (!place) return gave_up(call, why + " (" + place.error() + ")");
   tell_of_retry(call, why, delay, *place);
   call.core.local->add(*place, task);
   return {AttemptState::retrying, *place, std::move(why), call.handler.options.rethrow};
@@ -43,7 +48,7 @@ DirectResult in_background(OneCall& call, std::string why, Millis delay) {
 DirectResult retried_in_memory(OneCall& call, Called called, const std::function<bool(Millis)>& wait) {
   for (Millis last{0};;) {
     if (called.end == Called::End::success) return succeeded(call, called.result);
-    if (called.end != Called::End::failed) return OneCall::failed(std::move(called.message));
+    if (called.end != Called::End::failed) return rejected(call, called.message);
     const Millis delay = call.next_delay(called, last);
     if (auto reason = call.stop_reason(delay)) return gave_up(call, called.message + " (" + *reason + ")");
     if (!call.handler.options.wait) return in_background(call, std::move(called.message), delay);

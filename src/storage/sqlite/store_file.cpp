@@ -54,12 +54,17 @@ struct Header {
 
 fs::path checked_place(const fs::path& path) {
   std::error_code error;
-  fs::path place = fs::weakly_canonical(path, error);
+  // Absolute first: a name alone would stay one, without a folder, where the file is still to be made.
+  fs::path place = fs::absolute(path, error);
+  if (!error) place = fs::weakly_canonical(place, error);
   if (error) refuse("cannot look up " + path.string() + ": " + error.message());
   if (fs::is_directory(place, error)) {
     refuse(place.string() + " is a folder. Give the path of a file in it, such as " + (place / "retry.db").string());
   }
   check_folder(place.parent_path());
+  if (const auto there = fs::status(place, error); fs::exists(there) && !fs::is_regular_file(there)) {
+    refuse(place.string() + " is a device, a pipe or a socket. Give the path of a file, or of one that is to be made");
+  }
   return place;
 }
 

@@ -125,6 +125,9 @@ TEST(Json, StoresContainers) {
   expect_text(std::array<std::string, 2>{"a", "b"}, R"(["a","b"])");
   expect_text(std::array<int, 0>{}, "[]");
   expect_text(std::set<int>{3, 1, 2}, "[1,2,3]");
+  expect_text(std::deque<std::string>{"b", "a"}, R"(["b","a"])");
+  expect_text(std::list<std::vector<int>>{{2}, {1}}, "[[2],[1]]");
+  expect_text(std::map<int, std::string>{{2, "b"}, {1, "a"}}, R"([[1,"a"],[2,"b"]])");
   expect_text(std::pair{1, std::string{"x"}}, R"([1,"x"])");
   expect_text(std::tuple{1, 2.5, std::string{"x"}}, R"([1,2.5,"x"])");
   expect_text(std::tuple<>{}, "[]");
@@ -139,6 +142,23 @@ TEST(Json, StoresEqualHashMapsAsEqualTexts) {
     text += std::string{c == 'a' ? "" : ","} + "\"" + std::string(3, c) + "\":" + std::to_string(int{c});
   }
   expect_text(map, text + "}");
+}
+
+// Two orders of insertion and two tables of buckets: what hashing leaves to chance must not show.
+TEST(Json, StoresEqualHashSetsAndMapsOfNumbersAsEqualTexts) {
+  std::unordered_set<int> up;
+  std::unordered_set<int> down(1000);
+  std::unordered_map<shop::Currency, std::string> one{{shop::Currency::euro, "e"}, {shop::Currency::yen, "y"}};
+  std::unordered_map<shop::Currency, std::string> two(64);
+  for (int n = 0; n < 50; ++n) up.insert(n);
+  for (int n = 50; n-- > 0;) down.insert(n);
+  for (const auto& [currency, name] : std::map<shop::Currency, std::string>(one.begin(), one.end())) {
+    two.emplace(currency, name);
+  }
+  EXPECT_EQ(to_json(up), to_json(down));
+  EXPECT_EQ(from_json<std::unordered_set<int>>(to_json(up)), up);
+  expect_text(one, R"([[1,"e"],[2,"y"]])");
+  expect_text(two, R"([[1,"e"],[2,"y"]])");
 }
 
 TEST(Json, StoresChoices) {
@@ -212,6 +232,8 @@ TEST(Json, NamesThePathOfAFieldOfTheWrongType) {
   EXPECT_EQ(refusal<shop::Empty>("[]"), "$: expected an object, found an array of 0");
   EXPECT_EQ(refusal<std::vector<int>>("{}"), "$: expected an array, found an object");
   EXPECT_EQ(refusal<std::set<int>>("{}"), "$: expected an array, found an object");
+  using ByNumber = std::map<int, std::string>;
+  EXPECT_EQ(refusal<ByNumber>(R"([[1,"a"],[2]])"), "$[1]: expected an array of 2, found an array of 1");
 }
 
 TEST(Json, RefusesAnIntegerThatDoesNotFit) {

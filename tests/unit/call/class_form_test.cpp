@@ -37,6 +37,13 @@ struct Ask : RetryableTask<Answer(int)> {
   std::string told;
 };
 
+TEST_F(DirectCall, TheClassFormMayKeepItsFunctionsToItself) {
+  class Quiet : public RetryableTask<int(int)> {
+    int execute(const int& n) override { return n + 1; }
+  };
+  EXPECT_EQ(*engine.retryable("quiet", std::make_shared<Quiet>())(41), 42);
+}
+
 TEST_F(DirectCall, TheClassFormMayAnswer) {
   auto task = std::make_shared<Ask>();
   RetryableFn<Answer(int)> ask = engine.retryable("ask", task, {.backoff = Fixed{1s}});

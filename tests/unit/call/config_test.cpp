@@ -90,6 +90,17 @@ TEST_F(Configured, AReloadThatCannotWorkChangesNothing) {
   EXPECT_EQ(calls, 2);
 }
 
+TEST_F(Configured, ARegistrationThatWasRefusedIsForgottenByReloads) {
+  ManualEngine engine{config("")};
+  auto pay = engine.retryable("pay", busy(), Policy{.backoff = Fixed{1s}, .stop = {.max_attempts = 2}});
+  EXPECT_THROW(engine.retryable("pay", busy(), Policy{.stop = {.max_attempts = 9}}), std::invalid_argument);
+  EXPECT_THROW(engine.retryable("other", busy(), Policy{.stop = {.max_attempts = -1}}), std::invalid_argument);
+  EXPECT_NO_THROW(engine.reload(config("max_payload: 1000")));
+  pay.submit(1);
+  engine.drain();
+  EXPECT_EQ(calls, 2);
+}
+
 TEST_F(Configured, AFollowedFileIsReloadedAndOneThatIsWrongIsLeftAside) {
   TempFolder folder;
   const auto file = folder.path() / "easyretry.yaml";

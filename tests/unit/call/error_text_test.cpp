@@ -5,6 +5,8 @@
 namespace easyretry::test {
 namespace {
 
+using ::testing::AllOf;
+
 TEST_F(DirectCall, AFailureWithoutAWordIsAFailureHereAndInARetry) {
   auto fail = engine.retryable("fail", [&](int how) -> Answer {
     if (how == 0) throw Busy("");
@@ -19,6 +21,41 @@ TEST_F(DirectCall, AFailureWithoutAWordIsAFailureHereAndInARetry) {
   const TaskId submitted = fail.submit(2);
   engine.run_due();
   EXPECT_EQ(engine.find(submitted)->last_error, "failed without a message");
+}
+
+TEST_F(DirectCall, AnErrorSaysWhatIsNestedInItHereAndInARetry) {
+  auto pay = engine.retryable("pay", [](int) {
+    try {
+      throw Busy("the gateway is busy");
+    } catch (...) {
+      std::throw_with_nested(std::runtime_error("not paid"));
+    }
+  });
+  const auto direct = pay(1);
+  EXPECT_EQ(direct.error(), "not paid: the gateway is busy");
+  const TaskId submitted = pay.submit(2);
+  engine.run_due();
+  EXPECT_EQ(engine.find(submitted)->last_error, "not paid: the gateway is busy");
+}
+
+TEST_F(DirectCall, ATaskThatEndsWithoutSuccessIsInTheLogWithItsReason) {
+  std::vector<std::string> log;
+  EngineOptions options;
+  options.log = [&](LogLevel level, std::string_view text) {
+    log.push_back((level == LogLevel::info ? "info: " : "warning: ") + std::string{text});
+  };
+  ManualEngine logged{options};
+  auto pay = logged.retryable("pay",
+                              [](int n) {
+                                if (n == 1) throw Busy("the gateway is busy");
+                              },
+                              {.backoff = Fixed{1s}, .stop = {.max_attempts = 2}});
+  pay.submit(0);
+  pay.with({.key = "order-1"}).submit(1);
+  logged.drain();
+  EXPECT_THAT(log,
+              ElementsAre(AllOf(HasSubstr("info: task "), HasSubstr("(pay, key order-1) ended as EXHAUSTED after 2"),
+                                HasSubstr("the gateway is busy"))));
 }
 
 TEST_F(DirectCall, ALongErrorIsCutAtFourKibibytesBetweenCharacters) {

@@ -74,6 +74,10 @@ TEST_F(Identity, WhatIsWrittenWrongIsRefusedWithTheRightForm) {
   EXPECT_THAT(refusal_of(options), HasSubstr("9 tags; at most 8"));
   options.tags = {""};
   EXPECT_THAT(refusal_of(options), HasSubstr("a tag is empty"));
+  options.tags = {"\xff"};
+  EXPECT_THAT(refusal_of(options), HasSubstr("a tag is not UTF-8, or has a NUL, at byte 0"));
+  EXPECT_THAT(refusal_of({.key = "order-\xff"}), HasSubstr("the key is not UTF-8, or has a NUL, at byte 6"));
+  EXPECT_THAT(refusal_of({.business_id = std::string("a\0b", 3)}), HasSubstr("the business id is not UTF-8"));
   EXPECT_EQ(engine.stats().stored, 0U);
 }
 

@@ -16,7 +16,12 @@ TEST_F(EngineTest, ParksATaskWhoseStoredArgumentsDoNotFit) {
     ManualEngine before{quiet(), url};
     id = before.retryable("pay", [](int) {}).submit(1);
   }
-  ManualEngine after{quiet(), url};
+  std::vector<std::string> warnings;
+  EngineOptions options;
+  options.log = [&](LogLevel level, std::string_view text) {
+    if (level == LogLevel::warning) warnings.emplace_back(text);
+  };
+  ManualEngine after{options, url};
   auto pay = after.retryable("pay", [&](const Order&) { ++calls; });
   std::vector<std::string> told;
   pay.on_final_failure([&](const Failure& failure, const TaskInfo&) { told.push_back(failure.message); });
@@ -25,6 +30,7 @@ TEST_F(EngineTest, ParksATaskWhoseStoredArgumentsDoNotFit) {
   EXPECT_EQ(after.find(id)->outcome, Outcome::parked);
   ASSERT_EQ(told.size(), 1U);
   EXPECT_THAT(told[0], HasSubstr("do not fit"));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("ended as PARKED after 1 attempt(s): the stored arguments do not fit")));
 }
 
 TEST_F(EngineTest, ParksATaskWhoseArgumentsAreGoneFromTheFile) {

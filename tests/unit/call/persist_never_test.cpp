@@ -52,6 +52,72 @@ TEST_F(DirectCall, NeverARetryInMemoryCanBeCancelledAndIsLostWithTheEngine) {
   EXPECT_NE(second.task(), first.task());
 }
 
+TEST_F(DirectCall, NeverARetryThatIsNotWorthAnotherIsToldWhoeverWaits) {
+  for (const bool wait : {true, false}) {
+    busy = 1;
+    closed = true;
+    auto pay = engine.retryable(wait ? "waits" : "does not", gateway(),
+                                {.backoff = Fixed{10s}, .never_retry = {type<Closed>()}},
+                                {.persist = Persist::never, .wait = wait});
+    pay.on_final_failure([this](const Failure& failure, const TaskInfo&) {
+      told.push_back(std::string{to_string(failure.outcome)} + ": " + failure.message);
+    });
+    const easyretry::testing::EventRecorder events{engine};
+    if (wait) {
+      EXPECT_THROW(static_cast<void>(pay(Order{"7"})), Closed);
+    } else {
+      EXPECT_EQ(pay(Order{"7"}).state(), AttemptState::retrying);
+    }
+    engine.drain();
+    EXPECT_EQ(events.all().back().kind, EventKind::gave_up);
+    EXPECT_EQ(events.all().back().task.outcome, Outcome::rejected);
+  }
+  EXPECT_THAT(told, ElementsAre("REJECTED: the account is closed", "REJECTED: the account is closed"));
+}
+
+TEST_F(DirectCall, NeverWhoeverCancelsARetryInMemoryIsHeardAndTheOwnerIsTold) {
+  busy = 100;
+  auto pay = engine.retryable("pay", gateway(), {.backoff = Fixed{10s}}, {.persist = Persist::never, .wait = false});
+  const easyretry::testing::EventRecorder events{engine};
+  EXPECT_TRUE(engine.cancel(pay(Order{"7"}).task()));
+  EXPECT_EQ(events.kinds().back(), EventKind::cancelled) << "at once, where nobody is to be told";
+
+  pay.on_final_failure([this](const Failure& failure, const TaskInfo& task) {
+    told.push_back(std::string{to_string(failure.outcome)} + " " + std::to_string(task.attempts));
+  });
+  const auto paid = pay(Order{"8"});
+  EXPECT_TRUE(engine.cancel(paid.task()));
+  EXPECT_FALSE(engine.cancel(paid.task()));
+  engine.drain();
+  EXPECT_THAT(told, ElementsAre("CANCELLED 1"));
+  EXPECT_EQ(events.kinds().back(), EventKind::cancelled);
+  EXPECT_EQ(engine.stats().cancelled, 2U);
+}
+
+TEST_F(DirectCall, NeverWhatARunReturnsAfterItWasCancelledChangesNothing) {
+  busy = 1;
+  auto pay = engine.retryable("pay", gateway(), {.backoff = Fixed{10s}}, {.persist = Persist::never, .wait = false});
+  pay.on_success([this](const Receipt&, const TaskInfo&) { told.emplace_back("paid"); });
+  pay.on_final_failure([this](const Failure& f, const TaskInfo&) { told.emplace_back(to_string(f.outcome)); });
+  during = [this](const Order&) {
+    if (current_task() != nullptr) engine.cancel(current_task()->info.id);
+  };
+  static_cast<void>(pay(Order{"7"}));
+  engine.drain();
+  EXPECT_THAT(told, ElementsAre("CANCELLED"));
+  EXPECT_EQ(engine.stats().running, 0U);
+  EXPECT_EQ(engine.stats().succeeded, 0U);
+}
+
+TEST_F(DirectCall, NeverAStoppedEngineTakesNoRetryUpAndSaysSo) {
+  busy = 100;
+  auto pay = engine.retryable("pay", gateway(), {.backoff = Fixed{10s}}, {.persist = Persist::never, .wait = false});
+  pay.on_final_failure([this](const Failure& failure, const TaskInfo&) { told.push_back(failure.message); });
+  engine.stop();
+  EXPECT_THROW(static_cast<void>(pay(Order{"7"})), Busy);
+  EXPECT_THAT(told, ElementsAre(HasSubstr("the engine stopped")));
+}
+
 TEST_F(DirectCall, NeverInTheBackgroundTheBackoffSaysWhenAlsoForACallWithADueTime) {
   busy = 1;
   auto pay = engine.retryable("pay", gateway(), {.backoff = Fixed{10s}}, {.persist = Persist::never, .wait = false});

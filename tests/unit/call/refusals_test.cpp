@@ -9,6 +9,7 @@ TEST_F(EngineTest, RefusesWhatCannotWorkWithAWordOnWhatToDo) {
   engine.retryable("pay", [](int) {});
   EXPECT_THAT(refusal([&] { engine.retryable("pay", [](int) {}); }), HasSubstr("registered twice"));
   EXPECT_THAT(refusal([&] { engine.retryable("", [](int) {}); }), HasSubstr("a name has 1 to 200 characters"));
+  EXPECT_THAT(refusal([&] { engine.retryable("\xff", [](int) {}); }), HasSubstr("a name is UTF-8 text"));
   EXPECT_THAT(refusal([&] {
                 engine.retryable(
                     "a", [](int) {}, Policy{.backoff = Fixed{-1s}});
@@ -28,12 +29,45 @@ TEST_F(EngineTest, RefusesWhatCannotWorkWithAWordOnWhatToDo) {
   EXPECT_THAT(refusal([] { Engine bad{"memory:", {.lease = -1ms}}; }), HasSubstr("lease is -1 ms"));
 }
 
+TEST_F(EngineTest, RefusesWhatCannotBeCalledBecauseItIsEmpty) {
+  struct Gateway {
+    void pay(int) {}
+  };
+  struct Pay : RetryableTask<void(int)> {
+    void execute(const int&) override {}
+  };
+  const auto empty = HasSubstr("must be callable, but it is empty");
+  EXPECT_THAT(refusal([&] { engine.retryable("a", static_cast<void (*)(int)>(nullptr)); }), empty);
+  EXPECT_THAT(refusal([&] { engine.retryable("a", std::function<void(int)>{}); }), empty);
+  EXPECT_THAT(refusal([&] { engine.retryable("a", &Gateway::pay, static_cast<Gateway*>(nullptr)); }), empty);
+  EXPECT_THAT(refusal([&] { engine.retryable("a", std::shared_ptr<Pay>{}); }), empty);
+  auto pay = engine.retryable("a", [](int) {});
+  EXPECT_THAT(refusal([&] { pay.on_success(std::function<void(const TaskInfo&)>{}); }), empty);
+  EXPECT_THAT(refusal([&] { pay.on_final_failure(std::function<void(const Failure&, const TaskInfo&)>{}); }), empty);
+  EXPECT_THAT(refusal([&] { pay.on_retry_scheduled(std::function<void(const std::string&, const TaskInfo&)>{}); }),
+              empty);
+}
+
 TEST_F(EngineTest, AHandleThatOutlivesItsEngineSaysSo) {
   auto make = [] {
     ManualEngine short_lived{quiet()};
     return short_lived.retryable("pay", [](int) {});
   };
   EXPECT_THROW(make().submit(1), std::logic_error);
+}
+
+TEST_F(EngineTest, AHandleThatOutlivesItsEngineStillShowsWhatItsFunctionThrew) {
+  auto make = [] {
+    ManualEngine short_lived{quiet()};
+    return short_lived.retryable("pay", [](int) { throw Busy("the gateway is busy"); });
+  };
+  try {
+    static_cast<void>(make()(1));
+    FAIL() << "it returned";
+  } catch (const std::logic_error& e) {
+    EXPECT_THAT(e.what(), HasSubstr("is gone"));
+    EXPECT_THROW(std::rethrow_if_nested(e), Busy);
+  }
 }
 
 }  // namespace

@@ -146,6 +146,44 @@ TEST(EngineThreads, ATimeoutFailsTheAttemptAndItIsRetried) {
   EXPECT_EQ(engine.stats().timeouts, 1U);
 }
 
+// With such a lease the renewer, which also looks for timeouts, sleeps for minutes while no handler has one.
+Config patient() {
+  Config config;
+  config.store = "memory:";
+  config.engine = quick();
+  config.engine.lease = 1h;
+  return config;
+}
+
+void run_until_stopped(int) {
+  const std::stop_token stop = current_task()->stop;
+  while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+}
+
+TEST(EngineThreads, ATimeoutOfAHandlerThatCameLaterIsNoticed) {
+  Engine engine{patient()};
+  auto first = engine.retryable("first", [](int) {});
+  engine.start();
+  const TaskId done = first.submit(1);
+  ASSERT_TRUE(eventually([&] { return engine.find(done)->outcome.has_value(); }));
+  const TaskId id = engine.retryable("later", run_until_stopped, {}, {.timeout = 20ms}).submit(1);
+  EXPECT_TRUE(eventually([&] { return engine.find(id)->outcome.has_value(); }));
+}
+
+TEST(EngineThreads, ATimeoutThatAReloadBringsIsNoticed) {
+  Config config = patient();
+  Engine engine{config};
+  auto first = engine.retryable("first", [](int) {});
+  auto work = engine.retryable("work", run_until_stopped);
+  engine.start();
+  const TaskId done = first.submit(1);
+  ASSERT_TRUE(eventually([&] { return engine.find(done)->outcome.has_value(); }));
+  config.handlers["work"].timeout = 20ms;
+  engine.reload(config);
+  const TaskId id = work.submit(1);
+  EXPECT_TRUE(eventually([&] { return engine.find(id)->outcome.has_value(); }));
+}
+
 TEST(EngineThreads, ARunLongerThanItsLeaseKeepsIt) {
   EngineOptions options = quick();
   options.drain = 10s;

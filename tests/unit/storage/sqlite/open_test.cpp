@@ -4,6 +4,8 @@
 #include <iterator>
 #include <string>
 
+#include <sys/stat.h>
+
 #include "storage/sqlite/network_filesystem.h"
 #include "unit/storage/sqlite/support.h"
 
@@ -160,6 +162,22 @@ TEST_F(SqliteOpen, AnEmptyFileIsOursToFill) {
 
 TEST_F(SqliteOpen, AFolderIsNoFile) {
   EXPECT_THAT(refusal({.path = file().parent_path()}), AllOf(HasSubstr("is a folder"), HasSubstr("retry.db")));
+}
+
+// As the README begins: sqlite:retry.db, in a folder that has no such file yet.
+TEST_F(SqliteOpen, ANameAloneIsAFileInTheFolderWhereTheProcessRuns) {
+  const std::string refused = in_child([&] {
+    fs::current_path(file().parent_path());
+    return refusal({.path = "named.db"});
+  });
+  EXPECT_EQ(refused, "");
+  EXPECT_TRUE(fs::exists(file().parent_path() / "named.db"));
+}
+
+TEST_F(SqliteOpen, APipeIsNoFileAndIsNotWaitedFor) {
+  ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("is a device, a pipe or a socket"), HasSubstr(file().string())));
+  EXPECT_THAT(refusal({.path = "/dev/null"}), HasSubstr("/dev/null is a device"));
 }
 
 TEST_F(SqliteOpen, AMissingFolderIsNamed) {
