@@ -139,6 +139,9 @@ class Engine {
   // True: the task will not be run (again). A handler that is running it right now sees its stop token set, and what it
   // returns changes nothing. on_final_failure is called with Outcome::cancelled.
   bool cancel(TaskId id);
+  // Starts a task that has ended again, with its arguments and rules and all its attempts, as a new one whose id is
+  // returned; what happened before stays in history. Nothing: there is no such ended task, or its key is live again.
+  std::optional<TaskId> requeue(TaskId id);
   Stats stats() const;
 
  protected:
@@ -176,7 +179,7 @@ class Engine {
     using Arguments = typename Types::Arguments;
     static_assert(detail::kHasJson<Arguments>,
                   "easyretry: a parameter of this handler has no JSON conversion; add EASYRETRY_JSON(Type, fields...) "
-                  "beside its type");
+                  "beside its type, and take text as std::string");
     detail::require_callable(function, "handler \"" + name + "\": the function");
     detail::Handler handler;
     handler.name = name;

@@ -46,6 +46,7 @@ class HandlerHost {
   virtual DirectResult call_failed(const std::string& handler, DirectCall& call, const SubmitOptions& options) = 0;
   // Stores what the caller found to have failed.
   virtual TaskId store(const std::string& handler, Submission failed) = 0;
+  virtual std::string key_of(const std::string& handler, const std::string& payload) = 0;
   // The callbacks of `changes` that are set replace the handler's.
   virtual void change(const std::string& handler, Handler changes) = 0;
 };
@@ -91,6 +92,12 @@ class Retryable<R, std::tuple<Args...>> {
     Retryable copy = *this;
     copy.options_ = options;
     return copy;
+  }
+
+  // The key under which a task with these arguments is stored: for a callee that knows a repeated request by it, from
+  // the first attempt of a direct call on.
+  std::string key_of(const Args&... args) const {
+    return options_.key.empty() ? host()->key_of(name_, payload_of_arguments(args...)) : options_.key;
   }
 
   // Calls the function here and now. What fails and is worth retrying is safe in the store before this returns (as the

@@ -133,6 +133,10 @@ bool Engine::cancel(TaskId id) {
   return call::value_or_throw(impl_->core().cancel(id));
 }
 
+std::optional<TaskId> Engine::requeue(TaskId id) {
+  return call::value_or_throw(impl_->core().requeue(id));
+}
+
 void Engine::add_filter(Filter filter) {
   impl_->add_filter(std::move(filter));
 }

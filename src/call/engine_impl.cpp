@@ -75,6 +75,10 @@ TaskId EngineImpl::store(const std::string& handler, Submission failed) {
   return submit(handler, std::move(one)).front();
 }
 
+std::string EngineImpl::key_of(const std::string& handler, const std::string& payload) {
+  return core_.context().payloads.derive_key(handler, payload);
+}
+
 void EngineImpl::change(const std::string& handler, Handler changes) {
   core_.context().handlers.change(handler, std::move(changes));
 }

@@ -25,6 +25,7 @@ class EngineImpl : public HandlerHost {
   DirectResult call(const std::string& handler, DirectCall& call, const SubmitOptions& options) override;
   DirectResult call_failed(const std::string& handler, DirectCall& call, const SubmitOptions& options) override;
   TaskId store(const std::string& handler, Submission failed) override;
+  std::string key_of(const std::string& handler, const std::string& payload) override;
   void change(const std::string& handler, Handler changes) override;
 
   void add(Handler handler);

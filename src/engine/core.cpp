@@ -228,6 +228,19 @@ Result<bool> Core::cancel(TaskId id) {
   return true;
 }
 
+Result<std::optional<TaskId>> Core::requeue(TaskId id) {
+  const auto ended = find(id);
+  if (!ended) return tl::make_unexpected(ended.error());
+  if (!*ended || (*ended)->info.state != TaskState::finished) return std::nullopt;
+  const auto started = store_->requeue({&id, 1});
+  if (!started) return tl::make_unexpected(started.error());
+  if (!started->front()) return std::nullopt;
+  report_requeued(*context_, (*ended)->info, *started->front());
+  loader.hurry();
+  if (!runs_here_) announce();
+  return started->front();
+}
+
 void Core::listen() {
   runs_here_ = true;
   listening_ = store_->listen(context_->options.space, [this] {

@@ -71,6 +71,8 @@ class Core {
   void settle_started(const RunPtr& run, task::Settlement settlement);
   // False: there is no such live task. A running handler sees its stop token.
   Result<bool> cancel(TaskId id);
+  // Nullopt: there is no such ended task, or its key is live again.
+  Result<std::optional<TaskId>> requeue(TaskId id);
   Stats stats() const;
 
   // From now on tasks run here, and those of other processes wake the Loader where the store can tell of them. To be

@@ -105,4 +105,20 @@ void report_stored(Context& context, const task::NewTask& task, TaskId id, TimeP
   context.events.tell(event);
 }
 
+void report_requeued(Context& context, const TaskInfo& ended, TaskId id) {
+  Counters::add(context.counters.stored);
+  if (!context.events.heard()) return;
+  const TimePoint now = context.store_now();
+  Event event{EventKind::stored, now, ended, "requeued, " + to_string(ended.id) + " before"};
+  event.task.id = id;
+  event.task.state = TaskState::pending;
+  event.task.stage = Stage::run;
+  event.task.outcome.reset();
+  event.task.finished_at.reset();
+  event.task.attempts = 0;
+  event.task.next_at = now;
+  ++event.task.generation;
+  context.events.tell(event);
+}
+
 }  // namespace easyretry::engine

@@ -13,5 +13,7 @@ void report(Context& context, const storage::KeepStep& step);
 
 // As `report`, for a task that was just stored.
 void report_stored(Context& context, const task::NewTask& task, TaskId id, TimePoint due);
+// `ended` has just been stored again, as `id`.
+void report_requeued(Context& context, const TaskInfo& ended, TaskId id);
 
 }  // namespace easyretry::engine

@@ -28,6 +28,17 @@ TEST_F(Identity, ALiveKeyIsKeptOrRejected) {
   EXPECT_NE(pay.with(key(OnDuplicate::reject)).submit(3), first) << "it is live no more";
 }
 
+TEST_F(Identity, TheKeyOfACallIsKnownBeforeItIsStored) {
+  std::string key_of_the_call;
+  RetryableFn<void(int)> pay = engine.retryable("pay", [&](int order) {
+    key_of_the_call = pay.key_of(order);
+    throw Busy("slow");
+  });
+  const auto paid = pay(7);
+  EXPECT_EQ(engine.find(paid.task())->key, key_of_the_call);
+  EXPECT_EQ(pay.with(key(OnDuplicate::keep)).key_of(7), "order-7");
+}
+
 TEST_F(Identity, ALiveKeyMayGoOnByANewPolicy) {
   int calls = 0;
   auto pay = engine.retryable("pay",

@@ -1,0 +1,49 @@
+// Starting again what has ended.
+
+#include "unit/call/engine_fixture.h"
+
+namespace easyretry::test {
+namespace {
+
+TEST_F(EngineTest, RequeueRunsAnEndedTaskAgainWithAllItsAttempts) {
+  bool down = true;
+  auto pay = engine.retryable(
+      "pay",
+      [&](int order) {
+        EXPECT_EQ(order, 42);
+        ++calls;
+        if (down) throw std::runtime_error("the gateway is down");
+      },
+      {.backoff = Fixed{1s}, .stop = {.max_attempts = 2}});
+  const TaskId first = pay.submit(42);
+  engine.drain();
+  EXPECT_EQ(engine.find(first)->outcome, Outcome::exhausted);
+
+  down = false;
+  std::vector<EventKind> events;
+  engine.on_event([&](const Event& event) { events.push_back(event.kind); });
+  const TaskId second = engine.requeue(first).value();
+  EXPECT_NE(second, first);
+  engine.drain();
+  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(engine.find(second)->outcome, Outcome::succeeded);
+  EXPECT_EQ(engine.find(second)->attempts, 1);
+  EXPECT_EQ(engine.find(second)->generation, 1);
+  EXPECT_EQ(engine.find(first)->outcome, Outcome::exhausted) << "what happened stays";
+  EXPECT_THAT(events, ElementsAre(EventKind::stored, EventKind::claimed, EventKind::succeeded));
+}
+
+TEST_F(EngineTest, RequeueLeavesAloneWhatIsLiveUnknownOrHasALiveSuccessor) {
+  auto pay = engine.retryable("pay", [&](int) { ++calls; });
+  const TaskId waiting = pay.submit_after(10s, 1);
+  EXPECT_EQ(engine.requeue(waiting), std::nullopt);
+  EXPECT_EQ(engine.requeue(TaskId{12345}), std::nullopt);
+  const TaskId ended = pay.submit(2);
+  engine.run_due();
+  const TaskId again = pay.submit_after(10s, 2);  // the same key
+  EXPECT_EQ(engine.requeue(ended), std::nullopt);
+  EXPECT_EQ(engine.find(again)->state, TaskState::pending);
+}
+
+}  // namespace
+}  // namespace easyretry::test
