@@ -7,14 +7,13 @@ namespace {
 
 TEST_F(EngineTest, RequeueRunsAnEndedTaskAgainWithAllItsAttempts) {
   bool down = true;
-  auto pay = engine.retryable(
-      "pay",
-      [&](int order) {
-        EXPECT_EQ(order, 42);
-        ++calls;
-        if (down) throw std::runtime_error("the gateway is down");
-      },
-      {.backoff = Fixed{1s}, .stop = {.max_attempts = 2}});
+  auto pay = engine.retryable("pay",
+                              [&](int order) {
+                                EXPECT_EQ(order, 42);
+                                ++calls;
+                                if (down) throw std::runtime_error("the gateway is down");
+                              },
+                              {.backoff = Fixed{1s}, .stop = {.max_attempts = 2}});
   const TaskId first = pay.submit(42);
   engine.drain();
   EXPECT_EQ(engine.find(first)->outcome, Outcome::exhausted);
