@@ -49,8 +49,8 @@ SeparateNetwork::SeparateNetwork()
   run_there("link set lo up");
 }
 
-std::unique_ptr<SeparateNetwork::Wire> SeparateNetwork::wire_to(int server_port) {
-  return std::unique_ptr<Wire>{new Wire{*this, wires_++, server_port}};
+std::unique_ptr<SeparateNetwork::Wire> SeparateNetwork::wire() {
+  return std::unique_ptr<Wire>{new Wire{*this, wires_++}};
 }
 
 std::vector<std::string> SeparateNetwork::entrance() const {
@@ -61,7 +61,7 @@ void SeparateNetwork::run_there(const std::string& command) const {
   run("nsenter --net --target " + std::to_string(keeper_.pid()) + " sh -c '" + ip(command) + "'");
 }
 
-SeparateNetwork::Wire::Wire(const SeparateNetwork& network, int number, int server_port)
+SeparateNetwork::Wire::Wire(const SeparateNetwork& network, int number)
     : network_(network),
       device_("er" + std::to_string(getpid()) + "w" + std::to_string(number)),
       here_(address(number, 1)),
@@ -72,7 +72,11 @@ SeparateNetwork::Wire::Wire(const SeparateNetwork& network, int number, int serv
   run(ip("link set " + device_ + " up"));
   network.run_there("address add " + there_ + "/30 dev " + device_ + "t");
   network.run_there("link set " + device_ + "t up");
-  proxy_ = std::make_unique<test::CuttingProxy>(server_port, 1, here_);
+}
+
+int SeparateNetwork::Wire::connect(int server_port) {
+  proxies_.push_back(std::make_unique<test::CuttingProxy>(server_port, 1, here_));
+  return proxies_.back()->port();
 }
 
 SeparateNetwork::Wire::~Wire() {

@@ -44,9 +44,11 @@ class OneElsewhere : public OnEachServer {
     far_ = crew_->start(1, {from_there(database_.url()), std::move(there), network_.entrance()});
   }
 
-  std::string from_there(std::string url) const {
-    const std::string here = "127.0.0.1:" + std::to_string(test::shared_server_port(GetParam()));
-    return url.replace(url.find(here), here.size(), to_database_->host() + ":" + std::to_string(to_database_->port()));
+  std::string from_there(std::string url) {
+    const int port = test::shared_server_port(GetParam());
+    const std::string here = "127.0.0.1:" + std::to_string(port);
+    const std::string there = to_database_->host() + ":" + std::to_string(to_database_->connect(port));
+    return url.replace(url.find(here), here.size(), there);
   }
 
   int ended_elsewhere() { return ends_->by_life(0, std::numeric_limits<int>::max())[far_]; }
@@ -65,7 +67,7 @@ class OneElsewhere : public OnEachServer {
   const test::TestDatabase database_{GetParam()};
   const std::unique_ptr<storage::Store> store_ = storage::open_store(database_.url(), system_clock());
   SeparateNetwork network_;
-  const Wire to_database_ = network_.wire_to(test::shared_server_port(GetParam()));
+  const Wire to_database_ = network_.wire();
   std::optional<Crew> crew_;
   std::optional<SteadyLoad> load_;
   std::optional<Ends> ends_;
@@ -97,8 +99,8 @@ TEST_P(SilentNetwork, TakesAnInstanceFromTheDatabaseAndTheOthersHaveItsShardsUnt
 class SilentNetworkOfNacos : public OneElsewhere {
  protected:
   void start() {
-    const std::string far_registry = registry_.url_at(
-        to_http_->host(), to_http_->port(), "?grpc_port=" + std::to_string(to_grpc_->port()) + "&transport=grpc");
+    const std::string options = "?transport=grpc&grpc_port=" + std::to_string(to_registry_->connect(nacos_ + 1000));
+    const std::string far_registry = registry_.url_at(to_registry_->host(), to_registry_->connect(nacos_), options);
     OneElsewhere::start({{"EASYRETRY_MEMBERSHIP", registry_.url()}}, {{"EASYRETRY_MEMBERSHIP", far_registry}});
     expect_equal_shares(3, "started 3");
     expect_work_elsewhere("before the cut");
@@ -112,33 +114,23 @@ class SilentNetworkOfNacos : public OneElsewhere {
     const auto traits = cluster::NacosMembership{{}, {}, "nobody"}.traits();
     EXPECT_LE(expect_equal_shares(2, "cut 1 off"), detection(traits));
   }
-  void cut_registry() {
-    to_http_->cut();
-    to_grpc_->cut();
-  }
-  void heal_registry() {
-    to_http_->heal();
-    to_grpc_->heal();
-  }
-
   // Each looks everywhere once in a grace, for what is overdue by one.
   static constexpr Millis kSwept = 2 * kGrace + kWindow / 2 + kLease;
 
   const int nacos_ = test::shared_server("nacos3");
   Registry registry_{nacos_};
-  const Wire to_http_ = network_.wire_to(nacos_);
-  const Wire to_grpc_ = network_.wire_to(nacos_ + 1000);
+  const Wire to_registry_ = network_.wire();
 };
 INSTANTIATE_TEST_SUITE_P(NacosAndPostgres, SilentNetworkOfNacos, ::testing::Values(ServerKind::postgres), kind_name);
 INSTANTIATE_TEST_SUITE_P(NacosAndMariadb, SilentNetworkOfNacos, ::testing::Values(ServerKind::mariadb), kind_name);
 
 TEST_P(SilentNetworkOfNacos, TakesAnInstanceFromTheRegistryAndItGoesOn) {
   start();
-  cut_registry();
+  to_registry_->cut();
   expect_work_elsewhere("without the registry");
   expect_missed_in_time();
   expect_work_elsewhere("when the others have its shards, too");
-  heal_registry();
+  to_registry_->heal();
   expect_equal_shares(3, "healed");
   expect_nothing_lost();
 }
@@ -156,10 +148,10 @@ TEST_P(SilentNetworkOfNacos, TakesAnInstanceFromTheDatabaseAndWhatIsOverdueIsDon
 TEST_P(SilentNetworkOfNacos, TakesAnInstanceFromBothAndTheOthersHaveItsShardsUntilItIsBack) {
   start();
   to_database_->cut();
-  cut_registry();
+  to_registry_->cut();
   ASSERT_NO_FATAL_FAILURE(expect_takeover(*load_, *ends_, kSwept));
   expect_missed_in_time();
-  heal_registry();
+  to_registry_->heal();
   to_database_->heal();
   expect_equal_shares(3, "healed");
   expect_work_elsewhere("after the cut");
