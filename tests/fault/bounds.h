@@ -5,6 +5,7 @@
 
 #include "cluster/members.h"
 #include "cluster/membership.h"
+#include "fault/load.h"
 
 namespace easyretry::fault {
 
@@ -15,9 +16,9 @@ inline Millis detection(const cluster::Membership::Traits& traits) {
   return traits.notices_death + traits.refresh + std::min(cluster::Patience{}.shrinking, traits.notices_death / 2);
 }
 
-// Until they have what it was running.
+// Until they have what it was running, give or take a round of the load by which that is seen.
 inline Millis takeover(Millis lease, Millis detection) {
-  return lease + kWindow / 2 + detection;
+  return lease + kWindow / 2 + detection + 2 * SteadyLoad::kBetweenRounds;
 }
 
 }  // namespace easyretry::fault

@@ -63,8 +63,12 @@ class Ends {
   std::map<int, int> ended_;
 };
 
-// Measures how long it takes from now on until every shard is served, and until everything from before has ended, too.
-// Fails the test where that is longer than promised.
-void expect_takeover(const SteadyLoad& load, Ends& ends, Millis promised);
+// How long it takes until every shard is served, and until everything from before has ended, too.
+struct Takeover {
+  Millis served{};
+  Millis finished{};
+};
+// From now on. Prints it; fails the test where it never comes to that.
+Takeover time_takeover(const SteadyLoad& load, Ends& ends);
 
 }  // namespace easyretry::fault
