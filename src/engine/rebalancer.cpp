@@ -61,6 +61,7 @@ Step Rebalancer::step() {
   const Instant now = context_.clock.steady();
   if (now >= next_refresh_ || next_refresh_now_.exchange(false)) refresh(now);
   std::vector<Member> before;
+  std::vector<ShardId> shards;
   bool changed = false;
   Instant next = Instant::max();
   {
@@ -68,9 +69,10 @@ Step Rebalancer::step() {
     before = members_.list();
     changed = members_.settle(context_.clock.steady());
     next = members_.next();
+    if (changed) shards = shards_ = shards_now();
   }
   if (changed) {
-    take_over();
+    own_(std::move(shards));
     tell_changes(before);
   }
   return {true, std::min(next_refresh_, next)};
@@ -108,14 +110,8 @@ void Rebalancer::tell_refused(std::vector<cluster::Refused> refused) {
   refused_ = std::move(refused);
 }
 
-void Rebalancer::take_over() {
-  std::vector<ShardId> shards;
-  {
-    const std::lock_guard lock{mutex_};
-    shards = cluster::shards_of(*members_.place(), members_.list().size(), total_shards_, context_.options.assignment);
-    shards_ = shards;
-  }
-  own_(std::move(shards));
+std::vector<ShardId> Rebalancer::shards_now() const {
+  return cluster::shards_of(*members_.place(), members_.list().size(), total_shards_, context_.options.assignment);
 }
 
 void Rebalancer::tell_changes(const std::vector<Member>& before) {

@@ -35,7 +35,7 @@ class Rebalancer {
 
  private:
   void refresh(Instant now);
-  void take_over();
+  std::vector<ShardId> shards_now() const;  // by the list that counts; under the mutex
   void tell_refused(std::vector<cluster::Refused> refused);
   void tell_changes(const std::vector<Member>& before);
   void tell(EventKind kind, const std::string& message);

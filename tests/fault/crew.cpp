@@ -1,16 +1,37 @@
 #include "fault/crew.h"
 
+#include <stdexcept>
+
 #include <sys/wait.h>
 
 namespace easyretry::fault {
 
-int Crew::start(int tasks, const std::string& url) {
+std::vector<std::string> Crew::command(int life, int tasks, const Place& place) const {
+  std::vector<std::string> words = place.through;
+  words.emplace_back("/usr/bin/env");
+  Variables variables = place.variables;
+  variables.insert(variables_.begin(), variables_.end());
+  for (const auto& [name, value] : variables) words.push_back(name + "=" + value);
+  words.insert(words.end(), {KILL_WORKER, place.url.empty() ? url_ : place.url, folder_.path().string(),
+                             std::to_string(life), std::to_string(tasks)});
+  return words;
+}
+
+int Crew::start_caller() {
   const int life = lives_++;
-  const std::vector<std::string> arguments{url, folder_.path().string(), std::to_string(life), std::to_string(tasks),
-                                           membership_};
-  members_.emplace(life, std::make_unique<Child>(KILL_WORKER, arguments));
-  journals_.emplace_back(journal_path(folder_.path(), life));
+  journals_.emplace_back(journal_of(life), life);
   return life;
+}
+
+int Crew::start(int tasks, const Place& place) {
+  const int life = start_caller();
+  const auto words = command(life, tasks, place);
+  members_.emplace(life, std::make_unique<Child>(words.front(), std::vector(words.begin() + 1, words.end())));
+  return life;
+}
+
+void Crew::start_some(int processes, int tasks) {
+  for (int i = 0; i < processes; ++i) start(tasks);
 }
 
 void Crew::kill(int life) {
@@ -21,11 +42,16 @@ void Crew::kill(int life) {
   if (!WIFSIGNALED(status)) throw std::runtime_error("life " + std::to_string(life) + " had ended by itself");
 }
 
+void Crew::kill_oldest(int processes) {
+  for (int i = 0; i < processes; ++i) kill(alive().front());
+}
+
 void Crew::kill_all() {
   for (const int life : alive()) kill(life);
 }
 
 bool Crew::finish() {
+  kill_all();
   const int last = start(0);
   const int status = members_.at(last)->wait();
   members_.erase(last);
@@ -38,15 +64,24 @@ std::vector<int> Crew::alive() const {
   return lives;
 }
 
+std::vector<JournalEvent> Crew::events() {
+  std::vector<JournalEvent> all;
+  for (JournalReader& journal : journals_) {
+    const auto& some = journal.events();
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
 std::size_t Crew::events_written() {
   std::size_t total = 0;
-  for (JournalCounter& journal : journals_) total += journal.events();
+  for (JournalReader& journal : journals_) total += journal.events().size();
   return total;
 }
 
 std::size_t Crew::submitted() {
   std::size_t total = 0;
-  for (JournalCounter& journal : journals_) total += journal.submitted();
+  for (JournalReader& journal : journals_) total += journal.submitted();
   return total;
 }
 

@@ -16,37 +16,54 @@ namespace easyretry::fault {
 // When a life was about to be killed, by wall_micros(). One that is not here ended by itself.
 using Deaths = std::map<int, std::int64_t>;
 
+// Said to a process by its environment: EASYRETRY_* of its engine, MACHINE_* of another_machine.cpp.
+using Variables = std::map<std::string, std::string>;
+
+// Where a process runs.
+struct Place {
+  std::string url{};                   // the same store by another way; empty: the crew's
+  Variables variables{};               // over those of the crew
+  std::vector<std::string> through{};  // a program that runs it, with arguments
+};
+
 class Crew {
  public:
-  explicit Crew(std::string url, std::string membership = "store")
-      : url_(std::move(url)), membership_(std::move(membership)) {}
+  explicit Crew(std::string url, Variables variables = {}) : url_(std::move(url)), variables_(std::move(variables)) {}
 
   // Gives the number of the life. With 0 tasks it ends by itself when nothing is left to do.
-  int start(int tasks) { return start(tasks, url_); }
-  int start(int tasks, const std::string& url);  // the same store by another way
+  int start(int tasks, const Place& place = {});
+  void start_some(int processes, int tasks);
   Child& member(int life) { return *members_.at(life); }
   void kill(int life);
+  void kill_oldest(int processes);
   void kill_all();
-  // One more life, that does what is left; false if it could not.
+  // Kills whoever lives; then one more life does what is left. False if it could not.
   bool finish();
+
+  // A life without a process: somebody who submits, and writes that to the journal.
+  int start_caller();
+  std::filesystem::path journal_of(int life) const { return journal_path(folder_.path(), life); }
 
   std::vector<int> alive() const;
   int lives() const { return lives_; }
   const Deaths& deaths() const { return deaths_; }
-  std::vector<JournalEvent> events() const { return read_journals(folder_.path()); }
 
-  // Of all lives, so far.
+  // Of all lives, so far; those of the first life first.
+  std::vector<JournalEvent> events();
   std::size_t events_written();
   std::size_t submitted();
+  const std::vector<JournalEvent>& events_of(int life) { return journals_.at(static_cast<std::size_t>(life)).events(); }
   std::size_t submitted_by(int life) { return journals_.at(static_cast<std::size_t>(life)).submitted(); }
 
  private:
+  std::vector<std::string> command(int life, int tasks, const Place& place) const;
+
   const std::string url_;
-  const std::string membership_;
+  const Variables variables_;
   const test::TempFolder folder_;
   int lives_ = 0;
   std::map<int, std::unique_ptr<Child>> members_;  // the living
-  std::vector<JournalCounter> journals_;           // by life
+  std::vector<JournalReader> journals_;            // by life
   Deaths deaths_;
 };
 

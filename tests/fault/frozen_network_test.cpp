@@ -113,7 +113,7 @@ TEST_P(CutOff, AWorkerLosesItsTasksToAnotherAndComesBack) {
   constexpr std::size_t kTasksEach = 2'000;
   constexpr std::size_t kFreezes = 4;
   Crew crew{database_.url()};
-  crew.start(kTasksEach, in_the_clear(GetParam(), database_.url_through(proxy_.port())));
+  crew.start(kTasksEach, {.url = in_the_clear(GetParam(), database_.url_through(proxy_.port()))});
   crew.start(kTasksEach);
   for (std::size_t i = 0; i < kFreezes; ++i) {
     ASSERT_TRUE(test::eventually([&] { return crew.submitted_by(0) >= i * kTasksEach / kFreezes + 1; }));

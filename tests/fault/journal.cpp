@@ -1,13 +1,12 @@
 #include "fault/journal.h"
 
-#include <chrono>
-#include <cstdio>
+#include <ctime>
 #include <fstream>
-#include <map>
 #include <sstream>
 #include <stdexcept>
 
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 namespace easyretry::fault {
@@ -28,49 +27,22 @@ void JournalWriter::write(const std::string& line) {
   }
 }
 
-namespace {
-
-void read_journal(const std::filesystem::path& path, int life, std::vector<JournalEvent>& events) {
-  std::ifstream file{path};
-  for (std::string line; std::getline(file, line);) {
-    JournalEvent event{life, {}, {}, 0, 0};
-    std::istringstream{line} >> event.what >> event.subject >> event.fence >> event.micros;
-    events.push_back(std::move(event));
-  }
-}
-
-}  // namespace
-
-// A life that was killed before it could write has no journal, and those after it have.
-std::vector<JournalEvent> read_journals(const std::filesystem::path& folder) {
-  std::map<int, std::filesystem::path> journals;
-  for (const auto& entry : std::filesystem::directory_iterator{folder}) {
-    int life = 0;
-    if (std::sscanf(entry.path().filename().c_str(), "journal-%d.txt", &life) == 1) journals[life] = entry.path();
-  }
-  std::vector<JournalEvent> events;
-  for (const auto& [life, path] : journals) read_journal(path, life, events);
-  return events;
-}
-
-std::size_t JournalCounter::events() {
-  look();
-  return events_;
-}
-
-std::size_t JournalCounter::submitted() {
-  look();
-  return submitted_;
-}
-
-void JournalCounter::look() {
+const std::vector<JournalEvent>& JournalReader::events() {
   std::ifstream file{path_};
   file.seekg(read_);
   for (std::string line; std::getline(file, line) && !file.eof();) {
     read_ = file.tellg();
-    ++events_;
-    if (line.starts_with("ack") || line.starts_with("doubt")) ++submitted_;
+    JournalEvent event{.life = life_};
+    std::istringstream{line} >> event.what >> event.subject >> event.fence >> event.micros >> event.due;
+    if (event.what == "ack" || event.what == "doubt") ++submitted_;
+    events_.push_back(std::move(event));
   }
+  return events_;
+}
+
+std::size_t JournalReader::submitted() {
+  events();
+  return submitted_;
 }
 
 std::filesystem::path journal_path(const std::filesystem::path& folder, int life) {
@@ -78,8 +50,9 @@ std::filesystem::path journal_path(const std::filesystem::path& folder, int life
 }
 
 std::int64_t wall_micros() {
-  return std::chrono::duration_cast<std::chrono::microseconds>(std::chrono::system_clock::now().time_since_epoch())
-      .count();
+  timespec now{};
+  syscall(SYS_clock_gettime, CLOCK_REALTIME, &now);
+  return now.tv_sec * 1'000'000 + now.tv_nsec / 1'000;
 }
 
 }  // namespace easyretry::fault

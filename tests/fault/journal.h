@@ -2,9 +2,10 @@
 // What happened, written down outside of the store under test: one line an event, one file a process, each line with
 // a single append, so that a killed process leaves whole lines.
 //
+//   clock TIME       as the process sees it
 //   ack KEY          submit has returned
 //   doubt KEY        submit could not say whether it was stored; it was not sent again
-//   start ID FENCE TIME, end ID FENCE TIME
+//   start ID FENCE TIME DUE, end ID FENCE TIME
 //   success KEY, failure KEY        a callback has run
 
 #include <cstdint>
@@ -29,32 +30,31 @@ class JournalWriter {
 
 struct JournalEvent {
   int life = 0;  // which process
-  std::string what;
-  std::string subject;  // key or id
+  std::string what{};
+  std::string subject{};  // key, id, or time of a clock
   std::int64_t fence = 0;
   std::int64_t micros = 0;
+  std::int64_t due = 0;  // in microseconds, too
 };
 
-// All journals of a folder, those of the first process first.
-std::vector<JournalEvent> read_journals(const std::filesystem::path& folder);
-
-// How far a process has come, while it writes: each look reads only what is new.
-class JournalCounter {
+// What a process has written, while it writes: each look reads only what is new.
+class JournalReader {
  public:
-  explicit JournalCounter(std::filesystem::path path) : path_(std::move(path)) {}
-  std::size_t events();
+  JournalReader(std::filesystem::path path, int life) : path_(std::move(path)), life_(life) {}
+  // Nothing of a process that was killed before it could write.
+  const std::vector<JournalEvent>& events();
   std::size_t submitted();  // acknowledged or in doubt
 
  private:
-  void look();
-
   const std::filesystem::path path_;
+  const int life_;
   std::streamoff read_ = 0;
-  std::size_t events_ = 0;
+  std::vector<JournalEvent> events_;
   std::size_t submitted_ = 0;
 };
 
 std::filesystem::path journal_path(const std::filesystem::path& folder, int life);
+// By the clock of this machine, also where a process has another one (another_machine.cpp).
 std::int64_t wall_micros();
 
 }  // namespace easyretry::fault

@@ -1,14 +1,17 @@
-// The process that the kill test kills: kill_worker STORE_URL FOLDER LIFE NEW_TASKS [MEMBERSHIP]
+// The process that the kill test kills: kill_worker STORE_URL FOLDER LIFE NEW_TASKS
 //
 // Submits NEW_TASKS new tasks, works on whatever is in the store, and writes its journal. Ends by itself when nothing
-// is left to do and it was given no new tasks.
+// is left to do and it was given no new tasks. EASYRETRY_* variables say what its engine is to have otherwise than
+// here, SLOW_MILLIS how long slow tasks take.
 
+#include <cstdlib>
 #include <iostream>
 #include <thread>
 
 #include <easyretry/easyretry.h>
 
 #include "fault/journal.h"
+#include "fault/work.h"
 
 using namespace easyretry;
 
@@ -16,11 +19,11 @@ namespace {
 
 class Worker {
  public:
-  Worker(const std::string& url, const std::filesystem::path& folder, int life, const std::string& membership)
-      : life_(life), journal_(fault::journal_path(folder, life)), engine_(url, options(membership)) {
+  Worker(const std::string& url, const std::filesystem::path& folder, int life)
+      : life_(life), config_(config(url)), journal_(fault::journal_path(folder, life)), engine_(config_) {
+    journal_.write("clock " + std::to_string(system_clock().now().time_since_epoch().count() * 1000));
     auto work = engine_.retryable(
-        "work", [this](int number) { return run(number); },
-        Policy{.backoff = Fixed{20ms, 20ms}, .stop = {.max_attempts = 3}});
+        "work", [this](int number) { return run(number); }, fault::policy_of_work());
     work.on_success([this](const TaskInfo& task) { journal_.write("success " + task.key); });
     work.on_final_failure([this](const Failure&, const TaskInfo& task) { journal_.write("failure " + task.key); });
     engine_.start();
@@ -44,29 +47,32 @@ class Worker {
   }
 
   const Engine& engine() const { return engine_; }
+  Millis lease() const { return config_.engine.lease; }
 
  private:
-  static constexpr int kPerLife = 1'000'000;
-
-  static EngineOptions options(const std::string& membership) {
-    EngineOptions options;
-    options.membership = membership;
-    options.workers = 4;
-    options.window = 1s;
-    options.lease = 1s;
-    options.max_crashes = 1000;  // the process is killed for reasons that are not the task's fault
-    return options;
+  static Config config(const std::string& url) {
+    Config config{.store = url};
+    config.engine.workers = 4;
+    config.engine.window = 1s;
+    config.engine.lease = 1s;
+    config.engine.max_crashes = 1000;  // the process is killed for reasons that are not the task's fault
+    apply_environment(config, easyretry_environment());
+    return config;
   }
 
-  int number(int i) const { return life_ * kPerLife + i; }
-  static std::string key(int number) { return "task-" + std::to_string(number); }
+  static Millis slow_work() {
+    const char* const said = std::getenv("SLOW_MILLIS");
+    return said == nullptr ? 10ms : Millis{std::atoi(said)};
+  }
+
+  int number(int i) const { return life_ * fault::kNumbersPerLife + i; }
 
   // Nothing was done is tried again until it works; what is in doubt is not: were it there and had ended meanwhile, it
   // would be a second task.
   void store(const std::vector<int>& numbers) {
     while (true) {
       try {
-        work_->submit_many(numbers, [](int n) { return SubmitOptions{.key = key(n)}; });
+        work_->submit_many(numbers, [](int n) { return SubmitOptions{.key = fault::key_of(n)}; });
         return note("ack ", numbers);
       } catch (const StoreError& error) {
         if (error.code() == Errc::in_doubt) return note("doubt ", numbers);
@@ -77,21 +83,24 @@ class Worker {
   }
 
   void note(const std::string& what, const std::vector<int>& numbers) {
-    for (const int n : numbers) journal_.write(what + key(n));
+    for (const int n : numbers) journal_.write(what + fault::key_of(n));
   }
 
   Answer run(int number) {
     const TaskInfo& task = current_task()->info;
     const std::string mark = to_string(task.id) + " " + std::to_string(task.version) + " ";
-    journal_.write("start " + mark + std::to_string(fault::wall_micros()));
-    if (number % 20 == 2) std::this_thread::sleep_for(10ms);
+    const auto due = std::chrono::duration_cast<std::chrono::microseconds>(task.next_at.time_since_epoch()).count();
+    journal_.write("start " + mark + std::to_string(fault::wall_micros()) + " " + std::to_string(due));
+    if (fault::is_slow(number)) std::this_thread::sleep_for(slow_);
     journal_.write("end " + mark + std::to_string(fault::wall_micros()));
-    if (number % 10 == 0) return retry_later("always fails");
-    if (number % 10 == 1 && task.attempts == 1) return retry_later("fails once");
+    if (fault::always_fails(number)) return retry_later("always fails");
+    if (fault::fails_once(number) && task.attempts == 1) return retry_later("fails once");
     return done();
   }
 
   const int life_;
+  const Config config_;
+  const Millis slow_ = slow_work();
   fault::JournalWriter journal_;
   Engine engine_;
   std::optional<Retryable<Answer, std::tuple<int>>> work_;
@@ -100,13 +109,13 @@ class Worker {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 5 && argc != 6) {
-    std::cerr << "usage: kill_worker STORE_URL FOLDER LIFE NEW_TASKS [MEMBERSHIP]\n";
+  if (argc != 5) {
+    std::cerr << "usage: kill_worker STORE_URL FOLDER LIFE NEW_TASKS\n";
     return 2;
   }
   try {
     const int tasks = std::stoi(argv[4]);
-    Worker worker{argv[1], argv[2], std::stoi(argv[3]), argc == 6 ? argv[5] : "store"};
+    Worker worker{argv[1], argv[2], std::stoi(argv[3])};
     worker.submit(tasks);
     const auto idle_since = std::make_shared<std::pair<std::uint64_t, Instant>>(0, std::chrono::steady_clock::now());
     worker.finish([&] {
@@ -114,7 +123,7 @@ int main(int argc, char** argv) {
       const std::uint64_t claimed = worker.engine().stats().claimed;
       const Instant now = std::chrono::steady_clock::now();
       if (claimed != idle_since->first || worker.engine().stats().running > 0) *idle_since = {claimed, now};
-      return tasks == 0 && now - idle_since->second > 3s;
+      return tasks == 0 && now - idle_since->second > 3 * worker.lease();
     });
     return 0;
   } catch (const std::exception& e) {

@@ -2,13 +2,10 @@
 
 #include <iostream>
 
-#include <gmock/gmock.h>
-
 #include "fault/each_server.h"
-#include "fault/equal_shares.h"
+#include "fault/shares.h"
 #include "fault/verdict.h"
 #include "storage/open.h"
-#include "support/eventually.h"
 #include "support/test_database.h"
 
 namespace easyretry::fault {
@@ -18,17 +15,8 @@ constexpr int kTasksPerLife = 300;
 
 class SharedShards : public OnEachServer {
  protected:
-  void start(int processes) {
-    for (int i = 0; i < processes; ++i) crew_.start(kTasksPerLife);
-  }
-  void kill(int processes) {
-    for (int i = 0; i < processes; ++i) crew_.kill(crew_.alive().front());
-  }
-
-  std::vector<int> shares() { return shares_of(store_->members("default").value().members); }
-  void expect_equal_shares(int processes) {
-    EXPECT_TRUE(test::eventually([&] { return shares() == equal_shares(processes); }))
-        << processes << " processes have " << ::testing::PrintToString(shares());
+  void expect_equal_shares(int processes, const std::string& after) {
+    fault::expect_equal_shares(processes, members_in(*store_), after);
   }
 
   const test::TestDatabase database_{GetParam()};
@@ -40,18 +28,16 @@ ON_EACH_SERVER(SharedShards);
 ON_REDIS(SharedShards);
 
 TEST_P(SharedShards, AreDividedAnewWheneverAProcessComesOrIsKilledAndNothingIsLost) {
-  start(4);
-  expect_equal_shares(4);
-  kill(1);
-  expect_equal_shares(3);
-  start(5);
-  expect_equal_shares(8);
-  kill(6);
-  expect_equal_shares(2);
-  crew_.kill_all();
+  crew_.start_some(4, kTasksPerLife);
+  expect_equal_shares(4, "started 4");
+  crew_.kill_oldest(1);
+  expect_equal_shares(3, "killed 1");
+  crew_.start_some(5, kTasksPerLife);
+  expect_equal_shares(8, "started 5");
+  crew_.kill_oldest(6);
+  expect_equal_shares(2, "killed 6");
   ASSERT_TRUE(crew_.finish());
-  const Verdict verdict = judge(*store_, crew_);
-  std::cout << crew_.deaths().size() << " kills: " << verdict << "\n";
+  std::cout << judge(*store_, crew_) << "\n";
 }
 
 }  // namespace

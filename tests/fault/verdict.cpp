@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "fault/work.h"
+
 namespace easyretry::fault {
 namespace {
 
@@ -17,6 +19,7 @@ struct Execution {
   int life = 0;
   std::int64_t fence = 0;
   std::int64_t start = 0;
+  std::int64_t due = 0;
   std::int64_t end = std::numeric_limits<std::int64_t>::max();  // of it, or of its process
   bool returned = false;
 };
@@ -28,7 +31,7 @@ Executions executions_in(const std::vector<JournalEvent>& events, const Deaths& 
     if (event.what != "start" && event.what != "end") continue;
     auto& runs = all[event.subject];
     if (event.what == "start") {
-      runs.push_back({event.life, event.fence, event.micros});
+      runs.push_back({event.life, event.fence, event.micros, event.due});
       if (const auto death = deaths.find(event.life); death != deaths.end()) runs.back().end = death->second;
       continue;
     }
@@ -67,8 +70,7 @@ std::set<std::string> subjects(const std::vector<JournalEvent>& events, std::ini
 }
 
 void judge_end(const TaskInfo& task) {
-  const bool fails = std::stoi(task.key.substr(5)) % 10 == 0;
-  EXPECT_EQ(task.outcome, fails ? Outcome::exhausted : Outcome::succeeded) << task.key;
+  EXPECT_EQ(task.outcome, always_fails(number_of(task.key)) ? Outcome::exhausted : Outcome::succeeded) << task.key;
   EXPECT_LE(task.attempts, 3) << task.key;
 }
 
@@ -77,6 +79,7 @@ void judge_executions(const TaskInfo& task, const std::vector<Execution>& runs, 
   verdict.executions += runs.size();
   for (std::size_t i = 0; i < runs.size(); ++i) {
     EXPECT_GT(task.version, runs[i].fence) << task.key << " was ended by an earlier claim than its last";
+    EXPECT_GE(runs[i].start, runs[i].due) << task.key << " ran before it was due";
     if (!runs[i].returned) ++verdict.cut_off;
     if (i == 0) continue;
     const Execution& before = runs[i - 1];
@@ -90,14 +93,17 @@ void judge_executions(const TaskInfo& task, const std::vector<Execution>& runs, 
 
 }  // namespace
 
-Verdict judge(storage::Store& store, const Crew& crew) {
+Verdict judge(storage::Store& store, Crew& crew) {
   const auto events = crew.events();
   const auto ended = history(store);
   const auto acked = subjects(events, {"ack"});
   const auto told = subjects(events, {"success", "failure"});
   const Executions ran = executions_in(events, crew.deaths());
 
-  Verdict verdict{.acked = acked.size(), .doubted = subjects(events, {"doubt"}).size(), .ended = ended.size()};
+  Verdict verdict{.kills = crew.deaths().size(),
+                  .acked = acked.size(),
+                  .doubted = subjects(events, {"doubt"}).size(),
+                  .ended = ended.size()};
   EXPECT_TRUE(all_done(store));
   for (const std::string& key : acked) EXPECT_TRUE(ended.contains(key)) << key << " was acknowledged and is gone";
   for (const auto& [key, tasks] : ended) {
@@ -119,9 +125,9 @@ bool all_done(storage::Store& store) {
 }
 
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict) {
-  return out << verdict.acked << " tasks acknowledged, " << verdict.doubted << " in doubt, " << verdict.ended
-             << " ended, " << verdict.executions << " executions, " << verdict.cut_off << " cut off, "
-             << verdict.overtaken << " overtaken";
+  return out << verdict.kills << " kills, " << verdict.acked << " tasks acknowledged, " << verdict.doubted
+             << " in doubt, " << verdict.ended << " ended, " << verdict.executions << " executions, " << verdict.cut_off
+             << " cut off, " << verdict.overtaken << " overtaken";
 }
 
 }  // namespace easyretry::fault

@@ -10,6 +10,7 @@
 namespace easyretry::fault {
 
 struct Verdict {
+  std::size_t kills = 0;
   std::size_t acked = 0;
   std::size_t doubted = 0;
   std::size_t ended = 0;
@@ -19,9 +20,9 @@ struct Verdict {
 };
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 
-// Fails the test where something acknowledged is gone, a task ended twice or not as it should have, or two executions
-// of it overlapped while the first one's lease held.
-Verdict judge(storage::Store& store, const Crew& crew);
+// Fails the test where something acknowledged is gone, a task ended twice or not as it should have, one ran before it
+// was due, or two executions of it overlapped while the first one's lease held.
+Verdict judge(storage::Store& store, Crew& crew);
 
 // Nothing is left to be done.
 bool all_done(storage::Store& store);

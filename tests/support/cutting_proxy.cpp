@@ -22,18 +22,13 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr std::size_t kMostWaiting = 1 << 20;  // bytes a sender can be ahead of its receiver
 
-sockaddr_in loopback(int port) {
+template <class Call>  // bind or connect
+bool at(const std::string& host, int port, Call call, int socket) {
   sockaddr_in address{};
   address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(static_cast<std::uint16_t>(port));
-  return address;
-}
-
-template <class Call>  // bind or connect
-bool at_loopback(Call call, int socket, int port) {
-  const sockaddr_in address = loopback(port);
-  return call(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
+  return inet_pton(AF_INET, host.c_str(), &address.sin_addr) == 1 &&
+         call(socket, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0;
 }
 
 int make_socket(int flags = 0) {
@@ -42,11 +37,11 @@ int make_socket(int flags = 0) {
   return made;
 }
 
-int bound_socket(int port) {
+int bound_socket(const std::string& host, int port) {
   const int made = make_socket(SOCK_NONBLOCK);
   const int yes = 1;
   setsockopt(made, SOL_SOCKET, SO_REUSEPORT, &yes, sizeof yes);
-  if (!at_loopback(bind, made, port)) throw std::runtime_error("cannot bind port " + std::to_string(port));
+  if (!at(host, port, bind, made)) throw std::runtime_error("cannot bind " + host + ":" + std::to_string(port));
   return made;
 }
 
@@ -224,9 +219,9 @@ class CuttingProxy::Connection {
   bool over_ = false;
 };
 
-CuttingProxy::CuttingProxy(int server_port, std::uint64_t seed)
-    : server_port_(server_port), seed_(seed), rules_(std::make_unique<Rules>()) {
-  reserved_ = bound_socket(0);
+CuttingProxy::CuttingProxy(int server_port, std::uint64_t seed, std::string host)
+    : server_port_(server_port), seed_(seed), host_(std::move(host)), rules_(std::make_unique<Rules>()) {
+  reserved_ = bound_socket(host_, 0);
   port_ = port_of(reserved_);
   wake_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   listen();
@@ -242,7 +237,7 @@ CuttingProxy::~CuttingProxy() {
 }
 
 void CuttingProxy::listen() {
-  listener_ = bound_socket(port_);
+  listener_ = bound_socket(host_, port_);
   if (::listen(listener_, SOMAXCONN) != 0) throw std::runtime_error("cannot listen");
 }
 
@@ -345,7 +340,7 @@ void CuttingProxy::work() {
 void CuttingProxy::accept_waiting() {
   for (int client = -1; (client = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC)) >= 0;) {
     const int server = make_socket();
-    if (!at_loopback(connect, server, server_port_)) {
+    if (!at(kLoopback, server_port_, connect, server)) {
       close(client);
       close(server);
       continue;

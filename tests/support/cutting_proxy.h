@@ -1,5 +1,5 @@
 #pragma once
-// A network that fails on command: a TCP proxy on loopback, in front of a port of a server on loopback.
+// A network that fails on command: a TCP proxy in front of a port of a server on loopback.
 //
 // What is asked of it holds when the call returns, for connections that are open and those to come; ask from any
 // thread. A cut looks to both sides as if the other had closed: what was forwarded before it arrives, nothing else
@@ -20,7 +20,9 @@ enum class Direction { to_server, to_client };
 
 class CuttingProxy {
  public:
-  explicit CuttingProxy(int server_port, std::uint64_t seed = 1);
+  static constexpr const char* kLoopback = "127.0.0.1";
+
+  explicit CuttingProxy(int server_port, std::uint64_t seed = 1, std::string host = kLoopback);
   ~CuttingProxy();
   CuttingProxy(const CuttingProxy&) = delete;
   CuttingProxy& operator=(const CuttingProxy&) = delete;
@@ -69,6 +71,7 @@ class CuttingProxy {
   // Fixed after construction
   const int server_port_;
   const std::uint64_t seed_;
+  const std::string host_;  // where it listens
   int port_ = 0;
   int reserved_ = -1;  // bound to the port but deaf, so that nobody else takes it while we refuse
   int wake_ = -1;

@@ -1,8 +1,9 @@
 // An engine that is configured by a file.
 
 #include <fstream>
-#include <thread>
+#include <mutex>
 
+#include "support/eventually.h"
 #include "support/temp_folder.h"
 #include "unit/call/support.h"
 
@@ -90,6 +91,7 @@ TEST_F(Configured, AReloadThatCannotWorkChangesNothing) {
   EXPECT_EQ(calls, 2);
 }
 
+<<<<<<< HEAD
 TEST_F(Configured, ARegistrationThatWasRefusedIsForgottenByReloads) {
   ManualEngine engine{config("")};
   auto pay = engine.retryable("pay", busy(), Policy{.backoff = Fixed{1s}, .stop = {.max_attempts = 2}});
@@ -115,24 +117,66 @@ TEST_F(Configured, AFollowedFileIsReloadedAndOneThatIsWrongIsLeftAside) {
     log.append(text).append("\n");
   };
   Engine engine{first};
+=======
+// Files that are followed, and what the engine logs of them.
+class Followed : public Configured {
+ protected:
+  static void write(const std::filesystem::path& file, const std::string& yaml) {
+    std::ofstream{file} << "store: 'memory:'\n" << yaml;
+  }
+  Config first() {
+    Config config = load_config(file, {});
+    config.engine.log = [this](LogLevel, std::string_view text) {
+      const std::lock_guard lock{mutex_};
+      log_.append(text).append("\n");
+    };
+    return config;
+  }
+  std::string log() const {
+    const std::lock_guard lock{mutex_};
+    return log_;
+  }
+  bool logged(const std::string& text) const {
+    return eventually([&] { return log().find(text) != std::string::npos; });
+  }
+
+  const TempFolder folder;
+  const std::filesystem::path file = folder.path() / "easyretry.yaml";
+
+ private:
+  mutable std::mutex mutex_;
+  std::string log_;  // guarded by mutex_
+};
+
+TEST_F(Followed, AFileIsReloadedAndOneThatIsWrongIsLeftAside) {
+  write(file, "max_payload: 1000\n");
+  Engine engine{first()};
+>>>>>>> elastic
   auto note = engine.retryable("note", [](const std::string&) {});
   engine.follow(file);
-  const auto wait_for = [&](const std::string& text) {
-    for (int i = 0; i < 1000; ++i) {
-      {
-        const std::lock_guard lock{mutex};
-        if (log.find(text) != std::string::npos) return true;
-      }
-      std::this_thread::sleep_for(10ms);
-    }
-    return false;
-  };
-  write("max_paylod: 20\n");
-  EXPECT_TRUE(wait_for("configuration left as it was"));
+  write(file, "max_paylod: 20\n");
+  EXPECT_TRUE(logged("configuration left as it was"));
   EXPECT_NO_THROW(note.submit(std::string(100, 'x')));
-  write("max_payload: 20\n");
-  EXPECT_TRUE(wait_for("configuration, max_payload: 1000 -> 20"));
+  write(file, "max_payload: 20\n");
+  EXPECT_TRUE(logged("configuration, max_payload: 1000 -> 20"));
   EXPECT_THROW(note.submit(std::string(100, 'y')), std::invalid_argument);
+}
+
+TEST_F(Followed, AnotherFileTakesThePlaceOfTheFirst) {
+  const auto other = folder.path() / "other.yaml";
+  write(file, "max_payload: 1000\n");
+  write(other, "max_payload: 500\n");
+  Engine engine{first()};
+  auto note = engine.retryable("note", [](const std::string&) {});
+  engine.follow(file);
+  engine.follow(other);
+  EXPECT_THROW(note.submit(std::string(600, 'x')), std::invalid_argument) << "it counts at once";
+  write(file, "max_payload: 2000\n");
+  write(other, "max_payload: 400\n");
+  EXPECT_TRUE(logged("configuration, max_payload: 500 -> 400"));
+  write(other, "max_payload: 300\n");  // by then the first would have been read, too
+  EXPECT_TRUE(logged("configuration, max_payload: 400 -> 300")) << log();
+  EXPECT_EQ(log().find("2000"), std::string::npos) << log();
 }
 
 }  // namespace

@@ -2,6 +2,9 @@
 
 #include "engine/rebalancer.h"
 
+#include <atomic>
+#include <thread>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -209,6 +212,28 @@ TEST_F(RebalancerTest, InstancesThatMeetInTheStoreShareItsShards) {
     first->step();
   }
   EXPECT_THAT(a, SizeIs(8));
+}
+
+TEST_F(RebalancerTest, AViewHasMembersAndShardsOfOneMoment) {
+  constexpr int kChanges = 5000;
+  tell({"b"});
+  start().step();
+  std::atomic<int> of_two_moments = 0;
+  {
+    const std::jthread reader{[&](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        const ClusterView view = rebalancer->view();
+        if (view.shards.size() * view.members.size() != 8) ++of_two_moments;
+      }
+    }};
+    for (int i = 0; i < kChanges; ++i) {
+      tell(i % 2 == 0 ? std::vector<std::string>{"a", "b"} : std::vector<std::string>{"b"});
+      step_after(10s);
+      step_after(10s);  // now the list has rested
+    }
+  }
+  EXPECT_EQ(of_two_moments, 0);
+  EXPECT_THAT(owned, SizeIs(kChanges + 1));
 }
 
 }  // namespace

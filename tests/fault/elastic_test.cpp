@@ -1,0 +1,139 @@
+// Instances come and go under load: 8, 9, 10, and after kills 3. Nothing is lost, the work is spread evenly, and what
+// the dead had to do is taken over in time.
+
+#include <algorithm>
+#include <iostream>
+#include <optional>
+#include <ranges>
+
+#include <gtest/gtest.h>
+
+#include "cluster/store_membership.h"
+#include "fault/bounds.h"
+#include "fault/each_server.h"
+#include "fault/load.h"
+#include "fault/registry.h"
+#include "fault/verdict.h"
+#include "storage/open.h"
+#include "support/eventually.h"
+#include "support/test_database.h"
+
+namespace easyretry::fault {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr Millis kLease{6000};
+constexpr int kRoundsAPhase = 15;
+constexpr double kMostUneven = 0.2;
+
+struct Meeting {
+  ServerKind server;
+  bool in_nacos;
+  std::string assignment;
+};
+
+// Until the others know that somebody was killed.
+Millis death_is_known(const Meeting& meeting, storage::Store& store) {
+  // A process that is killed closes its connection, and Nacos tells the others within 2 s.
+  if (meeting.in_nacos) return 2s + cluster::Patience{}.shrinking;
+  return detection(cluster::StoreMembership{store, "default", "nobody", kLease}.traits());
+}
+
+class Elastic : public ::testing::TestWithParam<Meeting> {
+ protected:
+  Elastic() {
+    if (GetParam().in_nacos) registry_.emplace(test::shared_server("nacos3"));
+    Variables variables{{"EASYRETRY_ASSIGNMENT", GetParam().assignment},
+                        {"EASYRETRY_LEASE", std::to_string(kLease.count()) + "ms"},
+                        {"SLOW_MILLIS", "300"}};  // so that some are running when their process is killed
+    if (registry_) variables["EASYRETRY_MEMBERSHIP"] = registry_->url();
+    crew_.emplace(database_.url(), std::move(variables));
+  }
+
+  // Each on a machine of its own: on one they would see at once that a process is gone.
+  void start(int processes) {
+    for (int i = 0; i < processes; ++i) {
+      crew_->start(kNoTasksButStay, {.variables = {{"MACHINE_NAME", "machine-" + std::to_string(crew_->lives())}}});
+      // A login is made to cost Nacos a lot: many at once, on a busy machine, outlast the patience of them all.
+      if (registry_) test::eventually([&] { return registry_->members().size() == crew_->alive().size(); });
+    }
+  }
+
+  void expect_equal_shares(int processes, const std::string& after) {
+    const Roster roster = registry_ ? Roster{[this] { return registry_->members(); }} : members_in(*store_);
+    fault::expect_equal_shares(processes, roster, after);
+  }
+
+  // Of the tasks that come from now on, each process ends its part.
+  void expect_even_work(const SteadyLoad& load, int processes) {
+    const int from = load.next();
+    const int to = from + kRoundsAPhase * kShards;
+    ASSERT_TRUE(test::eventually([&] { return load.next() >= to && ends_->all_of(from, to); }, 60s));
+    const auto done = ends_->by_life(from, to);
+    EXPECT_EQ(static_cast<int>(done.size()), processes);
+    const auto [least, most] = std::ranges::minmax(done | std::views::values);
+    const double even = static_cast<double>(to - from) / processes;
+    std::cout << processes << " processes ended " << least << " to " << most << " tasks each of " << to - from
+              << "; even would be " << even << "\n";
+    RecordProperty("most_of_" + std::to_string(processes), std::to_string(most / even));
+    RecordProperty("least_of_" + std::to_string(processes), std::to_string(least / even));
+    EXPECT_LE(most, even * (1 + kMostUneven));
+    EXPECT_GE(least, even * (1 - kMostUneven));
+  }
+
+  static constexpr int kNoTasksButStay = 1;
+
+  const test::TestDatabase database_{GetParam().server};
+  const std::unique_ptr<storage::Store> store_ = storage::open_store(database_.url(), system_clock());
+  std::optional<Registry> registry_;
+  std::optional<Crew> crew_;
+  std::optional<Ends> ends_;
+};
+
+TEST_P(Elastic, EightNineTenAndThreeInstancesUnderLoadLoseNothingAndShareTheWork) {
+  start(8);
+  expect_equal_shares(8, "started 8");
+  SteadyLoad load{database_.url(), *crew_};
+  ends_.emplace(*crew_);
+  ASSERT_NO_FATAL_FAILURE(expect_even_work(load, 8));
+  for (const int more : {9, 10}) {
+    start(1);
+    expect_equal_shares(more, "started 1");
+    ASSERT_NO_FATAL_FAILURE(expect_even_work(load, more));
+  }
+  crew_->kill_oldest(7);
+  EXPECT_LE(time_takeover(load, *ends_).finished, takeover(kLease, death_is_known(GetParam(), *store_)));
+  expect_equal_shares(3, "killed 7");
+  ASSERT_NO_FATAL_FAILURE(expect_even_work(load, 3));
+
+  load.end();
+  ASSERT_TRUE(test::eventually([&] { return all_done(*store_); }, 60s));
+  crew_->kill_all();
+  std::cout << judge(*store_, *crew_) << "\n";
+}
+
+std::string assignment_of(const ::testing::TestParamInfo<Meeting>& info) {
+  return info.param.assignment;
+}
+
+// The name before the slash says which servers ctest starts.
+INSTANTIATE_TEST_SUITE_P(Postgres, Elastic,
+                         ::testing::Values(Meeting{ServerKind::postgres, false, "stride"},
+                                           Meeting{ServerKind::postgres, false, "even"}),
+                         assignment_of);
+INSTANTIATE_TEST_SUITE_P(Mariadb, Elastic,
+                         ::testing::Values(Meeting{ServerKind::mariadb, false, "stride"},
+                                           Meeting{ServerKind::mariadb, false, "even"}),
+                         assignment_of);
+INSTANTIATE_TEST_SUITE_P(NacosAndPostgres, Elastic,
+                         ::testing::Values(Meeting{ServerKind::postgres, true, "stride"},
+                                           Meeting{ServerKind::postgres, true, "even"}),
+                         assignment_of);
+INSTANTIATE_TEST_SUITE_P(NacosAndMariadb, Elastic,
+                         ::testing::Values(Meeting{ServerKind::mariadb, true, "stride"},
+                                           Meeting{ServerKind::mariadb, true, "even"}),
+                         assignment_of);
+
+}  // namespace
+}  // namespace easyretry::fault
