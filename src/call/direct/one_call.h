@@ -1,6 +1,6 @@
 #pragma once
-// What every Persist strategy needs to know and do about the call that is being made: run it, judge it, describe it as a
-// task, tell whoever listens. Lives on the caller's stack.
+// What every Persist strategy needs to know and do about the call that is being made: run it, judge it, describe it as
+// a task, tell whoever listens. Lives on the caller's stack.
 
 #include <functional>
 #include <optional>
@@ -18,13 +18,14 @@ namespace easyretry::call {
 
 class OneCall {
  public:
-  OneCall(engine::Core& core, const engine::KnownHandler& known, detail::DirectCall& call, const SubmitOptions& options)
-      : core(core),
+  OneCall(engine::Core& of_engine, const engine::KnownHandler& known, detail::DirectCall& call,
+          const SubmitOptions& options)
+      : core(of_engine),
         handler(known.handler),
         direct(call),
         known_(known),
         options_(options),
-        begun_(core.context().store_now()) {}
+        begun_(of_engine.context().store_now()) {}
 
   engine::Context& context() const { return core.context(); }
   Persist persist() const { return handler.options.persist.value_or(context().options.persist); }

@@ -63,8 +63,9 @@ DirectResult after_success(OneCall& call, std::string result) {
 
 DirectResult after_final_failure(OneCall& call, const std::string& message) {
   if (call.handler.on_final_failure) {
-    const auto thrown =
-        call.callback_error([&] { call.handler.on_final_failure({Outcome::exhausted, message}, call.info()); });
+    const auto thrown = call.callback_error([&] {
+      call.handler.on_final_failure({Outcome::exhausted, message}, call.info());
+    });
     if (thrown) {
       leave_callback(call, Stage::on_final_failure, Outcome::exhausted, message, {});
       return OneCall::failed(message);

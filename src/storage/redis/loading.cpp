@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
 #include <tuple>
 
 #include "storage/redis/limits.h"
@@ -27,6 +28,12 @@ struct Shard {
   std::optional<Place> read_until{};  // by all parts; nullopt: to the end
 
   void stop_at(Place place) { read_until = std::min(read_until.value_or(place), place); }
+  // A page that is not full is the last.
+  bool wants_more(std::size_t limit) const {
+    if (!read_until) return false;
+    const auto counts = [&](const LoadedTask& task) { return place_of(task) <= *read_until; };
+    return static_cast<std::size_t>(std::ranges::count_if(tasks, counts)) < limit;
+  }
 };
 using Shards = std::map<ShardId, Shard>;
 
@@ -54,6 +61,19 @@ class LoadJob final : public Job {
     for (const ShardCursor& cursor : query.from) left_.push_back({cursor, room});
   }
   TimePoint now() const { return now_; }
+  void tell_ends() const {
+    for (const Reading& reading : full_)
+      shards_[reading.cursor.shard].stop_at({reading.cursor.place, reading.cursor.id});
+  }
+  // Where there was no room any more, in shards that want more.
+  void go_on(const std::set<ShardId>& wanting, std::size_t room) {
+    for (Reading& reading : full_) {
+      if (!wanting.contains(reading.cursor.shard)) continue;
+      reading.room = room;
+      left_.push_back(reading);
+    }
+    std::erase_if(full_, [&](const Reading& reading) { return wanting.contains(reading.cursor.shard); });
+  }
 
   bool done() const override { return left_.empty(); }
   ScriptCall next() override {
@@ -101,11 +121,7 @@ class LoadJob final : public Job {
     Unpacker in{place};
     reading.cursor.place = in.time();
     reading.cursor.id = in.id();
-    if (found == Found::more) {
-      left_.push_back(reading);
-    } else {
-      shard.stop_at({reading.cursor.place, reading.cursor.id});
-    }
+    (found == Found::more ? left_ : full_).push_back(reading);
   }
 
   std::uint32_t handler(unsigned number) {
@@ -119,6 +135,7 @@ class LoadJob final : public Job {
   Handlers& handlers_;
   std::map<unsigned, std::uint32_t> by_number_;  // as this part has them
   std::deque<Reading> left_;
+  std::deque<Reading> full_;
   std::size_t unreadable_ = 0;
   TimePoint now_{};
 };
@@ -126,7 +143,7 @@ class LoadJob final : public Job {
 // Up to where all parts have been read, and no more than are wanted.
 void hand_over(ShardId id, Shard& shard, std::size_t limit, LoadReply& reply) {
   std::ranges::sort(shard.tasks, {}, place_of);
-  if (shard.tasks.size() > limit) shard.stop_at(place_of(shard.tasks[limit - 1]));
+  if (shard.tasks.size() >= limit) shard.stop_at(place_of(shard.tasks[limit - 1]));
   for (const LoadedTask& task : shard.tasks) {
     if (shard.read_until && place_of(task) > *shard.read_until) break;
     reply.tasks.push_back(task);
@@ -134,10 +151,29 @@ void hand_over(ShardId id, Shard& shard, std::size_t limit, LoadReply& reply) {
   if (shard.read_until) reply.more.push_back({id, shard.read_until->first, shard.read_until->second});
 }
 
-// What a part reads of a shard: keys are spread evenly, so all parts together find what is wanted.
-std::size_t room_for(const LoadQuery& query, std::size_t parts) {
-  const std::size_t wanted = std::min<std::size_t>(query.limit, 1'000'000);
-  return (wanted + parts - 1) / parts;
+using Jobs = std::vector<std::unique_ptr<LoadJob>>;
+
+// Shards of which too little lies before the point up to which all parts have been read.
+std::set<ShardId> wanting(const Jobs& jobs, Shards& shards, std::size_t limit) {
+  for (auto& [id, shard] : shards) shard.read_until.reset();
+  for (const auto& job : jobs) {
+    if (!job->failure()) job->tell_ends();
+  }
+  std::set<ShardId> some;
+  for (const auto& [id, shard] : shards) {
+    if (shard.wants_more(limit)) some.insert(id);
+  }
+  return some;
+}
+
+// Keys are spread evenly: a share from each part mostly makes a page. Where it does not, more is asked for.
+void read(Parts& parts, const Jobs& jobs, Shards& shards, std::size_t limit, std::size_t share) {
+  parts.run(How::look, jobs);
+  for (auto more = wanting(jobs, shards, limit); !more.empty(); more = wanting(jobs, shards, limit)) {
+    for (const auto& job : jobs) job->go_on(more, share);
+    parts.run(How::look, jobs);
+    share = std::min(2 * share, limit);
+  }
 }
 
 }  // namespace
@@ -150,16 +186,18 @@ LoadReply load(Parts& parts, const LoadQuery& query) {
   }
   Shards shards;
   Handlers handlers{reply.handlers};
-  std::vector<std::unique_ptr<LoadJob>> jobs;
+  Jobs jobs;
+  const std::size_t limit = std::min<std::size_t>(query.limit, 1'000'000);
+  const std::size_t share = (limit + parts.size() - 1) / parts.size();
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    jobs.push_back(std::make_unique<LoadJob>(parts.at(i), query, room_for(query, parts.size()), shards, handlers));
+    jobs.push_back(std::make_unique<LoadJob>(parts.at(i), query, share, shards, handlers));
   }
-  parts.run(How::look, jobs);
+  read(parts, jobs, shards, limit, share);
   if (std::ranges::all_of(jobs, [](const auto& job) { return job->failure() != nullptr; })) throw_failure(jobs);
   for (const auto& job : jobs) {
     if (job->failure()) reply.trouble = Error{Errc::unavailable, "redis.load", text_of(job->failure())};
   }
-  for (auto& [id, shard] : shards) hand_over(id, shard, query.limit, reply);
+  for (auto& [id, shard] : shards) hand_over(id, shard, limit, reply);
   reply.now = parts.time_of(jobs.front()->now());
   return reply;
 }
