@@ -47,7 +47,7 @@ class RedisClusterUnderLoad : public ::testing::Test {
 TEST_F(RedisClusterUnderLoad, LosesNothingWhenPrimariesAreKilledAndReplicasTakeOver) {
   SCOPED_TRACE(dice_.trace());
   constexpr std::size_t kKills = 3;
-  cluster_.order({"CONFIG", "SET", "cluster-node-timeout", "1000"});
+  cluster_.order({"CONFIG", "SET", "cluster-node-timeout", "2000"});
   start();
   for (std::size_t i = 0; i < kKills; ++i) {
     const std::size_t moment = i * kTasks / kKills + dice_.up_to(kTasks / kKills / 2);
@@ -56,7 +56,7 @@ TEST_F(RedisClusterUnderLoad, LosesNothingWhenPrimariesAreKilledAndReplicasTakeO
     const int victim = primaries.at(dice_.up_to(primaries.size() - 1)).port;
     cluster_.kill(victim);
     ASSERT_TRUE(test::eventually([&] { return cluster_.whole(); }, 60s)) << "no replica takes over";
-    cluster_.order({"CONFIG", "SET", "cluster-node-timeout", "1000"});  // also on the one that is back
+    cluster_.order({"CONFIG", "SET", "cluster-node-timeout", "2000"});  // also on the one that is back
   }
   expect_kept_promises(kKills);
 }

@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include "support/eventually.h"
 #include "support/plain_redis.h"
 #include "support/plain_sql.h"
 
@@ -113,6 +114,15 @@ void RedisCluster::kill(int port) const {
   const std::string info = PlainRedis{port}.run({"INFO", "server"});
   const std::string field = "process_id:";
   ::kill(static_cast<pid_t>(std::stol(info.substr(info.find(field) + field.size()))), SIGKILL);
+  const bool gone = eventually([&] {
+    try {
+      PlainRedis{port}.run({"PING"});
+      return false;
+    } catch (const SqlError&) {
+      return true;
+    }
+  });
+  if (!gone) throw std::runtime_error("a node survives SIGKILL");
 }
 
 void RedisCluster::move(int slot, const Node& to) const {

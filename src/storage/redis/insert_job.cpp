@@ -134,7 +134,8 @@ void InsertJob::take(const Reply& reply) {
   tries_ = 0;
 }
 
-// Another process has drawn some of the ids, and these get new ones; or the clock was set. Nothing was done.
+// Another process has drawn some of the ids, and these get new ones; or the call was under way for too long, or the
+// clock was set, which the part has learned from the reply. Nothing was done.
 bool InsertJob::must_be_sent_again(const Reply& reply) {
   const auto entry = [&](std::int64_t number) -> InsertEntry& {
     return slice()[order_[static_cast<std::size_t>(number) - 1]];
@@ -143,10 +144,7 @@ bool InsertJob::must_be_sent_again(const Reply& reply) {
     for (std::size_t i = 2; i < reply.size(); ++i) draw_id_(entry(reply.integer(i)));
     return true;
   }
-  if (reply.text(1) == "clock") {
-    part().set_clock(TimePoint{Millis{reply.integer(0)}});
-    return true;
-  }
+  if (reply.text(1) == "clock") return true;
   if (reply.text(1) == "live") {
     const InsertEntry& refused = entry(reply.integer(2));
     refuse_duplicate(refused, id_from(Unpacker{reply.text(3)}.f64(), refused.digest));

@@ -52,12 +52,12 @@ class Link::Errand {
   std::vector<Answer> run() {
     std::vector<std::size_t> open(requests_.size());
     std::iota(open.begin(), open.end(), std::size_t{0});
-    for (int round = 1;; ++round) {
+    for (round_ = 1;; ++round_) {
       again_.clear();
       moving_ = false;
       send(open);
-      if (again_.empty() || round == kMostRounds) return std::move(answers_);
-      if (moving_) std::this_thread::sleep_for(kFirstPause * (1 << (round - 1)));
+      if (again_.empty() || round_ == kMostRounds) return std::move(answers_);
+      if (moving_) std::this_thread::sleep_for(kFirstPause * (1 << (round_ - 1)));
       open.swap(again_);
     }
   }
@@ -136,6 +136,7 @@ class Link::Errand {
     if (is_no_script(error)) {
       give_script(i, connection);
     } else if (error.starts_with("MOVED ")) {
+      moving_ = moving_ || round_ > 1;  // at the end of a move, two servers may each name the other
       if (link_.topology_->moved(requests_[i].slot, named_in(error, endpoint))) again_.push_back(i);
     } else if (error.starts_with("ASK ")) {
       asking_[i] = named_in(error, endpoint);
@@ -189,7 +190,8 @@ class Link::Errand {
   std::vector<Answer> answers_;
   std::vector<std::optional<Endpoint>> asking_;  // where to go instead, this once
   std::vector<std::size_t> again_;
-  bool moving_ = false;
+  int round_ = 0;
+  bool moving_ = false;  // it is worth to wait a moment
 };
 
 Link::Link(std::unique_ptr<Topology> topology, LinkOptions options)

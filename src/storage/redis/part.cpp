@@ -162,10 +162,6 @@ void Part::heard(TimePoint time, std::int64_t asked_at) {
   }
 }
 
-void Part::set_clock(TimePoint time) {
-  offset_micros_.store(offset_from(time), std::memory_order_relaxed);
-}
-
 unsigned Part::number_of(NameKind kind, std::string_view text) {
   const unsigned number = ask_for_number(kind, text, kMostNames);
   if (number == 0) {

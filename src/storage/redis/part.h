@@ -53,7 +53,8 @@ class Part {
   // The key count must live as long as the request.
   Request request(const ScriptCall& call, const std::string& key_count) const;
   Request request(const Command& command) const { return {.slot = slot_, .command = command}; }
-  // What a script has answered. Learns the time from it.
+  // What a script has answered. Learns the time from it; but for a clock that was set back, what is taken for the time
+  // never goes back: by it the engine tells tasks that it stored from earlier ones of the same key.
   Reply accept(const ScriptCall& call, Answer answer);
 
   Reply read(const ScriptCall& call);  // tried again where a connection breaks
@@ -64,7 +65,6 @@ class Part {
   TimePoint now();                  // asks for it
   TimePoint estimated_now() const;  // by the replies that told it: never ahead, if the clock was not set
   bool knows_time() const;
-  void set_clock(TimePoint time);  // it was
 
   // Throws ServerError where there are too many.
   unsigned number_of(NameKind kind, std::string_view text);

@@ -12,10 +12,7 @@ namespace {
 
 class RedisClusterDeadPrimary : public ::testing::Test {
  protected:
-  RedisClusterDeadPrimary() {
-    cluster.order({"CONFIG", "SET", "cluster-node-timeout", "1000"});
-    cluster.order({"CONFIG", "SET", "cluster-replica-no-failover", "yes"});
-  }
+  RedisClusterDeadPrimary() { cluster.order({"CONFIG", "SET", "cluster-replica-no-failover", "yes"}); }
   // One that has tasks, and not what all of the store needs.
   RedisCluster::Node victim() const {
     for (const auto& node : cluster.primaries()) {
@@ -24,6 +21,7 @@ class RedisClusterDeadPrimary : public ::testing::Test {
     throw std::runtime_error("there is one primary alone");
   }
   void let_the_replica_take_over() {
+    cluster.order({"CONFIG", "SET", "cluster-node-timeout", "2000"});
     cluster.order({"CONFIG", "SET", "cluster-replica-no-failover", "no"});
     ASSERT_TRUE(test::eventually([&] { return cluster.whole(); }, 60s));
   }
