@@ -75,6 +75,24 @@ TEST_F(RedisClusterStore, UrlsSayWhatIsWrongWithThem) {
               HasSubstr("this is not a Redis Cluster; use redis://"));
 }
 
+// Nothing that docs/redis.md says may be missing.
+TEST_F(RedisClusterStore, AUserWithTheDocumentedRightsDoesEverything) {
+  const std::string user = "u" + prefix();
+  const std::string own = "{" + prefix();
+  cluster.order({"ACL", "SETUSER", user, "on", ">secret", "~" + own + "}:*", "~" + own + ".*", "+@read", "+@write",
+                 "+@connection", "+evalsha", "+script|load", "+info", "+time", "+wait", "+cluster|slots"});
+  const std::string port = std::to_string(test::shared_server_port(ServerKind::redis_cluster));
+  const auto app =
+      open_store("redis+cluster://" + user + ":secret@127.0.0.1:" + port + "?wait=1&shards=2&tags=6&prefix=" + prefix(),
+                 system_clock());
+  finish(*app, claimed(*app, {stored(*app, a_task())}).at(0));
+  EXPECT_TRUE(app->keep());
+  EXPECT_TRUE(app->list({}));
+  EXPECT_TRUE(app->beat({.space = "shop", .node = "a", .ttl = 10s}));
+  EXPECT_TRUE(app->counts("shop"));
+  cluster.order({"ACL", "DELUSER", user});
+}
+
 TEST_F(RedisClusterStore, OneNodeThatAnswersIsEnoughToFindTheOthers) {
   const std::string port = std::to_string(test::shared_server_port(ServerKind::redis_cluster) + 2);
   const std::string options = "?prefix=" + prefix() + "&shards=2&tags=6";
