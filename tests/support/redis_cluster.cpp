@@ -51,6 +51,12 @@ bool is_ready(int port) {
           says(port, {"INFO", "replication"}, "master_link_status:up"));
 }
 
+pid_t process_of(int port) {
+  const std::string info = PlainRedis{port}.run({"INFO", "server"});
+  const std::string field = "process_id:";
+  return static_cast<pid_t>(std::stol(info.substr(info.find(field) + field.size())));
+}
+
 }  // namespace
 
 bool RedisCluster::Node::has(int slot) const {
@@ -110,10 +116,20 @@ void RedisCluster::order(const std::vector<std::string>& command) const {
   }
 }
 
+void RedisCluster::freeze(int port, const std::function<void()>& meanwhile) const {
+  const pid_t process = process_of(port);
+  ::kill(process, SIGSTOP);
+  try {
+    meanwhile();
+  } catch (...) {
+    ::kill(process, SIGCONT);
+    throw;
+  }
+  ::kill(process, SIGCONT);
+}
+
 void RedisCluster::kill(int port) const {
-  const std::string info = PlainRedis{port}.run({"INFO", "server"});
-  const std::string field = "process_id:";
-  ::kill(static_cast<pid_t>(std::stol(info.substr(info.find(field) + field.size()))), SIGKILL);
+  ::kill(process_of(port), SIGKILL);
   const bool gone = eventually([&] {
     try {
       PlainRedis{port}.run({"PING"});

@@ -1,6 +1,7 @@
 #pragma once
 // What a test does to a Redis Cluster of its own: tests/support/redis_cluster_kind.py.
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -32,6 +33,8 @@ class RedisCluster {
   void order(const std::vector<std::string>& command) const;
   // With SIGKILL. It is started again when its replica has taken over.
   void kill(int port) const;
+  // It lives and does nothing while that is done.
+  void freeze(int port, const std::function<void()>& meanwhile) const;
   // As redis-cli --cluster reshard does it: one key after the other, while clients ask for them.
   void move(int slot, const Node& to) const;
   // The steps of it.
