@@ -6,9 +6,10 @@ namespace easyretry::engine {
 
 Step Claimer::step() {
   if (schedule_.stopped()) return {};
+  clear_doubtful();
   if (!in_doubt_) {
     schedule_.take(number_, batch_);
-    if (batch_.empty()) return {false, schedule_.watch(number_)};
+    if (batch_.empty()) return {false, std::min(schedule_.watch(number_), next_look())};
     claim();
   } else if (!schedule_.paused()) {
     clear_doubt();
@@ -27,6 +28,8 @@ void Claimer::claim() {
     return store.claim({tickets_, context_.owner, context_.options.lease});
   });
   if (reply) {
+    doubtful_.insert(doubtful_.end(), reply->in_doubt.begin(), reply->in_doubt.end());
+    std::sort(doubtful_.begin(), doubtful_.end());
     claimed(std::move(reply->won));
   } else if (reply.error().code == Errc::in_doubt) {
     in_doubt_ = true;
@@ -48,16 +51,33 @@ void Claimer::claimed(std::vector<task::TaskRecord> won) {
 // What was claimed by a call whose reply was lost is found out, however long that takes: left alone, it would come back
 // as a crash that never happened.
 void Claimer::clear_doubt() {
-  auto won = look();
+  auto won = look(tickets_);
   if (!won) return schedule_.pause();
   in_doubt_ = false;
   claimed(std::move(*won));
 }
 
+void Claimer::clear_doubtful() {
+  if (context_.clock.steady() < next_look()) return;
+  auto won = look(doubtful_);
+  if (!won) {
+    look_at_ = context_.clock.steady() + pause_after_failures(looks_failed_++, context_.random);
+    return;
+  }
+  looks_failed_ = 0;
+  doubtful_.clear();
+  Counters::add(context_.counters.claimed, won->size());
+  deliver(std::move(*won));
+}
+
+Instant Claimer::next_look() const {
+  return doubtful_.empty() ? Instant::max() : look_at_;
+}
+
 // What carries our name and the next version was claimed by that very call.
-Result<std::vector<task::TaskRecord>> Claimer::look() {
+Result<std::vector<task::TaskRecord>> Claimer::look(const std::vector<task::Ticket>& tickets) {
   std::vector<TaskId> ids;
-  for (const task::Ticket& ticket : tickets_) {
+  for (const task::Ticket& ticket : tickets) {
     // Won by an earlier call, which this one only repeats (a task may have been read twice): it must not be run twice.
     const RunPtr held = holdings_.find(ticket.id);
     if (held == nullptr || held->record.info.version != ticket.version + 1) ids.push_back(ticket.id);
@@ -68,7 +88,7 @@ Result<std::vector<task::TaskRecord>> Claimer::look() {
     return found;
   }
   std::erase_if(*found, [&](const task::TaskRecord& record) {
-    const auto asked = std::lower_bound(tickets_.begin(), tickets_.end(), task::Ticket{record.info.id, 0});
+    const auto asked = std::lower_bound(tickets.begin(), tickets.end(), task::Ticket{record.info.id, 0});
     return record.info.state != TaskState::running || record.locked_by != context_.owner ||
            record.info.version != asked->version + 1;
   });

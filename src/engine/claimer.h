@@ -22,7 +22,9 @@ class Claimer {
  private:
   void claim();
   void clear_doubt();
-  Result<std::vector<task::TaskRecord>> look();
+  void clear_doubtful();
+  Instant next_look() const;
+  Result<std::vector<task::TaskRecord>> look(const std::vector<task::Ticket>& tickets);
   void claimed(std::vector<task::TaskRecord> won);
   void deliver(std::vector<task::TaskRecord> won);
 
@@ -35,6 +37,10 @@ class Claimer {
   std::vector<task::Ticket> tickets_;  // of the batch, ascending
   Instant sent_ = Instant::min();
   bool in_doubt_ = false;  // claimed or not: the reply was lost. Nothing else is claimed here before that is known
+  // The same of tasks in a part of the store, ascending: those in other parts are claimed meanwhile.
+  std::vector<task::Ticket> doubtful_;
+  Instant look_at_ = Instant::min();
+  int looks_failed_ = 0;
 };
 
 }  // namespace easyretry::engine

@@ -71,6 +71,9 @@ struct Context {
     auto reply = call(store);
     if (reply) {
       store_time.observe(reply->now, sent, clock.steady());
+      if constexpr (requires { reply->trouble; }) {
+        if (reply->trouble) note(*reply->trouble);
+      }
     } else {
       note(reply.error());
     }

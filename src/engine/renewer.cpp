@@ -71,6 +71,7 @@ void Renewer::renew(std::span<const RunPtr> runs) {
   const auto reply = context_.ask([&](storage::Store& store) { return store.renew(renewals); });
   if (!reply) return;  // trust runs out by itself
   for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (std::binary_search(reply->unanswered.begin(), reply->unanswered.end(), i)) continue;
     if (reply->applied[i]) {
       runs[i]->trust_until(trust(sent, lease));
       continue;

@@ -32,17 +32,40 @@ Step Settler::step() {
   if (gathers()) return {false, gather_until_};
   outcomes_.take(pending_);
   if (pending_.empty()) return {};
+  // Those that were postponed go alone: among others, what the store refuses would never be found.
+  const bool postponed = postponed_ > 0 && context_.clock.steady() >= postponed_until_;
+  const std::size_t from = postponed ? 0 : postponed_;
+  const std::size_t most = postponed ? postponed_ : pending_.size() - postponed_;
+  const std::size_t n = std::min(most, context_.options.batch);
+  if (n == 0) return {false, postponed_until_};
   failed_ = false;
-  const std::size_t n = std::min(pending_.size(), context_.options.batch);
-  write(std::span{pending_}.first(n));
-  if (failed_) {
+  unanswered_.clear();
+  const auto batch = std::span{pending_}.subspan(from, n);
+  write(batch);
+  if (failed_ && !postponed) {
     const auto pause = pause_after_failures(failures_++, context_.random);
     return {true, context_.clock.steady() + pause};
   }
+  if (failed_) unanswered_.assign(batch.begin(), batch.end());
   failures_ = 0;
-  pending_.erase(pending_.begin(), pending_.begin() + static_cast<std::ptrdiff_t>(n));
+  take_out(from, n, postponed);
   outcomes_.take(pending_);
-  return pending_.empty() ? Step{true, Instant::max()} : Step::again();
+  if (pending_.size() > postponed_) return Step::again();
+  return {true, postponed_ > 0 ? postponed_until_ : Instant::max()};
+}
+
+// Of the batch that was written, what the store did not answer for stays.
+void Settler::take_out(std::size_t from, std::size_t n, bool postponed) {
+  const auto first = pending_.begin() + static_cast<std::ptrdiff_t>(from);
+  pending_.erase(first, first + static_cast<std::ptrdiff_t>(n));
+  if (postponed) postponed_ -= n;
+  if (unanswered_.empty()) {
+    if (postponed) postponements_ = 0;
+    return;
+  }
+  postponed_until_ = context_.clock.steady() + pause_after_failures(postponements_++, context_.random);
+  postponed_ += unanswered_.size();
+  pending_.insert(pending_.begin(), unanswered_.begin(), unanswered_.end());
 }
 
 void Settler::write(std::span<Item> items) {
@@ -86,7 +109,14 @@ void Settler::refused(std::span<Item> items, const Error& error) {
 
 void Settler::written(std::span<Item> items, const storage::Applied& reply) {
   reoffers_.clear();
+  std::vector<RunPtr> answered;
+  answered.reserve(items.size());
   for (std::size_t i = 0; i < items.size(); ++i) {
+    if (std::binary_search(reply.unanswered.begin(), reply.unanswered.end(), i)) {
+      unanswered_.push_back(items[i]);
+      continue;
+    }
+    answered.push_back(items[i].run);
     if (reply.applied[i]) {
       report(context_, items[i].settlement, items[i].run->record.info);
       if (const auto offer = again(*items[i].run, items[i].settlement, reply.now)) reoffers_.push_back(*offer);
@@ -94,7 +124,7 @@ void Settler::written(std::span<Item> items, const storage::Applied& reply) {
       Counters::add(context_.counters.stale_settles);
     }
   }
-  release(items);
+  holdings_.remove(answered);
   schedule_.offer(reoffers_);
   schedule_.bell.ring();
 }

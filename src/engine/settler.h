@@ -1,6 +1,7 @@
 #pragma once
 // Collects outcomes and writes them in batches. What could not be written stays here, its lease renewed, until the
-// store answers; one row that the store refuses does not hold up the others.
+// store answers; one row that the store refuses does not hold up the others, nor do those whose part of the store does
+// not answer.
 
 #include <vector>
 
@@ -25,6 +26,7 @@ class Settler {
  private:
   using Item = Outcomes::Item;
   bool gathers();
+  void take_out(std::size_t from, std::size_t n, bool postponed);
   void write(std::span<Item> items);
   void refused(std::span<Item> items, const Error& error);
   void written(std::span<Item> items, const storage::Applied& reply);
@@ -37,6 +39,10 @@ class Settler {
   Schedule& schedule_;
   const Workers& workers_;
   std::vector<Item> pending_;
+  std::size_t postponed_ = 0;  // so many of them, the first: their part of the store did not answer
+  Instant postponed_until_ = Instant::max();
+  int postponements_ = 0;         // in a row
+  std::vector<Item> unanswered_;  // of the batch that is written
   std::vector<Offer> reoffers_;
   Instant gather_until_ = Instant::max();  // max: not gathering
   bool failed_ = false;

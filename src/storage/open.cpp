@@ -77,7 +77,7 @@ sql::ServerOptions server_options(const StoreUrl& address, std::string_view url)
   refuse_word("scheme", address.scheme, url, {"memory", "sqlite", "postgres", "mysql", "redis"});
 }
 
-// redis, and what is alike and not available: rediss, redis+cluster.
+// redis, redis+cluster, and what is alike and not available: rediss.
 bool is_redis(const StoreUrl& address) {
   return address.scheme.starts_with("redis");
 }

@@ -7,6 +7,9 @@
 //
 // A batch is worked through in order, and an entry may repeat: what the first one changed, the second one meets. An
 // empty batch is answered with nothing.
+//
+// A store may be spread over servers of which one fails while the others work. Then load, claim, settle and renew
+// answer for the others, and say so (`trouble`); all other verbs fail.
 
 #include <cstdint>
 #include <functional>
@@ -75,6 +78,7 @@ struct LoadReply {
   std::vector<LoadedTask> tasks;      // claimable now or at next_at; those of a shard ordered by (next_at, id)
   std::vector<std::string> handlers;  // names, each once
   std::vector<ShardCursor> more;      // shards that may have more, and where they go on
+  std::optional<Error> trouble{};     // a part of the store does not answer: its tasks are missing here
 };
 
 struct ClaimRequest {
@@ -86,6 +90,9 @@ struct ClaimRequest {
 struct ClaimReply {
   TimePoint now{};
   std::vector<TaskRecord> won;  // in any order; what is missing is gone, held by someone, or not due
+  // A part of the store does not answer: nothing of it was won, but for those tickets of which that is not known.
+  std::optional<Error> trouble{};
+  std::vector<Ticket> in_doubt{};
 };
 
 struct Renewal {
@@ -98,6 +105,10 @@ struct Renewal {
 struct Applied {
   TimePoint now{};
   std::vector<bool> applied;
+  // Of settle() and renew(), for more than one ticket: a part of the store does not answer, and the places of its
+  // tickets, ascending. They are false above; whether they were applied is not known.
+  std::optional<Error> trouble{};
+  std::vector<std::size_t> unanswered{};
 };
 
 enum class Cancel {

@@ -41,7 +41,8 @@ inline std::string commit_request(ServerKind kind) {
   switch (kind) {
     case ServerKind::postgres: return "COMMIT\0"s;
     case ServerKind::mariadb: return "COMMIT WORK"s;
-    case ServerKind::redis: break;
+    case ServerKind::redis:
+    case ServerKind::redis_cluster: break;
   }
   return "EVALSHA"s;  // each is whole
 }

@@ -12,8 +12,11 @@ int start_in(const std::filesystem::path& folder, ServerKind kind, const std::st
   return start_server(name_of(kind), folder, options);
 }
 
-int find_shared_server(ServerKind kind) {
-  return shared_server(name_of(kind), " --no-sync");
+// Each kind is looked for once.
+template <ServerKind kind>
+int find_shared_server() {
+  static const int port = shared_server(name_of(kind), " --no-sync");
+  return port;
 }
 
 }  // namespace
@@ -22,15 +25,20 @@ std::string name_of(ServerKind kind) {
   switch (kind) {
     case ServerKind::postgres: return "postgres";
     case ServerKind::mariadb: return "mariadb";
-    case ServerKind::redis: break;
+    case ServerKind::redis: return "redis";
+    case ServerKind::redis_cluster: break;
   }
-  return "redis";
+  return "redis-cluster";
 }
 
 std::string server_url(ServerKind kind, int port, const std::string& database) {
+  const std::string where = "://easyretry:secret@127.0.0.1:" + std::to_string(port) + "/";
+  if (kind == ServerKind::redis_cluster) {
+    return "redis+cluster" + where + "0?prefix=" + (database.empty() ? "easyretry" : database);
+  }
   const std::string scheme = kind == ServerKind::mariadb ? "mysql" : name_of(kind);
   const std::string usual = kind == ServerKind::redis ? "0" : "easyretry";
-  return scheme + "://easyretry:secret@127.0.0.1:" + std::to_string(port) + "/" + (database.empty() ? usual : database);
+  return scheme + where + (database.empty() ? usual : database);
 }
 
 DatabaseServer::DatabaseServer(ServerKind kind) : kind_(kind), folder_(new_server_folder()) {
@@ -58,16 +66,13 @@ void DatabaseServer::start() {
 }
 
 int shared_server_port(ServerKind kind) {
-  if (kind == ServerKind::postgres) {
-    static const int port = find_shared_server(ServerKind::postgres);
-    return port;
+  switch (kind) {
+    case ServerKind::postgres: return find_shared_server<ServerKind::postgres>();
+    case ServerKind::mariadb: return find_shared_server<ServerKind::mariadb>();
+    case ServerKind::redis: return find_shared_server<ServerKind::redis>();
+    case ServerKind::redis_cluster: break;
   }
-  if (kind == ServerKind::mariadb) {
-    static const int port = find_shared_server(ServerKind::mariadb);
-    return port;
-  }
-  static const int port = find_shared_server(ServerKind::redis);
-  return port;
+  return find_shared_server<ServerKind::redis_cluster>();
 }
 
 std::string shared_server_url(ServerKind kind) {

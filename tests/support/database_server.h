@@ -6,10 +6,11 @@
 
 namespace easyretry::test {
 
-enum class ServerKind { postgres, mariadb, redis };
+enum class ServerKind { postgres, mariadb, redis, redis_cluster };
 
 std::string name_of(ServerKind kind);
-std::string server_url(ServerKind kind, int port, const std::string& database = {});  // empty: the usual one
+// Empty: the usual one. In a cluster, which has no databases, it is a prefix.
+std::string server_url(ServerKind kind, int port, const std::string& database = {});
 
 // A server of a test's own, to be killed. It commits to disk before it answers. Goes with the object, or with the
 // process.

@@ -4,6 +4,7 @@
     servers.py start postgres --folder /tmp/pg                prints its url
     servers.py start mariadb --folder /tmp/my --memory 1G     for a benchmark
     servers.py start redis --folder /tmp/redis --no-sync      with an append-only file, synced every second
+    servers.py start redis-cluster --folder /tmp/cluster      three primaries with a replica each, on six ports in a row
     servers.py kill --folder /tmp/pg                          a crash: none of its processes gets to say goodbye
     servers.py start postgres --folder /tmp/pg                recovers, on the same port
     servers.py stop | restart | url | status | remove --folder /tmp/pg
@@ -34,135 +35,21 @@ import sys
 import tempfile
 import time
 
+from mariadb_kind import Mariadb
 from nacos_kind import Nacos, Nacos3
+from postgres_kind import Postgres
 from problem import Problem
+from programs import PATIENCE, find_programs
+from redis_cluster_kind import RedisCluster
+from redis_kind import Redis
 
-USER, PASSWORD, DATABASE = "easyretry", "secret", "easyretry"
-MOST_CONNECTIONS = 300
 # Below those that Linux gives to outgoing connections: none takes a killed server's port before it is back.
 PORTS = range(10000, 32000)
-PATIENCE = 120  # seconds, for what should take few; for broken servers only
 LEFT_IN_TEMP = "easyretry-server-*"  # as tests/support/database_server.cpp names its folders
 
 
-# --- Kinds of servers ---------------------------------------------------------------------------------------------------
-
-
-class Postgres:
-    url = f"postgres://{USER}:{PASSWORD}@127.0.0.1:{{port}}/{DATABASE}"
-    ports = (0,)  # that it takes, from the one it is known by
-    package = "postgresql"
-    pid_file = "postmaster.pid"
-    clean_stop = signal.SIGINT  # SIGTERM would wait for the clients to leave
-
-    def __init__(self):
-        self.initdb, self.program = find_programs(self.package, "initdb", "postgres")
-
-    def create(self, data, run):
-        run([self.initdb, "--pgdata", data, "--username", "postgres", "--auth", "reject", "--encoding", "UTF8",
-             "--locale", "C.UTF-8", "--no-sync"])
-        (data / "pg_hba.conf").write_text(f"host all {USER} 127.0.0.1/32 scram-sha-256\n")
-        run([self.program, "--single", "-F", "-D", data, "postgres"],
-            f"CREATE ROLE {USER} LOGIN CREATEDB PASSWORD '{PASSWORD}'\nCREATE DATABASE {DATABASE} OWNER {USER}\n")
-
-    def command(self, folder, port, memory, sync):
-        settings = {
-            "listen_addresses": "127.0.0.1", "port": port, "unix_socket_directories": "",
-            "max_connections": MOST_CONNECTIONS, "shared_buffers": f"{memory}MB",
-            "dynamic_shared_memory_type": "mmap",  # below the folder, which a crash cannot leak
-            "ssl": "on", "ssl_cert_file": folder / "tls/server.crt", "ssl_key_file": folder / "tls/server.key",
-        }
-        if not sync:
-            settings |= {"fsync": "off", "full_page_writes": "off"}
-        return [self.program, "-D", folder / "data", *(f"--{name}={value}" for name, value in settings.items())]
-
-    def answers(self, folder, _):
-        with contextlib.suppress(FileNotFoundError):
-            return (folder / "data" / self.pid_file).read_text().split("\n")[7:8] == ["ready   "]
-        return False
-
-
-class Mariadb:
-    url = f"mysql://{USER}:{PASSWORD}@127.0.0.1:{{port}}/{DATABASE}"
-    ports = (0,)
-    package = "mariadb-server-core mariadb-client-core"
-    pid_file = "mariadb.pid"
-    clean_stop = signal.SIGTERM
-    UTF8 = ["--character-set-server=utf8mb4", "--collation-server=utf8mb4_general_ci"]
-    NO_SYNC = ["--innodb-flush-method=nosync", "--innodb-flush-log-at-trx-commit=2", "--sync-frm=0"]
-
-    def __init__(self):
-        self.program, self.install, _ = find_programs(self.package, "mariadbd", "mariadb-install-db", "my_print_defaults")
-
-    def create(self, data, run):
-        rights = data.with_name("rights.sql")
-        rights.write_text("FLUSH PRIVILEGES;\n"  # the bootstrap has none before
-                          f"CREATE DATABASE {DATABASE};\n"
-                          f"CREATE USER {USER}@'%' IDENTIFIED BY '{PASSWORD}';\n"
-                          f"GRANT ALL ON {DATABASE}.* TO {USER}@'%';\n"
-                          f"GRANT ALL ON `{DATABASE}\\_%`.* TO {USER}@'%';\n")
-        run([self.install, "--no-defaults", f"--datadir={data}", f"--tmpdir={data}", "--skip-test-db",
-             f"--extra-file={rights}", *self.UTF8, *self.NO_SYNC])
-
-    def command(self, folder, port, memory, sync):
-        return [self.program, "--no-defaults", f"--datadir={folder}/data", *self.UTF8,
-                f"--tmpdir={folder}/data",  # a server that starts removes the temporary tables of others from a shared one
-                "--bind-address=127.0.0.1", f"--port={port}", "--skip-name-resolve",
-                "--socket=mariadb.sock",  # relative to the data folder: a whole path can be longer than sockets allow
-                f"--pid-file={self.pid_file}",
-                f"--max-connections={MOST_CONNECTIONS}", f"--innodb-buffer-pool-size={memory}M",
-                *([] if sync else self.NO_SYNC),
-                f"--ssl-ca={folder}/tls/ca.crt", f"--ssl-cert={folder}/tls/server.crt",
-                f"--ssl-key={folder}/tls/server.key"]
-
-    def answers(self, _, port):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
-            return len(client.recv(1)) == 1  # it speaks first
-        return False
-
-
-class Redis:
-    url = f"redis://{USER}:{PASSWORD}@127.0.0.1:{{port}}/0"
-    ports = (0,)
-    package = "redis-server"
-    pid_file = "redis.pid"
-    clean_stop = signal.SIGTERM
-
-    def __init__(self):
-        [self.program] = find_programs(self.package, "redis-server")
-
-    def create(self, data, run):
-        pass
-
-    def command(self, folder, port, memory, sync):
-        return [self.program, "--bind", "127.0.0.1", "--port", str(port), "--dir", folder / "data",
-                "--pidfile", folder / "data" / self.pid_file, "--databases", "10000", "--maxclients", str(MOST_CONNECTIONS),
-                "--save", "", "--appendonly", "yes", "--appendfsync", "always" if sync else "everysec",
-                "--user", USER, "on", ">" + PASSWORD, "~*", "&*", "+@all"]
-
-    def answers(self, _, port):
-        with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
-            client.sendall(f"AUTH {USER} {PASSWORD}\r\nPING\r\n".encode())
-            answers = client.makefile()
-            return answers.readline() == "+OK\n" and answers.readline() == "+PONG\n"  # or that it is loading
-        return False
-
-
-KINDS = {"postgres": Postgres, "mariadb": Mariadb, "redis": Redis, "nacos": Nacos, "nacos3": Nacos3}
-
-
-def program_folders():
-    """Debian keeps servers out of the users' PATH, and each PostgreSQL in a folder of its own: the newest first."""
-    versions = map(str, pathlib.Path("/usr/lib/postgresql").glob("[1-9][0-9]/bin"))
-    return [*sorted(versions, reverse=True), "/usr/sbin", *os.environ.get("PATH", os.defpath).split(os.pathsep)]
-
-
-def find_programs(package, *names):
-    found = [shutil.which(name, path=os.pathsep.join(program_folders())) for name in names]
-    for name, path in zip(names, found):
-        if not path:
-            raise Problem(f"{name} is not installed: run tools/setup test, or apt-get install {package}")
-    return found
+KINDS = {"postgres": Postgres, "mariadb": Mariadb, "redis": Redis, "redis-cluster": RedisCluster, "nacos": Nacos,
+         "nacos3": Nacos3}
 
 
 # --- Processes ----------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import unittest
 from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import programs
 import servers
 
 # Those that the test run has been set up for; Debian's packages are always there.
@@ -144,7 +145,7 @@ class Servers(unittest.TestCase):
 
     def test_says_which_package_a_missing_program_is_in(self):
         for kind, package in (("postgres", "postgresql"), ("mariadb", "mariadb-server-core")):
-            with mock.patch.object(servers, "program_folders", lambda: [str(self.temp)]), \
+            with mock.patch.object(programs, "program_folders", lambda: [str(self.temp)]), \
                     contextlib.redirect_stderr(io.StringIO()) as said:
                 self.assertEqual(servers.main(["start", kind, "--folder", str(self.temp / kind)]), 1)
             self.assertRegex(said.getvalue(), f"is not installed: .*apt-get install {package}")

@@ -1,6 +1,7 @@
 #include "support/test_database.h"
 
 #include <atomic>
+#include <chrono>
 #include <cstdio>
 
 #include <unistd.h>
@@ -97,6 +98,21 @@ class RedisHold {
   long long number_ = 0;
 };
 
+// A cluster has one database: a test has a prefix of its own there. What it leaves goes with the cluster.
+class RedisClusterHold {
+ public:
+  std::string name() const { return name_; }
+
+ private:
+  static std::string new_name() {
+    static std::atomic<int> number{0};
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    return "t" + std::to_string(getpid()) + "_" + std::to_string(now.count()) + "_" + std::to_string(++number);
+  }
+
+  const std::string name_ = new_name();
+};
+
 }  // namespace
 
 TestDatabase::TestDatabase(ServerKind kind) : kind_(kind) {
@@ -108,6 +124,7 @@ TestDatabase::TestDatabase(ServerKind kind) : kind_(kind) {
     case ServerKind::postgres: keep(std::make_shared<PostgresHold>()); break;
     case ServerKind::mariadb: keep(std::make_shared<MariadbHold>()); break;
     case ServerKind::redis: keep(std::make_shared<RedisHold>()); break;
+    case ServerKind::redis_cluster: keep(std::make_shared<RedisClusterHold>()); break;
   }
 }
 

@@ -10,7 +10,7 @@ namespace easyretry::test {
 
 // PostgreSQL takes 50 to 150 ms to make a database, so they are used again: emptied by whoever takes one next, and
 // taken for as long as the connection that took it lives. MariaDB takes 2 ms: there it is made, and dropped at the end;
-// on Redis it is one of the numbered ones, emptied before and after.
+// on Redis it is one of the numbered ones, emptied before and after; in a Redis Cluster it is a prefix.
 class TestDatabase {
  public:
   explicit TestDatabase(ServerKind kind);

@@ -1,10 +1,22 @@
 #pragma once
-// Where a Redis server is, and how to talk to it.
+// Where Redis servers are, and how to talk to them.
 
 #include <chrono>
+#include <compare>
 #include <string>
 
 namespace easyretry::storage::redis {
+
+struct Endpoint {
+  std::string host = "127.0.0.1";
+  int port = 6379;
+
+  auto operator<=>(const Endpoint&) const = default;
+};
+
+inline std::string to_string(const Endpoint& endpoint) {
+  return endpoint.host + ":" + std::to_string(endpoint.port);
+}
 
 struct Address {
   std::string host = "127.0.0.1";
@@ -16,6 +28,14 @@ struct Address {
   std::chrono::seconds connect_timeout{5};
   // With a server that says nothing; then the connection is given up.
   std::chrono::seconds patience{10};
+
+  Endpoint endpoint() const { return {host, port}; }
+  Address at(const Endpoint& other) const {
+    Address there = *this;
+    there.host = other.host;
+    there.port = other.port;
+    return there;
+  }
 };
 
 }  // namespace easyretry::storage::redis

@@ -1,12 +1,10 @@
 #include "storage/redis/changing.h"
 
 #include <algorithm>
-#include <map>
 
 #include "storage/redis/limits.h"
 #include "storage/redis/packing.h"
 #include "storage/redis/records.h"
-#include "task/task_id.h"
 
 namespace easyretry::storage::redis {
 namespace {
@@ -24,91 +22,76 @@ unsigned number_of(Settlement::Kind kind) {
   return kFinish;
 }
 
-// An id does not tell its namespace. So a call names the sets of due tasks of all namespaces that this process works
-// with, which is one; where a task turns out to be of another, the script says so and it is called again.
-class Route {
+class ClaimJob final : public Job {
  public:
-  Route(const Server& server, int total_shards)
-      : server_(server), spaces_(server.used_spaces()), total_shards_(total_shards) {}
+  ClaimJob(Part& part, const ClaimRequest& request) : Job(part), request_(request) {}
 
-  const std::vector<Name>& spaces() const { return spaces_; }
-  std::string space_numbers() const {
-    Packer numbers;
-    for (const Name& space : spaces_) numbers.u16(space.number);
-    return numbers.take();
+  void add(const Ticket& ticket) { tickets_.push_back(ticket); }
+  std::vector<TaskRecord>& won() { return won_; }
+  TimePoint now() const { return now_; }
+  // That are being asked for.
+  std::span<const Ticket> slice() const {
+    return std::span{tickets_}.subspan(from_, std::min(kItemsACall, tickets_.size() - from_));
   }
-  // The place of its sets among those of the call, from 0.
-  unsigned shard_place(TaskId id) {
-    const ShardId shard = task::shard_of(id, total_shards_);
-    const auto [found, fresh] = places_.try_emplace(shard, static_cast<unsigned>(places_.size()));
-    if (fresh) {
-      for (const Name& space : spaces_) dues_.push_back(server_.keys().due(shard, space.text));
+
+  bool done() const override { return from_ == tickets_.size(); }
+  ScriptCall next() override {
+    ScriptCall call = part().script(scripts::claim);
+    call.keys.insert(call.keys.end(), {part().keys().body(), part().keys().meta()});
+    call.arguments.emplace_back(request_.owner.substr(0, 0xffff));
+    call.arguments.push_back(std::to_string(request_.lease.count()));
+    Packer packed;
+    for (const Ticket& ticket : slice()) packed.id(ticket.id).f64(to_double(ticket.version));
+    call.arguments.push_back(packed.take());
+    return call;
+  }
+  void take(const Reply& reply) override {
+    const NameTexts texts = [this](unsigned number) { return part().name_of(number); };
+    for (std::size_t i = 1; i + 2 < reply.size(); i += 3) {
+      won_.push_back(live_record(Unpacker{reply.text(i)}.id(), reply.text(i + 2), reply.text(i + 1), texts));
     }
-    return found->second;
+    now_ = TimePoint{Millis{reply.integer(0)}};
+    from_ += slice().size();
   }
-  void add_dues(ScriptCall& call) const { call.keys.insert(call.keys.end(), dues_.begin(), dues_.end()); }
 
  private:
-  const Server& server_;
-  const std::vector<Name> spaces_;
-  const int total_shards_;
-  std::map<ShardId, unsigned> places_;
-  std::vector<std::string> dues_;
+  const ClaimRequest& request_;
+  std::vector<Ticket> tickets_;
+  std::size_t from_ = 0;
+  std::vector<TaskRecord> won_;
+  TimePoint now_{};
 };
 
-std::string outcomes_kept(History history) {
-  std::string kept;
-  for (unsigned number = 1; const auto outcome = outcome_of(number); ++number) {
-    kept.push_back(keeps(history, *outcome) ? '1' : '0');
-  }
-  return kept;
+Error trouble_with(const std::exception_ptr& failure, std::string_view where, bool lost) {
+  return {lost ? Errc::in_doubt : Errc::unavailable, std::string{where}, text_of(failure)};
 }
 
 }  // namespace
 
-// One task's, packed but for the place of its shard.
-struct Changing::Change {
-  Ticket ticket;
-  std::string rest;
-};
-
-struct Changing::Answers {
-  TimePoint now{};
-  std::string each;  // '1', '0', or '?' where another namespace has to be learned
-  std::string foreign;
-};
-
+// What was won is held, and the rest is left to be claimed again.
 ClaimReply Changing::claim(const ClaimRequest& request) {
+  if (request.tickets.empty()) return {.now = parts_.now(), .won = {}};
+  std::vector<std::unique_ptr<ClaimJob>> jobs;
+  const auto places = parts_.places(request.tickets, [](const Ticket& ticket) { return ticket.id; });
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i].empty()) continue;
+    jobs.push_back(std::make_unique<ClaimJob>(parts_.at(i), request));
+    for (const std::size_t place : places[i]) jobs.back()->add(request.tickets[place]);
+  }
+  parts_.run(How::work, jobs);
   ClaimReply reply;
-  if (request.tickets.empty()) reply.now = server_.now();
-  try {
-    for (std::size_t from = 0; from < request.tickets.size(); from += kItemsACall) {
-      const auto some = request.tickets.subspan(from, std::min(kItemsACall, request.tickets.size() - from));
-      reply.now = claim_some(some, request, reply.won);
-    }
-  } catch (const LostReply&) {
-    throw;
-  } catch (const sql::ServerError&) {
-    if (reply.won.empty()) throw;  // what was won is held, and the rest is left to be claimed again
+  bool answered = false;
+  for (const auto& job : jobs) {
+    std::ranges::move(job->won(), std::back_inserter(reply.won));
+    answered = answered || !job->failure();
+    if (!job->failure()) continue;
+    if (parts_.size() == 1 && (job->lost() || reply.won.empty())) throw_failure(jobs);
+    reply.trouble = trouble_with(job->failure(), "redis.claim", job->lost());
+    if (job->lost()) std::ranges::copy(job->slice(), std::back_inserter(reply.in_doubt));
   }
+  if (!answered && reply.won.empty() && reply.in_doubt.empty()) throw_failure(jobs);
+  reply.now = parts_.time_of(jobs.front()->now());
   return reply;
-}
-
-TimePoint Changing::claim_some(std::span<const Ticket> tickets, const ClaimRequest& request,
-                               std::vector<TaskRecord>& won) {
-  ScriptCall call = server_.script(scripts::claim);
-  call.keys.insert(call.keys.end(), {server_.keys().body(), server_.keys().meta()});
-  call.arguments.emplace_back(request.owner.substr(0, 0xffff));
-  call.arguments.push_back(std::to_string(request.lease.count()));
-  Packer packed;
-  for (const Ticket& ticket : tickets) packed.id(ticket.id).f64(to_double(ticket.version));
-  call.arguments.push_back(packed.take());
-  const Reply reply = server_.write(call);
-  const NameTexts texts = [this](unsigned number) { return server_.name_of(number); };
-  for (std::size_t i = 1; i + 2 < reply.size(); i += 3) {
-    won.push_back(live_record(Unpacker{reply.text(i)}.id(), reply.text(i + 2), reply.text(i + 1), texts));
-  }
-  return TimePoint{Millis{reply.integer(0)}};
 }
 
 Applied Changing::settle(std::span<const Settlement> settlements, bool& begun) {
@@ -120,7 +103,7 @@ Applied Changing::settle(std::span<const Settlement> settlements, bool& begun) {
     rest.millis(each.delay).u32(each.error.size()).bytes(each.error).bytes(each.result);
     changes.push_back({each.ticket, rest.take()});
   }
-  return apply(changes, begun, [this](std::span<const Change> some) { return settle_some(some); });
+  return apply<SettleJob>(How::work, changes, begun, false);
 }
 
 Applied Changing::cancel(std::span<const TaskId> ids, Cancel how, bool& begun) {
@@ -131,7 +114,7 @@ Applied Changing::cancel(std::span<const TaskId> ids, Cancel how, bool& begun) {
     rest.u8(how == Cancel::end ? kCancel : kTell).u8(0).u8(0).f64(0).u32(0);
     changes.push_back({{id, 0}, rest.take()});
   }
-  return apply(changes, begun, [this](std::span<const Change> some) { return settle_some(some); });
+  return apply<SettleJob>(How::work, changes, begun, true);
 }
 
 Applied Changing::renew(std::span<const Renewal> renewals, bool& begun) {
@@ -142,94 +125,45 @@ Applied Changing::renew(std::span<const Renewal> renewals, bool& begun) {
     rest.millis(each.lease).u8(each.progress ? 1 : 0).bytes(each.progress.value_or(""));
     changes.push_back({each.ticket, rest.take()});
   }
-  return apply(changes, begun, [this](std::span<const Change> some) { return renew_some(some); });
+  return apply<RenewJob>(How::soon, changes, begun, false);
 }
 
-template <class Some>
-Applied Changing::apply(std::span<const Change> changes, bool& begun, Some some) {
-  Applied reply;
-  if (changes.empty()) reply.now = server_.now();
-  for (std::size_t from = 0; from < changes.size();) {
-    std::size_t count = 0;
-    std::size_t bytes = 0;
-    while (from + count < changes.size() && count < kItemsACall && (count == 0 || bytes < kBytesACall)) {
-      bytes += changes[from + count++].rest.size();
-    }
-    const Answers answers = some(changes.subspan(from, count));
-    reply.now = answers.now;
-    for (const char answer : answers.each) reply.applied.push_back(answer == '1');
-    begun = begun || answers.each.find('1') != std::string::npos;
-    from += count;
+template <class AJob>
+std::vector<std::unique_ptr<AJob>> Changing::jobs_for(std::span<const Change> changes) {
+  std::vector<std::unique_ptr<AJob>> jobs;
+  const auto places = parts_.places(changes, [](const Change& change) { return change.ticket.id; });
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i].empty()) continue;
+    jobs.push_back(std::make_unique<AJob>(parts_.at(i), options_));
+    for (const std::size_t place : places[i]) jobs.back()->add(changes[place], place);
   }
+  return jobs;
+}
+
+// `whole`: only an answer for all of them is one.
+template <class AJob>
+Applied Changing::apply(How how, std::span<const Change> changes, bool& begun, bool whole) {
+  if (changes.empty()) return {.now = parts_.now(), .applied = {}};
+  const auto jobs = jobs_for<AJob>(changes);
+  parts_.run(how, jobs);
+  Applied reply{.now = {}, .applied = std::vector<bool>(changes.size())};
+  const std::string_view where = how == How::soon ? "redis.renew" : "redis.settle";
+  bool answered = false;
+  for (const auto& job : jobs) {
+    begun = begun || job->begun();
+    answered = answered || !job->failure();
+    if (job->failure()) reply.trouble = trouble_with(job->failure(), where, job->lost());
+    for (std::size_t i = 0; i < job->answers().size(); ++i) {
+      if (job->answers()[i] == '?') reply.unanswered.push_back(job->place(i));
+      reply.applied[job->place(i)] = job->answers()[i] == '1';
+    }
+  }
+  const bool is_about_the_data =
+      !answered && !begun && std::ranges::any_of(jobs, [](const auto& job) { return job->refused(); });
+  if (whole || parts_.size() == 1 || changes.size() == 1 || is_about_the_data) throw_failure(jobs);
+  std::ranges::sort(reply.unanswered);
+  reply.now = parts_.time_of(jobs.front()->now());
   return reply;
-}
-
-Changing::Answers Changing::renew_some(std::span<const Change> changes) {
-  ScriptCall call = server_.script(scripts::renew);
-  call.keys.push_back(server_.keys().meta());
-  for (const Change& change : changes) {
-    Packer packed;
-    packed.id(change.ticket.id).f64(to_double(change.ticket.version)).bytes(change.rest);
-    call.arguments.push_back(packed.take());
-  }
-  const Reply reply = server_.write_soon(call);
-  return {TimePoint{Millis{reply.integer(0)}}, std::string{reply.text(1)}, {}};
-}
-
-// The changes of a namespace that was not known are sent once more, with it.
-Changing::Answers Changing::settle_some(std::span<const Change> changes) {
-  const Keys& keys = server_.keys();
-  Route route{server_, options_.total_shards};
-  ScriptCall call = server_.script(scripts::settle);
-  call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done()});
-  for (const Name& space : route.spaces()) {
-    call.keys.insert(call.keys.end(),
-                     {keys.keys(space.text), keys.counts(space.text), keys.ended(space.text), keys.dead(space.text)});
-  }
-  call.arguments.push_back(route.space_numbers());
-  call.arguments.push_back(outcomes_kept(options_.history));
-  call.arguments.push_back(std::to_string(options_.history_limit));
-  for (const Change& change : changes) {
-    Packer packed;
-    packed.id(change.ticket.id).f64(to_double(change.ticket.version)).u16(route.shard_place(change.ticket.id));
-    call.arguments.push_back(packed.bytes(change.rest).take());
-  }
-  route.add_dues(call);
-  const Reply reply = server_.write(call);
-  Answers answers{TimePoint{Millis{reply.integer(0)}}, std::string{reply.text(1)}, std::string{reply.text(2)}};
-  if (answers.foreign.empty() || !learn_spaces(answers.foreign)) return answers;
-  settle_rest(changes, answers);
-  return answers;
-}
-
-// Those that were left, with the namespaces that have been learned since.
-void Changing::settle_rest(std::span<const Change> changes, Answers& answers) {
-  std::vector<Change> left;
-  for (std::size_t i = 0; i < changes.size(); ++i) {
-    if (answers.each[i] == '?') left.push_back(changes[i]);
-  }
-  try {
-    const Answers then = settle_some(left);
-    std::size_t next = 0;
-    for (char& answer : answers.each) {
-      if (answer == '?') answer = then.each[next++];
-    }
-  } catch (const sql::ServerError& error) {
-    if (left.size() == changes.size()) throw;
-    throw LostReply{error.trouble(), error.what()};  // the others are done
-  }
-}
-
-// False: none of them has a name.
-bool Changing::learn_spaces(std::string_view numbers) {
-  bool learned = false;
-  for (Unpacker in{numbers}; !in.empty();) {
-    const unsigned space = in.u16();
-    if (server_.name_of(space).empty()) continue;
-    server_.uses(space);
-    learned = true;
-  }
-  return learned;
 }
 
 }  // namespace easyretry::storage::redis

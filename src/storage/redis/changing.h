@@ -5,34 +5,31 @@
 #include <span>
 #include <vector>
 
+#include "storage/redis/change_jobs.h"
 #include "storage/redis/options.h"
-#include "storage/redis/server.h"
+#include "storage/redis/parts.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::redis {
 
 class Changing {
  public:
-  Changing(Server& server, const RedisOptions& options) : server_(server), options_(options) {}
+  Changing(Parts& parts, const RedisOptions& options) : parts_(parts), options_(options) {}
 
+  // In a cluster, what a part does not answer is missing from the reply, as store.h has it.
   ClaimReply claim(const ClaimRequest& request);
   Applied settle(std::span<const Settlement> settlements, bool& begun);
-  Applied cancel(std::span<const TaskId> ids, Cancel how, bool& begun);
   Applied renew(std::span<const Renewal> renewals, bool& begun);
+  // Here it is an error.
+  Applied cancel(std::span<const TaskId> ids, Cancel how, bool& begun);
 
  private:
-  struct Change;
-  struct Answers;
+  template <class AJob>
+  std::vector<std::unique_ptr<AJob>> jobs_for(std::span<const Change> changes);
+  template <class AJob>
+  Applied apply(How how, std::span<const Change> changes, bool& begun, bool whole);
 
-  TimePoint claim_some(std::span<const Ticket> tickets, const ClaimRequest& request, std::vector<TaskRecord>& won);
-  template <class Some>
-  Applied apply(std::span<const Change> changes, bool& begun, Some some);
-  Answers settle_some(std::span<const Change> changes);
-  void settle_rest(std::span<const Change> changes, Answers& answers);
-  Answers renew_some(std::span<const Change> changes);
-  bool learn_spaces(std::string_view numbers);
-
-  Server& server_;
+  Parts& parts_;
   const RedisOptions& options_;
 };
 

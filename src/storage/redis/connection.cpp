@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <sys/socket.h>
 
@@ -36,6 +37,14 @@ Connection::Connection(const Address& address) : context_(connect(address), redi
   }
   redisSetTimeout(context_.get(), seconds(address.patience));
   redisEnableKeepAlive(context_.get());
+  try {
+    introduce(address);
+  } catch (const LostReply& error) {
+    throw ServerError{error.trouble(), error.what()};  // nothing was to be done yet
+  }
+}
+
+void Connection::introduce(const Address& address) {
   if (!address.password.empty()) run(greeting(address));
   if (address.database != 0) run(Command::of("SELECT", std::string_view{std::to_string(address.database)}));
   run(Command::of("CLIENT", "SETNAME", "easyretry"));
@@ -57,49 +66,82 @@ Reply Connection::run(const Command& command) {
   throw server_error(reply.text());
 }
 
-Reply Connection::run(const Call& call, const Confirmation& confirmation) {
-  Reply reply = call_once(call, confirmation);
-  if (reply.is_error() && is_no_script(reply.text())) {
-    run(Command::of("SCRIPT", "LOAD", call.script.code));
-    reply = call_once(call, confirmation);
+// One WAIT is for all that this connection has written.
+void Connection::post(std::span<const Posting> postings, const Confirmation& confirmation) {
+  posted_.assign(postings.begin(), postings.end());
+  confirmation_ = confirmation;
+  for (const Posting& posting : posted_) {
+    if (posting.asking) append(Command::of("ASKING"));
+    append(*posting.command);
   }
-  if (reply.is_error()) broken_ = broken_ || spoils_connection(reply.text());
-  return reply;
-}
-
-Reply Connection::call_once(const Call& call, const Confirmation& confirmation) {
-  const std::string key_count = std::to_string(call.keys.size());
-  auto command = Command::of("EVALSHA", call.script.sha, std::string_view{key_count});
-  for (const std::string& key : call.keys) command.add(key);
-  for (const std::string& argument : call.arguments) command.add(argument);
-  append(command);
   const std::string replicas = std::to_string(confirmation.replicas);
   const std::string patience = std::to_string(confirmation.patience_ms);
   if (confirmation.replicas > 0) append(Command::of("WAIT", std::string_view{replicas}, std::string_view{patience}));
   send();
-  Reply reply = receive();
-  if (confirmation.replicas > 0) {
-    const Reply confirmed = receive();
-    const bool wrote = !reply.is_error() && (call.wrote == nullptr || call.wrote(reply));
-    if (wrote && confirmed.integer() < confirmation.replicas) {
-      throw LostReply{Trouble::overloaded, std::to_string(confirmed.integer()) + " of " + replicas +
-                                               " replicas have confirmed it within " + patience + " ms"};
-    }
+}
+
+std::vector<Answer> Connection::collect() {
+  std::vector<Answer> answers;
+  answers.reserve(posted_.size());
+  for (const Posting& posting : posted_) {
+    const bool is_over = !answers.empty() && answers.back().failure;  // nothing more comes
+    answers.push_back(is_over ? Answer{std::nullopt, answers.back().failure} : collect_one(posting));
   }
-  return reply;
+  if (confirmation_.replicas > 0) confirm(answers);
+  posted_.clear();
+  return answers;
+}
+
+Answer Connection::collect_one(const Posting& posting) {
+  Answer answer;
+  try {
+    if (posting.asking) receive();
+    answer.reply = receive();
+    broken_ = broken_ || (answer.reply->is_error() && spoils_connection(answer.reply->text()));
+  } catch (const LostReply&) {
+    answer.failure = std::current_exception();
+  }
+  return answer;
+}
+
+// Why it counts as lost, if it does.
+std::exception_ptr Connection::unconfirmed_by_replicas() {
+  try {
+    const Reply replicas = receive();
+    if (replicas.integer() >= confirmation_.replicas) return nullptr;
+    return std::make_exception_ptr(LostReply{
+        Trouble::overloaded, std::to_string(replicas.integer()) + " of " + std::to_string(confirmation_.replicas) +
+                                 " replicas have confirmed it within " + std::to_string(confirmation_.patience_ms) +
+                                 " ms"});
+  } catch (const LostReply&) {
+    return std::current_exception();
+  }
+}
+
+void Connection::confirm(std::vector<Answer>& answers) {
+  std::exception_ptr unconfirmed = answers.empty() ? nullptr : answers.back().failure;
+  if (!unconfirmed) unconfirmed = unconfirmed_by_replicas();
+  if (!unconfirmed) return;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const auto& reply = answers[i].reply;
+    if (!reply || reply->is_error() || (posted_[i].wrote != nullptr && !posted_[i].wrote(*reply))) continue;
+    answers[i] = {std::nullopt, unconfirmed};
+  }
 }
 
 void Connection::append(const Command& command) {
+  ++appended_;
   if (redisAppendCommandArgv(context_.get(), command.size(), command.arguments(), command.sizes()) != REDIS_OK) {
     give_up(false);
   }
 }
 
-// The server does nothing before it has a whole request.
+// The server does nothing before it has a whole request; of several, it may have the first.
 void Connection::send() {
+  const bool several = std::exchange(appended_, 0) > 1;
   int done = 0;
   while (done == 0) {
-    if (redisBufferWrite(context_.get(), &done) != REDIS_OK) give_up(false);
+    if (redisBufferWrite(context_.get(), &done) != REDIS_OK) give_up(several);
   }
 }
 

@@ -2,7 +2,10 @@
 // One connection to a server. For one thread at a time. Everything throws sql::ServerError; a LostReply where the
 // server may have done what it was asked.
 
+#include <exception>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,17 +41,23 @@ class Command {
   std::vector<std::size_t> sizes_;
 };
 
-struct Call {
-  const Script& script;
-  const std::vector<std::string>& keys;
-  const std::vector<std::string>& arguments;
-  bool (*wrote)(const Reply&) = nullptr;  // whether there is anything for replicas to confirm; null: always
-};
-
 // How many replicas must have a write before it is answered, and how long one waits for them.
 struct Confirmation {
   int replicas = 0;
   int patience_ms = 1000;
+};
+
+// A command that is sent together with others.
+struct Posting {
+  const Command* command = nullptr;
+  bool asking = false;                    // its slot is on the way to this server
+  bool (*wrote)(const Reply&) = nullptr;  // whether there is anything for replicas to confirm; null: always
+};
+
+// One of the two. An error of the server is a reply.
+struct Answer {
+  std::optional<Reply> reply{};
+  std::exception_ptr failure{};
 };
 
 class Connection {
@@ -57,14 +66,21 @@ class Connection {
 
   // Or closed by the server while nobody used it.
   bool broken() const;
+  // It leads to a server that will not do what it is for.
+  void spoil() { broken_ = true; }
 
   // An error of the server is thrown.
   Reply run(const Command& command);
-  // Has the server load the script where it does not know it. An error of the server is given as the reply.
-  Reply run(const Call& call, const Confirmation& confirmation = {});
+
+  // Sends them all, without waiting; then collect() has an answer for each, in order.
+  void post(std::span<const Posting> postings, const Confirmation& confirmation);
+  std::vector<Answer> collect();
 
  private:
-  Reply call_once(const Call& call, const Confirmation& confirmation);
+  void introduce(const Address& address);
+  Answer collect_one(const Posting& posting);
+  std::exception_ptr unconfirmed_by_replicas();
+  void confirm(std::vector<Answer>& answers);
   void append(const Command& command);
   void send();
   Reply receive();
@@ -72,6 +88,9 @@ class Connection {
 
   std::unique_ptr<redisContext, decltype(&redisFree)> context_;
   bool broken_ = false;
+  int appended_ = 0;  // commands that are not sent yet
+  std::vector<Posting> posted_;
+  Confirmation confirmation_;
 };
 
 }  // namespace easyretry::storage::redis

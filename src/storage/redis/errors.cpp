@@ -15,7 +15,7 @@ struct Meaning {
   std::string_view remedy;
 };
 
-constexpr std::string_view kCluster = "this is a node of a Redis Cluster; EasyRetry needs one that is not";
+constexpr std::string_view kMoving = "the cluster is being changed; if this goes on, see CLUSTER NODES";
 constexpr std::string_view kCredentials = "check the user and the password in the url";
 
 // The first that fits counts.
@@ -28,11 +28,15 @@ constexpr Meaning kMeanings[] = {
     {"OOM", overloaded, "the server's memory is full; raise maxmemory. Tasks that are there go on to be ended"},
     {"MISCONF", overloaded, "the server cannot write to its disk; free space or see its log"},
     {"ERR max number of clients", overloaded, "raise maxclients of the server, or lower `connections` of the urls"},
-    {"MOVED", refused, kCluster},
-    {"ASK", refused, kCluster},
-    {"CROSSSLOT", refused, kCluster},
-    {"CLUSTERDOWN", refused, kCluster},
-    {"TRYAGAIN", refused, kCluster},
+    {"CLUSTER ", refused, "this is a node of a Redis Cluster; use redis+cluster://"},
+    {"MOVED", overloaded, kMoving},
+    {"ASK", overloaded, kMoving},
+    {"TRYAGAIN", overloaded, "the slot is on its way from one server to another; it is ready soon"},
+    {"CLUSTERDOWN", overloaded,
+     "a primary of the cluster has failed and no replica has taken its place yet; with cluster-require-full-coverage "
+     "no "
+     "the others go on"},
+    {"ERR This instance has cluster support disabled", refused, "this is not a Redis Cluster; use redis://"},
     {"NOAUTH", refused, "the server wants a password: redis://user:password@host"},
     {"WRONGPASS", refused, kCredentials},
     {"ERR AUTH", refused, kCredentials},
@@ -63,6 +67,11 @@ sql::ServerError server_error(std::string_view reply) {
 
 bool spoils_connection(std::string_view reply) {
   return reply.starts_with("READONLY") || reply.starts_with("MASTERDOWN") || reply.starts_with("NOAUTH");
+}
+
+bool may_be_elsewhere(std::string_view reply) {
+  return reply.starts_with("READONLY") || reply.starts_with("MASTERDOWN") || reply.starts_with("CLUSTERDOWN") ||
+         reply.starts_with("LOADING");
 }
 
 }  // namespace easyretry::storage::redis

@@ -18,6 +18,9 @@ sql::ServerError server_error(std::string_view reply);
 // The connection leads to a server that will not do what it is for: a new one may lead to another.
 bool spoils_connection(std::string_view reply);
 
+// The server, or the cluster, is not ready for this slot: another server may have it by now.
+bool may_be_elsewhere(std::string_view reply);
+
 inline bool is_no_script(std::string_view reply) {
   return reply.starts_with("NOSCRIPT");
 }

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "storage/redis/server.h"
+#include "storage/redis/insert_job.h"
+#include "storage/redis/parts.h"
 #include "storage/redis/task_ids.h"
 #include "storage/store.h"
 
@@ -14,28 +15,29 @@ namespace easyretry::storage::redis {
 
 class Inserting {
  public:
-  Inserting(Server& server, int total_shards) : server_(server), total_shards_(total_shards) {}
+  Inserting(Parts& parts, int total_shards) : parts_(parts), total_shards_(total_shards) {}
 
+  // The part that all of them are in, if it is one.
+  std::optional<std::size_t> only_part(std::span<const NewTask> tasks) const;
   // `begun` is set when some of many are stored. Throws Refusal for a live key that must not be.
   InsertReply insert(std::span<const NewTask* const> tasks, bool& begun);
   // Of tasks that have ended; nullopt where the key is live.
   std::vector<std::optional<TaskId>> start_again(std::span<const TaskRecord> ended, bool& begun);
 
  private:
-  struct Entry;
+  using Entries = std::vector<InsertEntry>;
+  using Jobs = std::vector<std::unique_ptr<InsertJob>>;
 
-  Entry entry_of(const NewTask& task);
-  Entry entry_of(const TaskRecord& next);
-  void name(Entry& entry, const TaskRecord& record, bool with_rules);
-  void draw_id(Entry& entry);
-  InsertReply store_all(std::vector<Entry>& entries, bool& begun);
-  InsertReply store(std::span<Entry> entries);
-  std::optional<InsertReply> try_to_store(std::span<Entry> entries);
-  std::string add_sets(ScriptCall& call, std::span<const Entry> entries, std::span<const std::size_t> order);
-  static std::vector<std::size_t> grouped(std::span<const Entry> entries);
-  std::optional<InsertReply> stored(const Reply& reply, std::span<Entry> entries, std::span<const std::size_t> order);
+  std::size_t part_of(const task::KeyDigest& digest) const;
+  InsertEntry entry_of(const NewTask& task);
+  InsertEntry entry_of(const TaskRecord& next);
+  void name(InsertEntry& entry, const TaskRecord& record, bool with_rules);
+  void draw_id(InsertEntry& entry);
+  void refuse_live(const std::vector<Entries>& of_parts);
+  InsertReply store_all(Entries entries, bool& begun);
+  Jobs jobs_for(std::vector<Entries> of_parts);
 
-  Server& server_;
+  Parts& parts_;
   const int total_shards_;
   TaskIds ids_;
 };

@@ -39,16 +39,16 @@ CountField parse_field(std::string_view field) {
   return parsed_field;
 }
 
-Reply count_rows(Server& server, std::string_view space) {
-  const std::string key = server.keys().counts(space);
-  return server.read(Command::of("HGETALL", std::string_view{key}));
+Reply count_rows(Part& part, std::string_view space) {
+  const std::string key = part.keys().counts(space);
+  return part.read(Command::of("HGETALL", std::string_view{key}));
 }
 
-void join_days(Server& server, std::string_view space, TimePoint before) {
+void join_days(Part& part, std::string_view space, TimePoint before) {
   const std::int64_t first_kept = before.time_since_epoch() / days{1};
-  const Reply rows = count_rows(server, space);
-  ScriptCall call = server.script(scripts::fold);
-  call.keys.push_back(server.keys().counts(space));
+  const Reply rows = count_rows(part, space);
+  ScriptCall call = part.script(scripts::fold);
+  call.keys.push_back(part.keys().counts(space));
   const std::size_t without = call.arguments.size();
   for (std::size_t i = 0; i + 1 < rows.size(); i += 2) {
     const std::int64_t day = parse_field(rows.text(i)).day;
@@ -56,7 +56,7 @@ void join_days(Server& server, std::string_view space, TimePoint before) {
       call.arguments.emplace_back(rows.text(i));
     }
   }
-  if (call.arguments.size() > without) server.write_soon(call);
+  if (call.arguments.size() > without) part.write_soon(call);
 }
 
 TimePoint first_month_kept(TimePoint now, int keep_months) {
@@ -66,39 +66,57 @@ TimePoint first_month_kept(TimePoint now, int keep_months) {
 }
 
 // True: there is more to forget.
-bool trim(Server& server, const std::string& key, TimePoint before, std::int64_t most) {
-  ScriptCall call = server.script(scripts::trim);
-  call.keys.insert(call.keys.end(), {server.keys().done(), key});
+bool trim(Part& part, const std::string& key, TimePoint before, std::int64_t most) {
+  ScriptCall call = part.script(scripts::trim);
+  call.keys.insert(call.keys.end(), {part.keys().done(), key});
   call.arguments.push_back(std::to_string(before.time_since_epoch().count()));
   call.arguments.push_back(std::to_string(most));
   call.arguments.push_back(std::to_string(kItemsACall));
-  return server.write_soon(call).integer(1) == static_cast<std::int64_t>(kItemsACall);
+  return part.write_soon(call).integer(1) == static_cast<std::int64_t>(kItemsACall);
+}
+
+bool keep_part(Part& part, const RedisOptions& options) {
+  bool more = false;
+  const TimePoint now = part.now();
+  const TimePoint before = first_month_kept(now, options.keep_months);
+  for (const Name& space : part.spaces()) {
+    join_days(part, space.text, first_day_kept(now));
+    for (const std::string& key : {part.keys().ended(space.text), part.keys().dead(space.text)}) {
+      if (trim(part, key, before, options.history_of_a_part())) more = true;
+    }
+  }
+  return more;
 }
 
 }  // namespace
 
-Counts counts(Server& server, std::string_view space) {
-  const Reply rows = count_rows(server, space);
+Counts counts(Parts& parts, std::string_view space) {
   Sums sums;
-  for (std::size_t i = 0; i + 1 < rows.size(); i += 2) {
-    const CountField field = parse_field(rows.text(i));
-    if (field.kind.empty()) continue;
-    sums.add({TimePoint{days{field.day}}, std::string{space}, server.name_of(field.handler), field.kind},
-             parsed<std::int64_t>(rows.text(i + 1)));
+  for (std::size_t part_number = 0; part_number < parts.size(); ++part_number) {
+    Part& part = parts.at(part_number);
+    const Reply rows = count_rows(part, space);
+    for (std::size_t i = 0; i + 1 < rows.size(); i += 2) {
+      const CountField field = parse_field(rows.text(i));
+      if (field.kind.empty()) continue;
+      sums.add({TimePoint{days{field.day}}, std::string{space}, part.name_of(field.handler), field.kind},
+               parsed<std::int64_t>(rows.text(i + 1)));
+    }
   }
   return counts_of(sums, space);
 }
 
-KeepReport keep(Server& server, const RedisOptions& options) {
+// A part that cannot be had leaves the others to be kept.
+KeepReport keep(Parts& parts, const RedisOptions& options) {
   KeepReport report;
-  const TimePoint now = server.now();
-  const TimePoint before = first_month_kept(now, options.keep_months);
-  for (const Name& space : server.spaces()) {
-    join_days(server, space.text, first_day_kept(now));
-    for (const std::string& key : {server.keys().ended(space.text), server.keys().dead(space.text)}) {
-      if (trim(server, key, before, options.history_limit)) report.more = true;
+  std::exception_ptr failure;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    try {
+      report.more = keep_part(parts.at(i), options) || report.more;
+    } catch (const sql::ServerError&) {
+      failure = std::current_exception();
     }
   }
+  if (failure) std::rethrow_exception(failure);
   return report;
 }
 

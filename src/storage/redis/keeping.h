@@ -4,12 +4,12 @@
 #include <string_view>
 
 #include "storage/redis/options.h"
-#include "storage/redis/server.h"
+#include "storage/redis/parts.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::redis {
 
-Counts counts(Server& server, std::string_view space);
-KeepReport keep(Server& server, const RedisOptions& options);
+Counts counts(Parts& parts, std::string_view space);
+KeepReport keep(Parts& parts, const RedisOptions& options);
 
 }  // namespace easyretry::storage::redis

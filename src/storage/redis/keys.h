@@ -1,5 +1,5 @@
 #pragma once
-// The keys of a store. All have one hash tag: {prefix}:body.
+// The keys of a part of a store. All have its hash tag: {prefix}:body.
 
 #include <string>
 #include <string_view>
@@ -11,7 +11,7 @@ namespace easyretry::storage::redis {
 
 class Keys {
  public:
-  explicit Keys(std::string_view prefix) : tag_("{" + std::string{prefix} + "}:") {}
+  explicit Keys(std::string_view tag) : tag_("{" + std::string{tag} + "}:") {}
 
   std::string store() const { return tag_ + "store"; }  // what it was made for, and the numbers of names
   std::string body() const { return tag_ + "body"; }    // id → what never changes of a live task

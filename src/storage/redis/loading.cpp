@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <deque>
 #include <map>
+#include <set>
+#include <tuple>
 
 #include "storage/redis/limits.h"
 #include "storage/redis/packing.h"
@@ -14,100 +16,190 @@ constexpr std::size_t kShardsACall = 256;
 // As in lua/load.lua.
 enum class Found { end_of_it = 0, full = 1, more = 2, something_else = 3 };
 
-// A shard that is being read, a few thousand members a call.
+using Place = std::pair<TimePoint, TaskId>;  // in a shard
+
+Place place_of(const LoadedTask& task) {
+  return {task.next_at, task.ticket.id};
+}
+
+// What is known of a shard when all parts have been asked.
 struct Shard {
-  ShardCursor cursor;
-  std::size_t room = 0;
-};
+  std::vector<LoadedTask> tasks;
+  std::optional<Place> read_until{};  // by all parts; nullopt: to the end
 
-class Loading {
- public:
-  Loading(Server& server, const LoadQuery& query) : server_(server), query_(query) {
-    const std::size_t room = std::min<std::size_t>(query.limit, 1'000'000);
-    for (const ShardCursor& cursor : query.from) left_.push_back({cursor, room});
+  void stop_at(Place place) { read_until = std::min(read_until.value_or(place), place); }
+  // A page that is not full is the last.
+  bool wants_more(std::size_t limit) const {
+    if (!read_until) return false;
+    const auto counts = [&](const LoadedTask& task) { return place_of(task) <= *read_until; };
+    return static_cast<std::size_t>(std::ranges::count_if(tasks, counts)) < limit;
   }
+};
+using Shards = std::map<ShardId, Shard>;
 
-  // Where a set is none, the other shards go on; whoever stores a task in it is told.
-  LoadReply run() {
-    while (!left_.empty()) read();
-    if (unreadable_ == query_.from.size()) throw server_error("WRONGTYPE at all sets of due tasks");
-    std::ranges::stable_sort(tasks_, {}, [](const Task& task) { return task.order; });
-    for (const Task& task : tasks_) reply_.tasks.push_back(task.loaded);
-    return std::move(reply_);
+// Names as the reply has them, each once.
+class Handlers {
+ public:
+  explicit Handlers(std::vector<std::string>& names) : names_(names) {}
+  std::uint32_t number(const std::string& name) {
+    const auto [found, fresh] = numbers_.try_emplace(name, static_cast<std::uint32_t>(names_.size()));
+    if (fresh) names_.push_back(name);
+    return found->second;
   }
 
  private:
-  struct Task {
-    std::tuple<ShardId, TimePoint, TaskId> order;
-    LoadedTask loaded;
-  };
+  std::vector<std::string>& names_;
+  std::map<std::string, std::uint32_t> numbers_;
+};
 
-  void read() {
-    ScriptCall call = server_.script(scripts::load);
-    call.keys.push_back(server_.keys().meta());
+// Reads shards of one part, a few thousand members a call. Where a set is none, the other shards go on; whoever stores
+// a task in it is told.
+class LoadJob final : public Job {
+ public:
+  LoadJob(Part& part, const LoadQuery& query, std::size_t room, Shards& shards, Handlers& handlers)
+      : Job(part), query_(query), shards_(shards), handlers_(handlers) {
+    for (const ShardCursor& cursor : query.from) left_.push_back({cursor, room});
+  }
+  TimePoint now() const { return now_; }
+  void tell_ends() const {
+    for (const Reading& reading : full_)
+      shards_[reading.cursor.shard].stop_at({reading.cursor.place, reading.cursor.id});
+  }
+  // Where there was no room any more, in shards that want more.
+  void go_on(const std::set<ShardId>& wanting, std::size_t room) {
+    for (Reading& reading : full_) {
+      if (!wanting.contains(reading.cursor.shard)) continue;
+      reading.room = room;
+      left_.push_back(reading);
+    }
+    std::erase_if(full_, [&](const Reading& reading) { return wanting.contains(reading.cursor.shard); });
+  }
+
+  bool done() const override { return left_.empty(); }
+  ScriptCall next() override {
+    ScriptCall call = part().script(scripts::load);
+    part().uses(query_.space);
+    call.keys.push_back(part().keys().meta());
     call.arguments.push_back(Packer{}.millis(query_.ahead).take());
     call.arguments.push_back(std::to_string(kMembersALoad));
     for (std::size_t i = 0; i < std::min(left_.size(), kShardsACall); ++i) {
       const ShardCursor& from = left_[i].cursor;
-      call.keys.push_back(server_.keys().due(from.shard, query_.space));
+      call.keys.push_back(part().keys().due(from.shard, query_.space));
       const bool after = from.place != TimePoint::min();
       call.arguments.push_back(Packer{}.u8(after ? 1 : 0).time(from.place).id(from.id).u32(left_[i].room).take());
     }
-    const Reply reply = server_.read(call);
-    reply_.now = TimePoint{Millis{reply.integer(0)}};
+    return call;
+  }
+  void take(const Reply& reply) override {
+    now_ = TimePoint{Millis{reply.integer(0)}};
     for (std::size_t i = 1; i + 2 < reply.size(); i += 3) {
-      Shard shard = left_.front();
+      Reading reading = left_.front();
       left_.pop_front();
-      take(shard, static_cast<Found>(reply.integer(i)), reply.text(i + 1), reply.text(i + 2));
+      take_one(reading, static_cast<Found>(reply.integer(i)), reply.text(i + 1), reply.text(i + 2));
     }
+    if (unreadable_ == query_.from.size()) throw server_error("WRONGTYPE at all sets of due tasks");
   }
 
-  void take(Shard& shard, Found found, std::string_view entries, std::string_view place) {
-    for (Unpacker in{entries}; !in.empty(); --shard.room) {
+ private:
+  struct Reading {
+    ShardCursor cursor;
+    std::size_t room = 0;
+  };
+
+  void take_one(Reading& reading, Found found, std::string_view entries, std::string_view place) {
+    Shard& shard = shards_[reading.cursor.shard];
+    for (Unpacker in{entries}; !in.empty(); --reading.room) {
       LoadedTask task;
       task.ticket.id = in.id();
       task.ticket.version = to_millis(in.f64());
       task.next_at = in.time();
       task.handler = handler(in.u16());
-      tasks_.push_back({{shard.cursor.shard, task.next_at, task.ticket.id}, task});
+      shard.tasks.push_back(task);
     }
     if (found == Found::something_else) ++unreadable_;
     if (found == Found::end_of_it || found == Found::something_else) return;
     Unpacker in{place};
-    shard.cursor.place = in.time();
-    shard.cursor.id = in.id();
-    if (found == Found::more) {
-      left_.push_back(shard);
-    } else {
-      reply_.more.push_back(shard.cursor);
-    }
+    reading.cursor.place = in.time();
+    reading.cursor.id = in.id();
+    (found == Found::more ? left_ : full_).push_back(reading);
   }
 
   std::uint32_t handler(unsigned number) {
-    const auto [found, fresh] = handlers_.try_emplace(number, static_cast<std::uint32_t>(reply_.handlers.size()));
-    if (fresh) reply_.handlers.push_back(server_.name_of(number));
-    return found->second;
+    const auto known = by_number_.find(number);
+    if (known != by_number_.end()) return known->second;
+    return by_number_[number] = handlers_.number(part().name_of(number));
   }
 
-  Server& server_;
   const LoadQuery& query_;
-  std::deque<Shard> left_;
-  std::vector<Task> tasks_;
-  std::map<unsigned, std::uint32_t> handlers_;
+  Shards& shards_;
+  Handlers& handlers_;
+  std::map<unsigned, std::uint32_t> by_number_;  // as this part has them
+  std::deque<Reading> left_;
+  std::deque<Reading> full_;
   std::size_t unreadable_ = 0;
-  LoadReply reply_;
+  TimePoint now_{};
 };
+
+// Up to where all parts have been read, and no more than are wanted.
+void hand_over(ShardId id, Shard& shard, std::size_t limit, LoadReply& reply) {
+  std::ranges::sort(shard.tasks, {}, place_of);
+  if (shard.tasks.size() >= limit) shard.stop_at(place_of(shard.tasks[limit - 1]));
+  for (const LoadedTask& task : shard.tasks) {
+    if (shard.read_until && place_of(task) > *shard.read_until) break;
+    reply.tasks.push_back(task);
+  }
+  if (shard.read_until) reply.more.push_back({id, shard.read_until->first, shard.read_until->second});
+}
+
+using Jobs = std::vector<std::unique_ptr<LoadJob>>;
+
+// Shards of which too little lies before the point up to which all parts have been read.
+std::set<ShardId> wanting(const Jobs& jobs, Shards& shards, std::size_t limit) {
+  for (auto& [id, shard] : shards) shard.read_until.reset();
+  for (const auto& job : jobs) {
+    if (!job->failure()) job->tell_ends();
+  }
+  std::set<ShardId> some;
+  for (const auto& [id, shard] : shards) {
+    if (shard.wants_more(limit)) some.insert(id);
+  }
+  return some;
+}
+
+// Keys are spread evenly: a share from each part mostly makes a page. Where it does not, more is asked for.
+void read(Parts& parts, const Jobs& jobs, Shards& shards, std::size_t limit, std::size_t share) {
+  parts.run(How::look, jobs);
+  for (auto more = wanting(jobs, shards, limit); !more.empty(); more = wanting(jobs, shards, limit)) {
+    for (const auto& job : jobs) job->go_on(more, share);
+    parts.run(How::look, jobs);
+    share = std::min(2 * share, limit);
+  }
+}
 
 }  // namespace
 
-LoadReply load(Server& server, const LoadQuery& query) {
-  server.uses(query.space);
+LoadReply load(Parts& parts, const LoadQuery& query) {
+  LoadReply reply;
   if (query.from.empty() || query.limit == 0) {
-    LoadReply nothing;
-    nothing.now = server.now();
-    return nothing;
+    reply.now = parts.now();
+    return reply;
   }
-  return Loading{server, query}.run();
+  Shards shards;
+  Handlers handlers{reply.handlers};
+  Jobs jobs;
+  const std::size_t limit = std::min<std::size_t>(query.limit, 1'000'000);
+  const std::size_t share = (limit + parts.size() - 1) / parts.size();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    jobs.push_back(std::make_unique<LoadJob>(parts.at(i), query, share, shards, handlers));
+  }
+  read(parts, jobs, shards, limit, share);
+  if (std::ranges::all_of(jobs, [](const auto& job) { return job->failure() != nullptr; })) throw_failure(jobs);
+  for (const auto& job : jobs) {
+    if (job->failure()) reply.trouble = Error{Errc::unavailable, "redis.load", text_of(job->failure())};
+  }
+  for (auto& [id, shard] : shards) hand_over(id, shard, limit, reply);
+  reply.now = parts.time_of(jobs.front()->now());
+  return reply;
 }
 
 }  // namespace easyretry::storage::redis

@@ -1,11 +1,11 @@
 #pragma once
 
-#include "storage/redis/server.h"
+#include "storage/redis/parts.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::redis {
 
 // Store::load.
-LoadReply load(Server& server, const LoadQuery& query);
+LoadReply load(Parts& parts, const LoadQuery& query);
 
 }  // namespace easyretry::storage::redis

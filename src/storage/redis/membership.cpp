@@ -7,13 +7,13 @@
 namespace easyretry::storage::redis {
 
 // Said again in seconds: no replica is waited for, and a beat whose answer was lost is simply made again.
-BeatReply beat(Server& server, const Beat& beat) {
-  ScriptCall call = server.script(scripts::beat);
-  call.keys.push_back(server.keys().members(beat.space));
+BeatReply beat(Part& part, const Beat& beat) {
+  ScriptCall call = part.script(scripts::beat);
+  call.keys.push_back(part.keys().members(beat.space));
   call.arguments.emplace_back(beat.node);
   call.arguments.push_back(std::to_string(beat.ttl.count()));
   call.arguments.emplace_back(beat.says);
-  const Reply reply = server.read(call);
+  const Reply reply = part.read(call);
   BeatReply answer{TimePoint{Millis{reply.integer(0)}}, {}};
   for (std::size_t i = 1; i + 2 < reply.size(); i += 3) {
     answer.members.push_back(
@@ -23,9 +23,9 @@ BeatReply beat(Server& server, const Beat& beat) {
   return answer;
 }
 
-bool leave(Server& server, std::string_view space, std::string_view node) {
-  const std::string key = server.keys().members(space);
-  return server.read(Command::of("HDEL", std::string_view{key}, node)).integer() > 0;
+bool leave(Part& part, std::string_view space, std::string_view node) {
+  const std::string key = part.keys().members(space);
+  return part.read(Command::of("HDEL", std::string_view{key}, node)).integer() > 0;
 }
 
 }  // namespace easyretry::storage::redis

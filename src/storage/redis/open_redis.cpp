@@ -1,6 +1,8 @@
 #include "storage/redis/open_redis.h"
 
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <limits>
 #include <stdexcept>
 
@@ -23,7 +25,7 @@ int database_of(const std::string& text, std::string_view url) {
   return number;
 }
 
-redis::Address address_of(StoreUrl parsed, std::string_view url) {
+redis::Address address_of(StoreUrl parsed, int usual_port, std::string_view url) {
   if (parsed.path.starts_with("//")) {
     const auto slash = parsed.path.find('/', 2);
     if (slash == std::string::npos) parsed.path += "/0";
@@ -32,11 +34,66 @@ redis::Address address_of(StoreUrl parsed, std::string_view url) {
   ServerAddress server = parse_server_address(parsed, url);
   redis::Address address;
   address.host = std::move(server.host);
-  if (server.port != 0) address.port = server.port;
+  address.port = server.port != 0 ? server.port : usual_port;
   address.user = std::move(server.user);
   address.password = std::move(server.password);
   address.database = database_of(server.database, url);
   return address;
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> words;
+  while (true) {
+    const auto end = text.find(at);
+    words.emplace_back(text.substr(0, end));
+    if (end == std::string_view::npos) return words;
+    text.remove_prefix(end + 1);
+  }
+}
+
+struct Hosts {
+  std::vector<redis::Endpoint> endpoints;
+  redis::Address like;  // the last of them
+  std::string after;    // what follows the slash
+};
+
+// //user:password@host:port,host:port/after: each host is read as if it were the only one.
+Hosts parse_hosts(const StoreUrl& parsed, int usual_port, std::string_view url) {
+  const auto slash = std::min(parsed.path.find('/', 2), parsed.path.size());
+  const std::string authority = parsed.path.substr(0, slash);
+  const auto at = authority.rfind('@');
+  const auto hosts_from = at == std::string::npos ? std::min<std::size_t>(2, authority.size()) : at + 1;
+  Hosts hosts;
+  for (const std::string& host : split(authority.substr(hosts_from), ',')) {
+    StoreUrl one = parsed;
+    one.path = authority.substr(0, hosts_from) + host + "/0";
+    hosts.like = address_of(std::move(one), usual_port, url);
+    hosts.endpoints.push_back(hosts.like.endpoint());
+  }
+  hosts.after = parsed.path.substr(std::min(slash + 1, parsed.path.size()));
+  return hosts;
+}
+
+void set_cluster(RedisOptions& options, const StoreUrl& parsed, std::string_view url) {
+  Hosts hosts = parse_hosts(parsed, redis::Address{}.port, url);
+  if (!hosts.after.empty() && hosts.after != "0") refuse(url, "a cluster has database 0 alone; leave the number out");
+  options.address = std::move(hosts.like);
+  options.nodes = std::move(hosts.endpoints);
+}
+
+void set_sentinels(RedisOptions& options, const StoreUrl& parsed, std::string_view url) {
+  constexpr int kSentinelPort = 26'379;
+  Hosts hosts = parse_hosts(parsed, kSentinelPort, url);
+  if (hosts.after.empty()) refuse(url, "no service; write redis+sentinel://host:26379,host:26379/service");
+  options.address = std::move(hosts.like);
+  options.sentinels = std::move(hosts.endpoints);
+  options.service = std::move(hosts.after);
+}
+
+// While a caller waits for one server, another may have taken its place, or be waited for with it.
+void limit_patience(RedisOptions& options) {
+  options.address.connect_timeout = std::chrono::seconds{2};
+  options.address.patience = std::chrono::seconds{3 + options.confirmation.patience_ms / 1000};
 }
 
 // Braces would be taken for a hash tag, and a space or a star is a nuisance to everybody.
@@ -60,6 +117,8 @@ void set(RedisOptions& options, const UrlOption& option) {
     options.history_limit = option.number(1, kEndless);
   } else if (option.name == "shards") {
     options.total_shards = option.shards();
+  } else if (option.name == "tags" && options.is_cluster()) {
+    options.tags = option.number(1, 1024);
   } else if (option.name == "connections") {
     options.connections = static_cast<std::size_t>(option.number(1, 1000));
   } else if (option.name == "wait") {
@@ -67,23 +126,32 @@ void set(RedisOptions& options, const UrlOption& option) {
   } else if (option.name == "wait_ms") {
     options.confirmation.patience_ms = option.number(1, 5000);
   } else {
-    refuse_word("option", option.name, option.url,
-                {"prefix", "history", "keep_months", "history_limit", "shards", "connections", "wait", "wait_ms"});
+    refuse_word(
+        "option", option.name, option.url,
+        {"prefix", "history", "keep_months", "history_limit", "shards", "tags", "connections", "wait", "wait_ms"});
   }
 }
 
 }  // namespace
 
 RedisOptions redis_options(const StoreUrl& address, std::string_view url) {
-  if (address.scheme != "redis") {
-    refuse(url, address.scheme == "rediss"
-                    ? "TLS is not available for Redis; use redis:// through a tunnel that encrypts (stunnel, a sidecar)"
-                    : "not available; use redis:// with one server");
-  }
   RedisOptions options;
-  options.address = address_of(address, url);
+  if (address.scheme == "redis") {
+    options.address = address_of(address, redis::Address{}.port, url);
+  } else if (address.scheme == "redis+cluster") {
+    set_cluster(options, address, url);
+  } else if (address.scheme == "redis+sentinel") {
+    set_sentinels(options, address, url);
+  } else if (address.scheme == "rediss") {
+    refuse(url, "TLS is not available for Redis; use redis:// through a tunnel that encrypts (stunnel, a sidecar)");
+  } else {
+    refuse(url,
+           "use redis:// for one server, redis+cluster://host:port,host:port for a cluster, or "
+           "redis+sentinel://host:port,host:port/service");
+  }
   options.url = without_password(url);
   for (const auto& [name, value] : address.options) set(options, {url, name, value});
+  if (address.scheme != "redis") limit_patience(options);
   return options;
 }
 

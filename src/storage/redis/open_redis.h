@@ -7,7 +7,8 @@
 
 namespace easyretry::storage {
 
-// redis://user:password@host:port/number?prefix=…; throws std::invalid_argument.
+// redis://user:password@host:port/number?prefix=…, redis+cluster://user:password@host:port,host:port?…, or
+// redis+sentinel://user:password@host:port,host:port/service?…; throws std::invalid_argument.
 RedisOptions redis_options(const StoreUrl& address, std::string_view url);
 
 }  // namespace easyretry::storage

@@ -2,12 +2,14 @@
 
 #include "storage/insert_checks.h"
 #include "storage/redis/changing.h"
+#include "storage/redis/cluster_map.h"
 #include "storage/redis/inserting.h"
 #include "storage/redis/keeping.h"
 #include "storage/redis/loading.h"
 #include "storage/redis/membership.h"
+#include "storage/redis/parts.h"
 #include "storage/redis/searching.h"
-#include "storage/redis/server.h"
+#include "storage/redis/sentinels.h"
 #include "storage/redis/set_up.h"
 #include "storage/sql/group_inserts.h"
 #include "storage/sql/transactions.h"
@@ -44,31 +46,40 @@ auto answer(std::string_view where, Body body) -> Result<decltype(body(std::decl
   }
 }
 
+std::unique_ptr<redis::Topology> topology_of(const RedisOptions& options) {
+  if (options.is_cluster()) return std::make_unique<redis::ClusterMap>(options.nodes, options.address);
+  if (!options.sentinels.empty()) {
+    return std::make_unique<redis::Sentinels>(options.sentinels, options.service, options.address);
+  }
+  return std::make_unique<redis::OneServer>(options.address.endpoint());
+}
+
 class RedisStore final : public Store {
  public:
   explicit RedisStore(const RedisOptions& options)
       : options_(options),
-        server_({.address = options.address,
-                 .prefix = options.prefix,
-                 .connections = options.connections,
-                 .confirmation = options.confirmation,
-                 .clock = options.clock,
-                 .open = [this](redis::Connection& connection) { return open(connection); }}),
-        inserting_(server_, options.total_shards),
-        changing_(server_, options_),
-        searching_(server_, options.total_shards),
-        inserts_("redis.insert", [this](std::span<const NewTask* const> tasks) { return insert_together(tasks); }) {}
+        parts_(parts_options()),
+        inserting_(parts_, options.total_shards),
+        changing_(parts_, options_),
+        searching_(parts_, options.total_shards) {
+    for (std::size_t i = 0; i < parts_.size(); ++i) {
+      inserts_.push_back(std::make_unique<sql::GroupInserts>(
+          "redis.insert", [this](std::span<const NewTask* const> tasks) { return insert_together(tasks); }));
+    }
+  }
 
   StoreInfo info() const override {
+    const std::lock_guard lock{mutex_};
     return {.url = options_.url, .total_shards = options_.total_shards, .durability = durability_, .shared = true};
   }
 
   Result<InsertReply> insert(std::span<const NewTask> tasks) override {
     if (auto error = refuse_batch(tasks, "redis.insert")) return tl::make_unexpected(*std::move(error));
-    return inserts_.insert(tasks);
+    if (const auto part = inserting_.only_part(tasks)) return inserts_[*part]->insert(tasks);
+    return insert_together(sql::pointers(tasks));
   }
   Result<LoadReply> load(const LoadQuery& query) override {
-    return answer("redis.load", [&](bool&) { return redis::load(server_, query); });
+    return answer("redis.load", [&](bool&) { return redis::load(parts_, query); });
   }
   Result<ClaimReply> claim(const ClaimRequest& request) override {
     return answer("redis.claim", [&](bool&) { return changing_.claim(request); });
@@ -89,7 +100,7 @@ class RedisStore final : public Store {
     return answer("redis.count", [&](bool&) { return searching_.count(query); });
   }
   Result<Counts> counts(std::string_view space) override {
-    return answer("redis.counts", [&](bool&) { return redis::counts(server_, space); });
+    return answer("redis.counts", [&](bool&) { return redis::counts(parts_, space); });
   }
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override {
     return answer("redis.cancel", [&](bool& begun) { return changing_.cancel(ids, how, begun); });
@@ -98,21 +109,36 @@ class RedisStore final : public Store {
     return answer("redis.requeue", [&](bool& begun) { return requeue_now(ids, begun); });
   }
   Result<BeatReply> beat(const Beat& beat) override {
-    return answer("redis.beat", [&](bool&) { return redis::beat(server_, beat); });
+    return answer("redis.beat", [&](bool&) { return redis::beat(parts_.home(), beat); });
   }
   Result<BeatReply> members(std::string_view space) override {
-    return answer("redis.members", [&](bool&) { return redis::beat(server_, {.space = space, .node = {}}); });
+    return answer("redis.members", [&](bool&) { return redis::beat(parts_.home(), {.space = space, .node = {}}); });
   }
   Result<bool> leave(std::string_view space, std::string_view node) override {
-    return answer("redis.leave", [&](bool&) { return redis::leave(server_, space, node); });
+    return answer("redis.leave", [&](bool&) { return redis::leave(parts_.home(), space, node); });
   }
   Result<KeepReport> keep() override {
-    return answer("redis.keep", [&](bool&) { return redis::keep(server_, options_); });
+    return answer("redis.keep", [&](bool&) { return redis::keep(parts_, options_); });
   }
 
  private:
-  std::string open(redis::Connection& connection) {
-    redis::Opened opened = redis::set_up(connection, options_);
+  redis::PartsOptions parts_options() {
+    redis::PartsOptions parts;
+    parts.topology = topology_of(options_);
+    parts.link = {.address = options_.address, .connections = options_.connections};
+    parts.prefix = options_.prefix;
+    parts.tags = options_.is_cluster() ? options_.tags : 0;
+    parts.each = {.tag = {},
+                  .confirmation = options_.confirmation,
+                  .clock = options_.clock,
+                  .open = [this](const redis::Keys& keys, const redis::Ask& ask) { return open(keys, ask); }};
+    return parts;
+  }
+
+  // What is told is how the first server keeps its data, as all of them should.
+  std::string open(const redis::Keys& keys, const redis::Ask& ask) {
+    redis::Opened opened = redis::set_up(keys, ask, options_);
+    const std::lock_guard lock{mutex_};
     if (durability_.empty()) durability_ = std::move(opened.durability);
     return std::move(opened.incarnation);
   }
@@ -138,12 +164,14 @@ class RedisStore final : public Store {
   }
 
   const RedisOptions options_;
+  mutable std::mutex mutex_;  // guards the next
   std::string durability_;
-  redis::Server server_;
+  redis::Parts parts_;
   redis::Inserting inserting_;
   redis::Changing changing_;
   redis::Searching searching_;
-  sql::GroupInserts inserts_;
+  // By part: where one cannot be had, nobody else's insert fails with it.
+  std::vector<std::unique_ptr<sql::GroupInserts>> inserts_;
 };
 
 }  // namespace
@@ -158,8 +186,11 @@ std::unique_ptr<Store> open_redis(const RedisOptions& options) {
 
 std::optional<StoredSettings> redis_settings(const RedisOptions& options) {
   try {
-    redis::Connection connection{options.address};
-    const auto shards = redis::stored_shards(connection, options);
+    redis::Link link{topology_of(options), {.address = options.address}};
+    const redis::Keys keys{options.prefix};
+    const auto shards = redis::stored_shards(keys, [&](const redis::Command& command) {
+      return link.run(redis::Lane::control, redis::slot_of(options.prefix), command);
+    });
     if (!shards) return std::nullopt;
     return StoredSettings{.total_shards = *shards, .layout = "single"};
   } catch (const ServerError& error) {

@@ -57,42 +57,73 @@ Bounds bounds_of(const TimeRange& range) {
   return bounds;
 }
 
+class FindJob final : public Job {
+ public:
+  using Job::Job;
+  void add(TaskId id) { ids_.push_back(id); }
+  std::vector<TaskRecord>& found() { return found_; }
+
+  bool done() const override { return from_ == ids_.size(); }
+  ScriptCall next() override {
+    ScriptCall call = part().script(scripts::find);
+    const Keys& keys = part().keys();
+    call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done()});
+    Packer packed;
+    for (const TaskId id : slice()) packed.id(id);
+    call.arguments.push_back(packed.take());
+    return call;
+  }
+  void take(const Reply& reply) override {
+    const NameTexts texts = [this](unsigned name) { return part().name_of(name); };
+    const auto some = slice();
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      const std::size_t at = 1 + 3 * i;
+      if (reply.has(at)) {
+        found_.push_back(live_record(some[i], reply.text(at), reply.text(at + 1), texts));
+      } else if (reply.has(at + 2)) {
+        found_.push_back(ended_record(some[i], reply.text(at + 2), texts));
+      }
+    }
+    from_ += some.size();
+  }
+
+ private:
+  std::span<const TaskId> slice() const {
+    return std::span{ids_}.subspan(from_, std::min(kItemsACall, ids_.size() - from_));
+  }
+
+  std::vector<TaskId> ids_;
+  std::size_t from_ = 0;
+  std::vector<TaskRecord> found_;
+};
+
 }  // namespace
 
 std::vector<TaskRecord> Searching::find(std::span<const TaskId> ids) {
   const std::set<TaskId> unique{ids.begin(), ids.end()};
   const std::vector<TaskId> wanted{unique.begin(), unique.end()};
-  const NameTexts texts = [this](unsigned name) { return server_.name_of(name); };
-  std::vector<TaskRecord> found;
-  for (std::size_t from = 0; from < wanted.size(); from += kItemsACall) {
-    const std::span some{&wanted[from], std::min(kItemsACall, wanted.size() - from)};
-    ScriptCall call = server_.script(scripts::find);
-    const Keys& keys = server_.keys();
-    call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done()});
-    Packer packed;
-    for (const TaskId id : some) packed.id(id);
-    call.arguments.push_back(packed.take());
-    const Reply reply = server_.read(call);
-    for (std::size_t i = 0; i < some.size(); ++i) {
-      const std::size_t at = 1 + 3 * i;
-      if (reply.has(at)) {
-        found.push_back(live_record(some[i], reply.text(at), reply.text(at + 1), texts));
-      } else if (reply.has(at + 2)) {
-        found.push_back(ended_record(some[i], reply.text(at + 2), texts));
-      }
-    }
+  const auto places = parts_.places(wanted, [](TaskId id) { return id; });
+  std::vector<std::unique_ptr<FindJob>> jobs;
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i].empty()) continue;
+    jobs.push_back(std::make_unique<FindJob>(parts_.at(i)));
+    for (const std::size_t place : places[i]) jobs.back()->add(wanted[place]);
   }
+  parts_.run(How::look, jobs);
+  throw_failure(jobs);
+  std::vector<TaskRecord> found;
+  for (const auto& job : jobs) std::ranges::move(job->found(), std::back_inserter(found));
   return found;
 }
 
 std::vector<TaskRecord> Searching::list(const TaskQuery& query) {
   std::vector<TaskRecord> page;
   if (query.limit == 0 || contradicts_itself(query)) return page;
-  for (const std::string& space : spaces_of(query)) {
-    std::size_t room = query.limit;
-    each(space, query, [&](TaskRecord record) {
+  for (const Room& room : rooms_of(query)) {
+    std::size_t wanted = query.limit;
+    each(room, query, [&](TaskRecord record) {
       page.push_back(std::move(record));
-      return --room > 0;
+      return --wanted > 0;
     });
   }
   std::ranges::sort(page, {}, [](const TaskRecord& record) { return record.info.id; });
@@ -105,32 +136,45 @@ std::int64_t Searching::count(const TaskQuery& asked) {
   TaskQuery query = asked;
   query.after = TaskId{};
   std::int64_t count = 0;
-  for (const std::string& space : spaces_of(query)) {
-    if (const auto quickly = counted_by_server(space, query)) {
+  for (const Room& room : rooms_of(query)) {
+    if (const auto quickly = counted_by_server(room, query)) {
       count += *quickly;
     } else {
-      each(space, query, [&](const TaskRecord&) { return ++count > 0; });
+      each(room, query, [&](const TaskRecord&) { return ++count > 0; });
     }
   }
   return count;
 }
 
-std::optional<std::int64_t> Searching::counted_by_server(const std::string& space, const TaskQuery& query) {
+std::optional<std::int64_t> Searching::counted_by_server(const Room& room, const TaskQuery& query) {
   if (!is_only_about_the_end(query)) return std::nullopt;
-  const Keys& keys = server_.keys();
+  const auto& [part, space] = room;
+  const Keys& keys = part.keys();
   const auto [from, until] = bounds_of(query.finished_at);
   const auto within = [&](const std::string& key) {
-    return server_.read(Command::of("ZCOUNT", std::string_view{key}, std::string_view{from}, std::string_view{until}))
+    return room.part.read(Command::of("ZCOUNT", std::string_view{key}, std::string_view{from}, std::string_view{until}))
         .integer();
   };
   return query.finished ? within(keys.ended(space)) + within(keys.dead(space)) : within(keys.keys(space));
 }
 
-std::vector<std::string> Searching::spaces_of(const TaskQuery& query) {
-  if (!query.space.empty()) return {query.space};
-  std::vector<std::string> all;
-  for (const Name& space : server_.spaces()) all.push_back(space.text);
-  return all;
+// A key of a namespace can be in one part alone.
+std::vector<Searching::Room> Searching::rooms_of(const TaskQuery& query) {
+  std::vector<Room> rooms;
+  if (!query.space.empty() && !query.key.empty()) {
+    const unsigned sequence = sequence_of(task::key_digest(query.space, query.key));
+    rooms.push_back({parts_.at(parts_.number_for(sequence)), query.space});
+    return rooms;
+  }
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    Part& part = parts_.at(i);
+    if (!query.space.empty()) {
+      rooms.push_back({part, query.space});
+      continue;
+    }
+    for (const Name& space : part.spaces()) rooms.push_back({part, space.text});
+  }
+  return rooms;
 }
 
 bool Searching::may_match(TaskId id, const TaskQuery& query) const {
@@ -146,10 +190,10 @@ bool Searching::may_match(TaskId id, const TaskQuery& query) const {
   return !query.created_at.from || task::created_at(id) >= *query.created_at.from - kClocksDiffer;
 }
 
-void Searching::each(const std::string& space, const TaskQuery& asked, const Visit& visit) {
+void Searching::each(const Room& room, const TaskQuery& asked, const Visit& visit) {
   TaskQuery query = asked;
-  query.space = space;
-  query.finished ? each_ended(space, query, visit) : each_live(space, query, visit);
+  query.space = room.space;
+  query.finished ? each_ended(room, query, visit) : each_live(room, query, visit);
 }
 
 bool Searching::visit_matches(std::span<const TaskId> ids, const TaskQuery& query, const Visit& visit) {
@@ -162,12 +206,13 @@ bool Searching::visit_matches(std::span<const TaskId> ids, const TaskQuery& quer
   return true;
 }
 
-void Searching::each_live(const std::string& space, const TaskQuery& query, const Visit& visit) {
-  const std::string key = server_.keys().keys(space);
+void Searching::each_live(const Room& room, const TaskQuery& query, const Visit& visit) {
+  Part& part = room.part;
+  const std::string key = part.keys().keys(room.space);
   if (!query.key.empty()) {
-    const auto digest = task::key_digest(space, query.key);
+    const auto digest = task::key_digest(room.space, query.key);
     const std::string_view member{reinterpret_cast<const char*>(digest.data()), digest.size()};
-    const Reply reply = server_.read(Command::of("ZSCORE", std::string_view{key}, member));
+    const Reply reply = part.read(Command::of("ZSCORE", std::string_view{key}, member));
     if (reply.text().empty()) return;
     const TaskId id = id_from(number(reply.text()), digest);
     if (id > query.after) visit_matches({&id, 1}, query, visit);
@@ -180,8 +225,8 @@ void Searching::each_live(const std::string& space, const TaskQuery& query, cons
   }
   for (std::size_t read = kIdsARead; read == kIdsARead;) {
     const std::string from = number(std::max(0.0, upper_bits(after)));
-    const Reply reply = server_.read(Command::of("ZRANGEBYSCORE", std::string_view{key}, std::string_view{from}, "+inf",
-                                                 "WITHSCORES", "LIMIT", "0", std::string_view{most}));
+    const Reply reply = part.read(Command::of("ZRANGEBYSCORE", std::string_view{key}, std::string_view{from}, "+inf",
+                                              "WITHSCORES", "LIMIT", "0", std::string_view{most}));
     std::vector<TaskId> ids;
     for (std::size_t i = 0; i + 1 < reply.size(); i += 2) {
       const TaskId id = id_from(number(reply.text(i + 1)), digest_of(reply.text(i)));
@@ -195,23 +240,24 @@ void Searching::each_live(const std::string& space, const TaskQuery& query, cons
 }
 
 // There are no more than the history's limit, and only their ids are read.
-void Searching::each_ended(const std::string& space, const TaskQuery& query, const Visit& visit) {
-  std::vector<TaskId> ids = ended_ids(server_.keys().ended(space), query);
-  const std::vector<TaskId> dead = ended_ids(server_.keys().dead(space), query);
+void Searching::each_ended(const Room& room, const TaskQuery& query, const Visit& visit) {
+  Part& part = room.part;
+  std::vector<TaskId> ids = ended_ids(part, part.keys().ended(room.space), query);
+  const std::vector<TaskId> dead = ended_ids(part, part.keys().dead(room.space), query);
   ids.insert(ids.end(), dead.begin(), dead.end());
   std::ranges::sort(ids);
   visit_matches(ids, query, visit);
 }
 
-std::vector<TaskId> Searching::ended_ids(const std::string& key, const TaskQuery& query) {
+std::vector<TaskId> Searching::ended_ids(Part& part, const std::string& key, const TaskQuery& query) {
   const auto [from, until] = bounds_of(query.finished_at);
   const std::string most = std::to_string(kIdsARead);
   std::vector<TaskId> ids;
   for (std::size_t at = 0;; at += kIdsARead) {
     const std::string offset = std::to_string(at);
     const Reply reply =
-        server_.read(Command::of("ZRANGEBYSCORE", std::string_view{key}, std::string_view{from},
-                                 std::string_view{until}, "LIMIT", std::string_view{offset}, std::string_view{most}));
+        part.read(Command::of("ZRANGEBYSCORE", std::string_view{key}, std::string_view{from}, std::string_view{until},
+                              "LIMIT", std::string_view{offset}, std::string_view{most}));
     for (std::size_t i = 0; i < reply.size(); ++i) {
       const TaskId id = Unpacker{reply.text(i)}.id();
       if (may_match(id, query)) ids.push_back(id);

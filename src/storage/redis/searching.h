@@ -6,14 +6,14 @@
 #include <span>
 #include <vector>
 
-#include "storage/redis/server.h"
+#include "storage/redis/parts.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::redis {
 
 class Searching {
  public:
-  Searching(Server& server, int total_shards) : server_(server), total_shards_(total_shards) {}
+  Searching(Parts& parts, int total_shards) : parts_(parts), total_shards_(total_shards) {}
 
   std::vector<TaskRecord> find(std::span<const TaskId> ids);
   std::vector<TaskRecord> list(const TaskQuery& query);
@@ -22,16 +22,22 @@ class Searching {
  private:
   using Visit = std::function<bool(TaskRecord)>;  // false: enough
 
-  std::vector<std::string> spaces_of(const TaskQuery& query);
-  bool may_match(TaskId id, const TaskQuery& query) const;
-  void each(const std::string& space, const TaskQuery& query, const Visit& visit);
-  void each_live(const std::string& space, const TaskQuery& query, const Visit& visit);
-  void each_ended(const std::string& space, const TaskQuery& query, const Visit& visit);
-  bool visit_matches(std::span<const TaskId> ids, const TaskQuery& query, const Visit& visit);
-  std::vector<TaskId> ended_ids(const std::string& key, const TaskQuery& query);
-  std::optional<std::int64_t> counted_by_server(const std::string& space, const TaskQuery& query);
+  // A namespace in a part.
+  struct Room {
+    Part& part;
+    std::string space;
+  };
 
-  Server& server_;
+  std::vector<Room> rooms_of(const TaskQuery& query);
+  bool may_match(TaskId id, const TaskQuery& query) const;
+  void each(const Room& room, const TaskQuery& query, const Visit& visit);
+  void each_live(const Room& room, const TaskQuery& query, const Visit& visit);
+  void each_ended(const Room& room, const TaskQuery& query, const Visit& visit);
+  bool visit_matches(std::span<const TaskId> ids, const TaskQuery& query, const Visit& visit);
+  std::vector<TaskId> ended_ids(Part& part, const std::string& key, const TaskQuery& query);
+  static std::optional<std::int64_t> counted_by_server(const Room& room, const TaskQuery& query);
+
+  Parts& parts_;
   const int total_shards_;
 };
 

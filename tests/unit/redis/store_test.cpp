@@ -92,7 +92,6 @@ TEST_F(RedisOwn, UrlsSayWhatIsWrongWithThem) {
   EXPECT_THAT(opening_error("redis://127.0.0.1/0?prefix={a}"), HasSubstr("letters, digits"));
   EXPECT_THAT(opening_error("redis://127.0.0.1/0?prefx=a"), HasSubstr("did you mean \"prefix\"?"));
   EXPECT_THAT(opening_error("rediss://127.0.0.1/0"), HasSubstr("TLS is not available"));
-  EXPECT_THAT(opening_error("redis+cluster://127.0.0.1/0"), HasSubstr("use redis:// with one server"));
   EXPECT_THROW(reshard_store(url(), {.shards = 4}), std::invalid_argument);
 }
 

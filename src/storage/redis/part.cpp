@@ -1,4 +1,4 @@
-#include "storage/redis/server.h"
+#include "storage/redis/part.h"
 
 #include <charconv>
 
@@ -8,7 +8,6 @@ namespace {
 using sql::ServerError;
 using sql::Trouble;
 
-constexpr std::size_t kControlConnections = 3;
 // Numbers have two bytes. A policy that is different for each task must not use them up.
 constexpr unsigned kMostNames = 65'000;
 constexpr unsigned kMostCommonNames = 4'000;
@@ -32,74 +31,91 @@ std::int64_t offset_from(TimePoint time) {
 
 }  // namespace
 
-Server::Server(ServerOptions options)
-    : options_(std::move(options)),
-      keys_(options_.prefix),
-      work_([this] { return std::make_unique<Connection>(options_.address); }, options_.connections),
-      control_([this] { return std::make_unique<Connection>(options_.address); }, kControlConnections) {
-  const auto connection = work_.take();
-  incarnation_ = options_.open(*connection);
+Part::Part(Link& link, PartOptions options)
+    : link_(link), options_(std::move(options)), keys_(options_.tag), slot_(slot_of(options_.tag)) {}
+
+void Part::open() {
+  const std::lock_guard opening{opening_};
+  if (!incarnation().empty()) return;
+  const std::string opened = opened_now();
   now();
   learn_names();
+  const std::lock_guard lock{mutex_};
+  incarnation_ = opened;
 }
 
-ScriptCall Server::script(const Script& script) const {
+std::string Part::opened_now() {
+  return options_.open(keys_, [this](const Command& command) { return read(command); });
+}
+
+ScriptCall Part::script(const Script& script) {
+  if (incarnation().empty()) open();
   ScriptCall call{script};
   call.keys.push_back(keys_.store());
   call.arguments.push_back(incarnation());
   call.arguments.push_back(options_.clock != nullptr ? std::to_string(options_.clock->now().time_since_epoch().count())
                                                      : std::string{});
+  call.made_at = steady_micros();
   return call;
 }
 
-std::string Server::incarnation() const {
+Request Part::request(const ScriptCall& call, const std::string& key_count) const {
+  Request request{.slot = slot_, .script = &call.script, .wrote = call.wrote};
+  request.command = Command::of("EVALSHA", call.script.sha, std::string_view{key_count});
+  for (const std::string& key : call.keys) request.command.add(key);
+  for (const std::string& argument : call.arguments) request.command.add(argument);
+  return request;
+}
+
+std::string Part::incarnation() const {
   const std::lock_guard lock{mutex_};
   return incarnation_;
 }
 
-Reply Server::write(const ScriptCall& call) {
-  return run(work_, call, options_.confirmation);
+Reply Part::write_soon(const ScriptCall& call) {
+  return run(call, options_.confirmation);
 }
 
-Reply Server::write_soon(const ScriptCall& call) {
-  return run(control_, call, options_.confirmation);
-}
-
-Reply Server::read(const ScriptCall& call) {
+Reply Part::read(const ScriptCall& call) {
   try {
-    return run(control_, call, {});
+    return run(call, {});
   } catch (const LostReply& error) {
     if (error.trouble() == Trouble::silent) throw ServerError{error.trouble(), error.what()};
   }
   try {
-    return run(control_, call, {});
+    return run(call, {});
   } catch (const LostReply& error) {
     throw ServerError{error.trouble(), error.what()};  // nothing was to be done
   }
 }
 
-Reply Server::read(const Command& command) {
+Reply Part::read(const Command& command) {
   try {
-    return control_.take()->run(command);
+    return link_.run(Lane::control, slot_, command);
   } catch (const LostReply& error) {
     throw ServerError{error.trouble(), error.what()};
   }
 }
 
-Reply Server::run(Pool& pool, const ScriptCall& call, const Confirmation& confirmation) {
-  const auto connection = pool.take();
-  Reply reply = connection->run(Call{call.script, call.keys, call.arguments, call.wrote}, confirmation);
-  if (reply.is_error()) {
-    if (is_stale(reply.text())) reopen(*connection);
-    throw server_error(reply.text());
+Reply Part::run(const ScriptCall& call, const Confirmation& confirmation) {
+  const std::string key_count = std::to_string(call.keys.size());
+  const Request one = request(call, key_count);
+  return accept(call, std::move(link_.run(Lane::control, {&one, 1}, confirmation).front()));
+}
+
+Reply Part::accept(const ScriptCall& call, Answer answer) {
+  if (answer.failure) std::rethrow_exception(answer.failure);
+  if (answer.reply->is_error()) {
+    if (is_stale(answer.reply->text())) reopen();
+    throw server_error(answer.reply->text());
   }
-  heard(TimePoint{Millis{reply.integer(0)}});
-  return reply;
+  heard(TimePoint{Millis{answer.reply->integer(0)}}, call.made_at);
+  return *std::move(answer.reply);
 }
 
 // Numbers that were learned from the one before may stand for other names now.
-void Server::reopen(Connection& connection) {
-  const std::string fresh = options_.open(connection);
+void Part::reopen() {
+  const std::string fresh = opened_now();
   names_.forget();
   {
     const std::lock_guard lock{mutex_};
@@ -112,36 +128,41 @@ void Server::reopen(Connection& connection) {
       "that came back without its data. What was in it is lost"};
 }
 
-TimePoint Server::now() {
+TimePoint Part::now() {
   if (options_.clock != nullptr) return options_.clock->now();
+  const std::int64_t asked_at = steady_micros();
   const Reply reply = read(Command::of("TIME"));
   std::int64_t micros = 0;
   std::int64_t seconds = 0;
   std::from_chars(reply.text(0).data(), reply.text(0).data() + reply.text(0).size(), seconds);
   std::from_chars(reply.text(1).data(), reply.text(1).data() + reply.text(1).size(), micros);
   const TimePoint time{Millis{seconds * 1000 + micros / 1000}};
-  heard(time);
+  heard(time, asked_at);
   return time;
 }
 
-TimePoint Server::estimated_now() {
+bool Part::knows_time() const {
+  return options_.clock != nullptr ||
+         offset_micros_.load(std::memory_order_relaxed) != std::numeric_limits<std::int64_t>::min();
+}
+
+TimePoint Part::estimated_now() const {
   if (options_.clock != nullptr) return options_.clock->now();
   return TimePoint{Millis{(steady_micros() + offset_micros_.load(std::memory_order_relaxed)) / 1000}};
 }
 
-// A reply has travelled, or waited: the one that says the latest is the nearest to the truth.
-void Server::heard(TimePoint time) {
+// A reply has travelled, or waited: the one that says the latest is the nearest to the truth. One that contradicts what
+// was taken for the time when it was asked for comes from another clock, or one that was set back.
+void Part::heard(TimePoint time, std::int64_t asked_at) {
   const std::int64_t offset = offset_from(time);
+  const std::int64_t most = std::chrono::microseconds{time.time_since_epoch() + Millis{1}}.count() - asked_at;
   std::int64_t best = offset_micros_.load(std::memory_order_relaxed);
-  while (offset > best && !offset_micros_.compare_exchange_weak(best, offset, std::memory_order_relaxed)) {
+  while ((offset > best || best > most) &&
+         !offset_micros_.compare_exchange_weak(best, offset, std::memory_order_relaxed)) {
   }
 }
 
-void Server::set_clock(TimePoint time) {
-  offset_micros_.store(offset_from(time), std::memory_order_relaxed);
-}
-
-unsigned Server::number_of(NameKind kind, std::string_view text) {
+unsigned Part::number_of(NameKind kind, std::string_view text) {
   const unsigned number = ask_for_number(kind, text, kMostNames);
   if (number == 0) {
     throw ServerError{Trouble::bad_data,
@@ -152,33 +173,33 @@ unsigned Server::number_of(NameKind kind, std::string_view text) {
   return number;
 }
 
-unsigned Server::number_if_few(NameKind kind, std::string_view text) {
+unsigned Part::number_if_few(NameKind kind, std::string_view text) {
   return ask_for_number(kind, text, kMostCommonNames);
 }
 
-unsigned Server::ask_for_number(NameKind kind, std::string_view text, unsigned most) {
+unsigned Part::ask_for_number(NameKind kind, std::string_view text, unsigned most) {
   if (const auto known = names_.number(kind, text)) return *known;
   const std::string stored = stored_name(kind, text);
   ScriptCall call = script(scripts::name);
   call.arguments.push_back(std::to_string(most));
   call.arguments.push_back(stored);
-  const Reply reply = run(control_, call, {});
+  const Reply reply = run(call, {});
   names_.learn(stored, static_cast<unsigned>(reply.integer(1)));
   return static_cast<unsigned>(reply.integer(1));
 }
 
-std::string Server::name_of(unsigned number) {
+std::string Part::name_of(unsigned number) {
   if (const auto known = names_.text(number)) return *known;
   learn_names();
   return names_.text(number).value_or("");
 }
 
-std::vector<Name> Server::spaces() {
+std::vector<Name> Part::spaces() {
   learn_names();
   return names_.all(NameKind::space);
 }
 
-void Server::learn_names() {
+void Part::learn_names() {
   const std::string key = keys_.store();
   const Reply reply = read(Command::of("HGETALL", std::string_view{key}));
   for (std::size_t i = 0; i + 1 < reply.size(); i += 2) {
@@ -188,16 +209,16 @@ void Server::learn_names() {
   }
 }
 
-void Server::uses(unsigned space) {
+void Part::uses(unsigned space) {
   const std::lock_guard lock{mutex_};
   used_.insert(space);
 }
 
-void Server::uses(std::string_view space) {
+void Part::uses(std::string_view space) {
   if (const auto number = names_.number(NameKind::space, space)) uses(*number);
 }
 
-std::vector<Name> Server::used_spaces() const {
+std::vector<Name> Part::used_spaces() const {
   std::set<unsigned> used;
   {
     const std::lock_guard lock{mutex_};

@@ -1,0 +1,222 @@
+#include "storage/redis/link.h"
+
+#include <charconv>
+#include <numeric>
+#include <thread>
+
+#include "storage/redis/node.h"
+
+namespace easyretry::storage::redis {
+namespace {
+
+using sql::ServerError;
+using sql::Trouble;
+
+// A call may be sent on twice in a failover, and one whose slot is moving is tried for an eighth of a second in all.
+constexpr int kMostRounds = 8;
+constexpr std::chrono::milliseconds kFirstPause{1};
+
+// "MOVED 3999 127.0.0.1:6381". Without a host it is the one that says so.
+Endpoint named_in(std::string_view reply, const Endpoint& by) {
+  const auto space = reply.rfind(' ');
+  const auto colon = reply.rfind(':');
+  if (space == std::string_view::npos || colon == std::string_view::npos || colon < space) return {"", 0};
+  const std::string_view port = reply.substr(colon + 1);
+  Endpoint endpoint{std::string{reply.substr(space + 1, colon - space - 1)}, 0};
+  std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
+  if (endpoint.host.empty()) endpoint.host = by.host;
+  return endpoint;
+}
+
+Trouble trouble_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const ServerError& error) {
+    return error.trouble();
+  }
+}
+
+}  // namespace
+
+// One run(): sends what is open to whoever has it, and what was not done there once more, to whoever has it now.
+class Link::Errand {
+ public:
+  Errand(Link& link, Lane lane, std::span<const Request> requests, const Confirmation& confirmation)
+      : link_(link),
+        lane_(lane),
+        confirmation_(confirmation),
+        requests_(requests),
+        answers_(requests.size()),
+        asking_(requests.size()) {}
+
+  std::vector<Answer> run() {
+    std::vector<std::size_t> open(requests_.size());
+    std::iota(open.begin(), open.end(), std::size_t{0});
+    for (round_ = 1;; ++round_) {
+      again_.clear();
+      moving_ = false;
+      send(open);
+      if (again_.empty() || round_ == kMostRounds) return std::move(answers_);
+      if (moving_) std::this_thread::sleep_for(kFirstPause * (1 << (round_ - 1)));
+      open.swap(again_);
+    }
+  }
+
+ private:
+  struct Batch {
+    std::vector<std::size_t> requests;
+    NodePtr node{};
+    std::unique_ptr<Node::Pool::Lease> connection{};
+  };
+  // Everybody takes connections in this order, so that nobody waits for one whose holder waits for ours.
+  using Batches = std::map<Endpoint, Batch>;
+
+  void send(const std::vector<std::size_t>& open) {
+    Batches batches;
+    for (const std::size_t i : open) {
+      try {
+        const auto asking = asking_[i];
+        batches[asking ? *asking : link_.topology_->of(requests_[i].slot)].requests.push_back(i);
+      } catch (const ServerError&) {
+        answers_[i].failure = std::current_exception();
+      }
+    }
+    for (auto& [endpoint, batch] : batches) post(endpoint, batch);
+    for (auto& [endpoint, batch] : batches) collect(endpoint, batch);
+  }
+
+  void post(const Endpoint& endpoint, Batch& batch) {
+    try {
+      batch.node = link_.node(endpoint);
+      if (batch.node->is_silent()) throw ServerError{Trouble::silent, to_string(endpoint) + " says nothing"};
+      Node::Pool& pool = lane_ == Lane::work ? batch.node->work() : batch.node->control();
+      batch.connection.reset(new Node::Pool::Lease(pool.take()));
+      std::vector<Posting> postings;
+      for (const std::size_t i : batch.requests) {
+        postings.push_back({&requests_[i].command, asking_[i].has_value(), requests_[i].wrote});
+      }
+      (*batch.connection)->post(postings, confirmation_);
+    } catch (const ServerError&) {
+      batch.connection.reset();
+      failed(endpoint, batch, std::current_exception());
+    }
+  }
+
+  // Where nothing was sent, another server may have taken over.
+  void failed(const Endpoint& endpoint, const Batch& batch, const std::exception_ptr& failure) {
+    note_silence(batch, failure);
+    link_.topology_->look_again(endpoint);
+    for (const std::size_t i : batch.requests) {
+      answers_[i] = {std::nullopt, failure};
+      if (!is_lost(failure)) go_elsewhere(i, endpoint);
+    }
+  }
+
+  void collect(const Endpoint& endpoint, Batch& batch) {
+    if (!batch.connection) return;
+    Connection& connection = **batch.connection;
+    std::vector<Answer> answers = connection.collect();
+    for (std::size_t at = 0; at < answers.size(); ++at) {
+      const std::size_t i = batch.requests[at];
+      answers_[i] = std::move(answers[at]);
+      asking_[i].reset();
+      if (!answers_[i].reply) {
+        note_silence(batch, answers_[i].failure);
+        link_.topology_->look_again(endpoint);
+      } else if (answers_[i].reply->is_error()) {
+        judge(i, endpoint, connection);
+      }
+    }
+    batch.connection.reset();
+  }
+
+  // An error. With those that mean "not here" or "not now", nothing was done.
+  void judge(std::size_t i, const Endpoint& endpoint, Connection& connection) {
+    const std::string_view error = answers_[i].reply->text();
+    if (is_no_script(error)) {
+      give_script(i, connection);
+    } else if (error.starts_with("MOVED ")) {
+      moving_ = moving_ || round_ > 1;  // at the end of a move, two servers may each name the other
+      if (link_.topology_->moved(requests_[i].slot, named_in(error, endpoint))) again_.push_back(i);
+    } else if (error.starts_with("ASK ")) {
+      asking_[i] = named_in(error, endpoint);
+      again_.push_back(i);
+    } else if (error.starts_with("TRYAGAIN")) {
+      moving_ = true;
+      again_.push_back(i);
+    } else if (may_be_elsewhere(error)) {
+      connection.spoil();
+      link_.topology_->look_again(endpoint);
+      go_elsewhere(i, endpoint);
+    }
+  }
+
+  void give_script(std::size_t i, Connection& connection) {
+    if (requests_[i].script == nullptr) return;
+    try {
+      connection.run(Command::of("SCRIPT", "LOAD", requests_[i].script->code));
+      again_.push_back(i);
+    } catch (const ServerError& error) {
+      answers_[i] = {std::nullopt, std::make_exception_ptr(ServerError{error.trouble(), error.what()})};
+    }
+  }
+
+  void go_elsewhere(std::size_t i, const Endpoint& endpoint) {
+    try {
+      if (link_.topology_->of(requests_[i].slot) != endpoint) again_.push_back(i);
+    } catch (const ServerError&) {
+      // Nobody has it: what was answered stands.
+    }
+  }
+
+  static void note_silence(const Batch& batch, const std::exception_ptr& failure) {
+    if (batch.node && trouble_of(failure) == Trouble::silent) batch.node->was_silent();
+  }
+
+  static bool is_lost(const std::exception_ptr& failure) {
+    try {
+      std::rethrow_exception(failure);
+    } catch (const LostReply&) {
+      return true;
+    } catch (const ServerError&) {
+      return false;
+    }
+  }
+
+  Link& link_;
+  const Lane lane_;
+  const Confirmation confirmation_;
+  const std::span<const Request> requests_;
+  std::vector<Answer> answers_;
+  std::vector<std::optional<Endpoint>> asking_;  // where to go instead, this once
+  std::vector<std::size_t> again_;
+  int round_ = 0;
+  bool moving_ = false;  // it is worth to wait a moment
+};
+
+Link::Link(std::unique_ptr<Topology> topology, LinkOptions options)
+    : topology_(std::move(topology)), options_(std::move(options)) {}
+
+Link::~Link() = default;
+
+std::vector<Answer> Link::run(Lane lane, std::span<const Request> requests, const Confirmation& confirmation) {
+  return Errand{*this, lane, requests, confirmation}.run();
+}
+
+Reply Link::run(Lane lane, Slot slot, const Command& command) {
+  const Request request{.slot = slot, .command = command};
+  Answer answer = std::move(run(lane, {&request, 1}, {}).front());
+  if (answer.failure) std::rethrow_exception(answer.failure);
+  if (answer.reply->is_error()) throw server_error(answer.reply->text());
+  return *std::move(answer.reply);
+}
+
+// Those that have left the cluster stay, without connections that anybody uses.
+Link::NodePtr Link::node(const Endpoint& endpoint) {
+  const std::lock_guard lock{mutex_};
+  NodePtr& node = nodes_[endpoint];
+  if (!node) node = std::make_shared<Node>(options_.address.at(endpoint), options_.connections);
+  return node;
+}
+
+}  // namespace easyretry::storage::redis

@@ -1,0 +1,53 @@
+#include "storage/redis/sources.h"
+
+#include <algorithm>
+#include <random>
+
+namespace easyretry::storage::redis {
+namespace {
+
+using sql::ServerError;
+using sql::Trouble;
+
+// However many calls fail, servers are asked so often at most.
+constexpr std::chrono::milliseconds kLeastPause{100};
+// An answer is small: whoever needs longer is not to be waited for while others could be asked.
+constexpr std::chrono::seconds kPatience{2};
+
+// In any order, so that instances do not all ask the same one.
+void put_in_order(std::vector<Endpoint>& servers, const Endpoint& suspect) {
+  std::ranges::sort(servers);
+  servers.erase(std::ranges::unique(servers).begin(), servers.end());
+  std::ranges::shuffle(servers, std::mt19937{std::random_device{}()});
+  std::ranges::stable_partition(servers, [&](const Endpoint& server) { return server != suspect; });
+}
+
+}  // namespace
+
+void Sources::ask(std::vector<Endpoint> servers, const Endpoint& suspect, const Question& question) {
+  const std::lock_guard lock{mutex_};
+  if (Steady::now() - asked_at_ < kLeastPause) return;
+  put_in_order(servers, suspect);
+  Trouble trouble = Trouble::gone;
+  std::string last;
+  for (const Endpoint& server : servers) {
+    try {
+      Address address = like_.at(server);
+      address.connect_timeout = kPatience;
+      address.patience = kPatience;
+      Connection connection{address};
+      question(connection, server);
+      asked_at_ = Steady::now();
+      return;
+    } catch (const ServerError& error) {
+      if (last.empty() || trouble != Trouble::refused) {
+        trouble = error.trouble();
+        last = error.what();
+      }
+    }
+  }
+  asked_at_ = Steady::now();
+  throw ServerError{trouble, "nobody can say where the primary is: " + last};
+}
+
+}  // namespace easyretry::storage::redis

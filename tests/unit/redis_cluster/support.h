@@ -1,0 +1,31 @@
+#pragma once
+// Stores in a Redis Cluster, and which of its slots a task is in.
+
+#include "storage/redis/slots.h"
+#include "storage/redis/task_ids.h"
+#include "support/eventually.h"
+#include "support/redis_cluster.h"
+#include "unit/redis/support.h"
+
+namespace easyretry::storage {
+
+using test::RedisCluster;
+
+inline constexpr int kTags = 6;
+
+// Of tasks in test::kSpace of a store with so many tags.
+inline int slot_of_key(const std::string& prefix, const std::string& key, int tags = kTags,
+                       std::string_view space = test::kSpace) {
+  const auto sequence = redis::sequence_of(task::key_digest(space, key));
+  return redis::slot_of(redis::spread_tags(prefix, tags)[sequence % static_cast<unsigned>(tags)]);
+}
+
+// A task with a key of its own, in a slot that the node has; or, not there, in another one's.
+inline task::NewTask a_task_on(const RedisCluster::Node& node, const std::string& prefix, bool there = true) {
+  for (;;) {
+    task::NewTask task = a_task();
+    if (node.has(slot_of_key(prefix, task.key)) == there) return task;
+  }
+}
+
+}  // namespace easyretry::storage
