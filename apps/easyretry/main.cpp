@@ -8,6 +8,7 @@
 
 #include "bench/bench_command.h"
 #include "cluster/cluster_command.h"
+#include "mxrmq/mxrmq_command.h"
 #include "reshard/reshard_command.h"
 #include "split/split_command.h"
 #include "tables/tables_command.h"
@@ -30,6 +31,7 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   easyretry::app::add_bench_command(app);
   easyretry::app::add_cluster_command(app);
+  easyretry::app::add_mxrmq_command(app);
   easyretry::app::add_reshard_command(app);
   easyretry::app::add_split_command(app);
   easyretry::app::add_tables_command(app);

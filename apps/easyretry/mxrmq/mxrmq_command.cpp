@@ -1,0 +1,117 @@
+#include "mxrmq/mxrmq_command.h"
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "mxrmq/fsck.h"
+#include "mxrmq/import.h"
+#include "progress_bar.h"
+#include "storage/open.h"
+
+namespace easyretry::app {
+namespace {
+
+constexpr int kFoundSomething = 3;  // what the program ends with
+constexpr const char* kQueueUrl = "mxrmq://user:password@host:6379/0?prefix=…";
+
+struct FsckArguments {
+  std::string queue;
+  bool repair = false;
+  double grace = 5;
+};
+
+void run_fsck(const FsckArguments& arguments) {
+  mxrmq::FsckOptions options;
+  options.repair = arguments.repair;
+  options.grace = Millis{static_cast<std::int64_t>(arguments.grace * 1000)};
+  options.tell = [](const mxrmq::Finding& found) {
+    fmt::print("{}: {}{}\n", to_string(found.kind), found.id, found.topic.empty() ? "" : " of " + found.topic);
+  };
+  mxrmq::FsckReport report;
+  {
+    const ProgressBar bar;
+    options.progress = [&](std::int64_t done, std::int64_t all) {
+      bar.show(done, all, fmt::format("{} messages", done));
+    };
+    report = mxrmq::fsck(arguments.queue, options);
+  }
+  const bool left = report.findings > 0 && !arguments.repair;
+  fmt::print("{} messages, {} findings{}\n", report.messages, report.findings,
+             left                  ? "; --repair mends them"
+             : report.findings > 0 ? ", mended"
+                                   : "");
+  if (left) throw CLI::RuntimeError{kFoundSomething};
+}
+
+struct ImportArguments {
+  std::string queue;
+  std::string store;
+  std::string space = "default";
+  bool dry_run = false;
+};
+
+void print(const mxrmq::ImportPlan& plan) {
+  for (const auto& [topic, count] : plan.pending) fmt::print("{}: {} pending\n", topic, count);
+  fmt::print("{} delayed, of all topics\n", plan.delayed);
+  if (plan.in_flight > 0)
+    fmt::print("about {} in flight, which stay until they have ended or their lease has\n", plan.in_flight);
+  if (plan.dead > 0) fmt::print("{} dead letters, which stay\n", plan.dead);
+}
+
+void run_import(const ImportArguments& arguments) {
+  const mxrmq::ImportPlan plan = mxrmq::plan_import(arguments.queue);
+  print(plan);
+  if (arguments.dry_run) {
+    fmt::print("nothing was changed\n");
+    return;
+  }
+  const auto store = storage::open_store(arguments.store, system_clock());
+  mxrmq::ImportReport report;
+  {
+    const ProgressBar bar;
+    report = mxrmq::run_import(arguments.queue, *store, {.space = arguments.space, .progress = [&](std::int64_t moved) {
+                                                           bar.show(moved, plan.to_be_moved(),
+                                                                    fmt::format("{} messages moved", moved));
+                                                         }});
+  }
+  fmt::print("{} messages moved", report.moved);
+  if (report.unreadable > 0) fmt::print(", {} that cannot be read set aside", report.unreadable);
+  fmt::print("; run it again for what was in flight\n");
+}
+
+void add_fsck(CLI::App& parent) {
+  auto* command = parent.add_subcommand("fsck", "Finds what workers that died at the wrong moment have left behind");
+  auto arguments = std::make_shared<FsckArguments>();
+  command->add_option("--queue", arguments->queue, kQueueUrl)->required();
+  command->add_flag("--repair", arguments->repair, "Mend it: orphans are pending again, doubles and leftovers go");
+  command->add_option("--grace", arguments->grace, "Seconds after which an orphan is still one")
+      ->capture_default_str()
+      ->check(CLI::Range(0.0, 3600.0));
+  command->footer("Works in slices, beside workers. Ends with 3 where it found something and did not mend it.");
+  command->callback([arguments] { run_fsck(*arguments); });
+}
+
+void add_import(CLI::App& parent) {
+  auto* command = parent.add_subcommand("import", "Moves messages into a store, where they are tasks");
+  auto arguments = std::make_shared<ImportArguments>();
+  command->add_option("--queue", arguments->queue, kQueueUrl)->required();
+  command->add_option("--store", arguments->store, "Where to, with the options that the instances have")->required();
+  command->add_option("--space", arguments->space, "The namespace of the instances")->capture_default_str();
+  command->add_flag("--dry-run", arguments->dry_run, "Only say what would be moved");
+  command->footer("May be interrupted at any time; the same command goes on.");
+  command->callback([arguments] { run_import(*arguments); });
+}
+
+}  // namespace
+
+void add_mxrmq_command(CLI::App& app) {
+  auto* command = app.add_subcommand("mxrmq", "A queue of mx-rmq, the Python queue on Redis");
+  command->require_subcommand(1);
+  add_fsck(*command);
+  add_import(*command);
+}
+
+}  // namespace easyretry::app

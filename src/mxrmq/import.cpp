@@ -1,0 +1,191 @@
+#include "mxrmq/import.h"
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "mxrmq/new_id.h"
+#include "mxrmq/reaper.h"
+#include "mxrmq/scan.h"
+#include "mxrmq/verbs.h"
+#include "policy/decide.h"
+#include "policy/limits.h"
+
+namespace easyretry::mxrmq {
+namespace {
+
+constexpr Millis kLease = std::chrono::minutes{5};
+constexpr std::size_t kMaxKey = 255;  // what the stores hold
+
+struct Found {
+  Taken taken;
+  std::optional<TimePoint> run_at{};
+  bool before = false;  // an import before had it in its hands
+  std::string topic;
+};
+
+std::optional<TimePoint> time_of(std::string_view millis) {
+  double value = 0;  // a score
+  if (std::from_chars(millis.data(), millis.data() + millis.size(), value).ec != std::errc{}) return std::nullopt;
+  return TimePoint{Millis{static_cast<std::int64_t>(value)}};
+}
+
+Backoff backoff_of(const Meta& meta) {
+  Ladder ladder;
+  for (const std::int64_t seconds : meta.retry_delays) {
+    constexpr std::int64_t kLongest = std::chrono::floor<std::chrono::seconds>(policy::kLongestDelay).count();
+    ladder.steps.emplace_back(std::chrono::seconds{std::clamp<std::int64_t>(seconds, 0, kLongest)});
+  }
+  if (ladder.steps.empty()) ladder.steps.emplace_back(std::chrono::seconds{60});  // as Python
+  return ladder;
+}
+
+int small(std::int64_t number) {
+  return static_cast<int>(std::clamp<std::int64_t>(number, 0, 1'000'000));
+}
+
+// What waits has its place by when it was made.
+task::NewTask task_of(const Found& found, const Message& message, const std::string& space) {
+  task::NewTask task;
+  task.space = space;
+  task.key = found.taken.hold.id;
+  task.handler = message.topic;
+  task.payload = "[" + message.payload + "]";
+  task.rules.max_attempts = std::max(1, small(message.meta.max_retries));
+  task.rules.backoff = policy::to_text(backoff_of(message.meta));
+  task.attempts = small(message.meta.retry_count);
+  task.error = message.meta.last_error.value_or("");
+  task.due_at = found.run_at;
+  if (!task.due_at && message.created_at > 0) task.due_at = TimePoint{Millis{message.created_at}};
+  return task;
+}
+
+template <class T>
+T must(Result<T> result) {
+  if (!result) throw StoreError{result.error()};
+  return *std::move(result);
+}
+
+class Import {
+ public:
+  Import(Link& link, storage::Store& store, const ImportOptions& options)
+      : link_(link), store_(store), options_(options) {}
+
+  // What workers that died have left is put among the delayed ones when nothing is pending any more: what is, is moved
+  // whatever its time to live. Each topic takes delayed ones along.
+  ImportReport run() {
+    move_all("");
+    for (const std::string& topic : topics_of(link_)) move_all(topic);
+    Reaper reaper{link_, {.worker = token_}};
+    while (reaper.reap().settled > 0) move_all("");
+    return report_;
+  }
+
+ private:
+  void move_all(const std::string& topic) {
+    for (auto found = take(topic); !found.empty(); found = take(topic)) {
+      move(found);
+      options_.progress(report_.moved);
+    }
+  }
+
+  std::vector<Found> take(const std::string& topic) {
+    const Reply reply =
+        link_.run(scripts::take, topic, {token_, std::to_string(kLease.count()), std::to_string(kMessagesACall)});
+    std::vector<Found> found;
+    for (std::size_t i = 0; i + 4 < reply.size(); i += 5) {
+      found.push_back({.taken = {{std::string{reply.text(i)}, token_}, std::string{reply.text(i + 4)}},
+                       .run_at = time_of(reply.text(i + 1)),
+                       .before = reply.text(i + 2) == "1",
+                       .topic = link_.keys().topic_of(reply.text(i + 3))});
+    }
+    return found;
+  }
+
+  void move(const std::vector<Found>& all) {
+    std::vector<task::NewTask> tasks;
+    std::vector<Hold> done;
+    for (const Found& each : all) {
+      try {
+        const Message message = parse_message(each.taken.json);
+        check_key(each.taken.hold.id);
+        if (!each.before || !is_stored(each.taken.hold.id)) tasks.push_back(task_of(each, message, options_.space));
+        done.push_back(each.taken.hold);
+      } catch (const MessageError& why) {
+        set_aside_as_unreadable(each, why.what());
+      }
+    }
+    if (!tasks.empty()) must(store_.insert(tasks));
+    if (done.empty()) return;
+    const std::vector<bool> removed = complete(link_, "", done);
+    report_.moved += std::ranges::count(removed, true);
+  }
+
+  static void check_key(const std::string& id) {
+    if (id.size() <= kMaxKey) return;
+    throw StoreError{{Errc::invalid_argument, "mxrmq.import",
+                      "the id " + id.substr(0, 40) + "… has " + std::to_string(id.size()) +
+                          " bytes, and a key of a task at most 255: let a worker run this message"}};
+  }
+
+  bool is_stored(const std::string& id) {
+    for (const bool finished : {false, true}) {
+      const TaskQuery query{.space = options_.space, .finished = finished, .key = id, .limit = 1};
+      if (!must(store_.list(query)).empty()) return true;
+    }
+    return false;
+  }
+
+  void set_aside_as_unreadable(const Found& found, std::string_view why) {
+    const std::int64_t now = system_clock().now().time_since_epoch().count();
+    const Hold& hold = found.taken.hold;
+    const Taken record{hold, parse_error_record(hold.id, found.taken.json, found.topic, why, now)};
+    if (set_aside(link_, found.topic, {&record, 1}).front()) ++report_.unreadable;
+  }
+
+  Link& link_;
+  storage::Store& store_;
+  const ImportOptions& options_;
+  const std::string token_ = "import-" + new_id();
+  ImportReport report_;
+};
+
+std::int64_t ask(Link& link, std::string_view command, const std::string& key) {
+  return link.run(Command::of(command, std::string_view{key})).integer();
+}
+
+ImportPlan plan(Link& link) {
+  const Keys& keys = link.keys();
+  ImportPlan plan;
+  std::int64_t waiting = 0;
+  for (const std::string& topic : topics_of(link)) {
+    plan.pending[topic] = ask(link, "LLEN", keys.pending(topic));
+    waiting += plan.pending[topic];
+  }
+  plan.delayed = ask(link, "ZCARD", keys.delays);
+  plan.dead = ask(link, "LLEN", keys.dlq);
+  plan.in_flight = std::max<std::int64_t>(0, ask(link, "HLEN", keys.payloads) / 2 - waiting - plan.delayed);
+  return plan;
+}
+
+}  // namespace
+
+std::int64_t ImportPlan::to_be_moved() const {
+  std::int64_t all = delayed;
+  for (const auto& [topic, count] : pending) all += count;
+  return all;
+}
+
+ImportPlan plan_import(std::string_view queue_url) {
+  Link link{parse_queue_url(queue_url)};
+  return or_store_error("mxrmq.import", Does::read, [&] { return plan(link); });
+}
+
+ImportReport run_import(std::string_view queue_url, storage::Store& store, const ImportOptions& options) {
+  Link link{parse_queue_url(queue_url)};
+  return or_store_error("mxrmq.import", Does::write, [&] { return Import{link, store, options}.run(); });
+}
+
+}  // namespace easyretry::mxrmq

@@ -1,0 +1,45 @@
+#include "mxrmq/link.h"
+
+namespace easyretry::mxrmq {
+
+using storage::redis::Connection;
+using storage::sql::Trouble;
+
+Link::Link(QueueOptions options)
+    : options_(std::move(options)),
+      pool_([this] { return std::make_unique<Connection>(options_.address); }, options_.connections),
+      keys_(opened()) {}
+
+Keys Link::opened() {
+  return or_store_error("mxrmq.open", Does::read, [this] { return detect_keys(*pool_.take(), options_); });
+}
+
+Reply Link::run(const Script& script, std::string_view topic, const std::vector<std::string>& arguments) {
+  std::vector<std::string> keys{keys_.payloads, keys_.expires,     keys_.delays, keys_.dlq,    keys_.dlq_data,
+                                keys_.errors,   keys_.errors_data, keys_.own(),  keys_.lost(), keys_.importing()};
+  if (!topic.empty()) {
+    keys.push_back(keys_.pending(topic));
+    keys.push_back(keys_.processing(topic));
+  }
+  const Clock* clock = options_.clock;
+  std::vector<std::string> all{clock != nullptr ? std::to_string(clock->now().time_since_epoch().count()) : "",
+                               keys_.wake, keys_.prefix};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  const auto connection = pool_.take();
+  Reply reply = connection->run(storage::redis::Call{script, keys, all});
+  if (reply.is_error()) throw storage::redis::server_error(reply.text());
+  return reply;
+}
+
+Reply Link::run(const Command& command) {
+  return pool_.take()->run(command);
+}
+
+StoreError to_store_error(const ServerError& error, std::string_view where, Does does) {
+  Errc code = Errc::unavailable;
+  if (error.trouble() == Trouble::bad_data) code = Errc::invalid_argument;
+  if (does == Does::write && dynamic_cast<const LostReply*>(&error) != nullptr) code = Errc::in_doubt;
+  return StoreError{{code, std::string{where}, error.what()}};
+}
+
+}  // namespace easyretry::mxrmq

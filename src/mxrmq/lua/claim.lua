@@ -1,0 +1,28 @@
+#!lua
+-- Takes messages of a topic and leases them, in one step: there is no moment in which one is in nobody's books. An id without a
+-- body has ended (or was too old) and is dropped; so is the second mention of one that a live lease of ours holds.
+-- ARGV  topic with its prefix, token, lease in ms, how many, '1' to list them in processing, too
+-- Gives time, and of each message id and json
+local topic, token, length, most, listed = unpack(ARGV, FIRST)
+local now = clock()
+local deadline = now + tonumber(length)
+
+local function is_held(id)
+  local held, until_time = owner(id)
+  return held and until_time > now
+end
+
+local taken = {now}
+for _ = 1, tonumber(most) do
+  local id = redis.call('RPOP', PENDING)
+  if not id then break end
+  local json = redis.call('HGET', PAYLOADS, id)
+  if json and not is_held(id) then
+    redis.call('HSETNX', PAYLOADS, queue_field(id), topic)
+    lease(id, token, deadline)
+    if listed == '1' then redis.call('LPUSH', PROCESSING, id) end
+    taken[#taken + 1] = id
+    taken[#taken + 1] = json
+  end
+end
+return taken

@@ -1,0 +1,114 @@
+#include "mxrmq/queue_url.h"
+
+#include <charconv>
+#include <stdexcept>
+
+#include "storage/server_address.h"
+#include "storage/url_option.h"
+
+namespace easyretry::mxrmq {
+namespace {
+
+using storage::UrlOption;
+
+[[noreturn]] void refuse(std::string_view url, const std::string& why) {
+  throw std::invalid_argument("queue url \"" + base::without_password(url) + "\": " + why);
+}
+
+int database_of(const std::string& text, std::string_view url) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size() || number < 0) {
+    refuse(url, "a database of Redis is a number, not \"" + text + "\"; write mxrmq://host:6379/0");
+  }
+  return number;
+}
+
+storage::redis::Address address_of(storage::StoreUrl parsed, std::string_view url) {
+  if (!parsed.path.starts_with("//")) refuse(url, "no host; write mxrmq://host:6379/0");
+  if (parsed.path.find('/', 2) == std::string::npos) parsed.path += "/";
+  if (parsed.path.back() == '/') parsed.path += "0";
+  storage::ServerAddress server = storage::parse_server_address(parsed, url);
+  storage::redis::Address address;
+  address.host = std::move(server.host);
+  if (server.port != 0) address.port = server.port;
+  address.user = std::move(server.user);
+  address.password = std::move(server.password);
+  address.database = database_of(server.database, url);
+  return address;
+}
+
+// As mx-rmq allows them.
+std::string checked_prefix(const UrlOption& option) {
+  constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  const std::string_view prefix = option.value;
+  if (prefix.find_first_not_of(kAllowed) != std::string_view::npos || prefix.starts_with('-') ||
+      prefix.ends_with('-')) {
+    refuse(option.url,
+           "prefix=" + std::string{prefix} + ": letters, digits, _ and, inside, - are allowed; no colon at its end");
+  }
+  return std::string{prefix};
+}
+
+std::optional<Profile> profile_of(const UrlOption& option) {
+  for (const Profile each : {Profile::gen2, Profile::gen1, Profile::gen_doc}) {
+    if (option.value == to_string(each)) return each;
+  }
+  if (option.value == "auto") return std::nullopt;
+  base::refuse_word("value of profile", option.value, option.url, {"auto", "gen2", "gen1", "gen-doc"});
+}
+
+InFlight in_flight_of(const UrlOption& option) {
+  if (option.value == "lease") return InFlight::lease;
+  if (option.value == "list") return InFlight::list;
+  base::refuse_word("value of in_flight", option.value, option.url, {"lease", "list"});
+}
+
+std::vector<std::string> topics_of(std::string_view list) {
+  std::vector<std::string> topics;
+  for (std::size_t at = 0; at <= list.size();) {
+    const std::size_t end = std::min(list.find(',', at), list.size());
+    if (end > at) topics.push_back(base::percent_decoded(list.substr(at, end - at)));
+    at = end + 1;
+  }
+  return topics;
+}
+
+void set(QueueOptions& options, const UrlOption& option) {
+  if (option.name == "prefix") {
+    options.prefix = checked_prefix(option);
+  } else if (option.name == "profile") {
+    options.profile = profile_of(option);
+  } else if (option.name == "queue") {
+    options.queue = base::percent_decoded(option.value);
+  } else if (option.name == "topic") {
+    options.topics = topics_of(option.value);
+  } else if (option.name == "in_flight") {
+    options.in_flight = in_flight_of(option);
+  } else if (option.name == "connections") {
+    options.connections = static_cast<std::size_t>(option.number(1, 1000));
+  } else {
+    base::refuse_word("option", option.name, option.url,
+                      {"prefix", "profile", "queue", "topic", "in_flight", "connections"});
+  }
+}
+
+}  // namespace
+
+QueueOptions parse_queue_url(std::string_view url) {
+  const storage::StoreUrl parsed = [&] {
+    try {
+      return base::split_url(url);
+    } catch (const std::invalid_argument& why) {
+      refuse(url, why.what());
+    }
+  }();
+  if (parsed.scheme != "mxrmq") refuse(url, "write mxrmq://host:6379/0?prefix=…");
+  QueueOptions options;
+  options.address = address_of(parsed, url);
+  for (const auto& [name, value] : parsed.options) set(options, {url, name, value});
+  if (options.queue.empty() && !options.topics.empty()) options.queue = options.topics.front();
+  return options;
+}
+
+}  // namespace easyretry::mxrmq
