@@ -2,8 +2,33 @@
 
 namespace easyretry::mxrmq {
 
+using storage::redis::Answer;
 using storage::redis::Connection;
+using storage::redis::Posting;
 using storage::sql::Trouble;
+
+namespace {
+
+// Has the server load the script where it does not know it.
+Reply run_script(Connection& connection, const Script& script, const std::vector<std::string>& keys,
+                 const std::vector<std::string>& arguments) {
+  const std::string key_count = std::to_string(keys.size());
+  Command command = Command::of("EVALSHA", script.sha, std::string_view{key_count});
+  for (const std::string& key : keys) command.add(key);
+  for (const std::string& argument : arguments) command.add(argument);
+  for (bool loaded = false;; loaded = true) {
+    const Posting posting{.command = &command};
+    connection.post({&posting, 1}, {});
+    Answer answer = std::move(connection.collect().front());
+    if (answer.failure) std::rethrow_exception(answer.failure);
+    if (loaded || !answer.reply->is_error() || !storage::redis::is_no_script(answer.reply->text())) {
+      return *std::move(answer.reply);
+    }
+    connection.run(Command::of("SCRIPT", "LOAD", script.code));
+  }
+}
+
+}  // namespace
 
 Link::Link(QueueOptions options)
     : options_(std::move(options)),
@@ -26,7 +51,7 @@ Reply Link::run(const Script& script, std::string_view topic, const std::vector<
                                keys_.wake, keys_.prefix};
   all.insert(all.end(), arguments.begin(), arguments.end());
   const auto connection = pool_.take();
-  Reply reply = connection->run(storage::redis::Call{script, keys, all});
+  Reply reply = run_script(*connection, script, keys, all);
   if (reply.is_error()) throw storage::redis::server_error(reply.text());
   return reply;
 }
