@@ -170,7 +170,9 @@ class Link::Errand {
   }
 
   static void note_silence(const Batch& batch, const std::exception_ptr& failure) {
-    if (batch.node && trouble_of(failure) == Trouble::silent) batch.node->was_silent();
+    // One that rests says nothing new: it would rest for ever where calls do not end.
+    const bool is_news = batch.node && !batch.node->is_silent();
+    if (is_news && trouble_of(failure) == Trouble::silent) batch.node->was_silent();
   }
 
   static bool is_lost(const std::exception_ptr& failure) {
