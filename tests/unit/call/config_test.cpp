@@ -91,7 +91,6 @@ TEST_F(Configured, AReloadThatCannotWorkChangesNothing) {
   EXPECT_EQ(calls, 2);
 }
 
-<<<<<<< HEAD
 TEST_F(Configured, ARegistrationThatWasRefusedIsForgottenByReloads) {
   ManualEngine engine{config("")};
   auto pay = engine.retryable("pay", busy(), Policy{.backoff = Fixed{1s}, .stop = {.max_attempts = 2}});
@@ -103,21 +102,6 @@ TEST_F(Configured, ARegistrationThatWasRefusedIsForgottenByReloads) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST_F(Configured, AFollowedFileIsReloadedAndOneThatIsWrongIsLeftAside) {
-  TempFolder folder;
-  const auto file = folder.path() / "easyretry.yaml";
-  const auto write = [&](const std::string& yaml) { std::ofstream{file} << "store: 'memory:'\n" << yaml; };
-  write("handlers: {pay: {max_payload_typo: 1}}");
-  write("max_payload: 1000\n");
-  std::mutex mutex;
-  std::string log;
-  Config first = load_config(file, {});
-  first.engine.log = [&](LogLevel, std::string_view text) {
-    const std::lock_guard lock{mutex};
-    log.append(text).append("\n");
-  };
-  Engine engine{first};
-=======
 // Files that are followed, and what the engine logs of them.
 class Followed : public Configured {
  protected:
@@ -151,7 +135,6 @@ class Followed : public Configured {
 TEST_F(Followed, AFileIsReloadedAndOneThatIsWrongIsLeftAside) {
   write(file, "max_payload: 1000\n");
   Engine engine{first()};
->>>>>>> elastic
   auto note = engine.retryable("note", [](const std::string&) {});
   engine.follow(file);
   write(file, "max_paylod: 20\n");
