@@ -46,6 +46,15 @@ void Crew::kill_oldest(int processes) {
   for (int i = 0; i < processes; ++i) kill(alive().front());
 }
 
+void Crew::stop(int life) {
+  stopped_.insert(life);
+  ::kill(member(life).pid(), SIGSTOP);
+}
+
+void Crew::go_on(int life) {
+  ::kill(member(life).pid(), SIGCONT);
+}
+
 void Crew::kill_all() {
   for (const int life : alive()) kill(life);
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <set>
 #include <string>
 
 #include "fault/child.h"
@@ -37,6 +38,8 @@ class Crew {
   void kill(int life);
   void kill_oldest(int processes);
   void kill_all();
+  void stop(int life);   // SIGSTOP
+  void go_on(int life);  // SIGCONT
   // Kills whoever lives; then one more life does what is left. False if it could not.
   bool finish();
 
@@ -47,6 +50,7 @@ class Crew {
   std::vector<int> alive() const;
   int lives() const { return lives_; }
   const Deaths& deaths() const { return deaths_; }
+  const std::set<int>& stopped() const { return stopped_; }  // for a while, or still
 
   // Of all lives, so far; those of the first life first.
   std::vector<JournalEvent> events();
@@ -65,6 +69,7 @@ class Crew {
   std::map<int, std::unique_ptr<Child>> members_;  // the living
   std::vector<JournalReader> journals_;            // by life
   Deaths deaths_;
+  std::set<int> stopped_;
 };
 
 // Each fault test says its seed, so that its dice can be thrown again.

@@ -41,10 +41,10 @@ TEST_F(NacosMembers, ShareTheShardsThroughKillsStopsAndALostRegistryAndNothingIs
   crew_.start_some(2, kTasksPerLife);
   expect_equal_shares(5, "started 2");
 
-  const auto stopped = crew_.member(crew_.alive().front()).pid();
-  ::kill(stopped, SIGSTOP);
+  const int stopped = crew_.alive().front();
+  crew_.stop(stopped);
   expect_equal_shares(4, "stopped 1, until the registry misses it");
-  ::kill(stopped, SIGCONT);
+  crew_.go_on(stopped);
   expect_equal_shares(5, "continued it");
 
   nacos_.kill();

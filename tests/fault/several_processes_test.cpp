@@ -40,11 +40,10 @@ class SeveralProcesses : public OnEachServer {
 
   // The others get its tasks; it finds out when it goes on.
   void stop_one_for_longer_than_its_lease() {
-    const pid_t stopped = crew_.member(anyone()).pid();
-    ::kill(stopped, SIGSTOP);
-    const auto until = std::chrono::steady_clock::now() + kPastTheLease;
-    test::eventually([&] { return std::chrono::steady_clock::now() > until; });
-    ::kill(stopped, SIGCONT);
+    const int life = anyone();
+    crew_.stop(life);
+    std::this_thread::sleep_for(kPastTheLease);
+    crew_.go_on(life);
   }
 
   const test::TestDatabase database_{GetParam()};

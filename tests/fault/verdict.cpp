@@ -74,16 +74,33 @@ void judge_end(const TaskInfo& task) {
   EXPECT_LE(task.attempts, 3) << task.key;
 }
 
-void judge_executions(const TaskInfo& task, const std::vector<Execution>& runs, Verdict& verdict) {
-  EXPECT_LE(runs.size(), static_cast<std::size_t>(task.deliveries)) << task.key << " ran without being claimed";
-  verdict.executions += runs.size();
+// In the order of their claims. Whoever was stopped when it had just looked at its lease begins when it goes on.
+std::vector<Execution> without_late(const TaskInfo& task, const std::vector<Execution>& runs,
+                                    const std::set<int>& stopped, Verdict& verdict) {
+  std::vector<Execution> timely;
+  for (const Execution& run : runs) {
+    if (timely.empty() || run.fence > timely.back().fence) {
+      timely.push_back(run);
+      continue;
+    }
+    EXPECT_NE(run.fence, timely.back().fence) << task.key << " was run twice by one claim";
+    EXPECT_TRUE(stopped.contains(run.life)) << task.key << " began after a later claim, in life " << run.life;
+    ++verdict.late;
+  }
+  return timely;
+}
+
+void judge_executions(const TaskInfo& task, const std::vector<Execution>& all, const std::set<int>& stopped,
+                      Verdict& verdict) {
+  const auto runs = without_late(task, all, stopped, verdict);
+  EXPECT_LE(all.size(), static_cast<std::size_t>(task.deliveries)) << task.key << " ran without being claimed";
+  verdict.executions += all.size();
   for (std::size_t i = 0; i < runs.size(); ++i) {
     EXPECT_GT(task.version, runs[i].fence) << task.key << " was ended by an earlier claim than its last";
     EXPECT_GE(runs[i].start, runs[i].due) << task.key << " ran before it was due";
     if (!runs[i].returned) ++verdict.cut_off;
     if (i == 0) continue;
     const Execution& before = runs[i - 1];
-    EXPECT_GT(runs[i].fence, before.fence) << task.key;
     if (runs[i].start >= before.end) continue;
     ++verdict.overtaken;
     EXPECT_GE(runs[i].start - before.start, kSurelyHeld)
@@ -112,7 +129,7 @@ Verdict judge(storage::Store& store, Crew& crew) {
     judge_end(tasks.front());
     const auto runs = ran.find(to_string(tasks.front().id));
     EXPECT_NE(runs, ran.end()) << key << " ended without having run";
-    if (runs != ran.end()) judge_executions(tasks.front(), runs->second, verdict);
+    if (runs != ran.end()) judge_executions(tasks.front(), runs->second, crew.stopped(), verdict);
   }
   return verdict;
 }
@@ -127,7 +144,7 @@ bool all_done(storage::Store& store) {
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict) {
   return out << verdict.kills << " kills, " << verdict.acked << " tasks acknowledged, " << verdict.doubted
              << " in doubt, " << verdict.ended << " ended, " << verdict.executions << " executions, " << verdict.cut_off
-             << " cut off, " << verdict.overtaken << " overtaken";
+             << " cut off, " << verdict.overtaken << " overtaken, " << verdict.late << " late";
 }
 
 }  // namespace easyretry::fault

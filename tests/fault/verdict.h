@@ -17,6 +17,7 @@ struct Verdict {
   std::size_t executions = 0;
   std::size_t cut_off = 0;    // executions whose process was killed in them
   std::size_t overtaken = 0;  // executions that went on when another process had begun the next
+  std::size_t late = 0;       // begun after the next one: their process was stopped between the claim and the start
 };
 std::ostream& operator<<(std::ostream& out, const Verdict& verdict);
 

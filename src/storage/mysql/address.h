@@ -35,8 +35,9 @@ struct MysqlAddress {
   std::chrono::seconds statement_timeout{9};
   // With a server that says nothing, or takes nothing; then the connection is given up.
   std::chrono::seconds patience{10};
-  // What a stopped or cut off instance has locked is free again after this: a third of the default lease. MariaDB only.
-  std::chrono::seconds idle_transaction_timeout{10};
+  // What a stopped or cut off instance has locked is free again after this: a claim of others waits for it, with all
+  // that it has to claim. MariaDB only.
+  std::chrono::seconds idle_transaction_timeout{3};
   // For rows that another transaction holds.
   std::chrono::seconds lock_timeout{5};
 };

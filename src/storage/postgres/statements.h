@@ -16,12 +16,13 @@ namespace easyretry::storage::postgres::statements {
 // table was empty would stay.
 //
 // The server gives up before Connection::kPatience does, so that nothing goes on there that nobody waits for here. What
-// a stopped or cut off instance has locked is free again after a third of the default lease.
+// a stopped or cut off instance has locked is free again after 3 s: a claim of others waits for it, with all that it
+// has to claim.
 inline constexpr const char* kSettings =
     "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; SET enable_bitmapscan = off; SET "
     "jit = off; "
     "SET plan_cache_mode = force_generic_plan; SET client_min_messages = warning; "
-    "SET statement_timeout = '9s'; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '10s'";
+    "SET statement_timeout = '9s'; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '3s'";
 
 std::string create_tasks(const std::string& table, sql::KeysIn keys);
 std::string create_keys();
