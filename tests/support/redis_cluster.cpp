@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
@@ -71,23 +72,39 @@ std::vector<int> RedisCluster::ports() const {
 
 std::vector<RedisCluster::Node> RedisCluster::nodes() const {
   for (const int port : ports()) {
-    try {
-      std::istringstream lines{PlainRedis{port}.run({"CLUSTER", "NODES"})};
-      std::vector<Node> all;
-      for (std::string line; std::getline(lines, line) && !line.empty();) all.push_back(node_of(line));
-      return all;
-    } catch (const SqlError&) {
-      continue;  // dead
-    }
+    auto all = nodes_by(port);
+    if (!all.empty()) return all;
   }
   throw std::runtime_error("no node of the cluster lives");
 }
 
-RedisCluster::Node RedisCluster::owner_of(int slot) const {
-  for (const Node& node : nodes()) {
-    if (node.primary && node.has(slot)) return node;
+std::vector<RedisCluster::Node> RedisCluster::nodes_by(int port) const {
+  try {
+    std::istringstream lines{PlainRedis{port}.run({"CLUSTER", "NODES"})};
+    std::vector<Node> all;
+    for (std::string line; std::getline(lines, line) && !line.empty();) all.push_back(node_of(line));
+    return all;
+  } catch (const SqlError&) {
+    return {};
   }
-  throw std::runtime_error("slot " + std::to_string(slot) + " is nobody's");
+}
+
+// Of a slot that has just moved not all have heard: they are asked until they say the same.
+RedisCluster::Node RedisCluster::owner_of(int slot) const {
+  std::vector<Node> owners;
+  const bool agreed = eventually([&] {
+    owners.clear();
+    std::size_t alive = 0;
+    for (const int port : ports()) {
+      const auto all = nodes_by(port);
+      if (!all.empty()) ++alive;
+      std::ranges::copy_if(all, std::back_inserter(owners), [&](const Node& n) { return n.primary && n.has(slot); });
+    }
+    return owners.size() == alive && alive > 0 &&
+           std::ranges::all_of(owners, [&](const Node& n) { return n.id == owners.front().id; });
+  });
+  if (!agreed) throw std::runtime_error("the nodes do not agree whose slot " + std::to_string(slot) + " is");
+  return owners.front();
 }
 
 std::vector<RedisCluster::Node> RedisCluster::primaries() const {

@@ -48,6 +48,9 @@ class RedisCluster {
   void end_move(const Move& move) const;
 
  private:
+  // As this one sees them; none: it is dead.
+  std::vector<Node> nodes_by(int port) const;
+
   std::vector<int> ports() const;
 
   const int first_port_;
