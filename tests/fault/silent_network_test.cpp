@@ -26,6 +26,9 @@ using Wire = std::unique_ptr<SeparateNetwork::Wire>;
 
 constexpr Millis kLease{3000};
 constexpr Millis kGrace{2000};
+// Claims of others may have to wait for what it has locked; a server frees that after 3 s, which it looks at once a
+// second.
+constexpr Millis kLocksFreed{4000};
 // After a cut or its end TCP tries again in pauses that grow, and connections that hang are given up.
 constexpr std::chrono::seconds kLong{60};
 
@@ -57,7 +60,7 @@ class OneElsewhere : public OnEachServer {
     EXPECT_TRUE(test::eventually([&] { return ended_elsewhere() > before + kShards; }, kLong)) << when;
   }
 
-  // How long what it had begun takes is printed and not judged: with this lease 2 to 20 s were measured.
+  // How long what it had begun takes is printed and not judged.
   Millis served_after() { return time_takeover(*load_, *ends_).served; }
 
   void expect_nothing_lost() {
@@ -91,7 +94,7 @@ TEST_P(SilentNetwork, TakesAnInstanceFromTheDatabaseAndTheOthersHaveItsShardsUnt
   expect_work_elsewhere("before the cut");
   to_database_->cut();
   const auto traits = cluster::StoreMembership{*store_, "default", "nobody", kLease}.traits();
-  EXPECT_LE(served_after(), takeover(kLease, detection(traits)));
+  EXPECT_LE(served_after(), takeover(kLease, detection(traits)) + kLocksFreed);
   expect_equal_shares(2, "cut 1 off");
   to_database_->heal();
   expect_equal_shares(3, "healed");
