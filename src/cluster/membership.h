@@ -44,6 +44,7 @@ class Membership {
   // We are gone. Best effort: whoever is not heard of is taken for dead before long.
   virtual void leave() = 0;
   // `changed` is called from any thread until leave() has returned. Only where it tells.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): those that tell keep it
   virtual void listen(std::function<void()> /*changed*/) {}
 };
 

@@ -53,8 +53,9 @@ void check_types(Connection& connection, const Keys& keys) {
   for (const auto& [key, type] : wanted) {
     const std::string there = type_of(connection, key);
     if (there == "none" || there == type) continue;
-    refuse("\"" + key + "\" is a " + there + ", and of mx-rmq it would be a " + std::string{type} +
-           ": this is another database, or another prefix= is needed");
+    std::string why = "\"" + key;
+    why.append("\" is a ").append(there).append(", and of mx-rmq it would be a ").append(type);
+    refuse(why.append(": this is another database, or another prefix= is needed"));
   }
 }
 
@@ -81,7 +82,7 @@ Keys whichever_is_there(Connection& connection, const QueueOptions& options) {
 
 Keys detect_keys(Connection& connection, const QueueOptions& options) {
   check_server(connection);
-  const Keys keys = options.profile ? keys_of(*options.profile, options) : whichever_is_there(connection, options);
+  Keys keys = options.profile ? keys_of(*options.profile, options) : whichever_is_there(connection, options);
   if (keys.profile == Profile::gen_doc && options.queue.empty()) {
     refuse("the keys are named by queue (gen-doc): say which one, queue=… for \"" + keys.prefix + "…:payload\"");
   }

@@ -8,8 +8,8 @@
 namespace easyretry::mxrmq {
 namespace {
 
-constexpr std::int64_t kDefaultDelay = 60;           // s, Python's where a message has no delays
-constexpr std::int64_t kTimeToLive = 86'400 * 1000;  // ms, Python's default
+constexpr std::int64_t kDefaultDelay = 60;        // s, Python's where a message has no delays
+constexpr std::int64_t kTimeToLive = 86'400'000;  // ms, Python's default
 
 Millis wait_of(const Meta& meta) {
   if (meta.retry_delays.empty()) return std::chrono::seconds{kDefaultDelay};
