@@ -10,8 +10,7 @@
 
 #include "mxrmq/detect.h"
 #include "mxrmq/scripts.h"
-#include "storage/connection_pool.h"
-#include "storage/redis/connection.h"
+#include "storage/redis/link.h"
 
 namespace easyretry::mxrmq {
 
@@ -36,7 +35,7 @@ class Link {
   Keys opened();
 
   const QueueOptions options_;
-  storage::ConnectionPool<storage::redis::Connection> pool_;
+  storage::redis::Link way_;
   const Keys keys_;
 };
 
