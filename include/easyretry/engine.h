@@ -58,11 +58,7 @@ class Engine {
   }
   template <class F>
   auto retryable(std::string name, F function, Policy policy, HandlerOptions options = {}) {
-    using Result = typename OfFunction<F>::Result;
-    static_assert(std::is_void_v<Result> || std::same_as<Result, Answer> || detail::kHasJson<Result>,
-                  "easyretry: the result of this handler has no JSON conversion, so policy.success_when could not see "
-                  "it; add EASYRETRY_JSON(Type, fields...) beside its type, or say retryable(name, opaque(function), "
-                  "policy) if no expression looks at it");
+    require_visible_result<typename OfFunction<F>::Result>();
     return add_function<OfFunction<F>>(std::move(name), std::move(function), std::move(policy), std::move(options));
   }
   template <class F>
@@ -71,14 +67,24 @@ class Engine {
                                        std::move(options));
   }
 
-  // A member function of an object that outlives the engine.
-  template <class M, class C>
+  // A member function of an object: a pointer or std::ref to one that outlives the engine, or a shared_ptr.
+  template <class M, class Object>
   requires std::is_member_function_pointer_v<M>
-  auto retryable(std::string name, M method, C* object, Policy policy = {}, HandlerOptions options = {}) {
-    detail::require_callable(object, "handler \"" + name + "\": the object of the member function");
-    detail::require_callable(method, "handler \"" + name + "\": the member function");
-    auto function = [method, object]<class... A>(const A&... args) ->
-        typename Of<M>::Result { return std::invoke(method, object, args...); };
+  auto retryable(std::string name, M method, Object object) {
+    auto function = bound(name, method, std::move(object));
+    return add_function<Of<M>>(std::move(name), std::move(function), std::nullopt, {});
+  }
+  template <class M, class Object>
+  requires std::is_member_function_pointer_v<M>
+  auto retryable(std::string name, M method, Object object, Policy policy, HandlerOptions options = {}) {
+    require_visible_result<typename Of<M>::Result>();
+    auto function = bound(name, method, std::move(object));
+    return add_function<Of<M>>(std::move(name), std::move(function), std::move(policy), std::move(options));
+  }
+  template <class M, class Object>
+  requires std::is_member_function_pointer_v<M>
+  auto retryable(std::string name, Opaque<M> method, Object object, Policy policy = {}, HandlerOptions options = {}) {
+    auto function = bound(name, method.function, std::move(object));
     return add_function<Of<M>>(std::move(name), std::move(function), std::move(policy), std::move(options));
   }
 
@@ -172,6 +178,25 @@ class Engine {
     static_assert(!std::is_member_function_pointer_v<F>,
                   "easyretry: a member function needs its object; write retryable(name, &Type::method, &object)");
   };
+
+  template <class Result>
+  static constexpr void require_visible_result() {
+    static_assert(!detail::kHasValue<Result> || detail::kHasJson<Result>,
+                  "easyretry: the result of this handler has no JSON conversion, so policy.success_when could not see "
+                  "it; add EASYRETRY_JSON(Type, fields...) beside its type, or say retryable(name, opaque(function), "
+                  "policy) if no expression looks at it");
+  }
+
+  template <class M, class Object>
+  static auto bound(const std::string& name, M method, Object object) {
+    static_assert(std::is_pointer_v<Object> || detail::kIsShared<Object> || detail::kIsReference<Object>,
+                  "easyretry: the object of a member function is not copied; give its address, std::ref or a "
+                  "shared_ptr: retryable(name, &Type::method, &object)");
+    detail::require_callable(object, "handler \"" + name + "\": the object of the member function");
+    detail::require_callable(method, "handler \"" + name + "\": the member function");
+    return [method, object = std::move(object)]<class... A>(const A&... args) ->
+           typename Of<M>::Result { return std::invoke(method, object, args...); };
+  }
 
   template <class Types, class F>
   auto add_function(std::string name, F function, std::optional<Policy> policy, HandlerOptions options) {

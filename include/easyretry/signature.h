@@ -35,12 +35,28 @@ struct Signature<R (C::*)(A...) noexcept> : SignatureOf<R, A...> {};
 template <class C, class R, class... A>
 struct Signature<R (C::*)(A...) const noexcept> : SignatureOf<R, A...> {};
 
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...)&> : SignatureOf<R, A...> {};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...) const&> : SignatureOf<R, A...> {};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...)& noexcept> : SignatureOf<R, A...> {};
+template <class C, class R, class... A>
+struct Signature<R (C::*)(A...) const& noexcept> : SignatureOf<R, A...> {};
+
+template <class T>
+inline constexpr bool kIsShared = false;
+template <class T>
+inline constexpr bool kIsShared<std::shared_ptr<T>> = true;
+template <class T>
+inline constexpr bool kIsReference = false;
+template <class T>
+inline constexpr bool kIsReference<std::reference_wrapper<T>> = true;
+
 template <class F>
-inline constexpr bool kMayBeEmpty = std::is_pointer_v<F> || std::is_member_pointer_v<F>;
+inline constexpr bool kMayBeEmpty = std::is_pointer_v<F> || std::is_member_pointer_v<F> || kIsShared<F>;
 template <class S>
 inline constexpr bool kMayBeEmpty<std::function<S>> = true;
-template <class T>
-inline constexpr bool kMayBeEmpty<std::shared_ptr<T>> = true;
 
 // Called later, what is empty would throw each time, or end the process.
 template <class F>

@@ -30,6 +30,23 @@ TEST_F(DirectCall, FreeFunctionsLambdasAndMemberFunctionsAreCalledLikeThemselves
   EXPECT_EQ(*engine.retryable("rvalue", [](std::string&& text) { return std::move(text); })("x"), "x");
 }
 
+TEST_F(DirectCall, TheObjectOfAMemberFunctionMayBeSharedOrReferredTo) {
+  struct Counter {
+    int calls = 0;
+    int next() & { return ++calls; }
+    int more(int n) const& noexcept { return calls + n; }
+    std::unique_ptr<int> box() { return std::make_unique<int>(calls); }
+  };
+  auto shared = std::make_shared<Counter>();
+  Counter counter;
+  EXPECT_EQ(*engine.retryable("shared", &Counter::next, shared)(), 1);
+  EXPECT_EQ(*engine.retryable("reference", &Counter::next, std::ref(counter), Policy{})(), 1);
+  EXPECT_EQ(*engine.retryable("constant", &Counter::more, std::cref(counter))(4), 5);
+  EXPECT_EQ(**engine.retryable("opaque", opaque(&Counter::box), shared, {.backoff = Fixed{1s}})(), 1);
+  EXPECT_EQ(shared->calls, 1);
+  EXPECT_THROW(engine.retryable("nobody", &Counter::next, std::shared_ptr<Counter>{}), std::invalid_argument);
+}
+
 TEST_F(DirectCall, ResultsAndFunctionsThatCanOnlyBeMovedAreMoved) {
   auto secret = std::make_unique<int>(4);
   auto make =
