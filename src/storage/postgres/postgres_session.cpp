@@ -34,7 +34,8 @@ using sql::ServerError;
 using sql::TableFacts;
 using sql::Trouble;
 
-constexpr const char* kNow = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+// Rounded down: a task must not start half a millisecond early.
+constexpr const char* kNow = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 
 // Instances that start together make tables one after the other. The number is ours alone: "easyretr" in ASCII.
 constexpr const char* kOneAtATime = "BEGIN; SELECT pg_advisory_xact_lock(7305824436894787186);";

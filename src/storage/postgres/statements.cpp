@@ -121,7 +121,7 @@ std::string create_inbox() {
       "CREATE TABLE IF NOT EXISTS retry_inbox (id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
       "namespace text NOT NULL DEFAULT 'default', method_name text NOT NULL, params_json text NOT NULL DEFAULT '[]', "
       "task_key text, business_type text, business_id text, traceparent text, delay_ms bigint NOT NULL DEFAULT 0, "
-      "due_at bigint, created_at bigint NOT NULL DEFAULT (extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
+      "due_at bigint, created_at bigint NOT NULL DEFAULT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint, "
       "error text, refused_at bigint);"
       "CREATE INDEX IF NOT EXISTS retry_inbox_waiting ON retry_inbox (namespace, method_name) "
       "WHERE refused_at IS NULL;",
