@@ -39,15 +39,17 @@ TEST(RunLoop, EndsWithTheOtherLoopOfItsBellAlsoWhileThatOneIsBusy) {
 
 TEST(RunLoop, GoesOnAfterAnExceptionAndTellsOfIt) {
   SharedStore shared;
-  VirtualInstance instance{shared};
+  EngineOptions quiet;
+  quiet.log = nullptr;
+  Context context{*shared.store, system_clock(), quiet, "here", 1};  // its threads wait by the machine's clock
   Bell bell;
   std::atomic<int> steps{0};
-  const RunLoop loop{"loop", instance.core.context(), bell, [&]() -> Step {
+  const RunLoop loop{"loop", context, bell, [&]() -> Step {
                        if (++steps == 1) throw 7;
                        return {};
                      }};
   while (steps < 2) std::this_thread::yield();
-  EXPECT_EQ(instance.core.context().counters.internal_errors, 1);
+  EXPECT_EQ(context.counters.internal_errors, 1);
 }
 
 }  // namespace
