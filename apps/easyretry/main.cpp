@@ -10,8 +10,10 @@
 #include "cluster/cluster_command.h"
 #include "mxrmq/mxrmq_command.h"
 #include "reshard/reshard_command.h"
+#include "serve/serve_command.h"
 #include "split/split_command.h"
 #include "tables/tables_command.h"
+#include "token/token_command.h"
 
 namespace {
 
@@ -33,8 +35,10 @@ int main(int argc, char** argv) {
   easyretry::app::add_cluster_command(app);
   easyretry::app::add_mxrmq_command(app);
   easyretry::app::add_reshard_command(app);
+  easyretry::app::add_serve_command(app);
   easyretry::app::add_split_command(app);
   easyretry::app::add_tables_command(app);
+  easyretry::app::add_token_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -59,12 +59,24 @@ struct HandlerConfig {
   friend bool operator==(const HandlerConfig&, const HandlerConfig&) = default;
 };
 
+// What `easyretry serve` listens to. An engine in an application does not look at it.
+struct ServerConfig {
+  std::string listen = "127.0.0.1:7077";    // an address and a port; anything but loopback needs TLS
+  std::string certificate{};                // PEM files, for TLS
+  std::string private_key{};                //
+  std::string tokens = "easyretry.tokens";  // the file with the hashes of the tokens
+  std::vector<std::string> hosts{};         // names by which it may be asked for, beside those of loopback
+  std::vector<std::string> spaces{};        // namespaces to be served, beside the engine's
+  friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
+};
+
 struct Config {
   std::string store = "sqlite:retry.db";
   std::optional<int> shards{};  // not given: what the url says, or the store's default
   EngineOptions engine{};
   HandlerConfig defaults{};
   std::map<std::string, HandlerConfig> handlers{};
+  ServerConfig server{};
 
   // `store`, with `shards` in it.
   std::string store_url() const;

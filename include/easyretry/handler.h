@@ -14,6 +14,10 @@
 #include <easyretry/policy.h>
 #include <easyretry/task.h>
 
+namespace easyretry::engine {
+class Elsewhere;
+}
+
 namespace easyretry::detail {
 
 // The stored arguments do not fit the handler's parameters.
@@ -43,6 +47,7 @@ struct Handler {
   bool returns_answer = false;
   bool returns_value = false;  // neither nothing nor an Answer
   std::function<Reply(const std::string& payload, bool want_result)> invoke;
+  std::shared_ptr<engine::Elsewhere> elsewhere;  // instead of invoke
   std::function<void(const std::string& result, const TaskInfo& task)> on_success;
   std::function<void(const Failure& failure, const TaskInfo& task)> on_final_failure;
   std::function<void(const std::string& error, const TaskInfo& task)> on_retry_scheduled;

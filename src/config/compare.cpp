@@ -58,6 +58,7 @@ std::vector<ConfigChange> compare(const Config& running, const Config& wanted) {
   add_changes(changes, engine_keys(), "", running, wanted);
   mask_passwords(changes, running, wanted);
   add_changes(changes, handler_keys(), std::string{kDefaults}, running.defaults, wanted.defaults);
+  add_changes(changes, server_keys(), std::string{kServer}, running.server, wanted.server);
   for (const std::string& name : handlers_of(running, wanted)) {
     const std::string path = path_of(std::string{kHandlers}, name);
     add_changes(changes, handler_keys(), path, handler_of(running, name), handler_of(wanted, name));

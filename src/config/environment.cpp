@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <set>
 #include <stdexcept>
 
@@ -31,6 +32,7 @@ class EnvironmentReader {
     for (const auto& key : engine_keys()) read(key, config_, key.name);
     for (const auto& key : handler_keys())
       read(key, config_.defaults, std::string{kDefaults} + "." + std::string{key.name});
+    for (const auto& key : server_keys()) read(key, config_.server, std::string{kServer} + "." + std::string{key.name});
     for (const auto& [name, value] : environment_) {
       if (!value.empty() && name.starts_with(kPrefix) && !known_.contains(name)) refuse(name, value);
     }
@@ -59,7 +61,7 @@ class EnvironmentReader {
     if (name.starts_with(variable_of(kHandlers))) {
       problems_.add({name}, "handlers have no variables; set it under handlers in the file");
     } else if (is_of_a_list(name)) {
-      problems_.add({name}, "lists have no variables; set it under defaults in the file");
+      problems_.add({name}, "lists have no variables; set it in the file");
     } else {
       const auto meant = base::nearest(name.substr(kPrefix.size()), short_names());
       problems_.add({name}, meant ? "unknown variable, did you mean " + std::string{kPrefix} + std::string{*meant} + "?"
@@ -68,10 +70,13 @@ class EnvironmentReader {
   }
 
   static bool is_of_a_list(std::string_view name) {
-    for (const auto& key : handler_keys()) {
-      if (key.is_list && name == variable_of(std::string{kDefaults} + "." + std::string{key.name})) return true;
-    }
-    return false;
+    const auto is = [&](std::string_view group, const auto& key) {
+      return key.is_list && name == variable_of(std::string{group} + "." + std::string{key.name});
+    };
+    const auto& of_handlers = handler_keys();
+    const auto& of_server = server_keys();
+    return std::any_of(of_handlers.begin(), of_handlers.end(), [&](const auto& key) { return is(kDefaults, key); }) ||
+           std::any_of(of_server.begin(), of_server.end(), [&](const auto& key) { return is(kServer, key); });
   }
 
   // Without the prefix: it is never the part that is mistyped, and would make all names look alike.

@@ -38,6 +38,9 @@ std::string text_of(const Backoff& backoff) {
 std::string text_of(const std::string& text) {
   return yaml_word(text);
 }
+std::string text_of(const std::vector<std::string>& words) {
+  return yaml_list(words);
+}
 std::string text_of(const std::vector<WrittenName>& names) {
   return yaml_list(names);
 }
@@ -128,6 +131,20 @@ const std::vector<Key<HandlerConfig>>& handler_keys() {
       key<H>("success_when", effect_at_once, at(&H::policy, &P::success_when), read_success_when),
       key<H>("concurrency", effect_at_once, at(&H::concurrency), whole<int>({0, 4096})),
       key<H>("timeout", effect_at_once, at(&H::timeout), lasting(kUpToTenYears)),
+  };
+  return keys;
+}
+
+// What is listened to is opened once.
+const std::vector<Key<ServerConfig>>& server_keys() {
+  using S = ServerConfig;
+  static const std::vector<Key<S>> keys{
+      key<S>("listen", a_restart, at(&S::listen), read_listen),
+      key<S>("certificate", a_restart, at(&S::certificate), read_path),
+      key<S>("private_key", a_restart, at(&S::private_key), read_path),
+      key<S>("tokens", a_restart, at(&S::tokens), read_path),
+      list(key<S>("hosts", a_restart, at(&S::hosts), read_words)),
+      list(key<S>("spaces", a_restart, at(&S::spaces), read_words)),
   };
   return keys;
 }

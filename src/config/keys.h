@@ -29,10 +29,12 @@ struct Key {
 
 const std::vector<Key<Config>>& engine_keys();
 const std::vector<Key<HandlerConfig>>& handler_keys();
+const std::vector<Key<ServerConfig>>& server_keys();
 
 // The groups beside the engine's keys.
 inline constexpr std::string_view kDefaults = "defaults";
 inline constexpr std::string_view kHandlers = "handlers";
+inline constexpr std::string_view kServer = "server";
 
 // "defaults.max_attempts" is EASYRETRY_DEFAULTS_MAX_ATTEMPTS.
 std::string variable_of(std::string_view key_path);

@@ -29,7 +29,7 @@ std::vector<std::string_view> names_of(const std::vector<Key<Owner>>& keys) {
 
 std::vector<std::string_view> names_at_the_top() {
   auto names = names_of(engine_keys());
-  names.insert(names.end(), {kDefaults, kHandlers});
+  names.insert(names.end(), {kDefaults, kHandlers, kServer});
   return names;
 }
 
@@ -43,6 +43,7 @@ std::string unknown_key(std::string_view name, const std::vector<std::string_vie
 std::string not_a_group(const Node& node, const std::string& path) {
   const char* example = path.empty()        ? "workers: 8"
                         : path == kHandlers ? "payment.pay: {timeout: 10s}"
+                        : path == kServer   ? "listen: 127.0.0.1:7077"
                                             : "max_attempts: 5";
   return (path.empty() ? "" : path + ": ") + "found " + std::string{kind_text(node)} +
          "; write keys and values, such as \"" + example + "\"";
@@ -58,6 +59,8 @@ class Reader {
         handler(value, path, config_.defaults);
       } else if (name.text == kHandlers) {
         handlers(value, path);
+      } else if (name.text == kServer) {
+        server(value, path);
       } else if (const auto* key = find(engine_keys(), name.text)) {
         read(*key, config_, name, value, path);
       } else if (find(handler_keys(), name.text) != nullptr) {
@@ -87,6 +90,16 @@ class Reader {
         problems_.add(name.place, key_path + ": belongs to the engine; move it to the top, without indentation");
       } else {
         problems_.add(name.place, key_path + ": " + unknown_key(name.text, names_of(handler_keys())));
+      }
+    });
+  }
+
+  void server(const Node& map, const std::string& path) {
+    each_entry(map, path, [&](const Node& name, const Node& value, const std::string& key_path) {
+      if (const auto* key = find(server_keys(), name.text)) {
+        read(*key, config_.server, name, value, key_path);
+      } else {
+        problems_.add(name.place, key_path + ": " + unknown_key(name.text, names_of(server_keys())));
       }
     });
   }

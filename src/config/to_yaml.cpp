@@ -38,7 +38,8 @@ std::string to_yaml(const Config& config) {
     handlers +=
         config::group("  " + config::yaml_word(name), config::lines_of(config::handler_keys(), handler, "    "));
   }
-  return text + config::group("handlers", handlers);
+  return text + config::group("handlers", handlers) +
+         config::group("server", config::lines_of(config::server_keys(), config.server, "  "));
 }
 
 }  // namespace easyretry

@@ -155,6 +155,39 @@ std::vector<WrittenName> read_names(const Node& node) {
   return names;
 }
 
+std::vector<std::string> read_words(const Node& node) {
+  constexpr std::string_view kForm = "a list of names, such as [retry.example.com], or [] for none";
+  if (node.kind != Node::Kind::list) refuse_kind(node, kForm);
+  std::vector<std::string> words;
+  for (const Node& item : node.items) {
+    const std::string& word = read_word(item, kForm);
+    if (word.empty() || word.find_first_of(" \t\r\n") != std::string::npos) {
+      refuse(in_quotes(word) + " is not a name", kForm);
+    }
+    words.push_back(word);
+  }
+  return words;
+}
+
+std::string read_path(const Node& node) {
+  constexpr std::string_view kForm = "the path of a file";
+  const std::string& path = read_word(node, kForm);
+  if (path.find('\0') != std::string::npos) refuse(in_quotes(path) + " has a NUL", kForm);
+  return path;
+}
+
+std::string read_listen(const Node& node) {
+  constexpr std::string_view kForm = "an address and a port, such as 127.0.0.1:7077 or [::1]:7077";
+  const std::string& text = read_word(node, kForm);
+  const auto colon = text.rfind(':');
+  const bool has_port = colon != std::string::npos && colon > 0 && colon + 1 < text.size() &&
+                        text.size() - colon <= 6 &&
+                        text.find_first_not_of("0123456789", colon + 1) == std::string::npos &&
+                        std::stoi(text.substr(colon + 1)) <= 65'535;
+  if (!has_port) refuse(in_quotes(text), kForm);
+  return text;
+}
+
 std::string_view persist_text(Persist persist) {
   return name_of(kPersistNames, persist);
 }

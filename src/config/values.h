@@ -37,10 +37,14 @@ std::string read_space(const Node& node);
 Backoff read_backoff(const Node& node);  // "exponential first=1s", or {kind: exponential, first: 1s}
 std::string read_success_when(const Node& node);
 std::vector<WrittenName> read_names(const Node& node);
+std::vector<std::string> read_words(const Node& node);
+std::string read_path(const Node& node);
+std::string read_listen(const Node& node);  // "127.0.0.1:7077", "[::1]:7077"
 
 // As YAML, in quotes where it needs them.
 std::string yaml_word(std::string_view text);
 std::string yaml_list(const std::vector<WrittenName>& names);
+std::string yaml_list(const std::vector<std::string>& words);
 std::string_view persist_text(Persist persist);
 std::string_view assignment_text(Assignment assignment);
 std::string_view at_start_text(AtStart at_start);

@@ -38,4 +38,10 @@ std::string yaml_list(const std::vector<WrittenName>& names) {
   return "[" + text + "]";
 }
 
+std::string yaml_list(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text.append(text.empty() ? "" : ", ").append(yaml_word(word));
+  return "[" + text + "]";
+}
+
 }  // namespace easyretry::config

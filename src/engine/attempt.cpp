@@ -19,15 +19,41 @@ class Attempt {
   Attempt(Run& run, Context& context) : run_(run), context_(context), handler_(run.handler->handler) {}
 
   Settlement perform() {
+    if (auto instead = nothing_to_run()) return *std::move(instead);
+    return conclude(call());
+  }
+
+  // What is settled without running the handler.
+  std::optional<Settlement> nothing_to_run() {
     // Whether someone else may have it by now is not known, so nothing is started; the fence sorts out the rest.
     if (lease_in_doubt()) return hand_back();
     if (crashes_exceeded()) return quarantine();
-    switch (info().stage) {
-      case Stage::run: return run_handler();
-      case Stage::on_success:
-      case Stage::on_final_failure: return repeat_callback();
+    if (info().stage == Stage::on_success || info().stage == Stage::on_final_failure) return repeat_callback();
+    if (info().stage != Stage::run) return hand_back();
+    // Time limits are checked before the handler runs: an order that has expired must not be paid late.
+    if (auto reason = policy::stop_reason(stop_rules(), info().attempts - 1, info().created_at, now())) {
+      return fail_finally(Outcome::exhausted, *reason);
     }
-    return hand_back();
+    if (payload_is_newer()) return hand_back(kNewerPayloadPause);
+    return std::nullopt;
+  }
+
+  Settlement conclude(Called called) {
+    if (called.end != Called::End::success) tell(EventKind::attempt_failed, called.message);
+    if (called.end == Called::End::success) return succeed(std::move(called.result));
+    if (run_.interrupt == Interrupt::draining) return hand_back();
+    if (run_.interrupt == Interrupt::timeout && called.end != Called::End::undecodable) {
+      called.end = Called::End::failed;
+      called.message = "timed out after " + std::to_string(handler_.options.timeout.count()) + " ms: " + called.message;
+    }
+    switch (called.end) {
+      case Called::End::undecodable: return fail_finally(Outcome::parked, std::move(called.message));
+      case Called::End::rejected:
+        // Whoever made a direct call is told by what it throws or returns.
+        if (run_.direct != nullptr) return finish(Outcome::rejected, std::move(called.message));
+        return fail_finally(Outcome::rejected, std::move(called.message));
+      default: return retry(std::move(called));
+    }
   }
 
  private:
@@ -66,30 +92,6 @@ class Attempt {
     if (info().stage != Stage::run) return abandon_callback(decided(), info().last_error, died);
     return fail_finally(Outcome::quarantined, died + " while running this task; last error: " +
                                                   (info().last_error.empty() ? "none" : info().last_error));
-  }
-
-  Settlement run_handler() {
-    // Time limits are checked before the handler runs: an order that has expired must not be paid late.
-    if (auto reason = policy::stop_reason(stop_rules(), info().attempts - 1, info().created_at, now())) {
-      return fail_finally(Outcome::exhausted, *reason);
-    }
-    if (payload_is_newer()) return hand_back(kNewerPayloadPause);
-    Called called = call();
-    if (called.end != Called::End::success) tell(EventKind::attempt_failed, called.message);
-    if (called.end == Called::End::success) return succeed(std::move(called.result));
-    if (run_.interrupt == Interrupt::draining) return hand_back();
-    if (run_.interrupt == Interrupt::timeout && called.end != Called::End::undecodable) {
-      called.end = Called::End::failed;
-      called.message = "timed out after " + std::to_string(handler_.options.timeout.count()) + " ms: " + called.message;
-    }
-    switch (called.end) {
-      case Called::End::undecodable: return fail_finally(Outcome::parked, std::move(called.message));
-      case Called::End::rejected:
-        // Whoever made a direct call is told by what it throws or returns.
-        if (run_.direct != nullptr) return finish(Outcome::rejected, std::move(called.message));
-        return fail_finally(Outcome::rejected, std::move(called.message));
-      default: return retry(std::move(called));
-    }
   }
 
   bool payload_is_newer() const { return run_.record.payload_version > handler_.options.payload_version; }
@@ -268,14 +270,33 @@ class Attempt {
   const detail::Handler& handler_;
 };
 
+Settlement ended(Run& run, Settlement s) {
+  run.started = Instant::max();  // however long its outcome waits to be written, it is neither late nor hung
+  s.error = kept_error(std::move(s.error));
+  return s;
+}
+
 }  // namespace
 
 Settlement attempt(Run& run, Context& context) {
   const TaskScope scope{run, context};
-  Settlement s = Attempt{run, context}.perform();
-  run.started = Instant::max();  // however long its outcome waits to be written, it is neither late nor hung
-  s.error = kept_error(std::move(s.error));
-  return s;
+  return ended(run, Attempt{run, context}.perform());
+}
+
+Beginning begin_attempt(Run& run, Context& context) {
+  Attempt attempt{run, context};
+  if (auto instead = attempt.nothing_to_run()) return {ended(run, *std::move(instead)), {}};
+  auto arguments = context.payloads.open_arguments(run.record);
+  if (arguments) return {std::nullopt, *std::move(arguments)};
+  return {end_attempt(run, context, Called{Called::End::undecodable, arguments.error().detail}), {}};
+}
+
+Settlement end_attempt(Run& run, Context& context, detail::Reply reply, const std::string& arguments) {
+  return end_attempt(run, context, judge(*run.handler, std::move(reply), [&] { return arguments; }));
+}
+
+Settlement end_attempt(Run& run, Context& context, Called called) {
+  return ended(run, Attempt{run, context}.conclude(std::move(called)));
 }
 
 }  // namespace easyretry::engine

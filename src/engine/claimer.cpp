@@ -1,6 +1,9 @@
 #include "engine/claimer.h"
 
 #include <algorithm>
+#include <map>
+
+#include "engine/elsewhere.h"
 
 namespace easyretry::engine {
 
@@ -111,7 +114,18 @@ void Claimer::deliver(std::vector<task::TaskRecord> won) {
     runs.push_back(std::make_shared<Run>(std::move(record), table->by_number[no], no, until));
   }
   holdings_.add(runs);
-  workers_.take(std::move(runs));
+  hand_out(std::move(runs));
+}
+
+void Claimer::hand_out(std::vector<RunPtr> runs) {
+  std::vector<RunPtr> here;
+  std::map<Elsewhere*, std::vector<RunPtr>> away;
+  for (RunPtr& run : runs) {
+    Elsewhere* const elsewhere = run->handler->handler.elsewhere.get();
+    (elsewhere == nullptr ? here : away[elsewhere]).push_back(std::move(run));
+  }
+  for (auto& [elsewhere, theirs] : away) elsewhere->take(std::move(theirs));
+  workers_.take(std::move(here));
 }
 
 }  // namespace easyretry::engine

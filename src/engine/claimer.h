@@ -27,6 +27,7 @@ class Claimer {
   Result<std::vector<task::TaskRecord>> look(const std::vector<task::Ticket>& tickets);
   void claimed(std::vector<task::TaskRecord> won);
   void deliver(std::vector<task::TaskRecord> won);
+  void hand_out(std::vector<RunPtr> runs);
 
   const std::size_t number_;
   Context& context_;

@@ -88,9 +88,16 @@ Result<Started> Core::start(const task::NewTask& task) {
 }
 
 void Core::settle_started(const RunPtr& run, task::Settlement settlement) {
+  if (!settle_now(run, settlement)) outcomes_->put(run, std::move(settlement));
+}
+
+Result<bool> Core::settle_now(const RunPtr& run, task::Settlement settlement) {
+  settlement.space = run->record.info.space;
+  settlement.handler = run->record.info.handler;
   const auto reply = context_->ask([&](storage::Store& store) { return store.settle({&settlement, 1}); });
-  if (!reply) return outcomes_->put(run, std::move(settlement));
+  if (!reply) return tl::make_unexpected(reply.error());
   settler.written(run, settlement, *reply);
+  return reply->applied.front();
 }
 
 Result<std::vector<storage::Inserted>> Core::insert(std::span<const task::NewTask> tasks) {

@@ -69,6 +69,10 @@ class Core {
   Result<Started> start(const task::NewTask& task);
   // Writes what a started task came to before this returns; if the store does not answer, the Settler goes on trying.
   void settle_started(const RunPtr& run, task::Settlement settlement);
+  // Claimed for somebody who answers for it himself: this instance neither renews nor settles it any more.
+  void let_go(std::span<const RunPtr> runs) { holdings_.remove(runs); }
+  // Writes what a run came to before this returns. False: the task has moved on, and nothing was changed.
+  Result<bool> settle_now(const RunPtr& run, task::Settlement settlement);
   // False: there is no such live task. A running handler sees its stop token.
   Result<bool> cancel(TaskId id);
   // Nullopt: there is no such ended task, or its key is live again.

@@ -85,7 +85,7 @@ std::shared_ptr<const FilterChain> Filters::chain() const {
 
 Called Execution::run() const {
   try {
-    return judge(run_filtered());
+    return judge(handler, run_filtered(), arguments);
   } catch (const detail::UndecodablePayload& e) {
     return {Called::End::undecodable, e.what()};
   } catch (...) {
@@ -109,7 +109,7 @@ detail::Reply Execution::run_filtered() const {
   throw std::logic_error("a filter neither called proceed() nor gave an answer");
 }
 
-Called Execution::judge(detail::Reply reply) const {
+Called judge(const KnownHandler& handler, detail::Reply reply, const std::function<std::string()>& arguments) {
   const SuccessWhen& rule = handler.handler.policy.success_when;
   if (reply.answer) {
     Called called = judge_answer(*std::move(reply.answer));

@@ -50,8 +50,10 @@ struct Execution {
 
  private:
   detail::Reply run_filtered() const;
-  Called judge(detail::Reply reply) const;
 };
+
+// What it means, by the policy, that user code returned. `arguments` as in Execution.
+Called judge(const KnownHandler& handler, detail::Reply reply, const std::function<std::string()>& arguments);
 
 // What it means, by the policy, that user code threw; `what` as in DirectCall.
 Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown, const char* what = nullptr);

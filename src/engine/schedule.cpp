@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/elsewhere.h"
+
 namespace easyretry::engine {
 namespace {
 
@@ -101,13 +103,15 @@ void Schedule::make_ready(const WheelEntry& entry) {
 }
 
 void Schedule::pick(std::vector<WheelEntry>& batch) {
-  const std::size_t in_flight = holdings_.size() + ready_.picked();
+  const std::size_t in_flight = holdings_.here() + ready_.picked();
   const std::size_t most = kBatchesInFlight * context_.options.batch;
   if (ready_.size() == 0 || in_flight >= most) return;
   const auto table = context_.handlers.snapshot();
-  ready_.pick([&](HandlerNo no,
-                  std::size_t coming) { return workers_.room(no, table->concurrency(no, workers_.size()), coming); },
-              std::min(context_.options.batch, most - in_flight), batch);
+  const auto room = [&](HandlerNo no, std::size_t coming) {
+    const auto& elsewhere = table->by_number[no]->handler.elsewhere;
+    return elsewhere ? elsewhere->room(coming) : workers_.room(no, table->concurrency(no, workers_.size()), coming);
+  };
+  ready_.pick(room, std::min(context_.options.batch, most - in_flight), batch);
 }
 
 void Schedule::claimed(std::span<const WheelEntry> batch) {

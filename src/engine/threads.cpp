@@ -72,10 +72,13 @@ void Threads::hand_back_waiting() {
 
 void Threads::wait_for_handlers(Instant until) {
   auto& workers = static_cast<ThreadWorkers&>(core_.workers());
-  if (!workers.wait_idle(until)) {
+  const bool idle = workers.wait_idle(until);
+  if (!core_.holdings().wait_none_elsewhere(until) || !idle) {
     for (const RunPtr& run : core_.holdings().all()) run->interrupt_with(Interrupt::draining);
   }
-  const std::size_t left = workers.close(core_.context().clock.steady() + kLastMoments);
+  const Instant end = core_.context().clock.steady() + kLastMoments;
+  core_.holdings().wait_none_elsewhere(end);
+  const std::size_t left = workers.close(end) + core_.holdings().size() - core_.holdings().here();
   if (left > 0) {
     core_.context().log(
         LogLevel::warning,

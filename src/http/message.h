@@ -23,6 +23,9 @@ struct Request {
   std::map<std::string, std::string> parameters;  // of the route: {id}
   std::string body;
   std::string peer;  // address of whoever asks
+  // For an answer that takes its time: calls `gone`, at most once and on the server's thread, when whoever asks has
+  // closed the connection before there was one. Whoever uses TLS is not always seen to leave.
+  std::function<void(std::function<void()> gone)> when_gone = [](const auto&) {};
 
   std::optional<std::string_view> header(const std::string& name) const {
     const auto found = headers.find(name);
@@ -35,6 +38,9 @@ struct Response {
   std::string body{};
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers{};
+  // Called once, on the server's thread: true when all of it was handed to the network, false when the connection was
+  // lost before.
+  std::function<void(bool written)> sent = [](bool) {};
 };
 
 // May be called from any thread, once; what is never answered is answered with 500 when the last copy goes.

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <boost/asio/ssl.hpp>
+#include <sys/socket.h>
 
 namespace easyretry::http {
 
@@ -132,12 +133,34 @@ void Connection<Stream>::have_body(Code code, std::size_t) {
   if (!unknown) request->peer = peer.address().to_string();
   // The answer comes from whatever thread; this connection goes on here.
   const auto answer = std::make_shared<Answer>(request_id_, [self = this->shared_from_this()](Response response) {
-    if (self->host_->closed()) return;
+    if (self->host_->closed()) return response.sent(false);
     asio::post(self->stream_.get_executor(), [self, response = std::move(response)]() mutable {
       self->write(std::move(response), self->keep_alive_);
     });
   });
+  request->when_gone = [weak = this->weak_from_this()](std::function<void()> gone) {
+    const auto self = weak.lock();
+    if (!self || self->host_->closed()) return;
+    asio::post(self->stream_.get_executor(),
+               [self, gone = std::move(gone)]() mutable { self->watch(std::move(gone)); });
+  };
   host_->serve(*std::move(request), [answer](Response response) { answer->say(std::move(response)); });
+}
+
+template <class Stream>
+void Connection<Stream>::watch(std::function<void()> gone) {
+  if (message_) return;  // the answer is on its way already
+  gone_ = std::move(gone);
+  socket().socket().async_wait(asio::socket_base::wait_read, then(&Connection::something_to_read));
+}
+
+// Bytes of a next request, or the end.
+template <class Stream>
+void Connection<Stream>::something_to_read(Code code) {
+  if (code || !gone_) return;
+  char byte = 0;
+  const auto count = ::recv(socket().socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+  if (count == 0 || (count < 0 && errno != EAGAIN)) std::exchange(gone_, nullptr)();
 }
 
 template <class Stream>
@@ -147,6 +170,8 @@ void Connection<Stream>::refuse(const Problem& problem) {
 
 template <class Stream>
 void Connection<Stream>::write(Response response, bool keep_alive) {
+  gone_ = nullptr;
+  sent_ = std::move(response.sent);
   keep_alive_ = keep_alive && !host_->stopping();
   message_.emplace(static_cast<beast::http::status>(response.status), version_);
   message_->set(beast::http::field::content_type, response.content_type);
@@ -164,6 +189,7 @@ void Connection<Stream>::write(Response response, bool keep_alive) {
 template <class Stream>
 void Connection<Stream>::written(Code code, std::size_t) {
   message_.reset();
+  std::exchange(sent_, nullptr)(!code);
   if (code) return cut();
   keep_alive_ ? wait_for_request() : linger();
 }

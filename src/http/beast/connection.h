@@ -66,6 +66,8 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   void read_body();
   void said_continue(Code code, std::size_t);
   void have_body(Code code, std::size_t);
+  void watch(std::function<void()> gone);
+  void something_to_read(Code code);
   void refuse(const Problem& problem);
   void write(Response response, bool keep_alive);
   void written(Code code, std::size_t);
@@ -78,6 +80,8 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
   std::optional<Message> message_;
+  std::function<void()> gone_;      // to be called if the peer leaves before its answer
+  std::function<void(bool)> sent_;  // of the answer that is being written
   std::string request_id_;
   std::size_t ignored_ = 0;
   unsigned version_ = 11;

@@ -64,7 +64,7 @@ TEST(ConfigEnvironment, AnUnknownVariableIsRefused) {
   EXPECT_EQ(refusal({{"EASYRETRY_HANDLERS_PAY_TIMEOUT", "8s"}}),
             "EASYRETRY_HANDLERS_PAY_TIMEOUT: handlers have no variables; set it under handlers in the file");
   EXPECT_EQ(refusal({{"EASYRETRY_DEFAULTS_RETRY_ON", "a"}}),
-            "EASYRETRY_DEFAULTS_RETRY_ON: lists have no variables; set it under defaults in the file");
+            "EASYRETRY_DEFAULTS_RETRY_ON: lists have no variables; set it in the file");
 }
 
 TEST(ConfigEnvironment, OtherVariablesAreNobodysBusiness) {

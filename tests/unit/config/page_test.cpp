@@ -66,6 +66,7 @@ TEST(ConfigurationPage, ListsEveryKeyWithItsVariableDefaultAndEffect) {
   std::set<std::string> table;
   add_rows(table, engine_keys(), "", Config{});
   add_rows(table, handler_keys(), "defaults.", built_in());
+  add_rows(table, server_keys(), "server.", ServerConfig{});
   EXPECT_EQ(rows(), table);
 }
 

@@ -39,6 +39,13 @@ handlers:
     success_when: result.code == 200
     concurrency: 4
     timeout: 10s
+server:
+  listen: 127.0.0.1:7077
+  certificate: ""
+  private_key: ""
+  tokens: easyretry.tokens
+  hosts: []
+  spaces: []
 )");
 }
 

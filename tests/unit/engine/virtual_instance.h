@@ -23,14 +23,18 @@ class VirtualInstance {
              }) {}
 
   void handle(std::string name, std::function<void()> run, Policy policy = {}, HandlerOptions options = {}) {
-    detail::Handler handler;
-    handler.name = std::move(name);
-    handler.policy = std::move(policy);
-    handler.options = options;
+    detail::Handler handler = known_as(std::move(name), std::move(policy), std::move(options));
     handler.invoke = [run = std::move(run)](const std::string&, bool) {
       run();
       return detail::Reply{};
     };
+    core.context().handlers.add(std::move(handler));
+  }
+
+  void handle_elsewhere(std::string name, std::shared_ptr<Elsewhere> elsewhere, Policy policy = {},
+                        HandlerOptions options = {}) {
+    detail::Handler handler = known_as(std::move(name), std::move(policy), std::move(options));
+    handler.elsewhere = std::move(elsewhere);
     core.context().handlers.add(std::move(handler));
   }
 
@@ -63,6 +67,13 @@ class VirtualInstance {
   Core core;
 
  private:
+  static detail::Handler known_as(std::string name, Policy policy, HandlerOptions options) {
+    detail::Handler handler;
+    handler.name = std::move(name);
+    handler.policy = std::move(policy);
+    handler.options = std::move(options);
+    return handler;
+  }
   static EngineOptions quiet(EngineOptions options) {
     options.log = nullptr;
     return options;

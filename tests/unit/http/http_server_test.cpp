@@ -33,6 +33,7 @@ struct Http : ::testing::Test {
     server.emplace(options, [this](Request request, Respond respond) {
       if (request.target.path == "/forgotten") return;
       if (request.target.path == "/later") {
+        request.when_gone([this] { ++gone; });
         const std::lock_guard lock{mutex};
         later.push_back(std::move(respond));
         return;
@@ -55,6 +56,7 @@ struct Http : ::testing::Test {
 
   std::mutex mutex;
   std::vector<Respond> later;  // guarded by mutex
+  std::atomic<int> gone{0};    // of those who waited for /later
   std::optional<HttpServer> server;
 };
 
@@ -62,6 +64,51 @@ TEST_F(Http, AnswersARequest) {
   start();
   EXPECT_THAT(ask("POST /v1/x%20y HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nhello"),
               AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("X-Request-Id: "), EndsWith("POST /v1/x y hello")));
+}
+
+TEST_F(Http, WhoeverLeavesBeforeTheAnswerIsSeenToLeave) {
+  start();
+  {
+    RawClient impatient{server->port()};
+    impatient.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+    wait_until_one_is_waiting();
+    EXPECT_EQ(gone, 0);
+  }
+  EXPECT_TRUE(test::eventually([&] { return gone == 1; }));
+}
+
+TEST_F(Http, WhoeverSendsTheNextRequestMeanwhileHasNotLeft) {
+  start();
+  RawClient eager{server->port()};
+  eager.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+  wait_until_one_is_waiting();
+  eager.send("GET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+  later.front()({.body = "first"});
+  EXPECT_THAT(eager.answer(), EndsWith("first"));
+  EXPECT_THAT(eager.answer(), EndsWith("GET /next "));
+  EXPECT_EQ(gone, 0);
+}
+
+TEST_F(Http, WhoAnsweredIsToldWhetherItWasSent) {
+  start();
+  std::promise<bool> reached;
+  std::promise<bool> lost;
+  RawClient patient{server->port()};
+  patient.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+  wait_until_one_is_waiting();
+  later.front()({.body = "x", .sent = [&](bool written) { reached.set_value(written); }});
+  EXPECT_TRUE(reached.get_future().get());
+
+  later.clear();
+  {
+    RawClient impatient{server->port()};
+    impatient.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+    wait_until_one_is_waiting();
+    impatient.break_off();
+  }
+  ASSERT_TRUE(test::eventually([&] { return gone == 1; }));
+  later.front()({.body = std::string(10'000'000, 'x'), .sent = [&](bool written) { lost.set_value(written); }});
+  EXPECT_FALSE(lost.get_future().get());
 }
 
 TEST_F(Http, OneConnectionServesManyRequestsAlsoWhenTheyComeTogether) {

@@ -34,6 +34,11 @@ class RawClient {
 
   void send(std::string_view text) { static_cast<void>(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL)); }
   void no_more() { ::shutdown(socket_, SHUT_WR); }
+  // Its end will be a broken connection, not a farewell.
+  void break_off() {
+    const linger at_once{1, 0};
+    ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
+  }
 
   // One whole answer, by its Content-Length; what there is, if the connection ends before.
   std::string answer() {

@@ -1,0 +1,80 @@
+#include "serve/serve_command.h"
+
+#include <csignal>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "serve/service_manager.h"
+#include "server/daemon.h"
+
+namespace easyretry::app {
+namespace {
+
+constexpr const char* kUsualConfig = "easyretry.yaml";
+
+struct ServeOptions {
+  std::string config;
+  std::string store;
+  std::string listen;
+};
+
+Config config_of(const ServeOptions& options) {
+  Config config;
+  if (!options.config.empty() || std::filesystem::exists(kUsualConfig)) {
+    config = load_config(options.config.empty() ? kUsualConfig : options.config);
+  } else {
+    apply_environment(config, easyretry_environment());
+  }
+  // As if they were in the environment, so that the same things are wrong with them.
+  Environment flags;
+  if (!options.store.empty()) flags["EASYRETRY_STORE"] = options.store;
+  if (!options.listen.empty()) flags["EASYRETRY_SERVER_LISTEN"] = options.listen;
+  apply_environment(config, flags);
+  return config;
+}
+
+// Before any thread is made, so that none of them gets a signal.
+sigset_t block_stop_signals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGINT);
+  sigaddset(&signals, SIGTERM);
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  return signals;
+}
+
+void run(const ServeOptions& options) {
+  const sigset_t signals = block_stop_signals();
+  server::Daemon daemon{config_of(options)};
+  if (const auto& file = daemon.first_token_file()) {
+    fmt::print("The first token, which may do everything, is in {}: move it to a safe place.\n", *file);
+  }
+  fmt::print("easyretry serves {}\n", daemon.address());
+  std::fflush(stdout);
+  tell_service_manager("READY=1");
+
+  int signal = 0;
+  sigwait(&signals, &signal);
+  pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // whoever is in a hurry sends a second one
+  tell_service_manager("STOPPING=1");
+  fmt::print("stopping: waiting for what is under way\n");
+  std::fflush(stdout);
+  daemon.stop();
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app) {
+  auto* command = app.add_subcommand("serve", "Runs the daemon: an HTTP API in front of a store, for any language");
+  auto options = std::make_shared<ServeOptions>();
+  command->add_option("--config", options->config, "The configuration; without it easyretry.yaml, if it is there");
+  command->add_option("--store", options->store, "Instead of the configuration's: sqlite:retry.db, postgres://…");
+  command->add_option("--listen", options->listen, "Instead of the configuration's: 127.0.0.1:7077");
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace easyretry::app

@@ -1,0 +1,65 @@
+#include "token/token_command.h"
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "server/tokens.h"
+
+namespace easyretry::app {
+namespace {
+
+struct TokenOptions {
+  std::string file = "easyretry.tokens";
+  std::string name;
+  std::string role = "viewer";
+  std::string space = "default";
+};
+
+void create(const TokenOptions& options) {
+  server::Tokens tokens{options.file};
+  const std::string secret = server::new_secret();
+  tokens.add({options.name, options.role, options.space, server::hash_of(secret)});
+  fmt::print("{}\n", secret);
+  fmt::print(stderr, "This is the only time it is shown: {} keeps a hash.\n", options.file);
+}
+
+void list(const TokenOptions& options) {
+  fmt::print("{:<24} {:<20} {}\n", "name", "role", "namespace");
+  for (const server::Token& token : server::Tokens{options.file}.all()) {
+    fmt::print("{:<24} {:<20} {}\n", token.name, token.role, token.space);
+  }
+}
+
+void revoke(const TokenOptions& options) {
+  if (!server::Tokens{options.file}.remove(options.name)) {
+    throw std::invalid_argument("there is no token named " + options.name + " in " + options.file);
+  }
+  fmt::print("{} may do nothing any more\n", options.name);
+}
+
+}  // namespace
+
+void add_token_command(CLI::App& app) {
+  auto* command = app.add_subcommand("token", "Makes, lists and revokes the tokens of the API");
+  command->require_subcommand(1);
+  auto options = std::make_shared<TokenOptions>();
+  command->add_option("--tokens", options->file, "The file with their hashes")->capture_default_str();
+
+  auto* creating = command->add_subcommand("create", "Prints a new token");
+  creating->add_option("name", options->name, "Whose it is")->required();
+  creating->add_option("--role", options->role, "viewer, submitter, worker, operator or admin; +payloads may follow")
+      ->capture_default_str();
+  creating->add_option("--space", options->space, "The namespace it is for, or * for all")->capture_default_str();
+  creating->callback([options] { create(*options); });
+
+  command->add_subcommand("list", "Shows who has one")->callback([options] { list(*options); });
+
+  auto* revoking = command->add_subcommand("revoke", "Takes one back");
+  revoking->add_option("name", options->name, "Whose")->required();
+  revoking->callback([options] { revoke(*options); });
+}
+
+}  // namespace easyretry::app

@@ -1,0 +1,129 @@
+#include "server/api.h"
+
+#include <algorithm>
+
+#include "server/refusal.h"
+
+namespace easyretry::server {
+namespace {
+
+constexpr std::size_t kThreads = 8;
+constexpr std::size_t kMostWaiting = 2000;
+constexpr std::string_view kBearer = "Bearer ";
+const std::string kNamespaceHeader = "easyretry-namespace";
+
+http::Problem busy() {
+  return {503, "busy", "too many requests wait for the store", "try again a little later", {{"Retry-After", "1"}}};
+}
+
+std::string_view without_port(std::string_view host) {
+  if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
+  return host.substr(0, host.find(':'));
+}
+
+}  // namespace
+
+void answer(const http::Respond& respond, const std::string& request_id, const LogSink& log,
+            const std::function<void()>& work) {
+  try {
+    work();
+  } catch (...) {
+    const http::Problem problem = problem_of_current_exception();
+    if (problem.status >= 500 && log) {
+      std::string why = problem.message;
+      try {
+        throw;
+      } catch (const std::exception& e) {
+        why = e.what();
+      } catch (...) {
+      }
+      log(LogLevel::error, "request " + request_id + ": " + why);
+    }
+    respond(http::to_response(problem, request_id));
+  }
+}
+
+Api::Api(Spaces spaces, std::shared_ptr<Tokens> tokens, ApiOptions options)
+    : spaces_(std::move(spaces)),
+      tokens_(std::move(tokens)),
+      options_(std::move(options)),
+      threads_(kThreads, kMostWaiting) {}
+
+void Api::add_open(http::Method method, std::string_view path, PlainEndpoint endpoint) {
+  router_.add(method, path, {std::nullopt, waiting(std::move(endpoint))});
+}
+
+void Api::add(http::Method method, std::string_view path, Right needs, Endpoint endpoint) {
+  router_.add(method, path, {needs, std::move(endpoint)});
+}
+
+void Api::add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint) {
+  router_.add(method, path, {needs, waiting(std::move(endpoint))});
+}
+
+Endpoint Api::waiting(PlainEndpoint endpoint) {
+  return [this, endpoint = std::move(endpoint)](Call call, const http::Respond& respond) {
+    const auto shared = std::make_shared<const Call>(std::move(call));
+    const bool taken = threads_.put([this, endpoint, shared, respond] {
+      answer(respond, shared->request.id, options_.log, [&] { respond(endpoint(*shared)); });
+    });
+    if (!taken) throw Refusal{busy()};
+  };
+}
+
+void Api::serve(http::Request request, http::Respond respond) {
+  const std::string id = request.id;
+  answer(respond, id, options_.log, [&] { route(std::move(request), respond); });
+}
+
+void Api::route(http::Request request, const http::Respond& respond) {
+  require_host(request);
+  const auto found = router_.find(request);
+  if (const auto* others = std::get_if<http::Router<Route>::OtherMethods>(&found)) {
+    throw Refusal{{405, "method_not_allowed", "this path takes " + others->allowed, {}, {{"Allow", others->allowed}}}};
+  }
+  const auto* const* route = std::get_if<const Route*>(&found);
+  if (route == nullptr) {
+    throw Refusal{{404, "not_found", "there is nothing at " + request.target.path, "GET /v1/openapi.json lists all"}};
+  }
+  if (!(*route)->needs) return (*route)->endpoint({std::move(request), nullptr, {}}, respond);
+  Token token = authenticated(request);
+  if (!token.may(*(*route)->needs)) {
+    throw Refusal{{403, "forbidden", "the role " + token.role + " of token " + token.name + " may not do this",
+                   "`easyretry token create` makes one that may"}};
+  }
+  auto space = space_of(request, token);
+  (*route)->endpoint({std::move(request), std::move(space), std::move(token)}, respond);
+}
+
+// A page that some browser is shown must not reach us by a name of its own (DNS rebinding).
+void Api::require_host(const http::Request& request) const {
+  const std::string_view host = without_port(request.header("host").value_or(""));
+  if (std::find(options_.hosts.begin(), options_.hosts.end(), host) != options_.hosts.end()) return;
+  throw Refusal{{421, "unknown_host", "\"" + std::string{host} + "\" is no name of this server",
+                 "add it to server.hosts in the configuration"}};
+}
+
+Token Api::authenticated(const http::Request& request) const {
+  const std::string_view given = request.header("authorization").value_or("");
+  if (given.starts_with(kBearer)) {
+    if (auto token = tokens_->find(given.substr(kBearer.size()))) return *std::move(token);
+  }
+  throw Refusal{{401,
+                 "unauthorized",
+                 given.empty() ? "no token was given" : "the token is not known here",
+                 "send `Authorization: Bearer er_…`; `easyretry token create` makes one",
+                 {{"WWW-Authenticate", "Bearer"}}}};
+}
+
+// A token of one namespace speaks of that one; one of all says which, or means the usual one.
+std::shared_ptr<Space> Api::space_of(const http::Request& request, const Token& token) const {
+  const auto asked = request.header(kNamespaceHeader);
+  const std::string name = asked ? std::string{*asked} : token.space == kAnyNamespace ? options_.space : token.space;
+  const auto found = spaces_.find(name);
+  if (found != spaces_.end() && token.may_in(name)) return found->second;
+  throw Refusal{{403, "forbidden_namespace", "the namespace \"" + name + "\" is not open to token " + token.name,
+                 "leave out the header easyretry-namespace, or use a token of that namespace"}};
+}
+
+}  // namespace easyretry::server

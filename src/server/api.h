@@ -1,0 +1,62 @@
+#pragma once
+// From a request to its endpoint: who asks, whether he may, in which namespace; and what went wrong, as an answer.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <easyretry/options.h>
+
+#include "http/router.h"
+#include "server/api_threads.h"
+#include "server/call.h"
+
+namespace easyretry::server {
+
+using Spaces = std::map<std::string, std::shared_ptr<Space>>;
+
+struct ApiOptions {
+  std::string space;               // meant by a token of all namespaces that names none
+  std::vector<std::string> hosts;  // names, without port, that may stand in Host
+  LogSink log;
+};
+
+class Api {
+ public:
+  Api(Spaces spaces, std::shared_ptr<Tokens> tokens, ApiOptions options);
+
+  // For the HttpServer.
+  void serve(http::Request request, http::Respond respond);
+
+  // Everybody may see these.
+  void add_open(http::Method method, std::string_view path, PlainEndpoint endpoint);
+  void add(http::Method method, std::string_view path, Right needs, Endpoint endpoint);
+  void add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint);
+
+  ApiThreads& threads() { return threads_; }
+
+ private:
+  struct Route {
+    std::optional<Right> needs;  // nullopt: open to everybody
+    Endpoint endpoint;
+  };
+
+  void route(http::Request request, const http::Respond& respond);
+  void require_host(const http::Request& request) const;
+  Token authenticated(const http::Request& request) const;
+  std::shared_ptr<Space> space_of(const http::Request& request, const Token& token) const;
+  Endpoint waiting(PlainEndpoint endpoint);
+
+  const Spaces spaces_;
+  const std::shared_ptr<Tokens> tokens_;
+  const ApiOptions options_;
+  http::Router<Route> router_;
+  ApiThreads threads_;
+};
+
+// Runs `work` and answers for what it throws.
+void answer(const http::Respond& respond, const std::string& request_id, const LogSink& log,
+            const std::function<void()>& work);
+
+}  // namespace easyretry::server

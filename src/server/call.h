@@ -1,0 +1,24 @@
+#pragma once
+// One request that was found to be allowed, on its way to its endpoint.
+
+#include <functional>
+#include <memory>
+
+#include "http/message.h"
+#include "server/space.h"
+#include "server/tokens.h"
+
+namespace easyretry::server {
+
+struct Call {
+  http::Request request;
+  std::shared_ptr<Space> space;
+  Token by;
+};
+
+// Answers later, from any thread. Called on the server's thread, so it must not wait; may throw.
+using Endpoint = std::function<void(Call, http::Respond)>;
+// Answers when it returns; may wait for the store; may throw.
+using PlainEndpoint = std::function<http::Response(const Call&)>;
+
+}  // namespace easyretry::server

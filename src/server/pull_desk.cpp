@@ -1,0 +1,140 @@
+#include "server/pull_desk.h"
+
+#include <algorithm>
+
+namespace easyretry::server {
+namespace {
+
+// A worker that has just taken some asks for more within milliseconds.
+constexpr Millis kKeep{1000};
+
+bool wants(const PullDesk::Ask& ask, const std::string& handler) {
+  return std::find(ask.handlers.begin(), ask.handlers.end(), handler) != ask.handlers.end();
+}
+
+}  // namespace
+
+class PullDesk::Handler final : public engine::Elsewhere {
+ public:
+  Handler(std::shared_ptr<PullDesk> desk, std::string name) : desk_(std::move(desk)), name_(std::move(name)) {}
+  std::size_t room(std::size_t coming) override { return desk_->room(name_, coming); }
+  void take(std::vector<engine::RunPtr> runs) override { desk_->take(name_, std::move(runs)); }
+
+ private:
+  const std::shared_ptr<PullDesk> desk_;
+  const std::string name_;
+};
+
+PullDesk::PullDesk(const Clock& clock, engine::Bell& wanted, HandBack hand_back)
+    : clock_(clock), wanted_(wanted), hand_back_(std::move(hand_back)) {}
+
+std::shared_ptr<engine::Elsewhere> PullDesk::of(const std::string& handler) {
+  return std::make_shared<Handler>(shared_from_this(), handler);
+}
+
+std::uint64_t PullDesk::wait(Ask ask) {
+  std::vector<engine::RunPtr> runs;
+  std::uint64_t number = 0;
+  {
+    const std::lock_guard lock{mutex_};
+    number = ++last_;
+    runs = kept_for(ask);
+    if (runs.empty() && !closed_) {
+      waiting_.emplace(number, std::move(ask));
+      wanted_.ring();
+      bell.ring();
+      return number;
+    }
+  }
+  ask.lend(std::move(runs));
+  return number;
+}
+
+bool PullDesk::leave(std::uint64_t number) {
+  const std::lock_guard lock{mutex_};
+  return waiting_.erase(number) > 0;
+}
+
+std::vector<engine::RunPtr> PullDesk::kept_for(const Ask& ask) {
+  std::vector<engine::RunPtr> runs;
+  for (const std::string& handler : ask.handlers) {
+    auto& kept = kept_[handler];
+    while (!kept.empty() && runs.size() < ask.most) {
+      runs.push_back(std::move(kept.back().run));
+      kept.pop_back();
+    }
+  }
+  return runs;
+}
+
+std::size_t PullDesk::room(const std::string& handler, std::size_t coming) {
+  const std::lock_guard lock{mutex_};
+  std::size_t asked = 0;
+  for (const auto& [number, ask] : waiting_) asked += wants(ask, handler) ? ask.most : 0;
+  const std::size_t have = kept_[handler].size() + coming;
+  return asked - std::min(asked, have);
+}
+
+void PullDesk::take(const std::string& handler, std::vector<engine::RunPtr> runs) {
+  std::vector<std::pair<Lend, std::vector<engine::RunPtr>>> lent;
+  {
+    const std::lock_guard lock{mutex_};
+    auto next = runs.begin();
+    for (auto one = waiting_.begin(); one != waiting_.end() && next != runs.end();) {
+      if (!wants(one->second, handler)) {
+        ++one;
+        continue;
+      }
+      const auto end =
+          next + std::min<std::ptrdiff_t>(runs.end() - next, static_cast<std::ptrdiff_t>(one->second.most));
+      lent.emplace_back(std::move(one->second.lend),
+                        std::vector<engine::RunPtr>{std::make_move_iterator(next), std::make_move_iterator(end)});
+      next = end;
+      one = waiting_.erase(one);
+    }
+    for (; next != runs.end(); ++next) kept_[handler].push_back({std::move(*next), clock_.steady() + kKeep});
+  }
+  bell.ring();
+  for (auto& [lend, theirs] : lent) lend(std::move(theirs));
+}
+
+engine::Step PullDesk::step() {
+  std::vector<Lend> let_go;
+  std::vector<engine::RunPtr> unfetched;
+  Instant next = Instant::max();
+  {
+    const std::lock_guard lock{mutex_};
+    const Instant now = clock_.steady();
+    std::erase_if(waiting_, [&](auto& entry) {
+      if (!closed_ && entry.second.until > now) {
+        next = std::min(next, entry.second.until);
+        return false;
+      }
+      let_go.push_back(std::move(entry.second.lend));
+      return true;
+    });
+    for (auto& [handler, kept] : kept_) {
+      std::erase_if(kept, [&](Kept& one) {
+        if (!closed_ && one.until > now) {
+          next = std::min(next, one.until);
+          return false;
+        }
+        unfetched.push_back(std::move(one.run));
+        return true;
+      });
+    }
+  }
+  for (const Lend& lend : let_go) lend({});
+  if (!unfetched.empty()) hand_back_(std::move(unfetched));
+  return {!let_go.empty(), next};
+}
+
+void PullDesk::close() {
+  {
+    const std::lock_guard lock{mutex_};
+    closed_ = true;
+  }
+  step();
+}
+
+}  // namespace easyretry::server

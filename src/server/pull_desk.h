@@ -1,0 +1,70 @@
+#pragma once
+// Where workers of other processes wait for tasks. Nothing is claimed before somebody is there to take it; what was
+// claimed for one who could not take it all waits a moment for the next.
+//
+// Thread-safe.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/bell.h"
+#include "engine/elsewhere.h"
+#include "engine/step.h"
+
+namespace easyretry::server {
+
+class PullDesk : public std::enable_shared_from_this<PullDesk> {
+ public:
+  // Called once, from any thread, and must not wait for anything. Empty: nothing came in time.
+  using Lend = std::function<void(std::vector<engine::RunPtr>)>;
+  struct Ask {
+    std::vector<std::string> handlers;
+    std::size_t most = 1;
+    Instant until{};
+    Lend lend;
+  };
+  using HandBack = std::function<void(std::vector<engine::RunPtr>)>;
+
+  // `wanted` is rung when there is room for more; `hand_back` gets what nobody fetches.
+  PullDesk(const Clock& clock, engine::Bell& wanted, HandBack hand_back);
+
+  std::shared_ptr<engine::Elsewhere> of(const std::string& handler);
+
+  std::uint64_t wait(Ask ask);
+  // Whoever asked is gone; false: he has been given something already.
+  bool leave(std::uint64_t number);
+
+  // Lets those go who have waited long enough, and hands back what nobody fetched.
+  engine::Step step();
+  // Everybody is let go, and nobody waits from now on.
+  void close();
+
+  engine::Bell bell;
+
+ private:
+  class Handler;
+  struct Kept {
+    engine::RunPtr run;
+    Instant until{};
+  };
+
+  std::size_t room(const std::string& handler, std::size_t coming);
+  void take(const std::string& handler, std::vector<engine::RunPtr> runs);
+  std::vector<engine::RunPtr> kept_for(const Ask& ask);  // under mutex_
+
+  const Clock& clock_;
+  engine::Bell& wanted_;
+  const HandBack hand_back_;
+  std::mutex mutex_;
+  // Guarded by mutex_
+  std::map<std::uint64_t, Ask> waiting_;  // in the order in which they came
+  std::map<std::string, std::vector<Kept>> kept_;
+  std::uint64_t last_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace easyretry::server

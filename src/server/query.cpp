@@ -1,0 +1,102 @@
+#include "server/query.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "base/nearest.h"
+#include "base/time_text.h"
+#include "server/refusal.h"
+#include "server/task_json.h"
+
+namespace easyretry::server {
+namespace {
+
+constexpr std::size_t kMostRows = 1000;
+
+[[noreturn]] void refuse(const std::string& name, const std::string& what) {
+  throw Refusal{{422, "invalid", "the parameter " + name + ": " + what}};
+}
+
+std::string text(const http::Request& request, const std::string& name) {
+  const auto found = request.target.query.find(name);
+  return found == request.target.query.end() ? std::string{} : found->second;
+}
+
+std::optional<TimePoint> time(const http::Request& request, const std::string& name) {
+  const std::string value = text(request, name);
+  if (value.empty()) return std::nullopt;
+  try {
+    return base::parse_time(value);
+  } catch (const std::invalid_argument& e) {
+    refuse(name, e.what());
+  }
+}
+
+std::size_t limit(const http::Request& request) {
+  const std::string value = text(request, "limit");
+  if (value.empty()) return TaskQuery{}.limit;
+  std::size_t number = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
+  if (error != std::errc{} || end != value.data() + value.size() || number < 1 || number > kMostRows) {
+    refuse("limit", "\"" + value + "\" is not a number from 1 to " + std::to_string(kMostRows));
+  }
+  return number;
+}
+
+template <class Enum, std::size_t n>
+std::optional<Enum> one_of(const http::Request& request, const std::string& name, const std::array<Enum, n>& all) {
+  const std::string value = text(request, name);
+  if (value.empty()) return std::nullopt;
+  std::string known;
+  for (const Enum one : all) {
+    if (name_of(one) == value) return one;
+    known.append(known.empty() ? "" : ", ").append(name_of(one));
+  }
+  refuse(name, "there is no \"" + value + "\"; there is " + known);
+}
+
+}  // namespace
+
+void require_known(const http::Request& request, const std::vector<std::string_view>& known) {
+  for (const auto& [name, value] : request.target.query) {
+    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    const auto meant = base::nearest(name, known);
+    refuse(name, meant ? "there is no such parameter; did you mean " + std::string{*meant} + "?"
+                       : "there is no such parameter");
+  }
+}
+
+TaskQuery task_query(const http::Request& request, bool finished) {
+  std::vector<std::string_view> known{"key",          "handler",       "business_type", "business_id",
+                                      "created_from", "created_until", "after",         "limit"};
+  if (finished) {
+    known.insert(known.end(), {"outcome", "finished_from", "finished_until"});
+  } else {
+    known.push_back("state");
+  }
+  require_known(request, known);
+  TaskQuery query;
+  query.finished = finished;
+  query.key = text(request, "key");
+  query.handler = text(request, "handler");
+  query.business_type = text(request, "business_type");
+  query.business_id = text(request, "business_id");
+  query.created_at = {time(request, "created_from"), time(request, "created_until")};
+  query.finished_at = {time(request, "finished_from"), time(request, "finished_until")};
+  query.state = one_of(request, "state", std::array{TaskState::pending, TaskState::running});
+  query.outcome = one_of(request, "outcome",
+                         std::array{Outcome::succeeded, Outcome::exhausted, Outcome::rejected, Outcome::quarantined,
+                                    Outcome::parked, Outcome::cancelled});
+  query.limit = limit(request);
+  if (const std::string after = text(request, "after"); !after.empty()) {
+    try {
+      query.after = parse_id(after);
+    } catch (const Refusal&) {
+      refuse("after", "\"" + after + "\" is not what \"next\" of the page before said");
+    }
+  }
+  return query;
+}
+
+}  // namespace easyretry::server

@@ -1,0 +1,70 @@
+#include "server/space.h"
+
+#include "call/threaded_engine.h"
+#include "server/refusal.h"
+
+namespace easyretry::server {
+namespace {
+
+// Each costs memory, and whoever may submit can make them up.
+constexpr std::size_t kMostHandlers = 1000;
+constexpr std::size_t kMostTasksWaiting = 20'000;
+
+task::Settlement back(const engine::RunPtr& run) {
+  task::Settlement settlement;
+  settlement.ticket = run->ticket();
+  settlement.kind = task::Settlement::Kind::hand_back;
+  return settlement;
+}
+
+}  // namespace
+
+Space::Space(std::shared_ptr<storage::Store> store, const Config& config)
+    : name_(config.engine.space),
+      engine_(call::threaded_engine(std::move(store), config, {})),
+      desk_(std::make_shared<PullDesk>(system_clock(), core().context().claiming,
+                                       [this](const auto& runs) { hand_back(runs); })),
+      submissions_(core(), kMostTasksWaiting) {
+  for (const auto& [handler_name, declared] : config.handlers) handler(handler_name);
+}
+
+Space::~Space() {
+  stop();
+}
+
+void Space::start() {
+  minding_the_desk_ =
+      std::make_unique<engine::RunLoop>("er-pull", core().context(), desk_->bell, [this] { return desk_->step(); });
+  engine_->start();
+}
+
+void Space::stop() {
+  desk_->close();
+  minding_the_desk_.reset();
+  engine_->stop();
+}
+
+std::shared_ptr<const engine::KnownHandler> Space::handler(const std::string& name) {
+  const auto known = [&] { return core().context().handlers.snapshot()->find(name); };
+  if (auto found = known()) return found;
+  const std::lock_guard lock{registering_};
+  if (auto found = known()) return found;
+  if (core().context().handlers.snapshot()->by_number.size() >= kMostHandlers) {
+    throw Refusal{{422, "too_many_handlers",
+                   "\"" + name + "\" would be handler number " + std::to_string(kMostHandlers + 1),
+                   "use few names, and arguments for what differs"}};
+  }
+  detail::Handler handler;
+  handler.name = name;
+  handler.policy_given = false;
+  handler.returns_value = true;
+  handler.elsewhere = desk_->of(name);
+  engine_->add(std::move(handler));
+  return known();
+}
+
+void Space::hand_back(const std::vector<engine::RunPtr>& runs) {
+  for (const engine::RunPtr& run : runs) core().outcomes().put(run, back(run));
+}
+
+}  // namespace easyretry::server

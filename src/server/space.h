@@ -1,0 +1,49 @@
+#pragma once
+// One namespace of the store, as it is served: its engine, and those who bring and fetch tasks from outside.
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include <easyretry/config.h>
+
+#include "call/engine_impl.h"
+#include "engine/run_loop.h"
+#include "server/pull_desk.h"
+#include "server/submissions.h"
+
+namespace easyretry::server {
+
+class Space {
+ public:
+  // `config` with the namespace in its engine's options.
+  Space(std::shared_ptr<storage::Store> store, const Config& config);
+  ~Space();  // stop()
+  Space(const Space&) = delete;
+  Space& operator=(const Space&) = delete;
+
+  void start();
+  // Lets workers that wait go, then stops the engine as Engine::stop does.
+  void stop();
+
+  const std::string& name() const { return name_; }
+  engine::Core& core() { return engine_->core(); }
+  PullDesk& desk() { return *desk_; }
+  Submissions& submissions() { return submissions_; }
+
+  // A name that nobody has declared is one for workers that fetch its tasks, by the configuration's defaults. Throws
+  // Refusal when there are too many of them, std::invalid_argument for what cannot be a name.
+  std::shared_ptr<const engine::KnownHandler> handler(const std::string& name);
+
+ private:
+  void hand_back(const std::vector<engine::RunPtr>& runs);
+
+  const std::string name_;
+  const std::shared_ptr<detail::EngineImpl> engine_;
+  const std::shared_ptr<PullDesk> desk_;
+  Submissions submissions_;
+  std::mutex registering_;
+  std::unique_ptr<engine::RunLoop> minding_the_desk_;
+};
+
+}  // namespace easyretry::server

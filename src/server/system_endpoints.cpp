@@ -1,0 +1,88 @@
+// /v1/handlers, /v1/cluster, /healthz, /readyz.
+
+#include "base/time_text.h"
+#include "call/errors.h"
+#include "server/endpoints.h"
+#include "server/query.h"
+#include "server/task_json.h"
+
+namespace easyretry::server {
+namespace {
+
+using call::value_or_throw;
+using http::Method;
+
+void write_handler(JsonWriter& out, const std::string& name, bool registered, const HandlerCounts& counts) {
+  out.begin_object();
+  out.key("name");
+  out.string(name);
+  out.key("served");
+  out.boolean(registered);
+  out.key("live");
+  out.integer(counts.live());
+  out.key("stored");
+  out.integer(counts.total.stored);
+  out.key("ended");
+  out.begin_object();
+  for (const auto& [outcome, number] : counts.total.ended) {
+    out.key(name_of(outcome));
+    out.integer(number);
+  }
+  out.end_object();
+  out.end_object();
+}
+
+// Those that have tasks and those that are known here.
+http::Response handlers(const Call& call) {
+  require_known(call.request, {});
+  Counts counts = value_or_throw(call.space->core().counts());
+  const auto table = call.space->core().context().handlers.snapshot();
+  for (const auto& [name, number] : table->by_name) counts.try_emplace(name);
+  JsonWriter out;
+  out.begin_object();
+  out.key("handlers");
+  out.begin_array();
+  for (const auto& [name, tally] : counts) write_handler(out, name, table->by_name.contains(name), tally);
+  out.end_array();
+  out.end_object();
+  return {.body = out.take()};
+}
+
+http::Response cluster(const Call& call) {
+  require_known(call.request, {});
+  const ClusterView view = call.space->core().rebalancer.view();
+  JsonWriter out;
+  out.begin_object();
+  out.key("source");
+  out.string(view.source);
+  out.key("trusted");
+  out.boolean(view.trusted);
+  out.key("self");
+  out.string(view.self);
+  out.key("age_ms");
+  out.integer(view.age.count());
+  out.key("members");
+  out.begin_array();
+  for (const Member& member : view.members) {
+    out.begin_object();
+    out.key("node");
+    out.string(member.node);
+    out.key("since");
+    out.string(base::to_text(member.since));
+    out.key("says");
+    out.string(member.says);
+    out.end_object();
+  }
+  out.end_array();
+  out.end_object();
+  return {.body = out.take()};
+}
+
+}  // namespace
+
+void add_system_endpoints(Api& api) {
+  api.add(Method::get, "/v1/handlers", Right::view, PlainEndpoint{handlers});
+  api.add(Method::get, "/v1/cluster", Right::view, PlainEndpoint{cluster});
+}
+
+}  // namespace easyretry::server

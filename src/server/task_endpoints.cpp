@@ -1,0 +1,129 @@
+// /v1/tasks and /v1/history.
+
+#include "call/errors.h"
+#include "server/endpoints.h"
+#include "server/fields.h"
+#include "server/new_task_json.h"
+#include "server/query.h"
+#include "server/refusal.h"
+#include "server/task_json.h"
+
+namespace easyretry::server {
+namespace {
+
+using call::value_or_throw;
+using http::Method;
+
+http::Problem no_such_task(const std::string& id) {
+  return {404, "not_found", "there is no task " + id + " in this namespace", "what ended long ago leaves history, too"};
+}
+
+void write_inserted(JsonWriter& out, const storage::Inserted& inserted, const std::string& key) {
+  out.begin_object();
+  out.key("created");
+  out.boolean(inserted.created);
+  out.key("id");
+  out.string(to_string(inserted.id));
+  out.key("key");
+  out.string(key);
+  out.end_object();
+}
+
+http::Response stored(const std::vector<std::string>& keys, bool one, const std::vector<storage::Inserted>& inserted) {
+  JsonWriter out;
+  bool created = false;
+  if (!one) {
+    out.begin_object();
+    out.key("tasks");
+    out.begin_array();
+  }
+  for (std::size_t i = 0; i < inserted.size(); ++i) {
+    write_inserted(out, inserted[i], keys[i]);
+    created |= inserted[i].created;
+  }
+  if (!one) {
+    out.end_array();
+    out.end_object();
+  }
+  return {.status = created ? 201 : 200, .body = out.take()};
+}
+
+// On the server's thread: what is wrong with it is said at once, and only the writing is waited for.
+void submit(const Call& call, const http::Respond& respond) {
+  const JsonDocument body = JsonDocument::parse(call.request.body);
+  WantedTasks wanted = wanted_tasks(*call.space, body.root());
+  std::vector<std::string> keys;
+  keys.reserve(wanted.tasks.size());
+  for (const task::NewTask& task : wanted.tasks) keys.push_back(task.key);
+  const bool taken = call.space->submissions().put(
+      std::move(wanted.tasks),
+      [respond, keys = std::move(keys), one = wanted.one, id = call.request.id](auto inserted) {
+        answer(respond, id, nullptr, [&] { respond(stored(keys, one, value_or_throw(std::move(inserted)))); });
+      });
+  if (!taken) {
+    throw Refusal{
+        {503, "busy", "too many tasks wait to be stored", "try again a little later", {{"Retry-After", "1"}}}};
+  }
+}
+
+http::Response list(const Call& call, bool finished) {
+  const TaskQuery query = task_query(call.request, finished);
+  const auto found = value_or_throw(call.space->core().list(query));
+  JsonWriter out;
+  out.begin_object();
+  out.key("tasks");
+  out.begin_array();
+  for (const task::TaskRecord& record : found) write_task(out, record);
+  out.end_array();
+  if (found.size() == query.limit) {
+    out.key("next");
+    out.string(to_string(found.back().info.id));
+  }
+  out.end_object();
+  return {.body = out.take()};
+}
+
+http::Response show(const Call& call) {
+  require_known(call.request, {"args"});
+  const std::string& id = call.request.parameters.at("id");
+  const auto record = value_or_throw(call.space->core().find(parse_id(id)));
+  if (!record) throw Refusal{no_such_task(id)};
+  std::optional<std::string> arguments;
+  if (call.request.target.query.contains("args")) {
+    if (!call.by.may(Right::payloads)) {
+      throw Refusal{{403, "forbidden", "token " + call.by.name + " may not see arguments", "use one with +payloads"}};
+    }
+    arguments = value_or_throw(call.space->core().context().payloads.open_arguments(*record));
+  }
+  JsonWriter out;
+  write_task(out, *record, arguments);
+  return {.body = out.take()};
+}
+
+http::Response cancel(const Call& call) {
+  const std::string& id = call.request.parameters.at("id");
+  if (value_or_throw(call.space->core().cancel(parse_id(id)))) return {.body = R"({"cancelled":true})"};
+  if (!value_or_throw(call.space->core().find(parse_id(id)))) throw Refusal{no_such_task(id)};
+  throw Refusal{{409, "ended", "task " + id + " has ended already, or its callback is due"}};
+}
+
+http::Response requeue(const Call& call) {
+  const std::string& id = call.request.parameters.at("id");
+  const auto again = value_or_throw(call.space->core().requeue(parse_id(id)));
+  if (again) return {.status = 201, .body = R"({"id":")" + to_string(*again) + R"("})"};
+  if (!value_or_throw(call.space->core().find(parse_id(id)))) throw Refusal{no_such_task(id)};
+  throw Refusal{{409, "live", "task " + id + " has not ended, or a task with its key is live again"}};
+}
+
+}  // namespace
+
+void add_task_endpoints(Api& api) {
+  api.add(Method::post, "/v1/tasks", Right::submit, Endpoint{submit});
+  api.add(Method::get, "/v1/tasks", Right::view, PlainEndpoint{[](const Call& call) { return list(call, false); }});
+  api.add(Method::get, "/v1/history", Right::view, PlainEndpoint{[](const Call& call) { return list(call, true); }});
+  api.add(Method::get, "/v1/tasks/{id}", Right::view, PlainEndpoint{show});
+  api.add(Method::post, "/v1/tasks/{id}/cancel", Right::operate, PlainEndpoint{cancel});
+  api.add(Method::post, "/v1/tasks/{id}/requeue", Right::operate, PlainEndpoint{requeue});
+}
+
+}  // namespace easyretry::server

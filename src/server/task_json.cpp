@@ -1,0 +1,127 @@
+#include "server/task_json.h"
+
+#include <charconv>
+
+#include "base/json_copy.h"
+#include "base/time_text.h"
+#include "base/utf8.h"
+#include "server/refusal.h"
+
+namespace easyretry::server {
+namespace {
+
+void text(JsonWriter& out, std::string_view name, std::string_view value) {
+  out.key(name);
+  out.string(value);
+}
+void text_if_any(JsonWriter& out, std::string_view name, std::string_view value) {
+  if (!value.empty()) text(out, name, value);
+}
+// For what somebody may have edited by hand: one row that is no UTF-8 must not hide the others.
+void spoken_if_any(JsonWriter& out, std::string_view name, const std::string& value) {
+  text_if_any(out, name, base::invalid_utf8(value) == std::string::npos ? value : "(not UTF-8)");
+}
+void number(JsonWriter& out, std::string_view name, std::int64_t value) {
+  out.key(name);
+  out.integer(value);
+}
+void time(JsonWriter& out, std::string_view name, const std::optional<TimePoint>& value) {
+  if (value) text(out, name, base::to_text(*value));
+}
+
+void write_rules(JsonWriter& out, const task::RetryRules& rules) {
+  out.key("policy");
+  out.begin_object();
+  number(out, "max_attempts", rules.max_attempts);
+  number(out, "max_duration_ms", rules.max_duration.count());
+  time(out, "deadline", rules.deadline);
+  spoken_if_any(out, "backoff", rules.backoff);
+  out.end_object();
+}
+
+void write_identity(JsonWriter& out, const TaskInfo& info) {
+  text(out, "id", to_string(info.id));
+  text(out, "namespace", info.space);
+  text(out, "key", info.key);
+  text(out, "handler", info.handler);
+  spoken_if_any(out, "business_type", info.business_type);
+  spoken_if_any(out, "business_id", info.business_id);
+  spoken_if_any(out, "traceparent", info.traceparent);
+  out.key("tags");
+  out.begin_array();
+  for (const std::string& tag : info.tags) out.string(tag);
+  out.end_array();
+}
+
+void write_life(JsonWriter& out, const TaskInfo& info) {
+  text(out, "state", name_of(info.state));
+  text(out, "stage", name_of(info.stage));
+  if (info.outcome) text(out, "outcome", name_of(*info.outcome));
+  number(out, "attempts", info.attempts);
+  number(out, "crashes", info.crashes);
+  number(out, "deliveries", info.deliveries);
+  number(out, "generation", info.generation);
+  number(out, "version", info.version);
+  time(out, "created_at", info.created_at);
+  if (info.state != TaskState::finished) time(out, "next_at", info.next_at);
+  time(out, "finished_at", info.finished_at);
+  time(out, "first_failed_at", info.first_failed_at);
+  time(out, "last_failed_at", info.last_failed_at);
+  spoken_if_any(out, "last_error", info.last_error);
+  spoken_if_any(out, "progress", info.progress);
+}
+
+std::string small_letters(std::string_view text) {
+  std::string small;
+  for (const char c : text) small += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return small;
+}
+
+}  // namespace
+
+std::string name_of(TaskState state) {
+  return small_letters(to_string(state));
+}
+std::string name_of(Stage stage) {
+  return small_letters(to_string(stage));
+}
+std::string name_of(Outcome outcome) {
+  return small_letters(to_string(outcome));
+}
+
+void write_task(JsonWriter& out, const task::TaskRecord& record, const std::optional<std::string>& arguments) {
+  out.begin_object();
+  write_identity(out, record.info);
+  write_life(out, record.info);
+  write_rules(out, record.rules);
+  if (record.info.state == TaskState::running) {
+    spoken_if_any(out, "locked_by", record.locked_by);
+    time(out, "lease_until", record.lease_until);
+  }
+  if (record.info.no_handler) {
+    out.key("no_handler");
+    out.boolean(true);
+  }
+  if (arguments) {
+    out.key("args");
+    write_json(out, *arguments);
+  }
+  out.end_object();
+}
+
+TaskId parse_id(const std::string& text) {
+  std::int64_t id = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
+  if (error != std::errc{} || end != text.data() + text.size() || id < 0) {
+    throw Refusal{
+        {404, "not_found", "there is no task \"" + text + "\"", "an id is a whole number, as submit gave it"}};
+  }
+  return static_cast<TaskId>(id);
+}
+
+void write_json(JsonWriter& out, const std::string& json) {
+  const JsonDocument document = JsonDocument::parse(json);
+  base::copy_json(document.root(), out);
+}
+
+}  // namespace easyretry::server

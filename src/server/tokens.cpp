@@ -1,0 +1,187 @@
+#include "server/tokens.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+#include <fcntl.h>
+#include <openssl/evp.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "seal/random_source.h"
+
+namespace easyretry::server {
+namespace {
+
+constexpr std::string_view kSecretPrefix = "er_";
+constexpr std::string_view kWithPayloads = "+payloads";
+
+std::string hex_of(std::span<const unsigned char> bytes) {
+  constexpr std::string_view kDigits = "0123456789abcdef";
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += kDigits[byte >> 4U];
+    text += kDigits[byte & 15U];
+  }
+  return text;
+}
+
+constexpr unsigned bit(Right right) {
+  return static_cast<unsigned>(right);
+}
+
+// Nullopt: no such role.
+std::optional<unsigned> rights_of(std::string_view role) {
+  unsigned rights = 0;
+  if (role.ends_with(kWithPayloads)) {
+    rights = bit(Right::payloads);
+    role.remove_suffix(kWithPayloads.size());
+  }
+  if (role == "viewer") return rights | bit(Right::view);
+  if (role == "submitter") return rights | bit(Right::view) | bit(Right::submit);
+  if (role == "worker") return rights | bit(Right::work);
+  if (role == "operator") return rights | bit(Right::view) | bit(Right::operate);
+  if (role == "admin") return rights | bit(Right::view) | bit(Right::submit) | bit(Right::work) | bit(Right::operate);
+  return std::nullopt;
+}
+
+bool is_word(std::string_view text) {
+  return !text.empty() && text.find_first_of(" \t\r\n#") == std::string_view::npos;
+}
+
+Token token_of(const std::string& line, const std::string& place) {
+  std::istringstream words{line};
+  Token token;
+  std::string more;
+  words >> token.name >> token.role >> token.space >> token.hash;
+  const bool is_hash = token.hash.size() == 64 && token.hash.find_first_not_of("0123456789abcdef") == std::string::npos;
+  if (!is_hash || words >> more || !rights_of(token.role)) {
+    throw std::runtime_error(place +
+                             ": not a token; a line is: name role namespace hash, as `easyretry token` writes it");
+  }
+  return token;
+}
+
+std::map<std::string, Token> read(const std::filesystem::path& file) {
+  std::map<std::string, Token> tokens;
+  std::ifstream in{file};
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (line.find_first_not_of(" \t\r") == std::string::npos || line.front() == '#') continue;
+    Token token = token_of(line, file.string() + ":" + std::to_string(number));
+    const std::string hash = token.hash;
+    tokens.insert_or_assign(hash, std::move(token));
+  }
+  return tokens;
+}
+
+// Another one after every change: each writing makes a new file, and an editor changes the time or the size. Empty:
+// there is none.
+std::string fingerprint(const std::filesystem::path& file) {
+  struct stat found {};
+  if (::stat(file.c_str(), &found) != 0) return {};
+  return std::to_string(found.st_ino) + " " + std::to_string(found.st_size) + " " +
+         std::to_string(found.st_mtim.tv_sec) + "." + std::to_string(found.st_mtim.tv_nsec);
+}
+
+// Whole or not at all, and never readable by others, not even for a moment.
+void write_privately(const std::filesystem::path& file, const std::string& text) {
+  const std::string next = file.string() + ".new";
+  const int fd = ::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  const bool written =
+      fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size()) && ::fsync(fd) == 0;
+  if (fd >= 0) ::close(fd);
+  if (!written || ::rename(next.c_str(), file.c_str()) != 0) {
+    throw std::runtime_error("cannot write " + file.string() + ": " + std::generic_category().message(errno));
+  }
+}
+
+}  // namespace
+
+bool Token::may(Right right) const {
+  return (rights_of(role).value_or(0) & bit(right)) != 0;
+}
+
+std::string new_secret() {
+  std::array<unsigned char, 32> bytes{};
+  if (!seal::random_bytes(bytes)) throw std::runtime_error("the operating system gives no random bytes");
+  return std::string{kSecretPrefix} + hex_of(bytes);
+}
+
+std::string hash_of(std::string_view secret) {
+  std::array<unsigned char, 32> digest{};
+  if (EVP_Digest(secret.data(), secret.size(), digest.data(), nullptr, EVP_sha256(), nullptr) != 1) {
+    throw std::runtime_error("OpenSSL has no SHA-256");
+  }
+  return hex_of(digest);
+}
+
+Tokens::Tokens(std::filesystem::path file) : file_(std::move(file)) {
+  const std::lock_guard lock{mutex_};
+  read_if_changed();
+}
+
+std::optional<Token> Tokens::find(std::string_view secret) {
+  const std::string hash = hash_of(secret);
+  const std::lock_guard lock{mutex_};
+  read_if_changed();
+  const auto found = by_hash_.find(hash);
+  if (found == by_hash_.end()) return std::nullopt;
+  return found->second;
+}
+
+std::vector<Token> Tokens::all() {
+  const std::lock_guard lock{mutex_};
+  read_if_changed();
+  std::vector<Token> all;
+  for (const auto& [hash, token] : by_hash_) all.push_back(token);
+  std::sort(all.begin(), all.end(), [](const Token& a, const Token& b) { return a.name < b.name; });
+  return all;
+}
+
+void Tokens::add(const Token& token) {
+  if (!is_word(token.name) || !is_word(token.space)) {
+    throw std::invalid_argument("names of tokens and namespaces are words without spaces");
+  }
+  if (!rights_of(token.role)) {
+    throw std::invalid_argument("\"" + token.role +
+                                "\" is no role; there is viewer, submitter, worker, operator and admin, and "
+                                "+payloads may follow");
+  }
+  const std::lock_guard lock{mutex_};
+  read_if_changed();
+  for (const auto& [hash, known] : by_hash_) {
+    if (known.name == token.name) throw std::invalid_argument("there is a token named " + token.name + " already");
+  }
+  by_hash_.emplace(token.hash, token);
+  write();
+}
+
+bool Tokens::remove(const std::string& name) {
+  const std::lock_guard lock{mutex_};
+  read_if_changed();
+  if (std::erase_if(by_hash_, [&](const auto& entry) { return entry.second.name == name; }) == 0) return false;
+  write();
+  return true;
+}
+
+void Tokens::read_if_changed() {
+  const std::string there = fingerprint(file_);
+  if (there == read_) return;
+  by_hash_ = read(file_);
+  read_ = there;
+}
+
+void Tokens::write() const {
+  std::string text = "# name role namespace hash: written by `easyretry token`, read again when it changes\n";
+  for (const auto& [hash, token] : by_hash_) {
+    text.append(token.name).append(" ").append(token.role).append(" ").append(token.space).append(" ").append(hash);
+    text.append("\n");
+  }
+  write_privately(file_, text);
+}
+
+}  // namespace easyretry::server

@@ -1,0 +1,312 @@
+"""easyretry serve over HTTP, as curl would use it, on SQLite; killed for real. Usage: serve_test.py EASYRETRY_PROGRAM"""
+import concurrent.futures
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+
+
+class Daemon:
+    """One run of the program; a folder may see several."""
+
+    def __init__(self, folder, config, server):
+        with open(os.path.join(folder, "easyretry.yaml"), "w") as file:
+            file.write(f"store: sqlite:retry.db\nserver: {{listen: '127.0.0.1:0'{server}}}\n{config}")
+        self.process = subprocess.Popen([PROGRAM, "serve"], cwd=folder, stdout=subprocess.PIPE, text=True)
+        self.port = self.port_said()
+        with open(os.path.join(folder, "easyretry.tokens.first")) as file:
+            self.token = file.read().strip()
+
+    def port_said(self):
+        for line in self.process.stdout:
+            if found := re.search(r"serves http://127\.0\.0\.1:(\d+)", line):
+                return int(found.group(1))
+        raise RuntimeError(f"it did not start: {self.process.wait()}")
+
+    def ask(self, method, path, body=None, token=None, headers=None):
+        """(status, answer) of one request."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            text = body if isinstance(body, (str, bytes, type(None))) else json.dumps(body)
+            sent = {"Authorization": f"Bearer {token or self.token}", **(headers or {})}
+            connection.request(method, path, text, {name: value for name, value in sent.items() if value is not None})
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read() or "null")
+        finally:
+            connection.close()
+
+    def lease(self, handler="mail", **more):
+        status, answer = self.ask("POST", "/v1/leases", {"handlers": [handler], "wait_ms": 10_000, **more})
+        assert status == 200, answer
+        return answer["tasks"]
+
+    def kill(self):
+        self.process.kill()
+        self.end()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.end()
+
+    def end(self):
+        code = self.process.wait(timeout=60)
+        self.process.stdout.close()
+        return code
+
+
+class Serve(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.daemon = None
+
+    def tearDown(self):
+        if self.daemon and self.daemon.process.poll() is None:
+            self.daemon.kill()
+        self.folder.cleanup()
+
+    def start(self, config="", server=""):
+        self.daemon = Daemon(self.folder.name, config, server)
+        return self.daemon
+
+    def token(self, name, role, space="default"):
+        made = subprocess.run([PROGRAM, "token", "create", name, "--role", role, "--space", space], cwd=self.folder.name,
+                              capture_output=True, text=True, check=True)
+        return made.stdout.strip()
+
+    def test_a_task_is_submitted_fetched_and_done(self):
+        daemon = self.start()
+        status, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail", "args": [{"to": "ann"}], "business_id": "7"})
+        self.assertEqual((status, made["created"]), (201, True))
+        status, again = daemon.ask("POST", "/v1/tasks", {"handler": "mail", "args": [{"to": "ann"}], "business_id": "7"})
+        self.assertEqual((status, again["created"], again["id"]), (200, False, made["id"]))
+
+        [task] = daemon.lease()
+        self.assertEqual((task["id"], task["args"], task["attempts"], task["state"]),
+                         (made["id"], [{"to": "ann"}], 1, "running"))
+        status, answer = daemon.ask("POST", f"/v1/leases/{task['id']}/done", {"version": task["version"], "result": {"ok": 1}})
+        self.assertEqual((status, answer["outcome"]), (200, "succeeded"))
+
+        _, shown = daemon.ask("GET", f"/v1/tasks/{made['id']}")
+        self.assertEqual((shown["state"], shown["outcome"]), ("finished", "succeeded"))
+        _, history = daemon.ask("GET", "/v1/history?business_id=7")
+        self.assertEqual([task["id"] for task in history["tasks"]], [made["id"]])
+        _, live = daemon.ask("GET", "/v1/tasks")
+        self.assertEqual(live, {"tasks": []})
+
+    def test_what_fails_is_retried_by_its_policy_and_ends_by_it(self):
+        daemon = self.start("handlers:\n  mail: {max_attempts: 2, backoff: 'fixed delay=10ms'}\n")
+        daemon.ask("POST", "/v1/tasks", {"handler": "mail", "key": "k"})
+        [task] = daemon.lease()
+        _, answer = daemon.ask("POST", f"/v1/leases/{task['id']}/fail", {"version": task["version"], "error": "503"})
+        self.assertEqual(answer["retry_in_ms"], 10)
+        [task] = daemon.lease()
+        self.assertEqual((task["attempts"], task["last_error"]), (2, "503"))
+        _, answer = daemon.ask("POST", f"/v1/leases/{task['id']}/fail", {"version": task["version"], "error": "504"})
+        self.assertEqual(answer["outcome"], "exhausted")
+        status, again = daemon.ask("POST", f"/v1/tasks/{task['id']}/requeue")
+        self.assertEqual(status, 201)
+        self.assertEqual(daemon.lease()[0]["id"], again["id"])
+
+    def test_success_when_judges_what_a_worker_says(self):
+        daemon = self.start("handlers:\n  mail: {success_when: result.code == 200, backoff: 'fixed delay=1h'}\n")
+        daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
+        [task] = daemon.lease()
+        _, answer = daemon.ask("POST", f"/v1/leases/{task['id']}/done", {"version": task["version"], "result": {"code": 500}})
+        self.assertEqual(answer["retry_in_ms"], 3_600_000)
+
+    def test_a_late_answer_gets_409_and_changes_nothing(self):
+        daemon = self.start()
+        _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
+        [late] = daemon.lease(lease_ms=200)
+        [task] = daemon.lease()
+        self.assertEqual((task["id"], task["crashes"]), (late["id"], 1), "its lease had run out")
+        for verb, more in (("done", {}), ("fail", {"error": "x"}), ("renew", {})):
+            status, answer = daemon.ask("POST", f"/v1/leases/{late['id']}/{verb}", {"version": late["version"], **more})
+            self.assertEqual((verb, status, answer["error"]["code"]), (verb, 409, "lease_lost"))
+        _, shown = daemon.ask("GET", f"/v1/tasks/{made['id']}")
+        self.assertEqual((shown["state"], shown["version"]), ("running", task["version"]))
+
+    def test_a_lease_is_renewed_with_a_note_of_progress_and_lost_by_a_cancel(self):
+        daemon = self.start()
+        daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
+        [task] = daemon.lease()
+        path = f"/v1/leases/{task['id']}/renew"
+        status, _ = daemon.ask("POST", path, {"version": task["version"], "lease_ms": 60_000, "progress": "half"})
+        self.assertEqual(status, 200)
+        _, shown = daemon.ask("GET", f"/v1/tasks/{task['id']}")
+        self.assertEqual(shown["progress"], "half")
+        self.assertEqual(daemon.ask("POST", f"/v1/tasks/{task['id']}/cancel")[0], 200)
+        self.assertEqual(daemon.ask("POST", path, {"version": task["version"]})[0], 409)
+
+    def test_a_worker_that_waits_gets_a_task_the_moment_it_comes(self):
+        daemon = self.start()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(daemon.lease)
+            time.sleep(0.3)
+            daemon.ask("POST", "/v1/tasks", {"handler": "mail", "delay_ms": 200})
+            self.assertEqual(len(waiting.result(timeout=10)), 1)
+
+    def test_a_worker_that_went_away_while_it_waited_takes_no_task_along(self):
+        daemon = self.start()
+        body = json.dumps({"handlers": ["mail"], "wait_ms": 30_000})
+        for _ in range(5):
+            gone = socket.create_connection(("127.0.0.1", daemon.port))
+            gone.sendall((f"POST /v1/leases HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {daemon.token}\r\n"
+                          f"Content-Length: {len(body)}\r\n\r\n{body}").encode())
+            time.sleep(0.1)
+            gone.close()
+        time.sleep(0.2)
+        daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
+        [task] = daemon.lease()
+        self.assertEqual((task["attempts"], task["deliveries"]), (1, 1))
+
+    def test_what_was_acknowledged_survives_a_kill(self):
+        daemon = self.start()
+        keys = []
+
+        def submit(number):
+            try:
+                for i in range(10_000):
+                    status, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail", "key": f"{number}-{i}"})
+                    if status == 201:
+                        keys.append(made["key"])
+            except (OSError, http.client.HTTPException):
+                pass
+
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for number in range(4):
+                pool.submit(submit, number)
+            while len(keys) < 200:
+                time.sleep(0.01)
+            daemon.kill()
+        again = self.start()
+        found = set()
+        after = ""
+        while True:
+            _, page = again.ask("GET", f"/v1/tasks?limit=1000{after}")
+            found.update(task["key"] for task in page["tasks"])
+            if "next" not in page:
+                break
+            after = f"&after={page['next']}"
+        self.assertLessEqual(set(keys), found)
+        self.assertEqual(len(again.lease(max=50)), 50)
+
+    def test_sigterm_lets_waiting_workers_go_and_ends_well(self):
+        daemon = self.start()
+        with concurrent.futures.ThreadPoolExecutor(1) as pool:
+            waiting = pool.submit(daemon.lease, wait_ms=60_000)
+            time.sleep(0.3)
+            self.assertEqual(daemon.stop(), 0)
+            self.assertEqual(waiting.result(timeout=10), [])
+
+    def test_the_first_token_is_private_and_kept_as_a_hash(self):
+        daemon = self.start()
+        folder = self.folder.name
+        self.assertRegex(daemon.token, r"^er_[0-9a-f]{64}$")
+        for name in ("easyretry.tokens", "easyretry.tokens.first"):
+            self.assertEqual(stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode), 0o600)
+        with open(os.path.join(folder, "easyretry.tokens")) as file:
+            self.assertNotIn(daemon.token[3:], file.read())
+
+    def test_a_role_may_do_what_is_its_own_and_nothing_else(self):
+        daemon = self.start()
+        _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
+        attempts = {
+            "view": ("GET", f"/v1/tasks/{made['id']}", None),
+            "submit": ("POST", "/v1/tasks", {"handler": "mail"}),
+            "work": ("POST", "/v1/leases", {"handlers": ["none"]}),
+            "operate": ("POST", "/v1/tasks/1/cancel", None),
+            "payloads": ("GET", f"/v1/tasks/{made['id']}?args", None),
+        }
+        allowed = {
+            "viewer": {"view"},
+            "viewer+payloads": {"view", "payloads"},
+            "submitter": {"view", "submit"},
+            "worker": {"work"},
+            "operator": {"view", "operate"},
+            "admin": {"view", "submit", "work", "operate"},
+        }
+        for role, may in allowed.items():
+            token = self.token(role.replace("+", "-"), role)
+            seen = {what for what, request in attempts.items() if daemon.ask(*request, token=token)[0] != 403}
+            self.assertEqual(seen, may, role)
+        self.assertEqual(daemon.ask("GET", "/v1/tasks", token="er_" + "0" * 64)[0], 401)
+
+    def test_namespaces_do_not_see_each_other(self):
+        daemon = self.start(server=", spaces: [shop]")
+        shop = self.token("shop", "admin+payloads", "shop")
+        mine = self.token("mine", "admin+payloads", "default")
+        _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"}, token=mine)
+        self.assertEqual(daemon.ask("GET", f"/v1/tasks/{made['id']}", token=shop)[0], 404)
+        self.assertEqual(daemon.ask("GET", "/v1/tasks", token=shop)[1], {"tasks": []})
+        self.assertEqual(daemon.ask("POST", f"/v1/tasks/{made['id']}/cancel", token=shop)[0], 404)
+        self.assertEqual(daemon.ask("GET", "/v1/tasks", token=shop, headers={"easyretry-namespace": "default"})[0], 403)
+        status, leased = daemon.ask("POST", "/v1/leases", {"handlers": ["mail"]}, token=shop)
+        self.assertEqual((status, leased), (200, {"tasks": []}))
+        [task] = daemon.ask("POST", "/v1/leases", {"handlers": ["mail"], "wait_ms": 5000}, token=mine)[1]["tasks"]
+        status, _ = daemon.ask("POST", f"/v1/leases/{task['id']}/done", {"version": task["version"]}, token=shop)
+        self.assertEqual(status, 409)
+
+    def test_bad_input_gets_a_precise_answer_and_changes_nothing(self):
+        daemon = self.start()
+        cases = [
+            ("POST", "/v1/tasks", "{", 400, "not JSON"),
+            ("POST", "/v1/tasks", "[]", 400, "expected an object"),
+            ("POST", "/v1/tasks", b'{"handler": "\xff"}', 400, "not JSON"),
+            ("POST", "/v1/tasks", "[" * 100, 400, "deeper than 64"),
+            ("POST", "/v1/tasks", {}, 400, "handler"),
+            ("POST", "/v1/tasks", {"handler": 7}, 400, "$.handler: expected a string"),
+            ("POST", "/v1/tasks", {"handler": ""}, 422, "1 to 200 characters"),
+            ("POST", "/v1/tasks", {"handler": "mail", "arg": []}, 422, "did you mean args?"),
+            ("POST", "/v1/tasks", {"handler": "mail", "delay_ms": -1}, 422, "$.delay_ms: is -1"),
+            ("POST", "/v1/tasks", {"handler": "mail", "delay_ms": 10**30}, 400, "$.delay_ms"),
+            ("POST", "/v1/tasks", {"handler": "mail", "due_at": "tomorrow"}, 422, "$.due_at"),
+            ("POST", "/v1/tasks", {"handler": "mail", "due_at": "2030-01-01", "delay_ms": 5}, 422, "give one of them"),
+            ("POST", "/v1/tasks", {"handler": "mail", "tags": ["t"] * 9}, 422, "at most 8"),
+            ("POST", "/v1/tasks", {"handler": "mail", "args": ["x" * 1_100_000]}, 422, "at most 1048576"),
+            ("POST", "/v1/tasks", {"tasks": []}, 422, "1 to 10,000"),
+            ("POST", "/v1/tasks", {"tasks": [{"handler": "mail"}, {"handler": "mail", "key": 1}]}, 400, "$.tasks[1].key"),
+            ("GET", "/v1/tasks?handlr=mail", None, 422, "did you mean handler?"),
+            ("GET", "/v1/tasks?limit=0", None, 422, "1 to 1000"),
+            ("GET", "/v1/tasks?after=x", None, 422, "next"),
+            ("GET", "/v1/tasks?state=done", None, 422, "pending, running"),
+            ("GET", "/v1/tasks/x", None, 404, "there is no task"),
+            ("GET", "/v1/tasks/99999999999999999999", None, 404, "there is no task"),
+            ("GET", "/v1/nothing", None, 404, "there is nothing at /v1/nothing"),
+            ("DELETE", "/v1/tasks", None, 405, "POST, GET"),
+            ("POST", "/v1/leases", {"handlers": []}, 422, "name those you serve"),
+            ("POST", "/v1/leases", {"handlers": ["mail"], "max": 0}, 422, "1 to 1000"),
+            ("POST", "/v1/leases/5/done", {"version": 1}, 409, "moved on"),
+            ("POST", "/v1/leases/5/done", {}, 400, "version"),
+            ("POST", "/v1/leases/5/fail", {"version": 1, "give_up": True, "retry_after_ms": 5}, 422, "contradict"),
+            ("POST", "/v1/tasks/5/cancel", None, 404, "there is no task 5"),
+        ]
+        for method, path, body, status, said in cases:
+            with self.subTest(path=path, said=said):
+                got, answer = daemon.ask(method, path, body)
+                self.assertEqual(got, status, answer)
+                self.assertIn(said, answer["error"]["message"])
+                self.assertTrue(answer["error"]["request_id"])
+        self.assertEqual(daemon.ask("GET", "/v1/tasks")[1], {"tasks": []})
+        self.assertEqual(daemon.ask("GET", "/healthz", headers={"Host": "evil.example"})[0], 421)
+        self.assertEqual(daemon.ask("GET", "/readyz", headers={"Authorization": None})[0], 200)
+
+    def test_what_others_can_reach_is_not_served_in_the_open(self):
+        refused = subprocess.run([PROGRAM, "serve", "--listen", "0.0.0.0:0"], cwd=self.folder.name, capture_output=True,
+                                 text=True, timeout=30)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("server.certificate", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,103 @@
+#include "server/pull_desk.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <easyretry/testing.h>
+
+namespace easyretry::server {
+namespace {
+
+using namespace std::chrono_literals;
+using engine::RunPtr;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+
+struct PullDeskTest : ::testing::Test {
+  // The sizes of what was lent to this one are in lent[name].
+  std::uint64_t ask(const std::string& name, std::vector<std::string> handlers, std::size_t most, Millis wait = 10s) {
+    return desk->wait({std::move(handlers), most, clock.steady() + wait,
+                       [this, name](const std::vector<RunPtr>& runs) { lent[name].push_back(runs.size()); }});
+  }
+  static std::vector<RunPtr> runs(std::size_t n) {
+    std::vector<RunPtr> all;
+    for (std::size_t i = 0; i < n; ++i) {
+      all.push_back(std::make_shared<engine::Run>(task::TaskRecord{}, nullptr, engine::HandlerNo{}, Instant::max()));
+    }
+    return all;
+  }
+
+  testing::ManualClock clock;
+  engine::Bell wanted;
+  std::vector<RunPtr> handed_back;
+  std::shared_ptr<PullDesk> desk = std::make_shared<PullDesk>(clock, wanted, [this](const auto& unfetched) {
+    handed_back.insert(handed_back.end(), unfetched.begin(), unfetched.end());
+  });
+  std::shared_ptr<engine::Elsewhere> mail = desk->of("mail");
+  std::shared_ptr<engine::Elsewhere> pay = desk->of("pay");
+  std::map<std::string, std::vector<std::size_t>> lent;
+};
+
+TEST_F(PullDeskTest, ThereIsRoomForWhatThoseWhoWaitAskFor) {
+  EXPECT_EQ(mail->room(0), 0U);
+  ask("a", {"mail"}, 3);
+  ask("b", {"mail", "pay"}, 2);
+  EXPECT_EQ(mail->room(0), 5U);
+  EXPECT_EQ(mail->room(4), 1U);
+  EXPECT_EQ(mail->room(9), 0U);
+  EXPECT_EQ(pay->room(0), 2U);
+}
+
+TEST_F(PullDeskTest, WhoeverCameFirstIsServedFirstAndOnce) {
+  ask("a", {"mail"}, 2);
+  ask("b", {"mail"}, 2);
+  mail->take(runs(3));
+  EXPECT_THAT(lent["a"], ElementsAre(2));
+  EXPECT_THAT(lent["b"], ElementsAre(1)) << "at once, with what there is";
+  EXPECT_EQ(mail->room(0), 0U);
+}
+
+TEST_F(PullDeskTest, WhatNobodyCouldTakeIsKeptForTheNextAndThenHandedBack) {
+  ask("a", {"mail", "pay"}, 1);
+  mail->take(runs(1));
+  pay->take(runs(2));
+  EXPECT_THAT(lent["a"], ElementsAre(1));
+  ask("b", {"pay"}, 1);
+  EXPECT_THAT(lent["b"], ElementsAre(1));
+  EXPECT_EQ(desk->step().wake, clock.steady() + 1s);
+  clock.advance(1s);
+  desk->step();
+  EXPECT_THAT(handed_back, SizeIs(1));
+}
+
+TEST_F(PullDeskTest, WhoeverHasWaitedLongEnoughGoesWithNothing) {
+  ask("a", {"mail"}, 1, 5s);
+  EXPECT_EQ(desk->step().wake, clock.steady() + 5s);
+  clock.advance(5s);
+  desk->step();
+  EXPECT_THAT(lent["a"], ElementsAre(0));
+  EXPECT_EQ(mail->room(0), 0U);
+}
+
+TEST_F(PullDeskTest, WhoeverLeftIsNotGivenAnything) {
+  const auto number = ask("a", {"mail"}, 1);
+  EXPECT_TRUE(desk->leave(number));
+  EXPECT_FALSE(desk->leave(number));
+  mail->take(runs(1));
+  EXPECT_THAT(lent["a"], IsEmpty());
+}
+
+TEST_F(PullDeskTest, AClosedDeskLetsEverybodyGo) {
+  ask("a", {"mail"}, 1);
+  desk->close();
+  ask("b", {"mail"}, 1);
+  EXPECT_THAT(lent["a"], ElementsAre(0));
+  EXPECT_THAT(lent["b"], ElementsAre(0));
+  mail->take(runs(1));
+  desk->step();
+  EXPECT_THAT(handed_back, SizeIs(1));
+}
+
+}  // namespace
+}  // namespace easyretry::server
