@@ -65,6 +65,7 @@ struct ServerConfig {
   std::string certificate{};                // PEM files, for TLS
   std::string private_key{};                //
   std::string tokens = "easyretry.tokens";  // the file with the hashes of the tokens
+  std::string audit{};                      // the file that changes by operators are written to; empty: none
   std::vector<std::string> hosts{};         // names by which it may be asked for, beside those of loopback
   std::vector<std::string> spaces{};        // namespaces to be served, beside the engine's
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;

@@ -143,6 +143,7 @@ const std::vector<Key<ServerConfig>>& server_keys() {
       key<S>("certificate", a_restart, at(&S::certificate), read_path),
       key<S>("private_key", a_restart, at(&S::private_key), read_path),
       key<S>("tokens", a_restart, at(&S::tokens), read_path),
+      key<S>("audit", a_restart, at(&S::audit), read_path),
       list(key<S>("hosts", a_restart, at(&S::hosts), read_words)),
       list(key<S>("spaces", a_restart, at(&S::spaces), read_words)),
   };

@@ -15,7 +15,14 @@ class Router {
  public:
   // `pattern`: "/v1/tasks/{id}"; a part in braces takes any one segment that is not empty.
   void add(Method method, std::string_view pattern, Endpoint endpoint) {
-    routes_.push_back({method, parse_target(pattern)->segments, std::move(endpoint)});
+    routes_.push_back({method, std::string{pattern}, parse_target(pattern)->segments, std::move(endpoint)});
+  }
+
+  // "GET /v1/tasks/{id}", in the order in which they were added.
+  std::vector<std::string> all() const {
+    std::vector<std::string> all;
+    for (const Route& route : routes_) all.push_back(std::string{to_string(route.method)} + " " + route.pattern);
+    return all;
   }
 
   struct Nothing {};  // 404
@@ -44,6 +51,7 @@ class Router {
  private:
   struct Route {
     Method method;
+    std::string pattern;
     std::vector<std::string> segments;
     Endpoint endpoint;
   };

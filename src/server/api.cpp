@@ -47,6 +47,7 @@ Api::Api(Spaces spaces, std::shared_ptr<Tokens> tokens, ApiOptions options)
     : spaces_(std::move(spaces)),
       tokens_(std::move(tokens)),
       options_(std::move(options)),
+      audit_(options_.audit, options_.log),
       threads_(kThreads, kMostWaiting) {}
 
 void Api::add_open(http::Method method, std::string_view path, PlainEndpoint endpoint) {
@@ -58,7 +59,22 @@ void Api::add(http::Method method, std::string_view path, Right needs, Endpoint 
 }
 
 void Api::add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint) {
+  if (needs == Right::operate) endpoint = audited(std::move(endpoint));
   router_.add(method, path, {needs, waiting(std::move(endpoint))});
+}
+
+// What was tried in vain is written down, too.
+PlainEndpoint Api::audited(PlainEndpoint endpoint) {
+  return [this, endpoint = std::move(endpoint)](const Call& call) {
+    try {
+      http::Response response = endpoint(call);
+      audit_.note(call, response.status);
+      return response;
+    } catch (...) {
+      audit_.note(call, problem_of_current_exception().status);
+      throw;
+    }
+  };
 }
 
 Endpoint Api::waiting(PlainEndpoint endpoint) {
@@ -84,7 +100,7 @@ void Api::route(http::Request request, const http::Respond& respond) {
   }
   const auto* const* route = std::get_if<const Route*>(&found);
   if (route == nullptr) {
-    throw Refusal{{404, "not_found", "there is nothing at " + request.target.path, "GET /v1/openapi.json lists all"}};
+    throw Refusal{{404, "not_found", "there is nothing at " + request.target.path, "GET /v1/openapi.yaml lists all"}};
   }
   if (!(*route)->needs) return (*route)->endpoint({std::move(request), nullptr, {}}, respond);
   Token token = authenticated(request);

@@ -10,7 +10,7 @@
 
 #include "http/router.h"
 #include "server/api_threads.h"
-#include "server/call.h"
+#include "server/audit.h"
 
 namespace easyretry::server {
 
@@ -19,6 +19,7 @@ using Spaces = std::map<std::string, std::shared_ptr<Space>>;
 struct ApiOptions {
   std::string space;               // meant by a token of all namespaces that names none
   std::vector<std::string> hosts;  // names, without port, that may stand in Host
+  std::string audit;               // the file that changes by operators are written to
   LogSink log;
 };
 
@@ -35,6 +36,7 @@ class Api {
   void add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint);
 
   ApiThreads& threads() { return threads_; }
+  std::vector<std::string> routes() const { return router_.all(); }
 
  private:
   struct Route {
@@ -47,10 +49,12 @@ class Api {
   Token authenticated(const http::Request& request) const;
   std::shared_ptr<Space> space_of(const http::Request& request, const Token& token) const;
   Endpoint waiting(PlainEndpoint endpoint);
+  PlainEndpoint audited(PlainEndpoint endpoint);
 
   const Spaces spaces_;
   const std::shared_ptr<Tokens> tokens_;
   const ApiOptions options_;
+  const Audit audit_;
   http::Router<Route> router_;
   ApiThreads threads_;
 };

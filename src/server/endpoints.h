@@ -1,5 +1,5 @@
 #pragma once
-// What the API offers, a function for each group of paths; docs/api.md and openapi.json say the same to people.
+// What the API offers, a function for each group of paths; docs/api.md and openapi/openapi.yaml say the same to people.
 
 #include "server/api.h"
 
@@ -7,6 +7,6 @@ namespace easyretry::server {
 
 void add_task_endpoints(Api& api);    // /v1/tasks, /v1/history
 void add_lease_endpoints(Api& api);   // /v1/leases: workers in other processes
-void add_system_endpoints(Api& api);  // /v1/handlers, /v1/cluster, /healthz, /readyz
+void add_system_endpoints(Api& api);  // /v1/handlers, /v1/cluster, /v1/openapi.yaml
 
 }  // namespace easyretry::server

@@ -1,8 +1,9 @@
-// /v1/handlers, /v1/cluster, /healthz, /readyz.
+// /v1/handlers, /v1/cluster, /v1/openapi.yaml.
 
 #include "base/time_text.h"
 #include "call/errors.h"
 #include "server/endpoints.h"
+#include "server/openapi.h"
 #include "server/query.h"
 #include "server/task_json.h"
 
@@ -83,6 +84,9 @@ http::Response cluster(const Call& call) {
 void add_system_endpoints(Api& api) {
   api.add(Method::get, "/v1/handlers", Right::view, PlainEndpoint{handlers});
   api.add(Method::get, "/v1/cluster", Right::view, PlainEndpoint{cluster});
+  api.add_open(Method::get, "/v1/openapi.yaml", [](const Call&) {
+    return http::Response{.body = std::string{kOpenApi}, .content_type = "application/yaml"};
+  });
 }
 
 }  // namespace easyretry::server

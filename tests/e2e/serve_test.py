@@ -3,8 +3,6 @@ import concurrent.futures
 import http.client
 import json
 import os
-import re
-import signal
 import socket
 import stat
 import subprocess
@@ -13,55 +11,9 @@ import tempfile
 import time
 import unittest
 
+from daemon import Daemon
+
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-
-
-class Daemon:
-    """One run of the program; a folder may see several."""
-
-    def __init__(self, folder, config, server):
-        with open(os.path.join(folder, "easyretry.yaml"), "w") as file:
-            file.write(f"store: sqlite:retry.db\nserver: {{listen: '127.0.0.1:0'{server}}}\n{config}")
-        self.process = subprocess.Popen([PROGRAM, "serve"], cwd=folder, stdout=subprocess.PIPE, text=True)
-        self.port = self.port_said()
-        with open(os.path.join(folder, "easyretry.tokens.first")) as file:
-            self.token = file.read().strip()
-
-    def port_said(self):
-        for line in self.process.stdout:
-            if found := re.search(r"serves http://127\.0\.0\.1:(\d+)", line):
-                return int(found.group(1))
-        raise RuntimeError(f"it did not start: {self.process.wait()}")
-
-    def ask(self, method, path, body=None, token=None, headers=None):
-        """(status, answer) of one request."""
-        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
-        try:
-            text = body if isinstance(body, (str, bytes, type(None))) else json.dumps(body)
-            sent = {"Authorization": f"Bearer {token or self.token}", **(headers or {})}
-            connection.request(method, path, text, {name: value for name, value in sent.items() if value is not None})
-            answer = connection.getresponse()
-            return answer.status, json.loads(answer.read() or "null")
-        finally:
-            connection.close()
-
-    def lease(self, handler="mail", **more):
-        status, answer = self.ask("POST", "/v1/leases", {"handlers": [handler], "wait_ms": 10_000, **more})
-        assert status == 200, answer
-        return answer["tasks"]
-
-    def kill(self):
-        self.process.kill()
-        self.end()
-
-    def stop(self):
-        self.process.send_signal(signal.SIGTERM)
-        return self.end()
-
-    def end(self):
-        code = self.process.wait(timeout=60)
-        self.process.stdout.close()
-        return code
 
 
 class Serve(unittest.TestCase):
@@ -75,7 +27,7 @@ class Serve(unittest.TestCase):
         self.folder.cleanup()
 
     def start(self, config="", server=""):
-        self.daemon = Daemon(self.folder.name, config, server)
+        self.daemon = Daemon(PROGRAM, self.folder.name, config, server)
         return self.daemon
 
     def token(self, name, role, space="default"):
@@ -241,6 +193,18 @@ class Serve(unittest.TestCase):
             seen = {what for what, request in attempts.items() if daemon.ask(*request, token=token)[0] != 403}
             self.assertEqual(seen, may, role)
         self.assertEqual(daemon.ask("GET", "/v1/tasks", token="er_" + "0" * 64)[0], 401)
+
+    def test_what_operators_change_is_written_down_with_who_did_it(self):
+        daemon = self.start(server=", audit: audit.jsonl")
+        _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
+        token = self.token("ann", "operator")
+        daemon.ask("POST", f"/v1/tasks/{made['id']}/cancel", token=token)
+        daemon.ask("POST", "/v1/tasks/5/cancel", token=token)
+        daemon.ask("GET", "/v1/tasks", token=token)
+        with open(os.path.join(self.folder.name, "audit.jsonl")) as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual([(line["by"], line["request"], line["status"]) for line in lines],
+                         [("ann", f"POST /v1/tasks/{made['id']}/cancel", "200"), ("ann", "POST /v1/tasks/5/cancel", "404")])
 
     def test_namespaces_do_not_see_each_other(self):
         daemon = self.start(server=", spaces: [shop]")

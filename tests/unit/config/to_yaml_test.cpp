@@ -44,6 +44,7 @@ server:
   certificate: ""
   private_key: ""
   tokens: easyretry.tokens
+  audit: ""
   hosts: []
   spaces: []
 )");

@@ -1,0 +1,55 @@
+"""A running `easyretry serve` for tests, on SQLite in a folder of its own."""
+import http.client
+import json
+import os
+import re
+import signal
+import subprocess
+
+
+class Daemon:
+    """One run of the program; a folder may see several."""
+
+    def __init__(self, program, folder, config="", server=""):
+        with open(os.path.join(folder, "easyretry.yaml"), "w") as file:
+            file.write(f"store: sqlite:retry.db\nserver: {{listen: '127.0.0.1:0'{server}}}\n{config}")
+        self.process = subprocess.Popen([program, "serve"], cwd=folder, stdout=subprocess.PIPE, text=True)
+        self.port = self.port_said()
+        with open(os.path.join(folder, "easyretry.tokens.first")) as file:
+            self.token = file.read().strip()
+
+    def port_said(self):
+        for line in self.process.stdout:
+            if found := re.search(r"serves http://127\.0\.0\.1:(\d+)", line):
+                return int(found.group(1))
+        raise RuntimeError(f"it did not start: {self.process.wait()}")
+
+    def ask(self, method, path, body=None, token=None, headers=None):
+        """(status, answer) of one request."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
+        try:
+            text = body if isinstance(body, (str, bytes, type(None))) else json.dumps(body)
+            sent = {"Authorization": f"Bearer {token or self.token}", **(headers or {})}
+            connection.request(method, path, text, {name: value for name, value in sent.items() if value is not None})
+            answer = connection.getresponse()
+            return answer.status, json.loads(answer.read() or "null")
+        finally:
+            connection.close()
+
+    def lease(self, handler="mail", **more):
+        status, answer = self.ask("POST", "/v1/leases", {"handlers": [handler], "wait_ms": 10_000, **more})
+        assert status == 200, answer
+        return answer["tasks"]
+
+    def kill(self):
+        self.process.kill()
+        self.end()
+
+    def stop(self):
+        self.process.send_signal(signal.SIGTERM)
+        return self.end()
+
+    def end(self):
+        code = self.process.wait(timeout=60)
+        self.process.stdout.close()
+        return code

@@ -1,0 +1,64 @@
+"""The example workers against a real daemon. Usage: workers_test.py EASYRETRY_PROGRAM WORKERS_FOLDER python|node|go…"""
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+
+from daemon import Daemon
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+WORKERS = os.path.abspath(sys.argv.pop(1))
+LANGUAGES = sys.argv[1:]
+del sys.argv[1:]
+
+COMMANDS = {
+    "python": [sys.executable, "worker.py"],
+    "node": ["node", "worker.mjs"],
+    "go": ["go", "run", "worker.go"],
+}
+
+
+def until(condition, seconds=60):
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            raise AssertionError("it did not come about")
+        time.sleep(0.05)
+
+
+class Workers(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.daemon = Daemon(PROGRAM, self.folder.name)
+
+    def tearDown(self):
+        self.daemon.kill()
+        self.folder.cleanup()
+
+    def outcomes(self):
+        return {task["key"]: task["outcome"] for task in self.daemon.ask("GET", "/v1/history")[1]["tasks"]}
+
+    def test_each_fetches_tasks_does_them_and_gives_up_what_cannot_be_done(self):
+        for language in LANGUAGES:
+            with self.subTest(language):
+                for to in ("ann", "nobody"):
+                    wanted = {"handler": "mail.send", "key": f"{language}-{to}", "args": [{"to": to}]}
+                    self.assertEqual(self.daemon.ask("POST", "/v1/tasks", wanted)[0], 201)
+                worker = subprocess.Popen([*COMMANDS[language], f"http://127.0.0.1:{self.daemon.port}"], cwd=WORKERS,
+                                          env={**os.environ, "EASYRETRY_TOKEN": self.daemon.token},
+                                          stdout=subprocess.PIPE, text=True, start_new_session=True)
+                try:
+                    until(lambda: f"{language}-nobody" in self.outcomes() and f"{language}-ann" in self.outcomes())
+                finally:
+                    os.killpg(worker.pid, signal.SIGTERM)
+                    said, _ = worker.communicate(timeout=30)
+                self.assertEqual(said.count("mail to ann"), 1)
+                self.assertEqual(self.outcomes()[f"{language}-ann"], "succeeded")
+                self.assertEqual(self.outcomes()[f"{language}-nobody"], "rejected")
+
+
+if __name__ == "__main__":
+    unittest.main()
