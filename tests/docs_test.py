@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Code that the docs quote is in the example it is quoted from, and files that they link to are there.
 
-    <!-- from: examples/outbox.cpp -->     before a ```cpp block: its lines stand in that file, in a row, whatever their
+    <!-- from: examples/outbox.cpp -->     before a block of code: its lines stand in that file, in a row, whatever their
                                            common indentation
 """
 import pathlib
@@ -11,8 +11,9 @@ import textwrap
 
 root = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "docs/calls.md", "docs/cluster.md", "docs/databases.md", "docs/migrating.md", "docs/mxrmq.md",
-         "docs/nacos.md", "docs/redis.md", "docs/testing.md"]
-QUOTE = re.compile(r"^<!-- from: (\S+) -->\n```cpp\n(.*?)^```$", re.M | re.S)
+         "docs/nacos.md", "docs/redis.md", "docs/testing.md",
+         "docs/webhooks.md"]
+QUOTE = re.compile(r"^<!-- from: (\S+) -->\n```\w+\n(.*?)^```$", re.M | re.S)
 
 
 def plain(lines):
@@ -30,7 +31,7 @@ def problems(page):
     text = (root / page).read_text()
     quotes = QUOTE.findall(text)
     if len(quotes) != text.count("<!-- from:"):
-        yield f"{page}: a <!-- from: --> is not followed by a cpp block"
+        yield f"{page}: a <!-- from: --> is not followed by a block of code"
     for file, quote in quotes:
         path = root / file
         if not path.is_file():

@@ -4,7 +4,7 @@
 
 #include "fault/child.h"
 #include "nacos/http.h"
-#include "unit/nacos/certificates.h"
+#include "support/certificates.h"
 
 namespace easyretry::test {
 namespace {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "unit/nacos/certificates.h"
+#include "support/certificates.h"
 #include "unit/nacos/client_fixture.h"
 
 namespace easyretry::test {

@@ -1,0 +1,35 @@
+#include "webhook/delivery.h"
+
+#include <algorithm>
+
+namespace easyretry::webhook {
+namespace {
+
+// version-trace-parent-flags: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01. Some other text that came with a
+// task is no reason not to run it.
+bool is_traceparent(std::string_view text) {
+  constexpr std::string_view kForm = "00-00000000000000000000000000000000-0000000000000000-00";
+  return std::ranges::equal(text, kForm, [](char c, char form) {
+    return form == '-' ? c == '-' : (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+  });
+}
+
+}  // namespace
+
+Call to_call(const Delivery& delivery, const Endpoint& endpoint, TimePoint now, std::stop_token stop) {
+  const auto sent = std::chrono::floor<std::chrono::seconds>(now);
+  Call call{.url = endpoint.url, .body = delivery.body, .timeout = endpoint.timeout, .stop = std::move(stop)};
+  call.headers = {{"content-type", "application/json"},
+                  {"webhook-id", delivery.task_id},
+                  {"webhook-timestamp", std::to_string(sent.time_since_epoch().count())},
+                  {"webhook-signature", signature({delivery.task_id, sent, delivery.body}, endpoint.secrets)},
+                  {"easyretry-task-id", delivery.task_id},
+                  {"easyretry-task-key", header_text(delivery.task_key)},
+                  {"easyretry-handler", header_text(delivery.handler)},
+                  {"easyretry-attempt", std::to_string(delivery.attempt)},
+                  {"easyretry-version", std::to_string(delivery.version)}};
+  if (is_traceparent(delivery.traceparent)) call.headers.push_back({"traceparent", delivery.traceparent});
+  return call;
+}
+
+}  // namespace easyretry::webhook

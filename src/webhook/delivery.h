@@ -1,0 +1,33 @@
+#pragma once
+// A task on its way to a handler behind a URL: what is sent, signed. docs/webhooks.md describes it for receivers. Pure.
+
+#include <cstdint>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "webhook/call.h"
+#include "webhook/signature.h"
+
+namespace easyretry::webhook {
+
+struct Delivery {
+  std::string task_id;  // letters, digits, - and _; also the webhook-id
+  std::string task_key;
+  std::string handler;
+  int attempt = 1;
+  std::uint64_t version = 0;  // the fencing token
+  std::string traceparent{};  // left out where it is not of the W3C's form
+  std::string body{};         // JSON
+};
+
+struct Endpoint {
+  std::string url;
+  std::vector<SigningSecret> secrets;  // all that are live; at least one
+  Millis timeout{30'000};
+};
+
+// Throws std::invalid_argument where it cannot be signed (see signature.h).
+Call to_call(const Delivery& delivery, const Endpoint& endpoint, TimePoint now, std::stop_token stop);
+
+}  // namespace easyretry::webhook

@@ -1,0 +1,31 @@
+#include "webhook/options.h"
+
+#include <memory>
+#include <stdexcept>
+
+#include <openssl/x509_vfy.h>
+
+namespace easyretry::webhook {
+namespace {
+
+void check(bool good, const std::string& problem) {
+  if (!good) throw std::invalid_argument("webhooks: " + problem);
+}
+
+bool has_certificates(const std::string& file) {
+  const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> store{X509_STORE_new(), X509_STORE_free};
+  return X509_STORE_load_file(store.get(), file.c_str()) == 1;
+}
+
+}  // namespace
+
+void validate(const CallerOptions& options) {
+  check(options.most_calls > 0, "most_calls must be at least 1");
+  check(options.most_per_server > 0, "most_per_server must be at least 1");
+  check(options.connect_within > Millis{0}, "connect_within must be longer than nothing");
+  check(options.look_up != nullptr, "look_up is empty");
+  check(options.ca_file.empty() || has_certificates(options.ca_file),
+        "ca_file " + options.ca_file + " has no certificates in PEM that can be read");
+}
+
+}  // namespace easyretry::webhook

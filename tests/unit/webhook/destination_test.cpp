@@ -1,0 +1,99 @@
+#include "webhook/destination.h"
+
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+namespace easyretry::webhook {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string refusal(const std::string& url) {
+  try {
+    parse_destination(url);
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(ADestination, HasASchemeAHostAndAPort) {
+  const Destination tls = parse_destination("https://Hooks.Example/pay?x=1");
+  EXPECT_TRUE(tls.tls);
+  EXPECT_EQ(tls.host, "hooks.example");
+  EXPECT_EQ(tls.port, 443);
+  EXPECT_EQ(tls.server(), "hooks.example:443");
+  EXPECT_FALSE(tls.address);
+  const Destination plain = parse_destination("HTTP://10.0.0.1:8080");
+  EXPECT_FALSE(plain.tls);
+  EXPECT_EQ(plain.server(), "10.0.0.1:8080");
+  EXPECT_EQ(plain.address, parse_address("10.0.0.1"));
+  const Destination six = parse_destination("http://[FD00::7]/");
+  EXPECT_EQ(six.server(), "[fd00::7]:80");
+  EXPECT_EQ(six.address, parse_address("fd00::7"));
+}
+
+TEST(ADestination, IsShownWithoutItsQueryWhichMayHoldASecret) {
+  EXPECT_EQ(parse_destination("https://h.example/a/b?token=s3cret#x").shown, "https://h.example/a/b");
+  EXPECT_EQ(parse_destination("https://h.example?token=s3cret").shown, "https://h.example");
+}
+
+// The same machine in other words; the guard asks about the address that is connected to, whatever the URL says.
+TEST(ADestination, IsAnAddressInWhateverWayItIsWritten) {
+  for (const char* url :
+       {"http://127.1/", "http://2130706433/", "http://0x7f.1/", "http://0177.0.0.1/", "http://%31%32%37.0.0.1/"}) {
+    EXPECT_EQ(parse_destination(url).address, parse_address("127.0.0.1")) << url;
+  }
+  EXPECT_EQ(parse_destination("http://[::ffff:7f00:1]/").address, parse_address("127.0.0.1"));
+}
+
+TEST(ADestination, IsByHttpAlone) {
+  for (const char* url : {"ftp://h.example/", "file:///etc/passwd", "gopher://h.example/", "unix:/run/x",
+                          "javascript:x", "h.example/pay", "//h.example/", "/pay", "https:/", "http:h.example", ""}) {
+    EXPECT_THAT(refusal(url), HasSubstr("this URL cannot be called")) << url;
+  }
+  EXPECT_THAT(refusal("ftp://h.example/"), HasSubstr("neither http:// nor https://"));
+}
+
+TEST(ADestination, HasNeitherUserNorPasswordAndDoesNotRepeatThem) {
+  for (const char* url : {"https://joe:s3cret@h.example/", "https://s3cret@h.example/", "https://:s3cret@h.example/"}) {
+    EXPECT_THAT(refusal(url), AllOf(HasSubstr("user or a password"), Not(HasSubstr("s3cret")))) << url;
+  }
+}
+
+TEST(ADestination, HasAHostAndAPortThatCanBeCalled) {
+  for (const char* url :
+       {"https:///pay", "https:////pay", "https://a@b@h.example/", "https://:443/", "https://h.example./",
+        "https://a..b/", "https://h_%2f/", "https://[::1%25lo]/", "https://[::g]/", "https://h.example:0/",
+        "https://h.example:65536/", "https://h.example:x/", "https://h.example:-1/"}) {
+    EXPECT_THAT(refusal(url), HasSubstr("this URL cannot be called")) << url;
+  }
+}
+
+TEST(ADestination, IsWrittenInAscii) {
+  EXPECT_THAT(refusal("https://bücher.example/"), HasSubstr("xn--"));
+  for (const char* url :
+       {"https://h.example/a b", "https://h.example/\r\nX: y", "https://h.example/\x01", "https://h.example/ü"}) {
+    EXPECT_THAT(refusal(url), HasSubstr("%-escapes")) << url;
+  }
+  EXPECT_THAT(refusal("https://h.example/" + std::string(5000, 'a')), HasSubstr("1 to 4096 characters"));
+  EXPECT_EQ(parse_destination("https://xn--bcher-kva.example/").host, "xn--bcher-kva.example");
+}
+
+RC_GTEST_PROP(ADestination, OfAnyTextIsRefusedOrCanBeCalled, ()) {
+  const auto rest = *rc::gen::container<std::string>(rc::gen::elementOf(std::string{"ah0129.:/@%[]?#-_x\\ \n"}));
+  const std::string url = "http://" + rest;
+  if (refusal(url) != "accepted") return;
+  const Destination destination = parse_destination(url);
+  RC_ASSERT(destination.port != 0);
+  RC_ASSERT(!destination.host.empty());
+  RC_ASSERT(destination.host.find_first_of("@/?#\\ \n[]%") == std::string::npos);
+}
+
+}  // namespace
+}  // namespace easyretry::webhook

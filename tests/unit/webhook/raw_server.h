@@ -1,0 +1,81 @@
+#pragma once
+// A TCP server on loopback that says exactly what the test says: for answers that no HTTP server would give.
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+namespace easyretry::webhook {
+
+class Wire {
+ public:
+  explicit Wire(int socket) : socket_(socket) {}
+  ~Wire() { ::close(socket_); }
+  Wire(const Wire&) = delete;
+  Wire& operator=(const Wire&) = delete;
+
+  // False: the other side has gone.
+  bool say(std::string_view text) const { return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) > 0; }
+  // A request without a body, or its head.
+  std::string hear() const {
+    std::string heard;
+    for (char c = 0; !heard.ends_with("\r\n\r\n") && ::recv(socket_, &c, 1, 0) == 1;) heard += c;
+    return heard;
+  }
+
+ private:
+  const int socket_;
+};
+
+class RawServer {
+ public:
+  // `each` is called for one connection after the other; when it returns, the connection is closed.
+  explicit RawServer(std::function<void(const Wire&)> each) : each_(std::move(each)) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listener_, 8) != 0 ||
+        ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+      throw std::runtime_error("cannot listen");
+    }
+    port_ = ntohs(address.sin_port);
+    thread_ = std::thread{[this] { run(); }};
+  }
+  ~RawServer() {
+    ::shutdown(listener_, SHUT_RDWR);
+    thread_.join();
+    ::close(listener_);
+  }
+  RawServer(const RawServer&) = delete;
+  RawServer& operator=(const RawServer&) = delete;
+
+  std::string url() const { return "http://127.0.0.1:" + std::to_string(port_) + "/"; }
+  int connections() const { return connections_; }
+
+ private:
+  void run() {
+    for (int socket = 0; (socket = ::accept(listener_, nullptr, nullptr)) >= 0;) {
+      const Wire wire{socket};
+      ++connections_;
+      each_(wire);
+    }
+  }
+
+  const std::function<void(const Wire&)> each_;
+  const int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  std::uint16_t port_ = 0;
+  std::atomic<int> connections_{0};
+  std::thread thread_;
+};
+
+}  // namespace easyretry::webhook
