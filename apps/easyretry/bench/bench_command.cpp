@@ -114,8 +114,7 @@ class StoreForBench {
 void run(BenchOptions options, bool as_json) {
   const StoreForBench store{options};
   options.space = "bench-" + std::to_string(std::random_device{}());
-  const storage::StoreInfo about = storage::open_store(options.store, system_clock())->info();
-  std::cerr << "store: " << about.url << "; an acknowledged task survives " << about.durability << "\n";
+  std::cerr << to_string(storage::open_store(options.store, system_clock())->info()) << "\n";
   const BenchReport report = run_bench(options, progress_to_stderr());
   if (isatty(STDERR_FILENO) != 0) std::cerr << "\r\x1b[K";
   if (as_json) {

@@ -139,7 +139,7 @@ class RedisStore final : public Store {
   std::string open(const redis::Keys& keys, const redis::Ask& ask) {
     redis::Opened opened = redis::set_up(keys, ask, options_);
     const std::lock_guard lock{mutex_};
-    if (durability_.empty()) durability_ = std::move(opened.durability);
+    if (durability_.words.empty()) durability_ = std::move(opened.durability);
     return std::move(opened.incarnation);
   }
 
@@ -165,7 +165,7 @@ class RedisStore final : public Store {
 
   const RedisOptions options_;
   mutable std::mutex mutex_;  // guards the next
-  std::string durability_;
+  Durability durability_;
   redis::Parts parts_;
   redis::Inserting inserting_;
   redis::Changing changing_;
