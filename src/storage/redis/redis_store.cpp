@@ -70,7 +70,11 @@ class RedisStore final : public Store {
 
   StoreInfo info() const override {
     const std::lock_guard lock{mutex_};
-    return {.url = options_.url, .total_shards = options_.total_shards, .durability = durability_, .shared = true};
+    return {.url = options_.url,
+            .total_shards = options_.total_shards,
+            .durability = durability_,
+            .shared = true,
+            .waits_for_replicas = options_.confirmation.replicas > 0};
   }
 
   Result<InsertReply> insert(std::span<const NewTask> tasks) override {
