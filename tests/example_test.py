@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""example_test.py PROGRAM SOURCE [URL_FILE]: what an example prints is what the comment at its end says it prints.
+"""example_test.py PROGRAM SOURCE [URL_FILE [by_url]]: what an example prints is what the comment at its end says it prints.
 
-One that needs a database server is given HOST PORT USER PASSWORD DATABASE, as the url in the file has them."""
+One that needs a database server is given HOST PORT USER PASSWORD DATABASE, as the url in the file has them, or the url."""
 import difflib
 import pathlib
 import subprocess
@@ -17,14 +17,15 @@ def promised(source):
     return [line.removeprefix("//").removeprefix(" ").rstrip() for line in comment.splitlines()]
 
 
-def place(file):
-    url = urllib.parse.urlsplit(pathlib.Path(file).read_text())
-    return [url.hostname, str(url.port), url.username, url.password, url.path.lstrip("/")]
+def place(file, *by_url):
+    text = pathlib.Path(file).read_text().strip()
+    url = urllib.parse.urlsplit(text)
+    return [text] if by_url else [url.hostname, str(url.port), url.username, url.password, url.path.lstrip("/")]
 
 
 def main():
-    program, source, *url_file = sys.argv[1], pathlib.Path(sys.argv[2]), *filter(None, sys.argv[3:])
-    command = [program, *(place(url_file[0]) if url_file else [])]
+    program, source, *server = sys.argv[1], pathlib.Path(sys.argv[2]), *filter(None, sys.argv[3:])
+    command = [program, *(place(*server) if server else [])]
     run = subprocess.run(command, stdout=subprocess.PIPE, text=True, timeout=50, check=True)
     printed = [line.rstrip() for line in run.stdout.splitlines()]
     difference = list(difflib.unified_diff(promised(source), printed, "promised", "printed", lineterm=""))

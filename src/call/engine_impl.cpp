@@ -151,6 +151,11 @@ void EngineImpl::stop_following() {
   following_.reset();
 }
 
+void EngineImpl::tell_of_the_store() {
+  const storage::StoreInfo about = core_.store().info();
+  core_.context().log(about.durability.worth_a_warning ? LogLevel::warning : LogLevel::info, to_string(about));
+}
+
 void EngineImpl::warn_of_unknown_handlers() {
   for (const std::string& name : configuration_.unknown_handlers()) {
     core_.context().log(LogLevel::warning,

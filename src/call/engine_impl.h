@@ -39,6 +39,8 @@ class EngineImpl : public HandlerHost {
   engine::Core& core() { return core_; }
 
  protected:
+  // Where tasks are, and what an acknowledged one survives.
+  void tell_of_the_store();
   void warn_of_unknown_handlers();
   void stop_following();
   // Sleeps on the caller's thread; false once the engine stops.

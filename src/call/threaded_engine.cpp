@@ -40,6 +40,7 @@ class ThreadedImpl final : public detail::EngineImpl {
     if (stopped_)
       throw std::logic_error("easyretry: an engine that was stopped cannot be started again; make a new one");
     if (threads_) return;
+    tell_of_the_store();
     warn_of_unknown_handlers();
     threads_ = std::make_unique<engine::Threads>(core_);
   }

@@ -11,9 +11,6 @@
 namespace easyretry::engine {
 namespace {
 
-// A reply that is lost again and again is reported as in doubt rather than tried for ever.
-constexpr int kInsertTries = 3;
-
 std::shared_ptr<Context> make_context(storage::Store& store, const Clock& clock, CoreOptions options) {
   const std::uint64_t seed = options.seed != 0 ? options.seed : base::random_seed();
   std::string owner = options.owner.empty() ? cluster::make_node() : std::move(options.owner);
@@ -37,6 +34,7 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
     : store_(std::move(store)),
       total_shards_(store_->info().total_shards),
       context_(make_context(*store_, clock, std::move(options))),
+      inserting_(*context_),
       outcomes_(std::make_shared<Outcomes>(context_->options.batch)),
       workers_(workers(context_, outcomes_)),
       schedule(*context_, holdings_, *workers_),
@@ -52,9 +50,7 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
       local(std::make_shared<LocalRetries>(*context_, holdings_, *workers_)) {}
 
 Result<std::vector<storage::Inserted>> Core::submit(std::span<const task::NewTask> tasks) {
-  const TimePoint since = context_->store_now();
-  auto inserted = insert(tasks);
-  if (!inserted && inserted.error().code == Errc::in_doubt) inserted = insert_in_doubt(tasks, since);
+  auto inserted = inserting_.insert(tasks);
   if (inserted) stored(tasks, *inserted);
   return inserted;
 }
@@ -98,64 +94,6 @@ Result<bool> Core::settle_now(const RunPtr& run, task::Settlement settlement) {
   if (!reply) return tl::make_unexpected(reply.error());
   settler.written(run, settlement, *reply);
   return reply->applied.front();
-}
-
-Result<std::vector<storage::Inserted>> Core::insert(std::span<const task::NewTask> tasks) {
-  auto reply = context_->ask([&](storage::Store& store) { return store.insert(tasks); });
-  if (!reply) return tl::make_unexpected(reply.error());
-  return std::move(reply->tasks);
-}
-
-// Looks for each task by its key first; only what is nowhere is stored again. A task that was stored, run and left no
-// history meanwhile cannot be seen: it is stored once more, which is what "at least once" means.
-Result<std::vector<storage::Inserted>> Core::insert_in_doubt(std::span<const task::NewTask> tasks, TimePoint since) {
-  std::vector<storage::Inserted> all;
-  for (const task::NewTask& task : tasks) {
-    Result<std::vector<storage::Inserted>> one;
-    for (int tries = 0; tries < kInsertTries; ++tries) {
-      auto found = look(task, since);
-      if (!found) {
-        one = tl::make_unexpected(Error{Errc::in_doubt, found.error().where, found.error().detail});
-        continue;
-      }
-      if (*found) {
-        one = std::vector{**found};
-        break;
-      }
-      one = insert({&task, 1});
-      if (one || one.error().code == Errc::invalid_argument) break;
-    }
-    if (!one) {
-      // Of the batch, something may be stored: for the caller that is in doubt, whatever this one said.
-      Error error = one.error();
-      if (error.code == Errc::unavailable) error.code = Errc::in_doubt;
-      return tl::make_unexpected(std::move(error));
-    }
-    all.push_back(one->front());
-  }
-  return all;
-}
-
-Result<std::optional<storage::Inserted>> Core::look(const task::NewTask& task, TimePoint since) {
-  storage::TaskQuery query;
-  query.space = task.space;
-  query.key = task.key;
-  for (const bool finished : {false, true}) {
-    query.finished = finished;
-    const auto found = store_->list(query);
-    if (!found) {
-      context_->note(found.error());
-      return tl::make_unexpected(found.error());
-    }
-    for (auto it = found->rbegin(); it != found->rend(); ++it) {
-      const TaskInfo& info = it->info;
-      if (finished && info.created_at < since) continue;  // an earlier life of the same key
-      // Leased to somebody else: theirs was first, and theirs it is to run.
-      const bool ours = task.lease == Millis{0} || it->locked_by == context_->owner;
-      return storage::Inserted{info.id, info.version, info.next_at, info.created_at >= since && ours};
-    }
-  }
-  return std::nullopt;
 }
 
 void Core::offer_soon(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted) {

@@ -22,6 +22,7 @@
 #include "engine/claimer.h"
 #include "engine/context.h"
 #include "engine/holdings.h"
+#include "engine/inserting.h"
 #include "engine/intake.h"
 #include "engine/keeper.h"
 #include "engine/loader.h"
@@ -94,9 +95,6 @@ class Core {
   int total_shards() const { return total_shards_; }
 
  private:
-  Result<std::vector<storage::Inserted>> insert(std::span<const task::NewTask> tasks);
-  Result<std::vector<storage::Inserted>> insert_in_doubt(std::span<const task::NewTask> tasks, TimePoint since);
-  Result<std::optional<storage::Inserted>> look(const task::NewTask& task, TimePoint since);
   bool lacks_handler(const TaskInfo& info) const;
   void stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
   void offer_soon(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
@@ -104,6 +102,7 @@ class Core {
   const std::shared_ptr<storage::Store> store_;
   const int total_shards_;
   const std::shared_ptr<Context> context_;
+  Inserting inserting_;
   const std::shared_ptr<Outcomes> outcomes_;
   Holdings holdings_;
   const std::unique_ptr<Workers> workers_;

@@ -1,9 +1,10 @@
 #include "mxrmq/detect.h"
 
-#include <charconv>
 #include <utility>
 
 #include <easyretry/error.h>
+
+#include "storage/redis/server_facts.h"
 
 namespace easyretry::mxrmq {
 namespace {
@@ -11,27 +12,16 @@ namespace {
 using storage::redis::Command;
 using storage::redis::Connection;
 
-constexpr int kOldestMajor = 7;
 constexpr std::string_view kDocPrefix = "mx-rmq";  // that the design notes have in all names
 
 [[noreturn]] void refuse(std::string why) {
   throw StoreError{{Errc::invalid_argument, "mxrmq.open", std::move(why)}};
 }
 
-std::string fact(std::string_view info, std::string_view name) {
-  const auto at = info.find(std::string{"\n"}.append(name).append(":"));
-  if (at == std::string_view::npos) return {};
-  const auto begin = at + name.size() + 2;
-  return std::string{info.substr(begin, info.find_first_of("\r\n", begin) - begin)};
-}
-
 void check_server(Connection& connection) {
-  const auto reply = connection.run(Command::of("INFO", "server"));
-  const std::string version = fact(reply.text(), "redis_version");
-  int major = 0;
-  std::from_chars(version.data(), version.data() + version.size(), major);
-  if (major < kOldestMajor) refuse("the server is Redis " + version + "; 7.0 or newer is needed");
-  if (fact(reply.text(), "redis_mode") == "cluster") {
+  const storage::redis::ServerFacts facts{[&](const Command& command) { return connection.run(command); }};
+  facts.refuse_unfit();
+  if (facts.is_in_a_cluster()) {
     refuse("this is a node of a Redis Cluster, where mx-rmq cannot be; connect to the server that it works with");
   }
 }

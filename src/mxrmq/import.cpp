@@ -6,18 +6,17 @@
 #include <optional>
 #include <vector>
 
+#include "mxrmq/dead_letters.h"
+#include "mxrmq/import_target.h"
 #include "mxrmq/new_id.h"
 #include "mxrmq/reaper.h"
 #include "mxrmq/scan.h"
 #include "mxrmq/verbs.h"
-#include "policy/decide.h"
-#include "policy/limits.h"
 
 namespace easyretry::mxrmq {
 namespace {
 
 constexpr Millis kLease = std::chrono::minutes{5};
-constexpr std::size_t kMaxKey = 255;  // what the stores hold
 
 struct Found {
   Taken taken;
@@ -32,46 +31,10 @@ std::optional<TimePoint> time_of(std::string_view millis) {
   return TimePoint{Millis{static_cast<std::int64_t>(value)}};
 }
 
-Backoff backoff_of(const Meta& meta) {
-  Ladder ladder;
-  for (const std::int64_t seconds : meta.retry_delays) {
-    constexpr std::int64_t kLongest = std::chrono::floor<std::chrono::seconds>(policy::kLongestDelay).count();
-    ladder.steps.emplace_back(std::chrono::seconds{std::clamp<std::int64_t>(seconds, 0, kLongest)});
-  }
-  if (ladder.steps.empty()) ladder.steps.emplace_back(std::chrono::seconds{60});  // as Python
-  return ladder;
-}
-
-int small(std::int64_t number) {
-  return static_cast<int>(std::clamp<std::int64_t>(number, 0, 1'000'000));
-}
-
-// What waits has its place by when it was made.
-task::NewTask task_of(const Found& found, const Message& message, const std::string& space) {
-  task::NewTask task;
-  task.space = space;
-  task.key = found.taken.hold.id;
-  task.handler = message.topic;
-  task.payload = "[" + message.payload + "]";
-  task.rules.max_attempts = std::max(1, small(message.meta.max_retries));
-  task.rules.backoff = policy::to_text(backoff_of(message.meta));
-  task.attempts = small(message.meta.retry_count);
-  task.error = message.meta.last_error.value_or("");
-  task.due_at = found.run_at;
-  if (!task.due_at && message.created_at > 0) task.due_at = TimePoint{Millis{message.created_at}};
-  return task;
-}
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) throw StoreError{result.error()};
-  return *std::move(result);
-}
-
 class Import {
  public:
   Import(Link& link, storage::Store& store, const ImportOptions& options)
-      : link_(link), store_(store), options_(options) {}
+      : link_(link), target_(store, options.space), options_(options) {}
 
   // What workers that died have left is put among the delayed ones when nothing is pending any more: what is, is moved
   // whatever its time to live. Each topic takes delayed ones along.
@@ -80,6 +43,7 @@ class Import {
     for (const std::string& topic : topics_of(link_)) move_all(topic);
     Reaper reaper{link_, {.worker = token_}};
     while (reaper.reap().settled > 0) move_all("");
+    if (options_.dead_letters) report_.letters = move_dead_letters(link_, target_, token_, options_.letter_progress);
     return report_;
   }
 
@@ -110,33 +74,28 @@ class Import {
     for (const Found& each : all) {
       try {
         const Message message = parse_message(each.taken.json);
-        check_key(each.taken.hold.id);
-        if (!each.before || !is_stored(each.taken.hold.id)) tasks.push_back(task_of(each, message, options_.space));
+        if (!each.before || !is_stored(each.taken.hold.id)) tasks.push_back(task_of(each, message));
         done.push_back(each.taken.hold);
       } catch (const MessageError& why) {
         set_aside_as_unreadable(each, why.what());
       }
     }
-    if (!tasks.empty()) must(store_.insert(tasks));
+    if (!tasks.empty()) target_.insert(tasks);
     if (done.empty()) return;
     const std::vector<bool> removed = complete(link_, "", done);
     report_.moved += std::ranges::count(removed, true);
   }
 
-  static void check_key(const std::string& id) {
-    if (id.size() <= kMaxKey) return;
-    throw StoreError{{Errc::invalid_argument, "mxrmq.import",
-                      "the id " + id.substr(0, 40) + "… has " + std::to_string(id.size()) +
-                          " bytes, and a key of a task at most 255: let a worker run this message"}};
+  // What waits has its place by when it was made.
+  task::NewTask task_of(const Found& found, const Message& message) const {
+    task::NewTask task = target_.task_of(found.taken.hold.id, message);
+    task.error = message.meta.last_error.value_or("");
+    task.due_at = found.run_at;
+    if (!task.due_at && message.created_at > 0) task.due_at = TimePoint{Millis{message.created_at}};
+    return task;
   }
 
-  bool is_stored(const std::string& id) {
-    for (const bool finished : {false, true}) {
-      const TaskQuery query{.space = options_.space, .finished = finished, .key = id, .limit = 1};
-      if (!must(store_.list(query)).empty()) return true;
-    }
-    return false;
-  }
+  bool is_stored(const std::string& id) { return target_.live(id) || target_.ended(id); }
 
   void set_aside_as_unreadable(const Found& found, std::string_view why) {
     const std::int64_t now = system_clock().now().time_since_epoch().count();
@@ -146,7 +105,7 @@ class Import {
   }
 
   Link& link_;
-  storage::Store& store_;
+  ImportTarget target_;
   const ImportOptions& options_;
   const std::string token_ = "import-" + new_id();
   ImportReport report_;

@@ -19,7 +19,7 @@ struct ImportPlan {
   std::map<std::string, std::int64_t> pending;  // by topic
   std::int64_t delayed = 0;                     // of all topics
   std::int64_t in_flight = 0;                   // about; these stay, until they have ended or their lease has
-  std::int64_t dead = 0;                        // these stay
+  std::int64_t dead = 0;                        // these stay, unless they are asked for
 
   std::int64_t to_be_moved() const;
 };
@@ -29,12 +29,20 @@ ImportPlan plan_import(std::string_view queue_url);
 
 struct ImportOptions {
   std::string space = "default";
+  bool dead_letters = false;  // also these: dead_letters.h
   std::function<void(std::int64_t moved)> progress = [](std::int64_t) {};
+  std::function<void(std::int64_t moved)> letter_progress = [](std::int64_t) {};
+};
+
+struct MovedLetters {
+  std::int64_t moved = 0;
+  std::int64_t left = 0;  // cannot be read, or a live task has their id for a key
 };
 
 struct ImportReport {
   std::int64_t moved = 0;
   std::int64_t unreadable = 0;  // with the messages that could not be read
+  MovedLetters letters{};
 };
 
 // The same, and StoreError where the store could not take them.

@@ -31,6 +31,7 @@ struct Keys {
   std::string own() const { return prefix + "cxx:own"; }           // hash: id → end of our lease, and whose it is
   std::string lost() const { return prefix + "cxx:lost"; }         // hash: id → workers that died with it
   std::string importing() const { return prefix + "cxx:import"; }  // zset: id → when to run; in the hands of an import
+  std::string letters() const { return prefix + "cxx:letters"; }   // set: ids of dead letters, the same
 
   std::string full_topic(std::string_view topic) const { return prefix + std::string{topic}; }
   std::string pending(std::string_view topic) const { return full_topic(topic) + ":pending"; }  // list, next right

@@ -22,8 +22,9 @@ Keys Link::opened() {
 }
 
 Reply Link::run(const Script& script, std::string_view topic, const std::vector<std::string>& arguments) {
-  std::vector<std::string> keys{keys_.payloads, keys_.expires,     keys_.delays, keys_.dlq,    keys_.dlq_data,
-                                keys_.errors,   keys_.errors_data, keys_.own(),  keys_.lost(), keys_.importing()};
+  std::vector<std::string> keys{keys_.payloads, keys_.expires,     keys_.delays,      keys_.dlq,
+                                keys_.dlq_data, keys_.errors,      keys_.errors_data, keys_.own(),
+                                keys_.lost(),   keys_.importing(), keys_.letters()};
   if (!topic.empty()) {
     keys.push_back(keys_.pending(topic));
     keys.push_back(keys_.processing(topic));

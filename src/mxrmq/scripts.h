@@ -29,6 +29,8 @@ extern const Script rescue;
 extern const Script dedupe;
 extern const Script sweep;
 extern const Script take;
+extern const Script letters;
+extern const Script drop_letters;
 
 }  // namespace scripts
 }  // namespace easyretry::mxrmq

@@ -2,6 +2,10 @@
 
 namespace easyretry::storage {
 
+std::string to_string(const StoreInfo& info) {
+  return "store " + info.url + ": an acknowledged task survives " + info.durability.words;
+}
+
 Result<InsertReply> Store::insert_within(const Transaction&, std::span<const NewTask>) {
   return fail(
       Errc::invalid_argument, "store.insert",

@@ -26,6 +26,7 @@
 #include <easyretry/task_query.h>
 #include <easyretry/transaction.h>
 
+#include "storage/durability.h"
 #include "storage/inbox.h"
 #include "task/record.h"
 
@@ -177,11 +178,17 @@ struct SplitRequest {
 struct StoreInfo {
   std::string url;  // without secrets
   int total_shards = 64;
-  std::string durability;  // what an acknowledged write survives, in words
-  bool shared = false;     // other processes may store tasks in it
-  bool inbox = false;      // take_in() has something to take from
-  bool folds = false;      // fold_counts() is to be called every few seconds
+  Durability durability;
+  bool shared = false;  // other processes may store tasks in it
+  bool inbox = false;   // take_in() has something to take from
+  bool folds = false;   // fold_counts() is to be called every few seconds
+  // An insert is answered when replicas have it, too. A task that is merely seen may be on none of them; one that an
+  // insert has met is.
+  bool waits_for_replicas = false;
 };
+
+// `store redis://cache:6379/0: an acknowledged task survives …`, for people.
+std::string to_string(const StoreInfo& info);
 
 struct IntakeReply {
   TimePoint now{};

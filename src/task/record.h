@@ -33,11 +33,11 @@ struct NewTask {
   Millis delay{0};
   OnDuplicate on_duplicate = OnDuplicate::keep;
 
-  // An attempt that was made before the task was stored.
+  // Attempts that were made before the task was stored, and how the last one failed.
   int attempts = 0;
   std::string error;
 
-  // Stored as running, by this owner, for the first attempt that follows; 0: as pending.
+  // Stored as running, by this owner, for the next attempt, which counts; 0: as pending.
   std::string owner;
   Millis lease{0};
 };

@@ -183,7 +183,7 @@ TaskRecord new_record(const NewTask& task, TaskId id, TimePoint now) {
   record.rules = task.rules;
   if (task.lease > Millis{0}) {
     record.info.state = TaskState::running;
-    record.info.attempts = record.info.deliveries = 1;
+    record.info.attempts = record.info.deliveries = task.attempts + 1;
     record.locked_by = task.owner;
     record.lease_until = base::later(now, task.lease);
   }

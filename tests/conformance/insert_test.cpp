@@ -165,6 +165,16 @@ TEST_P(StoreConformance, ATaskMayBeStoredAsRunningByWhoeverStoresIt) {
   EXPECT_EQ(again(stored).info.state, TaskState::pending);
 }
 
+TEST_P(StoreConformance, ATaskThatIsStoredAsRunningHasThisAttemptBesidesThoseMadeElsewhere) {
+  NewTask task = a_task();
+  task.attempts = 2;
+  task.owner = "caller";
+  task.lease = kLease;
+  const TaskRecord stored = insert(task);
+  EXPECT_EQ(stored.info.attempts, 3);
+  EXPECT_EQ(stored.info.deliveries, 3);
+}
+
 TEST_P(StoreConformance, ATaskWhoseCallerDiedIsRunByAnotherAndCountedAsACrash) {
   NewTask task = a_task();
   task.owner = "caller";

@@ -36,13 +36,24 @@ class Bench(unittest.TestCase):
     def test_leaves_out_what_was_not_asked_for(self):
         run = easyretry("bench", "--store", "memory:", "--tasks", "500", "--json")
         report = json.loads(run.stdout)
-        for field in ("cycle_per_s", "failing_calls_per_s", "lateness_ms", "submit_to_start_ms", "raw", "ratio"):
+        for field in ("cycle_per_s", "failing_calls_per_s", "lateness_ms", "submit_to_start_ms", "idle_cpu_ms_per_s", "raw",
+                      "ratio"):
             self.assertIsNone(report[field])
 
     def test_prints_a_table_for_people_and_progress_beside_it(self):
         run = easyretry("bench", "--store", "memory:", "--tasks", "500", "--raw")
         self.assertRegex(run.stdout, r"drain +\d+ /s +\d+ /s +\d+\.\d\d")
         self.assertIn("drain", run.stderr)
+
+    def test_an_idle_engine_costs_next_to_nothing(self):
+        run = easyretry("bench", "--store", "memory:", "--tasks", "1", "--idle", "2", "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("idle", run.stderr)
+        self.assertLess(json.loads(run.stdout)["idle_cpu_ms_per_s"], 100)
+
+    def test_says_what_the_store_survives(self):
+        run = easyretry("bench", "--store", "memory:", "--tasks", "1")
+        self.assertIn("store memory://: an acknowledged task survives nothing", run.stderr)
 
     def test_measures_a_store_by_its_url_and_leaves_no_task_in_it(self):
         with tempfile.TemporaryDirectory() as folder:

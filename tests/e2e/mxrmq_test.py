@@ -2,6 +2,7 @@
 import json
 import re
 import socket
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -106,16 +107,14 @@ class Mxrmq(unittest.TestCase):
         self.wait(5)
         self.redis.send(["LPUSH", "shop:dlq", "x"])
         run = easyretry("mxrmq", "import", "--queue", self.queue, "--store", "sqlite:/nonexistent/x.db", "--dry-run")
-        self.assertEqual(run.stdout, "orders: 2 pending\n3 delayed, of all topics\n1 dead letters, which stay\n"
-                                     "nothing was changed\n", run.stderr)
+        self.assertEqual(run.stdout, "orders: 2 pending\n3 delayed, of all topics\n"
+                                     "1 dead letters, which stay; --dead-letters moves them, too\nnothing was changed\n", run.stderr)
         self.assertEqual(self.redis.send(["LLEN", "shop:orders:pending"], ["ZCARD", "shop:delays"]), [2, 3])
 
-    def test_an_import_that_is_killed_anywhere_goes_on(self):
-        self.wait(WAITING)
-        store = f"sqlite:{self.folder.name}/import.db"
+    def import_with_kills(self, *args):
         kills = 0
         for tries in range(200):
-            process = subprocess.Popen([PROGRAM, "mxrmq", "import", "--queue", self.queue, "--store", store],
+            process = subprocess.Popen([PROGRAM, "mxrmq", "import", "--queue", self.queue, *args],
                                        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
             try:
                 _, err = process.communicate(timeout=0.05 + tries * 0.02)
@@ -126,8 +125,27 @@ class Mxrmq(unittest.TestCase):
                 process.communicate()
                 kills += 1
         self.assertGreater(kills, 0)
+
+    def test_an_import_that_is_killed_anywhere_goes_on(self):
+        self.wait(WAITING)
+        store = f"sqlite:{self.folder.name}/import.db"
+        self.import_with_kills("--store", store)
         self.assertEqual(self.tasks(store), WAITING)
         self.assertEqual(self.redis.send(["DBSIZE"]), [0])
+
+    def test_dead_letters_are_each_in_history_once_however_often_the_import_is_killed(self):
+        for first in range(0, WAITING, 500):
+            self.redis.send(*(command for n in range(first, first + 500) for command in (
+                ["HSET", "shop:dlq:data", f"m{n}", message(f"m{n}"), f"m{n}:queue", "shop:orders"],
+                ["LPUSH", "shop:dlq", f"m{n}"])))
+        file = f"{self.folder.name}/letters.db"
+        self.import_with_kills("--store", f"sqlite:{file}", "--dead-letters")
+        self.assertEqual(self.redis.send(["DBSIZE"]), [0])
+        self.assertEqual(self.tasks(f"sqlite:{file}"), 0)
+        with sqlite3.connect(file) as db:
+            months = db.execute("SELECT name FROM sqlite_master WHERE name LIKE 'retry_task_history_%'").fetchall()
+            keys = [key for [month] in months for [key] in db.execute(f"SELECT task_key FROM {month}")]
+        self.assertEqual((len(keys), len(set(keys))), (WAITING, WAITING))
 
 
 if __name__ == "__main__":

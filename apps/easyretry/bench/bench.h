@@ -24,6 +24,7 @@ struct BenchOptions {
   double due_over_seconds = 0;
   double submit_rate = 0;   // tasks a second that are submitted one by one, to see how soon they start; 0: none
   std::size_t waiting = 0;  // tasks in the store that are not due
+  double idle_seconds = 0;  // for which an engine that has nothing to do is watched; 0: not
   int callers = 0;          // threads whose direct calls fail; 0: none
   bool raw = false;
 };
@@ -46,6 +47,7 @@ struct BenchReport {
   std::optional<double> failing_calls;    // a second, of all callers
   std::optional<Spread> lateness;         // from when it is due
   std::optional<Spread> submit_to_start;  // from before it is stored
+  std::optional<double> idle_cpu;         // ms of processor time a second
   std::optional<Rates> raw;
   double rss_mib = 0;
 };
@@ -60,6 +62,10 @@ double measure_failing_calls(const BenchOptions& options, const Progress& progre
 
 // Tasks submitted at an even pace. Where a store can be shared, by another engine than the one that runs them.
 Spread measure_submit_to_start(const BenchOptions& options, const Progress& progress);
+
+// What an engine of which no task is due costs this process: milliseconds of processor time a second, once it has
+// found out that nothing comes.
+double measure_idle(const BenchOptions& options, const Progress& progress);
 
 // The same rows, the same batches, the same kind of store, but nothing except its statements in a bare loop on one
 // thread.

@@ -35,6 +35,7 @@ json to_json(const BenchReport& r) {
   j["failing_calls_per_s"] = number(r.failing_calls);
   j["lateness_ms"] = spread(r.lateness);
   j["submit_to_start_ms"] = spread(r.submit_to_start);
+  j["idle_cpu_ms_per_s"] = number(r.idle_cpu);
   j["rss_mib"] = r.rss_mib;
   j["raw"] = nullptr;
   j["ratio"] = nullptr;
@@ -75,6 +76,7 @@ void print_table(const BenchReport& r) {
   }
   if (r.lateness) print_spread("lateness", *r.lateness);
   if (r.submit_to_start) print_spread("submit to start", *r.submit_to_start);
+  if (r.idle_cpu) std::cout << fmt::format("{:<28}{:>12.2f} ms of processor time a second\n", "idle", *r.idle_cpu);
   std::cout << fmt::format("{:<28}{:>12.1f} MiB\n", "peak memory", r.rss_mib);
 }
 
@@ -114,8 +116,7 @@ class StoreForBench {
 void run(BenchOptions options, bool as_json) {
   const StoreForBench store{options};
   options.space = "bench-" + std::to_string(std::random_device{}());
-  const storage::StoreInfo about = storage::open_store(options.store, system_clock())->info();
-  std::cerr << "store: " << about.url << "; an acknowledged task survives " << about.durability << "\n";
+  std::cerr << to_string(storage::open_store(options.store, system_clock())->info()) << "\n";
   const BenchReport report = run_bench(options, progress_to_stderr());
   if (isatty(STDERR_FILENO) != 0) std::cerr << "\r\x1b[K";
   if (as_json) {
@@ -152,6 +153,10 @@ void add_bench_command(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   command->add_option("--waiting", options->waiting, "With this many tasks in the store that are not due")
       ->check(CLI::Range(0, 100'000'000));
+  command
+      ->add_option("--idle", options->idle_seconds,
+                   "Also: processor time of an engine of which nothing is due, over this many seconds")
+      ->check(CLI::PositiveNumber);
   command->add_option("--callers", options->callers, "Also: this many threads whose direct calls fail and are stored")
       ->check(CLI::Range(1, 4096));
   command->add_flag("--raw", options->raw, "Also: the store's bare statements in a loop, and the ratio to them");

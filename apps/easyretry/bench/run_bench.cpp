@@ -33,10 +33,12 @@ double peak_rss_mib() {
   return 0;
 }
 
-// Made in parts, so that the peak of memory is the engine's and not the benchmark's; only the submitting is timed.
+// Orders are made in parts, so that the peak of memory is the engine's and not the benchmark's.
+constexpr std::size_t kPart = 10'000;
+
+// Only the submitting is timed.
 template <class Handle>
 double submit_all(const Handle& handle, const BenchOptions& options, std::string_view what, const Progress& progress) {
-  constexpr std::size_t kPart = 10'000;
   const auto submitters = static_cast<std::size_t>(options.submitters);
   double seconds = 0;
   for (std::size_t from = 0; from < options.tasks; from += submitters * kPart) {
@@ -109,11 +111,13 @@ Spread measure_lateness(const BenchOptions& options, const Progress& progress) {
   // Stored ahead, so that the handing in does not disturb the measurement.
   const auto first = std::chrono::ceil<Millis>(Clock::now()) + std::chrono::seconds{2} + Millis{options.tasks / 20};
   const auto step = std::chrono::duration<double>(options.due_over_seconds / static_cast<double>(options.tasks));
-  progress("lateness: enqueue", 0);
-  due.submit_many(orders(0, options.tasks), [&](const MeasuredOrder& order) {
-    const auto after = std::chrono::duration_cast<Millis>(step * static_cast<double>(order.number));
-    return SubmitOptions{.due_at = first + after};
-  });
+  for (std::size_t from = 0; from < options.tasks; from += kPart) {
+    progress("lateness: enqueue", static_cast<double>(from) / static_cast<double>(options.tasks));
+    due.submit_many(orders(from, std::min(options.tasks, from + kPart)), [&](const MeasuredOrder& order) {
+      const auto after = std::chrono::duration_cast<Millis>(step * static_cast<double>(order.number));
+      return SubmitOptions{.due_at = first + after};
+    });
+  }
   engine.start();
   wait_for(engine, options.tasks, "lateness", progress);
   return spread_of(std::move(late));
@@ -139,6 +143,7 @@ BenchReport run_bench(const BenchOptions& options, const Progress& progress) {
   if (options.callers > 0) report.failing_calls = measure_failing_calls(options, progress);
   if (options.submit_rate > 0) report.submit_to_start = measure_submit_to_start(options, progress);
   if (options.due_over_seconds > 0) report.lateness = measure_lateness(options, progress);
+  if (options.idle_seconds > 0) report.idle_cpu = measure_idle(options, progress);
   report.rss_mib = peak_rss_mib();
   return report;
 }

@@ -51,19 +51,32 @@ struct ImportArguments {
   std::string store;
   std::string space = "default";
   bool dry_run = false;
+  bool dead_letters = false;
 };
 
-void print(const mxrmq::ImportPlan& plan) {
+void print(const mxrmq::ImportPlan& plan, bool with_letters) {
   for (const auto& [topic, count] : plan.pending) fmt::print("{}: {} pending\n", topic, count);
   fmt::print("{} delayed, of all topics\n", plan.delayed);
   if (plan.in_flight > 0)
     fmt::print("about {} in flight, which stay until they have ended or their lease has\n", plan.in_flight);
-  if (plan.dead > 0) fmt::print("{} dead letters, which stay\n", plan.dead);
+  if (plan.dead > 0) {
+    fmt::print("{} dead letters{}\n", plan.dead, with_letters ? "" : ", which stay; --dead-letters moves them, too");
+  }
+}
+
+void print(const mxrmq::ImportReport& report) {
+  fmt::print("{} messages moved", report.moved);
+  if (report.unreadable > 0) fmt::print(", {} that cannot be read set aside", report.unreadable);
+  if (report.letters.moved > 0) fmt::print(", {} dead letters moved", report.letters.moved);
+  if (report.letters.left > 0) {
+    fmt::print(", {} left that cannot be read or whose id is the key of a live task", report.letters.left);
+  }
+  fmt::print("; run it again for what was in flight\n");
 }
 
 void run_import(const ImportArguments& arguments) {
   const mxrmq::ImportPlan plan = mxrmq::plan_import(arguments.queue);
-  print(plan);
+  print(plan, arguments.dead_letters);
   if (arguments.dry_run) {
     fmt::print("nothing was changed\n");
     return;
@@ -72,14 +85,18 @@ void run_import(const ImportArguments& arguments) {
   mxrmq::ImportReport report;
   {
     const ProgressBar bar;
-    report = mxrmq::run_import(arguments.queue, *store, {.space = arguments.space, .progress = [&](std::int64_t moved) {
-                                                           bar.show(moved, plan.to_be_moved(),
-                                                                    fmt::format("{} messages moved", moved));
-                                                         }});
+    mxrmq::ImportOptions options;
+    options.space = arguments.space;
+    options.dead_letters = arguments.dead_letters;
+    options.progress = [&](std::int64_t moved) {
+      bar.show(moved, plan.to_be_moved(), fmt::format("{} messages moved", moved));
+    };
+    options.letter_progress = [&](std::int64_t moved) {
+      bar.show(moved, plan.dead, fmt::format("{} dead letters moved", moved));
+    };
+    report = mxrmq::run_import(arguments.queue, *store, options);
   }
-  fmt::print("{} messages moved", report.moved);
-  if (report.unreadable > 0) fmt::print(", {} that cannot be read set aside", report.unreadable);
-  fmt::print("; run it again for what was in flight\n");
+  print(report);
 }
 
 void add_fsck(CLI::App& parent) {
@@ -100,6 +117,8 @@ void add_import(CLI::App& parent) {
   command->add_option("--queue", arguments->queue, kQueueUrl)->required();
   command->add_option("--store", arguments->store, "Where to, with the options that the instances have")->required();
   command->add_option("--space", arguments->space, "The namespace of the instances")->capture_default_str();
+  command->add_flag("--dead-letters", arguments->dead_letters,
+                    "Also dead letters, as tasks that have failed for good: in history, where they can be requeued");
   command->add_flag("--dry-run", arguments->dry_run, "Only say what would be moved");
   command->footer("May be interrupted at any time; the same command goes on.");
   command->callback([arguments] { run_import(*arguments); });

@@ -1,7 +1,7 @@
 -- Shared by the scripts: CMake puts it between the first line of each, which has its flags, and the rest.
 --
--- KEYS of every script: payloads, expires, delays, dlq, dlq:data, errors, errors:data, our own, lost and import, and where the
---   script is about one topic its pending and processing.
+-- KEYS of every script: payloads, expires, delays, dlq, dlq:data, errors, errors:data, our own, lost, import and letters, and
+--   where the script is about one topic its pending and processing.
 -- ARGV of every script: the time, empty for the server's own; the channel for news of delayed messages; what all keys begin
 --   with. What follows is the script's own.
 --
@@ -10,12 +10,14 @@
 --
 -- A lease is a score in expires, where Python sees it, and `score token` in own. It holds as long as both agree: whoever of
 -- the Python side takes the message, times it out or ends it gives it another score, or none.
-local PAYLOADS, EXPIRES, DELAYS, DLQ, DLQ_DATA, ERRORS, ERRORS_DATA, OWN, LOST, IMPORT, PENDING, PROCESSING = unpack(KEYS)
+local PAYLOADS, EXPIRES, DELAYS, DLQ, DLQ_DATA, ERRORS, ERRORS_DATA, OWN, LOST, IMPORT, LETTERS, PENDING, PROCESSING =
+  unpack(KEYS)
 local WAKE, PREFIX = ARGV[2], ARGV[3]
 local FIRST = 4  -- of a script's own arguments
 
 for _, key in ipairs({PAYLOADS, DLQ_DATA, ERRORS_DATA, OWN, LOST}) do redis.call('HLEN', key) end
 for _, key in ipairs({EXPIRES, DELAYS, IMPORT}) do redis.call('ZCARD', key) end
+redis.call('SCARD', LETTERS)
 for _, key in ipairs({DLQ, ERRORS, PENDING, PROCESSING}) do redis.call('LLEN', key) end
 
 local function clock()
@@ -53,6 +55,26 @@ local function let_go(id)
   redis.call('ZREM', EXPIRES, id)
   if PROCESSING then redis.call('LREM', PROCESSING, -1, id) end
   redis.call('HDEL', OWN, id)
+end
+
+-- Ends a message. What the caller has put elsewhere stays.
+local function remove(id)
+  let_go(id)
+  redis.call('HDEL', LOST, id)
+  redis.call('ZREM', IMPORT, id)
+  redis.call('HDEL', PAYLOADS, id, queue_field(id))
+end
+
+-- For each message of the arguments that the caller holds: act(id, …). They begin at `first`, `size` for each: its id, a token, and
+-- what act() gets besides. Gives for each 1, or 0 where somebody else has it, it has ended, or act() gave false.
+local function each_held(first, size, act)
+  local answers = {}
+  for i = first, #ARGV, size do
+    local id, token = ARGV[i], ARGV[i + 1]
+    local done = owner(id) == token and act(id, unpack(ARGV, i + 2, i + size - 1)) ~= false
+    answers[#answers + 1] = done and 1 or 0
+  end
+  return answers
 end
 
 local function delay(id, run_at, now)

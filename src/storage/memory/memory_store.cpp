@@ -31,7 +31,7 @@ MemoryStore::MemoryStore(const MemoryStoreOptions& options, const Clock& clock)
 StoreInfo MemoryStore::info() const {
   return {.url = "memory://",
           .total_shards = options_.total_shards,
-          .durability = "nothing: tasks are lost when the process ends",
+          .durability = {"nothing: tasks are lost when the process ends"},
           .shared = options_.shared};
 }
 

@@ -267,7 +267,7 @@ std::int64_t MysqlSession::count(const sql::Search& search) {
   return std::stoll(connection_.ask(mysql::count(search)));
 }
 
-std::string MysqlSession::durability() {
+Durability MysqlSession::durability() {
   return mysql::durability(connection_);
 }
 

@@ -82,7 +82,7 @@ class MysqlSession final : public sql::Session {
   std::string agree(const std::string& name, const std::string& value) override;
   bool change_meta(const std::string& name, const std::string& from, const std::string& to) override;
 
-  std::string durability() override;
+  Durability durability() override;
 
  private:
   // Names the table in what it throws.

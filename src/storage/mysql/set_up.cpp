@@ -72,17 +72,21 @@ std::size_t most_bytes(Connection& connection) {
   return std::stoull(connection.ask("SELECT @@max_allowed_packet")) - kReserve;
 }
 
-std::string durability(Connection& connection) {
+Durability durability(Connection& connection) {
   Rows rows = connection.select(
       "SELECT @@innodb_flush_log_at_trx_commit, @@log_bin, @@sync_binlog, @@innodb_doublewrite, @@innodb_flush_method");
   rows.next();
   const std::string flush{rows.text(0)};
-  std::string words = flush == "0" ? "nothing for sure" : "the server process failing";
-  if (rows.text(4) == "nosync") return words + "; innodb_flush_method=nosync, so a power cut may take everything";
+  const bool unsure = flush == "0";
+  std::string words = unsure ? "nothing for sure" : "the server process failing";
+  if (rows.text(4) == "nosync") {
+    return {words + "; innodb_flush_method=nosync, so a power cut may take everything", unsure};
+  }
   const std::string lost = power_cut(flush, rows.text(1) == "1", std::string{rows.text(2)});
   words = lost.empty() ? "the server's machine losing power" : words + "; " + lost;
   const bool torn = rows.text(3) == "0" || rows.text(3) == "OFF";
-  return torn ? words + "; innodb_doublewrite is off, so a power cut may damage pages" : words;
+  if (torn) words += "; innodb_doublewrite is off, so a power cut may damage pages";
+  return {words, unsure};
 }
 
 }  // namespace easyretry::storage::mysql

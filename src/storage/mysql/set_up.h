@@ -1,5 +1,6 @@
 #pragma once
 
+#include "storage/durability.h"
 #include "storage/mysql/connection.h"
 
 namespace easyretry::storage::mysql {
@@ -13,7 +14,7 @@ void check_version(bool is_mariadb, unsigned long version);
 // What a statement may have at most.
 std::size_t most_bytes(Connection& connection);
 
-// What an acknowledged write survives by the server's settings, in words.
-std::string durability(Connection& connection);
+// By the server's settings.
+Durability durability(Connection& connection);
 
 }  // namespace easyretry::storage::mysql

@@ -155,7 +155,7 @@ class PostgresSession final : public sql::Session {
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;
   bool change_meta(const std::string& name, const std::string& from, const std::string& to) override;
-  std::string durability() override;
+  Durability durability() override;
 
  private:
   static TimePoint time_in(const Rows& rows) { return from_ms(std::stoll(std::string{rows.text(0, 0)})); }
@@ -353,12 +353,12 @@ std::string PostgresSession::agree(const std::string& name, const std::string& v
   return meta(name).value_or(value);
 }
 
-std::string PostgresSession::durability() {
+Durability PostgresSession::durability() {
   if (setting("fsync") != "on")
-    return "the server process failing; fsync is off, so a crash of its machine may lose or damage everything";
+    return {"the server process failing; fsync is off, so a crash of its machine may lose or damage everything"};
   if (setting("synchronous_commit") == "off")
-    return "nothing for certain: synchronous_commit is off, a crash may take the last moments";
-  return "the server, its operating system and its power failing";
+    return {"nothing for certain: synchronous_commit is off, a crash may take the last moments", true};
+  return {"the server, its operating system and its power failing"};
 }
 
 }  // namespace

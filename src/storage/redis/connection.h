@@ -3,6 +3,7 @@
 // server may have done what it was asked.
 
 #include <exception>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -40,6 +41,9 @@ class Command {
   std::vector<const char*> arguments_;
   std::vector<std::size_t> sizes_;
 };
+
+// Who answers commands, and throws what goes wrong: a connection, or the way to whoever has a slot.
+using Ask = std::function<Reply(const Command&)>;
 
 // How many replicas must have a write before it is answered, and how long one waits for them.
 struct Confirmation {

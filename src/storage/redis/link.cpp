@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <numeric>
+#include <set>
 #include <thread>
 
 #include "storage/redis/node.h"
@@ -56,10 +57,12 @@ class Link::Errand {
       again_.clear();
       moving_ = false;
       send(open);
-      if (again_.empty() || round_ == kMostRounds) return std::move(answers_);
+      if (again_.empty() || round_ == kMostRounds) break;
       if (moving_) std::this_thread::sleep_for(kFirstPause * (1 << (round_ - 1)));
       open.swap(again_);
     }
+    if (changed_) link_.forget_strangers();
+    return std::move(answers_);
   }
 
  private:
@@ -105,7 +108,7 @@ class Link::Errand {
   // Where nothing was sent, another server may have taken over.
   void failed(const Endpoint& endpoint, const Batch& batch, const std::exception_ptr& failure) {
     note_silence(batch, failure);
-    link_.topology_->look_again(endpoint);
+    look_again(endpoint);
     for (const std::size_t i : batch.requests) {
       answers_[i] = {std::nullopt, failure};
       if (!is_lost(failure)) go_elsewhere(i, endpoint);
@@ -122,7 +125,7 @@ class Link::Errand {
       asking_[i].reset();
       if (!answers_[i].reply) {
         note_silence(batch, answers_[i].failure);
-        link_.topology_->look_again(endpoint);
+        look_again(endpoint);
       } else if (answers_[i].reply->is_error()) {
         judge(i, endpoint, connection);
       }
@@ -137,7 +140,9 @@ class Link::Errand {
       give_script(i, connection);
     } else if (error.starts_with("MOVED ")) {
       moving_ = moving_ || round_ > 1;  // at the end of a move, two servers may each name the other
-      if (link_.topology_->moved(requests_[i].slot, named_in(error, endpoint))) again_.push_back(i);
+      if (!link_.topology_->moved(requests_[i].slot, named_in(error, endpoint))) return;
+      changed_ = true;
+      again_.push_back(i);
     } else if (error.starts_with("ASK ")) {
       asking_[i] = named_in(error, endpoint);
       again_.push_back(i);
@@ -146,7 +151,7 @@ class Link::Errand {
       again_.push_back(i);
     } else if (may_be_elsewhere(error)) {
       connection.spoil();
-      link_.topology_->look_again(endpoint);
+      look_again(endpoint);
       go_elsewhere(i, endpoint);
     }
   }
@@ -159,6 +164,11 @@ class Link::Errand {
     } catch (const ServerError& error) {
       answers_[i] = {std::nullopt, std::make_exception_ptr(ServerError{error.trouble(), error.what()})};
     }
+  }
+
+  void look_again(const Endpoint& suspect) {
+    link_.topology_->look_again(suspect);
+    changed_ = true;
   }
 
   void go_elsewhere(std::size_t i, const Endpoint& endpoint) {
@@ -193,7 +203,8 @@ class Link::Errand {
   std::vector<std::optional<Endpoint>> asking_;  // where to go instead, this once
   std::vector<std::size_t> again_;
   int round_ = 0;
-  bool moving_ = false;  // it is worth to wait a moment
+  bool moving_ = false;   // it is worth to wait a moment
+  bool changed_ = false;  // slots may be elsewhere now
 };
 
 Link::Link(std::unique_ptr<Topology> topology, LinkOptions options)
@@ -213,12 +224,23 @@ Reply Link::run(Lane lane, Slot slot, const Command& command) {
   return *std::move(answer.reply);
 }
 
-// Those that have left the cluster stay, without connections that anybody uses.
 Link::NodePtr Link::node(const Endpoint& endpoint) {
   const std::lock_guard lock{mutex_};
   NodePtr& node = nodes_[endpoint];
   if (!node) node = std::make_shared<Node>(options_.address.at(endpoint), options_.connections);
   return node;
+}
+
+// Whoever uses one of them right now keeps it until then.
+void Link::forget_strangers() {
+  std::set<Endpoint> ours;
+  try {
+    for (const Slot slot : options_.slots) ours.insert(topology_->of(slot));
+  } catch (const ServerError&) {
+    return;  // nobody knows whose some are
+  }
+  const std::lock_guard lock{mutex_};
+  std::erase_if(nodes_, [&](const auto& node) { return !ours.contains(node.first); });
 }
 
 }  // namespace easyretry::storage::redis

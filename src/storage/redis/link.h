@@ -30,6 +30,7 @@ struct Request {
 struct LinkOptions {
   Address address{};  // all servers are talked to like this one
   std::size_t connections = 4;
+  std::vector<Slot> slots{0};  // that requests are for: who has none of them any more is forgotten
 };
 
 class Node;
@@ -49,6 +50,9 @@ class Link {
   using NodePtr = std::shared_ptr<Node>;
 
   NodePtr node(const Endpoint& endpoint);
+  // Closes the connections with servers that have none of our slots any more. Others come and go for as long as this
+  // process lives.
+  void forget_strangers();
 
   const std::unique_ptr<Topology> topology_;
   const LinkOptions options_;

@@ -135,6 +135,12 @@ void set(RedisOptions& options, const UrlOption& option) {
 }  // namespace
 
 RedisOptions redis_options(const StoreUrl& address, std::string_view url) {
+  if (address.scheme.starts_with("rediss")) {
+    refuse(
+        url,
+        "TLS is not available for Redis (hiredis of Debian 12 has none); use redis:// through a tunnel that encrypts, "
+        "such as stunnel: docs/redis.md#encrypted-connections");
+  }
   RedisOptions options;
   if (address.scheme == "redis") {
     options.address = address_of(address, redis::Address{}.port, url);
@@ -142,8 +148,6 @@ RedisOptions redis_options(const StoreUrl& address, std::string_view url) {
     set_cluster(options, address, url);
   } else if (address.scheme == "redis+sentinel") {
     set_sentinels(options, address, url);
-  } else if (address.scheme == "rediss") {
-    refuse(url, "TLS is not available for Redis; use redis:// through a tunnel that encrypts (stunnel, a sidecar)");
   } else {
     refuse(url,
            "use redis:// for one server, redis+cluster://host:port,host:port for a cluster, or "

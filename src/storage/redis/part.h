@@ -30,8 +30,6 @@ struct ScriptCall {
   std::int64_t made_at = 0;               // by our steady clock, in microseconds
 };
 
-using Ask = std::function<Reply(const Command&)>;
-
 struct PartOptions {
   std::string tag;
   Confirmation confirmation{};

@@ -44,10 +44,8 @@ bool Job::refused() const {
 }
 
 Parts::Parts(PartsOptions options)
-    : link_(std::move(options.topology), std::move(options.link)), first_(options.tags == 0 ? 0 : 1) {
-  std::vector<std::string> tags{options.prefix};
-  if (options.tags > 0) std::ranges::copy(spread_tags(options.prefix, options.tags), std::back_inserter(tags));
-  for (const std::string& tag : tags) {
+    : link_(std::move(options.topology), std::move(options.link)), first_(options.tags.size() == 1 ? 0 : 1) {
+  for (const std::string& tag : options.tags) {
     PartOptions one = options.each;
     one.tag = tag;
     all_.push_back(std::make_unique<Part>(link_, std::move(one)));

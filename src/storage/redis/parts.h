@@ -47,8 +47,8 @@ enum class How {
 struct PartsOptions {
   std::unique_ptr<Topology> topology;
   LinkOptions link{};
-  std::string prefix;
-  int tags = 0;  // of a cluster; 0: one server
+  // The first part has what is not a task's. Tasks are in the others, or in it where it is the only one.
+  std::vector<std::string> tags;
   PartOptions each{};
 };
 

@@ -1,5 +1,8 @@
 #include "storage/redis/redis_store.h"
 
+#include <algorithm>
+#include <iterator>
+
 #include "storage/insert_checks.h"
 #include "storage/redis/changing.h"
 #include "storage/redis/cluster_map.h"
@@ -54,6 +57,19 @@ std::unique_ptr<redis::Topology> topology_of(const RedisOptions& options) {
   return std::make_unique<redis::OneServer>(options.address.endpoint());
 }
 
+std::vector<std::string> tags_of(const RedisOptions& options) {
+  std::vector<std::string> tags{options.prefix};
+  if (options.is_cluster())
+    std::ranges::move(redis::spread_tags(options.prefix, options.tags), std::back_inserter(tags));
+  return tags;
+}
+
+redis::LinkOptions link_options(const RedisOptions& options, const std::vector<std::string>& tags) {
+  redis::LinkOptions link{.address = options.address, .connections = options.connections, .slots = {}};
+  for (const std::string& tag : tags) link.slots.push_back(redis::slot_of(tag));
+  return link;
+}
+
 class RedisStore final : public Store {
  public:
   explicit RedisStore(const RedisOptions& options)
@@ -70,7 +86,11 @@ class RedisStore final : public Store {
 
   StoreInfo info() const override {
     const std::lock_guard lock{mutex_};
-    return {.url = options_.url, .total_shards = options_.total_shards, .durability = durability_, .shared = true};
+    return {.url = options_.url,
+            .total_shards = options_.total_shards,
+            .durability = durability_,
+            .shared = true,
+            .waits_for_replicas = options_.confirmation.replicas > 0};
   }
 
   Result<InsertReply> insert(std::span<const NewTask> tasks) override {
@@ -125,9 +145,8 @@ class RedisStore final : public Store {
   redis::PartsOptions parts_options() {
     redis::PartsOptions parts;
     parts.topology = topology_of(options_);
-    parts.link = {.address = options_.address, .connections = options_.connections};
-    parts.prefix = options_.prefix;
-    parts.tags = options_.is_cluster() ? options_.tags : 0;
+    parts.tags = tags_of(options_);
+    parts.link = link_options(options_, parts.tags);
     parts.each = {.tag = {},
                   .confirmation = options_.confirmation,
                   .clock = options_.clock,
@@ -139,7 +158,7 @@ class RedisStore final : public Store {
   std::string open(const redis::Keys& keys, const redis::Ask& ask) {
     redis::Opened opened = redis::set_up(keys, ask, options_);
     const std::lock_guard lock{mutex_};
-    if (durability_.empty()) durability_ = std::move(opened.durability);
+    if (durability_.words.empty()) durability_ = std::move(opened.durability);
     return std::move(opened.incarnation);
   }
 
@@ -165,7 +184,7 @@ class RedisStore final : public Store {
 
   const RedisOptions options_;
   mutable std::mutex mutex_;  // guards the next
-  std::string durability_;
+  Durability durability_;
   redis::Parts parts_;
   redis::Inserting inserting_;
   redis::Changing changing_;
@@ -186,7 +205,7 @@ std::unique_ptr<Store> open_redis(const RedisOptions& options) {
 
 std::optional<StoredSettings> redis_settings(const RedisOptions& options) {
   try {
-    redis::Link link{topology_of(options), {.address = options.address}};
+    redis::Link link{topology_of(options), link_options(options, {options.prefix})};
     const redis::Keys keys{options.prefix};
     const auto shards = redis::stored_shards(keys, [&](const redis::Command& command) {
       return link.run(redis::Lane::control, redis::slot_of(options.prefix), command);

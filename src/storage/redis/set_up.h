@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "storage/durability.h"
 #include "storage/redis/options.h"
 #include "storage/redis/part.h"
 
@@ -11,7 +12,7 @@ namespace easyretry::storage::redis {
 
 struct Opened {
   std::string incarnation;
-  std::string durability;
+  Durability durability;
 };
 
 // Makes the part of the store where there is none. Throws ServerError, or StoreError where it was made for something

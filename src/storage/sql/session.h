@@ -220,8 +220,8 @@ class Session {
   // Waits for everybody who holds the layout. False: the value is not `from` any more, and stays.
   virtual bool change_meta(const std::string& name, const std::string& from, const std::string& to) = 0;
 
-  // What an acknowledged write survives by the server's settings, in words.
-  virtual std::string durability() = 0;
+  // By the server's settings.
+  virtual Durability durability() = 0;
 
  protected:
   Sums sums_;

@@ -68,10 +68,10 @@ bool Inserts::add(const NewTask& task, TaskId id, ShardId shard, TimePoint due, 
   return insert_.run() == 1;
 }
 
-// What has happened to it before it is stored: nothing, a failed attempt, or a first one that is about to be made.
+// What has happened to it before it is stored: nothing, failed attempts, or one that is about to be made.
 void Inserts::bind_past(const NewTask& task, bool leased, TimePoint now) {
   const auto failed_at = task.error.empty() ? std::nullopt : std::optional{to_ms(now)};
-  insert_.bind(8, leased ? 1 : task.attempts)
+  insert_.bind(8, task.attempts + (leased ? 1 : 0))
       .bind_or_null(9, failed_at)
       .bind_or_null(10, task.error)
       .bind_or_null(11, leased ? std::string_view{task.owner} : std::string_view{})

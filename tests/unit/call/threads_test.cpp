@@ -9,6 +9,8 @@
 #include <easyretry/easyretry.h>
 
 #include "support/eventually.h"
+#include "support/line_at_start.h"
+#include "support/temp_folder.h"
 
 namespace easyretry {
 namespace {
@@ -215,6 +217,19 @@ TEST(EngineThreads, SubmittersOnManyThreadsLoseNothing) {
   submitters.clear();
   EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == 1600; }));
   EXPECT_EQ(calls, 1600);
+}
+
+TEST(EngineThreads, SayAtTheirStartWhereTasksAreAndWhatAnAcknowledgedOneSurvives) {
+  using Line = std::pair<LogLevel, std::string>;
+  EXPECT_EQ(test::line_at_start("memory:"),
+            Line(LogLevel::info,
+                 "store memory://: an acknowledged task survives nothing: tasks are lost when the process ends"));
+  const test::TempFolder folder;
+  const std::string url = folder.sqlite_url();
+  EXPECT_EQ(
+      test::line_at_start(url),
+      Line(LogLevel::info,
+           "store " + url + ": an acknowledged task survives the process, the operating system and the power failing"));
 }
 
 TEST(EngineThreads, AStoppedEngineStaysStoppedAndSaysSo) {

@@ -1,13 +1,9 @@
 // From a queue of mx-rmq into a store of ours, cut off and repeated.
 
-#include "mxrmq/import.h"
-
 #include <easyretry/easyretry.h>
 
-#include "storage/open.h"
 #include "support/eventually.h"
-#include "support/temp_folder.h"
-#include "unit/mxrmq/support.h"
+#include "unit/mxrmq/import_support.h"
 
 struct Parcel {
   int n = 0;
@@ -16,22 +12,6 @@ EASYRETRY_JSON(Parcel, n)
 
 namespace easyretry::mxrmq {
 namespace {
-
-using storage::Store;
-
-class AnImport : public QueueTest {
- protected:
-  ImportReport imported() { return run_import(url(), *store, {}); }
-  std::vector<task::TaskRecord> tasks() { return store->list({.space = "default"}).value(); }
-  Message with(const std::string& id, const std::function<void(Meta&)>& change) {
-    Message message = a_message(id);
-    change(message.meta);
-    return message;
-  }
-
-  const test::TempFolder folder;
-  std::unique_ptr<Store> store = storage::open_store(folder.sqlite_url(), system_clock());
-};
 
 TEST_F(AnImport, AMessageBecomesATaskWithItsRules) {
   const auto failed_once = [](Meta& meta) {

@@ -1,5 +1,7 @@
 // Urls, and which names of keys are used.
 
+#include "support/database_server.h"
+#include "support/plain_redis.h"
 #include "unit/mxrmq/support.h"
 
 namespace easyretry::mxrmq {
@@ -111,6 +113,23 @@ TEST_F(Opening, SomethingElseUnderANameIsRefused) {
   run({"SET", "payloads", "of another application"});
   EXPECT_THAT(refusal(""), AllOf(HasSubstr("\"payloads\" is a string"), HasSubstr("prefix=")));
   EXPECT_EQ(keys_with("?prefix=shop").profile, Profile::gen2);
+}
+
+// In words that the store of our own has, too.
+TEST(OpeningAQueue, OfAServerThatMayThrowMessagesAwayIsRefused) {
+  const test::DatabaseServer server{test::ServerKind::redis};
+  const std::string url = "mxrmq" + server.url().substr(std::string{"redis"}.size());
+  test::PlainRedis plain{server.port()};
+  plain.run({"CONFIG", "SET", "maxmemory-policy", "allkeys-lru"});
+  try {
+    const Queue queue{url};
+    FAIL() << "opened";
+  } catch (const StoreError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("may throw away what is stored in it"),
+                                    HasSubstr("allkeys-lru); CONFIG SET maxmemory-policy noeviction")));
+  }
+  plain.run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
+  EXPECT_NO_THROW(Queue{url});
 }
 
 TEST_F(Opening, NamesByQueueNeedTheQueue) {

@@ -171,7 +171,7 @@ TEST_F(MysqlTest, TheTimeIsTheServers) {
 }
 
 TEST_F(MysqlTest, TheSharedServerOfTestsPromisesLittle) {
-  EXPECT_EQ(session->durability(),
+  EXPECT_EQ(session->durability().words,
             "the server process failing; innodb_flush_method=nosync, so a power cut may take everything");
 }
 

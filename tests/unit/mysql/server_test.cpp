@@ -19,7 +19,7 @@ using test::ServerKind;
 TEST(MysqlServer, AKilledServerIsGoneAndWhatWasCommittedIsThereAfterARestart) {
   DatabaseServer server{ServerKind::mariadb};
   const auto session = connect_mysql(address_at(server.port()));
-  EXPECT_EQ(session->durability(), "the server's machine losing power");
+  EXPECT_EQ(session->durability().words, "the server's machine losing power");
   session->create_tasks(kTable, sql::KeysIn::tasks);
   const TaskRecord kept = task::new_record(a_task(), TaskId{1}, kMarch);
   const TaskRecord lost = task::new_record(a_task(), TaskId{2}, kMarch);
@@ -72,10 +72,12 @@ TEST(MysqlServer, DurabilityIsToldAsTheSettingsAre) {
     administrator.run("SET GLOBAL innodb_flush_log_at_trx_commit = " + flush);
     return durability(administrator);
   };
-  EXPECT_EQ(with("1"), "the server's machine losing power");
-  EXPECT_EQ(with("2"),
+  EXPECT_EQ(with("1").words, "the server's machine losing power");
+  EXPECT_EQ(with("2").words,
             "the server process failing; innodb_flush_log_at_trx_commit=2, so a power cut may take the last second");
-  EXPECT_THAT(with("0"), HasSubstr("nothing for sure; innodb_flush_log_at_trx_commit=0"));
+  EXPECT_FALSE(with("2").worth_a_warning);
+  EXPECT_THAT(with("0").words, HasSubstr("nothing for sure; innodb_flush_log_at_trx_commit=0"));
+  EXPECT_TRUE(with("0").worth_a_warning);
 }
 
 TEST(MysqlServer, WithoutRightsToTheTablesItIsRefusedWithTheGrantToMake) {

@@ -91,7 +91,7 @@ TEST_F(PostgresServer, AnotherEncodingThanUtf8IsRefusedWithTheRemedy) {
 TEST_F(PostgresServer, InfoSaysWhereAndHowSafelyAndNoSecret) {
   const auto info = open_store(url, system_clock())->info();
   EXPECT_THAT(info.url, AllOf(HasSubstr(database.name()), Not(HasSubstr("secret"))));
-  EXPECT_THAT(info.durability, HasSubstr("fsync is off")) << "as the shared server of the tests is";
+  EXPECT_THAT(info.durability.words, HasSubstr("fsync is off")) << "as the shared server of the tests is";
 }
 
 TEST(PostgresErrors, AreToldApartByWhatToDo) {

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <thread>
 
+#include <easyretry/easyretry.h>
+
 #include "support/cutting_proxy.h"
 #include "support/eventually.h"
 #include "unit/redis/support.h"
@@ -80,6 +82,39 @@ TEST_F(RedisFailover, WithoutWaitingWhatTheReplicaHadNotReceivedIsLostAndTheStor
   const auto store = open_store(replica.url(), system_clock());
   EXPECT_TRUE(insert(*store, a_task()));
   EXPECT_THAT(loaded(*store), ::testing::Not(IsEmpty()));
+}
+
+// The first time it writes and then, as an engine does that looks after what is in doubt, it meets what is there.
+TEST_F(RedisFailover, WhatNoReplicaHasIsNotAcknowledgedByOneThatMeetsItEither) {
+  const std::string url = primary.url() + "?wait=1&wait_ms=100";
+  const task::NewTask task = a_task().key("pay:1");
+  const std::shared_ptr<Store> first = open_store(url, system_clock());
+  stored(*first, a_task());
+  link.freeze();
+  for (const auto& store : {first, std::shared_ptr{open_store(url, system_clock())}}) {
+    const auto reply = insert(*store, task);
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, Errc::in_doubt);
+    EXPECT_EQ(store->count({.key = "pay:1"}).value(), 1);
+  }
+}
+
+TEST_F(RedisFailover, AnEngineAcknowledgesNothingThatNoReplicaHas) {
+  EngineOptions options;
+  options.log = nullptr;
+  Engine engine{primary.url() + "?wait=1&wait_ms=100", options};
+  const auto work = engine.retryable("work", [](int) {});
+  EXPECT_NO_THROW(work.submit(1));
+  link.freeze();
+  for (int i = 0; i < 2; ++i) {
+    try {
+      work.submit(2);
+      ADD_FAILURE() << "acknowledged";
+    } catch (const StoreError& error) {
+      EXPECT_EQ(error.code(), Errc::in_doubt);
+    }
+  }
+  EXPECT_NO_THROW(Engine(primary.url(), options).retryable("work", [](int) {}).submit(2)) << "without waiting, it is";
 }
 
 }  // namespace

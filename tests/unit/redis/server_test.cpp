@@ -1,5 +1,6 @@
 // Servers that refuse, for now or for good: what is said, and what is not lost.
 
+#include "support/line_at_start.h"
 #include "unit/redis/support.h"
 
 namespace easyretry::storage {
@@ -39,7 +40,7 @@ TEST_F(RedisServer, AUserWithTheDocumentedRightsDoesEverything) {
   run({"ACL", "SETUSER", "app", "on", ">secret", "~{easyretry}:*", "+@read", "+@write", "+@connection", "+evalsha",
        "+script|load", "+info", "+time", "+wait"});
   const auto store = open_store(url("app:secret"), system_clock());
-  EXPECT_THAT(store->info().durability, HasSubstr("appendfsync=unknown"));
+  EXPECT_THAT(store->info().durability.words, HasSubstr("appendfsync=unknown"));
   finish(*store, claimed(*store, {stored(*store, a_task())}).at(0));
   EXPECT_TRUE(store->keep());
   EXPECT_TRUE(store->list({}));
@@ -92,11 +93,24 @@ TEST_F(RedisServer, TooManyConnectionsAreSaid) {
 }
 
 TEST_F(RedisServer, DurabilityIsToldAsTheSettingsAre) {
-  EXPECT_EQ(open()->info().durability, "the server's machine losing power");
+  EXPECT_EQ(open()->info().durability.words, "the server's machine losing power");
   run({"CONFIG", "SET", "appendfsync", "everysec"});
-  EXPECT_THAT(open()->info().durability, HasSubstr("a power cut may take the last two seconds"));
+  EXPECT_THAT(open()->info().durability.words, HasSubstr("a power cut may take the last two seconds"));
+  run({"CONFIG", "SET", "appendfsync", "no"});
+  EXPECT_THAT(open()->info().durability.words, HasSubstr("a power cut may take the last half minute"));
   run({"CONFIG", "SET", "appendonly", "no"});
-  EXPECT_THAT(open()->info().durability, HasSubstr("nothing for sure"));
+  EXPECT_THAT(open()->info().durability.words, HasSubstr("nothing for sure"));
+}
+
+TEST_F(RedisServer, AnEngineSaysWhatAnAcknowledgedTaskSurvivesAndWarnsWhereThatIsNothing) {
+  const auto [level, line] = test::line_at_start(url());
+  EXPECT_EQ(level, LogLevel::info);
+  EXPECT_THAT(line, AllOf(HasSubstr(":" + std::to_string(server.port()) + "/0: an acknowledged task survives the "),
+                          ::testing::Not(HasSubstr("secret"))));
+  run({"CONFIG", "SET", "appendonly", "no"});
+  const auto [weaker, warning] = test::line_at_start(url());
+  EXPECT_EQ(weaker, LogLevel::warning);
+  EXPECT_THAT(warning, HasSubstr("survives nothing for sure; without appendonly=yes"));
 }
 
 TEST_F(RedisServer, WhatNoReplicaHasConfirmedIsInDoubtAndThere) {

@@ -91,8 +91,14 @@ TEST_F(RedisOwn, UrlsSayWhatIsWrongWithThem) {
   EXPECT_THAT(opening_error("redis://127.0.0.1/shop"), HasSubstr("is a number, not \"shop\""));
   EXPECT_THAT(opening_error("redis://127.0.0.1/0?prefix={a}"), HasSubstr("letters, digits"));
   EXPECT_THAT(opening_error("redis://127.0.0.1/0?prefx=a"), HasSubstr("did you mean \"prefix\"?"));
-  EXPECT_THAT(opening_error("rediss://127.0.0.1/0"), HasSubstr("TLS is not available"));
   EXPECT_THROW(reshard_store(url(), {.shards = 4}), std::invalid_argument);
+}
+
+TEST_F(RedisOwn, TlsIsRefusedWithWhatToDoInsteadAndNoSecret) {
+  for (const char* scheme : {"rediss", "rediss+cluster", "rediss+sentinel"}) {
+    EXPECT_THAT(opening_error(std::string{scheme} + "://app:hunter2@127.0.0.1/0"),
+                AllOf(HasSubstr("TLS is not available"), HasSubstr("stunnel"), ::testing::Not(HasSubstr("hunter2"))));
+  }
 }
 
 TEST_F(RedisOwn, AFullHistoryForgetsItsOldestAndSuccessesNeverPushOutFailures) {

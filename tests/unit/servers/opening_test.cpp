@@ -9,6 +9,7 @@
 #include "fault/each_server.h"
 #include "storage/history_table.h"
 #include "storage/open.h"
+#include "support/line_at_start.h"
 #include "support/plain_sql.h"
 #include "support/task_builder.h"
 #include "support/test_database.h"
@@ -54,6 +55,13 @@ TEST_P(Opening, AWrongPasswordAndAWrongUserAreToldAndNoSecretIsShown) {
               AllOf(HasSubstr("check the user and the password"), Not(HasSubstr("hunter2"))));
   EXPECT_THAT(refusal(replaced(database.url(), "easyretry:", "nobody:")),
               AllOf(HasSubstr("nobody"), HasSubstr("check the user and the password"), Not(HasSubstr("secret"))));
+}
+
+TEST_P(Opening, AnEngineSaysWhatAnAcknowledgedTaskSurvivesAndNoSecret) {
+  const auto [level, line] = test::line_at_start(database.url());
+  EXPECT_EQ(level, LogLevel::info);
+  EXPECT_THAT(line, AllOf(HasSubstr(database.name() + ": an acknowledged task survives the server process failing"),
+                          Not(HasSubstr("secret"))));
 }
 
 TEST_P(Opening, AMissingDatabaseIsToldWithTheRemedy) {

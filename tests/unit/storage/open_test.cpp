@@ -47,7 +47,7 @@ TEST_F(OpenStore, OptionsReachTheStore) {
   EXPECT_EQ(open_store("memory:?shards=8&history=none", clock)->info().total_shards, 8);
   const auto store = open_store(url("?synchronous=normal&history=failures&keep_months=12&shards=16"), clock);
   EXPECT_EQ(store->info().total_shards, 16);
-  EXPECT_THAT(store->info().durability, HasSubstr("power cut"));
+  EXPECT_THAT(store->info().durability.words, HasSubstr("power cut"));
 }
 
 TEST_F(OpenStore, AnUnknownSchemeIsNamedWithWhatIsKnown) {

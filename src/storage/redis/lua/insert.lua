@@ -155,4 +155,6 @@ local met = {}
 for i = 1, #ids do
   if live[i] then met[#met + 1] = meet(i, live[i]) end
 end
+-- What WAIT waits for is what its connection has written. Where all were there already, that is this, which comes after them.
+if #to_body == 0 then redis.call('HSET', KEYS[1], 'met', '1') end
 return {now, 'stored', table.concat(met)}

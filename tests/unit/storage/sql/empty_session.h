@@ -73,7 +73,7 @@ struct EmptySession : Session {
   std::optional<std::string> meta(const std::string&) override { return {}; }
   std::string agree(const std::string&, const std::string& value) override { return value; }
   bool change_meta(const std::string&, const std::string&, const std::string&) override { return false; }
-  std::string durability() override { return {}; }
+  Durability durability() override { return {}; }
 };
 
 }  // namespace easyretry::storage::sql
