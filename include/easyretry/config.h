@@ -56,6 +56,9 @@ struct HandlerConfig {
   PolicyPatch policy{};
   std::optional<int> concurrency{};
   std::optional<Millis> timeout{};
+  // Of `easyretry serve`: the handler is behind this URL, and calls are signed with the secrets in that file.
+  std::optional<std::string> url{};
+  std::optional<std::string> secrets_file{};
   friend bool operator==(const HandlerConfig&, const HandlerConfig&) = default;
 };
 
@@ -68,6 +71,7 @@ struct ServerConfig {
   std::string audit{};                      // the file that changes by operators are written to; empty: none
   std::vector<std::string> hosts{};         // names by which it may be asked for, beside those of loopback
   std::vector<std::string> spaces{};        // namespaces to be served, beside the engine's
+  std::vector<std::string> may_call{};      // by webhooks, beside the Internet: 10.0.0.0/8, billing.internal
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };
 

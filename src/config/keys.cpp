@@ -129,8 +129,11 @@ const std::vector<Key<HandlerConfig>>& handler_keys() {
       list(key<H>("retry_on", effect_at_once, at(&H::policy, &P::retry_on), read_names)),
       list(key<H>("never_retry", effect_at_once, at(&H::policy, &P::never_retry), read_names)),
       key<H>("success_when", effect_at_once, at(&H::policy, &P::success_when), read_success_when),
-      key<H>("concurrency", effect_at_once, at(&H::concurrency), whole<int>({0, 4096})),
+      key<H>("concurrency", effect_at_once, at(&H::concurrency), whole<int>({0, 100'000})),
       key<H>("timeout", effect_at_once, at(&H::timeout), lasting(kUpToTenYears)),
+      // Whether it is called or fetched is settled once.
+      key<H>("url", a_restart, at(&H::url), read_url),
+      key<H>("secrets_file", a_restart, at(&H::secrets_file), read_path),
   };
   return keys;
 }
@@ -146,6 +149,7 @@ const std::vector<Key<ServerConfig>>& server_keys() {
       key<S>("audit", a_restart, at(&S::audit), read_path),
       list(key<S>("hosts", a_restart, at(&S::hosts), read_words)),
       list(key<S>("spaces", a_restart, at(&S::spaces), read_words)),
+      list(key<S>("may_call", a_restart, at(&S::may_call), read_words)),
   };
   return keys;
 }

@@ -176,6 +176,13 @@ std::string read_path(const Node& node) {
   return path;
 }
 
+std::string read_url(const Node& node) {
+  constexpr std::string_view kForm = "the url of a handler, such as https://shop.example/hooks/pay";
+  const std::string& url = read_word(node, kForm);
+  if (!url.starts_with("http://") && !url.starts_with("https://")) refuse(in_quotes(url), kForm);
+  return url;
+}
+
 std::string read_listen(const Node& node) {
   constexpr std::string_view kForm = "an address and a port, such as 127.0.0.1:7077 or [::1]:7077";
   const std::string& text = read_word(node, kForm);

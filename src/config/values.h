@@ -39,6 +39,7 @@ std::string read_success_when(const Node& node);
 std::vector<WrittenName> read_names(const Node& node);
 std::vector<std::string> read_words(const Node& node);
 std::string read_path(const Node& node);
+std::string read_url(const Node& node);
 std::string read_listen(const Node& node);  // "127.0.0.1:7077", "[::1]:7077"
 
 // As YAML, in quotes where it needs them.

@@ -2,6 +2,7 @@
 
 #include "call/threaded_engine.h"
 #include "server/refusal.h"
+#include "server/webhook_handler.h"
 
 namespace easyretry::server {
 namespace {
@@ -20,8 +21,11 @@ task::Settlement back(const engine::RunPtr& run) {
 }  // namespace
 
 Space::Space(std::shared_ptr<storage::Store> store, const Config& config)
-    : name_(config.engine.space),
+    : config_(config),
+      name_(config.engine.space),
       engine_(call::threaded_engine(std::move(store), config, {})),
+      caller_(
+          std::make_unique<webhook::Caller>(webhook::CallerOptions{.guard = webhook::Guard{config.server.may_call}})),
       desk_(std::make_shared<PullDesk>(system_clock(), core().context().claiming,
                                        [this](const auto& runs) { hand_back(runs); })),
       submissions_(core(), kMostTasksWaiting) {
@@ -58,9 +62,22 @@ std::shared_ptr<const engine::KnownHandler> Space::handler(const std::string& na
   handler.name = name;
   handler.policy_given = false;
   handler.returns_value = true;
-  handler.elsewhere = desk_->of(name);
+  handler.elsewhere = place_of(name);
   engine_->add(std::move(handler));
   return known();
+}
+
+std::shared_ptr<engine::Elsewhere> Space::place_of(const std::string& handler) {
+  const auto own = config_.handlers.find(handler);
+  const HandlerConfig& defaults = config_.defaults;
+  const HandlerConfig& said = own == config_.handlers.end() ? defaults : own->second;
+  const auto url = said.url ? said.url : defaults.url;
+  const auto secrets = said.secrets_file ? said.secrets_file : defaults.secrets_file;
+  if (!url) return desk_->of(handler);
+  if (!secrets) {
+    throw std::invalid_argument("handler \"" + handler + "\" has a url, but no secrets_file to sign calls with");
+  }
+  return std::make_shared<WebhookHandler>(core(), *caller_, *url, *secrets);
 }
 
 void Space::hand_back(const std::vector<engine::RunPtr>& runs) {

@@ -11,6 +11,7 @@
 #include "engine/run_loop.h"
 #include "server/pull_desk.h"
 #include "server/submissions.h"
+#include "webhook/caller.h"
 
 namespace easyretry::server {
 
@@ -36,10 +37,13 @@ class Space {
   std::shared_ptr<const engine::KnownHandler> handler(const std::string& name);
 
  private:
+  std::shared_ptr<engine::Elsewhere> place_of(const std::string& handler);
   void hand_back(const std::vector<engine::RunPtr>& runs);
 
+  const Config config_;
   const std::string name_;
   const std::shared_ptr<detail::EngineImpl> engine_;
+  const std::unique_ptr<webhook::Caller> caller_;  // after the engine: its end ends calls, of which the engine is told
   const std::shared_ptr<PullDesk> desk_;
   Submissions submissions_;
   std::mutex registering_;

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "seal/random_source.h"
+#include "server/fingerprint.h"
 
 namespace easyretry::server {
 namespace {
@@ -76,15 +77,6 @@ std::map<std::string, Token> read(const std::filesystem::path& file) {
     tokens.insert_or_assign(hash, std::move(token));
   }
   return tokens;
-}
-
-// Another one after every change: each writing makes a new file, and an editor changes the time or the size. Empty:
-// there is none.
-std::string fingerprint(const std::filesystem::path& file) {
-  struct stat found {};
-  if (::stat(file.c_str(), &found) != 0) return {};
-  return std::to_string(found.st_ino) + " " + std::to_string(found.st_size) + " " +
-         std::to_string(found.st_mtim.tv_sec) + "." + std::to_string(found.st_mtim.tv_nsec);
 }
 
 // Whole or not at all, and never readable by others, not even for a moment.

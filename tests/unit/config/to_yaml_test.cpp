@@ -47,6 +47,7 @@ server:
   audit: ""
   hosts: []
   spaces: []
+  may_call: []
 )");
 }
 

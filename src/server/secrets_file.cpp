@@ -1,0 +1,46 @@
+#include "server/secrets_file.h"
+
+#include <fstream>
+#include <stdexcept>
+
+#include "server/fingerprint.h"
+
+namespace easyretry::server {
+namespace {
+
+std::vector<webhook::SigningSecret> read(const std::filesystem::path& file) {
+  std::vector<webhook::SigningSecret> secrets;
+  std::ifstream in{file};
+  std::string line;
+  for (int number = 1; std::getline(in, line); ++number) {
+    if (line.empty() || line.front() == '#') continue;
+    try {
+      secrets.emplace_back(line);
+    } catch (const std::invalid_argument& e) {
+      throw std::invalid_argument(file.string() + ":" + std::to_string(number) + ": " + e.what());
+    }
+  }
+  if (secrets.empty()) {
+    throw std::invalid_argument(
+        file.string() + " has no secret to sign webhooks with; make one: echo whsec_$(openssl rand -base64 32) > " +
+        file.string());
+  }
+  return secrets;
+}
+
+}  // namespace
+
+SecretsFile::SecretsFile(std::filesystem::path file) : file_(std::move(file)) {
+  current();
+}
+
+std::vector<webhook::SigningSecret> SecretsFile::current() {
+  const std::lock_guard lock{mutex_};
+  if (const std::string there = fingerprint(file_); secrets_.empty() || there != read_) {
+    secrets_ = read(file_);
+    read_ = there;
+  }
+  return secrets_;
+}
+
+}  // namespace easyretry::server

@@ -1,0 +1,120 @@
+#include "server/webhook_handler.h"
+
+#include <algorithm>
+
+#include <easyretry/json_text.h>
+
+#include "base/json_copy.h"
+#include "base/utf8.h"
+#include "engine/attempt.h"
+#include "webhook/delivery.h"
+#include "webhook/destination.h"
+
+namespace easyretry::server {
+namespace {
+
+using engine::RunPtr;
+
+constexpr std::size_t kUsualConcurrency = 1000;
+constexpr Millis kUsualTimeout{30'000};
+constexpr std::size_t kQuoted = 200;  // bytes of an answer that are told with a failure
+constexpr int kGone = 410;
+
+std::size_t concurrency_of(const engine::Run& run) {
+  const int wanted = run.handler->handler.options.concurrency;
+  return wanted > 0 ? static_cast<std::size_t>(wanted) : kUsualConcurrency;
+}
+
+std::string spoken(const webhook::Answer& answer) {
+  std::string text = "HTTP " + std::to_string(answer.status);
+  if (answer.body.empty()) return text;
+  if (base::invalid_utf8(answer.body) != std::string::npos) return text + ": (not UTF-8)";
+  return text + ": " + std::string{base::cut_utf8(answer.body, kQuoted)};
+}
+
+// What success_when looks at.
+detail::Reply reply_of(const webhook::Answer& answer) {
+  if (answer.body.empty()) return {.result = "null"};
+  try {
+    static_cast<void>(JsonDocument::parse(answer.body));
+    return {.result = answer.body};
+  } catch (const JsonError& e) {
+    return {.unwritable = std::string{"the answer is "} + e.what()};
+  }
+}
+
+// 2xx is for success_when to judge; 410 says that it is no use; everything else is tried again, when the server says
+// so.
+detail::Reply judged_by_status(const webhook::Answer& answer) {
+  if (answer.succeeded()) return reply_of(answer);
+  if (answer.status == kGone) return {.answer = give_up(spoken(answer))};
+  if (answer.retry_after) return {.answer = retry_after(*answer.retry_after, spoken(answer))};
+  return {.answer = retry_later(spoken(answer))};
+}
+
+// One argument stands for itself.
+std::string body_of(const std::string& arguments) {
+  const JsonDocument document = JsonDocument::parse(arguments);
+  return document.root().size() == 1 ? base::canonical_json(document.root().at(0)) : arguments;
+}
+
+}  // namespace
+
+WebhookHandler::WebhookHandler(engine::Core& core, webhook::Caller& caller, std::string url,
+                               const std::string& secrets_file)
+    : core_(core), caller_(caller), url_(std::move(url)), secrets_(secrets_file), most_(kUsualConcurrency) {
+  webhook::parse_destination(url_);
+}
+
+std::size_t WebhookHandler::room(std::size_t coming) {
+  const std::size_t most = most_;
+  return most - std::min(most, under_way_ + coming);
+}
+
+void WebhookHandler::take(std::vector<RunPtr> runs) {
+  under_way_ += runs.size();
+  for (const RunPtr& run : runs) {
+    most_ = concurrency_of(*run);
+    call(run);
+  }
+}
+
+void WebhookHandler::call(const RunPtr& run) {
+  engine::Beginning beginning = engine::begin_attempt(*run, core_.context());
+  if (beginning.instead) return ended(run, *std::move(beginning.instead));
+  run->started = core_.context().clock.steady();
+  try {
+    webhook::Call call = call_for(*run, beginning.arguments);
+    caller_.start(std::move(call), [self = shared_from_this(), run, arguments = std::move(beginning.arguments)](
+                                       webhook::Heard heard) { self->heard(run, arguments, std::move(heard)); });
+  } catch (const std::exception& e) {  // a secret that is none any more
+    ended(run, engine::end_attempt(*run, core_.context(), {engine::Called::End::failed, e.what()}));
+  }
+}
+
+webhook::Call WebhookHandler::call_for(const engine::Run& run, const std::string& arguments) {
+  const TaskInfo& info = run.record.info;
+  const Millis timeout = run.handler->handler.options.timeout;
+  return webhook::to_call({.task_id = to_string(info.id),
+                           .task_key = info.key,
+                           .handler = info.handler,
+                           .attempt = info.attempts,
+                           .version = static_cast<std::uint64_t>(info.version),
+                           .traceparent = info.traceparent,
+                           .body = body_of(arguments)},
+                          {url_, secrets_.current(), timeout > Millis{0} ? timeout : kUsualTimeout},
+                          core_.context().clock.now(), run.stop.get_token());
+}
+
+void WebhookHandler::heard(const RunPtr& run, const std::string& arguments, webhook::Heard heard) {
+  if (heard) return ended(run, engine::end_attempt(*run, core_.context(), judged_by_status(*heard), arguments));
+  ended(run, engine::end_attempt(*run, core_.context(), {engine::Called::End::failed, heard.error().detail}));
+}
+
+void WebhookHandler::ended(const RunPtr& run, task::Settlement settlement) {
+  core_.outcomes().put(run, std::move(settlement));
+  --under_way_;
+  core_.context().claiming.ring();
+}
+
+}  // namespace easyretry::server
