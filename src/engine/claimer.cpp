@@ -95,7 +95,25 @@ Result<std::vector<task::TaskRecord>> Claimer::look(const std::vector<task::Tick
     return record.info.state != TaskState::running || record.locked_by != context_.owner ||
            record.info.version != asked->version + 1;
   });
-  return found;
+  return confirmed(*std::move(found));
+}
+
+// Found on a primary of which no replica may know: the one that takes its place would give them to somebody else. A
+// renewal waits for the replicas as the claim did, and what they have after it they have all.
+Result<std::vector<task::TaskRecord>> Claimer::confirmed(std::vector<task::TaskRecord> found) {
+  if (found.empty() || !context_.store.info().waits_for_replicas) return found;
+  std::vector<storage::Renewal> renewals;
+  for (const task::TaskRecord& record : found) {
+    renewals.push_back({{record.info.id, record.info.version}, context_.options.lease});
+  }
+  const auto reply = context_.ask([&](storage::Store& store) { return store.renew(renewals); });
+  if (!reply) return tl::make_unexpected(reply.error());
+  if (reply->trouble) return tl::make_unexpected(*reply->trouble);
+  std::vector<task::TaskRecord> ours;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    if (reply->applied[i]) ours.push_back(std::move(found[i]));
+  }
+  return ours;
 }
 
 void Claimer::deliver(std::vector<task::TaskRecord> won) {

@@ -25,6 +25,7 @@ class Claimer {
   void clear_doubtful();
   Instant next_look() const;
   Result<std::vector<task::TaskRecord>> look(const std::vector<task::Ticket>& tickets);
+  Result<std::vector<task::TaskRecord>> confirmed(std::vector<task::TaskRecord> found);
   void claimed(std::vector<task::TaskRecord> won);
   void deliver(std::vector<task::TaskRecord> won);
   void hand_out(std::vector<RunPtr> runs);

@@ -46,20 +46,20 @@ Inserting::Stored Inserting::resolve(const task::NewTask& task, TimePoint since)
       stored = fail(Errc::in_doubt, found.error().where, found.error().detail);
       continue;
     }
-    if (*found) return confirmed(task, **found);
+    if (*found) return confirmed(**found);
     stored = send({&task, 1});
     if (stored || stored.error().code == Errc::invalid_argument) break;
   }
   return stored;
 }
 
-// Where an insert waits for replicas, one that meets the task waits for them, too. Should it have ended this moment, it
-// is stored once more.
-Inserting::Stored Inserting::confirmed(const task::NewTask& task, const Found& found) {
+// Where an insert waits for replicas, what is found instead does, too. No task has the version 0, so nothing is
+// renewed.
+Inserting::Stored Inserting::confirmed(const Found& found) {
   if (found.live && context_.store.info().waits_for_replicas) {
-    task::NewTask again = task;
-    again.on_duplicate = OnDuplicate::keep;
-    if (Stored met = send({&again, 1}); !met) return met;
+    const storage::Renewal nothing{{found.task.id, 0}, Millis{0}};
+    const auto reply = context_.ask([&](storage::Store& store) { return store.renew({&nothing, 1}); });
+    if (!reply) return fail(Errc::in_doubt, reply.error().where, reply.error().detail);
   }
   return std::vector{found.task};
 }

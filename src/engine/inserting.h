@@ -27,7 +27,7 @@ class Inserting {
   Stored resolve(std::span<const task::NewTask> tasks, TimePoint since);
   Stored resolve(const task::NewTask& task, TimePoint since);
   Result<std::optional<Found>> look(const task::NewTask& task, TimePoint since);
-  Stored confirmed(const task::NewTask& task, const Found& found);
+  Stored confirmed(const Found& found);
 
   Context& context_;
 };

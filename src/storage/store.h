@@ -183,7 +183,7 @@ struct StoreInfo {
   bool inbox = false;   // take_in() has something to take from
   bool folds = false;   // fold_counts() is to be called every few seconds
   // An insert is answered when replicas have it, too. A task that is merely seen may be on none of them; one that an
-  // insert has met is.
+  // insert has met, or a renewal was answered for, applied or not, is.
   bool waits_for_replicas = false;
 };
 

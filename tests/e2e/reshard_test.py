@@ -27,7 +27,7 @@ def leave_waiting_tasks(url):
     bench = subprocess.Popen([PROGRAM, "bench", "--store", url, "--tasks", "1000000", "--waiting", str(WAITING)],
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for line in bench.stderr:
-        if not line.startswith(("store:", "waiting")):
+        if not line.startswith(("store ", "waiting")):
             break
     bench.kill()
     bench.communicate()

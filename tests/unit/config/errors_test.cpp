@@ -35,7 +35,7 @@ TEST(ConfigErrors, AKeyLikeNoOtherGetsTheListOfThoseThereAre) {
   EXPECT_EQ(
       problem_of("defaults: {colour: red}"),
       "easyretry.yaml:1:12: defaults.colour: unknown key; known are persist, backoff, max_attempts, max_duration, "
-      "deadline, retry_on, never_retry, success_when, concurrency, timeout");
+      "deadline, retry_on, never_retry, success_when, concurrency, timeout, url, secrets_file");
 }
 
 TEST(ConfigErrors, AKeyInTheWrongPlaceIsSentToTheRightOne) {

@@ -117,5 +117,21 @@ TEST_F(RedisFailover, AnEngineAcknowledgesNothingThatNoReplicaHas) {
   EXPECT_NO_THROW(Engine(primary.url(), options).retryable("work", [](int) {}).submit(2)) << "without waiting, it is";
 }
 
+TEST_F(RedisFailover, AnEngineRunsNothingThatNoReplicaKnowsToBeClaimed) {
+  EngineOptions options;
+  options.log = nullptr;
+  Engine engine{primary.url() + "?wait=1&wait_ms=100", options};
+  std::atomic<int> runs{0};
+  const auto work = engine.retryable("work", [&](int) { ++runs; });
+  const TaskId id = work.submit(1);
+  link.freeze();
+  engine.start();
+  ASSERT_TRUE(test::eventually([&] { return engine.find(id)->state == TaskState::running; }));
+  std::this_thread::sleep_for(std::chrono::milliseconds{500});  // time to look after what is in doubt, more than once
+  EXPECT_EQ(runs, 0);
+  link.thaw();
+  EXPECT_TRUE(test::eventually([&] { return runs == 1; }));
+}
+
 }  // namespace
 }  // namespace easyretry::storage

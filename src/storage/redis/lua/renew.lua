@@ -23,4 +23,6 @@ end
 
 for i, id in ipairs(ids) do answers[i] = renew(id, changed[id] or metas[i], ARGV[i + 2]) end
 send('HSET', KEYS[2], to_meta)
+-- What WAIT waits for is what its connection has written: where nothing was renewed, this, and with it all that came before.
+if #to_meta == 0 then redis.call('HSET', KEYS[1], 'met', '1') end
 return {now, table.concat(answers)}
