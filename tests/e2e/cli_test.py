@@ -180,6 +180,14 @@ class OnADaemon(OnBothWays, CommandLine):
         self.assertIn('the namespace "shop" is not open to token viewer; leave out --space',
                       self.refused("tasks", "list", "--space", "shop", *self.where, environment=viewer))
 
+    def test_all_pages_are_one_list(self):
+        status, made = self.daemon.ask("POST", "/v1/tasks", {"tasks": [{"handler": "mail", "args": [n]} for n in range(2500)]})
+        self.assertEqual(status, 201)
+        ids = sorted((task["id"] for task in made["tasks"]), key=int)
+        whole = self.answer("tasks", "list", "--all")
+        self.assertEqual(([task["id"] for task in whole["tasks"]], "next" in whole), (ids, False))
+        self.assertEqual([line.split()[0] for line in self.good("tasks", "list", "--all").splitlines()], ["id", *ids])
+
     def test_a_failure_is_shown_with_its_error(self):
         self.submit("mail", "--key", "k")
         [task] = self.daemon.lease()
