@@ -1,5 +1,6 @@
 // easyretry: one program, one file per command.
 
+#include <clocale>
 #include <exception>
 #include <iostream>
 #include <string>
@@ -8,11 +9,15 @@
 
 #include "bench/bench_command.h"
 #include "cluster/cluster_command.h"
+#include "config/config_command.h"
+#include "handlers/handlers_command.h"
+#include "history/history_command.h"
 #include "mxrmq/mxrmq_command.h"
 #include "reshard/reshard_command.h"
 #include "serve/serve_command.h"
 #include "split/split_command.h"
 #include "tables/tables_command.h"
+#include "tasks/tasks_command.h"
 #include "token/token_command.h"
 
 namespace {
@@ -28,16 +33,21 @@ int unknown_command(const CLI::App& app, const std::string& name) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  std::setlocale(LC_CTYPE, "C.UTF-8");  // tables count columns, not bytes
   CLI::App app{"EasyRetry: a failed call is remembered and tried again until it succeeds or its policy gives up."};
   app.set_version_flag("--version", EASYRETRY_VERSION);
   app.require_subcommand(1);
   easyretry::app::add_bench_command(app);
   easyretry::app::add_cluster_command(app);
+  easyretry::app::add_config_command(app);
+  easyretry::app::add_handlers_command(app);
+  easyretry::app::add_history_command(app);
   easyretry::app::add_mxrmq_command(app);
   easyretry::app::add_reshard_command(app);
   easyretry::app::add_serve_command(app);
   easyretry::app::add_split_command(app);
   easyretry::app::add_tables_command(app);
+  easyretry::app::add_tasks_command(app);
   easyretry::app::add_token_command(app);
   try {
     app.parse(argc, argv);

@@ -14,6 +14,8 @@ namespace config {
 namespace {
 
 constexpr std::string_view kPrefix = "EASYRETRY_";
+// What the command line shows to a daemon. Whoever has it in his shell may start a daemon from there, too.
+constexpr std::string_view kToken = "EASYRETRY_TOKEN";
 
 // In Kubernetes every pod beside a service called easyretry, or easyretry-web, is given EASYRETRY_SERVICE_HOST,
 // EASYRETRY_PORT=tcp://…, EASYRETRY_WEB_PORT_80_TCP_ADDR and others, asked for or not.
@@ -57,7 +59,7 @@ class EnvironmentReader {
   }
 
   void refuse(const std::string& name, std::string_view value) {
-    if (announces_a_service(name, value)) return;
+    if (name == kToken || announces_a_service(name, value)) return;
     if (name.starts_with(variable_of(kHandlers))) {
       problems_.add({name}, "handlers have no variables; set it under handlers in the file");
     } else if (is_of_a_list(name)) {

@@ -92,24 +92,38 @@ void Api::serve(http::Request request, http::Respond respond) {
   answer(respond, id, options_.log, [&] { route(std::move(request), respond); });
 }
 
+void Api::serve_as(const Token& who, http::Request request, http::Respond respond) {
+  const std::string id = request.id;
+  answer(respond, id, options_.log, [&] {
+    const Route& route = route_of(request);
+    call(route, who, std::move(request), respond);
+  });
+}
+
 void Api::route(http::Request request, const http::Respond& respond) {
   require_host(request);
+  const Route& route = route_of(request);
+  if (!route.needs) return route.endpoint({std::move(request), nullptr, {}}, respond);
+  Token who = authenticated(request);
+  call(route, std::move(who), std::move(request), respond);
+}
+
+const Api::Route& Api::route_of(http::Request& request) const {
   const auto found = router_.find(request);
   if (const auto* others = std::get_if<http::Router<Route>::OtherMethods>(&found)) {
     throw Refusal{{405, "method_not_allowed", "this path takes " + others->allowed, {}, {{"Allow", others->allowed}}}};
   }
-  const auto* const* route = std::get_if<const Route*>(&found);
-  if (route == nullptr) {
-    throw Refusal{{404, "not_found", "there is nothing at " + request.target.path, "GET /v1/openapi.yaml lists all"}};
-  }
-  if (!(*route)->needs) return (*route)->endpoint({std::move(request), nullptr, {}}, respond);
-  Token token = authenticated(request);
-  if (!token.may(*(*route)->needs)) {
-    throw Refusal{{403, "forbidden", "the role " + token.role + " of token " + token.name + " may not do this",
+  if (const auto* const* route = std::get_if<const Route*>(&found)) return **route;
+  throw Refusal{{404, "not_found", "there is nothing at " + request.target.path, "GET /v1/openapi.yaml lists all"}};
+}
+
+void Api::call(const Route& route, Token who, http::Request request, const http::Respond& respond) const {
+  if (route.needs && !who.may(*route.needs)) {
+    throw Refusal{{403, "forbidden", "the role " + who.role + " of token " + who.name + " may not do this",
                    "`easyretry token create` makes one that may"}};
   }
-  auto space = space_of(request, token);
-  (*route)->endpoint({std::move(request), std::move(space), std::move(token)}, respond);
+  auto space = space_of(request, who);
+  route.endpoint({std::move(request), std::move(space), std::move(who)}, respond);
 }
 
 // A page that some browser is shown must not reach us by a name of its own (DNS rebinding).

@@ -29,6 +29,8 @@ class Api {
 
   // For the HttpServer.
   void serve(http::Request request, http::Respond respond);
+  // For whoever was let in already, by whatever means, and asks over no network: neither Host nor token are looked at.
+  void serve_as(const Token& who, http::Request request, http::Respond respond);
 
   // Everybody may see these.
   void add_open(http::Method method, std::string_view path, PlainEndpoint endpoint);
@@ -45,6 +47,8 @@ class Api {
   };
 
   void route(http::Request request, const http::Respond& respond);
+  const Route& route_of(http::Request& request) const;
+  void call(const Route& route, Token who, http::Request request, const http::Respond& respond) const;
   void require_host(const http::Request& request) const;
   Token authenticated(const http::Request& request) const;
   std::shared_ptr<Space> space_of(const http::Request& request, const Token& token) const;

@@ -20,7 +20,7 @@ class Daemon:
 
     def port_said(self):
         for line in self.process.stdout:
-            if found := re.search(r"serves http://127\.0\.0\.1:(\d+)", line):
+            if found := re.search(r"serves https?://127\.0\.0\.1:(\d+)", line):
                 return int(found.group(1))
         raise RuntimeError(f"it did not start: {self.process.wait()}")
 

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cluster/sighting.h"
+#include "printing/relative_time.h"
 #include "storage/open.h"
 #include "task/task_id.h"
 
@@ -57,14 +58,6 @@ std::vector<ShardLag> lags(Store& store, const std::string& space) {
   for (const auto& [shard, late] : latest) lags.push_back({shard, late});
   std::stable_sort(lags.begin(), lags.end(), [](const ShardLag& a, const ShardLag& b) { return a.late > b.late; });
   return lags;
-}
-
-std::string age_text(Millis age) {
-  const auto seconds = age.count() / 1000;
-  if (seconds < 120) return fmt::format("{} s", seconds);
-  if (seconds < 7200) return fmt::format("{} min", seconds / 60);
-  if (seconds < 172'800) return fmt::format("{} h", seconds / 3600);
-  return fmt::format("{} days", seconds / 86'400);
 }
 
 void print(const Cluster& cluster) {

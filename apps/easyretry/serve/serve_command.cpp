@@ -1,20 +1,18 @@
 #include "serve/serve_command.h"
 
 #include <csignal>
-#include <filesystem>
 #include <memory>
 #include <string>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "config_file.h"
 #include "serve/service_manager.h"
 #include "server/daemon.h"
 
 namespace easyretry::app {
 namespace {
-
-constexpr const char* kUsualConfig = "easyretry.yaml";
 
 struct ServeOptions {
   std::string config;
@@ -23,18 +21,10 @@ struct ServeOptions {
 };
 
 Config config_of(const ServeOptions& options) {
-  Config config;
-  if (!options.config.empty() || std::filesystem::exists(kUsualConfig)) {
-    config = load_config(options.config.empty() ? kUsualConfig : options.config);
-  } else {
-    apply_environment(config, easyretry_environment());
-  }
-  // As if they were in the environment, so that the same things are wrong with them.
   Environment flags;
   if (!options.store.empty()) flags["EASYRETRY_STORE"] = options.store;
   if (!options.listen.empty()) flags["EASYRETRY_SERVER_LISTEN"] = options.listen;
-  apply_environment(config, flags);
-  return config;
+  return find_config(options.config, flags);
 }
 
 // Before any thread is made, so that none of them gets a signal.

@@ -1,0 +1,66 @@
+#include "handlers/handlers_command.h"
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "printing/table.h"
+#include "service/service_options.h"
+
+namespace easyretry::app {
+namespace {
+
+struct HandlersOptions {
+  ServiceOptions service;
+  bool as_json = false;
+};
+
+// "12 succeeded, 1 exhausted"
+std::string endings(const nlohmann::json& ended) {
+  std::string text;
+  for (const auto& [outcome, number] : ended.items()) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", number.get<std::int64_t>(), outcome);
+  }
+  return text;
+}
+
+// Empty: nobody here could know.
+Cell served_cell(const nlohmann::json& handler) {
+  if (!handler.contains("served")) return {};
+  return handler.value("served", false) ? Cell{"yes"} : Cell{"no", Colour::yellow};
+}
+
+void print(const nlohmann::json& handlers) {
+  if (handlers.empty()) return fmt::print("no handlers\n");
+  Table table{{{"handler", true}, {"live", false, true}, {"stored", false, true}, {"served"}, {"ended", true}},
+              stdout_terminal()};
+  for (const nlohmann::json& handler : handlers) {
+    table.add({{handler.value("name", "")},
+               {std::to_string(handler.value("live", std::int64_t{0}))},
+               {std::to_string(handler.value("stored", std::int64_t{0}))},
+               served_cell(handler),
+               {endings(handler.at("ended"))}});
+  }
+  table.print();
+}
+
+void run(const HandlersOptions& options) {
+  const nlohmann::json answer = open_service(options.service)->ask({.path = {"handlers"}});
+  options.as_json ? fmt::print("{}\n", answer.dump()) : print(answer.at("handlers"));
+}
+
+}  // namespace
+
+void add_handlers_command(CLI::App& app) {
+  auto* command =
+      app.add_subcommand("handlers", "Shows the handlers: how many tasks are live, were stored, and how they ended");
+  auto options = std::make_shared<HandlersOptions>();
+  command->add_flag("--json", options->as_json, "One JSON object, as the API gives it");
+  add_service_options(*command, options->service);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace easyretry::app

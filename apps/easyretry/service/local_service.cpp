@@ -1,0 +1,64 @@
+#include "service/local_service.h"
+
+#include <nlohmann/json.hpp>
+
+#include "server/in_process_api.h"
+
+namespace easyretry::app {
+namespace {
+
+constexpr int kFirstFailure = 400;
+
+// There is no instance here that could know of handlers, so nothing is said of that.
+void leave_out_who_serves(nlohmann::json& answer) {
+  answer.erase("no_handler");
+  for (const char* list : {"tasks", "handlers"}) {
+    if (!answer.contains(list)) continue;
+    for (nlohmann::json& entry : answer[list]) {
+      entry.erase("no_handler");
+      entry.erase("served");
+    }
+  }
+}
+
+class LocalService final : public Service {
+ public:
+  explicit LocalService(const Config& config) : api_(config) {}
+
+  nlohmann::json ask(const Ask& ask) override {
+    const auto target = http::parse_target(target_of(ask));
+    if (!target) throw std::runtime_error("\".\" and \"..\" are no ids; an id is a whole number, as submit gave it");
+    http::Request request;
+    request.id = "command-line";
+    request.method = ask.changes ? http::Method::post : http::Method::get;
+    request.target = *target;
+    request.body = ask.body;
+    request.peer = "command line";
+    const http::Response response = api_.ask(std::move(request));
+    auto answer = nlohmann::json::parse(response.body);
+    if (response.status >= kFirstFailure) throw Refused{response.status, answer};
+    leave_out_who_serves(answer);
+    return answer;
+  }
+
+ private:
+  server::InProcessApi api_;
+};
+
+}  // namespace
+
+std::unique_ptr<Service> open_local_service(const Config& config) {
+  if (config.store.starts_with("memory:")) {
+    throw std::invalid_argument("a memory: store is in the process that uses it; ask its daemon with --server");
+  }
+  try {
+    return std::make_unique<LocalService>(config);
+  } catch (const StoreError& e) {
+    const bool is_file = config.store.starts_with("sqlite:");
+    if (!is_file || e.error().code != Errc::unavailable) throw;
+    throw std::runtime_error(e.error().detail +
+                             ". If that is `easyretry serve`, ask it: --server http://127.0.0.1:7077");
+  }
+}
+
+}  // namespace easyretry::app

@@ -1,0 +1,60 @@
+#include "service/service_options.h"
+
+#include <cstdlib>
+#include <fstream>
+
+#include <CLI/CLI.hpp>
+
+#include "config_file.h"
+#include "service/local_service.h"
+#include "service/remote_service.h"
+
+namespace easyretry::app {
+namespace {
+
+constexpr const char* kServices = "Where";
+
+std::string token_of(const ServiceOptions& options) {
+  if (options.token_file.empty()) {
+    const char* token = std::getenv("EASYRETRY_TOKEN");
+    return token == nullptr ? "" : token;
+  }
+  std::ifstream file{options.token_file};
+  std::string token;
+  if (!(file >> token)) {
+    throw std::invalid_argument("there is no token in " + options.token_file +
+                                "; it has to be a readable file that begins with one, \"er_…\"");
+  }
+  return token;
+}
+
+Config config_of(const ServiceOptions& options) {
+  Environment flags{{"EASYRETRY_STORE", options.store}};
+  if (!options.space.empty()) flags["EASYRETRY_SPACE"] = options.space;
+  return find_config(options.config, flags);
+}
+
+}  // namespace
+
+void add_service_options(CLI::App& command, ServiceOptions& options) {
+  auto* server = command.add_option("--server", options.server, "The daemon")->capture_default_str();
+  auto* token = command.add_option("--token-file", options.token_file,
+                                   "The file that begins with the token; otherwise it is in EASYRETRY_TOKEN");
+  auto* ca = command.add_option("--ca-file", options.ca_file, "Who vouches for the daemon's certificate, in PEM");
+  auto* store = command.add_option("--store", options.store,
+                                   "No daemon: straight on the store, with the options that the instances have");
+  auto* config =
+      command.add_option("--config", options.config,
+                         "With --store: the instances' configuration; otherwise easyretry.yaml, if it is there");
+  auto* space = command.add_option("--space", options.space, "The namespace, if not the usual one");
+  for (CLI::Option* of_daemon : {server, token, ca}) store->excludes(of_daemon);
+  config->needs(store);
+  for (CLI::Option* option : {server, token, ca, store, config, space}) option->group(kServices);
+}
+
+std::unique_ptr<Service> open_service(const ServiceOptions& options) {
+  if (!options.store.empty()) return open_local_service(config_of(options));
+  return open_remote_service({options.server, token_of(options), options.space, options.ca_file});
+}
+
+}  // namespace easyretry::app

@@ -1,0 +1,113 @@
+#include "tasks/change_tasks.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "confirmation.h"
+#include "service/service_options.h"
+
+namespace easyretry::app {
+namespace {
+
+struct Change {
+  std::string verb;   // "cancel", as the API calls it
+  std::string past;   // "cancelled"
+  bool of_the_ended;  // which tasks it is for
+};
+
+struct ChangeOptions {
+  Change change;
+  ServiceOptions service;
+  std::vector<std::string> ids;
+  bool yes = false;
+  bool dry_run = false;
+  bool as_json = false;
+};
+
+constexpr int kNotFound = 404;
+constexpr int kConflict = 409;
+
+// What became of one task: {"id": …} with "cancelled", "requeued_as", or "error".
+nlohmann::json changed(Service& service, const Change& change, const std::string& id) {
+  const nlohmann::json answer = service.ask({.changes = true, .path = {"tasks", id, change.verb}});
+  if (answer.contains("id")) return {{"id", id}, {"requeued_as", answer["id"]}};
+  return {{"id", id}, {change.past, true}};
+}
+
+nlohmann::json would_be_changed(Service& service, const Change& change, const std::string& id) {
+  const nlohmann::json task = service.ask({.path = {"tasks", id}});
+  const bool ended = task.value("state", "") == "finished";
+  if (ended == change.of_the_ended) return {{"id", id}, {"would_be_" + change.past, true}};
+  return {{"id", id}, {"error", ended ? "it has ended already" : "it has not ended"}};
+}
+
+// One task that is not as expected does not keep the others from their change; all else would be so of each of them.
+nlohmann::json attempted(Service& service, const ChangeOptions& options, const std::string& id) {
+  try {
+    return options.dry_run ? would_be_changed(service, options.change, id) : changed(service, options.change, id);
+  } catch (const Refused& e) {
+    if (e.status() != kNotFound && e.status() != kConflict) throw;
+    return {{"id", id}, {"error", e.what()}};
+  }
+}
+
+void print(const Change& change, const nlohmann::json& one) {
+  const std::string id = one.value("id", "");
+  if (one.contains("error")) {
+    fmt::print(stderr, "{}: not {}: {}\n", id, change.past, one.value("error", ""));
+  } else if (one.contains("requeued_as")) {
+    fmt::print("{} requeued as {}\n", id, one.value("requeued_as", ""));
+  } else {
+    fmt::print("{} {}{}\n", id, one.contains(change.past) ? "" : "would be ", change.past);
+  }
+}
+
+void confirm(const ChangeOptions& options) {
+  if (options.ids.size() < 2 || options.yes || options.dry_run) return;
+  require_yes(fmt::format("{} {} tasks?", options.change.verb, options.ids.size()));
+}
+
+void run(const ChangeOptions& options) {
+  confirm(options);
+  const auto service = open_service(options.service);
+  nlohmann::json all = nlohmann::json::array();
+  std::size_t failed = 0;
+  for (const std::string& id : options.ids) {
+    all.push_back(attempted(*service, options, id));
+    if (all.back().contains("error")) ++failed;
+    if (!options.as_json) print(options.change, all.back());
+  }
+  if (options.as_json) fmt::print("{}\n", nlohmann::json{{"tasks", all}}.dump());
+  if (failed > 0) {
+    throw std::runtime_error(fmt::format("{} of {} could not be {}", failed, options.ids.size(), options.change.past));
+  }
+}
+
+void add_change_command(CLI::App& tasks, Change change, const char* about) {
+  auto* command = tasks.add_subcommand(change.verb, about);
+  auto options = std::make_shared<ChangeOptions>();
+  options->change = std::move(change);
+  command->add_option("ids", options->ids, "Their ids")->required();
+  command->add_flag("--yes", options->yes, "Several tasks without asking");
+  command->add_flag("--dry-run", options->dry_run, "Only says what would be done");
+  command->add_flag("--json", options->as_json, R"(One JSON object: {"tasks": [{"id": …}]})");
+  add_service_options(*command, options->service);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace
+
+void add_cancel_command(CLI::App& tasks) {
+  add_change_command(tasks, {"cancel", "cancelled", false}, "Ends tasks: they will not be run (again)");
+}
+
+void add_requeue_command(CLI::App& tasks) {
+  add_change_command(tasks, {"requeue", "requeued", true}, "Starts tasks that have ended again, as new ones");
+}
+
+}  // namespace easyretry::app

@@ -1,0 +1,13 @@
+#pragma once
+
+namespace CLI {
+class App;
+}
+
+namespace easyretry::app {
+
+// easyretry tasks cancel, easyretry tasks requeue: of one task or several.
+void add_cancel_command(CLI::App& tasks);
+void add_requeue_command(CLI::App& tasks);
+
+}  // namespace easyretry::app

@@ -1,0 +1,180 @@
+#include "tasks/list_tasks.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <easyretry/time.h>
+
+#include "base/duration_text.h"
+#include "base/time_text.h"
+#include "printing/task_words.h"
+#include "service/service_options.h"
+
+namespace easyretry::app {
+namespace {
+
+constexpr const char* kLargestPage = "1000";
+
+struct ListOptions {
+  Listed what = Listed::live;
+  ServiceOptions service;
+  std::map<std::string, std::string> filters;  // by the API's names
+  bool all = false;
+  bool as_json = false;
+};
+
+struct Filter {
+  const char* name;
+  const char* about;
+};
+
+std::vector<Filter> filters_of(Listed what) {
+  std::vector<Filter> filters{{"handler", "The name of the handler"},
+                              {"key", "The task key"},
+                              {"business_type", "As submit was given it"},
+                              {"business_id", "As submit was given it"},
+                              {"created_from", "2026-03-01, 2026-03-01T12:00:00Z, or so long ago: 2h"},
+                              {"created_until", "Before this time"},
+                              {"after", "The last id of the page before"},
+                              {"limit", "Tasks a page, up to 1000; 100 without it"}};
+  if (what == Listed::live) {
+    filters.push_back({"state", "pending or running"});
+  } else {
+    filters.push_back({"outcome", "succeeded, exhausted, rejected, quarantined, parked or cancelled"});
+    filters.push_back({"finished_from", "As --created-from"});
+    filters.push_back({"finished_until", "Before this time"});
+  }
+  return filters;
+}
+
+std::string flag_of(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
+
+// "2h" is two hours ago; whatever else is for the API to judge.
+std::string moment(const std::string& text) {
+  try {
+    return base::to_text(system_clock().now() - base::parse_duration(text));
+  } catch (const std::invalid_argument&) {
+    return text;
+  }
+}
+
+class TaskTable {
+ public:
+  explicit TaskTable(Listed what) : what_(what), table_(columns(what), stdout_terminal()) {}
+
+  void print(const nlohmann::json& tasks) {
+    const TimePoint now = system_clock().now();
+    for (const nlohmann::json& task : tasks) table_.add(row(task, now));
+    if (table_.empty()) return fmt::print("no tasks\n");
+    table_.print();
+  }
+
+ private:
+  static std::vector<Column> columns(Listed what) {
+    const bool live = what == Listed::live;
+    return {{"id"},
+            {"handler", true},
+            {"key", true},
+            {live ? "state" : "outcome"},
+            {"attempts", false, true},
+            {live ? "next" : "ended"},
+            {"last error", true}};
+  }
+
+  std::vector<Cell> row(const nlohmann::json& task, TimePoint now) const {
+    const bool waits = task.value("state", "") == "pending";
+    return {{task.value("id", "")},
+            {task.value("handler", "")},
+            {task.value("key", "")},
+            state_cell(task),
+            {std::to_string(task.value("attempts", 0))},
+            {what_ == Listed::ended ? when(task, "finished_at", now)
+             : waits                ? when(task, "next_at", now)
+                                    : ""},
+            {task.value("last_error", "")}};
+  }
+
+  const Listed what_;
+  Table table_;
+};
+
+// {"tasks":[…]}, written page by page.
+class JsonList {
+ public:
+  JsonList() { fmt::print("{{\"tasks\":["); }
+  void print(const nlohmann::json& tasks) {
+    for (const nlohmann::json& task : tasks) fmt::print("{}{}", std::exchange(first_, false) ? "" : ",", task.dump());
+  }
+  void end(const std::string& next) const {
+    fmt::print("]{}}}\n", next.empty() ? "" : ",\"next\":" + nlohmann::json(next).dump());
+  }
+
+ private:
+  bool first_ = true;
+};
+
+// Gives each page to `show`, and returns where the next one would begin.
+template <class Show>
+std::string each_page(Service& service, const ListOptions& options, Show show) {
+  Ask ask{.path = {options.what == Listed::live ? "tasks" : "history"}, .query = options.filters};
+  for (auto& [name, value] : ask.query) {
+    if (name.ends_with("_from") || name.ends_with("_until")) value = moment(value);
+  }
+  if (options.all) ask.query["limit"] = kLargestPage;
+  while (true) {
+    const nlohmann::json page = service.ask(ask);
+    show(page.at("tasks"));
+    std::string next = page.value("next", "");
+    if (!options.all || next.empty()) return next;
+    ask.query["after"] = std::move(next);
+  }
+}
+
+void list_as_json(Service& service, const ListOptions& options) {
+  std::unique_ptr<JsonList> list;  // nothing is printed before there is an answer
+  const std::string next = each_page(service, options, [&](const nlohmann::json& tasks) {
+    if (!list) list = std::make_unique<JsonList>();
+    list->print(tasks);
+  });
+  list->end(next);
+}
+
+void run(const ListOptions& options) {
+  const auto service = open_service(options.service);
+  if (options.as_json) return list_as_json(*service, options);
+  TaskTable table{options.what};
+  const std::string next = each_page(*service, options, [&](const nlohmann::json& tasks) { table.print(tasks); });
+  if (!next.empty()) fmt::print(stderr, "there may be more: --after {}, or --all\n", next);
+}
+
+}  // namespace
+
+void add_list_command(CLI::App& noun, Listed what) {
+  auto* command =
+      noun.add_subcommand("list", what == Listed::live ? "Shows what is to be done" : "Shows what has ended");
+  auto options = std::make_shared<ListOptions>();
+  options->what = what;
+  auto* all = command->add_flag("--all", options->all, "All pages");
+  for (const Filter& filter : filters_of(what)) {
+    auto* option = command->add_option_function<std::string>(
+        flag_of(filter.name),
+        [options, name = filter.name](const std::string& value) { options->filters[name] = value; }, filter.about);
+    if (std::string_view{filter.name} == "limit") all->excludes(option);
+  }
+  command->add_flag("--json", options->as_json, "One JSON object, as the API gives it");
+  add_service_options(*command, options->service);
+  command->callback([options] { run(*options); });
+}
+
+}  // namespace easyretry::app

@@ -1,0 +1,52 @@
+#include "server/in_process_api.h"
+
+#include <future>
+
+#include "server/endpoints.h"
+#include "storage/open.h"
+
+namespace easyretry::server {
+namespace {
+
+// Whoever can open the store can read and change all of it.
+Token owner_of_the_store() {
+  return {"(the store's owner)", "admin+payloads", std::string{kAnyNamespace}, {}};
+}
+
+std::shared_ptr<storage::Store> open_existing(const std::string& url) {
+  if (!storage::stored_settings(url)) {  // opening would make tables
+    throw std::invalid_argument("there is nothing of EasyRetry in this database yet; check the url");
+  }
+  return storage::open_store(url, system_clock());
+}
+
+// Without all that only matters to whoever runs tasks: members are not met, webhooks not called.
+Config for_looking_on(Config config) {
+  config.engine.membership = "alone";
+  config.engine.workers = 1;
+  config.defaults.url.reset();
+  for (auto& [name, handler] : config.handlers) handler.url.reset();
+  return config;
+}
+
+}  // namespace
+
+InProcessApi::InProcessApi(const Config& config)
+    : space_((validate(config.engine),
+              std::make_shared<Space>(open_existing(config.store_url()), for_looking_on(config)))),
+      api_(Spaces{{space_->name(), space_}}, std::make_shared<Tokens>(""),
+           ApiOptions{space_->name(), {}, config.server.audit, {}}) {
+  add_task_endpoints(api_);
+  add_system_endpoints(api_);
+}
+
+http::Response InProcessApi::ask(http::Request request) {
+  // Shared: whoever answers may still be inside set_value when the answer is here.
+  const auto answered = std::make_shared<std::promise<http::Response>>();
+  auto answer = answered->get_future();
+  api_.serve_as(owner_of_the_store(), std::move(request),
+                [answered](http::Response response) { answered->set_value(std::move(response)); });
+  return answer.get();
+}
+
+}  // namespace easyretry::server

@@ -1,0 +1,381 @@
+"""The command line, as people and scripts use it: against a real daemon, and straight on a store.
+Usage: cli_test.py EASYRETRY_PROGRAM"""
+import fcntl
+import http.server
+import json
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import threading
+import unittest
+
+from daemon import Daemon
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+NOBODY = "http://127.0.0.1:1"
+
+
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.daemon = None
+        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("EASYRETRY_")}
+
+    def tearDown(self):
+        if self.daemon and self.daemon.process.poll() is None:
+            self.daemon.kill()
+        self.folder.cleanup()
+
+    def path(self, name):
+        return os.path.join(self.folder.name, name)
+
+    def run_program(self, *arguments, environment=None, stdin=""):
+        return subprocess.run([PROGRAM, *arguments], cwd=self.folder.name, input=stdin, capture_output=True, text=True,
+                              env={**self.environment, **(environment or {})}, timeout=60)
+
+    def good(self, *arguments, **more):
+        ran = self.run_program(*arguments, *self.where, **more)
+        self.assertEqual(ran.returncode, 0, ran.stderr)
+        return ran.stdout
+
+    def answer(self, *arguments, **more):
+        return json.loads(self.good(*arguments, "--json", **more))
+
+    def refused(self, *arguments, **more):
+        """What is said on stderr by a command that fails."""
+        ran = self.run_program(*arguments, **more)
+        self.assertEqual(ran.returncode, 1, ran.stdout + ran.stderr)
+        return ran.stderr
+
+    def start_daemon(self, config="", server=""):
+        self.daemon = Daemon(PROGRAM, self.folder.name, config, server)
+        return self.daemon
+
+    def token(self, role, space="default"):
+        made = self.run_program("token", "create", role, "--role", role, "--space", space)
+        self.assertEqual(made.returncode, 0, made.stderr)
+        return made.stdout.strip()
+
+    def submit(self, *arguments):
+        return self.good("tasks", "submit", *arguments).strip()
+
+
+class OnBothWays:
+    """What is the same on a daemon and straight on a store."""
+
+    def test_a_task_is_submitted_listed_shown_cancelled_and_requeued(self):
+        made = self.answer("tasks", "submit", "mail", "--args", '[{"to": "ann"}]', "--business-id", "7", "--key", "k",
+                           "--tag", "a", "--tag", "b", "--delay", "1h")
+        self.assertEqual((made["created"], made["key"]), (True, "k"))
+        again = self.answer("tasks", "submit", "mail", "--key", "k")
+        self.assertEqual((again["created"], again["id"]), (False, made["id"]))
+
+        listed = self.answer("tasks", "list", "--business-id", "7", "--state", "pending", "--created-from", "1h")
+        self.assertEqual([task["id"] for task in listed["tasks"]], [made["id"]])
+        self.assertEqual(self.answer("tasks", "list", "--created-until", "1h")["tasks"], [])
+        self.assertRegex(self.good("tasks", "list"), rf"{made['id']} +mail +k +pending +0 +in 59 min")
+
+        shown = self.answer("tasks", "show", made["id"], "--args")
+        self.assertEqual((shown["args"], shown["tags"], shown["policy"]["max_attempts"]), ([{"to": "ann"}], ["a", "b"], 16))
+        self.assertRegex(self.good("tasks", "show", made["id"]), r"attempts +0 of 16\ncreated +20.*Z \((now|\d+ s ago)\)\n")
+
+        self.assertEqual(self.answer("tasks", "cancel", made["id"]), {"tasks": [{"id": made["id"], "cancelled": True}]})
+        ended = self.answer("history", "list", "--outcome", "cancelled", "--finished-from", "1h", "--key", "k")
+        self.assertEqual([task["id"] for task in ended["tasks"]], [made["id"]])
+        [requeued] = self.answer("tasks", "requeue", made["id"])["tasks"]
+        self.assertEqual([task["id"] for task in self.answer("tasks", "list")["tasks"]], [requeued["requeued_as"]])
+
+        [handler] = self.answer("handlers")["handlers"]
+        self.assertEqual((handler["name"], handler["live"], handler["ended"]), ("mail", 1, {"cancelled": 1}))
+        self.assertRegex(self.good("handlers"), r"mail +1 +2 .*1 cancelled")
+
+    def test_lists_come_in_pages_or_whole(self):
+        ids = [self.submit("mail", "--key", str(number)) for number in range(5)]
+        page = self.answer("tasks", "list", "--limit", "2")
+        self.assertEqual(([task["id"] for task in page["tasks"]], page["next"]), (ids[:2], ids[1]))
+        rest = self.answer("tasks", "list", "--after", page["next"])
+        self.assertEqual([task["id"] for task in rest["tasks"]], ids[2:])
+        self.assertNotIn("next", rest)
+        self.assertEqual([task["id"] for task in self.answer("tasks", "list", "--all")["tasks"]], ids)
+        ran = self.run_program("tasks", "list", "--limit", "2", *self.where)
+        self.assertIn(f"--after {ids[1]}, or --all", ran.stderr)
+
+    def test_several_tasks_are_changed_only_on_a_yes(self):
+        ids = [self.submit("mail", "--key", str(number)) for number in range(2)]
+        said = self.refused("tasks", "cancel", *ids, *self.where)
+        self.assertIn("cancel 2 tasks? there is no terminal to ask; say --yes", said)
+        self.assertEqual(self.good("tasks", "cancel", *ids, "--dry-run"),
+                         "".join(f"{id} would be cancelled\n" for id in ids))
+        self.assertEqual(len(self.answer("tasks", "list")["tasks"]), 2, "nothing has happened")
+        self.good("tasks", "cancel", *ids, "--yes")
+        self.assertEqual(self.answer("tasks", "list")["tasks"], [])
+
+    def test_a_task_that_cannot_be_changed_does_not_keep_the_others(self):
+        ended, live = self.submit("mail", "--key", "1"), self.submit("mail", "--key", "2")
+        self.good("tasks", "cancel", ended)
+        ran = self.run_program("tasks", "cancel", "17", ended, live, "--yes", *self.where)
+        self.assertEqual((ran.returncode, ran.stdout), (1, f"{live} cancelled\n"))
+        self.assertIn("17: not cancelled: there is no task 17", ran.stderr)
+        self.assertIn(f"{ended}: not cancelled: task {ended} has ended already", ran.stderr)
+        self.assertIn("2 of 3 could not be cancelled", ran.stderr)
+        again = self.submit("mail", "--key", "2")
+        self.assertIn("has not ended", self.refused("tasks", "requeue", again, *self.where))
+        self.assertIn("it has not ended", self.refused("tasks", "requeue", again, "--dry-run", *self.where))
+
+    def test_what_is_wrong_with_what_was_asked_for_is_said(self):
+        self.submit("mail", "--key", "k")
+        for arguments, said in (
+            (["tasks", "list", "--state", "asleep"], 'there is no "asleep"; there is pending, running'),
+            (["tasks", "list", "--created-from", "tomorrow"], 'time "tomorrow": not a time'),
+            (["tasks", "list", "--limit", "0"], "not a number from 1 to 1000"),
+            (["tasks", "show", "x/../y"], 'there is no task "x/../y"'),
+            (["tasks", "submit", "mail", "--args", "{to: ann}"], "the arguments are no JSON"),
+            (["tasks", "submit", "mail", "--args-file", "nowhere.json"], "--args-file nowhere.json cannot be read"),
+            (["tasks", "submit", "mail", "--delay", "soon"], 'duration "soon": no number'),
+            (["tasks", "submit", "mail", "--delay", "1h", "--due-at", "2030-01-01"], "due_at and delay_ms both say when"),
+            (["tasks", "submit", "mail", "--key", "k", "--on-duplicate", "reject"], "leave out --on-duplicate"),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertIn(said, self.refused(*arguments, *self.where))
+
+    def test_arguments_arrive_as_they_were_written(self):
+        id = self.good("tasks", "submit", "mail", "--args-file", "-", stdin='[9007199254740993, "\u00e9"]').strip()
+        self.assertIn('"args":[9007199254740993,"\u00e9"]', self.good("tasks", "show", id, "--args", "--json"))
+
+    def test_a_dry_run_of_submit_stores_nothing(self):
+        printed = self.good("tasks", "submit", "mail", "--args", "[1]", "--delay", "2m", "--dry-run")
+        self.assertEqual(json.loads(printed), {"handler": "mail", "args": [1], "delay_ms": 120_000})
+        self.assertEqual(self.answer("tasks", "list")["tasks"], [])
+
+
+class OnADaemon(OnBothWays, CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.start_daemon()
+        self.environment["EASYRETRY_TOKEN"] = self.daemon.token
+        self.where = ["--server", f"http://127.0.0.1:{self.daemon.port}"]
+
+    def test_the_token_may_be_in_a_file(self):
+        token = self.environment.pop("EASYRETRY_TOKEN")
+        with open(self.path("token"), "w") as file:
+            file.write(token + "\n")
+        self.good("tasks", "list", "--token-file", "token")
+        self.assertIn("there is no token in nowhere", self.refused("tasks", "list", "--token-file", "nowhere", *self.where))
+
+    def test_who_may_not_is_told_what_to_do(self):
+        for token, said in (("", "no token was given; put the token into EASYRETRY_TOKEN"),
+                            ("er_wrong", "the token is not known here; put the token into EASYRETRY_TOKEN")):
+            self.assertIn(said, self.refused("tasks", "list", *self.where, environment={"EASYRETRY_TOKEN": token}))
+        viewer = {"EASYRETRY_TOKEN": self.token("viewer")}
+        id = self.submit("mail")
+        self.assertIn("the role viewer of token viewer may not do this",
+                      self.refused("tasks", "cancel", id, *self.where, environment=viewer))
+        self.assertIn("may not see arguments; use one with +payloads",
+                      self.refused("tasks", "show", id, "--args", *self.where, environment=viewer))
+        self.assertIn('the namespace "shop" is not open to token viewer; leave out --space',
+                      self.refused("tasks", "list", "--space", "shop", *self.where, environment=viewer))
+
+    def test_all_pages_are_one_list(self):
+        status, made = self.daemon.ask("POST", "/v1/tasks", {"tasks": [{"handler": "mail", "args": [n]} for n in range(2500)]})
+        self.assertEqual(status, 201)
+        ids = sorted((task["id"] for task in made["tasks"]), key=int)
+        whole = self.answer("tasks", "list", "--all")
+        self.assertEqual(([task["id"] for task in whole["tasks"]], "next" in whole), (ids, False))
+        self.assertEqual([line.split()[0] for line in self.good("tasks", "list", "--all").splitlines()], ["id", *ids])
+
+    def test_a_failure_is_shown_with_its_error(self):
+        self.submit("mail", "--key", "k")
+        [task] = self.daemon.lease()
+        self.daemon.ask("POST", f"/v1/leases/{task['id']}/fail",
+                        {"version": task["version"], "error": "\x1b[2Jbank closed", "give_up": True})
+        listed = self.good("history", "list")
+        self.assertRegex(listed, r"k +rejected +1 +(now|\d+ s ago) +.*bank closed")
+        self.assertNotIn("\x1b", listed + self.good("tasks", "show", task["id"]), "a terminal would obey it")
+
+    def test_the_file_of_a_daemon_is_left_to_the_daemon(self):
+        said = self.refused("tasks", "list", "--store", "sqlite:retry.db")
+        self.assertIn(f"is in use by process {self.daemon.process.pid}", said)
+        self.assertIn("ask it: --server", said)
+
+
+class OnAStore(OnBothWays, CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.start_daemon()
+        self.daemon.stop()
+        self.where = ["--store", "sqlite:retry.db"]
+
+    def test_what_is_submitted_carries_the_policy_of_the_configuration_and_is_run_by_the_daemon(self):
+        with open(self.path("other.yaml"), "w") as file:
+            file.write("handlers:\n  mail: {max_attempts: 3}\n  hook: {url: 'https://shop.example/', secrets_file: none}\n")
+        id = self.submit("mail", "--config", "other.yaml")
+        self.assertEqual(self.answer("tasks", "show", id)["policy"]["max_attempts"], 3)
+        self.start_daemon()
+        self.assertEqual([task["id"] for task in self.daemon.lease()], [id])
+
+    def test_nothing_is_said_of_who_serves_a_task(self):
+        id = self.submit("mail")
+        self.assertNotIn("no_handler", self.answer("tasks", "show", id))
+        self.assertNotIn("no_handler", self.answer("tasks", "list")["tasks"][0])
+        self.assertNotIn("served", self.answer("handlers")["handlers"][0])
+
+    def test_namespaces_are_apart(self):
+        id = self.submit("mail", "--space", "shop")
+        self.assertEqual(self.answer("tasks", "list")["tasks"], [])
+        self.assertEqual([task["id"] for task in self.answer("tasks", "list", "--space", "shop")["tasks"]], [id])
+        self.assertIn("there is no task", self.refused("tasks", "show", id, *self.where))
+
+    def test_an_empty_database_stays_empty(self):
+        said = self.refused("tasks", "list", "--store", "sqlite:new.db")
+        self.assertIn("there is nothing of EasyRetry in this database yet; check the url", said)
+        self.assertFalse(os.path.exists(self.path("new.db")))
+        self.assertIn("ask its daemon with --server", self.refused("tasks", "list", "--store", "memory:"))
+        self.assertIn('unknown scheme "oracle"', self.refused("tasks", "list", "--store", "oracle://x"))
+
+    def test_changes_are_in_the_audit_log_of_the_configuration(self):
+        with open(self.path("audited.yaml"), "w") as file:
+            file.write("server: {audit: audit.jsonl}\n")
+        id = self.submit("mail")
+        self.good("tasks", "cancel", id, "--config", "audited.yaml")
+        with open(self.path("audit.jsonl")) as file:
+            [entry] = [json.loads(line) for line in file]
+        self.assertEqual((entry["from"], entry["request"]), ("command line", f"POST /v1/tasks/{id}/cancel"))
+
+
+class Answering(http.server.BaseHTTPRequestHandler):
+    """Somebody else who listens where a daemon was expected."""
+    status, said, asked = 200, "<html>", []
+
+    def do_GET(self):
+        Answering.asked.append(self.headers.get("Authorization"))
+        self.send_response(self.status)
+        self.send_header("Location", f"http://127.0.0.1:{self.server.server_port}/elsewhere")
+        self.end_headers()
+        self.wfile.write(self.said.encode())
+
+    def log_message(self, *_):
+        pass
+
+
+class WithoutADaemon(CommandLine):
+    def test_an_address_that_cannot_be_is_refused_before_a_token_is_sent(self):
+        for server, said in (
+            (NOBODY, f"nobody answers at {NOBODY}"),
+            ("127.0.0.1:7077", "is no address of a daemon; write it as http://127.0.0.1:7077"),
+            ("ftp://127.0.0.1", "is no address of a daemon"),
+            ("http://127.0.0.1:7077/v1", "is no address of a daemon"),
+            ("http://user@127.0.0.1:7077", "is no address of a daemon"),
+            ("http://retry.example:7077", "the token must not be sent in the open; use https://"),
+            ("http://127.0.0.1.retry.example", "the token must not be sent in the open"),
+        ):
+            with self.subTest(server=server):
+                self.assertIn(said, self.refused("tasks", "list", "--server", server))
+
+    def test_somebody_else_is_not_taken_for_a_daemon_and_redirects_are_not_followed(self):
+        server = http.server.HTTPServer(("127.0.0.1", 0), Answering)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            for Answering.status in (200, 302, 502):
+                said = self.refused("tasks", "list", "--server", f"http://127.0.0.1:{server.server_port}",
+                                    environment={"EASYRETRY_TOKEN": "er_secret"})
+                self.assertIn(f"is not EasyRetry (HTTP {Answering.status}); check --server", said)
+                self.assertNotIn("er_secret", said)
+            self.assertEqual(Answering.asked, ["Bearer er_secret"] * 3, "asked once each")
+        finally:
+            server.shutdown()
+            server.server_close()
+
+    def test_a_certificate_has_to_be_vouched_for(self):
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+                        "-keyout", "key.pem", "-out", "certificate.pem", "-subj", "/CN=retry", "-addext",
+                        "subjectAltName=IP:127.0.0.1"], cwd=self.folder.name, check=True, capture_output=True)
+        self.start_daemon(server=", certificate: certificate.pem, private_key: key.pem")
+        self.environment["EASYRETRY_TOKEN"] = self.daemon.token
+        self.where = ["--server", f"https://127.0.0.1:{self.daemon.port}"]
+        self.assertIn("is not trusted", self.refused("tasks", "list", *self.where))
+        self.assertEqual(self.answer("tasks", "list", "--ca-file", "certificate.pem"), {"tasks": []})
+
+    def test_a_daemon_and_a_store_at_once_are_one_too_many(self):
+        ran = self.run_program("tasks", "list", "--server", NOBODY, "--store", "sqlite:retry.db")
+        self.assertNotEqual(ran.returncode, 0)
+        self.assertIn("excludes", ran.stderr)
+
+    def test_config_check_prints_what_a_file_means(self):
+        with open(self.path("good.yaml"), "w") as file:
+            file.write("workers: 3\nstore: postgres://app:secret@db/retry\n")
+        ran = self.run_program("config", "check", "good.yaml",
+                               environment={"EASYRETRY_LEASE": "45s", "EASYRETRY_TOKEN": "er_secret"})
+        self.assertEqual((ran.returncode, ran.stderr), (0, ""))
+        self.assertIn("workers: 3\n", ran.stdout)
+        self.assertIn("lease: 45s\n", ran.stdout)
+        self.assertNotIn("secret", ran.stdout)
+
+    def test_config_check_says_every_problem(self):
+        with open(self.path("easyretry.yaml"), "w") as file:
+            file.write("workerz: 3\nlease: soon\n")
+        ran = self.run_program("config", "check")
+        self.assertEqual((ran.returncode, ran.stdout), (1, ""))
+        self.assertIn("easyretry.yaml:1:1: workerz: unknown key, did you mean workers?", ran.stderr)
+        self.assertIn("easyretry.yaml:2:", ran.stderr)
+        said = self.run_program("config", "check", "--json")
+        self.assertEqual((said.returncode, len(json.loads(said.stdout)["problems"])), (1, 2))
+        self.assertIn("nowhere.yaml", self.refused("config", "check", "nowhere.yaml"))
+
+
+class OnATerminal(CommandLine):
+    def setUp(self):
+        super().setUp()
+        self.start_daemon()
+        self.daemon.stop()
+        self.where = ["--store", "sqlite:retry.db"]
+        self.environment["TERM"] = "xterm"
+
+    def shown(self, *arguments, columns=80, typed="", environment=None):
+        """(exit code, what a terminal of so many columns shows)"""
+        ours, theirs = pty.openpty()
+        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        process = subprocess.Popen([PROGRAM, *arguments, *self.where], cwd=self.folder.name, stdin=theirs, stdout=theirs,
+                                   stderr=theirs, env={**self.environment, **(environment or {})})
+        os.close(theirs)
+        os.write(ours, typed.encode())
+        text = b""
+        while True:
+            try:
+                text += os.read(ours, 65536)
+            except OSError:  # the other end is closed
+                break
+        os.close(ours)
+        return process.wait(timeout=60), text.decode().replace("\r\n", "\n")
+
+    def test_tables_fit_the_terminal_and_are_120_wide_elsewhere(self):
+        self.submit("mail", "--key", "支付" * 40)
+        for columns, text in ((90, self.shown("tasks", "list", columns=90)[1]), (120, self.good("tasks", "list"))):
+            titles, row = re.sub("\x1b\\[[0-9]*m", "", text).splitlines()
+            self.assertEqual(len(titles), columns, "the last title ends at the edge")
+            key = row.split()[2]
+            self.assertTrue(key.startswith("支付") and key.endswith("…"), row)
+            self.assertEqual(row.index("pending") + key.count("支") + key.count("付"), titles.index("state"),
+                             "a Chinese character takes two columns")
+
+    def test_colours_are_for_terminals_that_want_them(self):
+        self.good("tasks", "cancel", self.submit("mail"))
+        self.assertIn("\x1b[33mcancelled\x1b[0m", self.shown("history", "list")[1])
+        self.assertNotIn("\x1b", self.shown("history", "list", environment={"NO_COLOR": "1"})[1])
+        self.assertNotIn("\x1b", self.good("history", "list"))
+
+    def test_several_tasks_are_asked_about(self):
+        ids = [self.submit("mail", "--key", str(number)) for number in range(2)]
+        code, said = self.shown("tasks", "cancel", *ids, typed="n\n")
+        self.assertEqual((code, "cancel 2 tasks? [y/N]" in said, "nothing was done" in said), (1, True, True), said)
+        self.assertEqual(len(self.answer("tasks", "list")["tasks"]), 2)
+        code, said = self.shown("tasks", "cancel", *ids, typed="y\n")
+        self.assertEqual((code, self.answer("tasks", "list")["tasks"]), (0, []), said)
+
+
+if __name__ == "__main__":
+    unittest.main()
