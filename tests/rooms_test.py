@@ -7,7 +7,7 @@ import sys
 root = pathlib.Path(__file__).resolve().parent.parent
 # Folders whose own headers may include what is heavy, because nobody outside may include them.
 SHUT_IN = ("http/beast/",)
-HEAVY = ("nlohmann/", "boost/", "grpc", "google/", "spdlog/", "CLI/", "fmt/", "yaml-cpp/")
+HEAVY = ("nlohmann/", "boost/", "grpc", "google/", "spdlog/", "CLI/", "fmt/", "yaml-cpp/", "prometheus/")
 
 
 def rooms():

@@ -270,22 +270,31 @@ class Attempt {
   const detail::Handler& handler_;
 };
 
-Settlement ended(Run& run, Settlement s) {
-  run.started = Instant::max();  // however long its outcome waits to be written, it is neither late nor hung
+Settlement ended(Run& run, const Context& context, Settlement s) {
+  // However long its outcome waits to be written, it is neither late nor hung.
+  const Instant started = run.started.exchange(Instant::max());
+  if (started != Instant::max()) run.handler->run_time->add(context.clock.steady() - started);
   s.error = kept_error(std::move(s.error));
   return s;
 }
 
 }  // namespace
 
+Instant mark_started(Run& run, Context& context) {
+  const Instant now = context.clock.steady();
+  run.started = now;
+  context.measures.lateness.add(context.store_time.at(now) - run.record.info.next_at);
+  return now;
+}
+
 Settlement attempt(Run& run, Context& context) {
   const TaskScope scope{run, context};
-  return ended(run, Attempt{run, context}.perform());
+  return ended(run, context, Attempt{run, context}.perform());
 }
 
 Beginning begin_attempt(Run& run, Context& context) {
   Attempt attempt{run, context};
-  if (auto instead = attempt.nothing_to_run()) return {ended(run, *std::move(instead)), {}};
+  if (auto instead = attempt.nothing_to_run()) return {ended(run, context, *std::move(instead)), {}};
   auto arguments = context.payloads.open_arguments(run.record);
   if (arguments) return {std::nullopt, *std::move(arguments)};
   return {end_attempt(run, context, Called{Called::End::undecodable, arguments.error().detail}), {}};
@@ -296,7 +305,7 @@ Settlement end_attempt(Run& run, Context& context, detail::Reply reply, const st
 }
 
 Settlement end_attempt(Run& run, Context& context, Called called) {
-  return ended(run, Attempt{run, context}.conclude(std::move(called)));
+  return ended(run, context, Attempt{run, context}.conclude(std::move(called)));
 }
 
 }  // namespace easyretry::engine

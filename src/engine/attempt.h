@@ -9,6 +9,10 @@
 
 namespace easyretry::engine {
 
+// A worker takes the task up now: it is measured how late that is and how long the attempt will take, and its timeout
+// begins.
+Instant mark_started(Run& run, Context& context);
+
 task::Settlement attempt(Run& run, Context& context);
 
 // The same in two halves, for an attempt that is made elsewhere.

@@ -26,8 +26,9 @@ void Claimer::claim() {
   // Ascending ids: every instance locks rows in the same order, so claims cannot deadlock.
   std::sort(tickets_.begin(), tickets_.end());
 
+  context_.measures.claim_batch.add(tickets_.size());
   sent_ = context_.clock.steady();
-  auto reply = context_.ask([&](storage::Store& store) {
+  auto reply = context_.ask(StoreVerb::claim, [&](storage::Store& store) {
     return store.claim({tickets_, context_.owner, context_.options.lease});
   });
   if (reply) {

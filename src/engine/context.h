@@ -13,6 +13,7 @@
 #include "engine/events.h"
 #include "engine/execution.h"
 #include "engine/handlers.h"
+#include "engine/measures.h"
 #include "engine/payloads.h"
 #include "engine/store_time.h"
 #include "storage/store.h"
@@ -55,6 +56,7 @@ struct Context {
   Handlers handlers{};
   Filters filters{};
   Counters counters{};
+  Measures measures{};
   Events events{counters};
   Bell claiming{};  // the Claimer's. Here, because a worker thread that rings it may outlive the Claimer
 
@@ -66,11 +68,13 @@ struct Context {
 
   // Makes a store call and learns the store's time from its reply.
   template <class Call>
-  auto ask(Call&& call) {
+  auto ask(StoreVerb verb, Call&& call) {
     const Instant sent = clock.steady();
     auto reply = call(store);
+    const Instant received = clock.steady();
+    measures.latency_of(verb).add(received - sent);
     if (reply) {
-      store_time.observe(reply->now, sent, clock.steady());
+      store_time.observe(reply->now, sent, received);
       if constexpr (requires { reply->trouble; }) {
         if (reply->trouble) note(*reply->trouble);
       }

@@ -90,7 +90,10 @@ void Core::settle_started(const RunPtr& run, task::Settlement settlement) {
 Result<bool> Core::settle_now(const RunPtr& run, task::Settlement settlement) {
   settlement.space = run->record.info.space;
   settlement.handler = run->record.info.handler;
-  const auto reply = context_->ask([&](storage::Store& store) { return store.settle({&settlement, 1}); });
+  context_->measures.settle_batch.add(1);
+  const auto reply = context_->ask(StoreVerb::settle, [&](storage::Store& store) {
+    return store.settle({&settlement, 1});
+  });
   if (!reply) return tl::make_unexpected(reply.error());
   settler.written(run, settlement, *reply);
   return reply->applied.front();
@@ -158,7 +161,7 @@ Result<bool> Core::cancel(TaskId id) {
   if (!*record || (*record)->info.state == TaskState::finished) return false;
   const auto handler = context_->handlers.snapshot()->find((*record)->info.handler);
   const bool tell = handler != nullptr && handler->handler.on_final_failure != nullptr;
-  const auto reply = context_->ask([&](storage::Store& store) {
+  const auto reply = context_->ask(StoreVerb::cancel, [&](storage::Store& store) {
     return store.cancel({&id, 1}, tell ? storage::Cancel::tell : storage::Cancel::end);
   });
   if (!reply) return tl::make_unexpected(reply.error());

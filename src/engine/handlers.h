@@ -15,6 +15,7 @@
 
 #include <easyretry/handler.h>
 
+#include "engine/measures.h"
 #include "policy/success_expression.h"
 
 namespace easyretry::engine {
@@ -25,6 +26,8 @@ using HandlerNo = std::uint16_t;
 struct KnownHandler {
   detail::Handler handler;
   std::string backoff_text;
+  // Of its attempts; the same one after its settings have changed.
+  std::shared_ptr<Histogram> run_time = std::make_shared<Histogram>(bounds::kRunTime);
 };
 
 // What a configuration may change of a handler.

@@ -18,7 +18,7 @@ void InlineWorkers::take(std::vector<RunPtr> runs) {
 bool InlineWorkers::step() {
   const std::vector<RunPtr> runs = std::exchange(waiting_, {});
   for (const RunPtr& run : runs) {
-    run->started = context_.clock.steady();
+    mark_started(*run, context_);
     auto settlement = attempt(*run, context_);
     outcomes_.put(run, std::move(settlement));
   }

@@ -16,7 +16,7 @@ Inserting::Stored Inserting::insert(std::span<const task::NewTask> tasks) {
 }
 
 Inserting::Stored Inserting::send(std::span<const task::NewTask> tasks) {
-  auto reply = context_.ask([&](storage::Store& store) { return store.insert(tasks); });
+  auto reply = context_.ask(StoreVerb::insert, [&](storage::Store& store) { return store.insert(tasks); });
   if (!reply) return tl::make_unexpected(reply.error());
   return std::move(reply->tasks);
 }

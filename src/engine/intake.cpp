@@ -24,7 +24,7 @@ Step Intake::step() {
   if (now < due) return {false, due};
   news_ = false;
   const std::vector<std::string> handlers = known_handlers();
-  const auto reply = context_.ask([&](storage::Store& store) {
+  const auto reply = context_.ask(StoreVerb::take_in, [&](storage::Store& store) {
     return store.take_in({context_.options.space, handlers, context_.options.batch}, convert_);
   });
   if (!reply) {

@@ -152,7 +152,7 @@ Result<storage::LoadReply> Loader::read(std::size_t room) {
   query.limit =
       std::min(std::max(room / std::max<std::size_t>(cursors_.size(), 1), kSmallestPage), context_.options.batch);
   const Instant asked = context_.clock.steady();
-  auto reply = context_.ask([&](storage::Store& store) { return store.load(query); });
+  auto reply = context_.ask(StoreVerb::load, [&](storage::Store& store) { return store.load(query); });
   reading_ += context_.clock.steady() - asked;
   return reply;
 }

@@ -68,7 +68,7 @@ void Renewer::renew(std::span<const RunPtr> runs) {
   for (const RunPtr& run : runs) renewals.push_back({run->ticket(), lease});
 
   const Instant sent = context_.clock.steady();
-  const auto reply = context_.ask([&](storage::Store& store) { return store.renew(renewals); });
+  const auto reply = context_.ask(StoreVerb::renew, [&](storage::Store& store) { return store.renew(renewals); });
   if (!reply) return;  // trust runs out by itself
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (std::binary_search(reply->unanswered.begin(), reply->unanswered.end(), i)) continue;

@@ -43,6 +43,11 @@ std::size_t Schedule::room() const {
   return held < budget ? budget - held : 0;
 }
 
+std::size_t Schedule::in_wheel() const {
+  const std::lock_guard lock{mutex_};
+  return wheel_.size();
+}
+
 void Schedule::stop() {
   stopped_ = true;
   bell.ring();

@@ -37,6 +37,8 @@ class Schedule {
   // How many more tasks may be held in memory.
   std::size_t room() const;
   std::size_t held() const { return held_.load(std::memory_order_relaxed); }
+  // Of them, those that wait for their moment.
+  std::size_t in_wheel() const;
   // Something was left out for want of room: take_hungry() says when half of it is free again.
   void want_room() {
     refused_ = true;
@@ -85,7 +87,7 @@ class Schedule {
   std::atomic<bool> stopped_{false};
   std::atomic<Instant> paused_until_{Instant::min()};
 
-  std::mutex mutex_;  // guards what follows
+  mutable std::mutex mutex_;  // guards what follows
   Wheel wheel_;
   Ready ready_;
   std::vector<Offer> offers_;

@@ -76,7 +76,8 @@ void Settler::write(std::span<Item> items) {
     settlement.space = item.run->record.info.space;
     settlement.handler = item.run->record.info.handler;
   }
-  const auto reply = context_.ask([&](storage::Store& store) { return store.settle(settlements); });
+  context_.measures.settle_batch.add(settlements.size());
+  const auto reply = context_.ask(StoreVerb::settle, [&](storage::Store& store) { return store.settle(settlements); });
   if (reply) {
     written(items, *reply);
   } else if (reply.error().code == Errc::invalid_argument) {

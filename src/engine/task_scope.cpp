@@ -50,7 +50,9 @@ bool TaskControl::renew(Millis lease, std::optional<std::string> progress) {
   if (run_.settled) return true;  // in memory: nobody else can take it
   const Instant sent = context_.clock.steady();
   const storage::Renewal renewal{run_.ticket(), lease, std::move(progress)};
-  const auto reply = context_.ask([&](storage::Store& store) { return store.renew({&renewal, 1}); });
+  const auto reply = context_.ask(engine::StoreVerb::renew, [&](storage::Store& store) {
+    return store.renew({&renewal, 1});
+  });
   if (!reply) throw StoreError(reply.error());
   if (!reply->applied.front()) return false;
   run_.trust_until(engine::trust(sent, lease));

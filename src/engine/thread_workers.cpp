@@ -122,8 +122,7 @@ void work(const std::shared_ptr<Pool>& pool) {
     }
     lock.unlock();
     const HandlerNo no = run->no;
-    const Instant started = pool->context->clock.steady();
-    run->started = started;
+    const Instant started = mark_started(*run, *pool->context);
     auto settlement = attempt(*run, *pool->context);
     pool->outcomes->put(std::move(run), std::move(settlement));
     const Instant now = pool->context->clock.steady();

@@ -10,7 +10,6 @@ namespace {
 constexpr std::size_t kThreads = 8;
 constexpr std::size_t kMostWaiting = 2000;
 constexpr std::string_view kBearer = "Bearer ";
-const std::string kNamespaceHeader = "easyretry-namespace";
 
 http::Problem busy() {
   return {503, "busy", "too many requests wait for the store", "try again a little later", {{"Retry-After", "1"}}};

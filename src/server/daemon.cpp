@@ -106,6 +106,7 @@ Daemon::Daemon(const Config& config)
   add_task_endpoints(*api_);
   add_lease_endpoints(*api_);
   add_system_endpoints(*api_);
+  add_metrics_endpoint(*api_, spaces_);
   add_health(*api_);
   for (const auto& [name, space] : spaces_) space->start();
   http_ = std::make_unique<http::HttpServer>(options, [this](http::Request request, http::Respond respond) {

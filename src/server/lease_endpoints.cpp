@@ -72,6 +72,8 @@ class Lending {
     core().let_go(begun);
     std::vector<std::pair<task::TaskRecord, std::string>> tasks;
     for (std::size_t i = 0; i < begun.size(); ++i) {
+      // Not before it was let go: its timeout is the worker's own affair.
+      space_->lent_out().lent(begun[i]->ticket(), engine::mark_started(*begun[i], core().context()));
       tasks.emplace_back(begun[i]->record, std::move(arguments[i]));
       if (until) tasks.back().first.lease_until = *until;
     }
@@ -87,7 +89,8 @@ class Lending {
     if (!lease_ || runs.empty()) return std::nullopt;
     std::vector<storage::Renewal> renewals;
     for (const RunPtr& run : runs) renewals.push_back({run->ticket(), *lease_});
-    const auto reply = core().context().ask([&](storage::Store& store) { return store.renew(renewals); });
+    const auto reply =
+        core().context().ask(engine::StoreVerb::renew, [&](storage::Store& store) { return store.renew(renewals); });
     if (!reply || reply->trouble) return std::nullopt;
     return reply->now + *lease_;
   }
@@ -149,6 +152,13 @@ RunPtr lent_run(Space& space, const std::string& id, std::int64_t version) {
   return std::make_shared<engine::Run>(*std::move(record), std::move(handler), number, Instant::max());
 }
 
+// The same, whose worker has an answer.
+RunPtr answered_run(Space& space, const std::string& id, std::int64_t version) {
+  RunPtr run = lent_run(space, id, version);
+  if (const auto since = space.lent_out().answered(run->ticket())) run->started = *since;
+  return run;
+}
+
 std::int64_t version_of(Fields& fields) {
   return fields.need("version").as_int();
 }
@@ -180,7 +190,7 @@ http::Response done(const Call& call) {
   const std::int64_t version = version_of(fields);
   const auto result = fields.find("result");
   fields.end();
-  const RunPtr run = lent_run(*call.space, id, version);
+  const RunPtr run = answered_run(*call.space, id, version);
   auto& context = call.space->core().context();
   const auto arguments = value_or_throw(context.payloads.open_arguments(run->record));
   detail::Reply reply{.result = result ? base::canonical_json(*result) : "null"};
@@ -199,7 +209,7 @@ http::Response fail(const Call& call) {
   if (for_good && retry_after_ms) {
     throw Refusal{{422, "invalid", "give_up and retry_after_ms contradict each other; give one of them"}};
   }
-  const RunPtr run = lent_run(*call.space, id, version);
+  const RunPtr run = answered_run(*call.space, id, version);
   const Answer said = for_good         ? easyretry::give_up(why)
                       : retry_after_ms ? easyretry::retry_after(*retry_after_ms, why)
                                        : easyretry::retry_later(why);
@@ -218,7 +228,9 @@ http::Response renew(const Call& call) {
   if (const auto progress = fields.find("progress")) renewal.progress = std::string{progress->as_string()};
   fields.end();
   lent_run(*call.space, id, renewal.ticket.version);  // of this namespace
-  const auto reply = value_or_throw(context.ask([&](storage::Store& store) { return store.renew({&renewal, 1}); }));
+  const auto reply = value_or_throw(context.ask(engine::StoreVerb::renew, [&](storage::Store& store) {
+    return store.renew({&renewal, 1});
+  }));
   if (!reply.applied.front()) throw Refusal{lease_lost(id)};
   JsonWriter out;
   out.begin_object();

@@ -10,6 +10,7 @@ namespace {
 // Each costs memory, and whoever may submit can make them up.
 constexpr std::size_t kMostHandlers = 1000;
 constexpr std::size_t kMostTasksWaiting = 20'000;
+constexpr std::size_t kMostLentOut = 100'000;  // of some 80 bytes each
 
 task::Settlement back(const engine::RunPtr& run) {
   task::Settlement settlement;
@@ -28,7 +29,8 @@ Space::Space(std::shared_ptr<storage::Store> store, const Config& config)
           std::make_unique<webhook::Caller>(webhook::CallerOptions{.guard = webhook::Guard{config.server.may_call}})),
       desk_(std::make_shared<PullDesk>(system_clock(), core().context().claiming,
                                        [this](const auto& runs) { hand_back(runs); })),
-      submissions_(core(), kMostTasksWaiting) {
+      submissions_(core(), kMostTasksWaiting),
+      lent_out_(kMostLentOut) {
   for (const auto& [handler_name, declared] : config.handlers) handler(handler_name);
 }
 

@@ -9,6 +9,7 @@
 
 #include "call/engine_impl.h"
 #include "engine/run_loop.h"
+#include "server/lent_out.h"
 #include "server/pull_desk.h"
 #include "server/submissions.h"
 #include "webhook/caller.h"
@@ -31,6 +32,7 @@ class Space {
   engine::Core& core() { return engine_->core(); }
   PullDesk& desk() { return *desk_; }
   Submissions& submissions() { return submissions_; }
+  LentOut& lent_out() { return lent_out_; }
 
   // A name that nobody has declared is one for workers that fetch its tasks, by the configuration's defaults. Throws
   // Refusal when there are too many of them, std::invalid_argument for what cannot be a name.
@@ -46,6 +48,7 @@ class Space {
   const std::unique_ptr<webhook::Caller> caller_;  // after the engine: its end ends calls, of which the engine is told
   const std::shared_ptr<PullDesk> desk_;
   Submissions submissions_;
+  LentOut lent_out_;
   std::mutex registering_;
   std::unique_ptr<engine::RunLoop> minding_the_desk_;
 };

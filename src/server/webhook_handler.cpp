@@ -82,7 +82,7 @@ void WebhookHandler::take(std::vector<RunPtr> runs) {
 void WebhookHandler::call(const RunPtr& run) {
   engine::Beginning beginning = engine::begin_attempt(*run, core_.context());
   if (beginning.instead) return ended(run, *std::move(beginning.instead));
-  run->started = core_.context().clock.steady();
+  engine::mark_started(*run, core_.context());
   try {
     webhook::Call call = call_for(*run, beginning.arguments);
     caller_.start(std::move(call), [self = shared_from_this(), run, arguments = std::move(beginning.arguments)](

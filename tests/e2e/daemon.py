@@ -24,15 +24,20 @@ class Daemon:
                 return int(found.group(1))
         raise RuntimeError(f"it did not start: {self.process.wait()}")
 
-    def ask(self, method, path, body=None, token=None, headers=None):
+    def ask(self, *request, **more):
         """(status, answer) of one request."""
+        status, _, body = self.ask_for_text(*request, **more)
+        return status, json.loads(body or "null")
+
+    def ask_for_text(self, method, path, body=None, token=None, headers=None):
+        """(status, content type, text) of one request."""
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             text = body if isinstance(body, (str, bytes, type(None))) else json.dumps(body)
             sent = {"Authorization": f"Bearer {token or self.token}", **(headers or {})}
             connection.request(method, path, text, {name: value for name, value in sent.items() if value is not None})
             answer = connection.getresponse()
-            return answer.status, json.loads(answer.read() or "null")
+            return answer.status, answer.getheader("Content-Type"), answer.read().decode()
         finally:
             connection.close()
 

@@ -1,7 +1,6 @@
 #include "cluster/cluster_command.h"
 
 #include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -12,8 +11,8 @@
 
 #include "cluster/sighting.h"
 #include "printing/relative_time.h"
+#include "storage/lag.h"
 #include "storage/open.h"
-#include "task/task_id.h"
 
 namespace easyretry::app {
 namespace {
@@ -43,19 +42,10 @@ T must(Result<T> result) {
   return *std::move(result);
 }
 
-// One index probe a shard.
+// The latest first.
 std::vector<ShardLag> lags(Store& store, const std::string& space) {
-  const int total = store.info().total_shards;
-  std::vector<storage::ShardCursor> all;
-  for (int shard = 0; shard < total; ++shard) all.push_back({.shard = static_cast<ShardId>(shard)});
-  const auto due = must(store.load({.space = space, .from = all, .limit = 1}));
-  std::map<ShardId, Millis> latest;
-  for (const storage::LoadedTask& task : due.tasks) {
-    Millis& late = latest[task::shard_of(task.ticket.id, total)];
-    late = std::max(late, due.now - task.next_at);
-  }
   std::vector<ShardLag> lags;
-  for (const auto& [shard, late] : latest) lags.push_back({shard, late});
+  for (const auto& [shard, late] : must(storage::look_for_lag(store, space, 1)).shards) lags.push_back({shard, late});
   std::stable_sort(lags.begin(), lags.end(), [](const ShardLag& a, const ShardLag& b) { return a.late > b.late; });
   return lags;
 }
