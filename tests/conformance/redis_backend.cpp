@@ -5,62 +5,51 @@
 namespace easyretry::test {
 namespace {
 
+// On one server; or on three primaries, with parts of the store on all of them.
 class RedisFixture final : public StoreFixture {
  public:
-  explicit RedisFixture(const StoreSettings& settings) : settings_(settings), database_(ServerKind::redis) { reopen(); }
-  storage::Store& store() override { return *store_; }
-  void reopen() override {
-    store_.reset();
-    store_ = storage::open_redis({.address = {.port = shared_server_port(ServerKind::redis),
-                                              .user = "easyretry",
-                                              .password = "secret",
-                                              .database = std::stoi(database_.name())},
-                                  .history = settings_.history,
-                                  .total_shards = settings_.total_shards,
-                                  .clock = &clock});
-  }
-
- private:
-  const StoreSettings settings_;
-  const TestDatabase database_;
-  std::unique_ptr<storage::Store> store_;
-};
-
-// Three primaries, and parts of the store on all of them.
-class RedisClusterFixture final : public StoreFixture {
- public:
-  explicit RedisClusterFixture(const StoreSettings& settings)
-      : settings_(settings), database_(ServerKind::redis_cluster) {
+  RedisFixture(ServerKind kind, const StoreSettings& settings) : kind_(kind), settings_(settings), database_(kind) {
     reopen();
   }
   storage::Store& store() override { return *store_; }
   void reopen() override {
-    const int port = shared_server_port(ServerKind::redis_cluster);
     store_.reset();
-    store_ = storage::open_redis({.address = {.port = port, .user = "easyretry", .password = "secret"},
-                                  .nodes = {{.port = port}},
-                                  .tags = 6,
-                                  .prefix = database_.name(),
-                                  .history = settings_.history,
-                                  .total_shards = settings_.total_shards,
-                                  .clock = &clock});
+    store_ = storage::open_redis(options());
   }
 
  private:
+  storage::RedisOptions options() const {
+    storage::RedisOptions options;
+    options.address = {.port = shared_server_port(kind_), .user = "easyretry", .password = "secret"};
+    options.history = settings_.history;
+    options.total_shards = settings_.total_shards;
+    options.clock = &clock;
+    if (kind_ == ServerKind::redis_cluster) {
+      options.nodes = {options.address.endpoint()};
+      options.tags = 6;
+      options.prefix = database_.name();
+    } else {
+      options.address.database = std::stoi(database_.name());
+    }
+    return options;
+  }
+
+  const ServerKind kind_;
   const StoreSettings settings_;
   const TestDatabase database_;
   std::unique_ptr<storage::Store> store_;
 };
 
-auto redis_cluster_backends() {
-  return ::testing::Values(StoreBackend{.name = "v7", .make = [](const StoreSettings& settings) {
-                                          return std::make_unique<RedisClusterFixture>(settings);
+auto backends(ServerKind kind) {
+  return ::testing::Values(StoreBackend{.name = "v7", .make = [kind](const StoreSettings& settings) {
+                                          return std::make_unique<RedisFixture>(kind, settings);
                                         }});
 }
-
 auto redis_backends() {
-  return ::testing::Values(StoreBackend{
-      .name = "v7", .make = [](const StoreSettings& settings) { return std::make_unique<RedisFixture>(settings); }});
+  return backends(ServerKind::redis);
+}
+auto redis_cluster_backends() {
+  return backends(ServerKind::redis_cluster);
 }
 
 INSTANTIATE_TEST_SUITE_P(Redis, StoreConformance, redis_backends(), backend_name);

@@ -58,10 +58,11 @@ void agree_on_number(const Ask& ask, const std::string& key, const std::string& 
 }  // namespace
 
 Opened set_up(const Keys& keys, const Ask& ask, const RedisOptions& options) {
+  const std::string key = keys.store();
+  ask(Command::of("EXISTS", std::string_view{key}));  // a slot that has moved is followed. INFO is answered by anybody
   const ServerFacts facts{ask};
   facts.refuse_unfit();
   refuse_wrong_role(facts, options.is_cluster());
-  const std::string key = keys.store();
   agree_on_layout(ask, key, options);
   agree_on_number(ask, key, "shards", options.total_shards, options.prefix);
   if (options.is_cluster()) agree_on_number(ask, key, "tags", options.tags, options.prefix);

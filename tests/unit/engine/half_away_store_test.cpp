@@ -92,6 +92,26 @@ class HalfAway : public ::testing::Test {
     return ids;
   }
   std::int64_t finished() { return store->count({.finished = true}).value(); }
+  // Two tasks that are due, of which one is in the part that goes away before they are claimed.
+  std::pair<TaskId, TaskId> claim_there_and_here() {
+    const TaskId there = submit("there");
+    const TaskId here = submit("here");
+    store->away = {there};
+    instance.claim();
+    EXPECT_THAT(held(), ElementsAre(here));
+    return {there, here};
+  }
+  // The same, when both have been run, and are to be settled.
+  void settle_there_and_here() {
+    const TaskId there = submit("there");
+    submit("here");
+    instance.claim();
+    instance.run_handlers();
+    store->away = {there};
+    instance.settle();
+    EXPECT_EQ(finished(), 1);
+    EXPECT_THAT(held(), ElementsAre(there)) << "it is still renewed";
+  }
   void wait_a_little() { shared.clock.advance(3s); }  // longer than any pause after failures
 
   SharedStore shared;
@@ -101,11 +121,7 @@ class HalfAway : public ::testing::Test {
 
 TEST_F(HalfAway, AClaimInDoubtIsLookedForWhileOthersAreClaimedAndIsRunWithoutBeingTakenForACrash) {
   store->claims_come_through = true;
-  const TaskId there = submit("there");
-  const TaskId here = submit("here");
-  store->away = {there};
-  instance.claim();
-  EXPECT_THAT(held(), ElementsAre(here));
+  const auto [there, here] = claim_there_and_here();
   const TaskId another = submit("another");
   wait_a_little();
   instance.claim();
@@ -124,11 +140,7 @@ TEST_F(HalfAway, AClaimInDoubtIsLookedForWhileOthersAreClaimedAndIsRunWithoutBei
 }
 
 TEST_F(HalfAway, AClaimThatNeverCameThroughIsMadeAgain) {
-  const TaskId there = submit("there");
-  const TaskId here = submit("here");
-  store->away = {there};
-  instance.claim();
-  EXPECT_THAT(held(), ElementsAre(here));
+  const auto [there, here] = claim_there_and_here();
   store->away.clear();
   wait_a_little();
   instance.claim();
@@ -137,15 +149,7 @@ TEST_F(HalfAway, AClaimThatNeverCameThroughIsMadeAgain) {
 }
 
 TEST_F(HalfAway, AnOutcomeWithoutAnAnswerIsSentAgainApartFromTheOthersWhichDoNotWait) {
-  const TaskId there = submit("there");
-  submit("here");
-  instance.claim();
-  instance.run_handlers();
-  store->away = {there};
-  instance.settle();
-  EXPECT_EQ(finished(), 1);
-  EXPECT_THAT(held(), ElementsAre(there)) << "it is still renewed";
-
+  settle_there_and_here();
   for (int i = 0; i < 3; ++i) {
     submit("another-" + std::to_string(i));
     instance.claim();
@@ -163,12 +167,7 @@ TEST_F(HalfAway, AnOutcomeWithoutAnAnswerIsSentAgainApartFromTheOthersWhichDoNot
 }
 
 TEST_F(HalfAway, WhatIsPostponedIsNotSentBeforeItsTime) {
-  const TaskId there = submit("there");
-  submit("here");
-  instance.claim();
-  instance.run_handlers();
-  store->away = {there};
-  instance.settle();
+  settle_there_and_here();
   const int sent = store->settles;
   const Step step = instance.core.settler.step();
   EXPECT_EQ(store->settles, sent);

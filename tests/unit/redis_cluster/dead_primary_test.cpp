@@ -14,13 +14,6 @@ namespace {
 class RedisClusterDeadPrimary : public ::testing::Test {
  protected:
   RedisClusterDeadPrimary() { cluster.order({"CONFIG", "SET", "cluster-replica-no-failover", "yes"}); }
-  // One that has tasks, and not what all of the store needs.
-  RedisCluster::Node victim() const {
-    for (const auto& node : cluster.primaries()) {
-      if (!node.has(redis::slot_of("easyretry"))) return node;
-    }
-    throw std::runtime_error("there is one primary alone");
-  }
   void let_the_replica_take_over() {
     cluster.order({"CONFIG", "SET", "cluster-node-timeout", "2000"});
     cluster.order({"CONFIG", "SET", "cluster-replica-no-failover", "no"});
@@ -34,7 +27,7 @@ class RedisClusterDeadPrimary : public ::testing::Test {
 
 TEST_F(RedisClusterDeadPrimary, KeepsNobodyFromStoringLoadingAndClaimingWhatIsInOtherSlots) {
   const auto store = open_store(url, system_clock());
-  const RedisCluster::Node dead = victim();
+  const RedisCluster::Node dead = a_primary_of_tasks(cluster);
   std::vector<Ticket> tickets;
   for (int i = 0; i < 4; ++i) tickets.push_back(stored(*store, a_task_on(dead, "easyretry", i % 2 == 0)));
   cluster.kill(dead.port);
@@ -56,7 +49,7 @@ TEST_F(RedisClusterDeadPrimary, KeepsNobodyFromStoringLoadingAndClaimingWhatIsIn
 
 TEST_F(RedisClusterDeadPrimary, LeavesSettlementsUnansweredThatItsReplicaAppliesLater) {
   const auto store = open_store(url, system_clock());
-  const RedisCluster::Node dead = victim();
+  const RedisCluster::Node dead = a_primary_of_tasks(cluster);
   std::vector<Settlement> ends(4);
   std::vector<Renewal> renewals;
   for (std::size_t i = 0; i < ends.size(); ++i) {  // the first and the third there
@@ -117,7 +110,7 @@ class RedisClusterEngine : public RedisClusterDeadPrimary {
     EXPECT_EQ(runs().size(), kTasks) << "none of them twice";
   }
 
-  const RedisCluster::Node gone = victim();
+  const RedisCluster::Node gone = a_primary_of_tasks(cluster);
   std::set<int> elsewhere;  // numbers of tasks that are not in its slots
   std::mutex mutex;
   std::multiset<int> all_runs;  // guarded by mutex

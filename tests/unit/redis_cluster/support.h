@@ -20,6 +20,14 @@ inline int slot_of_key(const std::string& prefix, const std::string& key, int ta
   return redis::slot_of(redis::spread_tags(prefix, tags)[sequence % static_cast<unsigned>(tags)]);
 }
 
+// One that has tasks, and not what all of the store needs.
+inline RedisCluster::Node a_primary_of_tasks(const RedisCluster& cluster) {
+  for (const auto& node : cluster.primaries()) {
+    if (!node.has(redis::slot_of("easyretry"))) return node;
+  }
+  throw std::runtime_error("there is one primary alone");
+}
+
 // A task with a key of its own, in a slot that the node has; or, not there, in another one's.
 inline task::NewTask a_task_on(const RedisCluster::Node& node, const std::string& prefix, bool there = true) {
   for (;;) {
