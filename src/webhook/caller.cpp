@@ -4,6 +4,7 @@
 #include <atomic>
 #include <iterator>
 #include <set>
+#include <stdexcept>
 #include <thread>
 #include <unordered_map>
 #include <utility>
@@ -52,6 +53,7 @@ class Caller::Impl {
   Impl& operator=(const Impl&) = delete;
 
   void start(Call call, Done done) {
+    if (!done) throw std::invalid_argument("a webhook must be told to somebody: done is empty");
     const CallId id = ++last_id_;
     const auto flight = std::make_shared<Flight>(id, std::move(call), std::move(done), now());
     flight->on_stop.emplace(flight->call.stop,
@@ -74,17 +76,24 @@ class Caller::Impl {
   }
 
   void step() {
-    for (const auto& [id, code] : multi_.run(deadlines_.empty() ? Instant::max() : deadlines_.begin()->first)) {
-      land(*flights_.at(id), code);
-    }
+    const Instant next_deadline = deadlines_.empty() ? Instant::max() : deadlines_.begin()->first;
+    for (const auto& [id, code] : multi_.run(std::min(next_deadline, hang_up_at_))) land(*flights_.at(id), code);
     run_errands();
+    end_late_calls();
+    while (const auto id = places_.next()) begin(*flights_.at(*id));
+    under_way_ = places_.begun();
+    waiting_ = flights_.size() - places_.begun();
+    if (hang_up_at_ <= now()) {
+      multi_.close_connections();
+      hang_up_at_ = Instant::max();
+    }
+  }
+
+  void end_late_calls() {
     while (!deadlines_.empty() && deadlines_.begin()->first <= now()) {
       const CallId late = deadlines_.begin()->second;
       end(late, "timed out after " + base::to_text(flights_.at(late)->call.timeout));
     }
-    while (const auto id = places_.next()) begin(*flights_.at(*id));
-    under_way_ = places_.begun();
-    waiting_ = flights_.size() - places_.begun();
   }
 
   void run_errands() {
@@ -95,6 +104,7 @@ class Caller::Impl {
     auto why = objection(*flight);
     if (!why && flight->call.stop.stop_requested()) why = ended_early(*flight, "it was stopped", places_);
     if (why) return flight->done(tl::make_unexpected(*std::move(why)));
+    hang_up_at_ = Instant::max();
     flights_.emplace(flight->id, flight);
     deadlines_.emplace(flight->deadline, flight->id);
     places_.wait(flight->id, flight->destination.server());
@@ -167,6 +177,7 @@ class Caller::Impl {
       places_.leave(server);
     }
     if (flight->transfer) multi_.remove(*flight->transfer);
+    if (flights_.empty()) hang_up_at_ = now() + options_.keep_idle;
     flight->done(std::move(heard));
   }
 
@@ -181,6 +192,7 @@ class Caller::Impl {
 
   // Of the thread alone
   bool stopping_ = false;
+  Instant hang_up_at_ = Instant::max();  // only while there are no flights
   Multi multi_{mailbox_->descriptor(), options_.most_calls};
   Places places_{options_.most_calls, options_.most_per_server};
   Names names_;

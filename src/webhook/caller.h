@@ -28,7 +28,7 @@ class Caller {
   Caller& operator=(const Caller&) = delete;
 
   // From any thread; never waits. Whatever is wrong with the call is told to `done`, which comes at the latest when the
-  // call's timeout is over.
+  // call's timeout is over. Throws std::invalid_argument where `done` is empty.
   void start(Call call, Done done);
 
   std::size_t under_way() const;

@@ -66,16 +66,20 @@ void Multi::Cleanup::operator()(void* multi) const {
   curl_multi_cleanup(multi);
 }
 
-Multi::Multi(int bell, std::size_t most_connections) : epoll_(new_epoll()), bell_(bell), multi_(curl_multi_init()) {
-  if (!multi_) throw std::bad_alloc{};
+Multi::Multi(int bell, std::size_t most_connections)
+    : epoll_(new_epoll()), bell_(bell), most_connections_(most_connections), multi_(new_multi()) {
   watch_for(epoll_, bell_, EPOLLIN);
-  CURLM* multi = multi_.get();
-  curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, &Callbacks::on_socket);
-  curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, this);
-  curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, &Callbacks::on_timer);
-  curl_multi_setopt(multi, CURLMOPT_TIMERDATA, this);
-  curl_multi_setopt(multi, CURLMOPT_MAXCONNECTS, static_cast<long>(most_connections));
-  curl_multi_setopt(multi, CURLMOPT_PIPELINING, static_cast<long>(CURLPIPE_NOTHING));
+}
+
+std::unique_ptr<void, Multi::Cleanup> Multi::new_multi() {
+  std::unique_ptr<void, Cleanup> multi{curl_multi_init()};
+  if (!multi) throw std::bad_alloc{};
+  curl_multi_setopt(multi.get(), CURLMOPT_SOCKETFUNCTION, &Callbacks::on_socket);
+  curl_multi_setopt(multi.get(), CURLMOPT_SOCKETDATA, this);
+  curl_multi_setopt(multi.get(), CURLMOPT_TIMERFUNCTION, &Callbacks::on_timer);
+  curl_multi_setopt(multi.get(), CURLMOPT_TIMERDATA, this);
+  curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(most_connections_));
+  return multi;
 }
 
 Multi::~Multi() {
@@ -89,6 +93,11 @@ void Multi::add(Transfer& transfer) {
 
 void Multi::remove(Transfer& transfer) {
   curl_multi_remove_handle(multi_.get(), transfer.handle());
+}
+
+void Multi::close_connections() {
+  multi_ = new_multi();
+  timer_.reset();
 }
 
 void Multi::watch(int socket, int what) {

@@ -18,9 +18,11 @@ class Multi {
   Multi(const Multi&) = delete;
   Multi& operator=(const Multi&) = delete;
 
-  // Until it has ended or is removed.
+  // Until it is removed, also when it has ended.
   void add(Transfer& transfer);
   void remove(Transfer& transfer);
+  // Those that were kept for later transfers. There must be no transfer.
+  void close_connections();
 
   struct Ended {
     CallId call;
@@ -35,12 +37,14 @@ class Multi {
     void operator()(void* multi) const;
   };
 
+  std::unique_ptr<void, Cleanup> new_multi();
   void watch(int socket, int what);
   void wait(Instant until);
   std::vector<Ended> take_ended();
 
   const int epoll_;
   const int bell_;
+  const std::size_t most_connections_;
   std::optional<Instant> timer_;  // when libcurl wants to be called though nothing happens
   std::unique_ptr<void, Cleanup> multi_;
 };

@@ -23,6 +23,7 @@ void validate(const CallerOptions& options) {
   check(options.most_calls > 0, "most_calls must be at least 1");
   check(options.most_per_server > 0, "most_per_server must be at least 1");
   check(options.connect_within > Millis{0}, "connect_within must be longer than nothing");
+  check(options.keep_idle >= Millis{0}, "keep_idle must not be negative");
   check(options.look_up != nullptr, "look_up is empty");
   check(options.ca_file.empty() || has_certificates(options.ca_file),
         "ca_file " + options.ca_file + " has no certificates in PEM that can be read");

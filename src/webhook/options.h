@@ -17,6 +17,7 @@ struct CallerOptions {
 
   std::size_t most_answer_bytes = std::size_t{1024} * 1024;
   Millis connect_within{10'000};  // TLS, too; and never longer than the call's own timeout
+  Millis keep_idle{60'000};  // connections, when there is nothing to call; libcurl does not see then who has hung up
 
   Guard guard{};
   std::string ca_file{};  // PEM: the authorities that vouch for servers, instead of this machine's

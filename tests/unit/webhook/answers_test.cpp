@@ -129,6 +129,27 @@ TEST_F(Answers, ComeOverConnectionsThatAreKept) {
   EXPECT_EQ(server.connections(), 1U);
 }
 
+// What ended it may have been its age: the server was about to close it when the request came.
+TEST_F(Answers, ComeOverANewConnectionWhereAKeptOneEndsWithoutAWord) {
+  RawServer forgetful{[](const Wire& wire) {
+    wire.hear();
+    wire.say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    wire.hear();
+  }};
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(words(hear(caller, {.url = forgetful.url()})), "answered 200");
+  EXPECT_EQ(forgetful.connections(), 3);
+}
+
+TEST_F(Answers, LeaveNoConnectionBehindWhenThereIsNothingToCallForAWhile) {
+  CallerOptions options = loopback_allowed();
+  options.keep_idle = 100ms;
+  Caller tidy{options};
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE(hear(tidy, {.url = server.url()}));
+    EXPECT_TRUE(test::eventually([&] { return server.connections() == 0; }));
+  }
+}
+
 TEST_F(Answers, ToLongBodiesComeWithoutAskingForLeaveFirst) {
   const std::string body(3'000'000, 'b');
   ASSERT_EQ(hear(caller, {.url = server.url("/long"), .body = "3" + std::string(7, ' ') + body}).value().status, 200);
@@ -142,6 +163,10 @@ TEST_F(Answers, DoNotComeByAProxyThatTheEnvironmentNames) {
   const Heard heard = hear(caller, {.url = server.url()});
   for (const char* name : {"http_proxy", "all_proxy", "ALL_PROXY"}) ::unsetenv(name);
   EXPECT_TRUE(heard) << words(heard);
+}
+
+TEST_F(Answers, AreForSomebody) {
+  EXPECT_THROW(caller.start({.url = server.url()}, {}), std::invalid_argument);
 }
 
 TEST_F(Answers, AreGivenToWhatATaskSends) {

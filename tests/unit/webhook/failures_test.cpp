@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include "unit/webhook/raw_server.h"
 #include "unit/webhook/support.h"
@@ -73,6 +74,20 @@ TEST_F(Failures, ToConnectSayWithWhom) {
   EXPECT_THAT(said({.url = nobody.url() + "pay?token=s3cret"}, Errc::unavailable),
               AllOf(HasSubstr("could not connect to 127.0.0.1:"), HasSubstr("Connection refused"), HasSubstr("/pay: "),
                     Not(HasSubstr("s3cret"))));
+}
+
+TEST_F(Failures, ForWantOfFileDescriptorsAreSaidSo) {
+  ASSERT_TRUE(hear(caller, {.url = server.url()}));
+  const SilentPort other;
+  const int free = ::dup(0);
+  ::close(free);
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit none{static_cast<rlim_t>(free), before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  const std::string text = said({.url = other.url()}, Errc::unavailable);
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_THAT(text, HasSubstr("Too many open files"));
 }
 
 TEST_F(Failures, ToConnectInTimeLeaveNothingInDoubt) {
@@ -192,6 +207,7 @@ TEST(Options, ThatMakeNoSenseAreRefused) {
   EXPECT_THAT(refusal([](auto& options) { options.most_calls = 0; }), HasSubstr("most_calls"));
   EXPECT_THAT(refusal([](auto& options) { options.most_per_server = 0; }), HasSubstr("most_per_server"));
   EXPECT_THAT(refusal([](auto& options) { options.connect_within = 0ms; }), HasSubstr("connect_within"));
+  EXPECT_THAT(refusal([](auto& options) { options.keep_idle = -1ms; }), HasSubstr("keep_idle"));
   EXPECT_THAT(refusal([](auto& options) { options.look_up = nullptr; }), HasSubstr("look_up"));
   EXPECT_THAT(refusal([](auto& options) { options.ca_file = "/nowhere.pem"; }), HasSubstr("ca_file /nowhere.pem"));
   EXPECT_THAT(refusal([](auto& options) { options.ca_file = "/dev/null"; }), HasSubstr("no certificates"));

@@ -90,6 +90,14 @@ TEST_F(GuardedCalls, PassOverTheAddressesOfANameThatAreNotAllowed) {
   EXPECT_THAT(said(knowing(both), server.url("/", "both.example")), HasSubstr("127.0.0.1 may not be called"));
 }
 
+TEST_F(GuardedCalls, GoByIpv6Too) {
+  const HandlerServer six{{}, {.address = "::1"}};
+  const LookUp by_six = [](const std::string&) -> Addresses { return std::vector{address("::1")}; };
+  EXPECT_EQ(said(knowing(by_six, {"six.example"}), six.url("/", "six.example")), "answered 200");
+  EXPECT_EQ(said(knowing(by_six, {"[::1]:" + std::to_string(six.port())}), six.url("/", "[::1]")), "answered 200");
+  EXPECT_THAT(said(knowing(by_six), six.url("/", "six.example")), HasSubstr("::1 may not be called"));
+}
+
 TEST_F(GuardedCalls, AskForANameOnceHoweverManyTheyAre) {
   std::atomic<int> asked{0};
   std::promise<void> go_on;

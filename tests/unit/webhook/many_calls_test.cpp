@@ -13,6 +13,11 @@ namespace easyretry::webhook {
 namespace {
 
 constexpr std::size_t kCalls = 5'000;
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kMemoryIsOurs = false;  // most of it is the sanitizer's
+#else
+constexpr bool kMemoryIsOurs = true;
+#endif
 
 std::size_t threads() {
   const std::filesystem::directory_iterator tasks{"/proc/self/task"};
@@ -44,26 +49,25 @@ TEST(ManyCalls, AreAllUnderWayAtOnceOnOneThreadInBoundedMemory) {
   options.most_per_server = kCalls;
   Caller caller{options};
   std::atomic<std::size_t> answered{0}, told{0};
-  for (std::size_t i = 0; i < kCalls; ++i) {
+  // None is answered before all have come. By thousands: the kernel keeps 4,096 for a server that has yet to accept
+  // them.
+  for (std::size_t started = 1; started <= kCalls; ++started) {
     caller.start({.url = server.url("/later", "localhost"), .body = "{}", .timeout = std::chrono::minutes{5}},
                  [&](const Heard& heard) {
                    answered += heard && heard->status == 200 ? 1 : 0;
                    ++told;
                  });
+    if (started % 1'000 != 0) continue;
+    ASSERT_TRUE(server.holds(started)) << server.held() << " came, " << told << " ended";
   }
-  // None is answered before all have come.
-  ASSERT_TRUE(test::eventually([&] { return server.held() == kCalls; }, std::chrono::seconds{240}))
-      << server.held() << " came, " << told << " ended";
   EXPECT_EQ(caller.under_way(), kCalls);
   EXPECT_EQ(threads(), threads_before + 1);
-#ifndef __SANITIZE_ADDRESS__
-#ifndef __SANITIZE_THREAD__
-  // 40 KiB a call, of which the server has its part.
-  EXPECT_LT(resident_bytes() - memory_before, kCalls * 40 * 1024);
-#endif
-#endif
+  // A call and its connection at both ends.
+  if (kMemoryIsOurs) {
+    EXPECT_LT(resident_bytes() - memory_before, kCalls * 40 * 1024);
+  }
   server.answer();
-  ASSERT_TRUE(test::eventually([&] { return told == kCalls; }, std::chrono::seconds{240}));
+  ASSERT_TRUE(test::eventually([&] { return told == kCalls; }, kPatience));
   EXPECT_EQ(answered, kCalls);
 }
 

@@ -49,8 +49,9 @@ TEST(Signature, IsThatOfTheSpecification) {
 }
 
 TEST(Signature, HasOnePartForEachLiveSecret) {
-  EXPECT_EQ(sign(kMessage, {kSecret, kOther}), std::string{kSignature} + " " + sign(kMessage, {kOther}));
-  EXPECT_NE(sign(kMessage, {kOther}), kSignature);
+  const std::string other = sign(kMessage, {kOther});
+  EXPECT_NE(other, kSignature);
+  EXPECT_EQ(sign(kMessage, {kSecret, kOther}), sign(kMessage, {kSecret}) + " " + other);
 }
 
 TEST(Signature, CoversTheIdTheTimeAndTheBody) {
