@@ -107,7 +107,7 @@ Result<std::vector<task::TaskRecord>> Claimer::confirmed(std::vector<task::TaskR
   for (const task::TaskRecord& record : found) {
     renewals.push_back({{record.info.id, record.info.version}, context_.options.lease});
   }
-  const auto reply = context_.ask([&](storage::Store& store) { return store.renew(renewals); });
+  const auto reply = context_.ask(StoreVerb::renew, [&](storage::Store& store) { return store.renew(renewals); });
   if (!reply) return tl::make_unexpected(reply.error());
   if (reply->trouble) return tl::make_unexpected(*reply->trouble);
   std::vector<task::TaskRecord> ours;

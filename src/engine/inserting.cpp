@@ -58,7 +58,9 @@ Inserting::Stored Inserting::resolve(const task::NewTask& task, TimePoint since)
 Inserting::Stored Inserting::confirmed(const Found& found) {
   if (found.live && context_.store.info().waits_for_replicas) {
     const storage::Renewal nothing{{found.task.id, 0}, Millis{0}};
-    const auto reply = context_.ask([&](storage::Store& store) { return store.renew({&nothing, 1}); });
+    const auto reply = context_.ask(StoreVerb::renew, [&](storage::Store& store) {
+      return store.renew({&nothing, 1});
+    });
     if (!reply) return fail(Errc::in_doubt, reply.error().where, reply.error().detail);
   }
   return std::vector{found.task};
