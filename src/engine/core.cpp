@@ -40,11 +40,15 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
       schedule(*context_, holdings_, *workers_),
       claimers{Claimer{0, *context_, schedule, holdings_, *workers_},
                Claimer{1, *context_, schedule, holdings_, *workers_}},
-      loader(*context_, schedule, store_->info()),
+      loader(*context_, schedule, store_->info(), [this] { intake.look_soon(); }),
       settler(*context_, *outcomes_, holdings_, schedule, *workers_),
       renewer(*context_, holdings_),
       keeper(*context_),
-      intake(*context_, store_->info(), [this](auto tasks, auto inserted) { stored(tasks, inserted); }),
+      intake(*context_, store_->info(),
+             [this](auto tasks, auto inserted) {
+               stored(tasks, inserted);
+               loader.something_came();
+             }),
       rebalancer(*context_, make_membership(*context_), total_shards_,
                  [this](std::vector<ShardId> shards) { own(std::move(shards)); }),
       local(std::make_shared<LocalRetries>(*context_, holdings_, *workers_)) {}
@@ -196,7 +200,6 @@ void Core::listen() {
     intake.look_soon();
   });
   loader.rely_on_news(listening_ != nullptr);
-  intake.rely_on_news(listening_ != nullptr);
 }
 
 void Core::stop_listening() {

@@ -53,6 +53,12 @@ std::shared_ptr<const KnownHandler> HandlerTable::find(const std::string& name) 
   return found == by_name.end() ? nullptr : by_number[found->second];
 }
 
+std::vector<std::string> HandlerTable::names() const {
+  std::vector<std::string> names;
+  for (const auto& [name, number] : by_name) names.push_back(name);
+  return names;
+}
+
 std::size_t HandlerTable::concurrency(HandlerNo no, std::size_t workers) const {
   const int wanted = by_number[no]->handler.options.concurrency;
   if (wanted > 0) return std::min(static_cast<std::size_t>(wanted), workers);

@@ -41,6 +41,7 @@ struct HandlerTable {
   std::unordered_map<std::string, HandlerNo> by_name;
 
   std::shared_ptr<const KnownHandler> find(const std::string& name) const;
+  std::vector<std::string> names() const;
   // Executions of handler `no` that may run at a time on a pool of this many workers.
   std::size_t concurrency(HandlerNo no, std::size_t workers) const;
 };

@@ -1,5 +1,6 @@
 #pragma once
 // Makes tasks of what plain SQL put into the store's inbox. Several instances take from it at once, each row once.
+// Looks when it is told that there may be something: by the Loader, whose store says so, or by news.
 
 #include <atomic>
 #include <functional>
@@ -9,7 +10,6 @@
 
 #include "engine/bell.h"
 #include "engine/context.h"
-#include "engine/polling.h"
 #include "engine/step.h"
 
 namespace easyretry::engine {
@@ -28,26 +28,18 @@ class Intake {
   Step step();
   // Something may be there. From any thread.
   void look_soon();
-  // Whether look_soon() will be called, so that there is no need to poll.
-  void rely_on_news(bool there_are) { has_news_ = there_are; }
 
   Bell bell;
 
  private:
-  std::vector<std::string> known_handlers() const;
-  Instant::duration pause(Instant now) const;
-
   Context& context_;
   const bool has_inbox_;
   const Taken taken_;
   storage::Convert convert_;
-  std::atomic<bool> news_{false};
-  std::atomic<bool> has_news_{false};
+  std::atomic<bool> told_{true};  // nobody has looked yet
 
   // The intake thread's own
-  Instant next_ = Instant::min();
-  Instant earliest_ = Instant::min();  // for news
-  Polling polling_;
+  Instant earliest_ = Instant::min();
   int failures_ = 0;
 };
 

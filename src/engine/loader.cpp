@@ -19,11 +19,13 @@ constexpr int kRestAfterPolling = 20;
 
 }  // namespace
 
-Loader::Loader(Context& context, Schedule& schedule, const storage::StoreInfo& store)
+Loader::Loader(Context& context, Schedule& schedule, const storage::StoreInfo& store, std::function<void()> inbox_waits)
     : context_(context),
       schedule_(schedule),
       all_shards_(ShardSet::all(store.total_shards)),
       shared_(store.shared),
+      has_inbox_(store.inbox),
+      inbox_waits_(std::move(inbox_waits)),
       owned_(std::make_shared<ShardSet>(all_shards_)),
       next_sweep_(context.clock.steady() + context.options.grace) {
   schedule.loader_bell = &bell;
@@ -42,6 +44,11 @@ void Loader::hurry() {
 void Loader::look_soon() {
   news_ = true;
   bell.ring();
+}
+
+void Loader::something_came() {
+  came_ = true;
+  hurry();
 }
 
 void Loader::expect_more() {
@@ -144,7 +151,10 @@ void Loader::report_unhandled() {
 }
 
 Result<storage::LoadReply> Loader::read(std::size_t room) {
+  std::vector<std::string> handlers;
+  if (has_inbox_) handlers = context_.handlers.snapshot()->names();
   storage::LoadQuery query;
+  query.handlers = handlers;
   query.space = context_.options.space;
   query.from = cursors_;
   query.ahead = sweeping_ ? -context_.options.grace : context_.options.window;
@@ -170,8 +180,10 @@ void Loader::hand_over(const storage::LoadReply& reply) {
       ++unhandled_[reply.handlers[loaded.handler]];
     }
   }
-  if (!offers_.empty()) polling_.found(context_.clock.steady());
+  const bool came = came_.exchange(false);
+  if (came || !offers_.empty()) polling_.found(context_.clock.steady());
   schedule_.offer(offers_);
+  if (reply.inbox) inbox_waits_();
 }
 
 std::vector<int> Loader::numbers_of(const std::vector<std::string>& names) {

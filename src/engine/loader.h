@@ -3,9 +3,10 @@
 // changing a row. A pass goes from the earliest due task to the end of the window; passes follow each other at half a
 // window, so new and abandoned tasks are seen in time; sooner when the store has news of other processes' tasks, or
 // cannot have any. Now and then it also looks at every shard for tasks overdue by more than `grace`: what nobody else
-// serves still gets its turn.
+// serves still gets its turn. Whether the inbox has something is answered with every page.
 
 #include <atomic>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -23,7 +24,8 @@ namespace easyretry::engine {
 
 class Loader {
  public:
-  Loader(Context& context, Schedule& schedule, const storage::StoreInfo& store);
+  // `inbox_waits` is called when the inbox has calls of handlers that are here.
+  Loader(Context& context, Schedule& schedule, const storage::StoreInfo& store, std::function<void()> inbox_waits);
 
   Step step();
   void stop();
@@ -34,6 +36,8 @@ class Loader {
   void look_soon();
   // Whether look_soon() will be called for other processes' tasks, so that there is no need to poll for them.
   void rely_on_news(bool there_are) { has_news_ = there_are; }
+  // Other processes ask for something by plain SQL: they are looked after often for a while. From any thread.
+  void something_came();
   // Tasks may appear in the next moments without a word, by transactions that are not ours: passes follow each other
   // quickly for a while. From any thread.
   void expect_more();
@@ -60,10 +64,13 @@ class Loader {
   Schedule& schedule_;
   const ShardSet all_shards_;
   const bool shared_;  // other processes store tasks, too
+  const bool has_inbox_;
+  const std::function<void()> inbox_waits_;
   std::atomic<bool> stopped_{false};
   std::atomic<bool> hurry_{true};
   std::atomic<bool> news_{false};
   std::atomic<bool> has_news_{false};
+  std::atomic<bool> came_{false};
   std::atomic<Instant> expecting_until_{Instant::min()};
 
   mutable std::mutex mutex_;

@@ -29,7 +29,8 @@ struct HttpRequest {
 };
 
 struct HttpLimits {
-  Millis timeout;
+  Millis connect;
+  Millis answer;
   std::stop_token stop;
 };
 

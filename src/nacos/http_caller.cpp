@@ -32,7 +32,7 @@ Result<void> HttpCaller::log_in_if_due(const ServerAddress& server) {
 Result<std::string> HttpCaller::ask(const ServerAddress& server, const HttpCall& call) {
   const auto send = [&](const std::string& token) {
     return ask_by_http({call.method, http_url(server, call.path), call.fields, token}, options_.tls,
-                       {options_.timings.request, stop_});
+                       {options_.timings.request, options_.timings.request, stop_});
   };
   const std::string token = login_.token();
   auto reply = send(token);

@@ -35,7 +35,7 @@ Result<Token> ask_for_token(const ServerAddress& server, const ClientOptions& op
   long status = 0;
   for (const char* path : kPaths) {
     const HttpRequest request{"POST", http_url(server, path), {{"username", username}, {"password", password}}};
-    const auto reply = ask_by_http(request, options.tls, {options.timings.request, stop});
+    const auto reply = ask_by_http(request, options.tls, {options.timings.request, options.timings.login, stop});
     if (!reply) return tl::make_unexpected(reply.error());
     status = reply->status;
     if (status != 200) continue;
@@ -51,6 +51,13 @@ Millis renew_after(Millis lifetime, base::Random& random) {
   const auto tenth = static_cast<std::uint64_t>(std::max<Millis::rep>(lifetime.count() / 10, 0));
   const Millis ahead{tenth - random.below(tenth / 3 + 1)};
   return std::max(lifetime - ahead, kShortestLife);
+}
+
+// A server that does not get done goes on with what nobody waits for any more. Asked again and again by many, it would
+// never come to an end: so the pauses double, and no two clients keep step.
+Millis pause_after(int slow, const Timings& timings, base::Random& random) {
+  const Millis whole = std::max(std::min(timings.redo * (1 << std::min(slow, 10)), timings.relogin), timings.redo);
+  return whole / 2 + Millis{static_cast<Millis::rep>(random.below(static_cast<std::uint64_t>(whole.count()) / 2 + 1))};
 }
 
 }  // namespace
@@ -84,12 +91,16 @@ Result<void> Login::log_in(const ServerAddress& server, const std::stop_token& s
   const auto outcome = ask_for_token(server, options_, stop);
   const std::lock_guard lock{mutex_};
   if (outcome) {
+    slow_ = 0;
     token_ = outcome->text;
     due_ = *last_attempt_ + renew_after(outcome->lifetime, random_);
     return {};
   }
+  if (stop.stop_requested()) return tl::make_unexpected(outcome.error());
   const bool refused = outcome.error().code == Errc::invalid_argument;
-  due_ = *last_attempt_ + (refused ? options_.timings.relogin : options_.timings.redo);
+  const Instant now = std::chrono::steady_clock::now();
+  slow_ = now - *last_attempt_ >= options_.timings.login ? slow_ + 1 : 0;
+  due_ = refused ? *last_attempt_ + options_.timings.relogin : now + pause_after(slow_, options_.timings, random_);
   return tl::make_unexpected(outcome.error());
 }
 

@@ -37,6 +37,7 @@ class Login {
 
   std::mutex renewing_;                  // one login at a time; taken before mutex_
   std::optional<Instant> last_attempt_;  // guarded by renewing_
+  int slow_ = 0;                         // guarded by renewing_: attempts in a row that got no answer in time
 
   mutable std::mutex mutex_;
   // Guarded by mutex_

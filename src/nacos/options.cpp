@@ -25,6 +25,7 @@ void check(const TlsOptions& tls) {
 
 void check(const Timings& timings) {
   for (const auto& [name, value] : {std::pair{"request", timings.request},
+                                    {"login", timings.login},
                                     {"setup", timings.setup},
                                     {"idle", timings.idle},
                                     {"redo", timings.redo},

@@ -28,6 +28,7 @@ struct TlsOptions {
 // The defaults are those of Nacos's own clients; servers reckon with them.
 struct Timings {
   Millis request{3000};        // for the answer to one call
+  Millis login{15000};         // for a token: servers make it costly, and many clients may want one at once
   Millis setup{5000};          // for a server to confirm a new connection
   Millis idle{5000};           // of silence, then the server is asked whether it is there; it evicts us after 20 s
   Millis redo{3000};           // until what the server has not confirmed is said again

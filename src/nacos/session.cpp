@@ -88,7 +88,6 @@ Session::LinePtr Session::try_next_server() {
   auto id = shake_hands(*line->connection, *line->state, listen_on(line), options_, module_);
   if (id) {
     line->id = std::move(*id);
-    log_in_if_due(line->server);
     return line;
   }
   line->connection->close();
@@ -136,7 +135,7 @@ void Session::attend(const LinePtr& line) {
   if (now() >= line->state->check_at(idle)) {
     if (!still_there(*line)) return drop(line, line->state->ended().value_or("the server does not answer"));
   }
-  log_in_if_due(line->server);
+  log_in_if_due(*line);
   const Instant next = hooks_.work();
   wait(std::min({next, line->state->check_at(idle), login_.due()}));
 }
@@ -178,9 +177,9 @@ bool Session::still_there(const Line& line) {
   return false;
 }
 
-void Session::log_in_if_due(const ServerAddress& server) {
+void Session::log_in_if_due(const Line& line) {
   if (now() < login_.due()) return;
-  if (auto done = login_.renew(server, stop_.get_token()); !done) trouble(std::move(done.error()));
+  if (auto done = login_.renew(line.server, line.state->over()); !done) trouble(std::move(done.error()));
 }
 
 void Session::wait(Instant until) {

@@ -79,7 +79,7 @@ class Session {
   void adopt(const LinePtr& line);
   void drop(const LinePtr& line, const std::string& why);
   bool still_there(const Line& line);
-  void log_in_if_due(const ServerAddress& server);
+  void log_in_if_due(const Line& line);
   void wait(Instant until);
 
   StreamListener listen_on(const std::shared_ptr<Line>& line);

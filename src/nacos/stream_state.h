@@ -4,6 +4,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <string>
 
 #include <easyretry/time.h>
@@ -36,7 +37,10 @@ class StreamState {
       if (!ended_) ended_ = std::move(why);
     }
     changed_.notify_all();
+    over_.request_stop();
   }
+  // Cuts short what is of no use without the connection.
+  std::stop_token over() const { return over_.get_token(); }
 
   // Returns early when the server confirmed the connection or ended it.
   bool wait_for_confirmation(Millis timeout) {
@@ -65,6 +69,7 @@ class StreamState {
   }
 
  private:
+  std::stop_source over_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_

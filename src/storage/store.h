@@ -66,6 +66,7 @@ struct LoadQuery {
   // Tasks a shard, on average: never more than limit × shards in all, but how they share it is the store's affair.
   // 0 loads nothing, and nothing is left for `more`.
   std::size_t limit = 1000;
+  std::span<const std::string> handlers{};  // of whom the inbox may have calls
 };
 
 struct LoadedTask {
@@ -79,6 +80,7 @@ struct LoadReply {
   std::vector<LoadedTask> tasks;      // claimable now or at next_at; those of a shard ordered by (next_at, id)
   std::vector<std::string> handlers;  // names, each once
   std::vector<ShardCursor> more;      // shards that may have more, and where they go on
+  bool inbox = false;                 // has calls of the handlers asked for; false where there is no inbox
   std::optional<Error> trouble{};     // a part of the store does not answer: its tasks are missing here
 };
 

@@ -55,8 +55,6 @@ class Elastic : public ::testing::TestWithParam<Meeting> {
   void start(int processes) {
     for (int i = 0; i < processes; ++i) {
       crew_->start(kNoTasksButStay, {.variables = {{"MACHINE_NAME", "machine-" + std::to_string(crew_->lives())}}});
-      // A login is made to cost Nacos a lot: many at once, on a busy machine, outlast the patience of them all.
-      if (registry_) test::eventually([&] { return registry_->members().size() == crew_->alive().size(); });
     }
   }
 

@@ -30,6 +30,8 @@ class DatabaseServer {
   int port() const { return port_; }
   std::string url() const { return server_url(kind_, port_); }
   std::filesystem::path ca_certificate() const { return folder_ / "tls/ca.crt"; }
+  std::filesystem::path data() const { return folder_ / "data"; }
+  std::filesystem::path log() const { return folder_ / "log"; }
 
  private:
   const ServerKind kind_;

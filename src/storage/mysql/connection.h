@@ -57,6 +57,8 @@ class Connection {
   std::uint64_t run_both(const std::string& first, const std::string& second);
   // The rows that the last of the statements gives.
   Rows select(const std::string& statements);
+  // What the last statement gave to LAST_INSERT_ID(…); 0 where it gave nothing.
+  std::int64_t insert_id() const { return static_cast<std::int64_t>(mysql_insert_id(handle_.get())); }
   // How many of the statements last sent were answered, as done.
   int replies() const { return replies_; }
   // The first column of the first row.

@@ -14,6 +14,12 @@ std::string list(std::span<const T> values, Text text) {
   return all.append(")");
 }
 
+std::string waiting(std::string_view space, std::span<const std::string> handlers) {
+  const auto name = [](const std::string& handler) { return "'" + escaped(handler) + "'"; };
+  return " FROM retry_inbox FORCE INDEX (idx_waiting) WHERE namespace = '" + escaped(space) +
+         "' AND refused_at IS NULL AND method_name IN " + list(handlers, name);
+}
+
 }  // namespace
 
 // Characters, unlike the names of retry_task: the server turns those of any client into UTF-8.
@@ -39,11 +45,12 @@ std::string create_inbox() {
 }
 
 std::string inbox(const IntakeQuery& query) {
-  const auto name = [](const std::string& handler) { return "'" + escaped(handler) + "'"; };
-  return std::string{"SELECT "} + sql::kInboxColumns +
-         " FROM retry_inbox FORCE INDEX (idx_waiting) WHERE namespace = '" + escaped(query.space) +
-         "' AND refused_at IS NULL AND method_name IN " + list(query.handlers, name) + " LIMIT " +
+  return std::string{"SELECT "} + sql::kInboxColumns + waiting(query.space, query.handlers) + " LIMIT " +
          std::to_string(query.limit) + " FOR UPDATE SKIP LOCKED";
+}
+
+std::string waiting_calls(std::string_view space, std::span<const std::string> handlers) {
+  return handlers.empty() ? "0" : "EXISTS (SELECT 1" + waiting(space, handlers) + ")";
 }
 
 std::string refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) {

@@ -53,4 +53,14 @@ std::string id_list(std::span<const TaskId> ids) {
   return list.append(")");
 }
 
+std::string time_or_servers(std::optional<TimePoint> time) {
+  return time ? literal(*time) : kServerTime;
+}
+
+std::string later(const std::string& time, Millis delay) {
+  const std::string most = literal(TimePoint::max());
+  if (delay == Millis::max()) return most;
+  return "(" + time + " + LEAST(" + literal(delay.count()) + ", " + most + " - " + time + "))";
+}
+
 }  // namespace easyretry::storage::mysql

@@ -32,4 +32,11 @@ inline std::string literal(TaskId id) {
   return std::to_string(number(id));
 }
 
+// The server's, in milliseconds since 1970, is the same everywhere in one statement. Not UNIX_TIMESTAMP, which ends in
+// 2038 before MariaDB 11.5.
+inline constexpr const char* kServerTime = "(TIMESTAMPDIFF(MICROSECOND,'1970-01-01',UTC_TIMESTAMP(3)) DIV 1000)";
+std::string time_or_servers(std::optional<TimePoint> time);
+// As base::later.
+std::string later(const std::string& time, Millis delay);
+
 }  // namespace easyretry::storage::mysql

@@ -1,6 +1,7 @@
 #include "storage/mysql/membership.h"
 
-#include "base/later.h"
+#include <algorithm>
+
 #include "storage/mysql/literals.h"
 
 namespace easyretry::storage::mysql {
@@ -8,6 +9,25 @@ namespace {
 
 std::string of(std::string_view space, std::string_view node) {
   return " WHERE namespace = " + bytes(space) + " AND node = " + bytes(node);
+}
+
+// A number for all that is told of a member; of oneself not what one says, which one knows.
+std::string mark_of_row(const Beat& beat) {
+  return "CAST(CONV(LEFT(SHA2(CONCAT_WS('\\n', node, since, IF(node = " + bytes(beat.node) +
+         ", '', says)), 256), 15), 16, 10) AS SIGNED)";
+}
+
+// Leaves the time in insert_id() where the living are those of `mark`, and otherwise 0. One that is back after it was
+// taken for dead has joined again.
+std::string beat_statement(const Beat& beat, const std::string& now, std::optional<std::int64_t> mark) {
+  const std::string same = "(SELECT BIT_XOR(" + mark_of_row(beat) +
+                           ") FROM retry_member WHERE namespace = " + bytes(beat.space) + " AND alive_until > " + now +
+                           ") = " + literal(mark.value_or(-1));
+  return "INSERT INTO retry_member (namespace, node, since, alive_until, says) SELECT " + bytes(beat.space) + ", " +
+         bytes(beat.node) + ", " + now + ", " + later(now, beat.ttl) + ", " + bytes(beat.says) + " FROM (SELECT IF(" +
+         same + ", " + now +
+         ", 0) AS answer) AS looked ON DUPLICATE KEY UPDATE since = IF(alive_until <= VALUES(since), VALUES(since), "
+         "since), alive_until = VALUES(alive_until) + 0 * LAST_INSERT_ID(looked.answer), says = VALUES(says)";
 }
 
 }  // namespace
@@ -20,23 +40,41 @@ std::string create_members() {
          "COMMENT='instances'";
 }
 
-// One that is back after it was taken for dead has joined again. The dead are removed one by one, each by its key: a
-// range would lock what lies between them, too. A row that is locked is about to live again, or removed by another: two
-// that are back at once must not wait for each other.
-void beat(Connection& connection, const Beat& beat, TimePoint now) {
-  const std::string time = literal(now);
-  connection.run("INSERT INTO retry_member (namespace, node, since, alive_until, says) VALUES (" + bytes(beat.space) +
-                 ", " + bytes(beat.node) + ", " + time + ", " + literal(base::later(now, beat.ttl)) + ", " +
-                 bytes(beat.says) + ") ON DUPLICATE KEY UPDATE since = IF(alive_until <= " + time + ", " + time +
-                 ", since), alive_until = VALUES(alive_until), says = VALUES(says)");
+BeatReply MemberList::beat(Connection& connection, const Beat& beat, std::optional<TimePoint> now) {
+  if (space_ != beat.space || node_ != beat.node) mark_.reset();
+  connection.run(beat_statement(beat, time_or_servers(now), mark_));
+  const std::int64_t answer = connection.insert_id();
+  if (answer == 0) return read(connection, beat, now);
+  std::ranges::find(members_, beat.node, &Member::node)->says = beat.says;
+  return {from_ms(answer), members_};
+}
+
+// The dead are removed one by one, each by its key: a range would lock what lies between them, too.
+BeatReply MemberList::read(Connection& connection, const Beat& beat, std::optional<TimePoint> now) {
+  mark_.reset();
+  const std::string time = time_or_servers(now);
+  Rows rows = connection.select("SELECT node, since, says, alive_until > " + time + ", " + mark_of_row(beat) + ", " +
+                                time + " FROM retry_member WHERE namespace = " + bytes(beat.space) + " ORDER BY node");
+  BeatReply reply;
+  std::int64_t mark = 0;
   std::string removals;
-  Rows dead = connection.select("SELECT node FROM retry_member WHERE namespace = " + bytes(beat.space) +
-                                " AND alive_until <= " + time + " FOR UPDATE SKIP LOCKED");
-  while (dead.next()) {
-    removals.append(removals.empty() ? "" : ";").append("DELETE FROM retry_member");
-    removals.append(of(beat.space, dead.text(0))).append(" AND alive_until <= " + time);
+  while (rows.next()) {
+    reply.now = from_ms(rows.integer(5));
+    if (rows.integer(3) != 0) {
+      reply.members.push_back(
+          {.node = std::string{rows.text(0)}, .since = from_ms(rows.integer(1)), .says = std::string{rows.text(2)}});
+      mark ^= rows.integer(4);
+    } else {
+      removals.append(removals.empty() ? "" : ";").append("DELETE FROM retry_member");
+      removals.append(of(beat.space, rows.text(0))).append(" AND alive_until <= " + time);
+    }
   }
   if (!removals.empty()) connection.run(removals);
+  space_ = beat.space;
+  node_ = beat.node;
+  members_ = reply.members;
+  if (std::ranges::find(members_, beat.node, &Member::node) != members_.end()) mark_ = mark;
+  return reply;
 }
 
 std::vector<Member> members(Connection& connection, std::string_view space, TimePoint now) {

@@ -5,12 +5,11 @@
 #include "storage/mysql/changes.h"
 #include "storage/mysql/columns.h"
 #include "storage/mysql/counting.h"
-#include "storage/mysql/due_sql.h"
 #include "storage/mysql/inbox_sql.h"
 #include "storage/mysql/inserts.h"
 #include "storage/mysql/joining.h"
 #include "storage/mysql/literals.h"
-#include "storage/mysql/membership.h"
+#include "storage/mysql/loading.h"
 #include "storage/mysql/pieces.h"
 #include "storage/mysql/search_sql.h"
 #include "storage/mysql/set_up.h"
@@ -21,8 +20,7 @@
 namespace easyretry::storage::mysql {
 namespace {
 
-// Not UNIX_TIMESTAMP, which ends in 2038 before MariaDB 11.5.
-constexpr const char* kServerTime = "SELECT TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(3)) DIV 1000";
+const std::string kNow = std::string{"SELECT "} + kServerTime;
 
 TimePoint time_of(const std::string& milliseconds) {
   return from_ms(std::stoll(milliseconds));
@@ -54,7 +52,7 @@ MysqlSession::MysqlSession(MYSQL* theirs) : connection_(join(theirs)) {}
 
 // READ WRITE: a server that has become a read-only replica says so here, before any work is done.
 TimePoint MysqlSession::begin(sql::Promise /*promise*/) {
-  return time_of(connection_.ask(std::string{"START TRANSACTION READ WRITE;"} + kServerTime));
+  return time_of(connection_.ask("START TRANSACTION READ WRITE;" + kNow));
 }
 
 // Sums that the server does not take are refused before it commits. Otherwise only a conflict is sure to have undone
@@ -85,7 +83,7 @@ void MysqlSession::roll_back() noexcept {
 }
 
 TimePoint MysqlSession::now() {
-  return time_of(connection_.ask(kServerTime));
+  return time_of(connection_.ask(kNow));
 }
 
 bool MysqlSession::in_transaction() {
@@ -222,8 +220,12 @@ void MysqlSession::read_counts(std::string_view space, Sums& into) {
   mysql::read_counts(connection_, space, into);
 }
 
-void MysqlSession::beat(const Beat& beat, TimePoint now) {
-  mysql::beat(connection_, beat, now);
+bool MysqlSession::has_sums() {
+  return connection_.select("SELECT 1 FROM retry_count_delta LIMIT 1").next();
+}
+
+BeatReply MysqlSession::beat(const Beat& beat, std::optional<TimePoint> now) {
+  return members_.beat(connection_, beat, now);
 }
 
 std::vector<Member> MysqlSession::members(std::string_view space, TimePoint now) {
@@ -235,20 +237,15 @@ bool MysqlSession::leave(std::string_view space, std::string_view node) {
 }
 
 std::vector<sql::DueRow> MysqlSession::due(const std::string& table, const sql::DueQuery& query) {
-  std::vector<sql::DueRow> due;
-  if (query.limit == 0) return due;
-  by_pieces(query.from, [&](std::span<const ShardCursor> piece) {
-    sql::DueQuery some = query;
-    some.from = piece;
-    Rows rows = connection_.select(mysql::due(table, some));
-    while (rows.next()) {
-      const Ticket ticket{TaskId{rows.integer(1)}, rows.integer(2)};
-      const auto shard = ShardId{static_cast<std::uint16_t>(rows.integer(0))};
-      const TimePoint next_at = from_ms(rows.integer(3));
-      due.push_back({shard, ticket, next_at, std::string{rows.text(4)}, next_at});
-    }
-  });
-  return due;
+  return mysql::due(connection_, table, query);
+}
+
+sql::Glance MysqlSession::glance(const LoadQuery& query, std::optional<TimePoint> now) {
+  return mysql::glance(connection_, query, now);
+}
+
+sql::DuePage MysqlSession::load(const std::string& table, const LoadQuery& query, std::optional<TimePoint> now) {
+  return mysql::load(connection_, table, query, now);
 }
 
 std::vector<TaskRecord> MysqlSession::find(const std::string& table, bool history, std::span<const TaskId> ids) {

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "storage/mysql/connection.h"
+#include "storage/mysql/membership.h"
 
 namespace easyretry::storage::mysql {
 
@@ -56,10 +57,13 @@ class MysqlSession final : public sql::Session {
   std::size_t take_days(TimePoint before, std::size_t limit, Sums& into) override;
   void add_totals(const Sums& sums) override;
   void read_counts(std::string_view space, Sums& into) override;
-  void beat(const Beat& beat, TimePoint now) override;
+  bool has_sums() override;
+  BeatReply beat(const Beat& beat, std::optional<TimePoint> now) override;
   std::vector<Member> members(std::string_view space, TimePoint now) override;
   bool leave(std::string_view space, std::string_view node) override;
 
+  sql::Glance glance(const LoadQuery& query, std::optional<TimePoint> now) override;
+  sql::DuePage load(const std::string& table, const LoadQuery& query, std::optional<TimePoint> now) override;
   std::vector<sql::DueRow> due(const std::string& table, const sql::DueQuery& query) override;
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
   std::vector<TaskRecord> page(const sql::Search& search) override;
@@ -89,6 +93,7 @@ class MysqlSession final : public sql::Session {
   void define(const std::string& table, const std::string& create, const std::string& check);
 
   Connection connection_;
+  MemberList members_;
   bool broken_ = false;
 };
 

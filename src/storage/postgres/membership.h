@@ -1,6 +1,7 @@
 #pragma once
 // Instances that say that they live: retry_member.
 
+#include <optional>
 #include <string>
 
 #include "storage/postgres/connection.h"
@@ -11,7 +12,7 @@ namespace easyretry::storage::postgres {
 std::string create_members();
 
 // See sql::Session.
-void beat(Connection& db, const Beat& beat, TimePoint now);
+BeatReply beat(Connection& db, const Beat& beat, std::optional<TimePoint> now);
 std::vector<Member> members(Connection& db, std::string_view space, TimePoint now);
 bool leave(Connection& db, std::string_view space, std::string_view node);
 

@@ -13,7 +13,7 @@ namespace {
 
 // The kernel notices a peer that is dead, but not one that is alive and silent: it is asked so often, and has so long
 // to answer. What it did not say in that time is found by the ordinary scans.
-constexpr std::chrono::seconds kQuiet{5};
+constexpr std::chrono::seconds kQuiet{10};
 constexpr std::chrono::seconds kPatience{5};
 constexpr std::chrono::seconds kLastWords{3};
 

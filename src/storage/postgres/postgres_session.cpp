@@ -2,26 +2,27 @@
 
 #include <utility>
 
-#include "storage/postgres/batch.h"
 #include "storage/postgres/changes.h"
 #include "storage/postgres/cleaned.h"
 #include "storage/postgres/connection.h"
 #include "storage/postgres/counting.h"
 #include "storage/postgres/inserts.h"
+#include "storage/postgres/loading.h"
 #include "storage/postgres/membership.h"
 #include "storage/postgres/news_connection.h"
 #include "storage/postgres/rows.h"
 #include "storage/postgres/statements.h"
 #include "storage/sql/inbox_columns.h"
-#include "storage/sql/lane.h"
 #include "storage/sql/server_error.h"
 
 namespace easyretry::storage::postgres {
 namespace {
 
+using sql::DuePage;
 using sql::DueQuery;
 using sql::DueRow;
 using sql::EndedRow;
+using sql::Glance;
 using sql::KeyHolder;
 using sql::KeysIn;
 using sql::LiveKey;
@@ -34,8 +35,7 @@ using sql::ServerError;
 using sql::TableFacts;
 using sql::Trouble;
 
-// Rounded down: a task must not start half a millisecond early.
-constexpr const char* kNow = "SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+const std::string kNow = std::string{"SELECT "} + statements::kServerTime;
 
 // Instances that start together make tables one after the other. The number is ours alone: "easyretr" in ASCII.
 constexpr const char* kOneAtATime = "BEGIN; SELECT pg_advisory_xact_lock(7305824436894787186);";
@@ -125,14 +125,23 @@ class PostgresSession final : public sql::Session {
   }
   void add_totals(const Sums& sums) override { postgres::add_totals(db_, sums); }
   void read_counts(std::string_view space, Sums& into) override { postgres::read_counts(db_, space, into); }
+  bool has_sums() override { return db_.run("SELECT FROM retry_count_delta LIMIT 1").size() > 0; }
 
-  void beat(const Beat& beat, TimePoint now) override { postgres::beat(db_, beat, now); }
+  BeatReply beat(const Beat& beat, std::optional<TimePoint> now) override { return postgres::beat(db_, beat, now); }
   std::vector<Member> members(std::string_view space, TimePoint now) override {
     return postgres::members(db_, space, now);
   }
   bool leave(std::string_view space, std::string_view node) override { return postgres::leave(db_, space, node); }
 
-  std::vector<DueRow> due(const std::string& table, const DueQuery& query) override;
+  Glance glance(const LoadQuery& query, std::optional<TimePoint> now) override {
+    return postgres::glance(db_, query, now);
+  }
+  DuePage load(const std::string& table, const LoadQuery& query, std::optional<TimePoint> now) override {
+    return postgres::load(db_, table, query, now);
+  }
+  std::vector<DueRow> due(const std::string& table, const DueQuery& query) override {
+    return postgres::due(db_, table, query);
+  }
   std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) override;
   std::vector<TaskRecord> page(const Search& search) override;
   std::int64_t count(const Search& search) override;
@@ -247,26 +256,6 @@ void PostgresSession::refuse_inbox(std::int64_t id, const std::string& why, Time
 
 void PostgresSession::clear_inbox(std::span<const std::int64_t> ids) {
   db_.run(statements::clear_inbox(), Params{}.add(ids));
-}
-
-std::vector<DueRow> PostgresSession::due(const std::string& table, const DueQuery& query) {
-  Params params;
-  Batch<ShardCursor>{params, query.from}
-      .numbers([&](const ShardCursor& from) { return sql::lane_of(query.space, from.shard); })
-      .numbers([](const ShardCursor& from) { return to_ms(from.place); })
-      .numbers([](const ShardCursor& from) { return number(from.id); });
-  params.add(query.space).add(to_ms(query.until)).add(to_ms(query.now)).add(limit(query.limit));
-  const Rows rows = db_.run(statements::due(table), params);
-  std::vector<DueRow> due;
-  due.reserve(static_cast<std::size_t>(rows.size()));
-  for (int i = 0; i < rows.size(); ++i) {
-    due.push_back({sql::shard_in(static_cast<std::int32_t>(rows.integer(i, 0))),
-                   {TaskId{rows.integer(i, 1)}, rows.integer(i, 2)},
-                   from_ms(rows.integer(i, 3)),
-                   std::string{rows.text(i, 4)},
-                   from_ms(rows.integer(i, 5))});
-  }
-  return due;
 }
 
 std::vector<TaskRecord> PostgresSession::find(const std::string& table, bool history, std::span<const TaskId> ids) {

@@ -69,7 +69,34 @@ std::string comment(const std::string& table, std::string_view text) {
   return joined("COMMENT ON TABLE ", table, " IS '", text, "';");
 }
 
+std::string meta(std::string_view name) {
+  return joined("(SELECT value FROM retry_meta WHERE name = '", name, "')");
+}
+
+// 1 where there are any.
+std::string waiting_calls(std::string_view space, std::string_view handlers) {
+  return joined("EXISTS (SELECT FROM retry_inbox WHERE namespace = ", space,
+                " AND refused_at IS NULL AND method_name = ANY(", handlers, "::text[]))::int::bigint");
+}
+
+// Nonsense, which only a hand can have made, is passed over: it could not be claimed, or its version not be raised.
+std::string due_rows(const std::string& table, std::string_view until, std::string_view now) {
+  return joined(
+      "SELECT b.b_lane, l.id, l.version, l.next_retry_time, l.method_name, l.scan_time "
+      "FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS b(b_lane, b_time, b_id), "
+      "LATERAL (SELECT id, version, next_retry_time, method_name, scan_time FROM ",
+      table, " t WHERE t.lane = b.b_lane::int AND t.namespace = $4 AND t.scan_time <= ", until,
+      " AND t.next_retry_time <= ", until,
+      " AND (t.scan_time, t.id + 0) > (b.b_time, b.b_id) AND t.version BETWEEN 1 AND 4611686018427387904 "
+      "AND (t.status = 'PENDING' OR (t.status = 'RUNNING' AND t.lease_until <= greatest(",
+      now, ", t.next_retry_time))) ORDER BY t.scan_time, t.id + 0 LIMIT $7) l");
+}
+
 }  // namespace
+
+std::string later(std::string_view now, std::string_view delay) {
+  return joined(now, " + least(", delay, ", 9223372036854775807 - ", now, ")");
+}
 
 // Half of each page is room for the new versions of rows that are claimed together: they need no other page and no
 // index entry then, and a claim costs half (measured: 9 µs a row instead of 19 at a fillfactor of 70); and vacuum long
@@ -271,17 +298,20 @@ std::string renumber(const std::string& table, int total_shards) {
                 ")::int WHERE id > $1 AND id <= $2 AND shard <> ", shard);
 }
 
-// Nonsense, which only a hand can have made, is passed over: it could not be claimed, or its version not be raised.
 std::string due(const std::string& table) {
-  return joined(
-      "SELECT b.b_lane, l.id, l.version, l.next_retry_time, l.method_name, l.scan_time "
-      "FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS b(b_lane, b_time, b_id), "
-      "LATERAL (SELECT id, version, next_retry_time, method_name, scan_time FROM ",
-      table,
-      " t WHERE t.lane = b.b_lane::int AND t.namespace = $4 AND t.scan_time <= $5 AND t.next_retry_time <= $5 "
-      "AND (t.scan_time, t.id + 0) > (b.b_time, b.b_id) AND t.version BETWEEN 1 AND 4611686018427387904 "
-      "AND (t.status = 'PENDING' OR (t.status = 'RUNNING' AND t.lease_until <= greatest($6, "
-      "t.next_retry_time))) ORDER BY t.scan_time, t.id + 0 LIMIT $7) l");
+  return due_rows(table, "$5", "$6");
+}
+
+std::string glance() {
+  return joined("SELECT coalesce($3, ", kServerTime, "), ", waiting_calls("$1", "$2"), ", ", meta("total_shards"), ", ",
+                meta("layout"));
+}
+
+std::string load(const std::string& table) {
+  return joined("WITH clock AS MATERIALIZED (SELECT now, ", later("now", "$5"), " AS until FROM (SELECT coalesce($6, ",
+                kServerTime, ") AS now) AS c) SELECT NULL::bigint, now, ", waiting_calls("$4", "$8"), ", 0::bigint, ",
+                meta("total_shards"), ", 0::bigint FROM clock UNION ALL ",
+                due_rows(table, "(SELECT until FROM clock)", "(SELECT now FROM clock)"));
 }
 
 std::string find(const std::string& table, bool history) {

@@ -6,6 +6,7 @@
 // No index holds status, version, lease_until or locked_by, so that a claim and a renewal are heap-only updates.
 
 #include <string>
+#include <string_view>
 
 #include "storage/postgres/connection.h"
 #include "storage/sql/session.h"
@@ -23,6 +24,11 @@ inline constexpr const char* kSettings =
     "jit = off; "
     "SET plan_cache_mode = force_generic_plan; SET client_min_messages = warning; "
     "SET statement_timeout = '9s'; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '3s'";
+
+// Milliseconds since 1970. Rounded down: a task must not start half a millisecond early.
+inline constexpr const char* kServerTime = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
+// As base::later, of expressions.
+std::string later(std::string_view now, std::string_view delay);
 
 std::string create_tasks(const std::string& table, sql::KeysIn keys);
 std::string create_keys();
@@ -58,6 +64,10 @@ std::string renumber(const std::string& table, int total_shards);    // $1 after
 
 std::string due(
     const std::string& table);  // $1 lanes $2 after times $3 after ids $4 namespace $5 until $6 now $7 limit
+// Time, whether the inbox has something, total_shards, layout.
+std::string glance();  // $1 namespace $2 handlers $3 now or NULL
+// Both at once: the same columns as due, and among them, without a lane, a row of time, inbox, 0 and total_shards.
+std::string load(const std::string& table);                // as due, but $5 ahead $6 now or NULL; $8 handlers
 std::string find(const std::string& table, bool history);  // $1 ids
 
 std::string inbox();         // $1 namespace $2 handlers $3 limit

@@ -22,8 +22,10 @@ void agree(Session& session, const ServerOptions& options, Tables& tables);
 class ShardWatch {
  public:
   ShardWatch(const ServerOptions& options, Inserts& inserts) : options_(options), inserts_(inserts) {}
-  // Now and then. Gives why nothing more may be done by the old number, and nothing is stored from then on.
-  std::optional<std::string> look(Session& session);
+  // Now and then. Nothing is stored any more by a number that is no longer right.
+  void look(Session& session);
+  // What retry_meta says. Gives why nothing more may be done by the old number.
+  std::optional<std::string> hear(const std::optional<std::string>& total_shards);
 
  private:
   using Steady = std::chrono::steady_clock;

@@ -1,5 +1,5 @@
 #pragma once
-// Verbs that change nothing: no transaction, and said again where that helps.
+// Verbs that change nothing, or may change it twice: no transaction, and said again where that helps.
 
 #include <string>
 #include <utility>

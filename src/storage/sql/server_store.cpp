@@ -4,10 +4,8 @@
 #include <iterator>
 #include <map>
 #include <stdexcept>
-#include <tuple>
 #include <unordered_set>
 
-#include "base/later.h"
 #include "storage/insert_checks.h"
 #include "storage/sql/agreement.h"
 #include "storage/sql/distinct.h"
@@ -18,6 +16,7 @@
 #include "storage/sql/inserts.h"
 #include "storage/sql/intake.h"
 #include "storage/sql/joined_transaction.h"
+#include "storage/sql/loading.h"
 #include "storage/sql/reads.h"
 #include "storage/sql/searches.h"
 #include "storage/sql/splitting.h"
@@ -43,20 +42,6 @@ void validate(const ServerOptions& options) {
 std::string new_identity() {
   base::Random random{base::random_seed()};
   return std::to_string(random.next()) + std::to_string(random.next());
-}
-
-void collect(std::vector<DueRow> rows, std::size_t limit, LoadReply& reply) {
-  std::map<ShardId, std::size_t> counts;
-  for (const DueRow& row : rows) {
-    if (++counts[row.shard] == limit) reply.more.push_back({row.shard, row.place, row.ticket.id});
-  }
-  std::ranges::sort(rows, {}, [](const DueRow& row) { return std::tie(row.shard, row.next_at, row.ticket.id); });
-  std::map<std::string_view, std::uint32_t> numbers;
-  for (const DueRow& row : rows) {
-    const auto [number, fresh] = numbers.try_emplace(row.handler, static_cast<std::uint32_t>(numbers.size()));
-    if (fresh) reply.handlers.push_back(row.handler);
-    reply.tasks.push_back({row.ticket, row.next_at, number->second});
-  }
 }
 
 class ServerStore final : public Store {
@@ -89,6 +74,10 @@ class ServerStore final : public Store {
 
  private:
   std::string where(const char* verb) const { return options_.kind + "." + verb; }
+  // Instead of the server's.
+  std::optional<TimePoint> given_time() const {
+    return options_.clock != nullptr ? std::optional{options_.clock->now()} : std::nullopt;
+  }
   TimePoint now(Session& session) const { return options_.clock != nullptr ? options_.clock->now() : session.now(); }
   void set_up();
 
@@ -111,11 +100,13 @@ class ServerStore final : public Store {
   Tables tables_;
   Reads reading_;
   Reads loading_;
+  Reads beating_;
   Writes controlling_;
   Writes changing_;
   Writes operating_;
   Inserts inserts_;
   ShardWatch shard_watch_;
+  Loading due_tasks_;
   StoreInfo info_;
   std::string identity_;  // of the database: a connection that finds the same in it is to the same one
   GroupInserts group_;
@@ -129,11 +120,13 @@ ServerStore::ServerStore(ServerOptions options)
       tables_(queries_, TableRouter{options_.layout, options_.total_shards, options_.window}),
       reading_(queries_, tables_),
       loading_(data_, tables_),
+      beating_(control_, tables_),
       controlling_(control_, tables_, options_.clock),
       changing_(data_, tables_, options_.clock),
       operating_(queries_, tables_, options_.clock),
       inserts_(options_.kind, options_.total_shards),
       shard_watch_(options_, inserts_),
+      due_tasks_(where("load"), tables_, shard_watch_),
       group_(where("insert"), [this](std::span<const NewTask* const> tasks) { return insert_now(tasks); }) {
   set_up();
 }
@@ -219,16 +212,7 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
 }
 
 Result<LoadReply> ServerStore::load(const LoadQuery& query) {
-  return loading_.run(where("load"), [&](Session& session) {
-    LoadReply reply;
-    reply.now = now(session);
-    if (query.limit == 0 || query.from.empty()) return reply;
-    if (const auto why = shard_watch_.look(session)) throw Refusal{{Errc::unavailable, where("load"), *why}};
-    tables_.look_again(session);
-    const DueQuery due{query.space, query.from, reply.now, base::later(reply.now, query.ahead), query.limit};
-    collect(LiveRows{session, tables_, reply.now}.due(due), query.limit, reply);
-    return reply;
-  });
+  return loading_.run(where("load"), [&](Session& session) { return due_tasks_.load(session, query, given_time()); });
 }
 
 Result<ClaimReply> ServerStore::claim(const ClaimRequest& request) {
@@ -316,18 +300,17 @@ Result<Counts> ServerStore::counts(std::string_view space) {
   });
 }
 
-// A power cut may take it: then what was added up is there to be added up again.
+// Looks first: where nothing is done, there is nothing. A power cut may take it: then what was added up is there to be
+// added up again.
 Result<bool> ServerStore::fold_counts() {
+  const auto any = read("fold_counts", [](Session& session) { return session.has_sums(); });
+  if (!any || !*any) return any;
   return operating_.run(where("fold_counts"), Promise::unneeded,
                         [](Session& session, TimePoint) { return fold_sums(session); });
 }
 
-// Said again in seconds, so a power cut may take it.
 Result<BeatReply> ServerStore::beat(const Beat& beat) {
-  return controlling_.run(where("beat"), Promise::unneeded, [&](Session& session, TimePoint now) {
-    session.beat(beat, now);
-    return BeatReply{now, session.members(beat.space, now)};
-  });
+  return beating_.run(where("beat"), [&](Session& session) { return session.beat(beat, given_time()); });
 }
 
 Result<BeatReply> ServerStore::members(std::string_view space) {

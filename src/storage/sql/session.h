@@ -70,6 +70,19 @@ struct DueQuery {
   std::size_t limit = 0;  // a shard
 };
 
+// What else a load has to know, as of the same moment.
+struct Glance {
+  TimePoint now{};
+  std::optional<std::string> total_shards{};  // of retry_meta, like the layout
+  std::optional<std::string> layout{};
+  bool inbox = false;  // has calls of the handlers asked for
+};
+
+struct DuePage {
+  Glance glance;  // without the layout
+  std::vector<DueRow> rows;
+};
+
 struct TableFacts {
   std::string name;
   std::int64_t rows = 0;  // estimated
@@ -182,12 +195,18 @@ class Session {
   virtual std::size_t take_days(TimePoint before, std::size_t limit, Sums& into) = 0;
   virtual void add_totals(const Sums& sums) = 0;
 
-  // Also removes those who are dead by now.
-  virtual void beat(const Beat& beat, TimePoint now) = 0;
+  // --- In a transaction of its own: most often one statement. `now`: instead of the server's time. ---
+
+  // Also removes those who are dead by now. May be repeated.
+  virtual BeatReply beat(const Beat& beat, std::optional<TimePoint> now) = 0;
+  virtual Glance glance(const LoadQuery& query, std::optional<TimePoint> now) = 0;
+  // With what is due in the only table there is. `limit` is each shard's.
+  virtual DuePage load(const std::string& table, const LoadQuery& query, std::optional<TimePoint> now) = 0;
 
   // --- Inside a transaction or not. ---
 
   virtual void read_counts(std::string_view space, Sums& into) = 0;                // of both tables, as of one moment
+  virtual bool has_sums() = 0;                                                     // take_sums() would find some
   virtual std::vector<Member> members(std::string_view space, TimePoint now) = 0;  // alive; ascending node
   virtual bool leave(std::string_view space, std::string_view node) = 0;
 

@@ -55,5 +55,21 @@ TEST_P(InboxStore, WhatFailsLeavesTheInboxAsItWas) {
   EXPECT_EQ(error(), "");
 }
 
+TEST_P(InboxStore, ALoadTellsWhetherThereAreCallsOfTheHandlersAskedFor) {
+  const std::vector<std::string> others{"refund"};
+  const std::vector<ShardCursor> from{{.shard = ShardId{1}}};
+  const auto told = [&](std::string_view space, const std::vector<std::string>& names) {
+    return store->load({.space = space, .from = from, .handlers = names}).value().inbox;
+  };
+  EXPECT_FALSE(told("default", handlers));
+  ask_for("pay", "[]");
+  EXPECT_TRUE(told("default", handlers));
+  EXPECT_FALSE(told("default", others));
+  EXPECT_FALSE(told("default", {}));
+  EXPECT_FALSE(told("bank", handlers));
+  sql("UPDATE retry_inbox SET refused_at = 1");
+  EXPECT_FALSE(told("default", handlers));
+}
+
 }  // namespace
 }  // namespace easyretry::storage

@@ -20,7 +20,10 @@ struct Step {
 
 class MysqlPlans : public MysqlTest {
  protected:
-  MysqlPlans() { set_up(connection, address()); }
+  MysqlPlans() {
+    set_up(connection, address());
+    session->create_inbox();
+  }
 
   std::vector<Step> plan(const std::string& statement) {
     Rows rows = connection.select("EXPLAIN " + statement);
@@ -115,6 +118,25 @@ TEST_F(MysqlPlans, ALoadWalksTheDueIndexFromItsCursor) {
       const std::string sql = due(kTable, {"shop", shards, kMarch, kMarch + 1h, 10});
       EXPECT_EQ(plan(sql).size(), 2U);
       expect_by("idx_next_retry", sql);
+    }
+  }
+}
+
+// The time is as good as a number to the server, or it would walk whole shards.
+TEST_F(MysqlPlans, ALoadThatAsksForTheTimeWalksTheSameRange) {
+  const std::vector<std::string> handlers{"pay"};
+  for (const int there : {20, 700, 20'000}) {
+    tasks(there);
+    for (const TimePoint from : {TimePoint::min(), kMarch + 5ms}) {
+      const std::vector<ShardCursor> shards{{ShardId{3}, from, TaskId{1}}, {ShardId{9}, from, TaskId{1}}};
+      for (const Step& step : plan(load(kTable, {"shop", shards, 5s, 10, handlers}, std::nullopt))) {
+        if (step.table == "retry_inbox") {
+          EXPECT_EQ(step.key, "idx_waiting");
+        } else if (step.table == kTable) {
+          EXPECT_EQ(step.key + " " + step.type, "idx_next_retry range");
+          EXPECT_THAT(step.extra, ::testing::Not(HasSubstr("filesort")));
+        }
+      }
     }
   }
 }

@@ -15,6 +15,7 @@ namespace easyretry::test {
 // What a client has in hours it has here in blinks, but for the time that a server has to answer.
 inline nacos::Timings quick_timings() {
   return {.request = Millis{2000},
+          .login = Millis{2000},
           .setup = Millis{2000},
           .idle = Millis{50},
           .redo = Millis{20},

@@ -22,7 +22,7 @@ class HttpsServer {
   }
 
   Result<nacos::HttpReply> ask(const nacos::TlsOptions& tls) const {
-    return nacos::ask_by_http({"GET", "https://127.0.0.1:" + port_ + "/"}, tls, {Millis{10'000}, {}});
+    return nacos::ask_by_http({"GET", "https://127.0.0.1:" + port_ + "/"}, tls, {Millis{10'000}, Millis{10'000}, {}});
   }
 
  private:

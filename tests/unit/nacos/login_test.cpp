@@ -1,4 +1,7 @@
 #include <atomic>
+#include <memory>
+#include <thread>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -126,12 +129,49 @@ TEST_F(LoggingIn, IsCutShortByStopping) {
     return FakeHttp::Answer{200, ""};
   }};
   auto options = options_with(login);
-  options.timings.request = Millis{3600'000};
+  options.timings.login = Millis{3600'000};
   {
     const NamingClient client{options};
     ASSERT_TRUE(eventually([&] { return asked.load(); }));
   }
   EXPECT_FALSE(stopped.exchange(true));
+}
+
+TEST_F(LoggingIn, IsCutShortByTheEndOfTheConnection) {
+  std::atomic<bool> over = false;
+  std::atomic<int> asked = 0;
+  const FakeHttp login{[&](const FakeHttp::Seen&) {
+    if (++asked == 1) eventually([&] { return over.load(); });
+    return FakeHttp::Answer{200, token_body("t-1", 18000)};
+  }};
+  auto options = options_with(login);
+  options.timings.login = Millis{3600'000};
+  const NamingClient client{options};
+  ASSERT_TRUE(eventually([&] { return asked == 1; }));
+  const auto connection = client.status().connection;
+  server.end_streams();
+  EXPECT_TRUE(eventually([&] { return client.status().connection > connection; }));
+  over = true;
+}
+
+// One at a time and each as long as this, they take longer than a client waits for any other answer.
+TEST_F(LoggingIn, OfManyAtOnceToAServerThatIsSlowSucceedsAtTheFirstAttempt) {
+  constexpr int kClients = 10;
+  const FakeHttp login{[](const FakeHttp::Seen&) {
+    std::this_thread::sleep_for(Millis{60});
+    return FakeHttp::Answer{200, token_body("t-1", 18000)};
+  }};
+  server.want_token("t-1");
+  auto options = options_with(login);
+  options.timings.request = Millis{200};
+  options.timings.login = Millis{20'000};
+  std::vector<std::unique_ptr<NamingClient>> clients;
+  for (int i = 0; i < kClients; ++i) clients.push_back(std::make_unique<NamingClient>(options));
+  for (const auto& client : clients) client->announce({"orders"}, ours);
+  for (const auto& client : clients) {
+    EXPECT_TRUE(eventually([&] { return client->registration({"orders"}).has_value(); }));
+  }
+  EXPECT_EQ(login.seen().size(), std::size_t{kClients});
 }
 
 TEST_F(LoggingIn, IsNotTriedWithoutCredentials) {

@@ -1,5 +1,6 @@
 // How the server goes about the hot statements, told by itself: with the settings and the generic plans of a session.
 
+#include <regex>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class PostgresPlans : public ::testing::Test {
     db.run(statements::kSettings);
     db.run(statements::create_tasks(kTable, sql::KeysIn::tasks));
     db.run(statements::create_history(kHistory));
+    db.run(statements::create_meta());
+    db.run(statements::create_inbox());
   }
 
   // Rows of one namespace and 64 lanes, each with a key and a business of its own.
@@ -105,15 +108,26 @@ TEST_F(PostgresPlans, EveryChangeFindsItsRowsByThePrimaryKeyInItsOrder) {
   }
 }
 
+// Also where the time is the server's own.
 TEST_F(PostgresPlans, ALoadWalksTheDueIndexOfEachLane) {
   for (const int rows : kSizes) {
     fill(rows);
-    SCOPED_TRACE(rows);
-    const std::string how = plan(statements::due(kTable));
-    expect_in_order_of("retry_task_due", how);
-    EXPECT_THAT(how, HasSubstr("Index Cond: ((lane = (b.b_lane)::integer) AND (scan_time <= $5) AND "
-                               "(ROW(scan_time, (id + 0)) > ROW(b.b_time, b.b_id)))"));
+    for (const std::string& sql : {statements::due(kTable), statements::load(kTable)}) {
+      SCOPED_TRACE(std::to_string(rows) + " rows: " + sql.substr(0, 200));
+      const std::string how = plan(sql);
+      expect_in_order_of("retry_task_due", how);
+      EXPECT_TRUE(std::regex_search(
+          how, std::regex{R"(Index Cond: \(\(lane = \(b.b_lane\)::integer\) AND \(scan_time <= \$\d\) AND )"
+                          R"(\(ROW\(scan_time, \(id \+ 0\)\) > ROW\(b.b_time, b.b_id\)\)\))"}))
+          << how;
+    }
     db.run("TRUNCATE retry_task, retry_task_history_202603");
+  }
+}
+
+TEST_F(PostgresPlans, ALoadFindsTheInboxByItsIndex) {
+  for (const std::string& sql : {statements::load(kTable), statements::glance()}) {
+    expect_by("using retry_inbox_waiting on ", plan(sql));
   }
 }
 

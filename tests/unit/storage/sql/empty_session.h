@@ -50,7 +50,10 @@ struct EmptySession : Session {
   std::size_t take_days(TimePoint, std::size_t, Sums&) override { return 0; }
   void add_totals(const Sums&) override {}
   void read_counts(std::string_view, Sums&) override {}
-  void beat(const Beat&, TimePoint) override {}
+  bool has_sums() override { return false; }
+  BeatReply beat(const Beat&, std::optional<TimePoint>) override { return {}; }
+  Glance glance(const LoadQuery&, std::optional<TimePoint>) override { return {}; }
+  DuePage load(const std::string&, const LoadQuery&, std::optional<TimePoint>) override { return {}; }
   std::vector<Member> members(std::string_view, TimePoint) override { return {}; }
   bool leave(std::string_view, std::string_view) override { return false; }
   std::vector<DueRow> due(const std::string&, const DueQuery&) override { return {}; }

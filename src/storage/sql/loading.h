@@ -1,0 +1,31 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "storage/sql/agreement.h"
+#include "storage/sql/session.h"
+#include "storage/sql/tables.h"
+
+namespace easyretry::storage::sql {
+
+// The read side of `load`. Tasks in one table are one statement, which also an instance that has nothing to do makes
+// every few seconds; in several tables one for each, and one before.
+class Loading {
+ public:
+  Loading(std::string where, Tables& tables, ShardWatch& shards)
+      : where_(std::move(where)), tables_(tables), shards_(shards) {}
+
+  // `now`: instead of the server's time. Throws Refusal.
+  LoadReply load(Session& session, const LoadQuery& query, std::optional<TimePoint> now);
+
+ private:
+  DuePage in_several_tables(Session& session, const LoadQuery& query, std::optional<TimePoint> now);
+  void check(const Glance& glance);
+
+  const std::string where_;
+  Tables& tables_;
+  ShardWatch& shards_;
+};
+
+}  // namespace easyretry::storage::sql
