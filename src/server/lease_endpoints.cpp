@@ -88,6 +88,7 @@ class Lending {
   std::optional<TimePoint> leases_of(const std::vector<RunPtr>& runs) const {
     if (!lease_ || runs.empty()) return std::nullopt;
     std::vector<storage::Renewal> renewals;
+    renewals.reserve(runs.size());
     for (const RunPtr& run : runs) renewals.push_back({run->ticket(), *lease_});
     const auto reply =
         core().context().ask(engine::StoreVerb::renew, [&](storage::Store& store) { return store.renew(renewals); });

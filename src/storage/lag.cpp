@@ -9,6 +9,7 @@ namespace easyretry::storage {
 Result<Lag> look_for_lag(Store& store, std::string_view space, std::size_t tasks_a_shard) {
   const int total = store.info().total_shards;
   std::vector<ShardCursor> all;
+  all.reserve(static_cast<std::size_t>(total));
   for (int shard = 0; shard < total; ++shard) all.push_back({.shard = static_cast<ShardId>(shard)});
   const auto due = store.load({.space = space, .from = all, .limit = tasks_a_shard});
   if (!due) return tl::make_unexpected(due.error());
