@@ -59,7 +59,8 @@ void agree_on_number(const Ask& ask, const std::string& key, const std::string& 
 
 Opened set_up(const Keys& keys, const Ask& ask, const RedisOptions& options) {
   const std::string key = keys.store();
-  ask(Command::of("EXISTS", std::string_view{key}));  // a slot that has moved is followed. INFO is answered by anybody
+  // A slot that has moved is followed. INFO is answered by anybody, also by whoever has been asked in error.
+  if (options.is_cluster()) ask(Command::of("EXISTS", std::string_view{key}));
   const ServerFacts facts{ask};
   facts.refuse_unfit();
   refuse_wrong_role(facts, options.is_cluster());
