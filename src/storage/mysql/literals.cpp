@@ -58,9 +58,8 @@ std::string time_or_servers(std::optional<TimePoint> time) {
 }
 
 std::string later(const std::string& time, Millis delay) {
-  const std::string most = literal(TimePoint::max());
-  if (delay == Millis::max()) return most;
-  return "(" + time + " + LEAST(" + literal(delay.count()) + ", " + most + " - " + time + "))";
+  constexpr Millis kForEver = std::chrono::years{10'000};
+  return delay >= kForEver ? literal(TimePoint::max()) : "(" + time + " + " + literal(delay.count()) + ")";
 }
 
 }  // namespace easyretry::storage::mysql

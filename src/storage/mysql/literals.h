@@ -36,7 +36,7 @@ inline std::string literal(TaskId id) {
 // 2038 before MariaDB 11.5.
 inline constexpr const char* kServerTime = "(TIMESTAMPDIFF(MICROSECOND,'1970-01-01',UTC_TIMESTAMP(3)) DIV 1000)";
 std::string time_or_servers(std::optional<TimePoint> time);
-// As base::later.
+// As base::later, and where it is more than any clock will ever show, the end of time.
 std::string later(const std::string& time, Millis delay);
 
 }  // namespace easyretry::storage::mysql
