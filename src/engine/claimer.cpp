@@ -104,6 +104,7 @@ Result<std::vector<task::TaskRecord>> Claimer::look(const std::vector<task::Tick
 Result<std::vector<task::TaskRecord>> Claimer::confirmed(std::vector<task::TaskRecord> found) {
   if (found.empty() || !context_.store.info().waits_for_replicas) return found;
   std::vector<storage::Renewal> renewals;
+  renewals.reserve(found.size());
   for (const task::TaskRecord& record : found) {
     renewals.push_back({{record.info.id, record.info.version}, context_.options.lease});
   }

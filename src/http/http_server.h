@@ -20,8 +20,8 @@ struct ServerOptions {
   std::string private_key{};
 
   std::size_t most_connections = 20'000;
-  std::size_t most_header_bytes = 16 * 1024;
-  std::size_t most_body_bytes = 8 * 1024 * 1024;
+  std::size_t most_header_bytes = 16'384;
+  std::size_t most_body_bytes = 8'388'608;
   std::chrono::milliseconds header_within{10'000};  // from the first byte of a request, or from the connection
   std::chrono::milliseconds body_within{30'000};
   std::chrono::milliseconds idle{75'000};  // between requests

@@ -73,7 +73,7 @@ TaskQuery task_query(const http::Request& request, bool finished) {
   if (finished) {
     known.insert(known.end(), {"outcome", "finished_from", "finished_until"});
   } else {
-    known.push_back("state");
+    known.emplace_back("state");
   }
   require_known(request, known);
   TaskQuery query;

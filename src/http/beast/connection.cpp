@@ -11,12 +11,11 @@ namespace easyretry::http {
 
 namespace asio = boost::asio;
 namespace beast = boost::beast;
-using beast::get_lowest_layer;
 
 namespace {
 
 constexpr std::size_t kFirstRead = 1024;
-constexpr std::size_t kMostIgnored = 256 * 1024;
+constexpr std::size_t kMostIgnored = 262'144;
 constexpr std::chrono::seconds kWriteWithin{30};
 constexpr std::chrono::seconds kLinger{2};
 
