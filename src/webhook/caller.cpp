@@ -27,11 +27,16 @@ Instant now() {
   return std::chrono::steady_clock::now();
 }
 
-// Signals are for the program's own threads; also those of sockets that were closed by the other side.
+// Signals are for the program's own threads, as is the one for a socket that the other side has closed.
 void take_no_signals() {
   sigset_t all;
   sigfillset(&all);
   pthread_sigmask(SIG_BLOCK, &all, nullptr);
+}
+
+CallerOptions checked(CallerOptions options) {
+  validate(options);
+  return options;
 }
 
 }  // namespace
@@ -40,9 +45,7 @@ void take_no_signals() {
 class Caller::Impl {
  public:
   explicit Impl(CallerOptions options)
-      : options_((validate(options), std::move(options))),
-        resolver_(options_.look_up, when_found()),
-        thread_([this] { run(); }) {}
+      : options_(checked(std::move(options))), resolver_(options_.look_up, when_found()), thread_([this] { run(); }) {}
 
   ~Impl() {
     mailbox_->post([this] { stopping_ = true; });
@@ -69,10 +72,9 @@ class Caller::Impl {
     pthread_setname_np(pthread_self(), "er-webhook");
     take_no_signals();
     while (!stopping_) step();
-    while (!flights_.empty()) {
-      end(flights_.begin()->first, "the program is being shut down");
-      run_errands();  // what was started by who was told
-    }
+    do {
+      while (!flights_.empty()) end(flights_.begin()->first, "the program is being shut down");
+    } while (run_errands());  // whoever was told may have started another
   }
 
   void step() {
@@ -96,8 +98,11 @@ class Caller::Impl {
     }
   }
 
-  void run_errands() {
-    for (const auto& errand : mailbox_->take()) errand();
+  // False: there were none.
+  bool run_errands() {
+    const auto errands = mailbox_->take();
+    for (const auto& errand : errands) errand();
+    return !errands.empty();
   }
 
   void take(const FlightPtr& flight) {

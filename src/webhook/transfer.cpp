@@ -79,8 +79,8 @@ struct Transfer::State {
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     set(CURLOPT_FOLLOWLOCATION, 0L);
-    set(CURLOPT_PROXY,
-        "");  // not even one that the environment names: it would connect where the guard does not see it
+    // Not even one that the environment names: it would connect where the guard does not see it.
+    set(CURLOPT_PROXY, "");
     set(CURLOPT_RESOLVE, meaning.get());
     set(CURLOPT_OPENSOCKETFUNCTION, on_open);
     set(CURLOPT_OPENSOCKETDATA, this);

@@ -207,7 +207,10 @@ TEST(Options, ThatMakeNoSenseAreRefused) {
   EXPECT_THAT(refusal([](auto& options) { options.most_calls = 0; }), HasSubstr("most_calls"));
   EXPECT_THAT(refusal([](auto& options) { options.most_per_server = 0; }), HasSubstr("most_per_server"));
   EXPECT_THAT(refusal([](auto& options) { options.connect_within = 0ms; }), HasSubstr("connect_within"));
+  EXPECT_THAT(refusal([](auto& options) { options.most_calls = 1'000'001; }), HasSubstr("most_calls"));
+  EXPECT_THAT(refusal([](auto& options) { options.connect_within = Millis::max(); }), HasSubstr("connect_within"));
   EXPECT_THAT(refusal([](auto& options) { options.keep_idle = -1ms; }), HasSubstr("keep_idle"));
+  EXPECT_THAT(refusal([](auto& options) { options.keep_idle = Millis::max(); }), HasSubstr("keep_idle"));
   EXPECT_THAT(refusal([](auto& options) { options.look_up = nullptr; }), HasSubstr("look_up"));
   EXPECT_THAT(refusal([](auto& options) { options.ca_file = "/nowhere.pem"; }), HasSubstr("ca_file /nowhere.pem"));
   EXPECT_THAT(refusal([](auto& options) { options.ca_file = "/dev/null"; }), HasSubstr("no certificates"));
