@@ -64,6 +64,7 @@ class HttpServer::Impl {
     });
     thread_.join();
     shared_->gone = true;
+    shared_->open.clear();  // even a weak pointer holds a connection's deleter, which holds what is shared
   }
 
  private:

@@ -290,6 +290,22 @@ TEST_F(Http, AStopDoesNotWaitForEverAndALateAnswerHarmsNobody) {
   later.clear();
 }
 
+TEST_F(Http, NothingIsLeftOfAServerThatEndedBeforeAnAnswer) {
+  const auto served = std::make_shared<std::vector<Respond>>();
+  {
+    std::promise<void> came;
+    HttpServer short_lived{{}, [served, &came](const Request&, Respond respond) {
+                             served->push_back(std::move(respond));
+                             came.set_value();
+                           }};
+    RawClient one{short_lived.port()};
+    one.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    came.get_future().wait();
+  }
+  served->clear();
+  EXPECT_EQ(served.use_count(), 1);
+}
+
 TEST_F(Http, AnAddressInUseOrOfNobodyIsSaidSo) {
   start();
   const auto why = [](const ServerOptions& options) -> std::string {
