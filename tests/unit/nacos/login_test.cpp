@@ -1,5 +1,6 @@
 #include <atomic>
 #include <memory>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -152,6 +153,30 @@ TEST_F(LoggingIn, IsCutShortByTheEndOfTheConnection) {
   server.end_streams();
   EXPECT_TRUE(eventually([&] { return client.status().connection > connection; }));
   over = true;
+}
+
+TEST_F(LoggingIn, WithoutAnAnswerIsTriedAgainAfterPausesThatDouble) {
+  constexpr int kAttempts = 6;
+  std::mutex mutex;
+  std::vector<Instant> asked;
+  const auto count = [&] {
+    const std::lock_guard lock{mutex};
+    return asked.size();
+  };
+  const FakeHttp login{[&](const FakeHttp::Seen&) {
+    {
+      const std::lock_guard lock{mutex};
+      asked.push_back(std::chrono::steady_clock::now());
+    }
+    std::this_thread::sleep_for(Millis{30});
+    return FakeHttp::Answer{503, ""};
+  }};
+  auto options = options_with(login);
+  options.timings.login = options.timings.redo = Millis{20};
+  const NamingClient client{options};
+  ASSERT_TRUE(eventually([&] { return count() >= kAttempts; }));
+  const std::lock_guard lock{mutex};
+  EXPECT_GE(asked.at(kAttempts - 1) - asked.at(kAttempts - 2), Millis{20 + 20 * 16});
 }
 
 // One at a time and each as long as this, they take longer than a client waits for any other answer.
