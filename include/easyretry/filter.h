@@ -3,11 +3,12 @@
 //
 //   engine.add_filter([](AttemptScope& attempt, const Proceed& proceed) {
 //     const auto begun = steady_clock::now();
-//     proceed();                                    // the filters after this one, then the function; throws what it
-//     throws metrics.observe(attempt.handler(), steady_clock::now() - begun);
+//     proceed();
+//     metrics.observe(attempt.handler(), steady_clock::now() - begun);
 //   });
 //
-// Filters run in the order they were added, the first one outermost. One that does not call `proceed` says instead what
+// `proceed` runs the filters after this one and then the function, and throws what they throw. Filters run in the order
+// they were added, the first one outermost. One that does not call `proceed` says instead what
 // the attempt came to: attempt.answer(retry_after(5min)), or it throws.
 
 #include <functional>

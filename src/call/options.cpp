@@ -3,6 +3,7 @@
 
 #include <easyretry/options.h>
 
+#include "base/utf8.h"
 #include "cluster/open_membership.h"
 
 namespace easyretry {
@@ -26,7 +27,9 @@ constexpr std::int64_t kMebibyte = 1'048'576;
 
 void validate(const EngineOptions& options) {
   if (options.space.empty() || options.space.size() > 64)
-    wrong("space", '"' + options.space + '"', "use 1 to 64 characters");
+    wrong("space", '"' + options.space + '"', "use 1 to 64 bytes");
+  if (base::storable_utf8(options.space) != options.space)
+    wrong("space", '"' + base::storable_utf8(options.space) + '"', "use UTF-8 without NUL, as every store can keep it");
   check("workers", options.workers, 1, 4096, "");
   check("window", options.window.count(), 10, 10 * kMinute, " ms");
   check("poll", options.poll.count(), 10, 10 * kMinute, " ms");

@@ -27,6 +27,8 @@ TEST_F(EngineTest, RefusesWhatCannotWorkWithAWordOnWhatToDo) {
   EXPECT_THAT(refusal([] { Engine bad{"sqlit:x.db"}; }), HasSubstr("sqlite"));
   EXPECT_THAT(refusal([] { Engine bad{"memory:", {.workers = 0}}; }), HasSubstr("workers is 0"));
   EXPECT_THAT(refusal([] { Engine bad{"memory:", {.lease = -1ms}}; }), HasSubstr("lease is -1 ms"));
+  EXPECT_THAT(refusal([] { Engine bad{"memory:", {.space = ""}}; }), HasSubstr("use 1 to 64 bytes"));
+  EXPECT_THAT(refusal([] { Engine bad{"memory:", {.space = "shop\xff"}}; }), HasSubstr("use UTF-8 without NUL"));
 }
 
 TEST_F(EngineTest, RefusesWhatCannotBeCalledBecauseItIsEmpty) {
