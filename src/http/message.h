@@ -3,12 +3,14 @@
 
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "http/body_stream.h"
 #include "http/target.h"
 
 namespace easyretry::http {
@@ -38,6 +40,7 @@ struct Response {
   std::string body{};
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers{};
+  std::shared_ptr<BodyStream> stream{};  // instead of a body: what is written to it as time goes by
   // Called once, on the server's thread: true when all of it was handed to the network, false when the connection was
   // lost before.
   std::function<void(bool written)> sent = [](bool) {};

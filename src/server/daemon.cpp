@@ -104,6 +104,7 @@ Daemon::Daemon(const Config& config)
           ApiOptions{config.engine.space, hosts_of(config.server), config.server.audit, config.engine.log})) {
   const http::ServerOptions options = server_options(config.server);
   add_task_endpoints(*api_);
+  add_event_endpoint(*api_);
   add_lease_endpoints(*api_);
   add_system_endpoints(*api_);
   add_metrics_endpoint(*api_, spaces_);
@@ -139,7 +140,7 @@ std::string Daemon::address() const {
 
 void Daemon::stop() {
   if (stopping_.exchange(true)) return;
-  for (const auto& [name, space] : spaces_) space->desk().close();
+  for (const auto& [name, space] : spaces_) space->let_go();
   http_->stop(config_.engine.drain);
   for (const auto& [name, space] : spaces_) space->stop();
 }

@@ -30,7 +30,8 @@ Space::Space(std::shared_ptr<storage::Store> store, const Config& config)
       desk_(std::make_shared<PullDesk>(system_clock(), core().context().claiming,
                                        [this](const auto& runs) { hand_back(runs); })),
       submissions_(core(), kMostTasksWaiting),
-      lent_out_(kMostLentOut) {
+      lent_out_(kMostLentOut),
+      feed_(std::make_shared<EventFeed>(system_clock(), EventFeed::Limits{})) {
   for (const auto& [handler_name, declared] : config.handlers) handler(handler_name);
 }
 
@@ -44,10 +45,22 @@ void Space::start() {
   engine_->start();
 }
 
-void Space::stop() {
+void Space::let_go() {
   desk_->close();
+  feed_->close();
+}
+
+void Space::stop() {
+  let_go();
   minding_the_desk_.reset();
   engine_->stop();
+}
+
+std::shared_ptr<http::BodyStream> Space::events(EventFeed::Filter filter, std::string_view last) {
+  std::call_once(listening_, [this] {
+    core().context().events.add([feed = feed_](const Event& event) { feed->tell(event); }, Delivery::direct);
+  });
+  return feed_->watch(std::move(filter), last);
 }
 
 std::shared_ptr<const engine::KnownHandler> Space::handler(const std::string& name) {

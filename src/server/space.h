@@ -9,6 +9,7 @@
 
 #include "call/engine_impl.h"
 #include "engine/run_loop.h"
+#include "server/event_feed.h"
 #include "server/lent_out.h"
 #include "server/pull_desk.h"
 #include "server/submissions.h"
@@ -25,7 +26,7 @@ class Space {
   Space& operator=(const Space&) = delete;
 
   void start();
-  // Lets workers that wait go, then stops the engine as Engine::stop does.
+  // Lets workers that wait and those who watch go, then stops the engine as Engine::stop does.
   void stop();
 
   const std::string& name() const { return name_; }
@@ -33,6 +34,11 @@ class Space {
   PullDesk& desk() { return *desk_; }
   Submissions& submissions() { return submissions_; }
   LentOut& lent_out() { return lent_out_; }
+
+  // EventFeed::watch. Nothing is listened to before somebody does.
+  std::shared_ptr<http::BodyStream> events(EventFeed::Filter filter, std::string_view last);
+  // Whoever waits for tasks or watches events is let go, and nobody else comes.
+  void let_go();
 
   // A name that nobody has declared is one for workers that fetch its tasks, by the configuration's defaults. Throws
   // Refusal when there are too many of them, std::invalid_argument for what cannot be a name.
@@ -49,6 +55,8 @@ class Space {
   const std::shared_ptr<PullDesk> desk_;
   Submissions submissions_;
   LentOut lent_out_;
+  const std::shared_ptr<EventFeed> feed_;
+  std::once_flag listening_;
   std::mutex registering_;
   std::unique_ptr<engine::RunLoop> minding_the_desk_;
 };

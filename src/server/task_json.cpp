@@ -1,5 +1,6 @@
 #include "server/task_json.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include "base/json_copy.h"
@@ -79,6 +80,11 @@ std::string small_letters(std::string_view text) {
 
 }  // namespace
 
+std::string name_of(EventKind kind) {
+  std::string name{to_string(kind)};
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
+}
 std::string name_of(TaskState state) {
   return small_letters(to_string(state));
 }
@@ -105,6 +111,25 @@ void write_task(JsonWriter& out, const task::TaskRecord& record, const std::opti
   if (arguments) {
     out.key("args");
     write_json(out, *arguments);
+  }
+  out.end_object();
+}
+
+void write_event(JsonWriter& out, const Event& event) {
+  out.begin_object();
+  text(out, "kind", name_of(event.kind));
+  time(out, "at", event.at);
+  spoken_if_any(out, "message", event.message);
+  text_if_any(out, "table", event.table);
+  if (event.task.id != TaskId{}) {
+    out.key("task");
+    out.begin_object();
+    write_identity(out, event.task);
+    number(out, "attempts", event.task.attempts);
+    number(out, "version", event.task.version);
+    if (event.task.outcome) text(out, "outcome", name_of(*event.task.outcome));
+    if (event.kind == EventKind::retry_scheduled) time(out, "next_at", event.task.next_at);
+    out.end_object();
   }
   out.end_object();
 }

@@ -1,10 +1,11 @@
 #pragma once
-// A task as the API shows it.
+// A task, and what happens to it, as the API shows it.
 
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include <easyretry/event.h>
 #include <easyretry/json_text.h>
 
 #include "task/record.h"
@@ -14,7 +15,10 @@ namespace easyretry::server {
 // `arguments`, JSON, for those who may see them.
 void write_task(JsonWriter& out, const task::TaskRecord& record, const std::optional<std::string>& arguments = {});
 
-// Names of states and outcomes as people write them, in small letters.
+void write_event(JsonWriter& out, const Event& event);
+
+// Names of states, outcomes and events as people write them, in small letters.
+std::string name_of(EventKind kind);
 std::string name_of(TaskState state);
 std::string name_of(Stage stage);
 std::string name_of(Outcome outcome);

@@ -157,6 +157,48 @@ class Serve(unittest.TestCase):
         self.assertLessEqual(set(keys), found)
         self.assertEqual(len(again.lease(max=50)), 50)
 
+    def watch(self, path="/v1/events", **headers):
+        connection = http.client.HTTPConnection("127.0.0.1", self.daemon.port, timeout=30)
+        self.addCleanup(connection.close)
+        connection.request("GET", path, headers={"Authorization": f"Bearer {self.daemon.token}", **headers})
+        answer = connection.getresponse()
+        self.assertEqual((answer.status, answer.getheader("Content-Type")), (200, "text/event-stream"))
+        return connection, answer
+
+    @staticmethod
+    def events(answer, until):
+        """(id, kind, data) of what is told, up to the first one of this kind."""
+        told, fields = [], {}
+        while not told or told[-1][1] != until:
+            line = answer.readline().decode()
+            assert line, f"the stream ended after {told}"
+            if line == "\n":
+                if "data" in fields:
+                    told.append((fields["id"], fields["event"], json.loads(fields["data"])))
+            elif not line.startswith(":"):
+                name, _, value = line.rstrip("\n").partition(": ")
+                fields[name] = value
+        return told
+
+    def test_what_happens_is_told_as_it_happens_and_after_a_break(self):
+        daemon = self.start("defaults: {max_attempts: 1}\n")
+        connection, stream = self.watch("/v1/events?handler=mail")
+        daemon.ask("POST", "/v1/tasks", {"handler": "other", "args": []})
+        daemon.ask("POST", "/v1/tasks", {"handler": "mail", "key": "mail:1", "args": ["secret"]})
+        [task] = daemon.lease()
+        told = self.events(stream, "claimed")
+        self.assertEqual([(kind, data["task"]["key"]) for _, kind, data in told], [("stored", "mail:1"), ("claimed", "mail:1")])
+        self.assertNotIn("secret", json.dumps(told))
+        connection.close()
+
+        daemon.ask("POST", f"/v1/leases/{task['id']}/fail", {"version": task["version"], "error": "no route"})
+        _, stream = self.watch("/v1/events?kind=attempt_failed,gave_up", **{"Last-Event-ID": told[-1][0]})
+        self.assertEqual([(kind, data.get("message")) for _, kind, data in self.events(stream, "gave_up")][0],
+                         ("attempt_failed", "no route"))
+        self.assertEqual(daemon.ask("GET", "/v1/events?kind=gave-up")[0], 422)
+        self.assertEqual(daemon.stop(), 0)
+        self.assertNotIn("data:", stream.read().decode())
+
     def test_sigterm_lets_waiting_workers_go_and_ends_well(self):
         daemon = self.start()
         with concurrent.futures.ThreadPoolExecutor(1) as pool:

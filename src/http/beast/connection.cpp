@@ -16,7 +16,6 @@ namespace {
 
 constexpr std::size_t kFirstRead = 1024;
 constexpr std::size_t kMostIgnored = 262'144;
-constexpr std::chrono::seconds kWriteWithin{30};
 constexpr std::chrono::seconds kLinger{2};
 
 // One request's way back. If nobody says anything, the last copy to go says so. Lets go of the connection with the
@@ -39,6 +38,15 @@ class Answer {
   std::atomic<bool> said_{false};
 };
 
+template <class Message>
+void set_fields(Message& message, const Response& response, const std::string& request_id) {
+  message.set(beast::http::field::content_type, response.content_type);
+  message.set(beast::http::field::cache_control, "no-store");
+  message.set("X-Content-Type-Options", "nosniff");
+  message.set("X-Request-Id", request_id);
+  for (const auto& [name, value] : response.headers) message.set(name, value);
+}
+
 }  // namespace
 
 template <class Stream>
@@ -53,7 +61,14 @@ void Connection<Stream>::begin() {
 
 template <class Stream>
 void Connection<Stream>::end_when_idle() {
-  if (!busy_) cut();
+  if (!busy_) return cut();
+  if (streamed_) streamed_->end();
+}
+
+template <class Stream>
+void Connection<Stream>::cut() {
+  socket().close();
+  if (const auto streamed = std::exchange(streamed_, nullptr)) streamed->give_up();
 }
 
 template <class Stream>
@@ -132,7 +147,10 @@ void Connection<Stream>::have_body(Code code, std::size_t) {
   if (!unknown) request->peer = peer.address().to_string();
   // The answer comes from whatever thread; this connection goes on here.
   const auto answer = std::make_shared<Answer>(request_id_, [self = this->shared_from_this()](Response response) {
-    if (self->host_->closed()) return response.sent(false);
+    if (self->host_->closed()) {
+      if (response.stream) response.stream->close();
+      return response.sent(false);
+    }
     asio::post(self->stream_.get_executor(), [self, response = std::move(response)]() mutable {
       self->write(std::move(response), self->keep_alive_);
     });
@@ -148,7 +166,7 @@ void Connection<Stream>::have_body(Code code, std::size_t) {
 
 template <class Stream>
 void Connection<Stream>::watch(std::function<void()> gone) {
-  if (message_) return;  // the answer is on its way already
+  if (message_ || streamed_) return;  // the answer is on its way already
   gone_ = std::move(gone);
   socket().socket().async_wait(asio::socket_base::wait_read, then(&Connection::something_to_read));
 }
@@ -170,14 +188,12 @@ void Connection<Stream>::refuse(const Problem& problem) {
 template <class Stream>
 void Connection<Stream>::write(Response response, bool keep_alive) {
   gone_ = nullptr;
+  if (response.stream && !head_) return stream(std::move(response));
+  if (response.stream) response.stream->close();
   sent_ = std::move(response.sent);
   keep_alive_ = keep_alive && !host_->stopping();
   message_.emplace(static_cast<beast::http::status>(response.status), version_);
-  message_->set(beast::http::field::content_type, response.content_type);
-  message_->set(beast::http::field::cache_control, "no-store");
-  message_->set("X-Content-Type-Options", "nosniff");
-  message_->set("X-Request-Id", request_id_);
-  for (const auto& [name, value] : response.headers) message_->set(name, value);
+  set_fields(*message_, response, request_id_);
   message_->keep_alive(keep_alive_);
   message_->content_length(response.body.size());
   if (!head_) message_->body() = std::move(response.body);
@@ -191,6 +207,21 @@ void Connection<Stream>::written(Code code, std::size_t) {
   std::exchange(sent_, nullptr)(!code);
   if (code) return cut();
   keep_alive_ ? wait_for_request() : linger();
+}
+
+template <class Stream>
+void Connection<Stream>::stream(Response response) {
+  typename StreamedAnswer<Stream>::Head head{static_cast<beast::http::status>(response.status), version_};
+  set_fields(head, response, request_id_);
+  streamed_ =
+      std::make_shared<StreamedAnswer<Stream>>(host_, stream_, response.stream, std::move(head),
+                                               [self = this->shared_from_this(), sent = response.sent](bool all) {
+                                                 self->streamed_ = nullptr;
+                                                 sent(all);
+                                                 all ? self->linger() : self->cut();
+                                               });
+  streamed_->begin();
+  if (host_->stopping()) streamed_->end();
 }
 
 template <class Stream>

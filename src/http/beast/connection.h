@@ -5,30 +5,19 @@
 #include <optional>
 
 #include <boost/asio/post.hpp>
-#include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
-#include <boost/beast/ssl.hpp>
 
+#include "http/beast/host.h"
 #include "http/beast/reading.h"
-#include "http/http_server.h"
+#include "http/beast/streamed_answer.h"
 
 namespace easyretry::http {
-
-// What connections need of their server.
-class Host {
- public:
-  virtual ~Host() = default;
-  virtual const ServerOptions& options() const = 0;
-  virtual bool stopping() const = 0;
-  virtual bool closed() const = 0;  // nothing is read or written any more
-  virtual void serve(Request request, Respond respond) = 0;
-};
 
 class OpenConnection {
  public:
   virtual ~OpenConnection() = default;
   virtual void begin() = 0;
-  // No request is under way: closes at once. Otherwise after its answer.
+  // No request is under way: closes at once. Otherwise after its answer, which ends soon if it is a stream.
   virtual void end_when_idle() = 0;
   virtual void cut() = 0;
 };
@@ -42,7 +31,7 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
 
   void begin() override;
   void end_when_idle() override;
-  void cut() override { socket().close(); }
+  void cut() override;
 
  private:
   using Code = boost::beast::error_code;
@@ -71,6 +60,7 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   void refuse(const Problem& problem);
   void write(Response response, bool keep_alive);
   void written(Code code, std::size_t);
+  void stream(Response response);
   // Lets the answer reach somebody who is still sending, then closes.
   void linger();
   void drained(Code code, std::size_t count);
@@ -80,8 +70,9 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   boost::beast::flat_buffer buffer_;
   std::optional<Parser> parser_;
   std::optional<Message> message_;
-  std::function<void()> gone_;      // to be called if the peer leaves before its answer
-  std::function<void(bool)> sent_;  // of the answer that is being written
+  std::shared_ptr<StreamedAnswer<Stream>> streamed_;  // instead of message_
+  std::function<void()> gone_;                        // to be called if the peer leaves before its answer
+  std::function<void(bool)> sent_;                    // of the answer that is being written
   std::string request_id_;
   std::size_t ignored_ = 0;
   unsigned version_ = 11;
@@ -89,8 +80,5 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   bool busy_ = false;
   bool keep_alive_ = false;
 };
-
-using PlainStream = boost::beast::tcp_stream;
-using TlsStream = boost::beast::ssl_stream<boost::beast::tcp_stream>;
 
 }  // namespace easyretry::http

@@ -58,6 +58,12 @@ class RawClient {
     }
     return take(unread_.find("\r\n\r\n") + 4);
   }
+  // So many; what there is, if the connection ends before.
+  std::string bytes(std::size_t count) {
+    while (unread_.size() < count && receive()) {
+    }
+    return take(count);
+  }
   // What comes until the other side closes.
   std::string rest() {
     while (receive()) {

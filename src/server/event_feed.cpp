@@ -1,0 +1,114 @@
+#include "server/event_feed.h"
+
+#include <charconv>
+
+#include "server/refusal.h"
+#include "server/task_json.h"
+
+namespace easyretry::server {
+namespace {
+
+std::string server_sent(const std::string& id, const std::string& kind, const std::string& data) {
+  return "id: " + id + "\nevent: " + kind + "\ndata: " + data + "\n\n";
+}
+
+std::string json_of(const Event& event) {
+  JsonWriter out;
+  write_event(out, event);
+  return out.take();
+}
+
+// What follows the run in an id; nothing for what is none of that run.
+std::optional<std::uint64_t> number_in(std::string_view id, const std::string& run) {
+  if (!id.starts_with(run + "-")) return std::nullopt;
+  id.remove_prefix(run.size() + 1);
+  std::uint64_t number = 0;
+  const auto [end, error] = std::from_chars(id.data(), id.data() + id.size(), number);
+  return error == std::errc{} && end == id.data() + id.size() ? std::optional{number} : std::nullopt;
+}
+
+}  // namespace
+
+EventFeed::EventFeed(const Clock& clock, Limits limits) : clock_(clock), limits_(std::move(limits)) {}
+
+void EventFeed::tell(const Event& event) {
+  if (!awake_) return;
+  const std::string data = json_of(event);
+  const std::lock_guard lock{mutex_};
+  forget_who_left();
+  if (watchers_.empty() && clock_.steady() >= last_watched_ + limits_.kept_for) return sleep();
+  Told told{name_of(event.kind), event.task.handler, {}};
+  told.text = server_sent(id_of(next_++), told.kind, data);
+  for (const Watcher& watcher : watchers_) {
+    if (wanted(watcher.filter, told)) watcher.stream->write(told.text);
+  }
+  kept_.push_back(std::move(told));
+  if (kept_.size() > limits_.kept) kept_.pop_front();
+}
+
+std::shared_ptr<http::BodyStream> EventFeed::watch(Filter filter, std::string_view last) {
+  const std::lock_guard lock{mutex_};
+  forget_who_left();
+  if (closed_ || watchers_.size() >= limits_.watchers) {
+    throw Refusal{{503,
+                   "too_many_watchers",
+                   closed_ ? "this instance is about to stop"
+                           : std::to_string(watchers_.size()) + " streams of events are open already",
+                   "close some, or try again later",
+                   {{"Retry-After", "5"}}}};
+  }
+  if (!awake_) wake();
+  auto stream = std::make_shared<http::BodyStream>(limits_.stream);
+  stream->write(missed(filter, last));
+  watchers_.push_back({std::move(filter), stream});
+  return stream;
+}
+
+void EventFeed::close() {
+  const std::lock_guard lock{mutex_};
+  closed_ = true;
+  for (const Watcher& watcher : watchers_) watcher.stream->end();
+  watchers_.clear();
+  sleep();
+}
+
+bool EventFeed::wanted(const Filter& filter, const Told& told) {
+  return (filter.kinds.empty() || filter.kinds.contains(told.kind)) &&
+         (filter.handlers.empty() || filter.handlers.contains(told.handler));
+}
+
+void EventFeed::forget_who_left() {
+  if (std::erase_if(watchers_, [](const Watcher& watcher) { return watcher.stream->ended(); }) > 0) {
+    last_watched_ = clock_.steady();
+  }
+}
+
+void EventFeed::wake() {
+  run_ = std::to_string(clock_.now().time_since_epoch().count());
+  next_ = 1;
+  last_watched_ = clock_.steady();
+  awake_ = true;
+}
+
+void EventFeed::sleep() {
+  awake_ = false;
+  kept_.clear();
+}
+
+std::string EventFeed::missed(const Filter& filter, std::string_view last) const {
+  const std::string here = "id: " + id_of(next_ - 1) + "\n";
+  if (last.empty()) return here + ": from now on\n\n";
+  const auto number = number_in(last, run_);
+  const std::uint64_t oldest = next_ - kept_.size();
+  if (!number || *number >= next_ || *number + 1 < oldest) {
+    return server_sent(id_of(next_ - 1), "gap",
+                       R"({"message":"what happened since that id is not kept any more; look at /v1/tasks"})");
+  }
+  std::string text;
+  for (std::size_t i = *number + 1 - oldest; i < kept_.size(); ++i) {
+    if (wanted(filter, kept_[i])) text += kept_[i].text;
+  }
+  return text + here + ": from now on\n\n";
+}
+
+}  // namespace easyretry::server

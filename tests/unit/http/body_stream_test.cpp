@@ -1,0 +1,137 @@
+// Answers that are written while they are read.
+
+#include "http/body_stream.h"
+
+#include <atomic>
+#include <thread>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "http/http_server.h"
+#include "support/eventually.h"
+#include "unit/http/raw_client.h"
+
+namespace easyretry::http {
+namespace {
+
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::string_view kAsk = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
+
+struct Reader : RawClient {
+  Reader(std::uint16_t port, std::string_view request) : RawClient(port) { send(request); }
+};
+
+struct Streams : ::testing::Test {
+  void start(StreamOptions options = {}) {
+    body = std::make_shared<BodyStream>(std::move(options));
+    server.emplace(ServerOptions{}, [this](const Request&, const Respond& respond) {
+      respond({.content_type = "text/plain", .stream = body, .sent = [this](bool all) { sent = all ? 1 : -1; }});
+    });
+  }
+  Reader reader(std::string_view request = kAsk) { return {server->port(), request}; }
+
+  std::shared_ptr<BodyStream> body;
+  std::atomic<int> sent{0};  // 1: all of it, -1: not all
+  std::optional<HttpServer> server;
+};
+
+TEST_F(Streams, ReachTheReaderAsTheyAreWritten) {
+  start();
+  Reader client = reader();
+  EXPECT_THAT(client.head(), AllOf(HasSubstr("Transfer-Encoding: chunked"), Not(HasSubstr("Content-Length"))));
+  EXPECT_TRUE(body->write("one"));
+  EXPECT_EQ(client.bytes(8), "3\r\none\r\n");
+  EXPECT_TRUE(body->write("four"));
+  EXPECT_EQ(client.bytes(9), "4\r\nfour\r\n");
+  body->end();
+  EXPECT_EQ(client.rest(), "0\r\n\r\n");
+  EXPECT_FALSE(body->write("more"));
+  EXPECT_TRUE(test::eventually([&] { return sent == 1; }));
+}
+
+TEST_F(Streams, MayBeWrittenBeforeTheyAreAskedFor) {
+  start();
+  body->write("early");
+  body->end();
+  EXPECT_THAT(reader().rest(), EndsWith("\r\n\r\n5\r\nearly\r\n0\r\n\r\n"));
+}
+
+TEST_F(Streams, GoWithoutChunksToAReaderThatKnowsNone) {
+  start();
+  body->write("plain");
+  body->end();
+  EXPECT_THAT(reader("GET / HTTP/1.0\r\nHost: h\r\n\r\n").rest(),
+              AllOf(Not(HasSubstr("chunked")), EndsWith("\r\n\r\nplain")));
+}
+
+TEST_F(Streams, AreNotBegunForWhoeverOnlyWantsTheHead) {
+  start();
+  EXPECT_THAT(reader("HEAD / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").rest(), HasSubstr("200 OK"));
+  EXPECT_TRUE(test::eventually([&] { return body->ended(); }));
+}
+
+TEST_F(Streams, EndWhenTheReaderLeaves) {
+  start();
+  { reader().head(); }
+  EXPECT_TRUE(test::eventually([&] { return !body->write("x"); }));
+  EXPECT_TRUE(test::eventually([&] { return server->connections() == 0; }));
+  EXPECT_EQ(sent, -1);
+}
+
+TEST_F(Streams, EndWhenTheReaderTakesNothingAndKeepNoMoreThanAllowed) {
+  start({.most_unsent = 1'000'000});
+  Reader slow = reader();
+  slow.head();
+  const std::string much(100'000, 'x');
+  std::size_t written = 0;
+  while (body->write(much)) written += much.size();
+  EXPECT_LT(written, 50'000'000U);  // the network's own buffers, and ours
+  EXPECT_TRUE(body->ended());
+}
+
+TEST_F(Streams, SayThatTheyAreStillThere) {
+  start({.filler = ": still here\n", .filler_every = 10ms});
+  Reader client = reader();
+  client.head();
+  EXPECT_EQ(client.bytes(18), "d\r\n: still here\n\r\n");
+  EXPECT_EQ(client.bytes(18), "d\r\n: still here\n\r\n");
+}
+
+TEST_F(Streams, EndAfterTheirLongestTime) {
+  start({.longest = 20ms});
+  EXPECT_THAT(reader().rest(), EndsWith("0\r\n\r\n"));
+}
+
+TEST_F(Streams, EndWellWhenTheServerStops) {
+  start();
+  Reader client = reader();
+  client.head();
+  body->write("last");
+  server->stop(20s);
+  EXPECT_EQ(client.rest(), "4\r\nlast\r\n0\r\n\r\n");
+  EXPECT_FALSE(body->write("more"));
+}
+
+TEST_F(Streams, MayOutliveTheirServer) {
+  start();
+  Reader client = reader();
+  client.head();
+  std::atomic<bool> over{false};
+  std::thread writer{[&] {
+    while (body->write("x")) {
+    }
+    over = true;
+  }};
+  server.reset();
+  EXPECT_TRUE(test::eventually([&] { return over.load(); }));
+  writer.join();
+}
+
+}  // namespace
+}  // namespace easyretry::http
