@@ -15,7 +15,7 @@ namespace {
 
 constexpr int kThreads = 4;
 constexpr std::size_t kEnough = 1'000;
-constexpr std::size_t kCutOff = 50;  // calls that are answered after that
+constexpr std::size_t kCutOff = 50;                       // calls that are answered after that
 constexpr const char* kPatient = "?wait=1&wait_ms=1000";  // a busy machine's replica is in time, too
 
 class RedisFailover : public ::testing::Test {
