@@ -10,12 +10,20 @@
 #include <easyretry/json.h>
 
 #include "base/time_text.h"
+#include "base/utf8.h"
 
 namespace easyretry::server {
 namespace {
 
+constexpr std::size_t kMostSaid = 2000;  // bytes
+
 std::string why() {
   return std::generic_category().message(errno);
+}
+
+// What operators say has neither arguments nor secrets in it.
+std::string said(const http::Request& request) {
+  return base::storable_utf8(base::cut_utf8(request.body, kMostSaid));
 }
 
 }  // namespace
@@ -43,6 +51,7 @@ void Audit::note(const Call& call, int status) const {
       {"namespace", call.space->name()},
       {"request", std::string{to_string(call.request.method)} + " " + call.request.target.path},
       {"request_id", call.request.id},
+      {"said", said(call.request)},
       {"status", std::to_string(status)}};
   const std::string line = to_json(entry) + "\n";
   if (::write(file_, line.data(), line.size()) != static_cast<ssize_t>(line.size()) && log_) {

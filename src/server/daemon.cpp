@@ -104,6 +104,7 @@ Daemon::Daemon(const Config& config)
           ApiOptions{config.engine.space, hosts_of(config.server), config.server.audit, config.engine.log})) {
   const http::ServerOptions options = server_options(config.server);
   add_task_endpoints(*api_);
+  add_bulk_endpoints(*api_);
   add_event_endpoint(*api_);
   add_lease_endpoints(*api_);
   add_system_endpoints(*api_);

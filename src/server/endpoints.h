@@ -6,6 +6,7 @@
 namespace easyretry::server {
 
 void add_task_endpoints(Api& api);   // /v1/tasks, /v1/history
+void add_bulk_endpoints(Api& api);   // /v1/bulk
 void add_event_endpoint(Api& api);   // /v1/events
 void add_lease_endpoints(Api& api);  // /v1/leases: workers in other processes
 // /metrics, of all these or of the one that the token is for.

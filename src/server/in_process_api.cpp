@@ -37,6 +37,7 @@ InProcessApi::InProcessApi(const Config& config)
       api_(Spaces{{space_->name(), space_}}, std::make_shared<Tokens>(""),
            ApiOptions{space_->name(), {}, config.server.audit, {}}) {
   add_task_endpoints(api_);
+  add_bulk_endpoints(api_);
   add_system_endpoints(api_);
 }
 

@@ -18,13 +18,13 @@ constexpr std::size_t kMostRows = 1000;
   throw Refusal{{422, "invalid", "the parameter " + name + ": " + what}};
 }
 
-std::string text(const http::Request& request, const std::string& name) {
-  const auto found = request.target.query.find(name);
-  return found == request.target.query.end() ? std::string{} : found->second;
+std::string text(const Conditions& conditions, const std::string& name) {
+  const auto found = conditions.find(name);
+  return found == conditions.end() ? std::string{} : found->second;
 }
 
-std::optional<TimePoint> time(const http::Request& request, const std::string& name) {
-  const std::string value = text(request, name);
+std::optional<TimePoint> time(const Conditions& conditions, const std::string& name) {
+  const std::string value = text(conditions, name);
   if (value.empty()) return std::nullopt;
   try {
     return base::parse_time(value);
@@ -33,8 +33,8 @@ std::optional<TimePoint> time(const http::Request& request, const std::string& n
   }
 }
 
-std::size_t limit(const http::Request& request) {
-  const std::string value = text(request, "limit");
+std::size_t limit(const Conditions& conditions) {
+  const std::string value = text(conditions, "limit");
   if (value.empty()) return TaskQuery{}.limit;
   std::size_t number = 0;
   const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
@@ -45,8 +45,8 @@ std::size_t limit(const http::Request& request) {
 }
 
 template <class Enum, std::size_t n>
-std::optional<Enum> one_of(const http::Request& request, const std::string& name, const std::array<Enum, n>& all) {
-  const std::string value = text(request, name);
+std::optional<Enum> one_of(const Conditions& conditions, const std::string& name, const std::array<Enum, n>& all) {
+  const std::string value = text(conditions, name);
   if (value.empty()) return std::nullopt;
   std::string known;
   for (const Enum one : all) {
@@ -58,8 +58,8 @@ std::optional<Enum> one_of(const http::Request& request, const std::string& name
 
 }  // namespace
 
-void require_known(const http::Request& request, const std::vector<std::string_view>& known) {
-  for (const auto& [name, value] : request.target.query) {
+void require_known(const Conditions& conditions, const std::vector<std::string_view>& known) {
+  for (const auto& [name, value] : conditions) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     const auto meant = base::nearest(name, known);
     refuse(name, meant ? "there is no such parameter; did you mean " + std::string{*meant} + "?"
@@ -67,7 +67,7 @@ void require_known(const http::Request& request, const std::vector<std::string_v
   }
 }
 
-TaskQuery task_query(const http::Request& request, bool finished) {
+TaskQuery task_query(const Conditions& conditions, bool finished) {
   std::vector<std::string_view> known{"key",          "handler",       "business_type", "business_id",
                                       "created_from", "created_until", "after",         "limit"};
   if (finished) {
@@ -75,21 +75,21 @@ TaskQuery task_query(const http::Request& request, bool finished) {
   } else {
     known.emplace_back("state");
   }
-  require_known(request, known);
+  require_known(conditions, known);
   TaskQuery query;
   query.finished = finished;
-  query.key = text(request, "key");
-  query.handler = text(request, "handler");
-  query.business_type = text(request, "business_type");
-  query.business_id = text(request, "business_id");
-  query.created_at = {time(request, "created_from"), time(request, "created_until")};
-  query.finished_at = {time(request, "finished_from"), time(request, "finished_until")};
-  query.state = one_of(request, "state", std::array{TaskState::pending, TaskState::running});
-  query.outcome = one_of(request, "outcome",
+  query.key = text(conditions, "key");
+  query.handler = text(conditions, "handler");
+  query.business_type = text(conditions, "business_type");
+  query.business_id = text(conditions, "business_id");
+  query.created_at = {time(conditions, "created_from"), time(conditions, "created_until")};
+  query.finished_at = {time(conditions, "finished_from"), time(conditions, "finished_until")};
+  query.state = one_of(conditions, "state", std::array{TaskState::pending, TaskState::running});
+  query.outcome = one_of(conditions, "outcome",
                          std::array{Outcome::succeeded, Outcome::exhausted, Outcome::rejected, Outcome::quarantined,
                                     Outcome::parked, Outcome::cancelled});
-  query.limit = limit(request);
-  if (const std::string after = text(request, "after"); !after.empty()) {
+  query.limit = limit(conditions);
+  if (const std::string after = text(conditions, "after"); !after.empty()) {
     try {
       query.after = parse_id(after);
     } catch (const Refusal&) {

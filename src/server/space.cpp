@@ -31,6 +31,7 @@ Space::Space(std::shared_ptr<storage::Store> store, const Config& config)
                                        [this](const auto& runs) { hand_back(runs); })),
       submissions_(core(), kMostTasksWaiting),
       lent_out_(kMostLentOut),
+      bulk_(system_clock(), [this](const TaskQuery& query) { return ids_of(query); }, {}),
       feed_(std::make_shared<EventFeed>(system_clock(), EventFeed::Limits{})) {
   for (const auto& [handler_name, declared] : config.handlers) handler(handler_name);
 }
@@ -48,6 +49,7 @@ void Space::start() {
 void Space::let_go() {
   desk_->close();
   feed_->close();
+  bulk_.close();
 }
 
 void Space::stop() {
@@ -80,6 +82,14 @@ std::shared_ptr<const engine::KnownHandler> Space::handler(const std::string& na
   handler.elsewhere = place_of(name);
   engine_->add(std::move(handler));
   return known();
+}
+
+Result<std::vector<TaskId>> Space::ids_of(const TaskQuery& query) {
+  return core().list(query).map([](const std::vector<task::TaskRecord>& found) {
+    std::vector<TaskId> ids;
+    for (const task::TaskRecord& record : found) ids.push_back(record.info.id);
+    return ids;
+  });
 }
 
 std::shared_ptr<engine::Elsewhere> Space::place_of(const std::string& handler) {

@@ -9,6 +9,7 @@
 
 #include "call/engine_impl.h"
 #include "engine/run_loop.h"
+#include "server/bulk.h"
 #include "server/event_feed.h"
 #include "server/lent_out.h"
 #include "server/pull_desk.h"
@@ -34,10 +35,11 @@ class Space {
   PullDesk& desk() { return *desk_; }
   Submissions& submissions() { return submissions_; }
   LentOut& lent_out() { return lent_out_; }
+  Bulk& bulk() { return bulk_; }
 
   // EventFeed::watch. Nothing is listened to before somebody does.
   std::shared_ptr<http::BodyStream> events(EventFeed::Filter filter, std::string_view last);
-  // Whoever waits for tasks or watches events is let go, and nobody else comes.
+  // Whoever waits for tasks or watches events is let go, bulk jobs are broken off, and nobody else comes.
   void let_go();
 
   // A name that nobody has declared is one for workers that fetch its tasks, by the configuration's defaults. Throws
@@ -46,6 +48,7 @@ class Space {
 
  private:
   std::shared_ptr<engine::Elsewhere> place_of(const std::string& handler);
+  Result<std::vector<TaskId>> ids_of(const TaskQuery& query);
   void hand_back(const std::vector<engine::RunPtr>& runs);
 
   const Config config_;
@@ -55,6 +58,7 @@ class Space {
   const std::shared_ptr<PullDesk> desk_;
   Submissions submissions_;
   LentOut lent_out_;
+  Bulk bulk_;
   const std::shared_ptr<EventFeed> feed_;
   std::once_flag listening_;
   std::mutex registering_;

@@ -67,7 +67,7 @@ void submit(const Call& call, const http::Respond& respond) {
 }
 
 http::Response list(const Call& call, bool finished) {
-  const TaskQuery query = task_query(call.request, finished);
+  const TaskQuery query = task_query(call.request.target.query, finished);
   const auto found = value_or_throw(call.space->core().list(query));
   JsonWriter out;
   out.begin_object();

@@ -157,6 +157,40 @@ class Serve(unittest.TestCase):
         self.assertLessEqual(set(keys), found)
         self.assertEqual(len(again.lease(max=50)), 50)
 
+    def bulk(self, status=202, **body):
+        answered, answer = self.daemon.ask("POST", "/v1/bulk", body)
+        self.assertEqual(answered, status, answer)
+        while status == 202 and "ended_at" not in answer:
+            time.sleep(0.02)
+            answer = self.daemon.ask("GET", f"/v1/bulk/{answer['id']}")[1]
+        return answer
+
+    def test_what_a_filter_finds_is_changed_at_once(self):
+        daemon = self.start(server=", audit: audit.jsonl")
+        for handler in ("mail", "ship"):
+            daemon.ask("POST", "/v1/tasks", {"tasks": [{"handler": handler, "args": [i]} for i in range(1200)]})
+        foreseen = self.bulk(200, action="cancel", filter={"handler": "mail"}, dry_run=True)
+        self.assertEqual((foreseen["matched"], len(foreseen["sample"])), (1200, 10))
+        self.assertEqual(daemon.ask("GET", "/v1/handlers")[1]["handlers"][0]["live"], 1200)
+
+        self.assertIn("finds 1200", self.bulk(422, action="cancel", filter={"handler": "mail"}, most=1199)["error"]["message"])
+        self.assertIn("every task", self.bulk(422, action="cancel")["error"]["message"])
+        self.assertIn("did you mean handler", self.bulk(422, action="cancel", filter={"handlr": "x"})["error"]["message"])
+        self.bulk(422, action="cancel", filter={"handler": "mail", "limit": "5"})
+        self.bulk(422, action="explode", filter={"handler": "mail"})
+        self.bulk(400, action="cancel", filter=["mail"])
+
+        job = self.bulk(action="cancel", filter={"handler": "mail"})
+        self.assertEqual((job["state"], job["matched"], job["changed"], job["skipped"]), ("done", 1200, 1200, 0))
+        job = self.bulk(action="requeue", filter={"outcome": "cancelled", "handler": "mail"})
+        self.assertEqual((job["state"], job["changed"]), ("done", 1200))
+        counts = {each["name"]: each["live"] for each in daemon.ask("GET", "/v1/handlers")[1]["handlers"]}
+        self.assertEqual(counts, {"mail": 1200, "ship": 1200})
+        self.assertEqual(len(daemon.ask("GET", "/v1/bulk")[1]["jobs"]), 2)
+        self.assertEqual(daemon.ask("POST", "/v1/bulk/17/stop")[0], 404)
+        with open(os.path.join(self.folder.name, "audit.jsonl")) as file:
+            self.assertIn("cancelled", [json.loads(line)["said"] for line in file][-2])
+
     def watch(self, path="/v1/events", **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.daemon.port, timeout=30)
         self.addCleanup(connection.close)

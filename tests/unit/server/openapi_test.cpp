@@ -21,6 +21,7 @@ std::string in_capitals(std::string text) {
 TEST(OpenApi, ListsEveryRouteAndNoOther) {
   Api api{{}, nullptr, {}};
   add_task_endpoints(api);
+  add_bulk_endpoints(api);
   add_event_endpoint(api);
   add_lease_endpoints(api);
   add_system_endpoints(api);

@@ -1,0 +1,168 @@
+#include "server/bulk.h"
+
+#include <algorithm>
+
+#include <pthread.h>
+
+#include "server/refusal.h"
+
+namespace easyretry::server {
+namespace {
+
+bool over(Bulk::State state) {
+  return state != Bulk::State::waiting && state != Bulk::State::running;
+}
+
+}  // namespace
+
+std::string name_of(Bulk::State state) {
+  switch (state) {
+    case Bulk::State::waiting: return "waiting";
+    case Bulk::State::running: return "running";
+    case Bulk::State::done: return "done";
+    case Bulk::State::stopped: return "stopped";
+    case Bulk::State::failed: return "failed";
+  }
+  return "unknown";
+}
+
+Bulk::Bulk(const Clock& clock, List list, Limits limits) : clock_(clock), list_(std::move(list)), limits_(limits) {}
+
+Bulk::~Bulk() {
+  close();
+}
+
+Bulk::Job Bulk::begin(std::string action, TaskQuery query, std::int64_t matched, Change change) {
+  const std::lock_guard lock{mutex_};
+  const auto waiting =
+      std::count_if(works_.begin(), works_.end(), [](const WorkPtr& work) { return !over(work->job.state); });
+  if (closed_ || static_cast<std::size_t>(waiting) >= limits_.waiting) {
+    throw Refusal{{503,
+                   "busy",
+                   closed_ ? "this instance is about to stop" : std::to_string(waiting) + " jobs wait already",
+                   "try again when they are done: GET /v1/bulk",
+                   {{"Retry-After", "5"}}}};
+  }
+  const auto work = std::make_shared<Work>();
+  work->job.id = std::to_string(clock_.now().time_since_epoch().count()) + "-" + std::to_string(++last_);
+  work->job.action = std::move(action);
+  work->job.matched = matched;
+  work->job.asked_at = clock_.now();
+  work->query = std::move(query);
+  work->query.limit = limits_.page;
+  work->change = std::move(change);
+  works_.push_back(work);
+  forget_the_oldest();
+  if (!thread_.joinable()) thread_ = std::thread{[this] { run(); }};
+  changed_.notify_all();
+  return work->job;
+}
+
+std::optional<Bulk::Job> Bulk::find(const std::string& id) const {
+  const std::lock_guard lock{mutex_};
+  const WorkPtr work = find_work(id);
+  return work ? std::optional{work->job} : std::nullopt;
+}
+
+std::vector<Bulk::Job> Bulk::all() const {
+  const std::lock_guard lock{mutex_};
+  std::vector<Job> all;
+  for (const WorkPtr& work : works_) all.push_back(work->job);
+  return all;
+}
+
+std::optional<Bulk::Job> Bulk::stop(const std::string& id) {
+  const std::lock_guard lock{mutex_};
+  const WorkPtr work = find_work(id);
+  if (!work) return std::nullopt;
+  work->stopping = true;
+  changed_.notify_all();
+  return work->job;
+}
+
+void Bulk::close() {
+  {
+    const std::lock_guard lock{mutex_};
+    closed_ = true;
+    for (const WorkPtr& work : works_) work->stopping = true;
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+void Bulk::run() {
+  pthread_setname_np(pthread_self(), "er-bulk");
+  while (const WorkPtr work = next()) run_job(*work);
+}
+
+Bulk::WorkPtr Bulk::next() {
+  std::unique_lock lock{mutex_};
+  WorkPtr found;
+  changed_.wait(lock, [&] {
+    const auto waiting = std::find_if(works_.begin(), works_.end(),
+                                      [](const WorkPtr& work) { return work->job.state == State::waiting; });
+    if (waiting != works_.end()) found = *waiting;
+    return found || closed_;
+  });
+  if (found) found->job.state = State::running;
+  return found;
+}
+
+void Bulk::run_job(Work& work) {
+  while (run_page(work)) {
+  }
+}
+
+bool Bulk::run_page(Work& work) {
+  const auto ids = patiently<std::vector<TaskId>>(work, [&] { return list_(work.query); });
+  if (!ids) return end(work, State::failed, to_string(ids.error())), false;
+  for (const TaskId id : *ids) {
+    if (wait_unless_stopped(work, Millis{0})) return end(work, State::stopped), false;
+    const auto changed = patiently<bool>(work, [&] { return work.change(id); });
+    if (!changed) return end(work, State::failed, to_string(changed.error())), false;
+    count(work, *changed);
+    work.query.after = id;
+  }
+  if (ids->size() == work.query.limit) return true;
+  return end(work, State::done), false;
+}
+
+template <class Answer>
+Result<Answer> Bulk::patiently(const Work& work, const std::function<Result<Answer>()>& ask) {
+  const Instant until = clock_.steady() + limits_.patience;
+  while (true) {
+    auto answer = ask();
+    if (answer || clock_.steady() >= until || wait_unless_stopped(work, limits_.pause)) return answer;
+  }
+}
+
+// True: it is to be stopped.
+bool Bulk::wait_unless_stopped(const Work& work, Millis time) {
+  std::unique_lock lock{mutex_};
+  return changed_.wait_for(lock, time, [&] { return work.stopping; });
+}
+
+void Bulk::count(Work& work, bool changed) {
+  const std::lock_guard lock{mutex_};
+  ++(changed ? work.job.changed : work.job.skipped);
+}
+
+void Bulk::end(Work& work, State state, std::string error) {
+  const std::lock_guard lock{mutex_};
+  work.job.state = work.stopping && state == State::failed ? State::stopped : state;
+  work.job.error = std::move(error);
+  work.job.ended_at = clock_.now();
+  work.change = nullptr;
+}
+
+Bulk::WorkPtr Bulk::find_work(const std::string& id) const {
+  const auto found =
+      std::find_if(works_.begin(), works_.end(), [&](const WorkPtr& work) { return work->job.id == id; });
+  return found == works_.end() ? nullptr : *found;
+}
+
+void Bulk::forget_the_oldest() {
+  while (works_.size() > limits_.kept && over(works_.front()->job.state)) works_.pop_front();
+}
+
+}  // namespace easyretry::server
