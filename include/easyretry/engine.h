@@ -145,6 +145,13 @@ class Engine {
   // True: the task will not be run (again). A handler that is running it right now sees its stop token set, and what it
   // returns changes nothing. on_final_failure is called with Outcome::cancelled.
   bool cancel(TaskId id);
+  // A task that waits for another attempt is due now instead. It keeps its attempts and its rules, and the next wait is
+  // by its backoff again. False: it is being run, has ended, or there is no such stored task.
+  bool retry_now(TaskId id);
+  // A task that waits goes on by this backoff and these stop rules; when it is due stays. False: as above, or somebody
+  // else changed it at the same time. What is worth retrying and what is a success stays with the handler: a policy
+  // that says something of that is refused with std::invalid_argument, as one that cannot work is.
+  bool revise_policy(TaskId id, const Policy& policy);
   // Starts a task that has ended again, with its arguments and rules and all its attempts, as a new one whose id is
   // returned; what happened before stays in history. Nothing: there is no such ended task, or its key is live again.
   std::optional<TaskId> requeue(TaskId id);

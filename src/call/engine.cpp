@@ -2,6 +2,7 @@
 
 #include "call/engine_impl.h"
 #include "call/errors.h"
+#include "call/rules.h"
 #include "call/threaded_engine.h"
 #include "storage/open.h"
 
@@ -70,6 +71,15 @@ Counts Engine::counts() const {
 
 bool Engine::cancel(TaskId id) {
   return call::value_or_throw(impl_->core().cancel(id));
+}
+
+bool Engine::retry_now(TaskId id) {
+  return call::value_or_throw(impl_->core().retry_now(id));
+}
+
+bool Engine::revise_policy(TaskId id, const Policy& policy) {
+  const task::RetryRules rules = call::rules_of(policy);
+  return call::value_or_throw(impl_->core().revise_rules(id, [&](const task::RetryRules&) { return rules; }));
 }
 
 std::optional<TaskId> Engine::requeue(TaskId id) {

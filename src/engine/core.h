@@ -12,6 +12,7 @@
 
 #include <array>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -76,6 +77,12 @@ class Core {
   Result<bool> settle_now(const RunPtr& run, task::Settlement settlement);
   // False: there is no such live task. A running handler sees its stop token.
   Result<bool> cancel(TaskId id);
+  // A task that waits becomes due now. False: it is held, has ended, is not there or not stored.
+  Result<bool> retry_now(TaskId id);
+  // A task that waits goes on by the rules that `edit` makes of its own; `edit` may be called several times. False: as
+  // above, or others keep changing it.
+  using EditRules = std::function<task::RetryRules(const task::RetryRules&)>;
+  Result<bool> revise_rules(TaskId id, const EditRules& edit);
   // Nullopt: there is no such ended task, or its key is live again.
   Result<std::optional<TaskId>> requeue(TaskId id);
   Stats stats() const;
@@ -97,6 +104,9 @@ class Core {
  private:
   bool lacks_handler(const TaskInfo& info) const;
   void stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
+  using MakeRevision = std::function<task::Revision(const task::TaskRecord&)>;
+  Result<bool> revise(TaskId id, const MakeRevision& make);
+  void offer_revised(const task::TaskRecord& before, const task::Revision& revision, TimePoint now);
   void offer_soon(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
 
   const std::shared_ptr<storage::Store> store_;

@@ -4,6 +4,7 @@
 #include "server/endpoints.h"
 #include "server/fields.h"
 #include "server/new_task_json.h"
+#include "server/policy_patch.h"
 #include "server/query.h"
 #include "server/refusal.h"
 #include "server/task_json.h"
@@ -115,6 +116,41 @@ http::Response requeue(const Call& call) {
   throw Refusal{{409, "live", "task " + id + " has not ended, or a task with its key is live again"}};
 }
 
+// A task that does not wait cannot be revised: why not, and what to do instead.
+[[noreturn]] void refuse_revision(const Call& call, const std::string& id) {
+  const auto record = value_or_throw(call.space->core().find(parse_id(id)));
+  if (!record) throw Refusal{no_such_task(id)};
+  switch (record->info.state) {
+    case TaskState::running:
+      throw Refusal{{409, "running", "task " + id + " is being run", "wait until it is pending again, or has ended"}};
+    case TaskState::finished:
+      throw Refusal{{409, "ended", "task " + id + " has ended", "requeue starts it again, as a new task"}};
+    case TaskState::pending: break;
+  }
+  throw Refusal{{409, "changed", "task " + id + " was changed at the same moment", "look at it, and try again"}};
+}
+
+http::Response retry(const Call& call) {
+  const std::string& id = call.request.parameters.at("id");
+  if (!value_or_throw(call.space->core().retry_now(parse_id(id)))) refuse_revision(call, id);
+  return {.body = R"({"retried":true})"};
+}
+
+http::Response edit(const Call& call) {
+  const std::string& id = call.request.parameters.at("id");
+  const JsonDocument body = JsonDocument::parse(call.request.body);
+  Fields fields{body.root()};
+  const PolicyPatch patch{fields.need("policy")};
+  fields.end();
+  const auto edited = [&](const task::RetryRules& rules) { return patch.applied_to(rules); };
+  if (!value_or_throw(call.space->core().revise_rules(parse_id(id), edited))) refuse_revision(call, id);
+  const auto record = value_or_throw(call.space->core().find(parse_id(id)));
+  if (!record) throw Refusal{no_such_task(id)};
+  JsonWriter out;
+  write_task(out, *record);
+  return {.body = out.take()};
+}
+
 }  // namespace
 
 void add_task_endpoints(Api& api) {
@@ -122,6 +158,8 @@ void add_task_endpoints(Api& api) {
   api.add(Method::get, "/v1/tasks", Right::view, PlainEndpoint{[](const Call& call) { return list(call, false); }});
   api.add(Method::get, "/v1/history", Right::view, PlainEndpoint{[](const Call& call) { return list(call, true); }});
   api.add(Method::get, "/v1/tasks/{id}", Right::view, PlainEndpoint{show});
+  api.add(Method::patch, "/v1/tasks/{id}", Right::operate, PlainEndpoint{edit});
+  api.add(Method::post, "/v1/tasks/{id}/retry", Right::operate, PlainEndpoint{retry});
   api.add(Method::post, "/v1/tasks/{id}/cancel", Right::operate, PlainEndpoint{cancel});
   api.add(Method::post, "/v1/tasks/{id}/requeue", Right::operate, PlainEndpoint{requeue});
 }

@@ -35,6 +35,7 @@ namespace easyretry::storage {
 using easyretry::TaskQuery;
 using easyretry::TimeRange;
 using task::NewTask;
+using task::Revision;
 using task::Settlement;
 using task::TaskRecord;
 using task::Ticket;
@@ -234,6 +235,9 @@ class Store {
   // transaction that did it, whatever history keeps of them and wherever their rows are moved.
   virtual Result<Counts> counts(std::string_view space) = 0;
 
+  // A task that waits becomes due at another time, or goes on by other rules. One that is held, though its lease may
+  // have run out, or has ended, is left alone. Whoever has read the task before holds a ticket of the past.
+  virtual Result<Applied> revise(std::span<const Revision> revisions) = 0;
   virtual Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) = 0;
   // A finished task starts again as a new generation under a new id; nullopt where there is no such finished task
   // or its key is live again.

@@ -1,6 +1,7 @@
 #pragma once
 // A task as it is stored. Plain data.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -78,6 +79,13 @@ struct Settlement {
   // Whose task it is, as its row says, for the sums of tasks that ended; a store reads them where `handler` is empty.
   std::string space;
   std::string handler;
+};
+
+// What a task that waits is to go on by; applied only if nothing has happened to it since.
+struct Revision {
+  Ticket ticket;
+  std::optional<Millis> delay{};      // due so long after the store's now; nullopt: as it was
+  std::optional<RetryRules> rules{};  // nullopt: as they were
 };
 
 }  // namespace easyretry::task

@@ -22,6 +22,7 @@ constexpr std::array kTable{
     Transition{running, Event::advance, pending, 0, 0, true},
     Transition{running, Event::hand_back, pending, -kCounted, 0, true},
     Transition{running, Event::finish, finished, 0, 0, true},
+    Transition{pending, Event::revise, pending, 0, 0, true},
     Transition{pending, Event::cancel, finished, 0, 0, true},
     Transition{running, Event::cancel, finished, 0, 0, true},
     Transition{pending, Event::cancel_and_tell, pending, 0, 0, true},
@@ -71,6 +72,7 @@ std::string_view to_string(Event event) {
     case Event::advance: return "advance";
     case Event::hand_back: return "hand_back";
     case Event::finish: return "finish";
+    case Event::revise: return "revise";
     case Event::cancel: return "cancel";
     case Event::cancel_and_tell: return "cancel_and_tell";
     case Event::requeue: return "requeue";
@@ -108,6 +110,11 @@ bool holds(const TaskRecord& record, const Ticket& ticket) {
   return record.info.state == TaskState::running;
 }
 
+bool may_revise(const TaskRecord& record, const Ticket& ticket) {
+  if (guards::cas_on_version && record.info.version != ticket.version) return false;
+  return record.info.state == TaskState::pending;
+}
+
 void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePoint now, Millis lease) {
   move(record, event);
   ++record.info.deliveries;
@@ -122,6 +129,12 @@ void apply_renewal(TaskRecord& record, TimePoint now, Millis lease, const std::o
 
 void apply_update(TaskRecord& record, const NewTask& task) {
   record.rules = task.rules;
+}
+
+void apply_revision(TaskRecord& record, const Revision& revision, TimePoint now) {
+  move(record, Event::revise);
+  if (revision.delay) record.info.next_at = base::later(now, *revision.delay);
+  if (revision.rules) record.rules = *revision.rules;
 }
 
 void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoint now) {

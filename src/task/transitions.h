@@ -6,6 +6,7 @@
 //                        ▲ ▲                   │ │ ▲
 //                        │ └── retry, advance ─┘ │ │ claim_expired (the worker died: counted as a crash)
 //                        └──── hand_back ────────┘ └─┘
+//   revise gives a pending task another due time, or other rules, and leaves it pending.
 //   cancel ends a task from pending or running at once; cancel_and_tell leaves the callback to be run first.
 //   requeue starts a finished task again as a new generation with a new id.
 
@@ -25,6 +26,7 @@ enum class Event {
   advance,
   hand_back,
   finish,
+  revise,
   cancel,
   cancel_and_tell,
   requeue,
@@ -48,6 +50,9 @@ std::optional<Transition> transition(TaskState from, Event event);
 std::optional<Event> claim_event(const TaskRecord& record, const Ticket& ticket, TimePoint now);
 // Settling and renewing need the version the claim gave.
 bool holds(const TaskRecord& record, const Ticket& ticket);
+// A revision needs the version it has seen, of a task that nobody holds: what runs was judged by the rules it began
+// with.
+bool may_revise(const TaskRecord& record, const Ticket& ticket);
 // A task that waits for its callback has its outcome: telling again would run the callback twice, or call a success a
 // failure.
 std::optional<Event> cancel_event(const TaskRecord& record, bool tell);
@@ -57,6 +62,7 @@ void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePo
 void apply_renewal(TaskRecord& record, TimePoint now, Millis lease, const std::optional<std::string>& progress);
 // OnDuplicate::update_policy: the task goes on by the rules of the one that met it.
 void apply_update(TaskRecord& record, const NewTask& task);
+void apply_revision(TaskRecord& record, const Revision& revision, TimePoint now);
 void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoint now);
 void apply_cancel(TaskRecord& record, Event event, TimePoint now);
 

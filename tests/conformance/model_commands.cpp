@@ -7,8 +7,8 @@ namespace {
 
 using Verb = Command::Verb;
 
-constexpr std::array kNames{"tick", "insert", "load",   "claim",   "settle", "renew",
-                            "find", "list",   "cancel", "requeue", "keep"};
+constexpr std::array kNames{"tick", "insert", "load",   "claim",  "settle",  "renew",
+                            "find", "list",   "revise", "cancel", "requeue", "keep"};
 
 // Claims and settlements most of all: that is where the races of the product are. Cancels seldom, or no task lives
 // long.
@@ -21,6 +21,7 @@ rc::Gen<Verb> any_verb() {
                                          {3, Verb::renew},
                                          {1, Verb::find},
                                          {2, Verb::list},
+                                         {2, Verb::revise},
                                          {1, Verb::cancel},
                                          {2, Verb::requeue},
                                          {1, Verb::keep}});

@@ -18,7 +18,7 @@ struct Pick {
 };
 
 struct Command {
-  enum class Verb { tick, insert, load, claim, settle, renew, find, list, cancel, requeue, keep };
+  enum class Verb { tick, insert, load, claim, settle, renew, find, list, revise, cancel, requeue, keep };
   Verb verb = Verb::tick;
   std::uint8_t how = 0;
   std::vector<Pick> picks;

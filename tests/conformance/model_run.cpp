@@ -16,6 +16,7 @@ using storage::Cancel;
 using storage::TaskQuery;
 using task::Event;
 using task::NewTask;
+using task::Revision;
 using task::Settlement;
 using task::TaskRecord;
 using task::Ticket;
@@ -73,6 +74,19 @@ Settlement a_random_settlement(const Ticket& ticket, const Pick& pick) {
   return settlement;
 }
 
+Revision a_random_revision(const Ticket& ticket, const Pick& pick) {
+  Revision revision{.ticket = ticket};
+  if (pick.how % 3 != 0) revision.delay = pick_of(kTimes, pick.how / 8U);
+  if (pick.how % 2 == 0) {
+    revision.rules.emplace();
+    revision.rules->max_attempts = pick.task;
+    revision.rules->max_duration = pick_of(kTimes, pick.task);
+  }
+  if (pick.how % 4 == 0) revision.rules->backoff = "fixed " + std::to_string(pick.how) + "s";
+  if (pick.how % 10 == 0) revision.rules->deadline = kStart + 3h;
+  return revision;
+}
+
 Event event_of(Settlement::Kind kind) {
   constexpr std::array kEvents{Event::finish, Event::retry, Event::advance, Event::hand_back};
   return kEvents.at(static_cast<std::size_t>(kind));
@@ -119,6 +133,7 @@ void ModelRun::run(const Command& command) {
     case Command::Verb::renew: renew(command); break;
     case Command::Verb::find: both([&](NamedStore& store) { return store.find(names(command)); }); break;
     case Command::Verb::list: list(command); break;
+    case Command::Verb::revise: revise(command); break;
     case Command::Verb::cancel: cancel(command); break;
     case Command::Verb::requeue: requeue(command); break;
     case Command::Verb::keep: both([](NamedStore& store) { return store.keep(); }); break;
@@ -197,6 +212,13 @@ void ModelRun::list(const Command& command) {
   if (which % 5 == 1) query.finished_at.until = some_time(how / 6);
   if (which % 13 == 0) query.created_at = {some_time(how), some_time(how / 6)};
   both([&](NamedStore& store) { return store.list(query); });
+}
+
+void ModelRun::revise(const Command& command) {
+  std::vector<Revision> revisions;
+  for (const Pick& pick : command.picks) revisions.push_back(a_random_revision(ticket(pick), pick));
+  both([&](NamedStore& store) { return store.revise(revisions); });
+  for (const Revision& revision : revisions) note(revision.ticket.id, Event::revise);
 }
 
 void ModelRun::cancel(const Command& command) {

@@ -35,6 +35,7 @@ class ModelRun {
   void settle(const Command& command);
   void renew(const Command& command);
   void list(const Command& command);
+  void revise(const Command& command);
   void cancel(const Command& command);
   void requeue(const Command& command);
 

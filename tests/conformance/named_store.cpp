@@ -123,6 +123,11 @@ std::string NamedStore::list(storage::TaskQuery query) {
   return (count ? "count " + std::to_string(*count) : text(count.error())) + '\n' + text(named(std::move(all)));
 }
 
+std::string NamedStore::revise(std::vector<storage::Revision> revisions) {
+  for (auto& revision : revisions) revision.ticket.id = id(revision.ticket.id);
+  return text(store_.revise(revisions));
+}
+
 std::string NamedStore::cancel(std::vector<TaskId> names, storage::Cancel how) {
   return text(store_.cancel(ids(std::move(names)), how));
 }

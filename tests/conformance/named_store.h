@@ -22,6 +22,7 @@ class NamedStore {
   std::string renew(std::vector<storage::Renewal> renewals);
   std::string find(std::vector<TaskId> names);
   std::string list(storage::TaskQuery query);  // all pages, and the count
+  std::string revise(std::vector<storage::Revision> revisions);
   std::string cancel(std::vector<TaskId> names, storage::Cancel how);
   std::string requeue(std::vector<TaskId> names);
   std::string keep();

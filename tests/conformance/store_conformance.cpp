@@ -102,6 +102,10 @@ bool StoreConformance::renew(const TaskRecord& task, Millis lease) {
   return must(store().renew({&renewal, 1})).applied.at(0);
 }
 
+bool StoreConformance::revise(const Revision& revision) {
+  return must(store().revise({&revision, 1})).applied.at(0);
+}
+
 bool StoreConformance::cancel(TaskId id, Cancel how) {
   return must(store().cancel({&id, 1}, how)).applied.at(0);
 }

@@ -25,6 +25,7 @@ using storage::History;
 using storage::Inserted;
 using storage::LoadReply;
 using storage::Renewal;
+using storage::Revision;
 using storage::ShardCursor;
 using storage::TaskQuery;
 using task::NewTask;
@@ -83,6 +84,7 @@ class StoreConformance : public ::testing::TestWithParam<StoreBackend> {
   TaskRecord finished(const NewTask& task, Outcome outcome = Outcome::succeeded);
   bool settle(const Settlement& settlement);
   bool renew(const TaskRecord& task, Millis lease);
+  bool revise(const Revision& revision);
   bool cancel(TaskId id, Cancel how = Cancel::end);
   std::optional<TaskId> requeue(TaskId id);
   std::optional<TaskRecord> find(TaskId id);

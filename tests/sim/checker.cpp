@@ -127,6 +127,14 @@ class Checker {
     }
   }
 
+  void on(const Revised& e) {
+    Story* s = story(e.id);
+    if (s == nullptr || !accepted(*s, e.id, e.version, "revision")) return;
+    if (s->running) broken("I2", e.id, "revised while " + v(s->version) + " is held");
+    ++s->version;
+    if (e.delay) s->due = now_ + *e.delay;
+  }
+
   void on(const Cancelled& e) {
     Story* s = story(e.id);
     if (s == nullptr || !accepted(*s, e.id, s->version, "cancel")) return;

@@ -28,6 +28,7 @@ class Counter {
       case task::Settlement::Kind::hand_back: return add("handed back");
     }
   }
+  void on(int, const Revised& e) { add(e.delay ? "retried by hand" : "rules revised"); }
   void on(int, const Cancelled& e) {
     running_.erase(e.id);
     add(e.how == storage::Cancel::end ? "ended CANCELLED" : "cancelled, to be told");

@@ -137,6 +137,21 @@ Result<Applied> FaultyStore::renew(std::span<const storage::Renewal> renewals) {
   });
 }
 
+Result<Applied> FaultyStore::revise(std::span<const storage::Revision> revisions) {
+  return change("revise", [far = far_, revisions = copy(revisions)] {
+    auto reply = far.store->revise(revisions);
+    for (std::size_t i = 0; reply && i < revisions.size(); ++i) {
+      const auto& [id, version] = revisions[i].ticket;
+      if (reply->applied[i]) {
+        far.write(Revised{id, version, revisions[i].delay});
+      } else {
+        far.write(Refused{id, version, "revise"});
+      }
+    }
+    return reply;
+  });
+}
+
 Result<Applied> FaultyStore::cancel(std::span<const TaskId> ids, storage::Cancel how) {
   return change("cancel", [far = far_, ids = copy(ids), how] {
     auto reply = far.store->cancel(ids, how);

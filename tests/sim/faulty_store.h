@@ -25,6 +25,7 @@ class FaultyStore final : public storage::Store {
   Result<std::vector<task::TaskRecord>> list(const storage::TaskQuery& query) override;
   Result<std::int64_t> count(const storage::TaskQuery& query) override;
   Result<Counts> counts(std::string_view space) override;
+  Result<storage::Applied> revise(std::span<const storage::Revision> revisions) override;
   Result<storage::Applied> cancel(std::span<const TaskId> ids, storage::Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<storage::BeatReply> beat(const storage::Beat& beat) override;

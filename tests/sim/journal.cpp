@@ -52,6 +52,9 @@ struct Text {
     return "settled " + name(e.id, e.version) + " " + std::string{to_string(e.kind)} + " " +
            std::string{easyretry::to_string(e.outcome)} + " delay " + std::to_string(e.delay.count()) + " ms";
   }
+  std::string operator()(const Revised& e) const {
+    return "revised " + name(e.id, e.version) + (e.delay ? " delay " + std::to_string(e.delay->count()) + " ms" : "");
+  }
   std::string operator()(const Cancelled& e) const {
     return "cancelled " + easyretry::to_string(e.id) + (e.how == storage::Cancel::tell ? ", to be told" : "");
   }

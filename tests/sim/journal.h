@@ -40,6 +40,11 @@ struct Settled {
   Outcome outcome{};
   Millis delay{0};
 };
+struct Revised {
+  TaskId id{};
+  std::int64_t version = 0;  // that it had before
+  std::optional<Millis> delay{};
+};
 struct Cancelled {
   TaskId id{};
   storage::Cancel how{};
@@ -119,8 +124,8 @@ struct Wrong {
 // From here on nothing is injected.
 struct Calm {};
 
-using What = std::variant<Inserted, Claimed, Renewed, Settled, Cancelled, Requeued, Refused, RenewTried, Acked, Began,
-                          Ended, Born, Died, Paused, Hit, Wrong, Calm>;
+using What = std::variant<Inserted, Claimed, Renewed, Settled, Revised, Cancelled, Requeued, Refused, RenewTried, Acked,
+                          Began, Ended, Born, Died, Paused, Hit, Wrong, Calm>;
 
 struct Entry {
   TimePoint at{};     // by the store's clock

@@ -56,6 +56,7 @@ struct Scenario {
   double poison = 0;
   Time cancel{0};  // mean time between two
   Time requeue{0};
+  Time revise{0};
   CallFaults calls;
   Troubles troubles;
   Time slowest{0};

@@ -179,6 +179,7 @@ void World::invite_clients() {
   }
   every(scenario_.cancel, [this] { cancel(); });
   every(scenario_.requeue, [this] { requeue(); });
+  every(scenario_.revise, [this] { revise(); });
 }
 
 void World::submit() {
@@ -215,6 +216,20 @@ void World::check_stored_once(const std::string& key, std::size_t since, int ins
                                      return inserted != nullptr && inserted->key == key;
                                    });
   if (times > 1) journal_.write(instance, Wrong{"I16", "one submission of " + key + " was stored twice"});
+}
+
+// Its attempts stay as many as the checker counts on.
+void World::revise() {
+  Instance* instance = pick_alive();
+  if (instance == nullptr || acked_.empty()) return;
+  const bool retry = dice_.chance(0.5);
+  instance->call([client = clients_, id = dice_.pick(acked_), retry](engine::Core& core) {
+    if (retry) return (void)core.retry_now(id);
+    (void)core.revise_rules(id, [](task::RetryRules rules) {
+      rules.max_duration += Millis{1};
+      return rules;
+    });
+  });
 }
 
 void World::cancel() {

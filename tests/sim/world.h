@@ -34,6 +34,7 @@ class World {
   void invite_clients();
   void submit();
   void check_stored_once(const std::string& key, std::size_t since, int instance);
+  void revise();
   void cancel();
   void requeue();
 

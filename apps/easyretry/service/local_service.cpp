@@ -21,6 +21,15 @@ void leave_out_who_serves(nlohmann::json& answer) {
   }
 }
 
+http::Method method_of(const Ask& ask) {
+  switch (ask.method) {
+    case Method::get: return http::Method::get;
+    case Method::post: return http::Method::post;
+    case Method::patch: return http::Method::patch;
+  }
+  return http::Method::other;
+}
+
 class LocalService final : public Service {
  public:
   explicit LocalService(const Config& config) : api_(config) {}
@@ -30,7 +39,7 @@ class LocalService final : public Service {
     if (!target) throw std::runtime_error("\".\" and \"..\" are no ids; an id is a whole number, as submit gave it");
     http::Request request;
     request.id = "command-line";
-    request.method = ask.changes ? http::Method::post : http::Method::get;
+    request.method = method_of(ask);
     request.target = *target;
     request.body = ask.body;
     request.peer = "command line";

@@ -90,10 +90,11 @@ class RemoteService final : public Service {
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT_MS, kConnectWithinMillis);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, kAnswerWithinMillis);
     if (!options_.ca_file.empty()) curl_easy_setopt(easy, CURLOPT_CAINFO, options_.ca_file.c_str());
-    if (ask.changes) {
+    if (ask.changes()) {
       curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, static_cast<long>(ask.body.size()));
       curl_easy_setopt(easy, CURLOPT_POSTFIELDS, ask.body.c_str());
     }
+    if (ask.method == Method::patch) curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, "PATCH");
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers.get());
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, append);
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, &body);
@@ -103,7 +104,7 @@ class RemoteService final : public Service {
 
   Headers headers_of(const Ask& ask) const {
     Headers headers{nullptr, curl_slist_free_all};
-    if (ask.changes) add(headers, "Content-Type: application/json");
+    if (ask.changes()) add(headers, "Content-Type: application/json");
     if (!options_.token.empty()) add(headers, "Authorization: Bearer " + options_.token);
     if (!options_.space.empty()) add(headers, "easyretry-namespace: " + options_.space);
     return headers;
@@ -123,7 +124,7 @@ class RemoteService final : public Service {
                            server, curl_easy_strerror(result));
       default:
         return fmt::format("no answer from {}: {}{}", server, curl_easy_strerror(result),
-                           ask.changes ? "; whether it was done is not known: look before trying again" : "");
+                           ask.changes() ? "; whether it was done is not known: look before trying again" : "");
     }
   }
 

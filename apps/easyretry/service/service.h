@@ -11,11 +11,15 @@
 
 namespace easyretry::app {
 
+enum class Method { get, post, patch };
+
 struct Ask {
-  bool changes = false;                        // POST instead of GET
+  Method method = Method::get;
   std::vector<std::string> path{};             // {"tasks", "17", "cancel"}, under /v1
   std::map<std::string, std::string> query{};  // {"limit", "10"}
   std::string body{};                          // JSON
+
+  bool changes() const { return method != Method::get; }
 };
 
 // "/v1/tasks/17/cancel", everything encoded.

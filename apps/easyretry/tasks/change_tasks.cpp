@@ -14,10 +14,12 @@
 namespace easyretry::app {
 namespace {
 
+enum class For { live, waiting, ended };
+
 struct Change {
-  std::string verb;   // "cancel", as the API calls it
-  std::string past;   // "cancelled"
-  bool of_the_ended;  // which tasks it is for
+  std::string verb;  // "cancel", as the API calls it
+  std::string past;  // "cancelled"
+  For which;
 };
 
 struct ChangeOptions {
@@ -32,18 +34,26 @@ struct ChangeOptions {
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
 
-// What became of one task: {"id": …} with "cancelled", "requeued_as", or "error".
+// What became of one task: {"id": …} with "cancelled", "retried", "requeued_as", or "error".
 nlohmann::json changed(Service& service, const Change& change, const std::string& id) {
-  const nlohmann::json answer = service.ask({.changes = true, .path = {"tasks", id, change.verb}});
+  const nlohmann::json answer = service.ask({.method = Method::post, .path = {"tasks", id, change.verb}});
   if (answer.contains("id")) return {{"id", id}, {"requeued_as", answer["id"]}};
   return {{"id", id}, {change.past, true}};
 }
 
+// Why the change is not for a task in this state; empty: it is.
+std::string why_not(For which, const std::string& state) {
+  const bool ended = state == "finished";
+  if (which == For::ended) return ended ? "" : "it has not ended";
+  if (ended) return "it has ended already";
+  return which == For::waiting && state == "running" ? "it is being run" : "";
+}
+
 nlohmann::json would_be_changed(Service& service, const Change& change, const std::string& id) {
   const nlohmann::json task = service.ask({.path = {"tasks", id}});
-  const bool ended = task.value("state", "") == "finished";
-  if (ended == change.of_the_ended) return {{"id", id}, {"would_be_" + change.past, true}};
-  return {{"id", id}, {"error", ended ? "it has ended already" : "it has not ended"}};
+  const std::string error = why_not(change.which, task.value("state", ""));
+  if (error.empty()) return {{"id", id}, {"would_be_" + change.past, true}};
+  return {{"id", id}, {"error", error}};
 }
 
 // One task that is not as expected does not keep the others from their change; all else would be so of each of them.
@@ -102,12 +112,16 @@ void add_change_command(CLI::App& tasks, Change change, const char* about) {
 
 }  // namespace
 
+void add_retry_command(CLI::App& tasks) {
+  add_change_command(tasks, {"retry", "retried", For::waiting}, "Makes tasks that wait for another attempt due now");
+}
+
 void add_cancel_command(CLI::App& tasks) {
-  add_change_command(tasks, {"cancel", "cancelled", false}, "Ends tasks: they will not be run (again)");
+  add_change_command(tasks, {"cancel", "cancelled", For::live}, "Ends tasks: they will not be run (again)");
 }
 
 void add_requeue_command(CLI::App& tasks) {
-  add_change_command(tasks, {"requeue", "requeued", true}, "Starts tasks that have ended again, as new ones");
+  add_change_command(tasks, {"requeue", "requeued", For::ended}, "Starts tasks that have ended again, as new ones");
 }
 
 }  // namespace easyretry::app

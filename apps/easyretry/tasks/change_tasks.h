@@ -6,7 +6,8 @@ class App;
 
 namespace easyretry::app {
 
-// easyretry tasks cancel, easyretry tasks requeue: of one task or several.
+// easyretry tasks retry, cancel, requeue: of one task or several.
+void add_retry_command(CLI::App& tasks);
 void add_cancel_command(CLI::App& tasks);
 void add_requeue_command(CLI::App& tasks);
 

@@ -84,7 +84,7 @@ void run(const SubmitOptions& options) {
     return fmt::print(stderr, "nothing was sent: this is a dry run\n");
   }
   const nlohmann::json stored =
-      open_service(options.service)->ask({.changes = true, .path = {"tasks"}, .body = request});
+      open_service(options.service)->ask({.method = Method::post, .path = {"tasks"}, .body = request});
   if (options.as_json) return fmt::print("{}\n", stored.dump());
   fmt::print("{}\n", stored.value("id", ""));
   fmt::print(stderr, "{}, with the key {}\n", stored.value("created", false) ? "stored" : "was there already",

@@ -152,6 +152,20 @@ Result<Counts> MemoryStore::counts(std::string_view space) {
   return counts_of(sums_, space);
 }
 
+Result<Applied> MemoryStore::revise(std::span<const Revision> revisions) {
+  const std::lock_guard lock{mutex_};
+  Applied reply{.now = clock_.now(), .applied = {}};
+  for (const Revision& revision : revisions) reply.applied.push_back(revise_one(revision, reply.now));
+  return reply;
+}
+
+bool MemoryStore::revise_one(const Revision& revision, TimePoint now) {
+  const TaskRecord* task = live_.find(revision.ticket.id);
+  if (task == nullptr || !task::may_revise(*task, revision.ticket)) return false;
+  live_.change(revision.ticket.id, [&](TaskRecord& revised) { task::apply_revision(revised, revision, now); });
+  return true;
+}
+
 Result<Applied> MemoryStore::cancel(std::span<const TaskId> ids, Cancel how) {
   const std::lock_guard lock{mutex_};
   Applied reply{.now = clock_.now(), .applied = {}};

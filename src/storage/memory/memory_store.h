@@ -39,6 +39,7 @@ class MemoryStore final : public Store {
   Result<std::vector<TaskRecord>> list(const TaskQuery& query) override;
   Result<std::int64_t> count(const TaskQuery& query) override;
   Result<Counts> counts(std::string_view space) override;
+  Result<Applied> revise(std::span<const Revision> revisions) override;
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<BeatReply> beat(const Beat& beat) override;
@@ -52,6 +53,7 @@ class MemoryStore final : public Store {
   std::optional<TaskRecord> claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now);
   bool settle_one(const Settlement& settlement, TimePoint now);
   bool renew_one(const Renewal& renewal, TimePoint now);
+  bool revise_one(const Revision& revision, TimePoint now);
   bool cancel_one(TaskId id, Cancel how, TimePoint now);
   std::optional<TaskId> requeue_one(TaskId id, TimePoint now);
   const TaskRecord* record(TaskId id) const;

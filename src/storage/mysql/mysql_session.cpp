@@ -147,7 +147,7 @@ std::vector<TaskRecord> MysqlSession::lock(const std::string& table, std::span<c
   return all;
 }
 
-// One by one, 45 µs each: only cancelling and moving go this way.
+// One by one, 45 µs each: only what people ask for goes this way.
 void MysqlSession::update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) {
   for (const TaskRecord& row : rows) {
     check_lengths(row);

@@ -22,6 +22,14 @@ class Route {
     for (const Name& space : spaces_) numbers.u16(space.number);
     return numbers.take();
   }
+  std::string packed(const Change& change) {
+    Packer packed;
+    packed.id(change.ticket.id).f64(to_double(change.ticket.version)).u16(shard_place(change.ticket.id));
+    return packed.bytes(change.rest).take();
+  }
+  void add_dues(ScriptCall& call) const { call.keys.insert(call.keys.end(), dues_.begin(), dues_.end()); }
+
+ private:
   // The place of its sets among those of the call, from 0.
   unsigned shard_place(TaskId id) {
     const ShardId shard = task::shard_of(id, total_shards_);
@@ -31,9 +39,7 @@ class Route {
     }
     return found->second;
   }
-  void add_dues(ScriptCall& call) const { call.keys.insert(call.keys.end(), dues_.begin(), dues_.end()); }
 
- private:
   const Part& part_;
   const std::vector<Name> spaces_;
   const int total_shards_;
@@ -94,17 +100,22 @@ ScriptCall SettleJob::call_for(const Slice& slice) {
   call.arguments.push_back(route.space_numbers());
   call.arguments.push_back(outcomes_kept(options().history));
   call.arguments.push_back(std::to_string(options().history_of_a_part()));
-  for (const std::size_t i : slice) {
-    const task::Ticket& ticket = change(i).ticket;
-    Packer packed;
-    packed.id(ticket.id).f64(to_double(ticket.version)).u16(route.shard_place(ticket.id));
-    call.arguments.push_back(packed.bytes(change(i).rest).take());
-  }
+  for (const std::size_t i : slice) call.arguments.push_back(route.packed(change(i)));
   route.add_dues(call);
   return call;
 }
 
-ChangeJob::Slice SettleJob::left(const Reply& reply, const Slice& slice) {
+ScriptCall ReviseJob::call_for(const Slice& slice) {
+  ScriptCall call = part().script(scripts::revise);
+  Route route{part(), options().total_shards};
+  call.keys.insert(call.keys.end(), {part().keys().body(), part().keys().meta()});
+  call.arguments.push_back(route.space_numbers());
+  for (const std::size_t i : slice) call.arguments.push_back(route.packed(change(i)));
+  route.add_dues(call);
+  return call;
+}
+
+ChangeJob::Slice DueJob::left(const Reply& reply, const Slice& slice) {
   Slice foreign;
   for (const std::size_t i : slice) {
     if (answers()[i] == '?') foreign.push_back(i);
@@ -115,7 +126,7 @@ ChangeJob::Slice SettleJob::left(const Reply& reply, const Slice& slice) {
 }
 
 // False: none of them has a name.
-bool SettleJob::learn_spaces(std::string_view numbers) {
+bool DueJob::learn_spaces(std::string_view numbers) {
   bool learned = false;
   for (Unpacker in{numbers}; !in.empty();) {
     const unsigned space = in.u16();

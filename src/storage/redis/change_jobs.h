@@ -1,5 +1,5 @@
 #pragma once
-// What one part is asked to change: lua/settle.lua and lua/renew.lua.
+// What one part is asked to change: lua/settle.lua, lua/revise.lua and lua/renew.lua.
 
 #include <optional>
 #include <string>
@@ -69,17 +69,33 @@ class RenewJob final : public ChangeJob {
   Slice left(const Reply&, const Slice&) override { return {}; }
 };
 
-class SettleJob final : public ChangeJob {
+// Of those that change the sets of due tasks.
+class DueJob : public ChangeJob {
  public:
   using ChangeJob::ChangeJob;
 
  protected:
-  ScriptCall call_for(const Slice& slice) override;
   // Those of a namespace that was not known: it is now, unless it has no name.
   Slice left(const Reply& reply, const Slice& slice) override;
 
  private:
   bool learn_spaces(std::string_view numbers);
+};
+
+class SettleJob final : public DueJob {
+ public:
+  using DueJob::DueJob;
+
+ protected:
+  ScriptCall call_for(const Slice& slice) override;
+};
+
+class ReviseJob final : public DueJob {
+ public:
+  using DueJob::DueJob;
+
+ protected:
+  ScriptCall call_for(const Slice& slice) override;
 };
 
 }  // namespace easyretry::storage::redis

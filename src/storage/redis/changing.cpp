@@ -106,6 +106,18 @@ Applied Changing::settle(std::span<const Settlement> settlements, bool& begun) {
   return apply<SettleJob>(How::work, changes, begun, false);
 }
 
+Applied Changing::revise(std::span<const Revision> revisions, bool& begun) {
+  std::vector<Change> changes;
+  changes.reserve(revisions.size());
+  for (const Revision& each : revisions) {
+    Packer rest;
+    rest.u8(each.delay ? 1 : 0).millis(each.delay.value_or(Millis{0}));
+    if (each.rules) rest.bytes(rules_bytes(*each.rules));
+    changes.push_back({each.ticket, rest.take()});
+  }
+  return apply<ReviseJob>(How::work, changes, begun, true);
+}
+
 Applied Changing::cancel(std::span<const TaskId> ids, Cancel how, bool& begun) {
   std::vector<Change> changes;
   changes.reserve(ids.size());

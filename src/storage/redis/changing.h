@@ -1,6 +1,6 @@
 #pragma once
-// Changes of tasks that are named by their ids: claim, settle, cancel, renew. `begun` is set when some of many are
-// done.
+// Changes of tasks that are named by their ids: claim, settle, revise, cancel, renew. `begun` is set when some of many
+// are done.
 
 #include <span>
 #include <vector>
@@ -21,6 +21,7 @@ class Changing {
   Applied settle(std::span<const Settlement> settlements, bool& begun);
   Applied renew(std::span<const Renewal> renewals, bool& begun);
   // Here it is an error.
+  Applied revise(std::span<const Revision> revisions, bool& begun);
   Applied cancel(std::span<const TaskId> ids, Cancel how, bool& begun);
 
  private:

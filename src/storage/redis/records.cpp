@@ -195,6 +195,12 @@ std::string meta_of(const TaskRecord& record, const NameNumbers& names, const ta
   return out.take();
 }
 
+std::string rules_bytes(const RetryRules& rules) {
+  Packer out;
+  put_rules(out, rules, 0);
+  return out.take();
+}
+
 void set_times(std::string& body, TimePoint created, TimePoint next_at) {
   body.replace(0, 16, Packer{}.time(created).time(next_at).take());
 }

@@ -36,6 +36,9 @@ std::string meta_of(const task::TaskRecord& record, const NameNumbers& names, co
                     bool with_rules);
 void set_next_at(std::string& meta, TimePoint next_at);
 
+// With the backoff written out.
+std::string rules_bytes(const task::RetryRules& rules);
+
 // What was edited by hand into nonsense is read as far as it goes.
 task::TaskRecord live_record(TaskId id, std::string_view body, std::string_view meta, const NameTexts& texts);
 task::TaskRecord ended_record(TaskId id, std::string_view done, const NameTexts& texts);

@@ -122,6 +122,9 @@ class RedisStore final : public Store {
   Result<Counts> counts(std::string_view space) override {
     return answer("redis.counts", [&](bool&) { return redis::counts(parts_, space); });
   }
+  Result<Applied> revise(std::span<const Revision> revisions) override {
+    return answer("redis.revise", [&](bool& begun) { return changing_.revise(revisions, begun); });
+  }
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override {
     return answer("redis.cancel", [&](bool& begun) { return changing_.cancel(ids, how, begun); });
   }

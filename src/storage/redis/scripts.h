@@ -18,6 +18,7 @@ extern const Script load;
 extern const Script claim;
 extern const Script settle;
 extern const Script renew;
+extern const Script revise;
 extern const Script find;
 extern const Script name;
 extern const Script beat;

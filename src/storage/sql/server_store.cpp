@@ -18,6 +18,7 @@
 #include "storage/sql/joined_transaction.h"
 #include "storage/sql/loading.h"
 #include "storage/sql/reads.h"
+#include "storage/sql/revisions.h"
 #include "storage/sql/searches.h"
 #include "storage/sql/splitting.h"
 #include "storage/sql/writes.h"
@@ -59,6 +60,7 @@ class ServerStore final : public Store {
   Result<std::vector<TaskRecord>> list(const TaskQuery& query) override;
   Result<std::int64_t> count(const TaskQuery& query) override;
   Result<Counts> counts(std::string_view space) override;
+  Result<Applied> revise(std::span<const Revision> revisions) override;
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<BeatReply> beat(const Beat& beat) override;
@@ -248,6 +250,14 @@ Result<Applied> ServerStore::renew(std::span<const Renewal> renewals) {
         return LiveRows{session, tables_, now}.each(
             part, id_of,
             [&](const std::string& table, std::span<const Renewal> in_it) { return session.renew(table, in_it, now); });
+      });
+}
+
+Result<Applied> ServerStore::revise(std::span<const Revision> revisions) {
+  return apply<Revision>(
+      operating_, "revise", revisions, [](const Revision& revision) { return revision.ticket.id; },
+      [this](Session& session, std::span<const Revision> part, TimePoint now) {
+        return sql::revise(session, tables_, part, now);
       });
 }
 

@@ -172,6 +172,7 @@ class Session {
   // Whole rows, locked until the transaction ends.
   virtual std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) = 0;
   // Writes back rows that are locked, in the order in which lock() gave them, all but what never changes after insert.
+  // Rules are update_rules()'s.
   virtual void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) = 0;
   virtual void remove(const std::string& table, std::span<const TaskId> ids) = 0;
   virtual void insert_history(const std::string& history, std::span<const TaskRecord> rows) = 0;

@@ -1,5 +1,6 @@
 #include "storage/sqlite/operations.h"
 
+#include "base/later.h"
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/statements.h"
 #include "task/task_key.h"
@@ -16,8 +17,23 @@ Operations::Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTabl
       ids_(ids),
       total_shards_(total_shards),
       removals_(db, sums),
+      revise_(db.prepare(sql::revise())),
       tell_(db.prepare(sql::cancel_and_tell())),
       remove_(db.prepare(sql::remove())) {}
+
+Applied Operations::revise(std::span<const Revision> revisions, TimePoint now) {
+  Applied reply{.now = now, .applied = {}};
+  for (const Revision& revision : revisions) reply.applied.push_back(revise_one(revision, now));
+  return reply;
+}
+
+bool Operations::revise_one(const Revision& revision, TimePoint now) {
+  const auto due = revision.delay ? std::optional{to_ms(base::later(now, *revision.delay))} : std::nullopt;
+  revise_.bind(1, number(revision.ticket.id)).bind(2, revision.ticket.version).bind(3, to_ms(now));
+  if (revise_.bind_or_null(4, due).run() == 0) return false;
+  if (revision.rules) calls_.update_rules(revision.ticket.id, *revision.rules);
+  return true;
+}
 
 Applied Operations::cancel(std::span<const TaskId> ids, Cancel how, TimePoint now) {
   Applied reply{.now = now, .applied = {}};

@@ -14,15 +14,17 @@
 
 namespace easyretry::storage::sqlite {
 
-// What people ask for: the write side of `cancel` and `requeue`.
+// What people ask for: the write side of `revise`, `cancel` and `requeue`.
 class Operations {
  public:
   Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTables& tables, History history, Sums& sums,
              GrowingIds& ids, int total_shards);
+  Applied revise(std::span<const Revision> revisions, TimePoint now);
   Applied cancel(std::span<const TaskId> ids, Cancel how, TimePoint now);
   std::vector<std::optional<TaskId>> requeue(std::span<const TaskId> ids, TimePoint now);
 
  private:
+  bool revise_one(const Revision& revision, TimePoint now);
   bool end(TaskId id, TimePoint now);
   bool tell(TaskId id, TimePoint now);
   std::optional<TaskId> requeue_from(const std::string& table, TaskId id, TimePoint now);
@@ -36,6 +38,7 @@ class Operations {
   GrowingIds& ids_;
   const int total_shards_;
   CountedRemovals removals_;
+  Statement revise_;
   Statement tell_;
   Statement remove_;
 };

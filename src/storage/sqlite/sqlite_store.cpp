@@ -96,6 +96,7 @@ class SqliteStore final : public Store {
     return guarded("sqlite.counts", [&] { return queries_.counts(space); });
   }
 
+  Result<Applied> revise(std::span<const Revision> revisions) override;
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<KeepReport> keep() override { return housekeeping_.keep(); }
@@ -176,6 +177,12 @@ Result<Applied> SqliteStore::renew(std::span<const Renewal> renewals) {
   if (renewals.empty()) return Applied{.now = clock_.now(), .applied = {}};
   return writer_.write("sqlite.renew", renewals.size(), Promise::unneeded,
                        [&](Session& session, TimePoint now) { return session.claims.renew(renewals, now); });
+}
+
+Result<Applied> SqliteStore::revise(std::span<const Revision> revisions) {
+  if (revisions.empty()) return Applied{.now = clock_.now(), .applied = {}};
+  return writer_.write("sqlite.revise", revisions.size(), Promise::kept,
+                       [&](Session& session, TimePoint now) { return session.operations.revise(revisions, now); });
 }
 
 Result<Applied> SqliteStore::cancel(std::span<const TaskId> ids, Cancel how) {

@@ -212,6 +212,11 @@ std::string names() {
   return "SELECT namespace, method_name FROM retry_state WHERE id = ?1";
 }
 
+std::string revise() {
+  return "UPDATE retry_state SET version = version + 1, updated_at = ?3, "
+         "next_retry_time = coalesce(?4, next_retry_time) WHERE id = ?1 AND version = ?2 AND status = 'PENDING'";
+}
+
 std::string cancel_and_tell() {
   return joined(released(", next_retry_time = ?3, stage = 'ON_FINAL_FAILURE', outcome = ?5"), " WHERE id = ?1 AND ",
                 kIsRun);

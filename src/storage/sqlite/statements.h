@@ -57,6 +57,7 @@ std::string finish_into(const std::string& history);  // ?5 outcome; then remove
 std::string remove();                                 // ?1 id
 std::string names();                                  // ?1 id; namespace and handler
 
+std::string revise();                                 // ?1 id ?2 version ?3 now ?4 due, or NULL to leave it
 std::string cancel_and_tell();                        // ?1 id ?3 now ?5 outcome
 std::string cancel_into(const std::string& history);  // ?1 id ?3 now ?5 outcome; then remove()
 

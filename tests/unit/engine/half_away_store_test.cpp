@@ -54,6 +54,7 @@ class HalfAwayStore final : public Store {
   Result<std::vector<TaskRecord>> list(const storage::TaskQuery& query) override { return whole_.list(query); }
   Result<std::int64_t> count(const storage::TaskQuery& query) override { return whole_.count(query); }
   Result<Counts> counts(std::string_view space) override { return whole_.counts(space); }
+  Result<Applied> revise(std::span<const storage::Revision> revisions) override { return whole_.revise(revisions); }
   Result<Applied> cancel(std::span<const TaskId> ids, storage::Cancel how) override { return whole_.cancel(ids, how); }
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override {
     return whole_.requeue(ids);

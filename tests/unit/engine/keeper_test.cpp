@@ -48,6 +48,7 @@ class DustyStore final : public storage::Store {
   Result<std::vector<task::TaskRecord>> list(const storage::TaskQuery&) override { return {}; }
   Result<std::int64_t> count(const storage::TaskQuery&) override { return 0; }
   Result<Counts> counts(std::string_view) override { return {}; }
+  Result<storage::Applied> revise(std::span<const storage::Revision>) override { return {}; }
   Result<storage::Applied> cancel(std::span<const TaskId>, storage::Cancel) override { return {}; }
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId>) override { return {}; }
 

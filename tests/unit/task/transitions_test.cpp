@@ -14,9 +14,9 @@ using namespace std::chrono_literals;
 using Kind = Settlement::Kind;
 
 constexpr std::array kStates{TaskState::pending, TaskState::running, TaskState::finished};
-constexpr std::array kEvents{Event::claim,           Event::claim_expired, Event::renew,  Event::retry,
-                             Event::advance,         Event::hand_back,     Event::finish, Event::cancel,
-                             Event::cancel_and_tell, Event::requeue};
+constexpr std::array kEvents{Event::claim,   Event::claim_expired,   Event::renew,  Event::retry,
+                             Event::advance, Event::hand_back,       Event::finish, Event::revise,
+                             Event::cancel,  Event::cancel_and_tell, Event::requeue};
 constexpr TimePoint kNow{std::chrono::sys_days{std::chrono::year{2026} / 3 / 10}};
 
 NewTask a_new_task() {
@@ -136,6 +136,13 @@ TEST(Holds, NeedsARunningTaskOfTheSameVersion) {
   EXPECT_TRUE(holds(held, ticket(held)));
   EXPECT_FALSE(holds(held, {held.info.id, held.info.version - 1}));
   EXPECT_FALSE(holds(pending(), ticket(pending())));
+}
+
+TEST(MayRevise, NeedsTheVersionSeenOfATaskThatNobodyHolds) {
+  const TaskRecord waiting = pending();
+  EXPECT_TRUE(may_revise(waiting, ticket(waiting)));
+  EXPECT_FALSE(may_revise(waiting, {waiting.info.id, waiting.info.version - 1}));
+  EXPECT_FALSE(may_revise(running(), ticket(running())));
 }
 
 TEST(ApplyClaim, CountsTheAttemptInItsStage) {

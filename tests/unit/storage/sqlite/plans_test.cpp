@@ -92,7 +92,7 @@ TEST_F(SqlitePlans, EveryChangeOfATaskFindsItsRowByThePrimaryKey) {
   db.run(create_history("retry_state_202603"));
   for (const std::string& sql :
        {sql::claim(), sql::live_record(), sql::renew(), sql::retry(), sql::advance(), sql::hand_back(), sql::forget(),
-        sql::remove(), sql::cancel_and_tell(), sql::finish_into("retry_state_202603"),
+        sql::remove(), sql::revise(), sql::cancel_and_tell(), sql::finish_into("retry_state_202603"),
         sql::cancel_into("retry_state_202603"), sql::finished_record("retry_state_202603"),
         sql::requeue_from("retry_state_202603"), sql::copy_call(), sql::remove_call(), sql::update_rules()}) {
     EXPECT_THAT(plan(sql), Each(HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)"))) << sql;
