@@ -9,9 +9,12 @@
 
 #include "bench/bench_command.h"
 #include "cluster/cluster_command.h"
+#include "completion/completion_command.h"
 #include "config/config_command.h"
+#include "doctor/doctor_command.h"
 #include "handlers/handlers_command.h"
 #include "history/history_command.h"
+#include "manual/manual_command.h"
 #include "mxrmq/mxrmq_command.h"
 #include "reshard/reshard_command.h"
 #include "serve/serve_command.h"
@@ -35,13 +38,17 @@ int unknown_command(const CLI::App& app, const std::string& name) {
 int main(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "C.UTF-8");  // tables count columns, not bytes
   CLI::App app{"EasyRetry: a failed call is remembered and tried again until it succeeds or its policy gives up."};
+  app.name("easyretry");
   app.set_version_flag("--version", EASYRETRY_VERSION);
   app.require_subcommand(1);
   easyretry::app::add_bench_command(app);
   easyretry::app::add_cluster_command(app);
+  easyretry::app::add_completion_command(app);
   easyretry::app::add_config_command(app);
+  easyretry::app::add_doctor_command(app);
   easyretry::app::add_handlers_command(app);
   easyretry::app::add_history_command(app);
+  easyretry::app::add_manual_command(app);
   easyretry::app::add_mxrmq_command(app);
   easyretry::app::add_reshard_command(app);
   easyretry::app::add_serve_command(app);

@@ -71,6 +71,7 @@ struct ServerConfig {
   std::string audit{};                      // the file that changes by operators are written to; empty: none
   std::vector<std::string> hosts{};         // names by which it may be asked for, beside those of loopback
   std::vector<std::string> spaces{};        // namespaces to be served, beside the engine's
+  int requests_per_second = 0;              // of one token, or of one address that has none; 0: no limit
   std::vector<std::string> may_call{};      // by webhooks, beside the Internet: 10.0.0.0/8, billing.internal
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };

@@ -60,11 +60,10 @@ std::string percent_decoded(std::string_view text) {
 std::string without_password(std::string_view url) {
   const auto slashes = url.find("://");
   if (slashes == std::string_view::npos) return std::string{url};
-  const auto authority = url.substr(slashes + 3, url.find_first_of("/?", slashes + 3) - slashes - 3);
-  const auto at = authority.rfind('@');
-  const auto colon = authority.find(':');
+  const auto colon = url.find(':', slashes + 3);
+  const auto at = url.rfind('@');
   if (at == std::string_view::npos || colon >= at) return std::string{url};
-  return std::string{url.substr(0, slashes + 3 + colon)} + std::string{url.substr(slashes + 3 + at)};
+  return std::string{url.substr(0, colon)} + std::string{url.substr(at)};
 }
 
 void refuse_word(std::string_view what, std::string_view word, std::string_view url,

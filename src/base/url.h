@@ -22,7 +22,8 @@ Url split_url(std::string_view url);
 // %40 is @. Throws std::invalid_argument, without the text in its own.
 std::string percent_decoded(std::string_view text);
 
-// The url as it may be shown: `postgres://app:secret@db/retry` without the secret.
+// The url as it may be shown: `postgres://app:secret@db/retry` without the secret. Where a password with a '/' in it
+// makes it unclear, rather more is left out than less.
 std::string without_password(std::string_view url);
 
 // `unknown option "histroy" in sqlite:…; known are history, shards; did you mean "history"?`

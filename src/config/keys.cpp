@@ -147,6 +147,7 @@ const std::vector<Key<ServerConfig>>& server_keys() {
       key<S>("private_key", a_restart, at(&S::private_key), read_path),
       key<S>("tokens", a_restart, at(&S::tokens), read_path),
       key<S>("audit", a_restart, at(&S::audit), read_path),
+      key<S>("requests_per_second", a_restart, at(&S::requests_per_second), whole<int>({0, 1'000'000})),
       list(key<S>("hosts", a_restart, at(&S::hosts), read_words)),
       list(key<S>("spaces", a_restart, at(&S::spaces), read_words)),
       list(key<S>("may_call", a_restart, at(&S::may_call), read_words)),

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/utf8.h"
+
 namespace easyretry::http {
 namespace {
 
@@ -49,7 +51,7 @@ std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_s
     decoded.push_back(static_cast<char>(byte));
     i += 2;
   }
-  if (decoded.find('\0') != std::string::npos) return std::nullopt;
+  if (decoded.find('\0') != std::string::npos || base::invalid_utf8(decoded) != std::string::npos) return std::nullopt;
   return decoded;
 }
 

@@ -15,11 +15,11 @@ struct Target {
   std::map<std::string, std::string> query;
 };
 
-// "/v1/tasks?handler=pay%20now". Nullopt: not a path that begins with '/', a broken %-sequence, a NUL or a dot segment:
-// somebody is trying something.
+// "/v1/tasks?handler=pay%20now". Nullopt: not a path that begins with '/', a broken %-sequence, a NUL, a dot segment or
+// what is not UTF-8: somebody is trying something.
 std::optional<Target> parse_target(std::string_view text);
 
-// Nullopt: a '%' that is not followed by two hexadecimal digits, or a NUL.
+// Nullopt: a '%' that is not followed by two hexadecimal digits, a NUL, or what is not UTF-8.
 std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_space);
 
 }  // namespace easyretry::http

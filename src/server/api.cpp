@@ -15,6 +15,10 @@ http::Problem busy() {
   return {503, "busy", "too many requests wait for the store", "try again a little later", {{"Retry-After", "1"}}};
 }
 
+std::string address_of(const http::Request& request) {
+  return "address " + request.peer;
+}
+
 std::string_view without_port(std::string_view host) {
   if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
   return host.substr(0, host.find(':'));
@@ -47,6 +51,7 @@ Api::Api(Spaces spaces, std::shared_ptr<Tokens> tokens, ApiOptions options)
       tokens_(std::move(tokens)),
       options_(std::move(options)),
       audit_(options_.audit, options_.log),
+      rate_limit_(options_.requests_per_second, system_clock()),
       threads_(kThreads, kMostWaiting) {}
 
 void Api::add_open(http::Method method, std::string_view path, PlainEndpoint endpoint) {
@@ -102,8 +107,12 @@ void Api::serve_as(const Token& who, http::Request request, http::Respond respon
 void Api::route(http::Request request, const http::Respond& respond) {
   require_host(request);
   const Route& route = route_of(request);
-  if (!route.needs) return route.endpoint({std::move(request), nullptr, {}}, respond);
+  if (!route.needs) {
+    require_moderation(address_of(request));
+    return route.endpoint({std::move(request), nullptr, {}}, respond);
+  }
   Token who = authenticated(request);
+  require_moderation("token " + who.name);
   call(route, std::move(who), std::move(request), respond);
 }
 
@@ -133,11 +142,23 @@ void Api::require_host(const http::Request& request) const {
                  "add it to server.hosts in the configuration"}};
 }
 
-Token Api::authenticated(const http::Request& request) const {
+void Api::require_moderation(const std::string& who) {
+  const auto wait = rate_limit_.wait_of(who);
+  if (!wait) return;
+  const auto seconds = std::chrono::ceil<std::chrono::seconds>(*wait).count();
+  throw Refusal{{429,
+                 "too_many_requests",
+                 who + " asks more than " + std::to_string(options_.requests_per_second) + " times a second",
+                 "wait for as long as Retry-After says, or send many tasks in one request",
+                 {{"Retry-After", std::to_string(seconds)}}}};
+}
+
+Token Api::authenticated(const http::Request& request) {
   const std::string_view given = request.header("authorization").value_or("");
   if (given.starts_with(kBearer)) {
     if (auto token = tokens_->find(given.substr(kBearer.size()))) return *std::move(token);
   }
+  require_moderation(address_of(request));
   throw Refusal{{401,
                  "unauthorized",
                  given.empty() ? "no token was given" : "the token is not known here",

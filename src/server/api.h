@@ -11,6 +11,7 @@
 #include "http/router.h"
 #include "server/api_threads.h"
 #include "server/audit.h"
+#include "server/rate_limit.h"
 
 namespace easyretry::server {
 
@@ -23,6 +24,7 @@ struct ApiOptions {
   std::string space;               // meant by a token of all namespaces that names none
   std::vector<std::string> hosts;  // names, without port, that may stand in Host
   std::string audit;               // the file that changes by operators are written to
+  int requests_per_second = 0;     // 0: no limit
   LogSink log;
 };
 
@@ -53,7 +55,8 @@ class Api {
   const Route& route_of(http::Request& request) const;
   void call(const Route& route, Token who, http::Request request, const http::Respond& respond) const;
   void require_host(const http::Request& request) const;
-  Token authenticated(const http::Request& request) const;
+  Token authenticated(const http::Request& request);
+  void require_moderation(const std::string& who);
   std::shared_ptr<Space> space_of(const http::Request& request, const Token& token) const;
   Endpoint waiting(PlainEndpoint endpoint);
   PlainEndpoint audited(PlainEndpoint endpoint);
@@ -62,6 +65,7 @@ class Api {
   const std::shared_ptr<Tokens> tokens_;
   const ApiOptions options_;
   const Audit audit_;
+  RateLimit rate_limit_;
   http::Router<Route> router_;
   ApiThreads threads_;
 };

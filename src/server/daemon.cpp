@@ -99,9 +99,9 @@ Daemon::Daemon(const Config& config)
       first_token_file_(make_first_token(config.server)),
       tokens_(std::make_shared<Tokens>(config.server.tokens)),
       spaces_(make_spaces(store_, config)),
-      api_(std::make_unique<Api>(
-          spaces_, tokens_,
-          ApiOptions{config.engine.space, hosts_of(config.server), config.server.audit, config.engine.log})) {
+      api_(std::make_unique<Api>(spaces_, tokens_,
+                                 ApiOptions{config.engine.space, hosts_of(config.server), config.server.audit,
+                                            config.server.requests_per_second, config.engine.log})) {
   const http::ServerOptions options = server_options(config.server);
   add_task_endpoints(*api_);
   add_bulk_endpoints(*api_);

@@ -35,7 +35,7 @@ InProcessApi::InProcessApi(const Config& config)
     : space_((validate(config.engine),
               std::make_shared<Space>(open_existing(config.store_url()), for_looking_on(config)))),
       api_(Spaces{{space_->name(), space_}}, std::make_shared<Tokens>(""),
-           ApiOptions{space_->name(), {}, config.server.audit, {}}) {
+           ApiOptions{space_->name(), {}, config.server.audit, 0, {}}) {
   add_task_endpoints(api_);
   add_bulk_endpoints(api_);
   add_system_endpoints(api_);

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/utf8.h"
 #include "seal/random_source.h"
 #include "server/fingerprint.h"
 
@@ -59,7 +60,9 @@ Token token_of(const std::string& line, const std::string& place) {
   std::string more;
   words >> token.name >> token.role >> token.space >> token.hash;
   const bool is_hash = token.hash.size() == 64 && token.hash.find_first_not_of("0123456789abcdef") == std::string::npos;
-  if (!is_hash || words >> more || !rights_of(token.role)) {
+  // Names are told in answers, which are UTF-8.
+  const bool is_text = base::invalid_utf8(line) == std::string::npos;
+  if (!is_text || !is_hash || words >> more || !rights_of(token.role)) {
     throw std::runtime_error(place +
                              ": not a token; a line is: name role namespace hash, as `easyretry token` writes it");
   }

@@ -5,8 +5,8 @@
 #include <easyretry/json_text.h>
 
 #include "base/json_copy.h"
-#include "base/utf8.h"
 #include "engine/attempt.h"
+#include "server/webhook_answer.h"
 #include "webhook/delivery.h"
 #include "webhook/destination.h"
 
@@ -17,39 +17,10 @@ using engine::RunPtr;
 
 constexpr std::size_t kUsualConcurrency = 1000;
 constexpr Millis kUsualTimeout{30'000};
-constexpr std::size_t kQuoted = 200;  // bytes of an answer that are told with a failure
-constexpr int kGone = 410;
 
 std::size_t concurrency_of(const engine::Run& run) {
   const int wanted = run.handler->handler.options.concurrency;
   return wanted > 0 ? static_cast<std::size_t>(wanted) : kUsualConcurrency;
-}
-
-std::string spoken(const webhook::Answer& answer) {
-  std::string text = "HTTP " + std::to_string(answer.status);
-  if (answer.body.empty()) return text;
-  if (base::invalid_utf8(answer.body) != std::string::npos) return text + ": (not UTF-8)";
-  return text + ": " + std::string{base::cut_utf8(answer.body, kQuoted)};
-}
-
-// What success_when looks at.
-detail::Reply reply_of(const webhook::Answer& answer) {
-  if (answer.body.empty()) return {.result = "null"};
-  try {
-    static_cast<void>(JsonDocument::parse(answer.body));
-    return {.result = answer.body};
-  } catch (const JsonError& e) {
-    return {.unwritable = std::string{"the answer is "} + e.what()};
-  }
-}
-
-// 2xx is for success_when to judge; 410 says that it is no use; everything else is tried again, when the server says
-// so.
-detail::Reply judged_by_status(const webhook::Answer& answer) {
-  if (answer.succeeded()) return reply_of(answer);
-  if (answer.status == kGone) return {.answer = give_up(spoken(answer))};
-  if (answer.retry_after) return {.answer = retry_after(*answer.retry_after, spoken(answer))};
-  return {.answer = retry_later(spoken(answer))};
 }
 
 // One argument stands for itself.

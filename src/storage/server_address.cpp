@@ -22,7 +22,7 @@ int parsed_port(std::string_view text, std::string_view url) {
   int port = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (error != std::errc{} || end != text.data() + text.size() || port < 1 || port > 65535) {
-    refuse(url, "the port must be 1 to 65535, not \"" + std::string{text} + "\"");
+    refuse(url, "the port must be 1 to 65535, and a / in a password %2F");  // what is quoted here could be one
   }
   return port;
 }

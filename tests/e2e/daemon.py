@@ -1,4 +1,4 @@
-"""A running `easyretry serve` for tests, on SQLite in a folder of its own."""
+"""A running `easyretry serve` for tests, on SQLite in a folder of its own if nothing else is said."""
 import http.client
 import json
 import os
@@ -10,16 +10,18 @@ import subprocess
 class Daemon:
     """One run of the program; a folder may see several."""
 
-    def __init__(self, program, folder, config="", server=""):
+    def __init__(self, program, folder, config="", server="", store="sqlite:retry.db", stderr=None):
         with open(os.path.join(folder, "easyretry.yaml"), "w") as file:
-            file.write(f"store: sqlite:retry.db\nserver: {{listen: '127.0.0.1:0'{server}}}\n{config}")
-        self.process = subprocess.Popen([program, "serve"], cwd=folder, stdout=subprocess.PIPE, text=True)
+            file.write(f"store: {store}\nserver: {{listen: '127.0.0.1:0'{server}}}\n{config}")
+        self.process = subprocess.Popen([program, "serve"], cwd=folder, stdout=subprocess.PIPE, stderr=stderr, text=True)
+        self.said = ""  # until it served
         self.port = self.port_said()
         with open(os.path.join(folder, "easyretry.tokens.first")) as file:
             self.token = file.read().strip()
 
     def port_said(self):
         for line in self.process.stdout:
+            self.said += line
             if found := re.search(r"serves https?://127\.0\.0\.1:(\d+)", line):
                 return int(found.group(1))
         raise RuntimeError(f"it did not start: {self.process.wait()}")

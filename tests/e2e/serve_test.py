@@ -301,6 +301,25 @@ class Serve(unittest.TestCase):
         status, _ = daemon.ask("POST", f"/v1/leases/{task['id']}/done", {"version": task["version"]}, token=shop)
         self.assertEqual(status, 409)
 
+    def test_who_asks_too_often_is_told_when_to_come_again_and_others_are_served(self):
+        daemon = self.start(server=", requests_per_second: 5")
+        often = self.token("often", "viewer")
+        answers = [daemon.ask("GET", "/v1/tasks", token=often) for _ in range(30)]
+        refused = [answer for status, answer in answers if status == 429]
+        self.assertEqual(answers[0][0], 200)
+        self.assertTrue(refused)
+        self.assertEqual(refused[0]["error"]["code"], "too_many_requests")
+        connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
+        seen = set()
+        for _ in range(30):  # tokens that are guessed count for their address
+            connection.request("GET", "/v1/tasks", headers={"Authorization": "Bearer er_guess"})
+            answer = connection.getresponse()
+            answer.read()
+            seen.add((answer.status, answer.getheader("Retry-After")))
+        connection.close()
+        self.assertEqual(seen, {(401, None), (429, "1")})
+        self.assertEqual(daemon.ask("GET", "/v1/tasks")[0], 200, "another token")
+
     def test_bad_input_gets_a_precise_answer_and_changes_nothing(self):
         daemon = self.start()
         cases = [

@@ -1,6 +1,7 @@
 #include "serve/serve_command.h"
 
 #include <csignal>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -18,6 +19,7 @@ struct ServeOptions {
   std::string config;
   std::string store;
   std::string listen;
+  bool first_steps = false;
 };
 
 Config config_of(const ServeOptions& options) {
@@ -37,13 +39,30 @@ sigset_t block_stop_signals() {
   return signals;
 }
 
+void print_first_steps(const std::string& address, const std::string& token_file) {
+  const std::string file = std::filesystem::absolute(token_file).string();
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
+  fmt::print(R"(
+Your token is in {1}. In another terminal:
+
+  export EASYRETRY_TOKEN=$(cat {1})
+  curl -H "Authorization: Bearer $EASYRETRY_TOKEN" -d '{{"handler": "mail.send", "args": [{{"to": "ann"}}]}}' {0}/v1/tasks
+  {2} tasks list --server {0}
+
+Its tasks wait for a worker: examples/workers has some. Ctrl-C stops; nothing is lost.
+)",
+             address, file, program);
+}
+
 void run(const ServeOptions& options) {
   const sigset_t signals = block_stop_signals();
-  server::Daemon daemon{config_of(options)};
+  const Config config = config_of(options);
+  server::Daemon daemon{config};
   if (const auto& file = daemon.first_token_file()) {
     fmt::print("The first token, which may do everything, is in {}: move it to a safe place.\n", *file);
   }
   fmt::print("easyretry serves {}\n", daemon.address());
+  if (options.first_steps) print_first_steps(daemon.address(), config.server.tokens + ".first");
   std::fflush(stdout);
   tell_service_manager("READY=1");
 
@@ -64,6 +83,7 @@ void add_serve_command(CLI::App& app) {
   command->add_option("--config", options->config, "The configuration; without it easyretry.yaml, if it is there");
   command->add_option("--store", options->store, "Instead of the configuration's: sqlite:retry.db, postgres://…");
   command->add_option("--listen", options->listen, "Instead of the configuration's: 127.0.0.1:7077");
+  command->add_flag("--first-steps", options->first_steps, "Also prints what to try first");
   command->callback([options] { run(*options); });
 }
 

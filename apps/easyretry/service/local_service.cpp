@@ -36,7 +36,7 @@ class LocalService final : public Service {
 
   nlohmann::json ask(const Ask& ask) override {
     const auto target = http::parse_target(target_of(ask));
-    if (!target) throw std::runtime_error("\".\" and \"..\" are no ids; an id is a whole number, as submit gave it");
+    if (!target) throw std::runtime_error("an id is a whole number, as submit gave it, and all else is UTF-8");
     http::Request request;
     request.id = "command-line";
     request.method = method_of(ask);

@@ -28,12 +28,6 @@ std::string token_of(const ServiceOptions& options) {
   return token;
 }
 
-Config config_of(const ServiceOptions& options) {
-  Environment flags{{"EASYRETRY_STORE", options.store}};
-  if (!options.space.empty()) flags["EASYRETRY_SPACE"] = options.space;
-  return find_config(options.config, flags);
-}
-
 }  // namespace
 
 void add_service_options(CLI::App& command, ServiceOptions& options) {
@@ -50,6 +44,12 @@ void add_service_options(CLI::App& command, ServiceOptions& options) {
   for (CLI::Option* of_daemon : {server, token, ca}) store->excludes(of_daemon);
   config->needs(store);
   for (CLI::Option* option : {server, token, ca, store, config, space}) option->group(kServices);
+}
+
+Config config_of(const ServiceOptions& options) {
+  Environment flags{{"EASYRETRY_STORE", options.store}};
+  if (!options.space.empty()) flags["EASYRETRY_SPACE"] = options.space;
+  return find_config(options.config, flags);
 }
 
 std::unique_ptr<Service> open_service(const ServiceOptions& options) {

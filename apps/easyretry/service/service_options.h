@@ -3,6 +3,8 @@
 #include <memory>
 #include <string>
 
+#include <easyretry/config.h>
+
 #include "service/service.h"
 
 namespace CLI {
@@ -23,6 +25,9 @@ struct ServiceOptions {
 
 // `options` must live as long as the command.
 void add_service_options(CLI::App& command, ServiceOptions& options);
+
+// The configuration that is found here, with what the options say over it.
+Config config_of(const ServiceOptions& options);
 
 std::unique_ptr<Service> open_service(const ServiceOptions& options);
 

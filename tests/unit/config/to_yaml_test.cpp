@@ -45,6 +45,7 @@ server:
   private_key: ""
   tokens: easyretry.tokens
   audit: ""
+  requests_per_second: 0
   hosts: []
   spaces: []
   may_call: []

@@ -28,7 +28,7 @@ TEST(Target, ASlashAtTheEndIsAnEmptySegment) {
 
 TEST(Target, WhatIsNotAPathIsNotTaken) {
   for (const char* odd : {"", "v1", "http://other/v1", "*", "/a/../b", "/a/%2e%2e/b", "/.", "/%", "/%4", "/%zz", "/%00",
-                          "/?a=%", "/?%00=1"}) {
+                          "/?a=%", "/?%00=1", "/%ff", "/?a=%ff", "/\xff"}) {
     EXPECT_FALSE(parse_target(odd)) << odd;
   }
 }

@@ -1,0 +1,122 @@
+#include "doctor/store_checks.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/url.h"
+#include "cluster/sighting.h"
+#include "printing/relative_time.h"
+#include "storage/lag.h"
+#include "storage/open.h"
+
+namespace easyretry::app {
+namespace {
+
+using storage::Store;
+
+constexpr Millis kClocksMayDiffer{1000};
+constexpr std::size_t kTasksAShard = 10;
+constexpr int kMuchLater = 10;  // times the grace
+
+// Its scheme is known, so whatever is wrong is wrong there. Null: there is nothing to look at.
+std::unique_ptr<Store> open(const Config& config, Findings& findings) {
+  constexpr const char* kCheck = "store";
+  const std::string url = config.store_url();
+  try {
+    const auto settings = storage::stored_settings(url);
+    if (!settings) {
+      findings.push_back({Health::fail, kCheck, "there is nothing of EasyRetry in " + base::without_password(url),
+                          "check the url; the first instance that starts makes what it needs"});
+      return nullptr;
+    }
+    auto store = storage::open_store(url, system_clock());
+    findings.push_back({Health::ok, kCheck, base::without_password(url) + " answers"});
+    findings.push_back(
+        {Health::ok, "schema", fmt::format("current; {} shards, layout {}", settings->total_shards, settings->layout)});
+    return store;
+  } catch (const StoreError& e) {
+    const bool busy_file = url.starts_with("sqlite:") && e.error().code == Errc::unavailable;
+    findings.push_back({Health::fail, kCheck, e.error().detail,
+                        busy_file ? "if `easyretry serve` has it, ask that: leave out --store"
+                                  : "see whether the server runs, and whether it may be reached from here"});
+  } catch (const std::invalid_argument& e) {
+    findings.push_back({Health::fail, kCheck, e.what(), "mend the url"});
+  }
+  return nullptr;
+}
+
+Finding clock(Store& store, const std::string& space) {
+  constexpr const char* kCheck = "clock";
+  const storage::ShardCursor any;
+  const TimePoint before = system_clock().now();
+  const auto reply = store.load({.space = space, .from = {&any, 1}, .limit = 1});
+  const TimePoint after = system_clock().now();
+  if (!reply) return {Health::fail, kCheck, reply.error().detail, "see what the store's server says in its log"};
+  const Millis ahead = before > reply->now ? before - reply->now : after < reply->now ? after - reply->now : Millis{0};
+  if (std::chrono::abs(ahead) <= kClocksMayDiffer) return {Health::ok, kCheck, "within a second of the store's"};
+  return {Health::warn, kCheck,
+          fmt::format("{} {} the store's, by which tasks are due", age_text(std::chrono::abs(ahead)),
+                      ahead > Millis{0} ? "ahead of" : "behind"),
+          "let NTP set both clocks; until then times in logs do not fit together"};
+}
+
+Finding durability(const storage::StoreInfo& info) {
+  const std::string words = "an acknowledged task survives " + info.durability.words;
+  if (!info.durability.worth_a_warning) return {Health::ok, "durability", words};
+  return {Health::warn, "durability", words, "see what docs/redis.md and docs/databases.md say of its settings"};
+}
+
+void instances(Store& store, const Config& config, Findings& findings) {
+  constexpr const char* kCheck = "instances";
+  const auto choice = cluster::parse_membership(config.engine.membership);
+  using Kind = cluster::MembershipChoice::Kind;
+  if (choice.kind == Kind::alone || (choice.kind == Kind::store && !store.info().shared)) {
+    findings.push_back({Health::ok, kCheck, "one at a time, by the configuration or the kind of store"});
+    return;
+  }
+  const auto seen = cluster::look(choice, store, config.engine.space);
+  if (!seen) {
+    findings.push_back(
+        {Health::fail, kCheck, seen.error().detail, "see whether `membership` is right and the registry answers"});
+    return;
+  }
+  for (const cluster::Refused& one : seen->roll.refused) {
+    findings.push_back({Health::warn, kCheck, one.who + " is no member: " + one.why, "see what it says in its log"});
+  }
+  const std::size_t count = seen->roll.members.size();
+  findings.push_back(count > 0 ? Finding{Health::ok, kCheck, fmt::format("{}, by {}", count, seen->source)}
+                               : Finding{Health::warn, kCheck, "nobody works on namespace " + config.engine.space,
+                                         "start an instance, or `easyretry serve`; was --space right?"});
+}
+
+Finding lateness(Store& store, const Config& config) {
+  constexpr const char* kCheck = "late tasks";
+  const auto lag = storage::look_for_lag(store, config.engine.space, kTasksAShard);
+  if (!lag) return {Health::fail, kCheck, lag.error().detail, "see what the store's server says in its log"};
+  Millis latest{0};
+  for (const auto& [shard, late] : lag->shards) latest = std::max(latest, late);
+  if (latest <= config.engine.grace) return {Health::ok, kCheck, "none"};
+  std::string handlers;
+  for (const auto& [name, late] : lag->handlers) {
+    if (late > config.engine.grace) handlers += (handlers.empty() ? "" : ", ") + name;
+  }
+  return {latest > config.engine.grace * kMuchLater ? Health::fail : Health::warn, kCheck,
+          fmt::format("due for {} and run by nobody: {}", age_text(latest), handlers),
+          "no instance lives, they have too few workers, or none of them has these handlers: see `easyretry cluster`"};
+}
+
+}  // namespace
+
+Findings check_store(const Config& config) {
+  Findings findings;
+  const auto store = open(config, findings);
+  if (!store) return findings;
+  findings.push_back(clock(*store, config.engine.space));
+  findings.push_back(durability(store->info()));
+  instances(*store, config, findings);
+  findings.push_back(lateness(*store, config));
+  return findings;
+}
+
+}  // namespace easyretry::app

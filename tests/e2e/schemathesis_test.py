@@ -1,0 +1,47 @@
+"""schemathesis against a real daemon, by the document that it serves: schemathesis_test.py EASYRETRY_PROGRAM FOLDER
+
+Gets schemathesis by pip into FOLDER the first time. Where it cannot be had, this fails."""
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from daemon import Daemon
+
+PACKAGE = "schemathesis==4.32.5"
+PROGRAM = os.path.abspath(sys.argv[1])
+FOLDER = pathlib.Path(sys.argv[2])
+del sys.argv[1:3]
+# All of its checks but those that ask for more than the document says: that whatever a schema allows is taken (times are texts, with more
+# to be said of them than a schema can), and that every answer is one of its examples' links.
+CHECKS = "not_a_server_error,status_code_conformance,content_type_conformance,response_headers_conformance,response_schema_conformance,ignored_auth"
+
+
+def get_schemathesis():
+    ready = FOLDER / PACKAGE
+    if ready.exists():
+        return
+    for command in ([sys.executable, "-m", "venv", FOLDER], [FOLDER / "bin/python", "-m", "pip", "install", "--quiet", PACKAGE]):
+        if subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode != 0:
+            sys.exit(f"{command[0]} failed: this test needs python3-venv and a way to PyPI")
+    ready.touch()
+
+
+class Schemathesis(unittest.TestCase):
+    def test_finds_nothing_that_the_document_does_not_say(self):
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            daemon = Daemon(PROGRAM, folder)
+            try:
+                ran = subprocess.run([FOLDER / "bin/schemathesis", "run", f"http://127.0.0.1:{daemon.port}/v1/openapi.yaml", "--header",
+                                      f"Authorization: Bearer {daemon.token}", "--checks", CHECKS, "--seed", "1", "--max-examples", "30",
+                                      "--request-timeout", "70", "--no-color"], cwd=folder, capture_output=True, text=True, check=False)
+                self.assertEqual(ran.returncode, 0, ran.stdout[-8000:] + ran.stderr[-2000:])
+            finally:
+                self.assertEqual(daemon.stop(), 0)
+
+
+if __name__ == "__main__":
+    get_schemathesis()
+    unittest.main()

@@ -1,0 +1,41 @@
+// Files of tokens and of webhooks' secrets, as an editor may have left them.
+
+#include <fstream>
+#include <stdexcept>
+
+#include "fuzz/fuzz.h"
+#include "server/secrets_file.h"
+#include "server/tokens.h"
+#include "support/temp_folder.h"
+
+using namespace easyretry;
+
+namespace {
+
+template <class Read>
+void read_or_refuse(Read read) {
+  try {
+    read();
+  } catch (const std::runtime_error&) {
+  } catch (const std::invalid_argument&) {
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const test::TempFolder folder;
+  static const auto file = folder.path() / "file";
+  std::filesystem::remove(file);
+  std::ofstream{file} << fuzz::text_of(data, size);
+  std::filesystem::permissions(file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  read_or_refuse([] {
+    server::Tokens tokens{file};
+    for (const server::Token& token : tokens.all()) {
+      fuzz::must(token.may(server::Right::view) || token.may(server::Right::work),
+                 "a token that is taken may do something");
+    }
+  });
+  read_or_refuse([] { server::SecretsFile{file}.current(); });
+  return 0;
+}

@@ -1,0 +1,37 @@
+// The first line of a request, and what a list is asked for by it: filters, cursors, times.
+
+#include "fuzz/fuzz.h"
+#include "http/target.h"
+#include "server/query.h"
+#include "server/refusal.h"
+#include "server/task_json.h"
+
+using namespace easyretry;
+
+namespace {
+
+template <class Ask>
+void ask_or_be_refused(Ask ask) {
+  try {
+    ask();
+  } catch (const server::Refusal& refusal) {
+    fuzz::must(refusal.problem().status < 500, "a refusal says that the request is wrong");
+    http::to_response(refusal.problem(), "id");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  http::Request request;
+  const auto target = http::parse_target(fuzz::text_of(data, size));
+  if (!target) return 0;
+  request.target = *target;
+  for (const std::string& segment : target->segments) {
+    fuzz::must(segment != ".." && segment.find('\0') == std::string::npos, "nobody leaves the path");
+    ask_or_be_refused([&] { server::parse_id(segment); });
+  }
+  ask_or_be_refused([&] { server::task_query(request, false); });
+  ask_or_be_refused([&] { server::task_query(request, true); });
+  return 0;
+}

@@ -1,0 +1,42 @@
+// What a receiver of webhooks may answer: a status, a Retry-After and a body, a line for each of the first two.
+
+#include <charconv>
+
+#include "base/utf8.h"
+#include "fuzz/fuzz.h"
+#include "policy/success_expression.h"
+#include "server/webhook_answer.h"
+#include "webhook/retry_after.h"
+
+using namespace easyretry;
+
+namespace {
+
+const policy::SuccessExpression kSuccess{"result.code == 200"};
+
+int number_of(std::string_view text) {
+  int number = 0;
+  std::from_chars(text.data(), text.data() + text.size(), number);
+  return number;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  std::string_view text = fuzz::text_of(data, size);
+  webhook::Answer answer;
+  answer.status = number_of(fuzz::take_line(text));
+  answer.retry_after = webhook::parse_retry_after(fuzz::take_line(text), TimePoint{Millis{1'772'000'000'000}});
+  answer.body = text;
+  if (answer.retry_after) {
+    fuzz::must(*answer.retry_after >= Millis{0} && *answer.retry_after <= webhook::kLongestRetryAfter,
+               "a wait is from nothing to a day");
+  }
+  const detail::Reply reply = server::judged_by_status(answer);
+  if (reply.answer) {
+    fuzz::must(base::invalid_utf8(reply.answer->why) == std::string::npos, "what is stored of an answer is UTF-8");
+  } else if (reply.unwritable.empty()) {
+    static_cast<void>(kSuccess.evaluate(reply.result, "[]"));
+  }
+  return 0;
+}
