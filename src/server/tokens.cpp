@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fingerprint.h"
 #include "seal/random_source.h"
-#include "server/fingerprint.h"
 
 namespace easyretry::server {
 namespace {
@@ -161,7 +161,7 @@ bool Tokens::remove(const std::string& name) {
 }
 
 void Tokens::read_if_changed() {
-  const std::string there = fingerprint(file_);
+  const std::string there = base::fingerprint(file_);
   if (there == read_) return;
   by_hash_ = read(file_);
   read_ = there;
