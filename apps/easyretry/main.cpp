@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "alert/alert_command.h"
 #include "bench/bench_command.h"
 #include "cluster/cluster_command.h"
 #include "config/config_command.h"
@@ -37,6 +38,7 @@ int main(int argc, char** argv) {
   CLI::App app{"EasyRetry: a failed call is remembered and tried again until it succeeds or its policy gives up."};
   app.set_version_flag("--version", EASYRETRY_VERSION);
   app.require_subcommand(1);
+  easyretry::app::add_alert_command(app);
   easyretry::app::add_bench_command(app);
   easyretry::app::add_cluster_command(app);
   easyretry::app::add_config_command(app);
