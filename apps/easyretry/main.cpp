@@ -7,6 +7,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "alert/alert_command.h"
 #include "bench/bench_command.h"
 #include "cluster/cluster_command.h"
 #include "completion/completion_command.h"
@@ -41,6 +42,7 @@ int main(int argc, char** argv) {
   app.name("easyretry");
   app.set_version_flag("--version", EASYRETRY_VERSION);
   app.require_subcommand(1);
+  easyretry::app::add_alert_command(app);
   easyretry::app::add_bench_command(app);
   easyretry::app::add_cluster_command(app);
   easyretry::app::add_completion_command(app);

@@ -23,6 +23,7 @@
 #include <string_view>
 #include <vector>
 
+#include <easyretry/alerts.h>
 #include <easyretry/exception_names.h>
 #include <easyretry/options.h>
 #include <easyretry/persist.h>
@@ -83,6 +84,7 @@ struct Config {
   HandlerConfig defaults{};
   std::map<std::string, HandlerConfig> handlers{};
   ServerConfig server{};
+  AlertsConfig alerts{};
 
   // `store`, with `shards` in it.
   std::string store_url() const;
@@ -134,8 +136,8 @@ struct ConfigChange {
 };
 std::vector<ConfigChange> compare(const Config& running, const Config& wanted);
 
-// A file that says the same, defaults of the engine included. The passwords of `store` and `membership` are masked,
-// so that it can be shown.
+// A file that says the same, defaults of the engine included. The passwords of `store` and `membership` and the urls
+// of alert channels are masked, so that it can be shown.
 std::string to_yaml(const Config& config);
 
 }  // namespace easyretry

@@ -1,3 +1,4 @@
+#include <map>
 #include <set>
 
 #include <easyretry/config.h>
@@ -35,18 +36,37 @@ void mask_passwords(std::vector<ConfigChange>& changes, const Config& running, c
   }
 }
 
-std::set<std::string> handlers_of(const Config& running, const Config& wanted) {
+// What stands under a name. A name without an entry says nothing, like an empty one.
+template <class Owner>
+void add_named_changes(std::vector<ConfigChange>& changes, const std::vector<Key<Owner>>& keys, const std::string& path,
+                       const std::map<std::string, Owner>& running, const std::map<std::string, Owner>& wanted) {
   std::set<std::string> names;
-  for (const Config* side : {&running, &wanted}) {
-    for (const auto& [name, handler] : side->handlers) names.insert(name);
+  for (const auto* side : {&running, &wanted}) {
+    for (const auto& [name, owner] : *side) names.insert(name);
   }
-  return names;
+  const auto owner_of = [](const std::map<std::string, Owner>& side, const std::string& name) {
+    const auto found = side.find(name);
+    return found == side.end() ? Owner{} : found->second;
+  };
+  for (const std::string& name : names) {
+    add_changes(changes, keys, path_of(path, name), owner_of(running, name), owner_of(wanted, name));
+  }
 }
 
-// A handler without an entry says nothing, like an empty one.
-HandlerConfig handler_of(const Config& config, const std::string& name) {
-  const auto found = config.handlers.find(name);
-  return found == config.handlers.end() ? HandlerConfig{} : found->second;
+// After comparing, as passwords are.
+void add_alert_changes(std::vector<ConfigChange>& changes, const AlertsConfig& running, const AlertsConfig& wanted) {
+  std::vector<ConfigChange> found;
+  add_named_changes(found, channel_keys(), "alerts.channels", running.channels, wanted.channels);
+  for (ConfigChange& change : found) {
+    if (!change.key.ends_with(".url")) continue;
+    // What yaml_word put in quotes is a url all the same.
+    for (std::string* text : {&change.from, &change.to}) {
+      if (text->starts_with('"')) *text = text->substr(1, text->size() - 2);
+      *text = yaml_word(masked_channel_url(*text));
+    }
+  }
+  add_named_changes(found, rule_keys(), "alerts.rules", running.rules, wanted.rules);
+  changes.insert(changes.end(), found.begin(), found.end());
 }
 
 }  // namespace
@@ -59,10 +79,8 @@ std::vector<ConfigChange> compare(const Config& running, const Config& wanted) {
   mask_passwords(changes, running, wanted);
   add_changes(changes, handler_keys(), std::string{kDefaults}, running.defaults, wanted.defaults);
   add_changes(changes, server_keys(), std::string{kServer}, running.server, wanted.server);
-  for (const std::string& name : handlers_of(running, wanted)) {
-    const std::string path = path_of(std::string{kHandlers}, name);
-    add_changes(changes, handler_keys(), path, handler_of(running, name), handler_of(wanted, name));
-  }
+  add_named_changes(changes, handler_keys(), std::string{kHandlers}, running.handlers, wanted.handlers);
+  add_alert_changes(changes, running.alerts, wanted.alerts);
   return changes;
 }
 

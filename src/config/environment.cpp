@@ -62,6 +62,8 @@ class EnvironmentReader {
     if (name == kToken || announces_a_service(name, value)) return;
     if (name.starts_with(variable_of(kHandlers))) {
       problems_.add({name}, "handlers have no variables; set it under handlers in the file");
+    } else if (name.starts_with(variable_of(kAlerts))) {
+      problems_.add({name}, "alerts have no variables; set it under alerts in the file");
     } else if (is_of_a_list(name)) {
       problems_.add({name}, "lists have no variables; set it in the file");
     } else {

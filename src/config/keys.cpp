@@ -1,82 +1,14 @@
 #include "config/keys.h"
 
-#include "base/duration_text.h"
-#include "base/time_text.h"
+#include "config/making_keys.h"
 #include "config/values.h"
-#include "policy/decide.h"
 
 namespace easyretry::config {
 namespace {
 
 using namespace std::chrono_literals;
 using enum Takes;
-
-std::string text_of(int number) {
-  return std::to_string(number);
-}
-std::string text_of(std::size_t number) {
-  return std::to_string(number);
-}
-std::string text_of(Millis duration) {
-  return base::to_text(duration);
-}
-std::string text_of(TimePoint time) {
-  return yaml_word(base::to_text(time));
-}
-std::string text_of(Persist persist) {
-  return std::string{persist_text(persist)};
-}
-std::string text_of(Assignment assignment) {
-  return std::string{assignment_text(assignment)};
-}
-std::string text_of(AtStart at_start) {
-  return std::string{at_start_text(at_start)};
-}
-std::string text_of(const Backoff& backoff) {
-  return yaml_word(policy::to_text(backoff));
-}
-std::string text_of(const std::string& text) {
-  return yaml_word(text);
-}
-std::string text_of(const std::vector<std::string>& words) {
-  return yaml_list(words);
-}
-std::string text_of(const std::vector<WrittenName>& names) {
-  return yaml_list(names);
-}
-template <class T>
-std::optional<std::string> text_of(const std::optional<T>& value) {
-  if (!value) return std::nullopt;
-  return text_of(*value);
-}
-
-// Where in its owner a field is: at(&Config::engine, &EngineOptions::workers).
-auto at(auto... members) {
-  return [=](auto& owner) -> auto& {
-    return (owner.*....*members);
-  };
-}
-
-template <class T>
-auto whole(Numbers range) {
-  return [=](const Node& node) { return static_cast<T>(read_number(node, range)); };
-}
-
-auto lasting(Durations range) {
-  return [=](const Node& node) { return read_duration(node, range); };
-}
-
-template <class Owner>
-Key<Owner> key(std::string_view name, Takes change, auto field, auto reader) {
-  return {name, change, [=](Owner& owner, const Node& node) { field(owner) = reader(node); },
-          [=](const Owner& owner) -> std::optional<std::string> { return text_of(field(owner)); }};
-}
-
-template <class Owner>
-Key<Owner> list(Key<Owner> key) {
-  key.is_list = true;
-  return key;
-}
+using making::at, making::key, making::lasting, making::list, making::whole;
 
 // Policies and timeouts know no upper limit; what is longer than ten years is a mistake.
 constexpr Durations kUpToTenYears{0s, 240h * 365};

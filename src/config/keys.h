@@ -30,11 +30,16 @@ struct Key {
 const std::vector<Key<Config>>& engine_keys();
 const std::vector<Key<HandlerConfig>>& handler_keys();
 const std::vector<Key<ServerConfig>>& server_keys();
+const std::vector<Key<AlertChannel>>& channel_keys();
+const std::vector<Key<AlertRule>>& rule_keys();
 
 // The groups beside the engine's keys.
 inline constexpr std::string_view kDefaults = "defaults";
 inline constexpr std::string_view kHandlers = "handlers";
 inline constexpr std::string_view kServer = "server";
+inline constexpr std::string_view kAlerts = "alerts";
+inline constexpr std::string_view kChannels = "channels";  // of alerts
+inline constexpr std::string_view kRules = "rules";
 
 // "defaults.max_attempts" is EASYRETRY_DEFAULTS_MAX_ATTEMPTS.
 std::string variable_of(std::string_view key_path);

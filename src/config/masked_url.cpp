@@ -34,4 +34,11 @@ std::string masked_url(std::string_view url) {
   return text;
 }
 
+std::string masked_channel_url(std::string_view url) {
+  const auto slashes = url.find("://");
+  const auto end = url.find_first_of("/?#", slashes == std::string_view::npos ? 0 : slashes + 3);
+  if (end == std::string_view::npos) return std::string{url};
+  return std::string{url.substr(0, end)}.append("/").append(kMask);
+}
+
 }  // namespace easyretry::config

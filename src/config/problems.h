@@ -13,6 +13,7 @@ class Problems {
  public:
   void add(const Place& place, std::string_view what);
   bool none() const { return count_ == 0; }
+  std::size_t count() const { return count_; }
   void throw_if_any() const;  // ConfigError
 
  private:

@@ -1,11 +1,8 @@
 #include "config/read_config.h"
 
-#include <algorithm>
-#include <map>
-#include <stdexcept>
-
-#include "base/nearest.h"
+#include "config/entries.h"
 #include "config/keys.h"
+#include "config/read_alerts.h"
 #include "config/read_yaml.h"
 
 namespace easyretry::config {
@@ -13,56 +10,28 @@ namespace {
 
 constexpr std::size_t kLongestHandlerName = 200;  // what a registration takes
 
-template <class Owner>
-const Key<Owner>* find(const std::vector<Key<Owner>>& keys, std::string_view name) {
-  const auto found = std::find_if(keys.begin(), keys.end(), [&](const Key<Owner>& key) { return key.name == name; });
-  return found == keys.end() ? nullptr : &*found;
-}
-
-template <class Owner>
-std::vector<std::string_view> names_of(const std::vector<Key<Owner>>& keys) {
-  std::vector<std::string_view> names;
-  names.reserve(keys.size());
-  for (const Key<Owner>& key : keys) names.push_back(key.name);
-  return names;
-}
-
 std::vector<std::string_view> names_at_the_top() {
   auto names = names_of(engine_keys());
-  names.insert(names.end(), {kDefaults, kHandlers, kServer});
+  names.insert(names.end(), {kDefaults, kHandlers, kServer, kAlerts});
   return names;
-}
-
-std::string unknown_key(std::string_view name, const std::vector<std::string_view>& known) {
-  if (const auto meant = base::nearest(name, known)) return "unknown key, did you mean " + std::string{*meant} + "?";
-  std::string text = "unknown key; known are";
-  for (const std::string_view key : known) text.append(key == known.front() ? " " : ", ").append(key);
-  return text;
-}
-
-std::string not_a_group(const Node& node, const std::string& path) {
-  const char* example = path.empty()        ? "workers: 8"
-                        : path == kHandlers ? "payment.pay: {timeout: 10s}"
-                        : path == kServer   ? "listen: 127.0.0.1:7077"
-                                            : "max_attempts: 5";
-  return (path.empty() ? "" : path + ": ") + "found " + std::string{kind_text(node)} +
-         "; write keys and values, such as \"" + example + "\"";
 }
 
 class Reader {
  public:
-  Reader(Config& config, Problems& problems) : config_(config), problems_(problems) {}
+  Reader(Config& config, Problems& problems) : config_(config), problems_(problems), entries_(problems) {}
 
   void top(const Node& root) {
-    each_entry(root, "", [&](const Node& name, const Node& value, const std::string& path) {
+    entries_.each(root, "", [&](const Node& name, const Node& value, const std::string& path) {
       if (name.text == kDefaults) {
         handler(value, path, config_.defaults);
       } else if (name.text == kHandlers) {
         handlers(value, path);
       } else if (name.text == kServer) {
-        server(value, path);
+        entries_.read_all(server_keys(), config_.server, value, path);
+      } else if (name.text == kAlerts) {
+        read_alerts(config_.alerts, value, path, entries_);
       } else if (const auto* key = find(engine_keys(), name.text)) {
-        read(*key, config_, name, value, path);
+        entries_.read(*key, config_, name, value, path);
       } else if (find(handler_keys(), name.text) != nullptr) {
         problems_.add(name.place, path + ": belongs to a handler; move it under defaults, or under one of handlers");
       } else {
@@ -73,7 +42,7 @@ class Reader {
 
  private:
   void handlers(const Node& map, const std::string& path) {
-    each_entry(map, path, [&](const Node& name, const Node& value, const std::string& handler_path) {
+    entries_.each(map, path, [&](const Node& name, const Node& value, const std::string& handler_path) {
       if (name.text.empty() || name.text.size() > kLongestHandlerName) {
         problems_.add(name.place, handler_path + ": a handler's name has 1 to 200 characters, such as payment.pay");
         return;
@@ -83,9 +52,9 @@ class Reader {
   }
 
   void handler(const Node& map, const std::string& path, HandlerConfig& handler) {
-    each_entry(map, path, [&](const Node& name, const Node& value, const std::string& key_path) {
+    entries_.each(map, path, [&](const Node& name, const Node& value, const std::string& key_path) {
       if (const auto* key = find(handler_keys(), name.text)) {
-        read(*key, handler, name, value, key_path);
+        entries_.read(*key, handler, name, value, key_path);
       } else if (find(engine_keys(), name.text) != nullptr) {
         problems_.add(name.place, key_path + ": belongs to the engine; move it to the top, without indentation");
       } else {
@@ -94,49 +63,9 @@ class Reader {
     });
   }
 
-  void server(const Node& map, const std::string& path) {
-    each_entry(map, path, [&](const Node& name, const Node& value, const std::string& key_path) {
-      if (const auto* key = find(server_keys(), name.text)) {
-        read(*key, config_.server, name, value, key_path);
-      } else {
-        problems_.add(name.place, key_path + ": " + unknown_key(name.text, names_of(server_keys())));
-      }
-    });
-  }
-
-  // A key without a value is blamed where it is: the parser puts its missing value on the next line.
-  template <class Owner>
-  void read(const Key<Owner>& key, Owner& owner, const Node& name, const Node& value, const std::string& path) {
-    try {
-      key.read(owner, value);
-    } catch (const std::invalid_argument& error) {
-      const Place& place = value.kind == Node::Kind::nothing ? name.place : value.place;
-      problems_.add(place, path + ": " + error.what());
-    }
-  }
-
-  // A group whose lines are all commented out is an empty one.
-  void each_entry(const Node& map, const std::string& path, const auto& visit) {
-    if (map.kind == Node::Kind::nothing) return;
-    if (map.kind != Node::Kind::map) return problems_.add(map.place, not_a_group(map, path));
-    std::map<std::string_view, int> lines;
-    for (std::size_t i = 0; i < map.keys.size(); ++i) {
-      const Node& name = map.keys[i];
-      const std::string key_path = path_of(path, name.text);
-      if (name.kind != Node::Kind::word) {
-        problems_.add(name.place,
-                      "a key cannot be " + std::string{kind_text(name)} + "; write a word, such as workers");
-      } else if (const auto [first, is_new] = lines.emplace(name.text, name.place.line); !is_new) {
-        problems_.add(name.place,
-                      key_path + ": given twice, first in line " + std::to_string(first->second) + "; keep one");
-      } else {
-        visit(name, map.items[i], key_path);
-      }
-    }
-  }
-
   Config& config_;
   Problems& problems_;
+  Entries entries_;
 };
 
 // Where `shards` is, if it is anywhere.

@@ -24,6 +24,24 @@ std::string group(const std::string& title, const std::string& lines) {
   return title + (lines.empty() ? ": {}\n" : ":\n" + lines);
 }
 
+template <class Owner>
+std::string groups_of(const std::vector<Key<Owner>>& keys, const std::map<std::string, Owner>& owners,
+                      const std::string& indentation) {
+  std::string groups;
+  for (const auto& [name, owner] : owners) {
+    groups += group(indentation + yaml_word(name), lines_of(keys, owner, indentation + "  "));
+  }
+  return groups;
+}
+
+// Nothing where there are none: unlike the other groups it has no defaults to be seen.
+std::string alerts_text(AlertsConfig alerts) {
+  if (alerts == AlertsConfig{}) return "";
+  for (auto& [name, channel] : alerts.channels) channel.url = masked_channel_url(channel.url);
+  return group("alerts", group("  channels", groups_of(channel_keys(), alerts.channels, "    ")) +
+                             group("  rules", groups_of(rule_keys(), alerts.rules, "    ")));
+}
+
 }  // namespace
 }  // namespace config
 
@@ -33,13 +51,9 @@ std::string to_yaml(const Config& config) {
   shown.engine.membership = config::masked_url(config.engine.membership);
   std::string text = config::lines_of(config::engine_keys(), shown, "");
   text += config::group("defaults", config::lines_of(config::handler_keys(), config.defaults, "  "));
-  std::string handlers;
-  for (const auto& [name, handler] : config.handlers) {
-    handlers +=
-        config::group("  " + config::yaml_word(name), config::lines_of(config::handler_keys(), handler, "    "));
-  }
-  return text + config::group("handlers", handlers) +
-         config::group("server", config::lines_of(config::server_keys(), config.server, "  "));
+  return text + config::group("handlers", config::groups_of(config::handler_keys(), config.handlers, "  ")) +
+         config::group("server", config::lines_of(config::server_keys(), config.server, "  ")) +
+         config::alerts_text(config.alerts);
 }
 
 }  // namespace easyretry

@@ -43,6 +43,9 @@ constexpr Named<Persist> kPersistNames[] = {{Persist::retry_only, "retry_only"},
                                             {Persist::manual, "manual"},
                                             {Persist::never, "never"}};
 constexpr Named<Assignment> kAssignmentNames[] = {{Assignment::stride, "stride"}, {Assignment::even, "even"}};
+constexpr Named<ChannelType> kChannelTypeNames[] = {
+    {ChannelType::webhook, "webhook"}, {ChannelType::slack, "slack"}, {ChannelType::dingtalk, "dingtalk"},
+    {ChannelType::feishu, "feishu"},   {ChannelType::wecom, "wecom"}, {ChannelType::email, "email"}};
 constexpr Named<AtStart> kAtStartNames[] = {{AtStart::alone, "alone"}, {AtStart::wait, "wait"}};
 
 template <class Value, std::size_t N>
@@ -116,6 +119,10 @@ Assignment read_assignment(const Node& node) {
 
 AtStart read_at_start(const Node& node) {
   return read_one_of(kAtStartNames, node);
+}
+
+ChannelType read_channel_type(const Node& node) {
+  return read_one_of(kChannelTypeNames, node);
 }
 
 std::string read_membership(const Node& node) {
@@ -205,6 +212,10 @@ std::string_view assignment_text(Assignment assignment) {
 
 std::string_view at_start_text(AtStart at_start) {
   return name_of(kAtStartNames, at_start);
+}
+
+std::string_view channel_type_text(ChannelType type) {
+  return name_of(kChannelTypeNames, type);
 }
 
 }  // namespace easyretry::config

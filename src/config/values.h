@@ -40,6 +40,11 @@ std::vector<WrittenName> read_names(const Node& node);
 std::vector<std::string> read_words(const Node& node);
 std::string read_path(const Node& node);
 std::string read_url(const Node& node);
+ChannelType read_channel_type(const Node& node);
+int read_percent(const Node& node);              // "50%"
+std::string read_channel_url(const Node& node);  // never told in an error: it is a secret
+std::string read_address(const Node& node);      // of e-mail
+std::vector<std::string> read_addresses(const Node& node);
 std::string read_listen(const Node& node);  // "127.0.0.1:7077", "[::1]:7077"
 
 // As YAML, in quotes where it needs them.
@@ -49,5 +54,6 @@ std::string yaml_list(const std::vector<std::string>& words);
 std::string_view persist_text(Persist persist);
 std::string_view assignment_text(Assignment assignment);
 std::string_view at_start_text(AtStart at_start);
+std::string_view channel_type_text(ChannelType type);
 
 }  // namespace easyretry::config

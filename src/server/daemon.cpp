@@ -99,6 +99,7 @@ Daemon::Daemon(const Config& config)
       first_token_file_(make_first_token(config.server)),
       tokens_(std::make_shared<Tokens>(config.server.tokens)),
       spaces_(make_spaces(store_, config)),
+      alerting_(config, spaces_),
       api_(std::make_unique<Api>(spaces_, tokens_,
                                  ApiOptions{config.engine.space, hosts_of(config.server), config.server.audit,
                                             config.server.requests_per_second, config.engine.log})) {
@@ -108,7 +109,7 @@ Daemon::Daemon(const Config& config)
   add_event_endpoint(*api_);
   add_lease_endpoints(*api_);
   add_system_endpoints(*api_);
-  add_metrics_endpoint(*api_, spaces_);
+  add_metrics_endpoint(*api_, spaces_, alerting_);
   add_health(*api_);
   for (const auto& [name, space] : spaces_) space->start();
   http_ = std::make_unique<http::HttpServer>(options, [this](http::Request request, http::Respond respond) {
@@ -144,6 +145,7 @@ void Daemon::stop() {
   for (const auto& [name, space] : spaces_) space->let_go();
   http_->stop(config_.engine.drain);
   for (const auto& [name, space] : spaces_) space->stop();
+  alerting_.stop();
 }
 
 }  // namespace easyretry::server

@@ -6,6 +6,7 @@
 #include <easyretry/config.h>
 
 #include "http/http_server.h"
+#include "server/alerting.h"
 #include "server/api.h"
 
 namespace easyretry::server {
@@ -34,6 +35,7 @@ class Daemon {
   std::optional<std::string> first_token_file_;
   const std::shared_ptr<Tokens> tokens_;
   const Spaces spaces_;
+  Alerting alerting_;
   std::atomic<bool> stopping_{false};
   std::unique_ptr<Api> api_;
   std::unique_ptr<http::HttpServer> http_;

@@ -1,6 +1,7 @@
 #pragma once
 // What the API offers, a function for each group of paths; docs/api.md and openapi/openapi.yaml say the same to people.
 
+#include "server/alerting.h"
 #include "server/api.h"
 
 namespace easyretry::server {
@@ -10,7 +11,7 @@ void add_bulk_endpoints(Api& api);   // /v1/bulk
 void add_event_endpoint(Api& api);   // /v1/events
 void add_lease_endpoints(Api& api);  // /v1/leases: workers in other processes
 // /metrics, of all these or of the one that the token is for.
-void add_metrics_endpoint(Api& api, const Spaces& spaces);
+void add_metrics_endpoint(Api& api, const Spaces& spaces, const Alerting& alerting);
 void add_system_endpoints(Api& api);  // /v1/handlers, /v1/cluster, /v1/openapi.yaml
 
 }  // namespace easyretry::server

@@ -55,6 +55,8 @@ void declare_all(MetricText& out) {
   for (const Counter& counter : kCounters) out.declare(MetricKind::counter, counter.name, counter.help);
   out.declare(MetricKind::counter, "easyretry_ended_tasks_total", "Tasks that reached their last state.");
 
+  out.declare(MetricKind::counter, "easyretry_alerts_total", "Messages to alert channels, by what became of them.");
+
   const auto gauge = [&](const char* name, const char* help) { out.declare(MetricKind::gauge, name, help); };
   gauge("easyretry_running_tasks", "Tasks claimed and not yet settled.");
   gauge("easyretry_read_ahead_tasks", "Tasks in memory, waiting for their moment or for a worker.");
@@ -167,10 +169,15 @@ class SpaceMetrics {
 
 }  // namespace
 
-std::string metrics_text(const std::vector<std::shared_ptr<Space>>& spaces) {
+std::string metrics_text(const std::vector<std::shared_ptr<Space>>& spaces,
+                         const std::vector<Alerting::Count>& alerts) {
   MetricText out;
   declare_all(out);
   for (const auto& space : spaces) SpaceMetrics{out, *space}.write();
+  for (const auto& [channel, delivered, failed] : alerts) {
+    out.add("easyretry_alerts_total", {{"channel", channel}, {"result", "delivered"}}, static_cast<double>(delivered));
+    out.add("easyretry_alerts_total", {{"channel", channel}, {"result", "failed"}}, static_cast<double>(failed));
+  }
   return out.text();
 }
 

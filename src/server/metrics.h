@@ -6,11 +6,12 @@
 #include <string>
 #include <vector>
 
+#include "server/alerting.h"
 #include "server/space.h"
 
 namespace easyretry::server {
 
 // Waits for the store. One that does not answer costs its own numbers and no others.
-std::string metrics_text(const std::vector<std::shared_ptr<Space>>& spaces);
+std::string metrics_text(const std::vector<std::shared_ptr<Space>>& spaces, const std::vector<Alerting::Count>& alerts);
 
 }  // namespace easyretry::server

@@ -11,9 +11,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fingerprint.h"
 #include "base/utf8.h"
 #include "seal/random_source.h"
-#include "server/fingerprint.h"
 
 namespace easyretry::server {
 namespace {
@@ -164,7 +164,7 @@ bool Tokens::remove(const std::string& name) {
 }
 
 void Tokens::read_if_changed() {
-  const std::string there = fingerprint(file_);
+  const std::string there = base::fingerprint(file_);
   if (there == read_) return;
   by_hash_ = read(file_);
   read_ = there;

@@ -8,8 +8,8 @@
 
 #include "engine/core.h"
 #include "engine/elsewhere.h"
-#include "server/secrets_file.h"
 #include "webhook/caller.h"
+#include "webhook/secrets_file.h"
 
 namespace easyretry::server {
 
@@ -30,7 +30,7 @@ class WebhookHandler final : public engine::Elsewhere, public std::enable_shared
   engine::Core& core_;
   webhook::Caller& caller_;
   const std::string url_;
-  SecretsFile secrets_;
+  webhook::SecretsFile secrets_;
   std::atomic<std::size_t> most_;  // as the handler's concurrency said when one was last taken
   std::atomic<std::size_t> under_way_{0};
 };

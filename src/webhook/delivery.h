@@ -2,6 +2,7 @@
 // A task on its way to a handler behind a URL: what is sent, signed. docs/webhooks.md describes it for receivers. Pure.
 
 #include <cstdint>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -27,7 +28,11 @@ struct Endpoint {
   Millis timeout{30'000};
 };
 
-// Throws std::invalid_argument where it cannot be signed (see signature.h).
+// Adds webhook-id, webhook-timestamp and webhook-signature for the body that the call has. Throws std::invalid_argument
+// where it cannot be signed (see signature.h).
+void sign(Call& call, const std::string& id, TimePoint now, std::span<const SigningSecret> secrets);
+
+// Throws as sign() does.
 Call to_call(const Delivery& delivery, const Endpoint& endpoint, TimePoint now, std::stop_token stop);
 
 }  // namespace easyretry::webhook

@@ -31,7 +31,7 @@ TEST(ConfigErrors, AKeyLikeNoOtherGetsTheListOfThoseThereAre) {
   EXPECT_EQ(problem_of("colour: red"),
             "easyretry.yaml:1:1: colour: unknown key; known are store, shards, space, workers, window, poll, grace, "
             "membership, assignment, at_start, lease, batch, read_ahead, max_crashes, max_payload, drain, defaults, "
-            "handlers, server");
+            "handlers, server, alerts");
   EXPECT_EQ(
       problem_of("defaults: {colour: red}"),
       "easyretry.yaml:1:12: defaults.colour: unknown key; known are persist, backoff, max_attempts, max_duration, "

@@ -13,8 +13,8 @@
 namespace easyretry::config {
 namespace {
 
-std::string page() {
-  std::ifstream file{EASYRETRY_ROOT "/docs/configuration.md"};
+std::string page(const std::string& name = "configuration") {
+  std::ifstream file{EASYRETRY_ROOT "/docs/" + name + ".md"};
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();
@@ -79,6 +79,40 @@ TEST(ConfigurationPage, QuotesErrorsAsTheyAre) {
   std::string block;
   for (const std::string& problem : problems) block += "    " + problem + "\n";
   EXPECT_THAT(page(), testing::HasSubstr(block));
+}
+
+std::string indented(const std::string& text, const std::string& by) {
+  std::istringstream lines{text};
+  std::string moved;
+  for (std::string line; std::getline(lines, line);) moved += by + line + "\n";
+  return moved;
+}
+
+std::vector<std::string> yaml_blocks(const std::string& page) {
+  static const std::string kBegin = "```yaml\n";
+  std::vector<std::string> blocks;
+  for (auto at = page.find(kBegin); at != std::string::npos; at = page.find(kBegin, at + 1)) {
+    const auto begin = at + kBegin.size();
+    blocks.push_back(page.substr(begin, page.find("```", begin) - begin));
+  }
+  return blocks;
+}
+
+TEST(AlertsPage, ShowsExamplesThatAreTakenAsTheyAre) {
+  const auto blocks = yaml_blocks(page("alerts"));
+  std::set<ChannelType> shown;
+  for (std::string block : blocks) {
+    if (!block.starts_with("# easyretry.yaml")) block = "alerts:\n  channels:\n" + indented(block, "    ");
+    EXPECT_EQ(problem_of(block), "accepted") << block;
+    for (const auto& [name, channel] : parse_config(block).alerts.channels) shown.insert(channel.type);
+  }
+  EXPECT_EQ(shown.size(), 6U);
+}
+
+TEST(AlertsPage, ListsEveryKeyOfARule) {
+  for (const auto& key : rule_keys()) {
+    EXPECT_THAT(page("alerts"), testing::HasSubstr("\n| " + std::string{key.name} + " | ")) << key.name;
+  }
 }
 
 }  // namespace

@@ -25,7 +25,8 @@ TEST(OpenApi, ListsEveryRouteAndNoOther) {
   add_event_endpoint(api);
   add_lease_endpoints(api);
   add_system_endpoints(api);
-  add_metrics_endpoint(api, {});
+  const Alerting alerting{Config{}, {}};
+  add_metrics_endpoint(api, {}, alerting);
   const std::vector<std::string> routes = api.routes();
   std::set<std::string> served{routes.begin(), routes.end()};
   served.insert({"GET /healthz", "GET /readyz"});  // of the daemon

@@ -1,8 +1,8 @@
-#include "server/fingerprint.h"
+#include "base/fingerprint.h"
 
 #include <sys/stat.h>
 
-namespace easyretry::server {
+namespace easyretry::base {
 
 std::string fingerprint(const std::filesystem::path& file) {
   struct stat found {};
@@ -11,4 +11,4 @@ std::string fingerprint(const std::filesystem::path& file) {
          std::to_string(found.st_mtim.tv_sec) + "." + std::to_string(found.st_mtim.tv_nsec);
 }
 
-}  // namespace easyretry::server
+}  // namespace easyretry::base

@@ -9,21 +9,21 @@
 
 #include "webhook/signature.h"
 
-namespace easyretry::server {
+namespace easyretry::webhook {
 
 class SecretsFile {
  public:
   // Throws std::invalid_argument that names the file and says how to make one, never a secret.
   explicit SecretsFile(std::filesystem::path file);
 
-  std::vector<webhook::SigningSecret> current();
+  std::vector<SigningSecret> current();
 
  private:
   const std::filesystem::path file_;
   std::mutex mutex_;
   // Guarded by mutex_
-  std::vector<webhook::SigningSecret> secrets_;
+  std::vector<SigningSecret> secrets_;
   std::string read_;  // which file, as of when
 };
 
-}  // namespace easyretry::server
+}  // namespace easyretry::webhook

@@ -1,15 +1,15 @@
-#include "server/secrets_file.h"
+#include "webhook/secrets_file.h"
 
 #include <fstream>
 #include <stdexcept>
 
-#include "server/fingerprint.h"
+#include "base/fingerprint.h"
 
-namespace easyretry::server {
+namespace easyretry::webhook {
 namespace {
 
-std::vector<webhook::SigningSecret> read(const std::filesystem::path& file) {
-  std::vector<webhook::SigningSecret> secrets;
+std::vector<SigningSecret> read(const std::filesystem::path& file) {
+  std::vector<SigningSecret> secrets;
   std::ifstream in{file};
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
@@ -34,13 +34,13 @@ SecretsFile::SecretsFile(std::filesystem::path file) : file_(std::move(file)) {
   current();
 }
 
-std::vector<webhook::SigningSecret> SecretsFile::current() {
+std::vector<SigningSecret> SecretsFile::current() {
   const std::lock_guard lock{mutex_};
-  if (const std::string there = fingerprint(file_); secrets_.empty() || there != read_) {
+  if (const std::string there = base::fingerprint(file_); secrets_.empty() || there != read_) {
     secrets_ = read(file_);
     read_ = there;
   }
   return secrets_;
 }
 
-}  // namespace easyretry::server
+}  // namespace easyretry::webhook

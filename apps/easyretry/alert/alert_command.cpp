@@ -1,0 +1,50 @@
+#include "alert/alert_command.h"
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+
+#include "alert/channel.h"
+#include "config_file.h"
+
+namespace easyretry::app {
+namespace {
+
+struct TestOptions {
+  std::string channel;
+  std::string config;
+};
+
+const AlertChannel& channel_of(const Config& config, const std::string& name) {
+  const auto found = config.alerts.channels.find(name);
+  if (found != config.alerts.channels.end()) return found->second;
+  std::string known;
+  for (const auto& [one, channel] : config.alerts.channels) known += " " + one;
+  throw std::invalid_argument("there is no channel " + name +
+                              " under alerts.channels; there is:" + (known.empty() ? " none" : known));
+}
+
+void test(const TestOptions& options) {
+  const Config config = find_config(options.config, {});
+  webhook::Caller caller{{.guard = webhook::Guard{config.server.may_call}}};
+  const auto channel = alert::open_channel(channel_of(config, options.channel), caller);
+  const alert::Told told = channel->send({.test = true}, alert::new_message_id(), {});
+  if (!told.arrived) throw std::runtime_error("channel " + options.channel + " has not taken it: " + told.why);
+  fmt::print("channel {} has taken a test message\n", options.channel);
+}
+
+}  // namespace
+
+void add_alert_command(CLI::App& app) {
+  auto* command = app.add_subcommand("alert", "Looks after alert channels");
+  command->require_subcommand(1);
+  auto options = std::make_shared<TestOptions>();
+  auto* testing = command->add_subcommand("test", "Sends one test message to a channel, and says whether it arrived");
+  testing->add_option("channel", options->channel, "Its name under alerts.channels")->required();
+  testing->add_option("--config", options->config, "The configuration; without it easyretry.yaml, if it is there");
+  testing->callback([options] { test(*options); });
+}
+
+}  // namespace easyretry::app

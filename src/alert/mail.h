@@ -1,0 +1,21 @@
+#pragma once
+// A message as e-mail: headers and body (RFC 5322, 2045, 2047). Pure.
+
+#include <string>
+#include <string_view>
+
+#include <easyretry/alerts.h>
+#include <easyretry/time.h>
+
+#include "alert/message.h"
+
+namespace easyretry::alert {
+
+// `id` is what makes the Message-ID unique. Lines end with CRLF; dots at their beginning are libcurl's matter.
+std::string mail_text(const Message& message, const AlertChannel& channel, TimePoint now, std::string_view id);
+
+// Any text as the value of a header: in encoded words where it is not plain, folded, and never with a line end of its
+// own, which would begin another header.
+std::string encoded_words(std::string_view text);
+
+}  // namespace easyretry::alert

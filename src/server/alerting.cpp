@@ -1,0 +1,95 @@
+#include "server/alerting.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <pthread.h>
+
+#include "storage/lag.h"
+
+namespace easyretry::server {
+namespace {
+
+constexpr std::size_t kTasksAShard = 16;
+constexpr ShardId kFirstShard{0};
+constexpr Millis kShortestRound{200};
+constexpr Millis kLongestRound{10'000};
+constexpr int kRoundsALimit = 10;
+
+// Often enough to see what changes within a window, and an age before it is a tenth too high.
+Millis round_for(const AlertsConfig& alerts) {
+  Millis shortest = kLongestRound;
+  for (const auto& [name, rule] : alerts.rules) {
+    shortest = std::min(shortest, rule.window / kRoundsALimit);
+    if (rule.backlog_age > Millis{0}) shortest = std::min(shortest, rule.backlog_age / kRoundsALimit);
+  }
+  return std::max(shortest, kShortestRound);
+}
+
+std::unique_ptr<webhook::Caller> make_caller(const Config& config) {
+  if (config.alerts.channels.empty()) return nullptr;
+  return std::make_unique<webhook::Caller>(webhook::CallerOptions{.guard = webhook::Guard{config.server.may_call}});
+}
+
+std::unique_ptr<alert::Channel> open(const std::string& name, const AlertChannel& channel, webhook::Caller& caller) {
+  try {
+    return alert::open_channel(channel, caller);
+  } catch (const std::invalid_argument& e) {
+    throw std::invalid_argument("alerts.channels." + name + ": " + e.what());
+  }
+}
+
+}  // namespace
+
+Alerting::Alerting(const Config& config, Spaces spaces)
+    : spaces_(std::move(spaces)),
+      round_(round_for(config.alerts)),
+      desk_(std::make_shared<alert::Desk>(config.alerts)),
+      caller_(make_caller(config)) {
+  for (const auto& [name, channel] : config.alerts.channels) {
+    couriers_.push_back(
+        std::make_unique<alert::Courier>(name, open(name, channel, *caller_), *desk_, config.engine.log));
+  }
+  if (config.alerts.rules.empty()) return;
+  for (const auto& [name, space] : spaces_) {
+    space->core().context().events.add([desk = desk_](const Event& event) { desk->feed(event); }, Delivery::direct);
+  }
+  watching_ = std::jthread{[this](const std::stop_token& stop) { watch(stop); }};
+}
+
+Alerting::~Alerting() {
+  stop();
+}
+
+void Alerting::stop() {
+  watching_ = {};
+  for (const auto& courier : couriers_) courier->stop();
+  couriers_.clear();
+}
+
+void Alerting::watch(const std::stop_token& stop) {
+  pthread_setname_np(pthread_self(), "er-alert-watch");
+  while (desk_->sleep(round_, stop)) {
+    if (desk_->wants_backlog()) look_at_backlogs();
+    desk_->tick();
+  }
+}
+
+// The whole store is looked at, so one instance is enough: the one that looks after the first shard. A store that does
+// not answer says nothing about ages.
+void Alerting::look_at_backlogs() {
+  for (const auto& [name, space] : spaces_) {
+    engine::Core& core = space->core();
+    if (!core.loader.owned()->contains(kFirstShard)) continue;
+    const auto lag = storage::look_for_lag(core.store(), name, kTasksAShard);
+    if (lag) desk_->feed_backlog(name, lag->handlers, lag->complete);
+  }
+}
+
+std::vector<Alerting::Count> Alerting::counts() const {
+  std::vector<Count> counts;
+  for (const auto& courier : couriers_) counts.push_back({courier->name(), courier->delivered(), courier->failed()});
+  return counts;
+}
+
+}  // namespace easyretry::server
