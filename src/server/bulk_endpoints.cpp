@@ -33,7 +33,12 @@ Result<bool> requeue(engine::Core& core, TaskId id) {
   return core.requeue(id).map([](const auto& again) { return again.has_value(); });
 }
 
-constexpr std::array kActions{Action{"cancel", false, cancel}, Action{"requeue", true, requeue}};
+Result<bool> retry(engine::Core& core, TaskId id) {
+  return core.retry_now(id);
+}
+
+constexpr std::array kActions{Action{"cancel", false, cancel}, Action{"requeue", true, requeue},
+                              Action{"retry", false, retry}};
 
 const Action& action_of(const std::string& name) {
   std::string known;
@@ -99,6 +104,8 @@ http::Response foreseen(Space& space, const Action& action, TaskQuery query, std
   out.begin_object();
   out.key("action");
   out.string(action.name);
+  out.key("created_until");
+  out.string(base::to_text(*query.created_at.until));
   out.key("dry_run");
   out.boolean(true);
   out.key("matched");

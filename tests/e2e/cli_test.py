@@ -115,6 +115,22 @@ class OnBothWays:
         self.good("tasks", "cancel", *ids, "--yes")
         self.assertEqual(self.answer("tasks", "list")["tasks"], [])
 
+    def test_all_that_a_filter_finds_are_changed_on_a_yes(self):
+        mails = [self.submit("mail", "--key", f"m{number}", "--delay", "1h") for number in range(3)]
+        self.submit("ship", "--key", "s", "--delay", "1h")
+        self.assertIn("by their ids, by options such as --handler", self.refused("tasks", "cancel", *self.where))
+        self.assertIn("cancel 3 tasks? there is no terminal to ask; say --yes",
+                      self.refused("tasks", "cancel", "--handler", "mail", *self.where))
+        self.assertEqual(self.good("tasks", "cancel", "--handler", "mail", "--dry-run"),
+                         "3 tasks would be cancelled\n" + "".join(f"{id}\n" for id in mails))
+        self.assertEqual(self.good("tasks", "retry", "--handler", "mail", "--yes"), "3 retried, 0 skipped\n")
+        job = self.answer("tasks", "cancel", "--handler", "mail", "--yes")
+        self.assertEqual((job["state"], job["changed"]), ("done", 3))
+        self.assertEqual(self.good("tasks", "requeue", "--outcome", "cancelled", "--finished-from", "1h", "--yes"),
+                         "3 requeued, 0 skipped\n")
+        self.assertEqual(self.good("tasks", "cancel", "--everything", "--yes"), "4 cancelled, 0 skipped\n")
+        self.assertIn("excludes", self.run_program("tasks", "cancel", "17", "--handler", "mail", *self.where).stderr)
+
     def test_a_task_that_cannot_be_changed_does_not_keep_the_others(self):
         ended, live = self.submit("mail", "--key", "1"), self.submit("mail", "--key", "2")
         self.good("tasks", "cancel", ended)

@@ -4,7 +4,7 @@
 #include <stdexcept>
 
 #include "fuzz/fuzz.h"
-#include "server/secrets_file.h"
+#include "webhook/secrets_file.h"
 #include "server/tokens.h"
 #include "support/temp_folder.h"
 
@@ -36,6 +36,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                  "a token that is taken may do something");
     }
   });
-  read_or_refuse([] { server::SecretsFile{file}.current(); });
+  read_or_refuse([] { webhook::SecretsFile{file}.current(); });
   return 0;
 }

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "server/secrets_file.h"
+#include "webhook/secrets_file.h"
 #include "server/tokens.h"
 
 namespace easyretry::app {
@@ -60,7 +60,7 @@ void check_secrets(const Config& config, Findings& findings) {
   }
   for (const std::string& file : files) {
     try {
-      const std::size_t count = server::SecretsFile{file}.current().size();
+      const std::size_t count = webhook::SecretsFile{file}.current().size();
       findings.push_back({Health::ok, "webhook secrets", fmt::format("{} in {}", count, file)});
     } catch (const std::invalid_argument& e) {
       findings.push_back({Health::fail, "webhook secrets", e.what(), "webhooks that use it cannot be signed: mend it"});

@@ -10,6 +10,7 @@
 
 #include "confirmation.h"
 #include "service/service_options.h"
+#include "tasks/change_many.h"
 
 namespace easyretry::app {
 namespace {
@@ -26,6 +27,8 @@ struct ChangeOptions {
   Change change;
   ServiceOptions service;
   std::vector<std::string> ids;
+  Filters filters;  // instead of ids
+  bool everything = false;
   bool yes = false;
   bool dry_run = false;
   bool as_json = false;
@@ -82,7 +85,22 @@ void confirm(const ChangeOptions& options) {
   require_yes(fmt::format("{} {} tasks?", options.change.verb, options.ids.size()));
 }
 
+void run_many(const ChangeOptions& options) {
+  if (options.filters.empty() && !options.everything) {
+    throw std::invalid_argument(
+        "name tasks by their ids, by options such as --handler, or all of them by --everything");
+  }
+  const auto service = open_service(options.service);
+  change_many(*service, {.verb = options.change.verb,
+                         .past = options.change.past,
+                         .filters = options.filters,
+                         .yes = options.yes,
+                         .dry_run = options.dry_run,
+                         .as_json = options.as_json});
+}
+
 void run(const ChangeOptions& options) {
+  if (options.ids.empty()) return run_many(options);
   confirm(options);
   const auto service = open_service(options.service);
   nlohmann::json all = nlohmann::json::array();
@@ -102,10 +120,16 @@ void add_change_command(CLI::App& tasks, Change change, const char* about) {
   auto* command = tasks.add_subcommand(change.verb, about);
   auto options = std::make_shared<ChangeOptions>();
   options->change = std::move(change);
-  command->add_option("ids", options->ids, "Their ids")->required();
+  auto* ids = command->add_option("ids", options->ids, "Their ids; or which ones, by the options");
+  const Listed which = options->change.which == For::ended ? Listed::ended : Listed::live;
+  std::vector<CLI::Option*> conditions = add_filters(*command, which, options->filters);
+  auto* everything = command->add_flag("--everything", options->everything, "All that the namespace has");
+  for (CLI::Option* condition : conditions) everything->excludes(condition);
+  conditions.push_back(everything);
+  for (CLI::Option* condition : conditions) condition->excludes(ids);
   command->add_flag("--yes", options->yes, "Several tasks without asking");
   command->add_flag("--dry-run", options->dry_run, "Only says what would be done");
-  command->add_flag("--json", options->as_json, R"(One JSON object: {"tasks": [{"id": …}]})");
+  command->add_flag("--json", options->as_json, R"(One JSON object: {"tasks": [{"id": …}]}, or the bulk job)");
   add_service_options(*command, options->service);
   command->callback([options] { run(*options); });
 }

@@ -1,7 +1,5 @@
 #include "tasks/list_tasks.h"
 
-#include <algorithm>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,8 +11,6 @@
 
 #include <easyretry/time.h>
 
-#include "base/duration_text.h"
-#include "base/time_text.h"
 #include "printing/task_words.h"
 #include "service/service_options.h"
 
@@ -26,48 +22,10 @@ constexpr const char* kLargestPage = "1000";
 struct ListOptions {
   Listed what = Listed::live;
   ServiceOptions service;
-  std::map<std::string, std::string> filters;  // by the API's names
+  Filters filters;
   bool all = false;
   bool as_json = false;
 };
-
-struct Filter {
-  const char* name;
-  const char* about;
-};
-
-std::vector<Filter> filters_of(Listed what) {
-  std::vector<Filter> filters{{"handler", "The name of the handler"},
-                              {"key", "The task key"},
-                              {"business_type", "As submit was given it"},
-                              {"business_id", "As submit was given it"},
-                              {"created_from", "2026-03-01, 2026-03-01T12:00:00Z, or so long ago: 2h"},
-                              {"created_until", "Before this time"},
-                              {"after", "The last id of the page before"},
-                              {"limit", "Tasks a page, up to 1000; 100 without it"}};
-  if (what == Listed::live) {
-    filters.push_back({"state", "pending or running"});
-  } else {
-    filters.push_back({"outcome", "succeeded, exhausted, rejected, quarantined, parked or cancelled"});
-    filters.push_back({"finished_from", "As --created-from"});
-    filters.push_back({"finished_until", "Before this time"});
-  }
-  return filters;
-}
-
-std::string flag_of(std::string name) {
-  std::replace(name.begin(), name.end(), '_', '-');
-  return "--" + name;
-}
-
-// "2h" is two hours ago; whatever else is for the API to judge.
-std::string moment(const std::string& text) {
-  try {
-    return base::to_text(system_clock().now() - base::parse_duration(text));
-  } catch (const std::invalid_argument&) {
-    return text;
-  }
-}
 
 class TaskTable {
  public:
@@ -127,10 +85,7 @@ class JsonList {
 // Gives each page to `show`, and returns where the next one would begin.
 template <class Show>
 std::string each_page(Service& service, const ListOptions& options, Show show) {
-  Ask ask{.path = {options.what == Listed::live ? "tasks" : "history"}, .query = options.filters};
-  for (auto& [name, value] : ask.query) {
-    if (name.ends_with("_from") || name.ends_with("_until")) value = moment(value);
-  }
+  Ask ask{.path = {options.what == Listed::live ? "tasks" : "history"}, .query = in_terms_of_the_api(options.filters)};
   if (options.all) ask.query["limit"] = kLargestPage;
   while (true) {
     const nlohmann::json page = service.ask(ask);
@@ -166,12 +121,9 @@ void add_list_command(CLI::App& noun, Listed what) {
   auto options = std::make_shared<ListOptions>();
   options->what = what;
   auto* all = command->add_flag("--all", options->all, "All pages");
-  for (const Filter& filter : filters_of(what)) {
-    auto* option = command->add_option_function<std::string>(
-        flag_of(filter.name),
-        [options, name = filter.name](const std::string& value) { options->filters[name] = value; }, filter.about);
-    if (std::string_view{filter.name} == "limit") all->excludes(option);
-  }
+  add_filters(*command, what, options->filters);
+  add_filter(*command, "after", "The last id of the page before", options->filters);
+  all->excludes(add_filter(*command, "limit", "Tasks a page, up to 1000; 100 without it", options->filters));
   command->add_flag("--json", options->as_json, "One JSON object, as the API gives it");
   add_service_options(*command, options->service);
   command->callback([options] { run(*options); });

@@ -1,13 +1,9 @@
 #pragma once
 // easyretry tasks list, easyretry history list.
 
-namespace CLI {
-class App;
-}
+#include "tasks/task_filters.h"
 
 namespace easyretry::app {
-
-enum class Listed { live, ended };
 
 // Adds "list" to `noun`.
 void add_list_command(CLI::App& noun, Listed what);

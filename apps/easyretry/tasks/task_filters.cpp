@@ -1,0 +1,64 @@
+#include "tasks/task_filters.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <CLI/CLI.hpp>
+
+#include <easyretry/time.h>
+
+#include "base/duration_text.h"
+#include "base/time_text.h"
+
+namespace easyretry::app {
+namespace {
+
+std::string flag_of(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
+
+// Whatever is no duration is for the API to judge.
+std::string moment(const std::string& text) {
+  try {
+    return base::to_text(system_clock().now() - base::parse_duration(text));
+  } catch (const std::invalid_argument&) {
+    return text;
+  }
+}
+
+}  // namespace
+
+CLI::Option* add_filter(CLI::App& command, const std::string& name, const std::string& about, Filters& filters) {
+  return command.add_option_function<std::string>(
+      flag_of(name), [&filters, name](const std::string& value) { filters[name] = value; }, about);
+}
+
+std::vector<CLI::Option*> add_filters(CLI::App& command, Listed what, Filters& filters) {
+  std::vector<std::pair<const char*, const char*>> all{
+      {"handler", "The name of the handler"},
+      {"key", "The task key"},
+      {"business_type", "As submit was given it"},
+      {"business_id", "As submit was given it"},
+      {"created_from", "2026-03-01, 2026-03-01T12:00:00Z, or so long ago: 2h"},
+      {"created_until", "Before this time"}};
+  if (what == Listed::live) {
+    all.emplace_back("state", "pending or running");
+  } else {
+    all.emplace_back("outcome", "succeeded, exhausted, rejected, quarantined, parked or cancelled");
+    all.emplace_back("finished_from", "As --created-from");
+    all.emplace_back("finished_until", "Before this time");
+  }
+  std::vector<CLI::Option*> options;
+  for (const auto& [name, about] : all) options.push_back(add_filter(command, name, about, filters));
+  return options;
+}
+
+Filters in_terms_of_the_api(Filters filters) {
+  for (auto& [name, value] : filters) {
+    if (name.ends_with("_from") || name.ends_with("_until")) value = moment(value);
+  }
+  return filters;
+}
+
+}  // namespace easyretry::app
