@@ -50,8 +50,13 @@ std::optional<unsigned> rights_of(std::string_view role) {
   return std::nullopt;
 }
 
+// Names are told in answers, which are UTF-8.
+bool is_text(std::string_view text) {
+  return base::invalid_utf8(text) == std::string_view::npos;
+}
+
 bool is_word(std::string_view text) {
-  return !text.empty() && text.find_first_of(" \t\r\n#") == std::string_view::npos;
+  return !text.empty() && text.find_first_of(" \t\r\n#") == std::string_view::npos && is_text(text);
 }
 
 Token token_of(const std::string& line, const std::string& place) {
@@ -60,9 +65,7 @@ Token token_of(const std::string& line, const std::string& place) {
   std::string more;
   words >> token.name >> token.role >> token.space >> token.hash;
   const bool is_hash = token.hash.size() == 64 && token.hash.find_first_not_of("0123456789abcdef") == std::string::npos;
-  // Names are told in answers, which are UTF-8.
-  const bool is_text = base::invalid_utf8(line) == std::string::npos;
-  if (!is_text || !is_hash || words >> more || !rights_of(token.role)) {
+  if (!is_text(line) || !is_hash || words >> more || !rights_of(token.role)) {
     throw std::runtime_error(place +
                              ": not a token; a line is: name role namespace hash, as `easyretry token` writes it");
   }
@@ -139,7 +142,7 @@ std::vector<Token> Tokens::all() {
 
 void Tokens::add(const Token& token) {
   if (!is_word(token.name) || !is_word(token.space)) {
-    throw std::invalid_argument("names of tokens and namespaces are words without spaces");
+    throw std::invalid_argument("names of tokens and namespaces are words without spaces, in UTF-8");
   }
   if (!rights_of(token.role)) {
     throw std::invalid_argument("\"" + token.role +

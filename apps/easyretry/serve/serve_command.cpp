@@ -39,19 +39,22 @@ sigset_t block_stop_signals() {
   return signals;
 }
 
-void print_first_steps(const std::string& address, const std::string& token_file) {
-  const std::string file = std::filesystem::absolute(token_file).string();
+void print_first_steps(const std::string& address, const std::string& first_token) {
+  const std::string file = std::filesystem::absolute(first_token).string();
+  const bool there = std::filesystem::exists(file);
+  const std::string place = there ? "in " + file : "where you have moved it from " + file;
+  const std::string token = there ? "$(cat '" + file + "')" : "er_…";
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   fmt::print(R"(
-Your token is in {1}. In another terminal:
+Your token is {1}. In another terminal:
 
-  export EASYRETRY_TOKEN=$(cat {1})
+  export EASYRETRY_TOKEN={2}
   curl -H "Authorization: Bearer $EASYRETRY_TOKEN" -d '{{"handler": "mail.send", "args": [{{"to": "ann"}}]}}' {0}/v1/tasks
-  {2} tasks list --server {0}
+  {3} tasks list --server {0}
 
 Its tasks wait for a worker: examples/workers has some. Ctrl-C stops; nothing is lost.
 )",
-             address, file, program);
+             address, place, token, program);
 }
 
 void run(const ServeOptions& options) {

@@ -61,6 +61,12 @@ TEST_F(TokensTest, WhatIsNoTokenIsRefusedWithItsLine) {
   EXPECT_THAT([&] { Tokens{file}; }, ThrowsMessage<std::runtime_error>(HasSubstr("tokens:3: not a token")));
 }
 
+TEST_F(TokensTest, ANameThatIsNotUtf8IsNeitherReadNorWritten) {
+  EXPECT_THROW(Tokens{file}.add({"\xff", "viewer", "shop", std::string(64, 'a')}), std::invalid_argument);
+  std::ofstream{file} << "\xff viewer shop " << std::string(64, 'a') << "\n";
+  EXPECT_THAT([&] { Tokens{file}; }, ThrowsMessage<std::runtime_error>(HasSubstr("tokens:1: not a token")));
+}
+
 TEST_F(TokensTest, ANameIsTakenOnceAndARoleMustBeOne) {
   Tokens tokens{file};
   tokens.add({"ops", "viewer", "*", std::string(64, 'a')});
