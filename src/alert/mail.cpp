@@ -56,7 +56,7 @@ std::string crlf(std::string_view text) {
 }  // namespace
 
 std::string encoded_words(std::string_view text) {
-  const std::string line = one_line(text, kLongestSubject);
+  std::string line = one_line(text, kLongestSubject);
   const auto plain = [](unsigned char c) { return c >= 0x20 && c < 0x7f; };
   if (line.size() <= kLongestPlain && std::ranges::all_of(line, plain) && line.find("=?") == std::string::npos) {
     return line;

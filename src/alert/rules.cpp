@@ -1,6 +1,7 @@
 #include "alert/rules.h"
 
 #include <algorithm>
+#include <set>
 
 #include "alert/pattern.h"
 #include "alert/words.h"
@@ -26,7 +27,10 @@ Sample sample_of(const Event& event) {
 
 Rules::Rules(AlertsConfig config) : config_(std::move(config)) {
   for (const auto& [name, rule] : config_.rules) {
-    for (const std::string& channel : rule.channels) routes_.push_back({name, rule, channel});
+    // One that is named twice is told once.
+    for (const std::string& channel : std::set<std::string>(rule.channels.begin(), rule.channels.end())) {
+      routes_.push_back({name, rule, channel});
+    }
   }
   for (const auto& [name, channel] : config_.channels) limits_.emplace(name, channel.per_minute);
 }

@@ -87,7 +87,9 @@ std::vector<std::string> details(const Message& message) {
   if (message.test) return {"Nothing has happened."};
   std::vector<std::string> lines{"namespace " + one_line(message.space, kLongestName) + ", rule " +
                                  one_line(message.rule, kLongestName)};
-  for (const auto& [id, key, error] : message.samples) lines.push_back("- " + id + " (key " + key + "): " + error);
+  for (const auto& [id, key, error] : message.samples) {
+    lines.emplace_back("- ").append(id).append(" (key ").append(key).append("): ").append(error);
+  }
   const bool counts_tasks = message.kind == Kind::final_failure || message.kind == Kind::quarantine;
   if (counts_tasks && !message.samples.empty() && message.count > message.samples.size()) {
     lines.push_back("… and " + std::to_string(message.count - message.samples.size()) + " more");

@@ -61,7 +61,8 @@ class AlertsReader {
 
   // Only where the keys themselves are right: what could not be read would be called missing.
   void check(const auto& owner, const Place& place, const std::string& path) {
-    for (const std::string& objection : objections(owner)) problems_.add(place, path + ": " + objection);
+    for (const std::string& objection : objections(owner))
+      problems_.add(place, std::string{path}.append(": ").append(objection));
   }
 
   void check_names_of_channels(const Node& rules, const std::string& path) {

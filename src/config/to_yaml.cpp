@@ -35,10 +35,11 @@ std::string groups_of(const std::vector<Key<Owner>>& keys, const std::map<std::s
 }
 
 // Nothing where there are none: unlike the other groups it has no defaults to be seen.
-std::string alerts_text(AlertsConfig alerts) {
+std::string alerts_text(const AlertsConfig& alerts) {
   if (alerts == AlertsConfig{}) return "";
-  for (auto& [name, channel] : alerts.channels) channel.url = masked_channel_url(channel.url);
-  return group("alerts", group("  channels", groups_of(channel_keys(), alerts.channels, "    ")) +
+  auto channels = alerts.channels;
+  for (auto& [name, channel] : channels) channel.url = masked_channel_url(channel.url);
+  return group("alerts", group("  channels", groups_of(channel_keys(), channels, "    ")) +
                              group("  rules", groups_of(rule_keys(), alerts.rules, "    ")));
 }
 

@@ -1,4 +1,4 @@
-// What people change of a task that waits: decision 22.
+// What people change of a task that waits: decision 24.
 
 #include "base/later.h"
 #include "engine/core.h"

@@ -4,9 +4,9 @@
 #include <stdexcept>
 
 #include "fuzz/fuzz.h"
-#include "webhook/secrets_file.h"
 #include "server/tokens.h"
 #include "support/temp_folder.h"
+#include "webhook/secrets_file.h"
 
 using namespace easyretry;
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "webhook/secrets_file.h"
 #include "server/tokens.h"
+#include "webhook/secrets_file.h"
 
 namespace easyretry::app {
 namespace {

@@ -108,7 +108,7 @@ TEST(Grouping, ARuleIsForItsHandlersAndNamespaces) {
 
 TEST(Grouping, EachChannelOfARuleIsToldOnce) {
   AlertRule rule = failures_rule();
-  rule.channels = {"ops", "mail"};
+  rule.channels = {"ops", "mail", "ops"};
   Rules rules{config_with(rule)};
   rules.feed(event_of(EventKind::gave_up), kStart);
   EXPECT_TRUE(rules.next("ops", kStart + 10s));
