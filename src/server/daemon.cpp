@@ -75,14 +75,17 @@ std::optional<std::string> make_first_token(const ServerConfig& server) {
   return file;
 }
 
+Config of_space(Config config, const std::string& name) {
+  config.engine.space = name;
+  return config;
+}
+
 Spaces make_spaces(const std::shared_ptr<storage::Store>& store, const Config& config) {
   std::set<std::string> names{config.server.spaces.begin(), config.server.spaces.end()};
   names.insert(config.engine.space);
   Spaces spaces;
   for (const std::string& name : names) {
-    Config of_space = config;
-    of_space.engine.space = name;
-    spaces.emplace(name, std::make_shared<Space>(store, of_space));
+    spaces.emplace(name, std::make_shared<Space>(store, of_space(config, name)));
   }
   return spaces;
 }
@@ -138,6 +141,16 @@ std::string Daemon::address() const {
   const bool v6 = listen.address.find(':') != std::string::npos;
   return std::string{config_.server.certificate.empty() ? "http" : "https"} + "://" +
          (v6 ? "[" + listen.address + "]" : listen.address) + ":" + std::to_string(http_->port());
+}
+
+std::vector<ConfigChange> Daemon::reload(const Config& wanted) {
+  validate(wanted.engine);
+  std::vector<ConfigChange> changes;  // of the usual namespace, where the others have the same
+  for (const auto& [name, space] : spaces_) {
+    auto of_this = space->reload(name == config_.engine.space ? wanted : of_space(wanted, name));
+    if (name == config_.engine.space) changes = std::move(of_this);
+  }
+  return changes;
 }
 
 void Daemon::stop() {

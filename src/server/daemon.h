@@ -24,6 +24,9 @@ class Daemon {
   // Where the first token was written, if this start made it.
   const std::optional<std::string>& first_token_file() const { return first_token_file_; }
 
+  // As Engine::reload, for every namespace. What is of the daemon itself, server and alerts, needs a restart.
+  std::vector<ConfigChange> reload(const Config& wanted);
+
   // Takes no more requests, answers those that are there, lets handlers finish for Config's `drain`.
   void stop();
 

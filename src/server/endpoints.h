@@ -12,6 +12,6 @@ void add_event_endpoint(Api& api);   // /v1/events
 void add_lease_endpoints(Api& api);  // /v1/leases: workers in other processes
 // /metrics, of all these or of the one that the token is for.
 void add_metrics_endpoint(Api& api, const Spaces& spaces, const Alerting& alerting);
-void add_system_endpoints(Api& api);  // /v1/handlers, /v1/cluster, /v1/openapi.yaml
+void add_system_endpoints(Api& api);  // /v1/handlers, /v1/cluster, /v1/tables, /v1/openapi.yaml
 
 }  // namespace easyretry::server

@@ -30,6 +30,9 @@ class Space {
   // Lets workers that wait and those who watch go, then stops the engine as Engine::stop does.
   void stop();
 
+  // As Engine::reload.
+  std::vector<ConfigChange> reload(const Config& wanted) { return engine_->reload(wanted); }
+
   const std::string& name() const { return name_; }
   engine::Core& core() { return engine_->core(); }
   PullDesk& desk() { return *desk_; }

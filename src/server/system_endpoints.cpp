@@ -1,10 +1,11 @@
-// /v1/handlers, /v1/cluster, /v1/openapi.yaml.
+// /v1/handlers, /v1/cluster, /v1/tables, /v1/openapi.yaml.
 
 #include "base/time_text.h"
 #include "call/errors.h"
 #include "server/endpoints.h"
 #include "server/openapi.h"
 #include "server/query.h"
+#include "server/refusal.h"
 #include "server/task_json.h"
 
 namespace easyretry::server {
@@ -79,11 +80,56 @@ http::Response cluster(const Call& call) {
   return {.body = out.take()};
 }
 
+std::string name_of(storage::TableInfo::State state) {
+  switch (state) {
+    case storage::TableInfo::State::in_use: return "in_use";
+    case storage::TableInfo::State::ahead: return "ahead";
+    case storage::TableInfo::State::leaving: return "leaving";
+    case storage::TableInfo::State::history: return "history";
+    case storage::TableInfo::State::other: return "other";
+  }
+  return "other";
+}
+
+// All namespaces share them.
+http::Response tables(const Call& call) {
+  require_known(call.request, {});
+  if (call.by.space != kAnyNamespace) {
+    throw Refusal{{403, "forbidden_namespace",
+                   "tables are those of all namespaces, and token " + call.by.name + " is for one",
+                   "use a token of all of them: `easyretry token create NAME --role viewer --space '*'`"}};
+  }
+  JsonWriter out;
+  out.begin_object();
+  out.key("tables");
+  out.begin_array();
+  for (const storage::TableInfo& table : value_or_throw(call.space->core().context().store.tables())) {
+    out.begin_object();
+    out.key("name");
+    out.string(table.name);
+    out.key("state");
+    out.string(name_of(table.state));
+    if (table.begins) {
+      out.key("begins");
+      out.string(base::to_text(*table.begins));
+    }
+    out.key("rows");
+    out.integer(table.rows);
+    out.key("bytes");
+    out.integer(table.bytes);
+    out.end_object();
+  }
+  out.end_array();
+  out.end_object();
+  return {.body = out.take()};
+}
+
 }  // namespace
 
 void add_system_endpoints(Api& api) {
   api.add(Method::get, "/v1/handlers", Right::view, PlainEndpoint{handlers});
   api.add(Method::get, "/v1/cluster", Right::view, PlainEndpoint{cluster});
+  api.add(Method::get, "/v1/tables", Right::view, PlainEndpoint{tables});
   api.add_open(Method::get, "/v1/openapi.yaml", [](const Call&) {
     return http::Response{.body = std::string{kOpenApi}, .content_type = "application/yaml"};
   });

@@ -6,6 +6,7 @@ import http.client
 import http.server
 import json
 import os
+import signal
 import socket
 import stat
 import subprocess
@@ -240,6 +241,32 @@ class Serve(unittest.TestCase):
             time.sleep(0.3)
             self.assertEqual(daemon.stop(), 0)
             self.assertEqual(waiting.result(timeout=10), [])
+
+    def test_sighup_takes_over_what_may_change_and_says_what_needs_a_restart(self):
+        daemon = self.start("defaults: {max_attempts: 7}\nworkers: 3\n")
+        policy = lambda key: daemon.ask("POST", "/v1/tasks", {"handler": "mail", "key": key})[1]["id"]
+        attempts = lambda key: daemon.ask("GET", f"/v1/tasks/{policy(key)}")[1]["policy"]["max_attempts"]
+        self.assertEqual(attempts("1"), 7)
+        said = []
+        for config in ("defaults: {max_attempts: nonsense}\n", "defaults: {max_attempts: 9}\nworkers: 5\n"):
+            with open(os.path.join(self.folder.name, "easyretry.yaml"), "w") as file:
+                file.write(f"store: sqlite:retry.db\nserver: {{listen: '127.0.0.1:0'}}\n{config}")
+            daemon.process.send_signal(signal.SIGHUP)
+            if "nonsense" in config:
+                time.sleep(0.5)
+                self.assertEqual(attempts("2"), 7)
+        while not said or "was read again" not in said[-1]:
+            said.append(daemon.process.stdout.readline())
+        self.assertEqual(attempts("3"), 9)
+        self.assertIn("configuration, defaults.max_attempts: 7 -> 9\n", said)
+        self.assertIn("configuration, workers: 3 -> 5 (needs a restart)\n", said)
+
+    def test_tables_are_those_of_a_database_server_and_of_all_namespaces(self):
+        daemon = self.start()
+        status, said = daemon.ask("GET", "/v1/tables")
+        self.assertEqual(status, 422)
+        self.assertIn("PostgreSQL", said["error"]["message"])
+        self.assertEqual(daemon.ask("GET", "/v1/tables", token=self.token("v", "viewer"))[0], 403)
 
     def test_the_first_token_is_private_and_kept_as_a_hash(self):
         daemon = self.start()

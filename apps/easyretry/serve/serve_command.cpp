@@ -30,11 +30,12 @@ Config config_of(const ServeOptions& options) {
 }
 
 // Before any thread is made, so that none of them gets a signal.
-sigset_t block_stop_signals() {
+sigset_t block_signals() {
   sigset_t signals;
   sigemptyset(&signals);
   sigaddset(&signals, SIGINT);
   sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   return signals;
 }
@@ -57,8 +58,32 @@ Its tasks wait for a worker: examples/workers has some. Ctrl-C stops; nothing is
              address, place, token, program);
 }
 
+// What is wrong with the new configuration leaves everything as it was.
+void reload(server::Daemon& daemon, const ServeOptions& options) {
+  try {
+    for (const ConfigChange& change : daemon.reload(config_of(options))) {
+      fmt::print("configuration, {}: {} -> {}{}\n", change.key, change.from, change.to,
+                 change.live ? "" : " (needs a restart)");
+    }
+    fmt::print("the configuration was read again\n");
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "easyretry: the configuration is left as it was: {}\n", e.what());
+  }
+  std::fflush(stdout);
+}
+
+// Returns when it is to stop.
+void wait_for_signals(const sigset_t& signals, server::Daemon& daemon, const ServeOptions& options) {
+  int signal = 0;
+  while (sigwait(&signals, &signal) == 0 && signal == SIGHUP) {
+    tell_service_manager("RELOADING=1");
+    reload(daemon, options);
+    tell_service_manager("READY=1");
+  }
+}
+
 void run(const ServeOptions& options) {
-  const sigset_t signals = block_stop_signals();
+  const sigset_t signals = block_signals();
   const Config config = config_of(options);
   server::Daemon daemon{config};
   if (const auto& file = daemon.first_token_file()) {
@@ -69,8 +94,7 @@ void run(const ServeOptions& options) {
   std::fflush(stdout);
   tell_service_manager("READY=1");
 
-  int signal = 0;
-  sigwait(&signals, &signal);
+  wait_for_signals(signals, daemon, options);
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // whoever is in a hurry sends a second one
   tell_service_manager("STOPPING=1");
   fmt::print("stopping: waiting for what is under way\n");

@@ -1,31 +1,25 @@
 #include "tables/tables_command.h"
 
 #include <array>
-#include <chrono>
+#include <map>
 #include <memory>
 #include <string>
 
 #include <CLI/CLI.hpp>
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "storage/open.h"
+#include "service/service_options.h"
 
 namespace easyretry::app {
 namespace {
 
-using storage::TableInfo;
-
-std::string_view word_for(TableInfo::State state) {
-  switch (state) {
-    case TableInfo::State::in_use: return "in use";
-    case TableInfo::State::ahead: return "made ahead";
-    case TableInfo::State::leaving: return "to be emptied and dropped";
-    case TableInfo::State::history: return "history";
-    case TableInfo::State::other: return "";
-  }
-  return "";
+// By the API's names.
+std::string_view word_for(const std::string& state) {
+  static const std::map<std::string, std::string_view> kWords{
+      {"in_use", "in use"}, {"ahead", "made ahead"}, {"leaving", "to be emptied and dropped"}, {"history", "history"}};
+  const auto found = kWords.find(state);
+  return found == kWords.end() ? "" : found->second;
 }
 
 std::string size_text(std::int64_t bytes) {
@@ -36,51 +30,38 @@ std::string size_text(std::int64_t bytes) {
   return fmt::format("{:.{}f} {}", size, unit == 0 ? 0 : 1, kUnits[unit]);
 }
 
-std::string day_text(const std::optional<TimePoint>& time) {
-  if (!time) return "";
-  return fmt::format("{:%Y-%m-%d}", std::chrono::time_point_cast<std::chrono::seconds>(*time));
+std::string day_of(const nlohmann::json& table) {
+  constexpr std::size_t kDay = 10;  // 2026-03-01
+  return table.value("begins", "").substr(0, kDay);
 }
 
-void print(const std::vector<TableInfo>& tables) {
+void print(const nlohmann::json& tables) {
   fmt::print("{:<36} {:>12} {:>10}  {:<10}  {}\n", "table", "rows about", "size", "begins", "state");
-  for (const TableInfo& table : tables) {
-    fmt::print("{:<36} {:>12} {:>10}  {:<10}  {}\n", table.name, table.rows, size_text(table.bytes),
-               day_text(table.begins), word_for(table.state));
+  for (const nlohmann::json& table : tables) {
+    fmt::print("{:<36} {:>12} {:>10}  {:<10}  {}\n", table.value("name", ""), table.value("rows", std::int64_t{0}),
+               size_text(table.value("bytes", std::int64_t{0})), day_of(table), word_for(table.value("state", "")));
   }
 }
 
-void print_json(const std::vector<TableInfo>& tables) {
-  auto list = nlohmann::json::array();
-  for (const TableInfo& table : tables) {
-    list.push_back({{"table", table.name},
-                    {"rows", table.rows},
-                    {"bytes", table.bytes},
-                    {"begins", day_text(table.begins)},
-                    {"state", word_for(table.state)}});
-  }
-  fmt::print("{}\n", list.dump());
-}
+struct TablesOptions {
+  ServiceOptions service;
+  bool as_json = false;
+};
 
-void run(const std::string& url, bool as_json) {
-  if (!storage::stored_settings(url)) {  // opening would make tables
-    fmt::print("{}\n", as_json ? "[]" : "there is nothing of EasyRetry in this database yet");
-    return;
-  }
-  const auto store = storage::open_store(url, system_clock());
-  const auto tables = store->tables();
-  if (!tables) throw StoreError{tables.error()};
-  as_json ? print_json(*tables) : print(*tables);
+void run(const TablesOptions& options) {
+  const nlohmann::json answer = open_service(options.service)->ask({.path = {"tables"}});
+  if (options.as_json) return fmt::print("{}\n", answer.dump());
+  print(answer.at("tables"));
 }
 
 }  // namespace
 
 void add_tables_command(CLI::App& app) {
   auto* command = app.add_subcommand("tables", "Shows the tables of a database server: rows, size, age and state");
-  auto url = std::make_shared<std::string>();
-  auto as_json = std::make_shared<bool>(false);
-  command->add_option("--store", *url, "postgres:// or mysql:// with the options that the instances have")->required();
-  command->add_flag("--json", *as_json, "One JSON array instead of a table");
-  command->callback([url, as_json] { run(*url, *as_json); });
+  auto options = std::make_shared<TablesOptions>();
+  command->add_flag("--json", options->as_json, R"(One JSON object: {"tables": […]})");
+  add_service_options(*command, options->service);
+  command->callback([options] { run(*options); });
 }
 
 }  // namespace easyretry::app
