@@ -54,6 +54,7 @@ class Submitter {
   explicit Submitter(const std::string& url)
       : engine_(url, drowsy()), count_(engine_.retryable("count", [](int) { FAIL() << "it was never started"; })) {}
   auto& count() { return count_; }
+  bool retry_now(TaskId id) { return engine_.retry_now(id); }
 
  private:
   Engine engine_;
@@ -91,6 +92,20 @@ TEST_F(PostgresWakeUp, ATaskOfAnotherProcessStartsAtOnceHoweverSeldomTheStoreIsS
   ASSERT_TRUE(runner.comes_to(1));
   ASSERT_TRUE(falls_quiet());
   submitter.count().submit(2);
+  EXPECT_TRUE(runner.comes_to(2));
+}
+
+// Whether the runner has read it ahead, which it has within its window, or not.
+TEST_F(PostgresWakeUp, ATaskThatSomebodyElseRetriesNowStartsAtOnce) {
+  const Runner runner{url + "&" + kRunner};
+  Submitter submitter{url};
+  const TaskId far = submitter.count().submit_after(1h, 1);
+  const TaskId near = submitter.count().submit_after(5min, 2);
+  ASSERT_TRUE(falls_quiet());
+  EXPECT_TRUE(submitter.retry_now(far));
+  EXPECT_TRUE(runner.comes_to(1));
+  ASSERT_TRUE(falls_quiet());
+  EXPECT_TRUE(submitter.retry_now(near));
   EXPECT_TRUE(runner.comes_to(2));
 }
 
