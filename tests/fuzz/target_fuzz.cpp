@@ -31,7 +31,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::must(segment != ".." && segment.find('\0') == std::string::npos, "nobody leaves the path");
     ask_or_be_refused([&] { server::parse_id(segment); });
   }
-  ask_or_be_refused([&] { server::task_query(request, false); });
-  ask_or_be_refused([&] { server::task_query(request, true); });
+  ask_or_be_refused([&] { server::task_query(request.target.query, false); });
+  ask_or_be_refused([&] { server::task_query(request.target.query, true); });
   return 0;
 }
