@@ -22,12 +22,6 @@ std::unique_ptr<cluster::Membership> make_membership(Context& context) {
                                   {context.options.space, context.owner, context.options.lease, context.options.log});
 }
 
-task::Settlement cancelled_settlement() {
-  task::Settlement settlement;
-  settlement.outcome = Outcome::cancelled;
-  return settlement;
-}
-
 }  // namespace
 
 Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOptions options, const MakeWorkers& workers)
@@ -156,41 +150,6 @@ Result<std::vector<task::TaskRecord>> Core::list(TaskQuery query) {
 Result<std::int64_t> Core::count(TaskQuery query) {
   query.space = context_->options.space;
   return store_->count(query);
-}
-
-Result<bool> Core::cancel(TaskId id) {
-  if (LocalRetries::is_local(id)) return local->cancel(id);
-  const auto record = find(id);
-  if (!record) return tl::make_unexpected(record.error());
-  if (!*record || (*record)->info.state == TaskState::finished) return false;
-  const auto handler = context_->handlers.snapshot()->find((*record)->info.handler);
-  const bool tell = handler != nullptr && handler->handler.on_final_failure != nullptr;
-  const auto reply = context_->ask(StoreVerb::cancel, [&](storage::Store& store) {
-    return store.cancel({&id, 1}, tell ? storage::Cancel::tell : storage::Cancel::end);
-  });
-  if (!reply) return tl::make_unexpected(reply.error());
-  if (!reply->applied.front()) return false;
-  if (const RunPtr run = holdings_.find(id)) run->interrupt_with(Interrupt::cancelled);
-  if (tell) {
-    loader.hurry();
-    if (!runs_here_) announce();
-  } else {
-    report(*context_, cancelled_settlement(), (*record)->info);
-  }
-  return true;
-}
-
-Result<std::optional<TaskId>> Core::requeue(TaskId id) {
-  const auto ended = find(id);
-  if (!ended) return tl::make_unexpected(ended.error());
-  if (!*ended || (*ended)->info.state != TaskState::finished) return std::nullopt;
-  const auto started = store_->requeue({&id, 1});
-  if (!started) return tl::make_unexpected(started.error());
-  if (!started->front()) return std::nullopt;
-  report_requeued(*context_, (*ended)->info, *started->front());
-  loader.hurry();
-  if (!runs_here_) announce();
-  return started->front();
 }
 
 void Core::listen() {

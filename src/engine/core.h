@@ -13,6 +13,7 @@
 #include <array>
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -77,6 +78,7 @@ class Core {
   Result<bool> settle_now(const RunPtr& run, task::Settlement settlement);
   // False: there is no such live task. A running handler sees its stop token.
   Result<bool> cancel(TaskId id);
+  Result<std::vector<bool>> cancel(std::span<const TaskId> ids);
   // A task that waits becomes due now. False: it is held, has ended, is not there or not stored.
   Result<bool> retry_now(TaskId id);
   // A task that waits goes on by the rules that `edit` makes of its own; `edit` may be called several times. False: as
@@ -85,6 +87,7 @@ class Core {
   Result<bool> revise_rules(TaskId id, const EditRules& edit);
   // Nullopt: there is no such ended task, or its key is live again.
   Result<std::optional<TaskId>> requeue(TaskId id);
+  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids);
   Stats stats() const;
 
   // From now on tasks run here, and those of other processes wake the Loader where the store can tell of them. To be
@@ -105,6 +108,9 @@ class Core {
   bool lacks_handler(const TaskInfo& info) const;
   void stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
   using MakeRevision = std::function<task::Revision(const task::TaskRecord&)>;
+  // In this engine's namespace.
+  Result<std::map<TaskId, TaskInfo>> infos_of(std::span<const TaskId> ids);
+  bool tells_of_failures(const TaskInfo& task) const;
   Result<bool> revise(TaskId id, const MakeRevision& make);
   void offer_revised(const task::TaskRecord& before, const task::Revision& revision, TimePoint now);
   void offer_soon(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);

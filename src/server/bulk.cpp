@@ -114,17 +114,15 @@ void Bulk::run_job(Work& work) {
 }
 
 bool Bulk::run_page(Work& work) {
+  if (wait_unless_stopped(work, Millis{0})) return end(work, State::stopped), false;
   const auto ids = patiently<std::vector<TaskId>>(work, [&] { return list_(work.query); });
   if (!ids) return end(work, State::failed, to_string(ids.error())), false;
-  for (const TaskId id : *ids) {
-    if (wait_unless_stopped(work, Millis{0})) return end(work, State::stopped), false;
-    const auto changed = patiently<bool>(work, [&] { return work.change(id); });
-    if (!changed) return end(work, State::failed, to_string(changed.error())), false;
-    count(work, *changed);
-    work.query.after = id;
-  }
-  if (ids->size() == work.query.limit) return true;
-  return end(work, State::done), false;
+  if (ids->empty()) return end(work, State::done), false;
+  const auto changed = patiently<std::vector<bool>>(work, [&] { return work.change(*ids); });
+  if (!changed) return end(work, State::failed, to_string(changed.error())), false;
+  count(work, *changed);
+  work.query.after = ids->back();
+  return true;
 }
 
 template <class Answer>
@@ -142,9 +140,11 @@ bool Bulk::wait_unless_stopped(const Work& work, Millis time) {
   return changed_.wait_for(lock, time, [&] { return work.stopping; });
 }
 
-void Bulk::count(Work& work, bool changed) {
+void Bulk::count(Work& work, const std::vector<bool>& changed) {
+  const auto yes = std::count(changed.begin(), changed.end(), true);
   const std::lock_guard lock{mutex_};
-  ++(changed ? work.job.changed : work.job.skipped);
+  work.job.changed += yes;
+  work.job.skipped += static_cast<std::int64_t>(changed.size()) - yes;
 }
 
 void Bulk::end(Work& work, State state, std::string error) {

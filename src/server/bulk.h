@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -40,8 +41,8 @@ class Bulk {
     Millis pause{500};        // before it is asked again
   };
   using List = std::function<Result<std::vector<TaskId>>(const TaskQuery& query)>;
-  // False: the task is not any more what it was.
-  using Change = std::function<Result<bool>(TaskId id)>;
+  // False, of each: the task is not any more what it was.
+  using Change = std::function<Result<std::vector<bool>>(std::span<const TaskId> ids)>;
 
   Bulk(const Clock& clock, List list, Limits limits);
   ~Bulk();  // close()
@@ -52,7 +53,7 @@ class Bulk {
   Job begin(std::string action, TaskQuery query, std::int64_t matched, Change change);
   std::optional<Job> find(const std::string& id) const;
   std::vector<Job> all() const;
-  // Before its next task. Nothing: there is no such job.
+  // Before its next page. Nothing: there is no such job.
   std::optional<Job> stop(const std::string& id);
   // Breaks off what runs; what waits is stopped.
   void close();
@@ -75,7 +76,7 @@ class Bulk {
   template <class Answer>
   Result<Answer> patiently(const Work& work, const std::function<Result<Answer>()>& ask);
   bool wait_unless_stopped(const Work& work, Millis time);
-  void count(Work& work, bool changed);
+  void count(Work& work, const std::vector<bool>& changed);
   void end(Work& work, State state, std::string error = {});
   WorkPtr find_work(const std::string& id) const;
   void forget_the_oldest();

@@ -23,18 +23,27 @@ constexpr std::size_t kSamples = 10;
 struct Action {
   std::string_view name;
   bool of_the_ended;
-  Result<bool> (*change)(engine::Core& core, TaskId id);
+  Result<std::vector<bool>> (*change)(engine::Core& core, std::span<const TaskId> ids);
 };
 
-Result<bool> cancel(engine::Core& core, TaskId id) {
-  return core.cancel(id);
+Result<std::vector<bool>> cancel(engine::Core& core, std::span<const TaskId> ids) {
+  return core.cancel(ids);
 }
-Result<bool> requeue(engine::Core& core, TaskId id) {
-  return core.requeue(id).map([](const auto& again) { return again.has_value(); });
+Result<std::vector<bool>> requeue(engine::Core& core, std::span<const TaskId> ids) {
+  return core.requeue(ids).map([](const std::vector<std::optional<TaskId>>& again) {
+    std::vector<bool> done;
+    for (const auto& id : again) done.push_back(id.has_value());
+    return done;
+  });
 }
-
-Result<bool> retry(engine::Core& core, TaskId id) {
-  return core.retry_now(id);
+Result<std::vector<bool>> retry(engine::Core& core, std::span<const TaskId> ids) {
+  std::vector<bool> done;
+  for (const TaskId id : ids) {
+    const auto retried = core.retry_now(id);
+    if (!retried) return tl::make_unexpected(retried.error());
+    done.push_back(*retried);
+  }
+  return done;
 }
 
 constexpr std::array kActions{Action{"cancel", false, cancel}, Action{"requeue", true, requeue},
@@ -138,8 +147,9 @@ http::Response begin(const Call& call) {
          "the filter finds " + std::to_string(matched) + " tasks, more than \"most\", " + std::to_string(most),
          "narrow the filter, or give a larger \"most\" if all of them are meant"}};
   }
-  return shown(call.space->bulk().begin(std::string{action.name}, std::move(query), matched,
-                                        [&core, change = action.change](TaskId id) { return change(core, id); }),
+  return shown(call.space->bulk().begin(
+                   std::string{action.name}, std::move(query), matched,
+                   [&core, change = action.change](std::span<const TaskId> ids) { return change(core, ids); }),
                202);
 }
 

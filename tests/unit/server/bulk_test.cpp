@@ -29,12 +29,16 @@ struct BulkTest : ::testing::Test {
     }
     return page;
   }
-  Result<bool> change(TaskId id) {
-    changed.push_back(static_cast<std::int64_t>(id));
-    return static_cast<std::int64_t>(id) != 3;
+  Result<std::vector<bool>> change(std::span<const TaskId> ids) {
+    std::vector<bool> done;
+    for (const TaskId id : ids) {
+      changed.push_back(static_cast<std::int64_t>(id));
+      done.push_back(static_cast<std::int64_t>(id) != 3);
+    }
+    return done;
   }
   Bulk::Job begin() {
-    return bulk.begin("cancel", {}, count, [this](TaskId id) { return change(id); });
+    return bulk.begin("cancel", {}, count, [this](std::span<const TaskId> ids) { return change(ids); });
   }
   Bulk::Job ended(const std::string& id) {
     EXPECT_TRUE(test::eventually([&] { return bulk.find(id)->ended_at.has_value(); }));
@@ -70,23 +74,22 @@ TEST_F(BulkTest, FailsWhereTheStoreStaysAwayAndSaysWhy) {
   EXPECT_THAT(job.error, HasSubstr("away"));
 }
 
-TEST_F(BulkTest, IsStoppedBetweenTwoTasksAndTheNextOneIsRun) {
+TEST_F(BulkTest, IsStoppedBetweenTwoPagesAndTheNextOneIsRun) {
   std::atomic<bool> begun{false};
   std::atomic<bool> go_on{false};
-  const std::string first = bulk.begin("cancel", {}, count,
-                                       [&](TaskId) -> Result<bool> {
-                                         begun = true;
-                                         EXPECT_TRUE(test::eventually([&] { return go_on.load(); }));
-                                         return true;
-                                       })
-                                .id;
+  const auto held_up = [&](std::span<const TaskId> ids) -> Result<std::vector<bool>> {
+    begun = true;
+    EXPECT_TRUE(test::eventually([&] { return go_on.load(); }));
+    return std::vector<bool>(ids.size(), true);
+  };
+  const std::string first = bulk.begin("cancel", {}, count, held_up).id;
   const std::string second = begin().id;
   EXPECT_THROW(begin(), Refusal) << "two have not ended";
   ASSERT_TRUE(test::eventually([&] { return begun.load(); }));
   EXPECT_EQ(bulk.stop(first)->state, Bulk::State::running);
   go_on = true;
   EXPECT_EQ(ended(first).state, Bulk::State::stopped);
-  EXPECT_EQ(bulk.find(first)->changed, 1);
+  EXPECT_EQ(bulk.find(first)->changed, 2);
   EXPECT_EQ(ended(second).state, Bulk::State::done);
 }
 
