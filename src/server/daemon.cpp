@@ -105,6 +105,7 @@ Daemon::Daemon(const Config& config)
   const http::ServerOptions options = server_options(config.server);
   add_task_endpoints(*api_);
   add_lease_endpoints(*api_);
+  add_judging_endpoints(*api_);
   add_system_endpoints(*api_);
   add_metrics_endpoint(*api_, spaces_);
   add_health(*api_);

@@ -10,9 +10,9 @@ import subprocess
 class Daemon:
     """One run of the program; a folder may see several."""
 
-    def __init__(self, program, folder, config="", server=""):
+    def __init__(self, program, folder, config="", server="", port=0):
         with open(os.path.join(folder, "easyretry.yaml"), "w") as file:
-            file.write(f"store: sqlite:retry.db\nserver: {{listen: '127.0.0.1:0'{server}}}\n{config}")
+            file.write(f"store: sqlite:retry.db\nserver: {{listen: '127.0.0.1:{port}'{server}}}\n{config}")
         self.process = subprocess.Popen([program, "serve"], cwd=folder, stdout=subprocess.PIPE, text=True)
         self.port = self.port_said()
         with open(os.path.join(folder, "easyretry.tokens.first")) as file:

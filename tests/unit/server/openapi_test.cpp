@@ -22,6 +22,7 @@ TEST(OpenApi, ListsEveryRouteAndNoOther) {
   Api api{{}, nullptr, {}};
   add_task_endpoints(api);
   add_lease_endpoints(api);
+  add_judging_endpoints(api);
   add_system_endpoints(api);
   add_metrics_endpoint(api, {});
   const std::vector<std::string> routes = api.routes();
