@@ -1,7 +1,6 @@
 // For workers that judge attempts themselves, by the policies that they have: many tasks at a time, and every way in
 // which a task can go on. Each carries the version that it was lent with: a late word changes nothing.
 
-#include <limits>
 #include <unordered_map>
 
 #include "base/json_copy.h"
