@@ -76,8 +76,8 @@ void check(const detail::Submission& submission, std::size_t max_payload) {
 
 }  // namespace
 
-task::NewTask new_task(const engine::Context& context, const engine::KnownHandler& known,
-                       detail::Submission submission) {
+task::NewTask new_task(const engine::Context& context, const engine::KnownHandler& known, detail::Submission submission,
+                       std::optional<int> payload_version) {
   check(submission, context.live.max_payload);
   const detail::Handler& handler = known.handler;
   SubmitOptions& asked = submission.options;
@@ -86,7 +86,7 @@ task::NewTask new_task(const engine::Context& context, const engine::KnownHandle
   task.handler = handler.name;
   task.key = asked.key.empty() ? context.payloads.derive_key(task.handler, submission.payload) : std::move(asked.key);
   task.payload = std::move(submission.payload);
-  task.payload_version = handler.options.payload_version;
+  task.payload_version = payload_version.value_or(handler.options.payload_version);
   task.business_type = std::move(asked.business_type);
   task.business_id = std::move(asked.business_id);
   task.tags = std::move(asked.tags);

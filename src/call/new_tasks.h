@@ -10,9 +10,10 @@
 
 namespace easyretry::call {
 
-// Throws std::invalid_argument naming what is wrong and what would be right.
+// Throws std::invalid_argument naming what is wrong and what would be right. The arguments are of the handler's own
+// version unless another one is given.
 task::NewTask new_task(const engine::Context& context, const engine::KnownHandler& handler,
-                       detail::Submission submission);
+                       detail::Submission submission, std::optional<int> payload_version = {});
 
 // The task as it would be stored, for those who are told of one that is not. Refuses nothing: what cannot be stored can
 // still be spoken of. Without arguments no key is made of them.

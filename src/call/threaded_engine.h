@@ -1,11 +1,48 @@
 #pragma once
 // The engine of a running application: on the machine's clock, with threads.
 
+#include <condition_variable>
 #include <memory>
+#include <mutex>
 
 #include "call/engine_impl.h"
 
 namespace easyretry::call {
+
+// Opened once, by stop(). Whoever waits through a delay is let go then.
+class Latch {
+ public:
+  // True: the whole delay has passed.
+  bool wait(Millis delay);
+  void open();
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable opened_;
+  bool open_ = false;  // guarded by mutex_
+};
+
+class ThreadedEngine : public detail::EngineImpl {
+ public:
+  ThreadedEngine(std::shared_ptr<storage::Store> store, const Config& config, ExceptionNames names);
+  ~ThreadedEngine() override;  // stop()
+
+  void start() override;
+  void stop() override;
+
+ protected:
+  // Under the lock of start() and stop(), each called once: for an engine to whom tasks come in another way.
+  virtual std::unique_ptr<engine::Threads> begin();
+  virtual void end(engine::Threads& threads);
+
+ private:
+  bool wait(Millis delay) override { return stopping_.wait(delay); }
+
+  std::mutex mutex_;
+  Latch stopping_;
+  bool stopped_ = false;                      // guarded by mutex_
+  std::unique_ptr<engine::Threads> threads_;  // guarded by mutex_
+};
 
 std::shared_ptr<detail::EngineImpl> threaded_engine(std::shared_ptr<storage::Store> store, const Config& config,
                                                     ExceptionNames names);

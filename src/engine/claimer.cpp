@@ -1,9 +1,6 @@
 #include "engine/claimer.h"
 
 #include <algorithm>
-#include <map>
-
-#include "engine/elsewhere.h"
 
 namespace easyretry::engine {
 
@@ -119,33 +116,11 @@ Result<std::vector<task::TaskRecord>> Claimer::confirmed(std::vector<task::TaskR
 }
 
 void Claimer::deliver(std::vector<task::TaskRecord> won) {
-  const auto table = context_.handlers.snapshot();
   const Millis lease = context_.options.lease;
-  std::vector<RunPtr> runs;
-  runs.reserve(won.size());
-  for (task::TaskRecord& record : won) {
-    const auto known = table->by_name.find(record.info.handler);
-    if (known == table->by_name.end()) continue;  // edited by hand since it was read; its lease will end
-    const HandlerNo no = known->second;
+  delivery_.deliver(std::move(won), [&](const task::TaskRecord& record) {
     // What was looked up after a lost reply may have been claimed by an earlier call than the one that asked.
-    const Instant until =
-        std::min(trust(sent_, lease), trust(context_.store_time.when(record.lease_until - lease), lease));
-    if (context_.events.heard()) context_.events.tell({EventKind::claimed, context_.store_now(), record.info, {}});
-    runs.push_back(std::make_shared<Run>(std::move(record), table->by_number[no], no, until));
-  }
-  holdings_.add(runs);
-  hand_out(std::move(runs));
-}
-
-void Claimer::hand_out(std::vector<RunPtr> runs) {
-  std::vector<RunPtr> here;
-  std::map<Elsewhere*, std::vector<RunPtr>> away;
-  for (RunPtr& run : runs) {
-    Elsewhere* const elsewhere = run->handler->handler.elsewhere.get();
-    (elsewhere == nullptr ? here : away[elsewhere]).push_back(std::move(run));
-  }
-  for (auto& [elsewhere, theirs] : away) elsewhere->take(std::move(theirs));
-  workers_.take(std::move(here));
+    return std::min(trust(sent_, lease), trust(context_.store_time.when(record.lease_until - lease), lease));
+  });
 }
 
 }  // namespace easyretry::engine

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "engine/context.h"
+#include "engine/delivery.h"
 #include "engine/holdings.h"
 #include "engine/schedule.h"
 #include "engine/step.h"
@@ -15,7 +16,11 @@ namespace easyretry::engine {
 class Claimer {
  public:
   Claimer(std::size_t number, Context& context, Schedule& schedule, Holdings& holdings, Workers& workers)
-      : number_(number), context_(context), schedule_(schedule), holdings_(holdings), workers_(workers) {}
+      : number_(number),
+        context_(context),
+        schedule_(schedule),
+        holdings_(holdings),
+        delivery_(context, holdings, workers) {}
 
   Step step();
 
@@ -28,13 +33,12 @@ class Claimer {
   Result<std::vector<task::TaskRecord>> confirmed(std::vector<task::TaskRecord> found);
   void claimed(std::vector<task::TaskRecord> won);
   void deliver(std::vector<task::TaskRecord> won);
-  void hand_out(std::vector<RunPtr> runs);
 
   const std::size_t number_;
   Context& context_;
   Schedule& schedule_;
   Holdings& holdings_;
-  Workers& workers_;
+  Delivery delivery_;
   std::vector<WheelEntry> batch_;
   std::vector<task::Ticket> tickets_;  // of the batch, ascending
   Instant sent_ = Instant::min();

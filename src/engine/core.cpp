@@ -86,15 +86,28 @@ void Core::settle_started(const RunPtr& run, task::Settlement settlement) {
 }
 
 Result<bool> Core::settle_now(const RunPtr& run, task::Settlement settlement) {
-  settlement.space = run->record.info.space;
-  settlement.handler = run->record.info.handler;
-  context_->measures.settle_batch.add(1);
-  const auto reply = context_->ask(StoreVerb::settle, [&](storage::Store& store) {
-    return store.settle({&settlement, 1});
-  });
+  const auto applied = settle_now(std::vector{Settled{run, std::move(settlement)}});
+  if (!applied) return tl::make_unexpected(applied.error());
+  return applied->front();
+}
+
+Result<std::vector<bool>> Core::settle_now(std::vector<Settled> settled) {
+  std::vector<task::Settlement> settlements;
+  settlements.reserve(settled.size());
+  for (Settled& one : settled) {
+    task::Settlement& settlement = settlements.emplace_back(std::move(one.settlement));
+    settlement.space = one.run->record.info.space;
+    settlement.handler = one.run->record.info.handler;
+  }
+  context_->measures.settle_batch.add(settlements.size());
+  const auto reply = context_->ask(StoreVerb::settle, [&](storage::Store& store) { return store.settle(settlements); });
   if (!reply) return tl::make_unexpected(reply.error());
-  settler.written(run, settlement, *reply);
-  return reply->applied.front();
+  for (std::size_t i = 0; i < settled.size(); ++i) {
+    if (std::binary_search(reply->unanswered.begin(), reply->unanswered.end(), i)) continue;
+    settler.written(settled[i].run, settlements[i], reply->applied[i], reply->now);
+  }
+  if (reply->trouble) return fail(Errc::in_doubt, reply->trouble->where, reply->trouble->detail);
+  return reply->applied;
 }
 
 void Core::offer_soon(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted) {

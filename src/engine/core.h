@@ -46,6 +46,11 @@ struct CoreOptions {
   std::uint64_t seed = 0;  // 0: from the operating system
 };
 
+struct Settled {
+  RunPtr run;
+  task::Settlement settlement;
+};
+
 struct Started {
   TaskId id{};
   RunPtr run;  // null: someone else's
@@ -76,6 +81,8 @@ class Core {
   void let_go(std::span<const RunPtr> runs) { holdings_.remove(runs); }
   // Writes what a run came to before this returns. False: the task has moved on, and nothing was changed.
   Result<bool> settle_now(const RunPtr& run, task::Settlement settlement);
+  // The same for many at one go. `in_doubt`: a part of the store did not answer; what it had is safe to be sent again.
+  Result<std::vector<bool>> settle_now(std::vector<Settled> settled);
   // False: there is no such live task. A running handler sees its stop token.
   Result<bool> cancel(TaskId id);
   Result<std::vector<bool>> cancel(std::span<const TaskId> ids);

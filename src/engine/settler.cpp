@@ -130,11 +130,11 @@ void Settler::written(std::span<Item> items, const storage::Applied& reply) {
   schedule_.bell.ring();
 }
 
-void Settler::written(const RunPtr& run, const task::Settlement& settlement, const storage::Applied& reply) {
+void Settler::written(const RunPtr& run, const task::Settlement& settlement, bool applied, TimePoint now) {
   holdings_.remove({&run, 1});
-  if (!reply.applied.front()) return Counters::add(context_.counters.stale_settles);
+  if (!applied) return Counters::add(context_.counters.stale_settles);
   report(context_, settlement, run->record.info);
-  if (const auto offer = again(*run, settlement, reply.now)) schedule_.offer({&*offer, 1});
+  if (const auto offer = again(*run, settlement, now)) schedule_.offer({&*offer, 1});
 }
 
 // A retry due within the window need not be read again: it goes straight back to the wheel.

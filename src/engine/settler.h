@@ -21,7 +21,7 @@ class Settler {
   Step step();
 
   // What another thread has written itself.
-  void written(const RunPtr& run, const task::Settlement& settlement, const storage::Applied& reply);
+  void written(const RunPtr& run, const task::Settlement& settlement, bool applied, TimePoint now);
 
  private:
   using Item = Outcomes::Item;

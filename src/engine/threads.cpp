@@ -8,32 +8,31 @@ constexpr Millis kLastMoments{2000};
 
 }  // namespace
 
-Threads::Threads(Core& core)
+Threads::Threads(Core& core, Tasks tasks)
     : core_(core),
-      keeping_(
-          std::make_unique<RunLoop>("er-keep", core.context(), core.keeper.bell, [&] { return core.keeper.step(); })),
       renewing_(std::make_unique<RunLoop>("er-renew", core.context(), core.renewer.bell,
                                           [&] { return core.renewer.step(); })),
       settling_(std::make_unique<RunLoop>("er-settle", core.context(), core.outcomes().bell,
                                           [&] { return core.settler.step(); })),
-      claiming_(std::make_unique<RunLoop>("er-claim", core.context(), core.schedule.bell,
-                                          [&] { return core.claimers[0].step(); })),
-      claiming_too_(std::make_unique<RunLoop>("er-claim2", core.context(), core.schedule.bell,
-                                              [&] { return core.claimers[1].step(); })),
       retrying_(
-          std::make_unique<RunLoop>("er-local", core.context(), core.local->bell, [&] { return core.local->step(); })),
-      loading_(
-          std::make_unique<RunLoop>("er-load", core.context(), core.loader.bell, [&] { return core.loader.step(); })) {
-  if (core.intake.wanted()) {
-    taking_in_ = std::make_unique<RunLoop>("er-intake", core.context(), core.intake.bell,
-                                           [&core] { return core.intake.step(); });
-  }
-  if (core.rebalancer.wanted()) {
-    core.rebalancer.begin();
-    rebalancing_ = std::make_unique<RunLoop>("er-cluster", core.context(), core.rebalancer.bell,
-                                             [&core] { return core.rebalancer.step(); });
-  }
+          std::make_unique<RunLoop>("er-local", core.context(), core.local->bell, [&] { return core.local->step(); })) {
+  if (tasks == Tasks::are_claimed) begin_claiming();
   core.listen();
+}
+
+void Threads::begin_claiming() {
+  const auto loop = [this](const char* name, Bell& bell, auto& part) {
+    return std::make_unique<RunLoop>(name, core_.context(), bell, [&part] { return part.step(); });
+  };
+  keeping_ = loop("er-keep", core_.keeper.bell, core_.keeper);
+  claiming_ = loop("er-claim", core_.schedule.bell, core_.claimers[0]);
+  claiming_too_ = loop("er-claim2", core_.schedule.bell, core_.claimers[1]);
+  loading_ = loop("er-load", core_.loader.bell, core_.loader);
+  if (core_.intake.wanted()) taking_in_ = loop("er-intake", core_.intake.bell, core_.intake);
+  if (core_.rebalancer.wanted()) {
+    core_.rebalancer.begin();
+    rebalancing_ = loop("er-cluster", core_.rebalancer.bell, core_.rebalancer);
+  }
 }
 
 void Threads::stop(Millis patience) {

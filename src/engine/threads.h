@@ -9,15 +9,21 @@
 
 namespace easyretry::engine {
 
+enum class Tasks {
+  are_claimed,  // read from the store and claimed by this engine
+  are_brought,  // claimed by somebody else, who delivers them (Delivery)
+};
+
 class Threads {
  public:
-  explicit Threads(Core& core);
+  explicit Threads(Core& core, Tasks tasks = Tasks::are_claimed);
 
   // Stops claiming, hands back what waits, lets what runs finish for `patience`, then asks it to stop, and writes down
   // every outcome. What still runs after that keeps its lease until it ends and will be run again.
   void stop(Millis patience);
 
  private:
+  void begin_claiming();
   void hand_back_waiting();
   void wait_for_handlers(Instant until);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/time_text.h"
 #include "server/refusal.h"
 
 namespace easyretry::server {
@@ -131,7 +132,12 @@ void Api::call(const Route& route, Token who, http::Request request, const http:
                    "`easyretry token create` makes one that may"}};
   }
   auto space = space_of(request, who);
-  route.endpoint({std::move(request), std::move(space), std::move(who)}, respond);
+  // Not the space itself, whose own parts may keep this: whoever answers is one of them, or keeps it.
+  const http::Respond timed = [&context = space->core().context(), respond](http::Response response) {
+    response.headers.emplace_back(kTimeHeader, base::to_text(context.store_now()));
+    respond(std::move(response));
+  };
+  route.endpoint({std::move(request), std::move(space), std::move(who)}, timed);
 }
 
 // A page that some browser is shown must not reach us by a name of its own (DNS rebinding).

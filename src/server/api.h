@@ -20,6 +20,9 @@ using Spaces = std::map<std::string, std::shared_ptr<Space>>;
 // In which namespace a token of all of them asks.
 inline const std::string kNamespaceHeader = "easyretry-namespace";
 
+// In answers: the store's time at that moment.
+inline const std::string kTimeHeader = "easyretry-time";
+
 struct ApiOptions {
   std::string space;               // meant by a token of all namespaces that names none
   std::vector<std::string> hosts;  // names, without port, that may stand in Host

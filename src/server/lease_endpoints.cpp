@@ -10,6 +10,7 @@
 #include "policy/limits.h"
 #include "server/endpoints.h"
 #include "server/fields.h"
+#include "server/lease_limits.h"
 #include "server/refusal.h"
 #include "server/task_json.h"
 
@@ -20,19 +21,31 @@ using call::value_or_throw;
 using engine::RunPtr;
 using http::Method;
 
-constexpr std::size_t kMostHandlers = 100;
+constexpr std::size_t kMostHandlers = 1000;
 constexpr std::int64_t kMostTasks = 1000;
 constexpr Millis kLongestWait{60'000};
 // Nothing is claimed before somebody asks, so that even one who will not wait does so for the time of a claim.
 constexpr Millis kShortestWait{200};
-constexpr Millis kLongestLease{24 * 3600 * 1000};
 
-http::Response leased(const std::vector<std::pair<task::TaskRecord, std::string>>& tasks) {
+struct Wish {
+  std::optional<Millis> lease;  // nullopt: the engine's
+  bool judges = false;          // the worker judges attempts itself, and calls callbacks
+};
+
+using LentTasks = std::vector<std::pair<task::TaskRecord, std::string>>;
+
+http::Response leased(const LentTasks& tasks, const Wish& wish) {
   JsonWriter out;
   out.begin_object();
   out.key("tasks");
   out.begin_array();
-  for (const auto& [record, arguments] : tasks) write_task(out, record, arguments);
+  for (const auto& [record, arguments] : tasks) {
+    if (wish.judges) {
+      write_unjudged_task(out, record, arguments);
+    } else {
+      write_task(out, record, arguments);
+    }
+  }
   out.end_array();
   out.end_object();
   return {.body = out.take()};
@@ -41,11 +54,10 @@ http::Response leased(const std::vector<std::pair<task::TaskRecord, std::string>
 // Gives claimed tasks to the worker that waits for them.
 class Lending {
  public:
-  Lending(std::shared_ptr<Space> space, ApiThreads& threads, std::optional<Millis> lease, http::Respond respond,
-          std::string request_id)
+  Lending(std::shared_ptr<Space> space, ApiThreads& threads, Wish wish, http::Respond respond, std::string request_id)
       : space_(std::move(space)),
         threads_(threads),
-        lease_(lease),
+        wish_(wish),
         respond_(std::move(respond)),
         request_id_(std::move(request_id)) {}
 
@@ -60,7 +72,7 @@ class Lending {
     std::vector<RunPtr> begun;
     std::vector<std::string> arguments;
     for (const RunPtr& run : runs) {
-      auto beginning = engine::begin_attempt(*run, core().context());
+      auto beginning = begin(*run);
       if (beginning.instead) {
         core().outcomes().put(run, *std::move(beginning.instead));
         continue;
@@ -70,30 +82,44 @@ class Lending {
     }
     const auto until = leases_of(begun);
     core().let_go(begun);
-    std::vector<std::pair<task::TaskRecord, std::string>> tasks;
+    LentTasks tasks;
     for (std::size_t i = 0; i < begun.size(); ++i) {
       // Not before it was let go: its timeout is the worker's own affair.
       space_->lent_out().lent(begun[i]->ticket(), engine::mark_started(*begun[i], core().context()));
       tasks.emplace_back(begun[i]->record, std::move(arguments[i]));
       if (until) tasks.back().first.lease_until = *until;
+      if (wish_.judges) open_result(tasks.back().first);
     }
-    http::Response response = leased(tasks);
+    http::Response response = leased(tasks, wish_);
     response.sent = [space = space_, &threads = threads_, begun](bool written) {
       if (!written) threads.put_anyway([space, begun] { hand_back(*space, begun); });
     };
     return response;
   }
 
+  // Whoever judges for himself also decides what is not to be run. What cannot be opened is parked here.
+  engine::Beginning begin(engine::Run& run) const {
+    if (wish_.judges) {
+      if (auto arguments = core().context().payloads.open_arguments(run.record)) return {{}, *std::move(arguments)};
+    }
+    return engine::begin_attempt(run, core().context());
+  }
+
+  // Without it the callback says for itself that its result is missing.
+  void open_result(task::TaskRecord& record) const {
+    record.result = core().context().payloads.open_result(record).value_or("");
+  }
+
   // As long as the worker asked for, where it is not what the claim gave. Where that cannot be had, the claim's counts.
   std::optional<TimePoint> leases_of(const std::vector<RunPtr>& runs) const {
-    if (!lease_ || runs.empty()) return std::nullopt;
+    if (!wish_.lease || runs.empty()) return std::nullopt;
     std::vector<storage::Renewal> renewals;
     renewals.reserve(runs.size());
-    for (const RunPtr& run : runs) renewals.push_back({run->ticket(), *lease_});
+    for (const RunPtr& run : runs) renewals.push_back({run->ticket(), *wish_.lease});
     const auto reply =
         core().context().ask(engine::StoreVerb::renew, [&](storage::Store& store) { return store.renew(renewals); });
     if (!reply || reply->trouble) return std::nullopt;
-    return reply->now + *lease_;
+    return reply->now + *wish_.lease;
   }
 
   // Nobody has heard of them: the attempt does not count.
@@ -108,7 +134,7 @@ class Lending {
 
   const std::shared_ptr<Space> space_;
   ApiThreads& threads_;
-  const std::optional<Millis> lease_;
+  const Wish wish_;
   const http::Respond respond_;
   const std::string request_id_;
 };
@@ -120,19 +146,24 @@ void lease(ApiThreads& threads, const Call& call, const http::Respond& respond) 
   ask.handlers = fields.texts("handlers", kMostHandlers);
   ask.most = static_cast<std::size_t>(fields.number("max", 1, 1, kMostTasks));
   const Millis wait = std::max(kShortestWait, fields.millis("wait_ms", kLongestWait).value_or(Millis{0}));
-  const auto lease = fields.millis("lease_ms", kLongestLease);
+  const Wish wish{fields.millis("lease_ms", kLongestLease), fields.flag("judges", false)};
+  const auto tells = fields.texts("tells", kMostHandlers);
   fields.end();
+  if (!tells.empty() && !wish.judges) throw Refusal{{422, "invalid", "tells is for workers that judge; add judges"}};
   if (ask.handlers.empty()) throw Refusal{{422, "invalid", "handlers is missing or empty; name those you serve"}};
   for (const std::string& name : ask.handlers) call.space->handler(name);
+  for (const std::string& name : tells) call.space->leave_final_failures_to_workers(name);
   ask.until = system_clock().steady() + wait;
 
-  const auto lending = std::make_shared<const Lending>(call.space, threads, lease, respond, call.request.id);
+  const auto lending = std::make_shared<const Lending>(call.space, threads, wish, respond, call.request.id);
   ask.lend = [lending, &threads](std::vector<RunPtr> runs) {
     threads.put_anyway([lending, runs = std::move(runs)] { lending->lend(runs); });
   };
   const std::uint64_t number = call.space->desk().wait(std::move(ask));
-  call.request.when_gone([space = call.space, number, respond] {
-    if (space->desk().leave(number)) respond(leased({}));
+  // The connection keeps this, perhaps beyond the answer: it must not keep what keeps the connection.
+  call.request.when_gone([space = call.space, number, weak = std::weak_ptr{lending}] {
+    const auto waiting = weak.lock();
+    if (waiting && space->desk().leave(number)) waiting->lend({});
   });
 }
 

@@ -1,15 +1,21 @@
 #include "server/new_task_json.h"
 
+#include <limits>
+
 #include "base/json_copy.h"
 #include "call/new_tasks.h"
+#include "policy/decide.h"
 #include "policy/limits.h"
 #include "server/fields.h"
+#include "server/lease_limits.h"
 #include "server/refusal.h"
 
 namespace easyretry::server {
 namespace {
 
 constexpr std::size_t kMostTasks = 10'000;
+constexpr std::int64_t kMostAttempts = 1'000'000;
+constexpr std::size_t kMostOwnerBytes = 200;
 constexpr std::size_t kMostTags = 64;  // what is too many for a task is said by whoever makes it
 
 OnDuplicate on_duplicate(const std::string& text) {
@@ -26,9 +32,7 @@ std::string arguments(const std::optional<JsonView>& given) {
   return "[" + base::canonical_json(*given) + "]";
 }
 
-task::NewTask wanted_task(Space& space, JsonView object) {
-  Fields fields{object};
-  const std::string handler{fields.need("handler").as_string()};
+detail::Submission submission(Fields& fields) {
   detail::Submission asked;
   asked.payload = arguments(fields.find("args"));
   asked.options.key = fields.text("key");
@@ -40,12 +44,59 @@ task::NewTask wanted_task(Space& space, JsonView object) {
   asked.options.deadline = fields.time("deadline");
   asked.options.due_at = fields.time("due_at");
   const auto delay = fields.millis("delay_ms", policy::kLongestDelay);
-  asked.delay = delay.value_or(Millis{0});
-  fields.end();
   if (delay && asked.options.due_at) {
     throw Refusal{{422, "invalid", "due_at and delay_ms both say when; give one of them"}};
   }
-  return call::new_task(space.core().context(), *space.handler(handler), std::move(asked));
+  asked.delay = delay.value_or(Millis{0});
+  asked.attempts = static_cast<int>(fields.number("attempts", 0, 0, kMostAttempts));
+  asked.error = fields.text("error");
+  return asked;
+}
+
+std::optional<int> payload_version(Fields& fields) {
+  constexpr std::int64_t kNone = 0;
+  const auto version = fields.number("payload_version", kNone, 1, std::numeric_limits<int>::max());
+  return version == kNone ? std::nullopt : std::optional{static_cast<int>(version)};
+}
+
+// Instead of what the configuration says of the handler, and as GET /v1/tasks shows it. The deadline is the task's own.
+void read_policy(JsonView object, task::RetryRules& rules) {
+  Fields fields{object};
+  rules.max_attempts = static_cast<int>(fields.number("max_attempts", 0, 0, kMostAttempts));
+  rules.max_duration = fields.millis("max_duration_ms", policy::kLongestDelay).value_or(Millis{0});
+  if (const auto backoff = fields.find("backoff")) {
+    rules.backoff = policy::to_text(policy::parse_backoff(backoff->as_string()));
+  }
+  fields.end();
+}
+
+// Whoever submits it makes the next attempt himself, and has the task until the lease ends.
+void read_lease(Fields& fields, task::NewTask& task) {
+  const auto lease = fields.millis("lease_ms", kLongestLease);
+  const std::string owner = fields.text("owner");
+  if (owner.empty() == lease.has_value()) {
+    throw Refusal{{422, "invalid", "owner and lease_ms go together: who has the task, and for how long"}};
+  }
+  if (!lease) return;
+  if (owner.size() > kMostOwnerBytes || owner.find('\0') != std::string::npos) {
+    throw Refusal{{422, "invalid", "owner is a name of up to 200 bytes without NUL"}};
+  }
+  if (task.due_at || task.delay > Millis{0}) {
+    throw Refusal{{422, "invalid", "a task that is leased from the start is due now; leave out due_at and delay_ms"}};
+  }
+  task.owner = owner;
+  task.lease = *lease;
+}
+
+task::NewTask wanted_task(Space& space, JsonView object) {
+  Fields fields{object};
+  const std::string handler{fields.need("handler").as_string()};
+  task::NewTask task =
+      call::new_task(space.core().context(), *space.handler(handler), submission(fields), payload_version(fields));
+  if (const auto policy = fields.find("policy")) read_policy(*policy, task.rules);
+  read_lease(fields, task);
+  fields.end();
+  return task;
 }
 
 }  // namespace

@@ -92,6 +92,13 @@ Result<std::vector<TaskId>> Space::ids_of(const TaskQuery& query) {
   });
 }
 
+void Space::leave_final_failures_to_workers(const std::string& name) {
+  if (handler(name)->handler.on_final_failure) return;
+  detail::Handler changes;
+  changes.on_final_failure = [](const Failure&, const TaskInfo&) {};  // for a worker that does not judge
+  core().context().handlers.change(name, std::move(changes));
+}
+
 std::shared_ptr<engine::Elsewhere> Space::place_of(const std::string& handler) {
   const auto own = config_.handlers.find(handler);
   const HandlerConfig& defaults = config_.defaults;

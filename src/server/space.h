@@ -48,6 +48,8 @@ class Space {
   // A name that nobody has declared is one for workers that fetch its tasks, by the configuration's defaults. Throws
   // Refusal when there are too many of them, std::invalid_argument for what cannot be a name.
   std::shared_ptr<const engine::KnownHandler> handler(const std::string& name);
+  // From now on a final failure of these tasks, a cancellation for one, is a stage that a worker has to run.
+  void leave_final_failures_to_workers(const std::string& handler);
 
  private:
   std::shared_ptr<engine::Elsewhere> place_of(const std::string& handler);

@@ -29,7 +29,11 @@ bool Submissions::put(std::vector<task::NewTask> tasks, Done done) {
 
 void Submissions::work() {
   pthread_setname_np(pthread_self(), "er-submit");
-  for (auto batch = next_batch(); !batch.empty(); batch = next_batch()) store(batch);
+  while (true) {
+    auto batch = next_batch();  // gone before the next is waited for: it keeps the connections of those who asked
+    if (batch.empty()) return;
+    store(batch);
+  }
 }
 
 // Whole requests, up to what the store takes at one go; at least one. Empty: it is time to end.

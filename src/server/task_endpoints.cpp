@@ -1,5 +1,6 @@
 // /v1/tasks and /v1/history.
 
+#include "base/time_text.h"
 #include "call/errors.h"
 #include "server/endpoints.h"
 #include "server/fields.h"
@@ -27,7 +28,20 @@ void write_inserted(JsonWriter& out, const storage::Inserted& inserted, const st
   out.string(to_string(inserted.id));
   out.key("key");
   out.string(key);
+  out.key("version");
+  out.integer(inserted.version);
+  out.key("next_at");
+  out.string(base::to_text(inserted.next_at));
   out.end_object();
+}
+
+void require_worker(const Token& by, const std::vector<task::NewTask>& tasks) {
+  if (by.may(Right::work)) return;
+  for (const task::NewTask& task : tasks) {
+    if (task.lease == Millis{0}) continue;
+    throw Refusal{{403, "forbidden", "the role " + by.role + " of token " + by.name + " may not lease tasks",
+                   "leave out owner and lease_ms, or use a token of the role application"}};
+  }
 }
 
 http::Response stored(const std::vector<std::string>& keys, bool one, const std::vector<storage::Inserted>& inserted) {
@@ -53,6 +67,7 @@ http::Response stored(const std::vector<std::string>& keys, bool one, const std:
 void submit(const Call& call, const http::Respond& respond) {
   const JsonDocument body = JsonDocument::parse(call.request.body);
   WantedTasks wanted = wanted_tasks(*call.space, body.root());
+  require_worker(call.by, wanted.tasks);
   std::vector<std::string> keys;
   keys.reserve(wanted.tasks.size());
   for (const task::NewTask& task : wanted.tasks) keys.push_back(task.key);

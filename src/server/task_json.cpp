@@ -72,31 +72,7 @@ void write_life(JsonWriter& out, const TaskInfo& info) {
   spoken_if_any(out, "progress", info.progress);
 }
 
-std::string small_letters(std::string_view text) {
-  std::string small;
-  for (const char c : text) small += c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return small;
-}
-
-}  // namespace
-
-std::string name_of(EventKind kind) {
-  std::string name{to_string(kind)};
-  std::replace(name.begin(), name.end(), ' ', '_');
-  return name;
-}
-std::string name_of(TaskState state) {
-  return small_letters(to_string(state));
-}
-std::string name_of(Stage stage) {
-  return small_letters(to_string(stage));
-}
-std::string name_of(Outcome outcome) {
-  return small_letters(to_string(outcome));
-}
-
-void write_task(JsonWriter& out, const task::TaskRecord& record, const std::optional<std::string>& arguments) {
-  out.begin_object();
+void write_members(JsonWriter& out, const task::TaskRecord& record, const std::optional<std::string>& arguments) {
   write_identity(out, record.info);
   write_life(out, record.info);
   write_rules(out, record.rules);
@@ -112,7 +88,32 @@ void write_task(JsonWriter& out, const task::TaskRecord& record, const std::opti
     out.key("args");
     write_json(out, *arguments);
   }
+}
+
+}  // namespace
+
+void write_task(JsonWriter& out, const task::TaskRecord& record, const std::optional<std::string>& arguments) {
+  out.begin_object();
+  write_members(out, record, arguments);
   out.end_object();
+}
+
+void write_unjudged_task(JsonWriter& out, const task::TaskRecord& record, const std::string& arguments) {
+  out.begin_object();
+  write_members(out, record, arguments);
+  number(out, "payload_version", record.payload_version);
+  number(out, "callback_attempts", record.callback_attempts);
+  if (!record.result.empty()) {
+    out.key("result");
+    write_json(out, record.result);
+  }
+  out.end_object();
+}
+
+std::string name_of(EventKind kind) {
+  std::string name{to_string(kind)};
+  std::replace(name.begin(), name.end(), ' ', '_');
+  return name;
 }
 
 void write_event(JsonWriter& out, const Event& event) {

@@ -9,19 +9,19 @@
 #include <easyretry/json_text.h>
 
 #include "task/record.h"
+#include "task/written_names.h"
 
 namespace easyretry::server {
 
+using task::name_of;
+
 // `arguments`, JSON, for those who may see them.
 void write_task(JsonWriter& out, const task::TaskRecord& record, const std::optional<std::string>& arguments = {});
+// The same with what it takes to judge the attempt, and to call a callback again. The result is JSON, or empty.
+void write_unjudged_task(JsonWriter& out, const task::TaskRecord& record, const std::string& arguments);
 
 void write_event(JsonWriter& out, const Event& event);
-
-// Names of states, outcomes and events as people write them, in small letters.
-std::string name_of(EventKind kind);
-std::string name_of(TaskState state);
-std::string name_of(Stage stage);
-std::string name_of(Outcome outcome);
+std::string name_of(EventKind kind);  // "attempt_failed"
 
 // Throws Refusal (404) for what is no id: there is no such task.
 TaskId parse_id(const std::string& text);

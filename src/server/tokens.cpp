@@ -45,6 +45,7 @@ std::optional<unsigned> rights_of(std::string_view role) {
   if (role == "viewer") return rights | bit(Right::view);
   if (role == "submitter") return rights | bit(Right::view) | bit(Right::submit);
   if (role == "worker") return rights | bit(Right::work);
+  if (role == "application") return rights | bit(Right::view) | bit(Right::submit) | bit(Right::work);
   if (role == "operator") return rights | bit(Right::view) | bit(Right::operate);
   if (role == "admin") return rights | bit(Right::view) | bit(Right::submit) | bit(Right::work) | bit(Right::operate);
   return std::nullopt;
@@ -146,8 +147,8 @@ void Tokens::add(const Token& token) {
   }
   if (!rights_of(token.role)) {
     throw std::invalid_argument("\"" + token.role +
-                                "\" is no role; there is viewer, submitter, worker, operator and admin, and "
-                                "+payloads may follow");
+                                "\" is no role; there is viewer, submitter, worker, application, operator and "
+                                "admin, and +payloads may follow");
   }
   const std::lock_guard lock{mutex_};
   read_if_changed();

@@ -32,7 +32,7 @@ inline constexpr std::string_view kAnyNamespace = "*";
 
 struct Token {
   std::string name;
-  std::string role;  // viewer, submitter, worker, operator or admin; "+payloads" may follow
+  std::string role;  // viewer, submitter, worker, application, operator or admin; "+payloads" may follow
   std::string space;
   std::string hash;  // lower-case hex
 

@@ -10,9 +10,9 @@ import subprocess
 class Daemon:
     """One run of the program; a folder may see several."""
 
-    def __init__(self, program, folder, config="", server="", store="sqlite:retry.db", stderr=None):
+    def __init__(self, program, folder, config="", server="", store="sqlite:retry.db", stderr=None, port=0):
         with open(os.path.join(folder, "easyretry.yaml"), "w") as file:
-            file.write(f"store: {store}\nserver: {{listen: '127.0.0.1:0'{server}}}\n{config}")
+            file.write(f"store: {store}\nserver: {{listen: '127.0.0.1:{port}'{server}}}\n{config}")
         self.process = subprocess.Popen([program, "serve"], cwd=folder, stdout=subprocess.PIPE, stderr=stderr, text=True)
         self.said = ""  # until it served
         self.port = self.port_said()

@@ -292,6 +292,7 @@ class Serve(unittest.TestCase):
             "viewer+payloads": {"view", "payloads"},
             "submitter": {"view", "submit"},
             "worker": {"work"},
+            "application": {"view", "submit", "work"},
             "operator": {"view", "operate"},
             "admin": {"view", "submit", "work", "operate"},
         }
@@ -327,6 +328,11 @@ class Serve(unittest.TestCase):
         [task] = daemon.ask("POST", "/v1/leases", {"handlers": ["mail"], "wait_ms": 5000}, token=mine)[1]["tasks"]
         status, _ = daemon.ask("POST", f"/v1/leases/{task['id']}/done", {"version": task["version"]}, token=shop)
         self.assertEqual(status, 409)
+        theirs = {"tasks": [{"id": task["id"], "version": task["version"], "kind": "finish"}]}
+        self.assertEqual(daemon.ask("POST", "/v1/leases/settle", theirs, token=shop)[1], {"applied": [False]})
+        theirs = {"tasks": [{"id": task["id"], "version": task["version"]}]}
+        self.assertEqual(daemon.ask("POST", "/v1/leases/renew", theirs, token=shop)[1], {"applied": [False]})
+        self.assertEqual(daemon.ask("POST", "/v1/leases/renew", theirs, token=mine)[1], {"applied": [True]})
 
     def test_who_asks_too_often_is_told_when_to_come_again_and_others_are_served(self):
         daemon = self.start(server=", requests_per_second: 5")
@@ -380,6 +386,22 @@ class Serve(unittest.TestCase):
             ("POST", "/v1/leases/5/done", {}, 400, "version"),
             ("POST", "/v1/leases/5/fail", {"version": 1, "give_up": True, "retry_after_ms": 5}, 422, "contradict"),
             ("POST", "/v1/tasks/5/cancel", None, 404, "there is no task 5"),
+            ("POST", "/v1/tasks", {"handler": "mail", "policy": {"backoff": "wild"}}, 422, "wild"),
+            ("POST", "/v1/tasks", {"handler": "mail", "policy": {"max_attempts": -1}}, 422, "$.policy.max_attempts: is -1"),
+            ("POST", "/v1/tasks", {"handler": "mail", "policy": {"attempts": 1}}, 422, "there is no such field"),
+            ("POST", "/v1/tasks", {"handler": "mail", "attempts": 10**7}, 422, "$.attempts"),
+            ("POST", "/v1/tasks", {"handler": "mail", "payload_version": 0}, 422, "$.payload_version"),
+            ("POST", "/v1/tasks", {"handler": "mail", "lease_ms": 5}, 422, "owner and lease_ms go together"),
+            ("POST", "/v1/tasks", {"handler": "mail", "owner": "me"}, 422, "owner and lease_ms go together"),
+            ("POST", "/v1/tasks", {"handler": "mail", "owner": "m" * 201, "lease_ms": 5}, 422, "up to 200 bytes"),
+            ("POST", "/v1/tasks", {"handler": "mail", "owner": "me", "lease_ms": 5, "delay_ms": 5}, 422, "is due now"),
+            ("POST", "/v1/leases", {"handlers": ["mail"], "tells": ["mail"]}, 422, "add judges"),
+            ("POST", "/v1/leases/settle", {"tasks": []}, 422, "1 to 10,000"),
+            ("POST", "/v1/leases/settle", {"tasks": [{"id": "5", "kind": "finish"}]}, 400, "version"),
+            ("POST", "/v1/leases/settle", {"tasks": [{"id": "5", "version": 1, "kind": "end"}]}, 422, 'no kind "end"'),
+            ("POST", "/v1/leases/settle", {"tasks": [{"id": "5", "version": 1, "kind": "advance"}]}, 422, "goes to a stage"),
+            ("POST", "/v1/leases/settle", {"tasks": [{"id": "5", "version": 1, "kind": "finish", "outcome": "lost"}]}, 422, 'no outcome "lost"'),
+            ("POST", "/v1/leases/renew", {"tasks": [{"id": 5, "version": 1}]}, 400, "expected a string"),
         ]
         for method, path, body, status, said in cases:
             with self.subTest(path=path, said=said):

@@ -1,11 +1,11 @@
 #include "service/service_options.h"
 
 #include <cstdlib>
-#include <fstream>
 
 #include <CLI/CLI.hpp>
 
 #include "config_file.h"
+#include "remote/daemon_address.h"
 #include "service/local_service.h"
 #include "service/remote_service.h"
 
@@ -19,13 +19,7 @@ std::string token_of(const ServiceOptions& options) {
     const char* token = std::getenv("EASYRETRY_TOKEN");
     return token == nullptr ? "" : token;
   }
-  std::ifstream file{options.token_file};
-  std::string token;
-  if (!(file >> token)) {
-    throw std::invalid_argument("there is no token in " + options.token_file +
-                                "; it has to be a readable file that begins with one, \"er_…\"");
-  }
-  return token;
+  return remote::read_token(options.token_file);
 }
 
 }  // namespace

@@ -50,7 +50,9 @@ void add_token_command(CLI::App& app) {
 
   auto* creating = command->add_subcommand("create", "Prints a new token");
   creating->add_option("name", options->name, "Whose it is")->required();
-  creating->add_option("--role", options->role, "viewer, submitter, worker, operator or admin; +payloads may follow")
+  creating
+      ->add_option("--role", options->role,
+                   "viewer, submitter, worker, application, operator or admin; +payloads may follow")
       ->capture_default_str();
   creating->add_option("--space", options->space, "The namespace it is for, or * for all")->capture_default_str();
   creating->callback([options] { create(*options); });

@@ -1,0 +1,62 @@
+#pragma once
+// One connection to a daemon, kept open between requests. For one thread at a time.
+//
+// Follows no redirection: the token is for this server. Where the way is not encrypted, no proxy gets to see it.
+
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+#include <tl/expected.hpp>
+
+#include <easyretry/time.h>
+
+#include "remote/daemon_address.h"
+
+namespace easyretry::remote {
+
+struct HttpRequest {
+  enum class Method { get, post, patch };
+  Method method = Method::get;
+  std::string target{};    // "/v1/tasks?limit=10", encoded
+  std::string body{};      // JSON
+  Millis within{60'000};   // for the whole answer
+  std::stop_token stop{};  // ends it, a moment after it was asked to: an answer on its way still arrives
+
+  bool changes() const { return method != Method::get; }
+};
+
+struct HttpReply {
+  int status = 0;
+  std::string body{};
+  std::optional<TimePoint> time{};  // the store's, when it was answered
+};
+
+struct NoAnswer {
+  enum class Kind {
+    not_reached,  // nothing was sent
+    not_trusted,  // the same: its certificate is not that of a daemon we may talk to
+    lost,         // it may have been done
+    stopped,
+  };
+  Kind kind = Kind::not_reached;
+  std::string why{};  // in libcurl's words
+};
+
+class Line {
+ public:
+  explicit Line(const DaemonAddress& address);
+  ~Line();
+  Line(const Line&) = delete;
+  Line& operator=(const Line&) = delete;
+
+  tl::expected<HttpReply, NoAnswer> ask(const HttpRequest& request);
+
+ private:
+  struct Handles;
+  const DaemonAddress& address_;
+  const std::unique_ptr<Handles> handles_;
+};
+
+}  // namespace easyretry::remote

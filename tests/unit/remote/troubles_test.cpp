@@ -1,0 +1,166 @@
+// A daemon that is away, says no, or whose answers are lost.
+
+#include <latch>
+
+#include "http/http_server.h"
+#include "support/cutting_proxy.h"
+#include "unit/remote/support.h"
+
+namespace easyretry::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct RemoteTroubles : RemoteTest {
+  static auto failing(Engine& engine) {
+    return engine.retryable(
+        "pay", [](const Order&) -> Receipt { throw Busy("the gateway is busy"); }, quick());
+  }
+  std::string through(const CuttingProxy& proxy) const { return "http://127.0.0.1:" + std::to_string(proxy.port()); }
+};
+
+TEST_F(RemoteTroubles, AFailureThatNobodyCouldRememberIsThrownWithTheReason) {
+  RemoteEngine engine{url, options()};
+  auto pay = failing(engine);
+  daemon.reset();
+  try {
+    (void)pay({"o1", 5});
+    FAIL() << "the caller was told that it is stored";
+  } catch (const StoreError& e) {
+    EXPECT_EQ(e.code(), Errc::unavailable);
+    EXPECT_THAT(e.what(), HasSubstr("no daemon answers at " + url));
+    EXPECT_THROW(std::rethrow_if_nested(e), Busy);
+  }
+}
+
+TEST_F(RemoteTroubles, ALostReplyIsAskedForAgainAndStoresOneTask) {
+  CuttingProxy proxy{port};
+  RemoteEngine engine{through(proxy), options()};
+  auto pay = failing(engine);
+  proxy.lose_reply_to("POST /v1/tasks");
+  const auto paid = pay({"o1", 5});
+  EXPECT_TRUE(paid.stored());
+  EXPECT_EQ(proxy.lost_replies(), 1U);
+  const auto live = engine.list({});
+  ASSERT_EQ(live.size(), 1U);
+  EXPECT_EQ(live.front().id, paid.task());
+}
+
+TEST_F(RemoteTroubles, ALostReplyToACallThatIsAlwaysStoredStillRunsIt) {
+  CuttingProxy proxy{port};
+  RemoteEngine engine{through(proxy), options()};
+  int calls = 0;
+  auto pay = engine.retryable("pay", [&](const Order&) { ++calls; }, quick(), {.persist = Persist::always});
+  proxy.lose_reply_to("POST /v1/tasks");
+  EXPECT_TRUE(pay({"o1", 5}));
+  EXPECT_EQ(calls, 1);
+  EXPECT_EQ(proxy.lost_replies(), 1U);
+}
+
+TEST_F(RemoteTroubles, ALateAnswerChangesNothing) {
+  CuttingProxy proxy{port};
+  RemoteOptions short_lease = options();
+  short_lease.engine.lease = 500ms;
+  RemoteEngine cut_off{through(proxy), short_lease};
+  RemoteEngine other{url, short_lease};
+  std::latch began{1};
+  std::atomic<bool> taken_over{false};
+  auto work = cut_off.retryable("work", [&](int) -> Answer {
+    began.count_down();
+    while (!taken_over) std::this_thread::sleep_for(1ms);
+    return give_up("too late to say so");
+  });
+  const TaskId id = work.submit(1);
+  cut_off.start();
+  began.wait();
+  proxy.freeze();
+  other.retryable("work", [&](int) { taken_over = true; });
+  other.start();
+  ASSERT_TRUE(eventually([&] { return ended(other, id, Outcome::succeeded); }));
+  proxy.thaw();
+  EXPECT_TRUE(eventually([&] { return cut_off.stats().stale_settles == 1; }));
+  EXPECT_TRUE(ended(other, id, Outcome::succeeded));
+}
+
+TEST_F(RemoteTroubles, AWrongTokenSaysWhatToDoAndIsNotRepeated) {
+  RemoteOptions wrong = options();
+  wrong.token = "er_never_seen";
+  RemoteEngine engine{url, wrong};
+  auto pay = failing(engine);
+  const std::string said = refusal([&] { pay.submit({"o1", 5}); });
+  EXPECT_THAT(said, HasSubstr("the token is not known here"));
+  EXPECT_THAT(said, HasSubstr("easyretry token create NAME --role application --space default"));
+  EXPECT_THAT(said, Not(HasSubstr("never_seen")));
+}
+
+TEST_F(RemoteTroubles, ARoleThatMayNotSaysWhichOneMay) {
+  RemoteOptions viewer = options();
+  viewer.token = token("viewer");
+  RemoteEngine engine{url, viewer};
+  auto pay = failing(engine);
+  EXPECT_THAT(refusal([&] { pay.submit({"o1", 5}); }), HasSubstr("the role viewer"));
+  EXPECT_THAT(refusal([&] { pay.submit({"o1", 5}); }), HasSubstr("--role application"));
+}
+
+TEST_F(RemoteTroubles, ASubmitterMayStoreButNotLease) {
+  RemoteOptions submitter = options();
+  submitter.token = token("submitter");
+  RemoteEngine engine{url, submitter};
+  auto pay = engine.retryable("pay", [](const Order&) {}, quick(), {.persist = Persist::always});
+  EXPECT_THAT(refusal([&] { (void)pay({"o1", 5}); }), HasSubstr("may not lease tasks"));
+  EXPECT_NE(pay.submit({"o1", 5}), TaskId{});
+}
+
+TEST_F(RemoteTroubles, NamespacesAreKeptApart) {
+  RemoteOptions shop = options();
+  shop.engine.space = "shop";
+  RemoteEngine not_ours{url, shop};
+  EXPECT_THAT(refusal([&] { not_ours.list({}); }), HasSubstr("namespace \"shop\" is not open"));
+  shop.token = token("application", "shop");
+  RemoteEngine ours{url, shop};
+  RemoteEngine others{url, options()};
+  const TaskId id = failing(ours).submit({"o1", 5});
+  EXPECT_EQ(ours.find(id)->space, "shop");
+  EXPECT_FALSE(others.find(id));
+}
+
+TEST_F(RemoteTroubles, ARedirectionIsNotFollowed) {
+  std::atomic<int> asked{0};
+  http::HttpServer elsewhere{{}, [&](const http::Request&, const http::Respond& respond) {
+                               ++asked;
+                               respond({.status = 200, .body = "{}"});
+                             }};
+  http::HttpServer redirecting{{}, [&](const http::Request&, const http::Respond& respond) {
+                                 const std::string to = "http://127.0.0.1:" + std::to_string(elsewhere.port()) + "/";
+                                 respond({.status = 307, .body = "", .headers = {{"Location", to}}});
+                               }};
+  RemoteEngine engine{"http://127.0.0.1:" + std::to_string(redirecting.port()), options()};
+  EXPECT_THAT(refusal([&] { failing(engine).submit({"o1", 5}); }), HasSubstr("is not this EasyRetry (HTTP 307)"));
+  EXPECT_EQ(asked, 0);
+}
+
+TEST_F(RemoteTroubles, AddressesAndTokensThatCannotWorkAreRefusedAtOnce) {
+  const auto made = [&](const std::string& address, RemoteOptions options = {}) {
+    return refusal([&] { RemoteEngine{address, options}; });
+  };
+  EXPECT_THAT(made("127.0.0.1:7077"), HasSubstr("is no address of a daemon"));
+  EXPECT_THAT(made("ftp://127.0.0.1"), HasSubstr("is no address of a daemon"));
+  EXPECT_THAT(made("http://127.0.0.1:7077/v1"), HasSubstr("is no address of a daemon"));
+  EXPECT_THAT(made("http://retry.example:7077"), HasSubstr("the token must not be sent in the open"));
+  EXPECT_THAT(made("http://127.example:7077"), HasSubstr("the token must not be sent in the open"));
+  EXPECT_THAT(made(url, {.token_file = folder.path() / "none"}), HasSubstr("there is no token in"));
+  EXPECT_THAT(made(url, {.token_file = "a", .token = "b"}), HasSubstr("not both"));
+  EXPECT_THAT(made(url, {.token = "er_1\r\nX-Evil: 1"}), HasSubstr("one line each"));
+  EXPECT_EQ(made("https://retry.example:7077"), "accepted");
+}
+
+TEST_F(RemoteTroubles, ATransactionOfAnotherStoreCannotBeJoined) {
+  RemoteEngine engine{url, options()};
+  EXPECT_THAT(refusal([&] {
+                failing(engine).submit(sqlite_tx(nullptr), {"o1", 5});
+              }),
+              HasSubstr("cannot join this transaction"));
+}
+
+}  // namespace
+}  // namespace easyretry::test
