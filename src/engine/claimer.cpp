@@ -117,7 +117,7 @@ Result<std::vector<task::TaskRecord>> Claimer::confirmed(std::vector<task::TaskR
 
 void Claimer::deliver(std::vector<task::TaskRecord> won) {
   const Millis lease = context_.options.lease;
-  delivery_.deliver(std::move(won), [&](const task::TaskRecord& record) {
+  dispatcher_.dispatch(std::move(won), [&](const task::TaskRecord& record) {
     // What was looked up after a lost reply may have been claimed by an earlier call than the one that asked.
     return std::min(trust(sent_, lease), trust(context_.store_time.when(record.lease_until - lease), lease));
   });

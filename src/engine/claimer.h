@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/context.h"
-#include "engine/delivery.h"
+#include "engine/dispatcher.h"
 #include "engine/holdings.h"
 #include "engine/schedule.h"
 #include "engine/step.h"
@@ -20,7 +20,7 @@ class Claimer {
         context_(context),
         schedule_(schedule),
         holdings_(holdings),
-        delivery_(context, holdings, workers) {}
+        dispatcher_(context, holdings, workers) {}
 
   Step step();
 
@@ -38,7 +38,7 @@ class Claimer {
   Context& context_;
   Schedule& schedule_;
   Holdings& holdings_;
-  Delivery delivery_;
+  Dispatcher dispatcher_;
   std::vector<WheelEntry> batch_;
   std::vector<task::Ticket> tickets_;  // of the batch, ascending
   Instant sent_ = Instant::min();

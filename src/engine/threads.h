@@ -11,7 +11,7 @@ namespace easyretry::engine {
 
 enum class Tasks {
   are_claimed,  // read from the store and claimed by this engine
-  are_brought,  // claimed by somebody else, who delivers them (Delivery)
+  are_brought,  // claimed by somebody else, who delivers them (Dispatcher)
 };
 
 class Threads {

@@ -18,15 +18,20 @@ engine::Step Leaser::step() {
   if (wanted.handlers.empty()) return {false, context_.clock.steady() + kLookAgain};
   const Instant sent = context_.clock.steady();
   auto reply = store_.lease(wanted, stop_.get_token());
-  if (stop_.stop_requested() && !reply) return {};
-  if (!reply) context_.note(reply.error());
-  // A daemon that is about to stop lets nobody wait.
-  const bool sent_away = reply && reply->tasks.empty() && context_.clock.steady() - sent < kWait / 2;
-  if (reply) deliver(*std::move(reply), sent);
-  if (reply && !sent_away) {
-    failures_ = 0;
-    return engine::Step::again();
+  if (!reply && stop_.stop_requested()) return {};
+  if (!reply) {
+    context_.note(reply.error());
+    return pause();
   }
+  // A daemon that is about to stop lets nobody wait.
+  const bool sent_away = reply->tasks.empty() && context_.clock.steady() - sent < kWait / 2;
+  deliver(*std::move(reply), sent);
+  if (sent_away) return pause();
+  failures_ = 0;
+  return engine::Step::again();
+}
+
+engine::Step Leaser::pause() {
   return {false, context_.clock.steady() + engine::pause_after_failures(failures_++, context_.random)};
 }
 
@@ -51,7 +56,7 @@ void Leaser::deliver(LeaseReply reply, Instant sent) {
   context_.store_time.observe(reply.now, sent, context_.clock.steady());
   engine::Counters::add(context_.counters.claimed, reply.tasks.size());
   const Millis lease = context_.options.lease;
-  delivery_.deliver(std::move(reply.tasks), [&](const task::TaskRecord& record) {
+  dispatcher_.dispatch(std::move(reply.tasks), [&](const task::TaskRecord& record) {
     return engine::trust(context_.store_time.when(record.lease_until - lease), lease);
   });
 }

@@ -5,7 +5,7 @@
 #include <stop_token>
 
 #include "engine/core.h"
-#include "engine/delivery.h"
+#include "engine/dispatcher.h"
 #include "remote/remote_store.h"
 
 namespace easyretry::remote {
@@ -15,7 +15,7 @@ class Leaser {
   Leaser(engine::Core& core, RemoteStore& store)
       : context_(core.context()),
         workers_(core.workers()),
-        delivery_(context_, core.holdings(), workers_),
+        dispatcher_(context_, core.holdings(), workers_),
         store_(store) {}
 
   // Waits in the daemon until there are tasks.
@@ -24,11 +24,12 @@ class Leaser {
 
  private:
   LeaseWish wish();
+  engine::Step pause();
   void deliver(LeaseReply reply, Instant sent);
 
   engine::Context& context_;
   engine::Workers& workers_;
-  const engine::Delivery delivery_;
+  const engine::Dispatcher dispatcher_;
   RemoteStore& store_;
   std::stop_source stop_;
   int failures_ = 0;  // in a row

@@ -11,14 +11,14 @@
 
 namespace easyretry::engine {
 
-class Delivery {
+class Dispatcher {
  public:
-  Delivery(Context& context, Holdings& holdings, Workers& workers)
+  Dispatcher(Context& context, Holdings& holdings, Workers& workers)
       : context_(context), holdings_(holdings), workers_(workers) {}
 
   // `trusted_until`: until when the lease surely holds.
-  void deliver(std::vector<task::TaskRecord> won,
-               const std::function<Instant(const task::TaskRecord&)>& trusted_until) const;
+  void dispatch(std::vector<task::TaskRecord> won,
+                const std::function<Instant(const task::TaskRecord&)>& trusted_until) const;
 
  private:
   void hand_out(std::vector<RunPtr> runs) const;

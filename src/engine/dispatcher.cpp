@@ -1,4 +1,4 @@
-#include "engine/delivery.h"
+#include "engine/dispatcher.h"
 
 #include <map>
 
@@ -6,8 +6,8 @@
 
 namespace easyretry::engine {
 
-void Delivery::deliver(std::vector<task::TaskRecord> won,
-                       const std::function<Instant(const task::TaskRecord&)>& trusted_until) const {
+void Dispatcher::dispatch(std::vector<task::TaskRecord> won,
+                          const std::function<Instant(const task::TaskRecord&)>& trusted_until) const {
   const auto table = context_.handlers.snapshot();
   std::vector<RunPtr> runs;
   runs.reserve(won.size());
@@ -23,7 +23,7 @@ void Delivery::deliver(std::vector<task::TaskRecord> won,
   hand_out(std::move(runs));
 }
 
-void Delivery::hand_out(std::vector<RunPtr> runs) const {
+void Dispatcher::hand_out(std::vector<RunPtr> runs) const {
   std::vector<RunPtr> here;
   std::map<Elsewhere*, std::vector<RunPtr>> away;
   for (RunPtr& run : runs) {
