@@ -81,12 +81,12 @@ class Generator:
         return [self.schemas.resolved(one) for one in schema.get("oneOf", [schema])]
 
     def wrong_fields(self, schema):
-        for name, field in schema["properties"].items():
+        for name, field in schema.get("properties", {}).items():
             for value in WRONG:
                 body = {**self.value(schema), name: copy.deepcopy(value)}
                 wrong = bool(self.schemas.problems(body, self.body_schema))
                 yield self.right(f"{name}: {value!r:.20}", body=json.dumps(body).encode(), wrong=wrong)
-        for name in schema["required"]:
+        for name in schema.get("required", []):
             body = self.value(schema)
             del body[name]
             yield self.right(f"no {name}", body=json.dumps(body).encode(), wrong=True)
@@ -110,9 +110,21 @@ class Generator:
             return self.random.choice(["2026-03-01", "2026-03-01T12:00:00Z"])
         return self.value(parameter["schema"])
 
+    def members(self, schema):
+        """About two more than have to be there: among many that are made up, one that the API refuses is not far."""
+        fields, required = schema.get("properties", {}), schema.get("required", [])
+        least = max(len(required), schema.get("minProperties", 0))
+        while True:
+            value = {name: self.value(field) for name, field in fields.items()
+                     if name in required or self.random.random() < min(0.4, 2 / len(fields))}
+            if len(value) >= least:
+                return value
+
     def value(self, schema):
         """One that the schema allows."""
         schema = self.schemas.resolved(schema)
+        if schema == self.schemas.document["components"]["schemas"]["Id"]:
+            return self.random.choice(self.ids)
         if "oneOf" in schema:
             return self.value(self.random.choice(schema["oneOf"]))
         if "enum" in schema:
@@ -120,8 +132,7 @@ class Generator:
         kind = schema.get("type")
         kind = self.random.choice(kind) if isinstance(kind, list) else kind
         if kind == "object":
-            return {name: self.value(field) for name, field in schema["properties"].items()
-                    if name in schema["required"] or self.random.random() < 0.4}
+            return self.members(schema)
         if kind == "array":
             most = min(3, schema.get("maxItems", 3))
             return [self.value(schema["items"]) for _ in range(self.random.randint(schema.get("minItems", 0), most))]

@@ -82,6 +82,9 @@ class Schemas:
     def check_maxItems(self, value, wanted, path, _):
         return self.bound(value, list, wanted, path, lambda: len(value) <= wanted)
 
+    def check_minProperties(self, value, wanted, path, _):
+        return self.bound(value, dict, wanted, path, lambda: len(value) >= wanted)
+
     def check_minLength(self, value, wanted, path, _):
         return self.bound(value, str, wanted, path, lambda: len(value) >= wanted)
 
