@@ -72,9 +72,13 @@ TaskQuery query_of(Fields& fields, bool finished) {
                               : "without a filter this would be for every task of the namespace",
                    "give a filter, or say \"everything\": true"}};
   }
-  for (const char* of_pages : {"after", "limit"}) {
-    if (conditions.contains(of_pages))
-      throw Refusal{{422, "invalid", std::string{"$.filter."} + of_pages + " is for pages; leave it out"}};
+  for (const auto& [name, value] : conditions) {
+    if (name == "after" || name == "limit") {
+      throw Refusal{{422, "invalid", "$.filter." + name + " is for pages; leave it out"}};
+    }
+    // In a list it would restrict nothing. Here somebody's variable was not set.
+    if (value.empty())
+      throw Refusal{{422, "invalid", "$.filter." + name + " is empty; leave it out if it is not meant"}};
   }
   return task_query(conditions, finished);
 }

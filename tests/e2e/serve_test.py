@@ -178,6 +178,7 @@ class Serve(unittest.TestCase):
         self.assertIn("every task", self.bulk(422, action="cancel")["error"]["message"])
         self.assertIn("did you mean handler", self.bulk(422, action="cancel", filter={"handlr": "x"})["error"]["message"])
         self.bulk(422, action="cancel", filter={"handler": "mail", "limit": "5"})
+        self.assertIn("handler is empty", self.bulk(422, action="cancel", filter={"handler": ""})["error"]["message"])
         self.bulk(422, action="explode", filter={"handler": "mail"})
         self.bulk(400, action="cancel", filter=["mail"])
 
