@@ -22,7 +22,7 @@ rc::Gen<Verb> any_verb() {
                                          {1, Verb::find},
                                          {2, Verb::list},
                                          {2, Verb::revise},
-                                         {1, Verb::cancel},
+                                         {2, Verb::cancel},
                                          {2, Verb::requeue},
                                          {1, Verb::keep}});
 }
