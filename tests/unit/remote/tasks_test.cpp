@@ -93,6 +93,30 @@ TEST_F(RemoteTasks, ACancellationByAnOperatorIsToldToItsOwner) {
   EXPECT_FALSE(ran);
 }
 
+TEST_F(RemoteTasks, AnOperatorHasOneRetriedNowWithOtherLimits) {
+  RemoteEngine engine{url, options()};
+  std::atomic<int> runs{0};
+  auto pay = engine.retryable(
+      "payment.pay",
+      [&](const Order&) {
+        ++runs;
+        throw Busy("the gateway is busy");
+      },
+      Policy{.backoff = Fixed{1h}});
+  engine.start();
+  const TaskId id = pay.submit({"o-1", 4200});
+  ASSERT_TRUE(eventually([&] { return runs == 1 && engine.find(id)->state == TaskState::pending; }));
+
+  RemoteOptions of_operator = options();
+  of_operator.token = token("operator");
+  RemoteEngine other{url, of_operator};
+  EXPECT_TRUE(other.revise_policy(id, Policy{.backoff = Fixed{1h}, .stop = {.max_attempts = 2}}));
+  EXPECT_TRUE(other.retry_now(id));
+  EXPECT_TRUE(eventually([&] { return ended(engine, id, Outcome::exhausted); }));
+  EXPECT_EQ(runs, 2);
+  EXPECT_FALSE(other.retry_now(id)) << "it has ended";
+}
+
 TEST_F(RemoteTasks, WhatItsArgumentsSayIsSealedBeforeItLeaves) {
   RemoteOptions sealing = options();
   sealing.engine.encryption = {.current = "k1", .keys = {EncryptionKey::from_hex("k1", kKey)}};
