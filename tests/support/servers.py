@@ -112,7 +112,8 @@ def unprivileged(folder):
         return []
     nobody = pwd.getpwnam("nobody")
     command = ["setpriv", "--reuid", str(nobody.pw_uid), "--regid", str(nobody.pw_gid), "--clear-groups"]
-    if any(not parent.stat().st_mode & 0o001 for parent in folder.parents):  # such as below /root
+    here = pathlib.Path(__file__).resolve()  # some kinds are run from here
+    if any(not parent.stat().st_mode & 0o001 for parent in [*folder.parents, *here.parents]):  # such as below /root
         command += ["--inh-caps", "+dac_override", "--ambient-caps", "+dac_override",
                     "--securebits", "+no_setuid_fixup"]  # or access(2), by which MariaDB finds files, would not use it
     return command
