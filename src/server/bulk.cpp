@@ -9,6 +9,10 @@
 namespace easyretry::server {
 namespace {
 
+bool may_pass(const Error& error) {
+  return error.code == Errc::unavailable || error.code == Errc::in_doubt;
+}
+
 bool over(Bulk::State state) {
   return state != Bulk::State::waiting && state != Bulk::State::running;
 }
@@ -49,7 +53,6 @@ Bulk::Job Bulk::begin(std::string action, TaskQuery query, std::int64_t matched,
   work->job.matched = matched;
   work->job.asked_at = clock_.now();
   work->query = std::move(query);
-  work->query.limit = limits_.page;
   work->change = std::move(change);
   works_.push_back(work);
   forget_the_oldest();
@@ -115,6 +118,9 @@ void Bulk::run_job(Work& work) {
 
 bool Bulk::run_page(Work& work) {
   if (wait_unless_stopped(work, Millis{0})) return end(work, State::stopped), false;
+  const auto left = static_cast<std::size_t>(work.job.matched - work.job.changed - work.job.skipped);
+  if (left == 0) return end(work, State::done), false;
+  work.query.limit = std::min(limits_.page, left);
   const auto ids = patiently<std::vector<TaskId>>(work, [&] { return list_(work.query); });
   if (!ids) return end(work, State::failed, to_string(ids.error())), false;
   if (ids->empty()) return end(work, State::done), false;
@@ -130,7 +136,8 @@ Result<Answer> Bulk::patiently(const Work& work, const std::function<Result<Answ
   const Instant until = clock_.steady() + limits_.patience;
   while (true) {
     auto answer = ask();
-    if (answer || clock_.steady() >= until || wait_unless_stopped(work, limits_.pause)) return answer;
+    if (answer || !may_pass(answer.error()) || clock_.steady() >= until) return answer;
+    if (wait_unless_stopped(work, limits_.pause)) return answer;
   }
 }
 

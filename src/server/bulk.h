@@ -1,7 +1,7 @@
 #pragma once
-// One change to every task that a query finds, in the background: one job after the other, in order of ids, each
-// bounded by the number of tasks that were found when it was asked for. A job that is broken off by a crash or a stop
-// has changed some of them; asked for again, it goes on with the others.
+// One change to every task that a query finds, in the background: one job after the other, in order of ids, each for no
+// more tasks than were found when it was asked for, whatever has come since. A job that is broken off by a crash or a
+// stop has changed some of them; asked for again, it goes on with the others.
 
 #include <condition_variable>
 #include <deque>
@@ -28,8 +28,10 @@ class Bulk {
     State state = State::waiting;
     std::int64_t matched = 0;  // when it was asked for
     std::int64_t changed = 0;
-    std::int64_t skipped = 0;  // they were not any more what the query says when it was their turn
-    std::string error{};       // why it failed
+    // They were not any more what the query says when it was their turn, or were changed by a call whose answer was
+    // lost.
+    std::int64_t skipped = 0;
+    std::string error{};  // why it failed
     TimePoint asked_at{};
     std::optional<TimePoint> ended_at{};
   };
@@ -72,7 +74,8 @@ class Bulk {
   void run_job(Work& work);
   // True: on with the next page.
   bool run_page(Work& work);
-  // Until there is an answer, patience is over, or the job is to be stopped.
+  // While the store is away or leaves it in doubt: until there is an answer, patience is over, or the job is to be
+  // stopped. All changes are safe to be asked for again.
   template <class Answer>
   Result<Answer> patiently(const Work& work, const std::function<Result<Answer>()>& ask);
   bool wait_unless_stopped(const Work& work, Millis time);

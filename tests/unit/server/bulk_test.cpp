@@ -74,6 +74,22 @@ TEST_F(BulkTest, FailsWhereTheStoreStaysAwayAndSaysWhy) {
   EXPECT_THAT(job.error, HasSubstr("away"));
 }
 
+TEST_F(BulkTest, IsForNoMoreTasksThanWereFoundWhenItWasAskedFor) {
+  const std::string id = bulk.begin("cancel", {}, 3, [this](std::span<const TaskId> ids) { return change(ids); }).id;
+  EXPECT_EQ(ended(id).state, Bulk::State::done);
+  EXPECT_THAT(changed, ElementsAre(1, 2, 3));
+}
+
+TEST_F(BulkTest, FailsAtOnceWhereAskingAgainWouldChangeNothing) {
+  int asked = 0;
+  const auto refused = [&](std::span<const TaskId>) -> Result<std::vector<bool>> {
+    ++asked;
+    return fail(Errc::invalid_argument, "cancel", "that cannot be");
+  };
+  EXPECT_EQ(ended(bulk.begin("cancel", {}, count, refused).id).state, Bulk::State::failed);
+  EXPECT_EQ(asked, 1);
+}
+
 TEST_F(BulkTest, IsStoppedBetweenTwoPagesAndTheNextOneIsRun) {
   std::atomic<bool> begun{false};
   std::atomic<bool> go_on{false};
