@@ -51,28 +51,32 @@ class Engine {
 
   // Gives a function a name under which it is called now and later: a function, a lambda, or anything with one
   // operator(). Its parameters and, where they are used, its result need a JSON conversion (EASYRETRY_JSON). It may
-  // return anything, or an Answer, and may throw anything.
-  template <class F>
-  auto retryable(std::string name, F function) {
-    return add_function<OfFunction<F>>(std::move(name), std::move(function), std::nullopt, {});
+  // return anything, or an Answer, and may throw anything. Without a policy the configuration's defaults hold.
+  template <class F, std::same_as<HandlerOptions> Options = HandlerOptions>
+  auto retryable(std::string name, F function, Options options = {}) {
+    return add_function<OfFunction<F>>(std::move(name), std::move(function), std::nullopt, std::move(options));
   }
   template <class F>
   auto retryable(std::string name, F function, Policy policy, HandlerOptions options = {}) {
     require_visible_result<typename OfFunction<F>::Result>();
     return add_function<OfFunction<F>>(std::move(name), std::move(function), std::move(policy), std::move(options));
   }
+  template <class F, std::same_as<HandlerOptions> Options = HandlerOptions>
+  auto retryable(std::string name, Opaque<F> function, Options options = {}) {
+    return retryable(std::move(name), std::move(function.function), std::move(options));
+  }
   template <class F>
-  auto retryable(std::string name, Opaque<F> function, Policy policy = {}, HandlerOptions options = {}) {
+  auto retryable(std::string name, Opaque<F> function, Policy policy, HandlerOptions options = {}) {
     return add_function<OfFunction<F>>(std::move(name), std::move(function.function), std::move(policy),
                                        std::move(options));
   }
 
   // A member function of an object: a pointer or std::ref to one that outlives the engine, or a shared_ptr.
-  template <class M, class Object>
+  template <class M, class Object, std::same_as<HandlerOptions> Options = HandlerOptions>
   requires std::is_member_function_pointer_v<M>
-  auto retryable(std::string name, M method, Object object) {
+  auto retryable(std::string name, M method, Object object, Options options = {}) {
     auto function = bound(name, method, std::move(object));
-    return add_function<Of<M>>(std::move(name), std::move(function), std::nullopt, {});
+    return add_function<Of<M>>(std::move(name), std::move(function), std::nullopt, std::move(options));
   }
   template <class M, class Object>
   requires std::is_member_function_pointer_v<M>
@@ -81,39 +85,28 @@ class Engine {
     auto function = bound(name, method, std::move(object));
     return add_function<Of<M>>(std::move(name), std::move(function), std::move(policy), std::move(options));
   }
+  template <class M, class Object, std::same_as<HandlerOptions> Options = HandlerOptions>
+  requires std::is_member_function_pointer_v<M>
+  auto retryable(std::string name, Opaque<M> method, Object object, Options options = {}) {
+    return retryable(std::move(name), method.function, std::move(object), std::move(options));
+  }
   template <class M, class Object>
   requires std::is_member_function_pointer_v<M>
-  auto retryable(std::string name, Opaque<M> method, Object object, Policy policy = {}, HandlerOptions options = {}) {
+  auto retryable(std::string name, Opaque<M> method, Object object, Policy policy, HandlerOptions options = {}) {
     auto function = bound(name, method.function, std::move(object));
     return add_function<Of<M>>(std::move(name), std::move(function), std::move(policy), std::move(options));
   }
 
   // The class form. Its functions may be private: they are called as those of RetryableTask.
+  template <class T, std::same_as<HandlerOptions> Options = HandlerOptions>
+  requires requires { typename T::RetryableForm; }
+  auto retryable(std::string name, std::shared_ptr<T> object, Options options = {}) {
+    return add_task(std::move(name), std::move(object), std::nullopt, std::move(options));
+  }
   template <class T>
   requires requires { typename T::RetryableForm; }
-  auto retryable(std::string name, std::shared_ptr<T> object, Policy policy = {}, HandlerOptions options = {}) {
-    using Result = typename T::Result;
-    static_assert(!detail::kHasValue<Result> || detail::kHasJson<Result>,
-                  "easyretry: on_success of this RetryableTask is given its result, which has no JSON conversion; add "
-                  "EASYRETRY_JSON(Type, fields...) beside its type");
-    detail::require_callable(object, "handler \"" + name + "\": the task");
-    const std::shared_ptr<typename T::RetryableForm> task = std::move(object);
-    if constexpr (detail::kHasValue<Result>) {
-      policy.success_when = policy.success_when.and_also([task](const Result& r) { return task->is_success(r); });
-    }
-    auto handle = add_function<typename T::RetryableForm>(
-        std::move(name), [task]<class... A>(const A&... args) -> Result { return task->execute(args...); },
-        std::move(policy), std::move(options));
-    if constexpr (std::is_void_v<Result>) {
-      handle.on_success([task](const TaskInfo& info) { task->on_success(info); });
-    } else if constexpr (std::same_as<Result, Answer>) {
-      handle.on_success([task](const TaskInfo& info) { task->on_success(done(), info); });
-    } else if constexpr (detail::kHasJson<Result>) {
-      handle.on_success([task](const Result& result, const TaskInfo& info) { task->on_success(result, info); });
-    }
-    handle.on_final_failure(
-        [task](const Failure& failure, const TaskInfo& info) { task->on_final_failure(failure, info); });
-    return handle;
+  auto retryable(std::string name, std::shared_ptr<T> object, Policy policy, HandlerOptions options = {}) {
+    return add_task(std::move(name), std::move(object), std::move(policy), std::move(options));
   }
 
   // Runs around every attempt of every handler, in the order in which filters were added.
@@ -206,7 +199,8 @@ class Engine {
   }
 
   template <class Types, class F>
-  auto add_function(std::string name, F function, std::optional<Policy> policy, HandlerOptions options) {
+  auto add_function(std::string name, F function, std::optional<Policy> policy, HandlerOptions options,
+                    SuccessWhen is_success = {}) {
     using Result = typename Types::Result;
     using Arguments = typename Types::Arguments;
     static_assert(detail::kHasJson<Arguments>,
@@ -218,8 +212,9 @@ class Engine {
     handler.policy_given = policy.has_value();
     handler.policy = std::move(policy).value_or(Policy{});
     detail::require_fit<Result>(name, handler.policy.success_when);
-    auto callee =
-        detail::make_callee<Result>(std::move(function), handler.policy.success_when, std::type_identity<Arguments>{});
+    is_success = is_success.and_also(handler.policy.success_when);
+    handler.judges_result = is_success.typed();
+    auto callee = detail::make_callee<Result>(std::move(function), is_success, std::type_identity<Arguments>{});
     handler.options = std::move(options);
     handler.returns_answer = std::same_as<Result, Answer>;
     handler.returns_value = detail::kHasValue<Result>;
@@ -230,6 +225,31 @@ class Engine {
     auto gate = handler.gate;
     add(std::move(handler));
     return Retryable<Result, Arguments>{host(), std::move(name), std::move(callee), std::move(gate)};
+  }
+
+  template <class T>
+  auto add_task(std::string name, std::shared_ptr<T> object, std::optional<Policy> policy, HandlerOptions options) {
+    using Result = typename T::Result;
+    static_assert(!detail::kHasValue<Result> || detail::kHasJson<Result>,
+                  "easyretry: on_success of this RetryableTask is given its result, which has no JSON conversion; add "
+                  "EASYRETRY_JSON(Type, fields...) beside its type");
+    detail::require_callable(object, "handler \"" + name + "\": the task");
+    const std::shared_ptr<typename T::RetryableForm> task = std::move(object);
+    SuccessWhen is_success;
+    if constexpr (detail::kHasValue<Result>) is_success = [task](const Result& r) { return task->is_success(r); };
+    auto handle = add_function<typename T::RetryableForm>(
+        std::move(name), [task]<class... A>(const A&... args) -> Result { return task->execute(args...); },
+        std::move(policy), std::move(options), std::move(is_success));
+    if constexpr (std::is_void_v<Result>) {
+      handle.on_success([task](const TaskInfo& info) { task->on_success(info); });
+    } else if constexpr (std::same_as<Result, Answer>) {
+      handle.on_success([task](const TaskInfo& info) { task->on_success(done(), info); });
+    } else if constexpr (detail::kHasJson<Result>) {
+      handle.on_success([task](const Result& result, const TaskInfo& info) { task->on_success(result, info); });
+    }
+    handle.on_final_failure(
+        [task](const Failure& failure, const TaskInfo& info) { task->on_final_failure(failure, info); });
+    return handle;
   }
 
   void add(detail::Handler handler);

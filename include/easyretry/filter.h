@@ -9,7 +9,8 @@
 //
 // `proceed` runs the filters after this one and then the function, and throws what they throw. Filters run in the order
 // they were added, the first one outermost. One that does not call `proceed` says instead what
-// the attempt came to: attempt.answer(retry_after(5min)), or it throws.
+// the attempt came to: attempt.answer(retry_after(5min)), or it throws. One that keeps what `proceed` threw to itself
+// changes nothing: the attempt has failed by it all the same.
 
 #include <functional>
 #include <map>

@@ -26,6 +26,12 @@ class UndecodablePayload : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+// The result that a callback asks for is not there, or is not what it expects.
+class UndecodableResult : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
 struct Reply {
   std::optional<Answer> answer{};  // only from handlers that return Answer, or from a filter
   std::optional<bool> success{};   // what a typed success_when says
@@ -46,6 +52,7 @@ struct Handler {
   std::string_view no_expression_because;  // empty: success_when may be an expression
   bool returns_answer = false;
   bool returns_value = false;  // neither nothing nor an Answer
+  bool judges_result = false;  // `invoke` says whether the result is a success
   std::function<Reply(const std::string& payload, bool want_result)> invoke;
   std::shared_ptr<engine::Elsewhere> elsewhere;  // instead of invoke
   std::function<void(const std::string& result, const TaskInfo& task)> on_success;

@@ -181,6 +181,19 @@ class TypedCall final : public DirectCall {
   std::optional<Value> value_;
 };
 
+template <class R>
+R decoded_result(const std::string& result) {
+  if (result.empty()) {
+    throw UndecodableResult(
+        "the result could not be written as JSON and was not kept; on_success([](const TaskInfo&) {…}) needs none");
+  }
+  try {
+    return from_json<R>(result);
+  } catch (const JsonError& e) {
+    throw UndecodableResult(std::string{"the kept result does not fit on_success: "} + e.what());
+  }
+}
+
 template <class R, class F>
 decltype(Handler::on_success) success_callback(F callback) {
   if constexpr (std::invocable<const F&, const TaskInfo&>) {
@@ -193,12 +206,7 @@ decltype(Handler::on_success) success_callback(F callback) {
                   "EASYRETRY_JSON(Type, fields...), or write on_success([](const TaskInfo&) {…})");
     if constexpr (kHasValue<R> && kHasJson<R>) {
       return [callback = std::move(callback)](const std::string& result, const TaskInfo& task) {
-        if (result.empty()) {
-          throw JsonError(
-              "the result could not be written as JSON and was not kept; on_success([](const TaskInfo&) {…}) needs "
-              "none");
-        }
-        callback(from_json<R>(result), task);
+        callback(decoded_result<R>(result), task);
       };
     } else {
       return {};

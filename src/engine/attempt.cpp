@@ -189,7 +189,8 @@ class Attempt {
     if (overruled()) return keep(std::move(result), leave_callback(Stage::on_success, Outcome::succeeded, {}));
     const auto thrown = callback_error([&] { handler_.on_success(result, info()); });
     if (!thrown) return finish(Outcome::succeeded, {});
-    return keep(std::move(result), advance(Stage::on_success, Outcome::succeeded, "on_success: " + *thrown));
+    if (thrown->for_good) return abandon_callback(Outcome::succeeded, "on_success", thrown->message);
+    return keep(std::move(result), advance(Stage::on_success, Outcome::succeeded, "on_success: " + thrown->message));
   }
 
   // The result for a callback that is still to come. If it cannot be kept, the handler must not be run again for it.
@@ -221,17 +222,18 @@ class Attempt {
     if (!result) return abandon_callback(decided(), info().last_error, result.error().detail);
     const auto thrown = callback_error([&] { call_callback(*result); });
     if (!thrown) return finish(decided(), {});
+    if (thrown->for_good) return abandon_callback(decided(), info().last_error, thrown->message);
     if (run_.interrupt == Interrupt::draining) return hand_back();
     const bool tried_before = info().stage == Stage::on_success;  // right after the handler
     const int tries = run_.record.callback_attempts + (tried_before ? 1 : 0);
     if (tries >= kCallbackAttempts) {
       return abandon_callback(decided(), info().last_error,
-                              "it failed " + std::to_string(tries) + " times: " + *thrown);
+                              "it failed " + std::to_string(tries) + " times: " + thrown->message);
     }
     Settlement s = settlement(Kind::retry);
     s.delay = callback_delay(context_, tries);
     // last_error stays the reason of the final failure: the callback is told it again.
-    if (info().stage == Stage::on_success) s.error = "on_success: " + *thrown;
+    if (info().stage == Stage::on_success) s.error = "on_success: " + thrown->message;
     return s;
   }
 
@@ -253,7 +255,7 @@ class Attempt {
   }
 
   template <class F>
-  std::optional<std::string> callback_error(const F& callback) const {
+  std::optional<CallbackFailure> callback_error(const F& callback) const {
     return engine::callback_error(context_, callback, [this]() -> const TaskInfo& { return info(); });
   }
 

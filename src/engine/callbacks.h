@@ -12,12 +12,17 @@ namespace easyretry::engine {
 inline constexpr int kCallbackAttempts = 16;
 Millis callback_delay(Context& context, int tries);
 
-// Called inside a catch block; gives what was thrown as text.
-std::string note_callback_failure(Context& context, const TaskInfo& task);
+struct CallbackFailure {
+  std::string message;
+  bool for_good = false;  // it will never be given what it asks for
+};
+
+// Called inside a catch block; gives what was thrown.
+CallbackFailure note_callback_failure(Context& context, const TaskInfo& task);
 
 // What `callback` threw; nullopt: nothing. `task()` is only asked for where something was.
 template <class Callback, class Task>
-std::optional<std::string> callback_error(Context& context, const Callback& callback, const Task& task) {
+std::optional<CallbackFailure> callback_error(Context& context, const Callback& callback, const Task& task) {
   try {
     callback();
     return std::nullopt;

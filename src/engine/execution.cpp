@@ -37,19 +37,33 @@ class Chain {
       : filters_(filters), scope_(scope), body_(body) {}
 
   void proceed(std::size_t next) {
-    if (next == filters_.size()) {
-      reply = body_();
-    } else {
-      filters_[next](scope_, [this, next] { proceed(next + 1); });
+    if (next == filters_.size()) return run_body();
+    filters_[next](scope_, [this, next] { proceed(next + 1); });
+  }
+
+  // What the function's latest run came to; throws what it threw, and nobody passed on.
+  detail::Reply reply() {
+    if (reply_) return *std::move(reply_);
+    if (thrown_) std::rethrow_exception(thrown_);
+    throw std::logic_error("a filter neither called proceed() nor gave an answer");
+  }
+
+ private:
+  void run_body() {
+    reply_.reset();
+    try {
+      reply_ = body_();
+    } catch (...) {
+      thrown_ = std::current_exception();
+      throw;
     }
   }
 
-  std::optional<detail::Reply> reply;
-
- private:
   const FilterChain& filters_;
   AttemptScope& scope_;
   const std::function<detail::Reply()>& body_;
+  std::optional<detail::Reply> reply_;
+  std::exception_ptr thrown_;
 };
 
 // A failure that left no word would not be seen as one.
@@ -105,8 +119,7 @@ detail::Reply Execution::run_filtered() const {
     throw std::logic_error("a filter answered done() for a handler that returns a value");
   }
   if (scope.answer()) return {.answer = scope.answer(), .result = "null"};
-  if (chain.reply) return *std::move(chain.reply);
-  throw std::logic_error("a filter neither called proceed() nor gave an answer");
+  return chain.reply();
 }
 
 Called judge(const KnownHandler& handler, detail::Reply reply, const std::function<std::string()>& arguments) {

@@ -43,7 +43,7 @@ void validate(const detail::Handler& handler) {
 bool passes_by(const detail::Handler& handler) {
   const Persist persist = handler.options.persist.value_or(Persist::retry_only);
   return persist != Persist::always && persist != Persist::manual && !handler.returns_answer &&
-         handler.policy.success_when.empty() && !handler.on_success;
+         !handler.judges_result && handler.policy.success_when.empty() && !handler.on_success;
 }
 
 }  // namespace

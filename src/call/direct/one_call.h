@@ -56,7 +56,7 @@ class OneCall {
   // The task as it would be stored, for callbacks of one that is not.
   TaskInfo info() const;
   template <class F>
-  std::optional<std::string> callback_error(const F& callback) const {
+  auto callback_error(const F& callback) const {
     return engine::callback_error(context(), callback, [this] { return info(); });
   }
 

@@ -57,7 +57,11 @@ void leave_callback(OneCall& call, Stage stage, Outcome outcome, const std::stri
 DirectResult after_success(OneCall& call, std::string result) {
   if (!call.handler.on_success) return OneCall::succeeded();
   const auto thrown = call.callback_error([&] { call.handler.on_success(result, call.info()); });
-  if (thrown) leave_callback(call, Stage::on_success, Outcome::succeeded, "on_success: " + *thrown, std::move(result));
+  if (thrown && thrown->for_good) {
+    engine::Counters::add(call.context().counters.callbacks_abandoned);
+  } else if (thrown) {
+    leave_callback(call, Stage::on_success, Outcome::succeeded, "on_success: " + thrown->message, std::move(result));
+  }
   return OneCall::succeeded();
 }
 

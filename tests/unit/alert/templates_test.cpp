@@ -124,7 +124,8 @@ TEST(WecomBody, HasNoBracketsThatCouldCallSomebody) {
 
 TEST(WecomBody, IsCutToWhatTheProductTakes) {
   Message message = failures();
-  message.samples.assign(10, {"1", std::string(100, 'k'), std::string(199, 'e') + "ä"});
+  const Sample sample{"1", std::string(100, 'k'), std::string(199, 'e') + "ä"};
+  message.samples.assign(10, sample);
   const JsonDocument body = JsonDocument::parse(wecom_body(message));
   EXPECT_LE(body.root().find("text")->find("content")->as_string().size(), 2048U);
 }

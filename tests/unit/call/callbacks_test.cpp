@@ -68,6 +68,25 @@ TEST_F(EngineTest, AbandonsAFinalFailureThatCannotBeToldAfterAsManyTries) {
   EXPECT_EQ(engine.find(id)->outcome, Outcome::rejected);
 }
 
+TEST_F(EngineTest, AbandonsAtOnceACallbackThatAsksForAResultThatCannotBeWritten) {
+  int handled = 0;
+  auto measure = engine.retryable("measure", [&](int) {
+    ++handled;
+    return std::string{"\xff"};
+  });
+  measure.on_success([&](const std::string&, const TaskInfo&) { FAIL() << "there is nothing to be told"; });
+  const TaskId id = measure.submit(1);
+  engine.drain();
+  EXPECT_EQ(handled, 1);
+  EXPECT_EQ(engine.find(id)->outcome, Outcome::succeeded);
+  EXPECT_THAT(engine.find(id)->last_error, HasSubstr("needs none"));
+  EXPECT_EQ(engine.stats().callback_failures, 1U);
+  EXPECT_EQ(engine.stats().callbacks_abandoned, 1U);
+  EXPECT_EQ(*measure(1), "\xff") << "a direct call gives it to its caller";
+  EXPECT_EQ(engine.stats().callbacks_abandoned, 2U);
+  EXPECT_EQ(engine.stats().stored, 1U) << "nothing is left to be called again";
+}
+
 TEST_F(EngineTest, AbandonsACallbackThatNeverWorksButKeepsTheOutcome) {
   auto pay = engine.retryable("pay", [&](const Order&) {});
   int callbacks = 0;

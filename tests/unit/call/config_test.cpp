@@ -45,6 +45,37 @@ handlers:
   EXPECT_EQ(attempts(engine.retryable("entry", busy(), Policy{.backoff = Fixed{1s}, .stop = {.max_attempts = 3}})), 4);
 }
 
+// Never content with what it got, by its own judgement.
+struct Picky : RetryableTask<int(int)> {
+  explicit Picky(int& counted) : calls(counted) {}
+  int execute(const int&) override { return ++calls; }
+  bool is_success(const int&) override { return false; }
+  int& calls;
+};
+
+TEST_F(Configured, TheDefaultsHoldForEveryKindOfHandlerWithoutAPolicy) {
+  ManualEngine engine{config("defaults: {max_attempts: 2, backoff: fixed delay=1s}")};
+  const HandlerOptions options{.timeout = 10s};
+  const auto attempts = [&](auto handle) {
+    calls = 0;
+    handle.submit(1);
+    engine.drain();
+    return calls;
+  };
+  struct Counter {
+    int& calls;
+    void count(int) { ++calls, throw Busy("busy"); }
+  } counter{calls};
+  EXPECT_EQ(attempts(engine.retryable("options", busy(), options)), 2);
+  EXPECT_EQ(attempts(engine.retryable("opaque", opaque(busy()))), 2);
+  EXPECT_EQ(attempts(engine.retryable("opaque options", opaque(busy()), options)), 2);
+  EXPECT_EQ(attempts(engine.retryable("member", &Counter::count, &counter)), 2);
+  EXPECT_EQ(attempts(engine.retryable("member options", &Counter::count, &counter, options)), 2);
+  EXPECT_EQ(attempts(engine.retryable("opaque member", opaque(&Counter::count), &counter)), 2);
+  EXPECT_EQ(attempts(engine.retryable("class", std::make_shared<Picky>(calls))), 2);
+  EXPECT_EQ(attempts(engine.retryable("class options", std::make_shared<Picky>(calls), options)), 2);
+}
+
 TEST_F(Configured, StrategiesAndExceptionListsComeFromTheFileByName) {
   ManualEngine engine{config(R"(
 defaults: {persist: never}

@@ -84,6 +84,38 @@ TEST_F(Filters, WhatTheyMakeOfAnExceptionIsWhatTheCallerSees) {
   }
 }
 
+TEST_F(Filters, ThatKeepAnExceptionToThemselvesDoNotMakeASuccessOfIt) {
+  engine.add_filter([](AttemptScope&, const Proceed& proceed) {
+    try {
+      proceed();
+    } catch (const Busy&) {
+      // logged somewhere
+    }
+  });
+  auto pay = engine.retryable("pay", [](int) { throw Busy("slow"); }, {.backoff = Fixed{1s}});
+  const TaskId id = pay.submit(1);
+  engine.run_due();
+  EXPECT_EQ(engine.find(id)->state, TaskState::pending);
+  EXPECT_EQ(engine.find(id)->last_error, "slow");
+  EXPECT_EQ(pay(2).error(), "slow");
+}
+
+TEST_F(Filters, MayCallTheFunctionAgainAndTheLatestRunCounts) {
+  engine.add_filter([](AttemptScope&, const Proceed& proceed) {
+    try {
+      proceed();
+    } catch (const Busy&) {
+      proceed();
+    }
+  });
+  int calls = 0;
+  auto pay = engine.retryable("pay", [&](int) {
+    if (++calls == 1) throw Busy("slow");
+    return calls;
+  });
+  EXPECT_EQ(*pay(1), 2);
+}
+
 TEST_F(Filters, CannotAnswerDoneForAHandlerThatOwesAValue) {
   engine.add_filter([](AttemptScope& attempt, const Proceed&) { attempt.answer(done()); });
   auto notify = engine.retryable("notify", [](int) {});
