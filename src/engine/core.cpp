@@ -54,10 +54,15 @@ Result<std::vector<storage::Inserted>> Core::submit(std::span<const task::NewTas
 }
 
 void Core::stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted) {
+  std::vector<Soon> free;
+  free.reserve(tasks.size());
   for (std::size_t i = 0; i < tasks.size(); ++i) {
-    if (inserted[i].created) report_stored(*context_, tasks[i], inserted[i].id, inserted[i].next_at);
+    const auto& [id, version, next_at, created] = inserted[i];
+    if (!created) continue;
+    report_stored(*context_, tasks[i], id, next_at);
+    if (tasks[i].lease == Millis{0}) free.push_back({id, version, &tasks[i].handler, next_at});
   }
-  offer_soon(tasks, inserted);
+  offer_soon(free);
 }
 
 Result<std::vector<storage::Inserted>> Core::submit(const Transaction& within, std::span<const task::NewTask> tasks) {
@@ -110,26 +115,30 @@ Result<std::vector<bool>> Core::settle_now(std::vector<Settled> settled) {
   return reply->applied;
 }
 
-void Core::offer_soon(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted) {
+void Core::offer_soon(std::span<const Soon> tasks) {
   const auto table = context_->handlers.snapshot();
   const TimePoint horizon = context_->store_now() + context_->options.window;
   const auto owned = loader.owned();
   std::vector<Offer> offers;
-  offers.reserve(inserted.size());
+  offers.reserve(tasks.size());
   bool for_others = false;
-  for (std::size_t i = 0; i < inserted.size(); ++i) {
-    const storage::Inserted& task = inserted[i];
-    if (!task.created || task.next_at > horizon || tasks[i].lease > Millis{0}) continue;
-    const auto handler = table->by_name.find(tasks[i].handler);
+  for (const Soon& task : tasks) {
+    if (task.due > horizon) continue;
+    const auto handler = table->by_name.find(*task.handler);
     if (handler == table->by_name.end() || !owned->contains(task::shard_of(task.id, total_shards_))) {
       for_others = true;
       continue;
     }
-    offers.push_back({{task.id, static_cast<std::uint32_t>(task.version), handler->second}, task.next_at});
+    offers.push_back({{task.id, static_cast<std::uint32_t>(task.version), handler->second}, task.due});
   }
   for_others |= !offers.empty() && (!runs_here_ || offers.size() > schedule.room());
   schedule.offer(offers);
   if (for_others) announce();
+}
+
+void Core::hurry_somebody() {
+  loader.hurry();
+  if (!runs_here_) announce();
 }
 
 Result<std::optional<task::TaskRecord>> Core::find(TaskId id) {

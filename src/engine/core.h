@@ -16,7 +16,9 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <easyretry/stats.h>
@@ -88,6 +90,7 @@ class Core {
   Result<std::vector<bool>> cancel(std::span<const TaskId> ids);
   // A task that waits becomes due now. False: it is held, has ended, is not there or not stored.
   Result<bool> retry_now(TaskId id);
+  Result<std::vector<bool>> retry_now(std::span<const TaskId> ids);
   // A task that waits goes on by the rules that `edit` makes of its own; `edit` may be called several times. False: as
   // above, or others keep changing it.
   using EditRules = std::function<task::RetryRules(const task::RetryRules&)>;
@@ -118,9 +121,21 @@ class Core {
   // In this engine's namespace.
   Result<std::map<TaskId, TaskInfo>> infos_of(std::span<const TaskId> ids);
   bool tells_of_failures(const TaskInfo& task) const;
-  Result<bool> revise(TaskId id, const MakeRevision& make);
-  void offer_revised(const task::TaskRecord& before, const task::Revision& revision, TimePoint now);
-  void offer_soon(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
+  Result<std::vector<bool>> revise(std::span<const TaskId> ids, const MakeRevision& make);
+  // Adds to `done`, and gives those that somebody else changed between the look and the change.
+  Result<std::vector<TaskId>> revise_once(std::span<const TaskId> ids, const MakeRevision& make,
+                                          std::set<TaskId>& done);
+  // A task that was just written, and may be due within the window.
+  struct Soon {
+    TaskId id{};
+    std::int64_t version = 0;
+    const std::string* handler = nullptr;
+    TimePoint due{};
+  };
+  void offer_soon(std::span<const Soon> tasks);
+  void offer_revised(std::span<const Soon> revised);
+  // Something that is due may have been read by nobody.
+  void hurry_somebody();
 
   const std::shared_ptr<storage::Store> store_;
   const int total_shards_;

@@ -58,10 +58,7 @@ Result<std::vector<bool>> Core::cancel(std::span<const TaskId> ids) {
       if (how == Cancel::end) report(*context_, cancelled_settlement(), infos->at(these[i]));
     }
   }
-  if (live.contains(Cancel::tell)) {
-    loader.hurry();
-    if (!runs_here_) announce();
-  }
+  if (live.contains(Cancel::tell)) hurry_somebody();
   std::vector<bool> all;
   for (const TaskId id : ids) all.push_back(cancelled.contains(id));
   return all;
@@ -88,10 +85,7 @@ Result<std::vector<std::optional<TaskId>>> Core::requeue(std::span<const TaskId>
     again.emplace(ended[i], *(*started)[i]);
     report_requeued(*context_, infos->at(ended[i]), *(*started)[i]);
   }
-  if (!again.empty()) {
-    loader.hurry();
-    if (!runs_here_) announce();
-  }
+  if (!again.empty()) hurry_somebody();
   std::vector<std::optional<TaskId>> all;
   for (const TaskId id : ids) all.push_back(again.contains(id) ? std::optional{again.at(id)} : std::nullopt);
   return all;

@@ -1,8 +1,8 @@
-// What people change of a task that waits: decision 24.
+// What people change of tasks that wait: decision 24.
 
 #include "base/later.h"
 #include "engine/core.h"
-#include "task/task_id.h"
+#include "engine/id_set.h"
 
 namespace easyretry::engine {
 namespace {
@@ -10,11 +10,19 @@ namespace {
 // Each time somebody else was a moment earlier.
 constexpr int kTries = 5;
 
+bool revised_first(const std::vector<bool>& revised) {
+  return revised.front();
+}
+
 }  // namespace
 
-// What is due already is left as it is: another version would only make those who have read it read it again.
 Result<bool> Core::retry_now(TaskId id) {
-  return revise(id, [this](const task::TaskRecord& record) {
+  return retry_now(std::span<const TaskId>{&id, 1}).map(revised_first);
+}
+
+// What is due already is left as it is: another version would only make those who have read it read it again.
+Result<std::vector<bool>> Core::retry_now(std::span<const TaskId> ids) {
+  return revise(ids, [this](const task::TaskRecord& record) {
     task::Revision revision;
     if (record.info.next_at > context_->store_now()) revision.delay = Millis{0};
     return revision;
@@ -22,52 +30,76 @@ Result<bool> Core::retry_now(TaskId id) {
 }
 
 Result<bool> Core::revise_rules(TaskId id, const EditRules& edit) {
-  return revise(id, [&](const task::TaskRecord& record) {
+  const auto make = [&](const task::TaskRecord& record) {
     task::Revision revision;
     revision.rules = edit(record.rules);
     return revision;
-  });
+  };
+  return revise({&id, 1}, make).map(revised_first);
 }
 
-Result<bool> Core::revise(TaskId id, const MakeRevision& make) {
-  if (LocalRetries::is_local(id)) return false;
-  for (int tries = 0; tries < kTries; ++tries) {
-    const auto record = find(id);
-    if (!record) return tl::make_unexpected(record.error());
-    if (!*record || (*record)->info.state != TaskState::pending) return false;
-    task::Revision revision = make(**record);
-    revision.ticket = {id, (*record)->info.version};
-    if (!revision.delay && !revision.rules) {
-      loader.hurry();
-      if (!runs_here_) announce();
-      return true;
-    }
-    const auto reply = context_->ask(StoreVerb::revise, [&](storage::Store& store) {
-      return store.revise({&revision, 1});
-    });
-    if (!reply) return tl::make_unexpected(reply.error());
-    if (!reply->applied.front()) continue;
-    offer_revised(**record, revision, reply->now);
-    return true;
+Result<std::vector<bool>> Core::revise(std::span<const TaskId> ids, const MakeRevision& make) {
+  std::vector<TaskId> left;
+  for (const TaskId id : ids) {
+    if (!LocalRetries::is_local(id)) left.push_back(id);
   }
-  return false;
+  std::set<TaskId> done;
+  for (int tries = 0; tries < kTries && !left.empty(); ++tries) {
+    auto missed = revise_once(left, make, done);
+    if (!missed) return tl::make_unexpected(missed.error());
+    left = *std::move(missed);
+  }
+  std::vector<bool> all;
+  for (const TaskId id : ids) all.push_back(done.contains(id));
+  return all;
+}
+
+Result<std::vector<TaskId>> Core::revise_once(std::span<const TaskId> ids, const MakeRevision& make,
+                                              std::set<TaskId>& done) {
+  const auto found = store_->find(ids);
+  if (!found) return tl::make_unexpected(found.error());
+  std::vector<task::Revision> revisions;
+  std::vector<Soon> changed;
+  bool due_already = false;
+  for (const task::TaskRecord& record : *found) {
+    const TaskInfo& info = record.info;
+    if (info.space != context_->options.space || info.state != TaskState::pending) continue;
+    task::Revision revision = make(record);
+    if (revision.delay || revision.rules) {
+      revision.ticket = {info.id, info.version};
+      changed.push_back({info.id, info.version + 1, &info.handler, info.next_at});
+      revisions.push_back(std::move(revision));
+    } else {
+      done.insert(info.id);
+      due_already = true;
+    }
+  }
+  if (due_already) hurry_somebody();
+  const auto reply = context_->ask(StoreVerb::revise, [&](storage::Store& store) { return store.revise(revisions); });
+  if (!reply) return tl::make_unexpected(reply.error());
+  std::vector<TaskId> missed;
+  std::vector<Soon> revised;
+  for (std::size_t i = 0; i < revisions.size(); ++i) {
+    if (!reply->applied[i]) {
+      missed.push_back(changed[i].id);
+      continue;
+    }
+    done.insert(changed[i].id);
+    if (revisions[i].delay) changed[i].due = base::later(reply->now, *revisions[i].delay);
+    revised.push_back(changed[i]);
+  }
+  offer_revised(revised);
+  return missed;
 }
 
 // What was read ahead here has the version of before. Left alone it would be claimed in vain at its time, and keep the
 // one of now from being ready beside it.
-void Core::offer_revised(const task::TaskRecord& before, const task::Revision& revision, TimePoint now) {
-  const TaskId id = before.info.id;
-  schedule.forget([id](const WheelEntry& entry) { return entry.id == id; });
-  const TimePoint due = revision.delay ? base::later(now, *revision.delay) : before.info.next_at;
-  if (due > now + context_->options.window) return;
-  const auto table = context_->handlers.snapshot();
-  const auto handler = table->by_name.find(before.info.handler);
-  const bool ours = handler != table->by_name.end() && loader.owned()->contains(task::shard_of(id, total_shards_));
-  if (ours) {
-    const Offer offer{{id, static_cast<std::uint32_t>(before.info.version + 1), handler->second}, due};
-    schedule.offer({&offer, 1});
-  }
-  if (!ours || !runs_here_) announce();
+void Core::offer_revised(std::span<const Soon> revised) {
+  if (revised.empty()) return;
+  IdSet ids;
+  for (const Soon& task : revised) ids.insert(task.id);
+  schedule.forget([&ids](const WheelEntry& entry) { return ids.contains(entry.id); });
+  offer_soon(revised);
 }
 
 }  // namespace easyretry::engine

@@ -37,13 +37,7 @@ Result<std::vector<bool>> requeue(engine::Core& core, std::span<const TaskId> id
   });
 }
 Result<std::vector<bool>> retry(engine::Core& core, std::span<const TaskId> ids) {
-  std::vector<bool> done;
-  for (const TaskId id : ids) {
-    const auto retried = core.retry_now(id);
-    if (!retried) return tl::make_unexpected(retried.error());
-    done.push_back(*retried);
-  }
-  return done;
+  return core.retry_now(ids);
 }
 
 constexpr std::array kActions{Action{"cancel", false, cancel}, Action{"requeue", true, requeue},

@@ -12,6 +12,7 @@
 namespace easyretry::engine {
 namespace {
 
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 struct CoreTest : ::testing::Test {
@@ -211,6 +212,33 @@ TEST_F(CoreTest, MemoryStaysWithinItsBudgetWhateverTheBacklog) {
   }
   EXPECT_LE(most, 2000U);
   EXPECT_EQ(calls, 5000);
+}
+
+TEST_F(CoreTest, ManyAreRetriedNowAtOneGoAndEachIsAnsweredFor) {
+  VirtualInstance instance{shared};
+  bool down = true;
+  instance.handle(
+      "pay",
+      [&] {
+        ++calls;
+        if (down) throw std::runtime_error("down");
+      },
+      Policy{.backoff = Fixed{2s}});  // within the window: kept in memory for its time
+  const TaskId one = instance.submit("pay", "one");
+  const TaskId two = instance.submit("pay", "two");
+  const TaskId ended = instance.submit("pay", "ended");
+  instance.all();
+  ASSERT_TRUE(instance.core.cancel(ended).value());
+  down = false;
+  const TaskId due = instance.submit("pay", "due");
+  const std::vector ids{one, TaskId{12345}, two, ended, due, one};
+  EXPECT_THAT(instance.core.retry_now(ids).value(), ElementsAre(true, false, true, false, true, true));
+  EXPECT_EQ(instance.look(one).info.version, 4) << "stored, claimed, settled, revised: once, though it is there twice";
+  EXPECT_EQ(instance.look(due).info.version, 1) << "left as it was";
+  calls = 0;
+  instance.all();
+  EXPECT_EQ(calls, 3);
+  EXPECT_EQ(instance.core.stats().lost_claims, 0U) << "what was read before is forgotten";
 }
 
 }  // namespace
