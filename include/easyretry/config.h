@@ -24,6 +24,7 @@
 #include <vector>
 
 #include <easyretry/alerts.h>
+#include <easyretry/encryption.h>
 #include <easyretry/exception_names.h>
 #include <easyretry/options.h>
 #include <easyretry/persist.h>
@@ -81,6 +82,7 @@ struct Config {
   std::string store = "sqlite:retry.db";
   std::optional<int> shards{};  // not given: what the url says, or the store's default
   EngineOptions engine{};
+  KeyFolder encryption{};  // read when the engine is made; instead of engine.encryption
   HandlerConfig defaults{};
   std::map<std::string, HandlerConfig> handlers{};
   ServerConfig server{};

@@ -56,4 +56,16 @@ struct Encryption {
 // Throws std::invalid_argument naming the key and what would be right.
 void validate(const Encryption& encryption);
 
+// Keys as files of one folder: 2026-11.key has the key with the id 2026-11. What else is in the folder is left alone.
+struct KeyFolder {
+  std::filesystem::path folder{};  // empty: nothing is encrypted
+  std::string current{};           // may be left out while there is one key
+  std::string identity_key{};      // the same
+  bool require = false;
+  friend bool operator==(const KeyFolder&, const KeyFolder&) = default;
+};
+
+// Throws std::invalid_argument naming the file and what would be right.
+Encryption read_keys(const KeyFolder& from);
+
 }  // namespace easyretry

@@ -15,11 +15,21 @@ namespace {
 
 constexpr Millis kLookAtConfig{1000};
 
+EngineOptions with_keys(const Config& config) {
+  EngineOptions options = config.engine;
+  if (config.encryption == KeyFolder{}) return options;
+  if (options.encryption.enabled()) {
+    throw std::invalid_argument("encryption: keys are given by the code and by the configuration; leave one out");
+  }
+  options.encryption = read_keys(config.encryption);
+  return options;
+}
+
 }  // namespace
 
 EngineImpl::EngineImpl(std::shared_ptr<storage::Store> store, const Clock& clock, Config config, ExceptionNames names,
                        const engine::MakeWorkers& workers)
-    : core_(std::move(store), clock, {config.engine, "", 0}, workers),
+    : core_(std::move(store), clock, {with_keys(config), "", 0}, workers),
       configuration_(std::move(config), std::move(names)),
       direct_calls_(core_, [this](Millis delay) { return wait(delay); }) {
   core_.intake.convert_with([this](storage::InboxRow row) { return call::task_from(core_.context(), std::move(row)); });

@@ -34,6 +34,8 @@ class EnvironmentReader {
     for (const auto& key : engine_keys()) read(key, config_, key.name);
     for (const auto& key : handler_keys())
       read(key, config_.defaults, std::string{kDefaults} + "." + std::string{key.name});
+    for (const auto& key : encryption_keys())
+      read(key, config_.encryption, std::string{kEncryption} + "." + std::string{key.name});
     for (const auto& key : server_keys()) read(key, config_.server, std::string{kServer} + "." + std::string{key.name});
     for (const auto& [name, value] : environment_) {
       if (!value.empty() && name.starts_with(kPrefix) && !known_.contains(name)) refuse(name, value);

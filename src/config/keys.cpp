@@ -70,6 +70,18 @@ const std::vector<Key<HandlerConfig>>& handler_keys() {
   return keys;
 }
 
+// What is sealed and opened goes by the keys that were there at the start.
+const std::vector<Key<KeyFolder>>& encryption_keys() {
+  using F = KeyFolder;
+  static const std::vector<Key<F>> keys{
+      key<F>("folder", a_restart, at(&F::folder), read_path),
+      key<F>("current", a_restart, at(&F::current), read_key_id),
+      key<F>("identity_key", a_restart, at(&F::identity_key), read_key_id),
+      key<F>("require", a_restart, at(&F::require), read_flag),
+  };
+  return keys;
+}
+
 // What is listened to is opened once.
 const std::vector<Key<ServerConfig>>& server_keys() {
   using S = ServerConfig;

@@ -29,6 +29,7 @@ struct Key {
 
 const std::vector<Key<Config>>& engine_keys();
 const std::vector<Key<HandlerConfig>>& handler_keys();
+const std::vector<Key<KeyFolder>>& encryption_keys();
 const std::vector<Key<ServerConfig>>& server_keys();
 const std::vector<Key<AlertChannel>>& channel_keys();
 const std::vector<Key<AlertRule>>& rule_keys();
@@ -36,6 +37,7 @@ const std::vector<Key<AlertRule>>& rule_keys();
 // The groups beside the engine's keys.
 inline constexpr std::string_view kDefaults = "defaults";
 inline constexpr std::string_view kHandlers = "handlers";
+inline constexpr std::string_view kEncryption = "encryption";
 inline constexpr std::string_view kServer = "server";
 inline constexpr std::string_view kAlerts = "alerts";
 inline constexpr std::string_view kChannels = "channels";  // of alerts

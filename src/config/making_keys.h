@@ -2,6 +2,7 @@
 // The pieces that tables of keys are put together from: where a field is, how it is read, how it is written.
 
 #include <cstddef>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@
 
 namespace easyretry::config::making {
 
+inline std::string text_of(bool flag) {
+  return flag ? "true" : "false";
+}
 inline std::string text_of(int number) {
   return std::to_string(number);
 }
@@ -41,6 +45,9 @@ inline std::string text_of(const Backoff& backoff) {
 }
 inline std::string text_of(const std::string& text) {
   return yaml_word(text);
+}
+inline std::string text_of(const std::filesystem::path& path) {
+  return yaml_word(path.string());
 }
 inline std::string text_of(const std::vector<std::string>& words) {
   return yaml_list(words);

@@ -12,7 +12,7 @@ constexpr std::size_t kLongestHandlerName = 200;  // what a registration takes
 
 std::vector<std::string_view> names_at_the_top() {
   auto names = names_of(engine_keys());
-  names.insert(names.end(), {kDefaults, kHandlers, kServer, kAlerts});
+  names.insert(names.end(), {kEncryption, kDefaults, kHandlers, kServer, kAlerts});
   return names;
 }
 
@@ -26,6 +26,8 @@ class Reader {
         handler(value, path, config_.defaults);
       } else if (name.text == kHandlers) {
         handlers(value, path);
+      } else if (name.text == kEncryption) {
+        entries_.read_all(encryption_keys(), config_.encryption, value, path);
       } else if (name.text == kServer) {
         entries_.read_all(server_keys(), config_.server, value, path);
       } else if (name.text == kAlerts) {

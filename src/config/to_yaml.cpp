@@ -51,6 +51,7 @@ std::string to_yaml(const Config& config) {
   shown.store = config::masked_url(config.store);
   shown.engine.membership = config::masked_url(config.engine.membership);
   std::string text = config::lines_of(config::engine_keys(), shown, "");
+  text += config::group("encryption", config::lines_of(config::encryption_keys(), config.encryption, "  "));
   text += config::group("defaults", config::lines_of(config::handler_keys(), config.defaults, "  "));
   return text + config::group("handlers", config::groups_of(config::handler_keys(), config.handlers, "  ")) +
          config::group("server", config::lines_of(config::server_keys(), config.server, "  ")) +

@@ -183,6 +183,17 @@ std::string read_path(const Node& node) {
   return path;
 }
 
+std::string read_key_id(const Node& node) {
+  return read_word(node, "the id of a key, such as 2026-11 for the file 2026-11.key");
+}
+
+bool read_flag(const Node& node) {
+  constexpr std::string_view kForm = "true or false";
+  const std::string& text = read_word(node, kForm);
+  if (text != "true" && text != "false") refuse(in_quotes(text), kForm);
+  return text == "true";
+}
+
 std::string read_url(const Node& node) {
   constexpr std::string_view kForm = "the url of a handler, such as https://shop.example/hooks/pay";
   const std::string& url = read_word(node, kForm);

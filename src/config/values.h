@@ -39,6 +39,8 @@ std::string read_success_when(const Node& node);
 std::vector<WrittenName> read_names(const Node& node);
 std::vector<std::string> read_words(const Node& node);
 std::string read_path(const Node& node);
+std::string read_key_id(const Node& node);  // of encryption; whether there is such a key, read_keys() says
+bool read_flag(const Node& node);
 std::string read_url(const Node& node);
 ChannelType read_channel_type(const Node& node);
 int read_percent(const Node& node);              // "50%"

@@ -27,6 +27,7 @@ Checked check(const std::string& file) {
   try {
     const Config config = find_config(file, {});
     validate(config.engine);
+    read_keys(config.encryption);
     return {to_yaml(config)};
   } catch (const ConfigError& e) {
     return {{}, e.problems()};

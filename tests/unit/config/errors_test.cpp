@@ -30,8 +30,8 @@ TEST(ConfigErrors, AnUnknownKeyIsPlacedAndCorrected) {
 TEST(ConfigErrors, AKeyLikeNoOtherGetsTheListOfThoseThereAre) {
   EXPECT_EQ(problem_of("colour: red"),
             "easyretry.yaml:1:1: colour: unknown key; known are store, shards, space, workers, window, poll, grace, "
-            "membership, assignment, at_start, lease, batch, read_ahead, max_crashes, max_payload, drain, defaults, "
-            "handlers, server, alerts");
+            "membership, assignment, at_start, lease, batch, read_ahead, max_crashes, max_payload, drain, "
+            "encryption, defaults, handlers, server, alerts");
   EXPECT_EQ(
       problem_of("defaults: {colour: red}"),
       "easyretry.yaml:1:12: defaults.colour: unknown key; known are persist, backoff, max_attempts, max_duration, "
@@ -89,6 +89,11 @@ TEST(ConfigErrors, TimesSayTheirForm) {
   EXPECT_EQ(problem_of("defaults: {deadline: tomorrow}"),
             "easyretry.yaml:1:22: defaults.deadline: time \"tomorrow\": not a time; write it in UTC, such as "
             "2026-03-01T12:00:00Z, or a date, such as 2026-03-01");
+}
+
+TEST(ConfigErrors, AFlagIsTrueOrFalse) {
+  EXPECT_THAT(problem_of("encryption: {require: yes}"), testing::HasSubstr("true or false"));
+  EXPECT_TRUE(parse_config("encryption: {require: true}").encryption.require);
 }
 
 TEST(ConfigErrors, AStrategySaysWhichThereAre) {

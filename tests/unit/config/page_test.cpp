@@ -65,6 +65,7 @@ void add_rows(std::set<std::string>& rows, const std::vector<Key<Owner>>& keys, 
 TEST(ConfigurationPage, ListsEveryKeyWithItsVariableDefaultAndEffect) {
   std::set<std::string> table;
   add_rows(table, engine_keys(), "", Config{});
+  add_rows(table, encryption_keys(), "encryption.", KeyFolder{});
   add_rows(table, handler_keys(), "defaults.", built_in());
   add_rows(table, server_keys(), "server.", ServerConfig{});
   EXPECT_EQ(rows(), table);

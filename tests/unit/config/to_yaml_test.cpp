@@ -27,6 +27,11 @@ read_ahead: 200000
 max_crashes: 3
 max_payload: 1048576
 drain: 20s
+encryption:
+  folder: ""
+  current: ""
+  identity_key: ""
+  require: false
 defaults:
   persist: retry_only
   backoff: exponential first=1s factor=2 cap=15m jitter=1s
@@ -114,6 +119,7 @@ RC_GTEST_PROP(ConfigToYaml, ReadsBackEqual, ()) {
   config.engine.space = *any_text();
   config.engine.workers = *rc::gen::inRange(1, 4096);
   config.engine.drain = *rc::gen::suchThat(any_duration(), [](Millis d) { return d <= 24h; });
+  config.encryption = {*any_text(), *any_text(), *any_text(), *rc::gen::arbitrary<bool>()};
   config.defaults = any_handler();
   config.handlers["payment.pay"] = any_handler();
   config.handlers[*any_text()] = any_handler();
