@@ -113,6 +113,7 @@ Daemon::Daemon(const Config& config)
   add_lease_endpoints(*api_);
   add_judging_endpoints(*api_);
   add_system_endpoints(*api_);
+  add_cluster_endpoint(*api_, [](Space& space) { return ClusterSeen{space.core().rebalancer.view()}; });
   add_metrics_endpoint(*api_, spaces_, alerting_);
   add_health(*api_);
   for (const auto& [name, space] : spaces_) space->start();

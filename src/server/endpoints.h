@@ -1,6 +1,10 @@
 #pragma once
 // What the API offers, a function for each group of paths; docs/api.md and openapi/openapi.yaml say the same to people.
 
+#include <functional>
+#include <vector>
+
+#include "cluster/membership.h"
 #include "server/alerting.h"
 #include "server/api.h"
 
@@ -13,6 +17,13 @@ void add_lease_endpoints(Api& api);    // /v1/leases: workers in other processes
 void add_judging_endpoints(Api& api);  // /v1/leases/settle and /renew: workers that judge attempts themselves
 // /metrics, of all these or of the one that the token is for.
 void add_metrics_endpoint(Api& api, const Spaces& spaces, const Alerting& alerting);
-void add_system_endpoints(Api& api);  // /v1/handlers, /v1/cluster, /v1/tables, /v1/openapi.yaml
+void add_system_endpoints(Api& api);  // /v1/handlers, /v1/tables, /v1/openapi.yaml
+
+struct ClusterSeen {
+  ClusterView view;
+  std::vector<cluster::Refused> refused{};
+};
+using LookAtCluster = std::function<ClusterSeen(Space& space)>;
+void add_cluster_endpoint(Api& api, LookAtCluster look);  // /v1/cluster, as seen by whoever serves it
 
 }  // namespace easyretry::server

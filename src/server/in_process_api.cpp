@@ -2,6 +2,8 @@
 
 #include <future>
 
+#include "call/errors.h"
+#include "cluster/sighting.h"
 #include "server/endpoints.h"
 #include "storage/open.h"
 
@@ -29,6 +31,20 @@ Config for_looking_on(Config config) {
   return config;
 }
 
+// By somebody who is no member.
+LookAtCluster looking_on(const std::string& membership) {
+  return [choice = cluster::parse_membership(membership)](Space& space) {
+    auto seen = call::value_or_throw(cluster::look(choice, space.core().store(), space.name()));
+    return ClusterSeen{{.members = std::move(seen.roll.members),
+                        .self = {},
+                        .shards = {},
+                        .source = std::move(seen.source),
+                        .trusted = true,
+                        .age = seen.age},
+                       std::move(seen.roll.refused)};
+  };
+}
+
 }  // namespace
 
 InProcessApi::InProcessApi(const Config& config)
@@ -39,6 +55,7 @@ InProcessApi::InProcessApi(const Config& config)
   add_task_endpoints(api_);
   add_bulk_endpoints(api_);
   add_system_endpoints(api_);
+  add_cluster_endpoint(api_, looking_on(config.engine.membership));
 }
 
 http::Response InProcessApi::ask(http::Request request) {

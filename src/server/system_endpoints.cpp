@@ -1,4 +1,4 @@
-// /v1/handlers, /v1/cluster, /v1/tables, /v1/openapi.yaml.
+// /v1/handlers, /v1/tables, /v1/openapi.yaml.
 
 #include "base/time_text.h"
 #include "call/errors.h"
@@ -45,36 +45,6 @@ http::Response handlers(const Call& call) {
   out.key("handlers");
   out.begin_array();
   for (const auto& [name, tally] : counts) write_handler(out, name, table->by_name.contains(name), tally);
-  out.end_array();
-  out.end_object();
-  return {.body = out.take()};
-}
-
-http::Response cluster(const Call& call) {
-  require_known(call.request, {});
-  const ClusterView view = call.space->core().rebalancer.view();
-  JsonWriter out;
-  out.begin_object();
-  out.key("source");
-  out.string(view.source);
-  out.key("trusted");
-  out.boolean(view.trusted);
-  out.key("self");
-  out.string(view.self);
-  out.key("age_ms");
-  out.integer(view.age.count());
-  out.key("members");
-  out.begin_array();
-  for (const Member& member : view.members) {
-    out.begin_object();
-    out.key("node");
-    out.string(member.node);
-    out.key("since");
-    out.string(base::to_text(member.since));
-    out.key("says");
-    out.string(member.says);
-    out.end_object();
-  }
   out.end_array();
   out.end_object();
   return {.body = out.take()};
@@ -128,7 +98,6 @@ http::Response tables(const Call& call) {
 
 void add_system_endpoints(Api& api) {
   api.add(Method::get, "/v1/handlers", Right::view, PlainEndpoint{handlers});
-  api.add(Method::get, "/v1/cluster", Right::view, PlainEndpoint{cluster});
   api.add(Method::get, "/v1/tables", Right::view, PlainEndpoint{tables});
   api.add_open(Method::get, "/v1/openapi.yaml", [](const Call&) {
     return http::Response{.body = std::string{kOpenApi}, .content_type = "application/yaml"};

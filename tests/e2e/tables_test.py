@@ -87,8 +87,8 @@ class Tables(unittest.TestCase):
         self.assertIn("(nobody)", run.stdout)
         self.assertIn("nothing is due", run.stdout)
         run = easyretry("cluster", "--store", url, "--json")
-        self.assertEqual(json.loads(run.stdout),
-                         {"source": "store", "age_ms": 0, "members": [], "refused": [], "late_ms": {}})
+        seen = json.loads(run.stdout)
+        self.assertEqual((seen["source"], seen["members"], seen["refused"], seen["late_ms"]), ("store", [], [], {}))
         run = easyretry("cluster", "--store", url, "--membership", "static:1/3")
         self.assertIn("members by static, 0 s ago", run.stdout)
         self.assertIn("#0002", run.stdout)

@@ -3,99 +3,75 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "cluster/sighting.h"
+#include "base/time_text.h"
 #include "printing/relative_time.h"
-#include "storage/lag.h"
-#include "storage/open.h"
+#include "printing/table.h"
+#include "service/local_service.h"
+#include "service/service_options.h"
 
 namespace easyretry::app {
 namespace {
 
-using storage::Store;
-
 struct ClusterOptions {
-  std::string store;
-  std::string space = "default";
-  std::string membership = "store";
+  ServiceOptions service;
+  std::string membership;
   bool as_json = false;
 };
 
-struct ShardLag {
-  ShardId shard{};
-  Millis late{};  // of the task that has been due for longest and is run by nobody
-};
-
-struct Cluster {
-  cluster::Sighting seen;
-  std::vector<ShardLag> lags;  // of shards that have something due; the latest first
-};
-
-template <class T>
-T must(Result<T> result) {
-  if (!result) throw StoreError{std::move(result.error())};
-  return *std::move(result);
+void print_members(const nlohmann::json& cluster) {
+  if (cluster.at("members").empty()) return fmt::print("(nobody)\n");
+  const TimePoint now = base::parse_time(cluster.at("now").get<std::string>());
+  Table table{{{"member", true}, {"for", false, true}, {"shards", true}}, stdout_terminal()};
+  for (const nlohmann::json& member : cluster.at("members")) {
+    const std::string since = member.value("since", "");
+    table.add({{member.value("node", "")},
+               {since.empty() ? "" : age_text(now - base::parse_time(since))},
+               {member.value("says", "")}});
+  }
+  table.print();
 }
 
 // The latest first.
-std::vector<ShardLag> lags(Store& store, const std::string& space) {
-  std::vector<ShardLag> lags;
-  for (const auto& [shard, late] : must(storage::look_for_lag(store, space, 1)).shards) lags.push_back({shard, late});
-  std::stable_sort(lags.begin(), lags.end(), [](const ShardLag& a, const ShardLag& b) { return a.late > b.late; });
-  return lags;
-}
-
-void print(const Cluster& cluster) {
+void print_lags(const nlohmann::json& late) {
   constexpr std::size_t kMostLags = 10;
-  const cluster::Sighting& seen = cluster.seen;
-  fmt::print("members by {}, {} ago\n\n", seen.source, age_text(seen.age));
-  fmt::print("{:<48} {:>8}  {}\n", "member", "for", "shards");
-  for (const Member& member : seen.roll.members) {
-    const bool known = member.since != TimePoint{};  // not of places that were written down
-    fmt::print("{:<48} {:>8}  {}\n", member.node, known ? age_text(seen.now - member.since) : "", member.says);
-  }
-  if (seen.roll.members.empty()) fmt::print("(nobody)\n");
-  for (const cluster::Refused& one : seen.roll.refused) fmt::print("{} is no member: {}\n", one.who, one.why);
-  if (cluster.lags.empty()) return fmt::print("\nnothing is due\n");
+  if (late.empty()) return fmt::print("\nnothing is due\n");
+  std::vector<std::pair<std::int64_t, std::string>> lags;
+  for (const auto& [shard, ms] : late.items()) lags.emplace_back(ms.get<std::int64_t>(), shard);
+  std::stable_sort(lags.begin(), lags.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   fmt::print("\n{:<8} {:>10}\n", "shard", "late");
-  for (std::size_t i = 0; i < std::min(kMostLags, cluster.lags.size()); ++i) {
-    const ShardLag& lag = cluster.lags[i];
-    fmt::print("{:<8} {:>8.1f} s\n", static_cast<int>(lag.shard), static_cast<double>(lag.late.count()) / 1000);
+  for (std::size_t i = 0; i < std::min(kMostLags, lags.size()); ++i) {
+    fmt::print("{:<8} {:>8.1f} s\n", lags[i].second, static_cast<double>(lags[i].first) / 1000);
   }
-  if (cluster.lags.size() > kMostLags) fmt::print("… and {} shards less late\n", cluster.lags.size() - kMostLags);
+  if (lags.size() > kMostLags) fmt::print("… and {} shards less late\n", lags.size() - kMostLags);
 }
 
-void print_json(const Cluster& cluster) {
-  nlohmann::json members = nlohmann::json::array();
-  for (const Member& member : cluster.seen.roll.members) {
-    members.push_back(
-        {{"node", member.node}, {"since_ms", member.since.time_since_epoch().count()}, {"shards", member.says}});
+void print(const nlohmann::json& cluster) {
+  fmt::print("members by {}, {} ago{}\n\n", cluster.value("source", ""), age_text(Millis{cluster.value("age_ms", 0)}),
+             cluster.value("trusted", true) ? "" : ": the last good list, the source says something else or nothing");
+  print_members(cluster);
+  for (const nlohmann::json& one : cluster.at("refused")) {
+    fmt::print("{} is no member: {}\n", one.value("who", ""), one.value("why", ""));
   }
-  nlohmann::json refused = nlohmann::json::array();
-  for (const cluster::Refused& one : cluster.seen.roll.refused) refused.push_back({{"who", one.who}, {"why", one.why}});
-  nlohmann::json late = nlohmann::json::object();
-  for (const ShardLag& lag : cluster.lags) late[std::to_string(static_cast<int>(lag.shard))] = lag.late.count();
-  const nlohmann::json all{{"source", cluster.seen.source},
-                           {"age_ms", cluster.seen.age.count()},
-                           {"members", members},
-                           {"refused", refused},
-                           {"late_ms", late}};
-  fmt::print("{}\n", all.dump());
+  print_lags(cluster.at("late_ms"));
+}
+
+std::unique_ptr<Service> service_of(const ClusterOptions& options) {
+  if (options.membership.empty()) return open_service(options.service);
+  Config config = config_of(options.service);
+  config.engine.membership = options.membership;
+  return open_local_service(config);
 }
 
 void run(const ClusterOptions& options) {
-  const cluster::MembershipChoice membership = cluster::parse_membership(options.membership);
-  if (!storage::stored_settings(options.store)) {  // opening would make tables
-    throw std::invalid_argument("there is nothing of EasyRetry in this database yet; check the url");
-  }
-  const auto store = storage::open_store(options.store, system_clock());
-  const Cluster cluster{must(cluster::look(membership, *store, options.space)), lags(*store, options.space)};
-  options.as_json ? print_json(cluster) : print(cluster);
+  const nlohmann::json cluster = service_of(options)->ask({.path = {"cluster"}});
+  options.as_json ? fmt::print("{}\n", cluster.dump()) : print(cluster);
 }
 
 }  // namespace
@@ -103,14 +79,13 @@ void run(const ClusterOptions& options) {
 void add_cluster_command(CLI::App& app) {
   auto* command = app.add_subcommand("cluster", "Shows the instances that share a store, and how late its shards are");
   auto options = std::make_shared<ClusterOptions>();
+  command->add_flag("--json", options->as_json, "One JSON object, as the API gives it");
+  add_service_options(*command, options->service);
   command
-      ->add_option("--store", options->store,
-                   "postgres://, mysql:// or redis:// with the options that the instances have")
-      ->required();
-  command->add_option("--space", options->space, "The namespace of the instances")->capture_default_str();
-  command->add_option("--membership", options->membership, "Where the instances meet: store, static:2/8, nacos://…")
-      ->capture_default_str();
-  command->add_flag("--json", options->as_json, "One JSON object");
+      ->add_option("--membership", options->membership,
+                   "With --store: where the instances meet, if the configuration does not say: static:2/8, nacos://…")
+      ->needs("--store")
+      ->group("Where");
   command->callback([options] { run(*options); });
 }
 

@@ -1,0 +1,83 @@
+// /v1/cluster: who shares the shards, and how late they are.
+
+#include "base/time_text.h"
+#include "call/errors.h"
+#include "server/endpoints.h"
+#include "server/query.h"
+#include "server/task_json.h"
+#include "storage/lag.h"
+
+namespace easyretry::server {
+namespace {
+
+using call::value_or_throw;
+
+void write_member(JsonWriter& out, const Member& member) {
+  out.begin_object();
+  out.key("node");
+  out.string(member.node);
+  if (member.since != TimePoint{}) {  // not of places that were written down
+    out.key("since");
+    out.string(base::to_text(member.since));
+  }
+  out.key("says");
+  out.string(member.says);
+  out.end_object();
+}
+
+void write_refused(JsonWriter& out, const cluster::Refused& refused) {
+  out.begin_object();
+  out.key("who");
+  out.string(refused.who);
+  out.key("why");
+  out.string(refused.why);
+  out.end_object();
+}
+
+template <class T>
+void write_list(JsonWriter& out, std::string_view name, const std::vector<T>& all,
+                void (*write)(JsonWriter&, const T&)) {
+  out.key(name);
+  out.begin_array();
+  for (const T& one : all) write(out, one);
+  out.end_array();
+}
+
+http::Response cluster(const Call& call, const LookAtCluster& look) {
+  require_known(call.request, {});
+  engine::Core& core = call.space->core();
+  const ClusterSeen seen = look(*call.space);
+  const storage::Lag lag = value_or_throw(storage::look_for_lag(core.store(), call.space->name(), 1));
+  JsonWriter out;
+  out.begin_object();
+  out.key("source");
+  out.string(seen.view.source);
+  out.key("trusted");
+  out.boolean(seen.view.trusted);
+  out.key("self");
+  out.string(seen.view.self);
+  out.key("now");
+  out.string(base::to_text(core.context().store_now()));
+  out.key("age_ms");
+  out.integer(seen.view.age.count());
+  write_list(out, "members", seen.view.members, write_member);
+  write_list(out, "refused", seen.refused, write_refused);
+  out.key("late_ms");
+  out.begin_object();
+  for (const auto& [shard, late] : lag.shards) {
+    out.key(std::to_string(static_cast<int>(shard)));
+    out.integer(late.count());
+  }
+  out.end_object();
+  out.end_object();
+  return {.body = out.take()};
+}
+
+}  // namespace
+
+void add_cluster_endpoint(Api& api, LookAtCluster look) {
+  api.add(http::Method::get, "/v1/cluster", Right::view,
+          PlainEndpoint{[look = std::move(look)](const Call& call) { return cluster(call, look); }});
+}
+
+}  // namespace easyretry::server
