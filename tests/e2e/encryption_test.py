@@ -1,42 +1,32 @@
 """easyretry serve with keys: nothing of the arguments is in the database. Usage: encryption_test.py EASYRETRY_PROGRAM"""
 import os
 import subprocess
-import sys
-import tempfile
 import unittest
 
-from daemon import Daemon
+from daemon_case import PROGRAM, DaemonCase
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
 CANARY = "c4n4ry-argument"
 SETTINGS = "encryption: {folder: keys, require: true}\n"
 
 
-class Encryption(unittest.TestCase):
+class Encryption(DaemonCase):
     def setUp(self):
-        folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self.addCleanup(folder.cleanup)
-        self.folder = folder.name
+        super().setUp()
         os.mkdir(self.path("keys"))
 
     def path(self, *names):
-        return os.path.join(self.folder, *names)
+        return os.path.join(self.folder.name, *names)
 
     def make_key(self, key_id):
         with open(self.path("keys", f"{key_id}.key"), "w", opener=lambda name, flags: os.open(name, flags, 0o600)) as file:
             file.write(os.urandom(32).hex() + "\n")
 
-    def start(self, config):
-        daemon = Daemon(PROGRAM, self.folder, config)
-        self.addCleanup(lambda: daemon.process.poll() is None and daemon.kill())
-        return daemon
-
     def program(self, *arguments):
-        return subprocess.run([PROGRAM, *arguments], cwd=self.folder, capture_output=True, text=True, timeout=60, check=False)
+        return subprocess.run([PROGRAM, *arguments], cwd=self.folder.name, capture_output=True, text=True, timeout=60, check=False)
 
     def stored(self):
         text = b""
-        for name in os.listdir(self.folder):
+        for name in os.listdir(self.folder.name):
             if name.startswith("retry.db"):
                 with open(self.path(name), "rb") as file:
                     text += file.read()

@@ -1,45 +1,17 @@
 """easyretry serve over HTTP, as curl would use it, on SQLite; killed for real. Usage: serve_test.py EASYRETRY_PROGRAM"""
-import base64
 import concurrent.futures
-import hmac
 import http.client
-import http.server
 import json
 import os
 import signal
 import socket
-import stat
-import subprocess
-import sys
-import tempfile
-import threading
 import time
 import unittest
 
-from daemon import Daemon
-
-PROGRAM = os.path.abspath(sys.argv.pop(1))
+from daemon_case import DaemonCase
 
 
-class Serve(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self.daemon = None
-
-    def tearDown(self):
-        if self.daemon and self.daemon.process.poll() is None:
-            self.daemon.kill()
-        self.folder.cleanup()
-
-    def start(self, config="", server=""):
-        self.daemon = Daemon(PROGRAM, self.folder.name, config, server)
-        return self.daemon
-
-    def token(self, name, role, space="default"):
-        made = subprocess.run([PROGRAM, "token", "create", name, "--role", role, "--space", space], cwd=self.folder.name,
-                              capture_output=True, text=True, check=True)
-        return made.stdout.strip()
-
+class Serve(DaemonCase):
     def test_a_task_is_submitted_fetched_and_done(self):
         daemon = self.start()
         status, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail", "args": [{"to": "ann"}], "business_id": "7"})
@@ -158,83 +130,6 @@ class Serve(unittest.TestCase):
         self.assertLessEqual(set(keys), found)
         self.assertEqual(len(again.lease(max=50)), 50)
 
-    def bulk(self, status=202, **body):
-        answered, answer = self.daemon.ask("POST", "/v1/bulk", body)
-        self.assertEqual(answered, status, answer)
-        while status == 202 and "ended_at" not in answer:
-            time.sleep(0.02)
-            answer = self.daemon.ask("GET", f"/v1/bulk/{answer['id']}")[1]
-        return answer
-
-    def test_what_a_filter_finds_is_changed_at_once(self):
-        daemon = self.start(server=", audit: audit.jsonl")
-        for handler in ("mail", "ship"):
-            daemon.ask("POST", "/v1/tasks", {"tasks": [{"handler": handler, "args": [i]} for i in range(1200)]})
-        foreseen = self.bulk(200, action="cancel", filter={"handler": "mail"}, dry_run=True)
-        self.assertEqual((foreseen["matched"], len(foreseen["sample"])), (1200, 10))
-        self.assertEqual(daemon.ask("GET", "/v1/handlers")[1]["handlers"][0]["live"], 1200)
-
-        self.assertIn("finds 1200", self.bulk(422, action="cancel", filter={"handler": "mail"}, most=1199)["error"]["message"])
-        self.assertIn("every task", self.bulk(422, action="cancel")["error"]["message"])
-        self.assertIn("did you mean handler", self.bulk(422, action="cancel", filter={"handlr": "x"})["error"]["message"])
-        self.bulk(422, action="cancel", filter={"handler": "mail", "limit": "5"})
-        self.assertIn("handler is empty", self.bulk(422, action="cancel", filter={"handler": ""})["error"]["message"])
-        self.bulk(422, action="explode", filter={"handler": "mail"})
-        self.bulk(400, action="cancel", filter=["mail"])
-
-        job = self.bulk(action="cancel", filter={"handler": "mail"})
-        self.assertEqual((job["state"], job["matched"], job["changed"], job["skipped"]), ("done", 1200, 1200, 0))
-        job = self.bulk(action="requeue", filter={"outcome": "cancelled", "handler": "mail"})
-        self.assertEqual((job["state"], job["changed"]), ("done", 1200))
-        counts = {each["name"]: each["live"] for each in daemon.ask("GET", "/v1/handlers")[1]["handlers"]}
-        self.assertEqual(counts, {"mail": 1200, "ship": 1200})
-        self.assertEqual(len(daemon.ask("GET", "/v1/bulk")[1]["jobs"]), 2)
-        self.assertEqual(daemon.ask("POST", "/v1/bulk/17/stop")[0], 404)
-        with open(os.path.join(self.folder.name, "audit.jsonl")) as file:
-            self.assertIn("cancelled", [json.loads(line)["said"] for line in file][-2])
-
-    def watch(self, path="/v1/events", **headers):
-        connection = http.client.HTTPConnection("127.0.0.1", self.daemon.port, timeout=30)
-        self.addCleanup(connection.close)
-        connection.request("GET", path, headers={"Authorization": f"Bearer {self.daemon.token}", **headers})
-        answer = connection.getresponse()
-        self.assertEqual((answer.status, answer.getheader("Content-Type")), (200, "text/event-stream"))
-        return connection, answer
-
-    @staticmethod
-    def events(answer, until):
-        """(id, kind, data) of what is told, up to the first one of this kind."""
-        told, fields = [], {}
-        while not told or told[-1][1] != until:
-            line = answer.readline().decode()
-            assert line, f"the stream ended after {told}"
-            if line == "\n":
-                if "data" in fields:
-                    told.append((fields["id"], fields["event"], json.loads(fields["data"])))
-            elif not line.startswith(":"):
-                name, _, value = line.rstrip("\n").partition(": ")
-                fields[name] = value
-        return told
-
-    def test_what_happens_is_told_as_it_happens_and_after_a_break(self):
-        daemon = self.start("defaults: {max_attempts: 1}\n")
-        connection, stream = self.watch("/v1/events?handler=mail")
-        daemon.ask("POST", "/v1/tasks", {"handler": "other", "args": []})
-        daemon.ask("POST", "/v1/tasks", {"handler": "mail", "key": "mail:1", "args": ["secret"]})
-        [task] = daemon.lease()
-        told = self.events(stream, "claimed")
-        self.assertEqual([(kind, data["task"]["key"]) for _, kind, data in told], [("stored", "mail:1"), ("claimed", "mail:1")])
-        self.assertNotIn("secret", json.dumps(told))
-        connection.close()
-
-        daemon.ask("POST", f"/v1/leases/{task['id']}/fail", {"version": task["version"], "error": "no route"})
-        _, stream = self.watch("/v1/events?kind=attempt_failed,gave_up", **{"Last-Event-ID": told[-1][0]})
-        self.assertEqual([(kind, data.get("message")) for _, kind, data in self.events(stream, "gave_up")][0],
-                         ("attempt_failed", "no route"))
-        self.assertEqual(daemon.ask("GET", "/v1/events?kind=gave-up")[0], 422)
-        self.assertEqual(daemon.stop(), 0)
-        self.assertNotIn("data:", stream.read().decode())
-
     def test_sigterm_lets_waiting_workers_go_and_ends_well(self):
         daemon = self.start()
         with concurrent.futures.ThreadPoolExecutor(1) as pool:
@@ -261,98 +156,6 @@ class Serve(unittest.TestCase):
         self.assertEqual(attempts("3"), 9)
         self.assertIn("configuration, defaults.max_attempts: 7 -> 9\n", said)
         self.assertIn("configuration, workers: 3 -> 5 (needs a restart)\n", said)
-
-    def test_tables_are_those_of_a_database_server_and_of_all_namespaces(self):
-        daemon = self.start()
-        status, said = daemon.ask("GET", "/v1/tables")
-        self.assertEqual(status, 422)
-        self.assertIn("PostgreSQL", said["error"]["message"])
-        self.assertEqual(daemon.ask("GET", "/v1/tables", token=self.token("v", "viewer"))[0], 403)
-
-    def test_the_first_token_is_private_and_kept_as_a_hash(self):
-        daemon = self.start()
-        folder = self.folder.name
-        self.assertRegex(daemon.token, r"^er_[0-9a-f]{64}$")
-        for name in ("easyretry.tokens", "easyretry.tokens.first"):
-            self.assertEqual(stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode), 0o600)
-        with open(os.path.join(folder, "easyretry.tokens")) as file:
-            self.assertNotIn(daemon.token[3:], file.read())
-
-    def test_a_role_may_do_what_is_its_own_and_nothing_else(self):
-        daemon = self.start()
-        _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
-        attempts = {
-            "view": ("GET", f"/v1/tasks/{made['id']}", None),
-            "submit": ("POST", "/v1/tasks", {"handler": "mail"}),
-            "work": ("POST", "/v1/leases", {"handlers": ["none"]}),
-            "operate": ("POST", "/v1/tasks/1/cancel", None),
-            "payloads": ("GET", f"/v1/tasks/{made['id']}?args", None),
-        }
-        allowed = {
-            "viewer": {"view"},
-            "viewer+payloads": {"view", "payloads"},
-            "submitter": {"view", "submit"},
-            "worker": {"work"},
-            "application": {"view", "submit", "work"},
-            "operator": {"view", "operate"},
-            "admin": {"view", "submit", "work", "operate"},
-        }
-        for role, may in allowed.items():
-            token = self.token(role.replace("+", "-"), role)
-            seen = {what for what, request in attempts.items() if daemon.ask(*request, token=token)[0] != 403}
-            self.assertEqual(seen, may, role)
-        self.assertEqual(daemon.ask("GET", "/v1/tasks", token="er_" + "0" * 64)[0], 401)
-
-    def test_what_operators_change_is_written_down_with_who_did_it(self):
-        daemon = self.start(server=", audit: audit.jsonl")
-        _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
-        token = self.token("ann", "operator")
-        daemon.ask("POST", f"/v1/tasks/{made['id']}/cancel", token=token)
-        daemon.ask("POST", "/v1/tasks/5/cancel", token=token)
-        daemon.ask("GET", "/v1/tasks", token=token)
-        with open(os.path.join(self.folder.name, "audit.jsonl")) as file:
-            lines = [json.loads(line) for line in file]
-        self.assertEqual([(line["by"], line["request"], line["status"]) for line in lines],
-                         [("ann", f"POST /v1/tasks/{made['id']}/cancel", "200"), ("ann", "POST /v1/tasks/5/cancel", "404")])
-
-    def test_namespaces_do_not_see_each_other(self):
-        daemon = self.start(server=", spaces: [shop]")
-        shop = self.token("shop", "admin+payloads", "shop")
-        mine = self.token("mine", "admin+payloads", "default")
-        _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"}, token=mine)
-        self.assertEqual(daemon.ask("GET", f"/v1/tasks/{made['id']}", token=shop)[0], 404)
-        self.assertEqual(daemon.ask("GET", "/v1/tasks", token=shop)[1], {"tasks": []})
-        self.assertEqual(daemon.ask("POST", f"/v1/tasks/{made['id']}/cancel", token=shop)[0], 404)
-        self.assertEqual(daemon.ask("GET", "/v1/tasks", token=shop, headers={"easyretry-namespace": "default"})[0], 403)
-        status, leased = daemon.ask("POST", "/v1/leases", {"handlers": ["mail"]}, token=shop)
-        self.assertEqual((status, leased), (200, {"tasks": []}))
-        [task] = daemon.ask("POST", "/v1/leases", {"handlers": ["mail"], "wait_ms": 5000}, token=mine)[1]["tasks"]
-        status, _ = daemon.ask("POST", f"/v1/leases/{task['id']}/done", {"version": task["version"]}, token=shop)
-        self.assertEqual(status, 409)
-        theirs = {"tasks": [{"id": task["id"], "version": task["version"], "kind": "finish"}]}
-        self.assertEqual(daemon.ask("POST", "/v1/leases/settle", theirs, token=shop)[1], {"applied": [False]})
-        theirs = {"tasks": [{"id": task["id"], "version": task["version"]}]}
-        self.assertEqual(daemon.ask("POST", "/v1/leases/renew", theirs, token=shop)[1], {"applied": [False]})
-        self.assertEqual(daemon.ask("POST", "/v1/leases/renew", theirs, token=mine)[1], {"applied": [True]})
-
-    def test_who_asks_too_often_is_told_when_to_come_again_and_others_are_served(self):
-        daemon = self.start(server=", requests_per_second: 5")
-        often = self.token("often", "viewer")
-        answers = [daemon.ask("GET", "/v1/tasks", token=often) for _ in range(30)]
-        refused = [answer for status, answer in answers if status == 429]
-        self.assertEqual(answers[0][0], 200)
-        self.assertTrue(refused)
-        self.assertEqual(refused[0]["error"]["code"], "too_many_requests")
-        connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
-        seen = set()
-        for _ in range(30):  # tokens that are guessed count for their address
-            connection.request("GET", "/v1/tasks", headers={"Authorization": "Bearer er_guess"})
-            answer = connection.getresponse()
-            answer.read()
-            seen.add((answer.status, answer.getheader("Retry-After")))
-        connection.close()
-        self.assertEqual(seen, {(401, None), (429, "1")})
-        self.assertEqual(daemon.ask("GET", "/v1/tasks")[0], 200, "another token")
 
     def test_bad_input_gets_a_precise_answer_and_changes_nothing(self):
         daemon = self.start()
@@ -413,71 +216,6 @@ class Serve(unittest.TestCase):
         self.assertEqual(daemon.ask("GET", "/v1/tasks")[1], {"tasks": []})
         self.assertEqual(daemon.ask("GET", "/healthz", headers={"Host": "evil.example"})[0], 421)
         self.assertEqual(daemon.ask("GET", "/readyz", headers={"Authorization": None})[0], 200)
-
-    def test_a_handler_behind_a_url_is_called_signed_and_judged_by_its_answer(self):
-        secret = base64.b64encode(os.urandom(32)).decode()
-        with open(os.path.join(self.folder.name, "pay.secrets"), "w") as file:
-            file.write(f"whsec_{secret}\n")
-        answers = {"ann": [(503, b"later"), (200, b'{"code": 200}')], "bob": [(410, b"gone")]}
-        calls = []
-
-        class Shop(http.server.BaseHTTPRequestHandler):
-            def do_POST(self):
-                body = self.rfile.read(int(self.headers["Content-Length"]))
-                calls.append((dict(self.headers), body))
-                status, text = answers[json.loads(body)].pop(0)
-                self.send_response(status)
-                self.send_header("Content-Length", str(len(text)))
-                self.end_headers()
-                self.wfile.write(text)
-
-            def log_message(self, *_):
-                pass
-
-        shop = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Shop)
-        threading.Thread(target=shop.serve_forever, daemon=True).start()
-        try:
-            url = f"http://127.0.0.1:{shop.server_port}/pay"
-            daemon = self.start(
-                f"handlers:\n  pay: {{url: '{url}', secrets_file: pay.secrets, success_when: result.code == 200, "
-                "backoff: 'fixed delay=10ms'}\n", server=", may_call: [127.0.0.1]")
-            for name in ("ann", "bob"):
-                daemon.ask("POST", "/v1/tasks", {"handler": "pay", "key": name, "args": [name]})
-            ended = self.ended(daemon, 2)
-        finally:
-            shop.shutdown()
-            shop.server_close()
-        self.assertEqual({task["key"]: (task["outcome"], task["attempts"]) for task in ended},
-                         {"ann": ("succeeded", 2), "bob": ("rejected", 1)})
-        for headers, body in calls:
-            text = f"{headers['webhook-id']}.{headers['webhook-timestamp']}.".encode() + body
-            expected = base64.b64encode(hmac.digest(base64.b64decode(secret), text, "sha256")).decode()
-            self.assertEqual(headers["webhook-signature"], f"v1,{expected}")
-
-    def test_a_url_that_leads_into_our_own_network_is_not_called(self):
-        with open(os.path.join(self.folder.name, "pay.secrets"), "w") as file:
-            file.write(f"whsec_{base64.b64encode(os.urandom(32)).decode()}\n")
-        daemon = self.start("handlers:\n  pay: {url: 'http://127.0.0.1:1/pay', secrets_file: pay.secrets, max_attempts: 1}\n")
-        daemon.ask("POST", "/v1/tasks", {"handler": "pay"})
-        [task] = self.ended(daemon, 1)
-        self.assertEqual(task["outcome"], "exhausted")
-        self.assertIn("127.0.0.1", task["last_error"])
-        self.assertNotIn("refused connection", task["last_error"])
-
-    def ended(self, daemon, number):
-        end = time.monotonic() + 30
-        while True:
-            tasks = daemon.ask("GET", "/v1/history")[1]["tasks"]
-            if len(tasks) == number:
-                return tasks
-            self.assertLess(time.monotonic(), end, "they did not end")
-            time.sleep(0.05)
-
-    def test_what_others_can_reach_is_not_served_in_the_open(self):
-        refused = subprocess.run([PROGRAM, "serve", "--listen", "0.0.0.0:0"], cwd=self.folder.name, capture_output=True,
-                                 text=True, timeout=30)
-        self.assertEqual(refused.returncode, 1)
-        self.assertIn("server.certificate", refused.stderr)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,106 @@
+"""Who may do what to easyretry serve. Usage: access_test.py EASYRETRY_PROGRAM"""
+import http.client
+import json
+import os
+import stat
+import subprocess
+import unittest
+
+from daemon_case import PROGRAM, DaemonCase
+
+
+class Access(DaemonCase):
+    def test_the_first_token_is_private_and_kept_as_a_hash(self):
+        daemon = self.start()
+        folder = self.folder.name
+        self.assertRegex(daemon.token, r"^er_[0-9a-f]{64}$")
+        for name in ("easyretry.tokens", "easyretry.tokens.first"):
+            self.assertEqual(stat.S_IMODE(os.stat(os.path.join(folder, name)).st_mode), 0o600)
+        with open(os.path.join(folder, "easyretry.tokens")) as file:
+            self.assertNotIn(daemon.token[3:], file.read())
+
+    def test_a_role_may_do_what_is_its_own_and_nothing_else(self):
+        daemon = self.start()
+        _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
+        attempts = {
+            "view": ("GET", f"/v1/tasks/{made['id']}", None),
+            "submit": ("POST", "/v1/tasks", {"handler": "mail"}),
+            "work": ("POST", "/v1/leases", {"handlers": ["none"]}),
+            "operate": ("POST", "/v1/tasks/1/cancel", None),
+            "payloads": ("GET", f"/v1/tasks/{made['id']}?args", None),
+        }
+        allowed = {
+            "viewer": {"view"},
+            "viewer+payloads": {"view", "payloads"},
+            "submitter": {"view", "submit"},
+            "worker": {"work"},
+            "application": {"view", "submit", "work"},
+            "operator": {"view", "operate"},
+            "admin": {"view", "submit", "work", "operate"},
+        }
+        for role, may in allowed.items():
+            token = self.token(role.replace("+", "-"), role)
+            seen = {what for what, request in attempts.items() if daemon.ask(*request, token=token)[0] != 403}
+            self.assertEqual(seen, may, role)
+        self.assertEqual(daemon.ask("GET", "/v1/tasks", token="er_" + "0" * 64)[0], 401)
+
+    def test_what_operators_change_is_written_down_with_who_did_it(self):
+        daemon = self.start(server=", audit: audit.jsonl")
+        _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
+        token = self.token("ann", "operator")
+        daemon.ask("POST", f"/v1/tasks/{made['id']}/cancel", token=token)
+        daemon.ask("POST", "/v1/tasks/5/cancel", token=token)
+        daemon.ask("GET", "/v1/tasks", token=token)
+        with open(os.path.join(self.folder.name, "audit.jsonl")) as file:
+            lines = [json.loads(line) for line in file]
+        self.assertEqual([(line["by"], line["request"], line["status"]) for line in lines],
+                         [("ann", f"POST /v1/tasks/{made['id']}/cancel", "200"), ("ann", "POST /v1/tasks/5/cancel", "404")])
+
+    def test_namespaces_do_not_see_each_other(self):
+        daemon = self.start(server=", spaces: [shop]")
+        shop = self.token("shop", "admin+payloads", "shop")
+        mine = self.token("mine", "admin+payloads", "default")
+        _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"}, token=mine)
+        self.assertEqual(daemon.ask("GET", f"/v1/tasks/{made['id']}", token=shop)[0], 404)
+        self.assertEqual(daemon.ask("GET", "/v1/tasks", token=shop)[1], {"tasks": []})
+        self.assertEqual(daemon.ask("POST", f"/v1/tasks/{made['id']}/cancel", token=shop)[0], 404)
+        self.assertEqual(daemon.ask("GET", "/v1/tasks", token=shop, headers={"easyretry-namespace": "default"})[0], 403)
+        status, leased = daemon.ask("POST", "/v1/leases", {"handlers": ["mail"]}, token=shop)
+        self.assertEqual((status, leased), (200, {"tasks": []}))
+        [task] = daemon.ask("POST", "/v1/leases", {"handlers": ["mail"], "wait_ms": 5000}, token=mine)[1]["tasks"]
+        status, _ = daemon.ask("POST", f"/v1/leases/{task['id']}/done", {"version": task["version"]}, token=shop)
+        self.assertEqual(status, 409)
+        theirs = {"tasks": [{"id": task["id"], "version": task["version"], "kind": "finish"}]}
+        self.assertEqual(daemon.ask("POST", "/v1/leases/settle", theirs, token=shop)[1], {"applied": [False]})
+        theirs = {"tasks": [{"id": task["id"], "version": task["version"]}]}
+        self.assertEqual(daemon.ask("POST", "/v1/leases/renew", theirs, token=shop)[1], {"applied": [False]})
+        self.assertEqual(daemon.ask("POST", "/v1/leases/renew", theirs, token=mine)[1], {"applied": [True]})
+
+    def test_who_asks_too_often_is_told_when_to_come_again_and_others_are_served(self):
+        daemon = self.start(server=", requests_per_second: 5")
+        often = self.token("often", "viewer")
+        answers = [daemon.ask("GET", "/v1/tasks", token=often) for _ in range(30)]
+        refused = [answer for status, answer in answers if status == 429]
+        self.assertEqual(answers[0][0], 200)
+        self.assertTrue(refused)
+        self.assertEqual(refused[0]["error"]["code"], "too_many_requests")
+        connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
+        seen = set()
+        for _ in range(30):  # tokens that are guessed count for their address
+            connection.request("GET", "/v1/tasks", headers={"Authorization": "Bearer er_guess"})
+            answer = connection.getresponse()
+            answer.read()
+            seen.add((answer.status, answer.getheader("Retry-After")))
+        connection.close()
+        self.assertEqual(seen, {(401, None), (429, "1")})
+        self.assertEqual(daemon.ask("GET", "/v1/tasks")[0], 200, "another token")
+
+    def test_what_others_can_reach_is_not_served_in_the_open(self):
+        refused = subprocess.run([PROGRAM, "serve", "--listen", "0.0.0.0:0"], cwd=self.folder.name, capture_output=True,
+                                 text=True, timeout=30)
+        self.assertEqual(refused.returncode, 1)
+        self.assertIn("server.certificate", refused.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,30 @@
+"""A test of a running `easyretry serve`. The program is the first argument of whoever imports this."""
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from daemon import Daemon
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+
+
+class DaemonCase(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.daemon = None
+
+    def tearDown(self):
+        if self.daemon and self.daemon.process.poll() is None:
+            self.daemon.kill()
+        self.folder.cleanup()
+
+    def start(self, config="", server=""):
+        self.daemon = Daemon(PROGRAM, self.folder.name, config, server)
+        return self.daemon
+
+    def token(self, name, role, space="default"):
+        made = subprocess.run([PROGRAM, "token", "create", name, "--role", role, "--space", space], cwd=self.folder.name,
+                              capture_output=True, text=True, check=True)
+        return made.stdout.strip()
