@@ -78,7 +78,7 @@ struct Context {
       if constexpr (requires { reply->trouble; }) {
         if (reply->trouble) note(*reply->trouble);
       }
-    } else {
+    } else if (reply.error().code != Errc::already_exists) {  // that is an answer
       note(reply.error());
     }
     return reply;

@@ -25,6 +25,7 @@ TEST_F(Identity, ALiveKeyIsKeptOrRejected) {
   EXPECT_THAT(why, HasSubstr("order-7"));
   EXPECT_THAT(why, HasSubstr(to_string(first)));
   engine.cancel(first);
+  EXPECT_EQ(engine.stats().store_errors, 0U) << "the store has not failed, it has answered";
   EXPECT_NE(pay.with(key(OnDuplicate::reject)).submit(3), first) << "it is live no more";
 }
 
