@@ -38,7 +38,8 @@ class RedisClusterUnderLoad : public ::testing::Test {
   // What their handler asks for (kill_worker.cpp), and once more for each lease that ran out.
   std::size_t executions_wanted() {
     std::size_t wanted = 0;
-    for (const auto& record : store_->list({.space = "default", .finished = true, .limit = 2 * kTasks}).value()) {
+    const auto ended = store_->list({.space = "default", .finished = true, .limit = 2 * kTasks}).value();
+    for (const auto& record : ended) {
       const int number = std::stoi(record.info.key.substr(5));
       wanted += number % 10 == 0 ? 3 : number % 10 == 1 ? 2 : 1;
       wanted += static_cast<std::size_t>(record.info.crashes);
