@@ -4,8 +4,8 @@
 //   store ──load──► Loader ──► Schedule (wheel, ready) ──► Claimers ──won──► Workers ──outcome──► Settler ──► store
 //                                  ▲                                                                │
 //                                  └──────────────────── retries due soon ◄─────────────────────────┘
-//   beside them: Renewer (leases, timeouts), Keeper (housekeeping), Intake (what plain SQL asks for) and Rebalancer
-//   (which shards the Loader reads)
+//   beside them: Renewer (leases, timeouts), Keeper (housekeeping), Intake (what plain SQL asks for), Rebalancer (which
+//   shards the Loader reads) and PauseWatch (which handlers nobody may claim tasks of)
 //
 // The Core does nothing by itself: threads.h gives the parts threads, ManualCore and the simulator step them.
 // Destroying it without stop() is what a crash looks like to the store.
@@ -30,6 +30,7 @@
 #include "engine/loader.h"
 #include "engine/local_retries.h"
 #include "engine/outcomes.h"
+#include "engine/pause_watch.h"
 #include "engine/rebalancer.h"
 #include "engine/renewer.h"
 #include "engine/schedule.h"
@@ -92,6 +93,11 @@ class Core {
   // above, or others keep changing it.
   using EditRules = std::function<task::RetryRules(const task::RetryRules&)>;
   Result<bool> revise_rules(TaskId id, const EditRules& edit);
+  // From now on nobody in this namespace claims tasks of this handler; here at once, elsewhere within kPausesKnownFor.
+  // What runs is left alone; what is claimed and has not begun is handed back. True: it was not paused.
+  Result<bool> pause(std::string_view handler, std::string_view why);
+  Result<bool> resume(std::string_view handler);  // true: it was paused
+  Result<storage::PausedReply> paused() { return store_->paused(context_->options.space); }
   // Nullopt: there is no such ended task, or its key is live again.
   Result<std::optional<TaskId>> requeue(TaskId id);
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids);
@@ -103,6 +109,9 @@ class Core {
   void stop_listening();
   // There is something that others should do.
   void announce() { store_->announce(context_->options.space); }
+
+  // Claimed tasks that no worker has begun with, and for which `wanted` holds.
+  void hand_back_waiting(const std::function<bool(const Run&)>& wanted);
 
   // Only these shards are scanned from now on; what was read ahead of others is forgotten.
   void own(std::vector<ShardId> shards);
@@ -120,6 +129,7 @@ class Core {
   bool tells_of_failures(const TaskInfo& task) const;
   Result<bool> revise(TaskId id, const MakeRevision& make);
   void offer_revised(const task::TaskRecord& before, const task::Revision& revision, TimePoint now);
+  void pauses_changed();
   void offer_soon(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
 
   const std::shared_ptr<storage::Store> store_;
@@ -138,6 +148,7 @@ class Core {
   Settler settler;
   Renewer renewer;
   Keeper keeper;
+  PauseWatch pause_watch;
   Intake intake;
   Rebalancer rebalancer;
   const std::shared_ptr<LocalRetries> local;
