@@ -16,7 +16,9 @@ Step PauseWatch::step() {
   KnownPauses& pauses = context_.pauses;
   const Instant now = context_.clock.steady();
   const bool at_once = now_.exchange(false);
-  if (!at_once && !pauses.wanted() && schedule_.held() == 0 && !pauses.any()) return {};
+  // As long as it has not been told, the last word counts for claims: that must not last until the next claim.
+  const bool needed = pauses.wanted() || pauses.any() || schedule_.held() > 0 || failures_ > 0;
+  if (!at_once && !needed) return {};
   if (!at_once && now < next_) return {false, next_};
   pauses.asked();
   const auto reply =

@@ -38,6 +38,7 @@ InProcessApi::InProcessApi(const Config& config)
            ApiOptions{space_->name(), {}, config.server.audit, 0, {}}) {
   add_task_endpoints(api_);
   add_bulk_endpoints(api_);
+  add_handler_endpoints(api_);
   add_system_endpoints(api_);
 }
 

@@ -1,5 +1,6 @@
 #include "storage/pause_checks.h"
 
+#include <algorithm>
 #include <string>
 
 #include "base/utf8.h"
@@ -9,6 +10,12 @@ namespace {
 
 bool is_text(std::string_view text) {
   return base::invalid_utf8(text) == std::string_view::npos && text.find('\0') == std::string_view::npos;
+}
+
+// Of UTF-8: the bytes that begin one.
+std::size_t characters(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xc0) != 0x80; }));
 }
 
 }  // namespace
@@ -23,11 +30,11 @@ std::optional<Error> refuse_pause(std::string_view space, std::string_view handl
     return refused("a handler's name has 1 to " + std::to_string(kLongestHandlerName) + " bytes, such as payment.pay");
   }
   if (!is_text(handler)) return refused("a handler's name is UTF-8 text without NUL");
-  if (why.size() > kLongestReason) {
-    return refused("the reason has " + std::to_string(why.size()) + " bytes; " + std::to_string(kLongestReason) +
-                   " are enough");
-  }
   if (!is_text(why)) return refused("the reason is not UTF-8 text without NUL");
+  if (characters(why) > kLongestReason) {
+    return refused("the reason has " + std::to_string(characters(why)) + " characters; " +
+                   std::to_string(kLongestReason) + " are enough");
+  }
   return std::nullopt;
 }
 

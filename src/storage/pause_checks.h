@@ -12,8 +12,8 @@ namespace easyretry::storage {
 // Of a namespace. Everybody who claims reads the whole list every second.
 inline constexpr std::size_t kMostPaused = 1000;
 
-inline constexpr std::size_t kLongestHandlerName = 200;
-inline constexpr std::size_t kLongestReason = 500;
+inline constexpr std::size_t kLongestHandlerName = 200;  // bytes
+inline constexpr std::size_t kLongestReason = 200;       // characters
 
 // Names and reasons are UTF-8 text without NUL.
 std::optional<Error> refuse_pause(std::string_view space, std::string_view handler, std::string_view why,

@@ -69,7 +69,8 @@ TEST_P(StoreConformance, WhatCannotBeANameOrAReasonIsNotPaused) {
   EXPECT_THAT(paused(store()), IsEmpty());
 
   const std::string longest(storage::kLongestHandlerName, 'x');
-  const std::string reason(storage::kLongestReason, 'y');
+  std::string reason;
+  for (std::size_t i = 0; i < storage::kLongestReason; ++i) reason += "\xf0\x9f\x92\xb3";
   EXPECT_TRUE(must(store().pause(kSpace, longest, reason)));
   EXPECT_THAT(paused(store()), ElementsAre(PausedHandler{longest, now(), reason}));
 }

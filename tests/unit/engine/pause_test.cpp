@@ -222,6 +222,22 @@ TEST_F(PauseTest, AStoreThatSaysNothingMoreIsTakenAtItsLastWord) {
   EXPECT_EQ(paid, 0);
 }
 
+TEST_F(PauseTest, AStoreThatFailedToSayIsAskedAgainThoughThereIsNothingToDo) {
+  instance.submit("mail", "warm up");
+  work(instance);
+  shared.clock.advance(kPausesKnownFor);
+  store->says = false;
+  instance.submit("mail", "k");
+  work_for(1s);
+  ASSERT_EQ(mailed, 2) << "by the last word";
+  store->says = true;
+  pause();
+  work_for(5s);
+  instance.submit("pay", "k2");
+  work(instance);
+  EXPECT_EQ(paid, 0);
+}
+
 TEST_F(PauseTest, AnInstanceThatHasNothingToDoAsksForNothing) {
   instance.submit("mail", "k");
   work_for(5s);
