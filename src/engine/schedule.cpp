@@ -89,14 +89,14 @@ void Schedule::take_offers() {
   offers_.clear();
 }
 
+// What fills the memory must be of use: a paused handler's tasks are read again after the pause, and what lies beyond
+// the window by a later scan, in time.
 void Schedule::put(const WheelEntry& entry, TimePoint due, TimePoint now) {
-  if (context_.is_paused(entry.handler)) {
-    --held_;  // what fills the memory must be of use; after the pause it is read again
-  } else if (due <= now) {
-    make_ready(entry);
-  } else if (!wheel_.schedule(entry, due)) {
-    --held_;  // beyond the window: a later scan brings it in time
+  if (!context_.is_paused(entry.handler)) {
+    if (due <= now) return make_ready(entry);
+    if (wheel_.schedule(entry, due)) return;
   }
+  --held_;
 }
 
 void Schedule::take_due(TimePoint now) {
