@@ -14,6 +14,7 @@
 #include <easyretry/filter.h>
 #include <easyretry/json.h>
 #include <easyretry/options.h>
+#include <easyretry/paused_handler.h>
 #include <easyretry/persist.h>
 #include <easyretry/policy.h>
 #include <easyretry/retryable.h>

@@ -13,6 +13,7 @@
 #include <easyretry/event.h>
 #include <easyretry/filter.h>
 #include <easyretry/options.h>
+#include <easyretry/paused_handler.h>
 #include <easyretry/policy.h>
 #include <easyretry/retryable.h>
 #include <easyretry/retryable_task.h>
@@ -145,6 +146,13 @@ class Engine {
   // else changed it at the same time. What is worth retrying and what is a success stays with the handler: a policy
   // that says something of that is refused with std::invalid_argument, as one that cannot work is.
   bool revise_policy(TaskId id, const Policy& policy);
+  // From now on no instance of this namespace runs stored tasks of this handler, which need not be registered here:
+  // this one at once, the others within two seconds. Tasks are stored as ever, and keep their due times and attempts;
+  // what runs is left to finish. Calls that the application makes itself are not the engine's, and neither are retries
+  // in memory (Persist::never). `why` is for people. True: it was not paused. Holds until resume(), across restarts.
+  bool pause(std::string_view handler, std::string_view why = {});
+  bool resume(std::string_view handler);      // true: it was paused
+  std::vector<PausedHandler> paused() const;  // by name, as the store has it
   // Starts a task that has ended again, with its arguments and rules and all its attempts, as a new one whose id is
   // returned; what happened before stays in history. Nothing: there is no such ended task, or its key is live again.
   std::optional<TaskId> requeue(TaskId id);

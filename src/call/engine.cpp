@@ -82,6 +82,18 @@ bool Engine::revise_policy(TaskId id, const Policy& policy) {
   return call::value_or_throw(impl_->core().revise_rules(id, [&](const task::RetryRules&) { return rules; }));
 }
 
+bool Engine::pause(std::string_view handler, std::string_view why) {
+  return call::value_or_throw(impl_->core().pause(handler, why));
+}
+
+bool Engine::resume(std::string_view handler) {
+  return call::value_or_throw(impl_->core().resume(handler));
+}
+
+std::vector<PausedHandler> Engine::paused() const {
+  return call::value_or_throw(impl_->core().paused()).handlers;
+}
+
 std::optional<TaskId> Engine::requeue(TaskId id) {
   return call::value_or_throw(impl_->core().requeue(id));
 }

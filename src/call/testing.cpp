@@ -56,7 +56,8 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
     const auto table = core_.context().handlers.snapshot();
     std::optional<TimePoint> earliest = core_.local->next_due();
     for (const auto& task : reply.tasks) {
-      if (!table->find(reply.handlers[task.handler])) continue;
+      const std::string& handler = reply.handlers[task.handler];
+      if (!table->find(handler) || core_.context().pauses.contains(handler)) continue;
       earliest = std::min(earliest.value_or(task.next_at), task.next_at);
     }
     return earliest;
@@ -72,6 +73,7 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
   bool step() {
     bool worked = core_.intake.step().worked;
     worked |= core_.loader.step().worked;
+    worked |= core_.pause_watch.step().worked;
     worked |= core_.claimers[0].step().worked;
     worked |= core_.local->step().worked;
     worked |= static_cast<engine::InlineWorkers&>(core_.workers()).step();

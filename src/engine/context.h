@@ -13,6 +13,7 @@
 #include "engine/events.h"
 #include "engine/execution.h"
 #include "engine/handlers.h"
+#include "engine/known_pauses.h"
 #include "engine/measures.h"
 #include "engine/payloads.h"
 #include "engine/store_time.h"
@@ -58,9 +59,14 @@ struct Context {
   Counters counters{};
   Measures measures{};
   Events events{counters};
+  KnownPauses pauses{};
   Bell claiming{};  // the Claimer's. Here, because a worker thread that rings it may outlive the Claimer
 
   TimePoint store_now() const { return store_time.at(clock.steady()); }
+
+  bool is_paused(HandlerNo no) const {
+    return pauses.any() && pauses.contains(handlers.snapshot()->by_number[no]->handler.name);
+  }
 
   void log(LogLevel level, const std::string& text) const {
     if (options.log) options.log(level, text);

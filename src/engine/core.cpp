@@ -38,6 +38,7 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
       settler(*context_, *outcomes_, holdings_, schedule, *workers_),
       renewer(*context_, holdings_),
       keeper(*context_),
+      pause_watch(*context_, schedule, [this] { pauses_changed(); }),
       intake(*context_, store_->info(),
              [this](auto tasks, auto inserted) {
                stored(tasks, inserted);

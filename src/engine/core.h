@@ -4,8 +4,8 @@
 //   store ──load──► Loader ──► Schedule (wheel, ready) ──► Claimers ──won──► Workers ──outcome──► Settler ──► store
 //                                  ▲                                                                │
 //                                  └──────────────────── retries due soon ◄─────────────────────────┘
-//   beside them: Renewer (leases, timeouts), Keeper (housekeeping), Intake (what plain SQL asks for) and Rebalancer
-//   (which shards the Loader reads)
+//   beside them: Renewer (leases, timeouts), Keeper (housekeeping), Intake (what plain SQL asks for), Rebalancer (which
+//   shards the Loader reads) and PauseWatch (which handlers nobody may claim tasks of)
 //
 // The Core does nothing by itself: threads.h gives the parts threads, ManualCore and the simulator step them.
 // Destroying it without stop() is what a crash looks like to the store.
@@ -32,6 +32,7 @@
 #include "engine/loader.h"
 #include "engine/local_retries.h"
 #include "engine/outcomes.h"
+#include "engine/pause_watch.h"
 #include "engine/rebalancer.h"
 #include "engine/renewer.h"
 #include "engine/schedule.h"
@@ -95,6 +96,11 @@ class Core {
   // above, or others keep changing it.
   using EditRules = std::function<task::RetryRules(const task::RetryRules&)>;
   Result<bool> revise_rules(TaskId id, const EditRules& edit);
+  // From now on nobody in this namespace claims tasks of this handler; here at once, elsewhere within kPausesKnownFor.
+  // What runs is left alone; what is claimed and has not begun is handed back. True: it was not paused.
+  Result<bool> pause(std::string_view handler, std::string_view why);
+  Result<bool> resume(std::string_view handler);  // true: it was paused
+  Result<storage::PausedReply> paused() { return store_->paused(context_->options.space); }
   // Nullopt: there is no such ended task, or its key is live again.
   Result<std::optional<TaskId>> requeue(TaskId id);
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids);
@@ -106,6 +112,9 @@ class Core {
   void stop_listening();
   // There is something that others should do.
   void announce() { store_->announce(context_->options.space); }
+
+  // Claimed tasks that no worker has begun with, and for which `wanted` holds.
+  void hand_back_waiting(const std::function<bool(const Run&)>& wanted);
 
   // Only these shards are scanned from now on; what was read ahead of others is forgotten.
   void own(std::vector<ShardId> shards);
@@ -136,6 +145,7 @@ class Core {
   void offer_revised(std::span<const Soon> revised);
   // Something that is due may have been read by nobody.
   void hurry_somebody();
+  void pauses_changed();
 
   const std::shared_ptr<storage::Store> store_;
   const int total_shards_;
@@ -153,6 +163,7 @@ class Core {
   Settler settler;
   Renewer renewer;
   Keeper keeper;
+  PauseWatch pause_watch;
   Intake intake;
   Rebalancer rebalancer;
   const std::shared_ptr<LocalRetries> local;

@@ -1,5 +1,6 @@
 #include "engine/inline_workers.h"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -13,6 +14,14 @@ std::size_t InlineWorkers::room(HandlerNo, std::size_t, std::size_t) {
 
 void InlineWorkers::take(std::vector<RunPtr> runs) {
   std::move(runs.begin(), runs.end(), std::back_inserter(waiting_));
+}
+
+std::vector<RunPtr> InlineWorkers::take_waiting(const std::function<bool(const Run&)>& wanted) {
+  const auto first =
+      std::stable_partition(waiting_.begin(), waiting_.end(), [&](const RunPtr& run) { return !wanted(*run); });
+  std::vector<RunPtr> taken{first, waiting_.end()};
+  waiting_.erase(first, waiting_.end());
+  return taken;
 }
 
 bool InlineWorkers::step() {

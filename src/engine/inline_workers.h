@@ -16,7 +16,7 @@ class InlineWorkers final : public Workers {
   std::size_t size() const override { return 1; }
   std::size_t busy() const override { return waiting_.size(); }
   std::size_t waiting() const override { return waiting_.size(); }
-  std::vector<RunPtr> take_waiting() override { return std::exchange(waiting_, {}); }
+  std::vector<RunPtr> take_waiting(const std::function<bool(const Run&)>& wanted) override;
 
   // Runs what is waiting; true if there was anything.
   bool step();

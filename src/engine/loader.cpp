@@ -17,6 +17,10 @@ constexpr Millis kPassesForNews{5};
 // Polling must be cheap: a pass that took a while is followed by a rest of that many times as long.
 constexpr int kRestAfterPolling = 20;
 
+// In place of a handler's number.
+constexpr int kUnknown = -1;
+constexpr int kPaused = -2;
+
 }  // namespace
 
 Loader::Loader(Context& context, Schedule& schedule, const storage::StoreInfo& store, std::function<void()> inbox_waits)
@@ -106,6 +110,7 @@ void Loader::begin_pass() {
   reading_ = {};
   // A pass that takes longer starts over: what is stored behind its cursors must not wait for its end.
   next_pass_ = now + context_.options.window;
+  passing_over_ = false;
   sweeping_ = now >= next_sweep_;
   unhandled_.clear();
   cursors_.clear();
@@ -119,7 +124,8 @@ void Loader::begin_pass() {
 }
 
 // A pass that had to read a lot is not repeated at once: reading stays below a quarter of the time. But a store that
-// was slow for a moment, or a pass that waited for room, must not keep abandoned tasks waiting: a window at most.
+// was slow for a moment, or a pass that waited for room, must not keep abandoned tasks waiting: a window at most. Only
+// where a pass has to go past so many tasks of paused handlers that a window is not enough, it is half of the time.
 void Loader::end_pass() {
   const Instant now = context_.clock.steady();
   in_pass_ = false;
@@ -128,8 +134,9 @@ void Loader::end_pass() {
     return;
   }
   const Instant::duration window = context_.options.window;
-  earliest_pass_ = pass_began_ + std::clamp<Instant::duration>(4 * reading_, kPassesForNews, window);
-  next_pass_ = pass_began_ + std::clamp(4 * reading_, std::min(least_pause(now), window), window);
+  const Instant::duration most = passing_over_ ? std::max(window, 2 * reading_) : window;
+  earliest_pass_ = pass_began_ + std::clamp<Instant::duration>(4 * reading_, kPassesForNews, most);
+  next_pass_ = pass_began_ + std::clamp(4 * reading_, std::min(least_pause(now), window), most);
   report_unhandled();
 }
 
@@ -176,9 +183,14 @@ void Loader::hand_over(const storage::LoadReply& reply) {
       offers_.push_back(
           {{loaded.ticket.id, static_cast<std::uint32_t>(loaded.ticket.version), static_cast<HandlerNo>(no)},
            loaded.next_at});
-    } else if (loaded.next_at <= reply.now) {
+    } else if (no == kUnknown && loaded.next_at <= reply.now) {
       ++unhandled_[reply.handlers[loaded.handler]];
     }
+  }
+  // What nobody here may run must not keep the pass from what lies behind it, however much that is.
+  if (offers_.empty() && !reply.tasks.empty()) {
+    passing_over_ = true;
+    next_pass_ = std::max(next_pass_, context_.clock.steady() + context_.options.window);
   }
   const bool came = came_.exchange(false);
   if (came || !offers_.empty()) polling_.found(context_.clock.steady());
@@ -192,7 +204,11 @@ std::vector<int> Loader::numbers_of(const std::vector<std::string>& names) {
   numbers.reserve(names.size());
   for (const std::string& name : names) {
     const auto found = table->by_name.find(name);
-    numbers.push_back(found == table->by_name.end() ? -1 : found->second);
+    if (found == table->by_name.end()) {
+      numbers.push_back(kUnknown);
+    } else {
+      numbers.push_back(context_.is_paused(found->second) ? kPaused : found->second);
+    }
   }
   return numbers;
 }

@@ -57,6 +57,7 @@ class Loader {
   void report_unhandled();
   Result<storage::LoadReply> read(std::size_t room);
   void hand_over(const storage::LoadReply& reply);
+  // Of those that may run here now; negative for the others.
   std::vector<int> numbers_of(const std::vector<std::string>& names);
   Step pause();
 
@@ -82,7 +83,8 @@ class Loader {
   std::map<std::string, std::uint64_t> unhandled_;  // of the pass under way
   std::vector<Offer> offers_;
   bool in_pass_ = false;
-  bool sweeping_ = false;  // this pass looks at all shards, for what is overdue
+  bool passing_over_ = false;  // this pass met a page of which nothing is for this instance now
+  bool sweeping_ = false;      // this pass looks at all shards, for what is overdue
   Instant pass_began_ = Instant::min();
   Instant::duration reading_{};  // of this pass, in the store
   Instant next_pass_ = Instant::min();

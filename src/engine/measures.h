@@ -9,9 +9,9 @@
 namespace easyretry::engine {
 
 // The verbs of the store that an engine lives by.
-enum class StoreVerb { insert, load, claim, settle, renew, revise, cancel, take_in };
-inline constexpr std::array<std::string_view, 8> kStoreVerbNames{"insert", "load",   "claim",  "settle",
-                                                                 "renew",  "revise", "cancel", "take_in"};
+enum class StoreVerb { insert, load, claim, settle, renew, revise, cancel, take_in, paused };
+inline constexpr std::array<std::string_view, 9> kStoreVerbNames{"insert", "load",   "claim",   "settle", "renew",
+                                                                 "revise", "cancel", "take_in", "paused"};
 
 namespace bounds {
 

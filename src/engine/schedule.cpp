@@ -89,12 +89,14 @@ void Schedule::take_offers() {
   offers_.clear();
 }
 
+// What fills the memory must be of use: a paused handler's tasks are read again after the pause, and what lies beyond
+// the window by a later scan, in time.
 void Schedule::put(const WheelEntry& entry, TimePoint due, TimePoint now) {
-  if (due <= now) {
-    make_ready(entry);
-  } else if (!wheel_.schedule(entry, due)) {
-    --held_;  // beyond the window: a later scan brings it in time
+  if (!context_.is_paused(entry.handler)) {
+    if (due <= now) return make_ready(entry);
+    if (wheel_.schedule(entry, due)) return;
   }
+  --held_;
 }
 
 void Schedule::take_due(TimePoint now) {
@@ -108,11 +110,16 @@ void Schedule::make_ready(const WheelEntry& entry) {
 }
 
 void Schedule::pick(std::vector<WheelEntry>& batch) {
+  if (!context_.pauses.claim_by_them(context_.clock.steady())) {
+    if (held_ > 0) context_.pauses.want();
+    return;
+  }
   const std::size_t in_flight = holdings_.here() + ready_.picked();
   const std::size_t most = kBatchesInFlight * context_.options.batch;
   if (ready_.size() == 0 || in_flight >= most) return;
   const auto table = context_.handlers.snapshot();
   const auto room = [&](HandlerNo no, std::size_t coming) {
+    if (context_.is_paused(no)) return std::size_t{0};
     const auto& elsewhere = table->by_number[no]->handler.elsewhere;
     return elsewhere ? elsewhere->room(coming) : workers_.room(no, table->concurrency(no, workers_.size()), coming);
   };

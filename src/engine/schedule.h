@@ -46,7 +46,8 @@ class Schedule {
   }
   // Room became free after a time without: what was left out should be read now.
   bool take_hungry() { return hungry_.exchange(false); }
-  // Entries for which `gone` holds leave memory, but for those being claimed.
+  // Entries of paused handlers leave memory by themselves if they come later, and by this if they are there. Entries
+  // for which `gone` holds leave memory, but for those being claimed.
   void forget(const std::function<bool(const WheelEntry&)>& gone);
   // Nothing is given out from now on.
   void stop();

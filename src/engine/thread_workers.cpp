@@ -180,15 +180,17 @@ std::size_t ThreadWorkers::waiting() const {
   return pool_->waiting;
 }
 
-std::vector<RunPtr> ThreadWorkers::take_waiting() {
+std::vector<RunPtr> ThreadWorkers::take_waiting(const std::function<bool(const Run&)>& wanted) {
   const std::lock_guard lock{pool_->mutex};
-  std::vector<RunPtr> waiting;
+  std::vector<RunPtr> taken;
   for (Queue& q : pool_->queues) {
-    std::move(q.waiting.begin(), q.waiting.end(), std::back_inserter(waiting));
-    q.waiting.clear();
+    const auto first =
+        std::stable_partition(q.waiting.begin(), q.waiting.end(), [&](const RunPtr& run) { return !wanted(*run); });
+    std::move(first, q.waiting.end(), std::back_inserter(taken));
+    q.waiting.erase(first, q.waiting.end());
   }
-  pool_->waiting = 0;
-  return waiting;
+  pool_->waiting -= taken.size();
+  return taken;
 }
 
 bool ThreadWorkers::wait_idle(Instant until) {

@@ -27,7 +27,7 @@ class ThreadWorkers final : public Workers {
   std::size_t size() const override { return threads_.size(); }
   std::size_t busy() const override;
   std::size_t waiting() const override;
-  std::vector<RunPtr> take_waiting() override;
+  std::vector<RunPtr> take_waiting(const std::function<bool(const Run&)>& wanted) override;
 
   bool wait_idle(Instant until);
   // Ends the threads; those still in a handler at `until` are left to themselves. Returns how many.

@@ -25,6 +25,7 @@ void Threads::begin_claiming() {
     return std::make_unique<RunLoop>(name, core_.context(), bell, [&part] { return part.step(); });
   };
   keeping_ = loop("er-keep", core_.keeper.bell, core_.keeper);
+  watching_pauses_ = loop("er-pauses", core_.context().pauses.bell, core_.pause_watch);
   claiming_ = loop("er-claim", core_.schedule.bell, core_.claimers[0]);
   claiming_too_ = loop("er-claim2", core_.schedule.bell, core_.claimers[1]);
   loading_ = loop("er-load", core_.loader.bell, core_.loader);
@@ -48,8 +49,9 @@ void Threads::stop(Millis patience) {
   loading_.reset();
   claiming_.reset();
   claiming_too_.reset();
+  watching_pauses_.reset();
   retrying_.reset();
-  hand_back_waiting();
+  core_.hand_back_waiting([](const Run&) { return true; });
   wait_for_handlers(clock.steady() + patience);
   if (!core_.outcomes().wait_idle(clock.steady() + kLastMoments)) {
     core_.context().log(LogLevel::warning, "the store did not take the last outcomes; those tasks will be run again");
@@ -58,15 +60,6 @@ void Threads::stop(Millis patience) {
   settling_.reset();
   renewing_.reset();
   keeping_.reset();
-}
-
-void Threads::hand_back_waiting() {
-  for (RunPtr& run : core_.workers().take_waiting()) {
-    task::Settlement back;
-    back.ticket = run->ticket();
-    back.kind = task::Settlement::Kind::hand_back;
-    core_.outcomes().put(std::move(run), std::move(back));
-  }
 }
 
 void Threads::wait_for_handlers(Instant until) {

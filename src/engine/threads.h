@@ -24,12 +24,11 @@ class Threads {
 
  private:
   void begin_claiming();
-  void hand_back_waiting();
   void wait_for_handlers(Instant until);
 
   Core& core_;
-  std::unique_ptr<RunLoop> keeping_, renewing_, settling_, claiming_, claiming_too_, retrying_, loading_, taking_in_,
-      rebalancing_;
+  std::unique_ptr<RunLoop> keeping_, renewing_, settling_, claiming_, claiming_too_, watching_pauses_, retrying_,
+      loading_, taking_in_, rebalancing_;
 };
 
 MakeWorkers thread_workers(std::size_t threads);

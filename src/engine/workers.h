@@ -2,6 +2,7 @@
 // Where handlers run. The engine does not care how: on threads (thread_workers.h), at once on the caller's thread
 // (inline_workers.h), or in the simulator's own time.
 
+#include <functional>
 #include <vector>
 
 #include "engine/run.h"
@@ -19,8 +20,8 @@ class Workers {
   virtual std::size_t size() const = 0;     // executions at a time
   virtual std::size_t busy() const = 0;     // waiting or running
   virtual std::size_t waiting() const = 0;  // taken and not started
-  // Takes them back.
-  virtual std::vector<RunPtr> take_waiting() = 0;
+  // Takes back those of them for which `wanted` holds.
+  virtual std::vector<RunPtr> take_waiting(const std::function<bool(const Run&)>& wanted) = 0;
 };
 
 }  // namespace easyretry::engine

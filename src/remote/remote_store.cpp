@@ -253,4 +253,39 @@ Result<std::vector<std::optional<TaskId>>> RemoteStore::requeue(std::span<const 
   return started;
 }
 
+Result<bool> RemoteStore::pause(std::string_view, std::string_view handler, std::string_view why) {
+  JsonWriter body;
+  body.begin_object();
+  body.key("why");
+  body.string(why);
+  body.end_object();
+  return change_handler("remote.pause", handler, "/pause", body.take());
+}
+
+Result<bool> RemoteStore::resume(std::string_view, std::string_view handler) {
+  return change_handler("remote.resume", handler, "/resume", "{}");
+}
+
+Result<bool> RemoteStore::change_handler(std::string_view where, std::string_view handler, std::string_view how,
+                                         std::string body) {
+  const std::string path = "/v1/handlers/" + percent_encoded(handler) + std::string{how};
+  return understood(where, api_.ask(where, post(path, std::move(body))),
+                    [](const ApiAnswer& said) { return need(said.json.root(), "changed").as_bool(); });
+}
+
+Result<storage::PausedReply> RemoteStore::paused(std::string_view) {
+  return understood("remote.paused", api_.ask("remote.paused", get("/v1/handlers")), [](const ApiAnswer& said) {
+    storage::PausedReply reply{said.now, {}};
+    const JsonView handlers = need(said.json.root(), "handlers");
+    for (std::size_t i = 0; i < handlers.size(); ++i) {
+      const JsonView one = handlers.at(i);
+      const auto paused = one.find("paused");
+      if (!paused) continue;
+      reply.handlers.push_back({std::string{need(one, "name").as_string()}, read_time(need(*paused, "since")),
+                                std::string{need(*paused, "why").as_string()}});
+    }
+    return reply;
+  });
+}
+
 }  // namespace easyretry::remote

@@ -43,10 +43,15 @@ class RemoteStore final : public storage::Store {
   Result<storage::Applied> revise(std::span<const task::Revision> revisions) override;
   Result<storage::Applied> cancel(std::span<const TaskId> ids, storage::Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
+  // Of the namespace that this store is for, as the daemon has it; pausing needs a token of the role operator.
+  Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override;
+  Result<bool> resume(std::string_view space, std::string_view handler) override;
+  Result<storage::PausedReply> paused(std::string_view space) override;
   Result<storage::KeepReport> keep() override { return storage::KeepReport{}; }
 
  private:
   Result<std::vector<task::TaskRecord>> page(const TaskQuery& query);
+  Result<bool> change_handler(std::string_view where, std::string_view handler, std::string_view how, std::string body);
   Result<storage::Applied> applied(std::string_view where, std::string target, std::string body, std::size_t n);
 
   DaemonApi api_;

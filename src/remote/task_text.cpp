@@ -161,11 +161,7 @@ class Members {
   std::optional<TimePoint> time(std::string_view name) const {
     const auto found = object_.find(name);
     if (!found) return std::nullopt;
-    try {
-      return base::parse_time(found->as_string());
-    } catch (const std::invalid_argument& e) {
-      throw JsonError(found->path() + ": " + e.what());
-    }
+    return read_time(*found);
   }
   template <class Named>
   auto named(std::string_view name, Named value_named) const {
@@ -260,6 +256,14 @@ JsonView need(JsonView object, std::string_view key) {
   const auto found = object.find(key);
   if (!found) object.fail_missing(key);
   return *found;
+}
+
+TimePoint read_time(JsonView text) {
+  try {
+    return base::parse_time(text.as_string());
+  } catch (const std::invalid_argument& e) {
+    throw JsonError(text.path() + ": " + e.what());
+  }
 }
 
 TaskId read_id(JsonView text) {

@@ -24,6 +24,7 @@ storage::Inserted read_inserted(JsonView object);
 
 // These, too.
 TaskId read_id(JsonView text);
+TimePoint read_time(JsonView text);
 JsonView need(JsonView object, std::string_view key);
 
 }  // namespace easyretry::remote

@@ -112,6 +112,7 @@ Daemon::Daemon(const Config& config)
   add_event_endpoint(*api_);
   add_lease_endpoints(*api_);
   add_judging_endpoints(*api_);
+  add_handler_endpoints(*api_);
   add_system_endpoints(*api_);
   add_cluster_endpoint(*api_, [](Space& space) { return ClusterSeen{space.core().rebalancer.view()}; });
   add_metrics_endpoint(*api_, spaces_, alerting_);

@@ -17,7 +17,8 @@ void add_lease_endpoints(Api& api);    // /v1/leases: workers in other processes
 void add_judging_endpoints(Api& api);  // /v1/leases/settle and /renew: workers that judge attempts themselves
 // /metrics, of all these or of the one that the token is for.
 void add_metrics_endpoint(Api& api, const Spaces& spaces, const Alerting& alerting);
-void add_system_endpoints(Api& api);  // /v1/handlers, /v1/tables, /v1/openapi.yaml
+void add_handler_endpoints(Api& api);  // /v1/handlers
+void add_system_endpoints(Api& api);   // /v1/tables, /v1/openapi.yaml
 
 struct ClusterSeen {
   ClusterView view;

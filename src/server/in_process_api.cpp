@@ -54,6 +54,7 @@ InProcessApi::InProcessApi(const Config& config)
            ApiOptions{space_->name(), {}, config.server.audit, 0, {}}) {
   add_task_endpoints(api_);
   add_bulk_endpoints(api_);
+  add_handler_endpoints(api_);
   add_system_endpoints(api_);
   add_cluster_endpoint(api_, looking_on(config.engine.membership));
 }

@@ -1,6 +1,7 @@
 #include "server/metrics.h"
 
 #include <array>
+#include <map>
 
 #include "server/metric_text.h"
 #include "server/task_json.h"
@@ -66,6 +67,7 @@ void declare_all(MetricText& out) {
   gauge("easyretry_backlog_tasks", "Tasks that have not ended, in the whole store.");
   gauge("easyretry_oldest_due_seconds", "How long the task has been due that nobody runs and that waits for longest.");
   gauge("easyretry_shard_lag_seconds", "The same by shard, where something is due.");
+  gauge("easyretry_handler_paused", "1: nobody runs tasks of this handler until it is resumed.");
 
   const auto histogram = [&](const char* name, const char* help) { out.declare(MetricKind::histogram, name, help); };
   histogram("easyretry_lateness_seconds", "From a task's due time to the start of its attempt.");
@@ -84,7 +86,7 @@ class SpaceMetrics {
     write_counters();
     write_gauges();
     write_histograms();
-    const bool up = write_backlog() && write_lag();
+    const bool up = write_backlog() && write_lag() && write_paused();
     out_.add("easyretry_store_up", {space_}, up ? 1 : 0);
   }
 
@@ -153,6 +155,16 @@ class SpaceMetrics {
       out_.add("easyretry_shard_lag_seconds", {space_, {"shard", std::to_string(static_cast<int>(shard))}},
                seconds(late));
     }
+    return true;
+  }
+
+  bool write_paused() {
+    const auto paused = core_.paused();
+    if (!paused) return false;
+    std::map<std::string, bool> all;
+    for (const auto& [name, number] : handlers_->by_name) all.emplace(name, false);
+    for (const PausedHandler& one : paused->handlers) all[one.handler] = true;
+    for (const auto& [name, is] : all) out_.add("easyretry_handler_paused", of_handler(name), is ? 1 : 0);
     return true;
   }
 

@@ -1,4 +1,4 @@
-// /v1/handlers, /v1/tables, /v1/openapi.yaml.
+// /v1/tables, /v1/openapi.yaml.
 
 #include "base/time_text.h"
 #include "call/errors.h"
@@ -6,49 +6,12 @@
 #include "server/openapi.h"
 #include "server/query.h"
 #include "server/refusal.h"
-#include "server/task_json.h"
 
 namespace easyretry::server {
 namespace {
 
 using call::value_or_throw;
 using http::Method;
-
-void write_handler(JsonWriter& out, const std::string& name, bool registered, const HandlerCounts& counts) {
-  out.begin_object();
-  out.key("name");
-  out.string(name);
-  out.key("served");
-  out.boolean(registered);
-  out.key("live");
-  out.integer(counts.live());
-  out.key("stored");
-  out.integer(counts.total.stored);
-  out.key("ended");
-  out.begin_object();
-  for (const auto& [outcome, number] : counts.total.ended) {
-    out.key(name_of(outcome));
-    out.integer(number);
-  }
-  out.end_object();
-  out.end_object();
-}
-
-// Those that have tasks and those that are known here.
-http::Response handlers(const Call& call) {
-  require_known(call.request, {});
-  Counts counts = value_or_throw(call.space->core().counts());
-  const auto table = call.space->core().context().handlers.snapshot();
-  for (const auto& [name, number] : table->by_name) counts.try_emplace(name);
-  JsonWriter out;
-  out.begin_object();
-  out.key("handlers");
-  out.begin_array();
-  for (const auto& [name, tally] : counts) write_handler(out, name, table->by_name.contains(name), tally);
-  out.end_array();
-  out.end_object();
-  return {.body = out.take()};
-}
 
 std::string name_of(storage::TableInfo::State state) {
   switch (state) {
@@ -97,7 +60,6 @@ http::Response tables(const Call& call) {
 }  // namespace
 
 void add_system_endpoints(Api& api) {
-  api.add(Method::get, "/v1/handlers", Right::view, PlainEndpoint{handlers});
   api.add(Method::get, "/v1/tables", Right::view, PlainEndpoint{tables});
   api.add_open(Method::get, "/v1/openapi.yaml", [](const Call&) {
     return http::Response{.body = std::string{kOpenApi}, .content_type = "application/yaml"};

@@ -23,6 +23,7 @@
 #include <easyretry/cluster.h>
 #include <easyretry/counts.h>
 #include <easyretry/error.h>
+#include <easyretry/paused_handler.h>
 #include <easyretry/task_query.h>
 #include <easyretry/transaction.h>
 
@@ -131,6 +132,11 @@ struct Beat {
 struct BeatReply {
   TimePoint now{};
   std::vector<Member> members;  // of the namespace, all that live by the store's clock; ascending node
+};
+
+struct PausedReply {
+  TimePoint now{};
+  std::vector<PausedHandler> handlers;  // of the namespace; ascending name
 };
 
 // Something that was done to a table.
@@ -251,6 +257,13 @@ class Store {
   virtual Result<BeatReply> members(std::string_view space);
   // This instance is gone. True: it was there.
   virtual Result<bool> leave(std::string_view space, std::string_view node);
+  // From now on nobody should claim tasks of this handler of the namespace; that is for whoever claims to see to, and
+  // the store gives them all the same. True: it was not paused; one that is keeps its time and its reason.
+  // `invalid_argument`: a name or a reason that pause_checks.h refuses, or too many handlers are paused.
+  virtual Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) = 0;
+  // True: it was paused.
+  virtual Result<bool> resume(std::string_view space, std::string_view handler) = 0;
+  virtual Result<PausedReply> paused(std::string_view space) = 0;
   // Housekeeping that may run anywhere, any time, on several instances at once.
   virtual Result<KeepReport> keep() = 0;
   // Adds up what transactions have left behind to be counted, some at one go; like keep(), anywhere and at once. Gives

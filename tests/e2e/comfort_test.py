@@ -54,7 +54,7 @@ class Doctor(unittest.TestCase):
         daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
         checks = self.of_daemon(daemon)
         self.assertEqual(self.results(checks), {"daemon": "ok", "tokens": "ok", "first token": "warn", "instances": "ok", "late tasks": "ok",
-                                                "quarantined": "ok", "handlers": "ok"})
+                                                "quarantined": "ok", "handlers": "ok", "paused": "ok"})
 
     def test_a_daemon_that_is_not_there_or_does_not_know_the_token_is_a_failure(self):
         checks = self.examine("--server", "http://127.0.0.1:1", code=1)
@@ -91,7 +91,7 @@ class Doctor(unittest.TestCase):
         checks = self.examine("--store", "sqlite:retry.db")
         self.assertEqual(self.results(checks), {"tokens": "ok", "first token": "warn", "store": "ok", "schema": "ok", "clock": "ok",
                                                 "durability": "ok", "instances": "ok", "late tasks": "ok", "quarantined": "ok",
-                                                "handlers": "ok"})
+                                                "handlers": "ok", "paused": "ok"})
         with sqlite3.connect(self.path("retry.db")) as database:
             database.execute("UPDATE retry_state SET next_retry_time = next_retry_time - 60000")
         database.close()

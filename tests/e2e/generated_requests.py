@@ -52,7 +52,7 @@ class Generator:
         return dataclasses.replace(made, **instead)
 
     def path(self, task, query=None):
-        return self.template.replace("{id}", task) + (f"?{urllib.parse.urlencode(query)}" if query else "")
+        return self.template.replace("{id}", task).replace("{name}", "mail") + (f"?{urllib.parse.urlencode(query)}" if query else "")
 
     def wrong_paths(self):
         if "{id}" in self.template:

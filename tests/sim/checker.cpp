@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/known_pauses.h"
 #include "sim/ending.h"
 #include "sim/hindrances.h"
 #include "sim/story.h"
@@ -12,6 +13,9 @@ namespace {
 
 using namespace std::chrono_literals;
 using Kind = task::Settlement::Kind;
+
+// What an instance knows of pauses, and half a second for clocks that drift and a claim on its way.
+constexpr Millis kPauseIsHeeded = std::chrono::duration_cast<Millis>(engine::kPausesKnownFor) + 500ms;
 
 class Checker {
  public:
@@ -85,6 +89,7 @@ class Checker {
       broken("I5", e.id, "delivery " + std::to_string(e.deliveries) + " of " + std::to_string(s->claims) + " claims");
     }
     check_recovery(*s, e.id);
+    check_paused_handlers_are_left_alone(*s, e.id);
     if (s->running && s->tenure()->until <= now_) {
       ++s->lost;
       check_lease_was_cared_for(*s, e.id);
@@ -93,6 +98,21 @@ class Checker {
     s->running = true;
     s->version = e.version;
     s->tenures[e.version] = {.holder = who_, .granted = now_, .until = e.lease_until, .due = s->due};
+  }
+
+  void on(const HandlerPaused& e) { paused_handlers_[e.handler] = now_; }
+  void on(const HandlerResumed& e) { paused_handlers_.erase(e.handler); }
+
+  // Whoever could not ask goes on by what it knew.
+  void check_paused_handlers_are_left_alone(const Story& s, TaskId id) {
+    const auto paused = paused_handlers_.find(s.handler);
+    if (paused == paused_handlers_.end() || now_ <= paused->second + kPauseIsHeeded) return;
+    if (hindrances_.paused(who_, paused->second) || hindrances_.kept_from_claiming(who_, paused->second) ||
+        hindrances_.late_call(who_, paused->second)) {
+      return;
+    }
+    broken("I15", id,
+           "claimed " + std::to_string((now_ - paused->second).count()) + " ms after " + s.handler + " was paused");
   }
 
   void on(const RenewTried& e) {
@@ -327,6 +347,7 @@ class Checker {
   int who_ = -1;
   std::map<TaskId, Story> stories_;
   std::map<std::string, TaskId> live_keys_;
+  std::map<std::string, TimePoint> paused_handlers_;  // since when
   Hindrances hindrances_;
   std::optional<TimePoint> calm_;          // when the last fault was over
   std::optional<TimePoint> settled_down_;  // since when everything runs as it should

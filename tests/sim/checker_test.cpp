@@ -77,6 +77,33 @@ class CheckerTest : public ::testing::Test {
   std::vector<task::TaskRecord> live, history;
 };
 
+TEST_F(CheckerTest, I15BreaksWhenATaskIsClaimedLongAfterItsHandlerWasPaused) {
+  stored();
+  write(HandlerPaused{"plain"}, -1);
+  clock.advance(2600ms);
+  run_once();
+  EXPECT_THAT(broken(), Contains("I15"));
+}
+
+TEST_F(CheckerTest, I15HoldsInTheFirstMomentsAfterTheResumeAndForThoseWhoCouldNotAsk) {
+  stored();
+  write(HandlerPaused{"plain"}, -1);
+  clock.advance(2s);
+  claimed(2, 1);
+  settled(2, Kind::hand_back);
+  write(Hit{Fault::unavailable, "paused", now() + 1s}, 0);
+  clock.advance(5s);
+  claimed(4, 2);
+  settled(4, Kind::hand_back);
+  write(HandlerResumed{"plain"}, -1);
+  claimed(6, 3, 1);
+  begins(6, 1, 1);
+  ends(6, Verdict::well, 1);
+  settled(6, Kind::finish);
+  kept(kTask, Outcome::succeeded, 3);
+  EXPECT_THAT(broken(), IsEmpty());
+}
+
 TEST_F(CheckerTest, AnOrdinaryLifeBreaksNothing) {
   stored();
   run_once();

@@ -48,6 +48,7 @@ class Counter {
   void on(int, const Began& e) { add(e.code == Code::handler ? "executions" : "callbacks"); }
   void on(int, const Died& e) { add(e.how == Death::crashed ? "crashes" : "drains"); }
   void on(int, const Paused&) { add("pauses"); }
+  void on(int, const HandlerPaused&) { add("handlers paused"); }
   void on(int, const Hit& e) {
     const bool death = e.fault == Fault::death_before || e.fault == Fault::death_after;
     add("fault: " + std::string{to_string(e.fault)} + (death ? " " + std::string{e.verb} : ""));
@@ -95,6 +96,7 @@ const Coverage kLeast{
     {"fault: unavailable", 10'000},
     {"fault: views disagree", 500},
     {"handed back", 200},
+    {"handlers paused", 550},
     {"leases lost before, recovered in the calm", 800},
     {"leases taken over", 1'000},
     {"pauses", 300},

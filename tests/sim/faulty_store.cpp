@@ -207,6 +207,21 @@ Result<bool> FaultyStore::leave(std::string_view space, std::string_view node) {
   });
 }
 
+Result<bool> FaultyStore::pause(std::string_view space, std::string_view handler, std::string_view why) {
+  return change("pause", [far = far_, space = std::string{space}, handler = std::string{handler},
+                          why = std::string{why}] { return far.store->pause(space, handler, why); });
+}
+
+Result<bool> FaultyStore::resume(std::string_view space, std::string_view handler) {
+  return change("resume", [far = far_, space = std::string{space}, handler = std::string{handler}] {
+    return far.store->resume(space, handler);
+  });
+}
+
+Result<storage::PausedReply> FaultyStore::paused(std::string_view space) {
+  return read("paused", [&] { return far_.store->paused(space); });
+}
+
 Result<storage::KeepReport> FaultyStore::keep() {
   return read("keep", [&] { return far_.store->keep(); });
 }

@@ -30,6 +30,9 @@ class FaultyStore final : public storage::Store {
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
   Result<storage::BeatReply> beat(const storage::Beat& beat) override;
   Result<bool> leave(std::string_view space, std::string_view node) override;
+  Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override;
+  Result<bool> resume(std::string_view space, std::string_view handler) override;
+  Result<storage::PausedReply> paused(std::string_view space) override;
   Result<storage::KeepReport> keep() override;
 
  private:

@@ -14,7 +14,7 @@ class Hindrances {
   // A call that is under way takes as much longer.
   void note(int instance, TimePoint now, const Paused& e) {
     const Millis longer = e.until - std::max(now, paused_until_[instance]);
-    for (Times* times : {&call_until_, &renewing_until_}) {
+    for (Times* times : {&call_until_, &renewing_until_, &claiming_until_}) {
       if (longer > Millis{0} && (*times)[instance] > now) (*times)[instance] += longer;
     }
     paused_until_[instance] = std::max(paused_until_[instance], e.until);
@@ -22,6 +22,8 @@ class Hindrances {
   void note(int instance, TimePoint now, const Hit& e) {
     if (e.fault == Fault::late) late_until_[instance] = now + std::chrono::ceil<Millis>(Weather::kLatest);
     call_until_[instance] = std::max(call_until_[instance], e.until);
+    if (e.verb == "claim" || e.verb == "paused")
+      claiming_until_[instance] = std::max(claiming_until_[instance], e.until);
     if (e.verb == "renew") renewing_until_[instance] = std::max(renewing_until_[instance], e.until);
   }
 
@@ -31,6 +33,8 @@ class Hindrances {
   // In a store call that failed or took long; it has one thread to renew leases, which then does nothing else.
   bool kept_waiting(int instance, TimePoint from) const { return reaches(call_until_, instance, from); }
   bool kept_from_renewing(int instance, TimePoint from) const { return reaches(renewing_until_, instance, from); }
+  // In a claim, or in asking which handlers are paused.
+  bool kept_from_claiming(int instance, TimePoint from) const { return reaches(claiming_until_, instance, from); }
   // A request of it may be carried out that it has given up.
   bool late_call(int instance, TimePoint from) const { return reaches(late_until_, instance, from); }
 
@@ -41,7 +45,7 @@ class Hindrances {
     return found != times.end() && found->second >= from;
   }
 
-  Times died_, paused_until_, call_until_, renewing_until_, late_until_;
+  Times died_, paused_until_, call_until_, renewing_until_, claiming_until_, late_until_;
 };
 
 }  // namespace easyretry::sim

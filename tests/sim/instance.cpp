@@ -57,6 +57,7 @@ void Instance::start(std::vector<ShardId> shards, bool all_handlers) {
   run_part(life, core.keeper, core.keeper.bell, WhenDraining::goes_on);
   run_part(life, core.renewer, core.renewer.bell, WhenDraining::goes_on);
   run_part(life, core.settler, core.outcomes().bell, WhenDraining::goes_on);
+  run_part(life, core.pause_watch, core.context().pauses.bell, WhenDraining::goes_on);
   for (engine::Claimer& claimer : core.claimers) run_part(life, claimer, core.schedule.bell, WhenDraining::ends);
   run_part(life, core.loader, core.loader.bell, WhenDraining::ends);
 }
@@ -125,12 +126,7 @@ void Instance::drain(Life& life) {
   core.schedule.stop();
   wait_for(1h, [&] { return life.loops_to_end == 0; });
   if (world_.scenario.sharing == Sharing::found) core.rebalancer.leave();
-  for (engine::RunPtr& run : core.workers().take_waiting()) {
-    task::Settlement back;
-    back.ticket = run->ticket();
-    back.kind = task::Settlement::Kind::hand_back;
-    core.outcomes().put(std::move(run), std::move(back));
-  }
+  core.hand_back_waiting([](const engine::Run&) { return true; });
   wait_for(world_.dice.between(Time{0}, Time{5s}), [&] { return core.workers().busy() == 0; });
   for (const engine::RunPtr& run : core.holdings().all()) run->interrupt_with(engine::Interrupt::draining);
   wait_for(2s, [&] { return core.workers().busy() == 0; });

@@ -79,6 +79,8 @@ struct Text {
     return "fault: " + std::string{to_string(e.fault)} + (e.verb.empty() ? "" : " " + std::string{e.verb});
   }
   std::string operator()(const Wrong& e) const { return "WRONG (" + e.invariant + "): " + e.what; }
+  std::string operator()(const HandlerPaused& e) const { return e.handler + " is paused by an operator"; }
+  std::string operator()(const HandlerResumed& e) const { return e.handler + " is resumed"; }
   std::string operator()(const Calm&) const { return "calm"; }
 };
 

@@ -65,6 +65,14 @@ struct RenewTried {
   std::int64_t version = 0;
 };
 
+// What an operator did.
+struct HandlerPaused {
+  std::string handler;
+};
+struct HandlerResumed {
+  std::string handler;
+};
+
 // What a client was told.
 struct Acked {
   TaskId id{};
@@ -124,8 +132,8 @@ struct Wrong {
 // From here on nothing is injected.
 struct Calm {};
 
-using What = std::variant<Inserted, Claimed, Renewed, Settled, Revised, Cancelled, Requeued, Refused, RenewTried, Acked,
-                          Began, Ended, Born, Died, Paused, Hit, Wrong, Calm>;
+using What = std::variant<Inserted, Claimed, Renewed, Settled, Revised, Cancelled, Requeued, Refused, RenewTried,
+                          HandlerPaused, HandlerResumed, Acked, Began, Ended, Born, Died, Paused, Hit, Wrong, Calm>;
 
 struct Entry {
   TimePoint at{};     // by the store's clock

@@ -72,6 +72,7 @@ Scenario draw_scenario(Dice& dice, Sharing sharing) {
   s.troubles.partition = draw_mean(dice, 10s, 40s);
   s.troubles.views = draw_mean(dice, 3s, 20s);
   s.revise = draw_mean(dice, 1s, 10s);
+  s.pause_handler = draw_mean(dice, 3s, 10s);
   return s;
 }
 
@@ -83,7 +84,8 @@ std::string to_text(const Scenario& s) {
       "{} instances of {} workers{}, claiming {} ahead, {} shards, window {}, lease {}, grace {}, batch {}, read_ahead "
       "{}, "
       "max_crashes {}\n"
-      "{} submissions in {}, {:.0f} % of known keys, {:.1f} % poison, cancel {}, requeue {}, revise {}, handler "
+      "{} submissions in {}, {:.0f} % of known keys, {:.1f} % poison, cancel {}, requeue {}, revise {}, a handler is "
+      "paused or resumed {}, handler "
       "missing {:.0f} %\n"
       "calls: unavailable {:.1f} %, request lost {:.1f} %, late {:.1f} %, reply lost {:.1f} %, slow {:.1f} % (to {}), "
       "death {:.2f} % before and {:.2f} % after; clocks wrong by {}, drift by {} ppm\n"
@@ -91,8 +93,8 @@ std::string to_text(const Scenario& s) {
       s.instances, e.workers, s.sharing == Sharing::found ? " that find each other" : "", s.claim_ahead, s.shards,
       seconds(e.window), seconds(e.lease), seconds(e.grace), e.batch, e.read_ahead, e.max_crashes, s.tasks,
       seconds(s.noise), 100 * s.duplicate_key, 100 * s.poison, often(s.cancel), often(s.requeue), often(s.revise),
-      100 * s.missing_handler, 100 * s.calls.unavailable, 100 * s.calls.request_lost, 100 * s.calls.late,
-      100 * s.calls.reply_lost, 100 * s.calls.slow, seconds(s.slowest), 100 * s.calls.death_before,
+      often(s.pause_handler), 100 * s.missing_handler, 100 * s.calls.unavailable, 100 * s.calls.request_lost,
+      100 * s.calls.late, 100 * s.calls.reply_lost, 100 * s.calls.slow, seconds(s.slowest), 100 * s.calls.death_before,
       100 * s.calls.death_after, seconds(s.wall_error), s.drift_ppm, often(s.troubles.crash), often(s.troubles.pause),
       often(s.troubles.drain), often(s.troubles.outage), often(s.troubles.partition), often(s.troubles.views),
       s.forgotten_shard, s.last_blow ? "; a last blow" : "");

@@ -57,6 +57,7 @@ struct Scenario {
   Time cancel{0};  // mean time between two
   Time requeue{0};
   Time revise{0};
+  Time pause_handler{0};
   CallFaults calls;
   Troubles troubles;
   Time slowest{0};

@@ -28,11 +28,13 @@ void SimWorkers::take(std::vector<RunPtr> runs) {
   start_more();
 }
 
-std::vector<RunPtr> SimWorkers::take_waiting() {
-  for (auto& [no, handler] : handlers_) handler.waiting = 0;
-  std::vector<RunPtr> waiting{waiting_.begin(), waiting_.end()};
-  waiting_.clear();
-  return waiting;
+std::vector<RunPtr> SimWorkers::take_waiting(const std::function<bool(const engine::Run&)>& wanted) {
+  const auto first =
+      std::stable_partition(waiting_.begin(), waiting_.end(), [&](const RunPtr& run) { return !wanted(*run); });
+  std::vector<RunPtr> taken{first, waiting_.end()};
+  waiting_.erase(first, waiting_.end());
+  for (const RunPtr& run : taken) --handlers_[run->no].waiting;
+  return taken;
 }
 
 void SimWorkers::start_more() {

@@ -23,7 +23,7 @@ class SimWorkers final : public engine::Workers {
   std::size_t size() const override { return size_; }
   std::size_t busy() const override { return waiting_.size() + running_; }
   std::size_t waiting() const override { return waiting_.size(); }
-  std::vector<engine::RunPtr> take_waiting() override;
+  std::vector<engine::RunPtr> take_waiting(const std::function<bool(const engine::Run&)>& wanted) override;
 
  private:
   struct Handler {

@@ -152,6 +152,7 @@ void World::check_each_shard_has_one_owner() {
 // Nothing is injected from here on, but what was injected takes a while to end.
 void World::calm_down() {
   noisy_ = false;
+  while (!paused_handlers_.empty()) resume(*paused_handlers_.begin());
   const bool views_change = !std::exchange(views_agree_, true);
   weather_.calm_down();
   Time calm = scheduler_.now() + std::max(Weather::kLatest, 2 * scenario_.slowest);
@@ -180,6 +181,23 @@ void World::invite_clients() {
   every(scenario_.cancel, [this] { cancel(); });
   every(scenario_.requeue, [this] { requeue(); });
   every(scenario_.revise, [this] { revise(); });
+  every(scenario_.pause_handler, [this] { pause_a_handler(); });
+}
+
+// Straight in the store, as a command line does that has nothing to do with the instances.
+void World::pause_a_handler() {
+  const auto kinds = handler_kinds();
+  const std::string name{kinds[static_cast<std::size_t>(dice_.between(0, static_cast<int>(kinds.size()) - 1))].name};
+  if (paused_handlers_.contains(name)) return resume(name);
+  store_.pause(scenario_.engine.space, name, "").value();
+  journal_.write(-1, HandlerPaused{name});
+  paused_handlers_.insert(name);
+}
+
+void World::resume(std::string handler) {
+  store_.resume(scenario_.engine.space, handler).value();
+  paused_handlers_.erase(handler);
+  journal_.write(-1, HandlerResumed{std::move(handler)});
 }
 
 void World::submit() {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <set>
 #include <vector>
 
 #include "sim/checker.h"
@@ -37,6 +38,9 @@ class World {
   void revise();
   void cancel();
   void requeue();
+  // One that is paused is resumed.
+  void pause_a_handler();
+  void resume(std::string handler);
 
   void start(Instance& instance);
   Instance* pick_alive();
@@ -57,6 +61,7 @@ class World {
   std::deque<Instance> instances_;
 
   bool noisy_ = true;
+  std::set<std::string> paused_handlers_;
   bool views_agree_ = true;
   std::map<std::string, int> submissions_;  // by key
   std::vector<TaskId> acked_;

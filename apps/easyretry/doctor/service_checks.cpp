@@ -1,6 +1,7 @@
 #include "doctor/service_checks.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -28,13 +29,23 @@ Finding instances(Service& daemon) {
           "see in the daemon's log what the registry or the store said last"};
 }
 
-// Of the oldest ones: what is late for long is among them.
+std::set<std::string> paused_handlers(Service& service) {
+  std::set<std::string> names;
+  for (const nlohmann::json& handler : service.ask({.path = {"handlers"}}).at("handlers")) {
+    if (handler.contains("paused")) names.insert(handler.value("name", ""));
+  }
+  return names;
+}
+
+// Of the oldest ones: what is late for long is among them. Those of paused handlers are late on purpose.
 Finding late_tasks(Service& daemon) {
   const TimePoint now = system_clock().now();
   const nlohmann::json page = daemon.ask({.path = {"tasks"}, .query = {{"state", "pending"}, {"limit", kMostTasks}}});
   std::size_t count = 0;
   Millis latest{0};
+  const std::set<std::string> paused = paused_handlers(daemon);
   for (const nlohmann::json& task : page.at("tasks")) {
+    if (paused.contains(task.value("handler", ""))) continue;
     const Millis late = task.contains("next_at") ? now - base::parse_time(task.value("next_at", "")) : Millis{0};
     if (late > kLate) ++count;
     latest = std::max(latest, late);
@@ -70,6 +81,31 @@ Finding handlers(Service& service) {
           "start the program that has them; a worker that fetches them makes them known"};
 }
 
+// "payment.pay (since 3 h, 120 tasks: gateway down)"
+std::string described(const nlohmann::json& handler) {
+  const nlohmann::json& paused = handler.at("paused");
+  const Millis age = system_clock().now() - base::parse_time(paused.value("since", ""));
+  const std::string why = paused.value("why", "");
+  return fmt::format("{} (since {}, {} tasks{}{})", handler.value("name", ""), age_text(age), handler.value("live", 0),
+                     why.empty() ? "" : ": ", why);
+}
+
+Finding paused(Service& service) {
+  const nlohmann::json answer = service.ask({.path = {"handlers"}});
+  std::string all;
+  std::string first;
+  bool waited_for = false;
+  for (const nlohmann::json& handler : answer.at("handlers")) {
+    if (!handler.contains("paused")) continue;
+    all += (all.empty() ? "" : ", ") + described(handler);
+    if (first.empty()) first = handler.value("name", "");
+    waited_for |= handler.value("live", 0) > 0;
+  }
+  if (all.empty()) return {Health::ok, "paused", "no handler"};
+  if (!waited_for) return {Health::ok, "paused", all};
+  return {Health::warn, "paused", all, fmt::format("when they may run again: `easyretry handlers resume {}`", first)};
+}
+
 }  // namespace
 
 Findings check_daemon(Service& daemon) {
@@ -77,7 +113,7 @@ Findings check_daemon(Service& daemon) {
 }
 
 Findings check_tasks(Service& service) {
-  return {quarantined(service), handlers(service)};
+  return {quarantined(service), handlers(service), paused(service)};
 }
 
 }  // namespace easyretry::app

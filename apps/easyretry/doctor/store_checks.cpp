@@ -92,10 +92,13 @@ void instances(Store& store, const Config& config, Findings& findings) {
 
 Finding lateness(Store& store, const Config& config) {
   constexpr const char* kCheck = "late tasks";
-  const auto lag = storage::look_for_lag(store, config.engine.space, kTasksAShard);
+  auto lag = storage::look_for_lag(store, config.engine.space, kTasksAShard);
   if (!lag) return {Health::fail, kCheck, lag.error().detail, "see what the store's server says in its log"};
+  const auto paused = store.paused(config.engine.space);
+  if (!paused) return {Health::fail, kCheck, paused.error().detail, "see what the store's server says in its log"};
+  for (const PausedHandler& one : paused->handlers) lag->handlers.erase(one.handler);  // late on purpose
   Millis latest{0};
-  for (const auto& [shard, late] : lag->shards) latest = std::max(latest, late);
+  for (const auto& [name, late] : lag->handlers) latest = std::max(latest, late);
   if (latest <= config.engine.grace) return {Health::ok, kCheck, "none"};
   std::string handlers;
   for (const auto& [name, late] : lag->handlers) {

@@ -7,16 +7,14 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/time_text.h"
+#include "handlers/handlers_options.h"
+#include "handlers/pause_handler.h"
+#include "printing/relative_time.h"
 #include "printing/table.h"
-#include "service/service_options.h"
 
 namespace easyretry::app {
 namespace {
-
-struct HandlersOptions {
-  ServiceOptions service;
-  bool as_json = false;
-};
 
 // "12 succeeded, 1 exhausted"
 std::string endings(const nlohmann::json& ended) {
@@ -33,15 +31,30 @@ Cell served_cell(const nlohmann::json& handler) {
   return handler.value("served", false) ? Cell{"yes"} : Cell{"no", Colour::yellow};
 }
 
+// "3 h: gateway down"
+Cell paused_cell(const nlohmann::json& handler) {
+  if (!handler.contains("paused")) return {};
+  const nlohmann::json& paused = handler["paused"];
+  const std::string age = age_text(system_clock().now() - base::parse_time(paused.value("since", "")));
+  const std::string why = paused.value("why", "");
+  return {why.empty() ? age : age + ": " + why, Colour::yellow};
+}
+
 void print(const nlohmann::json& handlers) {
   if (handlers.empty()) return fmt::print("no handlers\n");
-  Table table{{{"handler", true}, {"live", false, true}, {"stored", false, true}, {"served"}, {"ended", true}},
+  Table table{{{"handler", true},
+               {"live", false, true},
+               {"stored", false, true},
+               {"served"},
+               {"paused", true},
+               {"ended", true}},
               stdout_terminal()};
   for (const nlohmann::json& handler : handlers) {
     table.add({{handler.value("name", "")},
                {std::to_string(handler.value("live", std::int64_t{0}))},
                {std::to_string(handler.value("stored", std::int64_t{0}))},
                served_cell(handler),
+               paused_cell(handler),
                {endings(handler.at("ended"))}});
   }
   table.print();
@@ -56,11 +69,18 @@ void run(const HandlersOptions& options) {
 
 void add_handlers_command(CLI::App& app) {
   auto* command =
-      app.add_subcommand("handlers", "Shows the handlers: how many tasks are live, were stored, and how they ended");
+      app.add_subcommand("handlers",
+                         "Shows the handlers: how many tasks are live, were stored, and how they ended; and "
+                         "pauses them");
   auto options = std::make_shared<HandlersOptions>();
   command->add_flag("--json", options->as_json, "One JSON object, as the API gives it");
   add_service_options(*command, options->service);
-  command->callback([options] { run(*options); });
+  add_pause_command(*command, *options);
+  add_resume_command(*command, *options);
+  command->require_subcommand(0, 1);
+  command->callback([options, command] {
+    if (command->get_subcommands().empty()) run(*options);
+  });
 }
 
 }  // namespace easyretry::app

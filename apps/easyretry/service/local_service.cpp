@@ -12,6 +12,7 @@ constexpr int kFirstFailure = 400;
 // There is no instance here that could know of handlers, so nothing is said of that.
 void leave_out_who_serves(nlohmann::json& answer) {
   answer.erase("no_handler");
+  answer.erase("served");
   for (const char* list : {"tasks", "handlers"}) {
     if (!answer.contains(list)) continue;
     for (nlohmann::json& entry : answer[list]) {

@@ -9,6 +9,7 @@
 #include "storage/insert_checks.h"
 #include "storage/memory/task_filter.h"
 #include "storage/memory/window.h"
+#include "storage/pause_checks.h"
 #include "task/task_key.h"
 #include "task/transitions.h"
 
@@ -228,6 +229,29 @@ std::vector<Member> MemoryStore::living(std::string_view space, TimePoint now) c
 Result<bool> MemoryStore::leave(std::string_view space, std::string_view node) {
   const std::lock_guard lock{mutex_};
   return members_.erase({std::string{space}, std::string{node}}) > 0;
+}
+
+Result<bool> MemoryStore::pause(std::string_view space, std::string_view handler, std::string_view why) {
+  if (auto error = refuse_pause(space, handler, why, "memory.pause")) return tl::make_unexpected(*std::move(error));
+  const std::lock_guard lock{mutex_};
+  auto& paused = paused_[std::string{space}];
+  const std::string name{handler};
+  if (paused.contains(name)) return answer_of(Pausing::was_paused, "memory.pause");
+  if (paused.size() >= kMostPaused) return answer_of(Pausing::too_many, "memory.pause");
+  paused.emplace(name, PausedHandler{name, clock_.now(), std::string{why}});
+  return answer_of(Pausing::done, "memory.pause");
+}
+
+Result<bool> MemoryStore::resume(std::string_view space, std::string_view handler) {
+  const std::lock_guard lock{mutex_};
+  return paused_[std::string{space}].erase(std::string{handler}) > 0;
+}
+
+Result<PausedReply> MemoryStore::paused(std::string_view space) {
+  const std::lock_guard lock{mutex_};
+  PausedReply reply{clock_.now(), {}};
+  for (const auto& [name, paused] : paused_[std::string{space}]) reply.handlers.push_back(paused);
+  return reply;
 }
 
 Result<KeepReport> MemoryStore::keep() {

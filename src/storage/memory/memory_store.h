@@ -45,6 +45,9 @@ class MemoryStore final : public Store {
   Result<BeatReply> beat(const Beat& beat) override;
   Result<BeatReply> members(std::string_view space) override;
   Result<bool> leave(std::string_view space, std::string_view node) override;
+  Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override;
+  Result<bool> resume(std::string_view space, std::string_view handler) override;
+  Result<PausedReply> paused(std::string_view space) override;
   Result<KeepReport> keep() override;
 
  private:
@@ -75,7 +78,8 @@ class MemoryStore final : public Store {
     std::string says{};
   };
   std::vector<Member> living(std::string_view space, TimePoint now) const;
-  std::map<std::pair<std::string, std::string>, Heard> members_;  // by space and node
+  std::map<std::pair<std::string, std::string>, Heard> members_;        // by space and node
+  std::map<std::string, std::map<std::string, PausedHandler>> paused_;  // by space and handler
   Sums sums_;
 };
 

@@ -10,6 +10,7 @@
 #include "storage/mysql/joining.h"
 #include "storage/mysql/literals.h"
 #include "storage/mysql/loading.h"
+#include "storage/mysql/pauses.h"
 #include "storage/mysql/pieces.h"
 #include "storage/mysql/search_sql.h"
 #include "storage/mysql/set_up.h"
@@ -234,6 +235,18 @@ std::vector<Member> MysqlSession::members(std::string_view space, TimePoint now)
 
 bool MysqlSession::leave(std::string_view space, std::string_view node) {
   return mysql::leave(connection_, space, node);
+}
+
+Pausing MysqlSession::pause(std::string_view space, const PausedHandler& handler) {
+  return mysql::pause(connection_, space, handler);
+}
+
+bool MysqlSession::resume(std::string_view space, std::string_view handler) {
+  return mysql::resume(connection_, space, handler);
+}
+
+PausedReply MysqlSession::paused(std::string_view space, std::optional<TimePoint> now) {
+  return mysql::paused(connection_, space, now);
 }
 
 std::vector<sql::DueRow> MysqlSession::due(const std::string& table, const sql::DueQuery& query) {

@@ -61,6 +61,9 @@ class MysqlSession final : public sql::Session {
   BeatReply beat(const Beat& beat, std::optional<TimePoint> now) override;
   std::vector<Member> members(std::string_view space, TimePoint now) override;
   bool leave(std::string_view space, std::string_view node) override;
+  Pausing pause(std::string_view space, const PausedHandler& handler) override;
+  bool resume(std::string_view space, std::string_view handler) override;
+  PausedReply paused(std::string_view space, std::optional<TimePoint> now) override;
 
   sql::Glance glance(const LoadQuery& query, std::optional<TimePoint> now) override;
   sql::DuePage load(const std::string& table, const LoadQuery& query, std::optional<TimePoint> now) override;
@@ -82,6 +85,7 @@ class MysqlSession final : public sql::Session {
   void create_meta() override;
   void create_counts() override;
   void create_members() override;
+  void create_pauses() override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;
   bool change_meta(const std::string& name, const std::string& from, const std::string& to) override;

@@ -7,6 +7,7 @@
 #include "storage/mysql/literals.h"
 #include "storage/mysql/membership.h"
 #include "storage/mysql/mysql_session.h"
+#include "storage/mysql/pauses.h"
 #include "storage/mysql/schema.h"
 #include "storage/mysql/statements.h"
 #include "storage/sql/server_error.h"
@@ -94,6 +95,10 @@ void MysqlSession::create_counts() {
 
 void MysqlSession::create_members() {
   connection_.run(mysql::create_members());
+}
+
+void MysqlSession::create_pauses() {
+  connection_.run(mysql::create_pauses());
 }
 
 std::optional<std::string> MysqlSession::meta(const std::string& name) {

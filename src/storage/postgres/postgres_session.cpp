@@ -10,6 +10,7 @@
 #include "storage/postgres/loading.h"
 #include "storage/postgres/membership.h"
 #include "storage/postgres/news_connection.h"
+#include "storage/postgres/pauses.h"
 #include "storage/postgres/rows.h"
 #include "storage/postgres/statements.h"
 #include "storage/sql/inbox_columns.h"
@@ -133,6 +134,16 @@ class PostgresSession final : public sql::Session {
   }
   bool leave(std::string_view space, std::string_view node) override { return postgres::leave(db_, space, node); }
 
+  Pausing pause(std::string_view space, const PausedHandler& handler) override {
+    return postgres::pause(db_, space, handler);
+  }
+  bool resume(std::string_view space, std::string_view handler) override {
+    return postgres::resume(db_, space, handler);
+  }
+  PausedReply paused(std::string_view space, std::optional<TimePoint> now) override {
+    return postgres::paused(db_, space, now);
+  }
+
   Glance glance(const LoadQuery& query, std::optional<TimePoint> now) override {
     return postgres::glance(db_, query, now);
   }
@@ -156,6 +167,7 @@ class PostgresSession final : public sql::Session {
   void create_inbox() override { define("retry_inbox", statements::create_inbox()); }
   void create_counts() override { define("retry_count", postgres::create_counts()); }
   void create_members() override { define("retry_member", postgres::create_members()); }
+  void create_pauses() override { define("retry_pause", postgres::create_pauses()); }
   void create_meta() override { define("retry_meta", statements::create_meta()); }
   void drop(const std::string& table) override { define(table, "DROP TABLE IF EXISTS " + table); }
   bool drop_empty(const std::string& table) override;

@@ -24,6 +24,7 @@ class Keys {
   std::string ended(std::string_view space) const { return of("ended", space); }    // id → end, of the unsuspicious
   std::string dead(std::string_view space) const { return of("dead", space); }      // id → end, of failures
   std::string members(std::string_view space) const { return of("members", space); }
+  std::string paused(std::string_view space) const { return of("paused", space); }  // handler → since, why
   // Live tasks, by the time from which they may be claimed.
   std::string due(ShardId shard, std::string_view space) const {
     return of("due:" + std::to_string(static_cast<int>(shard)), space);

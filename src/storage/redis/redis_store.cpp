@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "storage/insert_checks.h"
+#include "storage/pause_checks.h"
 #include "storage/redis/changing.h"
 #include "storage/redis/cluster_map.h"
 #include "storage/redis/inserting.h"
@@ -11,6 +12,7 @@
 #include "storage/redis/loading.h"
 #include "storage/redis/membership.h"
 #include "storage/redis/parts.h"
+#include "storage/redis/pauses.h"
 #include "storage/redis/searching.h"
 #include "storage/redis/sentinels.h"
 #include "storage/redis/set_up.h"
@@ -139,6 +141,17 @@ class RedisStore final : public Store {
   }
   Result<bool> leave(std::string_view space, std::string_view node) override {
     return answer("redis.leave", [&](bool&) { return redis::leave(parts_.home(), space, node); });
+  }
+  Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override {
+    if (auto error = refuse_pause(space, handler, why, "redis.pause")) return tl::make_unexpected(*std::move(error));
+    return answer("redis.pause", [&](bool&) { return redis::pause(parts_.home(), space, handler, why); })
+        .and_then([](Pausing pausing) { return answer_of(pausing, "redis.pause"); });
+  }
+  Result<bool> resume(std::string_view space, std::string_view handler) override {
+    return answer("redis.resume", [&](bool&) { return redis::resume(parts_.home(), space, handler); });
+  }
+  Result<PausedReply> paused(std::string_view space) override {
+    return answer("redis.paused", [&](bool&) { return redis::paused(parts_.home(), space); });
   }
   Result<KeepReport> keep() override {
     return answer("redis.keep", [&](bool&) { return redis::keep(parts_, options_); });

@@ -22,6 +22,9 @@ extern const Script revise;
 extern const Script find;
 extern const Script name;
 extern const Script beat;
+extern const Script pause;
+extern const Script resume;
+extern const Script paused;
 extern const Script trim;
 extern const Script fold;
 

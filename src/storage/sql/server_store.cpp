@@ -66,6 +66,9 @@ class ServerStore final : public Store {
   Result<BeatReply> beat(const Beat& beat) override;
   Result<BeatReply> members(std::string_view space) override;
   Result<bool> leave(std::string_view space, std::string_view node) override;
+  Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override;
+  Result<bool> resume(std::string_view space, std::string_view handler) override;
+  Result<PausedReply> paused(std::string_view space) override;
   Result<KeepReport> keep() override;
   Result<bool> fold_counts() override;
   Result<std::vector<TableInfo>> tables() override;
@@ -138,6 +141,7 @@ void ServerStore::set_up() {
   session->create_meta();
   session->create_counts();
   session->create_members();
+  session->create_pauses();
   agree(*session, options_, tables_);
   if (tables_.several()) session->create_keys();
   tables_.ensure_tasks(now(*session));
@@ -333,6 +337,26 @@ Result<BeatReply> ServerStore::members(std::string_view space) {
 Result<bool> ServerStore::leave(std::string_view space, std::string_view node) {
   return controlling_.run(where("leave"), Promise::unneeded,
                           [&](Session& session, TimePoint) { return session.leave(space, node); });
+}
+
+Result<bool> ServerStore::pause(std::string_view space, std::string_view handler, std::string_view why) {
+  if (auto error = refuse_pause(space, handler, why, where("pause"))) return tl::make_unexpected(*std::move(error));
+  return operating_
+      .run(where("pause"), Promise::kept,
+           [&](Session& session, TimePoint now) {
+             return session.pause(space, {std::string{handler}, now, std::string{why}});
+           })
+      .and_then([&](Pausing pausing) { return answer_of(pausing, where("pause")); });
+}
+
+Result<bool> ServerStore::resume(std::string_view space, std::string_view handler) {
+  return operating_.run(where("resume"), Promise::kept,
+                        [&](Session& session, TimePoint) { return session.resume(space, handler); });
+}
+
+// Not on the connections of people's searches, which may take long: claims wait for it.
+Result<PausedReply> ServerStore::paused(std::string_view space) {
+  return loading_.run(where("paused"), [&](Session& session) { return session.paused(space, given_time()); });
 }
 
 Result<std::vector<TableInfo>> ServerStore::tables() {

@@ -14,6 +14,7 @@
 
 #include "base/random.h"
 #include "storage/counts.h"
+#include "storage/pause_checks.h"
 #include "storage/reshard.h"
 #include "storage/store.h"
 
@@ -196,10 +197,14 @@ class Session {
   virtual std::size_t take_days(TimePoint before, std::size_t limit, Sums& into) = 0;
   virtual void add_totals(const Sums& sums) = 0;
 
+  virtual Pausing pause(std::string_view space, const PausedHandler& handler) = 0;
+  virtual bool resume(std::string_view space, std::string_view handler) = 0;
+
   // --- In a transaction of its own: most often one statement. `now`: instead of the server's time. ---
 
   // Also removes those who are dead by now. May be repeated.
   virtual BeatReply beat(const Beat& beat, std::optional<TimePoint> now) = 0;
+  virtual PausedReply paused(std::string_view space, std::optional<TimePoint> now) = 0;
   virtual Glance glance(const LoadQuery& query, std::optional<TimePoint> now) = 0;
   // With what is due in the only table there is. `limit` is each shard's.
   virtual DuePage load(const std::string& table, const LoadQuery& query, std::optional<TimePoint> now) = 0;
@@ -231,6 +236,7 @@ class Session {
   virtual void create_meta() = 0;    // retry_meta and retry_keeper_log
   virtual void create_counts() = 0;  // retry_count and retry_count_delta
   virtual void create_members() = 0;
+  virtual void create_pauses() = 0;
   // Into retry_keeper_log; what is there from before `forget_before` goes.
   virtual void note(const KeepStep& step, TimePoint now, TimePoint forget_before) = 0;
   virtual std::optional<std::string> meta(const std::string& name) = 0;

@@ -110,6 +110,11 @@ std::string add_counts() {
          "GROUP BY namespace, method_name;";
 }
 
+std::string add_pauses() {
+  return "CREATE TABLE retry_pause (namespace TEXT NOT NULL, method_name TEXT NOT NULL, since INTEGER NOT NULL, "
+         "why TEXT NOT NULL, PRIMARY KEY (namespace, method_name)) WITHOUT ROWID;";
+}
+
 constexpr std::string_view kVersionOfSchema =
     "SELECT CAST(value AS INTEGER) FROM retry_meta WHERE name = 'schema_version'";
 
@@ -146,7 +151,7 @@ void apply(Connection& db, const Migration& step, bool shared) {
 }  // namespace
 
 const std::vector<Migration>& migrations() {
-  static const std::vector<Migration> steps{{1, first_schema()}, {2, add_counts()}};
+  static const std::vector<Migration> steps{{1, first_schema()}, {2, add_counts()}, {3, add_pauses()}};
   return steps;
 }
 

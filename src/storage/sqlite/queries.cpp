@@ -7,6 +7,7 @@
 #include "storage/sqlite/count_totals.h"
 #include "storage/sqlite/history_tables.h"
 #include "storage/sqlite/loader.h"
+#include "storage/sqlite/pauses.h"
 #include "storage/sqlite/query_sql.h"
 #include "storage/sqlite/snapshot.h"
 #include "storage/sqlite/statements.h"
@@ -114,6 +115,10 @@ std::int64_t Queries::count(const TaskQuery& query) {
 
 Counts Queries::counts(std::string_view space) {
   return with_reader([&](Connection& db) { return read_counts(db, space); });
+}
+
+std::vector<PausedHandler> Queries::paused(std::string_view space) {
+  return with_reader([&](Connection& db) { return sqlite::paused(db, space); });
 }
 
 }  // namespace easyretry::storage::sqlite

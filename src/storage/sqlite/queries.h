@@ -22,6 +22,7 @@ class Queries {
   std::vector<TaskRecord> list(const TaskQuery& query);
   std::int64_t count(const TaskQuery& query);
   Counts counts(std::string_view space);
+  std::vector<PausedHandler> paused(std::string_view space);
 
  private:
   struct Reader {

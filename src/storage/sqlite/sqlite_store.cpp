@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "storage/insert_checks.h"
+#include "storage/pause_checks.h"
 #include "storage/sqlite/claimed_rows.h"
 #include "storage/sqlite/errors.h"
 #include "storage/sqlite/housekeeping.h"
@@ -14,6 +15,7 @@
 #include "storage/sqlite/loader.h"
 #include "storage/sqlite/lock_file.h"
 #include "storage/sqlite/migrations.h"
+#include "storage/sqlite/pauses.h"
 #include "storage/sqlite/queries.h"
 #include "storage/sqlite/store_file.h"
 #include "storage/sqlite/writer.h"
@@ -99,6 +101,11 @@ class SqliteStore final : public Store {
   Result<Applied> revise(std::span<const Revision> revisions) override;
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
+  Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override;
+  Result<bool> resume(std::string_view space, std::string_view handler) override;
+  Result<PausedReply> paused(std::string_view space) override {
+    return guarded("sqlite.paused", [&] { return PausedReply{clock_.now(), queries_.paused(space)}; });
+  }
   Result<KeepReport> keep() override { return housekeeping_.keep(); }
 
   std::uint64_t commits() const { return writer_.commits(); }
@@ -195,6 +202,20 @@ Result<std::vector<std::optional<TaskId>>> SqliteStore::requeue(std::span<const 
   if (ids.empty()) return std::vector<std::optional<TaskId>>{};
   return writer_.write("sqlite.requeue", ids.size(), Promise::kept,
                        [&](Session& session, TimePoint now) { return session.operations.requeue(ids, now); });
+}
+
+Result<bool> SqliteStore::pause(std::string_view space, std::string_view handler, std::string_view why) {
+  if (auto error = refuse_pause(space, handler, why, "sqlite.pause")) return tl::make_unexpected(*std::move(error));
+  const auto pausing = writer_.write("sqlite.pause", 1, Promise::kept, [&](Session& session, TimePoint now) {
+    return sqlite::pause(session.db, space, {std::string{handler}, now, std::string{why}});
+  });
+  if (!pausing) return tl::make_unexpected(pausing.error());
+  return answer_of(*pausing, "sqlite.pause");
+}
+
+Result<bool> SqliteStore::resume(std::string_view space, std::string_view handler) {
+  return writer_.write("sqlite.resume", 1, Promise::kept,
+                       [&](Session& session, TimePoint) { return sqlite::resume(session.db, space, handler); });
 }
 
 }  // namespace

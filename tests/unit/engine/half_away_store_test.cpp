@@ -6,29 +6,26 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "unit/engine/forwarding_store.h"
 #include "unit/engine/virtual_instance.h"
 
 namespace easyretry::engine {
 namespace {
 
 using storage::Applied;
-using storage::Store;
 using task::TaskRecord;
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
 // Those of `away` are in the part that does not answer.
-class HalfAwayStore final : public Store {
+class HalfAwayStore final : public ForwardingStore {
  public:
-  explicit HalfAwayStore(const Clock& clock) : whole_({}, clock) {}
+  using ForwardingStore::ForwardingStore;
 
   std::set<TaskId> away;
   bool claims_come_through = false;  // and only the reply is lost
   int settles = 0;
 
-  storage::StoreInfo info() const override { return whole_.info(); }
-  Result<storage::InsertReply> insert(std::span<const task::NewTask> tasks) override { return whole_.insert(tasks); }
-  Result<storage::LoadReply> load(const storage::LoadQuery& query) override { return whole_.load(query); }
   Result<storage::ClaimReply> claim(const storage::ClaimRequest& request) override {
     std::vector<task::Ticket> here;
     std::vector<task::Ticket> there;
@@ -51,15 +48,6 @@ class HalfAwayStore final : public Store {
     if (std::ranges::any_of(ids, [&](TaskId id) { return away.contains(id); })) return tl::make_unexpected(trouble());
     return whole_.find(ids);
   }
-  Result<std::vector<TaskRecord>> list(const storage::TaskQuery& query) override { return whole_.list(query); }
-  Result<std::int64_t> count(const storage::TaskQuery& query) override { return whole_.count(query); }
-  Result<Counts> counts(std::string_view space) override { return whole_.counts(space); }
-  Result<Applied> revise(std::span<const storage::Revision> revisions) override { return whole_.revise(revisions); }
-  Result<Applied> cancel(std::span<const TaskId> ids, storage::Cancel how) override { return whole_.cancel(ids, how); }
-  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override {
-    return whole_.requeue(ids);
-  }
-  Result<storage::KeepReport> keep() override { return whole_.keep(); }
 
  private:
   static Error trouble() { return {Errc::unavailable, "half", "a part is away"}; }
@@ -77,8 +65,6 @@ class HalfAwayStore final : public Store {
     reply.now = whole_.claim({}).value().now;
     return reply;
   }
-
-  storage::MemoryStore whole_;
 };
 
 class HalfAway : public ::testing::Test {

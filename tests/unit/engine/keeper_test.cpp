@@ -51,6 +51,9 @@ class DustyStore final : public storage::Store {
   Result<storage::Applied> revise(std::span<const storage::Revision>) override { return {}; }
   Result<storage::Applied> cancel(std::span<const TaskId>, storage::Cancel) override { return {}; }
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId>) override { return {}; }
+  Result<bool> pause(std::string_view, std::string_view, std::string_view) override { return false; }
+  Result<bool> resume(std::string_view, std::string_view) override { return false; }
+  Result<storage::PausedReply> paused(std::string_view) override { return {}; }
 
  private:
   int left_;

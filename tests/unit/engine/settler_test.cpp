@@ -57,7 +57,7 @@ TEST_F(SettlerTest, AFullBatchDoesNotWait) {
 }
 
 TEST_F(SettlerTest, NothingIsWaitedForWhereNothingIsLeftToRun) {
-  instance.core.workers().take_waiting();
+  instance.core.workers().take_waiting([](const engine::Run&) { return true; });
   finish(0);
   instance.core.settler.step();
   EXPECT_EQ(finished(), 1);

@@ -54,6 +54,7 @@ class VirtualInstance {
   void claim() {
     core.loader.hurry();
     core.loader.step();
+    core.pause_watch.step();
     core.claimers[0].step();
   }
   void run_handlers() { static_cast<InlineWorkers&>(core.workers()).step(); }

@@ -117,6 +117,35 @@ TEST_F(RemoteTasks, AnOperatorHasOneRetriedNowWithOtherLimits) {
   EXPECT_FALSE(other.retry_now(id)) << "it has ended";
 }
 
+TEST_F(RemoteTasks, WhatAnOperatorPausesIsNotLentUntilHeResumesIt) {
+  const std::string name = "payment/pay \xc3\xa4";  // as it stands in a path
+  RemoteEngine engine{url, options()};
+  std::atomic<int> paid{0};
+  auto pay = engine.retryable(
+      name, [&](const Order&) { ++paid; }, quick());
+  auto mail = engine.retryable("mail", [] {});
+  EXPECT_THROW(engine.pause(name), StoreError) << "the role application may not";
+
+  RemoteOptions of_operator = options();
+  of_operator.token = token("operator");
+  RemoteEngine other{url, of_operator};
+  EXPECT_TRUE(other.pause(name, "gateway down"));
+  EXPECT_FALSE(other.pause(name, "still"));
+  ASSERT_EQ(engine.paused().size(), 1U);
+  EXPECT_EQ(engine.paused()[0].handler, name);
+  EXPECT_EQ(engine.paused()[0].why, "gateway down");
+
+  const TaskId waits = pay.submit({"o1", 5});
+  engine.start();
+  const TaskId goes_on = mail.submit();
+  EXPECT_TRUE(eventually([&] { return ended(engine, goes_on, Outcome::succeeded); }));
+  EXPECT_EQ(paid, 0);
+  EXPECT_TRUE(other.resume(name));
+  EXPECT_TRUE(eventually([&] { return ended(engine, waits, Outcome::succeeded); }));
+  EXPECT_EQ(paid, 1);
+  EXPECT_TRUE(engine.paused().empty());
+}
+
 TEST_F(RemoteTasks, WhatItsArgumentsSayIsSealedBeforeItLeaves) {
   RemoteOptions sealing = options();
   sealing.engine.encryption = {.current = "k1", .keys = {EncryptionKey::from_hex("k1", kKey)}};

@@ -25,6 +25,7 @@ TEST(OpenApi, ListsEveryRouteAndNoOther) {
   add_event_endpoint(api);
   add_lease_endpoints(api);
   add_judging_endpoints(api);
+  add_handler_endpoints(api);
   add_system_endpoints(api);
   const Alerting alerting{Config{}, {}};
   add_metrics_endpoint(api, {}, alerting);

@@ -1,0 +1,74 @@
+#include "handlers/pause_handler.h"
+
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "handlers/handlers_options.h"
+
+namespace easyretry::app {
+namespace {
+
+struct Wish {
+  std::string name;
+  std::string why;
+};
+
+CLI::App* add_command(CLI::App& handlers, HandlersOptions& options, Wish& wish, const char* verb, const char* about) {
+  auto* command = handlers.add_subcommand(verb, about);
+  command->add_option("name", wish.name, "Of the handler, as tasks carry it")->required();
+  command->add_flag("--json", options.as_json, "One JSON object, as the API gives it");
+  add_service_options(*command, options.service);
+  return command;
+}
+
+// A name that nobody has is most often a slip, but the handler may live elsewhere.
+void hint_at_unknown(Service& service, const std::string& name) {
+  const nlohmann::json answer = service.ask({.path = {"handlers"}});
+  for (const nlohmann::json& handler : answer.at("handlers")) {
+    if (handler.value("name", "") != name) continue;
+    if (handler.value("served", false) || handler.value("stored", std::int64_t{0}) > 0) return;
+  }
+  fmt::print(stderr, "note: no task of {} was ever stored, and nobody asked here knows it; is the name right?\n", name);
+}
+
+void pause(const HandlersOptions& options, const Wish& wish) {
+  const auto service = open_service(options.service);
+  const nlohmann::json answer = service->ask({.method = Method::post,
+                                              .path = {"handlers", wish.name, "pause"},
+                                              .body = nlohmann::json{{"why", wish.why}}.dump()});
+  if (options.as_json) return fmt::print("{}\n", answer.dump());
+  fmt::print("{} {} until `easyretry handlers resume {}`\n", wish.name,
+             answer.value("changed", false) ? "is paused: within two seconds nobody runs tasks of it,"
+                                            : "was paused already, and stays so",
+             wish.name);
+  hint_at_unknown(*service, wish.name);
+}
+
+void resume(const HandlersOptions& options, const Wish& wish) {
+  const nlohmann::json answer =
+      open_service(options.service)->ask({.method = Method::post, .path = {"handlers", wish.name, "resume"}});
+  if (options.as_json) return fmt::print("{}\n", answer.dump());
+  fmt::print("{} {}\n", wish.name,
+             answer.value("changed", false) ? "is resumed: its tasks are run again" : "was not paused");
+}
+
+}  // namespace
+
+void add_pause_command(CLI::App& handlers, HandlersOptions& options) {
+  auto wish = std::make_shared<Wish>();
+  auto* command = add_command(handlers, options, *wish, "pause", "Lets nobody run tasks of a handler for a while");
+  command->add_option("--why", wish->why, "For those who will wonder");
+  command->callback([&options, wish] { pause(options, *wish); });
+}
+
+void add_resume_command(CLI::App& handlers, HandlersOptions& options) {
+  auto wish = std::make_shared<Wish>();
+  auto* command = add_command(handlers, options, *wish, "resume", "Lets tasks of a paused handler be run again");
+  command->callback([&options, wish] { resume(options, *wish); });
+}
+
+}  // namespace easyretry::app
