@@ -1,5 +1,3 @@
-#include "storage/sql/server_store.h"
-
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -10,18 +8,10 @@
 #include "storage/sql/agreement.h"
 #include "storage/sql/distinct.h"
 #include "storage/sql/endings.h"
-#include "storage/sql/folding.h"
-#include "storage/sql/group_inserts.h"
-#include "storage/sql/housekeeping.h"
-#include "storage/sql/inserts.h"
-#include "storage/sql/intake.h"
 #include "storage/sql/joined_transaction.h"
-#include "storage/sql/loading.h"
-#include "storage/sql/reads.h"
 #include "storage/sql/revisions.h"
 #include "storage/sql/searches.h"
-#include "storage/sql/splitting.h"
-#include "storage/sql/writes.h"
+#include "storage/sql/server_store_impl.h"
 #include "task/task_id.h"
 
 namespace easyretry::storage::sql {
@@ -45,77 +35,7 @@ std::string new_identity() {
   return std::to_string(random.next()) + std::to_string(random.next());
 }
 
-class ServerStore final : public Store {
- public:
-  explicit ServerStore(ServerOptions options);
-
-  StoreInfo info() const override { return info_; }
-  Result<InsertReply> insert(std::span<const NewTask> tasks) override;
-  Result<InsertReply> insert_within(const Transaction& transaction, std::span<const NewTask> tasks) override;
-  Result<LoadReply> load(const LoadQuery& query) override;
-  Result<ClaimReply> claim(const ClaimRequest& request) override;
-  Result<Applied> settle(std::span<const Settlement> settlements) override;
-  Result<Applied> renew(std::span<const Renewal> renewals) override;
-  Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) override;
-  Result<std::vector<TaskRecord>> list(const TaskQuery& query) override;
-  Result<std::int64_t> count(const TaskQuery& query) override;
-  Result<Counts> counts(std::string_view space) override;
-  Result<Applied> revise(std::span<const Revision> revisions) override;
-  Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
-  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
-  Result<BeatReply> beat(const Beat& beat) override;
-  Result<BeatReply> members(std::string_view space) override;
-  Result<bool> leave(std::string_view space, std::string_view node) override;
-  Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override;
-  Result<bool> resume(std::string_view space, std::string_view handler) override;
-  Result<PausedReply> paused(std::string_view space) override;
-  Result<KeepReport> keep() override;
-  Result<bool> fold_counts() override;
-  Result<std::vector<TableInfo>> tables() override;
-  Result<std::vector<SplitMove>> split(const SplitRequest& request) override;
-  Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert) override;
-  void announce(const std::string& space) override;
-  std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake) override;
-
- private:
-  std::string where(const char* verb) const { return options_.kind + "." + verb; }
-  // Instead of the server's.
-  std::optional<TimePoint> given_time() const {
-    return options_.clock != nullptr ? std::optional{options_.clock->now()} : std::nullopt;
-  }
-  TimePoint now(Session& session) const { return options_.clock != nullptr ? options_.clock->now() : session.now(); }
-  void set_up();
-
-  // change(session, part, now) gives the ids that it applied to; no part names a task twice.
-  template <class T, class IdOf, class Change>
-  Result<Applied> apply(Writes& writes, const char* verb, std::span<const T> batch, IdOf id_of, Change change);
-  template <class Body>
-  auto read(const char* verb, Body body) {
-    return reading_.run(where(verb), std::move(body));
-  }
-
-  InsertReply insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now);
-  Result<IntakeReply> take_in_once(const IntakeQuery& query, const Convert& convert);
-  Result<InsertReply> insert_now(std::span<const NewTask* const> tasks);
-
-  const ServerOptions options_;
-  Pool control_;
-  Pool data_;
-  Pool queries_;
-  Tables tables_;
-  Reads reading_;
-  Reads loading_;
-  Reads beating_;
-  Writes controlling_;
-  Writes changing_;
-  Writes operating_;
-  Inserts inserts_;
-  ShardWatch shard_watch_;
-  Loading due_tasks_;
-  StoreInfo info_;
-  std::string identity_;  // of the database: a connection that finds the same in it is to the same one
-  GroupInserts group_;
-};
+}  // namespace
 
 ServerStore::ServerStore(ServerOptions options)
     : options_(std::move(options)),
@@ -313,121 +233,6 @@ Result<Counts> ServerStore::counts(std::string_view space) {
     return counts_of(sums, space);
   });
 }
-
-// Looks first: where nothing is done, there is nothing. A power cut may take it: then what was added up is there to be
-// added up again.
-Result<bool> ServerStore::fold_counts() {
-  const auto any = read("fold_counts", [](Session& session) { return session.has_sums(); });
-  if (!any || !*any) return any;
-  return operating_.run(where("fold_counts"), Promise::unneeded,
-                        [](Session& session, TimePoint) { return fold_sums(session); });
-}
-
-Result<BeatReply> ServerStore::beat(const Beat& beat) {
-  return beating_.run(where("beat"), [&](Session& session) { return session.beat(beat, given_time()); });
-}
-
-Result<BeatReply> ServerStore::members(std::string_view space) {
-  return read("members", [&](Session& session) {
-    const TimePoint at = now(session);
-    return BeatReply{at, session.members(space, at)};
-  });
-}
-
-Result<bool> ServerStore::leave(std::string_view space, std::string_view node) {
-  return controlling_.run(where("leave"), Promise::unneeded,
-                          [&](Session& session, TimePoint) { return session.leave(space, node); });
-}
-
-Result<bool> ServerStore::pause(std::string_view space, std::string_view handler, std::string_view why) {
-  if (auto error = refuse_pause(space, handler, why, where("pause"))) return tl::make_unexpected(*std::move(error));
-  return operating_
-      .run(where("pause"), Promise::kept,
-           [&](Session& session, TimePoint now) {
-             return session.pause(space, {std::string{handler}, now, std::string{why}});
-           })
-      .and_then([&](Pausing pausing) { return answer_of(pausing, where("pause")); });
-}
-
-Result<bool> ServerStore::resume(std::string_view space, std::string_view handler) {
-  return operating_.run(where("resume"), Promise::kept,
-                        [&](Session& session, TimePoint) { return session.resume(space, handler); });
-}
-
-// Not on the connections of people's searches, which may take long: claims wait for it.
-Result<PausedReply> ServerStore::paused(std::string_view space) {
-  return loading_.run(where("paused"), [&](Session& session) { return session.paused(space, given_time()); });
-}
-
-Result<std::vector<TableInfo>> ServerStore::tables() {
-  return read("tables", [&](Session& session) { return tables_.described(session, now(session)); });
-}
-
-Result<std::vector<SplitMove>> ServerStore::split(const SplitRequest& request) {
-  try {
-    Splitting splitting{queries_, tables_, operating_, where("split")};
-    const Layout to = Layout::hash(request.tables);
-    auto plan = splitting.plan(to);
-    if (!request.only_plan) splitting.run(to, request.progress);
-    return plan;
-  } catch (const std::invalid_argument& error) {
-    return fail(Errc::invalid_argument, where("split"), error.what());
-  } catch (const ServerError& error) {
-    return tl::make_unexpected(to_error(error, where("split"), Point::before_commit));
-  }
-}
-
-Result<KeepReport> ServerStore::keep() {
-  try {
-    const TimePoint time = now(*queries_.take());
-    return Housekeeping{queries_, tables_, operating_, options_.keep_months}.keep(time, where("keep"));
-  } catch (const ServerError& error) {
-    return tl::make_unexpected(to_error(error, where("keep"), Point::before_commit));
-  }
-}
-
-// Of a batch that the server does not take as tasks, rows are taken one by one; the one that it does not take is
-// refused.
-Result<IntakeReply> ServerStore::take_in(const IntakeQuery& query, const Convert& convert) {
-  auto reply = take_in_once(query, convert);
-  const auto not_taken = [&] { return !reply && reply.error().code == Errc::invalid_argument; };
-  if (!not_taken()) return reply;
-  const IntakeQuery one{query.space, query.handlers, 1};
-  std::int64_t tried = 0;
-  reply = take_in_once(one, [&](InboxRow row) {
-    tried = row.id;
-    return convert(std::move(row));
-  });
-  if (!not_taken()) return reply;
-  return take_in_once(one, [&, why = reply.error().detail](InboxRow row) -> tl::expected<NewTask, std::string> {
-    if (row.id == tried) return tl::make_unexpected(why);
-    return convert(std::move(row));
-  });
-}
-
-// Looks first: most often there is nothing, and a transaction would be three round trips.
-Result<IntakeReply> ServerStore::take_in_once(const IntakeQuery& query, const Convert& convert) {
-  auto looked = read("take_in", [&](Session& session) {
-    IntakeReply nothing{.now = now(session)};
-    nothing.more = !query.handlers.empty() && !session.inbox({query.space, query.handlers, 1}).empty();
-    return nothing;
-  });
-  if (!looked || !looked->more) return looked;
-  return operating_.run(where("take_in"), Promise::kept, [&](Session& session, TimePoint now) {
-    return sql::take_in(session, query, convert, now,
-                        [&](std::span<const NewTask* const> tasks) { return insert_into(session, tasks, now).tasks; });
-  });
-}
-
-void ServerStore::announce(const std::string& space) {
-  if (options_.news) options_.news->announce(space);
-}
-
-std::unique_ptr<Listening> ServerStore::listen(const std::string& space, std::function<void()> wake) {
-  return options_.news ? options_.news->listen(space, std::move(wake)) : nullptr;
-}
-
-}  // namespace
 
 std::unique_ptr<Store> open_server_store(ServerOptions options) {
   validate(options);

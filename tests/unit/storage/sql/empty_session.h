@@ -71,6 +71,10 @@ struct EmptySession : Session {
   void create_meta() override {}
   void create_counts() override {}
   void create_members() override {}
+  void create_pauses() override {}
+  Pausing pause(std::string_view, const PausedHandler&) override { return Pausing::done; }
+  bool resume(std::string_view, std::string_view) override { return false; }
+  PausedReply paused(std::string_view, std::optional<TimePoint>) override { return {}; }
   std::vector<TableFacts> table_facts() override { return {}; }
   void note(const KeepStep&, TimePoint, TimePoint) override {}
   std::optional<std::string> meta(const std::string&) override { return {}; }

@@ -1,0 +1,88 @@
+#pragma once
+// What open_server_store() gives. Tasks are in server_store.cpp, what is beside them in server_store_upkeep.cpp.
+
+#include <optional>
+#include <string>
+
+#include "storage/sql/group_inserts.h"
+#include "storage/sql/inserts.h"
+#include "storage/sql/loading.h"
+#include "storage/sql/reads.h"
+#include "storage/sql/server_store.h"
+#include "storage/sql/writes.h"
+
+namespace easyretry::storage::sql {
+
+class ServerStore final : public Store {
+ public:
+  explicit ServerStore(ServerOptions options);
+
+  StoreInfo info() const override { return info_; }
+  Result<InsertReply> insert(std::span<const NewTask> tasks) override;
+  Result<InsertReply> insert_within(const Transaction& transaction, std::span<const NewTask> tasks) override;
+  Result<LoadReply> load(const LoadQuery& query) override;
+  Result<ClaimReply> claim(const ClaimRequest& request) override;
+  Result<Applied> settle(std::span<const Settlement> settlements) override;
+  Result<Applied> renew(std::span<const Renewal> renewals) override;
+  Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) override;
+  Result<std::vector<TaskRecord>> list(const TaskQuery& query) override;
+  Result<std::int64_t> count(const TaskQuery& query) override;
+  Result<Counts> counts(std::string_view space) override;
+  Result<Applied> revise(std::span<const Revision> revisions) override;
+  Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
+  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
+  Result<BeatReply> beat(const Beat& beat) override;
+  Result<BeatReply> members(std::string_view space) override;
+  Result<bool> leave(std::string_view space, std::string_view node) override;
+  Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override;
+  Result<bool> resume(std::string_view space, std::string_view handler) override;
+  Result<PausedReply> paused(std::string_view space) override;
+  Result<KeepReport> keep() override;
+  Result<bool> fold_counts() override;
+  Result<std::vector<TableInfo>> tables() override;
+  Result<std::vector<SplitMove>> split(const SplitRequest& request) override;
+  Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert) override;
+  void announce(const std::string& space) override;
+  std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake) override;
+
+ private:
+  std::string where(const char* verb) const { return options_.kind + "." + verb; }
+  // Instead of the server's.
+  std::optional<TimePoint> given_time() const {
+    return options_.clock != nullptr ? std::optional{options_.clock->now()} : std::nullopt;
+  }
+  TimePoint now(Session& session) const { return options_.clock != nullptr ? options_.clock->now() : session.now(); }
+  void set_up();
+
+  // change(session, part, now) gives the ids that it applied to; no part names a task twice.
+  template <class T, class IdOf, class Change>
+  Result<Applied> apply(Writes& writes, const char* verb, std::span<const T> batch, IdOf id_of, Change change);
+  template <class Body>
+  auto read(const char* verb, Body body) {
+    return reading_.run(where(verb), std::move(body));
+  }
+
+  InsertReply insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now);
+  Result<IntakeReply> take_in_once(const IntakeQuery& query, const Convert& convert);
+  Result<InsertReply> insert_now(std::span<const NewTask* const> tasks);
+
+  const ServerOptions options_;
+  Pool control_;
+  Pool data_;
+  Pool queries_;
+  Tables tables_;
+  Reads reading_;
+  Reads loading_;
+  Reads beating_;
+  Writes controlling_;
+  Writes changing_;
+  Writes operating_;
+  Inserts inserts_;
+  ShardWatch shard_watch_;
+  Loading due_tasks_;
+  StoreInfo info_;
+  std::string identity_;  // of the database: a connection that finds the same in it is to the same one
+  GroupInserts group_;
+};
+
+}  // namespace easyretry::storage::sql

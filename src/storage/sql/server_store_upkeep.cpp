@@ -1,0 +1,125 @@
+// What is beside the tasks: members, pauses, sums, tables, what plain SQL asks for, news.
+
+#include "storage/pause_checks.h"
+#include "storage/sql/folding.h"
+#include "storage/sql/housekeeping.h"
+#include "storage/sql/intake.h"
+#include "storage/sql/server_store_impl.h"
+#include "storage/sql/splitting.h"
+
+namespace easyretry::storage::sql {
+
+// Looks first: where nothing is done, there is nothing. A power cut may take it: then what was added up is there to be
+// added up again.
+Result<bool> ServerStore::fold_counts() {
+  const auto any = read("fold_counts", [](Session& session) { return session.has_sums(); });
+  if (!any || !*any) return any;
+  return operating_.run(where("fold_counts"), Promise::unneeded,
+                        [](Session& session, TimePoint) { return fold_sums(session); });
+}
+
+Result<BeatReply> ServerStore::beat(const Beat& beat) {
+  return beating_.run(where("beat"), [&](Session& session) { return session.beat(beat, given_time()); });
+}
+
+Result<BeatReply> ServerStore::members(std::string_view space) {
+  return read("members", [&](Session& session) {
+    const TimePoint at = now(session);
+    return BeatReply{at, session.members(space, at)};
+  });
+}
+
+Result<bool> ServerStore::leave(std::string_view space, std::string_view node) {
+  return controlling_.run(where("leave"), Promise::unneeded,
+                          [&](Session& session, TimePoint) { return session.leave(space, node); });
+}
+
+Result<bool> ServerStore::pause(std::string_view space, std::string_view handler, std::string_view why) {
+  if (auto error = refuse_pause(space, handler, why, where("pause"))) return tl::make_unexpected(*std::move(error));
+  return operating_
+      .run(where("pause"), Promise::kept,
+           [&](Session& session, TimePoint now) {
+             return session.pause(space, {std::string{handler}, now, std::string{why}});
+           })
+      .and_then([&](Pausing pausing) { return answer_of(pausing, where("pause")); });
+}
+
+Result<bool> ServerStore::resume(std::string_view space, std::string_view handler) {
+  return operating_.run(where("resume"), Promise::kept,
+                        [&](Session& session, TimePoint) { return session.resume(space, handler); });
+}
+
+// Not on the connections of people's searches, which may take long: claims wait for it.
+Result<PausedReply> ServerStore::paused(std::string_view space) {
+  return loading_.run(where("paused"), [&](Session& session) { return session.paused(space, given_time()); });
+}
+
+Result<std::vector<TableInfo>> ServerStore::tables() {
+  return read("tables", [&](Session& session) { return tables_.described(session, now(session)); });
+}
+
+Result<std::vector<SplitMove>> ServerStore::split(const SplitRequest& request) {
+  try {
+    Splitting splitting{queries_, tables_, operating_, where("split")};
+    const Layout to = Layout::hash(request.tables);
+    auto plan = splitting.plan(to);
+    if (!request.only_plan) splitting.run(to, request.progress);
+    return plan;
+  } catch (const std::invalid_argument& error) {
+    return fail(Errc::invalid_argument, where("split"), error.what());
+  } catch (const ServerError& error) {
+    return tl::make_unexpected(to_error(error, where("split"), Point::before_commit));
+  }
+}
+
+Result<KeepReport> ServerStore::keep() {
+  try {
+    const TimePoint time = now(*queries_.take());
+    return Housekeeping{queries_, tables_, operating_, options_.keep_months}.keep(time, where("keep"));
+  } catch (const ServerError& error) {
+    return tl::make_unexpected(to_error(error, where("keep"), Point::before_commit));
+  }
+}
+
+// Of a batch that the server does not take as tasks, rows are taken one by one; the one that it does not take is
+// refused.
+Result<IntakeReply> ServerStore::take_in(const IntakeQuery& query, const Convert& convert) {
+  auto reply = take_in_once(query, convert);
+  const auto not_taken = [&] { return !reply && reply.error().code == Errc::invalid_argument; };
+  if (!not_taken()) return reply;
+  const IntakeQuery one{query.space, query.handlers, 1};
+  std::int64_t tried = 0;
+  reply = take_in_once(one, [&](InboxRow row) {
+    tried = row.id;
+    return convert(std::move(row));
+  });
+  if (!not_taken()) return reply;
+  return take_in_once(one, [&, why = reply.error().detail](InboxRow row) -> tl::expected<NewTask, std::string> {
+    if (row.id == tried) return tl::make_unexpected(why);
+    return convert(std::move(row));
+  });
+}
+
+// Looks first: most often there is nothing, and a transaction would be three round trips.
+Result<IntakeReply> ServerStore::take_in_once(const IntakeQuery& query, const Convert& convert) {
+  auto looked = read("take_in", [&](Session& session) {
+    IntakeReply nothing{.now = now(session)};
+    nothing.more = !query.handlers.empty() && !session.inbox({query.space, query.handlers, 1}).empty();
+    return nothing;
+  });
+  if (!looked || !looked->more) return looked;
+  return operating_.run(where("take_in"), Promise::kept, [&](Session& session, TimePoint now) {
+    return sql::take_in(session, query, convert, now,
+                        [&](std::span<const NewTask* const> tasks) { return insert_into(session, tasks, now).tasks; });
+  });
+}
+
+void ServerStore::announce(const std::string& space) {
+  if (options_.news) options_.news->announce(space);
+}
+
+std::unique_ptr<Listening> ServerStore::listen(const std::string& space, std::function<void()> wake) {
+  return options_.news ? options_.news->listen(space, std::move(wake)) : nullptr;
+}
+
+}  // namespace easyretry::storage::sql
