@@ -64,14 +64,15 @@ class Submitter {
 
 constexpr const char* kRunner = "application_name=runner";
 
-// The runner has asked for nothing for a while, but for signs of life: no scan is on its way that could find by chance
-// what it should be told of.
+// The runner has asked for nothing for a while, but for signs of life and for pauses: no scan is on its way that could
+// find by chance what it should be told of.
 bool falls_quiet(int port, const std::string& database) {
   const auto sql = test::connect_plainly(ServerKind::postgres, port, database);
   return eventually([&] {
     return sql->run(
                "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name = "
-               "'runner' AND query NOT IN ('SELECT 1', 'LISTEN easyretry') AND state_change > "
+               "'runner' AND query NOT IN ('SELECT 1', 'LISTEN easyretry') AND query NOT LIKE '%retry_pause%' AND "
+               "state_change > "
                "clock_timestamp() - interval '2 seconds'") == "0";
   });
 }
