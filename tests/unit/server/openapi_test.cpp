@@ -27,6 +27,7 @@ TEST(OpenApi, ListsEveryRouteAndNoOther) {
   add_judging_endpoints(api);
   add_handler_endpoints(api);
   add_system_endpoints(api);
+  add_cluster_endpoint(api, {});
   const Alerting alerting{Config{}, {}};
   add_metrics_endpoint(api, {}, alerting);
   const std::vector<std::string> routes = api.routes();
