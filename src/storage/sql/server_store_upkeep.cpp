@@ -12,7 +12,7 @@ namespace easyretry::storage::sql {
 // Looks first: where nothing is done, there is nothing. A power cut may take it: then what was added up is there to be
 // added up again.
 Result<bool> ServerStore::fold_counts() {
-  const auto any = read("fold_counts", [](Session& session) { return session.has_sums(); });
+  auto any = read("fold_counts", [](Session& session) { return session.has_sums(); });
   if (!any || !*any) return any;
   return operating_.run(where("fold_counts"), Promise::unneeded,
                         [](Session& session, TimePoint) { return fold_sums(session); });

@@ -22,7 +22,7 @@ struct LayoutChanged {};
 
 class Tables {
  public:
-  Tables(Pool& pool, TableRouter router) : pool_(pool), kind_(router.layout().kind()), placement_{std::move(router)} {}
+  Tables(Pool& pool, TableRouter router) : pool_(pool), kind_(router.layout().kind()), placement_{router} {}
 
   Placement placement() const;
   TableRouter router() const { return placement().router; }
