@@ -126,6 +126,10 @@ class OfOneDaemon(unittest.TestCase):
         self.assertEqual(metrics.value(namespace="default", handler="pay"), 1)
 
 
+class ManyAtOnce(http.server.ThreadingHTTPServer):
+    request_queue_size = 256  # of 5, the usual, the others would knock again after seconds
+
+
 class Receiver:
     """Takes webhooks, and counts them."""
 
@@ -143,7 +147,7 @@ class Receiver:
             def log_message(handler, *args):  # noqa: N805
                 pass
 
-        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.server = ManyAtOnce(("127.0.0.1", 0), Handler)
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     def close(self):
@@ -174,7 +178,8 @@ class OfTwoProcesses(unittest.TestCase):
             with open(os.open(secrets, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
                 file.write("whsec_" + "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=" + "\n")
         place = f"http://127.0.0.1:{self.receiver.server.server_port}/"
-        self.daemons[name] = Daemon(PROGRAM, folder, f"handlers:\n  hook: {{url: '{place}', secrets_file: hook.secrets}}\n",
+        # Grace: the one that lives sees to the shards of the other soon after it was killed.
+        self.daemons[name] = Daemon(PROGRAM, folder, f"grace: 3s\nhandlers:\n  hook: {{url: '{place}', secrets_file: hook.secrets}}\n",
                                     ", may_call: [127.0.0.1]", store=self.url)
 
     def handlers(self, *arguments):
@@ -209,7 +214,6 @@ class OfTwoProcesses(unittest.TestCase):
         self.assertEqual((paused["live"], paused["paused"]["why"]), (150, "gateway down"))
 
         self.handlers("resume", "hook")
-        # The shards of the killed one have an owner again when it is taken for dead.
         self.assertTrue(eventually(lambda: self.receiver.calls >= 190, seconds=60), self.receiver.calls)
         self.assertTrue(eventually(lambda: self.daemons["one"].ask("GET", "/v1/tasks?handler=hook")[1]["tasks"] == []))
 
