@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -44,6 +45,7 @@ void Daemon::start(const Setting& setting) {
     const int log = ::open((setting.folder / "serve.log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     ::dup2(output[1], STDOUT_FILENO);
     ::dup2(log, STDERR_FILENO);
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);                          // also where the benchmark is killed
     ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // Asio's sockets would otherwise be its own, too
     if (::chdir(setting.folder.c_str()) == 0) ::execl(setting.program.c_str(), "easyretry", "serve", nullptr);
     ::_exit(127);

@@ -62,7 +62,8 @@ class Filling {
         store_(storage::open_store("sqlite:" + file.string() + "?synchronous=normal", clock_)) {}
 
   void run(const Progress& progress) {
-    const Millis step{(Past::kLength) * static_cast<std::int64_t>(kBatch) / static_cast<std::int64_t>(past_.rows)};
+    const Millis step{Millis{Past::kLength} * static_cast<std::int64_t>(kBatch) /
+                      static_cast<std::int64_t>(past_.rows)};
     for (std::size_t from = 0; from < past_.rows; from += kBatch) {
       if (from % (past_.rows / 10) < kBatch)
         progress("history: " + std::to_string(from) + " of " + std::to_string(past_.rows));

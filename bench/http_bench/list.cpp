@@ -102,7 +102,8 @@ Measured measure_list(const Setting& setting, const ListOptions& options) {
   Measured measured{.part = "list"};
   measured.figures.push_back({"rows", "tasks that have ended", static_cast<double>(options.rows)});
   double worst = 0;
-  for (const Queries::Kind& kind : Queries{past}.all()) {
+  Queries queries{past};
+  for (const Queries::Kind& kind : queries.all()) {
     setting.progress(kind.name);
     const Spread spread = spread_of(measure(client, kind, options.requests));
     measured.figures.push_back({kind.name + " p50_ms", kind.name + ", p50", spread.p50, "ms"});
