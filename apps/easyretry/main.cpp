@@ -13,6 +13,7 @@
 #include "completion/completion_command.h"
 #include "config/config_command.h"
 #include "doctor/doctor_command.h"
+#include "events/events_command.h"
 #include "handlers/handlers_command.h"
 #include "history/history_command.h"
 #include "manual/manual_command.h"
@@ -48,6 +49,7 @@ int main(int argc, char** argv) {
   easyretry::app::add_completion_command(app);
   easyretry::app::add_config_command(app);
   easyretry::app::add_doctor_command(app);
+  easyretry::app::add_events_command(app);
   easyretry::app::add_handlers_command(app);
   easyretry::app::add_history_command(app);
   easyretry::app::add_manual_command(app);

@@ -18,6 +18,8 @@ constexpr std::size_t kMostBytes = std::size_t{256} << 20U;  // a lease of 200 t
 constexpr Millis kLastAnswer{250};
 constexpr int kLookEveryMillis = 10;  // while that time runs
 constexpr int kSleepMillis = 1000;    // otherwise: it is woken
+constexpr long kSilentSeconds = 60;   // of a stream; a daemon says something every 15
+constexpr long kGood = 200;
 constexpr std::string_view kTimeHeader = "easyretry-time:";
 
 using Headers = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
@@ -26,14 +28,32 @@ void add(Headers& headers, const std::string& line) {
   headers.reset(curl_slist_append(headers.release(), line.c_str()));
 }
 
-std::size_t take_body(char* data, std::size_t /*one*/, std::size_t size, void* reply) {
-  std::string& body = static_cast<HttpReply*>(reply)->body;
+// An answer, as it comes.
+struct Coming {
+  CURL* from;
+  const HttpRequest& request;
+  HttpReply reply{};
+
+  long status() const {
+    long status = 0;
+    curl_easy_getinfo(from, CURLINFO_RESPONSE_CODE, &status);
+    return status;
+  }
+};
+
+std::size_t take_body(char* data, std::size_t /*one*/, std::size_t size, void* coming) {
+  auto& answer = *static_cast<Coming*>(coming);
+  if (answer.request.stream && answer.status() == kGood) {
+    answer.request.stream({data, size});
+    return size;
+  }
+  std::string& body = answer.reply.body;
   if (body.size() + size > kMostBytes) return 0;  // ends the transfer
   body.append(data, size);
   return size;
 }
 
-std::size_t take_header(char* data, std::size_t /*one*/, std::size_t size, void* reply) {
+std::size_t take_header(char* data, std::size_t /*one*/, std::size_t size, void* coming) {
   const std::string_view line{data, size};
   const auto same = [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); };
   if (size <= kTimeHeader.size() || !std::equal(kTimeHeader.begin(), kTimeHeader.end(), line.begin(), same)) {
@@ -43,7 +63,7 @@ std::size_t take_header(char* data, std::size_t /*one*/, std::size_t size, void*
   value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
   value = value.substr(0, value.find_first_of("\r\n"));
   try {
-    static_cast<HttpReply*>(reply)->time = base::parse_time(value);
+    static_cast<Coming*>(coming)->reply.time = base::parse_time(value);
   } catch (const std::invalid_argument&) {
     // As if it were not there: whoever needs it says so.
   }
@@ -61,7 +81,7 @@ struct Line::Handles {
   std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy{curl_easy_init(), curl_easy_cleanup};
   std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi{curl_multi_init(), curl_multi_cleanup};
 
-  void prepare(const DaemonAddress& address, const HttpRequest& request, const Headers& headers, HttpReply& reply) {
+  void prepare(const DaemonAddress& address, const HttpRequest& request, const Headers& headers, Coming& coming) {
     CURL* const curl = easy.get();
     curl_easy_reset(curl);
     curl_easy_setopt(curl, CURLOPT_URL, (address.url + request.target).c_str());
@@ -69,7 +89,12 @@ struct Line::Handles {
     if (address.url.starts_with("http:")) curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
     curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);  // signals would hit other threads
     curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, kConnectWithinMillis);
-    curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(request.within.count()));
+    if (request.stream) {
+      curl_easy_setopt(curl, CURLOPT_LOW_SPEED_LIMIT, 1L);  // bytes a second, over
+      curl_easy_setopt(curl, CURLOPT_LOW_SPEED_TIME, kSilentSeconds);
+    } else {
+      curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, static_cast<long>(request.within.count()));
+    }
     if (!address.ca_file.empty()) curl_easy_setopt(curl, CURLOPT_CAINFO, address.ca_file.c_str());
     if (request.changes()) {
       curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body.size()));
@@ -78,9 +103,9 @@ struct Line::Handles {
     if (request.method == HttpRequest::Method::patch) curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "PATCH");
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &reply);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &coming);
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(curl, CURLOPT_HEADERDATA, &reply);
+    curl_easy_setopt(curl, CURLOPT_HEADERDATA, &coming);
   }
 
   // Nullopt: stopped.
@@ -123,8 +148,9 @@ tl::expected<HttpReply, NoAnswer> Line::ask(const HttpRequest& request) {
   }
   if (!address_.token.empty()) add(headers, "Authorization: Bearer " + address_.token);
   if (!address_.space.empty()) add(headers, "easyretry-namespace: " + address_.space);
-  HttpReply reply;
-  handles_->prepare(address_, request, headers, reply);
+  for (const std::string& header : request.headers) add(headers, header);
+  Coming coming{handles_->easy.get(), request};
+  handles_->prepare(address_, request, headers, coming);
   const auto code = handles_->perform(request.stop);
   if (!code) return tl::make_unexpected(NoAnswer{NoAnswer::Kind::stopped, "stopped"});
   if (*code != CURLE_OK) {
@@ -133,10 +159,8 @@ tl::expected<HttpReply, NoAnswer> Line::ask(const HttpRequest& request) {
                                                        : NoAnswer::Kind::not_reached;
     return tl::make_unexpected(NoAnswer{kind, curl_easy_strerror(*code)});
   }
-  long status = 0;
-  curl_easy_getinfo(handles_->easy.get(), CURLINFO_RESPONSE_CODE, &status);
-  reply.status = static_cast<int>(status);
-  return reply;
+  coming.reply.status = static_cast<int>(coming.status());
+  return std::move(coming.reply);
 }
 
 }  // namespace easyretry::remote

@@ -157,7 +157,7 @@ class Caller::Impl {
   void transfer(Flight& flight, const std::vector<IpAddress>& addresses) {
     flight.stage = Flight::Stage::transferring;
     flight.transfer.emplace(flight.id, flight.call, flight.destination, addresses, options_);
-    multi_.add(*flight.transfer);
+    multi_.add(*flight.transfer, flight.destination.server());
   }
 
   // libcurl has ended it.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <functional>
 #include <new>
 #include <system_error>
 
@@ -21,10 +22,19 @@ int new_epoll() {
   return epoll;
 }
 
-void watch_for(int epoll, int socket, std::uint32_t events) {
+constexpr std::uint32_t kNoLane = ~std::uint32_t{0};
+// To one server in one lane: what libcurl walks to find a connection for a call.
+constexpr std::size_t kSeatsPerLane = 64;
+
+// What is to be told about a socket: itself, and whose it is.
+std::uint64_t packed(std::uint32_t lane, int socket) {
+  return std::uint64_t{lane} << 32U | static_cast<std::uint32_t>(socket);
+}
+
+void watch_for(int epoll, int socket, std::uint32_t events, std::uint32_t lane) {
   epoll_event event{};
   event.events = events;
-  event.data.fd = socket;
+  event.data.u64 = packed(lane, socket);
   if (::epoll_ctl(epoll, EPOLL_CTL_MOD, socket, &event) == 0 || errno != ENOENT) return;
   ::epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &event);
 }
@@ -48,11 +58,18 @@ int what_happened(std::uint32_t events) {
 
 struct Multi::Callbacks {
   static int on_socket(CURL*, curl_socket_t socket, int what, void* self, void*) {
-    static_cast<Multi*>(self)->watch(socket, what);
+    const Lane& lane = *static_cast<Lane*>(self);
+    if (what == CURL_POLL_REMOVE) {
+      ::epoll_ctl(lane.epoll, EPOLL_CTL_DEL, socket, nullptr);
+    } else {
+      const auto in = (what & CURL_POLL_IN) != 0 ? EPOLLIN : 0U;
+      const auto out = (what & CURL_POLL_OUT) != 0 ? EPOLLOUT : 0U;
+      watch_for(lane.epoll, socket, in | out, lane.number);
+    }
     return 0;
   }
   static int on_timer(CURLM*, long millis, void* self) {
-    auto& timer = static_cast<Multi*>(self)->timer_;
+    auto& timer = static_cast<Lane*>(self)->timer;
     if (millis < 0) {
       timer.reset();
     } else {
@@ -67,74 +84,98 @@ void Multi::Cleanup::operator()(void* multi) const {
 }
 
 Multi::Multi(int bell, std::size_t most_connections)
-    : epoll_(new_epoll()), bell_(bell), most_connections_(most_connections), multi_(new_multi()) {
-  watch_for(epoll_, bell_, EPOLLIN);
+    : epoll_(new_epoll()), bell_(bell), most_connections_(most_connections) {
+  for (std::uint32_t number = 0; Lane & lane : lanes_) {
+    lane.epoll = epoll_;
+    lane.number = number++;
+  }
+  watch_for(epoll_, bell_, EPOLLIN, kNoLane);
 }
 
-std::unique_ptr<void, Multi::Cleanup> Multi::new_multi() {
+// Lanes are not filled evenly, so each may keep twice its share.
+std::unique_ptr<void, Multi::Cleanup> Multi::new_multi(Lane& lane) const {
   std::unique_ptr<void, Cleanup> multi{curl_multi_init()};
   if (!multi) throw std::bad_alloc{};
   curl_multi_setopt(multi.get(), CURLMOPT_SOCKETFUNCTION, &Callbacks::on_socket);
-  curl_multi_setopt(multi.get(), CURLMOPT_SOCKETDATA, this);
+  curl_multi_setopt(multi.get(), CURLMOPT_SOCKETDATA, &lane);
   curl_multi_setopt(multi.get(), CURLMOPT_TIMERFUNCTION, &Callbacks::on_timer);
-  curl_multi_setopt(multi.get(), CURLMOPT_TIMERDATA, this);
-  curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(most_connections_));
+  curl_multi_setopt(multi.get(), CURLMOPT_TIMERDATA, &lane);
+  curl_multi_setopt(multi.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(2 * most_connections_ / kLanes + 1));
   return multi;
 }
 
 Multi::~Multi() {
-  multi_.reset();  // tells which sockets it closes
+  close_connections();  // tells which sockets it closes
   ::close(epoll_);
 }
 
-void Multi::add(Transfer& transfer) {
-  if (curl_multi_add_handle(multi_.get(), transfer.handle()) != CURLM_OK) throw std::bad_alloc{};
+// The same for the same seat, where a connection may be left of a call before it.
+Multi::Lane& Multi::lane_of(const std::string& server, std::size_t seat) {
+  Lane& lane = lanes_[(std::hash<std::string>{}(server) + seat / kSeatsPerLane) % kLanes];
+  if (!lane.multi) lane.multi = new_multi(lane);
+  return lane;
+}
+
+void Multi::add(Transfer& transfer, const std::string& server) {
+  const std::size_t seat = seats_.take(server);
+  Lane& lane = lane_of(server, seat);
+  places_.emplace(&transfer, Place{server, seat, &lane});
+  if (curl_multi_add_handle(lane.multi.get(), transfer.handle()) != CURLM_OK) throw std::bad_alloc{};
 }
 
 void Multi::remove(Transfer& transfer) {
-  curl_multi_remove_handle(multi_.get(), transfer.handle());
+  const Place place = std::move(places_.extract(&transfer).mapped());
+  curl_multi_remove_handle(place.lane->multi.get(), transfer.handle());
+  seats_.give_back(place.server, place.seat);
 }
 
 void Multi::close_connections() {
-  multi_ = new_multi();
-  timer_.reset();
-}
-
-void Multi::watch(int socket, int what) {
-  if (what == CURL_POLL_REMOVE) {
-    ::epoll_ctl(epoll_, EPOLL_CTL_DEL, socket, nullptr);
-    return;
+  for (Lane& lane : lanes_) {
+    lane.multi.reset();
+    lane.timer.reset();
   }
-  watch_for(epoll_, socket, (what & CURL_POLL_IN ? EPOLLIN : 0U) | (what & CURL_POLL_OUT ? EPOLLOUT : 0U));
 }
 
 std::vector<Multi::Ended> Multi::run(Instant until) {
-  wait(timer_ ? std::min(until, *timer_) : until);
-  int running = 0;
-  if (timer_ && *timer_ <= std::chrono::steady_clock::now()) {
-    timer_.reset();  // first: it may be set again by what is called
-    curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running);
-  }
+  for (const Lane& lane : lanes_) until = std::min(until, lane.timer.value_or(until));
+  wait(until);
+  run_timers();
   return take_ended();
+}
+
+void Multi::run_timers() {
+  const Instant now = std::chrono::steady_clock::now();
+  for (Lane& lane : lanes_) {
+    if (!lane.timer || *lane.timer > now) continue;
+    lane.timer.reset();  // first: it may be set again by what is called
+    int running = 0;
+    curl_multi_socket_action(lane.multi.get(), CURL_SOCKET_TIMEOUT, 0, &running);
+  }
 }
 
 void Multi::wait(Instant until) {
   std::array<epoll_event, kEventsAtOnce> events;
   const int count = ::epoll_wait(epoll_, events.data(), static_cast<int>(events.size()), millis_until(until));
-  int running = 0;
   for (int i = 0; i < count; ++i) {
     const auto& [what, data] = events[static_cast<std::size_t>(i)];
-    if (data.fd != bell_) curl_multi_socket_action(multi_.get(), data.fd, what_happened(what), &running);
+    const auto number = static_cast<std::uint32_t>(data.u64 >> 32U);
+    if (number == kNoLane) continue;
+    int running = 0;
+    const auto socket = static_cast<int>(static_cast<std::uint32_t>(data.u64));
+    curl_multi_socket_action(lanes_[number].multi.get(), socket, what_happened(what), &running);
   }
 }
 
 std::vector<Multi::Ended> Multi::take_ended() {
   std::vector<Ended> ended;
-  int left = 0;
-  while (const CURLMsg* message = curl_multi_info_read(multi_.get(), &left)) {
-    const CallId* call = nullptr;
-    curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
-    ended.push_back({*call, message->data.result});
+  for (const Lane& lane : lanes_) {
+    if (!lane.multi) continue;
+    int left = 0;
+    while (const CURLMsg* message = curl_multi_info_read(lane.multi.get(), &left)) {
+      const CallId* call = nullptr;
+      curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &call);
+      ended.push_back({*call, message->data.result});
+    }
   }
   return ended;
 }

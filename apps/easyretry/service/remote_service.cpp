@@ -10,14 +10,6 @@ namespace {
 
 using remote::NoAnswer;
 
-remote::DaemonAddress checked_option(remote::DaemonAddress daemon) {
-  try {
-    return remote::checked(std::move(daemon));
-  } catch (const std::invalid_argument& e) {
-    throw std::invalid_argument(std::string{"--server "} + e.what());
-  }
-}
-
 remote::HttpRequest::Method method_of(const Ask& ask) {
   using To = remote::HttpRequest::Method;
   switch (ask.method) {
@@ -35,35 +27,15 @@ class RemoteService final : public Service {
   nlohmann::json ask(const Ask& ask) override {
     const auto reply = line_.ask({.method = method_of(ask), .target = target_of(ask), .body = ask.body});
     if (!reply) throw std::runtime_error(no_answer(reply.error(), ask));
-    return judged(reply->status, reply->body);
+    return answer_of(daemon_, reply->status, reply->body);
   }
 
  private:
   std::string no_answer(const NoAnswer& none, const Ask& ask) const {
-    switch (none.kind) {
-      case NoAnswer::Kind::not_reached:
-        return fmt::format(
-            "nobody answers at {} ({}); start the daemon with `easyretry serve`, say where it is with "
-            "--server, or open its store with --store",
-            daemon_.url, none.why);
-      case NoAnswer::Kind::not_trusted:
-        return fmt::format("the certificate of {} is not trusted ({}); name the one that vouches for it with --ca-file",
-                           daemon_.url, none.why);
-      default:
-        return fmt::format("no answer from {}: {}{}", daemon_.url, none.why,
-                           ask.changes() ? "; whether it was done is not known: look before trying again" : "");
-    }
-  }
-
-  nlohmann::json judged(int status, const std::string& body) const {
-    auto answer = nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
-    const bool good = status >= 200 && status < 300;
-    if (!answer.is_object() || (!good && !answer.contains("error"))) {
-      throw std::runtime_error(
-          fmt::format("what answers at {} is not EasyRetry (HTTP {}); check --server", daemon_.url, status));
-    }
-    if (!good) throw Refused{status, answer};
-    return answer;
+    const std::string text = no_answer_text(daemon_, none);
+    if (none.kind == NoAnswer::Kind::not_reached) return text + ", or open its store with --store";
+    const bool perhaps_done = ask.changes() && none.kind == NoAnswer::Kind::lost;
+    return text + (perhaps_done ? "; whether it was done is not known: look before trying again" : "");
   }
 
   const remote::DaemonAddress daemon_;
@@ -71,6 +43,38 @@ class RemoteService final : public Service {
 };
 
 }  // namespace
+
+remote::DaemonAddress checked_option(remote::DaemonAddress daemon) {
+  try {
+    return remote::checked(std::move(daemon));
+  } catch (const std::invalid_argument& e) {
+    throw std::invalid_argument(std::string{"--server "} + e.what());
+  }
+}
+
+nlohmann::json answer_of(const remote::DaemonAddress& daemon, int status, const std::string& body) {
+  auto answer = nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
+  const bool good = status >= 200 && status < 300;
+  if (!answer.is_object() || (!good && !answer.contains("error"))) {
+    throw std::runtime_error(
+        fmt::format("what answers at {} is not EasyRetry (HTTP {}); check --server", daemon.url, status));
+  }
+  if (!good) throw Refused{status, answer};
+  return answer;
+}
+
+std::string no_answer_text(const remote::DaemonAddress& daemon, const NoAnswer& none) {
+  switch (none.kind) {
+    case NoAnswer::Kind::not_reached:
+      return fmt::format(
+          "nobody answers at {} ({}); start the daemon with `easyretry serve`, or say where it is with --server",
+          daemon.url, none.why);
+    case NoAnswer::Kind::not_trusted:
+      return fmt::format("the certificate of {} is not trusted ({}); name the one that vouches for it with --ca-file",
+                         daemon.url, none.why);
+    default: return fmt::format("no answer from {}: {}", daemon.url, none.why);
+  }
+}
 
 std::unique_ptr<Service> open_remote_service(remote::DaemonAddress daemon) {
   return std::make_unique<RemoteService>(std::move(daemon));

@@ -24,20 +24,26 @@ std::string token_of(const ServiceOptions& options) {
 
 }  // namespace
 
-void add_service_options(CLI::App& command, ServiceOptions& options) {
+void add_daemon_options(CLI::App& command, ServiceOptions& options) {
   auto* server = command.add_option("--server", options.server, "The daemon")->capture_default_str();
   auto* token = command.add_option("--token-file", options.token_file,
                                    "The file that begins with the token; otherwise it is in EASYRETRY_TOKEN");
   auto* ca = command.add_option("--ca-file", options.ca_file, "Who vouches for the daemon's certificate, in PEM");
+  auto* space = command.add_option("--space", options.space, "The namespace, if not the usual one");
+  for (CLI::Option* option : {server, token, ca, space}) option->group(kServices);
+}
+
+void add_service_options(CLI::App& command, ServiceOptions& options) {
+  add_daemon_options(command, options);
   auto* store = command.add_option("--store", options.store,
                                    "No daemon: straight on the store, with the options that the instances have");
   auto* config =
       command.add_option("--config", options.config,
                          "With --store: the instances' configuration; otherwise easyretry.yaml, if it is there");
-  auto* space = command.add_option("--space", options.space, "The namespace, if not the usual one");
-  for (CLI::Option* of_daemon : {server, token, ca}) store->excludes(of_daemon);
+  for (const char* of_daemon : {"--server", "--token-file", "--ca-file"})
+    store->excludes(command.get_option(of_daemon));
   config->needs(store);
-  for (CLI::Option* option : {server, token, ca, store, config, space}) option->group(kServices);
+  for (CLI::Option* option : {store, config}) option->group(kServices);
 }
 
 Config config_of(const ServiceOptions& options) {
@@ -46,9 +52,13 @@ Config config_of(const ServiceOptions& options) {
   return find_config(options.config, flags);
 }
 
+remote::DaemonAddress daemon_of(const ServiceOptions& options) {
+  return checked_option({options.server, token_of(options), options.space, options.ca_file});
+}
+
 std::unique_ptr<Service> open_service(const ServiceOptions& options) {
   if (!options.store.empty()) return open_local_service(config_of(options));
-  return open_remote_service({options.server, token_of(options), options.space, options.ca_file});
+  return open_remote_service(daemon_of(options));
 }
 
 }  // namespace easyretry::app

@@ -5,6 +5,7 @@
 
 #include <easyretry/config.h>
 
+#include "remote/daemon_address.h"
 #include "service/service.h"
 
 namespace CLI {
@@ -25,6 +26,10 @@ struct ServiceOptions {
 
 // `options` must live as long as the command.
 void add_service_options(CLI::App& command, ServiceOptions& options);
+
+// The same for a command that only a daemon can answer.
+void add_daemon_options(CLI::App& command, ServiceOptions& options);
+remote::DaemonAddress daemon_of(const ServiceOptions& options);
 
 // The configuration that is found here, with what the options say over it.
 Config config_of(const ServiceOptions& options);

@@ -6,6 +6,8 @@
 
 #include "storage/shard_count.h"
 #include "storage/sqlite/columns.h"
+#include "storage/sqlite/history_index.h"
+#include "storage/sqlite/history_tables.h"
 #include "storage/sqlite/months.h"
 #include "storage/sqlite/store_file.h"
 
@@ -139,6 +141,9 @@ void apply(Connection& db, const Migration& step, bool shared) {
   db.run("BEGIN IMMEDIATE");
   try {
     db.run(step.sql);
+    if (step.of_month != nullptr) {
+      for (const std::string& table : history_tables(db)) db.run(step.of_month(table));
+    }
     if (!shared) db.run("PRAGMA application_id = " + std::to_string(kApplicationId));
     db.run("INSERT OR REPLACE INTO retry_meta VALUES ('schema_version', '" + std::to_string(step.version) + "')");
     db.run("COMMIT");
@@ -151,13 +156,14 @@ void apply(Connection& db, const Migration& step, bool shared) {
 }  // namespace
 
 const std::vector<Migration>& migrations() {
-  static const std::vector<Migration> steps{{1, first_schema()}, {2, add_counts()}, {3, add_pauses()}};
+  static const std::vector<Migration> steps{
+      {1, first_schema()}, {2, add_counts()}, {3, add_pauses()}, {4, create_call_index(), create_history_indexes}};
   return steps;
 }
 
 std::string create_history(const std::string& table) {
   std::string sql = "CREATE TABLE IF NOT EXISTS " + table + " (";
-  sql.append(kEndColumns).append(");");
+  sql.append(kEndColumns).append(");").append(create_history_indexes(table));
   return sql.append(create_view(history_view(table), table, "*, 'FINISHED' AS status, finished_at AS updated_at"));
 }
 

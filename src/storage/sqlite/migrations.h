@@ -10,7 +10,8 @@ namespace easyretry::storage::sqlite {
 
 struct Migration {
   int version;
-  std::string sql;  // never edited after release; a change is a new number
+  std::string sql;                                              // never edited after release; a change is a new number
+  std::string (*of_month)(const std::string& table) = nullptr;  // and this for each table of history
 };
 
 const std::vector<Migration>& migrations();

@@ -5,6 +5,7 @@
 
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/count_totals.h"
+#include "storage/sqlite/history_search.h"
 #include "storage/sqlite/history_tables.h"
 #include "storage/sqlite/loader.h"
 #include "storage/sqlite/pauses.h"
@@ -87,6 +88,8 @@ std::vector<TaskRecord> Queries::find(std::span<const TaskId> ids) {
 
 std::vector<TaskRecord> Queries::list(const TaskQuery& query) {
   return with_reader([&](Connection& db) {
+    const bool by_lookup = !query.key.empty() || !query.business_id.empty();
+    if (query.finished && !by_lookup) return search_history(db, query, tables_of(query, db));
     const QuerySql sql{query};
     std::vector<TaskRecord> records;
     for_each_source(query, sql, db, [&](const std::string& table, QuerySql::Part part) {

@@ -65,20 +65,24 @@ std::string QuerySql::page(const std::string& table, Part part) const {
 }
 
 void QuerySql::bind_page(Statement& statement) const {
-  constexpr std::size_t kNoLimit = std::numeric_limits<std::int64_t>::max();
-  bind_count(statement);
+  bind_texts(statement);
   const int after = static_cast<int>(texts_.size()) + 1;
   statement.bind(after, static_cast<std::int64_t>(query_.after));
-  statement.bind(after + 1, static_cast<std::int64_t>(std::min(query_.limit, kNoLimit)));
+  statement.bind(after + 1, limit_of(query_));
 }
 
 std::string QuerySql::count(const std::string& table, Part part) const {
-  const bool asks_for_calls = part || !query_.business_type.empty() || query_.created_at.restricts();
-  return "SELECT count(*)" + from(table + (part ? " USING (id)" : "") + (asks_for_calls ? kWithCall : ""), part);
+  return "SELECT count(*)" +
+         from(table + (part ? " USING (id)" : "") + (part || asks_for_calls() ? kWithCall : ""), part);
 }
 
-void QuerySql::bind_count(Statement& statement) const {
+void QuerySql::bind_texts(Statement& statement) const {
   for (std::size_t i = 0; i < texts_.size(); ++i) statement.bind(static_cast<int>(i) + 1, texts_[i]);
+}
+
+std::int64_t limit_of(const TaskQuery& query) {
+  constexpr std::size_t kNoLimit = std::numeric_limits<std::int64_t>::max();
+  return static_cast<std::int64_t>(std::min(query.limit, kNoLimit));
 }
 
 }  // namespace easyretry::storage::sqlite

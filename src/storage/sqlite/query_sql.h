@@ -24,11 +24,17 @@ class QuerySql {
 
   std::vector<Part> parts() const;
 
+  // For whoever writes statements of his own: conditions, and the texts that they compare with.
+  const std::string& where() const { return where_; }
+  int parameters() const { return static_cast<int>(texts_.size()); }
+  bool asks_for_calls() const { return !query_.business_type.empty() || query_.created_at.restricts(); }
+
   std::string page(const std::string& table, Part part) const;
   void bind_page(Statement& statement) const;
 
   std::string count(const std::string& table, Part part) const;
-  void bind_count(Statement& statement) const;
+  void bind_count(Statement& statement) const { bind_texts(statement); }
+  void bind_texts(Statement& statement) const;
 
  private:
   void equal(std::string_view column, std::string_view text);
@@ -40,5 +46,8 @@ class QuerySql {
   std::string where_ = " WHERE TRUE";
   std::vector<std::string_view> texts_;
 };
+
+// How many rows a page has at most, as SQLite takes it.
+std::int64_t limit_of(const TaskQuery& query);
 
 }  // namespace easyretry::storage::sqlite

@@ -230,6 +230,10 @@ std::string finished_record(const std::string& history) {
   return joined("SELECT ", finished_columns(), " FROM ", history, kWithCall, " WHERE id = ?1");
 }
 
+std::string finished_records(const std::string& history) {
+  return joined("SELECT ", finished_columns(), " FROM id_list(?1) CROSS JOIN ", history, " USING (id)", kWithCall);
+}
+
 std::string finished_identity(const std::string& history) {
   return joined("SELECT namespace, task_key, business_id, method_name FROM ", history,
                 " JOIN retry_call USING (id) WHERE id = ?1");

@@ -50,6 +50,20 @@ TEST_F(SqliteMigrations, WhatIsThereFromBeforeCountsAsStoredOnFormerDays) {
   EXPECT_EQ(counts.days.begin()->second.stored, 1);
 }
 
+TEST_F(SqliteMigrations, AMonthFromBeforeGetsItsIndexes) {
+  open();
+  finish(a_task().handler("ship"));
+  close();
+  const std::string newest = schema();
+  by_hand(
+      "DROP INDEX retry_state_202603_kinds; DROP INDEX retry_state_202603_late; DROP INDEX retry_call_out_of_order; "
+      "UPDATE retry_meta SET value = '3' WHERE name = 'schema_version'");
+  open();
+  EXPECT_EQ(must(store().list({.space = "shop", .finished = true, .handler = "ship"})).size(), 1U);
+  close();
+  EXPECT_EQ(schema(), newest);
+}
+
 TEST_F(SqliteMigrations, ACreationCutShortStartsAgain) {
   by_hand("PRAGMA journal_mode = WAL");  // the first thing an opening writes
   ASSERT_GT(std::filesystem::file_size(file()), 0U);

@@ -1,0 +1,121 @@
+// The HTTP API and webhooks of a real daemon under load, against the goals they have.
+//
+//   build/release/bench/http_bench                 all parts; 5,000,000 rows of history take some minutes and 3 GB
+//   build/release/bench/http_bench --only post     or idle, webhooks, list; several times
+//
+// docs/benchmarks.md has what it measured. Ends with 1 where a goal is missed.
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include <CLI/CLI.hpp>
+#include <sys/resource.h>
+
+#include "http_bench/parts.h"
+
+namespace easyretry::bench {
+namespace {
+
+struct Options {
+  std::vector<std::string> only;
+  std::filesystem::path program;
+  std::filesystem::path folder = std::filesystem::temp_directory_path();
+  bool as_json = false;
+  PostOptions post;
+  std::size_t idle_connections = 10'000;
+  WebhookOptions webhooks;
+  ListOptions list;
+
+  bool wants(std::string_view part) const { return only.empty() || std::ranges::count(only, part) > 0; }
+};
+
+// Each part begins with an empty one.
+class TemporaryFolder {
+ public:
+  explicit TemporaryFolder(const std::filesystem::path& in) {
+    std::string name = (in / "easyretry-http-bench-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder like " + name);
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;  // a folder left behind is no reason to fail
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+// For connections, here and in the daemon, which inherits it.
+void allow_many_files() {
+  rlimit files{};
+  getrlimit(RLIMIT_NOFILE, &files);
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
+std::filesystem::path program_beside_us() {
+  return std::filesystem::read_symlink("/proc/self/exe").parent_path().parent_path() / "easyretry";
+}
+
+std::vector<Measured> measure(const Options& options) {
+  std::vector<Measured> all;
+  const auto run = [&](std::string_view part, auto measure_it) {
+    if (!options.wants(part)) return;
+    const TemporaryFolder folder{options.folder};
+    const auto progress = [&](std::string_view what) { std::cerr << part << ": " << what << "…\n"; };
+    all.push_back(measure_it(Setting{options.program, folder.path(), progress}));
+  };
+  run("post", [&](const Setting& setting) { return measure_post(setting, options.post); });
+  run("idle", [&](const Setting& setting) { return measure_idle(setting, options.idle_connections); });
+  run("webhooks", [&](const Setting& setting) { return measure_webhooks(setting, options.webhooks); });
+  run("list", [&](const Setting& setting) { return measure_list(setting, options.list); });
+  return all;
+}
+
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("--only", options.only, "This part; may be said several times")
+      ->check(CLI::IsMember({"post", "idle", "webhooks", "list"}));
+  app.add_option("--program", options.program, "The program to be measured")->capture_default_str();
+  app.add_option("--folder", options.folder, "Where temporary folders are made: on the disk to be measured")
+      ->check(CLI::ExistingDirectory)
+      ->capture_default_str();
+  app.add_flag("--json", options.as_json, "One JSON object instead of a table");
+  const auto number = [&](const char* name, auto& value, const char* what) {
+    app.add_option(name, value, what)->check(CLI::Range(1, 100'000'000))->capture_default_str();
+  };
+  number("--connections", options.post.connections, "post: connections, and threads of the library");
+  number("--tasks", options.post.tasks, "post: tasks a round");
+  number("--rounds", options.post.rounds, "post: rounds");
+  number("--idle-connections", options.idle_connections, "idle: connections");
+  number("--at-once", options.webhooks.at_once, "webhooks: calls at a time");
+  number("--waves", options.webhooks.waves, "webhooks: so many times that many calls");
+  number("--rows", options.list.rows, "list: tasks that have ended");
+  app.add_option("--history", options.list.history, "list: a file to be filled, or used if it is there, and kept");
+  number("--requests", options.list.requests, "list: requests of each kind");
+}
+
+}  // namespace
+}  // namespace easyretry::bench
+
+int main(int argc, char** argv) {
+  using namespace easyretry::bench;
+  CLI::App app{"Measures the HTTP API and webhooks of a real daemon"};
+  Options options;
+  options.program = program_beside_us();
+  add_options(app, options);
+  CLI11_PARSE(app, argc, argv);
+  try {
+    allow_many_files();
+    const auto all = measure(options);
+    options.as_json ? print_json(all) : print_table(all);
+    return all_met(all) ? 0 : 1;
+  } catch (const std::exception& e) {
+    std::cerr << "http_bench: " << e.what() << "\n";
+    return 2;
+  }
+}
