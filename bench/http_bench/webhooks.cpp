@@ -17,8 +17,7 @@ using namespace std::chrono_literals;
 constexpr auto kTakes = 1s;
 constexpr std::size_t kMostPerServer = 1000;  // of calls at once: more of them need more servers
 constexpr double kMostThreads = 4;
-// A wave of thousands is not sent in no time; ten per cent of two processors' seconds are the daemon's, the store's and
-// the receiver's.
+// Claiming, sending and settling thousands of calls takes processors that the receiver uses, too.
 constexpr double kMostOfIdeal = 1.5;
 constexpr std::size_t kBatch = 10'000;
 constexpr auto kLongest = 120s;
