@@ -75,6 +75,7 @@ Instant Login::due() const {
 
 Result<void> Login::renew(const ServerAddress& server, const std::stop_token& stop) {
   const std::lock_guard lock{renewing_};
+  if (std::chrono::steady_clock::now() < due()) return {};  // somebody else has, meanwhile
   return log_in(server, stop);
 }
 

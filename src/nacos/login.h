@@ -22,6 +22,7 @@ class Login {
 
   // When to renew; never, without credentials.
   Instant due() const;
+  // If it is due.
   Result<void> renew(const ServerAddress& server, const std::stop_token& stop);
 
   // A server has refused this token. True: there is another, try again. Logs in itself, but not more often than
