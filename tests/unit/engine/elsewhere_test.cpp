@@ -24,6 +24,9 @@ struct Outside final : Elsewhere {
 };
 
 struct ElsewhereTest : ::testing::Test {
+  // A run holds its handler, and that whoever took the run.
+  ~ElsewhereTest() override { outside->runs.clear(); }
+
   void register_pay(const Policy& policy = {}, const HandlerOptions& options = {}) {
     instance.handle_elsewhere("pay", outside, policy, options);
   }
@@ -173,6 +176,7 @@ TEST(ElsewhereThreads, AStopWaitsForThemAsksThemToStopAndHandsThemBack) {
   const auto record = core.find(id).value().value();
   EXPECT_EQ(record.info.state, TaskState::pending);
   EXPECT_EQ(record.info.attempts, 0) << "handed back: the attempt does not count";
+  obedient->stopped.reset();  // as above
 }
 
 }  // namespace
