@@ -75,6 +75,7 @@ Result<std::vector<TaskId>> Core::revise_once(std::span<const TaskId> ids, const
     }
   }
   if (due_already) hurry_somebody();
+  if (revisions.empty()) return std::vector<TaskId>{};
   const auto reply = context_->ask(StoreVerb::revise, [&](storage::Store& store) { return store.revise(revisions); });
   if (!reply) return tl::make_unexpected(reply.error());
   std::vector<TaskId> missed;

@@ -1,7 +1,6 @@
 // /v1/cluster: who shares the shards, and how late they are.
 
 #include "base/time_text.h"
-#include "call/errors.h"
 #include "server/endpoints.h"
 #include "server/query.h"
 #include "server/task_json.h"
@@ -9,8 +8,6 @@
 
 namespace easyretry::server {
 namespace {
-
-using call::value_or_throw;
 
 void write_member(JsonWriter& out, const Member& member) {
   out.begin_object();
@@ -43,11 +40,22 @@ void write_list(JsonWriter& out, std::string_view name, const std::vector<T>& al
   out.end_array();
 }
 
+void write_lateness(JsonWriter& out, const storage::Lag& lag) {
+  out.key("late_ms");
+  out.begin_object();
+  for (const auto& [shard, late] : lag.shards) {
+    out.key(std::to_string(static_cast<int>(shard)));
+    out.integer(late.count());
+  }
+  out.end_object();
+}
+
 http::Response cluster(const Call& call, const LookAtCluster& look) {
   require_known(call.request, {});
   engine::Core& core = call.space->core();
   const ClusterSeen seen = look(*call.space);
-  const storage::Lag lag = value_or_throw(storage::look_for_lag(core.store(), call.space->name(), 1));
+  // Who is there must be seen above all when the store is not.
+  const auto lag = storage::look_for_lag(core.store(), call.space->name(), 1);
   JsonWriter out;
   out.begin_object();
   out.key("source");
@@ -62,13 +70,12 @@ http::Response cluster(const Call& call, const LookAtCluster& look) {
   out.integer(seen.view.age.count());
   write_list(out, "members", seen.view.members, write_member);
   write_list(out, "refused", seen.refused, write_refused);
-  out.key("late_ms");
-  out.begin_object();
-  for (const auto& [shard, late] : lag.shards) {
-    out.key(std::to_string(static_cast<int>(shard)));
-    out.integer(late.count());
+  if (lag) {
+    write_lateness(out, *lag);
+  } else {
+    out.key("trouble");
+    out.string(to_string(lag.error()));
   }
-  out.end_object();
   out.end_object();
   return {.body = out.take()};
 }

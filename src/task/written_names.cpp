@@ -46,4 +46,8 @@ std::optional<Outcome> outcome_named(std::string_view name) {
   return named(kOutcomes, name);
 }
 
+std::span<const Outcome> all_outcomes() {
+  return kOutcomes;
+}
+
 }  // namespace easyretry::task

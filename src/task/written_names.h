@@ -2,6 +2,7 @@
 // States, stages and outcomes as JSON and people write them: their names in small letters.
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,5 +18,7 @@ std::string name_of(Outcome outcome);
 std::optional<TaskState> state_named(std::string_view name);
 std::optional<Stage> stage_named(std::string_view name);
 std::optional<Outcome> outcome_named(std::string_view name);
+
+std::span<const Outcome> all_outcomes();
 
 }  // namespace easyretry::task

@@ -5,40 +5,18 @@ import os
 import pathlib
 import re
 import sqlite3
-import subprocess
-import sys
-import tempfile
 import time
 import unittest
 
 import prometheus_text
-from daemon import Daemon
+from daemon_case import DaemonCase
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ROW = re.compile(r"^\| `(easyretry_\w+)` \| (\w+) \| (.*?) \| .+ \|$", re.M)
 SECRET = "hunter2-canary"
 
 
-class Metrics(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self.daemon = None
-
-    def tearDown(self):
-        if self.daemon and self.daemon.process.poll() is None:
-            self.daemon.kill()
-        self.folder.cleanup()
-
-    def start(self, config="", server=""):
-        self.daemon = Daemon(PROGRAM, self.folder.name, config, server)
-        return self.daemon
-
-    def token(self, name, role, space):
-        made = subprocess.run([PROGRAM, "token", "create", name, "--role", role, "--space", space], cwd=self.folder.name,
-                              capture_output=True, text=True, check=True)
-        return made.stdout.strip()
-
+class Metrics(DaemonCase):
     def page(self, **more):
         status, kind, text = self.daemon.ask_for_text("GET", "/metrics", **more)
         self.assertEqual((status, kind), (200, "text/plain; version=0.0.4; charset=utf-8"), text)

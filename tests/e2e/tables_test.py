@@ -1,11 +1,14 @@
 """easyretry tables, split and cluster on real servers. Usage: tables_test.py EASYRETRY_PROGRAM SERVERS_PY"""
 import json
+import os
 import subprocess
 import sys
 import tempfile
 import unittest
 
-PROGRAM = sys.argv.pop(1)
+from daemon import Daemon
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
 SERVERS = sys.argv.pop(1)
 
 
@@ -99,6 +102,23 @@ class Tables(unittest.TestCase):
         self.assertEqual(run.returncode, 1)
         self.assertIn("127.0.0.1:1", run.stderr)
         self.assertNotIn("secret", run.stderr)
+
+    def test_a_daemon_shows_who_is_there_while_its_store_is_away(self):
+        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+            place = os.path.join(folder, "postgres")
+            daemon = Daemon(PROGRAM, folder, store=servers("start", "postgres", "--folder", place))
+            try:
+                self.assertIn("late_ms", daemon.ask("GET", "/v1/cluster")[1])
+                servers("kill", "--folder", place)
+                status, seen = daemon.ask("GET", "/v1/cluster")
+                self.assertEqual((status, len(seen["members"]), "late_ms" in seen), (200, 1, False))
+                self.assertIn("unavailable", seen["trouble"])
+                run = easyretry("cluster", "--server", f"http://127.0.0.1:{daemon.port}", "--token-file",
+                                os.path.join(folder, "easyretry.tokens.first"))
+                self.assertIn("how late tasks are is not known", run.stdout, run.stderr)
+            finally:
+                daemon.kill()
+                servers("remove", "--folder", place)
 
     def test_says_where_no_registry_is(self):
         self.on("postgres", self.no_registry)

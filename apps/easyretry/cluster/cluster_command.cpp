@@ -59,7 +59,11 @@ void print(const nlohmann::json& cluster) {
   for (const nlohmann::json& one : cluster.at("refused")) {
     fmt::print("{} is no member: {}\n", one.value("who", ""), one.value("why", ""));
   }
-  print_lags(cluster.at("late_ms"));
+  if (cluster.contains("trouble")) {
+    fmt::print("\nhow late tasks are is not known: {}\n", cluster.value("trouble", ""));
+  } else {
+    print_lags(cluster.at("late_ms"));
+  }
 }
 
 std::unique_ptr<Service> service_of(const ClusterOptions& options) {

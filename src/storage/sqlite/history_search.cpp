@@ -1,7 +1,6 @@
 #include "storage/sqlite/history_search.h"
 
 #include <algorithm>
-#include <array>
 #include <limits>
 #include <optional>
 
@@ -11,13 +10,12 @@
 #include "storage/sqlite/query_sql.h"
 #include "storage/sqlite/statements.h"
 #include "task/task_id.h"
+#include "task/written_names.h"
 
 namespace easyretry::storage::sqlite {
 namespace {
 
 constexpr std::int64_t kLast = std::numeric_limits<std::int64_t>::max();
-constexpr std::array kOutcomes{Outcome::succeeded,   Outcome::exhausted, Outcome::rejected,
-                               Outcome::quarantined, Outcome::parked,    Outcome::cancelled};
 
 std::optional<std::int64_t> slice_of(const std::optional<TimePoint>& time) {
   return time ? std::optional{to_ms(*time) / kSlice.count()} : std::nullopt;
@@ -64,7 +62,7 @@ class MonthSearch {
     if (!query_.handler.empty() && query_.outcome) return take(page(with_call(kinds)), range);
     if (query_.outcome) return of_every_handler(kinds, range);
     Statement of_outcome = page(with_call(kinds), " AND outcome = " + parameter(0));
-    for (const Outcome outcome : kOutcomes) take(of_outcome.bind(own(0), to_string(outcome)), range);
+    for (const Outcome outcome : task::all_outcomes()) take(of_outcome.bind(own(0), to_string(outcome)), range);
   }
 
   // The table has its rows by id.

@@ -76,6 +76,17 @@ TEST_F(Configured, TheDefaultsHoldForEveryKindOfHandlerWithoutAPolicy) {
   EXPECT_EQ(attempts(engine.retryable("class options", std::make_shared<Picky>(calls), options)), 2);
 }
 
+TEST_F(Configured, KeysComeFromTheCodeOrFromTheConfigurationNotFromBoth) {
+  Config both = config("encryption: {folder: /nowhere}");
+  both.engine.encryption = {.current = "a", .keys = {EncryptionKey::from_hex("a", std::string(62, '7') + "01")}};
+  try {
+    const ManualEngine engine{both};
+    FAIL() << "it was accepted";
+  } catch (const std::invalid_argument& e) {
+    EXPECT_THAT(e.what(), HasSubstr("leave one out"));
+  }
+}
+
 TEST_F(Configured, StrategiesAndExceptionListsComeFromTheFileByName) {
   ManualEngine engine{config(R"(
 defaults: {persist: never}

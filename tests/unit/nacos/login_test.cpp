@@ -1,4 +1,7 @@
+#include "nacos/login.h"
+
 #include <atomic>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -77,6 +80,28 @@ TEST_F(LoggingIn, IsDoneAgainWhenTheServerRefusesTheToken) {
   }));
   EXPECT_EQ(server.count("ServiceQueryRequest"), calls + 1) << "the call that was refused is tried again by itself";
   EXPECT_EQ(count, 2);
+}
+
+TEST_F(LoggingIn, IsNotDoneByWhoeverWaitedForAnothersLogin) {
+  std::atomic<int> count = 0;
+  std::atomic<bool> may_answer = false;
+  const FakeHttp http{[&](const FakeHttp::Seen&) {
+    ++count;
+    may_answer.wait(false);
+    return FakeHttp::Answer{200, token_body("t-1", 18000)};
+  }};
+  const nacos::ClientOptions options = options_with(http);
+  base::Random random{1};
+  nacos::Login login{options, random};
+  const auto renewed = [&] { return login.renew(options.servers.front(), {}).has_value(); };
+  auto one = std::async(std::launch::async, renewed);
+  ASSERT_TRUE(eventually([&] { return count == 1; }));
+  auto another = std::async(std::launch::async, renewed);
+  may_answer = true;
+  may_answer.notify_all();
+  EXPECT_TRUE(one.get());
+  EXPECT_TRUE(another.get());
+  EXPECT_EQ(count, 1);
 }
 
 TEST_F(LoggingIn, IsNotDoneAgainAndAgainForARightThatIsMissing) {
