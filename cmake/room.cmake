@@ -7,6 +7,7 @@ function(add_room name)
     PUBLIC ${PROJECT_SOURCE_DIR}/include
     PRIVATE ${PROJECT_SOURCE_DIR}/src)
   target_link_libraries(easyretry_${name} PRIVATE easyretry_warnings)
+  target_precompile_headers(easyretry_${name} REUSE_FROM headers_of_libraries)
   foreach(used ${ROOM_USES})
     target_link_libraries(easyretry_${name} PUBLIC easyretry_${used})
   endforeach()

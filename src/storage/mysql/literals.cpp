@@ -1,34 +1,44 @@
 #include "storage/mysql/literals.h"
 
+#include <array>
+
 #include "base/utf8.h"
 
 namespace easyretry::storage::mysql {
 namespace {
 
-// 0 for what stands for itself.
+// By byte; 0 for what stands for itself.
+constexpr std::array<char, 256> escapes() {
+  std::array<char, 256> table{};
+  table['\0'] = '0';
+  table['\n'] = 'n';
+  table['\r'] = 'r';
+  table['\x1a'] = 'Z';
+  table['\\'] = '\\';
+  table['\''] = '\'';
+  return table;
+}
+
+constexpr std::array<char, 256> kEscapes = escapes();
+
 char escape_of(char c) {
-  switch (c) {
-    case '\0': return '0';
-    case '\n': return 'n';
-    case '\r': return 'r';
-    case '\x1a': return 'Z';
-    case '\\': return '\\';
-    case '\'': return '\'';
-    default: return 0;
-  }
+  return kEscapes[static_cast<unsigned char>(c)];
 }
 
 }  // namespace
 
+// In stretches: a statement has megabytes of arguments, and next to none of their bytes are escaped.
 std::string escaped(std::string_view bytes) {
   std::string text;
   text.reserve(bytes.size() + bytes.size() / 8);
-  for (const char c : bytes) {
-    const char escape = escape_of(c);
-    if (escape != 0) text.push_back('\\');
-    text.push_back(escape != 0 ? escape : c);
+  std::size_t from = 0;
+  for (std::size_t at = 0; at < bytes.size(); ++at) {
+    const char escape = escape_of(bytes[at]);
+    if (escape == 0) continue;
+    text.append(bytes, from, at - from).append({'\\', escape});
+    from = at + 1;
   }
-  return text;
+  return text.append(bytes, from);
 }
 
 std::string bytes(std::string_view value) {

@@ -1,7 +1,4 @@
 // A daemon that is away, says no, or whose answers are lost.
-
-#include <latch>
-
 #include "http/http_server.h"
 #include "support/cutting_proxy.h"
 #include "unit/remote/support.h"
@@ -63,22 +60,24 @@ TEST_F(RemoteTroubles, ALateAnswerChangesNothing) {
   short_lease.engine.lease = 500ms;
   RemoteEngine cut_off{through(proxy), short_lease};
   RemoteEngine other{url, short_lease};
-  std::latch began{1};
+  std::atomic<bool> began{false};
   std::atomic<bool> taken_over{false};
   auto work = cut_off.retryable("work", [&](int) -> Answer {
-    began.count_down();
+    began = true;
+    began.notify_all();
     while (!taken_over) std::this_thread::sleep_for(1ms);
     return give_up("too late to say so");
   });
   const TaskId id = work.submit(1);
   cut_off.start();
-  began.wait();
+  began.wait(false);
   proxy.freeze();
   other.retryable("work", [&](int) { taken_over = true; });
   other.start();
   ASSERT_TRUE(eventually([&] { return ended(other, id, Outcome::succeeded); }));
   proxy.thaw();
-  EXPECT_TRUE(eventually([&] { return cut_off.stats().stale_settles == 1; }));
+  // More than one where the machine is so busy that the lease ran out before the cut, too.
+  EXPECT_TRUE(eventually([&] { return cut_off.stats().stale_settles >= 1; }));
   EXPECT_TRUE(ended(other, id, Outcome::succeeded));
 }
 
