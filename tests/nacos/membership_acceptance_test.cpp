@@ -1,6 +1,7 @@
 // Members that meet in a real Nacos.
 
 #include <atomic>
+#include <set>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -34,8 +35,10 @@ class MembersInRealNacos : public OnEachNacos {
   static std::string nodes(NacosMembership& membership) {
     const auto roll = membership.refresh("8: 0-7");
     if (!roll) return roll.error().detail;
+    std::multiset<std::string> sorted;
+    for (const Member& member : roll->members) sorted.insert(member.node);
     std::string all;
-    for (const Member& member : roll->members) all += (all.empty() ? "" : " ") + member.node;
+    for (const std::string& node : sorted) all += (all.empty() ? "" : " ") + node;
     return all;
   }
   static bool sees(NacosMembership& membership, const std::string& expected,
