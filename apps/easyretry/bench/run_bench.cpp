@@ -50,6 +50,7 @@ double submit_all(const Handle& handle, const BenchOptions& options, std::string
     }
     const Stopwatch watch;
     std::vector<std::future<void>> submitting;
+    submitting.reserve(parts.size());
     for (const auto& part : parts) {
       submitting.push_back(std::async(std::launch::async, [&] { handle.submit_many(part); }));
     }

@@ -50,6 +50,7 @@ std::vector<CLI::Option*> add_filters(CLI::App& command, Listed what, Filters& f
     all.emplace_back("finished_until", "Before this time");
   }
   std::vector<CLI::Option*> options;
+  options.reserve(all.size());
   for (const auto& [name, about] : all) options.push_back(add_filter(command, name, about, filters));
   return options;
 }
