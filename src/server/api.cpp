@@ -64,7 +64,8 @@ void Api::add(http::Method method, std::string_view path, Right needs, Endpoint 
 }
 
 void Api::add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint) {
-  if (needs == Right::operate) endpoint = audited(std::move(endpoint));
+  const bool changes = method != http::Method::get;
+  if (changes && (needs == Right::operate || needs == Right::administer)) endpoint = audited(std::move(endpoint));
   router_.add(method, path, {needs, waiting(std::move(endpoint))});
 }
 

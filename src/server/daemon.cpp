@@ -103,6 +103,7 @@ Daemon::Daemon(const Config& config)
       tokens_(std::make_shared<Tokens>(config.server.tokens)),
       spaces_(make_spaces(store_, config)),
       alerting_(config, spaces_),
+      split_(store_, system_clock(), config.engine.log),
       api_(std::make_unique<Api>(spaces_, tokens_,
                                  ApiOptions{config.engine.space, hosts_of(config.server), config.server.audit,
                                             config.server.requests_per_second, config.engine.log})) {
@@ -114,6 +115,7 @@ Daemon::Daemon(const Config& config)
   add_judging_endpoints(*api_);
   add_handler_endpoints(*api_);
   add_system_endpoints(*api_);
+  add_split_endpoints(*api_, split_);
   add_cluster_endpoint(*api_, [](Space& space) { return ClusterSeen{space.core().rebalancer.view()}; });
   add_metrics_endpoint(*api_, spaces_, alerting_);
   add_health(*api_);
@@ -159,6 +161,7 @@ std::vector<ConfigChange> Daemon::reload(const Config& wanted) {
 void Daemon::stop() {
   if (stopping_.exchange(true)) return;
   for (const auto& [name, space] : spaces_) space->let_go();
+  split_.close();
   http_->stop(config_.engine.drain);
   for (const auto& [name, space] : spaces_) space->stop();
   alerting_.stop();

@@ -8,6 +8,7 @@
 #include "http/http_server.h"
 #include "server/alerting.h"
 #include "server/api.h"
+#include "server/table_split.h"
 
 namespace easyretry::server {
 
@@ -39,6 +40,7 @@ class Daemon {
   const std::shared_ptr<Tokens> tokens_;
   const Spaces spaces_;
   Alerting alerting_;
+  TableSplit split_;
   std::atomic<bool> stopping_{false};
   std::unique_ptr<Api> api_;
   std::unique_ptr<http::HttpServer> http_;

@@ -7,6 +7,7 @@
 #include "cluster/membership.h"
 #include "server/alerting.h"
 #include "server/api.h"
+#include "server/table_split.h"
 
 namespace easyretry::server {
 
@@ -17,8 +18,9 @@ void add_lease_endpoints(Api& api);    // /v1/leases: workers in other processes
 void add_judging_endpoints(Api& api);  // /v1/leases/settle and /renew: workers that judge attempts themselves
 // /metrics, of all these or of the one that the token is for.
 void add_metrics_endpoint(Api& api, const Spaces& spaces, const Alerting& alerting);
-void add_handler_endpoints(Api& api);  // /v1/handlers
-void add_system_endpoints(Api& api);   // /v1/tables, /v1/openapi.yaml
+void add_handler_endpoints(Api& api);                   // /v1/handlers
+void add_system_endpoints(Api& api);                    // /v1/tables, /v1/openapi.yaml
+void add_split_endpoints(Api& api, TableSplit& split);  // /v1/split; `split` must outlive the api
 
 struct ClusterSeen {
   ClusterView view;

@@ -48,14 +48,16 @@ LookAtCluster looking_on(const std::string& membership) {
 }  // namespace
 
 InProcessApi::InProcessApi(const Config& config)
-    : space_((validate(config.engine),
-              std::make_shared<Space>(open_existing(config.store_url()), for_looking_on(config)))),
+    : store_((validate(config.engine), open_existing(config.store_url()))),
+      space_(std::make_shared<Space>(store_, for_looking_on(config))),
+      split_(store_, system_clock(), {}),
       api_(Spaces{{space_->name(), space_}}, std::make_shared<Tokens>(""),
            ApiOptions{space_->name(), {}, config.server.audit, 0, {}}) {
   add_task_endpoints(api_);
   add_bulk_endpoints(api_);
   add_handler_endpoints(api_);
   add_system_endpoints(api_);
+  add_split_endpoints(api_, split_);
   add_cluster_endpoint(api_, looking_on(config.engine.membership));
 }
 

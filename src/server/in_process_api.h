@@ -8,6 +8,7 @@
 #include <easyretry/config.h>
 
 #include "server/api.h"
+#include "server/table_split.h"
 
 namespace easyretry::server {
 
@@ -24,7 +25,9 @@ class InProcessApi {
   http::Response ask(http::Request request);
 
  private:
+  const std::shared_ptr<storage::Store> store_;
   const std::shared_ptr<Space> space_;
+  TableSplit split_;
   Api api_;
 };
 

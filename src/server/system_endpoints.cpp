@@ -5,7 +5,7 @@
 #include "server/endpoints.h"
 #include "server/openapi.h"
 #include "server/query.h"
-#include "server/refusal.h"
+#include "server/whole_store.h"
 
 namespace easyretry::server {
 namespace {
@@ -27,11 +27,7 @@ std::string name_of(storage::TableInfo::State state) {
 // All namespaces share them.
 http::Response tables(const Call& call) {
   require_known(call.request, {});
-  if (call.by.space != kAnyNamespace) {
-    throw Refusal{{403, "forbidden_namespace",
-                   "tables are those of all namespaces, and token " + call.by.name + " is for one",
-                   "use a token of all of them: `easyretry token create NAME --role viewer --space '*'`"}};
-  }
+  require_all_namespaces(call, "viewer");
   JsonWriter out;
   out.begin_object();
   out.key("tables");

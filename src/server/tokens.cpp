@@ -47,7 +47,10 @@ std::optional<unsigned> rights_of(std::string_view role) {
   if (role == "worker") return rights | bit(Right::work);
   if (role == "application") return rights | bit(Right::view) | bit(Right::submit) | bit(Right::work);
   if (role == "operator") return rights | bit(Right::view) | bit(Right::operate);
-  if (role == "admin") return rights | bit(Right::view) | bit(Right::submit) | bit(Right::work) | bit(Right::operate);
+  if (role == "admin") {
+    return rights | bit(Right::view) | bit(Right::submit) | bit(Right::work) | bit(Right::operate) |
+           bit(Right::administer);
+  }
   return std::nullopt;
 }
 

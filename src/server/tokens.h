@@ -23,9 +23,10 @@ namespace easyretry::server {
 enum class Right : std::uint8_t {
   view = 1,
   submit = 2,
-  work = 4,      // lease tasks, with their arguments, and say what became of them
-  operate = 8,   // cancel, requeue, pause
-  payloads = 16  // see the arguments of any task
+  work = 4,        // lease tasks, with their arguments, and say what became of them
+  operate = 8,     // cancel, requeue, pause
+  payloads = 16,   // see the arguments of any task
+  administer = 32  // change the store itself
 };
 
 inline constexpr std::string_view kAnyNamespace = "*";

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -182,6 +183,7 @@ struct SplitRequest {
   int tables = 0;  // hash(n) is to have
   bool only_plan = false;
   std::function<void(const SplitMove&)> progress = [](const SplitMove&) {};
+  std::stop_token stop{};  // breaks it off between two transactions, which is answered with `unavailable`
 };
 
 struct StoreInfo {
@@ -271,8 +273,8 @@ class Store {
   virtual Result<bool> fold_counts() { return false; }
   // What a database server keeps it all in, by name. `invalid_argument` where there are no tables to speak of.
   virtual Result<std::vector<TableInfo>> tables();
-  // Makes more tables of hash(n), while instances work; again after it was cut off. Gives the moves that were to be
-  // made. `invalid_argument` where this is not possible.
+  // Makes more tables of hash(n), while instances work, this one too; again after it was cut off. Gives the moves that
+  // were to be made, none where there are so many tables already. `invalid_argument` where this is not possible.
   virtual Result<std::vector<SplitMove>> split(const SplitRequest& request);
 
   // Tells other processes that tasks of this namespace are due soon and nobody may have read them. A hint, given

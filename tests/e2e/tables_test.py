@@ -48,6 +48,10 @@ class Tables(unittest.TestCase):
         self.assertIn("does not divide 64 shards", run.stderr)
 
         run = easyretry("split", "--store", two, "--to", "4")
+        self.assertEqual(run.returncode, 1)
+        self.assertRegex(run.stderr, "move about [0-9]+ tasks to 2 new tables\\? there is no terminal to ask; say --yes")
+
+        run = easyretry("split", "--store", two, "--to", "4", "--yes")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("set layout=hash(4)", run.stdout)
         self.assertIn("set layout=hash(4)", easyretry("tables", "--store", two).stderr)

@@ -17,6 +17,7 @@ using storage::ReshardProgress;
 
 struct ReshardOptions {
   std::string store;
+  std::string server;  // in vain
   int shards = 0;
   bool dry_run = false;
 };
@@ -34,7 +35,19 @@ void print_dry_run(const ReshardPlan& plan) {
   fmt::print("nothing was changed\n");
 }
 
+// A daemon is an instance, and none may work meanwhile.
+void require_store(const ReshardOptions& options) {
+  if (!options.server.empty()) {
+    throw std::invalid_argument(
+        fmt::format("the number of shards is changed while no instance works, and the daemon at {} is one: stop all "
+                    "instances, then run `easyretry reshard --store URL --shards {}` with the url of their store",
+                    options.server, options.shards));
+  }
+  if (options.store.empty()) throw CLI::RequiredError("--store");
+}
+
 void run(const ReshardOptions& options) {
+  require_store(options);
   const ReshardPlan plan = storage::reshard_store(options.store, {.shards = options.shards, .only_plan = true});
   if (plan.nothing_to_do()) {
     fmt::print("there are {} shards already; nothing was changed\n", plan.to);
@@ -58,7 +71,8 @@ void run(const ReshardOptions& options) {
 void add_reshard_command(CLI::App& app) {
   auto* command = app.add_subcommand("reshard", "Changes the number of shards of a store, while no instance works");
   auto options = std::make_shared<ReshardOptions>();
-  command->add_option("--store", options->store, "sqlite:, postgres:// or mysql://")->required();
+  command->add_option("--store", options->store, "sqlite:, postgres:// or mysql://");
+  command->add_option("--server", options->server, "Not possible: says what to do instead");
   command->add_option("--shards", options->shards, "How many, 1 to 4096; the tables of the layout divide it")
       ->required();
   command->add_flag("--dry-run", options->dry_run, "Only say what would be changed");

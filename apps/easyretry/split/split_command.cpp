@@ -1,77 +1,114 @@
 #include "split/split_command.h"
 
-#include <map>
+#include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <thread>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "confirmation.h"
 #include "progress_bar.h"
+#include "service/service_options.h"
 #include "storage/layout.h"
 #include "storage/open.h"
 
 namespace easyretry::app {
 namespace {
 
-using storage::SplitMove;
+using namespace std::chrono_literals;
+
+constexpr int kConflict = 409;
 
 struct SplitOptions {
-  std::string store;
+  ServiceOptions service;
   int to = 0;
+  bool yes = false;
   bool dry_run = false;
+  bool as_json = false;
 };
 
-class Progress {
- public:
-  explicit Progress(const std::vector<SplitMove>& plan) : moves_(plan.size()) {
-    for (const SplitMove& move : plan) expected_ += move.rows;
-  }
-
-  void tell(const SplitMove& move) {
-    moved_[move.to] = move.rows;
-    std::int64_t rows = 0;
-    for (const auto& [table, count] : moved_) rows += count;
-    bar_.show(rows, expected_, fmt::format("table {} of {}, {} tasks moved", moved_.size(), moves_, rows));
-  }
-
- private:
-  ProgressBar bar_;
-  const std::size_t moves_;
-  std::int64_t expected_ = 0;
-  std::map<std::string, std::int64_t> moved_;
-};
-
-std::vector<SplitMove> must(Result<std::vector<SplitMove>> plan) {
-  if (!plan) throw StoreError{plan.error()};
-  return *std::move(plan);
+nlohmann::json ask(Service& service, const SplitOptions& options, bool dry_run) {
+  const nlohmann::json request{{"tables", options.to}, {"dry_run", dry_run}};
+  return service.ask({.method = Method::post, .path = {"split"}, .body = request.dump()});
 }
 
-// Of a split that has been done, the url may still have the layout before.
-bool is_done(const SplitOptions& options) {
-  const auto there = storage::stored_settings(options.store);
+// Of a split that has been done, the url may still have the layout before, with which the store cannot be opened.
+bool is_done_in_store(const SplitOptions& options) {
+  if (options.service.store.empty()) return false;
+  const auto there = storage::stored_settings(options.service.store);
   return there && there->layout == to_text(storage::Layout::hash(options.to));
 }
 
-void run(const SplitOptions& options) {
-  if (is_done(options)) {
-    fmt::print("the layout is hash({}) already; nothing was changed\n", options.to);
-    return;
+void print_done_already(const SplitOptions& options) {
+  if (options.as_json) {
+    const nlohmann::json nothing{{"dry_run", true}, {"moves", nlohmann::json::array()}, {"tables", options.to}};
+    return fmt::print("{}\n", nothing.dump());
   }
-  const auto store = storage::open_store(options.store, system_clock());
-  const auto plan = must(store->split({.tables = options.to, .only_plan = true}));
-  for (const SplitMove& move : plan) {
-    fmt::print("{} -> {}, about {} tasks\n", move.from, move.to, move.rows);
+  fmt::print("the layout is hash({}) already; nothing was changed\n", options.to);
+}
+
+void print(const nlohmann::json& plan) {
+  for (const nlohmann::json& move : plan.at("moves")) {
+    fmt::print("{} -> {}, about {} tasks\n", move.value("from", ""), move.value("to", ""),
+               move.value("tasks", std::int64_t{0}));
   }
-  if (options.dry_run) {
-    fmt::print("nothing was changed\n");
-    return;
+}
+
+void confirm(const nlohmann::json& plan) {
+  std::int64_t tasks = 0;
+  for (const nlohmann::json& move : plan.at("moves")) tasks += move.value("tasks", std::int64_t{0});
+  require_yes(fmt::format("move about {} tasks to {} new tables?", tasks, plan.at("moves").size()));
+}
+
+// One that is under way already, because somebody else asked for it or this command was interrupted, is waited for.
+nlohmann::json begin(Service& service, const SplitOptions& options) {
+  try {
+    return ask(service, options, /*dry_run=*/false);
+  } catch (const Refused& e) {
+    if (e.status() != kConflict) throw;
+    nlohmann::json running = service.ask({.path = {"split"}});
+    if (running.value("tables", 0) != options.to) throw;
+    return running;
   }
-  {
-    Progress progress{plan};
-    must(store->split({.tables = options.to, .progress = [&](const SplitMove& move) { progress.tell(move); }}));
+}
+
+nlohmann::json wait_for_the_end(Service& service, nlohmann::json split) {
+  const ProgressBar bar;
+  while (!split.contains("ended_at")) {
+    std::this_thread::sleep_for(200ms);
+    split = service.ask({.path = {"split"}});
+    const auto moved = split.value("moved", std::int64_t{0});
+    bar.show(moved, split.value("expected", std::int64_t{0}),
+             fmt::format("table {} of {}, {} tasks moved", split.value("tables_begun", 0),
+                         split.value("tables_to_fill", 0), moved));
   }
+  return split;
+}
+
+void print_end(const SplitOptions& options, const nlohmann::json& split) {
+  if (options.as_json) fmt::print("{}\n", split.dump());
+  if (split.value("state", "") != "done") {
+    throw std::runtime_error(fmt::format("the split has {} before its end: {}; the same command goes on",
+                                         split.value("state", ""), split.value("error", "")));
+  }
+  if (options.as_json) return;
   fmt::print("done; set layout=hash({}) in the urls of the instances before they are started again\n", options.to);
+}
+
+void run(const SplitOptions& options) {
+  if (is_done_in_store(options)) return print_done_already(options);
+  const auto service = open_service(options.service);
+  const nlohmann::json plan = ask(*service, options, /*dry_run=*/true);
+  if (plan.at("moves").empty()) return print_done_already(options);
+  if (options.dry_run && options.as_json) return fmt::print("{}\n", plan.dump());
+  if (!options.as_json) print(plan);
+  if (options.dry_run) return fmt::print("nothing was changed\n");
+  if (!options.yes) confirm(plan);
+  print_end(options, wait_for_the_end(*service, begin(*service, options)));
 }
 
 }  // namespace
@@ -79,11 +116,15 @@ void run(const SplitOptions& options) {
 void add_split_command(CLI::App& app) {
   auto* command = app.add_subcommand("split", "Spreads layout=hash(n) over more tables, while instances work");
   auto options = std::make_shared<SplitOptions>();
-  command->add_option("--store", options->store, "postgres:// or mysql:// with the options that the instances have")
-      ->required();
   command->add_option("--to", options->to, "How many tables; a multiple of what there is")->required();
-  command->add_flag("--dry-run", options->dry_run, "Only say what would be moved");
-  command->footer("May be interrupted at any time; the same command goes on.");
+  command->add_flag("--yes", options->yes, "Without asking");
+  command->add_flag("--dry-run", options->dry_run, "Only says what would be moved");
+  command->add_flag("--json", options->as_json, R"(One JSON object: {"tables": …, "state": …}, or {"moves": […]})");
+  add_service_options(*command, options->service);
+  command->footer(
+      "May be interrupted at any time; the same command goes on. A daemon goes on by itself, and the same command "
+      "shows "
+      "how far it is.");
   command->callback([options] { run(*options); });
 }
 

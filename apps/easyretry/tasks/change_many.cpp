@@ -36,21 +36,14 @@ void print_foreseen(const ManyChanges& changes, const nlohmann::json& foreseen) 
   if (foreseen.at("sample").size() < foreseen.value("matched", std::size_t{0})) fmt::print("…\n");
 }
 
-std::string time_left(std::chrono::duration<double> passed, std::int64_t done, std::int64_t of) {
-  if (done == 0) return "";
-  return fmt::format(", {:.0f} s left", passed.count() / static_cast<double>(done) * static_cast<double>(of - done));
-}
-
 nlohmann::json wait_for_the_end(Service& service, nlohmann::json job) {
   const ProgressBar bar;
-  const auto begun = std::chrono::steady_clock::now();
   while (!job.contains("ended_at")) {
     std::this_thread::sleep_for(100ms);
     job = service.ask({.path = {"bulk", job.value("id", "")}});
     const auto done = job.value("changed", std::int64_t{0}) + job.value("skipped", std::int64_t{0});
     const auto of = job.value("matched", std::int64_t{0});
-    bar.show(done, of,
-             fmt::format("{} of {}{}", done, of, time_left(std::chrono::steady_clock::now() - begun, done, of)));
+    bar.show(done, of, fmt::format("{} of {}", done, of));
   }
   return job;
 }

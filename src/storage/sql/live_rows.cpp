@@ -48,12 +48,22 @@ std::vector<TaskId> LiveRows::insert(const std::string& history, std::span<const
 
 std::vector<TaskId> LiveRows::insert_uncounted(const std::string& history, std::span<const TaskRecord> rows) {
   if (!tables_.several()) return store(history, rows);
-  if (tables_.can_be_split() && tables_.learn(session_.hold_layout())) throw LayoutChanged{};
+  if (tables_.can_be_split()) {
+    const std::string layout = session_.hold_layout();
+    tables_.learn(layout);
+    require(layout);
+  }
   const std::vector<TaskId> free = session_.take_keys(rows);
   const std::vector<TaskRecord> mine = rows_with(rows, free);
   std::vector<TaskId> stored = store(history, mine);
   if (stored.size() != free.size()) free_keys(without(free, stored));
   return stored;
+}
+
+// Whether it is news to this process does not matter: another of its threads may have learned of it since these rows
+// were placed.
+void LiveRows::require(const std::string& layout) const {
+  if (layout != to_text(placement_)) throw LayoutChanged{};
 }
 
 std::vector<TaskId> LiveRows::store(const std::string& history, std::span<const TaskRecord> rows) {

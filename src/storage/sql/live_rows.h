@@ -50,6 +50,7 @@ class LiveRows {
   std::vector<TaskId> insert_uncounted(const std::string& history, std::span<const TaskRecord> rows);
   std::vector<TaskId> store(const std::string& history, std::span<const TaskRecord> rows);
   std::map<TaskId, TaskRecord> holding(std::span<const KeyHolder> keys);
+  void require(const std::string& layout) const;  // throws LayoutChanged where these rows go by another one
 
   Session& session_;
   Tables& tables_;
@@ -86,7 +87,9 @@ auto LiveRows::each(std::span<const T> batch, IdOf id_of, Body body) {
   ask(left);
   ask(own);
   ask(moved);
-  if (met.size() < batch.size() && tables_.look_again(session_)) throw LayoutChanged{};
+  if (met.size() < batch.size()) {
+    if (const auto layout = tables_.look_again(session_)) require(*layout);
+  }
   return all;
 }
 

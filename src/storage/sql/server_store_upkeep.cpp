@@ -61,9 +61,8 @@ Result<std::vector<TableInfo>> ServerStore::tables() {
 Result<std::vector<SplitMove>> ServerStore::split(const SplitRequest& request) {
   try {
     Splitting splitting{queries_, tables_, operating_, where("split")};
-    const Layout to = Layout::hash(request.tables);
-    auto plan = splitting.plan(to);
-    if (!request.only_plan) splitting.run(to, request.progress);
+    auto plan = splitting.plan(Layout::hash(request.tables));
+    if (!request.only_plan) splitting.run(request);
     return plan;
   } catch (const std::invalid_argument& error) {
     return fail(Errc::invalid_argument, where("split"), error.what());

@@ -21,9 +21,15 @@ Layout Splitting::from(const Layout& to) const {
   return placement.before->layout();
 }
 
+bool Splitting::is_done(const Layout& to) const {
+  const Placement placement = tables_.placement();
+  return !placement.before && placement.router.layout() == to;
+}
+
 std::vector<SplitMove> Splitting::plan(const Layout& to) {
   const auto session = pool_.take();
   tables_.look_again(*session);
+  if (is_done(to)) return {};
   const TableRouter router{to, tables_.router().total_shards()};
   std::map<std::string, std::int64_t> rows;
   for (const TableFacts& facts : session->table_facts()) rows[facts.name] = facts.rows;
@@ -36,19 +42,25 @@ std::vector<SplitMove> Splitting::plan(const Layout& to) {
   return plan;
 }
 
-void Splitting::run(const Layout& to, const std::function<void(const SplitMove&)>& progress) {
+void Splitting::run(const SplitRequest& request) {
+  const Layout to = Layout::hash(request.tables);
   tables_.look_again(*pool_.take());
-  const std::vector<TableMove> moves = split(from(to), to, tables_.router().total_shards());
+  if (is_done(to)) return;
+  const int total_shards = tables_.router().total_shards();
+  split(from(to), to, total_shards);  // throws before anything is changed
   const Placement splitting = begin(to);
-  for (const TableMove& one : moves) move(one, splitting.router, progress);
+  for (const TableMove& one : split(splitting.before->layout(), to, total_shards)) {
+    move(one, splitting.router, request);
+  }
   const Placement done{splitting.router};
   pool_.take()->change_meta("layout", to_text(splitting), to_text(done));
   tables_.look_again(*pool_.take());
 }
 
+// Others of this process may learn of the new layout before this does, so what counts is what it is now.
 Placement Splitting::begin(const Layout& to) {
   const Placement placement = tables_.placement();
-  if (placement.before) return placement;
+  if (placement.before && placement.router.layout() == to) return placement;
   const TableRouter router{to, placement.router.total_shards()};
   for (const TableId table : router.all_tables({})) tables_.ensure(router.name(table));
   const Placement splitting{router, placement.router};
@@ -57,21 +69,24 @@ Placement Splitting::begin(const Layout& to) {
     throw std::invalid_argument("the number of shards is being changed; finish that with `easyretry reshard` first");
   }
   session->change_meta("layout", to_text(placement), to_text(splitting));
-  if (!tables_.look_again(*session)) throw ServerError{Trouble::again, "somebody else changed the layout just now"};
-  return tables_.placement();
+  tables_.look_again(*session);
+  if (to_text(tables_.placement()) != to_text(splitting)) {
+    throw ServerError{Trouble::again, "somebody else changed the layout just now"};
+  }
+  return splitting;
 }
 
-void Splitting::move(const TableMove& move, const TableRouter& router,
-                     const std::function<void(const SplitMove&)>& progress) {
+void Splitting::move(const TableMove& move, const TableRouter& router, const SplitRequest& request) {
   SplitMove done{router.name(move.from), router.name(move.to), 0};
   for (TaskId after{};;) {
+    if (request.stop.stop_requested()) throw ServerError{Trouble::again, "it was broken off; begun again, it goes on"};
     const auto moved = writes_.run(where_, Promise::kept, [&](Session& session, TimePoint) {
       return session.move({done.from, done.to, kRowsAMove, move.shards, after});
     });
     if (!moved) throw ServerError{Trouble::again, moved.error().detail};
     after = moved->last;
     done.rows += static_cast<std::int64_t>(moved->rows);
-    progress(done);
+    request.progress(done);
     if (moved->rows < kRowsAMove) return;
   }
 }

@@ -20,14 +20,15 @@ class Splitting {
   Splitting(Pool& pool, Tables& tables, Writes& writes, std::string where)
       : pool_(pool), tables_(tables), writes_(writes), where_(std::move(where)) {}
 
-  // What would be moved, about: the server estimates.
+  // What would be moved, about: the server estimates. Nothing where that is done.
   std::vector<SplitMove> plan(const Layout& to);
   // Throws std::invalid_argument where this cannot be split so, and ServerError.
-  void run(const Layout& to, const std::function<void(const SplitMove&)>& progress);
+  void run(const SplitRequest& request);
 
  private:
+  bool is_done(const Layout& to) const;
   Placement begin(const Layout& to);
-  void move(const TableMove& move, const TableRouter& router, const std::function<void(const SplitMove&)>& progress);
+  void move(const TableMove& move, const TableRouter& router, const SplitRequest& request);
   Layout from(const Layout& to) const;
 
   Pool& pool_;

@@ -17,17 +17,33 @@ Placement Tables::placement() const {
   return placement_;
 }
 
-bool Tables::learn(const std::string& layout) {
+void Tables::learn(const std::string& layout) {
   const std::lock_guard lock{mutex_};
-  if (to_text(placement_) == layout) return false;
-  placement_ = parse_placement(layout, placement_.router.total_shards(), placement_.router.window());
-  return true;
+  take(layout);
 }
 
-bool Tables::look_again(Session& session) {
-  if (!can_be_split()) return false;
-  const auto layout = session.meta("layout");
-  return layout && learn(*layout);
+std::uint64_t Tables::as_of() const {
+  const std::lock_guard lock{mutex_};
+  return learned_;
+}
+
+void Tables::hear(const std::string& layout, std::uint64_t as_of) {
+  const std::lock_guard lock{mutex_};
+  if (learned_ == as_of) take(layout);
+}
+
+void Tables::take(const std::string& layout) {
+  if (to_text(placement_) == layout) return;
+  placement_ = parse_placement(layout, placement_.router.total_shards(), placement_.router.window());
+  ++learned_;
+}
+
+std::optional<std::string> Tables::look_again(Session& session) {
+  if (!can_be_split()) return std::nullopt;
+  const std::uint64_t asked = as_of();
+  auto layout = session.meta("layout");
+  if (layout) hear(*layout, asked);
+  return layout;
 }
 
 void Tables::ensure(const std::string& table) {

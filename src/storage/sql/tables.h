@@ -1,8 +1,10 @@
 #pragma once
 // Which tables there are, as far as this process knows. Safe to use from any thread.
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -30,10 +32,14 @@ class Tables {
   bool several() const { return kind_ != Layout::Kind::single; }
   bool can_be_split() const { return kind_ == Layout::Kind::hash; }
 
-  // What retry_meta says. Gives whether that is news.
-  bool learn(const std::string& layout);
-  // Asks the server, where the layout may have changed.
-  bool look_again(Session& session);
+  // What retry_meta says, and cannot stop saying meanwhile: whoever asks holds it, or nobody else is there yet.
+  void learn(const std::string& layout);
+  // What it said to somebody who began to ask at `as_of()`. Ignored where something was learned since: threads overtake
+  // each other, and it may be what was true before.
+  std::uint64_t as_of() const;
+  void hear(const std::string& layout, std::uint64_t as_of);
+  // Asks the server, where the layout may have changed. Gives what it says.
+  std::optional<std::string> look_again(Session& session);
 
   // Makes what is missing, of tasks or a month of history. Not to be called inside a transaction: some servers end it
   // for that.
@@ -63,12 +69,14 @@ class Tables {
 
   bool knows(const std::string& table) const;
   void know(const std::vector<std::string>& names);
+  void take(const std::string& layout);  // under mutex_
 
   Pool& pool_;
   const Layout::Kind kind_;
   mutable std::mutex mutex_;
-  Placement placement_;  // guarded by mutex_
-  Names known_;          // guarded by mutex_
+  Placement placement_;        // guarded by mutex_
+  std::uint64_t learned_ = 0;  // how often; guarded by mutex_
+  Names known_;                // guarded by mutex_
 };
 
 }  // namespace easyretry::storage::sql

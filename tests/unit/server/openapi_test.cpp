@@ -27,6 +27,8 @@ TEST(OpenApi, ListsEveryRouteAndNoOther) {
   add_judging_endpoints(api);
   add_handler_endpoints(api);
   add_system_endpoints(api);
+  TableSplit split{nullptr, system_clock(), {}};
+  add_split_endpoints(api, split);
   add_cluster_endpoint(api, {});
   const Alerting alerting{Config{}, {}};
   add_metrics_endpoint(api, {}, alerting);

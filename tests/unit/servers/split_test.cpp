@@ -144,6 +144,69 @@ TEST_P(Split, KilledAnywhereItGoesOnAndHasLostAndDoubledNothing) {
   EXPECT_EQ(ids(*store), before);
 }
 
+TEST_P(Split, WhatIsSplitAlreadyNeedsNoMoves) {
+  const auto store = open(Layout::hash(2));
+  ASSERT_TRUE(store->split({.tables = 4}));
+  EXPECT_THAT(store->split({.tables = 4, .only_plan = true}).value(), ::testing::IsEmpty());
+  EXPECT_THAT(store->split({.tables = 4}).value(), ::testing::IsEmpty());
+  EXPECT_EQ(layout(), "hash(4)");
+}
+
+TEST_P(Split, OtherLayoutsAreRefusedWithWhatToDo) {
+  const auto store = open(Layout::single());
+  EXPECT_THAT(refusal(store->split({.tables = 4, .only_plan = true})),
+              AllOf(HasSubstr("only hash layouts are split"), HasSubstr("an empty one with layout=hash(4)")));
+}
+
+TEST_P(Split, BrokenOffItSaysSoAndGoesOnWhenBegunAgain) {
+  const auto store = open(Layout::hash(2));
+  insert_many(*store, 3000);
+  std::stop_source stop;
+  const auto broken_off =
+      store->split({.tables = 4, .progress = [&](const SplitMove&) { stop.request_stop(); }, .stop = stop.get_token()});
+  ASSERT_FALSE(broken_off);
+  EXPECT_EQ(broken_off.error().code, Errc::unavailable);
+  EXPECT_THAT(broken_off.error().detail, HasSubstr("broken off"));
+  EXPECT_EQ(layout(), "hash(2)>hash(4)");
+  EXPECT_THAT(refusal(store->split({.tables = 8})), HasSubstr("a split into hash(4) has begun"));
+  EXPECT_TRUE(store->split({.tables = 4}));
+  EXPECT_EQ(misplaced(4), 0);
+  EXPECT_EQ(due(*store).size(), 3000U);
+}
+
+// One thread of it splits, and the others learn of the new layout at any moment, also from each other.
+TEST_P(Split, AnInstanceThatSplitsStoresMeanwhileByTheLayoutOfThatMoment) {
+  const auto store = open(Layout::hash(1));
+  std::atomic<bool> split{false};
+  std::atomic<int> stored{0};
+  const auto submit = [&] {
+    while (!split) {
+      const NewTask task = a_task();
+      const auto reply = store->insert({&task, 1});
+      ASSERT_TRUE(reply) << to_string(reply.error());
+      ++stored;
+      EXPECT_TRUE(find(*store, reply->tasks.front().id));
+    }
+  };
+  {
+    std::vector<std::jthread> submitting;
+    for (int i = 0; i < 4; ++i) submitting.emplace_back(submit);
+    std::vector<std::jthread> loading;
+    for (int i = 0; i < 2; ++i) {
+      loading.emplace_back([&](const std::stop_token& stop) {
+        while (!stop.stop_requested()) loaded(*store);
+      });
+    }
+    for (const int tables : {2, 4, 8, 16, 32, 64}) {
+      const auto moves = store->split({.tables = tables});
+      EXPECT_TRUE(moves) << to_string(moves.error());
+    }
+    split = true;
+  }
+  EXPECT_EQ(misplaced(64), 0);
+  EXPECT_EQ(due(*store).size(), static_cast<std::size_t>(stored));
+}
+
 TEST_P(Split, UnderLoadEveryTaskEndsOnce) {
   const auto splitter = open(Layout::hash(2));
   const auto submitter = open(Layout::hash(2));
