@@ -28,13 +28,6 @@ std::optional<std::size_t> number(std::string_view digits) {
   return value;
 }
 
-// Whoever shares no store has all of its work to do alone.
-void require_shared(storage::Store& store, const std::string& membership) {
-  if (store.info().shared) return;
-  throw std::invalid_argument("membership is " + membership + ", and the store is one that instances cannot share; " +
-                              "write alone, or leave it out");
-}
-
 MembershipChoice nacos_choice(std::string_view url) try {
   return {.kind = MembershipChoice::Kind::nacos, .service = nacos::parse_service_url(url)};
 } catch (const std::invalid_argument& why) {
@@ -57,13 +50,20 @@ MembershipChoice parse_membership(std::string_view text) {
   return {.kind = MembershipChoice::Kind::fixed, .index = *index, .members = *members};
 }
 
+// Whoever shares no store has all of its work to do alone.
+void require_shared_store(const MembershipChoice& choice, bool shared) {
+  if (shared || choice.kind != MembershipChoice::Kind::nacos) return;
+  throw std::invalid_argument(
+      "membership is nacos, and the store is one that instances cannot share; write alone, or leave it out");
+}
+
 std::unique_ptr<Membership> open_membership(MembershipChoice choice, storage::Store& store, Joiner joiner) {
+  require_shared_store(choice, store.info().shared);
   switch (choice.kind) {
     case MembershipChoice::Kind::alone: return nullptr;
     case MembershipChoice::Kind::fixed:
       return std::make_unique<FixedMembership>(choice.index, choice.members, joiner.node);
     case MembershipChoice::Kind::nacos:
-      require_shared(store, "nacos");
       if (joiner.log) choice.service.client.log = std::move(joiner.log);
       return std::make_unique<NacosMembership>(std::move(choice.service),
                                                Company{std::move(joiner.space), store.info().total_shards},

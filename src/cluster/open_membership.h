@@ -34,6 +34,9 @@ struct Joiner {
 // Throws std::invalid_argument, naming what would be right.
 MembershipChoice parse_membership(std::string_view text);
 
+// Throws std::invalid_argument for members that meet elsewhere, and a store that only one of them could use.
+void require_shared_store(const MembershipChoice& choice, bool shared);
+
 // Null: this instance is the only one. That is so, too, where a store cannot be shared.
 std::unique_ptr<Membership> open_membership(MembershipChoice choice, storage::Store& store, Joiner joiner);
 

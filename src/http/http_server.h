@@ -27,6 +27,9 @@ struct ServerOptions {
   std::chrono::milliseconds idle{75'000};  // between requests
 };
 
+// What is wrong with them, as far as that shows without listening. Throws std::runtime_error as the server does.
+void validate(const ServerOptions& options);
+
 class HttpServer {
  public:
   // Listens when this returns. Throws std::runtime_error that names the address and says what to do.

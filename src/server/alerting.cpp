@@ -31,15 +31,16 @@ std::unique_ptr<webhook::Caller> make_caller(const Config& config) {
   return std::make_unique<webhook::Caller>(webhook::CallerOptions{.guard = webhook::Guard{config.server.may_call}});
 }
 
-std::unique_ptr<alert::Channel> open(const std::string& name, const AlertChannel& channel, webhook::Caller& caller) {
+}  // namespace
+
+std::unique_ptr<alert::Channel> open_channel(const std::string& name, const AlertChannel& channel,
+                                             webhook::Caller& caller) {
   try {
     return alert::open_channel(channel, caller);
   } catch (const std::invalid_argument& e) {
     throw std::invalid_argument("alerts.channels." + name + ": " + e.what());
   }
 }
-
-}  // namespace
 
 Alerting::Alerting(const Config& config, Spaces spaces)
     : spaces_(std::move(spaces)),
@@ -48,7 +49,7 @@ Alerting::Alerting(const Config& config, Spaces spaces)
       caller_(make_caller(config)) {
   for (const auto& [name, channel] : config.alerts.channels) {
     couriers_.push_back(
-        std::make_unique<alert::Courier>(name, open(name, channel, *caller_), *desk_, config.engine.log));
+        std::make_unique<alert::Courier>(name, open_channel(name, channel, *caller_), *desk_, config.engine.log));
   }
   if (config.alerts.rules.empty()) return;
   for (const auto& [name, space] : spaces_) {

@@ -15,10 +15,13 @@
 
 namespace easyretry::server {
 
+// Throws std::invalid_argument that names the channel, and holds no secret, where it cannot be opened.
+std::unique_ptr<alert::Channel> open_channel(const std::string& name, const AlertChannel& channel,
+                                             webhook::Caller& caller);
+
 class Alerting {
  public:
-  // Listens from now on; to be made before the spaces start. Throws std::invalid_argument that names the channel, and
-  // holds no secret, where one cannot be opened.
+  // Listens from now on; to be made before the spaces start. Throws as open_channel() does.
   Alerting(const Config& config, Spaces spaces);
   ~Alerting();  // stop()
   Alerting(const Alerting&) = delete;

@@ -11,6 +11,7 @@
 
 #include "base/time_text.h"
 #include "base/utf8.h"
+#include "server/writable.h"
 
 namespace easyretry::server {
 namespace {
@@ -26,15 +27,22 @@ std::string said(const http::Request& request) {
   return base::storable_utf8(base::cut_utf8(request.body, kMostSaid));
 }
 
+[[noreturn]] void refuse(const std::filesystem::path& file, int error) {
+  throw std::runtime_error("server.audit: " + file.string() + " cannot be written: " +
+                           std::generic_category().message(error) + "; name a file in a folder that is writable");
+}
+
 }  // namespace
+
+void Audit::require_writable(const std::filesystem::path& file) {
+  if (file.empty()) return;
+  if (const int error = trouble_writing(file)) refuse(file, error);
+}
 
 Audit::Audit(const std::filesystem::path& file, LogSink log) : log_(std::move(log)) {
   if (file.empty()) return;
   file_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  if (file_ < 0) {
-    throw std::runtime_error("server.audit: " + file.string() + " cannot be written: " + why() +
-                             "; name a file in a folder that is writable");
-  }
+  if (file_ < 0) refuse(file, errno);
 }
 
 Audit::~Audit() {

@@ -15,6 +15,8 @@ class Audit {
   // An empty path: nothing is kept. Throws std::runtime_error where the file cannot be written.
   Audit(const std::filesystem::path& file, LogSink log);
   ~Audit();
+  // Throws as the constructor would, and makes nothing.
+  static void require_writable(const std::filesystem::path& file);
   Audit(const Audit&) = delete;
   Audit& operator=(const Audit&) = delete;
 

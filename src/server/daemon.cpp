@@ -1,90 +1,18 @@
 #include "server/daemon.h"
 
-#include <filesystem>
-#include <set>
-
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include "server/endpoints.h"
+#include "server/first_token.h"
+#include "server/listening.h"
 #include "server/refusal.h"
+#include "server/start_checks.h"
 #include "storage/open.h"
 
 namespace easyretry::server {
 namespace {
 
-constexpr std::string_view kFirstTokenName = "first";
-
-struct Listen {
-  std::string address;
-  std::uint16_t port = 0;
-};
-
-Listen listen_of(const std::string& text) {
-  const auto colon = text.rfind(':');
-  std::string address = text.substr(0, colon);
-  if (address.starts_with('[') && address.ends_with(']')) address = address.substr(1, address.size() - 2);
-  return {std::move(address), static_cast<std::uint16_t>(std::stoi(text.substr(colon + 1)))};
-}
-
-bool is_loopback(const std::string& address) {
-  return address == "::1" || address.starts_with("127.");
-}
-
-http::ServerOptions server_options(const ServerConfig& server) {
-  const Listen listen = listen_of(server.listen);
-  if (!is_loopback(listen.address) && server.certificate.empty()) {
-    throw std::invalid_argument("server.listen is " + server.listen +
-                                ", which others can reach, and tokens must not be sent in the open: give "
-                                "server.certificate and server.private_key, or listen at 127.0.0.1 behind a proxy");
-  }
-  http::ServerOptions options;
-  options.address = listen.address;
-  options.port = listen.port;
-  options.certificate = server.certificate;
-  options.private_key = server.private_key;
-  return options;
-}
-
-std::vector<std::string> hosts_of(const ServerConfig& server) {
-  std::vector<std::string> hosts{"localhost", "127.0.0.1", "[::1]", listen_of(server.listen).address};
-  hosts.insert(hosts.end(), server.hosts.begin(), server.hosts.end());
-  return hosts;
-}
-
-// The secret itself, where only the owner reads it: beside the hashes, to be moved to a safe place and deleted.
-void write_secret(const std::string& file, const std::string& secret) {
-  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
-  const std::string text = secret + "\n";
-  const bool written = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  if (fd >= 0) ::close(fd);
-  if (!written) {
-    throw std::runtime_error("cannot write the first token to " + file + ": " + std::generic_category().message(errno) +
-                             "; make the folder writable, or make a token with `easyretry token create`");
-  }
-}
-
-std::optional<std::string> make_first_token(const ServerConfig& server) {
-  if (std::filesystem::exists(server.tokens)) return std::nullopt;
-  const std::string secret = new_secret();
-  std::string file = server.tokens + ".first";
-  write_secret(file, secret);
-  Tokens{server.tokens}.add(
-      {std::string{kFirstTokenName}, "admin+payloads", std::string{kAnyNamespace}, hash_of(secret)});
-  return file;
-}
-
-Config of_space(Config config, const std::string& name) {
-  config.engine.space = name;
-  return config;
-}
-
 Spaces make_spaces(const std::shared_ptr<storage::Store>& store, const Config& config) {
-  std::set<std::string> names{config.server.spaces.begin(), config.server.spaces.end()};
-  names.insert(config.engine.space);
   Spaces spaces;
-  for (const std::string& name : names) {
+  for (const std::string& name : spaces_of(config)) {
     spaces.emplace(name, std::make_shared<Space>(store, of_space(config, name)));
   }
   return spaces;
@@ -97,7 +25,7 @@ http::Response ok() {
 }  // namespace
 
 Daemon::Daemon(const Config& config)
-    : config_((validate(config.engine), config)),
+    : config_((require_startable(config), config)),
       store_(storage::open_store(config.store_url(), system_clock())),
       first_token_file_(make_first_token(config.server)),
       tokens_(std::make_shared<Tokens>(config.server.tokens)),
@@ -142,10 +70,7 @@ void Daemon::add_health(Api& api) {
 }
 
 std::string Daemon::address() const {
-  const Listen listen = listen_of(config_.server.listen);
-  const bool v6 = listen.address.find(':') != std::string::npos;
-  return std::string{config_.server.certificate.empty() ? "http" : "https"} + "://" +
-         (v6 ? "[" + listen.address + "]" : listen.address) + ":" + std::to_string(http_->port());
+  return address_of(config_.server, http_->port());
 }
 
 std::vector<ConfigChange> Daemon::reload(const Config& wanted) {

@@ -14,8 +14,8 @@ namespace easyretry::server {
 
 class Daemon {
  public:
-  // Everything is up and listening when this returns. Throws what says why it cannot be: ConfigError, StoreError,
-  // std::runtime_error, std::invalid_argument.
+  // Everything is up and listening when this returns. Throws what says why it cannot be: ConfigError, before anything
+  // is made, with all that start_checks.h finds; StoreError, std::runtime_error, std::invalid_argument.
   explicit Daemon(const Config& config);
   ~Daemon();  // stop()
   Daemon(const Daemon&) = delete;

@@ -1,14 +1,12 @@
 #include "server/space.h"
 
 #include "call/threaded_engine.h"
-#include "server/refusal.h"
+#include "server/declared_handler.h"
 #include "server/webhook_handler.h"
 
 namespace easyretry::server {
 namespace {
 
-// Each costs memory, and whoever may submit can make them up.
-constexpr std::size_t kMostHandlers = 1000;
 constexpr std::size_t kMostTasksWaiting = 20'000;
 constexpr std::size_t kMostLentOut = 100'000;  // of some 80 bytes each
 
@@ -70,15 +68,8 @@ std::shared_ptr<const engine::KnownHandler> Space::handler(const std::string& na
   if (auto found = known()) return found;
   const std::lock_guard lock{registering_};
   if (auto found = known()) return found;
-  if (core().context().handlers.snapshot()->by_number.size() >= kMostHandlers) {
-    throw Refusal{{422, "too_many_handlers",
-                   "\"" + name + "\" would be handler number " + std::to_string(kMostHandlers + 1),
-                   "use few names, and arguments for what differs"}};
-  }
-  detail::Handler handler;
-  handler.name = name;
-  handler.policy_given = false;
-  handler.returns_value = true;
+  require_room_for(name, core().context().handlers.snapshot()->by_number.size());
+  detail::Handler handler = handler_elsewhere(name);
   handler.elsewhere = place_of(name);
   engine_->add(std::move(handler));
   return known();
@@ -100,16 +91,9 @@ void Space::leave_final_failures_to_workers(const std::string& name) {
 }
 
 std::shared_ptr<engine::Elsewhere> Space::place_of(const std::string& handler) {
-  const auto own = config_.handlers.find(handler);
-  const HandlerConfig& defaults = config_.defaults;
-  const HandlerConfig& said = own == config_.handlers.end() ? defaults : own->second;
-  const auto url = said.url ? said.url : defaults.url;
-  const auto secrets = said.secrets_file ? said.secrets_file : defaults.secrets_file;
-  if (!url) return desk_->of(handler);
-  if (!secrets) {
-    throw std::invalid_argument("handler \"" + handler + "\" has a url, but no secrets_file to sign calls with");
-  }
-  return std::make_shared<WebhookHandler>(core(), *caller_, *url, *secrets);
+  const auto webhook = webhook_of(config_, handler);
+  if (!webhook) return desk_->of(handler);
+  return std::make_shared<WebhookHandler>(core(), *caller_, webhook->url, webhook->secrets_file);
 }
 
 void Space::hand_back(const std::vector<engine::RunPtr>& runs) {

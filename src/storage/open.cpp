@@ -23,7 +23,7 @@ bool full_sync(const UrlOption& option) {
   refuse_word("value of synchronous", option.value, option.url, {"full", "normal"});
 }
 
-std::unique_ptr<Store> open_memory(const StoreUrl& address, std::string_view url, const Clock& clock) {
+MemoryStoreOptions memory_options(const StoreUrl& address, std::string_view url) {
   if (!address.path.empty() && address.path != "//") {
     throw std::invalid_argument("a memory store has no path: write memory: instead of " + std::string{url});
   }
@@ -38,7 +38,7 @@ std::unique_ptr<Store> open_memory(const StoreUrl& address, std::string_view url
       refuse_word("option", name, url, {"history", "shards"});
     }
   }
-  return std::make_unique<MemoryStore>(options, clock);
+  return options;
 }
 
 void set(SqliteOptions& options, const UrlOption& option) {
@@ -86,10 +86,28 @@ bool is_redis(const StoreUrl& address) {
 
 std::unique_ptr<Store> open_store(std::string_view url, const Clock& clock) {
   const StoreUrl address = parse_store_url(url);
-  if (address.scheme == "memory") return open_memory(address, url, clock);
+  if (address.scheme == "memory") return std::make_unique<MemoryStore>(memory_options(address, url), clock);
   if (address.scheme == "sqlite") return open_sqlite(sqlite_options(address, url), clock);
   if (is_redis(address)) return open_redis(redis_options(address, url));
   return sql::open_server_store(server_options(address, url));
+}
+
+void validate_store_url(std::string_view url) {
+  const StoreUrl address = parse_store_url(url);
+  if (address.scheme == "memory") {
+    memory_options(address, url);
+  } else if (address.scheme == "sqlite") {
+    sqlite_options(address, url);
+  } else if (is_redis(address)) {
+    redis_options(address, url);
+  } else {
+    sql::validate(server_options(address, url));
+  }
+}
+
+bool may_be_shared(std::string_view url) {
+  const StoreUrl address = parse_store_url(url);
+  return address.scheme != "memory" && address.scheme != "sqlite";
 }
 
 std::optional<StoredSettings> stored_settings(std::string_view url) {

@@ -24,6 +24,12 @@ namespace easyretry::storage {
 // throws StoreError.
 std::unique_ptr<Store> open_store(std::string_view url, const Clock& clock);
 
+// All that open_store refuses for the url alone; nothing is opened. Throws std::invalid_argument as it does.
+void validate_store_url(std::string_view url);
+
+// Whether several instances can work on such a store: StoreInfo::shared, known by the url.
+bool may_be_shared(std::string_view url);
+
 // What is there, without opening or making anything; nothing where nobody has made a store. Throws as open_store does.
 std::optional<StoredSettings> stored_settings(std::string_view url);
 

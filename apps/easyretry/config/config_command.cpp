@@ -1,5 +1,6 @@
 #include "config/config_command.h"
 
+#include <cstdio>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,12 +10,19 @@
 #include <nlohmann/json.hpp>
 
 #include "config_file.h"
+#include "server/start_checks.h"
 
 namespace easyretry::app {
 namespace {
 
+constexpr const char* kNotChecked =
+    "whether the store can be opened and was made with the same settings, whether the address is free to listen at, "
+    "and "
+    "whether registries, webhooks and alert channels answer";
+
 struct CheckOptions {
   std::string file;
+  bool of_application = false;
   bool as_json = false;
 };
 
@@ -23,26 +31,31 @@ struct Checked {
   std::vector<std::string> problems{};
 };
 
-Checked check(const std::string& file) {
+Checked check(const CheckOptions& options) {
   try {
-    const Config config = find_config(file, {});
-    validate(config.engine);
-    read_keys(config.encryption);
-    return {to_yaml(config)};
+    const Config config = find_config(options.file, {});
+    auto problems = options.of_application ? server::objections_to_engine(config) : server::objections_to_start(config);
+    return {problems.empty() ? to_yaml(config) : "", std::move(problems)};
   } catch (const ConfigError& e) {
     return {{}, e.problems()};
-  } catch (const std::invalid_argument& e) {
-    return {{}, {e.what()}};
   }
 }
 
+void print(const Checked& checked) {
+  fmt::print("{}", checked.meaning);
+  std::fflush(stdout);
+  for (const std::string& problem : checked.problems) fmt::print(stderr, "{}\n", problem);
+  fmt::print(stderr, "not looked at: {}\n", kNotChecked);
+}
+
 void run(const CheckOptions& options) {
-  const Checked checked = check(options.file);
+  const Checked checked = check(options);
   if (options.as_json) {
-    fmt::print("{}\n", nlohmann::json{{"problems", checked.problems}, {"yaml", checked.meaning}}.dump());
+    const nlohmann::json answer{
+        {"problems", checked.problems}, {"yaml", checked.meaning}, {"not_checked", kNotChecked}};
+    fmt::print("{}\n", answer.dump());
   } else {
-    fmt::print("{}", checked.meaning);
-    for (const std::string& problem : checked.problems) fmt::print(stderr, "{}\n", problem);
+    print(checked);
   }
   if (!checked.problems.empty()) throw std::runtime_error("the configuration would not be taken");
 }
@@ -52,11 +65,14 @@ void run(const CheckOptions& options) {
 void add_config_command(CLI::App& app) {
   auto* command = app.add_subcommand("config", "Looks at the configuration");
   command->require_subcommand(1);
-  auto* checking =
-      command->add_subcommand("check", "Prints what it means, with the environment, or all that is wrong with it");
+  auto* checking = command->add_subcommand(
+      "check", "Prints what it means, with the environment, or all for which `serve` would refuse it");
   auto options = std::make_shared<CheckOptions>();
   checking->add_option("file", options->file, "Without it easyretry.yaml, if it is there");
-  checking->add_flag("--json", options->as_json, R"(One JSON object: {"problems": […], "yaml": "…"})");
+  checking->add_flag("--application", options->of_application,
+                     "It is for an engine in an application: without what only `serve` looks at");
+  checking->add_flag("--json", options->as_json,
+                     R"(One JSON object: {"problems": […], "yaml": "…", "not_checked": "…"})");
   checking->callback([options] { run(*options); });
 }
 

@@ -32,12 +32,32 @@ tcp::endpoint endpoint_of(const ServerOptions& options) {
   return {address, options.port};
 }
 
+// The key is compared with the certificate when it is read.
+asio::ssl::context tls_of(const ServerOptions& options) {
+  asio::ssl::context tls{asio::ssl::context::tls_server};
+  tls.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv2 |
+                  asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
+  boost::system::error_code code;
+  if (tls.use_certificate_chain_file(options.certificate, code)) {
+    throw std::runtime_error("the certificate " + options.certificate + " cannot be used: " + code.message());
+  }
+  if (tls.use_private_key_file(options.private_key, asio::ssl::context::pem, code)) {
+    throw std::runtime_error("the private key " + options.private_key + " cannot be used: " + code.message());
+  }
+  return tls;
+}
+
 }  // namespace
+
+void validate(const ServerOptions& options) {
+  endpoint_of(options);
+  if (!options.certificate.empty()) tls_of(options);
+}
 
 class HttpServer::Impl {
  public:
   Impl(const ServerOptions& options, Serve serve) : shared_(std::make_shared<Shared>(options, std::move(serve))) {
-    if (!options.certificate.empty()) use_tls();
+    if (!options.certificate.empty()) tls_.emplace(tls_of(options));
     listen();
     thread_ = std::thread{[this] {
       pthread_setname_np(pthread_self(), "er-http");
@@ -102,20 +122,6 @@ class HttpServer::Impl {
     std::mutex mutex;
     std::condition_variable changed;  // open_count, or stopped
   };
-
-  void use_tls() {
-    tls_.emplace(asio::ssl::context::tls_server);
-    tls_->set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv2 |
-                      asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
-    const ServerOptions& options = shared_->settings;
-    boost::system::error_code code;
-    if (tls_->use_certificate_chain_file(options.certificate, code)) {
-      throw std::runtime_error("the certificate " + options.certificate + " cannot be used: " + code.message());
-    }
-    if (tls_->use_private_key_file(options.private_key, asio::ssl::context::pem, code)) {
-      throw std::runtime_error("the private key " + options.private_key + " cannot be used: " + code.message());
-    }
-  }
 
   void listen() {
     const tcp::endpoint endpoint = endpoint_of(shared_->settings);

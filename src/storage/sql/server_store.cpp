@@ -20,6 +20,13 @@ namespace {
 constexpr std::size_t kControlConnections = 1;
 constexpr std::size_t kQueryConnections = 2;
 
+std::string new_identity() {
+  base::Random random{base::random_seed()};
+  return std::to_string(random.next()) + std::to_string(random.next());
+}
+
+}  // namespace
+
 void validate(const ServerOptions& options) {
   if (options.total_shards < 1 || options.total_shards > task::kMaxShards) {
     throw std::invalid_argument("total_shards must be 1 to 4096, not " + std::to_string(options.total_shards));
@@ -28,14 +35,8 @@ void validate(const ServerOptions& options) {
     throw std::invalid_argument("keep_months must be 1 or more, not " + std::to_string(options.keep_months) +
                                 " (history=none keeps no history)");
   }
+  static_cast<void>(TableRouter{options.layout, options.total_shards, options.window});
 }
-
-std::string new_identity() {
-  base::Random random{base::random_seed()};
-  return std::to_string(random.next()) + std::to_string(random.next());
-}
-
-}  // namespace
 
 ServerStore::ServerStore(ServerOptions options)
     : options_(std::move(options)),

@@ -37,6 +37,9 @@ struct ServerOptions {
   std::shared_ptr<News> news{};  // null: the server carries none
 };
 
+// Throws std::invalid_argument for values that cannot be, whatever the server.
+void validate(const ServerOptions& options);
+
 // Connects, makes what tables are missing, and refuses a database that was made for other settings. Throws StoreError.
 std::unique_ptr<Store> open_server_store(ServerOptions options);
 

@@ -23,13 +23,20 @@ class OpenStore : public ::testing::Test {
   std::string url(const std::string& options = {}) const {
     return "sqlite:" + (folder_.path() / "retry.db").string() + options;
   }
-  std::string refusal(const std::string& url) {
+  template <class Call>
+  static std::string said_by(const Call& call) {
     try {
-      open_store(url, clock);
+      call();
       return {};
     } catch (const std::invalid_argument& error) {
       return error.what();
     }
+  }
+  // Said also by whoever only looks at the url.
+  std::string refusal(const std::string& url) {
+    std::string refused = said_by([&] { open_store(url, clock); });
+    EXPECT_EQ(said_by([&] { validate_store_url(url); }), refused);
+    return refused;
   }
 
   testing::ManualClock clock;
@@ -48,6 +55,22 @@ TEST_F(OpenStore, OptionsReachTheStore) {
   const auto store = open_store(url("?synchronous=normal&history=failures&keep_months=12&shards=16"), clock);
   EXPECT_EQ(store->info().total_shards, 16);
   EXPECT_THAT(store->info().durability.words, HasSubstr("power cut"));
+}
+
+TEST_F(OpenStore, WhetherInstancesCanShareItIsKnownByTheUrl) {
+  for (const std::string& one : {std::string{"memory:"}, url(), url("?shared=yes")}) {
+    EXPECT_EQ(may_be_shared(one), open_store(one, clock)->info().shared) << one;
+  }
+  EXPECT_TRUE(may_be_shared("postgres://db/retry"));
+  EXPECT_TRUE(may_be_shared("redis://cache:6379/0"));
+}
+
+TEST_F(OpenStore, AUrlIsLookedAtWithoutOpeningAnything) {
+  EXPECT_NO_THROW(validate_store_url(url()));
+  EXPECT_FALSE(std::filesystem::exists(url().substr(std::string{"sqlite:"}.size())));
+  EXPECT_NO_THROW(validate_store_url("postgres://nobody.invalid/retry?layout=hash(16)"));
+  EXPECT_THAT(said_by([] { validate_store_url("mysql://nobody.invalid/retry?layout=hash(12)"); }),
+              HasSubstr("does not divide 64 shards"));
 }
 
 TEST_F(OpenStore, AnUnknownSchemeIsNamedWithWhatIsKnown) {
