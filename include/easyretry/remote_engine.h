@@ -3,6 +3,7 @@
 // called, retried and run here as with any Engine (docs/remote.md).
 //
 //   RemoteEngine engine{"http://127.0.0.1:7077", {.token_file = "easyretry.token"}};
+//   RemoteEngine far{"https://retry.example:7077", {.token_file = "easyretry.token", .ca_file = "ca.pem"}};
 //   auto pay = engine.retryable("payment.pay", …);
 
 #include <filesystem>
@@ -26,7 +27,7 @@ struct RemoteOptions {
 class RemoteEngine : public Engine {
  public:
   // Does not ask the daemon for anything yet: an application comes up without it. Throws std::invalid_argument for an
-  // address that is none, one to which the token would travel in the open, and a token that cannot be read.
+  // address that is none, one to which the token would travel in the open, and a token or a CA that cannot be read.
   explicit RemoteEngine(std::string_view daemon, const RemoteOptions& options = {});
 };
 

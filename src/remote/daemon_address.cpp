@@ -57,6 +57,13 @@ DaemonAddress checked(DaemonAddress address) {
   return address;
 }
 
+void require_ca_file(const std::string& file) {
+  if (file.empty() || std::ifstream{file}.peek() != std::ifstream::traits_type::eof()) return;
+  throw std::invalid_argument("ca_file " + file +
+                              " cannot be read; it has to be the certificate, in PEM, of whoever vouches for the "
+                              "daemon's");
+}
+
 std::string read_token(const std::filesystem::path& file) {
   std::ifstream in{file};
   std::string token;

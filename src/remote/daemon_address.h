@@ -17,6 +17,9 @@ struct DaemonAddress {
 // token would travel in the open, and a token or a namespace that is no single line.
 DaemonAddress checked(DaemonAddress address);
 
+// Throws std::invalid_argument that names the file, where there is nothing to be read. No name: nothing is meant.
+void require_ca_file(const std::string& file);
+
 // The first word of the file. Throws std::invalid_argument that names the file.
 std::string read_token(const std::filesystem::path& file);
 

@@ -36,8 +36,8 @@ Errc code_of(int status, const std::string& said) {
   if (said == "in_doubt") return Errc::in_doubt;
   if (status == 404) return Errc::not_found;
   if (status == 409) return Errc::conflict;
-  // With another token the same request is right; what waits to be settled must not be given up for it.
-  if (status == 401 || status == 403) return Errc::unavailable;
+  // With another token, or address, the same request is right; what waits to be settled must not be given up for it.
+  if (status == 401 || status == 403 || said == "https_needed") return Errc::unavailable;
   return status >= 500 ? Errc::unavailable : Errc::invalid_argument;
 }
 
@@ -81,6 +81,10 @@ Error DaemonApi::silence(std::string_view where, const HttpRequest& request, con
       return {Errc::unavailable, place,
               "the certificate of " + address_.url + " is not trusted (" + none.why +
                   "); name the one that vouches for it as ca_file"};
+    case NoAnswer::Kind::no_tls:
+      return {Errc::unavailable, place,
+              "what answers at " + address_.url + " does not speak TLS (" + none.why +
+                  "); a daemon without a certificate is at http://"};
     case NoAnswer::Kind::lost:
     case NoAnswer::Kind::stopped: break;
   }

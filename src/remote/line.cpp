@@ -1,6 +1,7 @@
 #include "remote/line.h"
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <stdexcept>
 #include <string_view>
@@ -81,9 +82,13 @@ struct Line::Handles {
   std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy{curl_easy_init(), curl_easy_cleanup};
   std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi{curl_multi_init(), curl_multi_cleanup};
 
+  std::array<char, CURL_ERROR_SIZE> trouble{};  // of the last request, in more words than its code has
+
   void prepare(const DaemonAddress& address, const HttpRequest& request, const Headers& headers, Coming& coming) {
     CURL* const curl = easy.get();
     curl_easy_reset(curl);
+    trouble.front() = '\0';
+    curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, trouble.data());
     curl_easy_setopt(curl, CURLOPT_URL, (address.url + request.target).c_str());
     curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
     if (address.url.starts_with("http:")) curl_easy_setopt(curl, CURLOPT_NOPROXY, "*");
@@ -127,6 +132,14 @@ struct Line::Handles {
     return result;
   }
 
+  NoAnswer why_not(CURLcode code) const {
+    const auto kind = untrusted(code)                   ? NoAnswer::Kind::not_trusted
+                      : code == CURLE_SSL_CONNECT_ERROR ? NoAnswer::Kind::no_tls
+                      : something_was_sent()            ? NoAnswer::Kind::lost
+                                                        : NoAnswer::Kind::not_reached;
+    return {kind, trouble.front() == '\0' ? curl_easy_strerror(code) : trouble.data()};
+  }
+
   bool something_was_sent() const {
     long bytes = 0;
     curl_easy_getinfo(easy.get(), CURLINFO_REQUEST_SIZE, &bytes);
@@ -153,12 +166,7 @@ tl::expected<HttpReply, NoAnswer> Line::ask(const HttpRequest& request) {
   handles_->prepare(address_, request, headers, coming);
   const auto code = handles_->perform(request.stop);
   if (!code) return tl::make_unexpected(NoAnswer{NoAnswer::Kind::stopped, "stopped"});
-  if (*code != CURLE_OK) {
-    const auto kind = untrusted(*code)                 ? NoAnswer::Kind::not_trusted
-                      : handles_->something_was_sent() ? NoAnswer::Kind::lost
-                                                       : NoAnswer::Kind::not_reached;
-    return tl::make_unexpected(NoAnswer{kind, curl_easy_strerror(*code)});
-  }
+  if (*code != CURLE_OK) return tl::make_unexpected(handles_->why_not(*code));
   coming.reply.status = static_cast<int>(coming.status());
   return std::move(coming.reply);
 }

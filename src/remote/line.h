@@ -44,6 +44,7 @@ struct NoAnswer {
   enum class Kind {
     not_reached,  // nothing was sent
     not_trusted,  // the same: its certificate is not that of a daemon we may talk to
+    no_tls,       // the same: who answers does not speak TLS
     lost,         // it may have been done
     stopped,
   };

@@ -43,6 +43,7 @@ std::string token_of(const RemoteOptions& options) {
 
 std::shared_ptr<detail::EngineImpl> remote_engine(std::string_view daemon, const RemoteOptions& options) {
   validate(options.engine);
+  remote::require_ca_file(options.ca_file);
   Config config{.store = std::string{daemon}, .engine = options.engine};
   config.engine.membership = "alone";  // the daemon says who gets what
   auto store = std::make_shared<remote::RemoteStore>(

@@ -72,6 +72,9 @@ std::string no_answer_text(const remote::DaemonAddress& daemon, const NoAnswer& 
     case NoAnswer::Kind::not_trusted:
       return fmt::format("the certificate of {} is not trusted ({}); name the one that vouches for it with --ca-file",
                          daemon.url, none.why);
+    case NoAnswer::Kind::no_tls:
+      return fmt::format("what answers at {} does not speak TLS ({}); a daemon without a certificate is at http://",
+                         daemon.url, none.why);
     default: return fmt::format("no answer from {}: {}", daemon.url, none.why);
   }
 }

@@ -38,6 +38,11 @@ class Answer {
   std::atomic<bool> said_{false};
 };
 
+// OpenSSL knows the first words of a request when it expects a handshake.
+bool is_plain_http(const beast::error_code& code) {
+  return code.category() == asio::error::get_ssl_category() && ERR_GET_REASON(code.value()) == SSL_R_HTTP_REQUEST;
+}
+
 template <class Message>
 void set_fields(Message& message, const Response& response, const std::string& request_id) {
   message.set(beast::http::field::content_type, response.content_type);
@@ -73,7 +78,30 @@ void Connection<Stream>::cut() {
 
 template <class Stream>
 void Connection<Stream>::shook_hands(Code code) {
-  if (!code) wait_for_request();
+  if (!code) return wait_for_request();
+  if (is_plain_http(code)) say_https();
+}
+
+// In the open, as it was asked: otherwise whoever wrote http:// sees nothing but a connection that ends.
+template <class Stream>
+void Connection<Stream>::say_https() {
+  busy_ = true;
+  request_id_ = new_request_id();
+  Response response = to_response(
+      {400, "https_needed", "this port speaks TLS, and was asked without", "write https:// instead of http://"},
+      request_id_);
+  message_.emplace(beast::http::status::bad_request, version_);
+  set_fields(*message_, response, request_id_);
+  message_->keep_alive(false);
+  message_->body() = std::move(response.body);
+  message_->prepare_payload();
+  socket().expires_after(kWriteWithin);
+  beast::http::async_write(socket(), *message_, then(&Connection::said_https));
+}
+
+template <class Stream>
+void Connection<Stream>::said_https(Code code, std::size_t) {
+  code ? cut() : linger();
 }
 
 template <class Stream>

@@ -48,6 +48,8 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   }
 
   void shook_hands(Code code);
+  void say_https();
+  void said_https(Code code, std::size_t);
   void wait_for_request();
   void first_bytes(Code code, std::size_t count);
   void read_head();

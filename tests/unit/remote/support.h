@@ -49,6 +49,8 @@ struct RemoteTest : ::testing::Test {
     config.server.listen = "127.0.0.1:" + std::to_string(port);
     config.server.tokens = (folder.path() / "tokens").string();
     config.server.spaces = {"shop"};
+    config.server.certificate = certificate;
+    config.server.private_key = private_key;
     daemon = std::make_unique<server::Daemon>(config);
     url = daemon->address();
     port = std::stoi(url.substr(url.rfind(':') + 1));
@@ -74,6 +76,8 @@ struct RemoteTest : ::testing::Test {
 
   TempFolder folder;
   int port = 0;
+  std::string certificate{};  // for TLS
+  std::string private_key{};
   std::unique_ptr<server::Daemon> daemon;
   std::string url;
   std::string application = token("application");
