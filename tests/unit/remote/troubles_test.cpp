@@ -76,7 +76,7 @@ TEST_F(RemoteTroubles, ALateAnswerChangesNothing) {
   other.start();
   ASSERT_TRUE(eventually([&] { return ended(other, id, Outcome::succeeded); }));
   proxy.thaw();
-  // More than one where the machine is so busy that the lease ran out before the cut, too.
+  // Two where it was lent to it once more, by an answer that was frozen as well: that one is handed back.
   EXPECT_TRUE(eventually([&] { return cut_off.stats().stale_settles >= 1; }));
   EXPECT_TRUE(ended(other, id, Outcome::succeeded));
 }
