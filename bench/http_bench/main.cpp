@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 
 #include "http_bench/parts.h"
+#include "support/temp_folder.h"
 
 namespace easyretry::bench {
 namespace {
@@ -28,26 +29,6 @@ struct Options {
   ListOptions list;
 
   bool wants(std::string_view part) const { return only.empty() || std::ranges::count(only, part) > 0; }
-};
-
-// Each part begins with an empty one.
-class TemporaryFolder {
- public:
-  explicit TemporaryFolder(const std::filesystem::path& in) {
-    std::string name = (in / "easyretry-http-bench-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder like " + name);
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;  // a folder left behind is no reason to fail
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
 };
 
 // For connections, here and in the daemon, which inherits it.
@@ -66,7 +47,7 @@ std::vector<Measured> measure(const Options& options) {
   std::vector<Measured> all;
   const auto run = [&](std::string_view part, auto measure_it) {
     if (!options.wants(part)) return;
-    const TemporaryFolder folder{options.folder};
+    const test::TempFolder folder{options.folder};  // each part begins with an empty one
     const auto progress = [&](std::string_view what) { std::cerr << part << ": " << what << "…\n"; };
     all.push_back(measure_it(Setting{options.program, folder.path(), progress}));
   };

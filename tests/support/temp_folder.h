@@ -1,5 +1,5 @@
 #pragma once
-// A folder of a test's own, gone when the test is.
+// A folder of a test's or a benchmark's own, gone when that is.
 
 #include <filesystem>
 #include <stdexcept>
@@ -11,8 +11,9 @@ namespace easyretry::test {
 
 class TempFolder {
  public:
-  TempFolder() {
-    std::string name = (std::filesystem::temp_directory_path() / "easyretry-XXXXXX").string();
+  TempFolder() : TempFolder(std::filesystem::temp_directory_path()) {}
+  explicit TempFolder(const std::filesystem::path& in) {
+    std::string name = (in / "easyretry-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a folder like " + name);
     path_ = name;
   }

@@ -6,6 +6,7 @@
 #include <set>
 #include <thread>
 
+#include "storage/sql/live_rows.h"
 #include "support/cutting_proxy.h"
 #include "task/task_id.h"
 #include "unit/servers/server_stores.h"
@@ -26,6 +27,9 @@ class Split : public ServerStores {
                                  std::to_string(tables) + " <> " + std::to_string(table)));
     }
     return rows;
+  }
+  sql::Pool::Connect connecting() {
+    return options(Layout::hash(2), 24h, test::shared_server_port(GetParam())).connect;
   }
   std::string layout() { return sql->run("SELECT value FROM retry_meta WHERE name = 'layout'"); }
   void insert_many(Store& store, int count) {
@@ -172,6 +176,28 @@ TEST_P(Split, BrokenOffItSaysSoAndGoesOnWhenBegunAgain) {
   EXPECT_TRUE(store->split({.tables = 4}));
   EXPECT_EQ(misplaced(4), 0);
   EXPECT_EQ(due(*store).size(), 3000U);
+}
+
+TEST_P(Split, RowsThatWerePlacedBeforeAnotherThreadLearnedOfItAreNotStoredByTheFormerLayout) {
+  const auto store = open(Layout::hash(2));
+  sql::Pool pool{connecting(), 1};
+  sql::Tables known{pool, TableRouter{Layout::hash(2), store->info().total_shards}};
+  const auto session = pool.take();
+  sql::LiveRows placed{*session, known, clock.now()};
+  ASSERT_TRUE(store->split({.tables = 4}));
+  known.learn("hash(4)");
+  session->begin(sql::Promise::kept);
+  const TaskRecord row;
+  EXPECT_THROW(placed.insert({}, {&row, 1}), sql::LayoutChanged);
+}
+
+TEST_P(Split, WhatAThreadHeardBeforeAnotherLearnedSomethingIsNotBelieved) {
+  sql::Pool pool{connecting(), 1};
+  sql::Tables known{pool, TableRouter{Layout::hash(2), 64}};
+  const auto asked = known.as_of();
+  known.learn("hash(4)");
+  known.hear("hash(2)", asked);
+  EXPECT_EQ(known.router().layout(), Layout::hash(4));
 }
 
 // One thread of it splits, and the others learn of the new layout at any moment, also from each other.
