@@ -68,24 +68,46 @@ TEST_P(StoreConformance, AnAbandonedTaskIsRescuedByExactlyOne) {
   }
 }
 
+// What each thread was told of each key.
+using Answers = std::vector<std::map<std::string, Inserted>>;
+
+void expect_one_task_a_key(const std::vector<NewTask>& tasks, const Answers& by_thread) {
+  for (const NewTask& task : tasks) {
+    int created = 0;
+    for (const auto& answers : by_thread) {
+      created += answers.at(task.key).created ? 1 : 0;
+      EXPECT_EQ(answers.at(task.key).id, by_thread[0].at(task.key).id);
+    }
+    EXPECT_EQ(created, 1);
+  }
+}
+
 TEST_P(StoreConformance, ConcurrentInsertsOfOneKeyCreateOneTask) {
   std::vector<NewTask> tasks;
   for (int i = 0; i < 40; ++i) tasks.push_back(a_task());
-  const auto replies = together(kThreads, [&](int thread) {
+  const Answers answers = together(kThreads, [&](int thread) {
     std::map<std::string, Inserted> by_key;
     for (const NewTask& task : shuffled(tasks, thread)) by_key[task.key] = put(task);
     return by_key;
   });
 
-  for (const NewTask& task : tasks) {
-    int created = 0;
-    for (const auto& reply : replies) {
-      created += reply.at(task.key).created ? 1 : 0;
-      EXPECT_EQ(reply.at(task.key).id, replies[0].at(task.key).id);
-    }
-    EXPECT_EQ(created, 1);
-  }
+  expect_one_task_a_key(tasks, answers);
   EXPECT_EQ(count({}), 40);
+}
+
+TEST_P(StoreConformance, ConcurrentLargeBatchesOfTheSameKeysCreateEachTaskOnce) {
+  std::vector<NewTask> tasks;
+  for (int i = 0; i < 300; ++i) tasks.push_back(a_task());
+  const Answers answers = together(kThreads, [&](int thread) {
+    const std::vector<NewTask> mine = shuffled(tasks, thread);
+    const auto inserted = must(store().insert(mine)).tasks;
+    std::map<std::string, Inserted> by_key;
+    for (std::size_t i = 0; i < mine.size(); ++i) by_key[mine[i].key] = inserted[i];
+    return by_key;
+  });
+
+  expect_one_task_a_key(tasks, answers);
+  EXPECT_EQ(count({}), 300);
 }
 
 TEST_P(StoreConformance, ConcurrentInsertsGiveNoIdTwice) {

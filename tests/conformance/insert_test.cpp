@@ -218,6 +218,22 @@ TEST_P(StoreConformance, TwoTasksOfOneKeyInOneInsertAreOneTask) {
   EXPECT_EQ(count({}), 2);
 }
 
+TEST_P(StoreConformance, OfALargeBatchWhatIsNewIsStoredAndTheRestIsMet) {
+  const TaskRecord there = insert(a_task().key("there"));
+  for (const char* round : {"first", "second"}) {
+    std::vector<NewTask> batch;
+    for (int i = 0; i < 300; ++i) batch.push_back(a_task());
+    batch[7].key = batch[250].key = std::string{"twin "} + round;
+    batch[123].key = "there";
+    const auto answers = must(store().insert(batch)).tasks;
+    for (std::size_t i = 0; i < batch.size(); ++i) EXPECT_EQ(answers[i].created, i != 123 && i != 250) << i;
+    EXPECT_EQ(answers[123].id, there.info.id);
+    EXPECT_EQ(answers[250].id, answers[7].id);
+    EXPECT_EQ(record(answers[299].id).info.key, batch[299].key);
+  }
+  EXPECT_EQ(count({}), 1 + 2 * 298);
+}
+
 TEST_P(StoreConformance, AKeyIsFreeAgainWhenItsTaskHasEnded) {
   const TaskRecord ended = finished(a_task().key("pay:42"));
   const TaskRecord next = insert(a_task().key("pay:42"));

@@ -6,14 +6,7 @@ import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent / "support"))
-from nacos_kind import get_jars, program  # noqa: E402
-
-
-class Client:
-    version = "client-2.5.1"
-    boot = "2.7.18"
-    artifacts = ["com.alibaba.nacos:nacos-client:2.5.1", "org.slf4j:slf4j-nop:1.7.36"]
-
+from nacos_kind import Client, get_jars, program  # noqa: E402
 
 port, service, folder = sys.argv[1:]
 java = program("java", "default-jre-headless")

@@ -2,6 +2,8 @@
 
 Nacos itself publishes no server to Maven's repositories; somebody else's builds of the same source are there. They are used for
 tests only, in pinned versions. Maven's own configuration says from where; the result is kept in the user's cache.
+
+nacos_kind.py, run by itself, gets all that the tests need of Nacos, or says why not and exits with 1.
 """
 import contextlib
 import os
@@ -9,6 +11,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import urllib.error
 import urllib.parse
@@ -114,6 +117,13 @@ class Nacos3(Nacos):
         return True
 
 
+class Client:
+    """Nacos's own, for Java: a witness."""
+    version = "client-2.5.1"
+    boot = "2.7.18"
+    artifacts = ["com.alibaba.nacos:nacos-client:2.5.1", "org.slf4j:slf4j-nop:1.7.36"]
+
+
 def ask(port, path, form=None):
     # Not by a proxy that the environment may name.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
@@ -167,3 +177,16 @@ def link_or_copy(source, target):
         os.link(source, target)
     except OSError:  # another file system
         shutil.copyfile(source, target)
+
+
+def main():
+    try:
+        program("javac", "default-jdk-headless")
+        for kind in (Nacos, Nacos3, Client):
+            get_jars(kind)
+    except Problem as problem:
+        sys.exit(str(problem))
+
+
+if __name__ == "__main__":
+    main()

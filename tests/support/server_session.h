@@ -12,7 +12,8 @@ namespace easyretry::test {
 
 inline std::unique_ptr<storage::sql::Session> connect_session(ServerKind kind, const std::string& database, int port) {
   if (kind == ServerKind::postgres) {
-    return storage::postgres::connect(server_url(kind, port, database) + "?sslmode=disable");
+    return storage::postgres::connect(server_url(kind, port, database) + "?sslmode=disable",
+                                      std::make_shared<storage::postgres::NewKeys>());
   }
   return storage::connect_mysql(
       {.port = port, .user = "easyretry", .password = "secret", .database = database, .tls = storage::Tls::off});

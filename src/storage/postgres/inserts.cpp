@@ -77,7 +77,7 @@ Params key_params(std::span<const TaskRecord> rows) {
 }  // namespace
 
 std::vector<TaskId> insert(Connection& db, const std::string& table, const std::string& history,
-                           std::span<const TaskRecord> rows) {
+                           std::span<const TaskRecord> rows, Duplicates duplicates) {
   const std::vector<TaskRecord> sorted = by_key(rows);
   using R = TaskRecord;
   Params params;
@@ -95,7 +95,7 @@ std::vector<TaskId> insert(Connection& db, const std::string& table, const std::
                  return to_ms(r.info.created_at);
                })
       .numbers("updated_at", [](const R& r) { return to_ms(r.info.created_at); });
-  return ids_in(db.run(statements::insert(table, columns.insert_list(), history), params));
+  return ids_in(db.run(statements::insert(table, columns.insert_list(), history, duplicates), params));
 }
 
 std::vector<sql::LiveKey> live_keys(Connection& db, const std::string& table, std::span<const TaskRecord> keys) {
@@ -109,14 +109,14 @@ std::vector<sql::LiveKey> live_keys(Connection& db, const std::string& table, st
   return live;
 }
 
-std::vector<TaskId> take_keys(Connection& db, std::span<const TaskRecord> rows) {
+std::vector<TaskId> take_keys(Connection& db, std::span<const TaskRecord> rows, Duplicates duplicates) {
   const std::vector<TaskRecord> sorted = by_key(rows);
   Params params;
   Batch<TaskRecord>{params, sorted}
       .numbers([](const TaskRecord& r) { return number(r.info.id); })
       .texts([](const TaskRecord& r) { return std::string_view{r.info.space}; })
       .texts([](const TaskRecord& r) { return std::string_view{r.info.key}; });
-  return ids_in(db.run(statements::take_keys(), params));
+  return ids_in(db.run(statements::take_keys(duplicates), params));
 }
 
 std::vector<sql::KeyHolder> key_holders(Connection& db, std::span<const TaskRecord> keys) {
@@ -132,7 +132,7 @@ void insert_history(Connection& db, const std::string& history, std::span<const 
   Params params;
   auto columns = record_columns(params, rows);
   columns.numbers("finished_at", [](const TaskRecord& r) { return ms(r.info.finished_at); });
-  db.run(statements::insert(history, columns.insert_list(), {}), params);
+  db.run(statements::insert(history, columns.insert_list(), {}, Duplicates::are_left_out), params);
 }
 
 }  // namespace easyretry::storage::postgres

@@ -58,7 +58,9 @@ sql::ServerOptions postgres_options(const StoreUrl& address, std::string_view ur
     }
   }
   if (!patience_given) add(settings, "connect_timeout", "5");
-  options.connect = [settings] { return postgres::connect(settings); };
+  options.connect = [settings, new_keys = std::make_shared<postgres::NewKeys>()] {
+    return postgres::connect(settings, new_keys);
+  };
   options.news = std::make_shared<postgres::NewsLine>(settings);
   options.joins = Transaction::Kind::postgres;
   options.join = [](void* connection) { return postgres::join(static_cast<pg_conn*>(connection)); };

@@ -52,7 +52,8 @@ void check_encoding(const Connection& db) {
 
 class PostgresSession final : public sql::Session {
  public:
-  explicit PostgresSession(const std::string& settings) : db_(settings) {
+  PostgresSession(const std::string& settings, std::shared_ptr<NewKeys> new_keys)
+      : db_(settings), new_keys_(std::move(new_keys)) {
     check_encoding(db_);
     db_.run(statements::kSettings);
   }
@@ -71,7 +72,7 @@ class PostgresSession final : public sql::Session {
 
   std::vector<TaskId> insert(const std::string& table, const std::string& history,
                              std::span<const TaskRecord> rows) override {
-    return postgres::insert(db_, table, history, rows);
+    return expect_new(rows, [&](Duplicates them) { return postgres::insert(db_, table, history, rows, them); });
   }
   std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) override {
     return postgres::live_keys(db_, table, keys);
@@ -79,7 +80,9 @@ class PostgresSession final : public sql::Session {
   void update_rules(const std::string& table, std::span<const NewRules> updates) override {
     postgres::update_rules(db_, table, updates);
   }
-  std::vector<TaskId> take_keys(std::span<const TaskRecord> rows) override { return postgres::take_keys(db_, rows); }
+  std::vector<TaskId> take_keys(std::span<const TaskRecord> rows) override {
+    return expect_new(rows, [&](Duplicates them) { return postgres::take_keys(db_, rows, them); });
+  }
   std::vector<KeyHolder> key_holders(std::span<const TaskRecord> keys) override {
     return postgres::key_holders(db_, keys);
   }
@@ -182,8 +185,13 @@ class PostgresSession final : public sql::Session {
   static TimePoint time_in(const Rows& rows) { return from_ms(std::stoll(std::string{rows.text(0, 0)})); }
   std::string setting(const std::string& name) { return std::string{db_.run("SHOW " + name).text(0, 0)}; }
   void define(const std::string& table, const std::string& sql);
+  template <class Insert>
+  std::vector<TaskId> expect_new(std::span<const TaskRecord> rows, Insert insert) {
+    return new_keys_ ? new_keys_->expect(rows.size(), insert) : insert(Duplicates::are_left_out);
+  }
 
   Connection db_;
+  const std::shared_ptr<NewKeys> new_keys_;  // null on somebody else's connection, whose transaction must not fail
 };
 
 TimePoint PostgresSession::begin(Promise promise) {
@@ -364,8 +372,8 @@ Durability PostgresSession::durability() {
 
 }  // namespace
 
-std::unique_ptr<sql::Session> connect(const std::string& settings) {
-  return std::make_unique<PostgresSession>(settings);
+std::unique_ptr<sql::Session> connect(const std::string& settings, std::shared_ptr<NewKeys> new_keys) {
+  return std::make_unique<PostgresSession>(settings, std::move(new_keys));
 }
 
 std::unique_ptr<sql::Session> join(PGconn* theirs) {

@@ -73,6 +73,10 @@ std::string meta(std::string_view name) {
   return joined("(SELECT value FROM retry_meta WHERE name = '", name, "')");
 }
 
+std::string_view unless_there(Duplicates duplicates) {
+  return duplicates == Duplicates::are_left_out ? " ON CONFLICT DO NOTHING" : "";
+}
+
 // 1 where there are any.
 std::string waiting_calls(std::string_view space, std::string_view handlers) {
   return joined("EXISTS (SELECT FROM retry_inbox WHERE namespace = ", space,
@@ -169,10 +173,11 @@ std::string clear_inbox() {
   return "DELETE FROM retry_inbox WHERE id = ANY($1::bigint[])";
 }
 
-std::string insert(const std::string& table, const std::string& list, const std::string& history) {
+std::string insert(const std::string& table, const std::string& list, const std::string& history,
+                   Duplicates duplicates) {
   std::string sql = "INSERT INTO " + table + list;
   if (!history.empty()) sql += " WHERE NOT EXISTS (SELECT 1 FROM " + history + " h WHERE h.id = b.id)";
-  return sql + " ON CONFLICT DO NOTHING RETURNING id";
+  return joined(sql, unless_there(duplicates), " RETURNING id");
 }
 
 std::string live_keys(const std::string& table) {
@@ -181,9 +186,10 @@ std::string live_keys(const std::string& table) {
                 " t ON t.namespace = k.k_space AND t.task_key = k.k_key");
 }
 
-std::string take_keys() {
-  return "INSERT INTO retry_task_key (id, namespace, task_key) SELECT * FROM unnest($1::bigint[], $2::text[], "
-         "$3::text[]) ON CONFLICT DO NOTHING RETURNING id";
+std::string take_keys(Duplicates duplicates) {
+  return joined(
+      "INSERT INTO retry_task_key (id, namespace, task_key) SELECT * FROM unnest($1::bigint[], $2::text[], $3::text[])",
+      unless_there(duplicates), " RETURNING id");
 }
 
 std::string key_holders() {

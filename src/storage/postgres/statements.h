@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "storage/postgres/connection.h"
+#include "storage/postgres/new_keys.h"
 #include "storage/sql/session.h"
 
 namespace easyretry::storage::postgres::statements {
@@ -37,9 +38,10 @@ std::string create_meta();
 std::string create_inbox();
 
 // `list` is RowColumns::insert_list(); left out is what is in `history` (empty: not looked at).
-std::string insert(const std::string& table, const std::string& list, const std::string& history);
+std::string insert(const std::string& table, const std::string& list, const std::string& history,
+                   Duplicates duplicates);
 std::string live_keys(const std::string& table);     // $1 namespaces $2 keys
-std::string take_keys();                             // $1 ids $2 namespaces $3 keys
+std::string take_keys(Duplicates duplicates);        // $1 ids $2 namespaces $3 keys
 std::string key_holders();                           // $1 namespaces $2 keys
 std::string update_rules(const std::string& table);  // $1 ids $2 attempts $3 durations $4 deadlines $5 backoffs
 

@@ -139,7 +139,7 @@ TEST_F(PostgresPlans, AnInsertLooksUpIdsAndKeysByTheirIndexes) {
   Params params;
   RowColumns<Row> columns{params, rows};
   columns.numbers("id", [](const Row& row) { return row.id; });
-  const std::string insert = statements::insert(kTable, columns.insert_list(), kHistory);
+  const std::string insert = statements::insert(kTable, columns.insert_list(), kHistory, Duplicates::are_left_out);
   for (const int there : kSizes) {
     fill(there);
     SCOPED_TRACE(there);

@@ -112,7 +112,8 @@ TEST(PostgresErrors, AreToldApartByWhatToDo) {
   EXPECT_EQ(trouble_of("42703"), Trouble::refused);
   EXPECT_EQ(trouble_of("42P01"), Trouble::no_table);
   EXPECT_EQ(trouble_of("22021"), Trouble::bad_data);
-  EXPECT_EQ(trouble_of("23505"), Trouble::bad_data);
+  EXPECT_EQ(trouble_of("23502"), Trouble::bad_data);
+  EXPECT_EQ(trouble_of("23505"), Trouble::again);
   EXPECT_EQ(trouble_of("54000"), Trouble::bad_data);
   EXPECT_EQ(trouble_of("XX000"), Trouble::overloaded);
 }
