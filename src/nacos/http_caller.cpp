@@ -36,7 +36,11 @@ Result<std::string> HttpCaller::ask(const ServerAddress& server, const HttpCall&
   };
   const std::string token = login_.token();
   auto reply = send(token);
-  if (reply && reply->status == codes::kNoRight && login_.replace(token, server, stop_)) reply = send(login_.token());
+  if (reply && reply->status == codes::kNoRight) {
+    const auto replaced = login_.replace(token, server, stop_);
+    if (!replaced) return tl::make_unexpected(replaced.error());
+    if (*replaced) reply = send(login_.token());
+  }
   if (!reply) return tl::make_unexpected(std::move(reply.error()));
   last_heard_ = std::chrono::steady_clock::now();
   if (reply->status == codes::kOk) return std::move(reply->body);

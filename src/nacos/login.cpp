@@ -79,18 +79,22 @@ Result<void> Login::renew(const ServerAddress& server, const std::stop_token& st
   return log_in(server, stop);
 }
 
-bool Login::replace(const std::string& refused, const ServerAddress& server, const std::stop_token& stop) {
+Result<bool> Login::replace(const std::string& refused, const ServerAddress& server, const std::stop_token& stop) {
   if (!options_.credentials) return false;
   const std::lock_guard lock{renewing_};
   if (token() != refused) return true;
-  if (last_attempt_ && std::chrono::steady_clock::now() < *last_attempt_ + options_.timings.relogin) return false;
-  return log_in(server, stop).has_value();
+  if (last_attempt_ && std::chrono::steady_clock::now() < *last_attempt_ + options_.timings.relogin) {
+    if (last_failure_) return tl::make_unexpected(*last_failure_);
+    return false;
+  }
+  return log_in(server, stop).map([] { return true; });
 }
 
 Result<void> Login::log_in(const ServerAddress& server, const std::stop_token& stop) {
   last_attempt_ = std::chrono::steady_clock::now();
   const auto outcome = ask_for_token(server, options_, stop);
   const std::lock_guard lock{mutex_};
+  last_failure_ = outcome ? std::nullopt : std::optional{outcome.error()};
   if (outcome) {
     slow_ = 0;
     token_ = outcome->text;

@@ -26,8 +26,8 @@ class Login {
   Result<void> renew(const ServerAddress& server, const std::stop_token& stop);
 
   // A server has refused this token. True: there is another, try again. Logs in itself, but not more often than
-  // timings.relogin, because the rights may be what is missing.
-  bool replace(const std::string& refused, const ServerAddress& server, const std::stop_token& stop);
+  // timings.relogin, because the rights may be what is missing. Fails as the last login did.
+  Result<bool> replace(const std::string& refused, const ServerAddress& server, const std::stop_token& stop);
 
  private:
   Result<void> log_in(const ServerAddress& server, const std::stop_token& stop);
@@ -38,6 +38,7 @@ class Login {
 
   std::mutex renewing_;                  // one login at a time; taken before mutex_
   std::optional<Instant> last_attempt_;  // guarded by renewing_
+  std::optional<Error> last_failure_;    // guarded by renewing_; none once a login has worked
   int slow_ = 0;                         // guarded by renewing_: attempts in a row that got no answer in time
 
   mutable std::mutex mutex_;

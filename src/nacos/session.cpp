@@ -253,8 +253,10 @@ Result<Reply> Session::call(const Message& request) {
   if (!line) return tl::make_unexpected(line.error());
   const std::string token = login_.token();
   auto reply = exchange(**line, request, token);
-  if (reply && reply->no_right() && login_.replace(token, (*line)->server, stop_.get_token())) {
-    reply = exchange(**line, request, login_.token());
+  if (reply && reply->no_right()) {
+    const auto replaced = login_.replace(token, (*line)->server, stop_.get_token());
+    if (!replaced) trouble(replaced.error());
+    if (replaced.value_or(false)) reply = exchange(**line, request, login_.token());
   }
   if (!reply || reply->lost_connection()) wake();
   return reply;

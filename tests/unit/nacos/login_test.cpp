@@ -135,6 +135,25 @@ TEST_P(LoggingInWithAWrongPassword, IsToldWithoutThePassword) {
   EXPECT_EQ(trouble.find("p&ss"), std::string::npos);
 }
 
+TEST_F(LoggingIn, ThatIsRefusedWhenATokenIsToBeReplacedIsToldByTheCallThatNeededIt) {
+  std::atomic<bool> changed = false;
+  const FakeHttp login{[&](const FakeHttp::Seen&) {
+    return changed ? FakeHttp::Answer{403, "unknown user!"} : FakeHttp::Answer{200, token_body("t-1", 18000)};
+  }};
+  server.want_token("t-1");
+  auto options = options_with(login);
+  options.timings.relogin = Millis{1};
+  NamingClient client{options};
+  ASSERT_TRUE(client.register_instance({"orders"}, ours));
+  std::this_thread::sleep_for(2 * options.timings.relogin);
+  changed = true;
+  server.want_token("t-2");
+  EXPECT_FALSE(client.query({"orders"}));
+  const auto trouble = client.status().last_trouble;
+  ASSERT_TRUE(trouble);
+  EXPECT_NE(trouble->detail.find("refused the user shop"), std::string::npos) << trouble->detail;
+}
+
 TEST_F(LoggingIn, ComesTrueLaterIfTheServerCouldNotAtFirst) {
   std::atomic<int> count = 0;
   const FakeHttp login{[&](const FakeHttp::Seen&) {
