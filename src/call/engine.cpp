@@ -78,7 +78,7 @@ bool Engine::retry_now(TaskId id) {
 }
 
 bool Engine::revise_policy(TaskId id, const Policy& policy) {
-  const task::RetryRules rules = call::rules_of(policy);
+  task::RetryRules rules = call::rules_of(policy);
   return call::value_or_throw(impl_->core().revise_rules(id, [&](const task::RetryRules&) { return rules; }));
 }
 

@@ -13,8 +13,8 @@ constexpr auto kLongest = 30s;
 
 void in_order(std::vector<Member>& list) {
   std::ranges::stable_sort(list, {}, &Member::node);
-  const auto twice = std::ranges::unique(list, {}, &Member::node);
-  list.erase(twice.begin(), twice.end());
+  const auto same = [](const Member& a, const Member& b) { return a.node == b.node; };
+  list.erase(std::unique(list.begin(), list.end(), same), list.end());
 }
 
 bool has(const std::vector<Member>& list, const std::string& node) {

@@ -17,7 +17,7 @@ constexpr std::chrono::seconds kPatience{2};
 // In any order, so that instances do not all ask the same one.
 void put_in_order(std::vector<Endpoint>& servers, const Endpoint& suspect) {
   std::ranges::sort(servers);
-  servers.erase(std::ranges::unique(servers).begin(), servers.end());
+  servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
   std::ranges::shuffle(servers, std::mt19937{std::random_device{}()});
   std::ranges::stable_partition(servers, [&](const Endpoint& server) { return server != suspect; });
 }
