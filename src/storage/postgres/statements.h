@@ -47,8 +47,8 @@ std::string update_rules(const std::string& table);  // $1 ids $2 attempts $3 du
 
 std::string claim(const std::string& table);  // $1 ids $2 versions $3 owner $4 now $5 lease until
 // Settling: $1 ids $2 versions $3 now $4 errors, NULL where nothing failed
-std::string finish(const std::string& table, const std::string& history);  // $5 outcomes
-std::string forget(const std::string& table);                              // $1 ids $2 versions
+std::string finish(const std::string& table, const std::string& history, Duplicates duplicates);  // $5 outcomes
+std::string forget(const std::string& table);                                                     // $1 ids $2 versions
 std::string reschedule(
     const std::string& table);                // $5 due, $6 1 for hand back, $7 stages $8 outcomes $9 results or NULL
 std::string renew(const std::string& table);  // $1 ids $2 versions $3 now $4 until $5 progress or NULL

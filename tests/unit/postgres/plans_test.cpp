@@ -97,10 +97,10 @@ TEST_F(PostgresPlans, EveryChangeFindsItsRowsByThePrimaryKeyInItsOrder) {
   for (const int rows : kSizes) {
     fill(rows);
     for (const std::string& sql :
-         {statements::claim(kTable), statements::finish(kTable, kHistory), statements::forget(kTable),
-          statements::reschedule(kTable), statements::renew(kTable), statements::hold(kTable), statements::lock(kTable),
-          statements::update(kTable), statements::remove(kTable), statements::update_rules(kTable),
-          statements::find(kTable, false)}) {
+         {statements::claim(kTable), statements::finish(kTable, kHistory, Duplicates::are_left_out),
+          statements::forget(kTable), statements::reschedule(kTable), statements::renew(kTable),
+          statements::hold(kTable), statements::lock(kTable), statements::update(kTable), statements::remove(kTable),
+          statements::update_rules(kTable), statements::find(kTable, false)}) {
       SCOPED_TRACE(std::to_string(rows) + " rows: " + sql.substr(0, 200));
       expect_in_order_of("retry_task_pkey", plan(sql));
     }

@@ -21,6 +21,7 @@ using fault::kind_name;
 using fault::OnEachServer;
 using test::a_task;
 using test::ServerKind;
+using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
@@ -100,6 +101,24 @@ TEST_P(BadRows, ThatAreOddAreClaimedAndSettledWithTheOthers) {
     EXPECT_THAT(store->settle(settlements).value().applied, ElementsAre(true, true));
     EXPECT_EQ(store->find({&bad.id, 1}).value().size(), 1U);
   }
+}
+
+TEST_P(BadRows, WhoseIdIsInHistoryAlreadyEndWithTheOthersOfALargeBatch) {
+  const Ticket ended = insert(a_task());
+  ASSERT_THAT(claimed({ended}), ElementsAre(ended.id));
+  std::vector<Settlement> settlements(1);
+  settlements[0].ticket = {ended.id, ended.version + 1};
+  ASSERT_THAT(store->settle(settlements).value().applied, ElementsAre(true));
+
+  std::vector<Ticket> tickets;
+  for (int i = 0; i < 300; ++i) tickets.push_back(insert(a_task()));
+  ASSERT_EQ(claimed(tickets).size(), 300U);
+  edit(tickets[123].id, "id = " + to_string(ended.id));
+  tickets[123].id = ended.id;
+  settlements.resize(300);
+  for (std::size_t i = 0; i < 300; ++i) settlements[i].ticket = {tickets[i].id, tickets[i].version + 1};
+  EXPECT_THAT(store->settle(settlements).value().applied, Each(true));
+  EXPECT_EQ(store->find({&ended.id, 1}).value().size(), 1U);
 }
 
 TEST_P(BadRows, ThatCannotBeClaimedCanBeCancelledWithOthers) {
