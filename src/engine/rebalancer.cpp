@@ -12,6 +12,7 @@ constexpr auto kAfterFailure = std::chrono::seconds{1};
 
 std::vector<std::string> nodes_of(const std::vector<Member>& members) {
   std::vector<std::string> nodes;
+  nodes.reserve(members.size());
   for (const Member& member : members) nodes.push_back(member.node);
   return nodes;
 }

@@ -7,8 +7,8 @@
 namespace easyretry::nacos {
 namespace {
 
-constexpr std::size_t kMostBytes = 10 * 1024 * 1024;  // as for a message of gRPC
-constexpr int kStopEveryMillis = 50;                  // how soon a stop is noticed
+constexpr std::size_t kMostBytes = std::size_t{10} * 1024 * 1024;  // as for a message of gRPC
+constexpr int kStopEveryMillis = 50;                               // how soon a stop is noticed
 
 // Both handles are void* to the compiler.
 using Easy = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;

@@ -129,7 +129,7 @@ void HttpNaming::look_for_server() {
     const std::lock_guard lock{mutex_};
     status_.server = to_string(server);
   }
-  if (auto done = caller_.log_in_if_due(server); !done) trouble(std::move(done.error()));
+  if (auto done = caller_.log_in_if_due(server); !done) trouble(done.error());
   const auto dialect = greet(server);
   if (!dialect) return;
   {
@@ -177,7 +177,7 @@ void HttpNaming::retire() {
 }
 
 void HttpNaming::speak(const Peer& peer) {
-  if (auto done = caller_.log_in_if_due(peer.server); !done) trouble(std::move(done.error()));
+  if (auto done = caller_.log_in_if_due(peer.server); !done) trouble(done.error());
   if (tell_wishes(peer) && beat(peer) && poll(peer)) {
     wait_until(std::min({wishes_.next_due(), beat_at_, poll_at_, now() + kLook}));
   }
@@ -199,7 +199,7 @@ bool HttpNaming::tell_wishes(const Peer& peer) {
       options_.log(LogLevel::error, to_string(answer.error()));
     } else {
       wishes_.postpone(wish, answer.error(), now() + options_.timings.redo);
-      return give_up(std::move(answer.error()));
+      return give_up(answer.error());
     }
   }
   return true;
@@ -212,7 +212,7 @@ bool HttpNaming::beat(const Peer& peer) try {
     const auto registration = registration_of(key.name);
     if (!registration) continue;
     auto answer = caller_.ask(peer.server, beat_call(peer.dialect, *registration));
-    if (!answer) return give_up(std::move(answer.error()));
+    if (!answer) return give_up(answer.error());
     if (!read_beat(*answer)) wishes_.doubt(key);
   }
   return true;
@@ -228,7 +228,7 @@ bool HttpNaming::poll(const Peer& peer) {
     const std::set<std::string> all{""};
     for (const std::string& cluster : peer.dialect == HttpDialect::v1 ? all : views_.clusters(service)) {
       auto part = caller_.list(peer.server, peer.dialect, service, cluster);
-      if (!part) return give_up(std::move(part.error()));
+      if (!part) return give_up(part.error());
       info.view.instances.insert(info.view.instances.end(), part->begin(), part->end());
     }
     views_.update(std::move(info), status().connection);
@@ -236,13 +236,13 @@ bool HttpNaming::poll(const Peer& peer) {
   return true;
 }
 
-bool HttpNaming::give_up(Error error) {
+bool HttpNaming::give_up(const Error& error) {
   {
     const std::lock_guard lock{mutex_};
     peer_.reset();
     status_.state = State::connecting;
   }
-  trouble(std::move(error));
+  trouble(error);
   return false;
 }
 
@@ -252,7 +252,7 @@ std::optional<Registration> HttpNaming::registration_of(const std::string& servi
   return found == registrations_.end() ? std::nullopt : std::optional{found->second};
 }
 
-void HttpNaming::trouble(Error error) {
+void HttpNaming::trouble(const Error& error) {
   if (stop_.stop_requested()) return;
   bool is_new = false;
   {

@@ -60,13 +60,13 @@ class HttpNaming final : public NamingWay {
   bool tell_wishes(const Peer& peer);
   bool beat(const Peer& peer);
   bool poll(const Peer& peer);
-  bool give_up(Error error);
+  bool give_up(const Error& error);
   void wait_until(Instant time);
   void wake();
 
   std::optional<Registration> registration_of(const std::string& service) const;
   std::optional<Peer> peer() const;
-  void trouble(Error error);
+  void trouble(const Error& error);
 
   // Fixed after construction
   const ClientOptions& options_;

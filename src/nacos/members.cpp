@@ -44,6 +44,7 @@ std::vector<Member> members_of(const ServiceView& view) {
     if (!is_new && node.epoch > entry->second.node.epoch) entry->second = {std::move(node), instance};
   }
   std::vector<Member> members;
+  members.reserve(newest.size());
   for (auto& [id, member] : newest) members.push_back(std::move(member));
   return members;
 }

@@ -18,7 +18,7 @@ class Options {
     for (const auto& [name, value] : url.options) values_.emplace(name, base::percent_decoded(value));
   }
 
-  std::string text(const std::string& name, std::string otherwise = {}) const {
+  std::string text(const std::string& name, const std::string& otherwise = {}) const {
     const auto found = values_.find(name);
     return found == values_.end() ? otherwise : found->second;
   }

@@ -179,7 +179,7 @@ bool Session::still_there(const Line& line) {
 
 void Session::log_in_if_due(const Line& line) {
   if (now() < login_.due()) return;
-  if (auto done = login_.renew(line.server, line.state->over()); !done) trouble(std::move(done.error()));
+  if (auto done = login_.renew(line.server, line.state->over()); !done) trouble(done.error());
 }
 
 void Session::wait(Instant until) {
@@ -269,7 +269,7 @@ Result<JsonDocument> Session::ask(const Message& request) {
   return std::move(reply->body);
 }
 
-void Session::trouble(Error error) {
+void Session::trouble(const Error& error) {
   bool is_new = false;
   {
     const std::lock_guard lock{mutex_};

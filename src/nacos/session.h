@@ -87,7 +87,7 @@ class Session {
   Result<Reply> exchange(const Line& line, Message request, const std::string& token);
   Result<LinePtr> wait_for_line(const std::string& request_type);
   bool begin_attempt(const LinePtr& line);
-  void trouble(Error error);
+  void trouble(const Error& error);
 
   // Fixed after construction
   const ClientOptions options_;

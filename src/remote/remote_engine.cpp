@@ -8,7 +8,7 @@ namespace {
 
 class RemoteImpl final : public call::ThreadedEngine {
  public:
-  RemoteImpl(std::shared_ptr<remote::RemoteStore> store, const Config& config)
+  RemoteImpl(const std::shared_ptr<remote::RemoteStore>& store, const Config& config)
       : ThreadedEngine(store, config, {}), leaser_(core_, *store) {
     // What is due is the daemon's to know: nothing is remembered here to be claimed later.
     core_.schedule.stop();
@@ -49,7 +49,7 @@ std::shared_ptr<detail::EngineImpl> remote_engine(std::string_view daemon, const
   auto store = std::make_shared<remote::RemoteStore>(
       remote::DaemonAddress{config.store, token_of(options), config.engine.space, options.ca_file},
       config.engine.encryption.enabled());
-  return std::make_shared<RemoteImpl>(std::move(store), config);
+  return std::make_shared<RemoteImpl>(store, config);
 }
 
 }  // namespace

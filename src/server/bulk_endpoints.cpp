@@ -32,6 +32,7 @@ Result<std::vector<bool>> cancel(engine::Core& core, std::span<const TaskId> ids
 Result<std::vector<bool>> requeue(engine::Core& core, std::span<const TaskId> ids) {
   return core.requeue(ids).map([](const std::vector<std::optional<TaskId>>& again) {
     std::vector<bool> done;
+    done.reserve(again.size());
     for (const auto& id : again) done.push_back(id.has_value());
     return done;
   });

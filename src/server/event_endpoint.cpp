@@ -1,5 +1,6 @@
 // /v1/events: what happens, as it happens, in the form that browsers call server-sent events.
 
+#include <algorithm>
 #include <sstream>
 
 #include "server/endpoints.h"
@@ -26,13 +27,12 @@ std::set<std::string> kinds(const http::Request& request) {
   for (int i = 0; i <= static_cast<int>(EventKind::history_dropped); ++i) {
     known.push_back(name_of(static_cast<EventKind>(i)));
   }
-  for (const std::string& kind : asked) {
-    if (std::find(known.begin(), known.end(), kind) != known.end()) continue;
-    std::string all;
-    for (const std::string& one : known) all.append(all.empty() ? "" : ", ").append(one);
-    throw Refusal{{422, "invalid", "the parameter kind: there is no \"" + kind + "\"; there is " + all}};
-  }
-  return asked;
+  const auto is_known = [&](const std::string& kind) { return std::ranges::find(known, kind) != known.end(); };
+  const auto unknown = std::ranges::find_if_not(asked, is_known);
+  if (unknown == asked.end()) return asked;
+  std::string all;
+  for (const std::string& one : known) all.append(all.empty() ? "" : ", ").append(one);
+  throw Refusal{{422, "invalid", "the parameter kind: there is no \"" + *unknown + "\"; there is " + all}};
 }
 
 void events(const Call& call, const http::Respond& respond) {

@@ -78,6 +78,7 @@ std::shared_ptr<const engine::KnownHandler> Space::handler(const std::string& na
 Result<std::vector<TaskId>> Space::ids_of(const TaskQuery& query) {
   return core().list(query).map([](const std::vector<task::TaskRecord>& found) {
     std::vector<TaskId> ids;
+    ids.reserve(found.size());
     for (const task::TaskRecord& record : found) ids.push_back(record.info.id);
     return ids;
   });

@@ -45,7 +45,7 @@ class Resharding {
     validate_count(settled_layout(settings.layout), request_.shards);
     ShardCount count = parse_shard_count(settings.total_shards);
     check_no_other(count);
-    const ReshardPlan plan = survey(count);
+    ReshardPlan plan = survey(count);
     if (request_.only_plan || plan.nothing_to_do()) return plan;
     check_nobody_works(plan);
     if (!count.becoming) count = begin(count);

@@ -118,6 +118,7 @@ std::vector<TaskRecord> claim(Connection& connection, const std::string& table, 
     std::vector<TaskRecord> records = lock_claimable(connection, table, piece, now);
     if (records.empty()) return;
     std::vector<TaskId> ids;
+    ids.reserve(records.size());
     for (const TaskRecord& record : records) ids.push_back(record.info.id);
     connection.run(claim(table, ids, request.owner, now, base::later(now, request.lease)));
     mark_claimed(records, request, now);
@@ -143,7 +144,7 @@ std::vector<sql::EndedRow> finish(Connection& connection, const std::string& tab
 
 std::vector<TaskId> reschedule(Connection& connection, const std::string& table,
                                std::span<const Settlement> settlements, TimePoint now) {
-  const std::vector<TaskId> ids = lock_held(connection, table, sorted_tickets(settlements));
+  std::vector<TaskId> ids = lock_held(connection, table, sorted_tickets(settlements));
   const auto won = of_winners(settlements, ids);
   send(connection, retries(table, of_kind(won, Settlement::Kind::retry), now));
   send(connection, advances(table, of_kind(won, Settlement::Kind::advance), now));
@@ -154,7 +155,7 @@ std::vector<TaskId> reschedule(Connection& connection, const std::string& table,
 std::vector<TaskId> renew(Connection& connection, const std::string& table, std::span<const Renewal> renewals,
                           TimePoint now) {
   for (const Renewal& renewal : renewals) check_length(renewal.progress.value_or(""), kProgressLimit);
-  const std::vector<TaskId> ids = lock_held(connection, table, sorted_tickets(renewals));
+  std::vector<TaskId> ids = lock_held(connection, table, sorted_tickets(renewals));
   std::vector<const Renewal*> with_progress;
   std::map<Millis, std::vector<TaskId>> alike;
   for (const Renewal* renewal : of_winners(renewals, ids)) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
@@ -27,6 +28,15 @@ class Rows {
     return {PQgetvalue(result_.get(), row, column), static_cast<std::size_t>(PQgetlength(result_.get(), row, column))};
   }
   PGresult* get() const { return result_.get(); }
+
+  // make(row) of each row.
+  template <class Make>
+  auto each(Make make) const {
+    std::vector<std::invoke_result_t<Make, int>> all;
+    all.reserve(static_cast<std::size_t>(size()));
+    for (int row = 0; row < size(); ++row) all.push_back(make(row));
+    return all;
+  }
 
  private:
   struct Clear {

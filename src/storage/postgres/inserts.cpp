@@ -100,13 +100,11 @@ std::vector<TaskId> insert(Connection& db, const std::string& table, const std::
 
 std::vector<sql::LiveKey> live_keys(Connection& db, const std::string& table, std::span<const TaskRecord> keys) {
   const Rows rows = db.run(statements::live_keys(table), key_params(keys));
-  std::vector<sql::LiveKey> live;
-  for (int i = 0; i < rows.size(); ++i) {
-    live.push_back({std::string{rows.text(i, 0)},
-                    std::string{rows.text(i, 1)},
-                    {TaskId{rows.integer(i, 2)}, rows.integer(i, 3), from_ms(rows.integer(i, 4)), false}});
-  }
-  return live;
+  return rows.each([&](int row) {
+    return sql::LiveKey{std::string{rows.text(row, 0)},
+                        std::string{rows.text(row, 1)},
+                        {TaskId{rows.integer(row, 2)}, rows.integer(row, 3), from_ms(rows.integer(row, 4)), false}};
+  });
 }
 
 std::vector<TaskId> take_keys(Connection& db, std::span<const TaskRecord> rows, Duplicates duplicates) {
@@ -121,11 +119,9 @@ std::vector<TaskId> take_keys(Connection& db, std::span<const TaskRecord> rows, 
 
 std::vector<sql::KeyHolder> key_holders(Connection& db, std::span<const TaskRecord> keys) {
   const Rows rows = db.run(statements::key_holders(), key_params(keys));
-  std::vector<sql::KeyHolder> holders;
-  for (int i = 0; i < rows.size(); ++i) {
-    holders.push_back({std::string{rows.text(i, 0)}, std::string{rows.text(i, 1)}, TaskId{rows.integer(i, 2)}});
-  }
-  return holders;
+  return rows.each([&](int row) {
+    return sql::KeyHolder{std::string{rows.text(row, 0)}, std::string{rows.text(row, 1)}, TaskId{rows.integer(row, 2)}};
+  });
 }
 
 void insert_history(Connection& db, const std::string& history, std::span<const TaskRecord> rows) {

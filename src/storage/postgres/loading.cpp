@@ -41,10 +41,7 @@ std::vector<sql::DueRow> due(Connection& db, const std::string& table, const sql
   Params params = cursors(query.space, query.from);
   params.add(to_ms(query.until)).add(to_ms(query.now)).add(limit(query.limit));
   const Rows rows = db.run(statements::due(table), params);
-  std::vector<sql::DueRow> due;
-  due.reserve(static_cast<std::size_t>(rows.size()));
-  for (int i = 0; i < rows.size(); ++i) due.push_back(due_row(rows, i));
-  return due;
+  return rows.each([&](int row) { return due_row(rows, row); });
 }
 
 sql::Glance glance(Connection& db, const LoadQuery& query, std::optional<TimePoint> now) {

@@ -55,9 +55,7 @@ std::vector<Member> members(Connection& db, std::string_view space, TimePoint no
   const Rows rows =
       db.run("SELECT node, since, says FROM retry_member WHERE namespace = $1 AND alive_until > $2 ORDER BY node",
              Params{}.add(space).add(to_ms(now)));
-  std::vector<Member> members;
-  for (int i = 0; i < rows.size(); ++i) members.push_back(member_in(rows, i, 0));
-  return members;
+  return rows.each([&](int row) { return member_in(rows, row, 0); });
 }
 
 bool leave(Connection& db, std::string_view space, std::string_view node) {

@@ -266,9 +266,7 @@ std::vector<InboxRow> PostgresSession::inbox(const IntakeQuery& query) {
   Params params;
   params.add(query.space).add(handlers).add(limit(query.limit));
   const Rows rows = db_.run(statements::inbox(), params);
-  std::vector<InboxRow> found;
-  for (int i = 0; i < rows.size(); ++i) found.push_back(sql::read_inbox_row(Row{rows, i}));
-  return found;
+  return rows.each([&](int row) { return sql::read_inbox_row(Row{rows, row}); });
 }
 
 void PostgresSession::refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) {
@@ -303,9 +301,7 @@ std::vector<std::string> PostgresSession::tables() {
   const Rows rows = db_.run(
       "SELECT tablename FROM pg_tables WHERE schemaname = ANY(current_schemas(false)) "
       "AND tablename LIKE 'retry\\_%' ORDER BY tablename COLLATE \"C\"");
-  std::vector<std::string> names;
-  for (int i = 0; i < rows.size(); ++i) names.emplace_back(rows.text(i, 0));
-  return names;
+  return rows.each([&](int row) { return std::string{rows.text(row, 0)}; });
 }
 
 // IF NOT EXISTS alone does not keep two that make the same table at once from failing.
@@ -324,11 +320,9 @@ std::vector<TableFacts> PostgresSession::table_facts() {
       "LEFT JOIN pg_stat_user_tables s ON s.relid = c.oid WHERE c.relkind = 'r' AND c.relname LIKE 'retry\\_%' "
       "AND c.relnamespace::regnamespace::name = ANY(current_schemas(false)) ORDER BY c.relname COLLATE \"C\"",
       Params{});
-  std::vector<TableFacts> facts;
-  for (int i = 0; i < rows.size(); ++i) {
-    facts.push_back({std::string{rows.text(i, 0)}, rows.integer(i, 1), rows.integer(i, 2)});
-  }
-  return facts;
+  return rows.each([&](int row) {
+    return TableFacts{std::string{rows.text(row, 0)}, rows.integer(row, 1), rows.integer(row, 2)};
+  });
 }
 
 void PostgresSession::note(const KeepStep& step, TimePoint now, TimePoint forget_before) {

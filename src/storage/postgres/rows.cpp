@@ -8,26 +8,17 @@
 namespace easyretry::storage::postgres {
 
 std::vector<TaskId> ids_in(const Rows& rows) {
-  std::vector<TaskId> ids;
-  ids.reserve(static_cast<std::size_t>(rows.size()));
-  for (int i = 0; i < rows.size(); ++i) ids.push_back(TaskId{rows.integer(i, 0)});
-  return ids;
+  return rows.each([&](int row) { return TaskId{rows.integer(row, 0)}; });
 }
 
 std::vector<sql::EndedRow> ended_in(const Rows& rows) {
-  std::vector<sql::EndedRow> ended;
-  ended.reserve(static_cast<std::size_t>(rows.size()));
-  for (int i = 0; i < rows.size(); ++i) {
-    ended.push_back({TaskId{rows.integer(i, 0)}, std::string{rows.text(i, 1)}, std::string{rows.text(i, 2)}});
-  }
-  return ended;
+  return rows.each([&](int row) {
+    return sql::EndedRow{TaskId{rows.integer(row, 0)}, std::string{rows.text(row, 1)}, std::string{rows.text(row, 2)}};
+  });
 }
 
 std::vector<TaskRecord> records_in(const Rows& rows) {
-  std::vector<TaskRecord> records;
-  records.reserve(static_cast<std::size_t>(rows.size()));
-  for (int i = 0; i < rows.size(); ++i) records.push_back(read_record(Row{rows, i}));
-  return records;
+  return rows.each([&](int row) { return read_record(Row{rows, row}); });
 }
 
 std::int64_t limit(std::size_t rows) {

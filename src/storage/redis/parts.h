@@ -38,6 +38,14 @@ class Job {
   int breaks_ = 0;
 };
 
+template <class AJob>
+std::vector<Job*> pointers_to(const std::vector<std::unique_ptr<AJob>>& jobs) {
+  std::vector<Job*> all;
+  all.reserve(jobs.size());
+  for (const auto& job : jobs) all.push_back(job.get());
+  return all;
+}
+
 enum class How {
   work,  // changes something
   soon,  // changes something, and must not wait behind the work
@@ -74,9 +82,7 @@ class Parts {
   void run(How how, std::span<Job* const> jobs);
   template <class AJob>
   void run(How how, const std::vector<std::unique_ptr<AJob>>& jobs) {
-    std::vector<Job*> all;
-    for (const auto& job : jobs) all.push_back(job.get());
-    run(how, all);
+    run(how, pointers_to(jobs));
   }
   // Requests that belong to no script.
   std::vector<Answer> look(std::span<const Request> requests) { return link_.run(Lane::control, requests, {}); }
@@ -99,9 +105,7 @@ class Parts {
 void throw_failure(std::span<Job* const> jobs);
 template <class AJob>
 void throw_failure(const std::vector<std::unique_ptr<AJob>>& jobs) {
-  std::vector<Job*> all;
-  for (const auto& job : jobs) all.push_back(job.get());
-  throw_failure(all);
+  throw_failure(pointers_to(jobs));
 }
 
 // What a failure says, for people.

@@ -150,10 +150,11 @@ std::optional<std::int64_t> Searching::counted_by_server(const Room& room, const
   if (!is_only_about_the_end(query)) return std::nullopt;
   const auto& [part, space] = room;
   const Keys& keys = part.keys();
-  const auto [from, until] = bounds_of(query.finished_at);
+  const Bounds bounds = bounds_of(query.finished_at);
   const auto within = [&](const std::string& key) {
-    return room.part.read(Command::of("ZCOUNT", std::string_view{key}, std::string_view{from}, std::string_view{until}))
-        .integer();
+    const std::string_view from{bounds.from};
+    const std::string_view until{bounds.until};
+    return room.part.read(Command::of("ZCOUNT", std::string_view{key}, from, until)).integer();
   };
   return query.finished ? within(keys.ended(space)) + within(keys.dead(space)) : within(keys.keys(space));
 }

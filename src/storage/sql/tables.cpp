@@ -63,6 +63,7 @@ std::vector<std::string> Tables::ensure_tasks(TimePoint now) {
   const auto ahead = router.tables_ahead(now, kAhead);
   tables.insert(tables.end(), ahead.begin(), ahead.end());
   std::vector<std::string> missing;
+  missing.reserve(tables.size());
   for (const TableId table : tables) missing.push_back(router.name(table));
   std::erase_if(missing, [this](const std::string& name) { return knows(name); });
   if (missing.empty()) return missing;
