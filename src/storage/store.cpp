@@ -41,6 +41,7 @@ Result<std::vector<SplitMove>> Store::split(const SplitRequest&) {
 
 void Store::announce(const std::string&) {}
 
+// NOLINTNEXTLINE(performance-unnecessary-value-param): those that have news keep it
 std::unique_ptr<Listening> Store::listen(const std::string&, std::function<void()>) {
   return nullptr;
 }

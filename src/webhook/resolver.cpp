@@ -24,6 +24,10 @@ tl::unexpected<Error> not_found(const std::string& host, int code) {
                       : "the name " + host + " could not be looked up: " + gai_strerror(code));
 }
 
+tl::unexpected<Error> no_thread_for(const std::string& host, const std::string& why) {
+  return fail(Errc::unavailable, "webhook.name", "no thread to look up " + host + ": " + why);
+}
+
 }  // namespace
 
 Addresses look_up_here(const std::string& host) {
@@ -64,9 +68,7 @@ struct Resolver::Shared {
       if (--threads > 0) return;
       left.swap(hosts);
     }
-    for (const std::string& host : left) {
-      found(host, fail(Errc::unavailable, "webhook.name", "no thread to look up " + host + ": " + why));
-    }
+    for (const std::string& host : left) found(host, no_thread_for(host, why));
   }
 
   // Fixed after construction

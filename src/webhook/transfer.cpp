@@ -29,11 +29,15 @@ void append(Lines& lines, const std::string& line) {
   lines.reset(longer);
 }
 
+// "name:" would mean: not this header.
+std::string line_of(const Header& header) {
+  return header.value.empty() ? header.name + ";" : header.name + ": " + header.value;
+}
+
 Lines header_lines(const std::vector<Header>& headers) {
   Lines lines{nullptr, curl_slist_free_all};
   append(lines, "Expect:");  // otherwise a long body waits a second for leave to be sent
-  // "name:" would mean: not this header.
-  for (const auto& [name, value] : headers) append(lines, value.empty() ? name + ";" : name + ": " + value);
+  for (const Header& header : headers) append(lines, line_of(header));
   return lines;
 }
 

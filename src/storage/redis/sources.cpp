@@ -19,7 +19,7 @@ void put_in_order(std::vector<Endpoint>& servers, const Endpoint& suspect) {
   std::ranges::sort(servers);
   servers.erase(std::unique(servers.begin(), servers.end()), servers.end());
   std::ranges::shuffle(servers, std::mt19937{std::random_device{}()});
-  std::ranges::stable_partition(servers, [&](const Endpoint& server) { return server != suspect; });
+  std::stable_partition(servers.begin(), servers.end(), [&](const Endpoint& server) { return server != suspect; });
 }
 
 }  // namespace
