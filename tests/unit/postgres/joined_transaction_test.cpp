@@ -84,6 +84,20 @@ TEST_F(PostgresJoined, ABatchThatIsRefusedLeavesTheTransactionAsItWas) {
   EXPECT_EQ(count(), 2);
 }
 
+TEST_F(PostgresJoined, ALargeBatchThatMeetsALiveKeyDoesNotFailTheTransaction) {
+  const NewTask there = a_task();
+  ASSERT_TRUE(store->insert({&there, 1}));
+  std::vector<NewTask> batch;
+  for (int i = 0; i < 300; ++i) batch.push_back(a_task());
+  batch[123].key = there.key;
+  run("BEGIN");
+  const auto reply = store->insert_within(postgres_tx(client.get()), batch);
+  ASSERT_TRUE(reply) << reply.error().detail;
+  EXPECT_FALSE(reply->tasks.at(123).created);
+  run("COMMIT");
+  EXPECT_EQ(count(), 300);
+}
+
 TEST_F(PostgresJoined, SeveralBatchesMayJoinOneTransaction) {
   run("BEGIN");
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(insert(a_task()));
