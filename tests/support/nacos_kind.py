@@ -145,6 +145,7 @@ def get_jars(kind):
     if jars.exists():
         return jars
     maven = program("mvn", "maven")
+    print(f"Getting Nacos {kind.version} with Maven, once…", file=sys.stderr)
     cache.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=cache) as unfinished:
         dependencies = "".join(map(dependency, kind.artifacts))
@@ -185,7 +186,8 @@ def main():
         for kind in (Nacos, Nacos3, Client):
             get_jars(kind)
     except Problem as problem:
-        sys.exit(str(problem))
+        print(problem)
+        sys.exit(1)
 
 
 if __name__ == "__main__":
