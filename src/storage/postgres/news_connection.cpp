@@ -31,9 +31,7 @@ void NewsConnection::go_on_connecting() {
 
 void NewsConnection::go_on_talking() {
   if (PQconsumeInput(handle_.get()) == 0) return void(stage_ = Stage::lost);
-  const int unsent = PQflush(handle_.get());
-  events_ = unsent == 1 ? POLLIN | POLLOUT : POLLIN;
-  bool refused = unsent < 0;
+  bool refused = !flush();
   while (stage_ == Stage::busy && PQisBusy(handle_.get()) == 0) {
     PGresult* result = PQgetResult(handle_.get());
     if (result == nullptr) stage_ = Stage::idle;
@@ -43,9 +41,15 @@ void NewsConnection::go_on_talking() {
   if (refused || PQstatus(handle_.get()) == CONNECTION_BAD) stage_ = Stage::lost;
 }
 
+bool NewsConnection::flush() {
+  const int unsent = PQflush(handle_.get());
+  events_ = unsent == 1 ? POLLIN | POLLOUT : POLLIN;
+  return unsent >= 0;
+}
+
 void NewsConnection::send(const std::string& statement) {
-  stage_ = PQsendQuery(handle_.get(), statement.c_str()) == 1 ? Stage::busy : Stage::lost;
-  go_on();
+  const bool sent = PQsendQuery(handle_.get(), statement.c_str()) == 1 && flush();
+  stage_ = sent ? Stage::busy : Stage::lost;
 }
 
 std::string NewsConnection::notification(const std::string& space) const {

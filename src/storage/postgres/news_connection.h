@@ -21,7 +21,8 @@ class NewsConnection {
   bool lost() const { return stage_ == Stage::lost; }
   // Connected, and the last statement has been answered.
   bool idle() const { return stage_ == Stage::idle; }
-  // Without result, and only while idle(); one that is refused loses the connection.
+  // Without result, and only while idle(), which it is not afterwards: even an answer that is there at once is read by
+  // go_on(). One that is refused loses the connection.
   void send(const std::string& statement);
   std::string notification(const std::string& space) const;
 
@@ -36,6 +37,7 @@ class NewsConnection {
   enum class Stage { connecting, idle, busy, lost };
   void go_on_connecting();
   void go_on_talking();
+  bool flush();
 
   struct Finish {
     void operator()(PGconn* connection) const { PQfinish(connection); }

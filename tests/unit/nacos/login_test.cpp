@@ -142,12 +142,15 @@ TEST_F(LoggingIn, ThatIsRefusedWhenATokenIsToBeReplacedIsToldByTheCallThatNeeded
   }};
   server.want_token("t-1");
   auto options = options_with(login);
-  options.timings.relogin = Millis{0};
+  options.timings.relogin = Millis{200};  // by itself it logs in again only so long after it was refused
   NamingClient client{options};
   ASSERT_TRUE(client.register_instance({"orders"}, ours));
   changed = true;
   server.want_token("t-2");
-  EXPECT_FALSE(client.query({"orders"}));
+  ASSERT_TRUE(eventually([&] {
+    EXPECT_FALSE(client.query({"orders"}));
+    return login.seen().size() > 1;
+  }));
   const auto trouble = client.status().last_trouble;
   ASSERT_TRUE(trouble);
   EXPECT_NE(trouble->detail.find("refused the user shop"), std::string::npos) << trouble->detail;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/open.h"
+#include "storage/postgres/news_connection.h"
 #include "support/cutting_proxy.h"
 #include "support/eventually.h"
 #include "support/pg_client.h"
@@ -99,6 +100,22 @@ TEST_F(PostgresNews, ThatCannotBeSaidAreSaidLater) {
   speaker->announce("ours");
   proxy.accept_new();
   EXPECT_TRUE(eventually([&] { return ours == 3; }));
+}
+
+// A statement whose answer nobody looked for would hold up all that comes after it, for as long as a silent server may.
+// Of so many, some are answered before the sender has looked up again.
+TEST_F(PostgresNews, WaitForEveryAnswerHoweverSoonItComes) {
+  NewsConnection connection{database.url() + "?sslmode=disable"};
+  const auto answered = [&] {
+    connection.go_on();
+    return connection.idle();
+  };
+  ASSERT_TRUE(eventually(answered));
+  for (int i = 0; i < 20000; ++i) {
+    connection.send("SELECT 1");
+    ASSERT_FALSE(connection.idle());
+    while (!answered()) ASSERT_FALSE(connection.lost());
+  }
 }
 
 TEST_F(PostgresNews, ToASilentServerHoldNobodyUp) {
