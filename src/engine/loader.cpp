@@ -12,7 +12,7 @@ constexpr std::size_t kSmallestPage = 16;
 constexpr Millis kExpectation{2000};
 constexpr Millis kPassesWhileExpecting{20};
 
-constexpr Millis kPassesForNews{5};
+constexpr Millis kPassesForNews{2};
 
 // Polling must be cheap: a pass that took a while is followed by a rest of that many times as long.
 constexpr int kRestAfterPolling = 20;

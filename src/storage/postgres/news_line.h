@@ -34,7 +34,7 @@ class NewsLine final : public sql::News {
   // Must not outlive this.
   std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake) override;
 
-  static constexpr std::chrono::milliseconds kBetweenWords{5};
+  static constexpr std::chrono::milliseconds kBetweenWords{2};
 
  private:
   using Steady = std::chrono::steady_clock;

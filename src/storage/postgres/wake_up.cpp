@@ -11,6 +11,11 @@
 #include <unistd.h>
 
 namespace easyretry::storage::postgres {
+namespace {
+
+constexpr std::chrono::minutes kLongest{1};
+
+}  // namespace
 
 WakeUp::WakeUp() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (event_ < 0) throw std::system_error(errno, std::generic_category(), "eventfd");
@@ -25,11 +30,12 @@ void WakeUp::ring() const {
 }
 
 void WakeUp::wait(int socket, short events, std::chrono::steady_clock::time_point until) const {
-  using std::chrono::milliseconds;
+  using std::chrono::nanoseconds;
   std::array<pollfd, 2> sources{pollfd{event_, POLLIN, 0}, pollfd{socket, events, 0}};
-  const auto left = std::chrono::ceil<milliseconds>(until - std::chrono::steady_clock::now());
-  poll(sources.data(), sources.size(),
-       static_cast<int>(std::clamp(left, milliseconds{0}, milliseconds{60'000}).count()));
+  const nanoseconds left = std::clamp<nanoseconds>(until - std::chrono::steady_clock::now(), nanoseconds{0}, kLongest);
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
+  const timespec time{.tv_sec = seconds.count(), .tv_nsec = (left - seconds).count()};
+  ppoll(sources.data(), sources.size(), &time, nullptr);
   eventfd_t rung = 0;
   eventfd_read(event_, &rung);
 }

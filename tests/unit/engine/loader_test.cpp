@@ -52,9 +52,9 @@ TEST_F(LoaderTest, NewsThatFollowEachOtherQuicklyShareAPass) {
   read();
   other.submit("pay", "k");
   reader.core.loader.look_soon();
-  EXPECT_EQ(read(), shared.clock.steady() + 5ms);
+  EXPECT_EQ(read(), shared.clock.steady() + 2ms);
   EXPECT_EQ(seen(), 0U);
-  shared.clock.advance(5ms);
+  shared.clock.advance(2ms);
   read();
   EXPECT_EQ(seen(), 1U) << "none is forgotten";
 }
