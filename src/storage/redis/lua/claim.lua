@@ -11,7 +11,7 @@ for at = 1, #tickets, 16 do ids[#ids + 1] = tickets:sub(at, at + 7) end
 local metas, bodies = ask('HMGET', KEYS[3], ids), ask('HMGET', KEYS[2], ids)
 
 -- All but what is the task's own is the same for tasks that nothing has happened to yet.
-local first, lease_bytes = struct.pack('<dB', 2, RUNNING), struct.pack('<d', lease)
+local first = struct.pack('<dB', 2, RUNNING)
 local rest = struct.pack('<dddBBi4i4i4i4HI4I4I4I4', lease, NEVER, NEVER, 0, 0, 1, 0, 1, 0, #owner, 0, 0, 0, 0) .. owner
 
 local function claimed_first(body, version)
@@ -19,26 +19,24 @@ local function claimed_first(body, version)
   return first .. body:sub(9, 32) .. rest
 end
 
--- Only what a claim changes is taken apart: the rest is copied.
+-- What a claim does not change is copied, and not taken apart.
 local function claimed_again(meta, version)
   if not readable(meta) then return nil end
-  local there, state, next_at = struct.unpack('<dBd', meta)
+  local there, state, next_at, names, until_time, failures, attempts, crashes, deliveries, callbacks, before =
+    struct.unpack('<dBdc16dc18i4i4i4i4H', meta)
   if there ~= version or there < 1 or next_at > now then return nil end
-  local until_time = struct.unpack('<d', meta, 34)
-  local stage, _, attempts, crashes, deliveries, callbacks, before = struct.unpack('<BBi4i4i4i4H', meta, 58)
   if state == RUNNING then
     if until_time > now then return nil end
     crashes = crashes + 1
   elseif state ~= PENDING then
     return nil
-  elseif stage == 0 then
+  elseif failures:byte(17) == 0 then  -- the stage
     attempts = attempts + 1
   else
     callbacks = callbacks + 1
   end
-  return struct.pack('<dB', version + 1, RUNNING) .. meta:sub(10, 33) .. lease_bytes .. meta:sub(42, 59)
-    .. struct.pack('<i4i4i4i4H', attempts, crashes, deliveries + 1, callbacks, #owner) .. meta:sub(78, STRINGS - 1) .. owner
-    .. meta:sub(STRINGS + before)
+  return struct.pack('<dBdc16dc18i4i4i4i4H', version + 1, RUNNING, next_at, names, lease, failures, attempts, crashes,
+    deliveries + 1, callbacks, #owner) .. meta:sub(78, STRINGS - 1) .. owner .. meta:sub(STRINGS + before)
 end
 
 -- A task may be asked for twice, and the second one meets what the first has made of it.

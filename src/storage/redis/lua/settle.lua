@@ -78,11 +78,21 @@ local function finish(i, id, meta, handler, digest, shard, place, outcome, cance
   if kept:sub(outcome, outcome) == '1' then remember(i, id, meta, place, outcome, cancelled, err) end
 end
 
-local function change(id, t, shard, place)
-  add(to_due, due_key(shard, place), text(t.next_at), member(id, t.handler))
-  local meta = write(t)
+local texts = {}  -- of times, most of which many share
+local function put(id, handler, meta, next_at, shard, place)
+  local due = texts[next_at]
+  if not due then
+    due = text(next_at)
+    texts[next_at] = due
+  end
+  add(to_due, due_key(shard, place), due, id .. handler)
   current[id] = meta
-  to_meta[id] = meta
+  local size = #to_meta
+  to_meta[size + 1], to_meta[size + 2] = id, meta
+end
+
+local function change(id, t, shard, place)
+  put(id, struct.pack('<H', t.handler), write(t), t.next_at, shard, place)
 end
 
 local function note_failure(t, err)
@@ -91,12 +101,22 @@ local function note_failure(t, err)
   t.last_failed, t.error = now, err
 end
 
+-- As go_on(), for what happens to most tasks that fail: what stays is copied, and not taken apart.
+local function retried(meta, next_at, err)
+  local version, _, _, names, _, first, last, counts, owner, before = struct.unpack('<dBdc16dddc18HI4', meta)
+  local kept = meta:sub(STRINGS + owner, STRINGS + owner + before - 1)
+  if err ~= '' then
+    if first == NEVER then first = now end
+    last, kept = now, err
+  end
+  return struct.pack('<dBdc16dddc18HI4', version + 1, PENDING, next_at, names, 0, first, last, counts, 0, #kept)
+    .. meta:sub(82, STRINGS - 1) .. kept .. meta:sub(STRINGS + owner + before)
+end
+
 local function go_on(t, kind, outcome, stage, delay, err, result)
   t.version, t.state, t.owner, t.lease = t.version + 1, PENDING, '', 0
   note_failure(t, err)
-  if kind == RETRY then
-    t.next_at = later(now, delay)
-  elseif kind == ADVANCE then
+  if kind == ADVANCE then
     t.stage, t.outcome, t.result, t.next_at = stage, outcome, result, later(now, delay)
   elseif kind == HAND_BACK then
     if t.stage == 0 then t.attempts = t.attempts - 1 else t.callbacks = t.callbacks - 1 end
@@ -108,16 +128,19 @@ end
 
 local function held(i, meta, version, shard, kind, outcome, stage, delay, err, result)
   if meta == '' or not readable(meta) then return '0' end
-  local there, state = struct.unpack('<dB', meta)
+  local there, state, _, space, handler, digest = struct.unpack('<dBdc2c2c12', meta)
   if there ~= version or state ~= RUNNING then return '0' end
-  local place = place_of[meta:sub(18, 19)]
+  local place = place_of[space]
   if not place then
-    foreign[meta:sub(18, 19)] = true
+    foreign[space] = true
     return '?'
   end
   check(shard, place)
   if kind == FINISH then
-    finish(i, ids[i], meta, meta:sub(20, 21), meta:sub(22, 33), shard, place, outcome, 0, err)
+    finish(i, ids[i], meta, handler, digest, shard, place, outcome, 0, err)
+  elseif kind == RETRY then
+    local next_at = later(now, delay)
+    put(ids[i], handler, retried(meta, next_at, err), next_at, shard, place)
   else
     local t = read(meta)
     go_on(t, kind, outcome, stage, delay, err, result)
@@ -149,7 +172,7 @@ end
 
 for i = 1, #ids do
   local item = ARGV[i + 5]
-  local _, version, shard, kind, outcome, stage, delay, length, at = struct.unpack('<c8dHBBBdI4', item)
+  local version, shard, kind, outcome, stage, delay, length, at = struct.unpack('<dHBBBdI4', item, 9)
   local meta = current[ids[i]]
   if meta == nil then meta = metas[i] or '' end
   if meta == false then
@@ -157,7 +180,9 @@ for i = 1, #ids do
   elseif kind == CANCEL or kind == TELL then
     answers[i] = ended_by_hand(i, meta, shard, kind)
   else
-    answers[i] = held(i, meta, version, shard, kind, outcome, stage, delay, item:sub(at, at + length - 1), item:sub(at + length))
+    local err = length > 0 and item:sub(at, at + length - 1) or ''
+    local result = #item >= at + length and item:sub(at + length) or ''
+    answers[i] = held(i, meta, version, shard, kind, outcome, stage, delay, err, result)
   end
 end
 
@@ -165,14 +190,7 @@ end
 send_all('ZADD', to_due)
 send_all('ZREM', from_due)
 send_all('ZREM', from_keys)
-local metas_now = {}
-for id, meta in pairs(to_meta) do
-  if current[id] then
-    metas_now[#metas_now + 1] = id
-    metas_now[#metas_now + 1] = meta
-  end
-end
-send('HSET', KEYS[3], metas_now)
+send('HSET', KEYS[3], to_meta)
 if #ended_ids > 0 then
   send('HSET', KEYS[4], to_done)
   send('HDEL', KEYS[3], ended_ids)
