@@ -82,7 +82,7 @@ TEST_F(RedisFailover, WithoutWaitingWhatTheReplicaHadNotReceivedIsLostAndTheStor
   EXPECT_GT(gone, 0U);
   const auto store = open_store(replica.url(), system_clock());
   EXPECT_TRUE(insert(*store, a_task()));
-  EXPECT_THAT(loaded(*store), ::testing::Not(IsEmpty()));
+  EXPECT_THAT(loaded(*store), Not(IsEmpty()));
 }
 
 // The first time it writes and then, as an engine does that looks after what is in doubt, it meets what is there.

@@ -15,7 +15,7 @@ class RedisServer : public ::testing::Test {
   std::unique_ptr<Store> open(const std::string& options = {}) const {
     return open_store(url("easyretry:secret", options), system_clock());
   }
-  void run(const std::vector<std::string>& command) { PlainRedis{server.port()}.run(command); }
+  std::string run(const std::vector<std::string>& command) { return PlainRedis{server.port()}.run(command); }
 
   DatabaseServer server{ServerKind::redis};
 };
@@ -23,7 +23,7 @@ class RedisServer : public ::testing::Test {
 TEST_F(RedisServer, AWrongPasswordOrUserOrDatabaseIsRefusedWithWhatToCheck) {
   EXPECT_THAT(opening_error(url("easyretry:wrong")), AllOf(HasSubstr("WRONGPASS"), HasSubstr("check the user")));
   EXPECT_THAT(opening_error(url("nobody:secret")), HasSubstr("check the user"));
-  EXPECT_THAT(opening_error(url("easyretry:wrong")), ::testing::Not(HasSubstr("wrong@")));
+  EXPECT_THAT(opening_error(url("easyretry:wrong")), Not(HasSubstr("wrong@")));
   EXPECT_THAT(opening_error("redis://easyretry:secret@127.0.0.1:" + std::to_string(server.port()) + "/99999"),
               HasSubstr("database"));
   run({"ACL", "SETUSER", "default", "on", ">other"});
@@ -55,6 +55,17 @@ TEST_F(RedisServer, OneThatMayThrowTasksAwayIsRefused) {
   }
   run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});
   EXPECT_EQ(opening_error(url()), "");
+}
+
+TEST_F(RedisServer, IsNotMadeToLookAtWhatIsDueLaterHoweverMuchThatIs) {
+  const auto store = open();
+  for (int i = 0; i < 100; ++i) stored(*store, a_task().key(std::to_string(i)).due_in(24h));
+  run({"CONFIG", "RESETSTAT"});
+  EXPECT_THAT(loaded(*store), IsEmpty());
+  EXPECT_THAT(run({"INFO", "commandstats"}), Not(HasSubstr("cmdstat_zrange:")));
+  stored(*store, a_task().key("now"));
+  EXPECT_THAT(loaded(*store), SizeIs(1));
+  EXPECT_THAT(run({"INFO", "commandstats"}), HasSubstr("cmdstat_zrange:calls=1,"));
 }
 
 TEST_F(RedisServer, WithoutMemoryItStoresNothingAndStillEndsWhatIsThere) {
@@ -106,7 +117,7 @@ TEST_F(RedisServer, AnEngineSaysWhatAnAcknowledgedTaskSurvivesAndWarnsWhereThatI
   const auto [level, line] = test::line_at_start(url());
   EXPECT_EQ(level, LogLevel::info);
   EXPECT_THAT(line, AllOf(HasSubstr(":" + std::to_string(server.port()) + "/0: an acknowledged task survives the "),
-                          ::testing::Not(HasSubstr("secret"))));
+                          Not(HasSubstr("secret"))));
   run({"CONFIG", "SET", "appendonly", "no"});
   const auto [weaker, warning] = test::line_at_start(url());
   EXPECT_EQ(weaker, LogLevel::warning);

@@ -97,7 +97,7 @@ TEST_F(RedisOwn, UrlsSayWhatIsWrongWithThem) {
 TEST_F(RedisOwn, TlsIsRefusedWithWhatToDoInsteadAndNoSecret) {
   for (const char* scheme : {"rediss", "rediss+cluster", "rediss+sentinel"}) {
     EXPECT_THAT(opening_error(std::string{scheme} + "://app:hunter2@127.0.0.1/0"),
-                AllOf(HasSubstr("TLS is not available"), HasSubstr("stunnel"), ::testing::Not(HasSubstr("hunter2"))));
+                AllOf(HasSubstr("TLS is not available"), HasSubstr("stunnel"), Not(HasSubstr("hunter2"))));
   }
 }
 

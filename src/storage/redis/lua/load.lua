@@ -10,7 +10,7 @@ local END_OF_IT, FULL, MORE, SOMETHING_ELSE = 0, 1, 2, 3
 local PAGE = 500
 local now, budget = clock(), tonumber(ARGV[4])
 local ahead = struct.unpack('<d', ARGV[3])
-local until_time = later(now, ahead)
+local until_time = text(later(now, ahead))
 local reply = {now}
 
 local function is_after(id, other)
@@ -42,19 +42,20 @@ local function judged(meta)
 end
 
 local function scan(key, after, place, id, room)
-  if not is_set(key) then return SOMETHING_ELSE, {}, place, id end
+  -- What is due later, however much it is, is not looked at.
+  local due = redis.pcall('ZCOUNT', key, '-inf', until_time)
+  if type(due) ~= 'number' then return SOMETHING_ELSE, {}, place, id end
   local found, rank = {}, after == 1 and rank_after(key, place, id) or 0
-  while true do
+  while rank < due do
     if #found == room then return FULL, found, place, id end
     if budget <= 0 then return MORE, found, place, id end
-    local size = math.min(PAGE, budget, room - #found)
+    local size = math.min(PAGE, budget, room - #found, due - rank)
     local page = redis.call('ZRANGE', key, rank, rank + size - 1, 'WITHSCORES')
     local ids = {}
     for i = 1, #page, 2 do ids[#ids + 1] = page[i]:sub(1, 8) end
     local metas = ask('HMGET', KEYS[2], ids)
     for i = 1, #ids do
       local score = tonumber(page[2 * i])
-      if score > until_time then return END_OF_IT, found, place, id end
       place, id = score, ids[i]
       local version = judged(metas[i])
       if version then
@@ -62,9 +63,9 @@ local function scan(key, after, place, id, room)
       end
     end
     budget = budget - #ids
-    if #ids < size then return END_OF_IT, found, place, id end
     rank = rank + size
   end
+  return END_OF_IT, found, place, id
 end
 
 for i = 5, #ARGV do
