@@ -8,8 +8,8 @@
 namespace easyretry::storage::sqlite {
 namespace {
 
-// 64 MiB. A commit waits for the checkpoint before it: one in a hundred with 4000 pages, for 5 ms and at most 16; one in
-// four hundred with these, for 8 and at most 38, because a page that is changed often is copied back once.
+// 64 MiB. A commit waits for the checkpoint before it: one in a hundred with 4000 pages, for 5 ms and at most 16; one
+// in four hundred with these, for 8 and at most 38, because a page that is changed often is copied back once.
 constexpr int kCheckpointPages = 16000;
 constexpr int kCacheKib = 32 * 1024;
 

@@ -1,5 +1,8 @@
 // What somebody else did to the keys of a store harms nobody but itself.
 
+#include <tuple>
+#include <utility>
+
 #include "unit/redis/support.h"
 
 namespace easyretry::storage {
@@ -57,10 +60,14 @@ TEST_F(RedisBadData, ASettlementThatCannotBeStoredIsRefusedAsAWholeSoThatItsBatc
   run({"SET", "{easyretry}:due:0:shop", "mine"});
   std::vector<Settlement> both(2);
   for (std::size_t i = 0; i < 2; ++i) both[i].ticket = {won[i].info.id, won[i].info.version};
-  const auto refused = store->settle(both);
-  ASSERT_FALSE(refused);
-  EXPECT_EQ(refused.error().code, Errc::invalid_argument);
-  EXPECT_EQ(store->count({}).value(), 2) << "none of both is ended";
+  for (int order = 0; order < 2; ++order) {
+    const auto refused = store->settle(both);
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, Errc::invalid_argument);
+    EXPECT_EQ(store->count({}).value(), 2) << "none of both is ended";
+    EXPECT_EQ(run({"ZCARD", "{easyretry}:due:1:shop"}), "1") << "nor half of one";
+    std::swap(both[0], both[1]);
+  }
   EXPECT_TRUE(finish(*store, won[0].info.id == good.id ? won[0] : won[1]));
 }
 
@@ -84,6 +91,28 @@ TEST_F(RedisBadData, ATruncatedBodyIsNotWonAndKeepsNobodyFromIt) {
   run({"HSET", "{easyretry}:body", id_bytes(bad.id), "short"});
   EXPECT_THAT(claimed(*store, {bad, good}), SizeIs(1));
   EXPECT_TRUE(store->list({}).has_value());
+}
+
+TEST_F(RedisBadData, ARecordOfAStateOrAVersionThatThereIsNotIsNeitherLoadedNorWon) {
+  constexpr std::size_t kVersion = 0;
+  constexpr std::size_t kState = 8;
+  const std::string zero(8, '\0');  // as a number with a fraction
+  for (const auto& [place, bytes, version] : {std::tuple{kState, std::string{"\7"}, 2}, {kVersion, zero + "\1", 0}}) {
+    const Ticket ticket = stored(*store, a_task());
+    ASSERT_THAT(claimed(*store, {ticket}), SizeIs(1));
+    std::string meta = run({"HGET", "{easyretry}:meta", id_bytes(ticket.id)});
+    run({"HSET", "{easyretry}:meta", id_bytes(ticket.id), meta.replace(place, bytes.size(), bytes)});
+    EXPECT_THAT(loaded(*store), IsEmpty());
+    EXPECT_THAT(claimed(*store, {{ticket.id, version}}), IsEmpty());
+  }
+}
+
+TEST_F(RedisBadData, AKeyWhoseTaskIsGoneIsFreeAgain) {
+  const Ticket gone = stored(*store, a_task().key("order-1"));
+  run({"HDEL", "{easyretry}:body", id_bytes(gone.id)});
+  const auto again = insert(*store, a_task().key("order-1"));
+  ASSERT_TRUE(again) << again.error().detail;
+  EXPECT_TRUE(again->tasks[0].created);
 }
 
 TEST_F(RedisBadData, ForeignKeysBesideAStoreAreLeftAlone) {

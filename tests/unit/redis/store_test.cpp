@@ -1,11 +1,14 @@
 // What is a store's own in Redis: namespaces that it did not expect, a history with a limit, long lists, memory.
 
+#include <future>
 #include <map>
 #include <set>
+#include <thread>
 
 #include <easyretry/testing.h>
 
 #include "storage/redis/task_ids.h"
+#include "support/cutting_proxy.h"
 #include "task/task_id.h"
 #include "unit/redis/support.h"
 
@@ -213,6 +216,20 @@ TEST_F(RedisOwn, WhatIsStoredToBeRunAtOnceIsDueAtOnceByTheServersClock) {
     EXPECT_LE(won.now - won.won[0].info.created_at, 5s);
     EXPECT_LE(won.won[0].info.created_at, won.now);
   }
+}
+
+// Its caller had written down the time at which it asked.
+TEST_F(RedisOwn, WhatWasUnderWayForLongIsStoredWithTheTimeOfItsArrival) {
+  test::CuttingProxy proxy{test::shared_server_port(ServerKind::redis)};
+  const auto far = open_store(database.url_through(proxy.port()) + "?shards=2", system_clock());
+  stored(*far, a_task());
+  proxy.freeze();
+  auto late = std::async(std::launch::async, [&] { return stored(*far, a_task()).id; });
+  std::this_thread::sleep_for(500ms);
+  const TaskId direct = stored(*store, a_task()).id;
+  proxy.thaw();
+  const auto created = [&](TaskId id) { return store->find({&id, 1}).value().at(0).info.created_at; };
+  EXPECT_GE(created(late.get()) + 100ms, created(direct));
 }
 
 TEST(RedisTaskIds, AreReadBackFromTheirUpperBitsAndTheDigest) {
