@@ -12,7 +12,9 @@
 --       or time, 'taken' and the numbers of tasks whose ids somebody has; or time, 'clock' where the caller's is not the
 --       server's; then nothing was done.
 local REJECT, UPDATE, TEMPLATE, FAILED_NOW, INITIAL, OWN_DUE = 1, 2, 4, 8, 16, 32
-local LATE = 100  -- ms that the caller's clock may be behind; ahead, what is due now could not be claimed at once
+-- ms that the caller's clock may be behind: it is by a round trip, however far the server is. Ahead, what is due now could not be
+-- claimed at once.
+local LATE = 1000
 local now, made_at = clock(), ARGV[3]
 local behind = now - tonumber(made_at)
 if behind < 0 or behind > LATE then return {now, 'clock'} end
