@@ -8,6 +8,9 @@ namespace {
 // Small pages while many shards have much to give; the store reads ahead of the claims by one page a shard.
 constexpr std::size_t kSmallestPage = 16;
 
+// Not all that there is room for at once: the first ones are worked on while the rest is read.
+constexpr std::size_t kTasksARead = 10'000;
+
 // A transaction that takes longer to commit is found by the ordinary passes.
 constexpr Millis kExpectation{2000};
 constexpr Millis kPassesWhileExpecting{20};
@@ -63,6 +66,7 @@ void Loader::expect_more() {
 void Loader::own(std::vector<ShardId> shards) {
   {
     const std::lock_guard lock{mutex_};
+    if (std::ranges::equal(shards, owned_->list())) return;
     owned_ = std::make_shared<ShardSet>(std::move(shards));
   }
   hurry();
@@ -166,8 +170,8 @@ Result<storage::LoadReply> Loader::read(std::size_t room) {
   query.from = cursors_;
   query.ahead = sweeping_ ? -context_.options.grace : context_.options.window;
   // Not std::clamp: a batch smaller than the smallest page is allowed.
-  query.limit =
-      std::min(std::max(room / std::max<std::size_t>(cursors_.size(), 1), kSmallestPage), context_.options.batch);
+  const std::size_t share = std::min(room, kTasksARead) / std::max<std::size_t>(cursors_.size(), 1);
+  query.limit = std::min(std::max(share, kSmallestPage), context_.options.batch);
   const Instant asked = context_.clock.steady();
   auto reply = context_.ask(StoreVerb::load, [&](storage::Store& store) { return store.load(query); });
   reading_ += context_.clock.steady() - asked;

@@ -41,7 +41,7 @@ class Loader {
   // Tasks may appear in the next moments without a word, by transactions that are not ours: passes follow each other
   // quickly for a while. From any thread.
   void expect_more();
-  // The shards this instance should look at; starts a pass. From any thread.
+  // The shards this instance should look at; starts a pass if they are others. From any thread.
   void own(std::vector<ShardId> shards);
   std::shared_ptr<const ShardSet> owned() const;
 

@@ -59,6 +59,31 @@ TEST_F(LoaderTest, NewsThatFollowEachOtherQuicklyShareAPass) {
   EXPECT_EQ(seen(), 1U) << "none is forgotten";
 }
 
+TEST_F(LoaderTest, ShardsThatItHasAlreadyAreNoReasonToReadThemAgain) {
+  other.submit("pay", "k");
+  const auto all = ShardSet::all(64);
+  const std::vector<ShardId> shards{all.list().begin(), all.list().end()};
+  reader.core.own(shards);
+  read();
+  EXPECT_EQ(seen(), 0U) << "the next pass has not begun";
+  reader.core.own({shards.begin(), shards.end() - 1});
+  reader.core.own(shards);
+  read();
+  EXPECT_EQ(seen(), 1U);
+}
+
+TEST(LargeBacklog, IsWorkedOnWhileTheRestOfItIsRead) {
+  SharedStore shared;
+  VirtualInstance submitter{shared};
+  submitter.handle("pay", [] {});
+  for (int i = 0; i < 20'000; ++i) submitter.submit("pay", "k" + std::to_string(i));
+  VirtualInstance reader{shared};
+  reader.handle("pay", [] {});
+  reader.core.loader.step();
+  EXPECT_GT(reader.core.schedule.held(), 5'000U);
+  EXPECT_LE(reader.core.schedule.held(), 10'000U);
+}
+
 TEST(Polling, IsSeldomWhenNothingHasComeForAWhile) {
   SharedStore shared;
   shared.store = std::make_shared<storage::MemoryStore>(storage::MemoryStoreOptions{.shared = true}, shared.clock);
