@@ -1,5 +1,6 @@
 #include "storage/redis/change_jobs.h"
 
+#include <algorithm>
 #include <map>
 
 #include "storage/redis/limits.h"
@@ -22,14 +23,7 @@ class Route {
     for (const Name& space : spaces_) numbers.u16(space.number);
     return numbers.take();
   }
-  std::string packed(const Change& change) {
-    Packer packed;
-    packed.id(change.ticket.id).f64(to_double(change.ticket.version)).u16(shard_place(change.ticket.id));
-    return packed.bytes(change.rest).take();
-  }
   void add_dues(ScriptCall& call) const { call.keys.insert(call.keys.end(), dues_.begin(), dues_.end()); }
-
- private:
   // The place of its sets among those of the call, from 0.
   unsigned shard_place(TaskId id) {
     const ShardId shard = task::shard_of(id, total_shards_);
@@ -40,11 +34,41 @@ class Route {
     return found->second;
   }
 
+ private:
   const Part& part_;
   const std::vector<Name> spaces_;
   const int total_shards_;
   std::map<ShardId, unsigned> places_;
   std::vector<std::string> dues_;
+};
+
+void put_ticket(Packer& out, const task::Ticket& ticket) {
+  out.id(ticket.id).f64(to_double(ticket.version));
+}
+
+// Changes that follow each other and are alike.
+class Groups {
+ public:
+  void add(unsigned shard_place, std::string_view kind, bool has_more) {
+    std::string alike = Packer{}.u16(shard_place).bytes(kind).u8(has_more ? 1 : 0).take();
+    if (alike != alike_) close();
+    alike_ = std::move(alike);
+    ++count_;
+  }
+  std::string take() {
+    close();
+    return packed_.take();
+  }
+
+ private:
+  void close() {
+    if (count_ > 0) packed_.bytes(alike_).u16(count_);
+    count_ = 0;
+  }
+
+  Packer packed_;
+  std::string alike_;
+  unsigned count_ = 0;
 };
 
 std::string outcomes_kept(History history) {
@@ -68,6 +92,9 @@ void ChangeJob::take_slice() {
     bytes += changes_[from_]->rest.size();
     slice_.push_back(from_++);
   }
+  // What settle.lua has groups of. Changes of one task stay in their order.
+  std::ranges::stable_sort(
+      slice_, {}, [this](std::size_t i) { return task::shard_of(change(i).ticket.id, options_.total_shards); });
 }
 
 void ChangeJob::take(const Reply& reply) {
@@ -82,8 +109,8 @@ ScriptCall RenewJob::call_for(const Slice& slice) {
   call.keys.push_back(part().keys().meta());
   for (const std::size_t i : slice) {
     Packer packed;
-    packed.id(change(i).ticket.id).f64(to_double(change(i).ticket.version)).bytes(change(i).rest);
-    call.arguments.push_back(packed.take());
+    put_ticket(packed, change(i).ticket);
+    call.arguments.push_back(packed.bytes(change(i).rest).take());
   }
   return call;
 }
@@ -100,7 +127,17 @@ ScriptCall SettleJob::call_for(const Slice& slice) {
   call.arguments.push_back(route.space_numbers());
   call.arguments.push_back(outcomes_kept(options().history));
   call.arguments.push_back(std::to_string(options().history_of_a_part()));
-  for (const std::size_t i : slice) call.arguments.push_back(route.packed(change(i)));
+  Packer tickets;
+  Groups groups;
+  for (const std::size_t i : slice) {
+    put_ticket(tickets, change(i).ticket);
+    groups.add(route.shard_place(change(i).ticket.id), change(i).kind, !change(i).rest.empty());
+  }
+  call.arguments.push_back(tickets.take());
+  call.arguments.push_back(groups.take());
+  for (const std::size_t i : slice) {
+    if (!change(i).rest.empty()) call.arguments.push_back(change(i).rest);
+  }
   route.add_dues(call);
   return call;
 }
@@ -110,7 +147,12 @@ ScriptCall ReviseJob::call_for(const Slice& slice) {
   Route route{part(), options().total_shards};
   call.keys.insert(call.keys.end(), {part().keys().body(), part().keys().meta()});
   call.arguments.push_back(route.space_numbers());
-  for (const std::size_t i : slice) call.arguments.push_back(route.packed(change(i)));
+  for (const std::size_t i : slice) {
+    Packer packed;
+    put_ticket(packed, change(i).ticket);
+    packed.u16(route.shard_place(change(i).ticket.id)).bytes(change(i).rest);
+    call.arguments.push_back(packed.take());
+  }
   route.add_dues(call);
   return call;
 }

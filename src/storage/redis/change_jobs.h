@@ -11,10 +11,11 @@
 
 namespace easyretry::storage::redis {
 
-// Of one task, packed but for the place of its shard.
+// Of one task.
 struct Change {
   task::Ticket ticket;
-  std::string rest;
+  std::string kind;  // for settle.lua: what many share
+  std::string rest;  // packed
 };
 
 // Some at a time.

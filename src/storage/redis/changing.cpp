@@ -5,6 +5,7 @@
 #include "storage/redis/limits.h"
 #include "storage/redis/packing.h"
 #include "storage/redis/records.h"
+#include "task/transitions.h"
 
 namespace easyretry::storage::redis {
 namespace {
@@ -38,7 +39,7 @@ class ClaimJob final : public Job {
   ScriptCall next() override {
     ScriptCall call = part().script(scripts::claim);
     call.keys.insert(call.keys.end(), {part().keys().body(), part().keys().meta()});
-    call.arguments.emplace_back(request_.owner.substr(0, 0xffff));
+    call.arguments.emplace_back(owner());
     call.arguments.push_back(std::to_string(request_.lease.count()));
     Packer packed;
     for (const Ticket& ticket : slice()) packed.id(ticket.id).f64(to_double(ticket.version));
@@ -47,14 +48,28 @@ class ClaimJob final : public Job {
   }
   void take(const Reply& reply) override {
     const NameTexts texts = [this](unsigned number) { return part().name_of(number); };
-    for (std::size_t i = 1; i + 2 < reply.size(); i += 3) {
-      won_.push_back(live_record(Unpacker{reply.text(i)}.id(), reply.text(i + 2), reply.text(i + 1), texts));
-    }
     now_ = TimePoint{Millis{reply.integer(0)}};
+    const std::string_view became = reply.text(1);
+    std::size_t at = 2;
+    for (std::size_t i = 0; i < became.size() && i < slice().size(); ++i) {
+      if (became[i] == kLost) continue;
+      const std::string_view meta = became[i] == kAgain ? reply.text(at++) : std::string_view{};
+      won_.push_back(live_record(slice()[i].id, reply.text(at++), meta, texts));
+      if (became[i] == kFirst) {
+        task::apply_claim(won_.back(), task::Event::claim, owner(), now_, request_.lease);
+      }
+    }
     from_ += slice().size();
   }
 
  private:
+  // As in lua/claim.lua.
+  static constexpr char kLost = '0';
+  static constexpr char kFirst = '1';
+  static constexpr char kAgain = '2';
+
+  std::string_view owner() const { return request_.owner.substr(0, 0xffff); }
+
   const ClaimRequest& request_;
   std::vector<Ticket> tickets_;
   std::size_t from_ = 0;
@@ -98,10 +113,13 @@ Applied Changing::settle(std::span<const Settlement> settlements, bool& begun) {
   std::vector<Change> changes;
   changes.reserve(settlements.size());
   for (const Settlement& each : settlements) {
+    Packer kind;
+    kind.u8(number_of(each.kind)).u8(redis::number_of(each.outcome)).u8(static_cast<unsigned>(each.stage));
     Packer rest;
-    rest.u8(number_of(each.kind)).u8(redis::number_of(each.outcome)).u8(static_cast<unsigned>(each.stage));
-    rest.millis(each.delay).u32(each.error.size()).bytes(each.error).bytes(each.result);
-    changes.push_back({each.ticket, rest.take()});
+    if (each.delay != Millis{0} || !each.error.empty() || !each.result.empty()) {
+      rest.millis(each.delay).u32(each.error.size()).bytes(each.error).bytes(each.result);
+    }
+    changes.push_back({each.ticket, kind.take(), rest.take()});
   }
   return apply<SettleJob>(How::work, changes, begun, false);
 }
@@ -113,7 +131,7 @@ Applied Changing::revise(std::span<const Revision> revisions, bool& begun) {
     Packer rest;
     rest.u8(each.delay ? 1 : 0).millis(each.delay.value_or(Millis{0}));
     if (each.rules) rest.bytes(rules_bytes(*each.rules));
-    changes.push_back({each.ticket, rest.take()});
+    changes.push_back({.ticket = each.ticket, .kind = {}, .rest = rest.take()});
   }
   return apply<ReviseJob>(How::work, changes, begun, true);
 }
@@ -121,11 +139,8 @@ Applied Changing::revise(std::span<const Revision> revisions, bool& begun) {
 Applied Changing::cancel(std::span<const TaskId> ids, Cancel how, bool& begun) {
   std::vector<Change> changes;
   changes.reserve(ids.size());
-  for (const TaskId id : ids) {
-    Packer rest;
-    rest.u8(how == Cancel::end ? kCancel : kTell).u8(0).u8(0).f64(0).u32(0);
-    changes.push_back({{id, 0}, rest.take()});
-  }
+  const std::string kind = Packer{}.u8(how == Cancel::end ? kCancel : kTell).u8(0).u8(0).take();
+  for (const TaskId id : ids) changes.push_back({{id, 0}, kind, {}});
   return apply<SettleJob>(How::work, changes, begun, true);
 }
 
@@ -135,7 +150,7 @@ Applied Changing::renew(std::span<const Renewal> renewals, bool& begun) {
   for (const Renewal& each : renewals) {
     Packer rest;
     rest.millis(each.lease).u8(each.progress ? 1 : 0).bytes(each.progress.value_or(""));
-    changes.push_back({each.ticket, rest.take()});
+    changes.push_back({.ticket = each.ticket, .kind = {}, .rest = rest.take()});
   }
   return apply<RenewJob>(How::soon, changes, begun, false);
 }

@@ -6,6 +6,8 @@
 #include <set>
 #include <tuple>
 
+#include <fmt/format.h>
+
 #include "base/later.h"
 #include "storage/insert_checks.h"
 #include "storage/redis/limits.h"
@@ -104,22 +106,24 @@ ScriptCall InsertJob::next() {
   const auto entries = slice();
   order_ = grouped(entries);
   std::string groups = add_sets(call);
-  std::vector<std::string> tasks;
-  tasks.reserve(3 * entries.size());
-  Packer flags;
   const TimePoint now = part().estimated_now();
+  Packer flags;
+  Packer members;
+  std::string uppers;
+  std::vector<std::string> tasks;
+  tasks.reserve(entries.size());
   for (const std::size_t i : order_) {
     InsertEntry& entry = entries[i];
     entry.make_at(now);
     flags.u8(entry.flags);
-    tasks.push_back(Packer{}.id(entry.id).u16(entry.names.handler).take());
-    tasks.push_back(std::to_string(static_cast<std::int64_t>(entry.id) >> task::kSequenceBits));
+    members.id(entry.id).u16(entry.names.handler);
+    fmt::format_to(std::back_inserter(uppers), "{:016}", static_cast<std::int64_t>(entry.id) >> task::kSequenceBits);
     tasks.push_back(entry.body);
     if ((entry.flags & kOwnDue) != 0) tasks.push_back(std::to_string(entry.next_at.time_since_epoch().count()));
     if ((entry.flags & kTemplate) != 0) tasks.push_back(entry.meta);
   }
-  call.arguments.insert(call.arguments.end(),
-                        {std::to_string(now.time_since_epoch().count()), std::move(groups), flags.take()});
+  call.arguments.insert(call.arguments.end(), {std::to_string(now.time_since_epoch().count()), std::move(groups),
+                                               flags.take(), members.take(), std::move(uppers)});
   std::ranges::move(tasks, std::back_inserter(call.arguments));
   return call;
 }

@@ -1,6 +1,7 @@
 #include "storage/redis/loading.h"
 
 #include <algorithm>
+#include <charconv>
 #include <deque>
 #include <map>
 #include <set>
@@ -20,6 +21,14 @@ using Place = std::pair<TimePoint, TaskId>;  // in a shard
 
 Place place_of(const LoadedTask& task) {
   return {task.next_at, task.ticket.id};
+}
+
+// The first of several in digits, which is taken away.
+TimePoint next_time(std::string_view& times) {
+  double ms = 0;
+  std::from_chars(times.data(), times.data() + times.size(), ms);
+  times.remove_prefix(std::min(times.find(','), times.size() - 1) + 1);
+  return to_time(ms);
 }
 
 // What is known of a shard when all parts have been asked.
@@ -92,10 +101,12 @@ class LoadJob final : public Job {
   }
   void take(const Reply& reply) override {
     now_ = TimePoint{Millis{reply.integer(0)}};
-    for (std::size_t i = 1; i + 2 < reply.size(); i += 3) {
+    for (std::size_t i = 1; i + 4 < reply.size(); i += 5) {
       Reading reading = left_.front();
       left_.pop_front();
-      take_one(reading, static_cast<Found>(reply.integer(i)), reply.text(i + 1), reply.text(i + 2));
+      reading.room -=
+          take_tasks(shards_[reading.cursor.shard], reply.text(i + 1), reply.text(i + 2), reply.text(i + 3));
+      go_on_after(reading, static_cast<Found>(reply.integer(i)), reply.text(i + 4));
     }
     if (unreadable_ == query_.from.size()) throw server_error("WRONGTYPE at all sets of due tasks");
   }
@@ -106,16 +117,21 @@ class LoadJob final : public Job {
     std::size_t room = 0;
   };
 
-  void take_one(Reading& reading, Found found, std::string_view entries, std::string_view place) {
-    Shard& shard = shards_[reading.cursor.shard];
-    for (Unpacker in{entries}; !in.empty(); --reading.room) {
+  std::size_t take_tasks(Shard& shard, std::string_view members, std::string_view versions, std::string_view times) {
+    std::size_t count = 0;
+    Unpacker version{versions};
+    for (Unpacker member{members}; !member.empty(); ++count) {
       LoadedTask task;
-      task.ticket.id = in.id();
-      task.ticket.version = to_millis(in.f64());
-      task.next_at = in.time();
-      task.handler = handler(in.u16());
+      task.ticket.id = member.id();
+      task.handler = handler(member.u16());
+      task.ticket.version = to_millis(version.f64());
+      task.next_at = next_time(times);
       shard.tasks.push_back(task);
     }
+    return count;
+  }
+
+  void go_on_after(Reading& reading, Found found, std::string_view place) {
     if (found == Found::something_else) ++unreadable_;
     if (found == Found::end_of_it || found == Found::something_else) return;
     Unpacker in{place};

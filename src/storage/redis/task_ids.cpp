@@ -2,15 +2,7 @@
 
 #include <algorithm>
 
-#include "task/task_id.h"
-
 namespace easyretry::storage::redis {
-namespace {
-
-// So many slots are remembered before those whose millisecond has passed are forgotten: 4 MB.
-constexpr std::size_t kSlots = 100'000;
-
-}  // namespace
 
 unsigned sequence_of(const task::KeyDigest& digest) {
   return unsigned{digest[0]} << 2U | unsigned{digest[1]} >> 6U;
@@ -25,12 +17,13 @@ TaskId id_from(double upper, const task::KeyDigest& digest) {
 }
 
 TaskId TaskIds::next(TimePoint now, ShardId shard, unsigned sequence) {
-  const std::uint32_t slot = static_cast<std::uint32_t>(shard) << task::kSequenceBits | sequence;
+  const auto number = static_cast<std::size_t>(shard);
   const std::lock_guard lock{mutex_};
-  if (last_.size() >= kSlots) std::erase_if(last_, [&](const auto& used) { return used.second < now; });
-  const auto [used, fresh] = last_.try_emplace(slot, now);
-  if (!fresh) used->second = std::max(now, used->second + Millis{1});
-  return task::make_task_id(used->second, shard, sequence);
+  if (last_.size() <= number) last_.resize(number + 1);
+  if (!last_[number]) last_[number] = std::make_unique<OfShard>();
+  TimePoint& last = (*last_[number])[sequence];
+  last = std::max(now, last + Millis{1});
+  return task::make_task_id(last, shard, sequence);
 }
 
 }  // namespace easyretry::storage::redis

@@ -3,12 +3,14 @@
 // task needs only the other 53 bits, which is what its scores hold exactly, and is in the order of ids at the same
 // time.
 
-#include <cstdint>
+#include <array>
+#include <memory>
 #include <mutex>
-#include <unordered_map>
+#include <vector>
 
 #include <easyretry/task.h>
 
+#include "task/task_id.h"
 #include "task/task_key.h"
 
 namespace easyretry::storage::redis {
@@ -25,8 +27,10 @@ class TaskIds {
   TaskId next(TimePoint now, ShardId shard, unsigned sequence);
 
  private:
+  using OfShard = std::array<TimePoint, 1U << task::kSequenceBits>;
+
   std::mutex mutex_;
-  std::unordered_map<std::uint32_t, TimePoint> last_;  // by shard and sequence
+  std::vector<std::unique_ptr<OfShard>> last_;  // by shard: 8 KiB of each that was used
 };
 
 }  // namespace easyretry::storage::redis

@@ -41,6 +41,19 @@ TEST_F(RedisBadData, ABatchThatCannotBeStoredWholeLeavesNothingBehind) {
   }
 }
 
+TEST_F(RedisBadData, ABatchThatCannotBeStoredWholeLeavesTheLiveTasksThatItMet) {
+  const task::NewTask live = in_shard(0);
+  const Ticket there = stored(*store, live);
+  run({"SET", "{easyretry}:due:1:shop", "mine"});
+  const std::vector<task::NewTask> batch{live, in_shard(0), in_shard(1)};
+  EXPECT_FALSE(store->insert(batch));
+  const auto met = insert(*store, live);
+  ASSERT_TRUE(met) << met.error().detail;
+  EXPECT_FALSE(met->tasks[0].created);
+  EXPECT_EQ(met->tasks[0].id, there.id);
+  EXPECT_THAT(loaded(*store), ElementsAre(there.id));
+}
+
 TEST_F(RedisBadData, TasksOfAShardThatHasGoneWrongAreNotLoadedAndKeepNobodyFromIt) {
   const Ticket bad = stored(*store, in_shard(0));
   const Ticket good = stored(*store, in_shard(1));
@@ -113,6 +126,17 @@ TEST_F(RedisBadData, AKeyWhoseTaskIsGoneIsFreeAgain) {
   const auto again = insert(*store, a_task().key("order-1"));
   ASSERT_TRUE(again) << again.error().detail;
   EXPECT_TRUE(again->tasks[0].created);
+}
+
+TEST_F(RedisBadData, WhatSomebodyElseHasPutAmongTheDueTasksIsPassedOver) {
+  const Ticket good = stored(*store, in_shard(0));
+  for (const char* member : {"mine", "something that is longer", ""})
+    run({"ZADD", "{easyretry}:due:0:shop", "1", member});
+  const ShardCursor shard[] = {{ShardId{0}}};
+  const auto found = store->load({.space = test::kSpace, .from = shard}).value().tasks;
+  ASSERT_THAT(found, SizeIs(1));
+  EXPECT_EQ(found[0].ticket.id, good.id);
+  EXPECT_EQ(found[0].ticket.version, 1);
 }
 
 TEST_F(RedisBadData, ForeignKeysBesideAStoreAreLeftAlone) {

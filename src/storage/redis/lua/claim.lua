@@ -3,11 +3,13 @@
 -- among the due ones, where a scan passes it over as long as the lease lives.
 -- KEYS  store, body, meta
 -- ARGV  incarnation, time, owner, lease; for all tickets: id c8, version d
--- Gives time, and of each task that was won id, meta and body
+-- Gives time, what became of each ticket (LOST, FIRST or AGAIN), and of those that were won, in their order, the body, with AGAIN
+--       after the meta: what nothing had happened to before, the caller knows as well
+local LOST, FIRST, AGAIN = '0', '1', '2'
 local now, owner = clock(), ARGV[3]
 local lease, tickets = later(now, tonumber(ARGV[4])), ARGV[5]
 local ids = {}
-for at = 1, #tickets, 16 do ids[#ids + 1] = tickets:sub(at, at + 7) end
+for i = 1, #tickets / 16 do ids[i] = tickets:sub(16 * i - 15, 16 * i - 8) end
 local metas, bodies = ask('HMGET', KEYS[3], ids), ask('HMGET', KEYS[2], ids)
 
 -- All but what is the task's own is the same for tasks that nothing has happened to yet.
@@ -40,19 +42,27 @@ local function claimed_again(meta, version)
 end
 
 -- A task may be asked for twice, and the second one meets what the first has made of it.
-local changed, to_meta, reply = {}, {}, {now}
+local changed, to_meta, became, reply = {}, {}, {}, {now, ''}
+local put, give = 0, 2
 for i, id in ipairs(ids) do
-  local before, body = changed[id] or metas[i], bodies[i]
+  local before, body, meta = changed[id] or metas[i], bodies[i], nil
   if body and #body >= BODY then
     local version = struct.unpack('<d', tickets, 16 * i - 7)
-    local meta = before and claimed_again(before, version) or not before and claimed_first(body, version)
-    if meta then
-      changed[id] = meta
-      local put, give = #to_meta, #reply
-      to_meta[put + 1], to_meta[put + 2] = id, meta
-      reply[give + 1], reply[give + 2], reply[give + 3] = id, meta, body
+    meta = before and claimed_again(before, version) or not before and claimed_first(body, version)
+  end
+  became[i] = meta and (before and AGAIN or FIRST) or LOST
+  if meta then
+    changed[id] = meta
+    to_meta[put + 1], to_meta[put + 2] = id, meta
+    put = put + 2
+    if before then
+      give = give + 1
+      reply[give] = meta
     end
+    give = give + 1
+    reply[give] = body
   end
 end
 send('HSET', KEYS[3], to_meta)
+reply[2] = table.concat(became)
 return reply

@@ -101,19 +101,3 @@ local function ask(command, key, fields)
   end
   return all
 end
-
--- Pairs to be sent to keys, by their number.
-local function add(batches, key, first, second)
-  local batch = batches[key]
-  if not batch then
-    batch = {}
-    batches[key] = batch
-  end
-  local size = #batch
-  batch[size + 1] = first
-  batch[size + 2] = second  -- nil: there is none
-end
-
-local function send_all(command, batches)
-  for key, values in pairs(batches) do send(command, KEYS[key], values) end
-end

@@ -3,8 +3,8 @@
 -- KEYS  store, body, meta, done; for each namespace keys and counts; sets of due tasks
 -- ARGV  incarnation, time; what the caller takes for the time: bodies were made with it, and it is the due time of most tasks;
 --       groups of tasks, those of a namespace together: number of their due set H, of their keys H, how many H;
---       the tasks' flags, a byte each; for each task: id and handler, the upper 53 bits of its id in digits, its body,
---       with OWN_DUE its due time in digits, and with TEMPLATE a meta: with INITIAL the one it begins with, whose lease is a
+--       of all tasks the flags B, the ids with their handlers c10, and the upper 53 bits of the ids in 16 digits; for each task its
+--       body, with OWN_DUE its due time in digits, and with TEMPLATE a meta: with INITIAL the one it begins with, whose lease is a
 --       duration; with UPDATE the new rules of a live one
 -- Gives time, 'stored' and for each task that met another one: its number I4, the upper bits of the other's id d, version d,
 --       next_at d;
@@ -19,34 +19,32 @@ local now, made_at = clock(), ARGV[3]
 local behind = now - tonumber(made_at)
 if behind < 0 or behind > LATE then return {now, 'clock'} end
 
-local groups, flags = ARGV[4], ARGV[5]
-local members, uppers, bodies, digests, ids = {}, {}, {}, {}, {}
-local templates, due_at, spaces = {}, {}, {}
+local groups, flags, members, uppers = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
+local ids, digests, bodies, due_at, templates = {}, {}, {}, {}, {}
+local plain, refusable = not flags:find('[^%z]'), false
 
 local function has(i, flag)
   return flags:byte(i) % (2 * flag) >= flag
 end
 
-local at = 6
+local at = 8
+local function next_argument()
+  at = at + 1
+  return ARGV[at - 1]
+end
+
 for i = 1, #flags do
-  local body = ARGV[at + 2]
-  members[i], uppers[i], bodies[i] = ARGV[at], ARGV[at + 1], body
-  digests[i], ids[i] = body:sub(21, 32), ARGV[at]:sub(1, 8)
-  at = at + 3
-  if flags:byte(i) ~= 0 then
-    if has(i, OWN_DUE) then
-      due_at[i] = ARGV[at]
-      at = at + 1
-    end
-    if has(i, TEMPLATE) then
-      templates[i] = ARGV[at]
-      at = at + 1
-    end
+  local body = next_argument()
+  ids[i], digests[i], bodies[i] = members:sub(10 * i - 9, 10 * i - 2), body:sub(21, 32), body
+  if not plain then
+    if has(i, OWN_DUE) then due_at[i] = next_argument() end
+    if has(i, TEMPLATE) then templates[i] = next_argument() end
+    refusable = refusable or has(i, REJECT)
   end
 end
 
--- The groups' last tasks, and the namespaces'.
-local last = 0
+-- The namespaces' first and last tasks.
+local spaces, last = {}, 0
 for place = 1, #groups, 6 do
   local _, keys, count = struct.unpack('<HHH', groups, place)
   if #spaces == 0 or spaces[#spaces].keys ~= keys then spaces[#spaces + 1] = {keys = keys, first = last + 1} end
@@ -61,30 +59,41 @@ local function id_of(upper, digest)
   return struct.pack('>I4I4', math.floor(upper / 2^22), upper % 2^22 * 1024 + sequence)
 end
 
-local live = {}  -- what a task meets
+local alive = ask('HMGET', KEYS[2], ids)
+local ended = redis.call('HLEN', KEYS[4]) > 0 and ask('HMGET', KEYS[4], ids) or {}
+redis.call('HLEN', KEYS[3])
 for _, space in ipairs(spaces) do
+  redis.call('ZCARD', KEYS[space.keys])
+  redis.call('HLEN', KEYS[space.keys + 1])
+end
+
+local live = {}  -- what a task meets
+local function look_for_live(space)
   local of_space = {}
   for i = space.first, space.last do of_space[#of_space + 1] = digests[i] end
   local scores = ask('ZMSCORE', KEYS[space.keys], of_space)
   for i = space.first, space.last do
     local score = scores[i - space.first + 1]
     if score then
-      local there = id_of(tonumber(score), digests[i])
-      local body = redis.call('HGET', KEYS[2], there)
-      if body and #body >= BODY then live[i] = {id = there, upper = tonumber(score), body = body} end
+      local upper = tonumber(score)
+      local there, body = id_of(upper, digests[i]), alive[i]
+      if there ~= ids[i] then body = redis.call('HGET', KEYS[2], there) end
+      if body and #body >= BODY then live[i] = {id = there, upper = upper, body = body} end
     end
   end
-  redis.call('HLEN', KEYS[space.keys + 1])
 end
 
-local alive, ended = ask('HMGET', KEYS[2], ids), ask('HMGET', KEYS[4], ids)
-redis.call('HLEN', KEYS[3])
-local taken = {}
-for i = 1, #ids do
-  if live[i] and has(i, REJECT) then return {now, 'live', i, struct.pack('<d', live[i].upper)} end
-  if (alive[i] or ended[i]) and not live[i] then taken[#taken + 1] = i end
+-- What may have to be refused is looked at before anything is written.
+for i = 1, #ids do refusable = refusable or alive[i] or ended[i] end
+if refusable then
+  for _, space in ipairs(spaces) do look_for_live(space) end
+  local taken = {}
+  for i = 1, #ids do
+    if live[i] and has(i, REJECT) then return {now, 'live', i, struct.pack('<d', live[i].upper)} end
+    if (alive[i] or ended[i]) and not live[i] then taken[#taken + 1] = i end
+  end
+  if #taken > 0 then return {now, 'taken', unpack(taken)} end
 end
-if #taken > 0 then return {now, 'taken', unpack(taken)} end
 
 local function first_meta(i)
   local meta = read(templates[i])
@@ -94,30 +103,67 @@ local function first_meta(i)
   return write(meta)
 end
 
+local function new_keys(space)
+  local values, size = {}, 0
+  for i = space.first, space.last do
+    if not live[i] then
+      values[size + 1], values[size + 2] = uppers:sub(16 * i - 15, 16 * i), digests[i]
+      size = size + 2
+    end
+  end
+  return values
+end
+
+-- Whether none was there, which is the rule.
+local function added_all(space)
+  local values, added = new_keys(space), 0
+  for from = 1, #values, SLICE do
+    local last = math.min(from + SLICE - 1, #values)
+    added = added + redis.call('ZADD', KEYS[space.keys], 'NX', unpack(values, from, last))
+  end
+  return added == #values / 2
+end
+
+for _, space in ipairs(spaces) do
+  if refusable or not added_all(space) then
+    if not refusable then look_for_live(space) end
+    send('ZADD', KEYS[space.keys], new_keys(space))
+  end
+end
+
 -- A set that is none is met by the first write into it: what was written into others is taken back.
-local written, to_body, to_meta = {}, {}, {}
+local function take_back(written)
+  for key, stored in pairs(written) do
+    for i = 2, #stored, 2 do redis.call('ZREM', KEYS[key], stored[i]) end
+  end
+  for _, space in ipairs(spaces) do
+    for i = space.first, space.last do
+      if not live[i] then redis.call('ZREM', KEYS[space.keys], digests[i]) end
+    end
+  end
+end
+
+local written, to_body, to_meta, put = {}, {}, {}, 0
 last = 0
 for place = 1, #groups, 6 do
   local due, _, count = struct.unpack('<HHH', groups, place)
-  local values = {}
+  local values, size = {}, 0
   for i = last + 1, last + count do
     if not live[i] then
-      local size, put = #values, #to_body
-      values[size + 1], values[size + 2] = due_at[i] or made_at, members[i]
+      values[size + 1], values[size + 2] = due_at[i] or made_at, members:sub(10 * i - 9, 10 * i)
       to_body[put + 1], to_body[put + 2] = ids[i], bodies[i]
-      if has(i, INITIAL) then
+      size, put = size + 2, put + 2
+      if templates[i] and has(i, INITIAL) then
         to_meta[#to_meta + 1] = ids[i]
         to_meta[#to_meta + 1] = first_meta(i)
       end
     end
   end
   last = last + count
-  for from = 1, #values, SLICE do
-    local added = redis.pcall('ZADD', KEYS[due], unpack(values, from, math.min(from + SLICE - 1, #values)))
+  for from = 1, size, SLICE do
+    local added = redis.pcall('ZADD', KEYS[due], unpack(values, from, math.min(from + SLICE - 1, size)))
     if type(added) ~= 'number' then
-      for key, stored in pairs(written) do
-        for i = 2, #stored, 2 do redis.call('ZREM', KEYS[key], stored[i]) end
-      end
+      take_back(written)
       refuse(KEYS[due])
     end
     written[due] = values
@@ -126,18 +172,16 @@ end
 
 local day = math.floor(now / 86400000)
 for _, space in ipairs(spaces) do
-  local values, counts = {}, {}
+  local counts = {}
   for i = space.first, space.last do
     if not live[i] then
-      values[#values + 1] = uppers[i]
-      values[#values + 1] = digests[i]
-      local handler = members[i]:sub(9, 10)
+      local low, high = members:byte(10 * i - 1, 10 * i)
+      local handler = low + 256 * high
       counts[handler] = (counts[handler] or 0) + 1
     end
   end
-  send('ZADD', KEYS[space.keys], values)
   for handler, times in pairs(counts) do
-    redis.call('HINCRBY', KEYS[space.keys + 1], day .. ' S ' .. struct.unpack('<H', handler), times)
+    redis.call('HINCRBY', KEYS[space.keys + 1], day .. ' S ' .. handler, times)
   end
 end
 send('HSET', KEYS[2], to_body)

@@ -4,13 +4,16 @@
 -- ARGV  incarnation, time, how far ahead, how many members may be looked at in all; for each set: after B, place d, id c8 (goes on
 --       after these, if so), most tasks wanted I4
 -- Gives time, and for each set that was looked at (the last ones may be left for another call): END_OF_IT, FULL,
---       MORE or SOMETHING_ELSE, where there is no such set; for
---       each task id c8, version d, next_at d, handler H; and where it goes on: place d, id c8
+--       MORE or SOMETHING_ELSE, where there is no such set; of all tasks id and handler c10, the versions d, and the times in
+--       digits with commas between them; and where it goes on: place d, id c8
 local END_OF_IT, FULL, MORE, SOMETHING_ELSE = 0, 1, 2, 3
 local PAGE = 500
+local LEASE = 34   -- where it is in a meta
+local MEMBER = 10  -- bytes; what somebody else has put there is passed over
 local now, budget = clock(), tonumber(ARGV[4])
 local ahead = struct.unpack('<d', ARGV[3])
 local until_time = text(later(now, ahead))
+local FRESH = struct.pack('<d', 1)  -- what nothing has happened to
 local reply = {now}
 
 local function is_after(id, other)
@@ -33,49 +36,50 @@ end
 
 -- The version of a task that can be claimed when it is due; nothing for others.
 local function judged(meta)
-  if not meta then return 1 end
   if not readable(meta) then return nil end
-  local version, state, next_at, _, _, _, lease = struct.unpack('<dBdHHc12d', meta)
+  local version, state, next_at = struct.unpack('<dBd', meta)
   if version < 1 or (state ~= PENDING and state ~= RUNNING) then return nil end
-  if state == RUNNING and lease > math.max(now, next_at) then return nil end
-  return version
+  if state == RUNNING and struct.unpack('<d', meta, LEASE) > math.max(now, next_at) then return nil end
+  return meta:sub(1, 8)
 end
 
-local function scan(key, after, place, id, room)
+-- Fills three columns, and says why it ends, and where.
+local function scan(key, after, place, id, room, members, versions, times)
   -- What is due later, however much it is, is not looked at.
   local due = redis.pcall('ZCOUNT', key, '-inf', until_time)
-  if type(due) ~= 'number' then return SOMETHING_ELSE, {}, place, id end
-  local found, rank = {}, after == 1 and rank_after(key, place, id) or 0
+  if type(due) ~= 'number' then return SOMETHING_ELSE, place, id end
+  local count, rank = 0, after == 1 and rank_after(key, place, id) or 0
   while rank < due do
-    if #found == room then return FULL, found, place, id end
-    if budget <= 0 then return MORE, found, place, id end
-    local size = math.min(PAGE, budget, room - #found, due - rank)
+    if count == room then return FULL, place, id end
+    if budget <= 0 then return MORE, place, id end
+    local size = math.min(PAGE, budget, room - count, due - rank)
     local page = redis.call('ZRANGE', key, rank, rank + size - 1, 'WITHSCORES')
     local ids = {}
-    for i = 1, #page, 2 do ids[#ids + 1] = page[i]:sub(1, 8) end
+    for i = 1, size do ids[i] = page[2 * i - 1]:sub(1, 8) end
     local metas = ask('HMGET', KEYS[2], ids)
-    for i = 1, #ids do
-      local score = tonumber(page[2 * i])
-      place, id = score, ids[i]
-      local version = judged(metas[i])
-      if version then
-        found[#found + 1] = id .. struct.pack('<dd', version, score) .. page[2 * i - 1]:sub(9, 10)
+    for i = 1, size do
+      local member, version = page[2 * i - 1], FRESH
+      if metas[i] then version = judged(metas[i]) end
+      if version and #member == MEMBER then
+        count = count + 1
+        members[count], versions[count], times[count] = member, version, page[2 * i]
       end
     end
-    budget = budget - #ids
+    place, id = tonumber(page[2 * size]), ids[size]
+    budget = budget - size
     rank = rank + size
   end
-  return END_OF_IT, found, place, id
+  return END_OF_IT, place, id
 end
 
 for i = 5, #ARGV do
   if budget <= 0 then break end
   local after, place, id, room = struct.unpack('<Bdc8I4', ARGV[i])
-  local state, found
-  state, found, place, id = scan(KEYS[i - 2], after, place, id, room)
+  local state, members, versions, times = nil, {}, {}, {}
+  state, place, id = scan(KEYS[i - 2], after, place, id, room, members, versions, times)
   budget = budget - 1  -- an empty set is work, too
-  reply[#reply + 1] = state
-  reply[#reply + 1] = table.concat(found)
-  reply[#reply + 1] = struct.pack('<dc8', place, id)
+  local size = #reply
+  reply[size + 1], reply[size + 2], reply[size + 3] = state, table.concat(members), table.concat(versions)
+  reply[size + 4], reply[size + 5] = table.concat(times, ','), struct.pack('<dc8', place, id)
 end
 return reply

@@ -29,7 +29,7 @@ local function revise(id, meta, body, item)
   t.version = version + 1
   if moves == 1 then t.next_at = later(now, delay) end
   if at <= #item then t.rules = item:sub(at) end
-  add(to_due, due, text(t.next_at), member(id, t.handler))
+  to_due[#to_due + 1] = {KEYS[due], text(t.next_at), member(id, t.handler)}
   changed[id] = write(t)
   to_meta[#to_meta + 1] = id
   to_meta[#to_meta + 1] = changed[id]
@@ -37,7 +37,7 @@ local function revise(id, meta, body, item)
 end
 
 for i, id in ipairs(ids) do answers[i] = revise(id, changed[id] or metas[i], bodies[i], ARGV[i + 3]) end
-send_all('ZADD', to_due)
+for _, place in ipairs(to_due) do redis.call('ZADD', unpack(place)) end
 send('HSET', KEYS[3], to_meta)
 local names = {}
 for space in pairs(foreign) do names[#names + 1] = space end

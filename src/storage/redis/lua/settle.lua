@@ -3,8 +3,9 @@
 -- KEYS  store, body, meta, done; for each namespace keys, counts, ended and dead; sets of due tasks: for each shard one of each
 --       namespace
 -- ARGV  incarnation, time, the namespaces' numbers (2 bytes each), for each outcome whether it is remembered (0 or 1), how many
---       ended tasks of a namespace are; for each change: id c8, version d, shard H (by its place among KEYS, from 0), kind B,
---       outcome B, stage B, delay d, length of the error I4, error, result
+--       ended tasks of a namespace are; of all changes id c8, version d; groups of changes that are alike: shard H (by its place
+--       among KEYS, from 0), kind B, outcome B, stage B, whether they have more B, how many H; for each change that has more:
+--       delay d, length of the error I4, error, result
 -- Gives time, for each change 1 (applied), 0 (the task has moved on) or ? (its namespace is not among ARGV, nothing was done), and
 --       the numbers of such namespaces
 --
@@ -18,8 +19,9 @@ local space_count, place_of = #spaces / 2, {}
 for i = 1, space_count do place_of[spaces:sub(2 * i - 1, 2 * i)] = i end
 local day = math.floor(now / 86400000)
 
+local tickets, groups = ARGV[6], ARGV[7]
 local ids = {}
-for i = 6, #ARGV do ids[i - 5] = ARGV[i]:sub(1, 8) end
+for i = 1, #tickets / 16 do ids[i] = tickets:sub(16 * i - 15, 16 * i - 8) end
 local metas, bodies = ask('HMGET', KEYS[3], ids), nil
 local current = {}  -- meta by id, as the changes before have left it; false: ended; nil: as it was
 
@@ -29,70 +31,78 @@ local function body_of(i)
   return bodies[i]
 end
 
-local to_due, from_due, from_keys, to_meta, ended_ids, to_done, counts = {}, {}, {}, {}, {}, {}, {}
-local to_ended, foreign, answers, checked = {}, {}, {}, {}
+local to_meta, ended_ids, to_done, foreign, answers = {}, {}, {}, {}, {}
 
-local function base(place)
-  return 4 + 4 * (place - 1)
-end
-
-local function due_key(shard, place)
-  return 4 + 4 * space_count + shard * space_count + place
-end
-
--- Nothing may be of a wrong type when the writes begin.
-local function check(shard, place)
-  local key = due_key(shard, place)
-  if checked[key] then return end
-  checked[key] = true
-  if not is_set(KEYS[key]) then refuse(KEYS[key]) end
-  if checked[-place] then return end
-  checked[-place] = true
-  redis.call('ZCARD', KEYS[base(place) + 1])
-  redis.call('HLEN', KEYS[base(place) + 2])
-  redis.call('ZCARD', KEYS[base(place) + 3])
-  redis.call('ZCARD', KEYS[base(place) + 4])
+-- What is to be written of a namespace, and of a shard of it. Nothing there may be of a wrong type when the writes begin.
+local of_spaces, of_dues = {}, {}
+local function of_space(number)
+  local place = place_of[number]
+  if not place then
+    foreign[number] = true
+    return nil
+  end
+  local keys = 4 * place + 1
+  redis.call('ZCARD', KEYS[keys])
+  redis.call('HLEN', KEYS[keys + 1])
+  redis.call('ZCARD', KEYS[keys + 2])
+  redis.call('ZCARD', KEYS[keys + 3])
   redis.call('HLEN', KEYS[4])
+  of_spaces[number] = {place = place, keys = keys, gone = {}, times = {}, ended = {}, dead = {}}
+  return of_spaces[number]
 end
 
-local function remember(i, id, meta, place, outcome, cancelled, err)
+local function of_shard(shard, number)
+  local space = of_spaces[number] or of_space(number)
+  if not space then return nil end
+  local due = 4 + 4 * space_count + shard * space_count + space.place
+  if not of_dues[due] then
+    if not is_set(KEYS[due]) then refuse(KEYS[due]) end
+    of_dues[due] = {space = space, put = {}, gone = {}}
+  end
+  return of_dues[due]
+end
+
+local function remember(i, id, meta, space, outcome, cancelled, err)
   if not body_of(i) then return end
   to_done[#to_done + 1] = id
   to_done[#to_done + 1] = struct.pack('<dBBI4I4', now, cancelled, outcome, #err, #meta) .. err .. meta .. body_of(i)
-  local set = (outcome == SUCCEEDED or outcome == CANCELLED) and 3 or 4
-  add(to_ended, base(place) + set, now_text, id)
+  local set = (outcome == SUCCEEDED or outcome == CANCELLED) and space.ended or space.dead
+  set[#set + 1] = now_text
+  set[#set + 1] = id
 end
 
-local function finish(i, id, meta, handler, digest, shard, place, outcome, cancelled, err)
-  add(from_due, due_key(shard, place), id .. handler)
-  add(from_keys, base(place) + 1, digest)
+local function finish(i, id, meta, handler, digest, there, outcome, cancelled, err)
+  local space = there.space
+  there.gone[#there.gone + 1] = id .. handler
+  space.gone[#space.gone + 1] = digest
   ended_ids[#ended_ids + 1] = id
   current[id] = false
-  local kind = place * 8 + outcome
-  local of_kind = counts[kind]
-  if not of_kind then
-    of_kind = {}
-    counts[kind] = of_kind
-  end
-  of_kind[handler] = (of_kind[handler] or 0) + 1
-  if kept:sub(outcome, outcome) == '1' then remember(i, id, meta, place, outcome, cancelled, err) end
+  local times = space.times[outcome] or {}
+  space.times[outcome] = times
+  times[handler] = (times[handler] or 0) + 1
+  if kept:sub(outcome, outcome) == '1' then remember(i, id, meta, space, outcome, cancelled, err) end
 end
 
-local texts = {}  -- of times, most of which many share
-local function put(id, handler, meta, next_at, shard, place)
-  local due = texts[next_at]
-  if not due then
-    due = text(next_at)
-    texts[next_at] = due
-  end
-  add(to_due, due_key(shard, place), due, id .. handler)
+-- Of values that many share.
+local function made_once(make)
+  return setmetatable({}, {__index = function(all, value)
+    local made = make(value)
+    all[value] = made
+    return made
+  end})
+end
+
+local texts = made_once(text)
+local function put(id, handler, meta, next_at, there)
+  local size = #there.put
+  there.put[size + 1], there.put[size + 2] = texts[next_at], id .. handler
   current[id] = meta
-  local size = #to_meta
+  size = #to_meta
   to_meta[size + 1], to_meta[size + 2] = id, meta
 end
 
-local function change(id, t, shard, place)
-  put(id, struct.pack('<H', t.handler), write(t), t.next_at, shard, place)
+local function change(id, t, there)
+  put(id, struct.pack('<H', t.handler), write(t), t.next_at, there)
 end
 
 local function note_failure(t, err)
@@ -102,15 +112,20 @@ local function note_failure(t, err)
 end
 
 -- As go_on(), for what happens to most tasks that fail: what stays is copied, and not taken apart.
-local function retried(meta, next_at, err)
-  local version, _, _, names, _, first, last, counts, owner, before = struct.unpack('<dBdc16dddc18HI4', meta)
-  local kept = meta:sub(STRINGS + owner, STRINGS + owner + before - 1)
-  if err ~= '' then
-    if first == NEVER then first = now end
-    last, kept = now, err
+local beginnings = made_once(function(version) return struct.pack('<dB', version + 1, PENDING) end)
+local times = made_once(function(time) return struct.pack('<d', time) end)
+local lengths = made_once(function(length) return struct.pack('<HI4', 0, length) end)
+local function retried(meta, version, next_at, err)
+  local owner, length = struct.unpack('<HI4', meta, 76)
+  local at_error = STRINGS + owner
+  local first, last, kept = meta:sub(42, 49), times[now], err
+  if err == '' then
+    last, kept = meta:sub(50, 57), meta:sub(at_error, at_error + length - 1)
+  elseif first == times[NEVER] then
+    first = last
   end
-  return struct.pack('<dBdc16dddc18HI4', version + 1, PENDING, next_at, names, 0, first, last, counts, 0, #kept)
-    .. meta:sub(82, STRINGS - 1) .. kept .. meta:sub(STRINGS + owner + before)
+  return beginnings[version] .. times[next_at] .. meta:sub(18, 33) .. times[0] .. first .. last .. meta:sub(58, 75)
+    .. lengths[#kept] .. meta:sub(82, STRINGS - 1) .. kept .. meta:sub(at_error + length)
 end
 
 local function go_on(t, kind, outcome, stage, delay, err, result)
@@ -126,25 +141,21 @@ local function go_on(t, kind, outcome, stage, delay, err, result)
   end
 end
 
-local function held(i, meta, version, shard, kind, outcome, stage, delay, err, result)
-  if meta == '' or not readable(meta) then return '0' end
-  local there, state, _, space, handler, digest = struct.unpack('<dBdc2c2c12', meta)
-  if there ~= version or state ~= RUNNING then return '0' end
-  local place = place_of[space]
-  if not place then
-    foreign[space] = true
-    return '?'
-  end
-  check(shard, place)
+local function held(i, meta, shard, kind, outcome, stage, delay, err, result)
+  if not readable(meta) then return '0' end
+  local version, state, _, space, handler = struct.unpack('<dBdc2c2', meta)
+  if version ~= struct.unpack('<d', tickets, 16 * i - 7) or state ~= RUNNING then return '0' end
+  local there = of_shard(shard, space)
+  if not there then return '?' end
   if kind == FINISH then
-    finish(i, ids[i], meta, handler, digest, shard, place, outcome, 0, err)
+    finish(i, ids[i], meta, handler, meta:sub(22, 33), there, outcome, 0, err)
   elseif kind == RETRY then
     local next_at = later(now, delay)
-    put(ids[i], handler, retried(meta, next_at, err), next_at, shard, place)
+    put(ids[i], handler, retried(meta, version, next_at, err), next_at, there)
   else
     local t = read(meta)
     go_on(t, kind, outcome, stage, delay, err, result)
-    change(ids[i], t, shard, place)
+    change(ids[i], t, there)
   end
   return '1'
 end
@@ -153,64 +164,75 @@ local function ended_by_hand(i, meta, shard, kind)
   local body = body_of(i)
   if not body or #body < BODY then return '0' end
   if not readable(meta) then meta = '' end
-  local place = place_of[body:sub(17, 18)]
-  if not place then
-    foreign[body:sub(17, 18)] = true
-    return '?'
-  end
-  check(shard, place)
+  local there = of_shard(shard, body:sub(17, 18))
+  if not there then return '?' end
   if kind == CANCEL then
-    finish(i, ids[i], meta, body:sub(19, 20), body:sub(21, 32), shard, place, CANCELLED, 1, '')
+    finish(i, ids[i], meta, body:sub(19, 20), body:sub(21, 32), there, CANCELLED, 1, '')
     return '1'
   end
   local t = meta ~= '' and read(meta) or untouched(body)
   if t.stage ~= 0 then return '0' end
   go_on(t, TELL, 0, 0, 0, '', '')
-  change(ids[i], t, shard, place)
+  change(ids[i], t, there)
   return '1'
 end
 
-for i = 1, #ids do
-  local item = ARGV[i + 5]
-  local version, shard, kind, outcome, stage, delay, length, at = struct.unpack('<dHBBBdI4', item, 9)
+local function settle(i, shard, kind, outcome, stage, delay, err, result)
   local meta = current[ids[i]]
   if meta == nil then meta = metas[i] or '' end
-  if meta == false then
-    answers[i] = '0'
-  elseif kind == CANCEL or kind == TELL then
-    answers[i] = ended_by_hand(i, meta, shard, kind)
-  else
-    local err = length > 0 and item:sub(at, at + length - 1) or ''
-    local result = #item >= at + length and item:sub(at + length) or ''
-    answers[i] = held(i, meta, version, shard, kind, outcome, stage, delay, err, result)
+  if not meta then return '0' end
+  if kind == CANCEL or kind == TELL then return ended_by_hand(i, meta, shard, kind) end
+  return held(i, meta, shard, kind, outcome, stage, delay, err, result)
+end
+
+local i, at = 0, 8
+for place = 1, #groups, 8 do
+  local shard, kind, outcome, stage, more, count = struct.unpack('<HBBBBH', groups, place)
+  for _ = 1, count do
+    i = i + 1
+    local delay, err, result = 0, '', ''
+    if more == 1 then
+      local length, from
+      delay, length, from = struct.unpack('<dI4', ARGV[at])
+      err, result = ARGV[at]:sub(from, from + length - 1), ARGV[at]:sub(from + length)
+      at = at + 1
+    end
+    answers[i] = settle(i, shard, kind, outcome, stage, delay, err, result)
   end
 end
 
 -- What was changed and then ended in one batch is not due any more.
-send_all('ZADD', to_due)
-send_all('ZREM', from_due)
-send_all('ZREM', from_keys)
+for due, there in pairs(of_dues) do
+  send('ZADD', KEYS[due], there.put)
+  send('ZREM', KEYS[due], there.gone)
+end
 send('HSET', KEYS[3], to_meta)
-if #ended_ids > 0 then
-  send('HSET', KEYS[4], to_done)
-  send('HDEL', KEYS[3], ended_ids)
-  send('HDEL', KEYS[2], ended_ids)
-end
-for kind, of_kind in pairs(counts) do
-  for handler, times in pairs(of_kind) do
-    local field = day .. ' ' .. kind % 8 .. ' ' .. struct.unpack('<H', handler)
-    redis.call('HINCRBY', KEYS[base(math.floor(kind / 8)) + 2], field, times)
-  end
-end
+send('HSET', KEYS[4], to_done)
+send('HDEL', KEYS[3], ended_ids)
+send('HDEL', KEYS[2], ended_ids)
+
 -- A full history makes room, somewhat more than was taken; the rest is left to the keeper.
-for key, values in pairs(to_ended) do
-  send('ZADD', KEYS[key], values)
-  local over = redis.call('ZCARD', KEYS[key]) - most
+local function add_to_history(key, values)
+  if #values == 0 then return end
+  send('ZADD', key, values)
+  local over = redis.call('ZCARD', key) - most
   if over > 0 then
-    local oldest, gone = redis.call('ZPOPMIN', KEYS[key], math.min(over, #values)), {}
-    for i = 1, #oldest, 2 do gone[#gone + 1] = oldest[i] end
+    local oldest, gone = redis.call('ZPOPMIN', key, math.min(over, #values)), {}
+    for place = 1, #oldest, 2 do gone[#gone + 1] = oldest[place] end
     send('HDEL', KEYS[4], gone)
   end
+end
+
+for _, space in pairs(of_spaces) do
+  send('ZREM', KEYS[space.keys], space.gone)
+  for outcome, of_outcome in pairs(space.times) do
+    for handler, count in pairs(of_outcome) do
+      local field = day .. ' ' .. outcome .. ' ' .. struct.unpack('<H', handler)
+      redis.call('HINCRBY', KEYS[space.keys + 1], field, count)
+    end
+  end
+  add_to_history(KEYS[space.keys + 2], space.ended)
+  add_to_history(KEYS[space.keys + 3], space.dead)
 end
 local names = {}
 for space in pairs(foreign) do names[#names + 1] = space end
