@@ -2,7 +2,7 @@
 
 #include "base/later.h"
 #include "engine/core.h"
-#include "engine/id_set.h"
+#include "engine/known_versions.h"
 
 namespace easyretry::engine {
 namespace {
@@ -93,13 +93,12 @@ Result<std::vector<TaskId>> Core::revise_once(std::span<const TaskId> ids, const
   return missed;
 }
 
-// What was read ahead here has the version of before. Left alone it would be claimed in vain at its time, and keep the
-// one of now from being ready beside it.
+// What was read ahead here has the version of before: left alone it would be claimed in vain at its time.
 void Core::offer_revised(std::span<const Soon> revised) {
   if (revised.empty()) return;
-  IdSet ids;
-  for (const Soon& task : revised) ids.insert(task.id);
-  schedule.forget([&ids](const WheelEntry& entry) { return ids.contains(entry.id); });
+  KnownVersions now;
+  for (const Soon& task : revised) now.insert(task.id, static_cast<std::uint32_t>(task.version));
+  schedule.forget([&now](const WheelEntry& entry) { return now.contains(entry.id); });
   offer_soon(revised);
 }
 

@@ -1,6 +1,7 @@
 #include "engine/ready.h"
 
 #include <algorithm>
+#include <iterator>
 
 namespace easyretry::engine {
 
@@ -10,12 +11,13 @@ Ready::Queue& Ready::queue(std::uint16_t handler) {
 }
 
 bool Ready::add(const WheelEntry& entry) {
+  if (!known_.insert(entry.id, entry.version)) return false;
   Queue& q = queue(entry.handler);
   if (q.entries.size() >= per_handler_) {
     q.overflowed = true;
+    known_.erase(entry.id);
     return false;
   }
-  if (!ids_.insert(entry.id)) return false;
   q.entries.push_back(entry);
   return true;
 }
@@ -29,7 +31,10 @@ void Ready::pick(const std::function<std::size_t(std::uint16_t, std::size_t)>& r
     const std::size_t n =
         std::min({q.entries.size(), room(static_cast<std::uint16_t>(no), q.picked), limit - out.size()});
     const auto end = q.entries.begin() + static_cast<std::ptrdiff_t>(n);
-    out.insert(out.end(), q.entries.begin(), end);
+    std::transform(q.entries.begin(), end, std::back_inserter(out), [&](WheelEntry entry) {
+      entry.version = known_.newest(entry.id);
+      return entry;
+    });
     q.entries.erase(q.entries.begin(), end);
     q.picked += n;
     picked_ += n;
@@ -46,19 +51,29 @@ void Ready::put_back(std::span<const WheelEntry> picked) {
   picked_ -= picked.size();
 }
 
-void Ready::release(std::span<const WheelEntry> picked) {
-  for (const WheelEntry& entry : picked) {
-    ids_.erase(entry.id);
-    --queue(entry.handler).picked;
+std::size_t Ready::release(std::span<const WheelEntry> picked) {
+  std::size_t again = 0;
+  for (WheelEntry entry : picked) {
+    Queue& q = queue(entry.handler);
+    --q.picked;
+    const std::uint32_t newest = known_.newest(entry.id);
+    if (newest > entry.version) {
+      entry.version = newest;
+      q.entries.push_back(entry);
+      ++again;
+    } else {
+      known_.erase(entry.id);
+    }
   }
   picked_ -= picked.size();
+  return again;
 }
 
 void Ready::remove_if(const std::function<bool(const WheelEntry&)>& gone) {
   for (Queue& q : queues_) {
     std::erase_if(q.entries, [&](const WheelEntry& entry) {
       if (!gone(entry)) return false;
-      ids_.erase(entry.id);
+      known_.erase(entry.id);
       return true;
     });
   }

@@ -1,14 +1,16 @@
 #pragma once
 // Tasks whose moment has come, waiting for a free worker: one queue a handler, served in turn, so that a kind that is
 // slow waits behind itself only. What was picked stays known until it is released, so that the same task, read again
-// meanwhile, is not claimed by two. One thread at a time: the Schedule owns it.
+// meanwhile, is not claimed by two. A task that comes twice is asked for in its newest version: a scan may bring one
+// that was read before it was last run, and must not stand in the way of its retry. One thread at a time: the Schedule
+// owns it.
 
 #include <deque>
 #include <functional>
 #include <span>
 #include <vector>
 
-#include "engine/id_set.h"
+#include "engine/known_versions.h"
 #include "engine/wheel.h"
 
 namespace easyretry::engine {
@@ -19,7 +21,7 @@ class Ready {
   // At most this many of one handler; the rest stays in the store and is read again later.
   void limit(std::size_t per_handler) { per_handler_ = per_handler; }
 
-  // False: it is here or picked already, or its handler's queue is full.
+  // False: it is here or picked already, in this version or made so, or its handler's queue is full.
   bool add(const WheelEntry& entry);
 
   // Takes up to `limit`, from each handler no more than room(handler) says, one handler after the other.
@@ -28,12 +30,12 @@ class Ready {
             std::vector<WheelEntry>& out);
   // The end of being picked: back to the head, after a claim that could not be made…
   void put_back(std::span<const WheelEntry> picked);
-  // …or gone, claimed by us or by somebody else.
-  void release(std::span<const WheelEntry> picked);
+  // …or gone, claimed by us or by somebody else; but not those of which a newer version has come. Gives their number.
+  std::size_t release(std::span<const WheelEntry> picked);
 
   void remove_if(const std::function<bool(const WheelEntry&)>& gone);
 
-  std::size_t size() const { return ids_.size() - picked_; }
+  std::size_t size() const { return known_.size() - picked_; }
   std::size_t picked() const { return picked_; }
   // A queue overflowed since the last call and has room again, so what was left out should be read.
   bool take_hungry();
@@ -48,7 +50,7 @@ class Ready {
 
   std::size_t per_handler_;
   std::vector<Queue> queues_;  // by handler number
-  IdSet ids_;                  // waiting or picked
+  KnownVersions known_;        // waiting or picked
   std::size_t picked_ = 0;
   std::size_t turn_ = 0;
 };

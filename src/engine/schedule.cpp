@@ -128,8 +128,7 @@ void Schedule::pick(std::vector<WheelEntry>& batch) {
 
 void Schedule::claimed(std::span<const WheelEntry> batch) {
   const std::lock_guard lock{mutex_};
-  ready_.release(batch);
-  held_ -= batch.size();
+  held_ -= batch.size() - ready_.release(batch);
   failures_ = 0;
   notice_hunger();
 }

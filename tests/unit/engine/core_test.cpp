@@ -167,6 +167,26 @@ TEST_F(CoreTest, OnlyOwnedShardsAreScannedButWhatIsLongOverdueIsFoundAnywhere) {
   EXPECT_EQ(calls, 1);
 }
 
+// A scan takes a while: what it read may have been run, and failed, before it is offered.
+TEST_F(CoreTest, ARetryIsNotHeldUpByAnOlderReadingOfItsTask) {
+  VirtualInstance instance{shared};
+  instance.handle(
+      "pay",
+      [&] {
+        if (++calls == 1) throw std::runtime_error("down");
+      },
+      Policy{.backoff = Fixed{0ms}});
+  const TaskId id = instance.submit("pay", "k");
+  const Offer read_before{{id, 1, 0}, shared.clock.now()};
+  instance.claim();
+  instance.run_handlers();
+  instance.core.schedule.offer({&read_before, 1});
+  instance.settle();
+  instance.core.claimers[0].step();
+  instance.run_handlers();
+  EXPECT_EQ(calls, 2);
+}
+
 TEST_F(CoreTest, EntriesOfShardsGivenAwayLeaveMemory) {
   VirtualInstance instance{shared};
   instance.handle("pay", [&] { ++calls; });

@@ -67,6 +67,35 @@ TEST(Ready, DoesNotTakeATaskThatIsBeingClaimed) {
   EXPECT_TRUE(ready.add(entry(1)));
 }
 
+// A scan may bring what it read before the task was run, after which its retry comes.
+TEST(Ready, ATaskThatComesInANewerVersionIsAskedForInThat) {
+  Ready ready{10};
+  EXPECT_TRUE(ready.add({TaskId{1}, 1, 0}));
+  EXPECT_FALSE(ready.add({TaskId{1}, 3, 0}));
+  EXPECT_FALSE(ready.add({TaskId{1}, 1, 0}));
+  std::vector<WheelEntry> picked;
+  ready.pick(plenty, 10, picked);
+  ASSERT_EQ(picked.size(), 1U);
+  EXPECT_EQ(picked[0].version, 3U);
+  EXPECT_EQ(ready.release(picked), 0U);
+  EXPECT_EQ(ready.size(), 0U);
+}
+
+TEST(Ready, ATaskThatComesInANewerVersionWhileItIsBeingClaimedIsAskedForAgain) {
+  Ready ready{10};
+  ready.add({TaskId{1}, 1, 0});
+  std::vector<WheelEntry> picked;
+  ready.pick(plenty, 10, picked);
+  EXPECT_FALSE(ready.add({TaskId{1}, 3, 0}));
+  EXPECT_EQ(ready.release(picked), 1U);
+  EXPECT_EQ(ready.size(), 1U);
+  EXPECT_EQ(ready.picked(), 0U);
+  picked.clear();
+  ready.pick(plenty, 10, picked);
+  ASSERT_EQ(picked.size(), 1U);
+  EXPECT_EQ(picked[0].version, 3U);
+}
+
 TEST(Ready, TellsHowManyOfAKindAreBeingClaimed) {
   Ready ready{10};
   for (int i = 0; i < 5; ++i) ready.add(entry(i, 1));
