@@ -30,7 +30,7 @@ struct EngineOptions {
   Millis grace{30000};            // tasks overdue by this much are looked for in every shard, owned or not
   int max_crashes = 3;            // executions whose worker died before a task is quarantined
   std::size_t batch = 2000;       // rows a store call
-  // Tasks held in memory at most, about 40 bytes each. As many again may be retried in memory (Persist::never in the
+  // Tasks held in memory at most, about 50 bytes each. As many again may be retried in memory (Persist::never in the
   // background), with their arguments; beyond that a failure is the caller's at once.
   std::size_t read_ahead = 200'000;
   std::size_t max_payload = 1'048'576;  // bytes of JSON arguments a task may have

@@ -78,6 +78,7 @@ struct CuttingProxy::Rules {
 
   std::optional<std::size_t> until_cut_to_server;
   std::optional<std::size_t> until_cut_to_client;
+  bool for_good = false;  // a cut is
   std::string lose_reply_to;
   double lose_probability = 0;
   std::chrono::milliseconds latency{0};
@@ -179,7 +180,7 @@ class CuttingProxy::Connection {
   void write(Flow& flow, Rules& rules) {
     flow.blocked = false;
     while (!over_ && !flow.blocked && !flow.chunks.empty() && flow.chunks.front().due <= Clock::now()) {
-      write_one(flow, rules.until_cut(flow.direction));
+      write_one(flow, rules.until_cut(flow.direction), rules.for_good);
     }
     const bool last = flow.ended || (losing_ && flow.direction == Direction::to_server);
     if (last && flow.chunks.empty() && !flow.closed) {
@@ -188,7 +189,7 @@ class CuttingProxy::Connection {
     }
   }
 
-  void write_one(Flow& flow, std::optional<std::size_t>& until_cut) {
+  void write_one(Flow& flow, std::optional<std::size_t>& until_cut, bool for_good) {
     std::string& bytes = flow.chunks.front().bytes;
     const std::size_t allowed = until_cut ? std::min(*until_cut, bytes.size()) : bytes.size();
     const ssize_t sent = send(flow.to, bytes.data(), allowed, MSG_NOSIGNAL | MSG_DONTWAIT);
@@ -204,7 +205,7 @@ class CuttingProxy::Connection {
     *until_cut -= static_cast<std::size_t>(sent);
     if (*until_cut == 0) {
       over_ = true;
-      until_cut.reset();
+      if (!for_good) until_cut.reset();
     }
   }
 
@@ -257,19 +258,29 @@ void CuttingProxy::cut_all() {
 }
 
 void CuttingProxy::refuse_new() {
-  order([this] {
-    if (listener_ >= 0) close_now(std::exchange(listener_, -1));
-  });
+  order([this] { stop_listening(); });
 }
 
 void CuttingProxy::accept_new() {
   order([this] {
+    if (std::exchange(rules_->for_good, false)) {
+      rules_->until_cut_to_server.reset();
+      rules_->until_cut_to_client.reset();
+    }
     if (listener_ < 0) listen();
   });
 }
 
 void CuttingProxy::cut_after(Direction direction, std::size_t bytes) {
   order([&] { rules_->until_cut(direction) = bytes; });
+}
+
+void CuttingProxy::die_after(Direction direction, std::size_t bytes) {
+  order([&] {
+    stop_listening();
+    rules_->until_cut(direction) = bytes;
+    rules_->for_good = true;
+  });
 }
 
 void CuttingProxy::lose_reply_to(std::string text) {
@@ -335,6 +346,10 @@ void CuttingProxy::work() {
     if (connection->lost_reply()) ++lost_replies_;
   }
   std::erase_if(connections_, [](const auto& connection) { return connection->over(); });
+}
+
+void CuttingProxy::stop_listening() {
+  if (listener_ >= 0) close_now(std::exchange(listener_, -1));
 }
 
 void CuttingProxy::accept_waiting() {

@@ -37,6 +37,9 @@ class CuttingProxy {
   // Once: the connection that carries the last of the next `bytes` in this direction is cut after it; 0 cuts before the
   // next byte. They are counted over all connections.
   void cut_after(Direction direction, std::size_t bytes);
+  // As if the client were killed there: after that no connection carries anything in this direction, and none is made,
+  // until accept_new().
+  void die_after(Direction direction, std::size_t bytes);
 
   // Once: a request that contains this text reaches the server, and the connection is cut when the server has done all
   // it was sent; its replies are lost. Needs a connection without TLS.
@@ -63,6 +66,7 @@ class CuttingProxy {
   void work();
   void accept_waiting();
   void listen();
+  void stop_listening();
   void wake();
   // Changes the rules between two pieces of work.
   template <class Change>

@@ -60,12 +60,14 @@ Result<std::vector<TableInfo>> ServerStore::tables() {
 
 Result<std::vector<SplitMove>> ServerStore::split(const SplitRequest& request) {
   try {
-    Splitting splitting{queries_, tables_, operating_, where("split")};
+    Splitting splitting{queries_, tables_, reading_, operating_, where("split")};
     auto plan = splitting.plan(Layout::hash(request.tables));
     if (!request.only_plan) splitting.run(request);
     return plan;
   } catch (const std::invalid_argument& error) {
     return fail(Errc::invalid_argument, where("split"), error.what());
+  } catch (const Refusal& refusal) {
+    return tl::make_unexpected(refusal.error);
   } catch (const ServerError& error) {
     return tl::make_unexpected(to_error(error, where("split"), Point::before_commit));
   }

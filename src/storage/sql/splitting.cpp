@@ -26,13 +26,21 @@ bool Splitting::is_done(const Layout& to) const {
   return !placement.before && placement.router.layout() == to;
 }
 
+std::vector<TableFacts> Splitting::look() {
+  auto facts = reads_.run(where_, [&](Session& session) {
+    tables_.look_again(session);
+    return session.table_facts();
+  });
+  if (!facts) throw Refusal{facts.error()};
+  return *std::move(facts);
+}
+
 std::vector<SplitMove> Splitting::plan(const Layout& to) {
-  const auto session = pool_.take();
-  tables_.look_again(*session);
+  const std::vector<TableFacts> tables = look();
   if (is_done(to)) return {};
   const TableRouter router{to, tables_.router().total_shards()};
   std::map<std::string, std::int64_t> rows;
-  for (const TableFacts& facts : session->table_facts()) rows[facts.name] = facts.rows;
+  for (const TableFacts& facts : tables) rows[facts.name] = facts.rows;
   std::vector<SplitMove> plan;
   for (const TableMove& move : split(from(to), to, router.total_shards())) {
     const std::string name = router.name(move.from);
@@ -44,7 +52,7 @@ std::vector<SplitMove> Splitting::plan(const Layout& to) {
 
 void Splitting::run(const SplitRequest& request) {
   const Layout to = Layout::hash(request.tables);
-  tables_.look_again(*pool_.take());
+  look();
   if (is_done(to)) return;
   const int total_shards = tables_.router().total_shards();
   split(from(to), to, total_shards);  // throws before anything is changed

@@ -11,21 +11,24 @@
 #include <string>
 
 #include "storage/split.h"
+#include "storage/sql/reads.h"
 #include "storage/sql/writes.h"
 
 namespace easyretry::storage::sql {
 
 class Splitting {
  public:
-  Splitting(Pool& pool, Tables& tables, Writes& writes, std::string where)
-      : pool_(pool), tables_(tables), writes_(writes), where_(std::move(where)) {}
+  Splitting(Pool& pool, Tables& tables, Reads& reads, Writes& writes, std::string where)
+      : pool_(pool), tables_(tables), reads_(reads), writes_(writes), where_(std::move(where)) {}
 
   // What would be moved, about: the server estimates. Nothing where that is done.
   std::vector<SplitMove> plan(const Layout& to);
-  // Throws std::invalid_argument where this cannot be split so, and ServerError.
+  // Both throw std::invalid_argument where this cannot be split so, Refusal and ServerError.
   void run(const SplitRequest& request);
 
  private:
+  // The server's estimates of the tables, after a look at how they are laid out now.
+  std::vector<TableFacts> look();
   bool is_done(const Layout& to) const;
   Placement begin(const Layout& to);
   void move(const TableMove& move, const TableRouter& router, const SplitRequest& request);
@@ -33,6 +36,7 @@ class Splitting {
 
   Pool& pool_;
   Tables& tables_;
+  Reads& reads_;
   Writes& writes_;
   const std::string where_;
 };

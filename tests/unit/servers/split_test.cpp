@@ -62,6 +62,18 @@ TEST_P(Split, APlanChangesNothing) {
   EXPECT_EQ(layout(), "hash(2)");
 }
 
+TEST_P(Split, WantsNoSecondTryWhereARestartOfTheServerBrokeTheConnections) {
+  test::CuttingProxy proxy{test::shared_server_port(GetParam())};
+  const auto store = open(Layout::hash(2), 24h, proxy.port());
+  insert_many(*store, 100);
+  EXPECT_EQ(ids(*store).size(), 100U);
+  proxy.cut_all();
+  EXPECT_EQ(refusal(store->split({.tables = 4, .only_plan = true})), "");
+  proxy.cut_all();
+  EXPECT_EQ(refusal(store->split({.tables = 4})), "");
+  EXPECT_EQ(misplaced(4), 0);
+}
+
 TEST_P(Split, WhatCannotBeSplitIsRefusedWithWhatCan) {
   const auto store = open(Layout::hash(4));
   EXPECT_THAT(refusal(store->split({.tables = 6})), HasSubstr("does not divide 64 shards"));
@@ -134,8 +146,7 @@ TEST_P(Split, KilledAnywhereItGoesOnAndHasLostAndDoubledNothing) {
     proxy.accept_new();
     const bool begun = layout().find('>') != std::string::npos;
     const auto doomed = open(Layout::hash(begun ? 4 : 2), std::chrono::days{30}, proxy.port());
-    proxy.refuse_new();
-    proxy.cut_after(test::Direction::to_server, bytes);
+    proxy.die_after(test::Direction::to_server, bytes);
     const bool survived = doomed->split({.tables = 4}).has_value();
     ASSERT_EQ(ids(*store), before) << "cut after " << bytes;
     ASSERT_EQ(due(*store).size(), before.size()) << "cut after " << bytes;
