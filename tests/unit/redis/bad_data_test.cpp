@@ -41,6 +41,13 @@ TEST_F(RedisBadData, ABatchThatCannotBeStoredWholeLeavesNothingBehind) {
   }
 }
 
+TEST_F(RedisBadData, ANamespaceWhoseKeysHaveGoneWrongLeavesNothingOfABatchInAnother) {
+  run({"SET", "{easyretry}:keys:zoo", "mine"});
+  const std::vector<task::NewTask> batch{a_task(), a_task().space("zoo")};
+  EXPECT_FALSE(store->insert(batch));
+  for (const char* key : {"{easyretry}:keys:shop", "{easyretry}:body"}) EXPECT_EQ(run({"EXISTS", key}), "0") << key;
+}
+
 TEST_F(RedisBadData, ABatchThatCannotBeStoredWholeLeavesTheLiveTasksThatItMet) {
   const task::NewTask live = in_shard(0);
   const Ticket there = stored(*store, live);
