@@ -5,6 +5,7 @@
 // should look where: which instance runs a task is decided in the store, so views that differ cost some double reading
 // and nothing else.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,9 @@ struct Member {
   std::string node;  // host, process and something random: unique per start
   TimePoint since{};
   std::string says{};  // of its shards, for people: "8: every 8th from 3"
+
+  // The handlers it runs, ascending; nullopt: it does not say, and is taken to run all of them.
+  std::optional<std::vector<std::string>> handlers{};
 
   friend bool operator==(const Member&, const Member&) = default;
 };

@@ -63,8 +63,9 @@ struct TaskInfo {
   std::optional<TimePoint> first_failed_at;
   std::optional<TimePoint> last_failed_at;
   std::string last_error;
-  std::string progress;     // what the last handler left with current_task()->progress
-  bool no_handler = false;  // due, but no handler of that name is registered here
+  std::string progress;                 // what the last handler left with current_task()->progress
+  bool no_handler = false;              // due, but no handler of that name is registered here
+  std::optional<TaskId> requeued_as{};  // of a finished task: the task it was started again as
 };
 
 // Why a task ended without success.

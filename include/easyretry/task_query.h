@@ -30,6 +30,7 @@ struct TaskQuery {
   std::optional<Outcome> outcome{};
   TimeRange created_at{};
   TimeRange finished_at{};  // only finished tasks have it. Months outside are not looked at
+  bool requeued = false;    // history: also tasks that were started again (TaskInfo::requeued_as)
   TaskId after{};           // paging: ids greater than this one
   std::size_t limit = 100;
 };

@@ -33,7 +33,8 @@ namespace easyretry::engine {
 struct WheelEntry {
   TaskId id{};
   std::uint32_t version = 0;
-  std::uint16_t handler = 0;  // the engine's number for it
+  std::uint16_t handler = 0;   // the engine's number for it
+  std::uint8_t suspicion = 0;  // as storage::LoadedTask has it
 };
 
 struct DueEntry {

@@ -76,6 +76,9 @@ struct LoadedTask {
   Ticket ticket;
   TimePoint next_at{};
   std::uint32_t handler = 0;  // index into LoadReply::handlers
+  // 0: nothing is known against it. Otherwise its last worker died, or others before: one more than the crashes that
+  // are proven, the last one among them.
+  std::uint8_t suspicion = 0;
 };
 
 struct LoadReply {
@@ -91,6 +94,8 @@ struct ClaimRequest {
   std::span<const Ticket> tickets;
   std::string_view owner;
   Millis lease{0};
+  // Each of them begins as soon as it is claimed. False: some may wait for a worker first.
+  bool begin = true;
 };
 
 struct ClaimReply {
@@ -125,9 +130,10 @@ enum class Cancel {
 // An instance that works on a namespace says that it lives.
 struct Beat {
   std::string_view space;
-  std::string_view node;    // unique per start of an instance
-  Millis ttl{};             // taken for dead when nothing is heard for so long
-  std::string_view says{};  // of itself, for people
+  std::string_view node;                               // unique per start of an instance
+  Millis ttl{};                                        // taken for dead when nothing is heard for so long
+  std::string_view says{};                             // of itself, for people
+  std::optional<std::vector<std::string>> handlers{};  // as in Member
 };
 
 struct BeatReply {

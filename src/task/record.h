@@ -52,6 +52,7 @@ struct TaskRecord {
   int callback_attempts = 0;  // like attempts, for the stages after `run`
   std::string locked_by;
   TimePoint lease_until{};
+  bool began = false;  // its worker began with it at once; false: not held, or it may still wait for a worker
 };
 
 // A task in one particular state: what every compare-and-set compares with.
