@@ -11,6 +11,7 @@
 // A store may be spread over servers of which one fails while the others work. Then load, claim, settle and renew
 // answer for the others, and say so (`trouble`); all other verbs fail.
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -80,6 +81,11 @@ struct LoadedTask {
   // are proven, the last one among them.
   std::uint8_t suspicion = 0;
 };
+
+// A suspicion as LoadedTask has it: there is no difference any more between many crashes and more of them.
+inline std::uint8_t suspicion_byte(std::int64_t suspicion) {
+  return static_cast<std::uint8_t>(std::clamp<std::int64_t>(suspicion, 0, 255));
+}
 
 struct LoadReply {
   TimePoint now{};

@@ -1,6 +1,6 @@
 #pragma once
-// The four guards that keep a task from being lost or run twice. They are always on in the product; tests/sim builds
-// the simulator with one of them off at a time to show that it notices.
+// The guards that keep a task from being lost, run twice or blamed for the crash of another. They are always on in the
+// product; tests/sim builds the simulator with one of them off at a time to show that it notices.
 
 namespace easyretry::task::guards {
 
@@ -26,6 +26,12 @@ inline constexpr bool attempt_counted_before_run = true;
 inline constexpr bool fence_on_settle = false;
 #else
 inline constexpr bool fence_on_settle = true;
+#endif
+
+#ifdef EASYRETRY_WITHOUT_PROOF_OF_CRASHES
+inline constexpr bool only_proven_crashes = false;
+#else
+inline constexpr bool only_proven_crashes = true;
 #endif
 
 }  // namespace easyretry::task::guards

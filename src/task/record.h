@@ -52,7 +52,9 @@ struct TaskRecord {
   int callback_attempts = 0;  // like attempts, for the stages after `run`
   std::string locked_by;
   TimePoint lease_until{};
-  bool began = false;  // its worker began with it at once; false: not held, or it may still wait for a worker
+  // Its worker began with it at once. False: nobody holds it, or it may still wait for a worker. The next claim goes by
+  // it; stores keep it, but do not give it to those who read.
+  bool began = false;
 };
 
 // A task in one particular state: what every compare-and-set compares with.

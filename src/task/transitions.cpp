@@ -17,6 +17,7 @@ constexpr int kCounted = guards::attempt_counted_before_run ? 1 : 0;
 constexpr std::array kTable{
     Transition{pending, Event::claim, running, kCounted, 0, true},
     Transition{running, Event::claim_expired, running, 0, kCounted, true},
+    Transition{running, Event::claim_suspect, running, 0, 0, true},
     Transition{running, Event::renew, running, 0, 0, false},
     Transition{running, Event::retry, pending, 0, 0, true},
     Transition{running, Event::advance, pending, 0, 0, true},
@@ -42,6 +43,7 @@ void move(TaskRecord& record, Event event) {
 void release(TaskRecord& record) {
   record.locked_by.clear();
   record.lease_until = TimePoint{};
+  record.began = false;
 }
 
 void note_failure(TaskRecord& record, const std::string& error, TimePoint now) {
@@ -67,6 +69,7 @@ std::string_view to_string(Event event) {
   switch (event) {
     case Event::claim: return "claim";
     case Event::claim_expired: return "claim_expired";
+    case Event::claim_suspect: return "claim_suspect";
     case Event::renew: return "renew";
     case Event::retry: return "retry";
     case Event::advance: return "advance";
@@ -96,7 +99,13 @@ std::optional<Event> claim_event(const TaskRecord& record, const Ticket& ticket,
   if (record.info.next_at > now) return std::nullopt;
   if (record.info.state == TaskState::pending) return Event::claim;
   if (guards::lease_check_on_claim && record.lease_until > now) return std::nullopt;
-  return Event::claim_expired;
+  return record.began || !guards::only_proven_crashes ? Event::claim_expired : Event::claim_suspect;
+}
+
+int suspicion(const TaskRecord& record) {
+  const bool held = record.info.state == TaskState::running;
+  const int crashes = record.info.crashes + (held && record.began ? 1 : 0);
+  return held || crashes > 0 ? crashes + 1 : 0;
 }
 
 std::optional<Event> cancel_event(const TaskRecord& record, bool tell) {
@@ -115,11 +124,12 @@ bool may_revise(const TaskRecord& record, const Ticket& ticket) {
   return record.info.state == TaskState::pending;
 }
 
-void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePoint now, Millis lease) {
+void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePoint now, Millis lease, bool begin) {
   move(record, event);
   ++record.info.deliveries;
   record.locked_by = owner;
   record.lease_until = base::later(now, lease);
+  record.began = begin;
 }
 
 void apply_renewal(TaskRecord& record, TimePoint now, Millis lease, const std::optional<std::string>& progress) {
@@ -199,6 +209,7 @@ TaskRecord new_record(const NewTask& task, TaskId id, TimePoint now) {
     record.info.attempts = record.info.deliveries = task.attempts + 1;
     record.locked_by = task.owner;
     record.lease_until = base::later(now, task.lease);
+    record.began = true;
   }
   return record;
 }

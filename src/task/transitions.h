@@ -4,8 +4,8 @@
 //            insert                claim                       finish
 //   caller ─────────► pending ──────────────► running ─────────────────► finished (history)
 //                        ▲ ▲                   │ │ ▲
-//                        │ └── retry, advance ─┘ │ │ claim_expired (the worker died: counted as a crash)
-//                        └──── hand_back ────────┘ └─┘
+//                        │ └── retry, advance ─┘ │ │ claim_expired (the worker died while it ran: a crash)
+//                        └──── hand_back ────────┘ └─┘ claim_suspect (the worker died; it may not have begun)
 //   revise gives a pending task another due time, or other rules, and leaves it pending.
 //   cancel ends a task from pending or running at once; cancel_and_tell leaves the callback to be run first.
 //   requeue starts a finished task again as a new generation with a new id.
@@ -21,6 +21,7 @@ namespace easyretry::task {
 enum class Event {
   claim,
   claim_expired,
+  claim_suspect,
   renew,
   retry,
   advance,
@@ -57,8 +58,14 @@ bool may_revise(const TaskRecord& record, const Ticket& ticket);
 // failure.
 std::optional<Event> cancel_event(const TaskRecord& record, bool tell);
 
+// What speaks against a task that is about to be claimed: 0 for nothing. Otherwise one more than its crashes will be
+// once it is claimed.
+int suspicion(const TaskRecord& record);
+
 // The changes. Each requires that its guard allowed it.
-void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePoint now, Millis lease);
+// `begin`: its worker begins with it at once.
+void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePoint now, Millis lease,
+                 bool begin = true);
 void apply_renewal(TaskRecord& record, TimePoint now, Millis lease, const std::optional<std::string>& progress);
 // OnDuplicate::update_policy: the task goes on by the rules of the one that met it.
 void apply_update(TaskRecord& record, const NewTask& task);

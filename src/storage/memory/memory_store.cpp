@@ -87,8 +87,9 @@ std::optional<TaskRecord> MemoryStore::claim_one(const Ticket& ticket, const Cla
   if (task == nullptr) return std::nullopt;
   const auto event = task::claim_event(*task, ticket, now);
   if (!event) return std::nullopt;
-  return live_.change(
-      ticket.id, [&](TaskRecord& claimed) { task::apply_claim(claimed, *event, request.owner, now, request.lease); });
+  return live_.change(ticket.id, [&](TaskRecord& claimed) {
+    task::apply_claim(claimed, *event, request.owner, now, request.lease, request.begin);
+  });
 }
 
 Result<Applied> MemoryStore::settle(std::span<const Settlement> settlements) {

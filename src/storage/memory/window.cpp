@@ -39,7 +39,8 @@ class WindowScan {
  private:
   void add(const TaskRecord& record) {
     const TaskInfo& info = record.info;
-    reply_.tasks.push_back({{info.id, info.version}, info.next_at, handler_index(info.handler)});
+    reply_.tasks.push_back(
+        {{info.id, info.version}, info.next_at, handler_index(info.handler), suspicion_byte(task::suspicion(record))});
   }
 
   std::uint32_t handler_index(const std::string& name) {

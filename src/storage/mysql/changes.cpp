@@ -59,7 +59,10 @@ std::vector<TaskRecord> lock_claimable(Connection& connection, const std::string
                                        std::span<const Ticket> tickets, TimePoint now) {
   std::vector<TaskRecord> found;
   Rows rows = connection.select(claimable(table, tickets, now));
-  while (rows.next()) found.push_back(read_record(rows));
+  while (rows.next()) {
+    found.push_back(read_record(rows));
+    found.back().began = !rows.is_null(rows.columns() - 1);
+  }
   return found;
 }
 
@@ -68,7 +71,7 @@ void mark_claimed(std::vector<TaskRecord>& records, const ClaimRequest& request,
   for (TaskRecord& record : records) {
     const Ticket ticket{record.info.id, record.info.version};
     const auto event = task::claim_event(record, ticket, now);
-    if (event) task::apply_claim(record, *event, request.owner, now, request.lease);
+    if (event) task::apply_claim(record, *event, request.owner, now, request.lease, request.begin);
   }
 }
 
@@ -120,7 +123,7 @@ std::vector<TaskRecord> claim(Connection& connection, const std::string& table, 
     std::vector<TaskId> ids;
     ids.reserve(records.size());
     for (const TaskRecord& record : records) ids.push_back(record.info.id);
-    connection.run(claim(table, ids, request.owner, now, base::later(now, request.lease)));
+    connection.run(claim(table, ids, request, now));
     mark_claimed(records, request, now);
     std::ranges::move(records, std::back_inserter(won));
   });

@@ -24,6 +24,7 @@ class Rows {
   bool is_null(int column) const { return row_[column] == nullptr; }
   std::string_view text(int column) const;  // until the next next()
   std::int64_t integer(int column) const;
+  int columns() const { return static_cast<int>(mysql_num_fields(result_.get())); }
 
  private:
   std::unique_ptr<MYSQL_RES, decltype(&mysql_free_result)> result_;

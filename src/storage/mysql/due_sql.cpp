@@ -21,6 +21,10 @@ std::string claimable_in_time(const std::string& now) {
          now + ")))";
 }
 
+// As task::suspicion().
+constexpr std::string_view kSuspicion =
+    "IF(status = 'RUNNING' OR crash_count > 0, crash_count + 1 + (status = 'RUNNING' AND locked_at IS NOT NULL), 0)";
+
 // Times as they stand in a statement.
 struct Scan {
   std::string_view space;
@@ -38,7 +42,7 @@ std::string due_rows(const std::string& table, const Scan& scan) {
   for (const ShardCursor& cursor : scan.from) {
     const std::string shard = std::to_string(static_cast<int>(cursor.shard));
     sql.append(sql.empty() ? "(SELECT " : " UNION ALL (SELECT ").append(shard);
-    sql.append(", id, version, next_retry_time, method_name FROM ").append(table);
+    sql.append(", id, version, next_retry_time, method_name, ").append(kSuspicion).append(" FROM ").append(table);
     sql.append(" FORCE INDEX (idx_next_retry) WHERE namespace = ").append(space).append(" AND shard = ").append(shard);
     sql.append(" AND ").append(due_after(cursor, scan.until)).append(end);
   }
@@ -63,7 +67,7 @@ std::string glance(const LoadQuery& query, std::optional<TimePoint> now) {
 std::string load(const std::string& table, const LoadQuery& query, std::optional<TimePoint> now) {
   const std::string time = time_or_servers(now);
   return "(SELECT " + std::to_string(kNoShard) + ", " + time + ", " + waiting_calls(query.space, query.handlers) +
-         ", 0, " + meta("total_shards") + ") UNION ALL " +
+         ", 0, " + meta("total_shards") + ", 0) UNION ALL " +
          due_rows(table, {query.space, query.from, time, later(time, query.ahead), query.limit});
 }
 

@@ -17,7 +17,8 @@ sql::DueRow due_row(const Rows& row) {
           {TaskId{row.integer(1)}, row.integer(2)},
           next_at,
           std::string{row.text(4)},
-          next_at};
+          next_at,
+          suspicion_byte(row.integer(5))};
 }
 
 std::optional<std::string> text_or_nothing(const Rows& row, int column) {

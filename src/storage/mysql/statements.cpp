@@ -1,5 +1,6 @@
 #include "storage/mysql/statements.h"
 
+#include "base/later.h"
 #include "storage/mysql/columns.h"
 #include "storage/mysql/literals.h"
 #include "storage/shard_count.h"
@@ -70,8 +71,8 @@ std::string key_holders(std::string_view space, std::span<const std::string> key
 }
 
 std::string claimable(const std::string& table, std::span<const Ticket> tickets, TimePoint now) {
-  return "SELECT " + live_columns() + " FROM " + table + kByPrimary + "(id, version) IN " + ticket_list(tickets) +
-         " AND next_retry_time <= " + literal(now) +
+  return "SELECT " + live_columns() + ", locked_at FROM " + table + kByPrimary + "(id, version) IN " +
+         ticket_list(tickets) + " AND next_retry_time <= " + literal(now) +
          " AND (status = 'PENDING' OR (status = 'RUNNING' AND lease_until <= " + literal(now) +
          ")) ORDER BY id FOR UPDATE SKIP LOCKED";
 }
@@ -100,14 +101,16 @@ std::string lowest_locked(const sql::Move& move) {
 }
 
 // The counts come first: MariaDB and MySQL assign from left to right, and what follows sees the new status.
-std::string claim(const std::string& table, std::span<const TaskId> ids, std::string_view owner, TimePoint now,
-                  TimePoint lease_until) {
+std::string claim(const std::string& table, std::span<const TaskId> ids, const ClaimRequest& request, TimePoint now) {
   return "UPDATE " + table + " FORCE INDEX (PRIMARY) SET " +
          one_more("attempt_count", std::string{"status = 'PENDING' AND "} + kIsRun) + ", " +
          one_more("callback_count", std::string{"status = 'PENDING' AND "} + kIsCallback) + ", " +
-         one_more("crash_count", "status <> 'PENDING'") + ", " + one_more("delivery_count", "TRUE") +
-         ", status = 'RUNNING', version = version + 1, locked_by = " + bytes(owner) + ", locked_at = " + literal(now) +
-         ", lease_until = " + literal(lease_until) + ", updated_at = " + literal(now) + " WHERE " + among(ids);
+         one_more("crash_count", "status <> 'PENDING' AND locked_at IS NOT NULL") + ", " +
+         one_more("delivery_count", "TRUE") +
+         ", status = 'RUNNING', version = version + 1, locked_by = " + bytes(request.owner) +
+         ", locked_at = " + (request.begin ? literal(now) : "NULL") +
+         ", lease_until = " + literal(base::later(now, request.lease)) + ", updated_at = " + literal(now) + " WHERE " +
+         among(ids);
 }
 
 std::string extend(const std::string& table, std::span<const TaskId> ids, TimePoint now, TimePoint lease_until) {

@@ -35,8 +35,7 @@ std::string locked(const std::string& table, std::span<const TaskId> ids);
 std::string lowest_locked(const sql::Move& move);
 
 // --- Changes of rows that are locked ---
-std::string claim(const std::string& table, std::span<const TaskId> ids, std::string_view owner, TimePoint now,
-                  TimePoint lease_until);
+std::string claim(const std::string& table, std::span<const TaskId> ids, const ClaimRequest& request, TimePoint now);
 std::string extend(const std::string& table, std::span<const TaskId> ids, TimePoint now, TimePoint lease_until);
 std::string finish_into(const std::string& table, const std::string& history, std::span<const TaskId> ids,
                         Outcome outcome, std::string_view error, TimePoint now);

@@ -63,6 +63,7 @@ std::vector<TaskRecord> claim(Connection& db, const std::string& table, const Cl
       .numbers([](const Ticket& ticket) { return number(ticket.id); })
       .numbers([](const Ticket& ticket) { return ticket.version; });
   params.add(request.owner).add(to_ms(now)).add(to_ms(base::later(now, request.lease)));
+  params.add(request.begin ? std::optional{to_ms(now)} : std::nullopt);
   return records_in(db.run(statements::claim(table), params));
 }
 

@@ -27,7 +27,8 @@ sql::DueRow due_row(const Rows& rows, int i) {
           {TaskId{rows.integer(i, 1)}, rows.integer(i, 2)},
           from_ms(rows.integer(i, 3)),
           std::string{rows.text(i, 4)},
-          from_ms(rows.integer(i, 5))};
+          from_ms(rows.integer(i, 5)),
+          suspicion_byte(rows.integer(i, 6))};
 }
 
 std::optional<std::string> text_or_nothing(const Rows& rows, int row, int column) {

@@ -77,6 +77,11 @@ std::string_view unless_there(Duplicates duplicates) {
   return duplicates == Duplicates::are_left_out ? " ON CONFLICT DO NOTHING" : "";
 }
 
+// As task::suspicion().
+constexpr std::string_view kSuspicion =
+    "CASE WHEN status = 'RUNNING' OR crash_count > 0 THEN crash_count::bigint + 1 + "
+    "(status = 'RUNNING' AND locked_at IS NOT NULL)::int ELSE 0 END";
+
 // 1 where there are any.
 std::string waiting_calls(std::string_view space, std::string_view handlers) {
   return joined("EXISTS (SELECT FROM retry_inbox WHERE namespace = ", space,
@@ -86,10 +91,11 @@ std::string waiting_calls(std::string_view space, std::string_view handlers) {
 // Nonsense, which only a hand can have made, is passed over: it could not be claimed, or its version not be raised.
 std::string due_rows(const std::string& table, std::string_view until, std::string_view now) {
   return joined(
-      "SELECT b.b_lane, l.id, l.version, l.next_retry_time, l.method_name, l.scan_time "
+      "SELECT b.b_lane, l.id, l.version, l.next_retry_time, l.method_name, l.scan_time, l.suspicion "
       "FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS b(b_lane, b_time, b_id), "
-      "LATERAL (SELECT id, version, next_retry_time, method_name, scan_time FROM ",
-      table, " t WHERE t.lane = b.b_lane::int AND t.namespace = $4 AND t.scan_time <= ", until,
+      "LATERAL (SELECT id, version, next_retry_time, method_name, scan_time, ",
+      kSuspicion, " AS suspicion FROM ", table,
+      " t WHERE t.lane = b.b_lane::int AND t.namespace = $4 AND t.scan_time <= ", until,
       " AND t.next_retry_time <= ", until,
       " AND (t.scan_time, t.id + 0) > (b.b_time, b.b_id) AND t.version BETWEEN 1 AND 4611686018427387904 "
       "AND (t.status = 'PENDING' OR (t.status = 'RUNNING' AND t.lease_until <= greatest(",
@@ -210,8 +216,9 @@ std::string claim(const std::string& table) {
   return joined("UPDATE ", table, " t SET status = 'RUNNING', version = version + 1, ",
                 one_more("attempt_count", joined("status = 'PENDING' AND ", kIsRun)), ", ",
                 one_more("callback_count", joined("status = 'PENDING' AND ", kIsCallback)), ", ",
-                one_more("crash_count", "status <> 'PENDING'"), ", ", one_more("delivery_count", "TRUE"),
-                ", locked_by = $3, locked_at = $4, lease_until = $5, updated_at = $4 WHERE", kInBatch,
+                one_more("crash_count", "status <> 'PENDING' AND locked_at IS NOT NULL"), ", ",
+                one_more("delivery_count", "TRUE"),
+                ", locked_by = $3, locked_at = $6, lease_until = $5, updated_at = $4 WHERE", kInBatch,
                 " AND t.version = ", at_its_place("$2::bigint[]"),
                 " AND t.next_retry_time + 0 <= $4 "
                 "AND (t.status = 'PENDING' OR (t.status = 'RUNNING' AND t.lease_until <= $4)) RETURNING ",
@@ -322,7 +329,7 @@ std::string glance() {
 std::string load(const std::string& table) {
   return joined("WITH clock AS MATERIALIZED (SELECT now, ", later("now", "$5"), " AS until FROM (SELECT coalesce($6, ",
                 kServerTime, ") AS now) AS c) SELECT NULL::bigint, now, ", waiting_calls("$4", "$8"), ", 0::bigint, ",
-                meta("total_shards"), ", 0::bigint FROM clock UNION ALL ",
+                meta("total_shards"), ", 0::bigint, 0::bigint FROM clock UNION ALL ",
                 due_rows(table, "(SELECT until FROM clock)", "(SELECT now FROM clock)"));
 }
 

@@ -39,7 +39,8 @@ class ClaimJob final : public Job {
   ScriptCall next() override {
     ScriptCall call = part().script(scripts::claim);
     call.keys.insert(call.keys.end(), {part().keys().body(), part().keys().meta()});
-    call.arguments.emplace_back(owner());
+    // See WAITING in lua/common.lua.
+    call.arguments.push_back(std::string{owner()}.append(request_.begin ? 0 : 1, '\0'));
     call.arguments.push_back(std::to_string(request_.lease.count()));
     Packer packed;
     for (const Ticket& ticket : slice()) packed.id(ticket.id).f64(to_double(ticket.version));
@@ -56,7 +57,7 @@ class ClaimJob final : public Job {
       const std::string_view meta = became[i] == kAgain ? reply.text(at++) : std::string_view{};
       won_.push_back(live_record(slice()[i].id, reply.text(at++), meta, texts));
       if (became[i] == kFirst) {
-        task::apply_claim(won_.back(), task::Event::claim, owner(), now_, request_.lease);
+        task::apply_claim(won_.back(), task::Event::claim, owner(), now_, request_.lease, request_.begin);
       }
     }
     from_ += slice().size();
@@ -68,7 +69,7 @@ class ClaimJob final : public Job {
   static constexpr char kFirst = '1';
   static constexpr char kAgain = '2';
 
-  std::string_view owner() const { return request_.owner.substr(0, 0xffff); }
+  std::string_view owner() const { return request_.owner.substr(0, 0xfffe); }
 
   const ClaimRequest& request_;
   std::vector<Ticket> tickets_;

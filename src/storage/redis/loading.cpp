@@ -101,11 +101,13 @@ class LoadJob final : public Job {
   }
   void take(const Reply& reply) override {
     now_ = TimePoint{Millis{reply.integer(0)}};
-    for (std::size_t i = 1; i + 4 < reply.size(); i += 5) {
+    for (std::size_t i = 1; i + 5 < reply.size(); i += 6) {
       Reading reading = left_.front();
       left_.pop_front();
-      reading.room -=
-          take_tasks(shards_[reading.cursor.shard], reply.text(i + 1), reply.text(i + 2), reply.text(i + 3));
+      Shard& shard = shards_[reading.cursor.shard];
+      const std::size_t before = shard.tasks.size();
+      reading.room -= take_tasks(shard, reply.text(i + 1), reply.text(i + 2), reply.text(i + 3));
+      take_suspects(std::span{shard.tasks}.subspan(before), reply.text(i + 5));
       go_on_after(reading, static_cast<Found>(reply.integer(i)), reply.text(i + 4));
     }
     if (unreadable_ == query_.from.size()) throw server_error("WRONGTYPE at all sets of due tasks");
@@ -129,6 +131,13 @@ class LoadJob final : public Job {
       shard.tasks.push_back(task);
     }
     return count;
+  }
+
+  static void take_suspects(std::span<LoadedTask> tasks, std::string_view suspects) {
+    for (Unpacker in{suspects}; !in.empty();) {
+      const std::size_t place = in.u32();
+      tasks[place].suspicion = static_cast<std::uint8_t>(in.u8());
+    }
   }
 
   void go_on_after(Reading& reading, Found found, std::string_view place) {

@@ -139,6 +139,8 @@ void read_meta(TaskRecord& record, std::string_view meta, const NameTexts& texts
   const std::size_t result = in.u32();
   const std::size_t rules = in.u32();
   record.locked_by = in.bytes(owner);
+  // See WAITING in lua/common.lua.
+  if (record.locked_by.ends_with('\0')) record.locked_by.pop_back();
   info.last_error = in.bytes(error);
   info.progress = in.bytes(progress);
   record.result = in.bytes(result);

@@ -61,6 +61,7 @@ struct DueRow {
   TimePoint next_at{};
   std::string handler;
   TimePoint place{};  // by which the server orders them: next_at, or a little before it
+  std::uint8_t suspicion = 0;
 };
 
 struct DueQuery {

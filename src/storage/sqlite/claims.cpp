@@ -23,6 +23,7 @@ bool Claims::claim_one(const Ticket& ticket, const ClaimRequest& request, TimePo
              .bind(3, to_ms(now))
              .bind(4, request.owner)
              .bind(5, to_ms(base::later(now, request.lease)))
+             .bind_or_null(6, request.begin ? std::optional{to_ms(now)} : std::nullopt)
              .run() == 1;
 }
 

@@ -60,7 +60,7 @@ class Loader::Scan {
   }
 
  private:
-  enum Column : int { kId, kVersion, kNextAt, kStatus, kLeaseUntil, kShard, kHandler };
+  enum Column : int { kId, kVersion, kNextAt, kStatus, kLeaseUntil, kShard, kHandler, kCrashes, kLockedAt };
 
   static std::size_t room_for(const LoadQuery& query) {
     constexpr auto kMost = std::numeric_limits<std::size_t>::max();
@@ -78,7 +78,8 @@ class Loader::Scan {
       if (!asked_for(load) || !claimable(load)) continue;
       reply_.tasks.push_back({{TaskId{load.integer(kId)}, load.integer(kVersion)},
                               from_ms(load.integer(kNextAt)),
-                              handler(load.text(kHandler))});
+                              handler(load.text(kHandler)),
+                              suspicion(load)});
       --room_;
     }
   }
@@ -104,6 +105,13 @@ class Loader::Scan {
     if (status == to_string(TaskState::pending)) return true;
     const TimePoint when = std::max(reply_.now, from_ms(row.integer(kNextAt)));
     return status == to_string(TaskState::running) && from_ms(row.integer(kLeaseUntil)) <= when;
+  }
+
+  // As task::suspicion().
+  static std::uint8_t suspicion(const Statement& row) {
+    const bool held = row.text(kStatus) == to_string(TaskState::running);
+    const std::int64_t crashes = row.integer(kCrashes) + (held && !row.is_null(kLockedAt) ? 1 : 0);
+    return held || crashes > 0 ? suspicion_byte(crashes + 1) : 0;
   }
 
   std::uint32_t handler(std::string_view name) {

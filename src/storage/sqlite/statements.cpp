@@ -30,7 +30,7 @@ constexpr std::string_view kInheritedCall =
     "params_json, tags, traceparent";
 
 constexpr std::string_view kLoad =
-    "SELECT id, version, next_retry_time, status, lease_until, shard, method_name "
+    "SELECT id, version, next_retry_time, status, lease_until, shard, method_name, crash_count, locked_at "
     "FROM retry_state INDEXED BY retry_state_due WHERE namespace = ?1 AND next_retry_time ";
 
 template <class... Parts>
@@ -160,8 +160,9 @@ std::string claim() {
       "callback_count = callback_count + (status = 'PENDING' AND ",
       kIsCallback,
       "), "
-      "crash_count = crash_count + (status <> 'PENDING'), delivery_count = delivery_count + 1, "
-      "locked_by = ?4, locked_at = ?3, lease_until = ?5, updated_at = ?3 "
+      "crash_count = crash_count + (status <> 'PENDING' AND locked_at IS NOT NULL), "
+      "delivery_count = delivery_count + 1, "
+      "locked_by = ?4, locked_at = ?6, lease_until = ?5, updated_at = ?3 "
       "WHERE id = ?1 AND version = ?2 AND next_retry_time <= ?3 "
       "AND (status = 'PENDING' OR (status = 'RUNNING' AND lease_until <= ?3))");
 }

@@ -2,7 +2,7 @@
 -- Gives due tasks to a worker. A claim needs the version that was seen, a due task, and nobody's live lease. The task stays
 -- among the due ones, where a scan passes it over as long as the lease lives.
 -- KEYS  store, body, meta
--- ARGV  incarnation, time, owner, lease; for all tickets: id c8, version d
+-- ARGV  incarnation, time, owner (with WAITING after it, unless each task begins at once), lease; for all tickets: id c8, version d
 -- Gives time, what became of each ticket (LOST, FIRST or AGAIN), and of those that were won, in their order, the body, with AGAIN
 --       after the meta: what nothing had happened to before, the caller knows as well
 local LOST, FIRST, AGAIN = '0', '1', '2'
@@ -29,7 +29,7 @@ local function claimed_again(meta, version)
   if there ~= version or there < 1 or next_at > now then return nil end
   if state == RUNNING then
     if until_time > now then return nil end
-    crashes = crashes + 1
+    if not waits(meta, before) then crashes = crashes + 1 end
   elseif state ~= PENDING then
     return nil
   elseif failures:byte(17) == 0 then  -- the stage

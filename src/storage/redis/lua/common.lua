@@ -13,6 +13,8 @@ local PENDING, RUNNING = 1, 2
 local META = '<dBdHHc12dddBBi4i4i4i4HI4I4I4I4'
 local STRINGS = 94  -- where they begin, after what META has
 local BODY = 32     -- what a body has at least
+local CRASHES, OWNER = 64, 76  -- where a meta has the number of crashes, i4, and the length of its owner, H
+local WAITING = 0   -- the byte after an owner whose worker may not have begun with the task yet
 
 if redis.call('HGET', KEYS[1], 'incarnation') ~= ARGV[1] then
   return redis.error_reply('STALE the store is not the one that was opened')
@@ -66,6 +68,11 @@ end
 -- What was edited by hand into something shorter is no meta.
 local function readable(meta)
   return #meta >= STRINGS - 1
+end
+
+-- Whether the task may have waited for a worker all the time that its owner held it.
+local function waits(meta, owner)
+  return owner > 0 and meta:byte(STRINGS + owner - 1) == WAITING
 end
 
 local function member(id, handler)

@@ -5,7 +5,8 @@
 --       after these, if so), most tasks wanted I4
 -- Gives time, and for each set that was looked at (the last ones may be left for another call): END_OF_IT, FULL,
 --       MORE or SOMETHING_ELSE, where there is no such set; of all tasks id and handler c10, the versions d, and the times in
---       digits with commas between them; and where it goes on: place d, id c8
+--       digits with commas between them; where it goes on: place d, id c8; and what speaks against some of the tasks: for each
+--       its place among them from 0 I4, suspicion B
 local END_OF_IT, FULL, MORE, SOMETHING_ELSE = 0, 1, 2, 3
 local PAGE = 500
 local LEASE = 34   -- where it is in a meta
@@ -43,8 +44,18 @@ local function judged(meta)
   return meta:sub(1, 8)
 end
 
--- Fills three columns, and says why it ends, and where.
-local function scan(key, after, place, id, room, members, versions, times)
+-- As task::suspicion().
+local NO_CRASHES = struct.pack('<i4', 0)
+local function suspicion(meta)
+  local held = meta:byte(9) == RUNNING
+  if not held and meta:sub(CRASHES, CRASHES + 3) == NO_CRASHES then return 0 end
+  local crashes = struct.unpack('<i4', meta, CRASHES)
+  if held and not waits(meta, (struct.unpack('<H', meta, OWNER))) then crashes = crashes + 1 end
+  return math.max(0, math.min(crashes + 1, 255))
+end
+
+-- Fills three columns and the list of suspects, and says why it ends, and where.
+local function scan(key, after, place, id, room, members, versions, times, suspects)
   -- What is due later, however much it is, is not looked at.
   local due = redis.pcall('ZCOUNT', key, '-inf', until_time)
   if type(due) ~= 'number' then return SOMETHING_ELSE, place, id end
@@ -61,6 +72,8 @@ local function scan(key, after, place, id, room, members, versions, times)
       local member, version = page[2 * i - 1], FRESH
       if metas[i] then version = judged(metas[i]) end
       if version and #member == MEMBER then
+        local doubt = metas[i] and suspicion(metas[i]) or 0
+        if doubt > 0 then suspects[#suspects + 1] = struct.pack('<I4B', count, doubt) end
         count = count + 1
         members[count], versions[count], times[count] = member, version, page[2 * i]
       end
@@ -75,11 +88,12 @@ end
 for i = 5, #ARGV do
   if budget <= 0 then break end
   local after, place, id, room = struct.unpack('<Bdc8I4', ARGV[i])
-  local state, members, versions, times = nil, {}, {}, {}
-  state, place, id = scan(KEYS[i - 2], after, place, id, room, members, versions, times)
+  local state, members, versions, times, suspects = nil, {}, {}, {}, {}
+  state, place, id = scan(KEYS[i - 2], after, place, id, room, members, versions, times, suspects)
   budget = budget - 1  -- an empty set is work, too
   local size = #reply
   reply[size + 1], reply[size + 2], reply[size + 3] = state, table.concat(members), table.concat(versions)
   reply[size + 4], reply[size + 5] = table.concat(times, ','), struct.pack('<dc8', place, id)
+  reply[size + 6] = table.concat(suspects)
 end
 return reply
