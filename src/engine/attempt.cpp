@@ -26,7 +26,7 @@ class Attempt {
   // What is settled without running the handler.
   std::optional<Settlement> nothing_to_run() {
     // Whether someone else may have it by now is not known, so nothing is started; the fence sorts out the rest.
-    if (lease_in_doubt()) return hand_back();
+    if (overruled() || !still_ours(run_, context_)) return hand_back();
     if (crashes_exceeded()) return quarantine();
     if (info().stage == Stage::on_success || info().stage == Stage::on_final_failure) return repeat_callback();
     if (info().stage != Stage::run) return hand_back();
@@ -68,7 +68,7 @@ class Attempt {
   }
 
   Settlement hand_back(Millis delay = Millis{0}) const {
-    Settlement s = settlement(Kind::hand_back);
+    Settlement s = handed_back(run_);
     s.delay = delay;
     return s;
   }
@@ -287,6 +287,26 @@ Instant mark_started(Run& run, Context& context) {
   run.started = now;
   context.measures.lateness.add(context.store_time.at(now) - run.record.info.next_at);
   return now;
+}
+
+Settlement handed_back(const Run& run) {
+  Settlement s;
+  s.ticket = run.ticket();
+  s.kind = Kind::hand_back;
+  return s;
+}
+
+bool still_ours(Run& run, Context& context) {
+  if (run.settled || run.direct != nullptr) return true;  // in no store, or it began with its claim
+  const Millis lease = context.options.lease;
+  const Instant now = context.clock.steady();
+  const Instant confirmed = run.trusted_until.load() - (trust(Instant{}, lease) - Instant{});
+  if (now - confirmed <= kBeginWithin) return true;
+  const storage::Renewal renewal{run.ticket(), lease};
+  const auto reply = context.ask(StoreVerb::renew, [&](storage::Store& store) { return store.renew({&renewal, 1}); });
+  if (!reply || reply->trouble || !reply->applied.front()) return false;
+  run.trust_until(trust(now, lease));
+  return true;
 }
 
 Settlement attempt(Run& run, Context& context) {

@@ -13,6 +13,11 @@ namespace easyretry::engine {
 // begins.
 Instant mark_started(Run& run, Context& context);
 
+// Whether a task may begin that has waited since it was claimed: the store is asked if that was long ago. False: it was
+// cancelled or lost meanwhile, or the store does not answer.
+bool still_ours(Run& run, Context& context);
+task::Settlement handed_back(const Run& run);
+
 task::Settlement attempt(Run& run, Context& context);
 
 // The same in two halves, for an attempt that is made elsewhere.

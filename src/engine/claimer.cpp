@@ -8,16 +8,16 @@ Step Claimer::step() {
   if (schedule_.stopped()) return {};
   clear_doubtful();
   if (!in_doubt_) {
-    schedule_.take(number_, batch_);
+    const bool begin = schedule_.take(number_, batch_);
     if (batch_.empty()) return {false, std::min(schedule_.watch(number_), next_look())};
-    claim();
+    claim(begin);
   } else if (!schedule_.paused()) {
     clear_doubt();
   }
   return schedule_.paused() ? Step{true, schedule_.watch(number_)} : Step::again();
 }
 
-void Claimer::claim() {
+void Claimer::claim(bool begin) {
   tickets_.clear();
   for (const WheelEntry& entry : batch_) tickets_.push_back({entry.id, entry.version});
   // Ascending ids: every instance locks rows in the same order, so claims cannot deadlock.
@@ -26,7 +26,7 @@ void Claimer::claim() {
   context_.measures.claim_batch.add(tickets_.size());
   sent_ = context_.clock.steady();
   auto reply = context_.ask(StoreVerb::claim, [&](storage::Store& store) {
-    return store.claim({tickets_, context_.owner, context_.options.lease});
+    return store.claim({tickets_, context_.owner, context_.options.lease, begin});
   });
   if (reply) {
     doubtful_.insert(doubtful_.end(), reply->in_doubt.begin(), reply->in_doubt.end());

@@ -25,7 +25,7 @@ class Claimer {
   Step step();
 
  private:
-  void claim();
+  void claim(bool begin);
   void clear_doubt();
   void clear_doubtful();
   Instant next_look() const;

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <string>
+#include <thread>
 
 #include <easyretry/options.h>
 
@@ -60,6 +62,8 @@ struct Context {
   Measures measures{};
   Events events{counters};
   KnownPauses pauses{};
+  // Waits on the thread of whoever asks for something. The simulator has its own time.
+  std::function<void(Millis)> sleep = [](Millis time) { std::this_thread::sleep_for(time); };
   Bell claiming{};  // the Claimer's. Here, because a worker thread that rings it may outlive the Claimer
 
   TimePoint store_now() const { return store_time.at(clock.steady()); }

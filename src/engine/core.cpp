@@ -130,7 +130,7 @@ void Core::offer_soon(std::span<const Soon> tasks) {
       for_others = true;
       continue;
     }
-    offers.push_back({{task.id, static_cast<std::uint32_t>(task.version), handler->second}, task.due});
+    offers.push_back({{task.id, static_cast<std::uint32_t>(task.version), handler->second, task.suspicion}, task.due});
   }
   for_others |= !offers.empty() && (!runs_here_ || offers.size() > schedule.room());
   schedule.offer(offers);

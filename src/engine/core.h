@@ -86,9 +86,14 @@ class Core {
   Result<bool> settle_now(const RunPtr& run, task::Settlement settlement);
   // The same for many at one go. `in_doubt`: a part of the store did not answer; what it had is safe to be sent again.
   Result<std::vector<bool>> settle_now(std::vector<Settled> settled);
-  // False: there is no such live task. A running handler sees its stop token.
+  // False: there is no such live task. A running handler sees its stop token; one that has not begun when this returns
+  // will not. The owner is told, by whichever instance knows how, unless none is to be told.
+  enum class Tell { owner, nobody };
   Result<bool> cancel(TaskId id);
-  Result<std::vector<bool>> cancel(std::span<const TaskId> ids);
+  Result<std::vector<bool>> cancel(std::span<const TaskId> ids, Tell whom = Tell::owner);
+  // A call made elsewhere has done the work of a task of this handler and key that waits, if there is one: it ends as
+  // succeeded. A task that is held, or waits for a callback, goes on.
+  Result<void> end_as_done(const std::string& handler, const std::string& key);
   // A task that waits becomes due now. False: it is held, has ended, is not there or not stored.
   Result<bool> retry_now(TaskId id);
   Result<std::vector<bool>> retry_now(std::span<const TaskId> ids);
@@ -129,7 +134,8 @@ class Core {
   using MakeRevision = std::function<task::Revision(const task::TaskRecord&)>;
   // In this engine's namespace.
   Result<std::map<TaskId, TaskInfo>> infos_of(std::span<const TaskId> ids);
-  bool tells_of_failures(const TaskInfo& task) const;
+  bool may_tell_of_failures(const TaskInfo& task) const;
+  bool may_be_held_by_others(const TaskInfo& task) const;
   Result<std::vector<bool>> revise(std::span<const TaskId> ids, const MakeRevision& make);
   // Adds to `done`, and gives those that somebody else changed between the look and the change.
   Result<std::vector<TaskId>> revise_once(std::span<const TaskId> ids, const MakeRevision& make,
@@ -140,6 +146,7 @@ class Core {
     std::int64_t version = 0;
     const std::string* handler = nullptr;
     TimePoint due{};
+    std::uint8_t suspicion = 0;
   };
   void offer_soon(std::span<const Soon> tasks);
   void offer_revised(std::span<const Soon> revised);

@@ -1,5 +1,6 @@
 // Handlers that people pause: decision 26.
 
+#include "engine/attempt.h"
 #include "engine/core.h"
 
 namespace easyretry::engine {
@@ -26,9 +27,7 @@ void Core::pauses_changed() {
 
 void Core::hand_back_waiting(const std::function<bool(const Run&)>& wanted) {
   for (RunPtr& run : workers_->take_waiting(wanted)) {
-    task::Settlement back;
-    back.ticket = run->ticket();
-    back.kind = task::Settlement::Kind::hand_back;
+    task::Settlement back = handed_back(*run);
     outcomes_->put(std::move(run), std::move(back));
   }
 }

@@ -3,6 +3,7 @@
 #include "base/later.h"
 #include "engine/core.h"
 #include "engine/known_versions.h"
+#include "task/transitions.h"
 
 namespace easyretry::engine {
 namespace {
@@ -67,7 +68,8 @@ Result<std::vector<TaskId>> Core::revise_once(std::span<const TaskId> ids, const
     task::Revision revision = make(record);
     if (revision.delay || revision.rules) {
       revision.ticket = {info.id, info.version};
-      changed.push_back({info.id, info.version + 1, &info.handler, info.next_at});
+      changed.push_back(
+          {info.id, info.version + 1, &info.handler, info.next_at, storage::suspicion_byte(task::suspicion(record))});
       revisions.push_back(std::move(revision));
     } else {
       done.insert(info.id);

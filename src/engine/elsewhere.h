@@ -18,6 +18,8 @@ class Elsewhere {
   // Must not wait for anything. Each of them is held, and its lease renewed, until it is put to the Outcomes (see
   // attempt.h) or let go (Core::let_go).
   virtual void take(std::vector<RunPtr> runs) = 0;
+  // Whether those who make the attempts may want to be told of a final failure, as far as is known here.
+  virtual bool may_tell_of_failures() const { return false; }
 };
 
 }  // namespace easyretry::engine

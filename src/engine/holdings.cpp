@@ -16,6 +16,25 @@ void Holdings::add(std::span<const RunPtr> runs) {
     if (held) elsewhere_ -= is_elsewhere(*held);
     held = run;
     elsewhere_ += is_elsewhere(*run);
+    interrupt_if_cancelled(*run);
+  }
+}
+
+// A task whose owner is told of its cancellation comes back with its id, but not to be run.
+void Holdings::interrupt_if_cancelled(Run& run) const {
+  if (run.record.info.stage != Stage::run || !cancelled_.contains(run.record.info.id)) return;
+  run.interrupt_with(Interrupt::cancelled);
+}
+
+void Holdings::cancelled(std::span<const TaskId> ids) {
+  const std::lock_guard lock{mutex_};
+  for (const TaskId id : ids) {
+    if (cancelled_.insert(id).second) cancelled_first_.push_back(id);
+    if (const auto found = runs_.find(id); found != runs_.end()) found->second->interrupt_with(Interrupt::cancelled);
+  }
+  while (cancelled_.size() > kCancelledKept) {
+    cancelled_.erase(cancelled_first_.front());
+    cancelled_first_.pop_front();
   }
 }
 

@@ -13,6 +13,7 @@ class InlineWorkers final : public Workers {
 
   std::size_t room(HandlerNo handler, std::size_t concurrency, std::size_t coming) override;
   void take(std::vector<RunPtr> runs) override;
+  std::size_t idle(HandlerNo /*handler*/, std::size_t /*concurrency*/) override { return waiting_.empty() ? 1 : 0; }
   std::size_t size() const override { return 1; }
   std::size_t busy() const override { return waiting_.size(); }
   std::size_t waiting() const override { return waiting_.size(); }

@@ -184,9 +184,9 @@ void Loader::hand_over(const storage::LoadReply& reply) {
   for (const storage::LoadedTask& loaded : reply.tasks) {
     const int no = numbers[loaded.handler];
     if (no >= 0) {
-      offers_.push_back(
-          {{loaded.ticket.id, static_cast<std::uint32_t>(loaded.ticket.version), static_cast<HandlerNo>(no)},
-           loaded.next_at});
+      offers_.push_back({{loaded.ticket.id, static_cast<std::uint32_t>(loaded.ticket.version),
+                          static_cast<HandlerNo>(no), loaded.suspicion},
+                         loaded.next_at});
     } else if (no == kUnknown && loaded.next_at <= reply.now) {
       ++unhandled_[reply.handlers[loaded.handler]];
     }

@@ -10,15 +10,22 @@ Ready::Queue& Ready::queue(std::uint16_t handler) {
   return queues_[handler];
 }
 
+// Where an entry is about to be put.
+std::deque<WheelEntry>& Ready::line(Queue& queue, const WheelEntry& entry) {
+  if (entry.suspicion == 0) return queue.entries;
+  ++suspects_;
+  return queue.suspects;
+}
+
 bool Ready::add(const WheelEntry& entry) {
   if (!known_.insert(entry.id, entry.version)) return false;
   Queue& q = queue(entry.handler);
-  if (q.entries.size() >= per_handler_) {
+  if (q.size() >= per_handler_) {
     q.overflowed = true;
     known_.erase(entry.id);
     return false;
   }
-  q.entries.push_back(entry);
+  line(q, entry).push_back(entry);
   return true;
 }
 
@@ -42,10 +49,31 @@ void Ready::pick(const std::function<std::size_t(std::uint16_t, std::size_t)>& r
   if (!queues_.empty()) turn_ = (turn_ + 1) % queues_.size();
 }
 
+void Ready::pick_suspects(const std::function<Choice(const WheelEntry&, std::size_t)>& choose,
+                          std::vector<WheelEntry>& out) {
+  const std::size_t before = out.size();
+  for (Queue& q : queues_) {
+    for (auto it = q.suspects.begin(); it != q.suspects.end();) {
+      const Choice choice = choose(*it, q.picked);
+      if (choice == Choice::next_handler) break;
+      if (choice == Choice::leave) {
+        ++it;
+        continue;
+      }
+      out.push_back(*it);
+      out.back().version = known_.newest(it->id);
+      it = q.suspects.erase(it);
+      ++q.picked;
+      ++picked_;
+    }
+  }
+  suspects_ -= out.size() - before;
+}
+
 void Ready::put_back(std::span<const WheelEntry> picked) {
   for (auto it = picked.rbegin(); it != picked.rend(); ++it) {
     Queue& q = queue(it->handler);
-    q.entries.push_front(*it);
+    line(q, *it).push_front(*it);
     --q.picked;
   }
   picked_ -= picked.size();
@@ -59,7 +87,7 @@ std::size_t Ready::release(std::span<const WheelEntry> picked) {
     const std::uint32_t newest = known_.newest(entry.id);
     if (newest > entry.version) {
       entry.version = newest;
-      q.entries.push_back(entry);
+      line(q, entry).push_back(entry);
       ++again;
     } else {
       known_.erase(entry.id);
@@ -70,19 +98,21 @@ std::size_t Ready::release(std::span<const WheelEntry> picked) {
 }
 
 void Ready::remove_if(const std::function<bool(const WheelEntry&)>& gone) {
+  const auto leaves = [&](const WheelEntry& entry) {
+    if (!gone(entry)) return false;
+    known_.erase(entry.id);
+    return true;
+  };
   for (Queue& q : queues_) {
-    std::erase_if(q.entries, [&](const WheelEntry& entry) {
-      if (!gone(entry)) return false;
-      known_.erase(entry.id);
-      return true;
-    });
+    std::erase_if(q.entries, leaves);
+    suspects_ -= std::erase_if(q.suspects, leaves);
   }
 }
 
 bool Ready::take_hungry() {
   bool hungry = false;
   for (Queue& q : queues_) {
-    if (!q.overflowed || q.entries.size() > per_handler_ / 2) continue;
+    if (!q.overflowed || q.size() > per_handler_ / 2) continue;
     q.overflowed = false;
     hungry = true;
   }

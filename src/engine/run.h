@@ -17,6 +17,10 @@ inline Instant trust(Instant sent, Millis lease) {
   return sent + lease - lease / 10;
 }
 
+// A claimed task that has waited for its worker for longer than this is looked at before it begins: somebody may have
+// cancelled it. Whoever cancels waits for twice as long, and knows then that it will not begin any more.
+inline constexpr Millis kBeginWithin{200};
+
 enum class Interrupt { none, timeout, lease_lost, cancelled, draining };
 
 struct Run {

@@ -14,6 +14,7 @@
 #include "engine/bell.h"
 #include "engine/context.h"
 #include "engine/holdings.h"
+#include "engine/isolation.h"
 #include "engine/ready.h"
 #include "engine/wheel.h"
 #include "engine/workers.h"
@@ -54,8 +55,8 @@ class Schedule {
   bool stopped() const { return stopped_; }
 
   // For the Claimers, each with its number. What is due and the workers have room for; each entry is given to one
-  // Claimer, and to no other until that one has said what became of it.
-  void take(std::size_t claimer, std::vector<WheelEntry>& batch);
+  // Claimer, and to no other until that one has said what became of it. True: there is a free worker for each of them.
+  bool take(std::size_t claimer, std::vector<WheelEntry>& batch);
   void claimed(std::span<const WheelEntry> batch);   // by us or by somebody else
   void put_back(std::span<const WheelEntry> batch);  // it could not be asked for
   // The store did not answer: nothing is given out for a while, longer each time until it is claimed() again.
@@ -72,7 +73,13 @@ class Schedule {
   void take_due(TimePoint now);
   void put(const WheelEntry& entry, TimePoint due, TimePoint now);
   void make_ready(const WheelEntry& entry);
-  void pick(std::vector<WheelEntry>& batch);
+  bool pick(std::vector<WheelEntry>& batch);
+  void pick_suspects(std::vector<WheelEntry>& batch);
+  std::size_t free_workers() const;
+  bool is_last_chance(const WheelEntry& entry) const;
+  bool may_run_alone(Instant now);
+  void notice_end_of_isolation();
+  bool all_begin_at_once(std::span<const WheelEntry> batch) const;
   void notice_hunger();
   bool watched(TimePoint due) const;
 
@@ -94,6 +101,9 @@ class Schedule {
   std::vector<Offer> offers_;
   std::vector<DueEntry> due_;
   std::array<Instant, kClaimers> watches_{};  // when each will look by itself
+  Isolation isolation_;
+  bool claiming_alone_ = false;    // the task that is to run alone is being claimed
+  bool suspects_blocked_ = false;  // some wait for a free worker here: nothing is claimed ahead of the workers
   int failures_ = 0;
 };
 

@@ -140,7 +140,9 @@ void Settler::written(const RunPtr& run, const task::Settlement& settlement, boo
 // A retry due within the window need not be read again: it goes straight back to the wheel.
 std::optional<Offer> Settler::again(const Run& run, const task::Settlement& s, TimePoint now) const {
   if ((s.kind != Kind::retry && s.kind != Kind::advance) || s.delay > context_.options.window) return std::nullopt;
-  return Offer{{s.ticket.id, static_cast<std::uint32_t>(s.ticket.version + 1), run.no}, now + s.delay};
+  const int crashes = run.record.info.crashes;
+  const std::uint8_t suspicion = crashes > 0 ? storage::suspicion_byte(crashes + 1) : 0;
+  return Offer{{s.ticket.id, static_cast<std::uint32_t>(s.ticket.version + 1), run.no, suspicion}, now + s.delay};
 }
 
 void Settler::release(std::span<const Item> items) {

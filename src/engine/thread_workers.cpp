@@ -159,6 +159,14 @@ std::size_t ThreadWorkers::room(HandlerNo handler, std::size_t concurrency, std:
   return have <= q.low ? wanted - have : 0;
 }
 
+std::size_t ThreadWorkers::idle(HandlerNo handler, std::size_t concurrency) {
+  const std::lock_guard lock{pool_->mutex};
+  Queue& q = pool_->queue(handler);
+  q.limit = concurrency;
+  const std::size_t have = q.waiting.size() + q.running;
+  return concurrency - std::min(concurrency, have);
+}
+
 void ThreadWorkers::take(std::vector<RunPtr> runs) {
   std::size_t wake = 0;
   {

@@ -24,6 +24,7 @@ class ThreadWorkers final : public Workers {
 
   std::size_t room(HandlerNo handler, std::size_t concurrency, std::size_t coming) override;
   void take(std::vector<RunPtr> runs) override;
+  std::size_t idle(HandlerNo handler, std::size_t concurrency) override;
   std::size_t size() const override { return threads_.size(); }
   std::size_t busy() const override;
   std::size_t waiting() const override;

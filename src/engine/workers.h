@@ -16,6 +16,8 @@ class Workers {
   // How many more tasks of this handler may be claimed for these workers now, while `coming` are being claimed.
   virtual std::size_t room(HandlerNo handler, std::size_t concurrency, std::size_t coming) = 0;
   virtual void take(std::vector<RunPtr> runs) = 0;
+  // How many more tasks of this handler its own limit lets begin at once. The free threads are size() - busy().
+  virtual std::size_t idle(HandlerNo handler, std::size_t concurrency) = 0;
 
   virtual std::size_t size() const = 0;     // executions at a time
   virtual std::size_t busy() const = 0;     // waiting or running

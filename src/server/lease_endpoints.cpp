@@ -100,6 +100,7 @@ class Lending {
   // Whoever judges for himself also decides what is not to be run. What cannot be opened is parked here.
   engine::Beginning begin(engine::Run& run) const {
     if (wish_.judges) {
+      if (!engine::still_ours(run, core().context())) return {engine::handed_back(run), {}};
       if (auto arguments = core().context().payloads.open_arguments(run.record)) return {{}, *std::move(arguments)};
     }
     return engine::begin_attempt(run, core().context());
@@ -124,12 +125,7 @@ class Lending {
 
   // Nobody has heard of them: the attempt does not count.
   static void hand_back(Space& space, const std::vector<RunPtr>& runs) {
-    for (const RunPtr& run : runs) {
-      task::Settlement back;
-      back.ticket = run->ticket();
-      back.kind = task::Settlement::Kind::hand_back;
-      space.core().settle_started(run, std::move(back));
-    }
+    for (const RunPtr& run : runs) space.core().settle_started(run, engine::handed_back(*run));
   }
 
   const std::shared_ptr<Space> space_;
@@ -153,6 +149,7 @@ void lease(ApiThreads& threads, const Call& call, const http::Respond& respond) 
   if (ask.handlers.empty()) throw Refusal{{422, "invalid", "handlers is missing or empty; name those you serve"}};
   for (const std::string& name : ask.handlers) call.space->handler(name);
   for (const std::string& name : tells) call.space->leave_final_failures_to_workers(name);
+  call.space->desk().no_telling(ask.handlers);  // but those of whom the line before knows better
   ask.until = system_clock().steady() + wait;
 
   const auto lending = std::make_shared<const Lending>(call.space, threads, wish, respond, call.request.id);

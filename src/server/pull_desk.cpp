@@ -19,6 +19,7 @@ class PullDesk::Handler final : public engine::Elsewhere {
   Handler(std::shared_ptr<PullDesk> desk, std::string name) : desk_(std::move(desk)), name_(std::move(name)) {}
   std::size_t room(std::size_t coming) override { return desk_->room(name_, coming); }
   void take(std::vector<engine::RunPtr> runs) override { desk_->take(name_, std::move(runs)); }
+  bool may_tell_of_failures() const override { return desk_->may_tell(name_); }
 
  private:
   const std::shared_ptr<PullDesk> desk_;
@@ -30,6 +31,16 @@ PullDesk::PullDesk(const Clock& clock, engine::Bell& wanted, HandBack hand_back)
 
 std::shared_ptr<engine::Elsewhere> PullDesk::of(const std::string& handler) {
   return std::make_shared<Handler>(shared_from_this(), handler);
+}
+
+void PullDesk::no_telling(std::span<const std::string> handlers) {
+  const std::lock_guard lock{mutex_};
+  untold_.insert(handlers.begin(), handlers.end());
+}
+
+bool PullDesk::may_tell(const std::string& handler) {
+  const std::lock_guard lock{mutex_};
+  return !untold_.contains(handler);
 }
 
 std::uint64_t PullDesk::wait(Ask ask) {

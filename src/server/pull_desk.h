@@ -8,6 +8,8 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -34,6 +36,10 @@ class PullDesk : public std::enable_shared_from_this<PullDesk> {
 
   std::shared_ptr<engine::Elsewhere> of(const std::string& handler);
 
+  // A worker that does not tell owners of final failures asks for tasks of these handlers. Until one does, nobody
+  // knows.
+  void no_telling(std::span<const std::string> handlers);
+
   std::uint64_t wait(Ask ask);
   // Whoever asked is gone; false: he has been given something already.
   bool leave(std::uint64_t number);
@@ -52,6 +58,7 @@ class PullDesk : public std::enable_shared_from_this<PullDesk> {
     Instant until{};
   };
 
+  bool may_tell(const std::string& handler);
   std::size_t room(const std::string& handler, std::size_t coming);
   void take(const std::string& handler, std::vector<engine::RunPtr> runs);
   std::vector<engine::RunPtr> kept_for(const Ask& ask);  // under mutex_
@@ -63,6 +70,7 @@ class PullDesk : public std::enable_shared_from_this<PullDesk> {
   // Guarded by mutex_
   std::map<std::uint64_t, Ask> waiting_;  // in the order in which they came
   std::map<std::string, std::vector<Kept>> kept_;
+  std::set<std::string> untold_;  // handlers of workers that do not tell of final failures
   std::uint64_t last_ = 0;
   bool closed_ = false;
 };

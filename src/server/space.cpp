@@ -1,6 +1,7 @@
 #include "server/space.h"
 
 #include "call/threaded_engine.h"
+#include "engine/attempt.h"
 #include "server/declared_handler.h"
 #include "server/webhook_handler.h"
 
@@ -9,13 +10,6 @@ namespace {
 
 constexpr std::size_t kMostTasksWaiting = 20'000;
 constexpr std::size_t kMostLentOut = 100'000;  // of some 80 bytes each
-
-task::Settlement back(const engine::RunPtr& run) {
-  task::Settlement settlement;
-  settlement.ticket = run->ticket();
-  settlement.kind = task::Settlement::Kind::hand_back;
-  return settlement;
-}
 
 }  // namespace
 
@@ -98,7 +92,7 @@ std::shared_ptr<engine::Elsewhere> Space::place_of(const std::string& handler) {
 }
 
 void Space::hand_back(const std::vector<engine::RunPtr>& runs) {
-  for (const engine::RunPtr& run : runs) core().outcomes().put(run, back(run));
+  for (const engine::RunPtr& run : runs) core().outcomes().put(run, engine::handed_back(*run));
 }
 
 }  // namespace easyretry::server

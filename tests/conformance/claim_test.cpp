@@ -99,6 +99,64 @@ TEST_P(StoreConformance, AnExpiredLeaseIsClaimedAsACrash) {
   EXPECT_EQ(rescued.lease_until, now() + kLease);
 }
 
+TEST_P(StoreConformance, ATaskThatMayNotHaveBegunIsNotChargedWithACrash) {
+  const TaskRecord task = insert(a_task());
+  const std::vector<Ticket> first{ticket(task)};
+  const auto waits = must(store().claim({.tickets = first, .owner = "worker", .lease = kLease, .begin = false})).won;
+  ASSERT_THAT(waits, SizeIs(1));
+  EXPECT_EQ(waits[0].locked_by, "worker");
+  expect_same(again(task), waits[0]);
+  clock().advance(kLease);
+
+  const TaskRecord rescued = claim(waits[0], "rescuer");
+  EXPECT_EQ(rescued.info.crashes, 0);
+  EXPECT_EQ(rescued.info.attempts, 1);
+  EXPECT_EQ(rescued.info.deliveries, 2);
+
+  clock().advance(kLease);
+  EXPECT_EQ(claim(rescued).info.crashes, 1) << "the rescuer had begun with it";
+}
+
+TEST_P(StoreConformance, ATaskThatMayNotHaveBegunIsSettledLikeAnyOther) {
+  const TaskRecord task = insert(a_task());
+  const std::vector<Ticket> first{ticket(task)};
+  const auto waits = must(store().claim({.tickets = first, .owner = "worker", .lease = kLease, .begin = false})).won;
+  ASSERT_THAT(waits, SizeIs(1));
+  EXPECT_TRUE(renew(waits[0], kLease));
+  EXPECT_TRUE(settle(retry(waits[0], 0ms)));
+  EXPECT_EQ(again(task).locked_by, "");
+  EXPECT_EQ(claim(again(task)).info.crashes, 0);
+}
+
+TEST_P(StoreConformance, AScanSaysWhatSpeaksAgainstATask) {
+  const TaskRecord task = insert(a_task());
+  const auto suspicion = [&] {
+    const LoadReply reply = load_shard_of(task);
+    return reply.tasks.size() == 1 ? int{reply.tasks[0].suspicion} : -1;
+  };
+  EXPECT_EQ(suspicion(), 0);
+  const std::vector<Ticket> first{ticket(task)};
+  const auto waits = must(store().claim({.tickets = first, .owner = "worker", .lease = kLease, .begin = false})).won;
+  ASSERT_THAT(waits, SizeIs(1));
+  EXPECT_EQ(suspicion(), -1) << "a live lease holds it";
+  clock().advance(kLease);
+  EXPECT_EQ(suspicion(), 1) << "its worker died, and it may not have begun";
+  const TaskRecord begun = claim(waits[0]);
+  clock().advance(kLease);
+  EXPECT_EQ(suspicion(), 2) << "its worker died while it ran";
+  EXPECT_TRUE(settle(retry(claim(begun), 0ms)));
+  EXPECT_EQ(suspicion(), 2) << "a crash is not forgotten";
+}
+
+TEST_P(StoreConformance, ATaskStoredAsRunningHasBegun) {
+  NewTask leased = a_task();
+  leased.owner = "caller";
+  leased.lease = kLease;
+  const TaskRecord started = insert(leased);
+  clock().advance(kLease);
+  EXPECT_EQ(claim(started).info.crashes, 1);
+}
+
 TEST_P(StoreConformance, AnAbandonedTaskIsNotClaimedWithTheTicketItWasLoadedWith) {
   const TaskRecord task = insert(a_task());
   claim(task);

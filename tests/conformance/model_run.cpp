@@ -171,10 +171,17 @@ void ModelRun::load(const Command& command) {
 void ModelRun::claim(const Command& command) {
   const auto wanted = tickets(command);
   const Millis lease = pick_of(kTimes, command.how);
-  both([&](NamedStore& store) { return store.claim(wanted, "worker-" + std::to_string(command.how % 3), lease); });
+  const bool begin = command.how % 4 != 0;
+  both([&](NamedStore& store) {
+    return store.claim(wanted, "worker-" + std::to_string(command.how % 3), lease, begin);
+  });
   for (const Ticket& ticket : wanted) {
-    const bool crashed = before_.contains(ticket.id) && before_.at(ticket.id).info.state == TaskState::running;
-    note(ticket.id, crashed ? Event::claim_expired : Event::claim);
+    const auto before = before_.find(ticket.id);
+    if (before == before_.end() || before->second.info.state != TaskState::running) {
+      note(ticket.id, Event::claim);
+    } else {
+      note(ticket.id, before->second.began ? Event::claim_expired : Event::claim_suspect);
+    }
   }
 }
 

@@ -77,7 +77,8 @@ std::string NamedStore::load(std::string_view space, Millis ahead, std::size_t l
       if (task.next_at < before) return "a shard out of order";
       before = task.next_at;
       whole.insert(std::to_string(number(name(task.ticket.id))) + " version " + std::to_string(task.ticket.version) +
-                   " handler " + reply->handlers.at(task.handler) + " next_at " + std::to_string(number(task.next_at)));
+                   " handler " + reply->handlers.at(task.handler) + " next_at " + std::to_string(number(task.next_at)) +
+                   " suspicion " + std::to_string(task.suspicion));
     }
     from = reply->more;
   }
@@ -87,9 +88,9 @@ std::string NamedStore::load(std::string_view space, Millis ahead, std::size_t l
   return all.str();
 }
 
-std::string NamedStore::claim(std::vector<Ticket> named_tickets, std::string_view owner, Millis lease) {
+std::string NamedStore::claim(std::vector<Ticket> named_tickets, std::string_view owner, Millis lease, bool begin) {
   const auto wanted = tickets(std::move(named_tickets));
-  const auto reply = store_.claim({.tickets = wanted, .owner = owner, .lease = lease});
+  const auto reply = store_.claim({.tickets = wanted, .owner = owner, .lease = lease, .begin = begin});
   if (!reply) return text(reply.error());
   return "now " + std::to_string(number(reply->now)) + '\n' + text(named(reply->won));
 }

@@ -17,7 +17,7 @@ class NamedStore {
 
   std::string insert(const std::vector<task::NewTask>& tasks);
   std::string load(std::string_view space, Millis ahead, std::size_t limit);  // all shards, all pages
-  std::string claim(std::vector<task::Ticket> tickets, std::string_view owner, Millis lease);
+  std::string claim(std::vector<task::Ticket> tickets, std::string_view owner, Millis lease, bool begin);
   std::string settle(std::vector<task::Settlement> settlements);
   std::string renew(std::vector<storage::Renewal> renewals);
   std::string find(std::vector<TaskId> names);

@@ -59,12 +59,16 @@ void Crew::kill_all() {
   for (const int life : alive()) kill(life);
 }
 
+bool Crew::wait(int life) {
+  const int status = members_.at(life)->wait();
+  members_.erase(life);
+  if (WIFSIGNALED(status)) deaths_.emplace(life, wall_micros());
+  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+}
+
 bool Crew::finish() {
   kill_all();
-  const int last = start(0);
-  const int status = members_.at(last)->wait();
-  members_.erase(last);
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return wait(start(0));
 }
 
 std::vector<int> Crew::alive() const {

@@ -40,6 +40,8 @@ class Crew {
   void kill_all();
   void stop(int life);   // SIGSTOP
   void go_on(int life);  // SIGCONT
+  // Waits until it has ended. False: it was killed, by itself for example.
+  bool wait(int life);
   // Kills whoever lives; then one more life does what is left. False if it could not.
   bool finish();
 

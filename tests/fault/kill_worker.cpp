@@ -2,10 +2,13 @@
 //
 // Submits NEW_TASKS new tasks, works on whatever is in the store, and writes its journal. Ends by itself when nothing
 // is left to do and it was given no new tasks. EASYRETRY_* variables say what its engine is to have otherwise than
-// here, SLOW_MILLIS how long slow tasks take.
+// here, SLOW_MILLIS how long slow tasks take, POISON which tasks kill the process: "17,40".
 
+#include <csignal>
 #include <cstdlib>
 #include <iostream>
+#include <set>
+#include <sstream>
 #include <thread>
 
 #include <easyretry/easyretry.h>
@@ -65,6 +68,14 @@ class Worker {
     return said == nullptr ? 10ms : Millis{std::atoi(said)};
   }
 
+  static std::set<int> poison() {
+    const char* const said = std::getenv("POISON");
+    std::istringstream list{said == nullptr ? "" : said};
+    std::set<int> numbers;
+    for (std::string number; std::getline(list, number, ',');) numbers.insert(std::stoi(number));
+    return numbers;
+  }
+
   int number(int i) const { return life_ * fault::kNumbersPerLife + i; }
 
   // Nothing was done is tried again until it works; what is in doubt is not: were it there and had ended meanwhile, it
@@ -91,6 +102,7 @@ class Worker {
     const std::string mark = to_string(task.id) + " " + std::to_string(task.version) + " ";
     const auto due = std::chrono::duration_cast<std::chrono::microseconds>(task.next_at.time_since_epoch()).count();
     journal_.write("start " + mark + std::to_string(fault::wall_micros()) + " " + std::to_string(due));
+    if (poison_.contains(number)) std::raise(SIGKILL);
     if (fault::is_slow(number)) std::this_thread::sleep_for(slow_);
     journal_.write("end " + mark + std::to_string(fault::wall_micros()));
     if (fault::always_fails(number)) return retry_later("always fails");
@@ -101,6 +113,7 @@ class Worker {
   const int life_;
   const Config config_;
   const Millis slow_ = slow_work();
+  const std::set<int> poison_ = poison();
   fault::JournalWriter journal_;
   Engine engine_;
   std::optional<Retryable<Answer, std::tuple<int>>> work_;

@@ -20,6 +20,12 @@ std::size_t SimWorkers::room(engine::HandlerNo handler, std::size_t concurrency,
   return wanted > have ? wanted - have : 0;
 }
 
+std::size_t SimWorkers::idle(engine::HandlerNo handler, std::size_t concurrency) {
+  Handler& h = handlers_[handler];
+  h.limit = concurrency;
+  return concurrency - std::min(concurrency, h.waiting + h.running);
+}
+
 void SimWorkers::take(std::vector<RunPtr> runs) {
   for (RunPtr& run : runs) {
     ++handlers_[run->no].waiting;

@@ -20,6 +20,7 @@ class SimWorkers final : public engine::Workers {
 
   std::size_t room(engine::HandlerNo handler, std::size_t concurrency, std::size_t coming) override;
   void take(std::vector<engine::RunPtr> runs) override;
+  std::size_t idle(engine::HandlerNo handler, std::size_t concurrency) override;
   std::size_t size() const override { return size_; }
   std::size_t busy() const override { return waiting_.size() + running_; }
   std::size_t waiting() const override { return waiting_.size(); }

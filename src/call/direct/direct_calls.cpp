@@ -28,7 +28,7 @@ DirectResult DirectCalls::make(const engine::KnownHandler& handler, detail::Dire
     case Persist::manual: return judged(call.run());
     case Persist::never: return retried_in_memory(call, call.run(), wait_);
     case Persist::retry_only:
-    case Persist::on_failure: return stored_if_failed(call, call.run());
+    case Persist::on_failure: return stored_if_failed(call, call.run(), failed_keys_);
   }
   return judged(call.run());
 }
@@ -38,7 +38,7 @@ DirectResult DirectCalls::made(const engine::KnownHandler& handler, detail::Dire
   OneCall call{core_, handler, direct, options};
   Called called = call.judge_thrown();
   if (call.persist() == Persist::never) return retried_in_memory(call, std::move(called), wait_);
-  return stored_if_failed(call, std::move(called));
+  return stored_if_failed(call, std::move(called), failed_keys_);
 }
 
 }  // namespace easyretry::call

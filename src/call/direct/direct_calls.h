@@ -6,6 +6,7 @@
 
 #include <easyretry/retryable.h>
 
+#include "call/direct/failed_keys.h"
 #include "engine/core.h"
 
 namespace easyretry::call {
@@ -24,6 +25,7 @@ class DirectCalls {
  private:
   engine::Core& core_;
   const std::function<bool(Millis)> wait_;
+  FailedKeys failed_keys_;
 };
 
 }  // namespace easyretry::call

@@ -28,6 +28,7 @@ class OneCall {
         begun_(of_engine.context().store_now()) {}
 
   engine::Context& context() const { return core.context(); }
+  bool has_own_key() const { return !options_.key.empty(); }
   Persist persist() const { return handler.options.persist.value_or(context().options.persist); }
 
   engine::Called run();

@@ -54,6 +54,19 @@ void leave_callback(OneCall& call, Stage stage, Outcome outcome, const std::stri
   }
 }
 
+// Otherwise it would be executed once more. Not looked for on every call: a store is asked where the caller has named a
+// key, and where a call with this key has failed in this process.
+void end_what_failed_before(OneCall& call, FailedKeys& failed_keys) {
+  if (!call.has_own_key() && failed_keys.empty()) return;
+  const std::string key = call.info().key;
+  if (!failed_keys.forget(key) && !call.has_own_key()) return;
+  if (const auto ended = call.core.end_as_done(call.handler.name, key); !ended) {
+    call.context().log(LogLevel::warning, "a call of " + call.handler.name + " with the key " + key +
+                                              " succeeded, but the task that it had left could not be ended, and may " +
+                                              "be executed once more: " + to_string(ended.error()));
+  }
+}
+
 DirectResult after_success(OneCall& call, std::string result) {
   if (!call.handler.on_success) return OneCall::succeeded();
   const auto thrown = call.callback_error([&] { call.handler.on_success(result, call.info()); });
@@ -80,27 +93,31 @@ DirectResult after_final_failure(OneCall& call, const std::string& message) {
 }
 
 // What could not be stored is not retried by anybody.
-TaskId store(OneCall& call, const std::string& why, Millis delay) {
+TaskId store(OneCall& call, const std::string& why, Millis delay, FailedKeys& failed_keys) {
   return call.or_both_thrown([&] {
     const auto task = call.failed_task(why, delay);
-    return value_or_throw(call.core.submit({&task, 1})).front().id;
+    const TaskId id = value_or_throw(call.core.submit({&task, 1})).front().id;
+    failed_keys.add(task.key);
+    return id;
   });
 }
 
-DirectResult after_failure(OneCall& call, Called called) {
+DirectResult after_failure(OneCall& call, Called called, FailedKeys& failed_keys) {
   const Millis delay = call.next_delay(called, Millis{0});
   if (auto reason = call.stop_reason(delay)) return after_final_failure(call, called.message + " (" + *reason + ")");
-  const TaskId id = store(call, called.message, delay);
+  const TaskId id = store(call, called.message, delay, failed_keys);
   call.tell_of_retry(called.message, delay, id);
   return call.stored(id, std::move(called.message));
 }
 
 }  // namespace
 
-DirectResult stored_if_failed(OneCall& call, Called called) {
+DirectResult stored_if_failed(OneCall& call, Called called, FailedKeys& failed_keys) {
   switch (called.end) {
-    case Called::End::success: return after_success(call, std::move(called.result));
-    case Called::End::failed: return after_failure(call, std::move(called));
+    case Called::End::success:
+      end_what_failed_before(call, failed_keys);
+      return after_success(call, std::move(called.result));
+    case Called::End::failed: return after_failure(call, std::move(called), failed_keys);
     case Called::End::rejected:
     case Called::End::undecodable: break;
   }

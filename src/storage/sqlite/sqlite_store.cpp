@@ -163,7 +163,9 @@ Result<ClaimReply> SqliteStore::claim_together(const ClaimRequest& request) {
 Result<ClaimReply> SqliteStore::claim_one_by_one(const ClaimRequest& request) {
   ClaimReply all;
   for (const Ticket& ticket : request.tickets) {
-    auto reply = claim_together({.tickets = {&ticket, 1}, .owner = request.owner, .lease = request.lease});
+    ClaimRequest one = request;
+    one.tickets = {&ticket, 1};
+    auto reply = claim_together(one);
     if (!reply) {
       if (!all.won.empty()) reply.error().code = Errc::in_doubt;  // something was done
       return reply;

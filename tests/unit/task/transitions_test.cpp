@@ -14,9 +14,9 @@ using namespace std::chrono_literals;
 using Kind = Settlement::Kind;
 
 constexpr std::array kStates{TaskState::pending, TaskState::running, TaskState::finished};
-constexpr std::array kEvents{Event::claim,   Event::claim_expired,   Event::renew,  Event::retry,
-                             Event::advance, Event::hand_back,       Event::finish, Event::revise,
-                             Event::cancel,  Event::cancel_and_tell, Event::requeue};
+constexpr std::array kEvents{Event::claim,  Event::claim_expired, Event::claim_suspect,   Event::renew,
+                             Event::retry,  Event::advance,       Event::hand_back,       Event::finish,
+                             Event::revise, Event::cancel,        Event::cancel_and_tell, Event::requeue};
 constexpr TimePoint kNow{std::chrono::sys_days{std::chrono::year{2026} / 3 / 10}};
 
 NewTask a_new_task() {
@@ -131,6 +131,25 @@ TEST(ClaimEvent, TakesARunningTaskOnlyWhenItsLeaseIsOver) {
   EXPECT_EQ(claim_event(record, ticket(record), record.lease_until), Event::claim_expired);
 }
 
+TEST(ClaimEvent, SuspectsATaskWhoseWorkerMayNotHaveBegun) {
+  TaskRecord record = pending();
+  apply_claim(record, Event::claim, "worker", kNow, 30s, false);
+  EXPECT_EQ(claim_event(record, ticket(record), record.lease_until), Event::claim_suspect);
+}
+
+TEST(Suspicion, IsOneMoreThanTheCrashesAfterTheNextClaim) {
+  EXPECT_EQ(suspicion(pending()), 0);
+  TaskRecord waited = pending();
+  apply_claim(waited, Event::claim, "worker", kNow, 30s, false);
+  EXPECT_EQ(suspicion(waited), 1) << "suspected, and nothing is proven";
+  TaskRecord begun = running();
+  EXPECT_EQ(suspicion(begun), 2);
+  apply_claim(begun, Event::claim_expired, "rescuer", kNow + 60s, 30s);
+  EXPECT_EQ(suspicion(begun), 3);
+  apply_settlement(begun, settlement(begun, Kind::retry), kNow + 61s);
+  EXPECT_EQ(suspicion(begun), 2) << "a crash is not forgotten";
+}
+
 TEST(Holds, NeedsARunningTaskOfTheSameVersion) {
   const TaskRecord held = running();
   EXPECT_TRUE(holds(held, ticket(held)));
@@ -164,6 +183,16 @@ TEST(ApplyClaim, OfAnExpiredLeaseCountsACrashAndNoAttempt) {
   EXPECT_EQ(record.locked_by, "rescuer");
   EXPECT_EQ(record.lease_until, kNow + 90s);
   EXPECT_GT(record.info.version, version);
+}
+
+TEST(ApplyClaim, OfASuspectCountsNeitherACrashNorAnAttempt) {
+  TaskRecord record = pending();
+  apply_claim(record, Event::claim, "worker", kNow, 30s, false);
+  apply_claim(record, Event::claim_suspect, "rescuer", kNow + 60s, 30s);
+  EXPECT_EQ(record.info.attempts, 1);
+  EXPECT_EQ(record.info.crashes, 0);
+  EXPECT_EQ(record.info.deliveries, 2);
+  EXPECT_TRUE(record.began);
 }
 
 TEST(ApplySettlement, ReleasesTheTaskHoweverItEnds) {
