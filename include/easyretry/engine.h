@@ -137,7 +137,8 @@ class Engine {
   // What all instances of this namespace have stored and ended, by handler; quick however many tasks there are.
   Counts counts() const;
   // True: the task will not be run (again). A handler that is running it right now sees its stop token set, and what it
-  // returns changes nothing. on_final_failure is called with Outcome::cancelled.
+  // returns changes nothing. If another instance may have claimed the task, this waits up to half a second for its
+  // workers to notice. on_final_failure is called with Outcome::cancelled, by an instance that has the handler.
   bool cancel(TaskId id);
   // A task that waits for another attempt is due now instead. It keeps its attempts and its rules, and the next wait is
   // by its backoff again. False: it is being run, has ended, or there is no such stored task.

@@ -39,9 +39,14 @@ struct Reply {
   std::string unwritable{};        // why there is none all the same: it holds what JSON cannot
 };
 
-// True while a direct call needs nothing of the engine unless it fails; kept up to date by the registry.
+// Says whether a direct call needs nothing of the engine unless it fails.
 struct CallGate {
-  std::atomic<bool> open{false};
+  std::atomic<bool> open{false};    // by how the handler is registered
+  std::atomic<int> left_behind{0};  // tasks of failed calls of this process, which a success of the same key ends
+
+  bool lets_by() const {
+    return open.load(std::memory_order_relaxed) && left_behind.load(std::memory_order_relaxed) == 0;
+  }
 };
 
 struct Handler {

@@ -104,7 +104,7 @@ class Retryable<R, std::tuple<Args...>> {
   // handler's Persist says); what is not to be retried is thrown as it was. If a failure could not be stored,
   // StoreError is thrown with the failure nested in it. Inside a task the function is only called.
   Attempt<R> operator()(const Args&... args) const {
-    if (!gate_->open.load(std::memory_order_relaxed)) return whole_call(args...);
+    if (!gate_->lets_by() || !options_.key.empty()) return whole_call(args...);
     if (detail::inside_retry()) return callee_->attempt(args...);
     try {
       return callee_->attempt(args...);

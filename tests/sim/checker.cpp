@@ -92,9 +92,11 @@ class Checker {
     check_paused_handlers_are_left_alone(*s, e.id);
     if (s->running && s->tenure()->until <= now_) {
       ++s->lost;
+      s->tenures[s->version].charged = e.crashes > s->crashes;
       check_lease_was_cared_for(*s, e.id);
       check_delivery_arrived(*s, e.id);
     }
+    s->crashes = e.crashes;
     s->running = true;
     s->version = e.version;
     s->tenures[e.version] = {.holder = who_, .granted = now_, .until = e.lease_until, .due = s->due};
@@ -166,6 +168,17 @@ class Checker {
     s->due = now_;
   }
 
+  void on(const CancelAnswered& e) {
+    if (Story* s = story(e.id)) s->cancel_answered = now_;
+  }
+
+  // A process that was stopped between its last look and the beginning cannot know.
+  void check_was_not_cancelled(const Story& s, TaskId id, const Tenure& tenure) {
+    if (!s.cancel_answered || *s.cancel_answered >= now_ || hindrances_.paused(who_, tenure.granted)) return;
+    broken("I18", id,
+           "begins " + std::to_string((now_ - *s.cancel_answered).count()) + " ms after it was said to be cancelled");
+  }
+
   void finish(Story& s, Outcome outcome) {
     s.finished = true;
     s.outcome = outcome;
@@ -215,11 +228,12 @@ class Checker {
 
   void begin_run(Story& s, const Began& e, Tenure& tenure) {
     if (tenure.ran) broken("I2", e.id, "the handler runs twice for " + v(e.version));
+    check_was_not_cancelled(s, e.id, tenure);
     tenure.ran = true;
     ++s.runs;
     if (!tenure.released && tenure.until <= now_) broken("I2", e.id, "begins after its lease has run out");
     if (now_ < tenure.due) broken("I8", e.id, "runs before it is due");
-    if (e.counted + s.handed_back < s.runs) {
+    if (e.counted + s.handed_back + s.unproven() < s.runs) {
       broken("I5", e.id,
              "execution " + std::to_string(s.runs) + " begins, but only " + std::to_string(e.counted) +
                  " attempts and crashes are counted");
@@ -229,10 +243,10 @@ class Checker {
              std::to_string(s.runs) + " executions with max_attempts = " + std::to_string(s.max_attempts) + " and " +
                  std::to_string(s.lost) + " lost leases");
     }
-    if (plan(s).kind == Plan::Kind::poison && s.runs > options_.max_crashes) {
+    if (plan(s).kind == Plan::Kind::poison && s.runs > options_.max_crashes + s.unproven()) {
       broken("I14", e.id,
-             "poison is run for the " + std::to_string(s.runs) +
-                 ". time, max_crashes = " + std::to_string(options_.max_crashes));
+             "poison is run for the " + std::to_string(s.runs) + ". time, max_crashes = " +
+                 std::to_string(options_.max_crashes) + ", " + std::to_string(s.unproven()) + " unproven");
     }
   }
 
@@ -258,7 +272,10 @@ class Checker {
   }
 
   void on(const Died& e) {
-    for (auto& [id, s] : stories_) std::erase_if(s.executing, [&](const Execution& x) { return x.instance == who_; });
+    for (auto& [id, s] : stories_) {
+      std::erase_if(s.executing, [&](const Execution& x) { return x.instance == who_; });
+      if (s.running && s.tenure()->holder == who_) s.tenures[s.version].died = now_;
+    }
     hindrances_.note(who_, now_, e);
     note_old_work_done();
   }

@@ -32,8 +32,8 @@ class CheckerTest : public ::testing::Test {
     write(Inserted{id, 1, now() + due_in, "k", std::move(handler), 5});
     write(Acked{id, "k"});
   }
-  void claimed(std::int64_t version, int delivery, int instance = 0) {
-    write(Claimed{kTask, version - 1, version, now() + 10s, delivery}, instance);
+  void claimed(std::int64_t version, int delivery, int instance = 0, int crashes = 0) {
+    write(Claimed{kTask, version - 1, version, now() + 10s, delivery, crashes}, instance);
   }
   void begins(std::int64_t version, int counted, int instance = 0, Code code = Code::handler) {
     write(Began{kTask, version, code, counted}, instance);
@@ -298,7 +298,7 @@ TEST_F(CheckerTest, I14BreaksWhenPoisonIsRunTooOften) {
   plans["k"].kind = Plan::Kind::poison;
   stored();
   for (int run = 1; run <= 3; ++run) {
-    claimed(1 + run, run);
+    claimed(1 + run, run, 0, run - 1);
     begins(1 + run, run);
     write(Died{Death::crashed});
     clock.advance(10s);
@@ -306,12 +306,36 @@ TEST_F(CheckerTest, I14BreaksWhenPoisonIsRunTooOften) {
   EXPECT_THAT(broken(), Contains("I14"));
 }
 
-TEST_F(CheckerTest, I14BreaksWhenATaskThatKilledNobodyIsQuarantined) {
+TEST_F(CheckerTest, I17BreaksWhenATaskThatKilledNobodyIsQuarantined) {
   stored();
   claimed(2, 1);
   settled(2, Kind::finish, Outcome::quarantined);
   kept(kTask, Outcome::quarantined, 1);
-  EXPECT_THAT(broken(), Contains("I14"));
+  EXPECT_THAT(broken(), Contains("I17"));
+}
+
+TEST_F(CheckerTest, I17BreaksWhenATaskIsBlamedForCrashesInWhichItWaited) {
+  stored();
+  for (int death = 1; death <= 2; ++death) {
+    claimed(1 + death, death, 0, death - 1);
+    clock.advance(5s);
+    write(Died{Death::crashed});
+    clock.advance(5s);
+  }
+  claimed(4, 3, 0, 2);
+  settled(4, Kind::finish, Outcome::quarantined);
+  kept(kTask, Outcome::quarantined, 3);
+  EXPECT_THAT(broken(), Contains("I17"));
+}
+
+TEST_F(CheckerTest, I18BreaksWhenACancelledTaskBegins) {
+  stored();
+  claimed(2, 1);
+  write(Cancelled{kTask, storage::Cancel::end}, 1);
+  write(CancelAnswered{kTask}, 1);
+  clock.advance(1ms);
+  begins(2, 1);
+  EXPECT_THAT(broken(), Contains("I18"));
 }
 
 TEST_F(CheckerTest, I16BreaksWhenAKeyIsLiveTwice) {

@@ -83,11 +83,16 @@ class Ending {
       broken_("I14", id,
               "its deadly callback was called " + std::to_string(count(s.called, Code::on_final_failure)) + " times");
     }
-    // Whoever was claimed beside poison lost its lease, too, and cannot be told from it: such innocents are counted
-    // (coverage.cpp), but not held against the engine.
-    if (s.outcome == Outcome::quarantined && s.lost < max_crashes_) {
-      broken_("I14", id, "quarantined after " + std::to_string(s.lost) + " lost leases");
-    }
+    if (s.outcome == Outcome::quarantined) check_blame(id, s);
+  }
+
+  // An innocent task may have been running whenever its worker died: those are counted (coverage.cpp), but not held
+  // against the engine.
+  void check_blame(TaskId id, const Story& s) {
+    const auto blamed = std::ranges::count_if(
+        s.tenures, [](const auto& tenure) { return tenure.second.charged && tenure.second.was_running(); });
+    if (blamed >= max_crashes_) return;
+    broken_("I17", id, "quarantined, but it was running in " + std::to_string(blamed) + " of its crashes");
   }
 
   const Evidence& evidence_;

@@ -85,8 +85,8 @@ Result<storage::InsertReply> FaultyStore::insert(std::span<const NewTask> tasks)
 
 Result<storage::ClaimReply> FaultyStore::claim(const storage::ClaimRequest& request) {
   return change("claim", [far = far_, tickets = copy(request.tickets), owner = std::string{request.owner},
-                          lease = request.lease] {
-    auto reply = far.store->claim({tickets, owner, lease});
+                          lease = request.lease, begin = request.begin] {
+    auto reply = far.store->claim({tickets, owner, lease, begin});
     if (!reply) return reply;
     for (const Ticket& ticket : tickets) {
       const auto won = std::find_if(reply->won.begin(), reply->won.end(),
@@ -94,7 +94,8 @@ Result<storage::ClaimReply> FaultyStore::claim(const storage::ClaimRequest& requ
       if (won == reply->won.end()) {
         far.write(Refused{ticket.id, ticket.version, "claim"});
       } else {
-        far.write(Claimed{ticket.id, ticket.version, won->info.version, won->lease_until, won->info.deliveries});
+        far.write(Claimed{ticket.id, ticket.version, won->info.version, won->lease_until, won->info.deliveries,
+                          won->info.crashes});
       }
     }
     return reply;

@@ -33,6 +33,7 @@ std::string missing_guards() {
   if (task::transition(TaskState::pending, task::Event::claim)->attempts == 0)
     missing.emplace_back("attempt_before_run");
   if (task::holds(held, old)) missing.emplace_back("fence_on_settle");
+  if (task::claim_event(expired, current, kNow) == task::Event::claim_expired) missing.emplace_back("proof_of_crashes");
 
   std::string all;
   for (const std::string& guard : missing) all += (all.empty() ? "" : ", ") + guard;

@@ -45,6 +45,8 @@ void Instance::start(std::vector<ShardId> shards, bool all_handlers) {
   world_.user_code.register_at(life.core.context().handlers, life.process, number_, missing);
   life.process.on_death = [this] { end_soon(Death::crashed); };
 
+  life.core.context().sleep = [&life](Millis time) { life.process.sleep(time); };
+
   Core& core = life.core;
   life.loops_to_end = 1 + static_cast<int>(core.claimers.size());
   if (world_.scenario.sharing == Sharing::told) {

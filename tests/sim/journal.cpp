@@ -58,6 +58,9 @@ struct Text {
   std::string operator()(const Cancelled& e) const {
     return "cancelled " + easyretry::to_string(e.id) + (e.how == storage::Cancel::tell ? ", to be told" : "");
   }
+  std::string operator()(const CancelAnswered& e) const {
+    return easyretry::to_string(e.id) + " was said to be cancelled";
+  }
   std::string operator()(const Requeued& e) const {
     return "requeued " + easyretry::to_string(e.from) + " as " + easyretry::to_string(e.id);
   }

@@ -27,6 +27,7 @@ struct Claimed {
   std::int64_t version = 0;  // the fence that was given
   TimePoint lease_until{};
   int deliveries = 0;
+  int crashes = 0;  // counted by now
 };
 struct Renewed {
   TaskId id{};
@@ -48,6 +49,9 @@ struct Revised {
 struct Cancelled {
   TaskId id{};
   storage::Cancel how{};
+};
+struct CancelAnswered {  // whoever cancelled it was told that it will not be run (again)
+  TaskId id{};
 };
 struct Requeued {
   TaskId from{};
@@ -132,8 +136,9 @@ struct Wrong {
 // From here on nothing is injected.
 struct Calm {};
 
-using What = std::variant<Inserted, Claimed, Renewed, Settled, Revised, Cancelled, Requeued, Refused, RenewTried,
-                          HandlerPaused, HandlerResumed, Acked, Began, Ended, Born, Died, Paused, Hit, Wrong, Calm>;
+using What =
+    std::variant<Inserted, Claimed, Renewed, Settled, Revised, Cancelled, CancelAnswered, Requeued, Refused, RenewTried,
+                 HandlerPaused, HandlerResumed, Acked, Began, Ended, Born, Died, Paused, Hit, Wrong, Calm>;
 
 struct Entry {
   TimePoint at{};     // by the store's clock

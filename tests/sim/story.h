@@ -18,10 +18,14 @@ struct Tenure {
   TimePoint due{};        // what the task was due at when it was claimed
   bool released = false;  // settled or cancelled
   bool begun = false;     // user code was: the handler or a callback
+  bool charged = false;   // the store has counted its end as a crash
   bool ran = false;       // the handler was begun
   bool ran_well = false;
   std::optional<TimePoint> ended{};  // the last of its user code
   std::optional<TimePoint> renew_tried{};
+  std::optional<TimePoint> died{};  // its holder
+  // It had begun, or its process died within the time that the reply to a claim may take.
+  bool was_running() const { return begun || (died && *died - granted <= std::chrono::seconds{3}); }
   bool holds(TimePoint now) const { return !released && until > now; }
 };
 
@@ -44,17 +48,21 @@ struct Story {
   bool finished = false;
   std::optional<Outcome> outcome{};
   std::optional<storage::Cancel> cancelled{};
+  std::optional<TimePoint> cancel_answered{};
 
   std::map<std::int64_t, Tenure> tenures{};  // by fence
   std::vector<Execution> executing{};        // user code that has begun and not ended
   int claims = 0;
-  int lost = 0;         // claims of a task whose lease had run out: the store counts a crash
+  int lost = 0;         // claims of a task whose lease had run out
+  int crashes = 0;      // of them, those that the store has counted as crashes
   int runs = 0;         // handler executions
   int handed_back = 0;  // of them
   int stale = 0;        // settlements that came too late
   std::map<Code, int> called{};
   std::map<Code, int> called_well{};
 
+  // Leases that ran out without proof that the task had begun.
+  int unproven() const { return lost - crashes; }
   const Tenure* tenure() const { return running ? &tenures.at(version) : nullptr; }
   // When a claim could have been made, as far as the task itself is concerned.
   TimePoint claimable_since() const { return running ? std::max(due, tenure()->until) : due; }

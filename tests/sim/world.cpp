@@ -253,7 +253,9 @@ void World::revise() {
 void World::cancel() {
   Instance* instance = pick_alive();
   if (instance == nullptr || acked_.empty()) return;
-  instance->call([client = clients_, id = dice_.pick(acked_)](engine::Core& core) { (void)core.cancel(id); });
+  instance->call([this, client = clients_, id = dice_.pick(acked_), number = instance->number()](engine::Core& core) {
+    if (core.cancel(id).value_or(false)) journal_.write(number, CancelAnswered{id});
+  });
 }
 
 void World::requeue() {

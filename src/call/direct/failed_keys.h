@@ -1,46 +1,51 @@
 #pragma once
-// The keys of calls that have failed in this process and left a task, the last ones. Thread-safe.
+// The keys of calls that have failed in this process and left a task, the last ones. While there are any of a handler,
+// its gate lets no call by. Thread-safe.
 
-#include <atomic>
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <string>
-#include <unordered_set>
+#include <unordered_map>
+
+#include <easyretry/handler.h>
 
 namespace easyretry::call {
 
 class FailedKeys {
  public:
-  void add(const std::string& key) {
+  void add(const std::string& key, const std::shared_ptr<detail::CallGate>& gate) {
     const std::lock_guard lock{mutex_};
-    if (!keys_.insert(key).second) return;
+    if (!gates_.emplace(key, gate).second) return;
+    ++gate->left_behind;
     by_age_.push_back(key);
     while (by_age_.size() > kMost) {
-      keys_.erase(by_age_.front());
+      erase(by_age_.front());
       by_age_.pop_front();
     }
-    size_ = keys_.size();
   }
 
   // True: it was here.
   bool forget(const std::string& key) {
     const std::lock_guard lock{mutex_};
-    const bool was_here = keys_.erase(key) > 0;
-    size_ = keys_.size();
-    return was_here;
+    return erase(key);
   }
-
-  // Without waiting for anybody: most calls ask this and no more.
-  bool empty() const { return size_ == 0; }
 
  private:
   static constexpr std::size_t kMost = 10'000;
 
+  bool erase(const std::string& key) {
+    const auto found = gates_.find(key);
+    if (found == gates_.end()) return false;
+    --found->second->left_behind;
+    gates_.erase(found);
+    return true;
+  }
+
   std::mutex mutex_;
-  std::unordered_set<std::string> keys_;  // guarded by mutex_
-  std::deque<std::string> by_age_;        // guarded by mutex_; some may be forgotten already
-  std::atomic<std::size_t> size_{0};
+  std::unordered_map<std::string, std::shared_ptr<detail::CallGate>> gates_;  // by key; guarded by mutex_
+  std::deque<std::string> by_age_;  // guarded by mutex_; some may be forgotten already
 };
 
 }  // namespace easyretry::call

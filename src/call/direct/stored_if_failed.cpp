@@ -57,7 +57,7 @@ void leave_callback(OneCall& call, Stage stage, Outcome outcome, const std::stri
 // Otherwise it would be executed once more. Not looked for on every call: a store is asked where the caller has named a
 // key, and where a call with this key has failed in this process.
 void end_what_failed_before(OneCall& call, FailedKeys& failed_keys) {
-  if (!call.has_own_key() && failed_keys.empty()) return;
+  if (!call.has_own_key() && call.handler.gate->left_behind == 0) return;
   const std::string key = call.info().key;
   if (!failed_keys.forget(key) && !call.has_own_key()) return;
   if (const auto ended = call.core.end_as_done(call.handler.name, key); !ended) {
@@ -97,7 +97,7 @@ TaskId store(OneCall& call, const std::string& why, Millis delay, FailedKeys& fa
   return call.or_both_thrown([&] {
     const auto task = call.failed_task(why, delay);
     const TaskId id = value_or_throw(call.core.submit({&task, 1})).front().id;
-    failed_keys.add(task.key);
+    failed_keys.add(task.key, call.handler.gate);
     return id;
   });
 }

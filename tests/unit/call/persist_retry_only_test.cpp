@@ -1,5 +1,6 @@
 // Persist::retry_only: stored after the first attempt has failed, if that is worth retrying.
 
+#include "support/temp_folder.h"
 #include "unit/call/direct_call_fixture.h"
 
 namespace easyretry::test {
@@ -40,6 +41,45 @@ TEST_F(DirectCall, RetryOnlyAFailureWorthRetryingIsStoredBeforeTheCallReturnsAnd
   EXPECT_THAT(told, ElementsAre("200"));
   EXPECT_EQ(engine.find(paid.task())->outcome, Outcome::succeeded);
   EXPECT_EQ(engine.find(paid.task())->attempts, 2);
+}
+
+TEST_F(DirectCall, RetryOnlyASuccessEndsTheTaskThatAnEarlierFailureOfTheSameCallHasLeft) {
+  busy = 1;
+  auto pay = pay_with(Persist::retry_only);
+  const auto failed = pay(Order{"7"});
+  ASSERT_TRUE(failed.stored());
+  ASSERT_TRUE(pay(Order{"7"}));
+  EXPECT_EQ(engine.find(failed.task())->outcome, Outcome::succeeded);
+  engine.drain();
+  EXPECT_EQ(calls, 2) << "not executed once more";
+  EXPECT_THAT(told, ElementsAre("200")) << "told once";
+  EXPECT_EQ(engine.stats().succeeded, 1U);
+}
+
+TEST_F(DirectCall, RetryOnlyASuccessWithAKeyEndsTheTaskThatAnotherProcessHasLeft) {
+  const TempFolder folder;
+  const Config config{.store = folder.sqlite_url(), .engine = quiet()};
+  busy = 1;
+  TaskId left{};
+  {
+    ManualEngine first{config};
+    auto pay = first.retryable("pay", gateway(), Policy{.backoff = Fixed{10s}});
+    left = pay.with({.key = "order-7"})(Order{"7"}).task();
+  }
+  ManualEngine second{config};
+  auto pay = second.retryable("pay", gateway(), Policy{.backoff = Fixed{10s}});
+  ASSERT_TRUE(pay.with({.key = "order-7"})(Order{"7"}));
+  second.drain();
+  EXPECT_EQ(second.find(left)->outcome, Outcome::succeeded);
+  EXPECT_EQ(calls, 2);
+}
+
+TEST_F(DirectCall, RetryOnlyASuccessLeavesTasksOfOtherKeysAlone) {
+  busy = 1;
+  auto pay = pay_with(Persist::retry_only);
+  const auto failed = pay(Order{"7"});
+  ASSERT_TRUE(pay(Order{"8"}));
+  EXPECT_EQ(engine.find(failed.task())->state, TaskState::pending);
 }
 
 TEST_F(DirectCall, RetryOnlyTheFirstCallCountsAsAnAttempt) {
