@@ -31,7 +31,8 @@ EngineImpl::EngineImpl(std::shared_ptr<storage::Store> store, const Clock& clock
                        const engine::MakeWorkers& workers)
     : core_(std::move(store), clock, {with_keys(config), "", 0}, workers),
       configuration_(std::move(config), std::move(names)),
-      direct_calls_(core_, [this](Millis delay) { return wait(delay); }) {
+      direct_calls_(
+          core_, [this](Millis delay) { return wait(delay); }, [this] { keep_leases(); }) {
   core_.intake.convert_with([this](storage::InboxRow row) { return call::task_from(core_.context(), std::move(row)); });
 }
 

@@ -45,6 +45,8 @@ class EngineImpl : public HandlerHost {
   void stop_following();
   // Sleeps on the caller's thread; false once the engine stops.
   virtual bool wait(Millis delay) = 0;
+  // From now on the leases of calls are renewed, whether the engine was started or not, and after it was stopped.
+  virtual void keep_leases() = 0;
 
   engine::Core core_;
 

@@ -65,6 +65,7 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
 
  private:
   // A caller that waits for its retry is the only one who can move the clock.
+  void keep_leases() override {}  // whoever moves the clock does
   bool wait(Millis delay) override {
     ClockHolder::clock.advance(delay);
     return true;

@@ -17,7 +17,9 @@ void Latch::open() {
 
 ThreadedEngine::ThreadedEngine(std::shared_ptr<storage::Store> store, const Config& config, ExceptionNames names)
     : EngineImpl(std::move(store), system_clock(), config, std::move(names),
-                 engine::thread_workers(static_cast<std::size_t>(config.engine.workers))) {}
+                 engine::thread_workers(static_cast<std::size_t>(config.engine.workers))) {
+  core_.settler_is_stepped(false);
+}
 
 ThreadedEngine::~ThreadedEngine() {
   ThreadedEngine::stop();
@@ -30,6 +32,7 @@ void ThreadedEngine::start() {
   tell_of_the_store();
   warn_of_unknown_handlers();
   threads_ = begin();
+  core_.settler_is_stepped(true);
 }
 
 void ThreadedEngine::stop() {
@@ -37,8 +40,17 @@ void ThreadedEngine::stop() {
   stopped_ = true;
   stopping_.open();
   stop_following();
+  core_.settler_is_stepped(false);
   if (threads_) end(*threads_);
   threads_.reset();
+}
+
+// A call may be made before start(), and go on after stop(): its lease is not left to the threads of the engine.
+void ThreadedEngine::keep_leases() {
+  const std::lock_guard lock{leases_mutex_};
+  if (keeping_leases_) return;
+  keeping_leases_ = std::make_unique<engine::RunLoop>("er-calls", core_.context(), leases_bell_,
+                                                      [this] { return core_.renewer.step(); });
 }
 
 std::unique_ptr<engine::Threads> ThreadedEngine::begin() {

@@ -37,11 +37,16 @@ class ThreadedEngine : public detail::EngineImpl {
 
  private:
   bool wait(Millis delay) override { return stopping_.wait(delay); }
+  void keep_leases() override;
 
   std::mutex mutex_;
   Latch stopping_;
   bool stopped_ = false;                      // guarded by mutex_
   std::unique_ptr<engine::Threads> threads_;  // guarded by mutex_
+
+  std::mutex leases_mutex_;
+  engine::Bell leases_bell_;
+  std::unique_ptr<engine::RunLoop> keeping_leases_;  // guarded by leases_mutex_; beside the Renewer's own thread
 };
 
 std::shared_ptr<detail::EngineImpl> threaded_engine(std::shared_ptr<storage::Store> store, const Config& config,

@@ -88,7 +88,11 @@ Result<Started> Core::start(const task::NewTask& task) {
 }
 
 void Core::settle_started(const RunPtr& run, task::Settlement settlement) {
-  if (!settle_now(run, settlement)) outcomes_->put(run, std::move(settlement));
+  if (settle_now(run, settlement)) return;
+  if (settler_is_stepped_) return outcomes_->put(run, std::move(settlement));
+  context_->log(LogLevel::warning, "the end of task " + to_string(settlement.ticket.id) +
+                                       " could not be written; it will be run again when its lease has ended");
+  let_go({&run, 1});
 }
 
 Result<bool> Core::settle_now(const RunPtr& run, task::Settlement settlement) {

@@ -78,8 +78,10 @@ class Core {
   Result<std::vector<storage::Inserted>> submit(const Transaction& within, std::span<const task::NewTask> tasks);
   // Stores a task that is leased by this instance from the start. Null: a task with this key was there.
   Result<Started> start(const task::NewTask& task);
-  // Writes what a started task came to before this returns; if the store does not answer, the Settler goes on trying.
+  // Writes what a started task came to before this returns. If the store does not answer, the Settler goes on trying;
+  // where nobody steps it, the task is let go, and run again when its lease has ended.
   void settle_started(const RunPtr& run, task::Settlement settlement);
+  void settler_is_stepped(bool is) { settler_is_stepped_ = is; }
   // Claimed for somebody who answers for it himself: this instance neither renews nor settles it any more.
   void let_go(std::span<const RunPtr> runs) { holdings_.remove(runs); }
   // Writes what a run came to before this returns. False: the task has moved on, and nothing was changed.
@@ -162,6 +164,7 @@ class Core {
   Holdings holdings_;
   const std::unique_ptr<Workers> workers_;
   std::atomic<bool> runs_here_{false};
+  std::atomic<bool> settler_is_stepped_{true};
 
  public:
   Schedule schedule;

@@ -21,8 +21,29 @@ Inserting::Stored Inserting::send(std::span<const task::NewTask> tasks) {
   return std::move(reply->tasks);
 }
 
-// Of the batch, something may be stored: for the caller that is in doubt, whatever one of them said.
+// As long as nothing of the batch is found, it is sent again as a whole: a batch that is refused for one of its tasks
+// stores none of them. Once something is found it has been accepted, and only what is missing is sent.
 Inserting::Stored Inserting::resolve(std::span<const task::NewTask> tasks, TimePoint since) {
+  for (int tries = 0; tasks.size() > 1 && tries < kTries; ++tries) {
+    const auto some = is_any_stored(tasks, since);
+    if (!some || *some) break;
+    Stored stored = send(tasks);
+    if (stored || stored.error().code != Errc::in_doubt) return stored;
+  }
+  return resolve_each(tasks, since);
+}
+
+Result<bool> Inserting::is_any_stored(std::span<const task::NewTask> tasks, TimePoint since) {
+  for (const task::NewTask& task : tasks) {
+    const auto found = look(task, since);
+    if (!found) return tl::make_unexpected(found.error());
+    if (*found && (*found)->task.created) return true;
+  }
+  return false;
+}
+
+// Of the batch, something may be stored: for the caller that is in doubt, whatever one of them said.
+Inserting::Stored Inserting::resolve_each(std::span<const task::NewTask> tasks, TimePoint since) {
   std::vector<storage::Inserted> all;
   for (const task::NewTask& task : tasks) {
     const Stored one = resolve(task, since);
@@ -46,9 +67,11 @@ Inserting::Stored Inserting::resolve(const task::NewTask& task, TimePoint since)
       stored = fail(Errc::in_doubt, found.error().where, found.error().detail);
       continue;
     }
-    if (*found) return confirmed(**found);
+    // An older task of this key: what the request was to do with it may be done again, and not be left out.
+    const bool asks_for_nothing = task.on_duplicate == OnDuplicate::keep;
+    if (*found && ((*found)->task.created || asks_for_nothing)) return confirmed(**found);
     stored = send({&task, 1});
-    if (stored || stored.error().code == Errc::invalid_argument) break;
+    if (stored || stored.error().code == Errc::invalid_argument || stored.error().code == Errc::already_exists) break;
   }
   return stored;
 }

@@ -25,6 +25,8 @@ class Inserting {
 
   Stored send(std::span<const task::NewTask> tasks);
   Stored resolve(std::span<const task::NewTask> tasks, TimePoint since);
+  Result<bool> is_any_stored(std::span<const task::NewTask> tasks, TimePoint since);
+  Stored resolve_each(std::span<const task::NewTask> tasks, TimePoint since);
   Stored resolve(const task::NewTask& task, TimePoint since);
   Result<std::optional<Found>> look(const task::NewTask& task, TimePoint since);
   Stored confirmed(const Found& found);

@@ -24,7 +24,7 @@ DirectResult DirectCalls::make(const engine::KnownHandler& handler, detail::Dire
   // Inside a retry nothing is around the call, and nothing comes of it but what the caller sees.
   if (detail::inside_retry()) return judged(call.run_bare());
   switch (call.persist()) {
-    case Persist::always: return leased(call);
+    case Persist::always: keep_leases_(); return leased(call);
     case Persist::manual: return judged(call.run());
     case Persist::never: return retried_in_memory(call, call.run(), wait_);
     case Persist::retry_only:

@@ -13,8 +13,10 @@ namespace easyretry::call {
 
 class DirectCalls {
  public:
-  // `wait` sleeps and says whether to go on: false once the engine stops.
-  DirectCalls(engine::Core& core, std::function<bool(Millis)> wait) : core_(core), wait_(std::move(wait)) {}
+  // `wait` sleeps and says whether to go on: false once the engine stops. `keep_leases` is called before a call that is
+  // leased.
+  DirectCalls(engine::Core& core, std::function<bool(Millis)> wait, std::function<void()> keep_leases)
+      : core_(core), wait_(std::move(wait)), keep_leases_(std::move(keep_leases)) {}
 
   detail::DirectResult make(const engine::KnownHandler& handler, detail::DirectCall& call,
                             const SubmitOptions& options);
@@ -25,6 +27,7 @@ class DirectCalls {
  private:
   engine::Core& core_;
   const std::function<bool(Millis)> wait_;
+  const std::function<void()> keep_leases_;
   FailedKeys failed_keys_;
 };
 
