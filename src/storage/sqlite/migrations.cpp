@@ -171,12 +171,11 @@ void apply(Connection& db, const Migration& step, bool shared) {
 }  // namespace
 
 const std::vector<Migration>& migrations() {
-  static const std::vector<Migration> steps{
-      {1, first_schema()},
-      {2, add_counts()},
-      {3, add_pauses()},
-      {4, create_call_index(), create_history_indexes},
-      {5, add_marks(), show_marks}};
+  static const std::vector<Migration> steps{{1, first_schema()},
+                                            {2, add_counts()},
+                                            {3, add_pauses()},
+                                            {4, create_call_index(), create_history_indexes},
+                                            {5, add_marks(), show_marks}};
   return steps;
 }
 

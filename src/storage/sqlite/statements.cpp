@@ -253,7 +253,8 @@ std::string mark_requeued() {
 
 // EXISTS: the marks are walked, which are few, and not the month.
 std::string remove_marks_of(const std::string& history) {
-  return joined("DELETE FROM retry_requeued WHERE EXISTS (SELECT 1 FROM ", history, " h WHERE h.id = retry_requeued.id)");
+  return joined("DELETE FROM retry_requeued WHERE EXISTS (SELECT 1 FROM ", history,
+                " h WHERE h.id = retry_requeued.id)");
 }
 
 std::string shorten_marks(const std::string& history) {
