@@ -89,7 +89,7 @@ bool Tables::knows(const std::string& table) const {
 // That there is a table of history does not say that it is complete.
 bool Tables::is_ready(const std::string& table) const {
   const std::lock_guard lock{mutex_};
-  return month_of_history_table(table) ? complete_.contains(table) : known_.contains(table);
+  return known_.contains(table) && (!month_of_history_table(table) || complete_.contains(table));
 }
 
 void Tables::know(const std::vector<std::string>& names) {
@@ -170,6 +170,7 @@ std::vector<std::string> Tables::histories(Session& session) {
     if (session.in_transaction()) throw MissingTable{table};
     session.complete_history(table);
     const std::lock_guard lock{mutex_};
+    known_.insert(table);
     complete_.insert(table);
   }
   return histories;
