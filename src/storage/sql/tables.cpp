@@ -47,7 +47,7 @@ std::optional<std::string> Tables::look_again(Session& session) {
 }
 
 void Tables::ensure(const std::string& table) {
-  if (is_ready(table)) return;
+  if (knows(table) && is_complete(table)) return;
   const auto session = pool_.take();
   const bool history = month_of_history_table(table).has_value();
   if (history) {
@@ -86,10 +86,9 @@ bool Tables::knows(const std::string& table) const {
   return known_.contains(table);
 }
 
-// That there is a table of history does not say that it is complete.
-bool Tables::is_ready(const std::string& table) const {
+bool Tables::is_complete(const std::string& table) const {
   const std::lock_guard lock{mutex_};
-  return known_.contains(table) && (!month_of_history_table(table) || complete_.contains(table));
+  return !month_of_history_table(table) || complete_.contains(table);
 }
 
 void Tables::know(const std::vector<std::string>& names) {
@@ -166,11 +165,10 @@ std::vector<std::string> Tables::histories(Session& session) {
   std::erase_if(histories, [](const std::string& table) { return !month_of_history_table(table); });
   std::sort(histories.rbegin(), histories.rend());
   for (const std::string& table : histories) {
-    if (is_ready(table)) continue;
+    if (is_complete(table)) continue;
     if (session.in_transaction()) throw MissingTable{table};
     session.complete_history(table);
     const std::lock_guard lock{mutex_};
-    known_.insert(table);
     complete_.insert(table);
   }
   return histories;

@@ -70,7 +70,7 @@ class Tables {
   using Names = std::set<std::string, std::less<>>;
 
   bool knows(const std::string& table) const;
-  bool is_ready(const std::string& table) const;
+  bool is_complete(const std::string& table) const;  // which that it is known does not say of a table of history
   void know(const std::vector<std::string>& names);
   void take(const std::string& layout);  // under mutex_
 

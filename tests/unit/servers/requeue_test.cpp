@@ -100,16 +100,15 @@ TEST_P(RequeueOnServers, WhoeverIsCutOffHasMarkedATaskAndStartedItOrNeither) {
     proxy.accept_new();
     const auto doomed = open(Layout::single(), std::chrono::days{30}, proxy.port());
     EXPECT_TRUE(doomed->list({.finished = true, .limit = 1}));
-    proxy.refuse_new();
-    proxy.cut_after(test::Direction::to_server, bytes);
+    proxy.die_after(test::Direction::to_server, bytes);
     const auto reply = doomed->requeue({&ended, 1});
     // Waits for what the server still does of it. Starts the task if the other has not.
     const auto again = requeue(*store, ended);
     const auto live = ids(*store);
     ASSERT_THAT(live, SizeIs(1)) << "cut after " << bytes;
     EXPECT_EQ(find(*store, ended)->info.requeued_as, live[0]);
-    if (again) EXPECT_EQ(*again, live[0]);
-    if (reply) EXPECT_EQ(reply->at(0), live[0]);
+    EXPECT_EQ(again.value_or(live[0]), live[0]);
+    EXPECT_EQ(reply ? reply->at(0) : live[0], live[0]);
     store->cancel(live, Cancel::end).value();
     if (reply) break;
     ++cut;
