@@ -22,7 +22,7 @@ struct Scripted : EmptySession {
 class TransactionsTest : public ::testing::Test {
  protected:
   auto run(const std::function<int()>& body) {
-    return transactions.run("test.verb", Promise::kept, [&](Session&, TimePoint) { return body(); });
+    return transactions.run("test.verb", Promise::kept, Locks::polled, [&](Session&, TimePoint) { return body(); });
   }
   [[noreturn]] static void fail_with(Trouble trouble) { throw ServerError{trouble, "so it is"}; }
 
@@ -50,7 +50,7 @@ TEST_F(TransactionsTest, ADeadlockIsTriedAgainFromTheStart) {
 TEST_F(TransactionsTest, WhatIsTriedAgainIsCountedOnce) {
   int tries = 0;
   std::int64_t counted = 0;
-  const auto result = transactions.run("test.verb", Promise::kept, [&](Session& session, TimePoint now) {
+  const auto result = transactions.run("test.verb", Promise::kept, Locks::polled, [&](Session& session, TimePoint now) {
     session.sums().stored("shop", "pay", now);
     if (++tries < 3) fail_with(Trouble::again);
     counted = session.sums().rows().begin()->second;
