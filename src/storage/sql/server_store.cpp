@@ -172,7 +172,7 @@ Result<ClaimReply> ServerStore::claim(const ClaimRequest& request, Locks locks) 
         part = free;
       }
       auto won = rows.each(part, id_of, [&](const std::string& table, std::span<const Ticket> tickets) {
-        return session.claim(table, {tickets, request.owner, request.lease}, now);
+        return session.claim(table, {tickets, request.owner, request.lease, request.begin}, now);
       });
       std::move(won.begin(), won.end(), std::back_inserter(reply.won));
     });
