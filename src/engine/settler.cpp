@@ -42,8 +42,7 @@ Step Settler::step() {
   unanswered_.clear();
   const auto batch = std::span{pending_}.subspan(from, n);
   write(batch);
-  // One alone may be all that the store does not take now, such as one whose row is locked: it must not hold up others.
-  if (failed_ && !postponed && n > 1) {
+  if (failed_ && !postponed) {
     const auto pause = pause_after_failures(failures_++, context_.random);
     return {true, context_.clock.steady() + pause};
   }
