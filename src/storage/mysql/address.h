@@ -38,8 +38,9 @@ struct MysqlAddress {
   // What a stopped or cut off instance has locked is free again after this: a claim of others waits for it, with all
   // that it has to claim. MariaDB only.
   std::chrono::seconds idle_transaction_timeout{3};
-  // For rows that another transaction holds.
+  // For rows that another transaction holds: LockWait::patient, and all others. The server counts in seconds.
   std::chrono::seconds lock_timeout{5};
+  std::chrono::seconds brief_lock_timeout{1};
 };
 
 // Connects and checks that the server is one to work with: MariaDB 10.6 or MySQL 8.0.11, writable. Throws ServerError.

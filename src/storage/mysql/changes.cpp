@@ -27,7 +27,7 @@ std::vector<Ticket> sorted_tickets(std::span<const Change> changes) {
 template <class Take>
 void lock_held(Connection& connection, const std::string& table, std::span<const Ticket> tickets, Take take) {
   by_pieces(tickets, [&](std::span<const Ticket> piece) {
-    Rows rows = connection.select(held(table, piece));
+    Rows rows = connection.select(held(table, piece, connection.for_update_of_many()));
     while (rows.next()) take(rows);
   });
 }

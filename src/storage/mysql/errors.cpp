@@ -23,6 +23,7 @@ constexpr std::string_view kConnections = "raise max_connections, or use fewer c
 constexpr std::string_view kPacket = "raise max_allowed_packet on the server, or store less with a task";
 constexpr std::string_view kSchema =
     "the tables are not as this release made them; add what is missing, or rename the table, and it is made anew";
+constexpr std::string_view kHeld = "another transaction holds a row; look for one that stays open";
 constexpr std::string_view kTls = "check ssl and ssl_ca in the url, and that the server has TLS";
 constexpr std::string_view kSlow = "the statement took too long; look at what the server is busy with";
 
@@ -31,15 +32,15 @@ constexpr Meaning kMeanings[] = {
     {1020, again, ""},  // the row has changed since the snapshot: innodb_snapshot_isolation, on since MariaDB 11.6.2
     {1050, again, ""},  // made by someone else at the same moment
     {1062, again, ""},  // the same of a row
-    {1205, again, ""},  // lock wait timeout
-    {1213, again, ""},  // deadlock; from Galera, a conflict found at the commit
-    {1412, again, ""},  // the table was altered
-    {1613, again, ""},  // XA_RBTIMEOUT
-    {1614, again, ""},  // XA_RBDEADLOCK
+    {1205, locked, kHeld},  // lock wait timeout; MariaDB also says so with NOWAIT
+    {1213, again, ""},      // deadlock; from Galera, a conflict found at the commit
+    {1412, again, ""},      // the table was altered
+    {1613, again, ""},      // XA_RBTIMEOUT
+    {1614, again, ""},      // XA_RBDEADLOCK
     {1615, again, ""},
-    {3058, again, ""},  // deadlock of user locks
-    {3101, again, ""},  // group replication: a conflict found at the commit
-    {3572, again, ""},  // NOWAIT
+    {3058, again, ""},      // deadlock of user locks
+    {3101, again, ""},      // group replication: a conflict found at the commit
+    {3572, locked, kHeld},  // NOWAIT
 
     // A node of Galera that has lost the others refuses everything; a balancer leads a new connection elsewhere.
     {1047, gone, "the node is not part of its cluster; connect to one that is"},

@@ -64,7 +64,7 @@ std::vector<TaskId> insert_one_by_one(Connection& connection, const Target& targ
                                       std::span<const TaskRecord* const> rows) {
   std::vector<TaskId> stored;
   for (const TaskRecord* row : rows) {
-    const std::string statement = target.head + target.values(*row) + insert_tail();
+    const std::string statement = connection.at_once() + target.head + target.values(*row) + insert_tail();
     if (connection.run(statement) == 1) stored.push_back(row->info.id);
   }
   return stored;
@@ -89,7 +89,8 @@ std::vector<TaskId> insert(Connection& connection, const Target& target, const R
     values.push_back(target.values(*row));
   }
   std::vector<TaskId> stored;
-  for (const Piece& piece : cut_rows(target.head, values, insert_tail(), connection.most_bytes())) {
+  const std::string head = connection.at_once() + target.head;
+  for (const Piece& piece : cut_rows(head, values, insert_tail(), connection.most_bytes())) {
     const auto of_piece = std::span{rows}.subspan(piece.first, piece.count);
     std::ranges::copy(insert_piece(connection, target, piece, of_piece), std::back_inserter(stored));
   }

@@ -45,7 +45,8 @@ void append(std::vector<TaskRecord>& all, std::vector<TaskRecord> more) {
 
 }  // namespace
 
-MysqlSession::MysqlSession(const MysqlAddress& address) : connection_(address) {
+MysqlSession::MysqlSession(const MysqlAddress& address)
+    : connection_(address), lock_timeout_(address.lock_timeout), brief_lock_timeout_(address.brief_lock_timeout) {
   set_up(connection_, address);
 }
 
@@ -53,7 +54,16 @@ MysqlSession::MysqlSession(MYSQL* theirs) : connection_(join(theirs)) {}
 
 // READ WRITE: a server that has become a read-only replica says so here, before any work is done.
 TimePoint MysqlSession::begin(sql::Promise /*promise*/) {
-  return time_of(connection_.ask("START TRANSACTION READ WRITE;" + kNow));
+  connection_.wait_for_locks(lock_wait_);
+  const std::chrono::seconds timeout = lock_wait_ == sql::LockWait::patient ? lock_timeout_ : brief_lock_timeout_;
+  return time_of(connection_.ask(set_lock_timeout(timeout) + "START TRANSACTION READ WRITE;" + kNow));
+}
+
+// Nothing where it is so already: sessions of one pool are used for one kind of work.
+std::string MysqlSession::set_lock_timeout(std::chrono::seconds timeout) {
+  if (timeout == timeout_set_) return {};
+  timeout_set_ = timeout;
+  return "SET SESSION innodb_lock_wait_timeout = " + std::to_string(timeout.count()) + ";";
 }
 
 // Sums that the server does not take are refused before it commits. Otherwise only a conflict is sure to have undone
@@ -63,7 +73,7 @@ void MysqlSession::commit() {
   try {
     connection_.run(counting + "COMMIT WORK");
   } catch (const sql::ServerError& error) {
-    if (error.trouble() == sql::Trouble::again) throw;
+    if (error.trouble() == sql::Trouble::again || error.trouble() == sql::Trouble::locked) throw;
     if (!counting.empty() && !connection_.broken() && connection_.replies() == 0) throw;
     broken_ = true;
     if (error.trouble() == sql::Trouble::silent) throw;
@@ -136,15 +146,27 @@ std::vector<TaskId> MysqlSession::renew(const std::string& table, std::span<cons
 
 void MysqlSession::hold(const std::string& table, std::span<const TaskId> ids) {
   const std::vector<TaskId> sorted = ascending(ids);
-  by_pieces(std::span<const TaskId>{sorted},
-            [&](std::span<const TaskId> piece) { connection_.select(mysql::hold(table, piece)); });
+  by_pieces(std::span<const TaskId>{sorted}, [&](std::span<const TaskId> piece) {
+    connection_.select(mysql::hold(table, piece, connection_.for_update_of_many()));
+  });
+}
+
+std::vector<TaskId> MysqlSession::hold_free(const std::string& table, std::span<const TaskId> ids) {
+  const std::vector<TaskId> sorted = ascending(ids);
+  std::vector<TaskId> free;
+  by_pieces(std::span<const TaskId>{sorted}, [&](std::span<const TaskId> piece) {
+    Rows rows = connection_.select(mysql::hold(table, piece, kOfTheFree));
+    while (rows.next()) free.push_back(TaskId{rows.integer(0)});
+  });
+  return free;
 }
 
 std::vector<TaskRecord> MysqlSession::lock(const std::string& table, std::span<const TaskId> ids) {
   const std::vector<TaskId> sorted = ascending(ids);
   std::vector<TaskRecord> all;
-  by_pieces(std::span<const TaskId>{sorted},
-            [&](std::span<const TaskId> piece) { append(all, records(connection_.select(locked(table, piece)))); });
+  by_pieces(std::span<const TaskId>{sorted}, [&](std::span<const TaskId> piece) {
+    append(all, records(connection_.select(locked(table, piece, connection_.for_update()))));
+  });
   return all;
 }
 

@@ -41,6 +41,7 @@ class MysqlSession final : public sql::Session {
   std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) override;
 
   void hold(const std::string& table, std::span<const TaskId> ids) override;
+  std::vector<TaskId> hold_free(const std::string& table, std::span<const TaskId> ids) override;
   std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) override;
   void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) override;
   void remove(const std::string& table, std::span<const TaskId> ids) override;
@@ -99,7 +100,13 @@ class MysqlSession final : public sql::Session {
   // Names the table in what it throws.
   void define(const std::string& table, const std::string& create, const std::string& check);
 
+  // The statement that sets it, to be sent before others.
+  std::string set_lock_timeout(std::chrono::seconds timeout);
+
   Connection connection_;
+  const std::chrono::seconds lock_timeout_{};
+  const std::chrono::seconds brief_lock_timeout_{};
+  std::chrono::seconds timeout_set_ = lock_timeout_;  // by set_up()
   MemberList members_;
   bool broken_ = false;
 };

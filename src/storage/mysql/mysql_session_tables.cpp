@@ -132,7 +132,8 @@ std::string MysqlSession::hold_layout() {
 
 bool MysqlSession::change_meta(const std::string& name, const std::string& from, const std::string& to) {
   try {
-    connection_.ask("START TRANSACTION READ WRITE;SELECT value FROM retry_meta WHERE name = 'layout' FOR UPDATE");
+    connection_.ask(set_lock_timeout(lock_timeout_) +
+                    "START TRANSACTION READ WRITE;SELECT value FROM retry_meta WHERE name = 'layout' FOR UPDATE");
     const auto changed = connection_.run("UPDATE retry_meta SET value = " + bytes(to) + " WHERE name = " + bytes(name) +
                                          " AND value = " + bytes(from));
     connection_.run("COMMIT");

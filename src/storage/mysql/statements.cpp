@@ -77,17 +77,17 @@ std::string claimable(const std::string& table, std::span<const Ticket> tickets,
          ")) ORDER BY id FOR UPDATE SKIP LOCKED";
 }
 
-std::string held(const std::string& table, std::span<const Ticket> tickets) {
+std::string held(const std::string& table, std::span<const Ticket> tickets, const char* how) {
   return "SELECT id, namespace, method_name FROM " + table + kByPrimary + "(id, version) IN " + ticket_list(tickets) +
-         " AND status = 'RUNNING' ORDER BY id FOR UPDATE";
+         " AND status = 'RUNNING' ORDER BY id" + how;
 }
 
-std::string hold(const std::string& table, std::span<const TaskId> ids) {
-  return "SELECT id FROM " + table + kByPrimary + among(ids) + " ORDER BY id FOR UPDATE";
+std::string hold(const std::string& table, std::span<const TaskId> ids, const char* how) {
+  return "SELECT id FROM " + table + kByPrimary + among(ids) + " ORDER BY id" + how;
 }
 
-std::string locked(const std::string& table, std::span<const TaskId> ids) {
-  return "SELECT " + live_columns() + " FROM " + table + kByPrimary + among(ids) + " ORDER BY id FOR UPDATE";
+std::string locked(const std::string& table, std::span<const TaskId> ids, const char* how) {
+  return "SELECT " + live_columns() + " FROM " + table + kByPrimary + among(ids) + " ORDER BY id" + how;
 }
 
 std::string locked_history(const std::string& history, std::span<const TaskId> ids) {

@@ -29,9 +29,12 @@ std::string key_holders(std::string_view space, std::span<const std::string> key
 // --- Winners ---
 // SKIP LOCKED: a row that someone holds is being claimed or settled, and lost either way.
 std::string claimable(const std::string& table, std::span<const Ticket> tickets, TimePoint now);
-std::string held(const std::string& table, std::span<const Ticket> tickets);
-std::string hold(const std::string& table, std::span<const TaskId> ids);
-std::string locked(const std::string& table, std::span<const TaskId> ids);
+// `how`: with NOWAIT, one that someone holds fails the statement; with SKIP LOCKED it is left out.
+inline constexpr const char* kForUpdate = " FOR UPDATE";
+inline constexpr const char* kOfTheFree = " FOR UPDATE SKIP LOCKED";
+std::string held(const std::string& table, std::span<const Ticket> tickets, const char* how = kForUpdate);
+std::string hold(const std::string& table, std::span<const TaskId> ids, const char* how = kForUpdate);
+std::string locked(const std::string& table, std::span<const TaskId> ids, const char* how = kForUpdate);
 std::string locked_history(const std::string& history, std::span<const TaskId> ids);
 std::string lowest_locked(const sql::Move& move);
 

@@ -119,6 +119,10 @@ void hold(Connection& db, const std::string& table, std::span<const TaskId> ids)
   db.run(statements::hold(table), id_params(ids));
 }
 
+std::vector<TaskId> hold_free(Connection& db, const std::string& table, std::span<const TaskId> ids) {
+  return ids_in(db.run(statements::hold_free(table), id_params(ids)));
+}
+
 std::vector<TaskRecord> lock(Connection& db, const std::string& table, std::span<const TaskId> ids) {
   return records_in(db.run(statements::lock(table), id_params(ids)));
 }

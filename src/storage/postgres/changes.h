@@ -19,6 +19,7 @@ std::vector<TaskId> reschedule(Connection& db, const std::string& table, std::sp
                                TimePoint now);
 std::vector<TaskId> renew(Connection& db, const std::string& table, std::span<const Renewal> renewals, TimePoint now);
 void hold(Connection& db, const std::string& table, std::span<const TaskId> ids);
+std::vector<TaskId> hold_free(Connection& db, const std::string& table, std::span<const TaskId> ids);
 std::vector<TaskRecord> lock(Connection& db, const std::string& table, std::span<const TaskId> ids);
 std::vector<TaskRecord> lock_history(Connection& db, const std::string& table, std::span<const TaskId> ids);
 void mark_requeued(Connection& db, const std::string& table, std::span<const sql::Requeued> requeued);

@@ -18,8 +18,8 @@ struct Class {
 
 // The first that fits counts.
 constexpr std::array kClasses{
-    Class{"40", Trouble::again, ""},     // serialization failure, deadlock, transaction rolled back
-    Class{"55P03", Trouble::again, ""},  // lock not available
+    Class{"40", Trouble::again, ""},  // serialization failure, deadlock, transaction rolled back
+    Class{"55P03", Trouble::locked, "; look for a transaction that stays open"},
     Class{"23505", Trouble::again, ""},  // there already, by somebody who was quicker
     Class{"57P01", Trouble::gone, ""},   // shut down by an administrator
     Class{"57P02", Trouble::gone, ""},   // crash of another backend

@@ -106,6 +106,9 @@ class PostgresSession final : public sql::Session {
   }
 
   void hold(const std::string& table, std::span<const TaskId> ids) override { postgres::hold(db_, table, ids); }
+  std::vector<TaskId> hold_free(const std::string& table, std::span<const TaskId> ids) override {
+    return postgres::hold_free(db_, table, ids);
+  }
   std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) override {
     return postgres::lock(db_, table, ids);
   }
@@ -211,7 +214,8 @@ class PostgresSession final : public sql::Session {
 
 TimePoint PostgresSession::begin(Promise promise) {
   const char* wait = promise == Promise::kept ? "" : "SET LOCAL synchronous_commit = off; ";
-  return time_in(db_.run(std::string{"BEGIN ISOLATION LEVEL READ COMMITTED; "} + wait + kNow));
+  return time_in(db_.run(std::string{"BEGIN ISOLATION LEVEL READ COMMITTED; "} + statements::lock_timeout(lock_wait_) +
+                         wait + kNow));
 }
 
 // A transaction that failed before is rolled back by COMMIT, without an error.

@@ -289,6 +289,10 @@ std::string hold(const std::string& table) {
   return joined("SELECT count(*) FROM (SELECT FROM ", table, " t WHERE", kInBatch, " ORDER BY id FOR UPDATE) held");
 }
 
+std::string hold_free(const std::string& table) {
+  return joined("SELECT id FROM ", table, " WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE SKIP LOCKED");
+}
+
 std::string lock(const std::string& table) {
   return joined("SELECT ", live_columns(), " FROM ", table, " WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE");
 }

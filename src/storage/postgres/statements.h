@@ -26,6 +26,16 @@ inline constexpr const char* kSettings =
     "SET plan_cache_mode = force_generic_plan; SET client_min_messages = warning; "
     "SET statement_timeout = '9s'; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '3s'";
 
+// What a transaction begins with that waits for locks less long.
+constexpr const char* lock_timeout(sql::LockWait wait) {
+  switch (wait) {
+    case sql::LockWait::patient: break;
+    case sql::LockWait::brief: return "SET LOCAL lock_timeout = 200; ";
+    case sql::LockWait::none: return "SET LOCAL lock_timeout = 10; ";
+  }
+  return "";
+}
+
 // Milliseconds since 1970. Rounded down: a task must not start half a millisecond early.
 inline constexpr const char* kServerTime = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
 // As base::later, of expressions.
@@ -56,6 +66,7 @@ std::string reschedule(
 std::string renew(const std::string& table);  // $1 ids $2 versions $3 now $4 until $5 progress or NULL
 
 std::string hold(const std::string& table);           // $1 ids
+std::string hold_free(const std::string& table);      // $1 ids
 std::string lock(const std::string& table);           // $1 ids
 std::string lock_history(const std::string& table);   // $1 ids
 std::string mark_requeued(const std::string& table);  // $1 ids $2 new ids

@@ -82,7 +82,8 @@ class RedisStore final : public Store {
         searching_(parts_, options.total_shards) {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       inserts_.push_back(std::make_unique<sql::GroupInserts>(
-          "redis.insert", [this](std::span<const NewTask* const> tasks) { return insert_together(tasks); }));
+          "redis.insert",
+          [this](std::span<const NewTask* const> tasks, sql::Locks) { return insert_together(tasks); }));
     }
   }
 

@@ -1,6 +1,6 @@
 #pragma once
 // Inserts of many callers, stored together: a commit costs the server the same for one row and for hundreds. A large
-// batch goes alone. Safe to call from any thread.
+// batch goes alone, and so does one that has to wait for a lock of somebody else. Safe to call from any thread.
 
 #include <functional>
 #include <span>
@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "storage/group_commit.h"
+#include "storage/sql/caution.h"
+#include "storage/sql/transactions.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::sql {
@@ -17,7 +19,7 @@ std::vector<const NewTask*> pointers(std::span<const NewTask> tasks);
 class GroupInserts {
  public:
   // Stores all of them in one transaction, or none; called by several threads at a time.
-  using Insert = std::function<Result<InsertReply>(std::span<const NewTask* const>)>;
+  using Insert = std::function<Result<InsertReply>(std::span<const NewTask* const>, Locks)>;
   GroupInserts(std::string where, Insert insert);
 
   Result<InsertReply> insert(std::span<const NewTask> tasks);
@@ -27,9 +29,11 @@ class GroupInserts {
 
   void answer(GroupCommit::Group group);
   void store(GroupCommit::Group group);
+  void store(GroupCommit::Group group, Locks locks, Caution::Steady::time_point until);
 
   const std::string where_;
   const Insert insert_;
+  Caution caution_;
   GroupCommit group_;
 };
 

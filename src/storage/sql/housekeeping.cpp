@@ -80,7 +80,7 @@ bool Housekeeping::emptied(TableId table, TimePoint now, const std::string& wher
   const TableRouter router = tables_.router();
   const TableId youngest{.period = router.table_of(now, ShardId{}).period, .suffix = table.suffix};
   for (int moves = 0; moves < kMovesACall; ++moves) {
-    const auto moved = writes_.run(where, Promise::kept, [&](Session& session, TimePoint) {
+    const auto moved = writes_.run(where, Promise::kept, Locks::waited_for, [&](Session& session, TimePoint) {
       KeepStep step{Kind::emptied, router.name(table)};
       const auto rows = session.move({step.table, tables_.required(router.name(youngest)), kRowsAMove}).rows;
       step.rows = static_cast<std::int64_t>(rows);
@@ -106,8 +106,8 @@ void Housekeeping::drop_old_history(TimePoint now, KeepReport& report) {
 }
 
 void Housekeeping::join_days(TimePoint now, const std::string& where, KeepReport& report) {
-  const auto more =
-      writes_.run(where, Promise::unneeded, [&](Session& session, TimePoint) { return fold_days(session, now); });
+  const auto more = writes_.run(where, Promise::unneeded, Locks::waited_for,
+                                [&](Session& session, TimePoint) { return fold_days(session, now); });
   if (!more) throw ServerError{Trouble::again, more.error().detail};
   report.more |= *more;
 }

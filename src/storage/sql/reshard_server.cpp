@@ -42,13 +42,14 @@ class ServerRows final : public ShardedRows {
 
   std::optional<ShardPage> renumber(const ShardPageQuery& query, const ShardCount& expected) override {
     using Page = std::optional<ShardPage>;
-    auto page = transactions_.run(where_, Promise::kept, [&](Session& session, TimePoint server) -> Page {
-      session.hold_layout();  // and with it the count
-      if (session.meta("total_shards") != storage::to_text(expected)) return std::nullopt;
-      ShardPage found = session.shard_page(query, now(server));
-      if (found.misnumbered > 0) session.renumber(query, found.last);
-      return found;
-    });
+    auto page =
+        transactions_.run(where_, Promise::kept, Locks::waited_for, [&](Session& session, TimePoint server) -> Page {
+          session.hold_layout();  // and with it the count
+          if (session.meta("total_shards") != storage::to_text(expected)) return std::nullopt;
+          ShardPage found = session.shard_page(query, now(server));
+          if (found.misnumbered > 0) session.renumber(query, found.last);
+          return found;
+        });
     if (!page) throw StoreError{page.error()};
     return *std::move(page);
   }

@@ -7,7 +7,8 @@
 namespace easyretry::storage::sql {
 
 enum class Trouble {
-  again,       // a deadlock, a lost race, a lock not to be had: the same transaction may work at once
+  again,       // a deadlock, a lost race: the same transaction may work at once
+  locked,      // another transaction holds a row, and was waited for as long as LockWait says
   gone,        // no connection, or none any more: nothing was done, unless it happened during the commit
   silent,      // as gone, and only waiting told: asking again would take as long
   overloaded,  // the server refuses for now: too many connections, out of space, a timeout, read-only

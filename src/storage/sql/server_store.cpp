@@ -6,6 +6,7 @@
 
 #include "storage/insert_checks.h"
 #include "storage/sql/agreement.h"
+#include "storage/sql/batch_changes.h"
 #include "storage/sql/distinct.h"
 #include "storage/sql/endings.h"
 #include "storage/sql/joined_transaction.h"
@@ -24,6 +25,12 @@ constexpr std::size_t kQueryConnections = 2;
 std::string new_identity() {
   base::Random random{base::random_seed()};
   return std::to_string(random.next()) + std::to_string(random.next());
+}
+
+std::vector<TaskId> ids_of(std::span<const Ticket> tickets) {
+  std::vector<TaskId> ids;
+  for (const Ticket& ticket : tickets) ids.push_back(ticket.id);
+  return ids;
 }
 
 }  // namespace
@@ -54,7 +61,8 @@ ServerStore::ServerStore(ServerOptions options)
       inserts_(options_.kind, options_.total_shards),
       shard_watch_(options_, inserts_),
       due_tasks_(where("load"), tables_, shard_watch_),
-      group_(where("insert"), [this](std::span<const NewTask* const> tasks) { return insert_now(tasks); }) {
+      group_(where("insert"),
+             [this](std::span<const NewTask* const> tasks, Locks locks) { return insert_now(tasks, locks); }) {
   set_up();
 }
 
@@ -79,19 +87,12 @@ void ServerStore::set_up() {
 }
 
 template <class T, class IdOf, class Change>
-Result<Applied> ServerStore::apply(Writes& writes, const char* verb, std::span<const T> batch, IdOf id_of,
-                                   Change change) {
-  if (batch.empty()) return read(verb, [&](Session& session) { return Applied{now(session), {}}; });
-  return writes.run(where(verb), Promise::kept, [&](Session& session, TimePoint now) {
-    Applied reply{now, {}};
-    reply.applied.reserve(batch.size());
-    for_distinct(batch, id_of, [&](std::span<const T> part) {
-      const auto ids = change(session, part, now);
-      const std::unordered_set<TaskId> applied{ids.begin(), ids.end()};
-      for (const T& entry : part) reply.applied.push_back(applied.contains(id_of(entry)));
-    });
-    return reply;
-  });
+auto ServerStore::changes(Writes& writes, const char* verb, IdOf id_of, Change change) {
+  return BatchChanges<T, IdOf, Change>{writes, tables_, where(verb), id_of, std::move(change)};
+}
+
+Result<Applied> ServerStore::nothing_applied(const char* verb) {
+  return read(verb, [&](Session& session) { return Applied{now(session), {}}; });
 }
 
 Result<InsertReply> ServerStore::insert(std::span<const NewTask> tasks) {
@@ -100,8 +101,8 @@ Result<InsertReply> ServerStore::insert(std::span<const NewTask> tasks) {
   return group_.insert(tasks);
 }
 
-Result<InsertReply> ServerStore::insert_now(std::span<const NewTask* const> tasks) {
-  return changing_.run(where("insert"), Promise::kept,
+Result<InsertReply> ServerStore::insert_now(std::span<const NewTask* const> tasks, Locks locks) {
+  return changing_.run(where("insert"), Promise::kept, locks,
                        [&](Session& session, TimePoint now) { return insert_into(session, tasks, now); });
 }
 
@@ -146,13 +147,32 @@ Result<LoadReply> ServerStore::load(const LoadQuery& query) {
 
 Result<ClaimReply> ServerStore::claim(const ClaimRequest& request) {
   if (request.tickets.empty()) return read("claim", [&](Session& session) { return ClaimReply{now(session), {}}; });
+  if (!claim_caution_.advised()) {
+    auto reply = claim(request, Locks::told);
+    if (reply || reply.error().code != Errc::conflict) return reply;
+    claim_caution_.advise();
+  }
+  auto reply = claim(request, Locks::told_at_once);
+  if (!reply && reply.error().code == Errc::conflict) reply.error().code = Errc::unavailable;
+  return reply;
+}
+
+Result<ClaimReply> ServerStore::claim(const ClaimRequest& request, Locks locks) {
   // Kept, although a claim could be made again: whoever made it outlives a crash of the server, and what the server has
   // forgotten would be given to a second one under the same version while the first one runs it.
-  return changing_.run(where("claim"), Promise::kept, [&](Session& session, TimePoint now) {
+  return changing_.run(where("claim"), Promise::kept, locks, [&](Session& session, TimePoint now) {
     ClaimReply reply{now, {}};
     LiveRows rows{session, tables_, now};
     const auto id_of = [](const Ticket& ticket) { return ticket.id; };
     for_distinct(request.tickets, id_of, [&](std::span<const Ticket> part) {
+      std::vector<Ticket> free;
+      if (locks == Locks::told_at_once) {
+        const auto busy = hold_all_but_busy(session, tables_, ids_of(part), now);
+        if (!busy.empty()) claim_caution_.advise();
+        std::copy_if(part.begin(), part.end(), std::back_inserter(free),
+                     [&](const Ticket& ticket) { return !busy.contains(ticket.id); });
+        part = free;
+      }
       auto won = rows.each(part, id_of, [&](const std::string& table, std::span<const Ticket> tickets) {
         return session.claim(table, {tickets, request.owner, request.lease, request.begin}, now);
       });
@@ -163,40 +183,49 @@ Result<ClaimReply> ServerStore::claim(const ClaimRequest& request) {
 }
 
 Result<Applied> ServerStore::settle(std::span<const Settlement> settlements) {
-  return apply<Settlement>(
-      changing_, "settle", settlements, [](const Settlement& settlement) { return settlement.ticket.id; },
-      [this](Session& session, std::span<const Settlement> part, TimePoint now) {
-        return sql::settle(session, tables_, options_.history, part, now);
-      });
+  if (settlements.empty()) return nothing_applied("settle");
+  return changes<Settlement>(
+             changing_, "settle", [](const Settlement& settlement) { return settlement.ticket.id; },
+             [this](Session& session, std::span<const Settlement> part, TimePoint now) {
+               return sql::settle(session, tables_, options_.history, part, now);
+             })
+      .around_locks(settlements, settle_caution_);
 }
 
 Result<Applied> ServerStore::renew(std::span<const Renewal> renewals) {
+  if (renewals.empty()) return nothing_applied("renew");
   const auto id_of = [](const Renewal& renewal) { return renewal.ticket.id; };
-  return apply<Renewal>(
-      controlling_, "renew", renewals, id_of, [&](Session& session, std::span<const Renewal> part, TimePoint now) {
-        return LiveRows{session, tables_, now}.each(
-            part, id_of,
-            [&](const std::string& table, std::span<const Renewal> in_it) { return session.renew(table, in_it, now); });
-      });
+  return changes<Renewal>(controlling_, "renew", id_of,
+                          [&](Session& session, std::span<const Renewal> part, TimePoint now) {
+                            return LiveRows{session, tables_, now}.each(
+                                part, id_of, [&](const std::string& table, std::span<const Renewal> in_it) {
+                                  return session.renew(table, in_it, now);
+                                });
+                          })
+      .around_locks(renewals, renew_caution_);
 }
 
 Result<Applied> ServerStore::revise(std::span<const Revision> revisions) {
-  return apply<Revision>(
-      operating_, "revise", revisions, [](const Revision& revision) { return revision.ticket.id; },
-      [this](Session& session, std::span<const Revision> part, TimePoint now) {
-        return sql::revise(session, tables_, part, now);
-      });
+  if (revisions.empty()) return nothing_applied("revise");
+  return changes<Revision>(
+             operating_, "revise", [](const Revision& revision) { return revision.ticket.id; },
+             [this](Session& session, std::span<const Revision> part, TimePoint now) {
+               return sql::revise(session, tables_, part, now);
+             })
+      .together(revisions, Locks::polled);
 }
 
 Result<Applied> ServerStore::cancel(std::span<const TaskId> ids, Cancel how) {
-  return apply<TaskId>(operating_, "cancel", ids, std::identity{},
-                       [&](Session& session, std::span<const TaskId> part, TimePoint now) {
-                         return sql::cancel(session, tables_, options_.history, part, how, now);
-                       });
+  if (ids.empty()) return nothing_applied("cancel");
+  return changes<TaskId>(operating_, "cancel", std::identity{},
+                         [&](Session& session, std::span<const TaskId> part, TimePoint now) {
+                           return sql::cancel(session, tables_, options_.history, part, how, now);
+                         })
+      .together(ids, Locks::polled);
 }
 
 Result<std::vector<std::optional<TaskId>>> ServerStore::requeue(std::span<const TaskId> ids) {
-  return operating_.run(where("requeue"), Promise::kept, [&](Session& session, TimePoint now) {
+  return operating_.run(where("requeue"), Promise::kept, Locks::polled, [&](Session& session, TimePoint now) {
     return Requeues{session, tables_, inserts_, now}.start_again(ids);
   });
 }

@@ -54,9 +54,11 @@ class ServerStore final : public Store {
   TimePoint now(Session& session) const { return options_.clock != nullptr ? options_.clock->now() : session.now(); }
   void set_up();
 
-  // change(session, part, now) gives the ids that it applied to; no part names a task twice.
   template <class T, class IdOf, class Change>
-  Result<Applied> apply(Writes& writes, const char* verb, std::span<const T> batch, IdOf id_of, Change change);
+  auto changes(Writes& writes, const char* verb, IdOf id_of, Change change);  // BatchChanges
+  Result<Applied> nothing_applied(const char* verb);
+  // With told_at_once it looks first which of them are free.
+  Result<ClaimReply> claim(const ClaimRequest& request, Locks locks);
   template <class Body>
   auto read(const char* verb, Body body) {
     return reading_.run(where(verb), std::move(body));
@@ -64,7 +66,7 @@ class ServerStore final : public Store {
 
   InsertReply insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now);
   Result<IntakeReply> take_in_once(const IntakeQuery& query, const Convert& convert);
-  Result<InsertReply> insert_now(std::span<const NewTask* const> tasks);
+  Result<InsertReply> insert_now(std::span<const NewTask* const> tasks, Locks locks);
 
   const ServerOptions options_;
   Pool control_;
@@ -80,6 +82,9 @@ class ServerStore final : public Store {
   Inserts inserts_;
   ShardWatch shard_watch_;
   Loading due_tasks_;
+  Caution claim_caution_;
+  Caution settle_caution_;
+  Caution renew_caution_;
   StoreInfo info_;
   std::string identity_;  // of the database: a connection that finds the same in it is to the same one
   GroupInserts group_;

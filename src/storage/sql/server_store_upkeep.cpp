@@ -14,7 +14,7 @@ namespace easyretry::storage::sql {
 Result<bool> ServerStore::fold_counts() {
   auto any = read("fold_counts", [](Session& session) { return session.has_sums(); });
   if (!any || !*any) return any;
-  return operating_.run(where("fold_counts"), Promise::unneeded,
+  return operating_.run(where("fold_counts"), Promise::unneeded, Locks::polled,
                         [](Session& session, TimePoint) { return fold_sums(session); });
 }
 
@@ -30,14 +30,14 @@ Result<BeatReply> ServerStore::members(std::string_view space) {
 }
 
 Result<bool> ServerStore::leave(std::string_view space, std::string_view node) {
-  return controlling_.run(where("leave"), Promise::unneeded,
+  return controlling_.run(where("leave"), Promise::unneeded, Locks::polled,
                           [&](Session& session, TimePoint) { return session.leave(space, node); });
 }
 
 Result<bool> ServerStore::pause(std::string_view space, std::string_view handler, std::string_view why) {
   if (auto error = refuse_pause(space, handler, why, where("pause"))) return tl::make_unexpected(*std::move(error));
   return operating_
-      .run(where("pause"), Promise::kept,
+      .run(where("pause"), Promise::kept, Locks::polled,
            [&](Session& session, TimePoint now) {
              return session.pause(space, {std::string{handler}, now, std::string{why}});
            })
@@ -45,7 +45,7 @@ Result<bool> ServerStore::pause(std::string_view space, std::string_view handler
 }
 
 Result<bool> ServerStore::resume(std::string_view space, std::string_view handler) {
-  return operating_.run(where("resume"), Promise::kept,
+  return operating_.run(where("resume"), Promise::kept, Locks::polled,
                         [&](Session& session, TimePoint) { return session.resume(space, handler); });
 }
 
@@ -109,7 +109,7 @@ Result<IntakeReply> ServerStore::take_in_once(const IntakeQuery& query, const Co
     return nothing;
   });
   if (!looked || !looked->more) return looked;
-  return operating_.run(where("take_in"), Promise::kept, [&](Session& session, TimePoint now) {
+  return operating_.run(where("take_in"), Promise::kept, Locks::polled, [&](Session& session, TimePoint now) {
     return sql::take_in(session, query, convert, now,
                         [&](std::span<const NewTask* const> tasks) { return insert_into(session, tasks, now).tasks; });
   });

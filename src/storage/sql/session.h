@@ -26,6 +26,13 @@ enum class Promise {
   unneeded,  // the last moments. For what nobody acts on
 };
 
+// For rows that another transaction holds; then Trouble::locked.
+enum class LockWait {
+  patient,  // 5 s
+  brief,    // as long as transactions that work well take: 1 s on MariaDB and MySQL, 200 ms on PostgreSQL
+  none,     // not at all, as far as the server can do that: MySQL waits 1 s for a unique key, PostgreSQL 10 ms
+};
+
 struct LiveKey {
   std::string space;
   std::string key;
@@ -133,6 +140,8 @@ class Session {
   virtual ~Session() = default;
   virtual bool broken() const = 0;
 
+  // From the next begin() on.
+  void wait_for_locks(LockWait wait) { lock_wait_ = wait; }
   // Read committed. Gives the server's time.
   virtual TimePoint begin(Promise promise) = 0;
   // With sums(), at no cost of a round trip. Only a failure here leaves open whether the transaction came about, and
@@ -177,6 +186,8 @@ class Session {
   // Locks rows until the transaction ends. For what is about to be changed by several statements: each goes through its
   // rows in the order of their ids, but all together do not.
   virtual void hold(const std::string& table, std::span<const TaskId> ids) = 0;
+  // The same of those rows that no other transaction holds. Gives their ids.
+  virtual std::vector<TaskId> hold_free(const std::string& table, std::span<const TaskId> ids) = 0;
   // Whole rows, locked until the transaction ends.
   virtual std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) = 0;
   // Writes back rows that are locked, in the order in which lock() gave them, all but what never changes after insert.
@@ -263,6 +274,7 @@ class Session {
   virtual Durability durability() = 0;
 
  protected:
+  LockWait lock_wait_ = LockWait::patient;
   Sums sums_;
   base::Random random_{base::random_seed()};
 };

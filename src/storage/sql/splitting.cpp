@@ -88,7 +88,7 @@ void Splitting::move(const TableMove& move, const TableRouter& router, const Spl
   SplitMove done{router.name(move.from), router.name(move.to), 0};
   for (TaskId after{};;) {
     if (request.stop.stop_requested()) throw ServerError{Trouble::again, "it was broken off; begun again, it goes on"};
-    const auto moved = writes_.run(where_, Promise::kept, [&](Session& session, TimePoint) {
+    const auto moved = writes_.run(where_, Promise::kept, Locks::waited_for, [&](Session& session, TimePoint) {
       return session.move({done.from, done.to, kRowsAMove, move.shards, after});
     });
     if (!moved) throw ServerError{Trouble::again, moved.error().detail};

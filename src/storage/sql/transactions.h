@@ -1,6 +1,7 @@
 #pragma once
 // Runs the body of a verb in a transaction, again where the server asks for it, and says what its failure means.
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <string>
@@ -23,6 +24,14 @@ struct Refusal : std::exception {
 
 enum class Point { before_commit, commit };
 
+// What is done about rows that other transactions hold.
+enum class Locks {
+  waited_for,    // for as long as the server waits, and that again, up to the patience
+  polled,        // a moment; then looked at again and again, without keeping a connection meanwhile, up to the patience
+  told,          // a moment; then `conflict`
+  told_at_once,  // `conflict`
+};
+
 inline Error to_error(const ServerError& error, std::string_view where, Point point) {
   Errc code = Errc::unavailable;
   if (error.trouble() == Trouble::bad_data) code = Errc::invalid_argument;
@@ -37,15 +46,21 @@ class Transactions {
 
   // body(session, now) -> answer. It may be run several times, each time from the start.
   template <class Body>
-  auto run(std::string_view where, Promise promise, Body body)
+  auto run(std::string_view where, Promise promise, Locks locks, Body body)
       -> Result<decltype(body(std::declval<Session&>(), TimePoint{}))> {
-    const auto until = std::chrono::steady_clock::now() + kPatience;
+    const auto begun = std::chrono::steady_clock::now();
+    bool locked = false;
     for (int tries = 1;; ++tries) {
       Point point = Point::before_commit;
       try {
-        return attempt(promise, point, body);
+        return attempt(promise, wait_of(locks, locked), point, body);
       } catch (const ServerError& error) {
-        const bool enough = tries == kTries || std::chrono::steady_clock::now() > until;
+        locked = error.trouble() == Trouble::locked;
+        const auto gone = std::chrono::steady_clock::now() - begun;
+        if (locked && (locks == Locks::told_at_once || (locks == Locks::told && gone > kMoment))) {
+          return fail(Errc::conflict, where, error.what());
+        }
+        const bool enough = (tries >= kTries && !(locked && locks == Locks::polled)) || gone > kPatience;
         if (enough || !worth_repeating(error, point)) return tl::make_unexpected(to_error(error, where, point));
       } catch (const Refusal& refusal) {
         return tl::make_unexpected(refusal.error);
@@ -62,12 +77,20 @@ class Transactions {
   static constexpr int kTries = 8;
   // A lock that is never given up must not hold a caller for kTries times as long as the server waits for it.
   static constexpr std::chrono::seconds kPatience{5};
+  // Two of our own transactions that want the same row, such as a renewal and the end of a task, are over by then.
+  static constexpr std::chrono::milliseconds kMoment{30};
+
+  static LockWait wait_of(Locks locks, bool locked_before) {
+    if (locks == Locks::waited_for) return LockWait::patient;
+    return locks == Locks::told_at_once || locked_before ? LockWait::none : LockWait::brief;
+  }
 
   template <class Body>
-  auto attempt(Promise promise, Point& point, Body& body) {
+  auto attempt(Promise promise, LockWait wait, Point& point, Body& body) {
     const auto session = pool_.take();
     try {
       session->sums().clear();
+      session->wait_for_locks(wait);
       const TimePoint now = session->begin(promise);
       auto answer = body(*session, now);
       point = Point::commit;
@@ -80,12 +103,13 @@ class Transactions {
   }
 
   static bool worth_repeating(const ServerError& error, Point point) {
-    return error.trouble() == Trouble::again || (error.trouble() == Trouble::gone && point == Point::before_commit);
+    return error.trouble() == Trouble::again || error.trouble() == Trouble::locked ||
+           (error.trouble() == Trouble::gone && point == Point::before_commit);
   }
 
   // 1 ms doubling, half of it by chance, so that two that met do not meet again.
   void pause(int tries) {
-    const double millis = static_cast<double>(1 << tries) * (0.5 + random_.unit() / 2);
+    const double millis = static_cast<double>(1 << std::min(tries, kTries)) * (0.5 + random_.unit() / 2);
     std::this_thread::sleep_for(std::chrono::microseconds{static_cast<std::int64_t>(millis * 500)});
   }
 

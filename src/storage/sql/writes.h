@@ -19,7 +19,7 @@ class Writes {
 
   // body(session, now) -> answer. It may be run several times, each time from the start.
   template <class Body>
-  auto run(const std::string& where, Promise promise, Body body)
+  auto run(const std::string& where, Promise promise, Locks locks, Body body)
       -> Result<decltype(body(std::declval<Session&>(), TimePoint{}))>;
 
  private:
@@ -29,14 +29,14 @@ class Writes {
 };
 
 template <class Body>
-auto Writes::run(const std::string& where, Promise promise, Body body)
+auto Writes::run(const std::string& where, Promise promise, Locks locks, Body body)
     -> Result<decltype(body(std::declval<Session&>(), TimePoint{}))> {
   bool looked_again = false;  // a table may be gone that was known: dropped by another instance, when it had left
   while (true) {
     std::string missing;
     bool gone = false;
     bool changed = false;
-    auto result = transactions_.run(where, promise, [&](Session& session, TimePoint server) {
+    auto result = transactions_.run(where, promise, locks, [&](Session& session, TimePoint server) {
       try {
         return body(session, clock_ != nullptr ? clock_->now() : server);
       } catch (const MissingTable& table) {

@@ -9,8 +9,8 @@ namespace {
 
 TEST(MysqlErrors, NumbersMeanWhatTheCallerDoesNext) {
   const std::pair<unsigned, Trouble> known[] = {
-      {1020, Trouble::again},      {1205, Trouble::again},      {1213, Trouble::again},
-      {3572, Trouble::again},      {1047, Trouble::gone},       {1053, Trouble::gone},
+      {1020, Trouble::again},      {1205, Trouble::locked},     {1213, Trouble::again},
+      {3572, Trouble::locked},     {1047, Trouble::gone},       {1053, Trouble::gone},
       {1927, Trouble::gone},       {2002, Trouble::gone},       {2006, Trouble::gone},
       {2013, Trouble::gone},       {1040, Trouble::overloaded}, {1203, Trouble::overloaded},
       {1021, Trouble::overloaded}, {1114, Trouble::overloaded}, {1290, Trouble::overloaded},
@@ -68,7 +68,7 @@ TEST(MysqlErrors, WhereNothingListensTheServerIsGone) {
   EXPECT_EQ(trouble([&] { connect_mysql(nowhere); }).first, Trouble::gone);
 }
 
-TEST_F(MysqlTest, ARowHeldForTooLongMeansAgain) {
+TEST_F(MysqlTest, ARowHeldForTooLongMeansLocked) {
   const TaskRecord running = claimed(a_task());
   MysqlAddress hasty = address();
   hasty.lock_timeout = 1s;
@@ -77,7 +77,7 @@ TEST_F(MysqlTest, ARowHeldForTooLongMeansAgain) {
   session->lock(kTable, {&running.info.id, 1});
   const Settlement settlement = settlement_of(ticket_of(running), Settlement::Kind::retry);
   other->begin(sql::Promise::kept);
-  EXPECT_EQ(trouble([&] { other->reschedule(kTable, {&settlement, 1}, kMarch); }).first, Trouble::again);
+  EXPECT_EQ(trouble([&] { other->reschedule(kTable, {&settlement, 1}, kMarch); }).first, Trouble::locked);
   other->roll_back();
   session->roll_back();
   EXPECT_FALSE(other->broken());

@@ -83,9 +83,9 @@ TEST_F(MysqlPlans, EveryChangeFindsItsRowsByThePrimaryKey) {
     const std::vector<TaskId> ids = ids_of(tickets);
     for (const std::string& sql :
          {claimable(kTable, tickets, kMarch), held(kTable, tickets), hold(kTable, ids), locked(kTable, ids),
-          found(kTable, false, ids), stored_keys(kTable, ids), mysql::claim(kTable, ids, "worker", kMarch, kMarch),
-          extend(kTable, ids, kMarch, kMarch), remove(kTable, ids),
-          finish_into(kTable, kHistory, ids, Outcome::succeeded, "", kMarch)}) {
+          found(kTable, false, ids), stored_keys(kTable, ids),
+          mysql::claim(kTable, ids, {tickets, "worker", Millis{0}}, kMarch), extend(kTable, ids, kMarch, kMarch),
+          remove(kTable, ids), finish_into(kTable, kHistory, ids, Outcome::succeeded, "", kMarch)}) {
       expect_by("PRIMARY", sql);
     }
   }

@@ -97,7 +97,7 @@ TEST_F(PostgresServer, InfoSaysWhereAndHowSafelyAndNoSecret) {
 TEST(PostgresErrors, AreToldApartByWhatToDo) {
   EXPECT_EQ(trouble_of("40001"), Trouble::again);
   EXPECT_EQ(trouble_of("40P01"), Trouble::again);
-  EXPECT_EQ(trouble_of("55P03"), Trouble::again);
+  EXPECT_EQ(trouble_of("55P03"), Trouble::locked);
   EXPECT_EQ(trouble_of("57P01"), Trouble::gone);
   EXPECT_EQ(trouble_of("57P02"), Trouble::gone);
   EXPECT_EQ(trouble_of("57P03"), Trouble::gone);

@@ -36,6 +36,7 @@ struct EmptySession : Session {
   std::vector<TaskId> reschedule(const std::string&, std::span<const Settlement>, TimePoint) override { return {}; }
   std::vector<TaskId> renew(const std::string&, std::span<const Renewal>, TimePoint) override { return {}; }
   void hold(const std::string&, std::span<const TaskId>) override {}
+  std::vector<TaskId> hold_free(const std::string&, std::span<const TaskId>) override { return {}; }
   std::vector<TaskRecord> lock(const std::string&, std::span<const TaskId>) override { return {}; }
   void update(const std::string&, std::span<const TaskRecord>, TimePoint) override {}
   void remove(const std::string&, std::span<const TaskId>) override {}

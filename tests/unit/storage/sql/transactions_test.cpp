@@ -1,6 +1,8 @@
 #include "storage/sql/transactions.h"
 
+#include <atomic>
 #include <functional>
+#include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,7 +24,7 @@ struct Scripted : EmptySession {
 class TransactionsTest : public ::testing::Test {
  protected:
   auto run(const std::function<int()>& body) {
-    return transactions.run("test.verb", Promise::kept, [&](Session&, TimePoint) { return body(); });
+    return transactions.run("test.verb", Promise::kept, Locks::polled, [&](Session&, TimePoint) { return body(); });
   }
   [[noreturn]] static void fail_with(Trouble trouble) { throw ServerError{trouble, "so it is"}; }
 
@@ -50,7 +52,7 @@ TEST_F(TransactionsTest, ADeadlockIsTriedAgainFromTheStart) {
 TEST_F(TransactionsTest, WhatIsTriedAgainIsCountedOnce) {
   int tries = 0;
   std::int64_t counted = 0;
-  const auto result = transactions.run("test.verb", Promise::kept, [&](Session& session, TimePoint now) {
+  const auto result = transactions.run("test.verb", Promise::kept, Locks::polled, [&](Session& session, TimePoint now) {
     session.sums().stored("shop", "pay", now);
     if (++tries < 3) fail_with(Trouble::again);
     counted = session.sums().rows().begin()->second;
@@ -118,6 +120,47 @@ TEST_F(TransactionsTest, AnEndlessDeadlockIsGivenUp) {
   const auto result = run([]() -> int { fail_with(Trouble::again); });
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Errc::unavailable);
+}
+
+TEST_F(TransactionsTest, ALockIsToldToWhoeverGoesOnWithoutWhatIsLocked) {
+  for (const Locks locks : {Locks::told, Locks::told_at_once}) {
+    int tries = 0;
+    const auto result = transactions.run("test.verb", Promise::kept, locks, [&](Session&, TimePoint) -> int {
+      ++tries;
+      fail_with(Trouble::locked);
+    });
+    ASSERT_FALSE(result);
+    EXPECT_EQ(result.error().code, Errc::conflict);
+    EXPECT_EQ(tries == 1, locks == Locks::told_at_once) << "a lock of our own is over in a moment";
+  }
+}
+
+// Longer than a deadlock is. Nobody else is kept from the only connection there is.
+TEST_F(TransactionsTest, ALockIsWaitedForWithoutAConnection) {
+  std::atomic<bool> lent{false};
+  std::thread other;
+  int tries = 0;
+  const auto result = run([&] {
+    if (tries == 0) {
+      other = std::thread{[&] {
+        const auto session = pool.take();
+        lent = true;
+      }};
+    }
+    if (++tries < 12 || !lent) fail_with(Trouble::locked);
+    return true;
+  });
+  other.join();
+  EXPECT_TRUE(result) << "the other one had to wait for this one's end";
+}
+
+TEST_F(TransactionsTest, ALockMetByTheCommitIsNoDoubt) {
+  int commits = 0;
+  at_commit = [&] {
+    if (++commits == 1) fail_with(Trouble::locked);
+  };
+  EXPECT_TRUE(run([] { return 1; }));
+  EXPECT_EQ(commits, 2);
 }
 
 }  // namespace

@@ -1,0 +1,120 @@
+#pragma once
+// One transaction for the changes of many tasks. Where another transaction holds the row of one of them, the others
+// are changed all the same, and that one is `unanswered`.
+
+#include <string>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "storage/sql/caution.h"
+#include "storage/sql/distinct.h"
+#include "storage/sql/live_rows.h"
+#include "storage/sql/writes.h"
+
+namespace easyretry::storage::sql {
+
+// Locks those of the rows that nobody else holds. Gives the ids of the others, as far as there are such rows.
+std::unordered_set<TaskId> hold_all_but_busy(Session& session, Tables& tables, std::span<const TaskId> ids,
+                                             TimePoint now);
+
+// change(session, part, now) gives the ids that it applied to; no part names a task twice. For one call.
+template <class T, class IdOf, class Change>
+class BatchChanges {
+ public:
+  BatchChanges(Writes& writes, Tables& tables, std::string where, IdOf id_of, Change change)
+      : writes_(writes), tables_(tables), where_(std::move(where)), id_of_(id_of), change_(std::move(change)) {}
+
+  // All or nothing, after waiting for whoever holds a row. `conflict` where `locks` says so.
+  Result<Applied> together(std::span<const T> batch, Locks locks) {
+    return writes_.run(where_, Promise::kept, locks,
+                       [&](Session& session, TimePoint now) { return changed(session, batch, {}, now); });
+  }
+
+  // Optimistic, unless a lock was met lately.
+  Result<Applied> around_locks(std::span<const T> batch, Caution& caution) {
+    if (!caution.advised()) {
+      auto reply = together(batch, Locks::told);
+      if (reply || reply.error().code != Errc::conflict) return reply;
+      caution.advise();
+    }
+    until_ = Caution::Steady::now() + kSearch;
+    change_free(batch);
+    if (!trouble_) return std::move(reply_);
+    caution.advise();
+    if (reply_.now == TimePoint{} || batch.size() == 1) return tl::make_unexpected(*std::move(trouble_));
+    reply_.trouble = std::move(trouble_);
+    return std::move(reply_);
+  }
+
+ private:
+  // Behind a locked table nothing is found by halving batches.
+  static constexpr std::chrono::seconds kSearch{3};
+
+  // What the first entry changed, the next one of the same task meets.
+  Applied changed(Session& session, std::span<const T> batch, const std::unordered_set<TaskId>& busy, TimePoint now) {
+    Applied reply{now, {}};
+    reply.applied.reserve(batch.size());
+    for_distinct(batch, id_of_, [&](std::span<const T> part) {
+      const auto ids = busy.empty() ? change_(session, part, now) : change_(session, without(part, busy), now);
+      const std::unordered_set<TaskId> applied{ids.begin(), ids.end()};
+      for (const T& entry : part) {
+        if (busy.contains(id_of_(entry))) reply.unanswered.push_back(reply.applied.size());
+        reply.applied.push_back(applied.contains(id_of_(entry)));
+      }
+    });
+    return reply;
+  }
+  std::vector<T> without(std::span<const T> part, const std::unordered_set<TaskId>& busy) const {
+    std::vector<T> rest;
+    std::copy_if(part.begin(), part.end(), std::back_inserter(rest),
+                 [&](const T& entry) { return !busy.contains(id_of_(entry)); });
+    return rest;
+  }
+
+  // Looks first. That finds every lock on a row of a task; one on an index, or in another table, is found by halves.
+  void change_free(std::span<const T> batch) {
+    auto reply = writes_.run(where_, Promise::kept, Locks::told_at_once, [&](Session& session, TimePoint now) {
+      std::unordered_set<TaskId> ids;
+      for (const T& entry : batch) ids.insert(id_of_(entry));
+      const std::vector<TaskId> each{ids.begin(), ids.end()};
+      return changed(session, batch, hold_all_but_busy(session, tables_, each, now), now);
+    });
+    if (reply) return add(*reply);
+    const bool locked = reply.error().code == Errc::conflict;
+    if (locked && batch.size() > 1 && Caution::Steady::now() < until_) {
+      change_free(batch.first(batch.size() / 2));
+      change_free(batch.subspan(batch.size() / 2));
+      return;
+    }
+    leave_unanswered(batch.size(), locked ? Error{Errc::unavailable, where_, reply.error().detail} : reply.error());
+  }
+  void add(const Applied& part) {
+    const std::size_t before = reply_.applied.size();
+    reply_.now = part.now;
+    reply_.applied.insert(reply_.applied.end(), part.applied.begin(), part.applied.end());
+    for (const std::size_t place : part.unanswered) reply_.unanswered.push_back(before + place);
+    if (part.unanswered.empty()) return;
+    trouble_ = Error{Errc::unavailable, where_,
+                     "another transaction holds the rows of " + std::to_string(part.unanswered.size()) +
+                         " task(s); look for one that stays open"};
+  }
+  void leave_unanswered(std::size_t count, Error why) {
+    for (std::size_t i = 0; i < count; ++i) {
+      reply_.unanswered.push_back(reply_.applied.size());
+      reply_.applied.push_back(false);
+    }
+    trouble_ = std::move(why);
+  }
+
+  Writes& writes_;
+  Tables& tables_;
+  const std::string where_;
+  const IdOf id_of_;
+  Change change_;
+  Applied reply_;
+  std::optional<Error> trouble_;
+  Caution::Steady::time_point until_{};
+};
+
+}  // namespace easyretry::storage::sql
