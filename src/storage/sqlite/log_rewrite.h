@@ -1,0 +1,28 @@
+#pragma once
+// Makes sure that what a connection sees is on the disk: the log is written once more, byte for byte, and synced.
+//
+// Reading cannot tell what is on the disk: after a failed sync the pages that were not written look like any other. To
+// write them again makes them dirty, and a sync that then works has written them. That each byte is still what SQLite
+// had written is told by the checksums of the log: a page that the kernel has dropped meanwhile breaks them. The
+// database itself needs none of this: what a failed sync kept from it is in the log until a checkpoint has copied it
+// again.
+
+#include <optional>
+
+#include "storage/sqlite/connection.h"
+#include "storage/sqlite/wal_chain.h"
+
+namespace easyretry::storage::sqlite {
+
+// How far the log goes for a connection that has read something. Nothing where that cannot be told.
+std::optional<LogEnd> log_end(Connection& db);
+
+// Takes the write lock meanwhile. False: `seen`, which was in the log before, is not in it any more. Throws
+// SqliteError, also where the log is not what its index says; that is so until all connections have been closed.
+bool rewrite_log(Connection& db, const std::optional<LogEnd>& seen);
+
+// The names of the files, too, are to be there after a power cut. SQLite does this, but does not look whether it
+// worked. Throws SqliteError.
+void sync_folder(const Connection& db);
+
+}  // namespace easyretry::storage::sqlite
