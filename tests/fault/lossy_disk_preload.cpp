@@ -7,16 +7,19 @@
 //                         failures    one byte for each sync that failed
 //
 // A page that was written is dirty. A sync that works brings the dirty pages of its file to the disk. One that fails
-// leaves them clean all the same, as Linux does: they reach the disk only when they are written again. What a killed
-// process had not synced does not reach it either. A folder keeps the names that a failed sync did not write: a file
-// system with a journal does, or stops for good.
+// leaves them clean all the same, as Linux does, and what is more, their place on the disk is taken for written: as on
+// ext4 they are lost even when they are written again, unless the kernel has forgotten them before (posix_fadvise).
+// What a killed process had not synced is lost in the same way. There is no way past the page cache (O_DIRECT). A
+// folder keeps the names that a failed sync did not write: a file system with a journal does, or stops for good.
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdarg>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <set>
@@ -33,9 +36,11 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr off_t kPage = 4096;
+constexpr off_t kEnd = std::numeric_limits<off_t>::max();
 
 std::mutex mutex;                        // guards what follows, and all work on the image
 std::map<ino_t, std::set<off_t>> dirty;  // pages by inode
+std::map<ino_t, std::set<off_t>> lost;   // the same; found in the page cache only
 
 const fs::path& disk() {
   static const fs::path folder = [] {
@@ -94,6 +99,21 @@ fs::path image_of(ino_t inode) {
   return disk() / "image" / std::to_string(inode);
 }
 
+// What another process has left behind.
+void meet(int file) {
+  const struct stat info = stat_of(file);
+  if (lost.contains(info.st_ino)) return;
+  auto& pages = lost[info.st_ino];
+  const Raw image{image_of(info.st_ino)};
+  for (off_t page = 0; page * kPage < info.st_size; ++page) {
+    std::array<char, kPage> shown{};
+    std::array<char, kPage> stored{};
+    if (::pread(file, shown.data(), shown.size(), page * kPage) < 0) std::abort();
+    if (::pread(image.file, stored.data(), stored.size(), page * kPage) < 0) std::abort();
+    if (shown != stored) pages.insert(page);
+  }
+}
+
 void soil(int file, off_t from, off_t to) {
   auto& pages = dirty[stat_of(file).st_ino];
   for (off_t page = from / kPage; page * kPage < to; ++page) pages.insert(page);
@@ -123,12 +143,23 @@ void bring_names() {
   }
 }
 
+// Of what it has not to write any more.
+void forget(int file, off_t from, off_t to) {
+  const struct stat info = stat_of(file);
+  const std::set<off_t>& all = lost[info.st_ino];
+  std::set<off_t> pages{all.lower_bound((from + kPage - 1) / kPage), all.lower_bound(to / kPage)};
+  for (const off_t page : dirty[info.st_ino]) pages.erase(page);
+  copy_pages(Raw{image_of(info.st_ino)}.file, file, pages, info.st_size);
+  for (const off_t page : pages) lost[info.st_ino].erase(page);
+}
+
 int fail_sync(int file, bool evict) {
   const struct stat info = stat_of(file);
-  if (evict && S_ISREG(info.st_mode)) {
-    copy_pages(Raw{image_of(info.st_ino)}.file, file, dirty[info.st_ino], info.st_size);
+  if (S_ISREG(info.st_mode)) {
+    lost[info.st_ino].merge(dirty[info.st_ino]);
+    dirty.erase(info.st_ino);
+    if (evict) forget(file, 0, kEnd);
   }
-  dirty.erase(info.st_ino);
   std::ofstream{disk() / "failures", std::ios::app} << 'x';
   errno = EIO;
   return -1;
@@ -138,6 +169,7 @@ int sync(int file) {
   const std::string name = name_on_disk(file);
   if (name.empty()) return 0;
   const std::lock_guard lock{mutex};
+  if (name != "folder") meet(file);
   const auto words = failing();
   if (words.contains(kind_of(name))) return fail_sync(file, words.contains("evict"));
   if (name == "folder") {
@@ -146,6 +178,7 @@ int sync(int file) {
   }
   const struct stat info = stat_of(file);
   const Raw image{image_of(info.st_ino)};
+  for (const off_t page : lost[info.st_ino]) dirty[info.st_ino].erase(page);
   copy_pages(file, image.file, dirty[info.st_ino], info.st_size);
   dirty.erase(info.st_ino);
   return static_cast<int>(::syscall(SYS_ftruncate, image.file, info.st_size));
@@ -154,6 +187,7 @@ int sync(int file) {
 ssize_t pwrite_on_disk(int file, const void* bytes, size_t count, off_t at) {
   if (name_on_disk(file).empty()) return raw_pwrite(file, bytes, count, at);
   const std::lock_guard lock{mutex};
+  meet(file);
   const ssize_t written = raw_pwrite(file, bytes, count, at);
   if (written > 0) soil(file, at, at + written);
   return written;
@@ -161,7 +195,10 @@ ssize_t pwrite_on_disk(int file, const void* bytes, size_t count, off_t at) {
 
 int truncate_on_disk(int file, off_t size) {
   const std::lock_guard lock{mutex};
-  if (!name_on_disk(file).empty()) soil(file, size, size + 1);
+  if (!name_on_disk(file).empty()) {
+    meet(file);
+    soil(file, size, size + 1);
+  }
   return static_cast<int>(::syscall(SYS_ftruncate, file, size));
 }
 
@@ -203,6 +240,28 @@ int fsync(int file) {
 
 int fdatasync(int file) {
   return sync(file);
+}
+
+int posix_fadvise(int file, off_t from, off_t size, int advice) noexcept {
+  if (advice == POSIX_FADV_DONTNEED && !name_on_disk(file).empty()) {
+    const std::lock_guard lock{mutex};
+    meet(file);
+    forget(file, from, size == 0 ? kEnd : from + size);
+    return 0;
+  }
+  return -static_cast<int>(::syscall(SYS_fadvise64, file, from, size, advice));
+}
+
+int open(const char* path, int flags, ...) {
+  if ((flags & O_DIRECT) != 0 && fs::path{path}.parent_path() == disk() / "files") {
+    errno = EINVAL;
+    return -1;
+  }
+  va_list more;
+  va_start(more, flags);
+  const auto mode = (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(more, mode_t) : 0;
+  va_end(more);
+  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
 }
 
 int sync_file_range(int file, off64_t, off64_t, unsigned) {

@@ -1,19 +1,23 @@
 #include "storage/sqlite/log_rewrite.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include <fcntl.h>
 #include <unistd.h>
 
+#include "storage/sqlite/disk_file.h"
+
 namespace easyretry::storage::sqlite {
 namespace {
 
-constexpr std::size_t kMostAtOnce = 0x1ffff;  // SQLite writes no more bytes than that with one call
+std::filesystem::path log_of(const std::filesystem::path& database) {
+  return database.string() + "-wal";
+}
 
 sqlite3_file* file_of(sqlite3* db, int which) {
   sqlite3_file* file = nullptr;
@@ -38,57 +42,66 @@ std::span<const std::byte> index_of(sqlite3* db) {
                     "the write-ahead log is not what its index says; if another program has the file open, end it"};
 }
 
-void checked(int code, const char* what) {
-  if (code != SQLITE_OK) throw SqliteError{code, what};
-}
-
-class LogRewrite {
+// The frames of a log in the order of the file, whatever pieces they come in.
+class Frames {
  public:
-  LogRewrite(sqlite3_file* log, const LogEnd& end) : log_(log), end_(end) {}
+  Frames(const LogEnd& end, const std::optional<LogEnd>& seen) : end_(end), seen_(seen) {}
 
-  bool run(const std::optional<LogEnd>& seen) {
-    write_again(0, WalChain::kHeader);
-    auto chain = WalChain::begin(bytes_);
-    if (!chain) not_as_its_index_says();
-    bool passed = seen && seen->frames == 0 && chain->end().salt == seen->salt;
-    auto at = static_cast<sqlite3_int64>(WalChain::kHeader);
-    while (chain->end().frames < end_.frames) {
-      const std::size_t frames =
-          std::min<std::size_t>(kMostAtOnce / chain->frame_size(), end_.frames - chain->end().frames);
-      const std::size_t size = frames * chain->frame_size();
-      read(at, size);
-      for (std::size_t i = 0; i < frames; ++i) {
-        const auto frame = std::span<const std::byte>{bytes_}.subspan(i * chain->frame_size(), chain->frame_size());
-        if (!chain->add(frame)) not_as_its_index_says();
-        passed = passed || (seen && chain->end() == *seen);
-      }
-      write(at);
-      at += static_cast<sqlite3_int64>(size);
+  void add(std::span<const std::byte> bytes) {
+    rest_.insert(rest_.end(), bytes.begin(), bytes.end());
+    std::size_t used = 0;
+    if (!chain_ && rest_.size() >= WalChain::kHeader) {
+      chain_ = WalChain::begin(rest_);
+      if (!chain_) not_as_its_index_says();
+      passed_ = seen_ && seen_->frames == 0 && seen_->salt == chain_->end().salt;
+      used = WalChain::kHeader;
     }
-    if (chain->end() != end_) not_as_its_index_says();
-    checked(log_->pMethods->xSync(log_, SQLITE_SYNC_NORMAL), "the write-ahead log cannot be synced");
-    return passed;
+    for (; chain_ && !complete() && rest_.size() - used >= chain_->frame_size(); used += chain_->frame_size()) {
+      if (!chain_->add(std::span{rest_}.subspan(used, chain_->frame_size()))) not_as_its_index_says();
+      passed_ = passed_ || (seen_ && chain_->end() == *seen_);
+    }
+    rest_.erase(rest_.begin(), rest_.begin() + static_cast<std::ptrdiff_t>(used));
   }
+  bool complete() const { return chain_ && chain_->end().frames == end_.frames; }
+  void check() const {
+    if (!complete() || chain_->end() != end_) not_as_its_index_says();
+  }
+  bool passed() const { return passed_; }
 
  private:
-  void read(sqlite3_int64 at, std::size_t size) {
-    bytes_.resize(size);
-    checked(log_->pMethods->xRead(log_, bytes_.data(), static_cast<int>(size), at),
-            "the write-ahead log cannot be read back");
-  }
-  void write(sqlite3_int64 at) {
-    checked(log_->pMethods->xWrite(log_, bytes_.data(), static_cast<int>(bytes_.size()), at),
-            "the write-ahead log cannot be written again");
-  }
-  void write_again(sqlite3_int64 at, std::size_t size) {
-    read(at, size);
-    write(at);
-  }
-
-  sqlite3_file* log_;
   const LogEnd end_;
-  std::vector<std::byte> bytes_;
+  const std::optional<LogEnd> seen_;
+  std::optional<WalChain> chain_;
+  std::vector<std::byte> rest_;
+  bool passed_ = false;
 };
+
+// Reads the log up to its end, and gives its blocks to `use`.
+template <class Use>
+bool walk(const DiskFile& file, const LogEnd& end, const std::optional<LogEnd>& seen, Use use) {
+  Frames frames{end, seen};
+  std::vector<std::byte> block(DiskFile::kBlock);
+  for (std::uint64_t at = 0; !frames.complete(); at += DiskFile::kBlock) {
+    const auto bytes = std::span<const std::byte>{block}.first(file.read(block, at));
+    if (bytes.empty()) break;
+    frames.add(bytes);
+    use(bytes, at);
+  }
+  frames.check();
+  return frames.passed();
+}
+
+// Looked through first: as long as it is not known to be whole, nothing of it is touched.
+bool rewrite(sqlite3_file* log, DiskFile& file, const LogEnd& end, const std::optional<LogEnd>& seen) {
+  const auto nothing = [](std::span<const std::byte>, std::uint64_t) {};
+  const bool passed = walk(file, end, seen, nothing);
+  walk(file, end, seen, [&](std::span<const std::byte> bytes, std::uint64_t at) { file.write_anew(bytes, at); });
+  const int code = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+  if (code != SQLITE_OK) throw SqliteError{code, "the write-ahead log cannot be synced"};
+  file.read_from_disk();
+  walk(file, end, seen, nothing);
+  return passed;
+}
 
 // Keeps others from writing to the log.
 class WriteLock {
@@ -115,7 +128,13 @@ bool rewrite_log(Connection& db, const std::optional<LogEnd>& seen) {
   if (end->frames == 0) return seen && seen->frames == 0 && seen->salt == end->salt;
   sqlite3_file* log = file_of(db.get(), SQLITE_FCNTL_JOURNAL_POINTER);
   if (log == nullptr) throw SqliteError{SQLITE_CANTOPEN, "the write-ahead log is not open"};
-  return LogRewrite{log, *end}.run(seen);
+  DiskFile file{log_of(sqlite3_db_filename(db.get(), "main"))};
+  return rewrite(log, file, *end, seen);
+}
+
+void forget_unsynced(const std::filesystem::path& database) {
+  std::error_code no_log;
+  if (std::filesystem::file_size(log_of(database), no_log) > 0 && !no_log) forget_cached(database);
 }
 
 void sync_folder(const Connection& db) {

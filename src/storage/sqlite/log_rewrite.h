@@ -1,12 +1,12 @@
 #pragma once
-// Makes sure that what a connection sees is on the disk: the log is written once more, byte for byte, and synced.
+// Makes sure that what a connection sees is on the disk: the log is written once more, byte for byte, synced, and read
+// back from the disk.
 //
-// Reading cannot tell what is on the disk: after a failed sync the pages that were not written look like any other. To
-// write them again makes them dirty, and a sync that then works has written them. That each byte is still what SQLite
-// had written is told by the checksums of the log: a page that the kernel has dropped meanwhile breaks them. The
-// database itself needs none of this: what a failed sync kept from it is in the log until a checkpoint has copied it
-// again.
+// After a failed sync, pages that were not written look like any other. That each byte is still what SQLite had written
+// is told by the checksums of the log: a page that the kernel has dropped meanwhile breaks them. The database itself
+// is not written again: what a failed sync kept from it is in the log until a checkpoint has copied it once more.
 
+#include <filesystem>
 #include <optional>
 
 #include "storage/sqlite/connection.h"
@@ -20,6 +20,10 @@ std::optional<LogEnd> log_end(Connection& db);
 // Takes the write lock meanwhile. False: `seen`, which was in the log before, is not in it any more. Throws
 // SqliteError, also where the log is not what its index says; that is so until all connections have been closed.
 bool rewrite_log(Connection& db, const std::optional<LogEnd>& seen);
+
+// Before the file is opened: what the kernel remembers of the database is not what a failed sync has left on the disk.
+// Does nothing where there is no log, and so no such sync.
+void forget_unsynced(const std::filesystem::path& database);
 
 // The names of the files, too, are to be there after a power cut. SQLite does this, but does not look whether it
 // worked. Throws SqliteError.

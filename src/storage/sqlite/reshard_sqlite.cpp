@@ -121,6 +121,7 @@ ReshardPlan reshard_sqlite(const SqliteOptions& options, const ReshardRequest& r
   if (!std::filesystem::exists(at.path)) throw nothing_there(kWhere, "sqlite:" + at.path.string());
   return told_of(at.path, [&] {
     const LockFile lock{at.path};
+    forget_unsynced(at.path);
     SqliteRows rows{at, open_writer(at, Connection::Mode::write)};
     return reshard(rows, kWhere, request);
   });

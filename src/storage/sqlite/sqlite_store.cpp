@@ -40,6 +40,7 @@ void validate(const SqliteOptions& options) {
 
 // Nothing is written before the file is known to be ours.
 Connection open_database(const SqliteOptions& options) {
+  forget_unsynced(options.path);
   Connection db = open_writer(options, Connection::Mode::create);
   check_schema(db, options.shared);
   if (const auto mode = db.text("PRAGMA journal_mode = WAL"); mode != "wal") {

@@ -1,5 +1,6 @@
 #include "storage/sqlite/wal_chain.h"
 
+#include <bit>
 #include <cstring>
 
 namespace easyretry::storage::sqlite {
@@ -11,10 +12,6 @@ std::uint32_t big_endian(std::span<const std::byte> bytes, std::size_t at) {
   std::uint32_t word = 0;
   for (std::size_t i = 0; i < 4; ++i) word = word << 8 | std::to_integer<std::uint32_t>(bytes[at + i]);
   return word;
-}
-
-std::uint32_t little_endian(std::span<const std::byte> bytes, std::size_t at) {
-  return __builtin_bswap32(big_endian(bytes, at));
 }
 
 std::uint32_t as_stored(std::span<const std::byte> bytes, std::size_t at) {
@@ -50,11 +47,15 @@ bool WalChain::add(std::span<const std::byte> frame) {
 }
 
 void WalChain::sum(std::span<const std::byte> bytes) {
-  const auto word = big_endian_ ? big_endian : little_endian;
+  const bool swap = big_endian_ != (std::endian::native == std::endian::big);
+  auto [first, second] = checksum_;
   for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
-    checksum_[0] += word(bytes, at) + checksum_[1];
-    checksum_[1] += word(bytes, at + 4) + checksum_[0];
+    const std::uint32_t even = as_stored(bytes, at);
+    const std::uint32_t odd = as_stored(bytes, at + 4);
+    first += (swap ? __builtin_bswap32(even) : even) + second;
+    second += (swap ? __builtin_bswap32(odd) : odd) + first;
   }
+  checksum_ = {first, second};
 }
 
 // Two copies of 48 bytes: whoever writes the one has not yet written the other.

@@ -168,6 +168,7 @@ void Writer::read_back() {
 void Writer::try_to_read_back() {
   replace_session(nullptr);
   close_readers_();
+  forget_unsynced(options_.path);
   Connection db = open_writer(options_, Connection::Mode::write);
   const bool whole = rewrite_log(db, seen_);
   auto session = std::make_unique<Session>(std::move(db), options_, ids_);
