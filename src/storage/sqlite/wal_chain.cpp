@@ -49,11 +49,12 @@ bool WalChain::add(std::span<const std::byte> frame) {
 void WalChain::sum(std::span<const std::byte> bytes) {
   const bool swap = big_endian_ != (std::endian::native == std::endian::big);
   auto [first, second] = checksum_;
-  for (std::size_t at = 0; at + 8 <= bytes.size(); at += 8) {
-    const std::uint32_t even = as_stored(bytes, at);
-    const std::uint32_t odd = as_stored(bytes, at + 4);
-    first += (swap ? __builtin_bswap32(even) : even) + second;
-    second += (swap ? __builtin_bswap32(odd) : odd) + first;
+  const std::byte* const end = bytes.data() + bytes.size() / 8 * 8;
+  for (const std::byte* at = bytes.data(); at != end; at += 8) {
+    std::uint32_t words[2];
+    __builtin_memcpy(words, at, sizeof words);
+    first += (swap ? __builtin_bswap32(words[0]) : words[0]) + second;
+    second += (swap ? __builtin_bswap32(words[1]) : words[1]) + first;
   }
   checksum_ = {first, second};
 }
