@@ -38,12 +38,15 @@ void expect_all_acknowledged_in(const std::string& url, Crew& crew) {
   add_keys(*store, true, there);
   std::size_t acks = 0;
   std::size_t gone = 0;
+  std::string first;
   for (const JournalEvent& event : crew.events()) {
     if (event.what != "ack") continue;
     ++acks;
-    gone += there.contains(event.subject) ? 0 : 1;
+    if (there.contains(event.subject)) continue;
+    if (++gone == 1)
+      first = "the first of them is " + event.subject + ", acknowledged as number " + std::to_string(acks);
   }
-  EXPECT_EQ(gone, 0U) << "of " << acks << " that were acknowledged";
+  EXPECT_EQ(gone, 0U) << "of " << acks << " that were acknowledged; " << first;
   std::cout << acks << " acknowledged, " << gone << " gone\n";
   storage::sqlite::Connection db{url.substr(7), storage::sqlite::Connection::Mode::read};
   EXPECT_EQ(db.text("PRAGMA integrity_check"), "ok");

@@ -37,8 +37,10 @@ bool fails(Crew& crew, int life) {
       kPatience);
 }
 
-TEST(ThinDisk, ThatIsFullLosesNothingAcknowledgedAndTheProcessGoesOn) {
-  ThinDisk disk{ThinDisk::Journal::no};
+class ThinDiskTest : public ::testing::TestWithParam<ThinDisk::Journal> {};
+
+TEST_P(ThinDiskTest, ThatIsFullLosesNothingAcknowledgedAndTheProcessGoesOn) {
+  ThinDisk disk{GetParam()};
   Crew crew{disk.url()};
   const int life = crew.start(kTasks);
   ASSERT_TRUE(grows(crew, 100));
@@ -51,23 +53,10 @@ TEST(ThinDisk, ThatIsFullLosesNothingAcknowledgedAndTheProcessGoesOn) {
   expect_all_acknowledged_in(disk.url(), crew);
 }
 
-TEST(ThinDisk, WhoseFileSystemStopsForGoodLosesNothingAcknowledged) {
-  ThinDisk disk{ThinDisk::Journal::yes};
-  Crew crew{disk.url()};
-  const int life = crew.start(kTasks);
-  ASSERT_TRUE(grows(crew, 100));
-  disk.fill();
-  ASSERT_TRUE(fails(crew, life));
-  disk.free();
-  crew.kill(life);
-  disk.remount();
-  expect_all_acknowledged_in(disk.url(), crew);
-  const int next = crew.start(kTasks);
-  ASSERT_TRUE(grows(crew, 100));
-  crew.kill(next);
-  disk.remount();
-  expect_all_acknowledged_in(disk.url(), crew);
-}
+INSTANTIATE_TEST_SUITE_P(ThinDisk, ThinDiskTest, ::testing::Values(ThinDisk::Journal::yes, ThinDisk::Journal::no),
+                         [](const auto& journal) {
+                           return std::string{journal.param == ThinDisk::Journal::yes ? "journal" : "no_journal"};
+                         });
 
 }  // namespace
 }  // namespace easyretry::fault
