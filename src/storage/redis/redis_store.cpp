@@ -93,7 +93,9 @@ class RedisStore final : public Store {
             .total_shards = options_.total_shards,
             .durability = durability_,
             .shared = true,
-            .waits_for_replicas = options_.confirmation.replicas > 0};
+            // What is merely seen may be missing also in the append-only file: a server whose disk fails answers those
+            // who read, and refuses the write that a renewal is.
+            .waits_for_replicas = true};
   }
 
   Result<InsertReply> insert(std::span<const NewTask> tasks) override {

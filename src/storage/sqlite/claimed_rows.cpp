@@ -15,24 +15,25 @@ bool holds(const TaskRecord& record, const Ticket& ticket, std::string_view owne
 
 }  // namespace
 
-ClaimedRows::ClaimedRows(const std::filesystem::path& path)
-    : db_(open_reader(path, kCacheKib)), records_(db_.prepare(sql::live_records())) {}
+ClaimedRows::Prepared::Prepared(const std::filesystem::path& path)
+    : db(open_reader(path, kCacheKib)), records(db.prepare(sql::live_records())) {}
 
 std::vector<TaskRecord> ClaimedRows::read(std::span<const Ticket> won, std::string_view owner) {
-  const std::lock_guard lock{mutex_};
-  ids_.clear();
-  for (const Ticket& ticket : won) ids_.push_back(ticket.id);
-  const IdList ids{ids_};
-  bind_ids(records_, 1, ids);
-  std::vector<TaskRecord> records;
-  records.reserve(won.size());
-  Rows rows{records_};
-  for (auto ticket = won.begin(); rows.next(); ++ticket) {
-    TaskRecord record = read_record(records_);
-    while (ticket->id != record.info.id) ++ticket;
-    if (holds(record, *ticket, owner)) records.push_back(std::move(record));
-  }
-  return records;
+  return reader_.read([&](Prepared& on) {
+    on.ids.clear();
+    for (const Ticket& ticket : won) on.ids.push_back(ticket.id);
+    const IdList ids{on.ids};
+    bind_ids(on.records, 1, ids);
+    std::vector<TaskRecord> records;
+    records.reserve(won.size());
+    Rows rows{on.records};
+    for (auto ticket = won.begin(); rows.next(); ++ticket) {
+      TaskRecord record = read_record(on.records);
+      while (ticket->id != record.info.id) ++ticket;
+      if (holds(record, *ticket, owner)) records.push_back(std::move(record));
+    }
+    return records;
+  });
 }
 
 }  // namespace easyretry::storage::sqlite

@@ -1,13 +1,12 @@
 #pragma once
 
 #include <filesystem>
-#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
 
-#include "storage/sqlite/connection.h"
 #include "storage/sqlite/id_list.h"
+#include "storage/sqlite/reader.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::sqlite {
@@ -16,17 +15,22 @@ namespace easyretry::storage::sqlite {
 // meanwhile. Safe to call from any thread.
 class ClaimedRows {
  public:
-  explicit ClaimedRows(const std::filesystem::path& path);
+  ClaimedRows(const std::filesystem::path& path, const Trust& trust) : reader_(trust, path) {}
 
   // Each ticket once. Left out is what is not any more as the claim left it: cancelled in between, it is nobody's to
   // run.
   std::vector<TaskRecord> read(std::span<const Ticket> won, std::string_view owner);
+  void close() { reader_.close(); }  // until the next read
 
  private:
-  std::mutex mutex_;  // guards what follows
-  Connection db_;
-  Statement records_;
-  std::vector<TaskId> ids_;
+  struct Prepared {
+    explicit Prepared(const std::filesystem::path& path);
+    Connection db;
+    Statement records;
+    std::vector<TaskId> ids{};
+  };
+
+  Reader<Prepared> reader_;
 };
 
 }  // namespace easyretry::storage::sqlite

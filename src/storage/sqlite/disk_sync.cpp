@@ -7,6 +7,11 @@ std::uint64_t DiskSync::committed() {
   return ++committed_;
 }
 
+std::uint64_t DiskSync::last_commit() {
+  const std::lock_guard lock{mutex_};
+  return committed_;
+}
+
 int DiskSync::wait_for(std::uint64_t number, const Sync& sync) {
   std::unique_lock lock{mutex_};
   while (tried_ < number) {

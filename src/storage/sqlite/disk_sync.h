@@ -16,6 +16,8 @@ class DiskSync {
   // After each commit, one thread at a time. Gives its number: 1, 2, 3…
   std::uint64_t committed();
 
+  std::uint64_t last_commit();
+
   // Returns when commit `number` is on the disk, or did not get there: 0, or the code of that.
   int wait_for(std::uint64_t number, const Sync& sync);
 

@@ -134,16 +134,16 @@ class Loader::Scan {
   std::uint32_t last_ = 0;  // neighbours mostly have the same handler
 };
 
-Loader::Loader(const std::filesystem::path& path, const Clock& clock)
-    : clock_(clock),
-      db_(open_reader(path, kCacheKib)),
-      same_time_(db_.prepare(sql::load_same_time())),
-      later_(db_.prepare(sql::load_later())) {}
+Loader::Prepared::Prepared(const std::filesystem::path& path)
+    : db(open_reader(path, kCacheKib)),
+      same_time(db.prepare(sql::load_same_time())),
+      later(db.prepare(sql::load_later())) {}
 
 LoadReply Loader::load(const LoadQuery& query) {
-  const std::lock_guard lock{mutex_};
-  const Snapshot snapshot{db_};
-  return Scan{query, clock_.now()}.run(same_time_, later_);
+  return reader_.read([&](Prepared& on) {
+    const Snapshot snapshot{on.db};
+    return Scan{query, clock_.now()}.run(on.same_time, on.later);
+  });
 }
 
 }  // namespace easyretry::storage::sqlite

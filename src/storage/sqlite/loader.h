@@ -1,9 +1,8 @@
 #pragma once
 
 #include <filesystem>
-#include <mutex>
 
-#include "storage/sqlite/connection.h"
+#include "storage/sqlite/reader.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::sqlite {
@@ -14,17 +13,22 @@ Connection open_reader(const std::filesystem::path& path, int cache_kib);
 // `load`, on a connection of its own so that no search delays it. Safe to call from any thread.
 class Loader {
  public:
-  Loader(const std::filesystem::path& path, const Clock& clock);
+  Loader(const std::filesystem::path& path, const Trust& trust, const Clock& clock)
+      : clock_(clock), reader_(trust, path) {}
   LoadReply load(const LoadQuery& query);
+  void close() { reader_.close(); }  // until the next load
 
  private:
   class Scan;
+  struct Prepared {
+    explicit Prepared(const std::filesystem::path& path);
+    Connection db;
+    Statement same_time;
+    Statement later;
+  };
 
   const Clock& clock_;
-  std::mutex mutex_;  // guards what follows
-  Connection db_;
-  Statement same_time_;
-  Statement later_;
+  Reader<Prepared> reader_;
 };
 
 }  // namespace easyretry::storage::sqlite

@@ -58,17 +58,21 @@ void find_in(Statement& by_id, std::set<TaskId>& wanted, std::vector<TaskRecord>
 
 }  // namespace
 
-Queries::Reader::Reader(const std::filesystem::path& path) : db(open_reader(path, kCacheKib)) {}
+Queries::Prepared::Prepared(const std::filesystem::path& path) : db(open_reader(path, kCacheKib)) {}
 
-Queries::Queries(const std::filesystem::path& path) : readers_{Reader{path}, Reader{path}} {}
+void Queries::close() {
+  for (OneReader& reader : readers_) reader.close();
+}
 
 template <class Body>
 auto Queries::with_reader(Body body) {
-  std::unique_lock lock{readers_[0].mutex, std::try_to_lock};
-  Reader& reader = readers_[lock ? 0 : 1];
-  if (!lock) lock = std::unique_lock{reader.mutex};
-  const Snapshot snapshot{reader.db};
-  return body(reader.db);
+  auto held = readers_[0].try_lock();
+  OneReader& reader = readers_[held ? 0 : 1];
+  if (!held) held = reader.lock();
+  return reader.read(std::move(held), [&](Prepared& on) {
+    const Snapshot snapshot{on.db};
+    return body(on.db);
+  });
 }
 
 std::vector<TaskRecord> Queries::find(std::span<const TaskId> ids) {

@@ -3,12 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
-#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
 
-#include "storage/sqlite/connection.h"
+#include "storage/sqlite/reader.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::sqlite {
@@ -17,24 +16,26 @@ namespace easyretry::storage::sqlite {
 // Safe to call from any thread.
 class Queries {
  public:
-  explicit Queries(const std::filesystem::path& path);
+  Queries(const std::filesystem::path& path, const Trust& trust)
+      : readers_{OneReader{trust, path}, OneReader{trust, path}} {}
   std::vector<TaskRecord> find(std::span<const TaskId> ids);
   std::vector<TaskRecord> list(const TaskQuery& query);
   std::int64_t count(const TaskQuery& query);
   Counts counts(std::string_view space);
   std::vector<PausedHandler> paused(std::string_view space);
+  void close();  // until the next query
 
  private:
-  struct Reader {
-    explicit Reader(const std::filesystem::path& path);
-    std::mutex mutex;
+  struct Prepared {
+    explicit Prepared(const std::filesystem::path& path);
     Connection db;
   };
+  using OneReader = Reader<Prepared>;
 
   template <class Body>
   auto with_reader(Body body);
 
-  std::array<Reader, 2> readers_;  // a second one, so that a quick look need not wait for a long search
+  std::array<OneReader, 2> readers_;  // a second one, so that a quick look need not wait for a long search
 };
 
 }  // namespace easyretry::storage::sqlite

@@ -5,6 +5,7 @@
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/errors.h"
 #include "storage/sqlite/lock_file.h"
+#include "storage/sqlite/log_rewrite.h"
 #include "storage/sqlite/migrations.h"
 #include "storage/sqlite/session.h"
 #include "storage/sqlite/statements.h"
@@ -55,6 +56,9 @@ class SqliteRows final : public ShardedRows {
  public:
   SqliteRows(const SqliteOptions& options, Connection db) : options_(options), db_(std::move(db)) {
     db_.run("PRAGMA synchronous = FULL");
+    rewrite_log(db_, std::nullopt);
+    sqlite3_wal_autocheckpoint(db_.get(), 1000);
+    sqlite3_db_config(db_.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 0, nullptr);
   }
 
   StoredSettings settings() override {
@@ -117,6 +121,7 @@ ReshardPlan reshard_sqlite(const SqliteOptions& options, const ReshardRequest& r
   if (!std::filesystem::exists(at.path)) throw nothing_there(kWhere, "sqlite:" + at.path.string());
   return told_of(at.path, [&] {
     const LockFile lock{at.path};
+    forget_unsynced(at.path);
     SqliteRows rows{at, open_writer(at, Connection::Mode::write)};
     return reshard(rows, kWhere, request);
   });

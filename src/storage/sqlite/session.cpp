@@ -4,13 +4,11 @@
 #include <utility>
 
 #include "storage/sqlite/id_list.h"
+#include "storage/sqlite/log_rewrite.h"
 
 namespace easyretry::storage::sqlite {
 namespace {
 
-// 64 MiB. A commit waits for the checkpoint before it: one in a hundred with 4000 pages, for 5 ms and at most 16; one
-// in four hundred with these, for 8 and at most 38, because a page that is changed often is copied back once.
-constexpr int kCheckpointPages = 16000;
 constexpr int kCacheKib = 32 * 1024;
 
 int remember_wal_pages(void* wal_pages, sqlite3*, const char*, int pages) {
@@ -45,6 +43,8 @@ Session::Session(Connection opened, const SqliteOptions& options, GrowingIds& id
   // Replaces SQLite's own checkpoint at commit: ours runs when the callers of the group have been answered.
   sqlite3_wal_hook(db.get(), remember_wal_pages, &wal_pages);
   log = open_log(db.get());
+  sync_folder(db);
+  checkpoint_on_close(true);
 }
 
 void Session::write_sums() {
@@ -58,12 +58,13 @@ void Session::roll_back() {
   if (db.in_transaction()) db.run("ROLLBACK");
 }
 
-// Passive: waits for no reader. What it could not copy back is copied after a later commit, so its answer is not
-// needed.
-void Session::checkpoint() {
-  if (wal_pages >= kCheckpointPages) {
-    sqlite3_wal_checkpoint_v2(db.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
-  }
+// Passive: waits for no reader. What it could not copy back is copied after a later commit.
+int Session::checkpoint() {
+  return sqlite3_wal_checkpoint_v2(db.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+}
+
+void Session::checkpoint_on_close(bool wanted) {
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, wanted ? 0 : 1, nullptr);
 }
 
 Connection open_writer(const SqliteOptions& options, Connection::Mode mode) {
@@ -73,6 +74,9 @@ Connection open_writer(const SqliteOptions& options, Connection::Mode mode) {
   db.run("PRAGMA temp_store = MEMORY");
   db.run("PRAGMA secure_delete = FAST");           // Debian's default writes every freed page once more
   db.run("PRAGMA journal_size_limit = 67108864");  // a WAL that a long reader let grow shrinks again
+  // What is in the log may not be on the disk (log_rewrite.h), and must not be copied over what is.
+  sqlite3_wal_autocheckpoint(db.get(), 0);
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
   add_id_list(db);
   return db;
 }

@@ -20,7 +20,10 @@ struct Session {
 
   void write_sums();  // what the transaction has stored and ended, as its last step
   void roll_back();   // throws SqliteError if even that fails
-  void checkpoint();  // once the WAL is long enough
+  int checkpoint();   // SQLITE_OK, or what failed
+  // Whether closing the last connection copies the log into the database; not to be done with one that may have gaps
+  // on the disk.
+  void checkpoint_on_close(bool wanted);
   // Brings what was committed to the disk; SQLITE_OK, or what failed. May run while another thread uses the session.
   int sync_log() const { return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY); }
 
@@ -40,7 +43,7 @@ struct Session {
   Operations operations;
 };
 
-// The write connection with its settings; `create` makes the file where there is none.
+// The write connection with its settings; `create` makes the file where there is none. It does not checkpoint.
 Connection open_writer(const SqliteOptions& options, Connection::Mode mode);
 
 }  // namespace easyretry::storage::sqlite

@@ -14,6 +14,7 @@
 #include "storage/sqlite/joined_transaction.h"
 #include "storage/sqlite/loader.h"
 #include "storage/sqlite/lock_file.h"
+#include "storage/sqlite/log_rewrite.h"
 #include "storage/sqlite/migrations.h"
 #include "storage/sqlite/pauses.h"
 #include "storage/sqlite/queries.h"
@@ -39,11 +40,13 @@ void validate(const SqliteOptions& options) {
 
 // Nothing is written before the file is known to be ours.
 Connection open_database(const SqliteOptions& options) {
+  forget_unsynced(options.path);
   Connection db = open_writer(options, Connection::Mode::create);
   check_schema(db, options.shared);
   if (const auto mode = db.text("PRAGMA journal_mode = WAL"); mode != "wal") {
     throw SqliteError{SQLITE_CANTOPEN, "no write-ahead log is possible here (journal mode " + mode + ")"};
   }
+  rewrite_log(db, std::nullopt);  // left by a process that may have been killed after a failed sync
   migrate(db, options.shared);
   agree_on_shards(db, options.total_shards);
   return db;
@@ -63,11 +66,12 @@ class SqliteStore final : public Store {
       : options_(options),
         clock_(clock),
         lock_(options.path),
-        writer_(options, open_database(options), clock),
+        trust_(options.path),
+        writer_(options, open_database(options), clock, trust_, [this] { close_readers(); }),
         housekeeping_(writer_, options.keep_months),
-        loader_(options.path, clock),
-        claimed_rows_(options.path),
-        queries_(options.path) {}
+        loader_(options.path, trust_, clock),
+        claimed_rows_(options.path, trust_),
+        queries_(options.path, trust_) {}
 
   StoreInfo info() const override {
     return {.url = "sqlite:" + options_.path.string(),
@@ -79,23 +83,21 @@ class SqliteStore final : public Store {
   Result<InsertReply> insert(std::span<const NewTask> tasks) override;
   Result<InsertReply> insert_within(const Transaction& transaction, std::span<const NewTask> tasks) override;
   Result<LoadReply> load(const LoadQuery& query) override {
-    return guarded("sqlite.load", [&] { return loader_.load(query); });
+    return read("sqlite.load", [&] { return loader_.load(query); });
   }
   Result<ClaimReply> claim(const ClaimRequest& request) override;
   Result<Applied> settle(std::span<const Settlement> settlements) override;
   Result<Applied> renew(std::span<const Renewal> renewals) override;
 
   Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) override {
-    return guarded("sqlite.find", [&] { return queries_.find(ids); });
+    return read("sqlite.find", [&] { return queries_.find(ids); });
   }
-  Result<std::vector<TaskRecord>> list(const TaskQuery& query) override {
-    return guarded("sqlite.list", [&] { return queries_.list(query); });
-  }
+  Result<std::vector<TaskRecord>> list(const TaskQuery& query) override;
   Result<std::int64_t> count(const TaskQuery& query) override {
-    return guarded("sqlite.count", [&] { return queries_.count(query); });
+    return read("sqlite.count", [&] { return queries_.count(query); });
   }
   Result<Counts> counts(std::string_view space) override {
-    return guarded("sqlite.counts", [&] { return queries_.counts(space); });
+    return read("sqlite.counts", [&] { return queries_.counts(space); });
   }
 
   Result<Applied> revise(std::span<const Revision> revisions) override;
@@ -104,13 +106,24 @@ class SqliteStore final : public Store {
   Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override;
   Result<bool> resume(std::string_view space, std::string_view handler) override;
   Result<PausedReply> paused(std::string_view space) override {
-    return guarded("sqlite.paused", [&] { return PausedReply{clock_.now(), queries_.paused(space)}; });
+    return read("sqlite.paused", [&] { return PausedReply{clock_.now(), queries_.paused(space)}; });
   }
   Result<KeepReport> keep() override { return housekeeping_.keep(); }
 
   std::uint64_t commits() const { return writer_.commits(); }
 
  private:
+  // Where the file is not trusted, that comes first.
+  template <class Body>
+  auto read(std::string_view where, Body body) -> Result<decltype(body())> {
+    if (auto error = writer_.restore_trust(where)) return tl::make_unexpected(*std::move(error));
+    return guarded(where, body);
+  }
+  void close_readers() {
+    loader_.close();
+    claimed_rows_.close();
+    queries_.close();
+  }
   Result<ClaimReply> claim_together(const ClaimRequest& request);
   Result<ClaimReply> claim_one_by_one(const ClaimRequest& request);
 
@@ -120,6 +133,7 @@ class SqliteStore final : public Store {
 
   // In this order: readers close before the writer, whose closing checkpoints, and the lock is let go last
   LockFile lock_;
+  Trust trust_;
   Writer writer_;
   Housekeeping housekeeping_;
   Loader loader_;
@@ -138,9 +152,18 @@ Result<InsertReply> SqliteStore::insert_within(const Transaction& transaction, s
   if (transaction.kind != Transaction::Kind::sqlite) return Store::insert_within(transaction, tasks);
   if (auto error = refuse_batch(tasks, "sqlite.insert")) return tl::make_unexpected(*std::move(error));
   return guarded("sqlite.insert", [&] {
+    trust_.check();
     JoinedTransaction joined{static_cast<sqlite3*>(transaction.connection), options_.path};
     return joined.insert(tasks, writer_.ids(), options_.total_shards, clock_.now());
   });
+}
+
+// By its key it is found out whether a task was stored: what is found then is on the disk, not on its way there.
+Result<std::vector<TaskRecord>> SqliteStore::list(const TaskQuery& query) {
+  auto found = read("sqlite.list", [&] { return queries_.list(query); });
+  if (!found || query.key.empty()) return found;
+  if (auto error = writer_.wait_for_disk("sqlite.list")) return tl::make_unexpected(*std::move(error));
+  return found;
 }
 
 Result<ClaimReply> SqliteStore::claim(const ClaimRequest& request) {

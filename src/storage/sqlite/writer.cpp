@@ -4,9 +4,20 @@
 
 #include "base/random.h"
 #include "storage/sqlite/history_tables.h"
+#include "storage/sqlite/log_rewrite.h"
 
 namespace easyretry::storage::sqlite {
 namespace {
+
+// 64 MiB. A commit waits for the checkpoint before it: one in a hundred with 4000 pages, for 5 ms and at most 16; one
+// in four hundred with these, for 8 and at most 38, because a page that is changed often is copied back once.
+constexpr int kCheckpointPages = 16000;
+
+// Between two tries to write the log again, which may be as long as 64 MiB, on a disk that fails.
+constexpr Millis kBetweenTries{100};
+
+// More than a task can have got since the sync that failed: each end of a run is synced.
+constexpr int kMostVersionsLost = 1000;
 
 TaskId highest_id(Connection& db) {
   std::int64_t highest = db.integer("SELECT max(id) FROM retry_state");
@@ -18,17 +29,22 @@ TaskId highest_id(Connection& db) {
 
 }  // namespace
 
-Writer::Writer(const SqliteOptions& options, Connection opened, const Clock& clock)
+Writer::Writer(const SqliteOptions& options, Connection opened, const Clock& clock, Trust& trust,
+               std::function<void()> close_readers)
     : options_(options),
       clock_(clock),
+      trust_(trust),
+      close_readers_(std::move(close_readers)),
       ids_(base::random_seed(), highest_id(opened)),
-      session_(std::make_shared<Session>(std::move(opened), options_, ids_)),
+      session_(std::make_unique<Session>(std::move(opened), options_, ids_)),
+      checkpoint_at_(kCheckpointPages),
       group_({.commit = [this](GroupCommit::Group group) { run(group); },
-              .between =
-                  [this] {
-                    if (session_) session_->checkpoint();
-                  },
+              .between = [this] { checkpoint(); },
               .harden = [this](GroupCommit::Group group) { harden(group); }}) {}
+
+Writer::~Writer() {
+  if (session_ && trust_.broken()) session_->checkpoint_on_close(false);
+}
 
 void Writer::run(GroupCommit::Group group) {
   const auto failure = transact(group);
@@ -51,7 +67,8 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
   During during = During::work;
   bool begun = false;
   try {
-    if (!session_) session_ = std::make_shared<Session>(open_writer(options_, Connection::Mode::write), options_, ids_);
+    if (trust_.broken()) read_back();
+    const std::uint64_t epoch = trust_.epoch();
     session_->begin.run();
     begun = true;
     const TimePoint now = clock_.now();
@@ -60,10 +77,11 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
     during = During::commit;
     session_->commit.run();
     const std::uint64_t number = disk_.committed();
+    if (!trust_.holds(epoch)) throw SqliteError{SQLITE_IOERR_FSYNC, trust_.why()};  // by a sync of a group before
     for (GroupCommit::Entry* entry : group) {
       auto& write = static_cast<Write&>(*entry);
       write.commit = number;
-      write.committed_by = session_;
+      write.epoch = epoch;
     }
     return std::nullopt;
   } catch (const SqliteError& error) {
@@ -82,30 +100,123 @@ GroupCommit::Entry::Answered Writer::when(Promise promise) const {
                                                         : GroupCommit::Entry::Answered::at_commit;
 }
 
-// Seen by others it is already, but what a sync failed for may be gone with the power.
+// Seen by others it is already, but what a sync failed for may be gone with the power. A sync that works says nothing
+// of a commit that another one failed for, hence the epoch.
 void Writer::harden(GroupCommit::Group group) {
   for (GroupCommit::Entry* entry : group) {
     auto& write = static_cast<Write&>(*entry);
     if (write.commit == 0) continue;
-    const int code = disk_.wait_for(write.commit, [&write] { return write.committed_by->sync_log(); });
-    if (code == SQLITE_OK) continue;
-    write.error = to_error({code, sqlite3_errstr(code)}, write.where, During::commit);
+    const int code = disk_.wait_for(write.commit, [this] { return sync_log(); });
+    if (code == SQLITE_OK && trust_.holds(write.epoch)) continue;
+    write.error = to_error({SQLITE_IOERR_FSYNC, trust_.why()}, write.where, During::commit);
   }
+}
+
+int Writer::sync_log() {
+  const std::lock_guard lock{log_mutex_};
+  if (!session_ || trust_.broken()) return SQLITE_IOERR_FSYNC;
+  const int code = session_->sync_log();
+  if (code != SQLITE_OK) trust_.lose(sqlite3_errstr(code));
+  return code;
+}
+
+// The commits are synced first, and by us: a failure is told to one sync of a file, and must not be told to one whose
+// answer concerns nobody while another one, at the same time, works.
+void Writer::checkpoint() {
+  if (trust_.broken() || session_->wal_pages < checkpoint_at_) return;
+  if (disk_.wait_for(disk_.last_commit(), [this] { return sync_log(); }) != SQLITE_OK) return;
+  const int code = session_->checkpoint();
+  const SqliteError error{code, sqlite3_errmsg(session_->db.get())};
+  if (!breaks_connection(error)) {
+    checkpoint_at_ = kCheckpointPages;
+    return;
+  }
+  checkpoint_at_ = session_->wal_pages + kCheckpointPages;
+  distrust(error.what());
+}
+
+std::optional<Error> Writer::restore_trust(std::string_view where) {
+  if (!trust_.broken()) return std::nullopt;
+  auto done = write(where, 1, Promise::unneeded, [](Session&, TimePoint) { return true; });
+  if (done) return std::nullopt;
+  done.error().code = Errc::unavailable;
+  return done.error();
+}
+
+std::optional<Error> Writer::wait_for_disk(std::string_view where) {
+  if (!options_.full_sync) return std::nullopt;
+  const std::uint64_t epoch = trust_.epoch();
+  const int code = disk_.wait_for(disk_.last_commit(), [this] { return sync_log(); });
+  if (code == SQLITE_OK && trust_.holds(epoch) && !trust_.broken()) return std::nullopt;
+  return to_error({SQLITE_IOERR_FSYNC, trust_.why()}, where);
+}
+
+void Writer::read_back() {
+  if (clock_.steady() < next_try_) trust_.check();
+  next_try_ = clock_.steady() + kBetweenTries;
+  try {
+    try_to_read_back();
+  } catch (const SqliteError& error) {
+    throw SqliteError{error.extended_code(), trust_.why() + "; the last try to do so: " + error.what()};
+  }
+  next_try_ = Instant::min();
+  trust_.restore();
+}
+
+// All connections are closed, so that the log's index is made anew, from what the log shows now; then all of that is
+// brought to the disk. What was in the log when the failure was noticed is either still in it, or counts as lost.
+void Writer::try_to_read_back() {
+  replace_session(nullptr);
+  close_readers_();
+  forget_unsynced(options_.path);
+  Connection db = open_writer(options_, Connection::Mode::write);
+  const bool whole = rewrite_log(db, seen_);
+  auto session = std::make_unique<Session>(std::move(db), options_, ids_);
+  if (!whole) {
+    session->checkpoint_on_close(false);
+    retire_versions(*session);
+    session->checkpoint_on_close(true);
+  }
+  replace_session(std::move(session));
+}
+
+// Claims that are lost would be made again, with the same versions: whoever still runs by the first one could settle
+// the second.
+void Writer::retire_versions(Session& session) {
+  session.begin.run();
+  session.db.run("UPDATE retry_state SET version = version + " + std::to_string(kMostVersionsLost));
+  session.commit.run();
+  if (const int code = session.sync_log(); code != SQLITE_OK) throw SqliteError{code, sqlite3_errstr(code)};
+}
+
+void Writer::distrust(const std::string& cause) {
+  trust_.lose(cause);
+  replace_session(nullptr);
+}
+
+void Writer::replace_session(std::unique_ptr<Session> by) {
+  if (session_ && trust_.broken()) {
+    seen_ = log_end(session_->db);
+    session_->checkpoint_on_close(false);
+  }
+  const std::lock_guard lock{log_mutex_};
+  session_ = std::move(by);
 }
 
 Writer::Failed Writer::failed(const SqliteError& error, During during, bool begun) {
   Failed failure{to_error(error, {}, during), begun};
+  if (breaks_connection(error)) trust_.lose(error.what());
   roll_back();
   if (failure.error.code == Errc::in_doubt) failure.alone_may_work = false;  // it may be there already
-  if (breaks_connection(error)) session_.reset();
+  if (trust_.broken()) replace_session(nullptr);
   return failure;
 }
 
 void Writer::roll_back() {
   try {
     if (session_) session_->roll_back();
-  } catch (const SqliteError&) {
-    session_.reset();  // closing it rolls back
+  } catch (const SqliteError& error) {
+    distrust(error.what());  // closing the connection rolls back
   }
 }
 

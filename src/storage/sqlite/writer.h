@@ -4,7 +4,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -15,6 +17,8 @@
 #include "storage/sqlite/disk_sync.h"
 #include "storage/sqlite/errors.h"
 #include "storage/sqlite/session.h"
+#include "storage/sqlite/trust.h"
+#include "storage/sqlite/wal_chain.h"
 
 namespace easyretry::storage::sqlite {
 
@@ -26,13 +30,21 @@ enum class Promise {
 
 class Writer {
  public:
-  Writer(const SqliteOptions& options, Connection opened, const Clock& clock);
+  // close_readers closes all other connections of the store to the file.
+  Writer(const SqliteOptions& options, Connection opened, const Clock& clock, Trust& trust,
+         std::function<void()> close_readers);
+  ~Writer();
 
   // Runs apply(session, now) in a transaction and gives what it gave. It may be run again, from the start and on its
   // own, if another write of its group failed.
   template <class Apply>
   auto write(std::string_view where, std::size_t rows, Promise promise, Apply apply)
       -> Result<decltype(apply(std::declval<Session&>(), TimePoint{}))>;
+
+  // Where trust is broken, tries to mend it. Nothing where it holds, else why not.
+  std::optional<Error> restore_trust(std::string_view where);
+  // Returns when everything that is committed is on the disk; in a store without full_sync at once.
+  std::optional<Error> wait_for_disk(std::string_view where);
 
   std::uint64_t commits() const { return commits_; }
   // For rows that someone else's transaction writes.
@@ -44,9 +56,9 @@ class Writer {
     virtual void apply(Session& session, TimePoint now) = 0;
     const std::string_view where;
     std::optional<Error> error;
-    // Where it was committed, and as which commit; 0: it was not
-    std::shared_ptr<Session> committed_by;
+    // As which commit, and in which epoch of trust; 0: it was not committed
     std::uint64_t commit = 0;
+    std::uint64_t epoch = 0;
   };
   struct Failed {
     Error error;
@@ -56,6 +68,13 @@ class Writer {
   void run(GroupCommit::Group group);
   std::optional<Failed> transact(GroupCommit::Group group);
   void harden(GroupCommit::Group group);
+  void checkpoint();
+  int sync_log();
+  void read_back();
+  void try_to_read_back();
+  void retire_versions(Session& session);
+  void distrust(const std::string& cause);
+  void replace_session(std::unique_ptr<Session> by);
   GroupCommit::Entry::Answered when(Promise promise) const;
   Failed failed(const SqliteError& error, During during, bool begun);
   void roll_back();
@@ -63,11 +82,17 @@ class Writer {
   // Fixed after construction
   const SqliteOptions options_;
   const Clock& clock_;
+  Trust& trust_;
+  const std::function<void()> close_readers_;
 
   GrowingIds ids_;
 
-  // Touched by the leader of a group only
-  std::shared_ptr<Session> session_;  // null: broken, to be opened before the next write
+  // Touched by the leader of a group only; of the session, whoever syncs uses the log
+  std::unique_ptr<Session> session_;  // null: trust is broken
+  std::mutex log_mutex_;              // held to replace the session, and by others to use it
+  std::optional<LogEnd> seen_;        // when the session was closed
+  Instant next_try_ = Instant::min();
+  int checkpoint_at_;  // pages of the log
 
   DiskSync disk_;
   std::atomic<std::uint64_t> commits_{0};

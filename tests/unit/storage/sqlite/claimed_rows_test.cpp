@@ -18,8 +18,9 @@ class SqliteClaimedRows : public SqliteTest {
     const TaskRecord running = claim(insert(a_task()));
     ticket = {running.info.id, running.info.version};
   }
-  std::vector<TaskRecord> read() { return ClaimedRows{file()}.read({&ticket, 1}, "worker"); }
+  std::vector<TaskRecord> read() { return ClaimedRows{file(), trust}.read({&ticket, 1}, "worker"); }
 
+  Trust trust{file()};
   Ticket ticket;
 };
 

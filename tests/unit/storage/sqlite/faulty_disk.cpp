@@ -10,6 +10,7 @@ FaultyDisk* disk = nullptr;  // the one that lives
 // SQLite allocates both in one piece; the real file follows ours.
 struct File {
   sqlite3_file base;
+  bool is_database;
   sqlite3_file* real() { return reinterpret_cast<sqlite3_file*>(this + 1); }
 };
 
@@ -35,6 +36,7 @@ int write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 at) {
 int sync(sqlite3_file* file, int flags) {
   disk->count_sync();
   if (disk->take_sync_failure()) return SQLITE_IOERR_FSYNC;
+  if (reinterpret_cast<File*>(file)->is_database && disk->take_database_sync_failure()) return SQLITE_IOERR_FSYNC;
   return real(file)->pMethods->xSync(real(file), flags);
 }
 
@@ -83,6 +85,8 @@ sqlite3_vfs* real_vfs(sqlite3_vfs* vfs) {
 int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int* out_flags) {
   const int code = real_vfs(vfs)->xOpen(real_vfs(vfs), name, real(file), flags, out_flags);
   file->pMethods = real(file)->pMethods == nullptr ? nullptr : &kMethods;
+  reinterpret_cast<File*>(file)->is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
+  if ((flags & SQLITE_OPEN_WAL) != 0) disk->count_log();
   return code;
 }
 

@@ -1,0 +1,249 @@
+// After a sync that failed, what the file shows may be on no disk: nothing is accepted and nothing is given out before
+// all of it was written again. What the kernel may drop meanwhile is played by overwriting the end of the log.
+
+#include <filesystem>
+#include <fstream>
+
+#include "unit/storage/sqlite/faulty_disk.h"
+#include "unit/storage/sqlite/support.h"
+
+namespace easyretry::storage::sqlite {
+namespace {
+
+constexpr Millis kPause{100};  // between two tries
+
+class SqliteFailedSync : public SqliteTest {
+ protected:
+  ~SqliteFailedSync() override { close(); }  // while the disk is there
+
+  Result<InsertReply> try_insert(const NewTask& task) { return store().insert({&task, 1}); }
+  Result<std::vector<TaskRecord>> try_find(TaskId id) { return store().find({&id, 1}); }
+  bool is_there(TaskId id) { return must(try_find(id)).size() == 1; }
+
+  std::filesystem::path log() const { return file().string() + "-wal"; }
+  // The kernel drops pages that it holds for clean, and shows what is on the disk: nothing was written there.
+  void drop_log_from(std::uintmax_t at) {
+    const std::uintmax_t size = std::filesystem::file_size(log());
+    std::fstream stream{log(), std::ios::in | std::ios::out | std::ios::binary};
+    stream.seekp(static_cast<std::streamoff>(at));
+    for (std::uintmax_t i = at; i < size; ++i) stream.put('\0');
+  }
+
+  FaultyDisk disk;
+};
+
+TEST_F(SqliteFailedSync, NothingIsReadOrStoredWhileTheDiskFails) {
+  open();
+  const Inserted before = insert(a_task());
+  disk.fail_syncs(1'000);
+  EXPECT_EQ(try_insert(a_task()).error().code, Errc::in_doubt);
+
+  const Ticket ticket{before.id, before.version};
+  const ShardCursor from{.shard = ShardId{0}};
+  Settlement end;
+  end.ticket = ticket;
+  const auto refused = [](const auto& reply) {
+    ASSERT_FALSE(reply);
+    EXPECT_EQ(reply.error().code, Errc::unavailable);
+    EXPECT_THAT(reply.error().detail, HasSubstr("nothing is accepted and nothing is given out"));
+  };
+  refused(try_insert(a_task()));
+  refused(try_find(before.id));
+  refused(store().list({}));
+  refused(store().count({}));
+  refused(store().counts("default"));
+  refused(store().paused("default"));
+  refused(store().load({.space = "default", .from = {&from, 1}}));
+  refused(store().claim({.tickets = {&ticket, 1}, .owner = "worker", .lease = 30s}));
+  refused(store().settle({&end, 1}));
+  refused(store().keep());
+}
+
+TEST_F(SqliteFailedSync, TheStoreGoesOnByItselfWhenTheDiskWorksAgain) {
+  open();
+  const Inserted before = insert(a_task());
+  const NewTask doubtful = a_task();
+  disk.fail_syncs(2);  // of the insert, and of the first try to mend it
+  EXPECT_EQ(try_insert(doubtful).error().code, Errc::in_doubt);
+  EXPECT_EQ(try_find(before.id).error().code, Errc::unavailable);
+  EXPECT_EQ(try_find(before.id).error().code, Errc::unavailable) << "a disk that fails is not tried all the time";
+  clock.advance(kPause);
+  EXPECT_TRUE(is_there(before.id));
+  EXPECT_EQ(must(store().list({.key = doubtful.key})).size(), 1U) << "what was still to be seen is on the disk now";
+  EXPECT_TRUE(insert(a_task()).created);
+}
+
+TEST_F(SqliteFailedSync, AllConnectionsAreOpenedAnew) {
+  open();
+  const int one_by_one = disk.logs_opened();
+  disk.fail_syncs(1);
+  EXPECT_FALSE(try_insert(a_task()));
+  must(store().list({}));
+  EXPECT_GE(disk.logs_opened(), one_by_one + 2);
+}
+
+// Those who committed while another group waited for the sync that failed.
+TEST_F(SqliteFailedSync, AClaimAfterAFailedSyncIsMadeOnWhatIsOnTheDisk) {
+  open();
+  const Inserted task = insert(a_task());
+  disk.fail_syncs(1);
+  EXPECT_FALSE(try_insert(a_task()));
+  EXPECT_EQ(claim(task).info.version, task.version + 1);
+}
+
+TEST_F(SqliteFailedSync, WhatTheKernelDroppedIsNotThereAndWhatWasAcknowledgedIs) {
+  open();
+  const Inserted before = insert(a_task());
+  const auto acknowledged = std::filesystem::file_size(log());
+  const NewTask doubtful = a_task();
+  disk.fail_syncs(1);
+  EXPECT_EQ(try_insert(doubtful).error().code, Errc::in_doubt);
+  drop_log_from(acknowledged);
+  EXPECT_TRUE(is_there(before.id));
+  EXPECT_EQ(must(store().list({.key = doubtful.key})).size(), 0U);
+  EXPECT_TRUE(insert(doubtful).created);
+}
+
+// The same version twice would let the first holder settle what the second one runs.
+TEST_F(SqliteFailedSync, AClaimThatIsLostIsNotMadeAgainWithTheSameVersion) {
+  open();
+  const Inserted task = insert(a_task());
+  const auto acknowledged = std::filesystem::file_size(log());
+  const TaskRecord lost = claim(task);
+  disk.fail_syncs(1);
+  EXPECT_FALSE(try_insert(a_task()));
+  drop_log_from(acknowledged);
+
+  const TaskRecord now = must(try_find(task.id)).at(0);
+  EXPECT_EQ(now.info.state, TaskState::pending);
+  const TaskRecord again = claim({.id = task.id, .version = now.info.version});
+  EXPECT_GT(again.info.version, lost.info.version);
+  EXPECT_FALSE(settle(lost, Settlement::Kind::finish).applied.at(0));
+  EXPECT_TRUE(settle(again, Settlement::Kind::finish).applied.at(0));
+}
+
+TEST_F(SqliteFailedSync, ClaimsAreKeptWhereNothingIsLost) {
+  open();
+  const TaskRecord running = claim(insert(a_task()));
+  disk.fail_syncs(1);
+  EXPECT_FALSE(try_insert(a_task()));
+  EXPECT_TRUE(settle(running, Settlement::Kind::finish).applied.at(0));
+}
+
+TEST_F(SqliteFailedSync, AnotherProgramOnTheFileDoesNotKeepItFromBeingMended) {
+  open();
+  Connection shell{file(), Connection::Mode::write};
+  EXPECT_EQ(shell.integer("SELECT count(*) FROM retry_task"), 0);
+  disk.fail_syncs(1);
+  EXPECT_FALSE(try_insert(a_task()));
+  EXPECT_TRUE(insert(a_task()).created);
+  EXPECT_EQ(shell.integer("SELECT count(*) FROM retry_task"), 2);
+}
+
+// It has the log's index mapped, which is not made anew before it goes.
+TEST_F(SqliteFailedSync, WithAnotherProgramOnTheFileALogWithGapsIsNotBelieved) {
+  open();
+  const Inserted before = insert(a_task());
+  const auto acknowledged = std::filesystem::file_size(log());
+  auto shell = std::make_unique<Connection>(file(), Connection::Mode::write);
+  sqlite3_db_config(shell->get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+  EXPECT_EQ(shell->integer("SELECT count(*) FROM retry_task"), 1);
+  disk.fail_syncs(1);
+  EXPECT_FALSE(try_insert(a_task()));
+  drop_log_from(acknowledged);
+  const auto refused = try_find(before.id);
+  ASSERT_FALSE(refused);
+  EXPECT_THAT(refused.error().detail, HasSubstr("another program"));
+  shell.reset();
+  clock.advance(kPause);
+  EXPECT_TRUE(is_there(before.id));
+  EXPECT_EQ(count(), 1);
+}
+
+TEST_F(SqliteFailedSync, ATransactionOfTheApplicationIsNotJoinedThen) {
+  open();
+  Connection application{file(), Connection::Mode::write};
+  disk.fail_syncs(1'000);
+  EXPECT_FALSE(try_insert(a_task()));
+  application.run("BEGIN IMMEDIATE");
+  const NewTask task = a_task();
+  const auto refused = store().insert_within(sqlite_tx(application.get()), {&task, 1});
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Errc::unavailable);
+  application.run("ROLLBACK");
+}
+
+class SqliteFailedCheckpoint : public SqliteFailedSync {
+ protected:
+  // So much that the next write has to checkpoint first.
+  void fill_log() {
+    for (int i = 0; i < 90; ++i) insert(large());
+  }
+  void fill_log_until_refused() {
+    for (int i = 0; i < 90; ++i) {
+      if (!try_insert(large())) return;
+    }
+    ADD_FAILURE() << "nobody has noticed";
+  }
+  static NewTask large() { return a_task().payload(std::string(1'000'000, 'x')); }
+};
+
+TEST_F(SqliteFailedCheckpoint, IsNoticedAndMendedLikeAnyOther) {
+  open();
+  insert(a_task());
+  const int opened = disk.logs_opened();
+  disk.fail_database_syncs(1'000);
+  fill_log();
+  EXPECT_GT(disk.logs_opened(), opened) << "nobody has noticed";
+  disk.fail_database_syncs(0);
+  fill_log();
+  EXPECT_EQ(count(), 181);
+  close();
+  EXPECT_EQ(ask("SELECT count(*) FROM retry_task"), 181);
+  EXPECT_EQ((Connection{file(), Connection::Mode::create}.text("PRAGMA integrity_check")), "ok");
+}
+
+// Told to the checkpoint, a failure of the log is not told to the sync that follows.
+TEST_F(SqliteFailedCheckpoint, AFailureOfTheLogIsNotForgotten) {
+  SqliteOptions normal = options();
+  normal.full_sync = false;  // nobody syncs before the checkpoint does
+  open(normal);
+  const Inserted first = insert(a_task());
+  disk.fail_syncs(1'000);
+  fill_log_until_refused();
+  EXPECT_EQ(try_find(first.id).error().code, Errc::unavailable);
+  disk.fail_syncs(0);
+  clock.advance(kPause);
+  EXPECT_TRUE(is_there(first.id));
+}
+
+TEST_F(SqliteFailedSync, ALookUpByKeyWaitsForTheDisk) {
+  open();
+  const NewTask task = a_task();
+  const Inserted stored = insert(task);
+  claim(stored);  // does not wait
+  const int before = disk.syncs();
+  must(store().list({}));
+  EXPECT_EQ(disk.syncs(), before);
+  must(store().list({.key = task.key}));
+  EXPECT_EQ(disk.syncs(), before + 1);
+  must(store().list({.key = task.key}));
+  EXPECT_EQ(disk.syncs(), before + 1) << "nothing was written since";
+}
+
+TEST_F(SqliteFailedSync, AStoreThatIsClosedMeanwhileIsMendedWhenItIsOpenedAgain) {
+  open();
+  const Inserted before = insert(a_task());
+  disk.fail_syncs(1);
+  EXPECT_FALSE(try_insert(a_task()));
+  disk.fail_syncs(1);
+  close();
+  EXPECT_GT(std::filesystem::file_size(log()), 0U) << "a log that may have gaps on the disk is not copied back";
+  EXPECT_THAT(refusal(), HasSubstr("cannot be synced"));
+  open();
+  EXPECT_TRUE(is_there(before.id));
+  EXPECT_EQ(count(), 2);
+}
+
+}  // namespace
+}  // namespace easyretry::storage::sqlite
