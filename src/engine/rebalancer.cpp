@@ -188,7 +188,7 @@ void Rebalancer::leave() {
 ClusterView Rebalancer::view() const {
   const std::lock_guard lock{mutex_};
   if (!wanted()) {
-    return {.members = {{.node = context_.owner}},
+    return {.members = {{.node = context_.owner, .handlers = context_.handlers.snapshot()->run_here()}},
             .self = context_.owner,
             .shards = shares_.all(),
             .source = "alone",

@@ -109,7 +109,7 @@ TEST_F(OwnershipAtWork, WhoeverStandsByLeavesATaskToItsOwnerForAMoment) {
 TEST_F(OwnershipAtWork, OnlyWhatNobodyRunsHasNoHandler) {
   own(all());
   submitter.submit("mail", "k");
-  submitter.submit("fax", "k");
+  submitter.submit("fax", "another");
   shared.clock.advance(10s);
   run();
   EXPECT_THAT(reader.core.stats().no_handler, ElementsAre(::testing::Pair("fax", 1)));
