@@ -22,7 +22,8 @@ TEST(MemberText, BeginsWithWhatItSaysForPeople) {
 }
 
 TEST(MemberText, IsReadAsItWasWritten) {
-  for (const Handlers& handlers : {Handlers{}, Handlers{{}}, Handlers{{"a\nhandlers []", "b,c", "d\"e"}}}) {
+  for (const Handlers& handlers :
+       {Handlers{}, Handlers{std::vector<std::string>{}}, Handlers{{"a\nhandlers []", "b,c", "d\"e"}}}) {
     const Member member = read(member_text("8: 0-7", handlers));
     EXPECT_EQ(member.says, "8: 0-7");
     EXPECT_EQ(member.handlers, handlers);
