@@ -13,7 +13,8 @@ class FixedMembership final : public Membership {
   FixedMembership(std::size_t index, std::size_t members, const std::string& node);
 
   const Traits& traits() const override { return traits_; }
-  Result<Roll> refresh(const std::string& /*says*/) override { return Roll{list_}; }
+  // What the others run nobody has written down.
+  Result<Roll> refresh(const Word& /*word*/) override { return Roll{list_}; }
   void leave() override {}
 
  private:

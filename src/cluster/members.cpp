@@ -73,10 +73,15 @@ bool Members::settle(Instant now) {
   return true;
 }
 
-std::optional<std::size_t> Members::place() const {
-  const auto found = std::ranges::lower_bound(counting_, self_, {}, &Member::node);
-  if (found == counting_.end() || found->node != self_) return std::nullopt;
-  return static_cast<std::size_t>(found - counting_.begin());
+const std::vector<Member>* Members::waiting() const {
+  const Change what = change();
+  return what == Change::joined || what == Change::left ? &heard_ : nullptr;
+}
+
+std::optional<std::size_t> Members::place_in(const std::vector<Member>& list) const {
+  const auto found = std::ranges::lower_bound(list, self_, {}, &Member::node);
+  if (found == list.end() || found->node != self_) return std::nullopt;
+  return static_cast<std::size_t>(found - list.begin());
 }
 
 }  // namespace easyretry::cluster

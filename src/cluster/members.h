@@ -34,8 +34,11 @@ class Members {
   Instant next() const { return due_; }
 
   const std::vector<Member>& list() const { return counting_; }
+  // What was heard last, where it differs, is to be believed and waits to count; otherwise null.
+  const std::vector<Member>* waiting() const;
   // Where we are in the list; nothing as long as there is none.
-  std::optional<std::size_t> place() const;
+  std::optional<std::size_t> place() const { return place_in(counting_); }
+  std::optional<std::size_t> place_in(const std::vector<Member>& list) const;
   bool trusted() const { return answers_ && !counting_.empty() && due_ == Instant::max() && !doubtful_; }
   // When the source last gave a list.
   Instant heard_at() const { return heard_at_; }

@@ -4,6 +4,7 @@
 #include <compare>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,13 @@ struct Refused {
 struct Roll {
   std::vector<Member> members;
   std::vector<Refused> refused{};
+  bool handlers_left_out = false;  // of this instance: they were too many to be told
+};
+
+// What an instance tells the others of itself.
+struct Word {
+  std::string says{};                                  // for people
+  std::optional<std::vector<std::string>> handlers{};  // as in Member
 };
 
 class Membership {
@@ -38,9 +46,8 @@ class Membership {
 
   virtual ~Membership() = default;
   virtual const Traits& traits() const = 0;
-  // Tells the others that we are here, with something for people to read, and gives all who are. May take as long as
-  // the network does.
-  virtual Result<Roll> refresh(const std::string& says) = 0;
+  // Tells the others that we are here, and gives all who are. May take as long as the network does.
+  virtual Result<Roll> refresh(const Word& word) = 0;
   // We are gone. Best effort: whoever is not heard of is taken for dead before long.
   virtual void leave() = 0;
   // `changed` is called from any thread until leave() has returned. Only where it tells.

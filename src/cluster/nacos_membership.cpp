@@ -82,14 +82,15 @@ void NacosMembership::listen(std::function<void()> changed) {
   changed_ = std::move(changed);
 }
 
-void NacosMembership::announce(Line& line, const std::string& says) {
+bool NacosMembership::announce(Line& line, const Word& word) {
   nacos::Instance instance{.ip = where_.ip.empty() ? nacos::local_ip_towards(where_.client.servers.front()) : where_.ip,
                            .port = where_.port != 0 ? where_.port : port_.number(),
                            .cluster = where_.cluster};
-  introduce(instance, company_, {traits_.self, since_, says});
-  if (line.announced == instance) return;
+  const bool all_told = introduce(instance, company_, {traits_.self, since_, word.says, word.handlers});
+  if (line.announced == instance) return all_told;
   line.client.announce(where_.service, instance);
   line.announced = std::move(instance);
+  return all_told;
 }
 
 std::optional<nacos::ServiceView> NacosMembership::first_list() {
@@ -98,9 +99,9 @@ std::optional<nacos::ServiceView> NacosMembership::first_list() {
   return newest_;
 }
 
-Result<Roll> NacosMembership::refresh(const std::string& says) try {
+Result<Roll> NacosMembership::refresh(const Word& word) try {
   Line& open = line();
-  announce(open, says);
+  const bool all_told = announce(open, word);
   const auto view = first_list();
   const nacos::Status status = open.client.status();
   const auto registered = open.client.registration(where_.service);
@@ -114,6 +115,7 @@ Result<Roll> NacosMembership::refresh(const std::string& says) try {
   }
   Roll roll = call_roll(*view, company_);
   std::erase_if(roll.members, [this](const Member& member) { return died_here(member.node, traits_.self); });
+  roll.handlers_left_out = !all_told;
   roll.members = coming_back_.list(std::move(roll.members), view->connection, std::chrono::steady_clock::now());
   return roll;
 } catch (const JsonError& error) {

@@ -25,7 +25,7 @@ class NacosMembership final : public Membership {
 
   const Traits& traits() const override { return traits_; }
   // From what the client knows; asks nobody. Waits for the first list, for a moment.
-  Result<Roll> refresh(const std::string& says) override;
+  Result<Roll> refresh(const Word& word) override;
   void leave() override;
   void listen(std::function<void()> changed) override;
 
@@ -33,7 +33,8 @@ class NacosMembership final : public Membership {
   struct Line;  // what there is while we take part
 
   Line& line();
-  void announce(Line& line, const std::string& says);
+  // False: the handlers do not fit.
+  bool announce(Line& line, const Word& word);
   void take(const nacos::ServiceView& view);
   std::optional<nacos::ServiceView> first_list();
   Error why_no_list(const Line& line) const;

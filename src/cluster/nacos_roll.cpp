@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "nacos/members.h"
+#include "storage/member_text.h"
 
 namespace easyretry::cluster {
 namespace {
@@ -10,6 +11,7 @@ namespace {
 constexpr const char* kSpace = "space";
 constexpr const char* kTotalShards = "totalShards";
 constexpr const char* kShards = "shards";
+constexpr const char* kHandlers = "handlers";
 
 std::string metadata_at(const nacos::Instance& instance, const char* key) {
   const auto found = instance.metadata.find(key);
@@ -38,14 +40,25 @@ std::string name_of(const nacos::Instance& instance) {
   return node.empty() ? address : node + " at " + address;
 }
 
+std::size_t length_of(const std::map<std::string, std::string>& metadata) {
+  std::size_t length = 0;
+  for (const auto& [key, value] : metadata) length += key.size() + value.size();
+  return length;
+}
+
 }  // namespace
 
-void introduce(nacos::Instance& instance, const Company& company, const Myself& myself) {
+bool introduce(nacos::Instance& instance, const Company& company, const Myself& myself) {
   nacos::describe(instance,
                   {.id = myself.node, .epoch = myself.since.time_since_epoch().count(), .version = EASYRETRY_VERSION});
   instance.metadata[kSpace] = company.space;
   instance.metadata[kTotalShards] = std::to_string(company.total_shards);
   instance.metadata[kShards] = myself.says;
+  if (!myself.handlers) return true;
+  std::string handlers = storage::handlers_text(*myself.handlers);
+  if (length_of(instance.metadata) + std::string_view{kHandlers}.size() + handlers.size() > kMostMetadata) return false;
+  instance.metadata[kHandlers] = std::move(handlers);
+  return true;
 }
 
 Roll call_roll(const nacos::ServiceView& view, const Company& company) {
@@ -62,7 +75,8 @@ Roll call_roll(const nacos::ServiceView& view, const Company& company) {
   for (const nacos::Member& member : nacos::members_of(ours)) {
     roll.members.push_back({.node = member.node.id,
                             .since = TimePoint{Millis{member.node.epoch}},
-                            .says = metadata_at(member.instance, kShards)});
+                            .says = metadata_at(member.instance, kShards),
+                            .handlers = storage::read_handlers_text(metadata_at(member.instance, kHandlers))});
   }
   return roll;
 }

@@ -1,7 +1,10 @@
 #pragma once
 // What an instance of ours writes into a registry about itself, and what is made of a list that a registry gives. Pure.
 
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "cluster/membership.h"
 #include "nacos/instance.h"
@@ -18,10 +21,15 @@ struct Myself {
   std::string node;
   TimePoint since{};
   std::string says{};
+  std::optional<std::vector<std::string>> handlers{};  // as in Member
 };
 
-// As metadata of the instance: nodeId, epoch, version, space, totalShards and shards.
-void introduce(nacos::Instance& instance, const Company& company, const Myself& myself);
+// A server refuses metadata of more characters than this, keys and values together.
+inline constexpr std::size_t kMostMetadata = 1024;
+
+// As metadata of the instance: nodeId, epoch, version, space, totalShards, shards, and handlers if there is room for
+// them. False: there is not.
+bool introduce(nacos::Instance& instance, const Company& company, const Myself& myself);
 
 // Each node once. An instance that takes no traffic is not there; one of another company, or of another program, is
 // refused.

@@ -6,6 +6,9 @@
 namespace easyretry::cluster {
 namespace {
 
+// Where the text goes there is room for little more.
+constexpr std::size_t kLongest = 300;
+
 std::vector<ShardId> every(std::size_t step, std::size_t from, std::size_t to) {
   std::vector<ShardId> shards;
   for (std::size_t shard = from; shard < to; shard += step) shards.push_back(static_cast<ShardId>(shard));
@@ -41,7 +44,10 @@ std::string described(const std::vector<ShardId>& shards) {
   const auto step = step_of(shards);
   if (step == 1) return text + " " + text_of(shards.front()) + "-" + text_of(shards.back());
   if (step) return text + " every " + ordinal(*step) + " from " + text_of(shards.front());
-  for (const ShardId shard : shards) text += " " + text_of(shard);
+  for (const ShardId shard : shards) {
+    if (text.size() > kLongest) return text + " …";
+    text += " " + text_of(shard);
+  }
   return text;
 }
 

@@ -12,7 +12,7 @@ namespace easyretry::cluster {
 // than one shard.
 std::vector<ShardId> shards_of(std::size_t index, std::size_t members, int total_shards, Assignment assignment);
 
-// For people: "8: every 8th from 3", "6: 58-63", "2: 5 9", "none". Ascending.
+// For people: "8: every 8th from 3", "6: 58-63", "2: 5 9", "none"; long ones end with "…". Ascending.
 std::string described(const std::vector<ShardId>& shards);
 
 }  // namespace easyretry::cluster

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "cluster/node_name.h"
+#include "storage/member_text.h"
 
 namespace easyretry::cluster {
 namespace {
@@ -24,11 +25,13 @@ Membership::Traits traits_for(std::string node, Millis lease) {
 StoreMembership::StoreMembership(storage::Store& store, std::string space, std::string node, Millis lease)
     : store_(store), space_(std::move(space)), node_(std::move(node)), traits_(traits_for(node_, lease)) {}
 
-Result<Roll> StoreMembership::refresh(const std::string& says) {
-  auto reply = store_.beat({.space = space_, .node = node_, .ttl = traits_.notices_death, .says = says});
+Result<Roll> StoreMembership::refresh(const Word& word) {
+  auto reply = store_.beat(
+      {.space = space_, .node = node_, .ttl = traits_.notices_death, .says = word.says, .handlers = word.handlers});
   if (!reply) return tl::make_unexpected(reply.error());
   std::erase_if(reply->members, [this](const Member& member) { return died_here(member.node, node_); });
-  return Roll{std::move(reply->members)};
+  return Roll{.members = std::move(reply->members),
+              .handlers_left_out = !storage::handlers_fit(word.says, word.handlers)};
 }
 
 void StoreMembership::leave() {

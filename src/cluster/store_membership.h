@@ -14,7 +14,7 @@ class StoreMembership final : public Membership {
   StoreMembership(storage::Store& store, std::string space, std::string node, Millis lease);
 
   const Traits& traits() const override { return traits_; }
-  Result<Roll> refresh(const std::string& says) override;
+  Result<Roll> refresh(const Word& word) override;
   void leave() override;
 
  private:

@@ -45,8 +45,10 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
                loader.something_came();
              }),
       rebalancer(*context_, make_membership(*context_), total_shards_,
-                 [this](std::vector<ShardId> shards) { own(std::move(shards)); }),
-      local(std::make_shared<LocalRetries>(*context_, holdings_, *workers_)) {}
+                 [this](Ownership owned) { own(std::move(owned)); }),
+      local(std::make_shared<LocalRetries>(*context_, holdings_, *workers_)) {
+  context_->handlers.on_add([this] { rebalancer.handlers_changed(); });
+}
 
 Result<std::vector<storage::Inserted>> Core::submit(std::span<const task::NewTask> tasks) {
   auto inserted = inserting_.insert(tasks);
@@ -130,7 +132,7 @@ void Core::offer_soon(std::span<const Soon> tasks) {
   for (const Soon& task : tasks) {
     if (task.due > horizon) continue;
     const auto handler = table->by_name.find(*task.handler);
-    if (handler == table->by_name.end() || !owned->contains(task::shard_of(task.id, total_shards_))) {
+    if (handler == table->by_name.end() || !owns(*owned, *task.handler, task.id)) {
       for_others = true;
       continue;
     }
@@ -193,11 +195,16 @@ void Core::stop_listening() {
   runs_here_ = false;
 }
 
-void Core::own(std::vector<ShardId> shards) {
-  loader.own(std::move(shards));
-  schedule.forget([owned = loader.owned(), this](const WheelEntry& entry) {
-    return !owned->contains(task::shard_of(entry.id, total_shards_));
-  });
+bool Core::owns(const Ownership& owned, const std::string& handler, TaskId id) const {
+  return owned.part(handler).role(task::shard_of(id, total_shards_)) == Ownership::Role::owns;
+}
+
+void Core::own(Ownership owned) {
+  if (!loader.own(std::move(owned))) return;
+  const auto now = loader.owned();
+  const auto table = context_->handlers.snapshot();
+  schedule.forget(
+      [&](const WheelEntry& entry) { return !owns(*now, table->by_number[entry.handler]->handler.name, entry.id); });
 }
 
 Stats Core::stats() const {

@@ -32,6 +32,7 @@
 #include "engine/loader.h"
 #include "engine/local_retries.h"
 #include "engine/outcomes.h"
+#include "engine/ownership.h"
 #include "engine/pause_watch.h"
 #include "engine/rebalancer.h"
 #include "engine/renewer.h"
@@ -63,7 +64,10 @@ class Core {
  public:
   Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOptions options, const MakeWorkers& workers);
 
-  ~Core() { local->close(); }
+  ~Core() {
+    context_->handlers.on_add({});
+    local->close();
+  }
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
@@ -123,8 +127,10 @@ class Core {
   // Claimed tasks that no worker has begun with, and for which `wanted` holds.
   void hand_back_waiting(const std::function<bool(const Run&)>& wanted);
 
-  // Only these shards are scanned from now on; what was read ahead of others is forgotten.
-  void own(std::vector<ShardId> shards);
+  // Only this is looked after from now on; what was read ahead of anything else is forgotten.
+  void own(Ownership owned);
+  // These shards of all handlers.
+  void own(std::vector<ShardId> shards) { own(Ownership{std::move(shards)}); }
 
   Context& context() { return *context_; }
   storage::Store& store() { return *store_; }
@@ -132,6 +138,7 @@ class Core {
 
  private:
   bool lacks_handler(const TaskInfo& info) const;
+  bool owns(const Ownership& owned, const std::string& handler, TaskId id) const;
   void stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
   using MakeRevision = std::function<task::Revision(const task::TaskRecord&)>;
   // In this engine's namespace.

@@ -15,6 +15,9 @@ class Elsewhere {
   // How many more of the handler's tasks may be claimed now, while `coming` are being claimed. Whoever makes room rings
   // Context::claiming.
   virtual std::size_t room(std::size_t coming) = 0;
+  // False: nobody is there to run the handler's tasks, and nobody has been for a while. Then other members that run it
+  // are left to share its shards.
+  virtual bool attended() { return true; }
   // Must not wait for anything. Each of them is held, and its lease renewed, until it is put to the Outcomes (see
   // attempt.h) or let go (Core::let_go).
   virtual void take(std::vector<RunPtr> runs) = 0;

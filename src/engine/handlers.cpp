@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "base/utf8.h"
+#include "engine/elsewhere.h"
 #include "policy/decide.h"
 
 namespace easyretry::engine {
@@ -59,6 +60,16 @@ std::vector<std::string> HandlerTable::names() const {
   return names;
 }
 
+std::vector<std::string> HandlerTable::run_here() const {
+  std::vector<std::string> names;
+  for (const auto& known : by_number) {
+    const auto& elsewhere = known->handler.elsewhere;
+    if (elsewhere == nullptr || elsewhere->attended()) names.push_back(known->handler.name);
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
 std::size_t HandlerTable::concurrency(HandlerNo no, std::size_t workers) const {
   const int wanted = by_number[no]->handler.options.concurrency;
   if (wanted > 0) return std::min(static_cast<std::size_t>(wanted), workers);
@@ -74,7 +85,7 @@ void Handlers::add(detail::Handler handler) {
   known->backoff_text = policy::to_text(handler.policy.backoff);
   known->handler = std::move(handler);
 
-  const std::lock_guard lock{mutex_};
+  std::unique_lock lock{mutex_};
   const std::string& name = known->handler.name;
   if (table_->by_name.contains(name)) {
     throw std::invalid_argument("handler \"" + name + "\" is registered twice; each name stands for one function");
@@ -86,6 +97,14 @@ void Handlers::add(detail::Handler handler) {
   next->by_name.emplace(name, static_cast<HandlerNo>(next->by_number.size()));
   next->by_number.push_back(std::move(known));
   take(std::move(next));
+  const std::function<void()> added = added_;
+  lock.unlock();
+  if (added) added();
+}
+
+void Handlers::on_add(std::function<void()> added) {
+  const std::lock_guard lock{mutex_};
+  added_ = std::move(added);
 }
 
 std::shared_ptr<const HandlerTable> Handlers::snapshot() const {

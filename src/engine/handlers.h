@@ -42,6 +42,8 @@ struct HandlerTable {
 
   std::shared_ptr<const KnownHandler> find(const std::string& name) const;
   std::vector<std::string> names() const;
+  // Of those that can be run here: a handler elsewhere only while it is attended. Ascending.
+  std::vector<std::string> run_here() const;
   // Executions of handler `no` that may run at a time on a pool of this many workers.
   std::size_t concurrency(HandlerNo no, std::size_t workers) const;
 };
@@ -60,6 +62,8 @@ class Handlers {
   void close_gates();
 
   std::shared_ptr<const HandlerTable> snapshot() const;
+  // Called after each add(), by the thread that adds.
+  void on_add(std::function<void()> added);
 
  private:
   static void replace(HandlerTable& table, const std::string& name, const std::function<void(KnownHandler&)>& edit);
@@ -68,6 +72,7 @@ class Handlers {
   mutable std::mutex mutex_;
   std::shared_ptr<const HandlerTable> table_;  // guarded by mutex_; the table itself never changes
   bool gates_closed_ = false;                  // guarded by mutex_
+  std::function<void()> added_;                // guarded by mutex_
 };
 
 }  // namespace easyretry::engine

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "task/task_id.h"
+
 namespace easyretry::engine {
 namespace {
 
@@ -20,6 +22,9 @@ constexpr Millis kPassesForNews{2};
 // Polling must be cheap: a pass that took a while is followed by a rest of that many times as long.
 constexpr int kRestAfterPolling = 20;
 
+// Whoever stands by for a task leaves it this long to its owner.
+constexpr Millis kOwnersFirst{100};
+
 // In place of a handler's number.
 constexpr int kUnknown = -1;
 constexpr int kPaused = -2;
@@ -33,7 +38,7 @@ Loader::Loader(Context& context, Schedule& schedule, const storage::StoreInfo& s
       shared_(store.shared),
       has_inbox_(store.inbox),
       inbox_waits_(std::move(inbox_waits)),
-      owned_(std::make_shared<ShardSet>(all_shards_)),
+      owned_(std::make_shared<Ownership>(std::vector<ShardId>{all_shards_.list().begin(), all_shards_.list().end()})),
       next_sweep_(context.clock.steady() + context.options.grace) {
   schedule.loader_bell = &bell;
 }
@@ -63,16 +68,17 @@ void Loader::expect_more() {
   hurry();
 }
 
-void Loader::own(std::vector<ShardId> shards) {
+bool Loader::own(Ownership owned) {
   {
     const std::lock_guard lock{mutex_};
-    if (std::ranges::equal(shards, owned_->list())) return;
-    owned_ = std::make_shared<ShardSet>(std::move(shards));
+    if (owned == *owned_) return false;
+    owned_ = std::make_shared<Ownership>(std::move(owned));
   }
   hurry();
+  return true;
 }
 
-std::shared_ptr<const ShardSet> Loader::owned() const {
+std::shared_ptr<const Ownership> Loader::owned() const {
   const std::lock_guard lock{mutex_};
   return owned_;
 }
@@ -124,7 +130,7 @@ void Loader::begin_pass() {
     news_ = false;
   }
   const auto owned = this->owned();
-  for (const ShardId shard : (sweeping_ ? all_shards_ : *owned).list()) cursors_.push_back({shard});
+  for (const ShardId shard : (sweeping_ ? all_shards_ : owned->shards()).list()) cursors_.push_back({shard});
 }
 
 // A pass that had to read a lot is not repeated at once: reading stays below a quarter of the time. But a store that
@@ -180,16 +186,17 @@ Result<storage::LoadReply> Loader::read(std::size_t room) {
 
 void Loader::hand_over(const storage::LoadReply& reply) {
   const std::vector<int> numbers = numbers_of(reply.handlers);
+  const auto owned = this->owned();
+  std::vector<const Ownership::Part*> parts;
+  parts.reserve(reply.handlers.size());
+  for (const std::string& name : reply.handlers) parts.push_back(&owned->part(name));
+  const int total_shards = static_cast<int>(all_shards_.list().size());
   offers_.clear();
   for (const storage::LoadedTask& loaded : reply.tasks) {
-    const int no = numbers[loaded.handler];
-    if (no >= 0) {
-      offers_.push_back({{loaded.ticket.id, static_cast<std::uint32_t>(loaded.ticket.version),
-                          static_cast<HandlerNo>(no), loaded.suspicion},
-                         loaded.next_at});
-    } else if (no == kUnknown && loaded.next_at <= reply.now) {
-      ++unhandled_[reply.handlers[loaded.handler]];
-    }
+    // What is overdue by so much is for everybody.
+    const auto role =
+        sweeping_ ? Ownership::Role::owns : parts[loaded.handler]->role(task::shard_of(loaded.ticket.id, total_shards));
+    take(loaded, numbers[loaded.handler], role, reply);
   }
   // What nobody here may run must not keep the pass from what lies behind it, however much that is.
   if (offers_.empty() && !reply.tasks.empty()) {
@@ -200,6 +207,19 @@ void Loader::hand_over(const storage::LoadReply& reply) {
   if (came || !offers_.empty()) polling_.found(context_.clock.steady());
   schedule_.offer(offers_);
   if (reply.inbox) inbox_waits_();
+}
+
+void Loader::take(const storage::LoadedTask& loaded, int number, Ownership::Role role,
+                  const storage::LoadReply& reply) {
+  if (role == Ownership::Role::none) return;
+  if (number >= 0) {
+    const bool yields = role == Ownership::Role::stands_by;
+    offers_.push_back({{loaded.ticket.id, static_cast<std::uint32_t>(loaded.ticket.version),
+                        static_cast<HandlerNo>(number), loaded.suspicion},
+                       yields ? std::max(loaded.next_at, reply.now) + kOwnersFirst : loaded.next_at});
+  } else if (number == kUnknown && role == Ownership::Role::owns && loaded.next_at <= reply.now) {
+    ++unhandled_[reply.handlers[loaded.handler]];
+  }
 }
 
 std::vector<int> Loader::numbers_of(const std::vector<std::string>& names) {

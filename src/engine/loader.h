@@ -15,6 +15,7 @@
 
 #include "engine/bell.h"
 #include "engine/context.h"
+#include "engine/ownership.h"
 #include "engine/polling.h"
 #include "engine/schedule.h"
 #include "engine/shard_set.h"
@@ -41,11 +42,11 @@ class Loader {
   // Tasks may appear in the next moments without a word, by transactions that are not ours: passes follow each other
   // quickly for a while. From any thread.
   void expect_more();
-  // The shards this instance should look at; starts a pass if they are others. From any thread.
-  void own(std::vector<ShardId> shards);
-  std::shared_ptr<const ShardSet> owned() const;
+  // What this instance should look after; starts a pass if it is something else. False: it is not. From any thread.
+  bool own(Ownership owned);
+  std::shared_ptr<const Ownership> owned() const;
 
-  // Due tasks of the last pass whose handler nobody registered here.
+  // Due tasks of the last pass whose handler is not registered here, and that no member says to run.
   std::map<std::string, std::uint64_t> no_handler() const;
 
   Bell bell;
@@ -57,6 +58,7 @@ class Loader {
   void report_unhandled();
   Result<storage::LoadReply> read(std::size_t room);
   void hand_over(const storage::LoadReply& reply);
+  void take(const storage::LoadedTask& loaded, int number, Ownership::Role role, const storage::LoadReply& reply);
   // Of those that may run here now; negative for the others.
   std::vector<int> numbers_of(const std::vector<std::string>& names);
   Step pause();
@@ -75,7 +77,7 @@ class Loader {
   std::atomic<Instant> expecting_until_{Instant::min()};
 
   mutable std::mutex mutex_;
-  std::shared_ptr<const ShardSet> owned_;            // guarded by mutex_; the set itself never changes
+  std::shared_ptr<const Ownership> owned_;           // guarded by mutex_; itself it never changes
   std::map<std::string, std::uint64_t> no_handler_;  // guarded by mutex_; of the last whole pass
 
   // The loading thread's own

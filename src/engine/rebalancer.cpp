@@ -9,6 +9,8 @@ namespace easyretry::engine {
 namespace {
 
 constexpr auto kAfterFailure = std::chrono::seconds{1};
+// Of lists that change again and again, only the last few are of use.
+constexpr std::size_t kMostFormer = 3;
 
 std::vector<std::string> nodes_of(const std::vector<Member>& members) {
   std::vector<std::string> nodes;
@@ -32,6 +34,16 @@ cluster::Patience patience(const cluster::Membership::Traits& traits) {
   return patience;
 }
 
+// After which whoever else has a list has heard of a change, and let it count.
+Instant::duration handover(const cluster::Membership* membership) {
+  if (membership == nullptr) return {};
+  return membership->traits().refresh + patience(membership->traits()).shrinking;
+}
+
+cluster::Shares everything(int total_shards) {
+  return {.rest = cluster::shards_of(0, 1, total_shards, Assignment::even)};
+}
+
 }  // namespace
 
 Rebalancer::Rebalancer(Context& context, std::unique_ptr<cluster::Membership> membership, int total_shards, Own own)
@@ -39,48 +51,77 @@ Rebalancer::Rebalancer(Context& context, std::unique_ptr<cluster::Membership> me
       membership_(std::move(membership)),
       total_shards_(total_shards),
       own_(std::move(own)),
+      handover_(handover(membership_.get())),
       members_(membership_ ? cluster::Members{membership_->traits().self, patience(membership_->traits())}
                            : cluster::Members{context.owner}),
-      shards_(cluster::shards_of(0, 1, total_shards, context.options.assignment)) {}
+      shares_(everything(total_shards)) {}
 
 void Rebalancer::begin() {
   if (!wanted()) return;
-  membership_->listen([this] {
-    next_refresh_now_ = true;
-    bell.ring();
-  });
+  membership_->listen([this] { handlers_changed(); });
   if (context_.options.at_start == AtStart::alone) return;
   {
     const std::lock_guard lock{mutex_};
-    shards_.clear();
+    shares_ = {};
   }
-  own_({});
+  own_(Ownership{std::vector<ShardId>{}});
+}
+
+void Rebalancer::handlers_changed() {
+  next_refresh_now_ = true;
+  bell.ring();
 }
 
 Step Rebalancer::step() {
   if (!wanted()) return {};
   const Instant now = context_.clock.steady();
-  if (now >= next_refresh_ || next_refresh_now_.exchange(false)) refresh(now);
+  if (next_refresh_now_.exchange(false) || now >= next_refresh_) refresh(now);
   std::vector<Member> before;
-  std::vector<ShardId> shards;
+  std::optional<Ownership> owned;
   bool changed = false;
   Instant next = Instant::max();
   {
     const std::lock_guard lock{mutex_};
     before = members_.list();
     changed = members_.settle(context_.clock.steady());
+    owned = divide(context_.clock.steady(), before.empty());
     next = members_.next();
-    if (changed) shards = shards_ = shards_now();
+    for (const Former& former : former_) next = std::min(next, former.until);
   }
-  if (changed) {
-    own_(std::move(shards));
-    tell_changes(before);
-  }
+  if (owned) own_(*std::move(owned));
+  if (changed) tell_changes(before);
   return {true, std::min(next_refresh_, next)};
 }
 
+std::optional<Ownership> Rebalancer::divide(Instant now, bool first) {
+  if (!members_.place()) return std::nullopt;
+  const std::size_t ended = std::erase_if(former_, [&](const Former& former) { return former.until <= now; });
+  const std::vector<Member>* const waiting = members_.waiting();
+  Basis basis{members_.list(), waiting != nullptr ? *waiting : std::vector<Member>{},
+              context_.handlers.snapshot()->run_here()};
+  if (basis == basis_ && ended == 0) return std::nullopt;
+  cluster::Shares shares = shares_in(basis.counting, basis.handlers);
+  if (shares != shares_ && !first) {
+    if (former_.size() == kMostFormer) former_.erase(former_.begin());
+    former_.push_back({std::move(shares_), now + handover_});
+  }
+  shares_ = std::move(shares);
+  std::vector<cluster::Shares> others;
+  for (const Former& former : former_) others.push_back(former.shares);
+  if (waiting != nullptr) others.push_back(shares_in(basis.waiting, basis.handlers));
+  basis_ = std::move(basis);
+  return Ownership{shares_, std::move(others)};
+}
+
+// What we run ourselves we know better than a list does.
+cluster::Shares Rebalancer::shares_in(std::vector<Member> list, const std::vector<std::string>& handlers) const {
+  const std::size_t self = *members_.place_in(list);
+  list[self].handlers = handlers;
+  return cluster::shares_of(list, self, total_shards_, context_.options.assignment);
+}
+
 void Rebalancer::refresh(Instant now) {
-  auto roll = membership_->refresh(cluster::described(view().shards));
+  auto roll = membership_->refresh({cluster::described(view().shards), context_.handlers.snapshot()->run_here()});
   const bool answered = roll.has_value();
   if (answered == complained_) {
     complained_ = !answered;
@@ -90,13 +131,25 @@ void Rebalancer::refresh(Instant now) {
                                 "; this instance goes on with its shards");
   }
   next_refresh_ = now + (answered ? Instant::duration{membership_->traits().refresh} : kAfterFailure);
-  if (answered) tell_refused(std::move(roll->refused));
+  if (answered) {
+    tell_refused(std::move(roll->refused));
+    say_once_that_handlers_do_not_fit(roll->handlers_left_out);
+  }
   const std::lock_guard lock{mutex_};
   if (answered) {
     members_.heard(std::move(roll->members), context_.clock.steady());
   } else {
     members_.missed();
   }
+}
+
+void Rebalancer::say_once_that_handlers_do_not_fit(bool left_out) {
+  if (left_out && !left_out_) {
+    context_.log(LogLevel::warning,
+                 "the names of this instance's handlers are too long, taken together, to be told to the other members; "
+                 "they take it to run all handlers, and tasks of handlers that it lacks may be late by `grace`");
+  }
+  left_out_ = left_out;
 }
 
 // Each once, for as long as it is there.
@@ -109,10 +162,6 @@ void Rebalancer::tell_refused(std::vector<cluster::Refused> refused) {
     tell(EventKind::member_refused, message);
   }
   refused_ = std::move(refused);
-}
-
-std::vector<ShardId> Rebalancer::shards_now() const {
-  return cluster::shards_of(*members_.place(), members_.list().size(), total_shards_, context_.options.assignment);
 }
 
 void Rebalancer::tell_changes(const std::vector<Member>& before) {
@@ -139,16 +188,16 @@ void Rebalancer::leave() {
 ClusterView Rebalancer::view() const {
   const std::lock_guard lock{mutex_};
   if (!wanted()) {
-    return {.members = {{.node = context_.owner}},
+    return {.members = {{.node = context_.owner, .handlers = context_.handlers.snapshot()->run_here()}},
             .self = context_.owner,
-            .shards = shards_,
+            .shards = shares_.all(),
             .source = "alone",
             .trusted = true};
   }
   const bool heard = members_.heard_at() != Instant{};
   return {.members = members_.list(),
           .self = membership_->traits().self,
-          .shards = shards_,
+          .shards = shares_.all(),
           .source = membership_->traits().source,
           .trusted = members_.trusted(),
           .age = heard ? std::chrono::duration_cast<Millis>(context_.clock.steady() - members_.heard_at()) : Millis{}};

@@ -19,6 +19,12 @@ void write_member(JsonWriter& out, const Member& member) {
   }
   out.key("says");
   out.string(member.says);
+  if (member.handlers) {
+    out.key("handlers");
+    out.begin_array();
+    for (const std::string& handler : *member.handlers) out.string(handler);
+    out.end_array();
+  }
   out.end_object();
 }
 

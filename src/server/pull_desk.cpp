@@ -8,6 +8,11 @@ namespace {
 // A worker that has just taken some asks for more within milliseconds.
 constexpr Millis kKeep{1000};
 
+// A handler is attended for this long after somebody has asked for it. One whose workers are all busy for longer is
+// better left to other members that run it, if there are any; when a worker asks again, the others know within
+// seconds.
+constexpr Millis kAttended{10'000};
+
 bool wants(const PullDesk::Ask& ask, const std::string& handler) {
   return std::find(ask.handlers.begin(), ask.handlers.end(), handler) != ask.handlers.end();
 }
@@ -18,6 +23,7 @@ class PullDesk::Handler final : public engine::Elsewhere {
  public:
   Handler(std::shared_ptr<PullDesk> desk, std::string name) : desk_(std::move(desk)), name_(std::move(name)) {}
   std::size_t room(std::size_t coming) override { return desk_->room(name_, coming); }
+  bool attended() override { return desk_->attended(name_); }
   void take(std::vector<engine::RunPtr> runs) override { desk_->take(name_, std::move(runs)); }
   bool may_tell_of_failures() const override { return desk_->may_tell(name_); }
 
@@ -26,8 +32,8 @@ class PullDesk::Handler final : public engine::Elsewhere {
   const std::string name_;
 };
 
-PullDesk::PullDesk(const Clock& clock, engine::Bell& wanted, HandBack hand_back)
-    : clock_(clock), wanted_(wanted), hand_back_(std::move(hand_back)) {}
+PullDesk::PullDesk(const Clock& clock, engine::Bell& wanted, HandBack hand_back, Attended attended)
+    : clock_(clock), wanted_(wanted), hand_back_(std::move(hand_back)), attended_(std::move(attended)) {}
 
 std::shared_ptr<engine::Elsewhere> PullDesk::of(const std::string& handler) {
   return std::make_shared<Handler>(shared_from_this(), handler);
@@ -46,24 +52,49 @@ bool PullDesk::may_tell(const std::string& handler) {
 std::uint64_t PullDesk::wait(Ask ask) {
   std::vector<engine::RunPtr> runs;
   std::uint64_t number = 0;
+  bool waits = false;
+  bool news = false;
   {
     const std::lock_guard lock{mutex_};
     number = ++last_;
+    news = std::ranges::any_of(ask.handlers, [&](const std::string& handler) { return !is_attended(handler); });
+    saw(ask);
     runs = kept_for(ask);
-    if (runs.empty() && !closed_) {
-      waiting_.emplace(number, std::move(ask));
-      wanted_.ring();
-      bell.ring();
-      return number;
-    }
+    waits = runs.empty() && !closed_;
+    if (waits) waiting_.emplace(number, std::move(ask));
   }
-  ask.lend(std::move(runs));
+  if (news) attended_();
+  if (waits) {
+    wanted_.ring();
+    bell.ring();
+  } else {
+    ask.lend(std::move(runs));
+  }
   return number;
+}
+
+bool PullDesk::attended(const std::string& handler) {
+  const std::lock_guard lock{mutex_};
+  return is_attended(handler);
+}
+
+bool PullDesk::is_attended(const std::string& handler) const {
+  const auto seen = seen_.find(handler);
+  if (seen != seen_.end() && clock_.steady() < seen->second + kAttended) return true;
+  return std::ranges::any_of(waiting_, [&](const auto& entry) { return wants(entry.second, handler); });
+}
+
+void PullDesk::saw(const Ask& ask) {
+  for (const std::string& handler : ask.handlers) seen_[handler] = clock_.steady();
 }
 
 bool PullDesk::leave(std::uint64_t number) {
   const std::lock_guard lock{mutex_};
-  return waiting_.erase(number) > 0;
+  const auto waited = waiting_.find(number);
+  if (waited == waiting_.end()) return false;
+  saw(waited->second);
+  waiting_.erase(waited);
+  return true;
 }
 
 std::vector<engine::RunPtr> PullDesk::kept_for(const Ask& ask) {
@@ -101,6 +132,7 @@ void PullDesk::take(const std::string& handler, std::vector<engine::RunPtr> runs
       lent.emplace_back(std::move(one->second.lend),
                         std::vector<engine::RunPtr>{std::make_move_iterator(next), std::make_move_iterator(end)});
       next = end;
+      saw(one->second);
       one = waiting_.erase(one);
     }
     for (; next != runs.end(); ++next) kept_[handler].push_back({std::move(*next), clock_.steady() + kKeep});
@@ -121,6 +153,7 @@ engine::Step PullDesk::step() {
         next = std::min(next, entry.second.until);
         return false;
       }
+      saw(entry.second);
       let_go.push_back(std::move(entry.second.lend));
       return true;
     });

@@ -30,9 +30,12 @@ class PullDesk : public std::enable_shared_from_this<PullDesk> {
     Lend lend;
   };
   using HandBack = std::function<void(std::vector<engine::RunPtr>)>;
+  using Attended = std::function<void()>;
 
-  // `wanted` is rung when there is room for more; `hand_back` gets what nobody fetches.
-  PullDesk(const Clock& clock, engine::Bell& wanted, HandBack hand_back);
+  // `wanted` is rung when there is room for more; `hand_back` gets what nobody fetches; `attended` is called when
+  // somebody asks for a handler that nobody had asked for in a while.
+  PullDesk(
+      const Clock& clock, engine::Bell& wanted, HandBack hand_back, Attended attended = [] {});
 
   std::shared_ptr<engine::Elsewhere> of(const std::string& handler);
 
@@ -60,17 +63,23 @@ class PullDesk : public std::enable_shared_from_this<PullDesk> {
 
   bool may_tell(const std::string& handler);
   std::size_t room(const std::string& handler, std::size_t coming);
+  bool attended(const std::string& handler);
+  // Under mutex_
+  bool is_attended(const std::string& handler) const;
+  void saw(const Ask& ask);
   void take(const std::string& handler, std::vector<engine::RunPtr> runs);
   std::vector<engine::RunPtr> kept_for(const Ask& ask);  // under mutex_
 
   const Clock& clock_;
   engine::Bell& wanted_;
   const HandBack hand_back_;
+  const Attended attended_;
   std::mutex mutex_;
   // Guarded by mutex_
   std::map<std::uint64_t, Ask> waiting_;  // in the order in which they came
   std::map<std::string, std::vector<Kept>> kept_;
-  std::set<std::string> untold_;  // handlers of workers that do not tell of final failures
+  std::map<std::string, Instant> seen_;  // by handler: when somebody last came who asks for it, or went
+  std::set<std::string> untold_;         // handlers of workers that do not tell of final failures
   std::uint64_t last_ = 0;
   bool closed_ = false;
 };

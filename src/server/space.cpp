@@ -19,8 +19,9 @@ Space::Space(std::shared_ptr<storage::Store> store, const Config& config)
       engine_(call::threaded_engine(std::move(store), config, {})),
       caller_(
           std::make_unique<webhook::Caller>(webhook::CallerOptions{.guard = webhook::Guard{config.server.may_call}})),
-      desk_(std::make_shared<PullDesk>(system_clock(), core().context().claiming,
-                                       [this](const auto& runs) { hand_back(runs); })),
+      desk_(std::make_shared<PullDesk>(
+          system_clock(), core().context().claiming, [this](const auto& runs) { hand_back(runs); },
+          [this] { core().rebalancer.handlers_changed(); })),
       submissions_(core(), kMostTasksWaiting),
       lent_out_(kMostLentOut),
       bulk_(system_clock(), [this](const TaskQuery& query) { return ids_of(query); }, {}),

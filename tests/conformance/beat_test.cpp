@@ -79,6 +79,48 @@ TEST_P(MeetingStore, WhatAMemberSaysLastIsHeardByAll) {
   EXPECT_EQ(Meeting{store()}.members("b").at(0).says, "then \xc3\xa4");
 }
 
+TEST_P(MeetingStore, WhatAMemberRunsIsHeardByAllAndByItself) {
+  using Handlers = std::vector<std::string>;
+  const Handlers odd{"a b", "line\nbreak", "mail.send", "quote\"", "\xc3\xa4"};
+  must(store().beat({.space = "shop", .node = "a", .ttl = kTtl, .says = "8: 0-7", .handlers = odd}));
+  must(store().beat({.space = "shop", .node = "b", .ttl = kTtl, .says = "none", .handlers = Handlers{}}));
+  must(store().beat({.space = "shop", .node = "c", .ttl = kTtl, .says = "an older release"}));
+  for (int i = 0; i < 2; ++i) {  // the second time nothing has changed
+    const auto seen =
+        must(store().beat({.space = "shop", .node = "a", .ttl = kTtl, .says = "8: 0-7", .handlers = odd})).members;
+    ASSERT_THAT(seen, SizeIs(3));
+    EXPECT_EQ(seen[0].handlers, odd);
+    EXPECT_EQ(seen[0].says, "8: 0-7");
+    EXPECT_EQ(seen[1].handlers, Handlers{});
+    EXPECT_EQ(seen[2].handlers, std::nullopt);
+    EXPECT_EQ(seen[2].says, "an older release");
+  }
+  EXPECT_EQ(must(store().members("shop")).members.at(0).handlers, odd);
+}
+
+TEST_P(MeetingStore, AHandlerThatComesOrGoesIsHeardWithTheNextBeat) {
+  using Handlers = std::vector<std::string>;
+  const auto beat = [&](std::string_view node, Handlers handlers) {
+    return must(store().beat({.space = "shop", .node = node, .ttl = kTtl, .handlers = std::move(handlers)})).members;
+  };
+  beat("a", {"mail"});
+  beat("b", {"mail"});
+  EXPECT_EQ(beat("a", {"mail", "pay"}).at(0).handlers, (Handlers{"mail", "pay"})) << "also by whoever says it";
+  EXPECT_EQ(beat("b", {"mail"}).at(0).handlers, (Handlers{"mail", "pay"}));
+  beat("a", {});
+  EXPECT_EQ(beat("b", {"mail"}).at(0).handlers, Handlers{});
+}
+
+// Rather than a beat that fails.
+TEST_P(MeetingStore, HandlersThatAreTooManyToBeToldAreLeftOut) {
+  std::vector<std::string> many;
+  for (int i = 1000; i < 2000; ++i) many.push_back("handler-with-a-long-name-" + std::to_string(i));
+  must(store().beat({.space = "shop", .node = "a", .ttl = kTtl, .says = "8: 0-7", .handlers = many}));
+  const auto seen = Meeting{store()}.members("b");
+  EXPECT_EQ(seen.at(0).handlers, std::nullopt) << "it is taken to run all";
+  EXPECT_EQ(seen.at(0).says, "8: 0-7");
+}
+
 TEST_P(MeetingStore, LookingIsNotJoining) {
   Meeting meeting{store()};
   meeting.nodes("a");

@@ -2,7 +2,8 @@
 //
 // Submits NEW_TASKS new tasks, works on whatever is in the store, and writes its journal. Ends by itself when nothing
 // is left to do and it was given no new tasks. EASYRETRY_* variables say what its engine is to have otherwise than
-// here, SLOW_MILLIS how long slow tasks take, POISON which tasks kill the process: "17,40".
+// here, SLOW_MILLIS how long slow tasks take, EACH_MILLIS how long the others do, HANDLER which one it runs instead of
+// "work", POISON which tasks kill the process: "17,40".
 
 #include <csignal>
 #include <cstdlib>
@@ -26,7 +27,7 @@ class Worker {
       : life_(life), config_(config(url)), journal_(fault::journal_path(folder, life)), engine_(config_) {
     journal_.write("clock " + std::to_string(system_clock().now().time_since_epoch().count() * 1000));
     auto work = engine_.retryable(
-        "work", [this](int number) { return run(number); }, fault::policy_of_work());
+        text_of("HANDLER", "work"), [this](int number) { return run(number); }, fault::policy_of_work());
     work.on_success([this](const TaskInfo& task) { journal_.write("success " + task.key); });
     work.on_final_failure([this](const Failure&, const TaskInfo& task) { journal_.write("failure " + task.key); });
     engine_.start();
@@ -63,14 +64,16 @@ class Worker {
     return config;
   }
 
-  static Millis slow_work() {
-    const char* const said = std::getenv("SLOW_MILLIS");
-    return said == nullptr ? 10ms : Millis{std::atoi(said)};
+  static std::string text_of(const char* variable, const char* otherwise) {
+    const char* const said = std::getenv(variable);
+    return said == nullptr ? otherwise : said;
+  }
+  static Millis millis_of(const char* variable, const char* otherwise) {
+    return Millis{std::stoi(text_of(variable, otherwise))};
   }
 
   static std::set<int> poison() {
-    const char* const said = std::getenv("POISON");
-    std::istringstream list{said == nullptr ? "" : said};
+    std::istringstream list{text_of("POISON", "")};
     std::set<int> numbers;
     for (std::string number; std::getline(list, number, ',');) numbers.insert(std::stoi(number));
     return numbers;
@@ -103,7 +106,7 @@ class Worker {
     const auto due = std::chrono::duration_cast<std::chrono::microseconds>(task.next_at.time_since_epoch()).count();
     journal_.write("start " + mark + std::to_string(fault::wall_micros()) + " " + std::to_string(due));
     if (poison_.contains(number)) std::raise(SIGKILL);
-    if (fault::is_slow(number)) std::this_thread::sleep_for(slow_);
+    std::this_thread::sleep_for(fault::is_slow(number) ? slow_ : each_);
     journal_.write("end " + mark + std::to_string(fault::wall_micros()));
     if (fault::always_fails(number)) return retry_later("always fails");
     if (fault::fails_once(number) && task.attempts == 1) return retry_later("fails once");
@@ -112,7 +115,8 @@ class Worker {
 
   const int life_;
   const Config config_;
-  const Millis slow_ = slow_work();
+  const Millis slow_ = millis_of("SLOW_MILLIS", "10");
+  const Millis each_ = millis_of("EACH_MILLIS", "0");
   const std::set<int> poison_ = poison();
   fault::JournalWriter journal_;
   Engine engine_;

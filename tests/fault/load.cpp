@@ -17,7 +17,8 @@ static_assert(kNumbersPerLife % kShards == 0, "the shard of a task is its number
 // Where more than this is left to be done, the machine is too slow for us, and we wait for it.
 constexpr std::int64_t kMostLeft = 40 * kShards;
 
-// A business id for each shard.
+}  // namespace
+
 const std::vector<std::string>& business_ids() {
   static const std::vector<std::string> ids = [] {
     std::map<ShardId, std::string> found;
@@ -32,12 +33,12 @@ const std::vector<std::string>& business_ids() {
   return ids;
 }
 
-}  // namespace
+SteadyLoad::SteadyLoad(const std::string& url, Crew& crew, Millis between_rounds)
+    : SteadyLoad(url, crew, crew.start_caller(), between_rounds) {}
 
-SteadyLoad::SteadyLoad(const std::string& url, Crew& crew) : SteadyLoad(url, crew, crew.start_caller()) {}
-
-SteadyLoad::SteadyLoad(const std::string& url, Crew& crew, int life)
-    : journal_(crew.journal_of(life)),
+SteadyLoad::SteadyLoad(const std::string& url, Crew& crew, int life, Millis between_rounds)
+    : between_rounds_(between_rounds),
+      journal_(crew.journal_of(life)),
       engine_(url),
       work_(engine_.retryable(
           "work", [](int) { return done(); }, policy_of_work())),
@@ -55,7 +56,7 @@ void SteadyLoad::run(const std::stop_token& stop) try {
   std::unique_lock lock{mutex_};
   while (!stop.stop_requested()) {
     if (engine_.count({}) < kMostLeft) submit_round();
-    pause_.wait_for(lock, stop, kBetweenRounds, [] { return false; });
+    pause_.wait_for(lock, stop, between_rounds_, [] { return false; });
   }
 } catch (const std::exception& error) {
   ADD_FAILURE() << "no more load: " << error.what();

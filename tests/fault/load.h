@@ -16,10 +16,15 @@
 
 namespace easyretry::fault {
 
+// One for each shard, in their order.
+const std::vector<std::string>& business_ids();
+
 class SteadyLoad {
  public:
+  static constexpr Millis kBetweenRounds{200};
+
   // Begins at once, as a life of the crew.
-  SteadyLoad(const std::string& url, Crew& crew);
+  SteadyLoad(const std::string& url, Crew& crew, Millis between_rounds = kBetweenRounds);
   ~SteadyLoad() { end(); }
   SteadyLoad(const SteadyLoad&) = delete;
   SteadyLoad& operator=(const SteadyLoad&) = delete;
@@ -29,13 +34,12 @@ class SteadyLoad {
   // The number of the first task that is not yet submitted. Each round has one task a shard, in their order.
   int next() const { return next_; }
 
-  static constexpr Millis kBetweenRounds{200};
-
  private:
-  SteadyLoad(const std::string& url, Crew& crew, int life);
+  SteadyLoad(const std::string& url, Crew& crew, int life, Millis between_rounds);
   void run(const std::stop_token& stop);
   void submit_round();
 
+  const Millis between_rounds_;
   JournalWriter journal_;
   Engine engine_;  // never started: it submits
   const RetryableFn<Answer(int)> work_;

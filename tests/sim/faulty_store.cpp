@@ -195,8 +195,8 @@ Result<Counts> FaultyStore::counts(std::string_view space) {
 
 Result<storage::BeatReply> FaultyStore::beat(const storage::Beat& beat) {
   auto reply = change("beat", [far = far_, space = std::string{beat.space}, node = std::string{beat.node},
-                               ttl = beat.ttl, says = std::string{beat.says}] {
-    return far.store->beat({.space = space, .node = node, .ttl = ttl, .says = says});
+                               ttl = beat.ttl, says = std::string{beat.says}, handlers = beat.handlers] {
+    return far.store->beat({.space = space, .node = node, .ttl = ttl, .says = says, .handlers = handlers});
   });
   if (reply && weather_.mix_up(reply->members, beat.node)) far_.write(Hit{Fault::views, "beat"});
   return reply;

@@ -96,6 +96,13 @@ Step Instance::guarded(const std::function<Step()>& step) {
   }
 }
 
+std::vector<ShardId> Instance::shards_of(const std::string& handler) const {
+  if (!alive() || life_->core.context().handlers.snapshot()->find(handler) == nullptr) return {};
+  const auto owned = life_->core.loader.owned();
+  const auto shards = owned->part(handler).owned.list();
+  return {shards.begin(), shards.end()};
+}
+
 void Instance::pause(Time how_long) {
   life_->process.pause_until(world_.scheduler.now() + how_long);
   world_.journal.write(number_, Paused{kWorldBegan + std::chrono::ceil<Millis>(life_->process.paused_until())});

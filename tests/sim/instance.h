@@ -34,9 +34,8 @@ class Instance {
   }
   bool draining() const { return alive() && life_->draining; }
   std::size_t holds() const { return alive() ? life_->core.stats().running : 0; }
-  std::vector<ShardId> shards() const {
-    return alive() ? life_->core.rebalancer.view().shards : std::vector<ShardId>{};
-  }
+  // That it owns, of a handler that it has.
+  std::vector<ShardId> shards_of(const std::string& handler) const;
   Time paused_until() const { return alive() ? life_->process.paused_until() : Time{0}; }
 
   // `shards`: where the world says which they are.

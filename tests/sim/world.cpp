@@ -138,15 +138,27 @@ std::vector<ShardId> World::view_of(int instance) {
 }
 
 void World::check_each_shard_has_one_owner() {
-  std::map<ShardId, int> owners;
-  for (const Instance& instance : instances_) {
-    for (const ShardId shard : instance.shards()) ++owners[shard];
+  for (const HandlerKind& kind : handler_kinds()) {
+    const std::string handler{kind.name};
+    std::map<ShardId, int> owners;
+    for (const Instance& instance : instances_) {
+      for (const ShardId shard : instance.shards_of(handler)) ++owners[shard];
+    }
+    for (int shard = 0; shard < scenario_.shards; ++shard) {
+      const int many = owners[ShardId{static_cast<std::uint16_t>(shard)}];
+      if (many == 1) continue;
+      journal_.write(-1, Wrong{"I11", "shard " + std::to_string(shard) + " of " + handler + " has " +
+                                          std::to_string(many) + " owners"});
+    }
   }
-  for (int shard = 0; shard < scenario_.shards; ++shard) {
-    const int many = owners[ShardId{static_cast<std::uint16_t>(shard)}];
-    if (many == 1) continue;
-    journal_.write(-1, Wrong{"I11", "shard " + std::to_string(shard) + " has " + std::to_string(many) + " owners"});
-  }
+}
+
+// Where instances find each other, those that lack a handler may stay: somebody has it, and must do their part.
+bool World::may_stay(const Instance& instance) const {
+  if (!instance.lacks_a_handler()) return true;
+  return scenario_.sharing == Sharing::found &&
+         std::any_of(instances_.begin(), instances_.end(),
+                     [](const Instance& other) { return other.alive() && !other.lacks_a_handler(); });
 }
 
 // Nothing is injected from here on, but what was injected takes a while to end.
@@ -157,7 +169,7 @@ void World::calm_down() {
   weather_.calm_down();
   Time calm = scheduler_.now() + std::max(Weather::kLatest, 2 * scenario_.slowest);
   for (Instance& instance : instances_) {
-    if (instance.alive() && instance.lacks_a_handler()) instance.crash();
+    if (instance.alive() && !may_stay(instance)) instance.crash();
     calm = std::max(calm, instance.paused_until());
     if (instance.alive() && views_change) instance.own(view_of(instance.number()));
   }

@@ -46,6 +46,7 @@ class World {
   Instance* pick_alive();
   std::vector<ShardId> view_of(int instance);
   void check_each_shard_has_one_owner();
+  bool may_stay(const Instance& instance) const;
   void calm_down();
   void run_until(Time until, const std::function<bool()>& done);
   std::vector<task::TaskRecord> everything(bool finished);

@@ -25,15 +25,22 @@ struct ClusterOptions {
   bool as_json = false;
 };
 
+std::string handlers_of(const nlohmann::json& member) {
+  if (!member.contains("handlers")) return "?";  // it does not say, or they are too many
+  const auto names = member.at("handlers").get<std::vector<std::string>>();
+  return names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", "));
+}
+
 void print_members(const nlohmann::json& cluster) {
   if (cluster.at("members").empty()) return fmt::print("(nobody)\n");
   const TimePoint now = base::parse_time(cluster.at("now").get<std::string>());
-  Table table{{{"member", true}, {"for", false, true}, {"shards", true}}, stdout_terminal()};
+  Table table{{{"member", true}, {"for", false, true}, {"shards", true}, {"handlers", true}}, stdout_terminal()};
   for (const nlohmann::json& member : cluster.at("members")) {
     const std::string since = member.value("since", "");
     table.add({{member.value("node", "")},
                {since.empty() ? "" : age_text(now - base::parse_time(since))},
-               {member.value("says", "")}});
+               {member.value("says", "")},
+               {handlers_of(member)}});
   }
   table.print();
 }

@@ -7,6 +7,7 @@
 #include "base/later.h"
 #include "base/random.h"
 #include "storage/insert_checks.h"
+#include "storage/member_text.h"
 #include "storage/memory/task_filter.h"
 #include "storage/memory/window.h"
 #include "storage/pause_checks.h"
@@ -212,6 +213,7 @@ Result<BeatReply> MemoryStore::beat(const Beat& beat) {
   Heard& self = members_.try_emplace({std::string{beat.space}, std::string{beat.node}}, Heard{now}).first->second;
   self.until = base::later(now, beat.ttl);
   self.says = beat.says;
+  self.handlers = handlers_fit(beat.says, beat.handlers) ? beat.handlers : std::nullopt;
   return BeatReply{now, living(beat.space, now)};
 }
 
@@ -223,7 +225,8 @@ Result<BeatReply> MemoryStore::members(std::string_view space) {
 std::vector<Member> MemoryStore::living(std::string_view space, TimePoint now) const {
   std::vector<Member> living;
   for (const auto& [name, heard] : members_) {
-    if (name.first == space && heard.until > now) living.push_back({name.second, heard.since, heard.says});
+    if (name.first != space || heard.until <= now) continue;
+    living.push_back({name.second, heard.since, heard.says, heard.handlers});
   }
   return living;
 }

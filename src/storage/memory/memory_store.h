@@ -76,6 +76,7 @@ class MemoryStore final : public Store {
     TimePoint since{};
     TimePoint until{};
     std::string says{};
+    std::optional<std::vector<std::string>> handlers{};
   };
   std::vector<Member> living(std::string_view space, TimePoint now) const;
   std::map<std::pair<std::string, std::string>, Heard> members_;        // by space and node

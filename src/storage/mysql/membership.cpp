@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/member_text.h"
 #include "storage/mysql/literals.h"
 
 namespace easyretry::storage::mysql {
@@ -24,10 +25,16 @@ std::string beat_statement(const Beat& beat, const std::string& now, std::option
                            ") FROM retry_member WHERE namespace = " + bytes(beat.space) + " AND alive_until > " + now +
                            ") = " + literal(mark.value_or(-1));
   return "INSERT INTO retry_member (namespace, node, since, alive_until, says) SELECT " + bytes(beat.space) + ", " +
-         bytes(beat.node) + ", " + now + ", " + later(now, beat.ttl) + ", " + bytes(beat.says) + " FROM (SELECT IF(" +
-         same + ", " + now +
+         bytes(beat.node) + ", " + now + ", " + later(now, beat.ttl) + ", " +
+         bytes(member_text(beat.says, beat.handlers)) + " FROM (SELECT IF(" + same + ", " + now +
          ", 0) AS answer) AS looked ON DUPLICATE KEY UPDATE since = IF(alive_until <= VALUES(since), VALUES(since), "
          "since), alive_until = VALUES(alive_until) + 0 * LAST_INSERT_ID(looked.answer), says = VALUES(says)";
+}
+
+Member member_in(const Rows& rows) {
+  Member member{.node = std::string{rows.text(0)}, .since = from_ms(rows.integer(1))};
+  read_member_text(rows.text(2), member);
+  return member;
 }
 
 }  // namespace
@@ -45,7 +52,7 @@ BeatReply MemberList::beat(Connection& connection, const Beat& beat, std::option
   connection.run(beat_statement(beat, time_or_servers(now), mark_));
   const std::int64_t answer = connection.insert_id();
   if (answer == 0) return read(connection, beat, now);
-  std::ranges::find(members_, beat.node, &Member::node)->says = beat.says;
+  read_member_text(member_text(beat.says, beat.handlers), *std::ranges::find(members_, beat.node, &Member::node));
   return {from_ms(answer), members_};
 }
 
@@ -61,8 +68,7 @@ BeatReply MemberList::read(Connection& connection, const Beat& beat, std::option
   while (rows.next()) {
     reply.now = from_ms(rows.integer(5));
     if (rows.integer(3) != 0) {
-      reply.members.push_back(
-          {.node = std::string{rows.text(0)}, .since = from_ms(rows.integer(1)), .says = std::string{rows.text(2)}});
+      reply.members.push_back(member_in(rows));
       mark ^= rows.integer(4);
     } else {
       removals.append(removals.empty() ? "" : ";").append("DELETE FROM retry_member");
@@ -81,9 +87,7 @@ std::vector<Member> members(Connection& connection, std::string_view space, Time
   std::vector<Member> members;
   Rows rows = connection.select("SELECT node, since, says FROM retry_member WHERE namespace = " + bytes(space) +
                                 " AND alive_until > " + literal(now) + " ORDER BY node");
-  while (rows.next())
-    members.push_back(
-        {.node = std::string{rows.text(0)}, .since = from_ms(rows.integer(1)), .says = std::string{rows.text(2)}});
+  while (rows.next()) members.push_back(member_in(rows));
   return members;
 }
 

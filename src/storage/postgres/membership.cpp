@@ -1,5 +1,6 @@
 #include "storage/postgres/membership.h"
 
+#include "storage/member_text.h"
 #include "storage/postgres/batch.h"
 #include "storage/postgres/statements.h"
 #include "storage/record_columns.h"
@@ -28,9 +29,10 @@ std::string beat_statement() {
 }
 
 Member member_in(const Rows& rows, int row, int first_column) {
-  return {.node = std::string{rows.text(row, first_column)},
-          .since = from_ms(rows.integer(row, first_column + 1)),
-          .says = std::string{rows.text(row, first_column + 2)}};
+  Member member{.node = std::string{rows.text(row, first_column)},
+                .since = from_ms(rows.integer(row, first_column + 1))};
+  read_member_text(rows.text(row, first_column + 2), member);
+  return member;
 }
 
 }  // namespace
@@ -44,8 +46,9 @@ std::string create_members() {
 
 BeatReply beat(Connection& db, const Beat& beat, std::optional<TimePoint> now) {
   static const std::string statement = beat_statement();
+  const std::string text = member_text(beat.says, beat.handlers);
   const Rows rows =
-      db.run(statement, Params{}.add(beat.space).add(beat.node).add(ms(now)).add(beat.ttl.count()).add(beat.says));
+      db.run(statement, Params{}.add(beat.space).add(beat.node).add(ms(now)).add(beat.ttl.count()).add(text));
   BeatReply reply{from_ms(rows.integer(0, 0)), {}};
   for (int i = 0; i < rows.size(); ++i) reply.members.push_back(member_in(rows, i, 1));
   return reply;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/member_text.h"
 #include "storage/redis/packing.h"
 
 namespace easyretry::storage::redis {
@@ -12,12 +13,14 @@ BeatReply beat(Part& part, const Beat& beat) {
   call.keys.push_back(part.keys().members(beat.space));
   call.arguments.emplace_back(beat.node);
   call.arguments.push_back(std::to_string(beat.ttl.count()));
-  call.arguments.emplace_back(beat.says);
+  call.arguments.push_back(member_text(beat.says, beat.handlers));
   const Reply reply = part.read(call);
   BeatReply answer{TimePoint{Millis{reply.integer(0)}}, {}};
   for (std::size_t i = 1; i + 2 < reply.size(); i += 3) {
-    answer.members.push_back(
-        {std::string{reply.text(i)}, Unpacker{reply.text(i + 1)}.time(), std::string{reply.text(i + 2)}});
+    Member& member = answer.members.emplace_back();
+    member.node = reply.text(i);
+    member.since = Unpacker{reply.text(i + 1)}.time();
+    read_member_text(reply.text(i + 2), member);
   }
   std::ranges::sort(answer.members, {}, &Member::node);
   return answer;

@@ -33,7 +33,7 @@ class NacosMembershipTest : public ::testing::Test {
   std::unique_ptr<NacosMembership> join(const std::string& node) { return join(node, url()); }
 
   static std::string nodes(NacosMembership& membership, const std::string& says = "none") {
-    const auto roll = membership.refresh(says);
+    const auto roll = membership.refresh({says});
     if (!roll) return roll.error().detail;
     std::string all;
     for (const Member& member : roll->members) all += (all.empty() ? "" : " ") + member.node;
@@ -83,7 +83,7 @@ TEST_F(NacosMembershipTest, WhatAMemberSaysReachesTheOthers) {
   nodes(*b);
   nodes(*a, "32: every 2nd from 0");
   EXPECT_TRUE(eventually([&] {
-    const auto roll = b->refresh("none");
+    const auto roll = b->refresh({"none"});
     return roll && roll->members.size() == 2 && roll->members[0].says == "32: every 2nd from 0";
   }));
 }
@@ -176,8 +176,8 @@ TEST_F(NacosMembershipTest, StrangersAreRefusedAndTheOthersCounted) {
   const auto other = join("x", url(), {"bank", 64});
   ASSERT_TRUE(sees(*other, "x"));
   ASSERT_TRUE(sees(*a, "a"));
-  ASSERT_TRUE(eventually([&] { return a->refresh("none").value().refused.size() == 2; }));
-  EXPECT_EQ(a->refresh("none").value().refused[1].who, "10.0.0.9:80");
+  ASSERT_TRUE(eventually([&] { return a->refresh({"none"}).value().refused.size() == 2; }));
+  EXPECT_EQ(a->refresh({"none"}).value().refused[1].who, "10.0.0.9:80");
 }
 
 TEST_F(NacosMembershipTest, ARegistryThatIsGoneGivesNoListAndAllOfThemWhenItIsBack) {
@@ -227,7 +227,7 @@ TEST_F(NacosMembershipTest, ATokenThatEndsIsReplaced) {
   ASSERT_TRUE(sees(*a, "a"));
   server.want_token("t-2");
   nodes(*a, "64: 0-63");
-  EXPECT_TRUE(eventually([&] { return a->refresh("64: 0-63").value().members.at(0).says == "64: 0-63"; }));
+  EXPECT_TRUE(eventually([&] { return a->refresh({"64: 0-63"}).value().members.at(0).says == "64: 0-63"; }));
 }
 
 TEST_F(NacosMembershipTest, ARegistrationThatIsRefusedIsNoMembership) {

@@ -38,6 +38,22 @@ TEST(NacosRoll, HasWhatAMemberWroteAboutItself) {
   EXPECT_THAT(roll.refused, IsEmpty());
 }
 
+TEST(NacosRoll, HasTheHandlersOfAMemberWhereThereIsRoomForThem) {
+  const auto with = [](std::vector<std::string> handlers, bool& told) {
+    nacos::Instance instance{.ip = "10.0.0.1", .port = 7070};
+    told = introduce(instance, kOurs, {"a", TimePoint{1761000000000ms}, "64: 0-63", std::move(handlers)});
+    std::size_t length = 0;
+    for (const auto& [key, value] : instance.metadata) length += key.size() + value.size();
+    EXPECT_LE(length, kMostMetadata);
+    return roll_of({instance}).members.at(0).handlers;
+  };
+  bool told = false;
+  EXPECT_EQ(with({"mail", "pay"}, told), (std::vector<std::string>{"mail", "pay"}));
+  EXPECT_TRUE(told);
+  EXPECT_EQ(with({std::string(500, 'a'), std::string(500, 'b')}, told), std::nullopt);
+  EXPECT_FALSE(told);
+}
+
 TEST(NacosRoll, HasEachNodeOnceAlsoAtOneAddress) {
   EXPECT_THAT(nodes(roll_of({instance_of("b"), instance_of("a"), instance_of("a")}).members), ElementsAre("a", "b"));
 }

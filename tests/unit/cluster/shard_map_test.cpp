@@ -75,5 +75,12 @@ RC_GTEST_PROP(ShardMap, EveryShardHasOneOwnerAndNobodyTwoMoreThanAnother, ()) {
   RC_ASSERT(most - fewest <= 1);
 }
 
+TEST(ShardsDescribed, AreNeverLong) {
+  std::vector<ShardId> odd;
+  for (int i = 0; i < 4096; i += i % 3 + 1) odd.push_back(ShardId{static_cast<std::uint16_t>(i)});
+  EXPECT_LE(described(odd).size(), 320U);
+  EXPECT_TRUE(described(odd).starts_with(std::to_string(odd.size()) + ": 0 1 3"));
+}
+
 }  // namespace
 }  // namespace easyretry::cluster

@@ -49,7 +49,7 @@ TEST_F(SightingTest, InARegistryJoinsNobodyAndShowsWhoIsRefused) {
   NacosMembership a{url, {"shop", shards}, "a"};
   NacosMembership stranger{url, {"bank", shards}, "x"};
   for (NacosMembership* one : {&a, &stranger}) {
-    ASSERT_TRUE(test::eventually([&] { return one->refresh("64: 0-63").has_value(); }));
+    ASSERT_TRUE(test::eventually([&] { return one->refresh({"64: 0-63"}).has_value(); }));
   }
   const std::string port = std::to_string(server.address().grpc_port);
   const Sighting sighting = seen("nacos://127.0.0.1/orders?grpc_port=" + port);

@@ -3,6 +3,8 @@
 #include "engine/rebalancer.h"
 
 #include <atomic>
+#include <optional>
+#include <span>
 #include <thread>
 
 #include <gmock/gmock.h>
@@ -25,12 +27,14 @@ struct ToldMembership final : cluster::Membership {
     std::function<void()> changed;
     int asked = 0;
     std::string says;
+    std::vector<std::string> handlers;
     bool left = false;
   };
   explicit ToldMembership(Source& the_source) : source(the_source) {}
   const Traits& traits() const override { return told; }
-  Result<cluster::Roll> refresh(const std::string& says) override {
-    source.says = says;
+  Result<cluster::Roll> refresh(const cluster::Word& word) override {
+    source.says = word.says;
+    source.handlers = word.handlers.value();
     ++source.asked;
     return source.list;
   }
@@ -48,22 +52,40 @@ class RebalancerTest : public ::testing::Test {
     for (const std::string& node : nodes) members.push_back({.node = node});
     source.list = cluster::Roll{members};
   }
+  using Fleet = std::vector<std::pair<std::string, std::vector<std::string>>>;
+  void tell_handlers(const Fleet& fleet) {
+    std::vector<Member> members;
+    for (const auto& [node, handlers] : fleet) members.push_back({.node = node, .handlers = handlers});
+    source.list = cluster::Roll{members};
+  }
+  void handle(const std::string& name) {
+    detail::Handler handler;
+    handler.name = name;
+    context->handlers.add(std::move(handler));
+  }
   void refuse() { source.list = fail(Errc::unavailable, "registry", "is gone"); }
   Rebalancer& start(EngineOptions options = {}) {
     options.log = [this](LogLevel, std::string_view line) { logged.emplace_back(line); };
     context = std::make_unique<Context>(*shared.store, shared.clock, options, "me", 1);
     context->events.add([this](const Event& event) { events.push_back(event); }, Delivery::direct);
-    rebalancer =
-        std::make_unique<Rebalancer>(*context, std::make_unique<ToldMembership>(source), 8,
-                                     [this](std::vector<ShardId> shards) { owned.push_back(numbers(shards)); });
+    rebalancer = std::make_unique<Rebalancer>(*context, std::make_unique<ToldMembership>(source), 8,
+                                              [this](Ownership now) { own(std::move(now)); });
+    handle("pay");
     rebalancer->begin();
     return *rebalancer;
   }
+  void own(Ownership now) {
+    auto shards = numbers(now.part("pay").owned.list());
+    if (owned.empty() || owned.back() != shards) owned.push_back(std::move(shards));
+    ownership.emplace(std::move(now));
+  }
+  std::vector<int> owned_of(const std::string& handler) const { return numbers(ownership->part(handler).owned.list()); }
+  std::vector<int> stood_by() const { return numbers(ownership->part("pay").stood_by.list()); }
   void step_after(Millis time) {
     shared.clock.advance(time);
     rebalancer->step();
   }
-  static std::vector<int> numbers(const std::vector<ShardId>& shards) {
+  static std::vector<int> numbers(std::span<const ShardId> shards) {
     std::vector<int> all;
     for (const ShardId shard : shards) all.push_back(static_cast<int>(shard));
     return all;
@@ -76,7 +98,8 @@ class RebalancerTest : public ::testing::Test {
 
   SharedStore shared;
   ToldMembership::Source source;
-  std::vector<std::vector<int>> owned;  // each time
+  std::vector<std::vector<int>> owned;  // of "pay", each time that it was something else
+  std::optional<Ownership> ownership;   // the last
   std::vector<Event> events;
   std::vector<std::string> logged;
   std::unique_ptr<Context> context;
@@ -192,7 +215,7 @@ TEST_F(RebalancerTest, InstancesThatMeetInTheStoreShareItsShards) {
   const auto instance = [&](const std::string& node, std::vector<int>& mine) {
     return std::make_unique<Rebalancer>(*context,
                                         std::make_unique<cluster::StoreMembership>(*shared.store, "shop", node, 30s), 8,
-                                        [&](std::vector<ShardId> shards) { mine = numbers(shards); });
+                                        [&](const Ownership& has) { mine = numbers(has.part("pay").owned.list()); });
   };
   start();
   std::vector<int> a;
@@ -212,6 +235,78 @@ TEST_F(RebalancerTest, InstancesThatMeetInTheStoreShareItsShards) {
     first->step();
   }
   EXPECT_THAT(a, SizeIs(8));
+}
+
+TEST_F(RebalancerTest, ThoseWhoRunAHandlerShareAllShardsOfIt) {
+  tell_handlers({{"a", {"mail"}}, {"b", {}}, {"c", {"mail", "pay"}}});
+  start().step();
+  EXPECT_THAT(owned_of("pay"), ElementsAre(0, 2, 4, 6)) << "shared with c; what the list says of ourselves is old";
+  EXPECT_THAT(owned_of("mail"), IsEmpty()) << "others run it";
+  EXPECT_THAT(source.handlers, ElementsAre("pay"));
+}
+
+TEST_F(RebalancerTest, AHandlerThatIsAddedIsToldAtOnceAndSharedByAll) {
+  tell_handlers({{"a", {"mail"}}, {"b", {"pay"}}});
+  start().step();
+  handle("mail");
+  rebalancer->handlers_changed();
+  step_after(0ms);
+  EXPECT_THAT(source.handlers, ElementsAre("mail", "pay"));
+  EXPECT_THAT(owned_of("mail"), ElementsAre(1, 3, 5, 7));
+  EXPECT_THAT(owned_of("pay"), SizeIs(8));
+}
+
+TEST_F(RebalancerTest, HandlersOfOthersThatChangeCountAtOnce) {
+  tell_handlers({{"a", {"mail"}}, {"b", {"pay"}}});
+  start().step();
+  EXPECT_THAT(owned.back(), SizeIs(8));
+  tell_handlers({{"a", {"mail", "pay"}}, {"b", {"pay"}}});
+  step_after(3s);
+  EXPECT_THAT(owned.back(), ElementsAre(1, 3, 5, 7));
+}
+
+TEST_F(RebalancerTest, WhatIsGivenAwayIsStoodByForUntilAllHaveHeard) {
+  tell({"b"});
+  start().step();
+  EXPECT_THAT(stood_by(), IsEmpty());
+  tell({"a", "b"});
+  step_after(3s);
+  step_after(1s);
+  EXPECT_THAT(owned.back(), ElementsAre(1, 3, 5, 7));
+  EXPECT_THAT(stood_by(), SizeIs(8));
+  step_after(7s);
+  EXPECT_THAT(stood_by(), SizeIs(8)) << "a beat, and the longest that a list waits";
+  step_after(1s);
+  EXPECT_THAT(stood_by(), IsEmpty());
+}
+
+TEST_F(RebalancerTest, ShardsOfAListThatWaitsToCountAreStoodByFor) {
+  tell({"a", "b", "c"});
+  start().step();
+  tell({"a", "b"});
+  step_after(3s);
+  EXPECT_THAT(owned.back(), ElementsAre(1, 4, 7)) << "it may be back";
+  EXPECT_THAT(stood_by(), ElementsAre(1, 3, 5, 7));
+  tell({"a", "b", "c"});
+  step_after(3s);
+  EXPECT_THAT(stood_by(), IsEmpty()) << "it never left";
+}
+
+TEST_F(RebalancerTest, AListThatLostMoreThanHalfIsNotStoodByFor) {
+  tell({"a", "b", "c", "d", "e"});
+  start().step();
+  tell({"b"});
+  step_after(3s);
+  EXPECT_THAT(stood_by(), IsEmpty()) << "a registry that was restarted must not send all of us to all shards";
+}
+
+TEST_F(RebalancerTest, HandlersThatDoNotFitAreComplainedOfOnce) {
+  tell({"a", "b"});
+  source.list->handlers_left_out = true;
+  start().step();
+  logged.clear();
+  for (int i = 0; i < 3; ++i) step_after(3s);
+  EXPECT_THAT(logged, IsEmpty());
 }
 
 TEST_F(RebalancerTest, AViewHasMembersAndShardsOfOneMoment) {

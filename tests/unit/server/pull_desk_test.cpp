@@ -31,9 +31,11 @@ struct PullDeskTest : ::testing::Test {
   testing::ManualClock clock;
   engine::Bell wanted;
   std::vector<RunPtr> handed_back;
-  std::shared_ptr<PullDesk> desk = std::make_shared<PullDesk>(clock, wanted, [this](const auto& unfetched) {
-    handed_back.insert(handed_back.end(), unfetched.begin(), unfetched.end());
-  });
+  int attended = 0;
+  std::shared_ptr<PullDesk> desk = std::make_shared<PullDesk>(
+      clock, wanted,
+      [this](const auto& unfetched) { handed_back.insert(handed_back.end(), unfetched.begin(), unfetched.end()); },
+      [this] { ++attended; });
   std::shared_ptr<engine::Elsewhere> mail = desk->of("mail");
   std::shared_ptr<engine::Elsewhere> pay = desk->of("pay");
   std::map<std::string, std::vector<std::size_t>> lent;
@@ -86,6 +88,25 @@ TEST_F(PullDeskTest, WhoeverLeftIsNotGivenAnything) {
   EXPECT_FALSE(desk->leave(number));
   mail->take(runs(1));
   EXPECT_THAT(lent["a"], IsEmpty());
+}
+
+TEST_F(PullDeskTest, AHandlerIsAttendedWhileSomebodyWaitsForItAndAMomentLonger) {
+  EXPECT_FALSE(mail->attended());
+  const auto number = ask("a", {"mail"}, 1, 60s);
+  EXPECT_EQ(attended, 1);
+  clock.advance(30s);
+  EXPECT_TRUE(mail->attended());
+  EXPECT_FALSE(pay->attended());
+  desk->leave(number);
+  clock.advance(9s);
+  EXPECT_TRUE(mail->attended()) << "it may be busy with what it took";
+  clock.advance(1s);
+  EXPECT_FALSE(mail->attended());
+  ask("a", {"mail"}, 1);
+  EXPECT_TRUE(mail->attended());
+  EXPECT_EQ(attended, 2);
+  ask("b", {"mail"}, 1);
+  EXPECT_EQ(attended, 2) << "that is nothing new";
 }
 
 TEST_F(PullDeskTest, AClosedDeskLetsEverybodyGo) {

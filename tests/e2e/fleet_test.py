@@ -1,0 +1,114 @@
+"""Daemons and an embedded engine in one namespace of a real server: whoever can run a task gets it in time.
+Usage: fleet_test.py EASYRETRY_PROGRAM SERVERS_PY KILL_WORKER"""
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+from daemon import Daemon
+
+PROGRAM = os.path.abspath(sys.argv.pop(1))
+SERVERS = os.path.abspath(sys.argv.pop(1))
+WORKER = os.path.abspath(sys.argv.pop(1))
+
+TASKS = 96
+# `grace`, after which all look everywhere, is a minute and a half here.
+CONFIG = "engine: {grace: 90s, lease: 6s, window: 1s}\n"
+SOON = 20
+
+
+def servers(*args):
+    return subprocess.run([sys.executable, SERVERS, *args], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def eventually(holds, seconds=SOON):
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+class Fleet(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
+        self.place = os.path.join(self.folder.name, "postgres")
+        self.url = servers("start", "postgres", "--folder", self.place)
+        self.running = []
+
+    def tearDown(self):
+        for one in self.running:
+            if one.poll() is None:
+                one.kill()
+            one.wait()
+            if one.stdout:
+                one.stdout.close()
+        servers("remove", "--folder", self.place)
+        self.folder.cleanup()
+
+    def daemon(self, name, config=""):
+        folder = os.path.join(self.folder.name, name)
+        os.mkdir(folder)
+        daemon = Daemon(PROGRAM, folder, config=CONFIG + config, store=self.url)
+        self.running.append(daemon.process)
+        return daemon
+
+    def embedded(self, handler):
+        """An engine that has the function."""
+        self.journals = os.path.join(self.folder.name, "journals")
+        os.mkdir(self.journals)
+        self.running.append(subprocess.Popen(
+            [WORKER, self.url, self.journals, "1", "1"],
+            env={**os.environ, "HANDLER": handler, "EASYRETRY_GRACE": "90s", "EASYRETRY_LEASE": "6s"}))
+
+    def members(self, daemon):
+        return daemon.ask("GET", "/v1/cluster")[1]["members"]
+
+    def submit(self, daemon, handler):
+        tasks = [{"handler": handler, "key": f"task-{7_000_003 + 100 * i}", "args": [7_000_003 + 100 * i]} for i in range(TASKS)]
+        status, answer = daemon.ask("POST", "/v1/tasks", {"tasks": tasks})
+        self.assertLess(status, 300, answer)
+
+    def left(self, daemon, handler):
+        [one] = [one for one in daemon.ask("GET", "/v1/handlers")[1]["handlers"] if one["name"] == handler]
+        return one["live"]
+
+    def test_a_daemon_that_merely_knows_a_handler_leaves_it_to_the_engine_that_has_it(self):
+        daemon = self.daemon("a", "handlers: {work: {timeout: 10s}}\n")
+        self.embedded("work")
+        self.assertTrue(eventually(lambda: [m.get("handlers") for m in self.members(daemon)] in ([[], ["work"]], [["work"], []])),
+                        self.members(daemon))
+        self.submit(daemon, "work")
+        self.assertTrue(eventually(lambda: self.left(daemon, "work") == 0), f"{self.left(daemon, 'work')} tasks wait for workers of the daemon")
+        run = subprocess.run([PROGRAM, "cluster", "--store", self.url], capture_output=True, text=True, timeout=60)
+        self.assertRegex(run.stdout, "handlers")
+        self.assertRegex(run.stdout, "none")
+
+    def test_workers_of_one_daemon_get_the_tasks_that_came_to_another(self):
+        with_workers, without = self.daemon("a"), self.daemon("b")
+        self.assertTrue(eventually(lambda: len(self.members(without)) == 2))
+        got, end = [], threading.Event()
+
+        def work():
+            while not end.is_set():
+                for task in with_workers.lease(max=10, wait_ms=2000):
+                    with_workers.ask("POST", f"/v1/leases/{task['id']}/done", {"version": task["version"]})
+                    got.append(task["id"])
+
+        worker = threading.Thread(target=work)
+        worker.start()
+        try:
+            self.assertTrue(eventually(lambda: ["mail"] in [m.get("handlers") for m in self.members(without)]))
+            self.submit(without, "mail")
+            self.assertTrue(eventually(lambda: len(got) == TASKS), f"{len(got)} of {TASKS}")
+        finally:
+            end.set()
+            worker.join()
+
+
+if __name__ == "__main__":
+    unittest.main()
