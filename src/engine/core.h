@@ -95,7 +95,7 @@ class Core {
   // False: there is no such live task. A running handler sees its stop token; one that has not begun when this returns
   // will not. The owner is told, by whichever instance knows how, unless none is to be told.
   enum class Tell { owner, nobody };
-  Result<bool> cancel(TaskId id);
+  Result<bool> cancel(TaskId id, Tell whom = Tell::owner);
   Result<std::vector<bool>> cancel(std::span<const TaskId> ids, Tell whom = Tell::owner);
   // A call made elsewhere has done the work of a task of this handler and key that waits, if there is one: it ends as
   // succeeded. A task that is held, or waits for a callback, goes on.

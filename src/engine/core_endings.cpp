@@ -42,9 +42,9 @@ bool Core::may_be_held_by_others(const TaskInfo& task) const {
   return task.state == TaskState::running || task.next_at <= context_->store_now() + kBeginWithin;
 }
 
-Result<bool> Core::cancel(TaskId id) {
+Result<bool> Core::cancel(TaskId id, Tell whom) {
   if (LocalRetries::is_local(id)) return local->cancel(id);
-  return cancel(std::span<const TaskId>{&id, 1}).map([](const std::vector<bool>& cancelled) {
+  return cancel(std::span<const TaskId>{&id, 1}, whom).map([](const std::vector<bool>& cancelled) {
     return cancelled.front();
   });
 }

@@ -29,6 +29,9 @@ struct Action {
 Result<std::vector<bool>> cancel(engine::Core& core, std::span<const TaskId> ids) {
   return core.cancel(ids);
 }
+Result<std::vector<bool>> cancel_untold(engine::Core& core, std::span<const TaskId> ids) {
+  return core.cancel(ids, engine::Core::Tell::nobody);
+}
 Result<std::vector<bool>> requeue(engine::Core& core, std::span<const TaskId> ids) {
   return core.requeue(ids).map([](const std::vector<std::optional<TaskId>>& again) {
     std::vector<bool> done;
@@ -131,7 +134,11 @@ http::Response foreseen(Space& space, const Action& action, TaskQuery query, std
 http::Response begin(const Call& call) {
   const JsonDocument body = JsonDocument::parse(call.request.body);
   Fields fields{body.root()};
-  const Action& action = action_of(fields.text("action"));
+  Action action = action_of(fields.text("action"));
+  if (fields.flag("untold", false)) {
+    if (action.name != "cancel") throw Refusal{{422, "invalid", "$.untold is for the action cancel"}};
+    action.change = cancel_untold;
+  }
   TaskQuery query = query_of(fields, action.of_the_ended);
   const std::int64_t most = fields.number("most", kUsualMost, 1, kMost);
   const bool dry_run = fields.flag("dry_run", false);

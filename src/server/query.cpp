@@ -44,14 +44,6 @@ std::size_t limit(const Conditions& conditions) {
   return number;
 }
 
-bool yes(const Conditions& conditions, const std::string& name) {
-  const std::string value = text(conditions, name);
-  if (!value.empty() && value != "true" && value != "false") {
-    refuse(name, "\"" + value + "\" is neither true nor false");
-  }
-  return value == "true";
-}
-
 template <class Enum, std::size_t n>
 std::optional<Enum> one_of(const Conditions& conditions, const std::string& name, const std::array<Enum, n>& all) {
   const std::string value = text(conditions, name);
@@ -73,6 +65,14 @@ void require_known(const Conditions& conditions, const std::vector<std::string_v
     refuse(name, meant ? "there is no such parameter; did you mean " + std::string{*meant} + "?"
                        : "there is no such parameter");
   }
+}
+
+bool yes(const Conditions& conditions, const std::string& name) {
+  const std::string value = text(conditions, name);
+  if (!value.empty() && value != "true" && value != "false") {
+    refuse(name, "\"" + value + "\" is neither true nor false");
+  }
+  return value == "true";
 }
 
 TaskQuery task_query(const Conditions& conditions, bool finished) {

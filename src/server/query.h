@@ -17,6 +17,9 @@ using Conditions = std::map<std::string, std::string>;
 // For live tasks, or for history. Throws Refusal for an unknown name, with what was probably meant, or a bad value.
 TaskQuery task_query(const Conditions& conditions, bool finished);
 
+// Whether it says true. Throws Refusal for what is neither that nor false.
+bool yes(const Conditions& conditions, const std::string& name);
+
 // Throws Refusal for any name that is none of these.
 void require_known(const Conditions& conditions, const std::vector<std::string_view>& known);
 inline void require_known(const http::Request& request, const std::vector<std::string_view>& known) {

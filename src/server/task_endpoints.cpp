@@ -135,8 +135,11 @@ http::Response show(const Call& call) {
 }
 
 http::Response cancel(const Call& call) {
+  require_known(call.request, {"untold"});
+  using Tell = engine::Core::Tell;
   const std::string& id = call.request.parameters.at("id");
-  if (value_or_throw(call.space->core().cancel(parse_id(id)))) return {.body = R"({"cancelled":true})"};
+  const Tell whom = yes(call.request.target.query, "untold") ? Tell::nobody : Tell::owner;
+  if (value_or_throw(call.space->core().cancel(parse_id(id), whom))) return {.body = R"({"cancelled":true})"};
   if (!value_or_throw(call.space->core().find(parse_id(id)))) throw Refusal{no_such_task(id)};
   throw Refusal{{409, "ended", "task " + id + " has ended already, or its callback is due"}};
 }

@@ -22,6 +22,7 @@ nlohmann::json request_of(const ManyChanges& changes) {
   } else {
     request["filter"] = in_terms_of_the_api(changes.filters);
   }
+  if (changes.untold) request["untold"] = true;
   return request;
 }
 

@@ -15,6 +15,7 @@ struct ManyChanges {
   bool yes = false;
   bool dry_run = false;
   bool as_json = false;
+  bool untold = false;  // of "cancel": owners are not told
 };
 
 // Asks for confirmation, with the number of tasks that were found, unless `yes` says that it is given.

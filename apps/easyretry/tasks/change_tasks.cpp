@@ -32,14 +32,18 @@ struct ChangeOptions {
   bool yes = false;
   bool dry_run = false;
   bool as_json = false;
+  bool untold = false;
 };
 
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
 
 // What became of one task: {"id": …} with "cancelled", "retried", "requeued_as", or "error".
-nlohmann::json changed(Service& service, const Change& change, const std::string& id) {
-  const nlohmann::json answer = service.ask({.method = Method::post, .path = {"tasks", id, change.verb}});
+nlohmann::json changed(Service& service, const ChangeOptions& options, const std::string& id) {
+  const Change& change = options.change;
+  Ask ask{.method = Method::post, .path = {"tasks", id, change.verb}};
+  if (options.untold) ask.query = {{"untold", "true"}};
+  const nlohmann::json answer = service.ask(ask);
   if (answer.contains("id")) return {{"id", id}, {"requeued_as", answer["id"]}};
   return {{"id", id}, {change.past, true}};
 }
@@ -65,7 +69,7 @@ nlohmann::json would_be_changed(Service& service, const Change& change, const st
 // One task that is not as expected does not keep the others from their change; all else would be so of each of them.
 nlohmann::json attempted(Service& service, const ChangeOptions& options, const std::string& id) {
   try {
-    return options.dry_run ? would_be_changed(service, options.change, id) : changed(service, options.change, id);
+    return options.dry_run ? would_be_changed(service, options.change, id) : changed(service, options, id);
   } catch (const Refused& e) {
     if (e.status() != kNotFound && e.status() != kConflict) throw;
     return {{"id", id}, {"error", e.what()}};
@@ -99,7 +103,8 @@ void run_many(const ChangeOptions& options) {
                          .filters = options.filters,
                          .yes = options.yes,
                          .dry_run = options.dry_run,
-                         .as_json = options.as_json});
+                         .as_json = options.as_json,
+                         .untold = options.untold});
 }
 
 void run(const ChangeOptions& options) {
@@ -133,6 +138,10 @@ void add_change_command(CLI::App& tasks, Change change, const char* about) {
   command->add_flag("--yes", options->yes, "Several tasks without asking");
   command->add_flag("--dry-run", options->dry_run, "Only says what would be done");
   command->add_flag("--json", options->as_json, R"(One JSON object: {"tasks": [{"id": …}]}, or the bulk job)");
+  if (options->change.verb == "cancel") {
+    command->add_flag("--untold", options->untold,
+                      "Their owners are not told: also ends tasks whose handler nobody has");
+  }
   add_service_options(*command, options->service);
   command->callback([options] { run(*options); });
 }
