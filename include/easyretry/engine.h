@@ -153,8 +153,8 @@ class Engine {
   bool pause(std::string_view handler, std::string_view why = {});
   bool resume(std::string_view handler);      // true: it was paused
   std::vector<PausedHandler> paused() const;  // by name, as the store has it
-  // Starts a task that has ended again, with its arguments and rules and all its attempts, as a new one whose id is
-  // returned; what happened before stays in history. Nothing: there is no such ended task, or its key is live again.
+  // Starts a task that has ended again, with its arguments, rules and all its attempts. Gives the new id, and marks the
+  // one in history with it. Nothing: no such ended task, its key is live again, or it is marked already.
   std::optional<TaskId> requeue(TaskId id);
   Stats stats() const;
 

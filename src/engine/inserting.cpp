@@ -70,6 +70,7 @@ Result<std::optional<Inserting::Found>> Inserting::look(const task::NewTask& tas
   storage::TaskQuery query;
   query.space = task.space;
   query.key = task.key;
+  query.requeued = true;  // what was stored may have ended and been requeued meanwhile
   for (const bool finished : {false, true}) {
     query.finished = finished;
     const auto found = context_.store.list(query);

@@ -65,7 +65,7 @@ void ImportTarget::settle(std::span<const task::Settlement> settlements) {
 }
 
 std::optional<task::TaskRecord> ImportTarget::with_key(const std::string& id, bool finished) {
-  const TaskQuery query{.space = space_, .finished = finished, .key = id, .limit = 1};
+  const TaskQuery query{.space = space_, .finished = finished, .key = id, .requeued = true, .limit = 1};
   auto found = must(store_.list(query));
   if (found.empty()) return std::nullopt;
   return std::move(found.front());

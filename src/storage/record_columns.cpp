@@ -29,10 +29,10 @@ auto named(std::string_view text, const Names& all) -> std::optional<typename Na
 }  // namespace
 
 std::string live_columns() {
-  return std::string{kColumns} + "status, locked_by, lease_until, NULL";
+  return std::string{kColumns} + "status, locked_by, lease_until, NULL, NULL";
 }
 std::string finished_columns() {
-  return std::string{kColumns} + "'FINISHED', NULL, 0, finished_at";
+  return std::string{kColumns} + "'FINISHED', NULL, 0, finished_at, requeued_as";
 }
 
 std::optional<TaskState> parse_state(std::string_view text) {

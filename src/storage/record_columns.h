@@ -45,6 +45,7 @@ enum RecordColumn : int {
   kLockedBy,
   kLeaseUntil,
   kFinishedAt,
+  kRequeuedAs,
 };
 
 // What read_record expects to be selected, in this order.
@@ -105,6 +106,7 @@ task::TaskRecord read_record(const Row& row) {
   info.created_at = time(kCreatedAt);
   info.next_at = time(kNextAt);
   info.finished_at = maybe_time(kFinishedAt);
+  if (!row.is_null(kRequeuedAs)) info.requeued_as = TaskId{row.integer(kRequeuedAs)};
   info.first_failed_at = maybe_time(kFirstFailedAt);
   info.last_failed_at = maybe_time(kLastFailedAt);
   info.last_error = text(kLastError);

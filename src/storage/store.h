@@ -248,7 +248,7 @@ class Store {
 
   // Live or finished, each once, in any order; unknown ids are left out.
   virtual Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) = 0;
-  virtual Result<std::vector<TaskRecord>> list(const TaskQuery& query) = 0;  // ascending id
+  virtual Result<std::vector<TaskRecord>> list(const TaskQuery& query) = 0;  // ascending id; see `requeued`
   virtual Result<std::int64_t> count(
       const TaskQuery& query) = 0;  // of all pages: `after` and `limit` are not looked at
   // Of a namespace, as of one moment. Counted are tasks that this seam stored and ended: each once, with the
@@ -259,8 +259,8 @@ class Store {
   // have run out, or has ended, is left alone. Whoever has read the task before holds a ticket of the past.
   virtual Result<Applied> revise(std::span<const Revision> revisions) = 0;
   virtual Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) = 0;
-  // A finished task starts again as a new generation under a new id; nullopt where there is no such finished task
-  // or its key is live again.
+  // An ended task starts again as a new generation under a new id, with which its record is marked: both or neither.
+  // nullopt: none such, its key is live, or it is marked: sent again, nothing starts twice. Its newest generation can.
   virtual Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) = 0;
   // Turns rows of the inbox into tasks, each once, in one transaction. What cannot become a task stays there with the
   // reason, and is not looked at again before that is taken away. `invalid_argument` where there is no inbox.

@@ -226,6 +226,7 @@ TaskRecord next_generation(const TaskRecord& finished, TaskId id, TimePoint now)
   info.version = 1;
   info.created_at = info.next_at = now;
   info.finished_at.reset();
+  info.requeued_as.reset();
   record.callback_attempts = 0;
   record.result.clear();
   if (record.rules.deadline && *record.rules.deadline <= now) record.rules.deadline.reset();

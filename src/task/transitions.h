@@ -74,7 +74,7 @@ void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoin
 void apply_cancel(TaskRecord& record, Event event, TimePoint now);
 
 // A fresh row for a task to be stored, and the next generation of one that has ended. A deadline that has passed is
-// dropped: whoever requeues wants it run.
+// dropped: whoever requeues wants it run. Whoever stores the next one marks the ended one with its id.
 TaskRecord new_record(const NewTask& task, TaskId id, TimePoint now);
 TaskRecord next_generation(const TaskRecord& finished, TaskId id, TimePoint now);
 

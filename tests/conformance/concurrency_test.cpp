@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <numeric>
 #include <random>
 #include <stdexcept>
 
@@ -121,6 +122,27 @@ TEST_P(StoreConformance, ConcurrentRequeuesStartOneGeneration) {
   const auto started = together(kThreads, [&](int) { return requeue(ended.info.id); });
   EXPECT_EQ(std::count_if(started.begin(), started.end(), [](const auto& id) { return id.has_value(); }), 1);
   EXPECT_EQ(count({}), 1);
+}
+
+// Here the key is not live any more when the others come: only the mark keeps them from starting it.
+TEST_P(StoreConformance, ConcurrentRequeuesStartEachTaskOnceAlsoIfItEndsMeanwhile) {
+  std::vector<TaskId> ended;
+  for (const TaskRecord& task : claim_all(insert_many(20, a_task()))) {
+    settle(finish(task, Outcome::exhausted));
+    ended.push_back(task.info.id);
+  }
+  const auto started = together(kThreads, [&](int) {
+    int count = 0;
+    for (const TaskId id : ended) {
+      const auto fresh = requeue(id);
+      if (!fresh) continue;
+      settle(finish(claim(record(*fresh))));
+      ++count;
+    }
+    return count;
+  });
+  EXPECT_EQ(std::accumulate(started.begin(), started.end(), 0), 20);
+  EXPECT_EQ(count({.finished = true, .requeued = true}), 40);
 }
 
 // The worker finishes late, a rescuer takes the task and rejects it, and the user cancels it: one of them ends it.

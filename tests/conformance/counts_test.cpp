@@ -37,7 +37,7 @@ void expect_as_counted_by_hand(Store& store) {
   for (const auto& [handler, counted] : counts(store)) {
     TaskQuery query{.space = kSpace, .handler = handler};
     EXPECT_EQ(counted.live(), must(store.count(query))) << handler;
-    query.finished = true;
+    query.finished = query.requeued = true;
     EXPECT_EQ(counted.total.ended_in_all(), must(store.count(query))) << handler;
     for (const auto& [outcome, tasks] : counted.total.ended) {
       query.outcome = outcome;

@@ -110,6 +110,54 @@ TEST_P(StoreConformance, FinishedTasksAreListedByOutcome) {
   EXPECT_EQ(count({.finished = true, .outcome = Outcome::quarantined}), 1);
 }
 
+TEST_P(StoreConformance, WhatWasRequeuedIsListedAndCountedOnlyIfAskedFor) {
+  const NewTask task = a_task().key("k").handler("ship").business("parcel", "7");
+  const TaskRecord failed = finished(task, Outcome::exhausted);
+  const TaskRecord other = finished(a_task().handler("ship").business("parcel", "7"), Outcome::exhausted);
+  const TaskId fresh = requeue(failed.info.id).value();
+  const TimePoint end = now() + 1ms;
+  for (TaskQuery query :
+       {TaskQuery{}, TaskQuery{.space = kSpace}, TaskQuery{.handler = "ship"}, TaskQuery{.outcome = Outcome::exhausted},
+        TaskQuery{.business_id = "7"}, TaskQuery{.space = kSpace, .handler = "ship"},
+        TaskQuery{.space = kSpace, .outcome = Outcome::exhausted},
+        TaskQuery{.space = kSpace, .handler = "ship", .outcome = Outcome::exhausted},
+        TaskQuery{.finished_at = {{}, end}}, TaskQuery{.space = kSpace, .finished_at = {{}, end}},
+        TaskQuery{.space = kSpace, .created_at = {{}, end}}}) {
+    query.finished = true;
+    EXPECT_THAT(list(query), ElementsAre(other.info.id));
+    EXPECT_EQ(count(query), 1);
+    query.requeued = true;
+    EXPECT_THAT(list(query), ElementsAre(failed.info.id, other.info.id));
+    EXPECT_EQ(count(query), 2);
+  }
+  EXPECT_THAT(list({.finished = true, .key = "k"}), IsEmpty());
+  EXPECT_THAT(list({.finished = true, .key = "k", .requeued = true}), ElementsAre(failed.info.id));
+  EXPECT_EQ(count({.finished = true, .finished_at = {end, {}}, .requeued = true}), 0);
+  EXPECT_THAT(list({}), ElementsAre(fresh)) << "what is to be done is listed as ever";
+  EXPECT_THAT(list({.requeued = true}), ElementsAre(fresh));
+}
+
+TEST_P(StoreConformance, PagesAreFullAlsoWhereManyWereRequeued) {
+  std::vector<TaskId> kept;
+  for (const TaskRecord& task : claim_all(insert_many(30, a_task()))) settle(finish(task, Outcome::exhausted));
+  const std::vector<TaskId> all = list({.finished = true});
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (i % 3 == 0) {
+      kept.push_back(all[i]);
+    } else {
+      EXPECT_TRUE(requeue(all[i]));
+    }
+  }
+  TaskQuery query{.space = kSpace, .finished = true, .outcome = Outcome::exhausted, .limit = 4};
+  std::vector<TaskId> seen;
+  for (auto page = list(query); !page.empty(); page = list(query)) {
+    EXPECT_EQ(page.size(), std::min<std::size_t>(4, kept.size() - seen.size()));
+    seen.insert(seen.end(), page.begin(), page.end());
+    query.after = seen.back();
+  }
+  EXPECT_EQ(seen, kept);
+}
+
 TEST_P(StoreConformance, FinishedTasksAreListedByTheTimeOfTheirEnd) {
   const TaskRecord early = finished(a_task());
   clock().advance(10s);

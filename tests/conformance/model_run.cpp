@@ -210,6 +210,7 @@ void ModelRun::list(const Command& command) {
   const auto some_time = [&](unsigned pick) { return fixture_->clock.now() - pick_of(kTimes, pick); };
   if (which % 3 == 1) query.finished_at.from = some_time(how);
   if (which % 5 == 1) query.finished_at.until = some_time(how / 6);
+  query.requeued = which % 4 == 0;
   if (which % 13 == 0) query.created_at = {some_time(how), some_time(how / 6)};
   both([&](NamedStore& store) { return store.list(query); });
 }

@@ -201,7 +201,10 @@ std::vector<Ticket> NamedStore::tickets(std::vector<Ticket> named) const {
 }
 
 std::vector<TaskRecord> NamedStore::named(std::vector<TaskRecord> records) const {
-  for (TaskRecord& record : records) record.info.id = name(record.info.id);
+  for (TaskRecord& record : records) {
+    record.info.id = name(record.info.id);
+    if (record.info.requeued_as) record.info.requeued_as = name(*record.info.requeued_as);
+  }
   std::sort(records.begin(), records.end(), by_id);
   return records;
 }

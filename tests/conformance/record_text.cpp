@@ -41,7 +41,7 @@ class Lines {
 void add_info(Lines& lines, const TaskInfo& task) {
   const auto& [id, space, key, handler, business_type, business_id, tags, traceparent, state, stage, outcome, attempts,
                crashes, deliveries, generation, version, created_at, next_at, finished_at, first_failed_at,
-               last_failed_at, last_error, progress, no_handler] = task;
+               last_failed_at, last_error, progress, no_handler, requeued_as] = task;
   lines.add("id", id).add("space", space).add("key", key).add("handler", handler);
   lines.add("business_type", business_type).add("business_id", business_id);
   lines.add("state", state).add("stage", stage).add("outcome", outcome);
@@ -51,6 +51,7 @@ void add_info(Lines& lines, const TaskInfo& task) {
   lines.add("first_failed_at", first_failed_at).add("last_failed_at", last_failed_at).add("last_error", last_error);
   for (const std::string& tag : tags) lines.add("tag", tag);
   lines.add("traceparent", traceparent).add("progress", progress).add("no_handler", no_handler);
+  lines.add("requeued_as", requeued_as);
 }
 
 void add_rules(Lines& lines, const task::RetryRules& rules) {
@@ -62,7 +63,9 @@ void add_rules(Lines& lines, const task::RetryRules& rules) {
 }  // namespace
 
 std::string record_text(const task::TaskRecord& record) {
-  const auto& [info, payload, payload_version, rules, result, callback_attempts, locked_by, lease_until] = record;
+  const auto& [info, payload, payload_version, rules, result, callback_attempts, locked_by, lease_until, began] =
+      record;
+  static_cast<void>(began);  // stores do not give it to those who read
   Lines lines;
   add_info(lines, info);
   add_rules(lines, rules);

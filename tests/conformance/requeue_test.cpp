@@ -71,13 +71,45 @@ TEST_P(StoreConformance, ARequeuedTaskStillTellsWhatWentWrongLast) {
   EXPECT_EQ(fresh.info.last_failed_at, ended.info.last_failed_at);
 }
 
-TEST_P(StoreConformance, TheHistoryOfTheLastGenerationStays) {
-  const TaskRecord ended = finished(a_task(), Outcome::rejected);
+TEST_P(StoreConformance, TheHistoryOfTheLastGenerationStaysAndSaysWhatItWasStartedAgainAs) {
+  TaskRecord ended = finished(a_task(), Outcome::rejected);
+  EXPECT_EQ(ended.info.requeued_as, std::nullopt);
   clock().advance(1s);
-  requeue(ended.info.id);
+  const TaskId fresh = requeue(ended.info.id).value();
+  ended.info.requeued_as = fresh;
   expect_same(again(ended), ended);
-  EXPECT_EQ(count({.finished = true}), 1);
+  EXPECT_EQ(record(fresh).info.requeued_as, std::nullopt);
+  EXPECT_EQ(count({.finished = true, .requeued = true}), 1);
   EXPECT_EQ(count({}), 1);
+}
+
+// The case that matters: a bulk requeue of what failed, given twice, must not run what has succeeded meanwhile.
+TEST_P(StoreConformance, WhatWasRequeuedIsNotRequeuedAgainWhenItHasSucceeded) {
+  const TaskRecord failed = finished(a_task(), Outcome::exhausted);
+  const TaskRecord fresh = record(requeue(failed.info.id).value());
+  settle(finish(claim(fresh), Outcome::succeeded));
+  EXPECT_FALSE(requeue(failed.info.id));
+  EXPECT_EQ(count({}), 0);
+  EXPECT_EQ(again(failed).info.requeued_as, fresh.info.id);
+}
+
+TEST_P(StoreConformance, TheNewestGenerationCanBeRequeued) {
+  const TaskRecord first = finished(a_task(), Outcome::exhausted);
+  const TaskRecord second = record(requeue(first.info.id).value());
+  settle(finish(claim(second), Outcome::exhausted));
+  const TaskId third = requeue(second.info.id).value();
+  EXPECT_EQ(again(first).info.requeued_as, second.info.id);
+  EXPECT_EQ(again(second).info.requeued_as, third);
+  EXPECT_EQ(record(third).info.generation, 2);
+}
+
+TEST_P(StoreConformance, WhatWasNotStartedAgainIsNotMarked) {
+  const TaskRecord ended = finished(a_task().key("pay:42"), Outcome::exhausted);
+  const TaskRecord live = insert(a_task().key("pay:42"));
+  EXPECT_FALSE(requeue(ended.info.id)) << "its key is live";
+  expect_same(again(ended), ended);
+  cancel(live.info.id);
+  EXPECT_TRUE(requeue(ended.info.id));
 }
 
 TEST_P(StoreConformance, GenerationsAreCounted) {
@@ -90,7 +122,8 @@ TEST_P(StoreConformance, GenerationsAreCounted) {
     settle(finish(claimed));
     task = again(claimed);
   }
-  EXPECT_EQ(count({.finished = true}), 4);
+  EXPECT_EQ(count({.finished = true, .requeued = true}), 4);
+  EXPECT_THAT(list({.finished = true}), ElementsAre(task.info.id)) << "of each, the newest";
 }
 
 TEST_P(StoreConformance, ATaskWhoseKeyIsLiveAgainIsNotRequeued) {
@@ -138,6 +171,8 @@ TEST_P(StoreConformance, TwoPastsOfOneKeyInOneRequeueStartOne) {
   EXPECT_FALSE(started[1]);
   EXPECT_FALSE(started[2]);
   EXPECT_EQ(record(*started[0]).payload, "newer");
+  EXPECT_EQ(again(newer).info.requeued_as, started[0]);
+  EXPECT_EQ(again(older).info.requeued_as, std::nullopt);
 }
 
 TEST_P(StoreConformance, RequeueAnswersForEachInOrder) {
@@ -149,6 +184,25 @@ TEST_P(StoreConformance, RequeueAnswersForEachInOrder) {
   EXPECT_EQ(record(started[0].value()).payload, "second");
   EXPECT_FALSE(started[1]);
   EXPECT_EQ(record(started[2].value()).payload, "first");
+}
+
+TEST_P(StoreConformance, AMarkReachesATaskOfAnEarlierMonth) {
+  const TaskRecord march = finished(a_task(), Outcome::exhausted);
+  clock().advance(24h * 40);
+  const TaskRecord fresh = record(requeue(march.info.id).value());
+  settle(finish(claim(fresh)));
+  EXPECT_FALSE(requeue(march.info.id));
+  EXPECT_THAT(list({.finished = true}), ElementsAre(fresh.info.id));
+  EXPECT_EQ(again(march).info.requeued_as, fresh.info.id);
+}
+
+TEST_P(StoreConformance, AMarkOutlivesHousekeepingAsLongAsItsTaskIsRemembered) {
+  const TaskRecord ended = finished(a_task(), Outcome::exhausted);
+  const TaskRecord fresh = record(requeue(ended.info.id).value());
+  settle(finish(claim(fresh)));
+  must(store().keep());
+  EXPECT_EQ(again(ended).info.requeued_as, fresh.info.id);
+  EXPECT_FALSE(requeue(ended.info.id));
 }
 
 TEST_P(StoreConformance, ACancelledTaskCanBeRequeued) {

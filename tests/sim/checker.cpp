@@ -1,6 +1,7 @@
 #include "sim/checker.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "engine/known_pauses.h"
 #include "sim/ending.h"
@@ -61,9 +62,10 @@ class Checker {
   }
 
   void on(const Requeued& e) {
-    const Story* from = story(e.from);
+    Story* from = story(e.from);
     if (from == nullptr) return;
     if (!from->finished) broken("I4", e.from, "a task that had not ended was requeued");
+    if (std::exchange(from->requeued, true)) broken("I4", e.from, "a task was requeued twice");
     begin_story(e.id, {.key = from->key, .handler = from->handler, .max_attempts = from->max_attempts, .due = now_});
   }
 

@@ -42,6 +42,7 @@ struct Story {
   TimePoint due{};
   bool running = false;
   bool finished = false;
+  bool requeued = false;
   std::optional<Outcome> outcome{};
   std::optional<storage::Cancel> cancelled{};
 

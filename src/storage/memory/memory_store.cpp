@@ -196,11 +196,12 @@ Result<std::vector<std::optional<TaskId>>> MemoryStore::requeue(std::span<const 
 std::optional<TaskId> MemoryStore::requeue_one(TaskId id, TimePoint now) {
   const auto ended = finished_.find(id);
   if (ended == finished_.end()) return std::nullopt;
-  const TaskInfo& info = ended->second.info;
-  if (live_.find(info.space, info.key) != nullptr) return std::nullopt;
+  TaskInfo& info = ended->second.info;
+  if (info.requeued_as || live_.find(info.space, info.key) != nullptr) return std::nullopt;
   const TaskId fresh = draw_id(info.business_id, info.key, now);
   sums_.stored(info.space, info.handler, now);
   live_.add(task::next_generation(ended->second, fresh, now));
+  info.requeued_as = fresh;
   return fresh;
 }
 

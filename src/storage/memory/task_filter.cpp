@@ -18,7 +18,8 @@ bool matches(const TaskRecord& record, const TaskQuery& query) {
   return allows(query.space, info.space) && allows(query.key, info.key) && allows(query.handler, info.handler) &&
          allows(query.business_type, info.business_type) && allows(query.business_id, info.business_id) &&
          (!query.state || query.state == info.state) && (!query.outcome || query.outcome == info.outcome) &&
-         query.created_at.contains(info.created_at) && within(query.finished_at, info.finished_at);
+         query.created_at.contains(info.created_at) && within(query.finished_at, info.finished_at) &&
+         (query.requeued || !info.requeued_as);
 }
 
 }  // namespace easyretry::storage

@@ -166,6 +166,20 @@ void MysqlSession::insert_history(const std::string& history, std::span<const Ta
   mysql::insert_history(connection_, history, rows);
 }
 
+std::vector<TaskRecord> MysqlSession::lock_history(const std::string& history, std::span<const TaskId> ids) {
+  const std::vector<TaskId> sorted = ascending(ids);
+  std::vector<TaskRecord> all;
+  by_pieces(std::span<const TaskId>{sorted}, [&](std::span<const TaskId> piece) {
+    append(all, records(connection_.select(locked_history(history, piece))));
+  });
+  return all;
+}
+
+// One by one, as update().
+void MysqlSession::mark_requeued(const std::string& history, std::span<const sql::Requeued> requeued) {
+  for (const sql::Requeued& one : requeued) connection_.run(mysql::mark_requeued(history, one));
+}
+
 sql::Moved MysqlSession::move(const sql::Move& move) {
   std::vector<TaskId> ids;
   Rows rows = connection_.select(lowest_locked(move));

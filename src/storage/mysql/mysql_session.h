@@ -44,6 +44,8 @@ class MysqlSession final : public sql::Session {
   std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) override;
   void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) override;
   void remove(const std::string& table, std::span<const TaskId> ids) override;
+  std::vector<TaskRecord> lock_history(const std::string& history, std::span<const TaskId> ids) override;
+  void mark_requeued(const std::string& history, std::span<const sql::Requeued> requeued) override;
   void insert_history(const std::string& history, std::span<const TaskRecord> rows) override;
   sql::Moved move(const sql::Move& move) override;
   void renumber(const ShardPageQuery& query, TaskId last) override;
@@ -77,6 +79,7 @@ class MysqlSession final : public sql::Session {
   void create_tasks(const std::string& table, sql::KeysIn keys) override;
   void create_keys() override;
   void create_history(const std::string& table) override;
+  void complete_history(const std::string& table) override;
   void create_inbox() override;
   void drop(const std::string& table) override;
   bool drop_empty(const std::string& table) override;

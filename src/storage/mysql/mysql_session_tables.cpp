@@ -43,7 +43,19 @@ void MysqlSession::create_keys() {
 }
 
 void MysqlSession::create_history(const std::string& table) {
+  complete_history(table);
   define(table, mysql::create_history(table), check_history(table));
+}
+
+void MysqlSession::complete_history(const std::string& table) {
+  const auto lacks = [&] { return connection_.select(lacks_marks(table)).next(); };
+  if (!lacks()) return;
+  try {
+    connection_.run(add_marks(table));
+  } catch (const sql::ServerError& error) {
+    const bool by_another = !connection_.broken() && !lacks();  // which was opened at the same time
+    if (!by_another) throw sql::ServerError{error.trouble(), table + ": " + error.what()};
+  }
 }
 
 void MysqlSession::create_inbox() {

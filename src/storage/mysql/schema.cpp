@@ -57,6 +57,7 @@ constexpr const char* kLive = R"(,
 
 constexpr const char* kEnded = R"(,
   finished_at BIGINT NOT NULL,
+  requeued_as BIGINT NULL COMMENT 'the task it was started again as',
   PRIMARY KEY (id),
   KEY idx_task_key (task_key, namespace),
   KEY idx_business (business_id),
@@ -85,6 +86,18 @@ std::string create_history(const std::string& table) {
   return create(table, std::string{kTaskColumns} + kEnded, "tasks that ended, by the month of their end");
 }
 
+// MySQL has no ADD COLUMN IF NOT EXISTS.
+std::string lacks_marks(const std::string& table) {
+  return "SELECT 1 FROM information_schema.tables t WHERE t.table_schema = DATABASE() AND t.table_name = '" + table +
+         "' AND NOT EXISTS (SELECT 1 FROM information_schema.columns c WHERE c.table_schema = t.table_schema "
+         "AND c.table_name = t.table_name AND c.column_name = 'requeued_as')";
+}
+
+// At the end, nullable and without a default, it is added at once where the server can, however many rows there are.
+std::string add_marks(const std::string& table) {
+  return "ALTER TABLE " + table + " ADD COLUMN requeued_as BIGINT NULL COMMENT 'the task it was started again as'";
+}
+
 std::string create_keeper_log() {
   return create("retry_keeper_log",
                 "id BIGINT NOT NULL AUTO_INCREMENT, at BIGINT NOT NULL, action VARBINARY(32) NOT NULL, "
@@ -102,7 +115,7 @@ std::string check_keys() {
 }
 
 std::string check_history(const std::string& table) {
-  return "SELECT " + history_insert_columns() + " FROM " + table +
+  return "SELECT " + history_insert_columns() + ", requeued_as FROM " + table +
          " FORCE INDEX (PRIMARY, idx_task_key, idx_business) LIMIT 0";
 }
 

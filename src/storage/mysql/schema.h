@@ -10,6 +10,8 @@ namespace easyretry::storage::mysql {
 std::string create_tasks(const std::string& table, sql::KeysIn keys);
 std::string create_keys();
 std::string create_history(const std::string& table);
+std::string lacks_marks(const std::string& table);  // a row where the table is there without them
+std::string add_marks(const std::string& table);
 std::string create_meta();
 std::string create_keeper_log();
 

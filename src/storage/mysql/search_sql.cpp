@@ -33,6 +33,7 @@ std::string conditions(const sql::Search& search) {
   if (query.outcome) add_equal(where, "outcome", to_string(*query.outcome));
   add_range(where, "created_at", query.created_at);
   if (search.history) add_range(where, "finished_at", query.finished_at);
+  if (search.history && !query.requeued) where.append(" AND requeued_as IS NULL");
   if (!search.history && query.finished_at.restricts()) where.append(" AND FALSE");
   return where;
 }

@@ -90,6 +90,10 @@ std::string locked(const std::string& table, std::span<const TaskId> ids) {
   return "SELECT " + live_columns() + " FROM " + table + kByPrimary + among(ids) + " ORDER BY id FOR UPDATE";
 }
 
+std::string locked_history(const std::string& history, std::span<const TaskId> ids) {
+  return "SELECT " + finished_columns() + " FROM " + history + kByPrimary + among(ids) + " ORDER BY id FOR UPDATE";
+}
+
 std::string lowest_locked(const sql::Move& move) {
   std::string list;
   for (const ShardId shard : move.shards) {
@@ -163,6 +167,10 @@ std::string update(const std::string& table, const TaskRecord& record, TimePoint
          set(", locked_at", record.locked_by.empty() ? "NULL" : "locked_at") +
          set(", locked_by", bytes_or_null(record.locked_by)) + set(", lease_until", literal(record.lease_until)) +
          set(", updated_at", literal(now)) + " WHERE id = " + literal(info.id);
+}
+
+std::string mark_requeued(const std::string& history, const sql::Requeued& requeued) {
+  return "UPDATE " + history + " SET requeued_as = " + literal(requeued.as) + " WHERE id = " + literal(requeued.id);
 }
 
 std::string renumber(const ShardPageQuery& query, TaskId last) {

@@ -32,6 +32,7 @@ std::string claimable(const std::string& table, std::span<const Ticket> tickets,
 std::string held(const std::string& table, std::span<const Ticket> tickets);
 std::string hold(const std::string& table, std::span<const TaskId> ids);
 std::string locked(const std::string& table, std::span<const TaskId> ids);
+std::string locked_history(const std::string& history, std::span<const TaskId> ids);
 std::string lowest_locked(const sql::Move& move);
 
 // --- Changes of rows that are locked ---
@@ -43,6 +44,7 @@ std::string remove(const std::string& table, std::span<const TaskId> ids);
 std::string remove(const std::string& table, const std::string& ids);  // 1,2,3
 std::string copy(const std::string& from, const std::string& to, std::span<const TaskId> ids);
 std::string update(const std::string& table, const TaskRecord& record, TimePoint now);
+std::string mark_requeued(const std::string& history, const sql::Requeued& requeued);
 std::string renumber(const ShardPageQuery& query, TaskId last);
 
 // --- Reading ---

@@ -123,6 +123,18 @@ std::vector<TaskRecord> lock(Connection& db, const std::string& table, std::span
   return records_in(db.run(statements::lock(table), id_params(ids)));
 }
 
+std::vector<TaskRecord> lock_history(Connection& db, const std::string& table, std::span<const TaskId> ids) {
+  return records_in(db.run(statements::lock_history(table), id_params(ids)));
+}
+
+void mark_requeued(Connection& db, const std::string& table, std::span<const sql::Requeued> requeued) {
+  Params params;
+  Batch<sql::Requeued>{params, requeued}
+      .numbers([](const sql::Requeued& r) { return number(r.id); })
+      .numbers([](const sql::Requeued& r) { return number(r.as); });
+  db.run(statements::mark_requeued(table), params);
+}
+
 void update(Connection& db, const std::string& table, std::span<const TaskRecord> rows, TimePoint now) {
   Params params;
   Batch<TaskRecord> batch{params, rows};

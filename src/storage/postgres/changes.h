@@ -20,6 +20,8 @@ std::vector<TaskId> reschedule(Connection& db, const std::string& table, std::sp
 std::vector<TaskId> renew(Connection& db, const std::string& table, std::span<const Renewal> renewals, TimePoint now);
 void hold(Connection& db, const std::string& table, std::span<const TaskId> ids);
 std::vector<TaskRecord> lock(Connection& db, const std::string& table, std::span<const TaskId> ids);
+std::vector<TaskRecord> lock_history(Connection& db, const std::string& table, std::span<const TaskId> ids);
+void mark_requeued(Connection& db, const std::string& table, std::span<const sql::Requeued> requeued);
 void update(Connection& db, const std::string& table, std::span<const TaskRecord> rows, TimePoint now);
 void remove(Connection& db, const std::string& table, std::span<const TaskId> ids);
 sql::Moved move(Connection& db, const sql::Move& move);

@@ -116,6 +116,12 @@ class PostgresSession final : public sql::Session {
   void insert_history(const std::string& history, std::span<const TaskRecord> rows) override {
     postgres::insert_history(db_, history, rows);
   }
+  std::vector<TaskRecord> lock_history(const std::string& history, std::span<const TaskId> ids) override {
+    return postgres::lock_history(db_, history, ids);
+  }
+  void mark_requeued(const std::string& history, std::span<const sql::Requeued> requeued) override {
+    postgres::mark_requeued(db_, history, requeued);
+  }
   Moved move(const Move& move) override { return postgres::move(db_, move); }
   void renumber(const ShardPageQuery& query, TaskId last) override;
   std::string hold_layout() override;
@@ -168,7 +174,14 @@ class PostgresSession final : public sql::Session {
     define(table, statements::create_tasks(table, keys));
   }
   void create_keys() override { define("retry_task_key", statements::create_keys()); }
-  void create_history(const std::string& table) override { define(table, statements::create_history(table)); }
+  void create_history(const std::string& table) override {
+    complete_history(table);
+    define(table, statements::create_history(table));
+  }
+  void complete_history(const std::string& table) override {
+    const bool lacks = db_.run(statements::lacks_marks(), Params{}.add(std::string_view{table})).size() > 0;
+    if (lacks) define(table, statements::add_marks(table));
+  }
   void create_inbox() override { define("retry_inbox", statements::create_inbox()); }
   void create_counts() override { define("retry_count", postgres::create_counts()); }
   void create_members() override { define("retry_member", postgres::create_members()); }

@@ -141,11 +141,24 @@ std::string create_keys() {
 // Keys are looked for by themselves, so that their index need not have an order (measured: 2.2 of the 15 µs a row that
 // ends costs). One that was made with an order before does as well.
 std::string create_history(const std::string& table) {
-  return joined("CREATE TABLE IF NOT EXISTS ", table, " (", kCommonColumns, "finished_at bigint NOT NULL);",
-                check_columns(table, "finished_at"), "CREATE INDEX IF NOT EXISTS ", table, "_key ON ", table,
-                " USING hash (task_key);", "CREATE INDEX IF NOT EXISTS ", table, "_business ON ", table,
+  return joined("CREATE TABLE IF NOT EXISTS ", table, " (", kCommonColumns,
+                "finished_at bigint NOT NULL, requeued_as bigint);", check_columns(table, "finished_at, requeued_as"),
+                "CREATE INDEX IF NOT EXISTS ", table, "_key ON ", table, " USING hash (task_key);",
+                "CREATE INDEX IF NOT EXISTS ", table, "_business ON ", table,
                 " (business_id) WHERE business_id IS NOT NULL;", "CREATE INDEX IF NOT EXISTS ", table, "_finished ON ",
                 table, " (finished_at);", comment(table, "EasyRetry: tasks that ended in this month, UTC"));
+}
+
+// One row where there is such a table without it. ADD COLUMN IF NOT EXISTS alone would wait for everybody who reads the
+// table, and let everybody wait, whenever a store is opened.
+std::string lacks_marks() {
+  return "SELECT 1 FROM pg_class c WHERE c.oid = to_regclass($1::text) AND NOT EXISTS (SELECT FROM pg_attribute a "
+         "WHERE a.attrelid = c.oid AND a.attname = 'requeued_as' AND NOT a.attisdropped)";
+}
+
+// Nullable and without a default, it is noted in the catalogue alone, however many rows there are.
+std::string add_marks(const std::string& table) {
+  return joined("ALTER TABLE ", table, " ADD COLUMN IF NOT EXISTS requeued_as bigint");
 }
 
 std::string create_meta() {
@@ -280,6 +293,14 @@ std::string lock(const std::string& table) {
   return joined("SELECT ", live_columns(), " FROM ", table, " WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE");
 }
 
+std::string lock_history(const std::string& table) {
+  return joined("SELECT ", finished_columns(), " FROM ", table, " WHERE id = ANY($1::bigint[]) ORDER BY id FOR UPDATE");
+}
+
+std::string mark_requeued(const std::string& table) {
+  return joined("UPDATE ", table, " t SET requeued_as = ", at_its_place("$2::bigint[]"), " WHERE", kInBatch);
+}
+
 std::string update(const std::string& table) {
   return joined("UPDATE ", table, " t SET version = ", at_its_place("$2::bigint[]"),
                 ", status = ", at_its_place("$3::text[]"), ", stage = ", at_its_place("$4::text[]"),
@@ -364,6 +385,7 @@ std::string where(const sql::Search& search, Params& params) {
   };
   in_range("created_at", query.created_at);
   if (search.history) in_range("finished_at", query.finished_at);
+  if (search.history && !query.requeued) sql.append(" AND requeued_as IS NULL");
   if (!search.history && query.finished_at.restricts()) sql.append(" AND FALSE");
   // History has no column for it: all that is there has ended.
   if (query.state && search.history && *query.state != TaskState::finished) sql.append(" AND FALSE");

@@ -34,6 +34,8 @@ std::string later(std::string_view now, std::string_view delay);
 std::string create_tasks(const std::string& table, sql::KeysIn keys);
 std::string create_keys();
 std::string create_history(const std::string& table);
+std::string lacks_marks();  // $1 table
+std::string add_marks(const std::string& table);
 std::string create_meta();
 std::string create_inbox();
 
@@ -53,10 +55,12 @@ std::string reschedule(
     const std::string& table);                // $5 due, $6 1 for hand back, $7 stages $8 outcomes $9 results or NULL
 std::string renew(const std::string& table);  // $1 ids $2 versions $3 now $4 until $5 progress or NULL
 
-std::string hold(const std::string& table);    // $1 ids
-std::string lock(const std::string& table);    // $1 ids
-std::string update(const std::string& table);  // one array a column that may change, see session.cpp
-std::string remove(const std::string& table);  // $1 ids
+std::string hold(const std::string& table);           // $1 ids
+std::string lock(const std::string& table);           // $1 ids
+std::string lock_history(const std::string& table);   // $1 ids
+std::string mark_requeued(const std::string& table);  // $1 ids $2 new ids
+std::string update(const std::string& table);         // one array a column that may change, see session.cpp
+std::string remove(const std::string& table);         // $1 ids
 std::string move(const std::string& from, const std::string& to, bool some_shards);  // $1 limit $2 after $3 shards
 
 // Of the rows after an id: how many, how many whose shard is another one, how many are leased, the last, one who

@@ -139,6 +139,7 @@ ScriptCall SettleJob::call_for(const Slice& slice) {
     if (!change(i).rest.empty()) call.arguments.push_back(change(i).rest);
   }
   route.add_dues(call);
+  call.keys.push_back(keys.requeued());
   return call;
 }
 

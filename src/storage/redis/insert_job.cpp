@@ -112,6 +112,7 @@ ScriptCall InsertJob::next() {
   std::string uppers;
   std::vector<std::string> tasks;
   tasks.reserve(entries.size());
+  unsigned again = 0;
   for (const std::size_t i : order_) {
     InsertEntry& entry = entries[i];
     entry.make_at(now);
@@ -121,7 +122,10 @@ ScriptCall InsertJob::next() {
     tasks.push_back(entry.body);
     if ((entry.flags & kOwnDue) != 0) tasks.push_back(std::to_string(entry.next_at.time_since_epoch().count()));
     if ((entry.flags & kTemplate) != 0) tasks.push_back(entry.meta);
+    if ((entry.flags & kAgain) != 0) tasks.push_back(id_bytes(entry.former));
+    again |= entry.flags & kAgain;
   }
+  if (again != 0) call.keys.push_back(keys.requeued());
   call.arguments.insert(call.arguments.end(), {std::to_string(now.time_since_epoch().count()), std::move(groups),
                                                flags.take(), members.take(), std::move(uppers)});
   std::ranges::move(tasks, std::back_inserter(call.arguments));

@@ -21,6 +21,7 @@ enum InsertFlag : unsigned {
   kFailedNow = 8,
   kInitial = 16,
   kOwnDue = 32,
+  kAgain = 64,
 };
 
 struct InsertEntry {
@@ -38,6 +39,7 @@ struct InsertEntry {
   TimePoint next_at{};
   std::string body;
   std::string meta{};  // with kTemplate
+  TaskId former{};     // with kAgain: the ended task that it starts again
 
   // By what is taken for the server's clock.
   void make_at(TimePoint now);

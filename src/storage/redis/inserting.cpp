@@ -99,6 +99,7 @@ std::vector<std::optional<TaskId>> Inserting::start_again(std::span<const TaskRe
     Part& part = parts_.at(part_of(task::key_digest(record.info.space, record.info.key)));
     part.open();
     entries.push_back(entry_of(task::next_generation(record, record.info.id, part.estimated_now())));
+    entries.back().former = record.info.id;
   }
   std::vector<std::optional<TaskId>> started;
   for (const Inserted& task : store_all(std::move(entries), begun).tasks) {
@@ -129,6 +130,7 @@ InsertEntry Inserting::entry_of(const NewTask& task) {
 // It still tells what went wrong last.
 InsertEntry Inserting::entry_of(const TaskRecord& next) {
   InsertEntry entry;
+  entry.flags = kAgain;
   if (next.info.last_failed_at || !next.info.progress.empty()) entry.flags |= kInitial | kTemplate;
   name(entry, next, false);
   return entry;

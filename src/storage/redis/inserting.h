@@ -21,7 +21,7 @@ class Inserting {
   std::optional<std::size_t> only_part(std::span<const NewTask> tasks) const;
   // `begun` is set when some of many are stored. Throws Refusal for a live key that must not be.
   InsertReply insert(std::span<const NewTask* const> tasks, bool& begun);
-  // Of tasks that have ended; nullopt where the key is live.
+  // Of tasks that have ended, which are marked; nullopt where the key is live, or the task was marked before.
   std::vector<std::optional<TaskId>> start_again(std::span<const TaskRecord> ended, bool& begun);
 
  private:

@@ -68,7 +68,7 @@ TimePoint first_month_kept(TimePoint now, int keep_months) {
 // True: there is more to forget.
 bool trim(Part& part, const std::string& key, TimePoint before, std::int64_t most) {
   ScriptCall call = part.script(scripts::trim);
-  call.keys.insert(call.keys.end(), {part.keys().done(), key});
+  call.keys.insert(call.keys.end(), {part.keys().done(), key, part.keys().requeued()});
   call.arguments.push_back(std::to_string(before.time_since_epoch().count()));
   call.arguments.push_back(std::to_string(most));
   call.arguments.push_back(std::to_string(kItemsACall));

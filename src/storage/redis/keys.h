@@ -13,10 +13,11 @@ class Keys {
  public:
   explicit Keys(std::string_view tag) : tag_("{" + std::string{tag} + "}:") {}
 
-  std::string store() const { return tag_ + "store"; }  // what it was made for, and the numbers of names
-  std::string body() const { return tag_ + "body"; }    // id → what never changes of a live task
-  std::string meta() const { return tag_ + "meta"; }    // id → what does, once it has
-  std::string done() const { return tag_ + "done"; }    // id → a task that has ended
+  std::string store() const { return tag_ + "store"; }        // what it was made for, and the numbers of names
+  std::string body() const { return tag_ + "body"; }          // id → what never changes of a live task
+  std::string meta() const { return tag_ + "meta"; }          // id → what does, once it has
+  std::string done() const { return tag_ + "done"; }          // id → a task that has ended
+  std::string requeued() const { return tag_ + "requeued"; }  // id → what it was started again as; goes with `done`
 
   // By namespace.
   std::string keys(std::string_view space) const { return of("keys", space); }      // digest of a key → live task

@@ -67,7 +67,7 @@ class FindJob final : public Job {
   ScriptCall next() override {
     ScriptCall call = part().script(scripts::find);
     const Keys& keys = part().keys();
-    call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done()});
+    call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done(), keys.requeued()});
     Packer packed;
     for (const TaskId id : slice()) packed.id(id);
     call.arguments.push_back(packed.take());
@@ -77,11 +77,12 @@ class FindJob final : public Job {
     const NameTexts texts = [this](unsigned name) { return part().name_of(name); };
     const auto some = slice();
     for (std::size_t i = 0; i < some.size(); ++i) {
-      const std::size_t at = 1 + 3 * i;
+      const std::size_t at = 1 + 4 * i;
       if (reply.has(at)) {
         found_.push_back(live_record(some[i], reply.text(at), reply.text(at + 1), texts));
       } else if (reply.has(at + 2)) {
         found_.push_back(ended_record(some[i], reply.text(at + 2), texts));
+        if (reply.has(at + 3)) found_.back().info.requeued_as = Unpacker{reply.text(at + 3)}.id();
       }
     }
     from_ += some.size();
@@ -156,7 +157,46 @@ std::optional<std::int64_t> Searching::counted_by_server(const Room& room, const
     const std::string_view until{bounds.until};
     return room.part.read(Command::of("ZCOUNT", std::string_view{key}, from, until)).integer();
   };
-  return query.finished ? within(keys.ended(space)) + within(keys.dead(space)) : within(keys.keys(space));
+  if (!query.finished) return within(keys.keys(space));
+  const std::int64_t all = within(keys.ended(space)) + within(keys.dead(space));
+  return query.requeued ? all : all - count_marks(room, query);
+}
+
+// Those of the room that were requeued, and ended in the range asked for.
+std::int64_t Searching::count_marks(const Room& room, const TaskQuery& query) {
+  Part& part = room.part;
+  const std::string key = part.keys().requeued();
+  const std::string most = std::to_string(kIdsARead);
+  std::set<std::string> ids;  // a scan may give one twice
+  std::string cursor = "0";
+  do {
+    const Reply some = part.read(
+        Command::of("HSCAN", std::string_view{key}, std::string_view{cursor}, "COUNT", std::string_view{most}));
+    cursor = some.size() == 2 ? std::string{some.text(0)} : "0";
+    const std::size_t texts = some.size() == 2 ? some.part(1).size() : 0;
+    for (std::size_t i = 0; i + 1 < texts; i += 2) ids.emplace(some.part(1).text(i));
+  } while (cursor != "0");
+  const std::vector<std::string> all{ids.begin(), ids.end()};
+  std::int64_t count = 0;
+  for (const std::string& set : {part.keys().ended(room.space), part.keys().dead(room.space)}) {
+    for (std::size_t from = 0; from < all.size(); from += kIdsARead) {
+      const auto slice = std::span{all}.subspan(from, std::min(kIdsARead, all.size() - from));
+      count += count_members(part, set, slice, query.finished_at);
+    }
+  }
+  return count;
+}
+
+std::int64_t Searching::count_members(Part& part, const std::string& set, std::span<const std::string> ids,
+                                      const TimeRange& range) {
+  Command scores = Command::of("ZMSCORE", std::string_view{set});
+  for (const std::string& id : ids) scores.add(id);
+  const Reply reply = part.read(scores);
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < reply.size(); ++i) {
+    if (reply.has(i) && range.contains(to_time(number(reply.text(i))))) ++count;
+  }
+  return count;
 }
 
 // A key of a namespace can be in one part alone.

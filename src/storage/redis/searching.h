@@ -36,6 +36,9 @@ class Searching {
   bool visit_matches(std::span<const TaskId> ids, const TaskQuery& query, const Visit& visit);
   std::vector<TaskId> ended_ids(Part& part, const std::string& key, const TaskQuery& query);
   static std::optional<std::int64_t> counted_by_server(const Room& room, const TaskQuery& query);
+  static std::int64_t count_marks(const Room& room, const TaskQuery& query);
+  static std::int64_t count_members(Part& part, const std::string& set, std::span<const std::string> ids,
+                                    const TimeRange& range);
 
   Parts& parts_;
   const int total_shards_;

@@ -9,6 +9,7 @@
 #include "storage/sql/distinct.h"
 #include "storage/sql/endings.h"
 #include "storage/sql/joined_transaction.h"
+#include "storage/sql/requeues.h"
 #include "storage/sql/revisions.h"
 #include "storage/sql/searches.h"
 #include "storage/sql/server_store_impl.h"
@@ -66,6 +67,7 @@ void ServerStore::set_up() {
   agree(*session, options_, tables_);
   if (tables_.several()) session->create_keys();
   tables_.ensure_tasks(now(*session));
+  tables_.histories(*session);  // what is there from before is completed, or it is said here why not
   session->create_inbox();
   identity_ = session->agree("identity", new_identity());
   info_ = {.url = options_.url,
@@ -195,20 +197,7 @@ Result<Applied> ServerStore::cancel(std::span<const TaskId> ids, Cancel how) {
 
 Result<std::vector<std::optional<TaskId>>> ServerStore::requeue(std::span<const TaskId> ids) {
   return operating_.run(where("requeue"), Promise::kept, [&](Session& session, TimePoint now) {
-    std::map<TaskId, TaskRecord> finished;
-    for (TaskRecord& record : Searches{session, tables_}.find_finished({ids.begin(), ids.end()})) {
-      const TaskId id = record.info.id;
-      finished.emplace(id, std::move(record));
-    }
-    LiveRows rows{session, tables_, now};
-    const std::string history = history_for(tables_, now);
-    std::vector<std::optional<TaskId>> started;
-    for (const TaskId id : ids) {
-      const auto found = finished.find(id);
-      started.push_back(found == finished.end() ? std::nullopt
-                                                : inserts_.start_again(rows, history, found->second, now));
-    }
-    return started;
+    return Requeues{session, tables_, inserts_, now}.start_again(ids);
   });
 }
 

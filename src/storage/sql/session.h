@@ -50,6 +50,12 @@ struct EndedRow {
   std::string handler;
 };
 
+// A task of history, and what it was started again as.
+struct Requeued {
+  TaskId id{};
+  TaskId as{};
+};
+
 struct NewRules {
   Ticket ticket;
   task::RetryRules rules;
@@ -178,6 +184,10 @@ class Session {
   virtual void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) = 0;
   virtual void remove(const std::string& table, std::span<const TaskId> ids) = 0;
   virtual void insert_history(const std::string& history, std::span<const TaskRecord> rows) = 0;
+  // Whole rows of history, locked until the transaction ends.
+  virtual std::vector<TaskRecord> lock_history(const std::string& history, std::span<const TaskId> ids) = 0;
+  // Of rows that are locked. In ascending order of their ids.
+  virtual void mark_requeued(const std::string& history, std::span<const Requeued> requeued) = 0;
   // Moves rows as they are from one table of tasks to another.
   virtual Moved move(const Move& move) = 0;
   // Gives the rows of a page the shards that their ids have among so many.
@@ -230,6 +240,8 @@ class Session {
   virtual void create_tasks(const std::string& table, KeysIn keys) = 0;
   virtual void create_keys() = 0;
   virtual void create_history(const std::string& table) = 0;
+  // Adds what a table lacks that an earlier release has made. Nothing where there is no such table.
+  virtual void complete_history(const std::string& table) = 0;
   virtual void create_inbox() = 0;
   virtual void drop(const std::string& table) = 0;
   // Gives false, and the table stays, where there is a row in it. Nobody can add one in between.

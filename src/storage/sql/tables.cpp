@@ -47,14 +47,17 @@ std::optional<std::string> Tables::look_again(Session& session) {
 }
 
 void Tables::ensure(const std::string& table) {
-  if (knows(table)) return;
+  if (knows(table) && is_complete(table)) return;
   const auto session = pool_.take();
-  if (month_of_history_table(table)) {
+  const bool history = month_of_history_table(table).has_value();
+  if (history) {
     session->create_history(table);
   } else {
     session->create_tasks(table, keys_in());
   }
-  know({table});
+  const std::lock_guard lock{mutex_};
+  known_.insert(table);
+  if (history) complete_.insert(table);
 }
 
 std::vector<std::string> Tables::ensure_tasks(TimePoint now) {
@@ -83,6 +86,11 @@ bool Tables::knows(const std::string& table) const {
   return known_.contains(table);
 }
 
+bool Tables::is_complete(const std::string& table) const {
+  const std::lock_guard lock{mutex_};
+  return !month_of_history_table(table) || complete_.contains(table);
+}
+
 void Tables::know(const std::vector<std::string>& names) {
   const std::lock_guard lock{mutex_};
   known_.insert(names.begin(), names.end());
@@ -91,6 +99,7 @@ void Tables::know(const std::vector<std::string>& names) {
 void Tables::forget() {
   const std::lock_guard lock{mutex_};
   known_.clear();
+  complete_.clear();
 }
 
 bool Tables::exists(Session& session, TableId table, TimePoint now) {
@@ -151,10 +160,17 @@ std::vector<TableInfo> Tables::described(Session& session, TimePoint now) const 
   return tables;
 }
 
-std::vector<std::string> Tables::histories(Session& session) const {
+std::vector<std::string> Tables::histories(Session& session) {
   std::vector<std::string> histories = session.tables();
   std::erase_if(histories, [](const std::string& table) { return !month_of_history_table(table); });
   std::sort(histories.rbegin(), histories.rend());
+  for (const std::string& table : histories) {
+    if (is_complete(table)) continue;
+    if (session.in_transaction()) throw MissingTable{table};
+    session.complete_history(table);
+    const std::lock_guard lock{mutex_};
+    complete_.insert(table);
+  }
   return histories;
 }
 

@@ -62,12 +62,15 @@ class Tables {
   // As the server has them now.
   std::vector<TableId> tasks(Session& session);  // ascending
   std::vector<TableInfo> described(Session& session, TimePoint now) const;
-  std::vector<std::string> histories(Session& session) const;  // newest first
+  // Newest first. One that an instance of an earlier release has made, perhaps just now, is completed before it is
+  // given; inside a transaction, which some servers would end for that, it is a MissingTable.
+  std::vector<std::string> histories(Session& session);
 
  private:
   using Names = std::set<std::string, std::less<>>;
 
   bool knows(const std::string& table) const;
+  bool is_complete(const std::string& table) const;  // which that it is known does not say of a table of history
   void know(const std::vector<std::string>& names);
   void take(const std::string& layout);  // under mutex_
 
@@ -77,6 +80,7 @@ class Tables {
   Placement placement_;        // guarded by mutex_
   std::uint64_t learned_ = 0;  // how often; guarded by mutex_
   Names known_;                // guarded by mutex_
+  Names complete_;             // tables of history that have all columns; guarded by mutex_
 };
 
 }  // namespace easyretry::storage::sql

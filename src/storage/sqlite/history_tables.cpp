@@ -22,6 +22,7 @@ std::vector<std::string> HistoryTables::drop_before(Month oldest) {
     if (month_of_table(table).value_or(oldest) >= oldest) continue;
     forget();
     db_.run(sql::remove_calls_of(table));
+    db_.run(sql::remove_marks_of(table));
     db_.run("DROP VIEW IF EXISTS " + history_view(table) + "; DROP TABLE " + table);
     dropped.push_back(history_view(table));
   }

@@ -56,6 +56,7 @@ bool Housekeeping::shorten(Connection& db, Month oldest) {
   for (const std::string& table : history_tables(db)) {
     if (!is_older(table, oldest)) continue;
     db.prepare(sql::shorten_calls(table)).bind(1, kRowsATransaction).run();
+    db.prepare(sql::shorten_marks(table)).bind(1, kRowsATransaction).run();
     if (db.prepare(sql::shorten(table)).bind(1, kRowsATransaction).run() > 0) return true;
   }
   return false;

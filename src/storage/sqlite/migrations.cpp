@@ -76,8 +76,13 @@ constexpr std::string_view kCallColumns =
     "traceparent TEXT,"
     "params_json BLOB";
 
-std::string create_view(const std::string& view, const std::string& states, const std::string& columns = "*") {
-  return "CREATE VIEW IF NOT EXISTS " + view + " AS SELECT " + columns + " FROM " + states + kWithCall + ";";
+std::string create_view(const std::string& view, const std::string& columns, const std::string& from) {
+  return "CREATE VIEW IF NOT EXISTS " + view + " AS SELECT " + columns + " FROM " + from + ";";
+}
+
+std::string create_history_view(const std::string& table) {
+  return create_view(history_view(table), "*, 'FINISHED' AS status, finished_at AS updated_at",
+                     table + kWithCallAndMark);
 }
 
 // A task is two rows. retry_state says where it stands, and moves to a month of history when it ends; retry_call says
@@ -94,7 +99,7 @@ std::string first_schema() {
   std::string sql = "CREATE TABLE retry_state (";
   sql.append(kStateColumns).append(");");
   sql.append("CREATE TABLE retry_call (").append(kCallColumns).append(");");
-  sql.append(create_view("retry_task", "retry_state"));
+  sql.append(create_view("retry_task", "*", std::string{"retry_state"} + kWithCall));
   sql.append("CREATE INDEX retry_state_due ON retry_state (namespace, next_retry_time);");
   sql.append(
       "CREATE TABLE retry_lookup (part INTEGER NOT NULL, hash INTEGER NOT NULL, id INTEGER NOT NULL, "
@@ -115,6 +120,16 @@ std::string add_counts() {
 std::string add_pauses() {
   return "CREATE TABLE retry_pause (namespace TEXT NOT NULL, method_name TEXT NOT NULL, since INTEGER NOT NULL, "
          "why TEXT NOT NULL, PRIMARY KEY (namespace, method_name)) WITHOUT ROWID;";
+}
+
+// What was requeued, and as what; a row goes with its task's row of history. Not a column of the months: pages of a
+// long history go by indexes alone (history_index.h), and a condition on a column would read the rows.
+std::string add_marks() {
+  return "CREATE TABLE retry_requeued (id INTEGER PRIMARY KEY, requeued_as INTEGER NOT NULL);";
+}
+
+std::string show_marks(const std::string& table) {
+  return "DROP VIEW IF EXISTS " + history_view(table) + ";" + create_history_view(table);
 }
 
 constexpr std::string_view kVersionOfSchema =
@@ -156,15 +171,18 @@ void apply(Connection& db, const Migration& step, bool shared) {
 }  // namespace
 
 const std::vector<Migration>& migrations() {
-  static const std::vector<Migration> steps{
-      {1, first_schema()}, {2, add_counts()}, {3, add_pauses()}, {4, create_call_index(), create_history_indexes}};
+  static const std::vector<Migration> steps{{1, first_schema()},
+                                            {2, add_counts()},
+                                            {3, add_pauses()},
+                                            {4, create_call_index(), create_history_indexes},
+                                            {5, add_marks(), show_marks}};
   return steps;
 }
 
 std::string create_history(const std::string& table) {
   std::string sql = "CREATE TABLE IF NOT EXISTS " + table + " (";
   sql.append(kEndColumns).append(");").append(create_history_indexes(table));
-  return sql.append(create_view(history_view(table), table, "*, 'FINISHED' AS status, finished_at AS updated_at"));
+  return sql.append(create_history_view(table));
 }
 
 std::int64_t check_schema(Connection& db, bool shared) {

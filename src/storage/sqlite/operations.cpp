@@ -19,7 +19,8 @@ Operations::Operations(Connection& db, Lookup& lookup, Calls& calls, HistoryTabl
       removals_(db, sums),
       revise_(db.prepare(sql::revise())),
       tell_(db.prepare(sql::cancel_and_tell())),
-      remove_(db.prepare(sql::remove())) {}
+      remove_(db.prepare(sql::remove())),
+      mark_(db.prepare(sql::mark_requeued())) {}
 
 Applied Operations::revise(std::span<const Revision> revisions, TimePoint now) {
   Applied reply{.now = now, .applied = {}};
@@ -82,6 +83,7 @@ std::optional<TaskId> Operations::requeue_from(const std::string& table, TaskId 
           .bind(4, static_cast<std::int64_t>(shard))
           .run() == 0)
     return std::nullopt;
+  mark_.bind(1, number(id)).bind(2, number(fresh)).run();
   calls_.copy(id, fresh, now);
   sums_.stored(ended.text(kSpace), ended.text(kHandler), now);
   return fresh;

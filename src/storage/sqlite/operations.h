@@ -41,6 +41,7 @@ class Operations {
   Statement revise_;
   Statement tell_;
   Statement remove_;
+  Statement mark_;
 };
 
 }  // namespace easyretry::storage::sqlite

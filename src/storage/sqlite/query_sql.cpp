@@ -17,6 +17,7 @@ QuerySql::QuerySql(const TaskQuery& query) : query_(query) {
   if (query.outcome) equal("outcome", to_string(*query.outcome));
   in_range("created_at", query.created_at);
   if (query.finished) in_range("finished_at", query.finished_at);
+  if (query.finished && !query.requeued) where_.append(" AND ").append(kNotRequeued);
   if (!query.finished && query.finished_at.restricts()) where_.append(" AND FALSE");
 }
 
@@ -59,7 +60,8 @@ std::string QuerySql::page(const std::string& table, Part part) const {
   const std::size_t after = texts_.size() + 1;
   std::string sql = "SELECT " + (query_.finished ? finished_columns() : live_columns());
   // By the due index it would have to read and sort the whole namespace for its first page.
-  sql.append(from(table + (part ? " USING (id)" : " NOT INDEXED") + kWithCall, part));
+  const std::string rest = query_.finished ? kWithCallAndMark : kWithCall;
+  sql.append(from(table + (part ? " USING (id)" : " NOT INDEXED") + rest, part));
   sql.append(" AND id > ?").append(std::to_string(after));
   return sql.append(" ORDER BY id LIMIT ?").append(std::to_string(after + 1));
 }

@@ -228,22 +228,38 @@ std::string cancel_into(const std::string& history) {
 }
 
 std::string finished_record(const std::string& history) {
-  return joined("SELECT ", finished_columns(), " FROM ", history, kWithCall, " WHERE id = ?1");
+  return joined("SELECT ", finished_columns(), " FROM ", history, kWithCallAndMark, " WHERE id = ?1");
 }
 
 std::string finished_records(const std::string& history) {
-  return joined("SELECT ", finished_columns(), " FROM id_list(?1) CROSS JOIN ", history, " USING (id)", kWithCall);
+  return joined("SELECT ", finished_columns(), " FROM id_list(?1) CROSS JOIN ", history, " USING (id)",
+                kWithCallAndMark);
 }
 
 std::string finished_identity(const std::string& history) {
   return joined("SELECT namespace, task_key, business_id, method_name FROM ", history,
-                " JOIN retry_call USING (id) WHERE id = ?1");
+                " JOIN retry_call USING (id) WHERE id = ?1 AND ", kNotRequeued);
 }
 
 std::string requeue_from(const std::string& history) {
   return joined("INSERT INTO retry_state (", kInherited,
                 ", id, shard, version, status, next_retry_time, updated_at) SELECT ", kInherited,
                 ", ?2, ?4, 1, 'PENDING', ?3, ?3 FROM ", history, " WHERE id = ?1 ON CONFLICT DO NOTHING");
+}
+
+std::string mark_requeued() {
+  return "INSERT INTO retry_requeued (id, requeued_as) VALUES (?1, ?2)";
+}
+
+// EXISTS: the marks are walked, which are few, and not the month.
+std::string remove_marks_of(const std::string& history) {
+  return joined("DELETE FROM retry_requeued WHERE EXISTS (SELECT 1 FROM ", history,
+                " h WHERE h.id = retry_requeued.id)");
+}
+
+std::string shorten_marks(const std::string& history) {
+  return joined("DELETE FROM retry_requeued", oldest_of(history), " AND EXISTS (SELECT 1 FROM ", history,
+                " h WHERE h.id = retry_requeued.id)");
 }
 
 std::string shorten(const std::string& history) {

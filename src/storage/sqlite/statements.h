@@ -61,15 +61,19 @@ std::string revise();                                 // ?1 id ?2 version ?3 now
 std::string cancel_and_tell();                        // ?1 id ?3 now ?5 outcome
 std::string cancel_into(const std::string& history);  // ?1 id ?3 now ?5 outcome; then remove()
 
-std::string finished_record(const std::string& history);    // ?1 id
-std::string finished_records(const std::string& history);   // of the ids in id_list(?1)
-std::string finished_identity(const std::string& history);  // ?1 id: namespace, key, business id, handler
+std::string finished_record(const std::string& history);   // ?1 id
+std::string finished_records(const std::string& history);  // of the ids in id_list(?1)
+// ?1 id: namespace, key, business id, handler; nothing where it was requeued
+std::string finished_identity(const std::string& history);
 // ?1 finished id ?2 new id ?3 now ?4 shard. Changes nothing where the new id is taken.
 std::string requeue_from(const std::string& history);
+std::string mark_requeued();  // ?1 finished id ?2 new id
 
 std::string remove_calls_of(const std::string& history);
-// ?1 rows: the oldest go; none where there are fewer. Their calls first.
+std::string remove_marks_of(const std::string& history);
+// ?1 rows: the oldest go; none where there are fewer. Their calls and marks first.
 std::string shorten_calls(const std::string& history);
+std::string shorten_marks(const std::string& history);
 std::string shorten(const std::string& history);
 
 // Of the rows after an id: how many, how many whose shard is another one, the last. ?1 after ?2 limit

@@ -29,7 +29,34 @@ TEST_F(EngineTest, RequeueRunsAnEndedTaskAgainWithAllItsAttempts) {
   EXPECT_EQ(engine.find(second)->attempts, 1);
   EXPECT_EQ(engine.find(second)->generation, 1);
   EXPECT_EQ(engine.find(first)->outcome, Outcome::exhausted) << "what happened stays";
+  EXPECT_EQ(engine.find(first)->requeued_as, second);
+  EXPECT_EQ(engine.find(second)->requeued_as, std::nullopt);
   EXPECT_THAT(events, ElementsAre(EventKind::stored, EventKind::claimed, EventKind::succeeded));
+}
+
+// As `easyretry tasks requeue --outcome exhausted` goes through it, twice.
+TEST_F(EngineTest, WhatFailedIsRequeuedOnceHoweverOftenAllFailuresAre) {
+  bool down = true;
+  auto pay = engine.retryable("pay",
+                              [&](int) {
+                                ++calls;
+                                if (down) throw std::runtime_error("the gateway is down");
+                              },
+                              {.stop = {.max_attempts = 1}});
+  pay.submit(42);
+  engine.drain();
+  down = false;
+  const auto requeue_failures = [&] {
+    int requeued = 0;
+    for (const TaskInfo& task : engine.list({.finished = true, .outcome = Outcome::exhausted})) {
+      if (engine.requeue(task.id)) ++requeued;
+    }
+    engine.drain();
+    return requeued;
+  };
+  EXPECT_EQ(requeue_failures(), 1);
+  EXPECT_EQ(requeue_failures(), 0);
+  EXPECT_EQ(calls, 2) << "it failed once, and was paid once";
 }
 
 TEST_F(EngineTest, RequeueLeavesAloneWhatIsLiveUnknownOrHasALiveSuccessor) {

@@ -150,6 +150,75 @@ TEST_F(RedisOwn, TheKeeperForgetsWhatEndedMonthsAgo) {
   EXPECT_EQ(run({"HLEN", "{old}:done"}), "1");
 }
 
+std::optional<TaskId> requeued(Store& store, TaskId id) {
+  return store.requeue({&id, 1}).value().at(0);
+}
+
+// So that records of an earlier release are read, and an instance of one goes on reading all.
+TEST_F(RedisOwn, AMarkLeavesTheRecordAsItIs) {
+  const TaskRecord held = claimed(*store, {stored(*store, a_task().payload("[42]"))}).at(0);
+  finish(*store, held, Outcome::exhausted);
+  const std::string id = id_bytes(held.info.id);
+  const std::string before = run({"HGET", "{easyretry}:done", id});
+  const TaskId fresh = requeued(*store, held.info.id).value();
+  EXPECT_EQ(run({"HGET", "{easyretry}:done", id}), before);
+  EXPECT_EQ(run({"HGET", "{easyretry}:requeued", id}), id_bytes(fresh));
+  const TaskRecord record = store->find({&held.info.id, 1}).value().at(0);
+  EXPECT_EQ(record.info.requeued_as, fresh);
+  EXPECT_EQ(record.payload, "[42]");
+}
+
+TEST_F(RedisOwn, AFullHistoryForgetsMarksWithTheirTasks) {
+  ManualClock clock{kMarch};
+  RedisOptions options = options_on(clock);
+  options.prefix = "small";
+  options.history_limit = 3;
+  const auto small = open_redis(options);
+  for (int i = 0; i < 6; ++i) {
+    clock.advance(1ms);
+    const TaskRecord held = claimed(*small, {stored(*small, a_task())}).at(0);
+    finish(*small, held, Outcome::exhausted);
+    const TaskId fresh = requeued(*small, held.info.id).value();
+    finish(*small, claimed(*small, {{fresh, 1}}).at(0));
+  }
+  EXPECT_EQ(run({"HLEN", "{small}:requeued"}), "3");
+  EXPECT_EQ(small->count({.finished = true, .requeued = true}).value(), 6);
+  EXPECT_EQ(small->count({.finished = true}).value(), 3);
+}
+
+TEST_F(RedisOwn, TheKeeperForgetsMarksWithTheirTasks) {
+  ManualClock clock{kMarch};
+  RedisOptions options = options_on(clock);
+  options.prefix = "old";
+  options.keep_months = 2;
+  const auto old = open_redis(options);
+  for (int month = 0; month < 2; ++month) {
+    for (int i = 0; i < 300; ++i) {
+      const TaskRecord held = claimed(*old, {stored(*old, a_task())}).at(0);
+      finish(*old, held, Outcome::exhausted);
+      requeued(*old, held.info.id).value();
+    }
+    clock.advance(std::chrono::days{31});
+  }
+  EXPECT_EQ(run({"HLEN", "{old}:requeued"}), "600");
+  clock.advance(std::chrono::days{29});
+  while (old->keep().value().more) {
+  }
+  EXPECT_EQ(run({"HLEN", "{old}:requeued"}), "300");
+  EXPECT_EQ(old->count({.finished = true, .requeued = true}).value(), 300);
+  EXPECT_EQ(old->count({.finished = true}).value(), 0);
+}
+
+TEST_F(RedisOwn, MarksOfAWrongTypeAreToldBeforeAnythingIsStarted) {
+  const TaskRecord held = claimed(*store, {stored(*store, a_task())}).at(0);
+  finish(*store, held, Outcome::exhausted);
+  run({"SET", "{easyretry}:requeued", "something else"});
+  EXPECT_FALSE(store->requeue({&held.info.id, 1}));
+  EXPECT_EQ(store->count({}).value(), 0);
+  run({"DEL", "{easyretry}:requeued"});
+  EXPECT_TRUE(requeued(*store, held.info.id));
+}
+
 TEST_F(RedisOwn, ListsOfManySlicesHaveEveryTaskOnceInTheOrderOfIds) {
   std::vector<task::NewTask> tasks;
   for (int i = 0; i < 5'000; ++i) tasks.push_back(a_task());

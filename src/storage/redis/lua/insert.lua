@@ -1,17 +1,17 @@
 #!lua
 -- Stores tasks of different keys, all or none of them; one live task a key.
--- KEYS  store, body, meta, done; for each namespace keys and counts; sets of due tasks
+-- KEYS  store, body, meta, done; for each namespace keys and counts; sets of due tasks; with AGAIN the last one is requeued
 -- ARGV  incarnation, time; what the caller takes for the time: bodies were made with it, and it is the due time of most tasks;
 --       groups of tasks, those of a namespace together: number of their due set H, of their keys H, how many H;
 --       of all tasks the flags B, the ids with their handlers c10, and the upper 53 bits of the ids in 16 digits; for each task its
 --       body, with OWN_DUE its due time in digits, and with TEMPLATE a meta: with INITIAL the one it begins with, whose lease is a
---       duration; with UPDATE the new rules of a live one
+--       duration; with UPDATE the new rules of a live one; with AGAIN the id of the ended task that it is to start again
 -- Gives time, 'stored' and for each task that met another one: its number I4, the upper bits of the other's id d, version d,
---       next_at d;
+--       next_at d, all 0 where it was to start a task again that is not remembered, or was started again before;
 --       or time, 'live', the number of the task that must not meet a live one, and the upper bits of that one's id;
 --       or time, 'taken' and the numbers of tasks whose ids somebody has; or time, 'clock' where the caller's is not the
 --       server's; then nothing was done.
-local REJECT, UPDATE, TEMPLATE, FAILED_NOW, INITIAL, OWN_DUE = 1, 2, 4, 8, 16, 32
+local REJECT, UPDATE, TEMPLATE, FAILED_NOW, INITIAL, OWN_DUE, AGAIN = 1, 2, 4, 8, 16, 32, 64
 -- ms that the caller's clock may be behind: it is by a round trip, however far the server is. Ahead, what is due now could not be
 -- claimed at once.
 local LATE = 1000
@@ -20,7 +20,7 @@ local behind = now - tonumber(made_at)
 if behind < 0 or behind > LATE then return {now, 'clock'} end
 
 local groups, flags, members, uppers = ARGV[4], ARGV[5], ARGV[6], ARGV[7]
-local ids, digests, bodies, due_at, templates = {}, {}, {}, {}, {}
+local ids, digests, bodies, due_at, templates, formers = {}, {}, {}, {}, {}, {}
 local plain, refusable = not flags:find('[^%z]'), false
 
 local function has(i, flag)
@@ -39,6 +39,7 @@ for i = 1, #flags do
   if not plain then
     if has(i, OWN_DUE) then due_at[i] = next_argument() end
     if has(i, TEMPLATE) then templates[i] = next_argument() end
+    if has(i, AGAIN) then formers[i] = next_argument() end
     refusable = refusable or has(i, REJECT)
   end
 end
@@ -67,7 +68,12 @@ for _, space in ipairs(spaces) do
   redis.call('HLEN', KEYS[space.keys + 1])
 end
 
+local NOBODY = {}  -- met by what is not to be started again
 local live = {}  -- what a task meets
+for i, former in pairs(formers) do
+  local started = redis.call('HEXISTS', KEYS[#KEYS], former) == 1
+  if started or redis.call('HEXISTS', KEYS[4], former) == 0 then live[i] = NOBODY end
+end
 local function look_for_live(space)
   local of_space = {}
   for i = space.first, space.last do of_space[#of_space + 1] = digests[i] end
@@ -186,8 +192,12 @@ for _, space in ipairs(spaces) do
 end
 send('HSET', KEYS[2], to_body)
 send('HSET', KEYS[3], to_meta)
+for i, former in pairs(formers) do
+  if not live[i] then redis.call('HSET', KEYS[#KEYS], former, ids[i]) end
+end
 
 local function meet(i, there)
+  if there == NOBODY then return struct.pack('<I4ddd', i, 0, 0, 0) end
   local meta = redis.call('HGET', KEYS[3], there.id)
   local record = meta and readable(meta) and read(meta) or untouched(there.body)
   if has(i, UPDATE) then

@@ -1,13 +1,15 @@
 #!lua flags=allow-oom
 -- What became of tasks: those that a worker holds (finish, retry, advance, hand back) and those that a user ends (cancel, tell).
 -- KEYS  store, body, meta, done; for each namespace keys, counts, ended and dead; sets of due tasks: for each shard one of each
---       namespace
+--       namespace; requeued
 -- ARGV  incarnation, time, the namespaces' numbers (2 bytes each), for each outcome whether it is remembered (0 or 1), how many
 --       ended tasks of a namespace are; of all changes id c8, version d; groups of changes that are alike: shard H (by its place
 --       among KEYS, from 0), kind B, outcome B, stage B, whether they have more B, how many H; for each change that has more:
 --       delay d, length of the error I4, error, result
 -- Gives time, for each change 1 (applied), 0 (the task has moved on) or ? (its namespace is not among ARGV, nothing was done), and
 --       the numbers of such namespaces
+--
+-- What has made room for others is forgotten with its mark in `requeued`.
 --
 -- A remembered task is, in `done`: finished d, cancelled B, outcome B, lengths of error and meta I4, error, meta as it was, body.
 local FINISH, RETRY, ADVANCE, HAND_BACK, CANCEL, TELL = 0, 1, 2, 3, 4, 5
@@ -34,7 +36,7 @@ end
 local to_meta, ended_ids, to_done, foreign, answers = {}, {}, {}, {}, {}
 
 -- What is to be written of a namespace, and of a shard of it. Nothing there may be of a wrong type when the writes begin.
-local of_spaces, of_dues = {}, {}
+local of_spaces, of_dues, marks = {}, {}, 0
 local function of_space(number)
   local place = place_of[number]
   if not place then
@@ -47,6 +49,7 @@ local function of_space(number)
   redis.call('ZCARD', KEYS[keys + 2])
   redis.call('ZCARD', KEYS[keys + 3])
   redis.call('HLEN', KEYS[4])
+  marks = redis.call('HLEN', KEYS[#KEYS])
   of_spaces[number] = {place = place, keys = keys, gone = {}, times = {}, ended = {}, dead = {}}
   return of_spaces[number]
 end
@@ -220,6 +223,7 @@ local function add_to_history(key, values)
     local oldest, gone = redis.call('ZPOPMIN', key, math.min(over, #values)), {}
     for place = 1, #oldest, 2 do gone[#gone + 1] = oldest[place] end
     send('HDEL', KEYS[4], gone)
+    if marks > 0 then send('HDEL', KEYS[#KEYS], gone) end
   end
 end
 

@@ -1,10 +1,11 @@
 #!lua flags=allow-oom
 -- Forgets the oldest of what is remembered, some at one go.
--- KEYS  store, done, ended or dead tasks of a namespace
+-- KEYS  store, done, ended or dead tasks of a namespace, requeued
 -- ARGV  incarnation, time, forget what ended before, keep at most, forget at most
 -- Gives time, and how many were forgotten
 local before, keep, most = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 redis.call('HLEN', KEYS[2])
+redis.call('HLEN', KEYS[4])
 local old = redis.call('ZCOUNT', KEYS[3], '-inf', '(' .. before)
 local over = redis.call('ZCARD', KEYS[3]) - keep
 local count = math.min(math.max(old, over, 0), most)
@@ -12,5 +13,6 @@ if count > 0 then
   local oldest, gone = redis.call('ZPOPMIN', KEYS[3], count), {}
   for i = 1, #oldest, 2 do gone[#gone + 1] = oldest[i] end
   send('HDEL', KEYS[2], gone)
+  send('HDEL', KEYS[4], gone)
 end
 return {clock(), count}

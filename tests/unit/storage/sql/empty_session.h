@@ -39,6 +39,8 @@ struct EmptySession : Session {
   std::vector<TaskRecord> lock(const std::string&, std::span<const TaskId>) override { return {}; }
   void update(const std::string&, std::span<const TaskRecord>, TimePoint) override {}
   void remove(const std::string&, std::span<const TaskId>) override {}
+  std::vector<TaskRecord> lock_history(const std::string&, std::span<const TaskId>) override { return {}; }
+  void mark_requeued(const std::string&, std::span<const Requeued>) override {}
   void insert_history(const std::string&, std::span<const TaskRecord>) override {}
   Moved move(const Move&) override { return {}; }
   void renumber(const ShardPageQuery&, TaskId) override {}
@@ -65,6 +67,7 @@ struct EmptySession : Session {
   void create_tasks(const std::string&, KeysIn) override {}
   void create_keys() override {}
   void create_history(const std::string&) override {}
+  void complete_history(const std::string&) override {}
   void create_inbox() override {}
   void drop(const std::string&) override {}
   bool drop_empty(const std::string&) override { return false; }

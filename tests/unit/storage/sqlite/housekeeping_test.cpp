@@ -68,6 +68,22 @@ TEST_F(SqliteHousekeeping, AMonthTakesItsEntriesWithItAndNoOthers) {
   EXPECT_EQ(insert(again).id, live[0]);
 }
 
+TEST_F(SqliteHousekeeping, AMonthTakesItsMarksWithItAndNoOthers) {
+  const auto old = insert_many(2500);
+  end(old);
+  const auto marks = [&] { return ask("SELECT count(*) FROM retry_requeued"); };
+  const auto january = must(store().requeue({old.data(), 2300}));
+  clock.set_wall(kJune);
+  std::vector<TaskId> young;
+  for (const auto& id : january) young.push_back(id.value());
+  end(young);
+  must(store().requeue({young.data(), 7}));
+  EXPECT_EQ(marks(), 2307);
+  EXPECT_THAT(dropped_months(keep()), ElementsAre(kJanuarysTasks));
+  EXPECT_EQ(marks(), 7);
+  EXPECT_FALSE(must(store().requeue({young.data(), 1})).at(0));
+}
+
 TEST_F(SqliteHousekeeping, IsDoneInManyShortWrites) {
   end(insert_many(5000));
   clock.set_wall(kJune);

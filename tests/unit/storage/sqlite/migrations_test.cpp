@@ -57,10 +57,43 @@ TEST_F(SqliteMigrations, AMonthFromBeforeGetsItsIndexes) {
   const std::string newest = schema();
   by_hand(
       "DROP INDEX retry_state_202603_kinds; DROP INDEX retry_state_202603_late; DROP INDEX retry_call_out_of_order; "
-      "UPDATE retry_meta SET value = '3' WHERE name = 'schema_version'");
+      "DROP TABLE retry_requeued; UPDATE retry_meta SET value = '3' WHERE name = 'schema_version'");
   open();
   EXPECT_EQ(must(store().list({.space = "shop", .finished = true, .handler = "ship"})).size(), 1U);
   close();
+  EXPECT_EQ(schema(), newest);
+}
+
+TEST_F(SqliteMigrations, WhatEndedBeforeThereWereMarksIsRequeuedAndMarked) {
+  open();
+  finish(a_task().key("march"), Outcome::exhausted);
+  clock.advance(31 * 24h);
+  finish(a_task().key("april"), Outcome::exhausted);
+  close();
+  const std::string newest = schema();
+  std::string old = "DROP TABLE retry_requeued; UPDATE retry_meta SET value = '4' WHERE name = 'schema_version';";
+  for (const std::string month : {"202603", "202604"}) {
+    old += "DROP VIEW retry_task_history_" + month + "; CREATE VIEW retry_task_history_" + month +
+           " AS SELECT *, 'FINISHED' AS status, finished_at AS updated_at FROM retry_state_" + month +
+           " LEFT JOIN retry_call USING (id);";
+  }
+  by_hand(old);
+
+  open();
+  const auto failed = must(store().list({.finished = true, .outcome = Outcome::exhausted}));
+  ASSERT_EQ(failed.size(), 2U);
+  for (const TaskRecord& record : failed) {
+    const TaskId id = record.info.id;
+    const auto fresh = must(store().requeue({&id, 1})).at(0);
+    ASSERT_TRUE(fresh);
+    EXPECT_EQ(must(store().find({&id, 1})).at(0).info.requeued_as, fresh);
+  }
+  EXPECT_EQ(must(store().count({.finished = true})), 0);
+  EXPECT_EQ(must(store().count({.finished = true, .requeued = true})), 2);
+  close();
+  for (const std::string month : {"202603", "202604"}) {
+    EXPECT_EQ(ask("SELECT count(requeued_as) FROM retry_task_history_" + month), 1) << "and people see it";
+  }
   EXPECT_EQ(schema(), newest);
 }
 

@@ -129,13 +129,22 @@ TEST_F(SqlitePlans, AListGoesByKeyByBusinessOrByIdAndSortsNothing) {
     const QuerySql sql{query};
     return plan(sql.page(query.finished ? "retry_state_202603" : "retry_state", sql.parts().back()));
   };
-  for (const TaskQuery& query :
-       {TaskQuery{.key = "k"}, TaskQuery{.space = "shop", .key = "k"}, TaskQuery{.finished = true, .key = "k"},
-        TaskQuery{.key = "k", .business_id = "42"}, TaskQuery{.business_id = "42"},
-        TaskQuery{.space = "shop", .finished = true, .business_type = "order", .business_id = "42"}}) {
+  for (const TaskQuery& query : {TaskQuery{.key = "k"}, TaskQuery{.space = "shop", .key = "k"},
+                                 TaskQuery{.key = "k", .business_id = "42"}, TaskQuery{.business_id = "42"}}) {
     EXPECT_THAT(page(query), ElementsAre("SEARCH retry_lookup USING PRIMARY KEY (part=? AND hash=? AND id>?)",
                                          HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)"),
                                          HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)")));
+  }
+  for (const TaskQuery& query :
+       {TaskQuery{.finished = true, .key = "k"},
+        TaskQuery{.space = "shop", .finished = true, .business_type = "order", .business_id = "42"}}) {
+    EXPECT_EQ(page(query).front(), "SEARCH retry_lookup USING PRIMARY KEY (part=? AND hash=? AND id>?)");
+    EXPECT_THAT(page(query),
+                ::testing::UnorderedElementsAre(HasSubstr("SEARCH retry_lookup"),
+                                                HasSubstr("retry_state_202603 USING INTEGER PRIMARY KEY (rowid=?)"),
+                                                HasSubstr("retry_call USING INTEGER PRIMARY KEY (rowid=?)"),
+                                                HasSubstr("retry_requeued USING INTEGER PRIMARY KEY (rowid=?)"),
+                                                "USING ROWID SEARCH ON TABLE retry_requeued FOR IN-OPERATOR"));
   }
   for (const TaskQuery& query : {TaskQuery{}, TaskQuery{.space = "shop"}, TaskQuery{.space = "shop", .handler = "pay"},
                                  TaskQuery{.space = "shop", .state = TaskState::running}}) {
@@ -147,6 +156,21 @@ TEST_F(SqlitePlans, AListGoesByKeyByBusinessOrByIdAndSortsNothing) {
 TEST_F(SqlitePlans, ACountOfANamespaceReadsAnIndexAndNoRows) {
   const TaskQuery query{.space = "shop"};
   EXPECT_THAT(plan(QuerySql{query}.count("retry_state", std::nullopt)), ElementsAre(HasSubstr("USING COVERING INDEX")));
+}
+
+TEST_F(SqlitePlans, ACountOfFailuresReadsAnIndexAndTheMarksAndNoRows) {
+  db.run(create_history("retry_state_202603"));
+  const TaskQuery query{.space = "shop", .finished = true, .handler = "pay", .outcome = Outcome::exhausted};
+  EXPECT_THAT(plan(QuerySql{query}.count("retry_state_202603", std::nullopt)),
+              ElementsAre(HasSubstr("USING COVERING INDEX retry_state_202603_kinds"),
+                          "USING ROWID SEARCH ON TABLE retry_requeued FOR IN-OPERATOR"));
+}
+
+TEST_F(SqlitePlans, MarksOfAMonthAreFoundWithoutReadingTheMonth) {
+  db.run(create_history("retry_state_202603"));
+  EXPECT_THAT(plan(sql::remove_marks_of("retry_state_202603")),
+              ::testing::Contains(HasSubstr("SEARCH h USING INTEGER PRIMARY KEY (rowid=?)")));
+  EXPECT_THAT(plan(sql::shorten_marks("retry_state_202603"))[0], HasSubstr("USING INTEGER PRIMARY KEY (rowid<?)"));
 }
 
 TEST_F(SqlitePlans, ALoadCostsNothingForTasksThatAreNotDue) {
