@@ -78,6 +78,7 @@ std::string query_text(const TaskQuery& query) {
   add_time("created_until", query.created_at.until);
   add_time("finished_from", query.finished_at.from);
   add_time("finished_until", query.finished_at.until);
+  if (query.finished && query.requeued) add("requeued", "true");
   if (query.after != TaskId{}) add("after", to_string(query.after));
   add("limit", std::to_string(std::clamp<std::size_t>(query.limit, 1, kMostAPage)));
   return text;

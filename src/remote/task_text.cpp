@@ -223,6 +223,7 @@ void read_life(const Members& task, TaskInfo& info) {
   info.last_failed_at = task.time("last_failed_at");
   info.last_error = task.text("last_error");
   info.progress = task.text("progress");
+  if (const auto as = task.find("requeued_as")) info.requeued_as = read_id(*as);
 }
 
 }  // namespace

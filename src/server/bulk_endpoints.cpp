@@ -61,7 +61,9 @@ TaskQuery query_of(Fields& fields, bool finished) {
     for (const auto [name, value] : filter->members()) conditions.emplace(name, value.as_string());
   }
   const bool everything = fields.flag("everything", false);
-  if (conditions.empty() != everything) {
+  // What was requeued besides is no restriction.
+  const bool restricted = conditions.size() > conditions.count("requeued");
+  if (everything ? !conditions.empty() : !restricted) {
     throw Refusal{{422, "invalid",
                    everything ? "everything and a filter contradict each other"
                               : "without a filter this would be for every task of the namespace",

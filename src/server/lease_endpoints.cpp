@@ -43,7 +43,7 @@ http::Response leased(const LentTasks& tasks, const Wish& wish) {
     if (wish.judges) {
       write_unjudged_task(out, record, arguments);
     } else {
-      write_task(out, record, arguments);
+      write_task(out, record, {.arguments = arguments});
     }
   }
   out.end_array();

@@ -44,6 +44,14 @@ std::size_t limit(const Conditions& conditions) {
   return number;
 }
 
+bool yes(const Conditions& conditions, const std::string& name) {
+  const std::string value = text(conditions, name);
+  if (!value.empty() && value != "true" && value != "false") {
+    refuse(name, "\"" + value + "\" is neither true nor false");
+  }
+  return value == "true";
+}
+
 template <class Enum, std::size_t n>
 std::optional<Enum> one_of(const Conditions& conditions, const std::string& name, const std::array<Enum, n>& all) {
   const std::string value = text(conditions, name);
@@ -71,7 +79,7 @@ TaskQuery task_query(const Conditions& conditions, bool finished) {
   std::vector<std::string_view> known{"key",          "handler",       "business_type", "business_id",
                                       "created_from", "created_until", "after",         "limit"};
   if (finished) {
-    known.insert(known.end(), {"outcome", "finished_from", "finished_until"});
+    known.insert(known.end(), {"outcome", "finished_from", "finished_until", "requeued"});
   } else {
     known.emplace_back("state");
   }
@@ -88,6 +96,7 @@ TaskQuery task_query(const Conditions& conditions, bool finished) {
   query.outcome = one_of(conditions, "outcome",
                          std::array{Outcome::succeeded, Outcome::exhausted, Outcome::rejected, Outcome::quarantined,
                                     Outcome::parked, Outcome::cancelled});
+  query.requeued = yes(conditions, "requeued");
   query.limit = limit(conditions);
   if (const std::string after = text(conditions, "after"); !after.empty()) {
     try {

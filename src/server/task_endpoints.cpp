@@ -99,20 +99,38 @@ http::Response list(const Call& call, bool finished) {
   return {.body = out.take()};
 }
 
+// Of a task that was requeued: from which one, if history still has it. A key that was used many times has many
+// records, of which so many are looked at.
+std::optional<TaskId> requeue_of(engine::Core& core, const TaskInfo& info) {
+  constexpr int kPages = 10;
+  if (info.generation == 0) return std::nullopt;
+  TaskQuery query{.finished = true, .key = info.key, .requeued = true};
+  for (int i = 0; i < kPages; ++i) {
+    const auto found = value_or_throw(core.list(query));
+    for (const task::TaskRecord& record : found) {
+      if (record.info.requeued_as == info.id) return record.info.id;
+    }
+    if (found.size() < query.limit) break;
+    query.after = found.back().info.id;
+  }
+  return std::nullopt;
+}
+
 http::Response show(const Call& call) {
   require_known(call.request, {"args"});
   const std::string& id = call.request.parameters.at("id");
   const auto record = value_or_throw(call.space->core().find(parse_id(id)));
   if (!record) throw Refusal{no_such_task(id)};
-  std::optional<std::string> arguments;
+  Besides besides;
   if (call.request.target.query.contains("args")) {
     if (!call.by.may(Right::payloads)) {
       throw Refusal{{403, "forbidden", "token " + call.by.name + " may not see arguments", "use one with +payloads"}};
     }
-    arguments = value_or_throw(call.space->core().context().payloads.open_arguments(*record));
+    besides.arguments = value_or_throw(call.space->core().context().payloads.open_arguments(*record));
   }
+  besides.requeue_of = requeue_of(call.space->core(), record->info);
   JsonWriter out;
-  write_task(out, *record, arguments);
+  write_task(out, *record, besides);
   return {.body = out.take()};
 }
 
@@ -127,7 +145,12 @@ http::Response requeue(const Call& call) {
   const std::string& id = call.request.parameters.at("id");
   const auto again = value_or_throw(call.space->core().requeue(parse_id(id)));
   if (again) return {.status = 201, .body = R"({"id":")" + to_string(*again) + R"("})"};
-  if (!value_or_throw(call.space->core().find(parse_id(id)))) throw Refusal{no_such_task(id)};
+  const auto record = value_or_throw(call.space->core().find(parse_id(id)));
+  if (!record) throw Refusal{no_such_task(id)};
+  if (const auto& as = record->info.requeued_as) {
+    throw Refusal{{409, "requeued", "task " + id + " was started again as " + to_string(*as),
+                   "to run it once more, requeue that one when it has ended"}};
+  }
   throw Refusal{{409, "live", "task " + id + " has not ended, or a task with its key is live again"}};
 }
 

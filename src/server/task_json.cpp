@@ -66,6 +66,7 @@ void write_life(JsonWriter& out, const TaskInfo& info) {
   time(out, "created_at", info.created_at);
   if (info.state != TaskState::finished) time(out, "next_at", info.next_at);
   time(out, "finished_at", info.finished_at);
+  if (info.requeued_as) text(out, "requeued_as", to_string(*info.requeued_as));
   time(out, "first_failed_at", info.first_failed_at);
   time(out, "last_failed_at", info.last_failed_at);
   spoken_if_any(out, "last_error", info.last_error);
@@ -92,9 +93,10 @@ void write_members(JsonWriter& out, const task::TaskRecord& record, const std::o
 
 }  // namespace
 
-void write_task(JsonWriter& out, const task::TaskRecord& record, const std::optional<std::string>& arguments) {
+void write_task(JsonWriter& out, const task::TaskRecord& record, const Besides& besides) {
   out.begin_object();
-  write_members(out, record, arguments);
+  write_members(out, record, besides.arguments);
+  if (besides.requeue_of) text(out, "requeue_of", to_string(*besides.requeue_of));
   out.end_object();
 }
 

@@ -15,8 +15,12 @@ namespace easyretry::server {
 
 using task::name_of;
 
-// `arguments`, JSON, for those who may see them.
-void write_task(JsonWriter& out, const task::TaskRecord& record, const std::optional<std::string>& arguments = {});
+// What a task's record does not say.
+struct Besides {
+  std::optional<std::string> arguments{};  // JSON, for those who may see them
+  std::optional<TaskId> requeue_of{};      // the task of history that it was started again from
+};
+void write_task(JsonWriter& out, const task::TaskRecord& record, const Besides& besides = {});
 // The same with what it takes to judge the attempt, and to call a callback again. The result is JSON, or empty.
 void write_unjudged_task(JsonWriter& out, const task::TaskRecord& record, const std::string& arguments);
 

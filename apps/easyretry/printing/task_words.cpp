@@ -19,7 +19,9 @@ Colour colour_of(const std::string& outcome) {
 Cell state_cell(const nlohmann::json& task) {
   const std::string state = task.value("state", "");
   const std::string outcome = task.value("outcome", "");
-  if (state == "finished") return {outcome, colour_of(outcome)};
+  if (state == "finished") {
+    return {outcome + (task.contains("requeued_as") ? ", requeued" : ""), colour_of(outcome)};
+  }
   const std::string stage = task.value("stage", "run");
   if (stage != "run") return {state + ": " + stage};
   if (task.value("no_handler", false)) return {state + ", nobody serves it", Colour::yellow};

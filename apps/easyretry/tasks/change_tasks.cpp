@@ -54,7 +54,10 @@ std::string why_not(For which, const std::string& state) {
 
 nlohmann::json would_be_changed(Service& service, const Change& change, const std::string& id) {
   const nlohmann::json task = service.ask({.path = {"tasks", id}});
-  const std::string error = why_not(change.which, task.value("state", ""));
+  std::string error = why_not(change.which, task.value("state", ""));
+  if (error.empty() && task.contains("requeued_as")) {
+    error = fmt::format("task {} was started again as {}", id, task.value("requeued_as", ""));
+  }
   if (error.empty()) return {{"id", id}, {"would_be_" + change.past, true}};
   return {{"id", id}, {"error", error}};
 }
@@ -86,7 +89,7 @@ void confirm(const ChangeOptions& options) {
 }
 
 void run_many(const ChangeOptions& options) {
-  if (options.filters.empty() && !options.everything) {
+  if (!restricts(options.filters) && !options.everything) {
     throw std::invalid_argument(
         "name tasks by their ids, by options such as --handler, or all of them by --everything");
   }

@@ -64,6 +64,8 @@ void print(const nlohmann::json& task) {
   sheet.line("created", time_text(task, "created_at"));
   sheet.line("next", time_text(task, "next_at"));
   sheet.line("ended", time_text(task, "finished_at"));
+  sheet.line("requeued as", task.value("requeued_as", ""));
+  sheet.line("requeue of", task.value("requeue_of", ""));
   sheet.line("run by", task.value("locked_by", ""));
   sheet.line("lease until", time_text(task, "lease_until"));
   sheet.line("first failed", time_text(task, "first_failed_at"));

@@ -52,7 +52,15 @@ std::vector<CLI::Option*> add_filters(CLI::App& command, Listed what, Filters& f
   std::vector<CLI::Option*> options;
   options.reserve(all.size());
   for (const auto& [name, about] : all) options.push_back(add_filter(command, name, about, filters));
+  if (what == Listed::ended) {
+    options.push_back(command.add_flag_callback(
+        "--requeued", [&filters] { filters["requeued"] = "true"; }, "Also what was started again before"));
+  }
   return options;
+}
+
+bool restricts(const Filters& filters) {
+  return filters.size() > filters.count("requeued");
 }
 
 Filters in_terms_of_the_api(Filters filters) {

@@ -20,6 +20,9 @@ using Filters = std::map<std::string, std::string>;  // by the API's names
 std::vector<CLI::Option*> add_filters(CLI::App& command, Listed what, Filters& filters);
 CLI::Option* add_filter(CLI::App& command, const std::string& name, const std::string& about, Filters& filters);
 
+// Whether they leave anything out: --requeued only adds.
+bool restricts(const Filters& filters);
+
 // As the API takes them: "2h" is two hours ago.
 Filters in_terms_of_the_api(Filters filters);
 
