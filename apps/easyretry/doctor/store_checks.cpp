@@ -19,6 +19,17 @@ constexpr Millis kClocksMayDiffer{1000};
 constexpr std::size_t kTasksAShard = 10;
 constexpr int kMuchLater = 10;  // times the grace
 
+std::string remedy_for(const std::string& url, const Error& error) {
+  if (!url.starts_with("sqlite:") || error.code != Errc::unavailable) {
+    return "see whether the server runs, and whether it may be reached from here";
+  }
+  if (error.detail.find("is in use by") != std::string::npos) {
+    return "if `easyretry serve` has it, ask that: leave out --store";
+  }
+  return "check the disk, its space and the system log; what was acknowledged is kept, and the store opens when the "
+         "disk works";
+}
+
 // Its scheme is known, so whatever is wrong is wrong there. Null: there is nothing to look at.
 std::unique_ptr<Store> open(const Config& config, Findings& findings) {
   constexpr const char* kCheck = "store";
@@ -36,10 +47,7 @@ std::unique_ptr<Store> open(const Config& config, Findings& findings) {
         {Health::ok, "schema", fmt::format("current; {} shards, layout {}", settings->total_shards, settings->layout)});
     return store;
   } catch (const StoreError& e) {
-    const bool busy_file = url.starts_with("sqlite:") && e.error().code == Errc::unavailable;
-    findings.push_back({Health::fail, kCheck, e.error().detail,
-                        busy_file ? "if `easyretry serve` has it, ask that: leave out --store"
-                                  : "see whether the server runs, and whether it may be reached from here"});
+    findings.push_back({Health::fail, kCheck, e.error().detail, remedy_for(url, e.error())});
   } catch (const std::invalid_argument& e) {
     findings.push_back({Health::fail, kCheck, e.what(), "mend the url"});
   }
