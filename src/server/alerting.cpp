@@ -11,7 +11,6 @@ namespace easyretry::server {
 namespace {
 
 constexpr std::size_t kTasksAShard = 16;
-constexpr ShardId kFirstShard{0};
 constexpr Millis kShortestRound{200};
 constexpr Millis kLongestRound{10'000};
 constexpr int kRoundsALimit = 10;
@@ -29,6 +28,11 @@ Millis round_for(const AlertsConfig& alerts) {
 std::unique_ptr<webhook::Caller> make_caller(const Config& config) {
   if (config.alerts.channels.empty()) return nullptr;
   return std::make_unique<webhook::Caller>(webhook::CallerOptions{.guard = webhook::Guard{config.server.may_call}});
+}
+
+// The first in the list of members; as long as there is no list, whoever works.
+bool is_first(const ClusterView& view) {
+  return view.members.empty() ? !view.shards.empty() : view.members.front().node == view.self;
 }
 
 }  // namespace
@@ -76,12 +80,12 @@ void Alerting::watch(const std::stop_token& stop) {
   }
 }
 
-// The whole store is looked at, so one instance is enough: the one that looks after the first shard. A store that does
-// not answer says nothing about ages.
+// The whole store is looked at, so one instance is enough, whatever it runs. A store that does not answer says nothing
+// about ages.
 void Alerting::look_at_backlogs() {
   for (const auto& [name, space] : spaces_) {
     engine::Core& core = space->core();
-    if (!core.loader.owned()->contains(kFirstShard)) continue;
+    if (!is_first(core.rebalancer.view())) continue;
     const auto lag = storage::look_for_lag(core.store(), name, kTasksAShard);
     if (lag) desk_->feed_backlog(name, lag->handlers, lag->complete);
   }

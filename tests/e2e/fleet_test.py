@@ -16,7 +16,7 @@ WORKER = os.path.abspath(sys.argv.pop(1))
 
 TASKS = 96
 # `grace`, after which all look everywhere, is a minute and a half here.
-CONFIG = "engine: {grace: 90s, lease: 6s, window: 1s}\n"
+CONFIG = "grace: 90s\nlease: 6s\nwindow: 1s\n"
 SOON = 20
 
 
