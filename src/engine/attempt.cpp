@@ -25,8 +25,6 @@ class Attempt {
 
   // What is settled without running the handler.
   std::optional<Settlement> nothing_to_run() {
-    // Whether someone else may have it by now is not known, so nothing is started; the fence sorts out the rest.
-    if (overruled() || !still_ours(run_, context_)) return hand_back();
     if (crashes_exceeded()) return quarantine();
     if (info().stage == Stage::on_success || info().stage == Stage::on_final_failure) return repeat_callback();
     if (info().stage != Stage::run) return hand_back();
@@ -297,9 +295,12 @@ Settlement handed_back(const Run& run) {
 }
 
 bool still_ours(Run& run, Context& context) {
+  const Interrupt why = run.interrupt;
+  if (why == Interrupt::lease_lost || why == Interrupt::cancelled) return false;
+  const Instant now = context.clock.steady();
+  if (now >= run.trusted_until.load()) return false;
   if (run.settled || run.direct != nullptr) return true;  // in no store, or it began with its claim
   const Millis lease = context.options.lease;
-  const Instant now = context.clock.steady();
   const Instant confirmed = run.trusted_until.load() - (trust(Instant{}, lease) - Instant{});
   if (now - confirmed <= kBeginWithin) return true;
   const storage::Renewal renewal{run.ticket(), lease};
@@ -309,12 +310,15 @@ bool still_ours(Run& run, Context& context) {
   return true;
 }
 
+// Whether someone else may have it by now is not known: nothing is started, and the fence sorts out the rest.
 Settlement attempt(Run& run, Context& context) {
+  if (!still_ours(run, context)) return ended(run, context, handed_back(run));
   const TaskScope scope{run, context};
   return ended(run, context, Attempt{run, context}.perform());
 }
 
 Beginning begin_attempt(Run& run, Context& context) {
+  if (!still_ours(run, context)) return {ended(run, context, handed_back(run)), {}};
   Attempt attempt{run, context};
   if (auto instead = attempt.nothing_to_run()) return {ended(run, context, *std::move(instead)), {}};
   auto arguments = context.payloads.open_arguments(run.record);

@@ -13,8 +13,8 @@ namespace easyretry::engine {
 // begins.
 Instant mark_started(Run& run, Context& context);
 
-// Whether a task may begin that has waited since it was claimed: the store is asked if that was long ago. False: it was
-// cancelled or lost meanwhile, or the store does not answer.
+// Whether a task that was claimed may begin. The store is asked if the claim was long ago. False: it was cancelled or
+// lost meanwhile, or nobody can say.
 bool still_ours(Run& run, Context& context);
 task::Settlement handed_back(const Run& run);
 

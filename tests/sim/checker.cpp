@@ -94,7 +94,11 @@ class Checker {
     check_paused_handlers_are_left_alone(*s, e.id);
     if (s->running && s->tenure()->until <= now_) {
       ++s->lost;
-      s->tenures[s->version].charged = e.crashes > s->crashes;
+      Tenure& lost = s->tenures[s->version];
+      lost.charged = e.crashes > s->crashes;
+      lost.unheard = hindrances_.late_call(lost.holder, lost.granted) ||
+                     hindrances_.paused(lost.holder, lost.granted) ||
+                     hindrances_.kept_from_claiming(lost.holder, lost.granted);
       check_lease_was_cared_for(*s, e.id);
       check_delivery_arrived(*s, e.id);
     }
@@ -276,7 +280,7 @@ class Checker {
   void on(const Died& e) {
     for (auto& [id, s] : stories_) {
       std::erase_if(s.executing, [&](const Execution& x) { return x.instance == who_; });
-      if (s.running && s.tenure()->holder == who_) s.tenures[s.version].died = now_;
+      if (s.running && s.tenure()->holder == who_ && !s.tenure()->died) s.tenures[s.version].died = now_;
     }
     hindrances_.note(who_, now_, e);
     note_old_work_done();

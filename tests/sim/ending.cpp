@@ -78,7 +78,7 @@ class Ending {
       broken_("I14", id, "poison ended as " + std::string{to_string(*s.outcome)});
     }
     // A cancel ends an execution without counting its death.
-    const int most = 2 * max_crashes_ + (s.cancelled ? 1 : 0);
+    const int most = 2 * max_crashes_ + s.unproven() + (s.cancelled ? 1 : 0);
     if (kind == Plan::Kind::deadly_callback && count(s.called, Code::on_final_failure) > most) {
       broken_("I14", id,
               "its deadly callback was called " + std::to_string(count(s.called, Code::on_final_failure)) + " times");

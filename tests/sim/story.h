@@ -19,13 +19,14 @@ struct Tenure {
   bool released = false;  // settled or cancelled
   bool begun = false;     // user code was: the handler or a callback
   bool charged = false;   // the store has counted its end as a crash
+  bool unheard = false;   // its holder may not have heard of it: the claim came late, or its reply
   bool ran = false;       // the handler was begun
   bool ran_well = false;
   std::optional<TimePoint> ended{};  // the last of its user code
   std::optional<TimePoint> renew_tried{};
   std::optional<TimePoint> died{};  // its holder
-  // It had begun, or its process died within the time that the reply to a claim may take.
-  bool was_running() const { return begun || (died && *died - granted <= std::chrono::seconds{3}); }
+  // It had begun, or was on its way to the worker that was free for it.
+  bool was_running() const { return begun || unheard || (died && *died - granted <= std::chrono::seconds{3}); }
   bool holds(TimePoint now) const { return !released && until > now; }
 };
 

@@ -66,6 +66,7 @@ std::vector<task::TaskRecord> World::everything(bool finished) {
   storage::TaskQuery query;
   query.space = scenario_.engine.space;
   query.finished = finished;
+  query.requeued = true;
   query.limit = 1'000'000;
   return store_.list(query).value();
 }
