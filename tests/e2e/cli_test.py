@@ -84,7 +84,7 @@ class OnBothWays:
         self.assertEqual((shown["args"], shown["tags"], shown["policy"]["max_attempts"]), ([{"to": "ann"}], ["a", "b"], 16))
         self.assertRegex(self.good("tasks", "show", made["id"]), r"attempts +0 of 16\ncreated +20.*Z \((now|\d+ s ago)\)\n")
 
-        self.assertEqual(self.answer("tasks", "cancel", made["id"]), {"tasks": [{"id": made["id"], "cancelled": True}]})
+        self.assertEqual(self.answer("tasks", "cancel", made["id"], "--untold"), {"tasks": [{"id": made["id"], "cancelled": True}]})
         ended = self.answer("history", "list", "--outcome", "cancelled", "--finished-from", "1h", "--key", "k")
         self.assertEqual([task["id"] for task in ended["tasks"]], [made["id"]])
         [requeued] = self.answer("tasks", "requeue", made["id"])["tasks"]
@@ -112,7 +112,7 @@ class OnBothWays:
         self.assertEqual(self.good("tasks", "cancel", *ids, "--dry-run"),
                          "".join(f"{id} would be cancelled\n" for id in ids))
         self.assertEqual(len(self.answer("tasks", "list")["tasks"]), 2, "nothing has happened")
-        self.good("tasks", "cancel", *ids, "--yes")
+        self.good("tasks", "cancel", *ids, "--yes", "--untold")
         self.assertEqual(self.answer("tasks", "list")["tasks"], [])
 
     def test_all_that_a_filter_finds_are_changed_on_a_yes(self):
@@ -124,16 +124,16 @@ class OnBothWays:
         self.assertEqual(self.good("tasks", "cancel", "--handler", "mail", "--dry-run"),
                          "3 tasks would be cancelled\n" + "".join(f"{id}\n" for id in mails))
         self.assertEqual(self.good("tasks", "retry", "--handler", "mail", "--yes"), "3 retried, 0 skipped\n")
-        job = self.answer("tasks", "cancel", "--handler", "mail", "--yes")
+        job = self.answer("tasks", "cancel", "--handler", "mail", "--yes", "--untold")
         self.assertEqual((job["state"], job["changed"]), ("done", 3))
         self.assertEqual(self.good("tasks", "requeue", "--outcome", "cancelled", "--finished-from", "1h", "--yes"),
                          "3 requeued, 0 skipped\n")
-        self.assertEqual(self.good("tasks", "cancel", "--everything", "--yes"), "4 cancelled, 0 skipped\n")
+        self.assertEqual(self.good("tasks", "cancel", "--everything", "--yes", "--untold"), "4 cancelled, 0 skipped\n")
         self.assertIn("excludes", self.run_program("tasks", "cancel", "17", "--handler", "mail", *self.where).stderr)
 
     def test_a_task_that_cannot_be_changed_does_not_keep_the_others(self):
         ended, live = self.submit("mail", "--key", "1"), self.submit("mail", "--key", "2")
-        self.good("tasks", "cancel", ended)
+        self.good("tasks", "cancel", ended, "--untold")
         ran = self.run_program("tasks", "cancel", "17", ended, live, "--yes", *self.where)
         self.assertEqual((ran.returncode, ran.stdout), (1, f"{live} cancelled\n"))
         self.assertIn("17: not cancelled: there is no task 17", ran.stderr)
@@ -380,7 +380,7 @@ class OnATerminal(CommandLine):
                              "a Chinese character takes two columns")
 
     def test_colours_are_for_terminals_that_want_them(self):
-        self.good("tasks", "cancel", self.submit("mail"))
+        self.good("tasks", "cancel", self.submit("mail"), "--untold")
         self.assertIn("\x1b[33mcancelled\x1b[0m", self.shown("history", "list")[1])
         self.assertNotIn("\x1b", self.shown("history", "list", environment={"NO_COLOR": "1"})[1])
         self.assertNotIn("\x1b", self.good("history", "list"))
@@ -390,7 +390,7 @@ class OnATerminal(CommandLine):
         code, said = self.shown("tasks", "cancel", *ids, typed="n\n")
         self.assertEqual((code, "cancel 2 tasks? [y/N]" in said, "nothing was done" in said), (1, True, True), said)
         self.assertEqual(len(self.answer("tasks", "list")["tasks"]), 2)
-        code, said = self.shown("tasks", "cancel", *ids, typed="y\n")
+        code, said = self.shown("tasks", "cancel", *ids, "--untold", typed="y\n")
         self.assertEqual((code, self.answer("tasks", "list")["tasks"]), (0, []), said)
 
 

@@ -148,7 +148,7 @@ class Events(unittest.TestCase):
         watching = self.watch("--handler", "mail", "--kind", "stored", "--kind", "cancelled", "--json")
         self.submit("other")
         task = self.submit("mail", delay_ms=60_000)
-        self.daemon.ask("POST", f"/v1/tasks/{task}/cancel")
+        self.daemon.ask("POST", f"/v1/tasks/{task}/cancel?untold=true")
         first, second = watching.event(), watching.event()
         self.assertEqual([(event["kind"], event["task"]["id"]) for event in (first, second)],
                          [("stored", task), ("cancelled", task)])
@@ -193,7 +193,7 @@ class Events(unittest.TestCase):
         self.watch("--kind", "cancelled", stdout=there)
         os.close(there)
         task = self.submit("mail", delay_ms=60_000)
-        self.daemon.ask("POST", f"/v1/tasks/{task}/cancel")
+        self.daemon.ask("POST", f"/v1/tasks/{task}/cancel?untold=true")
         self.assertIn(b"\x1b[33mcancelled", os.read(here, 4096))
 
     def test_says_what_is_wrong_at_once(self):

@@ -49,7 +49,7 @@ class Metrics(DaemonCase):
         self.submit(key="bad")
         self.answer("fail", error="503")
         self.answer("fail", error="503")
-        self.daemon.ask("POST", f"/v1/tasks/{self.submit(key='unwanted', delay_ms=3_600_000)}/cancel")
+        self.daemon.ask("POST", f"/v1/tasks/{self.submit(key='unwanted', delay_ms=3_600_000)}/cancel?untold=true")
 
         metrics = self.metrics()
         here = {"namespace": "default"}

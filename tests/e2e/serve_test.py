@@ -74,7 +74,7 @@ class Serve(DaemonCase):
         self.assertEqual(status, 200)
         _, shown = daemon.ask("GET", f"/v1/tasks/{task['id']}")
         self.assertEqual(shown["progress"], "half")
-        self.assertEqual(daemon.ask("POST", f"/v1/tasks/{task['id']}/cancel")[0], 200)
+        self.assertEqual(daemon.ask("POST", f"/v1/tasks/{task['id']}/cancel?untold=true")[0], 200)
         self.assertEqual(daemon.ask("POST", path, {"version": task["version"]})[0], 409)
 
     def test_a_worker_that_waits_gets_a_task_the_moment_it_comes(self):
