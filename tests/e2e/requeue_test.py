@@ -121,7 +121,8 @@ class Requeue(DaemonCase):
         self.ended(self.begin("cancel", handler="mail"))
 
     def begin(self, action, **conditions):
-        status, job = self.daemon.ask("POST", "/v1/bulk", {"action": action, "filter": conditions})
+        wish = {"action": action, "filter": conditions, "untold": action == "cancel"}
+        status, job = self.daemon.ask("POST", "/v1/bulk", wish)
         self.assertEqual(status, 202, job)
         return job
 
