@@ -33,7 +33,7 @@ class MembersInRealNacos : public OnEachNacos {
   }
 
   static std::string nodes(NacosMembership& membership) {
-    const auto roll = membership.refresh("8: 0-7");
+    const auto roll = membership.refresh({.says = "8: 0-7"});
     if (!roll) return roll.error().detail;
     std::multiset<std::string> sorted;
     for (const Member& member : roll->members) sorted.insert(member.node);
@@ -94,8 +94,8 @@ TEST_P(MembersInRealNacos, RefuseAStrangerUnderTheirName) {
   const auto a = join("a", shared());
   ASSERT_TRUE(sees(*a, "a"));
   ASSERT_EQ(ask_by_http("POST", port(), "/v1/ns/instance?ip=10.0.0.9&port=80&serviceName=" + service), "ok");
-  ASSERT_TRUE(eventually([&] { return a->refresh("8: 0-7").value().refused.size() == 1; }));
-  EXPECT_EQ(a->refresh("8: 0-7").value().refused[0].who, "10.0.0.9:80");
+  ASSERT_TRUE(eventually([&] { return a->refresh({.says = "8: 0-7"}).value().refused.size() == 1; }));
+  EXPECT_EQ(a->refresh({.says = "8: 0-7"}).value().refused[0].who, "10.0.0.9:80");
   EXPECT_EQ(nodes(*a), "a");
 }
 
@@ -158,7 +158,7 @@ TEST_P(MembersInRealNacos, KeepEachOtherWhileItIsKilledAndRestarted) {
   std::string list;
   ASSERT_TRUE(eventually(
       [&] {
-        const auto roll = a->refresh("8: 0-7");
+        const auto roll = a->refresh({.says = "8: 0-7"});
         if (roll) list = nodes(*a);
         return roll.has_value();
       },

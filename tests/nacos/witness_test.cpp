@@ -49,13 +49,13 @@ ON_EACH_NACOS(NacosOwnClient);
 
 TEST_P(NacosOwnClient, SeesOurMembersWithTheirMetadataAndWeSeeIt) {
   const auto ours = join("?ip=10.0.0.1&port=7070");
-  ASSERT_TRUE(eventually([&] { return ours->refresh("64: 0-63").has_value(); }));
+  ASSERT_TRUE(eventually([&] { return ours->refresh({.says = "64: 0-63"}).has_value(); }));
   const std::string seen = line_with("10.0.0.1:7070");
   for (const char* part : {"nodeId=node-a", "space=shop", "totalShards=64", "shards=64: 0-63", "version=", "epoch="}) {
     EXPECT_THAT(seen, HasSubstr(part));
   }
   EXPECT_TRUE(eventually([&] {
-    const auto roll = ours->refresh("64: 0-63");
+    const auto roll = ours->refresh({.says = "64: 0-63"});
     return roll && roll->members.size() == 1 && roll->refused.size() == 1 && roll->refused[0].who == "10.0.0.9:80";
   })) << "it is seen, and is no member";
   nacos::NamingClient client{options_for(port)};
@@ -64,7 +64,7 @@ TEST_P(NacosOwnClient, SeesOurMembersWithTheirMetadataAndWeSeeIt) {
   ASSERT_TRUE(eventually([&] { return addresses(told) == "10.0.0.1:7070 10.0.0.9:80"; }));
   EXPECT_EQ(told.last()->instances[1].metadata.at("by"), "witness");
 
-  ours->refresh("32: every 2nd from 0");
+  ours->refresh({.says = "32: every 2nd from 0"});
   EXPECT_THAT(line_with("shards=32: every 2nd from 0"), HasSubstr("nodeId=node-a"));
   ours->leave();
   EXPECT_THAT(line_without("10.0.0.1:7070"), HasSubstr("10.0.0.9:80"));
@@ -74,7 +74,7 @@ TEST_P(NacosOwnClient, SeesOurMembersWithTheirMetadataAndWeSeeIt) {
 
 TEST_P(NacosOwnClient, SeesMembersThatSpeakHttp) {
   const auto ours = join("?ip=10.0.0.1&port=7070&transport=http");
-  ASSERT_TRUE(eventually([&] { return ours->refresh("64: 0-63").has_value(); }));
+  ASSERT_TRUE(eventually([&] { return ours->refresh({.says = "64: 0-63"}).has_value(); }));
   EXPECT_THAT(line_with("10.0.0.1:7070"), HasSubstr("nodeId=node-a"));
   ours->leave();
   EXPECT_THAT(line_without("10.0.0.1:7070"), HasSubstr("10.0.0.9:80"));
