@@ -19,8 +19,8 @@ namespace easyretry::fault {
 namespace {
 
 constexpr int kTasks = 1500;
-constexpr std::size_t kCancels = 200;
-constexpr int kThreads = 10;  // a cancel that has to wait for other processes takes its time
+constexpr std::size_t kCancels = 1000;  // tried; most tasks have ended before
+constexpr int kThreads = 10;            // a cancel that has to wait for other processes takes its time
 
 struct Cancelled {
   std::string key;
@@ -61,7 +61,7 @@ TEST_P(CancelledByOthers, DoNotBeginAnyMoreAndTheirOwnersAreTold) {
   crew.start_some(2, kTasks);
   ASSERT_TRUE(test::eventually([&] { return crew.events_written() > 100; }));
   const CancelledTasks cancelled = cancel_some();
-  EXPECT_GT(cancelled.size(), kCancels / 10);
+  EXPECT_GT(cancelled.size(), 20U);
   ASSERT_TRUE(crew.finish());
 
   std::set<std::string> told;
