@@ -11,10 +11,13 @@ namespace easyretry::fault {
 
 inline constexpr Millis kWindow{1000};  // of kill_worker
 
-// Until the others know that somebody is silent, and have divided its shards.
-inline Millis detection(const cluster::Membership::Traits& traits) {
-  return traits.notices_death + traits.refresh + std::min(cluster::Patience{}.shrinking, traits.notices_death / 2);
+// While a new list of members spreads. Until then the old owner of a shard stands by for it.
+inline Millis handover(const cluster::Membership::Traits& traits) {
+  return traits.refresh + std::min(cluster::Patience{}.shrinking, traits.notices_death / 2);
 }
+
+// Until the others know that somebody is silent, and have divided its shards.
+inline Millis detection(const cluster::Membership::Traits& traits) { return traits.notices_death + handover(traits); }
 
 // Until they have what it was running, give or take a round of the load by which that is seen.
 inline Millis takeover(Millis lease, Millis detection) {
