@@ -50,9 +50,11 @@ std::size_t invalid_utf8(std::string_view text) {
 
 std::string_view cut_utf8(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
-  std::size_t end = most;
-  while (end > 0 && (byte(text, end) & 0xC0) == 0x80) --end;
-  return text.substr(0, end);
+  constexpr std::size_t kMostFollowing = 3;  // bytes of a character after its first; with more it is not UTF-8
+  for (std::size_t end = most; end > 0 && most - end <= kMostFollowing; --end) {
+    if ((byte(text, end) & 0xC0) != 0x80) return text.substr(0, end);
+  }
+  return text.substr(0, most);
 }
 
 std::string storable_utf8(std::string_view text) {

@@ -98,7 +98,7 @@ task::NewTask new_task(const engine::Context& context, const engine::KnownHandle
   task.delay = submission.delay;
   task.on_duplicate = asked.on_duplicate;
   task.attempts = submission.attempts;
-  task.error = engine::kept_error(std::move(submission.error));
+  task.error = engine::kept_error(submission.error);
   task.payload = value_or_throw(context.payloads.seal_arguments(task));
   return task;
 }

@@ -274,7 +274,7 @@ Settlement ended(Run& run, const Context& context, Settlement s) {
   // However long its outcome waits to be written, it is neither late nor hung.
   const Instant started = run.started.exchange(Instant::max());
   if (started != Instant::max()) run.handler->run_time->add(context.clock.steady() - started);
-  s.error = kept_error(std::move(s.error));
+  s.error = kept_error(s.error);
   return s;
 }
 

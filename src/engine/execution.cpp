@@ -160,9 +160,12 @@ std::string message_of(const std::exception_ptr& thrown) {
   }
 }
 
-std::string kept_error(std::string text) {
-  text.resize(base::cut_utf8(text, kMaxErrorText).size());
-  return text;
+std::string kept_error(const std::string& text) {
+  std::string kept = base::storable_utf8(base::cut_utf8(text, kMaxErrorText));
+  if (text.size() <= kMaxErrorText && kept.size() <= kMaxErrorText) return kept;
+  const std::string mark = " … (cut, " + std::to_string(text.size()) + " bytes in all)";
+  kept.resize(base::cut_utf8(kept, kMaxErrorText - mark.size()).size());
+  return kept + mark;
 }
 
 }  // namespace engine

@@ -61,7 +61,7 @@ Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown, cons
 // What an exception says for itself, and then what is nested in it; never empty.
 std::string message_of(const std::exception_ptr& thrown);
 
-// As much of an error's text as goes into the store: 4 KiB.
-std::string kept_error(std::string text);
+// What is stored of an error's text: UTF-8 without NUL bytes, at most 4 KiB. A text that was cut says so at its end.
+std::string kept_error(const std::string& text);
 
 }  // namespace easyretry::engine

@@ -17,7 +17,9 @@ inline Millis handover(const cluster::Membership::Traits& traits) {
 }
 
 // Until the others know that somebody is silent, and have divided its shards.
-inline Millis detection(const cluster::Membership::Traits& traits) { return traits.notices_death + handover(traits); }
+inline Millis detection(const cluster::Membership::Traits& traits) {
+  return traits.notices_death + handover(traits);
+}
 
 // Until they have what it was running, give or take a round of the load by which that is seen.
 inline Millis takeover(Millis lease, Millis detection) {

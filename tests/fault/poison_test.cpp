@@ -5,11 +5,10 @@
 
 #include <gmock/gmock.h>
 
-#include "fault/each_server.h"
+#include "fault/each_store.h"
 #include "fault/verdict.h"
 #include "fault/work.h"
 #include "storage/open.h"
-#include "support/test_database.h"
 
 namespace easyretry::fault {
 namespace {
@@ -18,15 +17,8 @@ constexpr int kTasks = 2000;
 constexpr int kMostLives = 40;
 constexpr int kMaxCrashes = 3;
 
-// None: SQLite.
-class PoisonTasks : public ::testing::TestWithParam<std::optional<ServerKind>> {
+class PoisonTasks : public OnEachStore {
  protected:
-  PoisonTasks() {
-    if (GetParam()) database_.emplace(*GetParam());
-  }
-
-  std::string url() const { return database_ ? database_->url() : folder_.sqlite_url(); }
-
   void submit() const {
     Engine engine{url(), {.log = nullptr}};
     auto work = engine.retryable(
@@ -54,11 +46,8 @@ class PoisonTasks : public ::testing::TestWithParam<std::optional<ServerKind>> {
     }
     return begun;
   }
-
- private:
-  const test::TempFolder folder_;
-  std::optional<test::TestDatabase> database_;
 };
+ON_EACH_STORE(PoisonTasks);
 
 TEST_P(PoisonTasks, AreQuarantinedAndTheOthersAreNot) {
   submit();
@@ -80,15 +69,6 @@ TEST_P(PoisonTasks, AreQuarantinedAndTheOthersAreNot) {
   EXPECT_LE(crew.deaths().size(), 2U * (kMaxCrashes + 1));
   std::cout << crew.deaths().size() << " processes killed\n";
 }
-
-std::string store_name(const ::testing::TestParamInfo<std::optional<ServerKind>>& info) {
-  return info.param ? test::name_of(*info.param) : "sqlite";
-}
-
-INSTANTIATE_TEST_SUITE_P(Sqlite, PoisonTasks, ::testing::Values(std::nullopt), store_name);
-INSTANTIATE_TEST_SUITE_P(Postgres, PoisonTasks, ::testing::Values(ServerKind::postgres), store_name);
-INSTANTIATE_TEST_SUITE_P(Mariadb, PoisonTasks, ::testing::Values(ServerKind::mariadb), store_name);
-INSTANTIATE_TEST_SUITE_P(Redis, PoisonTasks, ::testing::Values(ServerKind::redis), store_name);
 
 }  // namespace
 }  // namespace easyretry::fault

@@ -7,8 +7,8 @@
 
 #include "fault/bounds.h"
 #include "fault/each_server.h"
-#include "fault/lateness.h"
 #include "fault/load.h"
+#include "fault/recoveries.h"
 #include "fault/starvation.h"
 #include "fault/verdict.h"
 #include "storage/open.h"
@@ -39,27 +39,6 @@ class Recovery : public OnEachServer {
     crew_.start(kNoTasksButStay, {.variables = {{"MACHINE_NAME", "machine-" + std::to_string(crew_.lives())}}});
   }
 
-  // From a kill to the next beginning of each task that was running. A task that was claimed once more in between was
-  // so by a process that died before it could begin: that is another recovery.
-  Lateness recoveries() {
-    std::map<std::string, std::map<std::int64_t, JournalEvent>> begun;  // by task and fence
-    std::set<std::pair<std::string, std::int64_t>> ended;
-    for (const JournalEvent& event : crew_.events()) {
-      if (event.what == "start") begun[event.subject].emplace(event.fence, event);
-      if (event.what == "end") ended.emplace(event.subject, event.fence);
-    }
-    Lateness times;
-    for (const auto& [task, runs] : begun) {
-      for (const auto& [fence, run] : runs) {
-        const auto death = crew_.deaths().find(run.life);
-        const auto next = runs.find(fence + 1);
-        if (death == crew_.deaths().end() || ended.contains({task, fence}) || next == runs.end()) continue;
-        times.add_micros(next->second.micros - death->second);
-      }
-    }
-    return times;
-  }
-
   static constexpr int kNoTasksButStay = 1;
 
   const test::TestDatabase database_{GetParam()};
@@ -88,7 +67,7 @@ TEST_P(Recovery, OfWhatAKilledProcessWasRunningTakesALeaseAndHalfAWindow) {
   }
   load.end();
   ASSERT_TRUE(test::eventually([&] { return all_done(*store_); }, 60s));
-  const Lateness times = recoveries();
+  const Lateness times = recoveries(crew_);
   std::cout << "recoveries: " << times << "; starved for " << starvation.latest().count() << " ms\n";
   RecordProperty("p999_ms", std::to_string(times.of(0.999).count()));
   EXPECT_GE(times.size(), 20U) << "too few were interrupted to say anything";

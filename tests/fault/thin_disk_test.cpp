@@ -32,7 +32,9 @@ bool fails(Crew& crew, int life) {
         last = now;
         const auto& events = crew.events_of(life);
         const bool doubt = std::any_of(events.begin(), events.end(), [](const auto& e) { return e.what == "doubt"; });
-        return doubt && std::chrono::steady_clock::now() - since > std::chrono::milliseconds{300};
+        // If it was a settlement that could not be written, all that follow are refused, and none is in doubt.
+        const auto quiet = std::chrono::steady_clock::now() - since;
+        return quiet > (doubt ? std::chrono::milliseconds{300} : std::chrono::milliseconds{3000});
       },
       kPatience);
 }

@@ -18,7 +18,7 @@ void with_row(OneCall& call, Settle settle) {
   Settlement settlement;
   settlement.ticket = started.run->ticket();
   settle(*started.run, settlement);
-  settlement.error = engine::kept_error(std::move(settlement.error));
+  settlement.error = engine::kept_error(settlement.error);
   call.core.settle_started(started.run, std::move(settlement));
 }
 

@@ -1,5 +1,6 @@
 // A daemon that is away, says no, or whose answers are lost.
 #include "http/http_server.h"
+#include "storage/open.h"
 #include "support/cutting_proxy.h"
 #include "unit/remote/support.h"
 
@@ -52,6 +53,49 @@ TEST_F(RemoteTroubles, ALostReplyToACallThatIsAlwaysStoredStillRunsIt) {
   EXPECT_TRUE(pay({"o1", 5}));
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(proxy.lost_replies(), 1U);
+}
+
+// Cuts the connection before, within and after the request.
+struct RemoteDuplicates : RemoteTroubles {
+  template <class Again>
+  void at_every_cut(Again again) {
+    const auto first = with_attempts(direct, 3);
+    for (const Direction direction : {Direction::to_server, Direction::to_client}) {
+      for (std::size_t bytes = 0; bytes < 1500; bytes += 47) {
+        const std::string key = (direction == Direction::to_server ? "there:" : "back:") + std::to_string(bytes);
+        SCOPED_TRACE(key);
+        const TaskId id = first.with({.key = key}).submit(1);
+        proxy.cut_after(direction, bytes);
+        again(key, id);
+        EXPECT_EQ(direct.count({.key = key}), 1);
+      }
+    }
+  }
+  static Retryable<void, std::tuple<int>> with_attempts(Engine& engine, int most) {
+    return engine.retryable("pay", [](int) {}, {.stop = {.max_attempts = most}});
+  }
+  int attempts_of(const std::string& key) { return store->list({.key = key}).value().at(0).rules.max_attempts; }
+
+  CuttingProxy proxy{port};
+  RemoteEngine direct{url, options()};
+  RemoteEngine cut{through(proxy), options()};
+  std::unique_ptr<storage::Store> store = storage::open_store(folder.sqlite_url(), system_clock());
+};
+
+TEST_F(RemoteDuplicates, AreRejectedWhereverTheConnectionIsCut) {
+  const auto pay = with_attempts(cut, 9);
+  at_every_cut([&](const std::string& key, TaskId /*id*/) {
+    EXPECT_THROW(pay.with({.key = key, .on_duplicate = OnDuplicate::reject}).submit(1), DuplicateTask);
+    EXPECT_EQ(attempts_of(key), 3);
+  });
+}
+
+TEST_F(RemoteDuplicates, HaveTheNewPolicyWhereverTheConnectionIsCut) {
+  const auto pay = with_attempts(cut, 9);
+  at_every_cut([&](const std::string& key, TaskId id) {
+    EXPECT_EQ(pay.with({.key = key, .on_duplicate = OnDuplicate::update_policy}).submit(1), id);
+    EXPECT_EQ(attempts_of(key), 9);
+  });
 }
 
 TEST_F(RemoteTroubles, ALateAnswerChangesNothing) {

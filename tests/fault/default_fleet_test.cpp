@@ -1,0 +1,109 @@
+// A fleet on the default lease and window, whose processes are killed and stopped again and again. For a minute in the
+// suite; FLEET_SECONDS=600 makes it longer.
+
+#include <cstdlib>
+#include <iostream>
+
+#include <gtest/gtest.h>
+
+#include "fault/each_store.h"
+#include "fault/load.h"
+#include "fault/recoveries.h"
+#include "fault/starvation.h"
+#include "fault/verdict.h"
+#include "storage/open.h"
+#include "support/eventually.h"
+
+namespace easyretry::fault {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int kProcesses = 6;
+constexpr Millis kEach{50};
+constexpr Millis kSlow{2000};
+constexpr Millis kBetweenRounds{500};
+constexpr Millis kBetweenFaults{4000};
+
+std::chrono::seconds duration() {
+  const char* const said = std::getenv("FLEET_SECONDS");
+  return std::chrono::seconds{said == nullptr ? 40 : std::atoi(said)};
+}
+
+class DefaultFleet : public OnEachStore {
+ protected:
+  // On SQLite all are on one machine. On a server each has its own: on one they would see at once that a process is
+  // gone.
+  void start() {
+    Variables variables;
+    if (GetParam()) variables["MACHINE_NAME"] = "machine-" + std::to_string(crew_.lives());
+    crew_.start(kNoTasksButStay, {.variables = variables});
+  }
+
+  int somebody() {
+    const auto alive = crew_.alive();
+    return alive[dice_.up_to(static_cast<int>(alive.size()) - 1)];
+  }
+
+  void kill_one() {
+    crew_.kill(somebody());
+    start();
+  }
+
+  // Longer than a lease, now and then.
+  void stop_one() {
+    const int life = somebody();
+    if (stopped_until_.contains(life)) return;
+    crew_.stop(life);
+    stopped_until_[life] = Clock::now() + Millis{dice_.up_to(4) == 0 ? 35'000 : dice_.up_to(9'000)};
+  }
+
+  void continue_those_whose_time_has_come(bool all = false) {
+    std::erase_if(stopped_until_, [&](const auto& one) {
+      const auto alive = crew_.alive();
+      if (std::ranges::find(alive, one.first) == alive.end()) return true;
+      if (!all && Clock::now() < one.second) return false;
+      crew_.go_on(one.first);
+      return true;
+    });
+  }
+
+  using Clock = std::chrono::steady_clock;
+  static constexpr int kNoTasksButStay = 1;
+
+  const std::unique_ptr<storage::Store> store_ = storage::open_store(url(), system_clock());
+  Crew crew_{url(),
+             {{"EASYRETRY_LEASE", "30s"},
+              {"EASYRETRY_WINDOW", "5s"},
+              {"EASYRETRY_WORKERS", "8"},
+              {"SLOW_MILLIS", std::to_string(kSlow.count())},
+              {"EACH_MILLIS", std::to_string(kEach.count())}}};
+  Dice dice_;
+  std::map<int, Clock::time_point> stopped_until_;
+};
+ON_EACH_STORE(DefaultFleet);
+
+TEST_P(DefaultFleet, UnderKillsAndPausesRecoversInTimeAndLeavesNothingOver) {
+  SCOPED_TRACE(dice_.trace());
+  for (int i = 0; i < kProcesses; ++i) start();
+  SteadyLoad load{url(), crew_, kBetweenRounds};
+  const Starvation starvation;
+  const auto end = Clock::now() + duration();
+  while (Clock::now() < end) {
+    std::this_thread::sleep_for(kBetweenFaults + Millis{dice_.up_to(1000)});
+    dice_.up_to(2) == 0 ? stop_one() : kill_one();
+    continue_those_whose_time_has_come();
+  }
+  load.end();
+  continue_those_whose_time_has_come(true);
+  ASSERT_TRUE(test::eventually([&] { return all_done(*store_); }, 120s)) << "something is left over";
+  const Lateness times = recoveries(crew_);
+  std::cout << "recoveries: " << times << "; starved for " << starvation.latest().count() << " ms\n";
+  EXPECT_GE(times.size(), 5U) << "too few were interrupted to say anything";
+  EXPECT_LE(times.of(0.999), 30s + 5s / 2 + 1s + starvation.latest());
+  crew_.kill_all();
+  std::cout << judge(*store_, crew_) << "\n";
+}
+
+}  // namespace
+}  // namespace easyretry::fault
