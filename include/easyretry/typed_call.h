@@ -185,7 +185,8 @@ template <class R>
 R decoded_result(const std::string& result) {
   if (result.empty()) {
     throw UndecodableResult(
-        "the result could not be written as JSON and was not kept; on_success([](const TaskInfo&) {…}) needs none");
+        "the result was not kept: it could not be written as JSON, or the store refused it; on_success([](const "
+        "TaskInfo&) {…}) needs none");
   }
   try {
     return from_json<R>(result);

@@ -37,6 +37,12 @@ std::size_t character_length(std::string_view text, std::size_t at) {
   return 0;
 }
 
+constexpr std::size_t kMostFollowing = 3;  // bytes of a character after its first; with more it is not UTF-8
+
+bool follows(std::string_view text, std::size_t at) {
+  return (byte(text, at) & 0xC0) == 0x80;
+}
+
 }  // namespace
 
 std::size_t invalid_utf8(std::string_view text) {
@@ -50,11 +56,19 @@ std::size_t invalid_utf8(std::string_view text) {
 
 std::string_view cut_utf8(std::string_view text, std::size_t most) {
   if (text.size() <= most) return text;
-  constexpr std::size_t kMostFollowing = 3;  // bytes of a character after its first; with more it is not UTF-8
   for (std::size_t end = most; end > 0 && most - end <= kMostFollowing; --end) {
-    if ((byte(text, end) & 0xC0) != 0x80) return text.substr(0, end);
+    if (!follows(text, end)) return text.substr(0, end);
   }
   return text.substr(0, most);
+}
+
+std::string_view last_utf8(std::string_view text, std::size_t most) {
+  if (text.size() <= most) return text;
+  const std::size_t earliest = text.size() - most;
+  for (std::size_t begin = earliest; begin < text.size() && begin - earliest <= kMostFollowing; ++begin) {
+    if (!follows(text, begin)) return text.substr(begin);
+  }
+  return text.substr(earliest);
 }
 
 std::string storable_utf8(std::string_view text) {

@@ -18,6 +18,7 @@ namespace engine {
 namespace {
 
 constexpr std::size_t kMaxErrorText = 4096;
+constexpr std::size_t kErrorTextEnd = 512;  // bytes of the end that are kept: why it was given up, what was nested
 
 class ScopeGuard {
  public:
@@ -161,11 +162,16 @@ std::string message_of(const std::exception_ptr& thrown) {
 }
 
 std::string kept_error(const std::string& text) {
-  std::string kept = base::storable_utf8(base::cut_utf8(text, kMaxErrorText));
-  if (text.size() <= kMaxErrorText && kept.size() <= kMaxErrorText) return kept;
-  const std::string mark = " … (cut, " + std::to_string(text.size()) + " bytes in all)";
-  kept.resize(base::cut_utf8(kept, kMaxErrorText - mark.size()).size());
-  return kept + mark;
+  if (text.size() <= kMaxErrorText) {
+    std::string whole = base::storable_utf8(text);
+    if (whole.size() <= kMaxErrorText) return whole;
+  }
+  const std::string end = base::storable_utf8(base::last_utf8(text, kErrorTextEnd));
+  const std::string mark = " … (cut, " + std::to_string(text.size()) + " bytes in all) … ";
+  const std::string_view kept_end = base::last_utf8(end, kErrorTextEnd);
+  const std::string start = base::storable_utf8(base::cut_utf8(text, kMaxErrorText));
+  const std::string_view kept_start = base::cut_utf8(start, kMaxErrorText - mark.size() - kept_end.size());
+  return std::string{kept_start} + mark + std::string{kept_end};
 }
 
 }  // namespace engine

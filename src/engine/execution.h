@@ -61,7 +61,8 @@ Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown, cons
 // What an exception says for itself, and then what is nested in it; never empty.
 std::string message_of(const std::exception_ptr& thrown);
 
-// What is stored of an error's text: UTF-8 without NUL bytes, at most 4 KiB. A text that was cut says so at its end.
+// What is stored of an error's text: UTF-8 without NUL bytes, at most 4 KiB. Of a longer one the start and the end are
+// kept, and a mark between them.
 std::string kept_error(const std::string& text);
 
 }  // namespace easyretry::engine

@@ -14,6 +14,8 @@ namespace {
 // hundreds do.
 constexpr Millis kGather{2};
 
+constexpr std::string_view kErrorNotStored = "(the error text could not be stored)";
+
 }  // namespace
 
 Settler::Settler(Context& context, Outcomes& outcomes, Holdings& holdings, Schedule& schedule, const Workers& workers)
@@ -88,22 +90,26 @@ void Settler::write(std::span<Item> items) {
   }
 }
 
-// Halves until the row that the store cannot take is alone; without its texts it may still be settled.
+// Halves until the row that the store cannot take is alone. Without its result, and then without its error text, it may
+// still be settled.
 void Settler::refused(std::span<Item> items, const Error& error) {
   if (items.size() > 1) {
     write(items.first(items.size() / 2));
     if (!failed_) write(items.subspan(items.size() / 2));
     return;
   }
-  Item& item = items.front();
-  if (!item.settlement.error.empty() || !item.settlement.result.empty()) {
-    item.settlement.error = item.settlement.error.empty() ? "" : "(the error text could not be stored)";
-    item.settlement.result.clear();
-    write(items);
-    return;
+  task::Settlement& settlement = items.front().settlement;
+  if (!settlement.result.empty()) {
+    settlement.result.clear();
+    settlement.error += " (the result could not be stored: " + error.detail + ")";
+    return write(items);
+  }
+  if (!settlement.error.empty() && settlement.error != kErrorNotStored) {
+    settlement.error = kErrorNotStored;
+    return write(items);
   }
   Counters::add(context_.counters.internal_errors);
-  context_.log(LogLevel::error, "task " + to_string(item.settlement.ticket.id) +
+  context_.log(LogLevel::error, "task " + to_string(settlement.ticket.id) +
                                     " cannot be settled and will be run again when its lease ends: " + error.detail);
   release(items);
 }

@@ -30,6 +30,11 @@ int Crew::start(int tasks, const Place& place) {
   return life;
 }
 
+int Crew::start_elsewhere() {
+  constexpr int kNoTasksButStay = 1;
+  return start(kNoTasksButStay, {.variables = {{"MACHINE_NAME", "machine-" + std::to_string(lives_)}}});
+}
+
 void Crew::start_some(int processes, int tasks) {
   for (int i = 0; i < processes; ++i) start(tasks);
 }

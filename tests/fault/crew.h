@@ -34,6 +34,9 @@ class Crew {
   // Gives the number of the life. With 0 tasks it ends by itself when nothing is left to do.
   int start(int tasks, const Place& place = {});
   void start_some(int processes, int tasks);
+  // One that works until it is killed, as if on a machine of its own: on one the others would see at once that it is
+  // gone.
+  int start_elsewhere();
   Child& member(int life) { return *members_.at(life); }
   void kill(int life);
   void kill_oldest(int processes);

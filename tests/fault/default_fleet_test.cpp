@@ -6,13 +6,14 @@
 
 #include <gtest/gtest.h>
 
-#include "fault/each_store.h"
+#include "fault/each_server.h"
 #include "fault/load.h"
 #include "fault/recoveries.h"
 #include "fault/starvation.h"
 #include "fault/verdict.h"
 #include "storage/open.h"
 #include "support/eventually.h"
+#include "support/test_database.h"
 
 namespace easyretry::fault {
 namespace {
@@ -30,24 +31,16 @@ std::chrono::seconds duration() {
   return std::chrono::seconds{said == nullptr ? 40 : std::atoi(said)};
 }
 
-class DefaultFleet : public OnEachStore {
+class DefaultFleet : public OnEachServer {
  protected:
-  // On SQLite all are on one machine. On a server each has its own: on one they would see at once that a process is
-  // gone.
-  void start() {
-    Variables variables;
-    if (GetParam()) variables["MACHINE_NAME"] = "machine-" + std::to_string(crew_.lives());
-    crew_.start(kNoTasksButStay, {.variables = variables});
-  }
-
   int somebody() {
     const auto alive = crew_.alive();
-    return alive[dice_.up_to(static_cast<int>(alive.size()) - 1)];
+    return alive[dice_.up_to(alive.size() - 1)];
   }
 
   void kill_one() {
     crew_.kill(somebody());
-    start();
+    crew_.start_elsewhere();
   }
 
   // Longer than a lease, now and then.
@@ -69,10 +62,10 @@ class DefaultFleet : public OnEachStore {
   }
 
   using Clock = std::chrono::steady_clock;
-  static constexpr int kNoTasksButStay = 1;
 
-  const std::unique_ptr<storage::Store> store_ = storage::open_store(url(), system_clock());
-  Crew crew_{url(),
+  const test::TestDatabase database_{GetParam()};
+  const std::unique_ptr<storage::Store> store_ = storage::open_store(database_.url(), system_clock());
+  Crew crew_{database_.url(),
              {{"EASYRETRY_LEASE", "30s"},
               {"EASYRETRY_WINDOW", "5s"},
               {"EASYRETRY_WORKERS", "8"},
@@ -81,12 +74,13 @@ class DefaultFleet : public OnEachStore {
   Dice dice_;
   std::map<int, Clock::time_point> stopped_until_;
 };
-ON_EACH_STORE(DefaultFleet);
+ON_EACH_SERVER(DefaultFleet);
+ON_REDIS(DefaultFleet);
 
 TEST_P(DefaultFleet, UnderKillsAndPausesRecoversInTimeAndLeavesNothingOver) {
   SCOPED_TRACE(dice_.trace());
-  for (int i = 0; i < kProcesses; ++i) start();
-  SteadyLoad load{url(), crew_, kBetweenRounds};
+  for (int i = 0; i < kProcesses; ++i) crew_.start_elsewhere();
+  SteadyLoad load{database_.url(), crew_, kBetweenRounds};
   const Starvation starvation;
   const auto end = Clock::now() + duration();
   while (Clock::now() < end) {

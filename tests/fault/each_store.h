@@ -1,5 +1,5 @@
 #pragma once
-// Tests of every store that several processes share: each kind of database server, and SQLite.
+// Tests of every store that outlives a process: each kind of database server, and SQLite.
 
 #include <optional>
 #include <string>

@@ -59,11 +59,8 @@ class Elastic : public ::testing::TestWithParam<Meeting> {
     crew_.emplace(database_.url(), std::move(variables));
   }
 
-  // Each on a machine of its own: on one they would see at once that a process is gone.
   void start(int processes) {
-    for (int i = 0; i < processes; ++i) {
-      crew_->start(kNoTasksButStay, {.variables = {{"MACHINE_NAME", "machine-" + std::to_string(crew_->lives())}}});
-    }
+    for (int i = 0; i < processes; ++i) crew_->start_elsewhere();
   }
 
   void expect_equal_shares(int processes, const std::string& after) {
@@ -88,8 +85,6 @@ class Elastic : public ::testing::TestWithParam<Meeting> {
     EXPECT_LE(most, even * (1 + kMostUneven));
     EXPECT_GE(least, even * (1 - kMostUneven));
   }
-
-  static constexpr int kNoTasksButStay = 1;
 
   const test::TestDatabase database_{GetParam().server};
   const std::unique_ptr<storage::Store> store_ = storage::open_store(database_.url(), system_clock());

@@ -34,13 +34,6 @@ constexpr Millis kBetweenKills{2100};
 
 class Recovery : public OnEachServer {
  protected:
-  // Each on a machine of its own: on one the others would see at once that a process is gone.
-  void start() {
-    crew_.start(kNoTasksButStay, {.variables = {{"MACHINE_NAME", "machine-" + std::to_string(crew_.lives())}}});
-  }
-
-  static constexpr int kNoTasksButStay = 1;
-
   const test::TestDatabase database_{GetParam()};
   const std::unique_ptr<storage::Store> store_ = storage::open_store(database_.url(), system_clock());
   Crew crew_{database_.url(),
@@ -56,14 +49,14 @@ ON_REDIS(Recovery);
 
 TEST_P(Recovery, OfWhatAKilledProcessWasRunningTakesALeaseAndHalfAWindow) {
   SCOPED_TRACE(dice_.trace());
-  for (int i = 0; i < kProcesses; ++i) start();
+  for (int i = 0; i < kProcesses; ++i) crew_.start_elsewhere();
   expect_equal_shares(kProcesses, members_in(*store_), "started");
   SteadyLoad load{database_.url(), crew_, kBetweenRounds};
   const Starvation starvation;
   for (int kill = 0; kill < kKills; ++kill) {
     std::this_thread::sleep_for(kBetweenKills + Millis{dice_.up_to(200)});
     crew_.kill(crew_.alive()[1 + dice_.up_to(kProcesses - 2)]);
-    start();
+    crew_.start_elsewhere();
   }
   load.end();
   ASSERT_TRUE(test::eventually([&] { return all_done(*store_); }, 60s));

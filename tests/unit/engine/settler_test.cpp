@@ -1,9 +1,14 @@
-// When outcomes are written: at once, or together with those that are about to come.
+// When outcomes are written: at once, or together with those that are about to come. And what becomes of those that a
+// store refuses.
 
 #include "engine/settler.h"
 
+#include <algorithm>
+#include <functional>
+
 #include <gtest/gtest.h>
 
+#include "unit/engine/forwarding_store.h"
 #include "unit/engine/virtual_instance.h"
 
 namespace easyretry::engine {
@@ -61,6 +66,66 @@ TEST_F(SettlerTest, NothingIsWaitedForWhereNothingIsLeftToRun) {
   finish(0);
   instance.core.settler.step();
   EXPECT_EQ(finished(), 1);
+}
+
+// Takes no settlement of which `refused` holds.
+class PickyStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Result<storage::Applied> settle(std::span<const task::Settlement> all) override {
+    if (std::ranges::any_of(all, refused)) return fail(Errc::invalid_argument, "picky", "too large");
+    return whole_.settle(all);
+  }
+  std::function<bool(const task::Settlement&)> refused;
+};
+
+class RefusedOutcomes : public ::testing::Test {
+ protected:
+  RefusedOutcomes() {
+    instance.handle("pay", [] {});
+    for (const char* key : {"a", "b", "c"}) instance.submit("pay", key);
+    instance.claim();
+    for (const RunPtr& run : instance.core.holdings().all()) {
+      task::Settlement end;
+      end.ticket = run->ticket();
+      end.outcome = Outcome::rejected;
+      end.error = run->record.info.key;
+      if (end.error == "b") end.result = "large";
+      instance.core.outcomes().put(run, end);
+    }
+  }
+  std::string error_of(const std::string& key) {
+    return store->list({.finished = true, .key = key}).value().at(0).info.last_error;
+  }
+
+  SharedStore shared;
+  std::shared_ptr<PickyStore> store = std::make_shared<PickyStore>(shared.clock);
+  VirtualInstance instance{(shared.store = store, shared), {.batch = 3}};
+};
+
+TEST_F(RefusedOutcomes, LoseTheirResultAndSaySo) {
+  store->refused = [](const task::Settlement& s) { return !s.result.empty(); };
+  instance.core.settler.step();
+  EXPECT_EQ(error_of("a"), "a");
+  EXPECT_EQ(error_of("b"), "b (the result could not be stored: too large)");
+  EXPECT_EQ(error_of("c"), "c");
+}
+
+TEST_F(RefusedOutcomes, LoseTheirErrorTextAndSaySo) {
+  store->refused = [](const task::Settlement& s) { return s.error.starts_with("b"); };
+  instance.core.settler.step();
+  EXPECT_EQ(error_of("a"), "a");
+  EXPECT_EQ(error_of("b"), "(the error text could not be stored)");
+}
+
+TEST_F(RefusedOutcomes, AreLetGoWhereNothingHelps) {
+  const TaskId b = store->list({.key = "b"}).value().at(0).info.id;
+  store->refused = [b](const task::Settlement& s) { return s.ticket.id == b; };
+  instance.core.settler.step();
+  EXPECT_EQ(error_of("a"), "a");
+  EXPECT_EQ(error_of("c"), "c");
+  EXPECT_EQ(store->count({}).value(), 1);
+  EXPECT_TRUE(instance.core.holdings().all().empty());
 }
 
 }  // namespace
