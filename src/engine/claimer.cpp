@@ -96,10 +96,10 @@ Result<std::vector<task::TaskRecord>> Claimer::look(const std::vector<task::Tick
   return confirmed(*std::move(found));
 }
 
-// Found on a primary of which no replica may know: the one that takes its place would give them to somebody else. A
-// renewal waits for the replicas as the claim did, and what they have after it they have all.
+// What was found may be gone if the server dies now: whoever takes its place, or recovers from its disk, would give the
+// tasks to somebody else. A renewal waits for the disk and the replicas as the claim did.
 Result<std::vector<task::TaskRecord>> Claimer::confirmed(std::vector<task::TaskRecord> found) {
-  if (found.empty() || !context_.store.info().waits_for_replicas) return found;
+  if (found.empty() || !context_.store.info().reads_run_ahead) return found;
   std::vector<storage::Renewal> renewals;
   renewals.reserve(found.size());
   for (const task::TaskRecord& record : found) {

@@ -76,10 +76,10 @@ Inserting::Stored Inserting::resolve(const task::NewTask& task, TimePoint since)
   return stored;
 }
 
-// Where an insert waits for replicas, what is found instead does, too. No task has the version 0, so nothing is
-// renewed.
+// An insert that is answered is on the disk and on the replicas, so what is found instead has to be, too. No task has
+// the version 0: nothing is renewed.
 Inserting::Stored Inserting::confirmed(const Found& found) {
-  if (found.live && context_.store.info().waits_for_replicas) {
+  if (found.live && context_.store.info().reads_run_ahead) {
     const storage::Renewal nothing{{found.task.id, 0}, Millis{0}};
     const auto reply = context_.ask(StoreVerb::renew, [&](storage::Store& store) {
       return store.renew({&nothing, 1});

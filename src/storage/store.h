@@ -205,9 +205,9 @@ struct StoreInfo {
   bool shared = false;  // other processes may store tasks in it
   bool inbox = false;   // take_in() has something to take from
   bool folds = false;   // fold_counts() is to be called every few seconds
-  // An insert is answered when replicas have it, too. A task that is merely seen may be on none of them; one that an
-  // insert has met, or a renewal was answered for, applied or not, is.
-  bool waits_for_replicas = false;
+  // What is read may not be safe yet: on its way to the disk, or to replicas. When a renewal was answered after the
+  // reading, applied or not, it is as safe as an insert that was answered.
+  bool reads_run_ahead = false;
 };
 
 // `store redis://cache:6379/0: an acknowledged task survives …`, for people.

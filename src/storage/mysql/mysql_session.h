@@ -95,6 +95,8 @@ class MysqlSession final : public sql::Session {
   bool change_meta(const std::string& name, const std::string& from, const std::string& to) override;
 
   Durability durability() override;
+  // InnoDB shows a commit to others before it is flushed.
+  bool reads_run_ahead() const override { return true; }
 
  private:
   // Names the table in what it throws.

@@ -93,9 +93,9 @@ class RedisStore final : public Store {
             .total_shards = options_.total_shards,
             .durability = durability_,
             .shared = true,
-            // What is merely seen may be missing also in the append-only file: a server whose disk fails answers those
-            // who read, and refuses the write that a renewal is.
-            .waits_for_replicas = true};
+            // Of replicas, and of a server whose disk fails: it answers those who read, and refuses the write that a
+            // renewal is.
+            .reads_run_ahead = true};
   }
 
   Result<InsertReply> insert(std::span<const NewTask> tasks) override {

@@ -83,7 +83,8 @@ void ServerStore::set_up() {
            .durability = session->durability(),
            .shared = true,
            .inbox = true,
-           .folds = true};
+           .folds = true,
+           .reads_run_ahead = session->reads_run_ahead()};
 }
 
 template <class T, class IdOf, class Change>

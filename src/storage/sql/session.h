@@ -272,6 +272,8 @@ class Session {
 
   // By the server's settings.
   virtual Durability durability() = 0;
+  // StoreInfo::reads_run_ahead
+  virtual bool reads_run_ahead() const { return false; }
 
  protected:
   LockWait lock_wait_ = LockWait::patient;
