@@ -2,6 +2,7 @@
 // for the disk.
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <future>
 
@@ -24,6 +25,8 @@ using namespace std::chrono_literals;
 class HangingDisk {
  public:
   HangingDisk() {
+    using std::filesystem::perms;  // the server is another user
+    std::filesystem::permissions(folder_.path(), perms::others_exec, std::filesystem::perm_options::add);
     ::setenv("LD_PRELOAD", HUNG_SYNC_PRELOAD, 1);
     ::setenv("HUNG_SYNC", file_.c_str(), 1);
   }
@@ -49,11 +52,15 @@ TEST(HungFlush, WhatMariadbShowsBeforeItIsFlushedIsNotAcknowledged) {
   test::CuttingProxy proxy{server.port()};
   Engine engine{test::server_url(ServerKind::mariadb, proxy.port()), {.log = nullptr}};  // never started
   const auto pay = engine.retryable("pay", [](int) {});
-  pay.submit(0);  // tables and connections are there
   const auto store = storage::open_store(server.url(), system_clock());
+  // The server has opened all its tables, which may wait for a sync.
+  for (int i = 0; i < 20; ++i) {
+    pay.submit(i);
+    ASSERT_EQ(store->list({.key = pay.key_of(i)}).value().size(), 1U);
+  }
 
   disk.hang();
-  auto stored = std::async(std::launch::async, [&] { return pay.with({.key = "k"}).submit(1); });
+  auto stored = std::async(std::launch::async, [&] { return pay.with({.key = "k"}).submit(0); });
   ASSERT_TRUE(test::eventually([&] { return store->list({.key = "k"}).value().size() == 1; }))
       << "the row is not shown before it is flushed: nothing to be afraid of";
   proxy.cut_all();
