@@ -5,10 +5,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 
 from daemon import Daemon
+from waiting import eventually
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 SERVERS = os.path.abspath(sys.argv.pop(1))
@@ -17,20 +17,10 @@ WORKER = os.path.abspath(sys.argv.pop(1))
 TASKS = 96
 # `grace`, after which all look everywhere, is a minute and a half here.
 CONFIG = "grace: 90s\nlease: 6s\nwindow: 1s\n"
-SOON = 20
 
 
 def servers(*args):
     return subprocess.run([sys.executable, SERVERS, *args], check=True, capture_output=True, text=True).stdout.strip()
-
-
-def eventually(holds, seconds=SOON):
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 class Fleet(unittest.TestCase):

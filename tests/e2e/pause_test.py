@@ -13,6 +13,7 @@ import uuid
 
 from daemon import Daemon
 from prometheus_text import parse
+from waiting import eventually
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 SERVERS = os.path.abspath(sys.argv.pop(1))
@@ -20,15 +21,6 @@ SERVERS = os.path.abspath(sys.argv.pop(1))
 
 def servers(*args):
     return subprocess.run([sys.executable, SERVERS, *args], check=True, capture_output=True, text=True).stdout.strip()
-
-
-def eventually(holds, seconds=20):
-    end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
 
 
 class OfOneDaemon(unittest.TestCase):
