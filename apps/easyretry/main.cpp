@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "alert/alert_command.h"
+#include "base/harmless.h"
 #include "bench/bench_command.h"
 #include "cluster/cluster_command.h"
 #include "completion/completion_command.h"
@@ -29,7 +30,7 @@ namespace {
 
 // CLI11 would only say that a command is required.
 int unknown_command(const CLI::App& app, const std::string& name) {
-  std::cerr << "easyretry: there is no command \"" << name << "\"; there is:";
+  std::cerr << "easyretry: there is no command \"" << easyretry::base::one_line(name) << "\"; there is:";
   for (const CLI::App* command : app.get_subcommands({})) std::cerr << " " << command->get_name();
   std::cerr << "\n";
   return 2;
@@ -66,7 +67,7 @@ int main(int argc, char** argv) {
     if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) return unknown_command(app, argv[1]);
     return app.exit(e);
   } catch (const std::exception& e) {
-    std::cerr << "easyretry: " << e.what() << "\n";
+    std::cerr << "easyretry: " << easyretry::base::several_lines(e.what()) << "\n";
     return 1;
   }
   return 0;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/duration_text.h"
+#include "base/harmless.h"
 #include "base/utf8.h"
 
 namespace easyretry::alert {
@@ -55,14 +56,7 @@ std::string happened(const Message& message) {
 
 std::string one_line(std::string_view text, std::size_t most) {
   constexpr std::size_t kLongestCharacter = 4;
-  std::string line = base::storable_utf8(text.substr(0, most + kLongestCharacter));
-  for (const std::string_view line_end : {"\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"}) {  // U+0085, U+2028, U+2029
-    for (auto at = line.find(line_end); at != std::string::npos; at = line.find(line_end)) {
-      line.replace(at, line_end.size(), " ");
-    }
-  }
-  std::replace_if(
-      line.begin(), line.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+  const std::string line = base::one_line(text.substr(0, most + kLongestCharacter));
   const bool cut = line.size() > most || text.size() > most + kLongestCharacter;
   return std::string{base::cut_utf8(line, most)} + (cut ? "…" : "");
 }

@@ -53,20 +53,21 @@ void add_named_changes(std::vector<ConfigChange>& changes, const std::vector<Key
   }
 }
 
-// After comparing, as passwords are.
-void add_alert_changes(std::vector<ConfigChange>& changes, const AlertsConfig& running, const AlertsConfig& wanted) {
-  std::vector<ConfigChange> found;
-  add_named_changes(found, channel_keys(), "alerts.channels", running.channels, wanted.channels);
-  for (ConfigChange& change : found) {
+// Of channels and handlers; after comparing, as passwords are.
+void mask_webhook_urls(std::vector<ConfigChange>& changes) {
+  for (ConfigChange& change : changes) {
     if (!change.key.ends_with(".url")) continue;
     // What yaml_word put in quotes is a url all the same.
     for (std::string* text : {&change.from, &change.to}) {
       if (text->starts_with('"')) *text = text->substr(1, text->size() - 2);
-      *text = yaml_word(masked_channel_url(*text));
+      if (!text->empty()) *text = yaml_word(masked_webhook_url(*text));
     }
   }
-  add_named_changes(found, rule_keys(), "alerts.rules", running.rules, wanted.rules);
-  changes.insert(changes.end(), found.begin(), found.end());
+}
+
+void add_alert_changes(std::vector<ConfigChange>& changes, const AlertsConfig& running, const AlertsConfig& wanted) {
+  add_named_changes(changes, channel_keys(), "alerts.channels", running.channels, wanted.channels);
+  add_named_changes(changes, rule_keys(), "alerts.rules", running.rules, wanted.rules);
 }
 
 }  // namespace
@@ -82,6 +83,7 @@ std::vector<ConfigChange> compare(const Config& running, const Config& wanted) {
   add_changes(changes, server_keys(), std::string{kServer}, running.server, wanted.server);
   add_named_changes(changes, handler_keys(), std::string{kHandlers}, running.handlers, wanted.handlers);
   add_alert_changes(changes, running.alerts, wanted.alerts);
+  mask_webhook_urls(changes);
   return changes;
 }
 

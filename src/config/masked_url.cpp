@@ -34,11 +34,19 @@ std::string masked_url(std::string_view url) {
   return text;
 }
 
-std::string masked_channel_url(std::string_view url) {
+std::string masked_webhook_url(std::string_view url) {
   const auto slashes = url.find("://");
-  const auto end = url.find_first_of("/?#", slashes == std::string_view::npos ? 0 : slashes + 3);
-  if (end == std::string_view::npos) return std::string{url};
-  return std::string{url.substr(0, end)}.append("/").append(kMask);
+  const auto begin = slashes == std::string_view::npos ? 0 : slashes + 3;
+  std::string text{url.substr(0, begin)};
+  std::string_view rest = url.substr(begin);
+  if (const auto at = rest.rfind('@'); at != std::string_view::npos) {
+    text.append(kMask);
+    rest.remove_prefix(at);
+  }
+  const auto end = rest.find_first_of("/?#");
+  text.append(rest.substr(0, end));
+  if (end != std::string_view::npos) text.append("/").append(kMask);
+  return text;
 }
 
 }  // namespace easyretry::config

@@ -9,7 +9,7 @@ namespace easyretry::config {
 // characters makes it unclear, rather more is masked than less.
 std::string masked_url(std::string_view url);
 
-// https://hooks.slack.com/***: whoever knows what is behind the host may write to the channel.
-std::string masked_channel_url(std::string_view url);
+// https://hooks.slack.com/***: whoever knows what is behind the host, or in front of it, may call it.
+std::string masked_webhook_url(std::string_view url);
 
 }  // namespace easyretry::config

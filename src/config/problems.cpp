@@ -5,6 +5,8 @@
 #include <easyretry/config.h>
 #include <easyretry/json_text.h>
 
+#include "base/harmless.h"
+
 namespace easyretry {
 namespace {
 
@@ -40,10 +42,8 @@ std::string_view cut(std::string_view text, std::size_t most) {
 // Some of a message was written by whoever wrote the file.
 std::string one_line(std::string_view text) {
   constexpr std::size_t kMost = 500;
-  std::string line{cut(text, kMost)};
-  std::replace_if(
-      line.begin(), line.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7F; }, ' ');
-  return line + (line.size() < text.size() ? "…" : "");
+  const std::string_view shown = cut(text, kMost);
+  return base::one_line(shown) + (shown.size() < text.size() ? "…" : "");
 }
 
 }  // namespace

@@ -38,9 +38,13 @@ std::string groups_of(const std::vector<Key<Owner>>& keys, const std::map<std::s
 std::string alerts_text(const AlertsConfig& alerts) {
   if (alerts == AlertsConfig{}) return "";
   auto channels = alerts.channels;
-  for (auto& [name, channel] : channels) channel.url = masked_channel_url(channel.url);
+  for (auto& [name, channel] : channels) channel.url = masked_webhook_url(channel.url);
   return group("alerts", group("  channels", groups_of(channel_keys(), channels, "    ")) +
                              group("  rules", groups_of(rule_keys(), alerts.rules, "    ")));
+}
+
+void mask(HandlerConfig& handler) {
+  if (handler.url) handler.url = masked_webhook_url(*handler.url);
 }
 
 }  // namespace
@@ -48,12 +52,14 @@ std::string alerts_text(const AlertsConfig& alerts) {
 
 std::string to_yaml(const Config& config) {
   Config shown = config;
+  config::mask(shown.defaults);
+  for (auto& [name, handler] : shown.handlers) config::mask(handler);
   shown.store = config::masked_url(config.store);
   shown.engine.membership = config::masked_url(config.engine.membership);
   std::string text = config::lines_of(config::engine_keys(), shown, "");
   text += config::group("encryption", config::lines_of(config::encryption_keys(), config.encryption, "  "));
-  text += config::group("defaults", config::lines_of(config::handler_keys(), config.defaults, "  "));
-  return text + config::group("handlers", config::groups_of(config::handler_keys(), config.handlers, "  ")) +
+  text += config::group("defaults", config::lines_of(config::handler_keys(), shown.defaults, "  "));
+  return text + config::group("handlers", config::groups_of(config::handler_keys(), shown.handlers, "  ")) +
          config::group("server", config::lines_of(config::server_keys(), config.server, "  ")) +
          config::alerts_text(config.alerts);
 }

@@ -7,6 +7,7 @@
 #include "base/duration_text.h"
 #include "base/nearest.h"
 #include "base/time_text.h"
+#include "config/masked_url.h"
 #include "config/problems.h"
 #include "policy/decide.h"
 #include "policy/success_expression.h"
@@ -197,7 +198,7 @@ bool read_flag(const Node& node) {
 std::string read_url(const Node& node) {
   constexpr std::string_view kForm = "the url of a handler, such as https://shop.example/hooks/pay";
   const std::string& url = read_word(node, kForm);
-  if (!url.starts_with("http://") && !url.starts_with("https://")) refuse(in_quotes(url), kForm);
+  if (!url.starts_with("http://") && !url.starts_with("https://")) refuse(in_quotes(masked_webhook_url(url)), kForm);
   return url;
 }
 

@@ -23,7 +23,11 @@ using Budget = LuaSandbox::Budget;
 void* allocate(void* budget_pointer, void* block, std::size_t old_size, std::size_t new_size) {
   auto& budget = *static_cast<Budget*>(budget_pointer);
   const std::size_t held = block == nullptr ? 0 : old_size;  // for a new block old_size is a type tag
-  if (new_size > held && new_size - held > kLuaMemory - budget.used) return nullptr;
+  if (new_size > held) {
+    if (new_size - held > kLuaMemory - budget.used) return nullptr;
+    budget.allocated += new_size - held;
+    if (budget.allocated > kLuaAllocations) return nullptr;
+  }
   if (new_size == 0) {
     std::free(block);
     budget.used -= held;
@@ -160,6 +164,9 @@ std::string LuaSandbox::message() const {
 
 std::string LuaSandbox::failure(int status) const {
   if (budget_.out_of_instructions) return "stopped after " + std::to_string(kLuaInstructions) + " instructions";
+  if (budget_.allocated > kLuaAllocations) {
+    return "stopped after " + std::to_string(kLuaAllocations >> 20U) + " MiB of values that it made";
+  }
   if (status == LUA_ERRMEM) return "needs more than " + std::to_string(kLuaMemory / 1024) + " KiB of memory";
   return message();
 }
@@ -168,6 +175,7 @@ std::optional<Result<bool>> LuaSandbox::call(const LuaInput& result, const LuaIn
   lua_State* const lua = state_.get();
   Call call{.result = result, .args = args, .keys = keys_};
   lua_settop(lua, 1);
+  budget_.allocated = 0;
   lua_sethook(lua, &stop_running, LUA_MASKCOUNT, kLuaInstructions);  // also starts the count anew
   lua_pushcfunction(lua, &run);
   lua_pushvalue(lua, 1);

@@ -72,6 +72,7 @@ void Api::add(http::Method method, std::string_view path, Right needs, PlainEndp
 // What was tried in vain is written down, too.
 PlainEndpoint Api::audited(PlainEndpoint endpoint) {
   return [this, endpoint = std::move(endpoint)](const Call& call) {
+    audit_.require_room();
     try {
       http::Response response = endpoint(call);
       audit_.note(call, response.status);

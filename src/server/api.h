@@ -67,7 +67,7 @@ class Api {
   const Spaces spaces_;
   const std::shared_ptr<Tokens> tokens_;
   const ApiOptions options_;
-  const Audit audit_;
+  Audit audit_;
   RateLimit rate_limit_;
   http::Router<Route> router_;
   ApiThreads threads_;

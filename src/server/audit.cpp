@@ -4,22 +4,44 @@
 #include <system_error>
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <easyretry/json.h>
 
+#include "base/harmless.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
+#include "server/refusal.h"
 #include "server/writable.h"
 
 namespace easyretry::server {
 namespace {
 
 constexpr std::size_t kMostSaid = 2000;  // bytes
+// For the lines of all changes that may be under way at a time. A path is as long as the head of a request may be, and
+// what is escaped takes six times its room.
+constexpr off_t kRoom = 8 * 64 * 1024;
 
-std::string why() {
-  return std::generic_category().message(errno);
+std::string words_of(int error) {
+  return std::generic_category().message(error);
+}
+
+bool is_beyond_limit(off_t end) {
+  rlimit limit{};
+  return ::getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+         static_cast<rlim_t>(end) > limit.rlim_cur;
+}
+
+// Keeps room behind the end of the file. 0: it is there, or this file system cannot tell.
+int trouble_keeping_room(int file) {
+  struct stat now {};
+  if (::fstat(file, &now) != 0) return errno;
+  if (!S_ISREG(now.st_mode)) return 0;
+  if (is_beyond_limit(now.st_size + kRoom)) return EFBIG;
+  if (::fallocate(file, FALLOC_FL_KEEP_SIZE, now.st_size, kRoom) == 0) return 0;
+  return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
 }
 
 // What operators say has neither arguments nor secrets in it.
@@ -28,8 +50,8 @@ std::string said(const http::Request& request) {
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, int error) {
-  throw std::runtime_error("server.audit: " + file.string() + " cannot be written: " +
-                           std::generic_category().message(error) + "; name a file in a folder that is writable");
+  throw std::runtime_error("server.audit: " + file.string() + " cannot be written: " + words_of(error) +
+                           "; name a file in a folder that is writable");
 }
 
 }  // namespace
@@ -39,7 +61,7 @@ void Audit::require_writable(const std::filesystem::path& file) {
   if (const int error = trouble_writing(file)) refuse(file, error);
 }
 
-Audit::Audit(const std::filesystem::path& file, LogSink log) : log_(std::move(log)) {
+Audit::Audit(const std::filesystem::path& file, LogSink log) : path_(file), log_(std::move(log)) {
   if (file.empty()) return;
   file_ = ::open(file.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (file_ < 0) refuse(file, errno);
@@ -49,8 +71,19 @@ Audit::~Audit() {
   if (file_ >= 0) ::close(file_);
 }
 
+void Audit::require_room() const {
+  if (file_ < 0) return;
+  if (const int error = trouble_keeping_room(file_)) {
+    throw Refusal{{503,
+                   "audit_unavailable",
+                   "changes are written to the audit log, which has no room: " + words_of(error),
+                   "nothing was changed; make room for " + path_.filename().string() + ", and try again",
+                   {{"Retry-After", "5"}}}};
+  }
+}
+
 // One write a line: what several processes append does not mix.
-void Audit::note(const Call& call, int status) const {
+void Audit::note(const Call& call, int status) {
   if (file_ < 0) return;
   const std::map<std::string, std::string> entry{
       {"at", base::to_text(system_clock().now())},
@@ -61,10 +94,13 @@ void Audit::note(const Call& call, int status) const {
       {"request_id", call.request.id},
       {"said", said(call.request)},
       {"status", std::to_string(status)}};
-  const std::string line = to_json(entry) + "\n";
-  if (::write(file_, line.data(), line.size()) != static_cast<ssize_t>(line.size()) && log_) {
-    log_(LogLevel::error, "a change could not be written to the audit log: " + why() + ": " + line);
-  }
+  const std::string line = base::with_escapes(to_json(entry)) + "\n";
+  const std::string written = torn_.exchange(false) ? "\n" + line : line;
+  const ssize_t size = ::write(file_, written.data(), written.size());
+  if (size == static_cast<ssize_t>(written.size())) return;
+  const std::string why = size < 0 ? words_of(errno) : "there was room for a part of it";
+  if (size > 0) torn_ = true;
+  if (log_) log_(LogLevel::error, "a change could not be written to the audit log: " + why + ": " + line);
 }
 
 }  // namespace easyretry::server

@@ -1,6 +1,7 @@
 #pragma once
 // Who changed what, one JSON object a line, appended to a file. Thread-safe.
 
+#include <atomic>
 #include <filesystem>
 #include <string>
 
@@ -20,11 +21,15 @@ class Audit {
   Audit(const Audit&) = delete;
   Audit& operator=(const Audit&) = delete;
 
-  void note(const Call& call, int status) const;
+  // Asked before a change: what could not be written down afterwards must not be done. Throws Refusal.
+  void require_room() const;
+  void note(const Call& call, int status);
 
  private:
+  const std::filesystem::path path_;
   const LogSink log_;
   int file_ = -1;
+  std::atomic<bool> torn_ = false;  // the file ends in the middle of a line
 };
 
 }  // namespace easyretry::server

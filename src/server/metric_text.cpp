@@ -6,6 +6,8 @@
 
 #include <prometheus/text_serializer.h>
 
+#include "base/harmless.h"
+
 namespace easyretry::server {
 namespace {
 
@@ -20,9 +22,10 @@ prometheus::MetricType type_of(MetricKind kind) {
   return prometheus::MetricType::Untyped;
 }
 
+// Names of handlers may hold anything, and two that differ must not become one.
 ClientMetric labelled(const MetricText::Labels& labels) {
   ClientMetric metric;
-  for (const auto& [name, value] : labels) metric.label.push_back({name, value});
+  for (const auto& [name, value] : labels) metric.label.push_back({name, base::with_escapes(value)});
   return metric;
 }
 

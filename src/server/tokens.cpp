@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/fingerprint.h"
+#include "base/harmless.h"
 #include "base/utf8.h"
 #include "seal/random_source.h"
 
@@ -60,7 +61,7 @@ bool is_text(std::string_view text) {
 }
 
 bool is_word(std::string_view text) {
-  return !text.empty() && text.find_first_of(" \t\r\n#") == std::string_view::npos && is_text(text);
+  return !text.empty() && text.find_first_of(" #") == std::string_view::npos && base::one_line(text) == text;
 }
 
 Token token_of(const std::string& line, const std::string& place) {
@@ -146,7 +147,8 @@ std::vector<Token> Tokens::all() {
 
 void Tokens::add(const Token& token) {
   if (!is_word(token.name) || !is_word(token.space)) {
-    throw std::invalid_argument("names of tokens and namespaces are words without spaces, in UTF-8");
+    throw std::invalid_argument(
+        "names of tokens and namespaces are words without spaces and control characters, in UTF-8");
   }
   if (!rights_of(token.role)) {
     throw std::invalid_argument("\"" + token.role +

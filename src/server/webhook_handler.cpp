@@ -5,6 +5,7 @@
 #include <easyretry/json_text.h>
 
 #include "base/json_copy.h"
+#include "base/utf8.h"
 #include "engine/attempt.h"
 #include "server/webhook_answer.h"
 #include "webhook/delivery.h"
@@ -17,6 +18,7 @@ using engine::RunPtr;
 
 constexpr std::size_t kUsualConcurrency = 1000;
 constexpr Millis kUsualTimeout{30'000};
+constexpr std::size_t kLongestQuoted = 8192;  // more than a url and what is told of an answer
 
 std::size_t concurrency_of(const engine::Run& run) {
   const int wanted = run.handler->handler.options.concurrency;
@@ -33,7 +35,12 @@ std::string body_of(const std::string& arguments) {
 
 WebhookHandler::WebhookHandler(engine::Core& core, webhook::Caller& caller, std::string url,
                                const std::string& secrets_file)
-    : core_(core), caller_(caller), url_(std::move(url)), secrets_(secrets_file), most_(kUsualConcurrency) {
+    : core_(core),
+      caller_(caller),
+      url_(std::move(url)),
+      mask_(url_),
+      secrets_(secrets_file),
+      most_(kUsualConcurrency) {
   webhook::parse_destination(url_);
 }
 
@@ -78,8 +85,16 @@ webhook::Call WebhookHandler::call_for(const engine::Run& run, const std::string
 }
 
 void WebhookHandler::heard(const RunPtr& run, const std::string& arguments, webhook::Heard heard) {
-  if (heard) return ended(run, engine::end_attempt(*run, core_.context(), judged_by_status(*heard), arguments));
-  ended(run, engine::end_attempt(*run, core_.context(), {engine::Called::End::failed, heard.error().detail}));
+  if (!heard) {
+    return ended(run, engine::end_attempt(*run, core_.context(), {engine::Called::End::failed, heard.error().detail}));
+  }
+  hide_place(*heard);
+  ended(run, engine::end_attempt(*run, core_.context(), judged_by_status(*heard), arguments));
+}
+
+// A receiver may repeat what it was called by, and what it says to a failure is shown.
+void WebhookHandler::hide_place(webhook::Answer& answer) const {
+  if (!answer.succeeded()) answer.body = mask_.apply(base::cut_utf8(answer.body, kLongestQuoted));
 }
 
 void WebhookHandler::ended(const RunPtr& run, task::Settlement settlement) {

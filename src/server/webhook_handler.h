@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "alert/mask.h"
 #include "engine/core.h"
 #include "engine/elsewhere.h"
 #include "webhook/caller.h"
@@ -24,12 +25,14 @@ class WebhookHandler final : public engine::Elsewhere, public std::enable_shared
  private:
   void call(const engine::RunPtr& run);
   void heard(const engine::RunPtr& run, const std::string& arguments, webhook::Heard heard);
+  void hide_place(webhook::Answer& answer) const;
   void ended(const engine::RunPtr& run, task::Settlement settlement);
   webhook::Call call_for(const engine::Run& run, const std::string& arguments);
 
   engine::Core& core_;
   webhook::Caller& caller_;
   const std::string url_;
+  const alert::Mask mask_;
   webhook::SecretsFile secrets_;
   std::atomic<std::size_t> most_;  // as the handler's concurrency said when one was last taken
   std::atomic<std::size_t> under_way_{0};

@@ -80,6 +80,13 @@ std::uint16_t port_of(const Parsed& parsed) {
   return port;
 }
 
+// https://h.example, https://h.example/, https://h.example/***
+std::string shown(std::string_view url) {
+  const auto end = std::min(url.find_first_of("/?#", url.find("://") + 3), url.size());
+  const std::string_view rest = url.substr(end);
+  return std::string{url.substr(0, end)}.append(rest.size() > 1 ? "/***" : rest);
+}
+
 }  // namespace
 
 std::string Destination::server() const {
@@ -96,7 +103,7 @@ Destination parse_destination(std::string_view url) {
   destination.host = host_of(parsed);
   destination.port = port_of(parsed);
   destination.address = parse_address(destination.host);
-  destination.shown = std::string{url.substr(0, url.find_first_of("?#"))};
+  destination.shown = shown(url);
   return destination;
 }
 

@@ -15,7 +15,7 @@ struct Destination {
   std::string host{};  // in lower case, without brackets
   std::uint16_t port = 0;
   std::optional<IpAddress> address{};  // where the host is one
-  std::string shown{};                 // for errors and logs: without the query, which may hold a secret
+  std::string shown{};                 // for errors and logs: without what is behind the host, which may be a secret
 
   // "hooks.example:443", "[2001:db8::1]:8080"
   std::string server() const;

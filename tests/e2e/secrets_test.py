@@ -1,9 +1,11 @@
 """Secrets are canaries here, and whatever the program says, serves or writes is searched for them.
 Usage: secrets_test.py EASYRETRY_PROGRAM"""
 import base64
+import http.client
 import http.server
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -18,18 +20,21 @@ PROGRAM = os.path.abspath(sys.argv.pop(1))
 PASSWORD = "c4n4ry-password"
 SIGNING = base64.b64encode(b"c4n4ry-signing-secret-of-32bytes").decode()
 ARGUMENT = "c4n4ry-argument"
+ROOM = "/c4n4ry-room"
+PLACE = "c4n4ry-path/x?code=c4n4ry-query"  # of a webhook: whoever knows it may call it, too
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
-    """Says no to every webhook, and repeats what it was sent, as careless ones do."""
+    """Says no to every webhook but alerts, and repeats how it was called, as careless ones do."""
 
     heard = []
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         Receiver.heard.append(f"{self.headers}{body.decode()}")
-        self.send_response(500)
+        self.send_response(200 if self.path == ROOM else 500)
         self.end_headers()
+        self.wfile.write(f"nobody wants this at {self.path}".encode())
 
     def log_message(self, *_):
         pass
@@ -131,6 +136,85 @@ class Secrets(unittest.TestCase):
         self.assert_nowhere(daemon.token, daemon.token[3:], operator, operator[3:], SIGNING, "c4n4ry-signing")
         for where in ("stdout", "stderr", "audit.jsonl", "retry.db", "GET /metrics None", "GET /v1/history None"):
             self.assertNotIn("c4n4ry-query", self.seen[where], where)
+
+    def receiver(self):
+        receiver = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+        threading.Thread(target=receiver.serve_forever, daemon=True).start()
+        self.addCleanup(receiver.server_close)
+        self.addCleanup(receiver.shutdown)
+        return f"http://127.0.0.1:{receiver.server_port}"
+
+    def watch_events(self, daemon):
+        """What is told from now on, for as long as there is a daemon."""
+        def watch():
+            try:
+                while line := answer.readline():
+                    self.seen["events"] += line.decode()
+            except OSError:
+                pass
+        self.seen["events"] = ""
+        connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
+        connection.request("GET", "/v1/events", headers={"Authorization": f"Bearer {daemon.token}"})
+        answer = connection.getresponse()
+        threading.Thread(target=watch, daemon=True).start()
+
+    def webhooks_config(self, receiver):
+        urls = {"repeats": f"{receiver}/{PLACE}", "refused": f"http://10.1.2.3/{PLACE}", "closed": f"http://127.0.0.1:{free_port()}/{PLACE}",
+                "unknown": f"http://nowhere.invalid/{PLACE}"}
+        handlers = "".join(f"  {name}: {{url: '{url}', secrets_file: hook.secrets, max_attempts: 1}}\n" for name, url in urls.items())
+        return urls, (f"handlers:\n{handlers}alerts:\n  channels: {{ops: {{type: slack, url: '{receiver}{ROOM}'}}}}\n"
+                      "  rules: {all: {channels: [ops], final_failures: 1, wait: 1s}}\n")
+
+    def test_the_place_of_a_webhook_is_nowhere_to_be_read(self):
+        with open(self.path("hook.secrets"), "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            file.write(f"whsec_{SIGNING}\n")
+        Receiver.heard.clear()
+        urls, config = self.webhooks_config(self.receiver())
+        daemon = self.start(config, ", audit: audit.jsonl, may_call: [127.0.0.1]")
+        self.watch_events(daemon)
+        for name in urls:
+            daemon.ask("POST", "/v1/tasks", {"handler": name, "args": [name]})
+        self.wait_until(lambda: len(daemon.ask("GET", "/v1/history")[1]["tasks"]) == len(urls))
+        self.wait_until(lambda: sum("failed for good" in one for one in Receiver.heard) == len(urls))
+        errors = {task["handler"]: task["last_error"] for task in daemon.ask("GET", "/v1/history")[1]["tasks"]}
+        self.assertIn("nobody wants", errors["repeats"])
+        self.assertIn("may not be called", errors["refused"])
+        self.assertIn("could not connect", errors["closed"])
+        self.assertIn("nowhere.invalid", errors["unknown"])
+        self.ask_everything(daemon, daemon.token)
+        self.run_program("config", "check")
+        for words in (["history", "list"], ["history", "list", "--json"], ["handlers"], ["doctor"]):
+            self.run_program(*words, "--server", f"http://127.0.0.1:{daemon.port}", EASYRETRY_TOKEN=daemon.token)
+        self.change_a_url(daemon)
+        self.stop(daemon)
+        for name in ("audit.jsonl", "retry.db"):
+            self.file(name)
+        self.seen["alerts"] = "".join(one for one in Receiver.heard if "failed for good" in one)
+        self.assertIn("gave_up", self.seen["events"])
+        self.assertIn("handlers.repeats.url", self.seen["stdout"])
+        self.assert_nowhere("c4n4ry-path", "c4n4ry-query", "c4n4ry-room")
+
+    def change_a_url(self, daemon):
+        with open(self.path("easyretry.yaml")) as file:
+            text = file.read()
+        with open(self.path("easyretry.yaml"), "w") as file:
+            file.write(text.replace("c4n4ry-query", "c4n4ry-query-2"))
+        daemon.process.send_signal(signal.SIGHUP)
+        time.sleep(1)  # it says so on stdout, which is read at the end
+
+    def test_a_webhook_with_a_password_is_refused_without_it(self):
+        for url in (f"https://joe:{PASSWORD}@h.example/x", f"ftp://joe:{PASSWORD}@h.example/x", f"https://joe:{PASSWORD}/x@h.example"):
+            with open(self.path("easyretry.yaml"), "w") as file:
+                file.write(f"server: {{listen: '127.0.0.1:0'}}\nhandlers: {{pay: {{url: '{url}', secrets_file: none}}}}\n")
+            self.assertNotEqual(self.run_program("serve").returncode, 0, url)
+            self.assertNotEqual(self.run_program("config", "check").returncode, 0, url)
+        self.assert_nowhere(PASSWORD)
+
+    def wait_until(self, holds):
+        deadline = time.monotonic() + 30
+        while not holds():
+            self.assertLess(time.monotonic(), deadline)
+            time.sleep(0.05)
 
     @unittest.skipUnless(shutil.which("redis-server"), "there is no redis-server")
     def test_the_password_of_a_store_is_nowhere_to_be_read(self):

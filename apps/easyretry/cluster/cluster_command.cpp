@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/time_text.h"
+#include "printing/json_text.h"
 #include "printing/relative_time.h"
 #include "printing/table.h"
 #include "service/local_service.h"
@@ -60,14 +61,15 @@ void print_lags(const nlohmann::json& late) {
 }
 
 void print(const nlohmann::json& cluster) {
-  fmt::print("members by {}, {} ago{}\n\n", cluster.value("source", ""), age_text(Millis{cluster.value("age_ms", 0)}),
+  fmt::print("members by {}, {} ago{}\n\n", printable(cluster.value("source", "")),
+             age_text(Millis{cluster.value("age_ms", 0)}),
              cluster.value("trusted", true) ? "" : ": the last good list, the source says something else or nothing");
   print_members(cluster);
   for (const nlohmann::json& one : cluster.at("refused")) {
-    fmt::print("{} is no member: {}\n", one.value("who", ""), one.value("why", ""));
+    fmt::print("{} is no member: {}\n", printable(one.value("who", "")), printable(one.value("why", "")));
   }
   if (cluster.contains("trouble")) {
-    fmt::print("\nhow late tasks are is not known: {}\n", cluster.value("trouble", ""));
+    fmt::print("\nhow late tasks are is not known: {}\n", printable(cluster.value("trouble", "")));
   } else {
     print_lags(cluster.at("late_ms"));
   }
@@ -82,7 +84,7 @@ std::unique_ptr<Service> service_of(const ClusterOptions& options) {
 
 void run(const ClusterOptions& options) {
   const nlohmann::json cluster = service_of(options)->ask({.path = {"cluster"}});
-  options.as_json ? fmt::print("{}\n", cluster.dump()) : print(cluster);
+  options.as_json ? fmt::print("{}\n", json_text(cluster)) : print(cluster);
 }
 
 }  // namespace

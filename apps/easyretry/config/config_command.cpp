@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "config_file.h"
+#include "printing/json_text.h"
 #include "server/start_checks.h"
 
 namespace easyretry::app {
@@ -53,7 +54,7 @@ void run(const CheckOptions& options) {
   if (options.as_json) {
     const nlohmann::json answer{
         {"problems", checked.problems}, {"yaml", checked.meaning}, {"not_checked", kNotChecked}};
-    fmt::print("{}\n", answer.dump());
+    fmt::print("{}\n", json_text(answer));
   } else {
     print(checked);
   }

@@ -10,6 +10,7 @@
 #include "doctor/file_checks.h"
 #include "doctor/service_checks.h"
 #include "doctor/store_checks.h"
+#include "printing/json_text.h"
 #include "printing/terminal.h"
 #include "service/service_options.h"
 
@@ -72,7 +73,7 @@ void print(const Findings& findings) {
   for (const Finding& one : findings) {
     const std::string word = fmt::format("{:<4}", word_for(one.health));
     fmt::print("{}  {:<16} {}\n", coloured(terminal, colour_of(one.health), word), one.check, printable(one.what));
-    if (!one.todo.empty()) fmt::print("      {:<16} {}\n", "to do:", one.todo);
+    if (!one.todo.empty()) fmt::print("      {:<16} {}\n", "to do:", printable(one.todo));
   }
 }
 
@@ -81,7 +82,7 @@ void print_json(const Findings& findings) {
   for (const Finding& one : findings) {
     checks.push_back({{"check", one.check}, {"result", word_for(one.health)}, {"what", one.what}, {"todo", one.todo}});
   }
-  fmt::print("{}\n", nlohmann::json{{"checks", checks}, {"healthy", !has(findings, Health::fail)}}.dump());
+  fmt::print("{}\n", json_text({{"checks", checks}, {"healthy", !has(findings, Health::fail)}}));
 }
 
 void run(const DoctorOptions& options) {

@@ -10,6 +10,7 @@
 
 #include "events/event_text.h"
 #include "events/follow_events.h"
+#include "printing/json_text.h"
 #include "service/service_options.h"
 
 namespace easyretry::app {
@@ -60,8 +61,7 @@ class StopSignals {
 };
 
 void print(const nlohmann::json& event, bool as_json, const Terminal& terminal) {
-  constexpr auto kReplace = nlohmann::json::error_handler_t::replace;
-  fmt::print("{}\n", as_json ? event.dump(-1, ' ', false, kReplace) : event_line(event, terminal));
+  fmt::print("{}\n", as_json ? json_text(event) : event_line(event, terminal));
   std::fflush(stdout);  // also into a pipe: whoever reads it waits for it
 }
 
@@ -71,7 +71,7 @@ void run(const EventsOptions& options) {
   follow_events(
       daemon_of(options.service), options.filter, signals.token(),
       [&](const nlohmann::json& event) { print(event, options.as_json, terminal); },
-      [](const std::string& warning) { fmt::print(stderr, "easyretry: {}\n", warning); });
+      [](const std::string& warning) { fmt::print(stderr, "easyretry: {}\n", printable(warning)); });
   if (signals.signal() != 0) throw CLI::RuntimeError{kInterrupted + signals.signal()};
 }
 

@@ -10,6 +10,7 @@
 #include "base/time_text.h"
 #include "handlers/handlers_options.h"
 #include "handlers/pause_handler.h"
+#include "printing/json_text.h"
 #include "printing/relative_time.h"
 #include "printing/table.h"
 
@@ -62,7 +63,7 @@ void print(const nlohmann::json& handlers) {
 
 void run(const HandlersOptions& options) {
   const nlohmann::json answer = open_service(options.service)->ask({.path = {"handlers"}});
-  options.as_json ? fmt::print("{}\n", answer.dump()) : print(answer.at("handlers"));
+  options.as_json ? fmt::print("{}\n", json_text(answer)) : print(answer.at("handlers"));
 }
 
 }  // namespace

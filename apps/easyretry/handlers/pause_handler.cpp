@@ -8,6 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "handlers/handlers_options.h"
+#include "printing/json_text.h"
+#include "printing/terminal.h"
 
 namespace easyretry::app {
 namespace {
@@ -32,7 +34,8 @@ void hint_at_unknown(Service& service, const std::string& name) {
     if (handler.value("name", "") != name) continue;
     if (handler.value("served", false) || handler.value("stored", std::int64_t{0}) > 0) return;
   }
-  fmt::print(stderr, "note: no task of {} was ever stored, and nobody asked here knows it; is the name right?\n", name);
+  fmt::print(stderr, "note: no task of {} was ever stored, and nobody asked here knows it; is the name right?\n",
+             printable(name));
 }
 
 void pause(const HandlersOptions& options, const Wish& wish) {
@@ -40,19 +43,19 @@ void pause(const HandlersOptions& options, const Wish& wish) {
   const nlohmann::json answer = service->ask({.method = Method::post,
                                               .path = {"handlers", wish.name, "pause"},
                                               .body = nlohmann::json{{"why", wish.why}}.dump()});
-  if (options.as_json) return fmt::print("{}\n", answer.dump());
-  fmt::print("{} {} until `easyretry handlers resume {}`\n", wish.name,
+  if (options.as_json) return fmt::print("{}\n", json_text(answer));
+  fmt::print("{} {} until `easyretry handlers resume {}`\n", printable(wish.name),
              answer.value("changed", false) ? "is paused: within two seconds nobody runs tasks of it,"
                                             : "was paused already, and stays so",
-             wish.name);
+             printable(wish.name));
   hint_at_unknown(*service, wish.name);
 }
 
 void resume(const HandlersOptions& options, const Wish& wish) {
   const nlohmann::json answer =
       open_service(options.service)->ask({.method = Method::post, .path = {"handlers", wish.name, "resume"}});
-  if (options.as_json) return fmt::print("{}\n", answer.dump());
-  fmt::print("{} {}\n", wish.name,
+  if (options.as_json) return fmt::print("{}\n", json_text(answer));
+  fmt::print("{} {}\n", printable(wish.name),
              answer.value("changed", false) ? "is resumed: its tasks are run again" : "was not paused");
 }
 

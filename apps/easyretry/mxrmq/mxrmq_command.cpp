@@ -8,6 +8,7 @@
 
 #include "mxrmq/fsck.h"
 #include "mxrmq/import.h"
+#include "printing/terminal.h"
 #include "progress_bar.h"
 #include "storage/open.h"
 
@@ -28,7 +29,8 @@ void run_fsck(const FsckArguments& arguments) {
   options.repair = arguments.repair;
   options.grace = Millis{static_cast<std::int64_t>(arguments.grace * 1000)};
   options.tell = [](const mxrmq::Finding& found) {
-    fmt::print("{}: {}{}\n", to_string(found.kind), found.id, found.topic.empty() ? "" : " of " + found.topic);
+    fmt::print("{}: {}{}\n", to_string(found.kind), printable(found.id),
+               printable(found.topic.empty() ? "" : " of " + found.topic));
   };
   mxrmq::FsckReport report;
   {
@@ -55,7 +57,7 @@ struct ImportArguments {
 };
 
 void print(const mxrmq::ImportPlan& plan, bool with_letters) {
-  for (const auto& [topic, count] : plan.pending) fmt::print("{}: {} pending\n", topic, count);
+  for (const auto& [topic, count] : plan.pending) fmt::print("{}: {} pending\n", printable(topic), count);
   fmt::print("{} delayed, of all topics\n", plan.delayed);
   if (plan.in_flight > 0)
     fmt::print("about {} in flight, which stay until they have ended or their lease has\n", plan.in_flight);

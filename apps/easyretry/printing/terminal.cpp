@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-#include "base/utf8.h"
+#include "base/harmless.h"
 
 namespace easyretry::app {
 namespace {
@@ -53,9 +53,9 @@ Terminal stdout_terminal() {
 }
 
 std::string printable(std::string_view text) {
-  const std::string stored = base::storable_utf8(text);
+  const std::string harmless = base::one_line(text);
   std::string shown;
-  for (std::string_view rest = stored; !rest.empty();) {
+  for (std::string_view rest = harmless; !rest.empty();) {
     const Character one = next_character(rest);
     rest.remove_prefix(one.bytes.size());
     shown.append(std::iswprint(static_cast<std::wint_t>(one.code)) != 0 ? one.bytes : " ");

@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "printing/terminal.h"
 #include "progress_bar.h"
 #include "storage/open.h"
 
@@ -30,7 +31,7 @@ void print(const ReshardPlan& plan) {
 void print_dry_run(const ReshardPlan& plan) {
   if (plan.leased > 0) {
     fmt::print("{} tasks are being run, one of them by {}: all instances must be stopped first\n", plan.leased,
-               plan.holder);
+               printable(plan.holder));
   }
   fmt::print("nothing was changed\n");
 }

@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "base/harmless.h"
 #include "config_file.h"
 #include "serve/service_manager.h"
 #include "server/daemon.h"
@@ -67,7 +68,7 @@ void reload(server::Daemon& daemon, const ServeOptions& options) {
     }
     fmt::print("the configuration was read again\n");
   } catch (const std::exception& e) {
-    fmt::print(stderr, "easyretry: the configuration is left as it was: {}\n", e.what());
+    fmt::print(stderr, "easyretry: the configuration is left as it was: {}\n", base::several_lines(e.what()));
   }
   std::fflush(stdout);
 }

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/harmless.h"
+
 namespace easyretry::app {
 namespace {
 
@@ -29,7 +31,7 @@ std::string hint_here(const std::string& code, const std::string& hint) {
 
 std::string text_of(const nlohmann::json& error) {
   const std::string hint = hint_here(error.value("code", ""), error.value("hint", ""));
-  return error.value("message", "") + (hint.empty() ? "" : "; " + hint);
+  return base::one_line(error.value("message", "") + (hint.empty() ? "" : "; " + hint));
 }
 
 }  // namespace

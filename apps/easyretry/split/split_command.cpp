@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "confirmation.h"
+#include "printing/json_text.h"
 #include "progress_bar.h"
 #include "service/service_options.h"
 #include "storage/layout.h"
@@ -46,7 +47,7 @@ bool is_done_in_store(const SplitOptions& options) {
 void print_done_already(const SplitOptions& options) {
   if (options.as_json) {
     const nlohmann::json nothing{{"dry_run", true}, {"moves", nlohmann::json::array()}, {"tables", options.to}};
-    return fmt::print("{}\n", nothing.dump());
+    return fmt::print("{}\n", json_text(nothing));
   }
   fmt::print("the layout is hash({}) already; nothing was changed\n", options.to);
 }
@@ -90,7 +91,7 @@ nlohmann::json wait_for_the_end(Service& service, nlohmann::json split) {
 }
 
 void print_end(const SplitOptions& options, const nlohmann::json& split) {
-  if (options.as_json) fmt::print("{}\n", split.dump());
+  if (options.as_json) fmt::print("{}\n", json_text(split));
   if (split.value("state", "") != "done") {
     throw std::runtime_error(fmt::format("the split has {} before its end: {}; the same command goes on",
                                          split.value("state", ""), split.value("error", "")));
@@ -104,7 +105,7 @@ void run(const SplitOptions& options) {
   const auto service = open_service(options.service);
   const nlohmann::json plan = ask(*service, options, /*dry_run=*/true);
   if (plan.at("moves").empty()) return print_done_already(options);
-  if (options.dry_run && options.as_json) return fmt::print("{}\n", plan.dump());
+  if (options.dry_run && options.as_json) return fmt::print("{}\n", json_text(plan));
   if (!options.as_json) print(plan);
   if (options.dry_run) return fmt::print("nothing was changed\n");
   if (!options.yes) confirm(plan);

@@ -9,6 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "printing/json_text.h"
+#include "printing/terminal.h"
 #include "service/service_options.h"
 
 namespace easyretry::app {
@@ -38,8 +40,9 @@ std::string day_of(const nlohmann::json& table) {
 void print(const nlohmann::json& tables) {
   fmt::print("{:<36} {:>12} {:>10}  {:<10}  {}\n", "table", "rows about", "size", "begins", "state");
   for (const nlohmann::json& table : tables) {
-    fmt::print("{:<36} {:>12} {:>10}  {:<10}  {}\n", table.value("name", ""), table.value("rows", std::int64_t{0}),
-               size_text(table.value("bytes", std::int64_t{0})), day_of(table), word_for(table.value("state", "")));
+    fmt::print("{:<36} {:>12} {:>10}  {:<10}  {}\n", printable(table.value("name", "")),
+               table.value("rows", std::int64_t{0}), size_text(table.value("bytes", std::int64_t{0})), day_of(table),
+               word_for(table.value("state", "")));
   }
 }
 
@@ -50,7 +53,7 @@ struct TablesOptions {
 
 void run(const TablesOptions& options) {
   const nlohmann::json answer = open_service(options.service)->ask({.path = {"tables"}});
-  if (options.as_json) return fmt::print("{}\n", answer.dump());
+  if (options.as_json) return fmt::print("{}\n", json_text(answer));
   print(answer.at("tables"));
 }
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "confirmation.h"
+#include "printing/json_text.h"
 #include "progress_bar.h"
 
 namespace easyretry::app {
@@ -31,7 +32,7 @@ nlohmann::json ask(Service& service, const nlohmann::json& request) {
 }
 
 void print_foreseen(const ManyChanges& changes, const nlohmann::json& foreseen) {
-  if (changes.as_json) return fmt::print("{}\n", foreseen.dump());
+  if (changes.as_json) return fmt::print("{}\n", json_text(foreseen));
   fmt::print("{} tasks would be {}\n", foreseen.value("matched", 0), changes.past);
   for (const nlohmann::json& id : foreseen.at("sample")) fmt::print("{}\n", id.get<std::string>());
   if (foreseen.at("sample").size() < foreseen.value("matched", std::size_t{0})) fmt::print("…\n");
@@ -65,7 +66,7 @@ void change_many(Service& service, const ManyChanges& changes) {
   request["most"] = std::max<std::int64_t>(1, matched);
   const nlohmann::json job = wait_for_the_end(service, ask(service, request));
   if (changes.as_json) {
-    fmt::print("{}\n", job.dump());
+    fmt::print("{}\n", json_text(job));
   } else {
     fmt::print("{} {}, {} skipped\n", job.value("changed", 0), changes.past, job.value("skipped", 0));
   }

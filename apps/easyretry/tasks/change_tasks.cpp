@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "confirmation.h"
+#include "printing/json_text.h"
+#include "printing/terminal.h"
 #include "service/service_options.h"
 #include "tasks/change_many.h"
 
@@ -77,7 +79,7 @@ nlohmann::json attempted(Service& service, const ChangeOptions& options, const s
 }
 
 void print(const Change& change, const nlohmann::json& one) {
-  const std::string id = one.value("id", "");
+  const std::string id = printable(one.value("id", ""));
   if (one.contains("error")) {
     fmt::print(stderr, "{}: not {}: {}\n", id, change.past, one.value("error", ""));
   } else if (one.contains("requeued_as")) {
@@ -118,7 +120,7 @@ void run(const ChangeOptions& options) {
     if (all.back().contains("error")) ++failed;
     if (!options.as_json) print(options.change, all.back());
   }
-  if (options.as_json) fmt::print("{}\n", nlohmann::json{{"tasks", all}}.dump());
+  if (options.as_json) fmt::print("{}\n", json_text({{"tasks", all}}));
   if (failed > 0) {
     throw std::runtime_error(fmt::format("{} of {} could not be {}", failed, options.ids.size(), options.change.past));
   }

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/duration_text.h"
+#include "printing/json_text.h"
+#include "printing/terminal.h"
 #include "service/service_options.h"
 
 namespace easyretry::app {
@@ -57,7 +59,7 @@ void run(const EditOptions& options) {
   }
   const nlohmann::json task =
       open_service(options.service)->ask({.method = Method::patch, .path = {"tasks", options.id}, .body = request});
-  options.as_json ? fmt::print("{}\n", task.dump()) : fmt::print("{} edited\n", options.id);
+  options.as_json ? fmt::print("{}\n", json_text(task)) : fmt::print("{} edited\n", printable(options.id));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 
 #include <easyretry/time.h>
 
+#include "printing/json_text.h"
 #include "printing/task_words.h"
 #include "service/service_options.h"
 
@@ -72,11 +73,10 @@ class JsonList {
  public:
   JsonList() { fmt::print("{{\"tasks\":["); }
   void print(const nlohmann::json& tasks) {
-    for (const nlohmann::json& task : tasks) fmt::print("{}{}", std::exchange(first_, false) ? "" : ",", task.dump());
+    for (const nlohmann::json& task : tasks)
+      fmt::print("{}{}", std::exchange(first_, false) ? "" : ",", json_text(task));
   }
-  void end(const std::string& next) const {
-    fmt::print("]{}}}\n", next.empty() ? "" : ",\"next\":" + nlohmann::json(next).dump());
-  }
+  void end(const std::string& next) const { fmt::print("]{}}}\n", next.empty() ? "" : ",\"next\":" + json_text(next)); }
 
  private:
   bool first_ = true;

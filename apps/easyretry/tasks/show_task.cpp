@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/duration_text.h"
+#include "printing/json_text.h"
 #include "printing/task_words.h"
 #include "service/service_options.h"
 
@@ -82,7 +83,7 @@ void run(const ShowOptions& options) {
   Ask ask{.path = {"tasks", options.id}};
   if (options.args) ask.query["args"] = "";
   const nlohmann::json task = open_service(options.service)->ask(ask);
-  options.as_json ? fmt::print("{}\n", task.dump()) : print(task);
+  options.as_json ? fmt::print("{}\n", json_text(task)) : print(task);
 }
 
 }  // namespace

@@ -15,6 +15,8 @@
 
 #include "base/duration_text.h"
 #include "base/json_copy.h"
+#include "printing/json_text.h"
+#include "printing/terminal.h"
 #include "service/service_options.h"
 
 namespace easyretry::app {
@@ -85,10 +87,10 @@ void run(const SubmitOptions& options) {
   }
   const nlohmann::json stored =
       open_service(options.service)->ask({.method = Method::post, .path = {"tasks"}, .body = request});
-  if (options.as_json) return fmt::print("{}\n", stored.dump());
+  if (options.as_json) return fmt::print("{}\n", json_text(stored));
   fmt::print("{}\n", stored.value("id", ""));
   fmt::print(stderr, "{}, with the key {}\n", stored.value("created", false) ? "stored" : "was there already",
-             stored.value("key", ""));
+             printable(stored.value("key", "")));
 }
 
 void add_text(CLI::App& command, const std::shared_ptr<SubmitOptions>& options, const char* flag, const char* name,

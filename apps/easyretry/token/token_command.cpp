@@ -6,6 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "printing/terminal.h"
 #include "server/tokens.h"
 
 namespace easyretry::app {
@@ -29,7 +30,7 @@ void create(const TokenOptions& options) {
 void list(const TokenOptions& options) {
   fmt::print("{:<24} {:<20} {}\n", "name", "role", "namespace");
   for (const server::Token& token : server::Tokens{options.file}.all()) {
-    fmt::print("{:<24} {:<20} {}\n", token.name, token.role, token.space);
+    fmt::print("{:<24} {:<20} {}\n", printable(token.name), token.role, printable(token.space));
   }
 }
 

@@ -47,6 +47,14 @@ TEST(ConfigCompare, ShowsNoPasswordButNoticesAnother) {
 }
 
 // The rule, apart from the table, so that a slip in the table is noticed.
+TEST(ConfigCompare, ShowsOfAWebhookWhereItIsAndNoticesAnotherPath) {
+  const auto with = [](const std::string& url) { return parse_config("handlers: {pay: {url: '" + url + "'}}"); };
+  EXPECT_THAT(compare(with("https://b.example/geheim?code=1"), with("https://b.example/geheim?code=2")),
+              ElementsAre(ConfigChange{"handlers.pay.url", "https://b.example/***", "https://b.example/***", false}));
+  EXPECT_THAT(compare(Config{}, with("https://b.example/geheim")),
+              ElementsAre(ConfigChange{"handlers.pay.url", "", "https://b.example/***", false}));
+}
+
 TEST(ConfigCompare, LimitsAndHandlersChangeWhileRunningTheRestWithARestart) {
   std::vector<std::string_view> live;
   for (const auto& key : engine_keys()) {

@@ -24,6 +24,17 @@ TEST(MaskedUrl, HidesSecretOptions) {
             "x:?api_token=***&tls_key=***&passwd=***&client_secret=***");
 }
 
+TEST(MaskedUrl, OfAWebhookShowsTheHostAlone) {
+  for (const char* secret : {"/", "/geheim", "/a/geheim?b", "?geheim", "#geheim"}) {
+    EXPECT_EQ(masked_webhook_url("https://h.example:8443" + std::string{secret}), "https://h.example:8443/***");
+    EXPECT_EQ(masked_webhook_url("https://joe:geheim@h.example" + std::string{secret}), "https://***@h.example/***");
+  }
+  EXPECT_EQ(masked_webhook_url("https://joe:ge/heim@h.example/x"), "https://***@h.example/***");
+  EXPECT_EQ(masked_webhook_url("https://geheim@h.example"), "https://***@h.example");
+  EXPECT_EQ(masked_webhook_url("https://h.example"), "https://h.example");
+  EXPECT_EQ(masked_webhook_url("h.example/geheim"), "h.example/***");
+}
+
 TEST(MaskedUrl, LeavesTheRestAlone) {
   for (const char* url : {"sqlite:retry.db", "memory:", "sqlite:a:b@c.db", "mysql://db:3306/retry",
                           "mysql://app@db/retry", "sqlite:password=x.db", "sqlite:a.db?shards=8", ""}) {

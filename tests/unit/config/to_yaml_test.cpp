@@ -64,6 +64,15 @@ TEST(ConfigToYaml, ShowsNoPassword) {
               testing::HasSubstr("membership: \"nacos://app:***@reg/retry\"\n"));
 }
 
+TEST(ConfigToYaml, ShowsOfAWebhookWhereItIsAndNotHowItIsCalled) {
+  const std::string text =
+      to_yaml(parse_config("defaults: {url: 'https://a.example/geheim', secrets_file: s}\n"
+                           "handlers: {pay: {url: 'https://b.example/hook?code=geheim'}}"));
+  EXPECT_THAT(text, testing::HasSubstr("url: https://a.example/***\n"));
+  EXPECT_THAT(text, testing::HasSubstr("url: https://b.example/***\n"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("geheim")));
+}
+
 TEST(ConfigToYaml, ReadsBackEqualWhereItIsEmpty) {
   EXPECT_THAT(compare(Config{}, parse_config(to_yaml(Config{}))), IsEmpty());
 }

@@ -1,6 +1,7 @@
 #include "policy/success_expression.h"
 
 #include <atomic>
+#include <chrono>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -13,6 +14,7 @@ namespace easyretry::policy {
 namespace {
 
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 
 std::string answer(const SuccessExpression& expression, std::string_view result, std::string_view args = "[]") {
@@ -110,9 +112,21 @@ TEST(SuccessExpression, HasNoLibraries) {
                            "tostring(1) == '1'", "collectgarbage()", "debug.getinfo(1)", "coroutine.create(result)"}) {
     EXPECT_THAT(refusal(text), HasSubstr("a name other than result and args")) << text;
   }
+}
+
+// Texts have no methods, and nobody can give them any: nothing here repeats, formats or looks for patterns.
+TEST(SuccessExpression, HasNoMethodsOfTexts) {
   for (const char* text :
-       {"('x'):rep(1e9) == ''", "(('a'):rep(50)):find(('a?'):rep(50)) == 1", "('%s'):format(1) == ''"})
+       {"('x'):rep(1e9) == ''", "(('a'):rep(50)):find(('a?'):rep(50)) == 1", "('%s'):format(1) == ''",
+        "('%99999999d'):format(1) == ''", "('aaaaaaaaaaaaaaaaaaaaaaaa!'):match('^(a*)*$') == nil",
+        "('aaaa'):gsub('.-', 'x') == ''", "('x'):dump() == ''", "('').len == nil", "('x').__index == nil"}) {
     EXPECT_THAT(answer(text, "1"), HasSubstr("attempt to index a string value")) << text;
+  }
+  for (const char* text : {"result:rep(1e9) == ''", "result:find('(.-)(.-)(.-)x') == 1", "result.x == nil"}) {
+    EXPECT_THAT(answer(text, "\"x\""), HasSubstr("attempt to index a string value")) << text;
+  }
+  EXPECT_THAT(answer("(function() local s = 'x' s.y = 1 return true end)()", "1"),
+              HasSubstr("attempt to index a string value"));
 }
 
 TEST(SuccessExpression, RefusesStatements) {
@@ -168,6 +182,38 @@ TEST(SuccessExpression, StopsAMemoryBomb) {
   EXPECT_THAT(answer(expression, "false"), HasSubstr("needs more than 1024 KiB of memory"));
   EXPECT_EQ(answer(expression, "true"), "yes") << "works again after it was stopped";
   EXPECT_THAT(answer("(function() local t = {} while true do t[#t + 1] = {} end end)()", "1"), HasSubstr("memory"));
+}
+
+TEST(SuccessExpression, StopsRecursionWithoutAnEndOfAnyKind) {
+  EXPECT_THAT(answer("(function() local function f() return f() end return f() end)()", "1"),
+              HasSubstr("instructions"));
+  EXPECT_THAT(answer("(function() local function f(g) return (g(g)) end return f(f) end)()", "1"), HasSubstr("memory"));
+  EXPECT_THAT(answer("(function() ::again:: goto again end)()", "1"), HasSubstr("instructions"));
+  EXPECT_THAT(answer("(function() local t = {} for i = 1, 1e9 do t = {t} end return true end)()", "1"),
+              HasSubstr("memory"));
+}
+
+// Each is one instruction or two, and takes as long as the text is.
+TEST(SuccessExpression, StopsInASecondHoweverLongTheTexts) {
+  const std::string half = "\"" + std::string(std::size_t{250} * 1024, 'x') + "\"";
+  for (const char* loop : {"local x = a .. 1", "local x = t[a .. 1]", "local x = a < b", "local x = a == b",
+                           "t[1] = a .. 1", "local x = #(a .. 1)"}) {
+    const std::string expression =
+        "(function() local t, a = {}, result local b = a .. 1 while true do " + std::string{loop} + " end end)()";
+    const auto begun = std::chrono::steady_clock::now();
+    EXPECT_THAT(answer(expression, half), AnyOf(HasSubstr("stopped after"), HasSubstr("memory"))) << loop;
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::seconds{10}) << loop << ", on a slow machine";
+  }
+}
+
+TEST(SuccessExpression, CountsWhatItMakesFromZeroInEachCall) {
+  const SuccessExpression expression{
+      "(function() for i = 1, 150 do local x = result .. i end return result ~= nil end)()"};
+  const std::string text = "\"" + std::string(std::size_t{250} * 1024, 'x') + "\"";
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(answer(expression, text), "yes");
+  const SuccessExpression longer{"result == nil or (function() while true do local x = result .. 1 end end)()"};
+  EXPECT_THAT(answer(longer, text), HasSubstr("stopped after 64 MiB of values that it made"));
+  EXPECT_EQ(answer(longer, "null"), "yes") << "works again after it was stopped";
 }
 
 TEST(SuccessExpression, RefusesAResultThatDoesNotFit) {

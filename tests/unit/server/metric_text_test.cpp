@@ -36,7 +36,8 @@ TEST(MetricText, ALabelCannotBreakOutOfItsQuotes) {
   MetricText text;
   text.declare(MetricKind::gauge, "a", "An a.");
   text.add("a", {{"handler", "x\"} 1\nevil \\"}}, 3);
-  EXPECT_THAT(text.text(), HasSubstr(R"(a{handler="x\"} 1\nevil \\"} 3)"));
+  text.add("a", {{"handler", "x\x1b[2J"}}, 4);
+  EXPECT_THAT(text.text(), HasSubstr("a{handler=\"x\\\"} 1\\\\u000aevil \\\\\"} 3\na{handler=\"x\\\\u001b[2J\"} 4\n"));
 }
 
 TEST(MetricText, WhatWasNotDeclaredIsAMistake) {

@@ -38,15 +38,19 @@ TEST(ADestination, HasASchemeAHostAndAPort) {
   EXPECT_EQ(six.address, parse_address("fd00::7"));
 }
 
-TEST(ADestination, IsShownWithoutItsQueryWhichMayHoldASecret) {
-  EXPECT_EQ(parse_destination("https://h.example/a/b?token=s3cret#x").shown, "https://h.example/a/b");
-  EXPECT_EQ(parse_destination("https://h.example?token=s3cret").shown, "https://h.example");
+TEST(ADestination, IsShownWithoutWhatIsBehindTheHostWhichMayBeASecret) {
+  for (const char* url : {"https://h.example:8443/a/s3cret", "https://h.example:8443/a?token=s3cret#x",
+                          "https://h.example:8443?token=s3cret", "https://h.example:8443#s3cret"}) {
+    EXPECT_EQ(parse_destination(url).shown, "https://h.example:8443/***") << url;
+  }
+  EXPECT_EQ(parse_destination("https://h.example/").shown, "https://h.example/");
+  EXPECT_EQ(parse_destination("https://h.example").shown, "https://h.example");
 }
 
 // The same machine in other words; the guard asks about the address that is connected to, whatever the URL says.
 TEST(ADestination, IsAnAddressInWhateverWayItIsWritten) {
-  for (const char* url :
-       {"http://127.1/", "http://2130706433/", "http://0x7f.1/", "http://0177.0.0.1/", "http://%31%32%37.0.0.1/"}) {
+  for (const char* url : {"http://127.1/", "http://127.0.1/", "http://2130706433/", "http://0x7f000001/",
+                          "http://0x7f.1/", "http://017700000001/", "http://0177.0.0.1/", "http://%31%32%37.0.0.1/"}) {
     EXPECT_EQ(parse_destination(url).address, parse_address("127.0.0.1")) << url;
   }
   EXPECT_EQ(parse_destination("http://[::ffff:7f00:1]/").address, parse_address("127.0.0.1"));
@@ -61,7 +65,8 @@ TEST(ADestination, IsByHttpAlone) {
 }
 
 TEST(ADestination, HasNeitherUserNorPasswordAndDoesNotRepeatThem) {
-  for (const char* url : {"https://joe:s3cret@h.example/", "https://s3cret@h.example/", "https://:s3cret@h.example/"}) {
+  for (const char* url : {"https://joe:s3cret@h.example/", "https://s3cret@h.example/", "https://:s3cret@h.example/",
+                          "http://s3cret@127.0.0.1/", "http://h.example:s3cret@127.0.0.1/"}) {
     EXPECT_THAT(refusal(url), AllOf(HasSubstr("user or a password"), Not(HasSubstr("s3cret")))) << url;
   }
 }
@@ -69,6 +74,7 @@ TEST(ADestination, HasNeitherUserNorPasswordAndDoesNotRepeatThem) {
 TEST(ADestination, HasAHostAndAPortThatCanBeCalled) {
   for (const char* url :
        {"https:///pay", "https:////pay", "https://a@b@h.example/", "https://:443/", "https://h.example./",
+        "http://127.0.0.1./", "http://localhost./", "http://h.example\\@127.0.0.1/", "http://h.example%40127.0.0.1/",
         "https://a..b/", "https://h_%2f/", "https://[::1%25lo]/", "https://[::g]/", "https://h.example:0/",
         "https://h.example:65536/", "https://h.example:x/", "https://h.example:-1/"}) {
     EXPECT_THAT(refusal(url), HasSubstr("this URL cannot be called")) << url;

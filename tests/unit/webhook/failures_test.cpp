@@ -72,7 +72,7 @@ class SilentPort {
 TEST_F(Failures, ToConnectSayWithWhom) {
   const SilentPort nobody;
   EXPECT_THAT(said({.url = nobody.url() + "pay?token=s3cret"}, Errc::unavailable),
-              AllOf(HasSubstr("could not connect to 127.0.0.1:"), HasSubstr("Connection refused"), HasSubstr("/pay: "),
+              AllOf(HasSubstr("could not connect to 127.0.0.1:"), HasSubstr("Connection refused"), HasSubstr("/***: "),
                     Not(HasSubstr("s3cret"))));
 }
 

@@ -49,8 +49,26 @@ TEST_F(GuardedCalls, DoNotReachANameThatMeansThisMachine) {
 
 TEST_F(GuardedCalls, DoNotReachThisMachineInWhateverWayItIsWritten) {
   for (const char* host :
-       {"127.0.0.1", "127.1", "2130706433", "0x7f000001", "0", "[::1]", "[::ffff:127.0.0.1]", "[::]"}) {
+       {"127.0.0.1", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "0", "0.0.0.0", "[::1]", "[::ffff:127.0.0.1]",
+        "[::ffff:7f00:1]", "[::127.0.0.1]", "[::]", "[64:ff9b::7f00:1]", "[2002:7f00:1::]"}) {
     EXPECT_THAT(said({}, server.url("/", host)), HasSubstr("may not be called")) << host;
+  }
+  EXPECT_EQ(server.connections(), 0U);
+}
+
+TEST_F(GuardedCalls, DoNotReachWhatIsNearThisMachine) {
+  for (const char* host : {"169.254.169.254", "2852039166", "[::ffff:169.254.169.254]", "[fe80::1]", "[fd00:ec2::254]",
+                           "10.0.0.1", "192.168.1.1", "224.0.0.1", "255.255.255.255", "[ff02::1]"}) {
+    EXPECT_THAT(said({}, server.url("/", host)), HasSubstr("may not be called")) << host;
+  }
+}
+
+// What mDNS, a company's DNS or a hostile one say.
+TEST_F(GuardedCalls, DoNotReachANameThatMeansWhatIsNear) {
+  for (const char* meant :
+       {"192.168.1.7", "127.0.0.1", "::ffff:127.0.0.1", "64:ff9b::7f00:1", "169.254.169.254", "fe80::1"}) {
+    const LookUp near = [&](const std::string&) -> Addresses { return std::vector{address(meant)}; };
+    EXPECT_THAT(said(knowing(near), server.url("/", "printer.local")), HasSubstr("may not be called")) << meant;
   }
   EXPECT_EQ(server.connections(), 0U);
 }
