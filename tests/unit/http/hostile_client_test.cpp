@@ -132,8 +132,8 @@ TEST_F(Hostile, AChunksTrimmingsAreNoPlaceToPileUpBytes) {
   const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
   for (const char* trimming : {"5;x=", "0\r\nX: ", "0;x="}) {
     RawClient client{server->port()};
-    client.send(head + trimming + std::string(1'000'000, 'a'));
-    EXPECT_THAT(client.rest(), Not(HasSubstr(" 200 "))) << trimming;
+    client.send(head + trimming + std::string(200'000, 'a'));
+    EXPECT_THAT(client.rest(), StartsWith("HTTP/1.1 400")) << trimming;
   }
   RawClient harmless{server->port()};
   harmless.send(head + "5;a=b\r\nhello\r\n0;c=\"d\"\r\n\r\n");
