@@ -12,8 +12,7 @@ import textwrap
 root = pathlib.Path(__file__).resolve().parent.parent
 PAGES = ["README.md", "docs/alerts.md", "docs/api.md", "docs/calls.md", "docs/cli.md", "docs/cluster.md", "docs/databases.md",
          "docs/metrics.md", "docs/migrating.md", "docs/mxrmq.md", "docs/nacos.md", "docs/redis.md", "docs/remote.md",
-         "docs/testing.md",
-         "docs/webhooks.md"]
+         "docs/security.md", "docs/testing.md", "docs/webhooks.md"]
 QUOTE = re.compile(r"^<!-- from: (\S+) -->\n```\w+\n(.*?)^```$", re.M | re.S)
 
 

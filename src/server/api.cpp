@@ -17,12 +17,32 @@ http::Problem busy() {
 }
 
 std::string address_of(const http::Request& request) {
-  return "address " + request.peer;
+  return "address " + network_of(request.peer);
+}
+
+// In whole seconds, as HTTP says it.
+std::vector<std::pair<std::string, std::string>> retry_after(std::chrono::nanoseconds wait) {
+  return {{"Retry-After", std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count())}};
 }
 
 std::string_view without_port(std::string_view host) {
   if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
   return host.substr(0, host.find(':'));
+}
+
+// Of the exception that is being handled.
+http::Problem logged_problem(const std::string& request_id, const LogSink& log) {
+  const http::Problem problem = problem_of_current_exception();
+  if (problem.status < 500 || !log) return problem;
+  std::string why = problem.message;
+  try {
+    throw;
+  } catch (const std::exception& e) {
+    why = e.what();
+  } catch (...) {
+  }
+  log(LogLevel::error, "request " + request_id + ": " + why);
+  return problem;
 }
 
 }  // namespace
@@ -32,18 +52,7 @@ void answer(const http::Respond& respond, const std::string& request_id, const L
   try {
     work();
   } catch (...) {
-    const http::Problem problem = problem_of_current_exception();
-    if (problem.status >= 500 && log) {
-      std::string why = problem.message;
-      try {
-        throw;
-      } catch (const std::exception& e) {
-        why = e.what();
-      } catch (...) {
-      }
-      log(LogLevel::error, "request " + request_id + ": " + why);
-    }
-    respond(http::to_response(problem, request_id));
+    respond(http::to_response(logged_problem(request_id, log), request_id));
   }
 }
 
@@ -59,14 +68,15 @@ void Api::add_open(http::Method method, std::string_view path, PlainEndpoint end
   router_.add(method, path, {std::nullopt, waiting(std::move(endpoint))});
 }
 
-void Api::add(http::Method method, std::string_view path, Right needs, Endpoint endpoint) {
-  router_.add(method, path, {needs, std::move(endpoint)});
+void Api::add(http::Method method, std::string_view path, Right needs, Endpoint endpoint, std::size_t most_body_bytes) {
+  router_.add(method, path, {needs, std::move(endpoint), most_body_bytes});
 }
 
-void Api::add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint) {
+void Api::add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint,
+              std::size_t most_body_bytes) {
   const bool changes = method != http::Method::get;
   if (changes && (needs == Right::operate || needs == Right::administer)) endpoint = audited(std::move(endpoint));
-  router_.add(method, path, {needs, waiting(std::move(endpoint))});
+  router_.add(method, path, {needs, waiting(std::move(endpoint)), most_body_bytes});
 }
 
 // What was tried in vain is written down, too.
@@ -94,29 +104,32 @@ Endpoint Api::waiting(PlainEndpoint endpoint) {
   };
 }
 
-void Api::serve(http::Request request, http::Respond respond) {
-  const std::string id = request.id;
-  answer(respond, id, options_.log, [&] { route(std::move(request), respond); });
+http::Admission Api::admit(http::Request& head) {
+  try {
+    return judged(head);
+  } catch (...) {
+    return logged_problem(head.id, options_.log);
+  }
 }
 
-void Api::serve_as(const Token& who, http::Request request, http::Respond respond) {
+http::Admitted Api::judged(http::Request& head) {
+  require_host(head);
+  const Route& route = route_of(head);
+  if (!route.needs) {
+    require_moderation(address_of(head));
+    return {open_call(route), route.most_body_bytes, false};
+  }
+  const Token who = authenticated(head);
+  require_moderation("token " + who.name);
+  return {call(route, who, head), route.most_body_bytes};
+}
+
+void Api::serve_as(const Token& who, http::Request request, const http::Respond& respond) {
   const std::string id = request.id;
   answer(respond, id, options_.log, [&] {
-    const Route& route = route_of(request);
-    call(route, who, std::move(request), respond);
+    const auto serve = call(route_of(request), who, request);
+    serve(std::move(request), respond);
   });
-}
-
-void Api::route(http::Request request, const http::Respond& respond) {
-  require_host(request);
-  const Route& route = route_of(request);
-  if (!route.needs) {
-    require_moderation(address_of(request));
-    return route.endpoint({std::move(request), nullptr, {}}, respond);
-  }
-  Token who = authenticated(request);
-  require_moderation("token " + who.name);
-  call(route, std::move(who), std::move(request), respond);
 }
 
 const Api::Route& Api::route_of(http::Request& request) const {
@@ -128,18 +141,27 @@ const Api::Route& Api::route_of(http::Request& request) const {
   throw Refusal{{404, "not_found", "there is nothing at " + request.target.path, "GET /v1/openapi.yaml lists all"}};
 }
 
-void Api::call(const Route& route, Token who, http::Request request, const http::Respond& respond) const {
+http::Serve Api::open_call(const Route& route) const {
+  return [this, &route](http::Request request, const http::Respond& respond) {
+    const std::string id = request.id;
+    answer(respond, id, options_.log, [&] { route.endpoint({std::move(request), nullptr, {}}, respond); });
+  };
+}
+
+http::Serve Api::call(const Route& route, const Token& who, const http::Request& head) const {
   if (route.needs && !who.may(*route.needs)) {
     throw Refusal{{403, "forbidden", "the role " + who.role + " of token " + who.name + " may not do this",
                    "`easyretry token create` makes one that may"}};
   }
-  auto space = space_of(request, who);
-  // Not the space itself, whose own parts may keep this: whoever answers is one of them, or keeps it.
-  const http::Respond timed = [&context = space->core().context(), respond](http::Response response) {
-    response.headers.emplace_back(kTimeHeader, base::to_text(context.store_now()));
-    respond(std::move(response));
+  return [this, &route, space = space_of(head, who), who](http::Request request, const http::Respond& respond) {
+    // Not the space itself, whose own parts may keep this: whoever answers is one of them, or keeps it.
+    const http::Respond timed = [&context = space->core().context(), respond](http::Response response) {
+      response.headers.emplace_back(kTimeHeader, base::to_text(context.store_now()));
+      respond(std::move(response));
+    };
+    const std::string id = request.id;
+    answer(respond, id, options_.log, [&] { route.endpoint({std::move(request), space, who}, timed); });
   };
-  route.endpoint({std::move(request), std::move(space), std::move(who)}, timed);
 }
 
 // A page that some browser is shown must not reach us by a name of its own (DNS rebinding).
@@ -153,12 +175,16 @@ void Api::require_host(const http::Request& request) const {
 void Api::require_moderation(const std::string& who) {
   const auto wait = rate_limit_.wait_of(who);
   if (!wait) return;
-  const auto seconds = std::chrono::ceil<std::chrono::seconds>(*wait).count();
-  throw Refusal{{429,
-                 "too_many_requests",
+  throw Refusal{{429, "too_many_requests",
                  who + " asks more than " + std::to_string(options_.requests_per_second) + " times a second",
-                 "wait for as long as Retry-After says, or send many tasks in one request",
-                 {{"Retry-After", std::to_string(seconds)}}}};
+                 "wait for as long as Retry-After says, or send many tasks in one request", retry_after(*wait)}};
+}
+
+void Api::require_patience(const http::Request& request) {
+  if (const auto wait = wrong_tokens_.wait_of(request.peer)) {
+    throw Refusal{{429, "too_many_wrong_tokens", address_of(request) + " has sent many tokens that are not known here",
+                   "wait for as long as Retry-After says; a right token is let in meanwhile", retry_after(*wait)}};
+  }
 }
 
 Token Api::authenticated(const http::Request& request) {
@@ -167,6 +193,7 @@ Token Api::authenticated(const http::Request& request) {
     if (auto token = tokens_->find(given.substr(kBearer.size()))) return *std::move(token);
   }
   require_moderation(address_of(request));
+  if (!given.empty()) require_patience(request);
   throw Refusal{{401,
                  "unauthorized",
                  given.empty() ? "no token was given" : "the token is not known here",

@@ -8,10 +8,12 @@
 
 #include <easyretry/options.h>
 
+#include "http/admit.h"
 #include "http/router.h"
 #include "server/api_threads.h"
 #include "server/audit.h"
 #include "server/rate_limit.h"
+#include "server/wrong_tokens.h"
 
 namespace easyretry::server {
 
@@ -22,6 +24,12 @@ inline const std::string kNamespaceHeader = "easyretry-namespace";
 
 // In answers: the store's time at that moment.
 inline const std::string kTimeHeader = "easyretry-time";
+
+// What bodies of requests have to fit into: words about one task or handler, the names of many handlers, and tasks with
+// their arguments or results.
+inline constexpr std::size_t kShortBody = 65'536;
+inline constexpr std::size_t kBodyOfNames = 1'048'576;
+inline constexpr std::size_t kLongBody = 8'388'608;
 
 struct ApiOptions {
   std::string space;               // meant by a token of all namespaces that names none
@@ -35,15 +43,17 @@ class Api {
  public:
   Api(Spaces spaces, std::shared_ptr<Tokens> tokens, ApiOptions options);
 
-  // For the HttpServer.
-  void serve(http::Request request, http::Respond respond);
+  // For the HttpServer: all that the head of a request says about whether it may be made, and what then serves it.
+  http::Admission admit(http::Request& head);
   // For whoever was let in already, by whatever means, and asks over no network: neither Host nor token are looked at.
-  void serve_as(const Token& who, http::Request request, http::Respond respond);
+  void serve_as(const Token& who, http::Request request, const http::Respond& respond);
 
-  // Everybody may see these.
+  // Everybody may see these, and sends no body.
   void add_open(http::Method method, std::string_view path, PlainEndpoint endpoint);
-  void add(http::Method method, std::string_view path, Right needs, Endpoint endpoint);
-  void add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint);
+  void add(http::Method method, std::string_view path, Right needs, Endpoint endpoint,
+           std::size_t most_body_bytes = kShortBody);
+  void add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint,
+           std::size_t most_body_bytes = kShortBody);
 
   ApiThreads& threads() { return threads_; }
   std::vector<std::string> routes() const { return router_.all(); }
@@ -52,13 +62,16 @@ class Api {
   struct Route {
     std::optional<Right> needs;  // nullopt: open to everybody
     Endpoint endpoint;
+    std::size_t most_body_bytes = 0;
   };
 
-  void route(http::Request request, const http::Respond& respond);
+  http::Admitted judged(http::Request& head);
   const Route& route_of(http::Request& request) const;
-  void call(const Route& route, Token who, http::Request request, const http::Respond& respond) const;
+  http::Serve open_call(const Route& route) const;
+  http::Serve call(const Route& route, const Token& who, const http::Request& head) const;
   void require_host(const http::Request& request) const;
   Token authenticated(const http::Request& request);
+  void require_patience(const http::Request& request);
   void require_moderation(const std::string& who);
   std::shared_ptr<Space> space_of(const http::Request& request, const Token& token) const;
   Endpoint waiting(PlainEndpoint endpoint);
@@ -69,6 +82,7 @@ class Api {
   const ApiOptions options_;
   Audit audit_;
   RateLimit rate_limit_;
+  WrongTokens wrong_tokens_{{}, system_clock()};
   http::Router<Route> router_;
   ApiThreads threads_;
 };

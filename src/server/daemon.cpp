@@ -48,9 +48,7 @@ Daemon::Daemon(const Config& config)
   add_metrics_endpoint(*api_, spaces_, alerting_);
   add_health(*api_);
   for (const auto& [name, space] : spaces_) space->start();
-  http_ = std::make_unique<http::HttpServer>(options, [this](http::Request request, http::Respond respond) {
-    api_->serve(std::move(request), std::move(respond));
-  });
+  http_ = std::make_unique<http::HttpServer>(options, [this](http::Request& head) { return api_->admit(head); });
 }
 
 Daemon::~Daemon() {

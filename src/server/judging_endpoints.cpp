@@ -184,8 +184,8 @@ http::Response renew(const Call& call) {
 }  // namespace
 
 void add_judging_endpoints(Api& api) {
-  api.add(Method::post, "/v1/leases/settle", Right::work, PlainEndpoint{settle});
-  api.add(Method::post, "/v1/leases/renew", Right::work, PlainEndpoint{renew});
+  api.add(Method::post, "/v1/leases/settle", Right::work, PlainEndpoint{settle}, kLongBody);
+  api.add(Method::post, "/v1/leases/renew", Right::work, PlainEndpoint{renew}, kLongBody);
 }
 
 }  // namespace easyretry::server

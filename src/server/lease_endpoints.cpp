@@ -273,9 +273,10 @@ http::Response renew(const Call& call) {
 
 void add_lease_endpoints(Api& api) {
   api.add(Method::post, "/v1/leases", Right::work,
-          Endpoint{[&api](const Call& call, const http::Respond& respond) { lease(api.threads(), call, respond); }});
-  api.add(Method::post, "/v1/leases/{id}/done", Right::work, PlainEndpoint{done});
-  api.add(Method::post, "/v1/leases/{id}/fail", Right::work, PlainEndpoint{fail});
+          Endpoint{[&api](const Call& call, const http::Respond& respond) { lease(api.threads(), call, respond); }},
+          kBodyOfNames);
+  api.add(Method::post, "/v1/leases/{id}/done", Right::work, PlainEndpoint{done}, kLongBody);
+  api.add(Method::post, "/v1/leases/{id}/fail", Right::work, PlainEndpoint{fail}, kLongBody);
   api.add(Method::post, "/v1/leases/{id}/renew", Right::work, PlainEndpoint{renew});
 }
 

@@ -1,6 +1,9 @@
 #include "server/listening.h"
 
+#include <algorithm>
 #include <stdexcept>
+
+#include <sys/resource.h>
 
 namespace easyretry::server {
 namespace {
@@ -21,6 +24,15 @@ bool is_loopback(const std::string& address) {
   return address == "::1" || address.starts_with("127.");
 }
 
+// Half of the descriptors are for connections, the other half for the store, webhooks and files: however many connect,
+// these go on. A quarter of the connections may be of those who have shown no token.
+void fit_to_descriptors(http::ServerOptions& options) {
+  rlimit descriptors{};
+  if (::getrlimit(RLIMIT_NOFILE, &descriptors) != 0 || descriptors.rlim_cur == RLIM_INFINITY) return;
+  options.most_connections = std::min<std::size_t>(options.most_connections, descriptors.rlim_cur / 2);
+  options.most_strangers = std::max<std::size_t>(1, options.most_connections / 4);
+}
+
 }  // namespace
 
 http::ServerOptions server_options(const ServerConfig& server) {
@@ -38,6 +50,7 @@ http::ServerOptions server_options(const ServerConfig& server) {
   options.port = listen.port;
   options.certificate = server.certificate;
   options.private_key = server.private_key;
+  fit_to_descriptors(options);
   return options;
 }
 

@@ -195,7 +195,7 @@ http::Response edit(const Call& call) {
 }  // namespace
 
 void add_task_endpoints(Api& api) {
-  api.add(Method::post, "/v1/tasks", Right::submit, Endpoint{submit});
+  api.add(Method::post, "/v1/tasks", Right::submit, Endpoint{submit}, kLongBody);
   api.add(Method::get, "/v1/tasks", Right::view, PlainEndpoint{[](const Call& call) { return list(call, false); }});
   api.add(Method::get, "/v1/history", Right::view, PlainEndpoint{[](const Call& call) { return list(call, true); }});
   api.add(Method::get, "/v1/tasks/{id}", Right::view, PlainEndpoint{show});

@@ -50,6 +50,8 @@ class Tokens {
   // Throws std::runtime_error that names file and line. A file that is not there is no error: nobody may do anything.
   explicit Tokens(std::filesystem::path file);
 
+  // How long it takes tells nothing about a secret: hashes are compared, and who could learn the beginning of one by
+  // the clock would still have to find 256 random bits that hash to it.
   std::optional<Token> find(std::string_view secret);
   std::vector<Token> all();
   // Writes the file anew, readable by its owner alone. Throws std::invalid_argument for a name that is taken or a role

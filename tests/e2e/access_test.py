@@ -2,6 +2,7 @@
 import http.client
 import json
 import os
+import socket
 import stat
 import subprocess
 import unittest
@@ -94,6 +95,45 @@ class Access(DaemonCase):
         connection.close()
         self.assertEqual(seen, {(401, None), (429, "1")})
         self.assertEqual(daemon.ask("GET", "/v1/tasks")[0], 200, "another token")
+
+    def refused(self, request, token=None, length=8_000_000):
+        """(status, Retry-After, Connection) of a request of which only the head is sent."""
+        shown = f"Authorization: Bearer {token}\r\n" if token else ""
+        with socket.create_connection(("127.0.0.1", self.daemon.port), timeout=4) as asking:
+            asking.sendall(f"{request} HTTP/1.1\r\nHost: localhost\r\n{shown}Content-Length: {length}\r\n\r\n".encode())
+            answer = http.client.HTTPResponse(asking)
+            answer.begin()
+            self.assertTrue(json.loads(answer.read())["error"]["message"])
+            return answer.status, answer.getheader("Retry-After"), answer.getheader("Connection")
+
+    def test_whoever_is_refused_is_so_before_a_body_is_read(self):
+        daemon = self.start(server=", spaces: [shop]")
+        viewer = self.token("v", "viewer")
+        for status, request, token in ((401, "POST /v1/tasks", None),
+                                       (401, "POST /v1/tasks", "er_guess"),
+                                       (404, "POST /v1/nothing", None),
+                                       (404, "POST /v1/nothing", daemon.token),
+                                       (405, "PUT /v1/tasks", daemon.token),
+                                       (403, "POST /v1/tasks", viewer),
+                                       (413, "GET /healthz", None),
+                                       (413, "GET /v1/tasks", daemon.token),
+                                       (413, "POST /v1/tasks/5/cancel", daemon.token),
+                                       (413, "POST /v1/handlers/mail/pause", daemon.token),
+                                       (413, "POST /v1/leases", daemon.token)):
+            with self.subTest(request=request, status=status):
+                self.assertEqual(self.refused(request, token), (status, None, "close"))
+        self.assertEqual(self.refused("POST /v1/tasks", daemon.token, 8 * 1024 * 1024 + 1)[0], 413)
+        elsewhere = {"easyretry-namespace": "shop", "Content-Length": "8000000"}
+        mine = self.token("mine", "admin", "default")
+        self.assertEqual(daemon.ask("POST", "/v1/tasks", token=mine, headers=elsewhere)[0], 403)
+
+    def test_whoever_tries_many_tokens_is_told_to_wait_and_a_right_one_is_let_in_meanwhile(self):
+        daemon = self.start()
+        answers = [self.refused("GET /v1/tasks", f"er_{i}", 0) for i in range(12)]
+        self.assertEqual(answers[:10], [(401, None, "close")] * 10)
+        self.assertEqual(answers[10:], [(429, "1", "close")] * 2)
+        self.assertEqual(daemon.ask("GET", "/v1/tasks")[0], 200)
+        self.assertEqual(self.refused("GET /v1/tasks", None, 0)[0], 401, "no token is not a wrong one")
 
     def test_what_others_can_reach_is_not_served_in_the_open(self):
         refused = subprocess.run([PROGRAM, "serve", "--listen", "0.0.0.0:0"], cwd=self.folder.name, capture_output=True,

@@ -3,6 +3,7 @@ import http.client
 import json
 import os
 import re
+import resource
 import signal
 import subprocess
 
@@ -10,10 +11,12 @@ import subprocess
 class Daemon:
     """One run of the program; a folder may see several."""
 
-    def __init__(self, program, folder, config="", server="", store="sqlite:retry.db", stderr=None, port=0):
+    def __init__(self, program, folder, config="", server="", store="sqlite:retry.db", stderr=None, port=0, descriptors=None):
         with open(os.path.join(folder, "easyretry.yaml"), "w") as file:
             file.write(f"store: {store}\nserver: {{listen: '127.0.0.1:{port}'{server}}}\n{config}")
-        self.process = subprocess.Popen([program, "serve"], cwd=folder, stdout=subprocess.PIPE, stderr=stderr, text=True)
+        limit = descriptors and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors)))
+        self.process = subprocess.Popen([program, "serve"], cwd=folder, stdout=subprocess.PIPE, stderr=stderr, text=True,
+                                        preexec_fn=limit)
         self.said = ""  # until it served
         self.port = self.port_said()
         with open(os.path.join(folder, "easyretry.tokens.first")) as file:

@@ -20,8 +20,8 @@ class DaemonCase(unittest.TestCase):
             self.daemon.kill()
         self.folder.cleanup()
 
-    def start(self, config="", server=""):
-        self.daemon = Daemon(PROGRAM, self.folder.name, config, server)
+    def start(self, config="", server="", **more):
+        self.daemon = Daemon(PROGRAM, self.folder.name, config, server, **more)
         return self.daemon
 
     def token(self, name, role, space="default"):

@@ -1,11 +1,13 @@
 #include "http/beast/connection.h"
 
-#include <atomic>
+#include <algorithm>
 #include <type_traits>
 #include <utility>
 
 #include <boost/asio/ssl.hpp>
 #include <sys/socket.h>
+
+#include "http/beast/answer.h"
 
 namespace easyretry::http {
 
@@ -17,26 +19,6 @@ namespace {
 constexpr std::size_t kFirstRead = 1024;
 constexpr std::size_t kMostIgnored = 262'144;
 constexpr std::chrono::seconds kLinger{2};
-
-// One request's way back. If nobody says anything, the last copy to go says so. Lets go of the connection with the
-// answer, whoever keeps it.
-class Answer {
- public:
-  using Send = std::function<void(Response)>;
-  Answer(std::string request_id, Send send) : request_id_(std::move(request_id)), send_(std::move(send)) {}
-  ~Answer() { say(to_response({}, request_id_)); }
-  Answer(const Answer&) = delete;
-  Answer& operator=(const Answer&) = delete;
-
-  void say(Response response) {
-    if (!said_.exchange(true)) std::exchange(send_, nullptr)(std::move(response));
-  }
-
- private:
-  const std::string request_id_;
-  Send send_;  // until said_
-  std::atomic<bool> said_{false};
-};
 
 // OpenSSL knows the first words of a request when it expects a handshake.
 bool is_plain_http(const beast::error_code& code) {
@@ -95,7 +77,7 @@ void Connection<Stream>::say_https() {
   message_->keep_alive(false);
   message_->body() = std::move(response.body);
   message_->prepare_payload();
-  socket().expires_after(kWriteWithin);
+  socket().expires_after(host_->options().write_within);
   beast::http::async_write(socket(), *message_, then(&Connection::said_https));
 }
 
@@ -108,10 +90,17 @@ template <class Stream>
 void Connection<Stream>::wait_for_request() {
   busy_ = false;
   if (host_->stopping()) return cut();
+  if (!known_) host_->strangers().heard_of(number_);
   if (buffer_.size() > 0) return read_head();
-  buffer_ = {};  // an idle connection holds next to nothing
+  buffer_ = fresh_buffer();  // an idle connection holds next to nothing
   socket().expires_after(host_->options().idle);
   stream_.async_read_some(buffer_.prepare(kFirstRead), then(&Connection::first_bytes));
+}
+
+// However much is sent, no more of it is here at a time: requests that come together wait in the network.
+template <class Stream>
+auto Connection<Stream>::fresh_buffer() const -> boost::beast::flat_buffer {
+  return boost::beast::flat_buffer{host_->options().most_header_bytes + kFirstRead};
 }
 
 template <class Stream>
@@ -127,7 +116,7 @@ void Connection<Stream>::read_head() {
   request_id_ = new_request_id();
   parser_.emplace();
   parser_->header_limit(static_cast<std::uint32_t>(host_->options().most_header_bytes));
-  parser_->body_limit(host_->options().most_body_bytes);
+  parser_->body_limit(boost::none);  // how long a body may be is known when it is known who asks for what
   socket().expires_after(host_->options().header_within);
   beast::http::async_read_header(stream_, buffer_, *parser_, then(&Connection::have_head));
 }
@@ -141,38 +130,69 @@ void Connection<Stream>::have_head(Code code, std::size_t) {
     return problem ? refuse(*problem) : cut();
   }
   if (const auto problem = objection(parser_->get())) return refuse(*problem);
-  if (!beast::iequals(parser_->get()[beast::http::field::expect], "100-continue")) return read_body();
-  message_.emplace(beast::http::status::continue_, version_);
-  beast::http::async_write(stream_, *message_, then(&Connection::said_continue));
-}
-
-template <class Stream>
-void Connection<Stream>::said_continue(Code code, std::size_t) {
-  code ? cut() : read_body();
-}
-
-template <class Stream>
-void Connection<Stream>::read_body() {
-  socket().expires_after(host_->options().body_within);
-  beast::http::async_read(stream_, buffer_, *parser_, then(&Connection::have_body));
-}
-
-template <class Stream>
-void Connection<Stream>::have_body(Code code, std::size_t) {
-  if (code) {
-    const auto problem = problem_of(code);
-    return problem ? refuse(*problem) : cut();
-  }
-  socket().expires_never();
-  keep_alive_ = parser_->keep_alive();
-  auto message = parser_->release();
-  parser_.reset();
-  auto request = to_request(message, std::move(message.body()));
+  auto request = to_request(parser_->get());
   if (!request) return refuse({400, "bad_request", "the path or the query cannot be read", "percent-encode it"});
   request_id_ = request->id;
   Code unknown;
   const auto peer = socket().socket().remote_endpoint(unknown);
   if (!unknown) request->peer = peer.address().to_string();
+  judge(*std::move(request));
+}
+
+template <class Stream>
+void Connection<Stream>::judge(Request request) {
+  Admission admission = host_->admit(request);
+  if (const auto* problem = std::get_if<Problem>(&admission)) return turn_away(*problem);
+  auto& admitted = std::get<Admitted>(admission);
+  if (admitted.known) be_known();
+  asked_ = std::make_unique<Asked>(Asked{std::move(request), std::move(admitted.serve)});
+  if (parser_->is_done()) return serve();
+  share_ = BodyRoom::Share{host_->bodies()};
+  const auto body = std::make_shared<BodyReading<Stream>>(
+      host_->options(), typename BodyReading<Stream>::Place{stream_, buffer_, *parser_, share_},
+      [self = this->shared_from_this()](const auto& ending) { self->have_body(ending); });
+  const std::size_t most = std::min(admitted.most_body_bytes, host_->options().most_body_bytes);
+  if (const auto problem = body->objection(most)) return turn_away(*problem);
+  if (!beast::iequals(parser_->get()[beast::http::field::expect], "100-continue")) return body->go_on();
+  message_.emplace(beast::http::status::continue_, version_);
+  beast::http::async_write(stream_, *message_, [self = this->shared_from_this(), body](Code code, std::size_t) {
+    self->message_.reset();
+    code ? self->cut() : body->go_on();
+  });
+}
+
+template <class Stream>
+void Connection<Stream>::be_known() {
+  known_ = true;
+  host_->strangers().forget(number_);
+}
+
+// A body that was not read cannot be told from a next request. And strangers have to come anew.
+template <class Stream>
+void Connection<Stream>::turn_away(const Problem& problem) {
+  constexpr int kWhoAreYou = 401;
+  if (problem.status == kWhoAreYou) {
+    known_ = false;
+    host_->strangers().heard_of(number_);
+  }
+  asked_.reset();
+  write(to_response(problem, request_id_), known_ && parser_->is_done() && parser_->keep_alive());
+}
+
+template <class Stream>
+void Connection<Stream>::have_body(const typename BodyReading<Stream>::Ending& ending) {
+  if (ending.whole) return serve();
+  asked_.reset();
+  ending.problem ? refuse(*ending.problem) : cut();
+}
+
+template <class Stream>
+void Connection<Stream>::serve() {
+  socket().expires_never();
+  keep_alive_ = parser_->keep_alive();
+  const auto asked = std::exchange(asked_, nullptr);
+  asked->request.body = std::move(parser_->get().body());
+  parser_.reset();
   // The answer comes from whatever thread; this connection goes on here.
   const auto answer = std::make_shared<Answer>(request_id_, [self = this->shared_from_this()](Response response) {
     if (self->host_->closed()) {
@@ -183,13 +203,13 @@ void Connection<Stream>::have_body(Code code, std::size_t) {
       self->write(std::move(response), self->keep_alive_);
     });
   });
-  request->when_gone = [weak = this->weak_from_this()](std::function<void()> gone) {
+  asked->request.when_gone = [weak = this->weak_from_this()](std::function<void()> gone) {
     const auto self = weak.lock();
     if (!self || self->host_->closed()) return;
     asio::post(self->stream_.get_executor(),
                [self, gone = std::move(gone)]() mutable { self->watch(std::move(gone)); });
   };
-  host_->serve(*std::move(request), [answer](Response response) { answer->say(std::move(response)); });
+  asked->serve(std::move(asked->request), [answer](Response response) { answer->say(std::move(response)); });
 }
 
 template <class Stream>
@@ -216,6 +236,7 @@ void Connection<Stream>::refuse(const Problem& problem) {
 template <class Stream>
 void Connection<Stream>::write(Response response, bool keep_alive) {
   gone_ = nullptr;
+  share_ = {};
   if (response.stream && !head_) return stream(std::move(response));
   if (response.stream) response.stream->close();
   sent_ = std::move(response.sent);
@@ -225,7 +246,7 @@ void Connection<Stream>::write(Response response, bool keep_alive) {
   message_->keep_alive(keep_alive_);
   message_->content_length(response.body.size());
   if (!head_) message_->body() = std::move(response.body);
-  socket().expires_after(kWriteWithin);
+  socket().expires_after(host_->options().write_within);
   beast::http::async_write(stream_, *message_, then(&Connection::written));
 }
 
@@ -257,7 +278,7 @@ void Connection<Stream>::linger() {
   Code ignored;
   socket().socket().shutdown(asio::ip::tcp::socket::shutdown_send, ignored);
   socket().expires_after(kLinger);
-  buffer_ = {};
+  buffer_ = fresh_buffer();
   socket().async_read_some(buffer_.prepare(kFirstRead), then(&Connection::drained));
 }
 

@@ -7,6 +7,7 @@
 #include <boost/asio/post.hpp>
 #include <boost/beast/http.hpp>
 
+#include "http/beast/body_reading.h"
 #include "http/beast/host.h"
 #include "http/beast/reading.h"
 #include "http/beast/streamed_answer.h"
@@ -26,8 +27,8 @@ template <class Stream>
 class Connection final : public OpenConnection, public std::enable_shared_from_this<Connection<Stream>> {
  public:
   template <class... StreamArguments>
-  Connection(std::shared_ptr<Host> host, StreamArguments&&... arguments)
-      : host_(std::move(host)), stream_(std::forward<StreamArguments>(arguments)...) {}
+  Connection(std::shared_ptr<Host> host, std::uint64_t number, StreamArguments&&... arguments)
+      : host_(std::move(host)), number_(number), stream_(std::forward<StreamArguments>(arguments)...) {}
 
   void begin() override;
   void end_when_idle() override;
@@ -35,7 +36,6 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
 
  private:
   using Code = boost::beast::error_code;
-  using Parser = boost::beast::http::request_parser<boost::beast::http::string_body>;
   using Message = boost::beast::http::response<boost::beast::http::string_body>;
 
   auto socket() -> boost::beast::tcp_stream& { return boost::beast::get_lowest_layer(stream_); }
@@ -51,12 +51,15 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   void say_https();
   void said_https(Code code, std::size_t);
   void wait_for_request();
+  auto fresh_buffer() const -> boost::beast::flat_buffer;
   void first_bytes(Code code, std::size_t count);
   void read_head();
   void have_head(Code code, std::size_t);
-  void read_body();
-  void said_continue(Code code, std::size_t);
-  void have_body(Code code, std::size_t);
+  void judge(Request request);
+  void be_known();
+  void turn_away(const Problem& problem);
+  void have_body(const typename BodyReading<Stream>::Ending& ending);
+  void serve();
   void watch(std::function<void()> gone);
   void something_to_read(Code code);
   void refuse(const Problem& problem);
@@ -67,10 +70,19 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   void linger();
   void drained(Code code, std::size_t count);
 
+  // A request that was let in and whose body is not here yet.
+  struct Asked {
+    Request request;
+    Serve serve;
+  };
+
   const std::shared_ptr<Host> host_;
+  const std::uint64_t number_;
   Stream stream_;
   boost::beast::flat_buffer buffer_;
-  std::optional<Parser> parser_;
+  std::optional<RequestParser> parser_;
+  std::unique_ptr<Asked> asked_;
+  BodyRoom::Share share_;  // until the answer: whoever works on the body has it for so long
   std::optional<Message> message_;
   std::shared_ptr<StreamedAnswer<Stream>> streamed_;  // instead of message_
   std::function<void()> gone_;                        // to be called if the peer leaves before its answer
@@ -81,6 +93,7 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   bool head_ = false;
   bool busy_ = false;
   bool keep_alive_ = false;
+  bool known_ = false;  // its other end has shown who it is
 };
 
 }  // namespace easyretry::http

@@ -24,6 +24,10 @@ namespace {
 // After accept() failed for want of file descriptors or memory: they come back when somebody leaves.
 constexpr std::chrono::milliseconds kAcceptPause{50};
 
+// Of TLS 1.2; what TLS 1.3 has is all like that. Keys that are stolen later open nothing that was said before, and
+// nothing can be changed on the way.
+constexpr const char* kSuites = "ECDHE+AESGCM:ECDHE+CHACHA20";
+
 tcp::endpoint endpoint_of(const ServerOptions& options) {
   boost::system::error_code code;
   const auto address = asio::ip::make_address(options.address, code);
@@ -35,8 +39,10 @@ tcp::endpoint endpoint_of(const ServerOptions& options) {
 // The key is compared with the certificate when it is read.
 asio::ssl::context tls_of(const ServerOptions& options) {
   asio::ssl::context tls{asio::ssl::context::tls_server};
-  tls.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_sslv2 |
-                  asio::ssl::context::no_sslv3 | asio::ssl::context::no_tlsv1 | asio::ssl::context::no_tlsv1_1);
+  tls.set_options(asio::ssl::context::default_workarounds | asio::ssl::context::no_compression |
+                  SSL_OP_NO_RENEGOTIATION | SSL_OP_CIPHER_SERVER_PREFERENCE);
+  SSL_CTX_set_min_proto_version(tls.native_handle(), TLS1_2_VERSION);
+  SSL_CTX_set_cipher_list(tls.native_handle(), kSuites);
   boost::system::error_code code;
   if (tls.use_certificate_chain_file(options.certificate, code)) {
     throw std::runtime_error("the certificate " + options.certificate + " cannot be used: " + code.message());
@@ -56,7 +62,7 @@ void validate(const ServerOptions& options) {
 
 class HttpServer::Impl {
  public:
-  Impl(const ServerOptions& options, Serve serve) : shared_(std::make_shared<Shared>(options, std::move(serve))) {
+  Impl(const ServerOptions& options, Admit admit) : shared_(std::make_shared<Shared>(options, std::move(admit))) {
     if (!options.certificate.empty()) tls_.emplace(tls_of(options));
     listen();
     thread_ = std::thread{[this] {
@@ -90,17 +96,20 @@ class HttpServer::Impl {
  private:
   // What connections see. They hold it: one whose answer is still to come may outlive the server.
   struct Shared final : Host {
-    Shared(const ServerOptions& given, Serve serves) : settings(given), serving(std::move(serves)) {}
+    Shared(const ServerOptions& given, Admit admits) : settings(given), admitting(std::move(admits)) {}
     const ServerOptions& options() const override { return settings; }
     bool stopping() const override { return stopped; }
     bool closed() const override { return gone; }
-    void serve(Request request, Respond respond) override { serving(std::move(request), std::move(respond)); }
+    Admission admit(Request& head) override { return admitting(head); }
+    BodyRoom& bodies() override { return room; }
+    Strangers& strangers() override { return unknown; }
 
     // From any thread.
     void forget(std::uint64_t number) {
       if (gone) return;
       asio::post(io, [this, number] {
         open.erase(number);
+        unknown.forget(number);
         count();
       });
     }
@@ -113,7 +122,9 @@ class HttpServer::Impl {
     }
 
     const ServerOptions settings;
-    const Serve serving;
+    const Admit admitting;
+    BodyRoom room{settings.most_bytes_of_bodies};
+    Strangers unknown;
     asio::io_context io{1};
     std::atomic<bool> stopped{false};
     std::atomic<bool> gone{false};
@@ -143,9 +154,21 @@ class HttpServer::Impl {
     acceptor_.async_accept([this](boost::system::error_code code, tcp::socket socket) {
       if (code == asio::error::operation_aborted) return;
       if (code) return accept_later();
-      if (shared_->open.size() < shared_->settings.most_connections) take(std::move(socket));
+      if (make_room()) take(std::move(socket));
       accept();
     });
+  }
+
+  // Not the new one is turned away but a stranger who had his time: with a token one is known as soon as it is shown.
+  bool make_room() {
+    const bool crowded = shared_->open.size() >= shared_->settings.most_connections ||
+                         shared_->unknown.count() >= shared_->settings.most_strangers;
+    if (!crowded) return true;
+    const auto longest = shared_->unknown.take_longest_silent();
+    if (!longest) return false;
+    const auto found = shared_->open.find(*longest);
+    if (const auto connection = found == shared_->open.end() ? nullptr : found->second.lock()) connection->cut();
+    return true;
   }
 
   void accept_later() {
@@ -168,12 +191,13 @@ class HttpServer::Impl {
   template <class Kind, class... Arguments>
   void keep(Arguments&&... arguments) {
     const std::uint64_t number = ++last_;
-    std::shared_ptr<Kind> connection{new Kind{shared_, std::forward<Arguments>(arguments)...},
+    std::shared_ptr<Kind> connection{new Kind{shared_, number, std::forward<Arguments>(arguments)...},
                                      [shared = shared_, number](Kind* gone) {
                                        delete gone;
                                        shared->forget(number);
                                      }};
     shared_->open.emplace(number, connection);
+    shared_->unknown.heard_of(number);
     shared_->count();
     connection->begin();
   }
@@ -205,8 +229,10 @@ class HttpServer::Impl {
   std::thread thread_;
 };
 
-HttpServer::HttpServer(const ServerOptions& options, Serve serve)
-    : impl_(std::make_unique<Impl>(options, std::move(serve))) {}
+HttpServer::HttpServer(const ServerOptions& options, Admit admit)
+    : impl_(std::make_unique<Impl>(options, std::move(admit))) {}
+HttpServer::HttpServer(const ServerOptions& options, const Serve& serve)
+    : HttpServer(options, Admit{[serve](Request&) { return Admitted{.serve = serve}; }}) {}
 HttpServer::~HttpServer() = default;
 
 std::uint16_t HttpServer::port() const {

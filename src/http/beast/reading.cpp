@@ -33,6 +33,11 @@ bool harmless(std::string_view id) {
   });
 }
 
+// "5, 5" is one length to some, and none to others.
+bool is_number(std::string_view text) {
+  return text.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
 Problem bad_request(std::string message) {
   return {400, "bad_request", std::move(message)};
 }
@@ -49,6 +54,7 @@ std::optional<Problem> objection(const RequestHead& head) {
   }
   if (head.count(beast::field::transfer_encoding) > 1) return bad_request("more than one Transfer-Encoding");
   if (head.count(beast::field::content_length) > 1) return bad_request("more than one Content-Length");
+  if (!is_number(head[beast::field::content_length])) return bad_request("Content-Length is not one number");
   if (!encoding.empty() && head.count(beast::field::content_length) > 0) {
     return bad_request("both Transfer-Encoding and Content-Length");
   }
@@ -65,7 +71,7 @@ std::optional<Problem> problem_of(boost::beast::error_code code) {
   return std::nullopt;
 }
 
-std::optional<Request> to_request(const RequestHead& head, std::string body) {
+std::optional<Request> to_request(const RequestHead& head) {
   auto target = parse_target({head.target().data(), head.target().size()});
   if (!target) return std::nullopt;
   Request request;
@@ -78,7 +84,6 @@ std::optional<Request> to_request(const RequestHead& head, std::string body) {
   }
   const auto given = request.header("x-request-id");
   request.id = given && harmless(*given) ? std::string{*given} : new_request_id();
-  request.body = std::move(body);
   return request;
 }
 

@@ -19,7 +19,7 @@ std::optional<Problem> objection(const RequestHead& head);
 std::optional<Problem> problem_of(boost::beast::error_code code);
 
 // Nullopt: its target cannot be read.
-std::optional<Request> to_request(const RequestHead& head, std::string body);
+std::optional<Request> to_request(const RequestHead& head);
 
 std::string new_request_id();
 

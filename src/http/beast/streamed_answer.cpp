@@ -26,7 +26,7 @@ template <class Stream>
 void StreamedAnswer<Stream>::begin() {
   if (chunked()) head_.chunked(true);
   head_.keep_alive(false);
-  socket().expires_after(kWriteWithin);
+  socket().expires_after(host_->options().write_within);
   beast::http::async_write_header(
       wire_, serializer_, [self = this->shared_from_this()](Code code, std::size_t) { self->head_written(code); });
 }
@@ -62,7 +62,7 @@ template <class Stream>
 void StreamedAnswer<Stream>::send(std::string text) {
   busy_ = true;
   sending_ = std::move(text);
-  socket().expires_after(kWriteWithin);
+  socket().expires_after(host_->options().write_within);
   const auto then = [self = this->shared_from_this()](Code code, std::size_t) { self->sent(code); };
   if (chunked()) {
     asio::async_write(wire_, beast::http::make_chunk(asio::buffer(sending_)), then);
@@ -82,7 +82,7 @@ template <class Stream>
 void StreamedAnswer<Stream>::send_last() {
   if (!chunked()) return finish(true);
   busy_ = true;
-  socket().expires_after(kWriteWithin);
+  socket().expires_after(host_->options().write_within);
   asio::async_write(wire_, beast::http::make_chunk_last(),
                     [self = this->shared_from_this()](Code code, std::size_t) { self->finish(!code); });
 }

@@ -28,9 +28,9 @@ struct Reader : RawClient {
 };
 
 struct Streams : ::testing::Test {
-  void start(StreamOptions options = {}) {
+  void start(StreamOptions options = {}, const ServerOptions& limits = {}) {
     body = std::make_shared<BodyStream>(std::move(options));
-    server.emplace(ServerOptions{}, [this](const Request&, const Respond& respond) {
+    server.emplace(limits, [this](const Request&, const Respond& respond) {
       respond({.content_type = "text/plain", .stream = body, .sent = [this](bool all) { sent = all ? 1 : -1; }});
     });
   }
@@ -93,6 +93,17 @@ TEST_F(Streams, EndWhenTheReaderTakesNothingAndKeepNoMoreThanAllowed) {
   while (body->write(much)) written += much.size();
   EXPECT_LT(written, 50'000'000U);  // the network's own buffers, and ours
   EXPECT_TRUE(body->ended());
+}
+
+TEST_F(Streams, EndWhenTheReaderIsTooSlowForOnePiece) {
+  start({.most_unsent = 60'000'000}, {.write_within = 300ms});
+  Reader slow = reader();
+  slow.head();
+  body->write(std::string(50'000'000, 'x'));  // more than the network keeps
+  slow.bytes(1'000);
+  EXPECT_TRUE(test::eventually([&] { return server->connections() == 0; }));
+  EXPECT_EQ(sent, -1);
+  EXPECT_FALSE(body->write("more"));
 }
 
 TEST_F(Streams, SayThatTheyAreStillThere) {

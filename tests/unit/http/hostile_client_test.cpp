@@ -52,6 +52,35 @@ TEST_F(Hostile, ABodyThatDripsIsCutOffInTheTimeOfAWholeOne) {
   EXPECT_THAT(dripped("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n", 10s), Not(HasSubstr(" 200 ")));
 }
 
+// Slower than the least pace, though within the time of a whole one.
+TEST_F(Hostile, ABodyThatComesTooSlowlyIsCutOffLongBeforeThat) {
+  start({.body_within = 60s, .least_bytes_per_second = 100'000, .slow_start = 200ms});
+  EXPECT_THAT(dripped("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n", 10s), Not(HasSubstr(" 200 ")));
+}
+
+TEST_F(Hostile, ABodyThatKeepsUpThePaceIsTakenHoweverLongThatTakes) {
+  start({.body_within = 60s, .least_bytes_per_second = 100'000, .slow_start = 200ms});
+  RawClient client{server->port()};
+  client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 100000\r\n\r\n");
+  for (int i = 0; i < 10; ++i) {
+    std::this_thread::sleep_for(60ms);
+    client.send(std::string(10'000, 'a'));
+  }
+  EXPECT_THAT(client.answer(), StartsWith("HTTP/1.1 200"));
+}
+
+// Neither the whole of an answer nor its first part buys time.
+TEST_F(Hostile, WhoReadsAnAnswerTooSlowlyIsCutOff) {
+  start({.most_body_bytes = 64'000'000, .write_within = 300ms});
+  RawClient client{server->port()};
+  const std::string much(60'000'000, 'a');  // more than the network keeps
+  client.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 60000000\r\n\r\n");
+  std::thread sending{[&] { client.send(much); }};
+  EXPECT_THAT(client.bytes(1'000), StartsWith("HTTP/1.1 200"));
+  sending.join();
+  EXPECT_TRUE(test::eventually([&] { return server->connections() == 0; }));
+}
+
 TEST_F(Hostile, WhoHasSaidAllAndClosedItsSideStillGetsTheAnswer) {
   start();
   RawClient half{server->port()};
@@ -97,6 +126,20 @@ TEST_F(Hostile, AChunkThatLiesAboutItsSizeEndsTheConnection) {
   }
 }
 
+// What follows the last chunk, and what stands beside a chunk's size, counts for no body.
+TEST_F(Hostile, AChunksTrimmingsAreNoPlaceToPileUpBytes) {
+  start();
+  const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n";
+  for (const char* trimming : {"5;x=", "0\r\nX: ", "0;x="}) {
+    RawClient client{server->port()};
+    client.send(head + trimming + std::string(200'000, 'a'));
+    EXPECT_THAT(client.rest(), StartsWith("HTTP/1.1 400")) << trimming;
+  }
+  RawClient harmless{server->port()};
+  harmless.send(head + "5;a=b\r\nhello\r\n0;c=\"d\"\r\n\r\n");
+  EXPECT_THAT(harmless.answer(), EndsWith("/ hello"));
+}
+
 TEST_F(Hostile, LinesEndAsTheyShouldOrAreRefused) {
   start();
   for (const char* odd : {"GET / HTTP/1.1\nHost: h\n\n", "GET / HTTP/1.1\r\nHost: h\r\nX: a\nY: b\r\n\r\n",
@@ -113,10 +156,27 @@ TEST_F(Hostile, AFloodOfRequestsInOneConnectionIsAnsweredInOrder) {
   start();
   RawClient client{server->port()};
   std::string flood;
-  for (int i = 0; i < 2000; ++i) flood += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: h\r\n\r\n";
+  for (int i = 0; i < 10'000; ++i) flood += "GET /" + std::to_string(i) + " HTTP/1.1\r\nHost: h\r\n\r\n";
   std::thread sending{[&] { client.send(flood); }};
-  for (int i = 0; i < 2000; ++i) ASSERT_THAT(client.answer(), EndsWith("/" + std::to_string(i) + " "));
+  for (int i = 0; i < 10'000; ++i) ASSERT_THAT(client.answer(), EndsWith("/" + std::to_string(i) + " "));
   sending.join();
+}
+
+TEST_F(Hostile, AFloodThatNobodyReadsTheAnswersOfHoldsUpItselfAlone) {
+  start({.write_within = 300ms});
+  RawClient flood{server->port()};
+  std::string requests;
+  for (int i = 0; i < 10'000; ++i) {
+    requests += "GET /" + std::string(8'000, 'a') + " HTTP/1.1\r\nHost: h\r\n\r\n";
+  }
+  std::thread sending{[&] { flood.send(requests); }};
+  for (int i = 0; i < 20; ++i) {
+    RawClient other{server->port()};
+    other.send("GET /other HTTP/1.1\r\nHost: h\r\n\r\n");
+    EXPECT_THAT(other.answer(), EndsWith("/other "));
+  }
+  sending.join();  // because it was cut off
+  EXPECT_TRUE(test::eventually([&] { return server->connections() == 0; }));
 }
 
 }  // namespace
