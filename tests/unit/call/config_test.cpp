@@ -10,6 +10,7 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::Contains;
 
 Config config(const std::string& yaml) {

@@ -5,6 +5,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 TEST_F(EngineTest, RefusesWhatCannotWorkWithAWordOnWhatToDo) {
   engine.retryable("pay", [](int) {});
   EXPECT_THAT(refusal([&] { engine.retryable("pay", [](int) {}); }), HasSubstr("registered twice"));

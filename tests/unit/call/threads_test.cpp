@@ -15,6 +15,7 @@
 namespace easyretry {
 namespace {
 
+using namespace std::chrono_literals;
 using test::eventually;
 
 EngineOptions quick() {

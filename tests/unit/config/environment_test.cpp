@@ -7,6 +7,7 @@
 namespace easyretry::config {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;

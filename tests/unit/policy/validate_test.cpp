@@ -12,6 +12,7 @@
 namespace easyretry {
 namespace {
 
+using namespace std::chrono_literals;
 using policy::kLongestDelay;
 using testing::AllOf;
 using testing::HasSubstr;
