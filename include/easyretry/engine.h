@@ -182,8 +182,8 @@ class Engine {
   template <class F>
   struct Of<F, false> {
     static_assert(detail::HasOneSignature<F>,
-                  "easyretry: the types of the arguments are not known; give a function or a lambda whose parameters "
-                  "have types, not auto and not overloads; a RetryableTask is given as std::make_shared<Task>()");
+                  "easyretry: the types of the arguments are not known; pass a function or a lambda whose parameters "
+                  "have types, without auto or overloads; pass a RetryableTask as std::make_shared<Task>()");
     using Result = void;
     using Arguments = std::tuple<>;
   };
@@ -197,8 +197,8 @@ class Engine {
   static constexpr void require_visible_result() {
     static_assert(!detail::kHasValue<Result> || detail::kHasJson<Result>,
                   "easyretry: the result of this handler has no JSON conversion, so policy.success_when could not see "
-                  "it; add EASYRETRY_JSON(Type, fields...) beside its type, or say retryable(name, opaque(function), "
-                  "policy) if no expression looks at it");
+                  "it; add EASYRETRY_JSON(Type, fields...) beside its type, or write retryable(name, opaque(function), "
+                  "policy) if no expression reads it");
   }
 
   template <class M, class Object>

@@ -52,7 +52,7 @@ class HandlerHost {
 };
 
 inline std::string engine_is_gone(const std::string& handler) {
-  return "easyretry: the engine of handler \"" + handler + "\" is gone";
+  return "easyretry: the engine of handler \"" + handler + "\" no longer exists";
 }
 
 // Whether this thread is inside a task or a retry. If so, calls go straight through: a retry never creates a retry.

@@ -26,7 +26,7 @@ inline constexpr bool kHasValue = !std::is_void_v<R> && !std::same_as<R, Answer>
 template <class R>
 constexpr std::string_view no_expression_because() {
   if constexpr (std::is_void_v<R>) {
-    return "the handler returns nothing it could look at";
+    return "the handler returns no result";
   } else if constexpr (std::same_as<R, Answer>) {
     return "the handler's Answer says whether it succeeded";
   } else if constexpr (!kHasJson<R>) {

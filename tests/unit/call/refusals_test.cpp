@@ -69,7 +69,7 @@ TEST_F(EngineTest, AHandleThatOutlivesItsEngineStillShowsWhatItsFunctionThrew) {
     static_cast<void>(make()(1));
     FAIL() << "it returned";
   } catch (const std::logic_error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("is gone"));
+    EXPECT_THAT(e.what(), HasSubstr("no longer exists"));
     EXPECT_THROW(std::rethrow_if_nested(e), Busy);
   }
 }
