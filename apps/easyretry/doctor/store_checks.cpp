@@ -60,7 +60,7 @@ Finding clock(Store& store, const std::string& space) {
   const TimePoint before = system_clock().now();
   const auto reply = store.load({.space = space, .from = {&any, 1}, .limit = 1});
   const TimePoint after = system_clock().now();
-  if (!reply) return {Health::fail, kCheck, reply.error().detail, "see what the store's server says in its log"};
+  if (!reply) return {Health::fail, kCheck, reply.error().detail, "check the log of the store's server"};
   const Millis ahead = before > reply->now ? before - reply->now : after < reply->now ? after - reply->now : Millis{0};
   if (std::chrono::abs(ahead) <= kClocksMayDiffer) return {Health::ok, kCheck, "within a second of the store's"};
   return {Health::warn, kCheck,
@@ -102,9 +102,9 @@ void instances(Store& store, const Config& config, Findings& findings) {
 Finding lateness(Store& store, const Config& config) {
   constexpr const char* kCheck = "late tasks";
   auto lag = storage::look_for_lag(store, config.engine.space, kTasksAShard);
-  if (!lag) return {Health::fail, kCheck, lag.error().detail, "see what the store's server says in its log"};
+  if (!lag) return {Health::fail, kCheck, lag.error().detail, "check the log of the store's server"};
   const auto paused = store.paused(config.engine.space);
-  if (!paused) return {Health::fail, kCheck, paused.error().detail, "see what the store's server says in its log"};
+  if (!paused) return {Health::fail, kCheck, paused.error().detail, "check the log of the store's server"};
   for (const PausedHandler& one : paused->handlers) lag->handlers.erase(one.handler);  // late on purpose
   Millis latest{0};
   for (const auto& [name, late] : lag->handlers) latest = std::max(latest, late);
