@@ -139,7 +139,7 @@ void add_change_command(CLI::App& tasks, Change change, const char* about) {
   command->add_flag("--json", options->as_json, R"(One JSON object: {"tasks": [{"id": …}]}, or the bulk job)");
   if (options->change.verb == "cancel") {
     command->add_flag("--untold", options->untold,
-                      "Without calling on_final_failure: also ends tasks whose handler no instance has");
+                      "Without notifying their owners: also ends tasks whose handler no instance has");
   }
   add_service_options(*command, options->service);
   command->callback([options] { run(*options); });
