@@ -15,6 +15,8 @@
 namespace easyretry::policy {
 namespace {
 
+using namespace std::chrono_literals;
+
 void delay_after(benchmark::State& state, const Backoff& backoff) {
   int attempt = 0;
   Millis last{0};

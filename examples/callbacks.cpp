@@ -4,6 +4,7 @@
 #include <easyretry/testing.h>
 
 using namespace easyretry;
+using namespace std::chrono_literals;
 
 int main() {
   std::vector<std::string> audit;  // filled by a thread of its own, complete when the engine is gone

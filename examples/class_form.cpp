@@ -4,6 +4,7 @@
 #include <easyretry/testing.h>
 
 using namespace easyretry;
+using namespace std::chrono_literals;
 
 struct Order {
   std::string id;

@@ -5,6 +5,7 @@
 #include <easyretry/testing.h>
 
 using namespace easyretry;
+using namespace std::chrono_literals;
 
 struct Unreachable : std::runtime_error {
   using std::runtime_error::runtime_error;

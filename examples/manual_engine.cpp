@@ -4,6 +4,7 @@
 #include <easyretry/testing.h>
 
 using namespace easyretry;
+using namespace std::chrono_literals;
 
 int main() {
   testing::ManualEngine engine;

@@ -8,6 +8,7 @@
 #include <easyretry/mxrmq.h>
 
 using namespace easyretry;
+using namespace std::chrono_literals;
 
 struct Order {
   std::string id;

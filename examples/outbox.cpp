@@ -9,6 +9,7 @@
 #include "temp_folder.h"
 
 using namespace easyretry;
+using namespace std::chrono_literals;
 
 // The application and its own database, which the engine shares.
 class Shop {

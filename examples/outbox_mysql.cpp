@@ -9,6 +9,7 @@
 #include <easyretry/easyretry.h>
 
 using namespace easyretry;
+using namespace std::chrono_literals;
 
 struct Place {
   std::string host, port, user, password, database;

@@ -8,6 +8,7 @@
 #include <easyretry/easyretry.h>
 
 using namespace easyretry;
+using namespace std::chrono_literals;
 
 int main(int argc, char** argv) {
   const char* url = argc > 1 ? argv[1] : std::getenv("REDIS_URL");

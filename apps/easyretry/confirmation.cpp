@@ -9,7 +9,7 @@ namespace easyretry::app {
 
 void require_yes(const std::string& question) {
   if (isatty(STDIN_FILENO) == 0) {
-    throw std::runtime_error(question + " there is no terminal to ask; say --yes, or look first with --dry-run");
+    throw std::runtime_error(question + " there is no terminal to ask; use --yes, or check first with --dry-run");
   }
   std::cerr << question << " [y/N] " << std::flush;
   std::string answer;

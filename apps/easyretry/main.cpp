@@ -30,7 +30,7 @@ namespace {
 
 // CLI11 would only say that a command is required.
 int unknown_command(const CLI::App& app, const std::string& name) {
-  std::cerr << "easyretry: there is no command \"" << easyretry::base::one_line(name) << "\"; there is:";
+  std::cerr << "easyretry: unknown command \"" << easyretry::base::one_line(name) << "\"; the commands are:";
   for (const CLI::App* command : app.get_subcommands({})) std::cerr << " " << command->get_name();
   std::cerr << "\n";
   return 2;
@@ -40,7 +40,7 @@ int unknown_command(const CLI::App& app, const std::string& name) {
 
 int main(int argc, char** argv) {
   std::setlocale(LC_CTYPE, "C.UTF-8");  // tables count columns, not bytes
-  CLI::App app{"EasyRetry: a failed call is remembered and tried again until it succeeds or its policy gives up."};
+  CLI::App app{"EasyRetry: stores failed calls and retries them until they succeed or their policy gives up."};
   app.name("easyretry");
   app.set_version_flag("--version", EASYRETRY_VERSION);
   app.require_subcommand(1);

@@ -11,6 +11,7 @@
 #include "live_view.h"
 
 using namespace easyretry;
+using namespace std::chrono_literals;
 
 namespace {
 

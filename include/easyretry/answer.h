@@ -1,5 +1,5 @@
 #pragma once
-// What a handler may answer when returning normally or throwing is not precise enough.
+// The answer of a handler for which returning normally or throwing is not precise enough.
 
 #include <string>
 
@@ -17,15 +17,15 @@ struct Answer {
 inline Answer done() {
   return {};
 }
-// Counts as a failed attempt; the policy says when the next one is.
+// Counts as a failed attempt; the policy decides when the next one starts.
 inline Answer retry_later(std::string why) {
   return {Answer::Kind::retry_later, std::move(why)};
 }
-// As above, but this long from now instead of what the backoff says.
+// As above, but the next attempt starts after `delay` instead of the policy's backoff.
 inline Answer retry_after(Millis delay, std::string why = "asked to wait") {
   return {Answer::Kind::retry_after, std::move(why), delay};
 }
-// A final failure, whatever the policy would still allow.
+// A final failure, even if the policy would allow more attempts.
 inline Answer give_up(std::string why) {
   return {Answer::Kind::give_up, std::move(why)};
 }

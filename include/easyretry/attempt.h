@@ -1,8 +1,8 @@
 #pragma once
-// What a direct call, `pay(order)`, came to.
+// The result of a direct call, `pay(order)`.
 //
-//   if (auto paid = pay(order)) ship(order, *paid);          it succeeded here and now
-//   else if (paid.stored()) tell_customer_later(paid.task());  it failed, is safe in the store, and will be tried again
+//   if (auto paid = pay(order)) ship(order, *paid);            // it succeeded right away
+//   else if (paid.stored()) tell_customer_later(paid.task());  // it failed, is safe in the store, and will be retried
 
 #include <exception>
 #include <memory>
@@ -17,15 +17,15 @@
 namespace easyretry {
 
 enum class AttemptState {
-  succeeded,  // the value is there
-  stored,     // failed, and stored: an engine goes on with it
-  retrying,   // failed, and kept in memory: this process goes on with it
-  failed,     // not a success by the policy, and nobody goes on with it; the value is there
+  succeeded,  // has a value
+  stored,     // failed and was stored: an engine retries it
+  retrying,   // failed and is kept in memory: this process retries it
+  failed,     // not a success under the policy, and not retried; has a value
 };
 
 std::string_view to_string(AttemptState state);
 
-// Asking an attempt for a value that it does not have yet.
+// Thrown when an attempt is asked for a value that it does not have yet.
 class NoValueYet : public std::logic_error {
  public:
   using std::logic_error::logic_error;
@@ -35,7 +35,7 @@ namespace detail {
 
 struct FirstFailure {
   std::string message;
-  std::exception_ptr thrown;  // null where the result was at fault
+  std::exception_ptr thrown;  // null if the function returned, but its result was not a success
 };
 
 class AttemptBase {
@@ -43,10 +43,10 @@ class AttemptBase {
   AttemptState state() const { return state_; }
   explicit operator bool() const { return state_ == AttemptState::succeeded; }
   bool stored() const { return state_ == AttemptState::stored; }
-  // The stored task; TaskId{} where nothing was stored.
+  // The stored task; TaskId{} if nothing was stored.
   TaskId task() const { return task_; }
 
-  // Why the first attempt failed; empty if it did not.
+  // Why the first attempt failed; empty if it succeeded.
   const std::string& error() const {
     static const std::string none;
     return why_ ? why_->message : none;
@@ -76,7 +76,7 @@ class [[nodiscard]] Attempt : public detail::AttemptBase {
       : AttemptBase(state, task, std::move(why)), value_(std::move(value)) {}
 
   bool has_value() const { return value_.has_value(); }
-  // Throws NoValueYet where there is none.
+  // Throws NoValueYet if there is no value.
   R& value() & {
     if (!value_) no_value();
     return *value_;

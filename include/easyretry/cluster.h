@@ -1,9 +1,9 @@
 #pragma once
 // How the instances of one namespace share the shards of a store.
 //
-// Every instance has a view of who the members are, and gets its shards from it by itself. A view is a hint about who
-// should look where: which instance runs a task is decided in the store, so views that differ cost some double reading
-// and nothing else.
+// Each instance has its own view of the members and derives its shards from that view. A view is only a hint about
+// which instance should read which shard. The store decides which instance runs a task, so instances whose views differ
+// read some rows twice and do no other harm.
 
 #include <optional>
 #include <string>
@@ -14,36 +14,36 @@
 
 namespace easyretry {
 
-// Which shards the i-th of n members looks after.
+// Which shards the i-th of n members owns.
 enum class Assignment {
-  stride,  // i, i + n, i + 2n, …: with n a multiple of the tables, each member reads one of them
-  even,    // a block; the first ones have one more where they do not come out even
+  stride,  // i, i + n, i + 2n, …: if n is a multiple of the number of tables, each member reads one table
+  even,    // a contiguous block; if the shards do not divide evenly, the first members get one more
 };
 
-// What an instance does that has not yet been told who the members are.
+// What an instance owns before it has the first list of members.
 enum class AtStart {
-  alone,  // it looks after all shards
-  wait,   // after none; tasks that are overdue by `grace` are served all the same
+  alone,  // all shards
+  wait,   // no shards; it still runs tasks that are overdue by `grace`
 };
 
 struct Member {
-  std::string node;  // host, process and something random: unique per start
+  std::string node;  // host name, process id and a random part: unique for each start
   TimePoint since{};
-  std::string says{};  // of its shards, for people: "8: every 8th from 3"
+  std::string says{};  // describes its shards, for display: "8: every 8th from 3"
 
-  // The handlers it runs, ascending; nullopt: it does not say, and is taken to run all of them.
+  // The handlers it runs, in ascending order; nullopt: not known, so it is assumed to run all of them.
   std::optional<std::vector<std::string>> handlers{};
 
   friend bool operator==(const Member&, const Member&) = default;
 };
 
 struct ClusterView {
-  std::vector<Member> members;  // in the order by which shards are given out
+  std::vector<Member> members;  // in the order in which shards are assigned
   std::string self;             // the node of this instance
-  std::vector<ShardId> shards;  // that it looks after
-  std::string source;           // where the list comes from: "store", "static", "nacos", or "alone"
-  bool trusted = false;         // false: the source says something else, or nothing, and this is the last good list
-  Millis age{};                 // since the source last gave a list
+  std::vector<ShardId> shards;  // owned by this instance
+  std::string source;           // of the list: "store", "static", "nacos" or "alone"
+  bool trusted = false;         // false: the source reports something else or nothing; this is the last good list
+  Millis age{};                 // since the source last returned a list
 };
 
 }  // namespace easyretry

@@ -1,7 +1,7 @@
 #pragma once
-// What can be said about an engine without touching code: a YAML file, and over it EASYRETRY_* variables.
+// Configures an engine without code changes: a YAML file, overridden by EASYRETRY_* environment variables.
 //
-//   # easyretry.yaml                         // EASYRETRY_WORKERS=32 in the environment wins over the file
+//   # easyretry.yaml                         // EASYRETRY_WORKERS=32 in the environment overrides the file
 //   store: sqlite:retry.db
 //   workers: 16
 //   defaults: {max_attempts: 16}
@@ -9,11 +9,11 @@
 //     payment.pay: {max_duration: 1h, never_retry: [CardRefused]}
 //
 //   Engine engine{load_config("easyretry.yaml"), ExceptionNames{type<bank::CardRefused>()}};
-//   engine.follow("easyretry.yaml");                    // what can change while it runs is taken over
-//   auto pay = engine.retryable("payment.pay", call);   // by its entry, then its code, then the defaults
+//   engine.follow("easyretry.yaml");                    // applies changes that need no restart
+//   auto pay = engine.retryable("payment.pay", call);   // its entry wins over the code, the code over the defaults
 //
-// Every key is in docs/configuration.md. A file is taken whole or not at all; ConfigError says everything that is wrong
-// with it. All of this is plain values and pure functions, safe from any thread.
+// docs/configuration.md lists every key. A file is accepted as a whole or rejected; ConfigError lists everything that
+// is wrong with it. Everything here is plain values and pure functions, safe to use from any thread.
 
 #include <filesystem>
 #include <map>
@@ -32,14 +32,14 @@
 
 namespace easyretry {
 
-// A name as it was written; what it means is known when the application's ExceptionNames are.
+// The name of an exception type as written in the file. It is resolved with the application's ExceptionNames.
 struct WrittenName {
   std::string name;
   std::string where{};  // "easyretry.yaml:9:17", for messages
   friend bool operator==(const WrittenName& a, const WrittenName& b) { return a.name == b.name; }
 };
 
-// The fields of a Policy that were given.
+// The fields of a Policy that the configuration sets.
 struct PolicyPatch {
   std::optional<Backoff> backoff{};
   std::optional<int> max_attempts{};
@@ -51,48 +51,48 @@ struct PolicyPatch {
   friend bool operator==(const PolicyPatch&, const PolicyPatch&) = default;
 };
 
-// What is said about a handler, or about all of them; fields that are not given are somebody else's to say: first the
-// handler's own entry is asked, then its registration in code, then `defaults`, then the library.
+// The settings of one handler, or the defaults for all. Each field comes from the first of these that sets it: the
+// handler's own entry, its registration in code, `defaults`, the library.
 struct HandlerConfig {
   std::optional<Persist> persist{};
   PolicyPatch policy{};
   std::optional<int> concurrency{};
   std::optional<Millis> timeout{};
-  // Of `easyretry serve`: the handler is behind this URL, and calls are signed with the secrets in that file.
+  // Only for `easyretry serve`: it calls the handler at this URL and signs the calls with the secrets in this file.
   std::optional<std::string> url{};
   std::optional<std::string> secrets_file{};
   friend bool operator==(const HandlerConfig&, const HandlerConfig&) = default;
 };
 
-// What `easyretry serve` listens to. An engine in an application does not look at it.
+// The HTTP server of `easyretry serve`. An engine inside an application ignores it.
 struct ServerConfig {
-  std::string listen = "127.0.0.1:7077";    // an address and a port; anything but loopback needs TLS
+  std::string listen = "127.0.0.1:7077";    // address and port; anything but loopback requires TLS
   std::string certificate{};                // PEM files, for TLS
   std::string private_key{};                //
-  std::string tokens = "easyretry.tokens";  // the file with the hashes of the tokens
-  std::string audit{};                      // the file that changes by operators are written to; empty: none
-  std::vector<std::string> hosts{};         // names by which it may be asked for, beside those of loopback
-  std::vector<std::string> spaces{};        // namespaces to be served, beside the engine's
-  int requests_per_second = 0;              // of one token, or of one address that has none; 0: no limit
-  std::vector<std::string> may_call{};      // by webhooks, beside the Internet: 10.0.0.0/8, billing.internal
+  std::string tokens = "easyretry.tokens";  // file with the hashes of the tokens
+  std::string audit{};                      // file that records changes made by operators; empty: no audit log
+  std::vector<std::string> hosts{};         // accepted host names, in addition to those of loopback
+  std::vector<std::string> spaces{};        // namespaces to serve, in addition to the engine's
+  int requests_per_second = 0;              // per token, or per address without a token; 0: no limit
+  std::vector<std::string> may_call{};  // by webhooks, in addition to public addresses: 10.0.0.0/8, billing.internal
   friend bool operator==(const ServerConfig&, const ServerConfig&) = default;
 };
 
 struct Config {
   std::string store = "sqlite:retry.db";
-  std::optional<int> shards{};  // not given: what the url says, or the store's default
+  std::optional<int> shards{};  // not set: from the store URL, or the store's default
   EngineOptions engine{};
-  KeyFolder encryption{};  // read when the engine is made; instead of engine.encryption
+  KeyFolder encryption{};  // read when the engine is created; replaces engine.encryption
   HandlerConfig defaults{};
   std::map<std::string, HandlerConfig> handlers{};
   ServerConfig server{};
   AlertsConfig alerts{};
 
-  // `store`, with `shards` in it.
+  // `store`, with `shards` added to it.
   std::string store_url() const;
 };
 
-// Everything that is wrong, one problem a line: "easyretry.yaml:3:1: workerz: unknown key, did you mean workers?"
+// Lists every problem, one per line: "easyretry.yaml:3:1: workerz: unknown key, did you mean workers?"
 class ConfigError : public std::invalid_argument {
  public:
   explicit ConfigError(std::vector<std::string> problems);
@@ -102,44 +102,43 @@ class ConfigError : public std::invalid_argument {
   std::vector<std::string> problems_;
 };
 
-// Variables by name.
+// Environment variables by name.
 using Environment = std::map<std::string, std::string>;
-// This process's variables that begin with EASYRETRY_.
+// The variables of this process that begin with EASYRETRY_.
 Environment easyretry_environment();
 
-// The library's defaults, over them the file, over it the environment. Instead of a file, nacos://user:password@host/id
-// is a text of Nacos's configuration, waited for up to 3 s. Throws ConfigError.
+// The library's defaults, overridden by the file, overridden by the environment. nacos://user:password@host/id loads
+// the text from Nacos's configuration service instead of a file, and waits up to 3 s for it. Throws ConfigError.
 Config load_config(const std::filesystem::path& file, const Environment& environment = easyretry_environment());
 
-// The same for text; `source` is what messages call it.
+// The same for text; messages name it as `source`.
 Config parse_config(std::string_view yaml, std::string_view source = "config", const Environment& environment = {});
 
-// A key's variable is its path in capitals: workers is EASYRETRY_WORKERS, defaults.max_attempts
-// EASYRETRY_DEFAULTS_MAX_ATTEMPTS. Lists and handlers have none. An empty variable counts as not set; an unknown one
-// is refused, unless it is one of those by which Kubernetes announces a service. Throws ConfigError and leaves `config`
-// as it was.
+// The variable of a key is its path in capitals: EASYRETRY_WORKERS for workers, EASYRETRY_DEFAULTS_MAX_ATTEMPTS for
+// defaults.max_attempts. Lists and handlers have no variables. An empty variable counts as not set. An unknown variable
+// is an error, unless Kubernetes set it to announce a service. Throws ConfigError and leaves `config` unchanged.
 void apply_environment(Config& config, const Environment& environment);
 
-// The policy with the given fields in place of its own. Throws ConfigError for names that `names` does not know.
+// The policy with the fields of `patch` in place of its own. Throws ConfigError for names that are not in `names`.
 Policy patched(Policy policy, const PolicyPatch& patch, const ExceptionNames& names = {});
 
-// A handler's policy: what the file says about the handler, over the policy it was registered with; where it was
-// registered with none, over the file's defaults.
+// The policy of a handler: its entry in the file, applied to the policy it was registered with, or to the file's
+// defaults if it was registered without one.
 Policy policy_of(const Config& config, const std::string& handler, const std::optional<Policy>& registered,
                  const ExceptionNames& names = {});
 
-// One difference. `live`: a running engine can take it over; otherwise it needs a restart.
+// One difference. `live`: a running engine can apply it; otherwise it needs a restart.
 struct ConfigChange {
   std::string key;   // "handlers.payment.pay.max_attempts"
-  std::string from;  // as in the file; empty where it is not given; a password in it is masked
+  std::string from;  // as in the file; empty if not set; passwords are masked
   std::string to;
   bool live;
   friend bool operator==(const ConfigChange&, const ConfigChange&) = default;
 };
 std::vector<ConfigChange> compare(const Config& running, const Config& wanted);
 
-// A file that says the same, defaults of the engine included. The passwords of `store` and `membership` and the urls
-// of alert channels are masked, so that it can be shown.
+// The same configuration as YAML, including the engine's defaults. The passwords in `store` and `membership` and the
+// URLs of alert channels are masked, so that the text can be shown.
 std::string to_yaml(const Config& config);
 
 }  // namespace easyretry

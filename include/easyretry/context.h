@@ -1,5 +1,5 @@
 #pragma once
-// What a handler can know about the task it is running, and say about it.
+// A handler's access to the task it is running.
 
 #include <optional>
 #include <stop_token>
@@ -14,23 +14,24 @@ class TaskControl;
 }
 
 struct TaskContext {
-  const TaskInfo& info;  // info.version is the fencing token: pass it on to whatever can refuse an older one
-  std::stop_token stop;  // set on timeout, lost lease, cancel and shutdown
-  std::optional<TimePoint> deadline;  // no attempt starts after it
-  bool first;                         // the first attempt, which may be a direct call
+  const TaskInfo& info;  // info.version is the fencing token: pass it to any system that can reject an older one
+  std::stop_token stop;  // requested on timeout, lost lease, cancel and shutdown
+  std::optional<TimePoint> deadline;  // no attempt starts after this time
+  bool first;                         // this is the first attempt, which may be a direct call
 
-  // The lease is renewed by itself while the handler runs. This asks for a longer one, for a handler that is about to
-  // hold up the whole process or to outlast its timeout, which moves along. False: the task is someone else's by now.
+  // The engine renews the lease while the handler runs. This asks for a longer one, for a handler that is about to
+  // block the whole process or to exceed its timeout; the timeout is extended too. Returns false if another instance
+  // has taken over the task.
   bool extend_lease(Millis by) const;
-  // Kept with the task, also if this process dies: the next attempt finds it in info.progress. At most 1,000 bytes are
-  // kept. False: the task is someone else's by now.
+  // Stores a note with the task. It survives the death of this process: the next attempt finds it in info.progress. At
+  // most 1,000 bytes are kept. Returns false if another instance has taken over the task.
   bool progress(std::string_view note) const;
 
   detail::TaskControl* control = nullptr;  // null in a callback
 };
 
-// The task that this thread is running, nullptr outside of a handler or callback. A first attempt of which nothing is
-// stored (every strategy but `always`) has no task yet.
+// The task that this thread is running; nullptr outside a handler or callback. The first attempt of a direct call has
+// no task yet, except with Persist::always.
 const TaskContext* current_task();
 
 }  // namespace easyretry

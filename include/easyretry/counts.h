@@ -1,8 +1,8 @@
 #pragma once
-// How many tasks were stored, how they ended, and how many are left: engine.counts().
+// How many tasks were stored, how they ended, and how many are live: engine.counts().
 //
-// The store keeps these sums with the tasks, in the transactions that store and end them. So they are exact at every
-// moment, and asking costs the same however many tasks there are.
+// The store updates these counts in the same transactions that store and end tasks. So they are always exact, and
+// reading them costs the same no matter how many tasks there are.
 
 #include <chrono>
 #include <cstdint>
@@ -15,7 +15,7 @@
 namespace easyretry {
 
 struct Tally {
-  std::int64_t stored = 0;  // a task that is requeued is stored again
+  std::int64_t stored = 0;  // a requeued task counts again
   std::map<Outcome, std::int64_t> ended{};
 
   std::int64_t ended_in_all() const {
@@ -27,13 +27,13 @@ struct Tally {
 
 struct HandlerCounts {
   Tally total{};
-  // UTC; a task may be stored on one day and end on another. Of 400 days; what is older is in `total` alone.
+  // UTC days; a task may be stored on one day and end on another. Kept for 400 days; older counts are only in `total`.
   std::map<std::chrono::sys_days, Tally> days{};
 
   std::int64_t live() const { return total.stored - total.ended_in_all(); }
   friend bool operator==(const HandlerCounts&, const HandlerCounts&) = default;
 };
 
-using Counts = std::map<std::string, HandlerCounts>;  // by the name of the handler
+using Counts = std::map<std::string, HandlerCounts>;  // by handler name
 
 }  // namespace easyretry

@@ -1,5 +1,5 @@
 #pragma once
-// The engine as an application sees it: open a store, register functions, start.
+// The engine: open a store, register functions, start.
 
 #include <concepts>
 #include <functional>
@@ -27,7 +27,8 @@ namespace detail {
 class EngineImpl;
 }
 
-// A function whose result no expression looks at, so that it needs no JSON conversion: opaque(function).
+// Marks a function whose result no success_when expression reads, so that it needs no JSON conversion:
+// opaque(function).
 template <class F>
 struct Opaque {
   F function;
@@ -37,22 +38,22 @@ Opaque<F> opaque(F function) {
   return {std::move(function)};
 }
 
-// All functions are safe to call from any thread. What is not possible throws: StoreError for the store,
-// std::invalid_argument for what the caller can correct.
+// All functions are thread-safe. They throw StoreError if the store fails, and std::invalid_argument for errors that
+// the caller can correct.
 class Engine {
  public:
   // "sqlite:retry.db", or "memory:" for tests.
   explicit Engine(std::string_view store_url, const EngineOptions& options = {});
-  // Everything that a file and the environment say: Engine engine{load_config("easyretry.yaml")}. `names` are the
-  // exception types that the configuration may mention.
+  // Configured by a file and the environment: Engine engine{load_config("easyretry.yaml")}. `names` are the exception
+  // types that the configuration may refer to.
   explicit Engine(const Config& config, ExceptionNames names = {});
   virtual ~Engine();  // stop()
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Gives a function a name under which it is called now and later: a function, a lambda, or anything with one
-  // operator(). Its parameters and, where they are used, its result need a JSON conversion (EASYRETRY_JSON). It may
-  // return anything, or an Answer, and may throw anything. Without a policy the configuration's defaults hold.
+  // Registers a function under a name: a function, a lambda, or any object with exactly one operator(). Its parameters
+  // need a JSON conversion (EASYRETRY_JSON), and so does its result where it is used. The function may return any value
+  // or an Answer, and may throw anything. Without a policy, the configuration's defaults apply.
   template <class F, std::same_as<HandlerOptions> Options = HandlerOptions>
   auto retryable(std::string name, F function, Options options = {}) {
     return add_function<OfFunction<F>>(std::move(name), std::move(function), std::nullopt, std::move(options));
@@ -72,7 +73,8 @@ class Engine {
                                        std::move(options));
   }
 
-  // A member function of an object: a pointer or std::ref to one that outlives the engine, or a shared_ptr.
+  // Registers a member function. `object` is a pointer or std::ref to an object that outlives the engine, or a
+  // shared_ptr.
   template <class M, class Object, std::same_as<HandlerOptions> Options = HandlerOptions>
   requires std::is_member_function_pointer_v<M>
   auto retryable(std::string name, M method, Object object, Options options = {}) {
@@ -98,7 +100,7 @@ class Engine {
     return add_function<Of<M>>(std::move(name), std::move(function), std::move(policy), std::move(options));
   }
 
-  // The class form. Its functions may be private: they are called as those of RetryableTask.
+  // Registers a RetryableTask. Its overrides may be private: they are called through the base class.
   template <class T, std::same_as<HandlerOptions> Options = HandlerOptions>
   requires requires { typename T::RetryableForm; }
   auto retryable(std::string name, std::shared_ptr<T> object, Options options = {}) {
@@ -110,52 +112,55 @@ class Engine {
     return add_task(std::move(name), std::move(object), std::move(policy), std::move(options));
   }
 
-  // Runs around every attempt of every handler, in the order in which filters were added.
+  // Adds a filter around every attempt of every handler. Filters run in the order in which they were added.
   void add_filter(Filter filter);
-  // Hears of every step of every task on this instance, and of what it does to tables.
+  // Adds a listener for every event on this instance: the steps of tasks, and the maintenance of tables.
   void on_event(EventListener listener, Delivery delivery = Delivery::direct);
 
-  // Takes over what can change while the engine runs (docs/configuration.md), and says what changed and what needs a
-  // restart. Throws ConfigError, and then nothing has changed.
+  // Applies the settings that can change while the engine runs (docs/configuration.md). Returns all changes, with those
+  // that need a restart marked. If it throws ConfigError, nothing has changed.
   std::vector<ConfigChange> reload(const Config& wanted);
-  // Looks at the file, or at a text in Nacos (nacos://user:password@host:8848/data-id), every second from now on and
-  // reloads it when it has changed. What is wrong with it is logged, and what was in force stays.
+  // Checks the file, or a text in Nacos (nacos://user:password@host:8848/data-id), every second from now on and reloads
+  // it when it has changed. Errors in it are logged, and the previous configuration stays in force.
   void follow(const std::filesystem::path& config_file);
 
-  // Starts the threads. Handlers may be registered before and after; tasks of names not registered are left alone.
+  // Starts the threads. Handlers may be registered before or after. Tasks of unregistered handlers are not touched.
   void start();
-  // Stops claiming, lets handlers finish for EngineOptions::drain, hands back the rest. The engine stays stopped.
+  // Stops claiming tasks, lets running handlers finish for up to EngineOptions::drain, and hands back the rest. A
+  // stopped engine cannot be started again.
   void stop();
 
   std::optional<TaskInfo> find(TaskId id) const;
-  // By ascending id, a page at a time: query.after is the last id of the page before. `engine.list({.finished = true,
-  // .outcome = Outcome::exhausted, .finished_at = {.from = yesterday}})`
+  // In ascending order of id, one page at a time; set query.after to the last id of the previous page:
+  // `engine.list({.finished = true, .outcome = Outcome::exhausted, .finished_at = {.from = yesterday}})`
   std::vector<TaskInfo> list(const TaskQuery& query) const;
-  std::int64_t count(const TaskQuery& query) const;  // of all pages
-  // Who shares the shards of this namespace, as this instance sees it.
+  std::int64_t count(const TaskQuery& query) const;  // on all pages
+  // The instances that share the shards of this namespace, as this instance sees them.
   ClusterView cluster() const;
-  // What all instances of this namespace have stored and ended, by handler; quick however many tasks there are.
+  // The tasks that all instances of this namespace have stored and ended, by handler. Fast with any number of tasks.
   Counts counts() const;
-  // True: the task will not be run (again). A handler that is running it right now sees its stop token set, and what it
-  // returns changes nothing. If another instance may have claimed the task, this waits up to half a second for its
-  // workers to notice. on_final_failure is called with Outcome::cancelled, by an instance that has the handler.
+  // Returns true if the task will not run (again). If a handler is running it right now, its stop token is set, and its
+  // result is ignored. If another instance may have claimed the task, this waits up to half a second for its workers to
+  // notice. An instance that has the handler calls on_final_failure with Outcome::cancelled.
   bool cancel(TaskId id);
-  // A task that waits for another attempt is due now instead. It keeps its attempts and its rules, and the next wait is
-  // by its backoff again. False: it is being run, has ended, or there is no such stored task.
+  // Makes a task that waits for its next attempt due now. It keeps its attempts and its policy; later waits follow its
+  // backoff again. Returns false if the task is running, has ended, or does not exist in the store.
   bool retry_now(TaskId id);
-  // A task that waits goes on by this backoff and these stop rules; when it is due stays. False: as above, or somebody
-  // else changed it at the same time. What is worth retrying and what is a success stays with the handler: a policy
-  // that says something of that is refused with std::invalid_argument, as one that cannot work is.
+  // Gives a waiting task a new backoff and new stop rules; its due time does not change. Returns false as above, or if
+  // another client changed the task at the same time. The handler still decides what is worth retrying and what is a
+  // success: a policy with retry_on, never_retry or success_when throws std::invalid_argument, as does an invalid one.
   bool revise_policy(TaskId id, const Policy& policy);
-  // From now on no instance of this namespace runs stored tasks of this handler, which need not be registered here:
-  // this one at once, the others within two seconds. Tasks are stored as ever, and keep their due times and attempts;
-  // what runs is left to finish. Calls that the application makes itself are not the engine's, and neither are retries
-  // in memory (Persist::never). `why` is for people. True: it was not paused. Holds until resume(), across restarts.
+  // Pauses a handler, which need not be registered here: no instance of this namespace runs its stored tasks. This
+  // instance stops at once, the others within two seconds. New tasks are still stored; tasks keep their due times and
+  // attempts; running attempts finish. Direct calls by the application and retries in memory (Persist::never) are not
+  // affected. `why` is shown to operators. Stays paused until resume(), across restarts. Returns true if the handler
+  // was not paused before.
   bool pause(std::string_view handler, std::string_view why = {});
-  bool resume(std::string_view handler);      // true: it was paused
-  std::vector<PausedHandler> paused() const;  // by name, as the store has it
-  // Starts a task that has ended again, with its arguments, rules and all its attempts. Gives the new id, and marks the
-  // one in history with it. Nothing: no such ended task, its key is live again, or it is marked already.
+  bool resume(std::string_view handler);      // true if it was paused
+  std::vector<PausedHandler> paused() const;  // ordered by name, read from the store
+  // Starts an ended task again with its arguments and policy, and with all its attempts available. Returns the new id,
+  // and records it on the task in history. Returns nullopt if there is no such ended task, a live task has its key, or
+  // it was requeued before.
   std::optional<TaskId> requeue(TaskId id);
   Stats stats() const;
 
@@ -164,7 +169,7 @@ class Engine {
   detail::EngineImpl& impl() const { return *impl_; }
 
  private:
-  // The types of a function, or a message about them and nothing else.
+  // The types of a function, or a single error message about them.
   template <class F, bool known = detail::HasOneSignature<F>>
   struct Of : detail::Signature<F> {
     static_assert(
@@ -177,8 +182,8 @@ class Engine {
   template <class F>
   struct Of<F, false> {
     static_assert(detail::HasOneSignature<F>,
-                  "easyretry: the types of the arguments are not known; give a function or a lambda whose parameters "
-                  "have types, not auto and not overloads; a RetryableTask is given as std::make_shared<Task>()");
+                  "easyretry: the types of the arguments are not known; pass a function or a lambda whose parameters "
+                  "have types, without auto or overloads; pass a RetryableTask as std::make_shared<Task>()");
     using Result = void;
     using Arguments = std::tuple<>;
   };
@@ -192,8 +197,8 @@ class Engine {
   static constexpr void require_visible_result() {
     static_assert(!detail::kHasValue<Result> || detail::kHasJson<Result>,
                   "easyretry: the result of this handler has no JSON conversion, so policy.success_when could not see "
-                  "it; add EASYRETRY_JSON(Type, fields...) beside its type, or say retryable(name, opaque(function), "
-                  "policy) if no expression looks at it");
+                  "it; add EASYRETRY_JSON(Type, fields...) beside its type, or write retryable(name, opaque(function), "
+                  "policy) if no expression reads it");
   }
 
   template <class M, class Object>

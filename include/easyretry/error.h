@@ -1,5 +1,5 @@
 #pragma once
-// Errors, named by what the caller does next.
+// Errors, named by what the caller should do next.
 
 #include <stdexcept>
 #include <string>
@@ -12,10 +12,10 @@ namespace easyretry {
 enum class Errc {
   not_found,
   already_exists,
-  invalid_argument,  // the request itself is wrong; trying again changes nothing
-  conflict,          // someone else changed it first; read again
-  unavailable,       // nothing was done; safe to try again
-  in_doubt,          // it may or may not have been done; look before trying again
+  invalid_argument,  // the request itself is wrong; do not retry it
+  conflict,          // another client changed it first; read it again
+  unavailable,       // nothing was done; safe to retry
+  in_doubt,          // it may or may not have been done; check before retrying
 };
 
 std::string_view to_string(Errc code);
@@ -35,8 +35,8 @@ inline tl::unexpected<Error> fail(Errc code, std::string_view where, std::string
   return tl::make_unexpected(Error{code, std::string{where}, std::move(detail)});
 }
 
-// Thrown by the public API when the store could not do what was asked. An ignored return value would be a lost
-// task; an exception cannot be ignored.
+// Thrown by the public API when the store fails. An ignored return value would be a lost task; an exception cannot be
+// ignored.
 class StoreError : public std::runtime_error {
  public:
   explicit StoreError(Error error) : std::runtime_error(to_string(error)), error_(std::move(error)) {}

@@ -1,5 +1,5 @@
 #pragma once
-// What happens to tasks and their tables, as it happens on this instance: engine.on_event([](const Event& e) { … }).
+// Events of tasks, instances and tables, as they happen on this instance: engine.on_event([](const Event& e) { … }).
 
 #include <functional>
 #include <string>
@@ -11,29 +11,29 @@ namespace easyretry {
 
 enum class EventKind {
   stored,
-  claimed,         // a worker was given it; an execution follows
-  attempt_failed,  // `message` says why; what comes next is said by the event that follows
+  claimed,         // by a worker; an execution follows
+  attempt_failed,  // `message` has the reason; the following event says what happens next
   retry_scheduled,
   succeeded,
   gave_up,  // exhausted or rejected: event.task.outcome
   cancelled,
   quarantined,
   parked,
-  handed_back,      // not run here after all; the attempt does not count
-  lease_lost,       // someone else may run it; what this instance's handler returns changes nothing
+  handed_back,      // not run here after all; does not count as an attempt
+  lease_lost,       // another instance may run it; the result of the handler on this instance is ignored
   callback_failed,  // on_success, on_final_failure or on_retry_scheduled threw
 
-  // Of the instances: `message` says which, and no task
+  // Membership: `message` names the instance; there is no task
   member_joined,
   member_left,
-  member_refused,  // somebody in the list whose shards are not ours: another application, other shards
-  shards_changed,  // this instance looks after others than before
+  member_refused,  // a listed instance that does not share our shards: another application, or another number of shards
+  shards_changed,  // this instance owns different shards than before
 
-  // Housekeeping of the store, by this instance: event.table, and no task
-  table_made,       // ahead of time
-  table_emptied,    // before it is dropped: `message` says how many unfinished tasks were moved to another one
-  table_dropped,    // it was empty
-  history_dropped,  // a month of history, old enough
+  // Store maintenance by this instance: event.table is set; there is no task
+  table_made,       // created ahead of time
+  table_emptied,    // before it is dropped: `message` has the number of unfinished tasks moved to another table
+  table_dropped,    // an empty table
+  history_dropped,  // an expired month of history
 };
 
 std::string_view to_string(EventKind kind);
@@ -41,17 +41,17 @@ std::string_view to_string(EventKind kind);
 struct Event {
   EventKind kind = EventKind::stored;
   TimePoint at{};   // by the store's clock
-  TaskInfo task{};  // as it was when the step began; next_at, outcome and last_error as the step made them
+  TaskInfo task{};  // as of the start of the step, but next_at, outcome and last_error as of its end
   std::string message{};
   std::string table{};
 };
 
-// May throw: that is counted (Stats::listener_failures) and changes nothing.
+// May throw: exceptions are counted (Stats::listener_failures) and otherwise ignored.
 using EventListener = std::function<void(const Event&)>;
 
 enum class Delivery {
-  direct,  // on the thread where it happens: sees every event, and holds up the engine if it is slow
-  queued,  // on a thread of its own, in order; when 10,000 wait, further ones are dropped and counted
+  direct,  // on the thread that raises the event: gets every event; a slow listener delays the engine
+  queued,  // on a separate thread, in order; while 10,000 are waiting, further ones are dropped and counted
 };
 
 }  // namespace easyretry

@@ -1,9 +1,9 @@
 #pragma once
-// Exception types by name, for `retry_on` and `never_retry` in a configuration file. C++ cannot find a type by its
-// name, so an application says which there are:
+// Exception types by name, for `retry_on` and `never_retry` in a configuration file. C++ cannot look up a type by its
+// name, so the application registers them:
 //
 //   const ExceptionNames names{type<bank::TimeoutError>(), type<bank::CardRefused>()};
-//   names.find("CardRefused");     // or "bank::CardRefused", or "std::runtime_error": the standard ones are known
+//   names.find("CardRefused");     // or "bank::CardRefused", or "std::runtime_error": standard types are built in
 
 #include <initializer_list>
 #include <string_view>
@@ -15,15 +15,15 @@ namespace easyretry {
 
 class ExceptionNames {
  public:
-  // With those of the standard library and easyretry::StoreError.
+  // Contains the exceptions of the standard library and easyretry::StoreError.
   ExceptionNames();
   ExceptionNames(std::initializer_list<ExceptionType> types);
 
-  // A name that is there already now means this type. Throws std::invalid_argument for a type without name or matcher.
+  // Replaces a type with the same name. Throws std::invalid_argument if the type has no name or no matcher.
   void add(ExceptionType type);
 
-  // By its whole name, or without some or all of its namespaces where only one type is called so. Throws
-  // std::invalid_argument with the types that were probably meant and those that are known.
+  // Finds a type by its full name, or by a name with some or all namespaces left out if only one type matches.
+  // Otherwise throws std::invalid_argument, with similar names and all known ones.
   const ExceptionType& find(std::string_view name) const;
 
  private:

@@ -1,5 +1,5 @@
 #pragma once
-// Code around every attempt, first and retried: to time, log, add context, translate exceptions, or hold it back.
+// Code around every attempt, first or retried: to time it, log it, add context, translate exceptions, or delay it.
 //
 //   engine.add_filter([](AttemptScope& attempt, const Proceed& proceed) {
 //     const auto begun = steady_clock::now();
@@ -7,10 +7,10 @@
 //     metrics.observe(attempt.handler(), steady_clock::now() - begun);
 //   });
 //
-// `proceed` runs the filters after this one and then the function, and throws what they throw. Filters run in the order
-// they were added, the first one outermost. One that does not call `proceed` says instead what
-// the attempt came to: attempt.answer(retry_after(5min)), or it throws. One that keeps what `proceed` threw to itself
-// changes nothing: the attempt has failed by it all the same.
+// `proceed` runs the filters after this one and then the function, and lets their exceptions through. Filters run in
+// the order in which they were added, the first one outermost. A filter that does not call `proceed` must decide the
+// result of the attempt: it calls attempt.answer(retry_after(5min)), or throws. If a filter swallows an exception of
+// `proceed`, the attempt has failed all the same.
 
 #include <functional>
 #include <map>
@@ -29,18 +29,18 @@ class AttemptScope {
       : handler_(handler), number_(number), task_(task) {}
 
   std::string_view handler() const { return handler_; }
-  int number() const { return number_; }  // 1 for the first
+  int number() const { return number_; }  // 1 for the first attempt
   bool first() const { return number_ == 1; }
-  const TaskInfo* task() const { return task_; }  // null for a first attempt of which nothing is stored
+  const TaskInfo* task() const { return task_; }  // null for a first attempt that is not stored
 
-  // Seen by the filters after this one and by the handler: current_attempt()->value("tenant").
+  // Visible to the filters after this one and to the handler: current_attempt()->value("tenant").
   void set(std::string name, std::string value) { values_.insert_or_assign(std::move(name), std::move(value)); }
   std::string_view value(std::string_view name) const {
     const auto found = values_.find(name);
     return found == values_.end() ? std::string_view{} : std::string_view{found->second};
   }
 
-  // Instead of proceed(). done() has no value to give and is therefore for handlers that return nothing.
+  // Replaces proceed(). done() carries no value, so it is only for handlers that return nothing.
   void answer(Answer answer) { answer_ = std::move(answer); }
   const std::optional<Answer>& answer() const { return answer_; }
 
@@ -55,7 +55,7 @@ class AttemptScope {
 using Proceed = std::function<void()>;
 using Filter = std::function<void(AttemptScope& attempt, const Proceed& proceed)>;
 
-// The attempt that runs on this thread, where the engine has filters; nullptr otherwise.
+// The attempt that is running on this thread; nullptr if there is none, or if the engine has no filters.
 const AttemptScope* current_attempt();
 
 }  // namespace easyretry

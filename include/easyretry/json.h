@@ -1,20 +1,21 @@
 #pragma once
-// How C++ values are stored: to_json(order), from_json<Order>(text).
+// How C++ values are stored as JSON: to_json(order), from_json<Order>(text).
 //
-//   bool, integers, float, double   themselves; an integer that does not fit is an error, never cut
-//   std::string                     itself; must be UTF-8. string_view and const char* can only be written
-//   enums                           their integer
-//   vector, array, deque, list,     arrays; an unordered_set sorted by its elements' texts
+//   bool, integers, float, double   JSON values; an integer out of range is an error, never truncated
+//   std::string                     string; must be UTF-8. string_view and const char* can be written, not read
+//   enums                           the underlying integer
+//   vector, array, deque, list,     arrays; an unordered_set is sorted by the JSON text of its elements
 //     pair, tuple, sets
-//   map, unordered_map              objects if the keys are strings, else [[key, value], …] by the keys' texts
-//   optional, monostate, nullptr_t  null where there is nothing; an empty optional field is left out, so that adding
-//                                   one to a struct does not change the key of the tasks that are stored
+//   map, unordered_map              objects if the keys are strings, else [[key, value], …],
+//                                   sorted by the JSON text of the keys
+//   optional, monostate, nullptr_t  null if empty; an empty optional field is omitted, so that adding one to a
+//                                   struct does not change the keys of stored tasks
 //   variant                         [index, value]
-//   chrono::duration                its count, of its own period: 90s is 90, 90ms is 90
+//   chrono::duration                the count in its own unit: 90s is 90, 90ms is 90
 //   chrono::sys_time                milliseconds since 1970, rounded down
-//   a struct with EASYRETRY_JSON    object; a missing field is an error unless optional, unknown ones are ignored
+//   a struct with EASYRETRY_JSON    object; a missing field is an error unless optional, unknown fields are ignored
 //
-// Anything else: specialise JsonCodec<T> with `write` and `read`.
+// For any other type, specialise JsonCodec<T> with `write` and `read`.
 
 #include <string>
 #include <string_view>
@@ -41,7 +42,7 @@ T from_json(std::string_view text) {
   if constexpr (detail::kReadable<T>) {
     return JsonCodec<T>::read(document.root());
   } else {
-    document.root().fail("a type with a JSON conversion");  // never compiled; spares the reader a second error
+    document.root().fail("a type with a JSON conversion");  // never compiled; avoids a second compiler error
   }
 }
 

@@ -1,5 +1,5 @@
 #pragma once
-// The place where a type says how it is stored: a specialisation of JsonCodec with `write` and `read`.
+// The extension point for JSON conversions: a type specialises JsonCodec with `write` and `read`.
 
 #include <concepts>
 
@@ -23,7 +23,7 @@ concept JsonConvertible = JsonWritable<T> && JsonReadable<T>;
 
 namespace detail {
 
-// Plain constants, because a compiler explains a failed concept at length and a failed constant in one line.
+// Plain constants, because compilers explain a failed concept at length and a failed constant in one line.
 template <class T>
 inline constexpr bool kWritable = JsonWritable<T>;
 template <class T>

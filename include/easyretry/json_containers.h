@@ -1,5 +1,5 @@
 #pragma once
-// JsonCodec of what holds other values.
+// JsonCodec for containers and other types that hold values.
 
 #include <algorithm>
 #include <array>
@@ -31,7 +31,7 @@ inline constexpr bool kIsOptional = false;
 template <class T>
 inline constexpr bool kIsOptional<std::optional<T>> = true;
 
-// null could not tell an empty optional from one that holds such a value.
+// Types that may be null themselves: in an optional of one, null could mean both an empty optional and a null value.
 template <class T>
 inline constexpr bool kMayBeNull = kIsOptional<T> || std::same_as<T, std::monostate> || std::same_as<T, std::nullptr_t>;
 
@@ -73,8 +73,8 @@ struct JsonSequenceCodec {
   }
 };
 
-// The elements by the text of their keys. A container without an order of its own is written in this one, so that
-// equal ones have equal texts.
+// The elements, sorted by the JSON text of their keys. Unordered containers are written in this order, so that equal
+// containers have equal texts.
 template <class Range, class KeyOf>
 auto by_text(const Range& items, KeyOf key_of) {
   std::vector<std::pair<std::string, const typename Range::value_type*>> sorted;
@@ -88,7 +88,7 @@ auto by_text(const Range& items, KeyOf key_of) {
   return sorted;
 }
 
-// Keys that are not strings: [[key, value], …].
+// Maps whose keys are not strings: [[key, value], …].
 template <class Map>
 struct JsonPairsCodec {
   using Key = typename Map::key_type;

@@ -1,9 +1,10 @@
 #pragma once
-// EASYRETRY_JSON(Order, id, amount): how a struct is stored. Stands beside the struct, in its namespace; inherited
-// fields may be named too. A template's instance needs an alias first, because of the comma.
+// EASYRETRY_JSON(Order, id, amount) gives a struct a JSON conversion. Place it next to the struct, in the same
+// namespace; it may list inherited fields. For a template instance, declare an alias first because of the comma.
 //
-// It defines a function that argument-dependent lookup finds by the type, and that lists names and member pointers.
-// The tag is exact: a derived struct without its own EASYRETRY_JSON is refused, not stored as its base.
+// It defines a function that returns the names and member pointers, and that argument-dependent lookup finds by the
+// type. The tag matches exactly: a derived struct without its own EASYRETRY_JSON does not compile, instead of being
+// stored as its base.
 
 #include <string_view>
 #include <tuple>
@@ -31,8 +32,8 @@ constexpr JsonField<Class, Member> json_field(std::string_view name, Member Clas
     return std::make_tuple(__VA_OPT__(EASYRETRY_EXPAND(EASYRETRY_FIELDS(Type, __VA_ARGS__)))); \
   }
 
-// A macro may not expand itself, so the rest of the list is left as EASYRETRY_FIELDS_AGAIN () (…) for the next scan.
-// Three levels of four scans make 85: room for 86 fields.
+// A macro cannot expand itself, so the rest of the list is left as EASYRETRY_FIELDS_AGAIN () (…) for the next scan.
+// Three levels of four scans make 85 scans: room for 86 fields.
 #define EASYRETRY_FIELDS(Type, field, ...) \
   ::easyretry::json_field(#field, &Type::field) __VA_OPT__(, EASYRETRY_FIELDS_AGAIN EASYRETRY_PARENS(Type, __VA_ARGS__))
 #define EASYRETRY_FIELDS_AGAIN() EASYRETRY_FIELDS

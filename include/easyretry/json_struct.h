@@ -1,5 +1,5 @@
 #pragma once
-// JsonCodec of a struct with EASYRETRY_JSON.
+// JsonCodec for structs with EASYRETRY_JSON.
 
 #include <algorithm>
 #include <array>
@@ -32,7 +32,7 @@ concept HasJsonFields = requires {
   easyretry_json_fields(JsonTag<T>{});
 };
 
-// The fields by name, as they stand in the text: written in this order, they need not be sorted each time.
+// The fields in order of their names, as the text has them: written in this order, they need no sorting each time.
 template <class... Field>
 constexpr auto written_order(const std::tuple<Field...>& fields) {
   const auto names = std::apply(
@@ -92,7 +92,7 @@ struct JsonCodec<T> {
     if (const auto found = in.find(name)) {
       member = JsonCodec<Member>::read(*found);
     } else if constexpr (detail::kIsOptional<Member>) {
-      member.reset();  // also where the struct gives the field a default: it was empty when it was written
+      member.reset();  // even if the struct gives the field a default: it was empty when it was written
     } else {
       in.fail_missing(name);
     }

@@ -1,9 +1,9 @@
 #pragma once
-// Canonical JSON: one value has one text, so that equal arguments give equal task keys on every machine.
+// Canonical JSON: each value has exactly one text, so that equal arguments give equal task keys on every machine.
 //
-// Written: no white space, keys sorted by their bytes, integers exact, other numbers in the fewest digits that read
-// back equal. Read strictly: valid UTF-8, no key twice, no NaN. Neither goes deeper than 64 levels, so what was
-// written can be read.
+// The writer emits no white space, sorts keys by their bytes, keeps integers exact, and writes other numbers with the
+// fewest digits that read back as the same value. The reader is strict: valid UTF-8, no duplicate keys, no NaN. Both
+// allow 64 levels of nesting, so any written text can be read.
 
 #include <cstddef>
 #include <cstdint>
@@ -18,14 +18,14 @@ namespace easyretry {
 
 inline constexpr std::size_t kJsonDepth = 64;
 
-// Says where: "$[0].amount: expected an integer, found a string", or a line and column for text that is not JSON.
+// The message has the path, "$[0].amount: expected an integer, found a string", or the line and column of invalid JSON.
 class JsonError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// Builds one JSON value, call by call. Throws JsonError where the calls do not make one, and for what JSON cannot
-// hold: NaN, infinity, text that is not UTF-8. After a throw the writer is of no use any more.
+// Builds one JSON value, call by call. Throws JsonError if the calls do not form a value, and for NaN, infinity and
+// text that is not UTF-8, which JSON cannot represent. Do not use the writer after it has thrown.
 class JsonWriter {
  public:
   void null();
@@ -33,29 +33,29 @@ class JsonWriter {
   void integer(std::int64_t value);
   void unsigned_integer(std::uint64_t value);
   void number(double value);  // -0.0 is written as 0
-  void number(float value);   // 0.1f is written as 0.1, and reads back as 0.1f
+  void number(float value);   // 0.1f is written as 0.1 and reads back as 0.1f
   void string(std::string_view value);
 
   void begin_array();
   void end_array();
   void begin_object();
-  void key(std::string_view name);  // in any order; end_object sorts
+  void key(std::string_view name);  // in any order; end_object sorts them
   void end_object();
 
-  // The finished text; the writer starts over.
+  // Returns the finished text and resets the writer.
   std::string take();
 
  private:
   struct Member {
     std::string key;
-    std::size_t begin;  // of the quoted key in text_
+    std::size_t begin;  // position of the quoted key in text_
   };
   struct Level {
     bool is_object;
     std::size_t first_member;  // in members_
     std::size_t count = 0;     // elements or members begun
     bool sorted = true;
-    bool has_key = false;  // a key waits for its value
+    bool has_key = false;  // a key was written; its value is next
   };
 
   void before_value();
@@ -84,8 +84,8 @@ struct JsonNode;
 
 class JsonMembers;
 
-// A value inside a JsonDocument: two pointers, valid while the document lives. Reading something that is not there
-// throws a JsonError that names the path.
+// A value inside a JsonDocument: two pointers, valid while the document lives. Reading a missing value or the wrong
+// type throws a JsonError with the path.
 class JsonView {
  public:
   JsonKind kind() const;
@@ -94,7 +94,7 @@ class JsonView {
   bool as_bool() const;
   std::int64_t as_int() const;
   std::uint64_t as_uint() const;
-  double as_double() const;  // of an integer too: 2.0 is written as 2
+  double as_double() const;  // also for an integer: 2.0 is written as 2
   std::string_view as_string() const;
 
   std::size_t size() const;                                  // of an array or object
@@ -102,7 +102,7 @@ class JsonView {
   std::optional<JsonView> find(std::string_view key) const;  // of an object
   JsonMembers members() const;                               // for (const auto [key, value] : view.members())
 
-  std::string path() const;  // "$[0].amount"; searched for, so for messages only
+  std::string path() const;  // "$[0].amount"; found by searching, so use it only in messages
   void expect(JsonKind kind) const;
   [[noreturn]] void fail(std::string_view expected) const;
   [[noreturn]] void fail_missing(std::string_view key) const;
@@ -149,7 +149,7 @@ class JsonMembers {
   JsonView object_;
 };
 
-// A parsed text. Views of it stay valid when it is moved.
+// A parsed text. Its views stay valid when it is moved.
 class JsonDocument {
  public:
   static JsonDocument parse(std::string_view text);

@@ -1,5 +1,5 @@
 #pragma once
-// JsonCodec of what is one number, text or time.
+// JsonCodec for numbers, strings, enums and times.
 
 #include <chrono>
 #include <concepts>
@@ -124,7 +124,7 @@ struct JsonCodec<std::chrono::sys_time<Duration>> {
   }
 
  private:
-  // 2^63 itself does not fit, and its neighbour below is not a double: hence < and long double.
+  // 2^63 itself does not fit, and 2^63 - 1 is not a double: hence < and long double.
   template <class Integer>
   static bool fits(long double value) {
     using Limits = std::numeric_limits<Integer>;

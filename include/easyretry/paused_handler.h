@@ -1,5 +1,5 @@
 #pragma once
-// A handler whose tasks are not run for the time being, because somebody said so.
+// A handler that an operator or the application has paused: its stored tasks do not run.
 
 #include <string>
 
@@ -10,7 +10,7 @@ namespace easyretry {
 struct PausedHandler {
   std::string handler;
   TimePoint since{};  // by the store's clock
-  std::string why{};  // as was said; may be empty
+  std::string why{};  // the reason given to pause(); may be empty
 
   friend bool operator==(const PausedHandler&, const PausedHandler&) = default;
 };

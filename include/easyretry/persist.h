@@ -4,11 +4,11 @@
 namespace easyretry {
 
 enum class Persist {
-  retry_only,  // after the first attempt failed, if that is worth retrying
-  on_failure,  // after any first failure; one that is not worth retrying goes to history at once
-  always,      // before the first attempt, leased by the caller; if the process dies, another instance goes on
-  manual,      // when the caller says so: pay.store(order, why)
-  never,       // not at all: retried in memory
+  retry_only,  // after the first attempt failed, if the failure is worth retrying
+  on_failure,  // after the first attempt failed; a failure not worth retrying goes straight to history
+  always,      // before the first attempt, leased to the caller; if the process dies, another instance takes over
+  manual,      // when the caller asks for it: pay.store(order, why)
+  never,       // never: failures are retried in memory
 };
 
 }  // namespace easyretry

@@ -1,6 +1,6 @@
 #pragma once
-// When to try again, when to stop, and what is worth another try. Plain values; a wrong one is refused by
-// `validate` where the handler is registered, so it never reaches the engine.
+// When to retry, when to stop, and what is worth retrying. Plain values; `validate` rejects an invalid policy when the
+// handler is registered, so it never reaches the engine.
 
 #include <exception>
 #include <initializer_list>
@@ -16,21 +16,19 @@
 
 namespace easyretry {
 
-using namespace std::chrono_literals;
-
-// Spreads retries that failed together, so that they do not come back together.
+// Spreads out retries of calls that failed at the same time, so that they do not all come back at the same time.
 class Jitter {
  public:
   enum class Kind {
-    none,          // exactly the delay
+    none,          // the exact delay
     additive,      // delay + [0, amount]
     full,          // [0, delay]
-    decorrelated,  // [first, 3 × the delay before], never above the cap
+    decorrelated,  // [first, 3 × the previous delay], never above the cap
   };
 
   Jitter() = default;
   template <class Rep, class Period>
-  Jitter(std::chrono::duration<Rep, Period> amount)  // NOLINT: `.jitter = 1s` is how people write it
+  Jitter(std::chrono::duration<Rep, Period> amount)  // NOLINT: so that `.jitter = 1s` works
       : kind_(amount.count() == 0 ? Kind::none : Kind::additive), amount_(std::chrono::ceil<Millis>(amount)) {}
 
   static Jitter none() { return {}; }
@@ -47,32 +45,32 @@ class Jitter {
   Millis amount_{0};
 };
 
-// The same wait each time.
+// The same delay each time.
 struct Fixed {
-  Millis delay = 5s;
+  Millis delay = std::chrono::seconds{5};
   Jitter jitter{};
   friend bool operator==(const Fixed&, const Fixed&) = default;
 };
 
 // first, first + step, first + 2·step … up to cap.
 struct Linear {
-  Millis first = 1s;
-  Millis step = 1s;
-  Millis cap = 15min;
+  Millis first = std::chrono::seconds{1};
+  Millis step = std::chrono::seconds{1};
+  Millis cap = std::chrono::minutes{15};
   Jitter jitter{};
   friend bool operator==(const Linear&, const Linear&) = default;
 };
 
 // Retry n waits min(first · factor^n, cap) + jitter: 2–3 s, 4–5 s, 8–9 s … for first = 1 s and one second of jitter.
 struct Exponential {
-  Millis first = 1s;
+  Millis first = std::chrono::seconds{1};
   double factor = 2.0;
-  Millis cap = 15min;
-  Jitter jitter = 1s;
+  Millis cap = std::chrono::minutes{15};
+  Jitter jitter = std::chrono::seconds{1};
   friend bool operator==(const Exponential&, const Exponential&) = default;
 };
 
-// The waits written out; the last one repeats.
+// An explicit list of delays; the last one repeats.
 struct Ladder {
   std::vector<Millis> steps;
   Jitter jitter{};
@@ -82,23 +80,24 @@ struct Ladder {
   friend bool operator==(const Ladder&, const Ladder&) = default;
 };
 
-// Alibaba EasyRetry's: retry n waits n · (the wait before + 5 s), at most 15 min: 5, 20, 75, 320, 900 … seconds.
+// As in Alibaba's EasyRetry: retry n waits n · (previous delay + 5 s), at most 15 min: 5, 20, 75, 320, 900 … seconds.
 struct EasyRetryClassic {
   friend bool operator==(const EasyRetryClassic&, const EasyRetryClassic&) = default;
 };
 
 using Backoff = std::variant<Exponential, Fixed, Linear, Ladder, EasyRetryClassic>;
 
-// Any one of them stops. An attempt that could only start after a limit is not waited for: the task ends at once.
+// The first limit that is reached stops the task. If the next attempt could only start after a limit, the task ends at
+// once.
 struct Stop {
-  int max_attempts = 16;                // executions in all, the first one included; 0 = no limit
-  Millis max_duration{0};               // since the task was stored; 0 = no limit
-  std::optional<TimePoint> deadline{};  // absolute
+  int max_attempts = 16;                // total executions, including the first; 0 = no limit
+  Millis max_duration{0};               // from the time the task was stored; 0 = no limit
+  std::optional<TimePoint> deadline{};  // an absolute time
   friend bool operator==(const Stop&, const Stop&) = default;
 };
 
-// An exception type by which failures are told apart; a base class matches what is derived from it, and an exception
-// nested with std::throw_with_nested is seen too.
+// An exception type for retry_on and never_retry. A base class also matches derived classes. Exceptions nested with
+// std::throw_with_nested are matched too.
 struct ExceptionType {
   std::string_view name;
   bool (*matches)(const std::exception_ptr&);
@@ -126,15 +125,15 @@ ExceptionType type() {
 struct Policy {
   Backoff backoff = Exponential{};
   Stop stop{};
-  std::vector<ExceptionType> retry_on{};  // empty: everything that is not in never_retry
+  std::vector<ExceptionType> retry_on{};  // empty: everything except never_retry
   std::vector<ExceptionType> never_retry{};
   SuccessWhen success_when{};
 };
 
-// Throws std::invalid_argument naming the field, its value and what would be right.
+// Throws std::invalid_argument with the field, its value and what is allowed.
 void validate(const Policy& policy);
 
-// The exception in `thrown` deserves another attempt under this policy.
+// Whether this policy retries the exception in `thrown`.
 bool worth_retrying(const Policy& policy, const std::exception_ptr& thrown);
 
 }  // namespace easyretry

@@ -1,6 +1,6 @@
 #pragma once
-// An engine whose tasks are kept by a daemon, `easyretry serve`, instead of a database: functions are registered,
-// called, retried and run here as with any Engine (docs/remote.md).
+// An engine that stores its tasks in a daemon, `easyretry serve`, instead of a database. Functions are registered,
+// called, retried and run in this process, as with any Engine (docs/remote.md).
 //
 //   RemoteEngine engine{"http://127.0.0.1:7077", {.token_file = "easyretry.token"}};
 //   RemoteEngine far{"https://retry.example:7077", {.token_file = "easyretry.token", .ca_file = "ca.pem"}};
@@ -15,19 +15,20 @@
 namespace easyretry {
 
 struct RemoteOptions {
-  // Of the role `application`: in a file that begins with it, or as it is. `easyretry token create` makes it.
+  // A token with the role `application`, created by `easyretry token create`: either a file that begins with it, or the
+  // token itself.
   std::filesystem::path token_file{};
   std::string token{};
-  std::string ca_file{};  // PEM, of whoever vouches for the daemon's certificate; empty: the system's
-  // What concerns running and calling counts; how a store is read, window, poll, grace, read_ahead and membership, is
-  // the daemon's own affair. `space` is a namespace of the daemon's.
+  std::string ca_file{};  // PEM: certificate authorities for the daemon's certificate; empty: the system's
+  // Settings for running and calling handlers apply. Settings for reading a store (window, poll, grace, read_ahead,
+  // membership) are ignored: the daemon has its own. `space` is a namespace of the daemon.
   EngineOptions engine{};
 };
 
 class RemoteEngine : public Engine {
  public:
-  // Does not ask the daemon for anything yet: an application comes up without it. Throws std::invalid_argument for an
-  // address that is none, one to which the token would travel in the open, and a token or a CA that cannot be read.
+  // Does not contact the daemon yet, so an application can start without it. Throws std::invalid_argument if the
+  // address is invalid or would send the token unencrypted, or if the token or the CA file cannot be read.
   explicit RemoteEngine(std::string_view daemon, const RemoteOptions& options = {});
 };
 

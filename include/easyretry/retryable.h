@@ -1,6 +1,6 @@
 #pragma once
-// A function that was registered with an engine: callable now, and by name later, on any instance that registered the
-// same name. Copies are cheap and stand for the same handler.
+// A function that is registered with an engine. It can be called now, and stored to be run later by any instance that
+// registered the same name. Copies are cheap and refer to the same handler.
 
 #include <concepts>
 #include <exception>
@@ -30,32 +30,32 @@ struct DirectResult {
   AttemptState state = AttemptState::succeeded;
   TaskId task{};
   std::string error{};
-  bool rethrow = false;  // what the function threw is for the caller
+  bool rethrow = false;  // the function's exception goes to the caller
 };
 
-// What a handle needs of its engine.
+// What a handle needs from its engine.
 class HandlerHost {
  public:
   virtual ~HandlerHost() = default;
   virtual std::vector<TaskId> submit(const std::string& handler, std::vector<Submission> submissions) = 0;
   virtual std::vector<TaskId> submit(const Transaction& within, const std::string& handler,
                                      std::vector<Submission> submissions) = 0;
-  // Runs the call as the handler's strategy says; inside a retry it is only run, and judged.
+  // Makes the call with the handler's Persist strategy. Inside a retry, only calls the function and judges the result.
   virtual DirectResult call(const std::string& handler, DirectCall& call, const SubmitOptions& options) = 0;
-  // The same from the moment where it has been run, with nothing around it, and has thrown.
+  // The rest of call(), for a function that was called directly and has thrown.
   virtual DirectResult call_failed(const std::string& handler, DirectCall& call, const SubmitOptions& options) = 0;
-  // Stores what the caller found to have failed.
+  // Stores a call that, according to the caller, has failed.
   virtual TaskId store(const std::string& handler, Submission failed) = 0;
   virtual std::string key_of(const std::string& handler, const std::string& payload) = 0;
-  // The callbacks of `changes` that are set replace the handler's.
+  // Callbacks that are set in `changes` replace those of the handler.
   virtual void change(const std::string& handler, Handler changes) = 0;
 };
 
 inline std::string engine_is_gone(const std::string& handler) {
-  return "easyretry: the engine of handler \"" + handler + "\" is gone";
+  return "easyretry: the engine of handler \"" + handler + "\" no longer exists";
 }
 
-// This thread is inside a task or a retry: calls go straight through, so that a retry never makes a retry of itself.
+// Whether this thread is inside a task or a retry. If so, calls go straight through: a retry never creates a retry.
 bool inside_retry();
 
 }  // namespace detail
@@ -72,7 +72,7 @@ struct RetryableOf<R(Args...)> {
 };
 }  // namespace detail
 
-// The handle of a function, to be kept as a member: RetryableFn<Receipt(const Order&)> pay;
+// The type of a handle, for a member variable: RetryableFn<Receipt(const Order&)> pay;
 template <class Function>
 using RetryableFn = typename detail::RetryableOf<Function>::Type;
 
@@ -87,22 +87,22 @@ class Retryable<R, std::tuple<Args...>> {
 
   const std::string& name() const { return name_; }
 
-  // A handle whose calls and submissions carry these options.
+  // A copy of this handle that uses these options for calls and submissions.
   Retryable with(const SubmitOptions& options) const {
     Retryable copy = *this;
     copy.options_ = options;
     return copy;
   }
 
-  // The key under which a task with these arguments is stored: for a callee that knows a repeated request by it, from
-  // the first attempt of a direct call on.
+  // The key under which a task with these arguments is stored. Pass it to a service that detects repeated requests by
+  // key; it is the same from the first attempt of a direct call on.
   std::string key_of(const Args&... args) const {
     return options_.key.empty() ? host()->key_of(name_, payload_of_arguments(args...)) : options_.key;
   }
 
-  // Calls the function here and now. What fails and is worth retrying is safe in the store before this returns (as the
-  // handler's Persist says); what is not to be retried is thrown as it was. If a failure could not be stored,
-  // StoreError is thrown with the failure nested in it. Inside a task the function is only called.
+  // Calls the function now. If it fails and the failure is worth retrying, the call is stored before this returns
+  // (depending on the handler's Persist). A failure that is not retried is thrown unchanged. If a failure cannot be
+  // stored, throws StoreError with the failure nested in it. Inside a task, only calls the function.
   Attempt<R> operator()(const Args&... args) const {
     if (!gate_->lets_by() || !options_.key.empty()) return whole_call(args...);
     if (detail::inside_retry()) return callee_->attempt(args...);
@@ -115,14 +115,14 @@ class Retryable<R, std::tuple<Args...>> {
     }
   }
 
-  // Stores a call that the caller found to have failed, say a step in the middle of something larger: it is retried
-  // like a first attempt that failed just now, with `why` as its error. Works everywhere, also inside a task.
+  // Stores a call that failed outside the engine, such as one step of a larger operation. It is retried like a first
+  // attempt that has just failed, with `why` as its error. Works everywhere, even inside a task.
   TaskId store(const Args&... args, std::string why) const {
     return host()->store(name_, {payload_of_arguments(args...), options_, Millis{0}, 1, std::move(why)});
   }
 
-  // Stores a task and returns its id; the engine runs it. When this returns, the task is safe. Throws StoreError if
-  // it could not be stored, std::invalid_argument if it must not be.
+  // Stores a task for the engine to run, and returns its id. The task is durable when this returns. Throws StoreError
+  // if it could not be stored, and std::invalid_argument if it is invalid.
   TaskId submit(const Args&... args) const { return submit_one(options_, Millis{0}, args...); }
   TaskId submit_after(Millis delay, const Args&... args) const {
     SubmitOptions options = options_;
@@ -135,17 +135,17 @@ class Retryable<R, std::tuple<Args...>> {
     options.due_at = std::chrono::ceil<Millis>(due);
     return submit_one(std::move(options), Millis{0}, args...);
   }
-  // As part of the caller's own transaction, such as sqlite_tx(db): stored if it commits, gone if it rolls back.
+  // Stores the task in the caller's own transaction, such as sqlite_tx(db): it exists only if that commits.
   TaskId submit(const Transaction& within, const Args&... args) const {
     return host()->submit(within, name_, one(options_, Millis{0}, args...)).front();
   }
 
-  // Many tasks in few transactions. The range holds the argument, or std::tuples where there are several.
+  // Stores many tasks in few transactions. The elements are the argument, or a std::tuple if there are several.
   template <std::ranges::input_range Range>
   std::vector<TaskId> submit_many(const Range& range) const {
     return submit_many(range, [this](const auto&) { return options_; });
   }
-  // `options_of(element)` gives each task its own SubmitOptions.
+  // `options_of(element)` returns the SubmitOptions of each task.
   template <std::ranges::input_range Range, class OptionsOf>
   std::vector<TaskId> submit_many(const Range& range, OptionsOf options_of) const {
     std::vector<detail::Submission> submissions;
@@ -156,8 +156,8 @@ class Retryable<R, std::tuple<Args...>> {
     return host()->submit(name_, std::move(submissions));
   }
 
-  // Called once the handler has succeeded, before the task is removed: callback(result, task), or callback(task).
-  // If it throws, it alone is retried, so it is called at least once.
+  // Sets a callback for success: callback(result, task) or callback(task). It runs before the task is removed. If it
+  // throws, only the callback is retried, so it is called at least once.
   template <class F>
   const Retryable& on_success(F callback) const {
     detail::require_callable(callback, "on_success");
@@ -167,7 +167,7 @@ class Retryable<R, std::tuple<Args...>> {
     return *this;
   }
 
-  // Called when the task has ended without success: callback(failure, task). Retried alone like on_success.
+  // Sets a callback for final failure: callback(failure, task). If it throws, it is retried like on_success.
   template <class F>
   const Retryable& on_final_failure(F callback) const {
     static_assert(std::invocable<const F&, const Failure&, const TaskInfo&>,
@@ -181,8 +181,8 @@ class Retryable<R, std::tuple<Args...>> {
     return *this;
   }
 
-  // Called when an attempt has failed and another will follow: callback(error, task); task.next_at says when. Called
-  // once; what it throws is counted and changes nothing.
+  // Sets a callback for a failed attempt that will be retried: callback(error, task); task.next_at is the time of the
+  // next attempt. It is called once; exceptions are counted and otherwise ignored.
   template <class F>
   const Retryable& on_retry_scheduled(F callback) const {
     static_assert(std::invocable<const F&, const std::string&, const TaskInfo&>,

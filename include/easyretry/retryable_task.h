@@ -1,5 +1,5 @@
 #pragma once
-// The class form of a retryable function, for people who prefer one:
+// A retryable function written as a class:
 //
 //   class Pay : public RetryableTask<PayResult(Order)> {
 //     PayResult execute(const Order& order) override { return gateway.pay(order); }

@@ -1,5 +1,5 @@
 #pragma once
-// What a callable takes and returns. Not for use by applications.
+// The parameter and result types of a callable. Not for use by applications.
 
 #include <functional>
 #include <memory>
@@ -15,7 +15,7 @@ template <class R, class... A>
 struct SignatureOf {
   using Result = R;
   using Arguments = std::tuple<std::decay_t<A>...>;
-  // A stored argument is a value: there is no variable left that a later attempt could change.
+  // Stored arguments are values: a later attempt has no variable of the caller to change.
   static constexpr bool kChangesArguments =
       ((std::is_lvalue_reference_v<A> && !std::is_const_v<std::remove_reference_t<A>>) || ...);
 };
@@ -58,7 +58,7 @@ inline constexpr bool kMayBeEmpty = std::is_pointer_v<F> || std::is_member_point
 template <class S>
 inline constexpr bool kMayBeEmpty<std::function<S>> = true;
 
-// Called later, what is empty would throw each time, or end the process.
+// An empty function would throw on each later call, or end the process.
 template <class F>
 void require_callable(const F& function, std::string_view what) {
   if constexpr (kMayBeEmpty<F>) {

@@ -1,5 +1,5 @@
 #pragma once
-// What makes a result a success, besides not throwing.
+// The condition under which a result counts as a success. A call that throws has failed in any case.
 
 #include <functional>
 #include <memory>
@@ -22,15 +22,15 @@ inline constexpr bool kIsCondition =
     std::is_same_v<typename Signature<F>::Result, bool>&& std::tuple_size_v<typename Signature<F>::Arguments> == 1;
 }
 
-//   .success_when = "result.code == 200"                                    a Lua 5.4 expression over `result` and
-//   `args` .success_when = [](const PayResult& r) { return r.code == 200; }        the same, typed and faster
+//   .success_when = "result.code == 200"                               // a Lua 5.4 expression over `result` and `args`
+//   .success_when = [](const PayResult& r) { return r.code == 200; }   // the same, typed and faster
 //
-// The expression is compiled where it is written, so a typo throws std::invalid_argument there; it runs without
-// libraries and with a limit on instructions and memory. Nothing: a call that does not throw has succeeded.
+// The constructor compiles the expression, so a typo throws std::invalid_argument there. The expression runs without
+// libraries and with limits on instructions and memory. Without a condition, a call that does not throw has succeeded.
 class SuccessWhen {
  public:
   SuccessWhen() = default;
-  SuccessWhen(std::string expression);                                                // NOLINT: reads as in a table
+  SuccessWhen(std::string expression);  // NOLINT: so that `.success_when = "…"` works
   SuccessWhen(const char* expression) : SuccessWhen(std::string{expression}) {}       // NOLINT
   SuccessWhen(std::string_view expression) : SuccessWhen(std::string{expression}) {}  // NOLINT
 
@@ -46,7 +46,7 @@ class SuccessWhen {
     }
   }
 
-  // Another expression, or none; a typed condition stays beside it.
+  // Replaces the expression, or removes it if empty; keeps a typed condition.
   SuccessWhen with_expression(std::string expression) const {
     SuccessWhen changed{std::move(expression)};
     changed.type_ = type_;
@@ -54,7 +54,8 @@ class SuccessWhen {
     changed.check_ = check_;
     return changed;
   }
-  // Both must hold. Of two expressions the other's counts; two typed ones must be for the same result.
+  // Both conditions must hold. If both have an expression, only the other's is used. Two typed conditions must take the
+  // same result type.
   SuccessWhen and_also(SuccessWhen other) const {
     if (!other.expression_) {
       other.text_ = text_;

@@ -1,5 +1,5 @@
 #pragma once
-// What a task is to its owner: names for its place in life, and a snapshot of it.
+// A task as the application sees it: its states and outcomes, and a snapshot of its data.
 
 #include <compare>
 #include <cstdint>
@@ -12,27 +12,27 @@
 
 namespace easyretry {
 
-// 64 bits that carry the creation time and the shard (src/task/task_id.h), so an id alone tells where its row lives.
+// 64 bits that contain the creation time and the shard (src/task/task_id.h), so the id alone locates the row.
 enum class TaskId : std::int64_t {};
 enum class ShardId : std::uint16_t {};
 
 std::string to_string(TaskId id);
 
 enum class TaskState {
-  pending,   // waits for next_at
-  running,   // leased by one worker
-  finished,  // in history; `outcome` says how it ended
+  pending,   // waiting for next_at
+  running,   // leased to one worker
+  finished,  // in history; `outcome` tells how it ended
 };
 
-// What is left to be done. Callbacks are stages: one that throws is retried alone, the handler is not run again.
+// What remains to be done. Callbacks are separate stages: if one throws, only the callback is retried, not the handler.
 enum class Stage { run, on_success, on_final_failure };
 
 enum class Outcome {
   succeeded,
   exhausted,    // max_attempts, max_duration or deadline reached
-  rejected,     // failed in a way the policy does not retry, or the handler gave up
-  quarantined,  // kept killing its worker
-  parked,       // its payload cannot be read
+  rejected,     // failed with an error that the policy does not retry, or the handler gave up
+  quarantined,  // repeatedly killed its worker
+  parked,       // its payload cannot be decoded
   cancelled,
 };
 
@@ -42,7 +42,7 @@ std::string_view to_string(Outcome outcome);
 
 struct TaskInfo {
   TaskId id{};
-  std::string space;  // the namespace: one application's tasks
+  std::string space;  // the namespace
   std::string key;
   std::string handler;
   std::string business_type;
@@ -51,21 +51,21 @@ struct TaskInfo {
   std::string traceparent;
   TaskState state = TaskState::pending;
   Stage stage = Stage::run;
-  std::optional<Outcome> outcome;  // decided but not yet told to the owner, or final
-  int attempts = 0;                // executions that count; one that was handed back does not
+  std::optional<Outcome> outcome;  // final, or decided but the callback has not run yet
+  int attempts = 0;                // executions; one that was handed back does not count
   int crashes = 0;                 // executions whose worker died
-  int deliveries = 0;              // every time a worker was given the task
+  int deliveries = 0;              // how often a worker claimed the task
   int generation = 0;              // how often it was requeued from history
-  std::int64_t version = 0;        // the fencing token; grows with every change of owner
+  std::int64_t version = 0;        // the fencing token; increases with every change of owner
   TimePoint created_at{};
   TimePoint next_at{};
   std::optional<TimePoint> finished_at;
   std::optional<TimePoint> first_failed_at;
   std::optional<TimePoint> last_failed_at;
   std::string last_error;
-  std::string progress;                 // what the last handler left with current_task()->progress
-  bool no_handler = false;              // due, but no handler of that name is registered here
-  std::optional<TaskId> requeued_as{};  // of a finished task: the task it was started again as
+  std::string progress;                 // the last note from current_task()->progress
+  bool no_handler = false;              // due, but this instance has not registered its handler
+  std::optional<TaskId> requeued_as{};  // of a finished task that was requeued: the id of the new task
 };
 
 // Why a task ended without success.

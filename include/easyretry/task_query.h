@@ -1,5 +1,5 @@
 #pragma once
-// Which tasks are to be listed or counted.
+// Selects tasks to list or count.
 
 #include <cstddef>
 #include <optional>
@@ -9,7 +9,7 @@
 
 namespace easyretry {
 
-// From one moment until before another; without one of them, without end on that side.
+// A half-open interval: `from` is included, `until` is not. Either end may be left open.
 struct TimeRange {
   std::optional<TimePoint> from{};
   std::optional<TimePoint> until{};
@@ -18,10 +18,10 @@ struct TimeRange {
   bool contains(TimePoint time) const { return (!from || time >= *from) && (!until || time < *until); }
 };
 
-// Conditions are joined by "and"; an empty one does not restrict.
+// All conditions must hold; an empty condition matches everything.
 struct TaskQuery {
-  std::string space{};    // an Engine asks for its own, whatever is said here
-  bool finished = false;  // search history instead of what is to be done
+  std::string space{};    // the namespace; ignored by an Engine, which uses its own
+  bool finished = false;  // search history instead of live tasks
   std::string key{};
   std::string handler{};
   std::string business_type{};
@@ -29,9 +29,9 @@ struct TaskQuery {
   std::optional<TaskState> state{};
   std::optional<Outcome> outcome{};
   TimeRange created_at{};
-  TimeRange finished_at{};  // only finished tasks have it. Months outside are not looked at
-  bool requeued = false;    // history: also tasks that were started again (TaskInfo::requeued_as)
-  TaskId after{};           // paging: ids greater than this one
+  TimeRange finished_at{};  // only for finished tasks; months outside the range are not read
+  bool requeued = false;    // in history: include tasks that were requeued (TaskInfo::requeued_as)
+  TaskId after{};           // for paging: only ids greater than this one
   std::size_t limit = 100;
 };
 

@@ -1,6 +1,6 @@
 #pragma once
-// The engine without threads and without waiting, for the tests of applications: time stands still until it is moved,
-// and handlers run on the thread that asks for it.
+// An engine without threads and without waiting, for tests of applications. Time stands still until the test advances
+// it, and handlers run on the calling thread.
 //
 //   testing::ManualEngine engine;
 //   auto pay = engine.retryable("pay", …);
@@ -9,8 +9,7 @@
 //   engine.clock().advance(3s);
 //   engine.run_due();               // second attempt
 //
-// Beside GoogleTest write easyretry::testing in full: with `using namespace easyretry`, `testing` alone could mean
-// both.
+// With GoogleTest, write easyretry::testing in full: after `using namespace easyretry`, `testing` alone is ambiguous.
 
 #include <atomic>
 #include <cstddef>
@@ -22,15 +21,15 @@
 
 namespace easyretry {
 
-// How GoogleTest prints them when an expectation fails: `retry scheduled`, and `attempt failed: slow`.
-void PrintTo(EventKind kind, std::ostream* out);      // NOLINT: its name
+// GoogleTest prints events in failed expectations with these: `retry scheduled`, `attempt failed: slow`.
+void PrintTo(EventKind kind, std::ostream* out);      // NOLINT: GoogleTest requires the name
 void PrintTo(const Event& event, std::ostream* out);  // NOLINT
 
 }  // namespace easyretry
 
 namespace easyretry::testing {
 
-// A clock that moves only when told to. Thread-safe.
+// A clock that moves only when it is advanced or set. Thread-safe.
 class ManualClock final : public Clock {
  public:
   // Starts at 2025-01-01T00:00:00Z.
@@ -44,7 +43,7 @@ class ManualClock final : public Clock {
     wall_ += by.count();
     steady_ += std::chrono::nanoseconds{by}.count();
   }
-  // Sets the wall clock alone, as an administrator or a time server would.
+  // Sets only the wall clock, as an administrator or a time server would.
   void set_wall(TimePoint now) { wall_ = now.time_since_epoch().count(); }
 
  private:
@@ -55,25 +54,25 @@ class ManualClock final : public Clock {
 class ManualEngine : public Engine {
  public:
   explicit ManualEngine(EngineOptions options = {}, std::string_view store_url = "memory:");
-  // As an application configured by a file; "memory:" is a good store for a test.
+  // Like an application configured by a file; "memory:" is a good store for a test.
   explicit ManualEngine(const Config& config, ExceptionNames names = {});
 
   ManualClock& clock();
 
-  // Runs everything that is due, and what becomes due by that, until nothing is; returns how many executions that was.
+  // Runs tasks until none is due, including those that become due meanwhile. Returns the number of executions.
   std::size_t run_due();
-  // As run_due, moving the clock to the next due task again and again until no task is left, or `at_most` has passed.
-  // Returns how many executions that was.
+  // Like run_due, but advances the clock to the next due task, again and again, until no task is left or `at_most` has
+  // passed. Returns the number of executions.
   std::size_t drain(Millis at_most = std::chrono::hours{24 * 365});
 };
 
-// Keeps every event of an engine, in the order in which they happened, for tests to look at:
+// Records all events of an engine, in the order in which they happen:
 //
 //   EventRecorder events{engine};
 //   …
 //   EXPECT_THAT(events.kinds(), ElementsAre(EventKind::stored, EventKind::claimed, EventKind::succeeded));
 //
-// Hears what happens after it was made. Thread-safe, and may go before or after the engine.
+// Records events from its construction on. Thread-safe; may be destroyed before or after the engine.
 class EventRecorder {
  public:
   explicit EventRecorder(Engine& engine);
@@ -82,7 +81,7 @@ class EventRecorder {
   EventRecorder& operator=(const EventRecorder&) = delete;
 
   std::vector<Event> all() const;
-  std::vector<Event> of(TaskId id) const;  // one task's
+  std::vector<Event> of(TaskId id) const;  // of one task
   std::vector<EventKind> kinds() const;
   std::vector<EventKind> kinds(TaskId id) const;
   std::size_t count(EventKind kind) const;

@@ -1,7 +1,7 @@
 #pragma once
 // Two kinds of time, kept apart by type.
 //
-// TimePoint is the store's time: it is stored, compared with due times and leases, and only the store judges by it.
+// TimePoint is the store's time: due times and leases are stored in it, and only the store compares them with now.
 // Instant is this process's steady time: it measures durations and never jumps.
 
 #include <chrono>
@@ -12,15 +12,15 @@ using Millis = std::chrono::milliseconds;
 using TimePoint = std::chrono::sys_time<Millis>;
 using Instant = std::chrono::steady_clock::time_point;
 
-// Where time comes from. Implementations are safe to call from any thread.
+// The source of time. Implementations are thread-safe.
 class Clock {
  public:
   virtual ~Clock() = default;
   virtual TimePoint now() const = 0;   // wall time, UTC; may jump
-  virtual Instant steady() const = 0;  // never goes back
+  virtual Instant steady() const = 0;  // never goes backwards
 };
 
-// The machine's clocks; lives for the whole program.
+// The system's clocks; lives as long as the program.
 const Clock& system_clock();
 
 }  // namespace easyretry

@@ -1,5 +1,5 @@
 #pragma once
-// The caller's own database transaction, for tasks that must be stored with it or not at all.
+// The caller's own database transaction, for tasks that must be stored if and only if it commits.
 
 struct sqlite3;
 struct pg_conn;
@@ -7,24 +7,24 @@ struct st_mysql;
 
 namespace easyretry {
 
-// Borrowed: the connection stays the caller's, and must be inside a transaction that the caller began and will end.
+// Borrows the connection. It must be inside a transaction that the caller has begun and will end.
 struct Transaction {
   enum class Kind { sqlite, postgres, mysql } kind;
   void* connection;
 };
 
-// The connection must be on the engine's own file, and is told to leave checkpoints to the engine.
+// The connection must have the engine's own file open. It is set to leave checkpoints to the engine.
 inline Transaction sqlite_tx(sqlite3* connection) {
   return {Transaction::Kind::sqlite, connection};
 }
 
-// A PGconn to the database that the engine uses. It is used while submit runs, and left as it was.
+// A PGconn to the engine's database. It is only used during submit, and its settings do not change.
 inline Transaction postgres_tx(pg_conn* connection) {
   return {Transaction::Kind::postgres, connection};
 }
 
-// A MYSQL of MariaDB's client library, in the database that the engine uses, with utf8mb4 as its character set. It is
-// used while submit runs, and left as it was.
+// A MYSQL handle of MariaDB's client library, connected to the engine's database, with the character set utf8mb4. It is
+// only used during submit, and its settings do not change.
 inline Transaction mysql_tx(st_mysql* connection) {
   return {Transaction::Kind::mysql, connection};
 }

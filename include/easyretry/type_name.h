@@ -1,5 +1,5 @@
 #pragma once
-// A type's name as the compiler writes it, for messages. Not for use by applications.
+// The name of a type as the compiler spells it, for messages. Not for use by applications.
 
 #include <string_view>
 

@@ -1,5 +1,5 @@
 #pragma once
-// Between a function with its types and the engine without them. Not for use by applications.
+// Connects typed functions with the type-erased engine. Not for use by applications.
 
 #include <concepts>
 #include <functional>
@@ -26,7 +26,7 @@ inline constexpr bool kHasValue = !std::is_void_v<R> && !std::same_as<R, Answer>
 template <class R>
 constexpr std::string_view no_expression_because() {
   if constexpr (std::is_void_v<R>) {
-    return "the handler returns nothing it could look at";
+    return "the handler returns no result";
   } else if constexpr (std::same_as<R, Answer>) {
     return "the handler's Answer says whether it succeeded";
   } else if constexpr (!kHasJson<R>) {
@@ -36,7 +36,7 @@ constexpr std::string_view no_expression_because() {
   }
 }
 
-// The function itself, as handles and tasks call it.
+// The function, as called by handles and tasks.
 template <class R, class... Args>
 struct Callee {
   std::function<R(const Args&...)> function;
@@ -66,7 +66,7 @@ struct Callee {
     return reply;
   }
 
-  // Turns stored arguments into a call.
+  // Calls the function with stored arguments.
   Reply invoke(const std::string& payload, bool want_result) const {
     const auto arguments = decoded(payload);
     if constexpr (std::is_void_v<R>) {
@@ -78,7 +78,7 @@ struct Callee {
   }
 
  private:
-  // The function has returned: what cannot be written down is no reason to call it again.
+  // The function has returned: a result that cannot be written as JSON is no reason to call it again.
   template <class Value>
   static void write_result(const Value& value, Reply& reply) {
     try {
@@ -97,8 +97,8 @@ struct Callee {
   }
 };
 
-// Any function as std::function<R(const Args&...)>: also one that can only be moved, and one that takes its arguments
-// by value or as rvalues, which then are copies.
+// Wraps any function as std::function<R(const Args&...)>: even one that is move-only, or that takes its arguments by
+// value or as rvalues; it then gets copies.
 template <class R, class... Args, class F>
 std::function<R(const Args&...)> as_callee(F function, std::type_identity<std::tuple<Args...>>) {
   auto shared = std::make_shared<F>(std::move(function));
@@ -169,7 +169,7 @@ class TypedCall final : public DirectCall {
     if constexpr (std::is_void_v<R>) {
       return {state, task, std::move(why)};
     } else {
-      if (state != AttemptState::failed) value_.reset();  // the value is the one that some later attempt will give
+      if (state != AttemptState::failed) value_.reset();  // a later attempt will provide the value
       return {state, task, std::move(why), std::move(value_)};
     }
   }

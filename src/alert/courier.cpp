@@ -68,7 +68,7 @@ void Courier::count(const Message& message, const Told& told, std::size_t tries)
     return;
   }
   ++failed_;
-  log_(LogLevel::warning, "alerts: channel " + name_ + " has not taken \"" + headline(message) + "\" in " +
+  log_(LogLevel::warning, "alerts: channel " + name_ + " did not accept \"" + headline(message) + "\" after " +
                               std::to_string(tries) + (tries == 1 ? " try: " : " tries: ") + told.why);
 }
 

@@ -16,7 +16,7 @@ std::string signed_base64(std::string_view key, std::string_view text) {
   std::string digest(kDigestBytes, '\0');
   if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()), reinterpret_cast<const unsigned char*>(text.data()),
            text.size(), reinterpret_cast<unsigned char*>(digest.data()), nullptr) == nullptr) {
-    throw std::runtime_error("OpenSSL cannot work out an HMAC-SHA256");
+    throw std::runtime_error("OpenSSL cannot compute an HMAC-SHA256");
   }
   return seal::base64_encode(digest);
 }

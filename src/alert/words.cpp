@@ -42,11 +42,11 @@ std::string happened(const Message& message) {
   switch (message.kind) {
     case Kind::final_failure: return tasks(message.count) + " failed for good" + counted_within(message);
     case Kind::quarantine:
-      return tasks(message.count) + " put in quarantine, having killed " + (message.count == 1 ? "its" : "their") +
+      return tasks(message.count) + " quarantined after killing " + (message.count == 1 ? "its" : "their") +
              " workers" + counted_within(message);
     case Kind::backlog_age:
-      return (message.resolved ? "the oldest due task waits for " : "a task has been due for ") + about(message.age) +
-             " (limit " + about(message.age_limit) + ")";
+      return (message.resolved ? "the oldest due task has waited for " : "a task has been due for ") +
+             about(message.age) + " (limit " + about(message.age_limit) + ")";
     case Kind::failure_rate: return rate(message);
   }
   return "";

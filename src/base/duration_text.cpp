@@ -43,7 +43,7 @@ Millis parse_duration(std::string_view text) {
   std::int64_t number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc::result_out_of_range) refuse(text, "it is too large");
-  if (error != std::errc{}) refuse(text, "no number");
+  if (error != std::errc{}) refuse(text, "not a number");
   const std::int64_t millis = millis_of(text.substr(static_cast<std::size_t>(end - text.data())), text);
   if (number > std::numeric_limits<std::int64_t>::max() / millis) refuse(text, "it is too large");
   return Millis{number * millis};

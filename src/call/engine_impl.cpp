@@ -19,7 +19,7 @@ EngineOptions with_keys(const Config& config) {
   EngineOptions options = config.engine;
   if (config.encryption == KeyFolder{}) return options;
   if (options.encryption.enabled()) {
-    throw std::invalid_argument("encryption: keys are given by the code and by the configuration; leave one out");
+    throw std::invalid_argument("encryption: keys are given both in code and in the configuration; remove one of them");
   }
   options.encryption = read_keys(config.encryption);
   return options;
@@ -128,7 +128,7 @@ std::vector<ConfigChange> EngineImpl::reload(const Config& wanted) {
 void EngineImpl::follow(const std::filesystem::path& config_file) {
   auto watch = std::make_shared<ConfigWatch>(config_file, easyretry_environment(), core_.context().options.log);
   if (const auto why = watch->waits_for()) {
-    core_.context().log(LogLevel::warning, "configuration left as it is for now: " + *why);
+    core_.context().log(LogLevel::warning, "configuration not loaded yet: " + *why);
   } else {
     reload(watch->current());  // it may have changed since the engine was made
   }
@@ -146,14 +146,14 @@ void EngineImpl::reload_if_changed(ConfigWatch& watch) {
   try {
     const auto changed = watch.step();
     if (!changed) return;
-    if (!*changed) return log(LogLevel::error, std::string{"configuration left as it was: "} + changed->error().what());
+    if (!*changed) return log(LogLevel::error, std::string{"configuration not changed: "} + changed->error().what());
     for (const ConfigChange& change : reload(**changed)) {
       const std::string what = change.key + ": " + change.from + " -> " + change.to;
       log(change.live ? LogLevel::info : LogLevel::warning,
           "configuration, " + what + (change.live ? "" : " (needs a restart)"));
     }
   } catch (const std::invalid_argument& e) {
-    log(LogLevel::error, std::string{"configuration left as it was: "} + e.what());
+    log(LogLevel::error, std::string{"configuration not changed: "} + e.what());
   }
 }
 

@@ -21,7 +21,7 @@ std::string canonical_arguments(const std::string& text) {
 
 tl::expected<task::NewTask, std::string> task_from(const engine::Context& context, storage::InboxRow row) {
   const auto known = context.handlers.snapshot()->find(row.handler);
-  if (known == nullptr) return tl::make_unexpected("no handler is named \"" + row.handler + "\" here");
+  if (known == nullptr) return tl::make_unexpected("no handler named \"" + row.handler + "\" is registered here");
   try {
     detail::Submission asked;
     asked.payload = canonical_arguments(row.payload);

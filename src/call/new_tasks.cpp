@@ -33,7 +33,7 @@ void check_payload(const std::string& payload, std::size_t most) {
   if (payload.size() <= most) return;
   throw std::invalid_argument("the arguments have " + std::to_string(payload.size()) + " bytes as JSON; at most " +
                               std::to_string(most) +
-                              " are allowed. Store an id instead of the thing, or raise EngineOptions::max_payload");
+                              " are allowed. Store an id instead of the data, or raise EngineOptions::max_payload");
 }
 
 void check_tags(const std::vector<std::string>& tags) {

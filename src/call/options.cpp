@@ -29,7 +29,7 @@ void validate(const EngineOptions& options) {
   if (options.space.empty() || options.space.size() > 64)
     wrong("space", '"' + options.space + '"', "use 1 to 64 bytes");
   if (base::storable_utf8(options.space) != options.space)
-    wrong("space", '"' + base::storable_utf8(options.space) + '"', "use UTF-8 without NUL, as every store can keep it");
+    wrong("space", '"' + base::storable_utf8(options.space) + '"', "use UTF-8 without NUL, which every store can keep");
   check("workers", options.workers, 1, 4096, "");
   check("window", options.window.count(), 10, 10 * kMinute, " ms");
   check("poll", options.poll.count(), 10, 10 * kMinute, " ms");

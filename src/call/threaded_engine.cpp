@@ -27,7 +27,7 @@ ThreadedEngine::~ThreadedEngine() {
 
 void ThreadedEngine::start() {
   const std::lock_guard lock{mutex_};
-  if (stopped_) throw std::logic_error("easyretry: an engine that was stopped cannot be started again; make a new one");
+  if (stopped_) throw std::logic_error("easyretry: a stopped engine cannot be started again; create a new one");
   if (threads_) return;
   tell_of_the_store();
   warn_of_unknown_handlers();

@@ -110,8 +110,9 @@ Result<Roll> NacosMembership::refresh(const Word& word) try {
   if (refused || !current) return tl::make_unexpected(why_no_list(open));
   if (const auto other = rival(*view, *open.announced)) {
     return fail(Errc::unavailable, "nacos.members",
-                "at " + open.announced->ip + ":" + std::to_string(open.announced->port) + " Nacos has " + *other +
-                    "; by HTTP each instance needs an address of its own: give them other ports, or none");
+                "Nacos already has " + *other + " at " + open.announced->ip + ":" +
+                    std::to_string(open.announced->port) +
+                    "; over HTTP, each instance needs its own address: give them different ports, or none");
   }
   Roll roll = call_roll(*view, company_);
   std::erase_if(roll.members, [this](const Member& member) { return died_here(member.node, traits_.self); });
@@ -119,7 +120,7 @@ Result<Roll> NacosMembership::refresh(const Word& word) try {
   roll.members = coming_back_.list(std::move(roll.members), view->connection, std::chrono::steady_clock::now());
   return roll;
 } catch (const JsonError& error) {
-  return fail(Errc::invalid_argument, "nacos.members", std::string{"the namespace is no text: "} + error.what());
+  return fail(Errc::invalid_argument, "nacos.members", std::string{"the namespace is not valid text: "} + error.what());
 }
 
 Error NacosMembership::why_no_list(const Line& line) const {
@@ -131,7 +132,7 @@ Error NacosMembership::why_no_list(const Line& line) const {
   if (status.last_trouble) detail += "; " + status.last_trouble->detail;
   const bool by_grpc = where_.client.transport != nacos::Transport::http;
   if (!connected) {
-    detail += by_grpc ? "; is Nacos running there, and the gRPC port (that of HTTP + 1000) open from here?"
+    detail += by_grpc ? "; is Nacos running there, and the gRPC port (the HTTP port + 1000) open from here?"
                       : "; is Nacos running there?";
   }
   return {Errc::unavailable, "nacos.members", std::move(detail)};

@@ -19,17 +19,17 @@ std::string metadata_at(const nacos::Instance& instance, const char* key) {
 }
 
 std::optional<std::string> objection(const nacos::Instance& instance, const Company& company) {
-  constexpr const char* kRemedy = "; give each application a service name of its own";
+  constexpr const char* kRemedy = "; give each application its own service name";
   const std::string shards = metadata_at(instance, kTotalShards);
   if (nacos::node_of(instance).id.empty() || shards.empty()) {
-    return "it is no instance of EasyRetry, or one without its metadata" + std::string{kRemedy};
+    return "it is not an EasyRetry instance, or its metadata is missing" + std::string{kRemedy};
   }
   if (const std::string space = metadata_at(instance, kSpace); space != company.space) {
-    return "its namespace is \"" + space + "\", and that of this instance \"" + company.space + "\"" + kRemedy;
+    return "its namespace is \"" + space + "\", but that of this instance is \"" + company.space + "\"" + kRemedy;
   }
   if (shards != std::to_string(company.total_shards)) {
-    return "its store has " + shards + " shards, and that of this instance " + std::to_string(company.total_shards) +
-           kRemedy;
+    return "its store has " + shards + " shards, but that of this instance has " +
+           std::to_string(company.total_shards) + kRemedy;
   }
   return std::nullopt;
 }

@@ -16,9 +16,10 @@ constexpr std::string_view kFixed = "static:";
 constexpr std::string_view kNacos = "nacos:";
 
 [[noreturn]] void refuse(std::string_view text) {
-  throw std::invalid_argument("membership is \"" + base::without_password(text) +
-                              "\"; write store (instances meet in the store), alone, static:2/8 (this one is the "
-                              "third of eight, counted from 0), or nacos://user:password@host:8848/service");
+  throw std::invalid_argument(
+      "membership is \"" + base::without_password(text) +
+      "\"; write store (instances find each other in the store), alone, static:2/8 (this one is the "
+      "third of eight, counted from 0), or nacos://user:password@host:8848/service");
 }
 
 std::optional<std::size_t> number(std::string_view digits) {
@@ -54,7 +55,7 @@ MembershipChoice parse_membership(std::string_view text) {
 void require_shared_store(const MembershipChoice& choice, bool shared) {
   if (shared || choice.kind != MembershipChoice::Kind::nacos) return;
   throw std::invalid_argument(
-      "membership is nacos, and the store is one that instances cannot share; write alone, or leave it out");
+      "membership is nacos, but instances cannot share this store; write alone, or leave it out");
 }
 
 std::unique_ptr<Membership> open_membership(MembershipChoice choice, storage::Store& store, Joiner joiner) {

@@ -58,15 +58,15 @@ void check_email(std::vector<std::string>& found, const AlertChannel& channel) {
         "smtps://smtp.example:465");
   }
   if (const auto slashes = url.find("://"); slashes != url.npos && url.find_first_of("/?#", slashes + 3) != url.npos) {
-    found.emplace_back("url has something behind the server's name and port; write smtps://smtp.example:465");
+    found.emplace_back("url has text after the server's name and port; write smtps://smtp.example:465");
   }
   require(found, !channel.from.empty(), "from", "retry@example.com");
   require(found, !channel.to.empty(), "to", "[oncall@example.com]");
   if (channel.user.empty() != channel.password_file.empty()) {
-    found.emplace_back("user and password_file go together; write both or none");
+    found.emplace_back("user and password_file go together; write both or neither");
   }
   if (plain && !channel.password_file.empty()) {
-    found.emplace_back("a password must not be sent in the open; write smtps:// or smtp:// instead of smtp+plain://");
+    found.emplace_back("a password must not be sent unencrypted; write smtps:// or smtp:// instead of smtp+plain://");
   }
 }
 
@@ -92,7 +92,7 @@ std::vector<std::string> objections(const AlertRule& rule) {
       rule.final_failures > 0 || rule.quarantines > 0 || rule.backlog_age > Millis{0} || rule.failure_rate > 0;
   if (!says_something) {
     found.emplace_back(
-        "it says nothing of what to tell; write one or more of final_failures: 1, quarantines: 1, backlog_age: 10m, "
+        "it has no threshold; write one or more of final_failures: 1, quarantines: 1, backlog_age: 10m, "
         "failure_rate: 50%");
   }
   return found;

@@ -48,12 +48,12 @@ std::string read_channel_url(const Node& node) {
   const auto slashes = url.find("://");
   if (slashes == std::string::npos || slashes == 0) refuse("it has no scheme", kForm);
   if (url.size() > kLongestUrl || !is_visible_ascii(url)) {
-    refuse("it holds a space or a character outside ASCII, or more than 4096 of them", kForm);
+    refuse("it contains a space or a character outside ASCII, or more than 4096 characters", kForm);
   }
   const std::string_view host =
       std::string_view{url}.substr(slashes + 3, url.find_first_of("/?#", slashes + 3) - slashes - 3);
   if (host.empty()) refuse("it has no host", kForm);
-  if (host.find('@') != host.npos) refuse("it names a user", "the url without one; for e-mail there is user");
+  if (host.find('@') != host.npos) refuse("it contains a user", "the url without it; for e-mail use the key user");
   return url;
 }
 

@@ -71,7 +71,7 @@ class EnvironmentReader {
     } else {
       const auto meant = base::nearest(name.substr(kPrefix.size()), short_names());
       problems_.add({name}, meant ? "unknown variable, did you mean " + std::string{kPrefix} + std::string{*meant} + "?"
-                                  : "unknown variable; unset it, or see docs/configuration.md for those there are");
+                                  : "unknown variable; unset it, or see docs/configuration.md for the known ones");
     }
   }
 

@@ -42,7 +42,7 @@ bool NacosSource::reached() const {
 std::string NacosSource::why_not() const {
   if (reached()) return "is not in Nacos; publish it in the group " + key_.group + ", or correct the url";
   const auto trouble = client_.status().last_trouble;
-  return "Nacos has not given it yet" + (trouble ? ": " + to_string(*trouble) : std::string{}) +
+  return "not received from Nacos yet" + (trouble ? ": " + to_string(*trouble) : std::string{}) +
          "; check address, user and password";
 }
 

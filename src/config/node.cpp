@@ -14,7 +14,7 @@ std::string_view kind_text(const Node& node) {
     case Node::Kind::word: return "a single value";
     case Node::Kind::list: return "a list";
     case Node::Kind::map: return "keys and values";
-    case Node::Kind::alias: return "an alias (aliases are not followed)";
+    case Node::Kind::alias: return "an alias (aliases are not supported)";
   }
   return "something else";
 }

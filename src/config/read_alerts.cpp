@@ -46,7 +46,7 @@ class AlertsReader {
         return problems_.add(name.place, own_path + ": a name has 1 to 64 characters, such as ops");
       }
       if (all.size() >= most) {
-        return problems_.add(name.place, own_path + ": there are at most " + std::to_string(most) + " of these");
+        return problems_.add(name.place, own_path + ": at most " + std::to_string(most) + " are allowed");
       }
       Owner& owner = all[name.text];
       const std::size_t before = problems_.count();

@@ -14,6 +14,6 @@ void read_environment(Config& config, const Environment& environment, Problems& 
 
 // Shards both in the url and beside it: none of the two can be right about the other.
 bool shards_twice(const Config& config);
-inline constexpr std::string_view kShardsTwice = "shards is given here and in the url of store; write one of them";
+inline constexpr std::string_view kShardsTwice = "shards is given here and in the url of store; keep one of them";
 
 }  // namespace easyretry::config

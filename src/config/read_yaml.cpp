@@ -101,18 +101,18 @@ class NodeBuilder final : public YAML::EventHandler {
 // The parser's messages, in words for whoever wrote the file.
 std::string remedy(std::string_view message) {
   if (message == "illegal map value") {
-    return "a colon where no key can be; check the indentation, and put a value that holds \": \" in quotes";
+    return "a colon where no key is allowed; check the indentation, and put a value that contains \": \" in quotes";
   }
   if (message == "end of map not found" || message == "end of sequence not found") {
-    return "this line does not belong to those above it; indent it like the lines it goes with";
+    return "this line does not fit the lines above it; indent it like the lines it belongs to";
   }
   if (message == "end of map flow not found" || message == "end of sequence flow not found") {
-    return "the bracket that begins here is not closed, or something before its end is wrong; write [a, b] or {a: 1}";
+    return "the bracket opened here is not closed, or its content is wrong; write [a, b] or {a: 1}";
   }
   if (message == kOpenQuotes || message == "illegal EOF in scalar") return "the text ends inside quotes; close them";
   if (message == "unknown token") return "a value cannot begin with this character; put it in quotes";
-  if (message == "the referenced anchor is not defined") return "aliases are not followed; write the value out";
-  if (message == kSecondDocument) return "a second document begins here; a configuration is one";
+  if (message == "the referenced anchor is not defined") return "aliases are not supported; write the value out";
+  if (message == kSecondDocument) return "a second document begins here; a configuration is a single document";
   if (message == "bad file") return "nested too deeply; a configuration has three levels";
   return std::string{message} + "; check the indentation, colons and quotes here";
 }
@@ -143,7 +143,7 @@ std::size_t first_tab_in_indentation(std::string_view text) {
 
 bool is_readable(std::string_view text, std::string_view source, Problems& problems) {
   if (text.size() > kLargestFile) {
-    problems.add({source}, "larger than 1 MiB; a configuration is a page or two, so this is probably another file");
+    problems.add({source}, "larger than 1 MiB; a configuration is a page or two, so this is probably the wrong file");
     return false;
   }
   if (const auto wrong = base::invalid_utf8(text); wrong != std::string_view::npos) {
@@ -156,7 +156,7 @@ bool is_readable(std::string_view text, std::string_view source, Problems& probl
     return false;
   }
   if (const auto tab = first_tab_in_indentation(text); tab != std::string_view::npos) {
-    problems.add(place_at(text, tab, source), "indented with a tab; YAML takes spaces only, write two");
+    problems.add(place_at(text, tab, source), "indented with a tab; YAML allows only spaces, write two");
     return false;
   }
   return true;

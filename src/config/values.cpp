@@ -147,7 +147,7 @@ std::string read_space(const Node& node) {
 
 std::string read_success_when(const Node& node) {
   const std::string& text =
-      read_word(node, "a Lua expression, such as result.code == 200, or \"\" where not throwing is success");
+      read_word(node, "a Lua expression, such as result.code == 200, or \"\" if any result is a success");
   if (!text.empty()) policy::SuccessExpression{text};
   return text;
 }

@@ -34,7 +34,7 @@ tl::expected<Config, ConfigError> ConfigWatch::judge(const Content& content) con
   try {
     if (!content) throw ConfigError({source_->name() + ": " + source_->why_not()});
     if (content->empty()) {
-      throw ConfigError({source_->name() + ": has become empty; write {} if all defaults are meant"});
+      throw ConfigError({source_->name() + ": is empty now; write {} to use all defaults"});
     }
     return parse_config(*content, source_->name(), environment_);
   } catch (const ConfigError& error) {

@@ -162,7 +162,7 @@ class Attempt {
     try {
       return policy::parse_backoff(text);
     } catch (const std::invalid_argument& e) {
-      warn("its stored backoff is unreadable, the handler's is used: " + std::string{e.what()});
+      warn("its stored backoff is unreadable; the handler's is used: " + std::string{e.what()});
       return handler_.policy.backoff;
     }
   }
@@ -248,7 +248,7 @@ class Attempt {
 
   Settlement abandon_callback(Outcome outcome, const std::string& error, const std::string& why) {
     Counters::add(context_.counters.callbacks_abandoned);
-    warn("its callback is given up, " + why);
+    warn("its callback was given up: " + why);
     return finish(outcome, error + " (callback given up: " + why + ")");
   }
 

@@ -4,6 +4,9 @@
 
 namespace easyretry::engine {
 namespace {
+
+using namespace std::chrono_literals;
+
 const Backoff kBackoff = Exponential{.first = 1s, .cap = 15min, .jitter = 1s};
 
 bool asks_for_too_much(const std::exception_ptr& thrown) {

@@ -92,8 +92,8 @@ Result<Started> Core::start(const task::NewTask& task) {
 void Core::settle_started(const RunPtr& run, task::Settlement settlement) {
   if (settle_now(run, settlement)) return;
   if (settler_is_stepped_) return outcomes_->put(run, std::move(settlement));
-  context_->log(LogLevel::warning, "the end of task " + to_string(settlement.ticket.id) +
-                                       " could not be written; it will be run again when its lease has ended");
+  context_->log(LogLevel::warning, "the outcome of task " + to_string(settlement.ticket.id) +
+                                       " could not be written; it will run again when its lease expires");
   let_go({&run, 1});
 }
 

@@ -81,7 +81,7 @@ Called judge_answer(Answer answer) {
               std::clamp(answer.delay, Millis{0}, policy::kLongestDelay)};
     case Answer::Kind::give_up: return {Called::End::rejected, spoken(std::move(answer.why))};
   }
-  return {Called::End::failed, "the handler's answer is none of done, retry_later, retry_after, give_up"};
+  return {Called::End::failed, "the handler's answer is not one of done, retry_later, retry_after, give_up"};
 }
 
 }  // namespace
@@ -130,12 +130,12 @@ Called judge(const KnownHandler& handler, detail::Reply reply, const std::functi
     called.result = std::move(reply.result);
     return called;
   }
-  if (reply.success == false) return {Called::End::failed, "not successful by success_when"};
+  if (reply.success == false) return {Called::End::failed, "not a success according to success_when"};
   if (const auto* expression = rule.expression()) {
     if (!reply.unwritable.empty()) return {Called::End::failed, "success_when has no result: " + reply.unwritable};
     const auto ok = expression->evaluate(reply.result, expression->reads_args() ? arguments() : std::string{});
     if (!ok) return {Called::End::failed, "success_when failed: " + ok.error().detail};
-    if (!*ok) return {Called::End::failed, "not successful by success_when: " + rule.text()};
+    if (!*ok) return {Called::End::failed, "not a success according to success_when: " + rule.text()};
   }
   return {Called::End::success, {}, {}, std::move(reply.result)};
 }
@@ -167,7 +167,7 @@ std::string kept_error(const std::string& text) {
     if (whole.size() <= kMaxErrorText) return whole;
   }
   const std::string end = base::storable_utf8(base::last_utf8(text, kErrorTextEnd));
-  const std::string mark = " … (cut, " + std::to_string(text.size()) + " bytes in all) … ";
+  const std::string mark = " … (cut, " + std::to_string(text.size()) + " bytes in total) … ";
   const std::string_view kept_end = base::last_utf8(end, kErrorTextEnd);
   const std::string start = base::storable_utf8(base::cut_utf8(text, kMaxErrorText));
   const std::string_view kept_start = base::cut_utf8(start, kMaxErrorText - mark.size() - kept_end.size());

@@ -30,7 +30,7 @@ void validate(const detail::Handler& handler) {
   if (handler.options.payload_version < 1) wrong("payload_version must be 1 or more");
   if (handler.policy.success_when.expression() != nullptr && !handler.no_expression_because.empty()) {
     wrong("success_when = \"" + handler.policy.success_when.text() +
-          "\" cannot be asked: " + std::string{handler.no_expression_because});
+          "\" cannot be evaluated: " + std::string{handler.no_expression_because});
   }
   try {
     easyretry::validate(handler.policy);

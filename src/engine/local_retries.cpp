@@ -9,7 +9,7 @@ tl::expected<TaskId, std::string> LocalRetries::reserve() {
   const std::lock_guard lock{mutex_};
   if (stopped_) return tl::make_unexpected("the engine stopped");
   if (tasks_.size() + reserved_ >= context_.options.read_ahead) {
-    return tl::make_unexpected("too many retries wait in memory");
+    return tl::make_unexpected("too many retries are waiting in memory");
   }
   ++reserved_;
   return TaskId{--last_id_};
@@ -137,7 +137,7 @@ void LocalRetries::stop() {
   if (due_.empty()) return;
   Counters::add(context_.counters.lost_in_memory, due_.size());
   context_.log(LogLevel::warning,
-               std::to_string(due_.size()) + " retries that were kept in memory are lost with this stop");
+               std::to_string(due_.size()) + " retries in memory are lost, because the engine stops");
   due_.clear();
 }
 

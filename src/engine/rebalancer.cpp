@@ -126,9 +126,9 @@ void Rebalancer::refresh(Instant now) {
   if (answered == complained_) {
     complained_ = !answered;
     context_.log(answered ? LogLevel::info : LogLevel::warning,
-                 answered ? "the list of members is there again"
+                 answered ? "the list of members is available again"
                           : "no list of members from " + membership_->traits().source + ": " + roll.error().detail +
-                                "; this instance goes on with its shards");
+                                "; this instance keeps its shards");
   }
   next_refresh_ = now + (answered ? Instant::duration{membership_->traits().refresh} : kAfterFailure);
   if (answered) {
@@ -146,8 +146,8 @@ void Rebalancer::refresh(Instant now) {
 void Rebalancer::say_once_that_handlers_do_not_fit(bool left_out) {
   if (left_out && !left_out_) {
     context_.log(LogLevel::warning,
-                 "the names of this instance's handlers are too long, taken together, to be told to the other members; "
-                 "they take it to run all handlers, and tasks of handlers that it lacks may be late by `grace`");
+                 "the names of this instance's handlers are too long, taken together, to be sent to the other members; "
+                 "they assume that it runs all handlers, and tasks of handlers that it lacks may be late by `grace`");
   }
   left_out_ = left_out;
 }
@@ -157,7 +157,7 @@ void Rebalancer::tell_refused(std::vector<cluster::Refused> refused) {
   std::sort(refused.begin(), refused.end());
   for (const cluster::Refused& one : refused) {
     if (std::binary_search(refused_.begin(), refused_.end(), one)) continue;
-    const std::string message = one.who + " is not taken for a member: " + one.why;
+    const std::string message = one.who + " is not accepted as a member: " + one.why;
     context_.log(LogLevel::warning, message);
     tell(EventKind::member_refused, message);
   }
@@ -166,7 +166,7 @@ void Rebalancer::tell_refused(std::vector<cluster::Refused> refused) {
 
 void Rebalancer::tell_changes(const std::vector<Member>& before) {
   const ClusterView now = view();
-  const std::string share = std::to_string(now.members.size()) + " members; this one looks after " +
+  const std::string share = std::to_string(now.members.size()) + " members; this one owns " +
                             std::to_string(now.shards.size()) + " of " + std::to_string(total_shards_) + " shards";
   context_.log(LogLevel::info, share);
   const auto was = nodes_of(before);

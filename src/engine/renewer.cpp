@@ -57,7 +57,8 @@ void Renewer::lose(Run& run) {
   Counters::add(context_.counters.leases_lost);
   run.interrupt_with(Interrupt::lease_lost);
   if (context_.events.heard()) {
-    context_.events.tell({EventKind::lease_lost, context_.store_now(), run.record.info, "someone else may run it now"});
+    context_.events.tell(
+        {EventKind::lease_lost, context_.store_now(), run.record.info, "another instance may run it now"});
   }
 }
 

@@ -109,7 +109,7 @@ void report_requeued(Context& context, const TaskInfo& ended, TaskId id) {
   Counters::add(context.counters.stored);
   if (!context.events.heard()) return;
   const TimePoint now = context.store_now();
-  Event event{EventKind::stored, now, ended, "requeued, " + to_string(ended.id) + " before"};
+  Event event{EventKind::stored, now, ended, "requeued from " + to_string(ended.id)};
   event.task.id = id;
   event.task.state = TaskState::pending;
   event.task.stage = Stage::run;

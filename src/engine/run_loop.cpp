@@ -33,7 +33,7 @@ Step RunLoop::guarded_step() {
     what = "unknown exception";
   }
   Counters::add(context_.counters.internal_errors);
-  context_.log(LogLevel::error, name_ + " failed and goes on: " + what);
+  context_.log(LogLevel::error, name_ + " failed and continues: " + what);
   return {true, context_.clock.steady() + std::chrono::milliseconds{100}};
 }
 

@@ -110,7 +110,7 @@ void Settler::refused(std::span<Item> items, const Error& error) {
   }
   Counters::add(context_.counters.internal_errors);
   context_.log(LogLevel::error, "task " + to_string(settlement.ticket.id) +
-                                    " cannot be settled and will be run again when its lease ends: " + error.detail);
+                                    " cannot be settled and will run again when its lease expires: " + error.detail);
   release(items);
 }
 

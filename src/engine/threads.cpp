@@ -54,7 +54,7 @@ void Threads::stop(Millis patience) {
   core_.hand_back_waiting([](const Run&) { return true; });
   wait_for_handlers(clock.steady() + patience);
   if (!core_.outcomes().wait_idle(clock.steady() + kLastMoments)) {
-    core_.context().log(LogLevel::warning, "the store did not take the last outcomes; those tasks will be run again");
+    core_.context().log(LogLevel::warning, "the store did not accept the last outcomes; those tasks will run again");
   }
   core_.announce();
   settling_.reset();
@@ -74,7 +74,7 @@ void Threads::wait_for_handlers(Instant until) {
   if (left > 0) {
     core_.context().log(
         LogLevel::warning,
-        std::to_string(left) + " handler(s) did not stop; their tasks will be run again after the lease");
+        std::to_string(left) + " handler(s) did not stop; their tasks will run again when their leases expire");
   }
 }
 

@@ -18,10 +18,10 @@ class Complaints {
     const auto [found, fresh] = said_.try_emplace(what, why);
     if (!fresh && found->second == why) return;
     found->second = why;
-    log_(LogLevel::warning, "mxrmq: " + what + ", and this is tried again: " + std::string{why});
+    log_(LogLevel::warning, "mxrmq: " + what + "; retrying: " + std::string{why});
   }
   void worked(const std::string& what) {
-    if (said_.erase(what) > 0) log_(LogLevel::info, "mxrmq: " + what + ": no longer so");
+    if (said_.erase(what) > 0) log_(LogLevel::info, "mxrmq: resolved: " + what);
   }
 
  private:

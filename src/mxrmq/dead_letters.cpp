@@ -115,7 +115,7 @@ class Mover {
     for (const task::Settlement& end : ends_) ids.push_back(end.ticket.id);
     if (target_.count_found(ids) == ids.size()) return;
     throw StoreError{{Errc::invalid_argument, "mxrmq.import",
-                      "the store does not remember failures (history=none), and dead letters would be lost in it: they "
+                      "the store keeps no history (history=none), so dead letters would be lost in it: they "
                       "stay in the queue"}};
   }
 

@@ -22,7 +22,7 @@ void check_server(Connection& connection) {
   const storage::redis::ServerFacts facts{[&](const Command& command) { return connection.run(command); }};
   facts.refuse_unfit();
   if (facts.is_in_a_cluster()) {
-    refuse("this is a node of a Redis Cluster, where mx-rmq cannot be; connect to the server that it works with");
+    refuse("this is a node of a Redis Cluster, which mx-rmq does not support; connect to the server that it uses");
   }
 }
 
@@ -44,8 +44,8 @@ void check_types(Connection& connection, const Keys& keys) {
     const std::string there = type_of(connection, key);
     if (there == "none" || there == type) continue;
     std::string why = "\"" + key;
-    why.append("\" is a ").append(there).append(", and of mx-rmq it would be a ").append(type);
-    refuse(why.append(": this is another database, or another prefix= is needed"));
+    why.append("\" is a ").append(there).append(", but mx-rmq would use a ").append(type);
+    refuse(why.append(": this is another database, or it needs another prefix="));
   }
 }
 
@@ -62,8 +62,8 @@ Keys whichever_is_there(Connection& connection, const QueueOptions& options) {
   if (found.size() > 1) {
     refuse("there are messages of two releases of mx-rmq here, as " + std::string{to_string(found[0])} + " (\"" +
            keys_of(found[0], options).payloads + "\") and as " + std::string{to_string(found[1])} + " (\"" +
-           keys_of(found[1], options).payloads + "\"); say profile=" + std::string{to_string(found[0])} +
-           " or profile=" + std::string{to_string(found[1])} + ", one after the other");
+           keys_of(found[1], options).payloads + "\"); give profile=" + std::string{to_string(found[0])} +
+           " first, then profile=" + std::string{to_string(found[1])});
   }
   return keys_of(found.empty() ? Profile::gen2 : found.front(), options);
 }
@@ -74,7 +74,7 @@ Keys detect_keys(Connection& connection, const QueueOptions& options) {
   check_server(connection);
   Keys keys = options.profile ? keys_of(*options.profile, options) : whichever_is_there(connection, options);
   if (keys.profile == Profile::gen_doc && options.queue.empty()) {
-    refuse("the keys are named by queue (gen-doc): say which one, queue=… for \"" + keys.prefix + "…:payload\"");
+    refuse("the keys contain the name of a queue (gen-doc): give it, queue=… for \"" + keys.prefix + "…:payload\"");
   }
   check_types(connection, keys);
   return keys;

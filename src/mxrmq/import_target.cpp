@@ -40,7 +40,7 @@ int small(std::int64_t number) {
 task::NewTask ImportTarget::task_of(const std::string& id, const Message& message) const {
   if (id.size() > kMaxKey) {
     refuse("the id " + id.substr(0, 40) + "… has " + std::to_string(id.size()) +
-           " bytes, and a key of a task at most 255: let a worker run this message");
+           " bytes, but a task key has at most 255: let a worker run this message");
   }
   task::NewTask task;
   task.space = space_;
@@ -61,7 +61,8 @@ void ImportTarget::settle(std::span<const task::Settlement> settlements) {
   const storage::Applied reply = must(store_.settle(settlements));
   if (reply.trouble) throw StoreError{*reply.trouble};
   if (std::ranges::find(reply.applied, false) == reply.applied.end()) return;
-  throw StoreError{{Errc::conflict, "mxrmq.import", "somebody else works on the tasks of this import; run it again"}};
+  throw StoreError{
+      {Errc::conflict, "mxrmq.import", "another process has changed the tasks of this import; run it again"}};
 }
 
 std::optional<task::TaskRecord> ImportTarget::with_key(const std::string& id, bool finished) {

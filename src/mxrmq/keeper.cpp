@@ -54,7 +54,7 @@ void Keeper::run() {
 
 template <class Work>
 void Keeper::guarded(const std::string& what, Work work) {
-  const std::string trouble = what + " cannot be looked after";
+  const std::string trouble = what + " cannot be processed";
   try {
     work();
     complaints_.worked(trouble);

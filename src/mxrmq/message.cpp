@@ -28,7 +28,7 @@ std::string json_text(std::string_view text) {
 }
 
 void read(std::string_view field, const json& value, std::string& out) {
-  if (!value.is_string()) refuse(field, "is no text");
+  if (!value.is_string()) refuse(field, "is not text");
   out = value.get<std::string>();
 }
 
@@ -50,12 +50,12 @@ void read(std::string_view field, const json& value, std::int64_t& out) {
   } else if (const auto number = value.is_string() ? in_quotes(value.get<std::string>()) : std::nullopt) {
     out = *number;
   } else {
-    refuse(field, "is no integer");
+    refuse(field, "is not an integer");
   }
 }
 
 void read(std::string_view field, const json& value, std::vector<std::int64_t>& out) {
-  if (!value.is_array()) refuse(field, "is no list");
+  if (!value.is_array()) refuse(field, "is not a list");
   out.clear();
   for (const json& each : value) read(field, each, out.emplace_back());
 }

@@ -32,7 +32,7 @@ void check_topic(std::string_view topic) {
       topic.empty() || kBlank.find(topic.front()) != kBlank.npos || kBlank.find(topic.back()) != kBlank.npos;
   if (padded || base::invalid_utf8(topic) != std::string_view::npos) {
     throw std::invalid_argument("the topic \"" + base::storable_utf8(topic) +
-                                "\" must be UTF-8, not empty, and have no space at its ends");
+                                "\" must be UTF-8, not empty, and not begin or end with a space");
   }
 }
 
@@ -48,7 +48,7 @@ void check(const ProduceOptions& options) {
   for (const auto& delay : options.retry_delays) check_duration("a retry delay", delay);
   if (base::invalid_utf8(options.id) != std::string_view::npos) throw std::invalid_argument("the id is not UTF-8");
   if (options.id.ends_with(":queue")) {
-    throw std::invalid_argument("an id must not end with :queue, which is what mx-rmq calls the topic of a message");
+    throw std::invalid_argument("an id must not end with :queue, which mx-rmq reserves for the topic of a message");
   }
 }
 
@@ -127,7 +127,7 @@ class Queue::Impl {
     } catch (const MessageError& why) {
       throw StoreError{
           {Errc::invalid_argument, "mxrmq.requeue",
-           "the dead letter " + id + " cannot be read (" + why.what() + "); mend it in " + link_.keys().dlq_data}};
+           "the dead letter " + id + " cannot be read (" + why.what() + "); correct it in " + link_.keys().dlq_data}};
     }
   }
 

@@ -19,7 +19,7 @@ int database_of(const std::string& text, std::string_view url) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || number < 0) {
-    refuse(url, "a database of Redis is a number, not \"" + text + "\"; write mxrmq://host:6379/0");
+    refuse(url, "a Redis database is a number, not \"" + text + "\"; write mxrmq://host:6379/0");
   }
   return number;
 }

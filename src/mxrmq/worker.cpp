@@ -15,11 +15,11 @@ namespace {
 
 void check(const WorkerOptions& options) {
   constexpr Millis kShortestLease{100};
-  if (options.lease < kShortestLease) throw std::invalid_argument("WorkerOptions::lease is at least 100 ms");
-  if (options.poll <= Millis{0}) throw std::invalid_argument("WorkerOptions::poll is more than 0");
-  if (options.reap <= Millis{0}) throw std::invalid_argument("WorkerOptions::reap is more than 0");
-  if (options.max_lost < 0) throw std::invalid_argument("WorkerOptions::max_lost is 0 or more");
-  if (!options.log) throw std::invalid_argument("WorkerOptions::log is empty");
+  if (options.lease < kShortestLease) throw std::invalid_argument("WorkerOptions::lease must be at least 100 ms");
+  if (options.poll <= Millis{0}) throw std::invalid_argument("WorkerOptions::poll must be more than 0");
+  if (options.reap <= Millis{0}) throw std::invalid_argument("WorkerOptions::reap must be more than 0");
+  if (options.max_lost < 0) throw std::invalid_argument("WorkerOptions::max_lost must be 0 or more");
+  if (!options.log) throw std::invalid_argument("WorkerOptions::log must not be empty");
 }
 
 // One connection for each topic that waits, and some for what must not wait.
@@ -38,16 +38,16 @@ class Worker::Impl {
   }
 
   void on(std::string topic, Handler handler, int concurrency) {
-    if (started_) throw std::invalid_argument("Worker::on is called before start()");
-    if (topic.empty() || !handler) throw std::invalid_argument("Worker::on wants a topic and a handler");
-    if (concurrency < 1) throw std::invalid_argument("Worker::on: the concurrency is at least 1");
+    if (started_) throw std::invalid_argument("call Worker::on before start()");
+    if (topic.empty() || !handler) throw std::invalid_argument("Worker::on needs a topic and a handler");
+    if (concurrency < 1) throw std::invalid_argument("Worker::on: the concurrency must be at least 1");
     if (!topics_.emplace(topic, Topic{std::move(handler), concurrency}).second) {
-      throw std::invalid_argument("the topic " + topic + " has a handler already");
+      throw std::invalid_argument("the topic " + topic + " already has a handler");
     }
   }
 
   void start() {
-    if (started_) throw std::invalid_argument("a Worker is started once");
+    if (started_) throw std::invalid_argument("a Worker can be started only once");
     if (topics_.empty()) throw std::invalid_argument("a Worker without a handler has nothing to do; see on()");
     link_.emplace(with_connections(url_, topics_.size()));
     started_ = true;
@@ -88,7 +88,7 @@ class Worker::Impl {
       } catch (const ServerError& error) {
         options_.log(LogLevel::warning,
                      "mxrmq: message " + each.hold.id +
-                         " could not be given back, and is taken up when its lease has run out: " + error.what());
+                         " could not be given back; it is taken over when its lease expires: " + error.what());
       }
     }
   }

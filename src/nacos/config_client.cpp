@@ -119,7 +119,7 @@ class ConfigClient::Impl {
     for (const ConfigKey& key : read_changed(body->root())) copies_.mark_stale(key);
     return true;
   } catch (const JsonError& error) {
-    options_.log(LogLevel::warning, std::string{"nacos: a list of changes that cannot be read: "} + error.what());
+    options_.log(LogLevel::warning, std::string{"nacos: cannot read a list of changes: "} + error.what());
     return false;
   }
 

@@ -60,7 +60,7 @@ void Courier::call(const std::function<void()>& delivery) {
     what = error.what();
   } catch (...) {
   }
-  log_(LogLevel::error, "nacos: a listener has thrown: " + what);
+  log_(LogLevel::error, "nacos: a listener threw: " + what);
 }
 
 }  // namespace easyretry::nacos

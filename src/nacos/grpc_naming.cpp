@@ -127,7 +127,7 @@ Instant GrpcNaming::next_refresh() {
 void GrpcNaming::take(JsonView body) try {
   if (value_at(body, "serviceInfo")) views_.update(read_service_info(body), connection_);
 } catch (const JsonError& error) {
-  options_.log(LogLevel::warning, std::string{"nacos: a list that cannot be read: "} + error.what());
+  options_.log(LogLevel::warning, std::string{"nacos: cannot read a list of instances: "} + error.what());
 }
 
 bool GrpcNaming::receive(const ServerRequest& request, std::uint64_t number) {

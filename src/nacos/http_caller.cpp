@@ -53,7 +53,7 @@ Result<std::vector<Instance>> HttpCaller::list(const ServerAddress& server, Http
   if (!body) return tl::make_unexpected(body.error());
   return read_list(dialect, *body);
 } catch (const JsonError& error) {
-  return fail(Errc::unavailable, "nacos.list", std::string{"a list that cannot be read: "} + error.what());
+  return fail(Errc::unavailable, "nacos.list", std::string{"cannot read the list: "} + error.what());
 }
 
 std::optional<Instant> HttpCaller::last_heard() const {

@@ -143,7 +143,7 @@ void HttpNaming::look_for_server() {
   failures_ = 0;
   wishes_.connection_is_new();
   beat_at_ = poll_at_ = now();
-  options_.log(LogLevel::info, "nacos: speaking HTTP with " + to_string(server));
+  options_.log(LogLevel::info, "nacos: using HTTP with " + to_string(server));
 }
 
 // Nobody is called "probe"; a server that understands the question has the dialect.
@@ -170,7 +170,7 @@ void HttpNaming::retire() {
     }
   }
   wishes_.connection_is_new();
-  options_.log(LogLevel::info, "nacos: no longer speaking HTTP with " + to_string(with->server));
+  options_.log(LogLevel::info, "nacos: no longer using HTTP with " + to_string(with->server));
   const std::lock_guard lock{mutex_};
   peer_.reset();
   status_.state = State::connecting;
@@ -217,7 +217,7 @@ bool HttpNaming::beat(const Peer& peer) try {
   }
   return true;
 } catch (const JsonError& error) {
-  return give_up({Errc::unavailable, "nacos.beat", std::string{"an answer that cannot be read: "} + error.what()});
+  return give_up({Errc::unavailable, "nacos.beat", std::string{"cannot read the answer: "} + error.what()});
 }
 
 bool HttpNaming::poll(const Peer& peer) {

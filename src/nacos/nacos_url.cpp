@@ -24,7 +24,8 @@ class Options {
   }
   bool on(const std::string& name) const {
     const std::string value = text(name, "off");
-    if (value != "on" && value != "off") throw std::invalid_argument(name + " is on or off, not \"" + value + "\"");
+    if (value != "on" && value != "off")
+      throw std::invalid_argument(name + " must be on or off, not \"" + value + "\"");
     return value == "on";
   }
   int port(const std::string& name) const {
@@ -32,7 +33,7 @@ class Options {
     int number = 0;
     const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
     if (error != std::errc{} || end != value.data() + value.size() || number < 0 || number > 65535) {
-      throw std::invalid_argument(name + " is a number from 1 to 65535, not \"" + value + "\"");
+      throw std::invalid_argument(name + " must be a number from 1 to 65535, not \"" + value + "\"");
     }
     return number;
   }
@@ -54,7 +55,7 @@ std::optional<TlsOptions> tls_in(const Options& options) {
                  .key_file = options.text("tls_key"),
                  .server_name = options.text("tls_name")};
   const bool any = !(tls.ca_file + tls.certificate_file + tls.key_file + tls.server_name).empty();
-  if (any && !options.on("tls")) throw std::invalid_argument("tls_… without tls=on");
+  if (any && !options.on("tls")) throw std::invalid_argument("tls_… needs tls=on");
   return options.on("tls") ? std::optional{tls} : std::nullopt;
 }
 
@@ -63,7 +64,7 @@ Transport transport_in(const Options& options) {
   if (value == "auto") return Transport::automatic;
   if (value == "grpc") return Transport::grpc;
   if (value == "http") return Transport::http;
-  throw std::invalid_argument("transport is auto, grpc or http, not \"" + value + "\"");
+  throw std::invalid_argument("transport must be auto, grpc or http, not \"" + value + "\"");
 }
 
 ClientOptions client_in(std::string_view authority, const Options& options) {

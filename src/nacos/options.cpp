@@ -20,7 +20,7 @@ void check(const TlsOptions& tls) {
   require_file(tls.certificate_file, "certificate_file");
   require_file(tls.key_file, "key_file");
   require(tls.certificate_file.empty() == tls.key_file.empty(),
-          "tls.certificate_file and tls.key_file are given together or not at all");
+          "tls.certificate_file and tls.key_file go together; give both or neither");
 }
 
 void check(const Timings& timings) {

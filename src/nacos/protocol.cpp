@@ -46,8 +46,7 @@ std::string answer_body(int result, int error, const std::string& request_id) {
 }
 
 Error unreadable(const Message& message, const JsonError& error) {
-  return {Errc::unavailable, "nacos." + message.type,
-          std::string{"the server sent what cannot be read: "} + error.what()};
+  return {Errc::unavailable, "nacos." + message.type, std::string{"cannot read what the server sent: "} + error.what()};
 }
 
 }  // namespace

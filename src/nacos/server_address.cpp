@@ -27,7 +27,7 @@ int parse_port(std::string_view port, std::string_view whole) {
   int number = 0;
   const auto [end, error] = std::from_chars(port.data(), port.data() + port.size(), number);
   if (error != std::errc{} || end != port.data() + port.size() || number < 1 || number > 65535) {
-    refuse(whole, "the port is a number from 1 to 65535");
+    refuse(whole, "the port must be a number from 1 to 65535");
   }
   return number;
 }
@@ -64,7 +64,7 @@ ServerAddress parse_server(std::string_view whole) {
   } else if (!rest.empty()) {
     refuse(whole, "unexpected text after the host");
   }
-  if (server.port + kGrpcPortOffset > 65535) refuse(whole, "port + 1000, where gRPC is, is beyond 65535");
+  if (server.port + kGrpcPortOffset > 65535) refuse(whole, "port + 1000, the port of gRPC, is above 65535");
   return server;
 }
 

@@ -223,7 +223,7 @@ void Session::receive(Line& line, const Message& message) try {
   line.connection->send(understood ? acknowledge(*request) : not_understood(request->id));
   changed_.notify_all();
 } catch (const JsonError& error) {
-  options_.log(LogLevel::warning, "nacos: a " + message.type + " that cannot be read: " + error.what());
+  options_.log(LogLevel::warning, "nacos: cannot read a " + message.type + ": " + error.what());
   line.connection->send(not_understood(""));
 }
 
@@ -236,7 +236,7 @@ Result<Reply> Session::exchange(const Line& line, Message request, const std::st
   }
   line.state->heard();
   auto reply = read_reply(*answer);
-  if (reply && reply->lost_connection()) line.state->end("the server does not know this connection any more");
+  if (reply && reply->lost_connection()) line.state->end("the server no longer knows this connection");
   return reply;
 }
 

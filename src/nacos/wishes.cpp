@@ -47,8 +47,8 @@ Result<void> Wishes::standing(const Key& key) const {
 Result<void> Wishes::Wish::standing(const std::string& not_yet) const {
   if (confirmed) return {};
   if (refused) return tl::make_unexpected(*trouble);
-  const std::string why = trouble ? "; last trouble: " + to_string(*trouble) : "";
-  return fail(Errc::in_doubt, "nacos." + (wanted ? on.type : off.type), not_yet + "; it goes on being tried" + why);
+  const std::string why = trouble ? "; last error: " + to_string(*trouble) : "";
+  return fail(Errc::in_doubt, "nacos." + (wanted ? on.type : off.type), not_yet + "; it will be retried" + why);
 }
 
 std::vector<Wishes::Pending> Wishes::due(Instant now) const {

@@ -97,7 +97,7 @@ std::optional<std::string_view> probably_meant(std::string_view name, const std:
   const auto meant = probably_meant(name, known);
   refuse(name, "is not known" + (meant ? ", did you mean " + std::string{*meant} + "?" : "; ") +
                    (meant ? " Known are " : "known are ") + listed(known) +
-                   "; the application makes others known with ExceptionNames");
+                   "; the application can add others with ExceptionNames");
 }
 
 }  // namespace
@@ -127,7 +127,7 @@ const ExceptionType& ExceptionNames::find(std::string_view name) const {
   }
   if (candidates.size() == 1) return *found;
   if (candidates.empty()) refuse_unknown(name, names_of(types_));
-  refuse(name, "may be any of " + listed(candidates) + "; write the whole name");
+  refuse(name, "is ambiguous: it may be " + listed(candidates) + "; write the full name");
 }
 
 }  // namespace easyretry

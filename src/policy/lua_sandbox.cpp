@@ -129,7 +129,7 @@ LuaSandbox::LuaSandbox(const std::string& expression) : keys_(expression), state
     load("return " + expression + "\n");
     reads_ = {.result = uses_globals("args", expression), .args = uses_globals("result", expression)};
     if (uses_globals("result, args", expression)) {
-      throw std::invalid_argument("it uses a name other than result and args; nothing else exists there");
+      throw std::invalid_argument("it uses a name other than result and args, which are the only ones available");
     }
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument(

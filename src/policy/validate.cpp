@@ -35,7 +35,7 @@ void check(const Exponential& shape) {
     refuse("backoff.first", "0s", "zero does not grow; use 1ms or more, or Fixed{0ms} to retry at once");
   }
   if (!std::isfinite(shape.factor) || shape.factor < 1) {
-    refuse("backoff.factor", std::to_string(shape.factor), "use a number from 1 up, such as 2");
+    refuse("backoff.factor", std::to_string(shape.factor), "use 1 or more, such as 2");
   }
   check_cap(shape.first, shape.cap);
   check_jitter(shape.jitter);

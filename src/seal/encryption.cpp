@@ -27,15 +27,15 @@ void check_member(const Keys& keys, const std::string& field, const std::string&
 
 void check_pair(const EncryptionKey& a, const EncryptionKey& b) {
   const std::string ids = seal::quoted_key_id(a.id()) + ", " + seal::quoted_key_id(b.id());
-  if (a.id() == b.id()) refuse("keys", ids, "one id twice; each key needs an id of its own");
+  if (a.id() == b.id()) refuse("keys", ids, "one id twice; each key needs its own id");
   if (CRYPTO_memcmp(a.secret().data(), b.secret().data(), EncryptionKey::kBytes) == 0) {
-    refuse("keys", ids, "two ids for one secret; make a new one with: openssl rand -hex 32");
+    refuse("keys", ids, "two ids for one secret; make a new secret with: openssl rand -hex 32");
   }
 }
 
 void check_off(const Encryption& encryption) {
   if (encryption.current.empty() && encryption.identity_key.empty() && !encryption.require) return;
-  refuse("keys", "{}", "nothing would be encrypted; give the keys, or leave all of encryption out");
+  refuse("keys", "{}", "nothing would be encrypted; give the keys, or leave out encryption altogether");
 }
 
 }  // namespace

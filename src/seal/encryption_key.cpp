@@ -55,7 +55,7 @@ EncryptionKey EncryptionKey::from_hex(std::string id, std::string_view hex) {
   }
   for (std::size_t i = 0; i < kBytes; ++i) {
     const auto high = hex_digit(hex[2 * i]), low = hex_digit(hex[2 * i + 1]);
-    if (!high || !low) refuse_secret(key.id_, "has characters that are no hex digits");
+    if (!high || !low) refuse_secret(key.id_, "has characters that are not hex digits");
     key.secret_[i] = static_cast<unsigned char>(*high << 4 | *low);
   }
   check_not_a_placeholder(key.id_, key.secret_);

@@ -34,7 +34,7 @@ std::array<unsigned char, 32> Hmac::operator()(std::string_view text) {
   if (EVP_MAC_init(context.get(), nullptr, 0, nullptr) != 1 ||
       EVP_MAC_update(context.get(), reinterpret_cast<const unsigned char*>(text.data()), text.size()) != 1 ||
       EVP_MAC_final(context.get(), digest.data(), &size, digest.size()) != 1) {
-    throw std::runtime_error("OpenSSL cannot work out an HMAC-SHA256");
+    throw std::runtime_error("OpenSSL cannot compute an HMAC-SHA256");
   }
   contexts_.put_back(std::move(context));
   return digest;

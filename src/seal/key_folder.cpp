@@ -45,10 +45,10 @@ Encryption read_keys(const KeyFolder& from) {
   }
   const bool one = encryption.keys.size() == 1;
   if (one && encryption.current.empty()) encryption.current = encryption.keys.front().id();
-  if (!one && encryption.current.empty()) refuse(from, "say by `current` which key is to be used of those");
+  if (!one && encryption.current.empty()) refuse(from, "set `current` to the key to use, one of those");
   // By its place it would change with a file that is added.
   if (!one && encryption.identity_key.empty()) {
-    refuse(from, "say by `identity_key` which key was the first one, from which task keys are derived, of those");
+    refuse(from, "set `identity_key` to the first key, from which task keys are derived, one of those");
   }
   validate(encryption);
   return encryption;

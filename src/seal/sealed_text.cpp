@@ -53,11 +53,11 @@ std::string write_sealed(std::string_view key_id, std::string_view data) {
 }
 
 tl::expected<SealedText, std::string_view> read_sealed(std::string_view stored) {
-  if (stored.size() > kMaxText) return unreadable("larger than what is ever written");
+  if (stored.size() > kMaxText) return unreadable("larger than anything that is ever written");
   std::string_view rest = stored;
   if (!rest.ends_with(kEnd)) return unreadable("cut off, or damaged at its end");
   rest.remove_suffix(kEnd.size());
-  if (!take(rest, kBeforeKey)) return unreadable("damaged, or in the form of a newer version");
+  if (!take(rest, kBeforeKey)) return unreadable("damaged, or written by a newer version");
   const std::string_view key_id = rest.substr(0, rest.find('"'));
   rest.remove_prefix(key_id.size());
   if (!is_key_id(key_id) || !take(rest, kBeforeData)) return unreadable("damaged in the id of its key");

@@ -70,7 +70,7 @@ Result<std::string> Sealer::seal(std::string_view plain, const Binding& binding)
   }
   std::string data(kNonceBytes + plain.size() + kTagBytes, '\0');
   const std::span<unsigned char> nonce{raw(data), kNonceBytes};
-  if (!random_(nonce)) return fail(Errc::unavailable, kSeal, "the system has no random numbers to give; try again");
+  if (!random_(nonce)) return fail(Errc::unavailable, kSeal, "the system cannot provide random numbers; try again");
   if (!ciphers_.at(current_)->encrypt(nonce, encode(binding), plain, raw(data) + kNonceBytes)) {
     return fail(Errc::unavailable, kSeal, "OpenSSL could not encrypt; try again");
   }
@@ -85,8 +85,8 @@ Result<std::string> Sealer::open(std::string_view stored, const Binding& binding
   }
   if (require_) {
     return refuse(binding,
-                  "not encrypted, and encryption.require is set; submit the task again, or switch that off until all "
-                  "tasks of before have ended");
+                  "not encrypted, and encryption.require is set; submit the task again, or turn that off until all "
+                  "older tasks have ended");
   }
   return std::string{stored};
 }
@@ -97,13 +97,13 @@ Result<std::string> Sealer::open_sealed(std::string_view stored, const Binding& 
   const std::string key = "sealed with the key " + quoted_key_id(text->key_id);
   const auto cipher = ciphers_.find(text->key_id);
   if (cipher == ciphers_.end()) {
-    return refuse(binding, key + ", which is not here; add it to encryption.keys until no stored task needs it");
+    return refuse(binding, key + ", which is missing; add it to encryption.keys until no stored task needs it");
   }
   const Bytes data{reinterpret_cast<const unsigned char*>(text->data.data()), text->data.size()};
   std::string plain(data.size() - kNonceBytes - kTagBytes, '\0');
   const std::string_view sealed = std::string_view{text->data}.substr(kNonceBytes);
   if (!cipher->second->decrypt(data.first(kNonceBytes), encode(binding), sealed, raw(plain))) {
-    return refuse(binding, key + ", but changed since, or moved here from another task, or the key has another secret");
+    return refuse(binding, key + ", but changed since, or copied from another task, or the key has a different secret");
   }
   return plain;
 }

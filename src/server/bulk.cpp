@@ -43,7 +43,7 @@ Bulk::Job Bulk::begin(std::string action, TaskQuery query, std::int64_t matched,
   if (closed_ || static_cast<std::size_t>(waiting) >= limits_.waiting) {
     throw Refusal{{503,
                    "busy",
-                   closed_ ? "this instance is about to stop" : std::to_string(waiting) + " jobs wait already",
+                   closed_ ? "this instance is stopping" : std::to_string(waiting) + " jobs are already waiting",
                    "try again when they are done: GET /v1/bulk",
                    {{"Retry-After", "5"}}}};
   }

@@ -53,7 +53,7 @@ const Action& action_of(const std::string& name) {
     if (action.name == name) return action;
     known.append(known.empty() ? "" : ", ").append(action.name);
   }
-  throw Refusal{{422, "invalid", "$.action: there is no \"" + name + "\"; there is " + known}};
+  throw Refusal{{422, "invalid", "$.action: unknown action \"" + name + "\"; known: " + known}};
 }
 
 // By the names that GET /v1/tasks and /v1/history know.
@@ -69,16 +69,15 @@ TaskQuery query_of(Fields& fields, bool finished) {
   if (everything ? !conditions.empty() : !restricted) {
     throw Refusal{{422, "invalid",
                    everything ? "everything and a filter contradict each other"
-                              : "without a filter this would be for every task of the namespace",
-                   "give a filter, or say \"everything\": true"}};
+                              : "without a filter this would change every task of the namespace",
+                   "give a filter, or set \"everything\": true"}};
   }
   for (const auto& [name, value] : conditions) {
     if (name == "after" || name == "limit") {
-      throw Refusal{{422, "invalid", "$.filter." + name + " is for pages; leave it out"}};
+      throw Refusal{{422, "invalid", "$.filter." + name + " is for paging; leave it out"}};
     }
     // In a list it would restrict nothing. Here somebody's variable was not set.
-    if (value.empty())
-      throw Refusal{{422, "invalid", "$.filter." + name + " is empty; leave it out if it is not meant"}};
+    if (value.empty()) throw Refusal{{422, "invalid", "$.filter." + name + " is empty; leave it out or give a value"}};
   }
   return task_query(conditions, finished);
 }
@@ -136,7 +135,7 @@ http::Response begin(const Call& call) {
   Fields fields{body.root()};
   Action action = action_of(fields.text("action"));
   if (fields.flag("untold", false)) {
-    if (action.name != "cancel") throw Refusal{{422, "invalid", "$.untold is for the action cancel"}};
+    if (action.name != "cancel") throw Refusal{{422, "invalid", "$.untold is only for the action cancel"}};
     action.change = cancel_untold;
   }
   TaskQuery query = query_of(fields, action.of_the_ended);
@@ -164,7 +163,7 @@ http::Response begin(const Call& call) {
 Bulk::Job found(const std::optional<Bulk::Job>& job, const Call& call) {
   if (job) return *job;
   throw Refusal{{404, "not_found", "there is no job " + call.request.parameters.at("id") + " on this instance",
-                 "jobs are known to the instance that runs them, until it ends or 100 others have come"}};
+                 "only the instance that runs a job knows it, until it stops or 100 newer jobs have started"}};
 }
 
 http::Response show(const Call& call) {

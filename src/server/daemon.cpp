@@ -59,7 +59,7 @@ Daemon::~Daemon() {
 void Daemon::add_health(Api& api) {
   api.add_open(http::Method::get, "/healthz", [](const Call&) { return ok(); });
   api.add_open(http::Method::get, "/readyz", [this](const Call&) {
-    if (stopping_) throw Refusal{{503, "stopping", "this instance is about to stop"}};
+    if (stopping_) throw Refusal{{503, "stopping", "this instance is stopping"}};
     const TaskId nobody{};
     const auto reply = store_->find({&nobody, 1});
     if (!reply) throw StoreError{reply.error()};

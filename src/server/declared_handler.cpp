@@ -37,7 +37,7 @@ void require_room_for(const std::string& handler, std::size_t known) {
   if (known < kMostHandlers) return;
   throw Refusal{{422, "too_many_handlers",
                  "\"" + handler + "\" would be handler number " + std::to_string(kMostHandlers + 1),
-                 "use few names, and arguments for what differs"}};
+                 "use fewer names, and put what differs into the arguments"}};
 }
 
 }  // namespace easyretry::server

@@ -32,7 +32,7 @@ std::set<std::string> kinds(const http::Request& request) {
   if (unknown == asked.end()) return asked;
   std::string all;
   for (const std::string& one : known) all.append(all.empty() ? "" : ", ").append(one);
-  throw Refusal{{422, "invalid", "the parameter kind: there is no \"" + *unknown + "\"; there is " + all}};
+  throw Refusal{{422, "invalid", "the parameter kind: unknown kind \"" + *unknown + "\"; known: " + all}};
 }
 
 void events(const Call& call, const http::Respond& respond) {

@@ -50,12 +50,12 @@ std::shared_ptr<http::BodyStream> EventFeed::watch(Filter filter, std::string_vi
   const std::lock_guard lock{mutex_};
   forget_who_left();
   if (closed_ || watchers_.size() >= limits_.watchers) {
-    throw Refusal{{503,
-                   "too_many_watchers",
-                   closed_ ? "this instance is about to stop"
-                           : std::to_string(watchers_.size()) + " streams of events are open already",
-                   "close some, or try again later",
-                   {{"Retry-After", "5"}}}};
+    throw Refusal{
+        {503,
+         "too_many_watchers",
+         closed_ ? "this instance is stopping" : std::to_string(watchers_.size()) + " event streams are already open",
+         "close some, or try again later",
+         {{"Retry-After", "5"}}}};
   }
   if (!awake_) wake();
   auto stream = std::make_shared<http::BodyStream>(limits_.stream);

@@ -17,7 +17,7 @@ Token owner_of_the_store() {
 
 std::shared_ptr<storage::Store> open_existing(const std::string& url) {
   if (!storage::stored_settings(url)) {  // opening would make tables
-    throw std::invalid_argument("there is nothing of EasyRetry in this database yet; check the url");
+    throw std::invalid_argument("there is no EasyRetry store in this database yet; check the url");
   }
   return storage::open_store(url, system_clock());
 }

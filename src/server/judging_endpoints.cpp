@@ -25,7 +25,7 @@ constexpr std::size_t kMostTasks = 10'000;
 template <class Named>
 auto needed(std::string_view field, const std::string& text, Named named) {
   const auto found = named(text);
-  if (!found) throw Refusal{{422, "invalid", "there is no " + std::string{field} + " \"" + text + "\""}};
+  if (!found) throw Refusal{{422, "invalid", "unknown " + std::string{field} + " \"" + text + "\""}};
   return *found;
 }
 

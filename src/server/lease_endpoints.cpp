@@ -145,8 +145,9 @@ void lease(ApiThreads& threads, const Call& call, const http::Respond& respond) 
   const Wish wish{fields.millis("lease_ms", kLongestLease), fields.flag("judges", false)};
   const auto tells = fields.texts("tells", kMostHandlers);
   fields.end();
-  if (!tells.empty() && !wish.judges) throw Refusal{{422, "invalid", "tells is for workers that judge; add judges"}};
-  if (ask.handlers.empty()) throw Refusal{{422, "invalid", "handlers is missing or empty; name those you serve"}};
+  if (!tells.empty() && !wish.judges)
+    throw Refusal{{422, "invalid", "tells is only for workers that judge; set judges too"}};
+  if (ask.handlers.empty()) throw Refusal{{422, "invalid", "handlers is missing or empty; list those you serve"}};
   for (const std::string& name : ask.handlers) call.space->handler(name);
   for (const std::string& name : tells) call.space->leave_final_failures_to_workers(name);
   call.space->desk().no_telling(ask.handlers);  // but those of whom the line before knows better
@@ -166,7 +167,7 @@ void lease(ApiThreads& threads, const Call& call, const http::Respond& respond) 
 
 http::Problem lease_lost(const std::string& id) {
   return {409, "lease_lost",
-          "task " + id + " has moved on: its lease ran out, it was cancelled, or it has been answered",
+          "task " + id + " is no longer yours: its lease expired, it was cancelled, or it has been answered",
           "stop working on it; nothing was changed"};
 }
 

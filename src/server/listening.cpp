@@ -42,8 +42,8 @@ http::ServerOptions server_options(const ServerConfig& server) {
   }
   if (!is_loopback(listen.address) && server.certificate.empty()) {
     throw std::invalid_argument("server.listen is " + server.listen +
-                                ", which others can reach, and tokens must not be sent in the open: give "
-                                "server.certificate and server.private_key, or listen at 127.0.0.1 behind a proxy");
+                                ", which other machines can reach, and tokens must not be sent unencrypted: give "
+                                "server.certificate and server.private_key, or listen on 127.0.0.1 behind a proxy");
   }
   http::ServerOptions options;
   options.address = listen.address;

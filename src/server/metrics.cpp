@@ -35,12 +35,12 @@ constexpr std::array kCounters{
     Counter{"easyretry_retried_attempts_total", &Stats::retried, "Attempts that failed and were scheduled again."},
     Counter{"easyretry_handed_back_tasks_total", &Stats::handed_back, "Tasks given back without an attempt."},
     Counter{"easyretry_lost_claims_total", &Stats::lost_claims, "Claims for which another instance was first."},
-    Counter{"easyretry_stale_settles_total", &Stats::stale_settles,
-            "Outcomes that came after the lease was lost and changed nothing."},
-    Counter{"easyretry_lost_leases_total", &Stats::leases_lost, "Leases that ended while the task was run."},
+    Counter{"easyretry_stale_settles_total", &Stats::stale_settles, "Outcomes ignored because the lease was lost."},
+    Counter{"easyretry_lost_leases_total", &Stats::leases_lost, "Leases that ended while the task was running."},
     Counter{"easyretry_timeouts_total", &Stats::timeouts, "Attempts stopped by their handler's timeout."},
     Counter{"easyretry_store_errors_total", &Stats::store_errors, "Calls that the store failed or did not answer."},
-    Counter{"easyretry_internal_errors_total", &Stats::internal_errors, "Bugs of EasyRetry itself, survived."},
+    Counter{"easyretry_internal_errors_total", &Stats::internal_errors,
+            "Bugs in EasyRetry itself that the engine survived."},
 };
 
 constexpr std::array<std::pair<Outcome, std::uint64_t Stats::*>, 6> kOutcomes{{
@@ -56,25 +56,25 @@ void declare_all(MetricText& out) {
   for (const Counter& counter : kCounters) out.declare(MetricKind::counter, counter.name, counter.help);
   out.declare(MetricKind::counter, "easyretry_ended_tasks_total", "Tasks that reached their last state.");
 
-  out.declare(MetricKind::counter, "easyretry_alerts_total", "Messages to alert channels, by what became of them.");
+  out.declare(MetricKind::counter, "easyretry_alerts_total", "Messages to alert channels, by result.");
 
   const auto gauge = [&](const char* name, const char* help) { out.declare(MetricKind::gauge, name, help); };
   gauge("easyretry_running_tasks", "Tasks claimed and not yet settled.");
-  gauge("easyretry_read_ahead_tasks", "Tasks in memory, waiting for their moment or for a worker.");
-  gauge("easyretry_wheel_tasks", "Of those, tasks waiting for their moment.");
+  gauge("easyretry_read_ahead_tasks", "Tasks in memory, waiting to become due or for a worker.");
+  gauge("easyretry_wheel_tasks", "Of those, tasks waiting to become due.");
   gauge("easyretry_unserved_tasks", "Due tasks seen for handlers that are not known here.");
-  gauge("easyretry_store_up", "1: the store has answered for this page.");
+  gauge("easyretry_store_up", "1 if the store has answered for this page.");
   gauge("easyretry_backlog_tasks", "Tasks that have not ended, in the whole store.");
-  gauge("easyretry_oldest_due_seconds", "How long the task has been due that nobody runs and that waits for longest.");
-  gauge("easyretry_shard_lag_seconds", "The same by shard, where something is due.");
-  gauge("easyretry_handler_paused", "1: nobody runs tasks of this handler until it is resumed.");
+  gauge("easyretry_oldest_due_seconds", "How long the oldest due task that is not running has been due.");
+  gauge("easyretry_shard_lag_seconds", "The same by shard, for shards with due tasks.");
+  gauge("easyretry_handler_paused", "1 if the handler is paused: no instance runs its tasks.");
 
   const auto histogram = [&](const char* name, const char* help) { out.declare(MetricKind::histogram, name, help); };
   histogram("easyretry_lateness_seconds", "From a task's due time to the start of its attempt.");
   histogram("easyretry_run_seconds", "From the start of an attempt to its end.");
-  histogram("easyretry_claim_batch_tasks", "Tasks that one call asked the store for.");
+  histogram("easyretry_claim_batch_tasks", "Tasks requested from the store by one claim.");
   histogram("easyretry_settle_batch_tasks", "Outcomes that one call wrote to the store.");
-  histogram("easyretry_store_seconds", "What calls of the store took, those that failed among them.");
+  histogram("easyretry_store_seconds", "Duration of store calls, including failed ones.");
 }
 
 class SpaceMetrics {

@@ -45,7 +45,7 @@ detail::Submission submission(Fields& fields) {
   asked.options.due_at = fields.time("due_at");
   const auto delay = fields.millis("delay_ms", policy::kLongestDelay);
   if (delay && asked.options.due_at) {
-    throw Refusal{{422, "invalid", "due_at and delay_ms both say when; give one of them"}};
+    throw Refusal{{422, "invalid", "due_at and delay_ms both set the due time; give one of them"}};
   }
   asked.delay = delay.value_or(Millis{0});
   asked.attempts = static_cast<int>(fields.number("attempts", 0, 0, kMostAttempts));

@@ -19,7 +19,7 @@ PolicyPatch::PolicyPatch(JsonView object) {
   if (fields.find("backoff")) backoff_ = policy::to_text(policy::parse_backoff(fields.text("backoff")));
   fields.end();
   if (!max_attempts_ && !max_duration_ && !deadline_ && !backoff_) {
-    throw Refusal{{422, "invalid", object.path() + ": nothing is to be changed",
+    throw Refusal{{422, "invalid", object.path() + ": nothing to change",
                    "give max_attempts, max_duration_ms, deadline or backoff"}};
   }
   validate(Policy{.stop = {.max_attempts = max_attempts_.value_or(0)}});

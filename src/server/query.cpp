@@ -53,7 +53,7 @@ std::optional<Enum> one_of(const Conditions& conditions, const std::string& name
     if (name_of(one) == value) return one;
     known.append(known.empty() ? "" : ", ").append(name_of(one));
   }
-  refuse(name, "there is no \"" + value + "\"; there is " + known);
+  refuse(name, "unknown value \"" + value + "\"; known: " + known);
 }
 
 }  // namespace
@@ -102,7 +102,7 @@ TaskQuery task_query(const Conditions& conditions, bool finished) {
     try {
       query.after = parse_id(after);
     } catch (const Refusal&) {
-      refuse("after", "\"" + after + "\" is not what \"next\" of the page before said");
+      refuse("after", "\"" + after + "\" is not the \"next\" of a previous page");
     }
   }
   return query;

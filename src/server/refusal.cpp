@@ -11,11 +11,11 @@ http::Problem problem_of(const Error& error) {
   switch (error.code) {
     case Errc::in_doubt:
       return {503, "in_doubt", "the store did not say whether it was done: " + error.detail,
-              "ask for the task by its key; sending the same again with the same key is safe"};
+              "look up the task by its key; sending the same request with the same key again is safe"};
     case Errc::invalid_argument: return {422, "invalid", error.detail};
     case Errc::already_exists:
       return {409, "duplicate_key", error.detail,
-              "the task that is there goes on; leave out on_duplicate to get its id"};
+              "the existing task is not affected; leave out on_duplicate to get its id"};
     default:
       return {503,
               "store_unavailable",
@@ -37,7 +37,7 @@ http::Problem problem_of_current_exception() {
   } catch (const StoreError& e) {
     return problem_of(e.error());
   } catch (const DuplicateTask& e) {
-    return {409, "duplicate_key", e.what(), "the task that is there goes on; leave out on_duplicate to get its id"};
+    return {409, "duplicate_key", e.what(), "the existing task is not affected; leave out on_duplicate to get its id"};
   } catch (const std::invalid_argument& e) {
     return {422, "invalid", e.what()};
   } catch (...) {

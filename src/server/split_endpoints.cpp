@@ -76,8 +76,9 @@ http::Response show(const Call& call, const TableSplit& split) {
   require_known(call.request, {});
   require_all_namespaces(call, "admin");
   if (const auto last = split.last()) return shown(*last, 200);
-  throw Refusal{{404, "not_found", "no split was begun on this instance since it started",
-                 "it is known to the instance that runs it; one that was cut off goes on when it is begun again"}};
+  throw Refusal{
+      {404, "not_found", "no split has run on this instance since it started",
+       "only the instance that runs a split knows it; an interrupted split continues when it is started again"}};
 }
 
 }  // namespace

@@ -55,12 +55,12 @@ TableSplit::Progress TableSplit::begin(int tables) {
 
 void TableSplit::require_idle() const {
   const std::lock_guard lock{mutex_};
-  if (closed_) throw Refusal{{503, "busy", "this instance is about to stop", "ask another one"}};
+  if (closed_) throw Refusal{{503, "busy", "this instance is stopping", "ask another one"}};
   if (!last_ || last_->state != State::running) return;
   throw Refusal{{409, "split_running",
-                 "a split into " + layout_of(last_->tables) + " is under way here since " +
-                     base::to_text(last_->asked_at) + ", and there is one at a time",
-                 "wait for its end: GET /v1/split"}};
+                 "a split into " + layout_of(last_->tables) + " has been running here since " +
+                     base::to_text(last_->asked_at) + ", and only one can run at a time",
+                 "wait until it is done: GET /v1/split"}};
 }
 
 std::optional<TableSplit::Progress> TableSplit::last() const {
@@ -103,9 +103,9 @@ void TableSplit::end(State state, const std::string& error) {
   const std::string what = "the split of the tables into " + layout_of(last_->tables) + " ";
   if (state == State::done) {
     log_(LogLevel::warning, what + "is done; set layout=" + layout_of(last_->tables) +
-                                " in the urls of the instances before they are started again");
+                                " in the urls of the instances before you start them again");
   } else {
-    log_(LogLevel::error, what + "has " + name_of(state) + "; begun again, it goes on: " + error);
+    log_(LogLevel::error, what + name_of(state) + "; start it again to continue: " + error);
   }
 }
 

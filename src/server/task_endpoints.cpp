@@ -17,7 +17,8 @@ using call::value_or_throw;
 using http::Method;
 
 http::Problem no_such_task(const std::string& id) {
-  return {404, "not_found", "there is no task " + id + " in this namespace", "what ended long ago leaves history, too"};
+  return {404, "not_found", "there is no task " + id + " in this namespace",
+          "tasks that ended long ago are removed from history"};
 }
 
 void write_inserted(JsonWriter& out, const storage::Inserted& inserted, const std::string& key) {
@@ -78,7 +79,7 @@ void submit(const Call& call, const http::Respond& respond) {
       });
   if (!taken) {
     throw Refusal{
-        {503, "busy", "too many tasks wait to be stored", "try again a little later", {{"Retry-After", "1"}}}};
+        {503, "busy", "too many tasks are waiting to be stored", "try again a little later", {{"Retry-After", "1"}}}};
   }
 }
 
@@ -141,7 +142,7 @@ http::Response cancel(const Call& call) {
   const Tell whom = yes(call.request.target.query, "untold") ? Tell::nobody : Tell::owner;
   if (value_or_throw(call.space->core().cancel(parse_id(id), whom))) return {.body = R"({"cancelled":true})"};
   if (!value_or_throw(call.space->core().find(parse_id(id)))) throw Refusal{no_such_task(id)};
-  throw Refusal{{409, "ended", "task " + id + " has ended already, or its callback is due"}};
+  throw Refusal{{409, "ended", "task " + id + " has already ended, or its callback is due"}};
 }
 
 http::Response requeue(const Call& call) {
@@ -151,8 +152,8 @@ http::Response requeue(const Call& call) {
   const auto record = value_or_throw(call.space->core().find(parse_id(id)));
   if (!record) throw Refusal{no_such_task(id)};
   if (const auto& as = record->info.requeued_as) {
-    throw Refusal{{409, "requeued", "task " + id + " was started again as " + to_string(*as),
-                   "to run it once more, requeue that one when it has ended"}};
+    throw Refusal{{409, "requeued", "task " + id + " was already requeued as " + to_string(*as),
+                   "to run it once more, requeue the new task when it has ended"}};
   }
   throw Refusal{{409, "live", "task " + id + " has not ended, or a task with its key is live again"}};
 }
@@ -163,12 +164,12 @@ http::Response requeue(const Call& call) {
   if (!record) throw Refusal{no_such_task(id)};
   switch (record->info.state) {
     case TaskState::running:
-      throw Refusal{{409, "running", "task " + id + " is being run", "wait until it is pending again, or has ended"}};
+      throw Refusal{{409, "running", "task " + id + " is running", "wait until it is pending again, or has ended"}};
     case TaskState::finished:
       throw Refusal{{409, "ended", "task " + id + " has ended", "requeue starts it again, as a new task"}};
     case TaskState::pending: break;
   }
-  throw Refusal{{409, "changed", "task " + id + " was changed at the same moment", "look at it, and try again"}};
+  throw Refusal{{409, "changed", "task " + id + " was changed at the same time", "read it again, then retry"}};
 }
 
 http::Response retry(const Call& call) {

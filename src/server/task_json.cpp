@@ -142,7 +142,7 @@ TaskId parse_id(const std::string& text) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
   if (error != std::errc{} || end != text.data() + text.size() || id < 0) {
     throw Refusal{
-        {404, "not_found", "there is no task \"" + text + "\"", "an id is a whole number, as submit gave it"}};
+        {404, "not_found", "there is no task \"" + text + "\"", "an id is a whole number, as returned by submit"}};
   }
   return static_cast<TaskId>(id);
 }

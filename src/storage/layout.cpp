@@ -68,15 +68,14 @@ Layout parse_layout(std::string_view text) {
     return Layout::single();
   }
   if (open == std::string_view::npos) refuse(text, "it has no brackets");
-  if (!text.ends_with(')')) refuse(text, "it does not end with its bracket");
+  if (!text.ends_with(')')) refuse(text, "it does not end with a bracket");
   const std::string_view inside = text.substr(open + 1, text.size() - open - 2);
   return word == "hash" ? Layout::hash(parse_tables(inside, text)) : parse_period_layout(inside, text);
 }
 
 void validate(const Layout& layout, int total_shards) {
   if (total_shards < 1 || total_shards > task::kMaxShards) {
-    throw std::invalid_argument(std::to_string(total_shards) + " shards; there may be 1 to " +
-                                std::to_string(task::kMaxShards));
+    throw std::invalid_argument(std::to_string(total_shards) + " shards; use 1 to " + std::to_string(task::kMaxShards));
   }
   if (layout.tables() >= 1 && total_shards % layout.tables() == 0) return;
   throw std::invalid_argument(to_text(layout) + " does not divide " + std::to_string(total_shards) + " shards; use " +

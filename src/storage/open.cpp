@@ -63,7 +63,7 @@ SqliteOptions sqlite_options(const StoreUrl& address, std::string_view url) {
   }
   if (address.path.starts_with("//") && !address.path.starts_with("///")) {
     throw std::invalid_argument(
-        std::string{url} + " names a host, and SQLite has none; did you mean sqlite:" + address.path.substr(2) + "?");
+        std::string{url} + " names a host, but SQLite has none; did you mean sqlite:" + address.path.substr(2) + "?");
   }
   SqliteOptions options;
   options.path = address.path;
@@ -121,13 +121,13 @@ std::optional<StoredSettings> stored_settings(std::string_view url) {
 ReshardPlan reshard_store(std::string_view url, const ReshardRequest& request) {
   const StoreUrl address = parse_store_url(url);
   if (address.scheme == "memory") {
-    throw std::invalid_argument("a memory store is made anew each time: give it another number, memory:?shards=" +
+    throw std::invalid_argument("a memory store is new each time: open it with the new number, memory:?shards=" +
                                 std::to_string(request.shards));
   }
   if (address.scheme == "sqlite") return reshard_sqlite(sqlite_options(address, url), request);
   if (is_redis(address)) {
     throw std::invalid_argument(
-        "a store in Redis keeps its number of shards: let its tasks end, and start with shards=" +
+        "a store in Redis keeps its number of shards: let its tasks end, then start with shards=" +
         std::to_string(request.shards) + " and another prefix=");
   }
   return sql::reshard_server(server_options(address, url), request);

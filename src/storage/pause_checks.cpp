@@ -33,7 +33,7 @@ std::optional<Error> refuse_pause(std::string_view space, std::string_view handl
   if (!is_text(why)) return refused("the reason is not UTF-8 text without NUL");
   if (characters(why) > kLongestReason) {
     return refused("the reason has " + std::to_string(characters(why)) + " characters; " +
-                   std::to_string(kLongestReason) + " are enough");
+                   std::to_string(kLongestReason) + " are allowed at most");
   }
   return std::nullopt;
 }
@@ -42,7 +42,7 @@ Result<bool> answer_of(Pausing pausing, std::string_view where) {
   if (pausing != Pausing::too_many) return pausing == Pausing::done;
   return fail(
       Errc::invalid_argument, where,
-      std::to_string(kMostPaused) + " handlers of this namespace are paused, as many as may be; resume some first");
+      std::to_string(kMostPaused) + " handlers of this namespace are paused, which is the maximum; resume some first");
 }
 
 }  // namespace easyretry::storage

@@ -65,9 +65,9 @@ class Resharding {
   void check_nobody_works(const ReshardPlan& plan) const {
     if (plan.leased == 0) return;
     throw StoreError{{Errc::unavailable, where_,
-                      std::to_string(plan.leased) + " tasks are being run, one of them by " + plan.holder +
-                          "; stop all instances and try again. What an instance that died has left is free when its "
-                          "lease has run out"}};
+                      std::to_string(plan.leased) + " tasks are running, one of them on " + plan.holder +
+                          "; stop all instances and try again. The tasks of an instance that died are free when their "
+                          "leases have expired"}};
   }
 
   // A split that began at the same moment goes first: its tables may not divide the new number.
@@ -89,7 +89,7 @@ class Resharding {
 
   [[noreturn]] void overtaken() const {
     throw StoreError{{Errc::conflict, where_,
-                      "somebody else changed the number of shards meanwhile; look at what they did, and try again"}};
+                      "another process changed the number of shards meanwhile; check its change, then try again"}};
   }
 
   ReshardPlan survey(const ShardCount& count) {
@@ -145,7 +145,7 @@ ReshardPlan reshard(ShardedRows& store, const std::string& where, const ReshardR
 }
 
 StoreError nothing_there(const std::string& where, const std::string& url) {
-  return StoreError{{Errc::not_found, where, "there is nothing of EasyRetry at " + url + " yet; check the url"}};
+  return StoreError{{Errc::not_found, where, "there is no EasyRetry store at " + url + " yet; check the url"}};
 }
 
 }  // namespace easyretry::storage

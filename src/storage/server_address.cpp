@@ -22,7 +22,7 @@ int parsed_port(std::string_view text, std::string_view url) {
   int port = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (error != std::errc{} || end != text.data() + text.size() || port < 1 || port > 65535) {
-    refuse(url, "the port must be 1 to 65535, and a / in a password %2F");  // what is quoted here could be one
+    refuse(url, "the port must be 1 to 65535; write a / in a password as %2F");  // what is quoted here could be one
   }
   return port;
 }
@@ -32,7 +32,7 @@ void parse_host(std::string_view text, std::string_view url, ServerAddress& addr
   std::size_t end = text.find(':');
   if (text.starts_with('[')) {
     const auto bracket = text.find(']');
-    if (bracket == std::string_view::npos) refuse(url, "a [ without its ]");
+    if (bracket == std::string_view::npos) refuse(url, "a [ without a ]");
     address.host = text.substr(1, bracket - 1);
     end = bracket + 1 == text.size() ? std::string_view::npos : bracket + 1;
   } else {

@@ -14,7 +14,7 @@ int parse_number(std::string_view digits, std::string_view text) {
   const bool whole = error == std::errc{} && end == digits.data() + digits.size();
   if (whole && number >= 1 && number <= task::kMaxShards) return number;
   throw std::invalid_argument("total_shards in retry_meta is \"" + std::string{text} +
-                              "\", which is no number of shards; somebody has edited it");
+                              "\", which is not a number of shards; it is corrupted or was edited manually");
 }
 
 std::string reshard_command(int shards) {
@@ -41,7 +41,7 @@ std::optional<std::string> shard_refusal(const ShardCount& there, int mine) {
            "; finish that with " + reshard_command(*there.becoming);
   }
   if (there.shards == mine) return std::nullopt;
-  return "there are shards=" + has + ", this instance is configured with shards=" + std::to_string(mine) +
+  return "the store has shards=" + has + ", but this instance is configured with shards=" + std::to_string(mine) +
          "; set shards=" + has + " in its url, or stop all instances and run " + reshard_command(mine);
 }
 

@@ -9,8 +9,8 @@ void validate_split(const Layout& from, const Layout& to, int total_shards) {
   const std::string refusal = "cannot split " + to_text(from) + " into " + to_text(to) + "; ";
   if (from.kind() != Layout::Kind::hash || to.kind() != Layout::Kind::hash) {
     throw std::invalid_argument(refusal +
-                                "only hash layouts are split, and a database keeps the kind that it was first used "
-                                "with: let its tasks end, and start on an empty one with layout=" +
+                                "only hash layouts can be split, and a database keeps the kind of layout it was "
+                                "created with: let its tasks end, then start on an empty one with layout=" +
                                 to_text(to));
   }
   validate(from, total_shards);

@@ -9,7 +9,7 @@ std::string to_string(const StoreInfo& info) {
 Result<InsertReply> Store::insert_within(const Transaction&, std::span<const NewTask>) {
   return fail(
       Errc::invalid_argument, "store.insert",
-      info().url + " cannot join this transaction; a task is stored with it only where both are in one database");
+      info().url + " cannot join this transaction; a task can be stored with it only if both are in one database");
 }
 
 Result<IntakeReply> Store::take_in(const IntakeQuery&, const Convert&) {
@@ -18,11 +18,11 @@ Result<IntakeReply> Store::take_in(const IntakeQuery&, const Convert&) {
 }
 
 Result<BeatReply> Store::beat(const Beat&) {
-  return fail(Errc::invalid_argument, "store.beat", info().url + " is for one instance alone");
+  return fail(Errc::invalid_argument, "store.beat", info().url + " is for a single instance");
 }
 
 Result<BeatReply> Store::members(std::string_view) {
-  return fail(Errc::invalid_argument, "store.members", info().url + " is for one instance alone");
+  return fail(Errc::invalid_argument, "store.members", info().url + " is for a single instance");
 }
 
 Result<bool> Store::leave(std::string_view, std::string_view) {

@@ -23,7 +23,7 @@ TableRouter::TableRouter(const Layout& layout, int total_shards, Millis window)
     : layout_(layout), total_shards_(total_shards), window_(window) {
   validate(layout, total_shards);
   if (window < kShortestWindow || window > kLongestWindow) {
-    throw std::invalid_argument("a window of " + base::to_text(window) + "; it may be " +
+    throw std::invalid_argument("a window of " + base::to_text(window) + "; it must be " +
                                 base::to_text(kShortestWindow) + " to " + base::to_text(kLongestWindow));
   }
 }

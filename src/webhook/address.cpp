@@ -42,7 +42,7 @@ int parse_prefix(std::string_view digits, int most, std::string_view text) {
   int prefix = -1;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), prefix);
   if (error != std::errc{} || end != digits.data() + digits.size() || prefix < 0 || prefix > most) {
-    refuse(text, "after the / comes a number from 0 to " + std::to_string(most));
+    refuse(text, "after the / there must be a number from 0 to " + std::to_string(most));
   }
   return prefix;
 }
@@ -96,7 +96,8 @@ Network parse_network(std::string_view text) {
   const int unwritten = address->is_v4() ? kV4PrefixBits : 0;
   Network network{*address, unwritten + parse_prefix(text.substr(slash + 1), kAllBits - unwritten, text)};
   clear_from(network.first, network.bits);
-  if (network.first != *address) refuse(text, "has bits behind its prefix; did you mean " + to_string(network) + "?");
+  if (network.first != *address)
+    refuse(text, "has bits set after its prefix; did you mean " + to_string(network) + "?");
   return network;
 }
 

@@ -56,7 +56,7 @@ class Caller::Impl {
   Impl& operator=(const Impl&) = delete;
 
   void start(Call call, Done done) {
-    if (!done) throw std::invalid_argument("a webhook must be told to somebody: done is empty");
+    if (!done) throw std::invalid_argument("a webhook call needs a callback: done is empty");
     const CallId id = ++last_id_;
     const auto flight = std::make_shared<Flight>(id, std::move(call), std::move(done), now());
     flight->on_stop.emplace(flight->call.stop,

@@ -21,9 +21,10 @@ using Parsed = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
 }
 
 void check_characters(std::string_view url) {
-  if (url.empty() || url.size() > kLongestUrl) refuse("it has 1 to " + std::to_string(kLongestUrl) + " characters");
+  if (url.empty() || url.size() > kLongestUrl)
+    refuse("it must have 1 to " + std::to_string(kLongestUrl) + " characters");
   if (std::ranges::all_of(url, [](unsigned char c) { return c > ' ' && c < 0x7f; })) return;
-  refuse("it holds a space or a character outside ASCII; write a path in %-escapes and a host in punycode (xn--…)");
+  refuse("it contains a space or a character outside ASCII; write a path in %-escapes and a host in punycode (xn--…)");
 }
 
 // libcurl takes one slash or three for two.
@@ -56,7 +57,7 @@ bool is_tls(const Parsed& parsed) {
 
 void check_nobody_is_named(const Parsed& parsed) {
   if (part(parsed, CURLUPART_USER) || part(parsed, CURLUPART_PASSWORD)) {
-    refuse("it names a user or a password; receivers know us by the signature");
+    refuse("it contains a user or a password; receivers recognise us by the signature");
   }
   if (part(parsed, CURLUPART_ZONEID)) refuse("it names a network interface");
 }
@@ -68,7 +69,7 @@ std::string host_of(const Parsed& parsed) {
     return host;
   }
   host = host.substr(1, host.size() - 2);
-  if (!parse_address(host)) refuse("its host is no IPv6 address");
+  if (!parse_address(host)) refuse("its host is not an IPv6 address");
   return host;
 }
 
@@ -76,7 +77,7 @@ std::uint16_t port_of(const Parsed& parsed) {
   const std::string digits = part(parsed, CURLUPART_PORT, CURLU_DEFAULT_PORT).value_or("");
   std::uint16_t port = 0;
   std::from_chars(digits.data(), digits.data() + digits.size(), port);
-  if (port == 0) refuse("its port is not from 1 to 65535");
+  if (port == 0) refuse("its port must be from 1 to 65535");
   return port;
 }
 

@@ -32,19 +32,19 @@ Error not_connected(int code, const Destination& destination, const Progress& pr
 Error not_trusted(int code, const Destination& destination, const Progress& progress) {
   return error(Errc::unavailable, destination,
                "no TLS with " + destination.server() + ": " + words(code, progress) +
-                   ". An authority of your own belongs into ca_file; there is no way to go without");
+                   ". Put your own certificate authority into ca_file; verification cannot be turned off");
 }
 
 Error too_long(const Destination& destination, const CallerOptions& options) {
   return error(Errc::in_doubt, destination,
                "the answer is longer than " + std::to_string(options.most_answer_bytes) +
-                   " bytes, or its headers are longer than 64 KiB; it was not read to its end");
+                   " bytes, or its headers are longer than 64 KiB; it was not read completely");
 }
 
 Error broken_off(int code, const Destination& destination, const Progress& progress) {
   return error(by_progress(progress), destination,
-               "the connection to " + destination.server() + " ended before the answer was whole (" +
-                   std::to_string(progress.received) + " bytes of it came): " + words(code, progress));
+               "the connection to " + destination.server() + " ended before the answer was complete (" +
+                   std::to_string(progress.received) + " bytes of it arrived): " + words(code, progress));
 }
 
 }  // namespace
@@ -71,7 +71,7 @@ Error failure(int code, const Destination& destination, const Progress& progress
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_BAD_CONTENT_ENCODING:
-      return error(Errc::in_doubt, destination, "what came back is no answer of HTTP/1.1: " + words(code, progress));
+      return error(Errc::in_doubt, destination, "the answer is not HTTP/1.1: " + words(code, progress));
     default: break;
   }
   return error(by_progress(progress), destination, words(code, progress));
@@ -83,7 +83,7 @@ Error cut_off(const std::string& why, const Destination& destination, const Prog
                      : "the request was sent, and " +
                            (progress.received == 0 ? std::string{"no answer"}
                                                    : std::to_string(progress.received) + " bytes of an answer") +
-                           " had come";
+                           " had arrived";
   return error(by_progress(progress), destination, why + "; " + how_far);
 }
 

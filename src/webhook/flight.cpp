@@ -22,7 +22,7 @@ std::optional<Error> objection(Flight& flight) {
     if (const auto why = objection(header)) return wrong(shown + ": " + *why);
   }
   if (flight.call.timeout <= Millis{0} || flight.call.timeout > kLongestTimeout) {
-    return wrong(shown + ": a timeout is longer than nothing and at most 24 hours");
+    return wrong(shown + ": a timeout must be more than 0 and at most 24 hours");
   }
   return std::nullopt;
 }
@@ -32,9 +32,9 @@ Error ended_early(const Flight& flight, const std::string& why, const Places& pl
   if (flight.stage == Flight::Stage::transferring) return cut_off(why, to, flight.transfer->progress());
   const std::string still = flight.stage == Flight::Stage::looking_up
                                 ? "the name " + to.host + " was still being looked up"
-                                : "it was in line behind " + std::to_string(places.begun(to.server())) + " calls to " +
+                                : "it was queued behind " + std::to_string(places.begun(to.server())) + " calls to " +
                                       to.server() + " and " + std::to_string(places.begun()) +
-                                      " in all (most_per_server, most_calls)";
+                                      " in total (most_per_server, most_calls)";
   return {Errc::unavailable, "webhook.call", to.shown + ": " + why + "; " + still};
 }
 

@@ -12,7 +12,7 @@ namespace {
 
 [[noreturn]] void refuse(std::string_view entry, const std::string& why) {
   throw std::invalid_argument("allowed destination \"" + std::string{entry} + "\": " + why +
-                              "; write a host, an address or a network, and a port if only that is meant, such as "
+                              "; write a host, an address or a network, and a port to allow only that one, such as "
                               "billing.internal:8080, 10.0.0.0/8 or [fd00::7]:8080");
 }
 
@@ -20,7 +20,7 @@ std::uint16_t parse_port(std::string_view digits, std::string_view entry) {
   std::uint16_t port = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
   if (error != std::errc{} || end != digits.data() + digits.size() || port == 0) {
-    refuse(entry, "a port is a number from 1 to 65535");
+    refuse(entry, "a port must be a number from 1 to 65535");
   }
   return port;
 }
@@ -34,10 +34,10 @@ struct Place {
 Place split(std::string_view entry) {
   if (entry.starts_with('[')) {
     const auto end = entry.find(']');
-    if (end == std::string_view::npos) refuse(entry, "a [ without its ]");
+    if (end == std::string_view::npos) refuse(entry, "a [ without a ]");
     const std::string_view rest = entry.substr(end + 1);
-    if (entry.substr(0, end).find(':') == std::string_view::npos) refuse(entry, "only IPv6 is in brackets");
-    if (!rest.empty() && !rest.starts_with(':')) refuse(entry, "after the ] comes nothing, or a : and a port");
+    if (entry.substr(0, end).find(':') == std::string_view::npos) refuse(entry, "only IPv6 addresses go in brackets");
+    if (!rest.empty() && !rest.starts_with(':')) refuse(entry, "after the ] only a : and a port may follow");
     return {entry.substr(1, end - 1), rest.empty() ? std::nullopt : std::optional{rest.substr(1)}};
   }
   const auto colon = entry.find(':');
@@ -77,7 +77,7 @@ std::optional<std::string> Guard::objection(const IpAddress& address, std::strin
   if (special == nullptr || allows(address, host, port, special->of_services)) return std::nullopt;
   const std::string number = to_string(address);
   std::string text = number + " may not be called: it is " + std::string{special->what} + " (" +
-                     to_string(special->network) + "). If it is meant, add " + number;
+                     to_string(special->network) + "). If this is intended, add " + number;
   if (special->of_services && host != number) text.append(" or ").append(host);
   return text + " to the allowed destinations";
 }

@@ -29,13 +29,13 @@ bool is_visible(unsigned char c) {
 
 std::optional<std::string> objection(const Header& header) {
   if (header.name.empty() || !std::ranges::all_of(header.name, is_of_a_name)) {
-    return "\"" + header_text(header.name) + "\" is no name of a header";
+    return "\"" + header_text(header.name) + "\" is not a header name";
   }
   if (std::ranges::find(kOurs, lower_case(header.name)) != kOurs.end()) {
-    return "the header " + header.name + " is not to be given";
+    return "the header " + header.name + " must not be set";
   }
   if (!std::ranges::all_of(header.value, is_of_a_value)) {
-    return "the header " + header.name + " holds a line end or another control character";
+    return "the header " + header.name + " contains a line break or another control character";
   }
   return std::nullopt;
 }

@@ -26,11 +26,11 @@ void validate(const CallerOptions& options) {
   check(options.most_calls > 0 && options.most_calls <= kMostCalls, "most_calls must be from 1 to 1,000,000");
   check(options.most_per_server > 0, "most_per_server must be at least 1");
   check(options.connect_within > Millis{0} && options.connect_within <= kLongest,
-        "connect_within must be longer than nothing and at most 24 hours");
+        "connect_within must be more than 0 and at most 24 hours");
   check(options.keep_idle >= Millis{0} && options.keep_idle <= kLongest, "keep_idle must be at most 24 hours");
   check(options.look_up != nullptr, "look_up is empty");
   check(options.ca_file.empty() || has_certificates(options.ca_file),
-        "ca_file " + options.ca_file + " has no certificates in PEM that can be read");
+        "ca_file " + options.ca_file + " has no readable PEM certificates");
 }
 
 }  // namespace easyretry::webhook

@@ -23,7 +23,7 @@ void check_id(std::string_view id) {
   const bool plain = std::ranges::all_of(id, [](char c) {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
   });
-  if (id.empty() || !plain) throw std::invalid_argument("a webhook's id has letters, digits, - and _ alone");
+  if (id.empty() || !plain) throw std::invalid_argument("a webhook id must contain only letters, digits, - and _");
 }
 
 std::string one_signature(std::string_view content, const SigningSecret& secret) {
@@ -32,7 +32,7 @@ std::string one_signature(std::string_view content, const SigningSecret& secret)
   if (HMAC(EVP_sha256(), key.data(), static_cast<int>(key.size()),
            reinterpret_cast<const unsigned char*>(content.data()), content.size(),
            reinterpret_cast<unsigned char*>(digest.data()), nullptr) == nullptr) {
-    throw std::runtime_error("OpenSSL cannot work out an HMAC-SHA256");
+    throw std::runtime_error("OpenSSL cannot compute an HMAC-SHA256");
   }
   return "v1," + seal::base64_encode(digest);
 }
@@ -40,14 +40,14 @@ std::string one_signature(std::string_view content, const SigningSecret& secret)
 }  // namespace
 
 SigningSecret::SigningSecret(std::string_view text) {
-  if (!text.starts_with(kPrefix)) refuse("begins with whsec_");
+  if (!text.starts_with(kPrefix)) refuse("must begin with whsec_");
   auto bytes = seal::base64_decode(text.substr(kPrefix.size()));
-  if (!bytes) refuse("is base64 after its whsec_");
+  if (!bytes) refuse("must be base64 after whsec_");
   size_ = bytes->size();
   const bool good = size_ >= kFewestBytes && size_ <= kMostBytes;
   if (good) std::ranges::copy(*bytes, bytes_.begin());
   OPENSSL_cleanse(bytes->data(), bytes->size());
-  if (!good) refuse("has 24 to 64 bytes, not " + std::to_string(size_));
+  if (!good) refuse("must have 24 to 64 bytes, not " + std::to_string(size_));
 }
 
 SigningSecret::~SigningSecret() {

@@ -17,8 +17,8 @@ const std::vector<SpecialNetwork>& special_networks() {
       {parse_network("10.0.0.0/8"), "a private network", kOfServices},
       {parse_network("172.16.0.0/12"), "a private network", kOfServices},
       {parse_network("192.168.0.0/16"), "a private network", kOfServices},
-      {parse_network("100.64.0.0/10"), "a provider's inner network", kOfServices},
-      {parse_network("0.0.0.0/8"), "no address of anybody", kOfNoServices},
+      {parse_network("100.64.0.0/10"), "a provider's internal network", kOfServices},
+      {parse_network("0.0.0.0/8"), "not the address of a host", kOfNoServices},
       {parse_network("169.254.0.0/16"), "link-local, where clouds hand out credentials", kOfNoServices},
       {parse_network("168.63.129.16/32"), "Azure's platform", kOfNoServices},
       {parse_network("192.0.0.0/24"), "reserved for protocols", kOfNoServices},
@@ -31,7 +31,7 @@ const std::vector<SpecialNetwork>& special_networks() {
       {parse_network("240.0.0.0/4"), "reserved", kOfNoServices},
       {parse_network("::1/128"), "this machine itself", kOfServices},
       {parse_network("fc00::/7"), "a private network", kOfServices},
-      {parse_network("::/128"), "no address of anybody", kOfNoServices},
+      {parse_network("::/128"), "not the address of a host", kOfNoServices},
       {parse_network("fe80::/10"), "link-local", kOfNoServices},
       {parse_network("ff00::/8"), "multicast", kOfNoServices},
       {parse_network("2001::/23"), "reserved for protocols", kOfNoServices},  // Teredo, too, which hides IPv4 addresses
@@ -48,7 +48,7 @@ const Network& nat64() {
 }
 
 const SpecialNetwork& outside_global_unicast() {
-  static const SpecialNetwork rest{parse_network("::/0"), "no global unicast", kOfNoServices};
+  static const SpecialNetwork rest{parse_network("::/0"), "not global unicast", kOfNoServices};
   return rest;
 }
 

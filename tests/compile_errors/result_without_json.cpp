@@ -1,6 +1,7 @@
 // expect: the result of this handler has no JSON conversion
 #include <easyretry/easyretry.h>
 using namespace easyretry;
+using namespace std::chrono_literals;
 
 struct Receipt {
   int code;

@@ -99,7 +99,7 @@ class Mail(AlertCase):
         for name in ("bare", "stranger"):
             run = subprocess.run([PROGRAM, "alert", "test", name], cwd=self.folder, capture_output=True, text=True)
             self.assertEqual(run.returncode, 1, run.stdout)
-            self.assertIn(f"channel {name} has not taken it", run.stderr)
+            self.assertIn(f"channel {name} did not accept the message", run.stderr)
 
 
 if __name__ == "__main__":

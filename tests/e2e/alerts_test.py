@@ -124,7 +124,7 @@ class Trouble(AlertCase):
         for name in channels:
             run = subprocess.run([PROGRAM, "alert", "test", name], cwd=self.folder, capture_output=True, text=True)
             self.assertEqual(run.returncode, 1)
-            self.assertIn(f"easyretry: channel {name} has not taken it: ", run.stderr)
+            self.assertIn(f"easyretry: channel {name} did not accept the message: ", run.stderr)
             said += run.stdout + run.stderr
         checked = subprocess.run([PROGRAM, "config", "check"], cwd=self.folder, capture_output=True, text=True, check=True)
         said += checked.stdout + checked.stderr
@@ -150,7 +150,7 @@ class Trouble(AlertCase):
             self.daemon.stop()
             log.seek(0)
             said = log.read()
-        self.assertIn('alerts: channel room has not taken "[EasyRetry] pay: 1 task failed for good" in 1 try: HTTP 404: '
+        self.assertIn('alerts: channel room did not accept "[EasyRetry] pay: 1 task failed for good" after 1 try: HTTP 404: '
                       "no_service ***", said)
         self.assertNotIn(TOKEN, said)
 
@@ -169,7 +169,7 @@ class Command(AlertCase):
                   + "server: {may_call: [127.0.0.1]}\n")
         run = subprocess.run([PROGRAM, "alert", "test", "room", "--config", "my.yaml"], cwd=self.folder, capture_output=True,
                              text=True, check=True)
-        self.assertEqual(run.stdout, "channel room has taken a test message\n")
+        self.assertEqual(run.stdout, "channel room accepted the test message\n")
         self.assertIn("this is a test", room.got.get(timeout=PATIENCE)[2])
 
     def test_a_channel_that_is_not_there_is_named(self):
@@ -177,7 +177,7 @@ class Command(AlertCase):
         run = subprocess.run([PROGRAM, "alert", "test", "rum", "--config", "my.yaml"], cwd=self.folder, capture_output=True,
                              text=True)
         self.assertEqual((run.returncode, run.stderr),
-                         (1, "easyretry: there is no channel rum under alerts.channels; there is: room\n"))
+                         (1, "easyretry: unknown channel rum; alerts.channels has: room\n"))
 
 
 if __name__ == "__main__":

@@ -108,7 +108,7 @@ class OnBothWays:
     def test_several_tasks_are_changed_only_on_a_yes(self):
         ids = [self.submit("mail", "--key", str(number)) for number in range(2)]
         said = self.refused("tasks", "cancel", *ids, *self.where)
-        self.assertIn("cancel 2 tasks? there is no terminal to ask; say --yes", said)
+        self.assertIn("cancel 2 tasks? there is no terminal to ask; use --yes", said)
         self.assertEqual(self.good("tasks", "cancel", *ids, "--dry-run"),
                          "".join(f"{id} would be cancelled\n" for id in ids))
         self.assertEqual(len(self.answer("tasks", "list")["tasks"]), 2, "nothing has happened")
@@ -118,8 +118,8 @@ class OnBothWays:
     def test_all_that_a_filter_finds_are_changed_on_a_yes(self):
         mails = [self.submit("mail", "--key", f"m{number}", "--delay", "1h") for number in range(3)]
         self.submit("ship", "--key", "s", "--delay", "1h")
-        self.assertIn("by their ids, by options such as --handler", self.refused("tasks", "cancel", *self.where))
-        self.assertIn("cancel 3 tasks? there is no terminal to ask; say --yes",
+        self.assertIn("by id, by options such as --handler", self.refused("tasks", "cancel", *self.where))
+        self.assertIn("cancel 3 tasks? there is no terminal to ask; use --yes",
                       self.refused("tasks", "cancel", "--handler", "mail", *self.where))
         self.assertEqual(self.good("tasks", "cancel", "--handler", "mail", "--dry-run"),
                          "3 tasks would be cancelled\n" + "".join(f"{id}\n" for id in mails))
@@ -137,7 +137,7 @@ class OnBothWays:
         ran = self.run_program("tasks", "cancel", "17", ended, live, "--yes", *self.where)
         self.assertEqual((ran.returncode, ran.stdout), (1, f"{live} cancelled\n"))
         self.assertIn("17: not cancelled: there is no task 17", ran.stderr)
-        self.assertIn(f"{ended}: not cancelled: task {ended} has ended already", ran.stderr)
+        self.assertIn(f"{ended}: not cancelled: task {ended} has already ended", ran.stderr)
         self.assertIn("2 of 3 could not be cancelled", ran.stderr)
         again = self.submit("mail", "--key", "2")
         self.assertIn("has not ended", self.refused("tasks", "requeue", again, *self.where))
@@ -146,14 +146,14 @@ class OnBothWays:
     def test_what_is_wrong_with_what_was_asked_for_is_said(self):
         self.submit("mail", "--key", "k")
         for arguments, said in (
-            (["tasks", "list", "--state", "asleep"], 'there is no "asleep"; there is pending, running'),
+            (["tasks", "list", "--state", "asleep"], 'unknown value "asleep"; known: pending, running'),
             (["tasks", "list", "--created-from", "tomorrow"], 'time "tomorrow": not a time'),
             (["tasks", "list", "--limit", "0"], "not a number from 1 to 1000"),
             (["tasks", "show", "x/../y"], 'there is no task "x/../y"'),
-            (["tasks", "submit", "mail", "--args", "{to: ann}"], "the arguments are no JSON"),
+            (["tasks", "submit", "mail", "--args", "{to: ann}"], "the arguments are not JSON"),
             (["tasks", "submit", "mail", "--args-file", "nowhere.json"], "--args-file nowhere.json cannot be read"),
-            (["tasks", "submit", "mail", "--delay", "soon"], 'duration "soon": no number'),
-            (["tasks", "submit", "mail", "--delay", "1h", "--due-at", "2030-01-01"], "due_at and delay_ms both say when"),
+            (["tasks", "submit", "mail", "--delay", "soon"], 'duration "soon": not a number'),
+            (["tasks", "submit", "mail", "--delay", "1h", "--due-at", "2030-01-01"], "due_at and delay_ms both set the due time"),
             (["tasks", "submit", "mail", "--key", "k", "--on-duplicate", "reject"], "leave out --on-duplicate"),
         ):
             with self.subTest(arguments=arguments):
@@ -184,8 +184,8 @@ class OnADaemon(OnBothWays, CommandLine):
         self.assertIn("there is no token in nowhere", self.refused("tasks", "list", "--token-file", "nowhere", *self.where))
 
     def test_who_may_not_is_told_what_to_do(self):
-        for token, said in (("", "no token was given; put the token into EASYRETRY_TOKEN"),
-                            ("er_wrong", "the token is not known here; put the token into EASYRETRY_TOKEN")):
+        for token, said in (("", "no token was given; put the token in EASYRETRY_TOKEN"),
+                            ("er_wrong", "the token is not known here; put the token in EASYRETRY_TOKEN")):
             self.assertIn(said, self.refused("tasks", "list", *self.where, environment={"EASYRETRY_TOKEN": token}))
         viewer = {"EASYRETRY_TOKEN": self.token("viewer")}
         id = self.submit("mail")
@@ -248,7 +248,7 @@ class OnAStore(OnBothWays, CommandLine):
 
     def test_an_empty_database_stays_empty(self):
         said = self.refused("tasks", "list", "--store", "sqlite:new.db")
-        self.assertIn("there is nothing of EasyRetry in this database yet; check the url", said)
+        self.assertIn("there is no EasyRetry store in this database yet; check the url", said)
         self.assertFalse(os.path.exists(self.path("new.db")))
         self.assertIn("ask its daemon with --server", self.refused("tasks", "list", "--store", "memory:"))
         self.assertIn('unknown scheme "oracle"', self.refused("tasks", "list", "--store", "oracle://x"))
@@ -281,7 +281,7 @@ class Answering(http.server.BaseHTTPRequestHandler):
 class WithoutADaemon(CommandLine):
     def test_an_address_that_cannot_be_is_refused_before_a_token_is_sent(self):
         for server, said in (
-            (NOBODY, f"nobody answers at {NOBODY}"),
+            (NOBODY, f"no daemon answers at {NOBODY}"),
             ("127.0.0.1:7077", "is no address of a daemon; write it as http://127.0.0.1:7077"),
             ("ftp://127.0.0.1", "is no address of a daemon"),
             ("http://127.0.0.1:7077/v1", "is no address of a daemon"),
@@ -327,7 +327,7 @@ class WithoutADaemon(CommandLine):
         ran = self.run_program("config", "check", "good.yaml",
                                environment={"EASYRETRY_LEASE": "45s", "EASYRETRY_TOKEN": "er_secret"})
         self.assertEqual(ran.returncode, 0, ran.stderr)
-        self.assertRegex(ran.stderr, r"^not looked at: whether the store can be opened .*\n$")
+        self.assertRegex(ran.stderr, r"^not checked: whether the store can be opened .*\n$")
         self.assertIn("workers: 3\n", ran.stdout)
         self.assertIn("lease: 45s\n", ran.stdout)
         self.assertNotIn("secret", ran.stdout)

@@ -58,7 +58,7 @@ class Doctor(unittest.TestCase):
 
     def test_a_daemon_that_is_not_there_or_does_not_know_the_token_is_a_failure(self):
         checks = self.examine("--server", "http://127.0.0.1:1", code=1)
-        self.assertIn("nobody answers", checks["daemon"]["what"])
+        self.assertIn("no daemon answers", checks["daemon"]["what"])
         daemon = self.start()
         checks = self.examine("--server", f"http://127.0.0.1:{daemon.port}", EASYRETRY_TOKEN="er_wrong", code=1)
         self.assertIn("token", checks["daemon"]["what"])
@@ -104,7 +104,7 @@ class Doctor(unittest.TestCase):
         self.assertEqual(self.examine("--store", "sqlite:retry.db", code=1)["late tasks"]["result"], "fail")
 
     def test_a_store_that_is_empty_held_or_unreachable_is_a_failure_with_advice(self):
-        self.assertIn("nothing of EasyRetry", self.examine("--store", "sqlite:none.db", code=1)["store"]["what"])
+        self.assertIn("no EasyRetry store", self.examine("--store", "sqlite:none.db", code=1)["store"]["what"])
         self.assertFalse(os.path.exists(self.path("none.db")))
         self.start()
         self.assertIn("leave out --store", self.examine("--store", "sqlite:retry.db", code=1)["store"]["todo"])

@@ -47,7 +47,7 @@ class ConfigCheck(unittest.TestCase):
         self.assertEqual((served.returncode, served.stdout, served.stderr), (1, "", "easyretry: " + "\n".join(found) + "\n"))
         shown = self.run_program("config", "check")
         self.assertEqual((shown.returncode, shown.stdout), (1, ""))
-        self.assertTrue(shown.stderr.startswith("\n".join(found) + "\nnot looked at: "), shown.stderr)
+        self.assertTrue(shown.stderr.startswith("\n".join(found) + "\nnot checked: "), shown.stderr)
         self.assertEqual(sorted(os.listdir(self.folder)), before)
 
     def test_what_the_file_itself_says(self):
@@ -57,7 +57,7 @@ class ConfigCheck(unittest.TestCase):
 
     def test_engine(self):
         self.refused("membership: everybody\n", 'membership is "everybody"; write store')
-        self.refused("membership: 'nacos://127.0.0.1:8848/orders'\n", "the store is one that instances cannot share")
+        self.refused("membership: 'nacos://127.0.0.1:8848/orders'\n", "instances cannot share this store")
         self.refused("encryption: {folder: keys}\n", "encryption: the folder keys cannot be read")
 
     def test_urls_of_stores(self):
@@ -68,7 +68,7 @@ class ConfigCheck(unittest.TestCase):
         self.refused("store: 'rediss://db:6379/0'\n", "TLS is not available for Redis")
 
     def test_where_it_listens(self):
-        self.refused("server: {listen: '0.0.0.0:0'}\n", "which others can reach, and tokens must not be sent in the open")
+        self.refused("server: {listen: '0.0.0.0:0'}\n", "which other machines can reach, and tokens must not be sent unencrypted")
         certificate(self.folder, "right")
         self.refused("server: {listen: 'retry.example:0', certificate: right.pem, private_key: right.key}\n",
                      '"retry.example" is no address to listen at')
@@ -109,7 +109,7 @@ class ConfigCheck(unittest.TestCase):
         self.refused("handlers: {pay: {url: 'https://shop.example/pay'}}\n", 'handler "pay" has a url, but no secrets_file')
         self.refused(pay % ("https://shop.example/pay", "none"), "none has no secret to sign webhooks with")
         self.refused(pay % ("https://shop.example/pay", "rubbish"), "rubbish:1: ")
-        self.refused(pay % ("https://ann:geheim@shop.example/pay", "secrets"), 'handler "pay": this URL cannot be called: it names a user')
+        self.refused(pay % ("https://ann:geheim@shop.example/pay", "secrets"), 'handler "pay": this URL cannot be called: it contains a user')
 
     def test_handlers(self):
         self.refused("handlers: {pay: {retry_on: [CardRefused]}}\n", "CardRefused")
@@ -128,7 +128,7 @@ class ConfigCheck(unittest.TestCase):
     def test_everything_is_said_at_once(self):
         self.refused("membership: everybody\nserver: {listen: '0.0.0.0:0', may_call: ['10.0.0.0/99'], audit: nowhere/x}\n"
                      "handlers: {pay: {url: 'https://shop.example/pay'}}\n",
-                     "membership is", "which others can reach", "allowed destination", "server.audit", 'handler "pay"')
+                     "membership is", "which other machines can reach", "allowed destination", "server.audit", 'handler "pay"')
 
     def test_what_needs_the_outside_is_left_out_and_said_to_be(self):
         with socket.socket() as taken:
@@ -138,7 +138,7 @@ class ConfigCheck(unittest.TestCase):
             self.write("easyretry.yaml", f"server: {{listen: '127.0.0.1:{port}'}}\n")
             checked = self.run_program("config", "check")
             self.assertEqual(checked.returncode, 0, checked.stderr)
-            self.assertIn("whether the address is free to listen at", checked.stderr)
+            self.assertIn("whether the listen address is free", checked.stderr)
             self.assertEqual(os.listdir(self.folder), ["easyretry.yaml"])
             self.assertIn("is another one running?", self.run_program("serve").stderr)
 

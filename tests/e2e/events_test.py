@@ -160,10 +160,10 @@ class Events(unittest.TestCase):
         before = self.submit("mail", key="before")
         self.assertEqual(watching.event()["task"]["id"], before)
         gate.cut()
-        self.assertRegex(watching.warning(), r"easyretry: the connection with http://127.0.0.1:\d+ has ended")
+        self.assertRegex(watching.warning(), r"easyretry: lost the connection to http://127.0.0.1:\d+")
         meanwhile = self.submit("mail", key="meanwhile")
         gate.open = True
-        self.assertIn("connected again", watching.warning())
+        self.assertIn("reconnected", watching.warning())
         afterwards = self.submit("mail", key="afterwards")
         self.assertEqual([watching.event()["task"]["id"] for _ in range(2)], [meanwhile, afterwards])
 
@@ -171,9 +171,9 @@ class Events(unittest.TestCase):
         watching = self.watch()
         port = self.daemon.port
         self.daemon.stop()
-        self.assertIn("has ended", watching.warning())
+        self.assertIn("lost the connection", watching.warning())
         self.daemon = Daemon(PROGRAM, self.folder.name, port=port)
-        self.assertIn("connected again", watching.warning())
+        self.assertIn("reconnected", watching.warning())
         self.assertRegex(watching.line(), r"gap +what happened since that id is not kept")
         task = self.submit("mail")
         self.assertIn(task, watching.line())
@@ -204,9 +204,9 @@ class Events(unittest.TestCase):
             return ran.stderr
 
         here = ("--server", f"http://127.0.0.1:{self.daemon.port}")
-        self.assertIn('there is no "gone_up"; there is stored', refused(*here, "--kind", "gone_up"))
+        self.assertIn('unknown kind "gone_up"; known: stored', refused(*here, "--kind", "gone_up"))
         self.assertIn("token is not known", refused(*here, token="er_wrong"))
-        self.assertIn("nobody answers at http://127.0.0.1:1 ", refused("--server", "http://127.0.0.1:1"))
+        self.assertIn("no daemon answers at http://127.0.0.1:1 ", refused("--server", "http://127.0.0.1:1"))
 
 
 if __name__ == "__main__":

@@ -90,8 +90,8 @@ class Mxrmq(unittest.TestCase):
     def test_fsck_says_what_it_found_and_mends_it_when_told(self):
         self.assertEqual(self.fsck(), (0, "0 messages, 0 findings\n"))
         self.redis.send(["HSET", "shop:payloads", "m1", message("m1"), "m1:queue", "shop:orders"])
-        self.assertEqual(self.fsck(), (3, "orphan: m1\n1 messages, 1 findings; --repair mends them\n"))
-        self.assertEqual(self.fsck("--repair"), (0, "orphan: m1 of orders\n1 messages, 1 findings, mended\n"))
+        self.assertEqual(self.fsck(), (3, "orphan: m1\n1 messages, 1 findings; --repair fixes them\n"))
+        self.assertEqual(self.fsck("--repair"), (0, "orphan: m1 of orders\n1 messages, 1 findings, repaired\n"))
         self.assertEqual(self.fsck(), (0, "1 messages, 0 findings\n"))
 
     def test_a_wrong_url_is_said_to_be_wrong(self):
@@ -107,8 +107,8 @@ class Mxrmq(unittest.TestCase):
         self.wait(5)
         self.redis.send(["LPUSH", "shop:dlq", "x"])
         run = easyretry("mxrmq", "import", "--queue", self.queue, "--store", "sqlite:/nonexistent/x.db", "--dry-run")
-        self.assertEqual(run.stdout, "orders: 2 pending\n3 delayed, of all topics\n"
-                                     "1 dead letters, which stay; --dead-letters moves them, too\nnothing was changed\n", run.stderr)
+        self.assertEqual(run.stdout, "orders: 2 pending\n3 delayed, in all topics\n"
+                                     "1 dead letters, which stay; --dead-letters moves them too\nnothing was changed\n", run.stderr)
         self.assertEqual(self.redis.send(["LLEN", "shop:orders:pending"], ["ZCARD", "shop:delays"]), [2, 3])
 
     def import_with_kills(self, *args):

@@ -95,14 +95,14 @@ class OfOneDaemon(unittest.TestCase):
             self.assertRegex(said.stdout, "mail is paused.* `easyretry handlers resume mail`")
             self.assertEqual(said.stderr, "")
             self.assertRegex(self.program("handlers", store=store).stdout, r"mail +1 +1 .*\d+ s: gateway down")
-            self.assertIn("was paused already", self.program("handlers", "pause", "mail", store=store).stdout)
+            self.assertIn("was already paused", self.program("handlers", "pause", "mail", store=store).stdout)
             [doctor] = [check for check in json.loads(self.program("doctor", "--json", store=store).stdout)["checks"]
                         if check["check"] == "paused"]
             self.assertEqual(doctor["result"], "warn")
             self.assertRegex(doctor["what"], r"mail \(since \d+ s, 1 tasks: gateway down\)")
             self.assertIn("easyretry handlers resume mail", doctor["todo"])
             self.assertEqual(self.program("handlers", "resume", "mail", store=store).stdout,
-                             "mail is resumed: its tasks are run again\n")
+                             "mail is resumed: its tasks run again\n")
             self.assertEqual(self.program("handlers", "resume", "mail", store=store).stdout, "mail was not paused\n")
             told = json.loads(self.program("handlers", "pause", "other", "--json", store=store).stdout)
             self.assertEqual((told["changed"], told["paused"]["why"]), (True, ""))

@@ -94,11 +94,11 @@ class Requeue(DaemonCase):
         self.answer_for("fail", error="still down")
         status, answer = self.daemon.ask("POST", f"/v1/tasks/{first}/requeue")
         self.assertEqual((status, answer["error"]["code"]), (409, "requeued"))
-        self.assertEqual(answer["error"]["message"], f"task {first} was started again as {second}")
+        self.assertEqual(answer["error"]["message"], f"task {first} was already requeued as {second}")
         for more in ([], ["--dry-run"]):
             ran = self.run_program("tasks", "requeue", first, *more)
             self.assertEqual(ran.returncode, 1)
-            self.assertIn(f"{first}: not requeued: task {first} was started again as {second}", ran.stderr)
+            self.assertIn(f"{first}: not requeued: task {first} was already requeued as {second}", ran.stderr)
         self.assertEqual(self.daemon.ask("POST", f"/v1/tasks/{second}/requeue")[0], 201, "the newest can be")
 
     def test_what_was_requeued_is_no_filter_of_its_own(self):
@@ -111,7 +111,7 @@ class Requeue(DaemonCase):
         for requeued, matched in (("true", 1), ("false", 0)):
             answer = self.daemon.ask("POST", "/v1/bulk", {**wish, "filter": {"outcome": "exhausted", "requeued": requeued}})[1]
             self.assertEqual(answer["matched"], matched)
-        self.assertIn("name tasks by their ids", self.run_program("tasks", "requeue", "--requeued", "--yes").stderr)
+        self.assertIn("select tasks by id", self.run_program("tasks", "requeue", "--requeued", "--yes").stderr)
         self.assertEqual(self.good("tasks", "requeue", "--outcome", "exhausted", "--requeued", "--yes"), "0 requeued, 1 skipped\n")
 
     def many(self, count):

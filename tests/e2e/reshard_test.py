@@ -61,12 +61,12 @@ class Reshard(unittest.TestCase):
             try:
                 out, err = process.communicate(timeout=0.02 + tries * 0.01)
                 self.assertEqual(process.returncode, 0, err)
-                self.assertRegex(out, f"done; set shards={shards}|there are {shards} shards already")
+                self.assertRegex(out, f"done; set shards={shards}|there are already {shards} shards")
                 return half_done
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.communicate()
-            half_done |= "has begun before" in reshard(url, shards, "--dry-run").stdout
+            half_done |= "already begun" in reshard(url, shards, "--dry-run").stdout
         self.fail("never done")
 
     def kill(self, url, layout):
@@ -77,13 +77,13 @@ class Reshard(unittest.TestCase):
         shards = next(rounds)
         while not self.killed_until_done(url, shards):
             shards = next(rounds)  # no kill met it at work
-        self.assertIn(f"there are {shards} shards already", reshard(url, shards).stdout)
+        self.assertIn(f"there are already {shards} shards", reshard(url, shards).stdout)
         self.assertEqual(self.tasks(url, 32), before)
 
     def say(self, url, layout):
         run = reshard(url, 32)
         self.assertEqual(run.returncode, 1)
-        self.assertIn("there is nothing of EasyRetry", run.stderr)
+        self.assertIn("there is no EasyRetry store", run.stderr)
         self.assertNotIn("secret", run.stderr)
 
         self.assertEqual(easyretry("bench", "--store", url + layout, "--tasks", "10").returncode, 0)
@@ -92,7 +92,7 @@ class Reshard(unittest.TestCase):
             self.assertEqual(run.returncode, 1)
             self.assertIn("1 to 4096", run.stderr)
         run = reshard(url, 64)
-        self.assertEqual((run.returncode, run.stdout), (0, "there are 64 shards already; nothing was changed\n"))
+        self.assertEqual((run.returncode, run.stdout), (0, "there are already 64 shards; nothing was changed\n"))
         run = reshard(url, 128, "--dry-run")
         self.assertIn("64 -> 128 shards; 0 of 0 tasks", run.stdout)
         self.assertIn("nothing was changed", run.stdout)

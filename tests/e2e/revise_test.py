@@ -99,8 +99,8 @@ class Revise(unittest.TestCase):
             ([], 400, ""),
             ({}, 400, "policy"),
             ({"policy": 7}, 400, ""),
-            ({"policy": {}}, 422, "nothing is to be changed"),
-            ({"policy": {"max_attempts": None}}, 422, "nothing is to be changed"),
+            ({"policy": {}}, 422, "nothing to change"),
+            ({"policy": {"max_attempts": None}}, 422, "nothing to change"),
             ({"policy": {"max_attempt": 3}}, 422, "did you mean max_attempts?"),
             ({"policy": {"max_attempts": 3}, "due": 1}, 422, "there is no such field"),
             ({"policy": {"max_attempts": -1}}, 422, "max_attempts"),
@@ -146,12 +146,12 @@ class Revise(unittest.TestCase):
         [task] = self.daemon.lease()
         self.assertEqual(task["id"], task_id)
         for arguments, said in (
-            (["retry", task_id], "is being run; wait until"),
-            (["retry", task_id, "--dry-run"], "it is being run"),
-            (["edit", task_id, "--max-attempts", "3"], "is being run; wait until"),
-            (["edit", task_id], "nothing is to be changed; give --max-attempts"),
-            (["edit", task_id, "--policy", "[]"], "--policy is no JSON object"),
-            (["edit", task_id, "--max-duration", "soon"], 'duration "soon": no number'),
+            (["retry", task_id], "is running; wait until"),
+            (["retry", task_id, "--dry-run"], "it is running"),
+            (["edit", task_id, "--max-attempts", "3"], "is running; wait until"),
+            (["edit", task_id], "nothing to change; give --max-attempts"),
+            (["edit", task_id, "--policy", "[]"], "--policy is not a JSON object"),
+            (["edit", task_id, "--max-duration", "soon"], 'duration "soon": not a number'),
         ):
             with self.subTest(arguments=arguments):
                 ran = self.program("tasks", *arguments)

@@ -151,7 +151,7 @@ class Serve(DaemonCase):
             if "nonsense" in config:
                 time.sleep(0.5)
                 self.assertEqual(attempts("2"), 7)
-        while not said or "was read again" not in said[-1]:
+        while not said or "was reloaded" not in said[-1]:
             said.append(daemon.process.stdout.readline())
         self.assertEqual(attempts("3"), 9)
         self.assertIn("configuration, defaults.max_attempts: 7 -> 9\n", said)
@@ -184,9 +184,9 @@ class Serve(DaemonCase):
             ("GET", "/v1/tasks/99999999999999999999", None, 404, "there is no task"),
             ("GET", "/v1/nothing", None, 404, "there is nothing at /v1/nothing"),
             ("DELETE", "/v1/tasks", None, 405, "POST, GET"),
-            ("POST", "/v1/leases", {"handlers": []}, 422, "name those you serve"),
+            ("POST", "/v1/leases", {"handlers": []}, 422, "list those you serve"),
             ("POST", "/v1/leases", {"handlers": ["mail"], "max": 0}, 422, "1 to 1000"),
-            ("POST", "/v1/leases/5/done", {"version": 1}, 409, "moved on"),
+            ("POST", "/v1/leases/5/done", {"version": 1}, 409, "is no longer yours"),
             ("POST", "/v1/leases/5/done", {}, 400, "version"),
             ("POST", "/v1/leases/5/fail", {"version": 1, "give_up": True, "retry_after_ms": 5}, 422, "contradict"),
             ("POST", "/v1/tasks/5/cancel", None, 404, "there is no task 5"),
@@ -199,7 +199,7 @@ class Serve(DaemonCase):
             ("POST", "/v1/tasks", {"handler": "mail", "owner": "me"}, 422, "owner and lease_ms go together"),
             ("POST", "/v1/tasks", {"handler": "mail", "owner": "m" * 201, "lease_ms": 5}, 422, "up to 200 bytes"),
             ("POST", "/v1/tasks", {"handler": "mail", "owner": "me", "lease_ms": 5, "delay_ms": 5}, 422, "is due now"),
-            ("POST", "/v1/leases", {"handlers": ["mail"], "tells": ["mail"]}, 422, "add judges"),
+            ("POST", "/v1/leases", {"handlers": ["mail"], "tells": ["mail"]}, 422, "set judges"),
             ("POST", "/v1/leases/settle", {"tasks": []}, 422, "1 to 10,000"),
             ("POST", "/v1/leases/settle", {"tasks": [{"id": "5", "kind": "finish"}]}, 400, "version"),
             ("POST", "/v1/leases/settle", {"tasks": [{"id": "5", "version": 1, "kind": "end"}]}, 422, 'no kind "end"'),

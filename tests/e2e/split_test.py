@@ -132,7 +132,7 @@ class Split(unittest.TestCase):
         self.assertRegex(foreseen.stdout, r"nothing was changed\n$")
         asked = self.split()
         self.assertEqual(asked.returncode, 1)
-        self.assertIn("tasks to 6 new tables? there is no terminal to ask; say --yes", asked.stderr)
+        self.assertIn("tasks to 6 new tables? there is no terminal to ask; use --yes", asked.stderr)
         with Submitting(self.daemon) as meanwhile:
             done = self.split("--yes")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
@@ -140,7 +140,7 @@ class Split(unittest.TestCase):
         self.assertEqual(meanwhile.trouble, [])
         self.assertGreater(len(meanwhile.ids), 0)
         self.assertEqual(self.all_ids(), ids | meanwhile.ids)
-        self.assertEqual(self.split("--yes").stdout, "the layout is hash(8) already; nothing was changed\n")
+        self.assertEqual(self.split("--yes").stdout, "the layout is already hash(8); nothing was changed\n")
 
         self.assertEqual(self.daemon.stop(), 0)
         refused = program("serve", "--listen", "127.0.0.1:0", cwd=self.folder.name)
@@ -194,7 +194,7 @@ class Split(unittest.TestCase):
         for tables in (8, 16):
             status, answer = self.ask(tables)
             self.assertEqual((status, answer["error"]["code"]), (409, "split_running"))
-            self.assertIn("a split into hash(8) is under way here since", answer["error"]["message"])
+            self.assertIn("a split into hash(8) has been running here since", answer["error"]["message"])
         followed = self.split("--yes")
         self.assertEqual(followed.returncode, 0, followed.stderr)
         self.assertIn("done; set layout=hash(8)", followed.stdout)
@@ -236,7 +236,7 @@ class Split(unittest.TestCase):
             self.assertEqual(ran.returncode, 1)
             self.assertIn("has no tables to split; use a store on PostgreSQL", ran.stderr)
         self.start(self.server("mariadb") + "?layout=period(month,2)")
-        self.assertIn("only hash layouts are split", self.refusal())
+        self.assertIn("only hash layouts can be split", self.refusal())
         self.assertIn("start on an empty one with layout=hash(8)", self.refusal())
 
     def test_numbers_that_cannot_be_are_refused_with_those_that_can(self):
@@ -266,7 +266,7 @@ class Reshard(unittest.TestCase):
     def test_of_a_daemon_it_says_what_to_run_instead(self):
         ran = program("reshard", "--server", "http://127.0.0.1:7077", "--shards", "32")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
-        self.assertIn("while no instance works, and the daemon at http://127.0.0.1:7077 is one: stop all instances, then run "
+        self.assertIn("while no instance runs, and the daemon at http://127.0.0.1:7077 is one: stop all instances, then run "
                       "`easyretry reshard --store URL --shards 32`", ran.stderr)
         ran = program("reshard", "--shards", "32")
         self.assertNotEqual(ran.returncode, 0)

@@ -49,7 +49,7 @@ class Tables(unittest.TestCase):
 
         run = easyretry("split", "--store", two, "--to", "4")
         self.assertEqual(run.returncode, 1)
-        self.assertRegex(run.stderr, "move about [0-9]+ tasks to 2 new tables\\? there is no terminal to ask; say --yes")
+        self.assertRegex(run.stderr, "move about [0-9]+ tasks to 2 new tables\\? there is no terminal to ask; use --yes")
 
         run = easyretry("split", "--store", two, "--to", "4", "--yes")
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -58,14 +58,14 @@ class Tables(unittest.TestCase):
 
         for layout in ("hash(2)", "hash(4)"):
             run = easyretry("split", "--store", f"{url}?layout={layout}", "--to", "4")
-            self.assertEqual((run.returncode, run.stdout), (0, "the layout is hash(4) already; nothing was changed\n"))
+            self.assertEqual((run.returncode, run.stdout), (0, "the layout is already hash(4); nothing was changed\n"))
 
     def show(self, url):
         by_month = url + "?layout=period(month,2)"
         for _ in range(2):  # the first time has made nothing
             run = easyretry("tables", "--store", by_month)
             self.assertEqual(run.returncode, 1, run.stdout)
-            self.assertIn("there is nothing of EasyRetry", run.stderr)
+            self.assertIn("there is no EasyRetry store", run.stderr)
         make(by_month)
         run = easyretry("tables", "--store", by_month, "--json")
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -87,7 +87,7 @@ class Tables(unittest.TestCase):
     def cluster(self, url):
         run = easyretry("cluster", "--store", url)
         self.assertEqual(run.returncode, 1)
-        self.assertIn("there is nothing of EasyRetry in this database yet", run.stderr)
+        self.assertIn("there is no EasyRetry store in this database yet", run.stderr)
         make(url)
         run = easyretry("cluster", "--store", url)
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -97,7 +97,7 @@ class Tables(unittest.TestCase):
         seen = json.loads(run.stdout)
         self.assertEqual((seen["source"], seen["members"], seen["refused"], seen["late_ms"]), ("store", [], [], {}))
         run = easyretry("cluster", "--store", url, "--membership", "static:1/3")
-        self.assertIn("members by static, 0 s ago", run.stdout)
+        self.assertIn("members according to static, 0 s ago", run.stdout)
         self.assertIn("#0002", run.stdout)
 
     def no_registry(self, url):
@@ -119,7 +119,7 @@ class Tables(unittest.TestCase):
                 self.assertIn("unavailable", seen["trouble"])
                 run = easyretry("cluster", "--server", f"http://127.0.0.1:{daemon.port}", "--token-file",
                                 os.path.join(folder, "easyretry.tokens.first"))
-                self.assertIn("how late tasks are is not known", run.stdout, run.stderr)
+                self.assertIn("it is unknown how late tasks are", run.stdout, run.stderr)
             finally:
                 daemon.kill()
                 servers("remove", "--folder", place)
@@ -148,7 +148,7 @@ class Tables(unittest.TestCase):
     def test_says_why_a_memory_store_cannot_be_looked_at(self):
         run = easyretry("tables", "--store", "memory:")
         self.assertEqual(run.returncode, 1)
-        self.assertIn("is in the process that uses it", run.stderr)
+        self.assertIn("exists only inside its process", run.stderr)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 #include "fault/work.h"
 
 using namespace easyretry;
+using namespace std::chrono_literals;
 
 namespace {
 

@@ -10,6 +10,7 @@
 #include <easyretry/easyretry.h>
 
 using namespace easyretry;
+using namespace std::chrono_literals;
 
 namespace {
 

@@ -7,6 +7,8 @@
 
 namespace easyretry::fault {
 
+using namespace std::chrono_literals;
+
 inline constexpr int kNumbersPerLife = 1'000'000;
 
 inline std::string key_of(int number) {

@@ -10,6 +10,7 @@
 namespace easyretry::sim {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::IsEmpty;
 using Kind = task::Settlement::Kind;

@@ -7,6 +7,7 @@
 namespace easyretry::sim {
 namespace {
 
+using namespace std::chrono_literals;
 using engine::Core;
 using engine::Step;
 

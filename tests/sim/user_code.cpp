@@ -9,6 +9,8 @@
 namespace easyretry::sim {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr int kMaxAttempts = 5;
 
 constexpr std::array kHandlers{

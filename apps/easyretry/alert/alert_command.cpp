@@ -22,8 +22,7 @@ const AlertChannel& channel_of(const Config& config, const std::string& name) {
   if (found != config.alerts.channels.end()) return found->second;
   std::string known;
   for (const auto& [one, channel] : config.alerts.channels) known += " " + one;
-  throw std::invalid_argument("there is no channel " + name +
-                              " under alerts.channels; there is:" + (known.empty() ? " none" : known));
+  throw std::invalid_argument("unknown channel " + name + "; alerts.channels has:" + (known.empty() ? " none" : known));
 }
 
 void test(const TestOptions& options) {
@@ -31,19 +30,20 @@ void test(const TestOptions& options) {
   webhook::Caller caller{{.guard = webhook::Guard{config.server.may_call}}};
   const auto channel = alert::open_channel(channel_of(config, options.channel), caller);
   const alert::Told told = channel->send({.test = true}, alert::new_message_id(), {});
-  if (!told.arrived) throw std::runtime_error("channel " + options.channel + " has not taken it: " + told.why);
-  fmt::print("channel {} has taken a test message\n", options.channel);
+  if (!told.arrived)
+    throw std::runtime_error("channel " + options.channel + " did not accept the message: " + told.why);
+  fmt::print("channel {} accepted the test message\n", options.channel);
 }
 
 }  // namespace
 
 void add_alert_command(CLI::App& app) {
-  auto* command = app.add_subcommand("alert", "Looks after alert channels");
+  auto* command = app.add_subcommand("alert", "Tests alert channels");
   command->require_subcommand(1);
   auto options = std::make_shared<TestOptions>();
-  auto* testing = command->add_subcommand("test", "Sends one test message to a channel, and says whether it arrived");
-  testing->add_option("channel", options->channel, "Its name under alerts.channels")->required();
-  testing->add_option("--config", options->config, "The configuration; without it easyretry.yaml, if it is there");
+  auto* testing = command->add_subcommand("test", "Sends a test message to a channel and reports whether it arrived");
+  testing->add_option("channel", options->channel, "The name of the channel in alerts.channels")->required();
+  testing->add_option("--config", options->config, "Configuration file (default: easyretry.yaml, if it exists)");
   testing->callback([options] { test(*options); });
 }
 

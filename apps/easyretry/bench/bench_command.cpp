@@ -76,7 +76,7 @@ void print_table(const BenchReport& r) {
   }
   if (r.lateness) print_spread("lateness", *r.lateness);
   if (r.submit_to_start) print_spread("submit to start", *r.submit_to_start);
-  if (r.idle_cpu) std::cout << fmt::format("{:<28}{:>12.2f} ms of processor time a second\n", "idle", *r.idle_cpu);
+  if (r.idle_cpu) std::cout << fmt::format("{:<28}{:>12.2f} ms of CPU time per second\n", "idle", *r.idle_cpu);
   std::cout << fmt::format("{:<28}{:>12.1f} MiB\n", "peak memory", r.rss_mib);
 }
 
@@ -98,7 +98,7 @@ class StoreForBench {
   explicit StoreForBench(BenchOptions& options) {
     if (!options.store.empty()) return;
     std::string name = (std::filesystem::temp_directory_path() / "easyretry-bench-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot make a temporary folder like " + name);
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create a temporary folder like " + name);
     folder_ = name;
     options.store = "sqlite:" + name + "/bench.db";
   }
@@ -133,33 +133,36 @@ void add_bench_command(CLI::App& app) {
   auto options = std::make_shared<BenchOptions>();
   auto as_json = std::make_shared<bool>(false);
   command->add_option("--store", options->store, "Store to measure (default: SQLite in a temporary folder)");
-  command->add_option("--tasks", options->tasks, "Tasks a measurement")
+  command->add_option("--tasks", options->tasks, "Tasks per measurement")
       ->check(CLI::Range(1, 100'000'000))
       ->capture_default_str();
-  command->add_option("--submitters", options->submitters, "Threads that hand in batches")
+  command->add_option("--submitters", options->submitters, "Threads that submit batches")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
   command->add_option("--workers", options->workers, "Worker threads")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
-  command->add_option("--batch", options->batch, "Rows a store call")
+  command->add_option("--batch", options->batch, "Rows per store call")
       ->check(CLI::Range(1, 10'000))
       ->capture_default_str();
-  command->add_flag("--fail-first", options->fail_first, "Also: every task fails once and succeeds on the second try");
+  command->add_flag("--fail-first", options->fail_first,
+                    "Also: every task fails once and succeeds on the second attempt");
   command
       ->add_option("--due-over", options->due_over_seconds, "Also: lateness of tasks due evenly over this many seconds")
       ->check(CLI::PositiveNumber);
-  command->add_option("--submit-rate", options->submit_rate, "Also: how soon tasks start, submitted so many a second")
+  command
+      ->add_option("--submit-rate", options->submit_rate,
+                   "Also: delay from submit to start, at this many tasks per second")
       ->check(CLI::PositiveNumber);
   command->add_option("--waiting", options->waiting, "With this many tasks in the store that are not due")
       ->check(CLI::Range(0, 100'000'000));
   command
-      ->add_option("--idle", options->idle_seconds,
-                   "Also: processor time of an engine of which nothing is due, over this many seconds")
+      ->add_option("--idle", options->idle_seconds, "Also: CPU time of an idle engine, measured for this many seconds")
       ->check(CLI::PositiveNumber);
-  command->add_option("--callers", options->callers, "Also: this many threads whose direct calls fail and are stored")
+  command
+      ->add_option("--callers", options->callers, "Also: direct calls that fail and are stored, on this many threads")
       ->check(CLI::Range(1, 4096));
-  command->add_flag("--raw", options->raw, "Also: the store's bare statements in a loop, and the ratio to them");
+  command->add_flag("--raw", options->raw, "Also: the store's bare statements in a loop, for comparison");
   command->add_flag("--json", *as_json, "One JSON object instead of a table");
   command->callback([options, as_json] { run(*options, *as_json); });
 }

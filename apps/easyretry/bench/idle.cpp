@@ -27,7 +27,7 @@ double processor_seconds() {
 double measure_idle(const BenchOptions& options, const Progress& progress) {
   Engine engine{options.store, engine_options(options)};
   const auto noop = engine.retryable("bench.noop", [](const MeasuredOrder&) {});
-  progress("idle: until it is quiet", 0);
+  progress("idle: waiting for quiet", 0);
   engine.start();
   std::this_thread::sleep_for(kUntilQuiet);
   progress("idle", 0);

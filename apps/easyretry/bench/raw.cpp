@@ -103,7 +103,7 @@ class RawLoop {
     }
     const auto settled = must(store_->settle(settlements_));
     if (claimed.won.size() != batch.size() || std::count(settled.applied.begin(), settled.applied.end(), false) > 0) {
-      throw std::runtime_error("raw loop lost a compare-and-set that nobody else could have won");
+      throw std::runtime_error("the raw loop lost a compare-and-set that had no competitor");
     }
   }
 

@@ -57,19 +57,20 @@ void print_lags(const nlohmann::json& late) {
   for (std::size_t i = 0; i < std::min(kMostLags, lags.size()); ++i) {
     fmt::print("{:<8} {:>8.1f} s\n", lags[i].second, static_cast<double>(lags[i].first) / 1000);
   }
-  if (lags.size() > kMostLags) fmt::print("… and {} shards less late\n", lags.size() - kMostLags);
+  if (lags.size() > kMostLags) fmt::print("… and {} more shards, less late\n", lags.size() - kMostLags);
 }
 
 void print(const nlohmann::json& cluster) {
-  fmt::print("members by {}, {} ago{}\n\n", printable(cluster.value("source", "")),
-             age_text(Millis{cluster.value("age_ms", 0)}),
-             cluster.value("trusted", true) ? "" : ": the last good list, the source says something else or nothing");
+  fmt::print(
+      "members according to {}, {} ago{}\n\n", printable(cluster.value("source", "")),
+      age_text(Millis{cluster.value("age_ms", 0)}),
+      cluster.value("trusted", true) ? "" : ": the last good list; the source now reports something else or nothing");
   print_members(cluster);
   for (const nlohmann::json& one : cluster.at("refused")) {
-    fmt::print("{} is no member: {}\n", printable(one.value("who", "")), printable(one.value("why", "")));
+    fmt::print("{} is not a member: {}\n", printable(one.value("who", "")), printable(one.value("why", "")));
   }
   if (cluster.contains("trouble")) {
-    fmt::print("\nhow late tasks are is not known: {}\n", printable(cluster.value("trouble", "")));
+    fmt::print("\nit is unknown how late tasks are: {}\n", printable(cluster.value("trouble", "")));
   } else {
     print_lags(cluster.at("late_ms"));
   }
@@ -92,11 +93,12 @@ void run(const ClusterOptions& options) {
 void add_cluster_command(CLI::App& app) {
   auto* command = app.add_subcommand("cluster", "Shows the instances that share a store, and how late its shards are");
   auto options = std::make_shared<ClusterOptions>();
-  command->add_flag("--json", options->as_json, "One JSON object, as the API gives it");
+  command->add_flag("--json", options->as_json, "One JSON object, as returned by the API");
   add_service_options(*command, options->service);
   command
-      ->add_option("--membership", options->membership,
-                   "With --store: where the instances meet, if the configuration does not say: static:2/8, nacos://…")
+      ->add_option(
+          "--membership", options->membership,
+          "With --store: how the instances find each other, if not in the configuration: static:2/8, nacos://…")
       ->needs("--store")
       ->group("Where");
   command->callback([options] { run(*options); });

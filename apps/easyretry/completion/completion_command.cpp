@@ -20,7 +20,7 @@ std::string script_for(const std::string& shell, const CLI::App& app) {
 }  // namespace
 
 void add_completion_command(CLI::App& app) {
-  auto* command = app.add_subcommand("completion", "Prints what lets a shell complete commands and options");
+  auto* command = app.add_subcommand("completion", "Prints a shell completion script");
   auto shell = std::make_shared<std::string>();
   command->add_option("shell", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
   command->callback([shell, &app] { fmt::print("{}", script_for(*shell, app)); });

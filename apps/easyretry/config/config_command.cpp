@@ -17,8 +17,7 @@ namespace easyretry::app {
 namespace {
 
 constexpr const char* kNotChecked =
-    "whether the store can be opened and was made with the same settings, whether the address is free to listen at, "
-    "and "
+    "whether the store can be opened and was created with the same settings, whether the listen address is free, and "
     "whether registries, webhooks and alert channels answer";
 
 struct CheckOptions {
@@ -46,7 +45,7 @@ void print(const Checked& checked) {
   fmt::print("{}", checked.meaning);
   std::fflush(stdout);
   for (const std::string& problem : checked.problems) fmt::print(stderr, "{}\n", problem);
-  fmt::print(stderr, "not looked at: {}\n", kNotChecked);
+  fmt::print(stderr, "not checked: {}\n", kNotChecked);
 }
 
 void run(const CheckOptions& options) {
@@ -58,20 +57,21 @@ void run(const CheckOptions& options) {
   } else {
     print(checked);
   }
-  if (!checked.problems.empty()) throw std::runtime_error("the configuration would not be taken");
+  if (!checked.problems.empty()) throw std::runtime_error("the configuration is not valid");
 }
 
 }  // namespace
 
 void add_config_command(CLI::App& app) {
-  auto* command = app.add_subcommand("config", "Looks at the configuration");
+  auto* command = app.add_subcommand("config", "Checks the configuration");
   command->require_subcommand(1);
   auto* checking = command->add_subcommand(
-      "check", "Prints what it means, with the environment, or all for which `serve` would refuse it");
+      "check",
+      "Prints the effective configuration, environment included, or every error for which `serve` would reject it");
   auto options = std::make_shared<CheckOptions>();
-  checking->add_option("file", options->file, "Without it easyretry.yaml, if it is there");
+  checking->add_option("file", options->file, "Configuration file (default: easyretry.yaml, if it exists)");
   checking->add_flag("--application", options->of_application,
-                     "It is for an engine in an application: without what only `serve` looks at");
+                     "Check it for an engine inside an application, without what only `serve` uses");
   checking->add_flag("--json", options->as_json,
                      R"(One JSON object: {"problems": […], "yaml": "…", "not_checked": "…"})");
   checking->callback([options] { run(*options); });

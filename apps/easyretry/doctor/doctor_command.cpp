@@ -41,7 +41,8 @@ void check_service(const DoctorOptions& options, Findings& findings) {
     }
     append(findings, check_tasks(*service));
   } catch (const std::exception& e) {
-    findings.push_back({Health::fail, daemon ? "daemon" : "tasks", e.what(), "mend this first, then look again"});
+    findings.push_back(
+        {Health::fail, daemon ? "daemon" : "tasks", e.what(), "fix this first, then run this command again"});
   }
 }
 
@@ -54,7 +55,7 @@ Findings examine(const DoctorOptions& options) {
     if (!options.service.store.empty()) append(findings, check_store(config));
   } catch (const std::invalid_argument& e) {
     findings.push_back(
-        {Health::fail, "configuration", e.what(), "`easyretry config check` says all that is wrong with it"});
+        {Health::fail, "configuration", e.what(), "`easyretry config check` lists everything that is wrong with it"});
   }
   if (!has(findings, Health::fail)) check_service(options, findings);
   return findings;
@@ -88,13 +89,13 @@ void print_json(const Findings& findings) {
 void run(const DoctorOptions& options) {
   const Findings findings = examine(options);
   options.as_json ? print_json(findings) : print(findings);
-  if (has(findings, Health::fail)) throw std::runtime_error("something is wrong; what to do about it is said above");
+  if (has(findings, Health::fail)) throw std::runtime_error("something is wrong; see above for what to do");
 }
 
 }  // namespace
 
 void add_doctor_command(CLI::App& app) {
-  auto* command = app.add_subcommand("doctor", "Checks a daemon, or a store, and says what to do about what is wrong");
+  auto* command = app.add_subcommand("doctor", "Checks a daemon or a store, and says how to fix what is wrong");
   auto options = std::make_shared<DoctorOptions>();
   command->add_flag("--json", options->as_json, R"(One JSON object: {"healthy": true, "checks": […]})");
   add_service_options(*command, options->service);

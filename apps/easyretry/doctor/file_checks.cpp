@@ -24,25 +24,26 @@ void check_tokens(const std::string& file, Findings& findings) {
   if (!std::filesystem::exists(file)) return;
   if (others_may(file, perms::group_write | perms::others_write)) {
     findings.push_back(
-        {Health::fail, kCheck, file + " can be changed by others, who can let anybody in", "chmod 600 " + file});
+        {Health::fail, kCheck, file + " is writable by others, who can give anyone access", "chmod 600 " + file});
     return;
   }
   try {
     const std::size_t count = server::Tokens{file}.all().size();
     const bool readable = others_may(file, perms::group_read | perms::others_read);
-    findings.push_back(readable ? Finding{Health::warn, kCheck, file + " can be read by others", "chmod 600 " + file}
-                                : Finding{Health::ok, kCheck, fmt::format("{} in {}, its owner's alone", count, file)});
+    findings.push_back(
+        readable ? Finding{Health::warn, kCheck, file + " can be read by others", "chmod 600 " + file}
+                 : Finding{Health::ok, kCheck, fmt::format("{} in {}, accessible only to its owner", count, file)});
   } catch (const std::runtime_error& e) {
     findings.push_back(
-        {Health::fail, kCheck, e.what(), "mend or delete that line; `easyretry token create` makes new ones"});
+        {Health::fail, kCheck, e.what(), "correct or delete that line; `easyretry token create` creates new tokens"});
   }
 }
 
 void check_first_token(const std::string& tokens, Findings& findings) {
   const std::string file = tokens + ".first";
   if (!std::filesystem::exists(file)) return;
-  findings.push_back({Health::warn, "first token", file + " has a token that may do everything",
-                      "move it to a safe place, or make others and `easyretry token revoke first`"});
+  findings.push_back({Health::warn, "first token", file + " contains a token with full access",
+                      "move it to a safe place, or create other tokens and run `easyretry token revoke first`"});
 }
 
 void check_private_key(const std::string& file, Findings& findings) {
@@ -63,7 +64,8 @@ void check_secrets(const Config& config, Findings& findings) {
       const std::size_t count = webhook::SecretsFile{file}.current().size();
       findings.push_back({Health::ok, "webhook secrets", fmt::format("{} in {}", count, file)});
     } catch (const std::invalid_argument& e) {
-      findings.push_back({Health::fail, "webhook secrets", e.what(), "webhooks that use it cannot be signed: mend it"});
+      findings.push_back(
+          {Health::fail, "webhook secrets", e.what(), "correct it; webhooks that use it cannot be signed"});
     }
   }
 }

@@ -26,7 +26,7 @@ Finding instances(Service& daemon) {
   const std::string words = fmt::format("{}, by {}", count, cluster.value("source", ""));
   if (cluster.value("trusted", true)) return {Health::ok, "instances", words};
   return {Health::warn, "instances", words + "; the list is not trusted at the moment",
-          "see in the daemon's log what the registry or the store said last"};
+          "check the daemon's log for the last error of the registry or the store"};
 }
 
 std::set<std::string> paused_handlers(Service& service) {
@@ -63,7 +63,7 @@ Finding quarantined(Service& service) {
   const std::size_t count = page.at("tasks").size();
   if (count == 0) return {Health::ok, "quarantined", "none in 24 h"};
   return {Health::warn, "quarantined",
-          fmt::format("{}{} in 24 h: they killed their worker, or it died with them", count,
+          fmt::format("{}{} in 24 h: they killed their worker, or it died while it ran them", count,
                       page.contains("next") ? " or more" : ""),
           "see `easyretry history list --outcome quarantined --finished-from 1d`; then `easyretry tasks requeue ID`"};
 }
@@ -103,7 +103,7 @@ Finding paused(Service& service) {
   }
   if (all.empty()) return {Health::ok, "paused", "no handler"};
   if (!waited_for) return {Health::ok, "paused", all};
-  return {Health::warn, "paused", all, fmt::format("when they may run again: `easyretry handlers resume {}`", first)};
+  return {Health::warn, "paused", all, fmt::format("to run them again: `easyretry handlers resume {}`", first)};
 }
 
 }  // namespace

@@ -21,13 +21,13 @@ constexpr int kMuchLater = 10;  // times the grace
 
 std::string remedy_for(const std::string& url, const Error& error) {
   if (!url.starts_with("sqlite:") || error.code != Errc::unavailable) {
-    return "see whether the server runs, and whether it may be reached from here";
+    return "check whether the server is running and can be reached from here";
   }
   if (error.detail.find("is in use by") != std::string::npos) {
-    return "if `easyretry serve` has it, ask that: leave out --store";
+    return "if `easyretry serve` is using it, ask the daemon: leave out --store";
   }
-  return "check the disk, its space and the system log; what was acknowledged is kept, and the store opens when the "
-         "disk works";
+  return "check the disk, its space and the system log; acknowledged tasks are kept, and the store opens once the disk "
+         "works";
 }
 
 // Its scheme is known, so whatever is wrong is wrong there. Null: there is nothing to look at.
@@ -37,8 +37,8 @@ std::unique_ptr<Store> open(const Config& config, Findings& findings) {
   try {
     const auto settings = storage::stored_settings(url);
     if (!settings) {
-      findings.push_back({Health::fail, kCheck, "there is nothing of EasyRetry in " + base::without_password(url),
-                          "check the url; the first instance that starts makes what it needs"});
+      findings.push_back({Health::fail, kCheck, "there is no EasyRetry store at " + base::without_password(url),
+                          "check the url; the first instance that starts creates it"});
       return nullptr;
     }
     auto store = storage::open_store(url, system_clock());
@@ -49,7 +49,7 @@ std::unique_ptr<Store> open(const Config& config, Findings& findings) {
   } catch (const StoreError& e) {
     findings.push_back({Health::fail, kCheck, e.error().detail, remedy_for(url, e.error())});
   } catch (const std::invalid_argument& e) {
-    findings.push_back({Health::fail, kCheck, e.what(), "mend the url"});
+    findings.push_back({Health::fail, kCheck, e.what(), "correct the url"});
   }
   return nullptr;
 }
@@ -60,19 +60,19 @@ Finding clock(Store& store, const std::string& space) {
   const TimePoint before = system_clock().now();
   const auto reply = store.load({.space = space, .from = {&any, 1}, .limit = 1});
   const TimePoint after = system_clock().now();
-  if (!reply) return {Health::fail, kCheck, reply.error().detail, "see what the store's server says in its log"};
+  if (!reply) return {Health::fail, kCheck, reply.error().detail, "check the log of the store's server"};
   const Millis ahead = before > reply->now ? before - reply->now : after < reply->now ? after - reply->now : Millis{0};
   if (std::chrono::abs(ahead) <= kClocksMayDiffer) return {Health::ok, kCheck, "within a second of the store's"};
   return {Health::warn, kCheck,
-          fmt::format("{} {} the store's, by which tasks are due", age_text(std::chrono::abs(ahead)),
+          fmt::format("{} {} the store's, which decides when tasks are due", age_text(std::chrono::abs(ahead)),
                       ahead > Millis{0} ? "ahead of" : "behind"),
-          "let NTP set both clocks; until then times in logs do not fit together"};
+          "synchronise both clocks with NTP; until then, times in logs do not match"};
 }
 
 Finding durability(const storage::StoreInfo& info) {
   const std::string words = "an acknowledged task survives " + info.durability.words;
   if (!info.durability.worth_a_warning) return {Health::ok, "durability", words};
-  return {Health::warn, "durability", words, "see what docs/redis.md and docs/databases.md say of its settings"};
+  return {Health::warn, "durability", words, "see docs/redis.md and docs/databases.md for its settings"};
 }
 
 void instances(Store& store, const Config& config, Findings& findings) {
@@ -80,7 +80,7 @@ void instances(Store& store, const Config& config, Findings& findings) {
   const auto choice = cluster::parse_membership(config.engine.membership);
   using Kind = cluster::MembershipChoice::Kind;
   if (choice.kind == Kind::alone || (choice.kind == Kind::store && !store.info().shared)) {
-    findings.push_back({Health::ok, kCheck, "one at a time, by the configuration or the kind of store"});
+    findings.push_back({Health::ok, kCheck, "only one, because of the configuration or the kind of store"});
     return;
   }
   const auto seen = cluster::look(choice, store, config.engine.space);
@@ -90,20 +90,21 @@ void instances(Store& store, const Config& config, Findings& findings) {
     return;
   }
   for (const cluster::Refused& one : seen->roll.refused) {
-    findings.push_back({Health::warn, kCheck, one.who + " is no member: " + one.why, "see what it says in its log"});
+    findings.push_back({Health::warn, kCheck, one.who + " is not a member: " + one.why, "check its log"});
   }
   const std::size_t count = seen->roll.members.size();
-  findings.push_back(count > 0 ? Finding{Health::ok, kCheck, fmt::format("{}, by {}", count, seen->source)}
-                               : Finding{Health::warn, kCheck, "nobody works on namespace " + config.engine.space,
-                                         "start an instance, or `easyretry serve`; was --space right?"});
+  findings.push_back(count > 0
+                         ? Finding{Health::ok, kCheck, fmt::format("{}, by {}", count, seen->source)}
+                         : Finding{Health::warn, kCheck, "no instance is running for namespace " + config.engine.space,
+                                   "start an instance, or `easyretry serve`; is --space right?"});
 }
 
 Finding lateness(Store& store, const Config& config) {
   constexpr const char* kCheck = "late tasks";
   auto lag = storage::look_for_lag(store, config.engine.space, kTasksAShard);
-  if (!lag) return {Health::fail, kCheck, lag.error().detail, "see what the store's server says in its log"};
+  if (!lag) return {Health::fail, kCheck, lag.error().detail, "check the log of the store's server"};
   const auto paused = store.paused(config.engine.space);
-  if (!paused) return {Health::fail, kCheck, paused.error().detail, "see what the store's server says in its log"};
+  if (!paused) return {Health::fail, kCheck, paused.error().detail, "check the log of the store's server"};
   for (const PausedHandler& one : paused->handlers) lag->handlers.erase(one.handler);  // late on purpose
   Millis latest{0};
   for (const auto& [name, late] : lag->handlers) latest = std::max(latest, late);
@@ -112,9 +113,10 @@ Finding lateness(Store& store, const Config& config) {
   for (const auto& [name, late] : lag->handlers) {
     if (late > config.engine.grace) handlers += (handlers.empty() ? "" : ", ") + name;
   }
-  return {latest > config.engine.grace * kMuchLater ? Health::fail : Health::warn, kCheck,
-          fmt::format("due for {} and run by nobody: {}", age_text(latest), handlers),
-          "no instance lives, they have too few workers, or none of them has these handlers: see `easyretry cluster`"};
+  return {
+      latest > config.engine.grace * kMuchLater ? Health::fail : Health::warn, kCheck,
+      fmt::format("due for {} and not running: {}", age_text(latest), handlers),
+      "no instance is running, there are too few workers, or no instance has these handlers: see `easyretry cluster`"};
 }
 
 }  // namespace

@@ -78,12 +78,12 @@ void run(const EventsOptions& options) {
 }  // namespace
 
 void add_events_command(CLI::App& app) {
-  auto* command = app.add_subcommand("events", "Shows what happens in a daemon, as it happens, until Ctrl-C");
+  auto* command = app.add_subcommand("events", "Shows the events of a daemon as they happen, until Ctrl-C");
   auto options = std::make_shared<EventsOptions>();
-  command->add_option("--handler", options->filter.handlers, "Only of this handler; may be said several times");
-  command->add_option("--kind", options->filter.kinds, "Only of this kind: gave_up, attempt_failed, …; several times")
+  command->add_option("--handler", options->filter.handlers, "Only of this handler; can be repeated");
+  command->add_option("--kind", options->filter.kinds, "Only of this kind: gave_up, attempt_failed, …; can be repeated")
       ->delimiter(',');
-  command->add_flag("--json", options->as_json, "One JSON object a line");
+  command->add_flag("--json", options->as_json, "One JSON object per line");
   add_daemon_options(*command, options->service);
   command->callback([options] { run(*options); });
 }

@@ -55,7 +55,7 @@ class Following {
       if (stop_.stop_requested()) return;
       if (watching_) {
         lost_ = true;
-        warn_(fmt::format("the connection with {} has ended ({}); trying to go on where it was", daemon_.url, why));
+        warn_(fmt::format("lost the connection to {} ({}); reconnecting to continue where it ended", daemon_.url, why));
         wait = kFirstPause;
       }
       pause(wait, stop_);
@@ -75,9 +75,9 @@ class Following {
     const auto reply = line_.ask(request);
     if (!reply) return judged(reply.error());
     if (reply->status == 200) return "the daemon closed it";
-    if (lost_ && reply->status == kUnavailable) return "it has no room";
+    if (lost_ && reply->status == kUnavailable) return "it has no free stream";
     answer_of(daemon_, reply->status, reply->body);  // throws
-    return "it was answered with " + std::to_string(reply->status);
+    return "HTTP status " + std::to_string(reply->status);
   }
 
   std::string judged(const remote::NoAnswer& none) const {
@@ -88,7 +88,7 @@ class Following {
   }
 
   void begun() {
-    if (!std::exchange(watching_, true) && lost_) warn_("connected again");
+    if (!std::exchange(watching_, true) && lost_) warn_("reconnected");
   }
 
   const remote::DaemonAddress& daemon_;

@@ -69,12 +69,10 @@ void run(const HandlersOptions& options) {
 }  // namespace
 
 void add_handlers_command(CLI::App& app) {
-  auto* command =
-      app.add_subcommand("handlers",
-                         "Shows the handlers: how many tasks are live, were stored, and how they ended; and "
-                         "pauses them");
+  auto* command = app.add_subcommand(
+      "handlers", "Shows the handlers with their live, stored and ended tasks; pauses and resumes them");
   auto options = std::make_shared<HandlersOptions>();
-  command->add_flag("--json", options->as_json, "One JSON object, as the API gives it");
+  command->add_flag("--json", options->as_json, "One JSON object, as returned by the API");
   add_service_options(*command, options->service);
   add_pause_command(*command, *options);
   add_resume_command(*command, *options);

@@ -21,8 +21,8 @@ struct Wish {
 
 CLI::App* add_command(CLI::App& handlers, HandlersOptions& options, Wish& wish, const char* verb, const char* about) {
   auto* command = handlers.add_subcommand(verb, about);
-  command->add_option("name", wish.name, "Of the handler, as tasks carry it")->required();
-  command->add_flag("--json", options.as_json, "One JSON object, as the API gives it");
+  command->add_option("name", wish.name, "The name of the handler")->required();
+  command->add_flag("--json", options.as_json, "One JSON object, as returned by the API");
   add_service_options(*command, options.service);
   return command;
 }
@@ -34,7 +34,7 @@ void hint_at_unknown(Service& service, const std::string& name) {
     if (handler.value("name", "") != name) continue;
     if (handler.value("served", false) || handler.value("stored", std::int64_t{0}) > 0) return;
   }
-  fmt::print(stderr, "note: no task of {} was ever stored, and nobody asked here knows it; is the name right?\n",
+  fmt::print(stderr, "note: no task of {} was ever stored, and it is not registered here; is the name right?\n",
              printable(name));
 }
 
@@ -45,8 +45,8 @@ void pause(const HandlersOptions& options, const Wish& wish) {
                                               .body = nlohmann::json{{"why", wish.why}}.dump()});
   if (options.as_json) return fmt::print("{}\n", json_text(answer));
   fmt::print("{} {} until `easyretry handlers resume {}`\n", printable(wish.name),
-             answer.value("changed", false) ? "is paused: within two seconds nobody runs tasks of it,"
-                                            : "was paused already, and stays so",
+             answer.value("changed", false) ? "is paused: within two seconds, no instance runs its tasks,"
+                                            : "was already paused, and stays paused",
              printable(wish.name));
   hint_at_unknown(*service, wish.name);
 }
@@ -56,21 +56,21 @@ void resume(const HandlersOptions& options, const Wish& wish) {
       open_service(options.service)->ask({.method = Method::post, .path = {"handlers", wish.name, "resume"}});
   if (options.as_json) return fmt::print("{}\n", json_text(answer));
   fmt::print("{} {}\n", printable(wish.name),
-             answer.value("changed", false) ? "is resumed: its tasks are run again" : "was not paused");
+             answer.value("changed", false) ? "is resumed: its tasks run again" : "was not paused");
 }
 
 }  // namespace
 
 void add_pause_command(CLI::App& handlers, HandlersOptions& options) {
   auto wish = std::make_shared<Wish>();
-  auto* command = add_command(handlers, options, *wish, "pause", "Lets nobody run tasks of a handler for a while");
-  command->add_option("--why", wish->why, "For those who will wonder");
+  auto* command = add_command(handlers, options, *wish, "pause", "Pauses a handler: no instance runs its tasks");
+  command->add_option("--why", wish->why, "The reason, shown to other operators");
   command->callback([&options, wish] { pause(options, *wish); });
 }
 
 void add_resume_command(CLI::App& handlers, HandlersOptions& options) {
   auto wish = std::make_shared<Wish>();
-  auto* command = add_command(handlers, options, *wish, "resume", "Lets tasks of a paused handler be run again");
+  auto* command = add_command(handlers, options, *wish, "resume", "Resumes a paused handler");
   command->callback([&options, wish] { resume(options, *wish); });
 }
 

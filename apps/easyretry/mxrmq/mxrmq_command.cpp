@@ -42,8 +42,8 @@ void run_fsck(const FsckArguments& arguments) {
   }
   const bool left = report.findings > 0 && !arguments.repair;
   fmt::print("{} messages, {} findings{}\n", report.messages, report.findings,
-             left                  ? "; --repair mends them"
-             : report.findings > 0 ? ", mended"
+             left                  ? "; --repair fixes them"
+             : report.findings > 0 ? ", repaired"
                                    : "");
   if (left) throw CLI::RuntimeError{kFoundSomething};
 }
@@ -58,22 +58,22 @@ struct ImportArguments {
 
 void print(const mxrmq::ImportPlan& plan, bool with_letters) {
   for (const auto& [topic, count] : plan.pending) fmt::print("{}: {} pending\n", printable(topic), count);
-  fmt::print("{} delayed, of all topics\n", plan.delayed);
+  fmt::print("{} delayed, in all topics\n", plan.delayed);
   if (plan.in_flight > 0)
-    fmt::print("about {} in flight, which stay until they have ended or their lease has\n", plan.in_flight);
+    fmt::print("about {} in flight, which stay until they end or their lease expires\n", plan.in_flight);
   if (plan.dead > 0) {
-    fmt::print("{} dead letters{}\n", plan.dead, with_letters ? "" : ", which stay; --dead-letters moves them, too");
+    fmt::print("{} dead letters{}\n", plan.dead, with_letters ? "" : ", which stay; --dead-letters moves them too");
   }
 }
 
 void print(const mxrmq::ImportReport& report) {
   fmt::print("{} messages moved", report.moved);
-  if (report.unreadable > 0) fmt::print(", {} that cannot be read set aside", report.unreadable);
+  if (report.unreadable > 0) fmt::print(", {} unreadable ones set aside", report.unreadable);
   if (report.letters.moved > 0) fmt::print(", {} dead letters moved", report.letters.moved);
   if (report.letters.left > 0) {
-    fmt::print(", {} left that cannot be read or whose id is the key of a live task", report.letters.left);
+    fmt::print(", {} left that are unreadable or whose id is the key of a live task", report.letters.left);
   }
-  fmt::print("; run it again for what was in flight\n");
+  fmt::print("; run it again for messages that were in flight\n");
 }
 
 void run_import(const ImportArguments& arguments) {
@@ -102,34 +102,36 @@ void run_import(const ImportArguments& arguments) {
 }
 
 void add_fsck(CLI::App& parent) {
-  auto* command = parent.add_subcommand("fsck", "Finds what workers that died at the wrong moment have left behind");
+  auto* command = parent.add_subcommand("fsck", "Finds inconsistencies left by workers that died at the wrong moment");
   auto arguments = std::make_shared<FsckArguments>();
   command->add_option("--queue", arguments->queue, kQueueUrl)->required();
-  command->add_flag("--repair", arguments->repair, "Mend it: orphans are pending again, doubles and leftovers go");
-  command->add_option("--grace", arguments->grace, "Seconds after which an orphan is still one")
+  command->add_flag("--repair", arguments->repair,
+                    "Repair them: orphans become pending again, duplicates and leftovers are removed");
+  command->add_option("--grace", arguments->grace, "Seconds for which a message must stay orphaned to be reported")
       ->capture_default_str()
       ->check(CLI::Range(0.0, 3600.0));
-  command->footer("Works in slices, beside workers. Ends with 3 where it found something and did not mend it.");
+  command->footer("Works in slices, while workers run. Exits with 3 if it found something and did not repair it.");
   command->callback([arguments] { run_fsck(*arguments); });
 }
 
 void add_import(CLI::App& parent) {
-  auto* command = parent.add_subcommand("import", "Moves messages into a store, where they are tasks");
+  auto* command = parent.add_subcommand("import", "Moves messages into a store, as tasks");
   auto arguments = std::make_shared<ImportArguments>();
   command->add_option("--queue", arguments->queue, kQueueUrl)->required();
-  command->add_option("--store", arguments->store, "Where to, with the options that the instances have")->required();
+  command->add_option("--store", arguments->store, "The target store, with the same options as the instances use")
+      ->required();
   command->add_option("--space", arguments->space, "The namespace of the instances")->capture_default_str();
   command->add_flag("--dead-letters", arguments->dead_letters,
-                    "Also dead letters, as tasks that have failed for good: in history, where they can be requeued");
-  command->add_flag("--dry-run", arguments->dry_run, "Only say what would be moved");
-  command->footer("May be interrupted at any time; the same command goes on.");
+                    "Also dead letters: as failed tasks in history, from where they can be requeued");
+  command->add_flag("--dry-run", arguments->dry_run, "Only show what would be moved");
+  command->footer("Can be interrupted at any time; the same command continues.");
   command->callback([arguments] { run_import(*arguments); });
 }
 
 }  // namespace
 
 void add_mxrmq_command(CLI::App& app) {
-  auto* command = app.add_subcommand("mxrmq", "A queue of mx-rmq, the Python queue on Redis");
+  auto* command = app.add_subcommand("mxrmq", "Works on a queue of mx-rmq, the Python queue on Redis");
   command->require_subcommand(1);
   add_fsck(*command);
   add_import(*command);

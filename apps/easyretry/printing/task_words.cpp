@@ -24,7 +24,7 @@ Cell state_cell(const nlohmann::json& task) {
   }
   const std::string stage = task.value("stage", "run");
   if (stage != "run") return {state + ": " + stage};
-  if (task.value("no_handler", false)) return {state + ", nobody serves it", Colour::yellow};
+  if (task.value("no_handler", false)) return {state + ", no handler", Colour::yellow};
   return {state};
 }
 

@@ -44,7 +44,7 @@ sigset_t block_signals() {
 void print_first_steps(const std::string& address, const std::string& first_token) {
   const std::string file = std::filesystem::absolute(first_token).string();
   const bool there = std::filesystem::exists(file);
-  const std::string place = there ? "in " + file : "where you have moved it from " + file;
+  const std::string place = there ? "in " + file : "where you moved it from " + file;
   const std::string token = there ? "$(cat '" + file + "')" : "er_…";
   const std::string program = std::filesystem::read_symlink("/proc/self/exe").string();
   fmt::print(R"(
@@ -66,9 +66,9 @@ void reload(server::Daemon& daemon, const ServeOptions& options) {
       fmt::print("configuration, {}: {} -> {}{}\n", change.key, change.from, change.to,
                  change.live ? "" : " (needs a restart)");
     }
-    fmt::print("the configuration was read again\n");
+    fmt::print("the configuration was reloaded\n");
   } catch (const std::exception& e) {
-    fmt::print(stderr, "easyretry: the configuration is left as it was: {}\n", base::several_lines(e.what()));
+    fmt::print(stderr, "easyretry: the configuration was not changed: {}\n", base::several_lines(e.what()));
   }
   std::fflush(stdout);
 }
@@ -88,7 +88,7 @@ void run(const ServeOptions& options) {
   const Config config = config_of(options);
   server::Daemon daemon{config};
   if (const auto& file = daemon.first_token_file()) {
-    fmt::print("The first token, which may do everything, is in {}: move it to a safe place.\n", *file);
+    fmt::print("The first token, which has full access, is in {}: move it to a safe place.\n", *file);
   }
   fmt::print("easyretry serves {}\n", daemon.address());
   if (options.first_steps) print_first_steps(daemon.address(), config.server.tokens + ".first");
@@ -98,7 +98,7 @@ void run(const ServeOptions& options) {
   wait_for_signals(signals, daemon, options);
   pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);  // whoever is in a hurry sends a second one
   tell_service_manager("STOPPING=1");
-  fmt::print("stopping: waiting for what is under way\n");
+  fmt::print("stopping: waiting for requests and tasks in flight\n");
   std::fflush(stdout);
   daemon.stop();
 }
@@ -108,9 +108,9 @@ void run(const ServeOptions& options) {
 void add_serve_command(CLI::App& app) {
   auto* command = app.add_subcommand("serve", "Runs the daemon: an HTTP API in front of a store, for any language");
   auto options = std::make_shared<ServeOptions>();
-  command->add_option("--config", options->config, "The configuration; without it easyretry.yaml, if it is there");
-  command->add_option("--store", options->store, "Instead of the configuration's: sqlite:retry.db, postgres://…");
-  command->add_option("--listen", options->listen, "Instead of the configuration's: 127.0.0.1:7077");
+  command->add_option("--config", options->config, "Configuration file (default: easyretry.yaml, if it exists)");
+  command->add_option("--store", options->store, "Overrides the configuration: sqlite:retry.db, postgres://…");
+  command->add_option("--listen", options->listen, "Overrides the configuration: 127.0.0.1:7077");
   command->add_flag("--first-steps", options->first_steps, "Also prints what to try first");
   command->callback([options] { run(*options); });
 }

@@ -37,7 +37,8 @@ class LocalService final : public Service {
 
   nlohmann::json ask(const Ask& ask) override {
     const auto target = http::parse_target(target_of(ask));
-    if (!target) throw std::runtime_error("an id is a whole number, as submit gave it, and all else is UTF-8");
+    if (!target)
+      throw std::runtime_error("an id must be a whole number, as returned by submit, and all other text must be UTF-8");
     http::Request request;
     request.id = "command-line";
     request.method = method_of(ask);
@@ -59,7 +60,7 @@ class LocalService final : public Service {
 
 std::unique_ptr<Service> open_local_service(const Config& config) {
   if (config.store.starts_with("memory:")) {
-    throw std::invalid_argument("a memory: store is in the process that uses it; ask its daemon with --server");
+    throw std::invalid_argument("a memory: store exists only inside its process; ask its daemon with --server");
   }
   try {
     return std::make_unique<LocalService>(config);

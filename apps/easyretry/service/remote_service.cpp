@@ -35,7 +35,7 @@ class RemoteService final : public Service {
     const std::string text = no_answer_text(daemon_, none);
     if (none.kind == NoAnswer::Kind::not_reached) return text + ", or open its store with --store";
     const bool perhaps_done = ask.changes() && none.kind == NoAnswer::Kind::lost;
-    return text + (perhaps_done ? "; whether it was done is not known: look before trying again" : "");
+    return text + (perhaps_done ? "; it is unknown whether it was done: check before trying again" : "");
   }
 
   const remote::DaemonAddress daemon_;
@@ -57,7 +57,7 @@ nlohmann::json answer_of(const remote::DaemonAddress& daemon, int status, const 
   const bool good = status >= 200 && status < 300;
   if (!answer.is_object() || (!good && !answer.contains("error"))) {
     throw std::runtime_error(
-        fmt::format("what answers at {} is not EasyRetry (HTTP {}); check --server", daemon.url, status));
+        fmt::format("the server at {} is not EasyRetry (HTTP {}); check --server", daemon.url, status));
   }
   if (!good) throw Refused{status, answer};
   return answer;
@@ -67,13 +67,13 @@ std::string no_answer_text(const remote::DaemonAddress& daemon, const NoAnswer& 
   switch (none.kind) {
     case NoAnswer::Kind::not_reached:
       return fmt::format(
-          "nobody answers at {} ({}); start the daemon with `easyretry serve`, or say where it is with --server",
+          "no daemon answers at {} ({}); start it with `easyretry serve`, or give its address with --server",
           daemon.url, none.why);
     case NoAnswer::Kind::not_trusted:
-      return fmt::format("the certificate of {} is not trusted ({}); name the one that vouches for it with --ca-file",
+      return fmt::format("the certificate of {} is not trusted ({}); give its certificate authority with --ca-file",
                          daemon.url, none.why);
     case NoAnswer::Kind::no_tls:
-      return fmt::format("what answers at {} does not speak TLS ({}); a daemon without a certificate is at http://",
+      return fmt::format("the server at {} does not speak TLS ({}); use http:// for a daemon without a certificate",
                          daemon.url, none.why);
     default: return fmt::format("no answer from {}: {}", daemon.url, none.why);
   }

@@ -21,11 +21,10 @@ std::string percent_encoded(const std::string& text) {
 // The API advises in terms of HTTP.
 std::string hint_here(const std::string& code, const std::string& hint) {
   if (code == "unauthorized") {
-    return "put the token into EASYRETRY_TOKEN, or name the file that has it with --token-file; `easyretry token "
-           "create` makes one";
+    return "put the token in EASYRETRY_TOKEN, or give its file with --token-file; `easyretry token create` creates one";
   }
-  if (code == "forbidden_namespace") return "leave out --space, or use a token of that namespace";
-  if (code == "duplicate_key") return "the task that is there goes on; leave out --on-duplicate to get its id";
+  if (code == "forbidden_namespace") return "leave out --space, or use a token for that namespace";
+  if (code == "duplicate_key") return "the existing task is not affected; leave out --on-duplicate to get its id";
   return hint;
 }
 

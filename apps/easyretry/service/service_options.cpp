@@ -27,19 +27,19 @@ std::string token_of(const ServiceOptions& options) {
 void add_daemon_options(CLI::App& command, ServiceOptions& options) {
   auto* server = command.add_option("--server", options.server, "The daemon")->capture_default_str();
   auto* token = command.add_option("--token-file", options.token_file,
-                                   "The file that begins with the token; otherwise it is in EASYRETRY_TOKEN");
-  auto* ca = command.add_option("--ca-file", options.ca_file, "Who vouches for the daemon's certificate, in PEM");
-  auto* space = command.add_option("--space", options.space, "The namespace, if not the usual one");
+                                   "File that begins with the token (default: the token in EASYRETRY_TOKEN)");
+  auto* ca =
+      command.add_option("--ca-file", options.ca_file, "Certificate authority for the daemon's certificate, in PEM");
+  auto* space = command.add_option("--space", options.space, "The namespace, if not the default one");
   for (CLI::Option* option : {server, token, ca, space}) option->group(kServices);
 }
 
 void add_service_options(CLI::App& command, ServiceOptions& options) {
   add_daemon_options(command, options);
   auto* store = command.add_option("--store", options.store,
-                                   "No daemon: straight on the store, with the options that the instances have");
-  auto* config =
-      command.add_option("--config", options.config,
-                         "With --store: the instances' configuration; otherwise easyretry.yaml, if it is there");
+                                   "Open this store instead of asking a daemon; use the same options as the instances");
+  auto* config = command.add_option(
+      "--config", options.config, "With --store: the instances' configuration (default: easyretry.yaml, if it exists)");
   for (const char* of_daemon : {"--server", "--token-file", "--ca-file"})
     store->excludes(command.get_option(of_daemon));
   config->needs(store);

@@ -49,7 +49,7 @@ void print_done_already(const SplitOptions& options) {
     const nlohmann::json nothing{{"dry_run", true}, {"moves", nlohmann::json::array()}, {"tables", options.to}};
     return fmt::print("{}\n", json_text(nothing));
   }
-  fmt::print("the layout is hash({}) already; nothing was changed\n", options.to);
+  fmt::print("the layout is already hash({}); nothing was changed\n", options.to);
 }
 
 void print(const nlohmann::json& plan) {
@@ -93,11 +93,11 @@ nlohmann::json wait_for_the_end(Service& service, nlohmann::json split) {
 void print_end(const SplitOptions& options, const nlohmann::json& split) {
   if (options.as_json) fmt::print("{}\n", json_text(split));
   if (split.value("state", "") != "done") {
-    throw std::runtime_error(fmt::format("the split has {} before its end: {}; the same command goes on",
+    throw std::runtime_error(fmt::format("the split {} before it was done: {}; the same command continues it",
                                          split.value("state", ""), split.value("error", "")));
   }
   if (options.as_json) return;
-  fmt::print("done; set layout=hash({}) in the urls of the instances before they are started again\n", options.to);
+  fmt::print("done; set layout=hash({}) in the urls of the instances before you start them again\n", options.to);
 }
 
 void run(const SplitOptions& options) {
@@ -115,17 +115,16 @@ void run(const SplitOptions& options) {
 }  // namespace
 
 void add_split_command(CLI::App& app) {
-  auto* command = app.add_subcommand("split", "Spreads layout=hash(n) over more tables, while instances work");
+  auto* command = app.add_subcommand("split", "Spreads layout=hash(n) over more tables, while instances run");
   auto options = std::make_shared<SplitOptions>();
-  command->add_option("--to", options->to, "How many tables; a multiple of what there is")->required();
-  command->add_flag("--yes", options->yes, "Without asking");
-  command->add_flag("--dry-run", options->dry_run, "Only says what would be moved");
+  command->add_option("--to", options->to, "The new number of tables; a multiple of the current one")->required();
+  command->add_flag("--yes", options->yes, "Do not ask for confirmation");
+  command->add_flag("--dry-run", options->dry_run, "Only show what would be moved");
   command->add_flag("--json", options->as_json, R"(One JSON object: {"tables": …, "state": …}, or {"moves": […]})");
   add_service_options(*command, options->service);
   command->footer(
-      "May be interrupted at any time; the same command goes on. A daemon goes on by itself, and the same command "
-      "shows "
-      "how far it is.");
+      "Can be interrupted at any time; the same command continues. A daemon continues on its own, and the same command "
+      "shows its progress.");
   command->callback([options] { run(*options); });
 }
 

@@ -18,8 +18,10 @@ namespace {
 
 // By the API's names.
 std::string_view word_for(const std::string& state) {
-  static const std::map<std::string, std::string_view> words{
-      {"in_use", "in use"}, {"ahead", "made ahead"}, {"leaving", "to be emptied and dropped"}, {"history", "history"}};
+  static const std::map<std::string, std::string_view> words{{"in_use", "in use"},
+                                                             {"ahead", "created ahead"},
+                                                             {"leaving", "to be emptied and dropped"},
+                                                             {"history", "history"}};
   const auto found = words.find(state);
   return found == words.end() ? "" : found->second;
 }

@@ -71,7 +71,8 @@ void change_many(Service& service, const ManyChanges& changes) {
     fmt::print("{} {}, {} skipped\n", job.value("changed", 0), changes.past, job.value("skipped", 0));
   }
   if (job.value("state", "") != "done") {
-    throw std::runtime_error(fmt::format("it was {} before its end{}; do it again for the rest", job.value("state", ""),
+    throw std::runtime_error(fmt::format("the job {} before it was done{}; run it again for the rest",
+                                         job.value("state", ""),
                                          job.contains("error") ? ": " + job.value("error", "") : ""));
   }
 }

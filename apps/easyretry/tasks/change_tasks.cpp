@@ -54,15 +54,15 @@ nlohmann::json changed(Service& service, const ChangeOptions& options, const std
 std::string why_not(For which, const std::string& state) {
   const bool ended = state == "finished";
   if (which == For::ended) return ended ? "" : "it has not ended";
-  if (ended) return "it has ended already";
-  return which == For::waiting && state == "running" ? "it is being run" : "";
+  if (ended) return "it has already ended";
+  return which == For::waiting && state == "running" ? "it is running" : "";
 }
 
 nlohmann::json would_be_changed(Service& service, const Change& change, const std::string& id) {
   const nlohmann::json task = service.ask({.path = {"tasks", id}});
   std::string error = why_not(change.which, task.value("state", ""));
   if (error.empty() && task.contains("requeued_as")) {
-    error = fmt::format("task {} was started again as {}", id, task.value("requeued_as", ""));
+    error = fmt::format("task {} was already requeued as {}", id, task.value("requeued_as", ""));
   }
   if (error.empty()) return {{"id", id}, {"would_be_" + change.past, true}};
   return {{"id", id}, {"error", error}};
@@ -96,8 +96,7 @@ void confirm(const ChangeOptions& options) {
 
 void run_many(const ChangeOptions& options) {
   if (!restricts(options.filters) && !options.everything) {
-    throw std::invalid_argument(
-        "name tasks by their ids, by options such as --handler, or all of them by --everything");
+    throw std::invalid_argument("select tasks by id, by options such as --handler, or all of them with --everything");
   }
   const auto service = open_service(options.service);
   change_many(*service, {.verb = options.change.verb,
@@ -130,19 +129,19 @@ void add_change_command(CLI::App& tasks, Change change, const char* about) {
   auto* command = tasks.add_subcommand(change.verb, about);
   auto options = std::make_shared<ChangeOptions>();
   options->change = std::move(change);
-  auto* ids = command->add_option("ids", options->ids, "Their ids; or which ones, by the options");
+  auto* ids = command->add_option("ids", options->ids, "Task ids; or select tasks with the options");
   const Listed which = options->change.which == For::ended ? Listed::ended : Listed::live;
   std::vector<CLI::Option*> conditions = add_filters(*command, which, options->filters);
-  auto* everything = command->add_flag("--everything", options->everything, "All that the namespace has");
+  auto* everything = command->add_flag("--everything", options->everything, "All tasks of the namespace");
   for (CLI::Option* condition : conditions) everything->excludes(condition);
   conditions.push_back(everything);
   for (CLI::Option* condition : conditions) condition->excludes(ids);
-  command->add_flag("--yes", options->yes, "Several tasks without asking");
-  command->add_flag("--dry-run", options->dry_run, "Only says what would be done");
+  command->add_flag("--yes", options->yes, "Do not ask before changing several tasks");
+  command->add_flag("--dry-run", options->dry_run, "Only show what would be done");
   command->add_flag("--json", options->as_json, R"(One JSON object: {"tasks": [{"id": …}]}, or the bulk job)");
   if (options->change.verb == "cancel") {
     command->add_flag("--untold", options->untold,
-                      "Their owners are not told: also ends tasks whose handler nobody has");
+                      "Without notifying their owners: also ends tasks whose handler no instance has");
   }
   add_service_options(*command, options->service);
   command->callback([options] { run(*options); });
@@ -151,15 +150,15 @@ void add_change_command(CLI::App& tasks, Change change, const char* about) {
 }  // namespace
 
 void add_retry_command(CLI::App& tasks) {
-  add_change_command(tasks, {"retry", "retried", For::waiting}, "Makes tasks that wait for another attempt due now");
+  add_change_command(tasks, {"retry", "retried", For::waiting}, "Makes tasks that wait for their next attempt due now");
 }
 
 void add_cancel_command(CLI::App& tasks) {
-  add_change_command(tasks, {"cancel", "cancelled", For::live}, "Ends tasks: they will not be run (again)");
+  add_change_command(tasks, {"cancel", "cancelled", For::live}, "Ends tasks: they will not run (again)");
 }
 
 void add_requeue_command(CLI::App& tasks) {
-  add_change_command(tasks, {"requeue", "requeued", For::ended}, "Starts tasks that have ended again, as new ones");
+  add_change_command(tasks, {"requeue", "requeued", For::ended}, "Starts ended tasks again, as new tasks");
 }
 
 }  // namespace easyretry::app

@@ -31,7 +31,7 @@ struct EditOptions {
 nlohmann::json given_policy(const std::string& text) {
   auto policy = nlohmann::json::parse(text, nullptr, /*allow_exceptions=*/false);
   if (!policy.is_object()) {
-    throw std::invalid_argument(R"(--policy is no JSON object; write it as '{"max_attempts": 40}')");
+    throw std::invalid_argument(R"(--policy is not a JSON object; write it as '{"max_attempts": 40}')");
   }
   return policy;
 }
@@ -46,7 +46,7 @@ nlohmann::json policy_of(const EditOptions& options) {
   if (!options.backoff.empty()) policy["backoff"] = options.backoff;
   if (policy.empty()) {
     throw std::invalid_argument(
-        "nothing is to be changed; give --max-attempts, --max-duration, --deadline, --backoff or --policy");
+        "nothing to change; give --max-attempts, --max-duration, --deadline, --backoff or --policy");
   }
   return policy;
 }
@@ -65,19 +65,19 @@ void run(const EditOptions& options) {
 }  // namespace
 
 void add_edit_command(CLI::App& tasks) {
-  auto* command = tasks.add_subcommand("edit", "Gives a task that waits another policy; what is not given stays");
+  auto* command = tasks.add_subcommand("edit", "Changes the policy of a waiting task; what is not given stays");
   auto options = std::make_shared<EditOptions>();
-  command->add_option("id", options->id, "Its id")->required();
-  auto* policy = command->add_option("--policy", options->policy, R"(JSON, as `show` has it: '{"max_attempts": 40}')");
+  command->add_option("id", options->id, "The id of the task")->required();
+  auto* policy = command->add_option("--policy", options->policy, R"(JSON, as in `show`: '{"max_attempts": 40}')");
   const auto add = [&](const char* flag, auto& value, const char* about) {
     command->add_option(flag, value, about)->excludes(policy);
   };
-  add("--max-attempts", options->max_attempts, "In all, those that were made among them; 0 for no limit");
+  add("--max-attempts", options->max_attempts, "In total, including those already made; 0 for no limit");
   add("--max-duration", options->max_duration, "Since it was stored: 90s, 15m, 2h, 7d; 0s for no limit");
-  add("--deadline", options->deadline, "Not to be tried after 2026-03-01T12:00:00Z; none takes it away");
+  add("--deadline", options->deadline, "No attempt after 2026-03-01T12:00:00Z; none removes it");
   add("--backoff", options->backoff, "'fixed delay=10m', 'exponential first=1s factor=2 cap=15m jitter=1s'");
   command->add_flag("--dry-run", options->dry_run, "Prints what would be sent");
-  command->add_flag("--json", options->as_json, "The task as it is then, as the API gives it");
+  command->add_flag("--json", options->as_json, "The changed task, as returned by the API");
   add_service_options(*command, options->service);
   command->callback([options] { run(*options); });
 }

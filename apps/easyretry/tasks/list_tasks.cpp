@@ -116,15 +116,14 @@ void run(const ListOptions& options) {
 }  // namespace
 
 void add_list_command(CLI::App& noun, Listed what) {
-  auto* command =
-      noun.add_subcommand("list", what == Listed::live ? "Shows what is to be done" : "Shows what has ended");
+  auto* command = noun.add_subcommand("list", what == Listed::live ? "Lists live tasks" : "Lists ended tasks");
   auto options = std::make_shared<ListOptions>();
   options->what = what;
   auto* all = command->add_flag("--all", options->all, "All pages");
   add_filters(*command, what, options->filters);
-  add_filter(*command, "after", "The last id of the page before", options->filters);
-  all->excludes(add_filter(*command, "limit", "Tasks a page, up to 1000; 100 without it", options->filters));
-  command->add_flag("--json", options->as_json, "One JSON object, as the API gives it");
+  add_filter(*command, "after", "The last id of the previous page", options->filters);
+  all->excludes(add_filter(*command, "limit", "Tasks per page, up to 1000 (default: 100)", options->filters));
+  command->add_flag("--json", options->as_json, "One JSON object, as returned by the API");
   add_service_options(*command, options->service);
   command->callback([options] { run(*options); });
 }

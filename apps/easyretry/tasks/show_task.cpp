@@ -74,7 +74,7 @@ void print(const nlohmann::json& task) {
   sheet.line("last error", task.value("last_error", ""));
   sheet.line("progress", task.value("progress", ""));
   sheet.line("backoff", policy.value("backoff", ""));
-  sheet.line("at most for", duration_text(policy));
+  sheet.line("max duration", duration_text(policy));
   sheet.line("deadline", time_text(policy, "deadline"));
   if (task.contains("args")) sheet.line("args", task["args"].dump());
 }
@@ -89,11 +89,11 @@ void run(const ShowOptions& options) {
 }  // namespace
 
 void add_show_command(CLI::App& tasks) {
-  auto* command = tasks.add_subcommand("show", "Shows all of one task, whether it has ended or not");
+  auto* command = tasks.add_subcommand("show", "Shows one task in full, live or ended");
   auto options = std::make_shared<ShowOptions>();
-  command->add_option("id", options->id, "Its id")->required();
-  command->add_flag("--args", options->args, "With its arguments; a token needs +payloads for it");
-  command->add_flag("--json", options->as_json, "One JSON object, as the API gives it");
+  command->add_option("id", options->id, "The id of the task")->required();
+  command->add_flag("--args", options->args, "With its arguments; the token needs +payloads");
+  command->add_flag("--json", options->as_json, "One JSON object, as returned by the API");
   add_service_options(*command, options->service);
   command->callback([options] { run(*options); });
 }

@@ -50,7 +50,7 @@ void write_args(JsonWriter& out, const SubmitOptions& options) {
     out.key("args");
     base::copy_json(args.root(), out);
   } catch (const JsonError& e) {
-    throw std::invalid_argument(std::string{"the arguments are no JSON: "} + e.what() +
+    throw std::invalid_argument(std::string{"the arguments are not JSON: "} + e.what() +
                                 R"(; write them as --args '[{"to": "ann"}]')");
   }
 }
@@ -89,7 +89,7 @@ void run(const SubmitOptions& options) {
       open_service(options.service)->ask({.method = Method::post, .path = {"tasks"}, .body = request});
   if (options.as_json) return fmt::print("{}\n", json_text(stored));
   fmt::print("{}\n", stored.value("id", ""));
-  fmt::print(stderr, "{}, with the key {}\n", stored.value("created", false) ? "stored" : "was there already",
+  fmt::print(stderr, "{}, with the key {}\n", stored.value("created", false) ? "stored" : "already existed",
              printable(stored.value("key", "")));
 }
 
@@ -104,20 +104,20 @@ void add_text(CLI::App& command, const std::shared_ptr<SubmitOptions>& options, 
 void add_submit_command(CLI::App& tasks) {
   auto* command = tasks.add_subcommand("submit", "Stores a task and prints its id");
   auto options = std::make_shared<SubmitOptions>();
-  command->add_option("handler", options->handler, "The name of the handler that is to run it")->required();
+  command->add_option("handler", options->handler, "The name of the handler that runs it")->required();
   auto* args = command->add_option("--args", options->args, R"(JSON: '[{"to": "ann"}]')");
-  command->add_option("--args-file", options->args_file, "The file that has them; - is stdin")->excludes(args);
-  add_text(*command, options, "--key", "key", "At most one live task has it; otherwise it is made from the arguments");
+  command->add_option("--args-file", options->args_file, "File with the arguments; - for stdin")->excludes(args);
+  add_text(*command, options, "--key", "key", "Unique among live tasks (default: made from the arguments)");
   add_text(*command, options, "--on-duplicate", "on_duplicate", "keep, update_policy or reject");
-  add_text(*command, options, "--business-type", "business_type", "To find it by");
-  add_text(*command, options, "--business-id", "business_id", "To find it by");
-  add_text(*command, options, "--traceparent", "traceparent", "Of whoever asks for it");
-  add_text(*command, options, "--deadline", "deadline", "Not to be tried after 2026-03-01T12:00:00Z");
-  add_text(*command, options, "--due-at", "due_at", "Not to be run before 2026-03-01T12:00:00Z");
-  command->add_option("--delay", options->delay, "Not to be run before so long from now: 250ms, 90s, 15m, 2h, 7d");
-  command->add_option("--tag", options->tags, "May be given several times")->take_all();
+  add_text(*command, options, "--business-type", "business_type", "For searching");
+  add_text(*command, options, "--business-id", "business_id", "For searching");
+  add_text(*command, options, "--traceparent", "traceparent", "W3C trace context of the caller");
+  add_text(*command, options, "--deadline", "deadline", "No attempt after 2026-03-01T12:00:00Z");
+  add_text(*command, options, "--due-at", "due_at", "Not run before 2026-03-01T12:00:00Z");
+  command->add_option("--delay", options->delay, "Not run before this delay: 250ms, 90s, 15m, 2h, 7d");
+  command->add_option("--tag", options->tags, "Can be repeated")->take_all();
   command->add_flag("--dry-run", options->dry_run, "Prints what would be sent");
-  command->add_flag("--json", options->as_json, "One JSON object, as the API gives it");
+  command->add_flag("--json", options->as_json, "One JSON object, as returned by the API");
   add_service_options(*command, options->service);
   command->callback([options] { run(*options); });
 }

@@ -38,9 +38,9 @@ std::vector<CLI::Option*> add_filters(CLI::App& command, Listed what, Filters& f
   std::vector<std::pair<const char*, const char*>> all{
       {"handler", "The name of the handler"},
       {"key", "The task key"},
-      {"business_type", "As submit was given it"},
-      {"business_id", "As submit was given it"},
-      {"created_from", "2026-03-01, 2026-03-01T12:00:00Z, or so long ago: 2h"},
+      {"business_type", "As given to submit"},
+      {"business_id", "As given to submit"},
+      {"created_from", "From this time on: 2026-03-01, 2026-03-01T12:00:00Z, or 2h for two hours ago"},
       {"created_until", "Before this time"}};
   if (what == Listed::live) {
     all.emplace_back("state", "pending or running");
@@ -54,7 +54,7 @@ std::vector<CLI::Option*> add_filters(CLI::App& command, Listed what, Filters& f
   for (const auto& [name, about] : all) options.push_back(add_filter(command, name, about, filters));
   if (what == Listed::ended) {
     options.push_back(command.add_flag_callback(
-        "--requeued", [&filters] { filters["requeued"] = "true"; }, "Also what was started again before"));
+        "--requeued", [&filters] { filters["requeued"] = "true"; }, "Also tasks that were requeued"));
   }
   return options;
 }

@@ -38,19 +38,19 @@ void revoke(const TokenOptions& options) {
   if (!server::Tokens{options.file}.remove(options.name)) {
     throw std::invalid_argument("there is no token named " + options.name + " in " + options.file);
   }
-  fmt::print("{} may do nothing any more\n", options.name);
+  fmt::print("{} was revoked\n", options.name);
 }
 
 }  // namespace
 
 void add_token_command(CLI::App& app) {
-  auto* command = app.add_subcommand("token", "Makes, lists and revokes the tokens of the API");
+  auto* command = app.add_subcommand("token", "Creates, lists and revokes the tokens of the API");
   command->require_subcommand(1);
   auto options = std::make_shared<TokenOptions>();
-  command->add_option("--tokens", options->file, "The file with their hashes")->capture_default_str();
+  command->add_option("--tokens", options->file, "File with the hashes of the tokens")->capture_default_str();
 
   auto* creating = command->add_subcommand("create", "Prints a new token");
-  creating->add_option("name", options->name, "Whose it is")->required();
+  creating->add_option("name", options->name, "Who uses it")->required();
   creating
       ->add_option("--role", options->role,
                    "viewer, submitter, worker, application, operator or admin; +payloads may follow")
@@ -58,9 +58,9 @@ void add_token_command(CLI::App& app) {
   creating->add_option("--space", options->space, "The namespace it is for, or * for all")->capture_default_str();
   creating->callback([options] { create(*options); });
 
-  command->add_subcommand("list", "Shows who has one")->callback([options] { list(*options); });
+  command->add_subcommand("list", "Lists the tokens")->callback([options] { list(*options); });
 
-  auto* revoking = command->add_subcommand("revoke", "Takes one back");
+  auto* revoking = command->add_subcommand("revoke", "Revokes a token");
   revoking->add_option("name", options->name, "Whose")->required();
   revoking->callback([options] { revoke(*options); });
 }

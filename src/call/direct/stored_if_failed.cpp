@@ -61,9 +61,10 @@ void end_what_failed_before(OneCall& call, FailedKeys& failed_keys) {
   const std::string key = call.info().key;
   if (!failed_keys.forget(key) && !call.has_own_key()) return;
   if (const auto ended = call.core.end_as_done(call.handler.name, key); !ended) {
-    call.context().log(LogLevel::warning, "a call of " + call.handler.name + " with the key " + key +
-                                              " succeeded, but the task that it had left could not be ended, and may " +
-                                              "be executed once more: " + to_string(ended.error()));
+    call.context().log(LogLevel::warning,
+                       "a call of " + call.handler.name + " with the key " + key +
+                           " succeeded, but the task left by an earlier failure could not be ended, " +
+                           "and may run once more: " + to_string(ended.error()));
   }
 }
 

@@ -51,7 +51,7 @@ Values shared_values(const task::TaskRecord& record) {
 void check_length(std::string_view value, const ByteLimit& limit) {
   if (value.size() <= limit.bytes) return;
   throw sql::ServerError(sql::Trouble::bad_data, std::string{limit.column} + " has " + std::to_string(value.size()) +
-                                                     " bytes, its column takes " + std::to_string(limit.bytes) +
+                                                     " bytes, but its column allows " + std::to_string(limit.bytes) +
                                                      ": \"" + std::string{base::cut_utf8(value, 60)} + "…\"");
 }
 

@@ -8,7 +8,7 @@
 namespace easyretry::storage::mysql {
 namespace {
 
-constexpr std::string_view kBeginAgain = ": the server has undone your whole transaction with it; begin it again";
+constexpr std::string_view kBeginAgain = ": the server has rolled back your whole transaction; begin it again";
 
 // Not safe to be done by two threads at once; a static is.
 MYSQL* new_handle() {
@@ -150,7 +150,7 @@ void Connection::fail() {
   if (!connected_ || !loses_connection(code)) throw error;
   broken_ = true;
   if (waited_in_vain()) {
-    throw sql::ServerError(sql::Trouble::silent, "the server does not answer, and its connection is given up");
+    throw sql::ServerError(sql::Trouble::silent, "the server does not answer; the connection is closed");
   }
   throw sql::ServerError(sql::Trouble::gone, error.what());
 }

@@ -10,7 +10,8 @@ namespace {
 const std::string kColumns{kCountColumns};
 
 constexpr const char* kShared =
-    "day BIGINT NOT NULL COMMENT 'its beginning, ms since 1970 UTC; 0: former days', namespace VARBINARY(128) NOT NULL,"
+    "day BIGINT NOT NULL COMMENT 'its beginning, ms since 1970 UTC; 0: earlier days', namespace VARBINARY(128) NOT "
+    "NULL,"
     "method_name VARBINARY(512) NOT NULL COMMENT 'handler', kind VARBINARY(20) NOT NULL COMMENT 'STORED, or an "
     "outcome',"
     "tasks BIGINT NOT NULL, ";

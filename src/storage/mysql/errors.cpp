@@ -22,7 +22,7 @@ constexpr std::string_view kFull = "free space on the server's disk";
 constexpr std::string_view kConnections = "raise max_connections, or use fewer connections";
 constexpr std::string_view kPacket = "raise max_allowed_packet on the server, or store less with a task";
 constexpr std::string_view kSchema =
-    "the tables are not as this release made them; add what is missing, or rename the table, and it is made anew";
+    "the tables are not as this release created them; add what is missing, or rename the table to have it created anew";
 constexpr std::string_view kHeld = "another transaction holds a row; look for one that stays open";
 constexpr std::string_view kTls = "check ssl and ssl_ca in the url, and that the server has TLS";
 constexpr std::string_view kSlow = "the statement took too long; look at what the server is busy with";
@@ -56,13 +56,13 @@ constexpr Meaning kMeanings[] = {
     {1161, gone, ""},
     {1184, gone, ""},
     {1927, gone, ""},  // KILL
-    {2002, gone, "see that the server runs and listens there"},
-    {2003, gone, "see that the server runs and listens there"},
+    {2002, gone, "check that the server is running and listening there"},
+    {2003, gone, "check that the server is running and listening there"},
     {2005, gone, "check the host in the url"},
     {2006, gone, ""},
     {2012, gone, ""},
     {2013, gone, ""},
-    {2014, gone, "read or free the result of the statement before"},
+    {2014, gone, "read or free the result of the previous statement"},
     {2027, gone, ""},
     {2055, gone, ""},
     {3169, gone, ""},  // session was killed
@@ -90,7 +90,7 @@ constexpr Meaning kMeanings[] = {
 
     {1044, refused, kGrant},
     {1045, refused, kCredentials},
-    {1049, refused, "make it: CREATE DATABASE <database>"},
+    {1049, refused, "create it: CREATE DATABASE <database>"},
     {1054, refused, kSchema},
     {1064, refused, ""},
     {1071, refused, "the server's InnoDB allows only short keys; it needs innodb_page_size of 16k or more"},
@@ -116,7 +116,7 @@ constexpr Meaning kMeanings[] = {
     {2058, refused, kCredentials},
     {2059, refused, kCredentials},
     {3118, refused, "the account is locked"},
-    {3159, refused, "the server wants TLS: ssl=on"},
+    {3159, refused, "the server requires TLS: ssl=on"},
     {4151, refused, "the account is locked"},
 
     {1048, bad_data, ""},

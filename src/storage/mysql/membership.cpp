@@ -41,8 +41,8 @@ Member member_in(const Rows& rows) {
 
 std::string create_members() {
   return "CREATE TABLE IF NOT EXISTS retry_member (namespace VARBINARY(128) NOT NULL, node VARBINARY(512) NOT NULL, "
-         "since BIGINT NOT NULL, alive_until BIGINT NOT NULL COMMENT 'so long after it was last heard', "
-         "says VARBINARY(4096) NOT NULL COMMENT 'of its shards', "
+         "since BIGINT NOT NULL, alive_until BIGINT NOT NULL COMMENT 'until when it counts as alive', "
+         "says VARBINARY(4096) NOT NULL COMMENT 'its shards, for display', "
          "PRIMARY KEY (namespace, node)) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin "
          "COMMENT='instances'";
 }

@@ -8,7 +8,7 @@ std::string create_pauses() {
   return "CREATE TABLE IF NOT EXISTS retry_pause (namespace VARBINARY(128) NOT NULL, method_name VARBINARY(512) NOT "
          "NULL COMMENT 'handler', since BIGINT NOT NULL, why VARBINARY(2048) NOT NULL, "
          "PRIMARY KEY (namespace, method_name)) ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 "
-         "COLLATE=utf8mb4_bin COMMENT='handlers whose tasks nobody claims'";
+         "COLLATE=utf8mb4_bin COMMENT='paused handlers: their tasks are not claimed'";
 }
 
 // Stored first and taken back: one that is paused already is no more than there were.

@@ -6,9 +6,10 @@ namespace easyretry::storage::mysql {
 namespace {
 
 [[noreturn]] void refuse(std::size_t bytes, std::size_t most) {
-  throw sql::ServerError(sql::Trouble::bad_data, "one task takes a statement of " + std::to_string(bytes) +
-                                                     " bytes, the server takes " + std::to_string(most) +
-                                                     ": raise max_allowed_packet on the server, or store less with it");
+  throw sql::ServerError(sql::Trouble::bad_data,
+                         "one task needs a statement of " + std::to_string(bytes) + " bytes, but the server allows " +
+                             std::to_string(most) +
+                             ": raise max_allowed_packet on the server, or store less with the task");
 }
 
 }  // namespace

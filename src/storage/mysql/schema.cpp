@@ -57,7 +57,7 @@ constexpr const char* kLive = R"(,
 
 constexpr const char* kEnded = R"(,
   finished_at BIGINT NOT NULL,
-  requeued_as BIGINT NULL COMMENT 'the task it was started again as',
+  requeued_as BIGINT NULL COMMENT 'the task it was requeued as',
   PRIMARY KEY (id),
   KEY idx_task_key (task_key, namespace),
   KEY idx_business (business_id),
@@ -72,18 +72,18 @@ std::string create(const std::string& table, const std::string& columns, const s
 std::string create_tasks(const std::string& table, sql::KeysIn keys) {
   const char* const unique = keys == sql::KeysIn::tasks ? "UNIQUE " : "";
   return create(table, std::string{kTaskColumns} + kLive + unique + "KEY idx_task_key (task_key, namespace)",
-                "what is to be done, and nothing else");
+                "live tasks only");
 }
 
 std::string create_keys() {
   return create("retry_task_key",
                 "id BIGINT NOT NULL COMMENT 'of the task', namespace VARBINARY(128) NOT NULL, task_key VARBINARY(512) "
                 "NOT NULL, PRIMARY KEY (id), UNIQUE KEY idx_task_key (task_key, namespace)",
-                "the keys of all tasks to be done, where these are in several tables");
+                "the keys of all live tasks, if these are in several tables");
 }
 
 std::string create_history(const std::string& table) {
-  return create(table, std::string{kTaskColumns} + kEnded, "tasks that ended, by the month of their end");
+  return create(table, std::string{kTaskColumns} + kEnded, "ended tasks, by the month in which they ended");
 }
 
 // MySQL has no ADD COLUMN IF NOT EXISTS.
@@ -95,14 +95,14 @@ std::string lacks_marks(const std::string& table) {
 
 // At the end, nullable and without a default, it is added at once where the server can, however many rows there are.
 std::string add_marks(const std::string& table) {
-  return "ALTER TABLE " + table + " ADD COLUMN requeued_as BIGINT NULL COMMENT 'the task it was started again as'";
+  return "ALTER TABLE " + table + " ADD COLUMN requeued_as BIGINT NULL COMMENT 'the task it was requeued as'";
 }
 
 std::string create_keeper_log() {
   return create("retry_keeper_log",
                 "id BIGINT NOT NULL AUTO_INCREMENT, at BIGINT NOT NULL, action VARBINARY(32) NOT NULL, "
                 "table_name VARBINARY(128) NOT NULL, row_count BIGINT NOT NULL, PRIMARY KEY (id)",
-                "what was done to tables");
+                "changes of tables");
 }
 
 std::string check_tasks(const std::string& table) {
@@ -121,7 +121,7 @@ std::string check_history(const std::string& table) {
 
 std::string create_meta() {
   return create("retry_meta", "name VARBINARY(128) NOT NULL, value VARBINARY(8192) NOT NULL, PRIMARY KEY (name)",
-                "what all instances of one database agree on");
+                "settings that all instances of one database share");
 }
 
 }  // namespace easyretry::storage::mysql

@@ -42,10 +42,10 @@ void set_variables(Connection& connection, const MysqlAddress& address) {
 
 std::string power_cut(const std::string& flush, bool binlog, const std::string& sync_binlog) {
   if (flush == "0" || flush == "2") {
-    return "innodb_flush_log_at_trx_commit=" + flush + ", so a power cut may take the last second";
+    return "innodb_flush_log_at_trx_commit=" + flush + ", so a power cut may lose the last second";
   }
   if (binlog && sync_binlog != "1") {
-    return "sync_binlog=" + sync_binlog + ", so a power cut may take what the binary log had not on disk";
+    return "sync_binlog=" + sync_binlog + ", so a power cut may lose what the binary log has not written to disk";
   }
   return {};
 }
@@ -56,8 +56,8 @@ void check_version(bool is_mariadb, unsigned long version) {
   const unsigned long oldest = is_mariadb ? kOldestMariadb : kOldestMysql;
   if (version >= oldest) return;
   const std::string name = is_mariadb ? "MariaDB " : "MySQL ";
-  throw sql::ServerError(sql::Trouble::refused, "the server is " + name + dotted(version) + "; it takes " + name +
-                                                    dotted(oldest) + " or newer");
+  throw sql::ServerError(sql::Trouble::refused, "the server is " + name + dotted(version) + "; EasyRetry needs " +
+                                                    name + dotted(oldest) + " or newer");
 }
 
 void set_up(Connection& connection, const MysqlAddress& address) {
@@ -78,12 +78,12 @@ Durability durability(Connection& connection) {
   rows.next();
   const std::string flush{rows.text(0)};
   const bool unsure = flush == "0";
-  std::string words = unsure ? "nothing for sure" : "the server process failing";
+  std::string words = unsure ? "nothing for sure" : "a crash of the server process";
   if (rows.text(4) == "nosync") {
-    return {words + "; innodb_flush_method=nosync, so a power cut may take everything", unsure};
+    return {words + "; innodb_flush_method=nosync, so a power cut may lose everything", unsure};
   }
   const std::string lost = power_cut(flush, rows.text(1) == "1", std::string{rows.text(2)});
-  words = lost.empty() ? "the server's machine losing power" : words + "; " + lost;
+  words = lost.empty() ? "a power cut on the server's machine" : words + "; " + lost;
   const bool torn = rows.text(3) == "0" || rows.text(3) == "OFF";
   if (torn) words += "; innodb_doublewrite is off, so a power cut may damage pages";
   return {words, unsure};

@@ -235,7 +235,7 @@ void Connection::wait_for(short events, std::chrono::nanoseconds& patience) {
     patience -= std::min<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began, kSlice);
     if (patience > std::chrono::nanoseconds{0}) continue;
     lost_ = true;
-    throw sql::ServerError{sql::Trouble::silent, "PostgreSQL does not answer, and its connection is given up"};
+    throw sql::ServerError{sql::Trouble::silent, "PostgreSQL does not answer; the connection is closed"};
   }
 }
 

@@ -32,7 +32,7 @@ std::string create_counts() {
          "day bigint NOT NULL, namespace text NOT NULL, method_name text NOT NULL, kind text NOT NULL, "
          "tasks bigint NOT NULL) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000, "
          "autovacuum_vacuum_cost_delay = 0);"
-         "COMMENT ON TABLE retry_count IS 'EasyRetry: tasks stored and ended, by day, UTC; 0: former days';"
+         "COMMENT ON TABLE retry_count IS 'EasyRetry: tasks stored and ended, by day, UTC; 0: earlier days';"
          "COMMENT ON TABLE retry_count_delta IS 'EasyRetry: to be added to retry_count'";
 }
 

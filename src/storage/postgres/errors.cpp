@@ -33,16 +33,17 @@ constexpr std::array kClasses{
     Class{"25006", Trouble::overloaded,
           "; this is a replica, or default_transaction_read_only is on: connect to the primary, or turn it off"},
     Class{"28", Trouble::refused, "; check the user and the password in the url, and pg_hba.conf"},
-    Class{"3D000", Trouble::refused, "; make the database first: CREATE DATABASE"},
-    Class{"3F000", Trouble::refused, "; make the schema first, or set the user's search_path to one that is there"},
+    Class{"3D000", Trouble::refused, "; create the database first: CREATE DATABASE"},
+    Class{"3F000", Trouble::refused, "; create the schema first, or set the user's search_path to one that exists"},
     Class{"42501", Trouble::refused,
           "; the user lacks a right: GRANT CREATE, USAGE ON SCHEMA public, and own the tables"},
-    Class{"42P01", Trouble::no_table, "; a table of EasyRetry is missing: restart, and it is made again"},
+    Class{"42P01", Trouble::no_table, "; a table of EasyRetry is missing: restart to have it created again"},
     Class{"22", Trouble::bad_data, ""},
     Class{"23", Trouble::bad_data, ""},
     Class{"54", Trouble::bad_data, ""},
     Class{"42", Trouble::refused,
-          "; the tables are not as EasyRetry made them: add what is missing, or rename the table, and it is made anew"},
+          "; the tables are not as EasyRetry created them: add what is missing, or rename the table to have it created "
+          "anew"},
 };
 
 constexpr Class kUnknown{"", Trouble::overloaded, ""};

@@ -41,7 +41,7 @@ std::string create_members() {
   return "CREATE TABLE IF NOT EXISTS retry_member (namespace text COLLATE \"C\" NOT NULL, "
          "node text COLLATE \"C\" NOT NULL, since bigint NOT NULL, alive_until bigint NOT NULL, says text NOT NULL, "
          "PRIMARY KEY (namespace, node)) WITH (fillfactor = 50);"
-         "COMMENT ON TABLE retry_member IS 'EasyRetry: instances, each alive until so long after it was last heard'";
+         "COMMENT ON TABLE retry_member IS 'EasyRetry: instances, and until when each counts as alive'";
 }
 
 BeatReply beat(Connection& db, const Beat& beat, std::optional<TimePoint> now) {

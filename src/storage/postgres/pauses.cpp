@@ -10,7 +10,7 @@ std::string create_pauses() {
   return "CREATE TABLE IF NOT EXISTS retry_pause (namespace text COLLATE \"C\" NOT NULL, "
          "method_name text COLLATE \"C\" NOT NULL, since bigint NOT NULL, why text NOT NULL, "
          "PRIMARY KEY (namespace, method_name));"
-         "COMMENT ON TABLE retry_pause IS 'EasyRetry: handlers whose tasks nobody claims'";
+         "COMMENT ON TABLE retry_pause IS 'EasyRetry: paused handlers: their tasks are not claimed'";
 }
 
 // Stored first and taken back: one that is paused already is no more than there were.

@@ -46,9 +46,10 @@ constexpr const char* kLayoutLock = "7305824436894787187";  // the number after 
 // Elsewhere a character that the encoding lacks would keep a task from being stored, or its error from being settled.
 void check_encoding(const Connection& db) {
   if (db.encoding() == "UTF8") return;
-  throw ServerError{Trouble::refused, "the database's encoding is " + db.encoding() +
-                                          ", tasks are UTF-8: make one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE "
-                                          "template0"};
+  throw ServerError{Trouble::refused,
+                    "the database's encoding is " + db.encoding() +
+                        ", but tasks are UTF-8: create one with CREATE DATABASE … ENCODING 'UTF8' TEMPLATE "
+                        "template0"};
 }
 
 class PostgresSession final : public sql::Session {
@@ -377,10 +378,10 @@ std::string PostgresSession::agree(const std::string& name, const std::string& v
 
 Durability PostgresSession::durability() {
   if (setting("fsync") != "on")
-    return {"the server process failing; fsync is off, so a crash of its machine may lose or damage everything"};
+    return {"a crash of the server process; fsync is off, so a crash of its machine may lose or damage everything"};
   if (setting("synchronous_commit") == "off")
-    return {"nothing for certain: synchronous_commit is off, a crash may take the last moments", true};
-  return {"the server, its operating system and its power failing"};
+    return {"nothing for sure: synchronous_commit is off, so a crash may lose the last moments", true};
+  return {"a crash of the server or its operating system, and a power cut"};
 }
 
 }  // namespace

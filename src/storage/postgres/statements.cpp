@@ -127,7 +127,7 @@ std::string create_tasks(const std::string& table, sql::KeysIn keys) {
                 "CREATE INDEX IF NOT EXISTS ", table, "_due ON ", table, " (lane, scan_time, (id + 0));",
                 "CREATE INDEX IF NOT EXISTS ", table, "_business ON ", table,
                 " (business_id) WHERE business_id IS NOT NULL;",
-                comment(table, "EasyRetry: tasks to be done. Times are milliseconds since 1970, UTC"));
+                comment(table, "EasyRetry: live tasks. Times are milliseconds since 1970, UTC"));
 }
 
 std::string create_keys() {
@@ -135,7 +135,7 @@ std::string create_keys() {
       "CREATE TABLE IF NOT EXISTS retry_task_key (id bigint PRIMARY KEY, namespace text COLLATE \"C\" NOT NULL, "
       "task_key text COLLATE \"C\" NOT NULL);"
       "CREATE UNIQUE INDEX IF NOT EXISTS retry_task_key_key ON retry_task_key (task_key, namespace);",
-      comment("retry_task_key", "EasyRetry: the keys of all tasks to be done"));
+      comment("retry_task_key", "EasyRetry: the keys of all live tasks"));
 }
 
 // Keys are looked for by themselves, so that their index need not have an order (measured: 2.2 of the 15 µs a row that
@@ -177,7 +177,7 @@ std::string create_inbox() {
       "error text, refused_at bigint);"
       "CREATE INDEX IF NOT EXISTS retry_inbox_waiting ON retry_inbox (namespace, method_name) "
       "WHERE refused_at IS NULL;",
-      comment("retry_inbox", "EasyRetry: calls asked for by plain SQL, until they become tasks. Yours to insert into"));
+      comment("retry_inbox", "EasyRetry: calls submitted by plain SQL, until they become tasks. Insert your own here"));
 }
 
 std::string inbox() {

@@ -51,7 +51,7 @@ Endpoint ClusterMap::of(Slot slot) {
     }
     if (!asked) refresh({});
   }
-  throw server_error("CLUSTERDOWN slot " + std::to_string(slot) + " is nobody's");
+  throw server_error("CLUSTERDOWN slot " + std::to_string(slot) + " is not served");
 }
 
 // Where nobody answers, what is known stays, and whoever needs it finds out.

@@ -33,7 +33,7 @@ Command greeting(const Address& address) {
 Connection::Connection(const Address& address) : context_(connect(address), redisFree) {
   if (context_->err != 0) {
     throw ServerError{Trouble::gone, address.host + ":" + std::to_string(address.port) + ": " + context_->errstr +
-                                         ": see that the server runs and listens there"};
+                                         ": check that the server is running and listening there"};
   }
   redisSetTimeout(context_.get(), seconds(address.patience));
   redisEnableKeepAlive(context_.get());
@@ -155,7 +155,7 @@ void Connection::give_up(bool sent) {
   broken_ = true;
   const bool silent = context_->err == REDIS_ERR_IO && (errno == EAGAIN || errno == EWOULDBLOCK);
   const Trouble trouble = silent ? Trouble::silent : Trouble::gone;
-  const std::string why = silent ? "the server says nothing" : context_->errstr;
+  const std::string why = silent ? "the server does not answer" : context_->errstr;
   if (sent) throw LostReply{trouble, why};
   throw ServerError{trouble, why};
 }

@@ -15,29 +15,28 @@ struct Meaning {
   std::string_view remedy;
 };
 
-constexpr std::string_view kMoving = "the cluster is being changed; if this goes on, see CLUSTER NODES";
+constexpr std::string_view kMoving = "the cluster is being changed; if this lasts, see CLUSTER NODES";
 constexpr std::string_view kCredentials = "check the user and the password in the url";
 
 // The first that fits counts.
 constexpr Meaning kMeanings[] = {
-    {"LOADING", overloaded, "the server reads its data after a start; it is ready soon"},
-    {"BUSY ", overloaded, "a script of somebody keeps the server; SCRIPT KILL ends it"},
+    {"LOADING", overloaded, "the server is loading its data after a start; it will be ready soon"},
+    {"BUSY ", overloaded, "a script of another client blocks the server; SCRIPT KILL ends it"},
     {"READONLY", overloaded, "this is a replica; connect to the primary"},
     {"MASTERDOWN", overloaded, "this is a replica that has lost its primary; connect to the primary"},
-    {"NOREPLICAS", overloaded, "min-replicas-to-write asks for replicas that are not there"},
-    {"OOM", overloaded, "the server's memory is full; raise maxmemory. Tasks that are there go on to be ended"},
+    {"NOREPLICAS", overloaded, "min-replicas-to-write requires replicas that are not connected"},
+    {"OOM", overloaded, "the server's memory is full; raise maxmemory. Stored tasks can still end"},
     {"MISCONF", overloaded, "the server cannot write to its disk; free space or see its log"},
     {"ERR max number of clients", overloaded, "raise maxclients of the server, or lower `connections` of the urls"},
     {"CLUSTER ", refused, "this is a node of a Redis Cluster; use redis+cluster://"},
     {"MOVED", overloaded, kMoving},
     {"ASK", overloaded, kMoving},
-    {"TRYAGAIN", overloaded, "the slot is on its way from one server to another; it is ready soon"},
+    {"TRYAGAIN", overloaded, "the slot is moving from one server to another; it will be ready soon"},
     {"CLUSTERDOWN", overloaded,
      "a primary of the cluster has failed and no replica has taken its place yet; with cluster-require-full-coverage "
-     "no "
-     "the others go on"},
+     "no, the others keep working"},
     {"ERR This instance has cluster support disabled", refused, "this is not a Redis Cluster; use redis://"},
-    {"NOAUTH", refused, "the server wants a password: redis://user:password@host"},
+    {"NOAUTH", refused, "the server requires a password: redis://user:password@host"},
     {"WRONGPASS", refused, kCredentials},
     {"ERR AUTH", refused, kCredentials},
     {"ERR Client sent AUTH", refused, "the server has no password; leave it out of the url"},
@@ -45,7 +44,7 @@ constexpr Meaning kMeanings[] = {
     {"NOPERM", refused, "the user may not do this: ACL SETUSER <user> ~{<prefix>*}* +@all, see docs/redis.md"},
     {"ERR DB index", refused, "the number after the / of the url is not a database of this server"},
     {"ERR invalid DB", refused, "what follows the / of the url must be the number of a database"},
-    {"WRONGTYPE", bad_data, "something else is stored under a key of ours; use another prefix= or remove it"},
+    {"WRONGTYPE", bad_data, "something else is stored under a key of EasyRetry; use another prefix= or remove it"},
     {"ERR unknown command", refused, "EasyRetry needs Redis 7.0 or newer"},
 };
 

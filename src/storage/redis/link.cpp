@@ -91,7 +91,7 @@ class Link::Errand {
   void post(const Endpoint& endpoint, Batch& batch) {
     try {
       batch.node = link_.node(endpoint);
-      if (batch.node->is_silent()) throw ServerError{Trouble::silent, to_string(endpoint) + " says nothing"};
+      if (batch.node->is_silent()) throw ServerError{Trouble::silent, to_string(endpoint) + " does not answer"};
       Node::Pool& pool = lane_ == Lane::work ? batch.node->work() : batch.node->control();
       batch.connection.reset(new Node::Pool::Lease(pool.take()));
       std::vector<Posting> postings;

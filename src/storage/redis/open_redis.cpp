@@ -20,7 +20,7 @@ int database_of(const std::string& text, std::string_view url) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || number < 0) {
-    refuse(url, "a database of Redis is a number, not \"" + text + "\"; write redis://host:6379/0");
+    refuse(url, "a Redis database is a number, not \"" + text + "\"; write redis://host:6379/0");
   }
   return number;
 }
@@ -76,7 +76,7 @@ Hosts parse_hosts(const StoreUrl& parsed, int usual_port, std::string_view url) 
 
 void set_cluster(RedisOptions& options, const StoreUrl& parsed, std::string_view url) {
   Hosts hosts = parse_hosts(parsed, redis::Address{}.port, url);
-  if (!hosts.after.empty() && hosts.after != "0") refuse(url, "a cluster has database 0 alone; leave the number out");
+  if (!hosts.after.empty() && hosts.after != "0") refuse(url, "a cluster has only database 0; leave the number out");
   options.address = std::move(hosts.like);
   options.nodes = std::move(hosts.endpoints);
 }
@@ -136,10 +136,9 @@ void set(RedisOptions& options, const UrlOption& option) {
 
 RedisOptions redis_options(const StoreUrl& address, std::string_view url) {
   if (address.scheme.starts_with("rediss")) {
-    refuse(
-        url,
-        "TLS is not available for Redis (hiredis of Debian 12 has none); use redis:// through a tunnel that encrypts, "
-        "such as stunnel: docs/redis.md#encrypted-connections");
+    refuse(url,
+           "TLS is not available for Redis (hiredis of Debian 12 has none); use redis:// through an encrypted tunnel, "
+           "such as stunnel: docs/redis.md#encrypted-connections");
   }
   RedisOptions options;
   if (address.scheme == "redis") {

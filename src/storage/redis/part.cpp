@@ -125,7 +125,7 @@ void Part::reopen() {
   throw ServerError{
       Trouble::gone,
       "the store that was opened is gone and another one is in its place: FLUSHDB, an eviction, or a server "
-      "that came back without its data. What was in it is lost"};
+      "that came back without its data. The tasks in it are lost"};
 }
 
 TimePoint Part::now() {
@@ -167,7 +167,7 @@ unsigned Part::number_of(NameKind kind, std::string_view text) {
   if (number == 0) {
     throw ServerError{Trouble::bad_data,
                       "there are more than " + std::to_string(kMostNames) +
-                          " names of namespaces and handlers; their names must not be made for tasks"};
+                          " names of namespaces and handlers; do not create such names for single tasks"};
   }
   if (kind == NameKind::space) uses(number);
   return number;

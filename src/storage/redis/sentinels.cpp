@@ -40,7 +40,7 @@ Endpoint Sentinels::of(Slot) {
     }
     if (!asked) refresh();
   }
-  throw ServerError{Trouble::gone, "no sentinel has answered a moment ago"};
+  throw ServerError{Trouble::gone, "no sentinel has answered recently"};
 }
 
 // Where nobody answers, what is known stays, and whoever needs it finds out.

@@ -23,10 +23,10 @@ std::string appendfsync(const Ask& ask) {
 
 // Of a server with an append-only file.
 std::string by_sync(const std::string& sync) {
-  constexpr std::string_view kProcess = "the server process failing, but for its last moments; appendfsync=";
-  if (sync == "always") return "the server's machine losing power";
-  if (sync == "no") return std::string{kProcess} + "no, so a power cut may take the last half minute";
-  return std::string{kProcess} + (sync.empty() ? "unknown" : sync) + ", so a power cut may take the last two seconds";
+  constexpr std::string_view kProcess = "a crash of the server process, except for its last moments; appendfsync=";
+  if (sync == "always") return "a power cut on the server's machine";
+  if (sync == "no") return std::string{kProcess} + "no, so a power cut may lose the last half minute";
+  return std::string{kProcess} + (sync.empty() ? "unknown" : sync) + ", so a power cut may lose the last two seconds";
 }
 
 }  // namespace
@@ -56,9 +56,8 @@ void ServerFacts::refuse_unfit() const {
   }
   const std::string policy = of("maxmemory_policy");
   if (policy != "noeviction") {
-    throw ServerError{Trouble::refused,
-                      "the server may throw away what is stored in it when its memory is full (maxmemory-policy " +
-                          policy + "); CONFIG SET maxmemory-policy noeviction"};
+    throw ServerError{Trouble::refused, "the server may evict stored tasks when its memory is full (maxmemory-policy " +
+                                            policy + "); CONFIG SET maxmemory-policy noeviction"};
   }
 }
 
@@ -75,7 +74,7 @@ Durability durability(const Ask& ask, const ServerFacts& facts, const Confirmati
   if (confirmation.replicas > 0) {
     durability.words += "; " + std::to_string(confirmation.replicas) + " replica(s) have it in memory by then";
   } else if (facts.of("connected_slaves") != "0") {
-    durability.words += "; a failover may lose what replicas have not yet (wait=1 waits for one)";
+    durability.words += "; a failover may lose what replicas do not have yet (wait=1 waits for one)";
   }
   return durability;
 }

@@ -38,7 +38,7 @@ void agree_on_layout(const Ask& ask, const std::string& key, const RedisOptions&
   const std::string layout = agree(ask, key, "layout", std::string{mine});
   if (layout == mine) return;
   if (layout == kLayout || layout == kClusterLayout) {
-    refuse("the store {" + options.prefix + "} was made for " +
+    refuse("the store {" + options.prefix + "} was created for " +
            (options.is_cluster() ? "one server; use redis://" : "a cluster; use redis+cluster://") +
            ", or another prefix=");
   }
@@ -51,8 +51,9 @@ void agree_on_number(const Ask& ask, const std::string& key, const std::string& 
                      const std::string& prefix) {
   const std::string made_with = agree(ask, key, name, std::to_string(mine));
   if (made_with == std::to_string(mine)) return;
-  refuse("the store {" + prefix + "} was made with " + name + "=" + made_with + ", this instance is configured with " +
-         name + "=" + std::to_string(mine) + "; set " + name + "=" + made_with + " in its url, or use another prefix=");
+  refuse("the store {" + prefix + "} was created with " + name + "=" + made_with +
+         ", but this instance is configured with " + name + "=" + std::to_string(mine) + "; set " + name + "=" +
+         made_with + " in its url, or use another prefix=");
 }
 
 }  // namespace

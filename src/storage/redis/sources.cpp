@@ -47,7 +47,7 @@ void Sources::ask(std::vector<Endpoint> servers, const Endpoint& suspect, const 
     }
   }
   asked_at_ = Steady::now();
-  throw ServerError{trouble, "nobody can say where the primary is: " + last};
+  throw ServerError{trouble, "the primary cannot be found: " + last};
 }
 
 }  // namespace easyretry::storage::redis

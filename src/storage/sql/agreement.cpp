@@ -6,8 +6,8 @@ namespace easyretry::storage::sql {
 namespace {
 
 std::string differs(const std::string& option, const std::string& there, const std::string& mine) {
-  return "the database was made with " + option + "=" + there + ", this instance is configured with " + option + "=" +
-         mine + "; set " + option + "=" + there + " in its url";
+  return "the database was created with " + option + "=" + there + ", but this instance is configured with " + option +
+         "=" + mine + "; set " + option + "=" + there + " in its url";
 }
 
 std::string split_hint(const Layout& there, const Layout& mine) {

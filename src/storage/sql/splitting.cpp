@@ -79,7 +79,7 @@ Placement Splitting::begin(const Layout& to) {
   session->change_meta("layout", to_text(placement), to_text(splitting));
   tables_.look_again(*session);
   if (to_text(tables_.placement()) != to_text(splitting)) {
-    throw ServerError{Trouble::again, "somebody else changed the layout just now"};
+    throw ServerError{Trouble::again, "another process has just changed the layout"};
   }
   return splitting;
 }
@@ -87,7 +87,8 @@ Placement Splitting::begin(const Layout& to) {
 void Splitting::move(const TableMove& move, const TableRouter& router, const SplitRequest& request) {
   SplitMove done{router.name(move.from), router.name(move.to), 0};
   for (TaskId after{};;) {
-    if (request.stop.stop_requested()) throw ServerError{Trouble::again, "it was broken off; begun again, it goes on"};
+    if (request.stop.stop_requested())
+      throw ServerError{Trouble::again, "it was interrupted; start it again to continue"};
     const auto moved = writes_.run(where_, Promise::kept, Locks::waited_for, [&](Session& session, TimePoint) {
       return session.move({done.from, done.to, kRowsAMove, move.shards, after});
     });

@@ -39,7 +39,7 @@ std::span<const std::byte> index_of(sqlite3* db) {
 
 [[noreturn]] void not_as_its_index_says() {
   throw SqliteError{SQLITE_IOERR_DATA,
-                    "the write-ahead log is not what its index says; if another program has the file open, end it"};
+                    "the write-ahead log does not match its index; if another program has the file open, stop it"};
 }
 
 // The frames of a log in the order of the file, whatever pieces they come in.

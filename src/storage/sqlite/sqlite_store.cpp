@@ -76,8 +76,8 @@ class SqliteStore final : public Store {
   StoreInfo info() const override {
     return {.url = "sqlite:" + options_.path.string(),
             .total_shards = options_.total_shards,
-            .durability = {options_.full_sync ? "the process, the operating system and the power failing"
-                                              : "the process failing; a power cut may take the last moments"}};
+            .durability = {options_.full_sync ? "a crash of the process or the operating system, and a power cut"
+                                              : "a crash of the process; a power cut may lose the last moments"}};
   }
 
   Result<InsertReply> insert(std::span<const NewTask> tasks) override;

@@ -63,7 +63,7 @@ fs::path checked_place(const fs::path& path) {
   }
   check_folder(place.parent_path());
   if (const auto there = fs::status(place, error); fs::exists(there) && !fs::is_regular_file(there)) {
-    refuse(place.string() + " is a device, a pipe or a socket. Give the path of a file, or of one that is to be made");
+    refuse(place.string() + " is a device, a pipe or a socket. Give the path of a file, or of a new one");
   }
   return place;
 }
@@ -71,7 +71,7 @@ fs::path checked_place(const fs::path& path) {
 std::string not_ours(const std::string& path) {
   return path +
          " is a SQLite database of another application; it is left as it is. Choose another path, or, to keep tasks "
-         "beside that application's tables, add shared=yes: sqlite:" +
+         "next to that application's tables, add shared=yes: sqlite:" +
          path + "?shared=yes";
 }
 

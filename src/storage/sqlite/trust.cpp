@@ -8,7 +8,7 @@ void Trust::lose(const std::string& cause) {
   const std::lock_guard lock{mutex_};
   if (broken()) return;  // what came first is what happened
   why_ = "writing " + file_.string() + " to the disk failed: " + cause +
-         "; nothing is accepted and nothing is given out until it was written again and read back";
+         "; no request is served until it has been written again and read back";
   ++epoch_;
 }
 

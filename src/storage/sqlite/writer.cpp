@@ -157,7 +157,7 @@ void Writer::read_back() {
   try {
     try_to_read_back();
   } catch (const SqliteError& error) {
-    throw SqliteError{error.extended_code(), trust_.why() + "; the last try to do so: " + error.what()};
+    throw SqliteError{error.extended_code(), trust_.why() + "; the last attempt to do so: " + error.what()};
   }
   next_try_ = Instant::min();
   trust_.restore();

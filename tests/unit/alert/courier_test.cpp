@@ -95,7 +95,7 @@ TEST_F(CourierTest, GivesUpAfterFourTriesLogsAndGoesOn) {
   courier.reset();
   EXPECT_THAT(logged_,
               testing::ElementsAre(
-                  "alerts: channel ops has not taken \"[EasyRetry] pay: 1 task failed for good\" in 4 tries: 503"));
+                  "alerts: channel ops did not accept \"[EasyRetry] pay: 1 task failed for good\" after 4 tries: 503"));
 }
 
 TEST_F(CourierTest, DoesNotTryAgainWhatIsNoUse) {

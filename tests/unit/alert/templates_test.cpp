@@ -29,11 +29,11 @@ Message hostile() {
 TEST(Words, SayWhatHappenedInOneLine) {
   EXPECT_EQ(headline(failures()), "[EasyRetry] pay: 3 tasks failed for good within 2m");
   EXPECT_EQ(headline({.kind = Kind::quarantine, .handler = "pay", .count = 1}),
-            "[EasyRetry] pay: 1 task put in quarantine, having killed its workers");
+            "[EasyRetry] pay: 1 task quarantined after killing its workers");
   EXPECT_EQ(headline({.kind = Kind::backlog_age, .handler = "pay", .age = 754'321ms, .age_limit = 10min}),
             "[EasyRetry] pay: a task has been due for 12m (limit 10m)");
   EXPECT_EQ(headline({.kind = Kind::backlog_age, .resolved = true, .handler = "pay", .age = 0s, .age_limit = 10min}),
-            "[EasyRetry] pay: fine again: the oldest due task waits for 0s (limit 10m)");
+            "[EasyRetry] pay: fine again: the oldest due task has waited for 0s (limit 10m)");
   EXPECT_EQ(headline({.kind = Kind::failure_rate,
                       .handler = "pay",
                       .count = 30,
@@ -81,7 +81,7 @@ TEST(WebhookBody, HasTheNumbersOfItsKind) {
                          kNoon),
             R"({"data":{"age_seconds":1.5,"handler":"h","kind":"backlog_age","limit_seconds":600,"namespace":"s",)"
             R"("rule":"r","status":"resolved",)"
-            R"j("summary":"[EasyRetry] h: fine again: the oldest due task waits for 1s (limit 10m)","tasks":[]},)j"
+            R"j("summary":"[EasyRetry] h: fine again: the oldest due task has waited for 1s (limit 10m)","tasks":[]},)j"
             R"("timestamp":"2026-03-01T12:00:00.000Z","type":"easyretry.alert"})");
   EXPECT_THAT(
       webhook_body({.kind = Kind::failure_rate, .count = 30, .attempts = 50, .within = 5min, .rate_limit = 50}, kNoon),

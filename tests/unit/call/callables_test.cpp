@@ -8,6 +8,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 int twice(int n) {
   return 2 * n;
 }

@@ -5,6 +5,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 TEST_F(EngineTest, CancelEndsAWaitingTaskAndTellsTheOwner) {
   auto pay = engine.retryable("pay", [&](int) { ++calls; });
   const TaskId silent = pay.submit_after(10s, 1);

@@ -7,6 +7,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 struct PayTask : RetryableTask<Receipt(const Order&, int)> {
   Receipt execute(const Order&, const int& amount) override {
     if (++calls < 3) throw Busy("busy");

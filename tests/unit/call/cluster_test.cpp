@@ -29,7 +29,7 @@ TEST_F(EngineTest, AMembershipThatIsNoneIsRefusedWithThoseThereAre) {
   EXPECT_THAT(refusal([] {
                 Engine bad{"memory:", {.membership = "zookeeper"}};
               }),
-              HasSubstr("write store (instances meet in the store), alone, static:2/8"));
+              HasSubstr("write store (instances find each other in the store), alone, static:2/8"));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::Contains;
 
 Config config(const std::string& yaml) {
@@ -83,7 +84,7 @@ TEST_F(Configured, KeysComeFromTheCodeOrFromTheConfigurationNotFromBoth) {
     const ManualEngine engine{both};
     FAIL() << "it was accepted";
   } catch (const std::invalid_argument& e) {
-    EXPECT_THAT(e.what(), HasSubstr("leave one out"));
+    EXPECT_THAT(e.what(), HasSubstr("remove one of them"));
   }
 }
 
@@ -180,7 +181,7 @@ TEST_F(Followed, AFileIsReloadedAndOneThatIsWrongIsLeftAside) {
   auto note = engine.retryable("note", [](const std::string&) {});
   engine.follow(file);
   write(file, "max_paylod: 20\n");
-  EXPECT_TRUE(logged("configuration left as it was"));
+  EXPECT_TRUE(logged("configuration not changed"));
   EXPECT_NO_THROW(note.submit(std::string(100, 'x')));
   write(file, "max_payload: 20\n");
   EXPECT_TRUE(logged("configuration, max_payload: 1000 -> 20"));

@@ -9,6 +9,8 @@
 
 namespace easyretry::test {
 
+using namespace std::chrono_literals;
+
 struct DirectCall : ::testing::Test {
   // A gateway that fails as often as asked, then answers 200.
   auto gateway() {

@@ -5,6 +5,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 TEST_F(EngineTest, RunsASubmittedTaskOnce) {
   std::vector<std::string> seen;
   auto pay = engine.retryable("pay", [&](const Order& order) { seen.push_back(order.id); });

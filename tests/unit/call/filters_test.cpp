@@ -5,6 +5,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 struct Filters : ::testing::Test {
   ManualEngine engine{quiet()};
   std::vector<std::string> seen;

@@ -5,6 +5,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 std::vector<TaskId> ids_of(const std::vector<TaskInfo>& tasks) {
   std::vector<TaskId> ids;
   for (const TaskInfo& task : tasks) ids.push_back(task.id);

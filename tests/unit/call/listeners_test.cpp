@@ -8,6 +8,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 struct Listeners : ::testing::Test {
   ManualEngine engine{quiet()};
   std::vector<std::string> seen;

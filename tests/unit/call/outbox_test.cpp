@@ -11,6 +11,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 class Db {
  public:
   explicit Db(const std::filesystem::path& file) {

@@ -6,6 +6,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 struct Payloads : ::testing::Test {
   TempFolder folder;
   std::string url = folder.sqlite_url();

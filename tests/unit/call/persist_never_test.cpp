@@ -136,7 +136,7 @@ TEST_F(DirectCall, NeverInTheBackgroundMemoryIsBounded) {
   std::vector<EventKind> events;  // of the one that has no room
   small.on_event([&](const Event& event) { events.push_back(event.kind); });
   EXPECT_THROW(static_cast<void>(pay(1024)), Busy);
-  EXPECT_THAT(told, ElementsAre(HasSubstr("too many retries wait in memory")));
+  EXPECT_THAT(told, ElementsAre(HasSubstr("too many retries are waiting in memory")));
   EXPECT_THAT(events, ElementsAre(EventKind::attempt_failed, EventKind::gave_up));
 }
 

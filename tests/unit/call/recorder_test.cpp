@@ -9,6 +9,7 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
 using easyretry::testing::EventRecorder;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;

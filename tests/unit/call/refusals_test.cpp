@@ -5,6 +5,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 TEST_F(EngineTest, RefusesWhatCannotWorkWithAWordOnWhatToDo) {
   engine.retryable("pay", [](int) {});
   EXPECT_THAT(refusal([&] { engine.retryable("pay", [](int) {}); }), HasSubstr("registered twice"));
@@ -67,7 +69,7 @@ TEST_F(EngineTest, AHandleThatOutlivesItsEngineStillShowsWhatItsFunctionThrew) {
     static_cast<void>(make()(1));
     FAIL() << "it returned";
   } catch (const std::logic_error& e) {
-    EXPECT_THAT(e.what(), HasSubstr("is gone"));
+    EXPECT_THAT(e.what(), HasSubstr("no longer exists"));
     EXPECT_THROW(std::rethrow_if_nested(e), Busy);
   }
 }

@@ -5,6 +5,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 TEST_F(EngineTest, RequeueRunsAnEndedTaskAgainWithAllItsAttempts) {
   bool down = true;
   auto pay = engine.retryable("pay",

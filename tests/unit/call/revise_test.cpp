@@ -5,6 +5,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 struct Down : std::runtime_error {
   Down() : std::runtime_error("the gateway is down") {}
 };

@@ -5,6 +5,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 TEST_F(EngineTest, KeepsOneLiveTaskPerKey) {
   auto pay = engine.retryable("pay", [&](const Order&) { ++calls; });
   const TaskId first = pay.submit(Order{"7", 1});

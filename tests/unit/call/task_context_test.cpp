@@ -5,6 +5,8 @@
 namespace easyretry::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 TEST_F(EngineTest, ShowsTheRunningTaskToItsHandlerOnly) {
   EXPECT_EQ(current_task(), nullptr);
   auto pay = engine.retryable("pay", [&](int) {

@@ -15,6 +15,7 @@
 namespace easyretry {
 namespace {
 
+using namespace std::chrono_literals;
 using test::eventually;
 
 EngineOptions quick() {
@@ -229,7 +230,8 @@ TEST(EngineThreads, SayAtTheirStartWhereTasksAreAndWhatAnAcknowledgedOneSurvives
   EXPECT_EQ(
       test::line_at_start(url),
       Line(LogLevel::info,
-           "store " + url + ": an acknowledged task survives the process, the operating system and the power failing"));
+           "store " + url +
+               ": an acknowledged task survives a crash of the process or the operating system, and a power cut"));
 }
 
 TEST(EngineThreads, AStoppedEngineStaysStoppedAndSaysSo) {

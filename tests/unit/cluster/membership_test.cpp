@@ -38,7 +38,7 @@ TEST_F(OpenMembership, ARegistryIsForStoresThatAreShared) {
     open("nacos://registry/orders");
     FAIL();
   } catch (const std::invalid_argument& error) {
-    EXPECT_THAT(error.what(), HasSubstr("the store is one that instances cannot share; write alone"));
+    EXPECT_THAT(error.what(), HasSubstr("instances cannot share this store; write alone"));
   }
 }
 

@@ -138,12 +138,12 @@ TEST_F(NacosMembershipTest, TwoWithOneAddressByHttpAreToldSo) {
   ASSERT_TRUE(sees(*a, "a"));
   const auto b = join("b", where);
   nodes(*b);  // it takes the address over
-  EXPECT_THAT(trouble(*a, "Nacos has b"), HasSubstr("by HTTP each instance needs an address of its own"));
+  EXPECT_THAT(trouble(*a, "Nacos already has b"), HasSubstr("over HTTP, each instance needs its own address"));
 }
 
 TEST_F(NacosMembershipTest, ANamespaceThatIsNoTextIsRefused) {
   const auto a = join("a", url(), {"\xff", 64});
-  EXPECT_THAT(nodes(*a), HasSubstr("the namespace is no text"));
+  EXPECT_THAT(nodes(*a), HasSubstr("the namespace is not valid text"));
 }
 
 TEST_F(NacosMembershipTest, OnOneAddressEachHasAPortOfItsOwn) {

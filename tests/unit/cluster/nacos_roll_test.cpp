@@ -76,19 +76,19 @@ TEST(NacosRoll, RefusesStrangersAndKeepsTheOthers) {
   nacos::Instance no_shards = instance_of("x");
   no_shards.metadata.erase("totalShards");
   for (const Stranger& stranger : {
-           Stranger{{.ip = "10.0.0.9", .port = 80}, "10.0.0.9:80", "it is no instance of EasyRetry"},
-           Stranger{no_shards, "x at 10.0.0.1:7070", "it is no instance of EasyRetry"},
+           Stranger{{.ip = "10.0.0.9", .port = 80}, "10.0.0.9:80", "it is not an EasyRetry instance"},
+           Stranger{no_shards, "x at 10.0.0.1:7070", "it is not an EasyRetry instance"},
            Stranger{instance_of("x", {"shop", 32}), "x at 10.0.0.1:7070",
-                    "its store has 32 shards, and that of this instance 64"},
+                    "its store has 32 shards, but that of this instance has 64"},
            Stranger{instance_of("x", {"bank", 64}), "x at 10.0.0.1:7070",
-                    "its namespace is \"bank\", and that of this instance \"shop\""},
+                    "its namespace is \"bank\", but that of this instance is \"shop\""},
        }) {
     const Roll roll = roll_of({instance_of("a"), stranger.instance});
     EXPECT_THAT(nodes(roll.members), ElementsAre("a"));
     ASSERT_THAT(roll.refused, SizeIs(1)) << stranger.why;
     EXPECT_EQ(roll.refused[0].who, stranger.who);
     EXPECT_THAT(roll.refused[0].why, HasSubstr(stranger.why));
-    EXPECT_THAT(roll.refused[0].why, HasSubstr("a service name of its own"));
+    EXPECT_THAT(roll.refused[0].why, HasSubstr("its own service name"));
   }
 }
 

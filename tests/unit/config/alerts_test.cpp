@@ -97,7 +97,7 @@ TEST(AlertsSection, ChannelsLackWhatTheirTypeNeeds) {
   EXPECT_EQ(problem_of(channel("type: email, url: 'smtps://x:465', from: a@b.example")),
             at + "to is missing; write to: [oncall@example.com]");
   EXPECT_EQ(problem_of(channel("type: email, url: 'smtps://x:465', from: a@b.example, to: a@b.example, user: a")),
-            at + "user and password_file go together; write both or none");
+            at + "user and password_file go together; write both or neither");
 }
 
 TEST(AlertsSection, ChannelsHaveNothingThatTheirTypeDoesNotKnow) {
@@ -120,7 +120,7 @@ TEST(AlertsSection, APasswordIsNotSentInTheOpen) {
   EXPECT_EQ(
       problem_of(channel("type: email, url: 'smtp+plain://x:25', from: a@b.example, to: a@b.example, user: a, "
                          "password_file: b")),
-      "easyretry.yaml:3:5: alerts.channels.ops: a password must not be sent in the open; write smtps:// or smtp:// "
+      "easyretry.yaml:3:5: alerts.channels.ops: a password must not be sent unencrypted; write smtps:// or smtp:// "
       "instead of smtp+plain://");
 }
 
@@ -149,10 +149,9 @@ TEST(AlertsSection, RulesNameChannelsThatAreThereAndSaySomething) {
       problem_of(rule("final_failures: 1, channels: [opz]")),
       "easyretry.yaml:5:39: alerts.rules.r.channels: there is no channel \"opz\" under alerts.channels, did you mean "
       "ops?");
-  EXPECT_EQ(
-      problem_of(rule("channels: [ops]")),
-      "easyretry.yaml:5:5: alerts.rules.r: it says nothing of what to tell; write one or more of final_failures: 1, "
-      "quarantines: 1, backlog_age: 10m, failure_rate: 50%");
+  EXPECT_EQ(problem_of(rule("channels: [ops]")),
+            "easyretry.yaml:5:5: alerts.rules.r: it has no threshold; write one or more of final_failures: 1, "
+            "quarantines: 1, backlog_age: 10m, failure_rate: 50%");
   EXPECT_EQ(problem_of(rule("channels: [ops], failure_rate: 0.5")),
             "easyretry.yaml:5:40: alerts.rules.r.failure_rate: \"0.5\"; write percent from 1% to 100%, such as 50%");
   EXPECT_EQ(problem_of(rule("channels: [ops], final_failures: 1, windw: 5m")),

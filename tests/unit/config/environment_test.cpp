@@ -7,6 +7,7 @@
 namespace easyretry::config {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -60,7 +61,7 @@ TEST(ConfigEnvironment, AnUnknownVariableIsRefused) {
   EXPECT_EQ(refusal({{"EASYRETRY_DEFAULT_MAX_ATTEMPTS", "8"}}),
             "EASYRETRY_DEFAULT_MAX_ATTEMPTS: unknown variable, did you mean EASYRETRY_DEFAULTS_MAX_ATTEMPTS?");
   EXPECT_EQ(refusal({{"EASYRETRY_COLOUR", "red"}}),
-            "EASYRETRY_COLOUR: unknown variable; unset it, or see docs/configuration.md for those there are");
+            "EASYRETRY_COLOUR: unknown variable; unset it, or see docs/configuration.md for the known ones");
   EXPECT_EQ(refusal({{"EASYRETRY_HANDLERS_PAY_TIMEOUT", "8s"}}),
             "EASYRETRY_HANDLERS_PAY_TIMEOUT: handlers have no variables; set it under handlers in the file");
   EXPECT_EQ(refusal({{"EASYRETRY_DEFAULTS_RETRY_ON", "a"}}),
@@ -102,9 +103,9 @@ TEST(ConfigEnvironment, ReportsAllProblemsAndChangesNothing) {
 
 TEST(ConfigEnvironment, ShardsAreNotGivenTwice) {
   EXPECT_EQ(problem_of("store: sqlite:a.db?shards=4", {{"EASYRETRY_SHARDS", "8"}}),
-            "EASYRETRY_SHARDS: shards is given here and in the url of store; write one of them");
+            "EASYRETRY_SHARDS: shards is given here and in the url of store; keep one of them");
   EXPECT_EQ(problem_of("shards: 4", {{"EASYRETRY_STORE", "sqlite:a.db?shards=8"}}),
-            "EASYRETRY_STORE: shards is given here and in the url of store; write one of them");
+            "EASYRETRY_STORE: shards is given here and in the url of store; keep one of them");
   EXPECT_THAT(problems_of("store: sqlite:a.db?shards=4\nshards: 4", {{"EASYRETRY_WORKERS", "8"}}), SizeIs(1));
 }
 

@@ -108,7 +108,7 @@ TEST(ConfigErrors, AStoreIsAUrl) {
       "easyretry.yaml:1:8: store: \"retry.db\" has no scheme; write a url such as sqlite:retry.db, or memory: for "
       "tests");
   EXPECT_EQ(problem_of("store: sqlite:a.db?shards=4\nshards: 8\n"),
-            "easyretry.yaml:2:1: shards is given here and in the url of store; write one of them");
+            "easyretry.yaml:2:1: shards is given here and in the url of store; keep one of them");
 }
 
 TEST(ConfigErrors, ASpaceHasAName) {
@@ -173,22 +173,23 @@ TEST(ConfigErrors, AKeyIsAWord) {
 
 TEST(ConfigErrors, TabsAreCalledTabs) {
   EXPECT_EQ(problem_of("defaults:\n\ttimeout: 8s\n"),
-            "easyretry.yaml:2:1: indented with a tab; YAML takes spaces only, write two");
+            "easyretry.yaml:2:1: indented with a tab; YAML allows only spaces, write two");
   EXPECT_EQ(problem_of("defaults:\n  \ttimeout: 8s\n"),
-            "easyretry.yaml:2:3: indented with a tab; YAML takes spaces only, write two");
+            "easyretry.yaml:2:3: indented with a tab; YAML allows only spaces, write two");
   EXPECT_EQ(problem_of("workers:\t8\t# eight\n\t\n \t# comment\n\t"), "accepted");
 }
 
 TEST(ConfigErrors, WhatIsNotYamlIsExplained) {
   const auto not_yaml = [](const char* yaml) { return problem_of(yaml); };
-  EXPECT_EQ(not_yaml("workers: 8\nspace: a: b\n"),
-            "easyretry.yaml:2:9: not YAML: a colon where no key can be; check the indentation, and put a value that "
-            "holds \": \" in quotes");
+  EXPECT_EQ(
+      not_yaml("workers: 8\nspace: a: b\n"),
+      "easyretry.yaml:2:9: not YAML: a colon where no key is allowed; check the indentation, and put a value that "
+      "contains \": \" in quotes");
   EXPECT_EQ(not_yaml("defaults:\n  timeout: 8s\n max_attempts: 5\n"),
-            "easyretry.yaml:3:2: not YAML: this line does not belong to those above it; indent it like the lines it "
-            "goes with");
+            "easyretry.yaml:3:2: not YAML: this line does not fit the lines above it; indent it like the lines it "
+            "belongs to");
   EXPECT_EQ(not_yaml("workers: 8\ndefaults:\n  retry_on: [a, b\nspace: c\n"),
-            "easyretry.yaml:3:13: not YAML: the bracket that begins here is not closed, or something before its end is "
+            "easyretry.yaml:3:13: not YAML: the bracket opened here is not closed, or its content is "
             "wrong; write [a, b] or {a: 1}");
   EXPECT_EQ(not_yaml("space: \"abc\n"), "easyretry.yaml:1:8: not YAML: the text ends inside quotes; close them");
   EXPECT_EQ(not_yaml("\xEF\xBB\xBFspace: 'abc\n"),
@@ -196,17 +197,17 @@ TEST(ConfigErrors, WhatIsNotYamlIsExplained) {
   EXPECT_EQ(not_yaml("space: @abc\n"),
             "easyretry.yaml:1:8: not YAML: a value cannot begin with this character; put it in quotes");
   EXPECT_EQ(not_yaml("space: a\n---\nspace: b\n"),
-            "easyretry.yaml:2:1: not YAML: a second document begins here; a configuration is one");
+            "easyretry.yaml:2:1: not YAML: a second document begins here; a configuration is a single document");
   EXPECT_EQ(not_yaml("space: a\xFFz\n"), "easyretry.yaml:1:9: not UTF-8; save the file as UTF-8");
   EXPECT_EQ(problem_of(std::string_view{"space: a\0b", 10}), "easyretry.yaml:1:9: a control character; delete it");
   EXPECT_EQ(not_yaml("space: a\x04\nworkers: 0\n"), "easyretry.yaml:1:9: a control character; delete it");
 }
 
-TEST(ConfigErrors, AliasesAreNotFollowed) {
+TEST(ConfigErrors, AliasesAreNotSupported) {
   EXPECT_EQ(problem_of("space: &a x\nworkers: *a\n"),
-            "easyretry.yaml:2:10: workers: found an alias (aliases are not followed); write a whole number from 1 to "
+            "easyretry.yaml:2:10: workers: found an alias (aliases are not supported); write a whole number from 1 to "
             "4096");
-  EXPECT_EQ(problem_of("space: *a\n"), "easyretry.yaml:1:8: not YAML: aliases are not followed; write the value out");
+  EXPECT_EQ(problem_of("space: *a\n"), "easyretry.yaml:1:8: not YAML: aliases are not supported; write the value out");
   std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c <= 'z'; ++c) {
     const std::string before{static_cast<char>(c - 1)};
@@ -260,7 +261,7 @@ TEST(ConfigErrors, StayOneShortLineWhateverTheFileHolds) {
 
 TEST(ConfigErrors, AFileTooLargeIsNotReadAtAll) {
   EXPECT_EQ(problem_of(std::string(1'048'577, '#')),
-            "easyretry.yaml: larger than 1 MiB; a configuration is a page or two, so this is probably another file");
+            "easyretry.yaml: larger than 1 MiB; a configuration is a page or two, so this is probably the wrong file");
   EXPECT_EQ(problem_of(std::string(1'048'576, '#')), "accepted");
 }
 

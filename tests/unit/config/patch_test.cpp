@@ -10,6 +10,7 @@ struct Timeout {};
 namespace easyretry::config {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;

@@ -9,6 +9,7 @@
 namespace easyretry::config {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::IsEmpty;
 
 TEST(ConfigToYaml, WritesTheEngineInFullAndWhatWasSaidAboutHandlers) {

@@ -128,7 +128,7 @@ TEST_F(ConfigWatchTest, AFileThatIsRightAgainIsNewsEvenIfItIsTheOldOne) {
 TEST_F(ConfigWatchTest, AnEmptiedFileIsNotTakenForAllDefaults) {
   write("");
   step();
-  EXPECT_THAT(step(), HasSubstr("has become empty; write {} if all defaults are meant"));
+  EXPECT_THAT(step(), HasSubstr("is empty now; write {} to use all defaults"));
   EXPECT_EQ(watch.current().engine.workers, 1);
   write("{}\n");
   step();

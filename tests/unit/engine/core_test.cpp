@@ -12,6 +12,7 @@
 namespace easyretry::engine {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 

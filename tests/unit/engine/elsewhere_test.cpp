@@ -12,6 +12,7 @@
 namespace easyretry::engine {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
@@ -83,7 +84,7 @@ TEST_F(ElsewhereTest, WhatCameOfItIsJudgedByThePolicyOfTheHandler) {
   const auto refused = settled(R"({"paid":true})", "[8]");
   EXPECT_EQ(refused.kind, task::Settlement::Kind::retry);
   EXPECT_EQ(refused.delay, 1min);
-  EXPECT_THAT(refused.error, HasSubstr("not successful by success_when"));
+  EXPECT_THAT(refused.error, HasSubstr("not a success according to success_when"));
 }
 
 TEST_F(ElsewhereTest, ATaskThatMustNotRunIsSettledInstead) {

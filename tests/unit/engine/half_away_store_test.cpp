@@ -12,6 +12,7 @@
 namespace easyretry::engine {
 namespace {
 
+using namespace std::chrono_literals;
 using storage::Applied;
 using task::TaskRecord;
 using ::testing::ElementsAre;

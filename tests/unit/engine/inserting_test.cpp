@@ -12,6 +12,7 @@
 namespace easyretry::engine {
 namespace {
 
+using namespace std::chrono_literals;
 using storage::Inserted;
 using task::NewTask;
 using test::a_task;

@@ -9,6 +9,8 @@
 namespace easyretry::engine {
 namespace {
 
+using namespace std::chrono_literals;
+
 struct LoaderTest : ::testing::Test {
   LoaderTest() {
     reader.handle("pay", [] {});

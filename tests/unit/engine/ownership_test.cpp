@@ -10,6 +10,7 @@
 namespace easyretry::engine {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using Role = Ownership::Role;

@@ -9,6 +9,8 @@
 namespace easyretry::engine {
 namespace {
 
+using namespace std::chrono_literals;
+
 // Counts who asks what is paused, and says nothing while it is told not to. Reading takes time.
 class AskedStore final : public ForwardingStore {
  public:

@@ -16,6 +16,7 @@
 namespace easyretry::engine {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -175,8 +176,8 @@ TEST_F(RebalancerTest, JoinsLeavesAndSharesAreTold) {
   tell({"b", "c"});
   step_after(3s);
   step_after(2s);
-  EXPECT_THAT(told(), ElementsAre("member joined c", "member left a",
-                                  "shards changed 2 members; this one looks after 4 of 8 shards"));
+  EXPECT_THAT(told(),
+              ElementsAre("member joined c", "member left a", "shards changed 2 members; this one owns 4 of 8 shards"));
 }
 
 TEST_F(RebalancerTest, WhoIsRefusedIsToldOnceForAsLongAsItIsThere) {
@@ -186,7 +187,7 @@ TEST_F(RebalancerTest, WhoIsRefusedIsToldOnceForAsLongAsItIsThere) {
   logged.clear();
   source.list->refused = {{"10.0.0.9:80", "another application"}};
   for (int i = 0; i < 3; ++i) step_after(3s);
-  const std::string refusal = "10.0.0.9:80 is not taken for a member: another application";
+  const std::string refusal = "10.0.0.9:80 is not accepted as a member: another application";
   EXPECT_THAT(told(), ElementsAre("member refused " + refusal));
   EXPECT_THAT(logged, ElementsAre(refusal));
   EXPECT_THAT(owned, SizeIs(1)) << "nothing else has changed";

@@ -14,6 +14,8 @@
 namespace easyretry::engine {
 namespace {
 
+using namespace std::chrono_literals;
+
 class SettlerTest : public ::testing::Test {
  protected:
   SettlerTest() {

@@ -12,6 +12,7 @@
 namespace easyretry::engine {
 namespace {
 
+using namespace std::chrono_literals;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;

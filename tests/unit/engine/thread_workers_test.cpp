@@ -11,6 +11,8 @@
 namespace easyretry::engine {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr std::size_t kThreads = 2;
 
 class ThreadWorkersTest : public ::testing::Test {

@@ -99,9 +99,9 @@ TEST(Message, WhatPythonCannotReadIsRefused) {
   EXPECT_EQ(error_of(R"({"topic":"t","priority":"urgent","payload":{}})"), "priority is unknown");
   EXPECT_EQ(error_of(R"({"topic":"t","meta":{"status":"lost"},"payload":{}})"), "status is unknown");
   EXPECT_EQ(error_of(R"({"topic":"t","meta":{"retryCount":-1},"payload":{}})"), "retryCount is negative");
-  EXPECT_EQ(error_of(R"({"topic":"t","meta":{"retryCount":1.5},"payload":{}})"), "retryCount is no integer");
-  EXPECT_EQ(error_of(R"({"topic":"t","meta":{"maxRetries":null},"payload":{}})"), "maxRetries is no integer");
-  EXPECT_EQ(error_of(R"({"topic":"t","meta":{"retryDelays":60},"payload":{}})"), "retryDelays is no list");
+  EXPECT_EQ(error_of(R"({"topic":"t","meta":{"retryCount":1.5},"payload":{}})"), "retryCount is not an integer");
+  EXPECT_EQ(error_of(R"({"topic":"t","meta":{"maxRetries":null},"payload":{}})"), "maxRetries is not an integer");
+  EXPECT_EQ(error_of(R"({"topic":"t","meta":{"retryDelays":60},"payload":{}})"), "retryDelays is not a list");
 }
 
 TEST(Message, NumbersOfAnySizeAreReadWhereNobodyNeedsThem) {

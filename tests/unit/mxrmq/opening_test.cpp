@@ -125,7 +125,7 @@ TEST(OpeningAQueue, OfAServerThatMayThrowMessagesAwayIsRefused) {
     const Queue queue{url};
     FAIL() << "opened";
   } catch (const StoreError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("may throw away what is stored in it"),
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("may evict stored tasks"),
                                     HasSubstr("allkeys-lru); CONFIG SET maxmemory-policy noeviction")));
   }
   plain.run({"CONFIG", "SET", "maxmemory-policy", "noeviction"});

@@ -59,7 +59,7 @@ TEST_F(AQueue, ADelayIsKeptInSecondsAndMeantInMilliseconds) {
 TEST_F(AQueue, RefusesWhatPythonCouldNotRead) {
   EXPECT_THAT(refusal([&] { queue.produce("orders", "[1]"); }), HasSubstr("JSON objects only"));
   EXPECT_THAT(refusal([&] { queue.produce("orders", "{"); }), HasSubstr("not JSON"));
-  EXPECT_THAT(refusal([&] { queue.produce(" orders", "{}"); }), HasSubstr("no space at its ends"));
+  EXPECT_THAT(refusal([&] { queue.produce(" orders", "{}"); }), HasSubstr("not begin or end with a space"));
   EXPECT_THAT(refusal([&] { queue.produce("", "{}"); }), HasSubstr("not empty"));
   EXPECT_THAT(refusal([&] { queue.produce("orders", "{}", {.id = "a:queue"}); }), HasSubstr(":queue"));
   EXPECT_THAT(refusal([&] { queue.produce_after(-1s, "orders", "{}"); }), HasSubstr("-1000 ms"));

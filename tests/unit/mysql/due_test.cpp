@@ -172,7 +172,7 @@ TEST_F(MysqlTest, TheTimeIsTheServers) {
 
 TEST_F(MysqlTest, TheSharedServerOfTestsPromisesLittle) {
   EXPECT_EQ(session->durability().words,
-            "the server process failing; innodb_flush_method=nosync, so a power cut may take everything");
+            "a crash of the server process; innodb_flush_method=nosync, so a power cut may lose everything");
 }
 
 }  // namespace

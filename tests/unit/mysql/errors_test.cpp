@@ -38,7 +38,7 @@ TEST(MysqlErrors, WhateverTheClientLibraryReportsOfAnOpenConnectionEndsIt) {
 
 TEST(MysqlErrors, AMessageSaysWhatToDo) {
   const auto error = server_error(1049, "Unknown database 'shop'");
-  EXPECT_STREQ(error.what(), "Unknown database 'shop' (1049): make it: CREATE DATABASE <database>");
+  EXPECT_STREQ(error.what(), "Unknown database 'shop' (1049): create it: CREATE DATABASE <database>");
   EXPECT_STREQ(server_error(1213, "Deadlock found").what(), "Deadlock found (1213)");
 }
 

@@ -142,7 +142,7 @@ TEST_F(MysqlTest, ATaskLargerThanAPacketIsBadDataAndTheRemedyIsNamed) {
 TEST_F(MysqlTest, AValueTooLongIsBadDataThatNamesColumnLengthAndLimit) {
   const auto [what, why] = trouble([&] { insert({row(a_task().key(std::string(513, 'k')))}); });
   EXPECT_EQ(what, Trouble::bad_data);
-  EXPECT_THAT(why, HasSubstr("task_key has 513 bytes, its column takes 512"));
+  EXPECT_THAT(why, HasSubstr("task_key has 513 bytes, but its column allows 512"));
   inserted(a_task().key(std::string(512, 'k')));
   const auto owner = trouble([&] { claim(*session, {}, kMarch, std::string(513, 'o')); });
   EXPECT_THAT(owner.second, HasSubstr("locked_by has 513 bytes"));

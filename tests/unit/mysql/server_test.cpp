@@ -19,7 +19,7 @@ using test::ServerKind;
 TEST(MysqlServer, AKilledServerIsGoneAndWhatWasCommittedIsThereAfterARestart) {
   DatabaseServer server{ServerKind::mariadb};
   const auto session = connect_mysql(address_at(server.port()));
-  EXPECT_EQ(session->durability().words, "the server's machine losing power");
+  EXPECT_EQ(session->durability().words, "a power cut on the server's machine");
   session->create_tasks(kTable, sql::KeysIn::tasks);
   const TaskRecord kept = task::new_record(a_task(), TaskId{1}, kMarch);
   const TaskRecord lost = task::new_record(a_task(), TaskId{2}, kMarch);
@@ -72,9 +72,9 @@ TEST(MysqlServer, DurabilityIsToldAsTheSettingsAre) {
     administrator.run("SET GLOBAL innodb_flush_log_at_trx_commit = " + flush);
     return durability(administrator);
   };
-  EXPECT_EQ(with("1").words, "the server's machine losing power");
+  EXPECT_EQ(with("1").words, "a power cut on the server's machine");
   EXPECT_EQ(with("2").words,
-            "the server process failing; innodb_flush_log_at_trx_commit=2, so a power cut may take the last second");
+            "a crash of the server process; innodb_flush_log_at_trx_commit=2, so a power cut may lose the last second");
   EXPECT_FALSE(with("2").worth_a_warning);
   EXPECT_THAT(with("0").words, HasSubstr("nothing for sure; innodb_flush_log_at_trx_commit=0"));
   EXPECT_TRUE(with("0").worth_a_warning);
@@ -120,10 +120,11 @@ TEST(MysqlServer, InADatabaseOfAnotherCharacterSetTablesAreUtf8mb4) {
 TEST(MysqlServer, AnOldOneIsRefusedByItsName) {
   check_version(true, 100600);
   check_version(false, 80011);
-  EXPECT_EQ(
-      trouble([] { check_version(true, 100521); }),
-      (std::pair{Trouble::refused, std::string{"the server is MariaDB 10.5.21; it takes MariaDB 10.6.0 or newer"}}));
-  EXPECT_THAT(trouble([] { check_version(false, 50744); }).second, HasSubstr("MySQL 5.7.44; it takes MySQL 8.0.11"));
+  EXPECT_EQ(trouble([] { check_version(true, 100521); }),
+            (std::pair{Trouble::refused,
+                       std::string{"the server is MariaDB 10.5.21; EasyRetry needs MariaDB 10.6.0 or newer"}}));
+  EXPECT_THAT(trouble([] { check_version(false, 50744); }).second,
+              HasSubstr("MySQL 5.7.44; EasyRetry needs MySQL 8.0.11"));
 }
 
 class MysqlNetwork : public MysqlTest {

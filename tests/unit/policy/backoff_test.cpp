@@ -9,6 +9,8 @@
 namespace easyretry::policy {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr double kAlmostOne = 0x1.fffffffffffffp-1;
 constexpr double kRandoms[] = {0.0, 0.25, 0.5, kAlmostOne};
 

@@ -9,6 +9,7 @@
 namespace easyretry::policy {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 

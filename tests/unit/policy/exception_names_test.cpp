@@ -69,7 +69,7 @@ TEST(ExceptionNames, TakeANameWithOrWithoutItsNamespaces) {
 TEST(ExceptionNames, AskForTheWholeNameWhereAShortOneFitsTwoTypes) {
   const ExceptionNames names{type<bank::Timeout>(), type<post::Timeout>()};
   EXPECT_EQ(refusal(names, "Timeout"),
-            "exception type \"Timeout\" may be any of bank::Timeout, post::Timeout; write the whole name");
+            "exception type \"Timeout\" is ambiguous: it may be bank::Timeout, post::Timeout; write the full name");
   EXPECT_TRUE(finds<post::Timeout>(names, "post::Timeout"));
 }
 
@@ -82,7 +82,7 @@ TEST(ExceptionNames, SuggestWhatWasProbablyMeant) {
   const ExceptionNames names{type<bank::Timeout>()};
   EXPECT_THAT(refusal(names, "bank::Timeuot"), AllOf(HasSubstr("\"bank::Timeuot\" is not known, did you mean "
                                                                "bank::Timeout? Known are std::exception, "),
-                                                     EndsWith("; the application makes others known with "
+                                                     EndsWith("; the application can add others with "
                                                               "ExceptionNames")));
   EXPECT_THAT(refusal(names, "TimeOut"), HasSubstr("did you mean bank::Timeout?"));
   EXPECT_THAT(refusal(names, "std::invalid_arg"), HasSubstr("did you mean std::invalid_argument?"));

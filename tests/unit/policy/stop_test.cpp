@@ -6,6 +6,8 @@
 namespace easyretry::policy {
 namespace {
 
+using namespace std::chrono_literals;
+
 constexpr TimePoint kCreated = std::chrono::sys_days{std::chrono::year{2026} / 3 / 1} + 12h;
 constexpr Stop kNoLimit{.max_attempts = 0};
 

@@ -12,6 +12,7 @@
 namespace easyretry {
 namespace {
 
+using namespace std::chrono_literals;
 using policy::kLongestDelay;
 using testing::AllOf;
 using testing::HasSubstr;
@@ -66,10 +67,10 @@ TEST(Validate, RefusesDelaysOfMoreThanTenYears) {
 
 TEST(Validate, RefusesAnExponentialThatCannotGrow) {
   EXPECT_THAT(refusal(Exponential{.first = 0s}), names("policy.backoff.first = 0s", "1ms or more"));
-  EXPECT_THAT(refusal(Exponential{.factor = 0.5}), names("policy.backoff.factor = 0.5", "from 1 up"));
-  EXPECT_THAT(refusal(Exponential{.factor = std::nan("")}), names("policy.backoff.factor = nan", "from 1 up"));
+  EXPECT_THAT(refusal(Exponential{.factor = 0.5}), names("policy.backoff.factor = 0.5", "1 or more"));
+  EXPECT_THAT(refusal(Exponential{.factor = std::nan("")}), names("policy.backoff.factor = nan", "1 or more"));
   EXPECT_THAT(refusal(Exponential{.factor = std::numeric_limits<double>::infinity()}),
-              names("policy.backoff.factor = inf", "from 1 up"));
+              names("policy.backoff.factor = inf", "1 or more"));
 }
 
 TEST(Validate, RefusesACapBelowTheFirstDelay) {

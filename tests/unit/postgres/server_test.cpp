@@ -50,7 +50,7 @@ TEST_F(PostgresServer, AServerThatIsNotThereIsNamed) {
 
 TEST_F(PostgresServer, AnotherNumberOfShardsIsRefusedWithTheRightOne) {
   open_store(url + "&shards=16", system_clock());
-  EXPECT_THAT(refusal(url), AllOf(HasSubstr("there are shards=16"), HasSubstr("set shards=16")));
+  EXPECT_THAT(refusal(url), AllOf(HasSubstr("the store has shards=16"), HasSubstr("set shards=16")));
 }
 
 TEST_F(PostgresServer, AReadOnlyDatabaseIsToldWithTheRemedyAndUsedWhenItIsNoMore) {

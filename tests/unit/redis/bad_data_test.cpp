@@ -175,7 +175,7 @@ TEST_F(RedisBadData, AStoreThatWasFlushedIsSaidToBeGoneOnceAndThenIsANewOne) {
   const auto lost = insert(*store, a_task());
   ASSERT_FALSE(lost);
   EXPECT_EQ(lost.error().code, Errc::unavailable);
-  EXPECT_THAT(lost.error().detail, HasSubstr("What was in it is lost"));
+  EXPECT_THAT(lost.error().detail, HasSubstr("The tasks in it are lost"));
   const Ticket fresh = stored(*store, a_task().handler("pay"));
   EXPECT_EQ(store->find({&fresh.id, 1}).value().at(0).info.handler, "pay");
   EXPECT_EQ(other->find({&fresh.id, 1}).value().at(0).info.handler, "pay");

@@ -27,7 +27,7 @@ TEST_F(RedisServer, AWrongPasswordOrUserOrDatabaseIsRefusedWithWhatToCheck) {
   EXPECT_THAT(opening_error("redis://easyretry:secret@127.0.0.1:" + std::to_string(server.port()) + "/99999"),
               HasSubstr("database"));
   run({"ACL", "SETUSER", "default", "on", ">other"});
-  EXPECT_THAT(opening_error("redis://127.0.0.1:" + std::to_string(server.port())), HasSubstr("wants a password"));
+  EXPECT_THAT(opening_error("redis://127.0.0.1:" + std::to_string(server.port())), HasSubstr("requires a password"));
 }
 
 TEST_F(RedisServer, AUserWithoutRightsIsRefusedWithTheRuleToMake) {
@@ -104,11 +104,11 @@ TEST_F(RedisServer, TooManyConnectionsAreSaid) {
 }
 
 TEST_F(RedisServer, DurabilityIsToldAsTheSettingsAre) {
-  EXPECT_EQ(open()->info().durability.words, "the server's machine losing power");
+  EXPECT_EQ(open()->info().durability.words, "a power cut on the server's machine");
   run({"CONFIG", "SET", "appendfsync", "everysec"});
-  EXPECT_THAT(open()->info().durability.words, HasSubstr("a power cut may take the last two seconds"));
+  EXPECT_THAT(open()->info().durability.words, HasSubstr("a power cut may lose the last two seconds"));
   run({"CONFIG", "SET", "appendfsync", "no"});
-  EXPECT_THAT(open()->info().durability.words, HasSubstr("a power cut may take the last half minute"));
+  EXPECT_THAT(open()->info().durability.words, HasSubstr("a power cut may lose the last half minute"));
   run({"CONFIG", "SET", "appendonly", "no"});
   EXPECT_THAT(open()->info().durability.words, HasSubstr("nothing for sure"));
 }
@@ -155,7 +155,7 @@ TEST_F(RedisServer, OneThatIsAwayIsUnavailable) {
   const auto reply = insert(*store, a_task());
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Errc::unavailable);
-  EXPECT_THAT(reply.error().detail, HasSubstr("see that the server runs"));
+  EXPECT_THAT(reply.error().detail, HasSubstr("check that the server is running"));
 }
 
 }  // namespace

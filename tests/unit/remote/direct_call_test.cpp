@@ -128,7 +128,7 @@ TEST_F(RemoteDirectCall, AnExpressionJudgesHereWhateverTheDaemonThinks) {
   engine.start();
   ASSERT_TRUE(eventually([&] { return ended(engine, paid.task(), Outcome::exhausted); }));
   engine.stop();
-  EXPECT_THAT(told, HasSubstr("not successful by success_when: result.code == 201"));
+  EXPECT_THAT(told, HasSubstr("not a success according to success_when: result.code == 201"));
 }
 
 }  // namespace

@@ -116,7 +116,7 @@ TEST(Sealer, OpensOnlyWhereItWasSealedFor) {
   key.key = "order-43";
   version.payload_version = 2;
   for (const Binding& other : {space, handler, key, version, result_of(kBinding)}) {
-    EXPECT_THAT(opened(sealer, kStoredArguments, other), HasSubstr("moved here from another task"));
+    EXPECT_THAT(opened(sealer, kStoredArguments, other), HasSubstr("copied from another task"));
   }
 }
 
@@ -178,7 +178,7 @@ TEST(Sealer, SaysWhatIsWrong) {
     return R"({"$sealed":1,"key":"2026-10","data":")" + data + "\"}";
   };
   EXPECT_THAT(opened(sealer, kStoredArguments.substr(0, 60)), HasSubstr("the stored arguments: sealed, but cut off"));
-  EXPECT_THAT(opened(sealer, R"({"$sealed":2,"key":"2026-10","data":""})"), HasSubstr("form of a newer version"));
+  EXPECT_THAT(opened(sealer, R"({"$sealed":2,"key":"2026-10","data":""})"), HasSubstr("written by a newer version"));
   EXPECT_THAT(opened(sealer, R"({"$sealed":1,"key":"a b","data":""})"), HasSubstr("damaged in the id of its key"));
   EXPECT_THAT(opened(sealer, with_data("?")), HasSubstr("not base64"));
   EXPECT_THAT(opened(sealer, with_data("Zm9v")), HasSubstr("less than 28 bytes"));
@@ -192,7 +192,7 @@ TEST(Sealer, LooksAtTheSizeFirst) {
   const Sealer sealer{first_key()};
   const std::string_view stored{kStoredArguments.data(),
                                 kMaxPlain * 2};  // would crash where more than its start is read
-  EXPECT_THAT(opened(sealer, stored), HasSubstr("larger than what is ever written"));
+  EXPECT_THAT(opened(sealer, stored), HasSubstr("larger than anything that is ever written"));
   const auto sealed = sealer.seal({kArguments.data(), kMaxPlain + 1}, kBinding);
   ASSERT_FALSE(sealed);
   EXPECT_EQ(sealed.error().code, Errc::invalid_argument);
@@ -206,13 +206,13 @@ TEST(Sealer, ReadsWhatOlderKeysSealedAndSealsWithTheCurrentOne) {
 
 TEST(Sealer, NamesTheKeyThatIsMissing) {
   const Sealer sealer{{.current = "2026-11", .keys = {test::key_b()}}};
-  EXPECT_THAT(opened(sealer, kStoredArguments), AllOf(HasSubstr("\"2026-10\", which is not here"),
+  EXPECT_THAT(opened(sealer, kStoredArguments), AllOf(HasSubstr("\"2026-10\", which is missing"),
                                                       HasSubstr("add it to encryption.keys"), Not(HasSubstr("f0e0"))));
 }
 
 TEST(Sealer, NoticesAKeyWithAnotherSecret) {
   const Sealer sealer{{.current = "2026-10", .keys = {test::key_b("2026-10")}}};
-  EXPECT_THAT(opened(sealer, kStoredArguments), HasSubstr("the key has another secret"));
+  EXPECT_THAT(opened(sealer, kStoredArguments), HasSubstr("the key has a different secret"));
 }
 
 TEST(Sealer, ReadsPlainPayloadsUnlessEncryptionIsRequired) {

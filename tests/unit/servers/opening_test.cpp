@@ -60,7 +60,7 @@ TEST_P(Opening, AWrongPasswordAndAWrongUserAreToldAndNoSecretIsShown) {
 TEST_P(Opening, AnEngineSaysWhatAnAcknowledgedTaskSurvivesAndNoSecret) {
   const auto [level, line] = test::line_at_start(database.url());
   EXPECT_EQ(level, LogLevel::info);
-  EXPECT_THAT(line, AllOf(HasSubstr(database.name() + ": an acknowledged task survives the server process failing"),
+  EXPECT_THAT(line, AllOf(HasSubstr(database.name() + ": an acknowledged task survives a crash of the server process"),
                           Not(HasSubstr("secret"))));
 }
 

@@ -41,7 +41,7 @@ TEST_P(ReshardRefusals, WhileATaskIsLeasedItIsRefusedAndNothingIsChanged) {
     ASSERT_TRUE(store->insert(many(50)));
     ASSERT_NE(claim(*store, insert(*store, a_task()), 1min), Ticket{});
     EXPECT_THAT(refusal(32),
-                AllOf(HasSubstr("1 tasks are being run"), HasSubstr("by worker"), HasSubstr("stop all instances")));
+                AllOf(HasSubstr("1 tasks are running"), HasSubstr("by worker"), HasSubstr("stop all instances")));
     EXPECT_EQ(number(), "64");
     EXPECT_EQ(misnumbered(layout, 64), 0);
     clock.advance(1min);
@@ -60,7 +60,7 @@ TEST_P(ReshardRefusals, ANumberThatCannotBeIsRefusedWithOneThatCan) {
 }
 
 TEST_P(ReshardRefusals, AnEmptyDatabaseIsToldAndStaysEmpty) {
-  EXPECT_THAT(refusal(32), HasSubstr("there is nothing of EasyRetry"));
+  EXPECT_THAT(refusal(32), HasSubstr("there is no EasyRetry store"));
   EXPECT_FALSE(sql::server_settings(options_for(Layout::single(), 64)));
   EXPECT_THAT(connect_session(GetParam(), database.name())->tables(), IsEmpty());
 }

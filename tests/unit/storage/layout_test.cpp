@@ -94,8 +94,8 @@ TEST(Layouts, OthersAreRefusedWithTheNearestThatDo) {
 }
 
 TEST(Layouts, ThereAreOneTo4096Shards) {
-  EXPECT_EQ(refused(Layout::single(), 0), "0 shards; there may be 1 to 4096");
-  EXPECT_EQ(refused(Layout::single(), 4097), "4097 shards; there may be 1 to 4096");
+  EXPECT_EQ(refused(Layout::single(), 0), "0 shards; use 1 to 4096");
+  EXPECT_EQ(refused(Layout::single(), 4097), "4097 shards; use 1 to 4096");
 }
 
 RC_GTEST_PROP(Layouts, AnyTextIsReadOrRefusedWithAReason, (const std::string& text)) {

@@ -54,7 +54,7 @@ TEST(Splits, OtherNumbersAndLayoutsAreRefused) {
   EXPECT_THAT(refused(Layout::hash(16), Layout::hash(16)), HasSubstr("multiple of 16"));
   EXPECT_THAT(refused(Layout::hash(16), Layout::hash(48)), HasSubstr("hash(48) does not divide 64 shards"));
   EXPECT_THAT(refused(Layout::hash(0), Layout::hash(16)), HasSubstr("hash(0) does not divide 64 shards"));
-  EXPECT_THAT(refused(Layout::single(), Layout::hash(2)), HasSubstr("only hash layouts are split"));
+  EXPECT_THAT(refused(Layout::single(), Layout::hash(2)), HasSubstr("only hash layouts can be split"));
   EXPECT_THAT(refused(Layout::hash(2), Layout::period(PeriodLength::day, 4)), HasSubstr("only hash layouts"));
 }
 

@@ -270,7 +270,7 @@ TEST(Routers, AreRefusedAWrongLayoutOrWindow) {
     }
   };
   EXPECT_THAT(refused(Layout::hash(12), days{30}), HasSubstr("use 8 or 16"));
-  EXPECT_EQ(refused(Layout::single(), days{1} - 1ms), "a window of 86399999ms; it may be 1d to 3650d");
+  EXPECT_EQ(refused(Layout::single(), days{1} - 1ms), "a window of 86399999ms; it must be 1d to 3650d");
   EXPECT_NE(refused(Layout::single(), days{3650} + 1ms), "");
   EXPECT_NE(refused(Layout::single(), Millis::min()), "");
   EXPECT_EQ(refused(Layout::single(), days{1}), "");

@@ -106,13 +106,13 @@ TEST_F(Failures, ToConnectInTimeLeaveNothingInDoubt) {
 
 TEST_F(Failures, ToAnswerInTimeAreInDoubt) {
   EXPECT_THAT(said({.url = server.url("/later"), .timeout = 100ms}, Errc::in_doubt),
-              AllOf(HasSubstr("timed out after 100ms"), HasSubstr("the request was sent, and no answer had come")));
+              AllOf(HasSubstr("timed out after 100ms"), HasSubstr("the request was sent, and no answer had arrived")));
 }
 
 TEST_F(Failures, InTheMiddleOfARequestAreInDoubt) {
   RawServer dying{[](const Wire& wire) { wire.hear(); }};
   EXPECT_THAT(said({.url = dying.url(), .body = std::string(20'000'000, 'x')}, Errc::in_doubt),
-              HasSubstr("ended before the answer was whole"));
+              HasSubstr("ended before the answer was complete"));
 }
 
 TEST_F(Failures, InTheMiddleOfAnAnswerSayHowMuchCame) {
@@ -121,7 +121,7 @@ TEST_F(Failures, InTheMiddleOfAnAnswerSayHowMuchCame) {
     wire.say("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n0123456789");
   }};
   EXPECT_THAT(said({.url = dying.url()}, Errc::in_doubt),
-              AllOf(HasSubstr("ended before the answer was whole"), HasSubstr("10 bytes of it came")));
+              AllOf(HasSubstr("ended before the answer was complete"), HasSubstr("10 bytes of it arrived")));
 }
 
 TEST_F(Failures, InTheMiddleOfAChunkAreNoAnswerEither) {
@@ -129,7 +129,7 @@ TEST_F(Failures, InTheMiddleOfAChunkAreNoAnswerEither) {
     wire.hear();
     wire.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel");
   }};
-  EXPECT_THAT(said({.url = dying.url()}, Errc::in_doubt), HasSubstr("ended before the answer was whole"));
+  EXPECT_THAT(said({.url = dying.url()}, Errc::in_doubt), HasSubstr("ended before the answer was complete"));
 }
 
 TEST_F(Failures, OfASlowAnswerSayHowMuchCame) {
@@ -140,23 +140,23 @@ TEST_F(Failures, OfASlowAnswerSayHowMuchCame) {
     end.get_future().wait();
   }};
   EXPECT_THAT(said({.url = slow.url(), .timeout = 300ms}, Errc::in_doubt),
-              AllOf(HasSubstr("timed out"), HasSubstr("10 bytes of an answer had come")));
+              AllOf(HasSubstr("timed out"), HasSubstr("10 bytes of an answer had arrived")));
   end.set_value();
 }
 
 TEST_F(Failures, OfAConnectionThatEndsWithoutAWordAreInDoubt) {
   RawServer mute{[](const Wire& wire) { wire.hear(); }};
-  EXPECT_THAT(said({.url = mute.url()}, Errc::in_doubt), HasSubstr("ended before the answer was whole (0 bytes"));
+  EXPECT_THAT(said({.url = mute.url()}, Errc::in_doubt), HasSubstr("ended before the answer was complete (0 bytes"));
 }
 
 TEST_F(Failures, ToSpeakHttpAreSaidSo) {
   RawServer ssh{[](const Wire& wire) { wire.say("SSH-2.0-OpenSSH_9.2\r\n"); }};
-  EXPECT_THAT(said({.url = ssh.url()}, Errc::in_doubt), HasSubstr("no answer of HTTP/1.1"));
+  EXPECT_THAT(said({.url = ssh.url()}, Errc::in_doubt), HasSubstr("the answer is not HTTP/1.1"));
   RawServer odd{[](const Wire& wire) {
     wire.hear();
     wire.say("HTTP/1.1 nonsense\r\n\r\n");
   }};
-  EXPECT_THAT(said({.url = odd.url()}, Errc::in_doubt), HasSubstr("no answer of HTTP/1.1"));
+  EXPECT_THAT(said({.url = odd.url()}, Errc::in_doubt), HasSubstr("the answer is not HTTP/1.1"));
 }
 
 // An attempt is one request, as long as the handler may have seen it.
@@ -171,9 +171,9 @@ TEST_F(Failures, OfCallsThatMakeNoSenseReachNobody) {
   EXPECT_THAT(said({.url = "ftp://h.example/"}, Errc::invalid_argument), HasSubstr("neither http:// nor https://"));
   EXPECT_THAT(said({.url = "https://joe:s3cret@h.example/"}, Errc::invalid_argument), Not(HasSubstr("s3cret")));
   EXPECT_THAT(said({.url = url, .headers = {{"x-key", "a\r\nx-admin: yes"}}}, Errc::invalid_argument),
-              HasSubstr("holds a line end"));
+              HasSubstr("contains a line break"));
   EXPECT_THAT(said({.url = url, .headers = {{"Content-Length", "5"}}}, Errc::invalid_argument),
-              HasSubstr("not to be given"));
+              HasSubstr("must not be set"));
   for (const Millis timeout : {Millis{0}, Millis{-1}, Millis::min(), Millis::max(), Millis{25h}}) {
     EXPECT_THAT(said({.url = url, .timeout = timeout}, Errc::invalid_argument), HasSubstr("at most 24 hours"));
   }
@@ -213,7 +213,7 @@ TEST(Options, ThatMakeNoSenseAreRefused) {
   EXPECT_THAT(refusal([](auto& options) { options.keep_idle = Millis::max(); }), HasSubstr("keep_idle"));
   EXPECT_THAT(refusal([](auto& options) { options.look_up = nullptr; }), HasSubstr("look_up"));
   EXPECT_THAT(refusal([](auto& options) { options.ca_file = "/nowhere.pem"; }), HasSubstr("ca_file /nowhere.pem"));
-  EXPECT_THAT(refusal([](auto& options) { options.ca_file = "/dev/null"; }), HasSubstr("no certificates"));
+  EXPECT_THAT(refusal([](auto& options) { options.ca_file = "/dev/null"; }), HasSubstr("no readable PEM certificates"));
 }
 
 }  // namespace

@@ -62,7 +62,7 @@ TEST_F(Limits, AreSaidWhereACallWaitedInLineForTooLong) {
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, Errc::unavailable);
   EXPECT_THAT(late.error().detail,
-              AllOf(HasSubstr("timed out after 100ms"), HasSubstr("in line behind 1 calls to 127.0.0.1:"),
+              AllOf(HasSubstr("timed out after 100ms"), HasSubstr("queued behind 1 calls to 127.0.0.1:"),
                     HasSubstr("most_per_server")));
   EXPECT_EQ(server.requests().size(), 1U);
 }

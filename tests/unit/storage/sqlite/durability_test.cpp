@@ -94,11 +94,11 @@ TEST_F(SqliteDurability, WithoutFullSyncNoCommitWaitsForTheDisk) {
 
 TEST_F(SqliteDurability, TheStoreSaysWhatItSurvives) {
   open();
-  EXPECT_THAT(store().info().durability.words, HasSubstr("power failing"));
+  EXPECT_THAT(store().info().durability.words, HasSubstr("and a power cut"));
   SqliteOptions normal = options();
   normal.full_sync = false;
   open(normal);
-  EXPECT_THAT(store().info().durability.words, HasSubstr("a power cut may take the last moments"));
+  EXPECT_THAT(store().info().durability.words, HasSubstr("a power cut may lose the last moments"));
 }
 
 }  // namespace

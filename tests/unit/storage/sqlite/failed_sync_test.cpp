@@ -1,4 +1,4 @@
-// After a sync that failed, what the file shows may be on no disk: nothing is accepted and nothing is given out before
+// After a sync that failed, what the file shows may be on no disk: no request is served before
 // all of it was written again. What the kernel may drop meanwhile is played by overwriting the end of the log.
 
 #include <filesystem>
@@ -45,7 +45,7 @@ TEST_F(SqliteFailedSync, NothingIsReadOrStoredWhileTheDiskFails) {
   const auto refused = [](const auto& reply) {
     ASSERT_FALSE(reply);
     EXPECT_EQ(reply.error().code, Errc::unavailable);
-    EXPECT_THAT(reply.error().detail, HasSubstr("nothing is accepted and nothing is given out"));
+    EXPECT_THAT(reply.error().detail, HasSubstr("no request is served"));
   };
   refused(try_insert(a_task()));
   refused(try_find(before.id));

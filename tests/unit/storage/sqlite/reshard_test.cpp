@@ -152,7 +152,7 @@ TEST_F(SqliteReshard, StoppedBetweenTwoTransactionsItGoesOnAndNobodyOpensItMeanw
 }
 
 TEST_F(SqliteReshard, AFileThatIsNotThereIsToldAndNotMade) {
-  EXPECT_THAT(refusal_of(16), HasSubstr("there is nothing of EasyRetry"));
+  EXPECT_THAT(refusal_of(16), HasSubstr("there is no EasyRetry store"));
   EXPECT_FALSE(stored_settings("sqlite:" + file().string()));
   EXPECT_TRUE(std::filesystem::is_empty(file().parent_path()));
 }
