@@ -23,6 +23,12 @@ inline const std::string kNamespaceHeader = "easyretry-namespace";
 // In answers: the store's time at that moment.
 inline const std::string kTimeHeader = "easyretry-time";
 
+// Names a submission, which is not stored again under this name.
+inline const std::string kIdempotencyHeader = "idempotency-key";
+
+// In its answer: for how long back such names are known.
+inline const std::string kReachHeader = "easyretry-remembers-ms";
+
 struct ApiOptions {
   std::string space;               // meant by a token of all namespaces that names none
   std::vector<std::string> hosts;  // names, without port, that may stand in Host
