@@ -23,8 +23,8 @@ constexpr std::size_t kLive = 10'000;
 constexpr std::size_t kLateEvery = 100;
 constexpr std::size_t kLateBy = 200;
 
-template <class T>
-T must(Result<T> result) {
+template <class T, class E>
+T must(tl::expected<T, E> result) {
   if (!result) throw StoreError(std::move(result.error()));
   return std::move(*result);
 }

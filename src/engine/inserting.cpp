@@ -1,79 +1,105 @@
 #include "engine/inserting.h"
 
+#include <algorithm>
+
 namespace easyretry::engine {
 namespace {
 
 // A reply that is lost again and again is reported as in doubt rather than tried for ever.
 constexpr int kTries = 3;
 
+bool contains(const std::vector<TaskId>& ids, TaskId id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+bool can_be_found(const storage::InsertFailure& failure) {
+  return failure.code == Errc::in_doubt && !failure.ids.empty();
+}
+
 }  // namespace
 
+// Tasks that were sent, and of each the ids that it may have got by requests whose replies were lost.
+struct Inserting::Doubtful {
+  std::span<const task::NewTask> tasks;
+  std::span<Ids> ids;
+
+  Doubtful only(std::size_t task) const { return {tasks.subspan(task, 1), ids.subspan(task, 1)}; }
+  void add(const Ids& sent) const {
+    for (std::size_t i = 0; i < sent.size(); ++i) {
+      if (sent[i] != TaskId{}) ids[i].push_back(sent[i]);
+    }
+  }
+};
+
 Inserting::Stored Inserting::insert(std::span<const task::NewTask> tasks) {
-  const TimePoint since = context_.store_now();
-  Stored inserted = send(tasks);
-  if (!inserted && inserted.error().code == Errc::in_doubt) return resolve(tasks, since);
-  return inserted;
+  auto sent = send(tasks);
+  if (sent) return std::move(sent->tasks);
+  if (!can_be_found(sent.error())) return tl::make_unexpected(sent.error());
+  std::vector<Ids> ids(tasks.size());
+  const Doubtful doubtful{tasks, ids};
+  doubtful.add(sent.error().ids);
+  return resolve(doubtful);
 }
 
-Inserting::Stored Inserting::send(std::span<const task::NewTask> tasks) {
-  auto reply = context_.ask(StoreVerb::insert, [&](storage::Store& store) { return store.insert(tasks); });
-  if (!reply) return tl::make_unexpected(reply.error());
-  return std::move(reply->tasks);
+storage::InsertResult Inserting::send(std::span<const task::NewTask> tasks) {
+  return context_.ask(StoreVerb::insert, [&](storage::Store& store) { return store.insert(tasks); });
 }
 
-// As long as nothing of the batch is found, it is sent again as a whole: a batch that is refused for one of its tasks
-// stores none of them. Once something is found it has been accepted, and only what is missing is sent.
-Inserting::Stored Inserting::resolve(std::span<const task::NewTask> tasks, TimePoint since) {
-  for (int tries = 0; tasks.size() > 1 && tries < kTries; ++tries) {
-    const auto some = is_any_stored(tasks, since);
-    if (!some || *some) break;
-    Stored stored = send(tasks);
-    if (stored || stored.error().code != Errc::in_doubt) return stored;
+// Looks for the tasks by the ids that they were to get, and sends them again as long as none is found: all of them, as
+// a batch that is refused for one of its tasks stores none. A task that was stored, run and left no history meanwhile
+// cannot be seen: it is stored once more, which is what "at least once" means.
+Inserting::Stored Inserting::resolve(const Doubtful& doubtful) {
+  Error last;
+  std::optional<Error> refusal;
+  for (int failures = 0; failures < kTries;) {
+    const auto found = look_for_any(doubtful);
+    if (!found) {
+      last = found.error();
+      ++failures;
+      continue;
+    }
+    if (*found) return doubtful.tasks.size() == 1 ? confirmed(**found) : resolve_each(doubtful);
+    if (refusal) return tl::make_unexpected(*std::move(refusal));
+    auto sent = send(doubtful.tasks);
+    if (sent) return with_ours(doubtful, std::move(sent->tasks));
+    last = sent.error();
+    if (last.code == Errc::already_exists) {
+      refusal = last;  // perhaps by ours, if a request that was given up for lost has come before this one
+    } else if (last.code == Errc::unavailable || can_be_found(sent.error())) {
+      doubtful.add(sent.error().ids);
+      ++failures;
+    } else {
+      return tl::make_unexpected(std::move(last));
+    }
   }
-  return resolve_each(tasks, since);
+  last.code = Errc::in_doubt;
+  return tl::make_unexpected(std::move(last));
 }
 
-Result<bool> Inserting::is_any_stored(std::span<const task::NewTask> tasks, TimePoint since) {
-  for (const task::NewTask& task : tasks) {
-    const auto found = look(task, since);
-    if (!found) return tl::make_unexpected(found.error());
-    if (*found && (*found)->task.created) return true;
-  }
-  return false;
-}
-
-// Of the batch, something may be stored: for the caller that is in doubt, whatever one of them said.
-Inserting::Stored Inserting::resolve_each(std::span<const task::NewTask> tasks, TimePoint since) {
+// The batch was accepted, and only what is missing is sent. As some of it is stored, that is in doubt for the caller,
+// whatever is said of another one.
+Inserting::Stored Inserting::resolve_each(const Doubtful& doubtful) {
   std::vector<storage::Inserted> all;
-  for (const task::NewTask& task : tasks) {
-    const Stored one = resolve(task, since);
+  for (std::size_t i = 0; i < doubtful.tasks.size(); ++i) {
+    Stored one = resolve(doubtful.only(i));
     if (!one) {
-      Error error = one.error();
-      if (error.code == Errc::unavailable) error.code = Errc::in_doubt;
-      return tl::make_unexpected(std::move(error));
+      one.error().code = Errc::in_doubt;
+      return one;
     }
     all.push_back(one->front());
   }
   return all;
 }
 
-// Looks for the task by its key first; only what is nowhere is stored again. A task that was stored, run and left no
-// history meanwhile cannot be seen: it is stored once more, which is what "at least once" means.
-Inserting::Stored Inserting::resolve(const task::NewTask& task, TimePoint since) {
-  Stored stored;
-  for (int tries = 0; tries < kTries; ++tries) {
-    const auto found = look(task, since);
-    if (!found) {
-      stored = fail(Errc::in_doubt, found.error().where, found.error().detail);
-      continue;
-    }
-    // An older task of this key: what the request was to do with it may be done again, and not be left out.
-    const bool asks_for_nothing = task.on_duplicate == OnDuplicate::keep;
-    if (*found && ((*found)->task.created || asks_for_nothing)) return confirmed(**found);
-    stored = send({&task, 1});
-    if (stored || stored.error().code == Errc::invalid_argument || stored.error().code == Errc::already_exists) break;
+// What was met may have been stored by a request that was given up for lost.
+Inserting::Stored Inserting::with_ours(const Doubtful& doubtful, std::vector<storage::Inserted> answers) {
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i].created || !contains(doubtful.ids[i], answers[i].id)) continue;
+    const auto found = look(doubtful.tasks[i], doubtful.ids[i]);
+    if (!found) return fail(Errc::in_doubt, found.error().where, found.error().detail);
+    if (*found) answers[i] = (*found)->task;
   }
-  return stored;
+  return answers;
 }
 
 // An insert that is answered is on the disk and on the replicas, so what is found instead has to be, too. No task has
@@ -89,24 +115,35 @@ Inserting::Stored Inserting::confirmed(const Found& found) {
   return std::vector{found.task};
 }
 
-Result<std::optional<Inserting::Found>> Inserting::look(const task::NewTask& task, TimePoint since) {
+Result<std::optional<Inserting::Found>> Inserting::look_for_any(const Doubtful& doubtful) {
+  for (std::size_t i = 0; i < doubtful.tasks.size(); ++i) {
+    auto found = look(doubtful.tasks[i], doubtful.ids[i]);
+    if (!found || *found) return found;
+  }
+  return std::nullopt;
+}
+
+// By its key, as what is found so is known to be on the disk; but another one of this key is not it.
+Result<std::optional<Inserting::Found>> Inserting::look(const task::NewTask& task, const Ids& ids) {
+  if (ids.empty()) return std::nullopt;
   storage::TaskQuery query;
   query.space = task.space;
   query.key = task.key;
   query.requeued = true;  // what was stored may have ended and been requeued meanwhile
+  query.after = TaskId{static_cast<std::int64_t>(*std::min_element(ids.begin(), ids.end())) - 1};
   for (const bool finished : {false, true}) {
     query.finished = finished;
-    const auto found = context_.store.list(query);
-    if (!found) {
-      context_.note(found.error());
-      return tl::make_unexpected(found.error());
+    const auto there = context_.store.list(query);
+    if (!there) {
+      context_.note(there.error());
+      return tl::make_unexpected(there.error());
     }
-    for (auto it = found->rbegin(); it != found->rend(); ++it) {
-      const TaskInfo& info = it->info;
-      if (finished && info.created_at < since) continue;  // an earlier life of the same key
-      // Leased to somebody else: theirs was first, and theirs it is to run.
-      const bool ours = task.lease == Millis{0} || it->locked_by == context_.owner;
-      return Found{{info.id, info.version, info.next_at, info.created_at >= since && ours}, !finished};
+    for (const task::TaskRecord& record : *there) {
+      const TaskInfo& info = record.info;
+      if (!contains(ids, info.id)) continue;
+      // Its lease may have run out meanwhile, and whoever has it now runs it.
+      const bool ours_to_run = task.lease == Millis{0} || record.locked_by == context_.owner;
+      return Found{{info.id, info.version, info.next_at, ours_to_run}, !finished};
     }
   }
   return std::nullopt;

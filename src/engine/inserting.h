@@ -21,14 +21,16 @@ class Inserting {
     storage::Inserted task;
     bool live = false;
   };
+  struct Doubtful;
+  using Ids = std::vector<TaskId>;
   using Stored = Result<std::vector<storage::Inserted>>;
 
-  Stored send(std::span<const task::NewTask> tasks);
-  Stored resolve(std::span<const task::NewTask> tasks, TimePoint since);
-  Result<bool> is_any_stored(std::span<const task::NewTask> tasks, TimePoint since);
-  Stored resolve_each(std::span<const task::NewTask> tasks, TimePoint since);
-  Stored resolve(const task::NewTask& task, TimePoint since);
-  Result<std::optional<Found>> look(const task::NewTask& task, TimePoint since);
+  storage::InsertResult send(std::span<const task::NewTask> tasks);
+  Stored resolve(const Doubtful& doubtful);
+  Stored resolve_each(const Doubtful& doubtful);
+  Stored with_ours(const Doubtful& doubtful, std::vector<storage::Inserted> answers);
+  Result<std::optional<Found>> look_for_any(const Doubtful& doubtful);
+  Result<std::optional<Found>> look(const task::NewTask& task, const Ids& ids);
   Stored confirmed(const Found& found);
 
   Context& context_;

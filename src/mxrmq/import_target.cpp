@@ -15,8 +15,8 @@ constexpr std::size_t kMaxKey = 255;  // what the stores hold
   throw StoreError{{Errc::invalid_argument, "mxrmq.import", std::move(why)}};
 }
 
-template <class T>
-T must(Result<T> result) {
+template <class T, class E>
+T must(tl::expected<T, E> result) {
   if (!result) throw StoreError{result.error()};
   return *std::move(result);
 }

@@ -1,9 +1,15 @@
 #include "remote/daemon_api.h"
 
+#include <chrono>
+#include <iterator>
+#include <thread>
 #include <utility>
 
 namespace easyretry::remote {
 namespace {
+
+// Between the tries to get an answer that was lost.
+constexpr Millis kPauses[] = {Millis{10}, Millis{100}, Millis{1000}};
 
 struct Said {
   std::string code;
@@ -36,26 +42,53 @@ Errc code_of(int status, const std::string& said) {
   if (said == "in_doubt") return Errc::in_doubt;
   if (status == 404) return Errc::not_found;
   if (status == 409) return Errc::conflict;
-  // With another token, or address, the same request is right; what waits to be settled must not be given up for it.
-  if (status == 401 || status == 403 || said == "https_needed") return Errc::unavailable;
+  // With another token, or address, or later, the same request is right; what waits to be settled must not be given up
+  // for it.
+  if (status == 401 || status == 403 || status == 429 || said == "https_needed") return Errc::unavailable;
   return status >= 500 ? Errc::unavailable : Errc::invalid_argument;
 }
 
 }  // namespace
 
 Result<ApiAnswer> DaemonApi::ask(std::string_view where, const HttpRequest& request) {
-  auto reply = send(request);
-  if (!reply) return tl::make_unexpected(silence(where, request, reply.error()));
-  if (reply->status < 200 || reply->status >= 300) return tl::make_unexpected(refusal(where, *reply));
-  if (!reply->time) return tl::make_unexpected(stranger(where, reply->status));
-  try {
-    return ApiAnswer{*reply->time, JsonDocument::parse(reply->body)};
-  } catch (const JsonError&) {
-    return tl::make_unexpected(stranger(where, reply->status));
+  return read(where, request, send(request));
+}
+
+// What leaves the first one in doubt: no answer, one that others gave, or one that says to come again.
+Result<ApiAnswer> DaemonApi::ask_once(std::string_view where, HttpRequest request) {
+  request.headers.push_back("Idempotency-Key: " + std::to_string(names_.next()) + std::to_string(names_.next()));
+  const auto begun = std::chrono::steady_clock::now();
+  for (std::size_t tries = 0;; ++tries) {
+    const Sent sent = send(request);
+    auto answer = read(where, request, sent);
+    if (answer || answer.error().code == Errc::invalid_argument) return answer;
+    const auto age = std::chrono::steady_clock::now() - begun;
+    const bool again = tries > 0;
+    if (answer.error().code == Errc::already_exists) {
+      // One that has forgotten, or was started since, or is of an earlier release, may mean what the first one stored.
+      const bool known = sent->remembers ? *sent->remembers >= age : !again;
+      if (!known) answer.error().code = Errc::in_doubt;
+      return answer;
+    }
+    if (!again && answer.error().code != Errc::in_doubt) return answer;
+    answer.error().code = Errc::in_doubt;
+    if (tries == std::size(kPauses) || age > request.within) return answer;
+    std::this_thread::sleep_for(kPauses[tries]);
   }
 }
 
-tl::expected<HttpReply, NoAnswer> DaemonApi::send(const HttpRequest& request) {
+Result<ApiAnswer> DaemonApi::read(std::string_view where, const HttpRequest& request, const Sent& sent) const {
+  if (!sent) return tl::make_unexpected(silence(where, request, sent.error()));
+  if (sent->status < 200 || sent->status >= 300) return tl::make_unexpected(refusal(where, *sent));
+  if (!sent->time) return tl::make_unexpected(stranger(where, sent->status));
+  try {
+    return ApiAnswer{*sent->time, JsonDocument::parse(sent->body)};
+  } catch (const JsonError&) {
+    return tl::make_unexpected(stranger(where, sent->status));
+  }
+}
+
+DaemonApi::Sent DaemonApi::send(const HttpRequest& request) {
   std::unique_ptr<Line> line;
   {
     const std::lock_guard lock{mutex_};

@@ -9,6 +9,7 @@
 #include <easyretry/error.h>
 #include <easyretry/json_text.h>
 
+#include "base/random.h"
 #include "remote/line.h"
 
 namespace easyretry::remote {
@@ -26,14 +27,20 @@ class DaemonApi {
 
   // `not_found` and `conflict` are 404 and 409, `already_exists` a key that is taken. `where` is for the error.
   Result<ApiAnswer> ask(std::string_view where, const HttpRequest& request);
+  // The same under a name of its own, by which the daemon knows it again: where no answer comes it is asked for a few
+  // more times. Then `in_doubt`; and also instead of `already_exists` where it may be the first one that was done.
+  Result<ApiAnswer> ask_once(std::string_view where, HttpRequest request);
 
  private:
-  tl::expected<HttpReply, NoAnswer> send(const HttpRequest& request);
+  using Sent = tl::expected<HttpReply, NoAnswer>;
+  Sent send(const HttpRequest& request);
+  Result<ApiAnswer> read(std::string_view where, const HttpRequest& request, const Sent& sent) const;
   Error silence(std::string_view where, const HttpRequest& request, const NoAnswer& none) const;
   Error refusal(std::string_view where, const HttpReply& reply) const;
   Error stranger(std::string_view where, int status) const;
 
   const DaemonAddress address_;
+  base::Random names_{base::random_seed()};
   std::mutex mutex_;
   std::vector<std::unique_ptr<Line>> free_;  // guarded by mutex_
 };

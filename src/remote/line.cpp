@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <stdexcept>
 #include <string_view>
@@ -22,6 +23,7 @@ constexpr int kSleepMillis = 1000;    // otherwise: it is woken
 constexpr long kSilentSeconds = 60;   // of a stream; a daemon says something every 15
 constexpr long kGood = 200;
 constexpr std::string_view kTimeHeader = "easyretry-time:";
+constexpr std::string_view kReachHeader = "easyretry-remembers-ms:";
 
 using Headers = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
 
@@ -34,6 +36,7 @@ struct Coming {
   CURL* from;
   const HttpRequest& request;
   HttpReply reply{};
+  bool has_head = false;  // all of it
 
   long status() const {
     long status = 0;
@@ -54,19 +57,30 @@ std::size_t take_body(char* data, std::size_t /*one*/, std::size_t size, void* c
   return size;
 }
 
+// What a line of a head says of this name, if it does.
+std::optional<std::string_view> value_of(std::string_view name, std::string_view line) {
+  const auto same = [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); };
+  if (line.size() <= name.size() || !std::equal(name.begin(), name.end(), line.begin(), same)) return std::nullopt;
+  std::string_view value = line.substr(name.size());
+  value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
+  return value.substr(0, value.find_first_of("\r\n"));
+}
+
+// What cannot be read is as if it were not there: whoever needs it says so.
 std::size_t take_header(char* data, std::size_t /*one*/, std::size_t size, void* coming) {
   const std::string_view line{data, size};
-  const auto same = [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); };
-  if (size <= kTimeHeader.size() || !std::equal(kTimeHeader.begin(), kTimeHeader.end(), line.begin(), same)) {
-    return size;
-  }
-  std::string_view value = line.substr(kTimeHeader.size());
-  value.remove_prefix(std::min(value.find_first_not_of(' '), value.size()));
-  value = value.substr(0, value.find_first_of("\r\n"));
-  try {
-    static_cast<Coming*>(coming)->reply.time = base::parse_time(value);
-  } catch (const std::invalid_argument&) {
-    // As if it were not there: whoever needs it says so.
+  auto& answer = *static_cast<Coming*>(coming);
+  HttpReply& reply = answer.reply;
+  if (line.starts_with("HTTP/")) answer.has_head = false;
+  if (line == "\r\n") answer.has_head = true;
+  if (const auto time = value_of(kTimeHeader, line)) {
+    try {
+      reply.time = base::parse_time(*time);
+    } catch (const std::invalid_argument&) {
+    }
+  } else if (const auto reach = value_of(kReachHeader, line)) {
+    std::int64_t millis = 0;
+    if (std::from_chars(reach->begin(), reach->end(), millis).ec == std::errc{}) reply.remembers = Millis{millis};
   }
   return size;
 }
@@ -167,6 +181,8 @@ tl::expected<HttpReply, NoAnswer> Line::ask(const HttpRequest& request) {
   const auto code = handles_->perform(request.stop);
   if (!code) return tl::make_unexpected(NoAnswer{NoAnswer::Kind::stopped, "stopped"});
   if (*code != CURLE_OK) return tl::make_unexpected(handles_->why_not(*code));
+  // To libcurl, a head that breaks off is one whose body ends with the connection.
+  if (!coming.has_head) return tl::make_unexpected(NoAnswer{NoAnswer::Kind::lost, "the answer broke off"});
   coming.reply.status = static_cast<int>(coming.status());
   return std::move(coming.reply);
 }

@@ -37,7 +37,8 @@ struct HttpRequest {
 struct HttpReply {
   int status = 0;
   std::string body{};
-  std::optional<TimePoint> time{};  // the store's, when it was answered
+  std::optional<TimePoint> time{};    // the store's, when it was answered
+  std::optional<Millis> remembers{};  // how far back the daemon knows what was sent with an Idempotency-Key
 };
 
 struct NoAnswer {

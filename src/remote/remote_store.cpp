@@ -110,9 +110,10 @@ Result<LeaseReply> RemoteStore::lease(const LeaseWish& wish, std::stop_token sto
   });
 }
 
-Result<storage::InsertReply> RemoteStore::insert(std::span<const task::NewTask> tasks) {
+// Ids are drawn by the daemon: what is in doubt after several tries stays so.
+storage::InsertResult RemoteStore::insert(std::span<const task::NewTask> tasks) {
   if (tasks.empty()) return storage::InsertReply{};
-  const auto answer = api_.ask("remote.insert", post("/v1/tasks", tasks_text(tasks)));
+  const auto answer = api_.ask_once("remote.insert", post("/v1/tasks", tasks_text(tasks)));
   return understood("remote.insert", answer, [](const ApiAnswer& said) {
     storage::InsertReply reply{said.now, {}};
     const JsonView stored = need(said.json.root(), "tasks");

@@ -30,7 +30,7 @@ class RemoteStore final : public storage::Store {
   Result<LeaseReply> lease(const LeaseWish& wish, std::stop_token stop);
 
   storage::StoreInfo info() const override;
-  Result<storage::InsertReply> insert(std::span<const task::NewTask> tasks) override;
+  storage::InsertResult insert(std::span<const task::NewTask> tasks) override;
   Result<storage::LoadReply> load(const storage::LoadQuery& query) override;
   Result<storage::ClaimReply> claim(const storage::ClaimRequest& request) override;
   Result<storage::Applied> settle(std::span<const task::Settlement> settlements) override;

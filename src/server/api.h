@@ -31,6 +31,12 @@ inline constexpr std::size_t kShortBody = 65'536;
 inline constexpr std::size_t kBodyOfNames = 1'048'576;
 inline constexpr std::size_t kLongBody = 8'388'608;
 
+// Names a submission, which is not stored again under this name.
+inline const std::string kIdempotencyHeader = "idempotency-key";
+
+// In its answer: for how long back such names are known.
+inline const std::string kReachHeader = "easyretry-remembers-ms";
+
 struct ApiOptions {
   std::string space;               // meant by a token of all namespaces that names none
   std::vector<std::string> hosts;  // names, without port, that may stand in Host

@@ -22,6 +22,7 @@ Space::Space(std::shared_ptr<storage::Store> store, const Config& config)
       desk_(std::make_shared<PullDesk>(
           system_clock(), core().context().claiming, [this](const auto& runs) { hand_back(runs); },
           [this] { core().rebalancer.handlers_changed(); })),
+      remembered_(system_clock(), {}),
       submissions_(core(), kMostTasksWaiting),
       lent_out_(kMostLentOut),
       bulk_(system_clock(), [this](const TaskQuery& query) { return ids_of(query); }, {}),

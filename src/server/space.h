@@ -13,6 +13,7 @@
 #include "server/event_feed.h"
 #include "server/lent_out.h"
 #include "server/pull_desk.h"
+#include "server/remembered_answers.h"
 #include "server/submissions.h"
 #include "webhook/caller.h"
 
@@ -37,6 +38,7 @@ class Space {
   engine::Core& core() { return engine_->core(); }
   PullDesk& desk() { return *desk_; }
   Submissions& submissions() { return submissions_; }
+  RememberedAnswers& remembered() { return remembered_; }
   LentOut& lent_out() { return lent_out_; }
   Bulk& bulk() { return bulk_; }
 
@@ -61,6 +63,7 @@ class Space {
   const std::shared_ptr<detail::EngineImpl> engine_;
   const std::unique_ptr<webhook::Caller> caller_;  // after the engine: its end ends calls, of which the engine is told
   const std::shared_ptr<PullDesk> desk_;
+  RememberedAnswers remembered_;  // before the submissions, which are answered to their end
   Submissions submissions_;
   LentOut lent_out_;
   Bulk bulk_;

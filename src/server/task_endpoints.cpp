@@ -64,20 +64,57 @@ http::Response stored(const std::vector<std::string>& keys, bool one, const std:
   return {.status = created ? 201 : 200, .body = out.take()};
 }
 
+// The name of a submission, if it has one.
+std::optional<RememberedAnswers::Name> name_of(const Call& call) {
+  constexpr std::size_t kMostBytes = 255;
+  const auto key = call.request.header(kIdempotencyHeader);
+  if (!key) return std::nullopt;
+  if (key->empty() || key->size() > kMostBytes) {
+    throw Refusal{{422, "invalid", "Idempotency-Key is a name of 1 to 255 bytes"}};
+  }
+  return RememberedAnswers::Name{call.by.name, std::string{*key}};
+}
+
+// False: too much is waiting.
+bool put(const Call& call, std::vector<task::NewTask> tasks, Submissions::Done done) {
+  const auto name = name_of(call);
+  if (!name) return call.space->submissions().put(std::move(tasks), std::move(done));
+  RememberedAnswers& remembered = call.space->remembered();
+  switch (remembered.ask(*name, call.request.body, std::move(done))) {
+    case RememberedAnswers::Seen::before: return true;
+    case RememberedAnswers::Seen::different:
+      throw Refusal{{422, "idempotency_key_reused", "something else was sent with this Idempotency-Key",
+                     "a new request needs a new one; the same again must be the same byte by byte"}};
+    case RememberedAnswers::Seen::never: break;
+  }
+  const bool taken = call.space->submissions().put(
+      std::move(tasks), [&remembered, name = *name](const auto& inserted) { remembered.answered(name, inserted); });
+  if (!taken) remembered.forget(*name);
+  return taken;
+}
+
+// Whoever sends it again must know whether the first one would be known here.
+http::Respond telling_reach(const Call& call, const http::Respond& respond) {
+  if (!call.request.header(kIdempotencyHeader)) return respond;
+  return [respond, &remembered = call.space->remembered()](http::Response response) {
+    response.headers.emplace_back(kReachHeader, std::to_string(remembered.reach().count()));
+    respond(std::move(response));
+  };
+}
+
 // On the server's thread: what is wrong with it is said at once, and only the writing is waited for.
-void submit(const Call& call, const http::Respond& respond) {
+void submit(const Call& call, const http::Respond& asker) {
+  const http::Respond respond = telling_reach(call, asker);
   const JsonDocument body = JsonDocument::parse(call.request.body);
   WantedTasks wanted = wanted_tasks(*call.space, body.root());
   require_worker(call.by, wanted.tasks);
   std::vector<std::string> keys;
   keys.reserve(wanted.tasks.size());
   for (const task::NewTask& task : wanted.tasks) keys.push_back(task.key);
-  const bool taken = call.space->submissions().put(
-      std::move(wanted.tasks),
-      [respond, keys = std::move(keys), one = wanted.one, id = call.request.id](auto inserted) {
-        answer(respond, id, nullptr, [&] { respond(stored(keys, one, value_or_throw(std::move(inserted)))); });
-      });
-  if (!taken) {
+  const auto done = [respond, keys = std::move(keys), one = wanted.one, id = call.request.id](auto inserted) {
+    answer(respond, id, nullptr, [&] { respond(stored(keys, one, value_or_throw(std::move(inserted)))); });
+  };
+  if (!put(call, std::move(wanted.tasks), done)) {
     throw Refusal{
         {503, "busy", "too many tasks are waiting to be stored", "try again a little later", {{"Retry-After", "1"}}}};
   }

@@ -47,4 +47,12 @@ Error duplicate(std::string_view where, std::string_view key, TaskId there) {
           "task " + to_string(there) + " is live under the key \"" + std::string{key} + "\""};
 }
 
+InsertFailure failure(Error error, const InsertReply& unsaid) {
+  InsertFailure failure{std::move(error)};
+  if (failure.code != Errc::in_doubt) return failure;
+  failure.ids.reserve(unsaid.tasks.size());
+  for (const Inserted& task : unsaid.tasks) failure.ids.push_back(task.created ? task.id : TaskId{});
+  return failure;
+}
+
 }  // namespace easyretry::storage

@@ -1,5 +1,5 @@
 #pragma once
-// What every store refuses to insert before it looks at what it holds.
+// What every store says of an insert that it refuses before it looks at what it holds, or that fails.
 
 #include <optional>
 #include <span>
@@ -15,5 +15,8 @@ std::optional<Error> refuse_batch(std::span<const NewTask> tasks, std::string_vi
 
 // OnDuplicate::reject met a live task.
 Error duplicate(std::string_view where, std::string_view key, TaskId there);
+
+// Of an insert that would have been answered with this reply: where it is in doubt, what was to be stored has ids.
+InsertFailure failure(Error error, const InsertReply& unsaid);
 
 }  // namespace easyretry::storage

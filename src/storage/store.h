@@ -55,6 +55,20 @@ struct InsertReply {
   std::vector<Inserted> tasks;  // one per task asked for, in order
 };
 
+// Why tasks were not stored, or nobody knows whether they were.
+struct InsertFailure : Error {
+  InsertFailure(Error error, std::vector<TaskId> were_to_get = {})  // from any error, like a Result
+      : Error(std::move(error)), ids(std::move(were_to_get)) {}
+
+  // Of `in_doubt`, and then in the order of the tasks: the id that each of them has if it was stored, now or later. No
+  // other task has it, so that whoever finds it knows that it is his. 0: it is known not to be stored, or to have met
+  // another one. No ids at all: nobody can say.
+  std::vector<TaskId> ids;
+};
+
+// A Result with more to say.
+using InsertResult = tl::expected<InsertReply, InsertFailure>;
+
 // Where a scan of one shard goes on: after (place, id). What a place is is the store's affair.
 struct ShardCursor {
   ShardId shard{};
@@ -235,7 +249,7 @@ class Store {
 
   // All or nothing: `invalid_argument` names the empty field (space, key or handler), `already_exists` the live task
   // whose key OnDuplicate::reject asks for, and none of the batch is stored.
-  virtual Result<InsertReply> insert(std::span<const NewTask> tasks) = 0;
+  virtual InsertResult insert(std::span<const NewTask> tasks) = 0;
   // The same as part of the caller's own transaction, which decides whether it comes about. `invalid_argument` where
   // the store cannot join it, or it is none.
   virtual Result<InsertReply> insert_within(const Transaction& transaction, std::span<const NewTask> tasks);

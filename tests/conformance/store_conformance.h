@@ -42,8 +42,8 @@ inline constexpr Millis kLease = 30s;
 inline constexpr TaskId kUnknown{4711};
 
 // The reply of a verb that must not fail; an error ends the test with what it says.
-template <class T>
-T must(Result<T> result) {
+template <class T, class E>
+T must(tl::expected<T, E> result) {
   if (!result) throw StoreError{result.error()};
   return *std::move(result);
 }

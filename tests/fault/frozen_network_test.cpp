@@ -23,8 +23,8 @@ class FrozenNetwork : public StoreThroughProxy {
  protected:
   using Verb = std::function<std::optional<Errc>()>;
 
-  template <class T>
-  static std::optional<Errc> failure(const Result<T>& result) {
+  template <class AResult>
+  static std::optional<Errc> failure(const AResult& result) {
     return result ? std::nullopt : std::optional{result.error().code};
   }
 

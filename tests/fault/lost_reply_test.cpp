@@ -1,5 +1,7 @@
 // Connections that break at the worst moment: a verb says honestly what it knows, and may be sent again.
 
+#include <thread>
+
 #include <gmock/gmock.h>
 
 #include "fault/store_through_proxy.h"
@@ -24,11 +26,30 @@ TEST_P(LostReply, OfACommittedInsertLeavesItInDoubtAndThere) {
   EXPECT_EQ(reply.error().code, Errc::in_doubt) << to_string(reply.error());
   const auto there = look("pay:1");
   ASSERT_THAT(there, SizeIs(1));
+  EXPECT_THAT(reply.error().ids, ElementsAre(there[0].info.id)) << "by which it is known again";
 
   const auto again = insert(*store_, task).value();
   EXPECT_FALSE(again.tasks[0].created);
   EXPECT_EQ(again.tasks[0].id, there[0].info.id);
   EXPECT_THAT(look("pay:1"), SizeIs(1));
+}
+
+// Several callers are stored together: each is told of its own.
+TEST_P(LostReply, OfInsertsThatWereStoredTogetherNamesThoseOfEach) {
+  constexpr int kCallers = 8;
+  for (int round = 0; round < 10; ++round) {
+    proxy_.lose_reply_to(commit_request(GetParam()));
+    std::vector<std::jthread> callers;
+    for (int caller = 0; caller < kCallers; ++caller) {
+      callers.emplace_back([&, key = std::to_string(round) + "/" + std::to_string(caller)] {
+        const auto reply = insert(*store_, test::a_task().key(key));
+        if (reply) return;
+        EXPECT_EQ(reply.error().code, Errc::in_doubt) << to_string(reply.error());
+        EXPECT_THAT(reply.error().ids, SizeIs(1));
+        for (const auto& record : look(key)) EXPECT_THAT(reply.error().ids, ElementsAre(record.info.id));
+      });
+    }
+  }
 }
 
 TEST_P(LostReply, OfACommittedClaimLeavesItInDoubtAndOurs) {
@@ -61,7 +82,7 @@ TEST_P(LostReply, OfACommittedSettleLeavesItInDoubtAndDone) {
   EXPECT_THAT(look("pay:1", true), SizeIs(1));
 }
 
-// What is sent to Redis is its own commit.
+// What is sent to Redis is its own commit, and what it met is in the reply.
 class LostReplyInATransaction : public LostReply {};
 ON_EACH_SERVER(LostReplyInATransaction);
 
@@ -81,6 +102,18 @@ TEST_P(LostReplyInATransaction, BeforeTheCommitIsMadeGoodByAnotherTry) {
   EXPECT_THAT(settle({won[0].info.id, won[0].info.version}, "no money").value().applied, ElementsAre(true));
   EXPECT_THAT(look("pay:2", true), SizeIs(1));
   EXPECT_EQ(proxy_.lost_replies(), 3U);
+}
+
+TEST_P(LostReplyInATransaction, OfAnInsertThatMetAnotherTaskNamesNoId) {
+  const storage::Ticket there = stored("pay:1");
+  task::NewTask task = test::a_task().key("pay:1");
+  task.on_duplicate = OnDuplicate::update_policy;
+  proxy_.lose_reply_to(commit_request(GetParam()));
+  const auto reply = insert(*store_, task);
+  ASSERT_FALSE(reply);
+  EXPECT_EQ(reply.error().code, Errc::in_doubt);
+  EXPECT_THAT(reply.error().ids, ElementsAre(TaskId{}));
+  EXPECT_EQ(look("pay:1").at(0).info.id, there.id);
 }
 
 TEST_P(LostReply, WithNobodyToTurnToMeansThatNothingWasDone) {
@@ -128,8 +161,8 @@ class CutAnywhere : public StoreThroughProxy {
   }
 
  private:
-  template <class T>
-  void expect_honest(const Result<T>& answer, std::size_t done) {
+  template <class Answer>
+  void expect_honest(const Answer& answer, std::size_t done) {
     EXPECT_LE(done, 1U) << "done twice";
     if (answer) {
       EXPECT_EQ(done, 1U) << "answered and not done";

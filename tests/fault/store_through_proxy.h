@@ -25,7 +25,7 @@ class StoreThroughProxy : public OnEachServer {
     ASSERT_TRUE(direct_->settle({&end, 1}).value().applied.at(0));
   }
 
-  static Result<storage::InsertReply> insert(storage::Store& store, const task::NewTask& task) {
+  static storage::InsertResult insert(storage::Store& store, const task::NewTask& task) {
     return store.insert({&task, 1});
   }
 

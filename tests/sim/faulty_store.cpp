@@ -70,9 +70,10 @@ auto FaultyStore::travel(std::string_view verb, Request request, Fate fate, Errc
   return reply;
 }
 
-Result<storage::InsertReply> FaultyStore::insert(std::span<const NewTask> tasks) {
-  return change("insert", [far = far_, tasks = copy(tasks)] {
-    auto reply = far.store->insert(tasks);
+storage::InsertResult FaultyStore::insert(std::span<const NewTask> tasks) {
+  const auto ids = far_.store->draw_ids(tasks);
+  auto answer = change("insert", [far = far_, ids, tasks = copy(tasks)] {
+    auto reply = far.store->insert_as(ids, tasks);
     for (std::size_t i = 0; reply && i < tasks.size(); ++i) {
       const storage::Inserted& stored = reply->tasks[i];
       if (!stored.created) continue;
@@ -81,6 +82,8 @@ Result<storage::InsertReply> FaultyStore::insert(std::span<const NewTask> tasks)
     }
     return reply;
   });
+  if (!answer && answer.error().code == Errc::in_doubt) answer.error().ids = ids;
+  return answer;
 }
 
 Result<storage::ClaimReply> FaultyStore::claim(const storage::ClaimRequest& request) {

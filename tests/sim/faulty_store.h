@@ -6,17 +6,17 @@
 #include "sim/journal.h"
 #include "sim/process.h"
 #include "sim/weather.h"
-#include "storage/store.h"
+#include "storage/memory/memory_store.h"
 
 namespace easyretry::sim {
 
 class FaultyStore final : public storage::Store {
  public:
-  FaultyStore(storage::Store& real, Weather& weather, Journal& journal, Process& process, int instance)
+  FaultyStore(storage::MemoryStore& real, Weather& weather, Journal& journal, Process& process, int instance)
       : far_{&real, &journal, instance}, weather_(weather), process_(process) {}
 
   storage::StoreInfo info() const override { return far_.store->info(); }
-  Result<storage::InsertReply> insert(std::span<const task::NewTask> tasks) override;
+  storage::InsertResult insert(std::span<const task::NewTask> tasks) override;
   Result<storage::LoadReply> load(const storage::LoadQuery& query) override;
   Result<storage::ClaimReply> claim(const storage::ClaimRequest& request) override;
   Result<storage::Applied> settle(std::span<const task::Settlement> settlements) override;
@@ -39,7 +39,7 @@ class FaultyStore final : public storage::Store {
   // The end of the wire: what is done there is done and written down, also when the process is dead by then. Copied
   // into every request that changes something.
   struct FarEnd {
-    storage::Store* store;
+    storage::MemoryStore* store;
     Journal* journal;
     int instance;
     void write(What what) const { journal->write(instance, std::move(what)); }

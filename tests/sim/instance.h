@@ -17,7 +17,7 @@ struct Surroundings {
   Scheduler& scheduler;
   Dice& dice;
   const Scenario& scenario;
-  storage::Store& store;
+  storage::MemoryStore& store;
   Weather& weather;
   Journal& journal;
   UserCode& user_code;

@@ -128,6 +128,7 @@ task::NewTask UserCode::draw_task(TimePoint now) {
   if (dice_.chance(0.1)) task.rules.backoff = "fixed delay=300ms";
   if (dice_.chance(0.1)) task.due_at = now + dice_.between(Millis{-10'000}, Millis{10'000});
   if (dice_.chance(0.4)) task.delay = dice_.between(Millis{0}, 2 * scenario_.engine.window);
+  if (dice_.chance(0.3)) task.on_duplicate = OnDuplicate::reject;
   return task;
 }
 

@@ -227,20 +227,24 @@ void World::submit() {
     for (const task::NewTask& task : tasks) check_stored_once(task.key, before, number);
     if (!stored) return;
     for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (tasks[i].on_duplicate == OnDuplicate::reject) check_alone((*stored)[i].id, number);
       journal_.write(number, Acked{(*stored)[i].id, tasks[i].key});
       acked_.push_back((*stored)[i].id);
     }
   });
 }
 
-// A reply that is lost must not make two tasks of one, even if the first has ended meanwhile. Where requests arrive
-// late nobody can promise that; and where the clock runs fast, or the store's time is not known yet, an end that was
-// just now may be taken for that of an earlier task.
-void World::check_stored_once(const std::string& key, std::size_t since, int instance) {
-  if (submissions_[key] > 1 || scenario_.calls.late > 0 || scenario_.drift_ppm > 0 ||
-      scenario_.wall_error > Millis{0}) {
-    return;
+// Whoever must not meet another's task is told of one that nobody else was told to have stored so.
+void World::check_alone(TaskId id, int instance) {
+  if (!alone_.insert(id).second) {
+    journal_.write(instance, Wrong{"I16", "task " + to_string(id) + " is said to be stored by two submissions"});
   }
+}
+
+// A reply that is lost must not make two tasks of one, even if the first has ended meanwhile. Where requests arrive
+// late nobody can promise that.
+void World::check_stored_once(const std::string& key, std::size_t since, int instance) {
+  if (submissions_[key] > 1 || scenario_.calls.late > 0) return;
   const auto times = std::count_if(journal_.entries().begin() + static_cast<std::ptrdiff_t>(since),
                                    journal_.entries().end(), [&](const Entry& entry) {
                                      const auto* inserted = std::get_if<Inserted>(&entry.what);

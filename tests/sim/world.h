@@ -34,6 +34,7 @@ class World {
   // What clients do. Each call runs on a thread of an instance and is lost with it.
   void invite_clients();
   void submit();
+  void check_alone(TaskId id, int instance);
   void check_stored_once(const std::string& key, std::size_t since, int instance);
   void revise();
   void cancel();
@@ -66,6 +67,7 @@ class World {
   bool views_agree_ = true;
   std::map<std::string, int> submissions_;  // by key
   std::vector<TaskId> acked_;
+  std::set<TaskId> alone_;                                        // of submissions with OnDuplicate::reject
   const std::shared_ptr<int> clients_ = std::make_shared<int>();  // each call under way holds a copy
   std::vector<task::TaskRecord> live_, history_;                  // at the end
 };

@@ -19,8 +19,8 @@ using storage::Store;
 using task::Settlement;
 using task::Ticket;
 
-template <class T>
-T must(Result<T> result) {
+template <class T, class E>
+T must(tl::expected<T, E> result) {
   if (!result) throw StoreError(std::move(result.error()));
   return std::move(*result);
 }

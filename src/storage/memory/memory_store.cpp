@@ -37,14 +37,27 @@ StoreInfo MemoryStore::info() const {
           .shared = options_.shared};
 }
 
-Result<InsertReply> MemoryStore::insert(std::span<const NewTask> tasks) {
+InsertResult MemoryStore::insert(std::span<const NewTask> tasks) {
+  return insert_as(draw_ids(tasks), tasks);
+}
+
+std::vector<TaskId> MemoryStore::draw_ids(std::span<const NewTask> tasks) {
+  const std::lock_guard lock{mutex_};
+  const TimePoint now = clock_.now();
+  std::vector<TaskId> ids;
+  ids.reserve(tasks.size());
+  for (const NewTask& task : tasks) ids.push_back(draw_id(task.business_id, task.key, now));
+  return ids;
+}
+
+InsertResult MemoryStore::insert_as(std::span<const TaskId> ids, std::span<const NewTask> tasks) {
   if (auto error = refuse_batch(tasks, "memory.insert")) return tl::make_unexpected(*std::move(error));
   const std::lock_guard lock{mutex_};
   if (const TaskRecord* there = refused(tasks)) {
     return tl::make_unexpected(duplicate("memory.insert", there->info.key, there->info.id));
   }
   InsertReply reply{.now = clock_.now(), .tasks = {}};
-  for (const NewTask& task : tasks) reply.tasks.push_back(insert_one(task, reply.now));
+  for (std::size_t i = 0; i < tasks.size(); ++i) reply.tasks.push_back(insert_one(tasks[i], ids[i], reply.now));
   return reply;
 }
 
@@ -57,14 +70,13 @@ const TaskRecord* MemoryStore::refused(std::span<const NewTask> tasks) const {
   return nullptr;
 }
 
-Inserted MemoryStore::insert_one(const NewTask& task, TimePoint now) {
+Inserted MemoryStore::insert_one(const NewTask& task, TaskId id, TimePoint now) {
   if (const TaskRecord* there = live_.find(task.space, task.key)) {
     if (task.on_duplicate == OnDuplicate::update_policy) {
       live_.change(there->info.id, [&](TaskRecord& updated) { task::apply_update(updated, task); });
     }
     return as_inserted(*there, false);
   }
-  const TaskId id = draw_id(task.business_id, task.key, now);
   sums_.stored(task.space, task.handler, now);
   return as_inserted(live_.add(task::new_record(task, id, now)), true);
 }

@@ -30,7 +30,10 @@ class MemoryStore final : public Store {
   MemoryStore(const MemoryStoreOptions& options, const Clock& clock);
 
   StoreInfo info() const override;
-  Result<InsertReply> insert(std::span<const NewTask> tasks) override;
+  InsertResult insert(std::span<const NewTask> tasks) override;
+  // The same in two steps, as with a server: ids are drawn on this side of the wire, and travel with the tasks.
+  std::vector<TaskId> draw_ids(std::span<const NewTask> tasks);
+  InsertResult insert_as(std::span<const TaskId> ids, std::span<const NewTask> tasks);
   Result<LoadReply> load(const LoadQuery& query) override;
   Result<ClaimReply> claim(const ClaimRequest& request) override;
   Result<Applied> settle(std::span<const Settlement> settlements) override;
@@ -52,7 +55,7 @@ class MemoryStore final : public Store {
 
  private:
   const TaskRecord* refused(std::span<const NewTask> tasks) const;
-  Inserted insert_one(const NewTask& task, TimePoint now);
+  Inserted insert_one(const NewTask& task, TaskId id, TimePoint now);
   std::optional<TaskRecord> claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now);
   bool settle_one(const Settlement& settlement, TimePoint now);
   bool renew_one(const Renewal& renewal, TimePoint now);

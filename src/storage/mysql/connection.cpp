@@ -134,9 +134,10 @@ void Connection::send(const std::string& statements) {
   ++replies_;
 }
 
+// "There is no other reply" is also what the library says where the connection breaks among the names of its columns.
 bool Connection::next_reply() {
   const int answer = mysql_next_result(handle_.get());
-  if (answer > 0) fail();
+  if (answer > 0 || mysql_errno(handle_.get()) != 0) fail();
   if (answer == 0) ++replies_;
   return answer == 0;
 }

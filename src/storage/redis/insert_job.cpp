@@ -59,6 +59,11 @@ bool InsertJob::begun() const {
                      [](const Inserted& task) { return task.created; });
 }
 
+TaskId InsertJob::id_if_stored(std::size_t entry) const {
+  if (entry >= from_) return entries_[entry].id;
+  return inserted_[entry].created ? inserted_[entry].id : TaskId{};
+}
+
 // What must be refused as a whole is asked for as a whole.
 std::span<InsertEntry> InsertJob::slice() {
   const std::size_t end = from_ < seconds_from_ ? seconds_from_ : from_ + 1;

@@ -58,6 +58,8 @@ class InsertJob final : public Job {
   const std::vector<InsertEntry>& entries() const { return entries_; }
   const std::vector<Inserted>& inserted() const { return inserted_; }  // of each of the entries, if it did not fail
   bool begun() const;
+  // The id that an entry has if it is stored, also by a call whose reply is lost; 0: it met another task.
+  TaskId id_if_stored(std::size_t entry) const;
   TimePoint now() const { return now_; }
 
   bool done() const override { return from_ == entries_.size(); }

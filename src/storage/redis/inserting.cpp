@@ -21,16 +21,17 @@ std::optional<std::size_t> Inserting::only_part(std::span<const NewTask> tasks) 
   return only;
 }
 
-InsertReply Inserting::insert(std::span<const NewTask* const> tasks, bool& begun) {
+InsertReply Inserting::insert(std::span<const NewTask* const> tasks, bool& begun, std::vector<TaskId>& ids) {
   if (tasks.empty()) return {.now = parts_.now(), .tasks = {}};
+  ids.assign(tasks.size(), {});  // the reply that is lost may be that of a question for names
   Entries entries;
   entries.reserve(tasks.size());
   for (const NewTask* task : tasks) entries.push_back(entry_of(*task));
-  return store_all(std::move(entries), begun);
+  return store_all(std::move(entries), begun, ids);
 }
 
 // What is stored is stored: a batch of several parts is not undone where one of them cannot be had.
-InsertReply Inserting::store_all(Entries entries, bool& begun) {
+InsertReply Inserting::store_all(Entries entries, bool& begun, std::vector<TaskId>& ids) {
   InsertReply reply{.now = {}, .tasks = std::vector<Inserted>(entries.size())};
   std::vector<Entries> of_parts(parts_.size());
   for (std::size_t i = 0; i < entries.size(); ++i) {
@@ -40,6 +41,7 @@ InsertReply Inserting::store_all(Entries entries, bool& begun) {
   const Jobs jobs = jobs_for(std::move(of_parts));
   parts_.run(How::work, jobs);
   begun = std::ranges::any_of(jobs, [](const auto& job) { return job->begun(); });
+  if (std::ranges::any_of(jobs, [](const auto& job) { return job->failure() != nullptr; })) note_ids(jobs, ids);
   try {
     throw_failure(jobs);
   } catch (const sql::Refusal& refusal) {
@@ -52,6 +54,13 @@ InsertReply Inserting::store_all(Entries entries, bool& begun) {
   }
   reply.now = parts_.time_of(jobs.front()->now());
   return reply;
+}
+
+void Inserting::note_ids(const Jobs& jobs, std::vector<TaskId>& ids) {
+  for (const auto& job : jobs) {
+    const auto& entries = job->entries();
+    for (std::size_t i = 0; i < entries.size(); ++i) ids[entries[i].place] = job->id_if_stored(i);
+  }
 }
 
 Inserting::Jobs Inserting::jobs_for(std::vector<Entries> of_parts) {
@@ -102,7 +111,8 @@ std::vector<std::optional<TaskId>> Inserting::start_again(std::span<const TaskRe
     entries.back().former = record.info.id;
   }
   std::vector<std::optional<TaskId>> started;
-  for (const Inserted& task : store_all(std::move(entries), begun).tasks) {
+  std::vector<TaskId> ids(ended.size());
+  for (const Inserted& task : store_all(std::move(entries), begun, ids).tasks) {
     started.push_back(task.created ? std::optional{task.id} : std::nullopt);
   }
   return started;

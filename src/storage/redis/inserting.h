@@ -19,8 +19,9 @@ class Inserting {
 
   // The part that all of them are in, if it is one.
   std::optional<std::size_t> only_part(std::span<const NewTask> tasks) const;
-  // `begun` is set when some of many are stored. Throws Refusal for a live key that must not be.
-  InsertReply insert(std::span<const NewTask* const> tasks, bool& begun);
+  // `begun` is set when some of many are stored. Throws Refusal for a live key that must not be; for whatever it
+  // throws, `ids` are those of InsertFailure.
+  InsertReply insert(std::span<const NewTask* const> tasks, bool& begun, std::vector<TaskId>& ids);
   // Of tasks that have ended, which are marked; nullopt where the key is live, or the task was marked before.
   std::vector<std::optional<TaskId>> start_again(std::span<const TaskRecord> ended, bool& begun);
 
@@ -34,7 +35,8 @@ class Inserting {
   void name(InsertEntry& entry, const TaskRecord& record, bool with_rules);
   void draw_id(InsertEntry& entry);
   void refuse_live(const std::vector<Entries>& of_parts);
-  InsertReply store_all(Entries entries, bool& begun);
+  InsertReply store_all(Entries entries, bool& begun, std::vector<TaskId>& ids);
+  static void note_ids(const Jobs& jobs, std::vector<TaskId>& ids);
   Jobs jobs_for(std::vector<Entries> of_parts);
 
   Parts& parts_;

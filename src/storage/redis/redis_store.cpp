@@ -98,7 +98,7 @@ class RedisStore final : public Store {
             .reads_run_ahead = true};
   }
 
-  Result<InsertReply> insert(std::span<const NewTask> tasks) override {
+  InsertResult insert(std::span<const NewTask> tasks) override {
     if (auto error = refuse_batch(tasks, "redis.insert")) return tl::make_unexpected(*std::move(error));
     if (const auto part = inserting_.only_part(tasks)) return inserts_[*part]->insert(tasks);
     return insert_together(sql::pointers(tasks));
@@ -181,8 +181,11 @@ class RedisStore final : public Store {
     return std::move(opened.incarnation);
   }
 
-  Result<InsertReply> insert_together(std::span<const NewTask* const> tasks) {
-    return answer("redis.insert", [&](bool& begun) { return inserting_.insert(tasks, begun); });
+  InsertResult insert_together(std::span<const NewTask* const> tasks) {
+    std::vector<TaskId> ids;
+    auto reply = answer("redis.insert", [&](bool& begun) { return inserting_.insert(tasks, begun, ids); });
+    if (reply || reply.error().code != Errc::in_doubt) return reply;
+    return tl::make_unexpected(InsertFailure{std::move(reply.error()), std::move(ids)});
   }
 
   std::vector<std::optional<TaskId>> requeue_now(std::span<const TaskId> ids, bool& begun) {

@@ -21,14 +21,18 @@ double upper_bits(TaskId id);
 TaskId id_from(double upper, const task::KeyDigest& digest);
 
 // No id twice in this process: those of one shard and sequence have a millisecond each, borrowed from the future where
-// it must be. Safe to use from any thread.
+// it must be. Two processes that store the same key in the same millisecond must not draw the same id, or each would
+// take the other's task for its own when its reply is lost: so each of them is ahead by up to a minute of its own.
+// Safe to use from any thread.
 class TaskIds {
  public:
+  TaskIds();
   TaskId next(TimePoint now, ShardId shard, unsigned sequence);
 
  private:
   using OfShard = std::array<TimePoint, 1U << task::kSequenceBits>;
 
+  const Millis ahead_;
   std::mutex mutex_;
   std::vector<std::unique_ptr<OfShard>> last_;  // by shard: 8 KiB of each that was used
 };

@@ -14,8 +14,20 @@ bool concerns_one(const Error& error) {
 }
 
 // Somebody else holds a row with the key of one of them, or in MariaDB the gap that a key belongs to.
-bool locked_out(const Result<InsertReply>& reply) {
+bool locked_out(const InsertResult& reply) {
   return !reply && reply.error().code == Errc::conflict;
+}
+
+// What was said of all, for those from `first` on.
+InsertResult part_of(const InsertResult& all, std::size_t first, std::size_t count) {
+  const auto part = [&](const auto& of_all) {
+    const auto begin = of_all.begin() + static_cast<std::ptrdiff_t>(first);
+    return std::vector(begin, begin + static_cast<std::ptrdiff_t>(count));
+  };
+  if (all) return InsertReply{all->now, part(all->tasks)};
+  InsertFailure failure = all.error();
+  if (!failure.ids.empty()) failure.ids = part(all.error().ids);
+  return tl::make_unexpected(std::move(failure));
 }
 
 // Those that wait for a lock are looked for no longer: behind a locked table it is all of them.
@@ -34,7 +46,7 @@ std::vector<const NewTask*> pointers(std::span<const NewTask> tasks) {
 struct GroupInserts::Submission : GroupCommit::Entry {
   explicit Submission(std::span<const NewTask> wanted) : Entry(wanted.size(), Answered::at_commit), tasks(wanted) {}
   const std::span<const NewTask> tasks;
-  Result<InsertReply> reply = InsertReply{};
+  InsertResult reply = InsertReply{};
 };
 
 GroupInserts::GroupInserts(std::string where, Insert insert)
@@ -44,7 +56,7 @@ GroupInserts::GroupInserts(std::string where, Insert insert)
               .between = [] {},
               .harden = [](GroupCommit::Group) {}}) {}
 
-Result<InsertReply> GroupInserts::insert(std::span<const NewTask> tasks) {
+InsertResult GroupInserts::insert(std::span<const NewTask> tasks) {
   if (tasks.size() >= kWorthItsOwn) return insert_(pointers(tasks), Locks::polled);
   Submission submission{tasks};
   group_.submit(submission);
@@ -58,7 +70,8 @@ void GroupInserts::answer(GroupCommit::Group group) {
     store(group);
   } catch (const std::exception& error) {  // no memory, say; whether it came about is not known
     for (GroupCommit::Entry* entry : group) {
-      static_cast<Submission&>(*entry).reply = fail(Errc::in_doubt, where_, error.what());
+      const Error unknown{Errc::in_doubt, where_, error.what()};
+      static_cast<Submission&>(*entry).reply = tl::make_unexpected(InsertFailure{unknown});
     }
   }
 }
@@ -88,13 +101,8 @@ void GroupInserts::store(GroupCommit::Group group, Locks locks, Caution::Steady:
   std::size_t from = 0;
   for (GroupCommit::Entry* entry : group) {
     auto& submission = static_cast<Submission&>(*entry);
-    if (!together) {
-      submission.reply = tl::make_unexpected(together.error());
-      continue;
-    }
-    const auto first = together->tasks.begin() + static_cast<std::ptrdiff_t>(from);
+    submission.reply = part_of(together, from, submission.tasks.size());
     from += submission.tasks.size();
-    submission.reply = InsertReply{together->now, {first, together->tasks.begin() + static_cast<std::ptrdiff_t>(from)}};
   }
 }
 

@@ -19,10 +19,10 @@ std::vector<const NewTask*> pointers(std::span<const NewTask> tasks);
 class GroupInserts {
  public:
   // Stores all of them in one transaction, or none; called by several threads at a time.
-  using Insert = std::function<Result<InsertReply>(std::span<const NewTask* const>, Locks)>;
+  using Insert = std::function<InsertResult(std::span<const NewTask* const>, Locks)>;
   GroupInserts(std::string where, Insert insert);
 
-  Result<InsertReply> insert(std::span<const NewTask> tasks);
+  InsertResult insert(std::span<const NewTask> tasks);
 
  private:
   struct Submission;

@@ -96,15 +96,20 @@ Result<Applied> ServerStore::nothing_applied(const char* verb) {
   return read(verb, [&](Session& session) { return Applied{now(session), {}}; });
 }
 
-Result<InsertReply> ServerStore::insert(std::span<const NewTask> tasks) {
+InsertResult ServerStore::insert(std::span<const NewTask> tasks) {
   if (auto error = refuse_batch(tasks, where("insert"))) return tl::make_unexpected(*std::move(error));
   if (tasks.empty()) return read("insert", [&](Session& session) { return InsertReply{now(session), {}}; });
   return group_.insert(tasks);
 }
 
-Result<InsertReply> ServerStore::insert_now(std::span<const NewTask* const> tasks, Locks locks) {
-  return changing_.run(where("insert"), Promise::kept, locks,
-                       [&](Session& session, TimePoint now) { return insert_into(session, tasks, now); });
+InsertResult ServerStore::insert_now(std::span<const NewTask* const> tasks, Locks locks) {
+  InsertReply reply;
+  auto done = changing_.run(where("insert"), Promise::kept, locks, [&](Session& session, TimePoint now) {
+    reply = insert_into(session, tasks, now);
+    return true;
+  });
+  if (!done) return tl::make_unexpected(failure(std::move(done.error()), reply));
+  return reply;
 }
 
 InsertReply ServerStore::insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now) {

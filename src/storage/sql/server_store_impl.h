@@ -18,7 +18,7 @@ class ServerStore final : public Store {
   explicit ServerStore(ServerOptions options);
 
   StoreInfo info() const override { return info_; }
-  Result<InsertReply> insert(std::span<const NewTask> tasks) override;
+  InsertResult insert(std::span<const NewTask> tasks) override;
   Result<InsertReply> insert_within(const Transaction& transaction, std::span<const NewTask> tasks) override;
   Result<LoadReply> load(const LoadQuery& query) override;
   Result<ClaimReply> claim(const ClaimRequest& request) override;
@@ -66,7 +66,7 @@ class ServerStore final : public Store {
 
   InsertReply insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now);
   Result<IntakeReply> take_in_once(const IntakeQuery& query, const Convert& convert);
-  Result<InsertReply> insert_now(std::span<const NewTask* const> tasks, Locks locks);
+  InsertResult insert_now(std::span<const NewTask* const> tasks, Locks locks);
 
   const ServerOptions options_;
   Pool control_;

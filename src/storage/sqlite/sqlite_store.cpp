@@ -80,7 +80,7 @@ class SqliteStore final : public Store {
                                               : "a crash of the process; a power cut may lose the last moments"}};
   }
 
-  Result<InsertReply> insert(std::span<const NewTask> tasks) override;
+  InsertResult insert(std::span<const NewTask> tasks) override;
   Result<InsertReply> insert_within(const Transaction& transaction, std::span<const NewTask> tasks) override;
   Result<LoadReply> load(const LoadQuery& query) override {
     return read("sqlite.load", [&] { return loader_.load(query); });
@@ -141,11 +141,16 @@ class SqliteStore final : public Store {
   Queries queries_;
 };
 
-Result<InsertReply> SqliteStore::insert(std::span<const NewTask> tasks) {
+InsertResult SqliteStore::insert(std::span<const NewTask> tasks) {
   if (auto error = refuse_batch(tasks, "sqlite.insert")) return tl::make_unexpected(*std::move(error));
   if (tasks.empty()) return InsertReply{.now = clock_.now(), .tasks = {}};
-  return writer_.write("sqlite.insert", tasks.size(), Promise::kept,
-                       [&](Session& session, TimePoint now) { return session.inserts.insert(tasks, now); });
+  InsertReply reply;
+  auto written = writer_.write("sqlite.insert", tasks.size(), Promise::kept, [&](Session& session, TimePoint now) {
+    reply = session.inserts.insert(tasks, now);
+    return true;
+  });
+  if (!written) return tl::make_unexpected(failure(std::move(written.error()), reply));
+  return reply;
 }
 
 Result<InsertReply> SqliteStore::insert_within(const Transaction& transaction, std::span<const NewTask> tasks) {

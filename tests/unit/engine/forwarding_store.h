@@ -10,7 +10,7 @@ class ForwardingStore : public storage::Store {
   explicit ForwardingStore(const Clock& clock) : whole_({}, clock) {}
 
   storage::StoreInfo info() const override { return whole_.info(); }
-  Result<storage::InsertReply> insert(std::span<const task::NewTask> tasks) override { return whole_.insert(tasks); }
+  storage::InsertResult insert(std::span<const task::NewTask> tasks) override { return whole_.insert(tasks); }
   Result<storage::LoadReply> load(const storage::LoadQuery& query) override { return whole_.load(query); }
   Result<storage::ClaimReply> claim(const storage::ClaimRequest& request) override { return whole_.claim(request); }
   Result<storage::Applied> settle(std::span<const task::Settlement> all) override { return whole_.settle(all); }

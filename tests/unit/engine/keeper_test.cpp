@@ -39,7 +39,7 @@ class DustyStore final : public storage::Store {
   bool has_sums = false;
   int folds = 0;
 
-  Result<storage::InsertReply> insert(std::span<const task::NewTask>) override { return {}; }
+  storage::InsertResult insert(std::span<const task::NewTask>) override { return {}; }
   Result<storage::LoadReply> load(const storage::LoadQuery&) override { return {}; }
   Result<storage::ClaimReply> claim(const storage::ClaimRequest&) override { return {}; }
   Result<storage::Applied> settle(std::span<const task::Settlement>) override { return {}; }

@@ -1,6 +1,8 @@
 // A daemon that is away, says no, or whose answers are lost.
+#include <set>
+
 #include "http/http_server.h"
-#include "storage/open.h"
+#include "remote/remote_store.h"
 #include "support/cutting_proxy.h"
 #include "unit/remote/support.h"
 
@@ -67,19 +69,20 @@ struct RemoteDuplicates : RemoteTroubles {
         const TaskId id = first.with({.key = key}).submit(1);
         proxy.cut_after(direction, bytes);
         again(key, id);
-        EXPECT_EQ(direct.count({.key = key}), 1);
+        EXPECT_EQ(live(key).size(), 1U);
       }
     }
   }
   static Retryable<void, std::tuple<int>> with_attempts(Engine& engine, int most) {
     return engine.retryable("pay", [](int) {}, {.stop = {.max_attempts = most}});
   }
-  int attempts_of(const std::string& key) { return store->list({.key = key}).value().at(0).rules.max_attempts; }
+  std::vector<storage::TaskRecord> live(const std::string& key) { return store.list({.key = key}).value(); }
+  int attempts_of(const std::string& key) { return live(key).at(0).rules.max_attempts; }
 
   CuttingProxy proxy{port};
   RemoteEngine direct{url, options()};
   RemoteEngine cut{through(proxy), options()};
-  std::unique_ptr<storage::Store> store = storage::open_store(folder.sqlite_url(), system_clock());
+  remote::RemoteStore store{{url, application, "default", ""}, false};
 };
 
 TEST_F(RemoteDuplicates, AreRejectedWhereverTheConnectionIsCut) {
@@ -96,6 +99,63 @@ TEST_F(RemoteDuplicates, HaveTheNewPolicyWhereverTheConnectionIsCut) {
     EXPECT_EQ(pay.with({.key = key, .on_duplicate = OnDuplicate::update_policy}).submit(1), id);
     EXPECT_EQ(attempts_of(key), 9);
   });
+}
+
+TEST_F(RemoteDuplicates, AreNotMadeOfWhatWasStoredWhereverTheConnectionIsCut) {
+  const auto pay = with_attempts(cut, 9);
+  for (const Direction direction : {Direction::to_server, Direction::to_client}) {
+    for (std::size_t bytes = 0; bytes < 1500; bytes += 47) {
+      const std::string key = (direction == Direction::to_server ? "there:" : "back:") + std::to_string(bytes);
+      SCOPED_TRACE(key);
+      proxy.cut_after(direction, bytes);
+      const TaskId id = pay.with({.key = key, .on_duplicate = OnDuplicate::reject}).submit(1);
+      EXPECT_EQ(live(key).at(0).info.id, id);
+    }
+  }
+}
+
+// Loses the answer to the first request, and says that the key is taken to those that follow.
+struct Forgetful {
+  explicit Forgetful(std::string remembers) : reach(std::move(remembers)) {}
+
+  void serve(const http::Request& request, const http::Respond& respond) {
+    names.emplace(request.header("idempotency-key").value_or(""));
+    if (asked++ == 0) return respond({.status = 502, .body = "lost"});
+    respond({.status = 409,
+             .body = R"({"error":{"code":"duplicate_key","message":"it is there"}})",
+             .headers = {{"easyretry-remembers-ms", reach}}});
+  }
+  // What becomes of a task that must not meet another one.
+  Errc submit(const RemoteOptions& options) {
+    http::HttpServer daemon{
+        {}, [this](const http::Request& request, const http::Respond& respond) { serve(request, respond); }};
+    RemoteEngine engine{"http://127.0.0.1:" + std::to_string(daemon.port()), options};
+    const auto pay = engine.retryable("pay", [](int) {});
+    try {
+      pay.with({.key = "k", .on_duplicate = OnDuplicate::reject}).submit(1);
+    } catch (const DuplicateTask&) {
+      return Errc::already_exists;
+    } catch (const StoreError& error) {
+      return error.code();
+    }
+    return {};
+  }
+
+  const std::string reach;
+  int asked = 0;
+  std::set<std::string> names;
+};
+
+TEST_F(RemoteTroubles, ADaemonThatRemembersKnowsWhoseTheTaskIs) {
+  Forgetful not_quite{"60000"};
+  EXPECT_EQ(not_quite.submit(options()), Errc::already_exists);
+  EXPECT_EQ(not_quite.asked, 2);
+  EXPECT_EQ(not_quite.names.size(), 1U) << "it is the same request";
+}
+
+TEST_F(RemoteTroubles, ADaemonThatWasStartedSinceLeavesItInDoubt) {
+  EXPECT_EQ(Forgetful{"1"}.submit(options()), Errc::in_doubt);
+  EXPECT_EQ(Forgetful{"of an earlier release, none"}.submit(options()), Errc::in_doubt);
 }
 
 TEST_F(RemoteTroubles, ALateAnswerChangesNothing) {

@@ -100,6 +100,8 @@ TEST_F(SqliteFaults, ASyncThatFailsLeavesTheWriteInDoubt) {
 
   const Inserted again = insert(task);  // sent again: there once, whatever became of the first
   EXPECT_EQ(count(), 2);
+  EXPECT_FALSE(again.created);
+  EXPECT_THAT(reply.error().ids, ::testing::ElementsAre(again.id));
   close();
   EXPECT_EQ(integrity(), "ok");
   open();

@@ -34,7 +34,7 @@ class Gate final : public Clock {
 class SqliteGroupCommit : public SqliteTest {
  protected:
   // One insert a thread, all at once.
-  std::vector<Result<InsertReply>> insert_together(Store& store, const std::vector<NewTask>& tasks) {
+  std::vector<InsertResult> insert_together(Store& store, const std::vector<NewTask>& tasks) {
     gate.close();
     return together(kThreads, [&](int thread) {
       gate.arrive();

@@ -46,8 +46,8 @@ class Folder {
   std::filesystem::path path_;
 };
 
-template <class T>
-T must(Result<T> result) {
+template <class T, class E>
+T must(tl::expected<T, E> result) {
   if (!result) throw StoreError{result.error()};
   return *std::move(result);
 }
