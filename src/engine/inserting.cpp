@@ -97,25 +97,25 @@ Inserting::Stored Inserting::with_ours(const Doubtful& doubtful, std::vector<sto
     if (answers[i].created || !contains(doubtful.ids[i], answers[i].id)) continue;
     const auto found = look(doubtful.tasks[i], doubtful.ids[i]);
     if (!found) return fail(Errc::in_doubt, found.error().where, found.error().detail);
-    if (*found) answers[i] = (*found)->task;
+    if (*found) answers[i] = **found;
   }
   return answers;
 }
 
 // An insert that is answered is on the disk and on the replicas, so what is found instead has to be, too. No task has
 // the version 0: nothing is renewed.
-Inserting::Stored Inserting::confirmed(const Found& found) {
-  if (found.live && context_.store.info().reads_run_ahead) {
-    const storage::Renewal nothing{{found.task.id, 0}, Millis{0}};
+Inserting::Stored Inserting::confirmed(const storage::Inserted& found) {
+  if (context_.store.info().reads_run_ahead) {
+    const storage::Renewal nothing{{found.id, 0}, Millis{0}};
     const auto reply = context_.ask(StoreVerb::renew, [&](storage::Store& store) {
       return store.renew({&nothing, 1});
     });
     if (!reply) return fail(Errc::in_doubt, reply.error().where, reply.error().detail);
   }
-  return std::vector{found.task};
+  return std::vector{found};
 }
 
-Result<std::optional<Inserting::Found>> Inserting::look_for_any(const Doubtful& doubtful) {
+Result<std::optional<storage::Inserted>> Inserting::look_for_any(const Doubtful& doubtful) {
   for (std::size_t i = 0; i < doubtful.tasks.size(); ++i) {
     auto found = look(doubtful.tasks[i], doubtful.ids[i]);
     if (!found || *found) return found;
@@ -124,7 +124,7 @@ Result<std::optional<Inserting::Found>> Inserting::look_for_any(const Doubtful& 
 }
 
 // By its key, as what is found so is known to be on the disk; but another one of this key is not it.
-Result<std::optional<Inserting::Found>> Inserting::look(const task::NewTask& task, const Ids& ids) {
+Result<std::optional<storage::Inserted>> Inserting::look(const task::NewTask& task, const Ids& ids) {
   if (ids.empty()) return std::nullopt;
   storage::TaskQuery query;
   query.space = task.space;
@@ -143,7 +143,7 @@ Result<std::optional<Inserting::Found>> Inserting::look(const task::NewTask& tas
       if (!contains(ids, info.id)) continue;
       // Its lease may have run out meanwhile, and whoever has it now runs it.
       const bool ours_to_run = task.lease == Millis{0} || record.locked_by == context_.owner;
-      return Found{{info.id, info.version, info.next_at, ours_to_run}, !finished};
+      return storage::Inserted{info.id, info.version, info.next_at, ours_to_run};
     }
   }
   return std::nullopt;

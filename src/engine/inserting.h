@@ -17,10 +17,6 @@ class Inserting {
   Result<std::vector<storage::Inserted>> insert(std::span<const task::NewTask> tasks);
 
  private:
-  struct Found {
-    storage::Inserted task;
-    bool live = false;
-  };
   struct Doubtful;
   using Ids = std::vector<TaskId>;
   using Stored = Result<std::vector<storage::Inserted>>;
@@ -29,9 +25,9 @@ class Inserting {
   Stored resolve(const Doubtful& doubtful);
   Stored resolve_each(const Doubtful& doubtful);
   Stored with_ours(const Doubtful& doubtful, std::vector<storage::Inserted> answers);
-  Result<std::optional<Found>> look_for_any(const Doubtful& doubtful);
-  Result<std::optional<Found>> look(const task::NewTask& task, const Ids& ids);
-  Stored confirmed(const Found& found);
+  Result<std::optional<storage::Inserted>> look_for_any(const Doubtful& doubtful);
+  Result<std::optional<storage::Inserted>> look(const task::NewTask& task, const Ids& ids);
+  Stored confirmed(const storage::Inserted& found);
 
   Context& context_;
 };

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <limits>
+#include <string>
 #include <variant>
 
 #include "http/message.h"
@@ -14,7 +15,8 @@ struct Admitted {
   Serve serve;  // called once with the head that was judged, and its body
   // Of the body; ServerOptions::most_body_bytes counts, too.
   std::size_t most_body_bytes = std::numeric_limits<std::size_t>::max();
-  bool known = true;  // whoever asks has shown who it is, or need not
+  bool known = true;     // the client has shown who it is, or need not
+  std::string client{};  // whose bodies are counted together: see BodyRoom
 };
 
 using Admission = std::variant<Admitted, Problem>;

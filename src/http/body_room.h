@@ -1,9 +1,11 @@
 #pragma once
 // How many bytes the bodies of all requests may have together, from their first byte until they are answered: memory is
-// bounded, however many send at once. Thread-safe.
+// bounded, however many clients send at once. One client may take a quarter of it. Thread-safe.
 
-#include <atomic>
 #include <cstddef>
+#include <mutex>
+#include <string>
+#include <unordered_map>
 #include <utility>
 
 namespace easyretry::http {
@@ -14,33 +16,41 @@ class BodyRoom {
   BodyRoom(const BodyRoom&) = delete;
   BodyRoom& operator=(const BodyRoom&) = delete;
 
-  // One body's part of it, given back by its end.
+  // One body's part of it, given back when this is destroyed.
   class Share {
    public:
     Share() = default;
-    explicit Share(BodyRoom& room) : room_(&room) {}
+    Share(BodyRoom& room, std::string client) : room_(&room), client_(std::move(client)) {}
     ~Share() { give_back(); }
     Share(Share&& other) noexcept
-        : room_(std::exchange(other.room_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+        : room_(std::exchange(other.room_, nullptr)),
+          client_(std::move(other.client_)),
+          bytes_(std::exchange(other.bytes_, 0)) {}
     Share& operator=(Share&& other) noexcept;
 
-    // False: there is no room for that much, and the share is what it was. A share does not become less.
+    // False: there is no room for that many bytes, and the share stays as it is. A share never shrinks.
     bool grow_to(std::size_t bytes);
 
    private:
     void give_back();
 
     BodyRoom* room_ = nullptr;
+    std::string client_;
     std::size_t bytes_ = 0;
   };
 
-  std::size_t taken() const { return taken_; }
+  std::size_t taken() const;
 
  private:
-  bool take(std::size_t more);
+  static constexpr std::size_t kShares = 4;
+
+  bool take(const std::string& client, std::size_t more);
+  void give_back(const std::string& client, std::size_t bytes);
 
   const std::size_t bytes_;
-  std::atomic<std::size_t> taken_{0};
+  mutable std::mutex mutex_;  // guards what follows
+  std::size_t taken_ = 0;
+  std::unordered_map<std::string, std::size_t> by_client_;
 };
 
 }  // namespace easyretry::http

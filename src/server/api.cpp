@@ -117,11 +117,11 @@ http::Admitted Api::judged(http::Request& head) {
   const Route& route = route_of(head);
   if (!route.needs) {
     require_moderation(address_of(head));
-    return {open_call(route), route.most_body_bytes, false};
+    return {.serve = open_call(route), .most_body_bytes = route.most_body_bytes, .known = false};
   }
   const Token who = authenticated(head);
   require_moderation("token " + who.name);
-  return {call(route, who, head), route.most_body_bytes};
+  return {.serve = call(route, who, head), .most_body_bytes = route.most_body_bytes, .client = who.name};
 }
 
 void Api::serve_as(const Token& who, http::Request request, const http::Respond& respond) {

@@ -147,7 +147,7 @@ void Connection<Stream>::judge(Request request) {
   if (admitted.known) be_known();
   asked_ = std::make_unique<Asked>(Asked{std::move(request), std::move(admitted.serve)});
   if (parser_->is_done()) return serve();
-  share_ = BodyRoom::Share{host_->bodies()};
+  share_ = {host_->bodies(), admitted.client};
   const auto body = std::make_shared<BodyReading<Stream>>(
       host_->options(), typename BodyReading<Stream>::Place{stream_, buffer_, *parser_, share_},
       [self = this->shared_from_this()](const auto& ending) { self->have_body(ending); });
