@@ -22,10 +22,20 @@ prometheus::MetricType type_of(MetricKind kind) {
   return prometheus::MetricType::Untyped;
 }
 
-// Names of handlers may hold anything, and two that differ must not become one.
+// Names of handlers may hold anything, and two that differ must not become one. The format has an escape for the end of
+// a line, and none for what else a terminal obeys.
+std::string label_text(std::string_view value) {
+  std::string text;
+  for (auto end = value.find('\n'); end != std::string_view::npos; end = value.find('\n')) {
+    text += base::with_escapes(value.substr(0, end)) + "\n";
+    value.remove_prefix(end + 1);
+  }
+  return text + base::with_escapes(value);
+}
+
 ClientMetric labelled(const MetricText::Labels& labels) {
   ClientMetric metric;
-  for (const auto& [name, value] : labels) metric.label.push_back({name, base::with_escapes(value)});
+  for (const auto& [name, value] : labels) metric.label.push_back({name, label_text(value)});
   return metric;
 }
 
