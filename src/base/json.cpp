@@ -100,11 +100,11 @@ class TreeBuilder {
   }
 
   bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& error) {
-    // "[json.exception.parse_error.101] parse error at line 1, column 2: …; last read: '…'": the prefix says nothing to
-    // our readers, and what was read last may be a megabyte or not even UTF-8.
+    // "[json.exception.parse_error.101] parse error at line 1, column 2: …; last read: '…'", or "… number overflow
+    // parsing '…'": the prefix says nothing to our readers, and what was read may be a megabyte or not even UTF-8.
     std::string text = error.what();
     text.erase(0, std::min(text.find("] ") + 2, text.size()));
-    text.erase(std::min(text.find("; last read"), text.size()));
+    text.erase(std::min({text.find("; last read"), text.find(" parsing '"), text.size()}));
     throw JsonError("not JSON: " + text);
   }
 

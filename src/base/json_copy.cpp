@@ -3,12 +3,10 @@
 namespace easyretry::base {
 namespace {
 
+// Asked first, not tried: to say where a number stands that does not fit, the whole document is searched.
 void copy_integer(const JsonView& from, JsonWriter& to) {
-  try {
-    to.integer(from.as_int());
-  } catch (const JsonError&) {
-    to.unsigned_integer(from.as_uint());
-  }
+  if (from.as_double() < 0) return to.integer(from.as_int());
+  to.unsigned_integer(from.as_uint());
 }
 
 void copy_array(const JsonView& from, JsonWriter& to) {

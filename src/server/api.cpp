@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t kThreads = 8;
 constexpr std::size_t kMostWaiting = 2000;
+// Of what comes to the server's thread, that much may be read there: a quarter of a millisecond at the most.
+constexpr std::size_t kReadAtOnce = 4096;
 constexpr std::string_view kBearer = "Bearer ";
 
 http::Problem busy() {
@@ -68,8 +70,12 @@ void Api::add_open(http::Method method, std::string_view path, PlainEndpoint end
   router_.add(method, path, {std::nullopt, waiting(std::move(endpoint))});
 }
 
+void Api::add_open(http::Method method, std::string_view path, Endpoint endpoint) {
+  router_.add(method, path, {std::nullopt, std::move(endpoint)});
+}
+
 void Api::add(http::Method method, std::string_view path, Right needs, Endpoint endpoint, std::size_t most_body_bytes) {
-  router_.add(method, path, {needs, std::move(endpoint), most_body_bytes});
+  router_.add(method, path, {needs, aside_if_long(std::move(endpoint)), most_body_bytes});
 }
 
 void Api::add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint,
@@ -99,6 +105,19 @@ Endpoint Api::waiting(PlainEndpoint endpoint) {
     const auto shared = std::make_shared<const Call>(std::move(call));
     const bool taken = threads_.put([this, endpoint, shared, respond] {
       answer(respond, shared->request.id, options_.log, [&] { respond(endpoint(*shared)); });
+    });
+    if (!taken) throw Refusal{busy()};
+  };
+}
+
+// Everybody waits for the server's thread, so a long body is read elsewhere.
+Endpoint Api::aside_if_long(Endpoint endpoint) {
+  return [this, endpoint = std::move(endpoint)](Call call, const http::Respond& respond) {
+    if (call.request.body.size() <= kReadAtOnce) return endpoint(std::move(call), respond);
+    const auto shared = std::make_shared<Call>(std::move(call));
+    const bool taken = threads_.put([this, endpoint, shared, respond] {
+      const std::string id = shared->request.id;
+      answer(respond, id, options_.log, [&] { endpoint(std::move(*shared), respond); });
     });
     if (!taken) throw Refusal{busy()};
   };

@@ -56,6 +56,7 @@ class Api {
 
   // Everybody may see these, and sends no body.
   void add_open(http::Method method, std::string_view path, PlainEndpoint endpoint);
+  void add_open(http::Method method, std::string_view path, Endpoint endpoint);
   void add(http::Method method, std::string_view path, Right needs, Endpoint endpoint,
            std::size_t most_body_bytes = kShortBody);
   void add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint,
@@ -81,6 +82,7 @@ class Api {
   void require_moderation(const std::string& who);
   std::shared_ptr<Space> space_of(const http::Request& request, const Token& token) const;
   Endpoint waiting(PlainEndpoint endpoint);
+  Endpoint aside_if_long(Endpoint endpoint);
   PlainEndpoint audited(PlainEndpoint endpoint);
 
   const Spaces spaces_;

@@ -55,9 +55,10 @@ Daemon::~Daemon() {
   stop();
 }
 
-// Alive is whoever answers; ready is one whose store answers, too, and who is not about to go.
+// Alive is whoever answers, however much work waits for other threads; ready is one whose store answers, too, and who
+// is not about to go.
 void Daemon::add_health(Api& api) {
-  api.add_open(http::Method::get, "/healthz", [](const Call&) { return ok(); });
+  api.add_open(http::Method::get, "/healthz", [](const Call&, const http::Respond& respond) { respond(ok()); });
   api.add_open(http::Method::get, "/readyz", [this](const Call&) {
     if (stopping_) throw Refusal{{503, "stopping", "this instance is stopping"}};
     const TaskId nobody{};

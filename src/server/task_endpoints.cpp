@@ -102,7 +102,7 @@ http::Respond telling_reach(const Call& call, const http::Respond& respond) {
   };
 }
 
-// On the server's thread: what is wrong with it is said at once, and only the writing is waited for.
+// What is wrong with it is said at once, and only the writing is waited for.
 void submit(const Call& call, const http::Respond& asker) {
   const http::Respond respond = telling_reach(call, asker);
   const JsonDocument body = JsonDocument::parse(call.request.body);

@@ -9,7 +9,7 @@
 
 #include <easyretry/json_text.h>
 
-#include "fuzz/fuzz.h"
+#include "fuzz/pace.h"
 #include "http/beast/reading.h"
 #include "server/endpoints.h"
 #include "storage/open.h"
@@ -90,15 +90,27 @@ std::optional<http::Request> read(std::string_view text) {
   return request;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void serve(std::string_view text) {
   static FuzzedApi api;
-  auto request = read(fuzz::text_of(data, size));
-  if (!request) return 0;
+  auto request = read(text);
+  if (!request) return;
   const http::Response response = api.ask(*std::move(request));
   fuzz::must(response.status < kServerError || response.status == kUnavailable, "no request is the server's fault");
   if (response.content_type == "application/json") JsonDocument::parse(response.body);
   response.sent(true);
+}
+
+// A submission.
+std::string plain(std::size_t size) {
+  const std::string head = "POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer submitter\r\n";
+  const std::string body = fuzz::repeated(R"({"handler": "mail", "args": [0)", R"(, {"to": "ann", "n": #})", "]}",
+                                          size - std::min(size, head.size()));
+  return head + "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::run_at_pace(fuzz::text_of(data, size), serve, plain);
   return 0;
 }

@@ -3,7 +3,7 @@
 #include <fstream>
 #include <stdexcept>
 
-#include "fuzz/fuzz.h"
+#include "fuzz/pace.h"
 #include "server/tokens.h"
 #include "support/temp_folder.h"
 #include "webhook/secrets_file.h"
@@ -21,13 +21,11 @@ void read_or_refuse(Read read) {
   }
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void read_file(std::string_view text) {
   static const test::TempFolder folder;
   static const auto file = folder.path() / "file";
   std::filesystem::remove(file);
-  std::ofstream{file} << fuzz::text_of(data, size);
+  std::ofstream{file} << text;
   std::filesystem::permissions(file, std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
   read_or_refuse([] {
     server::Tokens tokens{file};
@@ -37,5 +35,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   });
   read_or_refuse([] { webhook::SecretsFile{file}.current(); });
+}
+
+std::string plain(std::size_t size) {
+  return fuzz::repeated("", "app# worker default " + std::string(64, '0') + "\n", "", size);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::run_at_pace(fuzz::text_of(data, size), read_file, plain);
   return 0;
 }

@@ -1,4 +1,5 @@
-// An expression, a line, and the result that it judges: yes, no or an error, in bounded time and memory.
+// An expression, a line, and the result that it judges: yes, no or an error, in bounded time and memory. The time is
+// the expression's own affair, which is not asked for here: whoever writes it is the operator.
 
 #include <stdexcept>
 

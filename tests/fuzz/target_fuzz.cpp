@@ -1,6 +1,6 @@
 // The first line of a request, and what a list is asked for by it: filters, cursors, times.
 
-#include "fuzz/fuzz.h"
+#include "fuzz/pace.h"
 #include "http/target.h"
 #include "server/query.h"
 #include "server/refusal.h"
@@ -20,12 +20,10 @@ void ask_or_be_refused(Ask ask) {
   }
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+void ask_for(std::string_view text) {
   http::Request request;
-  const auto target = http::parse_target(fuzz::text_of(data, size));
-  if (!target) return 0;
+  const auto target = http::parse_target(text);
+  if (!target) return;
   request.target = *target;
   for (const std::string& segment : target->segments) {
     fuzz::must(segment != ".." && segment.find('\0') == std::string::npos, "nobody leaves the path");
@@ -33,5 +31,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   ask_or_be_refused([&] { server::task_query(request.target.query, false); });
   ask_or_be_refused([&] { server::task_query(request.target.query, true); });
+}
+
+std::string plain(std::size_t size) {
+  return fuzz::repeated("/v1/tasks?", "key#=value%20with%20spaces&", "limit=10", size);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::run_at_pace(fuzz::text_of(data, size), ask_for, plain);
   return 0;
 }

@@ -6,7 +6,7 @@
 #include "base/time_text.h"
 #include "base/url.h"
 #include "config/masked_url.h"
-#include "fuzz/fuzz.h"
+#include "fuzz/pace.h"
 #include "webhook/destination.h"
 
 using namespace easyretry;
@@ -23,10 +23,7 @@ void read_or_refuse(Read read) {
   }
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  const std::string_view text = fuzz::text_of(data, size);
+void read_all(std::string_view text) {
   read_or_refuse([&] { base::split_url(text); });
   read_or_refuse([&] { base::percent_decoded(text); });
   read_or_refuse([&] { webhook::parse_destination(text); });
@@ -39,11 +36,21 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     fuzz::must(base::parse_duration(base::to_text(base::parse_duration(text))) == base::parse_duration(text),
                "a duration is read back");
   });
-  if (text.find(kCanary) != std::string_view::npos) return 0;
+  if (text.find(kCanary) != std::string_view::npos) return;
   for (const std::string& url : {"postgres://app:" + kCanary + "@" + std::string{text},
                                  "postgres://app:" + kCanary + std::string{text} + "@db/retry"}) {
     fuzz::must(base::without_password(url).find(kCanary) == std::string::npos, "a url is shown without its password");
     fuzz::must(config::masked_url(url).find(kCanary) == std::string::npos, "a url is printed without its password");
   }
+}
+
+std::string plain(std::size_t size) {
+  return fuzz::repeated("https://example.com", "/p%20#", "", size);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::run_at_pace(fuzz::text_of(data, size), read_all, plain);
   return 0;
 }

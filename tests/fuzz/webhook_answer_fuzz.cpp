@@ -3,7 +3,7 @@
 #include <charconv>
 
 #include "base/utf8.h"
-#include "fuzz/fuzz.h"
+#include "fuzz/pace.h"
 #include "policy/success_expression.h"
 #include "server/webhook_answer.h"
 #include "webhook/retry_after.h"
@@ -20,10 +20,7 @@ int number_of(std::string_view text) {
   return number;
 }
 
-}  // namespace
-
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  std::string_view text = fuzz::text_of(data, size);
+void judge(std::string_view text) {
   webhook::Answer answer;
   answer.status = number_of(fuzz::take_line(text));
   answer.retry_after = webhook::parse_retry_after(fuzz::take_line(text), TimePoint{Millis{1'772'000'000'000}});
@@ -38,5 +35,15 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } else if (reply.unwritable.empty()) {
     static_cast<void>(kSuccess.evaluate(reply.result, "[]"));
   }
+}
+
+std::string plain(std::size_t size) {
+  return fuzz::repeated("200\n10\n{\"code\": 200", R"(, "k#": "text")", "}", size);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  fuzz::run_at_pace(fuzz::text_of(data, size), judge, plain);
   return 0;
 }

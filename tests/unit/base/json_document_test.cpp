@@ -100,7 +100,8 @@ TEST(JsonDocument, RefusesAZeroByte) {
 TEST(JsonDocument, RefusesNanAndNumbersTooLarge) {
   EXPECT_THAT(parse_refusal("NaN"), HasSubstr("not JSON"));
   EXPECT_THAT(parse_refusal("-Infinity"), HasSubstr("not JSON"));
-  EXPECT_THAT(parse_refusal("1e400"), HasSubstr("number overflow"));
+  EXPECT_EQ(parse_refusal("1e400"), "not JSON: number overflow");
+  EXPECT_EQ(parse_refusal(std::string(600'000, '7')), "not JSON: number overflow");
 }
 
 TEST(JsonDocument, RefusesTextThatIsNotUtf8WithoutRepeatingIt) {
