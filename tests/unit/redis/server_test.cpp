@@ -116,7 +116,7 @@ TEST_F(RedisServer, DurabilityIsToldAsTheSettingsAre) {
 TEST_F(RedisServer, AnEngineSaysWhatAnAcknowledgedTaskSurvivesAndWarnsWhereThatIsNothing) {
   const auto [level, line] = test::line_at_start(url());
   EXPECT_EQ(level, LogLevel::info);
-  EXPECT_THAT(line, AllOf(HasSubstr(":" + std::to_string(server.port()) + "/0: an acknowledged task survives the "),
+  EXPECT_THAT(line, AllOf(HasSubstr(":" + std::to_string(server.port()) + "/0: an acknowledged task survives a "),
                           Not(HasSubstr("secret"))));
   run({"CONFIG", "SET", "appendonly", "no"});
   const auto [weaker, warning] = test::line_at_start(url());
