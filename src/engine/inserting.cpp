@@ -49,7 +49,7 @@ storage::InsertResult Inserting::send(std::span<const task::NewTask> tasks) {
 // a batch that is refused for one of its tasks stores none. A task that was stored, run and left no history meanwhile
 // cannot be seen: it is stored once more, which is what "at least once" means.
 Inserting::Stored Inserting::resolve(const Doubtful& doubtful) {
-  Error last;
+  Error last{};
   std::optional<Error> refusal;
   for (int failures = 0; failures < kTries;) {
     const auto found = look_for_any(doubtful);

@@ -32,6 +32,31 @@ class Serve(DaemonCase):
         _, live = daemon.ask("GET", "/v1/tasks")
         self.assertEqual(live, {"tasks": []})
 
+    def test_a_submission_with_a_name_is_done_once(self):
+        daemon = self.start()
+        task = {"handler": "mail", "key": "k", "on_duplicate": "reject"}
+        first = daemon.ask_for_text("POST", "/v1/tasks", task, headers={"Idempotency-Key": "a"})
+        self.assertEqual(first[0], 201)
+        self.assertEqual(daemon.ask_for_text("POST", "/v1/tasks", task, headers={"Idempotency-Key": "a"}), first)
+        for name in ("b", None):
+            status, answer = daemon.ask("POST", "/v1/tasks", task, headers={"Idempotency-Key": name})
+            self.assertEqual((status, answer["error"]["code"]), (409, "duplicate_key"))
+        daemon.ask("POST", f"/v1/tasks/{json.loads(first[2])['id']}/cancel?untold=true")
+        self.assertEqual(daemon.ask("POST", "/v1/tasks", task, headers={"Idempotency-Key": "b"})[0], 409, "as it was")
+        for wrong, code in (({"handler": "sms"}, "idempotency_key_reused"), (task, "invalid")):
+            name = "a" if wrong != task else "x" * 256
+            status, answer = daemon.ask("POST", "/v1/tasks", wrong, headers={"Idempotency-Key": name})
+            self.assertEqual((status, answer["error"]["code"]), (422, code))
+
+    def test_submissions_with_a_name_that_come_at_once_store_one_task(self):
+        daemon = self.start()
+        def submit(_):
+            return daemon.ask("POST", "/v1/tasks", {"handler": "mail", "key": "k", "on_duplicate": "reject"}, headers={"Idempotency-Key": "a"})
+        with concurrent.futures.ThreadPoolExecutor(8) as threads:
+            answers = list(threads.map(submit, range(40)))
+        self.assertEqual([status for status, _ in answers], [201] * 40)
+        self.assertEqual(len({answer["id"] for _, answer in answers}), 1)
+
     def test_what_fails_is_retried_by_its_policy_and_ends_by_it(self):
         daemon = self.start("handlers:\n  mail: {max_attempts: 2, backoff: 'fixed delay=10ms'}\n")
         daemon.ask("POST", "/v1/tasks", {"handler": "mail", "key": "k"})

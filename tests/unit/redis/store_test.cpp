@@ -333,5 +333,18 @@ TEST(RedisTaskIds, AreDistinctHoweverManyShareASlotAndAMillisecond) {
   EXPECT_EQ(drawn.size(), 1'000U);
 }
 
+// By its id a process knows a task again whose reply was lost.
+TEST(RedisTaskIds, AreOthersInOtherProcessesForTheSameKeyAndMillisecond) {
+  constexpr std::size_t kProcesses = 20;
+  const TimePoint now = system_clock().now();
+  std::set<TaskId> drawn;
+  for (std::size_t i = 0; i < kProcesses; ++i) {
+    redis::TaskIds ids;
+    drawn.insert(ids.next(now, ShardId{7}, 42));
+  }
+  EXPECT_GE(drawn.size(), kProcesses - 1) << "one in 300 times, two of them are the same by chance";
+  EXPECT_LT(task::created_at(*drawn.rbegin()) - now, 66s);
+}
+
 }  // namespace
 }  // namespace easyretry::storage

@@ -158,6 +158,20 @@ TEST_F(RemoteTroubles, ADaemonThatWasStartedSinceLeavesItInDoubt) {
   EXPECT_EQ(Forgetful{"of an earlier release, none"}.submit(options()), Errc::in_doubt);
 }
 
+TEST_F(RemoteTroubles, WhoAsksTooOftenIsToComeAgain) {
+  http::HttpServer busy{
+      {}, [](const http::Request&, const http::Respond& respond) {
+        respond({.status = 429, .body = R"({"error":{"code":"too_many_requests","message":"wait"}})"});
+      }};
+  RemoteEngine engine{"http://127.0.0.1:" + std::to_string(busy.port()), options()};
+  try {
+    failing(engine).submit({"o1", 5});
+    FAIL() << "accepted";
+  } catch (const StoreError& error) {
+    EXPECT_EQ(error.code(), Errc::unavailable) << "nothing is wrong with the request";
+  }
+}
+
 TEST_F(RemoteTroubles, ALateAnswerChangesNothing) {
   CuttingProxy proxy{port};
   RemoteOptions short_lease = options();
