@@ -74,4 +74,4 @@ int main() {
 //   {"$sealed":1,"key":"2026-11","data":…}
 //   {"$sealed":1,"key":"2027-05","data":…}
 //   charge 4111-5
-//   PARKED: the stored arguments: sealed with the key "2026-11", which is not here
+//   PARKED: the stored arguments: sealed with the key "2026-11", which is missing

@@ -124,8 +124,9 @@ bool Schedule::pick(std::vector<WheelEntry>& batch) {
   const std::size_t most = kBatchesInFlight * context_.options.batch;
   suspects_blocked_ = false;
   if (ready_.size() == 0 || in_flight >= most) return false;
+  const std::size_t room_for = std::min(context_.options.batch, most - in_flight);
   if (ready_.has_suspects()) {
-    pick_suspects(batch);
+    pick_suspects(room_for, batch);
     if (!batch.empty()) return true;
   }
   if (isolation_.holds_others(context_.clock.steady())) return false;
@@ -137,20 +138,20 @@ bool Schedule::pick(std::vector<WheelEntry>& batch) {
     const std::size_t most_here = suspects_blocked_ ? free_workers() : context_.options.batch;
     return std::min(most_here, workers_.room(no, table->concurrency(no, workers_.size()), coming));
   };
-  ready_.pick(room, std::min(context_.options.batch, most - in_flight), batch);
+  ready_.pick(room, room_for, batch);
   return all_begin_at_once(batch);
 }
 
 // Each is claimed for a worker that is free, so that its next crash is proven; those of workers elsewhere, of whom that
 // is not known, one at a time. A task whose next crash would be its last runs alone.
-void Schedule::pick_suspects(std::vector<WheelEntry>& batch) {
+void Schedule::pick_suspects(std::size_t most, std::vector<WheelEntry>& batch) {
   using enum Ready::Choice;
   const Instant now = context_.clock.steady();
   const auto table = context_.handlers.snapshot();
   ready_.pick_suspects(
       [&](const WheelEntry& entry, std::size_t coming) {
         const HandlerNo no = entry.handler;
-        if (context_.is_paused(no) || batch.size() >= context_.options.batch) return next_handler;
+        if (context_.is_paused(no) || batch.size() >= most) return next_handler;
         if (const auto& elsewhere = table->by_number[no]->handler.elsewhere) {
           return batch.empty() && elsewhere->room(coming) > 0 ? take : next_handler;
         }

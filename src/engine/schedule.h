@@ -74,7 +74,7 @@ class Schedule {
   void put(const WheelEntry& entry, TimePoint due, TimePoint now);
   void make_ready(const WheelEntry& entry);
   bool pick(std::vector<WheelEntry>& batch);
-  void pick_suspects(std::vector<WheelEntry>& batch);
+  void pick_suspects(std::size_t most, std::vector<WheelEntry>& batch);
   std::size_t free_workers() const;
   bool is_last_chance(const WheelEntry& entry) const;
   bool may_run_alone(Instant now);

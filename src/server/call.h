@@ -16,7 +16,8 @@ struct Call {
   Token by;
 };
 
-// Answers later, from any thread. Called on the server's thread unless the body is long, so it must not wait; may throw.
+// Answers later, from any thread. Called on the server's thread unless the body is long, so it must not wait; may
+// throw.
 using Endpoint = std::function<void(Call, http::Respond)>;
 // Answers when it returns; may wait for the store; may throw.
 using PlainEndpoint = std::function<http::Response(const Call&)>;

@@ -184,7 +184,7 @@ class Events(unittest.TestCase):
         self.assertTrue(watching.warnings.empty())
         lost = self.watch()
         self.daemon.stop()
-        self.assertIn("has ended", lost.warning())
+        self.assertIn("lost the connection", lost.warning())
         self.assertEqual(lost.end(), 130, "also while it tries to go on")
 
     def test_colours_are_for_terminals(self):

@@ -227,9 +227,9 @@ class Serve(DaemonCase):
             ("POST", "/v1/leases", {"handlers": ["mail"], "tells": ["mail"]}, 422, "set judges"),
             ("POST", "/v1/leases/settle", {"tasks": []}, 422, "1 to 10,000"),
             ("POST", "/v1/leases/settle", {"tasks": [{"id": "5", "kind": "finish"}]}, 400, "version"),
-            ("POST", "/v1/leases/settle", {"tasks": [{"id": "5", "version": 1, "kind": "end"}]}, 422, 'no kind "end"'),
+            ("POST", "/v1/leases/settle", {"tasks": [{"id": "5", "version": 1, "kind": "end"}]}, 422, 'unknown kind "end"'),
             ("POST", "/v1/leases/settle", {"tasks": [{"id": "5", "version": 1, "kind": "advance"}]}, 422, "goes to a stage"),
-            ("POST", "/v1/leases/settle", {"tasks": [{"id": "5", "version": 1, "kind": "finish", "outcome": "lost"}]}, 422, 'no outcome "lost"'),
+            ("POST", "/v1/leases/settle", {"tasks": [{"id": "5", "version": 1, "kind": "finish", "outcome": "lost"}]}, 422, 'unknown outcome "lost"'),
             ("POST", "/v1/leases/renew", {"tasks": [{"id": 5, "version": 1}]}, 400, "expected a string"),
         ]
         for method, path, body, status, said in cases:

@@ -29,7 +29,7 @@ TEST_F(DirectCall, AnExpressionThatHasNothingToLookAtIsRefused) {
                 engine.retryable(
                     "v", [](int) {}, policy);
               }),
-              HasSubstr("returns nothing"));
+              HasSubstr("returns no result"));
   EXPECT_THAT(refusal<std::invalid_argument>([&] {
                 engine.retryable(
                     "a", [](int) { return done(); }, policy);

@@ -67,7 +67,7 @@ TEST_F(Stops, EndACallInLineAndOneWhoseNameIsLookedUp) {
   auto looked_up = start(*caller, unknown(stop.get_token()));
   ASSERT_TRUE(test::eventually([&] { return caller->waiting() == 1 && caller->under_way() == 2; }));
   stop.request_stop();
-  expect_ended(in_line, Errc::unavailable, "it was stopped", "in line");
+  expect_ended(in_line, Errc::unavailable, "it was stopped", "queued behind");
   expect_ended(looked_up, Errc::unavailable, "it was stopped", "looked up");
   server.answer();
   EXPECT_EQ(words(get(first)), "answered 200");
@@ -78,7 +78,7 @@ TEST_F(Stops, ThatCameBeforeTheCallLetNothingBeSent) {
   std::stop_source stop;
   stop.request_stop();
   auto call = start(*caller, later(stop.get_token()));
-  expect_ended(call, Errc::unavailable, "it was stopped", "in line");
+  expect_ended(call, Errc::unavailable, "it was stopped", "queued behind");
   EXPECT_TRUE(server.requests().empty());
 }
 
@@ -105,7 +105,7 @@ TEST_F(Stops, OfTheCallerEndAllItsCallsBeforeItIsGone) {
     ASSERT_EQ(call->wait_for(0s), std::future_status::ready);
   }
   expect_ended(sent, Errc::in_doubt, "shut down", "the request was sent");
-  expect_ended(in_line, Errc::unavailable, "shut down", "in line");
+  expect_ended(in_line, Errc::unavailable, "shut down", "queued behind");
   expect_ended(looked_up, Errc::unavailable, "shut down", "");
 }
 
