@@ -108,7 +108,7 @@ class Flood(DaemonCase):
         self.assertEqual(daemon.ask("GET", "/healthz")[0], 200)
         self.assertEqual(daemon.ask("GET", "/v1/tasks")[0], 200, "what has no body goes on")
         self.assertEqual(daemon.ask("POST", "/v1/tasks", {"handler": "mail"})[0], 503)
-        self.assertEqual(daemon.ask("POST", "/v1/tasks", {"handler": "mail"}, token=other)[0], 201)
+        self.assertEqual(daemon.ask("POST", "/v1/tasks", {"handler": "mail", "key": "other"}, token=other)[0], 201)
 
         for sender in senders:
             sender.socket.close()
