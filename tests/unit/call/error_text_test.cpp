@@ -65,7 +65,7 @@ void expect_cut(const std::string& kept, const std::string& whole) {
   EXPECT_LE(kept.size(), 4096U);
   EXPECT_GT(kept.size(), 4090U);
   EXPECT_THAT(kept, StartsWith(whole.substr(0, 3000)));
-  EXPECT_THAT(kept, HasSubstr(" … (cut, " + std::to_string(whole.size()) + " bytes in all) … "));
+  EXPECT_THAT(kept, HasSubstr(" … (cut, " + std::to_string(whole.size()) + " bytes in total) … "));
   EXPECT_THAT(kept, EndsWith(whole.substr(whole.size() - 500)));
 }
 
