@@ -236,6 +236,7 @@ void Connection<Stream>::refuse(const Problem& problem) {
 template <class Stream>
 void Connection<Stream>::write(Response response, bool keep_alive) {
   gone_ = nullptr;
+  parser_.reset();  // with what has arrived of a body that is refused
   share_ = {};
   if (response.stream && !head_) return stream(std::move(response));
   if (response.stream) response.stream->close();
