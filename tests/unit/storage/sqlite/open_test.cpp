@@ -1,5 +1,6 @@
 // What an opening refuses, in which words, and that it leaves the file alone.
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -151,8 +152,15 @@ TEST_F(SqliteOpen, ADamagedPageIsReportedByTheVerbsThatMeetIt) {
   const Ticket ticket{ids[100], 1};
   EXPECT_FALSE(store().claim({.tickets = {&ticket, 1}, .owner = "worker", .lease = 30s}));
 
-  EXPECT_EQ(must(store().find({&ids[0], 1})).size(), 1U);
-  EXPECT_TRUE(insert(a_task()).created);
+  // Which tasks share the page with it depends on their ids: a handful of 200, and as many of the new ones.
+  const auto can_be_found = [&](TaskId id) { return store().find({&id, 1}).has_value(); };
+  EXPECT_GT(std::ranges::count_if(ids, can_be_found), 150);
+  int inserted = 0;
+  for (int i = 0; i < 20; ++i) {
+    const NewTask task = a_task();
+    inserted += store().insert({&task, 1}).has_value() ? 1 : 0;
+  }
+  EXPECT_GT(inserted, 10);
 }
 
 TEST_F(SqliteOpen, AnEmptyFileIsOursToFill) {
