@@ -154,7 +154,7 @@ TEST_P(UnusualInputs, ManyLargeArgumentsAreStoredInOneGoAndRunWholeWhileOthersGo
 }
 
 TEST_P(UnusualInputs, LargeResultsWaitForTheirCallbackAndReachItWholeWhileOthersGoOn) {
-  constexpr int kLarge = 16;
+  constexpr int kLarge = 40;
   constexpr std::size_t kBytes = 300'000;
   constexpr std::size_t kHugeBytes = 20'000'000;
   const std::string kHuge = "7";

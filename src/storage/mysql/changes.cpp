@@ -154,6 +154,9 @@ std::vector<sql::EndedRow> finish(Connection& connection, const std::string& tab
 
 std::vector<TaskId> reschedule(Connection& connection, const std::string& table,
                                std::span<const Settlement> settlements, TimePoint now) {
+  // Two hex digits for each byte. Checked first: writing down a result of 20 MB only to refuse it takes most of a
+  // second, and once more for each half of the batch that it is in.
+  for (const Settlement& settlement : settlements) check_row(2 * settlement.result.size(), connection.most_bytes());
   std::vector<TaskId> ids = lock_held(connection, table, sorted_tickets(settlements));
   const auto won = of_winners(settlements, ids);
   send(connection, retries(table, of_kind(won, Settlement::Kind::retry), now));

@@ -3,16 +3,14 @@
 #include "storage/sql/server_error.h"
 
 namespace easyretry::storage::mysql {
-namespace {
 
-[[noreturn]] void refuse(std::size_t bytes, std::size_t most) {
+void check_row(std::size_t bytes, std::size_t most_bytes) {
+  if (bytes <= most_bytes) return;
   throw sql::ServerError(sql::Trouble::bad_data,
                          "one task needs a statement of " + std::to_string(bytes) + " bytes, but the server allows " +
-                             std::to_string(most) +
+                             std::to_string(most_bytes) +
                              ": raise max_allowed_packet on the server, or store less with the task");
 }
-
-}  // namespace
 
 std::vector<Piece> cut_rows(const std::string& head, std::span<const std::string> rows, const std::string& tail,
                             std::size_t most_bytes) {
@@ -20,7 +18,7 @@ std::vector<Piece> cut_rows(const std::string& head, std::span<const std::string
   const std::size_t wanted = std::min(kMostBytes, most_bytes);
   std::vector<Piece> pieces;
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (around + rows[i].size() > most_bytes) refuse(around + rows[i].size(), most_bytes);
+    check_row(around + rows[i].size(), most_bytes);
     Piece* piece = pieces.empty() ? nullptr : &pieces.back();
     const bool fits = piece != nullptr && piece->count < kMostRows &&
                       piece->statement.size() + 1 + rows[i].size() + tail.size() <= wanted;

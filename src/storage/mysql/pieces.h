@@ -19,6 +19,9 @@ struct Piece {
   std::string statement;
 };
 
+// Throws bad_data if the row of one task has more bytes than the server accepts.
+void check_row(std::size_t bytes, std::size_t most_bytes);
+
 // head row, row, row tail. Throws bad_data where one row alone has more than the server's `most_bytes`.
 std::vector<Piece> cut_rows(const std::string& head, std::span<const std::string> rows, const std::string& tail,
                             std::size_t most_bytes);
