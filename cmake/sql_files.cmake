@@ -1,0 +1,53 @@
+# embed_sql(TARGET FOLDER HEADER): the statements that HEADER declares as `extern const storage::Statement NAME;`, made of the .sql
+# files in FOLDER. A statement begins after a line `-- name: NAME` and ends before the next such line. Its comments, which
+# have lines of their own, and line breaks are left out. Run by `cmake -P` it makes the file OUT.
+function(embed_sql target folder header)
+  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.sql)
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${folder}/embedded.cpp)
+  set(maker ${PROJECT_SOURCE_DIR}/cmake/sql_files.cmake)
+  add_custom_command(OUTPUT ${out}
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${CMAKE_CURRENT_SOURCE_DIR}/${folder} -DOUT=${out} -DHEADER=${header} -P ${maker}
+    DEPENDS ${files} ${maker} VERBATIM)
+  target_sources(${target} PRIVATE ${out})
+endfunction()
+
+set(mark "-- name: ")
+
+function(append_statement section out_text)
+  string(FIND "${section}" "\n" end)
+  string(SUBSTRING "${section}" 0 ${end} name)
+  string(STRIP "${name}" name)
+  string(SUBSTRING "${section}" ${end} -1 body)
+  string(REGEX REPLACE "\n[ \t]*--[^\n]*" "" body "${body}")
+  if(body MATCHES " --[^\n]*")
+    message(FATAL_ERROR "${name}: a comment has a line of its own: ${CMAKE_MATCH_0}")
+  endif()
+  string(REGEX REPLACE "[ \t\n]+" " " body "${body}")
+  string(REGEX REPLACE "^ | $" "" body "${body}")
+  string(REGEX REPLACE ";$" "" body "${body}")
+  set(${out_text} "${${out_text}}const Statement ${name}{\"${name}\", R\"sql(${body})sql\"};\n" PARENT_SCOPE)
+endfunction()
+
+function(write_statements folder out header)
+  string(REGEX REPLACE "\\.h$" "" namespace "${header}")
+  string(REPLACE "/" "::" namespace "easyretry/${namespace}")
+  set(text "#include \"${header}\"\n\nnamespace ${namespace} {\n")
+  file(GLOB files ${folder}/*.sql)
+  foreach(file IN LISTS files)
+    file(READ ${file} rest)
+    string(FIND "${rest}" "${mark}" at)
+    while(NOT at EQUAL -1)
+      math(EXPR at "${at} + 9")
+      string(SUBSTRING "${rest}" ${at} -1 rest)
+      string(FIND "${rest}" "${mark}" at)
+      string(SUBSTRING "${rest}" 0 ${at} section)
+      append_statement("${section}" text)
+    endwhile()
+  endforeach()
+  string(APPEND text "}  // namespace ${namespace}\n")
+  file(WRITE ${out} "${text}")
+endfunction()
+
+if(CMAKE_SCRIPT_MODE_FILE)
+  write_statements(${FOLDER} ${OUT} ${HEADER})
+endif()
