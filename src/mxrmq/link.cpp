@@ -7,7 +7,7 @@ using storage::redis::Connection;
 using storage::redis::Lane;
 using storage::redis::OneServer;
 using storage::redis::Request;
-using storage::sql::Trouble;
+using storage::server::Trouble;
 
 Link::Link(QueueOptions options)
     : options_(std::move(options)),

@@ -17,7 +17,7 @@ namespace easyretry::mxrmq {
 using storage::redis::Command;
 using storage::redis::LostReply;
 using storage::redis::Reply;
-using storage::sql::ServerError;
+using storage::server::ServerError;
 
 class Link {
  public:

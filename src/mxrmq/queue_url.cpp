@@ -3,7 +3,7 @@
 #include <charconv>
 #include <stdexcept>
 
-#include "storage/server_address.h"
+#include "storage/server/server_address.h"
 #include "storage/url_option.h"
 
 namespace easyretry::mxrmq {
@@ -28,7 +28,7 @@ storage::redis::Address address_of(storage::StoreUrl parsed, std::string_view ur
   if (!parsed.path.starts_with("//")) refuse(url, "no host; write mxrmq://host:6379/0");
   if (parsed.path.find('/', 2) == std::string::npos) parsed.path += "/";
   if (parsed.path.back() == '/') parsed.path += "0";
-  storage::ServerAddress server = storage::parse_server_address(parsed, url);
+  storage::server::ServerAddress server = storage::server::parse_server_address(parsed, url);
   storage::redis::Address address;
   address.host = std::move(server.host);
   if (server.port != 0) address.port = server.port;

@@ -2,7 +2,7 @@
 
 #include "base/utf8.h"
 #include "storage/mysql/literals.h"
-#include "storage/sql/server_error.h"
+#include "storage/server/server_error.h"
 #include "task/task_id.h"
 
 namespace easyretry::storage::mysql {
@@ -50,9 +50,10 @@ Values shared_values(const task::TaskRecord& record) {
 
 void check_length(std::string_view value, const ByteLimit& limit) {
   if (value.size() <= limit.bytes) return;
-  throw sql::ServerError(sql::Trouble::bad_data, std::string{limit.column} + " has " + std::to_string(value.size()) +
-                                                     " bytes, but its column allows " + std::to_string(limit.bytes) +
-                                                     ": \"" + std::string{base::cut_utf8(value, 60)} + "…\"");
+  throw server::ServerError(server::Trouble::bad_data,
+                            std::string{limit.column} + " has " + std::to_string(value.size()) +
+                                " bytes, but its column allows " + std::to_string(limit.bytes) + ": \"" +
+                                std::string{base::cut_utf8(value, 60)} + "…\"");
 }
 
 void check_lengths(const task::TaskRecord& record) {

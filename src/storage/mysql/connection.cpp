@@ -14,7 +14,7 @@ constexpr std::string_view kBeginAgain = ": the server has rolled back your whol
 MYSQL* new_handle() {
   static const int prepared = mysql_library_init(0, nullptr, nullptr);
   MYSQL* handle = prepared == 0 ? mysql_init(nullptr) : nullptr;
-  if (handle == nullptr) throw sql::ServerError(sql::Trouble::overloaded, "no memory for a connection");
+  if (handle == nullptr) throw server::ServerError(server::Trouble::overloaded, "no memory for a connection");
   return handle;
 }
 
@@ -31,7 +31,8 @@ void set_flag(MYSQL* handle, mysql_option option, bool value) {
 void set_tls(MYSQL* handle, const MysqlAddress& address) {
   if (address.tls == Tls::off) return;
   if (address.tls == Tls::verify_ca && address.ca.empty()) {  // the library would then verify nothing
-    throw sql::ServerError(sql::Trouble::refused, "ssl=verify-ca needs the authority's certificate: ssl_ca=<file>");
+    throw server::ServerError(server::Trouble::refused,
+                              "ssl=verify-ca needs the authority's certificate: ssl_ca=<file>");
   }
   set_flag(handle, MYSQL_OPT_SSL_ENFORCE, true);
   if (address.tls == Tls::on) return;
@@ -144,16 +145,16 @@ bool Connection::next_reply() {
 
 void Connection::fail() {
   const unsigned code = mysql_errno(handle_.get());
-  const sql::ServerError error = server_error(code, mysql_error(handle_.get()));
+  const server::ServerError error = server_error(code, mysql_error(handle_.get()));
   if (is_theirs() && undoes_transaction(code)) {
-    throw sql::ServerError(error.trouble(), error.what() + std::string{kBeginAgain});
+    throw server::ServerError(error.trouble(), error.what() + std::string{kBeginAgain});
   }
   if (!connected_ || !loses_connection(code)) throw error;
   broken_ = true;
   if (waited_in_vain()) {
-    throw sql::ServerError(sql::Trouble::silent, "the server does not answer; the connection is closed");
+    throw server::ServerError(server::Trouble::silent, "the server does not answer; the connection is closed");
   }
-  throw sql::ServerError(sql::Trouble::gone, error.what());
+  throw server::ServerError(server::Trouble::gone, error.what());
 }
 
 // The library reports a timeout as a lost connection, like any other.

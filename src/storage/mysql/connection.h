@@ -1,5 +1,5 @@
 #pragma once
-// One connection to a server, and the rows it gives. For one thread at a time. Everything throws sql::ServerError.
+// One connection to a server, and the rows it gives. For one thread at a time. Everything throws server::ServerError.
 
 #include <chrono>
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include <mysql.h>
 
 #include "storage/mysql/address.h"
-#include "storage/sql/server_error.h"
+#include "storage/server/server_error.h"
 
 namespace easyretry::storage::mysql {
 

@@ -6,11 +6,11 @@
 namespace easyretry::storage::mysql {
 namespace {
 
-using enum sql::Trouble;
+using enum server::Trouble;
 
 struct Meaning {
   unsigned code;
-  sql::Trouble trouble;
+  server::Trouble trouble;
   std::string_view remedy;
 };
 
@@ -141,12 +141,12 @@ const Meaning* find(unsigned code) {
 
 }  // namespace
 
-sql::Trouble trouble_of(unsigned code) {
+server::Trouble trouble_of(unsigned code) {
   const Meaning* meaning = find(code);
   return meaning != nullptr ? meaning->trouble : overloaded;
 }
 
-sql::ServerError server_error(unsigned code, std::string_view message) {
+server::ServerError server_error(unsigned code, std::string_view message) {
   std::string text{message};
   text.append(" (").append(std::to_string(code)).append(")");
   const Meaning* meaning = find(code);

@@ -3,15 +3,15 @@
 
 #include <string_view>
 
-#include "storage/sql/server_error.h"
+#include "storage/server/server_error.h"
 
 namespace easyretry::storage::mysql {
 
 // `overloaded` for numbers that are not in the table: nothing was done, and it may be tried again later.
-sql::Trouble trouble_of(unsigned code);
+server::Trouble trouble_of(unsigned code);
 
 // "Access denied for user 'app'@'%' … (1045): check user and password in the url".
-sql::ServerError server_error(unsigned code, std::string_view message);
+server::ServerError server_error(unsigned code, std::string_view message);
 
 // Of a connection that worked before: whatever the client library reports then, it is of no use any more.
 bool loses_connection(unsigned code);

@@ -7,7 +7,7 @@ namespace easyretry::storage::mysql {
 namespace {
 
 [[noreturn]] void refuse(std::string why) {
-  throw sql::Refusal{{Errc::invalid_argument, {}, std::move(why)}};
+  throw server::Refusal{{Errc::invalid_argument, {}, std::move(why)}};
 }
 
 // See literals.h for what its values rely on. In gbk, say, a backslash can be the second half of a character.

@@ -4,7 +4,7 @@
 
 namespace easyretry::storage::mysql {
 
-// Somebody else's connection. Throws sql::Refusal where our statements would mean something else on it; it is asked,
+// Somebody else's connection. Throws server::Refusal where our statements would mean something else on it; it is asked,
 // and left as it is.
 Connection join(MYSQL* theirs);
 

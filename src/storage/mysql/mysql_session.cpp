@@ -15,8 +15,8 @@
 #include "storage/mysql/search_sql.h"
 #include "storage/mysql/set_up.h"
 #include "storage/mysql/statements.h"
+#include "storage/server/server_error.h"
 #include "storage/sql/inbox_columns.h"
-#include "storage/sql/server_error.h"
 
 namespace easyretry::storage::mysql {
 namespace {
@@ -46,14 +46,17 @@ void append(std::vector<TaskRecord>& all, std::vector<TaskRecord> more) {
 }  // namespace
 
 MysqlSession::MysqlSession(const MysqlAddress& address)
-    : connection_(address), lock_timeout_(address.lock_timeout), brief_lock_timeout_(address.brief_lock_timeout) {
+    : Session(*this, *this),
+      connection_(address),
+      lock_timeout_(address.lock_timeout),
+      brief_lock_timeout_(address.brief_lock_timeout) {
   set_up(connection_, address);
 }
 
-MysqlSession::MysqlSession(MYSQL* theirs) : connection_(join(theirs)) {}
+MysqlSession::MysqlSession(MYSQL* theirs) : Session(*this, *this), connection_(join(theirs)) {}
 
 // READ WRITE: a server that has become a read-only replica says so here, before any work is done.
-TimePoint MysqlSession::begin(sql::Promise /*promise*/) {
+TimePoint MysqlSession::begin(Promise /*promise*/) {
   connection_.wait_for_locks(lock_wait_);
   const std::chrono::seconds timeout = lock_wait_ == sql::LockWait::patient ? lock_timeout_ : brief_lock_timeout_;
   return time_of(connection_.ask(set_lock_timeout(timeout) + "START TRANSACTION READ WRITE;" + kNow));
@@ -72,12 +75,12 @@ void MysqlSession::commit() {
   const std::string counting = sums_.empty() ? "" : insert_sums(sums_, random_) + ";";
   try {
     connection_.run(counting + "COMMIT WORK");
-  } catch (const sql::ServerError& error) {
-    if (error.trouble() == sql::Trouble::again || error.trouble() == sql::Trouble::locked) throw;
+  } catch (const server::ServerError& error) {
+    if (error.trouble() == server::Trouble::again || error.trouble() == server::Trouble::locked) throw;
     if (!counting.empty() && !connection_.broken() && connection_.replies() == 0) throw;
     broken_ = true;
-    if (error.trouble() == sql::Trouble::silent) throw;
-    throw sql::ServerError(sql::Trouble::gone, error.what());
+    if (error.trouble() == server::Trouble::silent) throw;
+    throw server::ServerError(server::Trouble::gone, error.what());
   }
 }
 
@@ -120,10 +123,6 @@ std::vector<TaskId> MysqlSession::take_keys(std::span<const TaskRecord> rows) {
 
 std::vector<sql::KeyHolder> MysqlSession::key_holders(std::span<const TaskRecord> keys) {
   return mysql::key_holders(connection_, keys);
-}
-
-void MysqlSession::free_keys(std::span<const TaskId> holders) {
-  remove(kKeyTable, holders);
 }
 
 std::vector<TaskRecord> MysqlSession::claim(const std::string& table, const ClaimRequest& request, TimePoint now) {

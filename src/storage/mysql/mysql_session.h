@@ -4,12 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "base/random.h"
 #include "storage/mysql/connection.h"
 #include "storage/mysql/membership.h"
 
 namespace easyretry::storage::mysql {
 
-class MysqlSession final : public sql::Session {
+class MysqlSession final : public sql::Session, private sql::Ledger, private sql::Schema {
  public:
   explicit MysqlSession(const MysqlAddress& address);
   explicit MysqlSession(MYSQL* theirs);
@@ -17,7 +18,7 @@ class MysqlSession final : public sql::Session {
   bool broken() const override { return broken_ || connection_.broken(); }
 
   // InnoDB flushes every commit alike: what needs no promise is kept as well.
-  TimePoint begin(sql::Promise promise) override;
+  TimePoint begin(Promise promise) override;
   void commit() override;
   void roll_back() noexcept override;
   void write_sums() override;
@@ -31,7 +32,6 @@ class MysqlSession final : public sql::Session {
   void update_rules(const std::string& table, std::span<const sql::NewRules> updates) override;
   std::vector<TaskId> take_keys(std::span<const TaskRecord> rows) override;
   std::vector<sql::KeyHolder> key_holders(std::span<const TaskRecord> keys) override;
-  void free_keys(std::span<const TaskId> holders) override;
 
   std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) override;
   std::vector<sql::EndedRow> finish(const std::string& table, const std::string& history,
@@ -81,15 +81,13 @@ class MysqlSession final : public sql::Session {
   void create_keys() override;
   void create_history(const std::string& table) override;
   void complete_history(const std::string& table) override;
-  void create_inbox() override;
+  int version() const override { return 2; }
+  std::vector<std::string> migration(int version) override;
+  void define(const std::string& what, const std::string& statement) override;
   void drop(const std::string& table) override;
   bool drop_empty(const std::string& table) override;
   std::vector<sql::TableFacts> table_facts() override;
   void note(const KeepStep& step, TimePoint now, TimePoint forget_before) override;
-  void create_meta() override;
-  void create_counts() override;
-  void create_members() override;
-  void create_pauses() override;
   std::optional<std::string> meta(const std::string& name) override;
   std::string agree(const std::string& name, const std::string& value) override;
   bool change_meta(const std::string& name, const std::string& from, const std::string& to) override;
@@ -100,7 +98,7 @@ class MysqlSession final : public sql::Session {
 
  private:
   // Names the table in what it throws.
-  void define(const std::string& table, const std::string& create, const std::string& check);
+  void create(const std::string& table, const std::string& create, const std::string& check);
 
   // The statement that sets it, to be sent before others.
   std::string set_lock_timeout(std::chrono::seconds timeout);
@@ -109,6 +107,7 @@ class MysqlSession final : public sql::Session {
   const std::chrono::seconds lock_timeout_{};
   const std::chrono::seconds brief_lock_timeout_{};
   std::chrono::seconds timeout_set_ = lock_timeout_;  // by set_up()
+  base::Random random_{base::random_seed()};
   MemberList members_;
   bool broken_ = false;
 };

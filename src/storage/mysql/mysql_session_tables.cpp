@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "storage/history_table.h"
 #include "storage/mysql/counting.h"
 #include "storage/mysql/inbox_sql.h"
 #include "storage/mysql/literals.h"
@@ -10,7 +11,7 @@
 #include "storage/mysql/pauses.h"
 #include "storage/mysql/schema.h"
 #include "storage/mysql/statements.h"
-#include "storage/sql/server_error.h"
+#include "storage/server/server_error.h"
 
 namespace easyretry::storage::mysql {
 
@@ -25,26 +26,26 @@ std::vector<std::string> MysqlSession::tables() {
 }
 
 // Said when a store is opened, a table that lacks something does not fail a task later.
-void MysqlSession::define(const std::string& table, const std::string& create, const std::string& check) {
+void MysqlSession::create(const std::string& table, const std::string& create, const std::string& check) {
   try {
     connection_.run(create);
     connection_.select(check);
-  } catch (const sql::ServerError& error) {
-    throw sql::ServerError{error.trouble(), table + ": " + error.what()};
+  } catch (const server::ServerError& error) {
+    throw server::ServerError{error.trouble(), table + ": " + error.what()};
   }
 }
 
 void MysqlSession::create_tasks(const std::string& table, sql::KeysIn keys) {
-  define(table, mysql::create_tasks(table, keys), check_tasks(table));
+  create(table, mysql::create_tasks(table, keys), check_tasks(table));
 }
 
 void MysqlSession::create_keys() {
-  define(kKeyTable, mysql::create_keys(), check_keys());
+  create(kKeyTable, mysql::create_keys(), check_keys());
 }
 
 void MysqlSession::create_history(const std::string& table) {
   complete_history(table);
-  define(table, mysql::create_history(table), check_history(table));
+  create(table, mysql::create_history(table), check_history(table));
 }
 
 void MysqlSession::complete_history(const std::string& table) {
@@ -52,14 +53,31 @@ void MysqlSession::complete_history(const std::string& table) {
   if (!lacks()) return;
   try {
     connection_.run(add_marks(table));
-  } catch (const sql::ServerError& error) {
+  } catch (const server::ServerError& error) {
     const bool by_another = !connection_.broken() && !lacks();  // which was opened at the same time
-    if (!by_another) throw sql::ServerError{error.trouble(), table + ": " + error.what()};
+    if (!by_another) throw server::ServerError{error.trouble(), table + ": " + error.what()};
   }
 }
 
-void MysqlSession::create_inbox() {
-  connection_.run(mysql::create_inbox());
+std::vector<std::string> MysqlSession::migration(int version) {
+  if (version == 1) {
+    return {mysql::create_meta(), create_keeper_log(), create_count(), create_count_delta(),
+            create_members(),     create_pauses(),     create_inbox()};
+  }
+  std::vector<std::string> steps;
+  for (const std::string& table : tables()) {
+    if (month_of_history_table(table) && connection_.select(lacks_marks(table)).next())
+      steps.push_back(add_marks(table));
+  }
+  return steps;
+}
+
+void MysqlSession::define(const std::string& what, const std::string& statement) {
+  try {
+    connection_.run(statement);
+  } catch (const server::ServerError& error) {
+    throw server::ServerError{error.trouble(), what + ": " + error.what()};
+  }
 }
 
 void MysqlSession::drop(const std::string& table) {
@@ -95,24 +113,6 @@ bool MysqlSession::drop_empty(const std::string& table) {
   }
 }
 
-void MysqlSession::create_meta() {
-  connection_.run(mysql::create_meta());
-  connection_.run(mysql::create_keeper_log());
-}
-
-void MysqlSession::create_counts() {
-  connection_.run(create_count());
-  connection_.run(create_count_delta());
-}
-
-void MysqlSession::create_members() {
-  connection_.run(mysql::create_members());
-}
-
-void MysqlSession::create_pauses() {
-  connection_.run(mysql::create_pauses());
-}
-
 std::optional<std::string> MysqlSession::meta(const std::string& name) {
   Rows rows = connection_.select("SELECT value FROM retry_meta WHERE name = " + bytes(name));
   if (!rows.next()) return std::nullopt;
@@ -138,7 +138,7 @@ bool MysqlSession::change_meta(const std::string& name, const std::string& from,
                                          " AND value = " + bytes(from));
     connection_.run("COMMIT");
     return changed == 1;
-  } catch (const sql::ServerError&) {
+  } catch (const server::ServerError&) {
     if (!broken()) roll_back();
     throw;
   }

@@ -1,7 +1,7 @@
 #include "storage/mysql/open_mysql.h"
 
 #include "storage/mysql/address.h"
-#include "storage/server_address.h"
+#include "storage/server/server_address.h"
 #include "storage/sql/url_options.h"
 
 namespace easyretry::storage {
@@ -15,7 +15,7 @@ Tls parse_tls(std::string_view value, std::string_view url) {
   refuse_word("value of ssl", value, url, {"off", "on", "verify-ca", "verify-full"});
 }
 
-MysqlAddress address_of(ServerAddress server) {
+MysqlAddress address_of(server::ServerAddress server) {
   MysqlAddress address;
   address.host = std::move(server.host);
   if (server.port != 0) address.port = server.port;
@@ -29,7 +29,7 @@ MysqlAddress address_of(ServerAddress server) {
 
 sql::ServerOptions mysql_options(const StoreUrl& address, std::string_view url) {
   sql::ServerOptions options{.kind = "mysql", .url = without_password(url), .connect = {}};
-  MysqlAddress server = address_of(parse_server_address(address, url));
+  MysqlAddress server = address_of(server::parse_server_address(address, url));
   for (const auto& [name, value] : address.options) {
     if (name == "ssl") {
       server.tls = parse_tls(value, url);

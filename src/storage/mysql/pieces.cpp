@@ -1,15 +1,15 @@
 #include "storage/mysql/pieces.h"
 
-#include "storage/sql/server_error.h"
+#include "storage/server/server_error.h"
 
 namespace easyretry::storage::mysql {
 
 void check_row(std::size_t bytes, std::size_t most_bytes) {
   if (bytes <= most_bytes) return;
-  throw sql::ServerError(sql::Trouble::bad_data,
-                         "one task needs a statement of " + std::to_string(bytes) + " bytes, but the server allows " +
-                             std::to_string(most_bytes) +
-                             ": raise max_allowed_packet on the server, or store less with the task");
+  throw server::ServerError(server::Trouble::bad_data,
+                            "one task needs a statement of " + std::to_string(bytes) +
+                                " bytes, but the server allows " + std::to_string(most_bytes) +
+                                ": raise max_allowed_packet on the server, or store less with the task");
 }
 
 std::vector<Piece> cut_rows(const std::string& head, std::span<const std::string> rows, const std::string& tail,

@@ -1,6 +1,6 @@
 #include "storage/mysql/set_up.h"
 
-#include "storage/sql/server_error.h"
+#include "storage/server/server_error.h"
 
 namespace easyretry::storage::mysql {
 namespace {
@@ -16,8 +16,8 @@ std::string dotted(unsigned long version) {
 
 void check_writable(Connection& connection) {
   if (connection.ask("SELECT @@GLOBAL.read_only") == "0") return;
-  throw sql::ServerError(sql::Trouble::overloaded,
-                         "the server is read-only (@@read_only), such as a replica; connect to the primary");
+  throw server::ServerError(server::Trouble::overloaded,
+                            "the server is read-only (@@read_only), such as a replica; connect to the primary");
 }
 
 // The timeout of a statement: MariaDB counts in seconds and means every one, MySQL in milliseconds and only those that
@@ -56,8 +56,8 @@ void check_version(bool is_mariadb, unsigned long version) {
   const unsigned long oldest = is_mariadb ? kOldestMariadb : kOldestMysql;
   if (version >= oldest) return;
   const std::string name = is_mariadb ? "MariaDB " : "MySQL ";
-  throw sql::ServerError(sql::Trouble::refused, "the server is " + name + dotted(version) + "; EasyRetry needs " +
-                                                    name + dotted(oldest) + " or newer");
+  throw server::ServerError(server::Trouble::refused, "the server is " + name + dotted(version) + "; EasyRetry needs " +
+                                                          name + dotted(oldest) + " or newer");
 }
 
 void set_up(Connection& connection, const MysqlAddress& address) {

@@ -7,7 +7,7 @@
 #include <poll.h>
 
 #include "storage/postgres/errors.h"
-#include "storage/sql/server_error.h"
+#include "storage/server/server_error.h"
 
 namespace easyretry::storage::postgres {
 namespace {
@@ -145,7 +145,7 @@ std::string Connection::encoding() const {
 std::string Connection::literal(std::string_view text) {
   const std::unique_ptr<char, decltype(&PQfreemem)> escaped{PQescapeLiteral(handle_.get(), text.data(), text.size()),
                                                             PQfreemem};
-  if (!escaped) throw sql::ServerError{sql::Trouble::bad_data, PQerrorMessage(handle_.get())};
+  if (!escaped) throw server::ServerError{server::Trouble::bad_data, PQerrorMessage(handle_.get())};
   return escaped.get();
 }
 
@@ -235,7 +235,7 @@ void Connection::wait_for(short events, std::chrono::nanoseconds& patience) {
     patience -= std::min<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began, kSlice);
     if (patience > std::chrono::nanoseconds{0}) continue;
     lost_ = true;
-    throw sql::ServerError{sql::Trouble::silent, "PostgreSQL does not answer; the connection is closed"};
+    throw server::ServerError{server::Trouble::silent, "PostgreSQL does not answer; the connection is closed"};
   }
 }
 

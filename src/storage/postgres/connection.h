@@ -1,6 +1,6 @@
 #pragma once
 // PGconn and PGresult as values. Binary both ways: nothing is escaped, nothing is parsed. What fails is thrown as
-// sql::ServerError.
+// server::ServerError.
 
 #include <chrono>
 #include <cstdint>

@@ -7,8 +7,8 @@
 namespace easyretry::storage::postgres {
 namespace {
 
-using sql::ServerError;
-using sql::Trouble;
+using server::ServerError;
+using server::Trouble;
 
 struct Class {
   std::string_view begins;  // a SQLSTATE, or the class of many: its first two characters

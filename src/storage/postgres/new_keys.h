@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstddef>
 
-#include "storage/sql/server_error.h"
+#include "storage/server/server_error.h"
 
 namespace easyretry::storage::postgres {
 
@@ -22,8 +22,8 @@ class NewKeys {
     if (rows < kLarge || doubted()) return insert(Duplicates::are_left_out);
     try {
       return insert(Duplicates::fail);
-    } catch (const sql::ServerError& error) {
-      if (error.trouble() == sql::Trouble::again) doubts_ = kDoubted;
+    } catch (const server::ServerError& error) {
+      if (error.trouble() == server::Trouble::again) doubts_ = kDoubted;
       throw;
     }
   }

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "storage/sql/reconnect_pause.h"
+#include "storage/server/connection_pool.h"
 
 namespace easyretry::storage::postgres {
 namespace {
@@ -150,7 +150,7 @@ void NewsLine::run() {
     const bool last = being_destroyed();
     if (Conversation{*this}.lead()) failures = 0;
     if (last) return;
-    pause(sql::reconnect_pause(failures++, random_));
+    pause(server::reconnect_pause(failures++, random_));
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "storage/postgres/news_line.h"
 #include "storage/postgres/postgres_session.h"
-#include "storage/server_address.h"
+#include "storage/server/server_address.h"
 #include "storage/sql/url_options.h"
 
 namespace easyretry::storage {
@@ -25,7 +25,7 @@ void add(std::string& settings, std::string_view keyword, std::string_view value
   settings.append("' ");
 }
 
-std::string settings_for(const ServerAddress& server) {
+std::string settings_for(const server::ServerAddress& server) {
   std::string settings;
   add(settings, "host", server.host);
   if (server.port != 0) add(settings, "port", std::to_string(server.port));
@@ -45,7 +45,7 @@ std::string settings_for(const ServerAddress& server) {
 
 sql::ServerOptions postgres_options(const StoreUrl& address, std::string_view url) {
   sql::ServerOptions options{.kind = "postgres", .url = without_password(url), .connect = {}};
-  std::string settings = settings_for(parse_server_address(address, url));
+  std::string settings = settings_for(server::parse_server_address(address, url));
   bool patience_given = false;
   for (const auto& [name, value] : address.options) {
     if (std::find(kForLibpq.begin(), kForLibpq.end(), name) != kForLibpq.end()) {

@@ -3,6 +3,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/random.h"
+#include "storage/history_table.h"
 #include "storage/postgres/changes.h"
 #include "storage/postgres/cleaned.h"
 #include "storage/postgres/connection.h"
@@ -14,12 +16,14 @@
 #include "storage/postgres/pauses.h"
 #include "storage/postgres/rows.h"
 #include "storage/postgres/statements.h"
+#include "storage/server/server_error.h"
 #include "storage/sql/inbox_columns.h"
-#include "storage/sql/server_error.h"
 
 namespace easyretry::storage::postgres {
 namespace {
 
+using server::ServerError;
+using server::Trouble;
 using sql::DuePage;
 using sql::DueQuery;
 using sql::DueRow;
@@ -31,11 +35,8 @@ using sql::LiveKey;
 using sql::Move;
 using sql::Moved;
 using sql::NewRules;
-using sql::Promise;
 using sql::Search;
-using sql::ServerError;
 using sql::TableFacts;
-using sql::Trouble;
 
 const std::string kNow = std::string{"SELECT "} + statements::kServerTime;
 
@@ -52,14 +53,14 @@ void check_encoding(const Connection& db) {
                         "template0"};
 }
 
-class PostgresSession final : public sql::Session {
+class PostgresSession final : public sql::Session, private sql::Ledger, private sql::Schema {
  public:
   PostgresSession(const std::string& settings, std::shared_ptr<NewKeys> new_keys)
-      : db_(settings), new_keys_(std::move(new_keys)) {
+      : Session(*this, *this), db_(settings), new_keys_(std::move(new_keys)) {
     check_encoding(db_);
     db_.run(statements::kSettings);
   }
-  explicit PostgresSession(PGconn* theirs) : db_(theirs) {}
+  explicit PostgresSession(PGconn* theirs) : Session(*this, *this), db_(theirs) {}
 
   bool broken() const override { return db_.broken(); }
   TimePoint begin(Promise promise) override;
@@ -88,7 +89,6 @@ class PostgresSession final : public sql::Session {
   std::vector<KeyHolder> key_holders(std::span<const TaskRecord> keys) override {
     return postgres::key_holders(db_, keys);
   }
-  void free_keys(std::span<const TaskId> holders) override;
 
   std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) override {
     return postgres::claim(db_, table, request, now);
@@ -183,14 +183,11 @@ class PostgresSession final : public sql::Session {
     define(table, statements::create_history(table));
   }
   void complete_history(const std::string& table) override {
-    const bool lacks = db_.run(statements::lacks_marks(), Params{}.add(std::string_view{table})).size() > 0;
-    if (lacks) define(table, statements::add_marks(table));
+    if (lacks_marks(table)) define(table, statements::add_marks(table));
   }
-  void create_inbox() override { define("retry_inbox", statements::create_inbox()); }
-  void create_counts() override { define("retry_count", postgres::create_counts()); }
-  void create_members() override { define("retry_member", postgres::create_members()); }
-  void create_pauses() override { define("retry_pause", postgres::create_pauses()); }
-  void create_meta() override { define("retry_meta", statements::create_meta()); }
+  int version() const override { return 2; }
+  std::vector<std::string> migration(int version) override;
+  void define(const std::string& what, const std::string& sql) override;
   void drop(const std::string& table) override { define(table, "DROP TABLE IF EXISTS " + table); }
   bool drop_empty(const std::string& table) override;
   std::vector<TableFacts> table_facts() override;
@@ -201,15 +198,18 @@ class PostgresSession final : public sql::Session {
   Durability durability() override;
 
  private:
+  bool lacks_marks(const std::string& table) {
+    return db_.run(statements::lacks_marks(), Params{}.add(std::string_view{table})).size() > 0;
+  }
   static TimePoint time_in(const Rows& rows) { return from_ms(std::stoll(std::string{rows.text(0, 0)})); }
   std::string setting(const std::string& name) { return std::string{db_.run("SHOW " + name).text(0, 0)}; }
-  void define(const std::string& table, const std::string& sql);
   template <class Insert>
   std::invoke_result_t<Insert, Duplicates> expect_new(std::size_t rows, Insert insert) {
     return new_keys_ ? new_keys_->expect(rows, insert) : insert(Duplicates::are_left_out);
   }
 
   Connection db_;
+  base::Random random_{base::random_seed()};
   const std::shared_ptr<NewKeys> new_keys_;  // null on somebody else's connection, whose transaction must not fail
 };
 
@@ -233,10 +233,6 @@ void PostgresSession::roll_back() noexcept {
   } catch (const ServerError&) {
     // Then the connection is broken, and the server rolls back by itself.
   }
-}
-
-void PostgresSession::free_keys(std::span<const TaskId> holders) {
-  remove("retry_task_key", holders);
 }
 
 ShardPage PostgresSession::shard_page(const ShardPageQuery& query, TimePoint now) {
@@ -323,13 +319,24 @@ std::vector<std::string> PostgresSession::tables() {
 }
 
 // IF NOT EXISTS alone does not keep two that make the same table at once from failing.
-void PostgresSession::define(const std::string& table, const std::string& sql) {
+void PostgresSession::define(const std::string& what, const std::string& sql) {
   try {
     db_.run(kOneAtATime + sql + "; COMMIT");
   } catch (const ServerError& error) {
     if (!broken()) roll_back();
-    throw ServerError{error.trouble(), table + ": " + error.what()};
+    throw ServerError{error.trouble(), what + ": " + error.what()};
   }
+}
+
+std::vector<std::string> PostgresSession::migration(int version) {
+  if (version == 1) {
+    return {statements::create_meta(), create_counts(), create_members(), create_pauses(), statements::create_inbox()};
+  }
+  std::vector<std::string> steps;
+  for (const std::string& table : tables()) {
+    if (month_of_history_table(table) && lacks_marks(table)) steps.push_back(statements::add_marks(table));
+  }
+  return steps;
 }
 
 std::vector<TableFacts> PostgresSession::table_facts() {

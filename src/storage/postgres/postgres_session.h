@@ -10,7 +10,7 @@ struct pg_conn;  // libpq's PGconn
 
 namespace easyretry::storage::postgres {
 
-// `settings` as libpq takes them: host=… port=… user=…. Throws sql::ServerError.
+// `settings` as libpq takes them: host=… port=… user=…. Throws server::ServerError.
 std::unique_ptr<sql::Session> connect(const std::string& settings, std::shared_ptr<NewKeys> new_keys);
 
 // On somebody else's connection, which stays theirs.

@@ -7,8 +7,8 @@
 namespace easyretry::storage::redis {
 namespace {
 
-using sql::ServerError;
-using sql::Trouble;
+using server::ServerError;
+using server::Trouble;
 
 bool is_known(const Endpoint& endpoint) {
   return endpoint.port != 0;

@@ -9,8 +9,8 @@
 namespace easyretry::storage::redis {
 namespace {
 
-using sql::ServerError;
-using sql::Trouble;
+using server::ServerError;
+using server::Trouble;
 
 timeval seconds(std::chrono::seconds duration) {
   return {.tv_sec = duration.count(), .tv_usec = 0};

@@ -1,5 +1,5 @@
 #pragma once
-// One connection to a server. For one thread at a time. Everything throws sql::ServerError; a LostReply where the
+// One connection to a server. For one thread at a time. Everything throws server::ServerError; a LostReply where the
 // server may have done what it was asked.
 
 #include <exception>

@@ -7,11 +7,11 @@
 namespace easyretry::storage::redis {
 namespace {
 
-using enum sql::Trouble;
+using enum server::Trouble;
 
 struct Meaning {
   std::string_view begins;
-  sql::Trouble trouble;
+  server::Trouble trouble;
   std::string_view remedy;
 };
 
@@ -57,7 +57,7 @@ const Meaning* meaning_of(std::string_view reply) {
 
 }  // namespace
 
-sql::ServerError server_error(std::string_view reply) {
+server::ServerError server_error(std::string_view reply) {
   const Meaning* meaning = meaning_of(reply);
   std::string text{reply};
   if (meaning != nullptr) text.append(": ").append(meaning->remedy);

@@ -3,17 +3,17 @@
 
 #include <string_view>
 
-#include "storage/sql/server_error.h"
+#include "storage/server/server_error.h"
 
 namespace easyretry::storage::redis {
 
 // The server has the whole request, and no reply came: it may have been done.
-class LostReply : public sql::ServerError {
+class LostReply : public server::ServerError {
  public:
   using ServerError::ServerError;
 };
 
-sql::ServerError server_error(std::string_view reply);
+server::ServerError server_error(std::string_view reply);
 
 // The connection leads to a server that will not do what it is for: a new one may lead to another.
 bool spoils_connection(std::string_view reply);

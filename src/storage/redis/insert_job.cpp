@@ -13,7 +13,7 @@
 #include "storage/redis/limits.h"
 #include "storage/redis/packing.h"
 #include "storage/redis/task_ids.h"
-#include "storage/sql/transactions.h"
+#include "storage/server/server_error.h"
 #include "task/task_id.h"
 
 namespace easyretry::storage::redis {
@@ -39,7 +39,7 @@ void InsertEntry::make_at(TimePoint now) {
 }
 
 void refuse_duplicate(const InsertEntry& entry, TaskId live) {
-  throw sql::Refusal{duplicate("redis.insert", entry.key, live)};
+  throw server::Refusal{duplicate("redis.insert", entry.key, live)};
 }
 
 // A second task of a key waits for the first, which it will meet. It is not one that asks to be refused:
@@ -140,8 +140,8 @@ ScriptCall InsertJob::next() {
 void InsertJob::take(const Reply& reply) {
   if (must_be_sent_again(reply)) {
     if (++tries_ < kTries) return;
-    throw sql::ServerError{sql::Trouble::overloaded,
-                           "no free ids: is the clock of this machine, or of the server, wrong?"};
+    throw server::ServerError{server::Trouble::overloaded,
+                              "no free ids: is the clock of this machine, or of the server, wrong?"};
   }
   stored(reply);
   tries_ = 0;

@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "storage/redis/packing.h"
-#include "storage/sql/transactions.h"
+#include "storage/server/server_error.h"
 #include "task/task_id.h"
 #include "task/transitions.h"
 
@@ -44,9 +44,9 @@ InsertReply Inserting::store_all(Entries entries, bool& begun, std::vector<TaskI
   if (std::ranges::any_of(jobs, [](const auto& job) { return job->failure() != nullptr; })) note_ids(jobs, ids);
   try {
     throw_failure(jobs);
-  } catch (const sql::Refusal& refusal) {
+  } catch (const server::Refusal& refusal) {
     if (!begun) throw;
-    throw LostReply{sql::Trouble::again,
+    throw LostReply{server::Trouble::again,
                     refusal.error.detail + "; it came a moment ago, and others of the batch are stored"};
   }
   for (const auto& job : jobs) {

@@ -112,7 +112,7 @@ KeepReport keep(Parts& parts, const RedisOptions& options) {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     try {
       report.more = keep_part(parts.at(i), options) || report.more;
-    } catch (const sql::ServerError&) {
+    } catch (const server::ServerError&) {
       failure = std::current_exception();
     }
   }

@@ -10,8 +10,8 @@
 namespace easyretry::storage::redis {
 namespace {
 
-using sql::ServerError;
-using sql::Trouble;
+using server::ServerError;
+using server::Trouble;
 
 // A call may be sent on twice in a failover, and one whose slot is moving is tried for an eighth of a second in all.
 constexpr int kMostRounds = 8;

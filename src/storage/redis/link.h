@@ -8,9 +8,9 @@
 #include <span>
 #include <vector>
 
-#include "storage/connection_pool.h"
 #include "storage/redis/connection.h"
 #include "storage/redis/topology.h"
+#include "storage/server/connection_pool.h"
 
 namespace easyretry::storage::redis {
 

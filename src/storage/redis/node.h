@@ -4,14 +4,14 @@
 #include <atomic>
 #include <chrono>
 
-#include "storage/connection_pool.h"
 #include "storage/redis/connection.h"
+#include "storage/server/connection_pool.h"
 
 namespace easyretry::storage::redis {
 
 class Node {
  public:
-  using Pool = ConnectionPool<Connection>;
+  using Pool = server::ConnectionPool<Connection>;
 
   Node(const Address& address, std::size_t connections)
       : work_([address] { return std::make_unique<Connection>(address); }, connections),

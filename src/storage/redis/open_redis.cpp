@@ -6,7 +6,7 @@
 #include <limits>
 #include <stdexcept>
 
-#include "storage/server_address.h"
+#include "storage/server/server_address.h"
 #include "storage/url_option.h"
 
 namespace easyretry::storage {
@@ -31,7 +31,7 @@ redis::Address address_of(StoreUrl parsed, int usual_port, std::string_view url)
     if (slash == std::string::npos) parsed.path += "/0";
     if (slash + 1 == parsed.path.size()) parsed.path += "0";
   }
-  ServerAddress server = parse_server_address(parsed, url);
+  server::ServerAddress server = server::parse_server_address(parsed, url);
   redis::Address address;
   address.host = std::move(server.host);
   address.port = server.port != 0 ? server.port : usual_port;

@@ -5,8 +5,8 @@
 namespace easyretry::storage::redis {
 namespace {
 
-using sql::ServerError;
-using sql::Trouble;
+using server::ServerError;
+using server::Trouble;
 
 // Numbers have two bytes. A policy that is different for each task must not use them up.
 constexpr unsigned kMostNames = 65'000;

@@ -1,7 +1,7 @@
 #pragma once
 // What has one hash tag: all of a store on one server, and one of several equal parts of it in a cluster. A part is
 // whole in itself: its tasks with their keys and their history, the numbers of names, an incarnation, and the clock of
-// the server it is on. Throws sql::ServerError, a LostReply where a write may have been done. Safe to use from any
+// the server it is on. Throws server::ServerError, a LostReply where a write may have been done. Safe to use from any
 // thread.
 
 #include <atomic>

@@ -7,8 +7,8 @@
 namespace easyretry::storage::redis {
 namespace {
 
-using sql::ServerError;
-using sql::Trouble;
+using server::ServerError;
+using server::Trouble;
 
 bool is_lost(const std::exception_ptr& failure) {
   try {

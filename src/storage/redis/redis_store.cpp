@@ -16,15 +16,15 @@
 #include "storage/redis/searching.h"
 #include "storage/redis/sentinels.h"
 #include "storage/redis/set_up.h"
-#include "storage/sql/group_inserts.h"
-#include "storage/sql/transactions.h"
+#include "storage/server/group_inserts.h"
+#include "storage/server/server_error.h"
 
 namespace easyretry::storage {
 namespace {
 
-using sql::Refusal;
-using sql::ServerError;
-using sql::Trouble;
+using server::Refusal;
+using server::ServerError;
+using server::Trouble;
 
 Error to_error(const ServerError& error, std::string_view where, bool begun) {
   const bool lost = dynamic_cast<const redis::LostReply*>(&error) != nullptr;
@@ -81,9 +81,9 @@ class RedisStore final : public Store {
         changing_(parts_, options_),
         searching_(parts_, options.total_shards) {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
-      inserts_.push_back(std::make_unique<sql::GroupInserts>(
+      inserts_.push_back(std::make_unique<server::GroupInserts>(
           "redis.insert",
-          [this](std::span<const NewTask* const> tasks, sql::Locks) { return insert_together(tasks); }));
+          [this](std::span<const NewTask* const> tasks, server::Locks) { return insert_together(tasks); }));
     }
   }
 
@@ -101,7 +101,7 @@ class RedisStore final : public Store {
   InsertResult insert(std::span<const NewTask> tasks) override {
     if (auto error = refuse_batch(tasks, "redis.insert")) return tl::make_unexpected(*std::move(error));
     if (const auto part = inserting_.only_part(tasks)) return inserts_[*part]->insert(tasks);
-    return insert_together(sql::pointers(tasks));
+    return insert_together(server::pointers(tasks));
   }
   Result<LoadReply> load(const LoadQuery& query) override {
     return answer("redis.load", [&](bool&) { return redis::load(parts_, query); });
@@ -212,7 +212,7 @@ class RedisStore final : public Store {
   redis::Changing changing_;
   redis::Searching searching_;
   // By part: where one cannot be had, nobody else's insert fails with it.
-  std::vector<std::unique_ptr<sql::GroupInserts>> inserts_;
+  std::vector<std::unique_ptr<server::GroupInserts>> inserts_;
 };
 
 }  // namespace

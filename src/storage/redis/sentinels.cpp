@@ -5,8 +5,8 @@
 namespace easyretry::storage::redis {
 namespace {
 
-using sql::ServerError;
-using sql::Trouble;
+using server::ServerError;
+using server::Trouble;
 
 Address without_password(Address address) {
   address.user.clear();

@@ -6,8 +6,8 @@
 namespace easyretry::storage::redis {
 namespace {
 
-using sql::ServerError;
-using sql::Trouble;
+using server::ServerError;
+using server::Trouble;
 
 // However many calls fail, servers are asked so often at most.
 constexpr std::chrono::milliseconds kLeastPause{100};

@@ -21,14 +21,14 @@ class Agreeing {
   Agreeing(Session& session, const ServerOptions& options) : session_(session), options_(options) {}
 
   void on_shards() {
-    const std::string there = session_.agree("total_shards", std::to_string(options_.total_shards));
+    const std::string there = session_.schema().agree("total_shards", std::to_string(options_.total_shards));
     if (const auto why = shard_refusal(parse_shard_count(there), options_.total_shards)) refuse(*why);
   }
 
   // While tables are being split, an instance may have the layout before or the one after.
   void on_layout(Tables& tables) {
     const std::string mine = storage::to_text(options_.layout);
-    const std::string there = session_.agree("layout", mine);
+    const std::string there = session_.schema().agree("layout", mine);
     const Placement placement = parse_placement(there, options_.total_shards, options_.window);
     const bool before = placement.before && placement.before->layout() == options_.layout;
     const Layout& layout = placement.router.layout();
@@ -40,7 +40,7 @@ class Agreeing {
 
   void on_table_days() {
     const std::string mine = std::to_string(options_.window / std::chrono::days{1});
-    const std::string there = session_.agree("table_days", mine);
+    const std::string there = session_.schema().agree("table_days", mine);
     if (there != mine) refuse(differs("table_days", there, mine));
   }
 
@@ -63,7 +63,7 @@ void agree(Session& session, const ServerOptions& options, Tables& tables) {
 }
 
 void ShardWatch::look(Session& session) {
-  if (Steady::now() - looked_.load() >= options_.look_at_shards_every) hear(session.meta("total_shards"));
+  if (Steady::now() - looked_.load() >= options_.look_at_shards_every) hear(session.schema().meta("total_shards"));
 }
 
 std::optional<std::string> ShardWatch::hear(const std::optional<std::string>& total_shards) {

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "storage/sql/caution.h"
+#include "storage/server/locks.h"
 #include "storage/sql/distinct.h"
 #include "storage/sql/live_rows.h"
 #include "storage/sql/writes.h"

@@ -10,17 +10,17 @@ constexpr std::size_t kRowsAFold = 1000;
 
 bool fold_sums(Session& session) {
   Sums sums;
-  const std::size_t taken = session.take_sums(kRowsAFold, sums);
-  if (taken > 0) session.add_totals(sums);
+  const std::size_t taken = session.ledger().take_sums(kRowsAFold, sums);
+  if (taken > 0) session.ledger().add_totals(sums);
   return taken == kRowsAFold;
 }
 
 bool fold_days(Session& session, TimePoint now) {
   const TimePoint first = first_day_kept(now);
   Sums sums;
-  const std::size_t taken = session.take_days(first, kRowsAFold, sums);
+  const std::size_t taken = session.ledger().take_days(first, kRowsAFold, sums);
   sums.join_days(first);
-  if (taken > 0) session.add_totals(sums);
+  if (taken > 0) session.ledger().add_totals(sums);
   return taken == kRowsAFold;
 }
 

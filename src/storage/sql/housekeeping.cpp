@@ -63,11 +63,11 @@ void Housekeeping::make_ahead(TimePoint now, KeepReport& report) {
 
 void Housekeeping::empty_what_leaves(TimePoint now, const std::string& where, KeepReport& report) {
   if (tables_.router().layout().kind() != Layout::Kind::period) return;
-  const std::vector<std::string> existing = pool_.take()->tables();
+  const std::vector<std::string> existing = pool_.take()->schema().tables();
   for (const TableId table : tables_.router().leaving(existing, now)) {
     if (!emptied(table, now, where, report)) return;
     const std::string name = tables_.router().name(table);
-    if (pool_.take()->drop_empty(name)) {
+    if (pool_.take()->schema().drop_empty(name)) {
       note(*pool_.take(), {Kind::dropped, name}, now, report);
     } else {
       report.more = true;  // somebody who was held up for days wrote to it just now
@@ -82,9 +82,9 @@ bool Housekeeping::emptied(TableId table, TimePoint now, const std::string& wher
   for (int moves = 0; moves < kMovesACall; ++moves) {
     const auto moved = writes_.run(where, Promise::kept, Locks::waited_for, [&](Session& session, TimePoint) {
       KeepStep step{Kind::emptied, router.name(table)};
-      const auto rows = session.move({step.table, tables_.required(router.name(youngest)), kRowsAMove}).rows;
+      const auto rows = session.schema().move({step.table, tables_.required(router.name(youngest)), kRowsAMove}).rows;
       step.rows = static_cast<std::int64_t>(rows);
-      if (rows > 0) session.note(step, now, now - kRemembered);
+      if (rows > 0) session.schema().note(step, now, now - kRemembered);
       return step;
     });
     if (!moved) throw ServerError{Trouble::again, moved.error().detail};
@@ -100,7 +100,7 @@ void Housekeeping::drop_old_history(TimePoint now, KeepReport& report) {
   const Period month = period_at(PeriodLength::month, now);
   for (const std::string& table : tables_.histories(*session)) {
     if (month_of_history_table(table)->index > month.index - keep_months_) continue;
-    session->drop(table);
+    session->schema().drop(table);
     note(*session, {Kind::history_dropped, table}, now, report);
   }
 }
@@ -114,7 +114,7 @@ void Housekeeping::join_days(TimePoint now, const std::string& where, KeepReport
 
 void Housekeeping::note(Session& session, KeepStep step, TimePoint now, KeepReport& report) {
   report.steps.push_back(std::move(step));
-  session.note(report.steps.back(), now, now - kRemembered);
+  session.schema().note(report.steps.back(), now, now - kRemembered);
 }
 
 }  // namespace easyretry::storage::sql

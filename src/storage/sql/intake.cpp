@@ -6,7 +6,7 @@ IntakeReply take_in(Session& session, const IntakeQuery& query, const Convert& c
                     const InsertAll& insert) {
   IntakeReply reply{.now = now};
   std::vector<std::int64_t> taken;
-  std::vector<InboxRow> rows = session.inbox(query);
+  std::vector<InboxRow> rows = session.ledger().inbox(query);
   reply.more = rows.size() == query.limit;
   for (InboxRow& row : rows) {
     const std::int64_t id = row.id;
@@ -15,7 +15,7 @@ IntakeReply take_in(Session& session, const IntakeQuery& query, const Convert& c
       taken.push_back(id);
       reply.tasks.push_back(*std::move(task));
     } else {
-      session.refuse_inbox(id, task.error(), now);
+      session.ledger().refuse_inbox(id, task.error(), now);
       reply.refused.push_back(task.error());
     }
   }
@@ -23,7 +23,7 @@ IntakeReply take_in(Session& session, const IntakeQuery& query, const Convert& c
   std::vector<const NewTask*> tasks;
   for (const NewTask& task : reply.tasks) tasks.push_back(&task);
   reply.inserted = insert(tasks);
-  session.clear_inbox(taken);
+  session.ledger().clear_inbox(taken);
   return reply;
 }
 

@@ -19,7 +19,7 @@ JoinedTransaction::JoinedTransaction(std::unique_ptr<Session> session) : session
 void JoinedTransaction::check_database(const std::string& identity) {
   std::optional<std::string> theirs;
   try {
-    theirs = session_->meta("identity");
+    theirs = session_->schema().meta("identity");
   } catch (const ServerError& error) {
     if (error.trouble() != Trouble::no_table) throw;
   }
@@ -39,7 +39,7 @@ JoinedTransaction::~JoinedTransaction() {
 }
 
 void JoinedTransaction::keep() {
-  session_->write_sums();
+  session_->ledger().write_sums();
   session_->run("RELEASE SAVEPOINT easyretry_batch");
   kept_ = true;
 }

@@ -49,7 +49,7 @@ std::vector<TaskId> LiveRows::insert(const std::string& history, std::span<const
 std::vector<TaskId> LiveRows::insert_uncounted(const std::string& history, std::span<const TaskRecord> rows) {
   if (!tables_.several()) return store(history, rows);
   if (tables_.can_be_split()) {
-    const std::string layout = session_.hold_layout();
+    const std::string layout = session_.schema().hold_layout();
     tables_.learn(layout);
     require(layout);
   }
@@ -136,7 +136,7 @@ void LiveRows::free_keys(std::span<const TaskId> ids) {
   if (!tables_.several() || ids.empty()) return;
   std::vector<TaskId> sorted{ids.begin(), ids.end()};
   std::sort(sorted.begin(), sorted.end());
-  session_.free_keys(sorted);
+  session_.remove("retry_task_key", sorted);
 }
 
 std::vector<TaskRecord> LiveRows::find(std::span<const TaskId> ids) {

@@ -45,7 +45,7 @@ LoadReply Loading::load(Session& session, const LoadQuery& query, std::optional<
 // Which tables there are is a matter of the time, and of a layout that may have changed.
 DuePage Loading::in_several_tables(Session& session, const LoadQuery& query, std::optional<TimePoint> now) {
   const std::uint64_t asked = tables_.as_of();
-  Glance glance = session.glance(query, now);
+  Glance glance = session.ledger().glance(query, now);
   check(glance);
   if (tables_.can_be_split() && glance.layout) tables_.hear(*glance.layout, asked);
   const DueQuery due{query.space, query.from, glance.now, base::later(glance.now, query.ahead), query.limit};

@@ -1,10 +1,10 @@
 #pragma once
 
-#include "storage/connection_pool.h"
+#include "storage/server/connection_pool.h"
 #include "storage/sql/session.h"
 
 namespace easyretry::storage::sql {
 
-using Pool = ConnectionPool<Session>;
+using Pool = server::ConnectionPool<Session>;
 
 }  // namespace easyretry::storage::sql

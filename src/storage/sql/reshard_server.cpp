@@ -8,10 +8,10 @@ namespace easyretry::storage::sql {
 namespace {
 
 std::optional<StoredSettings> settings_in(Session& session) {
-  const std::vector<std::string> tables = session.tables();
+  const std::vector<std::string> tables = session.schema().tables();
   if (std::find(tables.begin(), tables.end(), "retry_meta") == tables.end()) return std::nullopt;
-  const auto shards = session.meta("total_shards");
-  const auto layout = session.meta("layout");
+  const auto shards = session.schema().meta("total_shards");
+  const auto layout = session.schema().meta("layout");
   if (!shards || !layout) return std::nullopt;
   return StoredSettings{*shards, *layout};
 }
@@ -30,24 +30,24 @@ class ServerRows final : public ShardedRows {
   std::vector<std::string> tables() override {
     const Layout layout = parse_layout(settings().layout);
     const TableRouter router{layout, layout.tables()};
-    std::vector<std::string> names = pool_.take()->tables();
+    std::vector<std::string> names = pool_.take()->schema().tables();
     std::erase_if(names, [&](const std::string& name) { return !router.parse(name); });
     return names;
   }
 
   ShardPage look(const ShardPageQuery& query) override {
     const auto session = pool_.take();
-    return session->shard_page(query, now(session->now()));
+    return session->schema().shard_page(query, now(session->now()));
   }
 
   std::optional<ShardPage> renumber(const ShardPageQuery& query, const ShardCount& expected) override {
     using Page = std::optional<ShardPage>;
     auto page =
         transactions_.run(where_, Promise::kept, Locks::waited_for, [&](Session& session, TimePoint server) -> Page {
-          session.hold_layout();  // and with it the count
-          if (session.meta("total_shards") != storage::to_text(expected)) return std::nullopt;
-          ShardPage found = session.shard_page(query, now(server));
-          if (found.misnumbered > 0) session.renumber(query, found.last);
+          session.schema().hold_layout();  // and with it the count
+          if (session.schema().meta("total_shards") != storage::to_text(expected)) return std::nullopt;
+          ShardPage found = session.schema().shard_page(query, now(server));
+          if (found.misnumbered > 0) session.schema().renumber(query, found.last);
           return found;
         });
     if (!page) throw StoreError{page.error()};
@@ -55,7 +55,7 @@ class ServerRows final : public ShardedRows {
   }
 
   bool change(const ShardCount& from, const ShardCount& to) override {
-    return pool_.take()->change_meta("total_shards", storage::to_text(from), storage::to_text(to));
+    return pool_.take()->schema().change_meta("total_shards", storage::to_text(from), storage::to_text(to));
   }
 
  private:

@@ -10,6 +10,7 @@
 #include "storage/sql/distinct.h"
 #include "storage/sql/endings.h"
 #include "storage/sql/joined_transaction.h"
+#include "storage/sql/migration.h"
 #include "storage/sql/requeues.h"
 #include "storage/sql/revisions.h"
 #include "storage/sql/searches.h"
@@ -68,23 +69,19 @@ ServerStore::ServerStore(ServerOptions options)
 
 void ServerStore::set_up() {
   const auto session = queries_.take();
-  session->create_meta();
-  session->create_counts();
-  session->create_members();
-  session->create_pauses();
+  check_schema(session->schema(), options_);
   agree(*session, options_, tables_);
-  if (tables_.several()) session->create_keys();
+  if (tables_.several()) session->schema().create_keys();
   tables_.ensure_tasks(now(*session));
   tables_.histories(*session);  // what is there from before is completed, or it is said here why not
-  session->create_inbox();
-  identity_ = session->agree("identity", new_identity());
+  identity_ = session->schema().agree("identity", new_identity());
   info_ = {.url = options_.url,
            .total_shards = options_.total_shards,
-           .durability = session->durability(),
+           .durability = session->schema().durability(),
            .shared = true,
            .inbox = true,
            .folds = true,
-           .reads_run_ahead = session->reads_run_ahead()};
+           .reads_run_ahead = session->schema().reads_run_ahead()};
 }
 
 template <class T, class IdOf, class Change>
@@ -122,7 +119,7 @@ InsertReply ServerStore::insert_into(Session& session, std::span<const NewTask* 
 Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, std::span<const NewTask> tasks) {
   if (!options_.join || transaction.kind != options_.joins) return Store::insert_within(transaction, tasks);
   if (auto error = refuse_batch(tasks, where("insert"))) return tl::make_unexpected(*std::move(error));
-  const auto all = pointers(tasks);
+  const auto all = server::pointers(tasks);
   try {
     JoinedTransaction joined{options_.join(transaction.connection)};
     const TimePoint time = now(joined.session());
@@ -131,7 +128,7 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
     tables_.ensure_tasks(time);
     joined.check_database(identity_);
     auto reply = insert_into(joined.session(), all, time);
-    for (const std::string& space : due_soon(tasks, reply)) joined.session().announce(space);
+    for (const std::string& space : due_soon(tasks, reply)) joined.session().ledger().announce(space);
     joined.keep();
     return reply;
   } catch (const Refusal& refusal) {
@@ -254,7 +251,7 @@ Result<std::int64_t> ServerStore::count(const TaskQuery& query) {
 Result<Counts> ServerStore::counts(std::string_view space) {
   return read("counts", [&](Session& session) {
     Sums sums;
-    session.read_counts(space, sums);
+    session.ledger().read_counts(space, sums);
     return counts_of(sums, space);
   });
 }

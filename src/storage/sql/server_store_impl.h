@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "storage/sql/group_inserts.h"
+#include "storage/server/group_inserts.h"
 #include "storage/sql/inserts.h"
 #include "storage/sql/loading.h"
 #include "storage/sql/reads.h"
@@ -87,7 +87,7 @@ class ServerStore final : public Store {
   Caution renew_caution_;
   StoreInfo info_;
   std::string identity_;  // of the database: a connection that finds the same in it is to the same one
-  GroupInserts group_;
+  server::GroupInserts group_;
 };
 
 }  // namespace easyretry::storage::sql

@@ -12,26 +12,26 @@ namespace easyretry::storage::sql {
 // Looks first: where nothing is done, there is nothing. A power cut may take it: then what was added up is there to be
 // added up again.
 Result<bool> ServerStore::fold_counts() {
-  auto any = read("fold_counts", [](Session& session) { return session.has_sums(); });
+  auto any = read("fold_counts", [](Session& session) { return session.ledger().has_sums(); });
   if (!any || !*any) return any;
   return operating_.run(where("fold_counts"), Promise::unneeded, Locks::polled,
                         [](Session& session, TimePoint) { return fold_sums(session); });
 }
 
 Result<BeatReply> ServerStore::beat(const Beat& beat) {
-  return beating_.run(where("beat"), [&](Session& session) { return session.beat(beat, given_time()); });
+  return beating_.run(where("beat"), [&](Session& session) { return session.ledger().beat(beat, given_time()); });
 }
 
 Result<BeatReply> ServerStore::members(std::string_view space) {
   return read("members", [&](Session& session) {
     const TimePoint at = now(session);
-    return BeatReply{at, session.members(space, at)};
+    return BeatReply{at, session.ledger().members(space, at)};
   });
 }
 
 Result<bool> ServerStore::leave(std::string_view space, std::string_view node) {
   return controlling_.run(where("leave"), Promise::unneeded, Locks::polled,
-                          [&](Session& session, TimePoint) { return session.leave(space, node); });
+                          [&](Session& session, TimePoint) { return session.ledger().leave(space, node); });
 }
 
 Result<bool> ServerStore::pause(std::string_view space, std::string_view handler, std::string_view why) {
@@ -39,19 +39,19 @@ Result<bool> ServerStore::pause(std::string_view space, std::string_view handler
   return operating_
       .run(where("pause"), Promise::kept, Locks::polled,
            [&](Session& session, TimePoint now) {
-             return session.pause(space, {std::string{handler}, now, std::string{why}});
+             return session.ledger().pause(space, {std::string{handler}, now, std::string{why}});
            })
       .and_then([&](Pausing pausing) { return answer_of(pausing, where("pause")); });
 }
 
 Result<bool> ServerStore::resume(std::string_view space, std::string_view handler) {
   return operating_.run(where("resume"), Promise::kept, Locks::polled,
-                        [&](Session& session, TimePoint) { return session.resume(space, handler); });
+                        [&](Session& session, TimePoint) { return session.ledger().resume(space, handler); });
 }
 
 // Not on the connections of people's searches, which may take long: claims wait for it.
 Result<PausedReply> ServerStore::paused(std::string_view space) {
-  return loading_.run(where("paused"), [&](Session& session) { return session.paused(space, given_time()); });
+  return loading_.run(where("paused"), [&](Session& session) { return session.ledger().paused(space, given_time()); });
 }
 
 Result<std::vector<TableInfo>> ServerStore::tables() {
@@ -105,7 +105,7 @@ Result<IntakeReply> ServerStore::take_in(const IntakeQuery& query, const Convert
 Result<IntakeReply> ServerStore::take_in_once(const IntakeQuery& query, const Convert& convert) {
   auto looked = read("take_in", [&](Session& session) {
     IntakeReply nothing{.now = now(session)};
-    nothing.more = !query.handlers.empty() && !session.inbox({query.space, query.handlers, 1}).empty();
+    nothing.more = !query.handlers.empty() && !session.ledger().inbox({query.space, query.handlers, 1}).empty();
     return nothing;
   });
   if (!looked || !looked->more) return looked;

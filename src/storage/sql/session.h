@@ -12,19 +12,22 @@
 #include <string>
 #include <vector>
 
-#include "base/random.h"
 #include "storage/counts.h"
 #include "storage/pause_checks.h"
 #include "storage/reshard.h"
+#include "storage/server/locks.h"
+#include "storage/server/server_error.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::sql {
 
-// What a power cut of the server may take.
-enum class Promise {
-  kept,      // nothing: the commit waits for the disk, as the server is configured
-  unneeded,  // the last moments. For what nobody acts on
-};
+using server::Caution;
+using server::Locks;
+using server::Point;
+using server::Refusal;
+using server::ServerError;
+using server::to_error;
+using server::Trouble;
 
 // For rows that another transaction holds; then Trouble::locked.
 enum class LockWait {
@@ -135,86 +138,25 @@ struct Search {
   bool history = false;
 };
 
-class Session {
+// What lies beside the tasks: counts, members, pauses, calls submitted by plain SQL.
+class Ledger {
  public:
-  virtual ~Session() = default;
-  virtual bool broken() const = 0;
+  virtual ~Ledger() = default;
 
-  // From the next begin() on.
-  void wait_for_locks(LockWait wait) { lock_wait_ = wait; }
-  // Read committed. Gives the server's time.
-  virtual TimePoint begin(Promise promise) = 0;
-  // With sums(), at no cost of a round trip. Only a failure here leaves open whether the transaction came about, and
-  // only with Trouble::gone or silent.
-  virtual void commit() = 0;
-  virtual void roll_back() noexcept = 0;
-  // What this transaction has stored and ended so far.
-  Sums& sums() { return sums_; }
-  // Writes sums() in a transaction that somebody else commits.
+  // --- Inside a transaction ---
+
+  // Writes Session::sums() in a transaction that the application commits.
   virtual void write_sums() = 0;
-  virtual TimePoint now() = 0;
-  virtual bool in_transaction() = 0;
-  // A statement that all servers understand.
-  virtual void run(const std::string& statement) = 0;
-
-  // --- Inside a transaction. Tables are named by the caller; rows are changed in ascending order of their ids. ---
-
-  // Gives the ids of the rows stored; left out is what met a live row with the same id or, with KeysIn::tasks, the same
-  // key, or one with the same id in `history` (empty: not looked at).
-  virtual std::vector<TaskId> insert(const std::string& table, const std::string& history,
-                                     std::span<const TaskRecord> rows) = 0;
-  // Those of the keys that are live. Locks nothing.
-  virtual std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) = 0;
-  virtual void update_rules(const std::string& table, std::span<const NewRules> updates) = 0;  // each task once
-
-  // With KeysIn::keys. Gives the ids of the rows whose keys were free and are theirs now.
-  virtual std::vector<TaskId> take_keys(std::span<const TaskRecord> rows) = 0;
-  // Of those of the keys that are taken. Locks nothing.
-  virtual std::vector<KeyHolder> key_holders(std::span<const TaskRecord> keys) = 0;
-  virtual void free_keys(std::span<const TaskId> holders) = 0;
-
-  // The tasks won, as the claim left them. Each task once.
-  virtual std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) = 0;
-  // Those that were applied. Each task once. finish: `history` empty forgets them; a record that is there under the
-  // same id stays.
-  virtual std::vector<EndedRow> finish(const std::string& table, const std::string& history,
-                                       std::span<const Settlement> settlements, TimePoint now) = 0;
-  virtual std::vector<TaskId> reschedule(const std::string& table, std::span<const Settlement> settlements,
-                                         TimePoint now) = 0;  // retry, advance, hand_back
-  virtual std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) = 0;
-
-  // Locks rows until the transaction ends. For what is about to be changed by several statements: each goes through its
-  // rows in the order of their ids, but all together do not.
-  virtual void hold(const std::string& table, std::span<const TaskId> ids) = 0;
-  // The same of those rows that no other transaction holds. Gives their ids.
-  virtual std::vector<TaskId> hold_free(const std::string& table, std::span<const TaskId> ids) = 0;
-  // Whole rows, locked until the transaction ends.
-  virtual std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) = 0;
-  // Writes back rows that are locked, in the order in which lock() gave them, all but what never changes after insert.
-  // Rules are update_rules()'s.
-  virtual void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) = 0;
-  virtual void remove(const std::string& table, std::span<const TaskId> ids) = 0;
-  virtual void insert_history(const std::string& history, std::span<const TaskRecord> rows) = 0;
-  // Whole rows of history, locked until the transaction ends.
-  virtual std::vector<TaskRecord> lock_history(const std::string& history, std::span<const TaskId> ids) = 0;
-  // Of rows that are locked. In ascending order of their ids.
-  virtual void mark_requeued(const std::string& history, std::span<const Requeued> requeued) = 0;
-  // Moves rows as they are from one table of tasks to another.
-  virtual Moved move(const Move& move) = 0;
-  // Gives the rows of a page the shards that their ids have among so many.
-  virtual void renumber(const ShardPageQuery& query, TaskId last) = 0;
-  // The `layout` of retry_meta. Until the transaction has ended, change_meta() changes nothing.
-  virtual std::string hold_layout() = 0;
-  // Those who listen are told when the transaction commits, where the server can do that.
+  // Listeners are notified when the transaction commits, if the server can do that.
   virtual void announce(const std::string& /*space*/) {}
 
-  // Rows of the inbox that nobody has refused, locked until the transaction ends. What others hold is skipped.
+  // Rows of the inbox that were not refused, locked until the transaction ends. Rows that others hold are skipped.
   virtual std::vector<InboxRow> inbox(const IntakeQuery& query) = 0;
   virtual void refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) = 0;
   virtual void clear_inbox(std::span<const std::int64_t> ids) = 0;
 
-  // Rows of retry_count_delta that nobody else is taking, and days of retry_count, are removed and added to `into`.
-  // Gives how many there were.
+  // Removes rows of retry_count_delta that nobody else is taking, or days of retry_count, and adds them to `into`.
+  // Returns how many there were.
   virtual std::size_t take_sums(std::size_t limit, Sums& into) = 0;
   virtual std::size_t take_days(TimePoint before, std::size_t limit, Sums& into) = 0;
   virtual void add_totals(const Sums& sums) = 0;
@@ -222,63 +164,159 @@ class Session {
   virtual Pausing pause(std::string_view space, const PausedHandler& handler) = 0;
   virtual bool resume(std::string_view space, std::string_view handler) = 0;
 
-  // --- In a transaction of its own: most often one statement. `now`: instead of the server's time. ---
+  // --- In a transaction of its own, most often one statement. `now` replaces the server's time. ---
 
-  // Also removes those who are dead by now. May be repeated.
+  // Also removes members that are dead by now. May be repeated.
   virtual BeatReply beat(const Beat& beat, std::optional<TimePoint> now) = 0;
   virtual PausedReply paused(std::string_view space, std::optional<TimePoint> now) = 0;
   virtual Glance glance(const LoadQuery& query, std::optional<TimePoint> now) = 0;
-  // With what is due in the only table there is. `limit` is each shard's.
-  virtual DuePage load(const std::string& table, const LoadQuery& query, std::optional<TimePoint> now) = 0;
 
-  // --- Inside a transaction or not. ---
+  // --- Inside a transaction or not ---
 
   virtual void read_counts(std::string_view space, Sums& into) = 0;                // of both tables, as of one moment
   virtual bool has_sums() = 0;                                                     // take_sums() would find some
   virtual std::vector<Member> members(std::string_view space, TimePoint now) = 0;  // alive; ascending node
   virtual bool leave(std::string_view space, std::string_view node) = 0;
+};
 
-  virtual std::vector<DueRow> due(const std::string& table, const DueQuery& query) = 0;
-  virtual std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) = 0;
-  virtual std::vector<TaskRecord> page(const Search& search) = 0;
-  virtual std::int64_t count(const Search& search) = 0;
-  virtual ShardPage shard_page(const ShardPageQuery& query, TimePoint now) = 0;
+// Tables, settings that all instances share (retry_meta), and moves of rows from table to table.
+class Schema {
+ public:
+  virtual ~Schema() = default;
 
-  // --- Tables. Each may be repeated, and made by several instances at once. ---
+  // --- Tables. Each may be repeated, and run by several instances at once. ---
 
   virtual std::vector<std::string> tables() = 0;      // all that begin with retry_, ascending
   virtual std::vector<TableFacts> table_facts() = 0;  // of the same
   virtual void create_tasks(const std::string& table, KeysIn keys) = 0;
   virtual void create_keys() = 0;
   virtual void create_history(const std::string& table) = 0;
-  // Adds what a table lacks that an earlier release has made. Nothing where there is no such table.
+  // Adds columns that a history table made by an earlier release lacks. Does nothing if there is no such table.
   virtual void complete_history(const std::string& table) = 0;
-  virtual void create_inbox() = 0;
   virtual void drop(const std::string& table) = 0;
-  // Gives false, and the table stays, where there is a row in it. Nobody can add one in between.
+  // Returns false and keeps the table if it has a row. Nobody can add one in between.
   virtual bool drop_empty(const std::string& table) = 0;
-  virtual void create_meta() = 0;    // retry_meta and retry_keeper_log
-  virtual void create_counts() = 0;  // retry_count and retry_count_delta
-  virtual void create_members() = 0;
-  virtual void create_pauses() = 0;
-  // Into retry_keeper_log; what is there from before `forget_before` goes.
+  // Into retry_keeper_log; entries from before `forget_before` are removed.
   virtual void note(const KeepStep& step, TimePoint now, TimePoint forget_before) = 0;
-  virtual std::optional<std::string> meta(const std::string& name) = 0;
-  // What is there already stays; gives what is there then.
-  virtual std::string agree(const std::string& name, const std::string& value) = 0;
 
-  // Waits for everybody who holds the layout. False: the value is not `from` any more, and stays.
+  // --- Versions (migration.h) ---
+
+  // The version that this release needs.
+  virtual int version() const = 0;
+  // The statements from the version before it to this one, as far as they have not been run yet. Version 1 creates the
+  // tables whose names do not depend on the layout or the month.
+  virtual std::vector<std::string> migration(int version) = 0;
+  // Runs a statement that defines tables, one instance at a time. Errors begin with `what`.
+  virtual void define(const std::string& what, const std::string& statement) = 0;
+
+  // --- retry_meta ---
+
+  virtual std::optional<std::string> meta(const std::string& name) = 0;
+  // Keeps a value that is there already. Returns the value that is there then.
+  virtual std::string agree(const std::string& name, const std::string& value) = 0;
+  // Inside a transaction: the `layout`. Until the transaction has ended, change_meta() changes nothing.
+  virtual std::string hold_layout() = 0;
+  // Waits for every transaction that holds the layout. Returns false and changes nothing if the value is not `from`
+  // any more.
   virtual bool change_meta(const std::string& name, const std::string& from, const std::string& to) = 0;
 
-  // By the server's settings.
+  // --- Rows that change their table or their shard, inside a transaction ---
+
+  virtual Moved move(const Move& move) = 0;  // as they are, from one table of tasks to another
+  virtual ShardPage shard_page(const ShardPageQuery& query, TimePoint now) = 0;
+  // Gives the rows of a page the shards that their ids have among `total_shards`.
+  virtual void renumber(const ShardPageQuery& query, TaskId last) = 0;
+
+  // --- The server's settings ---
+
   virtual Durability durability() = 0;
-  // StoreInfo::reads_run_ahead
-  virtual bool reads_run_ahead() const { return false; }
+  virtual bool reads_run_ahead() const { return false; }  // StoreInfo::reads_run_ahead
+};
+
+// A connection: transactions, and the tasks in them.
+class Session {
+ public:
+  virtual ~Session() = default;
+  // On the same connection, in the same transaction.
+  Ledger& ledger() { return ledger_; }
+  Schema& schema() { return schema_; }
+  virtual bool broken() const = 0;
+
+  // From the next begin() on.
+  void wait_for_locks(LockWait wait) { lock_wait_ = wait; }
+  // Read committed. Returns the server's time.
+  virtual TimePoint begin(Promise promise) = 0;
+  // With sums(), at no cost of a round trip. Only a failure here leaves open whether the transaction was committed, and
+  // only with Trouble::gone or silent.
+  virtual void commit() = 0;
+  virtual void roll_back() noexcept = 0;
+  // What this transaction has stored and ended so far.
+  Sums& sums() { return sums_; }
+  virtual TimePoint now() = 0;
+  virtual bool in_transaction() = 0;
+  // A statement that all servers understand.
+  virtual void run(const std::string& statement) = 0;
+
+  // --- Inside a transaction. Tables are named by the caller; rows are changed in ascending order of their ids. ---
+
+  // Returns the ids of the rows stored. A row is left out if a live row has the same id or, with KeysIn::tasks, the
+  // same key, or if a row in `history` (empty: not looked at) has the same id.
+  virtual std::vector<TaskId> insert(const std::string& table, const std::string& history,
+                                     std::span<const TaskRecord> rows) = 0;
+  // Those of the keys that are live. Locks nothing.
+  virtual std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) = 0;
+  virtual void update_rules(const std::string& table, std::span<const NewRules> updates) = 0;  // each task once
+
+  // With KeysIn::keys. Returns the ids of the rows whose keys were free; they are taken now.
+  virtual std::vector<TaskId> take_keys(std::span<const TaskRecord> rows) = 0;
+  // The holders of those keys that are taken. Locks nothing.
+  virtual std::vector<KeyHolder> key_holders(std::span<const TaskRecord> keys) = 0;
+
+  // The tasks won, as the claim left them. Each task once.
+  virtual std::vector<TaskRecord> claim(const std::string& table, const ClaimRequest& request, TimePoint now) = 0;
+  // Those that were applied. Each task once. An empty `history` forgets them; a record with the same id that is in
+  // history already stays.
+  virtual std::vector<EndedRow> finish(const std::string& table, const std::string& history,
+                                       std::span<const Settlement> settlements, TimePoint now) = 0;
+  virtual std::vector<TaskId> reschedule(const std::string& table, std::span<const Settlement> settlements,
+                                         TimePoint now) = 0;  // retry, advance, hand_back
+  virtual std::vector<TaskId> renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) = 0;
+
+  // Locks rows until the transaction ends. For rows that several statements are about to change: each statement goes
+  // through its rows in the order of their ids, but all of them together do not.
+  virtual void hold(const std::string& table, std::span<const TaskId> ids) = 0;
+  // The same for those rows that no other transaction holds. Returns their ids.
+  virtual std::vector<TaskId> hold_free(const std::string& table, std::span<const TaskId> ids) = 0;
+  // Whole rows, locked until the transaction ends.
+  virtual std::vector<TaskRecord> lock(const std::string& table, std::span<const TaskId> ids) = 0;
+  virtual std::vector<TaskRecord> lock_history(const std::string& history, std::span<const TaskId> ids) = 0;
+  // Writes back rows that are locked, in the order in which lock() gave them: all columns but those that never change
+  // after the insert and those of update_rules().
+  virtual void update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) = 0;
+  virtual void remove(const std::string& table, std::span<const TaskId> ids) = 0;
+  virtual void insert_history(const std::string& history, std::span<const TaskRecord> rows) = 0;
+  // Of rows that are locked. In ascending order of their ids.
+  virtual void mark_requeued(const std::string& history, std::span<const Requeued> requeued) = 0;
+
+  // --- Reads. `now` replaces the server's time. ---
+
+  // Ledger::glance(), and the due tasks of the only table there is. `limit` is per shard.
+  virtual DuePage load(const std::string& table, const LoadQuery& query, std::optional<TimePoint> now) = 0;
+  virtual std::vector<DueRow> due(const std::string& table, const DueQuery& query) = 0;
+  virtual std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) = 0;
+  virtual std::vector<TaskRecord> page(const Search& search) = 0;
+  virtual std::int64_t count(const Search& search) = 0;
 
  protected:
+  // Members of the derived class; they are not used before it is constructed.
+  Session(Ledger& ledger, Schema& schema) : ledger_(ledger), schema_(schema) {}
+
   LockWait lock_wait_ = LockWait::patient;
   Sums sums_;
-  base::Random random_{base::random_seed()};
+
+ private:
+  Ledger& ledger_;
+  Schema& schema_;
 };
 
 }  // namespace easyretry::storage::sql

@@ -29,7 +29,7 @@ bool Splitting::is_done(const Layout& to) const {
 std::vector<TableFacts> Splitting::look() {
   auto facts = reads_.run(where_, [&](Session& session) {
     tables_.look_again(session);
-    return session.table_facts();
+    return session.schema().table_facts();
   });
   if (!facts) throw Refusal{facts.error()};
   return *std::move(facts);
@@ -61,7 +61,7 @@ void Splitting::run(const SplitRequest& request) {
     move(one, splitting.router, request);
   }
   const Placement done{splitting.router};
-  pool_.take()->change_meta("layout", to_text(splitting), to_text(done));
+  pool_.take()->schema().change_meta("layout", to_text(splitting), to_text(done));
   tables_.look_again(*pool_.take());
 }
 
@@ -73,10 +73,10 @@ Placement Splitting::begin(const Layout& to) {
   for (const TableId table : router.all_tables({})) tables_.ensure(router.name(table));
   const Placement splitting{router, placement.router};
   const auto session = pool_.take();
-  if (session->meta("total_shards") != std::to_string(router.total_shards())) {
+  if (session->schema().meta("total_shards") != std::to_string(router.total_shards())) {
     throw std::invalid_argument("the number of shards is being changed; finish that with `easyretry reshard` first");
   }
-  session->change_meta("layout", to_text(placement), to_text(splitting));
+  session->schema().change_meta("layout", to_text(placement), to_text(splitting));
   tables_.look_again(*session);
   if (to_text(tables_.placement()) != to_text(splitting)) {
     throw ServerError{Trouble::again, "another process has just changed the layout"};
@@ -90,7 +90,7 @@ void Splitting::move(const TableMove& move, const TableRouter& router, const Spl
     if (request.stop.stop_requested())
       throw ServerError{Trouble::again, "it was interrupted; start it again to continue"};
     const auto moved = writes_.run(where_, Promise::kept, Locks::waited_for, [&](Session& session, TimePoint) {
-      return session.move({done.from, done.to, kRowsAMove, move.shards, after});
+      return session.schema().move({done.from, done.to, kRowsAMove, move.shards, after});
     });
     if (!moved) throw ServerError{Trouble::again, moved.error().detail};
     after = moved->last;

@@ -41,7 +41,7 @@ void Tables::take(const std::string& layout) {
 std::optional<std::string> Tables::look_again(Session& session) {
   if (!can_be_split()) return std::nullopt;
   const std::uint64_t asked = as_of();
-  auto layout = session.meta("layout");
+  auto layout = session.schema().meta("layout");
   if (layout) hear(*layout, asked);
   return layout;
 }
@@ -51,9 +51,9 @@ void Tables::ensure(const std::string& table) {
   const auto session = pool_.take();
   const bool history = month_of_history_table(table).has_value();
   if (history) {
-    session->create_history(table);
+    session->schema().create_history(table);
   } else {
-    session->create_tasks(table, keys_in());
+    session->schema().create_tasks(table, keys_in());
   }
   const std::lock_guard lock{mutex_};
   known_.insert(table);
@@ -70,7 +70,7 @@ std::vector<std::string> Tables::ensure_tasks(TimePoint now) {
   for (const TableId table : tables) missing.push_back(router.name(table));
   std::erase_if(missing, [this](const std::string& name) { return knows(name); });
   if (missing.empty()) return missing;
-  const std::vector<std::string> there = pool_.take()->tables();
+  const std::vector<std::string> there = pool_.take()->schema().tables();
   for (const std::string& name : missing) ensure(name);
   std::erase_if(missing, [&](const std::string& name) { return std::binary_search(there.begin(), there.end(), name); });
   return missing;
@@ -107,7 +107,7 @@ bool Tables::exists(Session& session, TableId table, TimePoint now) {
   const std::string name = router.name(table);
   if (knows(name)) return true;
   if (!router.leaving({&name, 1}, now).empty()) return false;
-  know(session.tables());
+  know(session.schema().tables());
   return knows(name);
 }
 
@@ -129,7 +129,7 @@ std::vector<TableId> Tables::scanned(Session& session, TimePoint now) {
 
 std::vector<TableId> Tables::tasks(Session& session) {
   const TableRouter router = this->router();
-  const std::vector<std::string> names = session.tables();
+  const std::vector<std::string> names = session.schema().tables();
   know(names);
   std::vector<TableId> tables;
   for (const std::string& name : names) {
@@ -143,7 +143,7 @@ std::vector<TableInfo> Tables::described(Session& session, TimePoint now) const 
   const TableRouter router = this->router();
   using State = TableInfo::State;
   std::vector<TableInfo> tables;
-  for (TableFacts& facts : session.table_facts()) {
+  for (TableFacts& facts : session.schema().table_facts()) {
     TableInfo info{.name = std::move(facts.name), .rows = facts.rows, .bytes = facts.bytes};
     if (const auto month = month_of_history_table(info.name)) {
       info.state = State::history;
@@ -161,13 +161,13 @@ std::vector<TableInfo> Tables::described(Session& session, TimePoint now) const 
 }
 
 std::vector<std::string> Tables::histories(Session& session) {
-  std::vector<std::string> histories = session.tables();
+  std::vector<std::string> histories = session.schema().tables();
   std::erase_if(histories, [](const std::string& table) { return !month_of_history_table(table); });
   std::sort(histories.rbegin(), histories.rend());
   for (const std::string& table : histories) {
     if (is_complete(table)) continue;
     if (session.in_transaction()) throw MissingTable{table};
-    session.complete_history(table);
+    session.schema().complete_history(table);
     const std::lock_guard lock{mutex_};
     complete_.insert(table);
   }

@@ -11,34 +11,11 @@
 #include <easyretry/error.h>
 
 #include "base/random.h"
+#include "storage/server/locks.h"
+#include "storage/server/server_error.h"
 #include "storage/sql/pool.h"
 
 namespace easyretry::storage::sql {
-
-// Nothing is wrong with the server: what was asked for must not be done. Undoes the transaction it is thrown from.
-struct Refusal : std::exception {
-  explicit Refusal(Error why) : error(std::move(why)) {}
-  const char* what() const noexcept override { return error.detail.c_str(); }
-  Error error;
-};
-
-enum class Point { before_commit, commit };
-
-// What is done about rows that other transactions hold.
-enum class Locks {
-  waited_for,    // for as long as the server waits, and that again, up to the patience
-  polled,        // a moment; then looked at again and again, without keeping a connection meanwhile, up to the patience
-  told,          // a moment; then `conflict`
-  told_at_once,  // `conflict`
-};
-
-inline Error to_error(const ServerError& error, std::string_view where, Point point) {
-  Errc code = Errc::unavailable;
-  if (error.trouble() == Trouble::bad_data) code = Errc::invalid_argument;
-  const bool lost = error.trouble() == Trouble::gone || error.trouble() == Trouble::silent;
-  if (lost && point == Point::commit) code = Errc::in_doubt;
-  return {code, std::string{where}, error.what()};
-}
 
 class Transactions {
  public:

@@ -13,6 +13,7 @@
 
 #include <easyretry/error.h>
 
+#include "storage/durability.h"
 #include "storage/group_commit.h"
 #include "storage/sqlite/disk_sync.h"
 #include "storage/sqlite/errors.h"
@@ -21,12 +22,6 @@
 #include "storage/sqlite/wal_chain.h"
 
 namespace easyretry::storage::sqlite {
-
-// What a power cut may take. The process failing takes nothing that was acknowledged, either way.
-enum class Promise {
-  kept,      // nothing: the commit waits for the disk, if the store was opened with full_sync
-  unneeded,  // the last moments. For a claim or a renewal, which dies with this machine's workers anyway
-};
 
 class Writer {
  public:

@@ -75,7 +75,7 @@ TEST_F(MysqlTest, ARowThatSomeoneIsClaimingIsPassedOverWithoutWaiting) {
   const TaskRecord free = inserted(a_task());
   const auto other = connect();
   const std::vector<Ticket> held{ticket_of(task)};
-  other->begin(sql::Promise::kept);
+  other->begin(Promise::kept);
   EXPECT_EQ(other->claim(kTable, {held, "other", 30s}, kMarch).size(), 1U);
   const auto won = claim(*session, {ticket_of(task), ticket_of(free)});
   ASSERT_EQ(won.size(), 1U);

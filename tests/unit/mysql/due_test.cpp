@@ -162,7 +162,7 @@ TEST_F(MysqlTest, WhatIsAgreedOnFirstStays) {
 TEST_F(MysqlTest, TheTimeIsTheServers) {
   const auto before = std::chrono::floor<Millis>(std::chrono::system_clock::now());
   const TimePoint now = session->now();
-  const TimePoint begun = session->begin(sql::Promise::unneeded);
+  const TimePoint begun = session->begin(Promise::unneeded);
   session->commit();
   const auto after = std::chrono::floor<Millis>(std::chrono::system_clock::now());
   EXPECT_LE(before, now);

@@ -73,15 +73,15 @@ TEST_F(MysqlTest, ARowHeldForTooLongMeansLocked) {
   MysqlAddress hasty = address();
   hasty.lock_timeout = 1s;
   const auto other = connect_mysql(hasty);
-  session->begin(sql::Promise::kept);
+  session->begin(Promise::kept);
   session->lock(kTable, {&running.info.id, 1});
   const Settlement settlement = settlement_of(ticket_of(running), Settlement::Kind::retry);
-  other->begin(sql::Promise::kept);
+  other->begin(Promise::kept);
   EXPECT_EQ(trouble([&] { other->reschedule(kTable, {&settlement, 1}, kMarch); }).first, Trouble::locked);
   other->roll_back();
   session->roll_back();
   EXPECT_FALSE(other->broken());
-  other->begin(sql::Promise::kept);
+  other->begin(Promise::kept);
   EXPECT_EQ(other->reschedule(kTable, {&settlement, 1}, kMarch).size(), 1U);
   other->commit();
 }
@@ -91,9 +91,9 @@ TEST_F(MysqlTest, AStatementThatTakesTooLongIsEndedAndTheSessionLives) {
   MysqlAddress hasty = address();
   hasty.statement_timeout = 1s;
   const auto other = connect_mysql(hasty);
-  session->begin(sql::Promise::kept);
+  session->begin(Promise::kept);
   session->lock(kTable, {&running.info.id, 1});
-  other->begin(sql::Promise::kept);
+  other->begin(Promise::kept);
   const auto [what, why] = trouble([&] { other->lock(kTable, {&running.info.id, 1}); });
   EXPECT_EQ(what, Trouble::overloaded);
   EXPECT_THAT(why, HasSubstr("took too long"));
@@ -104,7 +104,7 @@ TEST_F(MysqlTest, AStatementThatTakesTooLongIsEndedAndTheSessionLives) {
 }
 
 TEST_F(MysqlTest, AnErrorLeavesTheSessionUsableAfterARollback) {
-  session->begin(sql::Promise::kept);
+  session->begin(Promise::kept);
   EXPECT_EQ(trouble([&] { session->lock("retry_none", std::vector{TaskId{1}}); }).first, Trouble::no_table);
   session->roll_back();
   EXPECT_FALSE(session->broken());

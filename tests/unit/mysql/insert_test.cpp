@@ -155,7 +155,7 @@ TEST_F(MysqlTest, WhatIsNoUtf8InAMessageIsReplaced) {
 }
 
 TEST_F(MysqlTest, ARolledBackInsertIsNotThere) {
-  session->begin(sql::Promise::kept);
+  session->begin(Promise::kept);
   const TaskRecord record = row(a_task());
   session->insert(kTable, {}, {&record, 1});
   session->roll_back();

@@ -110,7 +110,7 @@ TEST_F(MysqlRaces, OneKeyStoredByManyIsStoredOnce) {
       for (;;) {
         try {
           return in_transaction(*mine, [&] { return mine->insert(kTable, {}, rows); });
-        } catch (const sql::ServerError& error) {
+        } catch (const server::ServerError& error) {
           if (error.trouble() != Trouble::again) throw;
         }
       }

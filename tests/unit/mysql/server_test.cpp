@@ -23,10 +23,10 @@ TEST(MysqlServer, AKilledServerIsGoneAndWhatWasCommittedIsThereAfterARestart) {
   session->create_tasks(kTable, sql::KeysIn::tasks);
   const TaskRecord kept = task::new_record(a_task(), TaskId{1}, kMarch);
   const TaskRecord lost = task::new_record(a_task(), TaskId{2}, kMarch);
-  session->begin(sql::Promise::kept);
+  session->begin(Promise::kept);
   session->insert(kTable, {}, {&kept, 1});
   session->commit();
-  session->begin(sql::Promise::kept);
+  session->begin(Promise::kept);
   session->insert(kTable, {}, {&lost, 1});
   server.kill();
   EXPECT_EQ(trouble([&] { session->commit(); }).first, Trouble::gone);
@@ -53,7 +53,7 @@ TEST(MysqlServer, AReplicaIsRefusedAndASessionThatLearnsOfItLaterSaysSo) {
   Connection administrator{administrator_of(server)};
   administrator.run("SET GLOBAL read_only = 1");
   const auto at_once = trouble([&] { connect_mysql(address_at(server.port())); });
-  const auto later = trouble([&] { session->begin(sql::Promise::kept); });
+  const auto later = trouble([&] { session->begin(Promise::kept); });
   for (const auto& [what, why] : {at_once, later}) {
     EXPECT_EQ(what, Trouble::overloaded);
     EXPECT_THAT(why, HasSubstr("read-only"));
@@ -61,7 +61,7 @@ TEST(MysqlServer, AReplicaIsRefusedAndASessionThatLearnsOfItLaterSaysSo) {
   }
   session->roll_back();
   administrator.run("SET GLOBAL read_only = 0");
-  session->begin(sql::Promise::kept);
+  session->begin(Promise::kept);
   session->commit();
 }
 
@@ -109,7 +109,7 @@ TEST(MysqlServer, InADatabaseOfAnotherCharacterSetTablesAreUtf8mb4) {
   TaskRecord record = task::new_record(a_task(), TaskId{1}, kMarch);
   record.info.tags = {"😀"};
   record.info.last_error = "日本語 😀";
-  session->begin(sql::Promise::kept);
+  session->begin(Promise::kept);
   session->insert(kTable, {}, {&record, 1});
   session->commit();
   const TaskRecord stored = session->find(kTable, false, {&record.info.id, 1}).at(0);
@@ -139,7 +139,7 @@ class MysqlNetwork : public MysqlTest {
 TEST_F(MysqlNetwork, ACutConnectionIsGoneInTheMiddleOfAStatement) {
   const auto mine = through_proxy(address());
   const TaskRecord record = row(a_task());
-  mine->begin(sql::Promise::kept);
+  mine->begin(Promise::kept);
   proxy.lose_reply_to("INSERT INTO retry_task");
   EXPECT_EQ(trouble([&] { mine->insert(kTable, {}, {&record, 1}); }).first, Trouble::gone);
   EXPECT_TRUE(mine->broken());
@@ -149,7 +149,7 @@ TEST_F(MysqlNetwork, ACutConnectionIsGoneInTheMiddleOfAStatement) {
 TEST_F(MysqlNetwork, ALostReplyToACommitLeavesItOpenAndIsSaidAsGone) {
   const auto mine = through_proxy(address());
   const TaskRecord record = row(a_task());
-  mine->begin(sql::Promise::kept);
+  mine->begin(Promise::kept);
   mine->insert(kTable, {}, {&record, 1});
   proxy.lose_reply_to("COMMIT");
   EXPECT_EQ(trouble([&] { mine->commit(); }).first, Trouble::gone);
@@ -162,7 +162,7 @@ TEST_F(MysqlNetwork, AServerThatSaysNothingIsGivenUpAfterTheTimeout) {
   hasty.connect_timeout = hasty.patience = 1s;
   const auto mine = through_proxy(hasty);
   const auto committing = through_proxy(hasty);
-  committing->begin(sql::Promise::kept);
+  committing->begin(Promise::kept);
   proxy.freeze();
   EXPECT_EQ(trouble([&] { mine->now(); }).first, Trouble::silent);
   EXPECT_TRUE(mine->broken());
@@ -178,7 +178,7 @@ TEST_F(MysqlNetwork, WhatACutOffSessionHasLockedIsFreeAgainSoon) {
   hasty.idle_transaction_timeout = 1s;
   const auto mine = through_proxy(hasty);
   const TaskRecord record = inserted(a_task());
-  mine->begin(sql::Promise::kept);
+  mine->begin(Promise::kept);
   mine->hold(kTable, {&record.info.id, 1});
   proxy.freeze();
   EXPECT_THAT(claim(*session, {ticket_of(record)}), IsEmpty()) << "held by the one that is cut off";

@@ -11,7 +11,7 @@
 #include <gtest/gtest.h>
 
 #include "storage/mysql/address.h"
-#include "storage/sql/server_error.h"
+#include "storage/server/server_error.h"
 #include "support/plain_sql.h"
 #include "support/task_builder.h"
 #include "support/test_database.h"
@@ -21,7 +21,7 @@
 namespace easyretry::storage::mysql {
 
 using namespace std::chrono_literals;
-using sql::Trouble;
+using server::Trouble;
 using test::a_task;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
@@ -37,7 +37,7 @@ template <class Work>
 std::pair<Trouble, std::string> trouble(Work work) {
   try {
     work();
-  } catch (const sql::ServerError& error) {
+  } catch (const server::ServerError& error) {
     return {error.trouble(), error.what()};
   }
   ADD_FAILURE() << "nothing was thrown";
@@ -85,7 +85,7 @@ class MysqlTest : public ::testing::Test {
   // Runs body() in a transaction of the session.
   template <class Body>
   auto in_transaction(sql::Session& one, Body body) {
-    one.begin(sql::Promise::kept);
+    one.begin(Promise::kept);
     try {
       if constexpr (std::is_void_v<decltype(body())>) {
         body();

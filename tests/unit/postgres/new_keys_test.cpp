@@ -5,8 +5,8 @@
 namespace easyretry::storage::postgres {
 namespace {
 
-using sql::ServerError;
-using sql::Trouble;
+using server::ServerError;
+using server::Trouble;
 
 constexpr std::size_t kMany = 2000;
 

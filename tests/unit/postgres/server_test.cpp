@@ -15,7 +15,7 @@
 namespace easyretry::storage::postgres {
 namespace {
 
-using sql::Trouble;
+using server::Trouble;
 using test::ServerKind;
 using test::TestDatabase;
 using ::testing::AllOf;

@@ -1,7 +1,7 @@
 // Sums of tasks where rows are moved, folds are killed, and somebody else commits.
 
+#include "storage/server/server_error.h"
 #include "storage/sql/folding.h"
-#include "storage/sql/server_error.h"
 #include "support/cutting_proxy.h"
 #include "support/eventually.h"
 #include "support/together.h"
@@ -23,11 +23,11 @@ class ServerCounts : public ServerStores {
   // As fold_counts() does, but with nobody to turn to.
   static bool folds(sql::Session& session) {
     try {
-      session.begin(sql::Promise::unneeded);
+      session.begin(Promise::unneeded);
       sql::fold_sums(session);
       session.commit();
       return true;
-    } catch (const sql::ServerError&) {
+    } catch (const server::ServerError&) {
       return false;
     }
   }

@@ -178,7 +178,7 @@ TEST_P(ReshardRefusals, TheCountIsNotChangedWhileATransactionHoldsIt) {
   open(Layout::single(), 64);
   const auto holding = connect_session(GetParam(), database.name());
   const auto changing = connect_session(GetParam(), database.name());
-  holding->begin(sql::Promise::kept);
+  holding->begin(Promise::kept);
   holding->hold_layout();
   auto changed = std::async(std::launch::async, [&] { return changing->change_meta("total_shards", "64", "64>32"); });
   EXPECT_EQ(changed.wait_for(300ms), std::future_status::timeout);

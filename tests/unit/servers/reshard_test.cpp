@@ -134,7 +134,7 @@ TEST_P(Reshard, CutOffAnywhereItGoesOnAndHasLostAndDoubledNothing) {
     sql::ServerOptions doomed = options(Layout::hash(2), std::chrono::days{30}, proxy.port());
     auto session = std::make_shared<std::unique_ptr<sql::Session>>(doomed.connect());
     doomed.connect = [session] {
-      if (!*session) throw sql::ServerError{sql::Trouble::gone, "killed"};
+      if (!*session) throw server::ServerError{server::Trouble::gone, "killed"};
       return std::move(*session);
     };
     proxy.refuse_new();

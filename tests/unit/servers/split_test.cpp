@@ -111,7 +111,7 @@ TEST_P(Split, TheLayoutIsNotChangedWhileAnInsertHoldsIt) {
   open(Layout::hash(2));
   const auto inserting = connect_session(GetParam(), database.name());
   const auto splitting = connect_session(GetParam(), database.name());
-  inserting->begin(sql::Promise::kept);
+  inserting->begin(Promise::kept);
   EXPECT_EQ(inserting->hold_layout(), "hash(2)");
   auto changed =
       std::async(std::launch::async, [&] { return splitting->change_meta("layout", "hash(2)", "hash(2)>hash(4)"); });
@@ -119,7 +119,7 @@ TEST_P(Split, TheLayoutIsNotChangedWhileAnInsertHoldsIt) {
   EXPECT_EQ(layout(), "hash(2)");
   inserting->commit();
   EXPECT_TRUE(changed.get());
-  inserting->begin(sql::Promise::kept);
+  inserting->begin(Promise::kept);
   EXPECT_EQ(inserting->hold_layout(), "hash(2)>hash(4)");
   inserting->roll_back();
 }
@@ -197,7 +197,7 @@ TEST_P(Split, RowsThatWerePlacedBeforeAnotherThreadLearnedOfItAreNotStoredByTheF
   sql::LiveRows placed{*session, known, clock.now()};
   ASSERT_TRUE(store->split({.tables = 4}));
   known.learn("hash(4)");
-  session->begin(sql::Promise::kept);
+  session->begin(Promise::kept);
   const TaskRecord row;
   EXPECT_THROW(placed.insert({}, {&row, 1}), sql::LayoutChanged);
 }

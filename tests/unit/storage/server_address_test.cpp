@@ -1,11 +1,11 @@
-#include "storage/server_address.h"
+#include "storage/server/server_address.h"
 
 #include <stdexcept>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-namespace easyretry::storage {
+namespace easyretry::storage::server {
 namespace {
 
 using ::testing::AllOf;
@@ -76,4 +76,4 @@ TEST(WithoutPassword, LeavesOutThePasswordAlone) {
 }
 
 }  // namespace
-}  // namespace easyretry::storage
+}  // namespace easyretry::storage::server

@@ -9,7 +9,8 @@
 
 namespace easyretry::storage::sql {
 
-struct EmptySession : Session {
+struct EmptySession : Session, Ledger, Schema {
+  EmptySession() : Session(*this, *this) {}
   bool broken_now = false;
 
   bool broken() const override { return broken_now; }
@@ -27,7 +28,6 @@ struct EmptySession : Session {
   void update_rules(const std::string&, std::span<const NewRules>) override {}
   std::vector<TaskId> take_keys(std::span<const TaskRecord>) override { return {}; }
   std::vector<KeyHolder> key_holders(std::span<const TaskRecord>) override { return {}; }
-  void free_keys(std::span<const TaskId>) override {}
   std::vector<TaskRecord> claim(const std::string&, const ClaimRequest&, TimePoint) override { return {}; }
   std::vector<EndedRow> finish(const std::string&, const std::string&, std::span<const Settlement>,
                                TimePoint) override {
@@ -69,13 +69,11 @@ struct EmptySession : Session {
   void create_keys() override {}
   void create_history(const std::string&) override {}
   void complete_history(const std::string&) override {}
-  void create_inbox() override {}
+  int version() const override { return 0; }
+  std::vector<std::string> migration(int) override { return {}; }
+  void define(const std::string&, const std::string&) override {}
   void drop(const std::string&) override {}
   bool drop_empty(const std::string&) override { return false; }
-  void create_meta() override {}
-  void create_counts() override {}
-  void create_members() override {}
-  void create_pauses() override {}
   Pausing pause(std::string_view, const PausedHandler&) override { return Pausing::done; }
   bool resume(std::string_view, std::string_view) override { return false; }
   PausedReply paused(std::string_view, std::optional<TimePoint>) override { return {}; }

@@ -1,9 +1,12 @@
 #pragma once
-// A few connections with one server, lent to one thread each. A broken one is thrown away, and a new one is made when
-// it is needed: not more often than a server that is down, or just coming up, can bear. Safe to use from any thread.
+// A few connections to one server, each lent to one thread at a time. A broken one is closed, and a new one is opened
+// when it is needed, but no more often than a server that is down, or just coming up, can bear. Safe to use from any
+// thread.
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -12,10 +15,16 @@
 #include <vector>
 
 #include "base/random.h"
-#include "storage/sql/reconnect_pause.h"
-#include "storage/sql/server_error.h"
+#include "storage/server/server_error.h"
 
-namespace easyretry::storage {
+namespace easyretry::storage::server {
+
+// After the n-th failed connection in a row: 50 ms, doubled each time up to 2 s, half of it random, so that instances
+// do not come back together.
+inline std::chrono::microseconds reconnect_pause(int failures, base::Random& random) {
+  const double millis = std::min(2000.0, 50.0 * static_cast<double>(1 << std::min(failures, 6)));
+  return std::chrono::microseconds{static_cast<std::int64_t>(millis * (0.5 + random.unit() / 2) * 1000)};
+}
 
 // A Session has broken(), which is quick.
 template <class Session>
@@ -39,12 +48,12 @@ class ConnectionPool {
     std::unique_ptr<Session> session_;
   };
 
-  // Waits while all are lent. Throws ServerError where no connection is to be had.
+  // Waits while all are lent. Throws ServerError if it gets no connection.
   Lease take() {
     std::unique_lock lock{mutex_};
     if (!returned_.wait_for(lock, kPatience, [this] { return to_lend_ > 0; })) {
-      throw sql::ServerError{sql::Trouble::overloaded,
-                             "no connection became free within 10 seconds: the server does not keep up"};
+      throw ServerError{Trouble::overloaded,
+                        "no connection became free within 10 seconds: the server does not keep up"};
     }
     --to_lend_;
     while (!idle_.empty()) {
@@ -68,11 +77,11 @@ class ConnectionPool {
       const std::lock_guard lock{mutex_};
       failures_ = 0;
       return session;
-    } catch (const sql::ServerError& error) {
+    } catch (const ServerError& error) {
       give_back(nullptr);
       const std::lock_guard lock{mutex_};
       if (Steady::now() < next_try_) throw;
-      next_try_ = Steady::now() + sql::reconnect_pause(failures_++, random_);
+      next_try_ = Steady::now() + reconnect_pause(failures_++, random_);
       last_failure_ = error.what();
       last_trouble_ = error.trouble();
       throw;
@@ -93,7 +102,7 @@ class ConnectionPool {
 
   void check_pause() {
     const std::lock_guard lock{mutex_};
-    if (failures_ > 0 && Steady::now() < next_try_) throw sql::ServerError{last_trouble_, last_failure_};
+    if (failures_ > 0 && Steady::now() < next_try_) throw ServerError{last_trouble_, last_failure_};
   }
 
   const Connect connect_;
@@ -104,8 +113,8 @@ class ConnectionPool {
   int failures_ = 0;
   Steady::time_point next_try_{};
   std::string last_failure_;
-  sql::Trouble last_trouble_ = sql::Trouble::gone;
+  Trouble last_trouble_ = Trouble::gone;
   base::Random random_;
 };
 
-}  // namespace easyretry::storage
+}  // namespace easyretry::storage::server

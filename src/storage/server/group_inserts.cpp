@@ -1,8 +1,8 @@
-#include "storage/sql/group_inserts.h"
+#include "storage/server/group_inserts.h"
 
 #include <utility>
 
-namespace easyretry::storage::sql {
+namespace easyretry::storage::server {
 namespace {
 
 // So many rows make a transaction worth while, and then several are better off at the same time than together.
@@ -106,4 +106,4 @@ void GroupInserts::store(GroupCommit::Group group, Locks locks, Caution::Steady:
   }
 }
 
-}  // namespace easyretry::storage::sql
+}  // namespace easyretry::storage::server

@@ -6,7 +6,7 @@
 
 #include "storage/url.h"
 
-namespace easyretry::storage {
+namespace easyretry::storage::server {
 
 struct ServerAddress {
   std::string user;
@@ -19,4 +19,4 @@ struct ServerAddress {
 // %-escapes are decoded. Throws std::invalid_argument that says what is missing, and never the password.
 ServerAddress parse_server_address(const StoreUrl& parsed, std::string_view url);
 
-}  // namespace easyretry::storage
+}  // namespace easyretry::storage::server

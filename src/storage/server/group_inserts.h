@@ -8,11 +8,11 @@
 #include <vector>
 
 #include "storage/group_commit.h"
-#include "storage/sql/caution.h"
-#include "storage/sql/transactions.h"
+#include "storage/server/locks.h"
+#include "storage/server/server_error.h"
 #include "storage/store.h"
 
-namespace easyretry::storage::sql {
+namespace easyretry::storage::server {
 
 std::vector<const NewTask*> pointers(std::span<const NewTask> tasks);
 
@@ -37,4 +37,4 @@ class GroupInserts {
   GroupCommit group_;
 };
 
-}  // namespace easyretry::storage::sql
+}  // namespace easyretry::storage::server

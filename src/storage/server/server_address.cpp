@@ -1,9 +1,9 @@
-#include "storage/server_address.h"
+#include "storage/server/server_address.h"
 
 #include <charconv>
 #include <stdexcept>
 
-namespace easyretry::storage {
+namespace easyretry::storage::server {
 namespace {
 
 [[noreturn]] void refuse(std::string_view url, const std::string& why) {
@@ -65,4 +65,4 @@ ServerAddress parse_server_address(const StoreUrl& parsed, std::string_view url)
   return address;
 }
 
-}  // namespace easyretry::storage
+}  // namespace easyretry::storage::server

@@ -1,0 +1,77 @@
+#include "storage/sql/migration.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "storage/server/server_error.h"
+
+namespace easyretry::storage::sql {
+namespace {
+
+constexpr const char* kVersion = "schema_version";
+
+int parse_version(const std::string& text) {
+  int version = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), version);
+  if (error != std::errc{} || end != text.data() + text.size() || version < 1) {
+    throw ServerError{Trouble::refused, "schema_version in retry_meta is corrupted: '" + text + "'"};
+  }
+  return version;
+}
+
+void note_version(Schema& schema, int version) {
+  const std::string wanted = std::to_string(version);
+  for (std::string there = schema.agree(kVersion, wanted); parse_version(there) < version;) {
+    if (schema.change_meta(kVersion, there, wanted)) return;
+    there = schema.meta(kVersion).value_or(wanted);
+  }
+}
+
+// Another process may have done the same in between: a statement fails then, and there is nothing left to do.
+void run_migration(Schema& schema, int version) {
+  const std::string what = "schema version " + std::to_string(version);
+  try {
+    for (const std::string& statement : schema.migration(version)) schema.define(what, statement);
+  } catch (const ServerError& error) {
+    const bool lost = error.trouble() == Trouble::gone || error.trouble() == Trouble::silent;
+    if (lost || version == 1 || !schema.migration(version).empty()) throw;
+  }
+  note_version(schema, version);
+}
+
+}  // namespace
+
+// An instance that is creating the schema writes total_shards last.
+int schema_version(Schema& schema) {
+  if (std::ranges::count(schema.tables(), "retry_meta") == 0) return 0;
+  if (const auto version = schema.meta(kVersion)) return parse_version(*version);
+  return schema.meta("total_shards") ? 1 : 0;
+}
+
+void check_schema(Schema& schema, const ServerOptions& options) {
+  const int there = schema_version(schema);
+  const int needed = schema.version();
+  if (there == needed) return;
+  if (there == 0) return migrate(schema, needed);
+  const std::string versions = "the database has schema version " + std::to_string(there) +
+                               ", and this release needs version " + std::to_string(needed) + ": ";
+  const std::string remedy =
+      there < needed ? "run `easyretry migrate --store '" + options.url + "'`; older instances may work on meanwhile"
+                     : "a newer release has migrated it; install that release here, too";
+  throw StoreError{{Errc::invalid_argument, options.kind + ".open", versions + remedy}};
+}
+
+std::vector<std::string> planned(Schema& schema, int version) {
+  std::vector<std::string> all;
+  for (int next = schema_version(schema) + 1; next <= version; ++next) {
+    const auto statements = schema.migration(next);
+    all.insert(all.end(), statements.begin(), statements.end());
+  }
+  return all;
+}
+
+void migrate(Schema& schema, int version) {
+  for (int next = schema_version(schema) + 1; next <= version; ++next) run_migration(schema, next);
+}
+
+}  // namespace easyretry::storage::sql
