@@ -18,6 +18,7 @@
 #include "handlers/handlers_command.h"
 #include "history/history_command.h"
 #include "manual/manual_command.h"
+#include "migrate/migrate_command.h"
 #include "mxrmq/mxrmq_command.h"
 #include "reshard/reshard_command.h"
 #include "serve/serve_command.h"
@@ -55,6 +56,7 @@ int main(int argc, char** argv) {
   easyretry::app::add_history_command(app);
   easyretry::app::add_manual_command(app);
   easyretry::app::add_mxrmq_command(app);
+  easyretry::app::add_migrate_command(app);
   easyretry::app::add_reshard_command(app);
   easyretry::app::add_serve_command(app);
   easyretry::app::add_split_command(app);

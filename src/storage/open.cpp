@@ -8,6 +8,7 @@
 #include "storage/mysql/open_mysql.h"
 #include "storage/postgres/open_postgres.h"
 #include "storage/redis/open_redis.h"
+#include "storage/sql/migration.h"
 #include "storage/sql/reshard_server.h"
 #include "storage/sqlite/reshard_sqlite.h"
 #include "storage/sqlite/sqlite_store.h"
@@ -131,6 +132,15 @@ ReshardPlan reshard_store(std::string_view url, const ReshardRequest& request) {
         std::to_string(request.shards) + " and another prefix=");
   }
   return sql::reshard_server(server_options(address, url), request);
+}
+
+MigrationPlan migrate_store(std::string_view url, const Clock& clock, const MigrateRequest& request) {
+  const StoreUrl address = parse_store_url(url);
+  if (address.scheme == "memory")
+    throw std::invalid_argument("a memory store is new each time, and needs no migration");
+  if (address.scheme == "sqlite") return migrate_sqlite(sqlite_options(address, url), clock, request);
+  if (is_redis(address)) return migrate_redis(redis_options(address, url), request);
+  return sql::migrate_server(server_options(address, url), request);
 }
 
 }  // namespace easyretry::storage

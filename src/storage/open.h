@@ -6,6 +6,7 @@
 
 #include <easyretry/time.h>
 
+#include "storage/migrate.h"
 #include "storage/reshard.h"
 #include "storage/store.h"
 
@@ -35,5 +36,9 @@ std::optional<StoredSettings> stored_settings(std::string_view url);
 
 // Another number of shards; `shards` and `layout` of the url are not looked at. Throws as open_store does.
 ReshardPlan reshard_store(std::string_view url, const ReshardRequest& request);
+
+// Brings the schema to a newer version, while instances work on the store; SQLite's is brought to it whenever it is
+// opened. Throws as open_store does, and std::invalid_argument if there is no way to the version asked for.
+MigrationPlan migrate_store(std::string_view url, const Clock& clock, const MigrateRequest& request);
 
 }  // namespace easyretry::storage

@@ -239,4 +239,13 @@ std::optional<StoredSettings> redis_settings(const RedisOptions& options) {
   }
 }
 
+// There has been one layout so far. Opening creates it, and refuses any other.
+MigrationPlan migrate_redis(const RedisOptions& options, const MigrateRequest& request) {
+  constexpr int kLayout = 1;
+  MigrationPlan plan{.from = redis_settings(options) ? kLayout : 0};
+  plan.to = target_version(request, plan.from, kLayout);
+  if (plan.from > 0 || !request.only_plan) open_redis(options);
+  return plan;
+}
+
 }  // namespace easyretry::storage

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <iterator>
 
 #include "storage/server/server_error.h"
 
@@ -36,7 +37,6 @@ void run_migration(Schema& schema, int version) {
     const bool lost = error.trouble() == Trouble::gone || error.trouble() == Trouble::silent;
     if (lost || version == 1 || !schema.migration(version).empty()) throw;
   }
-  note_version(schema, version);
 }
 
 }  // namespace
@@ -61,17 +61,30 @@ void check_schema(Schema& schema, const ServerOptions& options) {
   throw StoreError{{Errc::invalid_argument, options.kind + ".open", versions + remedy}};
 }
 
-std::vector<std::string> planned(Schema& schema, int version) {
-  std::vector<std::string> all;
-  for (int next = schema_version(schema) + 1; next <= version; ++next) {
-    const auto statements = schema.migration(next);
-    all.insert(all.end(), statements.begin(), statements.end());
+// An empty database has no version on the way: another instance that opens it meanwhile would take it for an old one.
+void migrate(Schema& schema, int version) {
+  const int from = schema_version(schema);
+  for (int next = from + 1; next <= version; ++next) {
+    run_migration(schema, next);
+    if (from > 0 || next == version) note_version(schema, next);
   }
-  return all;
 }
 
-void migrate(Schema& schema, int version) {
-  for (int next = schema_version(schema) + 1; next <= version; ++next) run_migration(schema, next);
+MigrationPlan migrate_server(const ServerOptions& options, const MigrateRequest& request) {
+  try {
+    const auto session = options.connect();
+    Schema& schema = session->schema();
+    MigrationPlan plan{.from = schema_version(schema)};
+    if (!request.to && plan.from > schema.version()) check_schema(schema, options);
+    plan.to = target_version(request, plan.from, schema.version());
+    for (int next = plan.from + 1; next <= plan.to; ++next) {
+      std::ranges::move(schema.migration(next), std::back_inserter(plan.statements));
+    }
+    if (!request.only_plan) migrate(schema, plan.to);
+    return plan;
+  } catch (const ServerError& error) {
+    throw StoreError{to_error(error, options.kind + ".migrate", Point::before_commit)};
+  }
 }
 
 }  // namespace easyretry::storage::sql

@@ -200,6 +200,17 @@ void migrate(Connection& db, bool shared) {
   }
 }
 
+std::vector<std::string> pending_migrations(Connection& db, int version) {
+  std::vector<std::string> statements;
+  for (const Migration& step : migrations()) {
+    if (step.version <= version) continue;
+    statements.push_back(step.sql);
+    if (step.of_month == nullptr) continue;
+    for (const std::string& table : history_tables(db)) statements.push_back(step.of_month(table));
+  }
+  return statements;
+}
+
 void agree_on_shards(Connection& db, int total_shards) {
   const std::string wanted = std::to_string(total_shards);
   db.run("INSERT OR IGNORE INTO retry_meta VALUES ('total_shards', '" + wanted + "')");

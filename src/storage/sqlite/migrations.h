@@ -23,6 +23,9 @@ std::int64_t check_schema(Connection& db, bool shared);
 // Brings the database to the newest version, each step in a transaction of its own: what was cut short starts again.
 void migrate(Connection& db, bool shared);
 
+// What migrate() would run on a database of this version.
+std::vector<std::string> pending_migrations(Connection& db, int version);
+
 // total_shards belongs to the stored tasks. Stored at the first opening; another value is refused with StoreError.
 void agree_on_shards(Connection& db, int total_shards);
 

@@ -1,5 +1,6 @@
 #include "storage/sqlite/reshard_sqlite.h"
 
+#include <stdexcept>
 #include <string>
 
 #include "storage/sqlite/columns.h"
@@ -134,6 +135,27 @@ std::optional<StoredSettings> sqlite_settings(const SqliteOptions& options) {
     Connection db{at.path, Connection::Mode::read};
     return settings_in(db, at.shared);
   });
+}
+
+MigrationPlan migrate_sqlite(const SqliteOptions& options, const Clock& clock, const MigrateRequest& request) {
+  const SqliteOptions at = placed(options);
+  MigrationPlan plan;
+  if (std::filesystem::exists(at.path)) {
+    told_of(at.path, [&] {
+      Connection db{at.path, Connection::Mode::read};
+      plan.from = static_cast<int>(check_schema(db, at.shared));
+      plan.statements = pending_migrations(db, plan.from);
+      return true;
+    });
+  }
+  const int newest = migrations().back().version;
+  plan.to = target_version(request, plan.from, newest);
+  if (plan.to != newest) {
+    throw std::invalid_argument("opening a SQLite store brings it to schema version " + std::to_string(newest) +
+                                ": leave out --to");
+  }
+  if (!request.only_plan) open_sqlite(options, clock);
+  return plan;
 }
 
 }  // namespace easyretry::storage

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "storage/migrate.h"
 #include "storage/reshard.h"
 #include "storage/sqlite/sqlite_store.h"
 
@@ -13,5 +14,9 @@ ReshardPlan reshard_sqlite(const SqliteOptions& options, const ReshardRequest& r
 
 // Nothing where nobody has made a store there; makes no file. Throws StoreError.
 std::optional<StoredSettings> sqlite_settings(const SqliteOptions& options);
+
+// Opens the store, which brings it to the newest version. Throws as open_sqlite does, and std::invalid_argument for any
+// other version.
+MigrationPlan migrate_sqlite(const SqliteOptions& options, const Clock& clock, const MigrateRequest& request);
 
 }  // namespace easyretry::storage
