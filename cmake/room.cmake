@@ -17,3 +17,11 @@ endfunction()
 function(room_links name)
   target_link_libraries(easyretry_${name} PRIVATE ${ARGN})
 endfunction()
+
+# inner_room(ROOM/FOLDER USES folder…): a folder of a room that only includes itself, what lies in the room's own folder, and
+# the folders it uses. Checked by tests/rooms_test.py.
+function(inner_room folder)
+  if(NOT IS_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/${folder})
+    message(FATAL_ERROR "src/${folder} is no folder")
+  endif()
+endfunction()

@@ -16,6 +16,36 @@ def rooms():
     return {name: set(uses.split()) for name, uses in found}
 
 
+def inner_rooms():
+    """{"storage": {"sql": {"server"}, …}}"""
+    text = (root / "src/CMakeLists.txt").read_text()
+    found = {}
+    for room, folder, uses in re.findall(r"^inner_room\((\w+)/(\w+)(?: USES ([\w ]+))?\)", text, re.M):
+        found.setdefault(room, {})[folder] = set(uses.split())
+    return found
+
+
+# The files that may include every folder of their room.
+OPENERS = {"storage/open.cpp"}
+
+
+def inner_strays(rooms):
+    for room, folders in rooms.items():
+        for path in sorted((root / "src" / room).rglob("*")):
+            if path.suffix not in (".h", ".cpp") or str(path.relative_to(root / "src")) in OPENERS:
+                continue
+            parts = path.relative_to(root / "src" / room).parts
+            own = parts[0] if len(parts) > 1 else None
+            if own is not None and own not in folders:
+                yield f"src/{room}/{own} is no inner_room in src/CMakeLists.txt"
+                continue
+            allowed = folders[own] | {own} if own else set()
+            for number, kind, name in includes(path):
+                into = name.split("/")
+                if kind == '"' and into[0] == room and len(into) > 2 and into[1] not in allowed:
+                    yield f"{path.relative_to(root)}:{number}: {own or room} may not use {into[1]} (src/CMakeLists.txt)"
+
+
 def includes(path):
     for number, line in enumerate(path.read_text().splitlines(), 1):
         match = re.match(r'\s*#\s*include\s*([<"])([^>"]+)[>"]', line)
@@ -49,6 +79,7 @@ def main():
     folders = {p.name for p in (root / "src").iterdir() if p.is_dir()}
     problems = [f"src/{name} is no room in src/CMakeLists.txt" for name in sorted(folders - set(allowed))]
     problems += strays(allowed)
+    problems += inner_strays(inner_rooms())
     print("\n".join(problems) or f"{len(allowed)} rooms, no stray include")
     return 1 if problems else 0
 

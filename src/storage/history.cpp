@@ -4,6 +4,11 @@
 #include <array>
 
 namespace easyretry::storage {
+namespace {
+
+constexpr std::string_view kPrefix = "retry_task_history_";
+
+}  // namespace
 
 std::string_view to_string(History history) {
   switch (history) {
@@ -30,6 +35,19 @@ bool keeps(History history, Outcome outcome) {
     case History::all: return true;
   }
   return true;
+}
+
+std::string history_table(TimePoint finished) {
+  return std::string{kPrefix} + to_string(period_at(PeriodLength::month, finished));
+}
+
+std::optional<Period> month_of_history_table(std::string_view table) {
+  if (!table.starts_with(kPrefix)) return std::nullopt;
+  return parse_period(PeriodLength::month, table.substr(kPrefix.size()));
+}
+
+bool overlaps(Period period, const TimeRange& range) {
+  return (!range.from || end_of(period) > *range.from) && (!range.until || begin_of(period) < *range.until);
 }
 
 }  // namespace easyretry::storage

@@ -13,7 +13,6 @@
 #include "storage/sqlite/reshard_sqlite.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/url.h"
-#include "storage/url_option.h"
 
 namespace easyretry::storage {
 namespace {

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "base/url.h"
+#include "storage/history.h"
 
 namespace easyretry::storage {
 
@@ -13,5 +14,17 @@ using base::without_password;
 
 // Throws std::invalid_argument with the url, but for its password, and what is wrong with it.
 StoreUrl parse_store_url(std::string_view url);
+
+// One option, read as what it should be. Each throws std::invalid_argument if the value is something else.
+struct UrlOption {
+  std::string_view url;
+  std::string_view name;
+  std::string_view value;
+
+  int number(int least, int most) const;
+  bool yes() const;
+  History history() const;
+  int shards() const;
+};
 
 }  // namespace easyretry::storage

@@ -1,7 +1,7 @@
 // pause, resume and paused: which handlers people want left alone.
 
 #include "conformance/store_conformance.h"
-#include "storage/pause_checks.h"
+#include "storage/checks.h"
 
 namespace easyretry::test {
 namespace {

@@ -6,11 +6,10 @@
 
 #include "base/later.h"
 #include "base/random.h"
-#include "storage/insert_checks.h"
+#include "storage/checks.h"
 #include "storage/member_text.h"
 #include "storage/memory/task_filter.h"
 #include "storage/memory/window.h"
-#include "storage/pause_checks.h"
 #include "task/task_key.h"
 #include "task/transitions.h"
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/history_table.h"
+#include "storage/history.h"
 #include "storage/mysql/counting.h"
 #include "storage/mysql/inbox_sql.h"
 #include "storage/mysql/literals.h"

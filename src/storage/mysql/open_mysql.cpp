@@ -2,7 +2,7 @@
 
 #include "storage/mysql/address.h"
 #include "storage/server/server_address.h"
-#include "storage/sql/url_options.h"
+#include "storage/sql/server_options.h"
 
 namespace easyretry::storage {
 namespace {
@@ -35,7 +35,7 @@ sql::ServerOptions mysql_options(const StoreUrl& address, std::string_view url) 
       server.tls = parse_tls(value, url);
     } else if (name == "ssl_ca") {
       server.ca = value;
-    } else if (!set_server_option(options, {url, name, value})) {
+    } else if (!sql::set_server_option(options, {url, name, value})) {
       refuse_word("option", name, url,
                   {"ssl", "ssl_ca", "history", "keep_months", "shards", "layout", "table_days", "connections"});
     }

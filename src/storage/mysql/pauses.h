@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "storage/mysql/connection.h"
-#include "storage/pause_checks.h"
+#include "storage/checks.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::mysql {

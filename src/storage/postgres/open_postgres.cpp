@@ -7,7 +7,7 @@
 #include "storage/postgres/news_line.h"
 #include "storage/postgres/postgres_session.h"
 #include "storage/server/server_address.h"
-#include "storage/sql/url_options.h"
+#include "storage/sql/server_options.h"
 
 namespace easyretry::storage {
 namespace {
@@ -51,7 +51,7 @@ sql::ServerOptions postgres_options(const StoreUrl& address, std::string_view ur
     if (std::find(kForLibpq.begin(), kForLibpq.end(), name) != kForLibpq.end()) {
       add(settings, name, value);
       patience_given |= name == "connect_timeout";
-    } else if (!set_server_option(options, {url, name, value})) {
+    } else if (!sql::set_server_option(options, {url, name, value})) {
       refuse_word("option", name, url,
                   {"sslmode", "sslrootcert", "sslcert", "sslkey", "connect_timeout", "application_name", "history",
                    "keep_months", "shards", "layout", "table_days", "connections"});

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "storage/pause_checks.h"
+#include "storage/checks.h"
 #include "storage/postgres/connection.h"
 #include "storage/store.h"
 

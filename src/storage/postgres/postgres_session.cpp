@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/random.h"
-#include "storage/history_table.h"
+#include "storage/history.h"
 #include "storage/postgres/changes.h"
 #include "storage/postgres/cleaned.h"
 #include "storage/postgres/connection.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "base/later.h"
-#include "storage/insert_checks.h"
+#include "storage/checks.h"
 #include "storage/redis/limits.h"
 #include "storage/redis/packing.h"
 #include "storage/redis/task_ids.h"

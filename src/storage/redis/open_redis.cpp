@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include "storage/server/server_address.h"
-#include "storage/url_option.h"
+#include "storage/url.h"
 
 namespace easyretry::storage {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <string_view>
 
-#include "storage/pause_checks.h"
+#include "storage/checks.h"
 #include "storage/redis/part.h"
 #include "storage/store.h"
 

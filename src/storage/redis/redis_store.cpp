@@ -3,8 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "storage/insert_checks.h"
-#include "storage/pause_checks.h"
+#include "storage/checks.h"
 #include "storage/redis/changing.h"
 #include "storage/redis/cluster_map.h"
 #include "storage/redis/inserting.h"

@@ -62,15 +62,4 @@ void agree(Session& session, const ServerOptions& options, Tables& tables) {
   if (options.layout.kind() == Layout::Kind::period) agreeing.on_table_days();
 }
 
-void ShardWatch::look(Session& session) {
-  if (Steady::now() - looked_.load() >= options_.look_at_shards_every) hear(session.schema().meta("total_shards"));
-}
-
-std::optional<std::string> ShardWatch::hear(const std::optional<std::string>& total_shards) {
-  auto why = total_shards ? shard_refusal(parse_shard_count(*total_shards), options_.total_shards) : std::nullopt;
-  inserts_.allow_unless(why);
-  if (!why) looked_ = Steady::now();
-  return why;
-}
-
 }  // namespace easyretry::storage::sql

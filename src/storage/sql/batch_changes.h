@@ -7,12 +7,26 @@
 #include <utility>
 #include <vector>
 
-#include "storage/server/locks.h"
-#include "storage/sql/distinct.h"
 #include "storage/sql/live_rows.h"
-#include "storage/sql/writes.h"
+#include "storage/sql/transactions.h"
 
 namespace easyretry::storage::sql {
+
+// Batches may name a task several times, and a later entry must see what an earlier one changed. A statement for many
+// rows knows no order, so each statement is given a task once.
+//
+// Calls body(part) for one part after the other, none of which names a task twice: nearly always one.
+template <class T, class IdOf, class Body>
+void for_distinct(std::span<const T> batch, IdOf id_of, Body body) {
+  while (!batch.empty()) {
+    std::unordered_set<TaskId> seen;
+    seen.reserve(batch.size());
+    std::size_t size = 0;
+    while (size < batch.size() && seen.insert(id_of(batch[size])).second) ++size;
+    body(batch.first(size));
+    batch = batch.subspan(size);
+  }
+}
 
 // Locks those of the rows that nobody else holds. Gives the ids of the others, as far as there are such rows.
 std::unordered_set<TaskId> hold_all_but_busy(Session& session, Tables& tables, std::span<const TaskId> ids,

@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "storage/sql/folding.h"
-
 namespace easyretry::storage::sql {
 namespace {
 
@@ -28,6 +26,9 @@ void add_emptied(const KeepStep& moved, KeepReport& report) {
     report.steps.push_back(moved);
   }
 }
+
+// A few milliseconds a transaction, and of 200 transactions a second, five seconds' worth.
+constexpr std::size_t kRowsAFold = 1000;
 
 }  // namespace
 
@@ -115,6 +116,22 @@ void Housekeeping::join_days(TimePoint now, const std::string& where, KeepReport
 void Housekeeping::note(Session& session, KeepStep step, TimePoint now, KeepReport& report) {
   report.steps.push_back(std::move(step));
   session.schema().note(report.steps.back(), now, now - kRemembered);
+}
+
+bool fold_sums(Session& session) {
+  Sums sums;
+  const std::size_t taken = session.ledger().take_sums(kRowsAFold, sums);
+  if (taken > 0) session.ledger().add_totals(sums);
+  return taken == kRowsAFold;
+}
+
+bool fold_days(Session& session, TimePoint now) {
+  const TimePoint first = first_day_kept(now);
+  Sums sums;
+  const std::size_t taken = session.ledger().take_days(first, kRowsAFold, sums);
+  sums.join_days(first);
+  if (taken > 0) session.ledger().add_totals(sums);
+  return taken == kRowsAFold;
 }
 
 }  // namespace easyretry::storage::sql

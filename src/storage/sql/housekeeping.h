@@ -1,7 +1,7 @@
 #pragma once
 // What keep() does on a server. Every step may be cut off anywhere, repeated, and done by several instances at once.
 
-#include "storage/sql/writes.h"
+#include "storage/sql/transactions.h"
 
 namespace easyretry::storage::sql {
 
@@ -27,5 +27,13 @@ class Housekeeping {
   Writes& writes_;
   const int keep_months_;
 };
+
+// Adds what transactions have left in retry_count_delta to the totals in retry_count.
+//
+// Inside a transaction, which takes rows and adds them. So it may be cut off anywhere, and several instances may fold
+// at once: each skips the rows that another has taken.
+// Each gives whether there is more.
+bool fold_sums(Session& session);
+bool fold_days(Session& session, TimePoint now);  // those that are no longer told apart
 
 }  // namespace easyretry::storage::sql

@@ -5,8 +5,8 @@
 #include <utility>
 
 #include "base/random.h"
-#include "storage/insert_checks.h"
-#include "storage/sql/transactions.h"
+#include "storage/checks.h"
+#include "storage/shard_count.h"
 #include "task/task_key.h"
 #include "task/transitions.h"
 
@@ -133,6 +133,34 @@ std::optional<TaskId> Inserts::start_again(LiveRows& rows, const std::string& hi
     if (!rows.with_keys_of({&row, 1}).empty()) return std::nullopt;
   }
   throw ServerError{Trouble::again, "every new id is refused as taken"};
+}
+
+void ShardWatch::look(Session& session) {
+  if (Steady::now() - looked_.load() >= options_.look_at_shards_every) hear(session.schema().meta("total_shards"));
+}
+
+std::optional<std::string> ShardWatch::hear(const std::optional<std::string>& total_shards) {
+  auto why = total_shards ? shard_refusal(parse_shard_count(*total_shards), options_.total_shards) : std::nullopt;
+  inserts_.allow_unless(why);
+  if (!why) looked_ = Steady::now();
+  return why;
+}
+
+InsertResult InsertTransactions::run(std::span<const NewTask* const> tasks, Locks locks) {
+  InsertReply reply;
+  auto done = writes_.run(where_, Promise::kept, locks, [&](Session& session, TimePoint now) {
+    reply = inside(session, tasks, now);
+    return true;
+  });
+  if (!done) return tl::make_unexpected(failure(std::move(done.error()), reply));
+  return reply;
+}
+
+InsertReply InsertTransactions::inside(Session& session, std::span<const NewTask* const> tasks, TimePoint now) {
+  shards_.look(session);
+  const std::string history = history_ == History::none ? std::string{} : history_for(tables_, now);
+  LiveRows rows{session, tables_, now};
+  return {now, inserts_.insert(rows, history, tasks, now)};
 }
 
 }  // namespace easyretry::storage::sql

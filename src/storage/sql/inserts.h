@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -7,6 +9,8 @@
 #include <vector>
 
 #include "storage/sql/live_rows.h"
+#include "storage/sql/server_options.h"
+#include "storage/sql/transactions.h"
 #include "task/task_id.h"
 
 namespace easyretry::storage::sql {
@@ -35,6 +39,48 @@ class Inserts {
   std::mutex mutex_;
   task::TaskIdSource ids_;              // guarded by mutex_
   std::optional<std::string> refusal_;  // guarded by mutex_
+};
+
+// The number of shards is not changed while instances work, but one may have been forgotten. Safe to call from any
+// thread.
+class ShardWatch {
+ public:
+  ShardWatch(const ServerOptions& options, Inserts& inserts) : options_(options), inserts_(inserts) {}
+  // Now and then. Nothing is stored any more by a number that is no longer right.
+  void look(Session& session);
+  // What retry_meta says. Gives why nothing more may be done by the old number.
+  std::optional<std::string> hear(const std::optional<std::string>& total_shards);
+
+ private:
+  using Steady = std::chrono::steady_clock;
+
+  const ServerOptions& options_;
+  Inserts& inserts_;
+  std::atomic<Steady::time_point> looked_{Steady::now()};
+};
+
+// Whole batches, each in a transaction of ours or in one that the application has begun. Safe to use from any thread.
+class InsertTransactions {
+ public:
+  InsertTransactions(const ServerOptions& options, Writes& writes, Tables& tables, ShardWatch& shards, Inserts& inserts)
+      : where_(options.kind + ".insert"),
+        history_(options.history),
+        writes_(writes),
+        tables_(tables),
+        shards_(shards),
+        inserts_(inserts) {}
+
+  InsertResult run(std::span<const NewTask* const> tasks, Locks locks);
+  // Throws Refusal, MissingTable, LayoutChanged and ServerError.
+  InsertReply inside(Session& session, std::span<const NewTask* const> tasks, TimePoint now);
+
+ private:
+  const std::string where_;
+  const History history_;
+  Writes& writes_;
+  Tables& tables_;
+  ShardWatch& shards_;
+  Inserts& inserts_;
 };
 
 }  // namespace easyretry::storage::sql

@@ -3,7 +3,7 @@
 // there were versions lacks that row, and has version 1. An empty database has version 0.
 
 #include "storage/migrate.h"
-#include "storage/sql/server_store.h"
+#include "storage/sql/server_options.h"
 #include "storage/sql/session.h"
 
 namespace easyretry::storage::sql {

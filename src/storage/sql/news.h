@@ -3,8 +3,6 @@
 
 #include <functional>
 #include <memory>
-#include <set>
-#include <span>
 #include <string>
 
 #include "storage/store.h"
@@ -17,8 +15,5 @@ class News {
   virtual void announce(const std::string& space) = 0;
   virtual std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake) = 0;
 };
-
-// The namespaces of which a transaction that is not ours has stored tasks that no ordinary scan reads in time.
-std::set<std::string> due_soon(std::span<const NewTask> tasks, const InsertReply& reply);
 
 }  // namespace easyretry::storage::sql

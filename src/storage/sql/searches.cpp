@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-#include "storage/history_table.h"
+#include "storage/history.h"
 
 namespace easyretry::storage::sql {
 

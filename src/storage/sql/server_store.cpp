@@ -1,20 +1,18 @@
+#include "storage/sql/server_store.h"
+
 #include <algorithm>
 #include <iterator>
-#include <map>
+#include <set>
 #include <stdexcept>
 #include <unordered_set>
 
-#include "storage/insert_checks.h"
+#include "storage/checks.h"
 #include "storage/sql/agreement.h"
 #include "storage/sql/batch_changes.h"
-#include "storage/sql/distinct.h"
-#include "storage/sql/endings.h"
 #include "storage/sql/joined_transaction.h"
 #include "storage/sql/migration.h"
-#include "storage/sql/requeues.h"
-#include "storage/sql/revisions.h"
 #include "storage/sql/searches.h"
-#include "storage/sql/server_store_impl.h"
+#include "storage/sql/task_changes.h"
 #include "task/task_id.h"
 
 namespace easyretry::storage::sql {
@@ -34,18 +32,19 @@ std::vector<TaskId> ids_of(std::span<const Ticket> tickets) {
   return ids;
 }
 
-}  // namespace
+// The longest window there is (EngineOptions::window): what is due later is read by every instance's ordinary scans.
+constexpr Millis kLongestWindow{std::chrono::minutes{10}};
 
-void validate(const ServerOptions& options) {
-  if (options.total_shards < 1 || options.total_shards > task::kMaxShards) {
-    throw std::invalid_argument("total_shards must be 1 to 4096, not " + std::to_string(options.total_shards));
+std::set<std::string> due_soon(std::span<const NewTask> tasks, const InsertReply& reply) {
+  std::set<std::string> spaces;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const Inserted& stored = reply.tasks[i];
+    if (stored.created && stored.next_at <= reply.now + kLongestWindow) spaces.insert(tasks[i].space);
   }
-  if (options.keep_months < 1) {
-    throw std::invalid_argument("keep_months must be 1 or more, not " + std::to_string(options.keep_months) +
-                                " (history=none keeps no history)");
-  }
-  static_cast<void>(TableRouter{options.layout, options.total_shards, options.window});
+  return spaces;
 }
+
+}  // namespace
 
 ServerStore::ServerStore(ServerOptions options)
     : options_(std::move(options)),
@@ -62,8 +61,10 @@ ServerStore::ServerStore(ServerOptions options)
       inserts_(options_.kind, options_.total_shards),
       shard_watch_(options_, inserts_),
       due_tasks_(where("load"), tables_, shard_watch_),
-      group_(where("insert"),
-             [this](std::span<const NewTask* const> tasks, Locks locks) { return insert_now(tasks, locks); }) {
+      insert_transactions_(options_, changing_, tables_, shard_watch_, inserts_),
+      group_(where("insert"), [&inserts = insert_transactions_](std::span<const NewTask* const> tasks, Locks locks) {
+        return inserts.run(tasks, locks);
+      }) {
   set_up();
 }
 
@@ -99,23 +100,6 @@ InsertResult ServerStore::insert(std::span<const NewTask> tasks) {
   return group_.insert(tasks);
 }
 
-InsertResult ServerStore::insert_now(std::span<const NewTask* const> tasks, Locks locks) {
-  InsertReply reply;
-  auto done = changing_.run(where("insert"), Promise::kept, locks, [&](Session& session, TimePoint now) {
-    reply = insert_into(session, tasks, now);
-    return true;
-  });
-  if (!done) return tl::make_unexpected(failure(std::move(done.error()), reply));
-  return reply;
-}
-
-InsertReply ServerStore::insert_into(Session& session, std::span<const NewTask* const> tasks, TimePoint now) {
-  shard_watch_.look(session);
-  const std::string history = options_.history == History::none ? std::string{} : history_for(tables_, now);
-  LiveRows rows{session, tables_, now};
-  return {now, inserts_.insert(rows, history, tasks, now)};
-}
-
 Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, std::span<const NewTask> tasks) {
   if (!options_.join || transaction.kind != options_.joins) return Store::insert_within(transaction, tasks);
   if (auto error = refuse_batch(tasks, where("insert"))) return tl::make_unexpected(*std::move(error));
@@ -127,7 +111,7 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
     if (options_.history != History::none) tables_.ensure(history_table(time));
     tables_.ensure_tasks(time);
     joined.check_database(identity_);
-    auto reply = insert_into(joined.session(), all, time);
+    auto reply = insert_transactions_.inside(joined.session(), all, time);
     for (const std::string& space : due_soon(tasks, reply)) joined.session().ledger().announce(space);
     joined.keep();
     return reply;

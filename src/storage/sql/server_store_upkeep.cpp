@@ -1,10 +1,9 @@
 // What is beside the tasks: members, pauses, sums, tables, what plain SQL asks for, news.
 
-#include "storage/pause_checks.h"
-#include "storage/sql/folding.h"
+#include "storage/checks.h"
 #include "storage/sql/housekeeping.h"
 #include "storage/sql/intake.h"
-#include "storage/sql/server_store_impl.h"
+#include "storage/sql/server_store.h"
 #include "storage/sql/splitting.h"
 
 namespace easyretry::storage::sql {
@@ -110,8 +109,9 @@ Result<IntakeReply> ServerStore::take_in_once(const IntakeQuery& query, const Co
   });
   if (!looked || !looked->more) return looked;
   return operating_.run(where("take_in"), Promise::kept, Locks::polled, [&](Session& session, TimePoint now) {
-    return sql::take_in(session, query, convert, now,
-                        [&](std::span<const NewTask* const> tasks) { return insert_into(session, tasks, now).tasks; });
+    return sql::take_in(session, query, convert, now, [&](std::span<const NewTask* const> tasks) {
+      return insert_transactions_.inside(session, tasks, now).tasks;
+    });
   });
 }
 

@@ -12,9 +12,10 @@
 #include <string>
 #include <vector>
 
+#include "storage/checks.h"
 #include "storage/counts.h"
-#include "storage/pause_checks.h"
 #include "storage/reshard.h"
+#include "storage/server/connection_pool.h"
 #include "storage/server/locks.h"
 #include "storage/server/server_error.h"
 #include "storage/store.h"
@@ -318,5 +319,7 @@ class Session {
   Ledger& ledger_;
   Schema& schema_;
 };
+
+using Pool = server::ConnectionPool<Session>;
 
 }  // namespace easyretry::storage::sql

@@ -11,8 +11,7 @@
 #include <string>
 
 #include "storage/split.h"
-#include "storage/sql/reads.h"
-#include "storage/sql/writes.h"
+#include "storage/sql/transactions.h"
 
 namespace easyretry::storage::sql {
 

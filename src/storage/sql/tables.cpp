@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/history_table.h"
+#include "storage/history.h"
 
 namespace easyretry::storage::sql {
 namespace {
@@ -11,6 +11,18 @@ namespace {
 constexpr Millis kAhead = std::chrono::days{2};
 
 }  // namespace
+
+std::string to_text(const Placement& placement) {
+  const std::string now = storage::to_text(placement.router.layout());
+  return placement.before ? storage::to_text(placement.before->layout()) + ">" + now : now;
+}
+
+Placement parse_placement(std::string_view text, int total_shards, Millis window) {
+  const auto router = [&](std::string_view layout) { return TableRouter{parse_layout(layout), total_shards, window}; };
+  const auto mark = text.find('>');
+  if (mark == std::string_view::npos) return {router(text)};
+  return {router(text.substr(mark + 1)), router(text.substr(0, mark))};
+}
 
 Placement Tables::placement() const {
   const std::lock_guard lock{mutex_};

@@ -7,12 +7,36 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "storage/sql/placement.h"
-#include "storage/sql/pool.h"
+#include "storage/sql/session.h"
+#include "storage/table_router.h"
 
 namespace easyretry::storage::sql {
+
+// Which tables the tasks of a database are in at this moment, as retry_meta says:
+//
+//   hash(16)             in these
+//   hash(16)>hash(32)    they are being split: new tasks go to the tables of hash(32), the others are on their way
+//   there
+struct Placement {
+  TableRouter router;                   // for what is stored now
+  std::optional<TableRouter> before{};  // rows may still be where this one says
+
+  // The table that a row leaves by the split; nothing where it stays.
+  std::optional<TableId> left_by(TaskId id) const {
+    if (!before || before->table_of(id) == router.table_of(id)) return std::nullopt;
+    return before->table_of(id);
+  }
+  bool holds(TableId table, ShardId shard) const {
+    return router.holds(table, shard) || (before && before->holds(table, shard));
+  }
+};
+
+std::string to_text(const Placement& placement);
+// Throws std::invalid_argument.
+Placement parse_placement(std::string_view text, int total_shards, Millis window);
 
 // A table that a transaction needs and nobody has made yet: it is made outside, and the transaction run again.
 struct MissingTable {

@@ -1,5 +1,5 @@
 #pragma once
-// Runs the body of a verb in a transaction, again where the server asks for it, and says what its failure means.
+// How the body of a verb is run on a server: repeated where that helps, and with what its failure means.
 
 #include <algorithm>
 #include <chrono>
@@ -9,14 +9,15 @@
 #include <utility>
 
 #include <easyretry/error.h>
+#include <easyretry/time.h>
 
 #include "base/random.h"
-#include "storage/server/locks.h"
-#include "storage/server/server_error.h"
-#include "storage/sql/pool.h"
+#include "storage/history.h"
+#include "storage/sql/tables.h"
 
 namespace easyretry::storage::sql {
 
+// In a transaction.
 class Transactions {
  public:
   explicit Transactions(Pool& pool) : pool_(pool), random_(base::random_seed()) {}
@@ -93,5 +94,97 @@ class Transactions {
   Pool& pool_;
   base::Random random_;
 };
+
+// Without a transaction: for a verb that changes nothing, or whose change may be repeated.
+class Reads {
+ public:
+  Reads(Pool& pool, Tables& tables) : pool_(pool), tables_(tables) {}
+
+  // body(session) -> answer. It may be run several times, each time from the start.
+  template <class Body>
+  auto run(const std::string& where, Body body) -> Result<decltype(body(std::declval<Session&>()))> {
+    for (int tries = 1;; ++tries) {
+      try {
+        const auto session = pool_.take();
+        return body(*session);
+      } catch (const LayoutChanged&) {
+        continue;
+      } catch (const Refusal& refusal) {
+        return tl::make_unexpected(refusal.error);
+      } catch (const ServerError& error) {
+        const bool dropped = error.trouble() == Trouble::no_table;  // by another instance, when it had left
+        if (dropped) tables_.forget();
+        const bool stale = dropped || error.trouble() == Trouble::gone || error.trouble() == Trouble::again;
+        if (stale && tries < kTries) continue;
+        return tl::make_unexpected(to_error(error, where, Point::before_commit));
+      } catch (const std::exception& error) {
+        return fail(Errc::unavailable, where, error.what());
+      }
+    }
+  }
+
+ private:
+  static constexpr int kTries =
+      6;  // more than a pool has sessions: those that a restart of the server broke are used up
+
+  Pool& pool_;
+  Tables& tables_;
+};
+
+// Transactions with the clock that judges them. Tables are created as they are needed.
+class Writes {
+ public:
+  // `clock`: instead of the server's own; may be null.
+  Writes(Pool& pool, Tables& tables, const Clock* clock) : transactions_(pool), tables_(tables), clock_(clock) {}
+
+  // body(session, now) -> answer. It may be run several times, each time from the start.
+  template <class Body>
+  auto run(const std::string& where, Promise promise, Locks locks, Body body)
+      -> Result<decltype(body(std::declval<Session&>(), TimePoint{}))>;
+
+ private:
+  Transactions transactions_;
+  Tables& tables_;
+  const Clock* const clock_;
+};
+
+template <class Body>
+auto Writes::run(const std::string& where, Promise promise, Locks locks, Body body)
+    -> Result<decltype(body(std::declval<Session&>(), TimePoint{}))> {
+  bool looked_again = false;  // a table may be gone that was known: dropped by another instance, when it had left
+  while (true) {
+    std::string missing;
+    bool gone = false;
+    bool changed = false;
+    auto result = transactions_.run(where, promise, locks, [&](Session& session, TimePoint server) {
+      try {
+        return body(session, clock_ != nullptr ? clock_->now() : server);
+      } catch (const MissingTable& table) {
+        missing = table.name;
+        throw ServerError{Trouble::no_table, table.name};
+      } catch (const LayoutChanged&) {
+        changed = true;
+        throw ServerError{Trouble::no_table, "the tables are being split"};
+      } catch (const ServerError& error) {
+        gone = error.trouble() == Trouble::no_table;
+        throw;
+      }
+    });
+    if (changed) continue;
+    if (gone) tables_.forget();
+    if (gone && !std::exchange(looked_again, true)) continue;
+    if (missing.empty()) return result;
+    try {
+      tables_.ensure(missing);
+    } catch (const ServerError& error) {
+      return tl::make_unexpected(to_error(error, where, Point::before_commit));
+    }
+  }
+}
+
+// The table for what ends now. Throws MissingTable.
+inline std::string history_for(const Tables& tables, TimePoint now) {
+  return tables.required(history_table(now));
+}
 
 }  // namespace easyretry::storage::sql

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/later.h"
-#include "storage/insert_checks.h"
+#include "storage/checks.h"
 #include "storage/sqlite/columns.h"
 #include "storage/sqlite/errors.h"
 #include "storage/sqlite/statements.h"

@@ -1,6 +1,6 @@
 #include "storage/sqlite/months.h"
 
-#include "storage/history_table.h"
+#include "storage/history.h"
 #include "storage/period.h"
 
 namespace easyretry::storage::sqlite {

@@ -6,7 +6,7 @@
 
 #include <easyretry/paused_handler.h>
 
-#include "storage/pause_checks.h"
+#include "storage/checks.h"
 #include "storage/sqlite/connection.h"
 
 namespace easyretry::storage::sqlite {

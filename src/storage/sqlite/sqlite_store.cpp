@@ -6,8 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "storage/insert_checks.h"
-#include "storage/pause_checks.h"
+#include "storage/checks.h"
 #include "storage/sqlite/claimed_rows.h"
 #include "storage/sqlite/errors.h"
 #include "storage/sqlite/housekeeping.h"

@@ -1,7 +1,7 @@
 // Sums of tasks where rows are moved, folds are killed, and somebody else commits.
 
 #include "storage/server/server_error.h"
-#include "storage/sql/folding.h"
+#include "storage/sql/housekeeping.h"
 #include "support/cutting_proxy.h"
 #include "support/eventually.h"
 #include "support/together.h"

@@ -7,7 +7,7 @@
 #include <easyretry/error.h>
 
 #include "fault/each_server.h"
-#include "storage/history_table.h"
+#include "storage/history.h"
 #include "storage/open.h"
 #include "support/line_at_start.h"
 #include "support/plain_sql.h"

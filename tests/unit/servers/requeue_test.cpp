@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "storage/history_table.h"
+#include "storage/history.h"
 #include "support/cutting_proxy.h"
 #include "support/together.h"
 #include "unit/servers/server_stores.h"

@@ -1,4 +1,4 @@
-#include "storage/history_table.h"
+#include "storage/history.h"
 
 #include <gtest/gtest.h>
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include "storage/history_table.h"
+#include "storage/history.h"
 #include "unit/storage/routing.h"
 
 namespace easyretry::storage {

@@ -1,4 +1,4 @@
-#include "storage/sql/distinct.h"
+#include "storage/sql/batch_changes.h"
 
 #include <vector>
 

@@ -1,4 +1,4 @@
-#include "storage/sql/pool.h"
+#include "storage/sql/session.h"
 
 #include <atomic>
 #include <thread>

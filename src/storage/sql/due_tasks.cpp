@@ -1,4 +1,4 @@
-#include "storage/sql/loading.h"
+#include "storage/sql/due_tasks.h"
 
 #include <algorithm>
 #include <map>
@@ -27,7 +27,7 @@ void collect(std::vector<DueRow> rows, std::size_t limit, LoadReply& reply) {
 
 }  // namespace
 
-LoadReply Loading::load(Session& session, const LoadQuery& query, std::optional<TimePoint> now) {
+LoadReply DueTasks::load(Session& session, const LoadQuery& query, std::optional<TimePoint> now) {
   LoadReply reply;
   if (query.limit == 0 || query.from.empty()) {
     reply.now = now ? *now : session.now();
@@ -43,7 +43,7 @@ LoadReply Loading::load(Session& session, const LoadQuery& query, std::optional<
 }
 
 // Which tables there are is a matter of the time, and of a layout that may have changed.
-DuePage Loading::in_several_tables(Session& session, const LoadQuery& query, std::optional<TimePoint> now) {
+DuePage DueTasks::in_several_tables(Session& session, const LoadQuery& query, std::optional<TimePoint> now) {
   const std::uint64_t asked = tables_.as_of();
   Glance glance = session.ledger().glance(query, now);
   check(glance);
@@ -53,7 +53,7 @@ DuePage Loading::in_several_tables(Session& session, const LoadQuery& query, std
   return {std::move(glance), std::move(rows)};
 }
 
-void Loading::check(const Glance& glance) {
+void DueTasks::check(const Glance& glance) {
   if (const auto why = shards_.hear(glance.total_shards)) throw Refusal{{Errc::unavailable, where_, *why}};
 }
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string>
 
-#include "storage/sql/agreement.h"
+#include "storage/sql/inserts.h"
 #include "storage/sql/session.h"
 #include "storage/sql/tables.h"
 
@@ -11,9 +11,9 @@ namespace easyretry::storage::sql {
 
 // The read side of `load`. Tasks in one table are one statement, which also an instance that has nothing to do makes
 // every few seconds; in several tables one for each, and one before.
-class Loading {
+class DueTasks {
  public:
-  Loading(std::string where, Tables& tables, ShardWatch& shards)
+  DueTasks(std::string where, Tables& tables, ShardWatch& shards)
       : where_(std::move(where)), tables_(tables), shards_(shards) {}
 
   // `now`: instead of the server's time. Throws Refusal.

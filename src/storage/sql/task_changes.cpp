@@ -1,9 +1,11 @@
-#include "storage/sql/endings.h"
+#include "storage/sql/task_changes.h"
 
 #include <algorithm>
+#include <set>
 #include <unordered_map>
+#include <utility>
 
-#include "storage/sql/writes.h"
+#include "storage/sql/transactions.h"
 #include "task/transitions.h"
 
 namespace easyretry::storage::sql {
@@ -65,6 +67,43 @@ class Settling {
   std::vector<TaskId> ended_;
 };
 
+// Of one table. Gives the ids of the rows that are there, whether they may be revised or not.
+class Revising {
+ public:
+  Revising(Session& session, TimePoint now) : session_(session), now_(now) {}
+
+  std::vector<TaskId> in_table(const std::string& table, std::span<const Revision> part) {
+    std::unordered_map<TaskId, const Revision*> wanted;
+    std::vector<TaskId> ids;
+    for (const Revision& revision : part) {
+      wanted.emplace(revision.ticket.id, &revision);
+      ids.push_back(revision.ticket.id);
+    }
+    std::vector<TaskId> there;
+    std::vector<TaskRecord> revised;
+    std::vector<NewRules> rules;
+    for (TaskRecord& record : session_.lock(table, ids)) {
+      there.push_back(record.info.id);
+      const Revision& revision = *wanted.at(record.info.id);
+      if (!task::may_revise(record, revision.ticket)) continue;
+      task::apply_revision(record, revision, now_);
+      if (revision.rules) rules.push_back({revision.ticket, *revision.rules});
+      applied_.push_back(record.info.id);
+      revised.push_back(std::move(record));
+    }
+    if (!revised.empty()) session_.update(table, revised, now_);
+    if (!rules.empty()) session_.update_rules(table, rules);
+    return there;
+  }
+
+  std::vector<TaskId> applied() { return std::move(applied_); }
+
+ private:
+  Session& session_;
+  const TimePoint now_;
+  std::vector<TaskId> applied_;
+};
+
 }  // namespace
 
 std::vector<TaskId> settle(Session& session, Tables& tables, History kept, std::span<const Settlement> settlements,
@@ -107,6 +146,54 @@ std::vector<TaskId> cancel(Session& session, Tables& tables, History kept, std::
   });
   rows.free_keys(ended);
   return applied;
+}
+
+std::vector<TaskId> revise(Session& session, Tables& tables, std::span<const Revision> revisions, TimePoint now) {
+  Revising revising{session, now};
+  LiveRows{session, tables, now}.each(
+      revisions, [](const Revision& revision) { return revision.ticket.id; },
+      [&](const std::string& table, std::span<const Revision> part) { return revising.in_table(table, part); });
+  return revising.applied();
+}
+
+// Locked before they are looked at: of two that requeue the same task, the second one meets the mark of the first. All
+// go through the months, and through the rows of a month, in the same order.
+std::map<TaskId, Requeues::Ended> Requeues::lock(std::span<const TaskId> ids) {
+  std::set<TaskId> wanted{ids.begin(), ids.end()};
+  std::map<TaskId, Ended> ended;
+  for (const std::string& table : tables_.histories(session_)) {
+    if (wanted.empty()) break;
+    const std::vector<TaskId> sorted{wanted.begin(), wanted.end()};
+    for (TaskRecord& record : session_.lock_history(table, sorted)) {
+      const TaskId id = record.info.id;
+      wanted.erase(id);
+      ended.emplace(id, Ended{std::move(record), table});
+    }
+  }
+  return ended;
+}
+
+std::vector<std::optional<TaskId>> Requeues::start_again(std::span<const TaskId> ids) {
+  std::vector<std::optional<TaskId>> started(ids.size());
+  if (ids.empty()) return started;
+  std::map<TaskId, Ended> ended = lock(ids);
+  LiveRows rows{session_, tables_, now_};
+  const std::string history = history_for(tables_, now_);
+  std::map<std::string, std::vector<Requeued>> marks;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto found = ended.find(ids[i]);
+    if (found == ended.end() || found->second.record.info.requeued_as) continue;
+    auto& [record, table] = found->second;
+    started[i] = inserts_.start_again(rows, history, record, now_);
+    if (!started[i]) continue;
+    record.info.requeued_as = started[i];
+    marks[table].push_back({ids[i], *started[i]});
+  }
+  for (auto& [table, requeued] : marks) {
+    std::sort(requeued.begin(), requeued.end(), [](const Requeued& a, const Requeued& b) { return a.id < b.id; });
+    session_.mark_requeued(table, requeued);
+  }
+  return started;
 }
 
 }  // namespace easyretry::storage::sql
