@@ -16,9 +16,9 @@ std::string split_hint(const Layout& there, const Layout& mine) {
   return ", or run `easyretry split --store … --to " + std::to_string(mine.tables()) + "`";
 }
 
-class Agreeing {
+class Agreement {
  public:
-  Agreeing(Session& session, const ServerOptions& options) : session_(session), options_(options) {}
+  Agreement(Session& session, const ServerOptions& options) : session_(session), options_(options) {}
 
   void on_shards() {
     const std::string there = session_.schema().agree("total_shards", std::to_string(options_.total_shards));
@@ -56,10 +56,10 @@ class Agreeing {
 }  // namespace
 
 void agree(Session& session, const ServerOptions& options, Tables& tables) {
-  Agreeing agreeing{session, options};
-  agreeing.on_shards();
-  agreeing.on_layout(tables);
-  if (options.layout.kind() == Layout::Kind::period) agreeing.on_table_days();
+  Agreement agreement{session, options};
+  agreement.on_shards();
+  agreement.on_layout(tables);
+  if (options.layout.kind() == Layout::Kind::period) agreement.on_table_days();
 }
 
 }  // namespace easyretry::storage::sql

@@ -8,7 +8,7 @@
 
 namespace easyretry::storage::sql {
 
-// Throws StoreError. The tables learn the layout, which may be between two while they are being split.
+// Throws StoreError. `tables` learn the layout, which is between two layouts while tables are being split.
 void agree(Session& session, const ServerOptions& options, Tables& tables);
 
 }  // namespace easyretry::storage::sql

@@ -2,8 +2,7 @@
 
 namespace easyretry::storage::sql {
 
-// A row that is not free is there, as others last left it, for whoever reads without a lock; what is not there has
-// moved on.
+// A row that another transaction holds can still be read without a lock. A row that cannot be read has ended or moved.
 std::unordered_set<TaskId> hold_all_but_busy(Session& session, Tables& tables, std::span<const TaskId> ids,
                                              TimePoint now) {
   std::unordered_set<TaskId> busy;

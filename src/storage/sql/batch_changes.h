@@ -1,6 +1,6 @@
 #pragma once
-// One transaction for the changes of many tasks. Where another transaction holds the row of one of them, the others
-// are changed all the same, and that one is `unanswered`.
+// One transaction that changes many tasks. If another transaction holds the row of one of them, the others are changed
+// all the same, and that one is `unanswered`.
 
 #include <string>
 #include <unordered_set>
@@ -15,7 +15,7 @@ namespace easyretry::storage::sql {
 // Batches may name a task several times, and a later entry must see what an earlier one changed. A statement for many
 // rows knows no order, so each statement is given a task once.
 //
-// Calls body(part) for one part after the other, none of which names a task twice: nearly always one.
+// Calls body(part) for one part after the other, nearly always one. No part names a task twice.
 template <class T, class IdOf, class Body>
 void for_distinct(std::span<const T> batch, IdOf id_of, Body body) {
   while (!batch.empty()) {
@@ -28,24 +28,24 @@ void for_distinct(std::span<const T> batch, IdOf id_of, Body body) {
   }
 }
 
-// Locks those of the rows that nobody else holds. Gives the ids of the others, as far as there are such rows.
+// Locks the rows that no other transaction holds. Returns the ids of the rows that others hold.
 std::unordered_set<TaskId> hold_all_but_busy(Session& session, Tables& tables, std::span<const TaskId> ids,
                                              TimePoint now);
 
-// change(session, part, now) gives the ids that it applied to; no part names a task twice. For one call.
+// change(session, part, now) returns the ids of the tasks that it changed; no part names a task twice. For one call.
 template <class T, class IdOf, class Change>
 class BatchChanges {
  public:
   BatchChanges(Writes& writes, Tables& tables, std::string where, IdOf id_of, Change change)
       : writes_(writes), tables_(tables), where_(std::move(where)), id_of_(id_of), change_(std::move(change)) {}
 
-  // All or nothing, after waiting for whoever holds a row. `conflict` where `locks` says so.
+  // All or nothing, after waiting for other transactions that hold a row. `conflict` if `locks` says so.
   Result<Applied> together(std::span<const T> batch, Locks locks) {
     return writes_.run(where_, Promise::kept, locks,
                        [&](Session& session, TimePoint now) { return changed(session, batch, {}, now); });
   }
 
-  // Optimistic, unless a lock was met lately.
+  // Optimistic, unless a locked row was met lately.
   Result<Applied> around_locks(std::span<const T> batch, Caution& caution) {
     if (!caution.advised()) {
       auto reply = together(batch, Locks::told);
@@ -62,10 +62,10 @@ class BatchChanges {
   }
 
  private:
-  // Behind a locked table nothing is found by halving batches.
+  // A locked table cannot be found by halving batches.
   static constexpr std::chrono::seconds kSearch{3};
 
-  // What the first entry changed, the next one of the same task meets.
+  // A later entry of the same task sees what an earlier one changed.
   Applied changed(Session& session, std::span<const T> batch, const std::unordered_set<TaskId>& busy, TimePoint now) {
     Applied reply{now, {}};
     reply.applied.reserve(batch.size());
@@ -86,7 +86,8 @@ class BatchChanges {
     return rest;
   }
 
-  // Looks first. That finds every lock on a row of a task; one on an index, or in another table, is found by halves.
+  // Looks first. That finds every lock on a row of a task. A lock on an index, or in another table, is found by
+  // halving.
   void change_free(std::span<const T> batch) {
     auto reply = writes_.run(where_, Promise::kept, Locks::told_at_once, [&](Session& session, TimePoint now) {
       std::unordered_set<TaskId> ids;

@@ -42,19 +42,19 @@ LoadReply DueTasks::load(Session& session, const LoadQuery& query, std::optional
   return reply;
 }
 
-// Which tables there are is a matter of the time, and of a layout that may have changed.
+// The tables depend on the time, and on a layout that may have changed.
 DuePage DueTasks::in_several_tables(Session& session, const LoadQuery& query, std::optional<TimePoint> now) {
   const std::uint64_t asked = tables_.as_of();
   Glance glance = session.ledger().glance(query, now);
   check(glance);
-  if (tables_.can_be_split() && glance.layout) tables_.hear(*glance.layout, asked);
+  if (tables_.can_be_split() && glance.layout) tables_.observe(*glance.layout, asked);
   const DueQuery due{query.space, query.from, glance.now, base::later(glance.now, query.ahead), query.limit};
   auto rows = LiveRows{session, tables_, glance.now}.due(due);
   return {std::move(glance), std::move(rows)};
 }
 
 void DueTasks::check(const Glance& glance) {
-  if (const auto why = shards_.hear(glance.total_shards)) throw Refusal{{Errc::unavailable, where_, *why}};
+  if (const auto why = shards_.observe(glance.total_shards)) throw Refusal{{Errc::unavailable, where_, *why}};
 }
 
 }  // namespace easyretry::storage::sql

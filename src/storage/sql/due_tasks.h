@@ -9,14 +9,14 @@
 
 namespace easyretry::storage::sql {
 
-// The read side of `load`. Tasks in one table are one statement, which also an instance that has nothing to do makes
-// every few seconds; in several tables one for each, and one before.
+// The read side of `load`. With one table of tasks it is one statement, which even an idle instance runs every few
+// seconds. With several tables it is one statement per table, and one before them.
 class DueTasks {
  public:
   DueTasks(std::string where, Tables& tables, ShardWatch& shards)
       : where_(std::move(where)), tables_(tables), shards_(shards) {}
 
-  // `now`: instead of the server's time. Throws Refusal.
+  // `now` replaces the server's time. Throws Refusal.
   LoadReply load(Session& session, const LoadQuery& query, std::optional<TimePoint> now);
 
  private:

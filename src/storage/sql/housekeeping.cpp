@@ -8,11 +8,11 @@ namespace {
 
 using Kind = KeepStep::Kind;
 
-// Rows a transaction moves: locked for a few milliseconds.
+// Rows per transaction: they are locked for a few milliseconds.
 constexpr std::size_t kRowsAMove = 500;
-// Moves a call of keep(): what is left over is for the next one, so that nobody waits for it.
+// Moves per call of keep(): the rest is left to the next call, so that nobody waits for it.
 constexpr int kMovesACall = 20;
-// Of retry_keeper_log.
+// Entries of retry_keeper_log.
 constexpr Millis kRemembered = std::chrono::days{400};
 
 // The moves out of one table are one step.
@@ -27,12 +27,12 @@ void add_emptied(const KeepStep& moved, KeepReport& report) {
   }
 }
 
-// A few milliseconds a transaction, and of 200 transactions a second, five seconds' worth.
+// Takes a few milliseconds. At 200 transactions a second, this is what five seconds leave.
 constexpr std::size_t kRowsAFold = 1000;
 
 }  // namespace
 
-// What was done is told, also where the rest failed: whoever calls again meets the trouble, if it is still there.
+// Reports what was done even if the rest failed: the next call meets the same trouble, if it is still there.
 KeepReport Housekeeping::keep(TimePoint now, const std::string& where) {
   KeepReport report;
   try {
@@ -71,12 +71,12 @@ void Housekeeping::empty_what_leaves(TimePoint now, const std::string& where, Ke
     if (pool_.take()->schema().drop_empty(name)) {
       note(*pool_.take(), {Kind::dropped, name}, now, report);
     } else {
-      report.more = true;  // somebody who was held up for days wrote to it just now
+      report.more = true;  // an instance that was held up for days has just written to it
     }
   }
 }
 
-// To the youngest table with the same shards. Gives false where more is left than one call does.
+// Moves rows to the youngest table with the same shards. Returns false if more is left than one call does.
 bool Housekeeping::emptied(TableId table, TimePoint now, const std::string& where, KeepReport& report) {
   const TableRouter router = tables_.router();
   const TableId youngest{.period = router.table_of(now, ShardId{}).period, .suffix = table.suffix};

@@ -1,5 +1,5 @@
 #pragma once
-// What keep() does on a server. Every step may be cut off anywhere, repeated, and done by several instances at once.
+// Store::keep() on a server. Every step may be cut off anywhere, repeated, and done by several instances at once.
 
 #include "storage/sql/transactions.h"
 
@@ -10,7 +10,7 @@ class Housekeeping {
   Housekeeping(Pool& pool, Tables& tables, Writes& writes, int keep_months)
       : pool_(pool), tables_(tables), writes_(writes), keep_months_(keep_months) {}
 
-  // Throws ServerError where nothing could be done.
+  // Throws ServerError if nothing could be done.
   KeepReport keep(TimePoint now, const std::string& where);
 
  private:
@@ -31,8 +31,7 @@ class Housekeeping {
 // Adds what transactions have left in retry_count_delta to the totals in retry_count.
 //
 // Inside a transaction, which takes rows and adds them. So it may be cut off anywhere, and several instances may fold
-// at once: each skips the rows that another has taken.
-// Each gives whether there is more.
+// at once: each skips the rows that another has taken. Both return whether there is more to fold.
 bool fold_sums(Session& session);
 bool fold_days(Session& session, TimePoint now);  // those that are no longer told apart
 

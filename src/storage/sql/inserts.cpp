@@ -13,7 +13,7 @@
 namespace easyretry::storage::sql {
 namespace {
 
-// An id that is taken is drawn again; so often in a row it is only where something else is wrong.
+// An id that is taken is drawn again. If that happens so often in a row, something else is wrong.
 constexpr int kDraws = 20;
 
 using Key = std::pair<std::string_view, std::string_view>;
@@ -35,7 +35,7 @@ void Inserts::allow_unless(std::optional<std::string> refusal) {
   refusal_ = std::move(refusal);
 }
 
-// What of one batch is stored, met, or still to be tried under another id.
+// The tasks of one batch: stored, found to be there, or to be tried again under another id.
 class Inserts::Batch {
  public:
   Batch(Inserts& inserts, LiveRows& live, std::span<const NewTask* const> tasks, TimePoint now)
@@ -52,7 +52,7 @@ class Inserts::Batch {
     for (int draws = 0; !open_.empty(); ++draws) {
       if (draws == kDraws) throw ServerError{Trouble::again, "every new id is refused as taken"};
       store(live_.insert(history, rows_));
-      if (!open_.empty()) meet(live_.with_keys_of(rows_));
+      if (!open_.empty()) match(live_.with_keys_of(rows_));
     }
     live_.update_rules(updated_);
     return std::move(answers_);
@@ -68,7 +68,7 @@ class Inserts::Batch {
     });
   }
 
-  void meet(const std::vector<LiveKey>& live) {
+  void match(const std::vector<LiveKey>& live) {
     std::map<Key, const Inserted*> there;
     for (const LiveKey& key : live) there.emplace(Key{key.space, key.key}, &key.task);
     keep_open([&](std::size_t task, TaskRecord& row) {
@@ -78,12 +78,12 @@ class Inserts::Batch {
         return true;
       }
       answers_[task] = *met->second;
-      obey(*tasks_[task], *met->second);
+      apply_on_duplicate(*tasks_[task], *met->second);
       return false;
     });
   }
 
-  void obey(const NewTask& task, const Inserted& there) {
+  void apply_on_duplicate(const NewTask& task, const Inserted& there) {
     if (task.on_duplicate == OnDuplicate::reject) {
       throw Refusal{duplicate(inserts_.kind_ + ".insert", task.key, there.id)};
     }
@@ -136,10 +136,10 @@ std::optional<TaskId> Inserts::start_again(LiveRows& rows, const std::string& hi
 }
 
 void ShardWatch::look(Session& session) {
-  if (Steady::now() - looked_.load() >= options_.look_at_shards_every) hear(session.schema().meta("total_shards"));
+  if (Steady::now() - looked_.load() >= options_.look_at_shards_every) observe(session.schema().meta("total_shards"));
 }
 
-std::optional<std::string> ShardWatch::hear(const std::optional<std::string>& total_shards) {
+std::optional<std::string> ShardWatch::observe(const std::optional<std::string>& total_shards) {
   auto why = total_shards ? shard_refusal(parse_shard_count(*total_shards), options_.total_shards) : std::nullopt;
   inserts_.allow_unless(why);
   if (!why) looked_ = Steady::now();

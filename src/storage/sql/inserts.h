@@ -15,18 +15,18 @@
 
 namespace easyretry::storage::sql {
 
-// The write side of `insert` and of `requeue`. Safe to use from any thread, each with its own rows.
+// The write side of `insert` and of `requeue`. Safe to use from any thread, each with its own LiveRows.
 class Inserts {
  public:
   Inserts(std::string kind, int total_shards);
 
-  // Nothing is stored as long as there is a reason.
+  // While there is a refusal, nothing is stored.
   void allow_unless(std::optional<std::string> refusal);
 
-  // Throws Refusal, also where OnDuplicate::reject meets a live task.
+  // Throws Refusal, also if OnDuplicate::reject meets a live task.
   std::vector<Inserted> insert(LiveRows& rows, const std::string& history, std::span<const NewTask* const> tasks,
                                TimePoint now);
-  // Nothing where its key is live.
+  // Returns nothing if its key is live.
   std::optional<TaskId> start_again(LiveRows& rows, const std::string& history, const TaskRecord& finished,
                                     TimePoint now);
 
@@ -41,15 +41,15 @@ class Inserts {
   std::optional<std::string> refusal_;  // guarded by mutex_
 };
 
-// The number of shards is not changed while instances work, but one may have been forgotten. Safe to call from any
-// thread.
+// The number of shards is changed while no instance runs, but an operator may have forgotten one. Such an instance
+// stores nothing more. Safe to call from any thread.
 class ShardWatch {
  public:
   ShardWatch(const ServerOptions& options, Inserts& inserts) : options_(options), inserts_(inserts) {}
-  // Now and then. Nothing is stored any more by a number that is no longer right.
+  // Reads the number if that was long enough ago.
   void look(Session& session);
-  // What retry_meta says. Gives why nothing more may be done by the old number.
-  std::optional<std::string> hear(const std::optional<std::string>& total_shards);
+  // Takes the number that was read from retry_meta. Returns why this instance must stop, if it must.
+  std::optional<std::string> observe(const std::optional<std::string>& total_shards);
 
  private:
   using Steady = std::chrono::steady_clock;

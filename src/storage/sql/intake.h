@@ -1,5 +1,5 @@
 #pragma once
-// From the inbox to the tasks, inside one transaction.
+// Turns rows of the inbox into tasks, inside one transaction.
 
 #include <functional>
 

@@ -1,5 +1,5 @@
 #pragma once
-// One batch inside somebody else's transaction, undone alone if it fails.
+// One batch inside the application's transaction. If the batch fails, it alone is rolled back.
 
 #include <memory>
 #include <string>
@@ -10,15 +10,15 @@ namespace easyretry::storage::sql {
 
 class JoinedTransaction {
  public:
-  // Throws Refusal where the connection is not inside a transaction.
+  // Throws Refusal if the connection is not inside a transaction.
   explicit JoinedTransaction(std::unique_ptr<Session> session);
   ~JoinedTransaction();
   JoinedTransaction(const JoinedTransaction&) = delete;
   JoinedTransaction& operator=(const JoinedTransaction&) = delete;
 
   Session& session() { return *session_; }
-  // Throws Refusal where the connection is not to the database with this identity. The first look at a table: on some
-  // servers the transaction then sees no table that is made later.
+  // Throws Refusal if the connection is not to the database with this identity. This reads a table for the first time:
+  // on some servers the transaction then sees no table that is created later.
   void check_database(const std::string& identity);
   void keep();
 

@@ -1,7 +1,7 @@
 #pragma once
-// A namespace and a shard as one number, by which the index of due tasks goes: four bytes instead of a text, which
-// measured on PostgreSQL makes an insert a fifth cheaper. Two namespaces may share a lane, one in a million; so whoever
-// reads one compares the namespace too.
+// A namespace and a shard as one number, the first column of the index of due tasks. Four bytes instead of a text make
+// an insert a fifth cheaper (measured on PostgreSQL). Two namespaces share a lane once in a million, so a reader
+// compares the namespace, too.
 
 #include <cstdint>
 #include <string_view>
@@ -10,7 +10,8 @@
 
 namespace easyretry::storage::sql {
 
-// | 20 bits of the namespace's FNV-1a hash | 12 bits shard |, as a signed number. Stored: never to be changed.
+// | 20 bits of the namespace's FNV-1a hash | 12 bits shard |, as a signed number. It is stored, so it must never
+// change.
 constexpr std::int32_t lane_of(std::string_view space, ShardId shard) {
   std::uint32_t hash = 2166136261U;
   for (const char c : space) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;

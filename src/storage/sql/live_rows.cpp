@@ -60,7 +60,7 @@ std::vector<TaskId> LiveRows::insert_uncounted(const std::string& history, std::
   return stored;
 }
 
-// Whether it is news to this process does not matter: another of its threads may have learned of it since these rows
+// It does not matter whether the layout is new to this process: another thread may have learned it since these rows
 // were placed.
 void LiveRows::require(const std::string& layout) const {
   if (layout != to_text(placement_)) throw LayoutChanged{};
@@ -98,7 +98,7 @@ std::vector<LiveKey> LiveRows::with_keys_of(std::span<const TaskRecord> rows) {
   return live;
 }
 
-// Where their ids lead to first; then, before a key is taken for nobody's, in every table.
+// First where their ids lead; then, before a key counts as free, in every table.
 std::map<TaskId, TaskRecord> LiveRows::holding(std::span<const KeyHolder> keys) {
   std::map<TaskId, TaskRecord> tasks;
   const auto open = [&] {
@@ -128,7 +128,7 @@ void LiveRows::update_rules(std::span<const NewRules> updates) {
       updates, [](const NewRules& update) { return update.ticket.id; },
       [this](const std::string& table, std::span<const NewRules> part) {
         session_.update_rules(table, part);
-        return std::vector<TaskId>{};  // who is not there is not changed, so all tables may be asked
+        return std::vector<TaskId>{};  // a task that is not there is not changed, so all tables may be asked
       });
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// The rows of tasks that are to be done, in however many tables, as one session sees them.
+// The rows of live tasks, in one table or several, as one session sees them.
 //
-// Where there are several tables, no index watches over all keys: retry_task_key has the key of every live task, taken
-// and freed in the transaction that stores and ends the task.
+// With several tables, no index covers all keys. So retry_task_key has the key of every live task; the transaction that
+// stores or ends the task takes or frees it.
 
 #include <algorithm>
 #include <iterator>
@@ -22,23 +22,23 @@ class LiveRows {
   LiveRows(Session& session, Tables& tables, TimePoint now)
       : session_(session), tables_(tables), placement_(tables.placement()), now_(now) {}
 
-  // Gives the ids of the rows stored; left out is what met a live row with the same key or id, or one with the same id
-  // in `history` (empty: not looked at). Throws MissingTable and LayoutChanged.
+  // Returns the ids of the rows stored. A row is left out if a live row has the same key or id, or a row in `history`
+  // (empty: not looked at) has the same id. Throws MissingTable and LayoutChanged.
   std::vector<TaskId> insert(const std::string& history, std::span<const TaskRecord> rows);
-  // Those of the keys that are live. A key whose task is in no table, which only a hand can bring about, is freed.
+  // Those of the keys that are live. A key whose task is in no table (the database was edited by hand) is freed.
   std::vector<LiveKey> with_keys_of(std::span<const TaskRecord> rows);
   void update_rules(std::span<const NewRules> updates);  // each task once
   // For tasks that have ended.
   void free_keys(std::span<const TaskId> ids);
 
   // Calls body(table, part) for the tables that the tasks may be in, in the order in which rows move, until it has
-  // given them: a vector of ids or records. Each entry of the batch names another task. Throws LayoutChanged where some
-  // may be elsewhere by now.
+  // returned all of them, as a vector of ids or records. Each entry of the batch names another task. Throws
+  // LayoutChanged if some may be elsewhere by now.
   template <class T, class IdOf, class Body>
   auto each(std::span<const T> batch, IdOf id_of, Body body);
 
   std::vector<TaskRecord> find(std::span<const TaskId> ids);
-  // Each shard once, in order of (next_at, id); `limit` is each shard's, whatever the number of its tables.
+  // Each shard once, in order of (next_at, id). `limit` is per shard, whatever the number of its tables.
   std::vector<DueRow> due(const DueQuery& query);
 
  private:
@@ -50,7 +50,7 @@ class LiveRows {
   std::vector<TaskId> insert_uncounted(const std::string& history, std::span<const TaskRecord> rows);
   std::vector<TaskId> store(const std::string& history, std::span<const TaskRecord> rows);
   std::map<TaskId, TaskRecord> holding(std::span<const KeyHolder> keys);
-  void require(const std::string& layout) const;  // throws LayoutChanged where these rows go by another one
+  void require(const std::string& layout) const;  // throws LayoutChanged if these rows go by another layout
 
   Session& session_;
   Tables& tables_;

@@ -1,5 +1,5 @@
 #pragma once
-// How a kind of server carries news of due tasks between processes: Store::announce and Store::listen.
+// How a server tells other processes of due tasks: Store::announce and Store::listen.
 
 #include <functional>
 #include <memory>

@@ -7,11 +7,11 @@
 
 namespace easyretry::storage::sql {
 
-// Of the options only those of the connection count: number and layout are what the database says. Throws StoreError
-// and std::invalid_argument.
+// Only the options of the connection count: the number of shards and the layout are read from the database. Throws
+// StoreError and std::invalid_argument.
 ReshardPlan reshard_server(const ServerOptions& options, const ReshardRequest& request);
 
-// Nothing where nobody has made a store there. Throws StoreError.
+// Returns nothing if there is no store. Throws StoreError.
 std::optional<StoredSettings> server_settings(const ServerOptions& options);
 
 }  // namespace easyretry::storage::sql

@@ -18,7 +18,7 @@ std::vector<TaskRecord> Searches::find(std::span<const TaskId> ids, TimePoint no
   return found;
 }
 
-// Months newest first: what is asked for is seldom old.
+// Newest months first: people seldom ask for old tasks.
 std::vector<TaskRecord> Searches::find_finished(std::set<TaskId> wanted) {
   std::vector<TaskRecord> found;
   if (wanted.empty()) return found;
@@ -57,7 +57,7 @@ std::vector<TaskRecord> Searches::list(const TaskQuery& query) {
   }
   std::sort(records.begin(), records.end(),
             [](const TaskRecord& a, const TaskRecord& b) { return a.info.id < b.info.id; });
-  // One that was moved to a younger table meanwhile was met in both.
+  // A task that was moved to a younger table meanwhile was found in both.
   const auto same = [](const TaskRecord& a, const TaskRecord& b) { return a.info.id == b.info.id; };
   records.erase(std::unique(records.begin(), records.end(), same), records.end());
   if (records.size() > query.limit) {

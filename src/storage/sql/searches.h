@@ -1,5 +1,5 @@
 #pragma once
-// What is read for people: tasks by their ids, lists and counts, to be done or finished. Changes and locks nothing.
+// Reads for operators: live and ended tasks by id, lists and counts. Changes and locks nothing.
 
 #include <cstdint>
 #include <set>

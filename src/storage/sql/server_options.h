@@ -25,18 +25,18 @@ struct ServerOptions {
   Layout layout = Layout::single();
   Millis window = TableRouter::kDefaultWindow;  // of a period layout
   std::size_t connections = 4;                  // for claims, settlements and inserts
-  // How often an insert looks whether the number of shards has been changed; each load does.
+  // How often an insert checks whether the number of shards has changed; every load does.
   Millis look_at_shards_every{1000};
-  const Clock* clock = nullptr;  // for tests: instead of the server's own
+  const Clock* clock = nullptr;  // for tests: replaces the server's
 
-  // Somebody else's connection as a session, for as long as it takes; empty: there is no such thing
+  // Turns a connection of the application into a session for one batch; empty: not supported
   Transaction::Kind joins{};
   std::function<std::unique_ptr<Session>(void* connection)> join{};
 
-  std::shared_ptr<News> news{};  // null: the server carries none
+  std::shared_ptr<News> news{};  // null: the server has none
 };
 
-// Throws std::invalid_argument for values that cannot be, whatever the server.
+// Throws std::invalid_argument for values that are invalid on every server.
 void validate(const ServerOptions& options);
 
 // The options that the url of every database server may have. Returns false if it is another option.

@@ -32,7 +32,7 @@ std::vector<TaskId> ids_of(std::span<const Ticket> tickets) {
   return ids;
 }
 
-// The longest window there is (EngineOptions::window): what is due later is read by every instance's ordinary scans.
+// The longest window (EngineOptions::window): tasks that are due later are found by every instance's ordinary scans.
 constexpr Millis kLongestWindow{std::chrono::minutes{10}};
 
 std::set<std::string> due_soon(std::span<const NewTask> tasks, const InsertReply& reply) {
@@ -74,7 +74,7 @@ void ServerStore::set_up() {
   agree(*session, options_, tables_);
   if (tables_.several()) session->schema().create_keys();
   tables_.ensure_tasks(now(*session));
-  tables_.histories(*session);  // what is there from before is completed, or it is said here why not
+  tables_.histories(*session);  // completes tables of an earlier release, or throws here why it cannot
   identity_ = session->schema().agree("identity", new_identity());
   info_ = {.url = options_.url,
            .total_shards = options_.total_shards,
@@ -107,7 +107,7 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
   try {
     JoinedTransaction joined{options_.join(transaction.connection)};
     const TimePoint time = now(joined.session());
-    // On another connection: making one would commit theirs.
+    // On another connection: creating a table would commit the application's transaction.
     if (options_.history != History::none) tables_.ensure(history_table(time));
     tables_.ensure_tasks(time);
     joined.check_database(identity_);
@@ -145,8 +145,8 @@ Result<ClaimReply> ServerStore::claim(const ClaimRequest& request) {
 }
 
 Result<ClaimReply> ServerStore::claim(const ClaimRequest& request, Locks locks) {
-  // Kept, although a claim could be made again: whoever made it outlives a crash of the server, and what the server has
-  // forgotten would be given to a second one under the same version while the first one runs it.
+  // Kept, although a claim could be repeated: an instance outlives a crash of the server. If the server forgot the
+  // claim, another instance would get the task under the same version while the first one still runs it.
   return changing_.run(where("claim"), Promise::kept, locks, [&](Session& session, TimePoint now) {
     ClaimReply reply{now, {}};
     LiveRows rows{session, tables_, now};

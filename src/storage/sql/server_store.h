@@ -49,7 +49,7 @@ class ServerStore final : public Store {
 
  private:
   std::string where(const char* verb) const { return options_.kind + "." + verb; }
-  // Instead of the server's.
+  // Replaces the server's time.
   std::optional<TimePoint> given_time() const {
     return options_.clock != nullptr ? std::optional{options_.clock->now()} : std::nullopt;
   }
@@ -59,7 +59,7 @@ class ServerStore final : public Store {
   template <class T, class IdOf, class Change>
   auto changes(Writes& writes, const char* verb, IdOf id_of, Change change);  // BatchChanges
   Result<Applied> nothing_applied(const char* verb);
-  // With told_at_once it looks first which of them are free.
+  // With told_at_once it first finds out which of them are free.
   Result<ClaimReply> claim(const ClaimRequest& request, Locks locks);
   template <class Body>
   auto read(const char* verb, Body body) {
@@ -86,12 +86,12 @@ class ServerStore final : public Store {
   Caution settle_caution_;
   Caution renew_caution_;
   StoreInfo info_;
-  std::string identity_;  // of the database: a connection that finds the same in it is to the same one
+  std::string identity_;  // of the database: two connections that read the same identity are to the same one
   InsertTransactions insert_transactions_;
   server::GroupInserts group_;
 };
 
-// Connects, makes what tables are missing, and refuses a database that was made for other settings. Throws StoreError.
+// Connects, creates missing tables, and refuses a database that was created with other settings. Throws StoreError.
 std::unique_ptr<Store> open_server_store(ServerOptions options);
 
 }  // namespace easyretry::storage::sql

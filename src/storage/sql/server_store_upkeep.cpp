@@ -1,15 +1,14 @@
-// What is beside the tasks: members, pauses, sums, tables, what plain SQL asks for, news.
+// Everything beside the tasks: members, pauses, counts, tables, calls submitted by plain SQL, news.
 
 #include "storage/checks.h"
 #include "storage/sql/housekeeping.h"
 #include "storage/sql/intake.h"
 #include "storage/sql/server_store.h"
-#include "storage/sql/splitting.h"
+#include "storage/sql/splitter.h"
 
 namespace easyretry::storage::sql {
 
-// Looks first: where nothing is done, there is nothing. A power cut may take it: then what was added up is there to be
-// added up again.
+// Looks first: an idle store has nothing to fold. A power cut may undo it: then the sums are there to be folded again.
 Result<bool> ServerStore::fold_counts() {
   auto any = read("fold_counts", [](Session& session) { return session.ledger().has_sums(); });
   if (!any || !*any) return any;
@@ -48,7 +47,7 @@ Result<bool> ServerStore::resume(std::string_view space, std::string_view handle
                         [&](Session& session, TimePoint) { return session.ledger().resume(space, handler); });
 }
 
-// Not on the connections of people's searches, which may take long: claims wait for it.
+// Not on the connections for searches, which may take long: claims wait for this.
 Result<PausedReply> ServerStore::paused(std::string_view space) {
   return loading_.run(where("paused"), [&](Session& session) { return session.ledger().paused(space, given_time()); });
 }
@@ -59,9 +58,9 @@ Result<std::vector<TableInfo>> ServerStore::tables() {
 
 Result<std::vector<SplitMove>> ServerStore::split(const SplitRequest& request) {
   try {
-    Splitting splitting{queries_, tables_, reading_, operating_, where("split")};
-    auto plan = splitting.plan(Layout::hash(request.tables));
-    if (!request.only_plan) splitting.run(request);
+    Splitter splitter{queries_, tables_, reading_, operating_, where("split")};
+    auto plan = splitter.plan(Layout::hash(request.tables));
+    if (!request.only_plan) splitter.run(request);
     return plan;
   } catch (const std::invalid_argument& error) {
     return fail(Errc::invalid_argument, where("split"), error.what());
@@ -81,7 +80,7 @@ Result<KeepReport> ServerStore::keep() {
   }
 }
 
-// Of a batch that the server does not take as tasks, rows are taken one by one; the one that it does not take is
+// If the server refuses a batch as tasks, its rows are taken one by one, and the one that the server refuses is
 // refused.
 Result<IntakeReply> ServerStore::take_in(const IntakeQuery& query, const Convert& convert) {
   auto reply = take_in_once(query, convert);
@@ -100,7 +99,7 @@ Result<IntakeReply> ServerStore::take_in(const IntakeQuery& query, const Convert
   });
 }
 
-// Looks first: most often there is nothing, and a transaction would be three round trips.
+// Looks first: most often there is nothing, and a transaction would take three round trips.
 Result<IntakeReply> ServerStore::take_in_once(const IntakeQuery& query, const Convert& convert) {
   auto looked = read("take_in", [&](Session& session) {
     IntakeReply nothing{.now = now(session)};

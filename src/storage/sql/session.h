@@ -2,9 +2,9 @@
 // The seam between the flow that all database servers share (server_store.h) and one kind of server: a connection with
 // the statements of the verbs. Batch-first: each is one round trip, or a few, for any number of rows.
 //
-// Used by one thread at a time. Everything throws ServerError, and nothing waits for ever: not for a lock, not for a
-// server that says nothing. After one with Trouble::gone or silent, or a failed roll_back, the session is broken() and
-// thrown away; after any other, roll_back() makes it usable again.
+// Used by one thread at a time. Everything throws ServerError, and nothing waits forever, neither for a lock nor for a
+// server that does not answer. After Trouble::gone or silent, or a failed roll_back(), the session is broken() and is
+// closed. After any other trouble, roll_back() makes it usable again.
 
 #include <cstdint>
 #include <optional>
@@ -30,11 +30,11 @@ using server::ServerError;
 using server::to_error;
 using server::Trouble;
 
-// For rows that another transaction holds; then Trouble::locked.
+// How long to wait for rows that another transaction holds, before Trouble::locked.
 enum class LockWait {
   patient,  // 5 s
-  brief,    // as long as transactions that work well take: 1 s on MariaDB and MySQL, 200 ms on PostgreSQL
-  none,     // not at all, as far as the server can do that: MySQL waits 1 s for a unique key, PostgreSQL 10 ms
+  brief,    // as long as healthy transactions take: 1 s on MariaDB and MySQL, 200 ms on PostgreSQL
+  none,     // not at all, if the server can do that: MySQL waits 1 s for a unique key, PostgreSQL 10 ms
 };
 
 struct LiveKey {
@@ -49,7 +49,7 @@ struct KeyHolder {
   TaskId task{};
 };
 
-// Who sees to it that a key has one live task.
+// What ensures that a key has one live task.
 enum class KeysIn {
   tasks,  // a unique index of the only table of tasks
   keys,   // the table retry_task_key, for tasks in several tables
@@ -61,7 +61,7 @@ struct EndedRow {
   std::string handler;
 };
 
-// A task of history, and what it was started again as.
+// An ended task, and the task it was requeued as.
 struct Requeued {
   TaskId id{};
   TaskId as{};
@@ -77,7 +77,7 @@ struct DueRow {
   Ticket ticket;
   TimePoint next_at{};
   std::string handler;
-  TimePoint place{};  // by which the server orders them: next_at, or a little before it
+  TimePoint place{};  // the server orders rows by it: next_at, or a little earlier
   std::uint8_t suspicion = 0;
 };
 
@@ -86,15 +86,15 @@ struct DueQuery {
   std::span<const ShardCursor> from;
   TimePoint now{};
   TimePoint until{};
-  std::size_t limit = 0;  // a shard
+  std::size_t limit = 0;  // per shard
 };
 
-// What else a load has to know, as of the same moment.
+// What else a load has to know, read at the same moment.
 struct Glance {
   TimePoint now{};
-  std::optional<std::string> total_shards{};  // of retry_meta, like the layout
+  std::optional<std::string> total_shards{};  // from retry_meta, like the layout
   std::optional<std::string> layout{};
-  bool inbox = false;  // has calls of the handlers asked for
+  bool inbox = false;  // there are calls for the handlers asked for
 };
 
 struct DuePage {
@@ -108,7 +108,7 @@ struct TableFacts {
   std::int64_t bytes = 0;
 };
 
-// As retry_keeper_log says it.
+// The word in retry_keeper_log.
 inline std::string_view action_of(const KeepStep& step) {
   switch (step.kind) {
     case KeepStep::Kind::made: return "made";
@@ -123,13 +123,13 @@ struct Move {
   std::string from;
   std::string to;
   std::size_t limit = 0;
-  std::span<const ShardId> shards{};  // only theirs; empty: all
-  TaskId after{};                     // in ascending order of ids, after this one
+  std::span<const ShardId> shards{};  // only these; empty: all
+  TaskId after{};                     // rows with a greater id, in ascending order
 };
 
 struct Moved {
   std::size_t rows = 0;
-  TaskId last{};  // where there were any
+  TaskId last{};  // if there were any
 };
 
 // One page of a list, or a count, of one table.

@@ -7,7 +7,7 @@
 namespace easyretry::storage::sql {
 namespace {
 
-// How long before its period begins a table is made: instances may be down for a day, and clocks differ.
+// A table is created this long before its period begins: instances may be down for a day, and clocks differ.
 constexpr Millis kAhead = std::chrono::days{2};
 
 }  // namespace
@@ -39,7 +39,7 @@ std::uint64_t Tables::as_of() const {
   return learned_;
 }
 
-void Tables::hear(const std::string& layout, std::uint64_t as_of) {
+void Tables::observe(const std::string& layout, std::uint64_t as_of) {
   const std::lock_guard lock{mutex_};
   if (learned_ == as_of) take(layout);
 }
@@ -54,7 +54,7 @@ std::optional<std::string> Tables::look_again(Session& session) {
   if (!can_be_split()) return std::nullopt;
   const std::uint64_t asked = as_of();
   auto layout = session.schema().meta("layout");
-  if (layout) hear(*layout, asked);
+  if (layout) observe(*layout, asked);
   return layout;
 }
 

@@ -18,13 +18,12 @@ namespace easyretry::storage::sql {
 // Which tables the tasks of a database are in at this moment, as retry_meta says:
 //
 //   hash(16)             in these
-//   hash(16)>hash(32)    they are being split: new tasks go to the tables of hash(32), the others are on their way
-//   there
+//   hash(16)>hash(32)    they are being split: new tasks go to the tables of hash(32), the others are moved there
 struct Placement {
-  TableRouter router;                   // for what is stored now
-  std::optional<TableRouter> before{};  // rows may still be where this one says
+  TableRouter router;                   // for tasks that are stored now
+  std::optional<TableRouter> before{};  // older rows may still be where this one says
 
-  // The table that a row leaves by the split; nothing where it stays.
+  // The table that a row leaves in a split; nothing if it stays.
   std::optional<TableId> left_by(TaskId id) const {
     if (!before || before->table_of(id) == router.table_of(id)) return std::nullopt;
     return before->table_of(id);
@@ -38,12 +37,12 @@ std::string to_text(const Placement& placement);
 // Throws std::invalid_argument.
 Placement parse_placement(std::string_view text, int total_shards, Millis window);
 
-// A table that a transaction needs and nobody has made yet: it is made outside, and the transaction run again.
+// A transaction needs a table that does not exist yet. The table is created outside, and the transaction is run again.
 struct MissingTable {
   std::string name;
 };
 
-// Somebody splits the tables: what was done in this transaction went by what is no longer true. It is run again.
+// The tables are being split, and this transaction used the old layout. It is run again.
 struct LayoutChanged {};
 
 class Tables {
@@ -56,45 +55,46 @@ class Tables {
   bool several() const { return kind_ != Layout::Kind::single; }
   bool can_be_split() const { return kind_ == Layout::Kind::hash; }
 
-  // What retry_meta says, and cannot stop saying meanwhile: whoever asks holds it, or nobody else is there yet.
+  // Takes the layout in retry_meta that cannot change meanwhile: the caller holds it, or there is no other instance
+  // yet.
   void learn(const std::string& layout);
-  // What it said to somebody who began to ask at `as_of()`. Ignored where something was learned since: threads overtake
-  // each other, and it may be what was true before.
+  // Takes a layout that was read after `as_of()`. Ignored if another one was learned since then: threads overtake each
+  // other, and this one may be outdated.
   std::uint64_t as_of() const;
-  void hear(const std::string& layout, std::uint64_t as_of);
-  // Asks the server, where the layout may have changed. Gives what it says.
+  void observe(const std::string& layout, std::uint64_t as_of);
+  // Asks the server, if the layout can change. Returns its answer.
   std::optional<std::string> look_again(Session& session);
 
-  // Makes what is missing, of tasks or a month of history. Not to be called inside a transaction: some servers end it
-  // for that.
+  // Creates a table of tasks or a month of history if it is missing. Not to be called inside a transaction, which some
+  // servers would commit.
   void ensure(const std::string& table);
-  // All that an insert may need for some time; gives those that were not there.
+  // All tables that an insert may need for some time. Returns those that were missing.
   std::vector<std::string> ensure_tasks(TimePoint now);
 
   // The name, for a transaction that writes to it. Throws MissingTable.
   std::string required(std::string table) const;
-  void forget();  // one is missing that was known: all are looked at again
+  void forget();  // a known table is missing, so all are looked up again
 
-  // For what reads or changes rows: whether there is such a table, asked of the server where this process has not heard
-  // of it. One that has left the window is only known or gone.
+  // Whether there is such a table, for reading or changing its rows. Asks the server if this process does not know it.
+  // A table that has left the window is either known or gone.
   bool exists(Session& session, TableId table, TimePoint now);
 
-  // What a scan reads: the window, and what is known outside of it, where rows wait to be moved or a clock that was
-  // ahead left some. Ascending.
+  // The tables that a scan reads: those of the window, and known ones outside of it, which have rows to be moved, or
+  // rows of a clock that was ahead. Ascending.
   std::vector<TableId> scanned(Session& session, TimePoint now);
 
   // As the server has them now.
   std::vector<TableId> tasks(Session& session);  // ascending
   std::vector<TableInfo> described(Session& session, TimePoint now) const;
-  // Newest first. One that an instance of an earlier release has made, perhaps just now, is completed before it is
-  // given; inside a transaction, which some servers would end for that, it is a MissingTable.
+  // Newest first. A table that an instance of an earlier release has created, perhaps just now, gets its missing
+  // columns first. Inside a transaction, which some servers would commit for that, it is a MissingTable.
   std::vector<std::string> histories(Session& session);
 
  private:
   using Names = std::set<std::string, std::less<>>;
 
   bool knows(const std::string& table) const;
-  bool is_complete(const std::string& table) const;  // which that it is known does not say of a table of history
+  bool is_complete(const std::string& table) const;  // has all columns; always true for tables of tasks
   void know(const std::vector<std::string>& names);
   void take(const std::string& layout);  // under mutex_
 

@@ -11,10 +11,10 @@
 namespace easyretry::storage::sql {
 namespace {
 
-// Settlements by what is done for them, and who has ended.
-class Settling {
+// Settlements grouped by what has to be done for them, and the tasks that have ended.
+class SettlementBatch {
  public:
-  Settling(Session& session, Tables& tables, History kept, TimePoint now)
+  SettlementBatch(Session& session, Tables& tables, History kept, TimePoint now)
       : session_(session), tables_(tables), kept_(kept), now_(now) {}
 
   std::vector<TaskId> in_table(const std::string& table, std::span<const Settlement> part) {
@@ -67,10 +67,11 @@ class Settling {
   std::vector<TaskId> ended_;
 };
 
-// Of one table. Gives the ids of the rows that are there, whether they may be revised or not.
-class Revising {
+// Revisions of the tasks of one table. in_table() returns the ids of the rows that are there, whether they may be
+// revised or not.
+class RevisionBatch {
  public:
-  Revising(Session& session, TimePoint now) : session_(session), now_(now) {}
+  RevisionBatch(Session& session, TimePoint now) : session_(session), now_(now) {}
 
   std::vector<TaskId> in_table(const std::string& table, std::span<const Revision> part) {
     std::unordered_map<TaskId, const Revision*> wanted;
@@ -109,11 +110,11 @@ class Revising {
 std::vector<TaskId> settle(Session& session, Tables& tables, History kept, std::span<const Settlement> settlements,
                            TimePoint now) {
   LiveRows rows{session, tables, now};
-  Settling settling{session, tables, kept, now};
+  SettlementBatch batch{session, tables, kept, now};
   auto applied = rows.each(
       settlements, [](const Settlement& settlement) { return settlement.ticket.id; },
-      [&](const std::string& table, std::span<const Settlement> part) { return settling.in_table(table, part); });
-  rows.free_keys(settling.ended());
+      [&](const std::string& table, std::span<const Settlement> part) { return batch.in_table(table, part); });
+  rows.free_keys(batch.ended());
   return applied;
 }
 
@@ -149,15 +150,15 @@ std::vector<TaskId> cancel(Session& session, Tables& tables, History kept, std::
 }
 
 std::vector<TaskId> revise(Session& session, Tables& tables, std::span<const Revision> revisions, TimePoint now) {
-  Revising revising{session, now};
+  RevisionBatch batch{session, now};
   LiveRows{session, tables, now}.each(
       revisions, [](const Revision& revision) { return revision.ticket.id; },
-      [&](const std::string& table, std::span<const Revision> part) { return revising.in_table(table, part); });
-  return revising.applied();
+      [&](const std::string& table, std::span<const Revision> part) { return batch.in_table(table, part); });
+  return batch.applied();
 }
 
-// Locked before they are looked at: of two that requeue the same task, the second one meets the mark of the first. All
-// go through the months, and through the rows of a month, in the same order.
+// Locks rows before it reads them: if two requeue the same task, the second sees the mark of the first. All go through
+// the months, and through the rows of a month, in the same order.
 std::map<TaskId, Requeues::Ended> Requeues::lock(std::span<const TaskId> ids) {
   std::set<TaskId> wanted{ids.begin(), ids.end()};
   std::map<TaskId, Ended> ended;

@@ -50,12 +50,12 @@ class Transactions {
   }
 
  private:
-  // A deadlock is over when one of the two gave way; a connection that a restart of the server broke is known by its
+  // A deadlock ends when one of the two gives way. A connection that broke in a restart of the server fails at its
   // first use.
   static constexpr int kTries = 8;
-  // A lock that is never given up must not hold a caller for kTries times as long as the server waits for it.
+  // A lock that is never released must not hold a caller for kTries times as long as the server waits for it.
   static constexpr std::chrono::seconds kPatience{5};
-  // Two of our own transactions that want the same row, such as a renewal and the end of a task, are over by then.
+  // By then, two of our own transactions that want the same row, such as a renewal and the end of a task, have ended.
   static constexpr std::chrono::milliseconds kMoment{30};
 
   static LockWait wait_of(Locks locks, bool locked_before) {
@@ -85,7 +85,7 @@ class Transactions {
            (error.trouble() == Trouble::gone && point == Point::before_commit);
   }
 
-  // 1 ms doubling, half of it by chance, so that two that met do not meet again.
+  // 1 ms, doubled each time, half of it random, so that two transactions that met do not meet again.
   void pause(int tries) {
     const double millis = static_cast<double>(1 << std::min(tries, kTries)) * (0.5 + random_.unit() / 2);
     std::this_thread::sleep_for(std::chrono::microseconds{static_cast<std::int64_t>(millis * 500)});
@@ -112,7 +112,7 @@ class Reads {
       } catch (const Refusal& refusal) {
         return tl::make_unexpected(refusal.error);
       } catch (const ServerError& error) {
-        const bool dropped = error.trouble() == Trouble::no_table;  // by another instance, when it had left
+        const bool dropped = error.trouble() == Trouble::no_table;  // by another instance, after it left the window
         if (dropped) tables_.forget();
         const bool stale = dropped || error.trouble() == Trouble::gone || error.trouble() == Trouble::again;
         if (stale && tries < kTries) continue;
@@ -134,7 +134,7 @@ class Reads {
 // Transactions with the clock that judges them. Tables are created as they are needed.
 class Writes {
  public:
-  // `clock`: instead of the server's own; may be null.
+  // `clock` replaces the server's; it may be null.
   Writes(Pool& pool, Tables& tables, const Clock* clock) : transactions_(pool), tables_(tables), clock_(clock) {}
 
   // body(session, now) -> answer. It may be run several times, each time from the start.
@@ -151,7 +151,7 @@ class Writes {
 template <class Body>
 auto Writes::run(const std::string& where, Promise promise, Locks locks, Body body)
     -> Result<decltype(body(std::declval<Session&>(), TimePoint{}))> {
-  bool looked_again = false;  // a table may be gone that was known: dropped by another instance, when it had left
+  bool looked_again = false;  // another instance may have dropped a table that had left the window
   while (true) {
     std::string missing;
     bool gone = false;
@@ -182,7 +182,7 @@ auto Writes::run(const std::string& where, Promise promise, Locks locks, Body bo
   }
 }
 
-// The table for what ends now. Throws MissingTable.
+// The table for tasks that end now. Throws MissingTable.
 inline std::string history_for(const Tables& tables, TimePoint now) {
   return tables.required(history_table(now));
 }

@@ -1,9 +1,9 @@
 #pragma once
-// From hash(n) to more tables while instances work. Every step may be cut off anywhere; splitting again goes on from
-// there. One at a time splits, several do no harm.
+// From hash(n) to more tables, while instances work. Every step may be cut off anywhere, and the next run continues
+// from there. Meant to be run once at a time; several do no harm.
 //
-// 1. The layout becomes hash(16)>hash(32), when everybody who inserts by the old one has committed. From then on
-//    nothing new comes to what is to be moved, and whoever looks for a task looks in both places, the old one first.
+// 1. The layout becomes hash(16)>hash(32) when all inserts by the old one have committed. From then on no new rows come
+//    to the tables that are emptied, and a search for a task looks in both places, the old one first.
 // 2. Rows are moved, a few hundred a transaction, with their leases and versions: a task that is being run keeps its
 //    worker.
 // 3. The layout becomes hash(32).
@@ -15,18 +15,18 @@
 
 namespace easyretry::storage::sql {
 
-class Splitting {
+class Splitter {
  public:
-  Splitting(Pool& pool, Tables& tables, Reads& reads, Writes& writes, std::string where)
+  Splitter(Pool& pool, Tables& tables, Reads& reads, Writes& writes, std::string where)
       : pool_(pool), tables_(tables), reads_(reads), writes_(writes), where_(std::move(where)) {}
 
-  // What would be moved, about: the server estimates. Nothing where that is done.
+  // What would be moved, by the server's estimates. Empty if the split is done.
   std::vector<SplitMove> plan(const Layout& to);
-  // Both throw std::invalid_argument where this cannot be split so, Refusal and ServerError.
+  // Both throw std::invalid_argument if the tables cannot be split this way, Refusal and ServerError.
   void run(const SplitRequest& request);
 
  private:
-  // The server's estimates of the tables, after a look at how they are laid out now.
+  // The server's estimates for the tables, after reading the current layout.
   std::vector<TableFacts> look();
   bool is_done(const Layout& to) const;
   Placement begin(const Layout& to);

@@ -1,4 +1,4 @@
-#include "storage/sql/splitting.h"
+#include "storage/sql/splitter.h"
 
 #include <map>
 #include <stdexcept>
@@ -10,8 +10,8 @@ constexpr std::size_t kRowsAMove = 500;
 
 }  // namespace
 
-// The layout that is split, also where that has begun before.
-Layout Splitting::from(const Layout& to) const {
+// The layout that is split, also if the split has begun before.
+Layout Splitter::from(const Layout& to) const {
   const Placement placement = tables_.placement();
   if (!placement.before) return placement.router.layout();
   if (placement.router.layout() != to) {
@@ -21,12 +21,12 @@ Layout Splitting::from(const Layout& to) const {
   return placement.before->layout();
 }
 
-bool Splitting::is_done(const Layout& to) const {
+bool Splitter::is_done(const Layout& to) const {
   const Placement placement = tables_.placement();
   return !placement.before && placement.router.layout() == to;
 }
 
-std::vector<TableFacts> Splitting::look() {
+std::vector<TableFacts> Splitter::look() {
   auto facts = reads_.run(where_, [&](Session& session) {
     tables_.look_again(session);
     return session.schema().table_facts();
@@ -35,7 +35,7 @@ std::vector<TableFacts> Splitting::look() {
   return *std::move(facts);
 }
 
-std::vector<SplitMove> Splitting::plan(const Layout& to) {
+std::vector<SplitMove> Splitter::plan(const Layout& to) {
   const std::vector<TableFacts> tables = look();
   if (is_done(to)) return {};
   const TableRouter router{to, tables_.router().total_shards()};
@@ -50,7 +50,7 @@ std::vector<SplitMove> Splitting::plan(const Layout& to) {
   return plan;
 }
 
-void Splitting::run(const SplitRequest& request) {
+void Splitter::run(const SplitRequest& request) {
   const Layout to = Layout::hash(request.tables);
   look();
   if (is_done(to)) return;
@@ -65,8 +65,8 @@ void Splitting::run(const SplitRequest& request) {
   tables_.look_again(*pool_.take());
 }
 
-// Others of this process may learn of the new layout before this does, so what counts is what it is now.
-Placement Splitting::begin(const Layout& to) {
+// Other threads may learn the new layout first, so the current one counts.
+Placement Splitter::begin(const Layout& to) {
   const Placement placement = tables_.placement();
   if (placement.before && placement.router.layout() == to) return placement;
   const TableRouter router{to, placement.router.total_shards()};
@@ -84,7 +84,7 @@ Placement Splitting::begin(const Layout& to) {
   return splitting;
 }
 
-void Splitting::move(const TableMove& move, const TableRouter& router, const SplitRequest& request) {
+void Splitter::move(const TableMove& move, const TableRouter& router, const SplitRequest& request) {
   SplitMove done{router.name(move.from), router.name(move.to), 0};
   for (TaskId after{};;) {
     if (request.stop.stop_requested())
