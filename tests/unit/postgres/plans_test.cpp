@@ -11,6 +11,7 @@
 #include "storage/postgres/connection.h"
 #include "storage/postgres/session.h"
 #include "storage/postgres/statements.h"
+#include "storage/shard_count.h"
 #include "storage/sql/migration.h"
 #include "support/plain_sql.h"
 #include "support/task_builder.h"
@@ -30,7 +31,6 @@ class PostgresPlans : public ::testing::Test {
  protected:
   PostgresPlans() {
     db.run(statements::settings);
-    PostgresSchema schema{db};
     sql::migrate(schema, schema.version());
     schema.create_tasks(kTable, sql::KeysIn::tasks);
     schema.create_history(kHistory);
@@ -90,6 +90,7 @@ class PostgresPlans : public ::testing::Test {
   const test::TestDatabase database{ServerKind::postgres};
   Connection db{"host=127.0.0.1 port=" + std::to_string(test::shared_server_port(ServerKind::postgres)) +
                 " user=easyretry password=secret sslmode=disable dbname=" + database.name()};
+  PostgresSchema schema{db};
 };
 
 // A plan depends on the table at the session's first use of a statement, and stays. Often the table is empty then.
@@ -109,13 +110,13 @@ TEST_F(PostgresPlans, EveryChangeFindsItsRowsByThePrimaryKeyInItsOrder) {
       SCOPED_TRACE(std::to_string(rows) + " rows: " + std::string{statement->name});
       expect_in_order_of("retry_task_history_202603_pkey", plan(statement->with({{"history", kHistory}})));
     }
-    const std::string unless_there = statements::unless_in_history.with({{"history", kHistory}});
-    for (const std::string& which : {std::string{}, unless_there}) {
-      SCOPED_TRACE(std::to_string(rows) + " rows: finish " + which);
-      expect_in_order_of(
-          "retry_task_pkey",
-          plan(statements::finish.with({{"table", kTable}, {"history", kHistory}, {"unless_there", which}})));
-    }
+    const auto finish = [&](const std::string& unless_there) {
+      return plan(statements::finish.with({{"table", kTable}, {"history", kHistory}, {"unless_there", unless_there}}));
+    };
+    const std::string looking = finish(statements::unless_in_history.with({{"history", kHistory}}));
+    expect_in_order_of("retry_task_pkey", looking);
+    expect_by("Index Only Scan using retry_task_history_202603_pkey on ", looking);
+    expect_in_order_of("retry_task_pkey", finish(""));
     db.run("TRUNCATE retry_task, retry_task_history_202603");
   }
 }
@@ -158,6 +159,7 @@ TEST_F(PostgresPlans, AnInsertLooksUpIdsAndKeysByTheirIndexes) {
                                {"varying", columns.varying()},
                                {"unless_ended", statements::insert_unless_ended.with({{"history", kHistory}})},
                                {"on_conflict", "ON CONFLICT DO NOTHING"}});
+  schema.create_keys();
   for (const int there : kSizes) {
     fill(there);
     SCOPED_TRACE(there);
@@ -166,6 +168,7 @@ TEST_F(PostgresPlans, AnInsertLooksUpIdsAndKeysByTheirIndexes) {
     EXPECT_THAT(how, HasSubstr("Conflict Resolution: NOTHING"));
     EXPECT_THAT(how, Not(HasSubstr("Sort")));
     expect_by("Index Scan using retry_task_key on ", plan(statements::live_keys.with({{"table", kTable}})));
+    expect_by("using retry_task_key_key on ", plan(statements::key_holders.str()));
     db.run("TRUNCATE retry_task, retry_task_history_202603");
   }
 }
@@ -186,6 +189,23 @@ TEST_F(PostgresPlans, AListGoesByTheIdAndSortsNothing) {
   for (const TaskQuery& query : {TaskQuery{}, TaskQuery{.space = "shop"}, TaskQuery{.handler = "pay"},
                                  TaskQuery{.space = "shop", .state = TaskState::running}}) {
     expect_in_order_of("retry_task_pkey", plan(page(query, false)));
+  }
+}
+
+TEST_F(PostgresPlans, AMoveGoesByTheIdAndSortsNothing) {
+  schema.create_tasks("retry_task_a", sql::KeysIn::keys);
+  for (const int rows : kSizes) {
+    fill(rows);
+    SCOPED_TRACE(rows);
+    for (const char* condition : {"", "AND shard = ANY($3::bigint[])"}) {
+      expect_in_order_of(
+          "retry_task_pkey",
+          plan(statements::move.with({{"from", kTable}, {"to", "retry_task_a"}, {"condition", condition}})));
+    }
+    const std::string shard = shard_by_id(64);
+    expect_in_order_of("retry_task_pkey", plan(statements::shard_page.with({{"table", kTable}, {"shard", shard}})));
+    expect_by("retry_task_pkey", plan(statements::renumber.with({{"table", kTable}, {"shard", shard}})));
+    db.run("TRUNCATE retry_task, retry_task_history_202603");
   }
 }
 

@@ -93,7 +93,7 @@ TEST_P(ServerCounts, AFoldKilledAnywhereHasLostAndDoubledNothing) {
   insert_many(*store, 10);
   test::CuttingProxy proxy{test::shared_server_port(GetParam())};
   int killed = 0;
-  for (std::size_t bytes = 0;; bytes += 30) {
+  for (std::size_t bytes = 0;; bytes += 20) {
     proxy.accept_new();
     const auto doomed = connect_session(GetParam(), database.name(), proxy.port());
     proxy.refuse_new();

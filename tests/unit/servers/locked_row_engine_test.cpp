@@ -50,7 +50,7 @@ class LockedRowEngine : public fault::OnEachServer {
   }
   std::string table_of(TaskId id) {
     const auto session = test::connect_session(GetParam(), database.name());
-    for (const std::string& table : session->tables()) {
+    for (const std::string& table : session->schema().tables()) {
       const bool tasks = table == "retry_task" || (table.starts_with("retry_task_") && table.size() < 14);
       if (tasks && table != "retry_task_key" && !session->find(table, false, {&id, 1}).empty()) return table;
     }

@@ -41,7 +41,7 @@ class LockedRows : public ServerStores {
 
   std::string table_of(TaskId id) {
     const auto session = test::connect_session(GetParam(), database.name());
-    for (const std::string& table : session->tables()) {
+    for (const std::string& table : session->schema().tables()) {
       if (!table.starts_with("retry_task") || table == "retry_task_key" || table.starts_with("retry_task_history")) {
         continue;
       }

@@ -194,7 +194,7 @@ TEST_P(Periods, AMonthOfDaysLeavesFewTablesAndEveryUnfinishedTask) {
   const auto left = ids(*store);
   EXPECT_EQ(std::set<TaskId>(left.begin(), left.end()), unfinished);
   const auto session = connect_session(GetParam(), database.name());
-  std::vector<std::string> tables = session->tables();
+  std::vector<std::string> tables = session->schema().tables();
   std::erase_if(tables, [](const std::string& name) { return !name.starts_with("retry_task_2028"); });
   EXPECT_LE(tables.size(), 6U);
 }

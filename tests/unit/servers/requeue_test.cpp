@@ -67,7 +67,7 @@ TEST_P(RequeueOnServers, TablesOfAnEarlierReleaseAreCompletedByWhoeverOpensThemA
     }
     EXPECT_THAT(history(*stores[1]), IsEmpty());
     EXPECT_EQ(history(*stores[1], true), ended);
-    for (const std::string& table : connect_session(GetParam(), database.name())->tables()) {
+    for (const std::string& table : connect_session(GetParam(), database.name())->schema().tables()) {
       sql->run("DROP TABLE " + table);
     }
   }

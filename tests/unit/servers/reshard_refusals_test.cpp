@@ -62,7 +62,7 @@ TEST_P(ReshardRefusals, ANumberThatCannotBeIsRefusedWithOneThatCan) {
 TEST_P(ReshardRefusals, AnEmptyDatabaseIsToldAndStaysEmpty) {
   EXPECT_THAT(refusal(32), HasSubstr("there is no EasyRetry store"));
   EXPECT_FALSE(sql::server_settings(options_for(Layout::single(), 64)));
-  EXPECT_THAT(connect_session(GetParam(), database.name())->tables(), IsEmpty());
+  EXPECT_THAT(connect_session(GetParam(), database.name())->schema().tables(), IsEmpty());
 }
 
 TEST_P(ReshardRefusals, AnInstanceWithAnotherNumberIsRefusedWithTheCommandThatHelps) {
@@ -179,8 +179,9 @@ TEST_P(ReshardRefusals, TheCountIsNotChangedWhileATransactionHoldsIt) {
   const auto holding = connect_session(GetParam(), database.name());
   const auto changing = connect_session(GetParam(), database.name());
   holding->begin(Promise::kept);
-  holding->hold_layout();
-  auto changed = std::async(std::launch::async, [&] { return changing->change_meta("total_shards", "64", "64>32"); });
+  holding->schema().hold_layout();
+  auto changed =
+      std::async(std::launch::async, [&] { return changing->schema().change_meta("total_shards", "64", "64>32"); });
   EXPECT_EQ(changed.wait_for(300ms), std::future_status::timeout);
   holding->commit();
   EXPECT_TRUE(changed.get());

@@ -53,7 +53,7 @@ class ReshardedStores : public ServerStores {
     sql->run("UPDATE retry_meta SET value = '" + text + "' WHERE name = 'total_shards'");
   }
   void start_afresh() {
-    for (const std::string& table : connect_session(GetParam(), database.name())->tables()) {
+    for (const std::string& table : connect_session(GetParam(), database.name())->schema().tables()) {
       sql->run("DROP TABLE " + table);
     }
   }
@@ -105,7 +105,7 @@ class ReshardedStores : public ServerStores {
   int misnumbered(Layout layout, int shards) {
     const TableRouter router{layout, shards};
     int wrong = 0;
-    for (const std::string& table : connect_session(GetParam(), database.name())->tables()) {
+    for (const std::string& table : connect_session(GetParam(), database.name())->schema().tables()) {
       const auto id = router.parse(table);
       if (!id) continue;
       const std::string shard = "((id >> 10) & 4095) % " + std::to_string(shards);

@@ -112,15 +112,15 @@ TEST_P(Split, TheLayoutIsNotChangedWhileAnInsertHoldsIt) {
   const auto inserting = connect_session(GetParam(), database.name());
   const auto splitting = connect_session(GetParam(), database.name());
   inserting->begin(Promise::kept);
-  EXPECT_EQ(inserting->hold_layout(), "hash(2)");
-  auto changed =
-      std::async(std::launch::async, [&] { return splitting->change_meta("layout", "hash(2)", "hash(2)>hash(4)"); });
+  EXPECT_EQ(inserting->schema().hold_layout(), "hash(2)");
+  auto changed = std::async(std::launch::async,
+                            [&] { return splitting->schema().change_meta("layout", "hash(2)", "hash(2)>hash(4)"); });
   EXPECT_EQ(changed.wait_for(300ms), std::future_status::timeout);
   EXPECT_EQ(layout(), "hash(2)");
   inserting->commit();
   EXPECT_TRUE(changed.get());
   inserting->begin(Promise::kept);
-  EXPECT_EQ(inserting->hold_layout(), "hash(2)>hash(4)");
+  EXPECT_EQ(inserting->schema().hold_layout(), "hash(2)>hash(4)");
   inserting->roll_back();
 }
 

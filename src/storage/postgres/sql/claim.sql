@@ -6,8 +6,8 @@
 -- No index has status, version, lease_until or locked_by, so a claim and a renewal are heap-only updates.
 
 -- A count that was edited manually to the end of its column must not fail the claim of all other tasks, hence least().
--- next_retry_time + 0: no index is on that, so the rows come by the primary key, in the order of their ids. A stage that
--- is unknown is read as a run, so it has to count as one: attempts end a task. Returns RecordColumn
+-- next_retry_time + 0: no index is on that, so the rows come by the primary key, in the order of their ids. A stage
+-- that is unknown is read as a run, so it has to count as one: attempts end a task. Returns RecordColumn
 -- (storage/record_columns.h).
 -- $1 ids, $2 versions, $3 owner, $4 now, $5 lease until, $6 locked at, or NULL if the run does not begin yet
 -- name: claim

@@ -1,7 +1,7 @@
 -- New rows, and the keys that they take. Batches come as arrays, one per column, in the order of the keys.
 
--- Values that are the same in all rows come once, the others as arrays (RowColumns in params.h). For two tasks that differ
--- in id and key it is
+-- Values that are the same in all rows come once, the others as arrays (RowColumns in params.h). For two tasks that
+-- differ in id and key it is
 --   INSERT INTO retry_task (id, namespace, task_key, method_name, ...)
 --   SELECT b.id, $2::text, b.task_key, $4::text, ... FROM unnest($1::bigint[], $3::text[]) AS b(id, task_key)
 --   WHERE NOT EXISTS (SELECT 1 FROM retry_task_history_202603 h WHERE h.id = b.id) ON CONFLICT DO NOTHING RETURNING id

@@ -47,9 +47,9 @@ RETURNING id, namespace, method_name;
 -- time alone unless the new one is later.
 --
 -- A task that is due again soon keeps its place in the due index, scan_time. Scans then meet it a little early and pass
--- over it. In return the update changes no index and needs no new entry in any of them (measured: a task that fails once
--- and then succeeds costs half). Soon means within the time that is read ahead. No task stays before the others for more
--- than a minute.
+-- over it. In return the update changes no index and needs no new entry in any of them (measured: a task that fails
+-- once and then succeeds costs half). Soon means within the time that is read ahead. No task stays before the others for
+-- more than a minute.
 -- $5 due, $6 1 for a hand back, $7 stages, $8 outcomes, $9 results; NULL leaves a stage, outcome or result as it is
 -- name: reschedule
 UPDATE {table} t

@@ -1,4 +1,4 @@
--- Tables whose names depend on the layout or the month, and what the server knows of all of them. Times are milliseconds
+-- Tables whose names depend on the layout or the month, and the server's figures of all tables. Times are milliseconds
 -- since 1970, UTC.
 --
 -- Each CREATE TABLE is followed by a SELECT of its columns: a table that was there before may lack one. Refused when a
@@ -121,8 +121,8 @@ CREATE INDEX IF NOT EXISTS {table}_business ON {table} (business_id) WHERE busin
 CREATE INDEX IF NOT EXISTS {table}_finished ON {table} (finished_at);
 COMMENT ON TABLE {table} IS 'EasyRetry: tasks that ended in this month, UTC';
 
--- Instances that start together create tables one after the other: IF NOT EXISTS alone does not keep two that create the
--- same table at once from failing. The number is "easyretr" in ASCII; the one after it guards the layout (meta.sql).
+-- Instances that start together create tables one after the other: IF NOT EXISTS alone does not keep two that create
+-- the same table at once from failing. The number is "easyretr" in ASCII; the one after it guards the layout (meta.sql).
 -- name: one_at_a_time
 BEGIN;
 SELECT pg_advisory_xact_lock(7305824436894787186);
