@@ -5,15 +5,15 @@
 #include <string>
 
 #include "storage/mysql/address.h"
-#include "storage/postgres/postgres_session.h"
+#include "storage/postgres/open_postgres.h"
 #include "support/database_server.h"
 
 namespace easyretry::test {
 
 inline std::unique_ptr<storage::sql::Session> connect_session(ServerKind kind, const std::string& database, int port) {
   if (kind == ServerKind::postgres) {
-    return storage::postgres::connect(server_url(kind, port, database) + "?sslmode=disable",
-                                      std::make_shared<storage::postgres::NewKeys>());
+    const std::string url = server_url(kind, port, database) + "?sslmode=disable";
+    return storage::postgres_options(storage::parse_store_url(url), url).connect();
   }
   return storage::connect_mysql(
       {.port = port, .user = "easyretry", .password = "secret", .database = database, .tls = storage::Tls::off});

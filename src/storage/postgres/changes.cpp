@@ -1,11 +1,10 @@
-#include "storage/postgres/changes.h"
+// PostgresSession: changes of rows that are there, many at a time.
 
 #include <algorithm>
 #include <iterator>
 
 #include "base/later.h"
-#include "storage/postgres/batch.h"
-#include "storage/postgres/rows.h"
+#include "storage/postgres/session.h"
 #include "storage/postgres/statements.h"
 
 namespace easyretry::storage::postgres {
@@ -18,8 +17,8 @@ std::vector<T> by_id(std::span<const T> batch) {
   return sorted;
 }
 
-// A text is found in its array by counting from the front: 6 us among 2,000, and 1.5 us among 500. Calls body(part) for
-// one part after the other, and gives what all of them gave.
+// Calls body(part) for one part of the batch after the other, and returns all that they returned. The server finds a
+// text in its array by counting from the front: 6 us among 2,000, and 1.5 us among 500.
 template <class T, class Body>
 auto in_parts(std::span<const T> batch, Body body) {
   constexpr std::size_t kPart = 500;
@@ -41,21 +40,15 @@ Batch<T> with_tickets(Params& params, std::span<const T> batch) {
   return columns;
 }
 
-}  // namespace
-
-void update_rules(Connection& db, const std::string& table, std::span<const sql::NewRules> updates) {
-  const std::vector<sql::NewRules> sorted = by_id(updates);
-  Params params;
-  Batch<sql::NewRules>{params, sorted}
-      .numbers([](const sql::NewRules& r) { return number(r.ticket.id); })
-      .numbers([](const sql::NewRules& r) { return r.rules.max_attempts; })
-      .numbers([](const sql::NewRules& r) { return r.rules.max_duration.count(); })
-      .maybe_numbers([](const sql::NewRules& r) { return ms(r.rules.deadline); })
-      .maybe_texts([](const sql::NewRules& r) { return or_null(r.rules.backoff); });
-  db.run(statements::update_rules(table), params);
+std::vector<sql::EndedRow> ended_in(const Rows& rows) {
+  return rows.each([&](int row) {
+    return sql::EndedRow{TaskId{rows.integer(row, 0)}, rows.str(row, 1), rows.str(row, 2)};
+  });
 }
 
-std::vector<TaskRecord> claim(Connection& db, const std::string& table, const ClaimRequest& request, TimePoint now) {
+}  // namespace
+
+std::vector<TaskRecord> PostgresSession::claim(const std::string& table, const ClaimRequest& request, TimePoint now) {
   std::vector<Ticket> tickets{request.tickets.begin(), request.tickets.end()};
   std::sort(tickets.begin(), tickets.end());
   Params params;
@@ -64,28 +57,41 @@ std::vector<TaskRecord> claim(Connection& db, const std::string& table, const Cl
       .numbers([](const Ticket& ticket) { return ticket.version; });
   params.add(request.owner).add(to_ms(now)).add(to_ms(base::later(now, request.lease)));
   params.add(request.begin ? std::optional{to_ms(now)} : std::nullopt);
-  return records_in(db.run(statements::claim(table), params));
+  return db_.run(statements::claim.with({{"table", table}}), params).records();
 }
 
-std::vector<sql::EndedRow> finish(Connection& db, const std::string& table, const std::string& history,
-                                  std::span<const Settlement> settlements, TimePoint now, Duplicates duplicates) {
+std::vector<sql::EndedRow> PostgresSession::finish(const std::string& table, const std::string& history,
+                                                   std::span<const Settlement> settlements, TimePoint now) {
   const std::vector<Settlement> sorted = by_id(settlements);
-  return in_parts<Settlement>(sorted, [&](std::span<const Settlement> part) {
+  const auto forget = [&](std::span<const Settlement> part) {
     Params params;
-    auto batch = with_tickets<Settlement>(params, part);
-    if (history.empty()) return ended_in(db.run(statements::forget(table), params));
-    params.add(to_ms(now));
-    batch.free_texts([](const Settlement& s) { return or_null(s.error); });
-    batch.texts([](const Settlement& s) { return to_string(s.outcome); });
-    return ended_in(db.run(statements::finish(table, history, duplicates), params));
+    with_tickets<Settlement>(params, part);
+    return ended_in(db_.run(statements::forget.with({{"table", table}}), params));
+  };
+  if (history.empty()) return in_parts<Settlement>(sorted, forget);
+
+  return expect_new(settlements.size(), [&](Duplicates duplicates) {
+    const bool look = duplicates == Duplicates::are_left_out;
+    const std::string unless_there = look ? statements::unless_in_history.with({{"history", history}}) : std::string{};
+    const std::string statement =
+        statements::finish.with({{"table", table}, {"history", history}, {"unless_there", unless_there}});
+    return in_parts<Settlement>(sorted, [&](std::span<const Settlement> part) {
+      Params params;
+      auto batch = with_tickets<Settlement>(params, part);
+      params.add(to_ms(now));
+      batch.free_texts([](const Settlement& s) { return or_null(s.error); });
+      batch.texts([](const Settlement& s) { return to_string(s.outcome); });
+      return ended_in(db_.run(statement, params));
+    });
   });
 }
 
-std::vector<TaskId> reschedule(Connection& db, const std::string& table, std::span<const Settlement> settlements,
-                               TimePoint now) {
+std::vector<TaskId> PostgresSession::reschedule(const std::string& table, std::span<const Settlement> settlements,
+                                                TimePoint now) {
   using Kind = Settlement::Kind;
   const auto advances = [](const Settlement& s) { return s.kind == Kind::advance; };
   const std::vector<Settlement> sorted = by_id(settlements);
+  const std::string statement = statements::reschedule.with({{"table", table}});
   return in_parts<Settlement>(sorted, [&](std::span<const Settlement> part) {
     Params params;
     auto batch = with_tickets<Settlement>(params, part);
@@ -99,11 +105,11 @@ std::vector<TaskId> reschedule(Connection& db, const std::string& table, std::sp
         .maybe_texts([&](const Settlement& s) { return advances(s) ? to_string(s.stage) : std::string_view{}; })
         .maybe_texts([&](const Settlement& s) { return advances(s) ? to_string(s.outcome) : std::string_view{}; })
         .bytes([&](const Settlement& s) { return advances(s) ? std::string_view{s.result} : std::string_view{}; });
-    return ids_in(db.run(statements::reschedule(table), params));
+    return db_.run(statement, params).ids();
   });
 }
 
-std::vector<TaskId> renew(Connection& db, const std::string& table, std::span<const Renewal> renewals, TimePoint now) {
+std::vector<TaskId> PostgresSession::renew(const std::string& table, std::span<const Renewal> renewals, TimePoint now) {
   const std::vector<Renewal> sorted = by_id(renewals);
   Params params;
   auto batch = with_tickets<Renewal>(params, sorted);
@@ -112,34 +118,26 @@ std::vector<TaskId> renew(Connection& db, const std::string& table, std::span<co
   batch.free_texts([](const Renewal& renewal) {
     return renewal.progress ? std::string_view{*renewal.progress} : std::string_view{};
   });
-  return ids_in(db.run(statements::renew(table), params));
+  return db_.run(statements::renew.with({{"table", table}}), params).ids();
 }
 
-void hold(Connection& db, const std::string& table, std::span<const TaskId> ids) {
-  db.run(statements::hold(table), id_params(ids));
+void PostgresSession::hold(const std::string& table, std::span<const TaskId> ids) {
+  db_.run(statements::hold.with({{"table", table}}), id_params(ids));
 }
 
-std::vector<TaskId> hold_free(Connection& db, const std::string& table, std::span<const TaskId> ids) {
-  return ids_in(db.run(statements::hold_free(table), id_params(ids)));
+std::vector<TaskId> PostgresSession::hold_free(const std::string& table, std::span<const TaskId> ids) {
+  return db_.run(statements::hold_free.with({{"table", table}}), id_params(ids)).ids();
 }
 
-std::vector<TaskRecord> lock(Connection& db, const std::string& table, std::span<const TaskId> ids) {
-  return records_in(db.run(statements::lock(table), id_params(ids)));
+std::vector<TaskRecord> PostgresSession::lock(const std::string& table, std::span<const TaskId> ids) {
+  return db_.run(statements::lock_tasks.with({{"table", table}}), id_params(ids)).records();
 }
 
-std::vector<TaskRecord> lock_history(Connection& db, const std::string& table, std::span<const TaskId> ids) {
-  return records_in(db.run(statements::lock_history(table), id_params(ids)));
+std::vector<TaskRecord> PostgresSession::lock_history(const std::string& history, std::span<const TaskId> ids) {
+  return db_.run(statements::lock_history.with({{"history", history}}), id_params(ids)).records();
 }
 
-void mark_requeued(Connection& db, const std::string& table, std::span<const sql::Requeued> requeued) {
-  Params params;
-  Batch<sql::Requeued>{params, requeued}
-      .numbers([](const sql::Requeued& r) { return number(r.id); })
-      .numbers([](const sql::Requeued& r) { return number(r.as); });
-  db.run(statements::mark_requeued(table), params);
-}
-
-void update(Connection& db, const std::string& table, std::span<const TaskRecord> rows, TimePoint now) {
+void PostgresSession::update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) {
   Params params;
   Batch<TaskRecord> batch{params, rows};
   batch.numbers([](const TaskRecord& r) { return number(r.info.id); })
@@ -150,21 +148,19 @@ void update(Connection& db, const std::string& table, std::span<const TaskRecord
           [](const TaskRecord& r) { return r.info.outcome ? to_string(*r.info.outcome) : std::string_view{}; });
   params.add(to_ms(now));
   batch.numbers([](const TaskRecord& r) { return to_ms(r.info.next_at); });
-  db.run(statements::update(table), params);
+  db_.run(statements::update_tasks.with({{"table", table}}), params);
 }
 
-void remove(Connection& db, const std::string& table, std::span<const TaskId> ids) {
-  db.run(statements::remove(table), id_params(ids));
+void PostgresSession::remove(const std::string& table, std::span<const TaskId> ids) {
+  db_.run(statements::remove_tasks.with({{"table", table}}), id_params(ids));
 }
 
-sql::Moved move(Connection& db, const sql::Move& move) {
+void PostgresSession::mark_requeued(const std::string& history, std::span<const sql::Requeued> requeued) {
   Params params;
-  params.add(limit(move.limit)).add(number(move.after));
-  if (!move.shards.empty()) {
-    Batch<ShardId>{params, move.shards}.numbers([](ShardId shard) { return static_cast<std::int64_t>(shard); });
-  }
-  const Rows moved = db.run(statements::move(move.from, move.to, !move.shards.empty()), params);
-  return {static_cast<std::size_t>(moved.integer(0, 0)), TaskId{moved.integer(0, 1)}};
+  Batch<sql::Requeued>{params, requeued}
+      .numbers([](const sql::Requeued& r) { return number(r.id); })
+      .numbers([](const sql::Requeued& r) { return number(r.as); });
+  db_.run(statements::mark_requeued.with({{"history", history}}), params);
 }
 
 }  // namespace easyretry::storage::postgres

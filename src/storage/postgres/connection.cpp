@@ -1,34 +1,91 @@
 #include "storage/postgres/connection.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
+#include <array>
+#include <utility>
 
 #include <poll.h>
-
-#include "storage/postgres/errors.h"
-#include "storage/server/server_error.h"
 
 namespace easyretry::storage::postgres {
 namespace {
 
-// PostgreSQL's own numbers for its types, which never change.
-constexpr Oid kBytes = 17;
-constexpr Oid kInt8 = 20;
-constexpr Oid kText = 25;
-constexpr Oid kBytesArray = 1001;
-constexpr Oid kTextArray = 1009;
-constexpr Oid kInt8Array = 1016;
+using server::ServerError;
+using server::Trouble;
 
-template <class Int>
-void put(std::string& out, Int value) {
-  if constexpr (std::endian::native == std::endian::little) {
-    char bytes[sizeof value];
-    std::memcpy(bytes, &value, sizeof value);
-    out.append(std::rbegin(bytes), std::rend(bytes));
-  } else {
-    out.append(reinterpret_cast<const char*>(&value), sizeof value);
+// Of SQLSTATEs.
+struct Class {
+  std::string_view begins;  // one SQLSTATE, or the first two characters of many
+  Trouble trouble;
+  std::string_view remedy;
+};
+
+// The first that matches counts.
+constexpr std::array kClasses{
+    Class{"40", Trouble::again, ""},  // serialization failure, deadlock, transaction rolled back
+    Class{"55P03", Trouble::locked, "; look for a transaction that stays open"},
+    Class{"23505", Trouble::again, ""},  // another instance was quicker
+    Class{"57P01", Trouble::gone, ""},   // shut down by an administrator
+    Class{"57P02", Trouble::gone, ""},   // crash of another backend
+    Class{"57P03", Trouble::gone, ""},   // starting up
+    Class{"57P05", Trouble::gone, ""},   // idle session timeout
+    Class{"25P03", Trouble::gone, ""},   // idle in transaction timeout
+    Class{"08", Trouble::gone, ""},
+    Class{"57014", Trouble::overloaded, "; the statement took too long: look for locks and long transactions"},
+    Class{"53300", Trouble::overloaded, "; raise max_connections, or give this instance fewer connections"},
+    Class{"53", Trouble::overloaded, "; the server is out of memory or disk space"},
+    Class{"25006", Trouble::overloaded,
+          "; this is a replica, or default_transaction_read_only is on: connect to the primary, or turn it off"},
+    Class{"28", Trouble::refused, "; check the user and the password in the url, and pg_hba.conf"},
+    Class{"3D000", Trouble::refused, "; create the database first: CREATE DATABASE"},
+    Class{"3F000", Trouble::refused, "; create the schema first, or set the user's search_path to one that exists"},
+    Class{"42501", Trouble::refused,
+          "; the user lacks a right: GRANT CREATE, USAGE ON SCHEMA public, and own the tables"},
+    Class{"42P01", Trouble::no_table, "; a table of EasyRetry is missing: restart to have it created again"},
+    Class{"22", Trouble::bad_data, ""},
+    Class{"23", Trouble::bad_data, ""},
+    Class{"54", Trouble::bad_data, ""},
+    Class{"42", Trouble::refused,
+          "; the tables are not as EasyRetry created them: add what is missing, or rename the table to have it created "
+          "anew"},
+};
+
+constexpr Class kUnknown{"", Trouble::overloaded, ""};
+constexpr std::string_view kTls = "; check sslmode and sslrootcert in the url, and that the server has TLS";
+
+const Class& class_of(std::string_view sqlstate) {
+  const auto* const found = std::find_if(kClasses.begin(), kClasses.end(),
+                                         [&](const Class& known) { return sqlstate.starts_with(known.begins); });
+  return found == kClasses.end() ? kUnknown : *found;
+}
+
+std::string trimmed(const char* message) {
+  std::string text = message == nullptr ? "" : message;
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  return text;
+}
+
+ServerError server_error(PGconn* connection, const PGresult* result) {
+  const char* state = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  if (PQstatus(connection) != CONNECTION_OK || state == nullptr) {
+    return {Trouble::gone, "the connection to PostgreSQL was lost: " + trimmed(PQerrorMessage(connection))};
   }
+  const Class& known = class_of(state);
+  std::string text = trimmed(PQresultErrorField(result, PG_DIAG_MESSAGE_PRIMARY));
+  text.append(" (SQLSTATE ").append(state).append(")").append(known.remedy);
+  return {known.trouble, text};
+}
+
+// libpq has no SQLSTATE for a refused connection. The server's message is in the text, in English or not.
+ServerError connect_error(PGconn* connection) {
+  const std::string text = trimmed(PQerrorMessage(connection));
+  const auto says = [&](std::string_view part) { return text.find(part) != std::string::npos; };
+  if (says("password authentication failed") || says("no pg_hba.conf entry") || says("no password supplied")) {
+    return {Trouble::refused, text + std::string{class_of("28").remedy}};
+  }
+  if (says("certificate") || says("SSL")) return {Trouble::refused, text + std::string{kTls}};
+  if (says("does not exist")) return {Trouble::refused, text + std::string{class_of("3D000").remedy}};
+  if (says("too many")) return {Trouble::overloaded, text + std::string{class_of("53300").remedy}};
+  return {Trouble::gone, text};
 }
 
 template <class Int>
@@ -38,24 +95,11 @@ std::int64_t take(const char* bytes) {
   return static_cast<Int>(value);
 }
 
-// One dimension: number of dimensions, has-null flag, element type, length, first index; then length and bytes of each.
-std::string array_head(Oid element, std::size_t size, std::size_t bytes_each) {
-  std::string array;
-  array.reserve(20 + size * (4 + bytes_each));
-  put(array, std::int32_t{1});
-  put(array, std::int32_t{1});
-  put(array, static_cast<std::int32_t>(element));
-  put(array, static_cast<std::int32_t>(size));
-  put(array, std::int32_t{1});
-  return array;
-}
-
-void put_text(std::string& array, std::string_view text) {
-  put(array, static_cast<std::int32_t>(text.size()));
-  array.append(text);
-}
-
 }  // namespace
+
+Trouble trouble_of(std::string_view sqlstate) {
+  return class_of(sqlstate).trouble;
+}
 
 std::int64_t Rows::integer(int row, int column) const {
   const char* bytes = PQgetvalue(result_.get(), row, column);
@@ -67,69 +111,12 @@ std::int64_t Rows::integer(int row, int column) const {
   }
 }
 
-Params& Params::add(std::int64_t value) {
-  put(*values_.emplace_back(std::in_place), value);
-  types_.push_back(kInt8);
-  return *this;
+std::vector<TaskId> Rows::ids() const {
+  return each([&](int row) { return TaskId{integer(row, 0)}; });
 }
 
-Params& Params::add(std::optional<std::int64_t> value) {
-  if (value) return add(*value);
-  values_.emplace_back();
-  types_.push_back(kInt8);
-  return *this;
-}
-
-Params& Params::add_nullable(std::string_view value, As as) {
-  if (value.data() == nullptr) {
-    values_.emplace_back();
-  } else {
-    values_.emplace_back(value);
-  }
-  types_.push_back(as == As::text ? kText : kBytes);
-  return *this;
-}
-
-Params& Params::add(std::string_view text) {
-  values_.emplace_back(text);
-  types_.push_back(kText);
-  return *this;
-}
-
-Params& Params::add(std::span<const std::int64_t> values) {
-  std::string& array = *values_.emplace_back(array_head(kInt8, values.size(), 8));
-  for (const std::int64_t value : values) {
-    put(array, std::int32_t{8});
-    put(array, value);
-  }
-  types_.push_back(kInt8Array);
-  return *this;
-}
-
-Params& Params::add(std::span<const std::optional<std::int64_t>> values) {
-  std::string& array = *values_.emplace_back(array_head(kInt8, values.size(), 8));
-  for (const auto& value : values) {
-    put(array, std::int32_t{value ? 8 : -1});
-    if (value) put(array, *value);
-  }
-  types_.push_back(kInt8Array);
-  return *this;
-}
-
-Params& Params::add(std::span<const std::string_view> values, As as) {
-  std::string& array = *values_.emplace_back(array_head(as == As::text ? kText : kBytes, values.size(), 24));
-  for (const std::string_view value : values) put_text(array, value);
-  types_.push_back(as == As::text ? kTextArray : kBytesArray);
-  return *this;
-}
-
-Params& Params::add_nullable(std::span<const std::string_view> values, As as) {
-  std::string& array = *values_.emplace_back(array_head(as == As::text ? kText : kBytes, values.size(), 24));
-  for (const std::string_view value : values) {
-    value.data() == nullptr ? put(array, std::int32_t{-1}) : put_text(array, value);
-  }
-  types_.push_back(as == As::text ? kTextArray : kBytesArray);
-  return *this;
+std::vector<task::TaskRecord> Rows::records() const {
+  return each([&](int row) { return read_record(Row{*this, row}); });
 }
 
 Connection::Connection(const std::string& settings) : handle_(PQconnectdb(settings.c_str())) {
@@ -145,7 +132,7 @@ std::string Connection::encoding() const {
 std::string Connection::literal(std::string_view text) {
   const std::unique_ptr<char, decltype(&PQfreemem)> escaped{PQescapeLiteral(handle_.get(), text.data(), text.size()),
                                                             PQfreemem};
-  if (!escaped) throw server::ServerError{server::Trouble::bad_data, PQerrorMessage(handle_.get())};
+  if (!escaped) throw ServerError{Trouble::bad_data, PQerrorMessage(handle_.get())};
   return escaped.get();
 }
 
@@ -153,7 +140,15 @@ Rows Connection::run(const std::string& sql) {
   return answer(PQsendQuery(handle_.get(), sql.c_str()));
 }
 
-Rows Connection::run(const std::string& sql, const Params& params) {
+void Connection::roll_back() noexcept {
+  try {
+    run("ROLLBACK");
+  } catch (const ServerError&) {
+    // Then the connection is broken.
+  }
+}
+
+Rows Connection::run(std::string_view sql, const Params& params) {
   const auto count = static_cast<int>(params.size());
   std::vector<const char*> values;
   std::vector<int> lengths;
@@ -162,8 +157,8 @@ Rows Connection::run(const std::string& sql, const Params& params) {
     values.push_back(value ? value->data() : nullptr);
     lengths.push_back(value ? static_cast<int>(value->size()) : 0);
   }
-  if (handle_.get_deleter().theirs) {
-    return answer(PQsendQueryParams(handle_.get(), sql.c_str(), count, params.types_.data(), values.data(),
+  if (is_borrowed()) {
+    return answer(PQsendQueryParams(handle_.get(), std::string{sql}.c_str(), count, params.types_.data(), values.data(),
                                     lengths.data(), binary.data(), 1));
   }
   const std::string& name = prepared(sql, params);
@@ -171,17 +166,18 @@ Rows Connection::run(const std::string& sql, const Params& params) {
       PQsendQueryPrepared(handle_.get(), name.c_str(), count, values.data(), lengths.data(), binary.data(), 1));
 }
 
-const std::string& Connection::prepared(const std::string& sql, const Params& params) {
+const std::string& Connection::prepared(std::string_view sql, const Params& params) {
   const auto known = names_.find(sql);
   if (known != names_.end()) return known->second;
   const std::string name = "er" + std::to_string(names_.size());
-  answer(PQsendPrepare(handle_.get(), name.c_str(), sql.c_str(), static_cast<int>(params.types_.size()),
+  std::string text{sql};
+  answer(PQsendPrepare(handle_.get(), name.c_str(), text.c_str(), static_cast<int>(params.types_.size()),
                        params.types_.data()));
-  return names_.emplace(sql, name).first->second;
+  return names_.emplace(std::move(text), name).first->second;
 }
 
-// The last result of several statements, or the first that failed. What libpq's blocking calls do, with an end to the
-// waiting: the kernel notices a peer that is dead, but not one that is alive and silent.
+// The last result of several statements, or the first that failed. Does what libpq's blocking calls do, but does not
+// wait for ever: the kernel notices a peer that is dead, but not one that is alive and silent.
 Rows Connection::answer(int sent) {
   if (sent == 0) throw server_error(handle_.get(), nullptr);
   std::chrono::nanoseconds left = kPatience;
@@ -201,7 +197,7 @@ Rows Connection::answer(int sent) {
   return last;
 }
 
-// Reads meanwhile: a server that cannot get rid of its answers takes nothing more.
+// Reads meanwhile: a server that cannot send its answers accepts nothing more.
 void Connection::flush(std::chrono::nanoseconds& patience) {
   for (int waiting = 0; (waiting = PQflush(handle_.get())) != 0;) {
     if (waiting < 0) throw server_error(handle_.get(), nullptr);
@@ -210,8 +206,8 @@ void Connection::flush(std::chrono::nanoseconds& patience) {
   }
 }
 
-// An encrypted record holds 16 KB, and each call reads at least 8 of what OpenSSL has taken from the socket already,
-// where poll() does not see it any more.
+// An encrypted record has up to 16 KB. OpenSSL has taken it from the socket, where poll() no longer sees it, and each
+// call reads at least 8 KB of it.
 void Connection::read(std::chrono::nanoseconds& patience) {
   wait_for(POLLIN, patience);
   const bool encrypted = PQsslInUse(handle_.get()) != 0 || PQgssEncInUse(handle_.get()) != 0;
@@ -224,8 +220,8 @@ void Connection::consume() {
   throw server_error(handle_.get(), nullptr);
 }
 
-// However long a wait took, a slice of it counts as no more than a second: time in which this process was stopped, and
-// with it perhaps the server, says nothing about the server.
+// Each slice of a wait counts as a second at most, however long it took: time in which this process was stopped, and
+// perhaps the server with it, says nothing about the server.
 void Connection::wait_for(short events, std::chrono::nanoseconds& patience) {
   constexpr std::chrono::nanoseconds kSlice = std::chrono::seconds{1};
   pollfd socket{PQsocket(handle_.get()), events, 0};
@@ -235,7 +231,7 @@ void Connection::wait_for(short events, std::chrono::nanoseconds& patience) {
     patience -= std::min<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - began, kSlice);
     if (patience > std::chrono::nanoseconds{0}) continue;
     lost_ = true;
-    throw server::ServerError{server::Trouble::silent, "PostgreSQL does not answer; the connection is closed"};
+    throw ServerError{Trouble::silent, "PostgreSQL does not answer; the connection is closed"};
   }
 }
 

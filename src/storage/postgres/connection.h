@@ -1,12 +1,11 @@
 #pragma once
-// PGconn and PGresult as values. Binary both ways: nothing is escaped, nothing is parsed. What fails is thrown as
+// PGconn and PGresult as values. Binary both ways: nothing is escaped or parsed. Failures are thrown as
 // server::ServerError.
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
-#include <optional>
-#include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -14,6 +13,10 @@
 #include <vector>
 
 #include <libpq-fe.h>
+
+#include "storage/postgres/params.h"
+#include "storage/server/server_error.h"
+#include "storage/statement.h"
 
 namespace easyretry::storage::postgres {
 
@@ -27,6 +30,7 @@ class Rows {
   std::string_view text(int row, int column) const {
     return {PQgetvalue(result_.get(), row, column), static_cast<std::size_t>(PQgetlength(result_.get(), row, column))};
   }
+  std::string str(int row, int column) const { return std::string{text(row, column)}; }
   PGresult* get() const { return result_.get(); }
 
   // make(row) of each row.
@@ -37,6 +41,8 @@ class Rows {
     for (int row = 0; row < size(); ++row) all.push_back(make(row));
     return all;
   }
+  std::vector<TaskId> ids() const;                // the first column
+  std::vector<task::TaskRecord> records() const;  // RecordColumn
 
  private:
   struct Clear {
@@ -54,52 +60,33 @@ struct Row {
   bool is_null(int column) const { return rows.is_null(row, column); }
 };
 
-// The values of $1, $2, … in order.
-class Params {
- public:
-  Params& add(std::int64_t value);
-  Params& add(std::optional<std::int64_t> value);
-  Params& add(std::string_view text);
-  // One array: a column of a batch, for unnest.
-  Params& add(std::span<const std::int64_t> values);
-  Params& add(std::span<const std::optional<std::int64_t>> values);
-  enum class As { text, bytes };
-  Params& add(std::span<const std::string_view> values, As as = As::text);
-  // A view of nothing (no data, not even "") is NULL.
-  Params& add_nullable(std::span<const std::string_view> values, As as = As::text);
-  Params& add_nullable(std::string_view value, As as = As::text);
-
-  std::size_t size() const { return values_.size(); }
-
- private:
-  friend class Connection;
-  std::vector<std::optional<std::string>> values_;
-  std::vector<Oid> types_;
-};
-
 class Connection {
  public:
   explicit Connection(const std::string& settings);  // key='value' …
-  // Somebody else's, who closes it. Nothing is prepared on it, and no setting changed.
-  explicit Connection(PGconn* theirs) : handle_(theirs, Finish{true}) {}
-  bool is_theirs() const { return handle_.get_deleter().theirs; }
-  Connection(Connection&&) = default;
+  // A connection of the application, which also closes it. Nothing is prepared on it, and no setting is changed.
+  explicit Connection(PGconn* borrowed) : handle_(borrowed, Finish{true}) {}
+  bool is_borrowed() const { return handle_.get_deleter().borrowed; }
 
   bool broken() const { return lost_ || PQstatus(handle_.get()) != CONNECTION_OK; }
   bool in_transaction() const { return PQtransactionStatus(handle_.get()) == PQTRANS_INTRANS; }
   // Of the database.
   std::string encoding() const;
-  // Both give up, with Trouble::silent, on a server that says nothing for kPatience.
-  static constexpr std::chrono::seconds kPatience{10};
-  // As it stands in a statement.
+  // As a literal in a statement.
   std::string literal(std::string_view text);
+
+  // Every run() gives up, with Trouble::silent, on a server that says nothing for kPatience.
+  static constexpr std::chrono::seconds kPatience{10};
   // One statement or several, as text: rows come back as text too.
   Rows run(const std::string& sql);
-  // Prepared on its first use, if the connection is ours.
-  Rows run(const std::string& sql, const Params& params);
+  Rows run(const Statement& statement) { return run(statement.str()); }
+  // Prepared on its first use, unless the connection is borrowed.
+  Rows run(std::string_view sql, const Params& params);
+  Rows run(const Statement& statement, const Params& params) { return run(statement.text, params); }
+  // If it fails, the connection is broken, and the server rolls back by itself.
+  void roll_back() noexcept;
 
  private:
-  const std::string& prepared(const std::string& sql, const Params& params);
+  const std::string& prepared(std::string_view sql, const Params& params);
   Rows answer(int sent);
   void flush(std::chrono::nanoseconds& patience);
   void read(std::chrono::nanoseconds& patience);
@@ -107,16 +94,22 @@ class Connection {
   void consume();
 
   struct Finish {
-    Finish() : theirs(false) {}
-    explicit Finish(bool borrowed) : theirs(borrowed) {}
-    bool theirs;
+    Finish() : borrowed(false) {}
+    explicit Finish(bool is_borrowed) : borrowed(is_borrowed) {}
+    bool borrowed;
     void operator()(PGconn* connection) const {
-      if (!theirs) PQfinish(connection);
+      if (!borrowed) PQfinish(connection);
     }
+  };
+  struct TextHash : std::hash<std::string_view> {
+    using is_transparent = void;
   };
   std::unique_ptr<PGconn, Finish> handle_;
   bool lost_ = false;
-  std::unordered_map<std::string, std::string> names_;  // of prepared statements, by text
+  std::unordered_map<std::string, std::string, TextHash, std::equal_to<>> names_;  // of prepared statements, by text
 };
+
+// By SQLSTATE, as in appendix A of PostgreSQL's documentation.
+server::Trouble trouble_of(std::string_view sqlstate);
 
 }  // namespace easyretry::storage::postgres

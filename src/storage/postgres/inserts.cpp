@@ -1,13 +1,10 @@
-#include "storage/postgres/inserts.h"
+// PostgresSession: new rows, and the keys that they take.
 
 #include <algorithm>
 #include <deque>
 #include <tuple>
 
-#include "storage/postgres/batch.h"
-#include "storage/postgres/cleaned.h"
-#include "storage/postgres/row_columns.h"
-#include "storage/postgres/rows.h"
+#include "storage/postgres/session.h"
 #include "storage/postgres/statements.h"
 #include "storage/sql/lane.h"
 #include "task/task_id.h"
@@ -15,7 +12,7 @@
 namespace easyretry::storage::postgres {
 namespace {
 
-// Rows in the order of their keys: two batches that bring the same ones wait for each other, and never in a circle.
+// Rows in the order of their keys: two batches with the same keys wait for each other, but never in a circle.
 std::vector<TaskRecord> by_key(std::span<const TaskRecord> rows) {
   std::vector<TaskRecord> sorted{rows.begin(), rows.end()};
   std::stable_sort(sorted.begin(), sorted.end(), [](const TaskRecord& a, const TaskRecord& b) {
@@ -24,10 +21,14 @@ std::vector<TaskRecord> by_key(std::span<const TaskRecord> rows) {
   return sorted;
 }
 
+std::string_view on_conflict(Duplicates duplicates) {
+  return duplicates == Duplicates::are_left_out ? "ON CONFLICT DO NOTHING" : "";
+}
+
 // The columns that a task and its history share.
 RowColumns<TaskRecord> record_columns(Params& params, std::span<const TaskRecord> rows) {
   using R = TaskRecord;
-  Cleaned clean;
+  TextCleaner clean;
   std::deque<std::string> tags;
   RowColumns<R> columns{params, rows};
   columns.numbers("id", [](const R& r) { return number(r.info.id); })
@@ -56,14 +57,27 @@ RowColumns<TaskRecord> record_columns(Params& params, std::span<const TaskRecord
       .texts("tags",
              [&](const R& r) {
                if (r.info.tags.empty()) return std::string_view{};
-               return clean(tags.emplace_back(tags_text(r.info.tags)));
+               return or_null(clean(tags.emplace_back(tags_text(r.info.tags))));
              })
-      .texts("traceparent", [&](const R& r) { return clean(r.info.traceparent); })
-      .texts("progress", [&](const R& r) { return clean(r.info.progress); })
-      .texts("last_error_msg", [&](const R& r) { return clean(r.info.last_error); })
+      .texts("traceparent", [&](const R& r) { return or_null(clean(r.info.traceparent)); })
+      .texts("progress", [&](const R& r) { return or_null(clean(r.info.progress)); })
+      .texts("last_error_msg", [&](const R& r) { return or_null(clean(r.info.last_error)); })
       .bytes("params_json", [](const R& r) { return std::string_view{r.payload}; })
       .bytes("result_json", [](const R& r) { return or_null(r.result); });
   return columns;
+}
+
+std::string insert_statement(const std::string& table, const RowColumns<TaskRecord>& columns,
+                             const std::string& history, Duplicates duplicates) {
+  const std::string unless_ended =
+      history.empty() ? std::string{} : statements::insert_unless_ended.with({{"history", history}});
+  return statements::insert.with({{"table", table},
+                                  {"columns", columns.columns()},
+                                  {"values", columns.values()},
+                                  {"arrays", columns.arrays()},
+                                  {"varying", columns.varying()},
+                                  {"unless_ended", unless_ended},
+                                  {"on_conflict", on_conflict(duplicates)}});
 }
 
 Params key_params(std::span<const TaskRecord> rows) {
@@ -76,59 +90,76 @@ Params key_params(std::span<const TaskRecord> rows) {
 
 }  // namespace
 
-std::vector<TaskId> insert(Connection& db, const std::string& table, const std::string& history,
-                           std::span<const TaskRecord> rows, Duplicates duplicates) {
-  const std::vector<TaskRecord> sorted = by_key(rows);
+std::vector<TaskId> PostgresSession::insert(const std::string& table, const std::string& history,
+                                            std::span<const TaskRecord> rows) {
   using R = TaskRecord;
+  const std::vector<R> sorted = by_key(rows);
   Params params;
-  Cleaned clean;
+  TextCleaner clean;
   auto columns = record_columns(params, sorted);
   columns.numbers("scan_time", [](const R& r) { return to_ms(r.info.next_at); })
       .texts("status", [](const R& r) { return to_string(r.info.state); })
       .numbers("shard", [](const R& r) { return static_cast<std::int64_t>(task::shard_of(r.info.id)); })
       .numbers("lane", [](const R& r) { return sql::lane_of(r.info.space, task::shard_of(r.info.id)); })
       .numbers("lease_until", [](const R& r) { return to_ms(r.lease_until); })
-      .texts("locked_by", [&](const R& r) { return clean(r.locked_by); })
+      .texts("locked_by", [&](const R& r) { return or_null(clean(r.locked_by)); })
       .numbers("locked_at",
                [](const R& r) -> std::optional<std::int64_t> {
                  if (r.locked_by.empty()) return std::nullopt;
                  return to_ms(r.info.created_at);
                })
       .numbers("updated_at", [](const R& r) { return to_ms(r.info.created_at); });
-  return ids_in(db.run(statements::insert(table, columns.insert_list(), history, duplicates), params));
+  return expect_new(rows.size(), [&](Duplicates duplicates) {
+    return db_.run(insert_statement(table, columns, history, duplicates), params).ids();
+  });
 }
 
-std::vector<sql::LiveKey> live_keys(Connection& db, const std::string& table, std::span<const TaskRecord> keys) {
-  const Rows rows = db.run(statements::live_keys(table), key_params(keys));
+std::vector<sql::LiveKey> PostgresSession::live_keys(const std::string& table, std::span<const TaskRecord> keys) {
+  const Rows rows = db_.run(statements::live_keys.with({{"table", table}}), key_params(keys));
   return rows.each([&](int row) {
-    return sql::LiveKey{std::string{rows.text(row, 0)},
-                        std::string{rows.text(row, 1)},
+    return sql::LiveKey{rows.str(row, 0),
+                        rows.str(row, 1),
                         {TaskId{rows.integer(row, 2)}, rows.integer(row, 3), from_ms(rows.integer(row, 4)), false}};
   });
 }
 
-std::vector<TaskId> take_keys(Connection& db, std::span<const TaskRecord> rows, Duplicates duplicates) {
+void PostgresSession::update_rules(const std::string& table, std::span<const sql::NewRules> updates) {
+  std::vector<sql::NewRules> sorted{updates.begin(), updates.end()};
+  std::ranges::sort(sorted, {}, [](const sql::NewRules& r) { return r.ticket.id; });
+  Params params;
+  Batch<sql::NewRules>{params, sorted}
+      .numbers([](const sql::NewRules& r) { return number(r.ticket.id); })
+      .numbers([](const sql::NewRules& r) { return r.rules.max_attempts; })
+      .numbers([](const sql::NewRules& r) { return r.rules.max_duration.count(); })
+      .maybe_numbers([](const sql::NewRules& r) { return ms(r.rules.deadline); })
+      .maybe_texts([](const sql::NewRules& r) { return or_null(r.rules.backoff); });
+  db_.run(statements::update_rules.with({{"table", table}}), params);
+}
+
+std::vector<TaskId> PostgresSession::take_keys(std::span<const TaskRecord> rows) {
   const std::vector<TaskRecord> sorted = by_key(rows);
   Params params;
   Batch<TaskRecord>{params, sorted}
       .numbers([](const TaskRecord& r) { return number(r.info.id); })
       .texts([](const TaskRecord& r) { return std::string_view{r.info.space}; })
       .texts([](const TaskRecord& r) { return std::string_view{r.info.key}; });
-  return ids_in(db.run(statements::take_keys(duplicates), params));
-}
-
-std::vector<sql::KeyHolder> key_holders(Connection& db, std::span<const TaskRecord> keys) {
-  const Rows rows = db.run(statements::key_holders(), key_params(keys));
-  return rows.each([&](int row) {
-    return sql::KeyHolder{std::string{rows.text(row, 0)}, std::string{rows.text(row, 1)}, TaskId{rows.integer(row, 2)}};
+  return expect_new(rows.size(), [&](Duplicates duplicates) {
+    return db_.run(statements::take_keys.with({{"on_conflict", on_conflict(duplicates)}}), params).ids();
   });
 }
 
-void insert_history(Connection& db, const std::string& history, std::span<const TaskRecord> rows) {
+std::vector<sql::KeyHolder> PostgresSession::key_holders(std::span<const TaskRecord> keys) {
+  const Rows rows = db_.run(statements::key_holders, key_params(keys));
+  return rows.each([&](int row) {
+    return sql::KeyHolder{rows.str(row, 0), rows.str(row, 1), TaskId{rows.integer(row, 2)}};
+  });
+}
+
+void PostgresSession::insert_history(const std::string& history, std::span<const TaskRecord> rows) {
   Params params;
   auto columns = record_columns(params, rows);
   columns.numbers("finished_at", [](const TaskRecord& r) { return ms(r.info.finished_at); });
-  db.run(statements::insert(history, columns.insert_list(), {}, Duplicates::are_left_out), params);
+  db_.run(insert_statement(history, columns, {}, Duplicates::are_left_out), params);
 }
 
 }  // namespace easyretry::storage::postgres

@@ -1,97 +1,121 @@
 #pragma once
-// The statements of PostgreSQL's session. A batch comes as arrays, one a column; where it names rows, in ascending
-// order of their ids, each once. Its rows are found by the index of the ids, one after the other: every instance locks
-// rows in the same order.
-//
-// No index holds status, version, lease_until or locked_by, so that a claim and a renewal are heap-only updates.
+// The statements of sql/*.sql and migrations/*.sql, in the order of those files. Parameters, indexes and measured costs
+// are explained there. {table} is a table of tasks, {history} a month of history.
 
-#include <string>
-#include <string_view>
-
-#include "storage/postgres/connection.h"
-#include "storage/postgres/new_keys.h"
-#include "storage/sql/session.h"
+#include "storage/statement.h"
 
 namespace easyretry::storage::postgres::statements {
 
-// Every statement finds its rows by an index, in the order of its batch; a plan by statistics of a moment in which the
-// table was empty would stay.
-//
-// The server gives up before Connection::kPatience does, so that nothing goes on there that nobody waits for here. What
-// a stopped or cut off instance has locked is free again after 3 s: a claim of others waits for it, with all that it
-// has to claim.
-inline constexpr const char* kSettings =
-    "SET enable_hashjoin = off; SET enable_mergejoin = off; SET enable_seqscan = off; SET enable_bitmapscan = off; SET "
-    "jit = off; "
-    "SET plan_cache_mode = force_generic_plan; SET client_min_messages = warning; "
-    "SET statement_timeout = '9s'; SET lock_timeout = '5s'; SET idle_in_transaction_session_timeout = '3s'";
+// sql/session.sql
+extern const Statement settings;
+extern const Statement now;
+extern const Statement begin;  // {settings}
+extern const Statement brief_lock_timeout;
+extern const Statement least_lock_timeout;
+extern const Statement async_commit;
 
-// What a transaction begins with that waits for locks less long.
-constexpr const char* lock_timeout(sql::LockWait wait) {
-  switch (wait) {
-    case sql::LockWait::patient: break;
-    case sql::LockWait::brief: return "SET LOCAL lock_timeout = 200; ";
-    case sql::LockWait::none: return "SET LOCAL lock_timeout = 10; ";
-  }
-  return "";
-}
+// sql/insert.sql
+extern const Statement insert;  // {table} {columns} {values} {arrays} {varying} {unless_ended} {on_conflict}
+extern const Statement insert_unless_ended;  // {history}
+extern const Statement live_keys;            // {table}
+extern const Statement take_keys;            // {on_conflict}
+extern const Statement key_holders;
+extern const Statement update_rules;  // {table}
 
-// Milliseconds since 1970. Rounded down: a task must not start half a millisecond early.
-inline constexpr const char* kServerTime = "floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-// As base::later, of expressions.
-std::string later(std::string_view now, std::string_view delay);
+// sql/claim.sql
+extern const Statement claim;  // {table}
+extern const Statement renew;  // {table}
 
-std::string create_tasks(const std::string& table, sql::KeysIn keys);
-std::string create_keys();
-std::string create_history(const std::string& table);
-std::string lacks_marks();  // $1 table
-std::string add_marks(const std::string& table);
-std::string create_meta();
-std::string create_inbox();
+// sql/settle.sql
+extern const Statement finish;             // {table} {history} {unless_there}
+extern const Statement unless_in_history;  // {history}
+extern const Statement forget;             // {table}
+extern const Statement reschedule;         // {table}
 
-// `list` is RowColumns::insert_list(); left out is what is in `history` (empty: not looked at).
-std::string insert(const std::string& table, const std::string& list, const std::string& history,
-                   Duplicates duplicates);
-std::string live_keys(const std::string& table);     // $1 namespaces $2 keys
-std::string take_keys(Duplicates duplicates);        // $1 ids $2 namespaces $3 keys
-std::string key_holders();                           // $1 namespaces $2 keys
-std::string update_rules(const std::string& table);  // $1 ids $2 attempts $3 durations $4 deadlines $5 backoffs
+// sql/operations.sql
+extern const Statement hold;           // {table}
+extern const Statement hold_free;      // {table}
+extern const Statement lock_tasks;     // {table}
+extern const Statement lock_history;   // {history}
+extern const Statement mark_requeued;  // {history}
+extern const Statement update_tasks;   // {table}
+extern const Statement remove_tasks;   // {table}
 
-std::string claim(const std::string& table);  // $1 ids $2 versions $3 owner $4 now $5 lease until
-// Settling: $1 ids $2 versions $3 now $4 errors, NULL where nothing failed
-std::string finish(const std::string& table, const std::string& history, Duplicates duplicates);  // $5 outcomes
-std::string forget(const std::string& table);                                                     // $1 ids $2 versions
-std::string reschedule(
-    const std::string& table);                // $5 due, $6 1 for hand back, $7 stages $8 outcomes $9 results or NULL
-std::string renew(const std::string& table);  // $1 ids $2 versions $3 now $4 until $5 progress or NULL
+// sql/load.sql
+extern const Statement due;  // {table}
+extern const Statement glance;
+extern const Statement load;  // {table}
 
-std::string hold(const std::string& table);           // $1 ids
-std::string hold_free(const std::string& table);      // $1 ids
-std::string lock(const std::string& table);           // $1 ids
-std::string lock_history(const std::string& table);   // $1 ids
-std::string mark_requeued(const std::string& table);  // $1 ids $2 new ids
-std::string update(const std::string& table);         // one array a column that may change, see session.cpp
-std::string remove(const std::string& table);         // $1 ids
-std::string move(const std::string& from, const std::string& to, bool some_shards);  // $1 limit $2 after $3 shards
+// sql/find.sql. Here {table} may be a month of history as well.
+extern const Statement find_tasks;     // {table}
+extern const Statement find_ended;     // {table}
+extern const Statement page_of_tasks;  // {table} {conditions}
+extern const Statement page_of_ended;  // {table} {conditions}
+extern const Statement count_rows;     // {table} {conditions}
 
-// Of the rows after an id: how many, how many whose shard is another one, how many are leased, the last, one who
-// leases.
-std::string shard_page(const std::string& table, int total_shards);  // $1 after $2 limit $3 now
-std::string renumber(const std::string& table, int total_shards);    // $1 after $2 until
+// sql/counts.sql
+extern const Statement insert_sums;  // {values}
+extern const Statement take_sums;
+extern const Statement take_days;
+extern const Statement add_totals;
+extern const Statement read_counts;
+extern const Statement has_sums;
 
-std::string due(
-    const std::string& table);  // $1 lanes $2 after times $3 after ids $4 namespace $5 until $6 now $7 limit
-// Time, whether the inbox has something, total_shards, layout.
-std::string glance();  // $1 namespace $2 handlers $3 now or NULL
-// Both at once: the same columns as due, and among them, without a lane, a row of time, inbox, 0 and total_shards.
-std::string load(const std::string& table);                // as due, but $5 ahead $6 now or NULL; $8 handlers
-std::string find(const std::string& table, bool history);  // $1 ids
+// sql/members.sql
+extern const Statement beat;
+extern const Statement members;
+extern const Statement leave;
 
-std::string inbox();         // $1 namespace $2 handlers $3 limit
-std::string refuse_inbox();  // $1 id $2 why $3 now
-std::string clear_inbox();   // $1 ids
+// sql/pauses.sql
+extern const Statement pause;
+extern const Statement count_pauses;
+extern const Statement resume;
+extern const Statement paused;
 
-// " WHERE …" with the conditions of a list or a count; their values are added to `params`.
-std::string where(const sql::Search& search, Params& params);
+// sql/inbox.sql
+extern const Statement inbox;
+extern const Statement refuse_inbox;
+extern const Statement clear_inbox;
+
+// sql/notify.sql
+extern const Statement listen;
+extern const Statement announce;
+extern const Statement notify;  // {namespace}
+
+// sql/meta.sql
+extern const Statement read_meta;
+extern const Statement add_meta;
+extern const Statement hold_layout;  // {for_share}
+extern const Statement begin_change;
+extern const Statement change_meta;
+extern const Statement log_step;
+extern const Statement forget_steps;
+
+// sql/tables.sql. Here {table} may be any table.
+extern const Statement create_tasks;  // {table} {unique}
+extern const Statement create_keys;
+extern const Statement create_history;  // {table}
+extern const Statement one_at_a_time;   // {statement}
+extern const Statement drop_table;      // {table}
+extern const Statement lock_table;      // {table}
+extern const Statement any_row;         // {table}
+extern const Statement tables;
+extern const Statement table_facts;
+
+// sql/move.sql
+extern const Statement move;        // {from} {to} {condition}
+extern const Statement shard_page;  // {table} {shard}
+extern const Statement renumber;    // {table} {shard}
+
+// migrations/001_tables.sql
+extern const Statement create_meta;
+extern const Statement create_counts;
+extern const Statement create_members;
+extern const Statement create_pauses;
+extern const Statement create_inbox;
+
+// migrations/002_requeued_as.sql
+extern const Statement lacks_requeued_as;
+extern const Statement add_requeued_as;  // {table}
 
 }  // namespace easyretry::storage::postgres::statements

@@ -1,4 +1,4 @@
-// Tasks in the caller's own transaction.
+// Tasks in a transaction of the application.
 
 #include <memory>
 #include <string>
@@ -39,7 +39,7 @@ class PostgresJoined : public ::testing::Test {
   Result<InsertReply> insert(const NewTask& task) {
     return store->insert_within(postgres_tx(client.get()), {&task, 1});
   }
-  // By hand, and as the store counts with each transaction.
+  // The rows, which must be as many as the store has counted.
   std::int64_t count() {
     const std::int64_t rows = store->count({}).value();
     EXPECT_EQ(store->counts(test::kSpace).value()["pay"].live(), rows);
@@ -58,7 +58,7 @@ TEST_F(PostgresJoined, ATaskComesWithTheCommit) {
   const auto reply = insert(a_task());
   ASSERT_TRUE(reply) << reply.error().detail;
   EXPECT_TRUE(reply->tasks.at(0).created);
-  EXPECT_EQ(count(), 0) << "nobody sees it before";
+  EXPECT_EQ(count(), 0) << "no other transaction sees it before";
   run("COMMIT");
   EXPECT_EQ(count(), 1);
 }
@@ -105,7 +105,7 @@ TEST_F(PostgresJoined, SeveralBatchesMayJoinOneTransaction) {
   EXPECT_EQ(count(), 3);
 }
 
-TEST_F(PostgresJoined, TheNumberThatTheApplicationDrewLastStaysTheLast) {
+TEST_F(PostgresJoined, LastvalIsStillTheNumberThatTheApplicationDrew) {
   run("CREATE SEQUENCE orders");
   run("BEGIN; SELECT nextval('orders')");
   ASSERT_TRUE(insert(a_task()));

@@ -1,6 +1,6 @@
-#include "storage/postgres/new_keys.h"
-
 #include <gtest/gtest.h>
+
+#include "storage/postgres/session.h"
 
 namespace easyretry::storage::postgres {
 namespace {

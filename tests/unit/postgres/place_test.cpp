@@ -22,7 +22,7 @@ using test::ServerKind;
 
 class PlaceInTheDueIndex : public ::testing::Test {
  protected:
-  // Of a task that was due `overdue` ago and failed now: how far before its due time scans meet it.
+  // How long before its due time scans meet a task that was due `overdue` ago and failed now.
   Millis early(Millis overdue, Millis delay) {
     const TaskRecord task = claimed(a_task().due_in(-overdue));
     Settlement retry;
@@ -59,7 +59,7 @@ TEST_F(PlaceInTheDueIndex, ARetryWithinFiveSecondsKeepsIt) {
   EXPECT_EQ(early(20s, 1s), 21s);
 }
 
-TEST_F(PlaceInTheDueIndex, ALaterRetryGetsAPlaceOfItsOwn) {
+TEST_F(PlaceInTheDueIndex, ALaterRetryMovesToItsDueTime) {
   EXPECT_EQ(early(0s, 5001ms), 0ms);
   EXPECT_EQ(early(10s, 1h), 0ms);
 }

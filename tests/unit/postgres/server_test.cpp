@@ -1,4 +1,4 @@
-// What goes wrong when a store is opened, and what is said about it.
+// Errors when a store is opened, and their messages.
 
 #include <string>
 
@@ -8,7 +8,7 @@
 #include <easyretry/error.h>
 
 #include "storage/open.h"
-#include "storage/postgres/errors.h"
+#include "storage/postgres/connection.h"
 #include "support/plain_sql.h"
 #include "support/test_database.h"
 
@@ -33,9 +33,9 @@ std::string refusal(const std::string& url) {
 
 class PostgresServer : public ::testing::Test {
  protected:
-  // Someone else's hand, from a database beside ours.
-  static std::string by_hand(const std::string& statement) { return by_hand("easyretry", statement); }
-  static std::string by_hand(const std::string& where, const std::string& statement) {
+  // An administrator, connected to another database.
+  static std::string manually(const std::string& statement) { return manually("easyretry", statement); }
+  static std::string manually(const std::string& where, const std::string& statement) {
     return test::connect_plainly(ServerKind::postgres, test::shared_server_port(ServerKind::postgres), where)
         ->run(statement);
   }
@@ -55,37 +55,38 @@ TEST_F(PostgresServer, AnotherNumberOfShardsIsRefusedWithTheRightOne) {
 
 TEST_F(PostgresServer, AReadOnlyDatabaseIsToldWithTheRemedyAndUsedWhenItIsNoMore) {
   const auto store = open_store(url, system_clock());
-  by_hand("ALTER DATABASE " + database.name() + " SET default_transaction_read_only = on");
+  manually("ALTER DATABASE " + database.name() + " SET default_transaction_read_only = on");
   const std::string at_once = refusal(url);
-  by_hand("ALTER DATABASE " + database.name() + " RESET default_transaction_read_only");
+  manually("ALTER DATABASE " + database.name() + " RESET default_transaction_read_only");
   EXPECT_THAT(at_once, AllOf(HasSubstr("read-only"), HasSubstr("connect to the primary, or turn it off")));
   EXPECT_EQ(refusal(url), "");
 }
 
 TEST_F(PostgresServer, WithoutTheRightToMakeTablesItIsRefusedWithTheGrantToMake) {
-  by_hand(database.name(), "REVOKE CREATE ON SCHEMA public FROM PUBLIC, pg_database_owner");
+  manually(database.name(), "REVOKE CREATE ON SCHEMA public FROM PUBLIC, pg_database_owner");
   const std::string refused = refusal(url);
-  by_hand(database.name(), "GRANT CREATE ON SCHEMA public TO pg_database_owner");
+  manually(database.name(), "GRANT CREATE ON SCHEMA public TO pg_database_owner");
   EXPECT_THAT(refused, AllOf(HasSubstr("permission denied for schema public"), HasSubstr("GRANT CREATE, USAGE")));
   EXPECT_EQ(refusal(url), "");
 }
 
 TEST_F(PostgresServer, WithoutASchemaToMakeTablesInItIsRefused) {
-  by_hand("ALTER DATABASE " + database.name() + " SET search_path = nowhere");
+  manually("ALTER DATABASE " + database.name() + " SET search_path = nowhere");
   const std::string refused = refusal(url);
-  by_hand("ALTER DATABASE " + database.name() + " RESET search_path");
+  manually("ALTER DATABASE " + database.name() + " RESET search_path");
   EXPECT_THAT(refused, AllOf(HasSubstr("no schema has been selected"), HasSubstr("search_path")));
 }
 
 TEST_F(PostgresServer, AnotherEncodingThanUtf8IsRefusedWithTheRemedy) {
   for (const std::string encoding : {"LATIN1", "SQL_ASCII"}) {
-    by_hand("DROP DATABASE IF EXISTS easyretry_odd");
-    by_hand("CREATE DATABASE easyretry_odd ENCODING '" + encoding + "' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
+    manually("DROP DATABASE IF EXISTS easyretry_odd");
+    manually("CREATE DATABASE easyretry_odd ENCODING '" + encoding +
+             "' LC_COLLATE 'C' LC_CTYPE 'C' TEMPLATE template0");
     EXPECT_THAT(refusal(test::server_url(ServerKind::postgres, test::shared_server_port(ServerKind::postgres),
                                          "easyretry_odd")),
                 AllOf(HasSubstr(encoding), HasSubstr("ENCODING 'UTF8' TEMPLATE template0")));
   }
-  by_hand("DROP DATABASE easyretry_odd");
+  manually("DROP DATABASE easyretry_odd");
 }
 
 TEST_F(PostgresServer, InfoSaysWhereAndHowSafelyAndNoSecret) {

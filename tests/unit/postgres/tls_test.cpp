@@ -1,4 +1,4 @@
-// TLS as libpq has it, by options of the url. The server's certificate is for 127.0.0.1 and localhost.
+// TLS by libpq, with options of the url. The server's certificate is for 127.0.0.1 and localhost.
 
 #include <cstdlib>
 #include <string>
@@ -21,7 +21,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-// The same machine, by a name that its certificate does not have: libpq takes its address from the environment.
+// The same machine under a name that its certificate does not have: libpq takes the address from the environment.
 class AnotherName {
  public:
   static constexpr const char* kName = "db.example.com";
@@ -39,7 +39,7 @@ class PostgresTls : public ::testing::Test {
   }
   static std::string trusting(const std::filesystem::path& authority) { return "&sslrootcert=" + authority.string(); }
 
-  // Of the store's connections, as the server sees them: "t" or "f".
+  // Whether the server sees the store's connections as encrypted: "t" or "f".
   std::string encrypted(const std::string& opened) const {
     const auto store = open_store(opened, system_clock());
     return test::connect_plainly(ServerKind::postgres, test::shared_server_port(ServerKind::postgres), database.name())
@@ -67,7 +67,7 @@ TEST_F(PostgresTls, IsUsedExactlyWhenAskedFor) {
   for (const char* mode : {"verify-ca", "verify-full"}) EXPECT_EQ(encrypted(url(mode) + trusting(ours)), "t") << mode;
 }
 
-TEST_F(PostgresTls, AnotherNameIsBelievedByAllButVerifyFull) {
+TEST_F(PostgresTls, AnotherNameIsAcceptedByAllButVerifyFull) {
   EXPECT_EQ(encrypted(url("verify-full", "localhost") + trusting(ours)), "t");
   const AnotherName other;
   EXPECT_EQ(encrypted(url("require", other.kName)), "t");
@@ -85,12 +85,12 @@ TEST_F(PostgresTls, AnotherAuthorityIsRefused) {
   }
 }
 
-TEST_F(PostgresTls, WithoutACertificateToVerifyByNothingIsBelieved) {
+TEST_F(PostgresTls, WithoutACertificateToVerifyByEveryServerIsRefused) {
   EXPECT_THAT(refusal(url("verify-full") + trusting("/nowhere/ca.crt")),
               AllOf(HasSubstr("/nowhere/ca.crt"), is_told_without_secrets(), Not(HasSubstr("CREATE DATABASE"))));
 }
 
-TEST_F(PostgresTls, AModeThatIsNotThereIsRefusedByItsName) {
+TEST_F(PostgresTls, AnUnknownModeIsRefusedByItsName) {
   EXPECT_THAT(refusal(url("verify-everything")), AllOf(HasSubstr("verify-everything"), Not(HasSubstr("secret"))));
 }
 

@@ -1,4 +1,4 @@
-// Tasks that one engine stores and another runs, which scans so seldom that only news can tell it in time.
+// Tasks that one engine stores and another runs, which scans so rarely that only a notification can wake it in time.
 
 #include <atomic>
 #include <optional>
@@ -9,7 +9,7 @@
 
 #include <easyretry/easyretry.h>
 
-#include "storage/postgres/news_line.h"
+#include "storage/postgres/notifier.h"
 #include "support/cutting_proxy.h"
 #include "support/database_server.h"
 #include "support/eventually.h"
@@ -27,12 +27,12 @@ using test::PgClient;
 using test::ServerKind;
 using test::TestDatabase;
 
-// Scans every five minutes, and never looks for what is overdue.
+// Scans every five minutes, and never looks for overdue tasks.
 EngineOptions drowsy() {
   return {.window = 10min, .grace = 24h, .log = nullptr};
 }
 
-// Runs what others store.
+// Runs tasks that others store.
 class Runner {
  public:
   explicit Runner(const std::string& url, EngineOptions options = drowsy()) : engine_(url, options) {
@@ -49,7 +49,7 @@ class Runner {
   Engine engine_;
 };
 
-// Stores, and runs nothing.
+// Stores tasks, and runs none.
 class Submitter {
  public:
   explicit Submitter(const std::string& url)
@@ -64,8 +64,8 @@ class Submitter {
 
 constexpr const char* kRunner = "application_name=runner";
 
-// The runner has asked for nothing for a while, but for signs of life and for pauses: no scan is on its way that could
-// find by chance what it should be told of.
+// The runner has asked for nothing for a while except signs of life and pauses: no scan is in flight that could find by
+// chance the task that a notification should report.
 bool falls_quiet(int port, const std::string& database) {
   const auto sql = test::connect_plainly(ServerKind::postgres, port, database);
   return eventually([&] {
@@ -87,7 +87,7 @@ class PostgresWakeUp : public ::testing::Test {
   const std::string url = database.url() + "?sslmode=disable";
 };
 
-TEST_F(PostgresWakeUp, ATaskOfAnotherProcessStartsAtOnceHoweverSeldomTheStoreIsScanned) {
+TEST_F(PostgresWakeUp, ATaskOfAnotherProcessStartsAtOnceHoweverRarelyTheStoreIsScanned) {
   const Runner runner{url + "&" + kRunner};
   Submitter submitter{url};
   submitter.count().submit(1);
@@ -97,8 +97,8 @@ TEST_F(PostgresWakeUp, ATaskOfAnotherProcessStartsAtOnceHoweverSeldomTheStoreIsS
   EXPECT_TRUE(runner.comes_to(2));
 }
 
-// Whether the runner has read it ahead, which it has within its window, or not.
-TEST_F(PostgresWakeUp, ATaskThatSomebodyElseRetriesNowStartsAtOnce) {
+// Whether the runner has read it ahead or not. It has if the task is due within its window.
+TEST_F(PostgresWakeUp, ATaskThatAnotherProcessRetriesNowStartsAtOnce) {
   const Runner runner{url + "&" + kRunner};
   Submitter submitter{url};
   const TaskId far = submitter.count().submit_after(1h, 1);
@@ -124,7 +124,7 @@ TEST_F(PostgresWakeUp, ATaskInAnApplicationsTransactionStartsWithItsCommit) {
   EXPECT_TRUE(runner.comes_to(2));
 }
 
-TEST_F(PostgresWakeUp, ASubmitterThatIsGoneAtOnceHasStillSaidIt) {
+TEST_F(PostgresWakeUp, ASubmitterThatIsGoneAtOnceHasStillNotified) {
   const Runner runner{url};
   for (int task = 1; task <= 3; ++task) {
     Submitter{url}.count().submit(task);
@@ -132,7 +132,7 @@ TEST_F(PostgresWakeUp, ASubmitterThatIsGoneAtOnceHasStillSaidIt) {
   }
 }
 
-TEST_F(PostgresWakeUp, WhatAStoppingInstanceGivesBackIsTakenAtOnce) {
+TEST_F(PostgresWakeUp, TasksThatAStoppingInstanceGivesBackAreTakenAtOnce) {
   std::atomic<bool> started{false};
   std::optional<Engine> stopping{std::in_place, url, EngineOptions{.workers = 1, .drain = 0ms, .log = nullptr}};
   auto count = stopping->retryable("count", [&](int) {
@@ -149,7 +149,7 @@ TEST_F(PostgresWakeUp, WhatAStoppingInstanceGivesBackIsTakenAtOnce) {
   EXPECT_TRUE(runner.comes_to(2));
 }
 
-TEST_F(PostgresWakeUp, AnEngineThatRunsItsOwnTasksTellsNobody) {
+TEST_F(PostgresWakeUp, AnEngineThatRunsItsOwnTasksSendsNoNotification) {
   PgClient bystander{database.url()};
   bystander.run("LISTEN easyretry");
   Engine engine{url, drowsy()};
@@ -160,7 +160,8 @@ TEST_F(PostgresWakeUp, AnEngineThatRunsItsOwnTasksTellsNobody) {
   ASSERT_TRUE(eventually([&] { return runs == 20; }));
   EXPECT_TRUE(bystander.notifications().empty());
   engine.stop();
-  EXPECT_TRUE(eventually([&] { return !bystander.notifications().empty(); })) << "what it had is for others now";
+  EXPECT_TRUE(eventually([&] { return !bystander.notifications().empty(); }))
+      << "its tasks are for other instances now";
 }
 
 TEST_F(PostgresWakeUp, ManySubmitsAreAnnouncedByFewNotifications) {
@@ -172,8 +173,8 @@ TEST_F(PostgresWakeUp, ManySubmitsAreAnnouncedByFewNotifications) {
     Submitter submitter{url};
     for (std::size_t i = 0; i < kSubmits; ++i) submitter.count().submit(static_cast<int>(i));
   }
-  // One at the begin of the first interval, and the end.
-  const auto most = (std::chrono::steady_clock::now() - began) / storage::postgres::NewsLine::kBetweenWords + 2;
+  // One at the beginning of the first interval, and the end.
+  const auto most = (std::chrono::steady_clock::now() - began) / storage::postgres::Notifier::kInterval + 2;
   bystander.run("NOTIFY easyretry, 'the end'");
   std::vector<std::string> heard;
   ASSERT_TRUE(eventually([&] {
@@ -184,7 +185,7 @@ TEST_F(PostgresWakeUp, ManySubmitsAreAnnouncedByFewNotifications) {
   EXPECT_LE(static_cast<std::int64_t>(heard.size()), most);
 }
 
-TEST_F(PostgresWakeUp, NewsThatWereLostWithTheConnectionAreMadeUpForWhenItIsBack) {
+TEST_F(PostgresWakeUp, NotificationsLostWithTheConnectionAreMadeUpForWhenItIsBack) {
   test::CuttingProxy proxy{test::shared_server_port(ServerKind::postgres)};
   const Runner runner{database.url_through(proxy.port()) + "?sslmode=disable&" + kRunner};
   Submitter submitter{url};
@@ -196,7 +197,7 @@ TEST_F(PostgresWakeUp, NewsThatWereLostWithTheConnectionAreMadeUpForWhenItIsBack
   proxy.refuse_new();
   proxy.cut_all();
   submitter.count().submit(2);
-  ASSERT_TRUE(eventually([&] { return !bystander.notifications().empty(); })) << "it was said to those who could hear";
+  ASSERT_TRUE(eventually([&] { return !bystander.notifications().empty(); })) << "the notification was sent";
   proxy.accept_new();
   ASSERT_TRUE(runner.comes_to(2));
   submitter.count().submit(3);

@@ -1,4 +1,6 @@
-// Who is told of what.
+// Which listeners are woken by which announcements.
+
+#include "storage/postgres/notifier.h"
 
 #include <atomic>
 #include <string>
@@ -7,7 +9,6 @@
 #include <gtest/gtest.h>
 
 #include "storage/open.h"
-#include "storage/postgres/news_connection.h"
 #include "support/cutting_proxy.h"
 #include "support/eventually.h"
 #include "support/pg_client.h"
@@ -23,7 +24,7 @@ using test::eventually;
 using test::ServerKind;
 using test::TestDatabase;
 
-class PostgresNews : public ::testing::Test {
+class PostgresNotifier : public ::testing::Test {
  protected:
   std::unique_ptr<Store> open(int port) {
     return open_store(database.url_through(port) + "?sslmode=disable", system_clock());
@@ -31,7 +32,7 @@ class PostgresNews : public ::testing::Test {
   std::unique_ptr<Store> open() { return open(test::shared_server_port(ServerKind::postgres)); }
   std::unique_ptr<Listening> listen(Store& to, const std::string& space, std::atomic<int>& heard) {
     auto listening = to.listen(space, [&heard] { ++heard; });
-    EXPECT_TRUE(eventually([&] { return heard > 0; })) << "for what there was before it listened";
+    EXPECT_TRUE(eventually([&] { return heard > 0; })) << "for what was announced before it listened";
     return listening;
   }
 
@@ -40,7 +41,7 @@ class PostgresNews : public ::testing::Test {
   std::atomic<int> theirs{0};
 };
 
-TEST_F(PostgresNews, GoToThoseWhoListenForTheNamespace) {
+TEST_F(PostgresNotifier, WakesTheListenersOfTheNamespace) {
   const auto listener = open();
   const auto for_us = listen(*listener, "ours", ours);
   const auto for_them = listener->listen("theirs", [this] { ++theirs; });
@@ -52,7 +53,7 @@ TEST_F(PostgresNews, GoToThoseWhoListenForTheNamespace) {
   EXPECT_TRUE(eventually([&] { return ours == 2; }));
 }
 
-TEST_F(PostgresNews, AreNotHeardByWhoeverSaidThem) {
+TEST_F(PostgresNotifier, DoesNotWakeItsOwnListeners) {
   const auto store = open();
   const auto listening = listen(*store, "ours", ours);
   const auto other = open();
@@ -62,7 +63,7 @@ TEST_F(PostgresNews, AreNotHeardByWhoeverSaidThem) {
   EXPECT_EQ(ours, 1);
 }
 
-TEST_F(PostgresNews, EndWithTheListening) {
+TEST_F(PostgresNotifier, WakesNoListenerThatIsGone) {
   const auto store = open();
   auto listening = listen(*store, "ours", ours);
   const auto still = listen(*store, "theirs", theirs);
@@ -74,7 +75,7 @@ TEST_F(PostgresNews, EndWithTheListening) {
   EXPECT_EQ(ours, 1);
 }
 
-TEST_F(PostgresNews, OfATransactionComeWithItsCommitAndOnlyOfWhatIsDueSoon) {
+TEST_F(PostgresNotifier, WakesWithTheCommitOfATransactionIfATaskIsDueSoon) {
   const auto store = open();
   const auto listening = listen(*store, test::kSpace, ours);
   test::PgClient client{database.url()};
@@ -88,7 +89,7 @@ TEST_F(PostgresNews, OfATransactionComeWithItsCommitAndOnlyOfWhatIsDueSoon) {
   EXPECT_TRUE(eventually([&] { return ours == 2; }));
 }
 
-TEST_F(PostgresNews, ThatCannotBeSaidAreSaidLater) {
+TEST_F(PostgresNotifier, SendsLaterWhatItCannotSendNow) {
   test::CuttingProxy proxy{test::shared_server_port(ServerKind::postgres)};
   const auto speaker = open(proxy.port());
   const auto store = open();
@@ -102,12 +103,12 @@ TEST_F(PostgresNews, ThatCannotBeSaidAreSaidLater) {
   EXPECT_TRUE(eventually([&] { return ours == 3; }));
 }
 
-// A statement whose answer nobody looked for would hold up all that comes after it, for as long as a silent server may.
-// Of so many, some are answered before the sender has looked up again.
-TEST_F(PostgresNews, WaitForEveryAnswerHoweverSoonItComes) {
-  NewsConnection connection{database.url() + "?sslmode=disable"};
+// A statement whose answer is not read would hold up everything after it, for as long as a silent server may. Among so
+// many, some are answered before send() returns.
+TEST_F(PostgresNotifier, ReadsEveryAnswerHoweverSoonItComes) {
+  NotifyConnection connection{database.url() + "?sslmode=disable"};
   const auto answered = [&] {
-    connection.go_on();
+    connection.advance();
     return connection.idle();
   };
   ASSERT_TRUE(eventually(answered));
@@ -118,7 +119,7 @@ TEST_F(PostgresNews, WaitForEveryAnswerHoweverSoonItComes) {
   }
 }
 
-TEST_F(PostgresNews, ToASilentServerHoldNobodyUp) {
+TEST_F(PostgresNotifier, DoesNotWaitLongForASilentServerWhenItIsDestroyed) {
   test::CuttingProxy proxy{test::shared_server_port(ServerKind::postgres)};
   auto store = open(proxy.port());
   proxy.freeze();

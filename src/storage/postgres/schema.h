@@ -1,0 +1,51 @@
+#pragma once
+// Tables, retry_meta and moves of PostgreSQL.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "storage/postgres/connection.h"
+#include "storage/sql/session.h"
+
+namespace easyretry::storage::postgres {
+
+class PostgresSchema final : public sql::Schema {
+ public:
+  explicit PostgresSchema(Connection& db) : db_(db) {}
+
+  std::vector<std::string> tables() override;
+  std::vector<sql::TableFacts> table_facts() override;
+  void create_tasks(const std::string& table, sql::KeysIn keys) override;
+  void create_keys() override;
+  void create_history(const std::string& table) override;
+  void complete_history(const std::string& table) override;
+  void drop(const std::string& table) override;
+  bool drop_empty(const std::string& table) override;
+  void note(const KeepStep& step, TimePoint now, TimePoint forget_before) override;
+
+  int version() const override { return 2; }
+  std::vector<std::string> migration(int version) override;
+  void define(const std::string& what, const std::string& statement) override;
+
+  std::optional<std::string> meta(const std::string& name) override;
+  std::string agree(const std::string& name, const std::string& value) override;
+  std::string hold_layout() override;
+  bool change_meta(const std::string& name, const std::string& from, const std::string& to) override;
+
+  sql::Moved move(const sql::Move& move) override;
+  ShardPage shard_page(const ShardPageQuery& query, TimePoint now) override;
+  void renumber(const ShardPageQuery& query, TaskId last) override;
+
+  Durability durability() override;
+
+ private:
+  bool lacks_requeued_as(const std::string& table);
+  std::string setting(const std::string& name) { return db_.run("SHOW " + name).str(0, 0); }
+  template <class Body>
+  bool in_transaction(const std::string& begin, Body body);
+
+  Connection& db_;
+};
+
+}  // namespace easyretry::storage::postgres
