@@ -20,10 +20,7 @@ struct Step {
 
 class MysqlPlans : public MysqlTest {
  protected:
-  MysqlPlans() {
-    set_up(connection, address());
-    session->create_inbox();
-  }
+  MysqlPlans() { set_up(connection, address()); }
 
   std::vector<Step> plan(const std::string& statement) {
     Rows rows = connection.select("EXPLAIN " + statement);

@@ -124,13 +124,13 @@ TEST_F(MysqlRaces, OneKeyStoredByManyIsStoredOnce) {
 TEST_F(MysqlRaces, TablesMadeByManyAtOnceAreMade) {
   test::together(kThreads, [&](int) {
     const auto mine = connect();
-    mine->create_meta();
-    mine->create_tasks("retry_task_7", sql::KeysIn::tasks);
-    mine->create_history("retry_task_history_202604");
-    EXPECT_EQ(mine->agree("total_shards", "64"), "64");
+    sql::migrate(mine->schema(), mine->schema().version());
+    mine->schema().create_tasks("retry_task_7", sql::KeysIn::tasks);
+    mine->schema().create_history("retry_task_history_202604");
+    EXPECT_EQ(mine->schema().agree("total_shards", "64"), "64");
     return true;
   });
-  EXPECT_THAT(session->tables(), ::testing::Contains("retry_task_7"));
+  EXPECT_THAT(session->schema().tables(), ::testing::Contains("retry_task_7"));
 }
 
 }  // namespace

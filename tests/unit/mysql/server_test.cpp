@@ -19,8 +19,8 @@ using test::ServerKind;
 TEST(MysqlServer, AKilledServerIsGoneAndWhatWasCommittedIsThereAfterARestart) {
   DatabaseServer server{ServerKind::mariadb};
   const auto session = connect_mysql(address_at(server.port()));
-  EXPECT_EQ(session->durability().words, "a power cut on the server's machine");
-  session->create_tasks(kTable, sql::KeysIn::tasks);
+  EXPECT_EQ(session->schema().durability().words, "a power cut on the server's machine");
+  session->schema().create_tasks(kTable, sql::KeysIn::tasks);
   const TaskRecord kept = task::new_record(a_task(), TaskId{1}, kMarch);
   const TaskRecord lost = task::new_record(a_task(), TaskId{2}, kMarch);
   session->begin(Promise::kept);
@@ -87,7 +87,7 @@ TEST(MysqlServer, WithoutRightsToTheTablesItIsRefusedWithTheGrantToMake) {
   MysqlAddress reader = address_at(server.port());
   reader.user = "reader";
   const auto session = connect_mysql(reader);
-  const auto [what, why] = trouble([&] { session->create_tasks(kTable, sql::KeysIn::tasks); });
+  const auto [what, why] = trouble([&] { session->schema().create_tasks(kTable, sql::KeysIn::tasks); });
   EXPECT_EQ(what, Trouble::refused);
   EXPECT_THAT(why, HasSubstr("GRANT SELECT, INSERT, UPDATE, DELETE, CREATE"));
 }
@@ -100,9 +100,9 @@ TEST(MysqlServer, InADatabaseOfAnotherCharacterSetTablesAreUtf8mb4) {
   };
   by_hand("ALTER DATABASE " + database.name() + " CHARACTER SET latin1");
   const auto session = connect_mysql(address_at(test::shared_server_port(ServerKind::mariadb), database.name()));
-  session->create_meta();
-  session->create_tasks(kTable, sql::KeysIn::tasks);
-  session->create_history(kHistory);
+  sql::migrate(session->schema(), session->schema().version());
+  session->schema().create_tasks(kTable, sql::KeysIn::tasks);
+  session->schema().create_history(kHistory);
   EXPECT_EQ(by_hand("SELECT GROUP_CONCAT(DISTINCT table_collation) FROM information_schema.tables WHERE table_schema = "
                     "DATABASE()"),
             "utf8mb4_bin");

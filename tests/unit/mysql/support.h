@@ -12,6 +12,7 @@
 
 #include "storage/mysql/address.h"
 #include "storage/server/server_error.h"
+#include "storage/sql/migration.h"
 #include "support/plain_sql.h"
 #include "support/task_builder.h"
 #include "support/test_database.h"
@@ -68,9 +69,9 @@ inline Ticket ticket_of(const TaskRecord& record) {
 class MysqlTest : public ::testing::Test {
  protected:
   MysqlTest() {
-    session->create_tasks(kTable, sql::KeysIn::tasks);
-    session->create_history(kHistory);
-    session->create_meta();
+    session->schema().create_tasks(kTable, sql::KeysIn::tasks);
+    session->schema().create_history(kHistory);
+    sql::migrate(session->schema(), session->schema().version());
   }
 
   MysqlAddress address() const {
