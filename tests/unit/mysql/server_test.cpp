@@ -1,10 +1,10 @@
-// Servers of their own, to be killed or cut off, and TLS.
+// Servers that a test has for itself, to kill or disconnect them, and TLS.
 
 #include <pwd.h>
 #include <unistd.h>
 
 #include "storage/mysql/connection.h"
-#include "storage/mysql/set_up.h"
+#include "storage/mysql/schema.h"
 #include "support/cutting_proxy.h"
 #include "support/eventually.h"
 #include "unit/mysql/support.h"
@@ -38,7 +38,7 @@ TEST(MysqlServer, AKilledServerIsGoneAndWhatWasCommittedIsThereAfterARestart) {
   EXPECT_EQ(again->count({TaskQuery{}, kTable, false}), 1);
 }
 
-// Through its socket, where the user who made it may do everything.
+// Through the socket, where the user who created the server may do everything.
 MysqlAddress administrator_of(const DatabaseServer& server) {
   MysqlAddress one = address_at(0);
   one.socket = server.ca_certificate().parent_path().parent_path() / "data/mariadb.sock";
@@ -70,7 +70,7 @@ TEST(MysqlServer, DurabilityIsToldAsTheSettingsAre) {
   Connection administrator{administrator_of(server)};
   const auto with = [&](const std::string& flush) {
     administrator.run("SET GLOBAL innodb_flush_log_at_trx_commit = " + flush);
-    return durability(administrator);
+    return MysqlSchema{administrator}.durability();
   };
   EXPECT_EQ(with("1").words, "a power cut on the server's machine");
   EXPECT_EQ(with("2").words,
@@ -194,7 +194,7 @@ TEST_F(MysqlNetwork, AConnectionThatIsKilledIsGone) {
   EXPECT_TRUE(mine->broken());
 }
 
-// The same machine, by a name that its certificate does not have.
+// The same machine, by a name that is not in its certificate.
 constexpr const char* kAnotherName = "127.1";
 
 class MysqlTls : public MysqlNetwork {

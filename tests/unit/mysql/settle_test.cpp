@@ -76,7 +76,7 @@ TEST_F(MysqlTest, SettledTwiceIsSettledOnce) {
   EXPECT_EQ(live(running.info.id).at(0).info.version, 3);
 }
 
-// Each as task::apply_settlement has it.
+// Each as task::apply_settlement does it.
 TEST_F(MysqlTest, EverySettlementLeavesTheRowAsTheTransitionTableSays) {
   std::vector<TaskRecord> expected;
   std::vector<Settlement> settlements;
