@@ -5,7 +5,7 @@
 #include <string>
 
 #include "storage/memory/memory_store.h"
-#include "storage/mysql/open_mysql.h"
+#include "storage/mysql/address.h"
 #include "storage/postgres/open_postgres.h"
 #include "storage/redis/open_redis.h"
 #include "storage/sql/migration.h"

@@ -1,12 +1,15 @@
 #pragma once
-// Where a MariaDB or MySQL server is, and how to talk to it.
+// The address of a MariaDB or MySQL server, and how to talk to it.
 
 #include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <string_view>
 
+#include "storage/sql/server_store.h"
 #include "storage/sql/session.h"
+#include "storage/url.h"
 
 struct st_mysql;  // the client library's MYSQL
 
@@ -14,8 +17,8 @@ namespace easyretry::storage {
 
 enum class Tls {
   off,
-  on,           // encrypted, but whoever answers is believed to be the server
-  verify_ca,    // a certificate that `ca` has signed, for any name
+  on,           // encrypted, but the server's certificate is not verified
+  verify_ca,    // the certificate has to be signed by `ca`, for any host name
   verify_full,  // and for the name in `host`
 };
 
@@ -30,23 +33,28 @@ struct MysqlAddress {
   std::filesystem::path ca{};  // empty: the system's certificates
 
   std::chrono::seconds connect_timeout{5};
-  // A statement that runs longer is ended by the server (by MySQL only if it reads): before `patience` is, so that
-  // nothing goes on there that nobody waits for here.
+  // The server ends a statement that runs longer (MySQL: only if it reads). Shorter than `patience`, so that no
+  // statement runs on after this side has given up.
   std::chrono::seconds statement_timeout{9};
-  // With a server that says nothing, or takes nothing; then the connection is given up.
+  // For a server that does not answer, or does not read. Then the connection is closed.
   std::chrono::seconds patience{10};
-  // What a stopped or cut off instance has locked is free again after this: a claim of others waits for it, with all
-  // that it has to claim. MariaDB only.
+  // After this, rows that a stopped or disconnected instance has locked are free again. Until then, a claim of another
+  // instance that meets them waits, with everything else it has to claim. MariaDB only.
   std::chrono::seconds idle_transaction_timeout{3};
-  // For rows that another transaction holds: LockWait::patient, and all others. The server counts in seconds.
+  // For rows that another transaction holds: with LockWait::patient, and otherwise. The server counts in seconds.
   std::chrono::seconds lock_timeout{5};
   std::chrono::seconds brief_lock_timeout{1};
 };
 
-// Connects and checks that the server is one to work with: MariaDB 10.6 or MySQL 8.0.11, writable. Throws ServerError.
+// mysql://user:password@host:port/database?ssl=off|on|verify-ca|verify-full&ssl_ca=FILE&history=…&keep_months=N&shards=N
+// &connections=N, for MariaDB and MySQL.
+sql::ServerOptions mysql_options(const StoreUrl& address, std::string_view url);
+
+// Connects and checks that the server is supported (MariaDB 10.6, MySQL 8.0.11) and writable. Throws ServerError.
 std::unique_ptr<sql::Session> connect_mysql(const MysqlAddress& address);
 
-// On somebody else's connection, which stays theirs. Throws Refusal where its settings do not allow for it.
-std::unique_ptr<sql::Session> join_mysql(st_mysql* theirs);
+// On a connection of the application, which still belongs to the application. Throws Refusal if its settings do not
+// allow this.
+std::unique_ptr<sql::Session> join_mysql(st_mysql* connection);
 
 }  // namespace easyretry::storage

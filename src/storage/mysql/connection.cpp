@@ -8,13 +8,25 @@
 namespace easyretry::storage::mysql {
 namespace {
 
+using server::ServerError;
+using server::Trouble;
+
 constexpr std::string_view kBeginAgain = ": the server has rolled back your whole transaction; begin it again";
 
-// Not safe to be done by two threads at once; a static is.
+// Their first versions with SKIP LOCKED and JSON_TABLE.
+constexpr unsigned long kOldestMariadb = 100600;  // 10.6.0
+constexpr unsigned long kOldestMysql = 80011;
+
+std::string dotted(unsigned long version) {
+  return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
+         std::to_string(version % 100);
+}
+
+// mysql_library_init must not be called by two threads at once; a static is initialized by one.
 MYSQL* new_handle() {
   static const int prepared = mysql_library_init(0, nullptr, nullptr);
   MYSQL* handle = prepared == 0 ? mysql_init(nullptr) : nullptr;
-  if (handle == nullptr) throw server::ServerError(server::Trouble::overloaded, "no memory for a connection");
+  if (handle == nullptr) throw ServerError(Trouble::overloaded, "no memory for a connection");
   return handle;
 }
 
@@ -31,8 +43,7 @@ void set_flag(MYSQL* handle, mysql_option option, bool value) {
 void set_tls(MYSQL* handle, const MysqlAddress& address) {
   if (address.tls == Tls::off) return;
   if (address.tls == Tls::verify_ca && address.ca.empty()) {  // the library would then verify nothing
-    throw server::ServerError(server::Trouble::refused,
-                              "ssl=verify-ca needs the authority's certificate: ssl_ca=<file>");
+    throw ServerError(Trouble::refused, "ssl=verify-ca needs the authority's certificate: ssl_ca=<file>");
   }
   set_flag(handle, MYSQL_OPT_SSL_ENFORCE, true);
   if (address.tls == Tls::on) return;
@@ -40,7 +51,7 @@ void set_tls(MYSQL* handle, const MysqlAddress& address) {
   if (!address.ca.empty()) mysql_optionsv(handle, MYSQL_OPT_SSL_CA, address.ca.c_str());
 }
 
-// Otherwise the library takes "localhost" for a socket of its own choice.
+// Without this, the library connects "localhost" through a socket of its own choice.
 void set_protocol(MYSQL* handle, const MysqlAddress& address) {
   const unsigned protocol = address.socket.empty() ? MYSQL_PROTOCOL_TCP : MYSQL_PROTOCOL_SOCKET;
   mysql_optionsv(handle, MYSQL_OPT_PROTOCOL, &protocol);
@@ -52,12 +63,47 @@ void set_options(MYSQL* handle, const MysqlAddress& address) {
   set_seconds(handle, MYSQL_OPT_READ_TIMEOUT, address.patience);
   set_seconds(handle, MYSQL_OPT_WRITE_TIMEOUT, address.patience);
   mysql_optionsv(handle, MYSQL_SET_CHARSET_NAME, "utf8mb4");
-  const unsigned no_files = 0;  // a server may otherwise ask for any file of ours
+  const unsigned no_files = 0;  // otherwise a server may ask for any file of this machine
   mysql_optionsv(handle, MYSQL_OPT_LOCAL_INFILE, &no_files);
   set_tls(handle, address);
 }
 
+// The timeout of a statement: MariaDB counts in seconds and applies it to all, MySQL in milliseconds and only to those
+// that read. Without in_predicate_conversion_threshold = 0, MariaDB would turn a list of 1,000 values into a temporary
+// table, and walk all tasks to look up each of them in it.
+std::string variables_of_its_kind(bool is_mariadb, const MysqlAddress& address) {
+  const auto timeout = address.statement_timeout.count();
+  if (!is_mariadb) return "SESSION max_execution_time = " + std::to_string(timeout * 1000);
+  return "SESSION max_statement_time = " + std::to_string(timeout) +
+         ", SESSION idle_transaction_timeout = " + std::to_string(address.idle_transaction_timeout.count()) +
+         ", SESSION in_predicate_conversion_threshold = 0";
+}
+
+[[noreturn]] void refuse(std::string why) {
+  throw server::Refusal{{Errc::invalid_argument, {}, std::move(why)}};
+}
+
+// values.h says why. In gbk, for example, a backslash can be the second half of a character.
+void check_character_set(std::string_view name) {
+  if (name == "utf8mb4") return;
+  refuse("the connection's character set is " + std::string{name} +
+         "; a task is stored in utf8mb4: call mysql_set_character_set(connection, \"utf8mb4\") on it first");
+}
+
+void check_mode(std::string_view mode) {
+  if (mode.find("NO_BACKSLASH_ESCAPES") == std::string_view::npos) return;
+  refuse("the connection's sql_mode has NO_BACKSLASH_ESCAPES; take it out, or use submit without a transaction");
+}
+
 }  // namespace
+
+void check_version(bool is_mariadb, unsigned long version) {
+  const unsigned long oldest = is_mariadb ? kOldestMariadb : kOldestMysql;
+  if (version >= oldest) return;
+  const std::string name = is_mariadb ? "MariaDB " : "MySQL ";
+  throw ServerError(Trouble::refused, "the server is " + name + dotted(version) + "; EasyRetry needs " + name +
+                                          dotted(oldest) + " or newer");
+}
 
 bool Rows::next() {
   if (!result_) return false;
@@ -77,7 +123,11 @@ std::int64_t Rows::integer(int column) const {
   return value;
 }
 
-Connection::Connection(const MysqlAddress& address) : handle_(new_handle(), Close{false}), patience_(address.patience) {
+Connection::Connection(const MysqlAddress& address)
+    : handle_(new_handle(), Closer{false}),
+      patience_(address.patience),
+      lock_timeout_(address.lock_timeout),
+      brief_lock_timeout_(address.brief_lock_timeout) {
   set_options(handle_.get(), address);
   const bool local = !address.socket.empty();
   const MYSQL* done =
@@ -86,14 +136,49 @@ Connection::Connection(const MysqlAddress& address) : handle_(new_handle(), Clos
                          local ? address.socket.c_str() : nullptr, CLIENT_MULTI_STATEMENTS);
   if (done == nullptr) fail();
   connected_ = true;
+  set_up(address);
+}
+
+Connection::Connection(MYSQL* handle) : handle_(handle, Closer{true}), connected_(true) {
+  if (handle == nullptr) refuse("mysql_tx was given no connection");
+  check_settings_of_application();
+  read_most_bytes();
+}
+
+void Connection::set_up(const MysqlAddress& address) {
+  check_version(is_mariadb(), mysql_get_server_version(handle_.get()));
+  check_writable();
+  const std::string lock_timeout = std::to_string(lock_timeout_.count());
+  run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED;"
+      "SET SESSION autocommit = 1, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', "
+      "SESSION innodb_lock_wait_timeout = " +
+      lock_timeout + ", SESSION lock_wait_timeout = " + lock_timeout + ", " +
+      variables_of_its_kind(is_mariadb(), address));
+  timeout_set_ = lock_timeout_;
+  read_most_bytes();
+}
+
+void Connection::check_writable() {
+  if (ask("SELECT @@GLOBAL.read_only") == "0") return;
+  throw ServerError(Trouble::overloaded,
+                    "the server is read-only (@@read_only), such as a replica; connect to the primary");
+}
+
+void Connection::check_settings_of_application() {
+  Rows rows = select("SELECT @@character_set_client, @@character_set_connection, @@sql_mode");
+  rows.next();
+  check_character_set(rows.text(0));
+  check_character_set(rows.text(1));
+  check_mode(rows.text(2));
+}
+
+void Connection::read_most_bytes() {
+  constexpr std::size_t kReserve = 1024;  // for the header of the packet
+  most_bytes_ = std::stoull(ask("SELECT @@max_allowed_packet")) - kReserve;
 }
 
 bool Connection::is_mariadb() const {
   return mariadb_connection(handle_.get()) != 0;
-}
-
-unsigned long Connection::version() const {
-  return mysql_get_server_version(handle_.get());
 }
 
 std::uint64_t Connection::run(const std::string& statements) {
@@ -108,7 +193,7 @@ std::uint64_t Connection::run(const std::string& statements) {
 }
 
 std::uint64_t Connection::run_both(const std::string& first, const std::string& second) {
-  if (!is_theirs()) return run(first + ";" + second);
+  if (!joined()) return run(first + ";" + second);
   run(first);
   return run(second);
 }
@@ -128,6 +213,26 @@ std::string Connection::ask(const std::string& statement) {
   return rows.next() ? std::string{rows.text(0)} : std::string{};
 }
 
+// The timeout is seldom set again: the sessions of one pool are used for one kind of work.
+std::string Connection::begin(sql::LockWait wait, const std::string& query) {
+  lock_wait_ = wait;
+  std::string statements;
+  const std::chrono::seconds timeout = wait == sql::LockWait::patient ? lock_timeout_ : brief_lock_timeout_;
+  if (timeout != timeout_set_) {
+    timeout_set_ = timeout;
+    statements = "SET SESSION innodb_lock_wait_timeout = " + std::to_string(timeout.count()) + ";";
+  }
+  return ask(statements + "START TRANSACTION READ WRITE;" + query);
+}
+
+void Connection::roll_back() noexcept {
+  try {
+    run("ROLLBACK");
+  } catch (...) {
+    broken_ = true;
+  }
+}
+
 void Connection::send(const std::string& statements) {
   asked_at_ = std::chrono::steady_clock::now();
   replies_ = 0;
@@ -135,7 +240,7 @@ void Connection::send(const std::string& statements) {
   ++replies_;
 }
 
-// "There is no other reply" is also what the library says where the connection breaks among the names of its columns.
+// The library also says that there is no other reply if the connection breaks while it reads the names of columns.
 bool Connection::next_reply() {
   const int answer = mysql_next_result(handle_.get());
   if (answer > 0 || mysql_errno(handle_.get()) != 0) fail();
@@ -145,20 +250,18 @@ bool Connection::next_reply() {
 
 void Connection::fail() {
   const unsigned code = mysql_errno(handle_.get());
-  const server::ServerError error = server_error(code, mysql_error(handle_.get()));
-  if (is_theirs() && undoes_transaction(code)) {
-    throw server::ServerError(error.trouble(), error.what() + std::string{kBeginAgain});
+  const ServerError error = server_error(code, mysql_error(handle_.get()));
+  if (joined() && undoes_transaction(code)) {
+    throw ServerError(error.trouble(), error.what() + std::string{kBeginAgain});
   }
   if (!connected_ || !loses_connection(code)) throw error;
   broken_ = true;
-  if (waited_in_vain()) {
-    throw server::ServerError(server::Trouble::silent, "the server does not answer; the connection is closed");
-  }
-  throw server::ServerError(server::Trouble::gone, error.what());
+  if (timed_out()) throw ServerError(Trouble::silent, "the server does not answer; the connection is closed");
+  throw ServerError(Trouble::gone, error.what());
 }
 
-// The library reports a timeout as a lost connection, like any other.
-bool Connection::waited_in_vain() const {
+// The library reports a timeout as a lost connection.
+bool Connection::timed_out() const {
   return patience_ && std::chrono::steady_clock::now() - asked_at_ >= *patience_;
 }
 

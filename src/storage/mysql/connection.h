@@ -1,5 +1,6 @@
 #pragma once
-// One connection to a server, and the rows it gives. For one thread at a time. Everything throws server::ServerError.
+// One connection to a server, and the rows that it gives. For one thread at a time. Everything throws
+// server::ServerError.
 
 #include <chrono>
 #include <cstdint>
@@ -22,7 +23,7 @@ class Rows {
 
   bool next();
   bool is_null(int column) const { return row_[column] == nullptr; }
-  std::string_view text(int column) const;  // until the next next()
+  std::string_view text(int column) const;  // until the next call of next()
   std::int64_t integer(int column) const;
   int columns() const { return static_cast<int>(mysql_num_fields(result_.get())); }
 
@@ -32,71 +33,90 @@ class Rows {
   const unsigned long* lengths_ = nullptr;
 };
 
+// Throws ServerError if the server is too old.
+void check_version(bool is_mariadb, unsigned long version);
+
 class Connection {
  public:
+  // Connects, refuses servers that cannot do the work, and sets the variables that the statements rely on.
   explicit Connection(const MysqlAddress& address);
-  // Somebody else's, who closes it, and has it wait as long as they like. No setting is changed.
-  explicit Connection(MYSQL* theirs) : handle_(theirs, Close{true}), connected_(true) {}
+  // Joins a connection of the application, which closes it and decides how long it waits. No setting is changed. Throws
+  // server::Refusal if our statements would mean something else with its settings.
+  explicit Connection(MYSQL* handle);
 
-  bool is_theirs() const { return handle_.get_deleter().theirs; }
-  // What to append to a read of live rows. Somebody else's transaction may look at a moment before they were stored; a
-  // read that locks looks at now.
-  const char* up_to_date() const { return is_theirs() ? " LOCK IN SHARE MODE" : ""; }
+  bool joined() const { return handle_.get_deleter().joined; }
+  bool is_mariadb() const;
+  // The session is of no use any more.
   bool broken() const { return broken_; }
-  // By the last answer. Without autocommit every statement is inside of one.
+  void give_up() { broken_ = true; }
+  // The longest statement that the server accepts.
+  std::size_t most_bytes() const { return most_bytes_; }
+
+  // One statement or, on a connection of ours, several in one round trip, separated by semicolons. If one fails, the
+  // ones after it are not run. Returns the number of rows that the last one changed.
+  std::uint64_t run(const std::string& statements);
+  // Two statements on any connection, in as few round trips as it allows.
+  std::uint64_t run_both(const std::string& first, const std::string& second);
+  // The rows that the last of the statements gives.
+  Rows select(const std::string& statements);
+  // The first column of the first row.
+  std::string ask(const std::string& statement);
+  // The value that the last statement gave to LAST_INSERT_ID(…), or 0.
+  std::int64_t insert_id() const { return static_cast<std::int64_t>(mysql_insert_id(handle_.get())); }
+  // How many of the statements sent last were done.
+  int replies() const { return replies_; }
+
+  // --- Transactions, and rows that other transactions hold ---
+
+  // Begins a transaction and asks for the first value of `query`, in one round trip. READ WRITE: a server that has
+  // become a read-only replica says so here, before any work is done.
+  std::string begin(sql::LockWait wait, const std::string& query);
+  void roll_back() noexcept;
+  // By the last answer. Without autocommit, every statement is inside a transaction.
   bool in_transaction() const {
     return (handle_->server_status & SERVER_STATUS_IN_TRANS) != 0 ||
            (handle_->server_status & SERVER_STATUS_AUTOCOMMIT) == 0;
   }
-  bool is_mariadb() const;
-  unsigned long version() const;  // 101106 for 10.11.6
 
-  // One statement or, on a connection of ours, several, parted by semicolons, in one round trip. The first that fails
-  // is the last that is done. Gives the rows changed by the last.
-  std::uint64_t run(const std::string& statements);
-  // Two statements, on any connection, in as few round trips as it allows.
-  std::uint64_t run_both(const std::string& first, const std::string& second);
-  // The rows that the last of the statements gives.
-  Rows select(const std::string& statements);
-  // What the last statement gave to LAST_INSERT_ID(…); 0 where it gave nothing.
-  std::int64_t insert_id() const { return static_cast<std::int64_t>(mysql_insert_id(handle_.get())); }
-  // How many of the statements last sent were answered, as done.
-  int replies() const { return replies_; }
-  // The first column of the first row.
-  std::string ask(const std::string& statement);
-
-  // What to put before an INSERT: it meets keys, for which there is no NOWAIT. Not for all of a session: with a timeout
-  // of 0, MariaDB 10.11 fails a SKIP LOCKED that has something to skip (1180).
+  // Stands before an INSERT that must not wait: it meets keys, and there is no NOWAIT for those. Not set for the whole
+  // session: with a timeout of 0, MariaDB 10.11 fails a SKIP LOCKED that has something to skip (1180).
   const char* at_once() const {
     return lock_wait_ == sql::LockWait::none && is_mariadb() ? "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " : "";
   }
-  // How a SELECT locks what it finds, and what is about to be settled or renewed: there nobody waits for one row while
-  // holding those of others.
-  const char* for_update() const { return lock_wait_ == sql::LockWait::none ? kAtOnce : " FOR UPDATE"; }
-  const char* for_update_of_many() const { return lock_wait_ == sql::LockWait::patient ? " FOR UPDATE" : kAtOnce; }
-  void wait_for_locks(sql::LockWait wait) { lock_wait_ = wait; }
-
-  // What a statement may have at most: the server refuses longer ones.
-  std::size_t most_bytes() const { return most_bytes_; }
-  void set_most_bytes(std::size_t bytes) { most_bytes_ = bytes; }
+  // How a SELECT locks rows.
+  const char* for_update() const { return lock_wait_ == sql::LockWait::none ? kNoWait : kForUpdate; }
+  // The same for rows that are about to be settled or renewed: no statement waits for one row while it holds others.
+  const char* for_update_of_many() const { return lock_wait_ == sql::LockWait::patient ? kForUpdate : kNoWait; }
+  // Ends a read of live rows. The application's transaction may have a snapshot from before they were stored; a read
+  // that locks sees the current rows.
+  const char* up_to_date() const { return joined() ? "LOCK IN SHARE MODE" : ""; }
 
  private:
-  static constexpr const char* kAtOnce = " FOR UPDATE NOWAIT";
+  static constexpr const char* kForUpdate = "FOR UPDATE";
+  static constexpr const char* kNoWait = "FOR UPDATE NOWAIT";
 
-  void send(const std::string& statements);
-  bool next_reply();  // false: there is none
-  [[noreturn]] void fail();
-
-  bool waited_in_vain() const;
-
-  struct Close {
-    bool theirs;
+  struct Closer {
+    bool joined;
     void operator()(MYSQL* handle) const {
-      if (!theirs) mysql_close(handle);
+      if (!joined) mysql_close(handle);
     }
   };
-  std::unique_ptr<MYSQL, Close> handle_;
+
+  void set_up(const MysqlAddress& address);
+  void check_writable();
+  void check_settings_of_application();
+  void read_most_bytes();
+
+  void send(const std::string& statements);
+  bool next_reply();  // false if there is no other
+  [[noreturn]] void fail();
+  bool timed_out() const;
+
+  std::unique_ptr<MYSQL, Closer> handle_;
   std::optional<std::chrono::seconds> patience_;
+  std::chrono::seconds lock_timeout_{};
+  std::chrono::seconds brief_lock_timeout_{};
+  std::chrono::seconds timeout_set_{};  // the one that the server has for this connection
   std::chrono::steady_clock::time_point asked_at_{};
   std::size_t most_bytes_ = std::size_t{16} << 20;
   sql::LockWait lock_wait_ = sql::LockWait::patient;

@@ -27,12 +27,12 @@ constexpr std::string_view kHeld = "another transaction holds a row; look for on
 constexpr std::string_view kTls = "check ssl and ssl_ca in the url, and that the server has TLS";
 constexpr std::string_view kSlow = "the statement took too long; look at what the server is busy with";
 
-// Numbers from 2000 to 2999 are the client library's own. Those of MariaDB and MySQL agree up to about 1860.
+// Numbers from 2000 to 2999 are those of the client library. MariaDB and MySQL agree on numbers up to about 1860.
 constexpr Meaning kMeanings[] = {
     {1020, again, ""},  // the row has changed since the snapshot: innodb_snapshot_isolation, on since MariaDB 11.6.2
-    {1050, again, ""},  // made by someone else at the same moment
-    {1062, again, ""},  // the same of a row
-    {1205, locked, kHeld},  // lock wait timeout; MariaDB also says so with NOWAIT
+    {1050, again, ""},  // another instance created the table at the same moment
+    {1062, again, ""},  // another instance inserted the row at the same moment
+    {1205, locked, kHeld},  // lock wait timeout; with NOWAIT, MariaDB gives this number, too
     {1213, again, ""},      // deadlock; from Galera, a conflict found at the commit
     {1412, again, ""},      // the table was altered
     {1613, again, ""},      // XA_RBTIMEOUT
@@ -42,7 +42,8 @@ constexpr Meaning kMeanings[] = {
     {3101, again, ""},      // group replication: a conflict found at the commit
     {3572, locked, kHeld},  // NOWAIT
 
-    // A node of Galera that has lost the others refuses everything; a balancer leads a new connection elsewhere.
+    // A Galera node that has lost the others refuses everything; a load balancer may give a new connection another
+    // node.
     {1047, gone, "the node is not part of its cluster; connect to one that is"},
     {1053, gone, ""},  // shutdown in progress
     {1077, gone, ""},
@@ -98,7 +99,7 @@ constexpr Meaning kMeanings[] = {
     {1130, refused, "allow this host to connect (CREATE USER …@'<host>')"},
     {1142, refused, kGrant},
     {1143, refused, kGrant},
-    {1046, no_table, "choose one: USE <database>"},  // no database, so no table
+    {1046, no_table, "choose one: USE <database>"},  // no database chosen, so no table
     {1146, no_table, kSchema},
     {1176, refused, kSchema},  // no such index
     {1193, refused, ""},

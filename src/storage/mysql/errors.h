@@ -7,16 +7,16 @@
 
 namespace easyretry::storage::mysql {
 
-// `overloaded` for numbers that are not in the table: nothing was done, and it may be tried again later.
+// `overloaded` for numbers that are not in the table: nothing was done, and another attempt may succeed later.
 server::Trouble trouble_of(unsigned code);
 
-// "Access denied for user 'app'@'%' … (1045): check user and password in the url".
+// "Access denied for user 'app'@'%' … (1045): check the user and the password in the url".
 server::ServerError server_error(unsigned code, std::string_view message);
 
-// Of a connection that worked before: whatever the client library reports then, it is of no use any more.
+// For a connection that worked before: after any error of the client library, it is of no use any more.
 bool loses_connection(unsigned code);
 
-// Not only its last statement.
+// The server has rolled back the whole transaction, not only its last statement.
 bool undoes_transaction(unsigned code);
 
 }  // namespace easyretry::storage::mysql

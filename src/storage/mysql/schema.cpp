@@ -1,127 +1,206 @@
 #include "storage/mysql/schema.h"
 
-#include "storage/mysql/columns.h"
+#include <algorithm>
+
+#include "storage/history.h"
+#include "storage/mysql/statements.h"
+#include "storage/mysql/values.h"
+#include "storage/server/server_error.h"
+#include "storage/shard_count.h"
 
 namespace easyretry::storage::mysql {
 namespace {
 
-constexpr const char* kEngine = " ENGINE=InnoDB ROW_FORMAT=DYNAMIC DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_bin";
+std::string lost_in_power_cut(const std::string& flush, bool binlog, const std::string& sync_binlog) {
+  if (flush == "0" || flush == "2") {
+    return "innodb_flush_log_at_trx_commit=" + flush + ", so a power cut may lose the last second";
+  }
+  if (binlog && sync_binlog != "1") {
+    return "sync_binlog=" + sync_binlog + ", so a power cut may lose what the binary log has not written to disk";
+  }
+  return {};
+}
 
-// Names are bytes, because characters are compared by a collation: to most of them "a" and "a " are the same. How long
-// they may be is said again in columns.h; an index of InnoDB takes 3,072 bytes together.
-constexpr const char* kTaskColumns = R"(
-  id BIGINT NOT NULL COMMENT 'carries creation time and shard',
-  version BIGINT NOT NULL COMMENT 'fencing token: every change compares it',
-  next_retry_time BIGINT NOT NULL COMMENT 'due; ms since 1970 UTC, like all times',
-  attempt_count INT NOT NULL DEFAULT 0 COMMENT 'executions that count',
-  callback_count INT NOT NULL DEFAULT 0 COMMENT 'the same after stage RUN',
-  crash_count INT NOT NULL DEFAULT 0 COMMENT 'executions whose worker died',
-  delivery_count INT NOT NULL DEFAULT 0 COMMENT 'every time a worker was given the task',
-  stage VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin NOT NULL DEFAULT 'RUN'
-    COMMENT 'what is left to do: RUN, ON_SUCCESS, ON_FINAL_FAILURE',
-  outcome VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin NULL COMMENT 'decided, but perhaps not yet told',
-  namespace VARBINARY(128) NOT NULL COMMENT 'one application',
-  task_key VARBINARY(512) NOT NULL COMMENT 'unique among what is to be done',
-  method_name VARBINARY(512) NOT NULL COMMENT 'handler',
-  business_type VARBINARY(255) NULL,
-  business_id VARBINARY(512) NULL,
-  created_at BIGINT NOT NULL,
-  first_failed_at BIGINT NULL,
-  last_error_time BIGINT NULL,
-  deadline BIGINT NULL COMMENT 'no attempt begins after it',
-  max_retry_duration BIGINT NOT NULL DEFAULT 0 COMMENT 'ms; 0: no limit',
-  max_attempts INT NOT NULL COMMENT '0: no limit',
-  backoff_strategy VARBINARY(2048) NULL COMMENT 'NULL: that of the handler',
-  generation INT NOT NULL DEFAULT 0 COMMENT 'how often it was requeued',
-  payload_version INT NOT NULL DEFAULT 1 COMMENT 'of params_json',
-  traceparent VARBINARY(512) NULL,
-  tags MEDIUMTEXT NULL COMMENT 'JSON array',
-  progress MEDIUMBLOB NULL COMMENT 'what the last handler left',
-  last_error_msg MEDIUMTEXT NULL,
-  params_json LONGBLOB NOT NULL COMMENT 'arguments; sealed if so configured',
-  result_json LONGBLOB NULL COMMENT 'for a callback that is retried')";
-
-// No index holds status, version, lease_until or locked_by: a claim and a renewal change a row in place. The key comes
-// before its namespace, so that it is also found without one.
-constexpr const char* kLive = R"(,
-  status VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'PENDING or RUNNING',
-  lease_until BIGINT NOT NULL DEFAULT 0 COMMENT 'RUNNING belongs to locked_by until then',
-  locked_by VARBINARY(512) NULL,
-  locked_at BIGINT NULL,
-  shard SMALLINT NOT NULL,
-  updated_at BIGINT NOT NULL,
-  PRIMARY KEY (id),
-  KEY idx_next_retry (namespace, shard, next_retry_time, id),
-  KEY idx_business (business_id),
-)";
-
-constexpr const char* kEnded = R"(,
-  finished_at BIGINT NOT NULL,
-  requeued_as BIGINT NULL COMMENT 'the task it was requeued as',
-  PRIMARY KEY (id),
-  KEY idx_task_key (task_key, namespace),
-  KEY idx_business (business_id),
-  KEY idx_finished (finished_at))";
-
-std::string create(const std::string& table, const std::string& columns, const std::string& comment) {
-  return "CREATE TABLE IF NOT EXISTS " + table + " (" + columns + ")" + kEngine + " COMMENT='" + comment + "'";
+std::string shard_condition(std::span<const ShardId> shards) {
+  if (shards.empty()) return {};
+  return "AND shard IN (" + list_of(shards, [](ShardId shard) { return literal(static_cast<int>(shard)); }) + ")";
 }
 
 }  // namespace
 
-std::string create_tasks(const std::string& table, sql::KeysIn keys) {
-  const char* const unique = keys == sql::KeysIn::tasks ? "UNIQUE " : "";
-  return create(table, std::string{kTaskColumns} + kLive + unique + "KEY idx_task_key (task_key, namespace)",
-                "live tasks only");
+std::vector<std::string> MysqlSchema::tables() {
+  Rows rows = connection_.select(statements::table_names.str());
+  std::vector<std::string> names;
+  while (rows.next()) names.emplace_back(rows.text(0));
+  std::ranges::sort(names);
+  return names;
 }
 
-std::string create_keys() {
-  return create("retry_task_key",
-                "id BIGINT NOT NULL COMMENT 'of the task', namespace VARBINARY(128) NOT NULL, task_key VARBINARY(512) "
-                "NOT NULL, PRIMARY KEY (id), UNIQUE KEY idx_task_key (task_key, namespace)",
-                "the keys of all live tasks, if these are in several tables");
+std::vector<sql::TableFacts> MysqlSchema::table_facts() {
+  Rows rows = connection_.select(statements::table_facts.str());
+  std::vector<sql::TableFacts> facts;
+  while (rows.next()) facts.push_back({std::string{rows.text(0)}, rows.integer(1), rows.integer(2)});
+  return facts;
 }
 
-std::string create_history(const std::string& table) {
-  return create(table, std::string{kTaskColumns} + kEnded, "ended tasks, by the month in which they ended");
+void MysqlSchema::create_tasks(const std::string& table, sql::KeysIn keys) {
+  const char* const unique = keys == sql::KeysIn::tasks ? "UNIQUE" : "";
+  define(table, statements::create_tasks.with({{"table", table}, {"unique", unique}}));
+  define(table, statements::check_tasks.with({{"table", table}}));
 }
 
-// MySQL has no ADD COLUMN IF NOT EXISTS.
-std::string lacks_marks(const std::string& table) {
-  return "SELECT 1 FROM information_schema.tables t WHERE t.table_schema = DATABASE() AND t.table_name = '" + table +
-         "' AND NOT EXISTS (SELECT 1 FROM information_schema.columns c WHERE c.table_schema = t.table_schema "
-         "AND c.table_name = t.table_name AND c.column_name = 'requeued_as')";
+void MysqlSchema::create_keys() {
+  define(kKeyTable, statements::create_keys.str());
+  define(kKeyTable, statements::check_keys.str());
 }
 
-// At the end, nullable and without a default, it is added at once where the server can, however many rows there are.
-std::string add_marks(const std::string& table) {
-  return "ALTER TABLE " + table + " ADD COLUMN requeued_as BIGINT NULL COMMENT 'the task it was requeued as'";
+void MysqlSchema::create_history(const std::string& table) {
+  complete_history(table);
+  define(table, statements::create_history.with({{"table", table}}));
+  define(table, statements::check_history.with({{"table", table}}));
 }
 
-std::string create_keeper_log() {
-  return create("retry_keeper_log",
-                "id BIGINT NOT NULL AUTO_INCREMENT, at BIGINT NOT NULL, action VARBINARY(32) NOT NULL, "
-                "table_name VARBINARY(128) NOT NULL, row_count BIGINT NOT NULL, PRIMARY KEY (id)",
-                "changes of tables");
+bool MysqlSchema::lacks_requeued_as(const std::string& history) {
+  return connection_.select(statements::lacks_requeued_as.with({{"table", history}})).next();
 }
 
-std::string check_tasks(const std::string& table) {
-  return "SELECT " + live_insert_columns() + " FROM " + table +
-         " FORCE INDEX (PRIMARY, idx_task_key, idx_next_retry, idx_business) LIMIT 0";
+void MysqlSchema::complete_history(const std::string& table) {
+  if (!lacks_requeued_as(table)) return;
+  try {
+    define(table, statements::add_requeued_as.with({{"table", table}}));
+  } catch (const server::ServerError&) {
+    const bool added_by_another = !connection_.broken() && !lacks_requeued_as(table);  // opened at the same time
+    if (!added_by_another) throw;
+  }
 }
 
-std::string check_keys() {
-  return "SELECT id, namespace, task_key FROM retry_task_key FORCE INDEX (PRIMARY, idx_task_key) LIMIT 0";
+void MysqlSchema::drop(const std::string& table) {
+  connection_.run("DROP TABLE IF EXISTS " + table);
 }
 
-std::string check_history(const std::string& table) {
-  return "SELECT " + history_insert_columns() + ", requeued_as FROM " + table +
-         " FORCE INDEX (PRIMARY, idx_task_key, idx_business) LIMIT 0";
+bool MysqlSchema::drop_empty(const std::string& table) {
+  connection_.run("LOCK TABLES " + table + " WRITE");
+  try {
+    const bool empty = !connection_.select("SELECT 1 FROM " + table + " LIMIT 1").next();
+    if (empty) connection_.run("DROP TABLE " + table);
+    connection_.run("UNLOCK TABLES");
+    return empty;
+  } catch (...) {
+    connection_.give_up();  // the locks end with the connection
+    throw;
+  }
 }
 
-std::string create_meta() {
-  return create("retry_meta", "name VARBINARY(128) NOT NULL, value VARBINARY(8192) NOT NULL, PRIMARY KEY (name)",
-                "settings that all instances of one database share");
+void MysqlSchema::note(const KeepStep& step, TimePoint now, TimePoint forget_before) {
+  connection_.run(statements::note_keeper_step.with({{"now", literal(now)},
+                                                     {"action", bytes(sql::action_of(step))},
+                                                     {"table", bytes(step.table)},
+                                                     {"row_count", literal(step.rows)}}));
+  connection_.run(statements::forget_keeper_steps.with({{"before", literal(forget_before)}}));
+}
+
+std::vector<std::string> MysqlSchema::migration(int version) {
+  if (version == 1) {
+    return {statements::create_meta.str(),        statements::create_keeper_log.str(), statements::create_count.str(),
+            statements::create_count_delta.str(), statements::create_members.str(),    statements::create_pauses.str(),
+            statements::create_inbox.str()};
+  }
+  std::vector<std::string> steps;
+  for (const std::string& table : tables()) {
+    if (month_of_history_table(table) && lacks_requeued_as(table)) {
+      steps.push_back(statements::add_requeued_as.with({{"table", table}}));
+    }
+  }
+  return steps;
+}
+
+void MysqlSchema::define(const std::string& what, const std::string& statement) {
+  try {
+    connection_.run(statement);
+  } catch (const server::ServerError& error) {
+    throw server::ServerError{error.trouble(), what + ": " + error.what()};
+  }
+}
+
+std::optional<std::string> MysqlSchema::meta(const std::string& name) {
+  Rows rows = connection_.select(statements::meta.with({{"name", bytes(name)}}));
+  if (!rows.next()) return std::nullopt;
+  return std::string{rows.text(0)};
+}
+
+std::string MysqlSchema::agree(const std::string& name, const std::string& value) {
+  connection_.run(statements::agree_on_meta.with({{"name", bytes(name)}, {"value", bytes(value)}}));
+  return meta(name).value_or(value);
+}
+
+std::string MysqlSchema::hold_layout() {
+  return connection_.ask(statements::hold_layout.str());
+}
+
+bool MysqlSchema::change_meta(const std::string& name, const std::string& from, const std::string& to) {
+  try {
+    connection_.begin(sql::LockWait::patient, statements::lock_layout.str());
+    const auto changed = connection_.run(
+        statements::change_meta.with({{"name", bytes(name)}, {"from", bytes(from)}, {"to", bytes(to)}}));
+    connection_.run("COMMIT");
+    return changed == 1;
+  } catch (const server::ServerError&) {
+    if (!connection_.broken()) connection_.roll_back();
+    throw;
+  }
+}
+
+sql::Moved MysqlSchema::move(const sql::Move& move) {
+  std::vector<TaskId> ids;
+  Rows rows = connection_.select(statements::lock_lowest.with({{"table", move.from},
+                                                               {"after", literal(move.after)},
+                                                               {"conditions", shard_condition(move.shards)},
+                                                               {"limit", std::to_string(move.limit)}}));
+  while (rows.next()) ids.push_back(TaskId{rows.integer(0)});
+  by_pieces(std::span<const TaskId>{ids}, [&](std::span<const TaskId> piece) {
+    const std::string list = id_list(piece);
+    connection_.run(statements::copy_tasks.with({{"from", move.from}, {"to", move.to}, {"ids", list}}));
+    connection_.run(statements::remove_rows.with({{"table", move.from}, {"ids", list}}));
+  });
+  return {ids.size(), ids.empty() ? TaskId{} : ids.back()};
+}
+
+ShardPage MysqlSchema::shard_page(const ShardPageQuery& query, TimePoint now) {
+  Rows rows = connection_.select(statements::shard_page.with({{"table", query.table},
+                                                              {"shard", shard_by_id(query.total_shards)},
+                                                              {"now", literal(now)},
+                                                              {"after", literal(query.after)},
+                                                              {"limit", std::to_string(query.limit)}}));
+  rows.next();
+  return {.rows = rows.integer(0),
+          .misnumbered = rows.integer(1),
+          .leased = rows.integer(2),
+          .last = TaskId{rows.integer(3)},
+          .holder = std::string{rows.text(4)}};
+}
+
+void MysqlSchema::renumber(const ShardPageQuery& query, TaskId last) {
+  connection_.run(statements::renumber.with({{"table", query.table},
+                                             {"shard", shard_by_id(query.total_shards)},
+                                             {"after", literal(query.after)},
+                                             {"last", literal(last)}}));
+}
+
+Durability MysqlSchema::durability() {
+  Rows rows = connection_.select(
+      "SELECT @@innodb_flush_log_at_trx_commit, @@log_bin, @@sync_binlog, @@innodb_doublewrite, @@innodb_flush_method");
+  rows.next();
+  const std::string flush{rows.text(0)};
+  const bool unsure = flush == "0";
+  std::string words = unsure ? "nothing for sure" : "a crash of the server process";
+  if (rows.text(4) == "nosync") {
+    return {words + "; innodb_flush_method=nosync, so a power cut may lose everything", unsure};
+  }
+  const std::string lost = lost_in_power_cut(flush, rows.text(1) == "1", std::string{rows.text(2)});
+  words = lost.empty() ? "a power cut on the server's machine" : words + "; " + lost;
+  const bool torn = rows.text(3) == "0" || rows.text(3) == "OFF";
+  if (torn) words += "; innodb_doublewrite is off, so a power cut may damage pages";
+  return {words, unsure};
 }
 
 }  // namespace easyretry::storage::mysql

@@ -139,24 +139,26 @@ TEST_F(MysqlSearch, HistoryIsSearchedAlike) {
 }
 
 TEST_F(MysqlTest, TablesAreMadeOnceListedInOrderAndDropped) {
-  session->create_tasks(kTable, sql::KeysIn::tasks);
-  session->create_history(kHistory);
-  session->create_tasks("retry_task_10", sql::KeysIn::tasks);
-  session->create_tasks("retry_task_2", sql::KeysIn::tasks);
+  session->schema().create_tasks(kTable, sql::KeysIn::tasks);
+  session->schema().create_history(kHistory);
+  session->schema().create_tasks("retry_task_10", sql::KeysIn::tasks);
+  session->schema().create_tasks("retry_task_2", sql::KeysIn::tasks);
   by_hand("CREATE TABLE retryable (id INT)");
   by_hand("CREATE VIEW retry_view AS SELECT 1");
-  EXPECT_THAT(session->tables(), ElementsAre("retry_keeper_log", "retry_meta", "retry_task", "retry_task_10",
-                                             "retry_task_2", "retry_task_history_202603"));
-  session->drop("retry_task_2");
-  session->drop("retry_task_2");
-  EXPECT_EQ(session->tables().size(), 5U);
+  EXPECT_THAT(
+      session->schema().tables(),
+      ElementsAre("retry_count", "retry_count_delta", "retry_inbox", "retry_keeper_log", "retry_member", "retry_meta",
+                  "retry_pause", "retry_task", "retry_task_10", "retry_task_2", "retry_task_history_202603"));
+  session->schema().drop("retry_task_2");
+  session->schema().drop("retry_task_2");
+  EXPECT_EQ(session->schema().tables().size(), 10U);
 }
 
 TEST_F(MysqlTest, WhatIsAgreedOnFirstStays) {
-  EXPECT_EQ(session->meta("total_shards"), std::nullopt);
-  EXPECT_EQ(session->agree("total_shards", "64"), "64");
-  EXPECT_EQ(session->agree("total_shards", "128"), "64");
-  EXPECT_EQ(session->meta("total_shards"), "64");
+  EXPECT_EQ(session->schema().meta("total_shards"), std::nullopt);
+  EXPECT_EQ(session->schema().agree("total_shards", "64"), "64");
+  EXPECT_EQ(session->schema().agree("total_shards", "128"), "64");
+  EXPECT_EQ(session->schema().meta("total_shards"), "64");
 }
 
 TEST_F(MysqlTest, TheTimeIsTheServers) {
@@ -171,7 +173,7 @@ TEST_F(MysqlTest, TheTimeIsTheServers) {
 }
 
 TEST_F(MysqlTest, TheSharedServerOfTestsPromisesLittle) {
-  EXPECT_EQ(session->durability().words,
+  EXPECT_EQ(session->schema().durability().words,
             "a crash of the server process; innodb_flush_method=nosync, so a power cut may lose everything");
 }
 

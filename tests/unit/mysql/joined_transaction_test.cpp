@@ -19,7 +19,7 @@ struct Close {
 };
 using Client = std::unique_ptr<MYSQL, Close>;
 
-// As an application has it: one statement at a time, REPEATABLE READ.
+// A connection like an application's: one statement at a time, REPEATABLE READ.
 Client connect_to(const std::string& database, const char* character_set = "utf8mb4") {
   Client client{mysql_init(nullptr)};
   mysql_optionsv(client.get(), MYSQL_SET_CHARSET_NAME, character_set);
@@ -30,7 +30,7 @@ Client connect_to(const std::string& database, const char* character_set = "utf8
   return client;
 }
 
-// The rows, each in a line.
+// The rows, one per line.
 std::string run(const Client& client, const std::string& statement) {
   if (mysql_query(client.get(), statement.c_str()) != 0) return mysql_error(client.get());
   const std::unique_ptr<MYSQL_RES, decltype(&mysql_free_result)> rows{mysql_store_result(client.get()),
@@ -59,7 +59,7 @@ class MysqlJoined : public ::testing::Test {
     EXPECT_THAT(refused.error().detail, HasSubstr(why));
     EXPECT_EQ(count(), 0);
   }
-  // By hand, and as the store counts with each transaction.
+  // Counted row by row, and compared with the sums that the store writes with each transaction.
   std::int64_t count() {
     const std::int64_t rows = store->count({}).value();
     EXPECT_EQ(store->counts(test::kSpace).value()["pay"].live(), rows);
@@ -83,7 +83,7 @@ TEST_F(MysqlJoined, ATaskComesWithTheCommit) {
   EXPECT_EQ(count(), 1);
 }
 
-// Also the first of a month, whose table of history is made for it: on this connection that would commit.
+// Also the first task of a month, for which a history table is created: on this connection, that would commit.
 TEST_F(MysqlJoined, ATaskGoesWithTheRollbackAndSoDoesWhatWasBefore) {
   run("CREATE TABLE orders (id int)");
   EXPECT_EQ(mysql::run(client, "SHOW TABLES LIKE 'retry_task_history%'"), "");
@@ -118,7 +118,7 @@ TEST_F(MysqlJoined, SeveralBatchesMayJoinOneTransaction) {
   EXPECT_EQ(count(), 3);
 }
 
-// What it sees from its first look on is the past, without the key.
+// From its first read on, the transaction sees a snapshot without the key.
 TEST_F(MysqlJoined, AKeyStoredAfterTheTransactionLookedFirstIsMet) {
   const NewTask earlier = a_task();
   ASSERT_TRUE(store->insert({&earlier, 1})) << "and this month's history is there";
@@ -167,7 +167,7 @@ TEST_F(MysqlJoined, AConnectionOutsideATransactionIsRefusedWithTheRemedy) {
   expect_refused(client, "run BEGIN on it first");
 }
 
-// The client library does not notice: it still takes the connection for one inside a transaction.
+// The client library does not notice: it still reports that the connection is in a transaction.
 TEST_F(MysqlJoined, AConnectionWhoseTransactionADeadlockEndedIsRefused) {
   const Client other = connect_to(database.name());
   run("CREATE TABLE orders (id int PRIMARY KEY, state int)");

@@ -1,13 +1,8 @@
-// How the server goes about the hot statements, told by itself.
+// EXPLAIN of the hot statements, as the server answers it. An INSERT ... VALUES has nothing to find but its keys.
 
-#include "storage/mysql/columns.h"
 #include "storage/mysql/connection.h"
-#include "storage/mysql/due_sql.h"
-#include "storage/mysql/pieces.h"
-#include "storage/mysql/row_changes.h"
-#include "storage/mysql/search_sql.h"
-#include "storage/mysql/set_up.h"
 #include "storage/mysql/statements.h"
+#include "storage/mysql/values.h"
 #include "unit/mysql/support.h"
 
 namespace easyretry::storage::mysql {
@@ -20,11 +15,6 @@ struct Step {
 
 class MysqlPlans : public MysqlTest {
  protected:
-  MysqlPlans() {
-    set_up(connection, address());
-    session->create_inbox();
-  }
-
   std::vector<Step> plan(const std::string& statement) {
     Rows rows = connection.select("EXPLAIN " + statement);
     std::vector<Step> steps;
@@ -36,8 +26,10 @@ class MysqlPlans : public MysqlTest {
     return steps;
   }
   void expect_by(const std::string& key, const std::string& statement) {
-    for (const Step& step : plan(statement)) {
-      if (step.table == "n") continue;  // the list itself
+    std::vector<Step> steps = plan(statement);
+    std::erase_if(steps, [](const Step& step) { return step.table == "n"; });  // the list itself
+    EXPECT_THAT(steps, ::testing::Not(IsEmpty())) << statement.substr(0, 200);
+    for (const Step& step : steps) {
       EXPECT_EQ(step.key, key) << statement.substr(0, 200);
       EXPECT_TRUE(step.type == "range" || step.type == "eq_ref" || step.type == "const" || step.type == "ref")
           << step.type << ": " << statement.substr(0, 200);
@@ -45,7 +37,7 @@ class MysqlPlans : public MysqlTest {
       EXPECT_THAT(step.extra, ::testing::Not(HasSubstr("temporary")));
     }
   }
-  // So many new ones of shard 3, due one after the other.
+  // New tasks of shard 3, due one after the other.
   std::vector<Ticket> tasks(int count) {
     std::vector<TaskRecord> rows;
     std::vector<Ticket> tickets;
@@ -54,7 +46,7 @@ class MysqlPlans : public MysqlTest {
     by_hand("ANALYZE TABLE retry_task");
     return tickets;
   }
-  // As many as a statement names, spread over all.
+  // As many as one statement names, spread over all.
   static std::vector<Ticket> some(const std::vector<Ticket>& tickets) {
     std::vector<Ticket> picked;
     const std::size_t step = tickets.size() / std::min(tickets.size(), kMostRows);
@@ -76,37 +68,60 @@ class MysqlPlans : public MysqlTest {
   Connection connection{address()};
 };
 
-// Few rows tempt the optimizer to read them all, many ids to sort them.
+// A small table tempts the optimizer to read all of it, and a long list of ids to sort.
 TEST_F(MysqlPlans, EveryChangeFindsItsRowsByThePrimaryKey) {
+  const std::string now = literal(kMarch);
+  session->schema().create_tasks("retry_task_1", sql::KeysIn::tasks);
   for (const int there : {20, 500, 20'000}) {
     const std::vector<Ticket> tickets = some(tasks(there));
-    const std::vector<TaskId> ids = ids_of(tickets);
+    const std::string pairs = ticket_list(tickets);
+    const std::string ids = id_list(ids_of(tickets));
     for (const std::string& sql :
-         {claimable(kTable, tickets, kMarch), held(kTable, tickets), hold(kTable, ids), locked(kTable, ids),
-          found(kTable, false, ids), stored_keys(kTable, ids),
-          mysql::claim(kTable, ids, {tickets, "worker", Millis{0}}, kMarch), extend(kTable, ids, kMarch, kMarch),
-          remove(kTable, ids), finish_into(kTable, kHistory, ids, Outcome::succeeded, "", kMarch)}) {
+         {statements::lock_claimable.with({{"table", kTable}, {"tickets", pairs}, {"now", now}}),
+          statements::claim.with({{"table", kTable},
+                                  {"ids", ids},
+                                  {"owner", bytes("worker")},
+                                  {"locked_at", now},
+                                  {"lease_until", now},
+                                  {"now", now}}),
+          statements::lock_held.with({{"table", kTable}, {"tickets", pairs}, {"lock", "FOR UPDATE NOWAIT"}}),
+          statements::extend_leases.with({{"table", kTable}, {"ids", ids}, {"lease_until", now}, {"now", now}}),
+          statements::finish_into.with({{"table", kTable},
+                                        {"history", kHistory},
+                                        {"ids", ids},
+                                        {"outcome", name_or_null(Outcome::exhausted)},
+                                        {"failed", "TRUE"},
+                                        {"error", error_or_null("no")},
+                                        {"now", now}}),
+          statements::remove_rows.with({{"table", kTable}, {"ids", ids}}),
+          statements::copy_tasks.with({{"from", kTable}, {"to", "retry_task_1"}, {"ids", ids}})}) {
       expect_by("PRIMARY", sql);
     }
   }
 }
 
+TEST_F(MysqlPlans, RowsAreFoundAndLockedByThePrimaryKey) {
+  for (const int there : {20, 500, 20'000}) {
+    const std::string ids = id_list(ids_of(some(tasks(there))));
+    for (const char* lock : {"", "FOR UPDATE", "FOR UPDATE SKIP LOCKED", "LOCK IN SHARE MODE"}) {
+      for (const Statement& statement : {statements::lock_ids, statements::live_records}) {
+        expect_by("PRIMARY", statement.with({{"table", kTable}, {"ids", ids}, {"lock", lock}}));
+      }
+    }
+    expect_by("PRIMARY", statements::stored_keys.with({{"table", kTable}, {"ids", ids}}));
+  }
+}
+
 TEST_F(MysqlPlans, ValuesOfTheirOwnAreJoinedToTheirRowsByThePrimaryKey) {
   for (const int there : {20, 500, 20'000}) {
-    const std::vector<Ticket> tickets = some(tasks(there));
-    std::vector<Settlement> settlements;
-    for (const Ticket& ticket : tickets) settlements.push_back(settlement_of(ticket, Settlement::Kind::retry, "no"));
-    std::vector<const Settlement*> settling;
-    for (const Settlement& one : settlements) settling.push_back(&one);
-    std::vector<sql::NewRules> updates;
-    for (const Ticket& ticket : tickets) updates.push_back({ticket, {}});
-    const Renewal renewal{tickets[0], 30s, "half"};
-    const std::vector<const Renewal*> renewing{&renewal};
-    for (const RowChanges& changes :
-         {retries(kTable, settling, kMarch), advances(kTable, settling, kMarch), hand_backs(kTable, settling, kMarch),
-          renewals(kTable, renewing, kMarch), new_rules(kTable, updates)}) {
-      expect_by("PRIMARY", cut_rows(changes.head, changes.rows, changes.tail, 1 << 20).at(0).statement);
+    const std::string rows = list_of(some(tasks(there)), [](const Ticket& ticket) {
+      return "[" + literal(ticket.id) + ",null,1,\"RUN\",\"SUCCEEDED\",\"00\"]";
+    });
+    for (const Statement& statement :
+         {statements::retry, statements::advance, statements::hand_back, statements::renew_with_progress}) {
+      expect_by("PRIMARY", statement.with({{"table", kTable}, {"now", literal(kMarch)}, {"rows", rows}}));
     }
+    expect_by("PRIMARY", statements::update_rules.with({{"table", kTable}, {"rows", rows}}));
   }
 }
 
@@ -115,7 +130,7 @@ TEST_F(MysqlPlans, ALoadWalksTheDueIndexFromItsCursor) {
     tasks(there);
     for (const TimePoint from : {TimePoint::min(), kMarch + 5ms}) {
       const std::vector<ShardCursor> shards{{ShardId{3}, from, TaskId{1}}, {ShardId{9}, from, TaskId{1}}};
-      const std::string sql = due(kTable, {"shop", shards, kMarch, kMarch + 1h, 10});
+      const std::string sql = due_statement(kTable, {"shop", shards, kMarch, kMarch + 1h, 10});
       EXPECT_EQ(plan(sql).size(), 2U);
       expect_by("idx_next_retry", sql);
     }
@@ -129,7 +144,7 @@ TEST_F(MysqlPlans, ALoadThatAsksForTheTimeWalksTheSameRange) {
     tasks(there);
     for (const TimePoint from : {TimePoint::min(), kMarch + 5ms}) {
       const std::vector<ShardCursor> shards{{ShardId{3}, from, TaskId{1}}, {ShardId{9}, from, TaskId{1}}};
-      for (const Step& step : plan(load(kTable, {"shop", shards, 5s, 10, handlers}, std::nullopt))) {
+      for (const Step& step : plan(load_statement(kTable, {"shop", shards, 5s, 10, handlers}, std::nullopt))) {
         if (step.table == "retry_inbox") {
           EXPECT_EQ(step.key, "idx_waiting");
         } else if (step.table == kTable) {
@@ -148,7 +163,7 @@ TEST_F(MysqlPlans, ALoadCostsNothingForTheTasksBeforeItNorForThoseThatAreNotDue)
   insert(rows);
   const std::vector<ShardCursor> shards{{ShardId{3}, kMarch, rows[1979].info.id}};
   const std::int64_t before = rows_read();
-  Rows page = connection.select(due(kTable, {"shop", shards, kMarch, kMarch + 1s, 500}));
+  Rows page = connection.select(due_statement(kTable, {"shop", shards, kMarch, kMarch + 1s, 500}));
   int given = 0;
   while (page.next()) ++given;
   EXPECT_EQ(given, 20);
@@ -157,28 +172,35 @@ TEST_F(MysqlPlans, ALoadCostsNothingForTheTasksBeforeItNorForThoseThatAreNotDue)
 
 TEST_F(MysqlPlans, KeysAndBusinessesAreFoundByTheirIndexes) {
   tasks(700);
-  const std::vector<std::string> keys{"a", "b", "key-1"};
-  expect_by("idx_task_key", live_keys(kTable, "shop", keys));
+  session->schema().create_keys();
+  by_hand("INSERT INTO retry_task_key SELECT id, namespace, task_key FROM retry_task");
+  const std::string keys = bytes("a") + "," + bytes("b") + "," + bytes("key-1");
+  for (const char* lock : {"", "LOCK IN SHARE MODE"}) {
+    expect_by("idx_task_key", statements::live_keys.with(
+                                  {{"table", kTable}, {"namespace", bytes("shop")}, {"keys", keys}, {"lock", lock}}));
+    expect_by("idx_task_key",
+              statements::key_holders.with({{"namespace", bytes("shop")}, {"keys", keys}, {"lock", lock}}));
+  }
   const TaskQuery key{.key = "key-1"};
   const TaskQuery business{.business_type = "order", .business_id = "1"};
-  expect_by("idx_business", page({business, kTable, false}));
-  expect_by("idx_business", page({business, kHistory, true}));
-  expect_by("idx_business", count({business, kTable, false}));
-  EXPECT_EQ(plan(page({key, kTable, false})).at(0).key, "idx_task_key");
-  EXPECT_EQ(plan(page({key, kHistory, true})).at(0).key, "idx_task_key");
+  expect_by("idx_business", page_statement({business, kTable, false}));
+  expect_by("idx_business", page_statement({business, kHistory, true}));
+  expect_by("idx_business", count_statement({business, kTable, false}));
+  EXPECT_EQ(plan(page_statement({key, kTable, false})).at(0).key, "idx_task_key");
+  EXPECT_EQ(plan(page_statement({key, kHistory, true})).at(0).key, "idx_task_key");
 }
 
 TEST_F(MysqlPlans, AListGoesByTheIdAndSortsNothing) {
   tasks(700);
   for (const TaskQuery& query : {TaskQuery{}, TaskQuery{.space = "shop"}, TaskQuery{.handler = "pay"},
                                  TaskQuery{.space = "shop", .state = TaskState::running}}) {
-    expect_by("PRIMARY", page({query, kTable, false}));
+    expect_by("PRIMARY", page_statement({query, kTable, false}));
   }
 }
 
 TEST_F(MysqlPlans, ACountOfANamespaceReadsAnIndexAndNoRows) {
   tasks(700);
-  EXPECT_THAT(plan(count({TaskQuery{.space = "shop"}, kTable, false})).at(0).extra, HasSubstr("Using index"));
+  EXPECT_THAT(plan(count_statement({TaskQuery{.space = "shop"}, kTable, false})).at(0).extra, HasSubstr("Using index"));
 }
 
 TEST_F(MysqlPlans, ColumnsTakeWhatTheChecksLetPass) {
@@ -197,8 +219,9 @@ TEST_F(MysqlPlans, ColumnsTakeWhatTheChecksLetPass) {
 TEST_F(MysqlPlans, ReadingForAChangeLocksNoGaps) {
   const auto tickets = tasks(20);
   connection.run("START TRANSACTION");
-  connection.select(
-      claimable(kTable, std::vector{tickets[3], Ticket{TaskId{7}, 1}, Ticket{tickets[5].id, 9}}, kMarch + 1h));
+  const std::vector<Ticket> some{tickets[3], Ticket{TaskId{7}, 1}, Ticket{tickets[5].id, 9}};
+  connection.select(statements::lock_claimable.with(
+      {{"table", kTable}, {"tickets", ticket_list(some)}, {"now", literal(kMarch + 1h)}}));
   // Before the first id, between two, and a row whose version did not match: all are free.
   TaskRecord between = row(a_task());
   between.info.id = TaskId{8};

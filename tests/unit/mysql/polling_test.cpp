@@ -1,4 +1,4 @@
-// A server without news is asked often enough.
+// A server that cannot notify its clients is polled often enough.
 
 #include <atomic>
 

@@ -1,4 +1,4 @@
-// Sessions at once on the same rows.
+// Several sessions on the same rows at the same time.
 
 #include <algorithm>
 #include <map>
@@ -69,7 +69,7 @@ TEST_F(MysqlRaces, ASettlementSentByManyAppliesOnce) {
   }
 }
 
-// Each its own rows, side by side in a small table: nobody waits for the rows of others.
+// Each worker has its own rows, side by side in a small table, and none waits for the rows of another.
 TEST_F(MysqlRaces, WorkersFinishTheirOwnTasksOfASmallTableWithoutADeadlock) {
   test::together(kThreads, [&](int i) {
     const auto mine = connect();
@@ -93,7 +93,7 @@ TEST_F(MysqlRaces, WorkersFinishTheirOwnTasksOfASmallTableWithoutADeadlock) {
   EXPECT_EQ(live_count(), 0);
 }
 
-// A transaction that lost a deadlock is made again, as the flow above the session does.
+// A transaction that lost a deadlock is run again, as sql/transactions.h does.
 TEST_F(MysqlRaces, OneKeyStoredByManyIsStoredOnce) {
   for (int round = 0; round < 10; ++round) {
     std::vector<std::string> keys;
@@ -124,13 +124,13 @@ TEST_F(MysqlRaces, OneKeyStoredByManyIsStoredOnce) {
 TEST_F(MysqlRaces, TablesMadeByManyAtOnceAreMade) {
   test::together(kThreads, [&](int) {
     const auto mine = connect();
-    mine->create_meta();
-    mine->create_tasks("retry_task_7", sql::KeysIn::tasks);
-    mine->create_history("retry_task_history_202604");
-    EXPECT_EQ(mine->agree("total_shards", "64"), "64");
+    sql::migrate(mine->schema(), mine->schema().version());
+    mine->schema().create_tasks("retry_task_7", sql::KeysIn::tasks);
+    mine->schema().create_history("retry_task_history_202604");
+    EXPECT_EQ(mine->schema().agree("total_shards", "64"), "64");
     return true;
   });
-  EXPECT_THAT(session->tables(), ::testing::Contains("retry_task_7"));
+  EXPECT_THAT(session->schema().tables(), ::testing::Contains("retry_task_7"));
 }
 
 }  // namespace

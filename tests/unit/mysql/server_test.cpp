@@ -1,10 +1,10 @@
-// Servers of their own, to be killed or cut off, and TLS.
+// Servers that a test has for itself, to kill or disconnect them, and TLS.
 
 #include <pwd.h>
 #include <unistd.h>
 
 #include "storage/mysql/connection.h"
-#include "storage/mysql/set_up.h"
+#include "storage/mysql/schema.h"
 #include "support/cutting_proxy.h"
 #include "support/eventually.h"
 #include "unit/mysql/support.h"
@@ -19,8 +19,8 @@ using test::ServerKind;
 TEST(MysqlServer, AKilledServerIsGoneAndWhatWasCommittedIsThereAfterARestart) {
   DatabaseServer server{ServerKind::mariadb};
   const auto session = connect_mysql(address_at(server.port()));
-  EXPECT_EQ(session->durability().words, "a power cut on the server's machine");
-  session->create_tasks(kTable, sql::KeysIn::tasks);
+  EXPECT_EQ(session->schema().durability().words, "a power cut on the server's machine");
+  session->schema().create_tasks(kTable, sql::KeysIn::tasks);
   const TaskRecord kept = task::new_record(a_task(), TaskId{1}, kMarch);
   const TaskRecord lost = task::new_record(a_task(), TaskId{2}, kMarch);
   session->begin(Promise::kept);
@@ -38,7 +38,7 @@ TEST(MysqlServer, AKilledServerIsGoneAndWhatWasCommittedIsThereAfterARestart) {
   EXPECT_EQ(again->count({TaskQuery{}, kTable, false}), 1);
 }
 
-// Through its socket, where the user who made it may do everything.
+// Through the socket, where the user who created the server may do everything.
 MysqlAddress administrator_of(const DatabaseServer& server) {
   MysqlAddress one = address_at(0);
   one.socket = server.ca_certificate().parent_path().parent_path() / "data/mariadb.sock";
@@ -70,7 +70,7 @@ TEST(MysqlServer, DurabilityIsToldAsTheSettingsAre) {
   Connection administrator{administrator_of(server)};
   const auto with = [&](const std::string& flush) {
     administrator.run("SET GLOBAL innodb_flush_log_at_trx_commit = " + flush);
-    return durability(administrator);
+    return MysqlSchema{administrator}.durability();
   };
   EXPECT_EQ(with("1").words, "a power cut on the server's machine");
   EXPECT_EQ(with("2").words,
@@ -87,7 +87,7 @@ TEST(MysqlServer, WithoutRightsToTheTablesItIsRefusedWithTheGrantToMake) {
   MysqlAddress reader = address_at(server.port());
   reader.user = "reader";
   const auto session = connect_mysql(reader);
-  const auto [what, why] = trouble([&] { session->create_tasks(kTable, sql::KeysIn::tasks); });
+  const auto [what, why] = trouble([&] { session->schema().create_tasks(kTable, sql::KeysIn::tasks); });
   EXPECT_EQ(what, Trouble::refused);
   EXPECT_THAT(why, HasSubstr("GRANT SELECT, INSERT, UPDATE, DELETE, CREATE"));
 }
@@ -100,9 +100,9 @@ TEST(MysqlServer, InADatabaseOfAnotherCharacterSetTablesAreUtf8mb4) {
   };
   by_hand("ALTER DATABASE " + database.name() + " CHARACTER SET latin1");
   const auto session = connect_mysql(address_at(test::shared_server_port(ServerKind::mariadb), database.name()));
-  session->create_meta();
-  session->create_tasks(kTable, sql::KeysIn::tasks);
-  session->create_history(kHistory);
+  sql::migrate(session->schema(), session->schema().version());
+  session->schema().create_tasks(kTable, sql::KeysIn::tasks);
+  session->schema().create_history(kHistory);
   EXPECT_EQ(by_hand("SELECT GROUP_CONCAT(DISTINCT table_collation) FROM information_schema.tables WHERE table_schema = "
                     "DATABASE()"),
             "utf8mb4_bin");
@@ -194,7 +194,7 @@ TEST_F(MysqlNetwork, AConnectionThatIsKilledIsGone) {
   EXPECT_TRUE(mine->broken());
 }
 
-// The same machine, by a name that its certificate does not have.
+// The same machine, by a name that is not in its certificate.
 constexpr const char* kAnotherName = "127.1";
 
 class MysqlTls : public MysqlNetwork {

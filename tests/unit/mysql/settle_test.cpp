@@ -76,7 +76,7 @@ TEST_F(MysqlTest, SettledTwiceIsSettledOnce) {
   EXPECT_EQ(live(running.info.id).at(0).info.version, 3);
 }
 
-// Each as task::apply_settlement has it.
+// Each as task::apply_settlement does it.
 TEST_F(MysqlTest, EverySettlementLeavesTheRowAsTheTransitionTableSays) {
   std::vector<TaskRecord> expected;
   std::vector<Settlement> settlements;
@@ -155,7 +155,7 @@ TEST_F(MysqlTest, TextsComeBackFromADatabaseOfAnotherCharacterSet) {
   by_hand("DROP TABLE retry_task");
   by_hand("ALTER DATABASE CHARACTER SET latin1");
   session = connect();
-  session->create_tasks(kTable, sql::KeysIn::tasks);
+  session->schema().create_tasks(kTable, sql::KeysIn::tasks);
   const TaskRecord running = claimed(a_task());
   reschedule({settlement_of(ticket_of(running), Settlement::Kind::retry, "订单 😀")});
   EXPECT_EQ(live(running.info.id).at(0).info.last_error, "订单 😀");

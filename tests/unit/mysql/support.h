@@ -1,5 +1,5 @@
 #pragma once
-// A database of its own for each test, sessions in it, and another hand on the same tables.
+// Each test has a database of its own, sessions in it, and a plain connection to the same tables.
 
 #include <chrono>
 #include <memory>
@@ -12,6 +12,7 @@
 
 #include "storage/mysql/address.h"
 #include "storage/server/server_error.h"
+#include "storage/sql/migration.h"
 #include "support/plain_sql.h"
 #include "support/task_builder.h"
 #include "support/test_database.h"
@@ -32,7 +33,7 @@ inline constexpr const char* kTable = "retry_task";
 inline constexpr const char* kHistory = "retry_task_history_202603";
 inline constexpr TimePoint kMarch{std::chrono::sys_days{std::chrono::year{2026} / 3 / 10}};
 
-// What `work` throws.
+// The ServerError that `work` throws.
 template <class Work>
 std::pair<Trouble, std::string> trouble(Work work) {
   try {
@@ -68,16 +69,16 @@ inline Ticket ticket_of(const TaskRecord& record) {
 class MysqlTest : public ::testing::Test {
  protected:
   MysqlTest() {
-    session->create_tasks(kTable, sql::KeysIn::tasks);
-    session->create_history(kHistory);
-    session->create_meta();
+    session->schema().create_tasks(kTable, sql::KeysIn::tasks);
+    session->schema().create_history(kHistory);
+    sql::migrate(session->schema(), session->schema().version());
   }
 
   MysqlAddress address() const {
     return address_at(test::shared_server_port(test::ServerKind::mariadb), database.name());
   }
   std::unique_ptr<sql::Session> connect() const { return connect_mysql(address()); }
-  // Someone else's connection: a shell, a script.
+  // On a connection that is not ours, as from a shell or a script.
   std::string by_hand(const std::string& statement) {
     return test::connect_plainly(test::ServerKind::mariadb, address().port, database.name())->run(statement);
   }
@@ -132,7 +133,7 @@ class MysqlTest : public ::testing::Test {
   std::vector<TaskId> reschedule(const std::vector<Settlement>& settlements, TimePoint now = kMarch) {
     return in_transaction([&] { return session->reschedule(kTable, settlements, now); });
   }
-  // Empty where there is none.
+  // Empty if there is none.
   std::vector<TaskRecord> live(TaskId id) { return session->find(kTable, false, {&id, 1}); }
   std::vector<TaskRecord> ended(TaskId id) { return session->find(kHistory, true, {&id, 1}); }
   std::int64_t live_count() { return session->count({TaskQuery{}, kTable, false}); }

@@ -1,6 +1,5 @@
-#include "storage/mysql/open_mysql.h"
-
 #include "storage/mysql/address.h"
+
 #include "storage/server/server_address.h"
 #include "storage/sql/server_options.h"
 
