@@ -28,9 +28,9 @@ void test(const TestOptions& options) {
   const Config config = find_config(options.config, {});
   webhook::Caller caller{{.guard = webhook::Guard{config.server.may_call}}};
   const auto channel = alert::open_channel(channel_of(config, options.channel), caller);
-  const alert::Told told = channel->send({.test = true}, alert::new_message_id(), {});
-  if (!told.arrived)
-    throw std::runtime_error("channel " + options.channel + " did not accept the message: " + told.why);
+  const alert::SendResult result = channel->send({.test = true}, alert::new_message_id(), {});
+  if (!result.arrived)
+    throw std::runtime_error("channel " + options.channel + " did not accept the message: " + result.why);
   fmt::print("channel {} accepted the test message\n", options.channel);
 }
 

@@ -44,8 +44,8 @@ EngineOptions engine_options(const BenchOptions& options);
 // Returns when that many tasks have succeeded. The polling interval, 2 ms, is part of the measurement.
 void wait_for(const Engine& engine, std::size_t succeeded, std::string_view what, const Progress& progress);
 
-// An empty store like the measured one: for SQLite a second file beside it, removed at the end. For other stores it is
-// the measured one.
+// An empty store like the measured one: for SQLite a second file beside it, removed at the end. The url of another
+// store is unchanged.
 class ScratchStore {
  public:
   ScratchStore(const std::string& url, const std::string& suffix);

@@ -26,7 +26,7 @@ std::string headers_of(const std::string& mail) {
   return mail.substr(0, mail.find("\r\n\r\n") + 2);
 }
 
-// The text that a header's encoded words stand for.
+// Decodes the encoded words of a header.
 std::string decoded(const std::string& header) {
   static const std::regex kWord{R"(=\?UTF-8\?B\?([^?]*)\?=)"};
   std::string text;

@@ -1,13 +1,11 @@
-// The very bytes that are posted.
-
-#include "alert/templates.h"
+// The exact bytes that are posted.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <easyretry/json_text.h>
 
-#include "alert/words.h"
+#include "alert/products.h"
 #include "unit/alert/support.h"
 
 namespace easyretry::alert {
@@ -18,7 +16,7 @@ using testing::Not;
 
 constexpr TimePoint kNoon{1'772'366'400s};  // 2026-03-01T12:00:00Z
 
-// What would call everybody, link somewhere or be bold.
+// Text that would notify everyone, be a link or be bold.
 Message hostile() {
   Message message = failures();
   message.handler = "*pay*";

@@ -1,4 +1,4 @@
-#include "alert/words.h"
+#include "alert/message.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ using namespace std::chrono;
 constexpr std::size_t kLongestName = 200;
 constexpr std::uint64_t kPercent = 100;
 
-// 754321 ms is 12m: in the largest unit of which there are at least two.
+// Rounded down, in the largest unit of which there are at least two: 754321 ms is 12m.
 std::string about(Millis time) {
   if (time >= 48h) return base::to_text(floor<days>(time));
   if (time >= 2h) return base::to_text(floor<hours>(time));
@@ -26,7 +26,7 @@ std::string tasks(std::uint64_t count) {
   return std::to_string(count) + (count == 1 ? " task" : " tasks");
 }
 
-// One task is no matter of time.
+// A time makes sense only for several tasks.
 std::string counted_within(const Message& message) {
   return message.count > 1 ? " within " + about(std::max<Millis>(message.within, 1s)) : "";
 }
@@ -38,7 +38,7 @@ std::string rate(const Message& message) {
          "%)";
 }
 
-std::string happened(const Message& message) {
+std::string description(const Message& message) {
   switch (message.kind) {
     case Kind::final_failure: return tasks(message.count) + " failed for good" + counted_within(message);
     case Kind::quarantine:
@@ -74,7 +74,7 @@ std::string_view name_of(Kind kind) {
 std::string headline(const Message& message) {
   if (message.test) return "[EasyRetry] this is a test: messages arrive here";
   return "[EasyRetry] " + one_line(message.handler, kLongestName) + ": " + (message.resolved ? "fine again: " : "") +
-         happened(message);
+         description(message);
 }
 
 std::vector<std::string> details(const Message& message) {
