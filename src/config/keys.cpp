@@ -1,6 +1,6 @@
 #include "config/keys.h"
 
-#include "config/making_keys.h"
+#include "config/key_builders.h"
 #include "config/values.h"
 
 namespace easyretry::config {
@@ -8,38 +8,38 @@ namespace {
 
 using namespace std::chrono_literals;
 using enum Takes;
-using making::at, making::key, making::lasting, making::list, making::whole;
+using build::at, build::key, build::lasting, build::list, build::whole;
 
-// Policies and timeouts know no upper limit; what is longer than ten years is a mistake.
+// Policies and timeouts have no upper limit, but more than ten years is a mistake.
 constexpr Durations kUpToTenYears{0s, 240h * 365};
 
 }  // namespace
 
-// The ranges are those of validate(EngineOptions); a test compares them.
+// The ranges are the same as in validate(EngineOptions); a test compares them.
 const std::vector<Key<Config>>& engine_keys() {
   using E = EngineOptions;
   constexpr auto kEngine = &Config::engine;
   static const std::vector<Key<Config>> keys{
-      // The connections, and the tasks that are held, belong to one store, one number of shards and one space.
+      // Connections and loaded tasks belong to one store, one number of shards and one namespace.
       key<Config>("store", a_restart, at(&Config::store), read_store),
       key<Config>("shards", a_restart, at(&Config::shards), whole<int>({1, 4096})),
       key<Config>("space", a_restart, at(kEngine, &E::space), read_space),
-      // Threads are made once.
+      // Threads are created once.
       key<Config>("workers", a_restart, at(kEngine, &E::workers), whole<int>({1, 4096})),
-      // The wheel is as long as the window, and the loader's rounds are timed by window, poll and grace.
+      // The length of the wheel is the window, and window, poll and grace determine when the loader scans.
       key<Config>("window", a_restart, at(kEngine, &E::window), lasting({10ms, 10min})),
       key<Config>("poll", a_restart, at(kEngine, &E::poll), lasting({10ms, 10min})),
       key<Config>("grace", a_restart, at(kEngine, &E::grace), lasting({1ms, 24h})),
-      // An instance is one member, from its start to its stop.
+      // An instance is the same member from its start to its stop.
       key<Config>("membership", a_restart, at(kEngine, &E::membership), read_membership),
       key<Config>("assignment", a_restart, at(kEngine, &E::assignment), read_assignment),
       key<Config>("at_start", a_restart, at(kEngine, &E::at_start), read_at_start),
-      // Leases that are held were taken for the old time, and the renewer's rhythm is a part of it.
+      // Current leases were taken for the old time, and the renewer's interval depends on it.
       key<Config>("lease", a_restart, at(kEngine, &E::lease), lasting({100ms, 24h})),
-      // Buffers have this size.
+      // Buffers are allocated with this size.
       key<Config>("batch", a_restart, at(kEngine, &E::batch), whole<std::size_t>({1, 10'000})),
       key<Config>("read_ahead", a_restart, at(kEngine, &E::read_ahead), whole<std::size_t>({1'024, 100'000'000})),
-      // Limits that are looked up when they matter: at a crash, at a submit, at the stop.
+      // These are read when they are needed: after a crash, on submit, on stop.
       key<Config>("max_crashes", effect_at_once, at(kEngine, &E::max_crashes), whole<int>({1, 1000})),
       key<Config>("max_payload", effect_at_once, at(kEngine, &E::max_payload), whole<std::size_t>({2, 67'108'864})),
       key<Config>("drain", effect_at_once, at(kEngine, &E::drain), lasting({0s, 24h})),
@@ -47,8 +47,8 @@ const std::vector<Key<Config>>& engine_keys() {
   return keys;
 }
 
-// All of them are looked up anew for each call, task or execution. A task that is stored keeps the stop rules and the
-// backoff it was stored with.
+// These are read for each call, task or execution. A stored task keeps the stop rules and the backoff that it was
+// stored with.
 const std::vector<Key<HandlerConfig>>& handler_keys() {
   using H = HandlerConfig;
   using P = PolicyPatch;
@@ -63,14 +63,14 @@ const std::vector<Key<HandlerConfig>>& handler_keys() {
       key<H>("success_when", effect_at_once, at(&H::policy, &P::success_when), read_success_when),
       key<H>("concurrency", effect_at_once, at(&H::concurrency), whole<int>({0, 100'000})),
       key<H>("timeout", effect_at_once, at(&H::timeout), lasting(kUpToTenYears)),
-      // Whether it is called or fetched is settled once.
+      // Whether its tasks are sent to a url or fetched by workers is decided at the start.
       key<H>("url", a_restart, at(&H::url), read_url),
       key<H>("secrets_file", a_restart, at(&H::secrets_file), read_path),
   };
   return keys;
 }
 
-// What is sealed and opened goes by the keys that were there at the start.
+// The keys are read at the start.
 const std::vector<Key<KeyFolder>>& encryption_keys() {
   using F = KeyFolder;
   static const std::vector<Key<F>> keys{
@@ -82,7 +82,7 @@ const std::vector<Key<KeyFolder>>& encryption_keys() {
   return keys;
 }
 
-// What is listened to is opened once.
+// The server is opened once.
 const std::vector<Key<ServerConfig>>& server_keys() {
   using S = ServerConfig;
   static const std::vector<Key<S>> keys{

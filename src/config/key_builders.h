@@ -1,5 +1,5 @@
 #pragma once
-// The pieces that tables of keys are put together from: where a field is, how it is read, how it is written.
+// The parts that the tables of keys are built from: where a field is, how it is read, and how it is written.
 
 #include <cstddef>
 #include <filesystem>
@@ -14,7 +14,7 @@
 #include "config/values.h"
 #include "policy/decide.h"
 
-namespace easyretry::config::making {
+namespace easyretry::config::build {
 
 inline std::string text_of(bool flag) {
   return flag ? "true" : "false";
@@ -61,7 +61,7 @@ std::optional<std::string> text_of(const std::optional<T>& value) {
   return text_of(*value);
 }
 
-// Where in its owner a field is: at(&Config::engine, &EngineOptions::workers).
+// A field in its owner: at(&Config::engine, &EngineOptions::workers).
 inline auto at(auto... members) {
   return [=](auto& owner) -> auto& {
     return (owner.*....*members);
@@ -89,4 +89,4 @@ Key<Owner> list(Key<Owner> key) {
   return key;
 }
 
-}  // namespace easyretry::config::making
+}  // namespace easyretry::config::build
