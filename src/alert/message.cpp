@@ -22,8 +22,9 @@ std::string about(Millis time) {
   return base::to_text(floor<seconds>(time));
 }
 
-std::string tasks(std::uint64_t count) {
-  return std::to_string(count) + (count == 1 ? " task" : " tasks");
+// "1 task", "2 tasks"
+std::string counted(std::uint64_t count, std::string_view noun) {
+  return std::to_string(count).append(" ").append(noun).append(count == 1 ? "" : "s");
 }
 
 // A time makes sense only for several tasks.
@@ -40,9 +41,9 @@ std::string rate(const Message& message) {
 
 std::string description(const Message& message) {
   switch (message.kind) {
-    case Kind::final_failure: return tasks(message.count) + " failed for good" + counted_within(message);
+    case Kind::final_failure: return counted(message.count, "final failure") + counted_within(message);
     case Kind::quarantine:
-      return tasks(message.count) + " quarantined after killing " + (message.count == 1 ? "its" : "their") +
+      return counted(message.count, "task") + " quarantined after killing " + (message.count == 1 ? "its" : "their") +
              " workers" + counted_within(message);
     case Kind::backlog_age:
       return (message.resolved ? "the oldest due task has waited for " : "a task has been due for ") +
@@ -73,7 +74,7 @@ std::string_view name_of(Kind kind) {
 
 std::string headline(const Message& message) {
   if (message.test) return "[EasyRetry] this is a test: messages arrive here";
-  return "[EasyRetry] " + one_line(message.handler, kLongestName) + ": " + (message.resolved ? "fine again: " : "") +
+  return "[EasyRetry] " + one_line(message.handler, kLongestName) + ": " + (message.resolved ? "resolved: " : "") +
          description(message);
 }
 

@@ -53,7 +53,7 @@ std::string one_line(std::string_view text, std::size_t most);
 
 std::string_view name_of(Kind kind);  // "final_failure"
 
-// "[EasyRetry] payment.pay: 5 tasks failed for good within 2m"
+// "[EasyRetry] payment.pay: 5 final failures within 2m"
 std::string headline(const Message& message);
 // The lines below the headline.
 std::vector<std::string> details(const Message& message);

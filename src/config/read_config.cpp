@@ -98,7 +98,7 @@ Place place_of_shards(const Node& root, std::string_view source) {
 
 std::string unknown_key(std::string_view name, const std::vector<std::string_view>& known) {
   if (const auto meant = base::nearest(name, known)) return "unknown key, did you mean " + std::string{*meant} + "?";
-  std::string text = "unknown key; known are";
+  std::string text = "unknown key; the known keys are";
   for (const std::string_view key : known) text.append(key == known.front() ? " " : ", ").append(key);
   return text;
 }

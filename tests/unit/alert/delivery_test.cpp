@@ -95,7 +95,7 @@ TEST_F(SenderTest, GivesUpAfterFourTriesLogsAndGoesOn) {
   sender.reset();
   EXPECT_THAT(logged_,
               testing::ElementsAre(
-                  "alerts: channel ops did not accept \"[EasyRetry] pay: 1 task failed for good\" after 4 tries: 503"));
+                  "alerts: channel ops did not accept \"[EasyRetry] pay: 1 final failure\" after 4 tries: 503"));
 }
 
 TEST_F(SenderTest, DoesNotTryAgainWhatIsNoUse) {
