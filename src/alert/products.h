@@ -1,6 +1,6 @@
 #pragma once
-// What differs between the products that alerts are posted to: bodies, signatures and answers. Messages use formats in
-// which text is literal: a task whose key is "*bold*", "<!channel>" or "<at user_id=…>" neither formats anything nor
+// The differences between the products that alerts are posted to: bodies, signatures and answers. Messages use formats
+// in which text is literal: a task whose key is "*bold*", "<!channel>" or "<at user_id=…>" neither formats anything nor
 // notifies anyone. Pure.
 
 #include <optional>
@@ -33,7 +33,7 @@ std::string dingtalk_body(const Message& message);
 std::string feishu_body(const Message& message, const std::optional<FeishuSignature>& signature);
 std::string wecom_body(const Message& message);
 
-// What an answer means. DingTalk, Feishu and WeCom answer with status 200 even if they refuse, and say so in the body.
+// Interprets an answer. DingTalk, Feishu and WeCom answer with status 200 even if they refuse, and say so in the body.
 // `why` may contain secrets.
 SendResult judge_answer(ChannelType type, const webhook::Heard& heard);
 

@@ -31,8 +31,8 @@ bool is_address(std::string_view text) {
 }
 
 using namespace std::chrono_literals;
-using enum Takes;
-using build::at, build::key, build::lasting, build::list, build::whole;
+using enum TakesEffect;
+using build::at, build::key, build::duration_in, build::list, build::number_in;
 
 int read_percent(const Node& node) {
   constexpr std::string_view kForm = "percent from 1% to 100%, such as 50%";
@@ -78,7 +78,7 @@ std::vector<std::string> read_addresses(const Node& node) {
 
 // Written only if it is set, because not every type of channel has it.
 Key<AlertChannel> text(std::string_view name, std::string AlertChannel::*field, auto reader) {
-  Key<AlertChannel> made = key<AlertChannel>(name, a_restart, at(field), reader);
+  Key<AlertChannel> made = key<AlertChannel>(name, after_restart, at(field), reader);
   made.text = [field](const AlertChannel& channel) -> std::optional<std::string> {
     if ((channel.*field).empty()) return std::nullopt;
     return yaml_word(channel.*field);
@@ -87,12 +87,13 @@ Key<AlertChannel> text(std::string_view name, std::string AlertChannel::*field, 
 }
 
 Key<AlertChannel> type() {
-  return {"type", a_restart, [](AlertChannel& channel, const Node& node) { channel.type = read_channel_type(node); },
+  return {"type", after_restart,
+          [](AlertChannel& channel, const Node& node) { channel.type = read_channel_type(node); },
           [](const AlertChannel& channel) { return std::string{channel_type_text(channel.type)}; }};
 }
 
 Key<AlertChannel> recipients() {
-  return {"to", a_restart, [](AlertChannel& channel, const Node& node) { channel.to = read_addresses(node); },
+  return {"to", after_restart, [](AlertChannel& channel, const Node& node) { channel.to = read_addresses(node); },
           [](const AlertChannel& channel) -> std::optional<std::string> {
             if (channel.to.empty()) return std::nullopt;
             return yaml_list(channel.to);
@@ -100,7 +101,8 @@ Key<AlertChannel> recipients() {
 }
 
 Key<AlertRule> failure_rate() {
-  return {"failure_rate", a_restart, [](AlertRule& rule, const Node& node) { rule.failure_rate = read_percent(node); },
+  return {"failure_rate", after_restart,
+          [](AlertRule& rule, const Node& node) { rule.failure_rate = read_percent(node); },
           [](const AlertRule& rule) -> std::optional<std::string> {
             if (rule.failure_rate == 0) return std::nullopt;
             return std::to_string(rule.failure_rate) + "%";
@@ -116,7 +118,7 @@ const std::vector<Key<AlertChannel>>& channel_keys() {
       type(),
       text("url", &C::url, read_channel_url),
       text("secret_file", &C::secret_file, read_path),
-      key<C>("per_minute", a_restart, at(&C::per_minute), whole<int>({1, 600})),
+      key<C>("per_minute", after_restart, at(&C::per_minute), number_in<int>({1, 600})),
       text("user", &C::user, [](const Node& node) { return read_word(node, "the name to log in with"); }),
       text("password_file", &C::password_file, read_path),
       text("from", &C::from, read_address),
@@ -129,17 +131,17 @@ const std::vector<Key<AlertChannel>>& channel_keys() {
 const std::vector<Key<AlertRule>>& rule_keys() {
   using R = AlertRule;
   static const std::vector<Key<R>> keys{
-      list(key<R>("handlers", a_restart, at(&R::handlers), read_words)),
-      list(key<R>("spaces", a_restart, at(&R::spaces), read_words)),
-      list(key<R>("channels", a_restart, at(&R::channels), read_words)),
-      key<R>("final_failures", a_restart, at(&R::final_failures), whole<int>({0, 1'000'000})),
-      key<R>("quarantines", a_restart, at(&R::quarantines), whole<int>({0, 1'000'000})),
-      key<R>("backlog_age", a_restart, at(&R::backlog_age), lasting({0s, 24h * 365})),
+      list(key<R>("handlers", after_restart, at(&R::handlers), read_words)),
+      list(key<R>("spaces", after_restart, at(&R::spaces), read_words)),
+      list(key<R>("channels", after_restart, at(&R::channels), read_words)),
+      key<R>("final_failures", after_restart, at(&R::final_failures), number_in<int>({0, 1'000'000})),
+      key<R>("quarantines", after_restart, at(&R::quarantines), number_in<int>({0, 1'000'000})),
+      key<R>("backlog_age", after_restart, at(&R::backlog_age), duration_in({0s, 24h * 365})),
       failure_rate(),
-      key<R>("min_attempts", a_restart, at(&R::min_attempts), whole<int>({1, 1'000'000})),
-      key<R>("wait", a_restart, at(&R::wait), lasting({0s, 24h})),
-      key<R>("window", a_restart, at(&R::window), lasting({1s, 24h * 7})),
-      key<R>("samples", a_restart, at(&R::samples), whole<int>({0, 10})),
+      key<R>("min_attempts", after_restart, at(&R::min_attempts), number_in<int>({1, 1'000'000})),
+      key<R>("wait", after_restart, at(&R::wait), duration_in({0s, 24h})),
+      key<R>("window", after_restart, at(&R::window), duration_in({1s, 24h * 7})),
+      key<R>("samples", after_restart, at(&R::samples), number_in<int>({0, 10})),
   };
   return keys;
 }

@@ -20,7 +20,7 @@ void add_changes(std::vector<ConfigChange>& changes, const std::vector<Key<Owner
     const auto to = key.text(wanted);
     if (from == to) continue;
     changes.push_back(
-        {path_of(path, key.name), from.value_or(""), to.value_or(""), key.change == Takes::effect_at_once});
+        {path_of(path, key.name), from.value_or(""), to.value_or(""), key.takes_effect == TakesEffect::at_once});
   }
 }
 

@@ -69,17 +69,17 @@ inline auto at(auto... members) {
 }
 
 template <class T>
-inline auto whole(Numbers range) {
+inline auto number_in(NumberRange range) {
   return [=](const Node& node) { return static_cast<T>(read_number(node, range)); };
 }
 
-inline auto lasting(Durations range) {
+inline auto duration_in(DurationRange range) {
   return [=](const Node& node) { return read_duration(node, range); };
 }
 
 template <class Owner>
-Key<Owner> key(std::string_view name, Takes change, auto field, auto reader) {
-  return {name, change, [=](Owner& owner, const Node& node) { field(owner) = reader(node); },
+Key<Owner> key(std::string_view name, TakesEffect takes_effect, auto field, auto reader) {
+  return {name, takes_effect, [=](Owner& owner, const Node& node) { field(owner) = reader(node); },
           [=](const Owner& owner) -> std::optional<std::string> { return text_of(field(owner)); }};
 }
 

@@ -14,12 +14,13 @@
 
 namespace easyretry::config {
 
-enum class Takes { effect_at_once, a_restart };
+// When a changed value takes effect.
+enum class TakesEffect { at_once, after_restart };
 
 template <class Owner>
 struct Key {
   std::string_view name;
-  Takes change;
+  TakesEffect takes_effect;
   // Throws std::invalid_argument that says what is wrong with the node and what to write instead.
   std::function<void(Owner&, const Node&)> read;
   // As YAML; nullopt if it is not given.

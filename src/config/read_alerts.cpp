@@ -70,8 +70,8 @@ void check_email(std::vector<std::string>& found, const AlertChannel& channel) {
   }
 }
 
-// What is missing in a channel or does not fit its type. Each text says what to write; none quotes the url, which is a
-// secret.
+// The keys that are missing in a channel or do not fit its type. Each text says what to write; none quotes the url,
+// which is a secret.
 std::vector<std::string> objections(const AlertChannel& channel) {
   std::vector<std::string> found;
   require(found, !channel.url.empty(), "url", example_url(channel.type));

@@ -114,7 +114,7 @@ const std::string& read_word(const Node& node, std::string_view form) {
   return node.text;
 }
 
-std::int64_t read_number(const Node& node, Numbers range) {
+std::int64_t read_number(const Node& node, NumberRange range) {
   const std::string form = "a whole number from " + std::to_string(range.least) + " to " + std::to_string(range.most);
   const std::string& text = read_word(node, form);
   std::int64_t number = 0;
@@ -130,7 +130,7 @@ std::int64_t read_number(const Node& node, Numbers range) {
   return number;
 }
 
-Millis read_duration(const Node& node, Durations range) {
+Millis read_duration(const Node& node, DurationRange range) {
   const std::string form =
       "a duration from " + base::to_text(range.least) + " to " + base::to_text(range.most) + ", such as 30s";
   const std::string& text = read_word(node, form);

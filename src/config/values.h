@@ -13,11 +13,11 @@
 
 namespace easyretry::config {
 
-struct Numbers {  // from least to most, inclusive
+struct NumberRange {  // from least to most, inclusive
   std::int64_t least;
   std::int64_t most;
 };
-struct Durations {
+struct DurationRange {
   Millis least;
   Millis most;
 };
@@ -25,8 +25,8 @@ struct Durations {
 // `form` says what to write if the node is not a single value: "a whole number from 1 to 4096".
 const std::string& read_word(const Node& node, std::string_view form);
 
-std::int64_t read_number(const Node& node, Numbers range);
-Millis read_duration(const Node& node, Durations range);
+std::int64_t read_number(const Node& node, NumberRange range);
+Millis read_duration(const Node& node, DurationRange range);
 TimePoint read_time(const Node& node);
 Persist read_persist(const Node& node);
 Assignment read_assignment(const Node& node);
