@@ -26,17 +26,17 @@ bool matches(std::string_view pattern, std::string_view name) {
   std::size_t p = 0;
   std::size_t n = 0;
   std::size_t star = std::string_view::npos;
-  std::size_t swallowed = 0;  // where the last * ends so far
+  std::size_t star_end = 0;  // where the last * ends so far
   while (n < name.size()) {
     if (p < pattern.size() && pattern[p] == '*') {
       star = p++;
-      swallowed = n;
+      star_end = n;
     } else if (p < pattern.size() && pattern[p] == name[n]) {
       ++p;
       ++n;
     } else if (star != std::string_view::npos) {
       p = star + 1;
-      n = ++swallowed;
+      n = ++star_end;
     } else {
       return false;
     }

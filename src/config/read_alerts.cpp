@@ -10,11 +10,11 @@ struct Field {
   bool given;
 };
 
-bool takes_a_secret(ChannelType type) {
+bool has_secret(ChannelType type) {
   return type == ChannelType::webhook || type == ChannelType::dingtalk || type == ChannelType::feishu;
 }
 
-void refuse_foreign(std::vector<std::string>& found, ChannelType type, std::initializer_list<Field> fields) {
+void reject_keys(std::vector<std::string>& found, ChannelType type, std::initializer_list<Field> fields) {
   for (const auto& [name, given] : fields) {
     if (given)
       found.push_back(std::string{name} + " is not for type " + std::string{channel_type_text(type)} + "; delete it");
@@ -41,12 +41,12 @@ void check_http(std::vector<std::string>& found, const AlertChannel& channel) {
   if (!channel.url.empty() && !channel.url.starts_with("https://") && !channel.url.starts_with("http://")) {
     found.push_back("url begins with neither https:// nor http://; write " + example_url(channel.type));
   }
-  refuse_foreign(found, channel.type,
-                 {{"user", !channel.user.empty()},
-                  {"password_file", !channel.password_file.empty()},
-                  {"from", !channel.from.empty()},
-                  {"to", !channel.to.empty()},
-                  {"ca_file", !channel.ca_file.empty()}});
+  reject_keys(found, channel.type,
+              {{"user", !channel.user.empty()},
+               {"password_file", !channel.password_file.empty()},
+               {"from", !channel.from.empty()},
+               {"to", !channel.to.empty()},
+               {"ca_file", !channel.ca_file.empty()}});
 }
 
 void check_email(std::vector<std::string>& found, const AlertChannel& channel) {
@@ -76,8 +76,8 @@ std::vector<std::string> objections(const AlertChannel& channel) {
   std::vector<std::string> found;
   require(found, !channel.url.empty(), "url", example_url(channel.type));
   channel.type == ChannelType::email ? check_email(found, channel) : check_http(found, channel);
-  if (!takes_a_secret(channel.type)) {
-    refuse_foreign(found, channel.type, {{"secret_file", !channel.secret_file.empty()}});
+  if (!has_secret(channel.type)) {
+    reject_keys(found, channel.type, {{"secret_file", !channel.secret_file.empty()}});
   }
   if (channel.type == ChannelType::webhook) {
     require(found, !channel.secret_file.empty(), "secret_file", "/etc/easyretry/alerts.secrets");
@@ -88,9 +88,9 @@ std::vector<std::string> objections(const AlertChannel& channel) {
 std::vector<std::string> objections(const AlertRule& rule) {
   std::vector<std::string> found;
   require(found, !rule.channels.empty(), "channels", "[ops], with names from alerts.channels");
-  const bool says_something =
+  const bool has_threshold =
       rule.final_failures > 0 || rule.quarantines > 0 || rule.backlog_age > Millis{0} || rule.failure_rate > 0;
-  if (!says_something) {
+  if (!has_threshold) {
     found.emplace_back(
         "it has no threshold; write one or more of final_failures: 1, quarantines: 1, backlog_age: 10m, "
         "failure_rate: 50%");

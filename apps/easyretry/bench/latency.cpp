@@ -1,4 +1,4 @@
-// How long tasks wait for their start, and what an engine costs that has none to start.
+// How long tasks wait until they start, and the cost of an idle engine.
 
 #include <algorithm>
 #include <chrono>
