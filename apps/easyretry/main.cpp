@@ -7,29 +7,12 @@
 
 #include <CLI/CLI.hpp>
 
-#include "alert/alert_command.h"
 #include "base/harmless.h"
-#include "bench/bench_command.h"
-#include "cluster/cluster_command.h"
-#include "completion/completion_command.h"
-#include "config/config_command.h"
-#include "doctor/doctor_command.h"
-#include "events/events_command.h"
-#include "handlers/handlers_command.h"
-#include "history/history_command.h"
-#include "manual/manual_command.h"
-#include "migrate/migrate_command.h"
-#include "mxrmq/mxrmq_command.h"
-#include "reshard/reshard_command.h"
-#include "serve/serve_command.h"
-#include "split/split_command.h"
-#include "tables/tables_command.h"
-#include "tasks/tasks_command.h"
-#include "token/token_command.h"
+#include "commands.h"
 
 namespace {
 
-// CLI11 would only say that a command is required.
+// CLI11 alone would only say that a command is required.
 int unknown_command(const CLI::App& app, const std::string& name) {
   std::cerr << "easyretry: unknown command \"" << easyretry::base::one_line(name) << "\"; the commands are:";
   for (const CLI::App* command : app.get_subcommands({})) std::cerr << " " << command->get_name();
@@ -40,7 +23,7 @@ int unknown_command(const CLI::App& app, const std::string& name) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::setlocale(LC_CTYPE, "C.UTF-8");  // tables count columns, not bytes
+  std::setlocale(LC_CTYPE, "C.UTF-8");  // for the widths of columns in tables
   CLI::App app{"EasyRetry: stores failed calls and retries them until they succeed or their policy gives up."};
   app.name("easyretry");
   app.set_version_flag("--version", EASYRETRY_VERSION);

@@ -45,19 +45,19 @@ void Daemon::start(const Setting& setting) {
     const int log = ::open((setting.folder / "serve.log").c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     ::dup2(output[1], STDOUT_FILENO);
     ::dup2(log, STDERR_FILENO);
-    ::prctl(PR_SET_PDEATHSIG, SIGTERM);                          // also where the benchmark is killed
-    ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // Asio's sockets would otherwise be its own, too
+    ::prctl(PR_SET_PDEATHSIG, SIGTERM);                          // also if the benchmark is killed
+    ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);  // otherwise it would inherit Asio's sockets
     if (::chdir(setting.folder.c_str()) == 0) ::execl(setting.program.c_str(), "easyretry", "serve", nullptr);
     ::_exit(127);
   }
   ::close(output[1]);
-  port_ = port_said(output[0]);
+  port_ = printed_port(output[0]);
   ::close(output[0]);
   if (port_ == 0) throw std::runtime_error(setting.program.string() + " serve did not start");
 }
 
-// 0: it ended without a word of it.
-std::uint16_t Daemon::port_said(int output) const {
+// 0 if it ended before it printed its address.
+std::uint16_t Daemon::printed_port(int output) const {
   const std::string before = "easyretry serves http://127.0.0.1:";
   std::string said;
   char byte = 0;
@@ -84,7 +84,7 @@ double Daemon::resident_mib() const {
 
 std::vector<std::string> Daemon::thread_names() const {
   std::vector<std::string> names;
-  std::error_code gone;  // a thread that ends while we look
+  std::error_code gone;  // a thread may end meanwhile
   for (const auto& thread : fs::directory_iterator{"/proc/" + std::to_string(process_) + "/task", gone}) {
     names.push_back(first_line_of(thread.path() / "comm"));
   }

@@ -13,7 +13,7 @@ namespace easyretry::bench {
 // A running `easyretry serve` in the setting's folder; its log is in serve.log there.
 class Daemon {
  public:
-  // `config`: YAML beside `server.listen`, which is said here.
+  // `config`: further YAML; `server.listen` is set here.
   Daemon(const Setting& setting, const std::string& store, const std::string& server = {},
          const std::string& config = {});
   ~Daemon();
@@ -28,7 +28,7 @@ class Daemon {
 
  private:
   void start(const Setting& setting);
-  std::uint16_t port_said(int output) const;
+  std::uint16_t printed_port(int output) const;
 
   pid_t process_ = -1;
   std::uint16_t port_ = 0;

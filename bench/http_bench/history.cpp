@@ -19,7 +19,7 @@ using task::Ticket;
 
 constexpr std::size_t kBatch = 1000;
 constexpr std::size_t kLive = 10'000;
-// One in so many ends only after so many batches: ids in the order of their birth are not in that of their end.
+// One in this many tasks ends only after this many batches, so that ids are not in the order in which tasks end.
 constexpr std::size_t kLateEvery = 100;
 constexpr std::size_t kLateBy = 200;
 
@@ -75,7 +75,7 @@ class Filling {
   }
 
  private:
-  // Those that end at once; the others wait in late_.
+  // The tasks that end at once; the others wait in late_.
   std::vector<Birth> born(std::size_t from, std::size_t to) {
     std::vector<NewTask> tasks;
     for (std::size_t i = from; i < to; ++i) tasks.push_back(task_of(past_, i));

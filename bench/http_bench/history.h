@@ -1,6 +1,6 @@
 #pragma once
-// A long past: tasks of many handlers that ended in the last weeks, in all ways, and some that are still to be done. It
-// is made by the store's own verbs, on a clock that runs ahead.
+// A long history: tasks of many handlers that ended in the last weeks, with all outcomes, and some that are still live.
+// It is created with the functions of the store, on a clock that runs ahead.
 
 #include <cstddef>
 #include <cstdint>
@@ -15,9 +15,10 @@ namespace easyretry::bench {
 struct Past {
   static constexpr std::size_t kHandlers = 20;
   static constexpr std::size_t kTasksPerBusiness = 5;
-  static constexpr std::size_t kSeldom = 100'000;  // of so many tasks one is of the rare handler, one is quarantined
+  static constexpr std::size_t kSeldom =
+      100'000;  // one in this many tasks is of the rare handler, and one is quarantined
 
-  static constexpr std::chrono::hours kLength{24 * 45};  // never in more than three months, which are kept
+  static constexpr std::chrono::hours kLength{24 * 45};  // within the three months that are kept
 
   std::size_t rows = 0;
   TimePoint begins{};
@@ -30,8 +31,8 @@ struct Past {
   static std::string key(std::size_t number) { return "key-" + std::to_string(number); }
 };
 
-// Fills the file, unless it is there and was filled by this. Throws std::runtime_error where it has another number of
-// rows.
+// Fills the file, unless it exists and was filled by this function. Throws std::runtime_error if it has another number
+// of rows.
 Past make_past(const std::filesystem::path& file, std::size_t rows, const Progress& progress);
 
 }  // namespace easyretry::bench

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <thread>
 
-#include "http_bench/connections.h"
+#include "http_bench/client.h"
 
 namespace easyretry::bench {
 namespace {
 
 constexpr double kMostMib = 200;
-// The daemon refuses what would have to wait behind 2,000 others.
+// The daemon refuses requests that would have to wait behind 2,000 others.
 constexpr std::size_t kAtOnce = 500;
 
 }  // namespace
@@ -15,7 +15,7 @@ constexpr std::size_t kAtOnce = 500;
 Measured measure_idle(const Setting& setting, std::size_t connections) {
   const Daemon daemon{setting, "sqlite:retry.db"};
   const double alone = daemon.resident_mib();
-  // What takes next to no time and needs a token: of connections without one not so many are kept.
+  // A request that is cheap and needs a token: the daemon keeps fewer connections without a token.
   const std::string request = request_text(daemon, "GET /v1/bulk");
   std::vector<std::unique_ptr<Connections>> all;
   setting.progress("connecting");

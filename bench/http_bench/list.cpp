@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 using Clock = std::chrono::steady_clock;
 
 constexpr double kMostMillis = 50;
-// Of one kind, if it is slow: enough to see that it is.
+// For one kind of request: enough to see that it is slow.
 constexpr auto kLongest = 10s;
 
 class Queries {
@@ -24,7 +24,7 @@ class Queries {
 
   struct Kind {
     std::string name;
-    std::function<std::string()> target;  // another one each time
+    std::function<std::string()> target;  // a different one each time
   };
   std::vector<Kind> all() {
     return {
@@ -73,7 +73,7 @@ double timed(Client& client, const std::string& target, std::string& answer) {
   return std::chrono::duration<double, std::milli>(Clock::now() - began).count();
 }
 
-// A first page, and the pages after it while there are any.
+// The first page, and the pages after it.
 std::vector<double> measure(Client& client, const Queries::Kind& kind, std::size_t requests) {
   constexpr std::size_t kPages = 4;
   std::vector<double> millis;

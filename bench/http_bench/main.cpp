@@ -1,9 +1,9 @@
-// The HTTP API and webhooks of a real daemon under load, against the goals they have.
+// The HTTP API and webhooks of a real daemon under load, compared with their goals.
 //
 //   build/release/bench/http_bench                 all parts; 5,000,000 rows of history take some minutes and 3 GB
-//   build/release/bench/http_bench --only post     or idle, webhooks, list; several times
+//   build/release/bench/http_bench --only post     or idle, webhooks, list; can be repeated
 //
-// docs/benchmarks.md has what it measured. Ends with 1 where a goal is missed.
+// docs/benchmarks.md has the results. The exit status is 1 if a goal is missed.
 
 #include <algorithm>
 #include <filesystem>
@@ -31,7 +31,7 @@ struct Options {
   bool wants(std::string_view part) const { return only.empty() || std::ranges::count(only, part) > 0; }
 };
 
-// For connections, here and in the daemon, which inherits it.
+// For many connections, also in the daemon, which inherits the limit.
 void allow_many_files() {
   rlimit files{};
   getrlimit(RLIMIT_NOFILE, &files);
@@ -47,7 +47,7 @@ std::vector<Measured> measure(const Options& options) {
   std::vector<Measured> all;
   const auto run = [&](std::string_view part, auto measure_it) {
     if (!options.wants(part)) return;
-    const test::TempFolder folder{options.folder};  // each part begins with an empty one
+    const test::TempFolder folder{options.folder};  // an empty one for each part
     const auto progress = [&](std::string_view what) { std::cerr << part << ": " << what << "…\n"; };
     all.push_back(measure_it(Setting{options.program, folder.path(), progress}));
   };
@@ -59,10 +59,10 @@ std::vector<Measured> measure(const Options& options) {
 }
 
 void add_options(CLI::App& app, Options& options) {
-  app.add_option("--only", options.only, "This part; may be said several times")
+  app.add_option("--only", options.only, "This part; can be repeated")
       ->check(CLI::IsMember({"post", "idle", "webhooks", "list"}));
-  app.add_option("--program", options.program, "The program to be measured")->capture_default_str();
-  app.add_option("--folder", options.folder, "Where temporary folders are made: on the disk to be measured")
+  app.add_option("--program", options.program, "The program to measure")->capture_default_str();
+  app.add_option("--folder", options.folder, "Where temporary folders are created: on the disk to measure")
       ->check(CLI::ExistingDirectory)
       ->capture_default_str();
   app.add_flag("--json", options.as_json, "One JSON object instead of a table");
@@ -70,13 +70,13 @@ void add_options(CLI::App& app, Options& options) {
     app.add_option(name, value, what)->check(CLI::Range(1, 100'000'000))->capture_default_str();
   };
   number("--connections", options.post.connections, "post: connections, and threads of the library");
-  number("--tasks", options.post.tasks, "post: tasks a round");
+  number("--tasks", options.post.tasks, "post: tasks per round");
   number("--rounds", options.post.rounds, "post: rounds");
   number("--idle-connections", options.idle_connections, "idle: connections");
   number("--at-once", options.webhooks.at_once, "webhooks: calls at a time");
-  number("--waves", options.webhooks.waves, "webhooks: so many times that many calls");
+  number("--waves", options.webhooks.waves, "webhooks: how many times that many calls");
   number("--rows", options.list.rows, "list: tasks that have ended");
-  app.add_option("--history", options.list.history, "list: a file to be filled, or used if it is there, and kept");
+  app.add_option("--history", options.list.history, "list: a file to fill, or to use if it exists; it is kept");
   number("--requests", options.list.requests, "list: requests of each kind");
 }
 

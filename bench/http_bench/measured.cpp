@@ -1,10 +1,10 @@
-#include "http_bench/measured.h"
-
 #include <algorithm>
 #include <iostream>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+
+#include "http_bench/parts.h"
 
 namespace easyretry::bench {
 

@@ -6,7 +6,7 @@
 
 #include <easyretry/easyretry.h>
 
-#include "http_bench/connections.h"
+#include "http_bench/client.h"
 #include "storage/open.h"
 
 namespace easyretry::bench {
@@ -17,9 +17,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double kLeastOfLibrary = 0.5;
 constexpr double kMostCommits = 5;
-constexpr std::size_t kCommits = 300;  // a round
+constexpr std::size_t kCommits = 300;  // per round
 constexpr const char* kHandler = "bench.order";
-// Nothing is measured but the storing: what is stored is not due.
+// The tasks are not due, so that only storing is measured.
 constexpr auto kLater = 1h;
 
 struct Order {
@@ -36,7 +36,7 @@ double millis_since(Clock::time_point began) {
 }
 
 struct Way {
-  std::vector<double> rates{};   // a second, of each round
+  std::vector<double> rates{};   // per second, one for each round
   std::vector<double> millis{};  // of each task
 
   void add(std::size_t tasks, double took, const std::vector<double>& each) {
@@ -45,7 +45,7 @@ struct Way {
   }
 };
 
-// As many tasks in a commit as there are connections: what the store takes if all of them wait for it.
+// As many tasks per commit as there are connections: the rate of the store if all of them wait for it.
 class Commits {
  public:
   Commits(const std::filesystem::path& folder, std::size_t tasks)

@@ -10,7 +10,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <boost/asio/write.hpp>
 
-#include "http_bench/message_length.h"
+#include "http_bench/client.h"
 
 namespace easyretry::bench {
 
@@ -33,10 +33,10 @@ struct Receiver::Impl {
   std::vector<tcp::acceptor> acceptors;
 };
 
-// One connection, and the calls that come over it.
-class Receiver::Visit : public std::enable_shared_from_this<Visit> {
+// One connection and its calls.
+class Receiver::Connection : public std::enable_shared_from_this<Connection> {
  public:
-  Visit(Receiver& receiver, tcp::socket socket)
+  Connection(Receiver& receiver, tcp::socket socket)
       : receiver_(receiver), socket_(std::move(socket)), timer_(socket_.get_executor()) {}
 
   void read() {
@@ -88,7 +88,7 @@ void Receiver::accept(std::size_t port) {
   impl_->acceptors[port].async_accept([this, port](Code code, tcp::socket socket) {
     if (code) return;
     socket.set_option(tcp::no_delay{true});
-    std::make_shared<Visit>(*this, std::move(socket))->read();
+    std::make_shared<Connection>(*this, std::move(socket))->read();
     accept(port);
   });
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Handlers behind URLs: every call is answered with 200 a while after it came.
+// Handlers behind URLs: answers every call with status 200 after a delay.
 
 #include <atomic>
 #include <chrono>
@@ -12,20 +12,20 @@ namespace easyretry::bench {
 
 class Receiver {
  public:
-  // On so many ports of 127.0.0.1, any that are free.
-  Receiver(std::size_t ports, std::chrono::milliseconds takes);
+  // On this many free ports of 127.0.0.1.
+  Receiver(std::size_t ports, std::chrono::milliseconds delay);
   ~Receiver();
   Receiver(const Receiver&) = delete;
   Receiver& operator=(const Receiver&) = delete;
 
   const std::vector<std::uint16_t>& ports() const { return ports_; }
   std::size_t answered() const { return answered_; }
-  // Most calls that had come and were not answered yet.
+  // The highest number of calls in flight.
   std::size_t most_at_once() const { return most_at_once_; }
 
  private:
   struct Impl;
-  class Visit;
+  class Connection;
   void accept(std::size_t port);
 
   std::vector<std::uint16_t> ports_;

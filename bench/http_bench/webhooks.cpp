@@ -15,9 +15,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr auto kTakes = 1s;
-constexpr std::size_t kMostPerServer = 1000;  // of calls at once: more of them need more servers
+constexpr std::size_t kMostPerServer = 1000;  // calls in flight; more of them need more servers
 constexpr double kMostThreads = 4;
-// Claiming, sending and settling thousands of calls takes processors that the receiver uses, too.
+// Claiming, sending and settling thousands of calls takes CPU time that the receiver needs, too.
 constexpr double kMostOfIdeal = 1.5;
 constexpr std::size_t kBatch = 10'000;
 constexpr auto kLongest = 120s;
@@ -35,7 +35,7 @@ std::string handlers_config(const std::vector<std::uint16_t>& ports) {
   return config;
 }
 
-// All due at one moment, so that nothing but the calls is measured.
+// All tasks are due at the same moment, so that only the calls are measured.
 void store_tasks(Client& client, std::size_t count, std::size_t handlers, TimePoint due) {
   for (std::size_t from = 0; from < count; from += kBatch) {
     auto tasks = nlohmann::json::array();

@@ -1,4 +1,5 @@
-#include "alert/email_channel.h"
+// E-mail by SMTP: smtps:// is TLS from the start, smtp:// requires STARTTLS, smtp+plain:// is unencrypted. Certificates
+// are always verified.
 
 #include <array>
 #include <cstring>
@@ -6,23 +7,22 @@
 
 #include <curl/curl.h>
 
+#include "alert/channel.h"
 #include "alert/mail.h"
 #include "alert/mask.h"
-#include "alert/secret_line.h"
-#include "alert/words.h"
 
 namespace easyretry::alert {
 namespace {
 
 constexpr long kTimeoutMillis = 30'000;
 constexpr long kConnectMillis = 10'000;
-constexpr long kPermanent = 500;  // SMTP: 5xx is for ever, 4xx for now
+constexpr long kPermanent = 500;  // SMTP: 5xx is permanent, 4xx temporary
 constexpr std::string_view kPlain = "smtp+plain://";
 
-// One conversation with a server.
-class Conversation {
+// Sends one mail.
+class SmtpSession {
  public:
-  Conversation(const AlertChannel& channel, const std::string& password, std::string text, const std::stop_token& stop)
+  SmtpSession(const AlertChannel& channel, const std::string& password, std::string text, const std::stop_token& stop)
       : text_(std::move(text)), rest_(text_), stop_(stop) {
     if (!easy_) throw std::bad_alloc{};
     address(channel);
@@ -36,14 +36,14 @@ class Conversation {
     set(CURLOPT_ERRORBUFFER, detail_.data());
   }
 
-  Told hold() {
+  SendResult send() {
     const CURLcode code = curl_easy_perform(easy_.get());
     if (code == CURLE_OK) return {.arrived = true};
-    long said = 0;
-    curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &said);
+    long status = 0;
+    curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
     std::string why = detail_.front() == '\0' ? curl_easy_strerror(code) : detail_.data();
-    if (said != 0) why += " (the server said " + std::to_string(said) + ")";
-    return {.worth_retrying = said < kPermanent && code != CURLE_LOGIN_DENIED, .why = one_line(why, kLongestError)};
+    if (status != 0) why += " (the server said " + std::to_string(status) + ")";
+    return {.worth_retrying = status < kPermanent && code != CURLE_LOGIN_DENIED, .why = one_line(why, kLongestError)};
   }
 
  private:
@@ -82,28 +82,28 @@ class Conversation {
 
   template <class Value>
   void set(CURLoption option, Value value) {
-    // Of what is set here only memory can fail.
+    // These options can only fail if memory runs out.
     if (curl_easy_setopt(easy_.get(), option, value) != CURLE_OK) throw std::bad_alloc{};
   }
 
   static std::size_t on_read(char* to, std::size_t size, std::size_t count, void* self) {
-    std::string_view& rest = static_cast<Conversation*>(self)->rest_;
+    std::string_view& rest = static_cast<SmtpSession*>(self)->rest_;
     const std::string_view part = rest.substr(0, size * count);
     std::memcpy(to, part.data(), part.size());
     rest.remove_prefix(part.size());
     return part.size();
   }
 
-  // libcurl asks about once a second.
+  // libcurl calls this about once a second.
   static int on_progress(void* self, curl_off_t, curl_off_t, curl_off_t, curl_off_t) {
-    return static_cast<Conversation*>(self)->stop_.stop_requested() ? 1 : 0;
+    return static_cast<SmtpSession*>(self)->stop_.stop_requested() ? 1 : 0;
   }
 
   const std::string text_;
-  std::string_view rest_;  // of it, that is to be sent
+  std::string_view rest_;  // of text_, still to be sent
   const std::stop_token stop_;
   std::array<char, CURL_ERROR_SIZE> detail_{};
-  // The handle goes before what it points to.
+  // The handle is destroyed before the list that it points to.
   std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)> to_{nullptr, curl_slist_free_all};
   const std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy_{curl_easy_init(), curl_easy_cleanup};
 };
@@ -112,23 +112,38 @@ std::string password_of(const AlertChannel& channel) {
   return channel.password_file.empty() ? "" : secret_line(channel.password_file);
 }
 
-}  // namespace
+class EmailChannel final : public Channel {
+ public:
+  explicit EmailChannel(AlertChannel config);
+
+  SendResult send(const Message& message, const std::string& id, const std::stop_token& stop) override;
+
+ private:
+  const AlertChannel config_;
+};
 
 EmailChannel::EmailChannel(AlertChannel config) : config_(std::move(config)) {
-  password_of(config_);
+  password_of(config_);  // throws if it cannot be read
 }
 
-Told EmailChannel::send(const Message& message, const std::string& id, const std::stop_token& stop) {
+SendResult EmailChannel::send(const Message& message, const std::string& id, const std::stop_token& stop) {
   try {
     const std::string password = password_of(config_);
     Mask mask{config_.url};
     mask.also_hide(password);
-    Told told = Conversation{config_, password, mail_text(message, config_, system_clock().now(), id), stop}.hold();
-    told.why = mask.apply(told.why);
-    return told;
-  } catch (const std::invalid_argument& e) {  // a password that is none any more
+    SendResult result =
+        SmtpSession{config_, password, mail_text(message, config_, system_clock().now(), id), stop}.send();
+    result.why = mask.apply(result.why);
+    return result;
+  } catch (const std::invalid_argument& e) {  // the password can no longer be read
     return {.why = e.what()};
   }
+}
+
+}  // namespace
+
+std::unique_ptr<Channel> open_email_channel(const AlertChannel& config) {
+  return std::make_unique<EmailChannel>(config);
 }
 
 }  // namespace easyretry::alert

@@ -5,7 +5,6 @@
 #include <cstdio>
 #include <ctime>
 
-#include "alert/words.h"
 #include "base/utf8.h"
 #include "seal/base64.h"
 
@@ -14,11 +13,11 @@ namespace {
 
 constexpr std::string_view kLineEnd = "\r\n";
 constexpr std::size_t kLongestSubject = 300;
-constexpr std::size_t kLongestPlain = 60;  // with "Subject: " in front of it still within 78 characters
-constexpr std::size_t kBytesAWord = 42;    // 56 in base64 and 12 around it: an encoded word has at most 75
+constexpr std::size_t kLongestPlain = 60;  // with "Subject: " still within 78 characters
+constexpr std::size_t kBytesPerWord = 42;  // 56 in base64, plus 12 around it: an encoded word has at most 75
 constexpr std::size_t kBase64Line = 76;
 
-// Not strftime: names of days and months are English whatever the locale says.
+// Not strftime: the names of days and months are English in every locale.
 std::string date_text(TimePoint now) {
   static constexpr std::array kDays{"Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"};
   static constexpr std::array kMonths{"Jan", "Feb", "Mar", "Apr", "May", "Jun",
@@ -63,7 +62,7 @@ std::string encoded_words(std::string_view text) {
   }
   std::string words;
   for (std::string_view rest = line; !rest.empty();) {
-    const std::string_view part = base::cut_utf8(rest, kBytesAWord);  // a word never holds half a character
+    const std::string_view part = base::cut_utf8(rest, kBytesPerWord);  // never cuts a character
     words.append(words.empty() ? "" : "\r\n ").append("=?UTF-8?B?").append(seal::base64_encode(part)).append("?=");
     rest.remove_prefix(part.size());
   }
@@ -84,7 +83,7 @@ std::string mail_text(const Message& message, const AlertChannel& channel, TimeP
   header("MIME-Version", "1.0");
   header("Content-Type", "text/plain; charset=utf-8");
   header("Content-Transfer-Encoding", "base64");
-  header("Auto-Submitted", "auto-generated");  // nobody's holiday answers this (RFC 3834)
+  header("Auto-Submitted", "auto-generated");  // no automatic replies (RFC 3834)
   return text.append(kLineEnd).append(in_lines(seal::base64_encode(crlf(full_text(message)))));
 }
 

@@ -11,10 +11,10 @@
 
 namespace easyretry::alert {
 
-// `id` is what makes the Message-ID unique. Lines end with CRLF; dots at their beginning are libcurl's matter.
+// `id` makes the Message-ID unique. Lines end with CRLF; libcurl escapes leading dots.
 std::string mail_text(const Message& message, const AlertChannel& channel, TimePoint now, std::string_view id);
 
-// Any text as the value of a header: in encoded words where it is not plain, folded, and never with a line end of its
+// Any text as the value of a header: folded, as encoded words if it is not plain ASCII, and without line ends of its
 // own, which would begin another header.
 std::string encoded_words(std::string_view text);
 

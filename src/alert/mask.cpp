@@ -5,11 +5,11 @@
 namespace easyretry::alert {
 namespace {
 
-// Shorter pieces of a url, "services" or "v2", are in the documentation of every product, and in other words, too.
-constexpr std::size_t kShortestPiece = 9;
+// Shorter parts of a url, such as "services" or "v2", are not secret, and also occur in other words.
+constexpr std::size_t kShortestPart = 9;
 constexpr std::string_view kMask = "***";
 
-std::string_view behind_host(std::string_view url) {
+std::string_view after_host(std::string_view url) {
   const auto slashes = url.find("://");
   const auto end = url.find_first_of("/?#", slashes == std::string_view::npos ? 0 : slashes + 3);
   return end == std::string_view::npos ? std::string_view{} : url.substr(end);
@@ -18,12 +18,12 @@ std::string_view behind_host(std::string_view url) {
 }  // namespace
 
 Mask::Mask(std::string_view url) {
-  const std::string_view rest = behind_host(url);
+  const std::string_view rest = after_host(url);
   if (rest.size() > 1) also_hide(rest);
   if (const auto query = rest.find('?'); query != std::string_view::npos && query > 1) also_hide(rest.substr(0, query));
   for (std::size_t at = 0; at < rest.size();) {
     const auto end = std::min(rest.find_first_of("/?#&=", at), rest.size());
-    if (end - at >= kShortestPiece) also_hide(rest.substr(at, end - at));
+    if (end - at >= kShortestPart) also_hide(rest.substr(at, end - at));
     at = end + 1;
   }
 }

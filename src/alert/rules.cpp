@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <set>
 
-#include "alert/pattern.h"
-#include "alert/words.h"
-
 namespace easyretry::alert {
 namespace {
 
@@ -23,11 +20,40 @@ Sample sample_of(const Event& event) {
   return {to_string(event.task.id), one_line(event.task.key, kLongestKey), one_line(error, kLongestError)};
 }
 
+// * stands for any characters, including none. Goes back only to the last *: linear in practice, and never worse than
+// the product of both lengths.
+bool matches(std::string_view pattern, std::string_view name) {
+  std::size_t p = 0;
+  std::size_t n = 0;
+  std::size_t star = std::string_view::npos;
+  std::size_t star_end = 0;  // where the last * ends so far
+  while (n < name.size()) {
+    if (p < pattern.size() && pattern[p] == '*') {
+      star = p++;
+      star_end = n;
+    } else if (p < pattern.size() && pattern[p] == name[n]) {
+      ++p;
+      ++n;
+    } else if (star != std::string_view::npos) {
+      p = star + 1;
+      n = ++star_end;
+    } else {
+      return false;
+    }
+  }
+  return pattern.find_first_not_of('*', p) == std::string_view::npos;
+}
+
+// Whether any of the patterns matches the name.
+bool matches(const std::vector<std::string>& patterns, std::string_view name) {
+  return std::ranges::any_of(patterns, [&](const std::string& pattern) { return matches(pattern, name); });
+}
+
 }  // namespace
 
 Rules::Rules(AlertsConfig config) : config_(std::move(config)) {
   for (const auto& [name, rule] : config_.rules) {
-    // One that is named twice is told once.
+    // A channel that is named twice gets each message once.
     for (const std::string& channel : std::set<std::string>(rule.channels.begin(), rule.channels.end())) {
       routes_.push_back({name, rule, channel});
     }
@@ -39,7 +65,7 @@ bool Rules::wants_backlog() const {
   return std::ranges::any_of(routes_, [](const Route& route) { return route.rule.backlog_age > Millis{0}; });
 }
 
-bool Rules::concerns(const Route& route, std::string_view space, std::string_view handler) const {
+bool Rules::applies(const Route& route, std::string_view space, std::string_view handler) const {
   return matches(route.rule.spaces, space) && matches(route.rule.handlers, handler);
 }
 
@@ -60,7 +86,7 @@ bool Rules::wants(EventKind kind) const {
 bool Rules::feed(const Event& event, Instant now) {
   bool sooner = false;
   for (std::size_t i = 0; i < routes_.size(); ++i) {
-    if (!concerns(routes_[i], event.task.space, event.task.handler)) continue;
+    if (!applies(routes_[i], event.task.space, event.task.handler)) continue;
     switch (event.kind) {
       case EventKind::gave_up:
       case EventKind::parked: sooner |= count(i, Kind::final_failure, event, now); break;
@@ -73,7 +99,7 @@ bool Rules::feed(const Event& event, Instant now) {
   return sooner;
 }
 
-// Names come from whoever may submit: beyond the bound one group takes them all.
+// Handler names come from clients, so the number of groups is bounded: one group takes all names beyond the bound.
 template <class Value>
 Value& Rules::at(std::map<Group, Value>& groups, Group group, const auto&... made_of) {
   if (groups.size() >= kMostGroups && !groups.contains(group)) {
@@ -101,15 +127,15 @@ bool Rules::watch_attempt(std::size_t route, const Event& event, bool failed, In
     }
     if (rule.samples > 0) watched.samples.push_back(sample_of(event));
   }
-  return judge_rate(rule, watched, now);
+  return update_rate(rule, watched, now);
 }
 
-// Few attempts say nothing of trouble; few failures say enough of its end.
-bool Rules::judge_rate(const AlertRule& rule, Watched& watched, Instant now) const {
+// A rate is too high only after enough attempts; it is back to normal after any number of them.
+bool Rules::update_rate(const AlertRule& rule, Watched& watched, Instant now) const {
   const auto [all, failed] = watched.attempts.within_window(now);
   const auto limit = static_cast<std::uint64_t>(rule.failure_rate);
   const bool enough = all >= static_cast<std::uint64_t>(rule.min_attempts);
-  return watched.level.is(enough && failed * kPercent >= limit * all, 2 * failed * kPercent <= limit * all, now);
+  return watched.level.update(enough && failed * kPercent >= limit * all, 2 * failed * kPercent <= limit * all, now);
 }
 
 bool Rules::feed_backlog(const std::string& space, const std::map<std::string, Millis>& ages, bool complete,
@@ -118,7 +144,7 @@ bool Rules::feed_backlog(const std::string& space, const std::map<std::string, M
   for (std::size_t i = 0; i < routes_.size(); ++i) {
     if (routes_[i].rule.backlog_age <= Millis{0}) continue;
     for (const auto& [handler, age] : ages) {
-      if (concerns(routes_[i], space, handler)) sooner |= set_age({i, Kind::backlog_age, space, handler}, age, now);
+      if (applies(routes_[i], space, handler)) sooner |= set_age({i, Kind::backlog_age, space, handler}, age, now);
     }
   }
   if (!complete) return sooner;
@@ -137,13 +163,13 @@ bool Rules::set_age(const Group& group, Millis age, Instant now) {
   if (!known && (!too_high || watched_.size() >= kMostGroups)) return false;
   Watched& watched = watched_.try_emplace(group, rule).first->second;
   watched.age = age;
-  return watched.level.is(too_high, 2 * age <= rule.backlog_age, now);
+  return watched.level.update(too_high, 2 * age <= rule.backlog_age, now);
 }
 
 bool Rules::tick(Instant now) {
   bool sooner = false;
   for (auto& [group, watched] : watched_) {
-    if (group.kind == Kind::failure_rate) sooner |= judge_rate(routes_[group.route].rule, watched, now);
+    if (group.kind == Kind::failure_rate) sooner |= update_rate(routes_[group.route].rule, watched, now);
   }
   std::erase_if(tallies_, [&](const auto& entry) { return entry.second.over(now); });
   std::erase_if(watched_, [&](const auto& entry) {
@@ -193,8 +219,8 @@ std::optional<Message> Rules::next(const std::string& channel, Instant now) {
   return message;
 }
 
-void Rules::hurry(Instant now) {
-  for (auto& [group, tally] : tallies_) tally.hurry(now);
+void Rules::skip_waits(Instant now) {
+  for (auto& [group, tally] : tallies_) tally.skip_wait(now);
 }
 
 Message Rules::message_for(const Group& group) const {

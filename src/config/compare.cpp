@@ -5,7 +5,7 @@
 
 #include "config/keys.h"
 #include "config/masked_url.h"
-#include "config/problems.h"
+#include "config/node.h"
 #include "config/values.h"
 
 namespace easyretry {
@@ -20,11 +20,11 @@ void add_changes(std::vector<ConfigChange>& changes, const std::vector<Key<Owner
     const auto to = key.text(wanted);
     if (from == to) continue;
     changes.push_back(
-        {path_of(path, key.name), from.value_or(""), to.value_or(""), key.change == Takes::effect_at_once});
+        {path_of(path, key.name), from.value_or(""), to.value_or(""), key.takes_effect == TakesEffect::at_once});
   }
 }
 
-// After comparing: another password is a change, too.
+// After comparing, because a new password is also a change.
 void mask_passwords(std::vector<ConfigChange>& changes, const Config& running, const Config& wanted) {
   const auto mask = [&](ConfigChange& change, const auto& url_in) {
     change.from = yaml_word(masked_url(url_in(running)));
@@ -36,7 +36,7 @@ void mask_passwords(std::vector<ConfigChange>& changes, const Config& running, c
   }
 }
 
-// What stands under a name. A name without an entry says nothing, like an empty one.
+// For maps by name. A missing entry is the same as an empty one.
 template <class Owner>
 void add_named_changes(std::vector<ConfigChange>& changes, const std::vector<Key<Owner>>& keys, const std::string& path,
                        const std::map<std::string, Owner>& running, const std::map<std::string, Owner>& wanted) {
@@ -53,11 +53,11 @@ void add_named_changes(std::vector<ConfigChange>& changes, const std::vector<Key
   }
 }
 
-// Of channels and handlers; after comparing, as passwords are.
+// For channels and handlers; after comparing, as for passwords.
 void mask_webhook_urls(std::vector<ConfigChange>& changes) {
   for (ConfigChange& change : changes) {
     if (!change.key.ends_with(".url")) continue;
-    // What yaml_word put in quotes is a url all the same.
+    // yaml_word may have put the url in quotes.
     for (std::string* text : {&change.from, &change.to}) {
       if (text->starts_with('"')) *text = text->substr(1, text->size() - 2);
       if (!text->empty()) *text = yaml_word(masked_webhook_url(*text));

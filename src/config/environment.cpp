@@ -14,12 +14,12 @@ namespace config {
 namespace {
 
 constexpr std::string_view kPrefix = "EASYRETRY_";
-// What the command line shows to a daemon. Whoever has it in his shell may start a daemon from there, too.
+// The token that the command line sends to a daemon; it may also be set where a daemon is started.
 constexpr std::string_view kToken = "EASYRETRY_TOKEN";
 
-// In Kubernetes every pod beside a service called easyretry, or easyretry-web, is given EASYRETRY_SERVICE_HOST,
-// EASYRETRY_PORT=tcp://…, EASYRETRY_WEB_PORT_80_TCP_ADDR and others, asked for or not.
-bool announces_a_service(std::string_view name, std::string_view value) {
+// In Kubernetes, a service named easyretry or easyretry-web adds EASYRETRY_SERVICE_HOST, EASYRETRY_PORT=tcp://…,
+// EASYRETRY_WEB_PORT_80_TCP_ADDR and others to the environment of every pod.
+bool is_from_kubernetes(std::string_view name, std::string_view value) {
   const auto has = [&](std::string_view part) { return name.find(part) != std::string_view::npos; };
   return has("_SERVICE_HOST") || has("_SERVICE_PORT") || (name.ends_with("_PORT") && value.find("://") != value.npos) ||
          (has("_PORT_") && (has("_TCP") || has("_UDP") || has("_SCTP")));
@@ -61,7 +61,7 @@ class EnvironmentReader {
   }
 
   void refuse(const std::string& name, std::string_view value) {
-    if (name == kToken || announces_a_service(name, value)) return;
+    if (name == kToken || is_from_kubernetes(name, value)) return;
     if (name.starts_with(variable_of(kHandlers))) {
       problems_.add({name}, "handlers have no variables; set it under handlers in the file");
     } else if (name.starts_with(variable_of(kAlerts))) {
@@ -85,7 +85,7 @@ class EnvironmentReader {
            std::any_of(of_server.begin(), of_server.end(), [&](const auto& key) { return is(kServer, key); });
   }
 
-  // Without the prefix: it is never the part that is mistyped, and would make all names look alike.
+  // Without the prefix: it is never mistyped, and it would make all names look similar.
   std::vector<std::string_view> short_names() const {
     std::vector<std::string_view> names;
     for (const std::string& name : known_) names.push_back(std::string_view{name}.substr(kPrefix.size()));

@@ -1,6 +1,6 @@
 #pragma once
-// Every key there is, in one table: reading a file, reading the environment, comparing, printing and the page in docs/
-// all go by it.
+// All keys, in tables: files and the environment are read, configurations are compared and printed, and the page in
+// docs/ is checked with these tables.
 
 #include <functional>
 #include <optional>
@@ -14,17 +14,18 @@
 
 namespace easyretry::config {
 
-enum class Takes { effect_at_once, a_restart };
+// When a changed value takes effect.
+enum class TakesEffect { at_once, after_restart };
 
 template <class Owner>
 struct Key {
   std::string_view name;
-  Takes change;
-  // Throws std::invalid_argument saying what is wrong with the node and what to write instead.
+  TakesEffect takes_effect;
+  // Throws std::invalid_argument that says what is wrong with the node and what to write instead.
   std::function<void(Owner&, const Node&)> read;
-  // As YAML; nothing where it is not given.
+  // As YAML; nullopt if it is not given.
   std::function<std::optional<std::string>(const Owner&)> text;
-  bool is_list = false;  // has no variable
+  bool is_list = false;  // lists have no environment variable
 };
 
 const std::vector<Key<Config>>& engine_keys();
@@ -34,13 +35,13 @@ const std::vector<Key<ServerConfig>>& server_keys();
 const std::vector<Key<AlertChannel>>& channel_keys();
 const std::vector<Key<AlertRule>>& rule_keys();
 
-// The groups beside the engine's keys.
+// The groups of keys; the engine's keys are at the top level.
 inline constexpr std::string_view kDefaults = "defaults";
 inline constexpr std::string_view kHandlers = "handlers";
 inline constexpr std::string_view kEncryption = "encryption";
 inline constexpr std::string_view kServer = "server";
 inline constexpr std::string_view kAlerts = "alerts";
-inline constexpr std::string_view kChannels = "channels";  // of alerts
+inline constexpr std::string_view kChannels = "channels";  // under alerts
 inline constexpr std::string_view kRules = "rules";
 
 // "defaults.max_attempts" is EASYRETRY_DEFAULTS_MAX_ATTEMPTS.

@@ -5,11 +5,11 @@
 
 namespace easyretry::config {
 
-// mysql://app:***@host/db, and ***, too, for options called password, token, secret or key. Where a password with odd
-// characters makes it unclear, rather more is masked than less.
+// mysql://app:***@host/db; the values of options named password, token, secret or key are masked, too. If a password
+// with special characters makes the url ambiguous, too much is masked rather than too little.
 std::string masked_url(std::string_view url);
 
-// https://hooks.slack.com/***: whoever knows what is behind the host, or in front of it, may call it.
+// https://hooks.slack.com/***: the user, the path and the query are secrets.
 std::string masked_webhook_url(std::string_view url);
 
 }  // namespace easyretry::config

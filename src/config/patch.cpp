@@ -33,7 +33,7 @@ Policy patched(Policy policy, const PolicyPatch& patch, const ExceptionNames& na
   if (patch.deadline) policy.stop.deadline = patch.deadline;
   replace(policy.retry_on, patch.retry_on, names, problems);
   replace(policy.never_retry, patch.never_retry, names, problems);
-  // A typed condition is code, and stays.
+  // A condition in code stays.
   if (patch.success_when) policy.success_when = policy.success_when.with_expression(*patch.success_when);
   if (!problems.empty()) throw ConfigError(std::move(problems));
   return policy;

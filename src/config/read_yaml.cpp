@@ -1,5 +1,3 @@
-#include "config/read_yaml.h"
-
 #include <algorithm>
 #include <sstream>
 
@@ -7,6 +5,7 @@
 #include <yaml-cpp/yaml.h>
 
 #include "base/utf8.h"
+#include "config/node.h"
 
 namespace easyretry::config {
 namespace {
@@ -22,15 +21,15 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 constexpr const char* kSecondDocument = "a second document";
 constexpr const char* kOpenQuotes = "open quotes";
 
-// Hears what the parser finds and makes nodes of it. Events, not the parser's own nodes: those follow aliases, keep
-// one of two equal keys, and forget where a key was written.
+// Builds nodes from the events of the parser. Not from the parser's own nodes: those follow aliases, keep only one of
+// two equal keys, and do not know where a key was written.
 class NodeBuilder final : public YAML::EventHandler {
  public:
   NodeBuilder(std::string_view text, std::string_view source) : text_(text), source_(source) {}
 
   Node take_root() { return std::move(root_); }
 
-  // The bracket that was opened first and is still open; nothing where none is.
+  // The outermost bracket that is still open; null if there is none.
   const Node* open_bracket() const { return open_bracket_depth_ == 0 ? nullptr : &open_[open_bracket_depth_ - 1]; }
 
   Place place(const YAML::Mark& mark) const { return {source_, mark.line + 1, mark.column + 1}; }
@@ -42,7 +41,7 @@ class NodeBuilder final : public YAML::EventHandler {
   void OnNull(const YAML::Mark& mark, YAML::anchor_t) override { put({Node::Kind::nothing, place(mark)}); }
   void OnAlias(const YAML::Mark& mark, YAML::anchor_t) override { put({Node::Kind::alias, place(mark)}); }
   void OnScalar(const YAML::Mark& mark, const std::string&, YAML::anchor_t, const std::string& value) override {
-    if (opens_quotes_for_good(mark.pos)) throw YAML::ParserException(mark, kOpenQuotes);
+    if (never_closes_quotes(mark.pos)) throw YAML::ParserException(mark, kOpenQuotes);
     put({Node::Kind::word, place(mark), value});
   }
   void OnSequenceStart(const YAML::Mark& mark, const std::string&, YAML::anchor_t,
@@ -69,12 +68,12 @@ class NodeBuilder final : public YAML::EventHandler {
     put(std::move(node));
   }
 
-  // The parser lets quotes that end with the text pass, which is how a file looks while it is being written.
-  bool opens_quotes_for_good(int position) const {
+  // The parser accepts quotes that are not closed before the end, as in a file that is still being written.
+  bool never_closes_quotes(int position) const {
     const std::string_view rest = text_.substr(std::min(static_cast<std::size_t>(position), text_.size()));
     if (!rest.starts_with('"') && !rest.starts_with('\'')) return false;
     for (std::size_t i = 1; i < rest.size(); ++i) {
-      if (rest[i] == rest[0]) return false;  // '' inside '' closes and opens again
+      if (rest[i] == rest[0]) return false;  // '' inside '…' closes and opens again
       if (rest[i] == '\\' && rest[0] == '"') ++i;
     }
     return true;
@@ -94,11 +93,11 @@ class NodeBuilder final : public YAML::EventHandler {
   std::string_view source_;
   int documents_ = 0;
   Node root_;
-  std::vector<Node> open_;              // from the outermost to the innermost
-  std::size_t open_bracket_depth_ = 0;  // of the outermost [ or {; 0 where none is open
+  std::vector<Node> open_;              // the outermost first
+  std::size_t open_bracket_depth_ = 0;  // of the outermost [ or {; 0 if none is open
 };
 
-// The parser's messages, in words for whoever wrote the file.
+// The parser's messages in terms of what to correct.
 std::string remedy(std::string_view message) {
   if (message == "illegal map value") {
     return "a colon where no key is allowed; check the indentation, and put a value that contains \": \" in quotes";
@@ -123,19 +122,18 @@ void add_syntax_error(const YAML::Exception& error, const NodeBuilder& builder, 
   problems.add(bracket != nullptr ? bracket->place : builder.place(error.mark), "not YAML: " + remedy(error.msg));
 }
 
-// Control characters would end up in messages and logs, and one of them (EOT) is the end of the text to the parser.
+// Control characters would end up in messages and logs, and the parser takes one of them (EOT) for the end of the text.
 bool is_control(char c) {
   return (static_cast<unsigned char>(c) < 0x20 && c != '\n' && c != '\r' && c != '\t') || c == 0x7F;
 }
 
-// Lines that say nothing may hold tabs.
+// Empty lines and comments may contain tabs.
 std::size_t first_tab_in_indentation(std::string_view text) {
   for (std::size_t begin = 0; begin < text.size();) {
     const auto first = std::min(text.find_first_not_of(" \t", begin), text.size());
     const auto tab = text.substr(begin, first - begin).find('\t');
-    const bool says_nothing =
-        first == text.size() || std::string_view{"\r\n#"}.find(text[first]) != std::string_view::npos;
-    if (tab != std::string_view::npos && !says_nothing) return begin + tab;
+    const bool is_blank = first == text.size() || std::string_view{"\r\n#"}.find(text[first]) != std::string_view::npos;
+    if (tab != std::string_view::npos && !is_blank) return begin + tab;
     begin = std::min(text.find('\n', first), text.size() - 1) + 1;
   }
   return std::string_view::npos;

@@ -1,11 +1,119 @@
 #include "config/source.h"
 
+#include <cerrno>
+#include <condition_variable>
+#include <fstream>
+#include <mutex>
+#include <system_error>
 #include <utility>
 
-#include "config/file_source.h"
-#include "config/nacos_source.h"
+#include "config/node.h"
+#include "nacos/config_client.h"
+#include "nacos/nacos_url.h"
 
 namespace easyretry::config {
+namespace {
+
+// Reads one byte more than a file may have, so that a file that is too large is noticed and an endless one does no
+// harm.
+class FileSource final : public Source {
+ public:
+  explicit FileSource(std::filesystem::path file) : file_(std::move(file)) {}
+  std::string name() const override { return file_.string(); }
+  std::optional<std::string> read() override;
+  std::string why_not() const override { return problem_; }
+
+ private:
+  const std::filesystem::path file_;
+  std::string problem_;
+};
+
+std::optional<std::string> FileSource::read() {
+  std::error_code ignored;  // then it cannot be opened either
+  if (std::filesystem::is_directory(file_, ignored)) {
+    problem_ = "is a folder; give the path of a YAML file";
+    return std::nullopt;
+  }
+  errno = 0;
+  std::ifstream stream{file_, std::ios::binary};
+  std::string content(kLargestFile + 1, '\0');
+  if (stream.is_open()) stream.read(content.data(), static_cast<std::streamsize>(content.size()));
+  if (!stream.is_open() || stream.bad()) {
+    problem_ = "cannot be read: " + std::generic_category().message(errno) + "; give the path of a YAML file";
+    return std::nullopt;
+  }
+  content.resize(static_cast<std::size_t>(stream.gcount()));
+  return content;
+}
+
+// A configuration in Nacos, as it was last received. While Nacos is not reachable, it stays the same.
+class NacosSource final : public Source {
+ public:
+  NacosSource(const nacos::ConfigUrl& url, LogSink log);
+
+  std::string name() const override { return key_.data_id; }
+  std::optional<std::string> read() override;
+  std::string why_not() const override;
+  bool reached() const override;
+
+ private:
+  void on_text(const std::optional<std::string>& text);
+
+  // Fixed after construction
+  const nacos::ConfigKey key_;
+  const LogSink log_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable received_;
+  // Guarded by mutex_
+  bool reached_ = false;
+  std::optional<std::string> text_;
+
+  // Last, because its listener uses the members above
+  nacos::ConfigClient client_;
+  nacos::Subscription subscription_;
+};
+
+nacos::ClientOptions with_log(nacos::ClientOptions options, const LogSink& log) {
+  if (log) options.log = log;
+  return options;
+}
+
+NacosSource::NacosSource(const nacos::ConfigUrl& url, LogSink log)
+    : key_(url.key), log_(std::move(log)), client_(with_log(url.client, log_)) {
+  subscription_ = client_.listen(key_, [this](const std::optional<std::string>& text) { on_text(text); });
+  std::unique_lock lock{mutex_};
+  received_.wait_for(lock, url.client.timings.request, [this] { return reached_; });
+}
+
+void NacosSource::on_text(const std::optional<std::string>& text) {
+  {
+    const std::lock_guard lock{mutex_};
+    reached_ = true;
+    text_ = text;
+  }
+  received_.notify_all();
+  if (!text && log_) log_(LogLevel::warning, name() + ": " + why_not());
+}
+
+std::optional<std::string> NacosSource::read() {
+  const std::lock_guard lock{mutex_};
+  return text_;
+}
+
+bool NacosSource::reached() const {
+  const std::lock_guard lock{mutex_};
+  return reached_;
+}
+
+std::string NacosSource::why_not() const {
+  if (reached()) return "is not in Nacos; publish it in the group " + key_.group + ", or correct the url";
+  const auto trouble = client_.status().last_trouble;
+  return "not received from Nacos yet" + (trouble ? ": " + to_string(*trouble) : std::string{}) +
+         "; check address, user and password";
+}
+
+}  // namespace
 
 std::shared_ptr<Source> open_source(const std::filesystem::path& where, LogSink log) {
   const std::string text = where.string();

@@ -1,5 +1,5 @@
 #pragma once
-// Where a configuration's text is: in a file, or in Nacos.
+// The source of a configuration's text: a file, or Nacos.
 
 #include <filesystem>
 #include <memory>
@@ -15,16 +15,16 @@ class Source {
  public:
   virtual ~Source() = default;
   virtual std::string name() const = 0;  // for messages
-  // Nothing: there is none, or it cannot be read.
+  // Nullopt if there is no text, or it cannot be read.
   virtual std::optional<std::string> read() = 0;
-  // After nothing was read.
+  // The reason, after read() returned nullopt.
   virtual std::string why_not() const = 0;
-  // False: it has not been reached yet, and there may be a text.
+  // False if it has not been reached yet, so that there may be a text.
   virtual bool reached() const { return true; }
 };
 
-// A path, or nacos://user:password@host:8848/data-id, which is waited for up to 3 s. Throws std::invalid_argument for a
-// url that is wrong.
+// A path, or nacos://user:password@host:8848/data-id, for which it waits up to 3 s. Throws std::invalid_argument if the
+// url is invalid.
 std::shared_ptr<Source> open_source(const std::filesystem::path& where, LogSink log);
 
 }  // namespace easyretry::config

@@ -1,4 +1,7 @@
+#include <algorithm>
+
 #include <easyretry/config.h>
+#include <easyretry/json_text.h>
 
 #include "config/keys.h"
 #include "config/masked_url.h"
@@ -7,6 +10,21 @@
 namespace easyretry {
 namespace config {
 namespace {
+
+bool is_letter_or_digit(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+}
+
+// Stricter than YAML, which has rules for each character and position: text is quoted unless it is clearly plain.
+bool is_plain(std::string_view text) {
+  const auto harmless = [](char c) {
+    return is_letter_or_digit(c) || std::string_view{" _./:=-+*<>()"}.find(c) != std::string_view::npos;
+  };
+  if (text.empty() || !(is_letter_or_digit(text.front()) || text.front() == '/')) return false;
+  if (text.ends_with(' ') || text.ends_with(':') || text.find(": ") != std::string_view::npos) return false;
+  if (text == "null" || text == "Null" || text == "NULL") return false;
+  return std::all_of(text.begin(), text.end(), harmless);
+}
 
 template <class Owner>
 std::string lines_of(const std::vector<Key<Owner>>& keys, const Owner& owner, std::string_view indentation) {
@@ -19,7 +37,7 @@ std::string lines_of(const std::vector<Key<Owner>>& keys, const Owner& owner, st
   return lines;
 }
 
-// A group of nothing is written as one, so that it is no question of what the next line belongs to.
+// An empty group is written as {}, so that the next line does not seem to belong to it.
 std::string group(const std::string& title, const std::string& lines) {
   return title + (lines.empty() ? ": {}\n" : ":\n" + lines);
 }
@@ -34,7 +52,7 @@ std::string groups_of(const std::vector<Key<Owner>>& keys, const std::map<std::s
   return groups;
 }
 
-// Nothing where there are none: unlike the other groups it has no defaults to be seen.
+// Empty without alerts: unlike the other groups, this one has no defaults to show.
 std::string alerts_text(const AlertsConfig& alerts) {
   if (alerts == AlertsConfig{}) return "";
   auto channels = alerts.channels;
@@ -48,6 +66,27 @@ void mask(HandlerConfig& handler) {
 }
 
 }  // namespace
+
+// A JSON string is also a YAML string.
+std::string yaml_word(std::string_view text) {
+  if (is_plain(text)) return std::string{text};
+  JsonWriter writer;
+  writer.string(text);
+  return writer.take();
+}
+
+std::string yaml_list(const std::vector<WrittenName>& names) {
+  std::string text;
+  for (const WrittenName& name : names) text.append(text.empty() ? "" : ", ").append(yaml_word(name.name));
+  return "[" + text + "]";
+}
+
+std::string yaml_list(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text.append(text.empty() ? "" : ", ").append(yaml_word(word));
+  return "[" + text + "]";
+}
+
 }  // namespace config
 
 std::string to_yaml(const Config& config) {

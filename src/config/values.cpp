@@ -8,7 +8,7 @@
 #include "base/nearest.h"
 #include "base/time_text.h"
 #include "config/masked_url.h"
-#include "config/problems.h"
+#include "config/node.h"
 #include "policy/decide.h"
 #include "policy/success_expression.h"
 
@@ -72,6 +72,41 @@ std::string_view name_of(const Named<Value> (&known)[N], Value value) {
   return found == std::end(known) ? "" : found->name;
 }
 
+constexpr std::string_view kBackoffForm =
+    "a line such as exponential first=1s cap=15m, or {kind: exponential, first: 1s}";
+
+// A space would begin another field in the line that is built from these.
+const std::string& field_word(const Node& node) {
+  const std::string& text = read_word(node, kBackoffForm);
+  if (text.empty() || text.find_first_of(" ,=") != std::string::npos)
+    refuse(in_quotes(text) + " is not a field's value", kBackoffForm);
+  return text;
+}
+
+std::string field_text(const Node& value) {
+  if (value.kind != Node::Kind::list) return field_word(value);
+  std::string text;
+  for (const Node& item : value.items) text.append(text.empty() ? "" : ",").append(field_word(item));
+  return text;
+}
+
+// The same backoff as a line, so that there is only one parser and one set of rules.
+std::string line_of(const Node& map) {
+  std::string kind;
+  std::string fields;
+  for (std::size_t i = 0; i < map.keys.size(); ++i) {
+    const std::string& name = field_word(map.keys[i]);
+    if (name == "kind") {
+      if (!kind.empty()) refuse("kind is given twice", kBackoffForm);
+      kind = field_word(map.items[i]);
+    } else {
+      fields += " " + name + "=" + field_text(map.items[i]);
+    }
+  }
+  if (kind.empty()) refuse("kind is missing", kBackoffForm);
+  return kind + fields;
+}
+
 }  // namespace
 
 const std::string& read_word(const Node& node, std::string_view form) {
@@ -79,7 +114,7 @@ const std::string& read_word(const Node& node, std::string_view form) {
   return node.text;
 }
 
-std::int64_t read_number(const Node& node, Numbers range) {
+std::int64_t read_number(const Node& node, NumberRange range) {
   const std::string form = "a whole number from " + std::to_string(range.least) + " to " + std::to_string(range.most);
   const std::string& text = read_word(node, form);
   std::int64_t number = 0;
@@ -95,7 +130,7 @@ std::int64_t read_number(const Node& node, Numbers range) {
   return number;
 }
 
-Millis read_duration(const Node& node, Durations range) {
+Millis read_duration(const Node& node, DurationRange range) {
   const std::string form =
       "a duration from " + base::to_text(range.least) + " to " + base::to_text(range.most) + ", such as 30s";
   const std::string& text = read_word(node, form);
@@ -228,6 +263,11 @@ std::string_view at_start_text(AtStart at_start) {
 
 std::string_view channel_type_text(ChannelType type) {
   return name_of(kChannelTypeNames, type);
+}
+
+Backoff read_backoff(const Node& node) {
+  if (node.kind == Node::Kind::map) return policy::parse_backoff(line_of(node));
+  return policy::parse_backoff(read_word(node, kBackoffForm));
 }
 
 }  // namespace easyretry::config

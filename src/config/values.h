@@ -1,6 +1,6 @@
 #pragma once
-// From what was written to what it means, and back. Readers throw std::invalid_argument that says what is wrong with
-// the node and what to write instead; where it is, the caller knows.
+// Converts nodes to values, and values to YAML. Readers throw std::invalid_argument that says what is wrong with the
+// node and what to write instead; the caller adds where it is.
 
 #include <cstdint>
 #include <string>
@@ -13,25 +13,25 @@
 
 namespace easyretry::config {
 
-struct Numbers {  // the whole numbers from least to most
+struct NumberRange {  // from least to most, inclusive
   std::int64_t least;
   std::int64_t most;
 };
-struct Durations {
+struct DurationRange {
   Millis least;
   Millis most;
 };
 
-// `form` is what to write, for a node that holds no single value: "a whole number from 1 to 4096".
+// `form` says what to write if the node is not a single value: "a whole number from 1 to 4096".
 const std::string& read_word(const Node& node, std::string_view form);
 
-std::int64_t read_number(const Node& node, Numbers range);
-Millis read_duration(const Node& node, Durations range);
+std::int64_t read_number(const Node& node, NumberRange range);
+Millis read_duration(const Node& node, DurationRange range);
 TimePoint read_time(const Node& node);
 Persist read_persist(const Node& node);
 Assignment read_assignment(const Node& node);
 AtStart read_at_start(const Node& node);
-std::string read_membership(const Node& node);  // whether it can be one, validate(EngineOptions) says
+std::string read_membership(const Node& node);  // not validated here, but by validate(EngineOptions)
 std::string read_store(const Node& node);
 std::string read_space(const Node& node);
 Backoff read_backoff(const Node& node);  // "exponential first=1s", or {kind: exponential, first: 1s}
@@ -39,17 +39,13 @@ std::string read_success_when(const Node& node);
 std::vector<WrittenName> read_names(const Node& node);
 std::vector<std::string> read_words(const Node& node);
 std::string read_path(const Node& node);
-std::string read_key_id(const Node& node);  // of encryption; whether there is such a key, read_keys() says
+std::string read_key_id(const Node& node);  // of encryption; read_keys() checks that it exists
 bool read_flag(const Node& node);
 std::string read_url(const Node& node);
 ChannelType read_channel_type(const Node& node);
-int read_percent(const Node& node);              // "50%"
-std::string read_channel_url(const Node& node);  // never told in an error: it is a secret
-std::string read_address(const Node& node);      // of e-mail
-std::vector<std::string> read_addresses(const Node& node);
 std::string read_listen(const Node& node);  // "127.0.0.1:7077", "[::1]:7077"
 
-// As YAML, in quotes where it needs them.
+// As YAML, in quotes if necessary.
 std::string yaml_word(std::string_view text);
 std::string yaml_list(const std::vector<WrittenName>& names);
 std::string yaml_list(const std::vector<std::string>& words);

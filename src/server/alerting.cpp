@@ -49,11 +49,11 @@ std::unique_ptr<alert::Channel> open_channel(const std::string& name, const Aler
 Alerting::Alerting(const Config& config, Spaces spaces)
     : spaces_(std::move(spaces)),
       round_(round_for(config.alerts)),
-      desk_(std::make_shared<alert::Desk>(config.alerts)),
+      desk_(std::make_shared<alert::AlertQueue>(config.alerts)),
       caller_(make_caller(config)) {
   for (const auto& [name, channel] : config.alerts.channels) {
     couriers_.push_back(
-        std::make_unique<alert::Courier>(name, open_channel(name, channel, *caller_), *desk_, config.engine.log));
+        std::make_unique<alert::Sender>(name, open_channel(name, channel, *caller_), *desk_, config.engine.log));
   }
   if (config.alerts.rules.empty()) return;
   for (const auto& [name, space] : spaces_) {

@@ -8,8 +8,7 @@
 
 #include <easyretry/config.h>
 
-#include "alert/courier.h"
-#include "alert/desk.h"
+#include "alert/delivery.h"
 #include "server/api.h"
 #include "webhook/caller.h"
 
@@ -43,9 +42,9 @@ class Alerting {
 
   const Spaces spaces_;
   const Millis round_;
-  const std::shared_ptr<alert::Desk> desk_;        // shared with the engines' listeners
+  const std::shared_ptr<alert::AlertQueue> desk_;  // shared with the engines' listeners
   const std::unique_ptr<webhook::Caller> caller_;  // none without channels
-  std::vector<std::unique_ptr<alert::Courier>> couriers_;
+  std::vector<std::unique_ptr<alert::Sender>> couriers_;
   std::jthread watching_;
 };
 

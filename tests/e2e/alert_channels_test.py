@@ -71,7 +71,7 @@ class Mail(AlertCase):
         sender, to, text, _, _ = server.got.get(timeout=PATIENCE)
         self.assertEqual((sender, to), ("retry@example.com", ["ann@example.com", "bob@example.com"]))
         mail = email.message_from_bytes(text, policy=email.policy.default)
-        self.assertEqual(mail["Subject"], "[EasyRetry] pay  Bcc: everybody@example.com    Grüße: 1 task failed for good")
+        self.assertEqual(mail["Subject"], "[EasyRetry] pay  Bcc: everybody@example.com    Grüße: 1 final failure")
         self.assertIsNone(mail["Bcc"])
         self.assertEqual(mail["To"], "ann@example.com, bob@example.com")
         self.assertEqual(mail.defects, [])

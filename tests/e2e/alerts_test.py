@@ -150,7 +150,7 @@ class Trouble(AlertCase):
             self.daemon.stop()
             log.seek(0)
             said = log.read()
-        self.assertIn('alerts: channel room did not accept "[EasyRetry] pay: 1 task failed for good" after 1 try: HTTP 404: '
+        self.assertIn('alerts: channel room did not accept "[EasyRetry] pay: 1 final failure" after 1 try: HTTP 404: '
                       "no_service ***", said)
         self.assertNotIn(TOKEN, said)
 

@@ -175,7 +175,7 @@ class Secrets(unittest.TestCase):
         for name in urls:
             daemon.ask("POST", "/v1/tasks", {"handler": name, "args": [name]})
         self.wait_until(lambda: len(daemon.ask("GET", "/v1/history")[1]["tasks"]) == len(urls))
-        self.wait_until(lambda: sum("failed for good" in one for one in Receiver.heard) == len(urls))
+        self.wait_until(lambda: sum("final failure" in one for one in Receiver.heard) == len(urls))
         errors = {task["handler"]: task["last_error"] for task in daemon.ask("GET", "/v1/history")[1]["tasks"]}
         self.assertIn("nobody wants", errors["repeats"])
         self.assertIn("may not be called", errors["refused"])
@@ -189,7 +189,7 @@ class Secrets(unittest.TestCase):
         self.stop(daemon)
         for name in ("audit.jsonl", "retry.db"):
             self.file(name)
-        self.seen["alerts"] = "".join(one for one in Receiver.heard if "failed for good" in one)
+        self.seen["alerts"] = "".join(one for one in Receiver.heard if "final failure" in one)
         self.assertIn("gave_up", self.seen["events"])
         self.assertIn("handlers.repeats.url", self.seen["stdout"])
         self.assert_nowhere("c4n4ry-path", "c4n4ry-query", "c4n4ry-room")

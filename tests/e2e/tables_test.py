@@ -91,7 +91,7 @@ class Tables(unittest.TestCase):
         make(url)
         run = easyretry("cluster", "--store", url)
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertIn("(nobody)", run.stdout)
+        self.assertIn("(no members)", run.stdout)
         self.assertIn("nothing is due", run.stdout)
         run = easyretry("cluster", "--store", url, "--json")
         seen = json.loads(run.stdout)

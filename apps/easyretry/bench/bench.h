@@ -1,13 +1,12 @@
 #pragma once
-// What `easyretry bench` measures. Every figure comes from real tasks in the real store; nothing is left in it but
-// history.
+// The measurements of `easyretry bench`. Every figure comes from real tasks in the real store; only their history is
+// left in it.
 
 #include <cstddef>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include <easyretry/options.h>
 
@@ -15,16 +14,16 @@ namespace easyretry::app {
 
 struct BenchOptions {
   std::string store;
-  std::string space;  // a namespace of its own: a store in use is neither seen nor disturbed
+  std::string space;  // a separate namespace, so that a store in use is not disturbed
   std::size_t tasks = 100'000;
   int workers = 4;
-  int submitters = 2;  // threads that hand in batches
+  int submitters = 2;  // threads that submit batches
   std::size_t batch = EngineOptions{}.batch;
   bool fail_first = false;
   double due_over_seconds = 0;
-  double submit_rate = 0;   // tasks a second that are submitted one by one, to see how soon they start; 0: none
+  double submit_rate = 0;   // tasks per second that are submitted one by one, to see how soon they start; 0: none
   std::size_t waiting = 0;  // tasks in the store that are not due
-  double idle_seconds = 0;  // for which an engine that has nothing to do is watched; 0: not
+  double idle_seconds = 0;  // for which an idle engine is measured; 0: not measured
   int callers = 0;          // threads whose direct calls fail; 0: none
   bool raw = false;
 };
@@ -33,10 +32,10 @@ struct BenchOptions {
 struct Spread {
   double p50 = 0, p99 = 0, max = 0;
 };
-Spread spread_of(std::vector<double> millis);
 
+// Tasks per second.
 struct Rates {
-  double enqueue_batch = 0;  // tasks a second
+  double enqueue_batch = 0;
   double drain = 0;
   std::optional<double> cycle;
 };
@@ -44,31 +43,46 @@ struct Rates {
 struct BenchReport {
   double enqueue_single = 0;
   Rates engine;
-  std::optional<double> failing_calls;    // a second, of all callers
-  std::optional<Spread> lateness;         // from when it is due
-  std::optional<Spread> submit_to_start;  // from before it is stored
-  std::optional<double> idle_cpu;         // ms of processor time a second
+  std::optional<double> failing_calls;    // per second, of all callers
+  std::optional<Spread> lateness;         // since the task was due
+  std::optional<Spread> submit_to_start;  // since before the task was stored
+  std::optional<double> idle_cpu;         // ms of CPU time per second
   std::optional<Rates> raw;
   double rss_mib = 0;
 };
 
-// Says what is going on and how far it is, 0 to 1.
+// Reports the current step and how much of it is done, 0 to 1.
 using Progress = std::function<void(std::string_view what, double part)>;
 
 BenchReport run_bench(const BenchOptions& options, const Progress& progress);
 
-// Threads that call a wrapped function which fails, so that each call stores a task of its own.
-double measure_failing_calls(const BenchOptions& options, const Progress& progress);
+// How late tasks start that are due evenly over a time.
+Spread measure_lateness(const BenchOptions& options, const Progress& progress);
 
-// Tasks submitted at an even pace. Where a store can be shared, by another engine than the one that runs them.
+// Tasks submitted at an even pace. If instances can share the store, another engine than the one that runs them
+// submits them.
 Spread measure_submit_to_start(const BenchOptions& options, const Progress& progress);
 
-// What an engine of which no task is due costs this process: milliseconds of processor time a second, once it has
-// found out that nothing comes.
+// The cost of an engine without due tasks: milliseconds of CPU time of this process per second, once the engine has
+// slowed down its scans.
 double measure_idle(const BenchOptions& options, const Progress& progress);
 
-// The same rows, the same batches, the same kind of store, but nothing except its statements in a bare loop on one
-// thread.
+// The same rows and batches in the same kind of store, but only the store's statements in a loop on one thread.
 Rates measure_raw(const BenchOptions& options, const Progress& progress);
+
+// Tasks that are due in a day, to measure how the store and the engine cope with a backlog that they must not touch.
+// They are stored, and removed by the destructor, in a child process: the reported peak of memory stays the engine's.
+class WaitingTasks {
+ public:
+  WaitingTasks(const BenchOptions& options, const Progress& progress);
+  ~WaitingTasks();
+  WaitingTasks(const WaitingTasks&) = delete;
+  WaitingTasks& operator=(const WaitingTasks&) = delete;
+
+ private:
+  const BenchOptions& options_;
+  const Progress& progress_;
+  std::string space_;
+};
 
 }  // namespace easyretry::app

@@ -1,5 +1,3 @@
-#include "bench/bench_command.h"
-
 #include <filesystem>
 #include <iostream>
 #include <random>
@@ -10,6 +8,7 @@
 #include <unistd.h>
 
 #include "bench/bench.h"
+#include "commands.h"
 #include "storage/open.h"
 
 namespace easyretry::app {
@@ -25,7 +24,7 @@ json number(const std::optional<double>& value) {
   return value ? json(*value) : json(nullptr);
 }
 
-// The command's contract: one object, null for what was not asked for.
+// One object with all figures; null for those that were not asked for. Scripts rely on these names.
 json to_json(const BenchReport& r) {
   json j;
   j["enqueue_single_per_s"] = r.enqueue_single;
@@ -80,7 +79,7 @@ void print_table(const BenchReport& r) {
   std::cout << fmt::format("{:<28}{:>12.1f} MiB\n", "peak memory", r.rss_mib);
 }
 
-// One line on a terminal, redrawn; a line per step elsewhere.
+// On a terminal one line that is redrawn; otherwise one line per step.
 Progress progress_to_stderr() {
   return [terminal = isatty(STDERR_FILENO) != 0, last = std::string{}](std::string_view what, double part) mutable {
     if (terminal) {
@@ -92,29 +91,29 @@ Progress progress_to_stderr() {
   };
 }
 
-// A store nobody asked for by name lives in a temporary folder, and only as long as the benchmark.
-class StoreForBench {
+// Without --store: a SQLite store in a temporary folder, removed at the end.
+class TemporaryStore {
  public:
-  explicit StoreForBench(BenchOptions& options) {
+  explicit TemporaryStore(BenchOptions& options) {
     if (!options.store.empty()) return;
     std::string name = (std::filesystem::temp_directory_path() / "easyretry-bench-XXXXXX").string();
     if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("cannot create a temporary folder like " + name);
     folder_ = name;
     options.store = "sqlite:" + name + "/bench.db";
   }
-  ~StoreForBench() {
-    std::error_code ignored;  // a folder left in the temporary folder is no reason to fail
+  ~TemporaryStore() {
+    std::error_code ignored;  // a leftover temporary folder is not a reason to fail
     if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
   }
-  StoreForBench(const StoreForBench&) = delete;
-  StoreForBench& operator=(const StoreForBench&) = delete;
+  TemporaryStore(const TemporaryStore&) = delete;
+  TemporaryStore& operator=(const TemporaryStore&) = delete;
 
  private:
   std::filesystem::path folder_;
 };
 
 void run(BenchOptions options, bool as_json) {
-  const StoreForBench store{options};
+  const TemporaryStore store{options};
   options.space = "bench-" + std::to_string(std::random_device{}());
   std::cerr << to_string(storage::open_store(options.store, system_clock())->info()) << "\n";
   const BenchReport report = run_bench(options, progress_to_stderr());

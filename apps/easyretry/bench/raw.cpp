@@ -6,9 +6,7 @@
 #include <easyretry/error.h>
 
 #include "bench/bench.h"
-#include "bench/measured_order.h"
-#include "bench/stopwatch.h"
-#include "bench/store_beside.h"
+#include "bench/measured.h"
 #include "storage/open.h"
 #include "task/task_key.h"
 
@@ -30,8 +28,8 @@ class RawLoop {
   RawLoop(const BenchOptions& options, const Progress& progress)
       : options_(options),
         progress_(progress),
-        beside_(options.store, ".raw"),
-        store_(storage::open_store(beside_.url(), system_clock())) {}
+        scratch_(options.store, ".raw"),
+        store_(storage::open_store(scratch_.url(), system_clock())) {}
 
   double insert() {
     double seconds = 0;
@@ -40,7 +38,7 @@ class RawLoop {
       const Stopwatch watch;
       must(store_->insert(rows));
       seconds += watch.seconds();
-      tell("raw: enqueue", from);
+      report("raw: enqueue", from);
     }
     return static_cast<double>(options_.tasks) / seconds;
   }
@@ -55,7 +53,7 @@ class RawLoop {
         if (fail_first) run(batch, Settlement::Kind::retry);
         run(batch, Settlement::Kind::finish);
         done += batch.size();
-        tell(fail_first ? "raw: cycle" : "raw: drain", done);
+        report(fail_first ? "raw: cycle" : "raw: drain", done);
       }
     }
     return watch.per_second(done);
@@ -75,7 +73,7 @@ class RawLoop {
     return rows;
   }
 
-  // One page a shard, as large as the loader's.
+  // One page per shard, as large as the loader's.
   std::vector<Ticket> load() {
     const int shards = store_->info().total_shards;
     std::vector<storage::ShardCursor> from;
@@ -88,7 +86,7 @@ class RawLoop {
     return tickets;
   }
 
-  // Claims a batch and settles it; the tickets are those of the next claim afterwards.
+  // Claims a batch and settles it. Afterwards, the tickets are those for the next claim.
   void run(std::span<Ticket> batch, Settlement::Kind kind) {
     const auto claimed = must(store_->claim({batch, "raw", std::chrono::seconds{30}}));
     settlements_.clear();
@@ -107,13 +105,13 @@ class RawLoop {
     }
   }
 
-  void tell(std::string_view what, std::size_t done) {
+  void report(std::string_view what, std::size_t done) {
     progress_(what, static_cast<double>(done) / static_cast<double>(options_.tasks));
   }
 
   const BenchOptions& options_;
   const Progress& progress_;
-  const StoreBeside beside_;
+  const ScratchStore scratch_;
   const std::unique_ptr<Store> store_;
   std::vector<Settlement> settlements_;
 };

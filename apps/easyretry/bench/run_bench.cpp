@@ -1,25 +1,17 @@
 #include <algorithm>
+#include <atomic>
 #include <fstream>
 #include <future>
-#include <mutex>
+#include <thread>
+#include <vector>
 
 #include <easyretry/easyretry.h>
 
 #include "bench/bench.h"
-#include "bench/measured_engine.h"
-#include "bench/measured_order.h"
-#include "bench/stopwatch.h"
-#include "bench/waiting.h"
+#include "bench/measured.h"
 
 namespace easyretry::app {
 namespace {
-
-std::vector<MeasuredOrder> orders(std::size_t from, std::size_t to) {
-  std::vector<MeasuredOrder> all;
-  all.reserve(to - from);
-  for (std::size_t i = from; i < to; ++i) all.push_back(measured_order(static_cast<std::int64_t>(i)));
-  return all;
-}
 
 // Peak resident memory of this process, from /proc.
 double peak_rss_mib() {
@@ -33,20 +25,17 @@ double peak_rss_mib() {
   return 0;
 }
 
-// Orders are made in parts, so that the peak of memory is the engine's and not the benchmark's.
-constexpr std::size_t kPart = 10'000;
-
-// Only the submitting is timed.
+// Tasks per second; only submitting is timed, not creating the orders.
 template <class Handle>
 double submit_all(const Handle& handle, const BenchOptions& options, std::string_view what, const Progress& progress) {
   const auto submitters = static_cast<std::size_t>(options.submitters);
   double seconds = 0;
-  for (std::size_t from = 0; from < options.tasks; from += submitters * kPart) {
+  for (std::size_t from = 0; from < options.tasks; from += submitters * kOrdersPerPart) {
     progress(what, static_cast<double>(from) / static_cast<double>(options.tasks));
     std::vector<std::vector<MeasuredOrder>> parts;
     for (std::size_t i = 0; i < submitters; ++i) {
-      const std::size_t first = std::min(options.tasks, from + i * kPart);
-      parts.push_back(orders(first, std::min(options.tasks, first + kPart)));
+      const std::size_t first = std::min(options.tasks, from + i * kOrdersPerPart);
+      parts.push_back(measured_orders(first, std::min(options.tasks, first + kOrdersPerPart)));
     }
     const Stopwatch watch;
     std::vector<std::future<void>> submitting;
@@ -64,7 +53,7 @@ double measure_single(const BenchOptions& options, const Progress& progress) {
   Engine engine{options.store, engine_options(options)};
   const auto noop = engine.retryable("bench.single", [](const MeasuredOrder&) {});
   const std::size_t n = std::clamp<std::size_t>(options.tasks / 10, 1, 20'000);
-  const auto all = orders(0, n);
+  const auto all = measured_orders(0, n);
   const Stopwatch watch;
   for (std::size_t i = 0; i < n; ++i) {
     if (i % 1000 == 0) progress("enqueue, one at a time", static_cast<double>(i) / static_cast<double>(n));
@@ -99,40 +88,47 @@ double measure_cycle(const BenchOptions& options, const Progress& progress) {
   return watch.per_second(options.tasks);
 }
 
-Spread measure_lateness(const BenchOptions& options, const Progress& progress) {
-  using Clock = std::chrono::system_clock;
-  std::mutex mutex;
-  std::vector<double> late;
-  Engine engine{options.store, engine_options(options)};
-  const auto due = engine.retryable("bench.due", [&](const MeasuredOrder&) {
-    const auto lateness = Clock::now() - current_task()->info.next_at;
-    const std::lock_guard lock{mutex};
-    late.push_back(std::chrono::duration<double, std::milli>(lateness).count());
-  });
-  // Stored ahead, so that the handing in does not disturb the measurement.
-  const auto first = std::chrono::ceil<Millis>(Clock::now()) + std::chrono::seconds{2} + Millis{options.tasks / 20};
-  const auto step = std::chrono::duration<double>(options.due_over_seconds / static_cast<double>(options.tasks));
-  for (std::size_t from = 0; from < options.tasks; from += kPart) {
-    progress("lateness: enqueue", static_cast<double>(from) / static_cast<double>(options.tasks));
-    due.submit_many(orders(from, std::min(options.tasks, from + kPart)), [&](const MeasuredOrder& order) {
-      const auto after = std::chrono::duration_cast<Millis>(step * static_cast<double>(order.number));
-      return SubmitOptions{.due_at = first + after};
-    });
+struct Unreachable : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+// The moment a backend goes away: every caller fails, each on its own thread, and every failure must be stored as a
+// task.
+double measure_failing_calls(const BenchOptions& options, const Progress& progress) {
+  using namespace std::chrono_literals;
+  const ScratchStore store{options.store, ".calls"};
+  Engine engine{store.url(), engine_options(options)};
+  std::atomic<bool> down{true};
+  const auto call = engine.retryable(
+      "bench.failing",
+      [&](const MeasuredOrder&) {
+        if (down) throw Unreachable("no route to host");
+      },
+      Policy{.backoff = Fixed{1s}});
+
+  std::atomic<std::size_t> next{0};
+  const auto calls = [&](int caller) {
+    for (std::size_t i = next++; i < options.tasks; i = next++) {
+      if (caller == 0) progress("failing calls", static_cast<double>(i) / static_cast<double>(options.tasks));
+      if (!call(measured_order(static_cast<std::int64_t>(i))).stored())
+        throw std::logic_error("a failure was not stored");
+    }
+  };
+  const Stopwatch watch;
+  {
+    std::vector<std::jthread> callers;
+    callers.reserve(static_cast<std::size_t>(options.callers));
+    for (int i = 0; i < options.callers; ++i) callers.emplace_back(calls, i);
   }
+  const double rate = watch.per_second(options.tasks);
+
+  down = false;
   engine.start();
-  wait_for(engine, options.tasks, "lateness", progress);
-  return spread_of(std::move(late));
+  wait_for(engine, options.tasks, "failing calls: clearing", progress);
+  return rate;
 }
 
 }  // namespace
-
-Spread spread_of(std::vector<double> millis) {
-  std::sort(millis.begin(), millis.end());
-  const auto at = [&](double part) {
-    return millis[static_cast<std::size_t>(part * static_cast<double>(millis.size() - 1))];
-  };
-  return {at(0.5), at(0.99), millis.back()};
-}
 
 BenchReport run_bench(const BenchOptions& options, const Progress& progress) {
   const WaitingTasks waiting{options, progress};

@@ -1,5 +1,3 @@
-#include "bench/waiting.h"
-
 #include <functional>
 #include <iostream>
 #include <random>
@@ -10,13 +8,14 @@
 
 #include <easyretry/error.h>
 
+#include "bench/bench.h"
 #include "storage/open.h"
 
 namespace easyretry::app {
 namespace {
 
-// False if `work` threw or its process died.
-bool in_a_process(const std::function<void()>& work) {
+// Runs `work` in a child process. False if it threw or the process died.
+bool run_in_child(const std::function<void()>& work) {
   const pid_t child = fork();
   if (child == 0) {
     try {
@@ -68,14 +67,14 @@ void remove_waiting(const BenchOptions& options, const std::string& space, const
 WaitingTasks::WaitingTasks(const BenchOptions& options, const Progress& progress)
     : options_(options), progress_(progress), space_(options.space) {
   if (options_.waiting == 0) return;
-  if (!in_a_process([&] { store_waiting(options_, space_, progress_); })) {
+  if (!run_in_child([&] { store_waiting(options_, space_, progress_); })) {
     throw std::runtime_error("the waiting tasks could not be stored");
   }
 }
 
 WaitingTasks::~WaitingTasks() {
   if (options_.waiting == 0) return;
-  if (!in_a_process([&] { remove_waiting(options_, space_, progress_); })) {
+  if (!run_in_child([&] { remove_waiting(options_, space_, progress_); })) {
     std::cerr << "easyretry: waiting tasks were left in namespace " << space_ << "\n";
   }
 }

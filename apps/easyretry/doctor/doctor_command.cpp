@@ -1,5 +1,3 @@
-#include "doctor/doctor_command.h"
-
 #include <algorithm>
 #include <memory>
 
@@ -7,12 +5,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "doctor/file_checks.h"
-#include "doctor/service_checks.h"
-#include "doctor/store_checks.h"
-#include "printing/json_text.h"
+#include "commands.h"
+#include "doctor/checks.h"
 #include "printing/terminal.h"
-#include "service/service_options.h"
+#include "printing/text.h"
+#include "service/service.h"
 
 namespace easyretry::app {
 namespace {
@@ -30,7 +27,7 @@ bool has(const Findings& findings, Health health) {
   return std::any_of(findings.begin(), findings.end(), [&](const Finding& one) { return one.health == health; });
 }
 
-// Nothing else can be seen where the service does not answer.
+// If the service does not answer, nothing else can be checked.
 void check_service(const DoctorOptions& options, Findings& findings) {
   const bool daemon = options.service.store.empty();
   try {
@@ -46,7 +43,7 @@ void check_service(const DoctorOptions& options, Findings& findings) {
   }
 }
 
-Findings examine(const DoctorOptions& options) {
+Findings run_checks(const DoctorOptions& options) {
   Findings findings;
   try {
     const Config config = config_of(options.service);
@@ -87,7 +84,7 @@ void print_json(const Findings& findings) {
 }
 
 void run(const DoctorOptions& options) {
-  const Findings findings = examine(options);
+  const Findings findings = run_checks(options);
   options.as_json ? print_json(findings) : print(findings);
   if (has(findings, Health::fail)) throw std::runtime_error("something is wrong; see above for what to do");
 }

@@ -1,10 +1,9 @@
-#include "doctor/file_checks.h"
-
 #include <filesystem>
 #include <set>
 
 #include <fmt/format.h>
 
+#include "doctor/checks.h"
 #include "server/tokens.h"
 #include "webhook/secrets_file.h"
 

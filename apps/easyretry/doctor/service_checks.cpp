@@ -1,5 +1,3 @@
-#include "doctor/service_checks.h"
-
 #include <algorithm>
 #include <set>
 
@@ -9,7 +7,8 @@
 #include <easyretry/time.h>
 
 #include "base/time_text.h"
-#include "printing/relative_time.h"
+#include "doctor/checks.h"
+#include "printing/text.h"
 
 namespace easyretry::app {
 namespace {
@@ -18,7 +17,7 @@ using namespace std::chrono_literals;
 
 constexpr Millis kRecent = 24h;
 constexpr Millis kLate = 30s;
-constexpr const char* kMostTasks = "1000";  // that one answer has
+constexpr const char* kMostTasks = "1000";  // in one answer
 
 Finding instances(Service& daemon) {
   const nlohmann::json cluster = daemon.ask({.path = {"cluster"}});
@@ -37,7 +36,8 @@ std::set<std::string> paused_handlers(Service& service) {
   return names;
 }
 
-// Of the oldest ones: what is late for long is among them. Those of paused handlers are late on purpose.
+// Looks at the oldest tasks, because those that are very late are among them. Tasks of paused handlers are late on
+// purpose.
 Finding late_tasks(Service& daemon) {
   const TimePoint now = system_clock().now();
   const nlohmann::json page = daemon.ask({.path = {"tasks"}, .query = {{"state", "pending"}, {"limit", kMostTasks}}});
@@ -94,15 +94,15 @@ Finding paused(Service& service) {
   const nlohmann::json answer = service.ask({.path = {"handlers"}});
   std::string all;
   std::string first;
-  bool waited_for = false;
+  bool has_live_tasks = false;
   for (const nlohmann::json& handler : answer.at("handlers")) {
     if (!handler.contains("paused")) continue;
     all += (all.empty() ? "" : ", ") + described(handler);
     if (first.empty()) first = handler.value("name", "");
-    waited_for |= handler.value("live", 0) > 0;
+    has_live_tasks |= handler.value("live", 0) > 0;
   }
   if (all.empty()) return {Health::ok, "paused", "no handler"};
-  if (!waited_for) return {Health::ok, "paused", all};
+  if (!has_live_tasks) return {Health::ok, "paused", all};
   return {Health::warn, "paused", all, fmt::format("to run them again: `easyretry handlers resume {}`", first)};
 }
 

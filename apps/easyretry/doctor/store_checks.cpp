@@ -1,12 +1,11 @@
-#include "doctor/store_checks.h"
-
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "base/url.h"
 #include "cluster/sighting.h"
-#include "printing/relative_time.h"
+#include "doctor/checks.h"
+#include "printing/text.h"
 #include "storage/lag.h"
 #include "storage/open.h"
 
@@ -16,7 +15,7 @@ namespace {
 using storage::Store;
 
 constexpr Millis kClocksMayDiffer{1000};
-constexpr std::size_t kTasksAShard = 10;
+constexpr std::size_t kTasksPerShard = 10;
 constexpr int kMuchLater = 10;  // times the grace
 
 std::string remedy_for(const std::string& url, const Error& error) {
@@ -30,7 +29,7 @@ std::string remedy_for(const std::string& url, const Error& error) {
          "works";
 }
 
-// Its scheme is known, so whatever is wrong is wrong there. Null: there is nothing to look at.
+// Null if the store cannot be opened; a finding says why.
 std::unique_ptr<Store> open(const Config& config, Findings& findings) {
   constexpr const char* kCheck = "store";
   const std::string url = config.store_url();
@@ -101,7 +100,7 @@ void instances(Store& store, const Config& config, Findings& findings) {
 
 Finding lateness(Store& store, const Config& config) {
   constexpr const char* kCheck = "late tasks";
-  auto lag = storage::look_for_lag(store, config.engine.space, kTasksAShard);
+  auto lag = storage::look_for_lag(store, config.engine.space, kTasksPerShard);
   if (!lag) return {Health::fail, kCheck, lag.error().detail, "check the log of the store's server"};
   const auto paused = store.paused(config.engine.space);
   if (!paused) return {Health::fail, kCheck, paused.error().detail, "check the log of the store's server"};

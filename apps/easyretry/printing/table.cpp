@@ -9,7 +9,7 @@ namespace easyretry::app {
 namespace {
 
 constexpr std::string_view kGap = "  ";
-constexpr std::size_t kNarrowest = 8;  // of what is cut; what does not fit then goes over the edge
+constexpr std::size_t kNarrowest = 8;  // width of a column that is cut; a table that still does not fit overflows
 
 }  // namespace
 

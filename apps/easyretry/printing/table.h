@@ -10,7 +10,7 @@ namespace easyretry::app {
 struct Column {
   std::string title;
   bool may_be_cut = false;
-  bool right = false;  // numbers
+  bool right = false;  // aligned right, for numbers
 };
 
 struct Cell {
@@ -18,14 +18,14 @@ struct Cell {
   Colour colour = Colour::none;
 };
 
-// As wide as the terminal: what may be cut is, the widest first. Printed in pages; the first one decides how wide each
-// column is.
+// A table that fits the terminal: columns that may be cut are, the widest first. Printed in pages; the first page
+// determines the widths of the columns.
 class Table {
  public:
   Table(std::vector<Column> columns, Terminal terminal);
 
-  void add(std::vector<Cell> row);  // one cell a column
-  void print();                     // what was added since the last time
+  void add(std::vector<Cell> row);  // one cell per column
+  void print();                     // the rows added since the last call
   bool empty() const { return rows_.empty() && !begun(); }
 
  private:

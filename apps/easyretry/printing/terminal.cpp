@@ -1,9 +1,13 @@
 #include "printing/terminal.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <cwchar>
 #include <cwctype>
+#include <iostream>
+#include <stdexcept>
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -17,7 +21,7 @@ struct Character {
   wchar_t code = 0;
 };
 
-// The next one of a text that is not empty; U+FFFD for a byte that begins none.
+// The first character of a text that is not empty; U+FFFD for a byte that does not begin a character.
 Character next_character(std::string_view text) {
   std::mbstate_t state{};
   wchar_t code = 0;
@@ -94,6 +98,40 @@ std::string coloured(const Terminal& terminal, Colour colour, std::string_view t
                      : colour == Colour::red    ? "31"
                                                 : "2";
   return std::string{"\x1b["} + code + "m" + std::string{text} + "\x1b[0m";
+}
+
+ProgressBar::ProgressBar() : visible_(isatty(STDERR_FILENO) != 0) {}
+
+ProgressBar::~ProgressBar() {
+  if (visible_) std::cerr << "\n";
+}
+
+// Estimated from the pace so far; empty at the beginning and at the end.
+std::string ProgressBar::time_left(double part) const {
+  if (part <= 0 || part >= 1) return "";
+  const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begun_;
+  return fmt::format(", {:.0f} s left", passed.count() / part * (1 - part));
+}
+
+void ProgressBar::show(std::int64_t done, std::int64_t expected, const std::string& text) const {
+  constexpr std::size_t kWidth = 30;
+  if (!visible_) return;
+  const double part = expected == 0 ? 1.0 : std::min(1.0, static_cast<double>(done) / static_cast<double>(expected));
+  const auto filled = static_cast<std::size_t>(part * kWidth);
+  // Padded to the longest time, so that it overwrites the previous line completely.
+  std::cerr << fmt::format("\r[{}{}] {:>3.0f} %  {}{:<14}", std::string(filled, '#'), std::string(kWidth - filled, '.'),
+                           part * 100, text, time_left(part))
+            << std::flush;
+}
+
+void require_yes(const std::string& question) {
+  if (isatty(STDIN_FILENO) == 0) {
+    throw std::runtime_error(question + " there is no terminal to ask; use --yes, or check first with --dry-run");
+  }
+  std::cerr << question << " [y/N] " << std::flush;
+  std::string answer;
+  std::getline(std::cin, answer);
+  if (answer != "y" && answer != "yes") throw std::runtime_error("nothing was done");
 }
 
 }  // namespace easyretry::app

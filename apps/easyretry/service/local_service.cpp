@@ -1,16 +1,15 @@
-#include "service/local_service.h"
-
 #include <nlohmann/json.hpp>
 
 #include "server/in_process_api.h"
+#include "service/service.h"
 
 namespace easyretry::app {
 namespace {
 
 constexpr int kFirstFailure = 400;
 
-// There is no instance here that could know of handlers, so nothing is said of that.
-void leave_out_who_serves(nlohmann::json& answer) {
+// This process has no handlers, so its API cannot tell which handlers are served: leaves that out.
+void remove_served(nlohmann::json& answer) {
   answer.erase("no_handler");
   answer.erase("served");
   for (const char* list : {"tasks", "handlers"}) {
@@ -22,8 +21,8 @@ void leave_out_who_serves(nlohmann::json& answer) {
   }
 }
 
-http::Method method_of(const Ask& ask) {
-  switch (ask.method) {
+http::Method method_of(const ApiRequest& request) {
+  switch (request.method) {
     case Method::get: return http::Method::get;
     case Method::post: return http::Method::post;
     case Method::patch: return http::Method::patch;
@@ -35,20 +34,20 @@ class LocalService final : public Service {
  public:
   explicit LocalService(const Config& config) : api_(config) {}
 
-  nlohmann::json ask(const Ask& ask) override {
-    const auto target = http::parse_target(target_of(ask));
+  nlohmann::json ask(const ApiRequest& request) override {
+    const auto target = http::parse_target(target_of(request));
     if (!target)
       throw std::runtime_error("an id must be a whole number, as returned by submit, and all other text must be UTF-8");
-    http::Request request;
-    request.id = "command-line";
-    request.method = method_of(ask);
-    request.target = *target;
-    request.body = ask.body;
-    request.peer = "command line";
-    const http::Response response = api_.ask(std::move(request));
+    http::Request local;
+    local.id = "command-line";
+    local.method = method_of(request);
+    local.target = *target;
+    local.body = request.body;
+    local.peer = "command line";
+    const http::Response response = api_.ask(std::move(local));
     auto answer = nlohmann::json::parse(response.body);
-    if (response.status >= kFirstFailure) throw Refused{response.status, answer};
-    leave_out_who_serves(answer);
+    if (response.status >= kFirstFailure) throw ApiError{response.status, answer};
+    remove_served(answer);
     return answer;
   }
 

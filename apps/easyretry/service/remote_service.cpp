@@ -1,18 +1,17 @@
-#include "service/remote_service.h"
-
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "remote/line.h"
+#include "service/service.h"
 
 namespace easyretry::app {
 namespace {
 
 using remote::NoAnswer;
 
-remote::HttpRequest::Method method_of(const Ask& ask) {
+remote::HttpRequest::Method method_of(const ApiRequest& request) {
   using To = remote::HttpRequest::Method;
-  switch (ask.method) {
+  switch (request.method) {
     case Method::get: return To::get;
     case Method::post: return To::post;
     case Method::patch: return To::patch;
@@ -24,17 +23,17 @@ class RemoteService final : public Service {
  public:
   explicit RemoteService(remote::DaemonAddress daemon) : daemon_(checked_option(std::move(daemon))), line_(daemon_) {}
 
-  nlohmann::json ask(const Ask& ask) override {
-    const auto reply = line_.ask({.method = method_of(ask), .target = target_of(ask), .body = ask.body});
-    if (!reply) throw std::runtime_error(no_answer(reply.error(), ask));
+  nlohmann::json ask(const ApiRequest& request) override {
+    const auto reply = line_.ask({.method = method_of(request), .target = target_of(request), .body = request.body});
+    if (!reply) throw std::runtime_error(no_answer(reply.error(), request));
     return answer_of(daemon_, reply->status, reply->body);
   }
 
  private:
-  std::string no_answer(const NoAnswer& none, const Ask& ask) const {
+  std::string no_answer(const NoAnswer& none, const ApiRequest& request) const {
     const std::string text = no_answer_text(daemon_, none);
     if (none.kind == NoAnswer::Kind::not_reached) return text + ", or open its store with --store";
-    const bool perhaps_done = ask.changes() && none.kind == NoAnswer::Kind::lost;
+    const bool perhaps_done = request.changes() && none.kind == NoAnswer::Kind::lost;
     return text + (perhaps_done ? "; it is unknown whether it was done: check before trying again" : "");
   }
 
@@ -59,7 +58,7 @@ nlohmann::json answer_of(const remote::DaemonAddress& daemon, int status, const 
     throw std::runtime_error(
         fmt::format("the server at {} is not EasyRetry (HTTP {}); check --server", daemon.url, status));
   }
-  if (!good) throw Refused{status, answer};
+  if (!good) throw ApiError{status, answer};
   return answer;
 }
 

@@ -1,9 +1,14 @@
 #include "service/service.h"
 
+#include <cstdlib>
+#include <filesystem>
+
+#include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/harmless.h"
+#include "remote/daemon_address.h"
 
 namespace easyretry::app {
 namespace {
@@ -18,7 +23,7 @@ std::string percent_encoded(const std::string& text) {
   return encoded;
 }
 
-// The API advises in terms of HTTP.
+// The hints of the API are in terms of HTTP; these are in terms of this program.
 std::string hint_here(const std::string& code, const std::string& hint) {
   if (code == "unauthorized") {
     return "put the token in EASYRETRY_TOKEN, or give its file with --token-file; `easyretry token create` creates one";
@@ -33,20 +38,80 @@ std::string text_of(const nlohmann::json& error) {
   return base::one_line(error.value("message", "") + (hint.empty() ? "" : "; " + hint));
 }
 
+constexpr const char* kServices = "Where";
+
+std::string token_of(const ServiceOptions& options) {
+  if (options.token_file.empty()) {
+    const char* token = std::getenv("EASYRETRY_TOKEN");
+    return token == nullptr ? "" : token;
+  }
+  return remote::read_token(options.token_file);
+}
+
+constexpr const char* kUsualConfig = "easyretry.yaml";
+
 }  // namespace
 
-std::string target_of(const Ask& ask) {
+std::string target_of(const ApiRequest& request) {
   std::string target = "/v1";
-  for (const std::string& segment : ask.path) target += "/" + percent_encoded(segment);
+  for (const std::string& segment : request.path) target += "/" + percent_encoded(segment);
   char before = '?';
-  for (const auto& [name, value] : ask.query) {
+  for (const auto& [name, value] : request.query) {
     target += before + percent_encoded(name) + "=" + percent_encoded(value);
     before = '&';
   }
   return target;
 }
 
-Refused::Refused(int status, const nlohmann::json& body)
+ApiError::ApiError(int status, const nlohmann::json& body)
     : std::runtime_error(text_of(body.at("error"))), status_(status) {}
+
+void add_daemon_options(CLI::App& command, ServiceOptions& options) {
+  auto* server = command.add_option("--server", options.server, "The daemon")->capture_default_str();
+  auto* token = command.add_option("--token-file", options.token_file,
+                                   "File that begins with the token (default: the token in EASYRETRY_TOKEN)");
+  auto* ca =
+      command.add_option("--ca-file", options.ca_file, "Certificate authority for the daemon's certificate, in PEM");
+  auto* space = command.add_option("--space", options.space, "The namespace, if not the default one");
+  for (CLI::Option* option : {server, token, ca, space}) option->group(kServices);
+}
+
+void add_service_options(CLI::App& command, ServiceOptions& options) {
+  add_daemon_options(command, options);
+  auto* store = command.add_option("--store", options.store,
+                                   "Open this store instead of asking a daemon; use the same options as the instances");
+  auto* config = command.add_option(
+      "--config", options.config, "With --store: the instances' configuration (default: easyretry.yaml, if it exists)");
+  for (const char* of_daemon : {"--server", "--token-file", "--ca-file"})
+    store->excludes(command.get_option(of_daemon));
+  config->needs(store);
+  for (CLI::Option* option : {store, config}) option->group(kServices);
+}
+
+Config config_of(const ServiceOptions& options) {
+  Environment flags{{"EASYRETRY_STORE", options.store}};
+  if (!options.space.empty()) flags["EASYRETRY_SPACE"] = options.space;
+  return find_config(options.config, flags);
+}
+
+remote::DaemonAddress daemon_of(const ServiceOptions& options) {
+  return checked_option({options.server, token_of(options), options.space, options.ca_file});
+}
+
+std::unique_ptr<Service> open_service(const ServiceOptions& options) {
+  if (!options.store.empty()) return open_local_service(config_of(options));
+  return open_remote_service(daemon_of(options));
+}
+
+Config find_config(const std::string& file, const Environment& flags) {
+  Config config;
+  if (!file.empty() || std::filesystem::exists(kUsualConfig)) {
+    config = load_config(file.empty() ? kUsualConfig : file);
+  } else {
+    apply_environment(config, easyretry_environment());
+  }
+  apply_environment(config, flags);
+  return config;
+}
 
 }  // namespace easyretry::app

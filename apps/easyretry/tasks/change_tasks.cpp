@@ -1,28 +1,31 @@
-#include "tasks/change_tasks.h"
-
+#include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "confirmation.h"
-#include "printing/json_text.h"
 #include "printing/terminal.h"
-#include "service/service_options.h"
-#include "tasks/change_many.h"
+#include "printing/text.h"
+#include "service/service.h"
+#include "tasks/task_commands.h"
 
 namespace easyretry::app {
 namespace {
 
-enum class For { live, waiting, ended };
+using namespace std::chrono_literals;
+
+// The tasks that a change applies to.
+enum class Target { live, waiting, ended };
 
 struct Change {
   std::string verb;  // "cancel", as the API calls it
   std::string past;  // "cancelled"
-  For which;
+  Target target;
 };
 
 struct ChangeOptions {
@@ -40,27 +43,27 @@ struct ChangeOptions {
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
 
-// What became of one task: {"id": …} with "cancelled", "retried", "requeued_as", or "error".
+// The result for one task: {"id": …} with "cancelled", "retried", "requeued_as" or "error".
 nlohmann::json changed(Service& service, const ChangeOptions& options, const std::string& id) {
   const Change& change = options.change;
-  Ask ask{.method = Method::post, .path = {"tasks", id, change.verb}};
-  if (options.untold) ask.query = {{"untold", "true"}};
-  const nlohmann::json answer = service.ask(ask);
+  ApiRequest request{.method = Method::post, .path = {"tasks", id, change.verb}};
+  if (options.untold) request.query = {{"untold", "true"}};
+  const nlohmann::json answer = service.ask(request);
   if (answer.contains("id")) return {{"id", id}, {"requeued_as", answer["id"]}};
   return {{"id", id}, {change.past, true}};
 }
 
-// Why the change is not for a task in this state; empty: it is.
-std::string why_not(For which, const std::string& state) {
+// Why the change does not apply to a task in this state; empty if it does.
+std::string why_not(Target target, const std::string& state) {
   const bool ended = state == "finished";
-  if (which == For::ended) return ended ? "" : "it has not ended";
+  if (target == Target::ended) return ended ? "" : "it has not ended";
   if (ended) return "it has already ended";
-  return which == For::waiting && state == "running" ? "it is running" : "";
+  return target == Target::waiting && state == "running" ? "it is running" : "";
 }
 
 nlohmann::json would_be_changed(Service& service, const Change& change, const std::string& id) {
   const nlohmann::json task = service.ask({.path = {"tasks", id}});
-  std::string error = why_not(change.which, task.value("state", ""));
+  std::string error = why_not(change.target, task.value("state", ""));
   if (error.empty() && task.contains("requeued_as")) {
     error = fmt::format("task {} was already requeued as {}", id, task.value("requeued_as", ""));
   }
@@ -68,11 +71,11 @@ nlohmann::json would_be_changed(Service& service, const Change& change, const st
   return {{"id", id}, {"error", error}};
 }
 
-// One task that is not as expected does not keep the others from their change; all else would be so of each of them.
+// A task that is missing or in the wrong state does not stop the others; any other error would occur for all of them.
 nlohmann::json attempted(Service& service, const ChangeOptions& options, const std::string& id) {
   try {
     return options.dry_run ? would_be_changed(service, options.change, id) : changed(service, options, id);
-  } catch (const Refused& e) {
+  } catch (const ApiError& e) {
     if (e.status() != kNotFound && e.status() != kConflict) throw;
     return {{"id", id}, {"error", e.what()}};
   }
@@ -94,22 +97,73 @@ void confirm(const ChangeOptions& options) {
   require_yes(fmt::format("{} {} tasks?", options.change.verb, options.ids.size()));
 }
 
-void run_many(const ChangeOptions& options) {
+nlohmann::json bulk_request(const ChangeOptions& options) {
+  nlohmann::json request{{"action", options.change.verb}};
+  if (options.filters.empty()) {
+    request["everything"] = true;
+  } else {
+    request["filter"] = in_terms_of_the_api(options.filters);
+  }
+  if (options.untold) request["untold"] = true;
+  return request;
+}
+
+nlohmann::json ask_bulk(Service& service, const nlohmann::json& request) {
+  return service.ask({.method = Method::post, .path = {"bulk"}, .body = request.dump()});
+}
+
+void print_preview(const ChangeOptions& options, const nlohmann::json& preview) {
+  if (options.as_json) return fmt::print("{}\n", json_text(preview));
+  fmt::print("{} tasks would be {}\n", preview.value("matched", 0), options.change.past);
+  for (const nlohmann::json& id : preview.at("sample")) fmt::print("{}\n", id.get<std::string>());
+  if (preview.at("sample").size() < preview.value("matched", std::size_t{0})) fmt::print("…\n");
+}
+
+nlohmann::json wait_until_ended(Service& service, nlohmann::json job) {
+  const ProgressBar bar;
+  while (!job.contains("ended_at")) {
+    std::this_thread::sleep_for(100ms);
+    job = service.ask({.path = {"bulk", job.value("id", "")}});
+    const auto done = job.value("changed", std::int64_t{0}) + job.value("skipped", std::int64_t{0});
+    const auto of = job.value("matched", std::int64_t{0});
+    bar.show(done, of, fmt::format("{} of {}", done, of));
+  }
+  return job;
+}
+
+// The same change for all tasks that the filters match: POST /v1/bulk, then waits until the job has ended. Without
+// --yes, asks for confirmation, with the number of matching tasks.
+void change_many(const ChangeOptions& options) {
   if (!restricts(options.filters) && !options.everything) {
     throw std::invalid_argument("select tasks by id, by options such as --handler, or all of them with --everything");
   }
   const auto service = open_service(options.service);
-  change_many(*service, {.verb = options.change.verb,
-                         .past = options.change.past,
-                         .filters = options.filters,
-                         .yes = options.yes,
-                         .dry_run = options.dry_run,
-                         .as_json = options.as_json,
-                         .untold = options.untold});
+  nlohmann::json request = bulk_request(options);
+  request["dry_run"] = true;
+  const nlohmann::json preview = ask_bulk(*service, request);
+  if (options.dry_run) return print_preview(options, preview);
+  const auto matched = preview.value("matched", std::int64_t{0});
+  if (matched > 0 && !options.yes) require_yes(fmt::format("{} {} tasks?", options.change.verb, matched));
+  // Only the tasks that were confirmed, not those created since.
+  request["filter"]["created_until"] = preview.at("created_until");
+  request.erase("everything");
+  request["dry_run"] = false;
+  request["most"] = std::max<std::int64_t>(1, matched);
+  const nlohmann::json job = wait_until_ended(*service, ask_bulk(*service, request));
+  if (options.as_json) {
+    fmt::print("{}\n", json_text(job));
+  } else {
+    fmt::print("{} {}, {} skipped\n", job.value("changed", 0), options.change.past, job.value("skipped", 0));
+  }
+  if (job.value("state", "") != "done") {
+    throw std::runtime_error(fmt::format("the job {} before it was done{}; run it again for the rest",
+                                         job.value("state", ""),
+                                         job.contains("error") ? ": " + job.value("error", "") : ""));
+  }
 }
 
 void run(const ChangeOptions& options) {
-  if (options.ids.empty()) return run_many(options);
+  if (options.ids.empty()) return change_many(options);
   confirm(options);
   const auto service = open_service(options.service);
   nlohmann::json all = nlohmann::json::array();
@@ -130,8 +184,8 @@ void add_change_command(CLI::App& tasks, Change change, const char* about) {
   auto options = std::make_shared<ChangeOptions>();
   options->change = std::move(change);
   auto* ids = command->add_option("ids", options->ids, "Task ids; or select tasks with the options");
-  const Listed which = options->change.which == For::ended ? Listed::ended : Listed::live;
-  std::vector<CLI::Option*> conditions = add_filters(*command, which, options->filters);
+  const TaskSet set = options->change.target == Target::ended ? TaskSet::ended : TaskSet::live;
+  std::vector<CLI::Option*> conditions = add_filters(*command, set, options->filters);
   auto* everything = command->add_flag("--everything", options->everything, "All tasks of the namespace");
   for (CLI::Option* condition : conditions) everything->excludes(condition);
   conditions.push_back(everything);
@@ -150,15 +204,16 @@ void add_change_command(CLI::App& tasks, Change change, const char* about) {
 }  // namespace
 
 void add_retry_command(CLI::App& tasks) {
-  add_change_command(tasks, {"retry", "retried", For::waiting}, "Makes tasks that wait for their next attempt due now");
+  add_change_command(tasks, {"retry", "retried", Target::waiting},
+                     "Makes tasks that wait for their next attempt due now");
 }
 
 void add_cancel_command(CLI::App& tasks) {
-  add_change_command(tasks, {"cancel", "cancelled", For::live}, "Ends tasks: they will not run (again)");
+  add_change_command(tasks, {"cancel", "cancelled", Target::live}, "Ends tasks: they will not run (again)");
 }
 
 void add_requeue_command(CLI::App& tasks) {
-  add_change_command(tasks, {"requeue", "requeued", For::ended}, "Starts ended tasks again, as new tasks");
+  add_change_command(tasks, {"requeue", "requeued", Target::ended}, "Starts ended tasks again, as new tasks");
 }
 
 }  // namespace easyretry::app

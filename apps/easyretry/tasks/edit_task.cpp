@@ -1,5 +1,3 @@
-#include "tasks/edit_task.h"
-
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,9 +7,10 @@
 #include <nlohmann/json.hpp>
 
 #include "base/duration_text.h"
-#include "printing/json_text.h"
 #include "printing/terminal.h"
-#include "service/service_options.h"
+#include "printing/text.h"
+#include "service/service.h"
+#include "tasks/task_commands.h"
 
 namespace easyretry::app {
 namespace {

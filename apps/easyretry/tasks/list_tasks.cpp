@@ -1,5 +1,3 @@
-#include "tasks/list_tasks.h"
-
 #include <memory>
 #include <string>
 #include <utility>
@@ -11,9 +9,9 @@
 
 #include <easyretry/time.h>
 
-#include "printing/json_text.h"
-#include "printing/task_words.h"
-#include "service/service_options.h"
+#include "printing/text.h"
+#include "service/service.h"
+#include "tasks/task_commands.h"
 
 namespace easyretry::app {
 namespace {
@@ -21,7 +19,7 @@ namespace {
 constexpr const char* kLargestPage = "1000";
 
 struct ListOptions {
-  Listed what = Listed::live;
+  TaskSet set = TaskSet::live;
   ServiceOptions service;
   Filters filters;
   bool all = false;
@@ -30,7 +28,7 @@ struct ListOptions {
 
 class TaskTable {
  public:
-  explicit TaskTable(Listed what) : what_(what), table_(columns(what), stdout_terminal()) {}
+  explicit TaskTable(TaskSet set) : set_(set), table_(columns(set), stdout_terminal()) {}
 
   void print(const nlohmann::json& tasks) {
     const TimePoint now = system_clock().now();
@@ -40,8 +38,8 @@ class TaskTable {
   }
 
  private:
-  static std::vector<Column> columns(Listed what) {
-    const bool live = what == Listed::live;
+  static std::vector<Column> columns(TaskSet set) {
+    const bool live = set == TaskSet::live;
     return {{"id"},
             {"handler", true},
             {"key", true},
@@ -58,13 +56,13 @@ class TaskTable {
             {task.value("key", "")},
             state_cell(task),
             {std::to_string(task.value("attempts", 0))},
-            {what_ == Listed::ended ? when(task, "finished_at", now)
+            {set_ == TaskSet::ended ? when(task, "finished_at", now)
              : waits                ? when(task, "next_at", now)
                                     : ""},
             {task.value("last_error", "")}};
   }
 
-  const Listed what_;
+  const TaskSet set_;
   Table table_;
 };
 
@@ -82,22 +80,23 @@ class JsonList {
   bool first_ = true;
 };
 
-// Gives each page to `show`, and returns where the next one would begin.
+// Calls `show` with each page, and returns where the next page would begin.
 template <class Show>
 std::string each_page(Service& service, const ListOptions& options, Show show) {
-  Ask ask{.path = {options.what == Listed::live ? "tasks" : "history"}, .query = in_terms_of_the_api(options.filters)};
-  if (options.all) ask.query["limit"] = kLargestPage;
+  ApiRequest request{.path = {options.set == TaskSet::live ? "tasks" : "history"},
+                     .query = in_terms_of_the_api(options.filters)};
+  if (options.all) request.query["limit"] = kLargestPage;
   while (true) {
-    const nlohmann::json page = service.ask(ask);
+    const nlohmann::json page = service.ask(request);
     show(page.at("tasks"));
     std::string next = page.value("next", "");
     if (!options.all || next.empty()) return next;
-    ask.query["after"] = std::move(next);
+    request.query["after"] = std::move(next);
   }
 }
 
 void list_as_json(Service& service, const ListOptions& options) {
-  std::unique_ptr<JsonList> list;  // nothing is printed before there is an answer
+  std::unique_ptr<JsonList> list;  // nothing is printed before the first answer
   const std::string next = each_page(service, options, [&](const nlohmann::json& tasks) {
     if (!list) list = std::make_unique<JsonList>();
     list->print(tasks);
@@ -108,19 +107,19 @@ void list_as_json(Service& service, const ListOptions& options) {
 void run(const ListOptions& options) {
   const auto service = open_service(options.service);
   if (options.as_json) return list_as_json(*service, options);
-  TaskTable table{options.what};
+  TaskTable table{options.set};
   const std::string next = each_page(*service, options, [&](const nlohmann::json& tasks) { table.print(tasks); });
   if (!next.empty()) fmt::print(stderr, "there may be more: --after {}, or --all\n", next);
 }
 
 }  // namespace
 
-void add_list_command(CLI::App& noun, Listed what) {
-  auto* command = noun.add_subcommand("list", what == Listed::live ? "Lists live tasks" : "Lists ended tasks");
+void add_list_command(CLI::App& parent, TaskSet set) {
+  auto* command = parent.add_subcommand("list", set == TaskSet::live ? "Lists live tasks" : "Lists ended tasks");
   auto options = std::make_shared<ListOptions>();
-  options->what = what;
+  options->set = set;
   auto* all = command->add_flag("--all", options->all, "All pages");
-  add_filters(*command, what, options->filters);
+  add_filters(*command, set, options->filters);
   add_filter(*command, "after", "The last id of the previous page", options->filters);
   all->excludes(add_filter(*command, "limit", "Tasks per page, up to 1000 (default: 100)", options->filters));
   command->add_flag("--json", options->as_json, "One JSON object, as returned by the API");

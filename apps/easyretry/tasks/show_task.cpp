@@ -1,5 +1,3 @@
-#include "tasks/show_task.h"
-
 #include <memory>
 #include <string>
 
@@ -8,9 +6,9 @@
 #include <nlohmann/json.hpp>
 
 #include "base/duration_text.h"
-#include "printing/json_text.h"
-#include "printing/task_words.h"
-#include "service/service_options.h"
+#include "printing/text.h"
+#include "service/service.h"
+#include "tasks/task_commands.h"
 
 namespace easyretry::app {
 namespace {
@@ -22,7 +20,8 @@ struct ShowOptions {
   bool as_json = false;
 };
 
-class Sheet {
+// Prints labelled values, one per line; empty values are left out.
+class FieldPrinter {
  public:
   void line(std::string_view label, const std::string& value, Colour colour = Colour::none) const {
     if (value.empty()) return;
@@ -52,37 +51,37 @@ std::string duration_text(const nlohmann::json& policy) {
 }
 
 void print(const nlohmann::json& task) {
-  const Sheet sheet;
+  const FieldPrinter out;
   const nlohmann::json& policy = task.at("policy");
   const Cell state = state_cell(task);
-  for (const char* field : {"id", "handler", "key", "namespace"}) sheet.line(field, task.value(field, ""));
-  sheet.line("business type", task.value("business_type", ""));
-  sheet.line("business id", task.value("business_id", ""));
-  sheet.line("tags", fmt::format("{}", fmt::join(task.value("tags", std::vector<std::string>{}), ", ")));
-  sheet.line("traceparent", task.value("traceparent", ""));
-  sheet.line("state", state.text, state.colour);
-  sheet.line("attempts", attempts_text(task));
-  sheet.line("created", time_text(task, "created_at"));
-  sheet.line("next", time_text(task, "next_at"));
-  sheet.line("ended", time_text(task, "finished_at"));
-  sheet.line("requeued as", task.value("requeued_as", ""));
-  sheet.line("requeue of", task.value("requeue_of", ""));
-  sheet.line("run by", task.value("locked_by", ""));
-  sheet.line("lease until", time_text(task, "lease_until"));
-  sheet.line("first failed", time_text(task, "first_failed_at"));
-  sheet.line("last failed", time_text(task, "last_failed_at"));
-  sheet.line("last error", task.value("last_error", ""));
-  sheet.line("progress", task.value("progress", ""));
-  sheet.line("backoff", policy.value("backoff", ""));
-  sheet.line("max duration", duration_text(policy));
-  sheet.line("deadline", time_text(policy, "deadline"));
-  if (task.contains("args")) sheet.line("args", task["args"].dump());
+  for (const char* field : {"id", "handler", "key", "namespace"}) out.line(field, task.value(field, ""));
+  out.line("business type", task.value("business_type", ""));
+  out.line("business id", task.value("business_id", ""));
+  out.line("tags", fmt::format("{}", fmt::join(task.value("tags", std::vector<std::string>{}), ", ")));
+  out.line("traceparent", task.value("traceparent", ""));
+  out.line("state", state.text, state.colour);
+  out.line("attempts", attempts_text(task));
+  out.line("created", time_text(task, "created_at"));
+  out.line("next", time_text(task, "next_at"));
+  out.line("ended", time_text(task, "finished_at"));
+  out.line("requeued as", task.value("requeued_as", ""));
+  out.line("requeue of", task.value("requeue_of", ""));
+  out.line("run by", task.value("locked_by", ""));
+  out.line("lease until", time_text(task, "lease_until"));
+  out.line("first failed", time_text(task, "first_failed_at"));
+  out.line("last failed", time_text(task, "last_failed_at"));
+  out.line("last error", task.value("last_error", ""));
+  out.line("progress", task.value("progress", ""));
+  out.line("backoff", policy.value("backoff", ""));
+  out.line("max duration", duration_text(policy));
+  out.line("deadline", time_text(policy, "deadline"));
+  if (task.contains("args")) out.line("args", task["args"].dump());
 }
 
 void run(const ShowOptions& options) {
-  Ask ask{.path = {"tasks", options.id}};
-  if (options.args) ask.query["args"] = "";
-  const nlohmann::json task = open_service(options.service)->ask(ask);
+  ApiRequest request{.path = {"tasks", options.id}};
+  if (options.args) request.query["args"] = "";
+  const nlohmann::json task = open_service(options.service)->ask(request);
   options.as_json ? fmt::print("{}\n", json_text(task)) : print(task);
 }
 

@@ -1,5 +1,3 @@
-#include "tasks/submit_task.h"
-
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -15,9 +13,10 @@
 
 #include "base/duration_text.h"
 #include "base/json_copy.h"
-#include "printing/json_text.h"
 #include "printing/terminal.h"
-#include "service/service_options.h"
+#include "printing/text.h"
+#include "service/service.h"
+#include "tasks/task_commands.h"
 
 namespace easyretry::app {
 namespace {
@@ -27,7 +26,7 @@ struct SubmitOptions {
   std::string handler;
   std::string args;
   std::string args_file;
-  std::map<std::string, std::string> texts;  // by the API's names
+  std::map<std::string, std::string> texts;  // by their names in the API
   std::vector<std::string> tags;
   std::string delay;
   bool dry_run = false;
@@ -41,7 +40,7 @@ std::string read_all(const std::string& file) {
   return {std::istreambuf_iterator<char>{in}, {}};
 }
 
-// Copied from text to text: a number of 30 digits stays one.
+// Copied as text, so that a number of 30 digits keeps them all.
 void write_args(JsonWriter& out, const SubmitOptions& options) {
   const std::string text = options.args_file.empty() ? options.args : read_all(options.args_file);
   if (text.empty()) return;

@@ -1,4 +1,4 @@
-// Tasks that end badly: what is told together, when, and how often. Time is moved by hand.
+// Final failures and quarantines: which are reported together, when, and how often. The clock is stepped manually.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -188,7 +188,7 @@ TEST(LastWords, WhatWaitsIsToldAtOnceWhenEverythingEnds) {
   Rules rules{config_with(failures_rule())};
   rules.feed(event_of(EventKind::gave_up), kStart);
   EXPECT_FALSE(rules.next("ops", kStart + 1s));
-  rules.hurry(kStart + 1s);
+  rules.skip_waits(kStart + 1s);
   EXPECT_TRUE(rules.next("ops", kStart + 1s));
 }
 

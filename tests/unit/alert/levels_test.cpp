@@ -1,4 +1,4 @@
-// Backlogs and failure rates: too high, and fine again. Time is moved by hand.
+// Backlogs and failure rates: too high, and back to normal. The clock is stepped manually.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

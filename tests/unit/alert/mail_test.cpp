@@ -26,7 +26,7 @@ std::string headers_of(const std::string& mail) {
   return mail.substr(0, mail.find("\r\n\r\n") + 2);
 }
 
-// The text that a header's encoded words stand for.
+// Decodes the encoded words of a header.
 std::string decoded(const std::string& header) {
   static const std::regex kWord{R"(=\?UTF-8\?B\?([^?]*)\?=)"};
   std::string text;
@@ -41,7 +41,7 @@ TEST(Mail, HasTheHeadersThatMailServersWant) {
             "Date: Sun, 01 Mar 2026 12:00:00 +0000\r\n"
             "From: retry@example.com\r\n"
             "To: ann@example.com,\r\n bob@example.com\r\n"
-            "Subject: [EasyRetry] pay: 3 tasks failed for good within 2m\r\n"
+            "Subject: [EasyRetry] pay: 3 final failures within 2m\r\n"
             "Message-ID: <msg_1@example.com>\r\n"
             "MIME-Version: 1.0\r\n"
             "Content-Type: text/plain; charset=utf-8\r\n"
@@ -59,7 +59,7 @@ TEST(Mail, HasTheTextInLinesOfBase64) {
   std::erase_if(body, [](char c) { return c == '\r' || c == '\n'; });
   const auto text = seal::base64_decode(body);
   ASSERT_TRUE(text);
-  EXPECT_THAT(*text, testing::StartsWith("[EasyRetry] pay: 3 tasks failed for good within 2m\r\nnamespace shop"));
+  EXPECT_THAT(*text, testing::StartsWith("[EasyRetry] pay: 3 final failures within 2m\r\nnamespace shop"));
   EXPECT_THAT(*text, HasSubstr("(key kéy)"));
 }
 

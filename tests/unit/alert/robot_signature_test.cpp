@@ -1,9 +1,8 @@
-// Compared with what Python's hmac says of the same.
-
-#include "alert/robot_signature.h"
+// The expected values were computed with Python's hmac.
 
 #include <gtest/gtest.h>
 
+#include "alert/products.h"
 #include "unit/alert/support.h"
 
 namespace easyretry::alert {

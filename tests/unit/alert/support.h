@@ -13,7 +13,7 @@ namespace easyretry::alert {
 
 using namespace std::chrono_literals;
 
-// Hand-moved time begins here.
+// The manually stepped time begins here.
 inline constexpr Instant kStart{1h};
 
 inline AlertsConfig config_with(const AlertRule& rule) {

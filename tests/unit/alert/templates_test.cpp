@@ -1,13 +1,11 @@
-// The very bytes that are posted.
-
-#include "alert/templates.h"
+// The exact bytes that are posted.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <easyretry/json_text.h>
 
-#include "alert/words.h"
+#include "alert/products.h"
 #include "unit/alert/support.h"
 
 namespace easyretry::alert {
@@ -18,7 +16,7 @@ using testing::Not;
 
 constexpr TimePoint kNoon{1'772'366'400s};  // 2026-03-01T12:00:00Z
 
-// What would call everybody, link somewhere or be bold.
+// Text that would notify everyone, be a link or be bold.
 Message hostile() {
   Message message = failures();
   message.handler = "*pay*";
@@ -27,13 +25,13 @@ Message hostile() {
 }
 
 TEST(Words, SayWhatHappenedInOneLine) {
-  EXPECT_EQ(headline(failures()), "[EasyRetry] pay: 3 tasks failed for good within 2m");
+  EXPECT_EQ(headline(failures()), "[EasyRetry] pay: 3 final failures within 2m");
   EXPECT_EQ(headline({.kind = Kind::quarantine, .handler = "pay", .count = 1}),
             "[EasyRetry] pay: 1 task quarantined after killing its workers");
   EXPECT_EQ(headline({.kind = Kind::backlog_age, .handler = "pay", .age = 754'321ms, .age_limit = 10min}),
             "[EasyRetry] pay: a task has been due for 12m (limit 10m)");
   EXPECT_EQ(headline({.kind = Kind::backlog_age, .resolved = true, .handler = "pay", .age = 0s, .age_limit = 10min}),
-            "[EasyRetry] pay: fine again: the oldest due task has waited for 0s (limit 10m)");
+            "[EasyRetry] pay: resolved: the oldest due task has waited for 0s (limit 10m)");
   EXPECT_EQ(headline({.kind = Kind::failure_rate,
                       .handler = "pay",
                       .count = 30,
@@ -45,7 +43,7 @@ TEST(Words, SayWhatHappenedInOneLine) {
 
 TEST(Words, NameSomeTasksAndSayHowManyMoreThereAre) {
   EXPECT_EQ(full_text(failures()),
-            "[EasyRetry] pay: 3 tasks failed for good within 2m\n"
+            "[EasyRetry] pay: 3 final failures within 2m\n"
             "namespace shop, rule payments\n"
             "- 101 (key order-1): 503\n"
             "- 102 (key order-2): timed out\n"
@@ -65,7 +63,7 @@ TEST(Words, OneLineIsUtf8WithoutControlCharacters) {
 TEST(WebhookBody, IsTheStandardWebhooksShape) {
   EXPECT_EQ(webhook_body(failures(), kNoon),
             R"({"data":{"count":3,"handler":"pay","kind":"final_failure","namespace":"shop","rule":"payments",)"
-            R"("status":"firing","summary":"[EasyRetry] pay: 3 tasks failed for good within 2m",)"
+            R"("status":"firing","summary":"[EasyRetry] pay: 3 final failures within 2m",)"
             R"("tasks":[{"error":"503","id":"101","key":"order-1"},{"error":"timed out","id":"102","key":"order-2"}],)"
             R"("within_seconds":125},"timestamp":"2026-03-01T12:00:00.000Z","type":"easyretry.alert"})");
 }
@@ -81,7 +79,7 @@ TEST(WebhookBody, HasTheNumbersOfItsKind) {
                          kNoon),
             R"({"data":{"age_seconds":1.5,"handler":"h","kind":"backlog_age","limit_seconds":600,"namespace":"s",)"
             R"("rule":"r","status":"resolved",)"
-            R"j("summary":"[EasyRetry] h: fine again: the oldest due task has waited for 1s (limit 10m)","tasks":[]},)j"
+            R"j("summary":"[EasyRetry] h: resolved: the oldest due task has waited for 1s (limit 10m)","tasks":[]},)j"
             R"("timestamp":"2026-03-01T12:00:00.000Z","type":"easyretry.alert"})");
   EXPECT_THAT(
       webhook_body({.kind = Kind::failure_rate, .count = 30, .attempts = 50, .within = 5min, .rate_limit = 50}, kNoon),
@@ -91,14 +89,14 @@ TEST(WebhookBody, HasTheNumbersOfItsKind) {
 TEST(SlackBody, IsPlainTextInWhichNothingIsMarkup) {
   EXPECT_EQ(
       slack_body(hostile()),
-      R"({"mrkdwn":false,"text":"[EasyRetry] *pay*: 3 tasks failed for good within 2m\nnamespace shop, rule payments\n)"
+      R"({"mrkdwn":false,"text":"[EasyRetry] *pay*: 3 final failures within 2m\nnamespace shop, rule payments\n)"
       R"(- 101 (key &lt;!channel&gt; &amp; &lt;at user_id=\"all\"&gt;&lt;/at&gt;): _see_ [x](http://evil) `&lt;@all&gt;`\n… and 2 more"})");
 }
 
 TEST(DingtalkBody, IsAMessageOfTypeText) {
   EXPECT_EQ(
       dingtalk_body(hostile()),
-      R"({"msgtype":"text","text":{"content":"[EasyRetry] *pay*: 3 tasks failed for good within 2m\n)"
+      R"({"msgtype":"text","text":{"content":"[EasyRetry] *pay*: 3 final failures within 2m\n)"
       R"(namespace shop, rule payments\n- 101 (key <!channel> & <at user_id=\"all\"></at>): _see_ [x](http://evil) )"
       R"(`<@all>`\n… and 2 more"}})");
 }
@@ -109,7 +107,7 @@ TEST(FeishuBody, IsAPostOfLiteralTextsSignedInTheBody) {
       R"({"content":{"post":{"en_us":{"content":[[{"tag":"text","text":"namespace shop, rule payments"}],)"
       R"([{"tag":"text","text":"- 101 (key <!channel> & <at user_id=\"all\"></at>): _see_ [x](http://evil) `<@all>`"}],)"
       R"([{"tag":"text","text":"… and 2 more"}]],)"
-      R"("title":"[EasyRetry] *pay*: 3 tasks failed for good within 2m"}}},"msg_type":"post",)"
+      R"("title":"[EasyRetry] *pay*: 3 final failures within 2m"}}},"msg_type":"post",)"
       R"("sign":"c2lnbg==","timestamp":"1599360473"})");
   EXPECT_THAT(feishu_body(failures(), std::nullopt), Not(HasSubstr("sign")));
 }
@@ -117,7 +115,7 @@ TEST(FeishuBody, IsAPostOfLiteralTextsSignedInTheBody) {
 TEST(WecomBody, HasNoBracketsThatCouldCallSomebody) {
   EXPECT_EQ(
       wecom_body(hostile()),
-      R"({"msgtype":"text","text":{"content":"[EasyRetry] *pay*: 3 tasks failed for good within 2m\n)"
+      R"({"msgtype":"text","text":{"content":"[EasyRetry] *pay*: 3 final failures within 2m\n)"
       R"(namespace shop, rule payments\n- 101 (key ＜!channel＞ & ＜at user_id=\"all\"＞＜/at＞): _see_ [x](http://evil) )"
       R"(`＜@all＞`\n… and 2 more"}})");
 }

@@ -58,12 +58,12 @@ TEST(ConfigCompare, ShowsOfAWebhookWhereItIsAndNoticesAnotherPath) {
 TEST(ConfigCompare, LimitsAndHandlersChangeWhileRunningTheRestWithARestart) {
   std::vector<std::string_view> live;
   for (const auto& key : engine_keys()) {
-    if (key.change == Takes::effect_at_once) live.push_back(key.name);
+    if (key.takes_effect == TakesEffect::at_once) live.push_back(key.name);
   }
   EXPECT_THAT(live, ElementsAre("max_crashes", "max_payload", "drain"));
   for (const auto& key : handler_keys()) {
     const bool where = key.name == "url" || key.name == "secrets_file";
-    EXPECT_EQ(key.change, where ? Takes::a_restart : Takes::effect_at_once) << key.name;
+    EXPECT_EQ(key.takes_effect, where ? TakesEffect::after_restart : TakesEffect::at_once) << key.name;
   }
 }
 

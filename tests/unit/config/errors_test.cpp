@@ -28,14 +28,15 @@ TEST(ConfigErrors, AnUnknownKeyIsPlacedAndCorrected) {
 }
 
 TEST(ConfigErrors, AKeyLikeNoOtherGetsTheListOfThoseThereAre) {
-  EXPECT_EQ(problem_of("colour: red"),
-            "easyretry.yaml:1:1: colour: unknown key; known are store, shards, space, workers, window, poll, grace, "
-            "membership, assignment, at_start, lease, batch, read_ahead, max_crashes, max_payload, drain, "
-            "encryption, defaults, handlers, server, alerts");
   EXPECT_EQ(
-      problem_of("defaults: {colour: red}"),
-      "easyretry.yaml:1:12: defaults.colour: unknown key; known are persist, backoff, max_attempts, max_duration, "
-      "deadline, retry_on, never_retry, success_when, concurrency, timeout, url, secrets_file");
+      problem_of("colour: red"),
+      "easyretry.yaml:1:1: colour: unknown key; the known keys are store, shards, space, workers, window, poll, grace, "
+      "membership, assignment, at_start, lease, batch, read_ahead, max_crashes, max_payload, drain, "
+      "encryption, defaults, handlers, server, alerts");
+  EXPECT_EQ(problem_of("defaults: {colour: red}"),
+            "easyretry.yaml:1:12: defaults.colour: unknown key; the known keys are persist, backoff, max_attempts, "
+            "max_duration, "
+            "deadline, retry_on, never_retry, success_when, concurrency, timeout, url, secrets_file");
 }
 
 TEST(ConfigErrors, AKeyInTheWrongPlaceIsSentToTheRightOne) {

@@ -58,7 +58,8 @@ void add_rows(std::set<std::string>& rows, const std::vector<Key<Owner>>& keys, 
     const std::string path = group + std::string{key.name};
     const auto text = key.text(defaults);
     rows.insert("| " + code(path) + " | " + (key.is_list ? "–" : code(variable_of(path))) + " | " +
-                (text ? code(*text) : "–") + " | " + (key.change == Takes::effect_at_once ? "at once" : "restart"));
+                (text ? code(*text) : "–") + " | " +
+                (key.takes_effect == TakesEffect::at_once ? "at once" : "restart"));
   }
 }
 

@@ -1,0 +1,26 @@
+#pragma once
+// The events of a daemon as they happen.
+
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include "remote/daemon_address.h"
+
+namespace easyretry::app {
+
+struct EventFilter {
+  std::vector<std::string> kinds{};     // empty: all
+  std::vector<std::string> handlers{};  // empty: all
+};
+
+// Calls `on_event` for each event of the daemon until `stop` is requested. A lost connection is reported to `warn` and
+// made again, from the last event on. Throws ApiError, and std::runtime_error if the first connection fails.
+void follow_events(const remote::DaemonAddress& daemon, const EventFilter& filter, const std::stop_token& stop,
+                   const std::function<void(const nlohmann::json& event)>& on_event,
+                   const std::function<void(const std::string& warning)>& warn);
+
+}  // namespace easyretry::app

@@ -1,0 +1,148 @@
+#include <memory>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "base/time_text.h"
+#include "commands.h"
+#include "printing/table.h"
+#include "printing/terminal.h"
+#include "printing/text.h"
+#include "service/service.h"
+
+namespace easyretry::app {
+namespace {
+
+// Shared by `easyretry handlers` and its subcommands.
+struct HandlersOptions {
+  ServiceOptions service;
+  bool as_json = false;
+};
+
+struct PauseOptions {
+  std::string name;
+  std::string why;
+};
+
+CLI::App* add_command(CLI::App& handlers, HandlersOptions& options, PauseOptions& change, const char* verb,
+                      const char* about) {
+  auto* command = handlers.add_subcommand(verb, about);
+  command->add_option("name", change.name, "The name of the handler")->required();
+  command->add_flag("--json", options.as_json, "One JSON object, as returned by the API");
+  add_service_options(*command, options.service);
+  return command;
+}
+
+// An unknown name is most often a typing error, but another instance may have the handler.
+void warn_if_unknown(Service& service, const std::string& name) {
+  const nlohmann::json answer = service.ask({.path = {"handlers"}});
+  for (const nlohmann::json& handler : answer.at("handlers")) {
+    if (handler.value("name", "") != name) continue;
+    if (handler.value("served", false) || handler.value("stored", std::int64_t{0}) > 0) return;
+  }
+  fmt::print(stderr, "note: no task of {} was ever stored, and it is not registered here; is the name right?\n",
+             printable(name));
+}
+
+void pause(const HandlersOptions& options, const PauseOptions& change) {
+  const auto service = open_service(options.service);
+  const nlohmann::json answer = service->ask({.method = Method::post,
+                                              .path = {"handlers", change.name, "pause"},
+                                              .body = nlohmann::json{{"why", change.why}}.dump()});
+  if (options.as_json) return fmt::print("{}\n", json_text(answer));
+  fmt::print("{} {} until `easyretry handlers resume {}`\n", printable(change.name),
+             answer.value("changed", false) ? "is paused: within two seconds, no instance runs its tasks,"
+                                            : "was already paused, and stays paused",
+             printable(change.name));
+  warn_if_unknown(*service, change.name);
+}
+
+void resume(const HandlersOptions& options, const PauseOptions& change) {
+  const nlohmann::json answer =
+      open_service(options.service)->ask({.method = Method::post, .path = {"handlers", change.name, "resume"}});
+  if (options.as_json) return fmt::print("{}\n", json_text(answer));
+  fmt::print("{} {}\n", printable(change.name),
+             answer.value("changed", false) ? "is resumed: its tasks run again" : "was not paused");
+}
+
+void add_pause_command(CLI::App& handlers, HandlersOptions& options) {
+  auto change = std::make_shared<PauseOptions>();
+  auto* command = add_command(handlers, options, *change, "pause", "Pauses a handler: no instance runs its tasks");
+  command->add_option("--why", change->why, "The reason, shown to other operators");
+  command->callback([&options, change] { pause(options, *change); });
+}
+
+void add_resume_command(CLI::App& handlers, HandlersOptions& options) {
+  auto change = std::make_shared<PauseOptions>();
+  auto* command = add_command(handlers, options, *change, "resume", "Resumes a paused handler");
+  command->callback([&options, change] { resume(options, *change); });
+}
+
+// "12 succeeded, 1 exhausted"
+std::string outcomes(const nlohmann::json& ended) {
+  std::string text;
+  for (const auto& [outcome, number] : ended.items()) {
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", number.get<std::int64_t>(), outcome);
+  }
+  return text;
+}
+
+// Empty if it is unknown: only a daemon knows which handlers are served.
+Cell served_cell(const nlohmann::json& handler) {
+  if (!handler.contains("served")) return {};
+  return handler.value("served", false) ? Cell{"yes"} : Cell{"no", Colour::yellow};
+}
+
+// "3 h: gateway down"
+Cell paused_cell(const nlohmann::json& handler) {
+  if (!handler.contains("paused")) return {};
+  const nlohmann::json& paused = handler["paused"];
+  const std::string age = age_text(system_clock().now() - base::parse_time(paused.value("since", "")));
+  const std::string why = paused.value("why", "");
+  return {why.empty() ? age : age + ": " + why, Colour::yellow};
+}
+
+void print(const nlohmann::json& handlers) {
+  if (handlers.empty()) return fmt::print("no handlers\n");
+  Table table{{{"handler", true},
+               {"live", false, true},
+               {"stored", false, true},
+               {"served"},
+               {"paused", true},
+               {"ended", true}},
+              stdout_terminal()};
+  for (const nlohmann::json& handler : handlers) {
+    table.add({{handler.value("name", "")},
+               {std::to_string(handler.value("live", std::int64_t{0}))},
+               {std::to_string(handler.value("stored", std::int64_t{0}))},
+               served_cell(handler),
+               paused_cell(handler),
+               {outcomes(handler.at("ended"))}});
+  }
+  table.print();
+}
+
+void run(const HandlersOptions& options) {
+  const nlohmann::json answer = open_service(options.service)->ask({.path = {"handlers"}});
+  options.as_json ? fmt::print("{}\n", json_text(answer)) : print(answer.at("handlers"));
+}
+
+}  // namespace
+
+void add_handlers_command(CLI::App& app) {
+  auto* command = app.add_subcommand(
+      "handlers", "Shows the handlers with their live, stored and ended tasks; pauses and resumes them");
+  auto options = std::make_shared<HandlersOptions>();
+  command->add_flag("--json", options->as_json, "One JSON object, as returned by the API");
+  add_service_options(*command, options->service);
+  add_pause_command(*command, *options);
+  add_resume_command(*command, *options);
+  command->require_subcommand(0, 1);
+  command->callback([options, command] {
+    if (command->get_subcommands().empty()) run(*options);
+  });
+}
+
+}  // namespace easyretry::app

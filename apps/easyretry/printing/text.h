@@ -1,0 +1,30 @@
+#pragma once
+// Values as the commands print them.
+
+#include <string>
+
+#include <nlohmann/json_fwd.hpp>
+
+#include <easyretry/time.h>
+
+#include "printing/table.h"
+
+namespace easyretry::app {
+
+// "45 s", "3 min", "2 h", "5 days": one unit, rounded down.
+std::string age_text(Millis age);
+
+// "in 3 min", "2 h ago", "now".
+std::string relative_text(TimePoint time, TimePoint now);
+
+// On one line, with all control characters escaped: safe on a terminal, whatever keys and errors contain.
+std::string json_text(const nlohmann::json& value);
+
+// The state or outcome of a task in the API's form: "running", "pending: on_success", "pending, no handler",
+// "exhausted".
+Cell state_cell(const nlohmann::json& task);
+
+// "in 3 min"; empty if the task does not have this time.
+std::string when(const nlohmann::json& task, const char* field, TimePoint now);
+
+}  // namespace easyretry::app
