@@ -4,10 +4,8 @@
 
 #include <gtest/gtest.h>
 
-#include "seal/aes_gcm.h"
 #include "seal/base64.h"
-#include "seal/derive.h"
-#include "seal/hmac.h"
+#include "seal/crypto.h"
 
 namespace easyretry::seal {
 namespace {
