@@ -40,7 +40,7 @@ Told judged_by_code(const webhook::Answer& answer, std::optional<std::int64_t> c
 
 }  // namespace
 
-Told judged(ChannelType type, const webhook::Heard& heard) {
+Told judged(ChannelType type, const webhook::CallResult& heard) {
   if (!heard) return {.worth_retrying = heard.error().code != Errc::invalid_argument, .why = heard.error().detail};
   const webhook::Answer& answer = *heard;
   if (!answer.succeeded()) {

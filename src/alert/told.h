@@ -19,6 +19,6 @@ struct Told {
 };
 
 // DingTalk, Feishu and WeCom answer 200 and say in the body that they refuse.
-Told judged(ChannelType type, const webhook::Heard& heard);
+Told judged(ChannelType type, const webhook::CallResult& heard);
 
 }  // namespace easyretry::alert

@@ -35,7 +35,7 @@ class Answers : public testing::Test {
 };
 
 TEST_F(Answers, AreToldToWhoCalled) {
-  const Heard heard = hear(
+  const CallResult heard = hear(
       caller, {.url = server.url("/pay?now=1"), .body = "{\"n\":1}", .headers = {{"x-key", "a, b"}, {"x-empty", ""}}});
   ASSERT_TRUE(heard) << words(heard);
   EXPECT_EQ(heard->status, 200);
@@ -52,7 +52,7 @@ TEST_F(Answers, AreToldToWhoCalled) {
 }
 
 TEST_F(Answers, OfAnyStatusAreAnswers) {
-  const Heard broken = hear(caller, {.url = server.url("/broken")});
+  const CallResult broken = hear(caller, {.url = server.url("/broken")});
   ASSERT_TRUE(broken) << words(broken);
   EXPECT_EQ(broken->status, 500);
   EXPECT_EQ(broken->body, "no stock");
@@ -60,7 +60,7 @@ TEST_F(Answers, OfAnyStatusAreAnswers) {
 }
 
 TEST_F(Answers, ThatLeadElsewhereAreNotFollowedAndAreNoSuccess) {
-  const Heard moved = hear(caller, {.url = server.url("/moved")});
+  const CallResult moved = hear(caller, {.url = server.url("/moved")});
   ASSERT_TRUE(moved) << words(moved);
   EXPECT_EQ(moved->status, 302);
   EXPECT_FALSE(moved->succeeded());
@@ -78,10 +78,10 @@ TEST_F(Answers, AreTakenUpToTheLimitAndNotAByteFurther) {
   CallerOptions options = loopback_allowed();
   options.most_answer_bytes = 100'000;
   Caller careful{options};
-  const Heard whole = hear(careful, {.url = server.url("/long"), .body = "100000"});
+  const CallResult whole = hear(careful, {.url = server.url("/long"), .body = "100000"});
   ASSERT_TRUE(whole) << words(whole);
   EXPECT_THAT(whole->body, SizeIs(100'000));
-  const Heard longer = hear(careful, {.url = server.url("/long"), .body = "100001"});
+  const CallResult longer = hear(careful, {.url = server.url("/long"), .body = "100001"});
   ASSERT_FALSE(longer);
   EXPECT_EQ(longer.error().code, Errc::in_doubt);
   EXPECT_THAT(longer.error().detail, HasSubstr("longer than 100000 bytes"));
@@ -95,7 +95,7 @@ TEST_F(Answers, WithoutAnEndAreBrokenOff) {
     wire.say("HTTP/1.1 200 OK\r\n\r\n");
     while (wire.say(part)) said += part.size();
   }};
-  const Heard heard = hear(caller, {.url = endless.url()});
+  const CallResult heard = hear(caller, {.url = endless.url()});
   ASSERT_FALSE(heard);
   EXPECT_THAT(heard.error().detail, HasSubstr("longer than 1048576 bytes"));
   EXPECT_TRUE(test::eventually([&, last = std::size_t{0}]() mutable { return std::exchange(last, said) == said; }));
@@ -108,7 +108,7 @@ TEST_F(Answers, WithHeadersWithoutAnEndAreBrokenOff) {
     while (wire.say("x-more: of the same\r\n")) {
     }
   }};
-  const Heard heard = hear(caller, {.url = endless.url()});
+  const CallResult heard = hear(caller, {.url = endless.url()});
   ASSERT_FALSE(heard);
   EXPECT_THAT(heard.error().detail, HasSubstr("headers are longer than 64 KiB"));
 }
@@ -118,7 +118,7 @@ TEST_F(Answers, MayComeAfterLeaveToGoOnWhichIsNoneItself) {
     wire.hear();
     wire.say("HTTP/1.1 100 Continue\r\nRetry-After: 5\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n");
   }};
-  const Heard heard = hear(caller, {.url = patient.url()});
+  const CallResult heard = hear(caller, {.url = patient.url()});
   ASSERT_TRUE(heard) << words(heard);
   EXPECT_EQ(heard->status, 204);
   EXPECT_EQ(heard->retry_after, std::nullopt);
@@ -161,7 +161,7 @@ TEST_F(Answers, ToLongBodiesComeWithoutAskingForLeaveFirst) {
 // A proxy would connect where the guard does not see it.
 TEST_F(Answers, DoNotComeByAProxyThatTheEnvironmentNames) {
   for (const char* name : {"http_proxy", "all_proxy", "ALL_PROXY"}) ::setenv(name, "http://127.0.0.1:1", 1);
-  const Heard heard = hear(caller, {.url = server.url()});
+  const CallResult heard = hear(caller, {.url = server.url()});
   for (const char* name : {"http_proxy", "all_proxy", "ALL_PROXY"}) ::unsetenv(name);
   EXPECT_TRUE(heard) << words(heard);
 }

@@ -1,4 +1,4 @@
-#include "webhook/places.h"
+#include "webhook/call_queue.h"
 
 #include <map>
 
@@ -12,60 +12,60 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-std::vector<CallId> all_next(Places& places) {
+std::vector<CallId> all_next(CallQueue& queue) {
   std::vector<CallId> begun;
-  while (const auto call = places.next()) begun.push_back(*call);
+  while (const auto call = queue.next()) begun.push_back(*call);
   return begun;
 }
 
 TEST(InLine, FirstComeIsFirstServedAndNoMoreThanThereIsRoom) {
-  Places places{10, 2};
-  for (CallId call = 1; call <= 4; ++call) places.wait(call, "a");
-  EXPECT_THAT(all_next(places), ElementsAre(1, 2));
-  places.leave("a");
-  EXPECT_THAT(all_next(places), ElementsAre(3));
-  EXPECT_EQ(places.begun("a"), 2U);
+  CallQueue queue{10, 2};
+  for (CallId call = 1; call <= 4; ++call) queue.push(call, "a");
+  EXPECT_THAT(all_next(queue), ElementsAre(1, 2));
+  queue.release("a");
+  EXPECT_THAT(all_next(queue), ElementsAre(3));
+  EXPECT_EQ(queue.in_flight("a"), 2U);
 }
 
 TEST(InLine, AFullServerHoldsUpNobodyElse) {
-  Places places{10, 1};
-  for (CallId call = 1; call <= 3; ++call) places.wait(call, "slow");
-  places.wait(4, "quick");
-  EXPECT_THAT(all_next(places), ElementsAre(1, 4));
-  places.leave("quick");
-  places.wait(5, "quick");
-  EXPECT_THAT(all_next(places), ElementsAre(5));
+  CallQueue queue{10, 1};
+  for (CallId call = 1; call <= 3; ++call) queue.push(call, "slow");
+  queue.push(4, "quick");
+  EXPECT_THAT(all_next(queue), ElementsAre(1, 4));
+  queue.release("quick");
+  queue.push(5, "quick");
+  EXPECT_THAT(all_next(queue), ElementsAre(5));
 }
 
 TEST(InLine, ServersTakeTurnsWhereThereIsRoomForFew) {
-  Places places{2, 2};
-  for (CallId call = 1; call <= 4; ++call) places.wait(call, "many");
-  for (CallId call = 5; call <= 6; ++call) places.wait(call, "few");
-  EXPECT_THAT(all_next(places), ElementsAre(1, 5));
-  places.leave("many");
-  EXPECT_THAT(all_next(places), ElementsAre(2));
-  places.leave("many");
-  EXPECT_THAT(all_next(places), ElementsAre(6));
+  CallQueue queue{2, 2};
+  for (CallId call = 1; call <= 4; ++call) queue.push(call, "many");
+  for (CallId call = 5; call <= 6; ++call) queue.push(call, "few");
+  EXPECT_THAT(all_next(queue), ElementsAre(1, 5));
+  queue.release("many");
+  EXPECT_THAT(all_next(queue), ElementsAre(2));
+  queue.release("many");
+  EXPECT_THAT(all_next(queue), ElementsAre(6));
 }
 
 TEST(InLine, WhoGivesUpLeavesNoGap) {
-  Places places{1, 1};
-  for (CallId call = 1; call <= 3; ++call) places.wait(call, "a");
-  EXPECT_THAT(all_next(places), ElementsAre(1));
-  places.give_up(2, "a");
-  places.leave("a");
-  EXPECT_THAT(all_next(places), ElementsAre(3));
-  places.wait(4, "b");
-  places.give_up(4, "b");
-  places.leave("a");
-  EXPECT_THAT(all_next(places), IsEmpty());
-  EXPECT_EQ(places.begun(), 0U);
+  CallQueue queue{1, 1};
+  for (CallId call = 1; call <= 3; ++call) queue.push(call, "a");
+  EXPECT_THAT(all_next(queue), ElementsAre(1));
+  queue.remove(2, "a");
+  queue.release("a");
+  EXPECT_THAT(all_next(queue), ElementsAre(3));
+  queue.push(4, "b");
+  queue.remove(4, "b");
+  queue.release("a");
+  EXPECT_THAT(all_next(queue), IsEmpty());
+  EXPECT_EQ(queue.in_flight(), 0U);
 }
 
 // Against a plain account of who is where.
 RC_GTEST_PROP(InLine, NobodyIsForgottenAndNoLimitIsPassed, ()) {
   const std::size_t in_all = *rc::gen::inRange<std::size_t>(1, 6), per_server = *rc::gen::inRange<std::size_t>(1, 4);
-  Places places{in_all, per_server};
+  CallQueue queue{in_all, per_server};
   std::map<CallId, std::string> waiting, begun;
   CallId last = 0;
   const auto some = [](const auto& calls) {
@@ -74,26 +74,26 @@ RC_GTEST_PROP(InLine, NobodyIsForgottenAndNoLimitIsPassed, ()) {
   for (const int command : *rc::gen::container<std::vector<int>>(rc::gen::inRange(0, 4))) {
     if (command <= 1) {
       const std::string server = *rc::gen::element<std::string>("a", "b", "c");
-      places.wait(++last, server);
+      queue.push(++last, server);
       waiting.emplace(last, server);
     } else if (command == 2 && !waiting.empty()) {
       const auto [call, server] = some(waiting);
-      places.give_up(call, server);
+      queue.remove(call, server);
       waiting.erase(call);
     } else if (command == 3 && !begun.empty()) {
       const auto [call, server] = some(begun);
-      places.leave(server);
+      queue.release(server);
       begun.erase(call);
     }
-    while (const auto call = places.next()) {
+    while (const auto call = queue.next()) {
       const auto node = waiting.extract(*call);
       RC_ASSERT(!node.empty());
       begun.emplace(*call, node.mapped());
     }
     std::map<std::string, std::size_t> count;
     for (const auto& [call, server] : begun) ++count[server];
-    RC_ASSERT(begun.size() == places.begun() && begun.size() <= in_all);
-    for (const auto& [server, number] : count) RC_ASSERT(number == places.begun(server) && number <= per_server);
+    RC_ASSERT(begun.size() == queue.in_flight() && begun.size() <= in_all);
+    for (const auto& [server, number] : count) RC_ASSERT(number == queue.in_flight(server) && number <= per_server);
     for (const auto& [call, server] : waiting) RC_ASSERT(begun.size() == in_all || count[server] == per_server);
   }
 }

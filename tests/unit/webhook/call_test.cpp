@@ -1,4 +1,4 @@
-#include "webhook/retry_after.h"
+#include "webhook/call.h"
 
 #include <array>
 

@@ -1,34 +1,34 @@
-#include "webhook/seats.h"
-
 #include <gtest/gtest.h>
+
+#include "webhook/multi.h"
 
 namespace easyretry::webhook {
 namespace {
 
-TEST(SeatsTest, EachCallGetsTheLowestSeatThatIsFree) {
-  Seats seats;
-  for (std::size_t expected = 0; expected < 4; ++expected) EXPECT_EQ(seats.take("a:80"), expected);
-  seats.give_back("a:80", 2);
-  seats.give_back("a:80", 1);
-  EXPECT_EQ(seats.take("a:80"), 1U);
-  EXPECT_EQ(seats.take("a:80"), 2U);
-  EXPECT_EQ(seats.take("a:80"), 4U);
+TEST(ConnectionSlotsTest, EachCallGetsTheLowestSlotThatIsFree) {
+  ConnectionSlots slots;
+  for (std::size_t expected = 0; expected < 4; ++expected) EXPECT_EQ(slots.take("a:80"), expected);
+  slots.give_back("a:80", 2);
+  slots.give_back("a:80", 1);
+  EXPECT_EQ(slots.take("a:80"), 1U);
+  EXPECT_EQ(slots.take("a:80"), 2U);
+  EXPECT_EQ(slots.take("a:80"), 4U);
 }
 
-TEST(SeatsTest, ServersHaveSeatsOfTheirOwn) {
-  Seats seats;
-  EXPECT_EQ(seats.take("a:80"), 0U);
-  EXPECT_EQ(seats.take("b:80"), 0U);
-  EXPECT_EQ(seats.take("b:80"), 1U);
+TEST(ConnectionSlotsTest, ServersHaveSlotsOfTheirOwn) {
+  ConnectionSlots slots;
+  EXPECT_EQ(slots.take("a:80"), 0U);
+  EXPECT_EQ(slots.take("b:80"), 0U);
+  EXPECT_EQ(slots.take("b:80"), 1U);
 }
 
-TEST(SeatsTest, WhoeverIsAloneHasTheFirstOne) {
-  Seats seats;
-  seats.take("a:80");
-  const std::size_t last = seats.take("a:80");
-  seats.give_back("a:80", 0);
-  seats.give_back("a:80", last);
-  EXPECT_EQ(seats.take("a:80"), 0U);
+TEST(ConnectionSlotsTest, WhoeverIsAloneHasTheFirstOne) {
+  ConnectionSlots slots;
+  slots.take("a:80");
+  const std::size_t last = slots.take("a:80");
+  slots.give_back("a:80", 0);
+  slots.give_back("a:80", last);
+  EXPECT_EQ(slots.take("a:80"), 0U);
 }
 
 }  // namespace

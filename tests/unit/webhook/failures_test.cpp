@@ -20,7 +20,7 @@ class Failures : public testing::Test {
  protected:
   // What is said of it; expects that there is no answer.
   std::string said(Call call, Errc code) {
-    const Heard heard = hear(caller, std::move(call));
+    const CallResult heard = hear(caller, std::move(call));
     if (heard) return words(heard);
     EXPECT_EQ(to_string(heard.error().code), to_string(code)) << heard.error().detail;
     return heard.error().detail;
@@ -96,7 +96,7 @@ TEST_F(Failures, ToConnectInTimeLeaveNothingInDoubt) {
   CallerOptions hasty = loopback_allowed();
   hasty.connect_within = 100ms;
   Caller other{hasty};
-  const Heard heard = hear(other, {.url = full.url()});
+  const CallResult heard = hear(other, {.url = full.url()});
   ASSERT_FALSE(heard);
   EXPECT_EQ(heard.error().code, Errc::unavailable);
   EXPECT_THAT(heard.error().detail, AllOf(HasSubstr("no connection to 127.0.0.1:"), HasSubstr("within 100ms")));
@@ -187,7 +187,7 @@ TEST_F(Failures, ToFindAHostSayItsName) {
     return look_up_here(host + "..");
   };  // which nobody has to ask DNS for
   Caller lost{options};
-  const Heard heard = hear(lost, {.url = "http://nowhere.example/"});
+  const CallResult heard = hear(lost, {.url = "http://nowhere.example/"});
   ASSERT_FALSE(heard);
   EXPECT_EQ(heard.error().code, Errc::unavailable);
   EXPECT_THAT(heard.error().detail, AllOf(HasSubstr("http://nowhere.example/: "), HasSubstr("nowhere.example")));

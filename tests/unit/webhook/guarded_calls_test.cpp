@@ -20,7 +20,7 @@ IpAddress address(const std::string& text) {
   return parse_address(text).value();
 }
 
-// Names of this test's own.
+// NameCache of this test's own.
 CallerOptions knowing(LookUp look_up, std::vector<std::string> allowed = {}) {
   return {.guard = Guard{allowed}, .look_up = std::move(look_up)};
 }
@@ -31,7 +31,7 @@ class GuardedCalls : public testing::Test {
   std::string said(CallerOptions options, const std::string& url) {
     options.connect_within = 60s;
     Caller caller{std::move(options)};
-    const Heard heard = hear(caller, {.url = url, .timeout = 20s});
+    const CallResult heard = hear(caller, {.url = url, .timeout = 20s});
     if (!heard) {
       EXPECT_EQ(heard.error().code, Errc::invalid_argument);
     }
@@ -127,9 +127,9 @@ TEST_F(GuardedCalls, AskForANameOnceHoweverManyTheyAre) {
         return std::vector{address("127.0.0.1")};
       },
       {"127.0.0.1"})};
-  std::vector<std::future<Heard>> calls;
+  std::vector<std::future<CallResult>> calls;
   for (int i = 0; i < 100; ++i) calls.push_back(start(caller, {.url = server.url("/", "slow.example")}));
-  ASSERT_TRUE(test::eventually([&] { return caller.under_way() == 100; }));
+  ASSERT_TRUE(test::eventually([&] { return caller.in_flight() == 100; }));
   go_on.set_value();
   for (auto& call : calls) EXPECT_EQ(words(get(call)), "answered 200");
   EXPECT_EQ(words(hear(caller, {.url = server.url("/", "slow.example")})), "answered 200");
@@ -145,13 +145,13 @@ TEST_F(GuardedCalls, AreNotHeldUpByNamesThatNobodyAnswersFor) {
   };
   auto caller = std::make_unique<Caller>(knowing(look_up, {"127.0.0.1"}));
   ASSERT_EQ(words(hear(*caller, {.url = server.url("/", "known.example")})), "answered 200");
-  std::vector<std::future<Heard>> lost;
+  std::vector<std::future<CallResult>> lost;
   for (int i = 0; i < 50; ++i) {
     lost.push_back(start(*caller, {.url = server.url("/", "dead" + std::to_string(i) + ".example"), .timeout = 300ms}));
   }
   EXPECT_EQ(words(hear(*caller, {.url = server.url("/", "known.example")})), "answered 200");
   for (auto& call : lost) {
-    const Heard heard = get(call);
+    const CallResult heard = get(call);
     ASSERT_FALSE(heard);
     EXPECT_EQ(heard.error().code, Errc::unavailable);
     EXPECT_THAT(heard.error().detail, AllOf(HasSubstr("timed out"), HasSubstr("was still being looked up")));

@@ -53,14 +53,14 @@ TEST(ManyCalls, AreAllUnderWayAtOnceOnOneThreadInBoundedMemory) {
   // them.
   for (std::size_t started = 1; started <= kCalls; ++started) {
     caller.start({.url = server.url("/later", "localhost"), .body = "{}", .timeout = std::chrono::minutes{5}},
-                 [&](const Heard& heard) {
+                 [&](const CallResult& heard) {
                    answered += heard && heard->status == 200 ? 1 : 0;
                    ++told;
                  });
     if (started % 1'000 != 0) continue;
     ASSERT_TRUE(server.holds(started)) << server.held() << " came, " << told << " ended";
   }
-  EXPECT_EQ(caller.under_way(), kCalls);
+  EXPECT_EQ(caller.in_flight(), kCalls);
   EXPECT_EQ(threads(), threads_before + 1);
   // A call and its connection at both ends.
   if (kMemoryIsOurs) {

@@ -1,7 +1,7 @@
-#include "webhook/names.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "webhook/resolver.h"
 
 namespace easyretry::webhook {
 namespace {
@@ -14,7 +14,7 @@ const Instant kNow = Instant{} + 1h;
 const std::vector<IpAddress> kHere{parse_address("127.0.0.1").value()};
 
 TEST(AName, IsLookedUpForTheFirstWhoWaitsAndToldToAll) {
-  Names names;
+  NameCache names;
   EXPECT_TRUE(names.wait(1, "a"));
   EXPECT_FALSE(names.wait(2, "a"));
   EXPECT_TRUE(names.wait(3, "b"));
@@ -24,7 +24,7 @@ TEST(AName, IsLookedUpForTheFirstWhoWaitsAndToldToAll) {
 }
 
 TEST(AName, IsKnownForHalfAMinute) {
-  Names names;
+  NameCache names;
   names.learn("a", kHere, kNow);
   EXPECT_EQ(names.known("a", kNow + 29s), kHere);
   EXPECT_EQ(names.known("a", kNow + 30s), std::nullopt);
@@ -32,7 +32,7 @@ TEST(AName, IsKnownForHalfAMinute) {
 }
 
 TEST(AName, ThatWasNotFoundIsAskedForAgain) {
-  Names names;
+  NameCache names;
   names.wait(1, "a");
   names.learn("a", {}, kNow);
   EXPECT_EQ(names.known("a", kNow), std::nullopt);
@@ -40,7 +40,7 @@ TEST(AName, ThatWasNotFoundIsAskedForAgain) {
 }
 
 TEST(AName, IsForgotten) {
-  Names names;
+  NameCache names;
   names.learn("a", kHere, kNow);
   names.forget("a");
   EXPECT_EQ(names.known("a", kNow), std::nullopt);

@@ -15,7 +15,7 @@ namespace {
 
 using testing::SizeIs;
 
-// Names that are answered for when the test says so. Shared with threads that outlive the resolver.
+// NameCache that are answered for when the test says so. Shared with threads that outlive the resolver.
 struct SlowNames {
   std::atomic<int> asked{0};
   std::promise<void> go_on;

@@ -22,23 +22,23 @@ inline CallerOptions loopback_allowed() {
   return {.guard = Guard{{"127.0.0.0/8", "::1"}}};
 }
 
-inline std::future<Heard> start(Caller& caller, Call call) {
-  const auto promise = std::make_shared<std::promise<Heard>>();
-  caller.start(std::move(call), [promise](Heard heard) { promise->set_value(std::move(heard)); });
+inline std::future<CallResult> start(Caller& caller, Call call) {
+  const auto promise = std::make_shared<std::promise<CallResult>>();
+  caller.start(std::move(call), [promise](CallResult heard) { promise->set_value(std::move(heard)); });
   return promise->get_future();
 }
 
-inline Heard get(std::future<Heard>& future) {
+inline CallResult get(std::future<CallResult>& future) {
   if (future.wait_for(kPatience) != std::future_status::ready) throw std::runtime_error("nothing was heard");
   return future.get();
 }
 
-inline Heard hear(Caller& caller, Call call) {
+inline CallResult hear(Caller& caller, Call call) {
   auto future = start(caller, std::move(call));
   return get(future);
 }
 
-inline std::string words(const Heard& heard) {
+inline std::string words(const CallResult& heard) {
   return heard ? "answered " + std::to_string(heard->status) : to_string(heard.error());
 }
 
