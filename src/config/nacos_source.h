@@ -5,7 +5,7 @@
 
 #include "config/source.h"
 #include "nacos/config_client.h"
-#include "nacos/nacos_url.h"
+#include "nacos/options.h"
 
 namespace easyretry::config {
 

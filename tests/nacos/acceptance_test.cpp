@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "nacos/config_client.h"
-#include "nacos/members.h"
+#include "nacos/instance.h"
 #include "nacos/naming_client.h"
 #include "nacos/real_nacos.h"
 #include "support/cutting_proxy.h"

@@ -22,7 +22,7 @@ class NacosOwnClient : public OnEachNacos {
     auto url =
         nacos::parse_service_url("nacos://nacos:nacos@127.0.0.1:" + std::to_string(port) + "/" + service + options);
     url.client.log = [](LogLevel, std::string_view) {};
-    return std::make_unique<cluster::NacosMembership>(url, cluster::Company{"shop", 64}, "node-a");
+    return std::make_unique<cluster::NacosMembership>(url, cluster::SharedSettings{"shop", 64}, "node-a");
   }
   // The first line with the text; "" when there is none for long.
   std::string line_with(const std::string& text) {

@@ -1,11 +1,10 @@
-#include "cluster/sighting.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <easyretry/testing.h>
 
 #include "cluster/nacos_membership.h"
+#include "cluster/open_membership.h"
 #include "storage/memory/memory_store.h"
 #include "unit/nacos/client_fixture.h"
 
@@ -16,33 +15,35 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-class SightingTest : public ::testing::Test {
+class ListMembers : public ::testing::Test {
  protected:
-  Sighting seen(const std::string& membership) { return look(parse_membership(membership), store, "shop").value(); }
-  static std::vector<std::string> nodes(const Sighting& sighting) {
+  MembersReport seen(const std::string& membership) {
+    return list_members(parse_membership(membership), store, "shop").value();
+  }
+  static std::vector<std::string> nodes(const MembersReport& report) {
     std::vector<std::string> all;
-    for (const Member& member : sighting.roll.members) all.push_back(member.node);
+    for (const Member& member : report.list.members) all.push_back(member.node);
     return all;
   }
   easyretry::testing::ManualClock clock;
   storage::MemoryStore store{{}, clock};
 };
 
-TEST_F(SightingTest, InTheStoreIsByItsClock) {
+TEST_F(ListMembers, InTheStoreIsByItsClock) {
   ASSERT_TRUE(store.beat({.space = "shop", .node = "a", .ttl = std::chrono::seconds{10}, .says = "64: 0-63"}));
-  const Sighting sighting = seen("store");
-  EXPECT_THAT(nodes(sighting), ElementsAre("a"));
-  EXPECT_EQ(sighting.source, "store");
-  EXPECT_EQ(sighting.now, sighting.roll.members[0].since);
+  const MembersReport report = seen("store");
+  EXPECT_THAT(nodes(report), ElementsAre("a"));
+  EXPECT_EQ(report.source, "store");
+  EXPECT_EQ(report.now, report.list.members[0].since);
 }
 
-TEST_F(SightingTest, OfPlacesThatWereWrittenDownIsTheirNumber) {
+TEST_F(ListMembers, OfPlacesThatWereWrittenDownIsTheirNumber) {
   EXPECT_THAT(nodes(seen("static:1/3")), SizeIs(3));
   EXPECT_EQ(seen("static:1/3").source, "static");
   EXPECT_THAT(nodes(seen("alone")), IsEmpty());
 }
 
-TEST_F(SightingTest, InARegistryJoinsNobodyAndShowsWhoIsRefused) {
+TEST_F(ListMembers, InARegistryJoinsNobodyAndShowsWhoIsRefused) {
   const test::FakeNacos server;
   const int shards = store.info().total_shards;
   const nacos::ServiceUrl url{.client = test::options_for({&server}), .service = {"orders"}};
@@ -52,11 +53,11 @@ TEST_F(SightingTest, InARegistryJoinsNobodyAndShowsWhoIsRefused) {
     ASSERT_TRUE(test::eventually([&] { return one->refresh({"64: 0-63"}).has_value(); }));
   }
   const std::string port = std::to_string(server.address().grpc_port);
-  const Sighting sighting = seen("nacos://127.0.0.1/orders?grpc_port=" + port);
-  EXPECT_THAT(nodes(sighting), ElementsAre("a"));
-  EXPECT_EQ(sighting.roll.members[0].says, "64: 0-63");
-  EXPECT_THAT(sighting.roll.refused, SizeIs(1));
-  EXPECT_EQ(sighting.source, "nacos 127.0.0.1:8848, DEFAULT_GROUP@@orders");
+  const MembersReport report = seen("nacos://127.0.0.1/orders?grpc_port=" + port);
+  EXPECT_THAT(nodes(report), ElementsAre("a"));
+  EXPECT_EQ(report.list.members[0].says, "64: 0-63");
+  EXPECT_THAT(report.list.refused, SizeIs(1));
+  EXPECT_EQ(report.source, "nacos 127.0.0.1:8848, DEFAULT_GROUP@@orders");
   EXPECT_THAT(server.instances("orders"), SizeIs(2)) << "who looks is not there";
 }
 

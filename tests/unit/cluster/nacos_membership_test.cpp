@@ -27,8 +27,8 @@ class NacosMembershipTest : public ::testing::Test {
     return url;
   }
   std::unique_ptr<NacosMembership> join(const std::string& node, nacos::ServiceUrl where,
-                                        Company company = {"shop", 64}) {
-    return std::make_unique<NacosMembership>(std::move(where), std::move(company), node);
+                                        SharedSettings settings = {"shop", 64}) {
+    return std::make_unique<NacosMembership>(std::move(where), std::move(settings), node);
   }
   std::unique_ptr<NacosMembership> join(const std::string& node) { return join(node, url()); }
 

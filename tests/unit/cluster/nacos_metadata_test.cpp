@@ -1,9 +1,7 @@
-#include "cluster/nacos_roll.h"
+#include "cluster/nacos_metadata.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "cluster/coming_back.h"
 
 namespace easyretry::cluster {
 namespace {
@@ -14,16 +12,16 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-const Company kOurs{"shop", 64};
+const SharedSettings kOurs{"shop", 64};
 
-nacos::Instance instance_of(const std::string& node, const Company& company = kOurs) {
+nacos::Instance instance_of(const std::string& node, const SharedSettings& settings = kOurs) {
   nacos::Instance instance{.ip = "10.0.0.1", .port = 7070};
-  introduce(instance, company, {node, TimePoint{1761000000000ms}, "64: 0-63"});
+  write_metadata(instance, settings, {node, TimePoint{1761000000000ms}, "64: 0-63"});
   return instance;
 }
 
-Roll roll_of(const std::vector<nacos::Instance>& instances) {
-  return call_roll({.service = {}, .instances = instances}, kOurs);
+MemberList list_of(const std::vector<nacos::Instance>& instances) {
+  return read_members({.service = {}, .instances = instances}, kOurs);
 }
 
 std::vector<std::string> nodes(const std::vector<Member>& members) {
@@ -32,20 +30,20 @@ std::vector<std::string> nodes(const std::vector<Member>& members) {
   return all;
 }
 
-TEST(NacosRoll, HasWhatAMemberWroteAboutItself) {
-  const Roll roll = roll_of({instance_of("a")});
+TEST(NacosMetadata, HasWhatAMemberWroteAboutItself) {
+  const MemberList roll = list_of({instance_of("a")});
   EXPECT_THAT(roll.members, ElementsAre(Member{"a", TimePoint{1761000000000ms}, "64: 0-63"}));
   EXPECT_THAT(roll.refused, IsEmpty());
 }
 
-TEST(NacosRoll, HasTheHandlersOfAMemberWhereThereIsRoomForThem) {
+TEST(NacosMetadata, HasTheHandlersOfAMemberWhereThereIsRoomForThem) {
   const auto with = [](std::vector<std::string> handlers, bool& told) {
     nacos::Instance instance{.ip = "10.0.0.1", .port = 7070};
-    told = introduce(instance, kOurs, {"a", TimePoint{1761000000000ms}, "64: 0-63", std::move(handlers)});
+    told = write_metadata(instance, kOurs, {"a", TimePoint{1761000000000ms}, "64: 0-63", std::move(handlers)});
     std::size_t length = 0;
     for (const auto& [key, value] : instance.metadata) length += key.size() + value.size();
     EXPECT_LE(length, kMostMetadata);
-    return roll_of({instance}).members.at(0).handlers;
+    return list_of({instance}).members.at(0).handlers;
   };
   bool told = false;
   EXPECT_EQ(with({"mail", "pay"}, told), (std::vector<std::string>{"mail", "pay"}));
@@ -54,14 +52,14 @@ TEST(NacosRoll, HasTheHandlersOfAMemberWhereThereIsRoomForThem) {
   EXPECT_FALSE(told);
 }
 
-TEST(NacosRoll, HasEachNodeOnceAlsoAtOneAddress) {
-  EXPECT_THAT(nodes(roll_of({instance_of("b"), instance_of("a"), instance_of("a")}).members), ElementsAre("a", "b"));
+TEST(NacosMetadata, HasEachNodeOnceAlsoAtOneAddress) {
+  EXPECT_THAT(nodes(list_of({instance_of("b"), instance_of("a"), instance_of("a")}).members), ElementsAre("a", "b"));
 }
 
-TEST(NacosRoll, LeavesOutWhoTakesNoTrafficWithoutAWord) {
+TEST(NacosMetadata, LeavesOutWhoTakesNoTrafficWithoutAWord) {
   auto unhealthy = instance_of("a");
   unhealthy.healthy = false;
-  const Roll roll = roll_of({unhealthy, instance_of("b")});
+  const MemberList roll = list_of({unhealthy, instance_of("b")});
   EXPECT_THAT(nodes(roll.members), ElementsAre("b"));
   EXPECT_THAT(roll.refused, IsEmpty());
 }
@@ -72,7 +70,7 @@ struct Stranger {
   const char* why;
 };
 
-TEST(NacosRoll, RefusesStrangersAndKeepsTheOthers) {
+TEST(NacosMetadata, RefusesStrangersAndKeepsTheOthers) {
   nacos::Instance no_shards = instance_of("x");
   no_shards.metadata.erase("totalShards");
   for (const Stranger& stranger : {
@@ -83,7 +81,7 @@ TEST(NacosRoll, RefusesStrangersAndKeepsTheOthers) {
            Stranger{instance_of("x", {"bank", 64}), "x at 10.0.0.1:7070",
                     "its namespace is \"bank\", but that of this instance is \"shop\""},
        }) {
-    const Roll roll = roll_of({instance_of("a"), stranger.instance});
+    const MemberList roll = list_of({instance_of("a"), stranger.instance});
     EXPECT_THAT(nodes(roll.members), ElementsAre("a"));
     ASSERT_THAT(roll.refused, SizeIs(1)) << stranger.why;
     EXPECT_EQ(roll.refused[0].who, stranger.who);
@@ -99,7 +97,7 @@ class ComingBackTest : public ::testing::Test {
     for (const std::string& node : heard) members.push_back({.node = node});
     return nodes(back.list(std::move(members), connection, Instant{} + 1h + at));
   }
-  ComingBack back{5s};
+  RejoinGrace back{5s};
 };
 
 TEST_F(ComingBackTest, OnOneConnectionAListIsTakenAtItsWord) {

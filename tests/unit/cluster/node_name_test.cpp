@@ -1,8 +1,8 @@
-#include "cluster/node_name.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "cluster/membership.h"
 
 namespace easyretry::cluster {
 namespace {

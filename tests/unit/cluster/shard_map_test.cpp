@@ -1,10 +1,10 @@
-#include "cluster/shard_map.h"
-
 #include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "cluster/shares.h"
 
 namespace easyretry::cluster {
 namespace {

@@ -7,8 +7,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/shard_map.h"
-
 namespace easyretry::cluster {
 namespace {
 

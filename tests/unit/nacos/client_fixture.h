@@ -8,7 +8,7 @@
 #include "nacos/config_client.h"
 #include "nacos/naming_client.h"
 #include "support/eventually.h"
-#include "unit/nacos/told.h"
+#include "unit/nacos/recorder.h"
 
 namespace easyretry::test {
 

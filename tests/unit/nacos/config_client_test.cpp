@@ -13,7 +13,7 @@ using Text = std::optional<std::string>;
 class LiveConfiguration : public testing::Test {
  protected:
   FakeNacos server;
-  Told<Text> told;
+  Recorder<Text> told;
   ConfigClient client{options_for({&server})};
 };
 

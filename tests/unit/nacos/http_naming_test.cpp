@@ -26,7 +26,7 @@ const Instance kOurs{.ip = "10.0.0.1", .port = 7070, .metadata = {{"nodeId", "n&
 class HttpNaming : public testing::TestWithParam<std::string> {
  protected:
   FakeNacos server{{.http = GetParam()}};
-  Told<ServiceView> told;
+  Recorder<ServiceView> told;
   NamingClient client{by_http(server)};
 };
 
@@ -112,7 +112,7 @@ class HttpInsteadOfGrpc : public testing::Test {
     return options;
   }
   FakeNacos server{{.http = "v1"}};
-  Told<ServiceView> told;
+  Recorder<ServiceView> told;
 };
 
 TEST_F(HttpInsteadOfGrpc, IsUsedForAsLongAsGrpcDoesNotGetThrough) {

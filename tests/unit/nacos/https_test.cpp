@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "fault/child.h"
-#include "nacos/http.h"
+#include "nacos/http_api.h"
 #include "support/certificates.h"
 
 namespace easyretry::test {

@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nacos/members.h"
+#include "nacos/instance.h"
 #include "nacos/naming_client.h"
 #include "unit/nacos/client_fixture.h"
 
@@ -22,7 +22,7 @@ class Naming : public testing::Test {
   }
 
   FakeNacos server;
-  Told<ServiceView> told;
+  Recorder<ServiceView> told;
   NamingClient client{options_for({&server})};
 };
 
@@ -123,7 +123,7 @@ TEST_F(Naming, AListOlderThanTheLastIsDropped) {
   server.send("NotifySubscriberRequest", push("1900000000002", "10.0.0.2"));
   server.send("NotifySubscriberRequest", push("1900000000001", "10.0.0.1"));
   ASSERT_TRUE(eventually([&] { return server.count("NotifySubscriberResponse") == 2; }));
-  Told<ServiceView> later;
+  Recorder<ServiceView> later;
   const auto second = client.subscribe({"orders"}, later.listener());
   ASSERT_TRUE(eventually([&] { return later.count() == 1; }));
   EXPECT_EQ(addresses(later), "10.0.0.2:1") << "the newest that the client has";
@@ -174,7 +174,7 @@ TEST_F(Naming, AListenerMayWantOneClusterOnly) {
   NamingClient other{options_for({&server})};
   ASSERT_TRUE(client.register_instance({"orders"}, {.ip = "10.0.0.1", .port = 1, .cluster = "east"}));
   ASSERT_TRUE(other.register_instance({"orders"}, {.ip = "10.0.0.2", .port = 2, .cluster = "west"}));
-  Told<ServiceView> west;
+  Recorder<ServiceView> west;
   const auto all_of_it = client.subscribe({"orders"}, told.listener());
   const auto one_cluster = client.subscribe({"orders"}, west.listener(), "west");
   EXPECT_TRUE(eventually([&] { return addresses(told) == "10.0.0.1:1 10.0.0.2:2"; }));

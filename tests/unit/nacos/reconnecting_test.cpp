@@ -28,7 +28,7 @@ class Reconnecting : public testing::Test {
   }
 
   FakeNacos server;
-  Told<ServiceView> told;
+  Recorder<ServiceView> told;
   NamingClient client{options_for({&server})};
   nacos::Subscription subscription = client.subscribe({"orders"}, told.listener());
 };

@@ -11,7 +11,7 @@ namespace easyretry::test {
 
 // Keeps what listeners were told.
 template <class T>
-class Told {
+class Recorder {
  public:
   auto listener() {
     return [this](const T& value) {
@@ -35,7 +35,7 @@ class Told {
 };
 
 // "10.0.0.1:7070 10.0.0.2:7070" of the last view; "nothing" before the first.
-inline std::string addresses(const Told<nacos::ServiceView>& told) {
+inline std::string addresses(const Recorder<nacos::ServiceView>& told) {
   const auto view = told.last();
   if (!view) return "nothing";
   std::string text;

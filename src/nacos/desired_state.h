@@ -1,9 +1,9 @@
 #pragma once
-// What the servers are to know about this client, and what the server of the current connection has confirmed.
+// The registrations and subscriptions that this client wants, and which of them the current server has confirmed.
 //
-// Users write wishes; the session's thread alone tells the server, says again what was not confirmed, and says
-// everything again on a new connection. So a wish made without a connection comes true later, and two changes of one
-// wish reach the server in their order. Safe to use from any thread.
+// Users change entries. Only the session's thread sends changes to the server, repeats unconfirmed ones, and sends
+// everything again on a new connection. So a change made without a connection takes effect later, and two changes of
+// one entry reach the server in order. Thread-safe.
 
 #include <condition_variable>
 #include <cstdint>
@@ -19,16 +19,16 @@
 
 namespace easyretry::nacos {
 
-class Wishes {
+class DesiredState {
  public:
-  // Registrations first, so that the lists we subscribe to contain us.
+  // Registrations come first, so that the lists we subscribe to contain us.
   enum class Kind { registration, subscription };
   struct Key {
     Kind kind;
     std::string name;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  using Ticket = std::uint64_t;  // of one change of a wish
+  using Ticket = std::uint64_t;  // identifies one change of an entry
 
   struct Pending {
     Key key;
@@ -36,19 +36,19 @@ class Wishes {
     Message request;
   };
 
-  // Replaces what was wished before for the key.
-  Ticket want(const Key& key, Message on, Message off);
-  // 0: there was no such wish.
-  Ticket no_longer(const Key& key);
+  // Replaces the entry of the key.
+  Ticket set(const Key& key, Message on, Message off);
+  // Returns 0 if there was no such entry.
+  Ticket withdraw(const Key& key);
 
-  // Waits until the server has confirmed the change. in_doubt: not in this time, and the wish stands;
-  // invalid_argument: the server has refused it, and it is forgotten.
+  // Waits until the server has confirmed the change. in_doubt: not within this time; it stays pending.
+  // invalid_argument: the server has refused it, and it is dropped.
   Result<void> wait(const Key& key, Ticket ticket, Millis timeout);
 
-  // How it is with the wish now, in the same words; ok, too, where there is none.
+  // The current outcome, with the same errors as wait(). Also succeeds if there is no entry.
   Result<void> standing(const Key& key) const;
 
-  // What to tell the server now.
+  // The changes to send now.
   std::vector<Pending> due(Instant now) const;
   Instant next_due() const;
   std::size_t unconfirmed() const;
@@ -56,13 +56,13 @@ class Wishes {
   void confirm(const Pending& done);
   void refuse(const Pending& refused, Error error);
   void postpone(const Pending& failed, Error error, Instant until);
-  // A server has forgotten what it had confirmed.
+  // The server has lost what it had confirmed.
   void doubt(const Key& key);
-  std::vector<Key> fulfilled() const;  // wanted, and confirmed
-  void connection_is_new();            // its server knows nothing
+  std::vector<Key> confirmed() const;  // that are wanted and confirmed
+  void forget_confirmations();         // for a new connection, whose server knows nothing
 
  private:
-  struct Wish {
+  struct Entry {
     Ticket ticket = 0;
     bool wanted = false;
     Message on;
@@ -75,14 +75,14 @@ class Wishes {
     bool open() const { return !confirmed && !refused; }
     Result<void> standing(const std::string& not_yet) const;
   };
-  // Null if the wish has changed since.
-  Wish* find(const Key& key, Ticket ticket);
+  // Null if the entry has changed since.
+  Entry* find(const Key& key, Ticket ticket);
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_
   Ticket last_ticket_ = 0;
-  std::map<Key, Wish> wishes_;
+  std::map<Key, Entry> entries_;
 };
 
 }  // namespace easyretry::nacos

@@ -1,9 +1,7 @@
-#include "nacos/naming_messages.h"
+#include "nacos/messages.h"
 
 #include <algorithm>
 #include <tuple>
-
-#include "nacos/json_read.h"
 
 namespace easyretry::nacos {
 namespace {
@@ -18,7 +16,7 @@ void write_bool(JsonWriter& out, std::string_view key, bool value) {
   out.boolean(value);
 }
 
-// Opens the object. Naming wants the default namespace by its name.
+// Opens the object. Naming requires the name of the default namespace.
 void begin_request(JsonWriter& out, const std::string& space, const ServiceName& service) {
   out.begin_object();
   write(out, "namespace", space.empty() ? "public" : space);
@@ -32,7 +30,7 @@ void write_metadata(JsonWriter& out, const Instance& instance) {
   out.end_object();
 }
 
-// Every key, because r-nacos insists on them.
+// Writes every key, because r-nacos requires them.
 void write_instance(JsonWriter& out, const Instance& instance) {
   out.begin_object();
   write(out, "ip", instance.ip);
@@ -68,11 +66,24 @@ bool in_order(const Instance& a, const Instance& b) {
   return std::tie(a.ip, a.port, a.cluster, a.metadata) < std::tie(b.ip, b.port, b.cluster, b.metadata);
 }
 
-}  // namespace
+constexpr int kNoSuchConfig = 300;  // in a ConfigQueryResponse; elsewhere 300 means that the server is starting
 
-std::string to_string(const ServiceName& service) {
-  return service.group + "@@" + service.name;
+// Opens the object. Unlike naming, configuration requires an empty id for the default namespace, and always the key.
+void begin_key(JsonWriter& out, const std::string& space, const ConfigKey& key) {
+  out.begin_object();
+  write(out, "dataId", key.data_id);
+  write(out, "group", key.group);
+  write(out, "tenant", space == "public" ? "" : space);
 }
+
+Message request_of_key(const char* type, const std::string& space, const ConfigKey& key) {
+  JsonWriter out;
+  begin_key(out, space, key);
+  out.end_object();
+  return {type, out.take()};
+}
+
+}  // namespace
 
 Message instance_request(const std::string& space, const ServiceName& service, const Instance& instance,
                          InstanceChange change) {
@@ -126,6 +137,57 @@ std::string metadata_text(const Instance& instance) {
   JsonWriter out;
   write_metadata(out, instance);
   return out.take();
+}
+
+Message config_query(const std::string& space, const ConfigKey& key) {
+  return request_of_key("ConfigQueryRequest", space, key);
+}
+
+Message config_remove(const std::string& space, const ConfigKey& key) {
+  return request_of_key("ConfigRemoveRequest", space, key);
+}
+
+Message config_publish(const std::string& space, const ConfigKey& key, const std::string& text) {
+  JsonWriter out;
+  begin_key(out, space, key);
+  write(out, "content", text);
+  out.end_object();
+  return {"ConfigPublishRequest", out.take()};
+}
+
+Message config_listen(const std::string& space, const std::vector<KnownConfig>& known, bool listen) {
+  JsonWriter out;
+  out.begin_object();
+  out.key("listen");
+  out.boolean(listen);
+  out.key("configListenContexts");
+  out.begin_array();
+  for (const auto& [key, md5] : known) {
+    begin_key(out, space, key);
+    write(out, "md5", md5);
+    out.end_object();
+  }
+  out.end_array();
+  out.end_object();
+  return {"ConfigBatchListenRequest", out.take()};
+}
+
+Result<ConfigContent> read_config(const Reply& reply) {
+  if (reply.ok()) return ConfigContent{string_at(reply.body.root(), "content"), string_at(reply.body.root(), "md5")};
+  if (reply.code == kNoSuchConfig && !reply.is_general_error()) return ConfigContent{};
+  return tl::make_unexpected(error_of(reply, "ConfigQueryRequest"));
+}
+
+std::vector<ConfigKey> read_changed(JsonView body) {
+  std::vector<ConfigKey> changed;
+  if (const auto list = value_at(body, "changedConfigs")) {
+    for (std::size_t i = 0; i < list->size(); ++i) changed.push_back(read_config_key(list->at(i)));
+  }
+  return changed;
+}
+
+ConfigKey read_config_key(JsonView body) {
+  return {string_at(body, "dataId"), string_at(body, "group")};
 }
 
 }  // namespace easyretry::nacos

@@ -1,4 +1,4 @@
-#include "nacos/members.h"
+#include "nacos/instance.h"
 
 #include <charconv>
 #include <map>
@@ -18,6 +18,10 @@ std::string metadata_at(const Instance& instance, const char* key) {
 
 }  // namespace
 
+std::string to_string(const ServiceName& service) {
+  return service.group + "@@" + service.name;
+}
+
 bool takes_traffic(const Instance& instance) {
   return instance.healthy && instance.enabled && instance.weight > 0;
 }
@@ -25,7 +29,7 @@ bool takes_traffic(const Instance& instance) {
 Node node_of(const Instance& instance) {
   Node node{.id = metadata_at(instance, kNodeId), .version = metadata_at(instance, kVersion)};
   const std::string epoch = metadata_at(instance, kEpoch);
-  std::from_chars(epoch.data(), epoch.data() + epoch.size(), node.epoch);  // others may write what they like: then 0
+  std::from_chars(epoch.data(), epoch.data() + epoch.size(), node.epoch);  // 0 if another program wrote something else
   return node;
 }
 

@@ -1,4 +1,4 @@
-#include "cluster/node_name.h"
+#include "cluster/membership.h"
 
 #include <cerrno>
 #include <charconv>

@@ -1,7 +1,7 @@
-#include "nacos/http_dialect.h"
+#include "nacos/http_api.h"
 
-#include "nacos/json_read.h"
-#include "nacos/naming_messages.h"
+#include "http/client.h"
+#include "nacos/messages.h"
 
 namespace easyretry::nacos {
 namespace {
@@ -40,6 +40,29 @@ FormFields instance_fields(const Registration& registration) {
 
 }  // namespace
 
+Result<HttpReply> ask_by_http(const HttpRequest& request, const std::optional<TlsOptions>& tls,
+                              const HttpLimits& limits) {
+  const std::string form = http::form_encoded(request.fields);
+  http::ClientRequest sent{.method = request.method,
+                           .url = request.url,
+                           .connect_within = limits.connect,
+                           .within = limits.answer,
+                           .stop = limits.stop};
+  if (request.method == "POST") {
+    sent.body = form;
+  } else if (!form.empty()) {
+    sent.url += "?" + form;
+  }
+  if (!request.token.empty()) sent.headers.push_back("Authorization: Bearer " + request.token);
+  if (tls) sent.tls = {tls->ca_file, tls->certificate_file, tls->key_file};
+  auto reply = http::Client{}.ask(sent);
+  if (reply) return HttpReply{reply->status, std::move(reply->body)};
+  // Some servers answer a wrong password with an invalid HTTP status.
+  if (reply.error().not_http) return HttpReply{};
+  const bool stopped = reply.error().kind == http::NoAnswer::Kind::stopped;
+  return fail(Errc::unavailable, "nacos.http", (stopped ? "" : request.url + ": ") + reply.error().brief);
+}
+
 HttpCall register_call(HttpDialect dialect, const Registration& registration) {
   return {"POST", path_in(dialect, ""), instance_fields(registration)};
 }
@@ -56,7 +79,7 @@ HttpCall beat_call(HttpDialect dialect, const Registration& registration) {
   }
   HttpCall call{"PUT", path_in(dialect, "/beat"), address_fields(registration)};
   for (auto& [name, value] : call.fields) {
-    if (name == "serviceName") value = to_string(registration.service);  // here alone it comes with its group
+    if (name == "serviceName") value = to_string(registration.service);  // only here the name includes the group
   }
   return call;
 }

@@ -1,17 +1,17 @@
-#include "nacos/courier.h"
+#include "nacos/notifier.h"
 
 #include <exception>
 #include <string>
 
 namespace easyretry::nacos {
 
-Courier::Courier(LogSink log) : log_(std::move(log)), thread_([this] { run(); }) {}
+Notifier::Notifier(LogSink log) : log_(std::move(log)), thread_([this] { run(); }) {}
 
-Courier::~Courier() {
+Notifier::~Notifier() {
   stop();
 }
 
-void Courier::stop() {
+void Notifier::stop() {
   {
     const std::lock_guard lock{mutex_};
     stopping_ = true;
@@ -20,7 +20,7 @@ void Courier::stop() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Courier::deliver(ListenerId listener, std::function<void()> delivery) {
+void Notifier::deliver(ListenerId listener, std::function<void()> delivery) {
   {
     const std::lock_guard lock{mutex_};
     waiting_[listener] = std::move(delivery);
@@ -28,14 +28,14 @@ void Courier::deliver(ListenerId listener, std::function<void()> delivery) {
   changed_.notify_all();
 }
 
-void Courier::forget(ListenerId listener) {
+void Notifier::forget(ListenerId listener) {
   std::unique_lock lock{mutex_};
   waiting_.erase(listener);
   if (std::this_thread::get_id() == thread_.get_id()) return;
   changed_.wait(lock, [&] { return running_ != listener; });
 }
 
-void Courier::run() {
+void Notifier::run() {
   std::unique_lock lock{mutex_};
   for (;;) {
     changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
@@ -52,7 +52,7 @@ void Courier::run() {
   }
 }
 
-void Courier::call(const std::function<void()>& delivery) {
+void Notifier::call(const std::function<void()>& delivery) {
   std::string what = "unknown exception";
   try {
     return delivery();
