@@ -1,7 +1,6 @@
 // Dead letters, which an import moves when it is told to.
 
-#include "mxrmq/dead_letters.h"
-
+#include "mxrmq/import_target.h"
 #include "unit/mxrmq/import_support.h"
 
 namespace easyretry::mxrmq {

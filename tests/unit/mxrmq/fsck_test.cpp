@@ -2,7 +2,7 @@
 
 #include "mxrmq/fsck.h"
 
-#include "mxrmq/reaper.h"
+#include "mxrmq/settler.h"
 #include "unit/mxrmq/support.h"
 
 namespace easyretry::mxrmq {
@@ -47,7 +47,7 @@ TEST_F(AnFsck, AMessageInNobodysBooksIsPendingAgain) {
   EXPECT_THAT(findings(), ElementsAre("orphan m1 ")) << "only looking changes nothing";
   EXPECT_THAT(findings(true), ElementsAre("orphan m1 orders"));
   EXPECT_THAT(findings(), IsEmpty());
-  EXPECT_TRUE(completed(claimed().hold));
+  EXPECT_TRUE(completed(claimed().lease));
 }
 
 // 1.11, 3: dropped by Python's promotion, because its topic was gone; the body stays for ever.
@@ -55,7 +55,7 @@ TEST_F(AnFsck, ABodyWithoutATopicIsPendingWhereItSaysItBelongs) {
   run({"HSET", "shop:payloads", "m1", to_json(a_message())});
   EXPECT_THAT(findings(true), ElementsAre("orphan m1 orders"));
   EXPECT_EQ(text({"HGET", "shop:payloads", "m1:queue"}), "shop:orders");
-  EXPECT_TRUE(completed(claimed().hold));
+  EXPECT_TRUE(completed(claimed().lease));
   expect_nothing_left();
 }
 

@@ -69,10 +69,10 @@ TEST_F(AnImport, TakesPendingAndDelayedOfAllTopicsAndLeavesTheRest) {
 
 TEST_F(AnImport, WhatALiveWorkerHoldsIsItsOwnEvenIfItIsPendingTwice) {
   produced();
-  const Taken held = claimed("alive", 1h);
+  const LeasedMessage held = claimed("alive", 1h);
   run({"LPUSH", "shop:orders:pending", "m1"});
   EXPECT_EQ(imported().moved, 0);
-  EXPECT_TRUE(completed(held.hold));
+  EXPECT_TRUE(completed(held.lease));
   expect_nothing_left();
 }
 
@@ -152,7 +152,7 @@ TEST_F(ACutOffImport, NeverGoneOnWithGivesTheMessageBack) {
   ASSERT_THAT(reaped.messages, SizeIs(1));
   EXPECT_TRUE(retried(reaped.messages[0].taken, 0ms));
   promote(link);
-  EXPECT_TRUE(completed(claimed().hold));
+  EXPECT_TRUE(completed(claimed().lease));
   EXPECT_EQ(number({"EXISTS", "shop:cxx:import"}), 0);
 }
 

@@ -1,6 +1,6 @@
 // What can be lost between two steps of mx-rmq, replayed; and that nothing is between ours.
 
-#include "mxrmq/reaper.h"
+#include "mxrmq/settler.h"
 #include "unit/mxrmq/support.h"
 
 namespace easyretry::mxrmq {
@@ -17,7 +17,7 @@ class LossWindows : public QueueTest {
     reaper.reap();
     clock.move(2h);
     promote(link);
-    EXPECT_TRUE(completed(claimed("the last").hold));
+    EXPECT_TRUE(completed(claimed("the last").lease));
     expect_nothing_left();
   }
 
@@ -47,12 +47,12 @@ TEST_F(LossWindows, AReaperDiesBetweenItsTwoSteps) {
 
 TEST_F(LossWindows, ALateWorkerChangesNothingThatAReaperHasTaken) {
   produced();
-  const Taken late = claimed();
+  const LeasedMessage late = claimed();
   clock.move(1min);
   const Reaping reaped = reap(link, "reaper", 1min, 10);
-  EXPECT_FALSE(completed(late.hold));
+  EXPECT_FALSE(completed(late.lease));
   EXPECT_TRUE(retried(reaped.messages.at(0).taken));
-  EXPECT_FALSE(completed(late.hold));
+  EXPECT_FALSE(completed(late.lease));
   EXPECT_EQ(number({"HEXISTS", "shop:payloads", "m1:queue"}), 1);
 }
 
@@ -101,7 +101,7 @@ TEST_F(LossWindows, ARetryAfterACompletionIsRunAndNotForgotten) {
   clock.move(1s);
   promote(link);
   EXPECT_EQ(text({"HGET", "shop:payloads", "m1:queue"}), "shop:orders");
-  EXPECT_TRUE(completed(claimed().hold));
+  EXPECT_TRUE(completed(claimed().lease));
   expect_nothing_left();
 }
 
@@ -158,7 +158,7 @@ TEST_F(LossWindows, AMessageThatKillsItsWorkersReachesTheDeadLetters) {
 // 1.11, 9: a worker of Python's that is late deletes what we hold; our retry must not bring back half of it.
 TEST_F(LossWindows, AMessageThatPythonHasCompletedMeanwhileIsNotRetried) {
   produced();
-  const Taken taken = claimed();
+  const LeasedMessage taken = claimed();
   python_completes("m1");
   EXPECT_FALSE(retried(taken));
   EXPECT_EQ(number({"EXISTS", "shop:payloads", "shop:delays"}), 0);

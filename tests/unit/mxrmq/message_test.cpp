@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "mxrmq/json_syntax.h"
 #include "mxrmq/raw_object.h"
 
 namespace easyretry::mxrmq {

@@ -50,7 +50,7 @@ TEST(QueueUrl, SaysWhatIsWrongWithoutThePassword) {
 
 class Opening : public QueueTest {
  protected:
-  Keys keys_with(const std::string& text) { return Link{options(text)}.keys(); }
+  Keys keys_with(const std::string& text) { return QueueConnection{options(text)}.keys(); }
   std::string refusal(const std::string& text) {
     try {
       keys_with(text);
@@ -139,13 +139,13 @@ TEST_F(Opening, NamesByQueueNeedTheQueue) {
 TEST_F(Opening, MessagesOfEachGenerationAreRun) {
   for (const char* text : {"?prefix=shop&profile=gen1", "?profile=gen-doc&queue=q", "?profile=gen2"}) {
     run({"FLUSHDB"});
-    Link other{options(text)};
+    QueueConnection other{options(text)};
     ASSERT_TRUE(produce_delayed(other, a_message(), 1s));
     clock.move(1s);
     EXPECT_EQ(promote(other).due, 1);
     const Claim claimed = claim(other, kTopic, "w", 30s, 5);
     ASSERT_THAT(claimed.messages, SizeIs(1)) << text;
-    EXPECT_TRUE(complete(other, kTopic, {&claimed.messages[0].hold, 1}).front());
+    EXPECT_TRUE(complete(other, kTopic, {&claimed.messages[0].lease, 1}).front());
     EXPECT_EQ(run({"KEYS", "*"}), Texts{""}) << text;
   }
 }

@@ -67,7 +67,7 @@ TEST_F(AQueue, RefusesWhatPythonCouldNotRead) {
 
 TEST_F(AQueue, RequeuesADeadLetterWithFreshAttempts) {
   const std::string id = queue.produce("orders", "{}");
-  Taken taken = claimed();
+  LeasedMessage taken = claimed();
   Meta meta = parse_message(taken.json).meta;
   meta.retry_count = 3;
   meta.status = Status::dead_letter;

@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "mxrmq/verbs.h"
+#include "mxrmq/operations.h"
 #include "support/test_database.h"
 
 namespace easyretry::mxrmq {
@@ -76,17 +76,17 @@ class QueueTest : public ::testing::Test {
     return message;
   }
   void produced(const std::string& id = "m1") { ASSERT_TRUE(produce(link, a_message(id), 24h)); }
-  Taken claimed(const std::string& token = "worker-1", Millis lease = 30s) {
+  LeasedMessage claimed(const std::string& token = "worker-1", Millis lease = 30s) {
     auto claim = mxrmq::claim(link, kTopic, token, lease, 1);
     EXPECT_THAT(claim.messages, SizeIs(1));
-    return claim.messages.empty() ? Taken{} : claim.messages.front();
+    return claim.messages.empty() ? LeasedMessage{} : claim.messages.front();
   }
-  bool completed(const Hold& hold) { return complete(link, kTopic, {&hold, 1}).front(); }
-  bool retried(const Taken& taken, Millis delay = 60s) {
-    const Retry retry{taken.hold, delay, taken.json};
+  bool completed(const Lease& lease) { return complete(link, kTopic, {&lease, 1}).front(); }
+  bool retried(const LeasedMessage& taken, Millis delay = 60s) {
+    const Retry retry{taken.lease, delay, taken.json};
     return mxrmq::retry(link, kTopic, {&retry, 1}).front();
   }
-  bool buried(const Taken& taken) { return bury(link, kTopic, {&taken, 1}).front(); }
+  bool buried(const LeasedMessage& taken) { return bury(link, kTopic, {&taken, 1}).front(); }
 
   // Whatever there is of it, anywhere.
   void expect_nothing_left() {
@@ -118,7 +118,7 @@ class QueueTest : public ::testing::Test {
 
   SetClock clock;
   const test::TestDatabase database{test::ServerKind::redis};
-  Link link{options()};
+  QueueConnection link{options()};
 };
 
 }  // namespace easyretry::mxrmq

@@ -178,7 +178,7 @@ TEST_F(AWorker, WhatIsNotFinishedInTimeIsGivenBack) {
 
 TEST_F(AWorker, TakesUpWhatADeadOneHasLeft) {
   queue.produce("orders", "{}", {.retry_delays = {0s}});
-  Link real{parse_queue_url(url())};
+  QueueConnection real{parse_queue_url(url())};
   ASSERT_THAT(claim(real, kTopic, "dead", 1ms, 1).messages, SizeIs(1));
   Worker worker{url(), quick()};
   worker.on("orders", [](const Delivery&) {});
