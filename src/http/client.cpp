@@ -101,7 +101,7 @@ struct Client::Handles {
     set_file(CURLOPT_SSLKEY, request.tls.key_file);
     if (request.body) {
       set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body->size()));
-      set(CURLOPT_POSTFIELDS, request.body->c_str());
+      set(CURLOPT_POSTFIELDS, request.body->empty() ? "" : request.body->data());  // not copied
     }
     set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     set(CURLOPT_HTTPHEADER, headers.get());

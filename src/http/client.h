@@ -29,9 +29,9 @@ struct ClientTls {
 
 struct ClientRequest {
   std::string method = "GET";
-  std::string url{};                   // percent-encoded
-  std::optional<std::string> body{};   // nullopt: none. Its default type is that of a form
-  std::vector<std::string> headers{};  // "Last-Event-ID: 17"
+  std::string url{};                       // percent-encoded
+  std::optional<std::string_view> body{};  // nullopt: none. Its default type is that of a form
+  std::vector<std::string> headers{};      // "Last-Event-ID: 17"
   ClientTls tls{};
   bool use_proxy = false;  // the one that the environment names
   Millis connect_within{5'000};
