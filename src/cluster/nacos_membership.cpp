@@ -20,8 +20,8 @@ using namespace std::chrono_literals;
 // The longest time that a server takes to notice that a silent client is dead. It notices a killed one at once.
 constexpr Millis kSilentDeath = 28s;
 // Clients wait up to 5 s between attempts, and repeat an unconfirmed request after 3 s.
-constexpr Millis kComeBack = 8s;
-constexpr Millis kLook = 1s;
+constexpr Millis kRejoin = 8s;
+constexpr Millis kRefresh = 1s;
 constexpr Millis kFirstList = 500ms;  // a reachable server answers sooner
 
 TimePoint wall_clock() {
@@ -30,7 +30,7 @@ TimePoint wall_clock() {
 
 // The other instance that is listed at our address instead of us. With gRPC both would be listed; with HTTP an address
 // is registered only once.
-std::optional<std::string> rival(const nacos::ServiceView& view, const nacos::Instance& ours) {
+std::optional<std::string> other_at_our_address(const nacos::ServiceView& view, const nacos::Instance& ours) {
   std::optional<std::string> other;
   for (const nacos::Instance& instance : view.instances) {
     if (instance.ip != ours.ip || instance.port != ours.port) continue;
@@ -55,9 +55,12 @@ NacosMembership::NacosMembership(nacos::ServiceUrl where, SharedSettings setting
     : where_(std::move(where)),
       settings_(std::move(settings)),
       since_(wall_clock()),
-      traits_{
-          .source = "nacos", .self = std::move(node), .tells = true, .refresh = kLook, .notices_death = kSilentDeath},
-      rejoin_grace_(kComeBack) {}
+      traits_{.source = "nacos",
+              .self = std::move(node),
+              .tells = true,
+              .refresh = kRefresh,
+              .notices_death = kSilentDeath},
+      rejoin_grace_(kRejoin) {}
 
 NacosMembership::~NacosMembership() = default;
 
@@ -90,12 +93,12 @@ bool NacosMembership::announce(Session& session, const Announcement& announcemen
   nacos::Instance instance{.ip = where_.ip.empty() ? nacos::local_ip_towards(where_.client.servers.front()) : where_.ip,
                            .port = where_.port != 0 ? where_.port : port_.number(),
                            .cluster = where_.cluster};
-  const bool all_told =
+  const bool handlers_fit =
       write_metadata(instance, settings_, {traits_.self, since_, announcement.says, announcement.handlers});
-  if (session.announced == instance) return all_told;
+  if (session.announced == instance) return handlers_fit;
   session.client.announce(where_.service, instance);
   session.announced = std::move(instance);
-  return all_told;
+  return handlers_fit;
 }
 
 std::optional<nacos::ServiceView> NacosMembership::first_list() {
@@ -106,14 +109,14 @@ std::optional<nacos::ServiceView> NacosMembership::first_list() {
 
 Result<MemberList> NacosMembership::refresh(const Announcement& announcement) try {
   Session& session = open_session();
-  const bool all_told = announce(session, announcement);
+  const bool handlers_fit = announce(session, announcement);
   const auto view = first_list();
   const nacos::Status status = session.client.status();
   const auto registered = session.client.registration(where_.service);
   const bool refused = !registered && registered.error().code == Errc::invalid_argument;
   const bool current = status.state == nacos::State::running && view && view->connection == status.connection;
   if (refused || !current) return tl::make_unexpected(why_no_list(session));
-  if (const auto other = rival(*view, *session.announced)) {
+  if (const auto other = other_at_our_address(*view, *session.announced)) {
     return fail(Errc::unavailable, "nacos.members",
                 "Nacos already has " + *other + " at " + session.announced->ip + ":" +
                     std::to_string(session.announced->port) +
@@ -121,7 +124,7 @@ Result<MemberList> NacosMembership::refresh(const Announcement& announcement) tr
   }
   MemberList list = read_members(*view, settings_);
   std::erase_if(list.members, [this](const Member& member) { return died_here(member.node, traits_.self); });
-  list.handlers_left_out = !all_told;
+  list.handlers_left_out = !handlers_fit;
   list.members = rejoin_grace_.list(std::move(list.members), view->connection, std::chrono::steady_clock::now());
   return list;
 } catch (const JsonError& error) {

@@ -76,17 +76,17 @@ void Settler::stop() {
 }
 
 void Settler::run() {
-  std::vector<Outcome> mine;
+  std::vector<Outcome> unsettled;
   while (true) {
     bool last = false;
     {
       std::unique_lock lock{mutex_};
-      changed_.wait(lock, [&] { return stopping_ || !waiting_.empty() || !mine.empty(); });
-      std::move(waiting_.begin(), waiting_.end(), std::back_inserter(mine));
+      changed_.wait(lock, [&] { return stopping_ || !waiting_.empty() || !unsettled.empty(); });
+      std::move(waiting_.begin(), waiting_.end(), std::back_inserter(unsettled));
       waiting_.clear();
       last = stopping_;
     }
-    const bool done = settle_all(mine);
+    const bool done = settle_all(unsettled);
     if (last) return;
     if (!done) std::this_thread::sleep_for(kPause);
   }

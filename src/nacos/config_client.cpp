@@ -185,18 +185,18 @@ class ConfigClient::Impl {
   }
 
   Instant work() {
-    tell_ended();
+    send_ended();
     if (now() >= listen_at_ || (cache_.any_stale() && now() >= retry_at_)) {
-      const bool agreed = agree();
-      retry_at_ = agreed ? now() : now() + options_.timings.redo;
-      listen_at_ = agreed ? now() + options_.timings.relisten : retry_at_;
+      const bool in_sync = synchronize();
+      retry_at_ = in_sync ? now() : now() + options_.timings.redo;
+      listen_at_ = in_sync ? now() + options_.timings.relisten : retry_at_;
     }
     return cache_.any_stale() ? retry_at_ : listen_at_;
   }
 
   // Reading alone would miss a change before the server watches the text for us. So we send what we have until the
   // server has no differences.
-  bool agree() {
+  bool synchronize() {
     for (int round = 0; round < kMostRounds; ++round) {
       if (!read_stale() || !listen_again()) return false;
       if (!cache_.any_stale()) return true;
@@ -234,7 +234,7 @@ class ConfigClient::Impl {
   }
 
   // Sent once, without a retry: if it is lost, the server sends notifications that are ignored.
-  void tell_ended() {
+  void send_ended() {
     std::vector<KnownConfig> ended;
     {
       const std::lock_guard lock{mutex_};

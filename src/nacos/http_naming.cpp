@@ -61,9 +61,9 @@ void HttpNaming::subscribed(const ServiceName&) {
 }
 
 Result<ServiceView> HttpNaming::query(const ServiceName& service) {
-  const auto with = peer();
-  if (!with) return fail(Errc::unavailable, "nacos.list", "no server answers");
-  auto instances = client_.list(with->server, with->dialect, service, {});
+  const auto current = peer();
+  if (!current) return fail(Errc::unavailable, "nacos.list", "no server answers");
+  auto instances = client_.list(current->server, current->dialect, service, {});
   if (!instances) return tl::make_unexpected(std::move(instances.error()));
   return ServiceView{.service = service, .instances = *std::move(instances), .connection = status().connection};
 }
@@ -101,8 +101,8 @@ void HttpNaming::run() {
     if (!hooks_.wanted()) {
       stop_using_http();
       wait_until(now() + std::min(kLook, options_.timings.fallback));
-    } else if (const auto with = peer()) {
-      use(*with);
+    } else if (const auto current = peer()) {
+      use(*current);
     } else {
       look_for_server();
     }
@@ -161,15 +161,15 @@ std::optional<HttpDialect> HttpNaming::find_dialect(const ServerAddress& server)
 
 // To the server, the registration over gRPC is a different one, so this one is withdrawn.
 void HttpNaming::stop_using_http() {
-  const auto with = peer();
-  if (!with) return;
+  const auto current = peer();
+  if (!current) return;
   for (const DesiredState::Key& key : desired_.confirmed()) {
     if (const auto registration = registration_of(key.name)) {
-      static_cast<void>(client_.ask(with->server, deregister_call(with->dialect, *registration)));
+      static_cast<void>(client_.ask(current->server, deregister_call(current->dialect, *registration)));
     }
   }
   desired_.forget_confirmations();
-  options_.log(LogLevel::info, "nacos: no longer using HTTP with " + to_string(with->server));
+  options_.log(LogLevel::info, "nacos: no longer using HTTP with " + to_string(current->server));
   const std::lock_guard lock{mutex_};
   peer_.reset();
   status_.state = State::connecting;

@@ -63,10 +63,10 @@ Error wrong(const std::string& detail) {
 struct ActiveCall {
   enum class Stage { queued, looking_up, transferring };
 
-  ActiveCall(CallId number, Call what, std::function<void(CallResult)> whom, Instant now)
+  ActiveCall(CallId number, Call what, std::function<void(CallResult)> callback, Instant now)
       : id(number),
         call(std::move(what)),
-        done(std::move(whom)),
+        done(std::move(callback)),
         deadline(now + std::clamp(call.timeout, Millis{0}, kLongest)) {}
 
   const CallId id;

@@ -51,7 +51,7 @@ Addresses look_up_here(const std::string& host) {
 }
 
 struct Resolver::Shared {
-  Shared(LookUp how, Found whom) : look_up(std::move(how)), found(std::move(whom)) {}
+  Shared(LookUp how, Found callback) : look_up(std::move(how)), found(std::move(callback)) {}
 
   std::optional<std::string> next() {
     const std::lock_guard lock{mutex};

@@ -8,7 +8,7 @@
 #include "nacos/real_nacos.h"
 #include "support/eventually.h"
 #include "support/temp_folder.h"
-#include "unit/nacos/told.h"
+#include "unit/nacos/recorder.h"
 
 namespace easyretry::test {
 namespace {
@@ -59,7 +59,7 @@ TEST_P(NacosOwnClient, SeesOurMembersWithTheirMetadataAndWeSeeIt) {
     return roll && roll->members.size() == 1 && roll->refused.size() == 1 && roll->refused[0].who == "10.0.0.9:80";
   })) << "it is seen, and is no member";
   nacos::NamingClient client{options_for(port)};
-  Told<nacos::ServiceView> told;
+  Recorder<nacos::ServiceView> told;
   const auto subscription = client.subscribe({service}, told.listener());
   ASSERT_TRUE(eventually([&] { return addresses(told) == "10.0.0.1:7070 10.0.0.9:80"; }));
   EXPECT_EQ(told.last()->instances[1].metadata.at("by"), "witness");

@@ -37,13 +37,13 @@ TEST_F(ListMembers, InTheStoreIsByItsClock) {
   EXPECT_EQ(report.now, report.list.members[0].since);
 }
 
-TEST_F(ListMembers, OfPlacesThatWereWrittenDownIsTheirNumber) {
+TEST_F(ListMembers, OfAFixedListHasAllPlaces) {
   EXPECT_THAT(nodes(seen("static:1/3")), SizeIs(3));
   EXPECT_EQ(seen("static:1/3").source, "static");
   EXPECT_THAT(nodes(seen("alone")), IsEmpty());
 }
 
-TEST_F(ListMembers, InARegistryJoinsNobodyAndShowsWhoIsRefused) {
+TEST_F(ListMembers, InARegistryDoesNotJoinAndShowsTheRefused) {
   const test::FakeNacos server;
   const int shards = store.info().total_shards;
   const nacos::ServiceUrl url{.client = test::options_for({&server}), .service = {"orders"}};
@@ -58,7 +58,7 @@ TEST_F(ListMembers, InARegistryJoinsNobodyAndShowsWhoIsRefused) {
   EXPECT_EQ(report.list.members[0].says, "64: 0-63");
   EXPECT_THAT(report.list.refused, SizeIs(1));
   EXPECT_EQ(report.source, "nacos 127.0.0.1:8848, DEFAULT_GROUP@@orders");
-  EXPECT_THAT(server.instances("orders"), SizeIs(2)) << "who looks is not there";
+  EXPECT_THAT(server.instances("orders"), SizeIs(2)) << "reading the list does not join";
 }
 
 }  // namespace

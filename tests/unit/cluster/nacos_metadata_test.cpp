@@ -30,13 +30,13 @@ std::vector<std::string> nodes(const std::vector<Member>& members) {
   return all;
 }
 
-TEST(NacosMetadata, HasWhatAMemberWroteAboutItself) {
+TEST(NacosMetadata, IsReadAsItWasWritten) {
   const MemberList roll = list_of({instance_of("a")});
   EXPECT_THAT(roll.members, ElementsAre(Member{"a", TimePoint{1761000000000ms}, "64: 0-63"}));
   EXPECT_THAT(roll.refused, IsEmpty());
 }
 
-TEST(NacosMetadata, HasTheHandlersOfAMemberWhereThereIsRoomForThem) {
+TEST(NacosMetadata, HasTheHandlersOfAMemberIfTheyFit) {
   const auto with = [](std::vector<std::string> handlers, bool& told) {
     nacos::Instance instance{.ip = "10.0.0.1", .port = 7070};
     told = write_metadata(instance, kOurs, {"a", TimePoint{1761000000000ms}, "64: 0-63", std::move(handlers)});
@@ -56,7 +56,7 @@ TEST(NacosMetadata, HasEachNodeOnceAlsoAtOneAddress) {
   EXPECT_THAT(nodes(list_of({instance_of("b"), instance_of("a"), instance_of("a")}).members), ElementsAre("a", "b"));
 }
 
-TEST(NacosMetadata, LeavesOutWhoTakesNoTrafficWithoutAWord) {
+TEST(NacosMetadata, LeavesOutInstancesThatTakeNoTraffic) {
   auto unhealthy = instance_of("a");
   unhealthy.healthy = false;
   const MemberList roll = list_of({unhealthy, instance_of("b")});
@@ -90,7 +90,7 @@ TEST(NacosMetadata, RefusesStrangersAndKeepsTheOthers) {
   }
 }
 
-class ComingBackTest : public ::testing::Test {
+class RejoinGraceTest : public ::testing::Test {
  protected:
   std::vector<std::string> list(const std::vector<std::string>& heard, std::uint64_t connection, Millis at) {
     std::vector<Member> members;
@@ -100,25 +100,25 @@ class ComingBackTest : public ::testing::Test {
   RejoinGrace back{5s};
 };
 
-TEST_F(ComingBackTest, OnOneConnectionAListIsTakenAtItsWord) {
+TEST_F(RejoinGraceTest, OnOneConnectionAListIsUsedAsItIs) {
   EXPECT_THAT(list({"a", "b"}, 1, 0s), ElementsAre("a", "b"));
   EXPECT_THAT(list({"a"}, 1, 1s), ElementsAre("a"));
 }
 
-TEST_F(ComingBackTest, WhoCameByTheNewConnectionMayGoAgain) {
+TEST_F(RejoinGraceTest, AMemberOfTheNewConnectionMayLeave) {
   list({"a"}, 1, 0s);
   list({"a", "b"}, 2, 60s);
   EXPECT_THAT(list({"a"}, 2, 61s), ElementsAre("a"));
 }
 
-TEST_F(ComingBackTest, AfterANewConnectionWhoIsMissingIsWaitedFor) {
+TEST_F(RejoinGraceTest, AfterANewConnectionMissingMembersAreKept) {
   list({"a", "b", "c"}, 1, 0s);
   EXPECT_THAT(list({"a"}, 2, 60s), ElementsAre("a", "b", "c"));
   EXPECT_THAT(list({"a", "b"}, 2, 64999ms), ElementsAre("a", "b", "c"));
   EXPECT_THAT(list({"a", "b"}, 2, 65s), ElementsAre("a", "b"));
 }
 
-TEST_F(ComingBackTest, WhoIsNewIsThereAtOnce) {
+TEST_F(RejoinGraceTest, ANewMemberCountsAtOnce) {
   list({"a"}, 1, 0s);
   EXPECT_THAT(list({"b"}, 2, 60s), ElementsAre("b", "a"));
 }

@@ -1,4 +1,4 @@
-// What can be lost between two steps of mx-rmq, replayed; and that nothing is between ours.
+// Replays what can be lost between two steps of mx-rmq; nothing is lost between ours.
 
 #include "mxrmq/settler.h"
 #include "unit/mxrmq/support.h"
@@ -8,7 +8,7 @@ namespace {
 
 class LossWindows : public QueueTest {
  protected:
-  // Somebody runs it in the end.
+  // A worker runs it in the end.
   void expect_run() {
     clock.move(2h);
     reaper.adopt(std::string{kTopic});
@@ -56,7 +56,7 @@ TEST_F(LossWindows, ALateWorkerChangesNothingThatAReaperHasTaken) {
   EXPECT_EQ(number({"HEXISTS", "shop:payloads", "m1:queue"}), 1);
 }
 
-TEST_F(LossWindows, AWorkerOfPythonsDiesWithItsLease) {
+TEST_F(LossWindows, APythonWorkerDiesWithItsLease) {
   produced();
   python_takes();
   python_leases("m1");
@@ -64,7 +64,7 @@ TEST_F(LossWindows, AWorkerOfPythonsDiesWithItsLease) {
 }
 
 // 1.11, 2: it dies before it writes the lease. A delayed or retried message has no entry in expires then.
-TEST_F(LossWindows, AWorkerOfPythonsDiesBeforeItsLease) {
+TEST_F(LossWindows, APythonWorkerDiesBeforeItsLease) {
   ASSERT_TRUE(produce_delayed(link, a_message(), 1s));
   clock.move(1s);
   promote(link);
@@ -127,7 +127,7 @@ TEST_F(LossWindows, OneWithoutATopicAndUnreadableIsSetAsideToo) {
 }
 
 // 1.11, 10: Python makes a second copy of a message that waited too long.
-TEST_F(LossWindows, AMessageThatNobodyTookInTimeIsADeadLetterAndNotACopy) {
+TEST_F(LossWindows, AMessageThatWasNotTakenInTimeIsADeadLetterAndNotACopy) {
   produced();
   clock.move(25h);
   EXPECT_EQ(reaper.reap().settled, 1);
@@ -155,7 +155,7 @@ TEST_F(LossWindows, AMessageThatKillsItsWorkersReachesTheDeadLetters) {
   EXPECT_EQ(number({"EXISTS", "shop:cxx:lost"}), 0);
 }
 
-// 1.11, 9: a worker of Python's that is late deletes what we hold; our retry must not bring back half of it.
+// 1.11, 9: a late Python worker deletes what we hold; our retry must not bring back half of it.
 TEST_F(LossWindows, AMessageThatPythonHasCompletedMeanwhileIsNotRetried) {
   produced();
   const LeasedMessage taken = claimed();

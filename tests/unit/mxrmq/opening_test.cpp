@@ -1,4 +1,4 @@
-// Urls, and which names of keys are used.
+// URLs, and which key names are used.
 
 #include "support/database_server.h"
 #include "support/plain_redis.h"
@@ -115,7 +115,7 @@ TEST_F(Opening, SomethingElseUnderANameIsRefused) {
   EXPECT_EQ(keys_with("?prefix=shop").profile, Profile::gen2);
 }
 
-// In words that the store of our own has, too.
+// With the same message as our own store.
 TEST(OpeningAQueue, OfAServerThatMayThrowMessagesAwayIsRefused) {
   const test::DatabaseServer server{test::ServerKind::redis};
   const std::string url = "mxrmq" + server.url().substr(std::string{"redis"}.size());

@@ -90,7 +90,7 @@ TEST_F(AQueue, SaysWhichDeadLetterCannotBeRead) {
   }
 }
 
-TEST_F(AQueue, AServerThatIsNotThereIsSaidToBe) {
+TEST_F(AQueue, AnUnreachableServerIsReported) {
   try {
     Queue{"mxrmq://127.0.0.1:1/0"};
     FAIL();

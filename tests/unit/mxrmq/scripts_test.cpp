@@ -55,7 +55,7 @@ TEST_F(Scripts, PromotionGoesInSlices) {
   EXPECT_EQ(promote(link, 3).due, 2);
 }
 
-// What is published on a channel, which all databases of a server share.
+// The messages published on a channel, which all databases of a server share.
 class Listener {
  public:
   explicit Listener(const std::string& channel)
@@ -99,7 +99,7 @@ TEST_F(Scripts, AClaimLeasesInTheSameStep) {
   EXPECT_EQ(text({"ZSCORE", "shop:expires", "m1"}), std::to_string(clock.millis() + 30'000));
 }
 
-TEST_F(Scripts, AClaimListsWhatItTakesWhereThatIsAskedFor) {
+TEST_F(Scripts, AClaimListsItsMessagesInProcessingOnRequest) {
   QueueConnection listing{options("?prefix=shop&in_flight=list")};
   produced();
   const Claim taken = claim(listing, kTopic, "w", 30s, 1);
@@ -123,7 +123,7 @@ TEST_F(Scripts, CompleteLeavesNothing) {
   expect_nothing_left();
 }
 
-TEST_F(Scripts, OnlyWhoHoldsAMessageChangesIt) {
+TEST_F(Scripts, OnlyTheHolderOfAMessageCanChangeIt) {
   produced();
   const LeasedMessage taken = claimed("worker-1");
   const LeasedMessage stranger{{"m1", "worker-2"}, taken.json};
@@ -138,7 +138,7 @@ TEST_F(Scripts, OnlyWhoHoldsAMessageChangesIt) {
 }
 
 // The score is Python's now, although the token is still there.
-TEST_F(Scripts, WhatPythonHasTakenUpIsNoLongerOurs) {
+TEST_F(Scripts, AMessageThatPythonHasTakenIsNoLongerOurs) {
   produced();
   const LeasedMessage taken = claimed();
   python_times_out("m1");

@@ -1,5 +1,5 @@
 #pragma once
-// A queue in a database of its own on the shared Redis, and what is behind it.
+// A queue in its own database on the shared Redis, and its keys.
 
 #include <atomic>
 #include <chrono>
@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Texts = std::vector<std::string>;
 
-// The time that scripts are told, moved by the test alone.
+// The time that scripts see; only the test moves it.
 class SetClock final : public Clock {
  public:
   TimePoint now() const override { return TimePoint{Millis{millis_}}; }
@@ -47,7 +47,7 @@ class QueueTest : public ::testing::Test {
     return options;
   }
 
-  // A command as it is; texts of an array, or the one answer.
+  // Sends a command; returns the texts of an array, or the single answer.
   Texts run(const Texts& words) {
     Command command;
     for (const std::string& word : words) command.add(word);
@@ -88,12 +88,12 @@ class QueueTest : public ::testing::Test {
   }
   bool buried(const LeasedMessage& taken) { return bury(link, kTopic, {&taken, 1}).front(); }
 
-  // Whatever there is of it, anywhere.
+  // All data of a message, anywhere.
   void expect_nothing_left() {
     EXPECT_EQ(run({"KEYS", "shop:*"}), Texts{""}) << "all keys but those of dead letters and errors";
   }
 
-  // What Python's scripts do, step by step, so that a test can stop between any two.
+  // The steps of Python's scripts, so that a test can stop between any two.
   std::string python_takes() {
     return text({"LMOVE", "shop:orders:pending", "shop:orders:processing", "RIGHT", "LEFT"});
   }

@@ -49,7 +49,7 @@ TEST_F(Naming, AnInstanceIsTakenBack) {
   EXPECT_TRUE(client.deregister_instance({"orders"})) << "nothing is left to do";
 }
 
-TEST_F(Naming, WhatIsRegisteredWithoutAServerComesTrueLater) {
+TEST_F(Naming, ARegistrationWithoutAServerTakesEffectLater) {
   server.stop();
   auto options = options_for({&server});
   options.timings.request = Millis{50};
@@ -69,7 +69,7 @@ TEST_F(Naming, AFailureOfTheServerIsTriedAgain) {
   EXPECT_EQ(server.count("InstanceRequest"), 4U);
 }
 
-TEST_F(Naming, ARefusalIsToldAndNotTriedAgain) {
+TEST_F(Naming, ARefusalIsReportedAndNotRetried) {
   server.answer_with("InstanceRequest", 400);
   const auto refused = client.register_instance({"a b"}, {.ip = "10.0.0.1", .port = 7070});
   ASSERT_FALSE(refused);
@@ -82,7 +82,7 @@ TEST_F(Naming, ARefusalIsToldAndNotTriedAgain) {
   EXPECT_EQ(client.status().unconfirmed, 0U);
 }
 
-TEST_F(Naming, MetadataThatIsNoTextIsRefused) {
+TEST_F(Naming, MetadataThatIsNotUtf8IsRefused) {
   const auto refused = client.register_instance({"orders"}, {.ip = "10.0.0.1", .metadata = {{"a", "\xff"}}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::invalid_argument);

@@ -9,7 +9,7 @@
 
 namespace easyretry::test {
 
-// Keeps what listeners were told.
+// Records the values that a listener got.
 template <class T>
 class Recorder {
  public:

@@ -1,4 +1,4 @@
-// The parts without a network: addresses, members, desired, pauses.
+// The parts without a network: addresses, members, desired state, pauses.
 
 #include <stdexcept>
 
@@ -64,7 +64,7 @@ TEST(Members, AreOnlyThoseThatTakeTraffic) {
   EXPECT_EQ(ids({.service = {}, .instances = {unhealthy, disabled, weightless, {.ip = "10.0.0.9"}}}), "");
 }
 
-TEST(Members, SayWhatWasSaidOfThem) {
+TEST(Members, HaveTheirMetadata) {
   const Node node{"a", 1761000000000, "0.1"};
   EXPECT_EQ(members_of({.service = {}, .instances = {instance_of(node)}}).at(0).node, node);
 }
@@ -84,7 +84,7 @@ class DesiredStateTest : public testing::Test {
   }
 };
 
-TEST_F(DesiredStateTest, AreDueUntilConfirmedAndAgainOnANewConnection) {
+TEST_F(DesiredStateTest, ChangesAreDueUntilConfirmedAndAgainOnANewConnection) {
   const auto ticket = set("1");
   EXPECT_EQ(due(now), "On:1 ");
   EXPECT_EQ(desired.wait(key, ticket, kNoTime).error().code, Errc::in_doubt);
@@ -95,7 +95,7 @@ TEST_F(DesiredStateTest, AreDueUntilConfirmedAndAgainOnANewConnection) {
   EXPECT_EQ(due(now), "On:1 ");
 }
 
-TEST_F(DesiredStateTest, ThatChangedAreNotConfirmedByTheAnswerToTheOldOne) {
+TEST_F(DesiredStateTest, AChangeIsNotConfirmedByTheAnswerToAnOlderOne) {
   set("1");
   const auto old = desired.due(now).at(0);
   set("2");
@@ -105,7 +105,7 @@ TEST_F(DesiredStateTest, ThatChangedAreNotConfirmedByTheAnswerToTheOldOne) {
   EXPECT_EQ(due(now), "On:2 ");
 }
 
-TEST_F(DesiredStateTest, TakenBackAreToldOnceAndForgottenWithTheConnection) {
+TEST_F(DesiredStateTest, AWithdrawalIsSentOnceAndForgottenWithTheConnection) {
   set("1");
   desired.confirm(desired.due(now).at(0));
   desired.withdraw(key);
@@ -114,7 +114,7 @@ TEST_F(DesiredStateTest, TakenBackAreToldOnceAndForgottenWithTheConnection) {
   EXPECT_EQ(due(now), "");
 }
 
-TEST_F(DesiredStateTest, ThatFailedWaitUnlessTheConnectionIsNew) {
+TEST_F(DesiredStateTest, AFailedChangeWaitsUnlessTheConnectionIsNew) {
   set("1");
   desired.postpone(desired.due(now).at(0), {Errc::unavailable, "", ""}, now + Millis{5});
   EXPECT_EQ(due(now), "");
@@ -124,7 +124,7 @@ TEST_F(DesiredStateTest, ThatFailedWaitUnlessTheConnectionIsNew) {
   EXPECT_EQ(due(now), "On:1 ");
 }
 
-TEST_F(DesiredStateTest, RefusedStayRefusedOnANewConnection) {
+TEST_F(DesiredStateTest, ARefusedChangeStaysRefusedOnANewConnection) {
   const auto ticket = set("1");
   desired.refuse(desired.due(now).at(0), {Errc::invalid_argument, "here", "no"});
   desired.forget_confirmations();

@@ -1,4 +1,4 @@
-// The algorithms give what their standards say, through the same calls as the sealer makes.
+// The algorithms match the vectors of their standards, through the same functions that the sealer uses.
 
 #include <string>
 

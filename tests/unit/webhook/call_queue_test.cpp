@@ -18,7 +18,7 @@ std::vector<CallId> all_next(CallQueue& queue) {
   return begun;
 }
 
-TEST(InLine, FirstComeIsFirstServedAndNoMoreThanThereIsRoom) {
+TEST(CallQueueTest, FirstComeIsFirstServedAndNoMoreThanThereIsRoom) {
   CallQueue queue{10, 2};
   for (CallId call = 1; call <= 4; ++call) queue.push(call, "a");
   EXPECT_THAT(all_next(queue), ElementsAre(1, 2));
@@ -27,7 +27,7 @@ TEST(InLine, FirstComeIsFirstServedAndNoMoreThanThereIsRoom) {
   EXPECT_EQ(queue.in_flight("a"), 2U);
 }
 
-TEST(InLine, AFullServerHoldsUpNobodyElse) {
+TEST(CallQueueTest, AFullServerDoesNotDelayOthers) {
   CallQueue queue{10, 1};
   for (CallId call = 1; call <= 3; ++call) queue.push(call, "slow");
   queue.push(4, "quick");
@@ -37,7 +37,7 @@ TEST(InLine, AFullServerHoldsUpNobodyElse) {
   EXPECT_THAT(all_next(queue), ElementsAre(5));
 }
 
-TEST(InLine, ServersTakeTurnsWhereThereIsRoomForFew) {
+TEST(CallQueueTest, ServersTakeTurnsIfTheTotalIsSmall) {
   CallQueue queue{2, 2};
   for (CallId call = 1; call <= 4; ++call) queue.push(call, "many");
   for (CallId call = 5; call <= 6; ++call) queue.push(call, "few");
@@ -48,7 +48,7 @@ TEST(InLine, ServersTakeTurnsWhereThereIsRoomForFew) {
   EXPECT_THAT(all_next(queue), ElementsAre(6));
 }
 
-TEST(InLine, WhoGivesUpLeavesNoGap) {
+TEST(CallQueueTest, ARemovedCallLeavesNoGap) {
   CallQueue queue{1, 1};
   for (CallId call = 1; call <= 3; ++call) queue.push(call, "a");
   EXPECT_THAT(all_next(queue), ElementsAre(1));
@@ -62,8 +62,8 @@ TEST(InLine, WhoGivesUpLeavesNoGap) {
   EXPECT_EQ(queue.in_flight(), 0U);
 }
 
-// Against a plain account of who is where.
-RC_GTEST_PROP(InLine, NobodyIsForgottenAndNoLimitIsPassed, ()) {
+// Compares it with a simple model.
+RC_GTEST_PROP(CallQueueTest, NoCallIsForgottenAndNoLimitIsExceeded, ()) {
   const std::size_t in_all = *rc::gen::inRange<std::size_t>(1, 6), per_server = *rc::gen::inRange<std::size_t>(1, 4);
   CallQueue queue{in_all, per_server};
   std::map<CallId, std::string> waiting, begun;

@@ -22,7 +22,7 @@ TEST(ConnectionSlotsTest, ServersHaveSlotsOfTheirOwn) {
   EXPECT_EQ(slots.take("b:80"), 1U);
 }
 
-TEST(ConnectionSlotsTest, WhoeverIsAloneHasTheFirstOne) {
+TEST(ConnectionSlotsTest, ASingleCallHasTheFirstOne) {
   ConnectionSlots slots;
   slots.take("a:80");
   const std::size_t last = slots.take("a:80");

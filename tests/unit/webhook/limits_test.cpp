@@ -1,4 +1,4 @@
-// How many calls are under way at once.
+// How many calls are in flight at once.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST_F(Limits, LetTheNextBeginWhenOneHasEnded) {
   EXPECT_TRUE(settles(caller, 0, 0));
 }
 
-TEST_F(Limits, AreSaidWhereACallWaitedInLineForTooLong) {
+TEST_F(Limits, AreInTheErrorOfACallThatWasQueuedForTooLong) {
   Caller caller{with_limits(100, 1)};
   start_calls(caller, server, 1);
   ASSERT_TRUE(server.holds(1));

@@ -13,7 +13,7 @@ using testing::IsEmpty;
 const Instant kNow = Instant{} + 1h;
 const std::vector<IpAddress> kHere{parse_address("127.0.0.1").value()};
 
-TEST(AName, IsLookedUpForTheFirstWhoWaitsAndToldToAll) {
+TEST(NameCacheTest, OnlyTheFirstWaitingCallLooksUpANameForAll) {
   NameCache names;
   EXPECT_TRUE(names.wait(1, "a"));
   EXPECT_FALSE(names.wait(2, "a"));
@@ -23,7 +23,7 @@ TEST(AName, IsLookedUpForTheFirstWhoWaitsAndToldToAll) {
   EXPECT_THAT(names.learn("b", {}, kNow), ElementsAre(3));
 }
 
-TEST(AName, IsKnownForHalfAMinute) {
+TEST(NameCacheTest, KnowsANameForHalfAMinute) {
   NameCache names;
   names.learn("a", kHere, kNow);
   EXPECT_EQ(names.known("a", kNow + 29s), kHere);
@@ -31,7 +31,7 @@ TEST(AName, IsKnownForHalfAMinute) {
   EXPECT_EQ(names.known("b", kNow), std::nullopt);
 }
 
-TEST(AName, ThatWasNotFoundIsAskedForAgain) {
+TEST(NameCacheTest, LooksUpAgainWhatWasNotFound) {
   NameCache names;
   names.wait(1, "a");
   names.learn("a", {}, kNow);
@@ -39,7 +39,7 @@ TEST(AName, ThatWasNotFoundIsAskedForAgain) {
   EXPECT_TRUE(names.wait(2, "a"));
 }
 
-TEST(AName, IsForgotten) {
+TEST(NameCacheTest, ForgetsAName) {
   NameCache names;
   names.learn("a", kHere, kNow);
   names.forget("a");

@@ -1,4 +1,4 @@
-// Calls that are ended from outside. Each is told its end exactly once.
+// Calls that are ended from outside. Each callback runs exactly once.
 
 #include <atomic>
 
@@ -59,7 +59,7 @@ TEST_F(Stops, EndACallThatIsWaitedForAtOnceAndItsConnection) {
   EXPECT_TRUE(test::eventually([&] { return caller->in_flight() == 0; }));
 }
 
-TEST_F(Stops, EndACallInLineAndOneWhoseNameIsLookedUp) {
+TEST_F(Stops, EndAQueuedCallAndOneWhoseNameIsLookedUp) {
   std::stop_source stop;
   auto first = start(*caller, later());
   ASSERT_TRUE(server.holds(1));
@@ -74,7 +74,7 @@ TEST_F(Stops, EndACallInLineAndOneWhoseNameIsLookedUp) {
   EXPECT_EQ(server.requests().size(), 1U);
 }
 
-TEST_F(Stops, ThatCameBeforeTheCallLetNothingBeSent) {
+TEST_F(Stops, BeforeTheCallPreventItFromBeingSent) {
   std::stop_source stop;
   stop.request_stop();
   auto call = start(*caller, later(stop.get_token()));
@@ -109,8 +109,8 @@ TEST_F(Stops, OfTheCallerEndAllItsCallsBeforeItIsGone) {
   expect_ended(looked_up, Errc::unavailable, "shut down", "");
 }
 
-// Three times, and the second of them in vain.
-TEST_F(Stops, OfTheCallerAreToldToWhoCallsAgainBecauseOfThem) {
+// Three calls, of which the second is invalid.
+TEST_F(Stops, OfTheCallerAlsoEndCallsThatCallbacksStart) {
   std::atomic<int> told{0};
   Caller& ending = *caller;
   ending.start(later(), [&](const CallResult&) {
@@ -136,8 +136,8 @@ TEST_F(Stops, AreNotNeededForACallThatStartsAnother) {
   EXPECT_EQ(words(get(future)), "answered 200");
 }
 
-// Calls end by answers, stops, timeouts and the end of the caller, whichever is first.
-TEST(Racing, EachCallIsToldItsEndExactlyOnce) {
+// Calls end by answers, stops, timeouts and the end of the caller, whichever comes first.
+TEST(Racing, EachCallbackRunsExactlyOnce) {
   constexpr int kThreads = 4, kCalls = 150;
   HandlerServer server;
   CallerOptions options = loopback_allowed();

@@ -1,5 +1,5 @@
 #pragma once
-// A handler behind a URL, and what is heard of it.
+// A handler behind a URL, and the results of calls to it.
 
 #include <future>
 #include <mutex>
@@ -15,9 +15,9 @@
 
 namespace easyretry::webhook {
 
-inline constexpr std::chrono::seconds kPatience{60};  // for broken code only
+inline constexpr std::chrono::seconds kPatience{60};  // reached only if the code is broken
 
-// Loopback is where tests are.
+// Tests run on loopback.
 inline CallerOptions loopback_allowed() {
   return {.guard = Guard{{"127.0.0.0/8", "::1"}}};
 }
@@ -42,7 +42,7 @@ inline std::string words(const CallResult& heard) {
   return heard ? "answered " + std::to_string(heard->status) : to_string(heard.error());
 }
 
-// Answers by `answer`, or, where the path is /later, when the test says so.
+// Answers with `answer` or, if the path is /later, when the test says so.
 class HandlerServer {
  public:
   using Answering = std::function<http::Response(const http::Request&)>;
@@ -76,7 +76,7 @@ class HandlerServer {
   [[nodiscard]] bool holds(std::size_t count) const {
     return test::eventually([&] { return held() == count; }, kPatience);
   }
-  // Answers all that are held.
+  // Answers all requests that wait.
   void answer(const http::Response& response = {}) {
     std::vector<http::Respond> held;
     {

@@ -32,14 +32,14 @@ class Tls : public testing::Test {
   const test::Certificates made;
 };
 
-TEST_F(Tls, CallsAServerThatIsVouchedFor) {
+TEST_F(Tls, CallsATrustedServer) {
   const HandlerServer server{{}, by("here")};
   const CallResult heard = hear_of(server, made.file("ca.crt"));
   ASSERT_TRUE(heard) << words(heard);
   EXPECT_EQ(heard->body, "hello");
 }
 
-TEST_F(Tls, RefusesAServerThatNobodyVouchesFor) {
+TEST_F(Tls, RefusesAnUntrustedServer) {
   const HandlerServer server{{}, by("here")};
   EXPECT_THAT(refusal(server, ""),
               AllOf(HasSubstr("no TLS with 127.0.0.1:"), HasSubstr("certificate"), HasSubstr("ca_file")));
