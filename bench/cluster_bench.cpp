@@ -5,7 +5,7 @@
 #include <benchmark/benchmark.h>
 
 #include "cluster/members.h"
-#include "cluster/shard_map.h"
+#include "cluster/shares.h"
 
 namespace {
 

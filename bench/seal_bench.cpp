@@ -8,7 +8,6 @@
 #include <openssl/evp.h>
 
 #include "seal/base64.h"
-#include "seal/random_source.h"
 #include "seal/sealer.h"
 
 namespace easyretry::seal {

@@ -15,11 +15,11 @@ namespace {
 
 constexpr Millis kTimeout{30'000};
 
-webhook::Heard call_and_wait(webhook::Caller& caller, webhook::Call call) {
+webhook::CallResult call_and_wait(webhook::Caller& caller, webhook::Call call) {
   // Shared with the caller's thread, which may still be in set_value() when this thread continues.
-  const auto heard = std::make_shared<std::promise<webhook::Heard>>();
+  const auto heard = std::make_shared<std::promise<webhook::CallResult>>();
   auto answered = heard->get_future();
-  caller.start(std::move(call), [heard](webhook::Heard answer) { heard->set_value(std::move(answer)); });
+  caller.start(std::move(call), [heard](webhook::CallResult answer) { heard->set_value(std::move(answer)); });
   return answered.get();
 }
 

@@ -226,7 +226,7 @@ FeishuSignature feishu_signature(std::string_view secret, TimePoint now) {
   return {time, signed_base64(time + "\n" + std::string{secret}, "")};
 }
 
-SendResult judge_answer(ChannelType type, const webhook::Heard& heard) {
+SendResult judge_answer(ChannelType type, const webhook::CallResult& heard) {
   if (!heard) return {.worth_retrying = heard.error().code != Errc::invalid_argument, .why = heard.error().detail};
   const webhook::Answer& answer = *heard;
   if (!answer.succeeded()) {

@@ -35,6 +35,6 @@ std::string wecom_body(const Message& message);
 
 // Interprets an answer. DingTalk, Feishu and WeCom answer with status 200 even if they refuse, and say so in the body.
 // `why` may contain secrets.
-SendResult judge_answer(ChannelType type, const webhook::Heard& heard);
+SendResult judge_answer(ChannelType type, const webhook::CallResult& heard);
 
 }  // namespace easyretry::alert

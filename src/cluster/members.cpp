@@ -8,7 +8,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// A source that never rests is taken at its word after this long.
+// A list that keeps changing takes effect after this long anyway.
 constexpr auto kLongest = 30s;
 
 void in_order(std::vector<Member>& list) {
@@ -55,7 +55,7 @@ bool Members::settle(Instant now) {
   const Change what = change();
   doubtful_ = what == Change::impossible || what == Change::shrunk;
   due_ = Instant::max();
-  if (what == Change::none && heard_ != counting_) counting_ = heard_;  // since when, say
+  if (what == Change::none && heard_ != counting_) counting_ = heard_;  // a change of `since`, for example
   if (what == Change::none || what == Change::impossible) return false;
 
   const Millis rest = what == Change::joined ? patience_.joins

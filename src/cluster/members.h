@@ -1,9 +1,10 @@
 #pragma once
-// Which list of members counts. A source may flap, lag, lose its memory or be gone; moving shards at each of its words
-// would cost more than a view that is a little old. So joins and leaves count when nothing has changed for a moment;
-// a list that lost more than half of us only when it stays so; and one that is empty or without ourselves never.
+// Decides which list of members is in effect. A source may flap, lag, lose its data or be unreachable. Moving shards
+// after every report would cost more than a slightly old view. So joins and leaves take effect when the list has not
+// changed for a moment; a list that lost more than half of the members, only if it stays like that for longer; and a
+// list that is empty or does not contain this instance, never.
 //
-// One thread at a time. Times are given, so tests need no clock.
+// For one thread at a time. Times are parameters, so tests need no clock.
 
 #include <optional>
 #include <string>
@@ -13,11 +14,11 @@
 
 namespace easyretry::cluster {
 
-// How long a list must stay the same before it counts.
+// How long a list must stay the same before it takes effect.
 struct Patience {
   Millis joins{1000};
   Millis leaves{2000};
-  Millis shrinking{5000};  // a source that restarted has its members back by then
+  Millis shrinking{5000};  // by then, a source that restarted has its members back
 };
 
 class Members {
@@ -28,19 +29,19 @@ class Members {
   // The source did not answer.
   void missed() { answers_ = false; }
 
-  // True: another list counts from now on.
+  // Returns true if another list is in effect from now on.
   bool settle(Instant now);
-  // When settle() may say so by itself.
+  // When settle() may return true without a new report.
   Instant next() const { return due_; }
 
   const std::vector<Member>& list() const { return counting_; }
-  // What was heard last, where it differs, is to be believed and waits to count; otherwise null.
+  // The last reported list, if it differs, is plausible and waits to take effect; otherwise null.
   const std::vector<Member>* waiting() const;
-  // Where we are in the list; nothing as long as there is none.
+  // The place of this instance in the list; nullopt before the first list.
   std::optional<std::size_t> place() const { return place_in(counting_); }
   std::optional<std::size_t> place_in(const std::vector<Member>& list) const;
   bool trusted() const { return answers_ && !counting_.empty() && due_ == Instant::max() && !doubtful_; }
-  // When the source last gave a list.
+  // When the source last returned a list.
   Instant heard_at() const { return heard_at_; }
 
  private:
@@ -49,15 +50,15 @@ class Members {
 
   const std::string self_;
   const Patience patience_;
-  std::vector<Member> counting_;  // ascending by node, like all lists here
+  std::vector<Member> counting_;  // in effect; sorted by node, like all lists here
   std::vector<Member> heard_;
   Instant heard_at_{};
-  Instant same_since_{};     // heard_ has been this list since then
-  Instant differs_since_{};  // heard_ has not been counting_ since then
+  Instant same_since_{};     // since when heard_ has been this list
+  Instant differs_since_{};  // since when heard_ has differed from counting_
   bool differs_ = false;
   Instant due_ = Instant::max();
   bool answers_ = false;
-  bool doubtful_ = false;  // what was heard last is not to be believed
+  bool doubtful_ = false;  // the last report is not plausible
 };
 
 }  // namespace easyretry::cluster

@@ -1,11 +1,12 @@
 #pragma once
-// Where the list of members comes from. What is made of it is decided elsewhere (members.h).
+// Where the list of members comes from, and what instances are called. members.h decides what a list means.
 
 #include <compare>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <easyretry/cluster.h>
@@ -13,46 +14,55 @@
 
 namespace easyretry::cluster {
 
-// Somebody in the list who is not to share our shards.
+// An instance in the list that must not share our shards.
 struct Refused {
   std::string who;
-  std::string why;  // and what to do about it
+  std::string why;  // with what to do about it
 
   friend auto operator<=>(const Refused&, const Refused&) = default;
 };
 
-// What a source says.
-struct Roll {
+// The answer of a source.
+struct MemberList {
   std::vector<Member> members;
   std::vector<Refused> refused{};
-  bool handlers_left_out = false;  // of this instance: they were too many to be told
+  bool handlers_left_out = false;  // the handlers of this instance did not fit into its announcement
 };
 
-// What an instance tells the others of itself.
-struct Word {
-  std::string says{};                                  // for people
+// The information that an instance gives the others about itself.
+struct Announcement {
+  std::string says{};                                  // for display
   std::optional<std::vector<std::string>> handlers{};  // as in Member
 };
 
 class Membership {
  public:
   struct Traits {
-    std::string source;      // for people: "store", "nacos"
-    std::string self;        // our node in the list
-    bool tells = false;      // calls back when the list changes; otherwise it is asked now and then
-    Millis refresh{};        // how often it must be asked, or it forgets us
-    Millis notices_death{};  // how long a member that died stays in the list
+    std::string source;      // for display: "store", "nacos"
+    std::string self;        // the node of this instance in the list
+    bool tells = false;      // calls back when the list changes; otherwise it is polled
+    Millis refresh{};        // how often refresh() must be called so that we stay in the list
+    Millis notices_death{};  // how long a dead member stays in the list
   };
 
   virtual ~Membership() = default;
   virtual const Traits& traits() const = 0;
-  // Tells the others that we are here, and gives all who are. May take as long as the network does.
-  virtual Result<Roll> refresh(const Word& word) = 0;
-  // We are gone. Best effort: whoever is not heard of is taken for dead before long.
+  // Announces this instance and returns all members. May take as long as the network does.
+  virtual Result<MemberList> refresh(const Announcement& announcement) = 0;
+  // Removes this instance from the list. Best effort: a silent instance is considered dead before long.
   virtual void leave() = 0;
-  // `changed` is called from any thread until leave() has returned. Only where it tells.
-  // NOLINTNEXTLINE(performance-unnecessary-value-param): those that tell keep it
+  // Calls `changed` from any thread until leave() has returned. Only if traits().tells.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): implementations that call back keep it
   virtual void listen(std::function<void()> /*changed*/) {}
 };
+
+// The name of an instance: host, process id and a random part, so that a restarted process is not confused with its
+// predecessor.
+std::string make_node();
+
+// True if it ran on the host of `self` and its process no longer exists. So an instance that was killed and restarted
+// need not wait until its predecessor is considered dead. If two hosts have the same name this may be wrong, and costs
+// some useless reads.
+bool died_here(std::string_view node, std::string_view self);
 
 }  // namespace easyretry::cluster

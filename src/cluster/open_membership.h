@@ -1,5 +1,6 @@
 #pragma once
-// `store`, `alone`, `static:2/8`, `nacos://…`: where the list of members comes from, as an option says it.
+// Reads the option that says where the list of members comes from (`store`, `alone`, `static:2/8`, `nacos://…`), and
+// opens it.
 
 #include <memory>
 #include <optional>
@@ -9,7 +10,7 @@
 #include <easyretry/options.h>
 
 #include "cluster/membership.h"
-#include "nacos/nacos_url.h"
+#include "nacos/options.h"
 #include "storage/store.h"
 
 namespace easyretry::cluster {
@@ -17,27 +18,37 @@ namespace easyretry::cluster {
 struct MembershipChoice {
   enum class Kind { store, alone, fixed, nacos };
   Kind kind = Kind::store;
-  // Of a fixed list
+  // For a fixed list
   std::size_t index = 0;
   std::size_t members = 1;
-  nacos::ServiceUrl service{};  // of Nacos
+  nacos::ServiceUrl service{};  // for Nacos
 };
 
-// The instance that wants to be a member.
-struct Joiner {
+// The instance that joins.
+struct JoiningInstance {
   std::string space;
   std::string node;
   Millis lease{};
   LogSink log{};
 };
 
-// Throws std::invalid_argument, naming what would be right.
+// Throws std::invalid_argument that says what is allowed.
 MembershipChoice parse_membership(std::string_view text);
 
-// Throws std::invalid_argument for members that meet elsewhere, and a store that only one of them could use.
+// Throws std::invalid_argument if members find each other outside a store that only one of them could use.
 void require_shared_store(const MembershipChoice& choice, bool shared);
 
-// Null: this instance is the only one. That is so, too, where a store cannot be shared.
-std::unique_ptr<Membership> open_membership(MembershipChoice choice, storage::Store& store, Joiner joiner);
+// Null: this instance is the only one. The same if the store cannot be shared.
+std::unique_ptr<Membership> open_membership(MembershipChoice choice, storage::Store& store, JoiningInstance instance);
+
+struct MembersReport {
+  MemberList list;
+  std::string source;  // for display: "store", "nacos 10.0.0.7:8848, DEFAULT_GROUP@@orders"
+  Millis age{};        // since the source returned the list
+  TimePoint now{};     // on the clock of the members' `since`
+};
+
+// Reads the members without joining. May take as long as the network does; 10 s at most with a registry.
+Result<MembersReport> list_members(const MembershipChoice& choice, storage::Store& store, const std::string& space);
 
 }  // namespace easyretry::cluster

@@ -6,10 +6,38 @@
 #include <optional>
 #include <string_view>
 
-#include "cluster/shard_map.h"
-
 namespace easyretry::cluster {
 namespace {
+
+// The places that store the text have room for little more.
+constexpr std::size_t kLongest = 300;
+
+std::vector<ShardId> every(std::size_t step, std::size_t from, std::size_t to) {
+  std::vector<ShardId> shards;
+  for (std::size_t shard = from; shard < to; shard += step) shards.push_back(static_cast<ShardId>(shard));
+  return shards;
+}
+
+// The distance between neighbours; nullopt if it varies.
+std::optional<int> step_of(const std::vector<ShardId>& shards) {
+  const auto gap = [&](std::size_t i) { return static_cast<int>(shards[i]) - static_cast<int>(shards[i - 1]); };
+  for (std::size_t i = 2; i < shards.size(); ++i) {
+    if (gap(i) != gap(1)) return std::nullopt;
+  }
+  return shards.size() < 3 ? std::nullopt : std::optional{gap(1)};
+}
+
+std::string ordinal(int number) {
+  const int tens = number % 100;
+  const int ones = number % 10;
+  const bool teen = tens >= 11 && tens <= 13;
+  const char* const ending = teen || ones == 0 || ones > 3 ? "th" : ones == 1 ? "st" : ones == 2 ? "nd" : "rd";
+  return std::to_string(number) + ending;
+}
+
+std::string text_of(ShardId shard) {
+  return std::to_string(static_cast<int>(shard));
+}
 
 using Runners = std::vector<std::size_t>;  // places in the list of members, ascending
 using ByHandler = std::map<std::string_view, Runners>;
@@ -20,7 +48,7 @@ Runners all_places(const std::vector<Member>& members) {
   return places;
 }
 
-// Of each handler that somebody names. Members that say nothing run it, too.
+// For each handler that some member names. Members that name none are assumed to run it, too.
 ByHandler runners_of(const std::vector<Member>& members) {
   ByHandler all;
   for (const Member& member : members) {
@@ -40,7 +68,8 @@ ByHandler runners_of(const std::vector<Member>& members) {
   return all;
 }
 
-// Who looks after what nobody says to run. Nobody named a handler: those who may run anything, or else all.
+// The members that serve handlers which no member names. If no handler is named at all: the members that may run
+// anything, or else all.
 Runners caretakers(const std::vector<Member>& members, const ByHandler& by_handler) {
   const auto most = std::ranges::max_element(by_handler, {}, [](const auto& one) { return one.second.size(); });
   if (most != by_handler.end()) return most->second;
@@ -50,6 +79,28 @@ Runners caretakers(const std::vector<Member>& members, const ByHandler& by_handl
 }
 
 }  // namespace
+
+std::string described(const std::vector<ShardId>& shards) {
+  if (shards.empty()) return "none";
+  std::string text = std::to_string(shards.size()) + ":";
+  const auto step = step_of(shards);
+  if (step == 1) return text + " " + text_of(shards.front()) + "-" + text_of(shards.back());
+  if (step) return text + " every " + ordinal(*step) + " from " + text_of(shards.front());
+  for (const ShardId shard : shards) {
+    if (text.size() > kLongest) return text + " …";
+    text += " " + text_of(shard);
+  }
+  return text;
+}
+
+std::vector<ShardId> shards_of(std::size_t index, std::size_t members, int total_shards, Assignment assignment) {
+  const auto total = static_cast<std::size_t>(total_shards);
+  if (assignment == Assignment::stride) return every(members, index, total);
+  const std::size_t share = total / members;
+  const std::size_t with_one_more = total % members;
+  const std::size_t from = index * share + std::min(index, with_one_more);
+  return every(1, from, from + share + (index < with_one_more ? 1 : 0));
+}
 
 std::vector<ShardId> Shares::all() const {
   std::vector<ShardId> shards = rest;

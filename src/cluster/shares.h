@@ -1,7 +1,6 @@
 #pragma once
-// Who looks after which shards, where not all members run the same handlers: the members that run a handler share all
-// shards of it among themselves. Where all run the same ones, that is one division for everything. Pure: the same
-// members give the same shares everywhere.
+// Which member serves which shards. The members that run a handler divide all of its shards among themselves; if all
+// members run the same handlers, there is a single division. Pure: the same members give the same shares everywhere.
 
 #include <cstddef>
 #include <string>
@@ -11,7 +10,15 @@
 
 namespace easyretry::cluster {
 
-// Handlers that the same members run, and a member's shards of them.
+// The shards of the `index`-th of `members`, ascending. In one view, every shard has one owner, and no two members
+// differ by more than one shard.
+std::vector<ShardId> shards_of(std::size_t index, std::size_t members, int total_shards, Assignment assignment);
+
+// For display: "8: every 8th from 3", "6: 58-63", "2: 5 9", "none"; a long text ends with "…". Expects ascending
+// shards.
+std::string described(const std::vector<ShardId>& shards);
+
+// Handlers that are run by the same members, and one member's shards of them.
 struct Share {
   std::vector<std::string> handlers;  // ascending
   std::vector<ShardId> shards;        // ascending
@@ -20,20 +27,20 @@ struct Share {
 };
 
 struct Shares {
-  std::vector<Share> own{};  // of the handlers that the member runs
-  // Of handlers that nobody says to run. They go to those who share the handler that most members run, who look at
-  // these shards anyway: each shard has one of them, and nobody reads more for it.
+  std::vector<Share> own{};  // for the handlers that the member runs
+  // For handlers that no member names. They go to the members that share the most widely run handler. Those read these
+  // shards anyway: each shard belongs to one of them, and no member reads more because of it.
   std::vector<ShardId> rest{};
-  std::vector<std::string> said{};  // all handlers that somebody says to run, ascending
+  std::vector<std::string> said{};  // all handlers that some member names, ascending
 
-  // All that the member has to look at, ascending.
+  // All shards that the member has to read, ascending.
   std::vector<ShardId> all() const;
 
   friend bool operator==(const Shares&, const Shares&) = default;
 };
 
-// Of the `self`-th of the members, which are in the order by which shards are given out. A member that does not say
-// what it runs has its share of every handler.
+// The shares of the `self`-th member. The members are in the order in which shards are assigned. A member that does not
+// name its handlers gets a share of every handler.
 Shares shares_of(const std::vector<Member>& members, std::size_t self, int total_shards, Assignment assignment);
 
 }  // namespace easyretry::cluster

@@ -1,6 +1,6 @@
 #pragma once
-// Instances meet in the store that they share: each says every few seconds that it lives, and the store's clock judges
-// who does. Needs nothing but the store.
+// Instances find each other in the store that they share. Each sends a heartbeat every few seconds, and the store's
+// clock decides which are alive. Needs nothing but the store.
 
 #include "cluster/membership.h"
 #include "storage/store.h"
@@ -9,12 +9,12 @@ namespace easyretry::cluster {
 
 class StoreMembership final : public Membership {
  public:
-  // The store must outlive it. Dead is who is silent for a third of `lease`, which its tasks stay with it anyway; 10 s
-  // at most.
+  // The store must outlive it. An instance counts as dead after a third of `lease` without a heartbeat, 10 s at most.
+  // Its tasks stay with it for the whole lease anyway.
   StoreMembership(storage::Store& store, std::string space, std::string node, Millis lease);
 
   const Traits& traits() const override { return traits_; }
-  Result<Roll> refresh(const Word& word) override;
+  Result<MemberList> refresh(const Announcement& announcement) override;
   void leave() override;
 
  private:

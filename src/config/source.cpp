@@ -9,7 +9,7 @@
 
 #include "config/node.h"
 #include "nacos/config_client.h"
-#include "nacos/nacos_url.h"
+#include "nacos/options.h"
 
 namespace easyretry::config {
 namespace {

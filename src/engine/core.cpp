@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "cluster/node_name.h"
+#include "cluster/membership.h"
 #include "cluster/open_membership.h"
 #include "engine/reporting.h"
 #include "task/task_id.h"

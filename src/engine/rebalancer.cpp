@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cluster/shard_map.h"
+#include "cluster/shares.h"
 
 namespace easyretry::engine {
 namespace {

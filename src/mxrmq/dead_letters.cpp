@@ -1,38 +1,38 @@
-#include "mxrmq/dead_letters.h"
-
 #include <algorithm>
 #include <chrono>
 #include <set>
 #include <vector>
 
 #include "base/time_text.h"
-#include "mxrmq/verbs.h"
+#include "mxrmq/import_target.h"
+#include "mxrmq/operations.h"
 
 namespace easyretry::mxrmq {
 namespace {
 
 constexpr Millis kLease = std::chrono::minutes{5};
 constexpr TimePoint kNever{std::chrono::sys_days{std::chrono::year{9999} / 12 / 31}};
-constexpr std::string_view kToken = "import-";  // what tokens of imports begin with
+constexpr std::string_view kToken = "import-";  // prefix of the tokens of imports
 
 struct Letter {
   std::string id;
-  bool before = false;  // an import before had it in its hands
+  bool before = false;  // an earlier import had taken it
   std::string json;
 };
 
-// When it died is told with the error: the store knows only when it was moved.
+// The error includes the time of death, because the store only knows when it was moved.
 std::string error_of(const Meta& meta) {
   std::string error = meta.last_error.value_or("no error");
   if (!meta.dead_letter_at) return error + " (dead letter)";
   return error + " (dead letter since " + base::to_text(TimePoint{Millis{*meta.dead_letter_at}}) + ")";
 }
 
-class Mover {
+class DeadLetterMover {
  public:
-  Mover(Link& link, ImportTarget& target, const std::string& token) : link_(link), target_(target), token_(token) {}
+  DeadLetterMover(QueueConnection& link, ImportTarget& target, const std::string& token)
+      : link_(link), target_(target), token_(token) {}
 
-  // False: there are no more.
+  // Returns false if there are no more.
   bool move_some(MovedLetters& sum) {
     const Reply reply = link_.run(scripts::letters, "", {std::to_string(sum.left), std::to_string(kMessagesACall)});
     if (reply.integer(0) == 0) return false;
@@ -68,7 +68,7 @@ class Mover {
       const Message message = parse_message(letter.json);
       if (letter.before && is_there(letter, message)) return;
       task::NewTask task = target_.task_of(letter.id, message);
-      task.attempts = std::max(task.attempts, 1) - 1;  // the last of them is the one it is stored with
+      task.attempts = std::max(task.attempts, 1) - 1;  // storing it counts as the last attempt
       task.owner = token_;
       task.lease = kLease;
       task.due_at = kNever;
@@ -79,7 +79,7 @@ class Mover {
     }
   }
 
-  // Ended, or stored and not ended yet.
+  // True if it is in the store: ended, or stored and about to be ended.
   bool is_there(const Letter& letter, const Message& message) {
     if (target_.ended(letter.id)) return true;
     const auto live = target_.live(letter.id);
@@ -131,21 +131,21 @@ class Mover {
     return dropped;
   }
 
-  Link& link_;
+  QueueConnection& link_;
   ImportTarget& target_;
   const std::string& token_;
-  // Of the letters in our hands.
+  // For the letters of this round
   std::vector<task::NewTask> tasks_;
-  std::vector<std::string> errors_;  // of the tasks
+  std::vector<std::string> errors_;  // one for each of tasks_
   std::vector<task::Settlement> ends_;
-  std::set<std::string> kept_;  // ids that stay
+  std::set<std::string> kept_;  // ids that stay in the queue
 };
 
 }  // namespace
 
-MovedLetters move_dead_letters(Link& link, ImportTarget& target, const std::string& token,
+MovedLetters move_dead_letters(QueueConnection& link, ImportTarget& target, const std::string& token,
                                const std::function<void(std::int64_t moved)>& progress) {
-  Mover mover{link, target, token};
+  DeadLetterMover mover{link, target, token};
   MovedLetters sum;
   while (mover.move_some(sum)) progress(sum.moved);
   return sum;

@@ -6,9 +6,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "mxrmq/new_id.h"
-#include "mxrmq/scan.h"
-#include "mxrmq/verbs.h"
+#include "mxrmq/message.h"
+#include "mxrmq/operations.h"
 
 namespace easyretry::mxrmq {
 namespace {
@@ -29,15 +28,15 @@ Kind lone_kind(Where where) {
 
 class Fsck {
  public:
-  Fsck(Link& link, const FsckOptions& options) : link_(link), options_(options) {}
+  Fsck(QueueConnection& link, const FsckOptions& options) : link_(link), options_(options) {}
 
   FsckReport run() {
-    for (const std::string& topic : topics_of(link_)) look_at_lists(topic);
-    look_at_messages();
+    for (const std::string& topic : topics_of(link_)) check_lists(topic);
+    check_messages();
     for (const Where where : {Where::dlq, Where::own}) {
-      each_slice(link_, where, [&](const std::vector<FoundField>& fields) { mend_lone(where, fields); });
+      each_slice(link_, where, [&](const std::vector<FoundField>& fields) { repair_lone(where, fields); });
     }
-    mend_orphans();
+    repair_orphans();
     return report_;
   }
 
@@ -47,8 +46,8 @@ class Fsck {
     options_.tell({kind, id, topic});
   }
 
-  // A list that grows while it is read shows ids twice; the script says which really are.
-  void look_at_lists(const std::string& topic) {
+  // A list that grows while it is read shows ids twice; the script tells which ones really are duplicates.
+  void check_lists(const std::string& topic) {
     std::map<std::string, int> mentions;
     each_slice(link_, link_.keys().pending(topic), [&](const Ids& ids) {
       for (const std::string& id : ids) ++mentions[id];
@@ -59,10 +58,10 @@ class Fsck {
       if (times > 1) doubled.push_back(id);
     }
     each_slice(link_, link_.keys().processing(topic), [&](const Ids& ids) { listed_.insert(ids.begin(), ids.end()); });
-    in_slices(doubled, [&](const Ids& some) { mend_doubled(topic, some); });
+    in_slices(doubled, [&](const Ids& some) { repair_doubled(topic, some); });
   }
 
-  void mend_doubled(const std::string& topic, const Ids& ids) {
+  void repair_doubled(const std::string& topic, const Ids& ids) {
     Ids arguments{options_.repair ? "1" : "0"};
     arguments.insert(arguments.end(), ids.begin(), ids.end());
     const Reply others = link_.run(scripts::dedupe, topic, arguments);
@@ -71,7 +70,7 @@ class Fsck {
     }
   }
 
-  void look_at_messages() {
+  void check_messages() {
     const std::string& payloads = link_.keys().payloads;
     const std::int64_t expected = link_.run(Command::of("HLEN", std::string_view{payloads})).integer() / 2;
     each_slice(link_, Where::payloads, [&](const std::vector<FoundField>& fields) {
@@ -81,7 +80,7 @@ class Fsck {
         ++report_.messages;
         if (!listed_.contains(each.id)) unlisted.push_back(each.id);
       }
-      mend_lone(Where::payloads, fields);
+      repair_lone(Where::payloads, fields);
       in_slices(unlisted, [&](const Ids& some) {
         for (std::string& id : still_orphans(some)) orphans_.push_back(std::move(id));
       });
@@ -89,7 +88,7 @@ class Fsck {
     });
   }
 
-  void mend_lone(Where where, const std::vector<FoundField>& fields) {
+  void repair_lone(Where where, const std::vector<FoundField>& fields) {
     Ids arguments{name_of(where)};
     for (const FoundField& each : fields) {
       if (each.kind != FoundField::Kind::lone) continue;
@@ -106,7 +105,7 @@ class Fsck {
     return orphans;
   }
 
-  void mend_orphans() {
+  void repair_orphans() {
     std::ranges::sort(orphans_);
     orphans_.erase(std::unique(orphans_.begin(), orphans_.end()), orphans_.end());
     if (orphans_.empty()) return;
@@ -131,7 +130,8 @@ class Fsck {
       if (reply.text(i + 1) != "homeless") continue;
       found(Kind::unreadable, id, "");
       const std::int64_t now = system_clock().now().time_since_epoch().count();
-      const Taken taken{{id, token}, parse_error_record(id, reply.text(i + 3), "", "not JSON, or no topic", now)};
+      const LeasedMessage taken{{id, token},
+                                parse_error_record(id, reply.text(i + 3), "", "not JSON, or no topic", now)};
       set_aside(link_, "", {&taken, 1});
     }
   }
@@ -145,7 +145,7 @@ class Fsck {
     }
   }
 
-  Link& link_;
+  QueueConnection& link_;
   const FsckOptions& options_;
   FsckReport report_;
   std::unordered_set<std::string> listed_;
@@ -167,8 +167,8 @@ std::string_view to_string(Finding::Kind kind) {
 }
 
 FsckReport fsck(std::string_view queue_url, const FsckOptions& options) {
-  Link link{parse_queue_url(queue_url)};
-  return or_store_error("mxrmq.fsck", options.repair ? Does::write : Does::read, [&] {
+  QueueConnection link{parse_queue_url(queue_url)};
+  return or_store_error("mxrmq.fsck", options.repair ? Access::write : Access::read, [&] {
     return Fsck{link, options}.run();
   });
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Finds, and mends, what workers that died at the wrong moment have left in a queue, while others work on it.
+// Finds and repairs what workers that died at the wrong moment left in a queue, while others use it.
 
 #include <cstdint>
 #include <functional>
@@ -12,24 +12,24 @@ namespace easyretry::mxrmq {
 
 struct Finding {
   enum class Kind {
-    orphan,       // a message that nobody will ever look at; mended: pending again
-    unreadable,   // the same, and it cannot be read; mended: with the messages that could not be
-    doubled,      // pending several times; mended: once
-    lone_topic,   // the topic of a message that is no more; mended: removed
-    lone_letter,  // the topic of a dead letter that is no more; mended: removed
-    lone_lease,   // our books of a message that Python has ended; mended: removed
+    orphan,       // a message that no worker will ever find; repair: made pending again
+    unreadable,   // the same, and it cannot be parsed; repair: moved to the unreadable messages
+    doubled,      // pending more than once; repair: pending once
+    lone_topic,   // the topic of a message that no longer exists; repair: removed
+    lone_letter,  // the topic of a dead letter that no longer exists; repair: removed
+    lone_lease,   // our lease of a message that Python has ended; repair: removed
   };
   Kind kind = Kind::orphan;
   std::string id;
-  std::string topic;  // "" where nobody knows
+  std::string topic;  // empty if it is unknown
 };
 
 std::string_view to_string(Finding::Kind kind);
 
 struct FsckOptions {
   bool repair = false;
-  // A worker of Python's has a message in nobody's books for a moment, between two of its steps: an orphan is one that
-  // is still one after so long.
+  // A Python worker moves a message in two steps, and between them the message looks like an orphan. So an orphan is
+  // one that is still an orphan after this time.
   Millis grace{5'000};
   std::function<void(const Finding&)> tell = [](const Finding&) {};
   std::function<void(std::int64_t looked_at, std::int64_t expected)> progress = [](std::int64_t, std::int64_t) {};

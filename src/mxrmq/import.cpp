@@ -6,38 +6,36 @@
 #include <optional>
 #include <vector>
 
-#include "mxrmq/dead_letters.h"
 #include "mxrmq/import_target.h"
-#include "mxrmq/new_id.h"
-#include "mxrmq/reaper.h"
-#include "mxrmq/scan.h"
-#include "mxrmq/verbs.h"
+#include "mxrmq/message.h"
+#include "mxrmq/operations.h"
+#include "mxrmq/settler.h"
 
 namespace easyretry::mxrmq {
 namespace {
 
 constexpr Millis kLease = std::chrono::minutes{5};
 
-struct Found {
-  Taken taken;
+struct FoundMessage {
+  LeasedMessage taken;
   std::optional<TimePoint> run_at{};
-  bool before = false;  // an import before had it in its hands
+  bool before = false;  // an earlier import had taken it
   std::string topic;
 };
 
 std::optional<TimePoint> time_of(std::string_view millis) {
-  double value = 0;  // a score
+  double value = 0;  // a Redis score
   if (std::from_chars(millis.data(), millis.data() + millis.size(), value).ec != std::errc{}) return std::nullopt;
   return TimePoint{Millis{static_cast<std::int64_t>(value)}};
 }
 
 class Import {
  public:
-  Import(Link& link, storage::Store& store, const ImportOptions& options)
+  Import(QueueConnection& link, storage::Store& store, const ImportOptions& options)
       : link_(link), target_(store, options.space), options_(options) {}
 
-  // What workers that died have left is put among the delayed ones when nothing is pending any more: what is, is moved
-  // whatever its time to live. Each topic takes delayed ones along.
+  // Messages of dead workers become delayed only after nothing is pending any more, so pending messages are moved
+  // whatever their time to live. Moving a topic also moves delayed messages.
   ImportReport run() {
     move_all("");
     for (const std::string& topic : topics_of(link_)) move_all(topic);
@@ -55,10 +53,10 @@ class Import {
     }
   }
 
-  std::vector<Found> take(const std::string& topic) {
+  std::vector<FoundMessage> take(const std::string& topic) {
     const Reply reply =
         link_.run(scripts::take, topic, {token_, std::to_string(kLease.count()), std::to_string(kMessagesACall)});
-    std::vector<Found> found;
+    std::vector<FoundMessage> found;
     for (std::size_t i = 0; i + 4 < reply.size(); i += 5) {
       found.push_back({.taken = {{std::string{reply.text(i)}, token_}, std::string{reply.text(i + 4)}},
                        .run_at = time_of(reply.text(i + 1)),
@@ -68,14 +66,14 @@ class Import {
     return found;
   }
 
-  void move(const std::vector<Found>& all) {
+  void move(const std::vector<FoundMessage>& all) {
     std::vector<task::NewTask> tasks;
-    std::vector<Hold> done;
-    for (const Found& each : all) {
+    std::vector<Lease> done;
+    for (const FoundMessage& each : all) {
       try {
         const Message message = parse_message(each.taken.json);
-        if (!each.before || !is_stored(each.taken.hold.id)) tasks.push_back(task_of(each, message));
-        done.push_back(each.taken.hold);
+        if (!each.before || !is_stored(each.taken.lease.id)) tasks.push_back(task_of(each, message));
+        done.push_back(each.taken.lease);
       } catch (const MessageError& why) {
         set_aside_as_unreadable(each, why.what());
       }
@@ -86,9 +84,9 @@ class Import {
     report_.moved += std::ranges::count(removed, true);
   }
 
-  // What waits has its place by when it was made.
-  task::NewTask task_of(const Found& found, const Message& message) const {
-    task::NewTask task = target_.task_of(found.taken.hold.id, message);
+  // A pending message keeps its place in the order of creation.
+  task::NewTask task_of(const FoundMessage& found, const Message& message) const {
+    task::NewTask task = target_.task_of(found.taken.lease.id, message);
     task.error = message.meta.last_error.value_or("");
     task.due_at = found.run_at;
     if (!task.due_at && message.created_at > 0) task.due_at = TimePoint{Millis{message.created_at}};
@@ -97,25 +95,25 @@ class Import {
 
   bool is_stored(const std::string& id) { return target_.live(id) || target_.ended(id); }
 
-  void set_aside_as_unreadable(const Found& found, std::string_view why) {
+  void set_aside_as_unreadable(const FoundMessage& found, std::string_view why) {
     const std::int64_t now = system_clock().now().time_since_epoch().count();
-    const Hold& hold = found.taken.hold;
-    const Taken record{hold, parse_error_record(hold.id, found.taken.json, found.topic, why, now)};
+    const Lease& lease = found.taken.lease;
+    const LeasedMessage record{lease, parse_error_record(lease.id, found.taken.json, found.topic, why, now)};
     if (set_aside(link_, found.topic, {&record, 1}).front()) ++report_.unreadable;
   }
 
-  Link& link_;
+  QueueConnection& link_;
   ImportTarget target_;
   const ImportOptions& options_;
   const std::string token_ = "import-" + new_id();
   ImportReport report_;
 };
 
-std::int64_t ask(Link& link, std::string_view command, const std::string& key) {
+std::int64_t ask(QueueConnection& link, std::string_view command, const std::string& key) {
   return link.run(Command::of(command, std::string_view{key})).integer();
 }
 
-ImportPlan plan(Link& link) {
+ImportPlan plan(QueueConnection& link) {
   const Keys& keys = link.keys();
   ImportPlan plan;
   std::int64_t waiting = 0;
@@ -138,13 +136,13 @@ std::int64_t ImportPlan::to_be_moved() const {
 }
 
 ImportPlan plan_import(std::string_view queue_url) {
-  Link link{parse_queue_url(queue_url)};
-  return or_store_error("mxrmq.import", Does::read, [&] { return plan(link); });
+  QueueConnection link{parse_queue_url(queue_url)};
+  return or_store_error("mxrmq.import", Access::read, [&] { return plan(link); });
 }
 
 ImportReport run_import(std::string_view queue_url, storage::Store& store, const ImportOptions& options) {
-  Link link{parse_queue_url(queue_url)};
-  return or_store_error("mxrmq.import", Does::write, [&] { return Import{link, store, options}.run(); });
+  QueueConnection link{parse_queue_url(queue_url)};
+  return or_store_error("mxrmq.import", Access::write, [&] { return Import{link, store, options}.run(); });
 }
 
 }  // namespace easyretry::mxrmq

@@ -9,7 +9,7 @@
 namespace easyretry::mxrmq {
 namespace {
 
-constexpr std::size_t kMaxKey = 255;  // what the stores hold
+constexpr std::size_t kMaxKey = 255;  // the limit of the stores
 
 [[noreturn]] void refuse(std::string why) {
   throw StoreError{{Errc::invalid_argument, "mxrmq.import", std::move(why)}};
@@ -27,7 +27,7 @@ Backoff backoff_of(const Meta& meta) {
     constexpr std::int64_t kLongest = std::chrono::floor<std::chrono::seconds>(policy::kLongestDelay).count();
     ladder.steps.emplace_back(std::chrono::seconds{std::clamp<std::int64_t>(seconds, 0, kLongest)});
   }
-  if (ladder.steps.empty()) ladder.steps.emplace_back(std::chrono::seconds{60});  // as Python
+  if (ladder.steps.empty()) ladder.steps.emplace_back(std::chrono::seconds{60});  // Python's default
   return ladder;
 }
 

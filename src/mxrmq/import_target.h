@@ -1,11 +1,15 @@
 #pragma once
-// The store that an import fills, and messages as tasks of it. Throws StoreError.
+// The parts of an import: the store that it fills, and the moving of dead letters. Functions throw StoreError.
 
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "mxrmq/import.h"
+#include "mxrmq/link.h"
 #include "mxrmq/message.h"
 #include "storage/store.h"
 
@@ -15,11 +19,11 @@ class ImportTarget {
  public:
   ImportTarget(storage::Store& store, std::string space) : store_(store), space_(std::move(space)) {}
 
-  // The topic is the handler, the id the key. Refuses an id that is too long to be one.
+  // The topic becomes the handler and the id the key. Throws if the id is too long for a key.
   task::NewTask task_of(const std::string& id, const Message& message) const;
 
   std::vector<storage::Inserted> insert(std::span<const task::NewTask> tasks);
-  // Fails where one of them has been changed by somebody else.
+  // Fails if another process has changed one of them.
   void settle(std::span<const task::Settlement> settlements);
   std::optional<task::TaskRecord> live(const std::string& id) { return with_key(id, false); }
   std::optional<task::TaskRecord> ended(const std::string& id) { return with_key(id, true); }
@@ -31,5 +35,16 @@ class ImportTarget {
   storage::Store& store_;
   const std::string space_;
 };
+
+// Moves dead letters into the store as tasks with a final failure: they do not run, no callback is called for them, and
+// Engine::requeue() can restart one.
+//
+// A letter is stored as a running task that is never due, ended, looked up in the store's history, and then removed
+// from the queue. If the import is interrupted at any point, the next one continues; meanwhile no instance runs the
+// task.
+//
+// Throws ServerError for the queue, and StoreError for the store, also if its history would not keep the letters.
+MovedLetters move_dead_letters(QueueConnection& link, ImportTarget& target, const std::string& token,
+                               const std::function<void(std::int64_t moved)>& progress);
 
 }  // namespace easyretry::mxrmq

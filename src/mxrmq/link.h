@@ -1,6 +1,6 @@
 #pragma once
-// A queue in a Redis server: connections, scripts, and what its keys are called. Throws ServerError, a LostReply where
-// a write may have been done. Safe to use from any thread.
+// A queue on a Redis server: connections, scripts and key names. Throws ServerError; a LostReply if a write may have
+// been executed. Thread-safe.
 
 #include <string>
 #include <string_view>
@@ -8,7 +8,7 @@
 
 #include <easyretry/error.h>
 
-#include "mxrmq/detect.h"
+#include "mxrmq/queue_url.h"
 #include "mxrmq/scripts.h"
 #include "storage/redis/link.h"
 
@@ -19,15 +19,15 @@ using storage::redis::LostReply;
 using storage::redis::Reply;
 using storage::server::ServerError;
 
-class Link {
+class QueueConnection {
  public:
-  // Throws StoreError where it cannot be worked with.
-  explicit Link(QueueOptions options);
+  // Throws StoreError if the server or the queue is unsuitable.
+  explicit QueueConnection(QueueOptions options);
 
   const Keys& keys() const { return keys_; }
   const QueueOptions& options() const { return options_; }
 
-  // About one topic; "" for scripts that are about all.
+  // For one topic; an empty topic is for scripts about all topics.
   Reply run(const Script& script, std::string_view topic, const std::vector<std::string>& arguments);
   Reply run(const Command& command);
 
@@ -35,21 +35,21 @@ class Link {
   Keys opened();
 
   const QueueOptions options_;
-  storage::redis::Link way_;
+  storage::redis::Link redis_;
   const Keys keys_;
 };
 
-enum class Does { read, write };  // where a reply is lost, nothing was done, or nobody knows
+enum class Access { read, write };  // if a reply is lost: a read did nothing, a write is in doubt
 
-StoreError to_store_error(const ServerError& error, std::string_view where, Does does);
+StoreError to_store_error(const ServerError& error, std::string_view where, Access access);
 
-// body(), with what goes wrong on the way to the server as StoreError.
+// Calls body() and turns a ServerError into a StoreError.
 template <class Body>
-auto or_store_error(std::string_view where, Does does, Body body) {
+auto or_store_error(std::string_view where, Access access, Body body) {
   try {
     return body();
   } catch (const ServerError& error) {
-    throw to_store_error(error, where, does);
+    throw to_store_error(error, where, access);
   }
 }
 

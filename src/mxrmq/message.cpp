@@ -5,8 +5,10 @@
 #include <charconv>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/random.h"
 #include "base/utf8.h"
 #include "mxrmq/raw_object.h"
 
@@ -120,7 +122,7 @@ void each_field(SomeMeta& meta, Visit visit) {
 
 struct Field {
   std::string_view name;
-  std::optional<std::string> text;  // none: left out
+  std::optional<std::string> text;  // nullopt: left out
 };
 
 std::vector<Field> fields_of(const Meta& meta) {
@@ -240,6 +242,14 @@ std::string parse_error_record(std::string_view id, std::string_view text, std::
   record["timestamp"] = std::to_string(now);
   record["message_id"] = base::storable_utf8(id);
   return record.dump();
+}
+
+std::string new_id() {
+  static base::Random random{base::random_seed()};
+  const std::uint64_t high = (random.next() & ~0xf000ULL) | 0x4000;  // version 4
+  const std::uint64_t low = (random.next() >> 2) | (1ULL << 63);     // RFC 4122
+  return fmt::format("{:08x}-{:04x}-{:04x}-{:04x}-{:012x}", high >> 32, (high >> 16) & 0xffff, high & 0xffff, low >> 48,
+                     low & 0xffffffffffffULL);
 }
 
 }  // namespace easyretry::mxrmq

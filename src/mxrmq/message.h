@@ -1,5 +1,6 @@
 #pragma once
-// A message as mx-rmq has it in Redis: JSON with camelCase names, times in milliseconds since 1970, delays in seconds.
+// A message as mx-rmq stores it in Redis: JSON with camelCase names, times in milliseconds since 1970, delays in
+// seconds.
 
 #include <cstdint>
 #include <optional>
@@ -14,7 +15,7 @@ namespace easyretry::mxrmq {
 
 enum class Status { pending, processing, completed, retrying, dead_letter, stuck_timeout };
 
-// In the order in which Python writes them. What is not there is left out.
+// In the order in which Python writes them. Empty optionals are left out.
 struct Meta {
   Status status = Status::pending;
   std::int64_t delay = 0;
@@ -42,7 +43,7 @@ struct Message {
   Priority priority = Priority::normal;
   std::int64_t created_at = 0;
   Meta meta{};
-  std::string payload;  // a JSON object, as it is written
+  std::string payload;  // a JSON object, byte for byte
   friend bool operator==(const Message&, const Message&) = default;
 };
 
@@ -51,23 +52,26 @@ class MessageError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Throws MessageError for what Python could not read, either. Like Python, it takes a number in quotes, or one that
-// ends in .0, for an integer; a field that is missing has its default, a time 0.
+// Throws MessageError for what Python cannot read either. Like Python, it accepts a quoted number, or one that ends in
+// .0, as an integer. A missing field has its default, a missing time is 0.
 Message parse_message(std::string_view json);
 
-// Of a new message, as Python writes it.
+// A new message, as Python writes it.
 std::string to_json(const Message& message);
 
-// The text with the meta that it has now. All else stays as it was, byte for byte, also fields that nobody here knows.
+// The text with this meta. Everything else stays as it is, byte for byte, including unknown fields.
 std::string rewritten(std::string_view json, const Meta& now);
 
 inline constexpr std::size_t kErrorCharacters = 50;
 inline constexpr std::size_t kParseErrorCharacters = 20;
-// At most so many characters (not bytes), as Python counts; storable as UTF-8.
+// At most this many characters (not bytes), as Python counts them; valid UTF-8.
 std::string first_characters(std::string_view text, std::size_t most);
 
-// What is kept of a message that cannot be read: as Python would, but whole.
+// The record of a message that cannot be parsed: as Python writes it, but with the whole message.
 std::string parse_error_record(std::string_view id, std::string_view json, std::string_view topic, std::string_view why,
                                std::int64_t now);
+
+// A random UUID, the format of ids in Python.
+std::string new_id();
 
 }  // namespace easyretry::mxrmq

@@ -8,7 +8,7 @@
 namespace easyretry::mxrmq {
 namespace {
 
-constexpr std::int64_t kDefaultDelay = 60;        // s, Python's where a message has no delays
+constexpr std::int64_t kDefaultDelay = 60;        // s, Python's default if a message has no delays
 constexpr std::int64_t kTimeToLive = 86'400'000;  // ms, Python's default
 
 Millis wait_of(const Meta& meta) {

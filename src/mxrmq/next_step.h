@@ -1,5 +1,5 @@
 #pragma once
-// What becomes of a message that was not completed. Pure: by the rules that it carries, and a time.
+// Decides what happens to a message that was not completed. Pure: depends only on the rules in the message and a time.
 
 #include <optional>
 
@@ -10,22 +10,22 @@
 namespace easyretry::mxrmq {
 
 struct NextStep {
-  std::optional<Millis> retry_after{};  // none: a dead letter
+  std::optional<Millis> retry_after{};  // nullopt: a dead letter
   Meta meta{};
 };
 
-// The handler threw. As Python: retryCount grows first, so maxRetries is the number of attempts, and the first failure
-// waits retryDelays[0]. The last error stays in a dead letter, where Python overwrites it.
+// The handler threw. As in Python, retryCount is incremented first, so maxRetries is the number of attempts, and the
+// first failure waits retryDelays[0]. A dead letter keeps the last error, which Python overwrites.
 NextStep after_failure(Meta meta, std::string_view error, std::int64_t now);
 
-// Whoever took it is gone. retryCount stays, and a first loss waits retryDelays[0]; lost more often than `most`, it is
-// a dead letter: a message that kills its workers must not go round for ever.
+// The worker that took it is gone. retryCount stays, and a first loss waits retryDelays[0]. If it was lost more than
+// `most` times it becomes a dead letter: a message that kills its workers must not run forever.
 NextStep after_loss(Meta meta, std::int64_t lost, std::int64_t most, std::int64_t now);
 
-// Nobody took it within its time to live.
+// No worker took it within its time to live.
 NextStep after_ageing(Meta meta, std::int64_t now);
 
-// A dead letter starts again.
+// A dead letter becomes a message again.
 Meta requeued(Meta meta, std::int64_t now);
 
 }  // namespace easyretry::mxrmq

@@ -4,16 +4,16 @@
 #include <easyretry/mxrmq.h>
 
 #include "base/utf8.h"
-#include "mxrmq/new_id.h"
+#include "mxrmq/message.h"
 #include "mxrmq/next_step.h"
+#include "mxrmq/operations.h"
 #include "mxrmq/raw_object.h"
-#include "mxrmq/verbs.h"
 #include "policy/limits.h"
 
 namespace easyretry::mxrmq {
 namespace {
 
-// As Python: what is written into a message is for people to read, and no script judges by it.
+// As in Python: the times inside a message are informational, and no script relies on them.
 std::int64_t wall_millis() {
   return system_clock().now().time_since_epoch().count();
 }
@@ -63,7 +63,7 @@ class Queue::Impl {
     check(options);
     check_duration("the delay", delay);
     const std::string checked = checked_payload(payload);
-    return or_store_error("mxrmq.produce", Does::write, [&] {
+    return or_store_error("mxrmq.produce", Access::write, [&] {
       const Message message = new_message(topic, checked, options, delay);
       const auto store = [&] {
         if (delay > Millis{0}) {
@@ -72,7 +72,7 @@ class Queue::Impl {
           mxrmq::produce(link_, message, options.ttl);
         }
       };
-      // Where the reply was lost: one that is there is not stored again.
+      // Safe to repeat if the reply was lost: an existing message is not stored again.
       try {
         store();
       } catch (const LostReply&) {
@@ -84,7 +84,7 @@ class Queue::Impl {
 
   bool requeue(const std::string& id, Millis delay) {
     check_duration("the delay", delay);
-    return or_store_error("mxrmq.requeue", Does::write, [&] {
+    return or_store_error("mxrmq.requeue", Access::write, [&] {
       while (true) {
         const std::string before = dead_letter(link_, id);
         if (before.empty()) return false;
@@ -96,7 +96,7 @@ class Queue::Impl {
 
   Counts counts(std::string_view topic) {
     check_topic(topic);
-    return or_store_error("mxrmq.counts", Does::read, [&] { return mxrmq::counts(link_, topic); });
+    return or_store_error("mxrmq.counts", Access::read, [&] { return mxrmq::counts(link_, topic); });
   }
 
  private:
@@ -131,7 +131,7 @@ class Queue::Impl {
     }
   }
 
-  Link link_;
+  QueueConnection link_;
 };
 
 Queue::Queue(std::string_view url) : impl_(std::make_unique<Impl>(url)) {}

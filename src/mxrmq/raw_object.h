@@ -1,6 +1,6 @@
 #pragma once
-// A JSON object that is changed as text: what is not touched stays as it is, byte for byte. A tree would round numbers
-// that it cannot hold.
+// A JSON object that is edited as text: everything else stays as it is, byte for byte. A parsed tree would round
+// numbers that it cannot represent.
 
 #include <cstddef>
 #include <optional>
@@ -9,14 +9,20 @@
 
 namespace easyretry::mxrmq {
 
+inline constexpr std::size_t kDeepest = 200;  // levels; Python has the same limit
+
+// Whether the text is one JSON value. Unlike a parser that converts numbers, it accepts numbers of any size: Python
+// writes integers with all their digits.
+bool is_json(std::string_view text);
+
 class RawObject {
  public:
-  // Throws std::invalid_argument for what is not one JSON object.
+  // Throws std::invalid_argument if the text is not one JSON object.
   explicit RawObject(std::string_view text);
 
-  // The value as it is written. Of a key that is there twice the last one counts, as it does in Python.
+  // The text of the value. If a key appears twice the last one counts, as in Python.
   std::optional<std::string_view> find(std::string_view key) const;
-  // A key that is not there is added at the end.
+  // Adds a missing key at the end.
   void set(std::string_view key, std::string_view value);
   void erase(std::string_view key);
 
@@ -24,7 +30,7 @@ class RawObject {
 
  private:
   struct Member {
-    std::size_t begin = 0;  // of the key
+    std::size_t begin = 0;  // start of the key
     std::size_t value = 0;
     std::size_t end = 0;
   };

@@ -1,5 +1,5 @@
 #pragma once
-// The scripts of lua/, each with lua/common.lua in it. cmake/lua_scripts.cmake makes their definitions.
+// The scripts in lua/, each including lua/common.lua. cmake/lua_scripts.cmake generates their definitions.
 
 #include "storage/redis/scripts.h"
 

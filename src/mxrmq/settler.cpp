@@ -4,39 +4,44 @@
 #include <iterator>
 #include <tuple>
 
+#include "mxrmq/next_step.h"
+
 namespace easyretry::mxrmq {
 namespace {
 
-constexpr Millis kPause{200};  // before a server that refused is asked again
+constexpr Millis kPause{200};  // before the next attempt after an error
 
 bool alike(const Outcome& a, const Outcome& b) {
   return a.kind == b.kind && a.topic == b.topic;
 }
 
-std::atomic<std::int64_t>& count_of(Tally& tally, Outcome::Kind kind) {
+std::atomic<std::int64_t>& count_of(WorkerCounters& counters, Outcome::Kind kind) {
   switch (kind) {
-    case Outcome::Kind::completed: return tally.completed;
-    case Outcome::Kind::retried: return tally.retried;
-    case Outcome::Kind::dead: return tally.dead;
-    case Outcome::Kind::unreadable: return tally.unreadable;
+    case Outcome::Kind::completed: return counters.completed;
+    case Outcome::Kind::retried: return counters.retried;
+    case Outcome::Kind::dead: return counters.dead;
+    case Outcome::Kind::unreadable: return counters.unreadable;
   }
-  return tally.completed;
+  return counters.completed;
 }
+
+// Few, because the script searches the lists of the topic for each, and these may be long.
+constexpr std::size_t kAtOnce = 20;
 
 }  // namespace
 
-std::vector<bool> settle(Link& link, const std::vector<Outcome>& outcomes) {
+std::vector<bool> settle(QueueConnection& link, const std::vector<Outcome>& outcomes) {
   const std::string& topic = outcomes.front().topic;
-  std::vector<Hold> holds;
-  std::vector<Taken> taken;
+  std::vector<Lease> leases;
+  std::vector<LeasedMessage> taken;
   std::vector<Retry> retries;
   for (const Outcome& each : outcomes) {
-    holds.push_back(each.hold);
-    taken.push_back({each.hold, each.json});
-    retries.push_back({each.hold, each.delay, each.json});
+    leases.push_back(each.lease);
+    taken.push_back({each.lease, each.json});
+    retries.push_back({each.lease, each.delay, each.json});
   }
   switch (outcomes.front().kind) {
-    case Outcome::Kind::completed: return complete(link, topic, holds);
+    case Outcome::Kind::completed: return complete(link, topic, leases);
     case Outcome::Kind::retried: return retry(link, topic, retries);
     case Outcome::Kind::dead: return bury(link, topic, taken);
     case Outcome::Kind::unreadable: return set_aside(link, topic, taken);
@@ -44,8 +49,10 @@ std::vector<bool> settle(Link& link, const std::vector<Outcome>& outcomes) {
   return {};
 }
 
-Settler::Settler(Link& link, Holdings& holdings, Tally& tally, LogSink log)
-    : link_(link), holdings_(holdings), tally_(tally), complaints_(std::move(log)), thread_([this] { run(); }) {}
+Settler::Settler(QueueConnection& link, HeldMessages& held, WorkerCounters& counters, LogSink log)
+    : link_(link), held_messages_(held), counters_(counters), trouble_log_(std::move(log)), thread_([this] {
+        run();
+      }) {}
 
 Settler::~Settler() {
   stop();
@@ -69,23 +76,23 @@ void Settler::stop() {
 }
 
 void Settler::run() {
-  std::vector<Outcome> mine;
+  std::vector<Outcome> unsettled;
   while (true) {
     bool last = false;
     {
       std::unique_lock lock{mutex_};
-      changed_.wait(lock, [&] { return stopping_ || !waiting_.empty() || !mine.empty(); });
-      std::move(waiting_.begin(), waiting_.end(), std::back_inserter(mine));
+      changed_.wait(lock, [&] { return stopping_ || !waiting_.empty() || !unsettled.empty(); });
+      std::move(waiting_.begin(), waiting_.end(), std::back_inserter(unsettled));
       waiting_.clear();
       last = stopping_;
     }
-    const bool done = settle_all(mine);
+    const bool done = settle_all(unsettled);
     if (last) return;
     if (!done) std::this_thread::sleep_for(kPause);
   }
 }
 
-// False: some are left, because the server could not be told.
+// Returns false if some are left because the server failed.
 bool Settler::settle_all(std::vector<Outcome>& outcomes) {
   std::ranges::stable_sort(outcomes, {}, [](const Outcome& each) { return std::tie(each.topic, each.kind); });
   while (!outcomes.empty()) {
@@ -98,9 +105,9 @@ bool Settler::settle_all(std::vector<Outcome>& outcomes) {
     const std::string trouble = "the ends of messages of " + some.front().topic + " cannot be written";
     try {
       note(some, settle(link_, some));
-      complaints_.worked(trouble);
+      trouble_log_.worked(trouble);
     } catch (const ServerError& error) {
-      complaints_.failed(trouble, error.what());
+      trouble_log_.failed(trouble, error.what());
       return false;
     }
     outcomes.erase(outcomes.begin(), end);
@@ -110,8 +117,38 @@ bool Settler::settle_all(std::vector<Outcome>& outcomes) {
 
 void Settler::note(const std::vector<Outcome>& settled, const std::vector<bool>& answers) {
   for (std::size_t i = 0; i < settled.size(); ++i) {
-    ++(i < answers.size() && answers[i] ? count_of(tally_, settled[i].kind) : tally_.fenced);
-    holdings_.remove(settled[i].hold);
+    ++(i < answers.size() && answers[i] ? count_of(counters_, settled[i].kind) : counters_.fenced);
+    held_messages_.remove(settled[i].lease);
+  }
+}
+
+Reaper::Round Reaper::reap() {
+  const std::string token = options_.worker + "-reaper-" + std::to_string(++rounds_);
+  const Reaping found = mxrmq::reap(link_, token, options_.lease, kAtOnce);
+  Round round{.more = found.messages.size() == kAtOnce};
+  for (const Reaped& each : found.messages) {
+    if (settle(link_, {second_step(each, found.now)}).front()) ++round.settled;
+  }
+  return round;
+}
+
+Outcome Reaper::second_step(const Reaped& reaped, std::int64_t now) const {
+  const auto& [lease, json] = reaped.taken;
+  const std::string& topic = reaped.topic;
+  try {
+    const Message message = parse_message(json);
+    const NextStep next =
+        reaped.old ? after_ageing(message.meta, now) : after_loss(message.meta, reaped.lost, options_.max_lost, now);
+    return {.kind = next.retry_after ? Outcome::Kind::retried : Outcome::Kind::dead,
+            .topic = topic,
+            .lease = lease,
+            .delay = next.retry_after.value_or(Millis{0}),
+            .json = rewritten(json, next.meta)};
+  } catch (const MessageError& why) {
+    return {.kind = Outcome::Kind::unreadable,
+            .topic = topic,
+            .lease = lease,
+            .json = parse_error_record(lease.id, json, topic, why.what(), now)};
   }
 }
 

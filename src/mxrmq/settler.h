@@ -1,5 +1,6 @@
 #pragma once
-// Tells Redis what has become of messages, many at a time, and as often as it takes. One thread of its own.
+// Writes the outcomes of messages to Redis, many at a time, and retries until it succeeds. Also takes over the messages
+// of dead workers.
 
 #include <condition_variable>
 #include <mutex>
@@ -7,11 +8,9 @@
 #include <thread>
 #include <vector>
 
-#include "mxrmq/complaints.h"
-#include "mxrmq/holdings.h"
 #include "mxrmq/link.h"
-#include "mxrmq/tally.h"
-#include "mxrmq/verbs.h"
+#include "mxrmq/operations.h"
+#include "mxrmq/worker_state.h"
 
 namespace easyretry::mxrmq {
 
@@ -19,23 +18,24 @@ struct Outcome {
   enum class Kind { completed, retried, dead, unreadable };
   Kind kind = Kind::completed;
   std::string topic;
-  Hold hold;
-  Millis delay{0};   // of a retry
-  std::string json;  // what is stored of it, unless it was completed
+  Lease lease;
+  Millis delay{0};   // before a retry
+  std::string json;  // what to store, unless it was completed
 };
 
-// Those of one topic and kind; at most kMessagesACall. One answer for each, as the verbs give it.
-std::vector<bool> settle(Link& link, const std::vector<Outcome>& alike);
+// All must have the same topic and kind; at most kMessagesACall. One answer for each, as from the operations.
+std::vector<bool> settle(QueueConnection& link, const std::vector<Outcome>& alike);
 
+// Has its own thread.
 class Settler {
  public:
-  Settler(Link& link, Holdings& holdings, Tally& tally, LogSink log);
+  Settler(QueueConnection& link, HeldMessages& held, WorkerCounters& counters, LogSink log);
   ~Settler();  // stop()
   Settler(const Settler&) = delete;
   Settler& operator=(const Settler&) = delete;
 
   void add(Outcome outcome);
-  // When all is told, or the server has refused once more: a lease that is not ended runs out.
+  // Returns when all outcomes are written, or after one more failure: the leases of the rest expire.
   void stop();
 
  private:
@@ -43,17 +43,47 @@ class Settler {
   bool settle_all(std::vector<Outcome>& outcomes);
   void note(const std::vector<Outcome>& settled, const std::vector<bool>& answers);
 
-  Link& link_;
-  Holdings& holdings_;
-  Tally& tally_;
-  Complaints complaints_;  // the thread's
+  QueueConnection& link_;
+  HeldMessages& held_messages_;
+  WorkerCounters& counters_;
+  TroubleLog trouble_log_;  // for the thread
 
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;
   std::vector<Outcome> waiting_;
   bool stopping_ = false;
 
-  std::jthread thread_;  // last: it uses all of the above
+  std::jthread thread_;  // last: it uses the other members
+};
+
+struct ReaperOptions {
+  std::string worker;  // prefix of its tokens
+  std::int64_t max_lost = 3;
+  Millis lease = std::chrono::minutes{1};  // until the second step; after that, another worker does it
+};
+
+// Takes over messages that dead workers of either side left, or that no worker took in time. There are two steps, and
+// nothing is lost between them: first a lease, which expires if we die; then the outcome according to the message's own
+// rules. For one thread.
+class Reaper {
+ public:
+  Reaper(QueueConnection& link, ReaperOptions options) : link_(link), options_(std::move(options)) {}
+
+  struct Round {
+    std::int64_t settled = 0;
+    bool more = false;
+  };
+  // Handles some of the messages whose time has run out.
+  Round reap();
+  // Gives messages in processing that have no deadline one, so that reap() finds them later.
+  std::int64_t adopt(const std::string& topic) { return mxrmq::adopt(link_, topic, options_.lease); }
+
+ private:
+  Outcome second_step(const Reaped& reaped, std::int64_t now) const;
+
+  QueueConnection& link_;
+  const ReaperOptions options_;
+  std::int64_t rounds_ = 0;
 };
 
 }  // namespace easyretry::mxrmq

@@ -1,14 +1,18 @@
 #include <algorithm>
+#include <condition_variable>
 #include <map>
+#include <mutex>
 #include <optional>
 #include <stdexcept>
+#include <string>
+#include <thread>
 #include <utility>
+#include <vector>
 
 #include <easyretry/mxrmq.h>
 
-#include "mxrmq/crew.h"
-#include "mxrmq/keeper.h"
-#include "mxrmq/new_id.h"
+#include "mxrmq/settler.h"
+#include "mxrmq/topic_runner.h"
 
 namespace easyretry::mxrmq {
 namespace {
@@ -22,11 +26,132 @@ void check(const WorkerOptions& options) {
   if (!options.log) throw std::invalid_argument("WorkerOptions::log must not be empty");
 }
 
-// One connection for each topic that waits, and some for what must not wait.
+// One connection for each topic, which may block, and some for everything else.
 QueueOptions with_connections(QueueOptions options, std::size_t topics) {
   constexpr std::size_t kBesides = 4;
   options.connections = std::max(options.connections, topics + kBesides);
   return options;
+}
+
+struct MaintenanceOptions {
+  std::vector<std::string> topics;
+  std::string worker;
+  WorkerOptions timing;
+};
+
+ReaperOptions reaper_options(const MaintenanceOptions& options) {
+  ReaperOptions reaper{.worker = options.worker, .max_lost = options.timing.max_lost};
+  reaper.lease = std::min(reaper.lease, options.timing.lease);
+  return reaper;
+}
+
+// Everything a worker does besides running messages: renews its leases, makes delayed messages available when they are
+// due, and takes over the messages of dead workers. Has its own thread.
+class Maintenance {
+ public:
+  Maintenance(QueueConnection& link, HeldMessages& held, WorkerCounters& counters, MaintenanceOptions options);
+  ~Maintenance();
+  Maintenance(const Maintenance&) = delete;
+  Maintenance& operator=(const Maintenance&) = delete;
+
+ private:
+  using Steady = std::chrono::steady_clock;
+
+  void run();
+  void renew();
+  // Each does a limited amount, so that renewals are not delayed, and returns the pause until its next run.
+  Millis promote();
+  Millis reap();
+  template <class Work>
+  void guarded(const std::string& what, Work work);
+
+  QueueConnection& link_;
+  HeldMessages& held_messages_;
+  WorkerCounters& counters_;
+  const MaintenanceOptions options_;
+  Reaper reaper_;
+  TroubleLog trouble_log_;
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool stopping_ = false;  // guarded by mutex_
+
+  std::jthread thread_;
+};
+
+Maintenance::Maintenance(QueueConnection& link, HeldMessages& held, WorkerCounters& counters,
+                         MaintenanceOptions options)
+    : link_(link),
+      held_messages_(held),
+      counters_(counters),
+      options_(std::move(options)),
+      reaper_(link, reaper_options(options_)),
+      trouble_log_(options_.timing.log),
+      thread_([this] { run(); }) {}
+
+Maintenance::~Maintenance() {
+  {
+    const std::lock_guard lock{mutex_};
+    stopping_ = true;
+  }
+  changed_.notify_all();
+}
+
+void Maintenance::run() {
+  const Millis renewal = std::max(options_.timing.lease / 3, Millis{1});
+  auto next_renewal = Steady::now() + renewal;
+  auto next_reaping = Steady::now();
+  while (true) {
+    Millis pause = options_.timing.poll;
+    guarded("delayed messages", [&] { pause = promote(); });
+    if (Steady::now() >= next_renewal) {
+      guarded("leases", [this] { renew(); });
+      next_renewal = Steady::now() + renewal;
+    }
+    if (Steady::now() >= next_reaping) {
+      Millis rest = options_.timing.reap;
+      guarded("messages of dead workers", [&] { rest = reap(); });
+      next_reaping = Steady::now() + rest;
+    }
+    const auto until = std::min({Steady::now() + pause, next_renewal, next_reaping});
+    std::unique_lock lock{mutex_};
+    if (changed_.wait_until(lock, until, [this] { return stopping_; })) return;
+  }
+}
+
+template <class Work>
+void Maintenance::guarded(const std::string& what, Work work) {
+  const std::string trouble = what + " cannot be processed";
+  try {
+    work();
+    trouble_log_.worked(trouble);
+  } catch (const ServerError& error) {
+    trouble_log_.failed(trouble, error.what());
+  }
+}
+
+void Maintenance::renew() {
+  const std::vector<HeldMessages::Held> held = held_messages_.all();
+  for (std::size_t from = 0; from < held.size(); from += kMessagesACall) {
+    std::vector<Lease> some;
+    for (std::size_t i = from; i < std::min(held.size(), from + kMessagesACall); ++i) some.push_back(held[i].lease);
+    const std::vector<bool> kept = heartbeat(link_, options_.timing.lease, some);
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      if (!kept[i]) held_messages_.lost(some[i]);
+    }
+  }
+}
+
+Millis Maintenance::promote() {
+  const Promotion found = mxrmq::promote(link_);
+  return found.next < 0 ? options_.timing.poll : std::min(options_.timing.poll, Millis{found.next});
+}
+
+Millis Maintenance::reap() {
+  for (const std::string& topic : options_.topics) reaper_.adopt(topic);
+  const Reaper::Round round = reaper_.reap();
+  counters_.rescued += round.settled;
+  return round.more ? Millis{0} : options_.timing.reap;
 }
 
 }  // namespace
@@ -51,27 +176,27 @@ class Worker::Impl {
     if (topics_.empty()) throw std::invalid_argument("a Worker without a handler has nothing to do; see on()");
     link_.emplace(with_connections(url_, topics_.size()));
     started_ = true;
-    settler_.emplace(*link_, holdings_, tally_, options_.log);
+    settler_.emplace(*link_, held_messages_, counters_, options_.log);
     std::vector<std::string> names;
     for (const auto& [name, topic] : topics_) names.push_back(name);
-    keeper_.emplace(*link_, holdings_, tally_, KeeperOptions{names, worker_, options_});
+    maintenance_.emplace(*link_, held_messages_, counters_, MaintenanceOptions{names, worker_, options_});
     for (const auto& [name, topic] : topics_) {
-      crews_.push_back(std::make_unique<Crew>(
-          *link_, holdings_, *settler_,
-          CrewOptions{name, topic.handler, topic.concurrency, worker_, options_.lease, options_.log}));
+      runners_.push_back(std::make_unique<TopicRunner>(
+          *link_, held_messages_, *settler_,
+          TopicRunnerOptions{name, topic.handler, topic.concurrency, worker_, options_.lease, options_.log}));
     }
   }
 
   void stop(Millis drain) {
     if (!started_ || std::exchange(stopped_, true)) return;
-    for (const auto& crew : crews_) crew->stop_taking();
-    if (!holdings_.wait_until_empty(drain)) give_back();
-    crews_.clear();
+    for (const auto& runner : runners_) runner->stop_taking();
+    if (!held_messages_.wait_until_empty(drain)) give_back();
+    runners_.clear();
     settler_.reset();
-    keeper_.reset();  // until now, it renewed
+    maintenance_.reset();  // last, because it renews leases until now
   }
 
-  WorkerStats stats() const { return tally_.stats(); }
+  WorkerStats stats() const { return counters_.stats(); }
 
  private:
   struct Topic {
@@ -79,15 +204,15 @@ class Worker::Impl {
     int concurrency;
   };
 
-  // What their handlers still do is theirs to finish; its end will not count.
+  // Their handlers still run to the end, but the outcome does not count.
   void give_back() {
-    for (const Holdings::Held& each : holdings_.all()) {
-      holdings_.lost(each.hold);
+    for (const HeldMessages::Held& each : held_messages_.all()) {
+      held_messages_.lost(each.lease);
       try {
-        release(*link_, each.topic, {&each.hold, 1});
+        release(*link_, each.topic, {&each.lease, 1});
       } catch (const ServerError& error) {
         options_.log(LogLevel::warning,
-                     "mxrmq: message " + each.hold.id +
+                     "mxrmq: message " + each.lease.id +
                          " could not be given back; it is taken over when its lease expires: " + error.what());
       }
     }
@@ -99,12 +224,12 @@ class Worker::Impl {
   std::map<std::string, Topic> topics_;
   bool started_ = false;
   bool stopped_ = false;
-  Holdings holdings_;
-  Tally tally_;
-  std::optional<Link> link_;
+  HeldMessages held_messages_;
+  WorkerCounters counters_;
+  std::optional<QueueConnection> link_;
   std::optional<Settler> settler_;
-  std::optional<Keeper> keeper_;
-  std::vector<std::unique_ptr<Crew>> crews_;
+  std::optional<Maintenance> maintenance_;
+  std::vector<std::unique_ptr<TopicRunner>> runners_;
 };
 
 Worker::Worker(std::string_view url, WorkerOptions options) : impl_(std::make_unique<Impl>(url, std::move(options))) {}

@@ -1,10 +1,10 @@
 #pragma once
-// A client of Nacos's configuration: reads texts by their name, and hears of changes.
+// A client for the configuration part of Nacos: reads texts by name and is notified of changes.
 //
 //   ConfigClient nacos{{.servers = parse_servers("10.0.0.7:8848")}};
 //   auto rules = nacos.listen({"retry.yaml"}, [](const std::optional<std::string>& text) { … });
 //
-// Has a connection of its own, as Nacos wants it. Safe to use from any thread.
+// It has its own connection, as Nacos requires. Thread-safe.
 
 #include <functional>
 #include <memory>
@@ -13,10 +13,9 @@
 
 #include <easyretry/error.h>
 
-#include "nacos/config_key.h"
+#include "nacos/instance.h"
+#include "nacos/notifier.h"
 #include "nacos/options.h"
-#include "nacos/status.h"
-#include "nacos/subscription.h"
 
 namespace easyretry::nacos {
 
@@ -24,19 +23,19 @@ using OnConfig = std::function<void(const std::optional<std::string>&)>;
 
 class ConfigClient {
  public:
-  // Connects in the background. Throws std::invalid_argument for wrong options.
+  // Connects in the background. Throws std::invalid_argument for invalid options.
   explicit ConfigClient(ClientOptions options);
-  ~ConfigClient();  // prompt; waits only for a listener that is running
+  ~ConfigClient();  // returns promptly; waits only for a running listener
   ConfigClient(const ConfigClient&) = delete;
   ConfigClient& operator=(const ConfigClient&) = delete;
 
-  // Nothing: there is none.
+  // Nullopt: there is no such configuration.
   Result<std::optional<std::string>> get(const ConfigKey& key);
   Result<void> publish(const ConfigKey& key, const std::string& text);
   Result<void> remove(const ConfigKey& key);
 
-  // The listener gets what is there, or that there is nothing, as soon as the client knows, and then every change: each
-  // text once, and only the newest if it is slow. It runs on a thread of the client's.
+  // The listener gets the current text, or nullopt if there is none, as soon as the client knows it, and then every
+  // change: each text once, and only the newest if the listener is slow. It runs on a thread of the client.
   Subscription listen(const ConfigKey& key, OnConfig listener);
 
   Status status() const;

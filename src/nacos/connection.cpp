@@ -12,7 +12,7 @@
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 
-#include "nacos/local_ip.h"
+#include "nacos/server_address.h"
 #include "nacos/wire.pb.h"
 
 namespace easyretry::nacos {
@@ -40,7 +40,7 @@ std::shared_ptr<grpc::ChannelCredentials> channel_credentials(const ClientOption
 
 std::shared_ptr<grpc::Channel> make_channel(const ServerAddress& server, const ClientOptions& options) {
   grpc::ChannelArguments arguments;
-  // Else channels to the same server share a TCP connection, and with it their identity.
+  // Otherwise channels to the same server would share a TCP connection, and with it their identity.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   arguments.SetMaxReceiveMessageSize(kMostBytes);
@@ -65,9 +65,9 @@ Message message_of(const wire::Payload& payload) {
           {payload.metadata().headers().begin(), payload.metadata().headers().end()}};
 }
 
-// How many of gRPC's operations hold the channel. They let go of it on gRPC's own threads, and whoever is last ends
-// those threads by joining them: that must not be one of them.
-class Holders {
+// Counts the gRPC operations that hold the channel. They release it on gRPC's own threads. The last release joins those
+// threads, so it must not happen on one of them: ~Connection() waits until no operation is left.
+class ChannelUsers {
  public:
   void wait_for_none() {
     std::unique_lock lock{mutex_};
@@ -76,13 +76,13 @@ class Holders {
 
   class Guard {
    public:
-    explicit Guard(std::shared_ptr<Holders> holders) : holders_(std::move(holders)) { holders_->add(1); }
-    ~Guard() { holders_->add(-1); }
+    explicit Guard(std::shared_ptr<ChannelUsers> users) : users_(std::move(users)) { users_->add(1); }
+    ~Guard() { users_->add(-1); }
     Guard(const Guard&) = delete;
     Guard& operator=(const Guard&) = delete;
 
    private:
-    const std::shared_ptr<Holders> holders_;
+    const std::shared_ptr<ChannelUsers> users_;
   };
 
  private:
@@ -97,17 +97,17 @@ class Holders {
   int count_ = 0;  // guarded by mutex_
 };
 
-// Lives until gRPC has called OnDone, whatever its owner does meanwhile.
+// Keeps itself alive until gRPC has called OnDone.
 class Stream final : public grpc::ClientBidiReactor<wire::Payload, wire::Payload>,
                      public std::enable_shared_from_this<Stream> {
  public:
-  Stream(StreamListener listener, const std::shared_ptr<Holders>& holders)
-      : holder_(holders), listener_(std::move(listener)) {}
+  Stream(StreamListener listener, const std::shared_ptr<ChannelUsers>& users)
+      : user_(users), listener_(std::move(listener)) {}
 
   void open(Stub& stub) {
     self_ = shared_from_this();
     stub.PrepareBidiStreamingCall(&context_, "/BiRequestStream/requestBiStream", {}, this);
-    AddHold();  // for writes, which other threads start
+    AddHold();  // for writes, which are started by other threads
     StartRead(&incoming_);
     StartCall();
   }
@@ -161,7 +161,7 @@ class Stream final : public grpc::ClientBidiReactor<wire::Payload, wire::Payload
     self_.reset();
   }
 
-  const Holders::Guard holder_;  // before the context, which has the channel
+  const ChannelUsers::Guard user_;  // declared before the context, which holds the channel
   grpc::ClientContext context_;
   wire::Payload incoming_;
   std::shared_ptr<Stream> self_;
@@ -176,9 +176,9 @@ class Stream final : public grpc::ClientBidiReactor<wire::Payload, wire::Payload
 };
 
 struct Call {
-  explicit Call(const std::shared_ptr<Holders>& holders) : holder(holders) {}
+  explicit Call(const std::shared_ptr<ChannelUsers>& users) : user(users) {}
 
-  const Holders::Guard holder;  // before the context, which has the channel
+  const ChannelUsers::Guard user;  // declared before the context, which holds the channel
   grpc::ClientContext context;
   wire::Payload request;
   wire::Payload reply;
@@ -209,7 +209,7 @@ struct Connection::Impl {
   // Fixed after construction
   const std::string client_ip;
   Stub stub;
-  const std::shared_ptr<Holders> holders = std::make_shared<Holders>();
+  const std::shared_ptr<ChannelUsers> users = std::make_shared<ChannelUsers>();
 
   std::mutex mutex;
   // Guarded by mutex
@@ -223,11 +223,11 @@ Connection::Connection(const ServerAddress& server, const ClientOptions& options
 
 Connection::~Connection() {
   close();
-  impl_->holders->wait_for_none();
+  impl_->users->wait_for_none();
 }
 
 Result<Message> Connection::call(const Message& request, Millis timeout) {
-  auto call = std::make_shared<Call>(impl_->holders);
+  auto call = std::make_shared<Call>(impl_->users);
   call->context.set_deadline(std::chrono::system_clock::now() + timeout);
   call->request = payload_of(request, impl_->client_ip);
   if (!impl_->enter(call)) return fail(Errc::unavailable, "nacos." + request.type, "the connection was closed");
@@ -240,7 +240,7 @@ Result<Message> Connection::call(const Message& request, Millis timeout) {
 }
 
 void Connection::open_stream(StreamListener listener) {
-  auto stream = std::make_shared<Stream>(std::move(listener), impl_->holders);
+  auto stream = std::make_shared<Stream>(std::move(listener), impl_->users);
   {
     const std::lock_guard lock{impl_->mutex};
     if (impl_->closed) return;

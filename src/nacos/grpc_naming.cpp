@@ -1,15 +1,14 @@
-#include "nacos/grpc_naming.h"
-
 #include <algorithm>
 #include <utility>
 
-#include "nacos/json_read.h"
-#include "nacos/naming_messages.h"
+#include "nacos/messages.h"
+#include "nacos/naming_transports.h"
+#include "nacos/protocol.h"
 
 namespace easyretry::nacos {
 namespace {
 
-Wishes::Key key_of(Wishes::Kind kind, const ServiceName& service) {
+DesiredState::Key key_of(DesiredState::Kind kind, const ServiceName& service) {
   return {kind, to_string(service)};
 }
 
@@ -22,31 +21,31 @@ Instant now() {
 GrpcNaming::GrpcNaming(const ClientOptions& options, ServiceViews& views, std::function<std::uint64_t()> number)
     : options_(options), views_(views), session_(options_, Module::naming, hooks(std::move(number))) {}
 
-Wishes::Ticket GrpcNaming::announce(const ServiceName& service, const Instance& instance) {
-  const auto ticket = wishes_.want(key_of(Wishes::Kind::registration, service),
+DesiredState::Ticket GrpcNaming::announce(const ServiceName& service, const Instance& instance) {
+  const auto ticket = desired_.set(key_of(DesiredState::Kind::registration, service),
                                    instance_request(options_.space, service, instance, InstanceChange::registered),
                                    instance_request(options_.space, service, instance, InstanceChange::deregistered));
   session_.wake();
   return ticket;
 }
 
-Wishes::Ticket GrpcNaming::no_longer(const ServiceName& service) {
-  const auto ticket = wishes_.no_longer(key_of(Wishes::Kind::registration, service));
+DesiredState::Ticket GrpcNaming::withdraw(const ServiceName& service) {
+  const auto ticket = desired_.withdraw(key_of(DesiredState::Kind::registration, service));
   session_.wake();
   return ticket;
 }
 
-Result<void> GrpcNaming::wait(const ServiceName& service, Wishes::Ticket ticket) {
-  return wishes_.wait(key_of(Wishes::Kind::registration, service), ticket, options_.timings.request);
+Result<void> GrpcNaming::wait(const ServiceName& service, DesiredState::Ticket ticket) {
+  return desired_.wait(key_of(DesiredState::Kind::registration, service), ticket, options_.timings.request);
 }
 
 Result<void> GrpcNaming::standing(const ServiceName& service) const {
-  return wishes_.standing(key_of(Wishes::Kind::registration, service));
+  return desired_.standing(key_of(DesiredState::Kind::registration, service));
 }
 
 void GrpcNaming::subscribed(const ServiceName& service) {
   const std::lock_guard lock{subscribing_};
-  wishes_.want(key_of(Wishes::Kind::subscription, service), subscribe_request(options_.space, service, true),
+  desired_.set(key_of(DesiredState::Kind::subscription, service), subscribe_request(options_.space, service, true),
                subscribe_request(options_.space, service, false));
   session_.wake();
 }
@@ -54,7 +53,7 @@ void GrpcNaming::subscribed(const ServiceName& service) {
 void GrpcNaming::unsubscribed(const ServiceName& service) {
   const std::lock_guard lock{subscribing_};
   if (views_.has(service)) return;
-  wishes_.no_longer(key_of(Wishes::Kind::subscription, service));
+  desired_.withdraw(key_of(DesiredState::Kind::subscription, service));
   session_.wake();
 }
 
@@ -70,7 +69,7 @@ Result<ServiceView> GrpcNaming::query(const ServiceName& service) try {
 
 Status GrpcNaming::status() const {
   Status status = session_.status();
-  status.unconfirmed = wishes_.unconfirmed();
+  status.unconfirmed = desired_.unconfirmed();
   return status;
 }
 
@@ -80,36 +79,36 @@ SessionHooks GrpcNaming::hooks(std::function<std::uint64_t()> number) {
               [this](std::uint64_t connection) {
                 connection_ = connection;
                 refresh_at_ = next_refresh();
-                wishes_.connection_is_new();
+                desired_.forget_confirmations();
               },
           .work =
               [this] {
-                tell_wishes();
+                send_desired();
                 if (now() >= refresh_at_) refresh();
-                return std::min(wishes_.next_due(), refresh_at_);
+                return std::min(desired_.next_due(), refresh_at_);
               },
           .receive = [this](const ServerRequest& request,
                             std::uint64_t connection) { return receive(request, connection); }};
 }
 
-void GrpcNaming::tell_wishes() {
-  for (const auto& wish : wishes_.due(now())) {
-    const auto body = session_.ask(wish.request);
+void GrpcNaming::send_desired() {
+  for (const auto& change : desired_.due(now())) {
+    const auto body = session_.ask(change.request);
     if (body) {
-      if (wish.request.type == "SubscribeServiceRequest") take(body->root());
-      wishes_.confirm(wish);
+      if (change.request.type == "SubscribeServiceRequest") take(body->root());
+      desired_.confirm(change);
     } else if (body.error().code == Errc::invalid_argument) {
-      wishes_.refuse(wish, body.error());
+      desired_.refuse(change, body.error());
       options_.log(LogLevel::error, to_string(body.error()));
     } else {
-      wishes_.postpone(wish, body.error(), now() + options_.timings.redo);
-      // The session is to look after the connection before each of the others has waited in vain, too.
+      desired_.postpone(change, body.error(), now() + options_.timings.redo);
+      // The session has to check the connection before the other changes time out as well.
       if (body.error().code == Errc::in_doubt) return;
     }
   }
 }
 
-// In case a push was lost.
+// A push may have been lost.
 void GrpcNaming::refresh() {
   refresh_at_ = next_refresh();
   for (const ServiceName& service : views_.services()) {

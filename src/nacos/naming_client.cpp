@@ -3,18 +3,17 @@
 #include <algorithm>
 #include <atomic>
 
-#include "nacos/grpc_naming.h"
-#include "nacos/http_naming.h"
+#include "nacos/naming_transports.h"
 
 namespace easyretry::nacos {
 namespace {
 
-// Whether HTTP is needed: when gRPC has had no connection for a while. One thread only.
-class GrpcIsAway {
+// Decides whether HTTP is needed: when gRPC has had no connection for a while. For one thread.
+class GrpcOutage {
  public:
-  explicit GrpcIsAway(Millis patience) : patience_(patience) {}
+  explicit GrpcOutage(Millis patience) : patience_(patience) {}
 
-  bool ask(bool connected) {
+  bool is_long(bool connected) {
     const Instant now = std::chrono::steady_clock::now();
     if (connected) last_seen_ = now;
     return now - last_seen_ >= patience_;
@@ -25,15 +24,25 @@ class GrpcIsAway {
   Instant last_seen_ = std::chrono::steady_clock::now();
 };
 
-// Who asked for TLS gets nothing in the clear without having asked for that, too.
-bool may_speak_http(const ClientOptions& options) {
+// With TLS configured, nothing is sent in plain text unless that is configured, too.
+bool may_use_http(const ClientOptions& options) {
   if (options.transport != Transport::automatic) return options.transport == Transport::http;
   return !options.tls || std::all_of(options.servers.begin(), options.servers.end(),
                                      [](const ServerAddress& server) { return server.https; });
 }
 
-bool runs(const NamingWay& way) {
-  return way.status().state == State::running;
+bool runs(const NamingTransport& transport) {
+  return transport.status().state == State::running;
+}
+
+bool outdated(const ServiceInfo& info, const ServiceInfo& newest) {
+  if (info.view.connection != newest.view.connection) return info.view.connection < newest.view.connection;
+  return info.as_of < newest.as_of;
+}
+
+bool same(const ServiceView& a, const ServiceView& b) {
+  return a.connection == b.connection && a.protected_by_threshold == b.protected_by_threshold &&
+         a.instances == b.instances;
 }
 
 }  // namespace
@@ -41,40 +50,40 @@ bool runs(const NamingWay& way) {
 class NamingClient::Impl {
  public:
   explicit Impl(ClientOptions options)
-      : options_((validate(options), std::move(options))), courier_(options_.log), views_(courier_) {
+      : options_((validate(options), std::move(options))), notifier_(options_.log), views_(notifier_) {
     const auto number = [this] { return ++connections_; };
     if (options_.transport != Transport::http) grpc_ = std::make_unique<GrpcNaming>(options_, views_, number);
-    if (may_speak_http(options_)) {
+    if (may_use_http(options_)) {
       http_ = std::make_unique<HttpNaming>(options_, views_, HttpNamingHooks{number, [this] { return wants_http(); }});
     }
   }
 
-  // First, because a listener may be using the ways.
-  ~Impl() { courier_.stop(); }
+  // The notifier first, because a listener may be using the transports.
+  ~Impl() { notifier_.stop(); }
 
-  // Every wish is known to both, so that either can take over; the one that has a server is waited for.
+  // Every change is known to both transports, so that either can take over. Callers wait for the one that has a server.
   void announce(const ServiceName& service, const Instance& instance) {
-    each([&](NamingWay& way) { way.announce(service, instance); });
+    each([&](NamingTransport& transport) { transport.announce(service, instance); });
   }
 
   Result<void> register_instance(const ServiceName& service, const Instance& instance) try {
-    return waiting(service, [&](NamingWay& way) { return way.announce(service, instance); });
+    return waiting(service, [&](NamingTransport& transport) { return transport.announce(service, instance); });
   } catch (const JsonError& error) {
     return fail(Errc::invalid_argument, "nacos.InstanceRequest", error.what());
   }
 
   Result<void> deregister_instance(const ServiceName& service) {
-    return waiting(service, [&](NamingWay& way) { return way.no_longer(service); });
+    return waiting(service, [&](NamingTransport& transport) { return transport.withdraw(service); });
   }
 
   Result<void> registration(const ServiceName& service) const { return carrier().standing(service); }
 
   Subscription subscribe(const ServiceName& service, OnView listener, std::string cluster) {
     const auto id = views_.add(service, std::move(cluster), std::move(listener));
-    each([&](NamingWay& way) { way.subscribed(service); });
+    each([&](NamingTransport& transport) { transport.subscribed(service); });
     return Subscription{[this, service, id] {
       if (!views_.remove(service, id)) return;
-      each([&](NamingWay& way) { way.unsubscribed(service); });
+      each([&](NamingTransport& transport) { transport.unsubscribed(service); });
     }};
   }
 
@@ -87,32 +96,32 @@ class NamingClient::Impl {
     if (http_) call(*http_);
   }
 
-  Result<void> waiting(const ServiceName& service, const auto& wish) {
-    NamingWay& first = carrier();
-    Wishes::Ticket ticket = 0;
-    each([&](NamingWay& way) {
-      const Wishes::Ticket given = wish(way);
-      if (&way == &first) ticket = given;
+  Result<void> waiting(const ServiceName& service, const auto& change) {
+    NamingTransport& first = carrier();
+    DesiredState::Ticket ticket = 0;
+    each([&](NamingTransport& transport) {
+      const DesiredState::Ticket given = change(transport);
+      if (&transport == &first) ticket = given;
     });
     return first.wait(service, ticket);
   }
 
-  NamingWay& carrier() const {
+  NamingTransport& carrier() const {
     if (!grpc_ || (http_ && runs(*http_) && !runs(*grpc_))) return *http_;
     return *grpc_;
   }
 
-  bool wants_http() { return !grpc_ || grpc_is_away_.ask(runs(*grpc_)); }
+  bool wants_http() { return !grpc_ || grpc_outage_.is_long(runs(*grpc_)); }
 
   // Fixed after construction
   const ClientOptions options_;
 
   std::atomic<std::uint64_t> connections_ = 0;
-  GrpcIsAway grpc_is_away_{options_.timings.fallback};  // of HTTP's thread
-  Courier courier_;
+  GrpcOutage grpc_outage_{options_.timings.fallback};  // used by the thread of HTTP
+  Notifier notifier_;
   ServiceViews views_;
-  std::unique_ptr<NamingWay> grpc_;  // of the two at least one
-  std::unique_ptr<NamingWay> http_;  // after gRPC, which it asks
+  std::unique_ptr<NamingTransport> grpc_;  // at least one of the two is set
+  std::unique_ptr<NamingTransport> http_;  // declared after grpc_, whose state it reads
 };
 
 NamingClient::NamingClient(ClientOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -145,6 +154,70 @@ Result<ServiceView> NamingClient::query(const ServiceName& service) {
 
 Status NamingClient::status() const {
   return impl_->status();
+}
+
+Notifier::ListenerId ServiceViews::add(const ServiceName& service, std::string cluster, OnView listener) {
+  const std::lock_guard lock{mutex_};
+  Entry& entry = entries_[service];
+  const auto id = ++last_id_;
+  const auto added = entry.listeners.emplace(id, Listener{std::move(cluster), std::move(listener)}).first;
+  if (entry.newest) notify(id, added->second, entry.newest->view);
+  return id;
+}
+
+bool ServiceViews::remove(const ServiceName& service, Notifier::ListenerId id) {
+  bool last = false;
+  {
+    const std::lock_guard lock{mutex_};
+    Entry& entry = entries_[service];
+    entry.listeners.erase(id);
+    last = entry.listeners.empty();
+    if (last) entries_.erase(service);
+  }
+  notifier_.forget(id);  // without the mutex: it waits for a listener, which may need it
+  return last;
+}
+
+bool ServiceViews::has(const ServiceName& service) const {
+  const std::lock_guard lock{mutex_};
+  return entries_.contains(service);
+}
+
+std::vector<ServiceName> ServiceViews::services() const {
+  const std::lock_guard lock{mutex_};
+  std::vector<ServiceName> names;
+  for (const auto& [name, entry] : entries_) names.push_back(name);
+  return names;
+}
+
+std::set<std::string> ServiceViews::clusters(const ServiceName& service) const {
+  const std::lock_guard lock{mutex_};
+  std::set<std::string> names;
+  const auto found = entries_.find(service);
+  if (found == entries_.end()) return names;
+  for (const auto& [id, listener] : found->second.listeners) names.insert(listener.cluster);
+  return names;
+}
+
+void ServiceViews::update(ServiceInfo info, std::uint64_t connection) {
+  info.view.connection = connection;
+  const std::lock_guard lock{mutex_};
+  const auto found = entries_.find(info.view.service);
+  if (found == entries_.end()) return;
+  Entry& entry = found->second;
+  if (entry.newest && outdated(info, *entry.newest)) return;
+  const bool news = !entry.newest || !same(info.view, entry.newest->view);
+  entry.newest = std::move(info);
+  if (!news) return;
+  for (const auto& [id, listener] : entry.listeners) notify(id, listener, entry.newest->view);
+}
+
+void ServiceViews::notify(Notifier::ListenerId id, const Listener& listener, const ServiceView& view) {
+  ServiceView filtered = view;
+  if (!listener.cluster.empty()) {
+    std::erase_if(filtered.instances, [&](const Instance& instance) { return instance.cluster != listener.cluster; });
+  }
+  notifier_.deliver(id, [call = listener.call, filtered = std::move(filtered)] { call(filtered); });
 }
 
 }  // namespace easyretry::nacos

@@ -1,7 +1,13 @@
 #include "nacos/server_address.h"
 
 #include <charconv>
+#include <memory>
 #include <stdexcept>
+
+#include <arpa/inet.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 namespace easyretry::nacos {
 namespace {
@@ -73,6 +79,27 @@ std::string with_port(const std::string& host, int port) {
   return (v6 ? "[" + host + "]" : host) + ":" + std::to_string(port);
 }
 
+constexpr const char* kNoRoute = "127.0.0.1";
+
+std::string text_of(const sockaddr_storage& address) {
+  char text[NI_MAXHOST];
+  const auto* any = reinterpret_cast<const sockaddr*>(&address);
+  if (getnameinfo(any, sizeof address, text, sizeof text, nullptr, 0, NI_NUMERICHOST) != 0) return kNoRoute;
+  return text;
+}
+
+// Connecting a datagram socket only selects the route.
+std::string source_towards(const addrinfo& target) {
+  const int socket = ::socket(target.ai_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (socket < 0) return kNoRoute;
+  sockaddr_storage own{};
+  socklen_t size = sizeof own;
+  const bool known = connect(socket, target.ai_addr, target.ai_addrlen) == 0 &&
+                     getsockname(socket, reinterpret_cast<sockaddr*>(&own), &size) == 0;
+  close(socket);
+  return known ? text_of(own) : kNoRoute;
+}
+
 }  // namespace
 
 std::string to_string(const ServerAddress& server) {
@@ -95,6 +122,21 @@ std::vector<ServerAddress> parse_servers(std::string_view text) {
     if (comma == rest.npos) return servers;
     rest.remove_prefix(comma + 1);
   }
+}
+
+std::string local_ip_towards(const ServerAddress& server) {
+  constexpr const char* kInternet = "192.0.2.1";  // reserved for examples (RFC 5737)
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_DGRAM;
+  hints.ai_flags = AI_NUMERICHOST;
+  addrinfo* found = nullptr;
+  const std::string port = std::to_string(server.port);
+  if (getaddrinfo(server.host.c_str(), port.c_str(), &hints, &found) != 0 &&
+      getaddrinfo(kInternet, port.c_str(), &hints, &found) != 0) {
+    return kNoRoute;
+  }
+  const std::unique_ptr<addrinfo, decltype(&freeaddrinfo)> owner{found, freeaddrinfo};
+  return source_towards(*found);
 }
 
 }  // namespace easyretry::nacos

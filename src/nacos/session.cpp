@@ -2,27 +2,19 @@
 
 #include <algorithm>
 
-#include "nacos/json_read.h"
+#include "nacos/protocol.h"
 
 namespace easyretry::nacos {
-
 namespace {
+
 constexpr int kHealthTries = 3;
 constexpr Millis kBetweenTries{100};
 
 Instant now() {
   return std::chrono::steady_clock::now();
 }
-}  // namespace
 
-std::string_view to_string(State state) {
-  switch (state) {
-    case State::connecting: return "connecting";
-    case State::running: return "running";
-    case State::stopped: return "stopped";
-  }
-  return "unknown";
-}
+}  // namespace
 
 Session::Session(const ClientOptions& options, Module module, SessionHooks hooks)
     : options_((validate(options), options)),
@@ -35,33 +27,33 @@ Session::Session(const ClientOptions& options, Module module, SessionHooks hooks
 
 Session::~Session() {
   stop_.request_stop();
-  LinePtr open[2];
+  LinkPtr open[2];
   {
     const std::lock_guard lock{mutex_};
     stopping_ = true;
     status_.state = State::stopped;
-    open[0] = line_;
+    open[0] = link_;
     open[1] = attempt_;
   }
   changed_.notify_all();
-  // Not under the mutex, which listeners take, and close() waits for them.
-  for (const LinePtr& line : open) {
-    if (!line) continue;
-    line->state->end("stopped");
-    line->connection->close();
+  // Without the mutex: listeners take it, and close() waits for them.
+  for (const LinkPtr& link : open) {
+    if (!link) continue;
+    link->state->end("stopped");
+    link->connection->close();
   }
   thread_.join();
 }
 
 void Session::run() {
   while (!stop_.stop_requested()) {
-    LinePtr line;
+    LinkPtr link;
     {
       const std::lock_guard lock{mutex_};
-      line = line_;
+      link = link_;
     }
-    if (line) {
-      attend(line);
+    if (link) {
+      attend(link);
     } else {
       connect();
     }
@@ -70,116 +62,116 @@ void Session::run() {
 
 void Session::connect() {
   if (failures_ > 0) {
-    // Not wait(): what wakes us for work is no reason to hurry.
+    // Not wait(): new work is no reason to shorten the pause.
     std::unique_lock lock{mutex_};
     changed_.wait_for(lock, stop_.get_token(),
                       reconnect_pause(failures_ - 1, servers_.size(), options_.timings, random_), [] { return false; });
   }
   ++failures_;
-  if (const LinePtr line = try_next_server()) adopt(line);
+  if (const LinkPtr link = try_next_server()) adopt(link);
 }
 
-Session::LinePtr Session::try_next_server() {
-  auto line = std::make_shared<Line>();
-  line->server = servers_.next();
-  line->connection = std::make_shared<Connection>(line->server, options_);
-  line->state = std::make_shared<StreamState>();
-  if (!begin_attempt(line)) return nullptr;
-  auto id = shake_hands(*line->connection, *line->state, listen_on(line), options_, module_);
+Session::LinkPtr Session::try_next_server() {
+  auto link = std::make_shared<Link>();
+  link->server = servers_.next();
+  link->connection = std::make_shared<Connection>(link->server, options_);
+  link->state = std::make_shared<StreamState>();
+  if (!begin_attempt(link)) return nullptr;
+  auto id = handshake(*link->connection, *link->state, listen_on(link), options_, module_);
   if (id) {
-    line->id = std::move(*id);
-    return line;
+    link->id = std::move(*id);
+    return link;
   }
-  line->connection->close();
-  trouble({Errc::unavailable, id.error().where, to_string(line->server) + ": " + id.error().detail});
+  link->connection->close();
+  report({Errc::unavailable, id.error().where, to_string(link->server) + ": " + id.error().detail});
   return nullptr;
 }
 
-bool Session::begin_attempt(const LinePtr& line) {
+bool Session::begin_attempt(const LinkPtr& link) {
   const std::lock_guard lock{mutex_};
   if (stopping_) return false;
-  attempt_ = line;
-  if (!line_) status_.server = to_string(line->server);
+  attempt_ = link;
+  if (!link_) status_.server = to_string(link->server);
   return true;
 }
 
-void Session::adopt(const LinePtr& line) {
-  line->since = now();
+void Session::adopt(const LinkPtr& link) {
+  link->since = now();
   {
     const std::lock_guard lock{mutex_};
     if (stopping_) return;
-    line->number = hooks_.number ? hooks_.number() : status_.connection + 1;
-    line_ = line;
+    link->number = hooks_.number ? hooks_.number() : status_.connection + 1;
+    link_ = link;
     attempt_.reset();
     move_to_.reset();
-    told_.clear();
+    reported_.clear();
     status_.state = State::running;
-    status_.server = to_string(line->server);
-    status_.connection_id = line->id;
-    status_.connection = line->number;
+    status_.server = to_string(link->server);
+    status_.connection_id = link->id;
+    status_.connection = link->number;
   }
   changed_.notify_all();
-  options_.log(LogLevel::info, "nacos: connected to " + to_string(line->server) + " as " + line->id);
-  hooks_.connected(line->number);
+  options_.log(LogLevel::info, "nacos: connected to " + to_string(link->server) + " as " + link->id);
+  hooks_.connected(link->number);
 }
 
-void Session::attend(const LinePtr& line) {
-  if (const auto why = line->state->ended()) return drop(line, *why);
+void Session::attend(const LinkPtr& link) {
+  if (const auto why = link->state->ended()) return drop(link, *why);
   std::optional<std::string> move_to;
   {
     const std::lock_guard lock{mutex_};
     move_to = std::exchange(move_to_, std::nullopt);
   }
-  if (move_to) return move(line, *move_to);
+  if (move_to) return move(link, *move_to);
   const Millis idle = options_.timings.idle;
-  if (now() >= line->state->check_at(idle)) {
-    if (!still_there(*line)) return drop(line, line->state->ended().value_or("the server does not answer"));
+  if (now() >= link->state->check_at(idle)) {
+    if (!still_there(*link)) return drop(link, link->state->ended().value_or("the server does not answer"));
   }
-  log_in_if_due(*line);
+  log_in_if_due(*link);
   const Instant next = hooks_.work();
-  wait(std::min({next, line->state->check_at(idle), login_.due()}));
+  wait(std::min({next, link->state->check_at(idle), login_.due()}));
 }
 
-// The old connection serves until the new one has taken over what hangs on it.
-void Session::move(const LinePtr& from, const std::string& host) {
+// The old connection stays in use until the new one has taken over its registrations and subscriptions.
+void Session::move(const LinkPtr& from, const std::string& host) {
   servers_.prefer(host);
   for (std::size_t i = 0; i < servers_.size() && !stop_.stop_requested(); ++i) {
-    const LinePtr line = try_next_server();
-    if (!line) continue;
-    adopt(line);
+    const LinkPtr link = try_next_server();
+    if (!link) continue;
+    adopt(link);
     hooks_.work();
     from->connection->close();
     return;
   }
 }
 
-void Session::drop(const LinePtr& line, const std::string& why) {
-  // One that ends at once, as of a server that is full, counts as a failed attempt.
-  if (now() - line->since > options_.timings.idle) failures_ = 1;
+void Session::drop(const LinkPtr& link, const std::string& why) {
+  // A connection that ends at once, for example because the server is full, counts as a failed attempt.
+  if (now() - link->since > options_.timings.idle) failures_ = 1;
   {
     const std::lock_guard lock{mutex_};
-    line_.reset();
+    link_.reset();
     if (!stopping_) status_.state = State::connecting;
     status_.connection_id.clear();
-    status_.last_heard = line->state->last_heard();
+    status_.last_heard = link->state->last_heard();
   }
-  line->connection->close();
-  trouble({Errc::unavailable, "nacos.connection", to_string(line->server) + ": " + why});
+  link->connection->close();
+  report({Errc::unavailable, "nacos.connection", to_string(link->server) + ": " + why});
 }
 
-bool Session::still_there(const Line& line) {
+bool Session::still_there(const Link& link) {
   for (int i = 0; i < kHealthTries; ++i) {
-    if (i > 0 && !line.state->pause(Millis{random_.below(static_cast<std::uint64_t>(kBetweenTries.count()))})) break;
-    const auto reply = exchange(line, {"HealthCheckRequest", "{}"}, {});
+    if (i > 0 && !link.state->pause(Millis{random_.below(static_cast<std::uint64_t>(kBetweenTries.count()))})) break;
+    const auto reply = exchange(link, {"HealthCheckRequest", "{}"}, {});
     if (reply && reply->ok()) return true;
-    if (line.state->ended()) break;
+    if (link.state->ended()) break;
   }
   return false;
 }
 
-void Session::log_in_if_due(const Line& line) {
+void Session::log_in_if_due(const Link& link) {
   if (now() < login_.due()) return;
-  if (auto done = login_.renew(line.server, line.state->over()); !done) trouble(done.error());
+  if (auto done = login_.renew(link.server, link.state->over()); !done) report(done.error());
 }
 
 void Session::wait(Instant until) {
@@ -196,9 +188,9 @@ void Session::wake() {
   changed_.notify_all();
 }
 
-StreamListener Session::listen_on(const LinePtr& line) {
-  // Weak: the line owns the connection, which owns the listener.
-  const std::weak_ptr<Line> weak = line;
+StreamListener Session::listen_on(const LinkPtr& link) {
+  // Weak: the link owns the connection, which owns the listener.
+  const std::weak_ptr<Link> weak = link;
   return {[this, weak](const Message& message) {
             if (const auto open = weak.lock()) receive(*open, message);
           },
@@ -208,55 +200,55 @@ StreamListener Session::listen_on(const LinePtr& line) {
           }};
 }
 
-void Session::receive(Line& line, const Message& message) try {
-  line.state->heard();
-  if (message.type == "SetupAckRequest") return line.state->confirm();  // it wants no answer
+void Session::receive(Link& link, const Message& message) try {
+  link.state->heard();
+  if (message.type == "SetupAckRequest") return link.state->confirm();  // needs no answer
   const auto request = read_server_request(message);
-  if (!request) return line.connection->send(not_understood(""));
+  if (!request) return link.connection->send(not_understood(""));
   bool understood = message.type == "ClientDetectionRequest";
   if (message.type == "ConnectResetRequest") {
     const std::lock_guard lock{mutex_};
     move_to_ = string_at(request->body.root(), "serverIp");
     woken_ = understood = true;
   }
-  if (!understood) understood = hooks_.receive(*request, line.number);
-  line.connection->send(understood ? acknowledge(*request) : not_understood(request->id));
+  if (!understood) understood = hooks_.receive(*request, link.number);
+  link.connection->send(understood ? acknowledge(*request) : not_understood(request->id));
   changed_.notify_all();
 } catch (const JsonError& error) {
   options_.log(LogLevel::warning, "nacos: cannot read a " + message.type + ": " + error.what());
-  line.connection->send(not_understood(""));
+  link.connection->send(not_understood(""));
 }
 
-Result<Reply> Session::exchange(const Line& line, Message request, const std::string& token) {
+Result<Reply> Session::exchange(const Link& link, Message request, const std::string& token) {
   if (!token.empty()) request.headers["accessToken"] = token;
-  auto answer = line.connection->call(request, options_.timings.request);
+  auto answer = link.connection->call(request, options_.timings.request);
   if (!answer) {
-    line.state->doubt();
+    link.state->doubt();
     return tl::make_unexpected(std::move(answer.error()));
   }
-  line.state->heard();
+  link.state->heard();
   auto reply = read_reply(*answer);
-  if (reply && reply->lost_connection()) line.state->end("the server no longer knows this connection");
+  if (reply && reply->lost_connection()) link.state->end("the server no longer knows this connection");
   return reply;
 }
 
-Result<Session::LinePtr> Session::wait_for_line(const std::string& request_type) {
+Result<Session::LinkPtr> Session::wait_for_link(const std::string& request_type) {
   std::unique_lock lock{mutex_};
-  changed_.wait_for(lock, options_.timings.request, [this] { return line_ || stopping_; });
-  if (line_ && !stopping_) return line_;
+  changed_.wait_for(lock, options_.timings.request, [this] { return link_ || stopping_; });
+  if (link_ && !stopping_) return link_;
   const std::string last = status_.last_trouble ? " (" + to_string(*status_.last_trouble) + ")" : "";
   return fail(Errc::unavailable, "nacos." + request_type, "not connected to any server" + last);
 }
 
 Result<Reply> Session::call(const Message& request) {
-  const auto line = wait_for_line(request.type);
-  if (!line) return tl::make_unexpected(line.error());
+  const auto link = wait_for_link(request.type);
+  if (!link) return tl::make_unexpected(link.error());
   const std::string token = login_.token();
-  auto reply = exchange(**line, request, token);
+  auto reply = exchange(**link, request, token);
   if (reply && reply->no_right()) {
-    const auto replaced = login_.replace(token, (*line)->server, stop_.get_token());
-    if (!replaced) trouble(replaced.error());
-    if (replaced.value_or(false)) reply = exchange(**line, request, login_.token());
+    const auto replaced = login_.replace(token, (*link)->server, stop_.get_token());
+    if (!replaced) report(replaced.error());
+    if (replaced.value_or(false)) reply = exchange(**link, request, login_.token());
   }
   if (!reply || reply->lost_connection()) wake();
   return reply;
@@ -269,12 +261,12 @@ Result<JsonDocument> Session::ask(const Message& request) {
   return std::move(reply->body);
 }
 
-void Session::trouble(const Error& error) {
+void Session::report(const Error& error) {
   bool is_new = false;
   {
     const std::lock_guard lock{mutex_};
     if (stopping_) return;
-    is_new = told_.insert(error.detail).second;
+    is_new = reported_.insert(error.detail).second;
     status_.last_trouble = error;
   }
   options_.log(is_new ? LogLevel::warning : LogLevel::info, to_string(error));
@@ -283,7 +275,7 @@ void Session::trouble(const Error& error) {
 Status Session::status() const {
   const std::lock_guard lock{mutex_};
   Status status = status_;
-  if (line_) status.last_heard = line_->state->last_heard();
+  if (link_) status.last_heard = link_->state->last_heard();
   return status;
 }
 

@@ -4,7 +4,6 @@
 // Follows no redirection: the token is for this server. Where the way is not encrypted, no proxy gets to see it.
 
 #include <functional>
-#include <memory>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -15,6 +14,7 @@
 
 #include <easyretry/time.h>
 
+#include "http/client.h"
 #include "remote/daemon_address.h"
 
 namespace easyretry::remote {
@@ -41,31 +41,17 @@ struct HttpReply {
   std::optional<Millis> remembers{};  // how far back the daemon knows what was sent with an Idempotency-Key
 };
 
-struct NoAnswer {
-  enum class Kind {
-    not_reached,  // nothing was sent
-    not_trusted,  // the same: its certificate is not that of a daemon we may talk to
-    no_tls,       // the same: who answers does not speak TLS
-    lost,         // it may have been done
-    stopped,
-  };
-  Kind kind = Kind::not_reached;
-  std::string why{};  // in libcurl's words
-};
+using http::NoAnswer;
 
 class Line {
  public:
-  explicit Line(const DaemonAddress& address);
-  ~Line();
-  Line(const Line&) = delete;
-  Line& operator=(const Line&) = delete;
+  explicit Line(const DaemonAddress& address) : address_(address) {}
 
   tl::expected<HttpReply, NoAnswer> ask(const HttpRequest& request);
 
  private:
-  struct Handles;
   const DaemonAddress& address_;
-  const std::unique_ptr<Handles> handles_;
+  http::Client client_;
 };
 
 }  // namespace easyretry::remote

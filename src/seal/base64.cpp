@@ -16,7 +16,7 @@ std::size_t padding(std::string_view text) {
   return text.ends_with("==") ? 2 : 1;
 }
 
-// The last characters may carry bits that belong to no byte; OpenSSL does not look at them.
+// The last characters may have bits that belong to no byte. OpenSSL ignores them.
 bool ends_as_written(std::string_view text, std::string_view bytes) {
   const std::size_t tail = bytes.size() % 3 == 0 ? 3 : bytes.size() % 3;
   return base64_encode(bytes.substr(bytes.size() - tail)) == text.substr(text.size() - kQuad);
@@ -34,7 +34,7 @@ std::string base64_encode(std::string_view bytes) {
   return text;
 }
 
-// OpenSSL takes '=' for 'A' anywhere, and passes over white space at both ends.
+// Checked here because OpenSSL reads '=' as 'A' anywhere and skips white space at both ends.
 std::optional<std::string> base64_decode(std::string_view text) {
   if (text.empty()) return std::string{};
   const std::size_t pad = padding(text);

@@ -1,5 +1,5 @@
 #pragma once
-// Base64 (RFC 4648 §4) with padding, read strictly: one sequence of bytes has one text.
+// Base64 (RFC 4648 §4) with padding. Decoding is strict: a sequence of bytes has exactly one text.
 
 #include <optional>
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace easyretry::seal {
 
-// At most this much at a time, because OpenSSL counts in int.
+// The most that one call can handle, because OpenSSL counts in int.
 inline constexpr std::size_t kMaxBase64 = std::size_t{1} << 30;
 
 constexpr std::size_t base64_size(std::size_t bytes) {
@@ -18,7 +18,7 @@ constexpr std::size_t base64_size(std::size_t bytes) {
 void base64_encode(std::string_view bytes, char* out);
 std::string base64_encode(std::string_view bytes);
 
-// Nothing for a text that base64_encode would not have written.
+// Returns nullopt for any text that base64_encode() would not have written.
 std::optional<std::string> base64_decode(std::string_view text);
 
 }  // namespace easyretry::seal

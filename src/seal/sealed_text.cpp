@@ -1,11 +1,29 @@
 #include "seal/sealed_text.h"
 
-#include "seal/aes_gcm.h"
+#include <algorithm>
+
 #include "seal/base64.h"
-#include "seal/key_id.h"
+#include "seal/crypto.h"
 
 namespace easyretry::seal {
 namespace {
+
+constexpr std::string_view kLabel = "easyretry.sealed.1";
+constexpr std::size_t kNumber = 8;
+constexpr std::size_t kNumbers = 5 * kNumber;
+
+void add(std::string& out, std::uint64_t number) {
+  for (std::size_t i = 0; i < kNumber; ++i) out.push_back(static_cast<char>(number >> (8 * i) & 0xFF));
+}
+
+void add(std::string& out, std::string_view text) {
+  add(out, text.size());
+  out.append(text);
+}
+
+bool allowed(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' || c == '_' || c == '-';
+}
 
 constexpr std::string_view kMarker = R"({"$sealed":)";
 constexpr std::string_view kBeforeKey = R"({"$sealed":1,"key":")";
@@ -32,7 +50,34 @@ bool take(std::string_view& rest, std::string_view expected) {
 
 }  // namespace
 
-// One byte of the marker that differs is damage: a plain payload that comes as close is not JSON or not an array.
+std::string_view to_string(Content content) {
+  return content == Content::arguments ? "arguments" : "result";
+}
+
+std::string encode(const Binding& binding) {
+  std::string out;
+  out.reserve(kLabel.size() + kNumbers + binding.space.size() + binding.handler.size() + binding.key.size());
+  out.append(kLabel);
+  add(out, static_cast<std::uint64_t>(binding.content));
+  add(out, static_cast<std::uint64_t>(static_cast<std::int64_t>(binding.payload_version)));
+  add(out, binding.space);
+  add(out, binding.handler);
+  add(out, binding.key);
+  return out;
+}
+
+bool is_key_id(std::string_view id) {
+  return !id.empty() && id.size() <= kMaxKeyId && std::all_of(id.begin(), id.end(), &allowed);
+}
+
+std::string quoted_key_id(std::string_view id) {
+  std::string text{id.substr(0, kMaxKeyId)};
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return !allowed(c); }, '?');
+  return '"' + text + (id.size() > kMaxKeyId ? "…\"" : "\"");
+}
+
+// A single wrong byte in the marker is damage: a plain payload that similar is not JSON, or not an array.
 Form form_of(std::string_view stored, Content content) {
   const std::size_t wrong = stored.size() < kMarker.size() ? kMarker.size() : differences(stored);
   if (wrong == 0) return Form::sealed;

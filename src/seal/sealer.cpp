@@ -3,11 +3,9 @@
 #include <algorithm>
 #include <stdexcept>
 
-#include "seal/aes_gcm.h"
-#include "seal/derive.h"
-#include "seal/hmac.h"
-#include "seal/key_id.h"
-#include "seal/sealed_text.h"
+#include <openssl/rand.h>
+
+#include "seal/crypto.h"
 
 namespace easyretry::seal {
 namespace {
@@ -54,6 +52,10 @@ tl::unexpected<Error> refuse(const Binding& binding, const std::string& why) {
 }
 
 }  // namespace
+
+bool random_bytes(std::span<unsigned char> out) {
+  return RAND_bytes(out.data(), static_cast<int>(out.size())) == 1;
+}
 
 Sealer::Sealer(const Encryption& encryption, RandomSource random)
     : random_(random),

@@ -3,7 +3,7 @@
 #include <future>
 
 #include "call/errors.h"
-#include "cluster/sighting.h"
+#include "cluster/open_membership.h"
 #include "server/endpoints.h"
 #include "storage/open.h"
 
@@ -34,14 +34,14 @@ Config for_looking_on(Config config) {
 // By somebody who is no member.
 LookAtCluster looking_on(const std::string& membership) {
   return [choice = cluster::parse_membership(membership)](Space& space) {
-    auto seen = call::value_or_throw(cluster::look(choice, space.core().store(), space.name()));
-    return ClusterSeen{{.members = std::move(seen.roll.members),
+    auto seen = call::value_or_throw(cluster::list_members(choice, space.core().store(), space.name()));
+    return ClusterSeen{{.members = std::move(seen.list.members),
                         .self = {},
                         .shards = {},
                         .source = std::move(seen.source),
                         .trusted = true,
                         .age = seen.age},
-                       std::move(seen.roll.refused)};
+                       std::move(seen.list.refused)};
   };
 }
 

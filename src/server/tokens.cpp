@@ -14,7 +14,7 @@
 #include "base/fingerprint.h"
 #include "base/harmless.h"
 #include "base/utf8.h"
-#include "seal/random_source.h"
+#include "seal/sealer.h"
 
 namespace easyretry::server {
 namespace {

@@ -64,7 +64,7 @@ void WebhookHandler::call(const RunPtr& run) {
   try {
     webhook::Call call = call_for(*run, beginning.arguments);
     caller_.start(std::move(call), [self = shared_from_this(), run, arguments = std::move(beginning.arguments)](
-                                       webhook::Heard heard) { self->heard(run, arguments, std::move(heard)); });
+                                       webhook::CallResult heard) { self->heard(run, arguments, std::move(heard)); });
   } catch (const std::exception& e) {  // a secret that is none any more
     ended(run, engine::end_attempt(*run, core_.context(), {engine::Called::End::failed, e.what()}));
   }
@@ -84,7 +84,7 @@ webhook::Call WebhookHandler::call_for(const engine::Run& run, const std::string
                           core_.context().clock.now(), run.stop.get_token());
 }
 
-void WebhookHandler::heard(const RunPtr& run, const std::string& arguments, webhook::Heard heard) {
+void WebhookHandler::heard(const RunPtr& run, const std::string& arguments, webhook::CallResult heard) {
   if (!heard) {
     return ended(run, engine::end_attempt(*run, core_.context(), {engine::Called::End::failed, heard.error().detail}));
   }

@@ -24,7 +24,7 @@ class WebhookHandler final : public engine::Elsewhere, public std::enable_shared
 
  private:
   void call(const engine::RunPtr& run);
-  void heard(const engine::RunPtr& run, const std::string& arguments, webhook::Heard heard);
+  void heard(const engine::RunPtr& run, const std::string& arguments, webhook::CallResult heard);
   void hide_place(webhook::Answer& answer) const;
   void ended(const engine::RunPtr& run, task::Settlement settlement);
   webhook::Call call_for(const engine::Run& run, const std::string& arguments);

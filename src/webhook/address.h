@@ -1,5 +1,5 @@
 #pragma once
-// IP addresses and networks, as people write them. Pure.
+// IP addresses, networks and host names, as people write them. Pure.
 
 #include <array>
 #include <compare>
@@ -12,8 +12,7 @@ struct sockaddr;
 
 namespace easyretry::webhook {
 
-// 1.2.3.4 is kept as ::ffff:1.2.3.4: to the kernel both are the same, so whoever writes the second gets no further than
-// with the first.
+// 1.2.3.4 is stored as ::ffff:1.2.3.4. The kernel treats both the same, so the second form must not bypass a check.
 struct IpAddress {
   std::array<std::uint8_t, 16> bytes{};
 
@@ -21,24 +20,30 @@ struct IpAddress {
   friend auto operator<=>(const IpAddress&, const IpAddress&) = default;
 };
 
-// Four decimal numbers, or IPv6 without brackets and zone. Nullopt for all else, also for 127.1 and 0x7f000001.
+// Four decimal numbers, or IPv6 without brackets and zone. Nullopt for anything else, including 127.1 and 0x7f000001.
 std::optional<IpAddress> parse_address(std::string_view text);
 // Nullopt: neither IPv4 nor IPv6.
 std::optional<IpAddress> address_of(const sockaddr& socket_address);
 std::string to_string(const IpAddress& address);
 
-// Of one family: ::/0 has no IPv4 address in it.
+// Covers one address family: ::/0 contains no IPv4 address.
 struct Network {
   IpAddress first;
-  int bits = 128;  // of all 128 that are fixed: 104 for 10.0.0.0/8
+  int bits = 128;  // the length of the prefix out of 128: 104 for 10.0.0.0/8
 
   bool contains(const IpAddress& address) const;
   friend bool operator==(const Network&, const Network&) = default;
 };
 
-// 10.0.0.0/8, fd00::/8, or one address. Throws std::invalid_argument naming the text and what would be right, also
-// where bits are set behind the prefix: 10.0.0.1/8 could mean two things.
+// 10.0.0.0/8, fd00::/8, or one address. Throws std::invalid_argument with the text and the correct form, also if bits
+// after the prefix are set: 10.0.0.1/8 is ambiguous.
 Network parse_network(std::string_view text);
 std::string to_string(const Network& network);
+
+std::string lower_case(std::string_view ascii);
+
+// Letters, digits, dashes, underscores and single dots between them. The final dot that DNS allows is rejected, because
+// a name would have two spellings.
+bool is_host_name(std::string_view text);
 
 }  // namespace easyretry::webhook

@@ -2,32 +2,39 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <iterator>
+#include <memory>
+#include <optional>
 #include <set>
 #include <stdexcept>
+#include <stop_token>
 #include <thread>
 #include <unordered_map>
 #include <utility>
 
+#include <openssl/x509_vfy.h>
 #include <pthread.h>
 #include <signal.h>
 
 #include "base/duration_text.h"
-#include "webhook/flight.h"
-#include "webhook/mailbox.h"
+#include "webhook/call_queue.h"
+#include "webhook/destination.h"
 #include "webhook/multi.h"
-#include "webhook/names.h"
+#include "webhook/transfer.h"
+#include "webhook/work_queue.h"
 
 namespace easyretry::webhook {
 namespace {
 
-using FlightPtr = std::shared_ptr<Flight>;
+constexpr std::size_t kMostCalls = 1'000'000;
+constexpr Millis kLongest = std::chrono::hours{24};
 
 Instant now() {
   return std::chrono::steady_clock::now();
 }
 
-// Signals are for the program's own threads, as is the one for a socket that the other side has closed.
+// Signals, including SIGPIPE for a socket closed by the peer, belong to the program's own threads.
 void take_no_signals() {
   sigset_t all;
   sigfillset(&all);
@@ -39,18 +46,84 @@ CallerOptions checked(CallerOptions options) {
   return options;
 }
 
+void check(bool good, const std::string& problem) {
+  if (!good) throw std::invalid_argument("webhooks: " + problem);
+}
+
+bool has_certificates(const std::string& file) {
+  const std::unique_ptr<X509_STORE, decltype(&X509_STORE_free)> store{X509_STORE_new(), X509_STORE_free};
+  return X509_STORE_load_file(store.get(), file.c_str()) == 1;
+}
+
+Error wrong(const std::string& detail) {
+  return {Errc::invalid_argument, "webhook.call", detail};
+}
+
+// A call between start() and its end.
+struct ActiveCall {
+  enum class Stage { queued, looking_up, transferring };
+
+  ActiveCall(CallId number, Call what, std::function<void(CallResult)> callback, Instant now)
+      : id(number),
+        call(std::move(what)),
+        done(std::move(callback)),
+        deadline(now + std::clamp(call.timeout, Millis{0}, kLongest)) {}
+
+  const CallId id;
+  const Call call;
+  const std::function<void(CallResult)> done;
+  const Instant deadline;
+
+  Destination destination{};
+  Stage stage = Stage::queued;
+  std::optional<Transfer> transfer{};
+  // Destroying it may wait for a stop that is running on another thread; that stop only posts a function.
+  std::optional<std::stop_callback<std::function<void()>>> on_stop{};
+};
+
+using CallPtr = std::shared_ptr<ActiveCall>;
+
+// Why this call cannot be made. Fills in its destination.
+std::optional<Error> objection(ActiveCall& active) {
+  try {
+    active.destination = parse_destination(active.call.url);
+  } catch (const std::invalid_argument& error) {
+    return wrong(error.what());
+  }
+  const std::string& shown = active.destination.shown;
+  for (const Header& header : active.call.headers) {
+    if (const auto why = objection(header)) return wrong(shown + ": " + *why);
+  }
+  if (active.call.timeout <= Millis{0} || active.call.timeout > kLongest) {
+    return wrong(shown + ": a timeout must be more than 0 and at most 24 hours");
+  }
+  return std::nullopt;
+}
+
+// The error of a call that ends at this stage without libcurl having ended it.
+Error ended_early(const ActiveCall& active, const std::string& why, const CallQueue& queue) {
+  const Destination& to = active.destination;
+  if (active.stage == ActiveCall::Stage::transferring) return cut_off(why, to, active.transfer->progress());
+  const std::string still = active.stage == ActiveCall::Stage::looking_up
+                                ? "the name " + to.host + " was still being looked up"
+                                : "it was queued behind " + std::to_string(queue.in_flight(to.server())) +
+                                      " calls to " + to.server() + " and " + std::to_string(queue.in_flight()) +
+                                      " in total (most_per_server, most_calls)";
+  return {Errc::unavailable, "webhook.call", to.shown + ": " + why + "; " + still};
+}
+
 }  // namespace
 
-// Everything happens on its thread, but for start(), which leaves an errand.
+// Everything happens on its own thread. start() only posts a function to that thread.
 class Caller::Impl {
  public:
   explicit Impl(CallerOptions options)
       : options_(checked(std::move(options))), resolver_(options_.look_up, when_found()), thread_([this] { run(); }) {}
 
   ~Impl() {
-    mailbox_->post([this] { stopping_ = true; });
+    work_->post([this] { stopping_ = true; });
     thread_.join();
-    mailbox_->close();
+    work_->close();
   }
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -58,13 +131,12 @@ class Caller::Impl {
   void start(Call call, Done done) {
     if (!done) throw std::invalid_argument("a webhook call needs a callback: done is empty");
     const CallId id = ++last_id_;
-    const auto flight = std::make_shared<Flight>(id, std::move(call), std::move(done), now());
-    flight->on_stop.emplace(flight->call.stop,
-                            [this, id] { mailbox_->post([this, id] { end(id, "it was stopped"); }); });
-    mailbox_->post([this, flight] { take(flight); });
+    const auto active = std::make_shared<ActiveCall>(id, std::move(call), std::move(done), now());
+    active->on_stop.emplace(active->call.stop, [this, id] { work_->post([this, id] { end(id, "it was stopped"); }); });
+    work_->post([this, active] { accept(active); });
   }
 
-  std::size_t under_way() const { return under_way_; }
+  std::size_t in_flight() const { return in_flight_; }
   std::size_t waiting() const { return waiting_; }
 
  private:
@@ -73,18 +145,18 @@ class Caller::Impl {
     take_no_signals();
     while (!stopping_) step();
     do {
-      while (!flights_.empty()) end(flights_.begin()->first, "the program is being shut down");
-    } while (run_errands());  // whoever was told may have started another
+      while (!calls_.empty()) end(calls_.begin()->first, "the program is being shut down");
+    } while (run_posted());  // a callback may have started another call
   }
 
   void step() {
     const Instant next_deadline = deadlines_.empty() ? Instant::max() : deadlines_.begin()->first;
-    for (const auto& [id, code] : multi_.run(std::min(next_deadline, hang_up_at_))) land(*flights_.at(id), code);
-    run_errands();
+    for (const auto& [id, code] : multi_.run(std::min(next_deadline, hang_up_at_))) on_ended(*calls_.at(id), code);
+    run_posted();
     end_late_calls();
-    while (const auto id = places_.next()) begin(*flights_.at(*id));
-    under_way_ = places_.begun();
-    waiting_ = flights_.size() - places_.begun();
+    while (const auto id = queue_.next()) begin(*calls_.at(*id));
+    in_flight_ = queue_.in_flight();
+    waiting_ = calls_.size() - queue_.in_flight();
     if (hang_up_at_ <= now()) {
       multi_.close_connections();
       hang_up_at_ = Instant::max();
@@ -94,58 +166,59 @@ class Caller::Impl {
   void end_late_calls() {
     while (!deadlines_.empty() && deadlines_.begin()->first <= now()) {
       const CallId late = deadlines_.begin()->second;
-      end(late, "timed out after " + base::to_text(flights_.at(late)->call.timeout));
+      end(late, "timed out after " + base::to_text(calls_.at(late)->call.timeout));
     }
   }
 
-  // False: there were none.
-  bool run_errands() {
-    const auto errands = mailbox_->take();
-    for (const auto& errand : errands) errand();
-    return !errands.empty();
+  // Returns false if nothing was posted.
+  bool run_posted() {
+    const auto functions = work_->take();
+    for (const auto& function : functions) function();
+    return !functions.empty();
   }
 
-  void take(const FlightPtr& flight) {
-    auto why = objection(*flight);
-    if (!why && flight->call.stop.stop_requested()) why = ended_early(*flight, "it was stopped", places_);
-    if (why) return flight->done(tl::make_unexpected(*std::move(why)));
+  void accept(const CallPtr& active) {
+    auto why = objection(*active);
+    if (!why && active->call.stop.stop_requested()) why = ended_early(*active, "it was stopped", queue_);
+    if (why) return active->done(tl::make_unexpected(*std::move(why)));
     hang_up_at_ = Instant::max();
-    flights_.emplace(flight->id, flight);
-    deadlines_.emplace(flight->deadline, flight->id);
-    places_.wait(flight->id, flight->destination.server());
+    calls_.emplace(active->id, active);
+    deadlines_.emplace(active->deadline, active->id);
+    queue_.push(active->id, active->destination.server());
   }
 
-  void begin(Flight& flight) {
-    const std::string& host = flight.destination.host;
-    if (flight.destination.address) return transfer(flight, {});
-    if (const auto known = names_.known(host, now())) return transfer(flight, worth_trying(flight.destination, *known));
-    flight.stage = Flight::Stage::looking_up;
-    if (names_.wait(flight.id, host)) resolver_.ask(host);
+  void begin(ActiveCall& active) {
+    const std::string& host = active.destination.host;
+    if (active.destination.address) return transfer(active, {});
+    if (const auto known = name_cache_.known(host, now()))
+      return transfer(active, worth_trying(active.destination, *known));
+    active.stage = ActiveCall::Stage::looking_up;
+    if (name_cache_.wait(active.id, host)) resolver_.ask(host);
   }
 
-  // Leaves an errand even where the Caller is gone by then.
+  // Safe to call even after the Caller is destroyed: the queue is closed then, and drops the function.
   Resolver::Found when_found() {
-    return [this, mailbox = mailbox_](const std::string& host, Addresses addresses) {
-      mailbox->post([this, host, addresses = std::move(addresses)] { learn(host, addresses); });
+    return [this, work = work_](const std::string& host, Addresses addresses) {
+      work->post([this, host, addresses = std::move(addresses)] { learn(host, addresses); });
     };
   }
 
   void learn(const std::string& host, const Addresses& addresses) {
-    for (const CallId id : names_.learn(host, addresses.value_or(std::vector<IpAddress>{}), now())) {
-      const auto found = flights_.find(id);
-      if (found == flights_.end()) continue;
-      Flight& flight = *found->second;
+    for (const CallId id : name_cache_.learn(host, addresses.value_or(std::vector<IpAddress>{}), now())) {
+      const auto found = calls_.find(id);
+      if (found == calls_.end()) continue;
+      ActiveCall& active = *found->second;
       if (addresses) {
-        transfer(flight, worth_trying(flight.destination, *addresses));
+        transfer(active, worth_trying(active.destination, *addresses));
       } else {
-        tell(flight,
-             fail(addresses.error().code, "webhook.call", flight.destination.shown + ": " + addresses.error().detail));
+        finish(active, fail(addresses.error().code, "webhook.call",
+                            active.destination.shown + ": " + addresses.error().detail));
       }
     }
   }
 
-  // libcurl pauses for seconds between addresses that it may not connect to: it gets those that it may, or one, to be
-  // told why not.
+  // libcurl pauses for seconds between addresses that the guard refuses. So it gets only the allowed ones or, if there
+  // are none, one address to produce the reason.
   std::vector<IpAddress> worth_trying(const Destination& to, const std::vector<IpAddress>& addresses) const {
     std::vector<IpAddress> allowed;
     std::ranges::copy_if(addresses, std::back_inserter(allowed), [&](const IpAddress& address) {
@@ -154,54 +227,54 @@ class Caller::Impl {
     return allowed.empty() ? std::vector{addresses.front()} : allowed;
   }
 
-  void transfer(Flight& flight, const std::vector<IpAddress>& addresses) {
-    flight.stage = Flight::Stage::transferring;
-    flight.transfer.emplace(flight.id, flight.call, flight.destination, addresses, options_);
-    multi_.add(*flight.transfer, flight.destination.server());
+  void transfer(ActiveCall& active, const std::vector<IpAddress>& addresses) {
+    active.stage = ActiveCall::Stage::transferring;
+    active.transfer.emplace(active.id, active.call, active.destination, addresses, options_);
+    multi_.add(*active.transfer, active.destination.server());
   }
 
-  // libcurl has ended it.
-  void land(Flight& flight, int code) {
-    Heard heard = flight.transfer->heard(code);
-    if (!heard && heard.error().code == Errc::unavailable) names_.forget(flight.destination.host);
-    tell(flight, std::move(heard));
+  // libcurl has ended the transfer.
+  void on_ended(ActiveCall& active, int code) {
+    CallResult result = active.transfer->result(code);
+    if (!result && result.error().code == Errc::unavailable) name_cache_.forget(active.destination.host);
+    finish(active, std::move(result));
   }
 
   void end(CallId id, const std::string& why) {
-    const auto found = flights_.find(id);
-    if (found != flights_.end()) tell(*found->second, tl::make_unexpected(ended_early(*found->second, why, places_)));
+    const auto found = calls_.find(id);
+    if (found != calls_.end()) finish(*found->second, tl::make_unexpected(ended_early(*found->second, why, queue_)));
   }
 
-  void tell(const Flight& ended, Heard heard) {
-    const FlightPtr flight = std::move(flights_.extract(ended.id).mapped());
-    const std::string server = flight->destination.server();
-    deadlines_.erase({flight->deadline, flight->id});
-    if (flight->stage == Flight::Stage::in_line) {
-      places_.give_up(flight->id, server);
+  void finish(const ActiveCall& ended, CallResult result) {
+    const CallPtr active = std::move(calls_.extract(ended.id).mapped());
+    const std::string server = active->destination.server();
+    deadlines_.erase({active->deadline, active->id});
+    if (active->stage == ActiveCall::Stage::queued) {
+      queue_.remove(active->id, server);
     } else {
-      places_.leave(server);
+      queue_.release(server);
     }
-    if (flight->transfer) multi_.remove(*flight->transfer);
-    if (flights_.empty()) hang_up_at_ = now() + options_.keep_idle;
-    flight->done(std::move(heard));
+    if (active->transfer) multi_.remove(*active->transfer);
+    if (calls_.empty()) hang_up_at_ = now() + options_.keep_idle;
+    active->done(std::move(result));
   }
 
   // Fixed after construction
   const CallerOptions options_;
-  const std::shared_ptr<Mailbox> mailbox_ = std::make_shared<Mailbox>();
+  const std::shared_ptr<WorkQueue> work_ = std::make_shared<WorkQueue>();
 
   std::atomic<CallId> last_id_{0};
-  // For whoever asks, as of the last step.
-  std::atomic<std::size_t> under_way_{0};
+  // Statistics, as of the last step
+  std::atomic<std::size_t> in_flight_{0};
   std::atomic<std::size_t> waiting_{0};
 
-  // Of the thread alone
+  // Used only by the thread
   bool stopping_ = false;
-  Instant hang_up_at_ = Instant::max();  // only while there are no flights
-  Multi multi_{mailbox_->descriptor(), options_.most_calls};
-  Places places_{options_.most_calls, options_.most_per_server};
-  Names names_;
-  std::unordered_map<CallId, FlightPtr> flights_;
+  Instant hang_up_at_ = Instant::max();  // only while there are no calls
+  Multi multi_{work_->descriptor(), options_.most_calls};
+  CallQueue queue_{options_.most_calls, options_.most_per_server};
+  NameCache name_cache_;
+  std::unordered_map<CallId, CallPtr> calls_;
   std::set<std::pair<Instant, CallId>> deadlines_;
 
   Resolver resolver_;
@@ -215,11 +288,22 @@ void Caller::start(Call call, Done done) {
   impl_->start(std::move(call), std::move(done));
 }
 
-std::size_t Caller::under_way() const {
-  return impl_->under_way();
+std::size_t Caller::in_flight() const {
+  return impl_->in_flight();
 }
 std::size_t Caller::waiting() const {
   return impl_->waiting();
+}
+
+void validate(const CallerOptions& options) {
+  check(options.most_calls > 0 && options.most_calls <= kMostCalls, "most_calls must be from 1 to 1,000,000");
+  check(options.most_per_server > 0, "most_per_server must be at least 1");
+  check(options.connect_within > Millis{0} && options.connect_within <= kLongest,
+        "connect_within must be more than 0 and at most 24 hours");
+  check(options.keep_idle >= Millis{0} && options.keep_idle <= kLongest, "keep_idle must be at most 24 hours");
+  check(options.look_up != nullptr, "look_up is empty");
+  check(options.ca_file.empty() || has_certificates(options.ca_file),
+        "ca_file " + options.ca_file + " has no readable PEM certificates");
 }
 
 }  // namespace easyretry::webhook

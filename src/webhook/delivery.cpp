@@ -5,8 +5,8 @@
 namespace easyretry::webhook {
 namespace {
 
-// version-trace-parent-flags: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01. Some other text that came with a
-// task is no reason not to run it.
+// version-trace-parent-flags: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01. A task with any other text runs
+// all the same.
 bool is_traceparent(std::string_view text) {
   constexpr std::string_view kForm = "00-00000000000000000000000000000000-0000000000000000-00";
   return std::ranges::equal(text, kForm, [](char c, char form) {

@@ -1,5 +1,5 @@
 #pragma once
-// A task on its way to a handler behind a URL: what is sent, signed. docs/webhooks.md describes it for receivers. Pure.
+// The signed request that delivers a task to a handler behind a URL. docs/webhooks.md describes it for receivers. Pure.
 
 #include <cstdint>
 #include <span>
@@ -18,18 +18,18 @@ struct Delivery {
   std::string handler;
   int attempt = 1;
   std::uint64_t version = 0;  // the fencing token
-  std::string traceparent{};  // left out where it is not of the W3C's form
+  std::string traceparent{};  // left out if it does not have the W3C format
   std::string body{};         // JSON
 };
 
 struct Endpoint {
   std::string url;
-  std::vector<SigningSecret> secrets;  // all that are live; at least one
+  std::vector<SigningSecret> secrets;  // all that are valid now; at least one
   Millis timeout{30'000};
 };
 
-// Adds webhook-id, webhook-timestamp and webhook-signature for the body that the call has. Throws std::invalid_argument
-// where it cannot be signed (see signature.h).
+// Adds webhook-id, webhook-timestamp and webhook-signature for the body of the call. Throws std::invalid_argument if it
+// cannot be signed (see signature.h).
 void sign(Call& call, const std::string& id, TimePoint now, std::span<const SigningSecret> secrets);
 
 // Throws as sign() does.

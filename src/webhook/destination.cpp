@@ -7,8 +7,6 @@
 
 #include <curl/curl.h>
 
-#include "webhook/host_name.h"
-
 namespace easyretry::webhook {
 namespace {
 
@@ -27,13 +25,13 @@ void check_characters(std::string_view url) {
   refuse("it contains a space or a character outside ASCII; write a path in %-escapes and a host in punycode (xn--…)");
 }
 
-// libcurl takes one slash or three for two.
+// Checked here because libcurl also accepts one or three slashes.
 void check_slashes(std::string_view url) {
   const auto slashes = url.find("://");
   if (slashes == std::string_view::npos || url.substr(slashes + 3).starts_with('/')) refuse("write https://host/path");
 }
 
-// libcurl's own reading of it, so that what is checked here is what is called.
+// Parsed by libcurl, so that the URL that is checked is the one that is called.
 Parsed parse(std::string_view url) {
   Parsed parsed{curl_url(), curl_url_cleanup};
   const CURLUcode code = curl_url_set(parsed.get(), CURLUPART_URL, std::string{url}.c_str(), 0);
@@ -55,7 +53,7 @@ bool is_tls(const Parsed& parsed) {
   return scheme == "https";
 }
 
-void check_nobody_is_named(const Parsed& parsed) {
+void check_no_user(const Parsed& parsed) {
   if (part(parsed, CURLUPART_USER) || part(parsed, CURLUPART_PASSWORD)) {
     refuse("it contains a user or a password; receivers recognise us by the signature");
   }
@@ -100,7 +98,7 @@ Destination parse_destination(std::string_view url) {
   check_slashes(url);
   const Parsed parsed = parse(url);
   Destination destination{.tls = is_tls(parsed)};
-  check_nobody_is_named(parsed);
+  check_no_user(parsed);
   destination.host = host_of(parsed);
   destination.port = port_of(parsed);
   destination.address = parse_address(destination.host);

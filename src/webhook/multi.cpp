@@ -23,10 +23,10 @@ int new_epoll() {
 }
 
 constexpr std::uint32_t kNoLane = ~std::uint32_t{0};
-// To one server in one lane: what libcurl walks to find a connection for a call.
-constexpr std::size_t kSeatsPerLane = 64;
+// Per server and lane: libcurl walks these connections to find one for a call.
+constexpr std::size_t kSlotsPerLane = 64;
 
-// What is to be told about a socket: itself, and whose it is.
+// The data of an epoll event: the socket and its lane.
 std::uint64_t packed(std::uint32_t lane, int socket) {
   return std::uint64_t{lane} << 32U | static_cast<std::uint32_t>(socket);
 }
@@ -39,7 +39,7 @@ void watch_for(int epoll, int socket, std::uint32_t events, std::uint32_t lane) 
   ::epoll_ctl(epoll, EPOLL_CTL_ADD, socket, &event);
 }
 
-// Rounded up: to wake up early would be to go round and round until it is time.
+// Rounded up: waking up early would make it spin until the time has come.
 int millis_until(Instant time) {
   constexpr Millis kLongest{60'000};
   const auto left = std::chrono::ceil<Millis>(time - std::chrono::steady_clock::now());
@@ -83,16 +83,16 @@ void Multi::Cleanup::operator()(void* multi) const {
   curl_multi_cleanup(multi);
 }
 
-Multi::Multi(int bell, std::size_t most_connections)
-    : epoll_(new_epoll()), bell_(bell), most_connections_(most_connections) {
+Multi::Multi(int wakeup, std::size_t most_connections)
+    : epoll_(new_epoll()), wakeup_(wakeup), most_connections_(most_connections) {
   for (std::uint32_t number = 0; Lane & lane : lanes_) {
     lane.epoll = epoll_;
     lane.number = number++;
   }
-  watch_for(epoll_, bell_, EPOLLIN, kNoLane);
+  watch_for(epoll_, wakeup_, EPOLLIN, kNoLane);
 }
 
-// Lanes are not filled evenly, so each may keep twice its share.
+// Lanes fill unevenly, so each may keep twice its share.
 std::unique_ptr<void, Multi::Cleanup> Multi::new_multi(Lane& lane) const {
   std::unique_ptr<void, Cleanup> multi{curl_multi_init()};
   if (!multi) throw std::bad_alloc{};
@@ -105,28 +105,28 @@ std::unique_ptr<void, Multi::Cleanup> Multi::new_multi(Lane& lane) const {
 }
 
 Multi::~Multi() {
-  close_connections();  // tells which sockets it closes
+  close_connections();  // libcurl reports the sockets that it closes to epoll
   ::close(epoll_);
 }
 
-// The same for the same seat, where a connection may be left of a call before it.
-Multi::Lane& Multi::lane_of(const std::string& server, std::size_t seat) {
-  Lane& lane = lanes_[(std::hash<std::string>{}(server) + seat / kSeatsPerLane) % kLanes];
+// The same slot always gives the same lane, where an earlier call may have left a connection.
+Multi::Lane& Multi::lane_of(const std::string& server, std::size_t slot) {
+  Lane& lane = lanes_[(std::hash<std::string>{}(server) + slot / kSlotsPerLane) % kLanes];
   if (!lane.multi) lane.multi = new_multi(lane);
   return lane;
 }
 
 void Multi::add(Transfer& transfer, const std::string& server) {
-  const std::size_t seat = seats_.take(server);
-  Lane& lane = lane_of(server, seat);
-  places_.emplace(&transfer, Place{server, seat, &lane});
+  const std::size_t slot = slots_.take(server);
+  Lane& lane = lane_of(server, slot);
+  entries_.emplace(&transfer, Entry{server, slot, &lane});
   if (curl_multi_add_handle(lane.multi.get(), transfer.handle()) != CURLM_OK) throw std::bad_alloc{};
 }
 
 void Multi::remove(Transfer& transfer) {
-  const Place place = std::move(places_.extract(&transfer).mapped());
-  curl_multi_remove_handle(place.lane->multi.get(), transfer.handle());
-  seats_.give_back(place.server, place.seat);
+  const Entry entry = std::move(entries_.extract(&transfer).mapped());
+  curl_multi_remove_handle(entry.lane->multi.get(), transfer.handle());
+  slots_.give_back(entry.server, entry.slot);
 }
 
 void Multi::close_connections() {
@@ -147,7 +147,7 @@ void Multi::run_timers() {
   const Instant now = std::chrono::steady_clock::now();
   for (Lane& lane : lanes_) {
     if (!lane.timer || *lane.timer > now) continue;
-    lane.timer.reset();  // first: it may be set again by what is called
+    lane.timer.reset();  // first: the call below may set it again
     int running = 0;
     curl_multi_socket_action(lane.multi.get(), CURL_SOCKET_TIMEOUT, 0, &running);
   }
@@ -178,6 +178,19 @@ std::vector<Multi::Ended> Multi::take_ended() {
     }
   }
   return ended;
+}
+
+std::size_t ConnectionSlots::take(const std::string& server) {
+  auto& [slots, free] = servers_[server];
+  if (free.empty()) return slots++;
+  return free.extract(free.begin()).value();
+}
+
+void ConnectionSlots::give_back(const std::string& server, std::size_t slot) {
+  const auto found = servers_.find(server);
+  auto& [slots, free] = found->second;
+  free.insert(slot);
+  if (free.size() == slots) servers_.erase(found);
 }
 
 }  // namespace easyretry::webhook

@@ -13,8 +13,8 @@
 namespace easyretry::webhook {
 namespace {
 
-// There are only as many as names are being looked up. Somebody with many names whose servers are dead could hold up
-// the first calls to new names of others; never calls to names that are known.
+// A thread runs only while there are names to look up. A user with many names whose name servers are dead could delay
+// the first calls of others to new names, but never calls to known names.
 constexpr int kMostThreads = 8;
 
 tl::unexpected<Error> not_found(const std::string& host, int code) {
@@ -27,6 +27,10 @@ tl::unexpected<Error> not_found(const std::string& host, int code) {
 tl::unexpected<Error> no_thread_for(const std::string& host, const std::string& why) {
   return fail(Errc::unavailable, "webhook.name", "no thread to look up " + host + ": " + why);
 }
+
+// getaddrinfo() does not say how long an answer is valid. This is half of libcurl's default.
+constexpr std::chrono::seconds kHolds{30};
+constexpr std::size_t kManyNames = 1000;
 
 }  // namespace
 
@@ -47,7 +51,7 @@ Addresses look_up_here(const std::string& host) {
 }
 
 struct Resolver::Shared {
-  Shared(LookUp how, Found whom) : look_up(std::move(how)), found(std::move(whom)) {}
+  Shared(LookUp how, Found callback) : look_up(std::move(how)), found(std::move(callback)) {}
 
   std::optional<std::string> next() {
     const std::lock_guard lock{mutex};
@@ -60,7 +64,7 @@ struct Resolver::Shared {
     return host;
   }
 
-  // What nobody is left to look up is not found.
+  // Names that no thread is left to look up count as not found.
   void one_thread_less(const std::string& why) {
     std::deque<std::string> left;
     {
@@ -106,6 +110,25 @@ void Resolver::ask(std::string host) {
 void Resolver::work(const std::shared_ptr<Shared>& shared) {
   pthread_setname_np(pthread_self(), "er-names");
   while (const auto host = shared->next()) shared->found(*host, shared->look_up(*host));
+}
+
+std::optional<std::vector<IpAddress>> NameCache::known(const std::string& host, Instant now) const {
+  const auto found = known_.find(host);
+  if (found == known_.end() || found->second.until <= now) return std::nullopt;
+  return found->second.addresses;
+}
+
+bool NameCache::wait(CallId call, const std::string& host) {
+  auto& waiting = waiting_[host];
+  waiting.push_back(call);
+  return waiting.size() == 1;
+}
+
+std::vector<CallId> NameCache::learn(const std::string& host, std::vector<IpAddress> addresses, Instant now) {
+  if (known_.size() >= kManyNames) std::erase_if(known_, [&](const auto& one) { return one.second.until <= now; });
+  if (!addresses.empty()) known_.insert_or_assign(host, Entry{std::move(addresses), now + kHolds});
+  const auto node = waiting_.extract(host);
+  return node ? std::move(node.mapped()) : std::vector<CallId>{};
 }
 
 }  // namespace easyretry::webhook

@@ -1,6 +1,6 @@
 #pragma once
-// The live secrets of a webhook, one "whsec_…" a line: two while one is being replaced by another. Read again when the
-// file has changed. Thread-safe.
+// The current secrets of a webhook, one "whsec_…" per line; two during a rotation. The file is read again when it has
+// changed. Thread-safe.
 
 #include <filesystem>
 #include <mutex>
@@ -13,7 +13,7 @@ namespace easyretry::webhook {
 
 class SecretsFile {
  public:
-  // Throws std::invalid_argument that names the file and says how to make one, never a secret.
+  // Throws std::invalid_argument with the file and how to create it, never with a secret.
   explicit SecretsFile(std::filesystem::path file);
 
   std::vector<SigningSecret> current();
@@ -23,7 +23,7 @@ class SecretsFile {
   std::mutex mutex_;
   // Guarded by mutex_
   std::vector<SigningSecret> secrets_;
-  std::string read_;  // which file, as of when
+  std::string read_;  // fingerprint of the file that was read
 };
 
 }  // namespace easyretry::webhook

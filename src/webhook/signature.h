@@ -1,5 +1,6 @@
 #pragma once
-// Signatures as the Standard Webhooks specification has them (symmetric, v1): HMAC-SHA256 of "id.timestamp.body". Pure.
+// Signatures according to the Standard Webhooks specification (symmetric, v1): HMAC-SHA256 of "id.timestamp.body".
+// Pure.
 
 #include <array>
 #include <chrono>
@@ -10,13 +11,14 @@
 
 namespace easyretry::webhook {
 
-// Never printed, and wiped when it goes; the text it was made from is the caller's to wipe.
+// Never printed, and wiped on destruction. The caller must wipe the text it came from.
 class SigningSecret {
  public:
   static constexpr std::size_t kFewestBytes = 24;
   static constexpr std::size_t kMostBytes = 64;
 
-  // "whsec_" and 24 to 64 bytes in base64. Throws std::invalid_argument, which says how to make one, never the secret.
+  // "whsec_" and 24 to 64 bytes in base64. Throws std::invalid_argument that says how to create one, never with the
+  // secret.
   explicit SigningSecret(std::string_view text);
   SigningSecret(const SigningSecret&) = default;
   SigningSecret& operator=(const SigningSecret&) = default;
@@ -30,14 +32,14 @@ class SigningSecret {
 };
 
 struct SignedMessage {
-  std::string_view id;  // the same for every attempt, so that a receiver can tell a repetition
+  std::string_view id;  // the same for every attempt, so that a receiver recognises a repetition
   std::chrono::sys_seconds sent;
   std::string_view body;
 };
 
-// The value of webhook-signature: "v1,<base64>" for each secret, separated by spaces. While a secret is being changed
-// there are two, and a receiver that knows either is content. Throws std::invalid_argument where there is no secret, or
-// where the id has other characters than letters, digits, - and _: a dot would let two messages have one signature.
+// The value of webhook-signature: "v1,<base64>" for each secret, separated by spaces. During a rotation there are two
+// secrets, and a receiver accepts the one it knows. Throws std::invalid_argument if there is no secret, or if the id
+// has characters other than letters, digits, - and _: with a dot, two messages could have the same signature.
 std::string signature(const SignedMessage& message, std::span<const SigningSecret> secrets);
 
 }  // namespace easyretry::webhook

@@ -3,23 +3,64 @@
 #include <array>
 #include <cerrno>
 #include <new>
+#include <system_error>
 
 #include <curl/curl.h>
 #include <sys/socket.h>
 
-#include "webhook/host_name.h"
-#include "webhook/retry_after.h"
+#include "base/duration_text.h"
+#include "webhook/address.h"
+#include "webhook/caller.h"
 
 namespace easyretry::webhook {
 namespace {
+
+Error error(Errc code, const Destination& destination, const std::string& what) {
+  return {code, "webhook.call", destination.shown + ": " + what};
+}
+
+// Once something was sent, its effect is unknown.
+Errc by_progress(const Progress& progress) {
+  return progress.sent ? Errc::in_doubt : Errc::unavailable;
+}
+
+std::string message_of(int code, const Progress& progress) {
+  return progress.detail.empty() ? curl_easy_strerror(static_cast<CURLcode>(code)) : progress.detail;
+}
+
+Error not_connected(int code, const Destination& destination, const Progress& progress) {
+  if (!progress.refused.empty()) return error(Errc::invalid_argument, destination, progress.refused);
+  const std::string why =
+      progress.system_error == 0 ? message_of(code, progress) : std::generic_category().message(progress.system_error);
+  return error(Errc::unavailable, destination, "could not connect to " + destination.server() + ": " + why);
+}
+
+Error not_trusted(int code, const Destination& destination, const Progress& progress) {
+  return error(Errc::unavailable, destination,
+               "no TLS with " + destination.server() + ": " + message_of(code, progress) +
+                   ". Put your own certificate authority into ca_file; verification cannot be turned off");
+}
+
+Error too_long(const Destination& destination, const CallerOptions& options) {
+  return error(Errc::in_doubt, destination,
+               "the answer is longer than " + std::to_string(options.most_answer_bytes) +
+                   " bytes, or its headers are longer than 64 KiB; it was not read completely");
+}
+
+Error broken_off(int code, const Destination& destination, const Progress& progress) {
+  return error(by_progress(progress), destination,
+               "the connection to " + destination.server() + " ended before the answer was complete (" +
+                   std::to_string(progress.received) + " bytes of it arrived): " + message_of(code, progress));
+}
 
 using Easy = std::unique_ptr<CURL, decltype(&curl_easy_cleanup)>;
 using Lines = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
 
 constexpr std::size_t kMostHeaderBytes = std::size_t{64} * 1024;
-// Of each transfer under way, and answers are short: libcurl's own 16 KiB would be most of what a waiting call takes.
+// For each transfer in flight. Answers are short, and libcurl's default of 16 KiB would be most of the memory of a
+// waiting call.
 constexpr long kReadBytes = 4096;
-// A connection that is always in use would never notice that its name has come to mean another machine.
+// A connection in constant use would otherwise never notice that its name resolves to another machine by now.
 constexpr long kOldestConnectionSeconds = 300;
 
 void append(Lines& lines, const std::string& line) {
@@ -29,20 +70,20 @@ void append(Lines& lines, const std::string& line) {
   lines.reset(longer);
 }
 
-// "name:" would mean: not this header.
+// libcurl would leave out a header given as "name:".
 std::string line_of(const Header& header) {
   return header.value.empty() ? header.name + ";" : header.name + ": " + header.value;
 }
 
 Lines header_lines(const std::vector<Header>& headers) {
   Lines lines{nullptr, curl_slist_free_all};
-  append(lines, "Expect:");  // otherwise a long body waits a second for leave to be sent
+  append(lines, "Expect:");  // otherwise libcurl waits up to a second before it sends a long body
   for (const Header& header : headers) append(lines, line_of(header));
   return lines;
 }
 
-// host:port:address,address; + lets libcurl forget it after a minute.
-Lines meaning_of(const Destination& destination, std::span<const IpAddress> addresses) {
+// The format is host:port:address,address; + makes libcurl's entry expire after a minute.
+Lines resolve_lines(const Destination& destination, std::span<const IpAddress> addresses) {
   Lines lines{nullptr, curl_slist_free_all};
   if (addresses.empty()) return lines;
   std::string line = "+" + destination.server() + ":";
@@ -56,6 +97,44 @@ Lines meaning_of(const Destination& destination, std::span<const IpAddress> addr
 
 }  // namespace
 
+Error failure(int code, const Destination& destination, const Progress& progress, const CallerOptions& options) {
+  switch (static_cast<CURLcode>(code)) {
+    case CURLE_COULDNT_CONNECT: return not_connected(code, destination, progress);
+    case CURLE_OPERATION_TIMEDOUT:
+      return error(Errc::unavailable, destination,
+                   "no connection to " + destination.server() + " within " + base::to_text(options.connect_within));
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_SSL_CERTPROBLEM:
+    case CURLE_SSL_CIPHER:
+    case CURLE_PEER_FAILED_VERIFICATION:
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_SSL_ISSUER_ERROR: return not_trusted(code, destination, progress);
+    case CURLE_WRITE_ERROR:
+      if (progress.too_long) return too_long(destination, options);
+      break;
+    case CURLE_GOT_NOTHING:
+    case CURLE_PARTIAL_FILE:
+    case CURLE_SEND_ERROR:
+    case CURLE_RECV_ERROR: return broken_off(code, destination, progress);
+    case CURLE_UNSUPPORTED_PROTOCOL:
+    case CURLE_WEIRD_SERVER_REPLY:
+    case CURLE_BAD_CONTENT_ENCODING:
+      return error(Errc::in_doubt, destination, "the answer is not HTTP/1.1: " + message_of(code, progress));
+    default: break;
+  }
+  return error(by_progress(progress), destination, message_of(code, progress));
+}
+
+Error cut_off(const std::string& why, const Destination& destination, const Progress& progress) {
+  const std::string how_far =
+      !progress.sent ? "there was no connection to " + destination.server() + " yet"
+                     : "the request was sent, and " +
+                           (progress.received == 0 ? std::string{"no answer"}
+                                                   : std::to_string(progress.received) + " bytes of an answer") +
+                           " had arrived";
+  return error(by_progress(progress), destination, why + "; " + how_far);
+}
+
 struct Transfer::State {
   State(CallId number, const Call& what, const Destination& where, std::span<const IpAddress> addresses,
         const CallerOptions& limits)
@@ -63,14 +142,14 @@ struct Transfer::State {
         destination(where),
         options(limits),
         headers(header_lines(what.headers)),
-        meaning(meaning_of(where, addresses)) {
+        resolve(resolve_lines(where, addresses)) {
     if (!easy) throw std::bad_alloc{};
-    say_what(what);
-    say_how();
-    hear();
+    set_request(what);
+    set_connection();
+    set_callbacks();
   }
 
-  void say_what(const Call& call) {
+  void set_request(const Call& call) {
     set(CURLOPT_URL, call.url.c_str());
     set(CURLOPT_POST, 1L);
     set(CURLOPT_POSTFIELDS, call.body.data());
@@ -79,13 +158,13 @@ struct Transfer::State {
     set(CURLOPT_USERAGENT, "easyretry");
   }
 
-  void say_how() {
+  void set_connection() {
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
     set(CURLOPT_FOLLOWLOCATION, 0L);
-    // Not even one that the environment names: it would connect where the guard does not see it.
+    // No proxy, not even from the environment: it would connect where the guard cannot check.
     set(CURLOPT_PROXY, "");
-    set(CURLOPT_RESOLVE, meaning.get());
+    set(CURLOPT_RESOLVE, resolve.get());
     set(CURLOPT_OPENSOCKETFUNCTION, on_open);
     set(CURLOPT_OPENSOCKETDATA, this);
     set(CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(options.connect_within.count()));
@@ -95,12 +174,12 @@ struct Transfer::State {
     set(CURLOPT_SSL_VERIFYPEER, 1L);
     set(CURLOPT_SSL_VERIFYHOST, 2L);
     set(CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
-    // With authorities from one file alone libcurl reads them once, not for every connection.
+    // With a single file of authorities, libcurl reads them once instead of for every connection.
     set(CURLOPT_CAPATH, static_cast<const char*>(nullptr));
     if (!options.ca_file.empty()) set(CURLOPT_CAINFO, options.ca_file.c_str());
   }
 
-  void hear() {
+  void set_callbacks() {
     set(CURLOPT_PRIVATE, &id);
     set(CURLOPT_BUFFERSIZE, kReadBytes);
     set(CURLOPT_ERRORBUFFER, detail.data());
@@ -112,14 +191,14 @@ struct Transfer::State {
 
   template <class Value>
   void set(CURLoption option, Value value) {
-    // Of what is set here only memory can fail.
+    // None of these options can fail, except for lack of memory.
     if (curl_easy_setopt(easy.get(), option, value) != CURLE_OK) throw std::bad_alloc{};
   }
 
   static curl_socket_t on_open(void* self, curlsocktype, curl_sockaddr* to) {
     return static_cast<State*>(self)->open(*to);
   }
-  // Called with the very address that will be connected to.
+  // Called with the actual address that will be connected to.
   curl_socket_t open(const curl_sockaddr& to) {
     const auto address = address_of(to.addr);
     auto refused = address ? options.guard.objection(*address, destination.host, destination.port)
@@ -140,7 +219,7 @@ struct Transfer::State {
     header_bytes += line.size();
     progress.too_long = header_bytes > kMostHeaderBytes;
     const auto colon = line.find(':');
-    if (line.starts_with("HTTP/")) answer.retry_after.reset();  // what came before was only "100 Continue"
+    if (line.starts_with("HTTP/")) answer.retry_after.reset();  // headers before this belonged to "100 Continue"
     if (colon != std::string_view::npos && lower_case(line.substr(0, colon)) == "retry-after") {
       answer.retry_after = parse_retry_after(line.substr(colon + 1), system_clock().now());
     }
@@ -172,9 +251,9 @@ struct Transfer::State {
   Progress progress{};
   std::array<char, CURL_ERROR_SIZE> detail{};
 
-  // The handle goes before what it points to.
+  // The handle is destroyed before the lists that it points to.
   const Lines headers;
-  const Lines meaning;
+  const Lines resolve;
   const Easy easy{curl_easy_init(), curl_easy_cleanup};
 };
 
@@ -188,7 +267,7 @@ void* Transfer::handle() const {
   return state_->easy.get();
 }
 
-Heard Transfer::heard(int code) {
+CallResult Transfer::result(int code) {
   if (code != CURLE_OK) {
     return tl::make_unexpected(failure(code, state_->destination, progress(), state_->options));
   }

@@ -1,5 +1,5 @@
 #pragma once
-// A server of HTTP that answers as the test says.
+// An HTTP server that answers as the test says.
 
 #include <functional>
 #include <mutex>
@@ -14,7 +14,7 @@ class FakeHttp {
   struct Seen {
     std::string method;
     std::string path;
-    std::string form;  // of a POST; of others, what stood behind the ?
+    std::string form;  // the body of a POST, or the query of other requests
     std::string token{};
   };
   struct Answer {
@@ -22,7 +22,7 @@ class FakeHttp {
     std::string body;
   };
 
-  // Called on a thread of its own, one request at a time.
+  // Called on its own thread, one request at a time.
   explicit FakeHttp(std::function<Answer(const Seen&)> answer, int port = 0);  // 0: any
   ~FakeHttp();
   FakeHttp(const FakeHttp&) = delete;

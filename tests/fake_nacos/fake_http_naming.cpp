@@ -29,7 +29,7 @@ std::map<std::string, std::string> fields_in(const std::string& form) {
   return fields;
 }
 
-constexpr const char* kPeer = "http ";  // and the address: to the server each is a client
+constexpr const char* kPeer = "http ";  // followed by the address: to the server each address is a client
 
 }  // namespace
 
@@ -72,7 +72,7 @@ FakeHttp::Answer FakeHttpNaming::beat(const Fields& fields) const {
   return {200, json{{"code", known ? 0 : 21003}, {"message", ""}, {"data", nullptr}}.dump()};
 }
 
-// v3 takes no cluster for DEFAULT, v1 for all.
+// Without a cluster, v3 means DEFAULT and v1 means all.
 FakeHttp::Answer FakeHttpNaming::list(const Fields& fields) const {
   const bool v1 = dialect_ == "v1";
   std::string cluster = fields.at(v1 ? "clusters" : "clusterName");

@@ -1,5 +1,5 @@
 #pragma once
-// The naming of the fake Nacos as it is spoken by HTTP. One thread at a time.
+// The HTTP naming API of the fake Nacos. For one thread at a time.
 
 #include <map>
 #include <string>
@@ -11,13 +11,13 @@ namespace easyretry::test {
 
 class FakeHttpNaming {
  public:
-  // Speaks v1, or v3.
+  // Has the API v1 or v3.
   FakeHttpNaming(FakeServices& services, std::string dialect) : services_(services), dialect_(std::move(dialect)) {}
 
   FakeHttp::Answer answer(const FakeHttp::Seen& seen);
   void forget_instances();
 
-  std::string token{};  // that is wanted; empty: none
+  std::string token{};  // the required token; empty: none
 
  private:
   using Fields = std::map<std::string, std::string>;

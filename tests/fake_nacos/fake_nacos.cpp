@@ -89,7 +89,7 @@ class FakeNacos::Impl final : public Request::Service, public BiRequestStream::S
   }
 
   grpc::Status requestBiStream(grpc::ServerContext* context, Stream* stream) override {
-    const std::string peer = context->peer();  // a stream that has ended does not know it any more
+    const std::string peer = context->peer();  // read it now: it is unknown after the stream has ended
     for (Payload in; stream->Read(&in);) {
       const std::lock_guard lock{mutex};
       note(*context, in);

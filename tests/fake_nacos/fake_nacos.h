@@ -1,6 +1,6 @@
 #pragma once
-// A Nacos server for the corners of its protocol: on loopback, in this process, with everything in memory. Like the
-// real one it knows clients by their TCP connections. It does what it is told from any thread.
+// A Nacos server for the corner cases of its protocol: on loopback, in this process, with everything in memory. Like
+// the real one, it identifies clients by their TCP connections. Thread-safe.
 
 #include <cstdint>
 #include <map>
@@ -15,8 +15,8 @@ namespace easyretry::test {
 struct FakeNacosOptions {
   std::string ip = "127.0.0.1";
   bool confirms = true;  // by SetupAckRequest: Nacos 2.3 and newer. Older ones and r-nacos never do
-  std::string http{};    // naming by HTTP, too: "v1" or "v3"
-  // In PEM; none: plain text. With a client_ca it wants to see a certificate of the client's.
+  std::string http{};    // also naming over HTTP: "v1" or "v3"
+  // PEM; empty: plain text. With a client_ca it requires a certificate from the client.
   std::string certificate{}, key{}, client_ca{};
 };
 
@@ -35,15 +35,15 @@ class FakeNacos {
   FakeNacos& operator=(const FakeNacos&) = delete;
 
   nacos::ServerAddress address() const;
-  void stop();   // gRPC; all that came by it is forgotten but configurations
+  void stop();   // stops gRPC; drops all of its data except configurations
   void start();  // on the same port
   void stop_http();
   void start_http();
-  void forget_http();  // what was registered so
+  void forget_http();  // drops registrations over HTTP
 
   // From now on
   void be_starting(bool starting);
-  void end_new_streams(bool end);  // after the setup, as one that is full
+  void end_new_streams(bool end);  // after the setup, like a full server
   void leave_unconfirmed(bool unconfirmed);
   void want_token(std::string token);
   void hold_pushes(bool hold);
@@ -55,11 +55,11 @@ class FakeNacos {
   // Now
   void send(const std::string& type, const std::string& body);  // to all clients
   void end_streams();
-  void forget_clients();  // their connections stay
+  void forget_clients();  // but keep their connections
   void set_config(const std::string& data_id, const std::string& content);
   void remove_config(const std::string& data_id);
 
-  // What it has seen and has
+  // What it has received and stored
   std::vector<Seen> seen(const std::string& type) const;
   std::vector<std::string> seen_by_http() const;  // "POST /nacos/v1/ns/instance"
   std::size_t count(const std::string& type) const { return seen(type).size(); }

@@ -130,7 +130,7 @@ json FakeServices::service_info(const std::string& service) {
           {"hosts", hosts(service)}};
 }
 
-// Any text that differs for other contents will do.
+// Any text that differs for different contents.
 std::string FakeServices::md5_of(const std::string& data_id) const {
   const auto found = configs_.find(data_id);
   return found == configs_.end() ? "" : "md5 of " + found->second;
@@ -144,7 +144,7 @@ void FakeServices::push(const std::string& service) {
   }
 }
 
-// The tenant is null, as some servers have it.
+// The tenant is null, as from some servers.
 void FakeServices::push_config(const std::string& data_id) {
   if (hold_pushes) return;
   for (auto& [peer, client] : clients_) {

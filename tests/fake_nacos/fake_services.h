@@ -1,5 +1,5 @@
 #pragma once
-// What the fake Nacos knows and answers, without its network. One thread at a time.
+// The data and the answers of the fake Nacos, without the network. For one thread at a time.
 
 #include <cstdint>
 #include <functional>

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cluster/nacos_roll.h"
+#include "cluster/nacos_metadata.h"
 #include "fault/shares.h"
 #include "nacos/naming_client.h"
 #include "nacos/real_nacos.h"
@@ -22,7 +22,7 @@ class Registry {
   // Nothing while it does not answer.
   std::vector<Member> members() {
     const auto view = witness_.query(service_);
-    return view ? cluster::call_roll(*view, {"default", kShards}).members : std::vector<Member>{};
+    return view ? cluster::read_members(*view, {"default", kShards}).members : std::vector<Member>{};
   }
 
  private:

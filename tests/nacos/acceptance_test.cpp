@@ -4,12 +4,12 @@
 #include <gtest/gtest.h>
 
 #include "nacos/config_client.h"
-#include "nacos/members.h"
+#include "nacos/instance.h"
 #include "nacos/naming_client.h"
 #include "nacos/real_nacos.h"
 #include "support/cutting_proxy.h"
 #include "support/eventually.h"
-#include "unit/nacos/told.h"
+#include "unit/nacos/recorder.h"
 
 namespace easyretry::test {
 namespace {
@@ -55,7 +55,7 @@ TEST_P(RealNacos, ShowsOthersWhatWeRegister) {
 }
 
 TEST_P(RealNacos, GivesEachMemberTheSameMembers) {
-  Told<ServiceView> told_one, told_two;
+  Recorder<ServiceView> told_one, told_two;
   NamingClient one{options_for(port)};
   auto two = std::make_unique<NamingClient>(options_for(port));
   const auto first = one.subscribe(service, told_one.listener());
@@ -120,7 +120,7 @@ TEST_P(RealNacos, RefusesAStranger) {
 }
 
 TEST_P(RealNacos, CanAskAClientToConnectAgain) {
-  Told<ServiceView> told;
+  Recorder<ServiceView> told;
   NamingClient client{options_for(port)};
   const auto subscription = client.subscribe(service, told.listener());
   ASSERT_TRUE(client.register_instance(service, an_instance(1)));
@@ -146,7 +146,7 @@ class RealNacosThroughANetwork : public RealNacos {
   }
 
   CuttingProxy network{port + nacos::kGrpcPortOffset};
-  Told<ServiceView> told;
+  Recorder<ServiceView> told;
   NamingClient witness{options_for(port)};
   const nacos::Subscription subscription = witness.subscribe(service, told.listener());
   std::optional<NamingClient> client;
@@ -174,7 +174,7 @@ TEST_P(RealNacos, TellsOfEachChangeOfAConfigurationOnce) {
   ConfigClient client{options_for(port)};
   ConfigClient writer{options_for(port)};
   const nacos::ConfigKey key{unique_name()};
-  Told<Text> told;
+  Recorder<Text> told;
   EXPECT_EQ(client.get(key).value(), std::nullopt);
   const auto listening = client.listen(key, told.listener());
   std::vector<Text> expected{std::nullopt};
@@ -197,8 +197,8 @@ TEST_P(RealNacosThatDies, GetsItsMembersAndListenersBack) {
   OwnNacos server{GetParam()};
   const nacos::ServiceName service{unique_name()};
   const nacos::ConfigKey key{unique_name()};
-  Told<ServiceView> told;
-  Told<Text> told_text;
+  Recorder<ServiceView> told;
+  Recorder<Text> told_text;
   NamingClient one{options_for(server.port())};
   NamingClient two{options_for(server.port())};
   ConfigClient config{options_for(server.port())};

@@ -24,7 +24,7 @@ class MembersInRealNacos : public OnEachNacos {
                                         const std::string& options = "") {
     auto url = nacos::parse_service_url("nacos://" + server + "/" + service + options);
     url.client.log = [](LogLevel, std::string_view) {};
-    return std::make_unique<NacosMembership>(url, cluster::Company{"shop", 64}, node);
+    return std::make_unique<NacosMembership>(url, cluster::SharedSettings{"shop", 64}, node);
   }
   std::string shared(const std::string& who = "nacos:nacos") const { return at(port(), who); }
   static int port() { return shared_server(GetParam()); }

@@ -8,7 +8,7 @@
 #include "nacos/real_nacos.h"
 #include "support/eventually.h"
 #include "support/temp_folder.h"
-#include "unit/nacos/told.h"
+#include "unit/nacos/recorder.h"
 
 namespace easyretry::test {
 namespace {
@@ -22,7 +22,7 @@ class NacosOwnClient : public OnEachNacos {
     auto url =
         nacos::parse_service_url("nacos://nacos:nacos@127.0.0.1:" + std::to_string(port) + "/" + service + options);
     url.client.log = [](LogLevel, std::string_view) {};
-    return std::make_unique<cluster::NacosMembership>(url, cluster::Company{"shop", 64}, "node-a");
+    return std::make_unique<cluster::NacosMembership>(url, cluster::SharedSettings{"shop", 64}, "node-a");
   }
   // The first line with the text; "" when there is none for long.
   std::string line_with(const std::string& text) {
@@ -59,7 +59,7 @@ TEST_P(NacosOwnClient, SeesOurMembersWithTheirMetadataAndWeSeeIt) {
     return roll && roll->members.size() == 1 && roll->refused.size() == 1 && roll->refused[0].who == "10.0.0.9:80";
   })) << "it is seen, and is no member";
   nacos::NamingClient client{options_for(port)};
-  Told<nacos::ServiceView> told;
+  Recorder<nacos::ServiceView> told;
   const auto subscription = client.subscribe({service}, told.listener());
   ASSERT_TRUE(eventually([&] { return addresses(told) == "10.0.0.1:7070 10.0.0.9:80"; }));
   EXPECT_EQ(told.last()->instances[1].metadata.at("by"), "witness");

@@ -23,8 +23,9 @@ int main(int argc, char** argv) {
                           .body = {std::istreambuf_iterator<char>{std::cin}, {}}};
   const TimePoint signed_at = system_clock().now() - std::chrono::seconds{std::stoi(argv[3])};
   Caller caller{{.guard = Guard{{"127.0.0.1"}}}};
-  std::promise<Heard> promise;
-  caller.start(to_call(delivery, endpoint, signed_at, {}), [&](Heard heard) { promise.set_value(std::move(heard)); });
-  const Heard heard = promise.get_future().get();
+  std::promise<CallResult> promise;
+  caller.start(to_call(delivery, endpoint, signed_at, {}),
+               [&](CallResult heard) { promise.set_value(std::move(heard)); });
+  const CallResult heard = promise.get_future().get();
   std::cout << (heard ? std::to_string(heard->status) : to_string(heard.error())) << "\n";
 }

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/url.h"
-#include "cluster/sighting.h"
+#include "cluster/open_membership.h"
 #include "doctor/checks.h"
 #include "printing/text.h"
 #include "storage/lag.h"
@@ -82,16 +82,16 @@ void instances(Store& store, const Config& config, Findings& findings) {
     findings.push_back({Health::ok, kCheck, "only one, because of the configuration or the kind of store"});
     return;
   }
-  const auto seen = cluster::look(choice, store, config.engine.space);
+  const auto seen = cluster::list_members(choice, store, config.engine.space);
   if (!seen) {
     findings.push_back(
         {Health::fail, kCheck, seen.error().detail, "see whether `membership` is right and the registry answers"});
     return;
   }
-  for (const cluster::Refused& one : seen->roll.refused) {
+  for (const cluster::Refused& one : seen->list.refused) {
     findings.push_back({Health::warn, kCheck, one.who + " is not a member: " + one.why, "check its log"});
   }
-  const std::size_t count = seen->roll.members.size();
+  const std::size_t count = seen->list.members.size();
   findings.push_back(count > 0
                          ? Finding{Health::ok, kCheck, fmt::format("{}, by {}", count, seen->source)}
                          : Finding{Health::warn, kCheck, "no instance is running for namespace " + config.engine.space,

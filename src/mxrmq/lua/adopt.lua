@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- What a worker took and died with before it gave it a deadline gets one; what has ended does not stay in processing. A live
--- worker that is between the two overwrites the deadline with its own.
--- ARGV  the deadline in ms from now, how many ids from the oldest are looked at
--- Gives how many were without
+-- Gives a deadline to messages whose worker died before it set one, and removes ended messages from processing. A live worker
+-- that has not set its deadline yet overwrites this one.
+-- ARGV  the deadline in ms from now, how many ids to check, starting with the oldest
+-- Returns how many had no deadline
 local deadline, most = text(clock() + tonumber(ARGV[FIRST])), tonumber(ARGV[FIRST + 1])
 local without = 0
 for _, id in ipairs(redis.call('LRANGE', PROCESSING, -most, -1)) do

@@ -1,8 +1,9 @@
 #!lua
--- Takes messages of a topic and leases them, in one step: there is no moment in which one is in nobody's books. An id without a
--- body has ended (or was too old) and is dropped; so is the second mention of one that a live lease of ours holds.
--- ARGV  topic with its prefix, token, lease in ms, how many, '1' to list them in processing, too
--- Gives time, and of each message id and json
+-- Takes messages of a topic and leases them in one step, so that there is no moment in which a message is recorded nowhere.
+-- Drops an id without a body, which has ended or was too old, and the second mention of a message that has a live lease of
+-- ours.
+-- ARGV  topic with its prefix, token, lease in ms, how many, '1' to also list them in processing
+-- Returns the time, and the id and the json of each message
 local topic, token, length, most, listed = unpack(ARGV, FIRST)
 local now = clock()
 local deadline = now + tonumber(length)

@@ -1,19 +1,19 @@
--- Shared by the scripts: CMake puts it between the first line of each, which has its flags, and the rest.
+-- Shared by all scripts: CMake inserts it between the first line of each, which has its flags, and the rest.
 --
--- KEYS of every script: payloads, expires, delays, dlq, dlq:data, errors, errors:data, our own, lost, import and letters, and
---   where the script is about one topic its pending and processing.
--- ARGV of every script: the time, empty for the server's own; the channel for news of delayed messages; what all keys begin
---   with. What follows is the script's own.
+-- KEYS of every script: payloads, expires, delays, dlq, dlq:data, errors, errors:data, our own, lost, import and letters; and
+--   pending and processing of the topic, if the script is about one topic.
+-- ARGV of every script: the time, empty for the server's own; the channel for news of delayed messages; the prefix of all
+--   keys. The script's own arguments follow.
 --
--- Some scripts learn topics from messages and use their lists without having been given them: mx-rmq cannot be had in a
--- cluster anyway. Redis takes nothing back: keys are looked at before the first write.
+-- Some scripts learn topics from messages and use their lists without having been given them as keys: mx-rmq does not run in a
+-- cluster anyway. Redis does not roll back: all keys are checked before the first write.
 --
--- A lease is a score in expires, where Python sees it, and `score token` in own. It holds as long as both agree: whoever of
--- the Python side takes the message, times it out or ends it gives it another score, or none.
+-- A lease is a score in expires, where Python sees it, and `score token` in own. It is valid as long as both agree: when
+-- Python takes the message, times it out or ends it, it changes or removes the score.
 local PAYLOADS, EXPIRES, DELAYS, DLQ, DLQ_DATA, ERRORS, ERRORS_DATA, OWN, LOST, IMPORT, LETTERS, PENDING, PROCESSING =
   unpack(KEYS)
 local WAKE, PREFIX = ARGV[2], ARGV[3]
-local FIRST = 4  -- of a script's own arguments
+local FIRST = 4  -- index of a script's first own argument
 
 for _, key in ipairs({PAYLOADS, DLQ_DATA, ERRORS_DATA, OWN, LOST}) do redis.call('HLEN', key) end
 for _, key in ipairs({EXPIRES, DELAYS, IMPORT}) do redis.call('ZCARD', key) end
@@ -26,7 +26,7 @@ local function clock()
   return time[1] * 1000 + math.floor(time[2] / 1000)
 end
 
--- Redis writes a number that it is given with 17 digits.
+-- Redis would write a number with 17 digits.
 local function text(number)
   return string.format('%.0f', number)
 end
@@ -35,7 +35,7 @@ local function queue_field(id)
   return id .. ':queue'
 end
 
--- The token of a lease that holds, and when it ends.
+-- The token of a valid lease, and when it ends.
 local function owner(id)
   local held = redis.call('HGET', OWN, id)
   if not held then return nil end
@@ -50,14 +50,14 @@ local function lease(id, token, deadline)
   redis.call('HSET', OWN, id, score .. ' ' .. token)
 end
 
--- No longer in anybody's hands. From the right, where the oldest are: from the left it would walk over all that came later.
+-- Ends the lease. LREM searches from the right, where the oldest are: from the left it would walk over all later ones.
 local function let_go(id)
   redis.call('ZREM', EXPIRES, id)
   if PROCESSING then redis.call('LREM', PROCESSING, -1, id) end
   redis.call('HDEL', OWN, id)
 end
 
--- Ends a message. What the caller has put elsewhere stays.
+-- Ends a message. Copies that the caller made elsewhere stay.
 local function remove(id)
   let_go(id)
   redis.call('HDEL', LOST, id)
@@ -65,8 +65,8 @@ local function remove(id)
   redis.call('HDEL', PAYLOADS, id, queue_field(id))
 end
 
--- For each message of the arguments that the caller holds: act(id, …). They begin at `first`, `size` for each: its id, a token, and
--- what act() gets besides. Gives for each 1, or 0 where somebody else has it, it has ended, or act() gave false.
+-- Calls act(id, …) for each message in the arguments that the caller holds. They start at `first`, `size` for each: id, token,
+-- and further arguments of act(). Returns for each 1, or 0 if another worker has it, it has ended, or act() returned false.
 local function each_held(first, size, act)
   local answers = {}
   for i = first, #ARGV, size do
@@ -88,7 +88,7 @@ local function delay(id, run_at, now)
   end
 end
 
--- Where a message belongs: what was stored with it or, where that is missing, what it says itself. Nil: nobody knows.
+-- The topic of a message: the one stored with it or, if that is missing, the one it names itself. Nil: unknown.
 local function home(id, json)
   local queue = redis.call('HGET', PAYLOADS, queue_field(id))
   if queue then return queue end
@@ -100,7 +100,7 @@ local function home(id, json)
   return PREFIX .. topic
 end
 
--- Nobody will ever look at it.
+-- True if no worker will ever find it.
 local function is_orphan(id)
   if redis.call('ZSCORE', DELAYS, id) or redis.call('ZSCORE', EXPIRES, id) then return false end
   local queue = redis.call('HGET', PAYLOADS, queue_field(id))

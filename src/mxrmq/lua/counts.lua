@@ -1,4 +1,4 @@
 #!lua flags=no-writes
--- Gives pending and processing of the topic, delayed, leased by us, dead letters, messages that could not be read
+-- Returns pending and processing of the topic, delayed, leased by us, dead letters, unreadable messages
 return {redis.call('LLEN', PENDING), redis.call('LLEN', PROCESSING), redis.call('ZCARD', DELAYS), redis.call('HLEN', OWN),
   redis.call('LLEN', DLQ), redis.call('LLEN', ERRORS)}

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
--- Which ids are pending several times; the oldest mention of each stays.
+-- Finds ids that are pending more than once; the oldest mention of each stays.
 -- ARGV  '1' to remove the others, ids
--- Gives for each how many others there are, or were
+-- Returns for each the number of other mentions, before removal
 local remove, others = ARGV[FIRST] == '1', {}
 for i = FIRST + 1, #ARGV do
   local places = redis.call('LPOS', PENDING, ARGV[i], 'COUNT', 0)

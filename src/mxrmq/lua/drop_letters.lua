@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
--- Dead letters that an import is done with. Those that are stored elsewhere now go.
+-- Ends the import of dead letters: removes those that are now stored elsewhere.
 -- ARGV  for each: id, its json as it was read, or '' for one that stays
--- Gives for each 1, or 0 where it stays, is gone, or is another one by now
+-- Returns for each 1, or 0 if it stays, is gone, or has changed
 local answers = {}
 for i = FIRST, #ARGV, 2 do
   local id = ARGV[i]

@@ -1,8 +1,8 @@
 #!lua flags=no-writes
--- A slice of the fields of payloads, dlq:data or own, without the bodies. As of any scan, one may come twice.
--- ARGV  'payloads', 'dlq' or 'own', cursor, how many (about)
--- Gives the next cursor, '0' at the end, and for each field: the message's id; '' where the field is its body, '1' where it is
---       what else is known of the message, or '2' where there is no body to that; the topic, where it is that
+-- A slice of the fields of payloads, dlq:data or own, without the bodies. As in any scan, a field may be returned twice.
+-- ARGV  'payloads', 'dlq' or 'own', cursor, approximate number of fields
+-- Returns the next cursor, '0' at the end, and for each field: the id of the message; '' if the field is its body, '1' if it
+--       is other data of the message, or '2' if it is other data without a body; the topic, if the field is a topic
 local which, cursor, count = unpack(ARGV, FIRST)
 local key = ({payloads = PAYLOADS, dlq = DLQ_DATA, own = OWN})[which]
 local bodies = which == 'dlq' and DLQ_DATA or PAYLOADS

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
--- Leases that the caller holds end later; never sooner. One that ran out is renewed, too, if nobody took the message.
+-- Extends leases that the caller holds; never shortens them. An expired lease is renewed, too, if no worker took the message.
 -- ARGV  lease in ms; for each message: id, token
--- Gives for each 1, or 0 where somebody else has it, or it has ended
+-- Returns for each 1, or 0 if another worker has it or it has ended
 local deadline, answers = clock() + tonumber(ARGV[FIRST]), {}
 for i = FIRST + 1, #ARGV, 2 do
   local id, token = ARGV[i], ARGV[i + 1]

@@ -1,8 +1,8 @@
 #!lua
--- Dead letters for an import, the oldest first. They stay where they are. It is noted that an import has them in its hands, so that
--- the next one knows which of them may be stored already. An id without a letter goes, and so does a second mention of one.
--- ARGV  how many of the oldest are passed over, how many
--- Gives how many ids were looked at, and of each letter: id, '1' where an import before had it in its hands, json
+-- Dead letters for an import, the oldest first. They stay in place. The script notes that an import has taken them, so that
+-- the next import knows which ones may already be stored. Removes an id without a letter, and the second mention of an id.
+-- ARGV  how many of the oldest to skip, how many to return
+-- Returns the number of ids read, and for each letter: id, '1' if an earlier import had taken it, json
 local passed, most = tonumber(ARGV[FIRST]), tonumber(ARGV[FIRST + 1])
 local ids, seen = redis.call('LRANGE', DLQ, -passed - most, -passed - 1), {}
 local reply = {#ids}

@@ -1,7 +1,7 @@
 #!lua flags=no-writes
--- Which of these messages nobody will ever look at: they have a body, and are delayed, leased, pending and processing nowhere.
+-- Finds messages that no worker will ever find: they have a body, but are not delayed, leased, pending or processing.
 -- ARGV  ids
--- Gives those
+-- Returns those ids
 local found = {}
 for i = FIRST, #ARGV do
   if redis.call('HEXISTS', PAYLOADS, ARGV[i]) == 1 and is_orphan(ARGV[i]) then found[#found + 1] = ARGV[i] end

@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
--- Messages that the caller holds and cannot read go to where people look for them; the oldest there give way.
--- ARGV  how many are kept; for each message: id, token, what is to be kept of it
--- Gives for each 1, or 0 where somebody else has it, or it has ended
+-- Moves messages that the caller holds and cannot parse to the unreadable messages; the oldest of those are dropped.
+-- ARGV  how many to keep; for each message: id, token, record to keep
+-- Returns for each 1, or 0 if another worker has it or it has ended
 local most = tonumber(ARGV[FIRST])
 local answers = each_held(FIRST + 1, 3, function(id, kept)
   redis.call('HSET', ERRORS_DATA, id, kept)

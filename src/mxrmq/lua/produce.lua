@@ -1,7 +1,7 @@
 #!lua
--- Stores a message that may be taken at once. One whose id is there already is left alone, so that this may be repeated.
--- ARGV  id, json, topic with its prefix, time to live in ms, '1' for a message that overtakes the others
--- Gives 1 (stored) or 0 (it was there)
+-- Stores a message that may be taken at once. Does nothing if the id exists, so the call can be repeated.
+-- ARGV  id, json, topic with its prefix, time to live in ms, '1' to put it in front of the others
+-- Returns 1 (stored) or 0 (it existed)
 local id, json, topic, ttl, urgent = unpack(ARGV, FIRST)
 if redis.call('HEXISTS', PAYLOADS, id) == 1 then return 0 end
 local deadline = clock() + tonumber(ttl)

@@ -1,8 +1,8 @@
 #!lua
--- Stores a message that may be taken later, and says so to whoever waits for delayed ones. One whose id is there already is left
--- alone, so that this may be repeated.
+-- Stores a message that may be taken later, and notifies the processes that wait for delayed messages. Does nothing if the id
+-- exists, so the call can be repeated.
 -- ARGV  id, json, topic with its prefix, delay in ms
--- Gives 1 (stored) or 0 (it was there)
+-- Returns 1 (stored) or 0 (it existed)
 local id, json, topic, wait = unpack(ARGV, FIRST)
 if redis.call('HEXISTS', PAYLOADS, id) == 1 then return 0 end
 local now = clock()

@@ -1,8 +1,8 @@
 #!lua
--- Delayed messages that are due may be taken. One without a topic gets the one it names; one that names none stays in payloads,
--- where fsck finds it.
+-- Makes delayed messages that are due available. A message without a stored topic gets the one that it names; if it names none
+-- it stays in payloads, where fsck finds it.
 -- ARGV  how many
--- Gives how many were due, and in how many ms the next one is; -1 where there is none
+-- Returns how many were due, and the ms until the next one; -1 if there is none
 local now = clock()
 local due = redis.call('ZRANGE', DELAYS, '-inf', text(now), 'BYSCORE', 'LIMIT', 0, ARGV[FIRST])
 for _, id in ipairs(due) do

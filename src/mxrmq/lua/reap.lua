@@ -1,14 +1,14 @@
 #!lua flags=allow-oom
--- First half of what becomes of messages whose time has run out: the caller leases them, and nothing is removed. If it dies
--- before the second half (retry, dead or parse_error), the lease runs out, and somebody else does it.
+-- First step for messages whose time has run out: the caller leases them, and nothing is removed. If the caller dies before
+-- the second step (retry, dead or parse_error), the lease expires and another worker does it.
 -- ARGV  token, lease in ms, how many
--- Gives time, and of each message: id, 'old' (nobody has taken it in its time to live) or 'lost' (somebody took it and is gone),
---       how often it was lost, topic with its prefix ('' where nobody knows), json
+-- Returns the time, and for each message: id, 'old' (not taken within its time to live) or 'lost' (its worker is gone), how
+--       often it was lost, topic with its prefix ('' if unknown), json
 local token, length, most = unpack(ARGV, FIRST)
 local now = clock()
 local deadline = now + tonumber(length)
 
--- What is old is at the right end of a list.
+-- Old ids are at the right end of a list.
 local function is_in(list, id)
   return redis.call('LPOS', list, id, 'RANK', -1)
 end

@@ -1,7 +1,7 @@
 #!lua
--- A dead letter is a message again, under its id.
--- ARGV  id, its json as the caller has read it, its new json, topic with its prefix (where the letter does not say), delay in ms
--- Gives 'done'; or 'gone', 'changed' (not as it was read), 'live' (there is a message with this id); then nothing was done
+-- Turns a dead letter back into a message with the same id.
+-- ARGV  id, its json as the caller has read it, its new json, topic with its prefix (used if the letter has none), delay in ms
+-- Returns 'done'; or, if nothing was done, 'gone', 'changed' (since it was read) or 'live' (a message with this id exists)
 local id, before, json, topic, wait = unpack(ARGV, FIRST)
 local there = redis.call('HGET', DLQ_DATA, id)
 if not there then return 'gone' end

@@ -1,8 +1,9 @@
 #!lua
--- Messages that nobody will ever look at (see orphans) may be taken again. One that belongs nowhere is leased to the caller, who
--- puts it where people look for what cannot be read.
+-- Makes orphans (see orphans.lua) available again. An orphan without a topic is leased to the caller, which moves it to the
+-- unreadable messages.
 -- ARGV  token, lease in ms, ids
--- Gives for each: id, 'rescued', 'held' (by somebody, or it has ended) or 'homeless', its topic with the prefix, its json
+-- Returns for each: id, 'rescued', 'held' (by another worker, or it has ended) or 'homeless', its topic with the prefix, its
+--       json
 local token, length, reply = ARGV[FIRST], tonumber(ARGV[FIRST + 1]), {}
 
 local function rescue(id)

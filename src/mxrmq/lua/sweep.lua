@@ -1,7 +1,7 @@
 #!lua flags=allow-oom
--- Removes what is left of messages that are no more: their topics, or our books of them.
+-- Removes what is left of messages that no longer exist: their topics, or our leases.
 -- ARGV  'payloads', 'dlq' or 'own', ids
--- Gives how many there were
+-- Returns how many were removed
 local which, removed = ARGV[FIRST], 0
 local bodies = which == 'dlq' and DLQ_DATA or PAYLOADS
 

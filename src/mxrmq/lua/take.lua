@@ -1,9 +1,9 @@
 #!lua
--- Takes messages out of the queue for an import: first those that an import before has left, then delayed ones, due or not, then
--- those of the topic, if one is given. They are leased: where the import is never finished they come back.
--- ARGV  token, which begins with 'import-', lease in ms, how many
--- Gives for each: id, when it is to be run in ms ('' for at once), '1' where an import before had it in its hands, topic with its
---       prefix ('' where nobody knows), json
+-- Takes messages out of the queue for an import: first those that an earlier import has left, then delayed ones, due or not,
+-- then those of the topic, if one is given. They are leased: if the import never finishes, they come back.
+-- ARGV  token, which starts with 'import-', lease in ms, how many
+-- Returns for each: id, when to run it in ms ('' for at once), '1' if an earlier import had taken it, topic with its prefix
+--       ('' if unknown), json
 local token, length, most = ARGV[FIRST], tonumber(ARGV[FIRST + 1]), tonumber(ARGV[FIRST + 2])
 local deadline, taken, reply = clock() + length, 0, {}
 

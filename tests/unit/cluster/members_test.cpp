@@ -1,4 +1,4 @@
-// When a list of members counts.
+// When a list of members takes effect.
 
 #include "cluster/members.h"
 
@@ -19,7 +19,7 @@ class MembersTest : public testing::Test {
     for (const std::string& node : nodes) members.push_back({.node = node});
     return members;
   }
-  // The source says so now, and goes on saying so.
+  // The source reports this list now and keeps reporting it.
   bool hear(const std::vector<std::string>& nodes) {
     members.heard(list(nodes), now);
     return members.settle(now);
@@ -72,7 +72,7 @@ TEST_F(MembersTest, ALeaveCountsAfterTwoSeconds) {
   EXPECT_THAT(counting(), ElementsAre("b", "c"));
 }
 
-TEST_F(MembersTest, WhoIsBackInTimeNeverLeft) {
+TEST_F(MembersTest, AMemberThatReturnsInTimeNeverLeft) {
   hear({"a", "b", "c"});
   hear({"b", "c"});
   after(1s);
@@ -108,7 +108,7 @@ TEST_F(MembersTest, AListWithoutOurselvesNeverCountsNotEvenAsTheFirst) {
   EXPECT_EQ(members.place(), 1U);
 }
 
-TEST_F(MembersTest, ASourceThatNeverRestsIsBelievedAfterHalfAMinute) {
+TEST_F(MembersTest, AListThatKeepsChangingCountsAfterHalfAMinute) {
   hear({"a", "b", "c", "d"});
   bool counted = false;
   for (int i = 0; i < 61 && !counted; ++i) {

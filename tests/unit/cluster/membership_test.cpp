@@ -29,11 +29,11 @@ TEST_F(OpenMembership, AloneIsNoMembership) {
   EXPECT_THAT(open("alone"), IsNull());
 }
 
-TEST_F(OpenMembership, InAStoreThatNobodySharesThereIsNobodyToMeet) {
+TEST_F(OpenMembership, AStoreThatCannotBeSharedHasNoMembership) {
   EXPECT_THAT(open("store"), IsNull());
 }
 
-TEST_F(OpenMembership, ARegistryIsForStoresThatAreShared) {
+TEST_F(OpenMembership, ARegistryNeedsASharedStore) {
   try {
     open("nacos://registry/orders");
     FAIL();
@@ -42,7 +42,7 @@ TEST_F(OpenMembership, ARegistryIsForStoresThatAreShared) {
   }
 }
 
-TEST_F(OpenMembership, AnAddressOfARegistryThatIsWrongIsRefusedWithWhatIsWrong) {
+TEST_F(OpenMembership, AnInvalidRegistryUrlIsRefusedWithTheReason) {
   try {
     parse_membership("nacos://app:geheim@registry");
     FAIL();
@@ -70,14 +70,14 @@ class StoreMembershipTest : public OpenMembership {
   }
 };
 
-TEST_F(StoreMembershipTest, WhoBeatsIsSeenByTheOthersUntilItLeaves) {
+TEST_F(StoreMembershipTest, AHeartbeatIsSeenByTheOthersUntilTheInstanceLeaves) {
   seen_by("a:1:1");
   EXPECT_THAT(seen_by("b:1:1"), ElementsAre("a:1:1", "b:1:1"));
   StoreMembership{store, "shop", "a:1:1", std::chrono::seconds{30}}.leave();
   EXPECT_THAT(seen_by("b:1:1"), ElementsAre("b:1:1"));
 }
 
-TEST_F(StoreMembershipTest, DeadIsWhoIsSilentForAThirdOfTheLeaseAtMostTenSeconds) {
+TEST_F(StoreMembershipTest, AnInstanceIsDeadAfterAThirdOfTheLeaseAtMostTenSeconds) {
   const auto dead_after = [&](Millis lease) {
     return StoreMembership{store, "shop", "a", lease}.traits().notices_death;
   };
@@ -86,8 +86,8 @@ TEST_F(StoreMembershipTest, DeadIsWhoIsSilentForAThirdOfTheLeaseAtMostTenSeconds
   EXPECT_EQ(dead_after(Millis{100}), Millis{500});
 }
 
-// Killed and started again, it need not wait for its former self.
-TEST_F(StoreMembershipTest, AProcessOfThisHostThatIsGoneIsNoMember) {
+// A killed and restarted instance need not wait for its predecessor.
+TEST_F(StoreMembershipTest, AnEndedProcessOfThisHostIsNoMember) {
   const pid_t child = fork();
   if (child == 0) _exit(0);
   waitpid(child, nullptr, 0);
@@ -96,7 +96,7 @@ TEST_F(StoreMembershipTest, AProcessOfThisHostThatIsGoneIsNoMember) {
   EXPECT_THAT(seen_by(self), ElementsAre(self));
 }
 
-TEST_F(OpenMembership, WhatIsNoMembershipIsRefusedWithWhatIsOne) {
+TEST_F(OpenMembership, AnInvalidMembershipIsRefusedWithTheValidOnes) {
   for (const char* text : {"", "Store", "static", "static:", "static:8/8", "static:-1/8", "static:1/0", "static:1/8x",
                            "static:1/5000", "nacos"}) {
     try {

@@ -1,4 +1,4 @@
-// Membership by a registry that does what the test wants.
+// Membership with a registry that the test controls.
 
 #include "cluster/nacos_membership.h"
 
@@ -27,8 +27,8 @@ class NacosMembershipTest : public ::testing::Test {
     return url;
   }
   std::unique_ptr<NacosMembership> join(const std::string& node, nacos::ServiceUrl where,
-                                        Company company = {"shop", 64}) {
-    return std::make_unique<NacosMembership>(std::move(where), std::move(company), node);
+                                        SharedSettings settings = {"shop", 64}) {
+    return std::make_unique<NacosMembership>(std::move(where), std::move(settings), node);
   }
   std::unique_ptr<NacosMembership> join(const std::string& node) { return join(node, url()); }
 
@@ -42,7 +42,7 @@ class NacosMembershipTest : public ::testing::Test {
   static bool sees(NacosMembership& membership, const std::string& expected) {
     return eventually([&] { return nodes(membership) == expected; });
   }
-  // What it says instead of a list.
+  // The error instead of a list.
   static std::string trouble(NacosMembership& membership, const std::string& expected) {
     std::string last;
     eventually([&] {
@@ -77,7 +77,7 @@ TEST_F(NacosMembershipTest, MembersSeeEachOtherAndAreToldOfChanges) {
   EXPECT_TRUE(sees(*a, "a b"));
 }
 
-TEST_F(NacosMembershipTest, WhatAMemberSaysReachesTheOthers) {
+TEST_F(NacosMembershipTest, AnAnnouncementReachesTheOthers) {
   const auto a = join("a");
   const auto b = join("b");
   nodes(*b);
@@ -88,17 +88,17 @@ TEST_F(NacosMembershipTest, WhatAMemberSaysReachesTheOthers) {
   }));
 }
 
-TEST_F(NacosMembershipTest, WhatIsSaidAgainIsNotRegisteredAgain) {
+TEST_F(NacosMembershipTest, AnUnchangedAnnouncementIsNotRegisteredAgain) {
   const auto a = join("a");
   ASSERT_TRUE(sees(*a, "a"));
   for (int i = 0; i < 10; ++i) nodes(*a);
   EXPECT_EQ(server.count("InstanceRequest"), 1U);
 }
 
-TEST_F(NacosMembershipTest, WhoLeavesIsTakenBackFirstAndGone) {
+TEST_F(NacosMembershipTest, LeavingDeregistersAndDisconnects) {
   const auto a = join("a");
   auto b = join("b");
-  nodes(*b);  // it takes part from now on
+  nodes(*b);  // joins
   ASSERT_TRUE(sees(*a, "a b"));
   b->leave();
   EXPECT_THAT(test::last_body(server, "InstanceRequest"), HasSubstr("deregisterInstance"));
@@ -115,7 +115,7 @@ TEST_F(NacosMembershipTest, LeavingWithoutARegistryIsNotWaitedFor) {
   a->leave();
 }
 
-TEST_F(NacosMembershipTest, AMembershipThatWasNeverAskedHasNoConnection) {
+TEST_F(NacosMembershipTest, AnUnusedMembershipHasNoConnection) {
   const auto a = join("a");
   a->leave();
   EXPECT_EQ(server.clients(), 0U);
@@ -126,22 +126,22 @@ TEST_F(NacosMembershipTest, TwoWithOneAddressAreTwoMembers) {
   where.port = 7070;
   const auto a = join("a", where);
   const auto b = join("b", where);
-  nodes(*a);  // it takes part from now on
+  nodes(*a);  // joins
   EXPECT_TRUE(sees(*b, "a b"));
 }
 
-TEST_F(NacosMembershipTest, TwoWithOneAddressByHttpAreToldSo) {
+TEST_F(NacosMembershipTest, TwoWithOneAddressOverHttpGetAnError) {
   const test::FakeNacos old{{.http = "v1"}};
   nacos::ServiceUrl where{.client = test::options_for({&old}), .service = {"retries"}, .ip = "10.0.0.1", .port = 7070};
   where.client.transport = nacos::Transport::http;
   const auto a = join("a", where);
   ASSERT_TRUE(sees(*a, "a"));
   const auto b = join("b", where);
-  nodes(*b);  // it takes the address over
+  nodes(*b);  // b takes over the address
   EXPECT_THAT(trouble(*a, "Nacos already has b"), HasSubstr("over HTTP, each instance needs its own address"));
 }
 
-TEST_F(NacosMembershipTest, ANamespaceThatIsNoTextIsRefused) {
+TEST_F(NacosMembershipTest, ANamespaceThatIsNotUtf8IsRefused) {
   const auto a = join("a", url(), {"\xff", 64});
   EXPECT_THAT(nodes(*a), HasSubstr("the namespace is not valid text"));
 }
@@ -149,7 +149,7 @@ TEST_F(NacosMembershipTest, ANamespaceThatIsNoTextIsRefused) {
 TEST_F(NacosMembershipTest, OnOneAddressEachHasAPortOfItsOwn) {
   const auto a = join("a");
   const auto b = join("b");
-  nodes(*a);  // it takes part from now on
+  nodes(*a);  // joins
   ASSERT_TRUE(sees(*b, "a b"));
   const auto addresses = server.instances("retries");
   ASSERT_THAT(addresses, SizeIs(2));
@@ -184,7 +184,7 @@ TEST_F(NacosMembershipTest, ARegistryThatIsGoneGivesNoListAndAllOfThemWhenItIsBa
   const auto a = join("a");
   {
     const auto b = join("b");
-    nodes(*b);  // it takes part from now on
+    nodes(*b);  // joins
     ASSERT_TRUE(sees(*a, "a b"));
     server.stop();
     EXPECT_THAT(trouble(*a, "127.0.0.1"), HasSubstr("127.0.0.1:8848"));
@@ -193,7 +193,7 @@ TEST_F(NacosMembershipTest, ARegistryThatIsGoneGivesNoListAndAllOfThemWhenItIsBa
   EXPECT_TRUE(sees(*a, "a b")) << "whoever is missing may be coming back";
 }
 
-TEST_F(NacosMembershipTest, ARegistryThatDoesNotAnswerIsNamedWithWhatToLookAt) {
+TEST_F(NacosMembershipTest, ARegistryThatDoesNotAnswerIsNamedWithAdvice) {
   server.stop();
   const auto a = join("a");
   const std::string said = trouble(*a, "gRPC");
@@ -201,7 +201,7 @@ TEST_F(NacosMembershipTest, ARegistryThatDoesNotAnswerIsNamedWithWhatToLookAt) {
   EXPECT_THAT(said, HasSubstr("is Nacos running there, and the gRPC port"));
 }
 
-TEST_F(NacosMembershipTest, AWrongPasswordIsToldAndNotShown) {
+TEST_F(NacosMembershipTest, AWrongPasswordIsReportedAndNotShown) {
   const test::FakeHttp login{[](const auto&) { return test::FakeHttp::Answer{403, "unknown user!"}; }};
   server.want_token("t-1");
   auto where = url();
@@ -230,7 +230,7 @@ TEST_F(NacosMembershipTest, ATokenThatEndsIsReplaced) {
   EXPECT_TRUE(eventually([&] { return a->refresh({"64: 0-63"}).value().members.at(0).says == "64: 0-63"; }));
 }
 
-TEST_F(NacosMembershipTest, ARegistrationThatIsRefusedIsNoMembership) {
+TEST_F(NacosMembershipTest, ARefusedRegistrationIsAnError) {
   server.answer_with("InstanceRequest", 400);
   const auto a = join("a");
   EXPECT_THAT(trouble(*a, "as the test wants"), HasSubstr("as the test wants"));

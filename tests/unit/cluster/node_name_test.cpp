@@ -1,13 +1,13 @@
-#include "cluster/node_name.h"
-
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cluster/membership.h"
+
 namespace easyretry::cluster {
 namespace {
 
-// A process that has been and is no more.
+// The id of a process that has ended.
 pid_t dead_process() {
   const pid_t child = fork();
   if (child == 0) _exit(0);
@@ -23,12 +23,12 @@ TEST(NodeName, IsAnotherOneEachTime) {
   EXPECT_NE(make_node(), make_node());
 }
 
-TEST(NodeName, WhoseProcessIsNoMoreDiedHere) {
+TEST(NodeName, OfAnEndedProcessDiedHere) {
   EXPECT_TRUE(died_here(node("host", dead_process()), node("host", getpid())));
   EXPECT_TRUE(died_here(node("::1", dead_process()), node("::1", getpid())));
 }
 
-TEST(NodeName, WhoseProcessRunsDidNot) {
+TEST(NodeName, OfARunningProcessDidNotDie) {
   EXPECT_FALSE(died_here(node("host", getppid()), node("host", getpid())));
   EXPECT_FALSE(died_here(node("host", 1), node("host", getpid())));
 }
@@ -42,7 +42,7 @@ TEST(NodeName, AnotherInstanceOfThisProcessLives) {
   EXPECT_FALSE(died_here(make_node(), make_node()));
 }
 
-TEST(NodeName, WhatIsNoSuchNameIsLeftAlone) {
+TEST(NodeName, OfAnotherFormIsLeftAlone) {
   for (const char* odd : {"", ":", "::", "host", "host:1", "host:x:1", "host:-1:1", "host:99999999999999:1"}) {
     EXPECT_FALSE(died_here(odd, node("host", getpid()))) << odd;
     EXPECT_FALSE(died_here(node("host", dead_process()), odd)) << odd;

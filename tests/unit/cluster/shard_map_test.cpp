@@ -1,10 +1,10 @@
-#include "cluster/shard_map.h"
-
 #include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "cluster/shares.h"
 
 namespace easyretry::cluster {
 namespace {
@@ -57,7 +57,7 @@ TEST(ShardMap, IsDescribedInAFewWords) {
   EXPECT_EQ(described({ShardId{5}, ShardId{9}}), "2: 5 9");
 }
 
-RC_GTEST_PROP(ShardMap, EveryShardHasOneOwnerAndNobodyTwoMoreThanAnother, ()) {
+RC_GTEST_PROP(ShardMap, EveryShardHasOneOwnerAndSharesDifferByAtMostOne, ()) {
   const auto members = *rc::gen::inRange<std::size_t>(1, 200);
   const auto total = *rc::gen::inRange(1, 4097);
   const auto assignment = *rc::gen::element(Assignment::stride, Assignment::even);

@@ -1,4 +1,4 @@
-// Which shards of which handlers a member looks after.
+// Which shards of which handlers a member serves.
 
 #include "cluster/shares.h"
 
@@ -6,8 +6,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include "cluster/shard_map.h"
 
 namespace easyretry::cluster {
 namespace {
@@ -28,7 +26,7 @@ std::vector<int> numbers(const std::vector<ShardId>& shards) {
   return all;
 }
 
-// Of one handler, how often each shard is owned.
+// How many owners each shard of a handler has.
 std::map<int, int> owners(const std::vector<Member>& fleet, const std::string& handler, Assignment assignment) {
   std::map<int, int> counts;
   for (std::size_t i = 0; i < fleet.size(); ++i) {
@@ -55,7 +53,7 @@ TEST(Shares, WhereAllRunTheSameAreTheAssignmentOfPlaces) {
   }
 }
 
-TEST(Shares, EveryShardOfAHandlerHasOneOwnerAmongThoseWhoRunIt) {
+TEST(Shares, EveryShardOfAHandlerHasOneOwnerAmongItsMembers) {
   const std::vector<Member> fleet{member("a", {{"mail"}}), member("b", {{"mail", "pay"}}), member("c", {{"pay"}}),
                                   member("d", {{}}), member("e", {{"ship"}})};
   for (const Assignment assignment : {Assignment::stride, Assignment::even}) {
@@ -67,20 +65,20 @@ TEST(Shares, EveryShardOfAHandlerHasOneOwnerAmongThoseWhoRunIt) {
   }
 }
 
-TEST(Shares, WhoDoesNotSayHasItsShareOfEverything) {
+TEST(Shares, AMemberWithoutHandlerNamesSharesEverything) {
   const std::vector<Member> fleet{member("a", {{"mail"}}), member("b"), member("c", {{"pay"}})};
   EXPECT_EQ(numbers(shares_of(fleet, 0, kTotal, Assignment::stride).own.at(0).shards), (std::vector{0, 2, 4, 6}));
   EXPECT_EQ(numbers(shares_of(fleet, 2, kTotal, Assignment::stride).own.at(0).shards), (std::vector{1, 3, 5, 7}));
 }
 
-TEST(Shares, WhoRunsNothingHasNothing) {
+TEST(Shares, AMemberThatRunsNothingHasNothing) {
   const std::vector<Member> fleet{member("a", {{}}), member("b", {{"pay"}})};
   EXPECT_THAT(shares_of(fleet, 0, kTotal, Assignment::stride).all(), IsEmpty());
   EXPECT_THAT(shares_of(fleet, 1, kTotal, Assignment::stride).all(), SizeIs(kTotal));
 }
 
-// And costs no reading of its own.
-TEST(Shares, WhatNobodyRunsIsSeenOncePerShardByThoseWhoReadItAnyway) {
+// Serving them costs no extra reads.
+TEST(Shares, UnnamedHandlersAreReadOncePerShardAtNoExtraCost) {
   const std::vector<Member> fleet{member("a", {{"mail"}}), member("b", {{"pay"}}), member("c", {{"pay"}}),
                                   member("d", {{"ship"}})};
   std::map<int, int> seen;
@@ -94,12 +92,12 @@ TEST(Shares, WhatNobodyRunsIsSeenOncePerShardByThoseWhoReadItAnyway) {
   for (const auto& [shard, times] : seen) EXPECT_EQ(times, 1) << shard;
 }
 
-TEST(Shares, WhereNobodyRunsAnythingAllLookForWhatWaits) {
+TEST(Shares, IfNoMemberRunsAnythingAllReadTheirPart) {
   const std::vector<Member> fleet{member("a", {{}}), member("b", {{}})};
   EXPECT_EQ(numbers(shares_of(fleet, 1, kTotal, Assignment::stride).rest), (std::vector{1, 3, 5, 7}));
 }
 
-TEST(Shares, SayWhatAnybodyRuns) {
+TEST(Shares, NameAllHandlersThatAnyMemberRuns) {
   const std::vector<Member> fleet{member("a", {{"ship"}}), member("b", {{"mail", "pay"}}), member("c")};
   EXPECT_THAT(shares_of(fleet, 0, kTotal, Assignment::stride).said, ElementsAre("mail", "pay", "ship"));
 }

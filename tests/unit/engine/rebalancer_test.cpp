@@ -24,7 +24,7 @@ using ::testing::SizeIs;
 // Says what the test says.
 struct ToldMembership final : cluster::Membership {
   struct Source {
-    Result<cluster::Roll> list = cluster::Roll{};
+    Result<cluster::MemberList> list = cluster::MemberList{};
     std::function<void()> changed;
     int asked = 0;
     std::string says;
@@ -33,9 +33,9 @@ struct ToldMembership final : cluster::Membership {
   };
   explicit ToldMembership(Source& the_source) : source(the_source) {}
   const Traits& traits() const override { return told; }
-  Result<cluster::Roll> refresh(const cluster::Word& word) override {
-    source.says = word.says;
-    source.handlers = word.handlers.value();
+  Result<cluster::MemberList> refresh(const cluster::Announcement& announcement) override {
+    source.says = announcement.says;
+    source.handlers = announcement.handlers.value();
     ++source.asked;
     return source.list;
   }
@@ -51,13 +51,13 @@ class RebalancerTest : public ::testing::Test {
   void tell(const std::vector<std::string>& nodes) {
     std::vector<Member> members;
     for (const std::string& node : nodes) members.push_back({.node = node});
-    source.list = cluster::Roll{members};
+    source.list = cluster::MemberList{members};
   }
   using Fleet = std::vector<std::pair<std::string, std::vector<std::string>>>;
   void tell_handlers(const Fleet& fleet) {
     std::vector<Member> members;
     for (const auto& [node, handlers] : fleet) members.push_back({.node = node, .handlers = handlers});
-    source.list = cluster::Roll{members};
+    source.list = cluster::MemberList{members};
   }
   void handle(const std::string& name) {
     detail::Handler handler;

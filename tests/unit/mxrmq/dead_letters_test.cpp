@@ -1,7 +1,6 @@
-// Dead letters, which an import moves when it is told to.
+// Dead letters, which an import moves on request.
 
-#include "mxrmq/dead_letters.h"
-
+#include "mxrmq/import_target.h"
 #include "unit/mxrmq/import_support.h"
 
 namespace easyretry::mxrmq {
@@ -34,7 +33,7 @@ class DeadLetters : public AnImport {
   }
 };
 
-TEST_F(DeadLetters, BecomeTasksThatHaveFailedForGoodAndAreNotRun) {
+TEST_F(DeadLetters, BecomeTasksWithAFinalFailureAndDoNotRun) {
   letter("m1");
   EXPECT_EQ(moved().moved, 1);
   EXPECT_THAT(tasks(), IsEmpty());
@@ -60,7 +59,7 @@ TEST_F(DeadLetters, StartAgainAtOnceWithAllTheirAttemptsWhenTheyAreRequeued) {
   EXPECT_LE(again.info.next_at, system_clock().now());
 }
 
-TEST_F(DeadLetters, StayWhereTheyCannotBeReadOrTheirKeyIsALiveTasks) {
+TEST_F(DeadLetters, StayIfTheyCannotBeReadOrTheirKeyBelongsToALiveTask) {
   const task::NewTask live = task("m7");
   ASSERT_TRUE(store->insert({&live, 1}));
   for (int i = 0; i < 250; ++i) letter("m" + std::to_string(i));
@@ -74,7 +73,7 @@ TEST_F(DeadLetters, StayWhereTheyCannotBeReadOrTheirKeyIsALiveTasks) {
   EXPECT_EQ(number({"EXISTS", "shop:cxx:letters"}), 0);
 }
 
-TEST_F(DeadLetters, AreMovedOnceHoweverOftenTheyAreMentionedAndMentionsWithoutALetterGo) {
+TEST_F(DeadLetters, AreMovedOnceAndIdsWithoutALetterAreRemoved) {
   for (int i = 0; i < 150; ++i) run({"LPUSH", "shop:dlq", "nothing"});
   letter("m1");
   run({"LPUSH", "shop:dlq", "m1"});
@@ -85,7 +84,7 @@ TEST_F(DeadLetters, AreMovedOnceHoweverOftenTheyAreMentionedAndMentionsWithoutAL
   expect_nothing_left();
 }
 
-TEST_F(DeadLetters, StayWhereTheStoreWouldForgetThem) {
+TEST_F(DeadLetters, StayIfTheStoreKeepsNoHistory) {
   store = storage::open_store(folder.sqlite_url("forgetful.db") + "?history=none", system_clock());
   letter("m1");
   try {
@@ -102,8 +101,8 @@ TEST_F(DeadLetters, StayWhereTheStoreWouldForgetThem) {
   EXPECT_THAT(ended(), SizeIs(1));
 }
 
-// Killed after each of its steps.
-class ACutOffMoveOfLetters : public DeadLetters {
+// Interrupted after each of its steps.
+class AnInterruptedMoveOfLetters : public DeadLetters {
  protected:
   void take() { link.run(scripts::letters, "", {"0", "100"}); }
   task::Ticket store_as_running() {
@@ -129,13 +128,13 @@ class ACutOffMoveOfLetters : public DeadLetters {
   }
 };
 
-TEST_F(ACutOffMoveOfLetters, GoesOnBeforeTheStoreHasTheTask) {
+TEST_F(AnInterruptedMoveOfLetters, ContinuesBeforeTheStoreHasTheTask) {
   letter("m1");
   take();
   expect_to_be_moved_once();
 }
 
-TEST_F(ACutOffMoveOfLetters, GoesOnWhereTheTaskIsNotEndedYetWhichNobodyRunsMeanwhile) {
+TEST_F(AnInterruptedMoveOfLetters, ContinuesIfTheTaskIsNotEndedYetAndNoInstanceRunsIt) {
   letter("m1");
   take();
   const task::Ticket ticket = store_as_running();
@@ -144,7 +143,7 @@ TEST_F(ACutOffMoveOfLetters, GoesOnWhereTheTaskIsNotEndedYetWhichNobodyRunsMeanw
   EXPECT_EQ(ended().at(0).info.attempts, 3);
 }
 
-TEST_F(ACutOffMoveOfLetters, GoesOnWhereTheQueueStillHasTheLetter) {
+TEST_F(AnInterruptedMoveOfLetters, ContinuesIfTheQueueStillHasTheLetter) {
   letter("m1");
   take();
   end(store_as_running());

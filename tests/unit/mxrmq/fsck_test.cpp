@@ -1,8 +1,8 @@
-// Residue that is found, and mended; and what is healthy is left alone.
+// Leftovers are found and repaired, and healthy messages are left alone.
 
 #include "mxrmq/fsck.h"
 
-#include "mxrmq/reaper.h"
+#include "mxrmq/settler.h"
 #include "unit/mxrmq/support.h"
 
 namespace easyretry::mxrmq {
@@ -37,8 +37,8 @@ TEST_F(AnFsck, LeavesAHealthyQueueAlone) {
   EXPECT_EQ(report.messages, 5);
 }
 
-// 1.11, 1: timed out by a process that died before it said what next.
-TEST_F(AnFsck, AMessageInNobodysBooksIsPendingAgain) {
+// 1.11, 1: timed out by a process that died before it stored the next step.
+TEST_F(AnFsck, AnOrphanIsPendingAgain) {
   produced();
   python_takes();
   python_leases("m1");
@@ -47,15 +47,15 @@ TEST_F(AnFsck, AMessageInNobodysBooksIsPendingAgain) {
   EXPECT_THAT(findings(), ElementsAre("orphan m1 ")) << "only looking changes nothing";
   EXPECT_THAT(findings(true), ElementsAre("orphan m1 orders"));
   EXPECT_THAT(findings(), IsEmpty());
-  EXPECT_TRUE(completed(claimed().hold));
+  EXPECT_TRUE(completed(claimed().lease));
 }
 
 // 1.11, 3: dropped by Python's promotion, because its topic was gone; the body stays for ever.
-TEST_F(AnFsck, ABodyWithoutATopicIsPendingWhereItSaysItBelongs) {
+TEST_F(AnFsck, ABodyWithoutATopicIsPendingInTheTopicThatItNames) {
   run({"HSET", "shop:payloads", "m1", to_json(a_message())});
   EXPECT_THAT(findings(true), ElementsAre("orphan m1 orders"));
   EXPECT_EQ(text({"HGET", "shop:payloads", "m1:queue"}), "shop:orders");
-  EXPECT_TRUE(completed(claimed().hold));
+  EXPECT_TRUE(completed(claimed().lease));
   expect_nothing_left();
 }
 
@@ -78,7 +78,7 @@ TEST_F(AnFsck, DoublesInPendingBecomeOneWhichKeepsItsPlace) {
   EXPECT_THAT(list("orders:pending"), ElementsAre("b", "a"));
 }
 
-TEST_F(AnFsck, TopicsOfWhatIsNoMoreAreRemoved) {
+TEST_F(AnFsck, TopicsOfMissingMessagesAreRemoved) {
   run({"HSET", "shop:payloads", "gone:queue", "shop:orders"});
   run({"HSET", "shop:dlq:data", "requeued:queue", "shop:orders"});
   EXPECT_THAT(findings(),
@@ -88,7 +88,7 @@ TEST_F(AnFsck, TopicsOfWhatIsNoMoreAreRemoved) {
   EXPECT_EQ(number({"EXISTS", "shop:payloads", "shop:dlq:data"}), 0);
 }
 
-TEST_F(AnFsck, OurBooksOfWhatPythonHasEndedAreRemoved) {
+TEST_F(AnFsck, OurLeasesOfMessagesThatPythonHasEndedAreRemoved) {
   produced();
   claimed();
   run({"HSET", "shop:cxx:lost", "m1", "1"});
@@ -110,8 +110,8 @@ TEST_F(AnFsck, ManyAreFoundInSlices) {
   EXPECT_THAT(findings(), IsEmpty());
 }
 
-// A worker that goes on between the two looks.
-TEST_F(AnFsck, WhatIsInSomebodysBooksAfterTheGraceIsNoOrphan) {
+// A worker that continues between the two checks.
+TEST_F(AnFsck, AMessageThatIsHeldAfterTheGraceIsNoOrphan) {
   produced();
   python_takes();
   python_times_out("m1");

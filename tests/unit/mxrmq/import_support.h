@@ -1,5 +1,5 @@
 #pragma once
-// A queue that is imported, and the store that it goes to.
+// A queue to import, and the target store.
 
 #include <functional>
 #include <memory>

@@ -1,4 +1,4 @@
-// From a queue of mx-rmq into a store of ours, cut off and repeated.
+// Imports from mx-rmq into a store, interrupted and repeated.
 
 #include <easyretry/easyretry.h>
 
@@ -69,10 +69,10 @@ TEST_F(AnImport, TakesPendingAndDelayedOfAllTopicsAndLeavesTheRest) {
 
 TEST_F(AnImport, WhatALiveWorkerHoldsIsItsOwnEvenIfItIsPendingTwice) {
   produced();
-  const Taken held = claimed("alive", 1h);
+  const LeasedMessage held = claimed("alive", 1h);
   run({"LPUSH", "shop:orders:pending", "m1"});
   EXPECT_EQ(imported().moved, 0);
-  EXPECT_TRUE(completed(held.hold));
+  EXPECT_TRUE(completed(held.lease));
   expect_nothing_left();
 }
 
@@ -100,8 +100,8 @@ TEST_F(AnImport, UnreadableMessagesAreSetAside) {
   EXPECT_THAT(list("errors"), ElementsAre("bad"));
 }
 
-// Killed after the store had the task, and before the queue was told.
-class ACutOffImport : public AnImport {
+// Interrupted after the task was stored and before the message was removed from the queue.
+class AnInterruptedImport : public AnImport {
  protected:
   void cut_off_before_removal(const std::string& id) {
     const Reply taken = link.run(scripts::take, kTopic, {"import-killed", "300000", "10"});
@@ -116,7 +116,7 @@ class ACutOffImport : public AnImport {
   using NewTask = task::NewTask;
 };
 
-TEST_F(ACutOffImport, GoesOnAtOnce) {
+TEST_F(AnInterruptedImport, ContinuesAtOnce) {
   ASSERT_TRUE(produce_delayed(link, a_message(), 1h));
   const Reply taken = link.run(scripts::take, kTopic, {"import-killed", "300000", "10"});
   ASSERT_EQ(taken.text(0), "m1");
@@ -126,7 +126,7 @@ TEST_F(ACutOffImport, GoesOnAtOnce) {
   expect_nothing_left();
 }
 
-TEST_F(ACutOffImport, DoesNotStoreTwiceWhatIsLive) {
+TEST_F(AnInterruptedImport, DoesNotStoreTwiceWhatIsLive) {
   produced();
   cut_off_before_removal("m1");
   EXPECT_EQ(imported().moved, 1);
@@ -134,7 +134,7 @@ TEST_F(ACutOffImport, DoesNotStoreTwiceWhatIsLive) {
   expect_nothing_left();
 }
 
-TEST_F(ACutOffImport, DoesNotStoreAgainWhatHasEndedMeanwhile) {
+TEST_F(AnInterruptedImport, DoesNotStoreAgainWhatHasEndedMeanwhile) {
   produced();
   cut_off_before_removal("m1");
   const auto id = tasks().at(0).info.id;
@@ -144,7 +144,7 @@ TEST_F(ACutOffImport, DoesNotStoreAgainWhatHasEndedMeanwhile) {
   expect_nothing_left();
 }
 
-TEST_F(ACutOffImport, NeverGoneOnWithGivesTheMessageBack) {
+TEST_F(AnInterruptedImport, NeverContinuedReturnsTheMessage) {
   produced();
   link.run(scripts::take, kTopic, {"import-killed", "300000", "10"});
   clock.move(1h);
@@ -152,7 +152,7 @@ TEST_F(ACutOffImport, NeverGoneOnWithGivesTheMessageBack) {
   ASSERT_THAT(reaped.messages, SizeIs(1));
   EXPECT_TRUE(retried(reaped.messages[0].taken, 0ms));
   promote(link);
-  EXPECT_TRUE(completed(claimed().hold));
+  EXPECT_TRUE(completed(claimed().lease));
   EXPECT_EQ(number({"EXISTS", "shop:cxx:import"}), 0);
 }
 

@@ -38,7 +38,7 @@ TEST_F(Killed, AWorkerLosesNothingOfWhatItHeld) {
   worker.kill();
 }
 
-// The server, which has on disk what it has answered.
+// The server, with everything that it has confirmed on disk.
 TEST(KilledServer, LosesNothingAndTheWorkerGoesOn) {
   constexpr int kMessages = 300;
   test::DatabaseServer server{test::ServerKind::redis};

@@ -1,6 +1,6 @@
-// What can be lost between two steps of mx-rmq, replayed; and that nothing is between ours.
+// Replays what can be lost between two steps of mx-rmq; nothing is lost between ours.
 
-#include "mxrmq/reaper.h"
+#include "mxrmq/settler.h"
 #include "unit/mxrmq/support.h"
 
 namespace easyretry::mxrmq {
@@ -8,7 +8,7 @@ namespace {
 
 class LossWindows : public QueueTest {
  protected:
-  // Somebody runs it in the end.
+  // A worker runs it in the end.
   void expect_run() {
     clock.move(2h);
     reaper.adopt(std::string{kTopic});
@@ -17,7 +17,7 @@ class LossWindows : public QueueTest {
     reaper.reap();
     clock.move(2h);
     promote(link);
-    EXPECT_TRUE(completed(claimed("the last").hold));
+    EXPECT_TRUE(completed(claimed("the last").lease));
     expect_nothing_left();
   }
 
@@ -47,16 +47,16 @@ TEST_F(LossWindows, AReaperDiesBetweenItsTwoSteps) {
 
 TEST_F(LossWindows, ALateWorkerChangesNothingThatAReaperHasTaken) {
   produced();
-  const Taken late = claimed();
+  const LeasedMessage late = claimed();
   clock.move(1min);
   const Reaping reaped = reap(link, "reaper", 1min, 10);
-  EXPECT_FALSE(completed(late.hold));
+  EXPECT_FALSE(completed(late.lease));
   EXPECT_TRUE(retried(reaped.messages.at(0).taken));
-  EXPECT_FALSE(completed(late.hold));
+  EXPECT_FALSE(completed(late.lease));
   EXPECT_EQ(number({"HEXISTS", "shop:payloads", "m1:queue"}), 1);
 }
 
-TEST_F(LossWindows, AWorkerOfPythonsDiesWithItsLease) {
+TEST_F(LossWindows, APythonWorkerDiesWithItsLease) {
   produced();
   python_takes();
   python_leases("m1");
@@ -64,7 +64,7 @@ TEST_F(LossWindows, AWorkerOfPythonsDiesWithItsLease) {
 }
 
 // 1.11, 2: it dies before it writes the lease. A delayed or retried message has no entry in expires then.
-TEST_F(LossWindows, AWorkerOfPythonsDiesBeforeItsLease) {
+TEST_F(LossWindows, APythonWorkerDiesBeforeItsLease) {
   ASSERT_TRUE(produce_delayed(link, a_message(), 1s));
   clock.move(1s);
   promote(link);
@@ -101,7 +101,7 @@ TEST_F(LossWindows, ARetryAfterACompletionIsRunAndNotForgotten) {
   clock.move(1s);
   promote(link);
   EXPECT_EQ(text({"HGET", "shop:payloads", "m1:queue"}), "shop:orders");
-  EXPECT_TRUE(completed(claimed().hold));
+  EXPECT_TRUE(completed(claimed().lease));
   expect_nothing_left();
 }
 
@@ -127,7 +127,7 @@ TEST_F(LossWindows, OneWithoutATopicAndUnreadableIsSetAsideToo) {
 }
 
 // 1.11, 10: Python makes a second copy of a message that waited too long.
-TEST_F(LossWindows, AMessageThatNobodyTookInTimeIsADeadLetterAndNotACopy) {
+TEST_F(LossWindows, AMessageThatWasNotTakenInTimeIsADeadLetterAndNotACopy) {
   produced();
   clock.move(25h);
   EXPECT_EQ(reaper.reap().settled, 1);
@@ -155,10 +155,10 @@ TEST_F(LossWindows, AMessageThatKillsItsWorkersReachesTheDeadLetters) {
   EXPECT_EQ(number({"EXISTS", "shop:cxx:lost"}), 0);
 }
 
-// 1.11, 9: a worker of Python's that is late deletes what we hold; our retry must not bring back half of it.
+// 1.11, 9: a late Python worker deletes what we hold; our retry must not bring back half of it.
 TEST_F(LossWindows, AMessageThatPythonHasCompletedMeanwhileIsNotRetried) {
   produced();
-  const Taken taken = claimed();
+  const LeasedMessage taken = claimed();
   python_completes("m1");
   EXPECT_FALSE(retried(taken));
   EXPECT_EQ(number({"EXISTS", "shop:payloads", "shop:delays"}), 0);

@@ -5,7 +5,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "mxrmq/json_syntax.h"
 #include "mxrmq/raw_object.h"
 
 namespace easyretry::mxrmq {
@@ -104,7 +103,7 @@ TEST(Message, WhatPythonCannotReadIsRefused) {
   EXPECT_EQ(error_of(R"({"topic":"t","meta":{"retryDelays":60},"payload":{}})"), "retryDelays is not a list");
 }
 
-TEST(Message, NumbersOfAnySizeAreReadWhereNobodyNeedsThem) {
+TEST(Message, NumbersOfAnySizeAreAllowedInUnusedFields) {
   const std::string huge(600, '7');  // Python writes an integer with all its digits
   EXPECT_EQ(parse_message(R"({"topic":"t","payload":{"n":)" + huge + "}}").payload, R"({"n":)" + huge + "}");
   EXPECT_EQ(error_of(R"({"topic":"t","meta":{"retryCount":)" + huge + R"(},"payload":{}})"),
@@ -119,12 +118,12 @@ TEST(Message, NumbersThatPythonTakesForIntegersAreTaken) {
   EXPECT_EQ(message.meta.max_retries, 5);
 }
 
-// Python ignores a name that is not the alias: nobody may be made to believe that retry_count counts.
+// Python ignores a name that is not the alias, so retry_count must not count.
 TEST(Message, OnlyAliasesCount) {
   EXPECT_EQ(parse_message(R"({"topic":"t","meta":{"retry_count":2},"payload":{}})").meta.retry_count, 0);
 }
 
-TEST(Message, RewritingKeepsWhatNobodyKnowsByteForByte) {
+TEST(Message, RewritingKeepsUnknownFieldsByteForByte) {
   constexpr std::string_view kJson =
       "{ \"x\" : 123456789012345678901234567890 ,\n\"topic\":\"t\", \"meta\": {\"y\":[ ], \"retryCount\": 1, "
       "\"z\":1.10, \"lastError\":null},\"payload\":{\"e\":{ },\"f\":1e400,\"g\":\"\\u00e4\"} , \"w\":-0.0}";
@@ -142,7 +141,7 @@ TEST(Message, RewritingAddsTheMetaThatWasMissing) {
   EXPECT_EQ(rewritten(R"({"topic":"t","payload":{}})", meta), R"({"topic":"t","payload":{},"meta":{"retryCount":1}})");
 }
 
-TEST(Message, RewritingRemovesWhatIsNoMore) {
+TEST(Message, RewritingRemovesEmptyFields) {
   Meta meta = parse_message(kWhole).meta;
   meta.last_error.reset();
   meta.retried_from_dlq_at.reset();

@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 constexpr std::int64_t kNow = 1'790'000'000'000;
 
 TEST(AfterFailure, MaxRetriesIsTheNumberOfAttempts) {
-  Meta meta;  // 3 of them, 60 s, 300 s, 1800 s
+  Meta meta;  // 3 attempts; 60 s, 300 s, 1800 s
   NextStep first = after_failure(meta, "boom", kNow);
   EXPECT_EQ(first.retry_after, 60s);
   EXPECT_EQ(first.meta.retry_count, 1);

@@ -1,4 +1,4 @@
-// Urls, and which names of keys are used.
+// URLs, and which key names are used.
 
 #include "support/database_server.h"
 #include "support/plain_redis.h"
@@ -50,7 +50,7 @@ TEST(QueueUrl, SaysWhatIsWrongWithoutThePassword) {
 
 class Opening : public QueueTest {
  protected:
-  Keys keys_with(const std::string& text) { return Link{options(text)}.keys(); }
+  Keys keys_with(const std::string& text) { return QueueConnection{options(text)}.keys(); }
   std::string refusal(const std::string& text) {
     try {
       keys_with(text);
@@ -115,7 +115,7 @@ TEST_F(Opening, SomethingElseUnderANameIsRefused) {
   EXPECT_EQ(keys_with("?prefix=shop").profile, Profile::gen2);
 }
 
-// In words that the store of our own has, too.
+// With the same message as our own store.
 TEST(OpeningAQueue, OfAServerThatMayThrowMessagesAwayIsRefused) {
   const test::DatabaseServer server{test::ServerKind::redis};
   const std::string url = "mxrmq" + server.url().substr(std::string{"redis"}.size());
@@ -139,13 +139,13 @@ TEST_F(Opening, NamesByQueueNeedTheQueue) {
 TEST_F(Opening, MessagesOfEachGenerationAreRun) {
   for (const char* text : {"?prefix=shop&profile=gen1", "?profile=gen-doc&queue=q", "?profile=gen2"}) {
     run({"FLUSHDB"});
-    Link other{options(text)};
+    QueueConnection other{options(text)};
     ASSERT_TRUE(produce_delayed(other, a_message(), 1s));
     clock.move(1s);
     EXPECT_EQ(promote(other).due, 1);
     const Claim claimed = claim(other, kTopic, "w", 30s, 5);
     ASSERT_THAT(claimed.messages, SizeIs(1)) << text;
-    EXPECT_TRUE(complete(other, kTopic, {&claimed.messages[0].hold, 1}).front());
+    EXPECT_TRUE(complete(other, kTopic, {&claimed.messages[0].lease, 1}).front());
     EXPECT_EQ(run({"KEYS", "*"}), Texts{""}) << text;
   }
 }

@@ -67,7 +67,7 @@ TEST_F(AQueue, RefusesWhatPythonCouldNotRead) {
 
 TEST_F(AQueue, RequeuesADeadLetterWithFreshAttempts) {
   const std::string id = queue.produce("orders", "{}");
-  Taken taken = claimed();
+  LeasedMessage taken = claimed();
   Meta meta = parse_message(taken.json).meta;
   meta.retry_count = 3;
   meta.status = Status::dead_letter;
@@ -90,7 +90,7 @@ TEST_F(AQueue, SaysWhichDeadLetterCannotBeRead) {
   }
 }
 
-TEST_F(AQueue, AServerThatIsNotThereIsSaidToBe) {
+TEST_F(AQueue, AnUnreachableServerIsReported) {
   try {
     Queue{"mxrmq://127.0.0.1:1/0"};
     FAIL();

@@ -31,9 +31,9 @@ TEST_F(Scripts, HighOnesAreTakenFirst) {
   ASSERT_TRUE(produce(link, high, 24h));
   const Claim all = claim(link, kTopic, "w", 30s, 10);
   ASSERT_THAT(all.messages, SizeIs(3));
-  EXPECT_EQ(all.messages[0].hold.id, "high");
-  EXPECT_EQ(all.messages[1].hold.id, "a");
-  EXPECT_EQ(all.messages[2].hold.id, "b");
+  EXPECT_EQ(all.messages[0].lease.id, "high");
+  EXPECT_EQ(all.messages[1].lease.id, "a");
+  EXPECT_EQ(all.messages[2].lease.id, "b");
 }
 
 TEST_F(Scripts, ADelayedMessageIsPendingWhenItIsDue) {
@@ -55,7 +55,7 @@ TEST_F(Scripts, PromotionGoesInSlices) {
   EXPECT_EQ(promote(link, 3).due, 2);
 }
 
-// What is published on a channel, which all databases of a server share.
+// The messages published on a channel, which all databases of a server share.
 class Listener {
  public:
   explicit Listener(const std::string& channel)
@@ -75,7 +75,7 @@ class Listener {
 
 TEST_F(Scripts, DelaysAreAnnouncedWhereTheyAreTheNext) {
   const std::string prefix = "shop" + database.name();
-  Link own{options("?prefix=" + prefix)};
+  QueueConnection own{options("?prefix=" + prefix)};
   Listener listener{prefix + ":delay:wake"};
   const auto in = [&](Millis delay) { return std::to_string(clock.millis() + delay.count()); };
   ASSERT_TRUE(produce_delayed(own, a_message("first"), 50s));
@@ -83,7 +83,7 @@ TEST_F(Scripts, DelaysAreAnnouncedWhereTheyAreTheNext) {
   ASSERT_TRUE(produce_delayed(own, a_message("earlier"), 40s));
   ASSERT_TRUE(produce(own, a_message("retried"), 24h));
   const Claim taken = claim(own, kTopic, "w", 30s, 1);
-  const Retry again{taken.messages.at(0).hold, 10s, taken.messages.at(0).json};
+  const Retry again{taken.messages.at(0).lease, 10s, taken.messages.at(0).json};
   ASSERT_TRUE(retry(own, kTopic, {&again, 1}).front());
   EXPECT_EQ(listener.next(), in(50s));
   EXPECT_EQ(listener.next(), in(40s));
@@ -92,19 +92,19 @@ TEST_F(Scripts, DelaysAreAnnouncedWhereTheyAreTheNext) {
 
 TEST_F(Scripts, AClaimLeasesInTheSameStep) {
   produced();
-  const Taken taken = claimed("worker-1", 30s);
+  const LeasedMessage taken = claimed("worker-1", 30s);
   EXPECT_EQ(taken.json, to_json(a_message()));
   EXPECT_THAT(list("orders:pending"), IsEmpty());
   EXPECT_THAT(list("orders:processing"), IsEmpty()) << "only with in_flight=list";
   EXPECT_EQ(text({"ZSCORE", "shop:expires", "m1"}), std::to_string(clock.millis() + 30'000));
 }
 
-TEST_F(Scripts, AClaimListsWhatItTakesWhereThatIsAskedFor) {
-  Link listing{options("?prefix=shop&in_flight=list")};
+TEST_F(Scripts, AClaimListsItsMessagesInProcessingOnRequest) {
+  QueueConnection listing{options("?prefix=shop&in_flight=list")};
   produced();
   const Claim taken = claim(listing, kTopic, "w", 30s, 1);
   EXPECT_THAT(list("orders:processing"), ElementsAre("m1"));
-  EXPECT_TRUE(completed(taken.messages.at(0).hold));
+  EXPECT_TRUE(completed(taken.messages.at(0).lease));
   EXPECT_THAT(list("orders:processing"), IsEmpty());
 }
 
@@ -119,43 +119,43 @@ TEST_F(Scripts, AClaimDropsIdsWithoutABodyAndSecondMentionsOfWhatIsHeld) {
 
 TEST_F(Scripts, CompleteLeavesNothing) {
   produced();
-  EXPECT_TRUE(completed(claimed().hold));
+  EXPECT_TRUE(completed(claimed().lease));
   expect_nothing_left();
 }
 
-TEST_F(Scripts, OnlyWhoHoldsAMessageChangesIt) {
+TEST_F(Scripts, OnlyTheHolderOfAMessageCanChangeIt) {
   produced();
-  const Taken taken = claimed("worker-1");
-  const Taken stranger{{"m1", "worker-2"}, taken.json};
-  EXPECT_FALSE(completed(stranger.hold));
+  const LeasedMessage taken = claimed("worker-1");
+  const LeasedMessage stranger{{"m1", "worker-2"}, taken.json};
+  EXPECT_FALSE(completed(stranger.lease));
   EXPECT_FALSE(retried(stranger));
   EXPECT_FALSE(buried(stranger));
-  EXPECT_FALSE(release(link, kTopic, {&stranger.hold, 1}).front());
-  EXPECT_FALSE(heartbeat(link, 30s, {&stranger.hold, 1}).front());
+  EXPECT_FALSE(release(link, kTopic, {&stranger.lease, 1}).front());
+  EXPECT_FALSE(heartbeat(link, 30s, {&stranger.lease, 1}).front());
   EXPECT_FALSE(set_aside(link, kTopic, {&stranger, 1}).front());
-  EXPECT_TRUE(completed(taken.hold));
-  EXPECT_FALSE(completed(taken.hold)) << "told again";
+  EXPECT_TRUE(completed(taken.lease));
+  EXPECT_FALSE(completed(taken.lease)) << "told again";
 }
 
 // The score is Python's now, although the token is still there.
-TEST_F(Scripts, WhatPythonHasTakenUpIsNoLongerOurs) {
+TEST_F(Scripts, AMessageThatPythonHasTakenIsNoLongerOurs) {
   produced();
-  const Taken taken = claimed();
+  const LeasedMessage taken = claimed();
   python_times_out("m1");
-  EXPECT_FALSE(completed(taken.hold)) << "Python is about to retry it";
+  EXPECT_FALSE(completed(taken.lease)) << "Python is about to retry it";
   python_retries("m1", taken.json, 0s);
   promote(link);
   python_takes();
   python_leases("m1");
-  EXPECT_FALSE(completed(taken.hold)) << "a worker of Python's has it";
+  EXPECT_FALSE(completed(taken.lease)) << "a worker of Python's has it";
   EXPECT_FALSE(retried(taken));
-  EXPECT_FALSE(heartbeat(link, 1h, {&taken.hold, 1}).front());
+  EXPECT_FALSE(heartbeat(link, 1h, {&taken.lease, 1}).front());
   EXPECT_EQ(text({"HGET", "shop:payloads", "m1"}), taken.json);
 }
 
 TEST_F(Scripts, ARetryIsDelayedWithItsNewBody) {
   produced();
-  Taken taken = claimed();
+  LeasedMessage taken = claimed();
   taken.json = R"({"topic":"orders","payload":{},"new":1})";
   EXPECT_TRUE(retried(taken, 7s));
   EXPECT_EQ(text({"ZSCORE", "shop:delays", "m1"}), std::to_string(clock.millis() + 7'000));
@@ -165,7 +165,7 @@ TEST_F(Scripts, ARetryIsDelayedWithItsNewBody) {
 
 TEST_F(Scripts, ARetryWithoutATopicIsRefused) {
   produced();
-  const Taken taken = claimed();
+  const LeasedMessage taken = claimed();
   run({"HDEL", "shop:payloads", "m1:queue"});
   EXPECT_FALSE(retried(taken));
   EXPECT_EQ(number({"ZCARD", "shop:delays"}), 0);
@@ -184,29 +184,30 @@ TEST_F(Scripts, ADeadLetterKeepsBodyAndTopic) {
 TEST_F(Scripts, ReleasedMessagesAreTheNext) {
   produced("a");
   produced("b");
-  const Taken first = claimed();
-  EXPECT_EQ(first.hold.id, "a");
-  EXPECT_TRUE(release(link, kTopic, {&first.hold, 1}).front());
-  EXPECT_EQ(claimed("other").hold.id, "a");
+  const LeasedMessage first = claimed();
+  EXPECT_EQ(first.lease.id, "a");
+  EXPECT_TRUE(release(link, kTopic, {&first.lease, 1}).front());
+  EXPECT_EQ(claimed("other").lease.id, "a");
 }
 
 TEST_F(Scripts, AHeartbeatMakesALeaseLongerAndNeverShorter) {
   produced();
-  const Taken taken = claimed("w", 30s);
+  const LeasedMessage taken = claimed("w", 30s);
   const auto deadline = [&] { return text({"ZSCORE", "shop:expires", "m1"}); };
   clock.move(20s);
-  EXPECT_TRUE(heartbeat(link, 30s, {&taken.hold, 1}).front());
+  EXPECT_TRUE(heartbeat(link, 30s, {&taken.lease, 1}).front());
   EXPECT_EQ(deadline(), std::to_string(clock.millis() + 30'000));
   const std::string before = deadline();
-  EXPECT_TRUE(heartbeat(link, 1s, {&taken.hold, 1}).front());
+  EXPECT_TRUE(heartbeat(link, 1s, {&taken.lease, 1}).front());
   EXPECT_EQ(deadline(), before);
-  EXPECT_TRUE(completed(taken.hold));
+  EXPECT_TRUE(completed(taken.lease));
 }
 
 TEST_F(Scripts, UnreadableMessagesAreSetAsideAndTheOldestGiveWay) {
   for (const char* id : {"a", "b", "c"}) {
     produced(id);
-    const Taken taken{claimed().hold, parse_error_record(id, "{broken", "orders", "message is not JSON at all", 5)};
+    const LeasedMessage taken{claimed().lease,
+                              parse_error_record(id, "{broken", "orders", "message is not JSON at all", 5)};
     EXPECT_TRUE(set_aside(link, kTopic, {&taken, 1}, 2).front());
   }
   EXPECT_THAT(list("errors"), ElementsAre("c", "b"));
@@ -226,7 +227,7 @@ TEST_F(Scripts, RequeueingADeadLetterTwiceIsOnce) {
   EXPECT_EQ(requeue(link, "m1", before, before, kTopic, 0ms), Requeued::gone);
   EXPECT_THAT(list("orders:pending"), ElementsAre("m1"));
   EXPECT_EQ(number({"EXISTS", "shop:dlq", "shop:dlq:data"}), 0) << "both fields of dlq:data";
-  EXPECT_TRUE(completed(claimed().hold));
+  EXPECT_TRUE(completed(claimed().lease));
   expect_nothing_left();
 }
 
@@ -264,7 +265,7 @@ TEST_F(Scripts, CountsAreOfOneMoment) {
 
 TEST_F(Scripts, NothingIsChangedWhereAKeyIsSomethingElse) {
   produced();
-  Taken taken = claimed();
+  LeasedMessage taken = claimed();
   taken.json = R"({"topic":"orders","payload":{},"new":1})";
   run({"SET", "shop:delays", "x"});
   EXPECT_THROW(retried(taken), ServerError);
@@ -276,7 +277,7 @@ TEST_F(Scripts, NothingIsChangedWhereAKeyIsSomethingElse) {
 TEST_F(Scripts, AreGivenAgainToAServerThatForgotThem) {
   produced();
   link.run(Command::of("SCRIPT", "FLUSH"));
-  EXPECT_TRUE(completed(claimed().hold));
+  EXPECT_TRUE(completed(claimed().lease));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
 #pragma once
-// A queue in a database of its own on the shared Redis, and what is behind it.
+// A queue in its own database on the shared Redis, and its keys.
 
 #include <atomic>
 #include <chrono>
@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "mxrmq/verbs.h"
+#include "mxrmq/operations.h"
 #include "support/test_database.h"
 
 namespace easyretry::mxrmq {
@@ -22,7 +22,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 using Texts = std::vector<std::string>;
 
-// The time that scripts are told, moved by the test alone.
+// The time that scripts see; only the test moves it.
 class SetClock final : public Clock {
  public:
   TimePoint now() const override { return TimePoint{Millis{millis_}}; }
@@ -47,7 +47,7 @@ class QueueTest : public ::testing::Test {
     return options;
   }
 
-  // A command as it is; texts of an array, or the one answer.
+  // Sends a command; returns the texts of an array, or the single answer.
   Texts run(const Texts& words) {
     Command command;
     for (const std::string& word : words) command.add(word);
@@ -76,24 +76,24 @@ class QueueTest : public ::testing::Test {
     return message;
   }
   void produced(const std::string& id = "m1") { ASSERT_TRUE(produce(link, a_message(id), 24h)); }
-  Taken claimed(const std::string& token = "worker-1", Millis lease = 30s) {
+  LeasedMessage claimed(const std::string& token = "worker-1", Millis lease = 30s) {
     auto claim = mxrmq::claim(link, kTopic, token, lease, 1);
     EXPECT_THAT(claim.messages, SizeIs(1));
-    return claim.messages.empty() ? Taken{} : claim.messages.front();
+    return claim.messages.empty() ? LeasedMessage{} : claim.messages.front();
   }
-  bool completed(const Hold& hold) { return complete(link, kTopic, {&hold, 1}).front(); }
-  bool retried(const Taken& taken, Millis delay = 60s) {
-    const Retry retry{taken.hold, delay, taken.json};
+  bool completed(const Lease& lease) { return complete(link, kTopic, {&lease, 1}).front(); }
+  bool retried(const LeasedMessage& taken, Millis delay = 60s) {
+    const Retry retry{taken.lease, delay, taken.json};
     return mxrmq::retry(link, kTopic, {&retry, 1}).front();
   }
-  bool buried(const Taken& taken) { return bury(link, kTopic, {&taken, 1}).front(); }
+  bool buried(const LeasedMessage& taken) { return bury(link, kTopic, {&taken, 1}).front(); }
 
-  // Whatever there is of it, anywhere.
+  // All data of a message, anywhere.
   void expect_nothing_left() {
     EXPECT_EQ(run({"KEYS", "shop:*"}), Texts{""}) << "all keys but those of dead letters and errors";
   }
 
-  // What Python's scripts do, step by step, so that a test can stop between any two.
+  // The steps of Python's scripts, so that a test can stop between any two.
   std::string python_takes() {
     return text({"LMOVE", "shop:orders:pending", "shop:orders:processing", "RIGHT", "LEFT"});
   }
@@ -118,7 +118,7 @@ class QueueTest : public ::testing::Test {
 
   SetClock clock;
   const test::TestDatabase database{test::ServerKind::redis};
-  Link link{options()};
+  QueueConnection link{options()};
 };
 
 }  // namespace easyretry::mxrmq

@@ -1,4 +1,4 @@
-// Workers on threads, by the server's own clock.
+// Workers on threads, with the server's own clock.
 
 #include <latch>
 #include <mutex>
@@ -128,7 +128,7 @@ TEST_F(AWorker, LeasesOfLongRunsAreRenewed) {
   EXPECT_EQ(runs, 1);
 }
 
-TEST_F(AWorker, AMessageThatWasLostTellsItsHandlerAndItsEndDoesNotCount) {
+TEST_F(AWorker, ALostMessageStopsItsHandlerAndItsOutcomeDoesNotCount) {
   WorkerOptions options = quick();
   options.lease = 300ms;
   std::latch running{1};
@@ -160,7 +160,7 @@ TEST_F(AWorker, StoppingLetsHandlersFinish) {
   expect_nothing_left();
 }
 
-TEST_F(AWorker, WhatIsNotFinishedInTimeIsGivenBack) {
+TEST_F(AWorker, UnfinishedMessagesAreReturned) {
   std::latch running{1};
   Worker worker{url(), quick()};
   worker.on("orders", [&](const Delivery& d) {
@@ -176,9 +176,9 @@ TEST_F(AWorker, WhatIsNotFinishedInTimeIsGivenBack) {
   EXPECT_THAT(list("orders:pending"), ElementsAre(id));
 }
 
-TEST_F(AWorker, TakesUpWhatADeadOneHasLeft) {
+TEST_F(AWorker, TakesOverTheMessagesOfADeadWorker) {
   queue.produce("orders", "{}", {.retry_delays = {0s}});
-  Link real{parse_queue_url(url())};
+  QueueConnection real{parse_queue_url(url())};
   ASSERT_THAT(claim(real, kTopic, "dead", 1ms, 1).messages, SizeIs(1));
   Worker worker{url(), quick()};
   worker.on("orders", [](const Delivery&) {});
@@ -187,7 +187,7 @@ TEST_F(AWorker, TakesUpWhatADeadOneHasLeft) {
   EXPECT_EQ(worker.stats().rescued, 1);
 }
 
-TEST_F(AWorker, SaysOnceWhatDoesNotWorkAndOnceThatItDoesAgain) {
+TEST_F(AWorker, LogsAProblemOnceAndItsEndOnce) {
   Texts said;
   WorkerOptions options = quick();
   options.log = [&](LogLevel, std::string_view line) {
@@ -208,7 +208,7 @@ TEST_F(AWorker, SaysOnceWhatDoesNotWorkAndOnceThatItDoesAgain) {
   EXPECT_EQ(lines_with("cannot be taken; retrying"), 1);
 }
 
-TEST_F(AWorker, RefusesWhatMakesNoSense) {
+TEST_F(AWorker, RefusesInvalidArguments) {
   Worker worker{url(), quick()};
   EXPECT_THROW(worker.start(), std::invalid_argument) << "without a handler";
   worker.on("orders", [](const Delivery&) {});

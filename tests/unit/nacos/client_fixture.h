@@ -1,5 +1,5 @@
 #pragma once
-// What most tests of the client begin with.
+// Common setup of the client tests.
 
 #include <string>
 #include <vector>
@@ -8,11 +8,11 @@
 #include "nacos/config_client.h"
 #include "nacos/naming_client.h"
 #include "support/eventually.h"
-#include "unit/nacos/told.h"
+#include "unit/nacos/recorder.h"
 
 namespace easyretry::test {
 
-// What a client has in hours it has here in blinks, but for the time that a server has to answer.
+// Short timings, except for the time that a server has to answer.
 inline nacos::Timings quick_timings() {
   return {.request = Millis{2000},
           .login = Millis{2000},
@@ -39,7 +39,7 @@ inline bool running(const auto& client) {
   return client.status().state == nacos::State::running;
 }
 
-// Of the last message of the type; empty before the first.
+// The body of the last message of the type; empty before the first.
 inline std::string last_body(const FakeNacos& server, const std::string& type) {
   const auto seen = server.seen(type);
   return seen.empty() ? "" : seen.back().body;

@@ -13,7 +13,7 @@ using Text = std::optional<std::string>;
 class LiveConfiguration : public testing::Test {
  protected:
   FakeNacos server;
-  Told<Text> told;
+  Recorder<Text> told;
   ConfigClient client{options_for({&server})};
 };
 
@@ -81,7 +81,7 @@ TEST_F(LiveConfiguration, EachTextIsToldOnce) {
   expected.push_back("three");
   ASSERT_TRUE(eventually([&] { return told.last() == Text{"three"}; }));
   EXPECT_EQ(told.all(), expected);
-  // The first change may have come before the server listened for us, and then it sent no word of it.
+  // The first change may have happened before the server watched the text for us; then it sent no notification.
   EXPECT_TRUE(eventually([&] { return server.count("ConfigChangeNotifyResponse") >= 4; })) << "each is acknowledged";
 }
 

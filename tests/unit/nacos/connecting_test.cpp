@@ -1,4 +1,4 @@
-// How a client comes to a connection, and back to one. Naming stands for both kinds of clients.
+// How a client connects and reconnects. The naming client stands for both kinds.
 
 #include <gtest/gtest.h>
 
@@ -119,7 +119,7 @@ TEST(Connecting, PausesAfterAConnectionThatEndedAtOnce) {
 }
 
 TEST(Connecting, IsDoneApartForNamingAndConfiguration) {
-  FakeNacos server;  // it answers -401 on a connection that is labelled for the other
+  FakeNacos server;  // it answers -401 on a connection for the other module
   NamingClient naming{options_for({&server})};
   nacos::ConfigClient config{options_for({&server})};
   EXPECT_TRUE(naming.query({"orders"}));
@@ -127,7 +127,7 @@ TEST(Connecting, IsDoneApartForNamingAndConfiguration) {
   EXPECT_EQ(server.clients(), 2U);
 }
 
-// With hours to wait for answers, only a cut can end it: a test that hangs has failed.
+// The timeouts are hours, so only a stop can end it: a test that hangs has failed.
 TEST(Stopping, CutsShortAnAttemptThatGetsNoAnswer) {
   FakeNacos server;
   server.ignore("ServerCheckRequest", 1);

@@ -1,4 +1,4 @@
-// Naming where gRPC does not get through.
+// Naming if gRPC is blocked.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ const Instance kOurs{.ip = "10.0.0.1", .port = 7070, .metadata = {{"nodeId", "n&
 class HttpNaming : public testing::TestWithParam<std::string> {
  protected:
   FakeNacos server{{.http = GetParam()}};
-  Told<ServiceView> told;
+  Recorder<ServiceView> told;
   NamingClient client{by_http(server)};
 };
 
@@ -45,7 +45,7 @@ TEST_P(HttpNaming, AnInstanceIsRegisteredWithItsMetadataAndTakenBack) {
   EXPECT_EQ(server.count("ServerCheckRequest"), 0U) << "no gRPC where HTTP was asked for";
 }
 
-TEST_P(HttpNaming, ListenersHearOfComersAndGoers) {
+TEST_P(HttpNaming, ListenersSeeInstancesComeAndGo) {
   const auto subscription = client.subscribe({"orders"}, told.listener());
   ASSERT_TRUE(eventually([&] { return addresses(told).empty(); }));
   NamingClient other{by_http(server)};
@@ -80,7 +80,7 @@ TEST_P(HttpNaming, AServerThatIsBackGetsEverythingAgain) {
   EXPECT_TRUE(eventually([&] { return client.status().connection > before; }));
 }
 
-TEST_P(HttpNaming, ARefusalIsToldAndNotTriedAgain) {
+TEST_P(HttpNaming, ARefusalIsReportedAndNotRetried) {
   const auto refused = client.register_instance({"a b"}, kOurs);
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::invalid_argument);
@@ -112,10 +112,10 @@ class HttpInsteadOfGrpc : public testing::Test {
     return options;
   }
   FakeNacos server{{.http = "v1"}};
-  Told<ServiceView> told;
+  Recorder<ServiceView> told;
 };
 
-TEST_F(HttpInsteadOfGrpc, IsUsedForAsLongAsGrpcDoesNotGetThrough) {
+TEST_F(HttpInsteadOfGrpc, IsUsedWhileGrpcCannotConnect) {
   server.stop();
   NamingClient client{options()};
   const auto subscription = client.subscribe({"orders"}, told.listener());
@@ -134,14 +134,14 @@ TEST_F(HttpInsteadOfGrpc, IsUsedForAsLongAsGrpcDoesNotGetThrough) {
 
 TEST_F(HttpInsteadOfGrpc, IsNotTriedWhileGrpcWorks) {
   auto patient = options();
-  patient.timings.fallback = Millis{1000};  // longer than a connection takes to be made
+  patient.timings.fallback = Millis{1000};  // longer than connecting takes
   NamingClient client{patient};
   ASSERT_TRUE(client.register_instance({"orders"}, kOurs));
   ASSERT_TRUE(eventually([&] { return server.count("HealthCheckRequest") >= 40; }));  // one each 50 ms
   EXPECT_THAT(server.seen_by_http(), IsEmpty());
 }
 
-TEST_F(HttpInsteadOfGrpc, IsNotTriedInTheClearWhereTlsWasAskedFor) {
+TEST_F(HttpInsteadOfGrpc, IsNotTriedInPlainTextWithTls) {
   server.stop();
   auto secret = options();
   secret.tls = nacos::TlsOptions{};
@@ -151,7 +151,7 @@ TEST_F(HttpInsteadOfGrpc, IsNotTriedInTheClearWhereTlsWasAskedFor) {
   EXPECT_THAT(server.seen_by_http(), IsEmpty());
 }
 
-TEST_F(HttpInsteadOfGrpc, IsNotTriedWhereGrpcWasAskedFor) {
+TEST_F(HttpInsteadOfGrpc, IsNotTriedIfGrpcIsRequired) {
   server.stop();
   auto only = options();
   only.transport = nacos::Transport::grpc;

@@ -1,15 +1,15 @@
-// Logging in, and naming by HTTP, where the server is https://.
+// Login and naming over HTTPS.
 
 #include <gtest/gtest.h>
 
 #include "fault/child.h"
-#include "nacos/http.h"
+#include "nacos/http_api.h"
 #include "support/certificates.h"
 
 namespace easyretry::test {
 namespace {
 
-// Answers whatever it is asked; known by one of the certificates.
+// Answers every request; uses one of the certificates.
 class HttpsServer {
  public:
   HttpsServer(const Certificates& made, const std::string& name, std::vector<std::string> more = {})
@@ -50,14 +50,14 @@ class Https : public testing::Test {
   const Certificates made;
 };
 
-TEST_F(Https, AsksAServerThatIsVouchedFor) {
+TEST_F(Https, AsksATrustedServer) {
   const HttpsServer server{made, "here"};
   const auto reply = server.ask({.ca_file = made.file("ca.crt")});
   ASSERT_TRUE(reply) << to_string(reply.error());
   EXPECT_EQ(reply->status, 200);
 }
 
-TEST_F(Https, RefusesAServerThatNobodyVouchesFor) {
+TEST_F(Https, RefusesAnUntrustedServer) {
   EXPECT_FALSE((HttpsServer{made, "here"}.ask({})));
 }
 

@@ -82,7 +82,7 @@ TEST_F(LoggingIn, IsDoneAgainWhenTheServerRefusesTheToken) {
   EXPECT_EQ(count, 2);
 }
 
-TEST_F(LoggingIn, IsNotDoneByWhoeverWaitedForAnothersLogin) {
+TEST_F(LoggingIn, IsNotRepeatedAfterWaitingForAnotherLogin) {
   std::atomic<int> count = 0;
   std::atomic<bool> may_answer = false;
   const FakeHttp http{[&](const FakeHttp::Seen&) {
@@ -122,10 +122,10 @@ TEST_F(LoggingIn, IsNotDoneAgainAndAgainForARightThatIsMissing) {
 
 class LoggingInWithAWrongPassword : public LoggingIn, public testing::WithParamInterface<int> {};
 
-// Nacos 2.3 answers with a status that is none.
+// Nacos 2.3 answers with an invalid HTTP status.
 INSTANTIATE_TEST_SUITE_P(Statuses, LoggingInWithAWrongPassword, testing::Values(403, 0));
 
-TEST_P(LoggingInWithAWrongPassword, IsToldWithoutThePassword) {
+TEST_P(LoggingInWithAWrongPassword, IsReportedWithoutThePassword) {
   const FakeHttp login{[](const FakeHttp::Seen&) { return FakeHttp::Answer{GetParam(), "unknown user!"}; }};
   server.want_token("t-1");
   const NamingClient client{options_with(login)};
@@ -135,14 +135,14 @@ TEST_P(LoggingInWithAWrongPassword, IsToldWithoutThePassword) {
   EXPECT_EQ(trouble.find("p&ss"), std::string::npos);
 }
 
-TEST_F(LoggingIn, ThatIsRefusedWhenATokenIsToBeReplacedIsToldByTheCallThatNeededIt) {
+TEST_F(LoggingIn, ThatFailsWhenATokenIsReplacedFailsTheCallThatNeededIt) {
   std::atomic<bool> changed = false;
   const FakeHttp login{[&](const FakeHttp::Seen&) {
     return changed ? FakeHttp::Answer{403, "unknown user!"} : FakeHttp::Answer{200, token_body("t-1", 18000)};
   }};
   server.want_token("t-1");
   auto options = options_with(login);
-  options.timings.relogin = Millis{200};  // by itself it logs in again only so long after it was refused
+  options.timings.relogin = Millis{200};  // the minimum between a refusal and the next login
   NamingClient client{options};
   ASSERT_TRUE(client.register_instance({"orders"}, ours));
   changed = true;
@@ -156,7 +156,7 @@ TEST_F(LoggingIn, ThatIsRefusedWhenATokenIsToBeReplacedIsToldByTheCallThatNeeded
   EXPECT_NE(trouble->detail.find("refused the user shop"), std::string::npos) << trouble->detail;
 }
 
-TEST_F(LoggingIn, ComesTrueLaterIfTheServerCouldNotAtFirst) {
+TEST_F(LoggingIn, SucceedsLaterIfTheServerFailedAtFirst) {
   std::atomic<int> count = 0;
   const FakeHttp login{[&](const FakeHttp::Seen&) {
     return ++count < 5 ? FakeHttp::Answer{503, ""} : FakeHttp::Answer{200, token_body("t-1", 18000)};
@@ -166,7 +166,7 @@ TEST_F(LoggingIn, ComesTrueLaterIfTheServerCouldNotAtFirst) {
   EXPECT_TRUE(client.register_instance({"orders"}, ours));
 }
 
-// With hours for an answer, only a cut can end it: a test that hangs has failed.
+// The timeouts are hours, so only a stop can end it: a test that hangs has failed.
 TEST_F(LoggingIn, IsCutShortByStopping) {
   std::atomic<bool> asked = false;
   std::atomic<bool> stopped = false;
@@ -225,7 +225,7 @@ TEST_F(LoggingIn, WithoutAnAnswerIsTriedAgainAfterPausesThatDouble) {
   EXPECT_GE(asked.at(kAttempts - 1) - asked.at(kAttempts - 2), Millis{20 + 20 * 16});
 }
 
-// One at a time and each as long as this, they take longer than a client waits for any other answer.
+// One at a time and each as long as this, they take longer than the timeout of any other request.
 TEST_F(LoggingIn, OfManyAtOnceToAServerThatIsSlowSucceedsAtTheFirstAttempt) {
   constexpr int kClients = 10;
   const FakeHttp login{[](const FakeHttp::Seen&) {

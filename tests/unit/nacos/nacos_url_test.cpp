@@ -1,9 +1,9 @@
-#include "nacos/nacos_url.h"
-
 #include <stdexcept>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "nacos/options.h"
 
 namespace easyretry::nacos {
 namespace {

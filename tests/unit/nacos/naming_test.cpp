@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "nacos/members.h"
+#include "nacos/instance.h"
 #include "nacos/naming_client.h"
 #include "unit/nacos/client_fixture.h"
 
@@ -22,7 +22,7 @@ class Naming : public testing::Test {
   }
 
   FakeNacos server;
-  Told<ServiceView> told;
+  Recorder<ServiceView> told;
   NamingClient client{options_for({&server})};
 };
 
@@ -49,7 +49,7 @@ TEST_F(Naming, AnInstanceIsTakenBack) {
   EXPECT_TRUE(client.deregister_instance({"orders"})) << "nothing is left to do";
 }
 
-TEST_F(Naming, WhatIsRegisteredWithoutAServerComesTrueLater) {
+TEST_F(Naming, ARegistrationWithoutAServerTakesEffectLater) {
   server.stop();
   auto options = options_for({&server});
   options.timings.request = Millis{50};
@@ -69,7 +69,7 @@ TEST_F(Naming, AFailureOfTheServerIsTriedAgain) {
   EXPECT_EQ(server.count("InstanceRequest"), 4U);
 }
 
-TEST_F(Naming, ARefusalIsToldAndNotTriedAgain) {
+TEST_F(Naming, ARefusalIsReportedAndNotRetried) {
   server.answer_with("InstanceRequest", 400);
   const auto refused = client.register_instance({"a b"}, {.ip = "10.0.0.1", .port = 7070});
   ASSERT_FALSE(refused);
@@ -82,7 +82,7 @@ TEST_F(Naming, ARefusalIsToldAndNotTriedAgain) {
   EXPECT_EQ(client.status().unconfirmed, 0U);
 }
 
-TEST_F(Naming, MetadataThatIsNoTextIsRefused) {
+TEST_F(Naming, MetadataThatIsNotUtf8IsRefused) {
   const auto refused = client.register_instance({"orders"}, {.ip = "10.0.0.1", .metadata = {{"a", "\xff"}}});
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Errc::invalid_argument);
@@ -123,7 +123,7 @@ TEST_F(Naming, AListOlderThanTheLastIsDropped) {
   server.send("NotifySubscriberRequest", push("1900000000002", "10.0.0.2"));
   server.send("NotifySubscriberRequest", push("1900000000001", "10.0.0.1"));
   ASSERT_TRUE(eventually([&] { return server.count("NotifySubscriberResponse") == 2; }));
-  Told<ServiceView> later;
+  Recorder<ServiceView> later;
   const auto second = client.subscribe({"orders"}, later.listener());
   ASSERT_TRUE(eventually([&] { return later.count() == 1; }));
   EXPECT_EQ(addresses(later), "10.0.0.2:1") << "the newest that the client has";
@@ -174,7 +174,7 @@ TEST_F(Naming, AListenerMayWantOneClusterOnly) {
   NamingClient other{options_for({&server})};
   ASSERT_TRUE(client.register_instance({"orders"}, {.ip = "10.0.0.1", .port = 1, .cluster = "east"}));
   ASSERT_TRUE(other.register_instance({"orders"}, {.ip = "10.0.0.2", .port = 2, .cluster = "west"}));
-  Told<ServiceView> west;
+  Recorder<ServiceView> west;
   const auto all_of_it = client.subscribe({"orders"}, told.listener());
   const auto one_cluster = client.subscribe({"orders"}, west.listener(), "west");
   EXPECT_TRUE(eventually([&] { return addresses(told) == "10.0.0.1:1 10.0.0.2:2"; }));

@@ -1,4 +1,4 @@
-// What happens to a connection that was good, and that everything is said again on the next.
+// What happens to a working connection, and that everything is sent again on the next one.
 
 #include <gtest/gtest.h>
 
@@ -28,7 +28,7 @@ class Reconnecting : public testing::Test {
   }
 
   FakeNacos server;
-  Told<ServiceView> told;
+  Recorder<ServiceView> told;
   NamingClient client{options_for({&server})};
   nacos::Subscription subscription = client.subscribe({"orders"}, told.listener());
 };
@@ -66,7 +66,7 @@ TEST_F(Reconnecting, RegistersBeforeItSubscribesSoThatTheFirstListHasUs) {
   EXPECT_EQ(told.all()[before].instances.size(), 1U);
 }
 
-TEST_F(Reconnecting, SaysNothingAgainThatWasTakenBack) {
+TEST_F(Reconnecting, DoesNotRepeatWhatWasWithdrawn) {
   ASSERT_TRUE(client.deregister_instance({"orders"}));
   server.end_streams();
   ASSERT_TRUE(eventually([&] { return told.last()->connection == 2; }));
@@ -88,7 +88,7 @@ TEST(SilentServer, IsAskedAndLeftForAnother) {
   EXPECT_TRUE(eventually([&] { return silent.clients() == 0; })) << "the old connection is not closed";
 }
 
-TEST(SilentServer, IsForgivenOneQuestion) {
+TEST(SilentServer, MayMissOneHealthCheck) {
   FakeNacos server;
   auto options = options_for({&server});
   options.timings.request = Millis{100};
@@ -112,8 +112,8 @@ TEST(SilentServer, IsAskedAtOnceWhenACallGetsNoAnswer) {
   EXPECT_TRUE(eventually([&] { return server.count("HealthCheckRequest") == 1; }));
 }
 
-// A wish that waits in vain takes 3 s, and there may be hundreds of them.
-TEST(SilentServer, IsLeftBeforeEveryWishHasWaitedInVain) {
+// A change that times out takes 3 s, and there may be hundreds of them.
+TEST(SilentServer, IsLeftBeforeEveryChangeHasTimedOut) {
   FakeNacos server;
   server.stop();
   auto options = options_for({&server});
@@ -133,7 +133,7 @@ TEST(SilentServer, IsLeftBeforeEveryWishHasWaitedInVain) {
 
 class Moving : public testing::Test {
  protected:
-  // Connected to `from`, wherever it began. The next in turn would be `third`.
+  // Connected to `from`, whichever server was first. The next in turn would be `third`.
   void SetUp() override {
     third.stop();
     to.stop();

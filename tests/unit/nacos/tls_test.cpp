@@ -23,7 +23,7 @@ class Tls : public testing::Test {
   Certificates made;
 };
 
-TEST_F(Tls, ConnectsToAServerThatIsVouchedFor) {
+TEST_F(Tls, ConnectsToATrustedServer) {
   const FakeNacos server = server_with();
   const NamingClient client{options_with(server, {.ca_file = made.file("ca.crt"), .server_name = "nacos.test"})};
   EXPECT_TRUE(eventually([&] { return running(client); }));
@@ -36,7 +36,7 @@ TEST_F(Tls, RefusesAServerWithAnotherName) {
   EXPECT_EQ(server.count("ServerCheckRequest"), 0U);
 }
 
-TEST_F(Tls, RefusesAServerThatNobodyVouchesFor) {
+TEST_F(Tls, RefusesAnUntrustedServer) {
   const FakeNacos server = server_with();
   const NamingClient client{options_with(server, {.server_name = "nacos.test"})};
   ASSERT_TRUE(eventually([&] { return client.status().last_trouble.has_value(); }));

@@ -1,13 +1,13 @@
-// The parts without a network: addresses, members, wishes, pauses.
+// The parts without a network: addresses, members, desired state, pauses.
 
 #include <stdexcept>
 
 #include <gtest/gtest.h>
 
-#include "nacos/members.h"
+#include "nacos/desired_state.h"
+#include "nacos/instance.h"
+#include "nacos/options.h"
 #include "nacos/server_address.h"
-#include "nacos/server_list.h"
-#include "nacos/wishes.h"
 
 namespace easyretry::nacos {
 namespace {
@@ -64,78 +64,78 @@ TEST(Members, AreOnlyThoseThatTakeTraffic) {
   EXPECT_EQ(ids({.service = {}, .instances = {unhealthy, disabled, weightless, {.ip = "10.0.0.9"}}}), "");
 }
 
-TEST(Members, SayWhatWasSaidOfThem) {
+TEST(Members, HaveTheirMetadata) {
   const Node node{"a", 1761000000000, "0.1"};
   EXPECT_EQ(members_of({.service = {}, .instances = {instance_of(node)}}).at(0).node, node);
 }
 
-class WishesTest : public testing::Test {
+class DesiredStateTest : public testing::Test {
  protected:
   static constexpr Millis kNoTime{0};
-  const Wishes::Key key{Wishes::Kind::registration, "orders"};
+  const DesiredState::Key key{DesiredState::Kind::registration, "orders"};
   const Instant now = std::chrono::steady_clock::now();
-  Wishes wishes;
+  DesiredState desired;
 
-  Wishes::Ticket want(const std::string& body) { return wishes.want(key, {"On", body}, {"Off", body}); }
+  DesiredState::Ticket set(const std::string& body) { return desired.set(key, {"On", body}, {"Off", body}); }
   std::string due(Instant when) {
     std::string all;
-    for (const auto& pending : wishes.due(when)) all += pending.request.type + ":" + pending.request.body + " ";
+    for (const auto& pending : desired.due(when)) all += pending.request.type + ":" + pending.request.body + " ";
     return all;
   }
 };
 
-TEST_F(WishesTest, AreDueUntilConfirmedAndAgainOnANewConnection) {
-  const auto ticket = want("1");
+TEST_F(DesiredStateTest, ChangesAreDueUntilConfirmedAndAgainOnANewConnection) {
+  const auto ticket = set("1");
   EXPECT_EQ(due(now), "On:1 ");
-  EXPECT_EQ(wishes.wait(key, ticket, kNoTime).error().code, Errc::in_doubt);
-  wishes.confirm(wishes.due(now).at(0));
-  EXPECT_TRUE(wishes.wait(key, ticket, kNoTime));
+  EXPECT_EQ(desired.wait(key, ticket, kNoTime).error().code, Errc::in_doubt);
+  desired.confirm(desired.due(now).at(0));
+  EXPECT_TRUE(desired.wait(key, ticket, kNoTime));
   EXPECT_EQ(due(now), "");
-  wishes.connection_is_new();
+  desired.forget_confirmations();
   EXPECT_EQ(due(now), "On:1 ");
 }
 
-TEST_F(WishesTest, ThatChangedAreNotConfirmedByTheAnswerToTheOldOne) {
-  want("1");
-  const auto old = wishes.due(now).at(0);
-  want("2");
-  wishes.confirm(old);
+TEST_F(DesiredStateTest, AChangeIsNotConfirmedByTheAnswerToAnOlderOne) {
+  set("1");
+  const auto old = desired.due(now).at(0);
+  set("2");
+  desired.confirm(old);
   EXPECT_EQ(due(now), "On:2 ");
-  wishes.refuse(old, {Errc::invalid_argument, "", ""});
+  desired.refuse(old, {Errc::invalid_argument, "", ""});
   EXPECT_EQ(due(now), "On:2 ");
 }
 
-TEST_F(WishesTest, TakenBackAreToldOnceAndForgottenWithTheConnection) {
-  want("1");
-  wishes.confirm(wishes.due(now).at(0));
-  wishes.no_longer(key);
+TEST_F(DesiredStateTest, AWithdrawalIsSentOnceAndForgottenWithTheConnection) {
+  set("1");
+  desired.confirm(desired.due(now).at(0));
+  desired.withdraw(key);
   EXPECT_EQ(due(now), "Off:1 ");
-  wishes.connection_is_new();
+  desired.forget_confirmations();
   EXPECT_EQ(due(now), "");
 }
 
-TEST_F(WishesTest, ThatFailedWaitUnlessTheConnectionIsNew) {
-  want("1");
-  wishes.postpone(wishes.due(now).at(0), {Errc::unavailable, "", ""}, now + Millis{5});
+TEST_F(DesiredStateTest, AFailedChangeWaitsUnlessTheConnectionIsNew) {
+  set("1");
+  desired.postpone(desired.due(now).at(0), {Errc::unavailable, "", ""}, now + Millis{5});
   EXPECT_EQ(due(now), "");
-  EXPECT_EQ(wishes.next_due(), now + Millis{5});
+  EXPECT_EQ(desired.next_due(), now + Millis{5});
   EXPECT_EQ(due(now + Millis{5}), "On:1 ");
-  wishes.connection_is_new();
+  desired.forget_confirmations();
   EXPECT_EQ(due(now), "On:1 ");
 }
 
-TEST_F(WishesTest, RefusedStayRefusedOnANewConnection) {
-  const auto ticket = want("1");
-  wishes.refuse(wishes.due(now).at(0), {Errc::invalid_argument, "here", "no"});
-  wishes.connection_is_new();
+TEST_F(DesiredStateTest, ARefusedChangeStaysRefusedOnANewConnection) {
+  const auto ticket = set("1");
+  desired.refuse(desired.due(now).at(0), {Errc::invalid_argument, "here", "no"});
+  desired.forget_confirmations();
   EXPECT_EQ(due(now), "");
-  EXPECT_EQ(wishes.wait(key, ticket, kNoTime).error().code, Errc::invalid_argument);
-  EXPECT_EQ(wishes.no_longer(key), 0U);
+  EXPECT_EQ(desired.wait(key, ticket, kNoTime).error().code, Errc::invalid_argument);
+  EXPECT_EQ(desired.withdraw(key), 0U);
 }
 
-TEST_F(WishesTest, RegistrationsComeBeforeSubscriptions) {
-  wishes.want({Wishes::Kind::subscription, "a"}, {"Subscribe", ""}, {});
-  want("1");
+TEST_F(DesiredStateTest, RegistrationsComeBeforeSubscriptions) {
+  desired.set({DesiredState::Kind::subscription, "a"}, {"Subscribe", ""}, {});
+  set("1");
   EXPECT_EQ(due(now), "On:1 Subscribe: ");
 }
 

@@ -62,7 +62,7 @@ TEST(EncryptionKey, RefusesASecretOfTheWrongLength) {
   EXPECT_THAT(base64_refusal(""), HasSubstr("0 bytes"));
 }
 
-TEST(EncryptionKey, RefusesWhatIsNoHexOrBase64WithoutRepeatingIt) {
+TEST(EncryptionKey, RefusesInvalidHexAndBase64WithoutRepeatingThem) {
   std::string hex = test::kHexA;
   hex[63] = 'g';
   EXPECT_THAT(hex_refusal("k", hex), AllOf(HasSubstr("not hex digits"), Not(HasSubstr("0102"))));
@@ -92,7 +92,7 @@ concept Printable = requires(std::ostream& out, const T& value) {
 };
 static_assert(!Printable<EncryptionKey>);
 
-TEST(EncryptionKey, IsWipedWhenItGoes) {
+TEST(EncryptionKey, IsWipedOnDestruction) {
   alignas(EncryptionKey) std::array<unsigned char, sizeof(EncryptionKey)> place{};
   auto* const key = std::construct_at(reinterpret_cast<EncryptionKey*>(place.data()), test::key_a());
   const std::array<unsigned char, 4> part{4, 5, 6, 7};
@@ -134,7 +134,7 @@ TEST_F(KeyFiles, AreRefusedWithTheirNameAndTheReason) {
   EXPECT_THAT(file_refusal(folder()), HasSubstr("is not a file"));
 }
 
-TEST_F(KeyFiles, AreRefusedWhereOthersCouldHaveReadOrChangedThem) {
+TEST_F(KeyFiles, AreRefusedIfOthersCouldHaveReadOrChangedThem) {
   for (const mode_t mode : {0644, 0604, 0602, 0620, 0601}) {
     EXPECT_THAT(file_refusal(file(test::kHexA, mode)), HasSubstr("chmod 600")) << mode;
   }

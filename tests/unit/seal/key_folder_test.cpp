@@ -1,4 +1,4 @@
-// Keys that are files of a folder.
+// Keys as files in a folder.
 
 #include <filesystem>
 #include <fstream>
@@ -39,7 +39,7 @@ struct KeyFolderTest : testing::Test {
   }
 };
 
-TEST_F(KeyFolderTest, OneKeyNeedsNoMoreWords) {
+TEST_F(KeyFolderTest, OneKeyNeedsNoFurtherSettings) {
   write("2026-11.key", test::kHexA);
   write("README", "not a key");
   const Encryption encryption = read_keys(from());
@@ -48,7 +48,7 @@ TEST_F(KeyFolderTest, OneKeyNeedsNoMoreWords) {
   EXPECT_EQ(encryption.current, "2026-11");
 }
 
-TEST_F(KeyFolderTest, OfSeveralItMustBeSaidWhichIsUsedAndWhichWasTheFirst) {
+TEST_F(KeyFolderTest, SeveralKeysNeedCurrentAndIdentityKey) {
   write("b.key", test::kHexA);
   write("a.key", test::kHexB);
   EXPECT_THAT(refusal(from()), HasSubstr("`current`"));

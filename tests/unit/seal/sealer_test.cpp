@@ -53,7 +53,7 @@ bool opens(const Sealer& sealer, std::string_view stored, const Binding& binding
 }
 
 // Made with Python's cryptography (AESGCM, the nonce is the bytes 100 to 111). The stored form must not change: if
-// these fail, tasks that wait in somebody's database cannot be read any more.
+// these fail, tasks in existing databases can no longer be read.
 const std::string kStoredArguments =
     R"({"$sealed":1,"key":"2026-10","data":"ZGVmZ2hpamtsbW5vb1YTzh/TZqnsG3qtI1R0rNcwHDEChf4mOnGmMEY0"})";
 const std::string kStoredResult =
@@ -190,8 +190,7 @@ TEST(Sealer, SaysWhatIsWrong) {
 
 TEST(Sealer, LooksAtTheSizeFirst) {
   const Sealer sealer{first_key()};
-  const std::string_view stored{kStoredArguments.data(),
-                                kMaxPlain * 2};  // would crash where more than its start is read
+  const std::string_view stored{kStoredArguments.data(), kMaxPlain * 2};  // would crash if more than the start is read
   EXPECT_THAT(opened(sealer, stored), HasSubstr("larger than anything that is ever written"));
   const auto sealed = sealer.seal({kArguments.data(), kMaxPlain + 1}, kBinding);
   ASSERT_FALSE(sealed);

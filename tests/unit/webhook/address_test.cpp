@@ -69,7 +69,7 @@ TEST(Network, IsOfOneFamily) {
   EXPECT_FALSE(parse_network("0.0.0.0/0").contains(parse_address("::1").value()));
 }
 
-TEST(Network, IsRefusedWithWhatWouldBeRight) {
+TEST(Network, IsRefusedWithTheCorrectForm) {
   EXPECT_THAT(refusal("10.0.0.1/8"), HasSubstr("did you mean 10.0.0.0/8?"));
   EXPECT_THAT(refusal("2001:db8::1/32"), HasSubstr("did you mean 2001:db8::/32?"));
   EXPECT_THAT(refusal("10.0.0.0/33"), HasSubstr("a number from 0 to 32"));
@@ -87,7 +87,8 @@ RC_GTEST_PROP(Address, ReadsBackEqual, ()) {
   RC_ASSERT(parse_address(to_string(address)) == address);
 }
 
-// One wrong character in an address: mostly none any more, sometimes another, never one that is written as a third.
+// One wrong character in an address: usually invalid, sometimes another address, but never one that is written
+// differently.
 RC_GTEST_PROP(Address, WithAnotherCharacterIsNothingOrReadsBackEqual, ()) {
   std::string text = to_string(any_address());
   text[*rc::gen::inRange<std::size_t>(0, text.size())] = *rc::gen::elementOf(std::string{"0123456789abf.:/%[] x"});

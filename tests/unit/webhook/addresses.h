@@ -1,5 +1,5 @@
 #pragma once
-// Addresses for properties.
+// Random addresses for property tests.
 
 #include <algorithm>
 #include <string>
@@ -46,7 +46,7 @@ inline IpAddress with_zeros_from(IpAddress address, int first_bit) {
   return address;
 }
 
-// Somewhere in the network.
+// A random address in the network.
 inline IpAddress any_of(const Network& network) {
   IpAddress made = any_v6();
   for (int bit = 0; bit < network.bits; ++bit) {

@@ -1,4 +1,4 @@
-// What is sent to a handler, and what is heard of it when it answers.
+// Requests to a handler, and the results when it answers.
 
 #include <cstdlib>
 
@@ -34,8 +34,8 @@ class Answers : public testing::Test {
   Caller caller{loopback_allowed()};
 };
 
-TEST_F(Answers, AreToldToWhoCalled) {
-  const Heard heard = hear(
+TEST_F(Answers, ArePassedToTheCallback) {
+  const CallResult heard = hear(
       caller, {.url = server.url("/pay?now=1"), .body = "{\"n\":1}", .headers = {{"x-key", "a, b"}, {"x-empty", ""}}});
   ASSERT_TRUE(heard) << words(heard);
   EXPECT_EQ(heard->status, 200);
@@ -52,15 +52,15 @@ TEST_F(Answers, AreToldToWhoCalled) {
 }
 
 TEST_F(Answers, OfAnyStatusAreAnswers) {
-  const Heard broken = hear(caller, {.url = server.url("/broken")});
+  const CallResult broken = hear(caller, {.url = server.url("/broken")});
   ASSERT_TRUE(broken) << words(broken);
   EXPECT_EQ(broken->status, 500);
   EXPECT_EQ(broken->body, "no stock");
   EXPECT_FALSE(broken->succeeded());
 }
 
-TEST_F(Answers, ThatLeadElsewhereAreNotFollowedAndAreNoSuccess) {
-  const Heard moved = hear(caller, {.url = server.url("/moved")});
+TEST_F(Answers, ThatRedirectAreNotFollowedAndAreNoSuccess) {
+  const CallResult moved = hear(caller, {.url = server.url("/moved")});
   ASSERT_TRUE(moved) << words(moved);
   EXPECT_EQ(moved->status, 302);
   EXPECT_FALSE(moved->succeeded());
@@ -78,10 +78,10 @@ TEST_F(Answers, AreTakenUpToTheLimitAndNotAByteFurther) {
   CallerOptions options = loopback_allowed();
   options.most_answer_bytes = 100'000;
   Caller careful{options};
-  const Heard whole = hear(careful, {.url = server.url("/long"), .body = "100000"});
+  const CallResult whole = hear(careful, {.url = server.url("/long"), .body = "100000"});
   ASSERT_TRUE(whole) << words(whole);
   EXPECT_THAT(whole->body, SizeIs(100'000));
-  const Heard longer = hear(careful, {.url = server.url("/long"), .body = "100001"});
+  const CallResult longer = hear(careful, {.url = server.url("/long"), .body = "100001"});
   ASSERT_FALSE(longer);
   EXPECT_EQ(longer.error().code, Errc::in_doubt);
   EXPECT_THAT(longer.error().detail, HasSubstr("longer than 100000 bytes"));
@@ -95,7 +95,7 @@ TEST_F(Answers, WithoutAnEndAreBrokenOff) {
     wire.say("HTTP/1.1 200 OK\r\n\r\n");
     while (wire.say(part)) said += part.size();
   }};
-  const Heard heard = hear(caller, {.url = endless.url()});
+  const CallResult heard = hear(caller, {.url = endless.url()});
   ASSERT_FALSE(heard);
   EXPECT_THAT(heard.error().detail, HasSubstr("longer than 1048576 bytes"));
   EXPECT_TRUE(test::eventually([&, last = std::size_t{0}]() mutable { return std::exchange(last, said) == said; }));
@@ -108,17 +108,17 @@ TEST_F(Answers, WithHeadersWithoutAnEndAreBrokenOff) {
     while (wire.say("x-more: of the same\r\n")) {
     }
   }};
-  const Heard heard = hear(caller, {.url = endless.url()});
+  const CallResult heard = hear(caller, {.url = endless.url()});
   ASSERT_FALSE(heard);
   EXPECT_THAT(heard.error().detail, HasSubstr("headers are longer than 64 KiB"));
 }
 
-TEST_F(Answers, MayComeAfterLeaveToGoOnWhichIsNoneItself) {
+TEST_F(Answers, MayFollow100ContinueWhichIsNotTheAnswer) {
   RawServer patient{[](const Wire& wire) {
     wire.hear();
     wire.say("HTTP/1.1 100 Continue\r\nRetry-After: 5\r\n\r\nHTTP/1.1 204 No Content\r\n\r\n");
   }};
-  const Heard heard = hear(caller, {.url = patient.url()});
+  const CallResult heard = hear(caller, {.url = patient.url()});
   ASSERT_TRUE(heard) << words(heard);
   EXPECT_EQ(heard->status, 204);
   EXPECT_EQ(heard->retry_after, std::nullopt);
@@ -129,19 +129,19 @@ TEST_F(Answers, ComeOverConnectionsThatAreKept) {
   EXPECT_EQ(server.connections(), 1U);
 }
 
-// What ended it may have been its age: the server was about to close it when the request came.
-TEST_F(Answers, ComeOverANewConnectionWhereAKeptOneEndsWithoutAWord) {
+// The server may have been about to close the old connection when the request arrived.
+TEST_F(Answers, ComeOverANewConnectionIfAKeptOneEndsSilently) {
   RawServer forgetful{[](const Wire& wire) {
     wire.hear();
     wire.say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
     wire.hear();
   }};
-  Caller ends_first{loopback_allowed()};  // the server waits for the end of the last connection
+  Caller ends_first{loopback_allowed()};  // destroyed first: the server waits for its last connection to end
   for (int i = 0; i < 3; ++i) EXPECT_EQ(words(hear(ends_first, {.url = forgetful.url()})), "answered 200");
   EXPECT_EQ(forgetful.connections(), 3);
 }
 
-TEST_F(Answers, LeaveNoConnectionBehindWhenThereIsNothingToCallForAWhile) {
+TEST_F(Answers, LeaveNoConnectionOpenAfterAnIdleWhile) {
   CallerOptions options = loopback_allowed();
   options.keep_idle = 100ms;
   Caller tidy{options};
@@ -151,26 +151,26 @@ TEST_F(Answers, LeaveNoConnectionBehindWhenThereIsNothingToCallForAWhile) {
   }
 }
 
-TEST_F(Answers, ToLongBodiesComeWithoutAskingForLeaveFirst) {
+TEST_F(Answers, ToLongBodiesComeWithoutExpect100Continue) {
   const std::string body(3'000'000, 'b');
   ASSERT_EQ(hear(caller, {.url = server.url("/long"), .body = "3" + std::string(7, ' ') + body}).value().status, 200);
   EXPECT_EQ(server.requests()[0].header("expect"), std::nullopt);
   EXPECT_THAT(server.requests()[0].body, SizeIs(body.size() + 8));
 }
 
-// A proxy would connect where the guard does not see it.
-TEST_F(Answers, DoNotComeByAProxyThatTheEnvironmentNames) {
+// A proxy would connect where the guard cannot check.
+TEST_F(Answers, DoNotComeThroughAProxyFromTheEnvironment) {
   for (const char* name : {"http_proxy", "all_proxy", "ALL_PROXY"}) ::setenv(name, "http://127.0.0.1:1", 1);
-  const Heard heard = hear(caller, {.url = server.url()});
+  const CallResult heard = hear(caller, {.url = server.url()});
   for (const char* name : {"http_proxy", "all_proxy", "ALL_PROXY"}) ::unsetenv(name);
   EXPECT_TRUE(heard) << words(heard);
 }
 
-TEST_F(Answers, AreForSomebody) {
+TEST_F(Answers, NeedACallback) {
   EXPECT_THROW(caller.start({.url = server.url()}, {}), std::invalid_argument);
 }
 
-TEST_F(Answers, AreGivenToWhatATaskSends) {
+TEST_F(Answers, AreReturnedForADelivery) {
   const Endpoint endpoint{server.url(), {SigningSecret{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}}};
   const Delivery delivery{.task_id = "7", .task_key = "k\r\nx-admin: yes", .handler = "pay", .body = "{}"};
   ASSERT_TRUE(hear(caller, to_call(delivery, endpoint, system_clock().now(), {})));

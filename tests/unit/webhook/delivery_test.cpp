@@ -61,7 +61,7 @@ TEST(ADelivery, CarriesAnyKeyInVisibleAscii) {
   EXPECT_EQ(header(call, "easyretry-handler"), "%E6%94%AF%E4%BB%98");
 }
 
-TEST(ADelivery, LeavesOutATraceThatIsNone) {
+TEST(ADelivery, LeavesOutAnInvalidTrace) {
   for (const char* trace : {"", "x", "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7",
                             "00-4BF92F3577B34DA6A3CE929D0E0E4736-00f067aa0ba902b7-01",
                             "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\nx: y"}) {
@@ -77,7 +77,7 @@ TEST(ADelivery, IsNeverSentUnsigned) {
   EXPECT_THROW(to_call(delivery(), unsigned_one, kNow, {}), std::invalid_argument);
 }
 
-TEST(AHeader, IsNotLetOutOfItsLine) {
+TEST(AHeader, CannotContainALineBreak) {
   for (const char* value : {"a\r\nx-admin: yes", "a\nb", "a\rb", "a\x01", "a\x7f"}) {
     EXPECT_THAT(objection({"x-key", value}).value_or("sent"), HasSubstr("x-key contains a line break")) << value;
   }
@@ -89,7 +89,7 @@ TEST(AHeader, IsNotLetOutOfItsLine) {
   EXPECT_EQ(objection({"x-key", ""}), std::nullopt);
 }
 
-TEST(AHeader, DoesNotSayWhatTheRequestItselfSays) {
+TEST(AHeader, CannotOverrideThoseOfTheRequest) {
   for (const char* name : {"Host", "content-length", "Transfer-Encoding", "connection", "Expect"}) {
     EXPECT_THAT(objection({name, "1"}).value_or("sent"), HasSubstr("must not be set")) << name;
   }

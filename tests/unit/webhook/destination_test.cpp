@@ -38,7 +38,7 @@ TEST(ADestination, HasASchemeAHostAndAPort) {
   EXPECT_EQ(six.address, parse_address("fd00::7"));
 }
 
-TEST(ADestination, IsShownWithoutWhatIsBehindTheHostWhichMayBeASecret) {
+TEST(ADestination, IsShownWithoutItsPathWhichMayBeASecret) {
   for (const char* url : {"https://h.example:8443/a/s3cret", "https://h.example:8443/a?token=s3cret#x",
                           "https://h.example:8443?token=s3cret", "https://h.example:8443#s3cret"}) {
     EXPECT_EQ(parse_destination(url).shown, "https://h.example:8443/***") << url;
@@ -47,8 +47,8 @@ TEST(ADestination, IsShownWithoutWhatIsBehindTheHostWhichMayBeASecret) {
   EXPECT_EQ(parse_destination("https://h.example").shown, "https://h.example");
 }
 
-// The same machine in other words; the guard asks about the address that is connected to, whatever the URL says.
-TEST(ADestination, IsAnAddressInWhateverWayItIsWritten) {
+// Other spellings of the same machine. The guard checks the address that is connected to, whatever the URL says.
+TEST(ADestination, IsAnAddressHoweverItIsWritten) {
   for (const char* url : {"http://127.1/", "http://127.0.1/", "http://2130706433/", "http://0x7f000001/",
                           "http://0x7f.1/", "http://017700000001/", "http://0177.0.0.1/", "http://%31%32%37.0.0.1/"}) {
     EXPECT_EQ(parse_destination(url).address, parse_address("127.0.0.1")) << url;
@@ -56,7 +56,7 @@ TEST(ADestination, IsAnAddressInWhateverWayItIsWritten) {
   EXPECT_EQ(parse_destination("http://[::ffff:7f00:1]/").address, parse_address("127.0.0.1"));
 }
 
-TEST(ADestination, IsByHttpAlone) {
+TEST(ADestination, IsHttpOrHttps) {
   for (const char* url : {"ftp://h.example/", "file:///etc/passwd", "gopher://h.example/", "unix:/run/x",
                           "javascript:x", "h.example/pay", "//h.example/", "/pay", "https:/", "http:h.example", ""}) {
     EXPECT_THAT(refusal(url), HasSubstr("this URL cannot be called")) << url;

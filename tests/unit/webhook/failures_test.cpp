@@ -1,4 +1,4 @@
-// What is said where there is no answer, and whether the handler may have done it.
+// The errors if there is no answer, and whether the handler may have run.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -18,9 +18,9 @@ using testing::Not;
 
 class Failures : public testing::Test {
  protected:
-  // What is said of it; expects that there is no answer.
+  // The error; expects that there is no answer.
   std::string said(Call call, Errc code) {
-    const Heard heard = hear(caller, std::move(call));
+    const CallResult heard = hear(caller, std::move(call));
     if (heard) return words(heard);
     EXPECT_EQ(to_string(heard.error().code), to_string(code)) << heard.error().detail;
     return heard.error().detail;
@@ -30,7 +30,7 @@ class Failures : public testing::Test {
   Caller caller{loopback_allowed()};
 };
 
-// Nobody listens there, and it is nobody else's while this lives.
+// A reserved port on which nothing listens.
 class SilentPort {
  public:
   SilentPort() {
@@ -48,8 +48,8 @@ class SilentPort {
   SilentPort(const SilentPort&) = delete;
   SilentPort& operator=(const SilentPort&) = delete;
 
-  // From now on the kernel leaves connecting unanswered: one connection waits to be accepted, and there is no room for
-  // a second.
+  // From now on the kernel does not answer connection attempts: one connection waits to be accepted, and the backlog is
+  // full.
   void be_full() {
     ::listen(socket_, 0);
     for (const int client : clients_) {
@@ -69,14 +69,14 @@ class SilentPort {
   std::uint16_t port_ = 0;
 };
 
-TEST_F(Failures, ToConnectSayWithWhom) {
+TEST_F(Failures, ToConnectNameTheServer) {
   const SilentPort nobody;
   EXPECT_THAT(said({.url = nobody.url() + "pay?token=s3cret"}, Errc::unavailable),
               AllOf(HasSubstr("could not connect to 127.0.0.1:"), HasSubstr("Connection refused"), HasSubstr("/***: "),
                     Not(HasSubstr("s3cret"))));
 }
 
-TEST_F(Failures, ForWantOfFileDescriptorsAreSaidSo) {
+TEST_F(Failures, ForLackOfFileDescriptorsSaySo) {
   ASSERT_TRUE(hear(caller, {.url = server.url()}));
   const SilentPort other;
   const int free = ::dup(0);
@@ -96,7 +96,7 @@ TEST_F(Failures, ToConnectInTimeLeaveNothingInDoubt) {
   CallerOptions hasty = loopback_allowed();
   hasty.connect_within = 100ms;
   Caller other{hasty};
-  const Heard heard = hear(other, {.url = full.url()});
+  const CallResult heard = hear(other, {.url = full.url()});
   ASSERT_FALSE(heard);
   EXPECT_EQ(heard.error().code, Errc::unavailable);
   EXPECT_THAT(heard.error().detail, AllOf(HasSubstr("no connection to 127.0.0.1:"), HasSubstr("within 100ms")));
@@ -124,7 +124,7 @@ TEST_F(Failures, InTheMiddleOfAnAnswerSayHowMuchCame) {
               AllOf(HasSubstr("ended before the answer was complete"), HasSubstr("10 bytes of it arrived")));
 }
 
-TEST_F(Failures, InTheMiddleOfAChunkAreNoAnswerEither) {
+TEST_F(Failures, InTheMiddleOfAChunkAreNoAnswer) {
   RawServer dying{[](const Wire& wire) {
     wire.hear();
     wire.say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhel");
@@ -144,12 +144,12 @@ TEST_F(Failures, OfASlowAnswerSayHowMuchCame) {
   end.set_value();
 }
 
-TEST_F(Failures, OfAConnectionThatEndsWithoutAWordAreInDoubt) {
+TEST_F(Failures, OfAConnectionThatEndsSilentlyAreInDoubt) {
   RawServer mute{[](const Wire& wire) { wire.hear(); }};
   EXPECT_THAT(said({.url = mute.url()}, Errc::in_doubt), HasSubstr("ended before the answer was complete (0 bytes"));
 }
 
-TEST_F(Failures, ToSpeakHttpAreSaidSo) {
+TEST_F(Failures, ToSpeakHttpAreReported) {
   RawServer ssh{[](const Wire& wire) { wire.say("SSH-2.0-OpenSSH_9.2\r\n"); }};
   EXPECT_THAT(said({.url = ssh.url()}, Errc::in_doubt), HasSubstr("the answer is not HTTP/1.1"));
   RawServer odd{[](const Wire& wire) {
@@ -159,14 +159,14 @@ TEST_F(Failures, ToSpeakHttpAreSaidSo) {
   EXPECT_THAT(said({.url = odd.url()}, Errc::in_doubt), HasSubstr("the answer is not HTTP/1.1"));
 }
 
-// An attempt is one request, as long as the handler may have seen it.
-TEST_F(Failures, AreNotTriedAgainByTheWay) {
+// A request that the handler may have seen is sent only once per attempt.
+TEST_F(Failures, AreNotRetriedSilently) {
   RawServer mute{[](const Wire& wire) { wire.hear(); }};
   said({.url = mute.url()}, Errc::in_doubt);
   EXPECT_EQ(mute.connections(), 1);
 }
 
-TEST_F(Failures, OfCallsThatMakeNoSenseReachNobody) {
+TEST_F(Failures, OfInvalidCallsSendNothing) {
   const std::string url = server.url();
   EXPECT_THAT(said({.url = "ftp://h.example/"}, Errc::invalid_argument), HasSubstr("neither http:// nor https://"));
   EXPECT_THAT(said({.url = "https://joe:s3cret@h.example/"}, Errc::invalid_argument), Not(HasSubstr("s3cret")));
@@ -183,17 +183,15 @@ TEST_F(Failures, OfCallsThatMakeNoSenseReachNobody) {
 TEST_F(Failures, ToFindAHostSayItsName) {
   EXPECT_THAT(said({.url = "http://no..host/"}, Errc::invalid_argument), HasSubstr("no host that can be called"));
   CallerOptions options = loopback_allowed();
-  options.look_up = [](const std::string& host) {
-    return look_up_here(host + "..");
-  };  // which nobody has to ask DNS for
+  options.look_up = [](const std::string& host) { return look_up_here(host + ".."); };  // so that the test needs no DNS
   Caller lost{options};
-  const Heard heard = hear(lost, {.url = "http://nowhere.example/"});
+  const CallResult heard = hear(lost, {.url = "http://nowhere.example/"});
   ASSERT_FALSE(heard);
   EXPECT_EQ(heard.error().code, Errc::unavailable);
   EXPECT_THAT(heard.error().detail, AllOf(HasSubstr("http://nowhere.example/: "), HasSubstr("nowhere.example")));
 }
 
-TEST(Options, ThatMakeNoSenseAreRefused) {
+TEST(Options, ThatAreInvalidAreRefused) {
   const auto refusal = [](auto change) -> std::string {
     CallerOptions options;
     change(options);

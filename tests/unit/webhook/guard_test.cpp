@@ -41,7 +41,7 @@ TEST(AGuard, LetsTheInternetBeCalled) {
   }
 }
 
-TEST(AGuard, RefusesWhatOnlyWeCanReach) {
+TEST(AGuard, RefusesAddressesThatOnlyWeCanReach) {
   for (const char* shut : {"127.0.0.1",
                            "127.255.255.254",
                            "0.0.0.0",
@@ -91,7 +91,7 @@ TEST(AGuard, RefusesWhatOnlyWeCanReach) {
   }
 }
 
-TEST(AGuard, LooksIntoWhatNat64Translates) {
+TEST(AGuard, ChecksTheAddressInsideNat64) {
   EXPECT_TRUE(allows(Guard{}, "64:ff9b::8.8.8.8"));
   EXPECT_FALSE(allows(Guard{}, "64:ff9b::10.0.0.1"));
 }
@@ -127,7 +127,7 @@ TEST(AGuard, AllowsTheHostsOfItsListWhereverTheyArePrivate) {
   EXPECT_FALSE(allows(guard, "10.1.2.3", "billing.internal.evil.example"));
 }
 
-TEST(AGuard, AllowsCredentialsOfCloudsByTheirNumbersAlone) {
+TEST(AGuard, AllowsCloudCredentialsOnlyByAddress) {
   EXPECT_FALSE(allows(Guard{{"metadata.internal"}}, "169.254.169.254", "metadata.internal"));
   EXPECT_FALSE(allows(Guard{{"metadata.internal"}}, "fe80::1", "metadata.internal"));
   EXPECT_TRUE(allows(Guard{{"169.254.169.254"}}, "169.254.169.254", "metadata.internal"));
@@ -143,7 +143,7 @@ TEST(AGuard, AllowsOnePortWhereTheListNamesOne) {
   EXPECT_FALSE(allows(guard, "fd00::7", "h", 80));
 }
 
-TEST(AGuard, RefusesEntriesWithWhatWouldBeRight) {
+TEST(AGuard, RefusesEntriesAndShowsTheCorrectForm) {
   for (const char* entry : {"",           " ",           "a b",          "http://localhost", "host:",  ":80",
                             "a..b",       "host.",       "*.internal",   "ü.example",        "[::1",   "[::1]80",
                             "[::1]:",     "[localhost]", "10.0.0.0/8:0", "10.0.0.0/8:65536", "host:x", "10.0.0.1/8",
@@ -155,7 +155,7 @@ TEST(AGuard, RefusesEntriesWithWhatWouldBeRight) {
   EXPECT_THAT(refusal("10.0.0.1/8"), HasSubstr("did you mean 10.0.0.0/8?"));
 }
 
-// The ranges once more, as numbers, so that a mistake in one of the two tables is seen.
+// The same ranges as numbers, so that a mistake in one of the two tables shows.
 bool is_special(std::uint32_t n) {
   const auto between = [n](std::uint32_t first, std::uint32_t last) { return n >= first && n <= last; };
   return between(0x00000000, 0x00ffffff) || between(0x0a000000, 0x0affffff) || between(0x64400000, 0x647fffff) ||
@@ -166,7 +166,7 @@ bool is_special(std::uint32_t n) {
 }
 
 RC_GTEST_PROP(AGuard, RefusesExactlyTheSpecialIpv4Addresses, ()) {
-  // Also near the ends of ranges, which chance would not find.
+  // Also near the ends of ranges, which random addresses would miss.
   const auto near =
       *rc::gen::element(0x00000000U, 0x0a000000U, 0x0b000000U, 0x64400000U, 0x64800000U, 0x7f000000U, 0x80000000U,
                         0xa83f8110U, 0xa9fe0000U, 0xa9ff0000U, 0xac100000U, 0xac200000U, 0xc0000000U, 0xc0000100U,
@@ -196,7 +196,7 @@ RC_GTEST_PROP(AGuard, AllowsEverythingInANetworkOfItsListAndNothingMore, ()) {
   const Network network = parse_network(entry);
   const Guard guard{{entry}};
   const IpAddress inside = any_of(network);
-  RC_PRE(network.contains(inside));  // ::/0 has no IPv4 address in it
+  RC_PRE(network.contains(inside));  // ::/0 contains no IPv4 address
   RC_ASSERT(allows(guard, inside));
   const IpAddress other = any_address();
   RC_ASSERT(allows(guard, other) == (network.contains(other) || allows(Guard{}, other)));

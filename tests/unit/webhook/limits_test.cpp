@@ -1,4 +1,4 @@
-// How many calls are under way at once.
+// How many calls are in flight at once.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,12 +25,12 @@ class Limits : public testing::Test {
     for (int i = 0; i < count; ++i) calls.push_back(start(caller, {.url = to.url("/later"), .timeout = kPatience}));
   }
   static bool settles(const Caller& caller, std::size_t under_way, std::size_t waiting) {
-    return test::eventually([&] { return caller.under_way() == under_way && caller.waiting() == waiting; });
+    return test::eventually([&] { return caller.in_flight() == under_way && caller.waiting() == waiting; });
   }
 
   HandlerServer server;
   HandlerServer other;
-  std::vector<std::future<Heard>> calls;
+  std::vector<std::future<CallResult>> calls;
 };
 
 TEST_F(Limits, OfAServerLetOthersBeCalled) {
@@ -47,18 +47,18 @@ TEST_F(Limits, LetTheNextBeginWhenOneHasEnded) {
   start_calls(caller, server, 5);
   for (const std::size_t held : {2, 2, 1}) {
     ASSERT_TRUE(server.holds(held));
-    ASSERT_TRUE(test::eventually([&] { return caller.under_way() == held; }));
+    ASSERT_TRUE(test::eventually([&] { return caller.in_flight() == held; }));
     server.answer();
   }
   for (auto& call : calls) EXPECT_EQ(words(get(call)), "answered 200");
   EXPECT_TRUE(settles(caller, 0, 0));
 }
 
-TEST_F(Limits, AreSaidWhereACallWaitedInLineForTooLong) {
+TEST_F(Limits, AreInTheErrorOfACallThatWasQueuedForTooLong) {
   Caller caller{with_limits(100, 1)};
   start_calls(caller, server, 1);
   ASSERT_TRUE(server.holds(1));
-  const Heard late = hear(caller, {.url = server.url("/later"), .timeout = 100ms});
+  const CallResult late = hear(caller, {.url = server.url("/later"), .timeout = 100ms});
   ASSERT_FALSE(late);
   EXPECT_EQ(late.error().code, Errc::unavailable);
   EXPECT_THAT(late.error().detail,

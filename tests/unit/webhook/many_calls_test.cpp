@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::size_t kCalls = 5'000;
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kMemoryIsOurs = false;  // most of it is the sanitizer's
+constexpr bool kMemoryIsOurs = false;  // most of the memory belongs to the sanitizer
 #else
 constexpr bool kMemoryIsOurs = true;
 #endif
@@ -40,7 +40,7 @@ void allow_descriptors(rlim_t count) {
   ASSERT_GE(limit.rlim_cur, count) << "this user may not open enough files (ulimit -Hn)";
 }
 
-TEST(ManyCalls, AreAllUnderWayAtOnceOnOneThreadInBoundedMemory) {
+TEST(ManyCalls, AreAllInFlightAtOnceOnOneThreadInBoundedMemory) {
   ASSERT_NO_FATAL_FAILURE(allow_descriptors(2 * kCalls + 200));
   HandlerServer server;
   const std::size_t threads_before = threads();
@@ -49,18 +49,18 @@ TEST(ManyCalls, AreAllUnderWayAtOnceOnOneThreadInBoundedMemory) {
   options.most_per_server = kCalls;
   Caller caller{options};
   std::atomic<std::size_t> answered{0}, told{0};
-  // None is answered before all have come. By thousands: the kernel keeps 4,096 for a server that has yet to accept
-  // them.
+  // None is answered before all have arrived. They start in thousands, because the kernel queues 4,096 connections that
+  // the server has not accepted yet.
   for (std::size_t started = 1; started <= kCalls; ++started) {
     caller.start({.url = server.url("/later", "localhost"), .body = "{}", .timeout = std::chrono::minutes{5}},
-                 [&](const Heard& heard) {
+                 [&](const CallResult& heard) {
                    answered += heard && heard->status == 200 ? 1 : 0;
                    ++told;
                  });
     if (started % 1'000 != 0) continue;
     ASSERT_TRUE(server.holds(started)) << server.held() << " came, " << told << " ended";
   }
-  EXPECT_EQ(caller.under_way(), kCalls);
+  EXPECT_EQ(caller.in_flight(), kCalls);
   EXPECT_EQ(threads(), threads_before + 1);
   // A call and its connection at both ends.
   if (kMemoryIsOurs) {

@@ -1,5 +1,5 @@
 #pragma once
-// A TCP server on loopback that says exactly what the test says: for answers that no HTTP server would give.
+// A TCP server on loopback that sends exactly what the test wants: for answers that no HTTP server would send.
 
 #include <atomic>
 #include <cstdint>
@@ -23,7 +23,7 @@ class Wire {
   Wire(const Wire&) = delete;
   Wire& operator=(const Wire&) = delete;
 
-  // False: the other side has gone.
+  // Returns false if the other side has closed the connection.
   bool say(std::string_view text) const { return ::send(socket_, text.data(), text.size(), MSG_NOSIGNAL) > 0; }
   // A request without a body, or its head.
   std::string hear() const {
@@ -38,7 +38,7 @@ class Wire {
 
 class RawServer {
  public:
-  // `each` is called for one connection after the other; when it returns, the connection is closed.
+  // Calls `each` for one connection after the other; the connection is closed when it returns.
   explicit RawServer(std::function<void(const Wire&)> each) : each_(std::move(each)) {
     sockaddr_in address{};
     address.sin_family = AF_INET;

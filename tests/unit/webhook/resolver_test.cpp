@@ -15,7 +15,7 @@ namespace {
 
 using testing::SizeIs;
 
-// Names that are answered for when the test says so. Shared with threads that outlive the resolver.
+// Lookups that end when the test says so. Shared with threads that outlive the resolver.
 struct SlowNames {
   std::atomic<int> asked{0};
   std::promise<void> go_on;
@@ -62,14 +62,14 @@ TEST(AResolver, LooksUpAgainAfterItHadNothingToDo) {
   }
 }
 
-TEST(AResolver, IsGoneWithoutWaitingAndLooksUpNothingMore) {
+TEST(AResolver, EndsWithoutWaitingAndLooksUpNothingMore) {
   const auto names = std::make_shared<SlowNames>();
   auto resolver = resolver_of(names);
   for (int i = 0; i < 50; ++i) resolver->ask("host" + std::to_string(i));
   ASSERT_TRUE(test::eventually([&] { return names->asked == 8; }));
   resolver.reset();
   names->go_on.set_value();
-  EXPECT_TRUE(test::eventually([&] { return names.use_count() == 1; }));  // its threads have ended
+  EXPECT_TRUE(test::eventually([&] { return names.use_count() == 1; }));  // all threads have ended
   EXPECT_THAT(names->found, SizeIs(8));
 }
 

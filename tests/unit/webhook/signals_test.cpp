@@ -17,7 +17,7 @@ std::string first_line(const std::filesystem::path& file, const std::string& beg
   return line;
 }
 
-// The mask of signals that the thread of this name does not take; 0 where there is none of this name.
+// The mask of signals that the thread with this name blocks; 0 if there is no such thread.
 std::uint64_t blocked_by(const std::string& thread) {
   for (const auto& task : std::filesystem::directory_iterator{"/proc/self/task"}) {
     if (first_line(task.path() / "comm") != thread) continue;

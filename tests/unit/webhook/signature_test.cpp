@@ -14,7 +14,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-// The vector that the specification's own libraries are tested with.
+// The test vector of the specification's own libraries.
 constexpr const char* kSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw";
 constexpr std::chrono::sys_seconds kSent{std::chrono::seconds{1614265330}};
 constexpr SignedMessage kMessage{"msg_p5jXN8AQM9LWM0D4loKWxJek", kSent, R"({"test": 2432232314})"};
@@ -87,7 +87,7 @@ TEST(SigningSecret, Has24To64Bytes) {
   EXPECT_THAT(secret_refusal("whsec_"), HasSubstr("not 0"));
 }
 
-TEST(SigningSecret, IsRefusedWithAWayToMakeOneAndWithoutRepeatingIt) {
+TEST(SigningSecret, IsRefusedWithAdviceAndWithoutRepeatingIt) {
   for (const char* text : {"MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "", "whsk_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
                            "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaS!",
                            " whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw\n"}) {
@@ -101,7 +101,7 @@ concept Printable = requires(std::ostream& out, const T& value) {
 };
 static_assert(!Printable<SigningSecret>);
 
-TEST(SigningSecret, IsWipedWhenItGoes) {
+TEST(SigningSecret, IsWipedOnDestruction) {
   alignas(SigningSecret) std::array<unsigned char, sizeof(SigningSecret)> place{};
   auto* const secret = std::construct_at(reinterpret_cast<SigningSecret*>(place.data()), kOther);
   const std::array<unsigned char, 4> part{4, 5, 6, 7};

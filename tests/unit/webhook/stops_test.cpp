@@ -1,4 +1,4 @@
-// Calls that are ended from outside. Each is told its end exactly once.
+// Calls that are ended from outside. Each callback runs exactly once.
 
 #include <atomic>
 
@@ -43,8 +43,8 @@ class Stops : public testing::Test {
   std::optional<Caller> caller;
 };
 
-void expect_ended(std::future<Heard>& future, Errc code, const std::string& why, const std::string& how_far) {
-  const Heard heard = get(future);
+void expect_ended(std::future<CallResult>& future, Errc code, const std::string& why, const std::string& how_far) {
+  const CallResult heard = get(future);
   ASSERT_FALSE(heard);
   EXPECT_EQ(to_string(heard.error().code), to_string(code));
   EXPECT_THAT(heard.error().detail, AllOf(HasSubstr(why), HasSubstr(how_far)));
@@ -56,16 +56,16 @@ TEST_F(Stops, EndACallThatIsWaitedForAtOnceAndItsConnection) {
   ASSERT_TRUE(server.holds(1));
   stop.request_stop();
   expect_ended(call, Errc::in_doubt, "it was stopped", "the request was sent");
-  EXPECT_TRUE(test::eventually([&] { return caller->under_way() == 0; }));
+  EXPECT_TRUE(test::eventually([&] { return caller->in_flight() == 0; }));
 }
 
-TEST_F(Stops, EndACallInLineAndOneWhoseNameIsLookedUp) {
+TEST_F(Stops, EndAQueuedCallAndOneWhoseNameIsLookedUp) {
   std::stop_source stop;
   auto first = start(*caller, later());
   ASSERT_TRUE(server.holds(1));
   auto in_line = start(*caller, later(stop.get_token()));
   auto looked_up = start(*caller, unknown(stop.get_token()));
-  ASSERT_TRUE(test::eventually([&] { return caller->waiting() == 1 && caller->under_way() == 2; }));
+  ASSERT_TRUE(test::eventually([&] { return caller->waiting() == 1 && caller->in_flight() == 2; }));
   stop.request_stop();
   expect_ended(in_line, Errc::unavailable, "it was stopped", "queued behind");
   expect_ended(looked_up, Errc::unavailable, "it was stopped", "looked up");
@@ -74,7 +74,7 @@ TEST_F(Stops, EndACallInLineAndOneWhoseNameIsLookedUp) {
   EXPECT_EQ(server.requests().size(), 1U);
 }
 
-TEST_F(Stops, ThatCameBeforeTheCallLetNothingBeSent) {
+TEST_F(Stops, BeforeTheCallPreventItFromBeingSent) {
   std::stop_source stop;
   stop.request_stop();
   auto call = start(*caller, later(stop.get_token()));
@@ -109,15 +109,15 @@ TEST_F(Stops, OfTheCallerEndAllItsCallsBeforeItIsGone) {
   expect_ended(looked_up, Errc::unavailable, "shut down", "");
 }
 
-// Three times, and the second of them in vain.
-TEST_F(Stops, OfTheCallerAreToldToWhoCallsAgainBecauseOfThem) {
+// Three calls, of which the second is invalid.
+TEST_F(Stops, OfTheCallerAlsoEndCallsThatCallbacksStart) {
   std::atomic<int> told{0};
   Caller& ending = *caller;
-  ending.start(later(), [&](const Heard&) {
+  ending.start(later(), [&](const CallResult&) {
     ++told;
-    ending.start({.url = "wrong"}, [&](const Heard&) {
+    ending.start({.url = "wrong"}, [&](const CallResult&) {
       ++told;
-      ending.start(later(), [&](const Heard& third) {
+      ending.start(later(), [&](const CallResult& third) {
         EXPECT_FALSE(third);
         ++told;
       });
@@ -128,16 +128,16 @@ TEST_F(Stops, OfTheCallerAreToldToWhoCallsAgainBecauseOfThem) {
 }
 
 TEST_F(Stops, AreNotNeededForACallThatStartsAnother) {
-  std::promise<Heard> second;
-  caller->start({.url = server.url("/1")}, [&](const Heard&) {
-    caller->start({.url = server.url("/2")}, [&](Heard heard) { second.set_value(std::move(heard)); });
+  std::promise<CallResult> second;
+  caller->start({.url = server.url("/1")}, [&](const CallResult&) {
+    caller->start({.url = server.url("/2")}, [&](CallResult heard) { second.set_value(std::move(heard)); });
   });
   auto future = second.get_future();
   EXPECT_EQ(words(get(future)), "answered 200");
 }
 
-// Calls end by answers, stops, timeouts and the end of the caller, whichever is first.
-TEST(Racing, EachCallIsToldItsEndExactlyOnce) {
+// Calls end by answers, stops, timeouts and the end of the caller, whichever comes first.
+TEST(Racing, EachCallbackRunsExactlyOnce) {
   constexpr int kThreads = 4, kCalls = 150;
   HandlerServer server;
   CallerOptions options = loopback_allowed();
@@ -151,7 +151,7 @@ TEST(Racing, EachCallIsToldItsEndExactlyOnce) {
         const std::string path = i % 5 == 0 ? "/later" : "/";
         caller.start(
             {.url = server.url(path), .timeout = Millis{i % 5 == 0 ? 1 + i % 7 : 60'000}, .stop = stop.get_token()},
-            [&one = told[static_cast<std::size_t>(thread * kCalls + i)]](const Heard&) { ++one; });
+            [&one = told[static_cast<std::size_t>(thread * kCalls + i)]](const CallResult&) { ++one; });
         if (i % 3 == 0) stop.request_stop();
       }
       return 0;

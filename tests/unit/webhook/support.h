@@ -1,5 +1,5 @@
 #pragma once
-// A handler behind a URL, and what is heard of it.
+// A handler behind a URL, and the results of calls to it.
 
 #include <future>
 #include <mutex>
@@ -15,34 +15,34 @@
 
 namespace easyretry::webhook {
 
-inline constexpr std::chrono::seconds kPatience{60};  // for broken code only
+inline constexpr std::chrono::seconds kPatience{60};  // reached only if the code is broken
 
-// Loopback is where tests are.
+// Tests run on loopback.
 inline CallerOptions loopback_allowed() {
   return {.guard = Guard{{"127.0.0.0/8", "::1"}}};
 }
 
-inline std::future<Heard> start(Caller& caller, Call call) {
-  const auto promise = std::make_shared<std::promise<Heard>>();
-  caller.start(std::move(call), [promise](Heard heard) { promise->set_value(std::move(heard)); });
+inline std::future<CallResult> start(Caller& caller, Call call) {
+  const auto promise = std::make_shared<std::promise<CallResult>>();
+  caller.start(std::move(call), [promise](CallResult heard) { promise->set_value(std::move(heard)); });
   return promise->get_future();
 }
 
-inline Heard get(std::future<Heard>& future) {
+inline CallResult get(std::future<CallResult>& future) {
   if (future.wait_for(kPatience) != std::future_status::ready) throw std::runtime_error("nothing was heard");
   return future.get();
 }
 
-inline Heard hear(Caller& caller, Call call) {
+inline CallResult hear(Caller& caller, Call call) {
   auto future = start(caller, std::move(call));
   return get(future);
 }
 
-inline std::string words(const Heard& heard) {
+inline std::string words(const CallResult& heard) {
   return heard ? "answered " + std::to_string(heard->status) : to_string(heard.error());
 }
 
-// Answers by `answer`, or, where the path is /later, when the test says so.
+// Answers with `answer` or, if the path is /later, when the test says so.
 class HandlerServer {
  public:
   using Answering = std::function<http::Response(const http::Request&)>;
@@ -76,7 +76,7 @@ class HandlerServer {
   [[nodiscard]] bool holds(std::size_t count) const {
     return test::eventually([&] { return held() == count; }, kPatience);
   }
-  // Answers all that are held.
+  // Answers all requests that wait.
   void answer(const http::Response& response = {}) {
     std::vector<http::Respond> held;
     {
