@@ -224,7 +224,8 @@ TEST_F(RedisStoredBytes, OfTheFirstReleaseAreReadClaimedAndSettled) {
   ASSERT_THAT(texts, SizeIs(Gt(15)));
   const auto now = open();
   std::vector<TaskRecord> all = now->list({.limit = 100}).value();
-  std::ranges::move(now->list({.finished = true, .limit = 100}).value(), std::back_inserter(all));
+  const auto ended = now->list({.finished = true, .limit = 100}).value();
+  all.insert(all.end(), ended.begin(), ended.end());
   EXPECT_THAT(all, SizeIs(texts.size()));
   for (const TaskRecord& record : all) {
     const std::string text = test::record_text(record);
@@ -233,7 +234,8 @@ TEST_F(RedisStoredBytes, OfTheFirstReleaseAreReadClaimedAndSettled) {
 
   clock.advance(1h);  // all are due, and no lease is alive
   std::vector<Ticket> tickets;
-  for (const TaskRecord& record : now->list({.limit = 100}).value()) {
+  const auto live = now->list({.limit = 100}).value();
+  for (const TaskRecord& record : live) {
     tickets.push_back({record.info.id, record.info.version});
   }
   EXPECT_THAT(loaded(*now), SizeIs(tickets.size()));
