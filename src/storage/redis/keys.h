@@ -1,5 +1,5 @@
 #pragma once
-// The keys of a part of a store. All have its hash tag: {prefix}:body.
+// The keys of a part of a store. All have its hash tag: {prefix}:body. docs/redis.md lists them.
 
 #include <string>
 #include <string_view>
@@ -13,20 +13,22 @@ class Keys {
  public:
   explicit Keys(std::string_view tag) : tag_("{" + std::string{tag} + "}:") {}
 
-  std::string store() const { return tag_ + "store"; }        // what it was made for, and the numbers of names
-  std::string body() const { return tag_ + "body"; }          // id → what never changes of a live task
-  std::string meta() const { return tag_ + "meta"; }          // id → what does, once it has
-  std::string done() const { return tag_ + "done"; }          // id → a task that has ended
-  std::string requeued() const { return tag_ + "requeued"; }  // id → what it was started again as; goes with `done`
+  std::string store() const { return tag_ + "store"; }  // what the store was created with, and the numbers of names
+  std::string body() const { return tag_ + "body"; }    // id → the part of a live task that never changes
+  std::string meta() const { return tag_ + "meta"; }    // id → the part that changes, once it has changed
+  std::string done() const { return tag_ + "done"; }    // id → a task that has ended
+  std::string requeued() const { return tag_ + "requeued"; }  // id → the id it was requeued as; removed with `done`
 
-  // By namespace.
+  // Per namespace.
   std::string keys(std::string_view space) const { return of("keys", space); }      // digest of a key → live task
   std::string counts(std::string_view space) const { return of("counts", space); }  // day, kind, handler → tasks
-  std::string ended(std::string_view space) const { return of("ended", space); }    // id → end, of the unsuspicious
-  std::string dead(std::string_view space) const { return of("dead", space); }      // id → end, of failures
+  std::string ended(std::string_view space) const {
+    return of("ended", space);
+  }  // id → end, of successes and cancelled tasks
+  std::string dead(std::string_view space) const { return of("dead", space); }  // id → end, of all others
   std::string members(std::string_view space) const { return of("members", space); }
   std::string paused(std::string_view space) const { return of("paused", space); }  // handler → since, why
-  // Live tasks, by the time from which they may be claimed.
+  // Live tasks, by due time.
   std::string due(ShardId shard, std::string_view space) const {
     return of("due:" + std::to_string(static_cast<int>(shard)), space);
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Numbers that stand for names, as far as this process has learned them: namespaces, handlers and backoffs are few,
-// tasks are many. The store has them (lua/name.lua). Safe to use from any thread.
+// The numbers of names that this process has learned. Namespaces, handlers and backoffs are few and tasks are many, so
+// tasks store numbers, which lua/name.lua assigns. Safe to use from any thread.
 
 #include <map>
 #include <optional>
@@ -18,7 +18,7 @@ struct Name {
   std::string text{};
 };
 
-// As the store has it: "s:shop".
+// As it is stored: "s:shop".
 std::string stored_name(NameKind kind, std::string_view text);
 
 class Names {
@@ -30,7 +30,7 @@ class Names {
   void forget();
 
  private:
-  mutable std::shared_mutex mutex_;  // guards what follows
+  mutable std::shared_mutex mutex_;  // guards the next two
   std::map<std::string, unsigned, std::less<>> numbers_;
   std::map<unsigned, std::string> stored_;
 };

@@ -11,7 +11,7 @@ using sql::Trouble;
 
 constexpr int kOldestMajor = 7;
 
-// Not everybody may ask.
+// Empty if the user may not ask.
 std::string appendfsync(const Ask& ask) {
   try {
     return std::string{ask(Command::of("CONFIG", "GET", "appendfsync")).text(1)};
@@ -21,7 +21,7 @@ std::string appendfsync(const Ask& ask) {
   }
 }
 
-// Of a server with an append-only file.
+// For a server with an append-only file.
 std::string by_sync(const std::string& sync) {
   constexpr std::string_view kProcess = "a crash of the server process, except for its last moments; appendfsync=";
   if (sync == "always") return "a power cut on the server's machine";

@@ -1,12 +1,12 @@
 #pragma once
-// What a server must be like, and what a store in it was made for.
+// Checks that a server is fit for a store, and that the store was created with the same settings.
 
 #include <optional>
 #include <string>
 
 #include "storage/durability.h"
 #include "storage/redis/options.h"
-#include "storage/redis/part.h"
+#include "storage/redis/parts.h"
 
 namespace easyretry::storage::redis {
 
@@ -15,11 +15,11 @@ struct Opened {
   Durability durability;
 };
 
-// Makes the part of the store where there is none. Throws ServerError, or StoreError where it was made for something
-// else.
+// Creates the part of the store if it does not exist. Throws ServerError, or StoreError if it was created with other
+// settings.
 Opened set_up(const Keys& keys, const Ask& ask, const RedisOptions& options);
 
-// What its url must say; nothing where there is no store.
+// The number of shards that its url must have; nullopt if there is no store.
 std::optional<std::string> stored_shards(const Keys& keys, const Ask& ask);
 
 }  // namespace easyretry::storage::redis

@@ -1,7 +1,7 @@
 #pragma once
 // Stores in a Redis Cluster, and which of its slots a task is in.
 
-#include "storage/redis/slots.h"
+#include "storage/redis/topology.h"
 #include "storage/redis/task_ids.h"
 #include "support/eventually.h"
 #include "support/redis_cluster.h"

@@ -1,6 +1,6 @@
 #pragma once
-// find, list and count. Ids are read from sorted sets, in slices; records only of those that may match: an id carries
-// the time it was made, its shard and a part of its key's digest.
+// find, list and count. Ids are read from sorted sets in slices, and records only of ids that may match: an id contains
+// the time of its creation, its shard and a part of its key's digest.
 
 #include <functional>
 #include <span>
@@ -11,9 +11,9 @@
 
 namespace easyretry::storage::redis {
 
-class Searching {
+class Search {
  public:
-  Searching(Parts& parts, int total_shards) : parts_(parts), total_shards_(total_shards) {}
+  Search(Parts& parts, int total_shards) : parts_(parts), total_shards_(total_shards) {}
 
   std::vector<TaskRecord> find(std::span<const TaskId> ids);
   std::vector<TaskRecord> list(const TaskQuery& query);
