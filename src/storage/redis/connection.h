@@ -103,7 +103,7 @@ class Connection {
 
   // True also if the server has closed it while it was idle.
   bool broken() const;
-  // Marks it as broken: the server has not the role it was taken for.
+  // Marks it as broken: the server does not have the role it was taken for.
   void spoil() { broken_ = true; }
 
   // Throws an error that the server answers with.

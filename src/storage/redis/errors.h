@@ -1,5 +1,5 @@
 #pragma once
-// What the errors that Redis answers with mean, and what to do about them.
+// The errors that Redis answers with: their meaning, and what to do about them.
 
 #include <string_view>
 

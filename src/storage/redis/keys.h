@@ -1,14 +1,18 @@
 #pragma once
-// The keys of a part of a store. All have its hash tag: {prefix}:body. docs/redis.md lists them.
+// The keys of a part of a store, and the numbers of names in it.
 
+#include <map>
+#include <optional>
+#include <shared_mutex>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <vector>
 
 #include <easyretry/task.h>
 
 namespace easyretry::storage::redis {
 
+// All keys have the hash tag of the part: {prefix}:body. docs/redis.md lists them.
 class Keys {
  public:
   explicit Keys(std::string_view tag) : tag_("{" + std::string{tag} + "}:") {}
@@ -22,10 +26,8 @@ class Keys {
   // Per namespace.
   std::string keys(std::string_view space) const { return of("keys", space); }      // digest of a key → live task
   std::string counts(std::string_view space) const { return of("counts", space); }  // day, kind, handler → tasks
-  std::string ended(std::string_view space) const {
-    return of("ended", space);
-  }  // id → end, of successes and cancelled tasks
-  std::string dead(std::string_view space) const { return of("dead", space); }  // id → end, of all others
+  std::string ended(std::string_view space) const { return of("ended", space); }    // id → end; no failures
+  std::string dead(std::string_view space) const { return of("dead", space); }      // id → end; failures
   std::string members(std::string_view space) const { return of("members", space); }
   std::string paused(std::string_view space) const { return of("paused", space); }  // handler → since, why
   // Live tasks, by due time.
@@ -40,6 +42,32 @@ class Keys {
   }
 
   const std::string tag_;
+};
+
+enum class NameKind : char { space = 's', handler = 'h', backoff = 'b' };
+
+struct Name {
+  unsigned number = 0;
+  std::string text{};
+};
+
+// As it is stored: "s:shop".
+std::string stored_name(NameKind kind, std::string_view text);
+
+// The numbers of names that this process has learned. Namespaces, handlers and backoffs are few and tasks are many, so
+// tasks store numbers, which lua/name.lua assigns. Safe to use from any thread.
+class Names {
+ public:
+  std::optional<unsigned> number(NameKind kind, std::string_view text) const;
+  std::optional<std::string> text(unsigned number) const;
+  std::vector<Name> all(NameKind kind) const;
+  void learn(std::string_view stored, unsigned number);
+  void forget();
+
+ private:
+  mutable std::shared_mutex mutex_;  // guards the next two
+  std::map<std::string, unsigned, std::less<>> numbers_;
+  std::map<unsigned, std::string> stored_;
 };
 
 }  // namespace easyretry::storage::redis

@@ -21,7 +21,6 @@
 
 #include "storage/redis/keys.h"
 #include "storage/redis/link.h"
-#include "storage/redis/names.h"
 
 namespace easyretry::storage::redis {
 
@@ -48,7 +47,7 @@ struct PartOptions {
   std::function<std::string(const Keys&, const Ask&)> open;
 };
 
-// Everything with one hash tag. A part is complete in itself: it has tasks with their keys and their history, the
+// Everything under one hash tag. A part is complete in itself: it has tasks with their keys and their history, the
 // numbers of names, an incarnation, and the clock of its server. Throws sql::ServerError, and LostReply if a write may
 // have been executed.
 class Part {
@@ -121,7 +120,7 @@ class Job {
   virtual void take(const Reply& reply) = 0;
 
   Part& part() const { return part_; }
-  // What ended the job before it was done.
+  // Set if the job ended before it was done.
   const std::exception_ptr& failure() const { return failure_; }
   bool lost() const;     // it failed, and the last script may have been executed
   bool refused() const;  // it failed because of the data that was to be stored

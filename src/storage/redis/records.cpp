@@ -74,7 +74,7 @@ std::optional<TimePoint> time_if_any(TimePoint time) {
   return time == kNever ? std::nullopt : std::optional{time};
 }
 
-// What a body has of the things that most tasks do not have.
+// BodyHas: the optional fields that the body of this task has.
 unsigned has_of(const TaskRecord& record, std::string_view digits) {
   const TaskInfo& info = record.info;
   unsigned has = digits.empty() ? 0U : BodyHas::derived_key;

@@ -123,9 +123,9 @@ std::vector<TaskRecord> Search::find(std::span<const TaskId> ids) {
 std::vector<TaskRecord> Search::list(const TaskQuery& query) {
   std::vector<TaskRecord> page;
   if (query.limit == 0 || contradicts_itself(query)) return page;
-  for (const Room& room : rooms_of(query)) {
+  for (const Scope& scope : scopes_of(query)) {
     std::size_t wanted = query.limit;
-    each(room, query, [&](TaskRecord record) {
+    each(scope, query, [&](TaskRecord record) {
       page.push_back(std::move(record));
       return --wanted > 0;
     });
@@ -140,34 +140,34 @@ std::int64_t Search::count(const TaskQuery& asked) {
   TaskQuery query = asked;
   query.after = TaskId{};
   std::int64_t count = 0;
-  for (const Room& room : rooms_of(query)) {
-    if (const auto quickly = counted_by_server(room, query)) {
+  for (const Scope& scope : scopes_of(query)) {
+    if (const auto quickly = counted_by_server(scope, query)) {
       count += *quickly;
     } else {
-      each(room, query, [&](const TaskRecord&) { return ++count > 0; });
+      each(scope, query, [&](const TaskRecord&) { return ++count > 0; });
     }
   }
   return count;
 }
 
-std::optional<std::int64_t> Search::counted_by_server(const Room& room, const TaskQuery& query) {
+std::optional<std::int64_t> Search::counted_by_server(const Scope& scope, const TaskQuery& query) {
   if (!is_only_about_the_end(query)) return std::nullopt;
-  const auto& [part, space] = room;
+  const auto& [part, space] = scope;
   const Keys& keys = part.keys();
   const Bounds bounds = bounds_of(query.finished_at);
   const auto within = [&](const std::string& key) {
     const std::string_view from{bounds.from};
     const std::string_view until{bounds.until};
-    return room.part.read(Command::of("ZCOUNT", std::string_view{key}, from, until)).integer();
+    return scope.part.read(Command::of("ZCOUNT", std::string_view{key}, from, until)).integer();
   };
   if (!query.finished) return within(keys.keys(space));
   const std::int64_t all = within(keys.ended(space)) + within(keys.dead(space));
-  return query.requeued ? all : all - count_marks(room, query);
+  return query.requeued ? all : all - count_marks(scope, query);
 }
 
-// How many tasks of the room were requeued and ended in the range of the query.
-std::int64_t Search::count_marks(const Room& room, const TaskQuery& query) {
-  Part& part = room.part;
+// How many tasks of the scope were requeued and ended in the range of the query.
+std::int64_t Search::count_marks(const Scope& scope, const TaskQuery& query) {
+  Part& part = scope.part;
   const std::string key = part.keys().requeued();
   const std::string most = std::to_string(kIdsARead);
   std::set<std::string> ids;  // a scan may return one twice
@@ -181,7 +181,7 @@ std::int64_t Search::count_marks(const Room& room, const TaskQuery& query) {
   } while (cursor != "0");
   const std::vector<std::string> all{ids.begin(), ids.end()};
   std::int64_t count = 0;
-  for (const std::string& set : {part.keys().ended(room.space), part.keys().dead(room.space)}) {
+  for (const std::string& set : {part.keys().ended(scope.space), part.keys().dead(scope.space)}) {
     for (std::size_t from = 0; from < all.size(); from += kIdsARead) {
       const auto slice = std::span{all}.subspan(from, std::min(kIdsARead, all.size() - from));
       count += count_members(part, set, slice, query.finished_at);
@@ -203,22 +203,22 @@ std::int64_t Search::count_members(Part& part, const std::string& set, std::span
 }
 
 // A key of a namespace can be in one part only.
-std::vector<Search::Room> Search::rooms_of(const TaskQuery& query) {
-  std::vector<Room> rooms;
+std::vector<Search::Scope> Search::scopes_of(const TaskQuery& query) {
+  std::vector<Scope> scopes;
   if (!query.space.empty() && !query.key.empty()) {
     const unsigned sequence = sequence_of(task::key_digest(query.space, query.key));
-    rooms.push_back({parts_.at(parts_.number_for(sequence)), query.space});
-    return rooms;
+    scopes.push_back({parts_.at(parts_.number_for(sequence)), query.space});
+    return scopes;
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_.at(i);
     if (!query.space.empty()) {
-      rooms.push_back({part, query.space});
+      scopes.push_back({part, query.space});
       continue;
     }
-    for (const Name& space : part.spaces()) rooms.push_back({part, space.text});
+    for (const Name& space : part.spaces()) scopes.push_back({part, space.text});
   }
-  return rooms;
+  return scopes;
 }
 
 bool Search::may_match(TaskId id, const TaskQuery& query) const {
@@ -234,10 +234,10 @@ bool Search::may_match(TaskId id, const TaskQuery& query) const {
   return !query.created_at.from || task::created_at(id) >= *query.created_at.from - kClocksDiffer;
 }
 
-void Search::each(const Room& room, const TaskQuery& asked, const Visit& visit) {
+void Search::each(const Scope& scope, const TaskQuery& asked, const Visit& visit) {
   TaskQuery query = asked;
-  query.space = room.space;
-  query.finished ? each_ended(room, query, visit) : each_live(room, query, visit);
+  query.space = scope.space;
+  query.finished ? each_ended(scope, query, visit) : each_live(scope, query, visit);
 }
 
 bool Search::visit_matches(std::span<const TaskId> ids, const TaskQuery& query, const Visit& visit) {
@@ -250,11 +250,11 @@ bool Search::visit_matches(std::span<const TaskId> ids, const TaskQuery& query, 
   return true;
 }
 
-void Search::each_live(const Room& room, const TaskQuery& query, const Visit& visit) {
-  Part& part = room.part;
-  const std::string key = part.keys().keys(room.space);
+void Search::each_live(const Scope& scope, const TaskQuery& query, const Visit& visit) {
+  Part& part = scope.part;
+  const std::string key = part.keys().keys(scope.space);
   if (!query.key.empty()) {
-    const auto digest = task::key_digest(room.space, query.key);
+    const auto digest = task::key_digest(scope.space, query.key);
     const Reply reply = part.read(Command::of("ZSCORE", std::string_view{key}, bytes_of(digest)));
     if (reply.text().empty()) return;
     const TaskId id = id_from(number(reply.text()), digest);
@@ -283,10 +283,10 @@ void Search::each_live(const Room& room, const TaskQuery& query, const Visit& vi
 }
 
 // There are no more than the limit of the history, and only ids are read.
-void Search::each_ended(const Room& room, const TaskQuery& query, const Visit& visit) {
-  Part& part = room.part;
-  std::vector<TaskId> ids = ended_ids(part, part.keys().ended(room.space), query);
-  const std::vector<TaskId> dead = ended_ids(part, part.keys().dead(room.space), query);
+void Search::each_ended(const Scope& scope, const TaskQuery& query, const Visit& visit) {
+  Part& part = scope.part;
+  std::vector<TaskId> ids = ended_ids(part, part.keys().ended(scope.space), query);
+  const std::vector<TaskId> dead = ended_ids(part, part.keys().dead(scope.space), query);
   ids.insert(ids.end(), dead.begin(), dead.end());
   std::ranges::sort(ids);
   visit_matches(ids, query, visit);

@@ -1,24 +1,65 @@
 #include "storage/redis/set_up.h"
 
+#include <algorithm>
 #include <charconv>
 
 #include <easyretry/error.h>
 
 #include "base/random.h"
-#include "storage/redis/keys.h"
 #include "storage/redis/record_layout.h"
-#include "storage/redis/server_facts.h"
-#include "storage/shard_count.h"
 
 namespace easyretry::storage::redis {
 namespace {
 
+using sql::ServerError;
+using sql::Trouble;
 namespace StoreField = layout::StoreField;
 
-// The version of record_layout.def, which other releases compare.
+constexpr int kOldestMajor = 7;
+
+// Empty if the user may not ask.
+std::string appendfsync(const Ask& ask) {
+  try {
+    return std::string{ask(Command::of("CONFIG", "GET", "appendfsync")).text(1)};
+  } catch (const ServerError& error) {
+    if (error.trouble() != Trouble::refused) throw;
+    return {};
+  }
+}
+
+// For a server with an append-only file.
+std::string by_sync(const std::string& sync) {
+  constexpr std::string_view kProcess = "a crash of the server process, except for its last moments; appendfsync=";
+  if (sync == "always") return "a power cut on the server's machine";
+  if (sync == "no") return std::string{kProcess} + "no, so a power cut may lose the last half minute";
+  return std::string{kProcess} + (sync.empty() ? "unknown" : sync) + ", so a power cut may lose the last two seconds";
+}
+
+// Asks for settings that INFO does not report.
+Durability durability(const Ask& ask, const ServerFacts& facts, const Confirmation& confirmation) {
+  Durability durability;
+  if (facts.of("aof_enabled") == "1") {
+    durability.words = by_sync(appendfsync(ask));
+  } else {
+    durability = {
+        "nothing for sure; without appendonly=yes a restart of the server loses what came after its last "
+        "snapshot",
+        true};
+  }
+  if (confirmation.replicas > 0) {
+    durability.words += "; " + std::to_string(confirmation.replicas) + " replica(s) have it in memory by then";
+  } else if (facts.of("connected_slaves") != "0") {
+    durability.words += "; a failover may lose what replicas do not have yet (wait=1 waits for one)";
+  }
+  return durability;
+}
+
+// The version of record_layout.def, which is stored. Raise it if the bytes change.
 constexpr int kVersion = 1;
-constexpr std::string_view kLayout = "1";
-constexpr std::string_view kClusterLayout = "1-cluster";
+
+std::string layout_for(bool cluster) {
+  return std::to_string(kVersion) + (cluster ? "-cluster" : "");
+}
 
 void refuse_wrong_role(const ServerFacts& facts, bool cluster) {
   if (!cluster && facts.is_in_a_cluster()) throw server_error("CLUSTER mode");
@@ -55,10 +96,10 @@ std::string random_name() {
 }
 
 void agree_on_layout(const Ask& ask, const std::string& key, const RedisOptions& options) {
-  const std::string_view mine = options.is_cluster() ? kClusterLayout : kLayout;
-  const std::string layout = agree(ask, key, StoreField::layout, std::string{mine});
+  const std::string mine = layout_for(options.is_cluster());
+  const std::string layout = agree(ask, key, StoreField::layout, mine);
   if (layout == mine) return;
-  if (layout == kLayout || layout == kClusterLayout) {
+  if (layout == layout_for(!options.is_cluster())) {
     refuse("the store {" + options.prefix + "} was created for " +
            (options.is_cluster() ? "one server; use redis://" : "a cluster; use redis+cluster://") +
            ", or another prefix=");
@@ -78,6 +119,36 @@ void agree_on_number(const Ask& ask, const std::string& key, std::string_view fi
 }
 
 }  // namespace
+
+ServerFacts::ServerFacts(const Ask& ask) {
+  const Reply reply = ask(Command::of("INFO"));
+  std::string_view text = reply.text();
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find("\r\n"));
+    text.remove_prefix(std::min(line.size() + 2, text.size()));
+    const auto colon = line.find(':');
+    if (colon != std::string_view::npos) facts_.emplace(line.substr(0, colon), line.substr(colon + 1));
+  }
+}
+
+std::string ServerFacts::of(std::string_view name) const {
+  const auto found = facts_.find(name);
+  return found == facts_.end() ? std::string{} : found->second;
+}
+
+void ServerFacts::refuse_unfit() const {
+  const std::string version = of("redis_version");
+  int major = 0;
+  std::from_chars(version.data(), version.data() + version.size(), major);
+  if (major < kOldestMajor) {
+    throw ServerError{Trouble::refused, "the server is Redis " + version + "; EasyRetry needs 7.0 or newer"};
+  }
+  const std::string policy = of("maxmemory_policy");
+  if (policy != "noeviction") {
+    throw ServerError{Trouble::refused, "the server may evict stored tasks when its memory is full (maxmemory-policy " +
+                                            policy + "); CONFIG SET maxmemory-policy noeviction"};
+  }
+}
 
 Opened set_up(const Keys& keys, const Ask& ask, const RedisOptions& options) {
   const std::string key = keys.store();

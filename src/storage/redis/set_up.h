@@ -1,14 +1,32 @@
 #pragma once
 // Checks that a server is fit for a store, and that the store was created with the same settings.
 
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "storage/durability.h"
+#include "storage/redis/connection.h"
+#include "storage/redis/keys.h"
 #include "storage/redis/options.h"
-#include "storage/redis/parts.h"
 
 namespace easyretry::storage::redis {
+
+// The facts that a server reports in INFO.
+class ServerFacts {
+ public:
+  explicit ServerFacts(const Ask& ask);
+
+  std::string of(std::string_view name) const;  // "" if it does not say
+  bool is_in_a_cluster() const { return of("redis_mode") == "cluster"; }
+
+  // Throws ServerError if our scripts cannot run there, or if the server may evict stored tasks.
+  void refuse_unfit() const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> facts_;
+};
 
 struct Opened {
   std::string incarnation;

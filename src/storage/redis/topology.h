@@ -31,8 +31,8 @@ class Topology {
 
   // As far as is known. Throws ServerError if no server can be asked.
   virtual Endpoint of(Slot slot) = 0;
-  // Call it when this server did not answer, or has not the role it was taken for. Asks the other servers where all
-  // slots are, unless that was done a moment ago. Afterwards of() may return another server.
+  // Call it when this server did not answer, or does not have the role it was taken for. Asks the other servers where
+  // all slots are, unless that was done a moment ago. Afterwards of() may return another server.
   virtual void look_again(const Endpoint& suspect) = 0;
   // A server said where a slot is. False: slots do not move here.
   virtual bool moved(Slot slot, const Endpoint& to) = 0;

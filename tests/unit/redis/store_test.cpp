@@ -80,7 +80,10 @@ TEST_F(RedisOwn, AnotherNumberOfShardsIsRefusedWithTheRightOne) {
 
 TEST_F(RedisOwn, AStoreOfALaterReleaseIsRefused) {
   run({"HSET", "{easyretry}:store", "layout", "2"});
-  EXPECT_THAT(opening_error(url()), HasSubstr("layout 2 of another release"));
+  EXPECT_THAT(opening_error(url()), AllOf(HasSubstr("layout 2, made by a newer release; this one knows 1"),
+                                          HasSubstr("`easyretry --version`"), HasSubstr("prefix=")));
+  run({"HSET", "{easyretry}:store", "layout", "mine"});
+  EXPECT_THAT(opening_error(url()), HasSubstr("layout mine, which no release makes"));
 }
 
 TEST_F(RedisOwn, PrefixesDoNotSeeEachOther) {

@@ -1,8 +1,8 @@
 #pragma once
 // Stores in a Redis Cluster, and which of its slots a task is in.
 
-#include "storage/redis/topology.h"
 #include "storage/redis/task_ids.h"
+#include "storage/redis/topology.h"
 #include "support/eventually.h"
 #include "support/redis_cluster.h"
 #include "unit/redis/support.h"

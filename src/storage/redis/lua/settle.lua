@@ -33,7 +33,7 @@ end
 
 local to_meta, ended_ids, to_done, foreign, answers = {}, {}, {}, {}, {}
 
--- What is to be written to a namespace, and to a shard of it. Types are checked here, before the first write.
+-- The pending writes to a namespace, and to a shard of it. Types are checked here, before the first write.
 local of_spaces, of_dues, marks = {}, {}, 0
 local function of_space(number)
   local place = place_of[number]
