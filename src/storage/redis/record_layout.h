@@ -57,36 +57,30 @@ class Number {
   std::array<char, sizeof(T)> bytes_{};
 };
 
-using u8 = Number<std::uint8_t>;
-using u16 = Number<std::uint16_t>;
-using u32 = Number<std::uint32_t>;
-using i32 = Number<std::int32_t>;
-using f64 = Number<double>;
-
-class time {
+class StoredTime {
  public:
-  time() = default;
-  time(TimePoint value) : ms_(to_double(value.time_since_epoch().count())) {}  // NOLINT
-  operator TimePoint() const { return to_time(ms_); }                          // NOLINT
+  StoredTime() = default;
+  StoredTime(TimePoint value) : ms_(to_double(value.time_since_epoch().count())) {}  // NOLINT: the same
+  operator TimePoint() const { return to_time(ms_); }                                // NOLINT: the same
 
  private:
-  f64 ms_{};
+  Number<double> ms_{};
 };
 
-class millis {
+class StoredMillis {
  public:
-  millis() = default;
-  millis(Millis value) : ms_(to_double(value.count())) {}  // NOLINT
+  StoredMillis() = default;
+  StoredMillis(Millis value) : ms_(to_double(value.count())) {}  // NOLINT: the same
 
  private:
-  f64 ms_{};
+  Number<double> ms_{};
 };
 
-class id {
+class StoredId {
  public:
-  id() = default;
-  id(TaskId value) : big_endian_(__builtin_bswap64(static_cast<std::uint64_t>(value))) {}  // NOLINT
-  operator TaskId() const {                                                                // NOLINT
+  StoredId() = default;
+  StoredId(TaskId value) : big_endian_(__builtin_bswap64(static_cast<std::uint64_t>(value))) {}  // NOLINT: the same
+  operator TaskId() const {                                                                      // NOLINT: the same
     return TaskId{static_cast<std::int64_t>(__builtin_bswap64(big_endian_))};
   }
 
@@ -94,6 +88,14 @@ class id {
   Number<std::uint64_t> big_endian_{};
 };
 
+using u8 = Number<std::uint8_t>;
+using u16 = Number<std::uint16_t>;
+using u32 = Number<std::uint32_t>;
+using i32 = Number<std::int32_t>;
+using f64 = Number<double>;
+using time = StoredTime;
+using millis = StoredMillis;
+using id = StoredId;
 using half_id = std::array<char, 4>;
 using digest = task::KeyDigest;
 using digits16 = std::array<char, 16>;
