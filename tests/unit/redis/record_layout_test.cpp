@@ -33,7 +33,7 @@ struct Record {
 
 struct Layout {
   std::map<std::string, Record> records;
-  std::map<std::string, std::string> values;  // as a script has them
+  std::map<std::string, std::string> values;  // as they are in a script
 };
 
 std::string literal(unsigned number) {
@@ -66,7 +66,7 @@ std::string local(const std::vector<std::string>& names, const std::vector<std::
   return text;
 }
 
-// As the compiler has it.
+// As the compiler lays it out.
 Layout compiled() {
   Layout all;
 #define RECORD(record)             \

@@ -1,6 +1,6 @@
 // The bytes in a server stay as they are: a release reads what earlier ones wrote, and instances of both work on one
 // store. `layout_1.txt` has all keys of a store that was filled before record_layout.def existed, and the tasks that
-// were in it. To replace it after a deliberate change of the layout, write down the text that the first test compares.
+// were in it. A deliberate change of the layout needs another file, and another version in set_up.cpp.
 
 #include <algorithm>
 #include <fstream>
@@ -19,8 +19,7 @@ using easyretry::testing::ManualClock;
 
 constexpr TimePoint kMarch{std::chrono::milliseconds{1'773'144'000'123}};
 
-// All keys but those of due tasks and of the store, whose ids and incarnation are random: one line each, in hexadecimal
-// digits, without the ids.
+// All keys, one line per field or member, in hexadecimal digits.
 constexpr auto kDump = R"lua(
 local function hex(text) return (text:gsub('.', function(c) return string.format('%02x', c:byte()) end)) end
 local lines = {}
@@ -59,7 +58,7 @@ std::vector<std::string> fixture() {
   return lines_of(std::ifstream{EASYRETRY_ROOT "/tests/unit/redis/layout_1.txt"});
 }
 
-// What is the same in every run: values of tasks, members, pauses and counts.
+// The values that are the same in every run: tasks, members, pauses and counts. Ids and the incarnation are random.
 std::vector<std::string> lasting(const std::vector<std::string>& dump) {
   std::vector<std::string> values;
   for (const std::string& line : dump) {
