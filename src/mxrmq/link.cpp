@@ -5,7 +5,7 @@
 #include <easyretry/error.h>
 
 #include "storage/redis/connection.h"
-#include "storage/redis/server_facts.h"
+#include "storage/redis/set_up.h"
 
 namespace easyretry::mxrmq {
 namespace {

@@ -7,7 +7,7 @@
 #include "storage/memory/memory_store.h"
 #include "storage/mysql/address.h"
 #include "storage/postgres/open_postgres.h"
-#include "storage/redis/open_redis.h"
+#include "storage/redis/redis_store.h"
 #include "storage/sql/migration.h"
 #include "storage/sql/reshard_server.h"
 #include "storage/sqlite/reshard_sqlite.h"

@@ -8,7 +8,7 @@
 
 #include "fault/verdict.h"
 #include "storage/open.h"
-#include "storage/redis/slots.h"
+#include "storage/redis/topology.h"
 #include "support/database_server.h"
 #include "support/eventually.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// The tasks that are to be done, and the two indexes over them: one live task per (space, key), and the order in which
-// the tasks of a shard fall due. Not thread-safe: the store's mutex guards it.
+// The live tasks, with two indexes: one live task per (namespace, key), and the tasks of a shard in the order of their
+// due times. Not thread-safe: the store's mutex guards it.
 
 #include <compare>
 #include <functional>
@@ -28,7 +28,7 @@ class LiveTasks {
   const DueOrder& due(std::string_view space, ShardId shard) const;
   const ById& by_id() const { return rows_; }
 
-  // Requires that neither its id nor its key is live. References stay valid until the task is taken out.
+  // Requires that neither its id nor its key is live. References stay valid until the task is removed.
   const task::TaskRecord& add(task::TaskRecord record);
   // The change may move next_at; it must not touch id, space or key, by which the indexes find the row.
   const task::TaskRecord& change(TaskId id, const std::function<void(task::TaskRecord&)>& change);

@@ -8,8 +8,7 @@
 #include "base/random.h"
 #include "storage/checks.h"
 #include "storage/member_text.h"
-#include "storage/memory/task_filter.h"
-#include "storage/memory/window.h"
+#include "storage/task_filter.h"
 #include "task/task_key.h"
 #include "task/transitions.h"
 
@@ -19,6 +18,54 @@ namespace {
 Inserted as_inserted(const TaskRecord& record, bool created) {
   return {.id = record.info.id, .version = record.info.version, .next_at = record.info.next_at, .created = created};
 }
+
+// By the guard of the claim, at the time when the claim would come.
+bool claimable(const TaskRecord& record, TimePoint now) {
+  const Ticket seen{record.info.id, record.info.version};
+  return task::claim_event(record, seen, std::max(now, record.info.next_at)).has_value();
+}
+
+// Walks the due order of each shard from its cursor and stops at the end of the window.
+class WindowScan {
+ public:
+  WindowScan(const LiveTasks& live, const LoadQuery& query, TimePoint now)
+      : live_(live), query_(query), until_(base::later(now, query.ahead)) {
+    reply_.now = now;
+  }
+
+  void scan(const ShardCursor& from) {
+    const auto& due = live_.due(query_.space, from.shard);
+    std::size_t room = query_.limit;
+    for (auto it = due.upper_bound({from.place, from.id}); it != due.end() && it->next_at <= until_; ++it) {
+      if (room == 0) break;
+      const TaskRecord& record = *live_.find(it->id);
+      if (!claimable(record, reply_.now)) continue;
+      add(record);
+      if (--room == 0) reply_.more.push_back({.shard = from.shard, .place = it->next_at, .id = it->id});
+    }
+  }
+
+  LoadReply take() { return std::move(reply_); }
+
+ private:
+  void add(const TaskRecord& record) {
+    const TaskInfo& info = record.info;
+    reply_.tasks.push_back(
+        {{info.id, info.version}, info.next_at, handler_index(info.handler), suspicion_byte(task::suspicion(record))});
+  }
+
+  std::uint32_t handler_index(const std::string& name) {
+    const auto [found, fresh] = index_.try_emplace(name, static_cast<std::uint32_t>(index_.size()));
+    if (fresh) reply_.handlers.push_back(name);
+    return found->second;
+  }
+
+  const LiveTasks& live_;
+  const LoadQuery& query_;
+  const TimePoint until_;
+  LoadReply reply_;
+  std::map<std::string_view, std::uint32_t> index_;
+};
 
 }  // namespace
 
@@ -82,7 +129,9 @@ Inserted MemoryStore::insert_one(const NewTask& task, TaskId id, TimePoint now) 
 
 Result<LoadReply> MemoryStore::load(const LoadQuery& query) {
   const std::lock_guard lock{mutex_};
-  return load_window(live_, query, clock_.now());
+  WindowScan scan{live_, query, clock_.now()};
+  for (const ShardCursor& from : query.from) scan.scan(from);
+  return scan.take();
 }
 
 Result<ClaimReply> MemoryStore::claim(const ClaimRequest& request) {
@@ -282,7 +331,7 @@ const TaskRecord* MemoryStore::record(TaskId id) const {
   return ended == finished_.end() ? nullptr : &ended->second;
 }
 
-// Out of the live tasks, if it has ended; into history, if that is kept.
+// Moves a task that has ended from the live tasks to the history, if that is kept.
 void MemoryStore::retire(TaskId id, TimePoint now) {
   if (live_.find(id)->info.state != TaskState::finished) return;
   TaskRecord ended = live_.take(id);
@@ -293,7 +342,7 @@ void MemoryStore::retire(TaskId id, TimePoint now) {
 TaskId MemoryStore::draw_id(std::string_view business_id, std::string_view key, TimePoint now) {
   const ShardId shard = task::shard_for(business_id, key, options_.total_shards);
   TaskId id = ids_.next(now, shard);
-  while (record(id) != nullptr) id = ids_.next(now, shard);  // never, while the clock is right
+  while (record(id) != nullptr) id = ids_.next(now, shard);  // never happens while the clock is right
   return id;
 }
 

@@ -1,8 +1,8 @@
 #pragma once
-// Tasks in this process's memory: the reference that every other store is compared with, and a store for users' tests.
+// A store in the memory of this process: the reference for all other stores, and a store for users' tests.
 //
-// It applies the table of task/transitions.h and nothing else. Safe to call from any thread: one mutex guards all of
-// it, so every verb is one step. Everything is lost with the object.
+// It applies the table of task/transitions.h and nothing else. Safe to call from any thread: one mutex guards
+// everything, so every verb is atomic. All tasks are lost with the object.
 
 #include <cstdint>
 #include <map>
@@ -20,8 +20,8 @@ namespace easyretry::storage {
 struct MemoryStoreOptions {
   int total_shards = 64;  // 1 to 4,096
   History history = History::all;
-  std::optional<std::uint64_t> id_seed{};  // for ids that are the same in every run; random without it
-  bool shared = false;                     // by several engines, which must look for each other's tasks
+  std::optional<std::uint64_t> id_seed{};  // for the same ids in every run; random without it
+  bool shared = false;                     // by several engines, which must load each other's tasks
 };
 
 class MemoryStore final : public Store {
@@ -31,7 +31,7 @@ class MemoryStore final : public Store {
 
   StoreInfo info() const override;
   InsertResult insert(std::span<const NewTask> tasks) override;
-  // The same in two steps, as with a server: ids are drawn on this side of the wire, and travel with the tasks.
+  // insert() in two steps, as with a server: ids are drawn by the client and sent with the tasks.
   std::vector<TaskId> draw_ids(std::span<const NewTask> tasks);
   InsertResult insert_as(std::span<const TaskId> ids, std::span<const NewTask> tasks);
   Result<LoadReply> load(const LoadQuery& query) override;
@@ -82,8 +82,8 @@ class MemoryStore final : public Store {
     std::optional<std::vector<std::string>> handlers{};
   };
   std::vector<Member> living(std::string_view space, TimePoint now) const;
-  std::map<std::pair<std::string, std::string>, Heard> members_;        // by space and node
-  std::map<std::string, std::map<std::string, PausedHandler>> paused_;  // by space and handler
+  std::map<std::pair<std::string, std::string>, Heard> members_;        // by namespace and instance
+  std::map<std::string, std::map<std::string, PausedHandler>> paused_;  // by namespace and handler
   Sums sums_;
 };
 

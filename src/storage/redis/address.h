@@ -1,5 +1,5 @@
 #pragma once
-// Where Redis servers are, and how to talk to them.
+// Where Redis servers are, and how to connect to them.
 
 #include <chrono>
 #include <compare>
@@ -21,12 +21,12 @@ inline std::string to_string(const Endpoint& endpoint) {
 struct Address {
   std::string host = "127.0.0.1";
   int port = 6379;
-  std::string user{};  // empty: the default one
+  std::string user{};  // empty: the default user
   std::string password{};
   int database = 0;
 
   std::chrono::seconds connect_timeout{5};
-  // With a server that says nothing; then the connection is given up.
+  // How long to wait for an answer before the connection is given up.
   std::chrono::seconds patience{10};
 
   Endpoint endpoint() const { return {host, port}; }

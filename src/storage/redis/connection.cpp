@@ -40,7 +40,7 @@ Connection::Connection(const Address& address) : context_(connect(address), redi
   try {
     introduce(address);
   } catch (const LostReply& error) {
-    throw ServerError{error.trouble(), error.what()};  // nothing was to be done yet
+    throw ServerError{error.trouble(), error.what()};  // no command was sent yet
   }
 }
 
@@ -54,7 +54,7 @@ bool Connection::broken() const {
   if (broken_) return true;
   char byte = 0;
   const auto waiting = recv(context_->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  return waiting >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);  // nothing is to be read between commands
+  return waiting >= 0 || (errno != EAGAIN && errno != EWOULDBLOCK);  // between commands nothing may arrive
 }
 
 Reply Connection::run(const Command& command) {
@@ -66,7 +66,7 @@ Reply Connection::run(const Command& command) {
   throw server_error(reply.text());
 }
 
-// One WAIT is for all that this connection has written.
+// WAIT counts for all writes of this connection, so one is enough.
 void Connection::post(std::span<const Posting> postings, const Confirmation& confirmation) {
   posted_.assign(postings.begin(), postings.end());
   confirmation_ = confirmation;
@@ -84,7 +84,7 @@ std::vector<Answer> Connection::collect() {
   std::vector<Answer> answers;
   answers.reserve(posted_.size());
   for (const Posting& posting : posted_) {
-    const bool is_over = !answers.empty() && answers.back().failure;  // nothing more comes
+    const bool is_over = !answers.empty() && answers.back().failure;  // no more replies will come
     answers.push_back(is_over ? Answer{std::nullopt, answers.back().failure} : collect_one(posting));
   }
   if (confirmation_.replicas > 0) confirm(answers);
@@ -104,7 +104,7 @@ Answer Connection::collect_one(const Posting& posting) {
   return answer;
 }
 
-// Why it counts as lost, if it does.
+// Why the writes count as lost; null if the replicas have confirmed them.
 std::exception_ptr Connection::unconfirmed_by_replicas() {
   try {
     const Reply replicas = receive();
@@ -136,7 +136,7 @@ void Connection::append(const Command& command) {
   }
 }
 
-// The server does nothing before it has a whole request; of several, it may have the first.
+// The server starts nothing before it has a whole request. Of several requests it may have the first.
 void Connection::send() {
   const bool several = std::exchange(appended_, 0) > 1;
   int done = 0;

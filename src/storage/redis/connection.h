@@ -1,7 +1,8 @@
 #pragma once
-// One connection to a server. For one thread at a time. Everything throws server::ServerError; a LostReply where the
-// server may have done what it was asked.
+// One connection to a server, with its commands and replies. For one thread at a time. Throws server::ServerError, and
+// LostReply if the server may have executed the command.
 
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
@@ -11,14 +12,46 @@
 #include <string_view>
 #include <vector>
 
+#include <hiredis.h>
+
 #include "storage/redis/address.h"
 #include "storage/redis/errors.h"
-#include "storage/redis/reply.h"
 #include "storage/redis/scripts.h"
 
 namespace easyretry::storage::redis {
 
-// A command in the making. What it is given must live until it is sent.
+// A reply of the server, or a part of one, which lives as long as the whole. A reply of an unexpected kind reads as 0,
+// "" or nothing.
+class ReplyView {
+ public:
+  explicit ReplyView(const redisReply* reply) : reply_(reply) {}
+
+  bool is_error() const { return reply_->type == REDIS_REPLY_ERROR; }
+  std::string_view text() const {
+    return reply_->str != nullptr ? std::string_view{reply_->str, reply_->len} : std::string_view{};
+  }
+  std::int64_t integer() const { return reply_->type == REDIS_REPLY_INTEGER ? reply_->integer : 0; }
+
+  std::size_t size() const { return reply_->type == REDIS_REPLY_ARRAY ? reply_->elements : 0; }
+  bool has(std::size_t i) const { return i < size() && reply_->element[i]->type != REDIS_REPLY_NIL; }
+  // Requires i < size().
+  ReplyView part(std::size_t i) const { return ReplyView{reply_->element[i]}; }
+  std::string_view text(std::size_t i) const { return has(i) ? part(i).text() : std::string_view{}; }
+  std::int64_t integer(std::size_t i) const { return has(i) ? part(i).integer() : 0; }
+
+ private:
+  const redisReply* reply_;
+};
+
+class Reply : public ReplyView {
+ public:
+  explicit Reply(redisReply* reply) : ReplyView(reply), whole_(reply, freeReplyObject) {}
+
+ private:
+  std::unique_ptr<redisReply, decltype(&freeReplyObject)> whole_;
+};
+
+// A command. Its arguments must live until it is sent.
 class Command {
  public:
   Command& add(std::string_view argument) {
@@ -42,23 +75,23 @@ class Command {
   std::vector<std::size_t> sizes_;
 };
 
-// Who answers commands, and throws what goes wrong: a connection, or the way to whoever has a slot.
+// Runs a command and throws what goes wrong: over a connection, or a link to the server that has a slot.
 using Ask = std::function<Reply(const Command&)>;
 
-// How many replicas must have a write before it is answered, and how long one waits for them.
+// How many replicas must confirm a write before it is answered, and how long to wait for them.
 struct Confirmation {
   int replicas = 0;
   int patience_ms = 1000;
 };
 
-// A command that is sent together with others.
+// A command of several that are sent together.
 struct Posting {
   const Command* command = nullptr;
-  bool asking = false;                    // its slot is on the way to this server
-  bool (*wrote)(const Reply&) = nullptr;  // whether there is anything for replicas to confirm; null: always
+  bool asking = false;                    // its slot is being moved to this server
+  bool (*wrote)(const Reply&) = nullptr;  // whether replicas have anything to confirm; null: always
 };
 
-// One of the two. An error of the server is a reply.
+// One of the two is set. An error that the server answers with is a reply.
 struct Answer {
   std::optional<Reply> reply{};
   std::exception_ptr failure{};
@@ -68,15 +101,15 @@ class Connection {
  public:
   explicit Connection(const Address& address);
 
-  // Or closed by the server while nobody used it.
+  // True also if the server has closed it while it was idle.
   bool broken() const;
-  // It leads to a server that will not do what it is for.
+  // Marks it as broken: the server does not have the role it was taken for.
   void spoil() { broken_ = true; }
 
-  // An error of the server is thrown.
+  // Throws an error that the server answers with.
   Reply run(const Command& command);
 
-  // Sends them all, without waiting; then collect() has an answer for each, in order.
+  // post() sends all commands without waiting. Then collect() returns an answer for each, in order.
   void post(std::span<const Posting> postings, const Confirmation& confirmation);
   std::vector<Answer> collect();
 
@@ -92,7 +125,7 @@ class Connection {
 
   std::unique_ptr<redisContext, decltype(&redisFree)> context_;
   bool broken_ = false;
-  int appended_ = 0;  // commands that are not sent yet
+  int appended_ = 0;  // commands not sent yet
   std::vector<Posting> posted_;
   Confirmation confirmation_;
 };

@@ -18,7 +18,7 @@ struct Meaning {
 constexpr std::string_view kMoving = "the cluster is being changed; if this lasts, see CLUSTER NODES";
 constexpr std::string_view kCredentials = "check the user and the password in the url";
 
-// The first that fits counts.
+// The first match counts.
 constexpr Meaning kMeanings[] = {
     {"LOADING", overloaded, "the server is loading its data after a start; it will be ready soon"},
     {"BUSY ", overloaded, "a script of another client blocks the server; SCRIPT KILL ends it"},
@@ -49,7 +49,7 @@ constexpr Meaning kMeanings[] = {
 };
 
 const Meaning* meaning_of(std::string_view reply) {
-  // An error of a command in a script: "ERR WRONGTYPE … script: …", or as it is.
+  // A command in a script fails with "ERR WRONGTYPE … script: …", or with the plain error.
   if (reply.starts_with("ERR WRONGTYPE")) reply.remove_prefix(4);
   const auto* found = std::ranges::find_if(kMeanings, [&](const Meaning& m) { return reply.starts_with(m.begins); });
   return found == std::end(kMeanings) ? nullptr : found;

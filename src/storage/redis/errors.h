@@ -1,5 +1,5 @@
 #pragma once
-// What an error that Redis answers with means, and what helps.
+// The errors that Redis answers with: their meaning, and what to do about them.
 
 #include <string_view>
 
@@ -7,7 +7,7 @@
 
 namespace easyretry::storage::redis {
 
-// The server has the whole request, and no reply came: it may have been done.
+// The server may have the whole request, and no reply came: it may have been executed.
 class LostReply : public server::ServerError {
  public:
   using ServerError::ServerError;
@@ -15,10 +15,10 @@ class LostReply : public server::ServerError {
 
 server::ServerError server_error(std::string_view reply);
 
-// The connection leads to a server that will not do what it is for: a new one may lead to another.
+// The server will not accept our commands. A new connection may lead to another server.
 bool spoils_connection(std::string_view reply);
 
-// The server, or the cluster, is not ready for this slot: another server may have it by now.
+// The server, or the cluster, is not ready for this slot. By now another server may have it.
 bool may_be_elsewhere(std::string_view reply);
 
 inline bool is_no_script(std::string_view reply) {

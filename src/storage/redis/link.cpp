@@ -1,11 +1,13 @@
 #include "storage/redis/link.h"
 
+#include <atomic>
 #include <charconv>
+#include <chrono>
 #include <numeric>
 #include <set>
 #include <thread>
 
-#include "storage/redis/node.h"
+#include "storage/server/connection_pool.h"
 
 namespace easyretry::storage::redis {
 namespace {
@@ -13,11 +15,11 @@ namespace {
 using server::ServerError;
 using server::Trouble;
 
-// A call may be sent on twice in a failover, and one whose slot is moving is tried for an eighth of a second in all.
+// A call may be redirected twice in a failover. A call whose slot is moving is tried for an eighth of a second in all.
 constexpr int kMostRounds = 8;
 constexpr std::chrono::milliseconds kFirstPause{1};
 
-// "MOVED 3999 127.0.0.1:6381". Without a host it is the one that says so.
+// "MOVED 3999 127.0.0.1:6381". Without a host it is the server that answered.
 Endpoint named_in(std::string_view reply, const Endpoint& by) {
   const auto space = reply.rfind(' ');
   const auto colon = reply.rfind(':');
@@ -39,10 +41,38 @@ Trouble trouble_of(const std::exception_ptr& failure) {
 
 }  // namespace
 
-// One run(): sends what is open to whoever has it, and what was not done there once more, to whoever has it now.
-class Link::Errand {
+// The connections to one server. Safe to use from any thread.
+class Node {
  public:
-  Errand(Link& link, Lane lane, std::span<const Request> requests, const Confirmation& confirmation)
+  using Pool = server::ConnectionPool<Connection>;
+
+  Node(const Address& address, std::size_t connections)
+      : work_([address] { return std::make_unique<Connection>(address); }, connections),
+        control_([address] { return std::make_unique<Connection>(address); }, kControlConnections) {}
+
+  Pool& work() { return work_; }
+  Pool& control() { return control_; }
+
+  // Callers would learn that a server is silent by waiting for it, along with their requests for other servers. So for
+  // a second after one has learned it, the others fail at once.
+  void was_silent() { silent_until_ = Steady::now() + kRest; }
+  bool is_silent() const { return Steady::now() < silent_until_.load(); }
+
+ private:
+  using Steady = std::chrono::steady_clock;
+  static constexpr std::size_t kControlConnections = 3;
+  static constexpr std::chrono::seconds kRest{1};
+
+  Pool work_;
+  Pool control_;
+  std::atomic<Steady::time_point> silent_until_{};
+};
+
+// One run(): sends each request to the server that has its slot, and requests that were not executed there once more,
+// to the server that has the slot now.
+class Link::Exchange {
+ public:
+  Exchange(Link& link, Lane lane, std::span<const Request> requests, const Confirmation& confirmation)
       : link_(link),
         lane_(lane),
         confirmation_(confirmation),
@@ -71,7 +101,7 @@ class Link::Errand {
     NodePtr node{};
     std::unique_ptr<Node::Pool::Lease> connection{};
   };
-  // Everybody takes connections in this order, so that nobody waits for one whose holder waits for ours.
+  // All threads take connections in this order, so they cannot wait for each other in a circle.
   using Batches = std::map<Endpoint, Batch>;
 
   void send(const std::vector<std::size_t>& open) {
@@ -105,7 +135,7 @@ class Link::Errand {
     }
   }
 
-  // Where nothing was sent, another server may have taken over.
+  // Nothing was sent, or not all of it. Where nothing was executed, another server may have taken over.
   void failed(const Endpoint& endpoint, const Batch& batch, const std::exception_ptr& failure) {
     note_silence(batch, failure);
     look_again(endpoint);
@@ -133,13 +163,13 @@ class Link::Errand {
     batch.connection.reset();
   }
 
-  // An error. With those that mean "not here" or "not now", nothing was done.
+  // The reply is an error. Those that mean "not here" or "not now" mean that nothing was done.
   void judge(std::size_t i, const Endpoint& endpoint, Connection& connection) {
     const std::string_view error = answers_[i].reply->text();
     if (is_no_script(error)) {
       give_script(i, connection);
     } else if (error.starts_with("MOVED ")) {
-      moving_ = moving_ || round_ > 1;  // at the end of a move, two servers may each name the other
+      moving_ = moving_ || round_ > 1;  // at the end of a move, two servers may name each other
       if (!link_.topology_->moved(requests_[i].slot, named_in(error, endpoint))) return;
       changed_ = true;
       again_.push_back(i);
@@ -175,12 +205,12 @@ class Link::Errand {
     try {
       if (link_.topology_->of(requests_[i].slot) != endpoint) again_.push_back(i);
     } catch (const ServerError&) {
-      // Nobody has it: what was answered stands.
+      // No server has the slot: the answer stands.
     }
   }
 
   static void note_silence(const Batch& batch, const std::exception_ptr& failure) {
-    // One that rests says nothing new: it would rest for ever where calls do not end.
+    // A failure while the server rests is no news: with steady calls it would rest for ever.
     const bool is_news = batch.node && !batch.node->is_silent();
     if (is_news && trouble_of(failure) == Trouble::silent) batch.node->was_silent();
   }
@@ -200,11 +230,11 @@ class Link::Errand {
   const Confirmation confirmation_;
   const std::span<const Request> requests_;
   std::vector<Answer> answers_;
-  std::vector<std::optional<Endpoint>> asking_;  // where to go instead, this once
+  std::vector<std::optional<Endpoint>> asking_;  // where to send it instead, once
   std::vector<std::size_t> again_;
   int round_ = 0;
-  bool moving_ = false;   // it is worth to wait a moment
-  bool changed_ = false;  // slots may be elsewhere now
+  bool moving_ = false;   // it is worth waiting a moment
+  bool changed_ = false;  // slots may have moved
 };
 
 Link::Link(std::unique_ptr<Topology> topology, LinkOptions options)
@@ -213,7 +243,7 @@ Link::Link(std::unique_ptr<Topology> topology, LinkOptions options)
 Link::~Link() = default;
 
 std::vector<Answer> Link::run(Lane lane, std::span<const Request> requests, const Confirmation& confirmation) {
-  return Errand{*this, lane, requests, confirmation}.run();
+  return Exchange{*this, lane, requests, confirmation}.run();
 }
 
 Reply Link::run(Lane lane, Slot slot, const Command& command) {
@@ -231,13 +261,13 @@ Link::NodePtr Link::node(const Endpoint& endpoint) {
   return node;
 }
 
-// Whoever uses one of them right now keeps it until then.
+// A thread that uses one of them right now keeps it until it is done.
 void Link::forget_strangers() {
   std::set<Endpoint> ours;
   try {
     for (const Slot slot : options_.slots) ours.insert(topology_->of(slot));
   } catch (const ServerError&) {
-    return;  // nobody knows whose some are
+    return;  // some slots have no known server
   }
   const std::lock_guard lock{mutex_};
   std::erase_if(nodes_, [&](const auto& node) { return !ours.contains(node.first); });

@@ -1,6 +1,6 @@
 #pragma once
-// The way to the servers of a store: each command goes to the one that has its slot, those of several servers at the
-// same time. Safe to use from any thread.
+// The connections to the servers of a store. Each command goes to the server that has its slot; several servers are
+// asked at the same time. Safe to use from any thread.
 
 #include <map>
 #include <memory>
@@ -16,21 +16,21 @@ namespace easyretry::storage::redis {
 
 enum class Lane {
   work,     // claims, settlements and inserts
-  control,  // must not wait behind the work
+  control,  // must not queue behind the work
 };
 
-// A command for whoever has the slot.
+// A command for the server that has the slot.
 struct Request {
   Slot slot = 0;
   Command command{};
-  const Script* script = nullptr;         // that it calls; given to a server that does not know it
-  bool (*wrote)(const Reply&) = nullptr;  // whether there is anything for replicas to confirm; null: always
+  const Script* script = nullptr;         // the script it calls, for a server that does not know it
+  bool (*wrote)(const Reply&) = nullptr;  // whether replicas have anything to confirm; null: always
 };
 
 struct LinkOptions {
-  Address address{};  // all servers are talked to like this one
+  Address address{};  // how to connect to all servers
   std::size_t connections = 4;
-  std::vector<Slot> slots{0};  // that requests are for: who has none of them any more is forgotten
+  std::vector<Slot> slots{0};  // of all requests; connections to servers with none of them are closed
 };
 
 class Node;
@@ -40,23 +40,24 @@ class Link {
   Link(std::unique_ptr<Topology> topology, LinkOptions options);
   ~Link();
 
-  // An answer for each. A request that a server had no part in fails with a ServerError: nothing was done.
+  // Returns an answer for each. A request fails with a ServerError if no server has executed it, and with a LostReply
+  // if one may have.
   std::vector<Answer> run(Lane lane, std::span<const Request> requests, const Confirmation& confirmation);
-  // Throws what went wrong, also errors of the server.
+  // Throws what went wrong, including errors that the server answers with.
   Reply run(Lane lane, Slot slot, const Command& command);
 
  private:
-  class Errand;
+  class Exchange;
   using NodePtr = std::shared_ptr<Node>;
 
   NodePtr node(const Endpoint& endpoint);
-  // Closes the connections with servers that have none of our slots any more. Others come and go for as long as this
-  // process lives.
+  // Closes the connections to servers that have none of our slots any more: a cluster may replace its servers many
+  // times while this process runs.
   void forget_strangers();
 
   const std::unique_ptr<Topology> topology_;
   const LinkOptions options_;
-  std::mutex mutex_;  // guards what follows
+  std::mutex mutex_;  // guards the next
   std::map<Endpoint, NodePtr> nodes_;
 };
 

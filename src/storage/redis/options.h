@@ -1,26 +1,29 @@
 #pragma once
+// The options of a store in Redis, and its url.
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "storage/history.h"
 #include "storage/redis/address.h"
 #include "storage/redis/connection.h"
+#include "storage/url.h"
 
 namespace easyretry::storage {
 
 struct RedisOptions {
   redis::Address address{};
-  std::vector<redis::Endpoint> nodes{};      // some of a cluster's; empty: one server, the address's
-  std::vector<redis::Endpoint> sentinels{};  // that know where the one server is
-  std::string service{};                     // as they call it
-  int tags = 12;                             // of a cluster: parts that tasks are spread over, by their keys
+  std::vector<redis::Endpoint> nodes{};      // some nodes of a cluster; empty: one server, at the address
+  std::vector<redis::Endpoint> sentinels{};  // if not empty, they know where the server is
+  std::string service{};                     // its name at the sentinels
+  int tags = 12;                             // of a cluster: the parts over which tasks are spread by key
   std::string url{};                         // without secrets
   std::string prefix = "easyretry";
   History history = History::all;
   int keep_months = 3;
-  std::int64_t history_limit = 100'000;  // of a namespace, and as many failures again
+  std::int64_t history_limit = 100'000;  // per namespace, and the same number of failures
   int total_shards = 64;
   std::size_t connections = 4;
   redis::Confirmation confirmation{};
@@ -32,5 +35,9 @@ struct RedisOptions {
     return (history_limit + parts - 1) / parts;
   }
 };
+
+// redis://user:password@host:port/number?prefix=…, redis+cluster://user:password@host:port,host:port?…, or
+// redis+sentinel://user:password@host:port,host:port/service?…; throws std::invalid_argument.
+RedisOptions redis_options(const StoreUrl& address, std::string_view url);
 
 }  // namespace easyretry::storage

@@ -1,19 +1,113 @@
 #pragma once
-// The parts of a store: one on a single server; in a cluster several, whose slots are spread over its primaries. The
-// first ten bits of a key's digest say which part a task is in, and every id carries them: a key, its task and its
+// The parts of a store. A single server has one part; a cluster has several, whose slots are spread over its primaries.
+// The first ten bits of a key's digest say which part a task is in, and every id contains them: a key, its task and its
 // history are in one part, whatever the shard. Safe to use from any thread.
 
+#include <atomic>
+#include <cstddef>
 #include <exception>
+#include <functional>
+#include <limits>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
-#include "storage/redis/part.h"
+#include <easyretry/error.h>
+#include <easyretry/time.h>
+
+#include "storage/redis/keys.h"
+#include "storage/redis/link.h"
 
 namespace easyretry::storage::redis {
 
-// Scripts that one part is asked to run, one after the other. Parts that have jobs at the same time are asked together.
+// Limits of one call of a script. A server does one thing at a time, and all clients wait for it.
+inline constexpr std::size_t kItemsACall = 500;  // some milliseconds; more are hardly cheaper each
+inline constexpr std::size_t kBytesACall = std::size_t{4} << 20;
+inline constexpr std::size_t kMembersALoad = 2'000;
+inline constexpr std::size_t kIdsARead = 2'000;  // more than can share a millisecond and a shard
+
+// A script with its keys and arguments. Part::script() sets KEYS[1], ARGV[1] and ARGV[2].
+struct ScriptCall {
+  const Script& script;
+  std::vector<std::string> keys{};
+  std::vector<std::string> arguments{};
+  bool (*wrote)(const Reply&) = nullptr;  // whether replicas have anything to confirm; null: always
+  std::int64_t made_at = 0;               // by our steady clock, in microseconds
+};
+
+struct PartOptions {
+  std::string tag;
+  Confirmation confirmation{};
+  const Clock* clock = nullptr;  // null: the server's own. For tests
+  // Checks a part before it is used, and returns its incarnation. Called again if another store has taken its place.
+  std::function<std::string(const Keys&, const Ask&)> open;
+};
+
+// Everything under one hash tag. A part is complete in itself: it has tasks with their keys and their history, the
+// numbers of names, an incarnation, and the clock of its server. Throws server::ServerError, and LostReply if a write
+// may have been executed.
+class Part {
+ public:
+  Part(Link& link, PartOptions options);
+
+  const Keys& keys() const { return keys_; }
+  const Confirmation& confirmation() const { return options_.confirmation; }
+  // Opens the part, unless it is open.
+  void open();
+  ScriptCall script(const Script& script);
+  // The key count must live as long as the request.
+  Request request(const ScriptCall& call, const std::string& key_count) const;
+  Request request(const Command& command) const { return {.slot = slot_, .command = command}; }
+  // The reply of a script, or its failure, thrown. Learns the time from it. Unless the server's clock is set back, the
+  // estimated time never goes back: by it the engine tells tasks that it stored from earlier ones of the same key.
+  Reply accept(const ScriptCall& call, Answer answer);
+
+  Reply read(const ScriptCall& call);  // tried again if a connection breaks
+  Reply read(const Command& command);
+  // Uses the control connections, so it does not queue behind the work.
+  Reply write_soon(const ScriptCall& call);
+
+  TimePoint now();                  // asks the server
+  TimePoint estimated_now() const;  // from earlier replies: never ahead, unless the clock was set
+  bool knows_time() const;
+
+  // Throws ServerError if there are too many names.
+  unsigned number_of(NameKind kind, std::string_view text);
+  // 0 if there are so many that the name does not get a number.
+  unsigned number_if_few(NameKind kind, std::string_view text);
+  std::string name_of(unsigned number);   // asks the server for an unknown number; "" if the server does not know it
+  std::vector<Name> spaces();             // all that the store has
+  std::vector<Name> used_spaces() const;  // those that this process works with
+  void uses(unsigned space);
+  void uses(std::string_view space);  // does nothing if no task was ever stored there
+
+ private:
+  Reply run(const ScriptCall& call, const Confirmation& confirmation);
+  std::string opened_now();
+  void heard(TimePoint time, std::int64_t asked_at);
+  [[noreturn]] void reopen();
+  unsigned ask_for_number(NameKind kind, std::string_view text, unsigned most);
+  void learn_names();
+  std::string incarnation() const;
+
+  Link& link_;
+  const PartOptions options_;
+  const Keys keys_;
+  const Slot slot_;
+  Names names_;
+  std::atomic<std::int64_t> offset_micros_ = std::numeric_limits<std::int64_t>::min();  // from our steady clock
+
+  std::mutex opening_;
+  mutable std::mutex mutex_;  // guards the next two
+  std::string incarnation_;   // empty: not open yet
+  std::set<unsigned> used_;
+};
+
+// Calls of scripts in one part, one after the other. Parts that have jobs at the same time are asked together.
 class Job {
  public:
   explicit Job(Part& part) : part_(part) {}
@@ -22,14 +116,14 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   virtual bool done() const = 0;
-  virtual ScriptCall next() = 0;  // the same again, until take()
+  virtual ScriptCall next() = 0;  // the same call until take()
   virtual void take(const Reply& reply) = 0;
 
   Part& part() const { return part_; }
-  // What ended it before it was done.
+  // Set if the job ended before it was done.
   const std::exception_ptr& failure() const { return failure_; }
-  bool lost() const;     // and the last script may have been run
-  bool refused() const;  // for what was to be stored
+  bool lost() const;     // it failed, and the last script may have been executed
+  bool refused() const;  // it failed because of the data that was to be stored
 
  private:
   friend class Parts;
@@ -47,15 +141,16 @@ std::vector<Job*> pointers_to(const std::vector<std::unique_ptr<AJob>>& jobs) {
 }
 
 enum class How {
-  work,  // changes something
-  soon,  // changes something, and must not wait behind the work
-  look,  // changes nothing: tried again where a connection breaks
+  work,  // writes
+  soon,  // writes, and must not queue behind the work
+  look,  // reads: tried again if a connection breaks
 };
 
 struct PartsOptions {
   std::unique_ptr<Topology> topology;
   LinkOptions link{};
-  // The first part has what is not a task's. Tasks are in the others, or in it where it is the only one.
+  // The first part has everything that does not belong to a task. Tasks are in the others, or in the first if there is
+  // only one.
   std::vector<std::string> tags;
   PartOptions each{};
 };
@@ -64,13 +159,13 @@ class Parts {
  public:
   explicit Parts(PartsOptions options);
 
-  Part& home() { return *all_.front(); }  // has what is not a task's
+  Part& home() { return *all_.front(); }  // has what does not belong to a task
   std::size_t size() const { return all_.size() - first_; }
   Part& at(std::size_t number) { return *all_[first_ + number]; }
   std::size_t number_of(TaskId id) const;
   std::size_t number_for(unsigned sequence) const { return sequence % size(); }
 
-  // The places of each part's ids.
+  // For each part, the places of its items.
   template <class Items, class IdOf>
   std::vector<std::vector<std::size_t>> places(const Items& items, IdOf id_of) const {
     std::vector<std::vector<std::size_t>> of_parts(size());
@@ -78,18 +173,18 @@ class Parts {
     return of_parts;
   }
 
-  // Until each is done or has failed.
+  // Until each job is done or has failed.
   void run(How how, std::span<Job* const> jobs);
   template <class AJob>
   void run(How how, const std::vector<std::unique_ptr<AJob>>& jobs) {
     run(how, pointers_to(jobs));
   }
-  // Requests that belong to no script.
+  // Plain commands that read.
   std::vector<Answer> look(std::span<const Request> requests) { return link_.run(Lane::control, requests, {}); }
 
-  // Servers' clocks differ a little. By the slowest of them, what is due is due by all of them.
+  // The clocks of the servers differ a little. A task that is due by the slowest of them is due by all.
   TimePoint now();
-  // The time of a reply that was made of several.
+  // The time of a reply that was put together from several.
   TimePoint time_of(TimePoint last) { return size() == 1 ? last : now(); }
 
  private:
@@ -98,17 +193,17 @@ class Parts {
 
   Link link_;
   std::vector<std::unique_ptr<Part>> all_;
-  const std::size_t first_;  // of those that have tasks
+  const std::size_t first_;  // the first part that has tasks
 };
 
-// Throws what failed, if anything: a lost reply before all else, because then something may have been done.
+// Throws the failure of a job, if any failed: a lost reply first, because then something may have been done.
 void throw_failure(std::span<Job* const> jobs);
 template <class AJob>
 void throw_failure(const std::vector<std::unique_ptr<AJob>>& jobs) {
   throw_failure(pointers_to(jobs));
 }
 
-// What a failure says, for people.
-std::string text_of(const std::exception_ptr& failure);
+// The failure of a job that has failed: in_doubt if its last script may have been executed.
+Error error_of(const Job& job, std::string_view where);
 
 }  // namespace easyretry::storage::redis

@@ -1,7 +1,9 @@
 #include "storage/redis/records.h"
 
+#include <cstddef>
+
 #include "storage/record_columns.h"
-#include "storage/redis/packing.h"
+#include "storage/redis/record_layout.h"
 #include "task/transitions.h"
 
 namespace easyretry::storage::redis {
@@ -10,24 +12,13 @@ namespace {
 using task::RetryRules;
 using task::TaskRecord;
 
-constexpr double kNever = -0x1p63;
-
-// What a body has of the things that most tasks do without.
-enum Has : unsigned {
-  kDerivedKey = 1,  // the handler, a colon and 32 hexadecimal digits, which are written as 16 bytes
-  kBusiness = 2,
-  kTags = 4,
-  kTraceparent = 8,
-  kGeneration = 16,
-};
-
-std::string_view bytes_of(const task::KeyDigest& digest) {
-  return {reinterpret_cast<const char*>(digest.data()), digest.size()};
-}
+namespace BodyHas = layout::BodyHas;
 
 constexpr std::string_view kHex = "0123456789abcdef";
 constexpr std::size_t kMd5Digits = 32;
 
+// The digits of a derived key, which is the handler, a colon and 32 hexadecimal digits; they are stored as 16 bytes.
+// Empty for other keys.
 std::string_view digits_of(const TaskRecord& record) {
   std::string_view key = record.info.key;
   const std::string& handler = record.info.handler;
@@ -76,81 +67,81 @@ RetryRules rules_from(Unpacker& in, const NameTexts& texts) {
   return rules;
 }
 
-double time_or_never(const std::optional<TimePoint>& time) {
-  return time ? to_double(time->time_since_epoch().count()) : kNever;
+constexpr TimePoint kNever = TimePoint::min();
+static_assert(layout::Time::never == static_cast<double>(kNever.time_since_epoch().count()));
+
+std::optional<TimePoint> time_if_any(TimePoint time) {
+  return time == kNever ? std::nullopt : std::optional{time};
 }
 
-std::optional<TimePoint> time_if_any(double ms) {
-  return ms == kNever ? std::nullopt : std::optional{to_time(ms)};
-}
-
+// BodyHas: the optional fields that the body of this task has.
 unsigned has_of(const TaskRecord& record, std::string_view digits) {
   const TaskInfo& info = record.info;
-  unsigned has = digits.empty() ? 0U : kDerivedKey;
-  if (!info.business_type.empty() || !info.business_id.empty()) has |= kBusiness;
-  if (!info.tags.empty()) has |= kTags;
-  if (!info.traceparent.empty()) has |= kTraceparent;
-  if (info.generation != 0) has |= kGeneration;
+  unsigned has = digits.empty() ? 0U : BodyHas::derived_key;
+  if (!info.business_type.empty() || !info.business_id.empty()) has |= BodyHas::business;
+  if (!info.tags.empty()) has |= BodyHas::tags;
+  if (!info.traceparent.empty()) has |= BodyHas::traceparent;
+  if (info.generation != 0) has |= BodyHas::generation;
   return has;
 }
 
-void read_body(TaskRecord& record, std::string_view body, const NameTexts& texts) {
+void read_body(TaskRecord& record, std::string_view bytes, const NameTexts& texts) {
   TaskInfo& info = record.info;
-  Unpacker in{body};
-  info.created_at = in.time();
-  info.next_at = in.time();
-  info.space = texts(in.u16());
-  info.handler = texts(in.u16());
-  in.bytes(task::KeyDigest{}.size());
+  Unpacker in{bytes};
+  const auto body = in.record<layout::Body>();
+  info.created_at = body.created;
+  info.next_at = body.next_at;
+  info.space = texts(body.space);
+  info.handler = texts(body.handler);
   const unsigned has = in.u8();
-  info.key = key_from(in, info.handler, (has & kDerivedKey) != 0);
+  info.key = key_from(in, info.handler, (has & BodyHas::derived_key) != 0);
   record.payload_version = static_cast<int>(static_cast<std::uint32_t>(in.varint()));
   record.rules = rules_from(in, texts);
-  if ((has & kBusiness) != 0) {
+  if ((has & BodyHas::business) != 0) {
     info.business_type = in.text();
     info.business_id = in.text();
   }
-  if ((has & kTags) != 0) info.tags = parse_tags(in.text());
-  if ((has & kTraceparent) != 0) info.traceparent = in.text();
-  if ((has & kGeneration) != 0) info.generation = static_cast<int>(in.varint());
+  if ((has & BodyHas::tags) != 0) info.tags = parse_tags(in.text());
+  if ((has & BodyHas::traceparent) != 0) info.traceparent = in.text();
+  if ((has & BodyHas::generation) != 0) info.generation = static_cast<int>(in.varint());
   record.payload = in.rest();
 }
 
-void read_meta(TaskRecord& record, std::string_view meta, const NameTexts& texts) {
+void read_meta(TaskRecord& record, std::string_view bytes, const NameTexts& texts) {
   TaskInfo& info = record.info;
-  Unpacker in{meta};
-  info.version = to_millis(in.f64());
-  info.state = in.u8() == kRunning ? TaskState::running : TaskState::pending;
-  info.next_at = in.time();
-  in.bytes(2 + 2 + task::KeyDigest{}.size());
-  record.lease_until = in.time();
-  info.first_failed_at = time_if_any(in.f64());
-  info.last_failed_at = time_if_any(in.f64());
-  const unsigned stage = in.u8();
+  Unpacker in{bytes};
+  const auto meta = in.record<layout::Meta>();
+  info.version = to_millis(meta.version);
+  info.state = meta.state == layout::State::running ? TaskState::running : TaskState::pending;
+  info.next_at = meta.next_at;
+  record.lease_until = meta.lease;
+  info.first_failed_at = time_if_any(meta.first_failed);
+  info.last_failed_at = time_if_any(meta.last_failed);
+  const unsigned stage = meta.stage;
   info.stage = stage <= static_cast<unsigned>(Stage::on_final_failure) ? static_cast<Stage>(stage) : Stage::run;
-  info.outcome = outcome_of(in.u8());
-  info.attempts = in.i32();
-  info.crashes = in.i32();
-  info.deliveries = in.i32();
-  record.callback_attempts = in.i32();
-  const std::size_t owner = in.u16();
-  const std::size_t error = in.u32();
-  const std::size_t progress = in.u32();
-  const std::size_t result = in.u32();
-  const std::size_t rules = in.u32();
-  record.locked_by = in.bytes(owner);
-  // See WAITING in lua/common.lua.
-  if (record.locked_by.ends_with('\0')) record.locked_by.pop_back();
-  info.last_error = in.bytes(error);
-  info.progress = in.bytes(progress);
-  record.result = in.bytes(result);
-  if (rules > 0) {
-    Unpacker changed{in.bytes(rules)};
+  info.outcome = outcome_of(meta.outcome);
+  info.attempts = meta.attempts;
+  info.crashes = meta.crashes;
+  info.deliveries = meta.deliveries;
+  record.callback_attempts = meta.callbacks;
+  record.locked_by = in.bytes(meta.owner_size);
+  if (record.locked_by.ends_with(kWaiting)) record.locked_by.pop_back();
+  info.last_error = in.bytes(meta.error_size);
+  info.progress = in.bytes(meta.progress_size);
+  record.result = in.bytes(meta.result_size);
+  if (meta.rules_size > 0) {
+    Unpacker changed{in.bytes(meta.rules_size)};
     record.rules = rules_from(changed, texts);
   }
 }
 
 }  // namespace
+
+static_assert(static_cast<unsigned>(Outcome::succeeded) + 1 == layout::OutcomeNumber::succeeded);
+static_assert(static_cast<unsigned>(Outcome::cancelled) + 1 == layout::OutcomeNumber::cancelled);
+// A first claim copies these bytes from the body into the meta.
+static_assert(offsetof(layout::Meta, lease) - offsetof(layout::Meta, next_at) ==
+              sizeof(layout::Body) - offsetof(layout::Body, next_at));
 
 unsigned number_of(std::optional<Outcome> outcome) {
   return outcome ? static_cast<unsigned>(*outcome) + 1 : 0;
@@ -166,14 +157,14 @@ std::string body_of(const TaskRecord& record, const NameNumbers& names, const ta
   const std::string_view digits = digits_of(record);
   const unsigned has = has_of(record, digits);
   Packer out;
-  out.f64(0).f64(0).u16(names.space).u16(names.handler).bytes(bytes_of(digest)).u8(has);
+  out.record(layout::Body{.space = names.space, .handler = names.handler, .digest = digest}).u8(has);
   put_key(out, record, digits);
   out.varint(static_cast<std::uint32_t>(record.payload_version));
   put_rules(out, record.rules, names.backoff);
-  if ((has & kBusiness) != 0) out.text(info.business_type).text(info.business_id);
-  if ((has & kTags) != 0) out.text(tags_text(info.tags));
-  if ((has & kTraceparent) != 0) out.text(info.traceparent);
-  if ((has & kGeneration) != 0) out.varint(static_cast<std::uint64_t>(info.generation));
+  if ((has & BodyHas::business) != 0) out.text(info.business_type).text(info.business_id);
+  if ((has & BodyHas::tags) != 0) out.text(tags_text(info.tags));
+  if ((has & BodyHas::traceparent) != 0) out.text(info.traceparent);
+  if ((has & BodyHas::generation) != 0) out.varint(static_cast<std::uint64_t>(info.generation));
   return out.bytes(record.payload).take();
 }
 
@@ -184,16 +175,30 @@ std::string meta_of(const TaskRecord& record, const NameNumbers& names, const ta
   if (with_rules) put_rules(packed_rules, record.rules, names.backoff);
   const std::string rules = packed_rules.take();
   const std::string_view owner = std::string_view{record.locked_by}.substr(0, 0xffff);
+  const layout::Meta meta{
+      .version = info.version,
+      .state = info.state == TaskState::running ? layout::State::running : layout::State::pending,
+      .next_at = info.next_at,
+      .space = names.space,
+      .handler = names.handler,
+      .digest = digest,
+      .lease = record.lease_until,
+      .first_failed = info.first_failed_at.value_or(kNever),
+      .last_failed = info.last_failed_at.value_or(kNever),
+      .stage = static_cast<unsigned>(info.stage),
+      .outcome = number_of(info.outcome),
+      .attempts = info.attempts,
+      .crashes = info.crashes,
+      .deliveries = info.deliveries,
+      .callbacks = record.callback_attempts,
+      .owner_size = owner.size(),
+      .error_size = info.last_error.size(),
+      .progress_size = info.progress.size(),
+      .result_size = record.result.size(),
+      .rules_size = rules.size(),
+  };
   Packer out;
-  out.f64(to_double(info.version)).u8(info.state == TaskState::running ? kRunning : kPending);
-  out.time(info.next_at).u16(names.space).u16(names.handler).bytes(bytes_of(digest));
-  out.time(record.lease_until);
-  out.f64(time_or_never(info.first_failed_at)).f64(time_or_never(info.last_failed_at));
-  out.u8(static_cast<unsigned>(info.stage)).u8(number_of(info.outcome));
-  out.i32(info.attempts).i32(info.crashes).i32(info.deliveries).i32(record.callback_attempts);
-  out.u16(static_cast<unsigned>(owner.size())).u32(info.last_error.size()).u32(info.progress.size());
-  out.u32(record.result.size()).u32(rules.size());
-  out.bytes(owner).bytes(info.last_error).bytes(info.progress).bytes(record.result).bytes(rules);
+  out.record(meta).bytes(owner).bytes(info.last_error).bytes(info.progress).bytes(record.result).bytes(rules);
   return out.take();
 }
 
@@ -204,11 +209,15 @@ std::string rules_bytes(const RetryRules& rules) {
 }
 
 void set_times(std::string& body, TimePoint created, TimePoint next_at) {
-  body.replace(0, 16, Packer{}.time(created).time(next_at).take());
+  auto head = Unpacker{body}.record<layout::Body>();
+  head.created = created;
+  head.next_at = next_at;
+  body.replace(0, sizeof head, bytes_of(head));
 }
 
 void set_next_at(std::string& meta, TimePoint next_at) {
-  meta.replace(9, 8, Packer{}.time(next_at).take());
+  const types::time time{next_at};
+  meta.replace(offsetof(layout::Meta, next_at), sizeof time, bytes_of(time));
 }
 
 TaskRecord live_record(TaskId id, std::string_view body, std::string_view meta, const NameTexts& texts) {
@@ -222,23 +231,19 @@ TaskRecord live_record(TaskId id, std::string_view body, std::string_view meta, 
 
 TaskRecord ended_record(TaskId id, std::string_view done, const NameTexts& texts) {
   Unpacker in{done};
-  const TimePoint finished = in.time();
-  const bool cancelled = in.u8() == 1;
-  const Outcome outcome = outcome_of(in.u8()).value_or(Outcome::parked);
-  const std::size_t error_size = in.u32();
-  const std::size_t meta_size = in.u32();
-  const std::string_view error = in.bytes(error_size);
-  const std::string_view meta = in.bytes(meta_size);
+  const auto end = in.record<layout::Done>();
+  const std::string_view error = in.bytes(end.error_size);
+  const std::string_view meta = in.bytes(end.meta_size);
   TaskRecord record = live_record(id, in.rest(), meta, texts);
-  if (cancelled) {
-    task::apply_cancel(record, task::Event::cancel, finished);
+  if (end.cancelled == 1) {
+    task::apply_cancel(record, task::Event::cancel, end.finished);
     return record;
   }
-  record.info.state = TaskState::running;  // or it could not have been finished
-  task::Settlement end;
-  end.outcome = outcome;
-  end.error = error;
-  task::apply_settlement(record, end, finished);
+  record.info.state = TaskState::running;  // only a running task can be finished
+  task::Settlement settlement;
+  settlement.outcome = outcome_of(end.outcome).value_or(Outcome::parked);
+  settlement.error = error;
+  task::apply_settlement(record, settlement, end.finished);
   return record;
 }
 

@@ -4,19 +4,82 @@
 #include <iterator>
 
 #include "storage/checks.h"
-#include "storage/redis/changing.h"
-#include "storage/redis/cluster_map.h"
-#include "storage/redis/inserting.h"
-#include "storage/redis/keeping.h"
-#include "storage/redis/loading.h"
-#include "storage/redis/membership.h"
+#include "storage/member_text.h"
+#include "storage/redis/changer.h"
+#include "storage/redis/housekeeping.h"
+#include "storage/redis/inserter.h"
+#include "storage/redis/load.h"
 #include "storage/redis/parts.h"
-#include "storage/redis/pauses.h"
-#include "storage/redis/searching.h"
-#include "storage/redis/sentinels.h"
+#include "storage/redis/record_layout.h"
+#include "storage/redis/search.h"
 #include "storage/redis/set_up.h"
 #include "storage/server/group_inserts.h"
 #include "storage/server/server_error.h"
+
+namespace easyretry::storage::redis {
+namespace {
+
+// Without a node it only reads. A beat is repeated in seconds, so it does not wait for replicas, and one whose answer
+// is lost is simply sent again.
+BeatReply beat(Part& part, const Beat& beat) {
+  ScriptCall call = part.script(scripts::beat);
+  call.keys.push_back(part.keys().members(beat.space));
+  call.arguments.emplace_back(beat.node);
+  call.arguments.push_back(std::to_string(beat.ttl.count()));
+  call.arguments.push_back(member_text(beat.says, beat.handlers));
+  const Reply reply = part.read(call);
+  BeatReply answer{TimePoint{Millis{reply.integer(0)}}, {}};
+  for (std::size_t i = 1; i + 2 < reply.size(); i += 3) {
+    Member& member = answer.members.emplace_back();
+    member.node = reply.text(i);
+    member.since = Unpacker{reply.text(i + 1)}.record<types::time>();
+    read_member_text(reply.text(i + 2), member);
+  }
+  std::ranges::sort(answer.members, {}, &Member::node);
+  return answer;
+}
+
+bool leave(Part& part, std::string_view space, std::string_view node) {
+  const std::string key = part.keys().members(space);
+  return part.read(Command::of("HDEL", std::string_view{key}, node)).integer() > 0;
+}
+
+ScriptCall pause_call(Part& part, const Script& script, std::string_view space) {
+  ScriptCall call = part.script(script);
+  call.keys.push_back(part.keys().paused(space));
+  return call;
+}
+
+Pausing pause(Part& part, std::string_view space, std::string_view handler, std::string_view why) {
+  ScriptCall call = pause_call(part, scripts::pause, space);
+  call.arguments.emplace_back(handler);
+  call.arguments.emplace_back(why);
+  call.arguments.push_back(std::to_string(kMostPaused));
+  const Reply reply = part.write_soon(call);
+  if (reply.text(1) == layout::PauseAnswer::too_many) return Pausing::too_many;
+  return reply.text(1) == layout::PauseAnswer::paused ? Pausing::done : Pausing::was_paused;
+}
+
+bool resume(Part& part, std::string_view space, std::string_view handler) {
+  ScriptCall call = pause_call(part, scripts::resume, space);
+  call.arguments.emplace_back(handler);
+  return part.write_soon(call).integer(1) > 0;
+}
+
+PausedReply paused(Part& part, std::string_view space) {
+  const Reply reply = part.read(pause_call(part, scripts::paused, space));
+  PausedReply answer{TimePoint{Millis{reply.integer(0)}}, {}};
+  for (std::size_t i = 1; i + 1 < reply.size(); i += 2) {
+    Unpacker value{reply.text(i + 1)};
+    const auto paused = value.record<layout::Paused>();
+    answer.handlers.push_back({std::string{reply.text(i)}, paused.since, std::string{value.rest()}});
+  }
+  std::ranges::sort(answer.handlers, {}, &PausedHandler::handler);
+  return answer;
+}
+
+}  // namespace
+}  // namespace easyretry::storage::redis
 
 namespace easyretry::storage {
 namespace {
@@ -33,7 +96,7 @@ Error to_error(const ServerError& error, std::string_view where, bool begun) {
   return {code, std::string{where}, error.what()};
 }
 
-// body(begun) -> answer; `begun` is true from when a part of what was asked for is done.
+// body(begun) -> answer; the body sets `begun` when a part of the request is done.
 template <class Body>
 auto answer(std::string_view where, Body body) -> Result<decltype(body(std::declval<bool&>()))> {
   bool begun = false;
@@ -76,9 +139,9 @@ class RedisStore final : public Store {
   explicit RedisStore(const RedisOptions& options)
       : options_(options),
         parts_(parts_options()),
-        inserting_(parts_, options.total_shards),
-        changing_(parts_, options_),
-        searching_(parts_, options.total_shards) {
+        inserter_(parts_, options.total_shards),
+        changer_(parts_, options_),
+        search_(parts_, options.total_shards) {
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       inserts_.push_back(std::make_unique<server::GroupInserts>(
           "redis.insert",
@@ -92,45 +155,45 @@ class RedisStore final : public Store {
             .total_shards = options_.total_shards,
             .durability = durability_,
             .shared = true,
-            // Of replicas, and of a server whose disk fails: it answers those who read, and refuses the write that a
-            // renewal is.
+            // A server that has lost its replicas, or whose disk fails, still answers reads, and refuses renewals,
+            // because they write.
             .reads_run_ahead = true};
   }
 
   InsertResult insert(std::span<const NewTask> tasks) override {
     if (auto error = refuse_batch(tasks, "redis.insert")) return tl::make_unexpected(*std::move(error));
-    if (const auto part = inserting_.only_part(tasks)) return inserts_[*part]->insert(tasks);
+    if (const auto part = inserter_.only_part(tasks)) return inserts_[*part]->insert(tasks);
     return insert_together(server::pointers(tasks));
   }
   Result<LoadReply> load(const LoadQuery& query) override {
     return answer("redis.load", [&](bool&) { return redis::load(parts_, query); });
   }
   Result<ClaimReply> claim(const ClaimRequest& request) override {
-    return answer("redis.claim", [&](bool&) { return changing_.claim(request); });
+    return answer("redis.claim", [&](bool&) { return changer_.claim(request); });
   }
   Result<Applied> settle(std::span<const Settlement> settlements) override {
-    return answer("redis.settle", [&](bool& begun) { return changing_.settle(settlements, begun); });
+    return answer("redis.settle", [&](bool& begun) { return changer_.settle(settlements, begun); });
   }
   Result<Applied> renew(std::span<const Renewal> renewals) override {
-    return answer("redis.renew", [&](bool& begun) { return changing_.renew(renewals, begun); });
+    return answer("redis.renew", [&](bool& begun) { return changer_.renew(renewals, begun); });
   }
   Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) override {
-    return answer("redis.find", [&](bool&) { return searching_.find(ids); });
+    return answer("redis.find", [&](bool&) { return search_.find(ids); });
   }
   Result<std::vector<TaskRecord>> list(const TaskQuery& query) override {
-    return answer("redis.list", [&](bool&) { return searching_.list(query); });
+    return answer("redis.list", [&](bool&) { return search_.list(query); });
   }
   Result<std::int64_t> count(const TaskQuery& query) override {
-    return answer("redis.count", [&](bool&) { return searching_.count(query); });
+    return answer("redis.count", [&](bool&) { return search_.count(query); });
   }
   Result<Counts> counts(std::string_view space) override {
     return answer("redis.counts", [&](bool&) { return redis::counts(parts_, space); });
   }
   Result<Applied> revise(std::span<const Revision> revisions) override {
-    return answer("redis.revise", [&](bool& begun) { return changing_.revise(revisions, begun); });
+    return answer("redis.revise", [&](bool& begun) { return changer_.revise(revisions, begun); });
   }
   Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override {
-    return answer("redis.cancel", [&](bool& begun) { return changing_.cancel(ids, how, begun); });
+    return answer("redis.cancel", [&](bool& begun) { return changer_.cancel(ids, how, begun); });
   }
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override {
     return answer("redis.requeue", [&](bool& begun) { return requeue_now(ids, begun); });
@@ -172,7 +235,7 @@ class RedisStore final : public Store {
     return parts;
   }
 
-  // What is told is how the first server keeps its data, as all of them should.
+  // Reports the durability of the first server. All servers should have the same.
   std::string open(const redis::Keys& keys, const redis::Ask& ask) {
     redis::Opened opened = redis::set_up(keys, ask, options_);
     const std::lock_guard lock{mutex_};
@@ -182,21 +245,21 @@ class RedisStore final : public Store {
 
   InsertResult insert_together(std::span<const NewTask* const> tasks) {
     std::vector<TaskId> ids;
-    auto reply = answer("redis.insert", [&](bool& begun) { return inserting_.insert(tasks, begun, ids); });
+    auto reply = answer("redis.insert", [&](bool& begun) { return inserter_.insert(tasks, begun, ids); });
     if (reply || reply.error().code != Errc::in_doubt) return reply;
     return tl::make_unexpected(InsertFailure{std::move(reply.error()), std::move(ids)});
   }
 
   std::vector<std::optional<TaskId>> requeue_now(std::span<const TaskId> ids, bool& begun) {
     std::map<TaskId, TaskRecord> ended;
-    for (TaskRecord& record : searching_.find(ids)) {
+    for (TaskRecord& record : search_.find(ids)) {
       if (record.info.state == TaskState::finished) ended.emplace(record.info.id, std::move(record));
     }
     std::vector<TaskRecord> wanted;
     for (const TaskId id : ids) {
       if (ended.contains(id)) wanted.push_back(ended.at(id));
     }
-    const auto started = inserting_.start_again(wanted, begun);
+    const auto started = inserter_.start_again(wanted, begun);
     std::vector<std::optional<TaskId>> answers;
     auto next = started.begin();
     for (const TaskId id : ids) answers.push_back(ended.contains(id) ? *next++ : std::nullopt);
@@ -207,10 +270,10 @@ class RedisStore final : public Store {
   mutable std::mutex mutex_;  // guards the next
   Durability durability_;
   redis::Parts parts_;
-  redis::Inserting inserting_;
-  redis::Changing changing_;
-  redis::Searching searching_;
-  // By part: where one cannot be had, nobody else's insert fails with it.
+  redis::Inserter inserter_;
+  redis::Changer changer_;
+  redis::Search search_;
+  // One per part: if one cannot be reached, inserts into the others do not fail with it.
   std::vector<std::unique_ptr<server::GroupInserts>> inserts_;
 };
 

@@ -1,5 +1,5 @@
 #pragma once
-// Tasks in a Redis server. Every change is one script, which the server runs alone: docs/redis.md.
+// A store in a Redis server. Every change is one script, which the server executes atomically: docs/redis.md.
 
 #include <memory>
 #include <optional>

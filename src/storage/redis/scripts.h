@@ -1,5 +1,6 @@
 #pragma once
-// The scripts of lua/, each with lua/common.lua in it. cmake/lua_scripts.cmake makes their definitions.
+// The scripts of lua/, each with lua/common.lua in it and with the literals of record_layout.def.
+// cmake/lua_scripts.cmake generates their definitions.
 
 #include <string_view>
 
@@ -7,7 +8,7 @@ namespace easyretry::storage::redis {
 
 struct Script {
   std::string_view name;
-  std::string_view sha;  // by which the server knows it
+  std::string_view sha;  // SHA-1 of the code, by which the server knows it
   std::string_view code;
 };
 

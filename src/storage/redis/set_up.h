@@ -1,25 +1,43 @@
 #pragma once
-// What a server must be like, and what a store in it was made for.
+// Checks that a server is fit for a store, and that the store was created with the same settings.
 
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "storage/durability.h"
+#include "storage/redis/connection.h"
+#include "storage/redis/keys.h"
 #include "storage/redis/options.h"
-#include "storage/redis/part.h"
 
 namespace easyretry::storage::redis {
+
+// The facts that a server reports in INFO.
+class ServerFacts {
+ public:
+  explicit ServerFacts(const Ask& ask);
+
+  std::string of(std::string_view name) const;  // "" if it does not say
+  bool is_in_a_cluster() const { return of("redis_mode") == "cluster"; }
+
+  // Throws ServerError if our scripts cannot run there, or if the server may evict stored tasks.
+  void refuse_unfit() const;
+
+ private:
+  std::map<std::string, std::string, std::less<>> facts_;
+};
 
 struct Opened {
   std::string incarnation;
   Durability durability;
 };
 
-// Makes the part of the store where there is none. Throws ServerError, or StoreError where it was made for something
-// else.
+// Creates the part of the store if it does not exist. Throws ServerError, or StoreError if it was created with other
+// settings.
 Opened set_up(const Keys& keys, const Ask& ask, const RedisOptions& options);
 
-// What its url must say; nothing where there is no store.
+// The number of shards that its url must have; nullopt if there is no store.
 std::optional<std::string> stored_shards(const Keys& keys, const Ask& ask);
 
 }  // namespace easyretry::storage::redis

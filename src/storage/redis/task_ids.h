@@ -1,7 +1,6 @@
 #pragma once
-// Ids whose sequence number is the first 10 bits of the key's digest. So the sorted set that leads from a key to its
-// task needs only the other 53 bits, which is what its scores hold exactly, and is in the order of ids at the same
-// time.
+// Ids whose sequence number is the first 10 bits of the key's digest. So the sorted set that maps a key to its task
+// stores only the other 53 bits, which fit exactly into a score, and it is also ordered by id.
 
 #include <array>
 #include <memory>
@@ -20,10 +19,10 @@ unsigned sequence_of(const task::KeyDigest& digest);
 double upper_bits(TaskId id);
 TaskId id_from(double upper, const task::KeyDigest& digest);
 
-// No id twice in this process: those of one shard and sequence have a millisecond each, borrowed from the future where
-// it must be. Two processes that store the same key in the same millisecond must not draw the same id, or each would
-// take the other's task for its own when its reply is lost: so each of them is ahead by up to a minute of its own.
-// Safe to use from any thread.
+// Never draws an id twice in this process: ids of one shard and sequence have a millisecond each, borrowed from the
+// future if necessary. Two processes that store the same key in the same millisecond must not draw the same id: when a
+// reply is lost, each would take the other's task for its own. So each process is ahead by a random time of up to a
+// minute. Safe to use from any thread.
 class TaskIds {
  public:
   TaskIds();
@@ -34,7 +33,7 @@ class TaskIds {
 
   const Millis ahead_;
   std::mutex mutex_;
-  std::vector<std::unique_ptr<OfShard>> last_;  // by shard: 8 KiB of each that was used
+  std::vector<std::unique_ptr<OfShard>> last_;  // by shard: 8 KiB for each that was used
 };
 
 }  // namespace easyretry::storage::redis

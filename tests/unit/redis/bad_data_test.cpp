@@ -1,4 +1,4 @@
-// What somebody else did to the keys of a store harms nobody but itself.
+// Corrupted or manually edited keys of a store harm only the tasks under these keys.
 
 #include <tuple>
 #include <utility>
@@ -10,7 +10,7 @@ namespace {
 
 using RedisBadData = RedisStoreTest;
 
-// Of the shard, among two.
+// A task of this shard, of two.
 task::NewTask in_shard(int shard) {
   for (;;) {
     task::NewTask task = a_task();
@@ -166,7 +166,7 @@ TEST_F(RedisBadData, ScriptsThatTheServerHasForgottenAreGivenAgain) {
   EXPECT_THAT(claimed(*store, {ticket}), SizeIs(1));
 }
 
-// Numbers learned from the store before would stand for other names.
+// Numbers that were learned from the former store would stand for other names.
 TEST_F(RedisBadData, AStoreThatWasFlushedIsSaidToBeGoneOnceAndThenIsANewOne) {
   stored(*store, a_task().handler("pay"));
   run({"FLUSHDB"});

@@ -1,4 +1,4 @@
-// A primary dies under load, shortly after its replica has lost sight of it, and the replica takes its place.
+// A primary dies under load, shortly after its replica has lost the connection, and the replica takes over.
 
 #include <atomic>
 #include <mutex>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr int kThreads = 4;
 constexpr std::size_t kEnough = 1'000;
-constexpr std::size_t kCutOff = 50;                       // calls that are answered after that
-constexpr const char* kPatient = "?wait=1&wait_ms=1000";  // a busy machine's replica is in time, too
+constexpr std::size_t kCutOff = 50;                       // calls that are still answered after that
+constexpr const char* kPatient = "?wait=1&wait_ms=1000";  // enough for the replica on a busy machine
 
 class RedisFailover : public ::testing::Test {
  protected:
@@ -29,7 +29,7 @@ class RedisFailover : public ::testing::Test {
     if (!linked) throw std::runtime_error("the replica does not come up");
   }
 
-  // Stores tasks one by one until the primary is killed, some of them without the replica; gives those that were
+  // Stores tasks one by one until the primary is killed, some of them without the replica. Returns those that were
   // acknowledged.
   std::vector<TaskId> store_until_killed(const std::string& options) {
     const auto store = open_store(primary.url() + options, system_clock());
@@ -57,7 +57,7 @@ class RedisFailover : public ::testing::Test {
     return acknowledged;
   }
 
-  // Of the acknowledged, after the replica has been promoted.
+  // How many acknowledged tasks are lost after the replica has been promoted.
   std::size_t lost(const std::vector<TaskId>& acknowledged) {
     PlainRedis{replica.port()}.run({"REPLICAOF", "NO", "ONE"});
     const auto store = open_store(replica.url(), system_clock());
@@ -85,7 +85,7 @@ TEST_F(RedisFailover, WithoutWaitingWhatTheReplicaHadNotReceivedIsLostAndTheStor
   EXPECT_THAT(loaded(*store), Not(IsEmpty()));
 }
 
-// The first time it writes and then, as an engine does that looks after what is in doubt, it meets what is there.
+// The first call writes. The next ones meet the task, as those of an engine do that checks what is in doubt.
 TEST_F(RedisFailover, WhatNoReplicaHasIsNotAcknowledgedByOneThatMeetsItEither) {
   const std::string url = primary.url() + kPatient;
   const task::NewTask task = a_task().key("pay:1");
@@ -128,7 +128,7 @@ TEST_F(RedisFailover, AnEngineRunsNothingThatNoReplicaKnowsToBeClaimed) {
   link.freeze();
   engine.start();
   ASSERT_TRUE(test::eventually([&] { return engine.find(id)->state == TaskState::running; }));
-  std::this_thread::sleep_for(std::chrono::milliseconds{2500});  // time to look after what is in doubt, more than once
+  std::this_thread::sleep_for(std::chrono::milliseconds{2500});  // time to check what is in doubt more than once
   EXPECT_EQ(runs, 0);
   link.thaw();
   EXPECT_TRUE(test::eventually([&] { return runs == 1; }));

@@ -1,4 +1,4 @@
-// Servers that refuse, for now or for good: what is said, and what is not lost.
+// Servers that refuse commands, for a while or for ever: the errors, and that no task is lost.
 
 #include "support/line_at_start.h"
 #include "unit/redis/support.h"
@@ -6,7 +6,7 @@
 namespace easyretry::storage {
 namespace {
 
-// A server of the test's own, whose settings it changes.
+// A server for this test alone, which changes its settings.
 class RedisServer : public ::testing::Test {
  protected:
   std::string url(const std::string& user = "easyretry:secret", const std::string& options = {}) const {
@@ -35,7 +35,7 @@ TEST_F(RedisServer, AUserWithoutRightsIsRefusedWithTheRuleToMake) {
   EXPECT_THAT(opening_error(url("guest:secret")), AllOf(HasSubstr("NOPERM"), HasSubstr("ACL SETUSER")));
 }
 
-// Nothing that docs/redis.md says may be missing.
+// The permissions of docs/redis.md are enough.
 TEST_F(RedisServer, AUserWithTheDocumentedRightsDoesEverything) {
   run({"ACL", "SETUSER", "app", "on", ">secret", "~{easyretry}:*", "+@read", "+@write", "+@connection", "+evalsha",
        "+script|load", "+info", "+time", "+wait"});

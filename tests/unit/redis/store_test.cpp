@@ -46,7 +46,7 @@ TEST_F(RedisOwn, TasksOfANamespaceThatThisProcessNeverUsedAreClaimedRenewedAndSe
   EXPECT_EQ(fourth->count({.space = "bank", .finished = true}).value(), 1);
 }
 
-// Processes draw ids by themselves. Here both draw the same one, in a millisecond that lasts.
+// Processes draw ids independently. Here two draw the same one, because the clock stands still.
 TEST_F(RedisOwn, AnIdThatAnotherProcessHasTakenIsNotGivenAgainWhetherItsTaskLivesOrHasEnded) {
   std::map<unsigned, std::vector<std::string>> by_sequence;
   std::vector<std::string> keys;
@@ -80,7 +80,10 @@ TEST_F(RedisOwn, AnotherNumberOfShardsIsRefusedWithTheRightOne) {
 
 TEST_F(RedisOwn, AStoreOfALaterReleaseIsRefused) {
   run({"HSET", "{easyretry}:store", "layout", "2"});
-  EXPECT_THAT(opening_error(url()), HasSubstr("layout 2 of another release"));
+  EXPECT_THAT(opening_error(url()), AllOf(HasSubstr("layout 2, made by a newer release; this one knows 1"),
+                                          HasSubstr("`easyretry --version`"), HasSubstr("prefix=")));
+  run({"HSET", "{easyretry}:store", "layout", "mine"});
+  EXPECT_THAT(opening_error(url()), HasSubstr("layout mine, which no release makes"));
 }
 
 TEST_F(RedisOwn, PrefixesDoNotSeeEachOther) {
@@ -154,7 +157,7 @@ std::optional<TaskId> requeued(Store& store, TaskId id) {
   return store.requeue({&id, 1}).value().at(0);
 }
 
-// So that records of an earlier release are read, and an instance of one goes on reading all.
+// So records of an earlier release can be read, and its instances can read new ones.
 TEST_F(RedisOwn, AMarkLeavesTheRecordAsItIs) {
   const TaskRecord held = claimed(*store, {stored(*store, a_task().payload("[42]"))}).at(0);
   finish(*store, held, Outcome::exhausted);
@@ -276,7 +279,7 @@ TEST_F(RedisOwn, AWaitingTaskTakesLessThan800BytesWithAPayloadOf420) {
   EXPECT_LT(each, 800);
 }
 
-// A body is made with what the process takes for the server's time.
+// A body contains the server's time as the process estimates it.
 TEST_F(RedisOwn, WhatIsStoredToBeRunAtOnceIsDueAtOnceByTheServersClock) {
   for (int i = 0; i < 200; ++i) {
     const Ticket ticket = stored(*store, a_task());
@@ -287,7 +290,7 @@ TEST_F(RedisOwn, WhatIsStoredToBeRunAtOnceIsDueAtOnceByTheServersClock) {
   }
 }
 
-// What a caller takes for the time is older than the server's by a round trip.
+// The time that a caller estimates is behind the server's by a round trip.
 TEST_F(RedisOwn, AServerThatIsFarAwayIsStoredInto) {
   test::CuttingProxy proxy{test::shared_server_port(ServerKind::redis)};
   proxy.set_latency(80ms);
@@ -297,14 +300,14 @@ TEST_F(RedisOwn, AServerThatIsFarAwayIsStoredInto) {
   EXPECT_TRUE(insert(*far, a_task()));
 }
 
-// Its caller had written down the time at which it asked.
+// The call contains the time at which it was made.
 TEST_F(RedisOwn, WhatWasUnderWayForLongIsStoredWithTheTimeOfItsArrival) {
   test::CuttingProxy proxy{test::shared_server_port(ServerKind::redis)};
   const auto far = open_store(database.url_through(proxy.port()) + "?shards=2", system_clock());
   stored(*far, a_task());
   proxy.freeze();
   auto late = std::async(std::launch::async, [&] { return stored(*far, a_task()).id; });
-  std::this_thread::sleep_for(1500ms);  // what is tested is that time passes
+  std::this_thread::sleep_for(1500ms);  // the test is about time that passes
   const TaskId direct = stored(*store, a_task()).id;
   proxy.thaw();
   const auto created = [&](TaskId id) { return store->find({&id, 1}).value().at(0).info.created_at; };
@@ -333,7 +336,7 @@ TEST(RedisTaskIds, AreDistinctHoweverManyShareASlotAndAMillisecond) {
   EXPECT_EQ(drawn.size(), 1'000U);
 }
 
-// By its id a process knows a task again whose reply was lost.
+// A process recognizes its task by the id when a reply was lost.
 TEST(RedisTaskIds, AreOthersInOtherProcessesForTheSameKeyAndMillisecond) {
   constexpr std::size_t kProcesses = 20;
   const TimePoint now = system_clock().now();

@@ -1,5 +1,5 @@
 #pragma once
-// Stores in Redis, and what is behind them.
+// Stores in Redis, and plain commands to their server.
 
 #include <chrono>
 #include <memory>

@@ -1,4 +1,4 @@
-// A primary is dead and nobody takes its place for now: what is not in its slots goes on.
+// A primary is dead and no replica has taken over: tasks in other slots continue.
 
 #include <mutex>
 #include <numeric>

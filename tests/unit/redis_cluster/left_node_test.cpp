@@ -1,4 +1,4 @@
-// A primary that is none any more, and lives on.
+// A server that is no primary any more, and still runs.
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ class RedisClusterLeftNode : public ::testing::Test {
       return mentions("slave", PlainRedis{node.port}.run({"CLUSTER", "NODES"})) == 3;
     });
   }
-  // A replica takes its place, as an administrator has it do before a machine is taken away.
+  // A replica takes over, as an administrator does it before a machine is removed.
   void replace(const RedisCluster::Node& primary) const {
     ASSERT_TRUE(test::eventually([&] { return all_know_the_replicas() && cluster.whole(); }, 60s));
     const std::string replica =
@@ -25,7 +25,7 @@ class RedisClusterLeftNode : public ::testing::Test {
     const int slot = primary.slots.at(0).first;
     ASSERT_TRUE(test::eventually([&] { return cluster.owner_of(slot).port == port && cluster.whole(); }, 60s));
   }
-  // Those of stores have a name.
+  // Connections of stores have a name.
   static int connections_with(const RedisCluster::Node& node) {
     return mentions("name=easyretry", PlainRedis{node.port}.run({"CLIENT", "LIST"}));
   }

@@ -1,4 +1,4 @@
-// Where keys are in a cluster, by its own arithmetic.
+// The slots of keys in a cluster.
 
 #include <set>
 
@@ -28,7 +28,7 @@ TEST(RedisSlots, TagsAreOneInEachOfEqualRangesSoThatPrimariesHaveEquallyMany) {
   }
 }
 
-// Stored tasks are found by them: another release must come to the same.
+// Stored tasks are found by their tags, so all releases must compute the same.
 TEST(RedisSlots, TagsStayAsTheyAre) {
   const auto tags = redis::spread_tags("easyretry", 12);
   EXPECT_EQ(tags.front() + " " + tags.back(), "easyretry.0~13 easyretry.11~40");

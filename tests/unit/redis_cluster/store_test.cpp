@@ -1,11 +1,11 @@
-// A store in a cluster whose slots are where they are not expected, or on their way.
+// A store in a cluster whose slots have moved, or are moving.
 
 #include "unit/redis_cluster/support.h"
 
 namespace easyretry::storage {
 namespace {
 
-// In the shared cluster, with slots that no other test has.
+// In the shared cluster, with slots that no other test uses.
 class RedisClusterStore : public ::testing::Test {
  protected:
   std::string url(const std::string& options = "&shards=2&tags=6") const { return database.url() + options; }
@@ -16,7 +16,7 @@ class RedisClusterStore : public ::testing::Test {
     }
     throw std::runtime_error("there is one primary alone");
   }
-  // Of the task's slot, to another primary.
+  // Begins to move the slot of the task to another primary.
   RedisCluster::Move begin_move_of(const task::NewTask& task) const {
     const int slot = slot_of_key(prefix(), task.key);
     return cluster.begin_move(slot, another_than(cluster.owner_of(slot)));
@@ -75,7 +75,7 @@ TEST_F(RedisClusterStore, UrlsSayWhatIsWrongWithThem) {
               HasSubstr("this is not a Redis Cluster; use redis://"));
 }
 
-// Nothing that docs/redis.md says may be missing.
+// The permissions of docs/redis.md are enough.
 TEST_F(RedisClusterStore, AUserWithTheDocumentedRightsDoesEverything) {
   const std::string user = "u" + prefix();
   const std::string own = "{" + prefix();

@@ -1,8 +1,8 @@
 #pragma once
-// Stores in a Redis Cluster, and which of its slots a task is in.
+// Stores in a Redis Cluster, and the slots of their tasks.
 
-#include "storage/redis/slots.h"
 #include "storage/redis/task_ids.h"
+#include "storage/redis/topology.h"
 #include "support/eventually.h"
 #include "support/redis_cluster.h"
 #include "unit/redis/support.h"
@@ -13,14 +13,14 @@ using test::RedisCluster;
 
 inline constexpr int kTags = 6;
 
-// Of tasks in test::kSpace of a store with so many tags.
+// The slot of a task in test::kSpace, in a store with this number of tags.
 inline int slot_of_key(const std::string& prefix, const std::string& key, int tags = kTags,
                        std::string_view space = test::kSpace) {
   const auto sequence = redis::sequence_of(task::key_digest(space, key));
   return redis::slot_of(redis::spread_tags(prefix, tags)[sequence % static_cast<unsigned>(tags)]);
 }
 
-// One that has tasks, and not what all of the store needs.
+// A primary that has tasks, but not the part that the whole store needs.
 inline RedisCluster::Node a_primary_of_tasks(const RedisCluster& cluster) {
   for (const auto& node : cluster.primaries()) {
     if (!node.has(redis::slot_of("easyretry"))) return node;
@@ -28,7 +28,7 @@ inline RedisCluster::Node a_primary_of_tasks(const RedisCluster& cluster) {
   throw std::runtime_error("there is one primary alone");
 }
 
-// A task with a key of its own, in a slot that the node has; or, not there, in another one's.
+// A task with a unique key, in a slot of the node; or, without `there`, in a slot of another node.
 inline task::NewTask a_task_on(const RedisCluster::Node& node, const std::string& prefix, bool there = true) {
   for (;;) {
     task::NewTask task = a_task();

@@ -1,10 +1,10 @@
 #!lua flags=no-writes,allow-oom
--- Tasks as they are at one moment, live or remembered.
--- KEYS  store, body, meta, done, requeued
--- ARGV  incarnation, time, ids of 8 bytes in one string
--- Gives time, and for each id its body, meta, what is remembered of it, and the id it was started again as; nil where there is none
+-- Reads tasks, live or ended, at one moment.
+-- KEYS     store, body, meta, done, requeued
+-- ARGV     incarnation, time, ids (Id)
+-- Returns  time; for each id its body, its meta, its record in `done`, and the id it was requeued as; nil for what there is not
 local ids = {}
-for at = 1, #ARGV[3], 8 do ids[#ids + 1] = ARGV[3]:sub(at, at + 7) end
+for i = 1, #ARGV[3] / SIZE(Id) do ids[i] = ARGV[3]:sub(BYTES(Id[i])) end
 local bodies, metas, done = ask('HMGET', KEYS[2], ids), ask('HMGET', KEYS[3], ids), ask('HMGET', KEYS[4], ids)
 local marks = redis.call('HLEN', KEYS[5]) > 0 and ask('HMGET', KEYS[5], ids) or {}
 local reply = {clock()}

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Days that are no longer told apart become one, day 0.
--- KEYS  store, counts of a namespace
--- ARGV  incarnation, time, fields "day kind handler"
--- Gives time
+-- Adds up the counts of old days in day 0.
+-- KEYS     store, counts of a namespace
+-- ARGV     incarnation, time, fields "day kind handler"
+-- Returns  time
 for i = 3, #ARGV do
   local tasks = redis.call('HGET', KEYS[2], ARGV[i])
   if tasks then

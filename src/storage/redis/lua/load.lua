@@ -1,29 +1,25 @@
 #!lua flags=no-writes,allow-oom
--- Tasks that are due soon and that no live lease holds, in the order of their due times and ids. Changes nothing.
--- KEYS  store, meta, sets of due tasks
--- ARGV  incarnation, time, how far ahead, how many members may be looked at in all; for each set: after B, place d, id c8 (goes on
---       after these, if so), most tasks wanted I4
--- Gives time, and for each set that was looked at (the last ones may be left for another call): END_OF_IT, FULL,
---       MORE or SOMETHING_ELSE, where there is no such set; of all tasks id and handler c10, the versions d, and the times in
---       digits with commas between them; where it goes on: place d, id c8; and what speaks against some of the tasks: for each
---       its place among them from 0 I4, suspicion B
-local END_OF_IT, FULL, MORE, SOMETHING_ELSE = 0, 1, 2, 3
+-- Lists tasks that are due soon and that no live lease holds, ordered by due time and id. Changes nothing.
+-- KEYS     store, meta, sets of due tasks
+-- ARGV     incarnation, time, how far ahead (LoadAhead), how many members to read at most in all; for each set a LoadFrom
+-- Returns  time; for each set that was read (the last ones may be left for another call): END_OF_IT, FULL, MORE, or SOMETHING_ELSE
+--          if the key does not hold a sorted set; of all its tasks the members (Due), the versions (Meta: version), and the due
+--          times in digits, separated by commas; where to go on (LoadPlace); and tasks whose workers may have died (Suspect)
+VALUES(Found)
 local PAGE = 500
-local LEASE = 34   -- where it is in a meta
-local MEMBER = 10  -- bytes; what somebody else has put there is passed over
 local now, budget = clock(), tonumber(ARGV[4])
-local ahead = struct.unpack('<d', ARGV[3])
+local ahead = struct.unpack(FORMAT(LoadAhead), ARGV[3])
 local until_time = text(later(now, ahead))
-local FRESH = struct.pack('<d', 1)  -- what nothing has happened to
+local FRESH = struct.pack(FORMAT(Meta: version), 1)  -- of a task without a meta
 local reply = {now}
 
 local function is_after(id, other)
-  local high, low = struct.unpack('>I4I4', id)
-  local other_high, other_low = struct.unpack('>I4I4', other)
+  local high, low = struct.unpack(FORMAT(Id), id)
+  local other_high, other_low = struct.unpack(FORMAT(Id), other)
   return high > other_high or (high == other_high and low > other_low)
 end
 
--- The rank of the first member after (place, id): those of one time are in the order of their ids.
+-- The rank of the first member after (place, id). Members of one time are ordered by id.
 local function rank_after(key, place, id)
   local low = redis.call('ZCOUNT', key, '-inf', '(' .. text(place))
   local high = redis.call('ZCOUNT', key, '-inf', text(place))
@@ -35,28 +31,28 @@ local function rank_after(key, place, id)
   return low
 end
 
--- The version of a task that can be claimed when it is due; nothing for others.
+-- The version of a task that can be claimed when it is due; nil for others.
 local function judged(meta)
-  if not readable(meta) then return nil end
-  local version, state, next_at = struct.unpack('<dBd', meta)
+  if not is_whole(meta) then return nil end
+  local version, state, next_at = struct.unpack(FORMAT(Meta: version state next_at), meta)
   if version < 1 or (state ~= PENDING and state ~= RUNNING) then return nil end
-  if state == RUNNING and struct.unpack('<d', meta, LEASE) > math.max(now, next_at) then return nil end
-  return meta:sub(1, 8)
+  if state == RUNNING and struct.unpack(FORMAT(Meta: lease), meta, AT(Meta: lease)) > math.max(now, next_at) then return nil end
+  return meta:sub(BYTES(Meta: version))
 end
 
 -- As task::suspicion().
-local NO_CRASHES = struct.pack('<i4', 0)
+local NO_CRASHES = struct.pack(FORMAT(Meta: crashes), 0)
 local function suspicion(meta)
-  local held = meta:byte(9) == RUNNING
-  if not held and meta:sub(CRASHES, CRASHES + 3) == NO_CRASHES then return 0 end
-  local crashes = struct.unpack('<i4', meta, CRASHES)
-  if held and not waits(meta, (struct.unpack('<H', meta, OWNER))) then crashes = crashes + 1 end
+  local held = meta:byte(AT(Meta: state)) == RUNNING
+  if not held and meta:sub(BYTES(Meta: crashes)) == NO_CRASHES then return 0 end
+  local crashes = struct.unpack(FORMAT(Meta: crashes), meta, AT(Meta: crashes))
+  if held and not waits(meta, (struct.unpack(FORMAT(Meta: owner_size), meta, AT(Meta: owner_size)))) then crashes = crashes + 1 end
   return math.max(0, math.min(crashes + 1, 255))
 end
 
--- Fills three columns and the list of suspects, and says why it ends, and where.
+-- Fills three columns and the list of suspects. Returns why it ended, and where.
 local function scan(key, after, place, id, room, members, versions, times, suspects)
-  -- What is due later, however much it is, is not looked at.
+  -- Tasks that are due later cost nothing, however many they are.
   local due = redis.pcall('ZCOUNT', key, '-inf', until_time)
   if type(due) ~= 'number' then return SOMETHING_ELSE, place, id end
   local count, rank = 0, after == 1 and rank_after(key, place, id) or 0
@@ -66,14 +62,14 @@ local function scan(key, after, place, id, room, members, versions, times, suspe
     local size = math.min(PAGE, budget, room - count, due - rank)
     local page = redis.call('ZRANGE', key, rank, rank + size - 1, 'WITHSCORES')
     local ids = {}
-    for i = 1, size do ids[i] = page[2 * i - 1]:sub(1, 8) end
+    for i = 1, size do ids[i] = page[2 * i - 1]:sub(BYTES(Due: id)) end
     local metas = ask('HMGET', KEYS[2], ids)
     for i = 1, size do
       local member, version = page[2 * i - 1], FRESH
       if metas[i] then version = judged(metas[i]) end
-      if version and #member == MEMBER then
+      if version and #member == SIZE(Due) then  -- other members are not ours
         local doubt = metas[i] and suspicion(metas[i]) or 0
-        if doubt > 0 then suspects[#suspects + 1] = struct.pack('<I4B', count, doubt) end
+        if doubt > 0 then suspects[#suspects + 1] = struct.pack(FORMAT(Suspect), count, doubt) end
         count = count + 1
         members[count], versions[count], times[count] = member, version, page[2 * i]
       end
@@ -87,13 +83,13 @@ end
 
 for i = 5, #ARGV do
   if budget <= 0 then break end
-  local after, place, id, room = struct.unpack('<Bdc8I4', ARGV[i])
+  local after, place, id, room = struct.unpack(FORMAT(LoadFrom), ARGV[i])
   local state, members, versions, times, suspects = nil, {}, {}, {}, {}
   state, place, id = scan(KEYS[i - 2], after, place, id, room, members, versions, times, suspects)
-  budget = budget - 1  -- an empty set is work, too
+  budget = budget - 1  -- an empty set is work too
   local size = #reply
   reply[size + 1], reply[size + 2], reply[size + 3] = state, table.concat(members), table.concat(versions)
-  reply[size + 4], reply[size + 5] = table.concat(times, ','), struct.pack('<dc8', place, id)
+  reply[size + 4], reply[size + 5] = table.concat(times, ','), struct.pack(FORMAT(LoadPlace), place, id)
   reply[size + 6] = table.concat(suspects)
 end
 return reply

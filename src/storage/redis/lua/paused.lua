@@ -1,5 +1,6 @@
 #!lua flags=no-writes,allow-oom
--- KEYS  store, paused handlers of the namespace
--- ARGV  incarnation, time
--- Gives time, and of each its name, and since d and why in one text
+-- Lists paused handlers.
+-- KEYS     store, paused handlers of the namespace
+-- ARGV     incarnation, time
+-- Returns  time; for each handler its name, and since when and why (Paused)
 return {clock(), unpack(redis.call('HGETALL', KEYS[2]))}

@@ -1,28 +1,28 @@
 #!lua
--- Tasks that wait become due at another time, or go on by other rules. What a worker holds, or has ended, is left alone.
--- KEYS  store, body, meta; sets of due tasks: for each shard one of each namespace
--- ARGV  incarnation, time, the namespaces' numbers (2 bytes each); for each task: id c8, version d, shard H (by its place among
---       KEYS, from 0), whether its due time changes B, delay d, its new rules; none: as they were
--- Gives time, for each task 1 (applied), 0 (it has moved on) or ? (its namespace is not among ARGV, nothing was done), and the
---       numbers of such namespaces
+-- Gives pending tasks another due time, or other rules. A task that a worker holds, or that has ended, stays as it is.
+-- KEYS     store, body, meta; sets of due tasks: for each shard one per namespace
+-- ARGV     incarnation, time, the numbers of the namespaces (SpaceNumber); for each task a Revise, whose shard is a place among
+--          those of KEYS, from 0
+-- Returns  time; for each task APPLIED, MOVED_ON or UNKNOWN_SPACE; the numbers of unknown namespaces
+VALUES(Changed)
 local now, spaces = clock(), ARGV[3]
-local space_count, place_of = #spaces / 2, {}
-for i = 1, space_count do place_of[spaces:sub(2 * i - 1, 2 * i)] = i end
+local space_count, place_of = #spaces / SIZE(SpaceNumber), {}
+for i = 1, space_count do place_of[spaces:sub(BYTES(SpaceNumber[i]))] = i end
 
 local ids, changed, to_due, to_meta, answers, foreign = {}, {}, {}, {}, {}, {}
-for i = 4, #ARGV do ids[i - 3] = ARGV[i]:sub(1, 8) end
+for i = 4, #ARGV do ids[i - 3] = ARGV[i]:sub(BYTES(Revise: id)) end
 local metas, bodies = ask('HMGET', KEYS[3], ids), ask('HMGET', KEYS[2], ids)
 
 local function revise(id, meta, body, item)
-  if not body or #body < BODY then return '0' end
-  local t = meta and readable(meta) and read(meta) or untouched(body)
-  local _, version, shard, moves, delay, at = struct.unpack('<c8dHBd', item)
-  if t.version ~= version or t.state ~= PENDING then return '0' end
-  local space = struct.pack('<H', t.space)
+  if not body or #body < SIZE(Body) then return MOVED_ON end
+  local t = meta and is_whole(meta) and read(meta) or untouched(body)
+  local _, version, shard, moves, delay, at = struct.unpack(FORMAT(Revise), item)
+  if t.version ~= version or t.state ~= PENDING then return MOVED_ON end
+  local space = struct.pack(FORMAT(SpaceNumber), t.space)
   local place = place_of[space]
   if not place then
     foreign[space] = true
-    return '?'
+    return UNKNOWN_SPACE
   end
   local due = 3 + shard * space_count + place
   if not is_set(KEYS[due]) then refuse(KEYS[due]) end
@@ -33,7 +33,7 @@ local function revise(id, meta, body, item)
   changed[id] = write(t)
   to_meta[#to_meta + 1] = id
   to_meta[#to_meta + 1] = changed[id]
-  return '1'
+  return APPLIED
 end
 
 for i, id in ipairs(ids) do answers[i] = revise(id, changed[id] or metas[i], bodies[i], ARGV[i + 3]) end

@@ -1,33 +1,31 @@
 #!lua flags=allow-oom
--- What became of tasks: those that a worker holds (finish, retry, advance, hand back) and those that a user ends (cancel, tell).
--- KEYS  store, body, meta, done; for each namespace keys, counts, ended and dead; sets of due tasks: for each shard one of each
---       namespace; requeued
--- ARGV  incarnation, time, the namespaces' numbers (2 bytes each), for each outcome whether it is remembered (0 or 1), how many
---       ended tasks of a namespace are; of all changes id c8, version d; groups of changes that are alike: shard H (by its place
---       among KEYS, from 0), kind B, outcome B, stage B, whether they have more B, how many H; for each change that has more:
---       delay d, length of the error I4, error, result
--- Gives time, for each change 1 (applied), 0 (the task has moved on) or ? (its namespace is not among ARGV, nothing was done), and
---       the numbers of such namespaces
+-- Writes what became of tasks: those that a worker holds (finish, retry, advance, hand back), and those that a user ends (cancel,
+-- tell).
+-- KEYS     store, body, meta, done; for each namespace keys, counts, ended and dead; sets of due tasks: for each shard one per
+--          namespace; requeued
+-- ARGV     incarnation, time, the numbers of the namespaces (SpaceNumber), for each outcome whether its tasks are remembered (0 or
+--          1), how many ended tasks of a namespace are; the tickets of all changes (Ticket); groups of changes that are alike
+--          (SettleGroup), whose shard is a place among those of KEYS, from 0; for each change that has more a SettleMore
+-- Returns  time; for each change APPLIED, MOVED_ON or UNKNOWN_SPACE; the numbers of unknown namespaces
 --
--- What has made room for others is forgotten with its mark in `requeued`.
---
--- A remembered task is, in `done`: finished d, cancelled B, outcome B, lengths of error and meta I4, error, meta as it was, body.
-local FINISH, RETRY, ADVANCE, HAND_BACK, CANCEL, TELL = 0, 1, 2, 3, 4, 5
-local SUCCEEDED, CANCELLED = 1, 6
+-- An ended task that makes room for another is removed from `done`, with its mark in `requeued`.
+VALUES(SettleKind)
+VALUES(OutcomeNumber)
+VALUES(Changed)
 local now = clock()
 local now_text = text(now)
 local spaces, kept, most = ARGV[3], ARGV[4], tonumber(ARGV[5])
-local space_count, place_of = #spaces / 2, {}
-for i = 1, space_count do place_of[spaces:sub(2 * i - 1, 2 * i)] = i end
+local space_count, place_of = #spaces / SIZE(SpaceNumber), {}
+for i = 1, space_count do place_of[spaces:sub(BYTES(SpaceNumber[i]))] = i end
 local day = math.floor(now / 86400000)
 
 local tickets, groups = ARGV[6], ARGV[7]
 local ids = {}
-for i = 1, #tickets / 16 do ids[i] = tickets:sub(16 * i - 15, 16 * i - 8) end
+for i = 1, #tickets / SIZE(Ticket) do ids[i] = tickets:sub(BYTES(Ticket[i]: id)) end
 local metas, bodies = ask('HMGET', KEYS[3], ids), nil
-local current = {}  -- meta by id, as the changes before have left it; false: ended; nil: as it was
+local current = {}  -- id → meta after the changes so far; false: ended; nil: unchanged
 
--- Bodies are needed only of tasks that end and are remembered, or that nothing has happened to.
+-- Bodies are read only for tasks that end and are remembered, and for tasks without a meta.
 local function body_of(i)
   bodies = bodies or ask('HMGET', KEYS[2], ids)
   return bodies[i]
@@ -35,7 +33,7 @@ end
 
 local to_meta, ended_ids, to_done, foreign, answers = {}, {}, {}, {}, {}
 
--- What is to be written of a namespace, and of a shard of it. Nothing there may be of a wrong type when the writes begin.
+-- The pending writes to a namespace, and to a shard of it. Types are checked here, before the first write.
 local of_spaces, of_dues, marks = {}, {}, 0
 local function of_space(number)
   local place = place_of[number]
@@ -68,7 +66,7 @@ end
 local function remember(i, id, meta, space, outcome, cancelled, err)
   if not body_of(i) then return end
   to_done[#to_done + 1] = id
-  to_done[#to_done + 1] = struct.pack('<dBBI4I4', now, cancelled, outcome, #err, #meta) .. err .. meta .. body_of(i)
+  to_done[#to_done + 1] = struct.pack(FORMAT(Done), now, cancelled, outcome, #err, #meta) .. err .. meta .. body_of(i)
   local set = (outcome == SUCCEEDED or outcome == CANCELLED) and space.ended or space.dead
   set[#set + 1] = now_text
   set[#set + 1] = id
@@ -86,7 +84,7 @@ local function finish(i, id, meta, handler, digest, there, outcome, cancelled, e
   if kept:sub(outcome, outcome) == '1' then remember(i, id, meta, space, outcome, cancelled, err) end
 end
 
--- Of values that many share.
+-- A table that computes the entry of a value once. Many tasks share their values.
 local function made_once(make)
   return setmetatable({}, {__index = function(all, value)
     local made = make(value)
@@ -105,7 +103,7 @@ local function put(id, handler, meta, next_at, there)
 end
 
 local function change(id, t, there)
-  put(id, struct.pack('<H', t.handler), write(t), t.next_at, there)
+  put(id, struct.pack(FORMAT(Due: handler), t.handler), write(t), t.next_at, there)
 end
 
 local function note_failure(t, err)
@@ -114,21 +112,22 @@ local function note_failure(t, err)
   t.last_failed, t.error = now, err
 end
 
--- As go_on(), for what happens to most tasks that fail: what stays is copied, and not taken apart.
-local beginnings = made_once(function(version) return struct.pack('<dB', version + 1, PENDING) end)
-local times = made_once(function(time) return struct.pack('<d', time) end)
-local lengths = made_once(function(length) return struct.pack('<HI4', 0, length) end)
+-- Like go_on(), for the most frequent change after a failure: bytes that stay are copied without unpacking them.
+local beginnings = made_once(function(version) return struct.pack(FORMAT(Meta: version state), version + 1, PENDING) end)
+local times = made_once(function(time) return struct.pack(FORMAT(Meta: next_at), time) end)
+local lengths = made_once(function(length) return struct.pack(FORMAT(Meta: owner_size error_size), 0, length) end)
 local function retried(meta, version, next_at, err)
-  local owner, length = struct.unpack('<HI4', meta, 76)
+  local owner, length = struct.unpack(FORMAT(Meta: owner_size error_size), meta, AT(Meta: owner_size))
   local at_error = STRINGS + owner
-  local first, last, kept = meta:sub(42, 49), times[now], err
+  local first, last, kept = meta:sub(BYTES(Meta: first_failed)), times[now], err
   if err == '' then
-    last, kept = meta:sub(50, 57), meta:sub(at_error, at_error + length - 1)
+    last, kept = meta:sub(BYTES(Meta: last_failed)), meta:sub(at_error, at_error + length - 1)
   elseif first == times[NEVER] then
     first = last
   end
-  return beginnings[version] .. times[next_at] .. meta:sub(18, 33) .. times[0] .. first .. last .. meta:sub(58, 75)
-    .. lengths[#kept] .. meta:sub(82, STRINGS - 1) .. kept .. meta:sub(at_error + length)
+  return beginnings[version] .. times[next_at] .. meta:sub(BYTES(Meta: space..digest)) .. times[0] .. first .. last
+    .. meta:sub(BYTES(Meta: stage..callbacks)) .. lengths[#kept] .. meta:sub(BYTES(Meta: progress_size..rules_size)) .. kept
+    .. meta:sub(at_error + length)
 end
 
 local function go_on(t, kind, outcome, stage, delay, err, result)
@@ -145,13 +144,15 @@ local function go_on(t, kind, outcome, stage, delay, err, result)
 end
 
 local function held(i, meta, shard, kind, outcome, stage, delay, err, result)
-  if not readable(meta) then return '0' end
-  local version, state, _, space, handler = struct.unpack('<dBdc2c2', meta)
-  if version ~= struct.unpack('<d', tickets, 16 * i - 7) or state ~= RUNNING then return '0' end
+  if not is_whole(meta) then return MOVED_ON end
+  local version, state, _, space, handler =
+    struct.unpack(FORMAT(Meta: version state next_at space..space handler..handler), meta)
+  local expected = struct.unpack(FORMAT(Ticket: version), tickets, AT(Ticket[i]: version))
+  if version ~= expected or state ~= RUNNING then return MOVED_ON end
   local there = of_shard(shard, space)
-  if not there then return '?' end
+  if not there then return UNKNOWN_SPACE end
   if kind == FINISH then
-    finish(i, ids[i], meta, handler, meta:sub(22, 33), there, outcome, 0, err)
+    finish(i, ids[i], meta, handler, meta:sub(BYTES(Meta: digest)), there, outcome, 0, err)
   elseif kind == RETRY then
     local next_at = later(now, delay)
     put(ids[i], handler, retried(meta, version, next_at, err), next_at, there)
@@ -160,43 +161,43 @@ local function held(i, meta, shard, kind, outcome, stage, delay, err, result)
     go_on(t, kind, outcome, stage, delay, err, result)
     change(ids[i], t, there)
   end
-  return '1'
+  return APPLIED
 end
 
-local function ended_by_hand(i, meta, shard, kind)
+local function ended_by_user(i, meta, shard, kind)
   local body = body_of(i)
-  if not body or #body < BODY then return '0' end
-  if not readable(meta) then meta = '' end
-  local there = of_shard(shard, body:sub(17, 18))
-  if not there then return '?' end
+  if not body or #body < SIZE(Body) then return MOVED_ON end
+  if not is_whole(meta) then meta = '' end
+  local there = of_shard(shard, body:sub(BYTES(Body: space)))
+  if not there then return UNKNOWN_SPACE end
   if kind == CANCEL then
-    finish(i, ids[i], meta, body:sub(19, 20), body:sub(21, 32), there, CANCELLED, 1, '')
-    return '1'
+    finish(i, ids[i], meta, body:sub(BYTES(Body: handler)), body:sub(BYTES(Body: digest)), there, CANCELLED, 1, '')
+    return APPLIED
   end
   local t = meta ~= '' and read(meta) or untouched(body)
-  if t.stage ~= 0 then return '0' end
+  if t.stage ~= 0 then return MOVED_ON end
   go_on(t, TELL, 0, 0, 0, '', '')
   change(ids[i], t, there)
-  return '1'
+  return APPLIED
 end
 
 local function settle(i, shard, kind, outcome, stage, delay, err, result)
   local meta = current[ids[i]]
   if meta == nil then meta = metas[i] or '' end
-  if not meta then return '0' end
-  if kind == CANCEL or kind == TELL then return ended_by_hand(i, meta, shard, kind) end
+  if not meta then return MOVED_ON end
+  if kind == CANCEL or kind == TELL then return ended_by_user(i, meta, shard, kind) end
   return held(i, meta, shard, kind, outcome, stage, delay, err, result)
 end
 
 local i, at = 0, 8
-for place = 1, #groups, 8 do
-  local shard, kind, outcome, stage, more, count = struct.unpack('<HBBBBH', groups, place)
+for place = 1, #groups, SIZE(SettleGroup) do
+  local shard, kind, outcome, stage, has_more, count = struct.unpack(FORMAT(SettleGroup), groups, place)
   for _ = 1, count do
     i = i + 1
     local delay, err, result = 0, '', ''
-    if more == 1 then
+    if has_more == 1 then
       local length, from
-      delay, length, from = struct.unpack('<dI4', ARGV[at])
+      delay, length, from = struct.unpack(FORMAT(SettleMore), ARGV[at])
       err, result = ARGV[at]:sub(from, from + length - 1), ARGV[at]:sub(from + length)
       at = at + 1
     end
@@ -204,7 +205,7 @@ for place = 1, #groups, 8 do
   end
 end
 
--- What was changed and then ended in one batch is not due any more.
+-- ZREM comes last: a task that was changed and then ended in one batch is not due any more.
 for due, there in pairs(of_dues) do
   send('ZADD', KEYS[due], there.put)
   send('ZREM', KEYS[due], there.gone)
@@ -214,7 +215,7 @@ send('HSET', KEYS[4], to_done)
 send('HDEL', KEYS[3], ended_ids)
 send('HDEL', KEYS[2], ended_ids)
 
--- A full history makes room, somewhat more than was taken; the rest is left to the keeper.
+-- A full history drops its oldest tasks, at most two for each new one; trim.lua removes the rest.
 local function add_to_history(key, values)
   if #values == 0 then return end
   send('ZADD', key, values)
@@ -231,7 +232,7 @@ for _, space in pairs(of_spaces) do
   send('ZREM', KEYS[space.keys], space.gone)
   for outcome, of_outcome in pairs(space.times) do
     for handler, count in pairs(of_outcome) do
-      local field = day .. ' ' .. outcome .. ' ' .. struct.unpack('<H', handler)
+      local field = day .. ' ' .. outcome .. ' ' .. struct.unpack(FORMAT(Due: handler), handler)
       redis.call('HINCRBY', KEYS[space.keys + 1], field, count)
     end
   end

@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
--- Forgets the oldest of what is remembered, some at one go.
--- KEYS  store, done, ended or dead tasks of a namespace, requeued
--- ARGV  incarnation, time, forget what ended before, keep at most, forget at most
--- Gives time, and how many were forgotten
+-- Removes the oldest tasks of a history, a limited number per call.
+-- KEYS     store, done, ended or dead tasks of a namespace, requeued
+-- ARGV     incarnation, time, remove what ended before this time, keep at most, remove at most
+-- Returns  time; how many were removed
 local before, keep, most = ARGV[3], tonumber(ARGV[4]), tonumber(ARGV[5])
 redis.call('HLEN', KEYS[2])
 redis.call('HLEN', KEYS[4])

@@ -1,9 +1,9 @@
-#include "storage/redis/keeping.h"
+#include "storage/redis/housekeeping.h"
 
 #include <charconv>
 
 #include "storage/counts.h"
-#include "storage/redis/limits.h"
+#include "storage/redis/record_layout.h"
 #include "storage/redis/records.h"
 
 namespace easyretry::storage::redis {
@@ -11,7 +11,7 @@ namespace {
 
 using std::chrono::days;
 
-// "20522 S 3": day since 1970, STORED or an outcome's number, handler's number.
+// "20522 S 3": day since 1970, layout::CountKind or the number of an outcome, number of the handler.
 struct CountField {
   std::int64_t day = 0;
   std::string kind{};
@@ -31,7 +31,7 @@ CountField parse_field(std::string_view field) {
   if (first == std::string_view::npos || last == first) return {};
   CountField parsed_field{parsed<std::int64_t>(field.substr(0, first)), {}, parsed<unsigned>(field.substr(last + 1))};
   const std::string_view kind = field.substr(first + 1, last - first - 1);
-  if (kind == "S") {
+  if (kind == layout::CountKind::stored_tasks) {
     parsed_field.kind = "STORED";
   } else if (const auto outcome = outcome_of(parsed<unsigned>(kind))) {
     parsed_field.kind = to_string(*outcome);
@@ -65,7 +65,7 @@ TimePoint first_month_kept(TimePoint now, int keep_months) {
   return std::chrono::sys_days{first / 1};
 }
 
-// True: there is more to forget.
+// True: there is more to remove.
 bool trim(Part& part, const std::string& key, TimePoint before, std::int64_t most) {
   ScriptCall call = part.script(scripts::trim);
   call.keys.insert(call.keys.end(), {part.keys().done(), key, part.keys().requeued()});
@@ -105,7 +105,7 @@ Counts counts(Parts& parts, std::string_view space) {
   return counts_of(sums, space);
 }
 
-// A part that cannot be had leaves the others to be kept.
+// A part that cannot be reached does not keep the others from their housekeeping.
 KeepReport keep(Parts& parts, const RedisOptions& options) {
   KeepReport report;
   std::exception_ptr failure;

@@ -1,5 +1,5 @@
 #pragma once
-// Counts, and housekeeping: what is old is forgotten.
+// Counts of tasks, and housekeeping: removes old history and adds up old counts.
 
 #include <string_view>
 

@@ -1,4 +1,4 @@
-#include "storage/redis/open_redis.h"
+#include "storage/redis/options.h"
 
 #include <algorithm>
 #include <charconv>
@@ -53,11 +53,11 @@ std::vector<std::string> split(std::string_view text, char at) {
 
 struct Hosts {
   std::vector<redis::Endpoint> endpoints;
-  redis::Address like;  // the last of them
+  redis::Address like;  // the last one
   std::string after;    // what follows the slash
 };
 
-// //user:password@host:port,host:port/after: each host is read as if it were the only one.
+// //user:password@host:port,host:port/after: each host is parsed as if it were the only one.
 Hosts parse_hosts(const StoreUrl& parsed, int usual_port, std::string_view url) {
   const auto slash = std::min(parsed.path.find('/', 2), parsed.path.size());
   const std::string authority = parsed.path.substr(0, slash);
@@ -90,13 +90,13 @@ void set_sentinels(RedisOptions& options, const StoreUrl& parsed, std::string_vi
   options.service = std::move(hosts.after);
 }
 
-// While a caller waits for one server, another may have taken its place, or be waited for with it.
+// While a caller waits for one server, another may have taken over, or other servers wait with it.
 void limit_patience(RedisOptions& options) {
   options.address.connect_timeout = std::chrono::seconds{2};
   options.address.patience = std::chrono::seconds{3 + options.confirmation.patience_ms / 1000};
 }
 
-// Braces would be taken for a hash tag, and a space or a star is a nuisance to everybody.
+// Braces would be read as a hash tag; blanks and stars make keys hard to use in redis-cli.
 std::string checked_prefix(std::string_view prefix, std::string_view url) {
   constexpr std::string_view kAllowed = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-:";
   if (prefix.find_first_not_of(kAllowed) != std::string_view::npos) {

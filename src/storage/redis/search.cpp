@@ -1,21 +1,20 @@
-#include "storage/redis/searching.h"
+#include "storage/redis/search.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cstring>
 #include <set>
 
-#include "storage/memory/task_filter.h"
-#include "storage/redis/limits.h"
-#include "storage/redis/packing.h"
+#include "storage/redis/record_layout.h"
 #include "storage/redis/records.h"
 #include "storage/redis/task_ids.h"
+#include "storage/task_filter.h"
 #include "task/task_id.h"
 
 namespace easyretry::storage::redis {
 namespace {
 
-// An id has the time that its process took for the server's.
+// The time in an id is the server's as its process estimated it.
 constexpr Millis kClocksDiffer = std::chrono::minutes{10};
 
 double number(std::string_view text) {
@@ -28,13 +27,17 @@ std::string number(double value) {
   return std::to_string(static_cast<std::int64_t>(value));
 }
 
+TaskId id_of(std::string_view bytes) {
+  return Unpacker{bytes}.record<types::id>();
+}
+
 task::KeyDigest digest_of(std::string_view bytes) {
   task::KeyDigest digest{};
   std::memcpy(digest.data(), bytes.data(), std::min(bytes.size(), digest.size()));
   return digest;
 }
 
-// What is asked for cannot be where it is asked for.
+// True if no task can match.
 bool contradicts_itself(const TaskQuery& query) {
   if (query.finished) return query.state && *query.state != TaskState::finished;
   return query.state == TaskState::finished || query.finished_at.restricts();
@@ -69,7 +72,7 @@ class FindJob final : public Job {
     const Keys& keys = part().keys();
     call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done(), keys.requeued()});
     Packer packed;
-    for (const TaskId id : slice()) packed.id(id);
+    for (const TaskId id : slice()) packed.bytes(id_bytes(id));
     call.arguments.push_back(packed.take());
     return call;
   }
@@ -82,7 +85,7 @@ class FindJob final : public Job {
         found_.push_back(live_record(some[i], reply.text(at), reply.text(at + 1), texts));
       } else if (reply.has(at + 2)) {
         found_.push_back(ended_record(some[i], reply.text(at + 2), texts));
-        if (reply.has(at + 3)) found_.back().info.requeued_as = Unpacker{reply.text(at + 3)}.id();
+        if (reply.has(at + 3)) found_.back().info.requeued_as = id_of(reply.text(at + 3));
       }
     }
     from_ += some.size();
@@ -100,7 +103,7 @@ class FindJob final : public Job {
 
 }  // namespace
 
-std::vector<TaskRecord> Searching::find(std::span<const TaskId> ids) {
+std::vector<TaskRecord> Search::find(std::span<const TaskId> ids) {
   const std::set<TaskId> unique{ids.begin(), ids.end()};
   const std::vector<TaskId> wanted{unique.begin(), unique.end()};
   const auto places = parts_.places(wanted, [](TaskId id) { return id; });
@@ -117,12 +120,12 @@ std::vector<TaskRecord> Searching::find(std::span<const TaskId> ids) {
   return found;
 }
 
-std::vector<TaskRecord> Searching::list(const TaskQuery& query) {
+std::vector<TaskRecord> Search::list(const TaskQuery& query) {
   std::vector<TaskRecord> page;
   if (query.limit == 0 || contradicts_itself(query)) return page;
-  for (const Room& room : rooms_of(query)) {
+  for (const Scope& scope : scopes_of(query)) {
     std::size_t wanted = query.limit;
-    each(room, query, [&](TaskRecord record) {
+    each(scope, query, [&](TaskRecord record) {
       page.push_back(std::move(record));
       return --wanted > 0;
     });
@@ -132,42 +135,42 @@ std::vector<TaskRecord> Searching::list(const TaskQuery& query) {
   return page;
 }
 
-std::int64_t Searching::count(const TaskQuery& asked) {
+std::int64_t Search::count(const TaskQuery& asked) {
   if (contradicts_itself(asked)) return 0;
   TaskQuery query = asked;
   query.after = TaskId{};
   std::int64_t count = 0;
-  for (const Room& room : rooms_of(query)) {
-    if (const auto quickly = counted_by_server(room, query)) {
+  for (const Scope& scope : scopes_of(query)) {
+    if (const auto quickly = counted_by_server(scope, query)) {
       count += *quickly;
     } else {
-      each(room, query, [&](const TaskRecord&) { return ++count > 0; });
+      each(scope, query, [&](const TaskRecord&) { return ++count > 0; });
     }
   }
   return count;
 }
 
-std::optional<std::int64_t> Searching::counted_by_server(const Room& room, const TaskQuery& query) {
+std::optional<std::int64_t> Search::counted_by_server(const Scope& scope, const TaskQuery& query) {
   if (!is_only_about_the_end(query)) return std::nullopt;
-  const auto& [part, space] = room;
+  const auto& [part, space] = scope;
   const Keys& keys = part.keys();
   const Bounds bounds = bounds_of(query.finished_at);
   const auto within = [&](const std::string& key) {
     const std::string_view from{bounds.from};
     const std::string_view until{bounds.until};
-    return room.part.read(Command::of("ZCOUNT", std::string_view{key}, from, until)).integer();
+    return scope.part.read(Command::of("ZCOUNT", std::string_view{key}, from, until)).integer();
   };
   if (!query.finished) return within(keys.keys(space));
   const std::int64_t all = within(keys.ended(space)) + within(keys.dead(space));
-  return query.requeued ? all : all - count_marks(room, query);
+  return query.requeued ? all : all - count_marks(scope, query);
 }
 
-// Those of the room that were requeued, and ended in the range asked for.
-std::int64_t Searching::count_marks(const Room& room, const TaskQuery& query) {
-  Part& part = room.part;
+// How many tasks of the scope were requeued and ended in the range of the query.
+std::int64_t Search::count_marks(const Scope& scope, const TaskQuery& query) {
+  Part& part = scope.part;
   const std::string key = part.keys().requeued();
   const std::string most = std::to_string(kIdsARead);
-  std::set<std::string> ids;  // a scan may give one twice
+  std::set<std::string> ids;  // a scan may return one twice
   std::string cursor = "0";
   do {
     const Reply some = part.read(
@@ -178,7 +181,7 @@ std::int64_t Searching::count_marks(const Room& room, const TaskQuery& query) {
   } while (cursor != "0");
   const std::vector<std::string> all{ids.begin(), ids.end()};
   std::int64_t count = 0;
-  for (const std::string& set : {part.keys().ended(room.space), part.keys().dead(room.space)}) {
+  for (const std::string& set : {part.keys().ended(scope.space), part.keys().dead(scope.space)}) {
     for (std::size_t from = 0; from < all.size(); from += kIdsARead) {
       const auto slice = std::span{all}.subspan(from, std::min(kIdsARead, all.size() - from));
       count += count_members(part, set, slice, query.finished_at);
@@ -187,8 +190,8 @@ std::int64_t Searching::count_marks(const Room& room, const TaskQuery& query) {
   return count;
 }
 
-std::int64_t Searching::count_members(Part& part, const std::string& set, std::span<const std::string> ids,
-                                      const TimeRange& range) {
+std::int64_t Search::count_members(Part& part, const std::string& set, std::span<const std::string> ids,
+                                   const TimeRange& range) {
   Command scores = Command::of("ZMSCORE", std::string_view{set});
   for (const std::string& id : ids) scores.add(id);
   const Reply reply = part.read(scores);
@@ -199,26 +202,26 @@ std::int64_t Searching::count_members(Part& part, const std::string& set, std::s
   return count;
 }
 
-// A key of a namespace can be in one part alone.
-std::vector<Searching::Room> Searching::rooms_of(const TaskQuery& query) {
-  std::vector<Room> rooms;
+// A key of a namespace can be in one part only.
+std::vector<Search::Scope> Search::scopes_of(const TaskQuery& query) {
+  std::vector<Scope> scopes;
   if (!query.space.empty() && !query.key.empty()) {
     const unsigned sequence = sequence_of(task::key_digest(query.space, query.key));
-    rooms.push_back({parts_.at(parts_.number_for(sequence)), query.space});
-    return rooms;
+    scopes.push_back({parts_.at(parts_.number_for(sequence)), query.space});
+    return scopes;
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_.at(i);
     if (!query.space.empty()) {
-      rooms.push_back({part, query.space});
+      scopes.push_back({part, query.space});
       continue;
     }
-    for (const Name& space : part.spaces()) rooms.push_back({part, space.text});
+    for (const Name& space : part.spaces()) scopes.push_back({part, space.text});
   }
-  return rooms;
+  return scopes;
 }
 
-bool Searching::may_match(TaskId id, const TaskQuery& query) const {
+bool Search::may_match(TaskId id, const TaskQuery& query) const {
   if (id <= query.after) return false;
   if (!query.key.empty() && !query.space.empty()) {
     const auto mask = (std::int64_t{1} << task::kSequenceBits) - 1;
@@ -231,13 +234,13 @@ bool Searching::may_match(TaskId id, const TaskQuery& query) const {
   return !query.created_at.from || task::created_at(id) >= *query.created_at.from - kClocksDiffer;
 }
 
-void Searching::each(const Room& room, const TaskQuery& asked, const Visit& visit) {
+void Search::each(const Scope& scope, const TaskQuery& asked, const Visit& visit) {
   TaskQuery query = asked;
-  query.space = room.space;
-  query.finished ? each_ended(room, query, visit) : each_live(room, query, visit);
+  query.space = scope.space;
+  query.finished ? each_ended(scope, query, visit) : each_live(scope, query, visit);
 }
 
-bool Searching::visit_matches(std::span<const TaskId> ids, const TaskQuery& query, const Visit& visit) {
+bool Search::visit_matches(std::span<const TaskId> ids, const TaskQuery& query, const Visit& visit) {
   for (std::size_t from = 0; from < ids.size(); from += kItemsACall) {
     for (TaskRecord& record : find(ids.subspan(from, std::min(kItemsACall, ids.size() - from)))) {
       const bool ended = record.info.state == TaskState::finished;
@@ -247,13 +250,12 @@ bool Searching::visit_matches(std::span<const TaskId> ids, const TaskQuery& quer
   return true;
 }
 
-void Searching::each_live(const Room& room, const TaskQuery& query, const Visit& visit) {
-  Part& part = room.part;
-  const std::string key = part.keys().keys(room.space);
+void Search::each_live(const Scope& scope, const TaskQuery& query, const Visit& visit) {
+  Part& part = scope.part;
+  const std::string key = part.keys().keys(scope.space);
   if (!query.key.empty()) {
-    const auto digest = task::key_digest(room.space, query.key);
-    const std::string_view member{reinterpret_cast<const char*>(digest.data()), digest.size()};
-    const Reply reply = part.read(Command::of("ZSCORE", std::string_view{key}, member));
+    const auto digest = task::key_digest(scope.space, query.key);
+    const Reply reply = part.read(Command::of("ZSCORE", std::string_view{key}, bytes_of(digest)));
     if (reply.text().empty()) return;
     const TaskId id = id_from(number(reply.text()), digest);
     if (id > query.after) visit_matches({&id, 1}, query, visit);
@@ -280,17 +282,17 @@ void Searching::each_live(const Room& room, const TaskQuery& query, const Visit&
   }
 }
 
-// There are no more than the history's limit, and only their ids are read.
-void Searching::each_ended(const Room& room, const TaskQuery& query, const Visit& visit) {
-  Part& part = room.part;
-  std::vector<TaskId> ids = ended_ids(part, part.keys().ended(room.space), query);
-  const std::vector<TaskId> dead = ended_ids(part, part.keys().dead(room.space), query);
+// There are no more than the limit of the history, and only ids are read.
+void Search::each_ended(const Scope& scope, const TaskQuery& query, const Visit& visit) {
+  Part& part = scope.part;
+  std::vector<TaskId> ids = ended_ids(part, part.keys().ended(scope.space), query);
+  const std::vector<TaskId> dead = ended_ids(part, part.keys().dead(scope.space), query);
   ids.insert(ids.end(), dead.begin(), dead.end());
   std::ranges::sort(ids);
   visit_matches(ids, query, visit);
 }
 
-std::vector<TaskId> Searching::ended_ids(Part& part, const std::string& key, const TaskQuery& query) {
+std::vector<TaskId> Search::ended_ids(Part& part, const std::string& key, const TaskQuery& query) {
   const auto [from, until] = bounds_of(query.finished_at);
   const std::string most = std::to_string(kIdsARead);
   std::vector<TaskId> ids;
@@ -300,7 +302,7 @@ std::vector<TaskId> Searching::ended_ids(Part& part, const std::string& key, con
         part.read(Command::of("ZRANGEBYSCORE", std::string_view{key}, std::string_view{from}, std::string_view{until},
                               "LIMIT", std::string_view{offset}, std::string_view{most}));
     for (std::size_t i = 0; i < reply.size(); ++i) {
-      const TaskId id = Unpacker{reply.text(i)}.id();
+      const TaskId id = id_of(reply.text(i));
       if (may_match(id, query)) ids.push_back(id);
     }
     if (reply.size() < kIdsARead) return ids;

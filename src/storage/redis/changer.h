@@ -1,26 +1,28 @@
 #pragma once
-// Changes of tasks that are named by their ids: claim, settle, revise, cancel, renew. `begun` is set when some of many
-// are done.
+// Changes tasks that are named by their ids: claim, settle, renew, revise, cancel. Sets `begun` if some of several
+// changes are done.
 
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "storage/redis/change_jobs.h"
 #include "storage/redis/options.h"
 #include "storage/redis/parts.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::redis {
 
-class Changing {
- public:
-  Changing(Parts& parts, const RedisOptions& options) : parts_(parts), options_(options) {}
+struct Change;
 
-  // In a cluster, what a part does not answer is missing from the reply, as store.h has it.
+class Changer {
+ public:
+  Changer(Parts& parts, const RedisOptions& options) : parts_(parts), options_(options) {}
+
+  // In a cluster, the reply lacks what a part does not answer, as store.h says.
   ClaimReply claim(const ClaimRequest& request);
   Applied settle(std::span<const Settlement> settlements, bool& begun);
   Applied renew(std::span<const Renewal> renewals, bool& begun);
-  // Here it is an error.
+  // A part that does not answer is an error.
   Applied revise(std::span<const Revision> revisions, bool& begun);
   Applied cancel(std::span<const TaskId> ids, Cancel how, bool& begun);
 

@@ -1,4 +1,4 @@
-#include "storage/memory/task_filter.h"
+#include "storage/task_filter.h"
 
 namespace easyretry::storage {
 namespace {

@@ -1,4 +1,4 @@
-#include "storage/redis/names.h"
+#include "storage/redis/keys.h"
 
 #include <mutex>
 

@@ -5,7 +5,7 @@
 
 namespace easyretry::storage::redis {
 
-// Store::load.
+// Store::load, with lua/load.lua.
 LoadReply load(Parts& parts, const LoadQuery& query);
 
 }  // namespace easyretry::storage::redis

@@ -1,6 +1,6 @@
 #pragma once
-// find, list and count. Ids are read from sorted sets, in slices; records only of those that may match: an id carries
-// the time it was made, its shard and a part of its key's digest.
+// find, list and count. Ids are read from sorted sets in slices, and records only of ids that may match: an id contains
+// the time of its creation, its shard and a part of its key's digest.
 
 #include <functional>
 #include <span>
@@ -11,9 +11,9 @@
 
 namespace easyretry::storage::redis {
 
-class Searching {
+class Search {
  public:
-  Searching(Parts& parts, int total_shards) : parts_(parts), total_shards_(total_shards) {}
+  Search(Parts& parts, int total_shards) : parts_(parts), total_shards_(total_shards) {}
 
   std::vector<TaskRecord> find(std::span<const TaskId> ids);
   std::vector<TaskRecord> list(const TaskQuery& query);
@@ -22,21 +22,21 @@ class Searching {
  private:
   using Visit = std::function<bool(TaskRecord)>;  // false: enough
 
-  // A namespace in a part.
-  struct Room {
+  // A namespace in one part.
+  struct Scope {
     Part& part;
     std::string space;
   };
 
-  std::vector<Room> rooms_of(const TaskQuery& query);
+  std::vector<Scope> scopes_of(const TaskQuery& query);
   bool may_match(TaskId id, const TaskQuery& query) const;
-  void each(const Room& room, const TaskQuery& query, const Visit& visit);
-  void each_live(const Room& room, const TaskQuery& query, const Visit& visit);
-  void each_ended(const Room& room, const TaskQuery& query, const Visit& visit);
+  void each(const Scope& scope, const TaskQuery& query, const Visit& visit);
+  void each_live(const Scope& scope, const TaskQuery& query, const Visit& visit);
+  void each_ended(const Scope& scope, const TaskQuery& query, const Visit& visit);
   bool visit_matches(std::span<const TaskId> ids, const TaskQuery& query, const Visit& visit);
   std::vector<TaskId> ended_ids(Part& part, const std::string& key, const TaskQuery& query);
-  static std::optional<std::int64_t> counted_by_server(const Room& room, const TaskQuery& query);
-  static std::int64_t count_marks(const Room& room, const TaskQuery& query);
+  static std::optional<std::int64_t> counted_by_server(const Scope& scope, const TaskQuery& query);
+  static std::int64_t count_marks(const Scope& scope, const TaskQuery& query);
   static std::int64_t count_members(Part& part, const std::string& set, std::span<const std::string> ids,
                                     const TimeRange& range);
 

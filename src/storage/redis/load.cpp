@@ -1,4 +1,4 @@
-#include "storage/redis/loading.h"
+#include "storage/redis/load.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,15 +7,14 @@
 #include <set>
 #include <tuple>
 
-#include "storage/redis/limits.h"
-#include "storage/redis/packing.h"
+#include "storage/redis/record_layout.h"
 
 namespace easyretry::storage::redis {
 namespace {
 
+namespace Found = layout::Found;
+
 constexpr std::size_t kShardsACall = 256;
-// As in lua/load.lua.
-enum class Found { end_of_it = 0, full = 1, more = 2, something_else = 3 };
 
 using Place = std::pair<TimePoint, TaskId>;  // in a shard
 
@@ -23,7 +22,7 @@ Place place_of(const LoadedTask& task) {
   return {task.next_at, task.ticket.id};
 }
 
-// The first of several in digits, which is taken away.
+// Takes the first of several times in digits, separated by commas.
 TimePoint next_time(std::string_view& times) {
   double ms = 0;
   std::from_chars(times.data(), times.data() + times.size(), ms);
@@ -31,13 +30,13 @@ TimePoint next_time(std::string_view& times) {
   return to_time(ms);
 }
 
-// What is known of a shard when all parts have been asked.
+// A shard, as the parts that were asked have it.
 struct Shard {
   std::vector<LoadedTask> tasks;
-  std::optional<Place> read_until{};  // by all parts; nullopt: to the end
+  std::optional<Place> read_until{};  // all parts have been read up to here; nullopt: to the end
 
   void stop_at(Place place) { read_until = std::min(read_until.value_or(place), place); }
-  // A page that is not full is the last.
+  // Requires that the parts have been read: a page that is not full is the last.
   bool wants_more(std::size_t limit) const {
     if (!read_until) return false;
     const auto counts = [&](const LoadedTask& task) { return place_of(task) <= *read_until; };
@@ -46,7 +45,7 @@ struct Shard {
 };
 using Shards = std::map<ShardId, Shard>;
 
-// Names as the reply has them, each once.
+// The names of handlers in the reply, each once.
 class Handlers {
  public:
   explicit Handlers(std::vector<std::string>& names) : names_(names) {}
@@ -61,8 +60,8 @@ class Handlers {
   std::map<std::string, std::uint32_t> numbers_;
 };
 
-// Reads shards of one part, a few thousand members a call. Where a set is none, the other shards go on; whoever stores
-// a task in it is told.
+// Reads shards of one part, a few thousand members per call. A key that does not hold a sorted set is skipped; storing
+// a task there fails and names the key.
 class LoadJob final : public Job {
  public:
   LoadJob(Part& part, const LoadQuery& query, std::size_t room, Shards& shards, Handlers& handlers)
@@ -74,7 +73,7 @@ class LoadJob final : public Job {
     for (const Reading& reading : full_)
       shards_[reading.cursor.shard].stop_at({reading.cursor.place, reading.cursor.id});
   }
-  // Where there was no room any more, in shards that want more.
+  // Goes on in shards that want more, where the room was used up.
   void go_on(const std::set<ShardId>& wanting, std::size_t room) {
     for (Reading& reading : full_) {
       if (!wanting.contains(reading.cursor.shard)) continue;
@@ -89,13 +88,14 @@ class LoadJob final : public Job {
     ScriptCall call = part().script(scripts::load);
     part().uses(query_.space);
     call.keys.push_back(part().keys().meta());
-    call.arguments.push_back(Packer{}.millis(query_.ahead).take());
+    call.arguments.emplace_back(bytes_of(layout::LoadAhead{.ahead = query_.ahead}));
     call.arguments.push_back(std::to_string(kMembersALoad));
     for (std::size_t i = 0; i < std::min(left_.size(), kShardsACall); ++i) {
       const ShardCursor& from = left_[i].cursor;
       call.keys.push_back(part().keys().due(from.shard, query_.space));
       const bool after = from.place != TimePoint::min();
-      call.arguments.push_back(Packer{}.u8(after ? 1 : 0).time(from.place).id(from.id).u32(left_[i].room).take());
+      call.arguments.emplace_back(bytes_of(
+          layout::LoadFrom{.after = after ? 1 : 0, .place = from.place, .id = from.id, .room = left_[i].room}));
     }
     return call;
   }
@@ -108,7 +108,7 @@ class LoadJob final : public Job {
       const std::size_t before = shard.tasks.size();
       reading.room -= take_tasks(shard, reply.text(i + 1), reply.text(i + 2), reply.text(i + 3));
       take_suspects(std::span{shard.tasks}.subspan(before), reply.text(i + 5));
-      go_on_after(reading, static_cast<Found>(reply.integer(i)), reply.text(i + 4));
+      go_on_after(reading, static_cast<unsigned>(reply.integer(i)), reply.text(i + 4));
     }
     if (unreadable_ == query_.from.size()) throw server_error("WRONGTYPE at all sets of due tasks");
   }
@@ -123,10 +123,11 @@ class LoadJob final : public Job {
     std::size_t count = 0;
     Unpacker version{versions};
     for (Unpacker member{members}; !member.empty(); ++count) {
+      const auto due = member.record<layout::Due>();
       LoadedTask task;
-      task.ticket.id = member.id();
-      task.handler = handler(member.u16());
-      task.ticket.version = to_millis(version.f64());
+      task.ticket.id = due.id;
+      task.handler = handler(due.handler);
+      task.ticket.version = to_millis(version.record<types::f64>());
       task.next_at = next_time(times);
       shard.tasks.push_back(task);
     }
@@ -135,17 +136,17 @@ class LoadJob final : public Job {
 
   static void take_suspects(std::span<LoadedTask> tasks, std::string_view suspects) {
     for (Unpacker in{suspects}; !in.empty();) {
-      const std::size_t place = in.u32();
-      tasks[place].suspicion = static_cast<std::uint8_t>(in.u8());
+      const auto suspect = in.record<layout::Suspect>();
+      tasks[suspect.place].suspicion = suspect.suspicion;
     }
   }
 
-  void go_on_after(Reading& reading, Found found, std::string_view place) {
+  void go_on_after(Reading& reading, unsigned found, std::string_view place) {
     if (found == Found::something_else) ++unreadable_;
     if (found == Found::end_of_it || found == Found::something_else) return;
-    Unpacker in{place};
-    reading.cursor.place = in.time();
-    reading.cursor.id = in.id();
+    const auto end = Unpacker{place}.record<layout::LoadPlace>();
+    reading.cursor.place = end.place;
+    reading.cursor.id = end.id;
     (found == Found::more ? left_ : full_).push_back(reading);
   }
 
@@ -158,14 +159,14 @@ class LoadJob final : public Job {
   const LoadQuery& query_;
   Shards& shards_;
   Handlers& handlers_;
-  std::map<unsigned, std::uint32_t> by_number_;  // as this part has them
+  std::map<unsigned, std::uint32_t> by_number_;  // index in the reply, by the number in this part
   std::deque<Reading> left_;
   std::deque<Reading> full_;
   std::size_t unreadable_ = 0;
   TimePoint now_{};
 };
 
-// Up to where all parts have been read, and no more than are wanted.
+// Adds the tasks up to where all parts have been read, and at most `limit`, to the reply.
 void hand_over(ShardId id, Shard& shard, std::size_t limit, LoadReply& reply) {
   std::ranges::sort(shard.tasks, {}, place_of);
   if (shard.tasks.size() >= limit) shard.stop_at(place_of(shard.tasks[limit - 1]));
@@ -178,7 +179,7 @@ void hand_over(ShardId id, Shard& shard, std::size_t limit, LoadReply& reply) {
 
 using Jobs = std::vector<std::unique_ptr<LoadJob>>;
 
-// Shards of which too little lies before the point up to which all parts have been read.
+// Shards that have too few tasks before the point up to which all parts have been read.
 std::set<ShardId> wanting(const Jobs& jobs, Shards& shards, std::size_t limit) {
   for (auto& [id, shard] : shards) shard.read_until.reset();
   for (const auto& job : jobs) {
@@ -191,7 +192,7 @@ std::set<ShardId> wanting(const Jobs& jobs, Shards& shards, std::size_t limit) {
   return some;
 }
 
-// Keys are spread evenly: a share from each part mostly makes a page. Where it does not, more is asked for.
+// Keys are spread evenly, so an equal share from each part mostly makes a page. If it does not, more is read.
 void read(Parts& parts, const Jobs& jobs, Shards& shards, std::size_t limit, std::size_t share) {
   parts.run(How::look, jobs);
   for (auto more = wanting(jobs, shards, limit); !more.empty(); more = wanting(jobs, shards, limit)) {
@@ -220,7 +221,7 @@ LoadReply load(Parts& parts, const LoadQuery& query) {
   read(parts, jobs, shards, limit, share);
   if (std::ranges::all_of(jobs, [](const auto& job) { return job->failure() != nullptr; })) throw_failure(jobs);
   for (const auto& job : jobs) {
-    if (job->failure()) reply.trouble = Error{Errc::unavailable, "redis.load", text_of(job->failure())};
+    if (job->failure()) reply.trouble = error_of(*job, "redis.load");
   }
   for (auto& [id, shard] : shards) hand_over(id, shard, limit, reply);
   reply.now = parts.time_of(jobs.front()->now());

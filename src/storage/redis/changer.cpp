@@ -1,0 +1,352 @@
+#include "storage/redis/changer.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <map>
+#include <string>
+
+#include "storage/redis/record_layout.h"
+#include "storage/redis/records.h"
+#include "task/task_id.h"
+#include "task/transitions.h"
+
+namespace easyretry::storage::redis {
+
+// A change of one task.
+struct Change {
+  Ticket ticket;
+  layout::SettleGroup group{};  // for settle.lua: kind, outcome and stage, which many changes share
+  std::string item{};           // the packed argument of this change; empty: none
+};
+
+namespace {
+
+namespace Changed = layout::Changed;
+namespace SettleKind = layout::SettleKind;
+
+unsigned number_of(Settlement::Kind kind) {
+  switch (kind) {
+    case Settlement::Kind::finish: return SettleKind::finish;
+    case Settlement::Kind::retry: return SettleKind::retry;
+    case Settlement::Kind::advance: return SettleKind::advance;
+    case Settlement::Kind::hand_back: return SettleKind::hand_back;
+  }
+  return SettleKind::finish;
+}
+
+// The keys of due sets for a call. An id does not say its namespace, so a call names the sets of all namespaces that
+// this process works with, which is mostly one. If a task belongs to another, the script says so and is called again.
+class Route {
+ public:
+  Route(const Part& part, int total_shards) : part_(part), spaces_(part.used_spaces()), total_shards_(total_shards) {}
+
+  const std::vector<Name>& spaces() const { return spaces_; }
+  std::string space_numbers() const {
+    Packer numbers;
+    for (const Name& space : spaces_) numbers.record(layout::SpaceNumber{space.number});
+    return numbers.take();
+  }
+  void add_dues(ScriptCall& call) const { call.keys.insert(call.keys.end(), dues_.begin(), dues_.end()); }
+  // The place of the shard among those of the call, from 0.
+  unsigned shard_place(TaskId id) {
+    const ShardId shard = task::shard_of(id, total_shards_);
+    const auto [found, fresh] = places_.try_emplace(shard, static_cast<unsigned>(places_.size()));
+    if (fresh) {
+      for (const Name& space : spaces_) dues_.push_back(part_.keys().due(shard, space.text));
+    }
+    return found->second;
+  }
+
+ private:
+  const Part& part_;
+  const std::vector<Name> spaces_;
+  const int total_shards_;
+  std::map<ShardId, unsigned> places_;
+  std::vector<std::string> dues_;
+};
+
+// Joins changes that follow each other and are alike.
+class Groups {
+ public:
+  void add(layout::SettleGroup group) {
+    if (count_ > 0 && bytes_of(group) != bytes_of(group_)) close();
+    group_ = group;
+    ++count_;
+  }
+  std::string take() {
+    if (count_ > 0) close();
+    return packed_.take();
+  }
+
+ private:
+  void close() {
+    group_.count = count_;
+    packed_.record(group_);
+    count_ = 0;
+  }
+
+  Packer packed_;
+  layout::SettleGroup group_{};  // without its count
+  unsigned count_ = 0;
+};
+
+std::string outcomes_kept(History history) {
+  std::string kept;
+  for (unsigned number = 1; const auto outcome = outcome_of(number); ++number) {
+    kept.push_back(keeps(history, *outcome) ? '1' : '0');
+  }
+  return kept;
+}
+
+// Changes of tasks in one part, a slice per call.
+class ChangeJob : public Job {
+ public:
+  ChangeJob(Part& part, const RedisOptions& options) : Job(part), options_(options) {}
+
+  void add(const Change& change, std::size_t place) {
+    changes_.push_back(&change);
+    places_.push_back(place);
+    answers_.push_back(Changed::unknown_space);
+  }
+  // The place of a change in the batch of the caller.
+  std::size_t place(std::size_t i) const { return places_[i]; }
+  // layout::Changed; unknown_space also means that no answer has come.
+  const std::string& answers() const { return answers_; }
+  TimePoint now() const { return now_; }
+  bool begun() const { return answers_.find(Changed::applied) != std::string::npos; }
+
+  bool done() const override { return slice_.empty() && from_ == changes_.size(); }
+  ScriptCall next() override {
+    if (slice_.empty()) take_slice();
+    return call_for(slice_);
+  }
+  void take(const Reply& reply) override {
+    now_ = TimePoint{Millis{reply.integer(0)}};
+    const std::string_view each = reply.text(1);
+    for (std::size_t at = 0; at < slice_.size() && at < each.size(); ++at) answers_[slice_[at]] = each[at];
+    slice_ = left(reply, slice_);
+  }
+
+ protected:
+  using Slice = std::vector<std::size_t>;  // places in changes_
+  virtual ScriptCall call_for(const Slice& slice) = 0;
+  // The changes to send again, before any others.
+  virtual Slice left(const Reply& reply, const Slice& slice) = 0;
+
+  const Change& change(std::size_t i) const { return *changes_[i]; }
+  const RedisOptions& options() const { return options_; }
+  void give_up(std::size_t i) { answers_[i] = Changed::moved_on; }
+
+ private:
+  void take_slice() {
+    std::size_t bytes = 0;
+    while (from_ < changes_.size() && slice_.size() < kItemsACall && (slice_.empty() || bytes < kBytesACall)) {
+      bytes += changes_[from_]->item.size();
+      slice_.push_back(from_++);
+    }
+    // settle.lua takes groups of one shard. Changes of one task stay in order.
+    std::ranges::stable_sort(
+        slice_, {}, [this](std::size_t i) { return task::shard_of(change(i).ticket.id, options_.total_shards); });
+  }
+
+  const RedisOptions& options_;
+  std::vector<const Change*> changes_;
+  std::vector<std::size_t> places_;
+  std::string answers_;
+  Slice slice_;           // in flight
+  std::size_t from_ = 0;  // the changes before it are done or in flight
+  TimePoint now_{};
+};
+
+class RenewJob final : public ChangeJob {
+ public:
+  using ChangeJob::ChangeJob;
+
+ protected:
+  ScriptCall call_for(const Slice& slice) override {
+    ScriptCall call = part().script(scripts::renew);
+    call.keys.push_back(part().keys().meta());
+    for (const std::size_t i : slice) call.arguments.push_back(change(i).item);
+    return call;
+  }
+  Slice left(const Reply&, const Slice&) override { return {}; }
+};
+
+// A job that changes the sets of due tasks.
+class DueJob : public ChangeJob {
+ public:
+  using ChangeJob::ChangeJob;
+
+ protected:
+  // Tasks of namespaces that were unknown. They are known afterwards, unless they have no names.
+  Slice left(const Reply& reply, const Slice& slice) override {
+    Slice foreign;
+    for (const std::size_t i : slice) {
+      if (answers()[i] == Changed::unknown_space) foreign.push_back(i);
+    }
+    if (foreign.empty() || learn_spaces(reply.text(2))) return foreign;
+    for (const std::size_t i : foreign) give_up(i);
+    return {};
+  }
+
+ private:
+  // False: none of them has a name.
+  bool learn_spaces(std::string_view numbers) {
+    bool learned = false;
+    for (Unpacker in{numbers}; !in.empty();) {
+      const unsigned space = in.record<layout::SpaceNumber>().number;
+      if (part().name_of(space).empty()) continue;
+      part().uses(space);
+      learned = true;
+    }
+    return learned;
+  }
+};
+
+class SettleJob final : public DueJob {
+ public:
+  using DueJob::DueJob;
+
+ protected:
+  ScriptCall call_for(const Slice& slice) override {
+    ScriptCall call = part().script(scripts::settle);
+    const Keys& keys = part().keys();
+    Route route{part(), options().total_shards};
+    call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done()});
+    for (const Name& space : route.spaces()) {
+      call.keys.insert(call.keys.end(),
+                       {keys.keys(space.text), keys.counts(space.text), keys.ended(space.text), keys.dead(space.text)});
+    }
+    call.arguments.push_back(route.space_numbers());
+    call.arguments.push_back(outcomes_kept(options().history));
+    call.arguments.push_back(std::to_string(options().history_of_a_part()));
+    Packer tickets;
+    Groups groups;
+    for (const std::size_t i : slice) {
+      tickets.record(layout::Ticket{.id = change(i).ticket.id, .version = change(i).ticket.version});
+      layout::SettleGroup group = change(i).group;
+      group.shard = route.shard_place(change(i).ticket.id);
+      group.has_more = change(i).item.empty() ? 0 : 1;
+      groups.add(group);
+    }
+    call.arguments.push_back(tickets.take());
+    call.arguments.push_back(groups.take());
+    for (const std::size_t i : slice) {
+      if (!change(i).item.empty()) call.arguments.push_back(change(i).item);
+    }
+    route.add_dues(call);
+    call.keys.push_back(keys.requeued());
+    return call;
+  }
+};
+
+class ReviseJob final : public DueJob {
+ public:
+  using DueJob::DueJob;
+
+ protected:
+  ScriptCall call_for(const Slice& slice) override {
+    ScriptCall call = part().script(scripts::revise);
+    Route route{part(), options().total_shards};
+    call.keys.insert(call.keys.end(), {part().keys().body(), part().keys().meta()});
+    call.arguments.push_back(route.space_numbers());
+    for (const std::size_t i : slice) {
+      const types::u16 shard = route.shard_place(change(i).ticket.id);
+      call.arguments.push_back(change(i).item);
+      call.arguments.back().replace(offsetof(layout::Revise, shard), sizeof shard, bytes_of(shard));
+    }
+    route.add_dues(call);
+    return call;
+  }
+};
+
+}  // namespace
+
+Applied Changer::settle(std::span<const Settlement> settlements, bool& begun) {
+  std::vector<Change> changes;
+  changes.reserve(settlements.size());
+  for (const Settlement& each : settlements) {
+    Change& change = changes.emplace_back(Change{.ticket = each.ticket});
+    change.group.kind = number_of(each.kind);
+    change.group.outcome = redis::number_of(each.outcome);
+    change.group.stage = static_cast<unsigned>(each.stage);
+    if (each.delay == Millis{0} && each.error.empty() && each.result.empty()) continue;
+    const layout::SettleMore more{.delay = each.delay, .error_size = each.error.size()};
+    change.item = Packer{}.record(more).bytes(each.error).bytes(each.result).take();
+  }
+  return apply<SettleJob>(How::work, changes, begun, false);
+}
+
+Applied Changer::revise(std::span<const Revision> revisions, bool& begun) {
+  std::vector<Change> changes;
+  changes.reserve(revisions.size());
+  for (const Revision& each : revisions) {
+    Packer item;
+    item.record(layout::Revise{.id = each.ticket.id,
+                               .version = each.ticket.version,
+                               .moves = each.delay ? 1 : 0,
+                               .delay = each.delay.value_or(Millis{0})});
+    if (each.rules) item.bytes(rules_bytes(*each.rules));
+    changes.push_back({.ticket = each.ticket, .item = item.take()});
+  }
+  return apply<ReviseJob>(How::work, changes, begun, true);
+}
+
+Applied Changer::cancel(std::span<const TaskId> ids, Cancel how, bool& begun) {
+  std::vector<Change> changes;
+  changes.reserve(ids.size());
+  const unsigned kind = how == Cancel::end ? SettleKind::cancel : SettleKind::tell;
+  for (const TaskId id : ids) changes.push_back({.ticket = {id, 0}, .group = {.kind = kind}});
+  return apply<SettleJob>(How::work, changes, begun, true);
+}
+
+Applied Changer::renew(std::span<const Renewal> renewals, bool& begun) {
+  std::vector<Change> changes;
+  changes.reserve(renewals.size());
+  for (const Renewal& each : renewals) {
+    const layout::Renew renew{
+        .id = each.ticket.id, .version = each.ticket.version, .lease = each.lease, .has_note = each.progress ? 1 : 0};
+    changes.push_back({.ticket = each.ticket, .item = Packer{}.record(renew).bytes(each.progress.value_or("")).take()});
+  }
+  return apply<RenewJob>(How::soon, changes, begun, false);
+}
+
+template <class AJob>
+std::vector<std::unique_ptr<AJob>> Changer::jobs_for(std::span<const Change> changes) {
+  std::vector<std::unique_ptr<AJob>> jobs;
+  const auto places = parts_.places(changes, [](const Change& change) { return change.ticket.id; });
+  for (std::size_t i = 0; i < places.size(); ++i) {
+    if (places[i].empty()) continue;
+    jobs.push_back(std::make_unique<AJob>(parts_.at(i), options_));
+    for (const std::size_t place : places[i]) jobs.back()->add(changes[place], place);
+  }
+  return jobs;
+}
+
+// `whole`: an answer must be for all of them.
+template <class AJob>
+Applied Changer::apply(How how, std::span<const Change> changes, bool& begun, bool whole) {
+  if (changes.empty()) return {.now = parts_.now(), .applied = {}};
+  const auto jobs = jobs_for<AJob>(changes);
+  parts_.run(how, jobs);
+  Applied reply{.now = {}, .applied = std::vector<bool>(changes.size())};
+  const std::string_view where = how == How::soon ? "redis.renew" : "redis.settle";
+  bool answered = false;
+  for (const auto& job : jobs) {
+    begun = begun || job->begun();
+    answered = answered || !job->failure();
+    if (job->failure()) reply.trouble = error_of(*job, where);
+    for (std::size_t i = 0; i < job->answers().size(); ++i) {
+      if (job->answers()[i] == Changed::unknown_space) reply.unanswered.push_back(job->place(i));
+      reply.applied[job->place(i)] = job->answers()[i] == Changed::applied;
+    }
+  }
+  const bool is_about_the_data =
+      !answered && !begun && std::ranges::any_of(jobs, [](const auto& job) { return job->refused(); });
+  if (whole || parts_.size() == 1 || changes.size() == 1 || is_about_the_data) throw_failure(jobs);
+  std::ranges::sort(reply.unanswered);
+  reply.now = parts_.time_of(jobs.front()->now());
+  return reply;
+}
+
+}  // namespace easyretry::storage::redis
