@@ -9,7 +9,6 @@
 #include "storage/postgres/open_postgres.h"
 #include "storage/redis/open_redis.h"
 #include "storage/sql/reshard_server.h"
-#include "storage/sqlite/reshard_sqlite.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/url.h"
 #include "storage/url_option.h"

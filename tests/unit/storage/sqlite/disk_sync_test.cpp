@@ -1,10 +1,10 @@
-#include "storage/sqlite/disk_sync.h"
-
 #include <latch>
 #include <thread>
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+
+#include "storage/sqlite/durability.h"
 
 namespace easyretry::storage::sqlite {
 namespace {

@@ -1,11 +1,10 @@
 // Pages of history: the right ones, and at what cost.
 
-#include "storage/sqlite/history_search.h"
-
 #include <algorithm>
 #include <random>
 
 #include "storage/sqlite/id_list.h"
+#include "storage/sqlite/search.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage::sqlite {

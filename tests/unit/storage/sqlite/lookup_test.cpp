@@ -1,8 +1,7 @@
 // Keys and business ids are found by hashes in a table of integers: whatever it says, the rows decide.
 
-#include "storage/sqlite/lookup.h"
-
-#include "storage/sqlite/inserts.h"
+#include "storage/sqlite/calls.h"
+#include "storage/sqlite/inserter.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage::sqlite {
@@ -190,15 +189,14 @@ TEST_F(SqliteLookup, ALateFinisherTakesNoEntryWithIt) {
 TEST_F(SqliteLookup, AKeyStoredThroughAnotherConnectionIsTaken) {
   open();
   Connection other{file(), Connection::Mode::write};
-  Lookup lookup{other};
   GrowingIds ids{1, TaskId{}};
-  Calls calls{other, lookup};
+  Calls calls{other};
   Sums sums;
-  Inserts inserts{other, lookup, calls, sums, ids, 64};
+  Inserter inserter{other, calls, sums, ids, 64};
   const NewTask task = a_task().key("k");
   const auto insert_there = [&] {
     other.run("BEGIN IMMEDIATE");
-    const Inserted there = inserts.insert({&task, 1}, kMarch).tasks.at(0);
+    const Inserted there = inserter.insert({&task, 1}, kMarch).tasks.at(0);
     other.run("COMMIT");
     return there;
   };

@@ -7,7 +7,7 @@
 
 #include <sys/stat.h>
 
-#include "storage/sqlite/network_filesystem.h"
+#include "storage/sqlite/store_file.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage::sqlite {
