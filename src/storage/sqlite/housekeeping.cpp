@@ -19,7 +19,7 @@ bool is_older(const std::string& table, Period oldest) {
   return *month_of_table(table) < oldest;
 }
 
-// Days that are no longer told apart become one.
+// Merges the days that are too old to be counted one by one.
 void join_days(Session& session, TimePoint before) {
   Sums old;
   {

@@ -23,7 +23,7 @@ std::int64_t schema_version(Connection& db, bool shared) {
   const bool ours = db.integer("PRAGMA application_id") == kApplicationId;
   const bool there = db.integer("SELECT count(*) FROM sqlite_schema WHERE name = 'retry_meta'") > 0;
   if (ours || (shared && there)) {
-    return db.integer("SELECT CAST(value AS INTEGER) FROM retry_meta WHERE name = 'schema_version'");
+    return db.integer(statements::schema_version.text);
   }
   if (shared || db.integer("SELECT count(*) FROM sqlite_schema") == 0) return 0;
   refuse(not_ours(name_of(db)));
@@ -36,7 +36,8 @@ void apply(Connection& db, const Migration& step, bool shared) {
     for (const std::string& table : history_tables(db)) db.run(for_month(*change, table));
   }
   if (!shared) db.run("PRAGMA application_id = " + std::to_string(kApplicationId));
-  db.run("INSERT OR REPLACE INTO retry_meta VALUES ('schema_version', '" + std::to_string(step.version) + "')");
+  const std::string version = std::to_string(step.version);
+  db.prepare(statements::store_schema_version).bind(1, version).run();
   transaction.commit();
 }
 
@@ -69,8 +70,8 @@ void migrate(Connection& db, bool shared) {
 
 void agree_on_shards(Connection& db, int total_shards) {
   const std::string wanted = std::to_string(total_shards);
-  db.run("INSERT OR IGNORE INTO retry_meta VALUES ('total_shards', '" + wanted + "')");
-  const std::string stored = db.text("SELECT value FROM retry_meta WHERE name = 'total_shards'");
+  db.prepare(statements::store_total_shards).bind(1, wanted).run();
+  const std::string stored = db.text(statements::total_shards.text);
   if (const auto why = shard_refusal(parse_shard_count(stored), total_shards)) refuse(name_of(db) + ": " + *why);
 }
 

@@ -30,7 +30,7 @@ SqliteOptions placed(const SqliteOptions& options) {
 
 std::optional<StoredSettings> settings_in(Connection& db, bool shared) {
   if (check_schema(db, shared) == 0) return std::nullopt;
-  const std::string shards = db.text("SELECT value FROM retry_meta WHERE name = 'total_shards'");
+  const std::string shards = db.text(statements::total_shards.text);
   if (shards.empty()) return std::nullopt;
   return StoredSettings{.total_shards = shards};
 }

@@ -84,8 +84,7 @@ class MonthSearch {
   void walk(const IdRange& range) { take(page(with_call(" NOT INDEXED")), range); }
 
   void of_every_handler(const std::string& kinds, const IdRange& range) {
-    PreparedStatement next = db_.prepare("SELECT method_name FROM " + month_ + kinds +
-                                         " WHERE namespace = ?1 AND method_name > ?2 ORDER BY method_name LIMIT 1");
+    PreparedStatement next = db_.prepare(statements::next_handler.with({{"table", month_}}));
     PreparedStatement of_handler = page(with_call(kinds), " AND method_name = " + parameter(0));
     for (std::string handler;;) {
       Rows rows{next.bind(1, query_.space).bind(2, handler)};
@@ -98,9 +97,7 @@ class MonthSearch {
   void that_ended_late() {
     const std::string late = " INDEXED BY " + month_ + "_late";
     const std::string is_late = std::string{" AND "} + kEndedLate;
-    PreparedStatement next =
-        db_.prepare(std::string{"SELECT "} + kFinishedSlice + " FROM " + month_ + late + " WHERE " + kFinishedSlice +
-                    " >= ?1" + is_late + " ORDER BY " + kFinishedSlice + " LIMIT 1");
+    PreparedStatement next = db_.prepare(statements::next_late_slice.with({{"table", month_}}));
     PreparedStatement in_slice = page(with_call(late), is_late + " AND " + kFinishedSlice + " = " + parameter(0));
     const std::int64_t end = slice_of(query_.finished_at.until).value_or(kLast);
     std::int64_t slice = slice_of(query_.finished_at.from).value_or(std::numeric_limits<std::int64_t>::min());

@@ -28,6 +28,7 @@ extern const storage::Statement load_later;
 
 // sql/claim.sql
 extern const storage::Statement claim;
+extern const storage::Statement retire_versions;
 extern const storage::Statement renew;
 
 // sql/settle.sql
@@ -53,10 +54,15 @@ extern const storage::Statement paused;
 extern const storage::Statement count_paused;
 
 // sql/find.sql
+extern const storage::Statement highest_id;  // {table}
 extern const storage::Statement live_record;
 extern const storage::Statement live_records;
 extern const storage::Statement finished_record;   // {table}
 extern const storage::Statement finished_records;  // {table}
+
+// sql/search.sql
+extern const storage::Statement next_handler;     // {table}
+extern const storage::Statement next_late_slice;  // {table}
 
 // sql/history.sql
 extern const storage::Statement history_tables;
@@ -75,6 +81,12 @@ extern const storage::Statement counts;
 // sql/reshard.sql
 extern const storage::Statement shard_page;  // {shard}
 extern const storage::Statement renumber;    // {shard}
+
+// sql/meta.sql
+extern const storage::Statement schema_version;
+extern const storage::Statement store_schema_version;
+extern const storage::Statement total_shards;
+extern const storage::Statement store_total_shards;
 extern const storage::Statement change_shards;
 
 // migrations/001_tasks.sql

@@ -1,8 +1,11 @@
 #include "storage/sqlite/writer.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "base/random.h"
+#include "storage/sqlite/statements.h"
 
 namespace easyretry::storage::sqlite {
 namespace {
@@ -14,14 +17,15 @@ constexpr int kCheckpointPages = 16000;
 // Between two attempts to write the log again, which may be 64 MiB long, on a disk that fails.
 constexpr Millis kBetweenTries{100};
 
-// More than a task can have gone through since the sync that failed: each end of a run is synced.
+// More versions than a task can have gone through since the sync that failed: each end of a run is synced.
 constexpr int kMostVersionsLost = 1000;
 
 TaskId highest_id(Connection& db) {
-  std::int64_t highest = db.integer("SELECT max(id) FROM retry_state");
-  for (const std::string& table : history_tables(db)) {
-    highest = std::max(highest, db.integer("SELECT max(id) FROM " + table));
-  }
+  const auto highest_in = [&](std::string_view table) {
+    return db.integer(statements::highest_id.with({{"table", table}}));
+  };
+  std::int64_t highest = highest_in("retry_state");
+  for (const std::string& table : history_tables(db)) highest = std::max(highest, highest_in(table));
   return TaskId{highest};
 }
 
@@ -228,7 +232,7 @@ void Writer::try_to_read_back() {
 // second.
 void Writer::retire_versions(Session& session) {
   session.begin.run();
-  session.db.run("UPDATE retry_state SET version = version + " + std::to_string(kMostVersionsLost));
+  session.db.prepare(statements::retire_versions).bind(1, kMostVersionsLost).run();
   session.commit.run();
   if (const int code = session.sync_log(); code != SQLITE_OK) throw SqliteError{code, sqlite3_errstr(code)};
 }

@@ -19,6 +19,12 @@ UPDATE retry_state SET
 WHERE id = ?1 AND version = ?2 AND next_retry_time <= ?3
   AND (status = 'PENDING' OR (status = 'RUNNING' AND lease_until <= ?3));
 
+-- After a failed sync has lost claims: they would be made again with the same versions. The only statement that changes
+-- all tasks.
+-- ?1 how many versions
+-- name: retire_versions
+UPDATE retry_state SET version = version + ?1;
+
 -- ?1 id, ?2 version, ?3 now, ?4 lease until, ?5 progress, or NULL to leave it
 -- name: renew
 UPDATE retry_state SET lease_until = ?4, updated_at = ?3, progress = coalesce(?5, progress)

@@ -3,6 +3,10 @@
 -- LEFT JOIN: a task whose call is gone, because of a manual edit, is still a task, to be parked and seen. id_list is a
 -- table-valued function of ours (id_list.h); in the sqlite3 shell, write (SELECT 1 AS id) instead of id_list(?1).
 
+-- Of retry_state or a month, by the primary key; NULL if the table is empty.
+-- name: highest_id
+SELECT max(id) FROM {table};
+
 -- ?1 id
 -- name: live_record
 SELECT

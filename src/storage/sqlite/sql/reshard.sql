@@ -9,7 +9,3 @@ FROM (SELECT id, shard FROM retry_state WHERE id > ?1 ORDER BY id LIMIT ?2);
 -- ?1 after this id, ?2 up to this id
 -- name: renumber
 UPDATE retry_state SET shard = {shard} WHERE id > ?1 AND id <= ?2 AND shard <> {shard};
-
--- ?1 what it is, ?2 what it becomes
--- name: change_shards
-UPDATE retry_meta SET value = ?2 WHERE name = 'total_shards' AND value = ?1;

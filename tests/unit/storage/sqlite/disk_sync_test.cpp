@@ -23,7 +23,7 @@ TEST(DiskSync, OneWaitServesEveryCommitBeforeIt) {
   EXPECT_EQ(syncs, 1);
 }
 
-// What is written while the disk works may have come too late for it.
+// A commit made during a sync may be too late for it.
 TEST(DiskSync, ACommitMadeDuringAWaitIsNotServedByIt) {
   DiskSync disk;
   int syncs = 0;

@@ -128,7 +128,7 @@ TEST_F(SqliteHistory, WorkGoesOnAfterTheCurrentMonthWasDropped) {
   const TaskRecord running = claim(task);
   Settlement done;
   done.ticket = {running.info.id, running.info.version};
-  store().settle({&done, 1});  // finds its prepared statement without a table
+  store().settle({&done, 1});  // its prepared statement has lost its table
   must(store().find({&task.id, 1}));
   must(store().settle({&done, 1}));
   EXPECT_EQ(count(true), 1);

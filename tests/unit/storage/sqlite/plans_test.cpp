@@ -1,4 +1,4 @@
-// What the hot statements cost, told by SQLite itself.
+// The cost of the hot statements, as SQLite explains it.
 
 #include <string>
 #include <utility>
@@ -42,7 +42,7 @@ class SqlitePlans : public SqliteTest {
   std::vector<std::string> plan(const std::string& sql) { return column_of("EXPLAIN QUERY PLAN " + sql, 3); }
   std::vector<std::string> opcodes(const std::string& sql) { return column_of("EXPLAIN " + sql, 1); }
 
-  // So many tasks of shard 7, all due at once.
+  // `count` tasks of shard 7, all due at the same time.
   void add_tasks(int count, TimePoint due) {
     db.run("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " + std::to_string(count) +
            ") INSERT INTO retry_state (version, status, method_name, next_retry_time, shard, namespace, "
@@ -97,7 +97,7 @@ TEST_F(SqlitePlans, WholeRecordsHaveTheColumnsOfARecordInItsOrder) {
 }
 
 TEST_F(SqlitePlans, LoadWalksTheDueIndexFromItsCursorWithoutASort) {
-  for (const bool statistics : {false, true}) {  // an ANALYZE by hand must not mislead it
+  for (const bool statistics : {false, true}) {  // a manual ANALYZE must not mislead it
     if (statistics) add_tasks(50, kMarch);
     if (statistics) db.run("ANALYZE");
     EXPECT_THAT(plan(statements::load_later.str()),
@@ -160,7 +160,7 @@ TEST_F(SqlitePlans, ClaimRenewAndHandBackTouchNoIndex) {
   }
 }
 
-// The one over calls has rows only after a clock was set back, that of late ends only those that lived long.
+// The index over calls has rows only after a clock was set back, the one of late ends only tasks that lived long.
 TEST_F(SqlitePlans, WhatIsToBeDoneHasOneIndexAndAMonthOfHistoryOneAndAPart) {
   create_month(db, "retry_state_202603");
   EXPECT_THAT(
@@ -226,7 +226,7 @@ TEST_F(SqlitePlans, ALoadCostsNothingForTasksThatAreNotDue) {
   EXPECT_EQ(steps_of_a_load(), with_few);
 }
 
-// Rows that are due together were mostly stored together, and lie side by side.
+// Rows that are due together were usually stored together, and lie side by side.
 TEST_F(SqliteTest, LoadGivesTheTasksOfAllShardsInTheOrderOfTheirTurn) {
   open();
   std::vector<TaskId> stored;

@@ -1,4 +1,4 @@
-// Logs that SQLite has written, followed by hand.
+// Follows the checksums of logs that SQLite has written.
 
 #include <fstream>
 #include <iterator>
