@@ -10,7 +10,6 @@
 #include "storage/redis/redis_store.h"
 #include "storage/sql/migration.h"
 #include "storage/sql/reshard_server.h"
-#include "storage/sqlite/reshard_sqlite.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/url.h"
 

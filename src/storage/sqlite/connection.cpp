@@ -2,11 +2,15 @@
 
 #include <utility>
 
+#include "storage/sqlite/id_list.h"
+
 namespace easyretry::storage::sqlite {
 namespace {
 
-// A program that holds the file's write lock (a shell with an open transaction, a backup) gets this long to let go.
+// How long another program that holds the file's write lock (a shell with an open transaction, a backup) is waited for.
 constexpr int kBusyTimeoutMs = 2000;
+
+constexpr int kWriterCacheKib = 32 * 1024;
 
 [[noreturn]] void raise(sqlite3* db, int code) {
   const int extended = db == nullptr ? code : sqlite3_extended_errcode(db);
@@ -14,8 +18,8 @@ constexpr int kBusyTimeoutMs = 2000;
 }
 
 // SQLite counts its allocations under one lock for the whole process, and Debian's makes dozens a statement (it is
-// built without lookaside): measured, a tenth to a fifth of all the time that claims and settlements take. Refused,
-// without harm, where the application has used SQLite before.
+// built without lookaside). Measured: a tenth to a fifth of all the time that claims and settlements take. SQLite
+// refuses this, without harm, if the application has used it before.
 void stop_counting_allocations() {
   static const int once = sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
   (void)once;
@@ -30,9 +34,62 @@ int open_flags(Connection::Mode mode) {
   return SQLITE_OPEN_READONLY;
 }
 
+// Checkpoints are the writer's alone, and it runs them itself: frames in the log may not be on the disk (wal.h), and
+// must not be copied over the database then.
+void never_checkpoint(Connection& db) {
+  sqlite3_wal_autocheckpoint(db.get(), 0);
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
+Errc code_of(int code, During during) {
+  switch (code) {
+    case SQLITE_TOOBIG:
+    case SQLITE_CONSTRAINT:
+    case SQLITE_MISMATCH: return Errc::invalid_argument;
+    case SQLITE_IOERR: return during == During::commit ? Errc::in_doubt : Errc::unavailable;
+    default: return Errc::unavailable;
+  }
+}
+
+std::string_view remedy(int code) {
+  switch (code) {
+    case SQLITE_BUSY:
+    case SQLITE_LOCKED: return "; another program holds the database's write lock: end its transaction";
+    case SQLITE_FULL: return "; free some space, then it works again";
+    case SQLITE_IOERR: return "; the disk failed to read or write: check it and the system log";
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+      return "; the file is damaged: stop, keep a copy, and restore a backup or use sqlite3's .recover";
+    case SQLITE_READONLY:
+    case SQLITE_PERM: return "; the file has become read-only: check its permissions and the mount";
+    case SQLITE_TOOBIG: return "; a text of the task is larger than SQLite can hold (1 GB)";
+    default: return "";
+  }
+}
+
 }  // namespace
 
-Statement::Statement(sqlite3* db, std::string_view sql) {
+Error to_error(const SqliteError& error, std::string_view where, During during) {
+  std::string detail = error.what();
+  detail.append(" (SQLite code ")
+      .append(std::to_string(error.extended_code()))
+      .append(")")
+      .append(remedy(error.code()));
+  return {code_of(error.code(), during), std::string{where}, std::move(detail)};
+}
+
+bool breaks_connection(const SqliteError& error) {
+  switch (error.code()) {
+    case SQLITE_IOERR:
+    case SQLITE_CORRUPT:
+    case SQLITE_NOTADB:
+    case SQLITE_CANTOPEN:
+    case SQLITE_PROTOCOL: return true;
+    default: return false;
+  }
+}
+
+PreparedStatement::PreparedStatement(sqlite3* db, std::string_view sql) {
   sqlite3_stmt* prepared = nullptr;
   const int code =
       sqlite3_prepare_v3(db, sql.data(), static_cast<int>(sql.size()), SQLITE_PREPARE_PERSISTENT, &prepared, nullptr);
@@ -40,26 +97,26 @@ Statement::Statement(sqlite3* db, std::string_view sql) {
   handle_.reset(prepared);
 }
 
-Statement& Statement::bind(int index, std::string_view text) {
+PreparedStatement& PreparedStatement::bind(int index, std::string_view text) {
   const char* bytes = text.data() == nullptr ? "" : text.data();  // a null pointer would be bound as NULL
   return checked(sqlite3_bind_text64(get(), index, bytes, text.size(), SQLITE_STATIC, SQLITE_UTF8));
 }
 
-int Statement::run() {
+int PreparedStatement::run() {
   const Rows rows{*this};
   while (step()) {
   }
   return sqlite3_changes(sqlite3_db_handle(get()));
 }
 
-bool Statement::step() {
+bool PreparedStatement::step() {
   const int code = sqlite3_step(get());
   if (code == SQLITE_ROW) return true;
   if (code != SQLITE_DONE) fail();
   return false;
 }
 
-void Statement::fail() const {
+void PreparedStatement::fail() const {
   sqlite3* db = sqlite3_db_handle(get());
   raise(db, sqlite3_errcode(db));
 }
@@ -80,15 +137,35 @@ void Connection::run(const std::string& sql) {
 }
 
 std::int64_t Connection::integer(std::string_view sql) {
-  Statement statement = prepare(sql);
+  PreparedStatement statement = prepare(sql);
   Rows rows{statement};
   return rows.next() ? statement.integer(0) : 0;
 }
 
 std::string Connection::text(std::string_view sql) {
-  Statement statement = prepare(sql);
+  PreparedStatement statement = prepare(sql);
   Rows rows{statement};
   return rows.next() ? std::string{statement.text(0)} : std::string{};
+}
+
+Connection open_writer(const std::filesystem::path& path, Connection::Mode mode) {
+  Connection db{path, mode};
+  db.run("PRAGMA synchronous = NORMAL");  // a commit does not wait for the disk: see durability.h
+  db.run("PRAGMA cache_size = -" + std::to_string(kWriterCacheKib));
+  db.run("PRAGMA temp_store = MEMORY");
+  db.run("PRAGMA secure_delete = FAST");           // Debian's default writes every freed page once more
+  db.run("PRAGMA journal_size_limit = 67108864");  // a WAL that grew behind a long reader shrinks again
+  never_checkpoint(db);
+  add_id_list(db);
+  return db;
+}
+
+Connection open_reader(const std::filesystem::path& path, int cache_kib) {
+  Connection db{path, Connection::Mode::read};
+  never_checkpoint(db);
+  db.run("PRAGMA cache_size = -" + std::to_string(cache_kib));
+  add_id_list(db);
+  return db;
 }
 
 }  // namespace easyretry::storage::sqlite

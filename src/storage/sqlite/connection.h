@@ -1,10 +1,12 @@
 #pragma once
-// sqlite3 and sqlite3_stmt as values. What fails is thrown as SqliteError; the store's verbs turn it into a Result.
+// sqlite3 and sqlite3_stmt as values, and the meaning of their failures. A failure is thrown as SqliteError; the
+// store's verbs turn it into a Result.
 //
-// Connections are opened without SQLite's own mutex: each is used by one thread at a time. A Statement must not outlive
-// its Connection.
+// Connections are opened without SQLite's own mutex: each is used by one thread at a time. A PreparedStatement must not
+// outlive its Connection.
 
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -13,6 +15,10 @@
 #include <string_view>
 
 #include <sqlite3.h>
+
+#include <easyretry/error.h>
+
+#include "storage/statement.h"
 
 namespace easyretry::storage::sqlite {
 
@@ -26,23 +32,47 @@ class SqliteError : public std::runtime_error {
   int code_;
 };
 
-// A prepared statement. Parameters count from 1, columns from 0.
-class Statement {
+enum class During {
+  work,    // the transaction can be rolled back: nothing was done
+  commit,  // after an I/O error it is unknown whether the last frame reached the disk
+};
+Error to_error(const SqliteError& error, std::string_view where, During during = During::work);
+
+// After such an error the connection's view of the file is not to be trusted: it has to be opened again.
+bool breaks_connection(const SqliteError& error);
+
+// Runs the body of a verb; an exception becomes the Result. A StoreError says that nothing is wrong with the database,
+// but that the request must not be done.
+template <class Body>
+auto guarded(std::string_view where, Body body) -> Result<decltype(body())> {
+  try {
+    return body();
+  } catch (const SqliteError& error) {
+    return tl::make_unexpected(to_error(error, where));
+  } catch (const StoreError& refusal) {
+    return tl::make_unexpected(refusal.error());
+  } catch (const std::exception& error) {
+    return fail(Errc::unavailable, where, error.what());
+  }
+}
+
+// Parameters count from 1, columns from 0.
+class PreparedStatement {
  public:
-  Statement(sqlite3* db, std::string_view sql);
+  PreparedStatement(sqlite3* db, std::string_view sql);
 
   // A text is not copied: it must live until the statement has run.
-  Statement& bind(int index, std::int64_t value) { return checked(sqlite3_bind_int64(get(), index, value)); }
-  Statement& bind(int index, std::string_view text);
-  Statement& bind_null(int index) { return checked(sqlite3_bind_null(get(), index)); }
-  Statement& bind_or_null(int index, std::string_view text) {
+  PreparedStatement& bind(int index, std::int64_t value) { return checked(sqlite3_bind_int64(get(), index, value)); }
+  PreparedStatement& bind(int index, std::string_view text);
+  PreparedStatement& bind_null(int index) { return checked(sqlite3_bind_null(get(), index)); }
+  PreparedStatement& bind_or_null(int index, std::string_view text) {
     return text.empty() ? bind_null(index) : bind(index, text);
   }
-  Statement& bind_or_null(int index, std::optional<std::int64_t> value) {
+  PreparedStatement& bind_or_null(int index, std::optional<std::int64_t> value) {
     return value ? bind(index, *value) : bind_null(index);
   }
 
-  // Runs to the end and gives the number of rows changed.
+  // Runs to the end; returns the number of rows changed.
   int run();
 
   std::int64_t integer(int column) const { return sqlite3_column_int64(get(), column); }
@@ -57,7 +87,7 @@ class Statement {
  private:
   friend class Rows;
   bool step();
-  Statement& checked(int code) {
+  PreparedStatement& checked(int code) {
     if (code != SQLITE_OK) fail();
     return *this;
   }
@@ -69,29 +99,31 @@ class Statement {
   std::unique_ptr<sqlite3_stmt, Finalize> handle_;
 };
 
-// The rows of a bound statement; lets go of them, and of the snapshot they come from, at the end of the scope.
+// The rows of a bound statement. Releases them, and the snapshot they come from, at the end of the scope.
 class Rows {
  public:
-  explicit Rows(Statement& statement) : statement_(statement) {}
+  explicit Rows(PreparedStatement& statement) : statement_(statement) {}
   ~Rows() { sqlite3_reset(statement_.get()); }
   Rows(const Rows&) = delete;
   Rows& operator=(const Rows&) = delete;
   bool next() { return statement_.step(); }
 
  private:
-  Statement& statement_;
+  PreparedStatement& statement_;
 };
 
 class Connection {
  public:
   enum class Mode { create, write, read };
   Connection(const std::filesystem::path& path, Mode mode);
-  // Somebody else's, who closes it.
+  // A connection of the application, which closes it.
   static Connection borrowed(sqlite3* db) { return Connection{db}; }
 
   void run(const char* sql) { run(std::string{sql}); }
-  void run(const std::string& sql);  // one statement or several, rows ignored
-  Statement prepare(std::string_view sql) { return Statement{handle_.get(), sql}; }
+  void run(const std::string& sql);  // one statement or several; rows are ignored
+  void run(const storage::Statement& statement) { run(statement.str()); }
+  PreparedStatement prepare(std::string_view sql) { return PreparedStatement{handle_.get(), sql}; }
+  PreparedStatement prepare(const storage::Statement& statement) { return prepare(statement.text); }
   std::int64_t integer(std::string_view sql);  // the first column of the first row; 0 without one
   std::string text(std::string_view sql);
   bool in_transaction() const { return sqlite3_get_autocommit(handle_.get()) == 0; }
@@ -101,14 +133,46 @@ class Connection {
   explicit Connection(sqlite3* theirs) : handle_(theirs, Close{true}) {}
 
   struct Close {
-    Close() : theirs(false) {}
-    explicit Close(bool borrowed) : theirs(borrowed) {}
-    bool theirs;
+    Close() : borrowed(false) {}
+    explicit Close(bool is_borrowed) : borrowed(is_borrowed) {}
+    bool borrowed;
     void operator()(sqlite3* db) const {
-      if (!theirs) sqlite3_close_v2(db);
+      if (!borrowed) sqlite3_close_v2(db);
     }
   };
   std::unique_ptr<sqlite3, Close> handle_;
+};
+
+// Connections with the settings of this store, and id_list. Neither checkpoints.
+Connection open_writer(const std::filesystem::path& path, Connection::Mode mode);
+Connection open_reader(const std::filesystem::path& path, int cache_kib);
+
+// Several reads of one moment: a task that moves to history meanwhile is seen once, not missed.
+class Snapshot {
+ public:
+  explicit Snapshot(Connection& db) : db_(db) { db_.run("BEGIN"); }
+  ~Snapshot() { sqlite3_exec(db_.get(), "COMMIT", nullptr, nullptr, nullptr); }
+  Snapshot(const Snapshot&) = delete;
+  Snapshot& operator=(const Snapshot&) = delete;
+
+ private:
+  Connection& db_;
+};
+
+// Rolled back at the end of the scope unless it was committed. A rollback that fails is ignored: the failure that led
+// to it is the one to report, and closing the connection rolls back too.
+class WriteTransaction {
+ public:
+  explicit WriteTransaction(Connection& db) : db_(db) { db_.run("BEGIN IMMEDIATE"); }
+  ~WriteTransaction() {
+    if (db_.in_transaction()) sqlite3_exec(db_.get(), "ROLLBACK", nullptr, nullptr, nullptr);
+  }
+  WriteTransaction(const WriteTransaction&) = delete;
+  WriteTransaction& operator=(const WriteTransaction&) = delete;
+  void commit() { db_.run("COMMIT"); }
+
+ private:
+  Connection& db_;
 };
 
 }  // namespace easyretry::storage::sqlite

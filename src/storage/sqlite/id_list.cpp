@@ -6,7 +6,7 @@ namespace easyretry::storage::sqlite {
 namespace {
 
 constexpr const char* kPointerType = "easyretry.ids";
-enum Column : int { kId, kIds };  // what is read, and the parameter as SQLite sees it: a hidden column
+enum Column : int { kId, kIds };  // the result, and the parameter, which SQLite sees as a hidden column
 
 struct Cursor : sqlite3_vtab_cursor {
   IdList ids{};
@@ -28,7 +28,7 @@ int disconnect(sqlite3_vtab* table) {
   return SQLITE_OK;
 }
 
-// Only with its parameter: without one there is no list to read.
+// Refuses a plan without the parameter: there is no list to read then.
 int best_index(sqlite3_vtab*, sqlite3_index_info* plan) {
   for (int i = 0; i < plan->nConstraint; ++i) {
     const auto& constraint = plan->aConstraint[i];
@@ -79,7 +79,7 @@ int row_id(sqlite3_vtab_cursor* cursor, sqlite3_int64* id) {
   return SQLITE_OK;
 }
 
-// No xCreate: it is there without a CREATE VIRTUAL TABLE, and can only be asked like a function.
+// No xCreate: it needs no CREATE VIRTUAL TABLE, and can only be called like a function.
 constexpr sqlite3_module kModule{
     .iVersion = 0,
     .xCreate = nullptr,
@@ -114,8 +114,8 @@ void add_id_list(Connection& db) {
   if (code != SQLITE_OK) throw SqliteError{code, sqlite3_errstr(code)};
 }
 
-void bind_ids(Statement& statement, int index, const IdList& ids) {
-  void* list = const_cast<IdList*>(&ids);  // SQLite takes no pointer to const; filter() gives it back as one
+void bind_ids(PreparedStatement& statement, int index, const IdList& ids) {
+  void* list = const_cast<IdList*>(&ids);  // SQLite takes no pointer to const; filter() makes it const again
   const int code = sqlite3_bind_pointer(statement.get(), index, list, kPointerType, nullptr);
   if (code != SQLITE_OK) throw SqliteError{code, sqlite3_errstr(code)};
 }

@@ -6,35 +6,30 @@
 #include <map>
 #include <string>
 #include <tuple>
-#include <vector>
 
 #include "base/later.h"
-#include "storage/sqlite/columns.h"
+#include "storage/record_columns.h"
 #include "storage/sqlite/id_list.h"
-#include "storage/sqlite/snapshot.h"
 #include "storage/sqlite/statements.h"
 
 namespace easyretry::storage::sqlite {
 namespace {
 
-constexpr int kCacheKib = 8 * 1024;
+constexpr int kLoadCacheKib = 8 * 1024;
+constexpr int kClaimedCacheKib = 2 * 1024;  // its pages are stale after the next commit of the writer
+
+bool holds(const TaskRecord& record, const Ticket& ticket, std::string_view owner) {
+  return record.info.version == ticket.version && record.info.state == TaskState::running && record.locked_by == owner;
+}
 
 }  // namespace
 
-Connection open_reader(const std::filesystem::path& path, int cache_kib) {
-  Connection db{path, Connection::Mode::read};
-  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
-  sqlite3_wal_autocheckpoint(db.get(), 0);
-  db.run("PRAGMA cache_size = -" + std::to_string(cache_kib));
-  add_id_list(db);
-  return db;
-}
-
-// One answer in the making. A row that makes no sense (edited by hand, say) is passed over: it must not stop the
-// others.
+// Builds one answer. Skips a row that makes no sense, because it is corrupted or was edited manually: it must not stop
+// the others.
 //
-// All shards are walked as one, in the order of their turn: a batch of claims then finds its rows side by side. Of a
-// backlog of 100,000 tasks stored one by one, load, claim and settle get through 56,000 a second so, 26,000 otherwise.
+// All shards are walked as one, in the order in which tasks are due: a batch of claims then finds its rows side by
+// side. With a backlog of 100,000 tasks stored one by one, load, claim and settle do 56,000 a second this way, and
+// 26,000 shard by shard.
 class Loader::Scan {
  public:
   Scan(const LoadQuery& query, TimePoint now)
@@ -48,14 +43,14 @@ class Loader::Scan {
     }
   }
 
-  // First the rest of what is due at the very time of the cursor, then what is due later.
-  LoadReply run(Statement& same_time, Statement& later) {
+  // First the rest of the tasks that are due at the time of the cursor, then those that are due later.
+  LoadReply run(PreparedStatement& same_time, PreparedStatement& later) {
     if (query_.from.empty() || room_ == 0) return std::move(reply_);
     if (start_.place <= until_) {
       walk(same_time.bind(2, to_ms(start_.place)).bind(3, number(start_.id)));
     }
     walk(later.bind(2, to_ms(start_.place)).bind(3, to_ms(until_)));
-    if (room_ == 0) tell_where_to_go_on();
+    if (room_ == 0) set_next_cursors();
     return std::move(reply_);
   }
 
@@ -71,11 +66,11 @@ class Loader::Scan {
     return std::tie(a.place, a.id) < std::tie(b.place, b.id);
   }
 
-  void walk(Statement& load) {
+  void walk(PreparedStatement& load) {
     load.bind(1, query_.space);
     Rows rows{load};
     while (room_ > 0 && rows.next()) {
-      if (!asked_for(load) || !claimable(load)) continue;
+      if (!wanted(load) || !claimable(load)) continue;
       reply_.tasks.push_back({{TaskId{load.integer(kId)}, load.integer(kVersion)},
                               from_ms(load.integer(kNextAt)),
                               handler(load.text(kHandler)),
@@ -84,14 +79,14 @@ class Loader::Scan {
     }
   }
 
-  bool asked_for(const Statement& row) const {
+  bool wanted(const PreparedStatement& row) const {
     const std::int64_t shard = row.integer(kShard);
     if (shard < 0 || shard >= static_cast<std::int64_t>(cursors_.size())) return false;
     const ShardCursor* from = cursors_[static_cast<std::size_t>(shard)];
     return from != nullptr && before(*from, {{}, from_ms(row.integer(kNextAt)), TaskId{row.integer(kId)}});
   }
 
-  void tell_where_to_go_on() {
+  void set_next_cursors() {
     const LoadedTask& last = reply_.tasks.back();
     for (const ShardCursor& from : query_.from) {
       const ShardCursor here{from.shard, last.next_at, last.ticket.id};
@@ -99,7 +94,7 @@ class Loader::Scan {
     }
   }
 
-  bool claimable(const Statement& row) const {
+  bool claimable(const PreparedStatement& row) const {
     if (row.integer(kVersion) < 1) return false;
     const std::string_view status = row.text(kStatus);
     if (status == to_string(TaskState::pending)) return true;
@@ -108,7 +103,7 @@ class Loader::Scan {
   }
 
   // As task::suspicion().
-  static std::uint8_t suspicion(const Statement& row) {
+  static std::uint8_t suspicion(const PreparedStatement& row) {
     const bool held = row.text(kStatus) == to_string(TaskState::running);
     const std::int64_t crashes = row.integer(kCrashes) + (held && !row.is_null(kLockedAt) ? 1 : 0);
     return held || crashes > 0 ? suspicion_byte(crashes + 1) : 0;
@@ -128,21 +123,42 @@ class Loader::Scan {
   const TimePoint until_;
   std::size_t room_;
   std::vector<const ShardCursor*> cursors_;  // by shard; null: not asked for
-  ShardCursor start_{{}, TimePoint::max(), TaskId{std::numeric_limits<std::int64_t>::max()}};  // the first of them
+  ShardCursor start_{{}, TimePoint::max(), TaskId{std::numeric_limits<std::int64_t>::max()}};  // the earliest cursor
   LoadReply reply_;
   std::map<std::string, std::uint32_t, std::less<>> index_;
-  std::uint32_t last_ = 0;  // neighbours mostly have the same handler
+  std::uint32_t last_ = 0;  // neighbours usually have the same handler
 };
 
 Loader::Prepared::Prepared(const std::filesystem::path& path)
-    : db(open_reader(path, kCacheKib)),
-      same_time(db.prepare(sql::load_same_time())),
-      later(db.prepare(sql::load_later())) {}
+    : db(open_reader(path, kLoadCacheKib)),
+      same_time(db.prepare(statements::load_same_time)),
+      later(db.prepare(statements::load_later)) {}
 
 LoadReply Loader::load(const LoadQuery& query) {
   return reader_.read([&](Prepared& on) {
     const Snapshot snapshot{on.db};
     return Scan{query, clock_.now()}.run(on.same_time, on.later);
+  });
+}
+
+ClaimedRows::Prepared::Prepared(const std::filesystem::path& path)
+    : db(open_reader(path, kClaimedCacheKib)), records(db.prepare(statements::live_records)) {}
+
+std::vector<TaskRecord> ClaimedRows::read(std::span<const Ticket> won, std::string_view owner) {
+  return reader_.read([&](Prepared& on) {
+    on.ids.clear();
+    for (const Ticket& ticket : won) on.ids.push_back(ticket.id);
+    const IdList ids{on.ids};
+    bind_ids(on.records, 1, ids);
+    std::vector<TaskRecord> records;
+    records.reserve(won.size());
+    Rows rows{on.records};
+    for (auto ticket = won.begin(); rows.next(); ++ticket) {
+      TaskRecord record = read_record(on.records);
+      while (ticket->id != record.info.id) ++ticket;
+      if (holds(record, *ticket, owner)) records.push_back(std::move(record));
+    }
+    return records;
   });
 }
 

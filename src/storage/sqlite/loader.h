@@ -1,16 +1,56 @@
 #pragma once
+// The reads of the engine, due tasks and claimed records, and Reader, the connection that every read goes through.
 
 #include <filesystem>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
 
-#include "storage/sqlite/reader.h"
+#include "storage/sqlite/connection.h"
+#include "storage/sqlite/durability.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::sqlite {
 
-// A connection that only reads, and never checkpoints: that is the writer's alone.
-Connection open_reader(const std::filesystem::path& path, int cache_kib);
+// A connection that only reads, and the statements prepared on it. It is closed while the file is not trusted, and the
+// next read opens it again. Safe to use from any thread, by one at a time.
+template <class Prepared>  // made from the path of the file
+class Reader {
+ public:
+  Reader(const Trust& trust, std::filesystem::path path) : trust_(trust), path_(std::move(path)), open_(path_) {}
 
-// `load`, on a connection of its own so that no search delays it. Safe to call from any thread.
+  // Throws SqliteError if the file is not trusted, even if that becomes known only at the end.
+  template <class Body>
+  auto read(Body body) {
+    return read(std::unique_lock{mutex_}, body);
+  }
+  template <class Body>
+  auto read([[maybe_unused]] std::unique_lock<std::mutex> held, Body body) {
+    trust_.check();
+    if (!open_) open_.emplace(path_);
+    auto answer = body(*open_);
+    trust_.check();
+    return answer;
+  }
+  std::unique_lock<std::mutex> try_lock() { return std::unique_lock{mutex_, std::try_to_lock}; }
+  std::unique_lock<std::mutex> lock() { return std::unique_lock{mutex_}; }
+
+  void close() {
+    const std::lock_guard lock{mutex_};
+    open_.reset();
+  }
+
+ private:
+  const Trust& trust_;
+  const std::filesystem::path path_;
+  std::mutex mutex_;  // guards everything below
+  std::optional<Prepared> open_;
+};
+
+// `load`, on its own connection so that no search delays it. Safe to call from any thread.
 class Loader {
  public:
   Loader(const std::filesystem::path& path, const Trust& trust, const Clock& clock)
@@ -23,11 +63,33 @@ class Loader {
   struct Prepared {
     explicit Prepared(const std::filesystem::path& path);
     Connection db;
-    Statement same_time;
-    Statement later;
+    PreparedStatement same_time;
+    PreparedStatement later;
   };
 
   const Clock& clock_;
+  Reader<Prepared> reader_;
+};
+
+// The records that a claim has won, read after its commit and on their own connection: the writer serves others
+// meanwhile. Safe to call from any thread.
+class ClaimedRows {
+ public:
+  ClaimedRows(const std::filesystem::path& path, const Trust& trust) : reader_(trust, path) {}
+
+  // Each ticket once. Leaves out tasks that are no longer as the claim left them: one that was cancelled in between
+  // must not run.
+  std::vector<TaskRecord> read(std::span<const Ticket> won, std::string_view owner);
+  void close() { reader_.close(); }  // until the next read
+
+ private:
+  struct Prepared {
+    explicit Prepared(const std::filesystem::path& path);
+    Connection db;
+    PreparedStatement records;
+    std::vector<TaskId> ids{};
+  };
+
   Reader<Prepared> reader_;
 };
 

@@ -3,14 +3,11 @@
 #include <algorithm>
 #include <set>
 
-#include "storage/sqlite/columns.h"
-#include "storage/sqlite/count_totals.h"
-#include "storage/sqlite/history_search.h"
+#include "storage/counts.h"
+#include "storage/history.h"
+#include "storage/record_columns.h"
 #include "storage/sqlite/history_tables.h"
-#include "storage/sqlite/loader.h"
-#include "storage/sqlite/pauses.h"
-#include "storage/sqlite/query_sql.h"
-#include "storage/sqlite/snapshot.h"
+#include "storage/sqlite/search.h"
 #include "storage/sqlite/statements.h"
 
 namespace easyretry::storage::sqlite {
@@ -25,7 +22,7 @@ std::vector<std::string> tables_of(const TaskQuery& query, Connection& db) {
   return months;
 }
 
-// Runs body(table, part) for every place where tasks like these may be.
+// Runs body(table, part) for every place that may have such tasks.
 template <class Body>
 void for_each_source(const TaskQuery& query, const QuerySql& sql, Connection& db, Body body) {
   for (const std::string& table : tables_of(query, db)) {
@@ -33,20 +30,20 @@ void for_each_source(const TaskQuery& query, const QuerySql& sql, Connection& db
   }
 }
 
-void add_page(Statement& page, std::vector<TaskRecord>& to) {
+void add_page(PreparedStatement& page, std::vector<TaskRecord>& to) {
   Rows rows{page};
   while (rows.next()) to.push_back(read_record(page));
 }
 
-// The first `limit` by id out of several pages that are each in order.
+// The first `limit` by id out of several pages, each of which is sorted.
 void keep_first(std::vector<TaskRecord>& records, std::size_t limit) {
   std::sort(records.begin(), records.end(),
             [](const TaskRecord& a, const TaskRecord& b) { return a.info.id < b.info.id; });
   if (records.size() > limit) records.erase(records.begin() + static_cast<std::ptrdiff_t>(limit), records.end());
 }
 
-// Takes the ids it finds out of `wanted`.
-void find_in(Statement& by_id, std::set<TaskId>& wanted, std::vector<TaskRecord>& found) {
+// Removes the ids it finds from `wanted`.
+void find_in(PreparedStatement& by_id, std::set<TaskId>& wanted, std::vector<TaskRecord>& found) {
   for (auto id = wanted.begin(); id != wanted.end();) {
     by_id.bind(1, number(*id));
     Rows rows{by_id};
@@ -79,11 +76,11 @@ std::vector<TaskRecord> Queries::find(std::span<const TaskId> ids) {
   return with_reader([&](Connection& db) {
     std::set<TaskId> wanted{ids.begin(), ids.end()};
     std::vector<TaskRecord> found;
-    Statement live = db.prepare(sql::live_record());
+    PreparedStatement live = db.prepare(statements::live_record);
     find_in(live, wanted, found);
     const auto tables = history_tables(db);
     for (auto table = tables.rbegin(); table != tables.rend() && !wanted.empty(); ++table) {
-      Statement finished = db.prepare(sql::finished_record(*table));
+      PreparedStatement finished = db.prepare(statements::finished_record.with({{"table", *table}}));
       find_in(finished, wanted, found);
     }
     return found;
@@ -97,7 +94,7 @@ std::vector<TaskRecord> Queries::list(const TaskQuery& query) {
     const QuerySql sql{query};
     std::vector<TaskRecord> records;
     for_each_source(query, sql, db, [&](const std::string& table, QuerySql::Part part) {
-      Statement page = db.prepare(sql.page(table, part));
+      PreparedStatement page = db.prepare(sql.page(table, part));
       sql.bind_page(page);
       add_page(page, records);
     });
@@ -111,8 +108,8 @@ std::int64_t Queries::count(const TaskQuery& query) {
     const QuerySql sql{query};
     std::int64_t total = 0;
     for_each_source(query, sql, db, [&](const std::string& table, QuerySql::Part part) {
-      Statement count = db.prepare(sql.count(table, part));
-      sql.bind_count(count);
+      PreparedStatement count = db.prepare(sql.count(table, part));
+      sql.bind_texts(count);
       Rows rows{count};
       if (rows.next()) total += count.integer(0);
     });
@@ -121,11 +118,27 @@ std::int64_t Queries::count(const TaskQuery& query) {
 }
 
 Counts Queries::counts(std::string_view space) {
-  return with_reader([&](Connection& db) { return read_counts(db, space); });
+  return with_reader([&](Connection& db) {
+    PreparedStatement select = db.prepare(statements::counts);
+    select.bind(1, space);
+    Sums sums;
+    Rows rows{select};
+    while (rows.next()) read_count(select, sums);
+    return counts_of(sums, space);
+  });
 }
 
 std::vector<PausedHandler> Queries::paused(std::string_view space) {
-  return with_reader([&](Connection& db) { return sqlite::paused(db, space); });
+  return with_reader([&](Connection& db) {
+    PreparedStatement select = db.prepare(statements::paused);
+    select.bind(1, space);
+    std::vector<PausedHandler> handlers;
+    Rows rows{select};
+    while (rows.next()) {
+      handlers.push_back({std::string{select.text(0)}, from_ms(select.integer(1)), std::string{select.text(2)}});
+    }
+    return handlers;
+  });
 }
 
 }  // namespace easyretry::storage::sqlite

@@ -7,13 +7,13 @@
 #include <string>
 #include <vector>
 
-#include "storage/sqlite/reader.h"
+#include "storage/sqlite/loader.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::sqlite {
 
-// `find`, `list`, `count` and `counts`, on connections of their own: a long search delays neither writes nor `load`.
-// Safe to call from any thread.
+// `find`, `list`, `count`, `counts` and `paused`, on their own connections: a long search delays neither writes nor
+// `load`. Safe to call from any thread.
 class Queries {
  public:
   Queries(const std::filesystem::path& path, const Trust& trust)
@@ -22,8 +22,8 @@ class Queries {
   std::vector<TaskRecord> list(const TaskQuery& query);
   std::int64_t count(const TaskQuery& query);
   Counts counts(std::string_view space);
-  std::vector<PausedHandler> paused(std::string_view space);
-  void close();  // until the next query
+  std::vector<PausedHandler> paused(std::string_view space);  // ascending name
+  void close();                                               // until the next query
 
  private:
   struct Prepared {
@@ -35,7 +35,7 @@ class Queries {
   template <class Body>
   auto with_reader(Body body);
 
-  std::array<OneReader, 2> readers_;  // a second one, so that a quick look need not wait for a long search
+  std::array<OneReader, 2> readers_;  // the second one, so that a short query need not wait for a long search
 };
 
 }  // namespace easyretry::storage::sqlite

@@ -7,17 +7,14 @@
 #include <utility>
 
 #include "storage/checks.h"
-#include "storage/sqlite/claimed_rows.h"
-#include "storage/sqlite/errors.h"
+#include "storage/record_columns.h"
 #include "storage/sqlite/housekeeping.h"
-#include "storage/sqlite/joined_transaction.h"
 #include "storage/sqlite/loader.h"
-#include "storage/sqlite/lock_file.h"
-#include "storage/sqlite/log_rewrite.h"
 #include "storage/sqlite/migrations.h"
-#include "storage/sqlite/pauses.h"
 #include "storage/sqlite/queries.h"
+#include "storage/sqlite/statements.h"
 #include "storage/sqlite/store_file.h"
+#include "storage/sqlite/wal.h"
 #include "storage/sqlite/writer.h"
 #include "task/task_id.h"
 
@@ -40,15 +37,36 @@ void validate(const SqliteOptions& options) {
 // Nothing is written before the file is known to be ours.
 Connection open_database(const SqliteOptions& options) {
   forget_unsynced(options.path);
-  Connection db = open_writer(options, Connection::Mode::create);
+  Connection db = open_writer(options.path, Connection::Mode::create);
   check_schema(db, options.shared);
   if (const auto mode = db.text("PRAGMA journal_mode = WAL"); mode != "wal") {
     throw SqliteError{SQLITE_CANTOPEN, "no write-ahead log is possible here (journal mode " + mode + ")"};
   }
-  rewrite_log(db, std::nullopt);  // left by a process that may have been killed after a failed sync
+  rewrite_log(db, std::nullopt);  // of a process that may have been killed after a failed sync
   migrate(db, options.shared);
   agree_on_shards(db, options.total_shards);
   return db;
+}
+
+std::size_t count_paused(Connection& db, std::string_view space) {
+  PreparedStatement count = db.prepare(statements::count_paused);
+  count.bind(1, space);
+  Rows rows{count};
+  return rows.next() ? static_cast<std::size_t>(count.integer(0)) : 0;
+}
+
+bool resume_handler(Connection& db, std::string_view space, std::string_view handler) {
+  return db.prepare(statements::resume).bind(1, space).bind(2, handler).run() > 0;
+}
+
+// Stores it first and takes it back if there are too many then: a handler that is paused already adds none.
+Pausing pause_handler(Connection& db, std::string_view space, std::string_view handler, std::string_view why,
+                      TimePoint now) {
+  PreparedStatement insert = db.prepare(statements::pause);
+  if (insert.bind(1, space).bind(2, handler).bind(3, to_ms(now)).bind(4, why).run() == 0) return Pausing::was_paused;
+  if (count_paused(db, space) <= kMostPaused) return Pausing::done;
+  resume_handler(db, space, handler);
+  return Pausing::too_many;
 }
 
 bool names_a_task_twice(std::span<const Ticket> tickets) {
@@ -112,7 +130,7 @@ class SqliteStore final : public Store {
   std::uint64_t commits() const { return writer_.commits(); }
 
  private:
-  // Where the file is not trusted, that comes first.
+  // If the file is not trusted, restoring trust comes first.
   template <class Body>
   auto read(std::string_view where, Body body) -> Result<decltype(body())> {
     if (auto error = writer_.restore_trust(where)) return tl::make_unexpected(*std::move(error));
@@ -130,7 +148,7 @@ class SqliteStore final : public Store {
   const SqliteOptions options_;
   const Clock& clock_;
 
-  // In this order: readers close before the writer, whose closing checkpoints, and the lock is let go last
+  // In this order: readers close before the writer, which checkpoints when it closes, and the lock is released last
   LockFile lock_;
   Trust trust_;
   Writer writer_;
@@ -144,8 +162,8 @@ InsertResult SqliteStore::insert(std::span<const NewTask> tasks) {
   if (auto error = refuse_batch(tasks, "sqlite.insert")) return tl::make_unexpected(*std::move(error));
   if (tasks.empty()) return InsertReply{.now = clock_.now(), .tasks = {}};
   InsertReply reply;
-  auto written = writer_.write("sqlite.insert", tasks.size(), Promise::kept, [&](Session& session, TimePoint now) {
-    reply = session.inserts.insert(tasks, now);
+  auto written = writer_.write("sqlite.insert", tasks.size(), Answered::on_disk, [&](Session& session, TimePoint now) {
+    reply = session.inserter.insert(tasks, now);
     return true;
   });
   if (!written) return tl::make_unexpected(failure(std::move(written.error()), reply));
@@ -157,12 +175,12 @@ Result<InsertReply> SqliteStore::insert_within(const Transaction& transaction, s
   if (auto error = refuse_batch(tasks, "sqlite.insert")) return tl::make_unexpected(*std::move(error));
   return guarded("sqlite.insert", [&] {
     trust_.check();
-    JoinedTransaction joined{static_cast<sqlite3*>(transaction.connection), options_.path};
-    return joined.insert(tasks, writer_.ids(), options_.total_shards, clock_.now());
+    return sqlite::insert_within(static_cast<sqlite3*>(transaction.connection), options_.path, tasks, writer_.ids(),
+                                 options_.total_shards, clock_.now());
   });
 }
 
-// By its key it is found out whether a task was stored: what is found then is on the disk, not on its way there.
+// A list by key answers whether a task was stored: the tasks it returns are on the disk, not on their way there.
 Result<std::vector<TaskRecord>> SqliteStore::list(const TaskQuery& query) {
   auto found = read("sqlite.list", [&] { return queries_.list(query); });
   if (!found || query.key.empty()) return found;
@@ -176,17 +194,17 @@ Result<ClaimReply> SqliteStore::claim(const ClaimRequest& request) {
 }
 
 Result<ClaimReply> SqliteStore::claim_together(const ClaimRequest& request) {
-  const auto won = writer_.write("sqlite.claim", request.tickets.size(), Promise::unneeded,
-                                 [&](Session& session, TimePoint now) { return session.claims.claim(request, now); });
+  const auto won = writer_.write("sqlite.claim", request.tickets.size(), Answered::at_commit,
+                                 [&](Session& session, TimePoint now) { return session.changes.claim(request, now); });
   if (!won) return tl::make_unexpected(won.error());
   auto reply = guarded("sqlite.claim", [&] {
     return ClaimReply{.now = won->now, .won = claimed_rows_.read(won->tickets, request.owner)};
   });
-  if (!reply) reply.error().code = Errc::in_doubt;  // claimed they are
+  if (!reply) reply.error().code = Errc::in_doubt;  // the tasks are claimed
   return reply;
 }
 
-// With a lease that ends at once a task can be won twice in a batch, and each time it looks different.
+// With a lease that ends at once, a batch can win a task twice, and its record differs each time.
 Result<ClaimReply> SqliteStore::claim_one_by_one(const ClaimRequest& request) {
   ClaimReply all;
   for (const Ticket& ticket : request.tickets) {
@@ -194,7 +212,7 @@ Result<ClaimReply> SqliteStore::claim_one_by_one(const ClaimRequest& request) {
     one.tickets = {&ticket, 1};
     auto reply = claim_together(one);
     if (!reply) {
-      if (!all.won.empty()) reply.error().code = Errc::in_doubt;  // something was done
+      if (!all.won.empty()) reply.error().code = Errc::in_doubt;  // some are claimed
       return reply;
     }
     all.now = reply->now;
@@ -205,46 +223,46 @@ Result<ClaimReply> SqliteStore::claim_one_by_one(const ClaimRequest& request) {
 
 Result<Applied> SqliteStore::settle(std::span<const Settlement> settlements) {
   if (settlements.empty()) return Applied{.now = clock_.now(), .applied = {}};
-  return writer_.write("sqlite.settle", settlements.size(), Promise::kept,
-                       [&](Session& session, TimePoint now) { return session.settlements.settle(settlements, now); });
+  return writer_.write("sqlite.settle", settlements.size(), Answered::on_disk,
+                       [&](Session& session, TimePoint now) { return session.changes.settle(settlements, now); });
 }
 
 Result<Applied> SqliteStore::renew(std::span<const Renewal> renewals) {
   if (renewals.empty()) return Applied{.now = clock_.now(), .applied = {}};
-  return writer_.write("sqlite.renew", renewals.size(), Promise::unneeded,
-                       [&](Session& session, TimePoint now) { return session.claims.renew(renewals, now); });
+  return writer_.write("sqlite.renew", renewals.size(), Answered::at_commit,
+                       [&](Session& session, TimePoint now) { return session.changes.renew(renewals, now); });
 }
 
 Result<Applied> SqliteStore::revise(std::span<const Revision> revisions) {
   if (revisions.empty()) return Applied{.now = clock_.now(), .applied = {}};
-  return writer_.write("sqlite.revise", revisions.size(), Promise::kept,
-                       [&](Session& session, TimePoint now) { return session.operations.revise(revisions, now); });
+  return writer_.write("sqlite.revise", revisions.size(), Answered::on_disk,
+                       [&](Session& session, TimePoint now) { return session.changes.revise(revisions, now); });
 }
 
 Result<Applied> SqliteStore::cancel(std::span<const TaskId> ids, Cancel how) {
   if (ids.empty()) return Applied{.now = clock_.now(), .applied = {}};
-  return writer_.write("sqlite.cancel", ids.size(), Promise::kept,
-                       [&](Session& session, TimePoint now) { return session.operations.cancel(ids, how, now); });
+  return writer_.write("sqlite.cancel", ids.size(), Answered::on_disk,
+                       [&](Session& session, TimePoint now) { return session.changes.cancel(ids, how, now); });
 }
 
 Result<std::vector<std::optional<TaskId>>> SqliteStore::requeue(std::span<const TaskId> ids) {
   if (ids.empty()) return std::vector<std::optional<TaskId>>{};
-  return writer_.write("sqlite.requeue", ids.size(), Promise::kept,
-                       [&](Session& session, TimePoint now) { return session.operations.requeue(ids, now); });
+  return writer_.write("sqlite.requeue", ids.size(), Answered::on_disk,
+                       [&](Session& session, TimePoint now) { return session.changes.requeue(ids, now); });
 }
 
 Result<bool> SqliteStore::pause(std::string_view space, std::string_view handler, std::string_view why) {
   if (auto error = refuse_pause(space, handler, why, "sqlite.pause")) return tl::make_unexpected(*std::move(error));
-  const auto pausing = writer_.write("sqlite.pause", 1, Promise::kept, [&](Session& session, TimePoint now) {
-    return sqlite::pause(session.db, space, {std::string{handler}, now, std::string{why}});
+  const auto pausing = writer_.write("sqlite.pause", 1, Answered::on_disk, [&](Session& session, TimePoint now) {
+    return pause_handler(session.db, space, handler, why, now);
   });
   if (!pausing) return tl::make_unexpected(pausing.error());
   return answer_of(*pausing, "sqlite.pause");
 }
 
 Result<bool> SqliteStore::resume(std::string_view space, std::string_view handler) {
-  return writer_.write("sqlite.resume", 1, Promise::kept,
-                       [&](Session& session, TimePoint) { return sqlite::resume(session.db, space, handler); });
+  return writer_.write("sqlite.resume", 1, Answered::on_disk,
+                       [&](Session& session, TimePoint) { return resume_handler(session.db, space, handler); });
 }
 
 }  // namespace

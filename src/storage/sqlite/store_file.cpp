@@ -1,21 +1,42 @@
 #include "storage/sqlite/store_file.h"
 
+#include <algorithm>
 #include <array>
+#include <cerrno>
+#include <cstring>
 #include <fstream>
-#include <string>
-#include <string_view>
 #include <system_error>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/vfs.h>
+#include <unistd.h>
 
 #include <easyretry/error.h>
-
-#include "storage/sqlite/network_filesystem.h"
 
 namespace easyretry::storage::sqlite {
 namespace {
 
 namespace fs = std::filesystem;
+
+struct NetworkFilesystem {
+  std::uint32_t magic;
+  std::string_view name;
+};
+
+// From linux/magic.h if it has them, else from the sources of the file systems.
+constexpr std::array kNetworkFilesystems{
+    NetworkFilesystem{0x00006969, "NFS"},    NetworkFilesystem{0x0000517B, "SMB"},
+    NetworkFilesystem{0xFF534D42, "CIFS"},   NetworkFilesystem{0xFE534D42, "SMB"},
+    NetworkFilesystem{0x01021997, "9P"},     NetworkFilesystem{0x65735546, "FUSE"},
+    NetworkFilesystem{0x00C36400, "Ceph"},   NetworkFilesystem{0x5346414F, "AFS"},
+    NetworkFilesystem{0x6B414653, "AFS"},    NetworkFilesystem{0x0BD00BD0, "Lustre"},
+    NetworkFilesystem{0x73757245, "Coda"},   NetworkFilesystem{0x0000564C, "NCP"},
+    NetworkFilesystem{0x01161970, "GFS2"},   NetworkFilesystem{0x7461636F, "OCFS2"},
+    NetworkFilesystem{0x47504653, "GPFS"},   NetworkFilesystem{0x20030528, "OrangeFS"},
+    NetworkFilesystem{0x19830326, "BeeGFS"}, NetworkFilesystem{0x786F4256, "vboxsf"},
+    NetworkFilesystem{0xBACBACBC, "vmhgfs"},
+};
 
 [[noreturn]] void refuse(const std::string& why) {
   throw StoreError{{Errc::invalid_argument, "sqlite.open", why}};
@@ -36,7 +57,7 @@ void check_folder(const fs::path& folder) {
   }
 }
 
-// What the first page of a database says about itself; https://www.sqlite.org/fileformat.html
+// The first page of a database; https://www.sqlite.org/fileformat.html
 struct Header {
   static constexpr std::size_t kSize = 108;
   static constexpr std::string_view kMagic{"SQLite format 3\0", 16};
@@ -46,15 +67,37 @@ struct Header {
     return std::string_view{reinterpret_cast<const char*>(bytes.data()), kMagic.size()} == kMagic;
   }
   int application_id() const { return bytes[68] << 24 | bytes[69] << 16 | bytes[70] << 8 | bytes[71]; }
-  // No table yet: the schema is one leaf page without cells. So looks a database whose creation was cut short.
+  // No table yet: the schema is one leaf page without cells. A database whose creation was interrupted looks like this.
   bool is_blank() const { return bytes[100] == 0x0D && bytes[103] == 0 && bytes[104] == 0; }
 };
 
+std::string lock_holder(int file) {
+  std::array<char, 32> text{};
+  const ssize_t size = ::pread(file, text.data(), text.size() - 1, 0);
+  const std::string pid = size > 0 ? std::string{text.data(), std::strcspn(text.data(), "\n")} : std::string{};
+  if (pid.empty()) return "another process";
+  return pid == std::to_string(::getpid()) ? "this process (pid " + pid + ")" : "process " + pid;
+}
+
+[[noreturn]] void refuse_second(const fs::path& database, int file) {
+  const std::string who = lock_holder(file);
+  ::close(file);
+  throw StoreError{{Errc::unavailable, "sqlite.open",
+                    database.string() + " is in use by " + who +
+                        ". One engine owns a SQLite file: share that engine, stop it first, or give this one a file of "
+                        "its own (several processes: use a database server)"}};
+}
+
 }  // namespace
+
+std::string_view network_filesystem(std::uint32_t magic) {
+  const auto* found = std::ranges::find(kNetworkFilesystems, magic, &NetworkFilesystem::magic);
+  return found == kNetworkFilesystems.end() ? std::string_view{} : found->name;
+}
 
 fs::path checked_place(const fs::path& path) {
   std::error_code error;
-  // Absolute first: a name alone would stay one, without a folder, where the file is still to be made.
+  // Absolute first: otherwise a bare name whose file does not exist yet would stay without a folder.
   fs::path place = fs::absolute(path, error);
   if (!error) place = fs::weakly_canonical(place, error);
   if (error) refuse("cannot look up " + path.string() + ": " + error.message());
@@ -87,8 +130,27 @@ void check_ownership(const fs::path& path, bool shared) {
            "restore the file from a backup");
   }
   const bool ours = header.application_id() == kApplicationId;
-  const bool nobodys = header.application_id() == 0 && header.is_blank();
-  if (!ours && !nobodys && !shared) refuse(not_ours(path.string()));
+  const bool unclaimed = header.application_id() == 0 && header.is_blank();
+  if (!ours && !unclaimed && !shared) refuse(not_ours(path.string()));
+}
+
+LockFile::LockFile(const fs::path& database) {
+  const std::string path = database.string() + ".lock";
+  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (file < 0) {
+    const int error = errno;
+    refuse("cannot write to the folder of " + database.string() + ": " + path + ": " + std::strerror(error) +
+           ". Give the user that runs this process write access to the folder, or choose another one");
+  }
+  if (::flock(file, LOCK_EX | LOCK_NB) != 0) refuse_second(database, file);
+  file_ = file;
+  const std::string pid = std::to_string(::getpid()) + "\n";
+  // Only for the message to a second engine: on a full disk the lock holds without it.
+  if (::ftruncate(file_, 0) == 0) static_cast<void>(!::pwrite(file_, pid.data(), pid.size(), 0));
+}
+
+LockFile::~LockFile() {
+  ::close(file_);
 }
 
 }  // namespace easyretry::storage::sqlite

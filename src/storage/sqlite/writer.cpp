@@ -1,33 +1,86 @@
 #include "storage/sqlite/writer.h"
 
 #include <algorithm>
+#include <string>
+#include <string_view>
 
 #include "base/random.h"
-#include "storage/sqlite/history_tables.h"
-#include "storage/sqlite/log_rewrite.h"
+#include "storage/sqlite/statements.h"
 
 namespace easyretry::storage::sqlite {
 namespace {
 
-// 64 MiB. A commit waits for the checkpoint before it: one in a hundred with 4000 pages, for 5 ms and at most 16; one
-// in four hundred with these, for 8 and at most 38, because a page that is changed often is copied back once.
+// 64 MiB. A commit waits for the checkpoint before it. With 4,000 pages one in a hundred does, for 5 ms and at most 16;
+// with these one in four hundred, for 8 ms and at most 38, because a page that changes often is copied once.
 constexpr int kCheckpointPages = 16000;
 
-// Between two tries to write the log again, which may be as long as 64 MiB, on a disk that fails.
+// Between two attempts to write the log again, which may be 64 MiB long, on a disk that fails.
 constexpr Millis kBetweenTries{100};
 
-// More than a task can have got since the sync that failed: each end of a run is synced.
+// More versions than a task can have gone through since the sync that failed: each end of a run is synced.
 constexpr int kMostVersionsLost = 1000;
 
 TaskId highest_id(Connection& db) {
-  std::int64_t highest = db.integer("SELECT max(id) FROM retry_state");
-  for (const std::string& table : history_tables(db)) {
-    highest = std::max(highest, db.integer("SELECT max(id) FROM " + table));
-  }
+  const auto highest_in = [&](std::string_view table) {
+    return db.integer(statements::highest_id.with({{"table", table}}));
+  };
+  std::int64_t highest = highest_in("retry_state");
+  for (const std::string& table : history_tables(db)) highest = std::max(highest, highest_in(table));
   return TaskId{highest};
 }
 
+int remember_wal_pages(void* wal_pages, sqlite3*, const char*, int pages) {
+  *static_cast<int*>(wal_pages) = pages;
+  return SQLITE_OK;
+}
+
+// The first sync of a new file also makes its name durable, and several threads must not do that at once.
+sqlite3_file* open_log(sqlite3* db) {
+  sqlite3_file* log = nullptr;
+  int code = sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log));
+  if (code == SQLITE_OK && (log == nullptr || log->pMethods == nullptr)) code = SQLITE_CANTOPEN;
+  if (code == SQLITE_OK) code = log->pMethods->xSync(log, SQLITE_SYNC_NORMAL);
+  if (code != SQLITE_OK) throw SqliteError{code, "the write-ahead log cannot be synced"};
+  return log;
+}
+
 }  // namespace
+
+Session::Session(Connection opened, const SqliteOptions& options, GrowingIds& ids)
+    : db(std::move(opened)),
+      begin(db.prepare("BEGIN IMMEDIATE")),  // a deferred one fails at once instead of waiting for its turn
+      commit(db.prepare("COMMIT")),
+      history(db),
+      calls(db),
+      count_totals(db),
+      inserter(db, calls, sums, ids, options.total_shards),
+      changes(db, calls, history, options.history, sums, ids, options.total_shards) {
+  // Replaces SQLite's own checkpoint at commit: ours runs after the callers of the group have been answered.
+  sqlite3_wal_hook(db.get(), remember_wal_pages, &wal_pages);
+  log = open_log(db.get());
+  sync_folder(db);
+  checkpoint_on_close(true);
+}
+
+void Session::write_sums() {
+  count_totals.add(sums);
+  sums.clear();
+}
+
+void Session::roll_back() {
+  sums.clear();
+  history.forget();
+  if (db.in_transaction()) db.run("ROLLBACK");
+}
+
+// Passive: waits for no reader. Pages that it could not copy are copied after a later commit.
+int Session::checkpoint() {
+  return sqlite3_wal_checkpoint_v2(db.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+}
+
+void Session::checkpoint_on_close(bool wanted) {
+  sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, wanted ? 0 : 1, nullptr);
+}
 
 Writer::Writer(const SqliteOptions& options, Connection opened, const Clock& clock, Trust& trust,
                std::function<void()> close_readers)
@@ -77,7 +130,7 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
     during = During::commit;
     session_->commit.run();
     const std::uint64_t number = disk_.committed();
-    if (!trust_.holds(epoch)) throw SqliteError{SQLITE_IOERR_FSYNC, trust_.why()};  // by a sync of a group before
+    if (!trust_.holds(epoch)) throw SqliteError{SQLITE_IOERR_FSYNC, trust_.why()};  // a sync of an earlier group failed
     for (GroupCommit::Entry* entry : group) {
       auto& write = static_cast<Write&>(*entry);
       write.commit = number;
@@ -86,22 +139,17 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
     return std::nullopt;
   } catch (const SqliteError& error) {
     return failed(error, during, begun);
-  } catch (const Refusal& refusal) {
+  } catch (const StoreError& refusal) {
     roll_back();
-    return Failed{refusal.error, true};
-  } catch (const std::exception& error) {  // no memory, say
+    return Failed{refusal.error(), true};
+  } catch (const std::exception& error) {  // out of memory, for example
     roll_back();
     return Failed{{Errc::unavailable, {}, error.what()}, begun};
   }
 }
 
-GroupCommit::Entry::Answered Writer::when(Promise promise) const {
-  return options_.full_sync && promise == Promise::kept ? GroupCommit::Entry::Answered::on_disk
-                                                        : GroupCommit::Entry::Answered::at_commit;
-}
-
-// Seen by others it is already, but what a sync failed for may be gone with the power. A sync that works says nothing
-// of a commit that another one failed for, hence the epoch.
+// Others see the commit already, but if its sync fails a power cut may lose it. A sync that works says nothing about a
+// commit for which an earlier sync failed, hence the epoch.
 void Writer::harden(GroupCommit::Group group) {
   for (GroupCommit::Entry* entry : group) {
     auto& write = static_cast<Write&>(*entry);
@@ -120,8 +168,8 @@ int Writer::sync_log() {
   return code;
 }
 
-// The commits are synced first, and by us: a failure is told to one sync of a file, and must not be told to one whose
-// answer concerns nobody while another one, at the same time, works.
+// The commits are synced first, and by us: the kernel reports a failure to one sync of a file only. It must not be the
+// one inside the checkpoint, which no commit waits for, while another sync at the same time succeeds.
 void Writer::checkpoint() {
   if (trust_.broken() || session_->wal_pages < checkpoint_at_) return;
   if (disk_.wait_for(disk_.last_commit(), [this] { return sync_log(); }) != SQLITE_OK) return;
@@ -137,7 +185,7 @@ void Writer::checkpoint() {
 
 std::optional<Error> Writer::restore_trust(std::string_view where) {
   if (!trust_.broken()) return std::nullopt;
-  auto done = write(where, 1, Promise::unneeded, [](Session&, TimePoint) { return true; });
+  auto done = write(where, 1, Answered::at_commit, [](Session&, TimePoint) { return true; });
   if (done) return std::nullopt;
   done.error().code = Errc::unavailable;
   return done.error();
@@ -163,13 +211,13 @@ void Writer::read_back() {
   trust_.restore();
 }
 
-// All connections are closed, so that the log's index is made anew, from what the log shows now; then all of that is
-// brought to the disk. What was in the log when the failure was noticed is either still in it, or counts as lost.
+// Closes all connections, so that SQLite makes the log's index again from what the log has now; then brings all of that
+// to the disk. Commits that were in the log when the failure was noticed are either still in it, or count as lost.
 void Writer::try_to_read_back() {
   replace_session(nullptr);
   close_readers_();
   forget_unsynced(options_.path);
-  Connection db = open_writer(options_, Connection::Mode::write);
+  Connection db = open_writer(options_.path, Connection::Mode::write);
   const bool whole = rewrite_log(db, seen_);
   auto session = std::make_unique<Session>(std::move(db), options_, ids_);
   if (!whole) {
@@ -180,11 +228,11 @@ void Writer::try_to_read_back() {
   replace_session(std::move(session));
 }
 
-// Claims that are lost would be made again, with the same versions: whoever still runs by the first one could settle
-// the second.
+// Lost claims would be made again, with the same versions: a worker that still runs by the first claim could settle the
+// second.
 void Writer::retire_versions(Session& session) {
   session.begin.run();
-  session.db.run("UPDATE retry_state SET version = version + " + std::to_string(kMostVersionsLost));
+  session.db.prepare(statements::retire_versions).bind(1, kMostVersionsLost).run();
   session.commit.run();
   if (const int code = session.sync_log(); code != SQLITE_OK) throw SqliteError{code, sqlite3_errstr(code)};
 }
@@ -207,7 +255,7 @@ Writer::Failed Writer::failed(const SqliteError& error, During during, bool begu
   Failed failure{to_error(error, {}, during), begun};
   if (breaks_connection(error)) trust_.lose(error.what());
   roll_back();
-  if (failure.error.code == Errc::in_doubt) failure.alone_may_work = false;  // it may be there already
+  if (failure.error.code == Errc::in_doubt) failure.alone_may_work = false;  // it may be stored already
   if (trust_.broken()) replace_session(nullptr);
   return failure;
 }

@@ -1,6 +1,6 @@
 #pragma once
 // All writes of a store: one connection, which is also the only one that checkpoints (SQLite before 3.51.3 can lose a
-// commit where two connections write and checkpoint at once), and one transaction for all that callers bring together.
+// commit if two connections write and checkpoint at once), and one transaction for all writes that arrive together.
 
 #include <atomic>
 #include <cstdint>
@@ -13,15 +13,53 @@
 
 #include <easyretry/error.h>
 
-#include "storage/durability.h"
+#include "storage/counts.h"
 #include "storage/group_commit.h"
-#include "storage/sqlite/disk_sync.h"
-#include "storage/sqlite/errors.h"
-#include "storage/sqlite/session.h"
-#include "storage/sqlite/trust.h"
-#include "storage/sqlite/wal_chain.h"
+#include "storage/sqlite/calls.h"
+#include "storage/sqlite/connection.h"
+#include "storage/sqlite/durability.h"
+#include "storage/sqlite/history_tables.h"
+#include "storage/sqlite/inserter.h"
+#include "storage/sqlite/sqlite_store.h"
+#include "storage/sqlite/task_changes.h"
+#include "storage/sqlite/wal.h"
 
 namespace easyretry::storage::sqlite {
+
+// The write connection and everything prepared on it. Replaced by a new one after the connection broke.
+struct Session {
+  Session(Connection opened, const SqliteOptions& options, GrowingIds& ids);
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  void write_sums();  // the last step of a transaction: counts the tasks it has stored and ended
+  void roll_back();   // throws SqliteError if even that fails
+  int checkpoint();   // SQLITE_OK, or the code of the failure
+  // Whether closing the last connection copies the log into the database. It must not copy a log that may have gaps on
+  // the disk.
+  void checkpoint_on_close(bool wanted);
+  // Brings all commits to the disk; SQLITE_OK, or the code of the failure. May run while another thread uses the
+  // session.
+  int sync_log() const { return log->pMethods->xSync(log, SQLITE_SYNC_NORMAL | SQLITE_SYNC_DATAONLY); }
+
+  Connection db;
+  sqlite3_file* log = nullptr;  // the WAL, open as long as the connection is
+  int wal_pages = 0;            // after the last commit
+  PreparedStatement begin;
+  PreparedStatement commit;
+  HistoryTables history;
+  Calls calls;
+  Sums sums;
+  CountTotals count_totals;
+  Inserter inserter;
+  TaskChanges changes;
+};
+
+// When a write is answered. A crash of the process loses nothing that was answered, either way.
+//   on_disk    a power cut loses nothing: the commit waits for the disk, if the store was opened with full_sync
+//   at_commit  a power cut may lose the last moments. For a claim or a renewal, which dies with this machine's workers
+//              anyway
+using Answered = GroupCommit::Entry::Answered;
 
 class Writer {
  public:
@@ -30,19 +68,19 @@ class Writer {
          std::function<void()> close_readers);
   ~Writer();
 
-  // Runs apply(session, now) in a transaction and gives what it gave. It may be run again, from the start and on its
-  // own, if another write of its group failed.
+  // Runs apply(session, now) in a transaction and returns its result. May run it again, from the start and alone, if
+  // another write of its group failed.
   template <class Apply>
-  auto write(std::string_view where, std::size_t rows, Promise promise, Apply apply)
+  auto write(std::string_view where, std::size_t rows, Answered when, Apply apply)
       -> Result<decltype(apply(std::declval<Session&>(), TimePoint{}))>;
 
-  // Where trust is broken, tries to mend it. Nothing where it holds, else why not.
+  // If trust is broken, tries to restore it. nullopt: the file is trusted; else the reason why not.
   std::optional<Error> restore_trust(std::string_view where);
-  // Returns when everything that is committed is on the disk; in a store without full_sync at once.
+  // Returns when all commits are on the disk; at once in a store without full_sync.
   std::optional<Error> wait_for_disk(std::string_view where);
 
   std::uint64_t commits() const { return commits_; }
-  // For rows that someone else's transaction writes.
+  // For rows that a transaction of the application writes.
   GrowingIds& ids() { return ids_; }
 
  private:
@@ -51,7 +89,7 @@ class Writer {
     virtual void apply(Session& session, TimePoint now) = 0;
     const std::string_view where;
     std::optional<Error> error;
-    // As which commit, and in which epoch of trust; 0: it was not committed
+    // The number of its commit (0: not committed) and the epoch of trust
     std::uint64_t commit = 0;
     std::uint64_t epoch = 0;
   };
@@ -70,7 +108,6 @@ class Writer {
   void retire_versions(Session& session);
   void distrust(const std::string& cause);
   void replace_session(std::unique_ptr<Session> by);
-  GroupCommit::Entry::Answered when(Promise promise) const;
   Failed failed(const SqliteError& error, During during, bool begun);
   void roll_back();
 
@@ -82,10 +119,10 @@ class Writer {
 
   GrowingIds ids_;
 
-  // Touched by the leader of a group only; of the session, whoever syncs uses the log
+  // Used by the leader of a group only; but any thread that syncs uses the log of the session
   std::unique_ptr<Session> session_;  // null: trust is broken
-  std::mutex log_mutex_;              // held to replace the session, and by others to use it
-  std::optional<LogEnd> seen_;        // when the session was closed
+  std::mutex log_mutex_;              // held to replace the session, and by other threads to use it
+  std::optional<LogEnd> seen_;        // the end of the log when the session was closed
   Instant next_try_ = Instant::min();
   int checkpoint_at_;  // pages of the log
 
@@ -95,16 +132,16 @@ class Writer {
 };
 
 template <class Apply>
-auto Writer::write(std::string_view where, std::size_t rows, Promise promise, Apply apply)
+auto Writer::write(std::string_view where, std::size_t rows, Answered when, Apply apply)
     -> Result<decltype(apply(std::declval<Session&>(), TimePoint{}))> {
   using Answer = decltype(apply(std::declval<Session&>(), TimePoint{}));
   struct Run final : Write {
-    Run(std::string_view verb, std::size_t size, Answered when, Apply& what) : Write(verb, size, when), body(what) {}
+    Run(std::string_view verb, std::size_t size, Answered at, Apply& what) : Write(verb, size, at), body(what) {}
     void apply(Session& session, TimePoint now) override { answer = body(session, now); }
     Apply& body;
     std::optional<Answer> answer;
   };
-  Run run{where, rows, when(promise), apply};
+  Run run{where, rows, options_.full_sync ? when : Answered::at_commit, apply};
   try {
     group_.submit(run);
   } catch (const std::exception& error) {

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "storage/sqlite/reshard_sqlite.h"
+#include "storage/sqlite/sqlite_store.h"
 #include "support/temp_folder.h"
 #include "unit/engine/virtual_instance.h"
 

@@ -1,4 +1,4 @@
-// A row edited by hand into nonsense harms nobody but itself.
+// A row that is corrupted or was edited manually affects no other task.
 
 #include "unit/storage/sqlite/support.h"
 
@@ -36,7 +36,7 @@ TEST_F(SqliteBadRows, LoadPassesThemOver) {
   for (const char* nonsense : kNonsense) {
     const Inserted before = insert(a_task());
     const Inserted bad = insert(a_task());
-    clock.advance(1ms);  // ids of one millisecond may count round
+    clock.advance(1ms);  // the ids of one millisecond may wrap around
     const Inserted after = insert(a_task());
     edit(bad.id, nonsense);
     EXPECT_THAT(loaded(), ElementsAre(before.id, after.id)) << nonsense;
@@ -103,7 +103,7 @@ TEST_F(SqliteBadRows, CanBeCancelled) {
   EXPECT_EQ(count(true), 1);
 }
 
-// NOT NULL keeps an editor from this; a damaged page does not ask.
+// NOT NULL prevents such an edit, but not a damaged page.
 TEST_F(SqliteBadRows, NullsWhereNoneShouldBeArePassedOver) {
   close();
   by_hand(

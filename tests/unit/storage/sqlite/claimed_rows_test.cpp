@@ -1,7 +1,6 @@
-// What a claim has won is read after its commit; in between, others may have been at it.
+// The records of a claim are read after its commit; in between, others may have changed them.
 
-#include "storage/sqlite/claimed_rows.h"
-
+#include "storage/sqlite/loader.h"
 #include "unit/storage/sqlite/faulty_disk.h"
 #include "unit/storage/sqlite/support.h"
 

@@ -1,10 +1,10 @@
-#include "storage/sqlite/disk_sync.h"
-
 #include <latch>
 #include <thread>
 
 #include <gtest/gtest.h>
 #include <sqlite3.h>
+
+#include "storage/sqlite/durability.h"
 
 namespace easyretry::storage::sqlite {
 namespace {
@@ -23,7 +23,7 @@ TEST(DiskSync, OneWaitServesEveryCommitBeforeIt) {
   EXPECT_EQ(syncs, 1);
 }
 
-// What is written while the disk works may have come too late for it.
+// A commit made during a sync may be too late for it.
 TEST(DiskSync, ACommitMadeDuringAWaitIsNotServedByIt) {
   DiskSync disk;
   int syncs = 0;

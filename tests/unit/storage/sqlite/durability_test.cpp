@@ -1,4 +1,4 @@
-// What was acknowledged is there after the process was killed, whenever that happened.
+// Acknowledged tasks are there after the process was killed, whenever that happened.
 
 #include <csignal>
 
@@ -10,8 +10,8 @@ namespace {
 
 class SqliteDurability : public SqliteTest {
  protected:
-  // A process that stores task after task and says so after each acknowledgement, killed after it has said it
-  // `kill_after` times. Gives the ids it acknowledged.
+  // Starts a process that stores task after task and reports each acknowledgement, and kills it after `kill_after`
+  // reports. Returns the ids it acknowledged.
   std::vector<TaskId> acknowledged_before_kill(std::size_t kill_after) {
     int pipe[2];
     if (::pipe(pipe) != 0) throw std::runtime_error("no pipe");
@@ -22,7 +22,7 @@ class SqliteDurability : public SqliteTest {
     TaskId id{};
     while (ids.size() < kill_after && ::read(pipe[0], &id, sizeof id) == sizeof id) ids.push_back(id);
     ::kill(child, SIGKILL);
-    while (::read(pipe[0], &id, sizeof id) == sizeof id) ids.push_back(id);  // said, but not yet heard
+    while (::read(pipe[0], &id, sizeof id) == sizeof id) ids.push_back(id);  // reported, but not yet read
     ::close(pipe[0]);
     ::waitpid(child, nullptr, 0);
     return ids;
@@ -58,7 +58,7 @@ TEST_F(SqliteDurability, AnAcknowledgedWriteIsInTheFileBeforeTheStoreIsClosed) {
   EXPECT_EQ(ask("SELECT count(*) FROM retry_task"), 1);
 }
 
-// A claim lost to a power cut is lost with every worker of this machine, and the task is only claimed again.
+// A power cut that loses a claim also ends every worker of this machine, and the task is claimed again.
 TEST_F(SqliteDurability, TasksAndOutcomesWaitForTheDiskAndClaimsDoNot) {
   FaultyDisk disk;
   const auto syncs_of = [&](const auto& write) {

@@ -1,5 +1,5 @@
-// After a sync that failed, what the file shows may be on no disk: no request is served before
-// all of it was written again. What the kernel may drop meanwhile is played by overwriting the end of the log.
+// After a failed sync, the contents of the file may not be on the disk: no request is served until all of it was
+// written again. Overwriting the end of the log stands for pages that the kernel dropped meanwhile.
 
 #include <filesystem>
 #include <fstream>
@@ -10,18 +10,18 @@
 namespace easyretry::storage::sqlite {
 namespace {
 
-constexpr Millis kPause{100};  // between two tries
+constexpr Millis kPause{100};  // between two attempts
 
 class SqliteFailedSync : public SqliteTest {
  protected:
-  ~SqliteFailedSync() override { close(); }  // while the disk is there
+  ~SqliteFailedSync() override { close(); }  // before the disk goes
 
   Result<InsertReply> try_insert(const NewTask& task) { return store().insert({&task, 1}); }
   Result<std::vector<TaskRecord>> try_find(TaskId id) { return store().find({&id, 1}); }
   bool is_there(TaskId id) { return must(try_find(id)).size() == 1; }
 
   std::filesystem::path log() const { return file().string() + "-wal"; }
-  // The kernel drops pages that it holds for clean, and shows what is on the disk: nothing was written there.
+  // The kernel drops pages that it takes for clean, and reads the disk again, where nothing was written.
   void drop_log_from(std::uintmax_t at) {
     const std::uintmax_t size = std::filesystem::file_size(log());
     std::fstream stream{log(), std::ios::in | std::ios::out | std::ios::binary};
@@ -63,13 +63,14 @@ TEST_F(SqliteFailedSync, TheStoreGoesOnByItselfWhenTheDiskWorksAgain) {
   open();
   const Inserted before = insert(a_task());
   const NewTask doubtful = a_task();
-  disk.fail_syncs(2);  // of the insert, and of the first try to mend it
+  disk.fail_syncs(2);  // of the insert, and of the first attempt to restore trust
   EXPECT_EQ(try_insert(doubtful).error().code, Errc::in_doubt);
   EXPECT_EQ(try_find(before.id).error().code, Errc::unavailable);
-  EXPECT_EQ(try_find(before.id).error().code, Errc::unavailable) << "a disk that fails is not tried all the time";
+  EXPECT_EQ(try_find(before.id).error().code, Errc::unavailable) << "a failing disk is not tried all the time";
   clock.advance(kPause);
   EXPECT_TRUE(is_there(before.id));
-  EXPECT_EQ(must(store().list({.key = doubtful.key})).size(), 1U) << "what was still to be seen is on the disk now";
+  EXPECT_EQ(must(store().list({.key = doubtful.key})).size(), 1U)
+      << "the task that could still be read is on the disk now";
   EXPECT_TRUE(insert(a_task()).created);
 }
 
@@ -82,7 +83,7 @@ TEST_F(SqliteFailedSync, AllConnectionsAreOpenedAnew) {
   EXPECT_GE(disk.logs_opened(), one_by_one + 2);
 }
 
-// Those who committed while another group waited for the sync that failed.
+// Writes that committed while another group waited for the sync that failed.
 TEST_F(SqliteFailedSync, AClaimAfterAFailedSyncIsMadeOnWhatIsOnTheDisk) {
   open();
   const Inserted task = insert(a_task());
@@ -104,7 +105,7 @@ TEST_F(SqliteFailedSync, WhatTheKernelDroppedIsNotThereAndWhatWasAcknowledgedIs)
   EXPECT_TRUE(insert(doubtful).created);
 }
 
-// The same version twice would let the first holder settle what the second one runs.
+// The same version twice would let the first worker settle the run of the second.
 TEST_F(SqliteFailedSync, AClaimThatIsLostIsNotMadeAgainWithTheSameVersion) {
   open();
   const Inserted task = insert(a_task());
@@ -140,7 +141,7 @@ TEST_F(SqliteFailedSync, AnotherProgramOnTheFileDoesNotKeepItFromBeingMended) {
   EXPECT_EQ(shell.integer("SELECT count(*) FROM retry_task"), 2);
 }
 
-// It has the log's index mapped, which is not made anew before it goes.
+// It has the log's index mapped, and SQLite makes a new index only after it has closed.
 TEST_F(SqliteFailedSync, WithAnotherProgramOnTheFileALogWithGapsIsNotBelieved) {
   open();
   const Inserted before = insert(a_task());
@@ -175,7 +176,7 @@ TEST_F(SqliteFailedSync, ATransactionOfTheApplicationIsNotJoinedThen) {
 
 class SqliteFailedCheckpoint : public SqliteFailedSync {
  protected:
-  // So much that the next write has to checkpoint first.
+  // Enough that the next write has to checkpoint first.
   void fill_log() {
     for (int i = 0; i < 90; ++i) insert(large());
   }
@@ -183,7 +184,7 @@ class SqliteFailedCheckpoint : public SqliteFailedSync {
     for (int i = 0; i < 90; ++i) {
       if (!try_insert(large())) return;
     }
-    ADD_FAILURE() << "nobody has noticed";
+    ADD_FAILURE() << "the failure was not noticed";
   }
   static NewTask large() { return a_task().payload(std::string(1'000'000, 'x')); }
 };
@@ -194,7 +195,7 @@ TEST_F(SqliteFailedCheckpoint, IsNoticedAndMendedLikeAnyOther) {
   const int opened = disk.logs_opened();
   disk.fail_database_syncs(1'000);
   fill_log();
-  EXPECT_GT(disk.logs_opened(), opened) << "nobody has noticed";
+  EXPECT_GT(disk.logs_opened(), opened) << "the failure was not noticed";
   disk.fail_database_syncs(0);
   fill_log();
   EXPECT_EQ(count(), 181);
@@ -203,10 +204,10 @@ TEST_F(SqliteFailedCheckpoint, IsNoticedAndMendedLikeAnyOther) {
   EXPECT_EQ((Connection{file(), Connection::Mode::create}.text("PRAGMA integrity_check")), "ok");
 }
 
-// Told to the checkpoint, a failure of the log is not told to the sync that follows.
+// If the kernel reports a failure of the log to the checkpoint, it does not report it to the next sync.
 TEST_F(SqliteFailedCheckpoint, AFailureOfTheLogIsNotForgotten) {
   SqliteOptions normal = options();
-  normal.full_sync = false;  // nobody syncs before the checkpoint does
+  normal.full_sync = false;  // nothing syncs before the checkpoint does
   open(normal);
   const Inserted first = insert(a_task());
   disk.fail_syncs(1'000);
@@ -238,7 +239,8 @@ TEST_F(SqliteFailedSync, AStoreThatIsClosedMeanwhileIsMendedWhenItIsOpenedAgain)
   EXPECT_FALSE(try_insert(a_task()));
   disk.fail_syncs(1);
   close();
-  EXPECT_GT(std::filesystem::file_size(log()), 0U) << "a log that may have gaps on the disk is not copied back";
+  EXPECT_GT(std::filesystem::file_size(log()), 0U)
+      << "a log that may have gaps on the disk is not copied into the database";
   EXPECT_THAT(refusal(), HasSubstr("cannot be synced"));
   open();
   EXPECT_TRUE(is_there(before.id));

@@ -1,8 +1,9 @@
 // Disks that fill up or fail, and another program on the file. Nothing acknowledged is lost, no error escapes as an
 // exception, and the store works again when the trouble is over.
 //
-// The full disk is played twice: by a VFS that answers as ENOSPC does, at any moment we choose, on any machine; and by
-// the kernel, which under RLIMIT_FSIZE refuses to let a file grow (needs no privileges, unlike mounting a small disk).
+// The full disk is simulated in two ways: by a VFS that fails like ENOSPC, at any moment we choose, on any machine; and
+// by the kernel, which under RLIMIT_FSIZE refuses to let a file grow (needs no privileges, unlike mounting a small
+// disk).
 
 #include <atomic>
 #include <csignal>
@@ -19,9 +20,9 @@ namespace {
 
 class SqliteFaults : public SqliteTest {
  protected:
-  ~SqliteFaults() override { close(); }  // while the disk is there
+  ~SqliteFaults() override { close(); }  // before the disk goes
 
-  // Inserts tasks until one is refused; gives the ids that were acknowledged and the error.
+  // Inserts tasks until one is refused; returns the acknowledged ids and the error.
   std::pair<std::vector<TaskId>, Error> insert_until_refused() {
     std::vector<TaskId> acknowledged;
     for (;;) {
@@ -88,7 +89,7 @@ TEST_F(SqliteFaults, AnUnwritableDiskKeepsTheProcessFromOpeningNotFromOpeningLat
   EXPECT_TRUE(insert(a_task()).created);
 }
 
-// The frames may or may not have reached the disk: only looking tells.
+// The frames may or may not have reached the disk: only a query can tell.
 TEST_F(SqliteFaults, ASyncThatFailsLeavesTheWriteInDoubt) {
   open();
   const Inserted before = insert(a_task());
@@ -98,7 +99,7 @@ TEST_F(SqliteFaults, ASyncThatFailsLeavesTheWriteInDoubt) {
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Errc::in_doubt);
 
-  const Inserted again = insert(task);  // sent again: there once, whatever became of the first
+  const Inserted again = insert(task);  // sent again: stored once, whatever happened to the first
   EXPECT_EQ(count(), 2);
   EXPECT_FALSE(again.created);
   EXPECT_THAT(reply.error().ids, ::testing::ElementsAre(again.id));
@@ -130,7 +131,7 @@ TEST_F(SqliteFaults, NoWriterOfAGroupIsToldThatItIsStoredWhenItsSyncFails) {
   disk.fail_syncs(0);
   clock.advance(1s);
   EXPECT_TRUE(insert(a_task()).created);
-  EXPECT_EQ(count(), in_doubt + 1) << "what was refused is not there";
+  EXPECT_EQ(count(), in_doubt + 1) << "the refused task is not stored";
 }
 
 TEST_F(SqliteFaults, AnotherProgramsTransactionMakesWritesUnavailableForAsLongAsItLasts) {
@@ -181,7 +182,7 @@ TEST_F(SqliteRealFaults, TheKernelRefusingToGrowTheFileLosesNothingAcknowledged)
       return std::to_string(acknowledged + 1 - count());
     });
   });
-  EXPECT_THAT(story, ::testing::AnyOf("0", "-1")) << "-1: the refused one was in doubt and is there";
+  EXPECT_THAT(story, ::testing::AnyOf("0", "-1")) << "-1: the refused one was in doubt and is stored";
   EXPECT_EQ((Connection{file(), Connection::Mode::create}.text("PRAGMA integrity_check")), "ok");
 }
 

@@ -5,7 +5,7 @@
 namespace easyretry::storage::sqlite {
 namespace {
 
-FaultyDisk* disk = nullptr;  // the one that lives
+FaultyDisk* disk = nullptr;  // the one that exists
 
 // SQLite allocates both in one piece; the real file follows ours.
 struct File {

@@ -1,5 +1,5 @@
 #pragma once
-// A disk that can be told to fail: stands between SQLite and the real file system for every file opened while it lives.
+// A disk that fails on request: sits between SQLite and the real file system for every file opened while it exists.
 
 #include <atomic>
 #include <memory>
@@ -15,17 +15,17 @@ class FaultyDisk {
   FaultyDisk(const FaultyDisk&) = delete;
   FaultyDisk& operator=(const FaultyDisk&) = delete;
 
-  // Every write that would make a file longer finds no space, as ENOSPC does.
+  // Every write that would make a file longer fails like ENOSPC.
   void fill() { full_ = true; }
   void free() { full_ = false; }
 
-  // The next so many syncs fail, as fsync's EIO does.
+  // The next `count` syncs fail, like EIO from fsync.
   void fail_syncs(int count) { failing_syncs_ = count; }
 
-  // The same of the database alone: those are checkpoints.
+  // The same for the database file alone: those syncs are of checkpoints.
   void fail_database_syncs(int count) { failing_database_syncs_ = count; }
 
-  // The next so many reads fail, as a bad sector does.
+  // The next `count` reads fail, as with a bad sector.
   void fail_reads(int count) { failing_reads_ = count; }
 
   int syncs() const { return syncs_; }       // so far

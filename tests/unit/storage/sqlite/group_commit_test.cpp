@@ -14,7 +14,7 @@ using test::together;
 
 constexpr int kThreads = 64;
 
-// A clock that stops the first transaction until everybody has come: the others gather behind it.
+// A clock that stops the first transaction until all writes have arrived: the others gather behind it.
 class Gate final : public Clock {
  public:
   TimePoint now() const override {

@@ -1,11 +1,10 @@
-// Pages of history: the right ones, and at what cost.
-
-#include "storage/sqlite/history_search.h"
+// Pages of history: that they are right, and what they cost.
 
 #include <algorithm>
 #include <random>
 
 #include "storage/sqlite/id_list.h"
+#include "storage/sqlite/search.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage::sqlite {
@@ -19,7 +18,7 @@ class HistorySearch : public SqliteTest {
  protected:
   HistorySearch() { open(); }
 
-  // It ends so much later.
+  // Stores a task that ends `after` later.
   TaskId ended(const NewTask& task, Outcome outcome, Millis after = 0ms) {
     const Inserted inserted = insert(task);
     clock.advance(after);
@@ -46,7 +45,7 @@ TEST_F(HistorySearch, ATaskThatLivedForDaysIsFoundByWhenItEnded) {
   EXPECT_THAT(page({.finished_at = {{}, kMarch + 1h}}), ElementsAre(prompt));
 }
 
-// Ids grow all the same.
+// Ids still grow.
 TEST_F(HistorySearch, ATaskStoredAfterTheClockWasSetBackIsFoundByWhenItWasStored) {
   ended(a_task(), Outcome::succeeded);
   clock.set_wall(kMarch - 48h);
@@ -72,7 +71,7 @@ TEST_F(HistorySearch, EveryTaskIsInAPageOnceAndPagesGoOnWhereTheOneBeforeEnded) 
   EXPECT_THAT(pages, ElementsAreArray(all));
 }
 
-// Against a filter of what is there, on a clock that jumps.
+// Compared with a filter over all rows, on a clock that jumps.
 TEST_F(HistorySearch, FindsWhatAFilterOfAllRowsWouldFind) {
   std::mt19937 random{20'260'310};
   const auto any = [&](int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); };

@@ -1,5 +1,4 @@
 #include "storage/sqlite/history_tables.h"
-#include "storage/sqlite/months.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage::sqlite {
@@ -25,24 +24,24 @@ class SqliteHistory : public SqliteTest {
 };
 
 TEST(Months, NameTheTableOfTheMonthInUtc) {
-  EXPECT_EQ(history_table(month_of(first_of(2026, 3))), "retry_state_202603");
-  EXPECT_EQ(history_table(month_of(first_of(2026, 3) - 1ms)), "retry_state_202602");
-  EXPECT_EQ(history_table(month_of(first_of(2026, 1) - 1ms)), "retry_state_202512");
-  EXPECT_EQ(history_table(month_of(first_of(2026, 12))), "retry_state_202612");
+  EXPECT_EQ(month_table(month_of(first_of(2026, 3))), "retry_state_202603");
+  EXPECT_EQ(month_table(month_of(first_of(2026, 3) - 1ms)), "retry_state_202602");
+  EXPECT_EQ(month_table(month_of(first_of(2026, 1) - 1ms)), "retry_state_202512");
+  EXPECT_EQ(month_table(month_of(first_of(2026, 12))), "retry_state_202612");
 }
 
 TEST(Months, BeginWhereTheOneBeforeEnds) {
   for (int month = 0; month < 48; ++month) {
-    const Month any{2024 * 12 + month};
+    const Period any{PeriodLength::month, 2024 * 12 + month};
     EXPECT_EQ(month_of(begin_of(any)), any);
-    EXPECT_EQ(month_of(begin_of(any) - 1ms), Month{static_cast<int>(any) - 1});
+    EXPECT_EQ(month_of(begin_of(any) - 1ms), previous(any));
   }
 }
 
 TEST(Months, AreReadBackFromTheName) {
   for (int month = 0; month < 48; ++month) {
-    const Month any{2024 * 12 + month};
-    EXPECT_EQ(month_of_table(history_table(any)), any);
+    const Period any{PeriodLength::month, 2024 * 12 + month};
+    EXPECT_EQ(month_of_table(month_table(any)), any);
   }
   for (const auto* other : {"retry_state", "retry_state_", "retry_state_2026", "retry_state_202613",
                             "retry_state_202600", "retry_state_20260x", "retry_state_2026031"}) {
@@ -51,10 +50,9 @@ TEST(Months, AreReadBackFromTheName) {
 }
 
 TEST(Months, AClockGoneMadStillNamesATable) {
-  EXPECT_EQ(month_of_table(history_table(month_of(TimePoint{Millis{-99'999'999'999'999}}))),
+  EXPECT_EQ(month_of_table(month_table(month_of(TimePoint{Millis{-99'999'999'999'999}}))),
             month_of(TimePoint{Millis{-99'999'999'999'999}}));
-  EXPECT_EQ(history_table(month_of(TimePoint{Millis{999'999'999'999'999}})).size(),
-            history_table(month_of(kMarch)).size());
+  EXPECT_EQ(month_table(month_of(TimePoint{Millis{999'999'999'999'999}})).size(), month_table(month_of(kMarch)).size());
 }
 
 TEST_F(SqliteHistory, AMonthsTableIsMadeWhenItsFirstTaskFinishes) {
@@ -130,7 +128,7 @@ TEST_F(SqliteHistory, WorkGoesOnAfterTheCurrentMonthWasDropped) {
   const TaskRecord running = claim(task);
   Settlement done;
   done.ticket = {running.info.id, running.info.version};
-  store().settle({&done, 1});  // finds its prepared statement without a table
+  store().settle({&done, 1});  // its prepared statement has lost its table
   must(store().find({&task.id, 1}));
   must(store().settle({&done, 1}));
   EXPECT_EQ(count(true), 1);

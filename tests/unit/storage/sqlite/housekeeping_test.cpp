@@ -1,4 +1,4 @@
-// Old months go, and with them what the lookup knows of their tasks; in short writes, and whenever they are cut short.
+// Old months are dropped with the lookup entries of their tasks: in short writes, and even after an interruption.
 
 #include "unit/storage/sqlite/support.h"
 
@@ -33,7 +33,7 @@ class SqliteHousekeeping : public SqliteTest {
   }
   void end(const std::vector<TaskId>& ids) { must(store().cancel(ids, Cancel::end)); }
   KeepReport keep() { return must(store().keep()); }
-  // January's 3,000 tasks and a live one; the sweep fails when it comes to the business ids.
+  // January's 3,000 tasks and a live one; the sweep fails when it reaches the business ids.
   void cut_short() {
     end(insert_many(3000));
     insert_many(1);

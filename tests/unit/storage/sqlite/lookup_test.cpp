@@ -1,8 +1,7 @@
-// Keys and business ids are found by hashes in a table of integers: whatever it says, the rows decide.
+// Keys and business ids are found by hashes in a table of integers; the rows they lead to decide.
 
-#include "storage/sqlite/lookup.h"
-
-#include "storage/sqlite/inserts.h"
+#include "storage/sqlite/calls.h"
+#include "storage/sqlite/inserter.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage::sqlite {
@@ -26,7 +25,7 @@ class SqliteLookup : public SqliteTest {
     Connection db{file(), Connection::Mode::create};
     return db.text("SELECT group_concat(part || ' ' || hash || ' ' || id, ';') FROM retry_lookup");
   }
-  // As if this text had the hash of the task's own.
+  // As if this text had the same hash as the task's.
   void add_entry(LookupPart part, std::string_view text, TaskId id) {
     by_hand("INSERT INTO retry_lookup VALUES (" + std::to_string(static_cast<std::int64_t>(part)) + ", " +
             std::to_string(lookup_hash(text)) + ", " + to_string(id) + ")");
@@ -117,7 +116,7 @@ TEST_F(SqliteLookup, PagesOfAKeyGoThroughItsWholePastInOrder) {
   for (int i = 0; i < 7; ++i) {
     all.push_back(insert(a_task().key("daily")).id);
     ASSERT_TRUE(cancel(all.back()));
-    clock.advance(1ms);  // ids of one millisecond may count round
+    clock.advance(1ms);  // the ids of one millisecond may wrap around
   }
   std::vector<TaskId> seen;
   for (TaskQuery page{.finished = true, .key = "daily", .limit = 3}; seen.size() < all.size();
@@ -190,15 +189,14 @@ TEST_F(SqliteLookup, ALateFinisherTakesNoEntryWithIt) {
 TEST_F(SqliteLookup, AKeyStoredThroughAnotherConnectionIsTaken) {
   open();
   Connection other{file(), Connection::Mode::write};
-  Lookup lookup{other};
   GrowingIds ids{1, TaskId{}};
-  Calls calls{other, lookup};
+  Calls calls{other};
   Sums sums;
-  Inserts inserts{other, lookup, calls, sums, ids, 64};
+  Inserter inserter{other, calls, sums, ids, 64};
   const NewTask task = a_task().key("k");
   const auto insert_there = [&] {
     other.run("BEGIN IMMEDIATE");
-    const Inserted there = inserts.insert({&task, 1}, kMarch).tasks.at(0);
+    const Inserted there = inserter.insert({&task, 1}, kMarch).tasks.at(0);
     other.run("COMMIT");
     return there;
   };

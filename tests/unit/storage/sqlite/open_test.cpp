@@ -1,4 +1,4 @@
-// What an opening refuses, in which words, and that it leaves the file alone.
+// Files that open_sqlite refuses: the messages, and that the file stays as it is.
 
 #include <algorithm>
 #include <fstream>
@@ -7,7 +7,7 @@
 
 #include <sys/stat.h>
 
-#include "storage/sqlite/network_filesystem.h"
+#include "storage/sqlite/store_file.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage::sqlite {
@@ -29,7 +29,7 @@ constexpr std::size_t kPage = 4096;
 
 class SqliteOpen : public SqliteTest {
  protected:
-  // Opening says this, and not a byte of the file has changed.
+  // Opening fails with this message, and not a byte of the file has changed.
   void expect_refused_untouched(const std::string& because) {
     const std::string before = bytes_of(file());
     EXPECT_THAT(refusal(), AllOf(HasSubstr(because), HasSubstr(file().string())));
@@ -134,7 +134,7 @@ TEST_F(SqliteOpen, ADamagedRootPageIsRefused) {
   expect_refused_untouched("damaged: stop, keep a copy, and restore a backup");
 }
 
-// A page in the middle is met only by those who need it: they are told, and the others go on.
+// Only verbs that need a damaged page in the middle report it; the others go on.
 TEST_F(SqliteOpen, ADamagedPageIsReportedByTheVerbsThatMeetIt) {
   open();
   std::vector<TaskId> ids;
@@ -172,7 +172,7 @@ TEST_F(SqliteOpen, AFolderIsNoFile) {
   EXPECT_THAT(refusal({.path = file().parent_path()}), AllOf(HasSubstr("is a folder"), HasSubstr("retry.db")));
 }
 
-// As the README begins: sqlite:retry.db, in a folder that has no such file yet.
+// The README starts like this: sqlite:retry.db, in a folder that has no such file yet.
 TEST_F(SqliteOpen, ANameAloneIsAFileInTheFolderWhereTheProcessRuns) {
   const std::string refused = in_child([&] {
     fs::current_path(file().parent_path());
@@ -193,7 +193,7 @@ TEST_F(SqliteOpen, AMissingFolderIsNamed) {
               AllOf(HasSubstr("missing does not exist"), HasSubstr("Create it")));
 }
 
-// Permissions do not stop root, so the child becomes nobody first.
+// Permissions do not stop root, so the child becomes the user nobody first.
 TEST_F(SqliteOpen, AnUnwritableFolderIsNamed) {
   fs::permissions(file().parent_path(), fs::perms{0555});
   const std::string refused = in_child([&] {

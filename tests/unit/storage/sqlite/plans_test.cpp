@@ -1,12 +1,14 @@
-// What the hot statements cost, told by SQLite itself.
+// The cost of the hot statements, as SQLite explains it.
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "storage/record_columns.h"
+#include "storage/sqlite/history_tables.h"
 #include "storage/sqlite/id_list.h"
 #include "storage/sqlite/migrations.h"
-#include "storage/sqlite/query_sql.h"
+#include "storage/sqlite/search.h"
 #include "storage/sqlite/statements.h"
 #include "unit/storage/sqlite/support.h"
 
@@ -14,9 +16,11 @@ namespace easyretry::storage::sqlite {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class SqlitePlans : public SqliteTest {
  protected:
@@ -26,16 +30,19 @@ class SqlitePlans : public SqliteTest {
   }
 
   std::vector<std::string> column_of(const std::string& sql, int column) {
-    Statement statement = db.prepare(sql);
+    PreparedStatement statement = db.prepare(sql);
     Rows rows{statement};
     std::vector<std::string> texts;
     while (rows.next()) texts.emplace_back(statement.text(column));
     return texts;
   }
+  static std::string for_table(const storage::Statement& statement) {
+    return statement.with({{"table", "retry_state_202603"}});
+  }
   std::vector<std::string> plan(const std::string& sql) { return column_of("EXPLAIN QUERY PLAN " + sql, 3); }
   std::vector<std::string> opcodes(const std::string& sql) { return column_of("EXPLAIN " + sql, 1); }
 
-  // So many tasks of shard 7, all due at once.
+  // `count` tasks of shard 7, all due at the same time.
   void add_tasks(int count, TimePoint due) {
     db.run("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < " + std::to_string(count) +
            ") INSERT INTO retry_state (version, status, method_name, next_retry_time, shard, namespace, "
@@ -43,58 +50,96 @@ class SqlitePlans : public SqliteTest {
            std::to_string(ms(due)) + ", 7, 'shop', 0 FROM n");
   }
   static std::int64_t ms(TimePoint time) { return time.time_since_epoch().count(); }
-  static int steps(Statement& load) {
+  static int steps(PreparedStatement& load) {
     load.run();
     return sqlite3_stmt_status(load.get(), SQLITE_STMTSTATUS_VM_STEP, 0);
   }
   int steps_of_a_load() {
-    Statement load = db.prepare(sql::load_later());
+    PreparedStatement load = db.prepare(statements::load_later.str());
     return steps(load.bind(1, "shop").bind(2, 0).bind(3, ms(kMarch + 5s)));
   }
 
   Connection db{file(), Connection::Mode::create};
 };
 
-TEST_F(SqlitePlans, LoadWalksTheDueIndexFromItsCursorWithoutASort) {
-  for (const bool statistics : {false, true}) {  // an ANALYZE by hand must not mislead it
+TEST_F(SqlitePlans, TheHotStatementsGoByAnIndexAndScanNoTable) {
+  create_month(db, "retry_state_202603");
+  namespace sql = statements;
+  std::vector<std::string> hot{for_table(sql::finish_into), for_table(sql::finished_record),
+                               for_table(sql::finished_records)};
+  for (const auto* fixed : {&sql::load_same_time, &sql::load_later, &sql::claim, &sql::live_records, &sql::renew,
+                            &sql::retry, &sql::advance, &sql::hand_back, &sql::hand_back_later, &sql::forget,
+                            &sql::remove, &sql::names, &sql::live_keys, &sql::live_record}) {
+    hot.push_back(fixed->str());
+  }
+  const auto by_an_index = AllOf(StartsWith("SEARCH "), AnyOf(HasSubstr("PRIMARY KEY"), HasSubstr("USING INDEX")));
+  for (const bool statistics : {false, true}) {
     if (statistics) add_tasks(50, kMarch);
     if (statistics) db.run("ANALYZE");
-    EXPECT_THAT(plan(sql::load_later()), ElementsAre("SEARCH retry_state USING INDEX retry_state_due "
-                                                     "(namespace=? AND next_retry_time>? AND next_retry_time<?)"));
-    EXPECT_THAT(plan(sql::load_same_time()), ElementsAre("SEARCH retry_state USING INDEX retry_state_due "
-                                                         "(namespace=? AND next_retry_time=? AND rowid>?)"));
+    for (const std::string& statement : hot) {
+      EXPECT_THAT(plan(statement), Each(AnyOf(by_an_index, StartsWith("SCAN id_list VIRTUAL TABLE")))) << statement;
+      EXPECT_THAT(plan(statement), Not(::testing::IsEmpty())) << statement;
+    }
+    for (const auto* insert : {&sql::insert, &sql::insert_call, &sql::add_to_lookup, &sql::add_to_count}) {
+      EXPECT_THAT(plan(insert->str()), ::testing::IsEmpty()) << "writes one row and searches none: " << insert->text;
+    }
+  }
+}
+
+// read_record and pages of a search take their order from there.
+TEST_F(SqlitePlans, WholeRecordsHaveTheColumnsOfARecordInItsOrder) {
+  for (const auto* sql : {&statements::live_record, &statements::live_records}) {
+    EXPECT_THAT(sql->str(), HasSubstr("SELECT " + live_columns() + " FROM "));
+  }
+  for (const auto* sql : {&statements::finished_record, &statements::finished_records}) {
+    EXPECT_THAT(sql->str(), HasSubstr("SELECT " + finished_columns() + " FROM "));
+  }
+}
+
+TEST_F(SqlitePlans, LoadWalksTheDueIndexFromItsCursorWithoutASort) {
+  for (const bool statistics : {false, true}) {  // a manual ANALYZE must not mislead it
+    if (statistics) add_tasks(50, kMarch);
+    if (statistics) db.run("ANALYZE");
+    EXPECT_THAT(plan(statements::load_later.str()),
+                ElementsAre("SEARCH retry_state USING INDEX retry_state_due "
+                            "(namespace=? AND next_retry_time>? AND next_retry_time<?)"));
+    EXPECT_THAT(plan(statements::load_same_time.str()), ElementsAre("SEARCH retry_state USING INDEX retry_state_due "
+                                                                    "(namespace=? AND next_retry_time=? AND rowid>?)"));
   }
 }
 
 TEST_F(SqlitePlans, ALiveKeyIsFoundByItsHashAndThenById) {
-  EXPECT_THAT(plan(sql::bearers()), ElementsAre("SEARCH l USING PRIMARY KEY (part=? AND hash=?)",
-                                                "SEARCH t USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
-                                                "SEARCH c USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"));
+  EXPECT_THAT(plan(statements::live_keys.str()), ElementsAre("SEARCH l USING PRIMARY KEY (part=? AND hash=?)",
+                                                             "SEARCH t USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN",
+                                                             "SEARCH c USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"));
 }
 
 TEST_F(SqlitePlans, EveryChangeOfTheLookupFindsItsEntryByThePrimaryKey) {
-  for (const std::string& sql : {sql::make_former(), sql::remove_from_lookup()}) {
+  for (const std::string& sql : {statements::make_former.str(), statements::remove_from_lookup.str()}) {
     EXPECT_THAT(plan(sql), ElementsAre("SEARCH retry_lookup USING PRIMARY KEY (part=? AND hash=? AND id=?)"));
   }
 }
 
 TEST_F(SqlitePlans, ASweepOfTheLookupWalksFromPlaceToPlace) {
-  db.run(create_history("retry_state_202603"));
-  EXPECT_THAT(plan(sql::lookup_place()), ElementsAre("SEARCH retry_lookup USING PRIMARY KEY ((part,hash,id)>(?,?,?))"));
-  EXPECT_THAT(plan(sql::shorten("retry_state_202603"))[0], HasSubstr("USING INTEGER PRIMARY KEY (rowid<?)"));
-  const auto sweep = plan(sql::sweep_lookup({"retry_state_202603"}));
+  create_month(db, "retry_state_202603");
+  EXPECT_THAT(plan(statements::lookup_place.str()),
+              ElementsAre("SEARCH retry_lookup USING PRIMARY KEY ((part,hash,id)>(?,?,?))"));
+  EXPECT_THAT(plan(for_table(statements::shorten))[0], HasSubstr("USING INTEGER PRIMARY KEY (rowid<?)"));
+  const auto sweep = plan(statements::sweep_lookup.str() +
+                          " AND NOT EXISTS (SELECT 1 FROM retry_state_202603 h WHERE h.id = retry_lookup.id)");
   EXPECT_EQ(sweep[0], "SEARCH retry_lookup USING PRIMARY KEY ((part,hash,id)>(?,?,?) AND (part,hash,id)<(?,?,?))");
   EXPECT_THAT(sweep, ::testing::Contains("SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"));
   EXPECT_THAT(sweep, ::testing::Contains("SEARCH h USING INTEGER PRIMARY KEY (rowid=?)"));
 }
 
 TEST_F(SqlitePlans, EveryChangeOfATaskFindsItsRowByThePrimaryKey) {
-  db.run(create_history("retry_state_202603"));
+  create_month(db, "retry_state_202603");
   for (const std::string& sql :
-       {sql::claim(), sql::live_record(), sql::renew(), sql::retry(), sql::advance(), sql::hand_back(), sql::forget(),
-        sql::remove(), sql::revise(), sql::cancel_and_tell(), sql::finish_into("retry_state_202603"),
-        sql::cancel_into("retry_state_202603"), sql::finished_record("retry_state_202603"),
-        sql::requeue_from("retry_state_202603"), sql::copy_call(), sql::remove_call(), sql::update_rules()}) {
+       {statements::claim.str(), statements::live_record.str(), statements::renew.str(), statements::retry.str(),
+        statements::advance.str(), statements::hand_back.str(), statements::forget.str(), statements::remove.str(),
+        statements::revise.str(), statements::cancel_and_tell.str(), for_table(statements::finish_into),
+        for_table(statements::cancel_into), for_table(statements::finished_record), for_table(statements::requeue_from),
+        statements::copy_call.str(), statements::remove_call.str(), statements::update_rules.str()}) {
     EXPECT_THAT(plan(sql), Each(HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)"))) << sql;
   }
 }
@@ -103,28 +148,28 @@ TEST_F(SqlitePlans, AListOfIdsIsWalkedAndEachTaskFoundByThePrimaryKey) {
   for (const bool statistics : {false, true}) {
     if (statistics) add_tasks(50, kMarch);
     if (statistics) db.run("ANALYZE");
-    EXPECT_THAT(plan(sql::live_records()),
+    EXPECT_THAT(plan(statements::live_records.str()),
                 ElementsAre(HasSubstr("SCAN id_list"), HasSubstr("retry_state USING INTEGER PRIMARY KEY (rowid=?)"),
                             HasSubstr("retry_call USING INTEGER PRIMARY KEY (rowid=?)")));
   }
 }
 
 TEST_F(SqlitePlans, ClaimRenewAndHandBackTouchNoIndex) {
-  for (const std::string& sql : {sql::claim(), sql::renew(), sql::hand_back()}) {
+  for (const std::string& sql : {statements::claim.str(), statements::renew.str(), statements::hand_back.str()}) {
     EXPECT_THAT(opcodes(sql), Each(AllOf(Not("IdxInsert"), Not("IdxDelete")))) << sql;
   }
 }
 
-// The one over calls has rows only after a clock was set back, that of late ends only those that lived long.
+// The index over calls has rows only after a clock was set back, the one of late ends only tasks that lived long.
 TEST_F(SqlitePlans, WhatIsToBeDoneHasOneIndexAndAMonthOfHistoryOneAndAPart) {
-  db.run(create_history("retry_state_202603"));
+  create_month(db, "retry_state_202603");
   EXPECT_THAT(
       column_of("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name", 0),
       ElementsAre("retry_call_out_of_order", "retry_state_202603_kinds", "retry_state_202603_late", "retry_state_due"));
 }
 
 TEST_F(SqlitePlans, AListGoesByKeyByBusinessOrByIdAndSortsNothing) {
-  db.run(create_history("retry_state_202603"));
+  create_month(db, "retry_state_202603");
   const auto page = [&](const TaskQuery& query) {
     const QuerySql sql{query};
     return plan(sql.page(query.finished ? "retry_state_202603" : "retry_state", sql.parts().back()));
@@ -159,7 +204,7 @@ TEST_F(SqlitePlans, ACountOfANamespaceReadsAnIndexAndNoRows) {
 }
 
 TEST_F(SqlitePlans, ACountOfFailuresReadsAnIndexAndTheMarksAndNoRows) {
-  db.run(create_history("retry_state_202603"));
+  create_month(db, "retry_state_202603");
   const TaskQuery query{.space = "shop", .finished = true, .handler = "pay", .outcome = Outcome::exhausted};
   EXPECT_THAT(plan(QuerySql{query}.count("retry_state_202603", std::nullopt)),
               ElementsAre(HasSubstr("USING COVERING INDEX retry_state_202603_kinds"),
@@ -167,10 +212,10 @@ TEST_F(SqlitePlans, ACountOfFailuresReadsAnIndexAndTheMarksAndNoRows) {
 }
 
 TEST_F(SqlitePlans, MarksOfAMonthAreFoundWithoutReadingTheMonth) {
-  db.run(create_history("retry_state_202603"));
-  EXPECT_THAT(plan(sql::remove_marks_of("retry_state_202603")),
+  create_month(db, "retry_state_202603");
+  EXPECT_THAT(plan(for_table(statements::remove_marks_of)),
               ::testing::Contains(HasSubstr("SEARCH h USING INTEGER PRIMARY KEY (rowid=?)")));
-  EXPECT_THAT(plan(sql::shorten_marks("retry_state_202603"))[0], HasSubstr("USING INTEGER PRIMARY KEY (rowid<?)"));
+  EXPECT_THAT(plan(for_table(statements::shorten_marks))[0], HasSubstr("USING INTEGER PRIMARY KEY (rowid<?)"));
 }
 
 TEST_F(SqlitePlans, ALoadCostsNothingForTasksThatAreNotDue) {
@@ -181,7 +226,7 @@ TEST_F(SqlitePlans, ALoadCostsNothingForTasksThatAreNotDue) {
   EXPECT_EQ(steps_of_a_load(), with_few);
 }
 
-// Rows that are due together were mostly stored together, and lie side by side.
+// Rows that are due together were usually stored together, and lie side by side.
 TEST_F(SqliteTest, LoadGivesTheTasksOfAllShardsInTheOrderOfTheirTurn) {
   open();
   std::vector<TaskId> stored;
@@ -201,7 +246,7 @@ TEST_F(SqliteTest, LoadGivesTheTasksOfAllShardsInTheOrderOfTheirTurn) {
 TEST_F(SqlitePlans, APageCostsNothingForTheTasksBeforeItThatAreDueAtTheSameTime) {
   add_tasks(20'000, kMarch);
   const auto last = db.integer("SELECT max(id) FROM retry_state");
-  Statement load = db.prepare(sql::load_same_time());
+  PreparedStatement load = db.prepare(statements::load_same_time.str());
   load.bind(1, "shop").bind(2, ms(kMarch)).bind(3, last - 10);
   EXPECT_LT(steps(load), 200);
 }

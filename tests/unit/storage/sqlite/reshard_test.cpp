@@ -5,7 +5,6 @@
 
 #include "conformance/record_text.h"
 #include "storage/open.h"
-#include "storage/sqlite/reshard_sqlite.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage::sqlite {

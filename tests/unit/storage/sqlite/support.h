@@ -1,5 +1,5 @@
 #pragma once
-// A folder of its own for each test, the store in it, and another hand on the same file.
+// A folder for each test, the store in it, and a second connection to the same file.
 
 #include <chrono>
 #include <filesystem>
@@ -64,7 +64,7 @@ class SqliteTest : public ::testing::Test {
   void close() { store_.reset(); }
   Store& store() { return *store_; }
 
-  // What opening says against it; empty if it opens.
+  // The message of an opening that is refused; empty if it opens.
   std::string refusal(const SqliteOptions& wanted) {
     try {
       open_sqlite(wanted, clock);
@@ -75,7 +75,7 @@ class SqliteTest : public ::testing::Test {
   }
   std::string refusal() { return refusal(options()); }
 
-  // Someone else's connection to the file: a shell, a script.
+  // Another program's connection to the file: a shell, a script.
   void by_hand(const std::string& sql) { Connection{file(), Connection::Mode::create}.run(sql); }
   std::int64_t ask(const std::string& sql) { return Connection{file(), Connection::Mode::create}.integer(sql); }
 
@@ -111,7 +111,7 @@ inline std::vector<std::string> dropped_months(const KeepReport& report) {
   return tables;
 }
 
-// Runs `body` in a process of its own and gives what it returned.
+// Runs `body` in a child process and returns its result.
 inline std::string in_child(const std::function<std::string()>& body) {
   int pipe[2];
   if (::pipe(pipe) != 0) throw std::runtime_error("no pipe");

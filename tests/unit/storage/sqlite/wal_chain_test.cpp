@@ -1,11 +1,9 @@
-// Logs that SQLite has written, followed by hand.
-
-#include "storage/sqlite/wal_chain.h"
+// Follows the checksums of logs that SQLite has written.
 
 #include <fstream>
 #include <iterator>
 
-#include "storage/sqlite/log_rewrite.h"
+#include "storage/sqlite/wal.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage::sqlite {
