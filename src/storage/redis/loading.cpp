@@ -19,8 +19,8 @@ enum class Found { end_of_it = 0, full = 1, more = 2, something_else = 3 };
 
 using Place = std::pair<TimePoint, TaskId>;  // in a shard
 
-Place place_of(const LoadedTask& task) {
-  return {task.next_at, task.ticket.id};
+Place place_of(const DueTask& task) {
+  return {task.due, task.id};
 }
 
 // The first of several in digits, which is taken away.
@@ -33,14 +33,14 @@ TimePoint next_time(std::string_view& times) {
 
 // What is known of a shard when all parts have been asked.
 struct Shard {
-  std::vector<LoadedTask> tasks;
+  std::vector<DueTask> tasks;
   std::optional<Place> read_until{};  // by all parts; nullopt: to the end
 
   void stop_at(Place place) { read_until = std::min(read_until.value_or(place), place); }
   // A page that is not full is the last.
   bool wants_more(std::size_t limit) const {
     if (!read_until) return false;
-    const auto counts = [&](const LoadedTask& task) { return place_of(task) <= *read_until; };
+    const auto counts = [&](const DueTask& task) { return place_of(task) <= *read_until; };
     return static_cast<std::size_t>(std::ranges::count_if(tasks, counts)) < limit;
   }
 };
@@ -123,17 +123,17 @@ class LoadJob final : public Job {
     std::size_t count = 0;
     Unpacker version{versions};
     for (Unpacker member{members}; !member.empty(); ++count) {
-      LoadedTask task;
-      task.ticket.id = member.id();
+      DueTask task;
+      task.id = member.id();
       task.handler = handler(member.u16());
-      task.ticket.version = to_millis(version.f64());
-      task.next_at = next_time(times);
+      task.version = to_millis(version.f64());
+      task.due = next_time(times);
       shard.tasks.push_back(task);
     }
     return count;
   }
 
-  static void take_suspects(std::span<LoadedTask> tasks, std::string_view suspects) {
+  static void take_suspects(std::span<DueTask> tasks, std::string_view suspects) {
     for (Unpacker in{suspects}; !in.empty();) {
       const std::size_t place = in.u32();
       tasks[place].suspicion = static_cast<std::uint8_t>(in.u8());
@@ -169,7 +169,7 @@ class LoadJob final : public Job {
 void hand_over(ShardId id, Shard& shard, std::size_t limit, LoadReply& reply) {
   std::ranges::sort(shard.tasks, {}, place_of);
   if (shard.tasks.size() >= limit) shard.stop_at(place_of(shard.tasks[limit - 1]));
-  for (const LoadedTask& task : shard.tasks) {
+  for (const DueTask& task : shard.tasks) {
     if (shard.read_until && place_of(task) > *shard.read_until) break;
     reply.tasks.push_back(task);
   }

@@ -9,8 +9,8 @@
 #include "storage/sqlite/id_list.h"
 #include "storage/sqlite/query_sql.h"
 #include "storage/sqlite/statements.h"
+#include "task/record.h"
 #include "task/task_id.h"
-#include "task/written_names.h"
 
 namespace easyretry::storage::sqlite {
 namespace {
