@@ -132,8 +132,7 @@ TEST_F(ScheduleTest, OneClaimerWatchesTheTimeForBoth) {
 
 TEST_F(ScheduleTest, ForgottenTasksAreNotGivenOut) {
   offer({task(1), task(2), task(3, 10ms), task(4, 10ms)});
-  take();
-  schedule.put_back({});
+  EXPECT_THAT(ids(take()), UnorderedElementsAre(1, 2));
   schedule.forget([](const DueTask& each) { return static_cast<int>(each.id) == 4; });
   shared.clock.advance(10ms);
   EXPECT_THAT(ids(take()), ElementsAre(3));
