@@ -18,8 +18,8 @@ namespace engine {
 namespace {
 
 constexpr std::size_t kMaxErrorText = 4096;
-constexpr std::size_t kErrorTextEnd =
-    512;  // bytes kept of the end, which has the reason of giving up and nested messages
+// Bytes kept of the end, which has the reason of giving up and nested messages.
+constexpr std::size_t kErrorTextEnd = 512;
 
 class ScopeGuard {
  public:
