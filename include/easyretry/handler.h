@@ -15,7 +15,7 @@
 #include <easyretry/task.h>
 
 namespace easyretry::engine {
-class Elsewhere;
+class RemoteExecutor;
 }
 
 namespace easyretry::detail {
@@ -59,7 +59,7 @@ struct Handler {
   bool returns_value = false;  // other than void or Answer
   bool judges_result = false;  // `invoke` decides whether the result is a success
   std::function<Reply(const std::string& payload, bool want_result)> invoke;
-  std::shared_ptr<engine::Elsewhere> elsewhere;  // a remote executor, instead of invoke
+  std::shared_ptr<engine::RemoteExecutor> remote;  // instead of invoke
   std::function<void(const std::string& result, const TaskInfo& task)> on_success;
   std::function<void(const Failure& failure, const TaskInfo& task)> on_final_failure;
   std::function<void(const std::string& error, const TaskInfo& task)> on_retry_scheduled;

@@ -3,7 +3,7 @@
 namespace easyretry::call {
 namespace {
 
-// The first of them that says something.
+// The first that has a value.
 template <class T>
 std::optional<T> first_of(const std::optional<T>& own, const std::optional<T>& code, const std::optional<T>& rest) {
   return own ? own : code ? code : rest;

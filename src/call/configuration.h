@@ -1,5 +1,5 @@
 #pragma once
-// The configuration of a running engine: what it makes of a handler that is registered, and what a new one changes.
+// The configuration of a running engine: how it applies to registered handlers, and what a new one changes.
 
 #include <map>
 #include <mutex>
@@ -20,27 +20,27 @@ class Configuration {
   explicit Configuration(Config config, ExceptionNames names = {})
       : names_(std::move(names)), running_(std::move(config)) {}
 
-  // What the code says about a handler.
+  // A handler's settings in the code.
   struct Registered {
     std::optional<Policy> policy;
     HandlerOptions options;
   };
-  // Sets the handler's policy and options by its own entry, its registration, the defaults, in this order, and gives
-  // the registration back. Throws ConfigError for an exception type that has no name here.
+  // Sets the handler's policy and options from its own entry, its registration, and the defaults, in this order, and
+  // returns the registration. Throws ConfigError for an exception type without a known name.
   Registered settle(detail::Handler& handler) const;
-  // The registration counts from now on: the handler has been taken.
+  // The handler was registered.
   void remember(const std::string& name, Registered code);
 
   struct Reload {
     std::vector<ConfigChange> changes;
-    Config next;  // what is wanted, as far as it can change while the engine runs
+    Config next;  // as wanted, as far as it can change while the engine runs
     std::map<std::string, engine::HandlerSettings> handlers;
   };
   // What `wanted` would change. Throws ConfigError.
   Reload prepare(const Config& wanted) const;
   void commit(Reload reload);
 
-  // Handlers that the configuration names and nobody registered.
+  // Handlers that the configuration names and the code did not register.
   std::vector<std::string> unknown_handlers() const;
 
  private:

@@ -1,12 +1,29 @@
+#include <stdexcept>
+
 #include <easyretry/engine.h>
 
 #include "call/engine_impl.h"
 #include "call/errors.h"
-#include "call/rules.h"
 #include "call/threaded_engine.h"
+#include "policy/decide.h"
 #include "storage/open.h"
 
 namespace easyretry {
+namespace {
+
+// The part of a policy that a task carries. Throws std::invalid_argument for an invalid one, and for rules that only a
+// handler can have.
+task::RetryRules rules_of(const Policy& policy) {
+  validate(policy);
+  if (!policy.retry_on.empty() || !policy.never_retry.empty() || !policy.success_when.empty()) {
+    throw std::invalid_argument(
+        "a task has its own backoff and stop rules, but retry_on, never_retry and success_when belong to its handler; "
+        "leave them out");
+  }
+  return {policy.stop.max_attempts, policy.stop.max_duration, policy.stop.deadline, policy::to_text(policy.backoff)};
+}
+
+}  // namespace
 
 Engine::Engine(std::string_view store_url, const EngineOptions& options)
     : Engine(Config{.store = std::string{store_url}, .engine = options}) {}
@@ -62,7 +79,7 @@ std::int64_t Engine::count(const TaskQuery& query) const {
 }
 
 ClusterView Engine::cluster() const {
-  return impl_->core().rebalancer.view();
+  return impl_->core().cluster();
 }
 
 Counts Engine::counts() const {
@@ -78,7 +95,7 @@ bool Engine::retry_now(TaskId id) {
 }
 
 bool Engine::revise_policy(TaskId id, const Policy& policy) {
-  task::RetryRules rules = call::rules_of(policy);
+  task::RetryRules rules = rules_of(policy);
   return call::value_or_throw(impl_->core().revise_rules(id, [&](const task::RetryRules&) { return rules; }));
 }
 
@@ -104,7 +121,7 @@ void Engine::add_filter(Filter filter) {
 
 void Engine::on_event(EventListener listener, Delivery delivery) {
   if (!listener) throw std::invalid_argument("a listener must be callable");
-  impl_->core().context().events.add(std::move(listener), delivery);
+  impl_->core().events().add(std::move(listener), delivery);
 }
 
 Stats Engine::stats() const {

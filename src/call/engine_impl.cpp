@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "call/errors.h"
-#include "call/inbox_tasks.h"
 #include "call/new_tasks.h"
 #include "policy/decide.h"
 
@@ -33,14 +32,14 @@ EngineImpl::EngineImpl(std::shared_ptr<storage::Store> store, const Clock& clock
       configuration_(std::move(config), std::move(names)),
       direct_calls_(
           core_, [this](Millis delay) { return wait(delay); }, [this] { keep_leases(); }) {
-  core_.intake.convert_with([this](storage::InboxRow row) { return call::task_from(core_.context(), std::move(row)); });
+  core_.convert_inbox_with([this](storage::InboxRow row) { return call::task_from(core_, std::move(row)); });
 }
 
 std::vector<TaskId> EngineImpl::submit(const std::string& handler, std::vector<Submission> submissions) {
   const auto tasks = rows(handler, std::move(submissions));
   std::vector<TaskId> ids;
   ids.reserve(tasks.size());
-  const std::size_t batch = core_.context().options.batch;
+  const std::size_t batch = core_.options().batch;
   for (std::span<const task::NewTask> rest{tasks}; !rest.empty();) {
     const auto part = rest.first(std::min(batch, rest.size()));
     for (const auto& inserted : value_or_throw(core_.submit(part))) ids.push_back(inserted.id);
@@ -63,7 +62,7 @@ std::vector<task::NewTask> EngineImpl::rows(const std::string& handler, std::vec
   std::vector<task::NewTask> tasks;
   tasks.reserve(submissions.size());
   for (Submission& submission : submissions) {
-    tasks.push_back(call::new_task(core_.context(), *registered, std::move(submission)));
+    tasks.push_back(call::new_task(core_, *registered, std::move(submission)));
   }
   return tasks;
 }
@@ -79,70 +78,61 @@ DirectResult EngineImpl::call_failed(const std::string& handler, DirectCall& cal
 TaskId EngineImpl::store(const std::string& handler, Submission failed) {
   if (failed.error.empty()) failed.error = "stored by the application";
   const auto registered = known(handler);
-  failed.delay =
-      policy::next_delay(registered->handler.policy.backoff, failed.attempts, Millis{0}, core_.context().random.unit());
+  failed.delay = policy::next_delay(registered->handler.policy.backoff, failed.attempts, Millis{0}, core_.random());
   std::vector<Submission> one;
   one.push_back(std::move(failed));
   return submit(handler, std::move(one)).front();
 }
 
 std::string EngineImpl::key_of(const std::string& handler, const std::string& payload) {
-  return core_.context().payloads.derive_key(handler, payload);
+  return core_.payloads().derive_key(handler, payload);
 }
 
 void EngineImpl::change(const std::string& handler, Handler changes) {
-  core_.context().handlers.change(handler, std::move(changes));
+  core_.handlers().change(handler, std::move(changes));
 }
 
 void EngineImpl::add(Handler handler) {
   const std::string name = handler.name;
-  {
-    const std::lock_guard lock{settings_mutex_};
-    auto code = configuration_.settle(handler);
-    core_.context().handlers.add(std::move(handler));
-    configuration_.remember(name, std::move(code));
-  }
-  core_.loader.hurry();  // its tasks may have been waiting for it
-  core_.intake.look_soon();
-  core_.renewer.bell.ring();  // it looks for timeouts as often as the shortest one asks for
+  const std::lock_guard lock{settings_mutex_};
+  auto code = configuration_.settle(handler);
+  core_.add_handler(std::move(handler));
+  configuration_.remember(name, std::move(code));
 }
 
 void EngineImpl::add_filter(Filter filter) {
   if (!filter) throw std::invalid_argument("a filter must be callable");
-  core_.context().handlers.close_gates();
-  core_.context().filters.add(std::move(filter));
+  core_.add_filter(std::move(filter));
 }
 
 std::vector<ConfigChange> EngineImpl::reload(const Config& wanted) {
   validate(wanted.engine);
   const std::lock_guard lock{settings_mutex_};
   call::Configuration::Reload reload = configuration_.prepare(wanted);
-  core_.context().handlers.reconfigure(reload.handlers);
-  core_.context().live = reload.next.engine;
+  core_.reconfigure(reload.handlers, reload.next.engine);
   auto changes = std::move(reload.changes);
   configuration_.commit(std::move(reload));
-  core_.renewer.bell.ring();  // for timeouts that are shorter now
   return changes;
 }
 
 void EngineImpl::follow(const std::filesystem::path& config_file) {
-  auto watch = std::make_shared<ConfigWatch>(config_file, easyretry_environment(), core_.context().options.log);
+  auto watch = std::make_shared<ConfigWatch>(config_file, easyretry_environment(), core_.options().log);
   if (const auto why = watch->waits_for()) {
-    core_.context().log(LogLevel::warning, "configuration not loaded yet: " + *why);
+    core_.log(LogLevel::warning, "configuration not loaded yet: " + *why);
   } else {
     reload(watch->current());  // it may have changed since the engine was made
   }
   const std::lock_guard lock{following_mutex_};
   following_.reset();
-  following_bell_ = std::make_unique<engine::Bell>();  // the former is closed with its loop
-  following_ = std::make_unique<engine::RunLoop>("er-config", core_.context(), *following_bell_, [this, watch] {
+  following_wakeup_ = std::make_unique<engine::Wakeup>();  // the old one was closed with its loop
+  following_ = std::make_unique<engine::RunLoop>("er-config", core_, *following_wakeup_, [this, watch] {
     reload_if_changed(*watch);
-    return engine::Step{false, core_.context().clock.steady() + kLookAtConfig};
+    return engine::Step{false, core_.clock().steady() + kLookAtConfig};
   });
 }
 
 void EngineImpl::reload_if_changed(ConfigWatch& watch) {
-  const auto& log = [&](LogLevel level, const std::string& text) { core_.context().log(level, text); };
+  const auto& log = [&](LogLevel level, const std::string& text) { core_.log(level, text); };
   try {
     const auto changed = watch.step();
     if (!changed) return;
@@ -162,20 +152,19 @@ void EngineImpl::stop_following() {
   following_.reset();
 }
 
-void EngineImpl::tell_of_the_store() {
+void EngineImpl::log_store() {
   const storage::StoreInfo about = core_.store().info();
-  core_.context().log(about.durability.worth_a_warning ? LogLevel::warning : LogLevel::info, to_string(about));
+  core_.log(about.durability.worth_a_warning ? LogLevel::warning : LogLevel::info, to_string(about));
 }
 
 void EngineImpl::warn_of_unknown_handlers() {
   for (const std::string& name : configuration_.unknown_handlers()) {
-    core_.context().log(LogLevel::warning,
-                        "the configuration names a handler \"" + name + "\", which is not registered here");
+    core_.log(LogLevel::warning, "the configuration names a handler \"" + name + "\", which is not registered here");
   }
 }
 
 std::shared_ptr<const engine::KnownHandler> EngineImpl::known(const std::string& handler) {
-  return core_.context().handlers.snapshot()->find(handler);
+  return core_.handlers().snapshot()->find(handler);
 }
 
 }  // namespace easyretry::detail

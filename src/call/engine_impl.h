@@ -1,5 +1,5 @@
 #pragma once
-// What Engine hides.
+// The implementation of Engine.
 
 #include <memory>
 #include <mutex>
@@ -39,13 +39,13 @@ class EngineImpl : public HandlerHost {
   engine::Core& core() { return core_; }
 
  protected:
-  // Where tasks are, and what an acknowledged one survives.
-  void tell_of_the_store();
+  // Where tasks are stored, and what an acknowledged one survives.
+  void log_store();
   void warn_of_unknown_handlers();
   void stop_following();
   // Sleeps on the caller's thread; false once the engine stops.
   virtual bool wait(Millis delay) = 0;
-  // From now on the leases of calls are renewed, whether the engine was started or not, and after it was stopped.
+  // From now on the leases of direct calls are renewed, also before the engine starts and after it stops.
   virtual void keep_leases() = 0;
 
   engine::Core core_;
@@ -61,7 +61,7 @@ class EngineImpl : public HandlerHost {
   std::mutex settings_mutex_;  // one reload or registration at a time, so that each sees all of the other
   std::mutex following_mutex_;
   // Guarded by following_mutex_
-  std::unique_ptr<engine::Bell> following_bell_;
+  std::unique_ptr<engine::Wakeup> following_wakeup_;
   std::unique_ptr<engine::RunLoop> following_;
 };
 

@@ -7,7 +7,7 @@
 
 namespace easyretry::call {
 
-// What the result holds, or its error thrown as the public API throws it.
+// The value of the result; throws its error as the public API does.
 template <class T>
 T value_or_throw(Result<T> result) {
   if (result) return std::move(*result);

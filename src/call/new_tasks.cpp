@@ -5,6 +5,9 @@
 #include <string>
 #include <string_view>
 
+#include <easyretry/json_text.h>
+
+#include "base/json_copy.h"
 #include "base/utf8.h"
 #include "call/errors.h"
 #include "engine/execution.h"
@@ -17,7 +20,7 @@ constexpr std::size_t kMaxKey = 255;  // what the SQL stores' key column holds
 constexpr std::size_t kMaxTags = 8;
 constexpr std::size_t kMaxTag = 64;
 
-// What one store takes all must take: PostgreSQL has neither other bytes nor NUL in a text.
+// The same for every store: PostgreSQL allows neither other bytes nor NUL in a text.
 void check_text(const char* what, const std::string& text, std::size_t most) {
   if (text.size() > most) {
     throw std::invalid_argument(std::string{what} + " has " + std::to_string(text.size()) + " bytes; at most " +
@@ -74,17 +77,24 @@ void check(const detail::Submission& submission, std::size_t max_payload) {
   }
 }
 
+// In the form that a submit here would store, so that equal arguments give equal keys.
+std::string canonical_arguments(const std::string& text) {
+  const JsonDocument document = JsonDocument::parse(text);
+  document.root().expect(JsonKind::array);
+  return base::canonical_json(document.root());
+}
+
 }  // namespace
 
-task::NewTask new_task(const engine::Context& context, const engine::KnownHandler& known, detail::Submission submission,
+task::NewTask new_task(const engine::Core& core, const engine::KnownHandler& known, detail::Submission submission,
                        std::optional<int> payload_version) {
-  check(submission, context.live.max_payload);
+  check(submission, core.live_options().max_payload);
   const detail::Handler& handler = known.handler;
   SubmitOptions& asked = submission.options;
   task::NewTask task;
-  task.space = context.options.space;
+  task.space = core.options().space;
   task.handler = handler.name;
-  task.key = asked.key.empty() ? context.payloads.derive_key(task.handler, submission.payload) : std::move(asked.key);
+  task.key = asked.key.empty() ? core.payloads().derive_key(task.handler, submission.payload) : std::move(asked.key);
   task.payload = std::move(submission.payload);
   task.payload_version = payload_version.value_or(handler.options.payload_version);
   task.business_type = std::move(asked.business_type);
@@ -99,22 +109,41 @@ task::NewTask new_task(const engine::Context& context, const engine::KnownHandle
   task.on_duplicate = asked.on_duplicate;
   task.attempts = submission.attempts;
   task.error = engine::kept_error(submission.error);
-  task.payload = value_or_throw(context.payloads.seal_arguments(task));
+  task.payload = value_or_throw(core.payloads().seal_arguments(task));
   return task;
 }
 
-TaskInfo describe(const engine::Context& context, const engine::KnownHandler& known, const SubmitOptions& options,
+TaskInfo describe(const engine::Core& core, const engine::KnownHandler& known, const SubmitOptions& options,
                   const std::optional<std::string>& arguments) {
   TaskInfo info;
-  info.space = context.options.space;
+  info.space = core.options().space;
   info.handler = known.handler.name;
   info.key = options.key;
-  if (info.key.empty() && arguments) info.key = context.payloads.derive_key(info.handler, *arguments);
+  if (info.key.empty() && arguments) info.key = core.payloads().derive_key(info.handler, *arguments);
   info.business_type = options.business_type;
   info.business_id = options.business_id;
   info.tags = options.tags;
   info.traceparent = options.traceparent;
   return info;
+}
+
+tl::expected<task::NewTask, std::string> task_from(engine::Core& core, storage::InboxRow row) {
+  const auto known = core.handlers().snapshot()->find(row.handler);
+  if (known == nullptr) return tl::make_unexpected("no handler named \"" + row.handler + "\" is registered here");
+  try {
+    detail::Submission asked;
+    asked.payload = canonical_arguments(row.payload);
+    asked.options.key = std::move(row.key);
+    asked.options.business_type = std::move(row.business_type);
+    asked.options.business_id = std::move(row.business_id);
+    asked.options.traceparent = std::move(row.traceparent);
+    asked.options.due_at = row.due_at;
+    return new_task(core, *known, std::move(asked));
+  } catch (const JsonError& error) {
+    return tl::make_unexpected("params_json is not a JSON array of arguments: " + std::string{error.what()});
+  } catch (const std::invalid_argument& error) {
+    return tl::make_unexpected(std::string{error.what()});
+  }
 }
 
 }  // namespace easyretry::call

@@ -1,23 +1,27 @@
 #pragma once
-// Turns what a caller submits into a row, and refuses what must not become one.
+// Turns a submission, or a row of the inbox, into a task to be stored, and refuses what must not be stored.
 
 #include <optional>
 #include <string>
 
 #include <easyretry/submit.h>
 
-#include "engine/context.h"
+#include "engine/core.h"
+#include "storage/inbox.h"
 
 namespace easyretry::call {
 
-// Throws std::invalid_argument naming what is wrong and what would be right. The arguments are of the handler's own
+// Throws std::invalid_argument that names what is wrong and what would be right. The arguments are of the handler's own
 // version unless another one is given.
-task::NewTask new_task(const engine::Context& context, const engine::KnownHandler& handler,
-                       detail::Submission submission, std::optional<int> payload_version = {});
+task::NewTask new_task(const engine::Core& core, const engine::KnownHandler& handler, detail::Submission submission,
+                       std::optional<int> payload_version = {});
 
-// The task as it would be stored, for those who are told of one that is not. Refuses nothing: what cannot be stored can
-// still be spoken of. Without arguments no key is made of them.
-TaskInfo describe(const engine::Context& context, const engine::KnownHandler& handler, const SubmitOptions& options,
+// A row that plain SQL put into the inbox, by the rules of its handler as registered here; or why it is refused.
+tl::expected<task::NewTask, std::string> task_from(engine::Core& core, storage::InboxRow row);
+
+// The task as it would be stored, for listeners and callbacks of a call that is not. Refuses nothing. Without arguments
+// no key is derived from them.
+TaskInfo describe(const engine::Core& core, const engine::KnownHandler& handler, const SubmitOptions& options,
                   const std::optional<std::string>& arguments);
 
 }  // namespace easyretry::call

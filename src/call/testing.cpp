@@ -1,12 +1,28 @@
 #include <algorithm>
+#include <iterator>
+#include <mutex>
+#include <ostream>
 
 #include <easyretry/testing.h>
 
 #include "call/engine_impl.h"
 #include "call/errors.h"
 #include "engine/inline_workers.h"
-#include "engine/shard_set.h"
 #include "storage/open.h"
+
+namespace easyretry {
+
+void PrintTo(EventKind kind, std::ostream* out) {  // NOLINT: GoogleTest's name
+  *out << to_string(kind);
+}
+
+void PrintTo(const Event& event, std::ostream* out) {  // NOLINT
+  *out << to_string(event.kind);
+  if (!event.table.empty()) *out << " " << event.table;
+  if (!event.message.empty()) *out << ": " << event.message;
+}
+
+}  // namespace easyretry
 
 namespace easyretry::testing {
 namespace {
@@ -17,7 +33,7 @@ engine::MakeWorkers inline_workers() {
   };
 }
 
-// Holds the clock, too, so that it outlives everything that looks at it.
+// A base of ManualImpl, so that the clock outlives everything that reads it.
 struct ClockHolder {
   ManualClock clock;
 };
@@ -31,16 +47,16 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
   void start() override {}
   void stop() override {
     stop_following();
-    core_.schedule.stop();
-    core_.local->stop();
+    core_.schedule().stop();
+    core_.local_retries().stop();
   }
 
   ManualClock& manual_clock() { return ClockHolder::clock; }
 
   std::size_t run_due() {
     const std::uint64_t before = core_.stats().claimed;
-    core_.intake.look_soon();
-    core_.loader.hurry();
+    core_.intake().look_soon();
+    core_.loader().hurry();
     while (step()) {
     }
     return core_.stats().claimed - before;
@@ -51,35 +67,35 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
     std::vector<storage::ShardCursor> from;
     const auto all = engine::ShardSet::all(core_.total_shards());
     for (const ShardId shard : all.list()) from.push_back({shard});
-    storage::LoadQuery query{core_.context().options.space, from, std::chrono::hours{24 * 365 * 20}};
+    storage::LoadQuery query{core_.options().space, from, std::chrono::hours{24 * 365 * 20}};
     const auto reply = call::value_or_throw(core_.store().load(query));
-    const auto table = core_.context().handlers.snapshot();
-    std::optional<TimePoint> earliest = core_.local->next_due();
+    const auto table = core_.handlers().snapshot();
+    std::optional<TimePoint> earliest = core_.local_retries().next_due();
     for (const auto& task : reply.tasks) {
       const std::string& handler = reply.handlers[task.handler];
-      if (!table->find(handler) || core_.context().pauses.contains(handler)) continue;
-      earliest = std::min(earliest.value_or(task.next_at), task.next_at);
+      if (!table->find(handler) || core_.is_paused(handler)) continue;
+      earliest = std::min(earliest.value_or(task.due), task.due);
     }
     return earliest;
   }
 
  private:
-  // A caller that waits for its retry is the only one who can move the clock.
-  void keep_leases() override {}  // whoever moves the clock does
+  void keep_leases() override {}  // run_due() renews them
+  // While a caller waits for its retry, nothing else can move the clock.
   bool wait(Millis delay) override {
     ClockHolder::clock.advance(delay);
     return true;
   }
 
   bool step() {
-    bool worked = core_.intake.step().worked;
-    worked |= core_.loader.step().worked;
-    worked |= core_.pause_watch.step().worked;
-    worked |= core_.claimers[0].step().worked;
-    worked |= core_.local->step().worked;
+    bool worked = core_.intake().step().worked;
+    worked |= core_.loader().step().worked;
+    worked |= core_.pause_watch().step().worked;
+    worked |= core_.claimers()[0].step().worked;
+    worked |= core_.local_retries().step().worked;
     worked |= static_cast<engine::InlineWorkers&>(core_.workers()).step();
-    worked |= core_.settler.step().worked;
-    worked |= core_.renewer.step().worked;
+    worked |= core_.settler().step().worked;
+    worked |= core_.renewer().step().worked;
     return worked;
   }
 };
@@ -111,6 +127,65 @@ std::size_t ManualEngine::drain(Millis at_most) {
     executions += ran;
   }
   return executions;
+}
+
+struct EventRecorder::Events {
+  std::mutex mutex;
+  bool recording = true;     // guarded by mutex
+  std::vector<Event> heard;  // guarded by mutex
+};
+
+namespace {
+
+std::vector<EventKind> kinds_of(const std::vector<Event>& events) {
+  std::vector<EventKind> kinds;
+  std::ranges::transform(events, std::back_inserter(kinds), &Event::kind);
+  return kinds;
+}
+
+}  // namespace
+
+EventRecorder::EventRecorder(Engine& engine) : events_(std::make_shared<Events>()) {
+  engine.on_event([events = events_](const Event& event) {
+    const std::lock_guard lock{events->mutex};
+    if (events->recording) events->heard.push_back(event);
+  });
+}
+
+// A listener cannot be removed, so it stays; but it records nothing any more.
+EventRecorder::~EventRecorder() {
+  const std::lock_guard lock{events_->mutex};
+  events_->recording = false;
+  events_->heard.clear();
+}
+
+std::vector<Event> EventRecorder::all() const {
+  const std::lock_guard lock{events_->mutex};
+  return events_->heard;
+}
+
+std::vector<Event> EventRecorder::of(TaskId id) const {
+  std::vector<Event> events = all();
+  std::erase_if(events, [id](const Event& event) { return event.task.id != id; });
+  return events;
+}
+
+std::vector<EventKind> EventRecorder::kinds() const {
+  return kinds_of(all());
+}
+
+std::vector<EventKind> EventRecorder::kinds(TaskId id) const {
+  return kinds_of(of(id));
+}
+
+std::size_t EventRecorder::count(EventKind kind) const {
+  const std::lock_guard lock{events_->mutex};
+  return static_cast<std::size_t>(std::ranges::count(events_->heard, kind, &Event::kind));
+}
+
+void EventRecorder::clear() {
+  const std::lock_guard lock{events_->mutex};
+  events_->heard.clear();
 }
 
 }  // namespace easyretry::testing

@@ -29,7 +29,7 @@ void ThreadedEngine::start() {
   const std::lock_guard lock{mutex_};
   if (stopped_) throw std::logic_error("easyretry: a stopped engine cannot be started again; create a new one");
   if (threads_) return;
-  tell_of_the_store();
+  log_store();
   warn_of_unknown_handlers();
   threads_ = begin();
   core_.settler_is_stepped(true);
@@ -45,12 +45,12 @@ void ThreadedEngine::stop() {
   threads_.reset();
 }
 
-// A call may be made before start(), and go on after stop(): its lease is not left to the threads of the engine.
+// A direct call may begin before start() and end after stop(), so its lease has a thread of its own.
 void ThreadedEngine::keep_leases() {
   const std::lock_guard lock{leases_mutex_};
   if (keeping_leases_) return;
-  keeping_leases_ = std::make_unique<engine::RunLoop>("er-calls", core_.context(), leases_bell_,
-                                                      [this] { return core_.renewer.step(); });
+  keeping_leases_ =
+      std::make_unique<engine::RunLoop>("er-calls", core_, leases_wakeup_, [this] { return core_.renewer().step(); });
 }
 
 std::unique_ptr<engine::Threads> ThreadedEngine::begin() {
@@ -58,7 +58,7 @@ std::unique_ptr<engine::Threads> ThreadedEngine::begin() {
 }
 
 void ThreadedEngine::end(engine::Threads& threads) {
-  threads.stop(core_.context().live.drain.load());
+  threads.stop(core_.live_options().drain.load());
 }
 
 std::shared_ptr<detail::EngineImpl> threaded_engine(std::shared_ptr<storage::Store> store, const Config& config,

@@ -1,5 +1,5 @@
 #pragma once
-// The engine of a running application: on the machine's clock, with threads.
+// The engine of an application: with threads, on the machine's clock.
 
 #include <condition_variable>
 #include <memory>
@@ -9,7 +9,7 @@
 
 namespace easyretry::call {
 
-// Opened once, by stop(). Whoever waits through a delay is let go then.
+// Opened once, by stop(), which ends all waits.
 class Latch {
  public:
   // True: the whole delay has passed.
@@ -31,7 +31,7 @@ class ThreadedEngine : public detail::EngineImpl {
   void stop() override;
 
  protected:
-  // Under the lock of start() and stop(), each called once: for an engine to whom tasks come in another way.
+  // Under the lock of start() and stop(), each called once. For an engine that gets its tasks in another way.
   virtual std::unique_ptr<engine::Threads> begin();
   virtual void end(engine::Threads& threads);
 
@@ -45,8 +45,8 @@ class ThreadedEngine : public detail::EngineImpl {
   std::unique_ptr<engine::Threads> threads_;  // guarded by mutex_
 
   std::mutex leases_mutex_;
-  engine::Bell leases_bell_;
-  std::unique_ptr<engine::RunLoop> keeping_leases_;  // guarded by leases_mutex_; beside the Renewer's own thread
+  engine::Wakeup leases_wakeup_;
+  std::unique_ptr<engine::RunLoop> keeping_leases_;  // guarded by leases_mutex_; besides the Renewer's own thread
 };
 
 std::shared_ptr<detail::EngineImpl> threaded_engine(std::shared_ptr<storage::Store> store, const Config& config,

@@ -1,7 +1,7 @@
 #include "engine/attempt.h"
 
-#include "engine/callbacks.h"
 #include "engine/execution.h"
+#include "engine/reporting.h"
 #include "engine/task_scope.h"
 #include "policy/decide.h"
 
@@ -11,7 +11,7 @@ namespace {
 using task::Settlement;
 using Kind = Settlement::Kind;
 
-// A task that only a newer release can read is left to the instances that have it.
+// A task that only a newer release can read is left to instances of that release.
 constexpr Millis kNewerPayloadPause{30'000};
 
 class Attempt {
@@ -23,7 +23,7 @@ class Attempt {
     return conclude(call());
   }
 
-  // What is settled without running the handler.
+  // The settlement, if the handler is not to be run.
   std::optional<Settlement> nothing_to_run() {
     if (crashes_exceeded()) return quarantine();
     if (info().stage == Stage::on_success || info().stage == Stage::on_final_failure) return repeat_callback();
@@ -47,7 +47,7 @@ class Attempt {
     switch (called.end) {
       case Called::End::undecodable: return fail_finally(Outcome::parked, std::move(called.message));
       case Called::End::rejected:
-        // Whoever made a direct call is told by what it throws or returns.
+        // The caller of a direct call learns it from the exception or the return value.
         if (run_.direct != nullptr) return finish(Outcome::rejected, std::move(called.message));
         return fail_finally(Outcome::rejected, std::move(called.message));
       default: return retry(std::move(called));
@@ -167,8 +167,8 @@ class Attempt {
     }
   }
 
-  // Someone else may run the task by now, or has cancelled it: no callback is begun. What is settled instead leaves it
-  // to the next claim, or is refused.
+  // Another instance may run the task by now, or it was cancelled: no callback begins. The settlement leaves the
+  // callback to the next claim, or is refused.
   bool overruled() const {
     const Interrupt why = run_.interrupt;
     return why == Interrupt::lease_lost || why == Interrupt::cancelled || lease_in_doubt();
@@ -191,7 +191,7 @@ class Attempt {
     return keep(std::move(result), advance(Stage::on_success, Outcome::succeeded, "on_success: " + thrown->message));
   }
 
-  // The result for a callback that is still to come. If it cannot be kept, the handler must not be run again for it.
+  // Stores the result for a callback that comes later. If it cannot be sealed, the handler must not run again for that.
   Settlement keep(std::string result, Settlement s) {
     auto sealed = context_.payloads.seal_result(run_.record, std::move(result));
     if (!sealed) return abandon_callback(Outcome::succeeded, s.error, sealed.error().detail);
@@ -199,8 +199,8 @@ class Attempt {
     return s;
   }
 
-  // Decided in the store before anybody is told: a worker that died in between would leave the task to be tried again,
-  // and its owner, told that it had failed for good, might hear of its success.
+  // The decision is stored before the callback runs: if the worker died in between, the task would be tried again, and
+  // its owner, already notified of the final failure, might hear of a success.
   Settlement fail_finally(Outcome outcome, std::string message) const {
     if (!handler_.on_final_failure) return finish(outcome, std::move(message));
     return leave_callback(Stage::on_final_failure, outcome, std::move(message));
@@ -210,7 +210,7 @@ class Attempt {
     Settlement s = settlement(Kind::advance);
     s.stage = stage;
     s.outcome = outcome;
-    s.delay = callback_delay(context_, 1);
+    s.delay = callback_delay(1, context_.random.unit());
     s.error = std::move(error);
     return s;
   }
@@ -222,15 +222,15 @@ class Attempt {
     if (!thrown) return finish(decided(), {});
     if (thrown->for_good) return abandon_callback(decided(), info().last_error, thrown->message);
     if (run_.interrupt == Interrupt::draining) return hand_back();
-    const bool tried_before = info().stage == Stage::on_success;  // right after the handler
+    const bool tried_before = info().stage == Stage::on_success;  // directly after the handler
     const int tries = run_.record.callback_attempts + (tried_before ? 1 : 0);
     if (tries >= kCallbackAttempts) {
       return abandon_callback(decided(), info().last_error,
                               "it failed " + std::to_string(tries) + " times: " + thrown->message);
     }
     Settlement s = settlement(Kind::retry);
-    s.delay = callback_delay(context_, tries);
-    // last_error stays the reason of the final failure: the callback is told it again.
+    s.delay = callback_delay(tries, context_.random.unit());
+    // last_error stays the reason of the final failure, which the callback gets again.
     if (info().stage == Stage::on_success) s.error = "on_success: " + thrown->message;
     return s;
   }
@@ -271,7 +271,7 @@ class Attempt {
 };
 
 Settlement ended(Run& run, const Context& context, Settlement s) {
-  // However long its outcome waits to be written, it is neither late nor hung.
+  // However long its outcome waits to be written, it does not count as running.
   const Instant started = run.started.exchange(Instant::max());
   if (started != Instant::max()) run.handler->run_time->add(context.clock.steady() - started);
   s.error = kept_error(s.error);
@@ -299,7 +299,7 @@ bool still_ours(Run& run, Context& context) {
   if (why == Interrupt::lease_lost || why == Interrupt::cancelled) return false;
   const Instant now = context.clock.steady();
   if (now >= run.trusted_until.load()) return false;
-  if (run.settled || run.direct != nullptr) return true;  // in no store, or it began with its claim
+  if (run.settled || run.direct != nullptr) return true;  // it is in no store, or began with its claim
   const Millis lease = context.options.lease;
   const Instant confirmed = run.trusted_until.load() - (trust(Instant{}, lease) - Instant{});
   if (now - confirmed <= kBeginWithin) return true;
@@ -310,7 +310,7 @@ bool still_ours(Run& run, Context& context) {
   return true;
 }
 
-// Whether someone else may have it by now is not known: nothing is started, and the fence sorts out the rest.
+// If another instance may have the task by now, nothing starts: its version protects it from our settlement.
 Settlement attempt(Run& run, Context& context) {
   if (!still_ours(run, context)) return ended(run, context, handed_back(run));
   const TaskScope scope{run, context};

@@ -19,8 +19,8 @@ Step Claimer::step() {
 
 void Claimer::claim(bool begin) {
   tickets_.clear();
-  for (const WheelEntry& entry : batch_) tickets_.push_back({entry.id, entry.version});
-  // Ascending ids: every instance locks rows in the same order, so claims cannot deadlock.
+  for (const DueTask& task : batch_) tickets_.push_back(task);
+  // By id: every instance locks rows in the same order, so claims cannot deadlock.
   std::sort(tickets_.begin(), tickets_.end());
 
   context_.measures.claim_batch.add(tickets_.size());
@@ -41,7 +41,7 @@ void Claimer::claim(bool begin) {
   }
 }
 
-// Delivered first: as long as the schedule does not know, nobody else can take these tasks for a claim of their own.
+// Delivers first: as long as the Schedule does not know the result, the other Claimer cannot get these tasks.
 void Claimer::claimed(std::vector<task::TaskRecord> won) {
   Counters::add(context_.counters.claimed, won.size());
   Counters::add(context_.counters.lost_claims, batch_.size() - won.size());
@@ -49,8 +49,8 @@ void Claimer::claimed(std::vector<task::TaskRecord> won) {
   schedule_.claimed(batch_);
 }
 
-// What was claimed by a call whose reply was lost is found out, however long that takes: left alone, it would come back
-// as a crash that never happened.
+// Finds out what a call claimed whose reply was lost, however long that takes: left alone, these tasks would come back
+// as crashes that never happened.
 void Claimer::clear_doubt() {
   auto won = look(tickets_);
   if (!won) return schedule_.pause();
@@ -75,12 +75,12 @@ Instant Claimer::next_look() const {
   return doubtful_.empty() ? Instant::max() : look_at_;
 }
 
-// What carries our name and the next version was claimed by that very call.
+// A row with our name and the next version was claimed by that very call.
 Result<std::vector<task::TaskRecord>> Claimer::look(const std::vector<task::Ticket>& tickets) {
   std::vector<TaskId> ids;
   for (const task::Ticket& ticket : tickets) {
-    // Won by an earlier call, which this one only repeats (a task may have been read twice): it must not be run twice.
-    const RunPtr held = holdings_.find(ticket.id);
+    // Already won by an earlier call that this one repeats (a task may have been read twice): it must not run twice.
+    const RunPtr held = in_flight_.find(ticket.id);
     if (held == nullptr || held->record.info.version != ticket.version + 1) ids.push_back(ticket.id);
   }
   auto found = context_.store.find(ids);
@@ -96,8 +96,8 @@ Result<std::vector<task::TaskRecord>> Claimer::look(const std::vector<task::Tick
   return confirmed(*std::move(found));
 }
 
-// What was found may be gone if the server dies now: whoever takes its place, or recovers from its disk, would give the
-// tasks to somebody else. A renewal waits for the disk and the replicas as the claim did.
+// These claims may be lost if the server dies now: a replica, or a recovery from disk, would give the tasks to
+// another instance. A renewal waits for the disk and the replicas as the claim did.
 Result<std::vector<task::TaskRecord>> Claimer::confirmed(std::vector<task::TaskRecord> found) {
   if (found.empty() || !context_.store.info().reads_run_ahead) return found;
   std::vector<storage::Renewal> renewals;
@@ -118,7 +118,7 @@ Result<std::vector<task::TaskRecord>> Claimer::confirmed(std::vector<task::TaskR
 void Claimer::deliver(std::vector<task::TaskRecord> won) {
   const Millis lease = context_.options.lease;
   dispatcher_.dispatch(std::move(won), [&](const task::TaskRecord& record) {
-    // What was looked up after a lost reply may have been claimed by an earlier call than the one that asked.
+    // After a lost reply, the task may have been claimed by an earlier call than the last one.
     return std::min(trust(sent_, lease), trust(context_.store_time.when(record.lease_until - lease), lease));
   });
 }

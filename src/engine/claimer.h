@@ -1,26 +1,24 @@
 #pragma once
-// Turns due tasks into claimed ones, in batches as large as the moment asks for: one when idle, hundreds when loaded,
-// and never more than the workers can soon run. Several share one Schedule, each with a thread of its own.
+// Claims due tasks, in batches as large as the load: one when idle, hundreds under load, and never more than the
+// workers can soon run. Several share one Schedule, each with its own thread.
 
 #include <vector>
 
 #include "engine/context.h"
 #include "engine/dispatcher.h"
-#include "engine/holdings.h"
 #include "engine/schedule.h"
-#include "engine/step.h"
 #include "engine/workers.h"
 
 namespace easyretry::engine {
 
 class Claimer {
  public:
-  Claimer(std::size_t number, Context& context, Schedule& schedule, Holdings& holdings, Workers& workers)
+  Claimer(std::size_t number, Context& context, Schedule& schedule, InFlight& in_flight, Workers& workers)
       : number_(number),
         context_(context),
         schedule_(schedule),
-        holdings_(holdings),
-        dispatcher_(context, holdings, workers) {}
+        in_flight_(in_flight),
+        dispatcher_(context, in_flight, workers) {}
 
   Step step();
 
@@ -37,13 +35,13 @@ class Claimer {
   const std::size_t number_;
   Context& context_;
   Schedule& schedule_;
-  Holdings& holdings_;
+  InFlight& in_flight_;
   Dispatcher dispatcher_;
-  std::vector<WheelEntry> batch_;
+  std::vector<DueTask> batch_;
   std::vector<task::Ticket> tickets_;  // of the batch, ascending
   Instant sent_ = Instant::min();
-  bool in_doubt_ = false;  // claimed or not: the reply was lost. Nothing else is claimed here before that is known
-  // The same of tasks in a part of the store, ascending: those in other parts are claimed meanwhile.
+  bool in_doubt_ = false;  // the reply was lost: claimed or not? Nothing else is claimed here before that is known
+  // The same for tasks in one part of the store, ascending: those in other parts are claimed meanwhile.
   std::vector<task::Ticket> doubtful_;
   Instant look_at_ = Instant::min();
   int looks_failed_ = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// What all parts of one engine share.
+// The state that all parts of one engine share. Each member is safe to use from any thread.
 
 #include <algorithm>
 #include <atomic>
@@ -10,15 +10,14 @@
 #include <easyretry/options.h>
 
 #include "base/random.h"
-#include "engine/bell.h"
-#include "engine/counters.h"
 #include "engine/events.h"
 #include "engine/execution.h"
 #include "engine/handlers.h"
-#include "engine/known_pauses.h"
 #include "engine/measures.h"
+#include "engine/pauses.h"
 #include "engine/payloads.h"
 #include "engine/store_time.h"
+#include "engine/wakeup.h"
 #include "storage/store.h"
 
 namespace easyretry::engine {
@@ -51,7 +50,7 @@ struct Context {
   storage::Store& store;
   const Clock& clock;
   const EngineOptions options;
-  const std::string owner;  // unique per start, so that a restarted process is not taken for its former self
+  const std::string owner;  // unique per start, so that a restarted process is not mistaken for the one before
   StoreTime store_time;
   const Payloads payloads;
   LiveOptions live;
@@ -62,13 +61,13 @@ struct Context {
   Measures measures{};
   Events events{counters};
   KnownPauses pauses{};
-  // Waits on the thread of whoever asks for something. The simulator has its own time.
+  // Waits on the caller's thread. The simulator has its own time.
   std::function<void(Millis)> sleep = [](Millis time) { std::this_thread::sleep_for(time); };
-  Bell claiming{};  // the Claimer's. Here, because a worker thread that rings it may outlive the Claimer
+  Wakeup claiming{};  // the Claimers'. Here, because a worker thread that notifies it may outlive them
 
   TimePoint store_now() const { return store_time.at(clock.steady()); }
 
-  bool is_paused(HandlerNo no) const {
+  bool is_paused(std::uint32_t no) const {
     return pauses.any() && pauses.contains(handlers.snapshot()->by_number[no]->handler.name);
   }
 
@@ -88,7 +87,7 @@ struct Context {
       if constexpr (requires { reply->trouble; }) {
         if (reply->trouble) note(*reply->trouble);
       }
-    } else if (reply.error().code != Errc::already_exists) {  // that is an answer
+    } else if (reply.error().code != Errc::already_exists) {  // which is an answer, not a failure
       note(reply.error());
     }
     return reply;
@@ -96,7 +95,7 @@ struct Context {
 
   void note(const Error& error) {
     Counters::add(counters.store_errors);
-    // A store that is down fails every call: one line a second is enough.
+    // While a store is down every call fails: one line per second is enough.
     const Instant now = clock.steady();
     Instant last = last_error_logged_.load();
     if (last != Instant::min() && now - last < std::chrono::seconds{1}) return;
@@ -107,8 +106,8 @@ struct Context {
   std::atomic<Instant> last_error_logged_{Instant::min()};
 };
 
-// How long a part waits after the n-th failed store call in a row: 50 ms doubling to 2 s, with jitter, so that
-// instances do not come back together.
+// How long a part waits after the n-th failed store call in a row: 50 ms, doubling up to 2 s, with jitter, so that
+// instances do not all come back at once.
 inline std::chrono::nanoseconds pause_after_failures(int failures, base::Random& random) {
   const double millis = std::min(2000.0, 50.0 * static_cast<double>(1 << std::min(failures, 6)));
   return std::chrono::nanoseconds{static_cast<std::int64_t>(millis * (0.5 + random.unit() / 2) * 1e6)};

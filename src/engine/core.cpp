@@ -4,7 +4,6 @@
 
 #include "cluster/membership.h"
 #include "cluster/open_membership.h"
-#include "engine/reporting.h"
 #include "task/task_id.h"
 #include "task/transitions.h"
 
@@ -28,50 +27,56 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
     : store_(std::move(store)),
       total_shards_(store_->info().total_shards),
       context_(make_context(*store_, clock, std::move(options))),
-      inserting_(*context_),
+      inserter_(*context_),
       outcomes_(std::make_shared<Outcomes>(context_->options.batch)),
       workers_(workers(context_, outcomes_)),
-      schedule(*context_, holdings_, *workers_),
-      claimers{Claimer{0, *context_, schedule, holdings_, *workers_},
-               Claimer{1, *context_, schedule, holdings_, *workers_}},
-      loader(*context_, schedule, store_->info(), [this] { intake.look_soon(); }),
-      settler(*context_, *outcomes_, holdings_, schedule, *workers_),
-      renewer(*context_, holdings_),
-      keeper(*context_),
-      pause_watch(*context_, schedule, [this] { pauses_changed(); }),
-      intake(*context_, store_->info(),
-             [this](auto tasks, auto inserted) {
-               stored(tasks, inserted);
-               loader.something_came();
-             }),
-      rebalancer(*context_, make_membership(*context_), total_shards_,
-                 [this](Ownership owned) { own(std::move(owned)); }),
-      local(std::make_shared<LocalRetries>(*context_, holdings_, *workers_)) {
-  context_->handlers.on_add([this] { rebalancer.handlers_changed(); });
+      schedule_(*context_, in_flight_, *workers_),
+      claimers_{Claimer{0, *context_, schedule_, in_flight_, *workers_},
+                Claimer{1, *context_, schedule_, in_flight_, *workers_}},
+      loader_(*context_, schedule_, store_->info(), [this] { intake_.look_soon(); }),
+      settler_(*context_, *outcomes_, in_flight_, schedule_, *workers_),
+      renewer_(*context_, in_flight_),
+      keeper_(*context_),
+      pause_watch_(*context_, schedule_, [this] { pauses_changed(); }),
+      intake_(*context_, store_->info(),
+              [this](auto tasks, auto inserted) {
+                stored(tasks, inserted);
+                loader_.something_came();
+              }),
+      rebalancer_(*context_, make_membership(*context_), total_shards_,
+                  [this](Ownership owned) { own(std::move(owned)); }),
+      local_retries_(std::make_shared<LocalRetries>(*context_, in_flight_, *workers_)) {
+  context_->handlers.on_add([this] { rebalancer_.handlers_changed(); });
+}
+
+Core::~Core() {
+  context_->handlers.on_add({});
+  local_retries_->close();
 }
 
 Result<std::vector<storage::Inserted>> Core::submit(std::span<const task::NewTask> tasks) {
-  auto inserted = inserting_.insert(tasks);
+  auto inserted = inserter_.insert(tasks);
   if (inserted) stored(tasks, *inserted);
   return inserted;
 }
 
 void Core::stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted) {
-  std::vector<Soon> free;
+  const auto table = context_->handlers.snapshot();
+  std::vector<DueTask> free;
   free.reserve(tasks.size());
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const auto& [id, version, next_at, created] = inserted[i];
     if (!created) continue;
     report_stored(*context_, tasks[i], id, next_at);
-    if (tasks[i].lease == Millis{0}) free.push_back({id, version, &tasks[i].handler, next_at});
+    if (tasks[i].lease == Millis{0}) free.push_back({{id, version}, next_at, table->number_of(tasks[i].handler)});
   }
-  offer_soon(free);
+  offer(free);
 }
 
 Result<std::vector<storage::Inserted>> Core::submit(const Transaction& within, std::span<const task::NewTask> tasks) {
   auto reply = store_->insert_within(within, tasks);
   if (!reply) return tl::make_unexpected(reply.error());
-  loader.expect_more();
+  loader_.expect_more();
   return std::move(reply->tasks);
 }
 
@@ -85,7 +90,7 @@ Result<Started> Core::start(const task::NewTask& task) {
   const HandlerNo no = table->by_name.at(task.handler);
   auto run = std::make_shared<Run>(task::new_record(task, stored.id, context_->store_now()), table->by_number[no], no,
                                    trust(sent, task.lease));
-  holdings_.add({&run, 1});
+  in_flight_.add({&run, 1});
   return Started{stored.id, std::move(run)};
 }
 
@@ -98,60 +103,43 @@ void Core::settle_started(const RunPtr& run, task::Settlement settlement) {
 }
 
 Result<bool> Core::settle_now(const RunPtr& run, task::Settlement settlement) {
-  const auto applied = settle_now(std::vector{Settled{run, std::move(settlement)}});
-  if (!applied) return tl::make_unexpected(applied.error());
-  return applied->front();
+  const Settled one{run, std::move(settlement)};
+  return settle_now({&one, 1}).map([](const std::vector<bool>& applied) { return applied.front(); });
 }
 
-Result<std::vector<bool>> Core::settle_now(std::vector<Settled> settled) {
-  std::vector<task::Settlement> settlements;
-  settlements.reserve(settled.size());
-  for (Settled& one : settled) {
-    task::Settlement& settlement = settlements.emplace_back(std::move(one.settlement));
-    settlement.space = one.run->record.info.space;
-    settlement.handler = one.run->record.info.handler;
-  }
-  context_->measures.settle_batch.add(settlements.size());
-  const auto reply = context_->ask(StoreVerb::settle, [&](storage::Store& store) { return store.settle(settlements); });
-  if (!reply) return tl::make_unexpected(reply.error());
-  for (std::size_t i = 0; i < settled.size(); ++i) {
-    if (std::binary_search(reply->unanswered.begin(), reply->unanswered.end(), i)) continue;
-    settler.written(settled[i].run, settlements[i], reply->applied[i], reply->now);
-  }
-  if (reply->trouble) return fail(Errc::in_doubt, reply->trouble->where, reply->trouble->detail);
-  return reply->applied;
+Result<storage::Applied> Core::renew(std::span<const storage::Renewal> renewals) {
+  return context_->ask(StoreVerb::renew, [&](storage::Store& store) { return store.renew(renewals); });
 }
 
-void Core::offer_soon(std::span<const Soon> tasks) {
+void Core::offer(std::span<const DueTask> written) {
   const auto table = context_->handlers.snapshot();
   const TimePoint horizon = context_->store_now() + context_->options.window;
-  const auto owned = loader.owned();
-  std::vector<Offer> offers;
-  offers.reserve(tasks.size());
+  const auto owned = loader_.owned();
+  std::vector<DueTask> ours;
+  ours.reserve(written.size());
   bool for_others = false;
-  for (const Soon& task : tasks) {
+  for (const DueTask& task : written) {
     if (task.due > horizon) continue;
-    const auto handler = table->by_name.find(*task.handler);
-    if (handler == table->by_name.end() || !owns(*owned, *task.handler, task.id)) {
+    if (task.handler == kNoHandler || !owns(*owned, table->by_number[task.handler]->handler.name, task.id)) {
       for_others = true;
       continue;
     }
-    offers.push_back({{task.id, static_cast<std::uint32_t>(task.version), handler->second, task.suspicion}, task.due});
+    ours.push_back(task);
   }
-  for_others |= !offers.empty() && (!runs_here_ || offers.size() > schedule.room());
-  schedule.offer(offers);
+  for_others |= !ours.empty() && (!runs_here_ || ours.size() > schedule_.room());
+  schedule_.offer(ours);
   if (for_others) announce();
 }
 
-void Core::hurry_somebody() {
-  loader.hurry();
+void Core::wake_an_instance() {
+  loader_.hurry();
   if (!runs_here_) announce();
 }
 
 Result<std::optional<task::TaskRecord>> Core::find(TaskId id) {
   if (LocalRetries::is_local(id)) {
     task::TaskRecord record;
-    const auto found = local->find(id);
+    const auto found = local_retries_->find(id);
     if (!found) return std::nullopt;
     record.info = *found;
     return record;
@@ -184,10 +172,10 @@ Result<std::int64_t> Core::count(TaskQuery query) {
 void Core::listen() {
   runs_here_ = true;
   listening_ = store_->listen(context_->options.space, [this] {
-    loader.look_soon();
-    intake.look_soon();
+    loader_.look_soon();
+    intake_.look_soon();
   });
-  loader.rely_on_news(listening_ != nullptr);
+  loader_.rely_on_news(listening_ != nullptr);
 }
 
 void Core::stop_listening() {
@@ -195,16 +183,39 @@ void Core::stop_listening() {
   runs_here_ = false;
 }
 
+void Core::stop_claiming() {
+  loader_.stop();
+  schedule_.stop();
+}
+
 bool Core::owns(const Ownership& owned, const std::string& handler, TaskId id) const {
   return owned.part(handler).role(task::shard_of(id, total_shards_)) == Ownership::Role::owns;
 }
 
 void Core::own(Ownership owned) {
-  if (!loader.own(std::move(owned))) return;
-  const auto now = loader.owned();
+  if (!loader_.own(std::move(owned))) return;
+  const auto now = loader_.owned();
   const auto table = context_->handlers.snapshot();
-  schedule.forget(
-      [&](const WheelEntry& entry) { return !owns(*now, table->by_number[entry.handler]->handler.name, entry.id); });
+  schedule_.forget(
+      [&](const DueTask& task) { return !owns(*now, table->by_number[task.handler]->handler.name, task.id); });
+}
+
+void Core::add_handler(detail::Handler handler) {
+  context_->handlers.add(std::move(handler));
+  loader_.hurry();  // its tasks may have been waiting for it
+  intake_.look_soon();
+  renewer_.wakeup.notify();  // it looks for timeouts as often as the shortest one requires
+}
+
+void Core::reconfigure(const std::map<std::string, HandlerSettings>& handlers, const EngineOptions& live) {
+  context_->handlers.reconfigure(handlers);
+  context_->live = live;
+  renewer_.wakeup.notify();  // timeouts may be shorter now
+}
+
+void Core::add_filter(Filter filter) {
+  context_->handlers.close_gates();
+  context_->filters.add(std::move(filter));
 }
 
 Stats Core::stats() const {
@@ -231,9 +242,9 @@ Stats Core::stats() const {
   s.listener_failures = c.listener_failures;
   s.events_dropped = c.events_dropped;
   s.lost_in_memory = c.lost_in_memory;
-  s.read_ahead = schedule.held();
-  s.running = holdings_.size();
-  s.no_handler = loader.no_handler();
+  s.read_ahead = schedule_.held();
+  s.running = in_flight_.size();
+  s.no_handler = loader_.no_handler();
   return s;
 }
 

@@ -4,11 +4,11 @@
 //   store ──load──► Loader ──► Schedule (wheel, ready) ──► Claimers ──won──► Workers ──outcome──► Settler ──► store
 //                                  ▲                                                                │
 //                                  └──────────────────── retries due soon ◄─────────────────────────┘
-//   beside them: Renewer (leases, timeouts), Keeper (housekeeping), Intake (what plain SQL asks for), Rebalancer (which
-//   shards the Loader reads) and PauseWatch (which handlers nobody may claim tasks of)
+//   beside them: Renewer (leases, timeouts), Keeper (housekeeping), Intake (tasks submitted by plain SQL), Rebalancer
+//   (which shards the Loader reads) and PauseWatch (which handlers are paused)
 //
-// The Core does nothing by itself: threads.h gives the parts threads, ManualCore and the simulator step them.
-// Destroying it without stop() is what a crash looks like to the store.
+// The Core does nothing by itself: threads.h gives the parts threads, ManualEngine and the simulator step them.
+// Destroying it without stopping the parts looks like a crash to the store.
 
 #include <array>
 #include <atomic>
@@ -23,19 +23,20 @@
 
 #include <easyretry/stats.h>
 
+#include "engine/attempt.h"
 #include "engine/claimer.h"
 #include "engine/context.h"
-#include "engine/holdings.h"
-#include "engine/inserting.h"
+#include "engine/in_flight.h"
+#include "engine/inserter.h"
 #include "engine/intake.h"
 #include "engine/keeper.h"
 #include "engine/loader.h"
 #include "engine/local_retries.h"
-#include "engine/outcomes.h"
 #include "engine/ownership.h"
-#include "engine/pause_watch.h"
+#include "engine/pauses.h"
 #include "engine/rebalancer.h"
 #include "engine/renewer.h"
+#include "engine/reporting.h"
 #include "engine/schedule.h"
 #include "engine/settler.h"
 #include "engine/workers.h"
@@ -46,95 +47,154 @@ using MakeWorkers = std::function<std::unique_ptr<Workers>(std::shared_ptr<Conte
 
 struct CoreOptions {
   EngineOptions engine;
-  std::string owner;       // empty: made up from host, process and a random part
+  std::string owner;       // empty: made of host, process and a random part
   std::uint64_t seed = 0;  // 0: from the operating system
-};
-
-struct Settled {
-  RunPtr run;
-  task::Settlement settlement;
 };
 
 struct Started {
   TaskId id{};
-  RunPtr run;  // null: someone else's
+  RunPtr run;  // null: it was not stored by this call
 };
 
+// Thread-safe, except for steps: each part is stepped by one thread at a time.
 class Core {
  public:
   Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOptions options, const MakeWorkers& workers);
-
-  ~Core() {
-    context_->handlers.on_add({});
-    local->close();
-  }
+  ~Core();
   Core(const Core&) = delete;
   Core& operator=(const Core&) = delete;
 
-  // Stores tasks; those due soon are in memory before this returns. A lost reply is looked into, not guessed.
+  // --- Tasks, of this engine's namespace
+
+  // Stores tasks; those due soon are in memory before this returns. After a lost reply it finds out what happened.
   Result<std::vector<storage::Inserted>> submit(std::span<const task::NewTask> tasks);
+  // The same inside the caller's own transaction, which decides whether they are stored.
+  Result<std::vector<storage::Inserted>> submit(const Transaction& within, std::span<const task::NewTask> tasks);
   Result<std::optional<task::TaskRecord>> find(TaskId id);
-  // In this engine's namespace, whatever the query says of it.
+  // The query's namespace is ignored.
   Result<std::vector<task::TaskRecord>> list(TaskQuery query);
   Result<std::int64_t> count(TaskQuery query);
-  Result<Counts> counts() { return store_->counts(context_->options.space); }
-  // As submit, inside the caller's own transaction: whether it will be stored is the caller's to say.
-  Result<std::vector<storage::Inserted>> submit(const Transaction& within, std::span<const task::NewTask> tasks);
-  // Stores a task that is leased by this instance from the start. Null: a task with this key was there.
-  Result<Started> start(const task::NewTask& task);
-  // Writes what a started task came to before this returns. If the store does not answer, the Settler goes on trying;
-  // where nobody steps it, the task is let go, and run again when its lease has ended.
-  void settle_started(const RunPtr& run, task::Settlement settlement);
-  void settler_is_stepped(bool is) { settler_is_stepped_ = is; }
-  // Claimed for somebody who answers for it himself: this instance neither renews nor settles it any more.
-  void let_go(std::span<const RunPtr> runs) { holdings_.remove(runs); }
-  // Writes what a run came to before this returns. False: the task has moved on, and nothing was changed.
-  Result<bool> settle_now(const RunPtr& run, task::Settlement settlement);
-  // The same for many at one go. `in_doubt`: a part of the store did not answer; what it had is safe to be sent again.
-  Result<std::vector<bool>> settle_now(std::vector<Settled> settled);
+  Result<Counts> counts() { return store_->counts(options().space); }
   // False: there is no such live task. A running handler sees its stop token; one that has not begun when this returns
-  // will not. The owner is told, by whichever instance knows how, unless none is to be told.
+  // will not begin. The owner is notified, by an instance that has the handler, unless `whom` is nobody.
   enum class Tell { owner, nobody };
   Result<bool> cancel(TaskId id, Tell whom = Tell::owner);
   Result<std::vector<bool>> cancel(std::span<const TaskId> ids, Tell whom = Tell::owner);
-  // A call made elsewhere has done the work of a task of this handler and key that waits, if there is one: it ends as
-  // succeeded. A task that is held, or waits for a callback, goes on.
+  // Another call has done the work of the pending task with this handler and key, if there is one: it ends as
+  // succeeded. A task that is running, or waits for a callback, goes on.
   Result<void> end_as_done(const std::string& handler, const std::string& key);
-  // A task that waits becomes due now. False: it is held, has ended, is not there or not stored.
+  // A pending task becomes due now. False: it is running, has ended, or is not stored.
   Result<bool> retry_now(TaskId id);
   Result<std::vector<bool>> retry_now(std::span<const TaskId> ids);
-  // A task that waits goes on by the rules that `edit` makes of its own; `edit` may be called several times. False: as
+  // A pending task continues with the rules that `edit` makes of its own; `edit` may be called several times. False: as
   // above, or others keep changing it.
   using EditRules = std::function<task::RetryRules(const task::RetryRules&)>;
   Result<bool> revise_rules(TaskId id, const EditRules& edit);
-  // From now on nobody in this namespace claims tasks of this handler; here at once, elsewhere within kPausesKnownFor.
-  // What runs is left alone; what is claimed and has not begun is handed back. True: it was not paused.
-  Result<bool> pause(std::string_view handler, std::string_view why);
-  Result<bool> resume(std::string_view handler);  // true: it was paused
-  Result<storage::PausedReply> paused() { return store_->paused(context_->options.space); }
   // Nullopt: there is no such ended task, or its key is live again.
   Result<std::optional<TaskId>> requeue(TaskId id);
   Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids);
-  Stats stats() const;
 
-  // From now on tasks run here, and those of other processes wake the Loader where the store can tell of them. To be
+  // --- Handlers
+
+  // Throws as Handlers do.
+  void add_handler(detail::Handler handler);
+  void reconfigure(const std::map<std::string, HandlerSettings>& handlers, const EngineOptions& live);
+  Handlers& handlers() { return context_->handlers; }
+  void add_filter(Filter filter);
+  std::shared_ptr<const FilterChain> filters() const { return context_->filters.chain(); }
+  // How a row of the inbox becomes a task. Before the first step.
+  void convert_inbox_with(storage::Convert convert) { intake_.convert_with(std::move(convert)); }
+  // From now on no instance of this namespace claims tasks of this handler: this one at once, others within
+  // kPausesKnownFor. Running tasks go on; claimed ones that have not begun are handed back. True: it was not paused.
+  Result<bool> pause(std::string_view handler, std::string_view why);
+  Result<bool> resume(std::string_view handler);  // true: it was paused
+  // As far as this instance knows.
+  bool is_paused(std::string_view handler) const { return context_->pauses.contains(handler); }
+  Result<storage::PausedReply> paused() { return store_->paused(options().space); }
+
+  // --- Attempts that are not made by the workers: direct calls, remote executors. See attempt.h
+
+  // Stores a task that is leased by this instance from the start. No run: a task with this key was there.
+  Result<Started> start(const task::NewTask& task);
+  task::Settlement attempt(Run& run) { return engine::attempt(run, *context_); }
+  Beginning begin_attempt(Run& run) { return engine::begin_attempt(run, *context_); }
+  Instant mark_started(Run& run) { return engine::mark_started(run, *context_); }
+  bool still_ours(Run& run) { return engine::still_ours(run, *context_); }
+  task::Settlement end_attempt(Run& run, detail::Reply reply, const std::string& arguments) {
+    return engine::end_attempt(run, *context_, std::move(reply), arguments);
+  }
+  task::Settlement end_attempt(Run& run, Called called) {
+    return engine::end_attempt(run, *context_, std::move(called));
+  }
+  Result<storage::Applied> renew(std::span<const storage::Renewal> renewals);
+  // The task now belongs to a remote worker: this instance neither renews nor settles it any more.
+  void let_go(std::span<const RunPtr> runs) { in_flight_.remove(runs); }
+  // The Settler writes it, with the next batch.
+  void settle_later(const RunPtr& run, task::Settlement settlement) { outcomes_->put(run, std::move(settlement)); }
+  // As Settler::settle_now.
+  Result<bool> settle_now(const RunPtr& run, task::Settlement settlement);
+  Result<std::vector<bool>> settle_now(std::span<const Settled> settled) { return settler_.settle_now(settled); }
+  // Writes the outcome of a started task before this returns. If the store does not answer, the Settler goes on trying;
+  // if nothing steps it, the task is dropped, and runs again when its lease has expired.
+  void settle_started(const RunPtr& run, task::Settlement settlement);
+  void settler_is_stepped(bool is) { settler_is_stepped_ = is; }
+  // Claimed tasks that no worker has begun with, and for which `wanted` is true.
+  void hand_back_waiting(const std::function<bool(const Run&)>& wanted);
+  // Notified by remote executors that have room again.
+  Wakeup& claiming() { return context_->claiming; }
+  // Remote workers came or left.
+  void executors_changed() { rebalancer_.handlers_changed(); }
+  // Only inside a catch block.
+  CallbackFailure note_callback_failure(const TaskInfo& task) { return engine::note_callback_failure(*context_, task); }
+  void note_callback_abandoned() { Counters::add(context_->counters.callbacks_abandoned); }
+
+  // --- This instance
+
+  const EngineOptions& options() const { return context_->options; }  // as they were at the start
+  const LiveOptions& live_options() const { return context_->live; }
+  const std::string& owner() const { return context_->owner; }
+  const Clock& clock() const { return context_->clock; }
+  TimePoint store_now() const { return context_->store_now(); }
+  double random() { return context_->random.unit(); }  // in [0, 1)
+  const Payloads& payloads() const { return context_->payloads; }
+  const Measures& measures() const { return context_->measures; }
+  Events& events() { return context_->events; }
+  void log(LogLevel level, const std::string& text) const { context_->log(level, text); }
+  Stats stats() const;
+  std::size_t in_wheel() const { return schedule_.in_wheel(); }
+  ClusterView cluster() const { return rebalancer_.view(); }
+  storage::Store& store() { return *store_; }
+  int total_shards() const { return total_shards_; }
+
+  // From now on tasks run here, and new tasks of other processes wake the Loader if the store can report them. To be
   // ended by stop_listening() before anything stops.
   void listen();
   void stop_listening();
-  // There is something that others should do.
-  void announce() { store_->announce(context_->options.space); }
-
-  // Claimed tasks that no worker has begun with, and for which `wanted` holds.
-  void hand_back_waiting(const std::function<bool(const Run&)>& wanted);
-
-  // Only this is looked after from now on; what was read ahead of anything else is forgotten.
+  // Nothing is read or claimed from now on.
+  void stop_claiming();
+  // Other instances should look for due tasks.
+  void announce() { store_->announce(options().space); }
+  // This instance looks after nothing else from now on; other tasks that were read ahead are forgotten.
   void own(Ownership owned);
   // These shards of all handlers.
   void own(std::vector<ShardId> shards) { own(Ownership{std::move(shards)}); }
 
+  // --- The parts, for those who step them: Threads, ManualEngine, the simulator
+
   Context& context() { return *context_; }
-  storage::Store& store() { return *store_; }
-  int total_shards() const { return total_shards_; }
+  Schedule& schedule() { return schedule_; }
+  std::array<Claimer, kClaimers>& claimers() { return claimers_; }
+  Loader& loader() { return loader_; }
+  Settler& settler() { return settler_; }
+  Renewer& renewer() { return renewer_; }
+  Keeper& keeper() { return keeper_; }
+  PauseWatch& pause_watch() { return pause_watch_; }
+  Intake& intake() { return intake_; }
+  Rebalancer& rebalancer() { return rebalancer_; }
+  LocalRetries& local_retries() { return *local_retries_; }
+  Workers& workers() { return *workers_; }
+  InFlight& in_flight() { return in_flight_; }
+  Outcomes& outcomes() { return *outcomes_; }
 
  private:
   bool lacks_handler(const TaskInfo& info) const;
@@ -146,52 +206,37 @@ class Core {
   bool may_tell_of_failures(const TaskInfo& task) const;
   bool may_be_held_by_others(const TaskInfo& task) const;
   Result<std::vector<bool>> revise(std::span<const TaskId> ids, const MakeRevision& make);
-  // Adds to `done`, and gives those that somebody else changed between the look and the change.
+  // Adds to `done`, and returns those that another instance changed between the look and the change.
   Result<std::vector<TaskId>> revise_once(std::span<const TaskId> ids, const MakeRevision& make,
                                           std::set<TaskId>& done);
-  // A task that was just written, and may be due within the window.
-  struct Soon {
-    TaskId id{};
-    std::int64_t version = 0;
-    const std::string* handler = nullptr;
-    TimePoint due{};
-    std::uint8_t suspicion = 0;
-  };
-  void offer_soon(std::span<const Soon> tasks);
-  void offer_revised(std::span<const Soon> revised);
-  // Something that is due may have been read by nobody.
-  void hurry_somebody();
+  // Tasks that were just written, and may be due within the window.
+  void offer(std::span<const DueTask> written);
+  void offer_revised(std::span<const DueTask> revised);
+  // A due task may have been read by no instance.
+  void wake_an_instance();
   void pauses_changed();
 
   const std::shared_ptr<storage::Store> store_;
   const int total_shards_;
   const std::shared_ptr<Context> context_;
-  Inserting inserting_;
+  Inserter inserter_;
   const std::shared_ptr<Outcomes> outcomes_;
-  Holdings holdings_;
+  InFlight in_flight_;
   const std::unique_ptr<Workers> workers_;
   std::atomic<bool> runs_here_{false};
   std::atomic<bool> settler_is_stepped_{true};
 
- public:
-  Schedule schedule;
-  std::array<Claimer, kClaimers> claimers;
-  Loader loader;
-  Settler settler;
-  Renewer renewer;
-  Keeper keeper;
-  PauseWatch pause_watch;
-  Intake intake;
-  Rebalancer rebalancer;
-  const std::shared_ptr<LocalRetries> local;
-
- private:
+  Schedule schedule_;
+  std::array<Claimer, kClaimers> claimers_;
+  Loader loader_;
+  Settler settler_;
+  Renewer renewer_;
+  Keeper keeper_;
+  PauseWatch pause_watch_;
+  Intake intake_;
+  Rebalancer rebalancer_;
+  const std::shared_ptr<LocalRetries> local_retries_;
   std::unique_ptr<storage::Listening> listening_;  // last: it calls the loader and the intake
-
- public:
-  Workers& workers() { return *workers_; }
-  Holdings& holdings() { return holdings_; }
-  Outcomes& outcomes() { return *outcomes_; }
 };
 
 }  // namespace easyretry::engine

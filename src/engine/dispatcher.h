@@ -1,22 +1,22 @@
 #pragma once
-// Gives claimed tasks to those who run them: this process's workers, or somebody elsewhere. From then on they are held,
-// and their leases renewed.
+// Gives claimed tasks to the workers of this process or to a remote executor. From then on they are in flight, and
+// their leases are renewed.
 
 #include <functional>
 #include <vector>
 
 #include "engine/context.h"
-#include "engine/holdings.h"
+#include "engine/in_flight.h"
 #include "engine/workers.h"
 
 namespace easyretry::engine {
 
 class Dispatcher {
  public:
-  Dispatcher(Context& context, Holdings& holdings, Workers& workers)
-      : context_(context), holdings_(holdings), workers_(workers) {}
+  Dispatcher(Context& context, InFlight& in_flight, Workers& workers)
+      : context_(context), in_flight_(in_flight), workers_(workers) {}
 
-  // `trusted_until`: until when the lease surely holds.
+  // `trusted_until`: until when the lease certainly holds.
   void dispatch(std::vector<task::TaskRecord> won,
                 const std::function<Instant(const task::TaskRecord&)>& trusted_until) const;
 
@@ -24,7 +24,7 @@ class Dispatcher {
   void hand_out(std::vector<RunPtr> runs) const;
 
   Context& context_;
-  Holdings& holdings_;
+  InFlight& in_flight_;
   Workers& workers_;
 };
 

@@ -39,7 +39,7 @@ namespace {
 
 constexpr std::size_t kQueueLength = 10'000;
 
-// How long stop() waits for queued listeners.
+// How long the end of an engine waits for queued listeners.
 constexpr Millis kLastMoments{2000};
 
 // False: it threw.
@@ -54,7 +54,7 @@ bool call(const EventListener& listener, const Event& event) {
 
 }  // namespace
 
-// The listener's thread knows this alone, never the engine, which may be gone when a listener that hangs returns.
+// The listener's thread knows only this, not the engine, which may be gone when a hanging listener returns.
 class Events::Queue : public std::enable_shared_from_this<Events::Queue> {
  public:
   Queue(EventListener listener, Counters& counters) : listener_(std::move(listener)), counters_(&counters) {}
@@ -63,7 +63,7 @@ class Events::Queue : public std::enable_shared_from_this<Events::Queue> {
     thread_ = std::thread{[self = shared_from_this()] { self->work(); }};
   }
 
-  // Lets the listener hear what waits, for a while; one that hangs is left behind.
+  // Lets the listener finish its queue, for a while; the thread of one that hangs is left behind.
   void close() {
     std::unique_lock lock{mutex_};
     closing_ = true;

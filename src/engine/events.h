@@ -1,6 +1,6 @@
 #pragma once
-// Tells listeners what happens. Costs one load where nobody listens. A listener that throws is counted, a queued one
-// that is slow loses events, and neither changes what becomes of a task.
+// Calls event listeners. Costs one atomic load without listeners. A listener that throws is counted, a slow queued
+// listener loses events, and neither affects a task.
 
 #include <atomic>
 #include <memory>
@@ -9,7 +9,7 @@
 
 #include <easyretry/event.h>
 
-#include "engine/counters.h"
+#include "engine/measures.h"
 
 namespace easyretry::engine {
 
@@ -31,8 +31,9 @@ class Events {
   Counters& counters_;
   std::atomic<bool> heard_{false};
   mutable std::mutex mutex_;
-  std::shared_ptr<const Listeners> direct_ = std::make_shared<Listeners>();  // guarded by mutex_; never changed
-  std::vector<std::shared_ptr<Queue>> queues_;                               // guarded by mutex_
+  std::shared_ptr<const Listeners> direct_ =
+      std::make_shared<Listeners>();            // guarded by mutex_; the list itself never changes
+  std::vector<std::shared_ptr<Queue>> queues_;  // guarded by mutex_
 };
 
 }  // namespace easyretry::engine

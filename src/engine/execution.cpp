@@ -18,7 +18,8 @@ namespace engine {
 namespace {
 
 constexpr std::size_t kMaxErrorText = 4096;
-constexpr std::size_t kErrorTextEnd = 512;  // bytes of the end that are kept: why it was given up, what was nested
+// Bytes kept of the end, which has the reason of giving up and nested messages.
+constexpr std::size_t kErrorTextEnd = 512;
 
 class ScopeGuard {
  public:
@@ -42,7 +43,7 @@ class Chain {
     filters_[next](scope_, [this, next] { proceed(next + 1); });
   }
 
-  // What the function's latest run came to; throws what it threw, and nobody passed on.
+  // The reply of the function's last run; throws what it threw if no filter passed that on.
   detail::Reply reply() {
     if (reply_) return *std::move(reply_);
     if (thrown_) std::rethrow_exception(thrown_);
@@ -67,7 +68,7 @@ class Chain {
   std::exception_ptr thrown_;
 };
 
-// A failure that left no word would not be seen as one.
+// A failure without a message would not be recognised as one.
 std::string spoken(std::string message) {
   return message.empty() ? "failed without a message" : std::move(message);
 }

@@ -1,5 +1,5 @@
 #pragma once
-// One run of user code inside the filters, and what its end means by the handler's policy.
+// One run of user code inside the filters, and what its result means under the handler's policy.
 
 #include <exception>
 #include <functional>
@@ -17,7 +17,7 @@ namespace easyretry::engine {
 
 using FilterChain = std::vector<Filter>;
 
-// Readers take the chain as it is and keep it for one execution.
+// Readers take the chain as it is and keep it for one execution. Thread-safe.
 class Filters {
  public:
   void add(Filter filter);
@@ -25,25 +25,26 @@ class Filters {
 
  private:
   mutable std::mutex mutex_;
-  std::shared_ptr<const FilterChain> chain_ = std::make_shared<FilterChain>();  // guarded by mutex_; never changed
+  std::shared_ptr<const FilterChain> chain_ = std::make_shared<FilterChain>();  // guarded by mutex_; never modified
 };
 
+// How a run of user code ended.
 struct Called {
   enum class End { success, failed, rejected, undecodable };
   End end = End::success;
   std::string message{};          // of a failure, never empty
-  std::optional<Millis> delay{};  // instead of what the backoff says; 0 to ten years
+  std::optional<Millis> delay{};  // instead of the backoff; 0 to ten years
   std::string result{};
-  std::exception_ptr thrown{};  // what the outermost filter let through
+  std::exception_ptr thrown{};  // what left the outermost filter
 };
 
 struct Execution {
   const KnownHandler& handler;
   const FilterChain& filters;
   int number;            // 1 for the first attempt
-  const TaskInfo* task;  // null: nothing is stored
+  const TaskInfo* task;  // null: there is no stored task
   std::function<detail::Reply(bool want_result)> body;
-  std::function<std::string()> arguments;  // JSON, for an expression that looks at them
+  std::function<std::string()> arguments;  // JSON, for an expression that reads them
 
   // Never throws.
   Called run() const;
@@ -52,17 +53,17 @@ struct Execution {
   detail::Reply run_filtered() const;
 };
 
-// What it means, by the policy, that user code returned. `arguments` as in Execution.
+// Judges what user code returned. `arguments` as in Execution.
 Called judge(const KnownHandler& handler, detail::Reply reply, const std::function<std::string()>& arguments);
 
-// What it means, by the policy, that user code threw; `what` as in DirectCall.
+// Judges what user code threw; `what` as in DirectCall.
 Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown, const char* what = nullptr);
 
-// What an exception says for itself, and then what is nested in it; never empty.
+// The message of an exception, followed by those nested in it; never empty.
 std::string message_of(const std::exception_ptr& thrown);
 
-// What is stored of an error's text: UTF-8 without NUL bytes, at most 4 KiB. Of a longer one the start and the end are
-// kept, and a mark between them.
+// An error text in the form that is stored: UTF-8 without NUL bytes, at most 4 KiB. A longer text keeps its start and
+// its end, with a mark between them.
 std::string kept_error(const std::string& text);
 
 }  // namespace easyretry::engine

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "base/utf8.h"
-#include "engine/elsewhere.h"
+#include "engine/workers.h"
 #include "policy/decide.h"
 
 namespace easyretry::engine {
@@ -39,9 +39,9 @@ void validate(const detail::Handler& handler) {
   }
 }
 
-// A direct call that succeeds needs nothing of the engine: nothing is stored before, nothing looks at the result,
-// nobody is told.
-bool passes_by(const detail::Handler& handler) {
+// Whether a successful direct call needs nothing of the engine: nothing is stored before it, nothing reads its result,
+// and there is no callback.
+bool may_bypass(const detail::Handler& handler) {
   const Persist persist = handler.options.persist.value_or(Persist::retry_only);
   return persist != Persist::always && persist != Persist::manual && !handler.returns_answer &&
          !handler.judges_result && handler.policy.success_when.empty() && !handler.on_success;
@@ -54,6 +54,11 @@ std::shared_ptr<const KnownHandler> HandlerTable::find(const std::string& name) 
   return found == by_name.end() ? nullptr : by_number[found->second];
 }
 
+std::uint32_t HandlerTable::number_of(const std::string& name) const {
+  const auto found = by_name.find(name);
+  return found == by_name.end() ? kNoHandler : found->second;
+}
+
 std::vector<std::string> HandlerTable::names() const {
   std::vector<std::string> names;
   for (const auto& [name, number] : by_name) names.push_back(name);
@@ -63,8 +68,8 @@ std::vector<std::string> HandlerTable::names() const {
 std::vector<std::string> HandlerTable::run_here() const {
   std::vector<std::string> names;
   for (const auto& known : by_number) {
-    const auto& elsewhere = known->handler.elsewhere;
-    if (elsewhere == nullptr || elsewhere->attended()) names.push_back(known->handler.name);
+    const auto& remote = known->handler.remote;
+    if (remote == nullptr || remote->attended()) names.push_back(known->handler.name);
   }
   std::ranges::sort(names);
   return names;
@@ -148,7 +153,7 @@ void Handlers::replace(HandlerTable& table, const std::string& name, const std::
 void Handlers::take(std::shared_ptr<const HandlerTable> table) {
   table_ = std::move(table);
   for (const auto& known : table_->by_number) {
-    known->handler.gate->open = !gates_closed_ && passes_by(known->handler);
+    known->handler.gate->open = !gates_closed_ && may_bypass(known->handler);
   }
 }
 

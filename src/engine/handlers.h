@@ -1,5 +1,5 @@
 #pragma once
-// The closed registry of handlers: names from storage are looked up here and nowhere else.
+// The registry of handlers: names from storage are looked up here and nowhere else. Thread-safe.
 //
 // Readers take a snapshot, an immutable table, and keep it for a batch; registering makes a new one. Numbers stay
 // valid for the life of the registry.
@@ -21,16 +21,17 @@
 namespace easyretry::engine {
 
 using HandlerNo = std::uint16_t;
+inline constexpr std::uint32_t kNoHandler = 0xFFFF'FFFF;  // a DueTask's, where the handler is not registered here
 
-// A handler with what is worked out once.
+// A handler, with values that are computed once.
 struct KnownHandler {
   detail::Handler handler;
   std::string backoff_text;
-  // Of its attempts; the same one after its settings have changed.
+  // Duration of its attempts; shared with later versions of these settings.
   std::shared_ptr<Histogram> run_time = std::make_shared<Histogram>(bounds::kRunTime);
 };
 
-// What a configuration may change of a handler.
+// The part of a handler that a configuration may change.
 struct HandlerSettings {
   Policy policy;
   HandlerOptions options;
@@ -41,10 +42,12 @@ struct HandlerTable {
   std::unordered_map<std::string, HandlerNo> by_name;
 
   std::shared_ptr<const KnownHandler> find(const std::string& name) const;
+  // For DueTask::handler; kNoHandler: there is none of this name.
+  std::uint32_t number_of(const std::string& name) const;
   std::vector<std::string> names() const;
-  // Of those that can be run here: a handler elsewhere only while it is attended. Ascending.
+  // Names of the handlers that can run here: a remote one only while it is attended. Ascending.
   std::vector<std::string> run_here() const;
-  // Executions of handler `no` that may run at a time on a pool of this many workers.
+  // How many executions of handler `no` may run at a time on a pool of this many workers.
   std::size_t concurrency(HandlerNo no, std::size_t workers) const;
 };
 
@@ -52,17 +55,17 @@ class Handlers {
  public:
   Handlers();
 
-  // Throws std::invalid_argument for a name that is taken or unusable, or a policy that cannot work.
+  // Throws std::invalid_argument if the name is taken or invalid, or the policy is.
   void add(detail::Handler handler);
-  // The callbacks of `changes` that are set replace the handler's.
+  // Replaces the handler's callbacks by those that are set in `changes`.
   void change(const std::string& name, detail::Handler changes);
-  // All of them or, where one cannot work and std::invalid_argument is thrown, none.
+  // Changes all of them, or none: throws std::invalid_argument if one is invalid.
   void reconfigure(const std::map<std::string, HandlerSettings>& settings);
-  // From now on no direct call may pass the engine by.
+  // From now on no direct call may bypass the engine.
   void close_gates();
 
   std::shared_ptr<const HandlerTable> snapshot() const;
-  // Called after each add(), by the thread that adds.
+  // `added` is called after each add(), on the thread that adds.
   void on_add(std::function<void()> added);
 
  private:

@@ -12,7 +12,7 @@ Intake::Intake(Context& context, const storage::StoreInfo& store, Taken taken)
 
 void Intake::look_soon() {
   told_ = true;
-  bell.ring();
+  wakeup.notify();
 }
 
 Step Intake::step() {

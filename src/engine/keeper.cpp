@@ -8,9 +8,9 @@ namespace easyretry::engine {
 namespace {
 
 constexpr auto kKeepEvery = std::chrono::hours{1};
-// Whoever asks for counts reads what is not yet added up: of 1,000 transactions a second, 5,000 rows.
+// A query for counts reads what is not yet added up: at 1,000 transactions per second, 5,000 rows.
 constexpr auto kFoldEvery = std::chrono::seconds{5};
-// Where nothing was stored or run here: what others did, they add up themselves, unless they died or have no engine.
+// If nothing was stored or run here: other instances add up their own work, unless they died or have no engine.
 constexpr auto kFoldForOthersEvery = std::chrono::minutes{1};
 constexpr auto kAfterFailure = std::chrono::minutes{1};
 

@@ -1,12 +1,10 @@
 #pragma once
-// Housekeeping in the store: tables are made ahead of time, those that are old enough go, and what is to be counted is
-// added up. Safe on every instance at once.
+// Housekeeping in the store: creates tables ahead of time, drops old ones, and adds up counters. Safe on every instance
+// at once.
 
 #include <cstdint>
 
-#include "engine/bell.h"
 #include "engine/context.h"
-#include "engine/step.h"
 
 namespace easyretry::engine {
 
@@ -17,10 +15,10 @@ class Keeper {
 
   Step step();
 
-  Bell bell;
+  Wakeup wakeup;
 
  private:
-  // Each gives when it wants to be called again.
+  // Each returns when it wants to be called again.
   Instant keep();
   Instant fold();
   std::uint64_t work_done() const;
@@ -29,7 +27,7 @@ class Keeper {
   Instant keep_at_ = Instant::min();
   Instant fold_at_;
   Instant fold_for_others_at_ = Instant::min();
-  std::uint64_t folded_work_ = 0;  // work_done() when there was nothing more to add up
+  std::uint64_t folded_work_ = 0;  // work_done() when nothing was left to add up
 };
 
 }  // namespace easyretry::engine

@@ -7,22 +7,22 @@
 namespace easyretry::engine {
 namespace {
 
-// Small pages while many shards have much to give; the store reads ahead of the claims by one page a shard.
+// Small pages while many shards have many tasks; reading is ahead of claiming by one page per shard.
 constexpr std::size_t kSmallestPage = 16;
 
-// Not all that there is room for at once: the first ones are worked on while the rest is read.
-constexpr std::size_t kTasksARead = 10'000;
+// Not as many as there is room for at once: the first ones can be claimed while the rest is read.
+constexpr std::size_t kTasksPerRead = 10'000;
 
-// A transaction that takes longer to commit is found by the ordinary passes.
+// If a transaction takes longer to commit, the ordinary passes find its tasks.
 constexpr Millis kExpectation{2000};
 constexpr Millis kPassesWhileExpecting{20};
 
 constexpr Millis kPassesForNews{2};
 
-// Polling must be cheap: a pass that took a while is followed by a rest of that many times as long.
+// Polling must be cheap: after a slow pass there is a pause this many times as long.
 constexpr int kRestAfterPolling = 20;
 
-// Whoever stands by for a task leaves it this long to its owner.
+// An instance that stands by for a task leaves it to its owner for this long.
 constexpr Millis kOwnersFirst{100};
 
 // In place of a handler's number.
@@ -40,22 +40,22 @@ Loader::Loader(Context& context, Schedule& schedule, const storage::StoreInfo& s
       inbox_waits_(std::move(inbox_waits)),
       owned_(std::make_shared<Ownership>(std::vector<ShardId>{all_shards_.list().begin(), all_shards_.list().end()})),
       next_sweep_(context.clock.steady() + context.options.grace) {
-  schedule.loader_bell = &bell;
+  schedule.reload_with(wakeup);
 }
 
 void Loader::stop() {
   stopped_ = true;
-  bell.ring();
+  wakeup.notify();
 }
 
 void Loader::hurry() {
   hurry_ = true;
-  bell.ring();
+  wakeup.notify();
 }
 
 void Loader::look_soon() {
   news_ = true;
-  bell.ring();
+  wakeup.notify();
 }
 
 void Loader::something_came() {
@@ -91,14 +91,14 @@ std::map<std::string, std::uint64_t> Loader::no_handler() const {
 Step Loader::step() {
   if (stopped_) return {};
   const Instant now = context_.clock.steady();
-  const bool left_out = schedule_.take_hungry() && !in_pass_;
+  const bool left_out = schedule_.take_reload_wanted() && !in_pass_;
   const bool news = news_ && !in_pass_ && now >= earliest_pass_;
   if (hurry_.exchange(false) || left_out || news || now >= next_pass_) begin_pass();
   if (!in_pass_) return {false, news_ ? std::min(earliest_pass_, next_pass_) : next_pass_};
 
   const std::size_t room = schedule_.room();
-  // Memory is full: the pass goes on when the Schedule rings, with half of it free again. Half is enough even where
-  // that is less than a page for each shard, or nothing would ever be read.
+  // Memory is full: the pass goes on when the Schedule has half of it free again and wakes us up. Half is enough even
+  // if that is less than a page for each shard, or nothing would ever be read.
   const std::size_t wanted = kSmallestPage * std::max<std::size_t>(cursors_.size(), 1);
   if (room < std::min(wanted, context_.options.read_ahead / 2)) {
     schedule_.want_room();
@@ -118,7 +118,7 @@ void Loader::begin_pass() {
   in_pass_ = true;
   pass_began_ = now;
   reading_ = {};
-  // A pass that takes longer starts over: what is stored behind its cursors must not wait for its end.
+  // A pass that takes longer starts over: tasks stored behind its cursors must not wait for its end.
   next_pass_ = now + context_.options.window;
   passing_over_ = false;
   sweeping_ = now >= next_sweep_;
@@ -133,9 +133,10 @@ void Loader::begin_pass() {
   for (const ShardId shard : (sweeping_ ? all_shards_ : owned->shards()).list()) cursors_.push_back({shard});
 }
 
-// A pass that had to read a lot is not repeated at once: reading stays below a quarter of the time. But a store that
-// was slow for a moment, or a pass that waited for room, must not keep abandoned tasks waiting: a window at most. Only
-// where a pass has to go past so many tasks of paused handlers that a window is not enough, it is half of the time.
+// A pass that had to read a lot is not repeated at once: reading takes less than a quarter of the time. But a store
+// that was slow for a moment, or a pass that waited for room, must not delay abandoned tasks by more than a window.
+// Only if a pass has to skip so many tasks of paused handlers that a window is not enough, reading takes half of the
+// time.
 void Loader::end_pass() {
   const Instant now = context_.clock.steady();
   in_pass_ = false;
@@ -175,8 +176,8 @@ Result<storage::LoadReply> Loader::read(std::size_t room) {
   query.space = context_.options.space;
   query.from = cursors_;
   query.ahead = sweeping_ ? -context_.options.grace : context_.options.window;
-  // Not std::clamp: a batch smaller than the smallest page is allowed.
-  const std::size_t share = std::min(room, kTasksARead) / std::max<std::size_t>(cursors_.size(), 1);
+  // Not std::clamp: the batch may be smaller than the smallest page.
+  const std::size_t share = std::min(room, kTasksPerRead) / std::max<std::size_t>(cursors_.size(), 1);
   query.limit = std::min(std::max(share, kSmallestPage), context_.options.batch);
   const Instant asked = context_.clock.steady();
   auto reply = context_.ask(StoreVerb::load, [&](storage::Store& store) { return store.load(query); });
@@ -192,13 +193,13 @@ void Loader::hand_over(const storage::LoadReply& reply) {
   for (const std::string& name : reply.handlers) parts.push_back(&owned->part(name));
   const int total_shards = static_cast<int>(all_shards_.list().size());
   offers_.clear();
-  for (const storage::LoadedTask& loaded : reply.tasks) {
-    // What is overdue by so much is for everybody.
+  for (const DueTask& loaded : reply.tasks) {
+    // Tasks overdue by more than `grace` are for every instance.
     const auto role =
-        sweeping_ ? Ownership::Role::owns : parts[loaded.handler]->role(task::shard_of(loaded.ticket.id, total_shards));
+        sweeping_ ? Ownership::Role::owns : parts[loaded.handler]->role(task::shard_of(loaded.id, total_shards));
     take(loaded, numbers[loaded.handler], role, reply);
   }
-  // What nobody here may run must not keep the pass from what lies behind it, however much that is.
+  // However many tasks this instance may not run, the pass goes on to those behind them.
   if (offers_.empty() && !reply.tasks.empty()) {
     passing_over_ = true;
     next_pass_ = std::max(next_pass_, context_.clock.steady() + context_.options.window);
@@ -209,15 +210,14 @@ void Loader::hand_over(const storage::LoadReply& reply) {
   if (reply.inbox) inbox_waits_();
 }
 
-void Loader::take(const storage::LoadedTask& loaded, int number, Ownership::Role role,
-                  const storage::LoadReply& reply) {
+void Loader::take(const DueTask& loaded, int number, Ownership::Role role, const storage::LoadReply& reply) {
   if (role == Ownership::Role::none) return;
   if (number >= 0) {
     const bool yields = role == Ownership::Role::stands_by;
-    offers_.push_back({{loaded.ticket.id, static_cast<std::uint32_t>(loaded.ticket.version),
-                        static_cast<HandlerNo>(number), loaded.suspicion},
-                       yields ? std::max(loaded.next_at, reply.now) + kOwnersFirst : loaded.next_at});
-  } else if (number == kUnknown && role == Ownership::Role::owns && loaded.next_at <= reply.now) {
+    DueTask& task = offers_.emplace_back(loaded);
+    task.handler = static_cast<std::uint32_t>(number);
+    if (yields) task.due = std::max(loaded.due, reply.now) + kOwnersFirst;
+  } else if (number == kUnknown && role == Ownership::Role::owns && loaded.due <= reply.now) {
     ++unhandled_[reply.handlers[loaded.handler]];
   }
 }

@@ -21,7 +21,7 @@ void LocalRetries::add(TaskId reserved, const task::NewTask& task) {
     --reserved_;
     schedule(tasks_.emplace(reserved, task::new_record(task, reserved, context_.store_now())).first->second);
   }
-  bell.ring();
+  wakeup.notify();
 }
 
 std::optional<TaskInfo> LocalRetries::find(TaskId id) const {
@@ -43,7 +43,7 @@ bool LocalRetries::cancel(TaskId id) {
     const auto event = task::cancel_event(record, known->handler.on_final_failure != nullptr);
     if (!event) return false;
     due_.erase({record.info.next_at, id});
-    if (const RunPtr run = holdings_.find(id)) run->interrupt_with(Interrupt::cancelled);
+    if (const RunPtr run = in_flight_.find(id)) run->interrupt_with(Interrupt::cancelled);
     task::apply_cancel(record, *event, context_.store_now());
     if (record.info.state != TaskState::finished) {
       schedule(record);
@@ -52,7 +52,7 @@ bool LocalRetries::cancel(TaskId id) {
       tasks_.erase(found);
     }
   }
-  bell.ring();
+  wakeup.notify();
   if (ended.id == id) report(context_, end, ended);
   return true;
 }
@@ -85,13 +85,13 @@ void LocalRetries::start(const task::TaskRecord& record) {
   const auto table = context_.handlers.snapshot();
   const HandlerNo no = table->by_name.at(record.info.handler);
   auto run = std::make_shared<Run>(record, table->by_number[no], no, Instant::max());
-  // A handler that hangs may outlive the engine, and this part of it.
+  // A handler that hangs may outlive the engine.
   run->settled = [self = weak_from_this()](const task::Settlement& settlement) {
     if (const auto alive = self.lock()) alive->settled(settlement);
   };
   Counters::add(context_.counters.claimed);
   workers_.room(no, table->concurrency(no, workers_.size()), 0);  // tells the workers the handler's limit
-  holdings_.add({&run, 1});
+  in_flight_.add({&run, 1});
   workers_.take({run});
 }
 
@@ -113,7 +113,7 @@ void LocalRetries::settled(const task::Settlement& settlement) {
     }
   }
   report(context_, settlement, task);
-  bell.ring();
+  wakeup.notify();
 }
 
 void LocalRetries::schedule(const task::TaskRecord& record) {
@@ -122,8 +122,8 @@ void LocalRetries::schedule(const task::TaskRecord& record) {
 }
 
 void LocalRetries::release(const task::Ticket& ticket) {
-  const RunPtr run = holdings_.find(ticket.id);
-  if (run && run->ticket() == ticket) holdings_.remove({&run, 1});
+  const RunPtr run = in_flight_.find(ticket.id);
+  if (run && run->ticket() == ticket) in_flight_.remove({&run, 1});
 }
 
 void LocalRetries::close() {

@@ -1,5 +1,5 @@
 #pragma once
-// Persist::never in the background: tasks that live in this process alone. They go through the same life as stored ones
+// Persist::never in the background: tasks that exist in this process only. They have the same life cycle as stored ones
 // (task/transitions.h) and run on the same workers; only the store is missing. Lost with the process.
 
 #include <cstddef>
@@ -15,23 +15,20 @@
 
 #include <tl/expected.hpp>
 
-#include "engine/bell.h"
 #include "engine/context.h"
-#include "engine/holdings.h"
-#include "engine/step.h"
 #include "engine/workers.h"
 
 namespace easyretry::engine {
 
 class LocalRetries : public std::enable_shared_from_this<LocalRetries> {
  public:
-  LocalRetries(Context& context, Holdings& holdings, Workers& workers)
-      : context_(context), holdings_(holdings), workers_(workers) {}
+  LocalRetries(Context& context, InFlight& in_flight, Workers& workers)
+      : context_(context), in_flight_(in_flight), workers_(workers) {}
 
-  // Ids of local tasks are negative, so no store has them.
+  // Ids of local tasks are negative, which no store uses.
   static bool is_local(TaskId id) { return static_cast<std::int64_t>(id) < 0; }
 
-  // A place for a task that is to be add()ed, or why there is none.
+  // An id for a task that is about to be added, or the reason why there is no room.
   tl::expected<TaskId, std::string> reserve();
   void add(TaskId reserved, const task::NewTask& task);
   std::optional<TaskInfo> find(TaskId id) const;
@@ -39,15 +36,15 @@ class LocalRetries : public std::enable_shared_from_this<LocalRetries> {
   std::optional<TimePoint> next_due() const;
 
   Step step();
-  // Takes nothing up any more, and counts what was still waiting as lost.
+  // Starts nothing from now on, and counts what was still waiting as lost.
   void stop();
-  // The engine is going: handlers that come back later find nobody.
+  // The engine is about to be destroyed: outcomes of handlers that return later are ignored.
   void close();
 
-  Bell bell;
+  Wakeup wakeup;
 
  private:
-  // Under mutex_
+  // These two under mutex_
   void schedule(const task::TaskRecord& record);
   void release(const task::Ticket& ticket);
 
@@ -56,7 +53,7 @@ class LocalRetries : public std::enable_shared_from_this<LocalRetries> {
   void settled(const task::Settlement& settlement);
 
   Context& context_;
-  Holdings& holdings_;
+  InFlight& in_flight_;
   Workers& workers_;
 
   mutable std::mutex mutex_;

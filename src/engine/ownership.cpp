@@ -35,9 +35,9 @@ Ownership::Ownership(Shares own, std::vector<Shares> others)
   add_parts();
 }
 
-// Handlers that are in the same shares of each list have one part.
+// Handlers that are in the same shares of every list have one common part.
 void Ownership::add_parts() {
-  using Group = std::vector<const Share*>;  // the first by our own list, then one for each other list; or null
+  using Group = std::vector<const Share*>;  // by our own list first, then one for each other list; or null
   std::map<std::string, Group> groups;
   const auto add = [&](const Shares& shares, std::size_t place) {
     for (const Share& share : shares.own) {

@@ -1,19 +1,43 @@
 #pragma once
-// Which tasks an instance looks after: by handler and shard. Immutable once made, and shared between threads.
+// Which tasks an instance looks after: by handler and shard. Immutable, and shared between threads.
 //
-// What it owns it claims at the due time. What it stands by for belongs to another member as far as it knows, who may
-// not know yet, or not any more: it claims that a moment after the due time, so nothing waits while shards change
-// hands.
+// An instance claims the tasks that it owns at their due time. It stands by for tasks that, as far as it knows, belong
+// to another member, which may not know that yet, or not any more: those it claims a moment after their due time, so
+// that no task waits while shards change hands.
 
+#include <bitset>
 #include <memory>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <vector>
 
 #include "cluster/shares.h"
-#include "engine/shard_set.h"
+#include "task/task_id.h"
 
 namespace easyretry::engine {
+
+// Some of the shards.
+class ShardSet {
+ public:
+  explicit ShardSet(std::vector<ShardId> shards) : list_(std::move(shards)) {
+    for (const ShardId shard : list_) bits_.set(static_cast<std::size_t>(shard));
+  }
+  bool contains(ShardId shard) const { return bits_.test(static_cast<std::size_t>(shard)); }
+  std::span<const ShardId> list() const& { return list_; }
+  std::span<const ShardId> list() const&& = delete;  // would outlive what it points to
+
+  static ShardSet all(int total_shards) {
+    std::vector<ShardId> shards;
+    shards.reserve(static_cast<std::size_t>(total_shards));
+    for (int shard = 0; shard < total_shards; ++shard) shards.push_back(ShardId{static_cast<std::uint16_t>(shard)});
+    return ShardSet{std::move(shards)};
+  }
+
+ private:
+  std::vector<ShardId> list_;
+  std::bitset<task::kMaxShards> bits_;
+};
 
 class Ownership {
  public:
@@ -31,12 +55,12 @@ class Ownership {
 
   // These shards of all handlers.
   explicit Ownership(std::vector<ShardId> shards) : Ownership(cluster::Shares{.rest = std::move(shards)}, {}) {}
-  // `others`: shares by lists of members that do not count, or not any more.
+  // `others`: shares by lists of members that do not count yet, or not any more.
   Ownership(cluster::Shares own, std::vector<cluster::Shares> others);
 
-  // Valid as long as this is.
+  // Lives as long as this object.
   const Part& part(const std::string& handler) const;
-  // All shards of which something is owned or stood by for.
+  // All shards with something that is owned or stood by for.
   const ShardSet& shards() const { return shards_; }
 
   friend bool operator==(const Ownership& a, const Ownership& b) { return a.own_ == b.own_ && a.others_ == b.others_; }

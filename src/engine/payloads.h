@@ -1,5 +1,6 @@
 #pragma once
-// Arguments and results between their plain form and the one in the store. Without keys the two are the same.
+// Encrypts and decrypts arguments and results on their way to and from the store. Without encryption keys both forms
+// are the same. Thread-safe.
 
 #include <memory>
 #include <string>
@@ -12,13 +13,13 @@ namespace easyretry::engine {
 
 class Payloads {
  public:
-  // Throws std::invalid_argument for keys that cannot work.
+  // Throws std::invalid_argument for invalid keys.
   explicit Payloads(const Encryption& encryption);
 
-  // What a task without a key of its own is known by.
+  // The key of a task that was submitted without one.
   std::string derive_key(std::string_view handler, std::string_view plain_arguments) const;
 
-  // `task` holds plain arguments and everything else that will be stored.
+  // `task` has plain arguments, and everything else as it will be stored.
   Result<std::string> seal_arguments(const task::NewTask& task) const;
   Result<std::string> open_arguments(const task::TaskRecord& record) const;
   Result<std::string> seal_result(const task::TaskRecord& record, std::string result) const;

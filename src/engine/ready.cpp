@@ -3,54 +3,71 @@
 #include <algorithm>
 #include <iterator>
 
+#include <boost/unordered/unordered_flat_map.hpp>
+
 namespace easyretry::engine {
 
-Ready::Queue& Ready::queue(std::uint16_t handler) {
+// Every due task passes here twice; a flat map needs no allocation per task. Decision 35.
+struct Ready::Known {
+  boost::unordered_flat_map<TaskId, std::int64_t> newest;
+};
+
+Ready::Ready(std::size_t per_handler) : per_handler_(per_handler), known_(std::make_unique<Known>()) {}
+Ready::~Ready() = default;
+
+std::size_t Ready::size() const {
+  return known_->newest.size() - picked_;
+}
+
+Ready::Queue& Ready::queue(std::uint32_t handler) {
   if (queues_.size() <= handler) queues_.resize(handler + std::size_t{1});
   return queues_[handler];
 }
 
-// Where an entry is about to be put.
-std::deque<WheelEntry>& Ready::line(Queue& queue, const WheelEntry& entry) {
-  if (entry.suspicion == 0) return queue.entries;
+// The queue for a task that is about to be added.
+std::deque<DueTask>& Ready::line(Queue& queue, const DueTask& task) {
+  if (task.suspicion == 0) return queue.tasks;
   ++suspects_;
   return queue.suspects;
 }
 
-bool Ready::add(const WheelEntry& entry) {
-  if (!known_.insert(entry.id, entry.version)) return false;
-  Queue& q = queue(entry.handler);
-  if (q.size() >= per_handler_) {
-    q.overflowed = true;
-    known_.erase(entry.id);
+bool Ready::add(const DueTask& task) {
+  const auto [known, fresh] = known_->newest.try_emplace(task.id, task.version);
+  if (!fresh) {
+    known->second = std::max(known->second, task.version);
     return false;
   }
-  line(q, entry).push_back(entry);
+  Queue& q = queue(task.handler);
+  if (q.size() >= per_handler_) {
+    q.overflowed = true;
+    known_->newest.erase(known);
+    return false;
+  }
+  line(q, task).push_back(task);
   return true;
 }
 
-void Ready::pick(const std::function<std::size_t(std::uint16_t, std::size_t)>& room, std::size_t limit,
-                 std::vector<WheelEntry>& out) {
+void Ready::pick(const std::function<std::size_t(std::uint32_t, std::size_t)>& room, std::size_t limit,
+                 std::vector<DueTask>& out) {
   for (std::size_t i = 0; i < queues_.size() && out.size() < limit; ++i) {
     const std::size_t no = (turn_ + i) % queues_.size();
     Queue& q = queues_[no];
-    if (q.entries.empty()) continue;
+    if (q.tasks.empty()) continue;
     const std::size_t n =
-        std::min({q.entries.size(), room(static_cast<std::uint16_t>(no), q.picked), limit - out.size()});
-    const auto end = q.entries.begin() + static_cast<std::ptrdiff_t>(n);
-    std::transform(q.entries.begin(), end, std::back_inserter(out), [&](WheelEntry entry) {
-      entry.version = known_.newest(entry.id);
-      return entry;
+        std::min({q.tasks.size(), room(static_cast<std::uint32_t>(no), q.picked), limit - out.size()});
+    const auto end = q.tasks.begin() + static_cast<std::ptrdiff_t>(n);
+    std::transform(q.tasks.begin(), end, std::back_inserter(out), [&](DueTask task) {
+      task.version = known_->newest.at(task.id);
+      return task;
     });
-    q.entries.erase(q.entries.begin(), end);
+    q.tasks.erase(q.tasks.begin(), end);
     q.picked += n;
     picked_ += n;
   }
   if (!queues_.empty()) turn_ = (turn_ + 1) % queues_.size();
 }
 
-void Ready::pick_suspects(const std::function<Choice(const WheelEntry&, std::size_t)>& choose,
-                          std::vector<WheelEntry>& out) {
+void Ready::pick_suspects(const std::function<Choice(const DueTask&, std::size_t)>& choose, std::vector<DueTask>& out) {
   const std::size_t before = out.size();
   for (Queue& q : queues_) {
     for (auto it = q.suspects.begin(); it != q.suspects.end();) {
@@ -61,7 +78,7 @@ void Ready::pick_suspects(const std::function<Choice(const WheelEntry&, std::siz
         continue;
       }
       out.push_back(*it);
-      out.back().version = known_.newest(it->id);
+      out.back().version = known_->newest.at(it->id);
       it = q.suspects.erase(it);
       ++q.picked;
       ++picked_;
@@ -70,7 +87,7 @@ void Ready::pick_suspects(const std::function<Choice(const WheelEntry&, std::siz
   suspects_ -= out.size() - before;
 }
 
-void Ready::put_back(std::span<const WheelEntry> picked) {
+void Ready::put_back(std::span<const DueTask> picked) {
   for (auto it = picked.rbegin(); it != picked.rend(); ++it) {
     Queue& q = queue(it->handler);
     line(q, *it).push_front(*it);
@@ -79,44 +96,44 @@ void Ready::put_back(std::span<const WheelEntry> picked) {
   picked_ -= picked.size();
 }
 
-std::size_t Ready::release(std::span<const WheelEntry> picked) {
+std::size_t Ready::release(std::span<const DueTask> picked) {
   std::size_t again = 0;
-  for (WheelEntry entry : picked) {
-    Queue& q = queue(entry.handler);
+  for (DueTask task : picked) {
+    Queue& q = queue(task.handler);
     --q.picked;
-    const std::uint32_t newest = known_.newest(entry.id);
-    if (newest > entry.version) {
-      entry.version = newest;
-      line(q, entry).push_back(entry);
+    const auto known = known_->newest.find(task.id);
+    if (known->second > task.version) {
+      task.version = known->second;
+      line(q, task).push_back(task);
       ++again;
     } else {
-      known_.erase(entry.id);
+      known_->newest.erase(known);
     }
   }
   picked_ -= picked.size();
   return again;
 }
 
-void Ready::remove_if(const std::function<bool(const WheelEntry&)>& gone) {
-  const auto leaves = [&](const WheelEntry& entry) {
-    if (!gone(entry)) return false;
-    known_.erase(entry.id);
+void Ready::remove_if(const std::function<bool(const DueTask&)>& gone) {
+  const auto leaves = [&](const DueTask& task) {
+    if (!gone(task)) return false;
+    known_->newest.erase(task.id);
     return true;
   };
   for (Queue& q : queues_) {
-    std::erase_if(q.entries, leaves);
+    std::erase_if(q.tasks, leaves);
     suspects_ -= std::erase_if(q.suspects, leaves);
   }
 }
 
-bool Ready::take_hungry() {
-  bool hungry = false;
+bool Ready::take_reload_wanted() {
+  bool wanted = false;
   for (Queue& q : queues_) {
     if (!q.overflowed || q.size() > per_handler_ / 2) continue;
     q.overflowed = false;
-    hungry = true;
+    wanted = true;
   }
-  return hungry;
+  return wanted;
 }
 
 }  // namespace easyretry::engine

@@ -9,7 +9,7 @@ namespace easyretry::engine {
 namespace {
 
 constexpr auto kAfterFailure = std::chrono::seconds{1};
-// Of lists that change again and again, only the last few are of use.
+// If lists change again and again, only the last few matter.
 constexpr std::size_t kMostFormer = 3;
 
 std::vector<std::string> nodes_of(const std::vector<Member>& members) {
@@ -25,7 +25,7 @@ std::vector<std::string> missing(const std::vector<std::string>& from, const std
   return some;
 }
 
-// Where deaths are noticed sooner, lists count sooner.
+// If deaths are noticed sooner, new lists count sooner.
 cluster::Patience patience(const cluster::Membership::Traits& traits) {
   cluster::Patience patience;
   patience.joins = std::min(patience.joins, traits.notices_death / 10);
@@ -34,7 +34,7 @@ cluster::Patience patience(const cluster::Membership::Traits& traits) {
   return patience;
 }
 
-// After which whoever else has a list has heard of a change, and let it count.
+// The time after which every member has seen a change, and lets it count.
 Instant::duration handover(const cluster::Membership* membership) {
   if (membership == nullptr) return {};
   return membership->traits().refresh + patience(membership->traits()).shrinking;
@@ -69,7 +69,7 @@ void Rebalancer::begin() {
 
 void Rebalancer::handlers_changed() {
   next_refresh_now_ = true;
-  bell.ring();
+  wakeup.notify();
 }
 
 Step Rebalancer::step() {
@@ -113,7 +113,7 @@ std::optional<Ownership> Rebalancer::divide(Instant now, bool first) {
   return Ownership{shares_, std::move(others)};
 }
 
-// What we run ourselves we know better than a list does.
+// We know better than a list which handlers we run ourselves.
 cluster::Shares Rebalancer::shares_in(std::vector<Member> list, const std::vector<std::string>& handlers) const {
   const std::size_t self = *members_.place_in(list);
   list[self].handlers = handlers;
@@ -152,7 +152,7 @@ void Rebalancer::say_once_that_handlers_do_not_fit(bool left_out) {
   left_out_ = left_out;
 }
 
-// Each once, for as long as it is there.
+// Each once, as long as it is in the list.
 void Rebalancer::tell_refused(std::vector<cluster::Refused> refused) {
   std::sort(refused.begin(), refused.end());
   for (const cluster::Refused& one : refused) {

@@ -1,6 +1,6 @@
 #pragma once
-// Keeps this instance among the members, and gives it the shards that are its own. Runs on a thread of its own: a
-// registry that takes its time holds up nothing else.
+// Keeps this instance registered as a member, and decides which shards it owns. Has its own thread: a slow registry
+// holds up nothing else.
 
 #include <atomic>
 #include <functional>
@@ -10,10 +10,8 @@
 
 #include "cluster/members.h"
 #include "cluster/membership.h"
-#include "engine/bell.h"
 #include "engine/context.h"
 #include "engine/ownership.h"
-#include "engine/step.h"
 
 namespace easyretry::engine {
 
@@ -21,31 +19,31 @@ class Rebalancer {
  public:
   using Own = std::function<void(Ownership)>;
 
-  // Without a membership this instance is alone, and has all shards for ever.
+  // Without a membership this instance is alone and always owns all shards.
   Rebalancer(Context& context, std::unique_ptr<cluster::Membership> membership, int total_shards, Own own);
 
   bool wanted() const { return membership_ != nullptr; }
-  // Before the first step: what is owned until there is a list of members.
+  // Before the first step: decides what is owned until there is a list of members.
   void begin();
   Step step();
-  // Handlers have come, or go: the others are told with the next step. From any thread.
+  // Handlers were added, or their workers came or left: the other members learn it with the next step. From any thread.
   void handlers_changed();
-  // The others need not wait until we are taken for dead. After the last step.
+  // Unregisters, so that the others need not wait until this instance is considered dead. After the last step.
   void leave();
 
   ClusterView view() const;  // from any thread
 
-  Bell bell;
+  Wakeup wakeup;
 
  private:
-  // What the last division was made of.
+  // The input of the last division.
   struct Basis {
     std::vector<Member> counting;
     std::vector<Member> waiting;
     std::vector<std::string> handlers;
     friend bool operator==(const Basis&, const Basis&) = default;
   };
-  // Shares of before, which are not forgotten at once: whoever has them now may not have heard yet.
+  // Earlier shares, which are not forgotten at once: their new owner may not have heard yet.
   struct Former {
     cluster::Shares shares;
     Instant until{};
@@ -53,7 +51,7 @@ class Rebalancer {
 
   void refresh(Instant now);
   void say_once_that_handlers_do_not_fit(bool left_out);
-  // Under the mutex. What is owned from now on, where it has changed.
+  // Under the mutex. What is owned from now on; nullopt: nothing has changed.
   std::optional<Ownership> divide(Instant now, bool first);
   cluster::Shares shares_in(std::vector<Member> list, const std::vector<std::string>& handlers) const;
   void tell_refused(std::vector<cluster::Refused> refused);
@@ -72,11 +70,11 @@ class Rebalancer {
   Basis basis_;
   std::vector<Former> former_;
 
-  std::atomic<bool> next_refresh_now_ = false;  // the list has changed, says the membership
+  std::atomic<bool> next_refresh_now_ = false;  // the membership says that the list has changed
   // Of the stepping thread
   Instant next_refresh_ = Instant::min();
   bool complained_ = false;
-  bool left_out_ = false;                  // our handlers, of what the others are told
+  bool left_out_ = false;                  // our handlers are missing in what the others are told
   std::vector<cluster::Refused> refused_;  // by the last list, in order
 };
 

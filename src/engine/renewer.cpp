@@ -5,7 +5,7 @@
 namespace easyretry::engine {
 namespace {
 
-// A handler that has ignored its stop token for this many timeouts is taken for hung: its lease is let go.
+// A handler that ignores its stop token for this many timeouts is considered hung: its lease is not renewed any more.
 constexpr int kHungAfterTimeouts = 2;
 
 bool hung(const Run& run, Instant now) {
@@ -20,7 +20,7 @@ bool hung(const Run& run, Instant now) {
 Step Renewer::step() {
   const Instant now = context_.clock.steady();
   std::vector<RunPtr> due;
-  for (const RunPtr& run : holdings_.all()) {
+  for (const RunPtr& run : in_flight_.all()) {
     check_timeout(*run, now);
     check_trust(*run, now);
     if (needs_renewal(*run, now)) due.push_back(run);
@@ -33,7 +33,7 @@ Step Renewer::step() {
   return {!due.empty(), next(now)};
 }
 
-// Two thirds of the lease are left when it is renewed, so two renewals may fail before it is lost.
+// A lease is renewed with two thirds of it left, so that two renewals may fail before it is lost.
 bool Renewer::needs_renewal(const Run& run, Instant now) const {
   const auto left = run.trusted_until.load() - now;
   return !run.settled && left < context_.options.lease * 6 / 10 && !hung(run, now);
@@ -70,20 +70,20 @@ void Renewer::renew(std::span<const RunPtr> runs) {
 
   const Instant sent = context_.clock.steady();
   const auto reply = context_.ask(StoreVerb::renew, [&](storage::Store& store) { return store.renew(renewals); });
-  if (!reply) return;  // trust runs out by itself
+  if (!reply) return;  // trust expires by itself
   for (std::size_t i = 0; i < runs.size(); ++i) {
     if (std::binary_search(reply->unanswered.begin(), reply->unanswered.end(), i)) continue;
     if (reply->applied[i]) {
       runs[i]->trust_until(trust(sent, lease));
       continue;
     }
-    // Not ours any more, or settled a moment ago; only the first is a loss.
-    if (holdings_.find(renewals[i].ticket.id) != runs[i]) continue;
+    // Another instance has it, or it was settled a moment ago; only the first is a loss.
+    if (in_flight_.find(renewals[i].ticket.id) != runs[i]) continue;
     if (runs[i]->interrupt == Interrupt::none) lose(*runs[i]);
   }
 }
 
-// Often enough for the shortest timeout to be noticed within a tenth of it.
+// Often enough to notice the shortest timeout within a tenth of it.
 Instant Renewer::next(Instant now) const {
   Millis pause = context_.options.lease / 6;
   const auto table = context_.handlers.snapshot();

@@ -1,21 +1,19 @@
 #pragma once
-// Keeps the leases of what this instance holds, and sets the stop token of what has run too long or lost its lease.
-// Has a thread of its own: a busy pool or a slow batch must not cost a lease.
+// Renews the leases of the tasks in flight, and sets the stop token of those that have run too long or lost their
+// lease. Has its own thread: a busy pool or a slow batch must not cost a lease.
 
-#include "engine/bell.h"
 #include "engine/context.h"
-#include "engine/holdings.h"
-#include "engine/step.h"
+#include "engine/in_flight.h"
 
 namespace easyretry::engine {
 
 class Renewer {
  public:
-  Renewer(Context& context, Holdings& holdings) : context_(context), holdings_(holdings) {}
+  Renewer(Context& context, InFlight& in_flight) : context_(context), in_flight_(in_flight) {}
 
   Step step();
 
-  Bell bell;
+  Wakeup wakeup;
 
  private:
   bool needs_renewal(const Run& run, Instant now) const;
@@ -26,7 +24,7 @@ class Renewer {
   Instant next(Instant now) const;
 
   Context& context_;
-  Holdings& holdings_;
+  InFlight& in_flight_;
 };
 
 }  // namespace easyretry::engine

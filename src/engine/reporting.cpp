@@ -1,11 +1,25 @@
 #include "engine/reporting.h"
 
+#include "policy/decide.h"
 #include "task/transitions.h"
 
 namespace easyretry::engine {
 namespace {
 
+using namespace std::chrono_literals;
 using Kind = task::Settlement::Kind;
+
+const Backoff kCallbackBackoff = Exponential{.first = 1s, .cap = 15min, .jitter = 1s};
+
+bool asks_for_too_much(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const detail::UndecodableResult&) {
+    return true;
+  } catch (...) {
+    return false;
+  }
+}
 
 Counters::Count& counter(Counters& counters, Outcome outcome) {
   switch (outcome) {
@@ -40,7 +54,7 @@ EventKind kind_of(Outcome outcome) {
   return EventKind::gave_up;
 }
 
-// nullopt: the callback that is still to come has been announced by callback_failed.
+// nullopt: a callback comes first; if it had failed before, callback_failed was the event.
 std::optional<EventKind> kind_of(const task::Settlement& settlement) {
   switch (settlement.kind) {
     case Kind::retry: return EventKind::retry_scheduled;
@@ -51,8 +65,7 @@ std::optional<EventKind> kind_of(const task::Settlement& settlement) {
   return std::nullopt;
 }
 
-// What an application has to look into itself is a warning; the other failures are its daily business, and its
-// callbacks are told of them.
+// An end that somebody has to look into is a warning; other failures are normal, and callbacks report them.
 void log_end(const Context& context, const task::Settlement& settlement, const TaskInfo& task) {
   const Outcome outcome = settlement.outcome;
   if (settlement.kind != Kind::finish || outcome == Outcome::succeeded || outcome == Outcome::cancelled) return;
@@ -119,6 +132,19 @@ void report_requeued(Context& context, const TaskInfo& ended, TaskId id) {
   event.task.next_at = now;
   ++event.task.generation;
   context.events.tell(event);
+}
+
+Millis callback_delay(int tries, double random) {
+  return policy::next_delay(kCallbackBackoff, tries, Millis{0}, random);
+}
+
+CallbackFailure note_callback_failure(Context& context, const TaskInfo& task) {
+  Counters::add(context.counters.callback_failures);
+  std::string text = message_of(std::current_exception());
+  const std::string who = task.id == TaskId{} ? "a call" : "task " + to_string(task.id);
+  context.log(LogLevel::warning, who + " (" + task.handler + "): a callback threw: " + text);
+  if (context.events.heard()) context.events.tell({EventKind::callback_failed, context.store_now(), task, text});
+  return {std::move(text), asks_for_too_much(std::current_exception())};
 }
 
 }  // namespace easyretry::engine

@@ -2,42 +2,61 @@
 
 #include <algorithm>
 
-#include "engine/elsewhere.h"
-
 namespace easyretry::engine {
 namespace {
 
-// The wheel reaches a little past the window, so that what the loader has just read fits.
+// The wheel reaches a little beyond the window, so that what the Loader has just read fits.
 constexpr Millis kSlack{1000};
 
-// Claimed and unsettled tasks at most: enough for two full batches on each side of the workers.
+// Limit of claimed and unsettled tasks: enough for two full batches on each side of the workers.
 constexpr std::size_t kBatchesInFlight = 4;
 
-// Tasks under suspicion wait for workers that are idle, and workers do not tell of that.
+// Tasks under suspicion wait for idle workers, and workers do not report that they are idle.
 constexpr Millis kLookForIdleWorkers{10};
 
 }  // namespace
 
-Schedule::Schedule(Context& context, const Holdings& holdings, Workers& workers)
-    : bell(context.claiming),
-      context_(context),
-      holdings_(holdings),
+bool Isolation::ask(Instant now, bool quiet) {
+  if (alone_ || now < rest_until_) return false;
+  if (!asked_at_) asked_at_ = now;
+  return quiet || now - *asked_at_ >= kLongest;
+}
+
+void Isolation::begin(TaskId id, Instant now) {
+  alone_ = id;
+  begun_at_ = now;
+}
+
+void Isolation::end(Instant now) {
+  if (asked_at_) rest_until_ = now + std::min<Instant::duration>(now - *asked_at_, 2 * kLongest);
+  alone_.reset();
+  asked_at_.reset();
+}
+
+bool Isolation::holds_others(Instant now) const {
+  if (alone_) return now - begun_at_ < kLongest;
+  return asked_at_ && now - *asked_at_ < kLongest;
+}
+
+Schedule::Schedule(Context& context, const InFlight& in_flight, Workers& workers)
+    : context_(context),
+      in_flight_(in_flight),
       workers_(workers),
       wheel_(context.store_now(), context.options.window + kSlack),
       ready_(context.options.read_ahead) {
   watches_.fill(Instant::max());
 }
 
-void Schedule::offer(std::span<const Offer> offers) {
-  if (offers.empty() || stopped_) return;
+void Schedule::offer(std::span<const DueTask> tasks) {
+  if (tasks.empty() || stopped_) return;
   {
     const std::lock_guard lock{inbox_mutex_};
-    const std::size_t n = std::min(offers.size(), room());
-    if (n < offers.size()) refused_ = true;
-    inbox_.insert(inbox_.end(), offers.begin(), offers.begin() + static_cast<std::ptrdiff_t>(n));
+    const std::size_t n = std::min(tasks.size(), room());
+    if (n < tasks.size()) refused_ = true;
+    inbox_.insert(inbox_.end(), tasks.begin(), tasks.begin() + static_cast<std::ptrdiff_t>(n));
     held_ += n;
   }
-  bell.ring();
+  wakeup().notify();
 }
 
 std::size_t Schedule::room() const {
@@ -53,10 +72,10 @@ std::size_t Schedule::in_wheel() const {
 
 void Schedule::stop() {
   stopped_ = true;
-  bell.ring();
+  wakeup().notify();
 }
 
-void Schedule::forget(const std::function<bool(const WheelEntry&)>& gone) {
+void Schedule::forget(const std::function<bool(const DueTask&)>& gone) {
   const std::lock_guard lock{mutex_};
   take_offers();
   const std::size_t before = wheel_.size() + ready_.size();
@@ -65,21 +84,21 @@ void Schedule::forget(const std::function<bool(const WheelEntry&)>& gone) {
   held_ -= before - wheel_.size() - ready_.size();
 }
 
-bool Schedule::take(std::size_t claimer, std::vector<WheelEntry>& batch) {
+bool Schedule::take(std::size_t claimer, std::vector<DueTask>& batch) {
   batch.clear();
   const std::lock_guard lock{mutex_};
   watches_[claimer] = Instant::max();
   if (stopped_) return false;
-  // No kind takes more than half of the memory, unless it is the only one.
+  // No handler takes more than half of the memory, unless it is the only one.
   const bool alone = context_.handlers.snapshot()->by_number.size() == 1;
   ready_.limit(context_.options.read_ahead / (alone ? 1 : 2));
-  // In this order: after a long sleep the wheel must turn before it can take what lies ahead.
+  // In this order: after a long sleep the wheel must turn before it can take later tasks.
   take_due(context_.store_now());
   take_offers();
   const bool begin = !paused() && pick(batch);
-  notice_hunger();
+  want_reload_if_room();
   const bool more = ready_.size() + wheel_.size() > 0;
-  if (!batch.empty() && more && !watched(wheel_.next_due())) bell.ring();
+  if (!batch.empty() && more && !watched(wheel_.next_due())) wakeup().notify();
   return begin;
 }
 
@@ -89,16 +108,16 @@ void Schedule::take_offers() {
     offers_.swap(inbox_);
   }
   const TimePoint now = context_.store_now();
-  for (const Offer& offer : offers_) put(offer.entry, offer.due, now);
+  for (const DueTask& task : offers_) put(task, now);
   offers_.clear();
 }
 
-// What fills the memory must be of use: a paused handler's tasks are read again after the pause, and what lies beyond
-// the window by a later scan, in time.
-void Schedule::put(const WheelEntry& entry, TimePoint due, TimePoint now) {
-  if (!context_.is_paused(entry.handler)) {
-    if (due <= now) return make_ready(entry);
-    if (wheel_.schedule(entry, due)) return;
+// Memory is only for tasks that can be claimed: those of a paused handler are read again after the pause, and those
+// beyond the window by a later scan, in time.
+void Schedule::put(const DueTask& task, TimePoint now) {
+  if (!context_.is_paused(task.handler)) {
+    if (task.due <= now) return make_ready(task);
+    if (wheel_.schedule(task)) return;
   }
   --held_;
 }
@@ -106,21 +125,21 @@ void Schedule::put(const WheelEntry& entry, TimePoint due, TimePoint now) {
 void Schedule::take_due(TimePoint now) {
   due_.clear();
   wheel_.take_due(now, due_);
-  for (const DueEntry& due : due_) make_ready(due.entry);
+  for (const DueTask& task : due_) make_ready(task);
 }
 
-void Schedule::make_ready(const WheelEntry& entry) {
-  if (!ready_.add(entry)) --held_;
+void Schedule::make_ready(const DueTask& task) {
+  if (!ready_.add(task)) --held_;
 }
 
 // True: each of them begins as soon as it is claimed.
-bool Schedule::pick(std::vector<WheelEntry>& batch) {
+bool Schedule::pick(std::vector<DueTask>& batch) {
   notice_end_of_isolation();
-  if (!context_.pauses.claim_by_them(context_.clock.steady())) {
+  if (!context_.pauses.recent(context_.clock.steady())) {
     if (held_ > 0) context_.pauses.want();
     return false;
   }
-  const std::size_t in_flight = holdings_.here() + ready_.picked();
+  const std::size_t in_flight = in_flight_.here() + ready_.picked();
   const std::size_t most = kBatchesInFlight * context_.options.batch;
   suspects_blocked_ = false;
   if (ready_.size() == 0 || in_flight >= most) return false;
@@ -131,10 +150,11 @@ bool Schedule::pick(std::vector<WheelEntry>& batch) {
   }
   if (isolation_.holds_others(context_.clock.steady())) return false;
   const auto table = context_.handlers.snapshot();
-  const auto room = [&](HandlerNo no, std::size_t coming) {
+  const auto room = [&](std::uint32_t handler, std::size_t coming) {
+    const auto no = static_cast<HandlerNo>(handler);
     if (context_.is_paused(no)) return std::size_t{0};
-    const auto& elsewhere = table->by_number[no]->handler.elsewhere;
-    if (elsewhere) return elsewhere->room(coming);
+    const auto& remote = table->by_number[no]->handler.remote;
+    if (remote) return remote->room(coming);
     const std::size_t most_here = suspects_blocked_ ? free_workers() : context_.options.batch;
     return std::min(most_here, workers_.room(no, table->concurrency(no, workers_.size()), coming));
   };
@@ -142,24 +162,24 @@ bool Schedule::pick(std::vector<WheelEntry>& batch) {
   return all_begin_at_once(batch);
 }
 
-// Each is claimed for a worker that is free, so that its next crash is proven; those of workers elsewhere, of whom that
-// is not known, one at a time. A task whose next crash would be its last runs alone.
-void Schedule::pick_suspects(std::size_t most, std::vector<WheelEntry>& batch) {
+// Each is claimed for a free worker, so that its next crash is proven; those of remote executors, whose workers may be
+// busy, one at a time. A task whose next crash would be its last runs alone.
+void Schedule::pick_suspects(std::size_t most, std::vector<DueTask>& batch) {
   using enum Ready::Choice;
   const Instant now = context_.clock.steady();
   const auto table = context_.handlers.snapshot();
   ready_.pick_suspects(
-      [&](const WheelEntry& entry, std::size_t coming) {
-        const HandlerNo no = entry.handler;
+      [&](const DueTask& task, std::size_t coming) {
+        const auto no = static_cast<HandlerNo>(task.handler);
         if (context_.is_paused(no) || batch.size() >= most) return next_handler;
-        if (const auto& elsewhere = table->by_number[no]->handler.elsewhere) {
-          return batch.empty() && elsewhere->room(coming) > 0 ? take : next_handler;
+        if (const auto& remote = table->by_number[no]->handler.remote) {
+          return batch.empty() && remote->room(coming) > 0 ? take : next_handler;
         }
         suspects_blocked_ = true;
         const std::size_t concurrency = table->concurrency(no, workers_.size());
-        if (is_last_chance(entry)) {
+        if (is_last_chance(task)) {
           if (!batch.empty() || !may_run_alone(now) || workers_.idle(no, concurrency) <= coming) return leave;
-          isolation_.begin(entry.id, now);
+          isolation_.begin(task.id, now);
           claiming_alone_ = true;
           return take;
         }
@@ -169,16 +189,16 @@ void Schedule::pick_suspects(std::size_t most, std::vector<WheelEntry>& batch) {
       batch);
 }
 
-// Threads that nobody has been promised.
+// Threads that no claimed task is about to use.
 std::size_t Schedule::free_workers() const {
   const std::size_t taken = workers_.busy() + ready_.picked();
   return workers_.size() - std::min(workers_.size(), taken);
 }
 
 // Callbacks may crash as often again as the handler: see attempt.cpp.
-bool Schedule::is_last_chance(const WheelEntry& entry) const {
+bool Schedule::is_last_chance(const DueTask& task) const {
   const int most = context_.live.max_crashes;
-  return entry.suspicion == most || entry.suspicion == 2 * most;
+  return task.suspicion == most || task.suspicion == 2 * most;
 }
 
 bool Schedule::may_run_alone(Instant now) {
@@ -187,29 +207,30 @@ bool Schedule::may_run_alone(Instant now) {
 
 void Schedule::notice_end_of_isolation() {
   const auto alone = isolation_.alone();
-  if (alone && !claiming_alone_ && holdings_.find(*alone) == nullptr) isolation_.end(context_.clock.steady());
+  if (alone && !claiming_alone_ && in_flight_.find(*alone) == nullptr) isolation_.end(context_.clock.steady());
 }
 
-// A worker elsewhere that takes several may begin with them one after the other.
-bool Schedule::all_begin_at_once(std::span<const WheelEntry> batch) const {
+// A remote executor that takes several may begin with them one after the other.
+bool Schedule::all_begin_at_once(std::span<const DueTask> batch) const {
   if (workers_.busy() + ready_.picked() > workers_.size()) return false;
   const auto table = context_.handlers.snapshot();
-  return std::ranges::all_of(batch, [&](const WheelEntry& entry) {
-    const std::size_t coming = ready_.picked(entry.handler);
-    if (table->by_number[entry.handler]->handler.elsewhere) return coming == 1;
-    return workers_.idle(entry.handler, table->concurrency(entry.handler, workers_.size())) >= coming;
+  return std::ranges::all_of(batch, [&](const DueTask& task) {
+    const auto no = static_cast<HandlerNo>(task.handler);
+    const std::size_t coming = ready_.picked(no);
+    if (table->by_number[no]->handler.remote) return coming == 1;
+    return workers_.idle(no, table->concurrency(no, workers_.size())) >= coming;
   });
 }
 
-void Schedule::claimed(std::span<const WheelEntry> batch) {
+void Schedule::claimed(std::span<const DueTask> batch) {
   const std::lock_guard lock{mutex_};
   if (isolation_.alone() == batch.front().id) claiming_alone_ = false;
   held_ -= batch.size() - ready_.release(batch);
   failures_ = 0;
-  notice_hunger();
+  want_reload_if_room();
 }
 
-void Schedule::put_back(std::span<const WheelEntry> batch) {
+void Schedule::put_back(std::span<const DueTask> batch) {
   const std::lock_guard lock{mutex_};
   if (isolation_.alone() == batch.front().id) claiming_alone_ = false;
   ready_.put_back(batch);
@@ -220,12 +241,12 @@ void Schedule::pause() {
   paused_until_ = context_.clock.steady() + pause_after_failures(failures_++, context_.random);
 }
 
-void Schedule::notice_hunger() {
+void Schedule::want_reload_if_room() {
   const bool room_again = refused_ && room() > context_.options.read_ahead / 2;
   if (room_again) refused_ = false;
-  if (!ready_.take_hungry() && !room_again) return;
-  hungry_ = true;
-  if (loader_bell != nullptr) loader_bell->ring();
+  if (!ready_.take_reload_wanted() && !room_again) return;
+  reload_wanted_ = true;
+  if (loader_ != nullptr) loader_->notify();
 }
 
 bool Schedule::watched(TimePoint due) const {

@@ -10,16 +10,16 @@ using Kind = task::Settlement::Kind;
 
 namespace {
 
-// While the workers have more to do, outcomes wait this long for company: a few of them cost the store a commit as
-// hundreds do.
+// While the workers have more to do, outcomes wait this long to share a commit: a few cost the store as much as
+// hundreds.
 constexpr Millis kGather{2};
 
 constexpr std::string_view kErrorNotStored = "(the error text could not be stored)";
 
 }  // namespace
 
-Settler::Settler(Context& context, Outcomes& outcomes, Holdings& holdings, Schedule& schedule, const Workers& workers)
-    : context_(context), outcomes_(outcomes), holdings_(holdings), schedule_(schedule), workers_(workers) {}
+Settler::Settler(Context& context, Outcomes& outcomes, InFlight& in_flight, Schedule& schedule, const Workers& workers)
+    : context_(context), outcomes_(outcomes), in_flight_(in_flight), schedule_(schedule), workers_(workers) {}
 
 bool Settler::gathers() {
   const std::size_t ready = outcomes_.size();
@@ -34,7 +34,7 @@ Step Settler::step() {
   if (gathers()) return {false, gather_until_};
   outcomes_.take(pending_);
   if (pending_.empty()) return {};
-  // Those that were postponed go alone: among others, what the store refuses would never be found.
+  // The postponed ones go in a batch of their own: among others, a row that the store refuses would never be found.
   const bool postponed = postponed_ > 0 && context_.clock.steady() >= postponed_until_;
   const std::size_t from = postponed ? 0 : postponed_;
   const std::size_t most = postponed ? postponed_ : pending_.size() - postponed_;
@@ -56,7 +56,7 @@ Step Settler::step() {
   return {true, postponed_ > 0 ? postponed_until_ : Instant::max()};
 }
 
-// Of the batch that was written, what the store did not answer for stays.
+// Of the batch that was written, only what the store did not answer for stays.
 void Settler::take_out(std::size_t from, std::size_t n, bool postponed) {
   const auto first = pending_.begin() + static_cast<std::ptrdiff_t>(from);
   pending_.erase(first, first + static_cast<std::ptrdiff_t>(n));
@@ -70,92 +70,94 @@ void Settler::take_out(std::size_t from, std::size_t n, bool postponed) {
   pending_.insert(pending_.begin(), unanswered_.begin(), unanswered_.end());
 }
 
-void Settler::write(std::span<Item> items) {
+Result<storage::Applied> Settler::send(std::span<const Settled> settled) {
   std::vector<task::Settlement> settlements;
-  settlements.reserve(items.size());
-  for (const Item& item : items) {
-    task::Settlement& settlement = settlements.emplace_back(item.settlement);
-    settlement.space = item.run->record.info.space;
-    settlement.handler = item.run->record.info.handler;
+  settlements.reserve(settled.size());
+  for (const Settled& one : settled) {
+    task::Settlement& settlement = settlements.emplace_back(one.settlement);
+    settlement.space = one.run->record.info.space;
+    settlement.handler = one.run->record.info.handler;
   }
   context_.measures.settle_batch.add(settlements.size());
-  const auto reply = context_.ask(StoreVerb::settle, [&](storage::Store& store) { return store.settle(settlements); });
+  return context_.ask(StoreVerb::settle, [&](storage::Store& store) { return store.settle(settlements); });
+}
+
+Result<std::vector<bool>> Settler::settle_now(std::span<const Settled> settled) {
+  const auto reply = send(settled);
+  if (!reply) return tl::make_unexpected(reply.error());
+  finish(settled, *reply);
+  if (reply->trouble) return fail(Errc::in_doubt, reply->trouble->where, reply->trouble->detail);
+  return reply->applied;
+}
+
+void Settler::write(std::span<Settled> settled) {
+  const auto reply = send(settled);
   if (reply) {
-    written(items, *reply);
+    const auto unanswered = finish(settled, *reply);
+    unanswered_.insert(unanswered_.end(), unanswered.begin(), unanswered.end());
   } else if (reply.error().code == Errc::invalid_argument) {
-    refused(items, reply.error());
+    refused(settled, reply.error());
   } else {
-    // Unavailable or in doubt: sent again as it is. What had been written then does not match its version any more.
+    // Unavailable or in doubt: sent again as it is. If it was written after all, its version does not match any more.
     failed_ = true;
   }
 }
 
-// Halves until the row that the store cannot take is alone. Without its result, and then without its error text, it may
-// still be settled.
-void Settler::refused(std::span<Item> items, const Error& error) {
-  if (items.size() > 1) {
-    write(items.first(items.size() / 2));
-    if (!failed_) write(items.subspan(items.size() / 2));
+// Halves the batch until the row that the store refuses is alone. Without its result, and then without its error text,
+// it may still be settled.
+void Settler::refused(std::span<Settled> settled, const Error& error) {
+  if (settled.size() > 1) {
+    write(settled.first(settled.size() / 2));
+    if (!failed_) write(settled.subspan(settled.size() / 2));
     return;
   }
-  task::Settlement& settlement = items.front().settlement;
+  task::Settlement& settlement = settled.front().settlement;
   if (!settlement.result.empty()) {
     settlement.result.clear();
     settlement.error += " (the result could not be stored: " + error.detail + ")";
-    return write(items);
+    return write(settled);
   }
   if (!settlement.error.empty() && settlement.error != kErrorNotStored) {
     settlement.error = kErrorNotStored;
-    return write(items);
+    return write(settled);
   }
   Counters::add(context_.counters.internal_errors);
   context_.log(LogLevel::error, "task " + to_string(settlement.ticket.id) +
                                     " cannot be settled and will run again when its lease expires: " + error.detail);
-  release(items);
+  in_flight_.remove({&settled.front().run, 1});
 }
 
-void Settler::written(std::span<Item> items, const storage::Applied& reply) {
-  reoffers_.clear();
+std::vector<Settled> Settler::finish(std::span<const Settled> settled, const storage::Applied& reply) {
+  std::vector<Settled> unanswered;
   std::vector<RunPtr> answered;
-  answered.reserve(items.size());
-  for (std::size_t i = 0; i < items.size(); ++i) {
+  std::vector<DueTask> retries;
+  answered.reserve(settled.size());
+  for (std::size_t i = 0; i < settled.size(); ++i) {
     if (std::binary_search(reply.unanswered.begin(), reply.unanswered.end(), i)) {
-      unanswered_.push_back(items[i]);
+      unanswered.push_back(settled[i]);
       continue;
     }
-    answered.push_back(items[i].run);
+    answered.push_back(settled[i].run);
     if (reply.applied[i]) {
-      report(context_, items[i].settlement, items[i].run->record.info);
-      if (const auto offer = again(*items[i].run, items[i].settlement, reply.now)) reoffers_.push_back(*offer);
+      report(context_, settled[i].settlement, settled[i].run->record.info);
+      if (const auto retry = again(settled[i], reply.now)) retries.push_back(*retry);
     } else {
       Counters::add(context_.counters.stale_settles);
     }
   }
-  holdings_.remove(answered);
-  schedule_.offer(reoffers_);
-  schedule_.bell.ring();
-}
-
-void Settler::written(const RunPtr& run, const task::Settlement& settlement, bool applied, TimePoint now) {
-  holdings_.remove({&run, 1});
-  if (!applied) return Counters::add(context_.counters.stale_settles);
-  report(context_, settlement, run->record.info);
-  if (const auto offer = again(*run, settlement, now)) schedule_.offer({&*offer, 1});
+  in_flight_.remove(answered);
+  schedule_.offer(retries);
+  schedule_.wakeup().notify();
+  return unanswered;
 }
 
 // A retry due within the window need not be read again: it goes straight back to the wheel.
-std::optional<Offer> Settler::again(const Run& run, const task::Settlement& s, TimePoint now) const {
+std::optional<DueTask> Settler::again(const Settled& settled, TimePoint now) const {
+  const task::Settlement& s = settled.settlement;
   if ((s.kind != Kind::retry && s.kind != Kind::advance) || s.delay > context_.options.window) return std::nullopt;
-  const int crashes = run.record.info.crashes;
+  const int crashes = settled.run->record.info.crashes;
   const std::uint8_t suspicion = crashes > 0 ? storage::suspicion_byte(crashes + 1) : 0;
-  return Offer{{s.ticket.id, static_cast<std::uint32_t>(s.ticket.version + 1), run.no, suspicion}, now + s.delay};
-}
-
-void Settler::release(std::span<const Item> items) {
-  std::vector<RunPtr> runs;
-  runs.reserve(items.size());
-  for (const Item& item : items) runs.push_back(item.run);
-  holdings_.remove(runs);
+  return DueTask{{s.ticket.id, s.ticket.version + 1}, now + s.delay, settled.run->no, suspicion};
 }
 
 }  // namespace easyretry::engine

@@ -1,49 +1,51 @@
 #pragma once
-// Collects outcomes and writes them in batches. What could not be written stays here, its lease renewed, until the
-// store answers; one row that the store refuses does not hold up the others, nor do those whose part of the store does
-// not answer.
+// Collects outcomes and writes them in batches. If a write fails, the outcomes stay here, their leases renewed, until
+// the store answers. A row that the store refuses does not hold up the others, nor do those in a part of the store that
+// does not answer.
 
+#include <optional>
 #include <vector>
 
 #include "engine/context.h"
-#include "engine/holdings.h"
-#include "engine/outcomes.h"
+#include "engine/in_flight.h"
 #include "engine/schedule.h"
-#include "engine/step.h"
 #include "engine/workers.h"
 
 namespace easyretry::engine {
 
 class Settler {
  public:
-  Settler(Context& context, Outcomes& outcomes, Holdings& holdings, Schedule& schedule, const Workers& workers);
+  Settler(Context& context, Outcomes& outcomes, InFlight& in_flight, Schedule& schedule, const Workers& workers);
 
   Step step();
 
-  // What another thread has written itself.
-  void written(const RunPtr& run, const task::Settlement& settlement, bool applied, TimePoint now);
+  // Writes these outcomes before it returns, without the queue. From any thread. Of each: false if the task has moved
+  // on, and nothing was changed. `in_doubt`: a part of the store did not answer; its outcomes are safe to send again.
+  Result<std::vector<bool>> settle_now(std::span<const Settled> settled);
 
  private:
-  using Item = Outcomes::Item;
+  Result<storage::Applied> send(std::span<const Settled> settled);
+  // Reports what was written and forgets it; returns what the store did not answer for.
+  std::vector<Settled> finish(std::span<const Settled> settled, const storage::Applied& reply);
+  std::optional<DueTask> again(const Settled& settled, TimePoint now) const;
+
   bool gathers();
   void take_out(std::size_t from, std::size_t n, bool postponed);
-  void write(std::span<Item> items);
-  void refused(std::span<Item> items, const Error& error);
-  void written(std::span<Item> items, const storage::Applied& reply);
-  std::optional<Offer> again(const Run& run, const task::Settlement& settlement, TimePoint now) const;
-  void release(std::span<const Item> items);
+  void write(std::span<Settled> settled);
+  void refused(std::span<Settled> settled, const Error& error);
 
   Context& context_;
   Outcomes& outcomes_;
-  Holdings& holdings_;
+  InFlight& in_flight_;
   Schedule& schedule_;
   const Workers& workers_;
-  std::vector<Item> pending_;
-  std::size_t postponed_ = 0;  // so many of them, the first: their part of the store did not answer
+
+  // The settling thread's own
+  std::vector<Settled> pending_;
+  std::size_t postponed_ = 0;  // the first of them, whose part of the store did not answer
   Instant postponed_until_ = Instant::max();
-  int postponements_ = 0;         // in a row
-  std::vector<Item> unanswered_;  // of the batch that is written
-  std::vector<Offer> reoffers_;
+  int postponements_ = 0;                  // in a row
+  std::vector<Settled> unanswered_;        // of the batch that is being written
   Instant gather_until_ = Instant::max();  // max: not gathering
   bool failed_ = false;
   int failures_ = 0;

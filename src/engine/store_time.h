@@ -1,10 +1,10 @@
 #pragma once
-// The store's time as far as this process can know it, without asking.
+// An estimate of the store's time that needs no request. Thread-safe.
 //
-// Each reply says what the store's clock showed somewhere between the request and the reply, cut to a millisecond. So
-// at `received` the store's time was at least `shown`, and at `sent` it was less than `shown` + 1 ms. The estimate
-// is the best lower bound seen so far: never early, so a claim is not refused, and late only by the fastest round
-// trip. A reply that contradicts it (the store's clock was set back, or ours runs fast) replaces it. Thread-safe.
+// Each reply has the store's time at some moment between request and reply, cut to a millisecond. So at `received` the
+// store's time was at least `shown`, and at `sent` it was less than `shown` + 1 ms. The estimate is the best lower
+// bound seen so far: never early, so that no claim is refused, and late by the fastest round trip at most. A reply that
+// contradicts it (the store's clock was set back, or ours runs fast) replaces it.
 
 #include <atomic>
 #include <chrono>

@@ -47,7 +47,7 @@ bool TaskControl::note(std::string_view progress) {
 }
 
 bool TaskControl::renew(Millis lease, std::optional<std::string> progress) {
-  if (run_.settled) return true;  // in memory: nobody else can take it
+  if (run_.settled) return true;  // in memory: no other instance can take it
   const Instant sent = context_.clock.steady();
   const storage::Renewal renewal{run_.ticket(), lease, std::move(progress)};
   const auto reply = context_.ask(engine::StoreVerb::renew, [&](storage::Store& store) {

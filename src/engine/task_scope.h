@@ -1,14 +1,14 @@
 #pragma once
-// The task of this thread: what current_task() shows to user code, while it runs and no longer.
+// The task of this thread: what current_task() returns to user code while it runs.
 
 #include <easyretry/context.h>
 
 #include "engine/context.h"
-#include "engine/run.h"
+#include "engine/in_flight.h"
 
 namespace easyretry {
 
-// What a handler may ask for about its own task.
+// What a handler may do to its own task.
 class detail::TaskControl {
  public:
   TaskControl(engine::Run& run, engine::Context& context) : run_(run), context_(context) {}
@@ -37,7 +37,7 @@ class TaskScope {
   const TaskContext* outer_;
 };
 
-// While retries that have no task run on this thread.
+// Marks that this thread retries a call that has no task.
 class RetryScope {
  public:
   RetryScope();

@@ -9,13 +9,13 @@
 namespace easyretry::engine {
 namespace {
 
-// What is claimed ahead should be run within this time.
+// Tasks claimed ahead should run within this time.
 constexpr auto kAhead = std::chrono::milliseconds{20};
 
-// One that was quick may be slow the next time: the first few do not speak for hundreds.
+// A fast handler may be slow the next time: a few runs say little about hundreds.
 constexpr std::size_t kGrowth = 8;
 
-// How quick executions were in the present or the last whole window, whichever saw more of them.
+// How fast executions were in the current or the last complete window, whichever had more of them.
 class Pace {
  public:
   void add(Instant now, Instant::duration took) {
@@ -23,7 +23,7 @@ class Pace {
     ++current_.finished;
     current_.busy += took;
   }
-  // How many more so many threads should finish in `kAhead`.
+  // How many executions this many threads should finish in `kAhead`.
   std::size_t ahead(Instant now, std::size_t threads) {
     turn(now);
     const auto& [finished, busy] = current_.finished > last_.finished ? current_ : last_;
@@ -52,7 +52,7 @@ struct Queue {
   std::deque<RunPtr> waiting;
   std::size_t running = 0;
   std::size_t limit = 1;
-  std::size_t low = 0;  // with no more than this waiting and running, more should be claimed
+  std::size_t low = 0;  // with no more than this waiting and running, more are claimed
   Pace pace;
 };
 
@@ -99,14 +99,14 @@ struct ThreadWorkers::Pool {
     --running;
     --q.running;
     q.pace.add(now, now - started);
-    if (q.waiting.size() + q.running == q.low) context->claiming.ring();
+    if (q.waiting.size() + q.running == q.low) context->claiming.notify();
     if (running + waiting == 0) changed.notify_all();
   }
 };
 
 namespace {
 
-// A thread's whole life. Knows the pool alone, never the engine, which may be gone when a hung handler returns.
+// A thread's whole life. Knows only the pool, not the engine, which may be gone when a hung handler returns.
 template <class Pool>
 void work(const std::shared_ptr<Pool>& pool) {
   pthread_setname_np(pthread_self(), "er-work");
@@ -153,7 +153,7 @@ std::size_t ThreadWorkers::room(HandlerNo handler, std::size_t concurrency, std:
   Queue& q = pool_->queue(handler);
   q.limit = concurrency;
   const std::size_t wanted = std::max(concurrency, q.pace.ahead(now, concurrency));
-  // Ahead of the workers tasks are claimed in large steps: ten cost the store almost as much as hundreds.
+  // Tasks are claimed ahead in large steps: ten cost the store almost as much as hundreds.
   q.low = std::max(concurrency - 1, wanted / 2);
   const std::size_t have = q.waiting.size() + q.running + coming;
   return have <= q.low ? wanted - have : 0;

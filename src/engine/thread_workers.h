@@ -1,8 +1,8 @@
 #pragma once
-// A pool of threads that run handlers, fair between kinds: each handler has its own queue and its own limit.
+// A pool of threads that run handlers, fair between them: each handler has its own queue and its own limit.
 //
-// How much is claimed ahead follows how quick handlers were lately: nothing beyond the free threads while they are slow
-// (a claimed task that waits here is a task nobody else can run), thousands while they take microseconds.
+// How many tasks are claimed ahead depends on how fast the handlers were lately: none beyond the free threads while
+// they are slow (no other instance can run a claimed task that waits here), thousands while they take microseconds.
 
 #include <condition_variable>
 #include <deque>
@@ -11,7 +11,6 @@
 #include <thread>
 
 #include "engine/context.h"
-#include "engine/outcomes.h"
 #include "engine/workers.h"
 
 namespace easyretry::engine {
@@ -31,7 +30,7 @@ class ThreadWorkers final : public Workers {
   std::vector<RunPtr> take_waiting(const std::function<bool(const Run&)>& wanted) override;
 
   bool wait_idle(Instant until);
-  // Ends the threads; those still in a handler at `until` are left to themselves. Returns how many.
+  // Ends the threads; those still in a handler at `until` are detached. Returns how many.
   std::size_t close(Instant until);
 
  private:

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -29,23 +30,23 @@ std::size_t bytes_of(const std::vector<T>& vector) {
   return vector.capacity() * sizeof(T);  // NOLINT(bugprone-sizeof-expression): of pointers, the pointers
 }
 
-bool later(const DueEntry& a, const DueEntry& b) {
+bool later(const DueTask& a, const DueTask& b) {
   return a.due > b.due;
 }
 
 // Overdue strays precede every slot and need no merging; those left by a jump back may not.
-void merge(std::vector<DueEntry>& out, std::size_t first, std::size_t second) {
+void merge(std::vector<DueTask>& out, std::size_t first, std::size_t second) {
   if (first == second || second == out.size() || out[second - 1].due <= out[second].due) return;
   const auto at = [&](std::size_t index) { return out.begin() + static_cast<std::ptrdiff_t>(index); };
   std::inplace_merge(at(first), at(second), out.end(),
-                     [](const DueEntry& a, const DueEntry& b) { return a.due < b.due; });
+                     [](const DueTask& a, const DueTask& b) { return a.due < b.due; });
 }
 
 std::uint64_t bit(std::size_t index) {
   return std::uint64_t{1} << (index % kWordBits);
 }
 
-// The first set bit at or after `from`; the number of bits where there is none.
+// The first set bit at or after `from`; the number of bits if there is none.
 std::size_t first_bit(const std::vector<std::uint64_t>& words, std::size_t from) {
   std::size_t word = from / kWordBits;
   if (word >= words.size()) return words.size() * kWordBits;
@@ -64,14 +65,14 @@ Wheel::Wheel(TimePoint start, Millis reach)
   static_assert(kSlotsPerBucket == kWordBits);
 }
 
-bool Wheel::schedule(const WheelEntry& entry, TimePoint due) {
-  if (due > current_ && due - current_ > reach_) return false;
-  place(entry, due);
+bool Wheel::schedule(const DueTask& task) {
+  if (task.due > current_ && task.due - current_ > reach_) return false;
+  place(task);
   ++size_;
   return true;
 }
 
-void Wheel::take_due(TimePoint now, std::vector<DueEntry>& out) {
+void Wheel::take_due(TimePoint now, std::vector<DueTask>& out) {
   if (size_ == 0) give_memory_back();
   if (now < current_) turn_back(now);
   const std::size_t strays = out.size();
@@ -90,12 +91,14 @@ TimePoint Wheel::next_due() const {
   return std::min(filled_from(current_), strays_.empty() ? kNever : strays_.front().due);
 }
 
-void Wheel::remove_if(const std::function<bool(const WheelEntry&)>& gone) {
+void Wheel::remove_if(const std::function<bool(const DueTask&)>& gone) {
   std::uint64_t open = 0;
-  for (Block*& slot : open_slots_) open |= filter(slot, gone);
-  for (std::size_t i = 0; i < buckets_.size(); ++i) filled_.assign(i, filter(buckets_[i], gone));
+  for (Block*& slot : open_slots_) open |= filter(slot, start_of(bucket_of(current_)), gone);
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    filled_.assign(i, filter(buckets_[i], start_of(bucket_at(i)), gone));
+  }
   filled_.assign(bucket_index(current_), open);
-  size_ -= std::erase_if(strays_, [&](const DueEntry& stray) { return gone(stray.entry); });
+  size_ -= std::erase_if(strays_, gone);
   std::make_heap(strays_.begin(), strays_.end(), later);
 }
 
@@ -117,11 +120,18 @@ TimePoint Wheel::filled_from(TimePoint from) const {
   return has_slot(due) ? due : kNever;  // never: the search went round to before `from`
 }
 
-void Wheel::place(const WheelEntry& entry, TimePoint due) {
-  if (!has_slot(due)) return add_stray({entry, due});
+bool Wheel::fits(const DueTask& task) {
+  return task.version >= 0 && task.version <= std::numeric_limits<std::uint32_t>::max() &&
+         task.handler <= std::numeric_limits<std::uint16_t>::max();
+}
+
+void Wheel::place(const DueTask& task) {
+  const TimePoint due = task.due;
+  if (!has_slot(due) || !fits(task)) return add_stray(task);
   const std::size_t slot = slot_in_bucket(due);
-  room_in(is_open(due) ? open_slots_[slot] : buckets_[bucket_index(due)]) = {entry.id, entry.version, entry.handler,
-                                                                             static_cast<std::uint16_t>(slot)};
+  room_in(is_open(due) ? open_slots_[slot] : buckets_[bucket_index(due)]) = {
+      task.id, static_cast<std::uint32_t>(task.version), static_cast<std::uint16_t>(task.handler),
+      static_cast<std::uint8_t>(slot), task.suspicion};
   filled_.insert(slot_index(due));
 }
 
@@ -130,7 +140,7 @@ Wheel::Held& Wheel::room_in(Block*& chain) {
   return chain->held[chain->used++];
 }
 
-void Wheel::add_stray(const DueEntry& stray) {
+void Wheel::add_stray(const DueTask& stray) {
   strays_.push_back(stray);
   std::push_heap(strays_.begin(), strays_.end(), later);
 }
@@ -150,15 +160,16 @@ void Wheel::spread(Block* bucket) {
   }
 }
 
-void Wheel::take_slot(TimePoint due, std::vector<DueEntry>& out) {
+void Wheel::take_slot(TimePoint due, std::vector<DueTask>& out) {
+  const TimePoint bucket = start_of(bucket_of(due));
   for (Block* block = std::exchange(open_slots_[slot_in_bucket(due)], nullptr); block != nullptr;) {
-    for (const Held& held : block->in_use()) out.push_back({held.entry(), due});
+    for (const Held& held : block->in_use()) out.push_back(held.task(bucket));
     pool_.give_back(std::exchange(block, block->next));
   }
   filled_.erase(slot_index(due));
 }
 
-void Wheel::take_strays(TimePoint now, std::vector<DueEntry>& out) {
+void Wheel::take_strays(TimePoint now, std::vector<DueTask>& out) {
   while (!strays_.empty() && strays_.front().due <= now) {
     std::pop_heap(strays_.begin(), strays_.end(), later);
     out.push_back(strays_.back());
@@ -190,19 +201,20 @@ void Wheel::close_bucket() {
 void Wheel::bucket_to_strays(TimePoint due) {
   const TimePoint start = start_of(bucket_of(due));
   for (Block* block = std::exchange(buckets_[bucket_index(due)], nullptr); block != nullptr;) {
-    for (const Held& held : block->in_use()) add_stray({held.entry(), start + Millis{held.slot}});
+    for (const Held& held : block->in_use()) add_stray(held.task(start));
     pool_.give_back(std::exchange(block, block->next));
   }
   filled_.assign(bucket_index(due), 0);
 }
 
 // Within each block, so that leaving needs no memory. Returns the slots that are still filled.
-std::uint64_t Wheel::filter(Block*& chain, const std::function<bool(const WheelEntry&)>& gone) {
+std::uint64_t Wheel::filter(Block*& chain, TimePoint bucket, const std::function<bool(const DueTask&)>& gone) {
   std::uint64_t filled = 0;
   for (Block** link = &chain; *link != nullptr;) {
     Block* block = *link;
     const auto held = block->in_use();
-    const auto kept = std::remove_if(held.begin(), held.end(), [&](const Held& each) { return gone(each.entry()); });
+    const auto kept =
+        std::remove_if(held.begin(), held.end(), [&](const Held& each) { return gone(each.task(bucket)); });
     size_ -= static_cast<std::size_t>(held.end() - kept);
     block->used = static_cast<std::size_t>(kept - held.begin());
     for (const Held& each : block->in_use()) filled |= bit(each.slot);

@@ -1,14 +1,15 @@
 #pragma once
-// Where handlers run. The engine does not care how: on threads (thread_workers.h), at once on the caller's thread
-// (inline_workers.h), or in the simulator's own time.
+// Where handlers run: by Workers, in this process, or by a RemoteExecutor.
 
 #include <functional>
 #include <vector>
 
-#include "engine/run.h"
+#include "engine/in_flight.h"
 
 namespace easyretry::engine {
 
+// The engine does not care how they run handlers: on threads (thread_workers.h), on the thread that steps the engine
+// (inline_workers.h), or in the simulator's own time.
 class Workers {
  public:
   virtual ~Workers() = default;
@@ -22,8 +23,27 @@ class Workers {
   virtual std::size_t size() const = 0;     // executions at a time
   virtual std::size_t busy() const = 0;     // waiting or running
   virtual std::size_t waiting() const = 0;  // taken and not started
-  // Takes back those of them for which `wanted` holds.
+  // Takes back the waiting ones for which `wanted` is true.
   virtual std::vector<RunPtr> take_waiting(const std::function<bool(const Run&)>& wanted) = 0;
+};
+
+// Runs a handler that is not a function of this process: a server behind a URL, or workers that fetch tasks.
+// Thread-safe.
+class RemoteExecutor {
+ public:
+  virtual ~RemoteExecutor() = default;
+
+  // How many more of the handler's tasks may be claimed now, while `coming` are being claimed. An executor that has
+  // room again notifies Core::claiming().
+  virtual std::size_t room(std::size_t coming) = 0;
+  // False: no worker has been there for a while to run the handler's tasks. Then other members that run it share its
+  // shards.
+  virtual bool attended() { return true; }
+  // Must not block. Each task stays in flight, its lease renewed, until its outcome is put to the Outcomes (see
+  // attempt.h) or Core::let_go is called.
+  virtual void take(std::vector<RunPtr> runs) = 0;
+  // Whether those who make the attempts may want to be notified of a final failure, as far as is known here.
+  virtual bool may_tell_of_failures() const { return false; }
 };
 
 }  // namespace easyretry::engine

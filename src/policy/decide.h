@@ -1,5 +1,5 @@
 #pragma once
-// The arithmetic of a policy: pure functions of the policy, the task, the time and one random number.
+// The decisions of a policy: pure functions of the policy, the task, the time and one random number.
 
 #include <optional>
 #include <string>
@@ -13,13 +13,13 @@ namespace easyretry::policy {
 // first). `random` is in [0, 1). Never negative, never above ten years, also at attempt 10,000.
 Millis next_delay(const Backoff& backoff, int attempt, Millis last, double random);
 
-// One line that says it all and reads back equal: "exponential first=1s factor=2 cap=15m jitter=1s".
+// One line that can be parsed back: "exponential first=1s factor=2 cap=15m jitter=1s".
 std::string to_text(const Backoff& backoff);
-// Throws std::invalid_argument naming what is wrong.
+// Throws std::invalid_argument that names what is wrong.
 Backoff parse_backoff(std::string_view text);
 
-// Why a task may not be attempted (again), in words for its owner; nullopt where it may.
-// `attempts` were made so far, the next would start at `next`.
+// Why a task may not be attempted (again), in words for its owner; nullopt if it may. `attempts` were made so far, and
+// the next would start at `next`.
 std::optional<std::string> stop_reason(const Stop& stop, int attempts, TimePoint created, TimePoint next);
 
 }  // namespace easyretry::policy

@@ -6,7 +6,7 @@
 
 namespace easyretry::policy {
 
-// Beyond any use, and far from where adding it to a time could overflow.
+// Longer than anybody needs, and far from overflow when added to a time.
 inline constexpr Millis kLongestDelay = std::chrono::years{10};
 
 }  // namespace easyretry::policy

@@ -1,5 +1,5 @@
 #pragma once
-// Makes a Lua value of the tokens of a JSON value, without the members that the expression cannot reach.
+// Builds a Lua value from the tokens of a JSON value, without the members that the expression cannot reach.
 
 #include <cstdint>
 #include <string_view>
@@ -8,12 +8,12 @@
 
 #include <easyretry/json_text.h>
 
-#include "policy/mentioned_keys.h"
+#include "policy/lua_sandbox.h"
 
 namespace easyretry::policy {
 
-// Gets its calls from CanonicalReader or from a walk over a tree; in the end the value is on top of Lua's stack. False:
-// too deep. Runs where Lua's errors skip destructors, and has none.
+// Called by CanonicalReader or by a walk over a tree; in the end the value is on top of Lua's stack. False: too deep.
+// Runs where Lua's errors skip destructors, and has none.
 class LuaBuilder {
  public:
   LuaBuilder(lua_State* lua, const MentionedKeys& keys) : lua_(lua), keys_(keys) {}
@@ -103,7 +103,7 @@ class LuaBuilder {
   lua_State* const lua_;
   const MentionedKeys& keys_;
   std::size_t depth_ = 0;
-  std::size_t skipped_in_ = 0;  // depth of the object that has the member that is skipped, with all that is in it; or 0
+  std::size_t skipped_in_ = 0;  // depth of the object whose member is being skipped with all its content; or 0
   int next_[kJsonDepth];        // index in each open array, or kObject
 };
 

@@ -1,8 +1,9 @@
-// Lua reports errors with longjmp, which skips C++ destructors, and running out of memory is such an error. So whatever
-// may allocate runs under lua_load or lua_pcall, and the frames between hold nothing that has a destructor.
+// Lua reports errors, such as running out of memory, with longjmp, which skips C++ destructors. So everything that may
+// allocate runs under lua_load or lua_pcall, and the frames between have nothing with a destructor.
 
 #include "policy/lua_sandbox.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <new>
 #include <stdexcept>
@@ -112,17 +113,49 @@ int run(lua_State* lua) {
   return 0;
 }
 
+// As in Lua, whatever the locale.
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || is_digit(c);
+}
+
+std::size_t skip(std::string_view text, std::size_t at, bool (*kind)(char)) {
+  while (at < text.size() && kind(text[at])) ++at;
+  return at;
+}
+
+bool is_plain_index(std::string_view text, std::size_t bracket) {
+  const std::size_t end = skip(text, bracket + 1, &is_digit);
+  return end > bracket + 1 && end < text.size() && text[end] == ']';
+}
+
 }  // namespace
+
+MentionedKeys::MentionedKeys(std::string_view expression) {
+  for (std::size_t at = 0; at < expression.size();) {
+    if (expression[at] == '[' && !is_plain_index(expression, at)) any_ = true;
+    const std::size_t end = skip(expression, at, &is_word);
+    if (end > at) words_.emplace_back(expression.substr(at, end - at));
+    at = std::max(end, at + 1);
+  }
+}
+
+bool MentionedKeys::contains(std::string_view key) const {
+  return any_ || std::find(words_.begin(), words_.end(), key) != words_.end();
+}
 
 void LuaSandbox::Close::operator()(lua_State* state) const {
   lua_close(state);
 }
 
-// Two texts are compiled, and only one expression fits both: behind a bare `return` a parenthesis cannot be closed that
-// was not opened ("1) or (2"), and between parentheses there is no room for a list ("1, 2"), a semicolon or nothing.
+// Two texts are compiled, and only a single expression fits both: after a bare `return`, a parenthesis that was not
+// opened cannot be closed ("1) or (2"), and between parentheses a list ("1, 2"), a semicolon or nothing is an error.
 // `result` and `args` are parameters, so any other name is a global, and a function that uses globals has an upvalue
-// (_ENV). That finds misspelt names and calls of libraries before the first task fails on them, and with one parameter
-// left out, whether that one is used.
+// (_ENV). That finds misspelt names and calls of libraries before the first task fails because of them, and, with one
+// parameter left out, whether that one is used.
 LuaSandbox::LuaSandbox(const std::string& expression) : keys_(expression), state_(lua_newstate(&allocate, &budget_)) {
   if (!state_) throw std::bad_alloc();
   try {

@@ -1,6 +1,6 @@
 #pragma once
-// One compiled expression in a Lua state of its own: no libraries, no globals, 1 MiB at a time and 64 MiB in all,
-// 100,000 instructions a call.
+// One compiled expression in its own Lua state: no libraries, no globals, 1 MiB at a time and 64 MiB in all, 100,000
+// instructions per call.
 
 #include <cstddef>
 #include <memory>
@@ -8,35 +8,48 @@
 #include <string>
 #include <string_view>
 #include <variant>
+#include <vector>
 
 #include <easyretry/error.h>
 #include <easyretry/json_text.h>
-
-#include "policy/mentioned_keys.h"
 
 struct lua_State;
 
 namespace easyretry::policy {
 
 inline constexpr std::size_t kLuaMemory = 1 << 20;
-// Of a call, with what it has given back: an instruction that makes a text takes as long as the text is, and another
-// one that looks it up in a table three times that.
+// Of a call, including freed memory: the time of an instruction that makes a string grows with its length, and looking
+// it up in a table takes three times as long.
 inline constexpr std::size_t kLuaAllocations = std::size_t{64} << 20;
-// Ends every call: an empty loop after 0.5 ms, the worst found (each instruction compares 300 KiB of text) after 0.7 s.
+// Ends every call: an empty loop after 0.5 ms, the worst case found (each instruction compares 300 KiB) after 0.7 s.
 inline constexpr int kLuaInstructions = 100'000;
+
+// Which members of a JSON object an expression can reach, so that the others need not be copied into Lua.
+//
+// Without libraries a table cannot be listed, so a member is reached by name only: `.name` or `["name"]`. If the
+// expression has brackets only around plain numbers, as in args[1], every reachable name is one of its words.
+class MentionedKeys {
+ public:
+  explicit MentionedKeys(std::string_view expression);
+  bool contains(std::string_view key) const;
+
+ private:
+  bool any_ = false;
+  std::vector<std::string> words_;  // keywords, and words in strings and comments, are included and do no harm
+};
 
 // Nothing, a JSON text, or a tree.
 using LuaInput = std::variant<std::monostate, std::string_view, JsonView>;
 
-// Not safe to share between threads, and not to be moved: Lua keeps the address of the budget.
+// Not thread-safe, and cannot be moved: Lua keeps the address of the budget.
 class LuaSandbox {
  public:
-  // Throws std::invalid_argument where the text is not one expression over `result` and `args`.
+  // Throws std::invalid_argument if the text is not one expression over `result` and `args`.
   explicit LuaSandbox(const std::string& expression);
   LuaSandbox(const LuaSandbox&) = delete;
   LuaSandbox& operator=(const LuaSandbox&) = delete;
 
-  // Which of the two the expression looks at; the other need not be given.
+  // Which of the two the expression uses; the other need not be given.
   struct Reads {
     bool result = false;
     bool args = false;
@@ -44,10 +57,10 @@ class LuaSandbox {
   Reads reads() const { return reads_; }
 
   // No input and null become nil, arrays start at 1, integers stay integers up to 2^63-1 and are floats above.
-  // nullopt: a text that CanonicalReader does not know; its tree is needed.
+  // nullopt: a text that CanonicalReader cannot read; its tree is needed.
   std::optional<Result<bool>> call(const LuaInput& result, const LuaInput& args);
 
-  // A call ran into a limit. The state may be full of what the call left behind; make a new one.
+  // A call hit a limit. The state may be full of garbage; make a new one.
   bool spent() const { return spent_; }
 
   struct Budget {

@@ -3,16 +3,18 @@
 #include <mutex>
 #include <optional>
 
+#include <easyretry/success.h>
+
 #include "policy/lua_sandbox.h"
 
 namespace easyretry::policy {
 namespace {
 
-// Texts up to this length are read straight into Lua, under the mutex. Longer ones are parsed before, so that others
-// need not wait for it.
+// Texts up to this length are read directly into Lua, under the mutex. Longer ones are parsed before, so that other
+// threads do not have to wait.
 constexpr std::size_t kShort = 4096;
 
-// What the expression does not look at is not read at all.
+// An input that the expression does not use is not read at all.
 LuaInput text_if(bool wanted, std::string_view text) {
   return wanted ? LuaInput{text} : LuaInput{};
 }
@@ -79,3 +81,11 @@ Result<bool> SuccessExpression::evaluate(std::string_view result_json, std::stri
 }
 
 }  // namespace easyretry::policy
+
+namespace easyretry {
+
+SuccessWhen::SuccessWhen(std::string expression) : text_(std::move(expression)) {
+  if (!text_.empty()) expression_ = std::make_shared<policy::SuccessExpression>(text_);
+}
+
+}  // namespace easyretry

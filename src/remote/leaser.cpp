@@ -14,7 +14,7 @@ constexpr std::size_t kMostAtATime = 200;
 
 engine::Step Leaser::step() {
   const LeaseWish wanted = wish();
-  // Workers ring when there is room again.
+  // Workers wake us up when there is room again.
   if (wanted.handlers.empty()) return {false, context_.clock.steady() + kLookAgain};
   const Instant sent = context_.clock.steady();
   auto reply = store_.lease(wanted, stop_.get_token());

@@ -15,7 +15,7 @@ class Leaser {
   Leaser(engine::Core& core, RemoteStore& store)
       : context_(core.context()),
         workers_(core.workers()),
-        dispatcher_(context_, core.holdings(), workers_),
+        dispatcher_(context_, core.in_flight(), workers_),
         store_(store) {}
 
   // Waits in the daemon until there are tasks.

@@ -10,9 +10,7 @@ class RemoteImpl final : public call::ThreadedEngine {
  public:
   RemoteImpl(const std::shared_ptr<remote::RemoteStore>& store, const Config& config)
       : ThreadedEngine(store, config, {}), leaser_(core_, *store) {
-    // What is due is the daemon's to know: nothing is remembered here to be claimed later.
-    core_.schedule.stop();
-    core_.loader.stop();
+    core_.stop_claiming();  // the daemon knows what is due
   }
 
   ~RemoteImpl() override { stop(); }
@@ -20,8 +18,8 @@ class RemoteImpl final : public call::ThreadedEngine {
  private:
   std::unique_ptr<engine::Threads> begin() override {
     auto threads = std::make_unique<engine::Threads>(core_, engine::Tasks::are_brought);
-    leasing_ = std::make_unique<engine::RunLoop>("er-lease", core_.context(), core_.context().claiming,
-                                                 [this] { return leaser_.step(); });
+    leasing_ =
+        std::make_unique<engine::RunLoop>("er-lease", core_, core_.claiming(), [this] { return leaser_.step(); });
     return threads;
   }
 

@@ -4,7 +4,7 @@
 
 #include "base/time_text.h"
 #include "remote/task_text.h"
-#include "task/written_names.h"
+#include "task/record.h"
 
 namespace easyretry::remote {
 namespace {

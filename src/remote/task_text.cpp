@@ -8,7 +8,7 @@
 #include "base/json_copy.h"
 #include "base/time_text.h"
 #include "policy/limits.h"
-#include "task/written_names.h"
+#include "task/record.h"
 
 namespace easyretry::remote {
 namespace {

@@ -57,7 +57,7 @@ Alerting::Alerting(const Config& config, Spaces spaces)
   }
   if (config.alerts.rules.empty()) return;
   for (const auto& [name, space] : spaces_) {
-    space->core().context().events.add([desk = desk_](const Event& event) { desk->feed(event); }, Delivery::direct);
+    space->core().events().add([desk = desk_](const Event& event) { desk->feed(event); }, Delivery::direct);
   }
   watching_ = std::jthread{[this](const std::stop_token& stop) { watch(stop); }};
 }
@@ -85,7 +85,7 @@ void Alerting::watch(const std::stop_token& stop) {
 void Alerting::look_at_backlogs() {
   for (const auto& [name, space] : spaces_) {
     engine::Core& core = space->core();
-    if (!is_first(core.rebalancer.view())) continue;
+    if (!is_first(core.cluster())) continue;
     const auto lag = storage::look_for_lag(core.store(), name, kTasksAShard);
     if (lag) desk_->feed_backlog(name, lag->handlers, lag->complete);
   }

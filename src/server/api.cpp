@@ -174,8 +174,8 @@ http::Serve Api::call(const Route& route, const Token& who, const http::Request&
   }
   return [this, &route, space = space_of(head, who), who](http::Request request, const http::Respond& respond) {
     // Not the space itself, whose own parts may keep this: whoever answers is one of them, or keeps it.
-    const http::Respond timed = [&context = space->core().context(), respond](http::Response response) {
-      response.headers.emplace_back(kTimeHeader, base::to_text(context.store_now()));
+    const http::Respond timed = [&core = space->core(), respond](http::Response response) {
+      response.headers.emplace_back(kTimeHeader, base::to_text(core.store_now()));
       respond(std::move(response));
     };
     const std::string id = request.id;

@@ -144,7 +144,7 @@ http::Response begin(const Call& call) {
   fields.end();
   engine::Core& core = call.space->core();
   // What this brings about, and what comes meanwhile, is not meant.
-  const TimePoint now = core.context().store_now() + Millis{1};
+  const TimePoint now = core.store_now() + Millis{1};
   query.created_at.until = std::min(now, query.created_at.until.value_or(now));
   const std::int64_t matched = value_or_throw(core.count(query));
   if (dry_run) return foreseen(*call.space, action, std::move(query), matched);

@@ -71,7 +71,7 @@ http::Response cluster(const Call& call, const LookAtCluster& look) {
   out.key("self");
   out.string(seen.view.self);
   out.key("now");
-  out.string(base::to_text(core.context().store_now()));
+  out.string(base::to_text(core.store_now()));
   out.key("age_ms");
   out.integer(seen.view.age.count());
   write_list(out, "members", seen.view.members, write_member);

@@ -44,7 +44,7 @@ Daemon::Daemon(const Config& config)
   add_handler_endpoints(*api_);
   add_system_endpoints(*api_);
   add_split_endpoints(*api_, split_);
-  add_cluster_endpoint(*api_, [](Space& space) { return ClusterSeen{space.core().rebalancer.view()}; });
+  add_cluster_endpoint(*api_, [](Space& space) { return ClusterSeen{space.core().cluster()}; });
   add_metrics_endpoint(*api_, spaces_, alerting_);
   add_health(*api_);
   for (const auto& [name, space] : spaces_) space->start();

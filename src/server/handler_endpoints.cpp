@@ -26,7 +26,7 @@ Paused paused_in(Space& space) {
 }
 
 bool is_served(Space& space, const std::string& name) {
-  return space.core().context().handlers.snapshot()->by_name.contains(name);
+  return space.core().handlers().snapshot()->by_name.contains(name);
 }
 
 void write_pause(JsonWriter& out, const Paused& paused, const std::string& name) {
@@ -67,7 +67,7 @@ http::Response list(const Call& call) {
   require_known(call.request, {});
   Counts counts = value_or_throw(call.space->core().counts());
   const Paused paused = paused_in(*call.space);
-  const auto table = call.space->core().context().handlers.snapshot();
+  const auto table = call.space->core().handlers().snapshot();
   for (const auto& [name, number] : table->by_name) counts.try_emplace(name);
   for (const auto& [name, since] : paused) counts.try_emplace(name);
   JsonWriter out;

@@ -105,7 +105,7 @@ class Lent {
     const auto found = records_.find(ticket.id);
     if (found == records_.end() || found->second.info.version != ticket.version) return nullptr;
     auto handler = space_.handler(found->second.info.handler);
-    const auto no = space_.core().context().handlers.snapshot()->by_name.at(found->second.info.handler);
+    const auto no = space_.core().handlers().snapshot()->by_name.at(found->second.info.handler);
     return std::make_shared<engine::Run>(found->second, std::move(handler), no, Instant::max());
   }
 
@@ -150,12 +150,12 @@ http::Response settle(const Call& call) {
     if (!run) continue;
     measure(space, *run);
     Settlement& one = wanted[i];
-    one.result = value_or_throw(space.core().context().payloads.seal_result(run->record, std::move(one.result)));
+    one.result = value_or_throw(space.core().payloads().seal_result(run->record, std::move(one.result)));
     settled.push_back({std::move(run), std::move(one)});
     places.push_back(i);
   }
   if (!settled.empty()) {
-    const auto done = value_or_throw(space.core().settle_now(std::move(settled)));
+    const auto done = value_or_throw(space.core().settle_now(settled));
     for (std::size_t i = 0; i < places.size(); ++i) which[places[i]] = done[i];
   }
   return applied(which);
@@ -163,8 +163,7 @@ http::Response settle(const Call& call) {
 
 http::Response renew(const Call& call) {
   Space& space = *call.space;
-  auto& context = space.core().context();
-  const auto wanted = listed(call, [&](JsonView one) { return renewal_of(one, context.options.lease); });
+  const auto wanted = listed(call, [&](JsonView one) { return renewal_of(one, space.core().options().lease); });
   const Lent held = lent(space, wanted, [](const storage::Renewal& one) { return one.ticket; });
   std::vector<bool> which(wanted.size(), false);
   std::vector<std::size_t> places;
@@ -174,8 +173,7 @@ http::Response renew(const Call& call) {
     renewals.push_back(wanted[i]);
     places.push_back(i);
   }
-  const auto reply = value_or_throw(
-      context.ask(engine::StoreVerb::renew, [&](storage::Store& store) { return store.renew(renewals); }));
+  const auto reply = value_or_throw(space.core().renew(renewals));
   if (reply.trouble) throw StoreError({Errc::in_doubt, reply.trouble->where, reply.trouble->detail});
   for (std::size_t i = 0; i < places.size(); ++i) which[places[i]] = reply.applied[i];
   return applied(which);

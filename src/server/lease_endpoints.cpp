@@ -62,7 +62,7 @@ class Lending {
         request_id_(std::move(request_id)) {}
 
   void lend(const std::vector<RunPtr>& runs) const {
-    answer(respond_, request_id_, space_->core().context().options.log, [&] { respond_(lent(runs)); });
+    answer(respond_, request_id_, space_->core().options().log, [&] { respond_(lent(runs)); });
   }
 
  private:
@@ -74,7 +74,7 @@ class Lending {
     for (const RunPtr& run : runs) {
       auto beginning = begin(*run);
       if (beginning.instead) {
-        core().outcomes().put(run, *std::move(beginning.instead));
+        core().settle_later(run, *std::move(beginning.instead));
         continue;
       }
       begun.push_back(run);
@@ -85,7 +85,7 @@ class Lending {
     LentTasks tasks;
     for (std::size_t i = 0; i < begun.size(); ++i) {
       // Not before it was let go: its timeout is the worker's own affair.
-      space_->lent_out().lent(begun[i]->ticket(), engine::mark_started(*begun[i], core().context()));
+      space_->lent_out().lent(begun[i]->ticket(), core().mark_started(*begun[i]));
       tasks.emplace_back(begun[i]->record, std::move(arguments[i]));
       if (until) tasks.back().first.lease_until = *until;
       if (wish_.judges) open_result(tasks.back().first);
@@ -100,15 +100,15 @@ class Lending {
   // Whoever judges for himself also decides what is not to be run. What cannot be opened is parked here.
   engine::Beginning begin(engine::Run& run) const {
     if (wish_.judges) {
-      if (!engine::still_ours(run, core().context())) return {engine::handed_back(run), {}};
-      if (auto arguments = core().context().payloads.open_arguments(run.record)) return {{}, *std::move(arguments)};
+      if (!core().still_ours(run)) return {engine::handed_back(run), {}};
+      if (auto arguments = core().payloads().open_arguments(run.record)) return {{}, *std::move(arguments)};
     }
-    return engine::begin_attempt(run, core().context());
+    return core().begin_attempt(run);
   }
 
   // Without it the callback says for itself that its result is missing.
   void open_result(task::TaskRecord& record) const {
-    record.result = core().context().payloads.open_result(record).value_or("");
+    record.result = core().payloads().open_result(record).value_or("");
   }
 
   // As long as the worker asked for, where it is not what the claim gave. Where that cannot be had, the claim's counts.
@@ -117,8 +117,7 @@ class Lending {
     std::vector<storage::Renewal> renewals;
     renewals.reserve(runs.size());
     for (const RunPtr& run : runs) renewals.push_back({run->ticket(), *wish_.lease});
-    const auto reply =
-        core().context().ask(engine::StoreVerb::renew, [&](storage::Store& store) { return store.renew(renewals); });
+    const auto reply = core().renew(renewals);
     if (!reply || reply->trouble) return std::nullopt;
     return reply->now + *wish_.lease;
   }
@@ -178,7 +177,7 @@ RunPtr lent_run(Space& space, const std::string& id, std::int64_t version) {
     throw Refusal{lease_lost(id)};
   }
   auto handler = space.handler(record->info.handler);
-  const auto number = space.core().context().handlers.snapshot()->by_name.at(record->info.handler);
+  const auto number = space.core().handlers().snapshot()->by_name.at(record->info.handler);
   return std::make_shared<engine::Run>(*std::move(record), std::move(handler), number, Instant::max());
 }
 
@@ -221,10 +220,10 @@ http::Response done(const Call& call) {
   const auto result = fields.find("result");
   fields.end();
   const RunPtr run = answered_run(*call.space, id, version);
-  auto& context = call.space->core().context();
-  const auto arguments = value_or_throw(context.payloads.open_arguments(run->record));
+  auto& core = call.space->core();
+  const auto arguments = value_or_throw(core.payloads().open_arguments(run->record));
   detail::Reply reply{.result = result ? base::canonical_json(*result) : "null"};
-  return settled(*call.space, id, run, engine::end_attempt(*run, context, std::move(reply), arguments));
+  return settled(*call.space, id, run, core.end_attempt(*run, std::move(reply), arguments));
 }
 
 http::Response fail(const Call& call) {
@@ -243,8 +242,7 @@ http::Response fail(const Call& call) {
   const Answer said = for_good         ? easyretry::give_up(why)
                       : retry_after_ms ? easyretry::retry_after(*retry_after_ms, why)
                                        : easyretry::retry_later(why);
-  return settled(*call.space, id, run,
-                 engine::end_attempt(*run, call.space->core().context(), detail::Reply{.answer = said}, "[]"));
+  return settled(*call.space, id, run, call.space->core().end_attempt(*run, detail::Reply{.answer = said}, "[]"));
 }
 
 http::Response renew(const Call& call) {
@@ -253,14 +251,12 @@ http::Response renew(const Call& call) {
   Fields fields{body.root()};
   storage::Renewal renewal;
   renewal.ticket = {parse_id(id), version_of(fields)};
-  auto& context = call.space->core().context();
-  renewal.lease = fields.millis("lease_ms", kLongestLease).value_or(context.options.lease);
+  auto& core = call.space->core();
+  renewal.lease = fields.millis("lease_ms", kLongestLease).value_or(core.options().lease);
   if (const auto progress = fields.find("progress")) renewal.progress = std::string{progress->as_string()};
   fields.end();
   lent_run(*call.space, id, renewal.ticket.version);  // of this namespace
-  const auto reply = value_or_throw(context.ask(engine::StoreVerb::renew, [&](storage::Store& store) {
-    return store.renew({&renewal, 1});
-  }));
+  const auto reply = value_or_throw(core.renew({&renewal, 1}));
   if (!reply.applied.front()) throw Refusal{lease_lost(id)};
   JsonWriter out;
   out.begin_object();

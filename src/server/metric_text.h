@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/histogram.h"
+#include "engine/measures.h"
 
 namespace easyretry::server {
 

@@ -104,12 +104,12 @@ class SpaceMetrics {
     for (const auto& [handler, tasks] : stats_.no_handler) unserved += tasks;
     add("easyretry_running_tasks", stats_.running);
     add("easyretry_read_ahead_tasks", stats_.read_ahead);
-    add("easyretry_wheel_tasks", core_.schedule.in_wheel());
+    add("easyretry_wheel_tasks", core_.in_wheel());
     add("easyretry_unserved_tasks", unserved);
   }
 
   void write_histograms() {
-    const engine::Measures& measures = core_.context().measures;
+    const engine::Measures& measures = core_.measures();
     out_.add("easyretry_lateness_seconds", {space_}, measures.lateness.read(), kNanosASecond);
     out_.add("easyretry_claim_batch_tasks", {space_}, measures.claim_batch.read(), 1);
     out_.add("easyretry_settle_batch_tasks", {space_}, measures.settle_batch.read(), 1);
@@ -143,7 +143,7 @@ class SpaceMetrics {
   }
 
   bool write_lag() {
-    auto lag = storage::look_for_lag(core_.store(), core_.context().options.space, kTasksAShard);
+    auto lag = storage::look_for_lag(core_.store(), core_.options().space, kTasksAShard);
     if (!lag) return false;
     if (lag->complete) {
       for (const auto& [name, number] : handlers_->by_name) lag->handlers.try_emplace(name);
@@ -176,7 +176,7 @@ class SpaceMetrics {
   engine::Core& core_;
   const std::pair<std::string, std::string> space_;
   const Stats stats_;
-  const std::shared_ptr<const engine::HandlerTable> handlers_ = core_.context().handlers.snapshot();
+  const std::shared_ptr<const engine::HandlerTable> handlers_ = core_.handlers().snapshot();
 };
 
 }  // namespace

@@ -92,7 +92,7 @@ task::NewTask wanted_task(Space& space, JsonView object) {
   Fields fields{object};
   const std::string handler{fields.need("handler").as_string()};
   task::NewTask task =
-      call::new_task(space.core().context(), *space.handler(handler), submission(fields), payload_version(fields));
+      call::new_task(space.core(), *space.handler(handler), submission(fields), payload_version(fields));
   if (const auto policy = fields.find("policy")) read_policy(*policy, task.rules);
   read_lease(fields, task);
   fields.end();

@@ -19,7 +19,7 @@ bool wants(const PullDesk::Ask& ask, const std::string& handler) {
 
 }  // namespace
 
-class PullDesk::Handler final : public engine::Elsewhere {
+class PullDesk::Handler final : public engine::RemoteExecutor {
  public:
   Handler(std::shared_ptr<PullDesk> desk, std::string name) : desk_(std::move(desk)), name_(std::move(name)) {}
   std::size_t room(std::size_t coming) override { return desk_->room(name_, coming); }
@@ -32,10 +32,10 @@ class PullDesk::Handler final : public engine::Elsewhere {
   const std::string name_;
 };
 
-PullDesk::PullDesk(const Clock& clock, engine::Bell& wanted, HandBack hand_back, Attended attended)
+PullDesk::PullDesk(const Clock& clock, engine::Wakeup& wanted, HandBack hand_back, Attended attended)
     : clock_(clock), wanted_(wanted), hand_back_(std::move(hand_back)), attended_(std::move(attended)) {}
 
-std::shared_ptr<engine::Elsewhere> PullDesk::of(const std::string& handler) {
+std::shared_ptr<engine::RemoteExecutor> PullDesk::of(const std::string& handler) {
   return std::make_shared<Handler>(shared_from_this(), handler);
 }
 
@@ -65,8 +65,8 @@ std::uint64_t PullDesk::wait(Ask ask) {
   }
   if (news) attended_();
   if (waits) {
-    wanted_.ring();
-    bell.ring();
+    wanted_.notify();
+    wakeup.notify();
   } else {
     ask.lend(std::move(runs));
   }
@@ -137,7 +137,7 @@ void PullDesk::take(const std::string& handler, std::vector<engine::RunPtr> runs
     }
     for (; next != runs.end(); ++next) kept_[handler].push_back({std::move(*next), clock_.steady() + kKeep});
   }
-  bell.ring();
+  wakeup.notify();
   for (auto& [lend, theirs] : lent) lend(std::move(theirs));
 }
 

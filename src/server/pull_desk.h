@@ -13,9 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "engine/bell.h"
-#include "engine/elsewhere.h"
-#include "engine/step.h"
+#include "engine/wakeup.h"
+#include "engine/workers.h"
 
 namespace easyretry::server {
 
@@ -32,12 +31,12 @@ class PullDesk : public std::enable_shared_from_this<PullDesk> {
   using HandBack = std::function<void(std::vector<engine::RunPtr>)>;
   using Attended = std::function<void()>;
 
-  // `wanted` is rung when there is room for more; `hand_back` gets what nobody fetches; `attended` is called when
+  // `wanted` is notified when there is room for more; `hand_back` gets what nobody fetches; `attended` is called when
   // somebody asks for a handler that nobody had asked for in a while.
   PullDesk(
-      const Clock& clock, engine::Bell& wanted, HandBack hand_back, Attended attended = [] {});
+      const Clock& clock, engine::Wakeup& wanted, HandBack hand_back, Attended attended = [] {});
 
-  std::shared_ptr<engine::Elsewhere> of(const std::string& handler);
+  std::shared_ptr<engine::RemoteExecutor> of(const std::string& handler);
 
   // A worker that does not tell owners of final failures asks for tasks of these handlers. Until one does, nobody
   // knows.
@@ -52,7 +51,7 @@ class PullDesk : public std::enable_shared_from_this<PullDesk> {
   // Everybody is let go, and nobody waits from now on.
   void close();
 
-  engine::Bell bell;
+  engine::Wakeup wakeup;
 
  private:
   class Handler;
@@ -71,7 +70,7 @@ class PullDesk : public std::enable_shared_from_this<PullDesk> {
   std::vector<engine::RunPtr> kept_for(const Ask& ask);  // under mutex_
 
   const Clock& clock_;
-  engine::Bell& wanted_;
+  engine::Wakeup& wanted_;
   const HandBack hand_back_;
   const Attended attended_;
   std::mutex mutex_;

@@ -20,8 +20,8 @@ Space::Space(std::shared_ptr<storage::Store> store, const Config& config)
       caller_(
           std::make_unique<webhook::Caller>(webhook::CallerOptions{.guard = webhook::Guard{config.server.may_call}})),
       desk_(std::make_shared<PullDesk>(
-          system_clock(), core().context().claiming, [this](const auto& runs) { hand_back(runs); },
-          [this] { core().rebalancer.handlers_changed(); })),
+          system_clock(), core().claiming(), [this](const auto& runs) { hand_back(runs); },
+          [this] { core().executors_changed(); })),
       remembered_(system_clock(), {}),
       submissions_(core(), kMostTasksWaiting),
       lent_out_(kMostLentOut),
@@ -36,7 +36,7 @@ Space::~Space() {
 
 void Space::start() {
   minding_the_desk_ =
-      std::make_unique<engine::RunLoop>("er-pull", core().context(), desk_->bell, [this] { return desk_->step(); });
+      std::make_unique<engine::RunLoop>("er-pull", core(), desk_->wakeup, [this] { return desk_->step(); });
   engine_->start();
 }
 
@@ -54,19 +54,19 @@ void Space::stop() {
 
 std::shared_ptr<http::BodyStream> Space::events(EventFeed::Filter filter, std::string_view last) {
   std::call_once(listening_, [this] {
-    core().context().events.add([feed = feed_](const Event& event) { feed->tell(event); }, Delivery::direct);
+    core().events().add([feed = feed_](const Event& event) { feed->tell(event); }, Delivery::direct);
   });
   return feed_->watch(std::move(filter), last);
 }
 
 std::shared_ptr<const engine::KnownHandler> Space::handler(const std::string& name) {
-  const auto known = [&] { return core().context().handlers.snapshot()->find(name); };
+  const auto known = [&] { return core().handlers().snapshot()->find(name); };
   if (auto found = known()) return found;
   const std::lock_guard lock{registering_};
   if (auto found = known()) return found;
-  require_room_for(name, core().context().handlers.snapshot()->by_number.size());
+  require_room_for(name, core().handlers().snapshot()->by_number.size());
   detail::Handler handler = handler_elsewhere(name);
-  handler.elsewhere = place_of(name);
+  handler.remote = executor_of(name);
   engine_->add(std::move(handler));
   return known();
 }
@@ -84,17 +84,17 @@ void Space::leave_final_failures_to_workers(const std::string& name) {
   if (handler(name)->handler.on_final_failure) return;
   detail::Handler changes;
   changes.on_final_failure = [](const Failure&, const TaskInfo&) {};  // for a worker that does not judge
-  core().context().handlers.change(name, std::move(changes));
+  core().handlers().change(name, std::move(changes));
 }
 
-std::shared_ptr<engine::Elsewhere> Space::place_of(const std::string& handler) {
+std::shared_ptr<engine::RemoteExecutor> Space::executor_of(const std::string& handler) {
   const auto webhook = webhook_of(config_, handler);
   if (!webhook) return desk_->of(handler);
   return std::make_shared<WebhookHandler>(core(), *caller_, webhook->url, webhook->secrets_file);
 }
 
 void Space::hand_back(const std::vector<engine::RunPtr>& runs) {
-  for (const engine::RunPtr& run : runs) core().outcomes().put(run, engine::handed_back(*run));
+  for (const engine::RunPtr& run : runs) core().settle_later(run, engine::handed_back(*run));
 }
 
 }  // namespace easyretry::server

@@ -8,7 +8,7 @@
 #include <easyretry/config.h>
 
 #include "call/engine_impl.h"
-#include "engine/run_loop.h"
+#include "engine/threads.h"
 #include "server/bulk.h"
 #include "server/event_feed.h"
 #include "server/lent_out.h"
@@ -54,7 +54,7 @@ class Space {
   void leave_final_failures_to_workers(const std::string& handler);
 
  private:
-  std::shared_ptr<engine::Elsewhere> place_of(const std::string& handler);
+  std::shared_ptr<engine::RemoteExecutor> executor_of(const std::string& handler);
   Result<std::vector<TaskId>> ids_of(const TaskQuery& query);
   void hand_back(const std::vector<engine::RunPtr>& runs);
 

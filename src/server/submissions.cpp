@@ -38,7 +38,7 @@ void Submissions::work() {
 
 // Whole requests, up to what the store takes at one go; at least one. Empty: it is time to end.
 std::vector<Submissions::Request> Submissions::next_batch() {
-  const std::size_t most = core_.context().options.batch;
+  const std::size_t most = core_.options().batch;
   std::unique_lock lock{mutex_};
   changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
   std::size_t requests = 0;

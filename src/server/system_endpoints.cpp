@@ -32,7 +32,7 @@ http::Response tables(const Call& call) {
   out.begin_object();
   out.key("tables");
   out.begin_array();
-  for (const storage::TableInfo& table : value_or_throw(call.space->core().context().store.tables())) {
+  for (const storage::TableInfo& table : value_or_throw(call.space->core().store().tables())) {
     out.begin_object();
     out.key("name");
     out.string(table.name);

@@ -164,7 +164,7 @@ http::Response show(const Call& call) {
     if (!call.by.may(Right::payloads)) {
       throw Refusal{{403, "forbidden", "token " + call.by.name + " may not see arguments", "use one with +payloads"}};
     }
-    besides.arguments = value_or_throw(call.space->core().context().payloads.open_arguments(*record));
+    besides.arguments = value_or_throw(call.space->core().payloads().open_arguments(*record));
   }
   besides.requeue_of = requeue_of(call.space->core(), record->info);
   JsonWriter out;

@@ -9,7 +9,6 @@
 #include <easyretry/json_text.h>
 
 #include "task/record.h"
-#include "task/written_names.h"
 
 namespace easyretry::server {
 

@@ -58,15 +58,15 @@ void WebhookHandler::take(std::vector<RunPtr> runs) {
 }
 
 void WebhookHandler::call(const RunPtr& run) {
-  engine::Beginning beginning = engine::begin_attempt(*run, core_.context());
+  engine::Beginning beginning = core_.begin_attempt(*run);
   if (beginning.instead) return ended(run, *std::move(beginning.instead));
-  engine::mark_started(*run, core_.context());
+  core_.mark_started(*run);
   try {
     webhook::Call call = call_for(*run, beginning.arguments);
     caller_.start(std::move(call), [self = shared_from_this(), run, arguments = std::move(beginning.arguments)](
                                        webhook::CallResult heard) { self->heard(run, arguments, std::move(heard)); });
   } catch (const std::exception& e) {  // a secret that is none any more
-    ended(run, engine::end_attempt(*run, core_.context(), {engine::Called::End::failed, e.what()}));
+    ended(run, core_.end_attempt(*run, engine::Called{engine::Called::End::failed, e.what()}));
   }
 }
 
@@ -81,15 +81,15 @@ webhook::Call WebhookHandler::call_for(const engine::Run& run, const std::string
                            .traceparent = info.traceparent,
                            .body = body_of(arguments)},
                           {url_, secrets_.current(), timeout > Millis{0} ? timeout : kUsualTimeout},
-                          core_.context().clock.now(), run.stop.get_token());
+                          core_.clock().now(), run.stop.get_token());
 }
 
 void WebhookHandler::heard(const RunPtr& run, const std::string& arguments, webhook::CallResult heard) {
   if (!heard) {
-    return ended(run, engine::end_attempt(*run, core_.context(), {engine::Called::End::failed, heard.error().detail}));
+    return ended(run, core_.end_attempt(*run, engine::Called{engine::Called::End::failed, heard.error().detail}));
   }
   hide_place(*heard);
-  ended(run, engine::end_attempt(*run, core_.context(), judged_by_status(*heard), arguments));
+  ended(run, core_.end_attempt(*run, judged_by_status(*heard), arguments));
 }
 
 // A receiver may repeat what it was called by, and what it says to a failure is shown.
@@ -98,9 +98,9 @@ void WebhookHandler::hide_place(webhook::Answer& answer) const {
 }
 
 void WebhookHandler::ended(const RunPtr& run, task::Settlement settlement) {
-  core_.outcomes().put(run, std::move(settlement));
+  core_.settle_later(run, std::move(settlement));
   --under_way_;
-  core_.context().claiming.ring();
+  core_.claiming().notify();
 }
 
 }  // namespace easyretry::server

@@ -8,13 +8,12 @@
 
 #include "alert/mask.h"
 #include "engine/core.h"
-#include "engine/elsewhere.h"
 #include "webhook/caller.h"
 #include "webhook/secrets_file.h"
 
 namespace easyretry::server {
 
-class WebhookHandler final : public engine::Elsewhere, public std::enable_shared_from_this<WebhookHandler> {
+class WebhookHandler final : public engine::RemoteExecutor, public std::enable_shared_from_this<WebhookHandler> {
  public:
   // Both outlive every call. Throws std::invalid_argument for a URL that cannot be called, or secrets that are none.
   WebhookHandler(engine::Core& core, webhook::Caller& caller, std::string url, const std::string& secrets_file);

@@ -14,9 +14,9 @@ Result<Lag> look_for_lag(Store& store, std::string_view space, std::size_t tasks
   const auto due = store.load({.space = space, .from = all, .limit = tasks_a_shard});
   if (!due) return tl::make_unexpected(due.error());
   Lag lag{.complete = due->more.empty() && !due->trouble};
-  for (const LoadedTask& task : due->tasks) {
-    const Millis late = due->now - task.next_at;
-    Millis& of_shard = lag.shards[task::shard_of(task.ticket.id, total)];
+  for (const DueTask& task : due->tasks) {
+    const Millis late = due->now - task.due;
+    Millis& of_shard = lag.shards[task::shard_of(task.id, total)];
     Millis& of_handler = lag.handlers[due->handlers[task.handler]];
     of_shard = std::max(of_shard, late);
     of_handler = std::max(of_handler, late);

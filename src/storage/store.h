@@ -37,6 +37,7 @@ namespace easyretry::storage {
 
 using easyretry::TaskQuery;
 using easyretry::TimeRange;
+using task::DueTask;
 using task::NewTask;
 using task::Revision;
 using task::Settlement;
@@ -87,23 +88,14 @@ struct LoadQuery {
   std::span<const std::string> handlers{};  // of whom the inbox may have calls
 };
 
-struct LoadedTask {
-  Ticket ticket;
-  TimePoint next_at{};
-  std::uint32_t handler = 0;  // index into LoadReply::handlers
-  // 0: nothing is known against it. Otherwise its last worker died, or others before: one more than the crashes that
-  // are proven, the last one among them.
-  std::uint8_t suspicion = 0;
-};
-
-// A suspicion as LoadedTask has it: there is no difference any more between many crashes and more of them.
+// The suspicion of a DueTask. Above 255 crashes, more crashes make no difference.
 inline std::uint8_t suspicion_byte(std::int64_t suspicion) {
   return static_cast<std::uint8_t>(std::clamp<std::int64_t>(suspicion, 0, 255));
 }
 
 struct LoadReply {
   TimePoint now{};
-  std::vector<LoadedTask> tasks;      // claimable now or at next_at; those of a shard ordered by (next_at, id)
+  std::vector<DueTask> tasks;         // claimable now or when due; those of a shard ordered by (due, id)
   std::vector<std::string> handlers;  // names, each once
   std::vector<ShardCursor> more;      // shards that may have more, and where they go on
   bool inbox = false;                 // has calls of the handlers asked for; false where there is no inbox

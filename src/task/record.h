@@ -1,8 +1,11 @@
 #pragma once
-// A task as it is stored. Plain data.
+// A task as it is stored, and what is asked of a store about it. Plain data.
 
+#include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <easyretry/submit.h>
@@ -10,7 +13,7 @@
 
 namespace easyretry::task {
 
-// The part of a policy that travels with the task, so that any instance judges it alike.
+// The part of a policy that is stored with the task, so that every instance applies the same rules.
 struct RetryRules {
   int max_attempts = 0;  // 0 = no limit
   Millis max_duration{0};
@@ -34,11 +37,11 @@ struct NewTask {
   Millis delay{0};
   OnDuplicate on_duplicate = OnDuplicate::keep;
 
-  // Attempts that were made before the task was stored, and how the last one failed.
+  // Attempts made before the task was stored, and how the last one failed.
   int attempts = 0;
   std::string error;
 
-  // Stored as running, by this owner, for the next attempt, which counts; 0: as pending.
+  // With a lease the task is stored as running, held by this owner, and its next attempt counts; 0: stored as pending.
   std::string owner;
   Millis lease{0};
 };
@@ -48,26 +51,35 @@ struct TaskRecord {
   std::string payload;
   int payload_version = 1;
   RetryRules rules;
-  std::string result;         // what the handler returned, kept for a callback that has to be retried
+  std::string result;         // the handler's result, kept for a callback that has to be retried
   int callback_attempts = 0;  // like attempts, for the stages after `run`
   std::string locked_by;
   TimePoint lease_until{};
-  // Its worker began with it at once. False: nobody holds it, or it may still wait for a worker. The next claim goes by
-  // it; stores keep it, but do not give it to those who read.
+  // Its worker began at once. False: it is not held, or it may still wait for a worker. The next claim needs this;
+  // stores keep it, but do not return it to readers.
   bool began = false;
 };
 
-// A task in one particular state: what every compare-and-set compares with.
+// A task in one particular state: every compare-and-set compares with it.
 struct Ticket {
   TaskId id{};
   std::int64_t version = 0;
   friend auto operator<=>(const Ticket&, const Ticket&) = default;
 };
 
-// What became of a claimed task; applied only if nobody else has claimed it since.
+// A task that can be claimed at `due`: what the engine keeps of it in memory.
+struct DueTask : Ticket {
+  TimePoint due{};
+  std::uint32_t handler = 0;  // a number: index into LoadReply::handlers, or, in the engine, its HandlerNo
+  // 0: nothing speaks against it. Otherwise its last worker died, or earlier ones did: one more than its proven
+  // crashes, the last one included.
+  std::uint8_t suspicion = 0;
+};
+
+// The outcome of a claimed task; applied only if no other instance has claimed it since.
 struct Settlement {
   enum class Kind {
-    finish,     // to history with `outcome`
+    finish,     // moves to history with `outcome`
     retry,      // pending again, due `delay` from the store's now
     advance,    // pending in `stage` with `outcome` and `result` remembered, due after `delay`
     hand_back,  // pending as if it had not been claimed, not due before `delay`; the attempt does not count
@@ -79,16 +91,25 @@ struct Settlement {
   Millis delay{0};
   std::string error;  // empty: nothing failed
   std::string result;
-  // Whose task it is, as its row says, for the sums of tasks that ended; a store reads them where `handler` is empty.
+  // As in its row, for the counters of ended tasks; if `handler` is empty, a store reads them itself.
   std::string space;
   std::string handler;
 };
 
-// What a task that waits is to go on by; applied only if nothing has happened to it since.
+// A change to a pending task; applied only if nothing has happened to it since.
 struct Revision {
   Ticket ticket;
-  std::optional<Millis> delay{};      // due so long after the store's now; nullopt: as it was
-  std::optional<RetryRules> rules{};  // nullopt: as they were
+  std::optional<Millis> delay{};      // due this long after the store's now; nullopt: unchanged
+  std::optional<RetryRules> rules{};  // nullopt: unchanged
 };
+
+// States, stages and outcomes as JSON and people write them: in lower case. Nullopt: nothing has that name.
+std::string name_of(TaskState state);
+std::string name_of(Stage stage);
+std::string name_of(Outcome outcome);
+std::optional<TaskState> state_named(std::string_view name);
+std::optional<Stage> stage_named(std::string_view name);
+std::optional<Outcome> outcome_named(std::string_view name);
+std::span<const Outcome> all_outcomes();
 
 }  // namespace easyretry::task

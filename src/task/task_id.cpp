@@ -34,7 +34,7 @@ ShardId shard_of(TaskId id, int total_shards) {
 }
 
 TaskId TaskIdSource::next(TimePoint now, ShardId shard) {
-  now = std::max(now, kEpoch);  // a clock that is wrong must not make all its ids the same
+  now = std::max(now, kEpoch);  // a wrong clock must not give all ids the same time
   if (now > millisecond_) {
     millisecond_ = now;
     drawn_ = 0;

@@ -1,8 +1,8 @@
 #pragma once
-// A task id carries where its row lives: | 0 | 41 bits ms since 2020 | 12 bits shard | 10 bits sequence |.
+// A task id contains the place of its row: | 0 | 41 bits ms since 2020 | 12 bits shard | 10 bits sequence |.
 //
-// 41 bits reach the year 2089; 12 bits hold 4,096 shards; 1,024 ids a millisecond and process, borrowing from the next
-// millisecond beyond that. Two processes may draw the same id: the primary key refuses the second, which draws again.
+// 41 bits reach the year 2089; 12 bits are 4,096 shards; 1,024 ids per millisecond and process, and more are borrowed
+// from the next millisecond. Two processes may draw the same id: the primary key refuses the second, which draws again.
 
 #include <cstdint>
 
@@ -14,9 +14,9 @@ inline constexpr int kMaxShards = 4096;
 inline constexpr int kSequenceBits = 10;
 
 TaskId make_task_id(TimePoint created, ShardId shard, unsigned sequence);
-TimePoint created_at(TaskId id);  // exact to the millisecond, or a little later where ids were borrowed
+TimePoint created_at(TaskId id);  // exact to the millisecond, or a little later if ids were borrowed
 ShardId shard_of(TaskId id);
-// The shard of a task in a store that has so many of them now: an id outlives a change of their number.
+// The shard of a task in a store that has this many now: an id outlives a change of their number.
 ShardId shard_of(TaskId id, int total_shards);
 
 // Draws distinct ids; those of a later millisecond are greater. Not thread-safe: each store guards its own.
@@ -28,7 +28,7 @@ class TaskIdSource {
  private:
   TimePoint millisecond_{};
   unsigned drawn_ = 0;  // in millisecond_
-  unsigned next_;       // starts at random, so that processes seldom meet
+  unsigned next_;       // starts at random, so that processes rarely draw the same
 };
 
 }  // namespace easyretry::task

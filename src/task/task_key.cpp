@@ -24,7 +24,7 @@ bool hash(const EVP_MD* algorithm, std::initializer_list<std::string_view> texts
   return EVP_DigestFinal_ex(context.get(), digest.data(), nullptr) == 1;
 }
 
-// Fetching an algorithm costs more than hashing a short text, so both are kept.
+// Fetching an algorithm costs more than hashing a short text, so both algorithms are kept.
 std::array<unsigned char, 16> md5(std::string_view text) {
   static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "MD5", nullptr);
   std::array<unsigned char, 16> digest{};

@@ -4,12 +4,47 @@
 #include <array>
 
 #include "base/later.h"
-#include "task/guards.h"
 
 namespace easyretry::task {
 namespace {
 
 using enum TaskState;
+
+// The guards that keep a task from being lost, run twice, or blamed for another task's crash. They are always on in the
+// product; tests/sim builds the simulator with one of them off at a time to show that it notices.
+namespace guards {
+
+#ifdef EASYRETRY_WITHOUT_CAS_ON_VERSION
+constexpr bool cas_on_version = false;
+#else
+constexpr bool cas_on_version = true;
+#endif
+
+#ifdef EASYRETRY_WITHOUT_LEASE_CHECK
+constexpr bool lease_check_on_claim = false;
+#else
+constexpr bool lease_check_on_claim = true;
+#endif
+
+#ifdef EASYRETRY_WITHOUT_ATTEMPT_BEFORE_RUN
+constexpr bool attempt_counted_before_run = false;
+#else
+constexpr bool attempt_counted_before_run = true;
+#endif
+
+#ifdef EASYRETRY_WITHOUT_FENCE_ON_SETTLE
+constexpr bool fence_on_settle = false;
+#else
+constexpr bool fence_on_settle = true;
+#endif
+
+#ifdef EASYRETRY_WITHOUT_PROOF_OF_CRASHES
+constexpr bool only_proven_crashes = false;
+#else
+constexpr bool only_proven_crashes = true;
+#endif
+
+}  // namespace guards
 
 constexpr int kCounted = guards::attempt_counted_before_run ? 1 : 0;
 

@@ -6,9 +6,9 @@
 //                        ▲ ▲                   │ │ ▲
 //                        │ └── retry, advance ─┘ │ │ claim_expired (the worker died while it ran: a crash)
 //                        └──── hand_back ────────┘ └─┘ claim_suspect (the worker died; it may not have begun)
-//   revise gives a pending task another due time, or other rules, and leaves it pending.
-//   cancel ends a task from pending or running at once; cancel_and_tell leaves the callback to be run first.
-//   requeue starts a finished task again as a new generation with a new id.
+//   revise gives a pending task another due time, or other rules; it stays pending.
+//   cancel ends a pending or running task at once; cancel_and_tell runs the callback first.
+//   requeue starts a finished task again, as a new generation with a new id.
 
 #include <optional>
 #include <span>
@@ -47,34 +47,32 @@ struct Transition {
 std::span<const Transition> transitions();
 std::optional<Transition> transition(TaskState from, Event event);
 
-// The guards. A claim needs the version it has seen, a due task, and nobody's live lease.
+// The guards. A claim needs the version it has seen, a due task, and no live lease.
 std::optional<Event> claim_event(const TaskRecord& record, const Ticket& ticket, TimePoint now);
 // Settling and renewing need the version the claim gave.
 bool holds(const TaskRecord& record, const Ticket& ticket);
-// A revision needs the version it has seen, of a task that nobody holds: what runs was judged by the rules it began
-// with.
+// A revision needs the version it has seen, and a task that is not held: a running one keeps the rules it began with.
 bool may_revise(const TaskRecord& record, const Ticket& ticket);
-// A task that waits for its callback has its outcome: telling again would run the callback twice, or call a success a
-// failure.
+// A task that waits for its callback has its outcome: cancel_and_tell would run the callback twice, or report a success
+// as a failure.
 std::optional<Event> cancel_event(const TaskRecord& record, bool tell);
 
-// What speaks against a task that is about to be claimed: 0 for nothing. Otherwise one more than its crashes will be
-// once it is claimed.
+// The suspicion against a task that is about to be claimed: 0 for none. Otherwise one more than the crashes it will
+// have once it is claimed.
 int suspicion(const TaskRecord& record);
 
-// The changes. Each requires that its guard allowed it.
-// `begin`: its worker begins with it at once.
+// The changes. Each requires that its guard allowed it. `begin`: its worker begins at once.
 void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePoint now, Millis lease,
                  bool begin = true);
 void apply_renewal(TaskRecord& record, TimePoint now, Millis lease, const std::optional<std::string>& progress);
-// OnDuplicate::update_policy: the task goes on by the rules of the one that met it.
+// OnDuplicate::update_policy: the task continues with the rules of the new submission.
 void apply_update(TaskRecord& record, const NewTask& task);
 void apply_revision(TaskRecord& record, const Revision& revision, TimePoint now);
 void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoint now);
 void apply_cancel(TaskRecord& record, Event event, TimePoint now);
 
-// A fresh row for a task to be stored, and the next generation of one that has ended. A deadline that has passed is
-// dropped: whoever requeues wants it run. Whoever stores the next one marks the ended one with its id.
+// A new row for a task to be stored, and the next generation of one that has ended. A deadline that has passed is
+// dropped, because a requeued task is meant to run. The caller marks the ended one with the new id.
 TaskRecord new_record(const NewTask& task, TaskId id, TimePoint now);
 TaskRecord next_generation(const TaskRecord& finished, TaskId id, TimePoint now);
 

@@ -215,7 +215,7 @@ TEST_P(StoreConformance, WorkersThatShareEverythingRunEachAttemptOnce) {
     int executions = 0;
     while (count({}) > 0) {
       std::vector<Ticket> due;
-      for (const auto& task : load(every_shard(), 0ms, 5).tasks) due.push_back(task.ticket);
+      for (const auto& task : load(every_shard(), 0ms, 5).tasks) due.push_back(task);
       std::vector<Settlement> done;
       for (const TaskRecord& task : must(store().claim({.tickets = due, .owner = "w", .lease = kLease})).won) {
         done.push_back(task.info.attempts < 3 ? retry(task, 0ms) : finish(task));

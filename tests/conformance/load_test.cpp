@@ -8,11 +8,11 @@
 namespace easyretry::test {
 namespace {
 
-using storage::LoadedTask;
+using storage::DueTask;
 
 std::vector<TaskId> ids_of(const LoadReply& reply) {
   std::vector<TaskId> ids;
-  for (const LoadedTask& task : reply.tasks) ids.push_back(task.ticket.id);
+  for (const DueTask& task : reply.tasks) ids.push_back(task.id);
   return ids;
 }
 
@@ -20,8 +20,8 @@ TEST_P(StoreConformance, LoadGivesTheTicketDueTimeAndHandlerOfATask) {
   const TaskRecord task = insert(a_task().handler("pay"));
   const LoadReply reply = load_shard_of(task);
   ASSERT_THAT(reply.tasks, SizeIs(1));
-  EXPECT_EQ(reply.tasks[0].ticket, ticket(task));
-  EXPECT_EQ(reply.tasks[0].next_at, task.info.next_at);
+  EXPECT_EQ(reply.tasks[0], ticket(task));
+  EXPECT_EQ(reply.tasks[0].due, task.info.next_at);
   EXPECT_EQ(reply.handlers.at(reply.tasks[0].handler), "pay");
 }
 
@@ -126,8 +126,8 @@ TEST_P(StoreConformance, HandlersAreNamedOnce) {
   for (int i = 0; i < 6; ++i) insert(a_task().handler(i % 2 == 0 ? "pay" : "ship"));
   const LoadReply reply = load(every_shard());
   EXPECT_THAT(reply.handlers, UnorderedElementsAre("pay", "ship"));
-  for (const LoadedTask& task : reply.tasks) {
-    EXPECT_EQ(reply.handlers.at(task.handler), record(task.ticket.id).info.handler);
+  for (const DueTask& task : reply.tasks) {
+    EXPECT_EQ(reply.handlers.at(task.handler), record(task.id).info.handler);
   }
 }
 
@@ -149,7 +149,7 @@ TEST_P(StoreConformance, LoadFindsATaskWhoseLeaseRanOut) {
   clock().advance(kLease);
   const LoadReply reply = load_shard_of(abandoned);
   ASSERT_THAT(reply.tasks, SizeIs(1));
-  EXPECT_EQ(reply.tasks[0].ticket, ticket(abandoned));
+  EXPECT_EQ(reply.tasks[0], ticket(abandoned));
 }
 
 TEST_P(StoreConformance, LoadSkipsFinishedTasks) {
@@ -182,7 +182,7 @@ TEST_P(StoreConformance, AFullPageTellsWhereToGoOn) {
   insert_many(3, a_task());
   const LoadReply reply = load(every_shard(), 0ms, 3);
   ASSERT_THAT(reply.more, SizeIs(1));
-  EXPECT_EQ(reply.more[0].id, reply.tasks.back().ticket.id);
+  EXPECT_EQ(reply.more[0].id, reply.tasks.back().id);
   EXPECT_THAT(load(reply.more, 0ms, 3).tasks, IsEmpty());
 }
 

@@ -73,12 +73,12 @@ std::string NamedStore::load(std::string_view space, Millis ahead, std::size_t l
     now = number(reply->now);
     std::map<ShardId, TimePoint> last;
     for (const auto& task : reply->tasks) {
-      TimePoint& before = last.try_emplace(task::shard_of(task.ticket.id), TimePoint::min()).first->second;
-      if (task.next_at < before) return "a shard out of order";
-      before = task.next_at;
-      whole.insert(std::to_string(number(name(task.ticket.id))) + " version " + std::to_string(task.ticket.version) +
-                   " handler " + reply->handlers.at(task.handler) + " next_at " + std::to_string(number(task.next_at)) +
-                   " suspicion " + std::to_string(task.suspicion));
+      TimePoint& before = last.try_emplace(task::shard_of(task.id), TimePoint::min()).first->second;
+      if (task.due < before) return "a shard out of order";
+      before = task.due;
+      whole.insert(std::to_string(number(name(task.id))) + " version " + std::to_string(task.version) + " handler " +
+                   reply->handlers.at(task.handler) + " next_at " + std::to_string(number(task.due)) + " suspicion " +
+                   std::to_string(task.suspicion));
     }
     from = reply->more;
   }

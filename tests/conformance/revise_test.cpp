@@ -36,8 +36,8 @@ TEST_P(StoreConformance, ATaskThatWaitsBecomesDueAtOnce) {
   expect_same(again(waiting), wanted);
   const LoadReply due = load_shard_of(waiting);
   ASSERT_THAT(due.tasks, SizeIs(1)) << "scans find it at its new time, and once";
-  EXPECT_EQ(due.tasks[0].ticket, ticket(wanted));
-  EXPECT_EQ(due.tasks[0].next_at, now());
+  EXPECT_EQ(due.tasks[0], ticket(wanted));
+  EXPECT_EQ(due.tasks[0].due, now());
   EXPECT_EQ(claim(wanted).info.attempts, 1);
 }
 

@@ -135,7 +135,7 @@ std::vector<TaskId> StoreConformance::load_all(Millis ahead, std::size_t limit) 
   for (int pages = 0; !from.empty() && pages < 100; ++pages) {
     const LoadReply reply = load(from, ahead, limit);
     EXPECT_LE(reply.tasks.size(), limit * from.size());
-    for (const auto& task : reply.tasks) ids.push_back(task.ticket.id);
+    for (const auto& task : reply.tasks) ids.push_back(task.id);
     from = reply.more;
   }
   return ids;

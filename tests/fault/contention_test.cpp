@@ -97,7 +97,7 @@ class Contention : public OnEachServer {
     const auto found = store(user).load({.space = test::kSpace, .from = from, .limit = 10});
     EXPECT_TRUE(found);
     std::vector<Ticket> tickets;
-    for (const auto& task : found->tasks) tickets.push_back(task.ticket);
+    for (const auto& task : found->tasks) tickets.push_back(task);
     return tickets;
   }
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "engine/known_pauses.h"
+#include "engine/pauses.h"
 #include "sim/ending.h"
 #include "sim/hindrances.h"
 #include "sim/story.h"

@@ -49,32 +49,32 @@ void Instance::start(std::vector<ShardId> shards, bool all_handlers) {
   life.core.context().sleep = [&life](Millis time) { life.process.sleep(time); };
 
   Core& core = life.core;
-  life.loops_to_end = 1 + static_cast<int>(core.claimers.size());
+  life.loops_to_end = 1 + static_cast<int>(core.claimers().size());
   if (world_.scenario.sharing == Sharing::told) {
     core.own(std::move(shards));
   } else {
     ++life.loops_to_end;
-    core.rebalancer.begin();
-    run_part(life, core.rebalancer, core.rebalancer.bell, WhenDraining::ends);
+    core.rebalancer().begin();
+    run_part(life, core.rebalancer(), core.rebalancer().wakeup, WhenDraining::ends);
   }
-  run_part(life, core.keeper, core.keeper.bell, WhenDraining::goes_on);
-  run_part(life, core.renewer, core.renewer.bell, WhenDraining::goes_on);
-  run_part(life, core.settler, core.outcomes().bell, WhenDraining::goes_on);
-  run_part(life, core.pause_watch, core.context().pauses.bell, WhenDraining::goes_on);
-  for (engine::Claimer& claimer : core.claimers) run_part(life, claimer, core.schedule.bell, WhenDraining::ends);
-  run_part(life, core.loader, core.loader.bell, WhenDraining::ends);
+  run_part(life, core.keeper(), core.keeper().wakeup, WhenDraining::goes_on);
+  run_part(life, core.renewer(), core.renewer().wakeup, WhenDraining::goes_on);
+  run_part(life, core.settler(), core.outcomes().wakeup, WhenDraining::goes_on);
+  run_part(life, core.pause_watch(), core.context().pauses.wakeup, WhenDraining::goes_on);
+  for (engine::Claimer& claimer : core.claimers()) run_part(life, claimer, core.claiming(), WhenDraining::ends);
+  run_part(life, core.loader(), core.loader().wakeup, WhenDraining::ends);
 }
 
 template <class Part>
-void Instance::run_part(Life& life, Part& part, engine::Bell& bell, WhenDraining when_draining) {
-  life.process.spawn([this, &life, &part, &bell, when_draining] {
+void Instance::run_part(Life& life, Part& part, engine::Wakeup& wakeup, WhenDraining when_draining) {
+  life.process.spawn([this, &life, &part, &wakeup, when_draining] {
     const std::function<Step()> step = [&part] { return part.step(); };
-    loop(life, bell, step, when_draining);
+    loop(life, wakeup, step, when_draining);
   });
 }
 
 // RunLoop without its thread.
-void Instance::loop(Life& life, engine::Bell& bell, const std::function<Step()>& step, WhenDraining when_draining) {
+void Instance::loop(Life& life, engine::Wakeup& wakeup, const std::function<Step()>& step, WhenDraining when_draining) {
   const auto over = [&] { return life.draining && when_draining == WhenDraining::ends; };
   while (!over()) {
     const Step done = guarded(step);
@@ -82,7 +82,7 @@ void Instance::loop(Life& life, engine::Bell& bell, const std::function<Step()>&
     if (done.wake == Instant::min()) {
       life.process.sleep(world_.dice.between(Time{1us}, Time{100us}));
     } else if (!over()) {
-      life.process.wait(bell, life.clock.when(done.wake));
+      life.process.wait(wakeup, life.clock.when(done.wake));
     }
   }
   --life.loops_to_end;
@@ -99,7 +99,7 @@ Step Instance::guarded(const std::function<Step()>& step) {
 
 std::vector<ShardId> Instance::shards_of(const std::string& handler) const {
   if (!alive() || life_->core.context().handlers.snapshot()->find(handler) == nullptr) return {};
-  const auto owned = life_->core.loader.owned();
+  const auto owned = life_->core.loader().owned();
   const auto shards = owned->part(handler).owned.list();
   return {shards.begin(), shards.end()};
 }
@@ -111,7 +111,7 @@ void Instance::pause(Time how_long) {
 
 void Instance::own(std::vector<ShardId> shards) {
   life_->core.own(std::move(shards));
-  life_->process.notice_bells();
+  life_->process.notice_wakeups();
 }
 
 void Instance::call(std::function<void(Core&)> what) {
@@ -132,13 +132,13 @@ void Instance::drain(Life& life) {
     }
   };
   life.draining = true;
-  core.loader.stop();
-  core.schedule.stop();
+  core.loader().stop();
+  core.schedule().stop();
   wait_for(1h, [&] { return life.loops_to_end == 0; });
-  if (world_.scenario.sharing == Sharing::found) core.rebalancer.leave();
+  if (world_.scenario.sharing == Sharing::found) core.rebalancer().leave();
   core.hand_back_waiting([](const engine::Run&) { return true; });
   wait_for(world_.dice.between(Time{0}, Time{5s}), [&] { return core.workers().busy() == 0; });
-  for (const engine::RunPtr& run : core.holdings().all()) run->interrupt_with(engine::Interrupt::draining);
+  for (const engine::RunPtr& run : core.in_flight().all()) run->interrupt_with(engine::Interrupt::draining);
   wait_for(2s, [&] { return core.workers().busy() == 0; });
   wait_for(2s, [&] { return core.outcomes().wait_idle(Instant::min()); });
   end_soon(Death::drained);
@@ -148,12 +148,12 @@ void Instance::check_memory() {
   constexpr std::size_t kBatchesInFlight = 4;  // as schedule.cpp has it
   const EngineOptions& options = world_.scenario.engine;
   Core& core = life_->core;
-  if (core.schedule.held() > options.read_ahead) {
-    world_.journal.write(number_, Wrong{"I13", std::to_string(core.schedule.held()) + " tasks read ahead, " +
+  if (core.schedule().held() > options.read_ahead) {
+    world_.journal.write(number_, Wrong{"I13", std::to_string(core.schedule().held()) + " tasks read ahead, " +
                                                    std::to_string(options.read_ahead) + " allowed"});
   }
-  if (core.holdings().size() > kBatchesInFlight * options.batch) {
-    world_.journal.write(number_, Wrong{"I13", std::to_string(core.holdings().size()) + " tasks claimed, " +
+  if (core.in_flight().size() > kBatchesInFlight * options.batch) {
+    world_.journal.write(number_, Wrong{"I13", std::to_string(core.in_flight().size()) + " tasks claimed, " +
                                                    std::to_string(kBatchesInFlight * options.batch) + " allowed"});
   }
 }

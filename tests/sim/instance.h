@@ -67,8 +67,8 @@ class Instance {
   // The Loader and the Claimer end first, so that nothing is claimed that nobody will run.
   enum class WhenDraining { goes_on, ends };
   template <class Part>
-  void run_part(Life& life, Part& part, engine::Bell& bell, WhenDraining when_draining);
-  void loop(Life& life, engine::Bell& bell, const std::function<engine::Step()>& step, WhenDraining when_draining);
+  void run_part(Life& life, Part& part, engine::Wakeup& wakeup, WhenDraining when_draining);
+  void loop(Life& life, engine::Wakeup& wakeup, const std::function<engine::Step()>& step, WhenDraining when_draining);
   engine::Step guarded(const std::function<engine::Step()>& step);
   void drain(Life& life);
   void check_memory();

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sim/bell_peek.h"
+#include "sim/wakeup_peek.h"
 
 namespace easyretry::sim {
 
@@ -33,16 +33,16 @@ bool Process::sleep_unless(const std::stop_token& stop, Time how_long) {
   return stop.stop_requested();
 }
 
-void Process::wait(engine::Bell& bell, Time until) {
+void Process::wait(engine::Wakeup& wakeup, Time until) {
   if (Fiber::killed()) throw Killed{};
   Thread& me = *running_;
-  if (!rung(bell)) {
+  if (!notified(wakeup)) {
     if (until != Time::max()) wake(me, std::max(until, scheduler_.now()) + wake_up_delay());
-    me.bell = &bell;
+    me.wakeup = &wakeup;
     Fiber::suspend();
-    me.bell = nullptr;
+    me.wakeup = nullptr;
   }
-  take_ring(bell);
+  take_notification(wakeup);
 }
 
 void Process::die() {
@@ -60,10 +60,10 @@ void Process::kill() {
   running_ = nullptr;
 }
 
-void Process::notice_bells() {
+void Process::notice_wakeups() {
   for (Thread& thread : threads_) {
-    if (thread.bell == nullptr || !rung(*thread.bell)) continue;
-    thread.bell = nullptr;  // it is on its way
+    if (thread.wakeup == nullptr || !notified(*thread.wakeup)) continue;
+    thread.wakeup = nullptr;  // it is on its way
     wake(thread, scheduler_.now() + wake_up_delay());
   }
 }
@@ -91,7 +91,7 @@ void Process::run(Thread& thread) {
     for (Thread& other : threads_) unschedule(other);
     return on_death();
   }
-  notice_bells();
+  notice_wakeups();
 }
 
 }  // namespace easyretry::sim

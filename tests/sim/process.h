@@ -1,5 +1,5 @@
 #pragma once
-// One virtual operating-system process: threads that sleep, wait for a bell, are stopped and continued, and die
+// One virtual operating-system process: threads that sleep, wait for a wakeup, are stopped and continued, and die
 // together in the middle of whatever they do.
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 #include <optional>
 #include <stop_token>
 
-#include "engine/bell.h"
+#include "engine/wakeup.h"
 #include "sim/dice.h"
 #include "sim/fiber.h"
 #include "sim/scheduler.h"
@@ -31,8 +31,8 @@ class Process {
   void sleep(Time how_long);
   // Sleeps less when `stop` is requested; true if it was.
   bool sleep_unless(const std::stop_token& stop, Time how_long);
-  // As Bell::wait_until, `until` in the world's time.
-  void wait(engine::Bell& bell, Time until);
+  // As Wakeup::wait_until, `until` in the world's time.
+  void wait(engine::Wakeup& wakeup, Time until);
   // kill -9 by itself. Does not return, but by unwinding.
   [[noreturn]] void die();
 
@@ -40,8 +40,8 @@ class Process {
   void pause_until(Time until) { paused_until_ = std::max(paused_until_, until); }
   Time paused_until() const { return paused_until_; }
   void kill();
-  // Bells were rung from outside: whoever waits for them wakes up.
-  void notice_bells();
+  // Wakeups were notified from outside: the threads that wait for them wake up.
+  void notice_wakeups();
 
   std::function<void()> on_death;  // one of its threads called die(): none of them runs again; kill() is to follow
 
@@ -50,7 +50,7 @@ class Process {
     explicit Thread(std::function<void()> body) : fiber(std::move(body)) {}
     Fiber fiber;
     std::optional<Scheduler::Key> wake{};
-    engine::Bell* bell = nullptr;  // waited for
+    engine::Wakeup* wakeup = nullptr;  // waited for
   };
 
   void wake(Thread& thread, Time at);

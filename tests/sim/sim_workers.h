@@ -6,7 +6,7 @@
 #include <map>
 
 #include "engine/context.h"
-#include "engine/outcomes.h"
+#include "engine/in_flight.h"
 #include "engine/workers.h"
 #include "sim/process.h"
 

@@ -82,7 +82,7 @@ class RawLoop {
     const auto reply = must(store_->load({options_.space, from, Millis{0}, options_.batch}));
     std::vector<Ticket> tickets;
     tickets.reserve(reply.tasks.size());
-    for (const auto& task : reply.tasks) tickets.push_back(task.ticket);
+    for (const auto& task : reply.tasks) tickets.push_back(task);
     return tickets;
   }
 

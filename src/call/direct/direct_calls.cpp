@@ -2,13 +2,41 @@
 
 #include <utility>
 
+#include <easyretry/attempt.h>
+
 #include "call/direct/strategies.h"
 #include "engine/task_scope.h"
+
+namespace easyretry {
+
+std::string_view to_string(AttemptState state) {
+  switch (state) {
+    case AttemptState::succeeded: return "succeeded";
+    case AttemptState::stored: return "stored";
+    case AttemptState::retrying: return "retrying";
+    case AttemptState::failed: return "failed";
+  }
+  return "unknown";
+}
+
+namespace detail {
+
+void AttemptBase::no_value() const {
+  std::string text = "easyretry: this call has no value yet";
+  if (state_ == AttemptState::stored) text += "; it failed and was stored as task " + to_string(task_);
+  if (state_ == AttemptState::retrying) text += "; it failed and is retried in memory";
+  if (why_) text += ": " + why_->message;
+  throw NoValueYet(text);
+}
+
+}  // namespace detail
+}  // namespace easyretry
 
 namespace easyretry::call {
 
 using detail::DirectResult;
 using engine::Called;
+using task::Settlement;
 
 namespace {
 
@@ -16,12 +44,32 @@ DirectResult judged(Called called) {
   return called.end == Called::End::success ? OneCall::succeeded() : OneCall::failed(std::move(called.message));
 }
 
+DirectResult result_of(const OneCall& call, const Settlement& settlement, TaskId id) {
+  if (settlement.kind == Settlement::Kind::retry || settlement.kind == Settlement::Kind::hand_back) {
+    return call.stored(id, settlement.error);
+  }
+  return settlement.outcome == Outcome::succeeded ? OneCall::succeeded() : OneCall::failed(settlement.error);
+}
+
+// Persist::always: it is a task before it runs, leased by this instance.
+DirectResult leased(OneCall& call) {
+  const engine::Started started = call.start();
+  if (!started.run) return call.stored(started.id, "a task with this key is live; it was not run again");
+  started.run->direct = &call.direct;
+  started.run->started = call.core.clock().steady();
+  Settlement settlement = call.core.attempt(*started.run);
+  started.run->direct = nullptr;
+  DirectResult result = result_of(call, settlement, started.id);
+  call.core.settle_started(started.run, std::move(settlement));
+  return result;
+}
+
 }  // namespace
 
 DirectResult DirectCalls::make(const engine::KnownHandler& handler, detail::DirectCall& direct,
                                const SubmitOptions& options) {
   OneCall call{core_, handler, direct, options};
-  // Inside a retry nothing is around the call, and nothing comes of it but what the caller sees.
+  // Inside a retry the call runs bare, and its result is for the caller only.
   if (detail::inside_retry()) return judged(call.run_bare());
   switch (call.persist()) {
     case Persist::always: keep_leases_(); return leased(call);

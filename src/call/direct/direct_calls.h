@@ -1,6 +1,6 @@
 #pragma once
 // Calls that the application makes itself, `pay(order)`, by the handler's Persist strategy. Everything happens on the
-// caller's thread; what the store has to keep is there before the call returns.
+// caller's thread; what has to be stored is stored before the call returns.
 
 #include <functional>
 
@@ -13,14 +13,13 @@ namespace easyretry::call {
 
 class DirectCalls {
  public:
-  // `wait` sleeps and says whether to go on: false once the engine stops. `keep_leases` is called before a call that is
-  // leased.
+  // `wait` sleeps; false: the engine stops. `keep_leases` is called before a call that is leased.
   DirectCalls(engine::Core& core, std::function<bool(Millis)> wait, std::function<void()> keep_leases)
       : core_(core), wait_(std::move(wait)), keep_leases_(std::move(keep_leases)) {}
 
   detail::DirectResult make(const engine::KnownHandler& handler, detail::DirectCall& call,
                             const SubmitOptions& options);
-  // The same from where it has been made once, without anything around it, and has thrown.
+  // The same for a call that was already made once, bare, and threw.
   detail::DirectResult made(const engine::KnownHandler& handler, detail::DirectCall& call,
                             const SubmitOptions& options);
 

@@ -1,6 +1,6 @@
 #pragma once
-// The keys of calls that have failed in this process and left a task, the last ones. While there are any of a handler,
-// its gate lets no call by. Thread-safe.
+// The last keys of calls that failed in this process and left a task. While a handler has any, none of its calls may
+// bypass the engine. Thread-safe.
 
 #include <cstddef>
 #include <deque>

@@ -13,9 +13,9 @@ using engine::Called;
 
 Called OneCall::run() {
   ++attempts;
-  const auto filters = context().filters.chain();
+  const auto filters = core.filters();
   Called called = execution(*filters).run();
-  direct.thrown = called.thrown;  // a filter may have made another one of it
+  direct.thrown = called.thrown;  // a filter may have replaced it
   if (called.end != Called::End::success) tell(EventKind::attempt_failed, called.message);
   return called;
 }
@@ -47,33 +47,33 @@ task::NewTask OneCall::failed_task(const std::string& why, Millis delay) const {
   failed.delay = delay;
   failed.attempts = 1;
   failed.error = why;
-  return new_task(context(), known_, std::move(failed));
+  return new_task(core, known_, std::move(failed));
 }
 
 engine::Started OneCall::start() const {
-  task::NewTask task = new_task(context(), known_, submission());
-  task.owner = context().owner;
-  task.lease = context().options.lease;
+  task::NewTask task = new_task(core, known_, submission());
+  task.owner = core.owner();
+  task.lease = core.options().lease;
   task.due_at.reset();
   return value_or_throw(core.start(task));
 }
 
 Millis OneCall::next_delay(const Called& called, Millis last) const {
   if (called.delay) return *called.delay;
-  return policy::next_delay(handler.policy.backoff, attempts, last, context().random.unit());
+  return policy::next_delay(handler.policy.backoff, attempts, last, core.random());
 }
 
 std::optional<std::string> OneCall::stop_reason(Millis delay) const {
   Stop stop = handler.policy.stop;
   if (options_.deadline) stop.deadline = options_.deadline;
-  return policy::stop_reason(stop, attempts, begun_, context().store_now() + delay);
+  return policy::stop_reason(stop, attempts, begun_, core.store_now() + delay);
 }
 
 void OneCall::tell(EventKind kind, const std::string& message, std::optional<Outcome> outcome) const {
-  if (!context().events.heard()) return;
-  Event event{kind, context().store_now(), info(), message};
+  if (!core.events().heard()) return;
+  Event event{kind, core.store_now(), info(), message};
   event.task.outcome = outcome;
-  context().events.tell(event);
+  core.events().tell(event);
 }
 
 void OneCall::tell_of_retry(const std::string& why, Millis delay, TaskId id) const {
@@ -81,7 +81,7 @@ void OneCall::tell_of_retry(const std::string& why, Millis delay, TaskId id) con
   callback_error([&] {
     TaskInfo next = info();
     next.id = id;
-    next.next_at = context().store_now() + delay;
+    next.next_at = core.store_now() + delay;
     handler.on_retry_scheduled(why, next);
   });
 }
@@ -95,7 +95,7 @@ std::optional<std::string> OneCall::written_arguments() const {
 }
 
 TaskInfo OneCall::info() const {
-  TaskInfo info = describe(context(), known_, options_, written_arguments());
+  TaskInfo info = describe(core, known_, options_, written_arguments());
   info.created_at = begun_;
   info.next_at = begun_;
   info.attempts = attempts;

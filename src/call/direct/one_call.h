@@ -1,6 +1,6 @@
 #pragma once
-// What every Persist strategy needs to know and do about the call that is being made: run it, judge it, describe it as
-// a task, tell whoever listens. Lives on the caller's stack.
+// One direct call, for every Persist strategy: runs it, judges it, describes it as a task, notifies listeners. Lives on
+// the caller's stack.
 
 #include <functional>
 #include <optional>
@@ -10,7 +10,6 @@
 #include <easyretry/error.h>
 #include <easyretry/retryable.h>
 
-#include "engine/callbacks.h"
 #include "engine/core.h"
 #include "engine/execution.h"
 
@@ -25,28 +24,27 @@ class OneCall {
         direct(call),
         known_(known),
         options_(options),
-        begun_(of_engine.context().store_now()) {}
+        begun_(of_engine.store_now()) {}
 
-  engine::Context& context() const { return core.context(); }
   bool has_own_key() const { return !options_.key.empty(); }
-  Persist persist() const { return handler.options.persist.value_or(context().options.persist); }
+  Persist persist() const { return handler.options.persist.value_or(core.options().persist); }
 
   engine::Called run();
-  // Without filters, and nobody is told.
+  // Without filters and listeners.
   engine::Called run_bare();
-  // The same where it has been run already, and has thrown.
+  // As run(), for a call that was already made and threw.
   engine::Called judge_thrown();
 
   static detail::DirectResult succeeded() { return {}; }
-  // Nobody goes on with it: the caller gets what the function threw, or its value with the reason.
+  // No retry follows: the caller gets what the function threw, or its value with the reason.
   static detail::DirectResult failed(std::string why) { return {AttemptState::failed, TaskId{}, std::move(why), true}; }
   detail::DirectResult stored(TaskId task, std::string why) const {
     return {AttemptState::stored, task, std::move(why), handler.options.rethrow};
   }
 
-  // The call as a task whose first attempt has failed just now.
+  // The call as a task whose first attempt has just failed.
   task::NewTask failed_task(const std::string& why, Millis delay) const;
-  // Stores the call as a task that this instance runs right now. No run: one with its key is live.
+  // Stores the call as a task that this instance runs at once. No run: a task with its key is live.
   engine::Started start() const;
 
   Millis next_delay(const engine::Called& called, Millis last) const;
@@ -54,14 +52,19 @@ class OneCall {
 
   void tell(EventKind kind, const std::string& message, std::optional<Outcome> outcome = std::nullopt) const;
   void tell_of_retry(const std::string& why, Millis delay, TaskId id) const;
-  // The task as it would be stored, for callbacks of one that is not.
+  // The task as it would be stored, for callbacks.
   TaskInfo info() const;
   template <class F>
-  auto callback_error(const F& callback) const {
-    return engine::callback_error(context(), callback, [this] { return info(); });
+  std::optional<engine::CallbackFailure> callback_error(const F& callback) const {
+    try {
+      callback();
+      return std::nullopt;
+    } catch (...) {
+      return core.note_callback_failure(info());
+    }
   }
 
-  // Runs `store`; if that throws, what the function threw is nested in it: the caller hears of both failures.
+  // Runs `store`; if that throws, the function's own exception is nested in it: the caller sees both failures.
   template <class F>
   auto or_both_thrown(F store) const -> decltype(store()) {
     try {
@@ -85,7 +88,7 @@ class OneCall {
  private:
   engine::Execution execution(const engine::FilterChain& filters) const;
   detail::Submission submission() const { return {direct.arguments(), options_}; }
-  // Nullopt: they hold what JSON cannot, such as text that is not UTF-8.
+  // Nullopt: they cannot be written as JSON, such as text that is not UTF-8.
   std::optional<std::string> written_arguments() const;
 
   template <class E>

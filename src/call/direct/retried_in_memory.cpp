@@ -28,18 +28,18 @@ void tell_of_retry(OneCall& call, const std::string& why, Millis delay, TaskId i
   call.tell_of_retry(why, delay, id);
 }
 
-// Of a first failure the caller alone hears; one after retries ends what others have been told of.
+// Of a first failure only the caller hears; a failure after retries ends something that listeners have heard of.
 DirectResult rejected(OneCall& call, const std::string& message) {
   return call.attempts > 1 ? gave_up(call, message, Outcome::rejected) : OneCall::failed(message);
 }
 
-// Told before it is there to be run, so that nobody hears of the retry first.
+// Listeners are notified before it can run, so that they do not hear of the retry's result first.
 DirectResult in_background(OneCall& call, std::string why, Millis delay) {
   const auto task = call.or_both_thrown([&] { return call.failed_task(why, delay); });
-  const auto place = call.core.local->reserve();
+  const auto place = call.core.local_retries().reserve();
   if (!place) return gave_up(call, why + " (" + place.error() + ")");
   tell_of_retry(call, why, delay, *place);
-  call.core.local->add(*place, task);
+  call.core.local_retries().add(*place, task);
   return {AttemptState::retrying, *place, std::move(why), call.handler.options.rethrow};
 }
 

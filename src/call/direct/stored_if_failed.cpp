@@ -10,11 +10,11 @@ using detail::DirectResult;
 using engine::Called;
 using task::Settlement;
 
-// Makes a row of the call and settles it at once.
+// Stores the call as a task and settles it at once.
 template <class Settle>
 void with_row(OneCall& call, Settle settle) {
   const auto started = call.or_both_thrown([&] { return call.start(); });
-  if (!started.run) return;  // a task with this key is live, and will come to the same
+  if (!started.run) return;  // a live task with this key will have the same result
   Settlement settlement;
   settlement.ticket = started.run->ticket();
   settle(*started.run, settlement);
@@ -22,7 +22,7 @@ void with_row(OneCall& call, Settle settle) {
   call.core.settle_started(started.run, std::move(settlement));
 }
 
-// on_failure: seen by listeners, statistics and history, and gone.
+// on_failure: for listeners, statistics and history.
 void finish_at_once(OneCall& call, Outcome outcome, const std::string& message) {
   with_row(call, [&](const engine::Run&, Settlement& s) {
     s.kind = Settlement::Kind::finish;
@@ -36,35 +36,34 @@ void store_callback(OneCall& call, Stage stage, Outcome outcome, std::string mes
     s.kind = Settlement::Kind::advance;
     s.stage = stage;
     s.outcome = outcome;
-    s.delay = engine::callback_delay(call.context(), 1);
+    s.delay = engine::callback_delay(1, call.core.random());
     s.error = std::move(message);
-    s.result = value_or_throw(call.context().payloads.seal_result(run.record, std::move(result)));
+    s.result = value_or_throw(call.core.payloads().seal_result(run.record, std::move(result)));
   });
 }
 
-// The call is decided, its callback is not: that alone is left to the engine. If even that is not possible, the caller
-// gets what it is owed all the same.
+// The call is decided, but its callback failed: only that is left to the engine. If even that is not possible, the
+// caller still gets its result.
 void leave_callback(OneCall& call, Stage stage, Outcome outcome, const std::string& message, std::string result) {
   try {
     store_callback(call, stage, outcome, message, std::move(result));
   } catch (const std::exception& e) {
-    engine::Counters::add(call.context().counters.callbacks_abandoned);
-    call.context().log(LogLevel::error, "a callback of " + call.handler.name + " threw (" + message +
-                                            ") and could not be stored to be called again: " + e.what());
+    call.core.note_callback_abandoned();
+    call.core.log(LogLevel::error, "a callback of " + call.handler.name + " threw (" + message +
+                                       ") and could not be stored to be called again: " + e.what());
   }
 }
 
-// Otherwise it would be executed once more. Not looked for on every call: a store is asked where the caller has named a
-// key, and where a call with this key has failed in this process.
+// Ends the task of an earlier failure, which would otherwise run once more. The store is not asked on every call: only
+// if the caller has named a key, or a call with this key has failed in this process.
 void end_what_failed_before(OneCall& call, FailedKeys& failed_keys) {
   if (!call.has_own_key() && call.handler.gate->left_behind == 0) return;
   const std::string key = call.info().key;
   if (!failed_keys.forget(key) && !call.has_own_key()) return;
   if (const auto ended = call.core.end_as_done(call.handler.name, key); !ended) {
-    call.context().log(LogLevel::warning,
-                       "a call of " + call.handler.name + " with the key " + key +
-                           " succeeded, but the task left by an earlier failure could not be ended, " +
-                           "and may run once more: " + to_string(ended.error()));
+    call.core.log(LogLevel::warning, "a call of " + call.handler.name + " with the key " + key +
+                                         " succeeded, but the task left by an earlier failure could not be ended, " +
+                                         "and may run once more: " + to_string(ended.error()));
   }
 }
 
@@ -72,7 +71,7 @@ DirectResult after_success(OneCall& call, std::string result) {
   if (!call.handler.on_success) return OneCall::succeeded();
   const auto thrown = call.callback_error([&] { call.handler.on_success(result, call.info()); });
   if (thrown && thrown->for_good) {
-    engine::Counters::add(call.context().counters.callbacks_abandoned);
+    call.core.note_callback_abandoned();
   } else if (thrown) {
     leave_callback(call, Stage::on_success, Outcome::succeeded, "on_success: " + thrown->message, std::move(result));
   }
@@ -93,7 +92,7 @@ DirectResult after_final_failure(OneCall& call, const std::string& message) {
   return OneCall::failed(message);
 }
 
-// What could not be stored is not retried by anybody.
+// A call that could not be stored is not retried.
 TaskId store(OneCall& call, const std::string& why, Millis delay, FailedKeys& failed_keys) {
   return call.or_both_thrown([&] {
     const auto task = call.failed_task(why, delay);

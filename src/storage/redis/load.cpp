@@ -18,8 +18,8 @@ constexpr std::size_t kShardsACall = 256;
 
 using Place = std::pair<TimePoint, TaskId>;  // in a shard
 
-Place place_of(const LoadedTask& task) {
-  return {task.next_at, task.ticket.id};
+Place place_of(const DueTask& task) {
+  return {task.due, task.id};
 }
 
 // Takes the first of several times in digits, separated by commas.
@@ -32,14 +32,14 @@ TimePoint next_time(std::string_view& times) {
 
 // A shard, as the parts that were asked have it.
 struct Shard {
-  std::vector<LoadedTask> tasks;
+  std::vector<DueTask> tasks;
   std::optional<Place> read_until{};  // all parts have been read up to here; nullopt: to the end
 
   void stop_at(Place place) { read_until = std::min(read_until.value_or(place), place); }
   // Requires that the parts have been read: a page that is not full is the last.
   bool wants_more(std::size_t limit) const {
     if (!read_until) return false;
-    const auto counts = [&](const LoadedTask& task) { return place_of(task) <= *read_until; };
+    const auto counts = [&](const DueTask& task) { return place_of(task) <= *read_until; };
     return static_cast<std::size_t>(std::ranges::count_if(tasks, counts)) < limit;
   }
 };
@@ -124,17 +124,17 @@ class LoadJob final : public Job {
     Unpacker version{versions};
     for (Unpacker member{members}; !member.empty(); ++count) {
       const auto due = member.record<layout::Due>();
-      LoadedTask task;
-      task.ticket.id = due.id;
+      DueTask task;
+      task.id = due.id;
       task.handler = handler(due.handler);
-      task.ticket.version = to_millis(version.record<types::f64>());
-      task.next_at = next_time(times);
+      task.version = to_millis(version.record<types::f64>());
+      task.due = next_time(times);
       shard.tasks.push_back(task);
     }
     return count;
   }
 
-  static void take_suspects(std::span<LoadedTask> tasks, std::string_view suspects) {
+  static void take_suspects(std::span<DueTask> tasks, std::string_view suspects) {
     for (Unpacker in{suspects}; !in.empty();) {
       const auto suspect = in.record<layout::Suspect>();
       tasks[suspect.place].suspicion = suspect.suspicion;
@@ -170,7 +170,7 @@ class LoadJob final : public Job {
 void hand_over(ShardId id, Shard& shard, std::size_t limit, LoadReply& reply) {
   std::ranges::sort(shard.tasks, {}, place_of);
   if (shard.tasks.size() >= limit) shard.stop_at(place_of(shard.tasks[limit - 1]));
-  for (const LoadedTask& task : shard.tasks) {
+  for (const DueTask& task : shard.tasks) {
     if (shard.read_until && place_of(task) > *shard.read_until) break;
     reply.tasks.push_back(task);
   }

@@ -87,9 +87,9 @@ class Loader::Scan {
   }
 
   void set_next_cursors() {
-    const LoadedTask& last = reply_.tasks.back();
+    const DueTask& last = reply_.tasks.back();
     for (const ShardCursor& from : query_.from) {
-      const ShardCursor here{from.shard, last.next_at, last.ticket.id};
+      const ShardCursor here{from.shard, last.due, last.id};
       reply_.more.push_back(before(from, here) ? here : from);
     }
   }

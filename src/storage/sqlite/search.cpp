@@ -6,8 +6,8 @@
 #include "storage/record_columns.h"
 #include "storage/sqlite/id_list.h"
 #include "storage/sqlite/statements.h"
+#include "task/record.h"
 #include "task/task_id.h"
-#include "task/written_names.h"
 
 namespace easyretry::storage::sqlite {
 namespace {

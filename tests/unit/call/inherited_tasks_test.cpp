@@ -92,5 +92,28 @@ TEST_F(EngineTest, ApplicationsSharingAStoreDoNotSeeEachOthersTasks) {
   EXPECT_EQ(calls, 0);
 }
 
+// Of a thousand years of attempts, or edited by hand: a version has 64 bits in every store.
+TEST_F(EngineTest, RunsATaskWhoseVersionWasRaisedAbove32Bits) {
+  const TempFolder folder;
+  ManualEngine stored{quiet(), folder.sqlite_url()};
+  const auto fail_once = [&](int) {
+    if (++calls == 1) throw Busy("busy");
+  };
+  auto pay = stored.retryable("pay", fail_once, Policy{.backoff = Fixed{std::chrono::seconds{1}}});
+  const TaskId overdue = pay.submit(1);
+  const TaskId waiting = pay.submit_after(std::chrono::seconds{5}, 2);
+  sqlite3* db = nullptr;
+  ASSERT_EQ(sqlite3_open((folder.path() / "retry.db").c_str(), &db), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(db, "UPDATE retry_state SET version = version + (1 << 40)", nullptr, nullptr, nullptr),
+            SQLITE_OK);
+  sqlite3_close(db);
+  stored.drain();
+  EXPECT_EQ(calls, 3);
+  for (const TaskId id : {overdue, waiting}) {
+    EXPECT_EQ(stored.find(id)->outcome, Outcome::succeeded);
+    EXPECT_GT(stored.find(id)->version, std::int64_t{1} << 40);
+  }
+}
+
 }  // namespace
 }  // namespace easyretry::test

@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "engine/elsewhere.h"
+#include "engine/workers.h"
 #include "unit/engine/virtual_instance.h"
 
 namespace easyretry::engine {
@@ -88,14 +88,14 @@ TEST_F(CancelTest, NobodyWaitsForATaskThatCannotHaveBeenClaimed) {
 }
 
 TEST_F(CancelTest, AClaimThatIsUnderWayDoesNotBringATaskBack) {
-  Holdings holdings;
+  InFlight in_flight;
   VirtualInstance instance{shared};
   instance.handle("pay", [] {});
   const TaskId id = instance.submit("pay", "k");
   instance.claim();
-  const RunPtr claimed = instance.core.holdings().find(id);
-  holdings.cancelled({&id, 1});
-  holdings.add({&claimed, 1});
+  const RunPtr claimed = instance.core.in_flight().find(id);
+  in_flight.cancelled({&id, 1});
+  in_flight.add({&claimed, 1});
   EXPECT_EQ(claimed->interrupt, Interrupt::cancelled);
 }
 

@@ -103,7 +103,7 @@ TEST_F(CoreTest, TheRenewerKeepsALeaseAsLongAsTheTaskIsHeld) {
   holder.claim();
   for (int i = 0; i < 20; ++i) {
     shared.clock.advance(10s);
-    holder.core.renewer.step();
+    holder.core.renewer().step();
     other.all();
   }
   holder.run_handlers();
@@ -119,10 +119,10 @@ TEST_F(CoreTest, ALostLeaseSetsTheStopToken) {
   other.handle("pay", [] {});
   const TaskId id = holder.submit("pay", "k");
   holder.claim();
-  const RunPtr run = holder.core.holdings().find(id);
+  const RunPtr run = holder.core.in_flight().find(id);
   shared.clock.advance(30s);
   other.claim();
-  holder.core.renewer.step();
+  holder.core.renewer().step();
   EXPECT_TRUE(run->stop.stop_requested());
   EXPECT_EQ(run->interrupt, Interrupt::lease_lost);
 }
@@ -134,14 +134,14 @@ TEST_F(CoreTest, ATimeoutSetsTheStopTokenAndThenLetsTheLeaseGo) {
   other.handle("pay", [&] { ++calls; });
   const TaskId id = holder.submit("pay", "k");
   holder.claim();
-  const RunPtr run = holder.core.holdings().find(id);
+  const RunPtr run = holder.core.in_flight().find(id);
   run->started = shared.clock.steady();
   shared.clock.advance(5s);
-  holder.core.renewer.step();
+  holder.core.renewer().step();
   EXPECT_EQ(run->interrupt, Interrupt::timeout);
   for (int i = 0; i < 8; ++i) {
     shared.clock.advance(5s);
-    holder.core.renewer.step();
+    holder.core.renewer().step();
   }
   other.all();
   EXPECT_EQ(calls, 1) << "a handler that ignores its token does not hold its task for ever";
@@ -178,12 +178,12 @@ TEST_F(CoreTest, ARetryIsNotHeldUpByAnOlderReadingOfItsTask) {
       },
       Policy{.backoff = Fixed{0ms}});
   const TaskId id = instance.submit("pay", "k");
-  const Offer read_before{{id, 1, 0}, shared.clock.now()};
+  const DueTask read_before{{id, 1}, shared.clock.now(), 0};
   instance.claim();
   instance.run_handlers();
-  instance.core.schedule.offer({&read_before, 1});
+  instance.core.schedule().offer({&read_before, 1});
   instance.settle();
-  instance.core.claimers[0].step();
+  instance.core.claimers()[0].step();
   instance.run_handlers();
   EXPECT_EQ(calls, 2);
 }
@@ -192,9 +192,9 @@ TEST_F(CoreTest, EntriesOfShardsGivenAwayLeaveMemory) {
   VirtualInstance instance{shared};
   instance.handle("pay", [&] { ++calls; });
   for (int i = 0; i < 100; ++i) instance.submit("pay", "k" + std::to_string(i));
-  EXPECT_EQ(instance.core.schedule.held(), 100U);
+  EXPECT_EQ(instance.core.schedule().held(), 100U);
   instance.core.own({});
-  EXPECT_EQ(instance.core.schedule.held(), 0U);
+  EXPECT_EQ(instance.core.schedule().held(), 0U);
 }
 
 // Their ids carry shards that a smaller number does not have.
@@ -213,11 +213,11 @@ TEST_F(CoreTest, EntriesFromBeforeAReshardStayWithTheOwnerOfTheirShard) {
 
   VirtualInstance instance{shared};
   instance.handle("pay", [&] { ++calls; });
-  instance.core.loader.step();
-  EXPECT_EQ(instance.core.schedule.held(), 100U);
+  instance.core.loader().step();
+  EXPECT_EQ(instance.core.schedule().held(), 100U);
   const auto all = ShardSet::all(16);
   instance.core.own({all.list().begin(), all.list().end()});
-  EXPECT_EQ(instance.core.schedule.held(), 100U);
+  EXPECT_EQ(instance.core.schedule().held(), 100U);
 }
 
 TEST_F(CoreTest, MemoryStaysWithinItsBudgetWhateverTheBacklog) {
@@ -229,7 +229,7 @@ TEST_F(CoreTest, MemoryStaysWithinItsBudgetWhateverTheBacklog) {
   std::size_t most = 0;
   for (int i = 0; i < 100 && calls < 5000; ++i) {
     instance.all();
-    most = std::max(most, instance.core.schedule.held());
+    most = std::max(most, instance.core.schedule().held());
   }
   EXPECT_LE(most, 2000U);
   EXPECT_EQ(calls, 5000);

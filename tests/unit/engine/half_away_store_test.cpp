@@ -76,7 +76,7 @@ class HalfAway : public ::testing::Test {
   TaskId submit(const std::string& key) { return instance.submit("pay", key); }
   std::vector<TaskId> held() {
     std::vector<TaskId> ids;
-    for (const RunPtr& run : instance.core.holdings().all()) ids.push_back(run->record.info.id);
+    for (const RunPtr& run : instance.core.in_flight().all()) ids.push_back(run->record.info.id);
     return ids;
   }
   std::int64_t finished() { return store->count({.finished = true}).value(); }
@@ -157,7 +157,7 @@ TEST_F(HalfAway, AnOutcomeWithoutAnAnswerIsSentAgainApartFromTheOthersWhichDoNot
 TEST_F(HalfAway, WhatIsPostponedIsNotSentBeforeItsTime) {
   settle_there_and_here();
   const int sent = store->settles;
-  const Step step = instance.core.settler.step();
+  const Step step = instance.core.settler().step();
   EXPECT_EQ(store->settles, sent);
   EXPECT_GT(step.wake, shared.clock.steady());
   EXPECT_LT(step.wake, shared.clock.steady() + 3s);
@@ -169,12 +169,12 @@ TEST_F(HalfAway, ARenewalWithoutAnAnswerIsNotALoss) {
   instance.claim();
   store->away = {there};
   shared.clock.advance(15s);  // half of the lease
-  instance.core.renewer.step();
+  instance.core.renewer().step();
   EXPECT_EQ(instance.core.context().counters.leases_lost, 0U);
   store->away.clear();
-  instance.core.renewer.step();
+  instance.core.renewer().step();
   shared.clock.advance(20s);
-  instance.core.renewer.step();
+  instance.core.renewer().step();
   EXPECT_EQ(instance.core.context().counters.leases_lost, 0U);
 }
 

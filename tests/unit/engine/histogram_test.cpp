@@ -1,11 +1,11 @@
-#include "engine/histogram.h"
-
 #include <numeric>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
+
+#include "engine/measures.h"
 
 namespace easyretry::engine {
 namespace {

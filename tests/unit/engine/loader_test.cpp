@@ -20,11 +20,11 @@ struct LoaderTest : ::testing::Test {
 
   // Until it has nothing more to do; when it wants to look again.
   Instant read() {
-    Step step = reader.core.loader.step();
-    while (step.worked) step = reader.core.loader.step();
+    Step step = reader.core.loader().step();
+    while (step.worked) step = reader.core.loader().step();
     return step.wake;
   }
-  std::size_t seen() { return reader.core.schedule.held(); }
+  std::size_t seen() { return reader.core.schedule().held(); }
 
   SharedStore shared;
   VirtualInstance reader{shared};
@@ -43,17 +43,17 @@ TEST_F(LoaderTest, ATaskOfAnotherProcessIsSeenByTheNextPass) {
 TEST_F(LoaderTest, NewsStartAPassAtOnce) {
   shared.clock.advance(1s);
   other.submit("pay", "k");
-  reader.core.loader.look_soon();
+  reader.core.loader().look_soon();
   read();
   EXPECT_EQ(seen(), 1U);
 }
 
 TEST_F(LoaderTest, NewsThatFollowEachOtherQuicklyShareAPass) {
   shared.clock.advance(1s);
-  reader.core.loader.look_soon();
+  reader.core.loader().look_soon();
   read();
   other.submit("pay", "k");
-  reader.core.loader.look_soon();
+  reader.core.loader().look_soon();
   EXPECT_EQ(read(), shared.clock.steady() + 2ms);
   EXPECT_EQ(seen(), 0U);
   shared.clock.advance(2ms);
@@ -81,9 +81,9 @@ TEST(LargeBacklog, IsWorkedOnWhileTheRestOfItIsRead) {
   for (int i = 0; i < 20'000; ++i) submitter.submit("pay", "k" + std::to_string(i));
   VirtualInstance reader{shared};
   reader.handle("pay", [] {});
-  reader.core.loader.step();
-  EXPECT_GT(reader.core.schedule.held(), 5'000U);
-  EXPECT_LE(reader.core.schedule.held(), 10'000U);
+  reader.core.loader().step();
+  EXPECT_GT(reader.core.schedule().held(), 5'000U);
+  EXPECT_LE(reader.core.schedule().held(), 10'000U);
 }
 
 TEST(Polling, IsSeldomWhenNothingHasComeForAWhile) {
@@ -92,8 +92,8 @@ TEST(Polling, IsSeldomWhenNothingHasComeForAWhile) {
   VirtualInstance reader{shared, {.window = 1min}};
   reader.handle("pay", [] {});
   const auto next_look = [&] {
-    Step step = reader.core.loader.step();
-    while (step.worked) step = reader.core.loader.step();
+    Step step = reader.core.loader().step();
+    while (step.worked) step = reader.core.loader().step();
     return step.wake - shared.clock.steady();
   };
   EXPECT_EQ(next_look(), 4s);

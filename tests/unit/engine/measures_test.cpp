@@ -100,11 +100,11 @@ TEST_F(MeasuresTest, TheWheelHoldsWhatIsNotYetDue) {
   later.payload = "[]";
   later.delay = 1s;
   ASSERT_TRUE(instance.core.submit({&later, 1}));
-  instance.core.claimers[0].step();  // without the loader, which would read it once more
-  EXPECT_EQ(instance.core.schedule.in_wheel(), 1);
+  instance.core.claimers()[0].step();  // without the loader, which would read it once more
+  EXPECT_EQ(instance.core.schedule().in_wheel(), 1);
   shared.clock.advance(1s);
-  instance.core.claimers[0].step();
-  EXPECT_EQ(instance.core.schedule.in_wheel(), 0);
+  instance.core.claimers()[0].step();
+  EXPECT_EQ(instance.core.schedule().in_wheel(), 0);
 }
 
 }  // namespace

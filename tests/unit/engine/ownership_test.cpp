@@ -102,7 +102,7 @@ TEST_F(OwnershipAtWork, WhoeverStandsByLeavesATaskToItsOwnerForAMoment) {
   run();
   EXPECT_EQ(ran, 0);
   shared.clock.advance(2ms);
-  reader.core.claimers[0].step();
+  reader.core.claimers()[0].step();
   reader.run_handlers();
   EXPECT_EQ(ran, 1);
 }
@@ -119,9 +119,9 @@ TEST_F(OwnershipAtWork, OnlyWhatNobodyRunsHasNoHandler) {
 TEST_F(OwnershipAtWork, WhatIsReadAheadOfShardsThatAreGivenAwayIsForgotten) {
   own(all());
   reader.submit("pay", "k");
-  EXPECT_EQ(reader.core.schedule.held(), 1U);
+  EXPECT_EQ(reader.core.schedule().held(), 1U);
   own({});
-  EXPECT_EQ(reader.core.schedule.held(), 0U);
+  EXPECT_EQ(reader.core.schedule().held(), 0U);
 }
 
 }  // namespace

@@ -47,11 +47,11 @@ class PauseTest : public ::testing::Test {
   void pause() { ASSERT_TRUE(store->pause("default", "pay", "gateway down").value()); }
   void resume() { ASSERT_TRUE(store->resume("default", "pay").value()); }
   static bool work_a_little(VirtualInstance& one) {
-    bool worked = one.core.loader.step().worked;
-    worked |= one.core.pause_watch.step().worked;
-    worked |= one.core.claimers[0].step().worked;
+    bool worked = one.core.loader().step().worked;
+    worked |= one.core.pause_watch().step().worked;
+    worked |= one.core.claimers()[0].step().worked;
     worked |= static_cast<InlineWorkers&>(one.core.workers()).step();
-    worked |= one.core.settler.step().worked;
+    worked |= one.core.settler().step().worked;
     return worked;
   }
   // Until there is nothing more to do at this moment.
@@ -114,7 +114,7 @@ TEST_F(PauseTest, WhatIsPausedHereStopsAtOnce) {
   EXPECT_EQ(paid, 0);
   instance.submit("pay", "k2");
   work(instance);
-  EXPECT_EQ(instance.core.schedule.held(), 0U) << "nor does it lie in memory";
+  EXPECT_EQ(instance.core.schedule().held(), 0U) << "nor does it lie in memory";
   ASSERT_TRUE(instance.core.resume("pay").value());
   work(instance);
   EXPECT_EQ(paid, 2);
@@ -126,11 +126,11 @@ TEST_F(PauseTest, AnotherInstanceClaimsNothingMoreAfterTwoSecondsEvenIfItsWatchS
   pause();
   shared.clock.advance(kPausesKnownFor);
   other.submit("pay", "k");
-  other.core.loader.step();
-  other.core.claimers[0].step();
+  other.core.loader().step();
+  other.core.claimers()[0].step();
   EXPECT_EQ(other.core.stats().claimed, 1U) << "the warming up";
-  other.core.pause_watch.step();
-  other.core.claimers[0].step();
+  other.core.pause_watch().step();
+  other.core.claimers()[0].step();
   EXPECT_EQ(other.core.stats().claimed, 1U);
 }
 
@@ -149,10 +149,10 @@ TEST_F(PauseTest, ABusyInstanceHearsOfAPauseWithinASecond) {
 
 TEST_F(PauseTest, WhatWaitsInMemoryIsNotClaimedFromTheMomentThatThePauseIsKnown) {
   const TaskId id = instance.submit("pay", "k");
-  instance.core.claimers[0].step();
-  ASSERT_EQ(instance.core.schedule.held(), 1U) << "due, and waiting for the store's word";
+  instance.core.claimers()[0].step();
+  ASSERT_EQ(instance.core.schedule().held(), 1U) << "due, and waiting for the store's word";
   instance.core.context().pauses.learn({"pay"}, shared.clock.steady());
-  instance.core.claimers[0].step();
+  instance.core.claimers()[0].step();
   EXPECT_EQ(instance.look(id).info.state, TaskState::pending);
 }
 
@@ -167,10 +167,10 @@ TEST_F(PauseTest, WhatWasReadAheadIsForgotten) {
   soon.delay = 3s;
   ASSERT_TRUE(instance.core.submit({&soon, 1}));
   work(instance);
-  ASSERT_EQ(instance.core.schedule.held(), 1U);
+  ASSERT_EQ(instance.core.schedule().held(), 1U);
   pause();
   work_for(1s);
-  EXPECT_EQ(instance.core.schedule.held(), 0U);
+  EXPECT_EQ(instance.core.schedule().held(), 0U);
   work_for(10s);
   EXPECT_EQ(paid, 0);
   resume();
@@ -183,7 +183,7 @@ TEST_F(PauseTest, WhatIsClaimedAndHasNotBegunIsHandedBackUncounted) {
   instance.claim();
   ASSERT_EQ(instance.look(id).info.state, TaskState::running);
   ASSERT_TRUE(instance.core.pause("pay", "").value());
-  instance.core.pause_watch.step();
+  instance.core.pause_watch().step();
   instance.run_handlers();
   instance.settle();
   EXPECT_EQ(paid, 0);
@@ -195,7 +195,7 @@ TEST_F(PauseTest, WhatRunsIsLeftToFinish) {
   instance.handle("slow", [this] {
     ++paid;
     instance.core.pause("slow", "").value();
-    instance.core.pause_watch.step();
+    instance.core.pause_watch().step();
   });
   const TaskId id = instance.submit("slow", "k");
   instance.all();
@@ -240,7 +240,7 @@ TEST_F(PauseTest, AStoreThatFailedToSayIsAskedAgainThoughThereIsNothingToDo) {
   pause();
   work_for(5s);
   const TaskId id = instance.submit("pay", "k2");
-  instance.core.claimers[0].step();  // before the watch has another chance
+  instance.core.claimers()[0].step();  // before the watch has another chance
   EXPECT_EQ(instance.look(id).info.state, TaskState::pending);
 }
 
@@ -307,7 +307,7 @@ TEST_F(PauseTest, ManyPausedTasksDoNotFillTheMemory) {
   other.submit("mail", "m");
   work(small);
   EXPECT_EQ(mailed, 1);
-  EXPECT_EQ(small.core.schedule.held(), 0U);
+  EXPECT_EQ(small.core.schedule().held(), 0U);
   resume();
   shared.clock.advance(1s);
   work(small);

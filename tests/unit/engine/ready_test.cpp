@@ -5,41 +5,41 @@
 namespace easyretry::engine {
 namespace {
 
-WheelEntry entry(int id, std::uint16_t handler = 0) {
-  return {TaskId{id}, 1, handler};
+DueTask due(int id, std::uint32_t handler = 0) {
+  return {{TaskId{id}, 1}, {}, handler};
 }
 
-std::vector<int> ids(const std::vector<WheelEntry>& entries) {
+std::vector<int> ids(const std::vector<DueTask>& tasks) {
   std::vector<int> all;
-  for (const WheelEntry& e : entries) all.push_back(static_cast<int>(e.id));
+  for (const DueTask& task : tasks) all.push_back(static_cast<int>(task.id));
   return all;
 }
 
-std::size_t plenty(std::uint16_t, std::size_t) {
+std::size_t plenty(std::uint32_t, std::size_t) {
   return 1000;
 }
 
 TEST(Ready, TakesATaskOnlyOnce) {
   Ready ready{10};
-  EXPECT_TRUE(ready.add(entry(1)));
-  EXPECT_FALSE(ready.add(entry(1)));
+  EXPECT_TRUE(ready.add(due(1)));
+  EXPECT_FALSE(ready.add(due(1)));
   EXPECT_EQ(ready.size(), 1U);
 }
 
 TEST(Ready, GivesEachKindNoMoreThanItsRoom) {
   Ready ready{10};
-  for (int i = 0; i < 5; ++i) ready.add(entry(i, 0));
-  for (int i = 5; i < 10; ++i) ready.add(entry(i, 1));
-  std::vector<WheelEntry> picked;
-  ready.pick([](std::uint16_t handler, std::size_t) { return handler == 0 ? 1U : 3U; }, 100, picked);
+  for (int i = 0; i < 5; ++i) ready.add(due(i, 0));
+  for (int i = 5; i < 10; ++i) ready.add(due(i, 1));
+  std::vector<DueTask> picked;
+  ready.pick([](std::uint32_t handler, std::size_t) { return handler == 0 ? 1U : 3U; }, 100, picked);
   EXPECT_EQ(ids(picked), (std::vector{0, 5, 6, 7}));
   EXPECT_EQ(ready.size(), 6U);
 }
 
 TEST(Ready, NoKindIsAlwaysFirst) {
   Ready ready{10};
-  for (int i = 0; i < 4; ++i) ready.add(entry(i, static_cast<std::uint16_t>(i % 2)));
-  std::vector<WheelEntry> first, second;
+  for (int i = 0; i < 4; ++i) ready.add(due(i, static_cast<std::uint32_t>(i % 2)));
+  std::vector<DueTask> first, second;
   ready.pick(plenty, 1, first);
   ready.pick(plenty, 1, second);
   EXPECT_NE(first[0].handler, second[0].handler);
@@ -47,8 +47,8 @@ TEST(Ready, NoKindIsAlwaysFirst) {
 
 TEST(Ready, PutsBackToTheHead) {
   Ready ready{10};
-  for (int i = 0; i < 4; ++i) ready.add(entry(i));
-  std::vector<WheelEntry> picked;
+  for (int i = 0; i < 4; ++i) ready.add(due(i));
+  std::vector<DueTask> picked;
   ready.pick(plenty, 2, picked);
   ready.put_back(picked);
   picked.clear();
@@ -58,53 +58,66 @@ TEST(Ready, PutsBackToTheHead) {
 
 TEST(Ready, DoesNotTakeATaskThatIsBeingClaimed) {
   Ready ready{10};
-  ready.add(entry(1));
-  std::vector<WheelEntry> picked;
+  ready.add(due(1));
+  std::vector<DueTask> picked;
   ready.pick(plenty, 1, picked);
   EXPECT_EQ(ready.size(), 0U);
-  EXPECT_FALSE(ready.add(entry(1)));
+  EXPECT_FALSE(ready.add(due(1)));
   ready.release(picked);
-  EXPECT_TRUE(ready.add(entry(1)));
+  EXPECT_TRUE(ready.add(due(1)));
 }
 
 // A scan may bring what it read before the task was run, after which its retry comes.
 TEST(Ready, ATaskThatComesInANewerVersionIsAskedForInThat) {
   Ready ready{10};
-  EXPECT_TRUE(ready.add({TaskId{1}, 1, 0}));
-  EXPECT_FALSE(ready.add({TaskId{1}, 3, 0}));
-  EXPECT_FALSE(ready.add({TaskId{1}, 1, 0}));
-  std::vector<WheelEntry> picked;
+  EXPECT_TRUE(ready.add({{TaskId{1}, 1}}));
+  EXPECT_FALSE(ready.add({{TaskId{1}, 3}}));
+  EXPECT_FALSE(ready.add({{TaskId{1}, 1}}));
+  std::vector<DueTask> picked;
   ready.pick(plenty, 10, picked);
   ASSERT_EQ(picked.size(), 1U);
-  EXPECT_EQ(picked[0].version, 3U);
+  EXPECT_EQ(picked[0].version, 3);
   EXPECT_EQ(ready.release(picked), 0U);
   EXPECT_EQ(ready.size(), 0U);
 }
 
 TEST(Ready, ATaskThatComesInANewerVersionWhileItIsBeingClaimedIsAskedForAgain) {
   Ready ready{10};
-  ready.add({TaskId{1}, 1, 0});
-  std::vector<WheelEntry> picked;
+  ready.add({{TaskId{1}, 1}});
+  std::vector<DueTask> picked;
   ready.pick(plenty, 10, picked);
-  EXPECT_FALSE(ready.add({TaskId{1}, 3, 0}));
+  EXPECT_FALSE(ready.add({{TaskId{1}, 3}}));
   EXPECT_EQ(ready.release(picked), 1U);
   EXPECT_EQ(ready.size(), 1U);
   EXPECT_EQ(ready.picked(), 0U);
   picked.clear();
   ready.pick(plenty, 10, picked);
   ASSERT_EQ(picked.size(), 1U);
-  EXPECT_EQ(picked[0].version, 3U);
+  EXPECT_EQ(picked[0].version, 3);
+}
+
+TEST(Ready, KeepsAVersionOfMoreThan32Bits) {
+  constexpr std::int64_t kLarge = std::int64_t{1} << 40;
+  Ready ready{10};
+  ready.add({{TaskId{1}, kLarge}});
+  EXPECT_FALSE(ready.add({{TaskId{1}, 7}}));
+  std::vector<DueTask> picked;
+  ready.pick(plenty, 10, picked);
+  ASSERT_EQ(picked.size(), 1U);
+  EXPECT_EQ(picked[0].version, kLarge);
+  EXPECT_FALSE(ready.add({{TaskId{1}, kLarge + 1}}));
+  EXPECT_EQ(ready.release(picked), 1U);
 }
 
 TEST(Ready, TellsHowManyOfAKindAreBeingClaimed) {
   Ready ready{10};
-  for (int i = 0; i < 5; ++i) ready.add(entry(i, 1));
+  for (int i = 0; i < 5; ++i) ready.add(due(i, 1));
   std::vector<std::size_t> told;
-  const auto two = [&](std::uint16_t, std::size_t coming) {
+  const auto two = [&](std::uint32_t, std::size_t coming) {
     told.push_back(coming);
     return std::size_t{2};
   };
-  std::vector<WheelEntry> first, second, third;
+  std::vector<DueTask> first, second, third;
   ready.pick(two, 10, first);
   ready.pick(two, 10, second);
   ready.put_back(first);
@@ -116,13 +129,13 @@ TEST(Ready, TellsHowManyOfAKindAreBeingClaimed) {
 
 TEST(Ready, SaysWhenAKindThatOverflowedHasRoomAgain) {
   Ready ready{4};
-  for (int i = 0; i < 4; ++i) EXPECT_TRUE(ready.add(entry(i)));
-  EXPECT_FALSE(ready.add(entry(4)));
-  EXPECT_FALSE(ready.take_hungry());
-  std::vector<WheelEntry> picked;
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(ready.add(due(i)));
+  EXPECT_FALSE(ready.add(due(4)));
+  EXPECT_FALSE(ready.take_reload_wanted());
+  std::vector<DueTask> picked;
   ready.pick(plenty, 2, picked);
-  EXPECT_TRUE(ready.take_hungry());
-  EXPECT_FALSE(ready.take_hungry());
+  EXPECT_TRUE(ready.take_reload_wanted());
+  EXPECT_FALSE(ready.take_reload_wanted());
 }
 
 }  // namespace

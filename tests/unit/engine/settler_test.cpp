@@ -22,7 +22,7 @@ class SettlerTest : public ::testing::Test {
     instance.handle("pay", [] {});
     for (const char* key : {"a", "b", "c"}) instance.submit("pay", key);
     instance.claim();
-    runs = instance.core.holdings().all();
+    runs = instance.core.in_flight().all();
   }
   void finish(std::size_t which) {
     task::Settlement done;
@@ -38,35 +38,35 @@ class SettlerTest : public ::testing::Test {
 
 TEST_F(SettlerTest, AnOutcomeWaitsAMomentForTheOthersThatAreWaitingToRun) {
   finish(0);
-  const Step step = instance.core.settler.step();
+  const Step step = instance.core.settler().step();
   EXPECT_FALSE(step.worked);
   EXPECT_EQ(step.wake, shared.clock.steady() + 2ms);
   EXPECT_EQ(finished(), 0);
 
   finish(1);
   shared.clock.advance(2ms);
-  instance.core.settler.step();
+  instance.core.settler().step();
   EXPECT_EQ(finished(), 2);
 }
 
 TEST_F(SettlerTest, ALaterOutcomeDoesNotMakeTheFirstWaitLonger) {
   finish(0);
-  instance.core.settler.step();
+  instance.core.settler().step();
   shared.clock.advance(1ms);
   finish(1);
-  EXPECT_EQ(instance.core.settler.step().wake, shared.clock.steady() + 1ms);
+  EXPECT_EQ(instance.core.settler().step().wake, shared.clock.steady() + 1ms);
 }
 
 TEST_F(SettlerTest, AFullBatchDoesNotWait) {
   for (const std::size_t which : {0U, 1U, 2U}) finish(which);
-  instance.core.settler.step();
+  instance.core.settler().step();
   EXPECT_EQ(finished(), 3);
 }
 
 TEST_F(SettlerTest, NothingIsWaitedForWhereNothingIsLeftToRun) {
   instance.core.workers().take_waiting([](const engine::Run&) { return true; });
   finish(0);
-  instance.core.settler.step();
+  instance.core.settler().step();
   EXPECT_EQ(finished(), 1);
 }
 
@@ -87,7 +87,7 @@ class RefusedOutcomes : public ::testing::Test {
     instance.handle("pay", [] {});
     for (const char* key : {"a", "b", "c"}) instance.submit("pay", key);
     instance.claim();
-    for (const RunPtr& run : instance.core.holdings().all()) {
+    for (const RunPtr& run : instance.core.in_flight().all()) {
       task::Settlement end;
       end.ticket = run->ticket();
       end.outcome = Outcome::rejected;
@@ -107,7 +107,7 @@ class RefusedOutcomes : public ::testing::Test {
 
 TEST_F(RefusedOutcomes, LoseTheirResultAndSaySo) {
   store->refused = [](const task::Settlement& s) { return !s.result.empty(); };
-  instance.core.settler.step();
+  instance.core.settler().step();
   EXPECT_EQ(error_of("a"), "a");
   EXPECT_EQ(error_of("b"), "b (the result could not be stored: too large)");
   EXPECT_EQ(error_of("c"), "c");
@@ -115,7 +115,7 @@ TEST_F(RefusedOutcomes, LoseTheirResultAndSaySo) {
 
 TEST_F(RefusedOutcomes, LoseTheirErrorTextAndSaySo) {
   store->refused = [](const task::Settlement& s) { return s.error.starts_with("b"); };
-  instance.core.settler.step();
+  instance.core.settler().step();
   EXPECT_EQ(error_of("a"), "a");
   EXPECT_EQ(error_of("b"), "(the error text could not be stored)");
 }
@@ -123,11 +123,11 @@ TEST_F(RefusedOutcomes, LoseTheirErrorTextAndSaySo) {
 TEST_F(RefusedOutcomes, AreLetGoWhereNothingHelps) {
   const TaskId b = store->list({.key = "b"}).value().at(0).info.id;
   store->refused = [b](const task::Settlement& s) { return s.ticket.id == b; };
-  instance.core.settler.step();
+  instance.core.settler().step();
   EXPECT_EQ(error_of("a"), "a");
   EXPECT_EQ(error_of("c"), "c");
   EXPECT_EQ(store->count({}).value(), 1);
-  EXPECT_TRUE(instance.core.holdings().all().empty());
+  EXPECT_TRUE(instance.core.in_flight().all().empty());
 }
 
 }  // namespace

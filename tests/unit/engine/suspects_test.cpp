@@ -64,10 +64,10 @@ class PlayedInstance {
   }
 
   std::set<std::string> claim() {
-    core.loader.hurry();
-    core.loader.step();
-    core.pause_watch.step();
-    core.claimers[0].step();
+    core.loader().hurry();
+    core.loader().step();
+    core.pause_watch().step();
+    core.claimers()[0].step();
     return workers->keys();
   }
   // All that run succeed.
@@ -77,7 +77,7 @@ class PlayedInstance {
       done.ticket = run->ticket();
       core.outcomes().put(run, std::move(done));
     }
-    core.settler.step();
+    core.settler().step();
   }
 
   PlayedWorkers* workers = nullptr;
@@ -181,7 +181,7 @@ TEST_F(Suspects, OnTheirLastChanceWaitForTheOthersToFinishButNotForEver) {
     ASSERT_THAT(instance.claim(), UnorderedElementsAre("c"));
   }
   shared.clock.advance(15s);
-  instance.core.renewer.step();
+  instance.core.renewer().step();
   shared.clock.advance(15s);
   EXPECT_THAT(instance.claim(), UnorderedElementsAre("c")) << "a waits until c has finished";
   submit({"d"});
@@ -211,7 +211,7 @@ TEST_F(Suspects, OneThatKillsItsWorkerAmongManyIsTheOnlyOneQuarantined) {
         end.outcome = run->record.info.crashes < 3 ? Outcome::succeeded : Outcome::quarantined;
         instance.core.outcomes().put(run, std::move(end));
       }
-      instance.core.settler.step();
+      instance.core.settler().step();
       shared.clock.advance(2 * Isolation::kLongest);
     }
     shared.clock.advance(30s);

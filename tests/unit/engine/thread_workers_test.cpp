@@ -90,7 +90,7 @@ TEST_F(ThreadWorkersTest, WhatWasClaimedAheadIsMadeUpWhenHalfOfItIsUsedUp) {
   EXPECT_EQ(workers.room(0, kThreads, 0), 0U) << "not one by one";
 }
 
-TEST_F(ThreadWorkersTest, TheClaimerIsRungWhenHalfIsUsedUp) {
+TEST_F(ThreadWorkersTest, TheClaimerIsWokenUpWhenHalfIsUsedUp) {
   have_finished(100);
   workers.room(0, kThreads, 0);
   context->claiming.wait_until(std::chrono::steady_clock::now());  // whatever rang before

@@ -31,10 +31,10 @@ class VirtualInstance {
     core.context().handlers.add(std::move(handler));
   }
 
-  void handle_elsewhere(std::string name, std::shared_ptr<Elsewhere> elsewhere, Policy policy = {},
-                        HandlerOptions options = {}) {
+  void handle_remotely(std::string name, std::shared_ptr<RemoteExecutor> remote, Policy policy = {},
+                       HandlerOptions options = {}) {
     detail::Handler handler = known_as(std::move(name), std::move(policy), std::move(options));
-    handler.elsewhere = std::move(elsewhere);
+    handler.remote = std::move(remote);
     core.context().handlers.add(std::move(handler));
   }
 
@@ -52,13 +52,13 @@ class VirtualInstance {
 
   // Up to the claim, but not into the handlers.
   void claim() {
-    core.loader.hurry();
-    core.loader.step();
-    core.pause_watch.step();
-    core.claimers[0].step();
+    core.loader().hurry();
+    core.loader().step();
+    core.pause_watch().step();
+    core.claimers()[0].step();
   }
   void run_handlers() { static_cast<InlineWorkers&>(core.workers()).step(); }
-  void settle() { core.settler.step(); }
+  void settle() { core.settler().step(); }
   void all() {
     claim();
     run_handlers();

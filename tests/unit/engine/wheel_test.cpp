@@ -24,20 +24,20 @@ using testing::UnorderedElementsAre;
 // Not a multiple of a bucket, as no real time is.
 constexpr TimePoint kStart{1'760'000'000'017ms};
 
-WheelEntry task(int id) {
-  return {.id = TaskId{id}, .version = static_cast<std::uint32_t>(id) + 1, .handler = static_cast<std::uint16_t>(id)};
+DueTask task(int id, TimePoint due) {
+  return {{TaskId{id}, id + 1}, due, static_cast<std::uint16_t>(id)};
 }
 
-std::vector<DueEntry> take(Wheel& wheel, TimePoint now) {
-  std::vector<DueEntry> out;
+std::vector<DueTask> take(Wheel& wheel, TimePoint now) {
+  std::vector<DueTask> out;
   wheel.take_due(now, out);
   return out;
 }
 
-std::vector<int> ids(const std::vector<DueEntry>& entries) {
+std::vector<int> ids(const std::vector<DueTask>& tasks) {
   std::vector<int> ids;
-  ids.reserve(entries.size());
-  for (const DueEntry& each : entries) ids.push_back(static_cast<int>(each.entry.id));
+  ids.reserve(tasks.size());
+  for (const DueTask& each : tasks) ids.push_back(static_cast<int>(each.id));
   return ids;
 }
 
@@ -47,21 +47,54 @@ std::vector<int> take_ids(Wheel& wheel, TimePoint now) {
 
 TEST(Wheel, GivesBackWhatWasScheduled) {
   Wheel wheel{kStart, 5s};
-  ASSERT_TRUE(wheel.schedule({.id = TaskId{7}, .version = 4'000'000'000, .handler = 65'535}, kStart + 3s));
+  ASSERT_TRUE(wheel.schedule({{TaskId{7}, 4'000'000'000}, kStart + 3s, 65'535, 255}));
 
   const auto out = take(wheel, kStart + 4s);
 
   ASSERT_EQ(out.size(), 1u);
-  EXPECT_EQ(out[0].entry.id, TaskId{7});
-  EXPECT_EQ(out[0].entry.version, 4'000'000'000);
-  EXPECT_EQ(out[0].entry.handler, 65'535);
+  EXPECT_EQ(out[0].id, TaskId{7});
+  EXPECT_EQ(out[0].version, 4'000'000'000);
+  EXPECT_EQ(out[0].handler, 65'535U);
+  EXPECT_EQ(out[0].suspicion, 255);
   EXPECT_EQ(out[0].due, kStart + 3s);
+  EXPECT_EQ(wheel.size(), 0u);
+}
+
+// Only somebody who edits the store can raise a version that far, but such a task must not be lost.
+TEST(Wheel, GivesBackAVersionOfMoreThan32BitsInTime) {
+  constexpr std::int64_t kLarge = (std::int64_t{1} << 40) + 1;
+  Wheel wheel{kStart, 5s};
+  ASSERT_TRUE(wheel.schedule(task(1, kStart + 1s)));
+  ASSERT_TRUE(wheel.schedule({{TaskId{2}, kLarge}, kStart + 2s, 3, 1}));
+  ASSERT_TRUE(wheel.schedule(task(3, kStart + 3s)));
+  EXPECT_FALSE(wheel.schedule({{TaskId{4}, kLarge}, kStart + 6s}));
+
+  EXPECT_THAT(take_ids(wheel, kStart + 1s), ElementsAre(1));
+  EXPECT_EQ(wheel.next_due(), kStart + 2s);
+  const auto out = take(wheel, kStart + 3s);
+
+  ASSERT_THAT(ids(out), ElementsAre(2, 3));
+  EXPECT_EQ(out[0].version, kLarge);
+  EXPECT_EQ(out[0].handler, 3U);
+}
+
+TEST(Wheel, ShowsWhatItRemovesAsItWasScheduled) {
+  Wheel wheel{kStart, 5s};
+  std::vector<DueTask> scheduled;
+  for (const Millis in : {-1'000ms, 1ms, 4'001ms, 5'000ms}) scheduled.push_back(task(7, kStart + in));
+  for (const DueTask& each : scheduled) wheel.schedule(each);
+  std::vector<TimePoint> seen;
+  wheel.remove_if([&](const DueTask& each) {
+    seen.push_back(each.due);
+    return true;
+  });
+  EXPECT_THAT(seen, UnorderedElementsAre(scheduled[0].due, scheduled[1].due, scheduled[2].due, scheduled[3].due));
   EXPECT_EQ(wheel.size(), 0u);
 }
 
 TEST(Wheel, TakesNothingAMillisecondEarly) {
   Wheel wheel{kStart, 5s};
-  wheel.schedule(task(1), kStart + 100ms);
+  wheel.schedule(task(1, kStart + 100ms));
 
   EXPECT_THAT(take_ids(wheel, kStart + 99ms), IsEmpty());
   EXPECT_THAT(take_ids(wheel, kStart + 100ms), ElementsAre(1));
@@ -69,18 +102,18 @@ TEST(Wheel, TakesNothingAMillisecondEarly) {
 
 TEST(Wheel, TakesTheEarliestFirst) {
   Wheel wheel{kStart, 5s};
-  wheel.schedule(task(3), kStart + 4s);
-  wheel.schedule(task(1), kStart + 1ms);
-  wheel.schedule(task(2), kStart + 2ms);
-  wheel.schedule(task(0), kStart);
+  wheel.schedule(task(3, kStart + 4s));
+  wheel.schedule(task(1, kStart + 1ms));
+  wheel.schedule(task(2, kStart + 2ms));
+  wheel.schedule(task(0, kStart));
 
   EXPECT_THAT(take_ids(wheel, kStart + 5s), ElementsAre(0, 1, 2, 3));
 }
 
 TEST(Wheel, AppendsToWhatTheCallerHolds) {
   Wheel wheel{kStart, 5s};
-  wheel.schedule(task(1), kStart);
-  std::vector<DueEntry> out{{task(9), kStart + 1h}};
+  wheel.schedule(task(1, kStart));
+  std::vector<DueTask> out{task(9, kStart + 1h)};
 
   wheel.take_due(kStart, out);
 
@@ -89,7 +122,7 @@ TEST(Wheel, AppendsToWhatTheCallerHolds) {
 
 TEST(Wheel, KeepsEveryTaskOfACrowdedMillisecond) {
   Wheel wheel{kStart, 5s};
-  for (int i = 0; i < 1'000; ++i) wheel.schedule(task(i), kStart + 1s);
+  for (int i = 0; i < 1'000; ++i) wheel.schedule(task(i, kStart + 1s));
 
   auto taken = take_ids(wheel, kStart + 1s);
 
@@ -101,16 +134,16 @@ TEST(Wheel, KeepsEveryTaskOfACrowdedMillisecond) {
 TEST(Wheel, TakesWhatIsDueInTheMillisecondThatWasJustTaken) {
   Wheel wheel{kStart, 5s};
   take(wheel, kStart + 10ms);
-  wheel.schedule(task(1), kStart + 10ms);
+  wheel.schedule(task(1, kStart + 10ms));
 
   EXPECT_THAT(take_ids(wheel, kStart + 10ms), ElementsAre(1));
 }
 
 TEST(Wheel, TakesWhatIsOverdueNextWithItsOwnDueTime) {
   Wheel wheel{kStart, 5s};
-  wheel.schedule(task(3), kStart);
-  wheel.schedule(task(2), kStart - 1ms);
-  wheel.schedule(task(1), kStart - 24h);
+  wheel.schedule(task(3, kStart));
+  wheel.schedule(task(2, kStart - 1ms));
+  wheel.schedule(task(1, kStart - 24h));
 
   EXPECT_EQ(wheel.next_due(), kStart - 24h);
   const auto out = take(wheel, kStart);
@@ -122,9 +155,9 @@ TEST(Wheel, TakesWhatIsOverdueNextWithItsOwnDueTime) {
 TEST(Wheel, RefusesWhatIsBeyondTheReach) {
   Wheel wheel{kStart, 5s};
 
-  EXPECT_TRUE(wheel.schedule(task(1), kStart + 5s));
-  EXPECT_FALSE(wheel.schedule(task(2), kStart + 5s + 1ms));
-  EXPECT_FALSE(wheel.schedule(task(3), TimePoint::max()));
+  EXPECT_TRUE(wheel.schedule(task(1, kStart + 5s)));
+  EXPECT_FALSE(wheel.schedule(task(2, kStart + 5s + 1ms)));
+  EXPECT_FALSE(wheel.schedule(task(3, TimePoint::max())));
   EXPECT_EQ(wheel.size(), 1u);
 }
 
@@ -132,8 +165,8 @@ TEST(Wheel, ReachesFromTheLastTakeDue) {
   Wheel wheel{kStart, 5s};
   take(wheel, kStart + 1s);
 
-  EXPECT_TRUE(wheel.schedule(task(1), kStart + 6s));
-  EXPECT_FALSE(wheel.schedule(task(2), kStart + 6s + 1ms));
+  EXPECT_TRUE(wheel.schedule(task(1, kStart + 6s)));
+  EXPECT_FALSE(wheel.schedule(task(2, kStart + 6s + 1ms)));
 }
 
 TEST(Wheel, RefusesAReachThatIsNoWindow) {
@@ -148,7 +181,7 @@ TEST(Wheel, GoesRoundForever) {
     const TimePoint now = kStart + Millis{i};
     const std::vector<int> due = i < 100 ? std::vector<int>{} : std::vector<int>{i - 100};
     ASSERT_EQ(take_ids(wheel, now), due);
-    ASSERT_TRUE(wheel.schedule(task(i), now + 100ms));
+    ASSERT_TRUE(wheel.schedule(task(i, now + 100ms)));
     ASSERT_EQ(wheel.next_due(), kStart + Millis{std::max(100, i + 1)});
   }
   EXPECT_EQ(wheel.size(), 100u);
@@ -157,9 +190,9 @@ TEST(Wheel, GoesRoundForever) {
 TEST(Wheel, KnowsWhenTheNextTaskIsDue) {
   Wheel wheel{kStart, 60s};
   EXPECT_EQ(wheel.next_due(), TimePoint::max());
-  wheel.schedule(task(1), kStart + 59s);
+  wheel.schedule(task(1, kStart + 59s));
   EXPECT_EQ(wheel.next_due(), kStart + 59s);
-  wheel.schedule(task(2), kStart + 7ms);
+  wheel.schedule(task(2, kStart + 7ms));
   EXPECT_EQ(wheel.next_due(), kStart + 7ms);
   take(wheel, kStart + 7ms);
   EXPECT_EQ(wheel.next_due(), kStart + 59s);
@@ -169,20 +202,20 @@ TEST(Wheel, KnowsWhenTheNextTaskIsDue) {
 
 TEST(Wheel, LosesNothingWhenTheClockJumpsForward) {
   Wheel wheel{kStart, 5s};
-  for (int i = 0; i < 5'000; ++i) wheel.schedule(task(i), kStart + Millis{i});
+  for (int i = 0; i < 5'000; ++i) wheel.schedule(task(i, kStart + Millis{i}));
 
   EXPECT_EQ(take_ids(wheel, kStart + 24h).size(), 5'000u);
-  wheel.schedule(task(1), kStart + 24h + 5s);
+  wheel.schedule(task(1, kStart + 24h + 5s));
   EXPECT_THAT(take_ids(wheel, kStart + 24h + 5s - 1ms), IsEmpty());
   EXPECT_THAT(take_ids(wheel, kStart + 24h + 5s), ElementsAre(1));
 }
 
 TEST(Wheel, EmptiesAtTheEndOfTime) {
   Wheel wheel{kStart, 5s};
-  wheel.schedule(task(1), kStart + 5s);
+  wheel.schedule(task(1, kStart + 5s));
 
   EXPECT_THAT(take_ids(wheel, TimePoint::max()), ElementsAre(1));
-  wheel.schedule(task(2), kStart);
+  wheel.schedule(task(2, kStart));
   EXPECT_THAT(take_ids(wheel, kStart), ElementsAre(2));
 }
 
@@ -194,7 +227,7 @@ class WheelWhoseClockWentBack : public testing::TestWithParam<Millis> {
 };
 
 TEST_P(WheelWhoseClockWentBack, KeepsWhatItHeldUntilItsTime) {
-  for (int i = 0; i <= 5'000; ++i) wheel.schedule(task(i), before + Millis{i});
+  for (int i = 0; i <= 5'000; ++i) wheel.schedule(task(i, before + Millis{i}));
 
   EXPECT_THAT(take_ids(wheel, after), IsEmpty());
   EXPECT_EQ(wheel.next_due(), before);
@@ -203,12 +236,12 @@ TEST_P(WheelWhoseClockWentBack, KeepsWhatItHeldUntilItsTime) {
 }
 
 TEST_P(WheelWhoseClockWentBack, TakesNewTasksNeitherEarlyNorLate) {
-  wheel.schedule(task(1), before + 5s);
+  wheel.schedule(task(1, before + 5s));
   take(wheel, after);
 
-  EXPECT_TRUE(wheel.schedule(task(2), after + 1ms));
-  EXPECT_TRUE(wheel.schedule(task(3), after + 5s));
-  EXPECT_FALSE(wheel.schedule(task(4), after + 5s + 1ms));
+  EXPECT_TRUE(wheel.schedule(task(2, after + 1ms)));
+  EXPECT_TRUE(wheel.schedule(task(3, after + 5s)));
+  EXPECT_FALSE(wheel.schedule(task(4, after + 5s + 1ms)));
   EXPECT_THAT(take_ids(wheel, after), IsEmpty());
   EXPECT_THAT(take_ids(wheel, after + 1ms), ElementsAre(2));
   EXPECT_THAT(take_ids(wheel, after + 5s), ElementsAre(3));
@@ -216,12 +249,12 @@ TEST_P(WheelWhoseClockWentBack, TakesNewTasksNeitherEarlyNorLate) {
 }
 
 TEST_P(WheelWhoseClockWentBack, MixesOldAndNewTasksEarliestFirst) {
-  wheel.schedule(task(2), before + 2s);
-  wheel.schedule(task(4), before + 4s);
+  wheel.schedule(task(2, before + 2s));
+  wheel.schedule(task(4, before + 4s));
   take(wheel, after);
   take(wheel, before);
-  wheel.schedule(task(1), before + 1s);
-  wheel.schedule(task(3), before + 3s);
+  wheel.schedule(task(1, before + 1s));
+  wheel.schedule(task(3, before + 3s));
 
   EXPECT_THAT(take_ids(wheel, before + 5s), ElementsAre(1, 2, 3, 4));
 }
@@ -234,12 +267,12 @@ INSTANTIATE_TEST_SUITE_P(By, WheelWhoseClockWentBack,
 TEST(Wheel, RemovesEntriesWhereverTheyWait) {
   Wheel wheel{kStart, 5s};
   for (int i = 0; i < 200; ++i) {
-    wheel.schedule(task(i), kStart - 1s);                  // overdue
-    wheel.schedule(task(i), kStart + 1ms);                 // in an open slot
-    wheel.schedule(task(i), kStart + 4s + Millis{i % 2});  // in a bucket
+    wheel.schedule(task(i, kStart - 1s));                  // overdue
+    wheel.schedule(task(i, kStart + 1ms));                 // in an open slot
+    wheel.schedule(task(i, kStart + 4s + Millis{i % 2}));  // in a bucket
   }
 
-  wheel.remove_if([](const WheelEntry& entry) { return entry.handler % 2 == 0 || entry.handler > 1; });
+  wheel.remove_if([](const DueTask& each) { return each.handler % 2 == 0 || each.handler > 1; });
 
   EXPECT_EQ(wheel.size(), 3u);
   EXPECT_EQ(wheel.next_due(), kStart - 1s);
@@ -251,16 +284,16 @@ TEST(Wheel, RemovesEntriesWhereverTheyWait) {
 
 TEST(Wheel, FillsAgainAfterRemoval) {
   Wheel wheel{kStart, 5s};
-  for (int i = 0; i < 100; ++i) wheel.schedule(task(i), kStart + 1s);
-  wheel.remove_if([](const WheelEntry& entry) { return entry.handler >= 2; });
-  wheel.schedule(task(2), kStart + 1s);
+  for (int i = 0; i < 100; ++i) wheel.schedule(task(i, kStart + 1s));
+  wheel.remove_if([](const DueTask& each) { return each.handler >= 2; });
+  wheel.schedule(task(2, kStart + 1s));
 
   EXPECT_THAT(take_ids(wheel, kStart + 1s), UnorderedElementsAre(0, 1, 2));
 }
 
 TEST(Wheel, HoldsAMillionTasksInFortyBytesEach) {
   Wheel wheel{kStart, 60s};
-  for (int i = 0; i < 1'000'000; ++i) wheel.schedule(task(i), kStart + Millis{i % 60'000});
+  for (int i = 0; i < 1'000'000; ++i) wheel.schedule(task(i, kStart + Millis{i % 60'000}));
 
   EXPECT_LE(wheel.memory_bytes(), 40'000'000u);
 }
@@ -268,15 +301,15 @@ TEST(Wheel, HoldsAMillionTasksInFortyBytesEach) {
 TEST(Wheel, GivesItsMemoryBackOnceItIsFoundEmpty) {
   Wheel wheel{kStart, 5s};
   const auto unused = wheel.memory_bytes();
-  for (int i = 0; i < 100'000; ++i) wheel.schedule(task(i), kStart + Millis{i % 5'000});
-  for (int i = 0; i < 10'000; ++i) wheel.schedule(task(i), kStart - 1ms);
+  for (int i = 0; i < 100'000; ++i) wheel.schedule(task(i, kStart + Millis{i % 5'000}));
+  for (int i = 0; i < 10'000; ++i) wheel.schedule(task(i, kStart - 1ms));
   ASSERT_GT(wheel.memory_bytes(), 1'500'000u);
 
   take(wheel, kStart + 5s);
   take(wheel, kStart + 5s);
 
   EXPECT_LE(wheel.memory_bytes(), unused + 70'000);
-  wheel.schedule(task(1), kStart + 6s);
+  wheel.schedule(task(1, kStart + 6s));
   EXPECT_THAT(take_ids(wheel, kStart + 6s), ElementsAre(1));
 }
 
@@ -284,7 +317,7 @@ TEST(Wheel, DoesNotGrowUnderASteadyLoad) {
   Wheel wheel{kStart, 1s};
   std::size_t after_one_turn = 0;
   for (int i = 0; i < 20'000; ++i) {
-    for (int k = 0; k < 10; ++k) wheel.schedule(task(k), kStart + Millis{i + 100 * k});
+    for (int k = 0; k < 10; ++k) wheel.schedule(task(k, kStart + Millis{i + 100 * k}));
     take(wheel, kStart + Millis{i});
     if (i == 2'000) after_one_turn = wheel.memory_bytes();
   }
@@ -343,7 +376,7 @@ class Comparison {
  private:
   void add(TimePoint due) {
     const bool within_reach = due <= now_ + reach_;
-    RC_ASSERT(wheel_.schedule(task(next_id_), due) == within_reach);
+    RC_ASSERT(wheel_.schedule(task(next_id_, due)) == within_reach);
     if (within_reach) model_.emplace(due, next_id_);
     ++next_id_;
   }
@@ -351,7 +384,7 @@ class Comparison {
   void take_at(TimePoint now) {
     now_ = now;
     std::vector<std::pair<TimePoint, int>> taken;
-    for (const DueEntry& each : take(wheel_, now)) taken.emplace_back(each.due, static_cast<int>(each.entry.id));
+    for (const DueTask& each : take(wheel_, now)) taken.emplace_back(each.due, static_cast<int>(each.id));
     RC_ASSERT(std::ranges::is_sorted(taken, {}, &std::pair<TimePoint, int>::first));
     std::ranges::sort(taken);  // within a millisecond
     const auto end = model_.upper_bound(now);
@@ -360,7 +393,7 @@ class Comparison {
   }
 
   void remove_every(int modulus) {
-    wheel_.remove_if([&](const WheelEntry& entry) { return static_cast<int>(entry.id) % modulus == 0; });
+    wheel_.remove_if([&](const DueTask& each) { return static_cast<int>(each.id) % modulus == 0; });
     std::erase_if(model_, [&](const auto& each) { return each.second % modulus == 0; });
   }
 

@@ -247,7 +247,7 @@ TEST_F(RedisOwn, ThousandsDueAtOnceAreLoadedPageByPageOnceEach) {
   while (!from.empty()) {
     auto reply = store->load({.space = test::kSpace, .from = from, .limit = 700}).value();
     loaded_in_all += reply.tasks.size();
-    for (const auto& task : reply.tasks) seen.insert(task.ticket.id);
+    for (const auto& task : reply.tasks) seen.insert(task.id);
     from = std::move(reply.more);
   }
   EXPECT_EQ(seen.size(), tasks.size());

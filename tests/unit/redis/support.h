@@ -60,7 +60,7 @@ inline std::vector<TaskId> loaded(Store& store) {
   for (int i = 0; i < store.info().total_shards; ++i) from.push_back({ShardId{static_cast<std::uint16_t>(i)}});
   std::vector<TaskId> ids;
   const auto reply = store.load({.space = test::kSpace, .from = from}).value();
-  for (const auto& task : reply.tasks) ids.push_back(task.ticket.id);
+  for (const auto& task : reply.tasks) ids.push_back(task.id);
   return ids;
 }
 inline std::string id_bytes(TaskId id) {

@@ -148,7 +148,7 @@ TEST_F(RedisClusterStore, OfASlotHalfwayNothingIsDoneAndOthersGoOn) {
   ASSERT_TRUE(reply.trouble);
   EXPECT_THAT(reply.trouble->detail, HasSubstr("TRYAGAIN"));
   ASSERT_THAT(reply.tasks, SizeIs(1));
-  EXPECT_EQ(reply.tasks[0].ticket.id, here.id);
+  EXPECT_EQ(reply.tasks[0].id, here.id);
 
   while (cluster.move_a_key(halfway)) {
   }
@@ -174,7 +174,7 @@ TEST_F(RedisClusterStore, PagesOfALoadGiveEachTaskOnceThoughEachPartReadsAShareO
   while (!from.empty()) {
     auto reply = store->load({.space = test::kSpace, .from = from, .limit = 100}).value();
     EXPECT_LE(reply.tasks.size(), 100 * from.size());
-    for (const auto& task : reply.tasks) seen.push_back(task.ticket.id);
+    for (const auto& task : reply.tasks) seen.push_back(task.id);
     from = std::move(reply.more);
   }
   EXPECT_EQ(seen.size(), tasks.size());

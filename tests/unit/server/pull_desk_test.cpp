@@ -29,15 +29,15 @@ struct PullDeskTest : ::testing::Test {
   }
 
   testing::ManualClock clock;
-  engine::Bell wanted;
+  engine::Wakeup wanted;
   std::vector<RunPtr> handed_back;
   int attended = 0;
   std::shared_ptr<PullDesk> desk = std::make_shared<PullDesk>(
       clock, wanted,
       [this](const auto& unfetched) { handed_back.insert(handed_back.end(), unfetched.begin(), unfetched.end()); },
       [this] { ++attended; });
-  std::shared_ptr<engine::Elsewhere> mail = desk->of("mail");
-  std::shared_ptr<engine::Elsewhere> pay = desk->of("pay");
+  std::shared_ptr<engine::RemoteExecutor> mail = desk->of("mail");
+  std::shared_ptr<engine::RemoteExecutor> pay = desk->of("pay");
   std::map<std::string, std::vector<std::size_t>> lent;
 };
 

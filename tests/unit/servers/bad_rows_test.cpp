@@ -57,7 +57,7 @@ class BadRows : public OnEachServer {
     std::vector<TaskId> ids;
     const ShardCursor from{};
     const auto reply = store->load({.space = test::kSpace, .from = {&from, 1}}).value();
-    for (const auto& task : reply.tasks) ids.push_back(task.ticket.id);
+    for (const auto& task : reply.tasks) ids.push_back(task.id);
     return ids;
   }
   std::vector<TaskId> claimed(const std::vector<Ticket>& tickets) {

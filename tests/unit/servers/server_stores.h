@@ -66,7 +66,7 @@ class ServerStores : public fault::OnEachServer {
     for (int shard = 0; shard < shards; ++shard) all.push_back({.shard = ShardId{static_cast<std::uint16_t>(shard)}});
     const auto reply = store.load({.space = test::kSpace, .from = all}).value();
     std::vector<Ticket> tickets;
-    for (const LoadedTask& task : reply.tasks) tickets.push_back(task.ticket);
+    for (const DueTask& task : reply.tasks) tickets.push_back(task);
     return tickets;
   }
   static std::vector<TaskId> due(Store& store) {

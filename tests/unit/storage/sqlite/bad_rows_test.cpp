@@ -22,8 +22,8 @@ class SqliteBadRows : public SqliteTest {
   std::vector<TaskId> loaded() {
     const ShardCursor from{};
     std::vector<TaskId> ids;
-    for (const LoadedTask& task : must(store().load({.space = "shop", .from = {&from, 1}, .ahead = 1h})).tasks) {
-      ids.push_back(task.ticket.id);
+    for (const DueTask& task : must(store().load({.space = "shop", .from = {&from, 1}, .ahead = 1h})).tasks) {
+      ids.push_back(task.id);
     }
     return ids;
   }

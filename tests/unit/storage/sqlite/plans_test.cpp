@@ -237,8 +237,8 @@ TEST_F(SqliteTest, LoadGivesTheTasksOfAllShardsInTheOrderOfTheirTurn) {
   std::vector<ShardCursor> shards;
   for (std::uint16_t shard = 0; shard < 64; ++shard) shards.push_back({ShardId{shard}});
   std::vector<TaskId> loaded;
-  for (const LoadedTask& task : must(store().load({.space = "shop", .from = shards})).tasks) {
-    loaded.push_back(task.ticket.id);
+  for (const DueTask& task : must(store().load({.space = "shop", .from = shards})).tasks) {
+    loaded.push_back(task.id);
   }
   EXPECT_EQ(loaded, stored);
 }

@@ -52,7 +52,7 @@ class SqliteReshard : public SqliteTest {
     for (int shard = 0; shard < shards; ++shard) all.push_back({.shard = ShardId{static_cast<std::uint16_t>(shard)}});
     std::multiset<TaskId> ids;
     const LoadReply reply = must(store().load({.space = test::kSpace, .from = all}));
-    for (const LoadedTask& task : reply.tasks) ids.insert(task.ticket.id);
+    for (const DueTask& task : reply.tasks) ids.insert(task.id);
     return ids;
   }
   std::int64_t misnumbered(int shards) {

@@ -1,11 +1,11 @@
-#include "engine/inserting.h"
+#include "engine/inserter.h"
 
 #include <algorithm>
 
 namespace easyretry::engine {
 namespace {
 
-// A reply that is lost again and again is reported as in doubt rather than tried for ever.
+// If replies are lost again and again, the result is in doubt; it does not try for ever.
 constexpr int kTries = 3;
 
 bool contains(const std::vector<TaskId>& ids, TaskId id) {
@@ -18,8 +18,8 @@ bool can_be_found(const storage::InsertFailure& failure) {
 
 }  // namespace
 
-// Tasks that were sent, and of each the ids that it may have got by requests whose replies were lost.
-struct Inserting::Doubtful {
+// Tasks that were sent, and for each the ids that it may have got from requests whose replies were lost.
+struct Inserter::Doubtful {
   std::span<const task::NewTask> tasks;
   std::span<Ids> ids;
 
@@ -31,7 +31,7 @@ struct Inserting::Doubtful {
   }
 };
 
-Inserting::Stored Inserting::insert(std::span<const task::NewTask> tasks) {
+Inserter::Stored Inserter::insert(std::span<const task::NewTask> tasks) {
   auto sent = send(tasks);
   if (sent) return std::move(sent->tasks);
   if (!can_be_found(sent.error())) return tl::make_unexpected(sent.error());
@@ -41,14 +41,14 @@ Inserting::Stored Inserting::insert(std::span<const task::NewTask> tasks) {
   return resolve(doubtful);
 }
 
-storage::InsertResult Inserting::send(std::span<const task::NewTask> tasks) {
+storage::InsertResult Inserter::send(std::span<const task::NewTask> tasks) {
   return context_.ask(StoreVerb::insert, [&](storage::Store& store) { return store.insert(tasks); });
 }
 
-// Looks for the tasks by the ids that they were to get, and sends them again as long as none is found: all of them, as
-// a batch that is refused for one of its tasks stores none. A task that was stored, run and left no history meanwhile
-// cannot be seen: it is stored once more, which is what "at least once" means.
-Inserting::Stored Inserting::resolve(const Doubtful& doubtful) {
+// Looks for the tasks by the ids that they were to get, and sends them again as long as none is found: all of them,
+// because a batch that is refused for one of its tasks stores none. A task that was stored and run meanwhile and left
+// no history cannot be found: it is stored once more, which is what "at least once" means.
+Inserter::Stored Inserter::resolve(const Doubtful& doubtful) {
   Error last{};
   std::optional<Error> refusal;
   for (int failures = 0; failures < kTries;) {
@@ -64,7 +64,7 @@ Inserting::Stored Inserting::resolve(const Doubtful& doubtful) {
     if (sent) return with_ours(doubtful, std::move(sent->tasks));
     last = sent.error();
     if (last.code == Errc::already_exists) {
-      refusal = last;  // perhaps by ours, if a request that was given up for lost has come before this one
+      refusal = last;  // perhaps because of our own task, if a request believed lost arrived before this one
     } else if (last.code == Errc::unavailable || can_be_found(sent.error())) {
       doubtful.add(sent.error().ids);
       ++failures;
@@ -76,9 +76,9 @@ Inserting::Stored Inserting::resolve(const Doubtful& doubtful) {
   return tl::make_unexpected(std::move(last));
 }
 
-// The batch was accepted, and only what is missing is sent. As some of it is stored, that is in doubt for the caller,
-// whatever is said of another one.
-Inserting::Stored Inserting::resolve_each(const Doubtful& doubtful) {
+// The batch was accepted, and only what is missing is sent. As some of it is stored, any failure is in doubt for the
+// caller.
+Inserter::Stored Inserter::resolve_each(const Doubtful& doubtful) {
   std::vector<storage::Inserted> all;
   for (std::size_t i = 0; i < doubtful.tasks.size(); ++i) {
     Stored one = resolve(doubtful.only(i));
@@ -91,8 +91,8 @@ Inserting::Stored Inserting::resolve_each(const Doubtful& doubtful) {
   return all;
 }
 
-// What was met may have been stored by a request that was given up for lost.
-Inserting::Stored Inserting::with_ours(const Doubtful& doubtful, std::vector<storage::Inserted> answers) {
+// The live task with the same key may be our own, stored by a request believed lost.
+Inserter::Stored Inserter::with_ours(const Doubtful& doubtful, std::vector<storage::Inserted> answers) {
   for (std::size_t i = 0; i < answers.size(); ++i) {
     if (answers[i].created || !contains(doubtful.ids[i], answers[i].id)) continue;
     const auto found = look(doubtful.tasks[i], doubtful.ids[i]);
@@ -102,9 +102,9 @@ Inserting::Stored Inserting::with_ours(const Doubtful& doubtful, std::vector<sto
   return answers;
 }
 
-// An insert that is answered is on the disk and on the replicas, so what is found instead has to be, too. No task has
-// the version 0: nothing is renewed.
-Inserting::Stored Inserting::confirmed(const storage::Inserted& found) {
+// An answered insert is on the disk and on the replicas, so a task found instead must be, too. No task has version 0:
+// nothing is renewed.
+Inserter::Stored Inserter::confirmed(const storage::Inserted& found) {
   if (context_.store.info().reads_run_ahead) {
     const storage::Renewal nothing{{found.id, 0}, Millis{0}};
     const auto reply = context_.ask(StoreVerb::renew, [&](storage::Store& store) {
@@ -115,7 +115,7 @@ Inserting::Stored Inserting::confirmed(const storage::Inserted& found) {
   return std::vector{found};
 }
 
-Result<std::optional<storage::Inserted>> Inserting::look_for_any(const Doubtful& doubtful) {
+Result<std::optional<storage::Inserted>> Inserter::look_for_any(const Doubtful& doubtful) {
   for (std::size_t i = 0; i < doubtful.tasks.size(); ++i) {
     auto found = look(doubtful.tasks[i], doubtful.ids[i]);
     if (!found || *found) return found;
@@ -123,13 +123,13 @@ Result<std::optional<storage::Inserted>> Inserting::look_for_any(const Doubtful&
   return std::nullopt;
 }
 
-// By its key, as what is found so is known to be on the disk; but another one of this key is not it.
-Result<std::optional<storage::Inserted>> Inserting::look(const task::NewTask& task, const Ids& ids) {
+// By its key, because a task found by key is known to be on the disk; but only if its id is one of `ids`.
+Result<std::optional<storage::Inserted>> Inserter::look(const task::NewTask& task, const Ids& ids) {
   if (ids.empty()) return std::nullopt;
   storage::TaskQuery query;
   query.space = task.space;
   query.key = task.key;
-  query.requeued = true;  // what was stored may have ended and been requeued meanwhile
+  query.requeued = true;  // it may have ended and been requeued meanwhile
   query.after = TaskId{static_cast<std::int64_t>(*std::min_element(ids.begin(), ids.end())) - 1};
   for (const bool finished : {false, true}) {
     query.finished = finished;
@@ -141,7 +141,7 @@ Result<std::optional<storage::Inserted>> Inserting::look(const task::NewTask& ta
     for (const task::TaskRecord& record : *there) {
       const TaskInfo& info = record.info;
       if (!contains(ids, info.id)) continue;
-      // Its lease may have run out meanwhile, and whoever has it now runs it.
+      // Its lease may have expired meanwhile; then the instance that has it now runs it.
       const bool ours_to_run = task.lease == Millis{0} || record.locked_by == context_.owner;
       return storage::Inserted{info.id, info.version, info.next_at, ours_to_run};
     }

@@ -1,7 +1,10 @@
+#include "policy/decide.h"
+
 #include <algorithm>
 #include <cmath>
 
-#include "policy/decide.h"
+#include "base/duration_text.h"
+#include "base/time_text.h"
 #include "policy/limits.h"
 
 namespace easyretry::policy {
@@ -17,8 +20,8 @@ Millis clamp(double millis) {
   return Millis{std::llround(std::min(millis, ms(kLongestDelay)))};
 }
 
-// What decorrelated jitter draws between. A shape without a cap stays between a third of its wait and its wait: with
-// the wait as cap and 3 as the growth, that is where decorrelated jitter settles.
+// The range of decorrelated jitter. A shape without a cap stays between a third of its wait and its wait: with the wait
+// as cap and a growth of 3, decorrelated jitter settles there.
 struct Range {
   double first;
   double cap;
@@ -46,7 +49,7 @@ Range range(const Fixed&, double delay) {
 }
 
 double base_delay(const Ladder& shape, int attempt) {
-  // `validate` refuses an empty ladder; no wait at all would be the worst answer to one that got past it.
+  // `validate` refuses an empty ladder; if one gets here, no wait at all would be the worst answer.
   if (shape.steps.empty()) return ms(Fixed{}.delay);
   const auto step = std::min(static_cast<std::size_t>(attempt), shape.steps.size());
   return ms(shape.steps[step - 1]);
@@ -55,7 +58,7 @@ Range range(const Ladder&, double delay) {
   return {delay / 3, delay};
 }
 
-// From `attempt` alone and not from the wait before, so a task that was requeued or moved waits the same.
+// Depends on `attempt` only, not on the wait before, so that a requeued or moved task waits the same.
 double classic_delay(int attempt) {
   constexpr double kStep = 5'000;
   constexpr double kCap = 900'000;
@@ -64,7 +67,7 @@ double classic_delay(int attempt) {
   return delay;
 }
 
-// Before the first retry `last` is 0 and counts as `first`: tasks that failed together must spread from the start.
+// Before the first retry `last` is 0 and counts as `first`: tasks that failed together must spread from the beginning.
 double decorrelated(Range range, double last, double random) {
   const double high = 3 * std::max(range.first, last);
   return std::min(range.first + random * (high - range.first), range.cap);
@@ -91,6 +94,23 @@ double jittered(const EasyRetryClassic&, int attempt, Millis, double) {
 Millis next_delay(const Backoff& backoff, int attempt, Millis last, double random) {
   const int n = std::max(attempt, 1);
   return clamp(std::visit([&](const auto& shape) { return jittered(shape, n, last, random); }, backoff));
+}
+
+std::optional<std::string> stop_reason(const Stop& stop, int attempts, TimePoint created, TimePoint next) {
+  if (stop.max_attempts > 0 && attempts >= stop.max_attempts) {
+    return std::to_string(attempts) + (attempts == 1 ? " attempt" : " attempts") +
+           " made (max_attempts = " + std::to_string(stop.max_attempts) + ")";
+  }
+  // Not created + max_duration, which could overflow.
+  if (const Millis age = next - created; stop.max_duration > Millis::zero() && age > stop.max_duration) {
+    return "the next attempt would start " + base::to_text(age) +
+           " after the task was stored (max_duration = " + base::to_text(stop.max_duration) + ")";
+  }
+  if (stop.deadline && next > *stop.deadline) {
+    return "the next attempt would start at " + base::to_text(next) + " (deadline = " + base::to_text(*stop.deadline) +
+           ")";
+  }
+  return std::nullopt;
 }
 
 }  // namespace easyretry::policy

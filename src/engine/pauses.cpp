@@ -1,4 +1,7 @@
-#include "engine/pause_watch.h"
+#include "engine/pauses.h"
+
+#include "engine/context.h"
+#include "engine/schedule.h"
 
 namespace easyretry::engine {
 namespace {
@@ -9,14 +12,14 @@ constexpr auto kAskEvery = std::chrono::seconds{1};
 
 void PauseWatch::look_now() {
   now_ = true;
-  context_.pauses.bell.ring();
+  context_.pauses.wakeup.notify();
 }
 
 Step PauseWatch::step() {
   KnownPauses& pauses = context_.pauses;
   const Instant now = context_.clock.steady();
   const bool at_once = now_.exchange(false);
-  // As long as it has not been told, the last word counts for claims: that must not last until the next claim.
+  // After a failure the last answer counts for claims: that must not last until the next claim.
   const bool needed = pauses.wanted() || pauses.any() || schedule_.held() > 0 || failures_ > 0;
   if (!at_once && !needed) return {};
   if (!at_once && now < next_) return {false, next_};
@@ -29,9 +32,9 @@ Step PauseWatch::step() {
     heard(*reply, now);
   } else {
     next_ = context_.clock.steady() + pause_after_failures(failures_++, context_.random);
-    pauses.not_told();
+    pauses.store_did_not_answer();
   }
-  context_.claiming.ring();
+  context_.claiming.notify();
   return {true, next_};
 }
 

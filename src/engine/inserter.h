@@ -1,5 +1,5 @@
 #pragma once
-// Stores tasks and, where that is in doubt, finds out what became of them. Safe to use from any thread.
+// Stores tasks and, if the reply was lost, finds out what happened to them. Safe to use from any thread.
 
 #include <optional>
 #include <span>
@@ -9,11 +9,11 @@
 
 namespace easyretry::engine {
 
-class Inserting {
+class Inserter {
  public:
-  explicit Inserting(Context& context) : context_(context) {}
+  explicit Inserter(Context& context) : context_(context) {}
 
-  // `in_doubt` where nobody can say, or the store cannot make sure.
+  // `in_doubt` if that cannot be found out, or the store cannot confirm it.
   Result<std::vector<storage::Inserted>> insert(std::span<const task::NewTask> tasks);
 
  private:

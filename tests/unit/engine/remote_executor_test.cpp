@@ -1,12 +1,11 @@
 // Attempts that are made outside of this process: claimed as there is room, held and settled like all others.
 
-#include "engine/elsewhere.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "engine/attempt.h"
 #include "engine/threads.h"
+#include "engine/workers.h"
 #include "unit/engine/virtual_instance.h"
 
 namespace easyretry::engine {
@@ -16,7 +15,7 @@ using namespace std::chrono_literals;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
-struct Outside final : Elsewhere {
+struct Outside final : RemoteExecutor {
   std::size_t room(std::size_t coming) override { return limit - std::min(limit, runs.size() + coming); }
   void take(std::vector<RunPtr> taken) override { std::move(taken.begin(), taken.end(), std::back_inserter(runs)); }
 
@@ -24,12 +23,12 @@ struct Outside final : Elsewhere {
   std::vector<RunPtr> runs;
 };
 
-struct ElsewhereTest : ::testing::Test {
+struct RemoteExecutorTest : ::testing::Test {
   // A run holds its handler, and that whoever took the run.
-  ~ElsewhereTest() override { outside->runs.clear(); }
+  ~RemoteExecutorTest() override { outside->runs.clear(); }
 
   void register_pay(const Policy& policy = {}, const HandlerOptions& options = {}) {
-    instance.handle_elsewhere("pay", outside, policy, options);
+    instance.handle_remotely("pay", outside, policy, options);
   }
   RunPtr claim_one() {
     id = instance.submit("pay", "k");
@@ -48,7 +47,7 @@ struct ElsewhereTest : ::testing::Test {
   TaskId id{};
 };
 
-TEST_F(ElsewhereTest, OnlyWhatThereIsRoomForIsClaimed) {
+TEST_F(RemoteExecutorTest, OnlyWhatThereIsRoomForIsClaimed) {
   outside->limit = 2;
   register_pay();
   for (const char* key : {"a", "b", "c"}) instance.submit("pay", key);
@@ -60,7 +59,7 @@ TEST_F(ElsewhereTest, OnlyWhatThereIsRoomForIsClaimed) {
   EXPECT_THAT(outside->runs, SizeIs(2));
 }
 
-TEST_F(ElsewhereTest, AFullRoomElsewhereHoldsUpNobodyHere) {
+TEST_F(RemoteExecutorTest, AFullRemoteExecutorHoldsUpNoHandlerHere) {
   outside->limit = 0;
   register_pay();
   int calls = 0;
@@ -71,7 +70,7 @@ TEST_F(ElsewhereTest, AFullRoomElsewhereHoldsUpNobodyHere) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(ElsewhereTest, WhatCameOfItIsJudgedByThePolicyOfTheHandler) {
+TEST_F(RemoteExecutorTest, WhatCameOfItIsJudgedByThePolicyOfTheHandler) {
   register_pay({.backoff = Fixed{1min}, .success_when = "result.paid and args[1] == 7"});
   const RunPtr run = claim_one();
   const Beginning beginning = begin_attempt(*run, context);
@@ -87,7 +86,7 @@ TEST_F(ElsewhereTest, WhatCameOfItIsJudgedByThePolicyOfTheHandler) {
   EXPECT_THAT(refused.error, HasSubstr("not a success according to success_when"));
 }
 
-TEST_F(ElsewhereTest, ATaskThatMustNotRunIsSettledInstead) {
+TEST_F(RemoteExecutorTest, ATaskThatMustNotRunIsSettledInstead) {
   register_pay({.stop = {.max_attempts = 1}});
   id = instance.submit("pay", "k", 1);
   instance.claim();
@@ -102,29 +101,29 @@ TEST_F(ElsewhereTest, ATaskThatMustNotRunIsSettledInstead) {
   EXPECT_EQ(beginning.instead->kind, task::Settlement::Kind::hand_back);
 }
 
-TEST_F(ElsewhereTest, ItsLeaseIsRenewedAndItsTimeoutKept) {
+TEST_F(RemoteExecutorTest, ItsLeaseIsRenewedAndItsTimeoutKept) {
   register_pay({}, {.timeout = 50s});
   const RunPtr run = claim_one();
   run->started = shared.clock.steady();
   for (int i = 0; i < 4; ++i) {
     shared.clock.advance(12s);
-    instance.core.renewer.step();
+    instance.core.renewer().step();
   }
   EXPECT_EQ(run->interrupt, Interrupt::none);
   EXPECT_EQ(instance.look(id).info.version, run->record.info.version);
   shared.clock.advance(3s);
-  instance.core.renewer.step();
+  instance.core.renewer().step();
   EXPECT_EQ(run->interrupt, Interrupt::timeout);
   end(run, {Called::End::failed, "aborted"});
   EXPECT_THAT(instance.look(id).info.last_error, HasSubstr("timed out after 50000 ms: aborted"));
 }
 
-TEST_F(ElsewhereTest, WhatWasLetGoIsNotRenewedAndStillCanBeSettledUntilSomebodyElseHasIt) {
+TEST_F(RemoteExecutorTest, WhatWasLetGoIsNotRenewedAndStillCanBeSettledUntilSomebodyElseHasIt) {
   register_pay();
   const RunPtr run = claim_one();
   instance.core.let_go({&run, 1});
   shared.clock.advance(20s);
-  instance.core.renewer.step();
+  instance.core.renewer().step();
   EXPECT_TRUE(instance.core.settle_now(run, end_attempt(*run, context, Called{})).value());
   EXPECT_EQ(instance.look(id).info.outcome, Outcome::succeeded);
 
@@ -139,13 +138,13 @@ TEST_F(ElsewhereTest, WhatWasLetGoIsNotRenewedAndStillCanBeSettledUntilSomebodyE
   EXPECT_EQ(instance.core.stats().stale_settles, 1U);
 }
 
-TEST(ElsewhereThreads, AStopWaitsForThemAsksThemToStopAndHandsThemBack) {
+TEST(RemoteExecutorThreads, AStopWaitsForThemAsksThemToStopAndHandsThemBack) {
   const auto store = std::make_shared<storage::MemoryStore>(storage::MemoryStoreOptions{}, system_clock());
   EngineOptions options;
   options.log = nullptr;
   Core core{store, system_clock(), {options, "", 1}, thread_workers(1)};
   // Ends when it is asked to stop.
-  struct Obedient final : Elsewhere {
+  struct Obedient final : RemoteExecutor {
     explicit Obedient(Core& the_core) : core(the_core) {}
     std::size_t room(std::size_t) override { return 1; }
     void take(std::vector<RunPtr> runs) override {
@@ -163,7 +162,7 @@ TEST(ElsewhereThreads, AStopWaitsForThemAsksThemToStopAndHandsThemBack) {
   const auto obedient = std::make_shared<Obedient>(core);
   detail::Handler handler;
   handler.name = "pay";
-  handler.elsewhere = obedient;
+  handler.remote = obedient;
   core.context().handlers.add(std::move(handler));
   Threads threads{core};
   task::NewTask task;

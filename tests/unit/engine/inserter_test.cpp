@@ -1,6 +1,6 @@
 // What becomes of tasks whose request to be stored, or the reply to it, was lost.
 
-#include "engine/inserting.h"
+#include "engine/inserter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
