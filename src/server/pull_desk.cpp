@@ -13,6 +13,28 @@ constexpr Millis kKeep{1000};
 // seconds.
 constexpr Millis kAttended{10'000};
 
+// Arguments and results in one response. A worker on a slow line has to receive it in time: tasks in a response that
+// is given up wait until their lease expires, and count as a crash. A single task may be larger.
+constexpr std::size_t kMostBytes = 8'388'608;
+
+// How many tasks an answer has room for.
+class Room {
+ public:
+  explicit Room(std::size_t most) : left_(most) {}
+
+  bool take(const engine::Run& run) {
+    const std::size_t bytes = run.record.payload.size() + run.record.result.size();
+    if (left_ == 0 || (bytes_ > 0 && bytes_ + bytes > kMostBytes)) return false;
+    --left_;
+    bytes_ += bytes;
+    return true;
+  }
+
+ private:
+  std::size_t left_;
+  std::size_t bytes_ = 0;
+};
+
 bool wants(const PullDesk::Ask& ask, const std::string& handler) {
   return std::find(ask.handlers.begin(), ask.handlers.end(), handler) != ask.handlers.end();
 }
@@ -99,9 +121,10 @@ bool PullDesk::leave(std::uint64_t number) {
 
 std::vector<engine::RunPtr> PullDesk::kept_for(const Ask& ask) {
   std::vector<engine::RunPtr> runs;
+  Room room{ask.most};
   for (const std::string& handler : ask.handlers) {
     auto& kept = kept_[handler];
-    while (!kept.empty() && runs.size() < ask.most) {
+    while (!kept.empty() && room.take(*kept.back().run)) {
       runs.push_back(std::move(kept.back().run));
       kept.pop_back();
     }
@@ -127,8 +150,8 @@ void PullDesk::take(const std::string& handler, std::vector<engine::RunPtr> runs
         ++one;
         continue;
       }
-      const auto end =
-          next + std::min<std::ptrdiff_t>(runs.end() - next, static_cast<std::ptrdiff_t>(one->second.most));
+      Room room{one->second.most};
+      const auto end = std::find_if_not(next, runs.end(), [&](const engine::RunPtr& run) { return room.take(*run); });
       lent.emplace_back(std::move(one->second.lend),
                         std::vector<engine::RunPtr>{std::make_move_iterator(next), std::make_move_iterator(end)});
       next = end;

@@ -282,12 +282,12 @@ class WithoutADaemon(CommandLine):
     def test_an_address_that_cannot_be_is_refused_before_a_token_is_sent(self):
         for server, said in (
             (NOBODY, f"no daemon answers at {NOBODY}"),
-            ("127.0.0.1:7077", "is no address of a daemon; write it as http://127.0.0.1:7077"),
-            ("ftp://127.0.0.1", "is no address of a daemon"),
-            ("http://127.0.0.1:7077/v1", "is no address of a daemon"),
-            ("http://user@127.0.0.1:7077", "is no address of a daemon"),
-            ("http://retry.example:7077", "the token must not be sent in the open; use https://"),
-            ("http://127.0.0.1.retry.example", "the token must not be sent in the open"),
+            ("127.0.0.1:7077", "is not the address of a daemon; write it as http://127.0.0.1:7077"),
+            ("ftp://127.0.0.1", "is not the address of a daemon"),
+            ("http://127.0.0.1:7077/v1", "is not the address of a daemon"),
+            ("http://user@127.0.0.1:7077", "is not the address of a daemon"),
+            ("http://retry.example:7077", "the token must not be sent unencrypted; use https://"),
+            ("http://127.0.0.1.retry.example", "the token must not be sent unencrypted"),
         ):
             with self.subTest(server=server):
                 self.assertIn(said, self.refused("tasks", "list", "--server", server))

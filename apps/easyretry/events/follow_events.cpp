@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "events/server_sent_events.h"
-#include "remote/line.h"
+#include "remote/connection.h"
 #include "service/remote_service.h"
 
 namespace easyretry::app {
@@ -94,7 +94,7 @@ class Following {
   const remote::DaemonAddress& daemon_;
   const std::stop_token& stop_;
   const std::function<void(const std::string& warning)>& warn_;
-  remote::Line line_;
+  remote::Connection line_;
   ServerSentEvents events_;
   Ask ask_;
   bool watching_ = false;  // over this connection something has come

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "remote/line.h"
+#include "remote/connection.h"
 
 namespace easyretry::app {
 namespace {
@@ -39,7 +39,7 @@ class RemoteService final : public Service {
   }
 
   const remote::DaemonAddress daemon_;
-  remote::Line line_;
+  remote::Connection line_;
 };
 
 }  // namespace

@@ -2,8 +2,7 @@
 
 #include <memory>
 
-#include "remote/daemon_address.h"
-#include "remote/line.h"
+#include "remote/connection.h"
 #include "service/service.h"
 
 namespace easyretry::app {

@@ -5,7 +5,7 @@
 #include <CLI/CLI.hpp>
 
 #include "config_file.h"
-#include "remote/daemon_address.h"
+#include "remote/connection.h"
 #include "service/local_service.h"
 #include "service/remote_service.h"
 

@@ -5,7 +5,7 @@
 
 #include <easyretry/config.h>
 
-#include "remote/daemon_address.h"
+#include "remote/connection.h"
 #include "service/service.h"
 
 namespace CLI {

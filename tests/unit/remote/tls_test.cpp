@@ -66,7 +66,7 @@ TEST_F(RemoteTls, ADaemonForWhichNobodyTrustedVouchesIsToldNothing) {
   for (const RemoteOptions& suspicious : {options(), trusting(others.file("ca.crt"))}) {
     EXPECT_THAT(told(url, suspicious),
                 AllOf(HasSubstr("the certificate of " + url + " is not trusted"), HasSubstr("local issuer certificate"),
-                      HasSubstr("name the one that vouches for it as ca_file")));
+                      HasSubstr("set ca_file to the authority that signed it")));
   }
   EXPECT_TRUE(nothing_is_stored());
 }
@@ -90,7 +90,7 @@ TEST_F(RemoteTls, WhoeverWritesHttpsToADaemonWithoutACertificateIsToldSo) {
   daemon.reset();
   start_daemon();
   EXPECT_THAT(told("https://127.0.0.1:" + std::to_string(port), trusting()),
-              AllOf(HasSubstr("does not speak TLS"), HasSubstr("a daemon without a certificate is at http://")));
+              AllOf(HasSubstr("does not speak TLS"), HasSubstr("use http:// for a daemon without a certificate")));
 }
 
 TEST_F(RemoteTls, AnAuthorityThatCannotBeReadIsRefusedAtOnce) {

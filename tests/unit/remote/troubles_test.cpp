@@ -252,7 +252,10 @@ TEST_F(RemoteTroubles, ARedirectionIsNotFollowed) {
                                  respond({.status = 307, .body = "", .headers = {{"Location", to}}});
                                }};
   RemoteEngine engine{"http://127.0.0.1:" + std::to_string(redirecting.port()), options()};
-  EXPECT_THAT(refusal([&] { failing(engine).submit({"o1", 5}); }), HasSubstr("is not this EasyRetry (HTTP 307)"));
+  EXPECT_THAT(refusal([&] {
+                failing(engine).submit({"o1", 5});
+              }),
+              HasSubstr("is not an EasyRetry daemon of this version (HTTP 307)"));
   EXPECT_EQ(asked, 0);
 }
 
@@ -260,14 +263,14 @@ TEST_F(RemoteTroubles, AddressesAndTokensThatCannotWorkAreRefusedAtOnce) {
   const auto made = [&](const std::string& address, RemoteOptions options = {}) {
     return refusal([&] { RemoteEngine{address, options}; });
   };
-  EXPECT_THAT(made("127.0.0.1:7077"), HasSubstr("is no address of a daemon"));
-  EXPECT_THAT(made("ftp://127.0.0.1"), HasSubstr("is no address of a daemon"));
-  EXPECT_THAT(made("http://127.0.0.1:7077/v1"), HasSubstr("is no address of a daemon"));
-  EXPECT_THAT(made("http://retry.example:7077"), HasSubstr("the token must not be sent in the open"));
-  EXPECT_THAT(made("http://127.example:7077"), HasSubstr("the token must not be sent in the open"));
+  EXPECT_THAT(made("127.0.0.1:7077"), HasSubstr("is not the address of a daemon"));
+  EXPECT_THAT(made("ftp://127.0.0.1"), HasSubstr("is not the address of a daemon"));
+  EXPECT_THAT(made("http://127.0.0.1:7077/v1"), HasSubstr("is not the address of a daemon"));
+  EXPECT_THAT(made("http://retry.example:7077"), HasSubstr("the token must not be sent unencrypted"));
+  EXPECT_THAT(made("http://127.example:7077"), HasSubstr("the token must not be sent unencrypted"));
   EXPECT_THAT(made(url, {.token_file = folder.path() / "none"}), HasSubstr("there is no token in"));
   EXPECT_THAT(made(url, {.token_file = "a", .token = "b"}), HasSubstr("not both"));
-  EXPECT_THAT(made(url, {.token = "er_1\r\nX-Evil: 1"}), HasSubstr("one line each"));
+  EXPECT_THAT(made(url, {.token = "er_1\r\nX-Evil: 1"}), HasSubstr("must not contain line breaks"));
   EXPECT_EQ(made("https://retry.example:7077"), "accepted");
 }
 

@@ -20,10 +20,12 @@ struct PullDeskTest : ::testing::Test {
     return desk->wait({std::move(handlers), most, clock.steady() + wait,
                        [this, name](const std::vector<RunPtr>& runs) { lent[name].push_back(runs.size()); }});
   }
-  static std::vector<RunPtr> runs(std::size_t n) {
+  static std::vector<RunPtr> runs(std::size_t n, std::size_t bytes = 0) {
     std::vector<RunPtr> all;
+    task::TaskRecord record;
+    record.payload.assign(bytes, 'x');
     for (std::size_t i = 0; i < n; ++i) {
-      all.push_back(std::make_shared<engine::Run>(task::TaskRecord{}, nullptr, engine::HandlerNo{}, Instant::max()));
+      all.push_back(std::make_shared<engine::Run>(record, nullptr, engine::HandlerNo{}, Instant::max()));
     }
     return all;
   }
@@ -71,6 +73,19 @@ TEST_F(PullDeskTest, WhatNobodyCouldTakeIsKeptForTheNextAndThenHandedBack) {
   clock.advance(1s);
   desk->step();
   EXPECT_THAT(handed_back, SizeIs(1));
+}
+
+TEST_F(PullDeskTest, AResponseHoldsEightMebibytesOrOneTask) {
+  ask("a", {"mail"}, 10);
+  mail->take(runs(10, 1'000'000));
+  EXPECT_THAT(lent["a"], ElementsAre(8));
+  ask("a", {"mail"}, 10);
+  EXPECT_THAT(lent["a"], ElementsAre(8, 2)) << "kept for the next request";
+  ask("b", {"mail"}, 10);
+  mail->take(runs(2, 20'000'000));
+  EXPECT_THAT(lent["b"], ElementsAre(1));
+  ask("b", {"mail"}, 10);
+  EXPECT_THAT(lent["b"], ElementsAre(1, 1));
 }
 
 TEST_F(PullDeskTest, WhoeverHasWaitedLongEnoughGoesWithNothing) {

@@ -1,12 +1,15 @@
-#include "remote/line.h"
+#include "remote/connection.h"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cstdint>
+#include <fstream>
 #include <stdexcept>
 #include <string_view>
 
+#include <arpa/inet.h>
 #include <curl/curl.h>
 
 #include "base/time_text.h"
@@ -15,15 +18,49 @@ namespace easyretry::remote {
 namespace {
 
 constexpr long kConnectWithinMillis = 5000;
-constexpr std::size_t kMostBytes = std::size_t{256} << 20U;  // a lease of 200 tasks with the largest arguments
-// Tasks in an answer that nobody reads wait for the end of their lease, and look like a crash.
-constexpr Millis kLastAnswer{250};
-constexpr int kLookEveryMillis = 10;  // while that time runs
-constexpr int kSleepMillis = 1000;    // otherwise: it is woken
-constexpr long kSilentSeconds = 60;   // of a stream; a daemon says something every 15
-constexpr long kGood = 200;
+constexpr std::size_t kMostBytes = std::size_t{256} << 20U;  // of a response
+// Tasks in a response that is not read wait until their lease expires, and count as a crash.
+constexpr Millis kLastResponse{250};
+constexpr int kLookEveryMillis = 10;  // during that time
+constexpr int kSleepMillis = 1000;    // otherwise; a stop wakes it
+constexpr long kSilentSeconds = 60;   // of a stream; a daemon sends something every 15 s
+constexpr long kOk = 200;
 constexpr std::string_view kTimeHeader = "easyretry-time:";
 constexpr std::string_view kReachHeader = "easyretry-remembers-ms:";
+
+using Parsed = std::unique_ptr<CURLU, decltype(&curl_url_cleanup)>;
+
+std::string part_of(const Parsed& address, CURLUPart part) {
+  char* text = nullptr;
+  if (curl_url_get(address.get(), part, &text, 0) != CURLUE_OK) return {};
+  const std::unique_ptr<char, decltype(&curl_free)> owner{text, curl_free};
+  return text;
+}
+
+// A host name that begins with "127." may belong to any machine.
+bool is_loopback(const std::string& host) {
+  constexpr std::uint32_t kNet = 127;
+  in_addr v4{};
+  if (inet_pton(AF_INET, host.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24U == kNet;
+  return host == "localhost" || host == "[::1]";
+}
+
+void check_url(const std::string& url) {
+  const Parsed parsed{curl_url(), curl_url_cleanup};
+  const bool is_url = curl_url_set(parsed.get(), CURLUPART_URL, url.c_str(), 0) == CURLUE_OK;
+  const std::string scheme = part_of(parsed, CURLUPART_SCHEME);
+  if (!is_url || (scheme != "http" && scheme != "https") || part_of(parsed, CURLUPART_PATH) != "/" ||
+      !part_of(parsed, CURLUPART_QUERY).empty() || !part_of(parsed, CURLUPART_USER).empty()) {
+    throw std::invalid_argument("\"" + url +
+                                "\" is not the address of a daemon; write it as http://127.0.0.1:7077 or "
+                                "https://retry.example:7077");
+  }
+  if (scheme == "http" && !is_loopback(part_of(parsed, CURLUPART_HOST))) {
+    throw std::invalid_argument("\"" + url +
+                                "\" is on another machine, and the token must not be sent unencrypted; use "
+                                "https://, or a tunnel to 127.0.0.1");
+  }
+}
 
 using Headers = std::unique_ptr<curl_slist, decltype(&curl_slist_free_all)>;
 
@@ -31,12 +68,12 @@ void add(Headers& headers, const std::string& line) {
   headers.reset(curl_slist_append(headers.release(), line.c_str()));
 }
 
-// An answer, as it comes.
-struct Coming {
+// A response that is being received.
+struct Incoming {
   CURL* from;
   const HttpRequest& request;
   HttpReply reply{};
-  bool has_head = false;  // all of it
+  bool has_head = false;  // the complete head has arrived
 
   long status() const {
     long status = 0;
@@ -45,9 +82,9 @@ struct Coming {
   }
 };
 
-std::size_t take_body(char* data, std::size_t /*one*/, std::size_t size, void* coming) {
-  auto& answer = *static_cast<Coming*>(coming);
-  if (answer.request.stream && answer.status() == kGood) {
+std::size_t take_body(char* data, std::size_t /*one*/, std::size_t size, void* incoming) {
+  auto& answer = *static_cast<Incoming*>(incoming);
+  if (answer.request.stream && answer.status() == kOk) {
     answer.request.stream({data, size});
     return size;
   }
@@ -57,7 +94,7 @@ std::size_t take_body(char* data, std::size_t /*one*/, std::size_t size, void* c
   return size;
 }
 
-// What a line of a head says of this name, if it does.
+// The value of the header, if this is its line.
 std::optional<std::string_view> value_of(std::string_view name, std::string_view line) {
   const auto same = [](char a, char b) { return a == (b >= 'A' && b <= 'Z' ? b - 'A' + 'a' : b); };
   if (line.size() <= name.size() || !std::equal(name.begin(), name.end(), line.begin(), same)) return std::nullopt;
@@ -66,10 +103,10 @@ std::optional<std::string_view> value_of(std::string_view name, std::string_view
   return value.substr(0, value.find_first_of("\r\n"));
 }
 
-// What cannot be read is as if it were not there: whoever needs it says so.
-std::size_t take_header(char* data, std::size_t /*one*/, std::size_t size, void* coming) {
+// A header that cannot be parsed is ignored, as if it were missing.
+std::size_t take_header(char* data, std::size_t /*one*/, std::size_t size, void* incoming) {
   const std::string_view line{data, size};
-  auto& answer = *static_cast<Coming*>(coming);
+  auto& answer = *static_cast<Incoming*>(incoming);
   HttpReply& reply = answer.reply;
   if (line.starts_with("HTTP/")) answer.has_head = false;
   if (line == "\r\n") answer.has_head = true;
@@ -91,14 +128,39 @@ bool untrusted(CURLcode code) {
 
 }  // namespace
 
-// Both handles are void* to the compiler.
-struct Line::Handles {
+DaemonAddress checked(DaemonAddress address) {
+  check_url(address.url);
+  while (address.url.ends_with('/')) address.url.pop_back();
+  // Both are sent as headers.
+  if ((address.token + address.space).find_first_of("\r\n") != std::string::npos) {
+    throw std::invalid_argument("a token and a namespace must not contain line breaks");
+  }
+  return address;
+}
+
+void require_ca_file(const std::string& file) {
+  if (file.empty() || std::ifstream{file}.peek() != std::ifstream::traits_type::eof()) return;
+  throw std::invalid_argument("ca_file " + file +
+                              " cannot be read; it must contain, in PEM, the authority that signed the daemon's "
+                              "certificate");
+}
+
+std::string read_token(const std::filesystem::path& file) {
+  std::ifstream in{file};
+  std::string token;
+  if (in >> token) return token;
+  throw std::invalid_argument("there is no token in " + file.string() +
+                              "; it must be a readable file that begins with the token, \"er_…\"");
+}
+
+// CURL and CURLM are both void: mixing them up compiles.
+struct Connection::Handles {
   std::unique_ptr<CURL, decltype(&curl_easy_cleanup)> easy{curl_easy_init(), curl_easy_cleanup};
   std::unique_ptr<CURLM, decltype(&curl_multi_cleanup)> multi{curl_multi_init(), curl_multi_cleanup};
 
-  std::array<char, CURL_ERROR_SIZE> trouble{};  // of the last request, in more words than its code has
+  std::array<char, CURL_ERROR_SIZE> trouble{};  // of the last request: more detailed than its code
 
-  void prepare(const DaemonAddress& address, const HttpRequest& request, const Headers& headers, Coming& coming) {
+  void prepare(const DaemonAddress& address, const HttpRequest& request, const Headers& headers, Incoming& incoming) {
     CURL* const curl = easy.get();
     curl_easy_reset(curl);
     trouble.front() = '\0';
@@ -122,12 +184,12 @@ struct Line::Handles {
     if (request.method == HttpRequest::Method::patch) curl_easy_setopt(curl, CURLOPT_CUSTOMREQUEST, "PATCH");
     curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers.get());
     curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &coming);
+    curl_easy_setopt(curl, CURLOPT_WRITEDATA, &incoming);
     curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
-    curl_easy_setopt(curl, CURLOPT_HEADERDATA, &coming);
+    curl_easy_setopt(curl, CURLOPT_HEADERDATA, &incoming);
   }
 
-  // Nullopt: stopped.
+  // Nullopt if stopped.
   std::optional<CURLcode> perform(const std::stop_token& stop) {
     const std::stop_callback wake{stop, [this] { curl_multi_wakeup(multi.get()); }};
     curl_multi_add_handle(multi.get(), easy.get());
@@ -136,7 +198,7 @@ struct Line::Handles {
       curl_multi_perform(multi.get(), &running);
       if (running == 0) break;
       const bool ending = stop.stop_requested();
-      if (ending) end = std::min(end, std::chrono::steady_clock::now() + kLastAnswer);
+      if (ending) end = std::min(end, std::chrono::steady_clock::now() + kLastResponse);
       curl_multi_poll(multi.get(), nullptr, 0, ending ? kLookEveryMillis : kSleepMillis, nullptr);
     }
     std::optional<CURLcode> result;
@@ -161,30 +223,30 @@ struct Line::Handles {
   }
 };
 
-Line::Line(const DaemonAddress& address) : address_(address), handles_(std::make_unique<Handles>()) {
-  if (!handles_->easy || !handles_->multi) throw std::runtime_error("libcurl could not be started");
+Connection::Connection(const DaemonAddress& address) : address_(address), handles_(std::make_unique<Handles>()) {
+  if (!handles_->easy || !handles_->multi) throw std::runtime_error("cannot initialize libcurl");
 }
 
-Line::~Line() = default;
+Connection::~Connection() = default;
 
-tl::expected<HttpReply, NoAnswer> Line::ask(const HttpRequest& request) {
+tl::expected<HttpReply, NoAnswer> Connection::ask(const HttpRequest& request) {
   Headers headers{nullptr, curl_slist_free_all};
   if (request.changes()) {
     add(headers, "Content-Type: application/json");
-    add(headers, "Expect:");  // or a larger body waits for a word that does not come
+    add(headers, "Expect:");  // otherwise libcurl holds a large body back for up to a second
   }
   if (!address_.token.empty()) add(headers, "Authorization: Bearer " + address_.token);
   if (!address_.space.empty()) add(headers, "easyretry-namespace: " + address_.space);
   for (const std::string& header : request.headers) add(headers, header);
-  Coming coming{handles_->easy.get(), request};
-  handles_->prepare(address_, request, headers, coming);
+  Incoming incoming{handles_->easy.get(), request};
+  handles_->prepare(address_, request, headers, incoming);
   const auto code = handles_->perform(request.stop);
   if (!code) return tl::make_unexpected(NoAnswer{NoAnswer::Kind::stopped, "stopped"});
   if (*code != CURLE_OK) return tl::make_unexpected(handles_->why_not(*code));
-  // To libcurl, a head that breaks off is one whose body ends with the connection.
-  if (!coming.has_head) return tl::make_unexpected(NoAnswer{NoAnswer::Kind::lost, "the answer broke off"});
-  coming.reply.status = static_cast<int>(coming.status());
-  return std::move(coming.reply);
+  // For libcurl, a truncated head is a response whose body ends with the connection.
+  if (!incoming.has_head) return tl::make_unexpected(NoAnswer{NoAnswer::Kind::lost, "the response was cut off"});
+  incoming.reply.status = static_cast<int>(incoming.status());
+  return std::move(incoming.reply);
 }
 
 }  // namespace easyretry::remote
