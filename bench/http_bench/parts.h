@@ -1,5 +1,5 @@
 #pragma once
-// What is measured, each with a daemon of its own: a real `easyretry serve` on a folder that nobody else uses.
+// The parts of the benchmark, each with its own `easyretry serve` in an empty folder.
 
 #include <cstddef>
 #include <filesystem>
@@ -45,5 +45,12 @@ struct ListOptions {
 };
 // GET /v1/tasks and /v1/history, by every filter.
 Measured measure_list(const Setting& setting, const ListOptions& options);
+
+struct BodyOptions {
+  std::size_t senders = 4;
+  std::size_t rounds = 3;  // bodies of each kind and size, from each sender
+};
+// GET /healthz while other connections send the bodies that take longest to parse.
+Measured measure_bodies(const Setting& setting, const BodyOptions& options);
 
 }  // namespace easyretry::bench
