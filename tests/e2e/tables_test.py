@@ -87,7 +87,7 @@ class Tables(unittest.TestCase):
     def cluster(self, url):
         run = easyretry("cluster", "--store", url)
         self.assertEqual(run.returncode, 1)
-        self.assertIn("there is no EasyRetry store in this database yet", run.stderr)
+        self.assertIn("this database has no EasyRetry store yet", run.stderr)
         make(url)
         run = easyretry("cluster", "--store", url)
         self.assertEqual(run.returncode, 0, run.stderr)

@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <optional>
+#include <ostream>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -48,9 +49,15 @@ class OnEachEngine : public ::testing::TestWithParam<Place> {
   std::optional<test::TestDaemon> daemon_;
 };
 
+inline std::string name_of(const Place& place) {
+  const std::string store = place.server ? test::name_of(*place.server) : "sqlite";
+  return place.daemon ? "daemon_on_" + store : store;
+}
 inline std::string place_name(const ::testing::TestParamInfo<Place>& info) {
-  const std::string store = info.param.server ? test::name_of(*info.param.server) : "sqlite";
-  return info.param.daemon ? "daemon_on_" + store : store;
+  return name_of(info.param);
+}
+inline void PrintTo(const Place& place, std::ostream* out) {  // for gtest
+  *out << name_of(place);
 }
 
 // The name before the slash says which server ctest starts.

@@ -14,12 +14,10 @@ namespace easyretry::test {
 struct TestDaemon {
   TestDaemon() : TestDaemon(std::string{}) {}
   // Without a URL: on SQLite.
-  explicit TestDaemon(const std::string& store_url) : store(store_url.empty() ? folder.sqlite_url() : store_url) {
-    start_daemon();
-  }
+  explicit TestDaemon(const std::string& on) : store_url(on.empty() ? folder.sqlite_url() : on) { start_daemon(); }
 
   void start_daemon() {
-    Config config{.store = store};
+    Config config{.store = store_url};
     config.engine.log = nullptr;
     config.engine.window = Millis{200};  // so that an expired lease is noticed soon
     config.server.listen = "127.0.0.1:" + std::to_string(port);
@@ -43,7 +41,7 @@ struct TestDaemon {
   RemoteOptions options(const EngineOptions& engine) const { return {.token = application, .engine = engine}; }
 
   TempFolder folder;
-  const std::string store;
+  const std::string store_url;
   int port = 0;               // the same after a restart
   std::string certificate{};  // for TLS
   std::string private_key{};

@@ -11,7 +11,7 @@
 
 #include "config_file.h"
 #include "printing/json_text.h"
-#include "server/start_checks.h"
+#include "server/daemon_config.h"
 
 namespace easyretry::app {
 namespace {

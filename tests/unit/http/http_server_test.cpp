@@ -278,7 +278,7 @@ TEST_F(Http, AnAddressThatCannotBeUsedIsNamed) {
     }
   };
   EXPECT_THAT(why({.port = server->port()}), AllOf(HasSubstr("127.0.0.1"), HasSubstr("in use")));
-  EXPECT_THAT(why({.address = "localhost!"}), HasSubstr("no address to listen at"));
+  EXPECT_THAT(why({.address = "localhost!"}), HasSubstr("not an address to listen on"));
   EXPECT_THAT(why({.certificate = "/nowhere.pem", .private_key = "/nowhere.pem"}), HasSubstr("/nowhere.pem"));
 }
 

@@ -1,9 +1,9 @@
-// Tasks of a daemon, run by an engine far away.
+// Tasks of a daemon, run by an engine in another process.
 
 #include <latch>
 #include <set>
 
-#include "remote/daemon_api.h"
+#include "remote/remote_store.h"
 #include "support/cutting_proxy.h"
 #include "unit/remote/support.h"
 
@@ -116,6 +116,37 @@ TEST_F(RemoteBatches, OfOutcomesAreSettledInSeveralRequests) {
   EXPECT_EQ(engine.stats().stale_settles, 0U);
 }
 
+TEST_F(RemoteBatches, OfOutcomesWhoseSecondRequestIsLostAreUnansweredInPart) {
+  RemoteEngine engine{url, options()};
+  std::vector<int> numbers;
+  for (int i = 0; i < kTasks; ++i) numbers.push_back(i);
+  engine.retryable("makes", [](int) {}).submit_many(numbers);
+  CuttingProxy proxy{port};
+  remote::RemoteStore store{{"http://127.0.0.1:" + std::to_string(proxy.port()), application, "default", ""}, false};
+  std::vector<task::Settlement> outcomes;
+  while (outcomes.size() < std::size_t{kTasks}) {
+    const auto leased = store.lease({.handlers = {"makes"}, .most = kTasks, .wait = 5s, .lease = 60s}, {});
+    ASSERT_TRUE(leased);
+    for (const task::TaskRecord& task : leased->tasks) {
+      auto& outcome = outcomes.emplace_back();
+      outcome.ticket = {task.info.id, task.info.version};
+      outcome.kind = task::Settlement::Kind::advance;
+      outcome.stage = Stage::on_success;
+      outcome.result = "\"" + std::string(1'000'000, 'x') + "\"";
+    }
+  }
+  proxy.cut_after(Direction::to_server, 10'000'000);
+  const auto reply = store.settle(outcomes);
+  ASSERT_TRUE(reply);
+  ASSERT_TRUE(reply->trouble);
+  EXPECT_EQ(reply->trouble->code, Errc::in_doubt);
+  EXPECT_EQ(reply->unanswered, (std::vector<std::size_t>{8, 9, 10, 11}));
+  for (std::size_t i = 0; i < outcomes.size(); ++i) EXPECT_EQ(reply->applied[i], i < 8) << i;
+  const auto again = store.settle(std::span{outcomes}.subspan(8));
+  ASSERT_TRUE(again);
+  EXPECT_THAT(again->applied, ::testing::Each(true));
+}
+
 TEST_F(RemoteTasks, ACallbackThatThrowsIsCalledAgainAlone) {
   RemoteEngine engine{url, options()};
   std::atomic<int> runs{0};
@@ -196,7 +227,7 @@ TEST_F(RemoteTasks, AnOperatorHasOneRetriedNowWithOtherLimits) {
   EXPECT_FALSE(other.retry_now(id)) << "it has ended";
 }
 
-TEST_F(RemoteTasks, WhatAnOperatorPausesIsNotLentUntilHeResumesIt) {
+TEST_F(RemoteTasks, APausedHandlerIsNotLeasedUntilItIsResumed) {
   const std::string name = "payment/pay \xc3\xa4";  // as it stands in a path
   RemoteEngine engine{url, options()};
   std::atomic<int> paid{0};
@@ -225,7 +256,7 @@ TEST_F(RemoteTasks, WhatAnOperatorPausesIsNotLentUntilHeResumesIt) {
   EXPECT_TRUE(engine.paused().empty());
 }
 
-TEST_F(RemoteTasks, WhatItsArgumentsSayIsSealedBeforeItLeaves) {
+TEST_F(RemoteTasks, ArgumentsAreSealedBeforeTheyAreSent) {
   RemoteOptions sealing = options();
   sealing.engine.encryption = {.current = "k1", .keys = {EncryptionKey::from_hex("k1", kKey)}};
   RemoteEngine engine{url, sealing};

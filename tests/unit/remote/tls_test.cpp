@@ -9,7 +9,7 @@ namespace {
 struct RemoteTls : RemoteTest {
   RemoteTls() { restart_with("here"); }
 
-  // "here" is vouched for as 127.0.0.1, "server" as somebody else.
+  // "here" is a certificate for 127.0.0.1, "server" one for another name.
   void restart_with(const std::string& name) {
     certificate = certificates.file(name + ".crt");
     private_key = certificates.file(name + ".key");
@@ -61,7 +61,7 @@ TEST_F(RemoteTls, CallsAreStoredAndRunThroughTls) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST_F(RemoteTls, ADaemonForWhichNobodyTrustedVouchesIsToldNothing) {
+TEST_F(RemoteTls, ADaemonWithAnUntrustedCertificateGetsNothing) {
   const Certificates others;
   for (const RemoteOptions& suspicious : {options(), trusting(others.file("ca.crt"))}) {
     EXPECT_THAT(told(url, suspicious),
@@ -78,13 +78,13 @@ TEST_F(RemoteTls, ACertificateForAnotherNameIsNotTrusted) {
   EXPECT_TRUE(nothing_is_stored());
 }
 
-TEST_F(RemoteTls, WhoeverForgetsTheSInHttpsIsToldSo) {
+TEST_F(RemoteTls, AnHttpUrlForATlsPortIsReported) {
   EXPECT_THAT(told(by_http(), options()), AllOf(HasSubstr("the daemon at " + by_http() + " says: this port speaks TLS"),
-                                                HasSubstr("write https:// instead of http://")));
+                                                HasSubstr("use https:// instead of http://")));
   EXPECT_TRUE(nothing_is_stored());
 }
 
-TEST_F(RemoteTls, WhoeverWritesHttpsToADaemonWithoutACertificateIsToldSo) {
+TEST_F(RemoteTls, AnHttpsUrlForADaemonWithoutACertificateIsReported) {
   certificate.clear();
   private_key.clear();
   daemon.reset();

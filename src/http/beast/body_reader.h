@@ -1,6 +1,6 @@
 #pragma once
-// Reads the body of one request that was let in: no more than it may have, not slower than is allowed, and within the
-// room that all bodies share. Everything happens on the server's thread.
+// Reads the body of an admitted request, within its maximum length, minimum rate and the budget for all bodies. Runs on
+// the server's thread.
 
 #include <chrono>
 #include <functional>
@@ -16,25 +16,25 @@ namespace easyretry::http {
 using RequestParser = boost::beast::http::request_parser<boost::beast::http::string_body>;
 
 template <class Stream>
-class BodyReading final : public std::enable_shared_from_this<BodyReading<Stream>> {
+class BodyReader final : public std::enable_shared_from_this<BodyReader<Stream>> {
  public:
-  // What is read by, and into; all of it belongs to the connection.
+  // References to parts of the connection.
   struct Place {
     Stream& wire;
     boost::beast::flat_buffer& buffer;
     RequestParser& parser;
-    BodyRoom::Share& share;
+    BodyBudget::Share& share;
   };
-  struct Ending {
-    bool whole = false;
-    std::optional<Problem> problem{};  // otherwise; nullopt: there is nobody to tell
+  struct End {
+    bool complete = false;
+    std::optional<Problem> problem{};  // if not complete; nullopt: the connection is lost
   };
-  using Done = std::function<void(const Ending&)>;
+  using Done = std::function<void(const End&)>;
 
   // `done`, called once, keeps the connection alive.
-  BodyReading(const ServerOptions& limits, Place place, Done done);
+  BodyReader(const ServerOptions& limits, Place place, Done done);
 
-  // What is wrong with a body of which only the length is known. The parser takes no more than `most` from here on.
+  // Checks the announced length. The parser accepts no more than `most` bytes from here on.
   std::optional<Problem> objection(std::size_t most);
   void go_on();
 

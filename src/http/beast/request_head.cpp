@@ -1,4 +1,4 @@
-#include "http/beast/reading.h"
+#include "http/beast/request_head.h"
 
 #include <algorithm>
 #include <cctype>
@@ -33,7 +33,7 @@ bool harmless(std::string_view id) {
   });
 }
 
-// "5, 5" is one length to some, and none to others.
+// Some servers read "5, 5" as one length, others refuse it.
 bool is_number(std::string_view text) {
   return text.find_first_not_of("0123456789") == std::string_view::npos;
 }
@@ -50,7 +50,7 @@ std::optional<Problem> objection(const RequestHead& head) {
   if (head.version() == 11 && head.count(beast::field::host) == 0) return bad_request("there is no Host");
   const auto encoding = head[beast::field::transfer_encoding];
   if (!encoding.empty() && !boost::beast::iequals(encoding, "chunked")) {
-    return Problem{501, "not_implemented", "of transfer encodings only chunked is taken"};
+    return Problem{501, "not_implemented", "the only supported transfer encoding is chunked"};
   }
   if (head.count(beast::field::transfer_encoding) > 1) return bad_request("more than one Transfer-Encoding");
   if (head.count(beast::field::content_length) > 1) return bad_request("more than one Content-Length");
@@ -64,8 +64,8 @@ std::optional<Problem> objection(const RequestHead& head) {
 
 std::optional<Problem> problem_of(boost::beast::error_code code) {
   if (code == Error::end_of_stream || code == Error::partial_message) return std::nullopt;
-  if (code == Error::header_limit) return Problem{431, "header_too_large", "the header is longer than is taken here"};
-  if (code == Error::body_limit) return Problem{413, "body_too_large", "the body is longer than is taken here"};
+  if (code == Error::header_limit) return Problem{431, "header_too_large", "the request header is too long"};
+  if (code == Error::body_limit) return Problem{413, "body_too_large", "the request body is too long"};
   if (code == boost::beast::error::timeout) return Problem{408, "timeout", "the request did not arrive in time"};
   if (code.category() == beast::make_error_code(Error::bad_method).category()) return bad_request(code.message());
   return std::nullopt;

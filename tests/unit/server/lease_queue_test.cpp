@@ -1,4 +1,4 @@
-#include "server/pull_desk.h"
+#include "server/lease_queue.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,11 +14,11 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
-struct PullDeskTest : ::testing::Test {
-  // The sizes of what was lent to this one are in lent[name].
+struct LeaseQueueTest : ::testing::Test {
+  // lent[name] has the number of tasks in each response.
   std::uint64_t ask(const std::string& name, std::vector<std::string> handlers, std::size_t most, Millis wait = 10s) {
-    return desk->wait({std::move(handlers), most, clock.steady() + wait,
-                       [this, name](const std::vector<RunPtr>& runs) { lent[name].push_back(runs.size()); }});
+    return queue->wait({std::move(handlers), most, clock.steady() + wait,
+                        [this, name](const std::vector<RunPtr>& runs) { lent[name].push_back(runs.size()); }});
   }
   static std::vector<RunPtr> runs(std::size_t n, std::size_t bytes = 0) {
     std::vector<RunPtr> all;
@@ -34,16 +34,16 @@ struct PullDeskTest : ::testing::Test {
   engine::Bell wanted;
   std::vector<RunPtr> handed_back;
   int attended = 0;
-  std::shared_ptr<PullDesk> desk = std::make_shared<PullDesk>(
+  std::shared_ptr<LeaseQueue> queue = std::make_shared<LeaseQueue>(
       clock, wanted,
       [this](const auto& unfetched) { handed_back.insert(handed_back.end(), unfetched.begin(), unfetched.end()); },
       [this] { ++attended; });
-  std::shared_ptr<engine::Elsewhere> mail = desk->of("mail");
-  std::shared_ptr<engine::Elsewhere> pay = desk->of("pay");
+  std::shared_ptr<engine::Elsewhere> mail = queue->of("mail");
+  std::shared_ptr<engine::Elsewhere> pay = queue->of("pay");
   std::map<std::string, std::vector<std::size_t>> lent;
 };
 
-TEST_F(PullDeskTest, ThereIsRoomForWhatThoseWhoWaitAskFor) {
+TEST_F(LeaseQueueTest, ThereIsRoomForAsManyTasksAsAreRequested) {
   EXPECT_EQ(mail->room(0), 0U);
   ask("a", {"mail"}, 3);
   ask("b", {"mail", "pay"}, 2);
@@ -53,7 +53,7 @@ TEST_F(PullDeskTest, ThereIsRoomForWhatThoseWhoWaitAskFor) {
   EXPECT_EQ(pay->room(0), 2U);
 }
 
-TEST_F(PullDeskTest, WhoeverCameFirstIsServedFirstAndOnce) {
+TEST_F(LeaseQueueTest, RequestsAreServedOnceAndInOrder) {
   ask("a", {"mail"}, 2);
   ask("b", {"mail"}, 2);
   mail->take(runs(3));
@@ -62,20 +62,20 @@ TEST_F(PullDeskTest, WhoeverCameFirstIsServedFirstAndOnce) {
   EXPECT_EQ(mail->room(0), 0U);
 }
 
-TEST_F(PullDeskTest, WhatNobodyCouldTakeIsKeptForTheNextAndThenHandedBack) {
+TEST_F(LeaseQueueTest, TasksThatDoNotFitAreKeptForTheNextRequestAndThenHandedBack) {
   ask("a", {"mail", "pay"}, 1);
   mail->take(runs(1));
   pay->take(runs(2));
   EXPECT_THAT(lent["a"], ElementsAre(1));
   ask("b", {"pay"}, 1);
   EXPECT_THAT(lent["b"], ElementsAre(1));
-  EXPECT_EQ(desk->step().wake, clock.steady() + 1s);
+  EXPECT_EQ(queue->step().wake, clock.steady() + 1s);
   clock.advance(1s);
-  desk->step();
+  queue->step();
   EXPECT_THAT(handed_back, SizeIs(1));
 }
 
-TEST_F(PullDeskTest, AResponseHoldsEightMebibytesOrOneTask) {
+TEST_F(LeaseQueueTest, AResponseHoldsEightMebibytesOrOneTask) {
   ask("a", {"mail"}, 10);
   mail->take(runs(10, 1'000'000));
   EXPECT_THAT(lent["a"], ElementsAre(8));
@@ -88,31 +88,31 @@ TEST_F(PullDeskTest, AResponseHoldsEightMebibytesOrOneTask) {
   EXPECT_THAT(lent["b"], ElementsAre(1, 1));
 }
 
-TEST_F(PullDeskTest, WhoeverHasWaitedLongEnoughGoesWithNothing) {
+TEST_F(LeaseQueueTest, ARequestIsAnsweredWithoutTasksAfterItsWait) {
   ask("a", {"mail"}, 1, 5s);
-  EXPECT_EQ(desk->step().wake, clock.steady() + 5s);
+  EXPECT_EQ(queue->step().wake, clock.steady() + 5s);
   clock.advance(5s);
-  desk->step();
+  queue->step();
   EXPECT_THAT(lent["a"], ElementsAre(0));
   EXPECT_EQ(mail->room(0), 0U);
 }
 
-TEST_F(PullDeskTest, WhoeverLeftIsNotGivenAnything) {
+TEST_F(LeaseQueueTest, ARequestThatLeftGetsNothing) {
   const auto number = ask("a", {"mail"}, 1);
-  EXPECT_TRUE(desk->leave(number));
-  EXPECT_FALSE(desk->leave(number));
+  EXPECT_TRUE(queue->leave(number));
+  EXPECT_FALSE(queue->leave(number));
   mail->take(runs(1));
   EXPECT_THAT(lent["a"], IsEmpty());
 }
 
-TEST_F(PullDeskTest, AHandlerIsAttendedWhileSomebodyWaitsForItAndAMomentLonger) {
+TEST_F(LeaseQueueTest, AHandlerIsAttendedWhileARequestWaitsAndAMomentLonger) {
   EXPECT_FALSE(mail->attended());
   const auto number = ask("a", {"mail"}, 1, 60s);
   EXPECT_EQ(attended, 1);
   clock.advance(30s);
   EXPECT_TRUE(mail->attended());
   EXPECT_FALSE(pay->attended());
-  desk->leave(number);
+  queue->leave(number);
   clock.advance(9s);
   EXPECT_TRUE(mail->attended()) << "it may be busy with what it took";
   clock.advance(1s);
@@ -124,14 +124,14 @@ TEST_F(PullDeskTest, AHandlerIsAttendedWhileSomebodyWaitsForItAndAMomentLonger) 
   EXPECT_EQ(attended, 2) << "that is nothing new";
 }
 
-TEST_F(PullDeskTest, AClosedDeskLetsEverybodyGo) {
+TEST_F(LeaseQueueTest, AClosedQueueAnswersAllRequests) {
   ask("a", {"mail"}, 1);
-  desk->close();
+  queue->close();
   ask("b", {"mail"}, 1);
   EXPECT_THAT(lent["a"], ElementsAre(0));
   EXPECT_THAT(lent["b"], ElementsAre(0));
   mail->take(runs(1));
-  desk->step();
+  queue->step();
   EXPECT_THAT(handed_back, SizeIs(1));
 }
 

@@ -1,4 +1,4 @@
-#include "server/new_task_json.h"
+#include "server/task_requests.h"
 
 #include <limits>
 
@@ -6,9 +6,8 @@
 #include "call/new_tasks.h"
 #include "policy/decide.h"
 #include "policy/limits.h"
-#include "server/fields.h"
-#include "server/lease_limits.h"
 #include "server/refusal.h"
+#include "server/request_fields.h"
 
 namespace easyretry::server {
 namespace {
@@ -16,7 +15,7 @@ namespace {
 constexpr std::size_t kMostTasks = 10'000;
 constexpr std::int64_t kMostAttempts = 1'000'000;
 constexpr std::size_t kMostOwnerBytes = 200;
-constexpr std::size_t kMostTags = 64;  // what is too many for a task is said by whoever makes it
+constexpr std::size_t kMostTags = 64;  // a task may have fewer; call::new_task() checks that
 
 OnDuplicate on_duplicate(const std::string& text) {
   if (text == "keep") return OnDuplicate::keep;
@@ -25,7 +24,7 @@ OnDuplicate on_duplicate(const std::string& text) {
   throw Refusal{{422, "invalid", "on_duplicate is \"" + text + "\"; use keep, update_policy or reject"}};
 }
 
-// One argument may stand for itself: {"args": {"order": 7}} is [{"order": 7}].
+// A single argument needs no array: {"args": {"order": 7}} is [{"order": 7}].
 std::string arguments(const std::optional<JsonView>& given) {
   if (!given) return "[]";
   if (given->kind() == JsonKind::array) return base::canonical_json(*given);
@@ -59,7 +58,7 @@ std::optional<int> payload_version(Fields& fields) {
   return version == kNone ? std::nullopt : std::optional{static_cast<int>(version)};
 }
 
-// Instead of what the configuration says of the handler, and as GET /v1/tasks shows it. The deadline is the task's own.
+// Replaces the configured policy of the handler; the same members as in GET /v1/tasks. The deadline is separate.
 void read_policy(JsonView object, task::RetryRules& rules) {
   Fields fields{object};
   rules.max_attempts = static_cast<int>(fields.number("max_attempts", 0, 0, kMostAttempts));
@@ -70,25 +69,25 @@ void read_policy(JsonView object, task::RetryRules& rules) {
   fields.end();
 }
 
-// Whoever submits it makes the next attempt himself, and has the task until the lease ends.
+// The submitter runs the next attempt itself: it has the task until the lease expires.
 void read_lease(Fields& fields, task::NewTask& task) {
   const auto lease = fields.millis("lease_ms", kLongestLease);
   const std::string owner = fields.text("owner");
   if (owner.empty() == lease.has_value()) {
-    throw Refusal{{422, "invalid", "owner and lease_ms go together: who has the task, and for how long"}};
+    throw Refusal{{422, "invalid", "owner and lease_ms must be given together"}};
   }
   if (!lease) return;
   if (owner.size() > kMostOwnerBytes || owner.find('\0') != std::string::npos) {
-    throw Refusal{{422, "invalid", "owner is a name of up to 200 bytes without NUL"}};
+    throw Refusal{{422, "invalid", "owner must have at most 200 bytes and no NUL"}};
   }
   if (task.due_at || task.delay > Millis{0}) {
-    throw Refusal{{422, "invalid", "a task that is leased from the start is due now; leave out due_at and delay_ms"}};
+    throw Refusal{{422, "invalid", "a task with a lease is due now; leave out due_at and delay_ms"}};
   }
   task.owner = owner;
   task.lease = *lease;
 }
 
-task::NewTask wanted_task(Space& space, JsonView object) {
+task::NewTask submitted_task(Space& space, JsonView object) {
   Fields fields{object};
   const std::string handler{fields.need("handler").as_string()};
   task::NewTask task =
@@ -101,14 +100,14 @@ task::NewTask wanted_task(Space& space, JsonView object) {
 
 }  // namespace
 
-WantedTasks wanted_tasks(Space& space, JsonView body) {
-  WantedTasks wanted;
+SubmittedTasks submitted_tasks(Space& space, JsonView body) {
+  SubmittedTasks submitted;
   body.expect(JsonKind::object);
   if (!body.find("tasks")) {
-    wanted.tasks.push_back(wanted_task(space, body));
-    return wanted;
+    submitted.tasks.push_back(submitted_task(space, body));
+    return submitted;
   }
-  wanted.one = false;
+  submitted.one = false;
   Fields fields{body};
   const JsonView list = fields.need("tasks");
   fields.end();
@@ -117,8 +116,32 @@ WantedTasks wanted_tasks(Space& space, JsonView body) {
     throw Refusal{
         {422, "invalid", "tasks has " + std::to_string(list.size()) + " entries; send 1 to 10,000 at a time"}};
   }
-  for (std::size_t i = 0; i < list.size(); ++i) wanted.tasks.push_back(wanted_task(space, list.at(i)));
-  return wanted;
+  for (std::size_t i = 0; i < list.size(); ++i) submitted.tasks.push_back(submitted_task(space, list.at(i)));
+  return submitted;
+}
+
+PolicyPatch::PolicyPatch(JsonView object) {
+  Fields fields{object};
+  if (fields.find("max_attempts")) {
+    max_attempts_ = static_cast<int>(fields.number("max_attempts", 0, 0, std::numeric_limits<int>::max()));
+  }
+  max_duration_ = fields.millis("max_duration_ms", policy::kLongestDelay);
+  if (object.find("deadline")) deadline_ = fields.time("deadline");
+  if (fields.find("backoff")) backoff_ = policy::to_text(policy::parse_backoff(fields.text("backoff")));
+  fields.end();
+  if (!max_attempts_ && !max_duration_ && !deadline_ && !backoff_) {
+    throw Refusal{{422, "invalid", object.path() + ": nothing to change",
+                   "give max_attempts, max_duration_ms, deadline or backoff"}};
+  }
+  validate(Policy{.stop = {.max_attempts = max_attempts_.value_or(0)}});
+}
+
+task::RetryRules PolicyPatch::applied_to(task::RetryRules rules) const {
+  if (max_attempts_) rules.max_attempts = *max_attempts_;
+  if (max_duration_) rules.max_duration = *max_duration_;
+  if (deadline_) rules.deadline = *deadline_;
+  if (backoff_) rules.backoff = *backoff_;
+  return rules;
 }
 
 }  // namespace easyretry::server

@@ -1,16 +1,15 @@
-#include "server/pull_desk.h"
+#include "server/lease_queue.h"
 
 #include <algorithm>
 
 namespace easyretry::server {
 namespace {
 
-// A worker that has just taken some asks for more within milliseconds.
+// A worker that has just got tasks asks for more within milliseconds.
 constexpr Millis kKeep{1000};
 
-// A handler is attended for this long after somebody has asked for it. One whose workers are all busy for longer is
-// better left to other members that run it, if there are any; when a worker asks again, the others know within
-// seconds.
+// A handler counts as attended for this long after a request. If all its workers are busy for longer, it is better left
+// to other instances that run it, if there are any. When a worker asks again, they know within seconds.
 constexpr Millis kAttended{10'000};
 
 // Arguments and results in one response. A worker on a slow line has to receive it in time: tasks in a response that
@@ -35,43 +34,43 @@ class Room {
   std::size_t bytes_ = 0;
 };
 
-bool wants(const PullDesk::Ask& ask, const std::string& handler) {
-  return std::find(ask.handlers.begin(), ask.handlers.end(), handler) != ask.handlers.end();
+bool wants(const LeaseQueue::Request& request, const std::string& handler) {
+  return std::find(request.handlers.begin(), request.handlers.end(), handler) != request.handlers.end();
 }
 
 }  // namespace
 
-class PullDesk::Handler final : public engine::Elsewhere {
+class LeaseQueue::Handler final : public engine::Elsewhere {
  public:
-  Handler(std::shared_ptr<PullDesk> desk, std::string name) : desk_(std::move(desk)), name_(std::move(name)) {}
-  std::size_t room(std::size_t coming) override { return desk_->room(name_, coming); }
-  bool attended() override { return desk_->attended(name_); }
-  void take(std::vector<engine::RunPtr> runs) override { desk_->take(name_, std::move(runs)); }
-  bool may_tell_of_failures() const override { return desk_->may_tell(name_); }
+  Handler(std::shared_ptr<LeaseQueue> queue, std::string name) : queue_(std::move(queue)), name_(std::move(name)) {}
+  std::size_t room(std::size_t coming) override { return queue_->room(name_, coming); }
+  bool attended() override { return queue_->attended(name_); }
+  void take(std::vector<engine::RunPtr> runs) override { queue_->take(name_, std::move(runs)); }
+  bool may_tell_of_failures() const override { return queue_->may_tell(name_); }
 
  private:
-  const std::shared_ptr<PullDesk> desk_;
+  const std::shared_ptr<LeaseQueue> queue_;
   const std::string name_;
 };
 
-PullDesk::PullDesk(const Clock& clock, engine::Bell& wanted, HandBack hand_back, Attended attended)
+LeaseQueue::LeaseQueue(const Clock& clock, engine::Bell& wanted, HandBack hand_back, Attended attended)
     : clock_(clock), wanted_(wanted), hand_back_(std::move(hand_back)), attended_(std::move(attended)) {}
 
-std::shared_ptr<engine::Elsewhere> PullDesk::of(const std::string& handler) {
+std::shared_ptr<engine::Elsewhere> LeaseQueue::of(const std::string& handler) {
   return std::make_shared<Handler>(shared_from_this(), handler);
 }
 
-void PullDesk::no_telling(std::span<const std::string> handlers) {
+void LeaseQueue::no_telling(std::span<const std::string> handlers) {
   const std::lock_guard lock{mutex_};
   untold_.insert(handlers.begin(), handlers.end());
 }
 
-bool PullDesk::may_tell(const std::string& handler) {
+bool LeaseQueue::may_tell(const std::string& handler) {
   const std::lock_guard lock{mutex_};
   return !untold_.contains(handler);
 }
 
-std::uint64_t PullDesk::wait(Ask ask) {
+std::uint64_t LeaseQueue::wait(Request request) {
   std::vector<engine::RunPtr> runs;
   std::uint64_t number = 0;
   bool waits = false;
@@ -79,38 +78,38 @@ std::uint64_t PullDesk::wait(Ask ask) {
   {
     const std::lock_guard lock{mutex_};
     number = ++last_;
-    news = std::ranges::any_of(ask.handlers, [&](const std::string& handler) { return !is_attended(handler); });
-    saw(ask);
-    runs = kept_for(ask);
+    news = std::ranges::any_of(request.handlers, [&](const std::string& handler) { return !is_attended(handler); });
+    saw(request);
+    runs = kept_for(request);
     waits = runs.empty() && !closed_;
-    if (waits) waiting_.emplace(number, std::move(ask));
+    if (waits) waiting_.emplace(number, std::move(request));
   }
   if (news) attended_();
   if (waits) {
     wanted_.ring();
     bell.ring();
   } else {
-    ask.lend(std::move(runs));
+    request.lend(std::move(runs));
   }
   return number;
 }
 
-bool PullDesk::attended(const std::string& handler) {
+bool LeaseQueue::attended(const std::string& handler) {
   const std::lock_guard lock{mutex_};
   return is_attended(handler);
 }
 
-bool PullDesk::is_attended(const std::string& handler) const {
+bool LeaseQueue::is_attended(const std::string& handler) const {
   const auto seen = seen_.find(handler);
   if (seen != seen_.end() && clock_.steady() < seen->second + kAttended) return true;
   return std::ranges::any_of(waiting_, [&](const auto& entry) { return wants(entry.second, handler); });
 }
 
-void PullDesk::saw(const Ask& ask) {
-  for (const std::string& handler : ask.handlers) seen_[handler] = clock_.steady();
+void LeaseQueue::saw(const Request& request) {
+  for (const std::string& handler : request.handlers) seen_[handler] = clock_.steady();
 }
 
-bool PullDesk::leave(std::uint64_t number) {
+bool LeaseQueue::leave(std::uint64_t number) {
   const std::lock_guard lock{mutex_};
   const auto waited = waiting_.find(number);
   if (waited == waiting_.end()) return false;
@@ -119,10 +118,10 @@ bool PullDesk::leave(std::uint64_t number) {
   return true;
 }
 
-std::vector<engine::RunPtr> PullDesk::kept_for(const Ask& ask) {
+std::vector<engine::RunPtr> LeaseQueue::kept_for(const Request& request) {
   std::vector<engine::RunPtr> runs;
-  Room room{ask.most};
-  for (const std::string& handler : ask.handlers) {
+  Room room{request.most};
+  for (const std::string& handler : request.handlers) {
     auto& kept = kept_[handler];
     while (!kept.empty() && room.take(*kept.back().run)) {
       runs.push_back(std::move(kept.back().run));
@@ -132,15 +131,15 @@ std::vector<engine::RunPtr> PullDesk::kept_for(const Ask& ask) {
   return runs;
 }
 
-std::size_t PullDesk::room(const std::string& handler, std::size_t coming) {
+std::size_t LeaseQueue::room(const std::string& handler, std::size_t coming) {
   const std::lock_guard lock{mutex_};
   std::size_t asked = 0;
-  for (const auto& [number, ask] : waiting_) asked += wants(ask, handler) ? ask.most : 0;
+  for (const auto& [number, request] : waiting_) asked += wants(request, handler) ? request.most : 0;
   const std::size_t have = kept_[handler].size() + coming;
   return asked - std::min(asked, have);
 }
 
-void PullDesk::take(const std::string& handler, std::vector<engine::RunPtr> runs) {
+void LeaseQueue::take(const std::string& handler, std::vector<engine::RunPtr> runs) {
   std::vector<std::pair<Lend, std::vector<engine::RunPtr>>> lent;
   {
     const std::lock_guard lock{mutex_};
@@ -164,8 +163,8 @@ void PullDesk::take(const std::string& handler, std::vector<engine::RunPtr> runs
   for (auto& [lend, theirs] : lent) lend(std::move(theirs));
 }
 
-engine::Step PullDesk::step() {
-  std::vector<Lend> let_go;
+engine::Step LeaseQueue::step() {
+  std::vector<Lend> expired;
   std::vector<engine::RunPtr> unfetched;
   Instant next = Instant::max();
   {
@@ -177,7 +176,7 @@ engine::Step PullDesk::step() {
         return false;
       }
       saw(entry.second);
-      let_go.push_back(std::move(entry.second.lend));
+      expired.push_back(std::move(entry.second.lend));
       return true;
     });
     for (auto& [handler, kept] : kept_) {
@@ -191,12 +190,12 @@ engine::Step PullDesk::step() {
       });
     }
   }
-  for (const Lend& lend : let_go) lend({});
+  for (const Lend& lend : expired) lend({});
   if (!unfetched.empty()) hand_back_(std::move(unfetched));
-  return {!let_go.empty(), next};
+  return {!expired.empty(), next};
 }
 
-void PullDesk::close() {
+void LeaseQueue::close() {
   {
     const std::lock_guard lock{mutex_};
     closed_ = true;

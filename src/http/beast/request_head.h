@@ -1,24 +1,24 @@
 #pragma once
-// A parsed message of Beast's as a Request of ours, or why it is not taken.
+// Converts a message that Beast has parsed to a Request, or says why it is refused.
 
 #include <optional>
 #include <string>
 
 #include <boost/beast/http.hpp>
 
-#include "http/problem.h"
+#include "http/message.h"
 
 namespace easyretry::http {
 
 using RequestHead = boost::beast::http::request_header<>;
 
-// What would be read differently by somebody between us and the client, or not at all. Nullopt: all right.
+// Why the head is refused: a proxy between the client and this server might read it differently. Nullopt if it is fine.
 std::optional<Problem> objection(const RequestHead& head);
 
-// What an error while reading means; nullopt: there is nobody to tell.
+// The response to an error while reading; nullopt if the connection is lost.
 std::optional<Problem> problem_of(boost::beast::error_code code);
 
-// Nullopt: its target cannot be read.
+// Nullopt if the target is invalid.
 std::optional<Request> to_request(const RequestHead& head);
 
 std::string new_request_id();

@@ -1,5 +1,5 @@
-// For workers that judge attempts themselves, by the policies that they have: many tasks at a time, and every way in
-// which a task can go on. Each carries the version that it was lent with: a late word changes nothing.
+// /v1/leases/settle and /v1/leases/renew: for engines in other processes, which apply their own policies. Many tasks at
+// a time, with any outcome. Each task carries the version of its lease, so a late request changes nothing.
 
 #include <unordered_map>
 
@@ -7,9 +7,9 @@
 #include "call/errors.h"
 #include "policy/limits.h"
 #include "server/endpoints.h"
-#include "server/fields.h"
-#include "server/lease_limits.h"
+#include "server/lease_queue.h"
 #include "server/refusal.h"
+#include "server/request_fields.h"
 #include "server/task_json.h"
 
 namespace easyretry::server {
@@ -42,10 +42,10 @@ task::Ticket ticket_of(Fields& fields) {
   return {id, fields.need("version").as_int()};
 }
 
-void require_sense(const Settlement& settlement) {
+void require_consistent(const Settlement& settlement) {
   const bool callback = settlement.stage != Stage::run;
   if (settlement.kind == Settlement::Kind::advance && !callback) {
-    throw Refusal{{422, "invalid", "advance goes to a stage: on_success or on_final_failure"}};
+    throw Refusal{{422, "invalid", "advance needs the stage on_success or on_final_failure"}};
   }
 }
 
@@ -60,7 +60,7 @@ Settlement settlement_of(JsonView object) {
   settlement.error = engine::kept_error(fields.text("error"));
   if (const auto result = fields.find("result")) settlement.result = base::canonical_json(*result);
   fields.end();
-  require_sense(settlement);
+  require_consistent(settlement);
   return settlement;
 }
 
@@ -90,10 +90,10 @@ auto listed(const Call& call, Read read) {
   return all;
 }
 
-// Those of them that are still lent, by id, as runs of this namespace.
-class Lent {
+// The tasks that are still leased, as runs of this namespace.
+class LeasedTasks {
  public:
-  Lent(Space& space, const std::vector<TaskId>& ids) : space_(space) {
+  LeasedTasks(Space& space, const std::vector<TaskId>& ids) : space_(space) {
     for (task::TaskRecord& record : value_or_throw(space.core().store().find(ids))) {
       if (record.info.space != space.name() || record.info.state != TaskState::running) continue;
       const TaskId id = record.info.id;
@@ -115,7 +115,7 @@ class Lent {
 };
 
 template <class Asked, class TicketOf>
-Lent lent(Space& space, const std::vector<Asked>& asked, TicketOf ticket) {
+LeasedTasks leased(Space& space, const std::vector<Asked>& asked, TicketOf ticket) {
   std::vector<TaskId> ids;
   ids.reserve(asked.size());
   for (const Asked& one : asked) ids.push_back(ticket(one).id);
@@ -133,22 +133,22 @@ http::Response applied(const std::vector<bool>& which) {
   return {.body = out.take()};
 }
 
-void measure(Space& space, const engine::Run& run) {
-  const auto since = space.lent_out().answered(run.ticket());
+void measure_run(Space& space, const engine::Run& run) {
+  const auto since = space.lease_starts().take(run.ticket());
   if (since) run.handler->run_time->add(system_clock().steady() - *since);
 }
 
 http::Response settle(const Call& call) {
   Space& space = *call.space;
   auto wanted = listed(call, settlement_of);
-  const Lent held = lent(space, wanted, [](const Settlement& one) { return one.ticket; });
+  const LeasedTasks held = leased(space, wanted, [](const Settlement& one) { return one.ticket; });
   std::vector<bool> which(wanted.size(), false);
   std::vector<std::size_t> places;
   std::vector<engine::Settled> settled;
   for (std::size_t i = 0; i < wanted.size(); ++i) {
     RunPtr run = held.run(wanted[i].ticket);
     if (!run) continue;
-    measure(space, *run);
+    measure_run(space, *run);
     Settlement& one = wanted[i];
     one.result = value_or_throw(space.core().context().payloads.seal_result(run->record, std::move(one.result)));
     settled.push_back({std::move(run), std::move(one)});
@@ -165,7 +165,7 @@ http::Response renew(const Call& call) {
   Space& space = *call.space;
   auto& context = space.core().context();
   const auto wanted = listed(call, [&](JsonView one) { return renewal_of(one, context.options.lease); });
-  const Lent held = lent(space, wanted, [](const storage::Renewal& one) { return one.ticket; });
+  const LeasedTasks held = leased(space, wanted, [](const storage::Renewal& one) { return one.ticket; });
   std::vector<bool> which(wanted.size(), false);
   std::vector<std::size_t> places;
   std::vector<storage::Renewal> renewals;
@@ -183,7 +183,7 @@ http::Response renew(const Call& call) {
 
 }  // namespace
 
-void add_judging_endpoints(Api& api) {
+void add_lease_batch_endpoints(Api& api) {
   api.add(Method::post, "/v1/leases/settle", Right::work, PlainEndpoint{settle}, kLongBody);
   api.add(Method::post, "/v1/leases/renew", Right::work, PlainEndpoint{renew}, kLongBody);
 }
