@@ -9,7 +9,7 @@
 
 #include "commands.h"
 #include "printing/text.h"
-#include "server/start_checks.h"
+#include "server/daemon_config.h"
 #include "service/service.h"
 
 namespace easyretry::app {

@@ -14,7 +14,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "remote/line.h"
+#include "remote/connection.h"
 #include "service/service.h"
 
 namespace easyretry::app {
@@ -160,7 +160,7 @@ class EventFollower {
   const remote::DaemonAddress& daemon_;
   const std::stop_token& stop_;
   const std::function<void(const std::string& warning)>& warn_;
-  remote::Line line_;
+  remote::Connection line_;
   EventParser events_;
   ApiRequest request_;
   bool receiving_ = false;  // this connection has received something

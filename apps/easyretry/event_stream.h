@@ -8,7 +8,7 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "remote/daemon_address.h"
+#include "remote/connection.h"
 
 namespace easyretry::app {
 

@@ -77,7 +77,7 @@ struct Client::Impl {
     socket.set_option(asio::ip::tcp::no_delay{true});
   }
 
-  std::string exchange(http::verb verb, const std::string& target, const std::string& body) {
+  http::response<http::string_body> ask(http::verb verb, const std::string& target, const std::string& body) {
     http::request<http::string_body> request{verb, target, 11, body};
     request.set(http::field::host, "127.0.0.1");
     request.set(http::field::authorization, authorization);
@@ -86,10 +86,15 @@ struct Client::Impl {
     http::response_parser<http::string_body> parser;
     parser.body_limit(boost::none);
     http::read(socket, buffer, parser);
-    if (http::to_status_class(parser.get().result()) != http::status_class::successful) {
-      throw std::runtime_error(target + " was answered with " + parser.get().body());
+    return parser.release();
+  }
+
+  std::string exchange(http::verb verb, const std::string& target, const std::string& body) {
+    auto response = ask(verb, target, body);
+    if (http::to_status_class(response.result()) != http::status_class::successful) {
+      throw std::runtime_error(target + " was answered with " + response.body());
     }
-    return std::move(parser.get().body());
+    return std::move(response.body());
   }
 
   const std::string authorization;
@@ -106,6 +111,9 @@ std::string Client::get(const std::string& target) {
 }
 std::string Client::post(const std::string& target, const std::string& body) {
   return impl_->exchange(http::verb::post, target, body);
+}
+unsigned Client::post_status(const std::string& target, const std::string& body) {
+  return impl_->ask(http::verb::post, target, body).result_int();
 }
 
 struct Connections::Impl {

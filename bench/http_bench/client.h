@@ -23,6 +23,8 @@ class Client {
   // The body of the answer. Throws std::runtime_error if the status is not 2xx.
   std::string get(const std::string& target);
   std::string post(const std::string& target, const std::string& body);
+  // Any status.
+  unsigned post_status(const std::string& target, const std::string& body);
 
  private:
   struct Impl;

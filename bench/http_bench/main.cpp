@@ -1,7 +1,7 @@
 // The HTTP API and webhooks of a real daemon under load, compared with their goals.
 //
 //   build/release/bench/http_bench                 all parts; 5,000,000 rows of history take some minutes and 3 GB
-//   build/release/bench/http_bench --only post     or idle, webhooks, list; can be repeated
+//   build/release/bench/http_bench --only post     or bodies, idle, webhooks, list; can be repeated
 //
 // docs/benchmarks.md has the results. The exit status is 1 if a goal is missed.
 
@@ -27,6 +27,7 @@ struct Options {
   std::size_t idle_connections = 10'000;
   WebhookOptions webhooks;
   ListOptions list;
+  BodyOptions bodies;
 
   bool wants(std::string_view part) const { return only.empty() || std::ranges::count(only, part) > 0; }
 };
@@ -52,6 +53,7 @@ std::vector<Measured> measure(const Options& options) {
     all.push_back(measure_it(Setting{options.program, folder.path(), progress}));
   };
   run("post", [&](const Setting& setting) { return measure_post(setting, options.post); });
+  run("bodies", [&](const Setting& setting) { return measure_bodies(setting, options.bodies); });
   run("idle", [&](const Setting& setting) { return measure_idle(setting, options.idle_connections); });
   run("webhooks", [&](const Setting& setting) { return measure_webhooks(setting, options.webhooks); });
   run("list", [&](const Setting& setting) { return measure_list(setting, options.list); });
@@ -60,7 +62,7 @@ std::vector<Measured> measure(const Options& options) {
 
 void add_options(CLI::App& app, Options& options) {
   app.add_option("--only", options.only, "This part; can be repeated")
-      ->check(CLI::IsMember({"post", "idle", "webhooks", "list"}));
+      ->check(CLI::IsMember({"post", "bodies", "idle", "webhooks", "list"}));
   app.add_option("--program", options.program, "The program to measure")->capture_default_str();
   app.add_option("--folder", options.folder, "Where temporary folders are created: on the disk to measure")
       ->check(CLI::ExistingDirectory)
@@ -72,6 +74,8 @@ void add_options(CLI::App& app, Options& options) {
   number("--connections", options.post.connections, "post: connections, and threads of the library");
   number("--tasks", options.post.tasks, "post: tasks per round");
   number("--rounds", options.post.rounds, "post: rounds");
+  number("--senders", options.bodies.senders, "bodies: connections that send long bodies");
+  number("--bodies", options.bodies.rounds, "bodies: of each kind and size, from each sender");
   number("--idle-connections", options.idle_connections, "idle: connections");
   number("--at-once", options.webhooks.at_once, "webhooks: calls at a time");
   number("--waves", options.webhooks.waves, "webhooks: how many times that many calls");

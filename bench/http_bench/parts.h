@@ -80,4 +80,11 @@ struct ListOptions {
 // GET /v1/tasks and /v1/history, by every filter.
 Measured measure_list(const Setting& setting, const ListOptions& options);
 
+struct BodyOptions {
+  std::size_t senders = 4;
+  std::size_t rounds = 3;  // bodies of each kind and size, from each sender
+};
+// GET /healthz while other connections send the bodies that take longest to parse.
+Measured measure_bodies(const Setting& setting, const BodyOptions& options);
+
 }  // namespace easyretry::bench

@@ -48,7 +48,7 @@ void BodyStream::close() {
   news_ = nullptr;
 }
 
-// Outside the lock: whoever is told may want to take at once.
+// Without the lock: the callback may call take().
 void BodyStream::tell(std::unique_lock<std::mutex> lock) {
   const auto news = news_;
   lock.unlock();

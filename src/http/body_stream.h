@@ -1,6 +1,6 @@
 #pragma once
-// A body that is written as it comes into being, for as long as somebody reads it: Response::stream. What the reader
-// has not taken yet is kept, up to a bound; whoever reads too slowly for that is cut off. Safe to use from any thread.
+// A response body that is sent while it is written, for as long as the client reads: Response::stream. Unsent text is
+// kept up to a bound; a client that reads more slowly is cut off. Thread-safe.
 
 #include <chrono>
 #include <cstddef>
@@ -13,10 +13,10 @@ namespace easyretry::http {
 
 struct StreamOptions {
   std::size_t most_unsent = 1'048'576;  // bytes
-  // Written when nothing else was for a while, so that both sides notice when the other one is gone.
+  // Sent when nothing else was sent for a while, so that each side notices if the other one is gone.
   std::string filler{};
   std::chrono::milliseconds filler_every{15'000};
-  // Then it ends, and whoever wants more asks again, and is asked who he is.
+  // Then the stream ends. The client asks again, and its token is checked again.
   std::chrono::milliseconds longest{3'600'000};
 };
 
@@ -24,19 +24,19 @@ class BodyStream {
  public:
   explicit BodyStream(StreamOptions options = {}) : options_(std::move(options)) {}
 
-  // False: nobody reads it any more, and nobody will.
+  // False: the stream has ended.
   bool write(std::string_view text);
-  // After what was written.
+  // Ends the stream after what was written.
   void end();
   bool ended() const;
 
   // For the server that sends it.
   const StreamOptions& options() const { return options_; }
-  // `news` is called, from any thread, when there is something to take, or the end.
+  // `news` is called, from any thread, when there is text to take, and at the end.
   void open(std::function<void()> news);
-  // All that was written since; `last` with the end.
+  // Returns the text written since the last call; `last` is set at the end.
   std::string take(bool& last);
-  // Nobody reads any more.
+  // The client no longer reads.
   void close();
 
  private:

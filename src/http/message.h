@@ -1,5 +1,5 @@
 #pragma once
-// What came and what goes back, without a word of how it travels.
+// Requests and responses, independent of the transport.
 
 #include <functional>
 #include <map>
@@ -18,15 +18,15 @@ namespace easyretry::http {
 enum class Method { get, head, post, put, patch, del, other };
 
 struct Request {
-  std::string id;  // ours, or X-Request-Id where that is harmless: to be said in answers and logs
+  std::string id;  // for responses and logs: X-Request-Id if it is harmless, otherwise generated
   Method method = Method::other;
   Target target;
   std::map<std::string, std::string> headers;     // by lower-case name
-  std::map<std::string, std::string> parameters;  // of the route: {id}
+  std::map<std::string, std::string> parameters;  // of the route, such as {id}
   std::string body;
-  std::string peer;  // address of whoever asks
-  // For an answer that takes its time: calls `gone`, at most once and on the server's thread, when whoever asks has
-  // closed the connection before there was one. Whoever uses TLS is not always seen to leave.
+  std::string peer;  // address of the client
+  // For a response that takes long: `gone` is called, at most once and on the server's thread, if the client closes the
+  // connection before the response. With TLS this is not always noticed.
   std::function<void(std::function<void()> gone)> when_gone = [](const auto&) {};
 
   std::optional<std::string_view> header(const std::string& name) const {
@@ -40,17 +40,30 @@ struct Response {
   std::string body{};
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers{};
-  std::shared_ptr<BodyStream> stream{};  // instead of a body: what is written to it as time goes by
-  // Called once, on the server's thread: true when all of it was handed to the network, false when the connection was
-  // lost before.
+  std::shared_ptr<BodyStream> stream{};  // instead of a body: sends what is written to it
+  // Called once, on the server's thread: true when the whole response was handed to the network, false if the
+  // connection was lost before.
   std::function<void(bool written)> sent = [](bool) {};
 };
 
-// May be called from any thread, once; what is never answered is answered with 500 when the last copy goes.
+// May be called from any thread; only the first call counts. If it is never called, the request is answered with 500
+// when the last copy is destroyed.
 using Respond = std::function<void(Response)>;
-// Called on the server's own thread: must not wait for anything.
+// Called on the server's thread: must not block.
 using Serve = std::function<void(Request, Respond)>;
 
 std::string_view to_string(Method method);
+
+// An error response, always of this shape:
+//   {"error":{"code":"not_found","message":"there is no task 17","hint":"…","request_id":"5f0c…"}}
+struct Problem {
+  int status = 500;
+  std::string code = "internal";
+  std::string message = "internal error; see the log entry with this request_id";
+  std::string hint{};  // what to do; may be empty
+  std::vector<std::pair<std::string, std::string>> headers{};
+};
+
+Response to_response(const Problem& problem, const std::string& request_id);
 
 }  // namespace easyretry::http

@@ -1,5 +1,5 @@
 #pragma once
-// Which function serves which path. Filled before the server starts, then only read.
+// Maps methods and paths to endpoints. Filled before the server starts, then only read.
 
 #include <string>
 #include <string_view>
@@ -13,12 +13,12 @@ namespace easyretry::http {
 template <class Endpoint>
 class Router {
  public:
-  // `pattern`: "/v1/tasks/{id}"; a part in braces takes any one segment that is not empty.
+  // `pattern`: "/v1/tasks/{id}"; a part in braces matches any single segment that is not empty.
   void add(Method method, std::string_view pattern, Endpoint endpoint) {
     routes_.push_back({method, std::string{pattern}, parse_target(pattern)->segments, std::move(endpoint)});
   }
 
-  // "GET /v1/tasks/{id}", in the order in which they were added.
+  // "GET /v1/tasks/{id}", in the order of add().
   std::vector<std::string> all() const {
     std::vector<std::string> all;
     for (const Route& route : routes_) all.push_back(std::string{to_string(route.method)} + " " + route.pattern);
@@ -31,7 +31,7 @@ class Router {
   };  // 405, "GET, POST"
   using Found = std::variant<Nothing, OtherMethods, const Endpoint*>;
 
-  // Fills request.parameters. HEAD is served by what serves GET.
+  // Fills request.parameters. HEAD is served by the endpoint for GET.
   Found find(Request& request) const {
     const Method asked = request.method == Method::head ? Method::get : request.method;
     std::string allowed;

@@ -1,5 +1,5 @@
 #pragma once
-// The first line of a request, taken apart. Pure.
+// Parses the path and query of a request. Pure.
 
 #include <map>
 #include <optional>
@@ -11,15 +11,15 @@ namespace easyretry::http {
 
 struct Target {
   std::string path;
-  std::vector<std::string> segments;  // of the path, each decoded by itself: "%2F" parts nothing
+  std::vector<std::string> segments;  // of the path, decoded after splitting: "%2F" does not separate segments
   std::map<std::string, std::string> query;
 };
 
-// "/v1/tasks?handler=pay%20now". Nullopt: not a path that begins with '/', a broken %-sequence, a NUL, a dot segment or
-// what is not UTF-8: somebody is trying something.
+// "/v1/tasks?handler=pay%20now". Nullopt if it does not begin with '/', or contains an invalid %-sequence, a NUL, a dot
+// segment or invalid UTF-8.
 std::optional<Target> parse_target(std::string_view text);
 
-// Nullopt: a '%' that is not followed by two hexadecimal digits, a NUL, or what is not UTF-8.
+// Nullopt if a '%' is not followed by two hexadecimal digits, and for a NUL or invalid UTF-8.
 std::optional<std::string> percent_decoded(std::string_view text, bool plus_is_space);
 
 }  // namespace easyretry::http

@@ -8,43 +8,42 @@
 namespace easyretry::remote {
 namespace {
 
-// Between the tries to get an answer that was lost.
+// Before each repetition of a request whose response was lost.
 constexpr Millis kPauses[] = {Millis{10}, Millis{100}, Millis{1000}};
 
-struct Said {
+struct ApiError {
   std::string code;
-  std::string words;
+  std::string text;  // message and hint
 };
 
-std::string text(JsonView object, std::string_view key) {
+std::string member(JsonView object, std::string_view key) {
   const auto found = object.find(key);
   if (!found) object.fail_missing(key);
   return std::string{found->as_string()};
 }
 
-// Nullopt: this is no error of EasyRetry's.
-std::optional<Said> said_in(const std::string& body) {
+// Nullopt: not an error response of EasyRetry.
+std::optional<ApiError> error_in(const std::string& body) {
   try {
     const JsonDocument document = JsonDocument::parse(body);
     document.root().expect(JsonKind::object);
     const auto error = document.root().find("error");
     if (!error) return std::nullopt;
-    Said said{text(*error, "code"), text(*error, "message")};
-    if (const auto hint = error->find("hint")) said.words.append("; ").append(hint->as_string());
-    return said;
+    ApiError found{member(*error, "code"), member(*error, "message")};
+    if (const auto hint = error->find("hint")) found.text.append("; ").append(hint->as_string());
+    return found;
   } catch (const JsonError&) {
     return std::nullopt;
   }
 }
 
-Errc code_of(int status, const std::string& said) {
-  if (said == "duplicate_key") return Errc::already_exists;
-  if (said == "in_doubt") return Errc::in_doubt;
+Errc code_of(int status, const std::string& code) {
+  if (code == "duplicate_key") return Errc::already_exists;
+  if (code == "in_doubt") return Errc::in_doubt;
   if (status == 404) return Errc::not_found;
   if (status == 409) return Errc::conflict;
-  // With another token, or address, or later, the same request is right; what waits to be settled must not be given up
-  // for it.
-  if (status == 401 || status == 403 || status == 429 || said == "https_needed") return Errc::unavailable;
+  // The same request succeeds later, or with another token or address. Outcomes that wait to be settled are kept.
+  if (status == 401 || status == 403 || status == 429 || code == "https_needed") return Errc::unavailable;
   return status >= 500 ? Errc::unavailable : Errc::invalid_argument;
 }
 
@@ -54,7 +53,7 @@ Result<ApiAnswer> DaemonApi::ask(std::string_view where, const HttpRequest& requ
   return read(where, request, send(request));
 }
 
-// What leaves the first one in doubt: no answer, one that others gave, or one that says to come again.
+// After a first try that is in doubt, so is every failure but a refusal: the first request may still be processed.
 Result<ApiAnswer> DaemonApi::ask_once(std::string_view where, HttpRequest request) {
   request.headers.push_back("Idempotency-Key: " + std::to_string(names_.next()) + std::to_string(names_.next()));
   const auto begun = std::chrono::steady_clock::now();
@@ -65,7 +64,7 @@ Result<ApiAnswer> DaemonApi::ask_once(std::string_view where, HttpRequest reques
     const auto age = std::chrono::steady_clock::now() - begun;
     const bool again = tries > 0;
     if (answer.error().code == Errc::already_exists) {
-      // One that has forgotten, or was started since, or is of an earlier release, may mean what the first one stored.
+      // A daemon that has forgotten the first request, was restarted since or is older may have found its task.
       const bool known = sent->remembers ? *sent->remembers >= age : !again;
       if (!known) answer.error().code = Errc::in_doubt;
       return answer;
@@ -78,33 +77,33 @@ Result<ApiAnswer> DaemonApi::ask_once(std::string_view where, HttpRequest reques
 }
 
 Result<ApiAnswer> DaemonApi::read(std::string_view where, const HttpRequest& request, const Sent& sent) const {
-  if (!sent) return tl::make_unexpected(silence(where, request, sent.error()));
+  if (!sent) return tl::make_unexpected(no_answer(where, request, sent.error()));
   if (sent->status < 200 || sent->status >= 300) return tl::make_unexpected(refusal(where, *sent));
-  if (!sent->time) return tl::make_unexpected(stranger(where, sent->status));
+  if (!sent->time) return tl::make_unexpected(not_a_daemon(where, sent->status));
   try {
     return ApiAnswer{*sent->time, JsonDocument::parse(sent->body)};
   } catch (const JsonError&) {
-    return tl::make_unexpected(stranger(where, sent->status));
+    return tl::make_unexpected(not_a_daemon(where, sent->status));
   }
 }
 
 DaemonApi::Sent DaemonApi::send(const HttpRequest& request) {
-  std::unique_ptr<Line> line;
+  std::unique_ptr<Connection> connection;
   {
     const std::lock_guard lock{mutex_};
     if (!free_.empty()) {
-      line = std::move(free_.back());
+      connection = std::move(free_.back());
       free_.pop_back();
     }
   }
-  if (!line) line = std::make_unique<Line>(address_);
-  auto reply = line->ask(request);
+  if (!connection) connection = std::make_unique<Connection>(address_);
+  auto reply = connection->ask(request);
   const std::lock_guard lock{mutex_};
-  free_.push_back(std::move(line));
+  free_.push_back(std::move(connection));
   return reply;
 }
 
-Error DaemonApi::silence(std::string_view where, const HttpRequest& request, const NoAnswer& none) const {
+Error DaemonApi::no_answer(std::string_view where, const HttpRequest& request, const NoAnswer& none) const {
   const std::string place{where};
   switch (none.kind) {
     case NoAnswer::Kind::not_reached:
@@ -113,11 +112,11 @@ Error DaemonApi::silence(std::string_view where, const HttpRequest& request, con
     case NoAnswer::Kind::not_trusted:
       return {Errc::unavailable, place,
               "the certificate of " + address_.url + " is not trusted (" + none.why +
-                  "); name the one that vouches for it as ca_file"};
+                  "); set ca_file to the authority that signed it"};
     case NoAnswer::Kind::no_tls:
       return {Errc::unavailable, place,
-              "what answers at " + address_.url + " does not speak TLS (" + none.why +
-                  "); a daemon without a certificate is at http://"};
+              "the server at " + address_.url + " does not speak TLS (" + none.why +
+                  "); use http:// for a daemon without a certificate"};
     case NoAnswer::Kind::lost:
     case NoAnswer::Kind::stopped: break;
   }
@@ -126,24 +125,23 @@ Error DaemonApi::silence(std::string_view where, const HttpRequest& request, con
 }
 
 Error DaemonApi::refusal(std::string_view where, const HttpReply& reply) const {
-  const auto said = said_in(reply.body);
-  if (!said) return stranger(where, reply.status);
-  std::string words = "the daemon at " + address_.url + " says: " + said->words;
+  const auto error = error_in(reply.body);
+  if (!error) return not_a_daemon(where, reply.status);
+  std::string text = "the daemon at " + address_.url + " says: " + error->text;
   if (reply.status == 401 || reply.status == 403) {
-    words +=
-        ". An application needs a token of the role application for its namespace: `easyretry token create NAME "
+    text +=
+        ". An application needs a token with the role application for its namespace: `easyretry token create NAME "
         "--role application --space " +
         (address_.space.empty() ? "SPACE" : address_.space) + "`";
   }
-  if (reply.status == 413) words += "; send less at a time: lower EngineOptions::batch";
-  return {code_of(reply.status, said->code), std::string{where}, std::move(words)};
+  return {code_of(reply.status, error->code), std::string{where}, std::move(text)};
 }
 
-// A proxy that gives up after it has passed the request on says so with 502 or 504.
-Error DaemonApi::stranger(std::string_view where, int status) const {
+// 502 and 504 come from a proxy that may have passed the request on.
+Error DaemonApi::not_a_daemon(std::string_view where, int status) const {
   return {status >= 500 || status < 300 ? Errc::in_doubt : Errc::unavailable, std::string{where},
-          "what answers at " + address_.url + " is not this EasyRetry (HTTP " + std::to_string(status) +
-              "); check the address, and that the daemon is no older than this program"};
+          "the server at " + address_.url + " is not an EasyRetry daemon of this version (HTTP " +
+              std::to_string(status) + "); check the address, and that the daemon is not older than this program"};
 }
 
 std::string percent_encoded(std::string_view text) {

@@ -1,6 +1,6 @@
 #pragma once
-// A daemon's API (docs/api.md), with its refusals as errors named by what the caller does next. Thread-safe: as many
-// connections as there are requests at a time, kept for the next ones.
+// A daemon's API (docs/api.md). Refusals become errors named by what the caller does next. Thread-safe: each concurrent
+// request has a connection, which is kept for later requests.
 
 #include <memory>
 #include <mutex>
@@ -10,12 +10,12 @@
 #include <easyretry/json_text.h>
 
 #include "base/random.h"
-#include "remote/line.h"
+#include "remote/connection.h"
 
 namespace easyretry::remote {
 
 struct ApiAnswer {
-  TimePoint now{};  // the store's
+  TimePoint now{};  // the store's time
   JsonDocument json;
 };
 
@@ -25,27 +25,28 @@ class DaemonApi {
 
   const std::string& url() const { return address_.url; }
 
-  // `not_found` and `conflict` are 404 and 409, `already_exists` a key that is taken. `where` is for the error.
+  // `not_found` and `conflict` are 404 and 409; `already_exists` means that the key is taken. `where` goes into errors.
   Result<ApiAnswer> ask(std::string_view where, const HttpRequest& request);
-  // The same under a name of its own, by which the daemon knows it again: where no answer comes it is asked for a few
-  // more times. Then `in_doubt`; and also instead of `already_exists` where it may be the first one that was done.
+  // Sends the request with an Idempotency-Key, by which the daemon recognizes a repetition. If no response comes, it is
+  // sent a few more times; then the error is `in_doubt`. `in_doubt` also replaces `already_exists` if the task that was
+  // found may be the one that the first request stored.
   Result<ApiAnswer> ask_once(std::string_view where, HttpRequest request);
 
  private:
   using Sent = tl::expected<HttpReply, NoAnswer>;
   Sent send(const HttpRequest& request);
   Result<ApiAnswer> read(std::string_view where, const HttpRequest& request, const Sent& sent) const;
-  Error silence(std::string_view where, const HttpRequest& request, const NoAnswer& none) const;
+  Error no_answer(std::string_view where, const HttpRequest& request, const NoAnswer& none) const;
   Error refusal(std::string_view where, const HttpReply& reply) const;
-  Error stranger(std::string_view where, int status) const;
+  Error not_a_daemon(std::string_view where, int status) const;
 
   const DaemonAddress address_;
   base::Random names_{base::random_seed()};
   std::mutex mutex_;
-  std::vector<std::unique_ptr<Line>> free_;  // guarded by mutex_
+  std::vector<std::unique_ptr<Connection>> free_;  // guarded by mutex_
 };
 
-// %20 for a space: what may stand in a query.
+// For a path or a query: a blank becomes %20.
 std::string percent_encoded(std::string_view text);
 
 }  // namespace easyretry::remote

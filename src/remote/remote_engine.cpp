@@ -1,9 +1,100 @@
+#include <algorithm>
+#include <stop_token>
+
 #include <easyretry/remote_engine.h>
 
 #include "call/threaded_engine.h"
-#include "remote/leaser.h"
+#include "engine/dispatcher.h"
+#include "remote/remote_store.h"
 
 namespace easyretry {
+namespace remote {
+namespace {
+
+// A handler that is registered during a request is served after the request.
+constexpr Millis kWait{5000};
+constexpr Millis kLookAgain{1000};  // without handlers, or without room
+constexpr std::size_t kMostAtATime = 200;
+
+// Leases tasks from a daemon as long as workers have room, and gives them to the workers, as Loader and Claimer do for
+// an engine on a database. One thread; stop() from any.
+class Leaser {
+ public:
+  Leaser(engine::Core& core, RemoteStore& store)
+      : context_(core.context()),
+        workers_(core.workers()),
+        dispatcher_(context_, core.in_flight(), workers_),
+        store_(store) {}
+
+  // Waits in the daemon until there are tasks.
+  engine::Step step();
+  void stop() { stop_.request_stop(); }
+
+ private:
+  LeaseRequest next_request();
+  engine::Step pause();
+  void deliver(LeaseReply reply, Instant sent);
+
+  engine::Context& context_;
+  engine::Workers& workers_;
+  const engine::Dispatcher dispatcher_;
+  RemoteStore& store_;
+  std::stop_source stop_;
+  int failures_ = 0;  // in a row
+};
+
+engine::Step Leaser::step() {
+  const LeaseRequest wanted = next_request();
+  // Workers wake this thread when there is room again.
+  if (wanted.handlers.empty()) return {false, context_.clock.steady() + kLookAgain};
+  const Instant sent = context_.clock.steady();
+  auto reply = store_.lease(wanted, stop_.get_token());
+  if (!reply && stop_.stop_requested()) return {};
+  if (!reply) {
+    context_.note(reply.error());
+    return pause();
+  }
+  // A daemon that is about to stop answers at once.
+  const bool sent_away = reply->tasks.empty() && context_.clock.steady() - sent < kWait / 2;
+  deliver(*std::move(reply), sent);
+  if (sent_away) return pause();
+  failures_ = 0;
+  return engine::Step::again();
+}
+
+engine::Step Leaser::pause() {
+  return {false, context_.clock.steady() + engine::pause_after_failures(failures_++, context_.random)};
+}
+
+// As many tasks as the handler with the least room can take: any of the handlers may get all of them.
+LeaseRequest Leaser::next_request() {
+  LeaseRequest request{.most = kMostAtATime, .wait = kWait, .lease = context_.options.lease};
+  const auto table = context_.handlers.snapshot();
+  for (std::size_t i = 0; i < table->by_number.size(); ++i) {
+    const auto no = static_cast<engine::HandlerNo>(i);
+    const std::size_t room = workers_.room(no, table->concurrency(no, workers_.size()), 0);
+    if (room == 0) continue;
+    const detail::Handler& handler = table->by_number[i]->handler;
+    request.handlers.push_back(handler.name);
+    if (handler.on_final_failure) request.tells.push_back(handler.name);
+    request.most = std::min(request.most, room);
+  }
+  return request;
+}
+
+// The request may have waited for longer than a lease, so the end of the lease is taken from the response.
+void Leaser::deliver(LeaseReply reply, Instant sent) {
+  context_.store_time.observe(reply.now, sent, context_.clock.steady());
+  engine::Counters::add(context_.counters.claimed, reply.tasks.size());
+  const Millis lease = context_.options.lease;
+  dispatcher_.dispatch(std::move(reply.tasks), [&](const task::TaskRecord& record) {
+    return engine::trust(context_.store_time.when(record.lease_until - lease), lease);
+  });
+}
+
+}  // namespace
+}  // namespace remote
+
 namespace {
 
 class RemoteImpl final : public call::ThreadedEngine {
@@ -43,7 +134,7 @@ std::shared_ptr<detail::EngineImpl> remote_engine(std::string_view daemon, const
   validate(options.engine);
   remote::require_ca_file(options.ca_file);
   Config config{.store = std::string{daemon}, .engine = options.engine};
-  config.engine.membership = "alone";  // the daemon says who gets what
+  config.engine.membership = "alone";  // the daemon distributes tasks
   auto store = std::make_shared<remote::RemoteStore>(
       remote::DaemonAddress{config.store, token_of(options), config.engine.space, options.ca_file},
       config.engine.encryption.enabled());

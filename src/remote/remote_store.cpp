@@ -3,14 +3,24 @@
 #include <algorithm>
 
 #include "base/time_text.h"
-#include "remote/task_text.h"
 #include "task/record.h"
 
 namespace easyretry::remote {
 namespace {
 
-constexpr Millis kBeyondTheWait{10'000};  // for the answer to a lease, which waits itself
+constexpr Millis kBeyondTheWait{10'000};  // for the response to a lease, after its own wait
 constexpr std::size_t kMostAPage = 1000;
+constexpr std::size_t kAroundAResult = 65'536;  // more than the rest of an outcome takes in a request
+constexpr std::string_view kInsert = "remote.insert";
+
+bool is_too_long(const Piece& piece) {
+  return piece.body.size() > kMostBodyBytes;
+}
+
+std::string too_long(std::size_t bytes) {
+  return "one task needs a request of " + std::to_string(bytes) + " bytes, but a daemon accepts " +
+         std::to_string(kMostBodyBytes) + " bytes: store less with the task";
+}
 
 HttpRequest post(std::string target, std::string body) {
   return {.method = HttpRequest::Method::post, .target = std::move(target), .body = std::move(body)};
@@ -24,18 +34,19 @@ HttpRequest get(std::string target) {
   return {.target = std::move(target)};
 }
 
-// What `read` makes of an answer that this program can read.
+// Passes a successful answer to `read`. If `read` throws JsonError, the answer is not one that this program
+// understands.
 template <class Read>
 auto understood(std::string_view where, const Result<ApiAnswer>& answer, Read read) -> Result<decltype(read(*answer))> {
   if (!answer) return tl::make_unexpected(answer.error());
   try {
     return read(*answer);
   } catch (const JsonError& e) {
-    return fail(Errc::in_doubt, where, std::string{"the daemon's answer is not understood: "} + e.what());
+    return fail(Errc::in_doubt, where, std::string{"cannot read the daemon's response: "} + e.what());
   }
 }
 
-std::string lease_text(const LeaseWish& wish) {
+std::string lease_text(const LeaseRequest& wanted) {
   JsonWriter out;
   const auto names = [&](std::string_view key, const std::vector<std::string>& all) {
     out.key(key);
@@ -44,16 +55,16 @@ std::string lease_text(const LeaseWish& wish) {
     out.end_array();
   };
   out.begin_object();
-  names("handlers", wish.handlers);
-  names("tells", wish.tells);
+  names("handlers", wanted.handlers);
+  names("tells", wanted.tells);
   out.key("judges");
   out.boolean(true);
   out.key("max");
-  out.unsigned_integer(wish.most);
+  out.unsigned_integer(wanted.most);
   out.key("wait_ms");
-  out.integer(wish.wait.count());
+  out.integer(wanted.wait.count());
   out.key("lease_ms");
-  out.integer(wish.lease.count());
+  out.integer(wanted.lease.count());
   out.end_object();
   return out.take();
 }
@@ -95,12 +106,12 @@ std::string path_of(TaskId id, std::string_view verb = {}) {
 }  // namespace
 
 storage::StoreInfo RemoteStore::info() const {
-  return {.url = api_.url(), .durability = {"what it survives in the daemon's own store"}, .shared = true};
+  return {.url = api_.url(), .durability = {"what the daemon's store guarantees"}, .shared = true};
 }
 
-Result<LeaseReply> RemoteStore::lease(const LeaseWish& wish, std::stop_token stop) {
-  HttpRequest request = post("/v1/leases", lease_text(wish));
-  request.within = wish.wait + kBeyondTheWait;
+Result<LeaseReply> RemoteStore::lease(const LeaseRequest& wanted, std::stop_token stop) {
+  HttpRequest request = post("/v1/leases", lease_text(wanted));
+  request.within = wanted.wait + kBeyondTheWait;
   request.stop = std::move(stop);
   return understood("remote.lease", api_.ask("remote.lease", request), [&](const ApiAnswer& answer) {
     LeaseReply reply{answer.now, {}};
@@ -110,11 +121,34 @@ Result<LeaseReply> RemoteStore::lease(const LeaseWish& wish, std::stop_token sto
   });
 }
 
-// Ids are drawn by the daemon: what is in doubt after several tries stays so.
+// The daemon assigns the ids: what is in doubt after several tries remains so.
 storage::InsertResult RemoteStore::insert(std::span<const task::NewTask> tasks) {
-  if (tasks.empty()) return storage::InsertReply{};
-  const auto answer = api_.ask_once("remote.insert", post("/v1/tasks", tasks_text(tasks)));
-  return understood("remote.insert", answer, [](const ApiAnswer& said) {
+  auto pieces = task_pieces(tasks, kMostBodyBytes);
+  storage::InsertReply all;
+  if (const auto largest = std::ranges::find_if(pieces, is_too_long); largest != pieces.end()) {
+    return fail(Errc::invalid_argument, kInsert, too_long(largest->body.size()));
+  }
+  if (pieces.size() > 1) {
+    if (auto taken = taken_key(tasks)) return tl::make_unexpected(*std::move(taken));
+  }
+  for (Piece& piece : pieces) {
+    auto reply = insert_piece(std::move(piece.body));
+    if (!reply) {
+      if (!all.tasks.empty()) {
+        reply.error().code = Errc::in_doubt;
+        reply.error().detail += "; the first " + std::to_string(all.tasks.size()) + " tasks of the batch are stored";
+      }
+      return tl::make_unexpected(reply.error());
+    }
+    all.now = reply->now;
+    std::ranges::move(reply->tasks, std::back_inserter(all.tasks));
+  }
+  return all;
+}
+
+Result<storage::InsertReply> RemoteStore::insert_piece(std::string body) {
+  const auto answer = api_.ask_once(kInsert, post("/v1/tasks", std::move(body)));
+  return understood(kInsert, answer, [](const ApiAnswer& said) {
     storage::InsertReply reply{said.now, {}};
     const JsonView stored = need(said.json.root(), "tasks");
     for (std::size_t i = 0; i < stored.size(); ++i) reply.tasks.push_back(read_inserted(stored.at(i)));
@@ -122,33 +156,64 @@ storage::InsertResult RemoteStore::insert(std::span<const task::NewTask> tasks) 
   });
 }
 
+std::optional<Error> RemoteStore::taken_key(std::span<const task::NewTask> tasks) {
+  for (const task::NewTask& task : tasks) {
+    if (task.on_duplicate != OnDuplicate::reject) continue;
+    const auto live = page({.key = task.key, .limit = 1});
+    if (!live) return live.error();
+    if (!live->empty()) return Error{Errc::already_exists, std::string{kInsert}, "the key " + task.key + " is taken"};
+  }
+  return std::nullopt;
+}
+
 Result<storage::LoadReply> RemoteStore::load(const storage::LoadQuery&) {
-  return fail(Errc::invalid_argument, "remote.load", "tasks of a daemon are leased, not read");
+  return fail(Errc::invalid_argument, "remote.load", "tasks of a daemon are leased, not loaded");
 }
 
 Result<storage::ClaimReply> RemoteStore::claim(const storage::ClaimRequest&) {
   return fail(Errc::invalid_argument, "remote.claim", "tasks of a daemon are leased, not claimed");
 }
 
+// A result that is too long is refused before the batch is written: writing 20 MB takes a tenth of a second, and the
+// engine halves a refused batch until the outcome is alone.
 Result<storage::Applied> RemoteStore::settle(std::span<const task::Settlement> settlements) {
-  return applied("remote.settle", "/v1/leases/settle", settlements_text(settlements), settlements.size());
+  constexpr std::string_view kWhere = "remote.settle";
+  for (const task::Settlement& settlement : settlements) {
+    if (settlement.result.size() + kAroundAResult <= kMostBodyBytes) continue;
+    return fail(Errc::invalid_argument, kWhere, too_long(settlement.result.size()));
+  }
+  return applied(kWhere, "/v1/leases/settle", settlement_pieces(settlements, kMostBodyBytes));
 }
 
 Result<storage::Applied> RemoteStore::renew(std::span<const storage::Renewal> renewals) {
-  return applied("remote.renew", "/v1/leases/renew", renewals_text(renewals), renewals.size());
+  return applied("remote.renew", "/v1/leases/renew", renewal_pieces(renewals, kMostBodyBytes));
 }
 
-Result<storage::Applied> RemoteStore::applied(std::string_view where, std::string target, std::string body,
-                                              std::size_t n) {
-  if (n == 0) return storage::Applied{};
-  const auto answer = api_.ask(where, post(std::move(target), std::move(body)));
-  return understood(where, answer, [&](const ApiAnswer& said) {
-    const JsonView which = need(said.json.root(), "applied");
-    if (which.size() != n) which.fail("one answer for each task");
-    storage::Applied reply{said.now, {}};
-    for (std::size_t i = 0; i < n; ++i) reply.applied.push_back(which.at(i).as_bool());
-    return reply;
-  });
+Result<storage::Applied> RemoteStore::applied(std::string_view where, const std::string& target,
+                                              std::vector<Piece> pieces) {
+  storage::Applied all;
+  for (Piece& piece : pieces) {
+    const std::size_t before = all.applied.size();
+    all.applied.resize(before + piece.count, false);
+    if (!all.trouble) {
+      const auto answer = api_.ask(where, post(target, std::move(piece.body)));
+      const auto read = understood(where, answer, [&](const ApiAnswer& said) {
+        const JsonView which = need(said.json.root(), "applied");
+        if (which.size() != piece.count) which.fail("one answer for each task");
+        for (std::size_t i = 0; i < piece.count; ++i) all.applied[before + i] = which.at(i).as_bool();
+        return said.now;
+      });
+      if (!read && before == 0) return tl::make_unexpected(read.error());
+      if (!read) all.trouble = read.error();
+      if (read) all.now = *read;
+    }
+    if (!all.trouble) continue;
+    for (std::size_t i = before; i < all.applied.size(); ++i) {
+      all.applied[i] = false;
+      all.unanswered.push_back(i);
+    }
+  }
+  return all;
 }
 
 Result<std::vector<task::TaskRecord>> RemoteStore::find(std::span<const TaskId> ids) {
@@ -191,7 +256,7 @@ Result<std::vector<task::TaskRecord>> RemoteStore::page(const TaskQuery& query) 
 
 Result<std::int64_t> RemoteStore::count(const TaskQuery&) {
   return fail(Errc::invalid_argument, "remote.count",
-              "a daemon does not count by conditions; counts() has what it keeps, by handler");
+              "a daemon does not count by conditions; counts() has its numbers by handler");
 }
 
 Result<Counts> RemoteStore::counts(std::string_view) {
@@ -210,7 +275,7 @@ Result<Counts> RemoteStore::counts(std::string_view) {
   });
 }
 
-// Whether its owner is told is the daemon's to know: of handlers that some worker tells.
+// The daemon decides whether on_final_failure is called: only if a worker has one for this handler.
 Result<storage::Applied> RemoteStore::cancel(std::span<const TaskId> ids, storage::Cancel) {
   storage::Applied reply;
   for (const TaskId id : ids) {
@@ -222,13 +287,14 @@ Result<storage::Applied> RemoteStore::cancel(std::span<const TaskId> ids, storag
   return reply;
 }
 
-// The daemon compares versions itself, of what it finds.
+// The daemon compares versions itself.
 Result<storage::Applied> RemoteStore::revise(std::span<const task::Revision> revisions) {
   constexpr std::string_view kWhere = "remote.revise";
   storage::Applied reply;
   for (const auto& [ticket, delay, rules] : revisions) {
     if (delay && *delay != Millis{0}) {
-      return fail(Errc::invalid_argument, kWhere, "a task of a daemon is retried now, or at its time");
+      return fail(Errc::invalid_argument, kWhere,
+                  "a task of a daemon can only be retried now, not after another delay");
     }
     const auto answer = rules ? api_.ask(kWhere, patch(path_of(ticket.id, ""), rules_text(*rules)))
                               : api_.ask(kWhere, post(path_of(ticket.id, "/retry"), "{}"));

@@ -63,7 +63,7 @@ std::string_view word_for(Settlement::Kind kind) {
 
 void write_limits(JsonWriter& out, const task::RetryRules& rules) {
   number(out, "max_attempts", rules.max_attempts);
-  // A limit beyond the longest that is taken limits nothing.
+  // The daemon refuses longer limits, and they limit nothing.
   number(out, "max_duration_ms", std::min(rules.max_duration, policy::kLongestDelay).count());
   text_if_any(out, "backoff", rules.backoff);
 }
@@ -132,18 +132,28 @@ void write(JsonWriter& out, const storage::Renewal& renewal) {
 }
 
 template <class Item>
-std::string listed(std::span<const Item> items) {
+std::vector<Piece> pieces(std::span<const Item> items, std::size_t most_bytes) {
+  constexpr std::string_view kBegin = "{\"tasks\":[";
+  constexpr std::string_view kEnd = "]}";
+  std::vector<Piece> pieces;
   JsonWriter out;
-  out.begin_object();
-  out.key("tasks");
-  out.begin_array();
-  for (const Item& item : items) write(out, item);
-  out.end_array();
-  out.end_object();
-  return out.take();
+  for (const Item& item : items) {
+    write(out, item);
+    const std::string text = out.take();
+    const bool fits = !pieces.empty() && pieces.back().body.size() + 1 + text.size() + kEnd.size() <= most_bytes;
+    if (!fits) {
+      if (!pieces.empty()) pieces.back().body += kEnd;
+      pieces.push_back({0, std::string{kBegin}});
+    }
+    Piece& piece = pieces.back();
+    if (piece.count++ > 0) piece.body += ',';
+    piece.body += text;
+  }
+  if (!pieces.empty()) pieces.back().body += kEnd;
+  return pieces;
 }
 
-// Reading: what is not there stays as it is in a new record.
+// Reads a task. A missing member keeps the value of a new record.
 class Members {
  public:
   explicit Members(JsonView object) : object_(object) { object_.expect(JsonKind::object); }
@@ -228,12 +238,16 @@ void read_life(const Members& task, TaskInfo& info) {
 
 }  // namespace
 
-std::string tasks_text(std::span<const task::NewTask> tasks) {
-  return listed(tasks);
+std::vector<Piece> task_pieces(std::span<const task::NewTask> tasks, std::size_t most_bytes) {
+  return pieces(tasks, most_bytes);
 }
 
-std::string settlements_text(std::span<const Settlement> settlements) {
-  return listed(settlements);
+std::vector<Piece> settlement_pieces(std::span<const Settlement> settlements, std::size_t most_bytes) {
+  return pieces(settlements, most_bytes);
+}
+
+std::vector<Piece> renewal_pieces(std::span<const storage::Renewal> renewals, std::size_t most_bytes) {
+  return pieces(renewals, most_bytes);
 }
 
 std::string rules_text(const task::RetryRules& rules) {
@@ -247,10 +261,6 @@ std::string rules_text(const task::RetryRules& rules) {
   out.end_object();
   out.end_object();
   return out.take();
-}
-
-std::string renewals_text(std::span<const storage::Renewal> renewals) {
-  return listed(renewals);
 }
 
 JsonView need(JsonView object, std::string_view key) {

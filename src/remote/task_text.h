@@ -1,11 +1,12 @@
 #pragma once
-// Tasks as they travel between an engine and a daemon.
+// Tasks in requests to a daemon and in its responses.
 //
-// Sealed arguments and results are opaque texts to the daemon: it stores them as JSON strings, and whoever has the keys
-// takes them out again.
+// For the daemon, sealed arguments and results are opaque: they are sent as JSON strings, and unwrapped by engines that
+// have the keys.
 
 #include <span>
 #include <string>
+#include <vector>
 
 #include <easyretry/json_text.h>
 
@@ -13,16 +14,23 @@
 
 namespace easyretry::remote {
 
-std::string tasks_text(std::span<const task::NewTask> tasks);
-std::string settlements_text(std::span<const task::Settlement> settlements);
-std::string rules_text(const task::RetryRules& rules);
-std::string renewals_text(std::span<const storage::Renewal> renewals);
+// The body of a request for some of the items, in their order.
+struct Piece {
+  std::size_t count = 0;
+  std::string body;
+};
 
-// These throw JsonError for what is no task. `sealed`: this engine has keys, and a sealed text is to be taken out.
+// As few pieces as possible, none longer than `most_bytes` unless one item alone is.
+std::vector<Piece> task_pieces(std::span<const task::NewTask> tasks, std::size_t most_bytes);
+std::vector<Piece> settlement_pieces(std::span<const task::Settlement> settlements, std::size_t most_bytes);
+std::vector<Piece> renewal_pieces(std::span<const storage::Renewal> renewals, std::size_t most_bytes);
+std::string rules_text(const task::RetryRules& rules);
+
+// These throw JsonError for anything but a task. `sealed`: this engine has keys, so sealed texts are unwrapped.
 task::TaskRecord read_task(JsonView object, bool sealed);
 storage::Inserted read_inserted(JsonView object);
 
-// These, too.
+// These throw JsonError, too.
 TaskId read_id(JsonView text);
 TimePoint read_time(JsonView text);
 JsonView need(JsonView object, std::string_view key);

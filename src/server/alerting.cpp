@@ -15,7 +15,7 @@ constexpr Millis kShortestRound{200};
 constexpr Millis kLongestRound{10'000};
 constexpr int kRoundsALimit = 10;
 
-// Often enough to see what changes within a window, and an age before it is a tenth too high.
+// Often enough to see changes within a window, and an age before it is 10 % too high.
 Millis round_for(const AlertsConfig& alerts) {
   Millis shortest = kLongestRound;
   for (const auto& [name, rule] : alerts.rules) {
@@ -30,7 +30,7 @@ std::unique_ptr<webhook::Caller> make_caller(const Config& config) {
   return std::make_unique<webhook::Caller>(webhook::CallerOptions{.guard = webhook::Guard{config.server.may_call}});
 }
 
-// The first in the list of members; as long as there is no list, whoever works.
+// The first member of the list; as long as there is no list, any instance with shards.
 bool is_first(const ClusterView& view) {
   return view.members.empty() ? !view.shards.empty() : view.members.front().node == view.self;
 }
@@ -80,8 +80,7 @@ void Alerting::watch(const std::stop_token& stop) {
   }
 }
 
-// The whole store is looked at, so one instance is enough, whatever it runs. A store that does not answer says nothing
-// about ages.
+// This reads the whole store, so one instance does it for all. A store that does not answer says nothing about ages.
 void Alerting::look_at_backlogs() {
   for (const auto& [name, space] : spaces_) {
     engine::Core& core = space->core();

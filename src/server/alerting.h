@@ -1,5 +1,5 @@
 #pragma once
-// Tells people of trouble in the namespaces that are served, as `alerts` of the configuration says.
+// Notifies people of problems in the namespaces of the daemon, as configured under `alerts`.
 
 #include <cstdint>
 #include <memory>
@@ -14,19 +14,19 @@
 
 namespace easyretry::server {
 
-// Throws std::invalid_argument that names the channel, and holds no secret, where it cannot be opened.
+// Throws std::invalid_argument that names the channel and contains no secret.
 std::unique_ptr<alert::Channel> open_channel(const std::string& name, const AlertChannel& channel,
                                              webhook::Caller& caller);
 
 class Alerting {
  public:
-  // Listens from now on; to be made before the spaces start. Throws as open_channel() does.
+  // Listens from now on; create it before the namespaces start. Throws like open_channel().
   Alerting(const Config& config, Spaces spaces);
   ~Alerting();  // stop()
   Alerting(const Alerting&) = delete;
   Alerting& operator=(const Alerting&) = delete;
 
-  // After the spaces have stopped: what they told last is told, for some seconds at most.
+  // Call it after the namespaces have stopped: their last events are sent, for a few seconds at most.
   void stop();
 
   struct Count {
@@ -43,7 +43,7 @@ class Alerting {
   const Spaces spaces_;
   const Millis round_;
   const std::shared_ptr<alert::AlertQueue> desk_;  // shared with the engines' listeners
-  const std::unique_ptr<webhook::Caller> caller_;  // none without channels
+  const std::unique_ptr<webhook::Caller> caller_;  // nullptr without channels
   std::vector<std::unique_ptr<alert::Sender>> couriers_;
   std::jthread watching_;
 };

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <pthread.h>
+
 #include "base/time_text.h"
 #include "server/refusal.h"
 
@@ -10,19 +12,19 @@ namespace {
 
 constexpr std::size_t kThreads = 8;
 constexpr std::size_t kMostWaiting = 2000;
-// Of what comes to the server's thread, that much may be read there: a quarter of a millisecond at the most.
+// Bodies up to this length are parsed on the server's thread: that takes a quarter of a millisecond at most.
 constexpr std::size_t kReadAtOnce = 4096;
 constexpr std::string_view kBearer = "Bearer ";
 
 http::Problem busy() {
-  return {503, "busy", "too many requests wait for the store", "try again a little later", {{"Retry-After", "1"}}};
+  return {503, "busy", "too many requests are waiting for the store", "try again later", {{"Retry-After", "1"}}};
 }
 
 std::string address_of(const http::Request& request) {
   return "address " + network_of(request.peer);
 }
 
-// In whole seconds, as HTTP says it.
+// In whole seconds, as HTTP requires.
 std::vector<std::pair<std::string, std::string>> retry_after(std::chrono::nanoseconds wait) {
   return {{"Retry-After", std::to_string(std::chrono::ceil<std::chrono::seconds>(wait).count())}};
 }
@@ -32,7 +34,7 @@ std::string_view without_port(std::string_view host) {
   return host.substr(0, host.find(':'));
 }
 
-// Of the exception that is being handled.
+// The response to the exception that is being handled. Server errors are logged.
 http::Problem logged_problem(const std::string& request_id, const LogSink& log) {
   const http::Problem problem = problem_of_current_exception();
   if (problem.status < 500 || !log) return problem;
@@ -48,6 +50,51 @@ http::Problem logged_problem(const std::string& request_id, const LogSink& log) 
 }
 
 }  // namespace
+
+ApiThreads::ApiThreads(std::size_t threads, std::size_t most_waiting) : most_waiting_(most_waiting) {
+  for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+}
+
+ApiThreads::~ApiThreads() {
+  {
+    const std::lock_guard lock{mutex_};
+    closing_ = true;
+  }
+  changed_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+bool ApiThreads::put(std::function<void()> work) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (waiting_.size() >= most_waiting_) return false;
+    waiting_.push_back(std::move(work));
+  }
+  changed_.notify_one();
+  return true;
+}
+
+void ApiThreads::put_anyway(std::function<void()> work) {
+  {
+    const std::lock_guard lock{mutex_};
+    waiting_.push_back(std::move(work));
+  }
+  changed_.notify_one();
+}
+
+void ApiThreads::work() {
+  pthread_setname_np(pthread_self(), "er-api");
+  std::unique_lock lock{mutex_};
+  while (true) {
+    changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
+    if (waiting_.empty()) return;
+    const auto next = std::move(waiting_.front());
+    waiting_.pop_front();
+    lock.unlock();
+    next();
+    lock.lock();
+  }
+}
 
 void answer(const http::Respond& respond, const std::string& request_id, const LogSink& log,
             const std::function<void()>& work) {
@@ -75,7 +122,7 @@ void Api::add_open(http::Method method, std::string_view path, Endpoint endpoint
 }
 
 void Api::add(http::Method method, std::string_view path, Right needs, Endpoint endpoint, std::size_t most_body_bytes) {
-  router_.add(method, path, {needs, aside_if_long(std::move(endpoint)), most_body_bytes});
+  router_.add(method, path, {needs, off_thread_if_long(std::move(endpoint)), most_body_bytes});
 }
 
 void Api::add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint,
@@ -85,10 +132,10 @@ void Api::add(http::Method method, std::string_view path, Right needs, PlainEndp
   router_.add(method, path, {needs, waiting(std::move(endpoint)), most_body_bytes});
 }
 
-// What was tried in vain is written down, too.
+// Failed changes are logged as well.
 PlainEndpoint Api::audited(PlainEndpoint endpoint) {
   return [this, endpoint = std::move(endpoint)](const Call& call) {
-    audit_.require_room();
+    audit_.require_space();
     try {
       http::Response response = endpoint(call);
       audit_.note(call, response.status);
@@ -110,8 +157,8 @@ Endpoint Api::waiting(PlainEndpoint endpoint) {
   };
 }
 
-// Everybody waits for the server's thread, so a long body is read elsewhere.
-Endpoint Api::aside_if_long(Endpoint endpoint) {
+// All connections share the server's thread, so a long body is parsed on another one.
+Endpoint Api::off_thread_if_long(Endpoint endpoint) {
   return [this, endpoint = std::move(endpoint)](Call call, const http::Respond& respond) {
     if (call.request.body.size() <= kReadAtOnce) return endpoint(std::move(call), respond);
     const auto shared = std::make_shared<Call>(std::move(call));
@@ -135,11 +182,11 @@ http::Admitted Api::judged(http::Request& head) {
   require_host(head);
   const Route& route = route_of(head);
   if (!route.needs) {
-    require_moderation(address_of(head));
+    require_below_rate_limit(address_of(head));
     return {.serve = open_call(route), .most_body_bytes = route.most_body_bytes, .known = false};
   }
   const Token who = authenticated(head);
-  require_moderation("token " + who.name);
+  require_below_rate_limit("token " + who.name);
   return {.serve = call(route, who, head), .most_body_bytes = route.most_body_bytes, .client = who.name};
 }
 
@@ -154,10 +201,11 @@ void Api::serve_as(const Token& who, http::Request request, const http::Respond&
 const Api::Route& Api::route_of(http::Request& request) const {
   const auto found = router_.find(request);
   if (const auto* others = std::get_if<http::Router<Route>::OtherMethods>(&found)) {
-    throw Refusal{{405, "method_not_allowed", "this path takes " + others->allowed, {}, {{"Allow", others->allowed}}}};
+    throw Refusal{{405, "method_not_allowed", "this path allows " + others->allowed, {}, {{"Allow", others->allowed}}}};
   }
   if (const auto* const* route = std::get_if<const Route*>(&found)) return **route;
-  throw Refusal{{404, "not_found", "there is nothing at " + request.target.path, "GET /v1/openapi.yaml lists all"}};
+  throw Refusal{
+      {404, "not_found", "there is nothing at " + request.target.path, "GET /v1/openapi.yaml lists all paths"}};
 }
 
 http::Serve Api::open_call(const Route& route) const {
@@ -170,10 +218,10 @@ http::Serve Api::open_call(const Route& route) const {
 http::Serve Api::call(const Route& route, const Token& who, const http::Request& head) const {
   if (route.needs && !who.may(*route.needs)) {
     throw Refusal{{403, "forbidden", "the role " + who.role + " of token " + who.name + " may not do this",
-                   "`easyretry token create` makes one that may"}};
+                   "`easyretry token create` creates a token with another role"}};
   }
   return [this, &route, space = space_of(head, who), who](http::Request request, const http::Respond& respond) {
-    // Not the space itself, whose own parts may keep this: whoever answers is one of them, or keeps it.
+    // Captures no shared_ptr to the space: parts of the space may keep this function, and keep the space alive anyway.
     const http::Respond timed = [&core = space->core(), respond](http::Response response) {
       response.headers.emplace_back(kTimeHeader, base::to_text(core.store_now()));
       respond(std::move(response));
@@ -183,26 +231,26 @@ http::Serve Api::call(const Route& route, const Token& who, const http::Request&
   };
 }
 
-// A page that some browser is shown must not reach us by a name of its own (DNS rebinding).
+// Against DNS rebinding: a web page must not reach the daemon through a name of its own.
 void Api::require_host(const http::Request& request) const {
   const std::string_view host = without_port(request.header("host").value_or(""));
   if (std::find(options_.hosts.begin(), options_.hosts.end(), host) != options_.hosts.end()) return;
-  throw Refusal{{421, "unknown_host", "\"" + std::string{host} + "\" is no name of this server",
+  throw Refusal{{421, "unknown_host", "\"" + std::string{host} + "\" is not a name of this server",
                  "add it to server.hosts in the configuration"}};
 }
 
-void Api::require_moderation(const std::string& who) {
-  const auto wait = rate_limit_.wait_of(who);
+void Api::require_below_rate_limit(const std::string& client) {
+  const auto wait = rate_limit_.wait_of(client);
   if (!wait) return;
   throw Refusal{{429, "too_many_requests",
-                 who + " asks more than " + std::to_string(options_.requests_per_second) + " times a second",
-                 "wait for as long as Retry-After says, or send many tasks in one request", retry_after(*wait)}};
+                 client + " sends more than " + std::to_string(options_.requests_per_second) + " requests per second",
+                 "wait as long as Retry-After says, or send many tasks in one request", retry_after(*wait)}};
 }
 
-void Api::require_patience(const http::Request& request) {
+void Api::require_few_wrong_tokens(const http::Request& request) {
   if (const auto wait = wrong_tokens_.wait_of(request.peer)) {
-    throw Refusal{{429, "too_many_wrong_tokens", address_of(request) + " has sent many tokens that are not known here",
-                   "wait for as long as Retry-After says; a right token is let in meanwhile", retry_after(*wait)}};
+    throw Refusal{{429, "too_many_wrong_tokens", address_of(request) + " has sent many unknown tokens",
+                   "wait as long as Retry-After says; a valid token is still accepted", retry_after(*wait)}};
   }
 }
 
@@ -211,23 +259,23 @@ Token Api::authenticated(const http::Request& request) {
   if (given.starts_with(kBearer)) {
     if (auto token = tokens_->find(given.substr(kBearer.size()))) return *std::move(token);
   }
-  require_moderation(address_of(request));
-  if (!given.empty()) require_patience(request);
+  require_below_rate_limit(address_of(request));
+  if (!given.empty()) require_few_wrong_tokens(request);
   throw Refusal{{401,
                  "unauthorized",
-                 given.empty() ? "no token was given" : "the token is not known here",
-                 "send `Authorization: Bearer er_…`; `easyretry token create` makes one",
+                 given.empty() ? "the request has no token" : "the token is unknown",
+                 "send `Authorization: Bearer er_…`; `easyretry token create` creates a token",
                  {{"WWW-Authenticate", "Bearer"}}}};
 }
 
-// A token of one namespace speaks of that one; one of all says which, or means the usual one.
+// A token for one namespace uses that one; with a token for all, the request names it, or means the default.
 std::shared_ptr<Space> Api::space_of(const http::Request& request, const Token& token) const {
   const auto asked = request.header(kNamespaceHeader);
   const std::string name = asked ? std::string{*asked} : token.space == kAnyNamespace ? options_.space : token.space;
   const auto found = spaces_.find(name);
   if (found != spaces_.end() && token.may_in(name)) return found->second;
-  throw Refusal{{403, "forbidden_namespace", "the namespace \"" + name + "\" is not open to token " + token.name,
-                 "leave out the header easyretry-namespace, or use a token of that namespace"}};
+  throw Refusal{{403, "forbidden_namespace", "token " + token.name + " is not for the namespace \"" + name + "\"",
+                 "leave out the header easyretry-namespace, or use a token for that namespace"}};
 }
 
 }  // namespace easyretry::server

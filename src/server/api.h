@@ -1,60 +1,89 @@
 #pragma once
-// From a request to its endpoint: who asks, whether he may, in which namespace; and what went wrong, as an answer.
+// Routes requests to endpoints: authentication, rights, namespace, rate limit; turns exceptions into error responses.
 
+#include <condition_variable>
+#include <deque>
+#include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <easyretry/options.h>
 
-#include "http/admit.h"
+#include "http/http_server.h"
 #include "http/router.h"
-#include "server/api_threads.h"
 #include "server/audit.h"
 #include "server/rate_limit.h"
-#include "server/wrong_tokens.h"
 
 namespace easyretry::server {
 
 using Spaces = std::map<std::string, std::shared_ptr<Space>>;
 
-// In which namespace a token of all of them asks.
+// The namespace of a request whose token is for all namespaces.
 inline const std::string kNamespaceHeader = "easyretry-namespace";
 
-// In answers: the store's time at that moment.
+// In responses: the store's time.
 inline const std::string kTimeHeader = "easyretry-time";
 
-// What bodies of requests have to fit into: words about one task or handler, the names of many handlers, and tasks with
-// their arguments or results.
+// Maximum lengths of request bodies: for a few fields, for the names of many handlers, and for tasks with arguments or
+// results.
 inline constexpr std::size_t kShortBody = 65'536;
 inline constexpr std::size_t kBodyOfNames = 1'048'576;
 inline constexpr std::size_t kLongBody = 8'388'608;
 
-// Names a submission, which is not stored again under this name.
+// A submission is stored only once under the same key.
 inline const std::string kIdempotencyHeader = "idempotency-key";
 
-// In its answer: for how long back such names are known.
+// In its response: how far back such keys are remembered.
 inline const std::string kReachHeader = "easyretry-remembers-ms";
 
 struct ApiOptions {
-  std::string space;               // meant by a token of all namespaces that names none
-  std::vector<std::string> hosts;  // names, without port, that may stand in Host
-  std::string audit;               // the file that changes by operators are written to
+  std::string space;               // the default for tokens that are for all namespaces
+  std::vector<std::string> hosts;  // allowed values of the Host header, without port
+  std::string audit;               // file for the audit log of changes by operators
   int requests_per_second = 0;     // 0: no limit
   LogSink log;
+};
+
+// Threads for work that waits for the store. The queue is bounded: what does not fit is refused.
+class ApiThreads {
+ public:
+  ApiThreads(std::size_t threads, std::size_t most_waiting);
+  ~ApiThreads();  // waits until all queued work is done
+  ApiThreads(const ApiThreads&) = delete;
+  ApiThreads& operator=(const ApiThreads&) = delete;
+
+  // False: the queue is full. `work` must not throw.
+  bool put(std::function<void()> work);
+  // Ignores the bound, for work that has already begun.
+  void put_anyway(std::function<void()> work);
+
+ private:
+  void work();
+
+  const std::size_t most_waiting_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  // Guarded by mutex_
+  std::deque<std::function<void()>> waiting_;
+  bool closing_ = false;
+
+  std::vector<std::thread> threads_;
 };
 
 class Api {
  public:
   Api(Spaces spaces, std::shared_ptr<Tokens> tokens, ApiOptions options);
 
-  // For the HttpServer: all that the head of a request says about whether it may be made, and what then serves it.
+  // For the HttpServer: decides by the head of a request whether it is admitted, and who serves it.
   http::Admission admit(http::Request& head);
-  // For whoever was let in already, by whatever means, and asks over no network: neither Host nor token are looked at.
+  // For a caller in this process that is already authenticated: Host and token are not checked.
   void serve_as(const Token& who, http::Request request, const http::Respond& respond);
 
-  // Everybody may see these, and sends no body.
+  // These need no token and take no body.
   void add_open(http::Method method, std::string_view path, PlainEndpoint endpoint);
   void add_open(http::Method method, std::string_view path, Endpoint endpoint);
   void add(http::Method method, std::string_view path, Right needs, Endpoint endpoint,
@@ -67,7 +96,7 @@ class Api {
 
  private:
   struct Route {
-    std::optional<Right> needs;  // nullopt: open to everybody
+    std::optional<Right> needs;  // nullopt: no token needed
     Endpoint endpoint;
     std::size_t most_body_bytes = 0;
   };
@@ -78,11 +107,11 @@ class Api {
   http::Serve call(const Route& route, const Token& who, const http::Request& head) const;
   void require_host(const http::Request& request) const;
   Token authenticated(const http::Request& request);
-  void require_patience(const http::Request& request);
-  void require_moderation(const std::string& who);
+  void require_few_wrong_tokens(const http::Request& request);
+  void require_below_rate_limit(const std::string& client);
   std::shared_ptr<Space> space_of(const http::Request& request, const Token& token) const;
   Endpoint waiting(PlainEndpoint endpoint);
-  Endpoint aside_if_long(Endpoint endpoint);
+  Endpoint off_thread_if_long(Endpoint endpoint);
   PlainEndpoint audited(PlainEndpoint endpoint);
 
   const Spaces spaces_;
@@ -95,7 +124,7 @@ class Api {
   ApiThreads threads_;
 };
 
-// Runs `work` and answers for what it throws.
+// Runs `work`; an exception becomes an error response.
 void answer(const http::Respond& respond, const std::string& request_id, const LogSink& log,
             const std::function<void()>& work);
 

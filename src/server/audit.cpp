@@ -14,17 +14,17 @@
 #include "base/time_text.h"
 #include "base/utf8.h"
 #include "server/refusal.h"
-#include "server/writable.h"
+#include "server/tokens.h"
 
 namespace easyretry::server {
 namespace {
 
-constexpr std::size_t kMostSaid = 2000;  // bytes
-// For the lines of all changes that may be under way at a time. A path is as long as the head of a request may be, and
-// what is escaped takes six times its room.
-constexpr off_t kRoom = 8 * 64 * 1024;
+constexpr std::size_t kMostBodyBytes = 2000;  // bytes
+// For the lines of all changes that can be in flight at the same time. A path can be as long as the head of a request,
+// and escapes make it up to six times longer.
+constexpr off_t kReserved = 8 * 64 * 1024;
 
-std::string words_of(int error) {
+std::string message_of(int error) {
   return std::generic_category().message(error);
 }
 
@@ -34,24 +34,24 @@ bool is_beyond_limit(off_t end) {
          static_cast<rlim_t>(end) > limit.rlim_cur;
 }
 
-// Keeps room behind the end of the file. 0: it is there, or this file system cannot tell.
-int trouble_keeping_room(int file) {
+// Reserves space after the end of the file. 0 on success, or if the file system cannot do that.
+int trouble_reserving(int file) {
   struct stat now {};
   if (::fstat(file, &now) != 0) return errno;
   if (!S_ISREG(now.st_mode)) return 0;
-  if (is_beyond_limit(now.st_size + kRoom)) return EFBIG;
-  if (::fallocate(file, FALLOC_FL_KEEP_SIZE, now.st_size, kRoom) == 0) return 0;
+  if (is_beyond_limit(now.st_size + kReserved)) return EFBIG;
+  if (::fallocate(file, FALLOC_FL_KEEP_SIZE, now.st_size, kReserved) == 0) return 0;
   return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
 }
 
-// What operators say has neither arguments nor secrets in it.
-std::string said(const http::Request& request) {
-  return base::storable_utf8(base::cut_utf8(request.body, kMostSaid));
+// The bodies of these requests contain no arguments and no secrets.
+std::string body_of(const http::Request& request) {
+  return base::storable_utf8(base::cut_utf8(request.body, kMostBodyBytes));
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& file, int error) {
-  throw std::runtime_error("server.audit: " + file.string() + " cannot be written: " + words_of(error) +
-                           "; name a file in a folder that is writable");
+  throw std::runtime_error("server.audit: " + file.string() + " cannot be written: " + message_of(error) +
+                           "; use a file in a writable folder");
 }
 
 }  // namespace
@@ -71,18 +71,18 @@ Audit::~Audit() {
   if (file_ >= 0) ::close(file_);
 }
 
-void Audit::require_room() const {
+void Audit::require_space() const {
   if (file_ < 0) return;
-  if (const int error = trouble_keeping_room(file_)) {
+  if (const int error = trouble_reserving(file_)) {
     throw Refusal{{503,
                    "audit_unavailable",
-                   "changes are written to the audit log, which has no room: " + words_of(error),
-                   "nothing was changed; make room for " + path_.filename().string() + ", and try again",
+                   "the change cannot be written to the audit log: " + message_of(error),
+                   "nothing was changed; free some disk space for " + path_.filename().string() + " and try again",
                    {{"Retry-After", "5"}}}};
   }
 }
 
-// One write a line: what several processes append does not mix.
+// One write() per line, so that lines of several processes do not mix.
 void Audit::note(const Call& call, int status) {
   if (file_ < 0) return;
   const std::map<std::string, std::string> entry{
@@ -92,13 +92,13 @@ void Audit::note(const Call& call, int status) {
       {"namespace", call.space->name()},
       {"request", std::string{to_string(call.request.method)} + " " + call.request.target.path},
       {"request_id", call.request.id},
-      {"said", said(call.request)},
+      {"said", body_of(call.request)},
       {"status", std::to_string(status)}};
   const std::string line = base::with_escapes(to_json(entry)) + "\n";
   const std::string written = torn_.exchange(false) ? "\n" + line : line;
   const ssize_t size = ::write(file_, written.data(), written.size());
   if (size == static_cast<ssize_t>(written.size())) return;
-  const std::string why = size < 0 ? words_of(errno) : "there was room for a part of it";
+  const std::string why = size < 0 ? message_of(errno) : "only a part of it was written";
   if (size > 0) torn_ = true;
   if (log_) log_(LogLevel::error, "a change could not be written to the audit log: " + why + ": " + line);
 }

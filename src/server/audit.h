@@ -1,5 +1,5 @@
 #pragma once
-// Who changed what, one JSON object a line, appended to a file. Thread-safe.
+// The audit log: changes by operators, appended to a file, one JSON object per line. Thread-safe.
 
 #include <atomic>
 #include <filesystem>
@@ -13,16 +13,16 @@ namespace easyretry::server {
 
 class Audit {
  public:
-  // An empty path: nothing is kept. Throws std::runtime_error where the file cannot be written.
+  // An empty path disables it. Throws std::runtime_error if the file cannot be written.
   Audit(const std::filesystem::path& file, LogSink log);
   ~Audit();
-  // Throws as the constructor would, and makes nothing.
+  // Throws as the constructor would, and creates nothing.
   static void require_writable(const std::filesystem::path& file);
   Audit(const Audit&) = delete;
   Audit& operator=(const Audit&) = delete;
 
-  // Asked before a change: what could not be written down afterwards must not be done. Throws Refusal.
-  void require_room() const;
+  // Call it before a change, which must not happen if it could not be logged afterwards. Throws Refusal.
+  void require_space() const;
   void note(const Call& call, int status);
 
  private:

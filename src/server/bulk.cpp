@@ -9,11 +9,11 @@
 namespace easyretry::server {
 namespace {
 
-bool may_pass(const Error& error) {
+bool is_temporary(const Error& error) {
   return error.code == Errc::unavailable || error.code == Errc::in_doubt;
 }
 
-bool over(Bulk::State state) {
+bool has_ended(Bulk::State state) {
   return state != Bulk::State::waiting && state != Bulk::State::running;
 }
 
@@ -39,7 +39,7 @@ Bulk::~Bulk() {
 Bulk::Job Bulk::begin(std::string action, TaskQuery query, std::int64_t matched, Change change) {
   const std::lock_guard lock{mutex_};
   const auto waiting =
-      std::count_if(works_.begin(), works_.end(), [](const WorkPtr& work) { return !over(work->job.state); });
+      std::count_if(works_.begin(), works_.end(), [](const WorkPtr& work) { return !has_ended(work->job.state); });
   if (closed_ || static_cast<std::size_t>(waiting) >= limits_.waiting) {
     throw Refusal{{503,
                    "busy",
@@ -55,7 +55,7 @@ Bulk::Job Bulk::begin(std::string action, TaskQuery query, std::int64_t matched,
   work->query = std::move(query);
   work->change = std::move(change);
   works_.push_back(work);
-  forget_the_oldest();
+  drop_oldest();
   if (!thread_.joinable()) thread_ = std::thread{[this] { run(); }};
   changed_.notify_all();
   return work->job;
@@ -136,12 +136,12 @@ Result<Answer> Bulk::patiently(const Work& work, const std::function<Result<Answ
   const Instant until = clock_.steady() + limits_.patience;
   while (true) {
     auto answer = ask();
-    if (answer || !may_pass(answer.error()) || clock_.steady() >= until) return answer;
+    if (answer || !is_temporary(answer.error()) || clock_.steady() >= until) return answer;
     if (wait_unless_stopped(work, limits_.pause)) return answer;
   }
 }
 
-// True: it is to be stopped.
+// True: the job is to be stopped.
 bool Bulk::wait_unless_stopped(const Work& work, Millis time) {
   std::unique_lock lock{mutex_};
   return changed_.wait_for(lock, time, [&] { return work.stopping; });
@@ -168,8 +168,8 @@ Bulk::WorkPtr Bulk::find_work(const std::string& id) const {
   return found == works_.end() ? nullptr : *found;
 }
 
-void Bulk::forget_the_oldest() {
-  while (works_.size() > limits_.kept && over(works_.front()->job.state)) works_.pop_front();
+void Bulk::drop_oldest() {
+  while (works_.size() > limits_.kept && has_ended(works_.front()->job.state)) works_.pop_front();
 }
 
 }  // namespace easyretry::server

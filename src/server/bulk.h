@@ -1,7 +1,7 @@
 #pragma once
-// One change to every task that a query finds, in the background: one job after the other, in order of ids, each for no
-// more tasks than were found when it was asked for, whatever has come since. A job that is broken off by a crash or a
-// stop has changed some of them; asked for again, it goes on with the others.
+// Bulk jobs: one change to every task that a query finds, in the background. Jobs run one after the other, in order of
+// task ids, and change no more tasks than the query found at the start. A job that is interrupted by a crash or a stop
+// has changed some of the tasks; started again, it continues with the others.
 
 #include <condition_variable>
 #include <deque>
@@ -26,10 +26,9 @@ class Bulk {
     std::string id;
     std::string action;
     State state = State::waiting;
-    std::int64_t matched = 0;  // when it was asked for
+    std::int64_t matched = 0;  // at the start
     std::int64_t changed = 0;
-    // They were not any more what the query says when it was their turn, or were changed by a call whose answer was
-    // lost.
+    // These no longer matched the query, or were changed by a call whose reply was lost.
     std::int64_t skipped = 0;
     std::string error{};  // why it failed
     TimePoint asked_at{};
@@ -39,11 +38,11 @@ class Bulk {
     std::size_t waiting = 10;
     std::size_t kept = 100;  // jobs that have ended
     std::size_t page = 500;
-    Millis patience{30'000};  // with a store that does not answer
-    Millis pause{500};        // before it is asked again
+    Millis patience{30'000};  // for a store that does not answer
+    Millis pause{500};        // between tries
   };
   using List = std::function<Result<std::vector<TaskId>>(const TaskQuery& query)>;
-  // False, of each: the task is not any more what it was.
+  // False: the task had already changed.
   using Change = std::function<Result<std::vector<bool>>(std::span<const TaskId> ids)>;
 
   Bulk(const Clock& clock, List list, Limits limits);
@@ -51,13 +50,13 @@ class Bulk {
   Bulk(const Bulk&) = delete;
   Bulk& operator=(const Bulk&) = delete;
 
-  // Throws Refusal when too many wait.
+  // Throws Refusal if too many jobs are waiting.
   Job begin(std::string action, TaskQuery query, std::int64_t matched, Change change);
   std::optional<Job> find(const std::string& id) const;
   std::vector<Job> all() const;
-  // Before its next page. Nothing: there is no such job.
+  // Stops the job before its next page. Nullopt if there is no such job.
   std::optional<Job> stop(const std::string& id);
-  // Breaks off what runs; what waits is stopped.
+  // Stops the running job and those that wait.
   void close();
 
  private:
@@ -72,17 +71,17 @@ class Bulk {
   void run();
   WorkPtr next();
   void run_job(Work& work);
-  // True: on with the next page.
+  // True: continue with the next page.
   bool run_page(Work& work);
-  // While the store is away or leaves it in doubt: until there is an answer, patience is over, or the job is to be
-  // stopped. All changes are safe to be asked for again.
+  // Repeats the call while the store is unavailable or the result is in doubt, until `patience` is over or the job is
+  // stopped. All changes are safe to repeat.
   template <class Answer>
   Result<Answer> patiently(const Work& work, const std::function<Result<Answer>()>& ask);
   bool wait_unless_stopped(const Work& work, Millis time);
   void count(Work& work, const std::vector<bool>& changed);
   void end(Work& work, State state, std::string error = {});
   WorkPtr find_work(const std::string& id) const;
-  void forget_the_oldest();
+  void drop_oldest();
 
   const Clock& clock_;
   const List list_;
@@ -90,11 +89,11 @@ class Bulk {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   // Guarded by mutex_
-  std::deque<WorkPtr> works_;  // those that have ended first, then the one that runs, then those that wait
+  std::deque<WorkPtr> works_;  // finished ones, then the running one, then those that wait
   std::uint64_t last_ = 0;
   bool closed_ = false;
 
-  std::thread thread_;  // from the first job on
+  std::thread thread_;  // started with the first job
 };
 
 std::string name_of(Bulk::State state);

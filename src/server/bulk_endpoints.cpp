@@ -1,13 +1,12 @@
-// /v1/bulk: the same for every task that a filter finds.
+// /v1/bulk: one change to all tasks that match a filter.
 
 #include <array>
 
 #include "base/time_text.h"
 #include "call/errors.h"
 #include "server/endpoints.h"
-#include "server/fields.h"
-#include "server/query.h"
 #include "server/refusal.h"
+#include "server/request_fields.h"
 #include "server/task_json.h"
 
 namespace easyretry::server {
@@ -56,7 +55,7 @@ const Action& action_of(const std::string& name) {
   throw Refusal{{422, "invalid", "$.action: unknown action \"" + name + "\"; known: " + known}};
 }
 
-// By the names that GET /v1/tasks and /v1/history know.
+// The filter has the parameters of GET /v1/tasks and /v1/history.
 TaskQuery query_of(Fields& fields, bool finished) {
   Conditions conditions;
   if (const auto filter = fields.find("filter")) {
@@ -64,7 +63,7 @@ TaskQuery query_of(Fields& fields, bool finished) {
     for (const auto [name, value] : filter->members()) conditions.emplace(name, value.as_string());
   }
   const bool everything = fields.flag("everything", false);
-  // What was requeued besides is no restriction.
+  // `requeued` adds tasks instead of restricting the query.
   const bool restricted = conditions.size() > conditions.count("requeued");
   if (everything ? !conditions.empty() : !restricted) {
     throw Refusal{{422, "invalid",
@@ -76,7 +75,7 @@ TaskQuery query_of(Fields& fields, bool finished) {
     if (name == "after" || name == "limit") {
       throw Refusal{{422, "invalid", "$.filter." + name + " is for paging; leave it out"}};
     }
-    // In a list it would restrict nothing. Here somebody's variable was not set.
+    // For a list, an empty value means no restriction. Here it is more likely an unset variable in a script.
     if (value.empty()) throw Refusal{{422, "invalid", "$.filter." + name + " is empty; leave it out or give a value"}};
   }
   return task_query(conditions, finished);
@@ -110,7 +109,7 @@ http::Response shown(const Bulk::Job& job, int status = 200) {
   return {.status = status, .body = out.take()};
 }
 
-http::Response foreseen(Space& space, const Action& action, TaskQuery query, std::int64_t matched) {
+http::Response planned(Space& space, const Action& action, TaskQuery query, std::int64_t matched) {
   query.limit = kSamples;
   JsonWriter out;
   out.begin_object();
@@ -143,16 +142,16 @@ http::Response begin(const Call& call) {
   const bool dry_run = fields.flag("dry_run", false);
   fields.end();
   engine::Core& core = call.space->core();
-  // What this brings about, and what comes meanwhile, is not meant.
+  // Tasks that this job creates, or that are submitted from now on, do not count.
   const TimePoint now = core.store_now() + Millis{1};
   query.created_at.until = std::min(now, query.created_at.until.value_or(now));
   const std::int64_t matched = value_or_throw(core.count(query));
-  if (dry_run) return foreseen(*call.space, action, std::move(query), matched);
+  if (dry_run) return planned(*call.space, action, std::move(query), matched);
   if (matched > most) {
     throw Refusal{
         {422, "too_many",
          "the filter finds " + std::to_string(matched) + " tasks, more than \"most\", " + std::to_string(most),
-         "narrow the filter, or give a larger \"most\" if all of them are meant"}};
+         "narrow the filter, or raise \"most\" if you mean all of them"}};
   }
   return shown(call.space->bulk().begin(
                    std::string{action.name}, std::move(query), matched,

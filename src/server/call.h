@@ -1,5 +1,5 @@
 #pragma once
-// One request that was found to be allowed, on its way to its endpoint.
+// An admitted request, and the endpoint that serves it.
 
 #include <functional>
 #include <memory>
@@ -16,10 +16,10 @@ struct Call {
   Token by;
 };
 
-// Answers later, from any thread. Called on the server's thread unless the body is long, so it must not wait; may
+// Answers later, from any thread. Called on the server's thread unless the body is long, so it must not block; may
 // throw.
 using Endpoint = std::function<void(Call, http::Respond)>;
-// Answers when it returns; may wait for the store; may throw.
+// Returns the response; may wait for the store; may throw.
 using PlainEndpoint = std::function<http::Response(const Call&)>;
 
 }  // namespace easyretry::server

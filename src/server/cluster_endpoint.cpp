@@ -1,8 +1,8 @@
-// /v1/cluster: who shares the shards, and how late they are.
+// /v1/cluster: the instances that share the shards, and how late the shards are.
 
 #include "base/time_text.h"
 #include "server/endpoints.h"
-#include "server/query.h"
+#include "server/request_fields.h"
 #include "server/task_json.h"
 #include "storage/lag.h"
 
@@ -13,7 +13,7 @@ void write_member(JsonWriter& out, const Member& member) {
   out.begin_object();
   out.key("node");
   out.string(member.node);
-  if (member.since != TimePoint{}) {  // not of places that were written down
+  if (member.since != TimePoint{}) {  // unknown for a static list of members
     out.key("since");
     out.string(base::to_text(member.since));
   }
@@ -60,7 +60,7 @@ http::Response cluster(const Call& call, const LookAtCluster& look) {
   require_known(call.request, {});
   engine::Core& core = call.space->core();
   const ClusterSeen seen = look(*call.space);
-  // Who is there must be seen above all when the store is not.
+  // The members are shown even if the store does not answer.
   const auto lag = storage::look_for_lag(core.store(), call.space->name(), 1);
   JsonWriter out;
   out.begin_object();

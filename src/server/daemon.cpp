@@ -1,10 +1,9 @@
 #include "server/daemon.h"
 
+#include "server/daemon_config.h"
 #include "server/endpoints.h"
-#include "server/first_token.h"
-#include "server/listening.h"
 #include "server/refusal.h"
-#include "server/start_checks.h"
+#include "server/tokens.h"
 #include "storage/open.h"
 
 namespace easyretry::server {
@@ -40,7 +39,7 @@ Daemon::Daemon(const Config& config)
   add_bulk_endpoints(*api_);
   add_event_endpoint(*api_);
   add_lease_endpoints(*api_);
-  add_judging_endpoints(*api_);
+  add_lease_batch_endpoints(*api_);
   add_handler_endpoints(*api_);
   add_system_endpoints(*api_);
   add_split_endpoints(*api_, split_);
@@ -55,14 +54,14 @@ Daemon::~Daemon() {
   stop();
 }
 
-// Alive is whoever answers, however much work waits for other threads; ready is one whose store answers, too, and who
-// is not about to go.
+// /healthz shows that the server's thread responds, however much work waits for the other threads. /readyz also shows
+// that the store answers and that the daemon is not stopping.
 void Daemon::add_health(Api& api) {
   api.add_open(http::Method::get, "/healthz", [](const Call&, const http::Respond& respond) { respond(ok()); });
   api.add_open(http::Method::get, "/readyz", [this](const Call&) {
     if (stopping_) throw Refusal{{503, "stopping", "this instance is stopping"}};
-    const TaskId nobody{};
-    const auto reply = store_->find({&nobody, 1});
+    const TaskId none{};
+    const auto reply = store_->find({&none, 1});
     if (!reply) throw StoreError{reply.error()};
     return ok();
   });
@@ -74,7 +73,7 @@ std::string Daemon::address() const {
 
 std::vector<ConfigChange> Daemon::reload(const Config& wanted) {
   validate(wanted.engine);
-  std::vector<ConfigChange> changes;  // of the usual namespace, where the others have the same
+  std::vector<ConfigChange> changes;  // of the default namespace; the others change in the same way
   for (const auto& [name, space] : spaces_) {
     auto of_this = space->reload(name == config_.engine.space ? wanted : of_space(wanted, name));
     if (name == config_.engine.space) changes = std::move(of_this);
@@ -84,7 +83,7 @@ std::vector<ConfigChange> Daemon::reload(const Config& wanted) {
 
 void Daemon::stop() {
   if (stopping_.exchange(true)) return;
-  for (const auto& [name, space] : spaces_) space->let_go();
+  for (const auto& [name, space] : spaces_) space->close();
   split_.close();
   http_->stop(config_.engine.drain);
   for (const auto& [name, space] : spaces_) space->stop();

@@ -1,5 +1,5 @@
 #pragma once
-// `easyretry serve`: engines for the namespaces of one store, and the API in front of them.
+// `easyretry serve`: engines for the namespaces of one store, and their API.
 
 #include <memory>
 
@@ -14,21 +14,21 @@ namespace easyretry::server {
 
 class Daemon {
  public:
-  // Everything is up and listening when this returns. Throws what says why it cannot be: ConfigError, before anything
-  // is made, with all that start_checks.h finds; StoreError, std::runtime_error, std::invalid_argument.
+  // The daemon is running and listening when this returns. Throws ConfigError, before anything is created, with all
+  // problems that daemon_config.h finds; StoreError, std::runtime_error or std::invalid_argument.
   explicit Daemon(const Config& config);
   ~Daemon();  // stop()
   Daemon(const Daemon&) = delete;
   Daemon& operator=(const Daemon&) = delete;
 
   std::string address() const;  // "http://127.0.0.1:7077"
-  // Where the first token was written, if this start made it.
+  // The file with the first token, if this start created it.
   const std::optional<std::string>& first_token_file() const { return first_token_file_; }
 
-  // As Engine::reload, for every namespace. What is of the daemon itself, server and alerts, needs a restart.
+  // Like Engine::reload, for every namespace. Changes to `server` and `alerts` need a restart.
   std::vector<ConfigChange> reload(const Config& wanted);
 
-  // Takes no more requests, answers those that are there, lets handlers finish for Config's `drain`.
+  // Accepts no more requests, answers those in flight, and lets handlers finish for Config's `drain`.
   void stop();
 
  private:

@@ -1,8 +1,12 @@
 #include "server/event_feed.h"
 
+#include <algorithm>
 #include <charconv>
+#include <sstream>
 
+#include "server/endpoints.h"
 #include "server/refusal.h"
+#include "server/request_fields.h"
 #include "server/task_json.h"
 
 namespace easyretry::server {
@@ -18,7 +22,7 @@ std::string json_of(const Event& event) {
   return out.take();
 }
 
-// What follows the run in an id; nothing for what is none of that run.
+// The number in an event id; nullopt if the id is from another run.
 std::optional<std::uint64_t> number_in(std::string_view id, const std::string& run) {
   if (!id.starts_with(run + "-")) return std::nullopt;
   id.remove_prefix(run.size() + 1);
@@ -35,7 +39,7 @@ void EventFeed::tell(const Event& event) {
   if (!awake_) return;
   const std::string data = json_of(event);
   const std::lock_guard lock{mutex_};
-  forget_who_left();
+  remove_ended();
   if (watchers_.empty() && clock_.steady() >= last_watched_ + limits_.kept_for) return sleep();
   Told told{name_of(event.kind), event.task.handler, {}};
   told.text = server_sent(id_of(next_++), told.kind, data);
@@ -48,7 +52,7 @@ void EventFeed::tell(const Event& event) {
 
 std::shared_ptr<http::BodyStream> EventFeed::watch(Filter filter, std::string_view last) {
   const std::lock_guard lock{mutex_};
-  forget_who_left();
+  remove_ended();
   if (closed_ || watchers_.size() >= limits_.watchers) {
     throw Refusal{
         {503,
@@ -77,7 +81,7 @@ bool EventFeed::wanted(const Filter& filter, const Told& told) {
          (filter.handlers.empty() || filter.handlers.contains(told.handler));
 }
 
-void EventFeed::forget_who_left() {
+void EventFeed::remove_ended() {
   if (std::erase_if(watchers_, [](const Watcher& watcher) { return watcher.stream->ended(); }) > 0) {
     last_watched_ = clock_.steady();
   }
@@ -102,13 +106,53 @@ std::string EventFeed::missed(const Filter& filter, std::string_view last) const
   const std::uint64_t oldest = next_ - kept_.size();
   if (!number || *number >= next_ || *number + 1 < oldest) {
     return server_sent(id_of(next_ - 1), "gap",
-                       R"({"message":"what happened since that id is not kept any more; look at /v1/tasks"})");
+                       R"({"message":"the events since that id are no longer kept; see /v1/tasks"})");
   }
   std::string text;
   for (std::size_t i = *number + 1 - oldest; i < kept_.size(); ++i) {
     if (wanted(filter, kept_[i])) text += kept_[i].text;
   }
   return text + here + ": from now on\n\n";
+}
+
+// /v1/events: the feed as server-sent events.
+namespace {
+
+// "a,b"
+std::set<std::string> words(const http::Request& request, const std::string& name) {
+  std::set<std::string> words;
+  const auto found = request.target.query.find(name);
+  if (found == request.target.query.end()) return words;
+  std::istringstream text{found->second};
+  for (std::string word; std::getline(text, word, ',');) words.insert(word);
+  return words;
+}
+
+std::set<std::string> kinds(const http::Request& request) {
+  std::set<std::string> asked = words(request, "kind");
+  std::vector<std::string> known;
+  for (int i = 0; i <= static_cast<int>(EventKind::history_dropped); ++i) {
+    known.push_back(name_of(static_cast<EventKind>(i)));
+  }
+  const auto is_known = [&](const std::string& kind) { return std::ranges::find(known, kind) != known.end(); };
+  const auto unknown = std::ranges::find_if_not(asked, is_known);
+  if (unknown == asked.end()) return asked;
+  std::string all;
+  for (const std::string& one : known) all.append(all.empty() ? "" : ", ").append(one);
+  throw Refusal{{422, "invalid", "the parameter kind: unknown kind \"" + *unknown + "\"; known: " + all}};
+}
+
+void events(const Call& call, const http::Respond& respond) {
+  require_known(call.request, {"kind", "handler"});
+  EventFeed::Filter filter{kinds(call.request), words(call.request, "handler")};
+  auto stream = call.space->events(std::move(filter), call.request.header("last-event-id").value_or(""));
+  respond({.content_type = "text/event-stream", .stream = std::move(stream)});
+}
+
+}  // namespace
+
+void add_event_endpoint(Api& api) {
+  api.add(http::Method::get, "/v1/events", Right::view, Endpoint{events});
 }
 
 }  // namespace easyretry::server

@@ -1,7 +1,7 @@
 #pragma once
-// What happens to the tasks of one namespace on this instance, for those who watch. The latest are kept, so that
-// whoever was cut off goes on where he was. Nothing is kept while nobody has watched for a minute: that costs one load
-// an event.
+// Events of one namespace on this instance, as streams for clients. The latest events are kept, so that a client that
+// was cut off continues where it was. When no client has watched for a minute, nothing is kept, and an event costs one
+// load.
 
 #include <atomic>
 #include <deque>
@@ -21,25 +21,25 @@ namespace easyretry::server {
 
 class EventFeed {
  public:
-  // Empty: all of them.
+  // Empty: no restriction.
   struct Filter {
     std::set<std::string> kinds{};
     std::set<std::string> handlers{};
   };
   struct Limits {
     std::size_t watchers = 200;
-    std::size_t kept = 2000;  // of some 600 bytes each
-    Millis kept_for{60'000};  // after the last one who watched has left
+    std::size_t kept = 2000;  // about 600 bytes each
+    Millis kept_for{60'000};  // after the last client has left
     http::StreamOptions stream{.filler = ": nothing new\n\n"};
   };
   EventFeed(const Clock& clock, Limits limits);
 
   void tell(const Event& event);
 
-  // As server-sent events. `last` is the id of the last one that was seen; empty: from now on. Throws Refusal when too
-  // many watch.
+  // Streams server-sent events. `last` is the id of the last event that the client has seen; empty: from now on. Throws
+  // Refusal if too many clients watch.
   std::shared_ptr<http::BodyStream> watch(Filter filter, std::string_view last);
-  // Ends all streams; there will be no others.
+  // Ends all streams and refuses new ones.
   void close();
 
  private:
@@ -55,11 +55,11 @@ class EventFeed {
 
   static bool wanted(const Filter& filter, const Told& told);
   // Under the lock:
-  void forget_who_left();
+  void remove_ended();
   void wake();
   void sleep();
   std::string id_of(std::uint64_t number) const { return run_ + "-" + std::to_string(number); }
-  // All that is kept since, or word of a gap.
+  // The kept events since then, or a "gap" event.
   std::string missed(const Filter& filter, std::string_view last) const;
 
   const Clock& clock_;
@@ -69,9 +69,9 @@ class EventFeed {
   // Guarded by mutex_
   std::list<Watcher> watchers_;
   Instant last_watched_{};
-  std::string run_;  // the first half of ids, another one whenever it wakes
+  std::string run_;  // first half of the ids; new each time the feed wakes
   std::deque<Told> kept_;
-  std::uint64_t next_ = 1;  // number of the event that comes after the last one kept
+  std::uint64_t next_ = 1;  // number of the next event
   bool closed_ = false;
 };
 

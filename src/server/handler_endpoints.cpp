@@ -5,8 +5,7 @@
 #include "base/time_text.h"
 #include "call/errors.h"
 #include "server/endpoints.h"
-#include "server/fields.h"
-#include "server/query.h"
+#include "server/request_fields.h"
 #include "server/task_json.h"
 
 namespace easyretry::server {
@@ -62,7 +61,7 @@ void write_identity(JsonWriter& out, const std::string& name, bool served) {
   out.boolean(served);
 }
 
-// Those that have tasks, those that are known here and those that are paused.
+// Handlers that have tasks, are known here or are paused.
 http::Response list(const Call& call) {
   require_known(call.request, {});
   Counts counts = value_or_throw(call.space->core().counts());
@@ -86,7 +85,7 @@ http::Response list(const Call& call) {
   return {.body = out.take()};
 }
 
-// The name may be of a handler that lives elsewhere; `served` says whether it is known here.
+// The handler may be one of other instances; `served` says whether it is known here.
 http::Response changed(const Call& call, bool it_changed) {
   const std::string& name = call.request.parameters.at("name");
   JsonWriter out;

@@ -10,20 +10,20 @@
 namespace easyretry::server {
 namespace {
 
-// Whoever can open the store can read and change all of it.
-Token owner_of_the_store() {
+// A program that can open the store can read and change all of it.
+Token owner_token() {
   return {"(the store's owner)", "admin+payloads", std::string{kAnyNamespace}, {}};
 }
 
 std::shared_ptr<storage::Store> open_existing(const std::string& url) {
-  if (!storage::stored_settings(url)) {  // opening would make tables
-    throw std::invalid_argument("there is no EasyRetry store in this database yet; check the url");
+  if (!storage::stored_settings(url)) {  // opening it would create tables
+    throw std::invalid_argument("this database has no EasyRetry store yet; check the url");
   }
   return storage::open_store(url, system_clock());
 }
 
-// Without all that only matters to whoever runs tasks: members are not met, webhooks not called.
-Config for_looking_on(Config config) {
+// Without what only matters for running tasks: no membership, no webhooks.
+Config without_running(Config config) {
   config.engine.membership = "alone";
   config.engine.workers = 1;
   config.defaults.url.reset();
@@ -31,8 +31,8 @@ Config for_looking_on(Config config) {
   return config;
 }
 
-// By somebody who is no member.
-LookAtCluster looking_on(const std::string& membership) {
+// For a process that is not a member.
+LookAtCluster cluster_viewer(const std::string& membership) {
   return [choice = cluster::parse_membership(membership)](Space& space) {
     auto seen = call::value_or_throw(cluster::list_members(choice, space.core().store(), space.name()));
     return ClusterSeen{{.members = std::move(seen.list.members),
@@ -49,7 +49,7 @@ LookAtCluster looking_on(const std::string& membership) {
 
 InProcessApi::InProcessApi(const Config& config)
     : store_((validate(config.engine), open_existing(config.store_url()))),
-      space_(std::make_shared<Space>(store_, for_looking_on(config))),
+      space_(std::make_shared<Space>(store_, without_running(config))),
       split_(store_, system_clock(), {}),
       api_(Spaces{{space_->name(), space_}}, std::make_shared<Tokens>(""),
            ApiOptions{space_->name(), {}, config.server.audit, 0, {}}) {
@@ -58,14 +58,14 @@ InProcessApi::InProcessApi(const Config& config)
   add_handler_endpoints(api_);
   add_system_endpoints(api_);
   add_split_endpoints(api_, split_);
-  add_cluster_endpoint(api_, looking_on(config.engine.membership));
+  add_cluster_endpoint(api_, cluster_viewer(config.engine.membership));
 }
 
 http::Response InProcessApi::ask(http::Request request) {
-  // Shared: whoever answers may still be inside set_value when the answer is here.
+  // Shared: the answering thread may still be inside set_value() when get() returns.
   const auto answered = std::make_shared<std::promise<http::Response>>();
   auto answer = answered->get_future();
-  api_.serve_as(owner_of_the_store(), std::move(request),
+  api_.serve_as(owner_token(), std::move(request),
                 [answered](http::Response response) { answered->set_value(std::move(response)); });
   return answer.get();
 }

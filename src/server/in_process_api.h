@@ -1,6 +1,6 @@
 #pragma once
-// The API without a network: for a program that has the store itself. Nothing is run here; what is changed is left to
-// the engines that work on the store.
+// The API without a network, for a program that opens the store itself. It runs no tasks; changes take effect in the
+// engines that use the store.
 
 #include <memory>
 #include <string>
@@ -14,14 +14,14 @@ namespace easyretry::server {
 
 class InProcessApi {
  public:
-  // Serves the one namespace that is in the engine's options. `config` is the daemons': its policies are those of tasks
-  // that are submitted, its keys seal and open arguments. Throws as opening a store does, and std::invalid_argument
-  // where there is none yet: none is made.
+  // Serves the namespace `config.engine.space`. `config` is that of the daemons: its policies apply to submitted tasks,
+  // its keys seal and open arguments. Throws like opening a store; std::invalid_argument if there is no store yet, as
+  // none is created.
   explicit InProcessApi(const Config& config);
   InProcessApi(const InProcessApi&) = delete;
   InProcessApi& operator=(const InProcessApi&) = delete;
 
-  // Waits for the answer.
+  // Waits for the response.
   http::Response ask(http::Request request);
 
  private:

@@ -1,5 +1,5 @@
-// /v1/leases: workers in other processes fetch tasks, and say what became of them. Whatever they say carries the
-// version that they were given: a late word changes nothing.
+// /v1/leases: workers in other processes lease tasks, run them and report the outcome. Each request carries the version
+// of the lease, so a late one changes nothing.
 
 #include <algorithm>
 
@@ -9,9 +9,9 @@
 #include "engine/attempt.h"
 #include "policy/limits.h"
 #include "server/endpoints.h"
-#include "server/fields.h"
-#include "server/lease_limits.h"
+#include "server/lease_queue.h"
 #include "server/refusal.h"
+#include "server/request_fields.h"
 #include "server/task_json.h"
 
 namespace easyretry::server {
@@ -24,23 +24,23 @@ using http::Method;
 constexpr std::size_t kMostHandlers = 1000;
 constexpr std::int64_t kMostTasks = 1000;
 constexpr Millis kLongestWait{60'000};
-// Nothing is claimed before somebody asks, so that even one who will not wait does so for the time of a claim.
+// Tasks are claimed only on request, so even a request without a wait needs the time of a claim.
 constexpr Millis kShortestWait{200};
 
-struct Wish {
-  std::optional<Millis> lease;  // nullopt: the engine's
-  bool judges = false;          // the worker judges attempts itself, and calls callbacks
+struct LeaseTerms {
+  std::optional<Millis> lease;  // nullopt: the engine's default
+  bool judges = false;          // the worker applies policies and calls callbacks itself
 };
 
-using LentTasks = std::vector<std::pair<task::TaskRecord, std::string>>;
+using LeasedTasks = std::vector<std::pair<task::TaskRecord, std::string>>;
 
-http::Response leased(const LentTasks& tasks, const Wish& wish) {
+http::Response leased(const LeasedTasks& tasks, const LeaseTerms& terms) {
   JsonWriter out;
   out.begin_object();
   out.key("tasks");
   out.begin_array();
   for (const auto& [record, arguments] : tasks) {
-    if (wish.judges) {
+    if (terms.judges) {
       write_unjudged_task(out, record, arguments);
     } else {
       write_task(out, record, {.arguments = arguments});
@@ -51,13 +51,14 @@ http::Response leased(const LentTasks& tasks, const Wish& wish) {
   return {.body = out.take()};
 }
 
-// Gives claimed tasks to the worker that waits for them.
-class Lending {
+// Sends claimed tasks to the worker whose request waits for them.
+class Lender {
  public:
-  Lending(std::shared_ptr<Space> space, ApiThreads& threads, Wish wish, http::Respond respond, std::string request_id)
+  Lender(std::shared_ptr<Space> space, ApiThreads& threads, LeaseTerms terms, http::Respond respond,
+         std::string request_id)
       : space_(std::move(space)),
         threads_(threads),
-        wish_(wish),
+        terms_(terms),
         respond_(std::move(respond)),
         request_id_(std::move(request_id)) {}
 
@@ -82,54 +83,54 @@ class Lending {
     }
     const auto until = leases_of(begun);
     core().let_go(begun);
-    LentTasks tasks;
+    LeasedTasks tasks;
     for (std::size_t i = 0; i < begun.size(); ++i) {
-      // Not before it was let go: its timeout is the worker's own affair.
-      space_->lent_out().lent(begun[i]->ticket(), core().mark_started(*begun[i]));
+      // After let_go(): the worker enforces the timeout itself.
+      space_->lease_starts().add(begun[i]->ticket(), core().mark_started(*begun[i]));
       tasks.emplace_back(begun[i]->record, std::move(arguments[i]));
       if (until) tasks.back().first.lease_until = *until;
-      if (wish_.judges) open_result(tasks.back().first);
+      if (terms_.judges) open_result(tasks.back().first);
     }
-    http::Response response = leased(tasks, wish_);
+    http::Response response = leased(tasks, terms_);
     response.sent = [space = space_, &threads = threads_, begun](bool written) {
       if (!written) threads.put_anyway([space, begun] { hand_back(*space, begun); });
     };
     return response;
   }
 
-  // Whoever judges for himself also decides what is not to be run. What cannot be opened is parked here.
+  // A worker that judges also decides which tasks to run. Arguments that cannot be decrypted are handled here.
   engine::Beginning begin(engine::Run& run) const {
-    if (wish_.judges) {
+    if (terms_.judges) {
       if (!core().still_ours(run)) return {engine::handed_back(run), {}};
       if (auto arguments = core().payloads().open_arguments(run.record)) return {{}, *std::move(arguments)};
     }
     return core().begin_attempt(run);
   }
 
-  // Without it the callback says for itself that its result is missing.
+  // Without a result, the callback reports that it is missing.
   void open_result(task::TaskRecord& record) const {
     record.result = core().payloads().open_result(record).value_or("");
   }
 
-  // As long as the worker asked for, where it is not what the claim gave. Where that cannot be had, the claim's counts.
+  // Extends the leases to the time that the worker asked for. If that fails, the lease of the claim applies.
   std::optional<TimePoint> leases_of(const std::vector<RunPtr>& runs) const {
-    if (!wish_.lease || runs.empty()) return std::nullopt;
+    if (!terms_.lease || runs.empty()) return std::nullopt;
     std::vector<storage::Renewal> renewals;
     renewals.reserve(runs.size());
-    for (const RunPtr& run : runs) renewals.push_back({run->ticket(), *wish_.lease});
+    for (const RunPtr& run : runs) renewals.push_back({run->ticket(), *terms_.lease});
     const auto reply = core().renew(renewals);
     if (!reply || reply->trouble) return std::nullopt;
-    return reply->now + *wish_.lease;
+    return reply->now + *terms_.lease;
   }
 
-  // Nobody has heard of them: the attempt does not count.
+  // The worker did not get them: the attempt does not count.
   static void hand_back(Space& space, const std::vector<RunPtr>& runs) {
     for (const RunPtr& run : runs) space.core().settle_started(run, engine::handed_back(*run));
   }
 
   const std::shared_ptr<Space> space_;
   ApiThreads& threads_;
-  const Wish wish_;
+  const LeaseTerms terms_;
   const http::Respond respond_;
   const std::string request_id_;
 };
@@ -137,41 +138,41 @@ class Lending {
 void lease(ApiThreads& threads, const Call& call, const http::Respond& respond) {
   const JsonDocument body = JsonDocument::parse(call.request.body);
   Fields fields{body.root()};
-  PullDesk::Ask ask;
+  LeaseQueue::Request ask;
   ask.handlers = fields.texts("handlers", kMostHandlers);
   ask.most = static_cast<std::size_t>(fields.number("max", 1, 1, kMostTasks));
   const Millis wait = std::max(kShortestWait, fields.millis("wait_ms", kLongestWait).value_or(Millis{0}));
-  const Wish wish{fields.millis("lease_ms", kLongestLease), fields.flag("judges", false)};
+  const LeaseTerms terms{fields.millis("lease_ms", kLongestLease), fields.flag("judges", false)};
   const auto tells = fields.texts("tells", kMostHandlers);
   fields.end();
-  if (!tells.empty() && !wish.judges)
-    throw Refusal{{422, "invalid", "tells is only for workers that judge; set judges too"}};
-  if (ask.handlers.empty()) throw Refusal{{422, "invalid", "handlers is missing or empty; list those you serve"}};
+  if (!tells.empty() && !terms.judges) throw Refusal{{422, "invalid", "tells needs judges: true"}};
+  if (ask.handlers.empty())
+    throw Refusal{{422, "invalid", "handlers is missing or empty; list the handlers that you serve"}};
   for (const std::string& name : ask.handlers) call.space->handler(name);
   for (const std::string& name : tells) call.space->leave_final_failures_to_workers(name);
-  call.space->desk().no_telling(ask.handlers);  // but those of whom the line before knows better
+  call.space->lease_queue().no_telling(ask.handlers);  // without effect for those in `tells`
   ask.until = system_clock().steady() + wait;
 
-  const auto lending = std::make_shared<const Lending>(call.space, threads, wish, respond, call.request.id);
-  ask.lend = [lending, &threads](std::vector<RunPtr> runs) {
-    threads.put_anyway([lending, runs = std::move(runs)] { lending->lend(runs); });
+  const auto lender = std::make_shared<const Lender>(call.space, threads, terms, respond, call.request.id);
+  ask.lend = [lender, &threads](std::vector<RunPtr> runs) {
+    threads.put_anyway([lender, runs = std::move(runs)] { lender->lend(runs); });
   };
-  const std::uint64_t number = call.space->desk().wait(std::move(ask));
-  // The connection keeps this, perhaps beyond the answer: it must not keep what keeps the connection.
-  call.request.when_gone([space = call.space, number, weak = std::weak_ptr{lending}] {
+  const std::uint64_t number = call.space->lease_queue().wait(std::move(ask));
+  // The connection may keep this function longer than the response, so it must not own what owns the connection.
+  call.request.when_gone([space = call.space, number, weak = std::weak_ptr{lender}] {
     const auto waiting = weak.lock();
-    if (waiting && space->desk().leave(number)) waiting->lend({});
+    if (waiting && space->lease_queue().leave(number)) waiting->lend({});
   });
 }
 
 http::Problem lease_lost(const std::string& id) {
   return {409, "lease_lost",
-          "task " + id + " is no longer yours: its lease expired, it was cancelled, or it has been answered",
+          "task " + id + " is no longer leased to you: the lease expired, or the task was cancelled or settled",
           "stop working on it; nothing was changed"};
 }
 
-// The task as it was lent. Throws Refusal where it is not that any more.
-RunPtr lent_run(Space& space, const std::string& id, std::int64_t version) {
+// The task of a lease. Throws Refusal if the lease is lost.
+RunPtr leased_run(Space& space, const std::string& id, std::int64_t version) {
   auto record = value_or_throw(space.core().find(parse_id(id)));
   if (!record || record->info.state != TaskState::running || record->info.version != version) {
     throw Refusal{lease_lost(id)};
@@ -181,10 +182,10 @@ RunPtr lent_run(Space& space, const std::string& id, std::int64_t version) {
   return std::make_shared<engine::Run>(*std::move(record), std::move(handler), number, Instant::max());
 }
 
-// The same, whose worker has an answer.
-RunPtr answered_run(Space& space, const std::string& id, std::int64_t version) {
-  RunPtr run = lent_run(space, id, version);
-  if (const auto since = space.lent_out().answered(run->ticket())) run->started = *since;
+// The same, with the start time of the attempt that ends now.
+RunPtr ended_run(Space& space, const std::string& id, std::int64_t version) {
+  RunPtr run = leased_run(space, id, version);
+  if (const auto since = space.lease_starts().take(run->ticket())) run->started = *since;
   return run;
 }
 
@@ -219,7 +220,7 @@ http::Response done(const Call& call) {
   const std::int64_t version = version_of(fields);
   const auto result = fields.find("result");
   fields.end();
-  const RunPtr run = answered_run(*call.space, id, version);
+  const RunPtr run = ended_run(*call.space, id, version);
   auto& core = call.space->core();
   const auto arguments = value_or_throw(core.payloads().open_arguments(run->record));
   detail::Reply reply{.result = result ? base::canonical_json(*result) : "null"};
@@ -236,9 +237,9 @@ http::Response fail(const Call& call) {
   const bool for_good = fields.flag("give_up", false);
   fields.end();
   if (for_good && retry_after_ms) {
-    throw Refusal{{422, "invalid", "give_up and retry_after_ms contradict each other; give one of them"}};
+    throw Refusal{{422, "invalid", "give_up and retry_after_ms exclude each other"}};
   }
-  const RunPtr run = answered_run(*call.space, id, version);
+  const RunPtr run = ended_run(*call.space, id, version);
   const Answer said = for_good         ? easyretry::give_up(why)
                       : retry_after_ms ? easyretry::retry_after(*retry_after_ms, why)
                                        : easyretry::retry_later(why);
@@ -255,7 +256,7 @@ http::Response renew(const Call& call) {
   renewal.lease = fields.millis("lease_ms", kLongestLease).value_or(core.options().lease);
   if (const auto progress = fields.find("progress")) renewal.progress = std::string{progress->as_string()};
   fields.end();
-  lent_run(*call.space, id, renewal.ticket.version);  // of this namespace
+  leased_run(*call.space, id, renewal.ticket.version);  // checks the namespace
   const auto reply = value_or_throw(core.renew({&renewal, 1}));
   if (!reply.applied.front()) throw Refusal{lease_lost(id)};
   JsonWriter out;

@@ -22,8 +22,8 @@ prometheus::MetricType type_of(MetricKind kind) {
   return prometheus::MetricType::Untyped;
 }
 
-// Names of handlers may hold anything, and two that differ must not become one. The format has an escape for the end of
-// a line, and none for what else a terminal obeys.
+// Handler names may contain any characters, and different names must stay different. The format can escape a line
+// break, but no other control character.
 std::string label_text(std::string_view value) {
   std::string text;
   for (auto end = value.find('\n'); end != std::string_view::npos; end = value.find('\n')) {
@@ -47,7 +47,7 @@ struct MetricText::Families {
 
   prometheus::MetricFamily& find(std::string_view name) {
     const auto found = by_name.find(name);
-    if (found == by_name.end()) throw std::logic_error("a metric was not declared: " + std::string{name});
+    if (found == by_name.end()) throw std::logic_error("metric is not declared: " + std::string{name});
     return in_order[found->second];
   }
 };
@@ -63,7 +63,7 @@ void MetricText::declare(MetricKind kind, std::string_view name, std::string_vie
 void MetricText::add(std::string_view name, const Labels& labels, double value) {
   ClientMetric metric = labelled(labels);
   metric.counter.value = value;
-  metric.gauge.value = value;  // the family's type says which of them counts
+  metric.gauge.value = value;  // the type of the family selects one of them
   families_->find(name).metric.push_back(std::move(metric));
 }
 

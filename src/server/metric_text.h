@@ -1,5 +1,5 @@
 #pragma once
-// Numbers in the text format of Prometheus, those of one name together.
+// Writes metrics in the text format of Prometheus, grouped by name.
 
 #include <memory>
 #include <string>
@@ -22,10 +22,10 @@ class MetricText {
   MetricText(const MetricText&) = delete;
   MetricText& operator=(const MetricText&) = delete;
 
-  // Each name once and before its numbers; it is told of even if there are none.
+  // Once for each name, before its values. A name without values is written, too.
   void declare(MetricKind kind, std::string_view name, std::string_view help);
   void add(std::string_view name, const Labels& labels, double value);
-  // A histogram, of whose numbers so many make one of the unit that is told: 1e9 nanoseconds a second.
+  // A histogram; its values are divided by `to_a_unit`, such as 1e9 from nanoseconds to seconds.
   void add(std::string_view name, const Labels& labels, const engine::Histogram::Reading& reading, double to_a_unit);
 
   std::string text() const;

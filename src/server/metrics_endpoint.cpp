@@ -1,17 +1,204 @@
-// /metrics.
+// /metrics: what the engines of the namespaces have counted and measured, and the backlog of their store, in the text
+// format of Prometheus. Documented in docs/metrics.md.
+
+#include <array>
+#include <map>
 
 #include "server/endpoints.h"
-#include "server/metrics.h"
-#include "server/query.h"
+#include "server/metric_text.h"
+#include "server/request_fields.h"
+#include "server/task_json.h"
+#include "storage/lag.h"
 
 namespace easyretry::server {
 namespace {
+
+using Labels = MetricText::Labels;
+
+constexpr double kNanosASecond = 1e9;
+constexpr double kMillisASecond = 1e3;
+
+// The store may contain any number of handler names. Those beyond the bound share one line.
+constexpr std::size_t kMostHandlers = 1000;
+constexpr const char* kOtherHandlers = "(others)";
+
+// Number of overdue tasks per shard that are read to find the oldest one of each handler.
+constexpr std::size_t kTasksAShard = 16;
+
+struct Counter {
+  const char* name;
+  std::uint64_t Stats::*value;
+  const char* help;
+};
+
+constexpr std::array kCounters{
+    Counter{"easyretry_stored_tasks_total", &Stats::stored, "Tasks stored."},
+    Counter{"easyretry_claimed_tasks_total", &Stats::claimed, "Tasks claimed to be run."},
+    Counter{"easyretry_retried_attempts_total", &Stats::retried, "Attempts that failed and were scheduled again."},
+    Counter{"easyretry_handed_back_tasks_total", &Stats::handed_back, "Tasks given back without an attempt."},
+    Counter{"easyretry_lost_claims_total", &Stats::lost_claims, "Claims for which another instance was first."},
+    Counter{"easyretry_stale_settles_total", &Stats::stale_settles, "Outcomes ignored because the lease was lost."},
+    Counter{"easyretry_lost_leases_total", &Stats::leases_lost, "Leases that ended while the task was running."},
+    Counter{"easyretry_timeouts_total", &Stats::timeouts, "Attempts stopped by their handler's timeout."},
+    Counter{"easyretry_store_errors_total", &Stats::store_errors, "Calls that the store failed or did not answer."},
+    Counter{"easyretry_internal_errors_total", &Stats::internal_errors,
+            "Bugs in EasyRetry itself that the engine survived."},
+};
+
+constexpr std::array<std::pair<Outcome, std::uint64_t Stats::*>, 6> kOutcomes{{
+    {Outcome::succeeded, &Stats::succeeded},
+    {Outcome::exhausted, &Stats::exhausted},
+    {Outcome::rejected, &Stats::rejected},
+    {Outcome::quarantined, &Stats::quarantined},
+    {Outcome::parked, &Stats::parked},
+    {Outcome::cancelled, &Stats::cancelled},
+}};
+
+void declare_all(MetricText& out) {
+  for (const Counter& counter : kCounters) out.declare(MetricKind::counter, counter.name, counter.help);
+  out.declare(MetricKind::counter, "easyretry_ended_tasks_total", "Tasks that reached their last state.");
+
+  out.declare(MetricKind::counter, "easyretry_alerts_total", "Messages to alert channels, by result.");
+
+  const auto gauge = [&](const char* name, const char* help) { out.declare(MetricKind::gauge, name, help); };
+  gauge("easyretry_running_tasks", "Tasks claimed and not yet settled.");
+  gauge("easyretry_read_ahead_tasks", "Tasks in memory, waiting to become due or for a worker.");
+  gauge("easyretry_wheel_tasks", "Of those, tasks waiting to become due.");
+  gauge("easyretry_unserved_tasks", "Due tasks seen for handlers that are not known here.");
+  gauge("easyretry_store_up", "1 if the store has answered for this page.");
+  gauge("easyretry_backlog_tasks", "Tasks that have not ended, in the whole store.");
+  gauge("easyretry_oldest_due_seconds", "How long the oldest due task that is not running has been due.");
+  gauge("easyretry_shard_lag_seconds", "The same by shard, for shards with due tasks.");
+  gauge("easyretry_handler_paused", "1 if the handler is paused: no instance runs its tasks.");
+
+  const auto histogram = [&](const char* name, const char* help) { out.declare(MetricKind::histogram, name, help); };
+  histogram("easyretry_lateness_seconds", "From a task's due time to the start of its attempt.");
+  histogram("easyretry_run_seconds", "From the start of an attempt to its end.");
+  histogram("easyretry_claim_batch_tasks", "Tasks requested from the store by one claim.");
+  histogram("easyretry_settle_batch_tasks", "Outcomes that one call wrote to the store.");
+  histogram("easyretry_store_seconds", "Duration of store calls, including failed ones.");
+}
+
+class SpaceMetrics {
+ public:
+  SpaceMetrics(MetricText& out, Space& space)
+      : out_(out), core_(space.core()), space_{"namespace", space.name()}, stats_(core_.stats()) {}
+
+  void write() {
+    write_counters();
+    write_gauges();
+    write_histograms();
+    const bool up = write_backlog() && write_lag() && write_paused();
+    out_.add("easyretry_store_up", {space_}, up ? 1 : 0);
+  }
+
+ private:
+  void write_counters() {
+    for (const Counter& counter : kCounters) add(counter.name, stats_.*counter.value);
+    for (const auto& [outcome, value] : kOutcomes) {
+      out_.add("easyretry_ended_tasks_total", {space_, {"outcome", name_of(outcome)}},
+               static_cast<double>(stats_.*value));
+    }
+  }
+
+  void write_gauges() {
+    std::uint64_t unserved = 0;
+    for (const auto& [handler, tasks] : stats_.no_handler) unserved += tasks;
+    add("easyretry_running_tasks", stats_.running);
+    add("easyretry_read_ahead_tasks", stats_.read_ahead);
+    add("easyretry_wheel_tasks", core_.in_wheel());
+    add("easyretry_unserved_tasks", unserved);
+  }
+
+  void write_histograms() {
+    const engine::Measures& measures = core_.measures();
+    out_.add("easyretry_lateness_seconds", {space_}, measures.lateness.read(), kNanosASecond);
+    out_.add("easyretry_claim_batch_tasks", {space_}, measures.claim_batch.read(), 1);
+    out_.add("easyretry_settle_batch_tasks", {space_}, measures.settle_batch.read(), 1);
+    for (std::size_t i = 0; i < engine::kStoreVerbNames.size(); ++i) {
+      out_.add("easyretry_store_seconds", {space_, {"verb", std::string{engine::kStoreVerbNames[i]}}},
+               measures.store_latency[i].read(), kNanosASecond);
+    }
+    for (const auto& known : handlers_->by_number) {
+      out_.add("easyretry_run_seconds", of_handler(known->handler.name), known->run_time->read(), kNanosASecond);
+    }
+  }
+
+  bool write_backlog() {
+    auto counts = core_.counts();
+    if (!counts) return false;
+    for (const auto& [name, number] : handlers_->by_name) counts->try_emplace(name);
+    std::size_t lines = handlers_->by_name.size();
+    std::int64_t others = 0;
+    for (const auto& [name, of_handler_name] : *counts) {
+      const std::int64_t live = of_handler_name.live();
+      const bool known = handlers_->by_name.contains(name);
+      if (!known && live == 0) continue;
+      if (name == kOtherHandlers || (!known && ++lines > kMostHandlers)) {
+        others += live;
+      } else {
+        out_.add("easyretry_backlog_tasks", of_handler(name), static_cast<double>(live));
+      }
+    }
+    if (others > 0) out_.add("easyretry_backlog_tasks", of_handler(kOtherHandlers), static_cast<double>(others));
+    return true;
+  }
+
+  bool write_lag() {
+    auto lag = storage::look_for_lag(core_.store(), core_.options().space, kTasksAShard);
+    if (!lag) return false;
+    if (lag->complete) {
+      for (const auto& [name, number] : handlers_->by_name) lag->handlers.try_emplace(name);
+    }
+    for (const auto& [name, late] : lag->handlers) {
+      out_.add("easyretry_oldest_due_seconds", of_handler(name), seconds(late));
+    }
+    for (const auto& [shard, late] : lag->shards) {
+      out_.add("easyretry_shard_lag_seconds", {space_, {"shard", std::to_string(static_cast<int>(shard))}},
+               seconds(late));
+    }
+    return true;
+  }
+
+  bool write_paused() {
+    const auto paused = core_.paused();
+    if (!paused) return false;
+    std::map<std::string, bool> all;
+    for (const auto& [name, number] : handlers_->by_name) all.emplace(name, false);
+    for (const PausedHandler& one : paused->handlers) all[one.handler] = true;
+    for (const auto& [name, is] : all) out_.add("easyretry_handler_paused", of_handler(name), is ? 1 : 0);
+    return true;
+  }
+
+  void add(std::string_view name, std::uint64_t value) { out_.add(name, {space_}, static_cast<double>(value)); }
+  Labels of_handler(const std::string& name) const { return {space_, {"handler", name}}; }
+  static double seconds(Millis time) { return static_cast<double>(time.count()) / kMillisASecond; }
+
+  MetricText& out_;
+  engine::Core& core_;
+  const std::pair<std::string, std::string> space_;
+  const Stats stats_;
+  const std::shared_ptr<const engine::HandlerTable> handlers_ = core_.handlers().snapshot();
+};
+
+// Waits for the store. If it does not answer, only its own numbers are missing.
+std::string metrics_text(const std::vector<std::shared_ptr<Space>>& spaces,
+                         const std::vector<Alerting::Count>& alerts) {
+  MetricText out;
+  declare_all(out);
+  for (const auto& space : spaces) SpaceMetrics{out, *space}.write();
+  for (const auto& [channel, delivered, failed] : alerts) {
+    out.add("easyretry_alerts_total", {{"channel", channel}, {"result", "delivered"}}, static_cast<double>(delivered));
+    out.add("easyretry_alerts_total", {{"channel", channel}, {"result", "failed"}}, static_cast<double>(failed));
+  }
+  return out.text();
+}
 
 bool sees_all(const Call& call) {
   return call.by.space == kAnyNamespace && !call.request.header(kNamespaceHeader);
 }
 
-// One of all namespaces sees them all, unless it asks for one.
+// A token for all namespaces sees them all, unless the request names one.
 std::vector<std::shared_ptr<Space>> seen_by(const Call& call, const Spaces& spaces) {
   if (!sees_all(call)) return {call.space};
   std::vector<std::shared_ptr<Space>> all;
@@ -21,7 +208,7 @@ std::vector<std::shared_ptr<Space>> seen_by(const Call& call, const Spaces& spac
 
 }  // namespace
 
-// Channels belong to no namespace: who sees one alone does not see them.
+// Alert channels belong to no namespace, so a token for one namespace does not see them.
 void add_metrics_endpoint(Api& api, const Spaces& spaces, const Alerting& alerting) {
   api.add(http::Method::get, "/metrics", Right::view, PlainEndpoint{[spaces, &alerting](const Call& call) {
             require_known(call.request, {});

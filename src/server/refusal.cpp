@@ -10,8 +10,8 @@ namespace {
 http::Problem problem_of(const Error& error) {
   switch (error.code) {
     case Errc::in_doubt:
-      return {503, "in_doubt", "the store did not say whether it was done: " + error.detail,
-              "look up the task by its key; sending the same request with the same key again is safe"};
+      return {503, "in_doubt", "the store did not confirm the change: " + error.detail,
+              "look up the task by its key; it is safe to send the request again with the same key"};
     case Errc::invalid_argument: return {422, "invalid", error.detail};
     case Errc::already_exists:
       return {409, "duplicate_key", error.detail,

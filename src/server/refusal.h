@@ -1,10 +1,10 @@
 #pragma once
-// An answer that says no, thrown by whatever finds out; api.cpp turns it into a response.
+// An exception that becomes an error response: see api.cpp.
 
 #include <stdexcept>
 #include <string>
 
-#include "http/problem.h"
+#include "http/message.h"
 
 namespace easyretry::server {
 
@@ -17,7 +17,7 @@ class Refusal : public std::runtime_error {
   http::Problem problem_;
 };
 
-// The exception that is being handled, as an answer. What is nobody's fault but ours says nothing of itself.
+// The response to the exception that is being handled. Internal errors reveal nothing.
 http::Problem problem_of_current_exception();
 
 }  // namespace easyretry::server

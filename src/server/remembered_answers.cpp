@@ -5,8 +5,8 @@
 namespace easyretry::server {
 namespace {
 
-// The same request may be done a little later, and then has another answer.
-bool holds_for_now(const RememberedAnswers::Answer& answer) {
+// The same request may succeed later.
+bool is_temporary(const RememberedAnswers::Answer& answer) {
   return !answer && answer.error().code == Errc::unavailable;
 }
 
@@ -39,7 +39,7 @@ void RememberedAnswers::answered(const Name& name, const Answer& answer) {
     const std::lock_guard lock{mutex_};
     const auto found = entries_.find(name);
     waiting = std::exchange(found->second.waiting, {});
-    if (holds_for_now(answer)) {
+    if (is_temporary(answer)) {
       entries_.erase(found);
     } else {
       found->second.answer = answer;
@@ -59,7 +59,7 @@ void RememberedAnswers::forget(const Name& name) {
     waiting = std::move(entries_.extract(name).mapped().waiting);
   }
   for (std::size_t i = 1; i < waiting.size(); ++i) {
-    waiting[i](fail(Errc::unavailable, "submit", "the first of these requests was not taken"));
+    waiting[i](fail(Errc::unavailable, "submit", "the first of these requests was refused"));
   }
 }
 

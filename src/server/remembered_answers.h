@@ -1,6 +1,6 @@
 #pragma once
-// What submissions that have a name (Idempotency-Key) were answered. Whoever sends one again, because the answer was
-// lost, gets the same answer, and nothing is stored for it. In memory, for a few minutes. Thread-safe.
+// Results of submissions with an Idempotency-Key. A client that repeats one, because the response was lost, gets the
+// same result, and nothing is stored again. In memory, for a few minutes. Thread-safe.
 
 #include <cstddef>
 #include <deque>
@@ -22,29 +22,29 @@ class RememberedAnswers {
   using Done = std::function<void(Answer)>;
 
   struct Name {
-    std::string token;  // nobody is given the answers of others
+    std::string token;  // keys of different tokens are independent
     std::string key;
     auto operator<=>(const Name&) const = default;
   };
   struct Limits {
     Millis age = std::chrono::minutes{5};
-    std::size_t names = 50'000;   // some 200 bytes each
+    std::size_t names = 50'000;   // about 200 bytes each
     std::size_t tasks = 500'000;  // 32 bytes each
   };
   enum class Seen {
-    never,      // to be done now by whoever asks; then answered() or forget() is called
-    before,     // `done` gets the answer, now or as soon as there is one
-    different,  // the name was given to something else
+    never,      // the caller stores the tasks now, then calls answered() or forget()
+    before,     // `done` gets the result, now or as soon as it is known
+    different,  // the key was used for another body
   };
 
   RememberedAnswers(const Clock& clock, Limits limits);
 
   Seen ask(const Name& name, std::string_view body, Done done);
-  // Calls all who have asked. That nothing was done for now is not remembered.
+  // Calls `done` of all requests. `unavailable` is not remembered: a repetition may succeed.
   void answered(const Name& name, const Answer& answer);
-  // Whoever asked first takes it back; others who wait are told to try again.
+  // The first request was refused; others that wait for it get `unavailable`.
   void forget(const Name& name);
-  // What was answered in this time up to now is remembered.
+  // All results of this last period are remembered.
   Millis reach() const;
 
  private:
@@ -64,7 +64,7 @@ class RememberedAnswers {
   mutable std::mutex mutex_;
   // Guarded by mutex_
   Entries entries_;
-  std::deque<Entries::iterator> answered_;  // the oldest first
+  std::deque<Entries::iterator> answered_;  // oldest first
   std::size_t tasks_ = 0;                   // of these
   Instant complete_since_;
 };

@@ -2,16 +2,46 @@
 
 #include "call/threaded_engine.h"
 #include "engine/attempt.h"
-#include "server/declared_handler.h"
+#include "server/refusal.h"
 #include "server/webhook_handler.h"
 
 namespace easyretry::server {
 namespace {
 
 constexpr std::size_t kMostTasksWaiting = 20'000;
-constexpr std::size_t kMostLentOut = 100'000;  // of some 80 bytes each
+constexpr std::size_t kMostLeaseStarts = 100'000;  // about 80 bytes each
+// Each handler costs memory, and every submitter can invent names.
+constexpr std::size_t kMostHandlers = 1000;
 
 }  // namespace
+
+std::optional<Webhook> webhook_of(const Config& config, const std::string& handler) {
+  const auto own = config.handlers.find(handler);
+  const HandlerConfig& defaults = config.defaults;
+  const HandlerConfig& said = own == config.handlers.end() ? defaults : own->second;
+  const auto& url = said.url ? said.url : defaults.url;
+  const auto& secrets = said.secrets_file ? said.secrets_file : defaults.secrets_file;
+  if (!url) return std::nullopt;
+  if (!secrets) {
+    throw std::invalid_argument("handler \"" + handler + "\" has a url but no secrets_file to sign calls with");
+  }
+  return Webhook{*url, *secrets};
+}
+
+detail::Handler remote_handler(const std::string& name) {
+  detail::Handler handler;
+  handler.name = name;
+  handler.policy_given = false;
+  handler.returns_value = true;
+  return handler;
+}
+
+void require_room_for(const std::string& handler, std::size_t known) {
+  if (known < kMostHandlers) return;
+  throw Refusal{{422, "too_many_handlers",
+                 "\"" + handler + "\" would be handler number " + std::to_string(kMostHandlers + 1),
+                 "use fewer names, and put the differences into the arguments"}};
+}
 
 Space::Space(std::shared_ptr<storage::Store> store, const Config& config)
     : config_(config),
@@ -19,12 +49,12 @@ Space::Space(std::shared_ptr<storage::Store> store, const Config& config)
       engine_(call::threaded_engine(std::move(store), config, {})),
       caller_(
           std::make_unique<webhook::Caller>(webhook::CallerOptions{.guard = webhook::Guard{config.server.may_call}})),
-      desk_(std::make_shared<PullDesk>(
+      lease_queue_(std::make_shared<LeaseQueue>(
           system_clock(), core().claiming(), [this](const auto& runs) { hand_back(runs); },
           [this] { core().executors_changed(); })),
       remembered_(system_clock(), {}),
       submissions_(core(), kMostTasksWaiting),
-      lent_out_(kMostLentOut),
+      lease_starts_(kMostLeaseStarts),
       bulk_(system_clock(), [this](const TaskQuery& query) { return ids_of(query); }, {}),
       feed_(std::make_shared<EventFeed>(system_clock(), EventFeed::Limits{})) {
   for (const auto& [handler_name, declared] : config.handlers) handler(handler_name);
@@ -35,20 +65,20 @@ Space::~Space() {
 }
 
 void Space::start() {
-  minding_the_desk_ =
-      std::make_unique<engine::RunLoop>("er-pull", core(), desk_->wakeup, [this] { return desk_->step(); });
+  queue_loop_ = std::make_unique<engine::RunLoop>("er-pull", core(), lease_queue_->wakeup,
+                                                  [this] { return lease_queue_->step(); });
   engine_->start();
 }
 
-void Space::let_go() {
-  desk_->close();
+void Space::close() {
+  lease_queue_->close();
   feed_->close();
   bulk_.close();
 }
 
 void Space::stop() {
-  let_go();
-  minding_the_desk_.reset();
+  close();
+  queue_loop_.reset();
   engine_->stop();
 }
 
@@ -65,7 +95,7 @@ std::shared_ptr<const engine::KnownHandler> Space::handler(const std::string& na
   const std::lock_guard lock{registering_};
   if (auto found = known()) return found;
   require_room_for(name, core().handlers().snapshot()->by_number.size());
-  detail::Handler handler = handler_elsewhere(name);
+  detail::Handler handler = remote_handler(name);
   handler.remote = executor_of(name);
   engine_->add(std::move(handler));
   return known();
@@ -83,13 +113,13 @@ Result<std::vector<TaskId>> Space::ids_of(const TaskQuery& query) {
 void Space::leave_final_failures_to_workers(const std::string& name) {
   if (handler(name)->handler.on_final_failure) return;
   detail::Handler changes;
-  changes.on_final_failure = [](const Failure&, const TaskInfo&) {};  // for a worker that does not judge
+  changes.on_final_failure = [](const Failure&, const TaskInfo&) {};  // for workers that do not call it themselves
   core().handlers().change(name, std::move(changes));
 }
 
 std::shared_ptr<engine::RemoteExecutor> Space::executor_of(const std::string& handler) {
   const auto webhook = webhook_of(config_, handler);
-  if (!webhook) return desk_->of(handler);
+  if (!webhook) return lease_queue_->of(handler);
   return std::make_shared<WebhookHandler>(core(), *caller_, webhook->url, webhook->secrets_file);
 }
 

@@ -1,56 +1,71 @@
 #pragma once
-// One namespace of the store, as it is served: its engine, and those who bring and fetch tasks from outside.
+// One namespace that the daemon serves: its engine, submissions, leases, events and bulk jobs.
 
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 
 #include <easyretry/config.h>
+#include <easyretry/handler.h>
 
 #include "call/engine_impl.h"
 #include "engine/threads.h"
 #include "server/bulk.h"
 #include "server/event_feed.h"
-#include "server/lent_out.h"
-#include "server/pull_desk.h"
+#include "server/lease_queue.h"
 #include "server/remembered_answers.h"
 #include "server/submissions.h"
 #include "webhook/caller.h"
 
 namespace easyretry::server {
 
+struct Webhook {
+  std::string url;
+  std::string secrets_file;
+};
+
+// Nullopt: workers lease its tasks. Throws std::invalid_argument for a URL without a secrets_file.
+std::optional<Webhook> webhook_of(const Config& config, const std::string& handler);
+
+// A handler that no code has registered: workers lease its tasks, or they are sent to a URL.
+detail::Handler remote_handler(const std::string& name);
+
+// Throws Refusal if there are too many handlers.
+void require_room_for(const std::string& handler, std::size_t known);
+
 class Space {
  public:
-  // `config` with the namespace in its engine's options.
+  // The namespace is `config.engine.space`.
   Space(std::shared_ptr<storage::Store> store, const Config& config);
   ~Space();  // stop()
   Space(const Space&) = delete;
   Space& operator=(const Space&) = delete;
 
   void start();
-  // Lets workers that wait and those who watch go, then stops the engine as Engine::stop does.
+  // close(), then stops the engine as Engine::stop does.
   void stop();
 
-  // As Engine::reload.
+  // Like Engine::reload.
   std::vector<ConfigChange> reload(const Config& wanted) { return engine_->reload(wanted); }
 
   const std::string& name() const { return name_; }
   engine::Core& core() { return engine_->core(); }
-  PullDesk& desk() { return *desk_; }
+  LeaseQueue& lease_queue() { return *lease_queue_; }
   Submissions& submissions() { return submissions_; }
   RememberedAnswers& remembered() { return remembered_; }
-  LentOut& lent_out() { return lent_out_; }
+  LeaseStarts& lease_starts() { return lease_starts_; }
   Bulk& bulk() { return bulk_; }
 
-  // EventFeed::watch. Nothing is listened to before somebody does.
+  // EventFeed::watch. The engine's events are not listened to before the first call.
   std::shared_ptr<http::BodyStream> events(EventFeed::Filter filter, std::string_view last);
-  // Whoever waits for tasks or watches events is let go, bulk jobs are broken off, and nobody else comes.
-  void let_go();
+  // Answers waiting lease requests, ends event streams, interrupts bulk jobs, and refuses new ones.
+  void close();
 
-  // A name that nobody has declared is one for workers that fetch its tasks, by the configuration's defaults. Throws
-  // Refusal when there are too many of them, std::invalid_argument for what cannot be a name.
+  // A new name is registered as a handler whose tasks workers lease, with the configured defaults. Throws Refusal if
+  // there are too many handlers, std::invalid_argument for an invalid name.
   std::shared_ptr<const engine::KnownHandler> handler(const std::string& name);
-  // From now on a final failure of these tasks, a cancellation for one, is a stage that a worker has to run.
+  // From now on a worker runs on_final_failure for these tasks, for example after a cancellation.
   void leave_final_failures_to_workers(const std::string& handler);
 
  private:
@@ -61,16 +76,16 @@ class Space {
   const Config config_;
   const std::string name_;
   const std::shared_ptr<detail::EngineImpl> engine_;
-  const std::unique_ptr<webhook::Caller> caller_;  // after the engine: its end ends calls, of which the engine is told
-  const std::shared_ptr<PullDesk> desk_;
-  RememberedAnswers remembered_;  // before the submissions, which are answered to their end
+  const std::unique_ptr<webhook::Caller> caller_;  // after the engine, which is told when this ends its calls
+  const std::shared_ptr<LeaseQueue> lease_queue_;
+  RememberedAnswers remembered_;  // before the submissions, which use it until they are answered
   Submissions submissions_;
-  LentOut lent_out_;
+  LeaseStarts lease_starts_;
   Bulk bulk_;
   const std::shared_ptr<EventFeed> feed_;
   std::once_flag listening_;
   std::mutex registering_;
-  std::unique_ptr<engine::RunLoop> minding_the_desk_;
+  std::unique_ptr<engine::RunLoop> queue_loop_;
 };
 
 }  // namespace easyretry::server

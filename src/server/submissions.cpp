@@ -30,13 +30,13 @@ bool Submissions::put(std::vector<task::NewTask> tasks, Done done) {
 void Submissions::work() {
   pthread_setname_np(pthread_self(), "er-submit");
   while (true) {
-    auto batch = next_batch();  // gone before the next is waited for: it keeps the connections of those who asked
+    auto batch = next_batch();  // destroyed before the next wait: it holds connections
     if (batch.empty()) return;
     store(batch);
   }
 }
 
-// Whole requests, up to what the store takes at one go; at least one. Empty: it is time to end.
+// At least one request, and no more tasks than the batch size unless one request alone has more. Empty: stop.
 std::vector<Submissions::Request> Submissions::next_batch() {
   const std::size_t most = core_.options().batch;
   std::unique_lock lock{mutex_};
@@ -59,7 +59,7 @@ void Submissions::store(std::vector<Request>& batch) {
   for (const Request& request : batch) all.insert(all.end(), request.tasks.begin(), request.tasks.end());
   const auto stored = core_.submit(all);
   if (!stored) {
-    // One that the store refuses must not spoil the others', and the rest is safe to send again.
+    // A refused task must not fail the other requests, so each is stored separately. Nothing was stored yet.
     const Errc code = stored.error().code;
     if (code == Errc::invalid_argument || code == Errc::already_exists) return store_each(batch);
     for (const Request& request : batch) request.done(tl::make_unexpected(stored.error()));

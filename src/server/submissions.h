@@ -1,5 +1,5 @@
 #pragma once
-// Requests to store tasks, written together: as many as came while the store was busy with those before them.
+// Groups requests to store tasks: all that arrive during one write are written together next.
 
 #include <condition_variable>
 #include <functional>
@@ -16,12 +16,12 @@ class Submissions {
   using Done = std::function<void(Result<std::vector<storage::Inserted>>)>;
 
   Submissions(engine::Core& core, std::size_t most_waiting);
-  ~Submissions();  // after all that was put has been stored or refused
+  ~Submissions();  // waits until all requests are answered
   Submissions(const Submissions&) = delete;
   Submissions& operator=(const Submissions&) = delete;
 
-  // All of them are stored, or none; `done` is called on a thread of its own and must be quick. False: too much is
-  // waiting.
+  // Stores all of the tasks or none. `done` is called on the thread of this object and must be quick. False: the queue
+  // is full.
   bool put(std::vector<task::NewTask> tasks, Done done);
 
  private:

@@ -1,6 +1,6 @@
 #pragma once
-// More tables for the store of this instance, in the background, one split at a time. One that is broken off by a crash
-// or a stop has moved some of the tasks; begun again, here or elsewhere, it goes on with the others. Thread-safe.
+// Splits the store into more tables, in the background, one split at a time. A split that is interrupted by a crash or
+// a stop has moved some of the tasks; started again, on any instance, it continues with the others. Thread-safe.
 
 #include <map>
 #include <memory>
@@ -20,11 +20,11 @@ class TableSplit {
  public:
   enum class State { running, done, stopped, failed };
   struct Progress {
-    int tables = 0;  // that there are to be
+    int tables = 0;  // target number
     State state = State::running;
-    std::size_t to_fill = 0;    // tables that get tasks of others
-    std::size_t begun = 0;      // of these
-    std::int64_t expected = 0;  // tasks to be moved, as the server estimates
+    std::size_t to_fill = 0;    // tables that receive tasks
+    std::size_t begun = 0;      // of them
+    std::int64_t expected = 0;  // tasks to move, estimated by the server
     std::int64_t moved = 0;
     std::string error{};  // why it failed
     TimePoint asked_at{};
@@ -36,13 +36,13 @@ class TableSplit {
   TableSplit(const TableSplit&) = delete;
   TableSplit& operator=(const TableSplit&) = delete;
 
-  // What would be moved. Throws StoreError, with `invalid_argument` where the store cannot be split so.
+  // The moves that are necessary. Throws StoreError, `invalid_argument` if the store cannot be split like this.
   std::vector<storage::SplitMove> plan(int tables) const;
-  // Throws Refusal while one is running, and as plan() does.
+  // Throws Refusal while a split is running, and like plan().
   Progress begin(int tables);
-  // The one that was begun last; nothing where none was.
+  // The latest split; nullopt if there was none.
   std::optional<Progress> last() const;
-  // Breaks off what runs, after its transaction; nothing more is begun.
+  // Stops a running split after its transaction, and refuses new ones.
   void close();
 
  private:

@@ -3,12 +3,10 @@
 #include "base/time_text.h"
 #include "call/errors.h"
 #include "server/endpoints.h"
-#include "server/fields.h"
-#include "server/new_task_json.h"
-#include "server/policy_patch.h"
-#include "server/query.h"
 #include "server/refusal.h"
+#include "server/request_fields.h"
 #include "server/task_json.h"
+#include "server/task_requests.h"
 
 namespace easyretry::server {
 namespace {
@@ -41,7 +39,7 @@ void require_worker(const Token& by, const std::vector<task::NewTask>& tasks) {
   for (const task::NewTask& task : tasks) {
     if (task.lease == Millis{0}) continue;
     throw Refusal{{403, "forbidden", "the role " + by.role + " of token " + by.name + " may not lease tasks",
-                   "leave out owner and lease_ms, or use a token of the role application"}};
+                   "leave out owner and lease_ms, or use a token with the role application"}};
   }
 }
 
@@ -64,18 +62,18 @@ http::Response stored(const std::vector<std::string>& keys, bool one, const std:
   return {.status = created ? 201 : 200, .body = out.take()};
 }
 
-// The name of a submission, if it has one.
+// The Idempotency-Key of the request, if it has one.
 std::optional<RememberedAnswers::Name> name_of(const Call& call) {
   constexpr std::size_t kMostBytes = 255;
   const auto key = call.request.header(kIdempotencyHeader);
   if (!key) return std::nullopt;
   if (key->empty() || key->size() > kMostBytes) {
-    throw Refusal{{422, "invalid", "Idempotency-Key is a name of 1 to 255 bytes"}};
+    throw Refusal{{422, "invalid", "Idempotency-Key must have 1 to 255 bytes"}};
   }
   return RememberedAnswers::Name{call.by.name, std::string{*key}};
 }
 
-// False: too much is waiting.
+// False: the queue is full.
 bool put(const Call& call, std::vector<task::NewTask> tasks, Submissions::Done done) {
   const auto name = name_of(call);
   if (!name) return call.space->submissions().put(std::move(tasks), std::move(done));
@@ -83,8 +81,8 @@ bool put(const Call& call, std::vector<task::NewTask> tasks, Submissions::Done d
   switch (remembered.ask(*name, call.request.body, std::move(done))) {
     case RememberedAnswers::Seen::before: return true;
     case RememberedAnswers::Seen::different:
-      throw Refusal{{422, "idempotency_key_reused", "something else was sent with this Idempotency-Key",
-                     "a new request needs a new one; the same again must be the same byte by byte"}};
+      throw Refusal{{422, "idempotency_key_reused", "this Idempotency-Key was used for another request",
+                     "use a new key for a new request; a repetition must be identical byte by byte"}};
     case RememberedAnswers::Seen::never: break;
   }
   const bool taken = call.space->submissions().put(
@@ -93,8 +91,8 @@ bool put(const Call& call, std::vector<task::NewTask> tasks, Submissions::Done d
   return taken;
 }
 
-// Whoever sends it again must know whether the first one would be known here.
-http::Respond telling_reach(const Call& call, const http::Respond& respond) {
+// A client that repeats the request must know whether the daemon would remember the first one.
+http::Respond with_reach(const Call& call, const http::Respond& respond) {
   if (!call.request.header(kIdempotencyHeader)) return respond;
   return [respond, &remembered = call.space->remembered()](http::Response response) {
     response.headers.emplace_back(kReachHeader, std::to_string(remembered.reach().count()));
@@ -102,21 +100,20 @@ http::Respond telling_reach(const Call& call, const http::Respond& respond) {
   };
 }
 
-// What is wrong with it is said at once, and only the writing is waited for.
+// Errors are answered at once; only valid tasks wait for the store.
 void submit(const Call& call, const http::Respond& asker) {
-  const http::Respond respond = telling_reach(call, asker);
+  const http::Respond respond = with_reach(call, asker);
   const JsonDocument body = JsonDocument::parse(call.request.body);
-  WantedTasks wanted = wanted_tasks(*call.space, body.root());
-  require_worker(call.by, wanted.tasks);
+  SubmittedTasks submitted = submitted_tasks(*call.space, body.root());
+  require_worker(call.by, submitted.tasks);
   std::vector<std::string> keys;
-  keys.reserve(wanted.tasks.size());
-  for (const task::NewTask& task : wanted.tasks) keys.push_back(task.key);
-  const auto done = [respond, keys = std::move(keys), one = wanted.one, id = call.request.id](auto inserted) {
+  keys.reserve(submitted.tasks.size());
+  for (const task::NewTask& task : submitted.tasks) keys.push_back(task.key);
+  const auto done = [respond, keys = std::move(keys), one = submitted.one, id = call.request.id](auto inserted) {
     answer(respond, id, nullptr, [&] { respond(stored(keys, one, value_or_throw(std::move(inserted)))); });
   };
-  if (!put(call, std::move(wanted.tasks), done)) {
-    throw Refusal{
-        {503, "busy", "too many tasks are waiting to be stored", "try again a little later", {{"Retry-After", "1"}}}};
+  if (!put(call, std::move(submitted.tasks), done)) {
+    throw Refusal{{503, "busy", "too many tasks are waiting to be stored", "try again later", {{"Retry-After", "1"}}}};
   }
 }
 
@@ -137,8 +134,8 @@ http::Response list(const Call& call, bool finished) {
   return {.body = out.take()};
 }
 
-// Of a task that was requeued: from which one, if history still has it. A key that was used many times has many
-// records, of which so many are looked at.
+// The finished task from which this one was requeued, if history still has it. A key may have many records in history;
+// only some pages are searched.
 std::optional<TaskId> requeue_of(engine::Core& core, const TaskInfo& info) {
   constexpr int kPages = 10;
   if (info.generation == 0) return std::nullopt;
@@ -159,16 +156,17 @@ http::Response show(const Call& call) {
   const std::string& id = call.request.parameters.at("id");
   const auto record = value_or_throw(call.space->core().find(parse_id(id)));
   if (!record) throw Refusal{no_such_task(id)};
-  Besides besides;
+  TaskDetails details;
   if (call.request.target.query.contains("args")) {
     if (!call.by.may(Right::payloads)) {
-      throw Refusal{{403, "forbidden", "token " + call.by.name + " may not see arguments", "use one with +payloads"}};
+      throw Refusal{
+          {403, "forbidden", "token " + call.by.name + " may not see arguments", "use a token with +payloads"}};
     }
-    besides.arguments = value_or_throw(call.space->core().payloads().open_arguments(*record));
+    details.arguments = value_or_throw(call.space->core().payloads().open_arguments(*record));
   }
-  besides.requeue_of = requeue_of(call.space->core(), record->info);
+  details.requeue_of = requeue_of(call.space->core(), record->info);
   JsonWriter out;
-  write_task(out, *record, besides);
+  write_task(out, *record, details);
   return {.body = out.take()};
 }
 
@@ -195,7 +193,7 @@ http::Response requeue(const Call& call) {
   throw Refusal{{409, "live", "task " + id + " has not ended, or a task with its key is live again"}};
 }
 
-// A task that does not wait cannot be revised: why not, and what to do instead.
+// Only pending tasks can be revised. Says why this one cannot, and what to do.
 [[noreturn]] void refuse_revision(const Call& call, const std::string& id) {
   const auto record = value_or_throw(call.space->core().find(parse_id(id)));
   if (!record) throw Refusal{no_such_task(id)};

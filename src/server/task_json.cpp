@@ -18,8 +18,8 @@ void text(JsonWriter& out, std::string_view name, std::string_view value) {
 void text_if_any(JsonWriter& out, std::string_view name, std::string_view value) {
   if (!value.empty()) text(out, name, value);
 }
-// For what somebody may have edited by hand: one row that is no UTF-8 must not hide the others.
-void spoken_if_any(JsonWriter& out, std::string_view name, const std::string& value) {
+// For values that may be corrupted or manually edited: a row with invalid UTF-8 must not hide the others.
+void readable_if_any(JsonWriter& out, std::string_view name, const std::string& value) {
   text_if_any(out, name, base::invalid_utf8(value) == std::string::npos ? value : "(not UTF-8)");
 }
 void number(JsonWriter& out, std::string_view name, std::int64_t value) {
@@ -36,7 +36,7 @@ void write_rules(JsonWriter& out, const task::RetryRules& rules) {
   number(out, "max_attempts", rules.max_attempts);
   number(out, "max_duration_ms", rules.max_duration.count());
   time(out, "deadline", rules.deadline);
-  spoken_if_any(out, "backoff", rules.backoff);
+  readable_if_any(out, "backoff", rules.backoff);
   out.end_object();
 }
 
@@ -45,9 +45,9 @@ void write_identity(JsonWriter& out, const TaskInfo& info) {
   text(out, "namespace", info.space);
   text(out, "key", info.key);
   text(out, "handler", info.handler);
-  spoken_if_any(out, "business_type", info.business_type);
-  spoken_if_any(out, "business_id", info.business_id);
-  spoken_if_any(out, "traceparent", info.traceparent);
+  readable_if_any(out, "business_type", info.business_type);
+  readable_if_any(out, "business_id", info.business_id);
+  readable_if_any(out, "traceparent", info.traceparent);
   out.key("tags");
   out.begin_array();
   for (const std::string& tag : info.tags) out.string(tag);
@@ -69,8 +69,8 @@ void write_life(JsonWriter& out, const TaskInfo& info) {
   if (info.requeued_as) text(out, "requeued_as", to_string(*info.requeued_as));
   time(out, "first_failed_at", info.first_failed_at);
   time(out, "last_failed_at", info.last_failed_at);
-  spoken_if_any(out, "last_error", info.last_error);
-  spoken_if_any(out, "progress", info.progress);
+  readable_if_any(out, "last_error", info.last_error);
+  readable_if_any(out, "progress", info.progress);
 }
 
 void write_members(JsonWriter& out, const task::TaskRecord& record, const std::optional<std::string>& arguments) {
@@ -78,7 +78,7 @@ void write_members(JsonWriter& out, const task::TaskRecord& record, const std::o
   write_life(out, record.info);
   write_rules(out, record.rules);
   if (record.info.state == TaskState::running) {
-    spoken_if_any(out, "locked_by", record.locked_by);
+    readable_if_any(out, "locked_by", record.locked_by);
     time(out, "lease_until", record.lease_until);
   }
   if (record.info.no_handler) {
@@ -93,10 +93,10 @@ void write_members(JsonWriter& out, const task::TaskRecord& record, const std::o
 
 }  // namespace
 
-void write_task(JsonWriter& out, const task::TaskRecord& record, const Besides& besides) {
+void write_task(JsonWriter& out, const task::TaskRecord& record, const TaskDetails& details) {
   out.begin_object();
-  write_members(out, record, besides.arguments);
-  if (besides.requeue_of) text(out, "requeue_of", to_string(*besides.requeue_of));
+  write_members(out, record, details.arguments);
+  if (details.requeue_of) text(out, "requeue_of", to_string(*details.requeue_of));
   out.end_object();
 }
 
@@ -122,7 +122,7 @@ void write_event(JsonWriter& out, const Event& event) {
   out.begin_object();
   text(out, "kind", name_of(event.kind));
   time(out, "at", event.at);
-  spoken_if_any(out, "message", event.message);
+  readable_if_any(out, "message", event.message);
   text_if_any(out, "table", event.table);
   if (event.task.id != TaskId{}) {
     out.key("task");

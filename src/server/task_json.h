@@ -1,5 +1,5 @@
 #pragma once
-// A task, and what happens to it, as the API shows it.
+// Tasks and events as JSON, as the API shows them.
 
 #include <optional>
 #include <string>
@@ -14,22 +14,22 @@ namespace easyretry::server {
 
 using task::name_of;
 
-// What a task's record does not say.
-struct Besides {
-  std::optional<std::string> arguments{};  // JSON, for those who may see them
-  std::optional<TaskId> requeue_of{};      // the task of history that it was started again from
+// Details that are not in the record.
+struct TaskDetails {
+  std::optional<std::string> arguments{};  // JSON; only with the right to see them
+  std::optional<TaskId> requeue_of{};      // the finished task from which it was requeued
 };
-void write_task(JsonWriter& out, const task::TaskRecord& record, const Besides& besides = {});
-// The same with what it takes to judge the attempt, and to call a callback again. The result is JSON, or empty.
+void write_task(JsonWriter& out, const task::TaskRecord& record, const TaskDetails& details = {});
+// Adds what a worker needs to judge the attempt and to call a callback. The result is JSON or empty.
 void write_unjudged_task(JsonWriter& out, const task::TaskRecord& record, const std::string& arguments);
 
 void write_event(JsonWriter& out, const Event& event);
 std::string name_of(EventKind kind);  // "attempt_failed"
 
-// Throws Refusal (404) for what is no id: there is no such task.
+// Throws Refusal (404) for an invalid id.
 TaskId parse_id(const std::string& text);
 
-// The text is JSON; it becomes a part of what is written.
+// Inserts a JSON text.
 void write_json(JsonWriter& out, const std::string& json);
 
 }  // namespace easyretry::server

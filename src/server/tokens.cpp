@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <fstream>
 #include <sstream>
 #include <stdexcept>
+#include <system_error>
 
 #include <fcntl.h>
 #include <openssl/evp.h>
@@ -36,7 +38,7 @@ constexpr unsigned bit(Right right) {
   return static_cast<unsigned>(right);
 }
 
-// Nullopt: no such role.
+// Nullopt for an unknown role.
 std::optional<unsigned> rights_of(std::string_view role) {
   unsigned rights = 0;
   if (role.ends_with(kWithPayloads)) {
@@ -55,7 +57,7 @@ std::optional<unsigned> rights_of(std::string_view role) {
   return std::nullopt;
 }
 
-// Names are told in answers, which are UTF-8.
+// Names appear in responses, which are UTF-8.
 bool is_text(std::string_view text) {
   return base::invalid_utf8(text) == std::string_view::npos;
 }
@@ -71,8 +73,8 @@ Token token_of(const std::string& line, const std::string& place) {
   words >> token.name >> token.role >> token.space >> token.hash;
   const bool is_hash = token.hash.size() == 64 && token.hash.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (!is_text(line) || !is_hash || words >> more || !rights_of(token.role)) {
-    throw std::runtime_error(place +
-                             ": not a token; a line is: name role namespace hash, as `easyretry token` writes it");
+    throw std::runtime_error(
+        place + ": not a token; a line has name, role, namespace and hash, as written by `easyretry token`");
   }
   return token;
 }
@@ -90,7 +92,7 @@ std::map<std::string, Token> read(const std::filesystem::path& file) {
   return tokens;
 }
 
-// Whole or not at all, and never readable by others, not even for a moment.
+// Atomically, and never readable by others, not even for a moment.
 void write_privately(const std::filesystem::path& file, const std::string& text) {
   const std::string next = file.string() + ".new";
   const int fd = ::open(next.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, S_IRUSR | S_IWUSR);
@@ -110,7 +112,7 @@ bool Token::may(Right right) const {
 
 std::string new_secret() {
   std::array<unsigned char, 32> bytes{};
-  if (!seal::random_bytes(bytes)) throw std::runtime_error("the operating system gives no random bytes");
+  if (!seal::random_bytes(bytes)) throw std::runtime_error("the operating system provides no random bytes");
   return std::string{kSecretPrefix} + hex_of(bytes);
 }
 
@@ -147,18 +149,17 @@ std::vector<Token> Tokens::all() {
 
 void Tokens::add(const Token& token) {
   if (!is_word(token.name) || !is_word(token.space)) {
-    throw std::invalid_argument(
-        "names of tokens and namespaces are words without spaces and control characters, in UTF-8");
+    throw std::invalid_argument("names of tokens and namespaces must be UTF-8 without spaces and control characters");
   }
   if (!rights_of(token.role)) {
     throw std::invalid_argument("\"" + token.role +
-                                "\" is no role; there is viewer, submitter, worker, application, operator and "
-                                "admin, and +payloads may follow");
+                                "\" is not a role; use viewer, submitter, worker, application, operator or admin, "
+                                "optionally followed by +payloads");
   }
   const std::lock_guard lock{mutex_};
   read_if_changed();
   for (const auto& [hash, known] : by_hash_) {
-    if (known.name == token.name) throw std::invalid_argument("there is a token named " + token.name + " already");
+    if (known.name == token.name) throw std::invalid_argument("a token named " + token.name + " already exists");
   }
   by_hash_.emplace(token.hash, token);
   write();
@@ -186,6 +187,57 @@ void Tokens::write() const {
     text.append("\n");
   }
   write_privately(file_, text);
+}
+
+namespace {
+
+constexpr std::string_view kFirstTokenName = "first";
+
+std::string file_of(const ServerConfig& server) {
+  return server.tokens + ".first";
+}
+
+[[noreturn]] void refuse_first_token(const std::string& file, int error) {
+  throw std::runtime_error("cannot write the first token to " + file + ": " + std::generic_category().message(error) +
+                           "; make the folder writable, or create a token with `easyretry token create`");
+}
+
+// The secret itself, readable only by the owner, beside the hashes: to be moved to a safe place and deleted.
+void write_secret(const std::string& file, const std::string& secret) {
+  const int fd = ::open(file.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  const std::string text = secret + "\n";
+  const bool written = fd >= 0 && ::write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
+  const int error = errno;
+  if (fd >= 0) ::close(fd);
+  if (!written) refuse_first_token(file, error);
+}
+
+}  // namespace
+
+std::optional<std::string> make_first_token(const ServerConfig& server) {
+  if (std::filesystem::exists(server.tokens)) return std::nullopt;
+  const std::string secret = new_secret();
+  std::string file = file_of(server);
+  write_secret(file, secret);
+  Tokens{server.tokens}.add(
+      {std::string{kFirstTokenName}, "admin+payloads", std::string{kAnyNamespace}, hash_of(secret)});
+  return file;
+}
+
+void require_place_for_first_token(const ServerConfig& server) {
+  if (std::filesystem::exists(server.tokens)) return;
+  const std::string file = file_of(server);
+  if (std::filesystem::exists(file)) refuse_first_token(file, EEXIST);
+  if (const int error = trouble_writing(file)) refuse_first_token(file, error);
+}
+
+int trouble_writing(const std::filesystem::path& file) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(file, unknown)) return EISDIR;
+  if (::access(file.c_str(), W_OK) == 0) return 0;
+  if (errno != ENOENT) return errno;
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  return ::access(folder.c_str(), W_OK | X_OK) == 0 ? 0 : errno;
 }
 
 }  // namespace easyretry::server

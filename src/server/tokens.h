@@ -1,10 +1,10 @@
 #pragma once
-// Who may do what: bearer tokens, of which only hashes are kept, in a file of one token a line:
+// Bearer tokens and their rights. Only hashes are stored, in a file with one token per line:
 //
 //   # name   role[+payloads]   namespace   SHA-256 of the token
 //   ops      operator          payments    9f86d081884c7d65…
 //
-// Read again when it has changed. Thread-safe.
+// The file is read again when it changes. Thread-safe.
 
 #include <chrono>
 #include <cstdint>
@@ -16,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include <easyretry/config.h>
 #include <easyretry/time.h>
 
 namespace easyretry::server {
@@ -23,7 +24,7 @@ namespace easyretry::server {
 enum class Right : std::uint8_t {
   view = 1,
   submit = 2,
-  work = 4,        // lease tasks, with their arguments, and say what became of them
+  work = 4,        // lease tasks, with their arguments, and settle them
   operate = 8,     // cancel, requeue, pause
   payloads = 16,   // see the arguments of any task
   administer = 32  // change the store itself
@@ -47,15 +48,15 @@ std::string hash_of(std::string_view secret);
 
 class Tokens {
  public:
-  // Throws std::runtime_error that names file and line. A file that is not there is no error: nobody may do anything.
+  // Throws std::runtime_error that names file and line. Without a file there are no tokens.
   explicit Tokens(std::filesystem::path file);
 
-  // How long it takes tells nothing about a secret: hashes are compared, and who could learn the beginning of one by
-  // the clock would still have to find 256 random bits that hash to it.
+  // The time it takes reveals nothing about a secret: hashes are compared, and an attacker who learns the beginning of
+  // one by timing would still have to find 256 random bits with that hash.
   std::optional<Token> find(std::string_view secret);
   std::vector<Token> all();
-  // Writes the file anew, readable by its owner alone. Throws std::invalid_argument for a name that is taken or a role
-  // that is none.
+  // Writes the file again, readable only by its owner. Throws std::invalid_argument for a name that is taken or an
+  // unknown role.
   void add(const Token& token);
   bool remove(const std::string& name);
 
@@ -67,7 +68,16 @@ class Tokens {
   std::mutex mutex_;
   // Guarded by mutex_
   std::map<std::string, Token> by_hash_;
-  std::string read_;  // which file, as of when
+  std::string read_;  // fingerprint of the file that was read
 };
+
+// The first start creates a token for everything. Returns the file with its secret; nullopt if there are tokens
+// already. Throws std::runtime_error if the file cannot be written.
+std::optional<std::string> make_first_token(const ServerConfig& server);
+// Throws as make_first_token() would, and creates nothing.
+void require_place_for_first_token(const ServerConfig& server);
+
+// The errno with which writing or creating the file would fail; 0 if it would succeed. Creates nothing.
+int trouble_writing(const std::filesystem::path& file);
 
 }  // namespace easyretry::server

@@ -7,7 +7,6 @@
 #include "base/json_copy.h"
 #include "base/utf8.h"
 #include "engine/attempt.h"
-#include "server/webhook_answer.h"
 #include "webhook/delivery.h"
 #include "webhook/destination.h"
 
@@ -18,20 +17,47 @@ using engine::RunPtr;
 
 constexpr std::size_t kUsualConcurrency = 1000;
 constexpr Millis kUsualTimeout{30'000};
-constexpr std::size_t kLongestQuoted = 8192;  // more than a url and what is told of an answer
+constexpr std::size_t kLongestQuoted = 8192;  // more than a URL and the quoted part of a response
+constexpr std::size_t kQuoted = 200;          // bytes of a failed response
+constexpr int kGone = 410;
 
 std::size_t concurrency_of(const engine::Run& run) {
   const int wanted = run.handler->handler.options.concurrency;
   return wanted > 0 ? static_cast<std::size_t>(wanted) : kUsualConcurrency;
 }
 
-// One argument stands for itself.
+// A single argument is sent without its array.
 std::string body_of(const std::string& arguments) {
   const JsonDocument document = JsonDocument::parse(arguments);
   return document.root().size() == 1 ? base::canonical_json(document.root().at(0)) : arguments;
 }
 
+std::string quoted(const webhook::Answer& answer) {
+  std::string text = "HTTP " + std::to_string(answer.status);
+  if (answer.body.empty()) return text;
+  if (base::invalid_utf8(answer.body) != std::string::npos) return text + ": (not UTF-8)";
+  return text + ": " + std::string{base::cut_utf8(answer.body, kQuoted)};
+}
+
+// The value for success_when.
+detail::Reply reply_of(const webhook::Answer& answer) {
+  if (answer.body.empty()) return {.result = "null"};
+  try {
+    static_cast<void>(JsonDocument::parse(answer.body));
+    return {.result = answer.body};
+  } catch (const JsonError& e) {
+    return {.unwritable = std::string{"the response is "} + e.what()};
+  }
+}
+
 }  // namespace
+
+detail::Reply judged_by_status(const webhook::Answer& answer) {
+  if (answer.succeeded()) return reply_of(answer);
+  if (answer.status == kGone) return {.answer = give_up(quoted(answer))};
+  if (answer.retry_after) return {.answer = retry_after(*answer.retry_after, quoted(answer))};
+  return {.answer = retry_later(quoted(answer))};
+}
 
 WebhookHandler::WebhookHandler(engine::Core& core, webhook::Caller& caller, std::string url,
                                const std::string& secrets_file)
@@ -46,11 +72,11 @@ WebhookHandler::WebhookHandler(engine::Core& core, webhook::Caller& caller, std:
 
 std::size_t WebhookHandler::room(std::size_t coming) {
   const std::size_t most = most_;
-  return most - std::min(most, under_way_ + coming);
+  return most - std::min(most, in_flight_ + coming);
 }
 
 void WebhookHandler::take(std::vector<RunPtr> runs) {
-  under_way_ += runs.size();
+  in_flight_ += runs.size();
   for (const RunPtr& run : runs) {
     most_ = concurrency_of(*run);
     call(run);
@@ -65,7 +91,7 @@ void WebhookHandler::call(const RunPtr& run) {
     webhook::Call call = call_for(*run, beginning.arguments);
     caller_.start(std::move(call), [self = shared_from_this(), run, arguments = std::move(beginning.arguments)](
                                        webhook::CallResult heard) { self->heard(run, arguments, std::move(heard)); });
-  } catch (const std::exception& e) {  // a secret that is none any more
+  } catch (const std::exception& e) {  // the secrets file has become invalid
     ended(run, core_.end_attempt(*run, engine::Called{engine::Called::End::failed, e.what()}));
   }
 }
@@ -88,18 +114,18 @@ void WebhookHandler::heard(const RunPtr& run, const std::string& arguments, webh
   if (!heard) {
     return ended(run, core_.end_attempt(*run, engine::Called{engine::Called::End::failed, heard.error().detail}));
   }
-  hide_place(*heard);
+  mask_url(*heard);
   ended(run, core_.end_attempt(*run, judged_by_status(*heard), arguments));
 }
 
-// A receiver may repeat what it was called by, and what it says to a failure is shown.
-void WebhookHandler::hide_place(webhook::Answer& answer) const {
+// Failed responses are shown to people, and a receiver may repeat its URL in one.
+void WebhookHandler::mask_url(webhook::Answer& answer) const {
   if (!answer.succeeded()) answer.body = mask_.apply(base::cut_utf8(answer.body, kLongestQuoted));
 }
 
 void WebhookHandler::ended(const RunPtr& run, task::Settlement settlement) {
   core_.settle_later(run, std::move(settlement));
-  --under_way_;
+  --in_flight_;
   core_.claiming().notify();
 }
 

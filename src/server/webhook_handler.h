@@ -1,21 +1,29 @@
 #pragma once
-// A handler behind a URL: its attempts are calls there, signed, as many at a time as its concurrency says.
+// A handler behind a URL: each attempt is a signed call. At most `concurrency` of them run at a time.
 
 #include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
 
+#include <easyretry/handler.h>
+
 #include "alert/mask.h"
 #include "engine/core.h"
+#include "engine/workers.h"
+#include "webhook/call.h"
 #include "webhook/caller.h"
 #include "webhook/secrets_file.h"
 
 namespace easyretry::server {
 
+// What the response of a webhook means for the task: 2xx is judged by success_when; 410 ends the task; anything else is
+// retried, after Retry-After if the response has one. Pure.
+detail::Reply judged_by_status(const webhook::Answer& answer);
+
 class WebhookHandler final : public engine::RemoteExecutor, public std::enable_shared_from_this<WebhookHandler> {
  public:
-  // Both outlive every call. Throws std::invalid_argument for a URL that cannot be called, or secrets that are none.
+  // `core` and `caller` outlive every call. Throws std::invalid_argument for an invalid URL or secrets file.
   WebhookHandler(engine::Core& core, webhook::Caller& caller, std::string url, const std::string& secrets_file);
 
   std::size_t room(std::size_t coming) override;
@@ -24,7 +32,7 @@ class WebhookHandler final : public engine::RemoteExecutor, public std::enable_s
  private:
   void call(const engine::RunPtr& run);
   void heard(const engine::RunPtr& run, const std::string& arguments, webhook::CallResult heard);
-  void hide_place(webhook::Answer& answer) const;
+  void mask_url(webhook::Answer& answer) const;
   void ended(const engine::RunPtr& run, task::Settlement settlement);
   webhook::Call call_for(const engine::Run& run, const std::string& arguments);
 
@@ -33,8 +41,8 @@ class WebhookHandler final : public engine::RemoteExecutor, public std::enable_s
   const std::string url_;
   const alert::Mask mask_;
   webhook::SecretsFile secrets_;
-  std::atomic<std::size_t> most_;  // as the handler's concurrency said when one was last taken
-  std::atomic<std::size_t> under_way_{0};
+  std::atomic<std::size_t> most_;  // the handler's concurrency when a task was last taken
+  std::atomic<std::size_t> in_flight_{0};
 };
 
 }  // namespace easyretry::server

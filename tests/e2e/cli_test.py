@@ -184,16 +184,16 @@ class OnADaemon(OnBothWays, CommandLine):
         self.assertIn("there is no token in nowhere", self.refused("tasks", "list", "--token-file", "nowhere", *self.where))
 
     def test_who_may_not_is_told_what_to_do(self):
-        for token, said in (("", "no token was given; put the token in EASYRETRY_TOKEN"),
-                            ("er_wrong", "the token is not known here; put the token in EASYRETRY_TOKEN")):
+        for token, said in (("", "the request has no token; put the token in EASYRETRY_TOKEN"),
+                            ("er_wrong", "the token is unknown; put the token in EASYRETRY_TOKEN")):
             self.assertIn(said, self.refused("tasks", "list", *self.where, environment={"EASYRETRY_TOKEN": token}))
         viewer = {"EASYRETRY_TOKEN": self.token("viewer")}
         id = self.submit("mail")
         self.assertIn("the role viewer of token viewer may not do this",
                       self.refused("tasks", "cancel", id, *self.where, environment=viewer))
-        self.assertIn("may not see arguments; use one with +payloads",
+        self.assertIn("may not see arguments; use a token with +payloads",
                       self.refused("tasks", "show", id, "--args", *self.where, environment=viewer))
-        self.assertIn('the namespace "shop" is not open to token viewer; leave out --space',
+        self.assertIn('token viewer is not for the namespace "shop"; leave out --space',
                       self.refused("tasks", "list", "--space", "shop", *self.where, environment=viewer))
 
     def test_all_pages_are_one_list(self):
@@ -248,7 +248,7 @@ class OnAStore(OnBothWays, CommandLine):
 
     def test_an_empty_database_stays_empty(self):
         said = self.refused("tasks", "list", "--store", "sqlite:new.db")
-        self.assertIn("there is no EasyRetry store in this database yet; check the url", said)
+        self.assertIn("this database has no EasyRetry store yet; check the url", said)
         self.assertFalse(os.path.exists(self.path("new.db")))
         self.assertIn("ask its daemon with --server", self.refused("tasks", "list", "--store", "memory:"))
         self.assertIn('unknown scheme "oracle"', self.refused("tasks", "list", "--store", "oracle://x"))
@@ -282,12 +282,12 @@ class WithoutADaemon(CommandLine):
     def test_an_address_that_cannot_be_is_refused_before_a_token_is_sent(self):
         for server, said in (
             (NOBODY, f"no daemon answers at {NOBODY}"),
-            ("127.0.0.1:7077", "is no address of a daemon; write it as http://127.0.0.1:7077"),
-            ("ftp://127.0.0.1", "is no address of a daemon"),
-            ("http://127.0.0.1:7077/v1", "is no address of a daemon"),
-            ("http://user@127.0.0.1:7077", "is no address of a daemon"),
-            ("http://retry.example:7077", "the token must not be sent in the open; use https://"),
-            ("http://127.0.0.1.retry.example", "the token must not be sent in the open"),
+            ("127.0.0.1:7077", "is not the address of a daemon; write it as http://127.0.0.1:7077"),
+            ("ftp://127.0.0.1", "is not the address of a daemon"),
+            ("http://127.0.0.1:7077/v1", "is not the address of a daemon"),
+            ("http://user@127.0.0.1:7077", "is not the address of a daemon"),
+            ("http://retry.example:7077", "the token must not be sent unencrypted; use https://"),
+            ("http://127.0.0.1.retry.example", "the token must not be sent unencrypted"),
         ):
             with self.subTest(server=server):
                 self.assertIn(said, self.refused("tasks", "list", "--server", server))

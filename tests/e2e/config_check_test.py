@@ -71,7 +71,7 @@ class ConfigCheck(unittest.TestCase):
         self.refused("server: {listen: '0.0.0.0:0'}\n", "which other machines can reach, and tokens must not be sent unencrypted")
         certificate(self.folder, "right")
         self.refused("server: {listen: 'retry.example:0', certificate: right.pem, private_key: right.key}\n",
-                     '"retry.example" is no address to listen at')
+                     '"retry.example" is not an address to listen on')
 
     def test_certificates_and_keys(self):
         certificate(self.folder, "right")
@@ -85,8 +85,8 @@ class ConfigCheck(unittest.TestCase):
         self.refused(server("empty.pem", "right.key"), "the certificate empty.pem cannot be used")
         self.refused(server("right.pem", "none.key"), "the private key none.key cannot be used: No such file")
         self.refused(server("right.pem", "other.key"), "the private key other.key cannot be used: key values mismatch")
-        self.refused("server: {certificate: right.pem}\n", "server.certificate and server.private_key go together")
-        self.refused("server: {private_key: right.key}\n", "server.certificate and server.private_key go together")
+        self.refused("server: {certificate: right.pem}\n", "server.certificate and server.private_key must be given together")
+        self.refused("server: {private_key: right.key}\n", "server.certificate and server.private_key must be given together")
 
     def test_tokens_and_the_audit_log(self):
         self.refused("server: {tokens: nowhere/tokens}\n", "cannot write the first token to nowhere/tokens.first: No such file")
@@ -106,7 +106,7 @@ class ConfigCheck(unittest.TestCase):
         self.write("secrets", "whsec_" + "A" * 43 + "=\n")
         self.write("rubbish", "sesame\n")
         pay = "handlers: {pay: {url: '%s', secrets_file: %s}}\n"
-        self.refused("handlers: {pay: {url: 'https://shop.example/pay'}}\n", 'handler "pay" has a url, but no secrets_file')
+        self.refused("handlers: {pay: {url: 'https://shop.example/pay'}}\n", 'handler "pay" has a url but no secrets_file')
         self.refused(pay % ("https://shop.example/pay", "none"), "none has no secret to sign webhooks with")
         self.refused(pay % ("https://shop.example/pay", "rubbish"), "rubbish:1: ")
         self.refused(pay % ("https://ann:geheim@shop.example/pay", "secrets"), 'handler "pay": this URL cannot be called: it contains a user')
@@ -140,7 +140,7 @@ class ConfigCheck(unittest.TestCase):
             self.assertEqual(checked.returncode, 0, checked.stderr)
             self.assertIn("whether the listen address is free", checked.stderr)
             self.assertEqual(os.listdir(self.folder), ["easyretry.yaml"])
-            self.assertIn("is another one running?", self.run_program("serve").stderr)
+            self.assertIn("is another daemon running?", self.run_program("serve").stderr)
 
     def test_the_file_of_an_application_may_name_its_own_exceptions(self):
         self.write("application.yaml", "handlers: {pay: {retry_on: [CardRefused]}}\n")

@@ -174,7 +174,7 @@ class Events(unittest.TestCase):
         self.assertIn("lost the connection", watching.warning())
         self.daemon = Daemon(PROGRAM, self.folder.name, port=port)
         self.assertIn("reconnected", watching.warning())
-        self.assertRegex(watching.line(), r"gap +what happened since that id is not kept")
+        self.assertRegex(watching.line(), r"gap +the events since that id are no longer kept")
         task = self.submit("mail")
         self.assertIn(task, watching.line())
 
@@ -205,7 +205,7 @@ class Events(unittest.TestCase):
 
         here = ("--server", f"http://127.0.0.1:{self.daemon.port}")
         self.assertIn('unknown kind "gone_up"; known: stored', refused(*here, "--kind", "gone_up"))
-        self.assertIn("token is not known", refused(*here, token="er_wrong"))
+        self.assertIn("token is unknown", refused(*here, token="er_wrong"))
         self.assertIn("no daemon answers at http://127.0.0.1:1 ", refused("--server", "http://127.0.0.1:1"))
 
 

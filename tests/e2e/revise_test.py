@@ -102,7 +102,7 @@ class Revise(unittest.TestCase):
             ({"policy": {}}, 422, "nothing to change"),
             ({"policy": {"max_attempts": None}}, 422, "nothing to change"),
             ({"policy": {"max_attempt": 3}}, 422, "did you mean max_attempts?"),
-            ({"policy": {"max_attempts": 3}, "due": 1}, 422, "there is no such field"),
+            ({"policy": {"max_attempts": 3}, "due": 1}, 422, "unknown field"),
             ({"policy": {"max_attempts": -1}}, 422, "max_attempts"),
             ({"policy": {"max_attempts": 1_000_001}}, 422, "use 1 to 1000000"),
             ({"policy": {"max_attempts": "3"}}, 400, "max_attempts"),

@@ -65,7 +65,7 @@ class Tables(unittest.TestCase):
         for _ in range(2):  # the first time has made nothing
             run = easyretry("tables", "--store", by_month)
             self.assertEqual(run.returncode, 1, run.stdout)
-            self.assertIn("there is no EasyRetry store", run.stderr)
+            self.assertIn("this database has no EasyRetry store", run.stderr)
         make(by_month)
         run = easyretry("tables", "--store", by_month, "--json")
         self.assertEqual(run.returncode, 0, run.stderr)
@@ -87,7 +87,7 @@ class Tables(unittest.TestCase):
     def cluster(self, url):
         run = easyretry("cluster", "--store", url)
         self.assertEqual(run.returncode, 1)
-        self.assertIn("there is no EasyRetry store in this database yet", run.stderr)
+        self.assertIn("this database has no EasyRetry store yet", run.stderr)
         make(url)
         run = easyretry("cluster", "--store", url)
         self.assertEqual(run.returncode, 0, run.stderr)

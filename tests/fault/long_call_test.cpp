@@ -1,21 +1,17 @@
 // Persist::always: calls that take longer than their lease, in engines that were never started or are stopped
-// meanwhile, beside an instance that works.
+// meanwhile, while another instance works.
 
 #include <atomic>
 #include <thread>
 
-#include <easyretry/easyretry.h>
-
-#include "fault/each_server.h"
-#include "support/eventually.h"
-#include "support/test_database.h"
+#include "fault/each_engine.h"
 
 namespace easyretry::fault {
 namespace {
 
 using namespace std::chrono_literals;
 
-class LongCall : public OnEachServer {
+class LongCall : public OnEachEngine {
  protected:
   // Both engines have it. Counts how many run at a time.
   auto handler() {
@@ -33,7 +29,6 @@ class LongCall : public OnEachServer {
   EngineOptions options() const { return {.window = 1s, .lease = kLease, .drain = 100ms, .log = nullptr}; }
 
   static constexpr Millis kLease{1000};
-  test::TestDatabase database{GetParam()};
   std::atomic<int> calls{0};
   std::atomic<int> at_a_time{0};
   std::atomic<int> most_at_a_time{0};
@@ -41,34 +36,33 @@ class LongCall : public OnEachServer {
 };
 
 TEST_P(LongCall, OfAnEngineThatWasNeverStartedKeepsItsLease) {
-  Engine caller{database.url(), options()};
-  Engine worker{database.url(), options()};
-  auto call = caller.retryable("work", handler(), HandlerOptions{.persist = Persist::always});
-  worker.retryable("work", handler());
-  worker.start();
+  const auto caller = open(options());
+  const auto worker = open(options());
+  auto call = caller->retryable("work", handler(), HandlerOptions{.persist = Persist::always});
+  worker->retryable("work", handler());
+  worker->start();
   EXPECT_TRUE(call(1));
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(most_at_a_time, 1);
-  EXPECT_EQ(worker.count({.finished = true, .outcome = Outcome::succeeded}), 1);
+  EXPECT_EQ(succeeded(*worker, "work"), 1U);
 }
 
 TEST_P(LongCall, KeepsItsLeaseWhenItsEngineIsStopped) {
-  Engine caller{database.url(), options()};
-  Engine worker{database.url(), options()};
-  auto call = caller.retryable("work", handler(), HandlerOptions{.persist = Persist::always});
-  worker.retryable("work", handler());
-  caller.start();
-  worker.start();
+  const auto caller = open(options());
+  const auto worker = open(options());
+  auto call = caller->retryable("work", handler(), HandlerOptions{.persist = Persist::always});
+  worker->retryable("work", handler());
+  caller->start();
+  worker->start();
   std::once_flag once;
-  during = [&] { std::call_once(once, [&] { caller.stop(); }); };
-  EXPECT_TRUE(call(1)) << "whoever made the call gets what it came to";
+  during = [&] { std::call_once(once, [&] { caller->stop(); }); };
+  EXPECT_TRUE(call(1)) << "the caller gets the result";
   EXPECT_EQ(calls, 1);
   EXPECT_EQ(most_at_a_time, 1);
-  EXPECT_EQ(worker.count({.finished = true, .outcome = Outcome::succeeded}), 1);
+  EXPECT_EQ(succeeded(*worker, "work"), 1U);
 }
 
-ON_EACH_SERVER(LongCall);
-ON_REDIS(LongCall);
+ON_EACH_SERVER_AND_DAEMON(LongCall);
 
 }  // namespace
 }  // namespace easyretry::fault

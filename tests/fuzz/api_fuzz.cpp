@@ -10,7 +10,7 @@
 #include <easyretry/json_text.h>
 
 #include "fuzz/pace.h"
-#include "http/beast/reading.h"
+#include "http/beast/request_head.h"
 #include "server/endpoints.h"
 #include "storage/open.h"
 #include "support/temp_folder.h"

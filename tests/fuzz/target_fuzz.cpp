@@ -2,8 +2,8 @@
 
 #include "fuzz/pace.h"
 #include "http/target.h"
-#include "server/query.h"
 #include "server/refusal.h"
+#include "server/request_fields.h"
 #include "server/task_json.h"
 
 using namespace easyretry;

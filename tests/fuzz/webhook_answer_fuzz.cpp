@@ -5,8 +5,8 @@
 #include "base/utf8.h"
 #include "fuzz/pace.h"
 #include "policy/success_expression.h"
-#include "server/webhook_answer.h"
-#include "webhook/call.h"
+#include "server/webhook_handler.h"
+#include "webhook/retry_after.h"
 
 using namespace easyretry;
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "remote/line.h"
+#include "remote/connection.h"
 #include "service/service.h"
 
 namespace easyretry::app {
@@ -38,7 +38,7 @@ class RemoteService final : public Service {
   }
 
   const remote::DaemonAddress daemon_;
-  remote::Line line_;
+  remote::Connection line_;
 };
 
 }  // namespace

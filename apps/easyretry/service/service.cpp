@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/harmless.h"
-#include "remote/daemon_address.h"
+#include "remote/connection.h"
 
 namespace easyretry::app {
 namespace {

@@ -12,7 +12,7 @@
 
 #include <easyretry/config.h>
 
-#include "remote/daemon_address.h"
+#include "remote/connection.h"
 
 namespace CLI {
 class App;

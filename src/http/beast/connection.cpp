@@ -1,13 +1,12 @@
 #include "http/beast/connection.h"
 
 #include <algorithm>
+#include <atomic>
 #include <type_traits>
 #include <utility>
 
 #include <boost/asio/ssl.hpp>
 #include <sys/socket.h>
-
-#include "http/beast/answer.h"
 
 namespace easyretry::http {
 
@@ -20,10 +19,30 @@ constexpr std::size_t kFirstRead = 1024;
 constexpr std::size_t kMostIgnored = 262'144;
 constexpr std::chrono::seconds kLinger{2};
 
-// OpenSSL knows the first words of a request when it expects a handshake.
+// OpenSSL recognizes the beginning of an HTTP request where it expects a handshake.
 bool is_plain_http(const beast::error_code& code) {
   return code.category() == asio::error::get_ssl_category() && ERR_GET_REASON(code.value()) == SSL_R_HTTP_REQUEST;
 }
+
+// The way back of one request, from any thread. Without an answer, its destructor sends 500. It releases the connection
+// with the answer, however long it is kept.
+class Answer {
+ public:
+  using Send = std::function<void(Response)>;
+  Answer(std::string request_id, Send send) : request_id_(std::move(request_id)), send_(std::move(send)) {}
+  ~Answer() { send(to_response({}, request_id_)); }
+  Answer(const Answer&) = delete;
+  Answer& operator=(const Answer&) = delete;
+
+  void send(Response response) {
+    if (!sent_.exchange(true)) std::exchange(send_, nullptr)(std::move(response));
+  }
+
+ private:
+  const std::string request_id_;
+  Send send_;  // until sent_
+  std::atomic<bool> sent_{false};
+};
 
 template <class Message>
 void set_fields(Message& message, const Response& response, const std::string& request_id) {
@@ -40,7 +59,7 @@ template <class Stream>
 void Connection<Stream>::begin() {
   if constexpr (std::is_same_v<Stream, TlsStream>) {
     socket().expires_after(host_->options().header_within);
-    stream_.async_handshake(asio::ssl::stream_base::server, then(&Connection::shook_hands));
+    stream_.async_handshake(asio::ssl::stream_base::server, then(&Connection::handshake_done));
   } else {
     wait_for_request();
   }
@@ -59,30 +78,29 @@ void Connection<Stream>::cut() {
 }
 
 template <class Stream>
-void Connection<Stream>::shook_hands(Code code) {
+void Connection<Stream>::handshake_done(Code code) {
   if (!code) return wait_for_request();
-  if (is_plain_http(code)) say_https();
+  if (is_plain_http(code)) refuse_plain_http();
 }
 
-// In the open, as it was asked: otherwise whoever wrote http:// sees nothing but a connection that ends.
+// Unencrypted, as the request was: otherwise the client only sees a connection that ends.
 template <class Stream>
-void Connection<Stream>::say_https() {
+void Connection<Stream>::refuse_plain_http() {
   busy_ = true;
   request_id_ = new_request_id();
-  Response response = to_response(
-      {400, "https_needed", "this port speaks TLS, and was asked without", "write https:// instead of http://"},
-      request_id_);
+  Response response =
+      to_response({400, "https_needed", "this port speaks TLS", "use https:// instead of http://"}, request_id_);
   message_.emplace(beast::http::status::bad_request, version_);
   set_fields(*message_, response, request_id_);
   message_->keep_alive(false);
   message_->body() = std::move(response.body);
   message_->prepare_payload();
   socket().expires_after(host_->options().write_within);
-  beast::http::async_write(socket(), *message_, then(&Connection::said_https));
+  beast::http::async_write(socket(), *message_, then(&Connection::plain_http_refused));
 }
 
 template <class Stream>
-void Connection<Stream>::said_https(Code code, std::size_t) {
+void Connection<Stream>::plain_http_refused(Code code, std::size_t) {
   code ? cut() : linger();
 }
 
@@ -90,14 +108,14 @@ template <class Stream>
 void Connection<Stream>::wait_for_request() {
   busy_ = false;
   if (host_->stopping()) return cut();
-  if (!known_) host_->strangers().heard_of(number_);
+  if (!known_) host_->unauthenticated().touch(number_);
   if (buffer_.size() > 0) return read_head();
   buffer_ = fresh_buffer();  // an idle connection holds next to nothing
   socket().expires_after(host_->options().idle);
   stream_.async_read_some(buffer_.prepare(kFirstRead), then(&Connection::first_bytes));
 }
 
-// However much is sent, no more of it is here at a time: requests that come together wait in the network.
+// Bounds what is held of pipelined requests: the rest waits in the network.
 template <class Stream>
 auto Connection<Stream>::fresh_buffer() const -> boost::beast::flat_buffer {
   return boost::beast::flat_buffer{host_->options().most_header_bytes + kFirstRead};
@@ -116,7 +134,7 @@ void Connection<Stream>::read_head() {
   request_id_ = new_request_id();
   parser_.emplace();
   parser_->header_limit(static_cast<std::uint32_t>(host_->options().most_header_bytes));
-  parser_->body_limit(boost::none);  // how long a body may be is known when it is known who asks for what
+  parser_->body_limit(boost::none);  // set when the request is admitted
   socket().expires_after(host_->options().header_within);
   beast::http::async_read_header(stream_, buffer_, *parser_, then(&Connection::have_head));
 }
@@ -131,7 +149,7 @@ void Connection<Stream>::have_head(Code code, std::size_t) {
   }
   if (const auto problem = objection(parser_->get())) return refuse(*problem);
   auto request = to_request(parser_->get());
-  if (!request) return refuse({400, "bad_request", "the path or the query cannot be read", "percent-encode it"});
+  if (!request) return refuse({400, "bad_request", "the path or the query is not valid", "percent-encode it"});
   request_id_ = request->id;
   Code unknown;
   const auto peer = socket().socket().remote_endpoint(unknown);
@@ -144,13 +162,13 @@ void Connection<Stream>::judge(Request request) {
   Admission admission = host_->admit(request);
   if (const auto* problem = std::get_if<Problem>(&admission)) return turn_away(*problem);
   auto& admitted = std::get<Admitted>(admission);
-  if (admitted.known) be_known();
-  asked_ = std::make_unique<Asked>(Asked{std::move(request), std::move(admitted.serve)});
+  if (admitted.known) mark_authenticated();
+  pending_ = std::make_unique<Pending>(Pending{std::move(request), std::move(admitted.serve)});
   if (parser_->is_done()) return serve();
   share_ = {host_->bodies(), admitted.client};
-  const auto body = std::make_shared<BodyReading<Stream>>(
-      host_->options(), typename BodyReading<Stream>::Place{stream_, buffer_, *parser_, share_},
-      [self = this->shared_from_this()](const auto& ending) { self->have_body(ending); });
+  const auto body = std::make_shared<BodyReader<Stream>>(
+      host_->options(), typename BodyReader<Stream>::Place{stream_, buffer_, *parser_, share_},
+      [self = this->shared_from_this()](const auto& end) { self->have_body(end); });
   const std::size_t most = std::min(admitted.most_body_bytes, host_->options().most_body_bytes);
   if (const auto problem = body->objection(most)) return turn_away(*problem);
   if (!beast::iequals(parser_->get()[beast::http::field::expect], "100-continue")) return body->go_on();
@@ -162,38 +180,38 @@ void Connection<Stream>::judge(Request request) {
 }
 
 template <class Stream>
-void Connection<Stream>::be_known() {
+void Connection<Stream>::mark_authenticated() {
   known_ = true;
-  host_->strangers().forget(number_);
+  host_->unauthenticated().forget(number_);
 }
 
-// A body that was not read cannot be told from a next request. And strangers have to come anew.
+// An unread body cannot be told from the next request, so the connection ends. It also ends without a valid token.
 template <class Stream>
 void Connection<Stream>::turn_away(const Problem& problem) {
-  constexpr int kWhoAreYou = 401;
-  if (problem.status == kWhoAreYou) {
+  constexpr int kUnauthorized = 401;
+  if (problem.status == kUnauthorized) {
     known_ = false;
-    host_->strangers().heard_of(number_);
+    host_->unauthenticated().touch(number_);
   }
-  asked_.reset();
+  pending_.reset();
   write(to_response(problem, request_id_), known_ && parser_->is_done() && parser_->keep_alive());
 }
 
 template <class Stream>
-void Connection<Stream>::have_body(const typename BodyReading<Stream>::Ending& ending) {
-  if (ending.whole) return serve();
-  asked_.reset();
-  ending.problem ? refuse(*ending.problem) : cut();
+void Connection<Stream>::have_body(const typename BodyReader<Stream>::End& end) {
+  if (end.complete) return serve();
+  pending_.reset();
+  end.problem ? refuse(*end.problem) : cut();
 }
 
 template <class Stream>
 void Connection<Stream>::serve() {
   socket().expires_never();
   keep_alive_ = parser_->keep_alive();
-  const auto asked = std::exchange(asked_, nullptr);
-  asked->request.body = std::move(parser_->get().body());
+  const auto pending = std::exchange(pending_, nullptr);
+  pending->request.body = std::move(parser_->get().body());
   parser_.reset();
-  // The answer comes from whatever thread; this connection goes on here.
+  // The answer may come from any thread; the connection continues on its own.
   const auto answer = std::make_shared<Answer>(request_id_, [self = this->shared_from_this()](Response response) {
     if (self->host_->closed()) {
       if (response.stream) response.stream->close();
@@ -203,23 +221,23 @@ void Connection<Stream>::serve() {
       self->write(std::move(response), self->keep_alive_);
     });
   });
-  asked->request.when_gone = [weak = this->weak_from_this()](std::function<void()> gone) {
+  pending->request.when_gone = [weak = this->weak_from_this()](std::function<void()> gone) {
     const auto self = weak.lock();
     if (!self || self->host_->closed()) return;
     asio::post(self->stream_.get_executor(),
                [self, gone = std::move(gone)]() mutable { self->watch(std::move(gone)); });
   };
-  asked->serve(std::move(asked->request), [answer](Response response) { answer->say(std::move(response)); });
+  pending->serve(std::move(pending->request), [answer](Response response) { answer->send(std::move(response)); });
 }
 
 template <class Stream>
 void Connection<Stream>::watch(std::function<void()> gone) {
-  if (message_ || streamed_) return;  // the answer is on its way already
+  if (message_ || streamed_) return;  // the answer is already being sent
   gone_ = std::move(gone);
   socket().socket().async_wait(asio::socket_base::wait_read, then(&Connection::something_to_read));
 }
 
-// Bytes of a next request, or the end.
+// Either bytes of the next request, or the end of the connection.
 template <class Stream>
 void Connection<Stream>::something_to_read(Code code) {
   if (code || !gone_) return;
@@ -236,7 +254,7 @@ void Connection<Stream>::refuse(const Problem& problem) {
 template <class Stream>
 void Connection<Stream>::write(Response response, bool keep_alive) {
   gone_ = nullptr;
-  parser_.reset();  // with what has arrived of a body that is refused
+  parser_.reset();  // together with a body that is refused
   share_ = {};
   if (response.stream && !head_) return stream(std::move(response));
   if (response.stream) response.stream->close();

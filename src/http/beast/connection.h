@@ -1,5 +1,5 @@
 #pragma once
-// One connection, from its first byte to its last. Everything happens on the server's thread.
+// One connection, from its first byte to its last. Runs on the server's thread.
 
 #include <memory>
 #include <optional>
@@ -7,9 +7,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/beast/http.hpp>
 
-#include "http/beast/body_reading.h"
+#include "http/beast/body_reader.h"
 #include "http/beast/host.h"
-#include "http/beast/reading.h"
+#include "http/beast/request_head.h"
 #include "http/beast/streamed_answer.h"
 
 namespace easyretry::http {
@@ -18,7 +18,7 @@ class OpenConnection {
  public:
   virtual ~OpenConnection() = default;
   virtual void begin() = 0;
-  // No request is under way: closes at once. Otherwise after its answer, which ends soon if it is a stream.
+  // Closes at once if no request is in flight, otherwise after its answer; a stream is ended.
   virtual void end_when_idle() = 0;
   virtual void cut() = 0;
 };
@@ -47,18 +47,18 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
     };
   }
 
-  void shook_hands(Code code);
-  void say_https();
-  void said_https(Code code, std::size_t);
+  void handshake_done(Code code);
+  void refuse_plain_http();
+  void plain_http_refused(Code code, std::size_t);
   void wait_for_request();
   auto fresh_buffer() const -> boost::beast::flat_buffer;
   void first_bytes(Code code, std::size_t count);
   void read_head();
   void have_head(Code code, std::size_t);
   void judge(Request request);
-  void be_known();
+  void mark_authenticated();
   void turn_away(const Problem& problem);
-  void have_body(const typename BodyReading<Stream>::Ending& ending);
+  void have_body(const typename BodyReader<Stream>::End& end);
   void serve();
   void watch(std::function<void()> gone);
   void something_to_read(Code code);
@@ -66,12 +66,12 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   void write(Response response, bool keep_alive);
   void written(Code code, std::size_t);
   void stream(Response response);
-  // Lets the answer reach somebody who is still sending, then closes.
+  // Lets the answer reach a client that is still sending, then closes.
   void linger();
   void drained(Code code, std::size_t count);
 
-  // A request that was let in and whose body is not here yet.
-  struct Asked {
+  // An admitted request whose body has not arrived yet.
+  struct Pending {
     Request request;
     Serve serve;
   };
@@ -81,11 +81,11 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   Stream stream_;
   boost::beast::flat_buffer buffer_;
   std::optional<RequestParser> parser_;
-  std::unique_ptr<Asked> asked_;
-  BodyRoom::Share share_;  // until the answer: whoever works on the body has it for so long
+  std::unique_ptr<Pending> pending_;
+  BodyBudget::Share share_;  // until the answer: the body is in use for so long
   std::optional<Message> message_;
   std::shared_ptr<StreamedAnswer<Stream>> streamed_;  // instead of message_
-  std::function<void()> gone_;                        // to be called if the peer leaves before its answer
+  std::function<void()> gone_;                        // to be called if the client leaves before its answer
   std::function<void(bool)> sent_;                    // of the answer that is being written
   std::string request_id_;
   std::size_t ignored_ = 0;
@@ -93,7 +93,7 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   bool head_ = false;
   bool busy_ = false;
   bool keep_alive_ = false;
-  bool known_ = false;  // its other end has shown who it is
+  bool known_ = false;  // authenticated, or need not be
 };
 
 }  // namespace easyretry::http

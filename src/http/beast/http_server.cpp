@@ -21,18 +21,18 @@ using asio::ip::tcp;
 
 namespace {
 
-// After accept() failed for want of file descriptors or memory: they come back when somebody leaves.
+// After accept() failed for lack of file descriptors or memory, until a connection is closed.
 constexpr std::chrono::milliseconds kAcceptPause{50};
 
-// Of TLS 1.2; what TLS 1.3 has is all like that. Keys that are stolen later open nothing that was said before, and
-// nothing can be changed on the way.
+// For TLS 1.2; all suites of TLS 1.3 are like these: forward secrecy and authenticated encryption.
 constexpr const char* kSuites = "ECDHE+AESGCM:ECDHE+CHACHA20";
 
 tcp::endpoint endpoint_of(const ServerOptions& options) {
   boost::system::error_code code;
   const auto address = asio::ip::make_address(options.address, code);
   if (code)
-    throw std::runtime_error("\"" + options.address + "\" is no address to listen at; say 127.0.0.1, 0.0.0.0 or ::1");
+    throw std::runtime_error("\"" + options.address +
+                             "\" is not an address to listen on; use 127.0.0.1, 0.0.0.0 or ::1");
   return {address, options.port};
 }
 
@@ -90,19 +90,19 @@ class HttpServer::Impl {
     });
     thread_.join();
     shared_->gone = true;
-    shared_->open.clear();  // even a weak pointer holds a connection's deleter, which holds what is shared
+    shared_->open.clear();  // a weak pointer keeps the deleter, which keeps shared_
   }
 
  private:
-  // What connections see. They hold it: one whose answer is still to come may outlive the server.
+  // Used by connections, which share its ownership: one whose answer is pending may outlive the server.
   struct Shared final : Host {
     Shared(const ServerOptions& given, Admit admits) : settings(given), admitting(std::move(admits)) {}
     const ServerOptions& options() const override { return settings; }
     bool stopping() const override { return stopped; }
     bool closed() const override { return gone; }
     Admission admit(Request& head) override { return admitting(head); }
-    BodyRoom& bodies() override { return room; }
-    Strangers& strangers() override { return unknown; }
+    BodyBudget& bodies() override { return budget; }
+    UnauthenticatedConnections& unauthenticated() override { return unknown; }
 
     // From any thread.
     void forget(std::uint64_t number) {
@@ -123,8 +123,8 @@ class HttpServer::Impl {
 
     const ServerOptions settings;
     const Admit admitting;
-    BodyRoom room{settings.most_bytes_of_bodies};
-    Strangers unknown;
+    BodyBudget budget{settings.most_bytes_of_bodies};
+    UnauthenticatedConnections unknown;
     asio::io_context io{1};
     std::atomic<bool> stopped{false};
     std::atomic<bool> gone{false};
@@ -142,9 +142,9 @@ class HttpServer::Impl {
       acceptor_.bind(endpoint);
       acceptor_.listen();
     } catch (const boost::system::system_error& error) {
-      throw std::runtime_error("cannot listen at " + endpoint.address().to_string() + " port " +
+      throw std::runtime_error("cannot listen on " + endpoint.address().to_string() + " port " +
                                std::to_string(endpoint.port()) + ": " + error.code().message() +
-                               "; is another one running? Choose another address or port");
+                               "; is another daemon running? Choose another address or port");
     }
     port_ = acceptor_.local_endpoint().port();
     accept();
@@ -159,10 +159,10 @@ class HttpServer::Impl {
     });
   }
 
-  // Not the new one is turned away but a stranger who had his time: with a token one is known as soon as it is shown.
+  // Cuts off an old unauthenticated connection rather than the new one, which may be about to show a token.
   bool make_room() {
     const bool crowded = shared_->open.size() >= shared_->settings.most_connections ||
-                         shared_->unknown.count() >= shared_->settings.most_strangers;
+                         shared_->unknown.count() >= shared_->settings.most_unauthenticated;
     if (!crowded) return true;
     const auto longest = shared_->unknown.take_longest_silent();
     if (!longest) return false;
@@ -197,7 +197,7 @@ class HttpServer::Impl {
                                        shared->forget(number);
                                      }};
     shared_->open.emplace(number, connection);
-    shared_->unknown.heard_of(number);
+    shared_->unknown.touch(number);
     shared_->count();
     connection->begin();
   }

@@ -34,7 +34,7 @@ void StreamedAnswer<Stream>::begin() {
 template <class Stream>
 void StreamedAnswer<Stream>::head_written(Code code) {
   if (code) return finish(false);
-  watch_for_the_end();
+  watch_for_close();
   longest_.expires_after(body_->options().longest);
   longest_.async_wait([weak = this->weak_from_this()](Code cancelled) {
     const auto self = weak.lock();
@@ -98,9 +98,9 @@ void StreamedAnswer<Stream>::wait_for_news() {
   });
 }
 
-// Bytes of a further request are left where they are: there will be no answer to it.
+// The bytes of another request are not read: it will not be answered.
 template <class Stream>
-void StreamedAnswer<Stream>::watch_for_the_end() {
+void StreamedAnswer<Stream>::watch_for_close() {
   socket().socket().async_wait(asio::socket_base::wait_read, [weak = this->weak_from_this()](Code code) {
     const auto self = weak.lock();
     if (!self || code || !self->done_) return;

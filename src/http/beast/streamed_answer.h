@@ -1,5 +1,5 @@
 #pragma once
-// Sends an answer whose body has no size, in chunks as it is written. Everything happens on the server's thread.
+// Sends a response of unknown length, in chunks as it is written. Runs on the server's thread.
 
 #include <memory>
 
@@ -15,14 +15,14 @@ template <class Stream>
 class StreamedAnswer final : public std::enable_shared_from_this<StreamedAnswer<Stream>> {
  public:
   using Head = boost::beast::http::response<boost::beast::http::empty_body>;
-  // Called once: true when all of it was handed to the network.
+  // Called once: true if all of it was handed to the network.
   using Done = std::function<void(bool all)>;
 
   // `done` keeps the connection, and with it `wire`, alive.
   StreamedAnswer(std::shared_ptr<Host> host, Stream& wire, std::shared_ptr<BodyStream> body, Head head, Done done);
 
   void begin();
-  // After what was written.
+  // Ends it after what was written.
   void end() { body_->end(); }
   // The connection is lost.
   void give_up() { finish(false); }
@@ -38,7 +38,7 @@ class StreamedAnswer final : public std::enable_shared_from_this<StreamedAnswer<
   void sent(Code code);
   void send_last();
   void wait_for_news();
-  void watch_for_the_end();
+  void watch_for_close();
   void finish(bool all);
 
   const std::shared_ptr<Host> host_;

@@ -1,32 +1,20 @@
-// Who is let in, and what is read of those who are not.
+// Requests are admitted or refused by their head, before the body is read.
 
 #include <atomic>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "http/admit.h"
-#include "http/http_server.h"
-#include "support/eventually.h"
-#include "unit/http/raw_client.h"
+#include "unit/http/server_fixture.h"
 
 namespace easyretry::http {
 namespace {
 
-using namespace std::chrono_literals;
-using ::testing::AllOf;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
+const std::string kToken = "Authorization: right\r\n";
 
-// /open is for everybody, and takes no body; all else needs a token.
-struct Doorman : ::testing::Test {
+// /open is open to everyone and takes no body; other paths need a token.
+struct AdmissionTest : ServerTest {
   void start(const ServerOptions& options = {}) {
     server.emplace(options, [this](Request& head) -> Admission {
       ++asked;
-      head.parameters["seen"] = "by the doorman";
+      head.parameters["seen"] = "judged";
       if (head.target.path == "/open") return Admitted{echo(), 0, false};
       if (head.header("authorization") != "right") return Problem{401, "unauthorized", "who are you?"};
       if (head.target.path == "/forbidden") return Problem{403, "forbidden", "not you"};
@@ -40,88 +28,63 @@ struct Doorman : ::testing::Test {
                .content_type = "text/plain"});
     };
   }
-  RawClient client() { return RawClient{server->port()}; }
 
   std::atomic<int> asked{0};
-  std::optional<HttpServer> server;
 };
 
-TEST_F(Doorman, RefusesBeforeAnyOfTheBodyIsThere) {
+TEST_F(AdmissionTest, RefusesBeforeTheBodyArrives) {
   start();
   RawClient one = client();
-  one.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 900\r\n\r\n");
-  EXPECT_THAT(one.answer(), AllOf(StartsWith("HTTP/1.1 401"), HasSubstr("Connection: close")));
+  EXPECT_THAT(ask(one, post(900)), AllOf(StartsWith("HTTP/1.1 401"), HasSubstr("Connection: close")));
   EXPECT_THAT(one.rest(), IsEmpty());
 }
 
-TEST_F(Doorman, SaysNothingOfGoingOnToThoseWhoAreRefused) {
+TEST_F(AdmissionTest, SendsNo100ContinueForARefusedRequest) {
   start();
-  RawClient one = client();
-  one.send("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 900\r\n\r\n");
-  EXPECT_THAT(one.answer(), StartsWith("HTTP/1.1 401"));
+  EXPECT_THAT(ask(post(900, "/", "Expect: 100-continue\r\n")), StartsWith("HTTP/1.1 401"));
 }
 
-TEST_F(Doorman, IsAskedOnceAndWhatHeFoundIsServed) {
+TEST_F(AdmissionTest, IsAskedOnceAndTheHeadItChangedIsServed) {
   start();
   RawClient one = client();
-  one.send("POST / HTTP/1.1\r\nHost: h\r\nAuthorization: right\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  one.send(post(2, "/", kToken + "Expect: 100-continue\r\n"));
   EXPECT_THAT(one.head(), StartsWith("HTTP/1.1 100 "));
   one.send("ok");
-  EXPECT_THAT(one.answer(), EndsWith("by the doorman, : ok"));
+  EXPECT_THAT(one.answer(), EndsWith("judged, : ok"));
   EXPECT_EQ(asked, 1);
 }
 
-TEST_F(Doorman, SaysHowLongABodyMayBe) {
+TEST_F(AdmissionTest, SetsTheMaximumLengthOfTheBody) {
   start();
-  const std::string head = "POST / HTTP/1.1\r\nHost: h\r\nAuthorization: right\r\n";
-  RawClient longer = client();
-  longer.send(head + "Expect: 100-continue\r\nContent-Length: 1001\r\n\r\n");
-  EXPECT_THAT(longer.answer(), AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("up to 1000 bytes")));
-  RawClient chunked = client();
-  chunked.send(head + "Transfer-Encoding: chunked\r\n\r\n1f4\r\n" + std::string(500, 'a') + "\r\n1f5\r\n");
-  EXPECT_THAT(chunked.answer(), StartsWith("HTTP/1.1 413"));
-  RawClient open = client();
-  open.send("GET /open HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n");
-  EXPECT_THAT(open.answer(), StartsWith("HTTP/1.1 413"));
-  RawClient stranger = client();
-  stranger.send("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 99999999999\r\n\r\n");
-  EXPECT_THAT(stranger.answer(), StartsWith("HTTP/1.1 401")) << "first of all it matters who asks";
-  RawClient fits = client();
-  fits.send(head + "Content-Length: 1000\r\n\r\n" + std::string(1000, 'a'));
-  EXPECT_THAT(fits.answer(), StartsWith("HTTP/1.1 200"));
+  EXPECT_THAT(ask(post(1001, "/", kToken + "Expect: 100-continue\r\n")),
+              AllOf(StartsWith("HTTP/1.1 413"), HasSubstr("up to 1000 bytes")));
+  EXPECT_THAT(ask(post_chunked(kToken) + "1f4\r\n" + std::string(500, 'a') + "\r\n1f5\r\n"),
+              StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(ask(get("/open", "Content-Length: 1\r\n")), StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(ask(post(99'999'999'999)), StartsWith("HTTP/1.1 401")) << "the token is checked first";
+  EXPECT_THAT(ask(post(1000, "/", kToken) + std::string(1000, 'a')), StartsWith("HTTP/1.1 200"));
 }
 
-TEST_F(Doorman, LetsThoseHeKnowsGoOnAfterARefusalWithoutABody) {
+TEST_F(AdmissionTest, KeepsAKnownConnectionOpenAfterARefusalWithoutABody) {
   start();
   RawClient one = client();
-  const std::string known = " HTTP/1.1\r\nHost: h\r\nAuthorization: right\r\n";
-  one.send("GET /" + known + "\r\n");
-  one.answer();
-  one.send("GET /forbidden" + known + "\r\n");
-  EXPECT_THAT(one.answer(), AllOf(StartsWith("HTTP/1.1 403"), Not(HasSubstr("close"))));
-  one.send("POST /forbidden" + known + "Content-Length: 5\r\n\r\n");
-  EXPECT_THAT(one.answer(), AllOf(StartsWith("HTTP/1.1 403"), HasSubstr("close")));
-  one.send("GET /smuggled" + known + "\r\n");
+  ask(one, get("/", kToken));
+  EXPECT_THAT(ask(one, get("/forbidden", kToken)), AllOf(StartsWith("HTTP/1.1 403"), Not(HasSubstr("close"))));
+  EXPECT_THAT(ask(one, post(5, "/forbidden", kToken)), AllOf(StartsWith("HTTP/1.1 403"), HasSubstr("close")));
+  one.send(get("/smuggled", kToken));
   EXPECT_THAT(one.rest(), IsEmpty());
 }
 
-TEST_F(Doorman, SendsThoseAwayWhoAreNotKnownAnyMore) {
+TEST_F(AdmissionTest, ClosesTheConnectionOfARevokedToken) {
   start();
   RawClient one = client();
-  one.send("GET / HTTP/1.1\r\nHost: h\r\nAuthorization: right\r\n\r\n");
-  one.answer();
-  one.send("GET / HTTP/1.1\r\nHost: h\r\nAuthorization: revoked\r\n\r\n");
-  EXPECT_THAT(one.answer(), AllOf(StartsWith("HTTP/1.1 401"), HasSubstr("close")));
+  ask(one, get("/", kToken));
+  EXPECT_THAT(ask(one, get("/", "Authorization: revoked\r\n")), AllOf(StartsWith("HTTP/1.1 401"), HasSubstr("close")));
 }
 
-// What he has judged is what is served.
-TEST_F(Doorman, IsNotFooledByHeadersThatComeAfterTheBody) {
+TEST_F(AdmissionTest, IgnoresHeadersThatComeAfterTheBody) {
   start();
-  RawClient one = client();
-  one.send(
-      "POST / HTTP/1.1\r\nHost: h\r\nAuthorization: right\r\nTransfer-Encoding: chunked\r\n\r\n"
-      "2\r\nok\r\n0\r\nX: late\r\n\r\n");
-  EXPECT_THAT(one.answer(), EndsWith("by the doorman, : ok"));
+  EXPECT_THAT(ask(post_chunked(kToken) + "2\r\nok\r\n0\r\nX: late\r\n\r\n"), EndsWith("judged, : ok"));
 }
 
 }  // namespace

@@ -5,40 +5,26 @@
 #include <atomic>
 #include <thread>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "http/http_server.h"
-#include "support/eventually.h"
-#include "unit/http/raw_client.h"
+#include "unit/http/server_fixture.h"
 
 namespace easyretry::http {
 namespace {
-
-using namespace std::chrono_literals;
-using ::testing::AllOf;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::Not;
-
-constexpr std::string_view kAsk = "GET / HTTP/1.1\r\nHost: h\r\n\r\n";
 
 struct Reader : RawClient {
   Reader(std::uint16_t port, std::string_view request) : RawClient(port) { send(request); }
 };
 
-struct Streams : ::testing::Test {
+struct Streams : ServerTest {
   void start(StreamOptions options = {}, const ServerOptions& limits = {}) {
     body = std::make_shared<BodyStream>(std::move(options));
     server.emplace(limits, [this](const Request&, const Respond& respond) {
       respond({.content_type = "text/plain", .stream = body, .sent = [this](bool all) { sent = all ? 1 : -1; }});
     });
   }
-  Reader reader(std::string_view request = kAsk) { return {server->port(), request}; }
+  Reader reader(const std::string& request = get()) { return {server->port(), request}; }
 
   std::shared_ptr<BodyStream> body;
   std::atomic<int> sent{0};  // 1: all of it, -1: not all
-  std::optional<HttpServer> server;
 };
 
 TEST_F(Streams, ReachTheReaderAsTheyAreWritten) {
@@ -62,7 +48,7 @@ TEST_F(Streams, MayBeWrittenBeforeTheyAreAskedFor) {
   EXPECT_THAT(reader().rest(), EndsWith("\r\n\r\n5\r\nearly\r\n0\r\n\r\n"));
 }
 
-TEST_F(Streams, GoWithoutChunksToAReaderThatKnowsNone) {
+TEST_F(Streams, AreSentWithoutChunksToAnHttp10Client) {
   start();
   body->write("plain");
   body->end();
@@ -70,7 +56,7 @@ TEST_F(Streams, GoWithoutChunksToAReaderThatKnowsNone) {
               AllOf(Not(HasSubstr("chunked")), EndsWith("\r\n\r\nplain")));
 }
 
-TEST_F(Streams, AreNotBegunForWhoeverOnlyWantsTheHead) {
+TEST_F(Streams, AreNotStartedForAHeadRequest) {
   start();
   EXPECT_THAT(reader("HEAD / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n").rest(), HasSubstr("200 OK"));
   EXPECT_TRUE(test::eventually([&] { return body->ended(); }));
@@ -80,7 +66,7 @@ TEST_F(Streams, EndWhenTheReaderLeaves) {
   start();
   { reader().head(); }
   EXPECT_TRUE(test::eventually([&] { return !body->write("x"); }));
-  EXPECT_TRUE(test::eventually([&] { return server->connections() == 0; }));
+  EXPECT_TRUE(holds(0));
   EXPECT_EQ(sent, -1);
 }
 
@@ -101,7 +87,7 @@ TEST_F(Streams, EndWhenTheReaderIsTooSlowForOnePiece) {
   slow.head();
   body->write(std::string(50'000'000, 'x'));  // more than the network keeps
   slow.bytes(1'000);
-  EXPECT_TRUE(test::eventually([&] { return server->connections() == 0; }));
+  EXPECT_TRUE(holds(0));
   EXPECT_EQ(sent, -1);
   EXPECT_FALSE(body->write("more"));
 }

@@ -4,60 +4,30 @@
 #include <future>
 #include <thread>
 
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-
-#include "http/problem.h"
-#include "support/eventually.h"
-#include "unit/http/raw_client.h"
+#include "unit/http/server_fixture.h"
 
 namespace easyretry::http {
 namespace {
 
-using namespace std::chrono_literals;
-using ::testing::AllOf;
-using ::testing::EndsWith;
-using ::testing::HasSubstr;
-using ::testing::IsEmpty;
-using ::testing::Not;
-using ::testing::StartsWith;
-
-// Says back what it was asked.
+// Repeats the request.
 Response echo(const Request& request) {
   return {.body = std::string{to_string(request.method)} + " " + request.target.path + " " + request.body,
           .content_type = "text/plain"};
 }
 
-struct Http : ::testing::Test {
+struct Http : ServerTest {
   void start(ServerOptions options = {}) {
     server.emplace(options, [this](Request request, Respond respond) {
       if (request.target.path == "/forgotten") return;
       if (request.target.path == "/later") {
         request.when_gone([this] { ++gone; });
-        const std::lock_guard lock{mutex};
-        later.push_back(std::move(respond));
-        return;
+        return answer_later(std::move(respond));
       }
       respond(echo(request));
     });
   }
-  RawClient client() { return RawClient{server->port()}; }
-  std::string ask(std::string_view text) {
-    RawClient one{server->port()};
-    one.send(text);
-    return one.answer();
-  }
-  void wait_until_one_is_waiting() {
-    ASSERT_TRUE(test::eventually([&] {
-      const std::lock_guard lock{mutex};
-      return !later.empty();
-    }));
-  }
 
-  std::mutex mutex;
-  std::vector<Respond> later;  // guarded by mutex
-  std::atomic<int> gone{0};    // of those who waited for /later
-  std::optional<HttpServer> server;
+  std::atomic<int> gone{0};  // clients that left before /later was answered
 };
 
 TEST_F(Http, AnswersARequest) {
@@ -66,43 +36,43 @@ TEST_F(Http, AnswersARequest) {
               AllOf(StartsWith("HTTP/1.1 200 OK\r\n"), HasSubstr("X-Request-Id: "), EndsWith("POST /v1/x y hello")));
 }
 
-TEST_F(Http, WhoeverLeavesBeforeTheAnswerIsSeenToLeave) {
+TEST_F(Http, AClientThatLeavesBeforeTheAnswerIsNoticed) {
   start();
   {
-    RawClient impatient{server->port()};
-    impatient.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+    RawClient impatient = client();
+    impatient.send(get("/later"));
     wait_until_one_is_waiting();
     EXPECT_EQ(gone, 0);
   }
   EXPECT_TRUE(test::eventually([&] { return gone == 1; }));
 }
 
-TEST_F(Http, WhoeverSendsTheNextRequestMeanwhileHasNotLeft) {
+TEST_F(Http, AClientThatSendsTheNextRequestHasNotLeft) {
   start();
-  RawClient eager{server->port()};
-  eager.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+  RawClient eager = client();
+  eager.send(get("/later"));
   wait_until_one_is_waiting();
-  eager.send("GET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+  eager.send(get("/next"));
   later.front()({.body = "first"});
   EXPECT_THAT(eager.answer(), EndsWith("first"));
   EXPECT_THAT(eager.answer(), EndsWith("GET /next "));
   EXPECT_EQ(gone, 0);
 }
 
-TEST_F(Http, WhoAnsweredIsToldWhetherItWasSent) {
+TEST_F(Http, AnAnswerReportsWhetherItWasSent) {
   start();
   std::promise<bool> reached;
   std::promise<bool> lost;
-  RawClient patient{server->port()};
-  patient.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+  RawClient patient = client();
+  patient.send(get("/later"));
   wait_until_one_is_waiting();
   later.front()({.body = "x", .sent = [&](bool written) { reached.set_value(written); }});
   EXPECT_TRUE(reached.get_future().get());
 
   later.clear();
   {
-    RawClient impatient{server->port()};
-    impatient.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+    RawClient impatient = client();
+    impatient.send(get("/later"));
     wait_until_one_is_waiting();
     impatient.break_off();
   }
@@ -111,21 +81,20 @@ TEST_F(Http, WhoAnsweredIsToldWhetherItWasSent) {
   EXPECT_FALSE(lost.get_future().get());
 }
 
-TEST_F(Http, OneConnectionServesManyRequestsAlsoWhenTheyComeTogether) {
+TEST_F(Http, OneConnectionServesManyRequestsAlsoPipelined) {
   start();
-  RawClient one{server->port()};
-  one.send("GET /1 HTTP/1.1\r\nHost: h\r\n\r\nGET /2 HTTP/1.1\r\nHost: h\r\n\r\n");
+  RawClient one = client();
+  one.send(get("/1") + get("/2"));
   EXPECT_THAT(one.answer(), EndsWith("GET /1 "));
   EXPECT_THAT(one.answer(), EndsWith("GET /2 "));
-  one.send("GET /3 HTTP/1.1\r\nHost: h\r\n\r\n");
+  one.send(get("/3"));
   EXPECT_THAT(one.answer(), EndsWith("GET /3 "));
 }
 
 TEST_F(Http, ARequestMayComeByteByByteAndInChunks) {
   start();
-  RawClient one{server->port()};
-  for (const char c :
-       std::string_view{"POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\n\r\n"}) {
+  RawClient one = client();
+  for (const char c : post_chunked() + "3\r\nabc\r\n0\r\n\r\n") {
     one.send({&c, 1});
   }
   EXPECT_THAT(one.answer(), EndsWith("POST / abc"));
@@ -133,15 +102,15 @@ TEST_F(Http, ARequestMayComeByteByByteAndInChunks) {
 
 TEST_F(Http, AnAnswerToHeadHasALengthAndNoBody) {
   start();
-  RawClient one{server->port()};
+  RawClient one = client();
   one.send("HEAD /abc HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n");
   EXPECT_THAT(one.rest(), AllOf(HasSubstr("Content-Length: 10\r\n"), EndsWith("\r\n\r\n")));
 }
 
-TEST_F(Http, WhoAsksBeforeSendingABodyIsToldToGoOn) {
+TEST_F(Http, AnExpectationIsAnsweredWith100Continue) {
   start();
-  RawClient one{server->port()};
-  one.send("POST / HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\nContent-Length: 2\r\n\r\n");
+  RawClient one = client();
+  one.send(post(2, "/", "Expect: 100-continue\r\n"));
   EXPECT_THAT(one.head(), StartsWith("HTTP/1.1 100 "));
   one.send("ok");
   EXPECT_THAT(one.answer(), EndsWith("POST / ok"));
@@ -149,20 +118,20 @@ TEST_F(Http, WhoAsksBeforeSendingABodyIsToldToGoOn) {
 
 TEST_F(Http, AnOldClientGetsOneAnswerAndTheEnd) {
   start();
-  RawClient one{server->port()};
+  RawClient one = client();
   one.send("GET / HTTP/1.0\r\n\r\n");
   EXPECT_THAT(one.rest(), AllOf(StartsWith("HTTP/1.0 200"), EndsWith("GET / ")));
 }
 
-TEST_F(Http, ARequestIdIsTakenOverWhereItIsHarmless) {
+TEST_F(Http, AHarmlessRequestIdIsKept) {
   start();
   EXPECT_THAT(ask("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: abc-1.2_3\r\n\r\n"),
               HasSubstr("X-Request-Id: abc-1.2_3\r\n"));
   EXPECT_THAT(ask("GET / HTTP/1.1\r\nHost: h\r\nX-Request-Id: <script>\r\n\r\n"), Not(HasSubstr("script")));
 }
 
-// Each is read in two ways by two servers in a row, or by nobody: the connection ends with it.
-TEST_F(Http, WhatCouldBeReadInTwoWaysIsRefusedAndTheConnectionEnds) {
+// Two servers in a row could read each of these differently.
+TEST_F(Http, AmbiguousRequestsAreRefusedAndTheConnectionEnds) {
   start();
   for (const char* odd : {
            "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -194,46 +163,41 @@ TEST_F(Http, WhatCouldBeReadInTwoWaysIsRefusedAndTheConnectionEnds) {
            "\x16\x03\x01\x02\x01\x01\xfc\x03",
            "nonsense\r\n\r\n",
        }) {
-    RawClient one{server->port()};
-    one.send(odd);
-    one.send("GET /smuggled HTTP/1.1\r\nHost: h\r\n\r\n");
-    one.no_more();
-    const std::string all = one.rest();
+    const std::string all = all_answers(odd);
     EXPECT_THAT(all, Not(HasSubstr(" 200 "))) << odd;
     EXPECT_THAT(all, HasSubstr("\"error\":")) << odd;
     EXPECT_EQ(all.find("}HTTP/1."), std::string::npos) << "a second answer to " << odd;
   }
 }
 
-TEST_F(Http, WhatIsTooLongIsRefused) {
+TEST_F(Http, TooLongHeadersAndBodiesAreRefused) {
   start({.most_header_bytes = 1000, .most_body_bytes = 1000});
-  EXPECT_THAT(ask("GET /" + std::string(2000, 'a') + " HTTP/1.1\r\nHost: h\r\n\r\n"), StartsWith("HTTP/1.1 431"));
-  EXPECT_THAT(ask("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1001\r\n\r\n"), StartsWith("HTTP/1.1 413"));
-  EXPECT_THAT(ask("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n7d0\r\n" + std::string(2000, 'a')),
-              StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(ask(get("/" + std::string(2000, 'a'))), StartsWith("HTTP/1.1 431"));
+  EXPECT_THAT(ask(post(1001)), StartsWith("HTTP/1.1 413"));
+  EXPECT_THAT(ask(post_chunked() + "7d0\r\n" + std::string(2000, 'a')), StartsWith("HTTP/1.1 413"));
 }
 
-TEST_F(Http, WhoIsTooSlowIsCutOff) {
+TEST_F(Http, SlowClientsAreCutOff) {
   start({.header_within = 100ms, .body_within = 100ms, .idle = 100ms});
   for (const char* slow : {"", "GET / HT", "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\n\r\nab"}) {
-    RawClient one{server->port()};
+    RawClient one = client();
     one.send(slow);
     EXPECT_THAT(one.rest(), Not(HasSubstr(" 200 "))) << slow;
   }
-  EXPECT_TRUE(test::eventually([&] { return server->connections() == 0; }));
+  EXPECT_TRUE(holds(0));
 }
 
-TEST_F(Http, TheSlowHoldUpNobody) {
+TEST_F(Http, SlowClientsDoNotDelayOthers) {
   start();
   std::vector<std::unique_ptr<RawClient>> slow;
   for (int i = 0; i < 200; ++i) {
     slow.push_back(std::make_unique<RawClient>(server->port()));
     slow.back()->send("POST / HTTP/1.1\r\nHost: h\r\nContent-Len");
   }
-  EXPECT_THAT(ask("GET /quick HTTP/1.1\r\nHost: h\r\n\r\n"), EndsWith("GET /quick "));
+  EXPECT_THAT(ask(get("/quick")), EndsWith("GET /quick "));
 }
 
-TEST_F(Http, WhatNobodyAnswersIsA500WithTheRequestId) {
+TEST_F(Http, AnUnansweredRequestGets500WithItsId) {
   start();
   EXPECT_THAT(ask("GET /forgotten HTTP/1.1\r\nHost: h\r\nX-Request-Id: lost\r\n\r\n"),
               AllOf(StartsWith("HTTP/1.1 500"), HasSubstr("\"request_id\":\"lost\"")));
@@ -241,23 +205,23 @@ TEST_F(Http, WhatNobodyAnswersIsA500WithTheRequestId) {
 
 TEST_F(Http, AnAnswerMayComeFromAnotherThreadAndOnlyTheFirstCounts) {
   start();
-  RawClient one{server->port()};
-  one.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+  RawClient one = client();
+  one.send(get("/later"));
   wait_until_one_is_waiting();
   std::thread{[&] {
     later[0]({.body = "first"});
     later[0]({.body = "second"});
   }}.join();
   EXPECT_THAT(one.answer(), EndsWith("first"));
-  one.send("GET /next HTTP/1.1\r\nHost: h\r\n\r\n");
+  one.send(get("/next"));
   EXPECT_THAT(one.answer(), EndsWith("GET /next "));
 }
 
-TEST_F(Http, AStopLetsWhatIsUnderWayBeAnsweredAndTakesNothingNew) {
+TEST_F(Http, AStopLetsRequestsInFlightBeAnsweredAndAcceptsNoNewOnes) {
   start();
-  RawClient idle{server->port()};
-  RawClient busy{server->port()};
-  busy.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+  RawClient idle = client();
+  RawClient busy = client();
+  busy.send(get("/later"));
   wait_until_one_is_waiting();
   const auto port = server->port();
   auto stopped = std::async(std::launch::async, [&] { server->stop(20s); });
@@ -275,10 +239,10 @@ TEST_F(Http, AStopLetsWhatIsUnderWayBeAnsweredAndTakesNothingNew) {
   stopped.get();
 }
 
-TEST_F(Http, AStopDoesNotWaitForEverAndALateAnswerHarmsNobody) {
+TEST_F(Http, AStopDoesNotWaitForEverAndALateAnswerIsHarmless) {
   start();
-  RawClient busy{server->port()};
-  busy.send("GET /later HTTP/1.1\r\nHost: h\r\n\r\n");
+  RawClient busy = client();
+  busy.send(get("/later"));
   wait_until_one_is_waiting();
   server->stop(10ms);
   EXPECT_THAT(busy.rest(), IsEmpty());
@@ -296,14 +260,14 @@ TEST_F(Http, NothingIsLeftOfAServerThatEndedBeforeAnAnswer) {
                              came.set_value();
                            }};
     RawClient one{short_lived.port()};
-    one.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n");
+    one.send(get("/"));
     came.get_future().wait();
   }
   served->clear();
   EXPECT_EQ(served.use_count(), 1);
 }
 
-TEST_F(Http, AnAddressInUseOrOfNobodyIsSaidSo) {
+TEST_F(Http, AnAddressThatCannotBeUsedIsNamed) {
   start();
   const auto why = [](const ServerOptions& options) -> std::string {
     try {
@@ -314,7 +278,7 @@ TEST_F(Http, AnAddressInUseOrOfNobodyIsSaidSo) {
     }
   };
   EXPECT_THAT(why({.port = server->port()}), AllOf(HasSubstr("127.0.0.1"), HasSubstr("in use")));
-  EXPECT_THAT(why({.address = "localhost!"}), HasSubstr("no address to listen at"));
+  EXPECT_THAT(why({.address = "localhost!"}), HasSubstr("not an address to listen on"));
   EXPECT_THAT(why({.certificate = "/nowhere.pem", .private_key = "/nowhere.pem"}), HasSubstr("/nowhere.pem"));
 }
 

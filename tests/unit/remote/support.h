@@ -1,5 +1,5 @@
 #pragma once
-// A real daemon on SQLite in this process, and engines that know it by its address alone.
+// Tests of engines on a daemon whose store is SQLite.
 
 #include <atomic>
 #include <fstream>
@@ -12,9 +12,8 @@
 #include <easyretry/easyretry.h>
 #include <easyretry/remote_engine.h>
 
-#include "server/daemon.h"
 #include "support/eventually.h"
-#include "support/temp_folder.h"
+#include "support/test_daemon.h"
 
 namespace easyretry::test {
 
@@ -39,48 +38,12 @@ struct Closed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-struct RemoteTest : ::testing::Test {
-  RemoteTest() { start_daemon(); }
-
-  void start_daemon() {
-    Config config{.store = folder.sqlite_url()};
-    config.engine.log = nullptr;
-    config.engine.window = Millis{200};  // so that a lease that has ended is noticed soon
-    config.server.listen = "127.0.0.1:" + std::to_string(port);
-    config.server.tokens = (folder.path() / "tokens").string();
-    config.server.spaces = {"shop"};
-    config.server.certificate = certificate;
-    config.server.private_key = private_key;
-    daemon = std::make_unique<server::Daemon>(config);
-    url = daemon->address();
-    port = std::stoi(url.substr(url.rfind(':') + 1));
-  }
-
-  std::string token(const std::string& role, const std::string& space = "default") const {
-    const std::string secret = server::new_secret();
-    server::Tokens{folder.path() / "tokens"}.add({"t" + secret.substr(3, 8), role, space, server::hash_of(secret)});
-    return secret;
-  }
-
-  RemoteOptions options() const {
-    RemoteOptions options{.token = application};
-    options.engine.log = nullptr;
-    return options;
-  }
-
+struct RemoteTest : ::testing::Test, TestDaemon {
   // A state that the daemon shows for the task.
   bool ended(const Engine& engine, TaskId id, Outcome outcome) const {
     const auto task = engine.find(id);
     return task && task->state == TaskState::finished && task->outcome == outcome;
   }
-
-  TempFolder folder;
-  int port = 0;
-  std::string certificate{};  // for TLS
-  std::string private_key{};
-  std::unique_ptr<server::Daemon> daemon;
-  std::string url;
-  std::string application = token("application");
 };
 
 inline Policy quick(Policy policy = {}) {

@@ -9,7 +9,7 @@ namespace {
 struct RemoteTls : RemoteTest {
   RemoteTls() { restart_with("here"); }
 
-  // "here" is vouched for as 127.0.0.1, "server" as somebody else.
+  // "here" is a certificate for 127.0.0.1, "server" one for another name.
   void restart_with(const std::string& name) {
     certificate = certificates.file(name + ".crt");
     private_key = certificates.file(name + ".key");
@@ -61,12 +61,12 @@ TEST_F(RemoteTls, CallsAreStoredAndRunThroughTls) {
   EXPECT_EQ(calls, 2);
 }
 
-TEST_F(RemoteTls, ADaemonForWhichNobodyTrustedVouchesIsToldNothing) {
+TEST_F(RemoteTls, ADaemonWithAnUntrustedCertificateGetsNothing) {
   const Certificates others;
   for (const RemoteOptions& suspicious : {options(), trusting(others.file("ca.crt"))}) {
     EXPECT_THAT(told(url, suspicious),
                 AllOf(HasSubstr("the certificate of " + url + " is not trusted"), HasSubstr("local issuer certificate"),
-                      HasSubstr("name the one that vouches for it as ca_file")));
+                      HasSubstr("set ca_file to the authority that signed it")));
   }
   EXPECT_TRUE(nothing_is_stored());
 }
@@ -78,19 +78,19 @@ TEST_F(RemoteTls, ACertificateForAnotherNameIsNotTrusted) {
   EXPECT_TRUE(nothing_is_stored());
 }
 
-TEST_F(RemoteTls, WhoeverForgetsTheSInHttpsIsToldSo) {
+TEST_F(RemoteTls, AnHttpUrlForATlsPortIsReported) {
   EXPECT_THAT(told(by_http(), options()), AllOf(HasSubstr("the daemon at " + by_http() + " says: this port speaks TLS"),
-                                                HasSubstr("write https:// instead of http://")));
+                                                HasSubstr("use https:// instead of http://")));
   EXPECT_TRUE(nothing_is_stored());
 }
 
-TEST_F(RemoteTls, WhoeverWritesHttpsToADaemonWithoutACertificateIsToldSo) {
+TEST_F(RemoteTls, AnHttpsUrlForADaemonWithoutACertificateIsReported) {
   certificate.clear();
   private_key.clear();
   daemon.reset();
   start_daemon();
   EXPECT_THAT(told("https://127.0.0.1:" + std::to_string(port), trusting()),
-              AllOf(HasSubstr("does not speak TLS"), HasSubstr("a daemon without a certificate is at http://")));
+              AllOf(HasSubstr("does not speak TLS"), HasSubstr("use http:// for a daemon without a certificate")));
 }
 
 TEST_F(RemoteTls, AnAuthorityThatCannotBeReadIsRefusedAtOnce) {

@@ -1,4 +1,4 @@
-// A daemon that is away, says no, or whose answers are lost.
+// A daemon that is unavailable or refuses, or whose responses are lost.
 #include <set>
 
 #include "http/http_server.h"
@@ -19,7 +19,7 @@ struct RemoteTroubles : RemoteTest {
   std::string through(const CuttingProxy& proxy) const { return "http://127.0.0.1:" + std::to_string(proxy.port()); }
 };
 
-TEST_F(RemoteTroubles, AFailureThatNobodyCouldRememberIsThrownWithTheReason) {
+TEST_F(RemoteTroubles, AFailureThatCannotBeStoredIsThrownWithTheReason) {
   RemoteEngine engine{url, options()};
   auto pay = failing(engine);
   daemon.reset();
@@ -114,7 +114,7 @@ TEST_F(RemoteDuplicates, AreNotMadeOfWhatWasStoredWhereverTheConnectionIsCut) {
   }
 }
 
-// Loses the answer to the first request, and says that the key is taken to those that follow.
+// Loses the response to the first request, and rejects the repetitions as duplicates.
 struct Forgetful {
   explicit Forgetful(std::string remembers) : reach(std::move(remembers)) {}
 
@@ -125,7 +125,7 @@ struct Forgetful {
              .body = R"({"error":{"code":"duplicate_key","message":"it is there"}})",
              .headers = {{"easyretry-remembers-ms", reach}}});
   }
-  // What becomes of a task that must not meet another one.
+  // The result of submitting a task with OnDuplicate::reject.
   Errc submit(const RemoteOptions& options) {
     http::HttpServer daemon{
         {}, [this](const http::Request& request, const http::Respond& respond) { serve(request, respond); }};
@@ -146,19 +146,19 @@ struct Forgetful {
   std::set<std::string> names;
 };
 
-TEST_F(RemoteTroubles, ADaemonThatRemembersKnowsWhoseTheTaskIs) {
+TEST_F(RemoteTroubles, ADaemonThatRemembersTheKeyRejectsADuplicate) {
   Forgetful not_quite{"60000"};
   EXPECT_EQ(not_quite.submit(options()), Errc::already_exists);
   EXPECT_EQ(not_quite.asked, 2);
   EXPECT_EQ(not_quite.names.size(), 1U) << "it is the same request";
 }
 
-TEST_F(RemoteTroubles, ADaemonThatWasStartedSinceLeavesItInDoubt) {
+TEST_F(RemoteTroubles, ADaemonThatWasRestartedLeavesItInDoubt) {
   EXPECT_EQ(Forgetful{"1"}.submit(options()), Errc::in_doubt);
   EXPECT_EQ(Forgetful{"of an earlier release, none"}.submit(options()), Errc::in_doubt);
 }
 
-TEST_F(RemoteTroubles, WhoAsksTooOftenIsToComeAgain) {
+TEST_F(RemoteTroubles, ARateLimitedRequestIsUnavailable) {
   http::HttpServer busy{
       {}, [](const http::Request&, const http::Respond& respond) {
         respond({.status = 429, .body = R"({"error":{"code":"too_many_requests","message":"wait"}})"});
@@ -194,7 +194,7 @@ TEST_F(RemoteTroubles, ALateAnswerChangesNothing) {
   other.start();
   ASSERT_TRUE(eventually([&] { return ended(other, id, Outcome::succeeded); }));
   proxy.thaw();
-  // Two where it was lent to it once more, by an answer that was frozen as well: that one is handed back.
+  // Two if it was leased again by a response that was frozen as well: that one is handed back.
   EXPECT_TRUE(eventually([&] { return cut_off.stats().stale_settles >= 1; }));
   EXPECT_TRUE(ended(other, id, Outcome::succeeded));
 }
@@ -205,7 +205,7 @@ TEST_F(RemoteTroubles, AWrongTokenSaysWhatToDoAndIsNotRepeated) {
   RemoteEngine engine{url, wrong};
   auto pay = failing(engine);
   const std::string said = refusal([&] { pay.submit({"o1", 5}); });
-  EXPECT_THAT(said, HasSubstr("the token is not known here"));
+  EXPECT_THAT(said, HasSubstr("the token is unknown"));
   EXPECT_THAT(said, HasSubstr("easyretry token create NAME --role application --space default"));
   EXPECT_THAT(said, Not(HasSubstr("never_seen")));
 }
@@ -232,7 +232,7 @@ TEST_F(RemoteTroubles, NamespacesAreKeptApart) {
   RemoteOptions shop = options();
   shop.engine.space = "shop";
   RemoteEngine not_ours{url, shop};
-  EXPECT_THAT(refusal([&] { not_ours.list({}); }), HasSubstr("namespace \"shop\" is not open"));
+  EXPECT_THAT(refusal([&] { not_ours.list({}); }), HasSubstr("is not for the namespace \"shop\""));
   shop.token = token("application", "shop");
   RemoteEngine ours{url, shop};
   RemoteEngine others{url, options()};
@@ -252,7 +252,10 @@ TEST_F(RemoteTroubles, ARedirectionIsNotFollowed) {
                                  respond({.status = 307, .body = "", .headers = {{"Location", to}}});
                                }};
   RemoteEngine engine{"http://127.0.0.1:" + std::to_string(redirecting.port()), options()};
-  EXPECT_THAT(refusal([&] { failing(engine).submit({"o1", 5}); }), HasSubstr("is not this EasyRetry (HTTP 307)"));
+  EXPECT_THAT(refusal([&] {
+                failing(engine).submit({"o1", 5});
+              }),
+              HasSubstr("is not an EasyRetry daemon of this version (HTTP 307)"));
   EXPECT_EQ(asked, 0);
 }
 
@@ -260,14 +263,14 @@ TEST_F(RemoteTroubles, AddressesAndTokensThatCannotWorkAreRefusedAtOnce) {
   const auto made = [&](const std::string& address, RemoteOptions options = {}) {
     return refusal([&] { RemoteEngine{address, options}; });
   };
-  EXPECT_THAT(made("127.0.0.1:7077"), HasSubstr("is no address of a daemon"));
-  EXPECT_THAT(made("ftp://127.0.0.1"), HasSubstr("is no address of a daemon"));
-  EXPECT_THAT(made("http://127.0.0.1:7077/v1"), HasSubstr("is no address of a daemon"));
-  EXPECT_THAT(made("http://retry.example:7077"), HasSubstr("the token must not be sent in the open"));
-  EXPECT_THAT(made("http://127.example:7077"), HasSubstr("the token must not be sent in the open"));
+  EXPECT_THAT(made("127.0.0.1:7077"), HasSubstr("is not the address of a daemon"));
+  EXPECT_THAT(made("ftp://127.0.0.1"), HasSubstr("is not the address of a daemon"));
+  EXPECT_THAT(made("http://127.0.0.1:7077/v1"), HasSubstr("is not the address of a daemon"));
+  EXPECT_THAT(made("http://retry.example:7077"), HasSubstr("the token must not be sent unencrypted"));
+  EXPECT_THAT(made("http://127.example:7077"), HasSubstr("the token must not be sent unencrypted"));
   EXPECT_THAT(made(url, {.token_file = folder.path() / "none"}), HasSubstr("there is no token in"));
   EXPECT_THAT(made(url, {.token_file = "a", .token = "b"}), HasSubstr("not both"));
-  EXPECT_THAT(made(url, {.token = "er_1\r\nX-Evil: 1"}), HasSubstr("one line each"));
+  EXPECT_THAT(made(url, {.token = "er_1\r\nX-Evil: 1"}), HasSubstr("must not contain line breaks"));
   EXPECT_EQ(made("https://retry.example:7077"), "accepted");
 }
 

@@ -9,8 +9,8 @@
 #include <gtest/gtest.h>
 #include <time.h>
 
-#include "server/new_task_json.h"
 #include "server/refusal.h"
+#include "server/task_requests.h"
 #include "storage/open.h"
 
 namespace easyretry::server {
@@ -190,7 +190,7 @@ class BodyTime : public ::testing::TestWithParam<Kind> {
   bool is_taken(const std::string& body) {
     try {
       const JsonDocument document = JsonDocument::parse(body);
-      wanted_tasks(space_, document.root());
+      submitted_tasks(space_, document.root());
       return true;
     } catch (const JsonError&) {
     } catch (const Refusal&) {

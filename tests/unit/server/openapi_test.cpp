@@ -1,7 +1,5 @@
 // The document against the routes there are.
 
-#include "server/openapi.h"
-
 #include <set>
 
 #include <gmock/gmock.h>
@@ -24,7 +22,7 @@ TEST(OpenApi, ListsEveryRouteAndNoOther) {
   add_bulk_endpoints(api);
   add_event_endpoint(api);
   add_lease_endpoints(api);
-  add_judging_endpoints(api);
+  add_lease_batch_endpoints(api);
   add_handler_endpoints(api);
   add_system_endpoints(api);
   TableSplit split{nullptr, system_clock(), {}};

@@ -74,12 +74,12 @@ TEST_F(TokensTest, ANameIsTakenOnceAndARoleMustBeOne) {
       [&] {
         tokens.add({"ops", "viewer", "*", std::string(64, 'b')});
       },
-      ThrowsMessage<std::invalid_argument>(HasSubstr("there is a token named ops already")));
+      ThrowsMessage<std::invalid_argument>(HasSubstr("a token named ops already exists")));
   EXPECT_THAT(
       [&] {
         tokens.add({"two", "emperor", "*", std::string(64, 'b')});
       },
-      ThrowsMessage<std::invalid_argument>(HasSubstr("is no role; there is viewer")));
+      ThrowsMessage<std::invalid_argument>(HasSubstr("is not a role; use viewer")));
   EXPECT_THROW(tokens.add({"two words", "viewer", "*", std::string(64, 'b')}), std::invalid_argument);
 }
 

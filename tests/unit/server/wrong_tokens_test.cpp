@@ -1,9 +1,9 @@
-#include "server/wrong_tokens.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <easyretry/testing.h>
+
+#include "server/rate_limit.h"
 
 namespace easyretry::server {
 namespace {

@@ -1,0 +1,189 @@
+// /v1/leases/settle and /v1/leases/renew: for engines in other processes, which apply their own policies. Many tasks at
+// a time, with any outcome. Each task carries the version of its lease, so a late request changes nothing.
+
+#include <unordered_map>
+
+#include "base/json_copy.h"
+#include "call/errors.h"
+#include "policy/limits.h"
+#include "server/endpoints.h"
+#include "server/lease_queue.h"
+#include "server/refusal.h"
+#include "server/request_fields.h"
+#include "server/task_json.h"
+
+namespace easyretry::server {
+namespace {
+
+using call::value_or_throw;
+using engine::RunPtr;
+using http::Method;
+using task::Settlement;
+
+constexpr std::size_t kMostTasks = 10'000;
+
+template <class Named>
+auto needed(std::string_view field, const std::string& text, Named named) {
+  const auto found = named(text);
+  if (!found) throw Refusal{{422, "invalid", "unknown " + std::string{field} + " \"" + text + "\""}};
+  return *found;
+}
+
+std::optional<Settlement::Kind> kind_named(std::string_view text) {
+  if (text == "finish") return Settlement::Kind::finish;
+  if (text == "retry") return Settlement::Kind::retry;
+  if (text == "advance") return Settlement::Kind::advance;
+  if (text == "hand_back") return Settlement::Kind::hand_back;
+  return std::nullopt;
+}
+
+task::Ticket ticket_of(Fields& fields) {
+  const TaskId id = parse_id(std::string{fields.need("id").as_string()});
+  return {id, fields.need("version").as_int()};
+}
+
+void require_consistent(const Settlement& settlement) {
+  const bool callback = settlement.stage != Stage::run;
+  if (settlement.kind == Settlement::Kind::advance && !callback) {
+    throw Refusal{{422, "invalid", "advance needs the stage on_success or on_final_failure"}};
+  }
+}
+
+Settlement settlement_of(JsonView object) {
+  Fields fields{object};
+  Settlement settlement;
+  settlement.ticket = ticket_of(fields);
+  settlement.kind = needed("kind", std::string{fields.need("kind").as_string()}, kind_named);
+  settlement.outcome = needed("outcome", fields.text("outcome", "succeeded"), task::outcome_named);
+  settlement.stage = needed("stage", fields.text("stage", "run"), task::stage_named);
+  settlement.delay = fields.millis("delay_ms", policy::kLongestDelay).value_or(Millis{0});
+  settlement.error = engine::kept_error(fields.text("error"));
+  if (const auto result = fields.find("result")) settlement.result = base::canonical_json(*result);
+  fields.end();
+  require_consistent(settlement);
+  return settlement;
+}
+
+storage::Renewal renewal_of(JsonView object, Millis usual) {
+  Fields fields{object};
+  storage::Renewal renewal;
+  renewal.ticket = ticket_of(fields);
+  renewal.lease = fields.millis("lease_ms", kLongestLease).value_or(usual);
+  if (const auto progress = fields.find("progress")) renewal.progress = std::string{progress->as_string()};
+  fields.end();
+  return renewal;
+}
+
+template <class Read>
+auto listed(const Call& call, Read read) {
+  const JsonDocument body = JsonDocument::parse(call.request.body);
+  Fields fields{body.root()};
+  const JsonView list = fields.need("tasks");
+  fields.end();
+  list.expect(JsonKind::array);
+  if (list.size() == 0 || list.size() > kMostTasks) {
+    throw Refusal{{422, "invalid", "tasks has " + std::to_string(list.size()) + " entries; send 1 to 10,000"}};
+  }
+  std::vector<decltype(read(list))> all;
+  all.reserve(list.size());
+  for (std::size_t i = 0; i < list.size(); ++i) all.push_back(read(list.at(i)));
+  return all;
+}
+
+// The tasks that are still leased, as runs of this namespace.
+class LeasedTasks {
+ public:
+  LeasedTasks(Space& space, const std::vector<TaskId>& ids) : space_(space) {
+    for (task::TaskRecord& record : value_or_throw(space.core().store().find(ids))) {
+      if (record.info.space != space.name() || record.info.state != TaskState::running) continue;
+      const TaskId id = record.info.id;
+      records_.emplace(id, std::move(record));
+    }
+  }
+
+  RunPtr run(const task::Ticket& ticket) const {
+    const auto found = records_.find(ticket.id);
+    if (found == records_.end() || found->second.info.version != ticket.version) return nullptr;
+    auto handler = space_.handler(found->second.info.handler);
+    const auto no = space_.core().handlers().snapshot()->by_name.at(found->second.info.handler);
+    return std::make_shared<engine::Run>(found->second, std::move(handler), no, Instant::max());
+  }
+
+ private:
+  Space& space_;
+  std::unordered_map<TaskId, task::TaskRecord> records_;
+};
+
+template <class Asked, class TicketOf>
+LeasedTasks leased(Space& space, const std::vector<Asked>& asked, TicketOf ticket) {
+  std::vector<TaskId> ids;
+  ids.reserve(asked.size());
+  for (const Asked& one : asked) ids.push_back(ticket(one).id);
+  return {space, ids};
+}
+
+http::Response applied(const std::vector<bool>& which) {
+  JsonWriter out;
+  out.begin_object();
+  out.key("applied");
+  out.begin_array();
+  for (const bool one : which) out.boolean(one);
+  out.end_array();
+  out.end_object();
+  return {.body = out.take()};
+}
+
+void measure_run(Space& space, const engine::Run& run) {
+  const auto since = space.lease_starts().take(run.ticket());
+  if (since) run.handler->run_time->add(system_clock().steady() - *since);
+}
+
+http::Response settle(const Call& call) {
+  Space& space = *call.space;
+  auto wanted = listed(call, settlement_of);
+  const LeasedTasks held = leased(space, wanted, [](const Settlement& one) { return one.ticket; });
+  std::vector<bool> which(wanted.size(), false);
+  std::vector<std::size_t> places;
+  std::vector<engine::Settled> settled;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    RunPtr run = held.run(wanted[i].ticket);
+    if (!run) continue;
+    measure_run(space, *run);
+    Settlement& one = wanted[i];
+    one.result = value_or_throw(space.core().payloads().seal_result(run->record, std::move(one.result)));
+    settled.push_back({std::move(run), std::move(one)});
+    places.push_back(i);
+  }
+  if (!settled.empty()) {
+    const auto done = value_or_throw(space.core().settle_now(settled));
+    for (std::size_t i = 0; i < places.size(); ++i) which[places[i]] = done[i];
+  }
+  return applied(which);
+}
+
+http::Response renew(const Call& call) {
+  Space& space = *call.space;
+  const auto wanted = listed(call, [&](JsonView one) { return renewal_of(one, space.core().options().lease); });
+  const LeasedTasks held = leased(space, wanted, [](const storage::Renewal& one) { return one.ticket; });
+  std::vector<bool> which(wanted.size(), false);
+  std::vector<std::size_t> places;
+  std::vector<storage::Renewal> renewals;
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    if (!held.run(wanted[i].ticket)) continue;
+    renewals.push_back(wanted[i]);
+    places.push_back(i);
+  }
+  const auto reply = value_or_throw(space.core().renew(renewals));
+  if (reply.trouble) throw StoreError({Errc::in_doubt, reply.trouble->where, reply.trouble->detail});
+  for (std::size_t i = 0; i < places.size(); ++i) which[places[i]] = reply.applied[i];
+  return applied(which);
+}
+
+}  // namespace
+
+void add_lease_batch_endpoints(Api& api) {
+  api.add(Method::post, "/v1/leases/settle", Right::work, PlainEndpoint{settle}, kLongBody);
+  api.add(Method::post, "/v1/leases/renew", Right::work, PlainEndpoint{renew}, kLongBody);
+}
+
+}  // namespace easyretry::server

@@ -1,0 +1,116 @@
+#pragma once
+// Lease requests of workers in other processes, which wait for tasks. A task is claimed only if a request can take it.
+// Claimed tasks that do not fit into a response wait a moment for the next request. Thread-safe.
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "engine/wakeup.h"
+#include "engine/workers.h"
+#include "task/record.h"
+
+namespace easyretry::server {
+
+inline constexpr Millis kLongestLease{24 * 3600 * 1000};
+
+class LeaseQueue : public std::enable_shared_from_this<LeaseQueue> {
+ public:
+  // Called once, from any thread; must not block. Empty: no task came in time.
+  using Lend = std::function<void(std::vector<engine::RunPtr>)>;
+  struct Request {
+    std::vector<std::string> handlers;
+    std::size_t most = 1;
+    Instant until{};
+    Lend lend;
+  };
+  using HandBack = std::function<void(std::vector<engine::RunPtr>)>;
+  using Attended = std::function<void()>;
+
+  // `wanted` is signalled when requests can take more tasks; `hand_back` gets tasks that no request takes; `attended`
+  // is called for the first request for a handler in a while.
+  LeaseQueue(
+      const Clock& clock, engine::Wakeup& wanted, HandBack hand_back, Attended attended = [] {});
+
+  std::shared_ptr<engine::RemoteExecutor> of(const std::string& handler);
+
+  // A worker that does not call on_final_failure asks for tasks of these handlers. Until then, workers may do so.
+  void no_telling(std::span<const std::string> handlers);
+
+  std::uint64_t wait(Request request);
+  // The client has disconnected. False: the request is already answered.
+  bool leave(std::uint64_t number);
+
+  // Answers requests whose time is over, and hands back tasks that no request took.
+  engine::Step step();
+  // Answers all requests; later ones are answered at once.
+  void close();
+
+  engine::Wakeup wakeup;
+
+ private:
+  class Handler;
+  struct Kept {
+    engine::RunPtr run;
+    Instant until{};
+  };
+
+  bool may_tell(const std::string& handler);
+  std::size_t room(const std::string& handler, std::size_t coming);
+  bool attended(const std::string& handler);
+  // Under mutex_
+  bool is_attended(const std::string& handler) const;
+  void saw(const Request& request);
+  void take(const std::string& handler, std::vector<engine::RunPtr> runs);
+  std::vector<engine::RunPtr> kept_for(const Request& request);  // under mutex_
+
+  const Clock& clock_;
+  engine::Wakeup& wanted_;
+  const HandBack hand_back_;
+  const Attended attended_;
+  std::mutex mutex_;
+  // Guarded by mutex_
+  std::map<std::uint64_t, Request> waiting_;  // in order of arrival
+  std::map<std::string, std::vector<Kept>> kept_;
+  std::map<std::string, Instant> seen_;  // by handler: when a request for it last arrived or was answered
+  std::set<std::string> untold_;         // handlers whose workers do not call on_final_failure
+  std::uint64_t last_ = 0;
+  bool closed_ = false;
+};
+
+// Start times of the tasks that are leased to workers in other processes, to measure how long attempts take.
+// Thread-safe.
+class LeaseStarts {
+ public:
+  explicit LeaseStarts(std::size_t most) : most_(most) {}
+
+  void add(const task::Ticket& ticket, Instant at) {
+    const std::lock_guard lock{mutex_};
+    since_[ticket] = at;
+    // Ids ascend with time: the worker of the lowest one has probably died.
+    if (since_.size() > most_) since_.erase(since_.begin());
+  }
+
+  // Nullopt: leased by another instance, before a restart, or too long ago.
+  std::optional<Instant> take(const task::Ticket& ticket) {
+    const std::lock_guard lock{mutex_};
+    const auto found = since_.find(ticket);
+    if (found == since_.end()) return std::nullopt;
+    const Instant since = found->second;
+    since_.erase(found);
+    return since;
+  }
+
+ private:
+  const std::size_t most_;
+  std::mutex mutex_;
+  std::map<task::Ticket, Instant> since_;  // guarded by mutex_
+};
+
+}  // namespace easyretry::server
