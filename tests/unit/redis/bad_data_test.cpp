@@ -142,8 +142,8 @@ TEST_F(RedisBadData, WhatSomebodyElseHasPutAmongTheDueTasksIsPassedOver) {
   const ShardCursor shard[] = {{ShardId{0}}};
   const auto found = store->load({.space = test::kSpace, .from = shard}).value().tasks;
   ASSERT_THAT(found, SizeIs(1));
-  EXPECT_EQ(found[0].ticket.id, good.id);
-  EXPECT_EQ(found[0].ticket.version, 1);
+  EXPECT_EQ(found[0].id, good.id);
+  EXPECT_EQ(found[0].version, 1);
 }
 
 TEST_F(RedisBadData, ForeignKeysBesideAStoreAreLeftAlone) {

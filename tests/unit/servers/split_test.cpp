@@ -207,7 +207,7 @@ TEST_P(Split, WhatAThreadHeardBeforeAnotherLearnedSomethingIsNotBelieved) {
   sql::Tables known{pool, TableRouter{Layout::hash(2), 64}};
   const auto asked = known.as_of();
   known.learn("hash(4)");
-  known.hear("hash(2)", asked);
+  known.observe("hash(2)", asked);
   EXPECT_EQ(known.router().layout(), Layout::hash(4));
 }
 
