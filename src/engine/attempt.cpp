@@ -307,7 +307,8 @@ bool still_ours(Run& run, Context& context) {
   const auto reply = context.ask(StoreVerb::renew, [&](storage::Store& store) { return store.renew({&renewal, 1}); });
   if (!reply || reply->trouble || !reply->applied.front()) return false;
   run.trust_until(trust(now, lease));
-  return true;
+  // The reply may have taken longer than the lease: the process was suspended, or the network was slow.
+  return context.clock.steady() < run.trusted_until.load();
 }
 
 // If another instance may have the task by now, nothing starts: its version protects it from our settlement.

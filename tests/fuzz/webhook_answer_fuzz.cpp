@@ -6,7 +6,7 @@
 #include "fuzz/pace.h"
 #include "policy/success_expression.h"
 #include "server/webhook_handler.h"
-#include "webhook/retry_after.h"
+#include "webhook/call.h"
 
 using namespace easyretry;
 

@@ -24,7 +24,7 @@ struct MemoryStoreOptions {
   bool shared = false;                     // by several engines, which must load each other's tasks
 };
 
-class MemoryStore final : public Store {
+class MemoryStore : public Store {
  public:
   // The clock is the store's clock and must outlive it. Throws std::invalid_argument for options out of range.
   MemoryStore(const MemoryStoreOptions& options, const Clock& clock);

@@ -41,11 +41,13 @@ void run_migration(Schema& schema, int version) {
 
 }  // namespace
 
-// An instance that is creating the schema writes total_shards last.
+// An instance that is creating the schema writes total_shards after the version. So the version is read last: otherwise
+// both could be written between the two reads, and a new database would look like an old one.
 int schema_version(Schema& schema) {
   if (std::ranges::count(schema.tables(), "retry_meta") == 0) return 0;
+  const bool created = schema.meta("total_shards").has_value();
   if (const auto version = schema.meta(kVersion)) return parse_version(*version);
-  return schema.meta("total_shards") ? 1 : 0;
+  return created ? 1 : 0;
 }
 
 void check_schema(Schema& schema, const ServerOptions& options) {

@@ -188,6 +188,33 @@ TEST_F(AttemptTest, NothingBeginsOnceTheLeaseIsInDoubt) {
   EXPECT_EQ(calls, 0);
 }
 
+// A store whose reply to a renewal takes longer than the lease.
+class LateRenewals final : public storage::MemoryStore {
+ public:
+  explicit LateRenewals(testing::ManualClock& clock) : MemoryStore({}, clock), clock_(clock) {}
+  Result<storage::Applied> renew(std::span<const storage::Renewal> renewals) override {
+    auto reply = MemoryStore::renew(renewals);
+    clock_.advance(renewals.front().lease);
+    return reply;
+  }
+
+ private:
+  testing::ManualClock& clock_;
+};
+
+TEST_F(AttemptTest, NothingBeginsIfTheLeaseExpiresWhileItIsConfirmed) {
+  SharedStore slow;
+  slow.store = std::make_shared<LateRenewals>(slow.clock);
+  VirtualInstance late{slow};
+  late.handle("pay", [this] { ++calls; });
+  const TaskId id = late.submit("pay", "k");
+  late.claim();
+  const RunPtr run = late.core.in_flight().find(id);
+  slow.clock.advance(late.core.options().lease / 2);
+  EXPECT_EQ(engine::attempt(*run, late.core.context()).kind, Kind::hand_back);
+  EXPECT_EQ(calls, 0);
+}
+
 TEST_F(AttemptTest, AnEngineThatStopsHandsItsTaskBackUncounted) {
   RunPtr run;
   handle([&]() -> detail::Reply {

@@ -1,9 +1,9 @@
-#include "storage/sql/batch_changes.h"
-
 #include <vector>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "storage/sql/batch_changes.h"
 
 namespace easyretry::storage::sql {
 namespace {

@@ -1,11 +1,10 @@
-#include "storage/sql/session.h"
-
 #include <atomic>
 #include <thread>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "storage/sql/session.h"
 #include "unit/storage/sql/empty_session.h"
 
 namespace easyretry::storage::sql {
