@@ -1,6 +1,6 @@
-#include "storage/history.h"
-
 #include <gtest/gtest.h>
+
+#include "storage/history.h"
 
 namespace easyretry::storage {
 namespace {
