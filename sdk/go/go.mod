@@ -1,0 +1,3 @@
+module easyretry
+
+go 1.21

@@ -1,0 +1,44 @@
+package easyretry;
+
+import java.util.concurrent.TimeUnit;
+
+/** One leased task. Its fields change only under the lock of {@link Leases}. Times are those of {@link Leases#now}. */
+final class Lease {
+  static final long FOREVER = Long.MAX_VALUE;
+  private static final long PROGRESS = TimeUnit.SECONDS.toNanos(1); // the shortest time between two notes of a task
+
+  final Task task;
+  final Handler.Named handler;
+  long renewAt;
+  long toldAt;
+  long timeoutAt;
+  boolean lost;
+  boolean ended; // the handler has ended, and its outcome is on its way
+
+  Lease(Task task, Handler.Named handler, long now, long length) {
+    this.task = task;
+    this.handler = handler;
+    renewAt = now + length / 3;
+    toldAt = now - PROGRESS;
+    timeoutAt = handler.options().timeout() == null ? FOREVER : now + handler.options().timeout().toNanos();
+  }
+
+  long dueAt() {
+    long due = task.noted() == null ? renewAt : Math.min(renewAt, toldAt + PROGRESS);
+    return Math.min(due, timeoutAt);
+  }
+
+  /** Calls a listener. No thread of the worker ends because of what a listener throws; its text may have arguments. */
+  void tell(System.Logger log, Runnable listener) {
+    try {
+      listener.run();
+    } catch (RuntimeException | Error error) {
+      log.log(System.Logger.Level.ERROR, name() + ": a listener failed with " + error.getClass().getName());
+    }
+  }
+
+  /** For the log: never with arguments. */
+  String name() {
+    return "task " + task.id() + " (" + handler.name() + ")";
+  }
+}

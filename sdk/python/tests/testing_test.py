@@ -1,0 +1,231 @@
+#!/usr/bin/env python3
+"""easyretry.testing, and calls that are stored if they fail, which it can show without a daemon."""
+import asyncio
+import unittest
+
+import here  # noqa: F401
+from easyretry import App, Conflict, GiveUp, NoValueYet, Policy, RetryAfter, StoreError, Unavailable, current_task
+from easyretry.testing import Manual
+
+
+class Tests(unittest.TestCase):
+    def setUp(self):
+        self.app = App(token="none")
+
+    def test_submitted_tasks_run_by_hand(self):
+        app, sent = self.app, []
+
+        @app.handler("mail.send")
+        def send(order):
+            sent.append(order["to"])
+            return len(sent)
+
+        def sign_up(name):
+            app.client.submit("mail.send", {"to": name})
+
+        with Manual(app) as manual:
+            sign_up("ann")
+            manual.run_all()
+        assert manual.ended[0].outcome == "succeeded"
+        self.assertEqual((sent, manual.ended[0].result, manual.live), (["ann"], 1, []))
+        self.assertIsNot(app.client, manual)
+
+    def test_time_moves_to_the_next_attempt(self):
+        @self.app.handler("h")
+        def handle(_):
+            current_task().progress(f"attempt {current_task().attempt}")
+            if current_task().attempt == 1:
+                raise RetryAfter(60)
+            if current_task().attempt == 2:
+                raise ValueError("again")
+
+        with Manual(self.app, retry_delay=5) as manual:
+            self.app.client.submit("h", {}, delay=10)
+            self.assertEqual([manual.run_next() and manual.now for _ in range(4)], [10, 70, 75, None])
+        self.assertEqual((manual.ended[0].attempts, manual.ended[0].progress), (3, "attempt 3"))
+
+    def test_limits_and_giving_up_end_a_task(self):
+        @self.app.handler("fails")
+        def fails():
+            raise ValueError("no")
+
+        @self.app.handler("gives_up")
+        async def gives_up():
+            raise GiveUp("no mailbox")
+
+        with Manual(self.app) as manual:
+            self.app.client.submit("fails", policy=Policy(max_attempts=3))
+            self.app.client.submit("gives_up")
+            self.assertEqual(manual.run_all(), 4)
+        self.assertEqual({task.handler: (task.outcome, task.last_error) for task in manual.ended},
+                         {"fails": ("exhausted", "ValueError: no"), "gives_up": ("rejected", "no mailbox")})
+
+    def test_one_live_task_per_key(self):
+        with Manual(self.app) as manual:
+            first = self.app.client.submit("h", {"a": 1}, key="k")
+            self.assertEqual(self.app.client.submit("h", {"a": 2}, key="k").id, first.id)
+            with self.assertRaises(Conflict):
+                self.app.client.submit("h", {"a": 2}, key="k", on_duplicate="reject")
+        self.assertEqual(len(manual.live), 1)
+
+    def test_a_task_that_never_ends_is_a_failure_of_the_test(self):
+        @self.app.handler("h")
+        def handle():
+            raise ValueError("no")
+
+        with Manual(self.app) as manual, self.assertRaisesRegex(AssertionError, "still live"):
+            self.app.client.submit("h", policy=Policy(max_attempts=0))
+            manual.run_all(most=50)
+
+
+class CardRefused(Exception):
+    pass
+
+
+class Calls(unittest.TestCase):
+    def pay(self, **rules):
+        app, self.calls, self.answers = App(token="none"), [], []
+
+        @app.retryable("pay", never_retry=(CardRefused,), **rules)
+        def pay(order):
+            self.calls.append(order)
+            answer = self.answers.pop(0) if self.answers else "paid"
+            if isinstance(answer, BaseException):
+                raise answer
+            return answer
+
+        self.manual = self.enterContext(Manual(app)) if hasattr(self, "enterContext") else Manual(app).__enter__()
+        return pay
+
+    def ended(self):
+        return [(task.outcome, task.attempts, task.last_error) for task in self.manual.ended]
+
+    def test_a_call_that_succeeds_stores_nothing(self):
+        attempt = self.pay()({"id": 1})
+        self.assertTrue(attempt)
+        self.assertEqual((attempt.value, self.manual.stored), ("paid", 0))
+
+    def test_a_call_that_fails_is_stored_and_retried(self):
+        pay = self.pay()
+        self.answers = [ConnectionError("busy")]
+        attempt = pay({"id": 1})
+        self.assertEqual(attempt.state, "stored")
+        self.assertIsInstance(attempt.error, ConnectionError)
+        with self.assertRaises(NoValueYet):
+            attempt.value
+        self.assertEqual(self.manual.live[0].last_error, "ConnectionError: busy")
+        self.manual.run_all()
+        self.assertEqual(self.ended(), [("succeeded", 2, "ConnectionError: busy")])
+        self.assertEqual(self.calls, [{"id": 1}, {"id": 1}])
+
+    def test_a_failure_that_is_not_worth_retrying_is_raised(self):
+        for persist, history in (("retry_only", []), ("on_failure", ["rejected"]), ("always", ["rejected"]), ("manual", [])):
+            with self.subTest(persist):
+                pay = self.pay(persist=persist)
+                self.answers = [CardRefused("no funds")]
+                with self.assertRaises(CardRefused):
+                    pay({"id": 1})
+                self.assertEqual([task.outcome for task in self.manual.ended], history)
+                self.assertEqual(self.manual.live, [])
+
+    def test_a_retry_that_is_not_worth_retrying_is_the_last(self):
+        pay = self.pay()
+        self.answers = [ConnectionError("busy"), CardRefused("no funds")]
+        pay({"id": 1})
+        self.manual.run_all()
+        self.assertEqual(self.ended(), [("rejected", 2, "CardRefused: no funds")])
+
+    def test_always_stores_the_call_first(self):
+        pay = self.pay(persist="always")
+        self.answers = ["paid", ConnectionError("busy"), "paid"]
+        self.assertTrue(pay({"id": 1}))
+        self.assertEqual(pay({"id": 2}).state, "stored")
+        self.manual.run_all()
+        self.assertEqual([task.attempts for task in self.manual.ended], [1, 2])
+
+    def test_an_interrupt_is_no_failure(self):
+        for persist, live in (("retry_only", 0), ("on_failure", 0), ("always", 1)):
+            pay = self.pay(persist=persist)
+            self.answers = [KeyboardInterrupt()]
+            with self.assertRaises(KeyboardInterrupt):
+                pay({"id": 1})
+            self.assertEqual((len(self.manual.live), self.manual.ended), (live, []))  # a live one runs when its lease has expired
+
+    def test_always_does_not_call_beside_a_live_task(self):
+        pay = self.pay(persist="always").options(key="k")
+        pay.submit({"id": 1})
+        self.assertEqual(pay({"id": 1}).state, "stored")
+        self.assertEqual(self.calls, [])
+
+    def test_manual_leaves_storing_to_the_caller(self):
+        pay = self.pay(persist="manual")
+        self.answers = [ConnectionError("busy")]
+        with self.assertRaises(ConnectionError):
+            pay({"id": 1})
+        pay.options(key="order 1").store({"id": 1}, why="busy")
+        self.assertEqual([(task.key, task.attempts, task.last_error) for task in self.manual.live], [("order 1", 1, "busy")])
+
+    def test_a_result_that_is_no_success_is_stored_and_judged_again(self):
+        pay = self.pay(success_when=lambda value: value == "paid")
+        self.answers = ["pending", "pending", "paid"]
+        self.assertEqual(pay({"id": 1}).state, "stored")
+        self.manual.run_all()
+        self.assertEqual(self.ended(), [("succeeded", 3, "NotASuccess: the result is not a success")])
+
+    def test_the_last_attempt_that_is_allowed_is_not_stored(self):
+        pay = self.pay(policy=Policy(max_attempts=1), success_when=lambda value: value == "paid")
+        self.answers = [ConnectionError("busy"), "pending"]
+        with self.assertRaises(ConnectionError):
+            pay({"id": 1})
+        self.assertEqual(pay({"id": 1}).state, "failed")
+        self.assertEqual(self.manual.stored, 0)
+
+    def test_a_wish_for_a_time_is_kept(self):
+        pay = self.pay()
+        self.answers = [RetryAfter(90, "busy")]
+        pay({"id": 1})
+        self.assertEqual(self.manual.live[0].due, 90)
+
+    def test_inside_a_task_it_only_calls(self):
+        pay = self.pay()
+
+        @self.manual.app.handler("checkout")
+        def checkout():
+            pay({"id": 1})
+
+        self.answers = [ConnectionError("busy")]
+        self.manual.submit("checkout", policy=Policy(max_attempts=1))
+        self.manual.run_all()
+        self.assertEqual([(task.handler, task.outcome) for task in self.manual.ended], [("checkout", "exhausted")])
+
+    def test_a_failure_that_cannot_be_stored_is_not_lost(self):
+        pay = self.pay(rethrow=True)
+        self.answers = [ConnectionError("busy")]
+        self.manual.submit_task = lambda task: (_ for _ in ()).throw(Unavailable("no daemon"))
+        with self.assertRaises(StoreError) as caught:
+            pay({"id": 1})
+        self.assertIsInstance(caught.exception.failure, ConnectionError)
+        self.assertIsInstance(caught.exception.__cause__, Unavailable)
+
+    def test_coroutines_are_awaited(self):
+        app = App(token="none")
+
+        @app.retryable("pay")
+        async def pay(order):
+            await asyncio.sleep(0)
+            if current_task() is None:
+                raise ConnectionError("busy")
+            return order
+
+        with Manual(app) as manual:
+            self.assertEqual(asyncio.run(pay({"id": 1})).state, "stored")
+            manual.run_all()
+        self.assertEqual(manual.ended[0].result, {"id": 1})
+
+    def test_a_strategy_that_does_not_exist_is_refused(self):
+        with self.assertRaisesRegex(ValueError, "retry_only, on_failure, always, manual"):
+            self.pay(persist="never")
+
+
+if __name__ == "__main__":
+    unittest.main()
