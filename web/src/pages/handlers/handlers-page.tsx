@@ -1,0 +1,122 @@
+// Every handler: who serves it, what waits, how it ends, how long it takes.
+import { Boxes } from 'lucide-react';
+import { useTranslation } from 'react-i18next';
+import { useCluster, useHandlers, useMetrics } from '../../api/queries';
+import type { Handler } from '../../api/contract';
+import { quantile, type Sample } from '../../lib/metrics';
+import { full, percent, short } from '../../lib/numbers';
+import { duration } from '../../lib/time';
+import { allEnds, badEnds, troubleOf } from '../../lib/trouble';
+import { Badge, Empty, Given, PageHead, TextLink } from '../../ui/basics';
+import { Loaded } from '../../ui/card';
+import { ShareBar } from '../../ui/meter';
+import { OUTCOME_TONES } from '../../ui/task-badge';
+import { Circuits } from './circuits';
+import { HandlerBadge } from './handler-badge';
+import { PauseButton } from './pause-button';
+
+export default function HandlersPage() {
+  const { t } = useTranslation();
+  const handlers = useHandlers();
+  const late = useCluster().data?.late_handlers_ms ?? {};
+  const metrics = useMetrics().data ?? [];
+  return (
+    <>
+      <PageHead title={t('handlers.title')} lead={t('handlers.lead')} />
+      <Loaded query={handlers} lines={8}>
+        {(all) =>
+          all.length === 0 ? (
+            <Empty icon={Boxes} title={t('handlers.none')}>
+              <p>{t('handlers.noneText')}</p>
+            </Empty>
+          ) : (
+            <div className="table-scroll">
+              <table className="table rows" aria-label={t('handlers.title')}>
+                <thead>
+                  <tr>
+                    {['name', 'status', 'live', 'oldest', 'success', 'ended', 'p50', 'p99'].map((name) => (
+                      <th key={name} className={['live', 'oldest', 'success', 'p50', 'p99'].includes(name) ? 'number' : ''}>
+                        {t(`handlers.${name}`)}
+                      </th>
+                    ))}
+                    <th>
+                      <span className="unseen">{t('handlers.actions')}</span>
+                    </th>
+                  </tr>
+                </thead>
+                <tbody>
+                  {[...all]
+                    .sort((a, b) => troubleOf(b, late[b.name] ?? 0) - troubleOf(a, late[a.name] ?? 0) || b.live - a.live)
+                    .map((handler) => (
+                      <Row key={handler.name} handler={handler} lateMs={late[handler.name]} metrics={metrics} />
+                    ))}
+                </tbody>
+              </table>
+            </div>
+          )
+        }
+      </Loaded>
+      <Circuits />
+    </>
+  );
+}
+
+function Row({ handler, lateMs, metrics }: { handler: Handler; lateMs: number | undefined; metrics: Sample[] }) {
+  const { t } = useTranslation();
+  const run = (q: number) => {
+    const seconds = quantile(metrics, 'easyretry_run_seconds', { handler: handler.name }, q);
+    return seconds === undefined ? '–' : duration(seconds * 1000);
+  };
+  const url = `/handler?name=${encodeURIComponent(handler.name)}`;
+  return (
+    <tr data-row={handler.name}>
+      <td className="strong" data-label={t('handlers.name')}>
+        <div>
+          <TextLink to={url}>
+            <Given text={handler.name} />
+          </TextLink>
+          {handler.did_you_mean && <small className="warn-text">{t('handlers.didYouMean', { name: handler.did_you_mean })}</small>}
+        </div>
+      </td>
+      <td data-label={t('handlers.status')}>
+        <HandlerBadge handler={handler} />
+      </td>
+      <td className="number" data-label={t('handlers.live')}>
+        {short(handler.live)}
+      </td>
+      <td className="number" data-label={t('handlers.oldest')}>
+        {lateMs === undefined ? '–' : lateMs > 30_000 ? <Badge tone="warn">{duration(lateMs)}</Badge> : duration(lateMs)}
+      </td>
+      <td className="number" data-label={t('handlers.success')}>
+        {percent(handler.ended.succeeded ?? 0, (handler.ended.succeeded ?? 0) + badEnds(handler.ended))}
+      </td>
+      <td data-label={t('handlers.ended')}>
+        <Ends ended={handler.ended} />
+      </td>
+      <td className="number" data-label={t('handlers.p50')}>
+        {run(0.5)}
+      </td>
+      <td className="number" data-label={t('handlers.p99')}>
+        {run(0.99)}
+      </td>
+      <td className="row-actions">
+        <PauseButton handler={handler} />
+      </td>
+    </tr>
+  );
+}
+
+export function Ends({ ended }: { ended: Record<string, number> }) {
+  const { t, i18n } = useTranslation();
+  const shares = Object.entries(ended)
+    .filter(([, value]) => value > 0)
+    .map(([name, value]) => ({ name, value, tone: OUTCOME_TONES[name] ?? 'quiet' }));
+  if (shares.length === 0) return '–';
+  const label = shares.map(({ name, value }) => `${t(`outcome.${name}`)} ${full(value, i18n.language)}`).join(', ');
+  return (
+    <span className="ends">
+      <ShareBar shares={shares} label={label} />
+      <span>{short(allEnds(ended))}</span>
+    </span>
+  );
+}

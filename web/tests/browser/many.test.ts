@@ -1,0 +1,157 @@
+// Changes of many tasks: selected ones, all that match a filter, all of one kind of error; and the filters themselves.
+import type { Page } from '@playwright/test';
+import { task, triedTask } from '../support/workload.mjs';
+import { expect, goTo, test } from './fixtures';
+
+const confirm = (page: Page, name: string) => page.getByRole('dialog').getByRole('button', { name }).click();
+
+test('selected tasks are changed one by one, and refusals are named', async ({ open, daemon }) => {
+  for (let i = 0; i < 5; i++) await daemon.submit(triedTask('act.select', 1, i));
+  const page = await open('/tasks?handler=act.select');
+  const boxes = page.getByRole('checkbox', { name: /^Select task/ });
+  await boxes.nth(0).check();
+  await boxes.nth(1).check();
+  await expect(page.getByText('2 selected')).toBeVisible();
+  const gone = (await boxes.nth(0).getAttribute('aria-label'))!.split(' ').at(-1)!;
+  await daemon.call('POST', `/v1/tasks/${gone}/cancel?untold=true`, {});
+  await page.getByRole('button', { name: 'Retry now' }).click();
+  await confirm(page, 'Retry now: 2');
+  await expect(page.getByRole('dialog')).toContainText('1 of 2 changed · 1 refused');
+  await expect(page.getByRole('dialog').getByRole('link', { name: gone })).toBeVisible();
+});
+
+test('all that match are changed after a dry run, a sample and a typed number', async ({ open, daemon }) => {
+  await daemon.call('POST', '/v1/tasks', { tasks: Array.from({ length: 130 }, () => task('act.bulk', { delay_ms: 3_600_000 })) });
+  const page = await open('/tasks?handler=act.bulk');
+  await page.getByRole('button', { name: 'Choose all that match' }).click();
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('130 tasks match now');
+  await expect(dialog.getByRole('link').first()).toBeVisible();
+  await dialog.getByLabel('Do not call callbacks').check();
+  const button = dialog.getByRole('button', { name: 'Cancel: 130' });
+  await expect(button).toBeDisabled();
+  await dialog.getByLabel('Type 130 to confirm').fill('130');
+  await daemon.submit(task('act.bulk', { key: 'after the dry run', delay_ms: 3_600_000 }));
+  await button.click();
+  await expect(dialog).toContainText('130 of 130 changed');
+  const left = (await daemon.call('GET', '/v1/tasks?handler=act.bulk')).tasks;
+  expect(left.map((each: { key: string }) => each.key)).toEqual(['after the dry run']);
+
+  await goTo(page, '/bulk');
+  await expect(page.getByRole('article').first()).toContainText('130 of 130 changed');
+});
+
+test('a bulk job has the pace that was asked for', async ({ open, daemon }) => {
+  await daemon.call('POST', '/v1/tasks', { tasks: Array.from({ length: 5 }, () => task('act.pace', { delay_ms: 3_600_000 })) });
+  const page = await open('/tasks?handler=act.pace');
+  await page.getByRole('button', { name: 'Choose all that match' }).click();
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Do not call callbacks').check();
+  await dialog.getByLabel('At most per second').fill('0');
+  await expect(dialog.getByRole('button', { name: 'Cancel: 5' })).toBeDisabled();
+  await dialog.getByLabel('At most per second').fill('100');
+  await dialog.getByRole('button', { name: 'Cancel: 5' }).click();
+  await expect(dialog).toContainText('5 of 5 changed · at most 100 per second');
+});
+
+test('a million tasks are changed only by who types their number', async ({ open, daemon }) => {
+  await daemon.submit(task('act.million', { delay_ms: 3_600_000 }));
+  const page = await open('/tasks?handler=act.million');
+  await page.route('**/v1/bulk', (route) =>
+    route.fulfill({
+      json: { action: 'cancel', created_until: new Date().toISOString(), matched: 1_000_000, sample: [], dry_run: true },
+    }),
+  );
+  await page.getByRole('button', { name: 'Choose all that match' }).click();
+  await page.getByRole('button', { name: 'Cancel', exact: true }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('1,000,000 tasks match now');
+  const button = dialog.getByRole('button', { name: 'Cancel: 1000000' });
+  await expect(button).toBeDisabled();
+  await dialog.getByLabel('Type 1000000 to confirm').fill('100000');
+  await expect(button).toBeDisabled();
+  await dialog.getByLabel('Type 1000000 to confirm').fill('1000000');
+  await expect(button).toBeEnabled();
+});
+
+test('all failures of one kind are requeued, and no others', async ({ open, daemon }) => {
+  for (let i = 0; i < 6; i++) await daemon.submit(task('act.kinds', { key: `kinds-${i}` }));
+  let n = 0;
+  await daemon.work('act.kinds', () => ({ error: n++ < 4 ? `no mailbox 40${n}31` : 'relay denied', give_up: true }));
+  const page = await open('/errors?handler=act.kinds');
+  const group = page.getByRole('article').filter({ hasText: 'no mailbox' });
+  await group.getByRole('button').first().click();
+  await group.getByRole('link', { name: 'Show all of this kind' }).click();
+  await expect(page.getByRole('row')).toHaveCount(5);
+  await page.goBack();
+  await group.getByRole('button').first().click();
+  await group.getByRole('button', { name: 'Requeue all of this kind' }).click();
+  const dialog = page.getByRole('dialog');
+  await expect(dialog).toContainText('4 tasks match now');
+  await dialog.getByRole('button', { name: 'Requeue: 4' }).click();
+  await expect(dialog).toContainText('4 of 4 changed');
+  expect((await daemon.call('GET', '/v1/tasks?handler=act.kinds')).tasks).toHaveLength(4);
+});
+
+test('all live tasks of one kind of error are cancelled', async ({ open, daemon }) => {
+  for (let i = 0; i < 3; i++)
+    await daemon.submit(task('act.retrying', { delay_ms: 3_600_000, attempts: 1, error: `timeout of 10.0.0.${i}` }));
+  await daemon.submit(task('act.retrying', { delay_ms: 3_600_000, attempts: 1, error: 'relay denied' }));
+  const page = await open('/errors?of=tasks&handler=act.retrying');
+  const group = page.getByRole('article').filter({ hasText: 'timeout' });
+  await group.getByRole('button').first().click();
+  await expect(group.getByRole('button', { name: 'Retry all of this kind' })).toBeVisible();
+  await group.getByRole('button', { name: 'Cancel all of this kind' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Do not call callbacks').check();
+  await dialog.getByRole('button', { name: 'Cancel: 3' }).click();
+  await expect(dialog).toContainText('3 of 3 changed');
+  expect((await daemon.call('GET', '/v1/tasks?handler=act.retrying')).tasks).toHaveLength(1);
+});
+
+test('lists are filtered by tag, attempts and due time, in the address', async ({ open, daemon }) => {
+  await daemon.submit(task('act.filters', { key: 'vip', tags: ['vip'], attempts: 4, error: 'x', delay_ms: 3_600_000 }));
+  await daemon.submit(task('act.filters', { key: 'plain', tags: ['other'], attempts: 1, error: 'x', delay_ms: 3_600_000 }));
+  const page = await open('/tasks?handler=act.filters');
+  await expect(page.getByRole('row')).toHaveCount(3);
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByLabel('Tag').fill('vip');
+  await page.getByLabel('Attempts, at least').fill('3');
+  await page.getByLabel('Due from').fill('2020-01-01T00:00');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await expect(page.getByRole('row')).toHaveCount(2);
+  await expect(page.getByRole('row').nth(1)).toContainText('vip');
+  expect(page.url()).toContain('attempts_from=3');
+  await page.getByRole('button', { name: 'Remove the filter Tag' }).click();
+  await expect(page.getByRole('row')).toHaveCount(2);
+  await page.getByRole('button', { name: 'Remove the filter Attempts, at least' }).click();
+  await expect(page.getByRole('row')).toHaveCount(3);
+});
+
+test('a search that takes long goes on by itself for a while, then stops, says how far it came, and goes on when asked', async ({ open, daemon }) => {
+  const { id } = await daemon.submit(task('act.search', { tags: ['rare'], delay_ms: 3_600_000 }));
+  const found = await daemon.call('GET', `/v1/tasks?handler=act.search`);
+  const page = await open('/tasks?handler=act.search');
+  await expect(page.getByRole('row')).toHaveCount(2);
+  let searches = 0;
+  await page.route('**/v1/tasks?*tag=rare*', (route) =>
+    route.fulfill({
+      json: ++searches > 20 ? { ...found, scanned: 5_000 } : { tasks: [], next: `older-${searches}`, scanned: 20_000 },
+    }),
+  );
+  await goTo(page, '/tasks?handler=act.search&tag=rare');
+  await expect(page.getByText('No match so far')).toBeVisible();
+  await expect(page.getByText('400,000 tasks were looked at so far.')).toBeVisible();
+  expect(searches).toBe(20);
+  await page.getByRole('button', { name: 'Go on looking' }).click();
+  await expect(page.locator(`tr[data-row="${id}"]`)).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Go on looking' })).toHaveCount(0);
+});
+
+test('a filter that matches nothing changes nothing', async ({ open }) => {
+  const page = await open('/tasks?handler=act.nothing&key=none');
+  await expect(page.getByText('No task matches')).toBeVisible();
+  await expect(page.getByRole('button', { name: 'Choose all that match' })).toHaveCount(0);
+});
