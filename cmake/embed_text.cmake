@@ -1,5 +1,5 @@
-# embed_text(TARGET FILE HEADER NAME): what HEADER declares as `extern const std::string_view NAME` in easyretry::ROOM, made of
-# the text of FILE. Run by `cmake -P` it makes the file OUT.
+# embed_text(TARGET FILE HEADER NAME): defines `extern const std::string_view NAME`, which HEADER declares in easyretry::ROOM, as
+# the text of FILE. With `cmake -P`, this file writes OUT.
 function(embed_text target file header name)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${file}.cpp)
   set(maker ${PROJECT_SOURCE_DIR}/cmake/embed_text.cmake)

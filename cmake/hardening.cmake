@@ -1,5 +1,6 @@
-# What makes a mistake in memory harder to use. The linker's part is in every build, so that tests of any of them see it; the
-# compiler's needs one that optimises. Distributions have a _FORTIFY_SOURCE of their own, and to define it twice is a warning.
+# Options that make memory errors harder to exploit. The linker options are in every build, so that the tests of each build check
+# them. The compiler options need an optimised build. Distributions define their own _FORTIFY_SOURCE, and a second definition is
+# a warning.
 include(CheckPIESupported)
 check_pie_supported()
 add_link_options(LINKER:-z,relro,-z,now)

@@ -1,4 +1,4 @@
-# gold, which comes with binutils, links these programs in less than half the time that ld takes.
+# gold, which is part of binutils, links these programs in less than half the time of ld.
 include(CheckLinkerFlag)
 check_linker_flag(CXX -fuse-ld=gold EASYRETRY_HAS_GOLD)
 if(EASYRETRY_HAS_GOLD)

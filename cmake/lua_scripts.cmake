@@ -1,6 +1,6 @@
-# embed_lua_scripts(TARGET FOLDER ROOM [LAYOUT]): defines what ROOM/scripts.h declares in easyretry::ROOM::scripts, from the .lua
-# files in FOLDER. LAYOUT is a table like storage/redis/record_layout.def, which says what a script may take from it. Offsets and
-# formats become literals here, so a server has nothing to compute. Run by `cmake -P` this file writes OUT.
+# embed_lua_scripts(TARGET FOLDER ROOM [LAYOUT]): defines the scripts that ROOM/scripts.h declares in easyretry::ROOM::scripts, from
+# the .lua files in FOLDER. LAYOUT is a table like storage/redis/record_layout.def, which explains how a script can use it. Offsets
+# and formats become literals here, so the server has nothing to compute. With `cmake -P`, this file writes OUT.
 function(embed_lua_scripts target folder room)
   file(GLOB scripts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.lua)
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${folder}/embedded.cpp)
@@ -15,7 +15,7 @@ function(embed_lua_scripts target folder room)
   target_sources(${target} PRIVATE ${out})
 endfunction()
 
-# Types of the table: the letters of Lua's struct.pack, and bytes.
+# The types in the table: their letters for Lua's struct.pack, and their sizes in bytes.
 set(letters_u8 "B")
 set(letters_u16 "H")
 set(letters_u32 "I4")
@@ -33,8 +33,8 @@ set(bytes_of_H 2)
 set(bytes_of_I4 4)
 set(bytes_of_i4 4)
 
-# Sets, for each record, RECORD_fields and RECORD_size, for each field RECORD_field_at (from 1), _end, _letters and _order, and for
-# each set of values SET_names and SET_literals.
+# Sets RECORD_fields and RECORD_size for each record; RECORD_field_at (from 1), _end, _letters and _order for each field; and
+# SET_names and SET_literals for each set of values.
 macro(read_layout file)
   file(STRINGS ${file} lines REGEX "^ *(RECORD|FIELD|VALUES|VALUE)\\(")
   foreach(line IN LISTS lines)
@@ -73,7 +73,7 @@ macro(read_layout file)
   endforeach()
 endmacro()
 
-# Sets first and last, the fields that an item of a use names: one field, or a..b.
+# Sets first and last: the fields that an item names, which is one field, or a..b.
 macro(read_item item)
   string(REPLACE ".." ";" ends ${item})
   list(GET ends 0 first)
@@ -85,7 +85,7 @@ macro(read_item item)
   endforeach()
 endmacro()
 
-# Where a byte is: a number, or with an index the place in the index-th of many records.
+# The position of a byte: a number or, with an index, an expression for the index-th of many records.
 function(place byte result)
   if(index)
     math(EXPR before "${${record}_size} - ${byte}")
@@ -152,7 +152,7 @@ function(expansion use result)
   endif()
 endfunction()
 
-# The first line has the flags, and must stay the first.
+# The first line has the flags and must stay the first line.
 function(write_embedded_scripts folder out room)
   string(REPLACE "/" "::" namespace "easyretry/${room}/scripts")
   file(READ ${folder}/common.lua common)
@@ -170,6 +170,7 @@ function(write_embedded_scripts folder out room)
     set(code "${first}${common}${rest}")
     string(REGEX MATCHALL "(FORMAT|AT|BYTES|SIZE|VALUES)\\([^()]*\\)" uses "${code}")
     list(REMOVE_DUPLICATES uses)
+    list(SORT uses ORDER DESCENDING)  # AT last: FORMAT ends with it
     foreach(use IN LISTS uses)
       expansion("${use}" literal)
       string(REPLACE "${use}" "${literal}" code "${code}")

@@ -1,7 +1,6 @@
-# add_proto(NAME FILE [GRPC]): a static library of what protoc makes of FILE, and with GRPC of its services. FILE is relative to
-# the current source folder, and so are the includes: "nacos/wire.pb.h". Generated code knows nothing of our warnings.
-find_program(PROTOC protoc REQUIRED)
-
+# add_proto(NAME FILE [GRPC]): a static library of the code that protoc generates from FILE and, with GRPC, from its services. FILE
+# is relative to the current source folder, and so are the includes: "nacos/wire.pb.h". Generated code is compiled without our
+# warnings.
 function(add_proto name file)
   cmake_parse_arguments(PARSE_ARGV 2 proto "GRPC" "" "")
   string(REGEX REPLACE "\\.proto$" "" stem ${file})

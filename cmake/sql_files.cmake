@@ -1,19 +1,22 @@
-# embed_sql(TARGET FOLDER HEADER): the statements that HEADER declares as `extern const storage::Statement NAME;`, made of the .sql
-# files in FOLDER. A statement begins after a line `-- name: NAME` and ends before the next such line. Its comments, which
-# have lines of their own, and line breaks are left out. Run by `cmake -P` it makes the file OUT.
-function(embed_sql target folder header)
-  file(GLOB files CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.sql)
-  set(out ${CMAKE_CURRENT_BINARY_DIR}/${folder}/embedded.cpp)
+# embed_sql(TARGET ROOM): the statements of ROOM/sql/*.sql and ROOM/migrations/*.sql as storage::Statements in
+# easyretry::ROOM::statements, declared in "ROOM/statements.h". A statement begins after a line `-- name: NAME` and ends before
+# the next such line. Comments, which are on separate lines, and line breaks are left out. With `cmake -P`, this file writes
+# OUT/statements.h and OUT/statements.cpp.
+function(embed_sql target room)
+  set(folder ${CMAKE_CURRENT_SOURCE_DIR}/${room})
+  set(out ${CMAKE_CURRENT_BINARY_DIR}/${room})
   set(maker ${PROJECT_SOURCE_DIR}/cmake/sql_files.cmake)
-  add_custom_command(OUTPUT ${out}
-    COMMAND ${CMAKE_COMMAND} -DFOLDER=${CMAKE_CURRENT_SOURCE_DIR}/${folder} -DOUT=${out} -DHEADER=${header} -P ${maker}
+  file(GLOB files CONFIGURE_DEPENDS ${folder}/sql/*.sql ${folder}/migrations/*.sql)
+  add_custom_command(OUTPUT ${out}/statements.h ${out}/statements.cpp
+    COMMAND ${CMAKE_COMMAND} -DFOLDER=${folder} -DOUT=${out} -DROOM=${room} -P ${maker}
     DEPENDS ${files} ${maker} VERBATIM)
-  target_sources(${target} PRIVATE ${out})
+  target_sources(${target} PRIVATE ${out}/statements.h ${out}/statements.cpp)
+  target_include_directories(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR})
 endfunction()
 
 set(mark "-- name: ")
 
-function(append_statement section out_text)
+function(append_statement section)
   string(FIND "${section}" "\n" end)
   string(SUBSTRING "${section}" 0 ${end} name)
   string(STRIP "${name}" name)
@@ -25,29 +28,32 @@ function(append_statement section out_text)
   string(REGEX REPLACE "[ \t\n]+" " " body "${body}")
   string(REGEX REPLACE "^ | $" "" body "${body}")
   string(REGEX REPLACE ";$" "" body "${body}")
-  set(${out_text} "${${out_text}}const Statement ${name}{\"${name}\", R\"sql(${body})sql\"};\n" PARENT_SCOPE)
+  set(declarations "${declarations}extern const Statement ${name};\n" PARENT_SCOPE)
+  set(definitions "${definitions}const Statement ${name}{\"${name}\", R\"sql(${body})sql\"};\n" PARENT_SCOPE)
 endfunction()
 
-function(write_statements folder out header)
-  string(REGEX REPLACE "\\.h$" "" namespace "${header}")
-  string(REPLACE "/" "::" namespace "easyretry/${namespace}")
-  set(text "#include \"${header}\"\n\nnamespace ${namespace} {\n")
-  file(GLOB files ${folder}/*.sql)
+function(write_statements folder out room)
+  string(REPLACE "/" "::" namespace "easyretry/${room}/statements")
+  set(declarations "#pragma once\n// Made from ${room}/*/*.sql by cmake/sql_files.cmake.\n\n#include \"storage/statement.h\"\n\n")
+  string(APPEND declarations "namespace ${namespace} {\n")
+  set(definitions "#include \"${room}/statements.h\"\n\nnamespace ${namespace} {\n")
+  file(GLOB files RELATIVE ${folder} ${folder}/sql/*.sql ${folder}/migrations/*.sql)
   foreach(file IN LISTS files)
-    file(READ ${file} rest)
+    string(APPEND declarations "\n// ${file}\n")
+    file(READ ${folder}/${file} rest)
     string(FIND "${rest}" "${mark}" at)
     while(NOT at EQUAL -1)
       math(EXPR at "${at} + 9")
       string(SUBSTRING "${rest}" ${at} -1 rest)
       string(FIND "${rest}" "${mark}" at)
       string(SUBSTRING "${rest}" 0 ${at} section)
-      append_statement("${section}" text)
+      append_statement("${section}")
     endwhile()
   endforeach()
-  string(APPEND text "}  // namespace ${namespace}\n")
-  file(WRITE ${out} "${text}")
+  file(WRITE ${out}/statements.h "${declarations}\n}  // namespace ${namespace}\n")
+  file(WRITE ${out}/statements.cpp "${definitions}}  // namespace ${namespace}\n")
 endfunction()
 
 if(CMAKE_SCRIPT_MODE_FILE)
-  write_statements(${FOLDER} ${OUT} ${HEADER})
+  write_statements(${FOLDER} ${OUT} ${ROOM})
 endif()

@@ -1,4 +1,4 @@
-// Who is told what: callbacks of a handler, and events of the whole engine.
+// Callbacks of a handler, and events of the whole engine.
 #include <iostream>
 
 #include <easyretry/testing.h>
@@ -7,7 +7,7 @@ using namespace easyretry;
 using namespace std::chrono_literals;
 
 int main() {
-  std::vector<std::string> audit;  // filled by a thread of its own, complete when the engine is gone
+  std::vector<std::string> audit;  // filled by a separate thread, complete when the engine is gone
   {
     testing::ManualEngine engine{EngineOptions{.log = nullptr}};
     engine.on_event([](const Event& event) { std::cout << "  event: " << to_string(event.kind) << "\n"; });
@@ -26,7 +26,7 @@ int main() {
     int told = 0;
     pay.on_success([&](int code, const TaskInfo& task) {
       std::cout << "on_success: " << code << " after " << task.attempts << " attempts\n";
-      if (++told == 1) throw std::runtime_error("the ledger is locked");  // this callback alone is tried again
+      if (++told == 1) throw std::runtime_error("the ledger is locked");  // only this callback is tried again
     });
     pay.on_retry_scheduled([&](const std::string& error, const TaskInfo& task) {
       const auto wait = std::chrono::duration_cast<std::chrono::seconds>(task.next_at - engine.clock().now());
@@ -72,7 +72,7 @@ int main() {
 //   event: claimed
 //   event: attempt failed
 //   event: claimed
-// on_final_failure: REJECTED of order-43, no such payment
+// on_final_failure: rejected of order-43, no such payment
 //   event: gave up
 //
 // the queued listener heard 16 events, the last one: gave up

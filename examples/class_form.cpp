@@ -1,4 +1,4 @@
-// The class form: one object that is run, judges its result, and is told how it ended.
+// The class form: one object has the call, the check of its result, and the callbacks.
 #include <iostream>
 
 #include <easyretry/testing.h>

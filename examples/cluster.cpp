@@ -1,5 +1,5 @@
-// Three instances on one database share its shards, and share them anew when one goes. Here they are engines of one
-// program; processes on many machines do the same.
+// Three instances on one database share its shards. When one leaves, the others share them again. Here they are engines
+// of one program; processes on many machines do the same.
 //
 //   cluster HOST PORT USER PASSWORD DATABASE      of a MariaDB or MySQL
 
@@ -19,15 +19,15 @@ using Engines = std::vector<std::unique_ptr<Engine>>;
 
 std::unique_ptr<Engine> start_instance(const std::string& store) {
   EngineOptions options;
-  options.space = "examples.cluster";
-  options.lease = 3s;  // so that the example is quick: who is silent for a third of it is taken for dead
+  options.name_space = "examples.cluster";
+  options.lease = 3s;  // short, for a quick example: an instance that is silent for a third of it counts as dead
   auto engine = std::make_unique<Engine>(store, options);
   engine->retryable("payment.pay", [](int) { return done(); });
   engine->start();
   return engine;
 }
 
-// Each instance has a view of its own; in the end they are the same.
+// Each instance has its own view. In the end they are the same.
 void wait_until_all_agree(const Engines& engines) {
   const auto agrees = [&](const auto& engine) {
     const ClusterView view = engine->cluster();
@@ -36,9 +36,9 @@ void wait_until_all_agree(const Engines& engines) {
   while (!std::ranges::all_of(engines, agrees)) std::this_thread::sleep_for(50ms);
 }
 
-// Members are in the same order for all of them, so that each finds its shards by its place.
+// All instances see the members in the same order, so each finds its shards by its place.
 void print(const Engines& engines) {
-  std::map<std::string, std::vector<ShardId>> shards;  // by node, the order of places
+  std::map<std::string, std::vector<ShardId>> shards;  // by node, which is the order of places
   for (const auto& engine : engines) shards[engine->cluster().self] = engine->cluster().shards;
   for (int place = 1; const auto& [node, own] : shards) {
     std::cout << "member " << place++ << " of " << shards.size() << " has " << own.size() << " shards:";
@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   wait_until_all_agree(engines);
   print(engines);
 
-  engines.front()->stop();  // it leaves the list first; whatever it does not finish in time is handed back
+  engines.front()->stop();  // it leaves the list first, and releases tasks that it does not finish in time
   engines.erase(engines.begin());
   wait_until_all_agree(engines);
   print(engines);

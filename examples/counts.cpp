@@ -1,4 +1,4 @@
-// How many tasks there are and how they ended, for a dashboard: kept by the store, and never counted row by row.
+// Numbers of tasks and of outcomes, for a dashboard. The store keeps them, so no rows have to be counted.
 
 #include <iostream>
 
@@ -29,7 +29,7 @@ int main() {
 
 // Prints:
 // payment.pay: 1 to be done, 4 stored
-//   SUCCEEDED 2
-//   REJECTED 1
+//   succeeded 2
+//   rejected 1
 //   1/1: 3 stored, 3 ended
 //   1/2: 1 stored, 0 ended

@@ -1,4 +1,4 @@
-// Arguments sealed in the store: what stands in the table, and how the key is changed while tasks wait.
+// Encrypted arguments: what the table contains, and how to change the key while tasks wait.
 #include <iostream>
 
 #include <sqlite3.h>
@@ -9,7 +9,7 @@
 
 using namespace easyretry;
 
-// What somebody sees who can read the database.
+// The arguments as a reader of the database sees them.
 void print_table(const std::filesystem::path& file) {
   sqlite3* db = nullptr;
   sqlite3_open(file.c_str(), &db);
@@ -74,4 +74,4 @@ int main() {
 //   {"$sealed":1,"key":"2026-11","data":…}
 //   {"$sealed":1,"key":"2027-05","data":…}
 //   charge 4111-5
-//   PARKED: the stored arguments: sealed with the key "2026-11", which is missing
+//   parked: the stored arguments: sealed with the key "2026-11", which is missing

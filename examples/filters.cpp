@@ -1,4 +1,4 @@
-// Filters run around every attempt: they time, add context, translate exceptions, or hold an attempt back.
+// Filters run around every attempt: they measure time, add context, translate exceptions, or prevent an attempt.
 #include <iostream>
 #include <mutex>
 
@@ -11,7 +11,7 @@ struct Unreachable : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Opens for a minute after two attempts in a row have failed, and answers without calling while it is open.
+// Opens for a minute after two failed attempts in a row. While it is open, attempts fail without a call.
 class CircuitBreaker {
  public:
   explicit CircuitBreaker(const Clock& clock) : clock_(clock) {}
@@ -48,7 +48,7 @@ int main() {
   testing::ManualEngine engine;
   CircuitBreaker breaker{engine.clock()};
 
-  // The first one added is outermost, so this one sees what the others make of an attempt.
+  // The first filter is the outermost, so this one sees the results of the others.
   engine.add_filter([&](AttemptScope& attempt, const Proceed& proceed) {
     const auto report = [&, begun = engine.clock().steady()](const std::string& end) {
       const auto took = std::chrono::duration_cast<Millis>(engine.clock().steady() - begun);
@@ -71,7 +71,7 @@ int main() {
     try {
       proceed();
     } catch (const std::system_error& e) {
-      throw Unreachable(e.code().message());  // from here on the policy knows it by our name
+      throw Unreachable(e.code().message());  // the policy sees this type
     }
   });
 

@@ -25,7 +25,7 @@ int main() {
   std::cout << engine.run_due() << " executions: too early\n";
   engine.clock().advance(1ms);
   engine.run_due();  // the second
-  engine.drain();    // moves the clock to whatever is left
+  engine.drain();    // moves the clock to the remaining tasks
   std::cout << to_string(*engine.find(id)->outcome) << " after " << engine.find(id)->attempts << " attempts\n";
 }
 
@@ -35,4 +35,4 @@ int main() {
 // 0 executions: too early
 // attempt 2 to reach alice
 // attempt 3 to reach alice
-// SUCCEEDED after 3 attempts
+// succeeded after 3 attempts

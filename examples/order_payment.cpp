@@ -1,4 +1,4 @@
-// A payment as an online shop makes it: at most five attempts, growing waits, all within an hour and before the order
+// A payment in an online shop: at most five attempts with growing delays, all within an hour and before the order
 // expires. The gateway's status code says whether it worked.
 #include <iostream>
 
@@ -41,7 +41,7 @@ class Shop {
     }
   }
 
-  std::vector<int> codes;  // what the gateway will answer; 0: nothing within its time limit
+  std::vector<int> codes;  // the gateway's next answers; 0: none within its time limit
 
  private:
   Retryable<Receipt, std::tuple<Order>> pay_by(Engine& engine) {
@@ -100,7 +100,7 @@ int main() {
 // 6 s  order-1 is paid
 // 6 s  order-2: gateway answers 402
 // 6 s  order-2: "please use another card", insufficient funds
-// on_failure: gave up, REJECTED
+// on_failure: gave up, rejected
 // 6 s  order-3: gateway answers nothing
 // 6 s  order-3: "we will tell you when it is paid"
 // 8 s  order-3: gateway answers nothing

@@ -1,4 +1,4 @@
-// An order and the task that pays it, stored in one SQLite transaction: both are there, or neither is.
+// Stores an order and the task that pays it in one SQLite transaction: both exist, or neither does.
 #include <iostream>
 #include <thread>
 
@@ -11,7 +11,7 @@
 using namespace easyretry;
 using namespace std::chrono_literals;
 
-// The application and its own database, which the engine shares.
+// The application with its own database, which the engine shares.
 class Shop {
  public:
   explicit Shop(const std::filesystem::path& file) {
@@ -76,4 +76,4 @@ int main() {
 // order-42: orders 1, tasks 1
 // order-43: orders 0, tasks 0
 // order-42 is paid
-// SUCCEEDED
+// succeeded

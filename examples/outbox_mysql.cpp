@@ -1,4 +1,4 @@
-// An order and the task that pays it, stored in one transaction of MariaDB or MySQL: both are there, or neither is.
+// Stores an order and the task that pays it in one transaction of MariaDB or MySQL: both exist, or neither does.
 //
 //   outbox_mysql HOST PORT USER PASSWORD DATABASE
 #include <iostream>
@@ -16,7 +16,7 @@ struct Place {
   std::string url() const { return "mysql://" + user + ":" + password + "@" + host + ":" + port + "/" + database; }
 };
 
-// The application and its own database, in which the engine has its tables, too.
+// The application with its own database, which also has the engine's tables.
 class Shop {
  public:
   explicit Shop(const Place& place) : db_(mysql_init(nullptr)) {
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   shop.run("DROP TABLE IF EXISTS orders");
   shop.run("CREATE TABLE orders (id VARCHAR(20) PRIMARY KEY, state VARCHAR(20))");
   EngineOptions options;
-  options.space = "outbox";
+  options.name_space = "outbox";
   Engine engine{place.url(), options};
   auto pay = engine.retryable("payment.pay", [](const std::string& order) { std::cout << order << " is paid\n"; });
 
@@ -86,4 +86,4 @@ int main(int argc, char** argv) {
 // order-42: orders 1, tasks 1
 // order-43: orders 0, tasks 0
 // order-42 is paid
-// SUCCEEDED
+// succeeded

@@ -1,4 +1,4 @@
-// The example of the README: a payment that fails twice and is then made.
+// The example of the README: a payment that fails twice and then succeeds.
 #include <iostream>
 #include <latch>
 

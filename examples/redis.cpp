@@ -1,6 +1,6 @@
-// Calls that are remembered in Redis, and what a failover of it may lose.
+// Tasks in Redis, and what a failover may lose.
 //
-//   redis redis://user:password@host:6379/0      or with the url in REDIS_URL
+//   redis redis://user:password@host:6379/0      or with the URL in REDIS_URL
 #include <cstdlib>
 #include <iostream>
 #include <thread>
@@ -18,7 +18,7 @@ int main(int argc, char** argv) {
   }
   const std::string store = std::string{url} + "?prefix=example";
 
-  // The first line says what an acknowledged task survives, by the settings of the server.
+  // The first line says what an acknowledged task survives with the settings of the server.
   EngineOptions options;
   options.log = [](LogLevel, std::string_view line) { std::clog << line << "\n"; };
   Engine engine{store, options};
@@ -35,10 +35,10 @@ int main(int argc, char** argv) {
   while (engine.stats().succeeded < 1) std::this_thread::sleep_for(1ms);
   std::cout << engine.find(task)->attempts << " attempts\n";
 
-  // Redis answers before its replicas have a write. When one of them takes over, what was acknowledged in the last
-  // moments may be gone, and what had ended then may be there again, and is run again. With wait=1 a call returns when
-  // a replica has the write, too. One that waited in vain is in doubt: the primary has it, and whether it outlives the
-  // primary nobody knows. It may be sent again: there is one live task a key.
+  // Redis answers before its replicas have a write. When a replica takes over, tasks that were acknowledged in the last
+  // moments may be lost, and tasks that ended in the last moments may be live again, and run again. With wait=1, a call
+  // returns when a replica has the write, too. If none confirms it in time, the result is in doubt: the primary has the
+  // write, but it may be lost with the primary. You can submit it again: there is one live task per key.
   Engine careful{store + "&wait=1&wait_ms=50"};
   auto pay_carefully = careful.retryable("payment.pay", [](const std::string&) {});
   try {

@@ -1,5 +1,5 @@
-// An application whose tasks are kept by a daemon, `easyretry serve`: no database is opened here, and everything else
-// is as with an Engine on a store. Run by the tests as: remote http://127.0.0.1:7077 TOKEN_FILE
+// An application whose tasks are in a daemon, `easyretry serve`. It opens no database; everything else is as with an
+// Engine on a store. The tests run it as: remote http://127.0.0.1:7077 TOKEN_FILE
 #include <future>
 #include <iostream>
 
@@ -52,4 +52,4 @@ int main(int argc, char** argv) {
 // Prints:
 // stored: the gateway is busy
 // paid 4200 after 3 attempts
-// the daemon says: SUCCEEDED
+// the daemon says: succeeded

@@ -1,4 +1,5 @@
-// The five persist strategies side by side: what pay(order) gives its caller, and the row in the store at each moment.
+// The five persist strategies side by side: the result of pay(order) for its caller, and the row in the store over
+// time.
 #include <iomanip>
 #include <iostream>
 
@@ -14,7 +15,7 @@ struct Closed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// What the gateway does at first; from the second call on it answers 200.
+// The gateway's first answer. From the second call on, it answers 200.
 struct Gateway {
   const char* name;
   std::function<int()> first_call;
@@ -83,7 +84,7 @@ int main() {
     for (const Gateway& gateway : kGateways) show(gateway, options);
   }
 
-  // manual: nothing is stored until the caller says so.
+  // manual: nothing is stored until the caller stores it.
   testing::ManualEngine engine;
   auto pay = engine.retryable("pay", [](const std::string&) { return 200; }, {}, {.persist = Persist::manual});
   const TaskId task = pay.store("order-7", "the step before it failed");
@@ -97,19 +98,19 @@ int main() {
 //                     row while it runs    the caller gets  row then             row in the end      calls
 // retry_only
 //   answers 200       none                 succeeded, 200   none                 none                1
-//   busy once         none                 stored           PENDING, attempts 1  history: SUCCEEDED  2
-//   answers 500 once  none                 stored           PENDING, attempts 1  history: SUCCEEDED  2
+//   busy once         none                 stored           pending, attempts 1  history: succeeded  2
+//   answers 500 once  none                 stored           pending, attempts 1  history: succeeded  2
 //   account closed    none                 throws "closed"  none                 none                1
 // on_failure
 //   answers 200       none                 succeeded, 200   none                 none                1
-//   busy once         none                 stored           PENDING, attempts 1  history: SUCCEEDED  2
-//   answers 500 once  none                 stored           PENDING, attempts 1  history: SUCCEEDED  2
-//   account closed    none                 throws "closed"  history: REJECTED    history: REJECTED   1
+//   busy once         none                 stored           pending, attempts 1  history: succeeded  2
+//   answers 500 once  none                 stored           pending, attempts 1  history: succeeded  2
+//   account closed    none                 throws "closed"  history: rejected    history: rejected   1
 // always
-//   answers 200       RUNNING, attempts 1  succeeded, 200   history: SUCCEEDED   history: SUCCEEDED  1
-//   busy once         RUNNING, attempts 1  stored           PENDING, attempts 1  history: SUCCEEDED  2
-//   answers 500 once  RUNNING, attempts 1  stored           PENDING, attempts 1  history: SUCCEEDED  2
-//   account closed    RUNNING, attempts 1  throws "closed"  history: REJECTED    history: REJECTED   1
+//   answers 200       running, attempts 1  succeeded, 200   history: succeeded   history: succeeded  1
+//   busy once         running, attempts 1  stored           pending, attempts 1  history: succeeded  2
+//   answers 500 once  running, attempts 1  stored           pending, attempts 1  history: succeeded  2
+//   account closed    running, attempts 1  throws "closed"  history: rejected    history: rejected   1
 // manual
 //   answers 200       none                 succeeded, 200   none                 none                1
 //   busy once         none                 throws "busy"    none                 none                1
@@ -125,5 +126,5 @@ int main() {
 //   busy once         none                 retrying         none                 none                2
 //   answers 500 once  none                 retrying         none                 none                2
 //   account closed    none                 throws "closed"  none                 none                1
-// pay.store(order, why): PENDING, the step before it failed
-// in the end: SUCCEEDED
+// pay.store(order, why): pending, the step before it failed
+// in the end: succeeded

@@ -1,5 +1,5 @@
 #pragma once
-// A folder that is gone when the example is.
+// A folder that is removed when the example ends.
 
 #include <filesystem>
 #include <string>

@@ -1,10 +1,10 @@
-// A test of an application's own retries, with GoogleTest: no threads, no waiting, and every step can be looked at.
+// A test of an application's own retries, with GoogleTest: no threads, no waiting, and you can inspect every step.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <easyretry/testing.h>
 
-// The application; in real life in files of its own.
+// The application. Normally it has its own files.
 namespace shop {
 
 using namespace std::chrono_literals;
@@ -29,7 +29,7 @@ class Notifier {
   easyretry::TaskId notify(const std::string& customer, const std::string& number) {
     return call_.with({.business_id = customer}).submit(number);
   }
-  const std::vector<std::string>& letters() const { return letters_; }  // for those who could not be reached
+  const std::vector<std::string>& letters() const { return letters_; }  // for customers who could not be reached
 
  private:
   easyretry::Retryable<void, std::tuple<std::string>> call_;
@@ -73,7 +73,7 @@ TEST_F(NotifierTest, CallsAgainAfterAMinuteWhenTheLineIsBusy) {
 TEST_F(NotifierTest, WritesALetterAfterThreeCalls) {
   busy = 100;
   const auto id = notifier.notify("alice", "555-1");
-  EXPECT_EQ(engine.drain(), 4U);  // moves the clock to whatever is due next: three calls, one callback
+  EXPECT_EQ(engine.drain(), 4U);  // moves the clock to the next due time, again and again: three calls, one callback
   EXPECT_EQ(events.count(EventKind::attempt_failed), 3U);
   EXPECT_EQ(events.kinds(id).back(), EventKind::gave_up);
   EXPECT_THAT(notifier.letters(), ElementsAre("alice"));

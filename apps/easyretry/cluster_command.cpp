@@ -57,7 +57,7 @@ void print_lags(const nlohmann::json& late) {
   if (lags.size() > kMostLags) fmt::print("… and {} more shards, less late\n", lags.size() - kMostLags);
 }
 
-void print(const nlohmann::json& cluster) {
+void print_cluster(const nlohmann::json& cluster) {
   fmt::print(
       "members according to {}, {} ago{}\n\n", printable(cluster.value("source", "")),
       age_text(Millis{cluster.value("age_ms", 0)}),
@@ -82,7 +82,7 @@ std::unique_ptr<Service> service_of(const ClusterOptions& options) {
 
 void run(const ClusterOptions& options) {
   const nlohmann::json cluster = service_of(options)->ask({.path = {"cluster"}});
-  options.as_json ? fmt::print("{}\n", json_text(cluster)) : print(cluster);
+  options.as_json ? fmt::print("{}\n", json_text(cluster)) : print_cluster(cluster);
 }
 
 }  // namespace

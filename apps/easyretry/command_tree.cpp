@@ -2,6 +2,8 @@
 
 #include <CLI/CLI.hpp>
 
+#include "command_line.h"
+
 namespace easyretry::app {
 namespace {
 
@@ -11,7 +13,8 @@ CommandOption option_of(const CLI::Option& option) {
   for (const std::string& name : option.get_lnames()) made.names.push_back("--" + name);
   if (made.names.empty()) made.argument = option.get_name(true);
   made.description = option.get_description();
-  made.takes_value = option.get_type_size() != 0;
+  made.takes_value = option.get_items_expected_max() != 0;  // the type of a flag has a size as well
+  made.values = known_values(option);
   made.required = option.get_required();
   return made;
 }

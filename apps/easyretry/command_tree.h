@@ -16,6 +16,7 @@ struct CommandOption {
   std::string argument{};            // "ID", for a positional argument
   std::string description{};
   bool takes_value = false;
+  std::vector<std::string> values{};  // empty if they are not known
   bool required = false;
 };
 

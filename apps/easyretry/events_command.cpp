@@ -10,10 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "base/time_text.h"
+#include "command_line.h"
 #include "commands.h"
 #include "event_stream.h"
 #include "printing/terminal.h"
 #include "printing/text.h"
+#include "server/event_feed.h"
 #include "service/service.h"
 
 namespace easyretry::app {
@@ -139,8 +141,8 @@ void add_events_command(CLI::App& app) {
   auto* command = app.add_subcommand("events", "Shows the events of a daemon as they happen, until Ctrl-C");
   auto options = std::make_shared<EventsOptions>();
   command->add_option("--handler", options->filter.handlers, "Only of this handler; can be repeated");
-  command->add_option("--kind", options->filter.kinds, "Only of this kind: gave_up, attempt_failed, …; can be repeated")
-      ->delimiter(',');
+  auto* kinds = command->add_option("--kind", options->filter.kinds, "Only of this kind; can be repeated");
+  suggest(kinds, server::event_kinds())->delimiter(',');
   command->add_flag("--json", options->as_json, "One JSON object per line");
   add_daemon_options(*command, options->service);
   command->callback([options] { run(*options); });

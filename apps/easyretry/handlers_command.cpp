@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -35,15 +36,23 @@ CLI::App* add_command(CLI::App& handlers, HandlersOptions& options, PauseOptions
   return command;
 }
 
-// An unknown name is most often a typing error, but another instance may have the handler.
+// "did you mean mail.send?"; empty if no other name is similar.
+std::string suggestion(const nlohmann::json& handler) {
+  const std::string meant = handler.value("did_you_mean", "");
+  return meant.empty() ? "" : fmt::format("did you mean {}?", printable(meant));
+}
+
+// An unknown name is most often a typing error, but the instances that have the handler may be down.
 void warn_if_unknown(Service& service, const std::string& name) {
   const nlohmann::json answer = service.ask({.path = {"handlers"}});
+  std::string question;
   for (const nlohmann::json& handler : answer.at("handlers")) {
     if (handler.value("name", "") != name) continue;
     if (handler.value("served", false) || handler.value("stored", std::int64_t{0}) > 0) return;
+    question = suggestion(handler);
   }
-  fmt::print(stderr, "note: no task of {} was ever stored, and it is not registered here; is the name right?\n",
-             printable(name));
+  fmt::print(stderr, "note: no task of {} was ever stored, and no instance runs it; {}\n", printable(name),
+             question.empty() ? "is the name right?" : question);
 }
 
 void pause(const HandlersOptions& options, const PauseOptions& change) {
@@ -89,10 +98,29 @@ std::string outcomes(const nlohmann::json& ended) {
   return text;
 }
 
-// Empty if it is unknown: only a daemon knows which handlers are served.
+// Of the daemon that is asked: "2 waiting", "asked 3 h ago". Empty if no worker has asked since it started.
+std::string workers_text(const nlohmann::json& handler) {
+  const auto waiting = handler.value("waiting_workers", std::size_t{0});
+  if (waiting > 0) return fmt::format("{} waiting", waiting);
+  if (!handler.contains("last_asked_at")) return "";
+  const TimePoint asked = base::parse_time(handler.value("last_asked_at", ""));
+  return fmt::format("asked {} ago", age_text(std::max(Millis{0}, Millis{system_clock().now() - asked})));
+}
+
+// "yes, 2 waiting", "no, asked 3 h ago". Empty if it is unknown: only a daemon knows which handlers are served.
 Cell served_cell(const nlohmann::json& handler) {
   if (!handler.contains("served")) return {};
-  return handler.value("served", false) ? Cell{"yes"} : Cell{"no", Colour::yellow};
+  const std::string workers = workers_text(handler);
+  if (handler.value("served", false)) return {workers.empty() ? "yes" : "yes, " + workers};
+  return {workers.empty() ? "no, never asked" : "no, " + workers, Colour::yellow};
+}
+
+void print_suggestions(const nlohmann::json& handlers) {
+  for (const nlohmann::json& handler : handlers) {
+    const std::string question = suggestion(handler);
+    if (question.empty()) continue;
+    fmt::print(stderr, "note: no instance runs {}; {}\n", printable(handler.value("name", "")), question);
+  }
 }
 
 // "3 h: gateway down"
@@ -104,12 +132,12 @@ Cell paused_cell(const nlohmann::json& handler) {
   return {why.empty() ? age : age + ": " + why, Colour::yellow};
 }
 
-void print(const nlohmann::json& handlers) {
+void print_handlers(const nlohmann::json& handlers) {
   if (handlers.empty()) return fmt::print("no handlers\n");
   Table table{{{"handler", true},
                {"live", false, true},
                {"stored", false, true},
-               {"served"},
+               {"served", true},
                {"paused", true},
                {"ended", true}},
               stdout_terminal()};
@@ -122,11 +150,12 @@ void print(const nlohmann::json& handlers) {
                {outcomes(handler.at("ended"))}});
   }
   table.print();
+  print_suggestions(handlers);
 }
 
 void run(const HandlersOptions& options) {
   const nlohmann::json answer = open_service(options.service)->ask({.path = {"handlers"}});
-  options.as_json ? fmt::print("{}\n", json_text(answer)) : print(answer.at("handlers"));
+  options.as_json ? fmt::print("{}\n", json_text(answer)) : print_handlers(answer.at("handlers"));
 }
 
 }  // namespace

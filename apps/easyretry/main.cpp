@@ -7,17 +7,24 @@
 
 #include <CLI/CLI.hpp>
 
+#include <easyretry/version.h>
+
 #include "base/harmless.h"
+#include "command_line.h"
 #include "commands.h"
 
 namespace {
 
-// CLI11 alone would only say that a command is required.
-int unknown_command(const CLI::App& app, const std::string& name) {
-  std::cerr << "easyretry: unknown command \"" << easyretry::base::one_line(name) << "\"; the commands are:";
-  for (const CLI::App* command : app.get_subcommands({})) std::cerr << " " << command->get_name();
-  std::cerr << "\n";
-  return 2;
+constexpr int kInvalidCommandLine = 2;
+
+// Help and version end the parsing as well, and a command may end with an exit code of its own.
+bool is_an_error(const CLI::ParseError& e) {
+  return e.get_exit_code() != 0 && dynamic_cast<const CLI::RuntimeError*>(&e) == nullptr;
+}
+
+// `easyretry nonsense --help`: there is no such help.
+bool asks_about_nothing(const CLI::App& app, const CLI::ParseError& e) {
+  return dynamic_cast<const CLI::CallForHelp*>(&e) != nullptr && easyretry::app::has_unexpected_word(app);
 }
 
 }  // namespace
@@ -30,12 +37,15 @@ int main(int argc, char** argv) {
   app.require_subcommand(1);
   easyretry::app::add_alert_command(app);
   easyretry::app::add_bench_command(app);
+  easyretry::app::add_circuits_command(app);
+  easyretry::app::add_limits_command(app);
   easyretry::app::add_cluster_command(app);
   easyretry::app::add_completion_command(app);
   easyretry::app::add_config_command(app);
   easyretry::app::add_doctor_command(app);
   easyretry::app::add_events_command(app);
   easyretry::app::add_handlers_command(app);
+  easyretry::app::add_health_command(app);
   easyretry::app::add_history_command(app);
   easyretry::app::add_manual_command(app);
   easyretry::app::add_mxrmq_command(app);
@@ -46,11 +56,13 @@ int main(int argc, char** argv) {
   easyretry::app::add_tables_command(app);
   easyretry::app::add_tasks_command(app);
   easyretry::app::add_token_command(app);
+  easyretry::app::add_version_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (argc > 1 && argv[1][0] != '-' && app.get_subcommands().empty()) return unknown_command(app, argv[1]);
-    return app.exit(e);
+    if (!is_an_error(e) && !asks_about_nothing(app, e)) return app.exit(e);
+    std::cerr << "easyretry: " << easyretry::app::explanation(app, e) << "\n";
+    return kInvalidCommandLine;
   } catch (const std::exception& e) {
     std::cerr << "easyretry: " << easyretry::base::several_lines(e.what()) << "\n";
     return 1;

@@ -3,6 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include <easyretry/version.h>
+
 #include "command_tree.h"
 #include "commands.h"
 
@@ -23,19 +25,27 @@ std::string roff(std::string_view text) {
   return made.starts_with('.') || made.starts_with('\'') ? "\\&" + made : made;
 }
 
+// A list of values that is longer cannot be broken into lines there. It follows the description.
+constexpr std::size_t kLongestHeading = 40;
+
 std::string heading(const CommandOption& option) {
   std::string names;
   for (const std::string& name : option.names) names += (names.empty() ? "" : ", ") + ("\\fB" + roff(name)) + "\\fR";
   if (option.names.empty()) return "\\fI" + roff(option.argument) + "\\fR";
-  return names + (option.takes_value ? " \\fIVALUE\\fR" : "");
+  if (!option.takes_value) return names;
+  const std::string values = fmt::format("{}", fmt::join(option.values, "|"));
+  const bool fits = !values.empty() && values.size() <= kLongestHeading;
+  return names + " \\fI" + (fits ? roff(values) : "VALUE") + "\\fR";
 }
 
 std::string section(const Command& command) {
   std::string text = fmt::format(".SS {}\n{}\n", roff(command.path), roff(command.description));
   for (const CommandOption& option : command.options) {
     if (!option.names.empty() && option.names.back() == "--help") continue;
-    text +=
-        fmt::format(".TP\n{}\n{}{}\n", heading(option), roff(option.description), option.required ? " (required)" : "");
+    const std::string values = fmt::format("{}", fmt::join(option.values, ", "));
+    const bool listed = values.size() > kLongestHeading;
+    text += fmt::format(".TP\n{}\n{}{}{}\n", heading(option), roff(option.description),
+                        listed ? ": " + roff(values) : "", option.required ? " (required)" : "");
   }
   return text;
 }
@@ -75,7 +85,7 @@ The default configuration file.
 .I easyretry.tokens
 The hashes of the tokens that a daemon accepts.
 .SH EXIT STATUS
-0 on success, 1 on failure; any other status means that the command line was invalid.
+0 on success, 1 on failure, 2 if the command line was invalid.
 )",
                      root.name, "EASYRETRY", EASYRETRY_VERSION, roff(root.description), commands);
 }

@@ -49,7 +49,7 @@ void run_fsck(const FsckArguments& arguments) {
 struct ImportArguments {
   std::string queue;
   std::string store;
-  std::string space = "default";
+  std::string name_space = "default";
   bool dry_run = false;
   bool dead_letters = false;
 };
@@ -86,7 +86,7 @@ void run_import(const ImportArguments& arguments) {
   {
     const ProgressBar bar;
     mxrmq::ImportOptions options;
-    options.space = arguments.space;
+    options.name_space = arguments.name_space;
     options.dead_letters = arguments.dead_letters;
     options.progress = [&](std::int64_t moved) {
       bar.show(moved, plan.to_be_moved(), fmt::format("{} messages moved", moved));
@@ -118,7 +118,7 @@ void add_import(CLI::App& parent) {
   command->add_option("--queue", arguments->queue, kQueueUrl)->required();
   command->add_option("--store", arguments->store, "The target store, with the same options as the instances use")
       ->required();
-  command->add_option("--space", arguments->space, "The namespace of the instances")->capture_default_str();
+  command->add_option("--namespace", arguments->name_space, "The namespace of the instances")->capture_default_str();
   command->add_flag("--dead-letters", arguments->dead_letters,
                     "Also dead letters: as failed tasks in history, from where they can be requeued");
   command->add_flag("--dry-run", arguments->dry_run, "Only show what would be moved");

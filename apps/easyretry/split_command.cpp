@@ -20,7 +20,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr int kConflict = 409;
+constexpr int kSplitConflict = 409;
 
 struct SplitOptions {
   ServiceOptions service;
@@ -50,7 +50,7 @@ void print_done_already(const SplitOptions& options) {
   fmt::print("the layout is already hash({}); nothing was changed\n", options.to);
 }
 
-void print(const nlohmann::json& plan) {
+void print_plan(const nlohmann::json& plan) {
   for (const nlohmann::json& move : plan.at("moves")) {
     fmt::print("{} -> {}, about {} tasks\n", move.value("from", ""), move.value("to", ""),
                move.value("tasks", std::int64_t{0}));
@@ -69,14 +69,14 @@ nlohmann::json begin(Service& service, const SplitOptions& options) {
   try {
     return ask(service, options, /*dry_run=*/false);
   } catch (const ApiError& e) {
-    if (e.status() != kConflict) throw;
+    if (e.status() != kSplitConflict) throw;
     nlohmann::json running = service.ask({.path = {"split"}});
     if (running.value("tables", 0) != options.to) throw;
     return running;
   }
 }
 
-nlohmann::json wait_until_ended(Service& service, nlohmann::json split) {
+nlohmann::json wait_for_split(Service& service, nlohmann::json split) {
   const ProgressBar bar;
   while (!split.contains("ended_at")) {
     std::this_thread::sleep_for(200ms);
@@ -105,10 +105,10 @@ void run(const SplitOptions& options) {
   const nlohmann::json plan = ask(*service, options, /*dry_run=*/true);
   if (plan.at("moves").empty()) return print_done_already(options);
   if (options.dry_run && options.as_json) return fmt::print("{}\n", json_text(plan));
-  if (!options.as_json) print(plan);
+  if (!options.as_json) print_plan(plan);
   if (options.dry_run) return fmt::print("nothing was changed\n");
   if (!options.yes) confirm(plan);
-  print_end(options, wait_until_ended(*service, begin(*service, options)));
+  print_end(options, wait_for_split(*service, begin(*service, options)));
 }
 
 }  // namespace

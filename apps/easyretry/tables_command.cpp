@@ -38,7 +38,7 @@ std::string day_of(const nlohmann::json& table) {
   return table.value("begins", "").substr(0, kDay);
 }
 
-void print(const nlohmann::json& tables) {
+void print_tables(const nlohmann::json& tables) {
   fmt::print("{:<36} {:>12} {:>10}  {:<10}  {}\n", "table", "rows about", "size", "begins", "state");
   for (const nlohmann::json& table : tables) {
     fmt::print("{:<36} {:>12} {:>10}  {:<10}  {}\n", printable(table.value("name", "")),
@@ -55,7 +55,7 @@ struct TablesOptions {
 void run(const TablesOptions& options) {
   const nlohmann::json answer = open_service(options.service)->ask({.path = {"tables"}});
   if (options.as_json) return fmt::print("{}\n", json_text(answer));
-  print(answer.at("tables"));
+  print_tables(answer.at("tables"));
 }
 
 }  // namespace

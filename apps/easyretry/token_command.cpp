@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/format.h>
 
+#include "command_line.h"
 #include "commands.h"
 #include "printing/terminal.h"
 #include "server/tokens.h"
@@ -15,13 +16,13 @@ struct TokenOptions {
   std::string file = "easyretry.tokens";
   std::string name;
   std::string role = "viewer";
-  std::string space = "default";
+  std::string name_space = "default";
 };
 
 void create(const TokenOptions& options) {
   server::Tokens tokens{options.file};
   const std::string secret = server::new_secret();
-  tokens.add({options.name, options.role, options.space, server::hash_of(secret)});
+  tokens.add({options.name, options.role, options.name_space, server::hash_of(secret)});
   fmt::print("{}\n", secret);
   fmt::print(stderr, "This is the only time it is shown: {} keeps a hash.\n", options.file);
 }
@@ -29,7 +30,7 @@ void create(const TokenOptions& options) {
 void list(const TokenOptions& options) {
   fmt::print("{:<24} {:<20} {}\n", "name", "role", "namespace");
   for (const server::Token& token : server::Tokens{options.file}.all()) {
-    fmt::print("{:<24} {:<20} {}\n", printable(token.name), token.role, printable(token.space));
+    fmt::print("{:<24} {:<20} {}\n", printable(token.name), token.role, printable(token.name_space));
   }
 }
 
@@ -50,11 +51,11 @@ void add_token_command(CLI::App& app) {
 
   auto* create_command = command->add_subcommand("create", "Prints a new token");
   create_command->add_option("name", options->name, "Who uses it")->required();
-  create_command
-      ->add_option("--role", options->role,
-                   "viewer, submitter, worker, application, operator or admin; +payloads may follow")
+  auto* role = create_command->add_option("--role", options->role, "Its rights; +payloads may follow");
+  one_of(role, {"viewer", "submitter", "worker", "application", "operator", "admin"}, "+payloads")
       ->capture_default_str();
-  create_command->add_option("--space", options->space, "The namespace it is for, or * for all")->capture_default_str();
+  create_command->add_option("--namespace", options->name_space, "The namespace it is for, or * for all")
+      ->capture_default_str();
   create_command->callback([options] { create(*options); });
 
   command->add_subcommand("list", "Lists the tokens")->callback([options] { list(*options); });

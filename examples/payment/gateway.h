@@ -1,7 +1,7 @@
 #pragma once
-// A payment gateway on a bad day. What it has decided about an order it answers again: a call that is retried although
-// it had got through must not be paid twice, nor refused after it was paid. Every real one offers that, by the order's
-// number.
+// A payment gateway on a bad day. It decides once about an order and repeats that answer: when a call is retried that
+// had already reached it, the order must not be paid twice, nor refused after it was paid. Every real gateway offers
+// that, by the order's number.
 
 #include <chrono>
 #include <fstream>
@@ -41,7 +41,7 @@ class Gateway {
     file_.open(path, std::ios::app);
   }
 
-  // Half of the calls time out, some answer "busy", a few cards are refused for good.
+  // Half of the calls time out, some get "busy", and a few cards are refused permanently.
   Receipt pay(const Order& order) {
     const double dice = roll();
     std::this_thread::sleep_for(std::chrono::milliseconds{10 + static_cast<int>(40 * dice)});

@@ -1,6 +1,6 @@
 #pragma once
-// The shop's own books: one line an event, appended and flushed. What EasyRetry promises can be checked against them:
-// every order that was accepted is paid or failed in the end, however often the program was killed in between.
+// The shop's own ledger: one line per event, appended and flushed. It shows that EasyRetry keeps its promise: every
+// accepted order is paid or failed in the end, however often the program was killed in between.
 
 #include <cstdio>
 #include <deque>
@@ -25,7 +25,7 @@ class Ledger {
   }
 
   void accepted(const std::string& order) { write("accepted " + order); }
-  // Callbacks come at least once, so a line may come twice: the books count orders, not lines.
+  // A callback runs at least once, so a line may appear twice. The ledger counts orders, not lines.
   void paid(const std::string& order, const std::string& receipt) { write("paid " + order + " " + receipt); }
   void failed(const std::string& order, const std::string& why) { write("failed " + order + " " + why); }
 
@@ -49,7 +49,7 @@ class Ledger {
     const auto space = line.find(' ');
     const std::string what = line.substr(0, space);
     const std::string order = line.substr(space + 1, line.find(' ', space + 1) - space - 1);
-    // An order that could be settled was accepted, even if the program died before it wrote that down.
+    // A paid or failed order was accepted, even if the program died before it wrote that line.
     accepted_.insert(order);
     if (what == "paid") paid_.insert(order);
     if (what == "failed") failed_.insert(order);

@@ -1,5 +1,5 @@
 #pragma once
-// A small picture of what is going on, redrawn in place on a terminal, one line a second elsewhere.
+// Shows the progress: redrawn in place on a terminal, one line per second elsewhere.
 
 #include <iomanip>
 #include <iostream>
@@ -13,7 +13,7 @@
 
 class LiveView {
  public:
-  // Stays in the picture; elsewhere it is said once.
+  // Stays visible on a terminal; elsewhere it is printed once.
   void note(std::string text) {
     note_ = std::move(text);
     if (!terminal_) std::cout << note_ << std::endl;

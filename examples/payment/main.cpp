@@ -1,5 +1,6 @@
-// Orders are paid against a flaky gateway. What fails is stored, retried and finally settled or reported; kill the
+// Pays orders through a flaky gateway. Payments that fail are stored, retried, and finally made or reported. Kill the
 // program at any moment and start it again: nothing is lost.
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>

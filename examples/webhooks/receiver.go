@@ -1,4 +1,4 @@
-// A handler behind a URL, with nothing but Go: go run receiver.go PORT SECRET
+// A handler behind a URL, in Go without packages: go run receiver.go PORT SECRET
 package main
 
 import (
@@ -21,7 +21,7 @@ func verified(secret string, header http.Header, body []byte) bool {
 	message, sent := header.Get("webhook-id"), header.Get("webhook-timestamp")
 	seconds, err := strconv.ParseInt(sent, 10, 64)
 	if err != nil || time.Since(time.Unix(seconds, 0)).Abs() > 5*time.Minute {
-		return false // somebody may have kept it, to send it again
+		return false // too old: it may be a replay
 	}
 	key, _ := base64.StdEncoding.DecodeString(strings.TrimPrefix(secret, "whsec_"))
 	mac := hmac.New(sha256.New, key)

@@ -1,4 +1,4 @@
-// A handler behind a URL, with nothing but Node: node receiver.js PORT SECRET
+// A handler behind a URL, in Node without packages: node receiver.js PORT SECRET
 "use strict";
 const crypto = require("node:crypto");
 const http = require("node:http");
@@ -6,7 +6,7 @@ const http = require("node:http");
 // body: a Buffer with the bytes as they came, before they are read as JSON
 function verified(secret, headers, body) {
   const message = headers["webhook-id"], sent = headers["webhook-timestamp"];
-  if (!(Math.abs(Date.now() / 1000 - Number(sent)) <= 300)) return false; // somebody may have kept it, to send it again
+  if (!(Math.abs(Date.now() / 1000 - Number(sent)) <= 300)) return false; // too old: it may be a replay
   const key = Buffer.from(secret.replace(/^whsec_/, ""), "base64");
   const right = crypto.createHmac("sha256", key).update(`${message}.${sent}.`).update(body).digest("base64");
   return headers["webhook-signature"].split(" ").some((given) =>

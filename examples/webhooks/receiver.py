@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A handler behind a URL, with nothing but Python: receiver.py PORT SECRET"""
+"""A handler behind a URL, in Python without packages: receiver.py PORT SECRET"""
 import base64
 import hashlib
 import hmac
@@ -13,7 +13,7 @@ def verified(secret, headers, body):
     """body: the bytes as they came, before they are read as JSON"""
     message, sent = headers["webhook-id"], headers["webhook-timestamp"]
     if abs(time.time() - int(sent)) > 300:
-        return False  # somebody may have kept it, to send it again
+        return False  # too old: it may be a replay
     key = base64.b64decode(secret.removeprefix("whsec_"))
     right = hmac.new(key, f"{message}.{sent}.".encode() + body, hashlib.sha256).digest()
     right = b"v1," + base64.b64encode(right)
@@ -21,7 +21,7 @@ def verified(secret, headers, body):
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"  # connections are kept for the next call
+    protocol_version = "HTTP/1.1"  # keeps connections open for the next call
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))

@@ -1,4 +1,4 @@
-// A worker in Go, standard library alone: fetches tasks of "mail.send" from `easyretry serve` and answers for them.
+// A worker in Go, with the standard library only: leases tasks of "mail.send" from `easyretry serve` and settles them.
 //
 //	EASYRETRY_TOKEN=$(cat easyretry.tokens.first) go run worker.go http://127.0.0.1:7077
 package main
@@ -56,7 +56,7 @@ func post(path string, body object, answer any) error {
 	return json.NewDecoder(response.Body).Decode(answer)
 }
 
-// What you would write. An error is a failed attempt, and tried again by the handler's policy.
+// Your own code. An error is a failed attempt, and the handler's policy decides on the next one.
 func sendMail(order mail) (object, error) {
 	if strings.HasPrefix(order.To, "nobody") {
 		return nil, fmt.Errorf("%s: %w", order.To, errNoMailbox)
@@ -65,7 +65,7 @@ func sendMail(order mail) (object, error) {
 	return object{"sent": true}, nil
 }
 
-// A third of the lease is gone: ask for a whole one again, as long as the work goes on.
+// While the work goes on, asks for a full lease again whenever a third of it has passed.
 func renew(one task, done <-chan struct{}) {
 	for {
 		select {
@@ -87,7 +87,7 @@ func work(one task) error {
 		verb, body = "fail", object{"version": one.Version, "error": err.Error(), "give_up": errors.Is(err, errNoMailbox)}
 	}
 	err = post("/v1/leases/"+one.ID+"/"+verb, body, &object{})
-	if errors.Is(err, errLeaseLost) { // somebody else has it now, and nothing was changed
+	if errors.Is(err, errLeaseLost) { // another worker has the task now, and nothing was changed
 		return nil
 	}
 	return err

@@ -1,4 +1,4 @@
-// A worker in Node 18 or newer, without packages: fetches tasks of "mail.send" from `easyretry serve` and answers for them.
+// A worker in Node 18 or newer, without packages: leases tasks of "mail.send" from `easyretry serve` and settles them.
 //
 //   EASYRETRY_TOKEN=$(cat easyretry.tokens.first) node worker.mjs http://127.0.0.1:7077
 
@@ -14,7 +14,7 @@ async function post(path, body) {
   return said;
 }
 
-// What you would write. Anything it throws is a failed attempt, and tried again by the handler's policy.
+// Your own code. Any exception is a failed attempt, and the handler's policy decides on the next one.
 async function sendMail(order) {
   if (order.to.startsWith("nobody")) throw new RangeError(`${order.to} has no mailbox`);
   console.log(`mail to ${order.to}`);
@@ -23,7 +23,7 @@ async function sendMail(order) {
 
 async function work(task) {
   const version = task.version;
-  // A third of the lease is gone: ask for a whole one again, as long as the work goes on.
+  // While the work goes on, ask for a full lease again whenever a third of it has passed.
   const renewing = setInterval(() => post(`/v1/leases/${task.id}/renew`, { version, lease_ms: 30_000 }).catch(() => {}), 10_000);
   let verb = "done";
   let body;
@@ -36,7 +36,7 @@ async function work(task) {
     clearInterval(renewing);
   }
   await post(`/v1/leases/${task.id}/${verb}`, { version, ...body }).catch((error) => {
-    if (error.status !== 409) throw error; // the lease was lost: somebody else has it now, and nothing was changed
+    if (error.status !== 409) throw error; // lost lease: another worker has the task now, and nothing was changed
   });
 }
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A worker in Python, standard library alone: fetches tasks of "mail.send" from `easyretry serve` and answers for them.
+"""A worker in Python, with the standard library only: leases tasks of "mail.send" from `easyretry serve` and settles them.
 
     EASYRETRY_TOKEN=$(cat easyretry.tokens.first) python3 worker.py http://127.0.0.1:7077
 """
@@ -23,7 +23,7 @@ def post(path, body, timeout=90):
 
 
 def send_mail(order):
-    """What you would write. Anything it raises is a failed attempt, and tried again by the handler's policy."""
+    """Your own code. Any exception is a failed attempt, and the handler's policy decides on the next one."""
     if order.get("to", "").startswith("nobody"):
         raise ValueError(f"{order['to']} has no mailbox")
     print(f"mail to {order['to']}", flush=True)
@@ -31,7 +31,7 @@ def send_mail(order):
 
 
 def renew(task, done):
-    """A third of the lease is gone: ask for a whole one again, as long as the work goes on."""
+    """While the work goes on, asks for a full lease again whenever a third of it has passed."""
     while not done.wait(10):
         post(f"/v1/leases/{task['id']}/renew", {"version": task["version"], "lease_ms": 30_000})
 
@@ -41,14 +41,14 @@ def work(task):
     threading.Thread(target=renew, args=(task, done), daemon=True).start()
     try:
         answer = ("done", {"result": send_mail(*task["args"])})
-    except Exception as error:  # whatever it is, the server shall know
+    except Exception as error:  # report every error to the server
         answer = ("fail", {"error": str(error), "give_up": isinstance(error, ValueError)})
     done.set()
     verb, body = answer
     try:
         post(f"/v1/leases/{task['id']}/{verb}", {"version": task["version"], **body})
     except urllib.error.HTTPError as error:
-        if error.code != 409:  # the lease was lost: somebody else has it now, and nothing was changed
+        if error.code != 409:  # 409: the lease was lost. Another worker has the task now, and nothing was changed
             raise
 
 

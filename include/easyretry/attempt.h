@@ -14,6 +14,7 @@
 
 #include <easyretry/task.h>
 
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 enum class AttemptState {
@@ -47,16 +48,12 @@ class AttemptBase {
   TaskId task() const { return task_; }
 
   // Why the first attempt failed; empty if it succeeded.
-  const std::string& error() const {
-    static const std::string none;
-    return why_ ? why_->message : none;
-  }
+  const std::string& error() const;
   std::exception_ptr exception() const { return why_ ? why_->thrown : nullptr; }
 
  protected:
   AttemptBase() = default;
-  AttemptBase(AttemptState state, TaskId task, FirstFailure why)
-      : state_(state), task_(task), why_(std::make_shared<const FirstFailure>(std::move(why))) {}
+  AttemptBase(AttemptState state, TaskId task, FirstFailure why);
 
   [[noreturn]] void no_value() const;
 
@@ -107,3 +104,4 @@ class Attempt<void> : public detail::AttemptBase {
 };
 
 }  // namespace easyretry
+#pragma GCC visibility pop

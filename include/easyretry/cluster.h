@@ -12,12 +12,13 @@
 #include <easyretry/task.h>
 #include <easyretry/time.h>
 
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 // Which shards the i-th of n members owns.
 enum class Assignment {
   stride,  // i, i + n, i + 2n, …: if n is a multiple of the number of tables, each member reads one table
-  even,    // a contiguous block; if the shards do not divide evenly, the first members get one more
+  even,    // a contiguous block; if the store grew, one block of its old shards and one of the new ones
 };
 
 // What an instance owns before it has the first list of members.
@@ -47,3 +48,4 @@ struct ClusterView {
 };
 
 }  // namespace easyretry
+#pragma GCC visibility pop

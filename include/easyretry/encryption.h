@@ -4,12 +4,13 @@
 
 #include <array>
 #include <cstddef>
-#include <filesystem>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 // A named secret of 32 bytes. It is never printed, and is wiped on destruction; the caller must wipe the text it came
@@ -23,14 +24,14 @@ class EncryptionKey {
   static EncryptionKey from_hex(std::string id, std::string_view hex);
   static EncryptionKey from_base64(std::string id, std::string_view base64);
   // Hex or base64; a trailing newline is allowed. Rejects a file that others can read or write, or its group can write.
-  static EncryptionKey from_file(std::string id, const std::filesystem::path& file);
+  static EncryptionKey from_file(std::string id, const std::string& file);
 
   EncryptionKey(const EncryptionKey&) = default;
   EncryptionKey& operator=(const EncryptionKey&) = default;
   ~EncryptionKey();
 
   const std::string& id() const { return id_; }
-  Secret secret() const { return secret_; }
+  Secret secret() const;
 
  private:
   explicit EncryptionKey(std::string id) : id_(std::move(id)) {}
@@ -58,9 +59,9 @@ void validate(const Encryption& encryption);
 
 // Keys as files in one folder: 2026-11.key holds the key with the id 2026-11. Other files are ignored.
 struct KeyFolder {
-  std::filesystem::path folder{};  // empty: nothing is encrypted
-  std::string current{};           // may be empty if there is only one key
-  std::string identity_key{};      // likewise
+  std::string folder{};        // empty: nothing is encrypted
+  std::string current{};       // may be empty if there is only one key
+  std::string identity_key{};  // likewise
   bool require = false;
   friend bool operator==(const KeyFolder&, const KeyFolder&) = default;
 };
@@ -69,3 +70,4 @@ struct KeyFolder {
 Encryption read_keys(const KeyFolder& from);
 
 }  // namespace easyretry
+#pragma GCC visibility pop

@@ -2,30 +2,38 @@
 // The engine: open a store, register functions, start.
 
 #include <concepts>
-#include <functional>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
-#include <easyretry/config.h>
-#include <easyretry/counts.h>
+#include <easyretry/cluster.h>
+#include <easyretry/detail/registration.h>
 #include <easyretry/event.h>
 #include <easyretry/filter.h>
+#include <easyretry/json.h>
 #include <easyretry/options.h>
-#include <easyretry/paused_handler.h>
 #include <easyretry/policy.h>
 #include <easyretry/retryable.h>
 #include <easyretry/retryable_task.h>
 #include <easyretry/stats.h>
 #include <easyretry/task.h>
-#include <easyretry/task_query.h>
 
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 namespace detail {
 class EngineImpl;
 }
+
+// Defined in <easyretry/config.h>
+struct Config;
+struct ConfigChange;
+class ExceptionNames;
 
 // Marks a function whose result no success_when expression reads, so that it needs no JSON conversion:
 // opaque(function).
@@ -38,6 +46,58 @@ Opaque<F> opaque(F function) {
   return {std::move(function)};
 }
 
+// A circuit of handlers that are registered here, for code that makes calls of its own: engine.circuit("gateway").
+// Thread-safe; every member throws std::logic_error after the engine is gone.
+class CircuitHandle {
+ public:
+  const std::string& name() const { return name_; }
+  CircuitInfo info() const;
+  // Whether a call should rather not be made: calls mostly fail, or people have ordered so. As this instance knows it,
+  // without asking the store. After a quiet time that may be old: it is refreshed in the background.
+  bool open() const;
+  // A call that was not made through a handler was answered, or failed. Calls of handlers, direct ones as well, are
+  // counted already.
+  void record(bool answered);
+
+  // Orders to all instances, kept across restarts: this instance obeys at once, the others within two seconds. The last
+  // one counts. `why` is shown to operators. A time that is out of bounds is refused: StoreError with
+  // Errc::invalid_argument.
+  //
+  // Nothing starts, not even probes, for this long (a year at most), or until reset(). Then it recovers in steps.
+  void force_open(std::string_view why = {}, std::optional<Millis> time = {});
+  void ignore(Millis time, std::string_view why = {});  // nothing is held back for this long; 24 h at most
+  bool reset();                                         // true if there was an order
+
+ private:
+  friend class Engine;
+  CircuitHandle(std::weak_ptr<detail::EngineImpl> impl, std::string name)
+      : impl_(std::move(impl)), name_(std::move(name)) {}
+
+  std::weak_ptr<detail::EngineImpl> impl_;
+  std::string name_;
+};
+
+// What Engine::wait() returns.
+struct Waited {
+  WaitEnd end = WaitEnd::unknown;
+  std::optional<TaskInfo> task{};       // as it was last seen
+  std::optional<std::string> result{};  // of the handler, as JSON; only if it is kept (HandlerOptions::keep_results)
+  std::size_t left_out = 0;             // the bytes of a result that was too long to be kept
+
+  bool succeeded() const { return end == WaitEnd::ended && task->outcome == Outcome::succeeded; }
+  // The result as a value: result_as<Receipt>(). Throws std::logic_error that says why there is none, and JsonError if
+  // it is of another type.
+  template <class Value>
+  Value result_as() const {
+    static_assert(detail::kHasJson<Value>,
+                  "easyretry: this result has no JSON conversion; add EASYRETRY_JSON(Type, fields...) beside its type");
+    return from_json<Value>(needed_result());
+  }
+
+ private:
+  const std::string& needed_result() const;
+};
+
 // All functions are thread-safe. They throw StoreError if the store fails, and std::invalid_argument for errors that
 // the caller can correct.
 class Engine {
@@ -45,71 +105,44 @@ class Engine {
   // "sqlite:retry.db", or "memory:" for tests.
   explicit Engine(std::string_view store_url, const EngineOptions& options = {});
   // Configured by a file and the environment: Engine engine{load_config("easyretry.yaml")}. `names` are the exception
-  // types that the configuration may refer to.
-  explicit Engine(const Config& config, ExceptionNames names = {});
+  // types that the configuration may refer to. Both come with <easyretry/config.h>. Sends the alerts of the
+  // configuration (docs/alerts.md); throws std::invalid_argument if one of their channels cannot work.
+  explicit Engine(const Config& config);
+  Engine(const Config& config, ExceptionNames names);
   virtual ~Engine();  // stop()
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Registers a function under a name: a function, a lambda, or any object with exactly one operator(). Its parameters
-  // need a JSON conversion (EASYRETRY_JSON), and so does its result where it is used. The function may return any value
-  // or an Answer, and may throw anything. Without a policy, the configuration's defaults apply.
-  template <class F, std::same_as<HandlerOptions> Options = HandlerOptions>
-  auto retryable(std::string name, F function, Options options = {}) {
-    return add_function<OfFunction<F>>(std::move(name), std::move(function), std::nullopt, std::move(options));
+  // Registers a handler under a name, with a policy, options, both in this order, or neither. The
+  // configuration's defaults apply to all that the policy leaves open. The handler is one of these:
+  //
+  //   a function, a lambda, or any object with exactly one operator()
+  //   opaque(function), if no success_when expression reads its result
+  //   std::make_shared<Task>(), where Task is a RetryableTask
+  //
+  // Its parameters need a JSON conversion (EASYRETRY_JSON), and so does its result where it is used. It may return any
+  // value or an Answer, and may throw anything. Misplaced is there for the error message.
+  template <class F, std::same_as<HandlerOptions> Options = HandlerOptions, std::same_as<Policy>... Misplaced>
+  auto retryable(std::string name, F handler, const Options& options = {}, const Misplaced&...) {
+    detail::require_policy_first<sizeof...(Misplaced)>();
+    return add(detail::registration<false>(std::move(name), std::move(handler), Policy{}, options));
   }
   template <class F>
-  auto retryable(std::string name, F function, Policy policy, HandlerOptions options = {}) {
-    require_visible_result<typename OfFunction<F>::Result>();
-    return add_function<OfFunction<F>>(std::move(name), std::move(function), std::move(policy), std::move(options));
-  }
-  template <class F, std::same_as<HandlerOptions> Options = HandlerOptions>
-  auto retryable(std::string name, Opaque<F> function, Options options = {}) {
-    return retryable(std::move(name), std::move(function.function), std::move(options));
-  }
-  template <class F>
-  auto retryable(std::string name, Opaque<F> function, Policy policy, HandlerOptions options = {}) {
-    return add_function<OfFunction<F>>(std::move(name), std::move(function.function), std::move(policy),
-                                       std::move(options));
+  auto retryable(std::string name, F handler, const Policy& policy, const HandlerOptions& options = {}) {
+    return add(detail::registration<true>(std::move(name), std::move(handler), policy, options));
   }
 
-  // Registers a member function. `object` is a pointer or std::ref to an object that outlives the engine, or a
-  // shared_ptr.
-  template <class M, class Object, std::same_as<HandlerOptions> Options = HandlerOptions>
-  requires std::is_member_function_pointer_v<M>
-  auto retryable(std::string name, M method, Object object, Options options = {}) {
-    auto function = bound(name, method, std::move(object));
-    return add_function<Of<M>>(std::move(name), std::move(function), std::nullopt, std::move(options));
+  // The same for a member function, or opaque(&Type::method). `object` is a pointer or std::ref to an object that
+  // outlives the engine, or a shared_ptr.
+  template <detail::IsMethod M, detail::IsObject Object, std::same_as<HandlerOptions> Options = HandlerOptions,
+            std::same_as<Policy>... Misplaced>
+  auto retryable(std::string name, M method, Object object, const Options& options = {}, const Misplaced&...) {
+    detail::require_policy_first<sizeof...(Misplaced)>();
+    return add(detail::method_registration<false>(std::move(name), method, std::move(object), Policy{}, options));
   }
-  template <class M, class Object>
-  requires std::is_member_function_pointer_v<M>
-  auto retryable(std::string name, M method, Object object, Policy policy, HandlerOptions options = {}) {
-    require_visible_result<typename Of<M>::Result>();
-    auto function = bound(name, method, std::move(object));
-    return add_function<Of<M>>(std::move(name), std::move(function), std::move(policy), std::move(options));
-  }
-  template <class M, class Object, std::same_as<HandlerOptions> Options = HandlerOptions>
-  requires std::is_member_function_pointer_v<M>
-  auto retryable(std::string name, Opaque<M> method, Object object, Options options = {}) {
-    return retryable(std::move(name), method.function, std::move(object), std::move(options));
-  }
-  template <class M, class Object>
-  requires std::is_member_function_pointer_v<M>
-  auto retryable(std::string name, Opaque<M> method, Object object, Policy policy, HandlerOptions options = {}) {
-    auto function = bound(name, method.function, std::move(object));
-    return add_function<Of<M>>(std::move(name), std::move(function), std::move(policy), std::move(options));
-  }
-
-  // Registers a RetryableTask. Its overrides may be private: they are called through the base class.
-  template <class T, std::same_as<HandlerOptions> Options = HandlerOptions>
-  requires requires { typename T::RetryableForm; }
-  auto retryable(std::string name, std::shared_ptr<T> object, Options options = {}) {
-    return add_task(std::move(name), std::move(object), std::nullopt, std::move(options));
-  }
-  template <class T>
-  requires requires { typename T::RetryableForm; }
-  auto retryable(std::string name, std::shared_ptr<T> object, Policy policy, HandlerOptions options = {}) {
-    return add_task(std::move(name), std::move(object), std::move(policy), std::move(options));
+  template <detail::IsMethod M, detail::IsObject Object>
+  auto retryable(std::string name, M method, Object object, const Policy& policy, const HandlerOptions& options = {}) {
+    return add(detail::method_registration<true>(std::move(name), method, std::move(object), policy, options));
   }
 
   // Adds a filter around every attempt of every handler. Filters run in the order in which they were added.
@@ -122,7 +155,7 @@ class Engine {
   std::vector<ConfigChange> reload(const Config& wanted);
   // Checks the file, or a text in Nacos (nacos://user:password@host:8848/data-id), every second from now on and reloads
   // it when it has changed. Errors in it are logged, and the previous configuration stays in force.
-  void follow(const std::filesystem::path& config_file);
+  void follow(const std::string& config_file);
 
   // Starts the threads. Handlers may be registered before or after. Tasks of unregistered handlers are not touched.
   void start();
@@ -131,8 +164,15 @@ class Engine {
   void stop();
 
   std::optional<TaskInfo> find(TaskId id) const;
-  // In ascending order of id, one page at a time; set query.after to the last id of the previous page:
-  // `engine.list({.finished = true, .outcome = Outcome::exhausted, .finished_at = {.from = yesterday}})`
+  // The live task with this key or, if there is none, the one that was stored last of those in history.
+  std::optional<TaskInfo> find(std::string_view handler, std::string_view key) const;
+  // Blocks until the task has ended and its callback, if it has one, has run; or until the time is over. A timeout of 0
+  // only looks. Returns at once if there is no such task, and when this engine stops. An end that this engine writes is
+  // seen at once, any other within a second. The engine need not be started. Up to 10,000 calls may wait: one more
+  // throws StoreError. Throws std::logic_error inside a handler, whose worker would be held up.
+  Waited wait(TaskId id, Millis timeout);
+  // One page at a time, oldest first unless query.order says otherwise; set query.after to the last id of the previous
+  // page: `engine.list({.finished = true, .outcome = Outcome::exhausted, .order = ListOrder::newest_first})`
   std::vector<TaskInfo> list(const TaskQuery& query) const;
   std::int64_t count(const TaskQuery& query) const;  // on all pages
   // The instances that share the shards of this namespace, as this instance sees them.
@@ -143,12 +183,29 @@ class Engine {
   // result is ignored. If another instance may have claimed the task, this waits up to half a second for its workers to
   // notice. An instance that has the handler calls on_final_failure with Outcome::cancelled.
   bool cancel(TaskId id);
+  bool cancel(std::string_view handler, std::string_view key);  // the live task with this key
+  // Ends a task as succeeded, for work that was done by other means. As cancel(), but on_success is called; an
+  // on_success that takes the handler's result gets `result`. Returns false as cancel() does, or if the callback of the
+  // task is due: its outcome is decided. Throws std::invalid_argument if on_success is registered here and cannot take
+  // the result, or needs one.
+  bool complete(TaskId id) { return complete_with(id, {}); }
+  template <class Value>
+  bool complete(TaskId id, const Value& result) {
+    static_assert(detail::kHasJson<Value>,
+                  "easyretry: this result has no JSON conversion; add EASYRETRY_JSON(Type, fields...) beside its type");
+    return complete_with(id, to_json(result));
+  }
+  // Ends a task as a final failure: on_final_failure is called with Outcome::rejected and this reason, which is stored
+  // as the last error, with the handler's last error after it. Otherwise as complete(). `why` must not be empty.
+  bool fail(TaskId id, std::string_view why);
   // Makes a task that waits for its next attempt due now. It keeps its attempts and its policy; later waits follow its
   // backoff again. Returns false if the task is running, has ended, or does not exist in the store.
   bool retry_now(TaskId id);
-  // Gives a waiting task a new backoff and new stop rules; its due time does not change. Returns false as above, or if
-  // another client changed the task at the same time. The handler still decides what is worth retrying and what is a
-  // success: a policy with retry_on, never_retry or success_when throws std::invalid_argument, as does an invalid one.
+  bool retry_now(std::string_view handler, std::string_view key);
+  // Gives a waiting task a new backoff and new stop rules, as far as the policy sets them; its due time does not
+  // change. Returns false as above, or if another client changed the task at the same time. The handler still decides
+  // what is worth retrying and what is a success: a policy with retry_on, never_retry or success_when throws
+  // std::invalid_argument, as does an invalid one.
   bool revise_policy(TaskId id, const Policy& policy);
   // Pauses a handler, which need not be registered here: no instance of this namespace runs its stored tasks. This
   // instance stops at once, the others within two seconds. New tasks are still stored; tasks keep their due times and
@@ -158,10 +215,29 @@ class Engine {
   bool pause(std::string_view handler, std::string_view why = {});
   bool resume(std::string_view handler);      // true if it was paused
   std::vector<PausedHandler> paused() const;  // ordered by name, read from the store
+  // The circuits of the handlers registered here, by name, as this instance sees them (HandlerOptions::circuit).
+  std::vector<CircuitInfo> circuits() const;
+  // One of them. Throws std::invalid_argument if there is none of this name.
+  CircuitHandle circuit(std::string_view name) const;
+  // Their limits, and those of their circuits (HandlerOptions::limit, CircuitOptions::limit).
+  std::vector<LimitInfo> limits() const;
   // Starts an ended task again with its arguments and policy, and with all its attempts available. Returns the new id,
   // and records it on the task in history. Returns nullopt if there is no such ended task, a live task has its key, or
   // it was requeued before.
   std::optional<TaskId> requeue(TaskId id);
+  // The task with this key that find() returns, if it has ended.
+  std::optional<TaskId> requeue(std::string_view handler, std::string_view key);
+  // The same with other arguments: engine.requeue_with(id, corrected_order). The key and the policy stay. They must be
+  // of the types that the handler takes: a task whose arguments do not fit is parked. Also for a task whose arguments
+  // were removed.
+  template <class... Arguments>
+  std::optional<TaskId> requeue_with(TaskId id, const Arguments&... arguments) {
+    static_assert((detail::kHasJson<Arguments> && ...),
+                  "easyretry: an argument has no JSON conversion; add EASYRETRY_JSON(Type, fields...) beside its type");
+    JsonWriter payload;
+    detail::write_each(payload, arguments...);
+    return requeue_with_json(id, payload.take());
+  }
   Stats stats() const;
 
  protected:
@@ -169,103 +245,15 @@ class Engine {
   detail::EngineImpl& impl() const { return *impl_; }
 
  private:
-  // The types of a function, or a single error message about them.
-  template <class F, bool known = detail::HasOneSignature<F>>
-  struct Of : detail::Signature<F> {
-    static_assert(
-        !detail::Signature<F>::kChangesArguments,
-        "easyretry: this handler takes a non-const reference; arguments are stored as values, so take them by "
-        "value or const&");
-    static_assert(!std::is_reference_v<typename detail::Signature<F>::Result>,
-                  "easyretry: this handler returns a reference; return a value, which may outlive the call");
-  };
-  template <class F>
-  struct Of<F, false> {
-    static_assert(detail::HasOneSignature<F>,
-                  "easyretry: the types of the arguments are not known; pass a function or a lambda whose parameters "
-                  "have types, without auto or overloads; pass a RetryableTask as std::make_shared<Task>()");
-    using Result = void;
-    using Arguments = std::tuple<>;
-  };
-  template <class F>
-  struct OfFunction : Of<F> {
-    static_assert(!std::is_member_function_pointer_v<F>,
-                  "easyretry: a member function needs its object; write retryable(name, &Type::method, &object)");
-  };
-
-  template <class Result>
-  static constexpr void require_visible_result() {
-    static_assert(!detail::kHasValue<Result> || detail::kHasJson<Result>,
-                  "easyretry: the result of this handler has no JSON conversion, so policy.success_when could not see "
-                  "it; add EASYRETRY_JSON(Type, fields...) beside its type, or write retryable(name, opaque(function), "
-                  "policy) if no expression reads it");
+  template <class R, class Arguments>
+  Retryable<R, Arguments> add(detail::Registration<R, Arguments> registration) {
+    std::string name = registration.handler.name;
+    auto gate = registration.handler.gate;
+    add(std::move(registration.handler));
+    return {host(), std::move(name), std::move(registration.callee), std::move(gate)};
   }
-
-  template <class M, class Object>
-  static auto bound(const std::string& name, M method, Object object) {
-    static_assert(std::is_pointer_v<Object> || detail::kIsShared<Object> || detail::kIsReference<Object>,
-                  "easyretry: the object of a member function is not copied; give its address, std::ref or a "
-                  "shared_ptr: retryable(name, &Type::method, &object)");
-    detail::require_callable(object, "handler \"" + name + "\": the object of the member function");
-    detail::require_callable(method, "handler \"" + name + "\": the member function");
-    return [method, object = std::move(object)]<class... A>(const A&... args) ->
-           typename Of<M>::Result { return std::invoke(method, object, args...); };
-  }
-
-  template <class Types, class F>
-  auto add_function(std::string name, F function, std::optional<Policy> policy, HandlerOptions options,
-                    SuccessWhen is_success = {}) {
-    using Result = typename Types::Result;
-    using Arguments = typename Types::Arguments;
-    static_assert(detail::kHasJson<Arguments>,
-                  "easyretry: a parameter of this handler has no JSON conversion; add EASYRETRY_JSON(Type, fields...) "
-                  "beside its type, and take text as std::string");
-    detail::require_callable(function, "handler \"" + name + "\": the function");
-    detail::Handler handler;
-    handler.name = name;
-    handler.policy_given = policy.has_value();
-    handler.policy = std::move(policy).value_or(Policy{});
-    detail::require_fit<Result>(name, handler.policy.success_when);
-    is_success = is_success.and_also(handler.policy.success_when);
-    handler.judges_result = is_success.typed();
-    auto callee = detail::make_callee<Result>(std::move(function), is_success, std::type_identity<Arguments>{});
-    handler.options = std::move(options);
-    handler.returns_answer = std::same_as<Result, Answer>;
-    handler.returns_value = detail::kHasValue<Result>;
-    handler.no_expression_because = detail::no_expression_because<Result>();
-    handler.invoke = [callee](const std::string& payload, bool want_result) {
-      return callee->invoke(payload, want_result);
-    };
-    auto gate = handler.gate;
-    add(std::move(handler));
-    return Retryable<Result, Arguments>{host(), std::move(name), std::move(callee), std::move(gate)};
-  }
-
-  template <class T>
-  auto add_task(std::string name, std::shared_ptr<T> object, std::optional<Policy> policy, HandlerOptions options) {
-    using Result = typename T::Result;
-    static_assert(!detail::kHasValue<Result> || detail::kHasJson<Result>,
-                  "easyretry: on_success of this RetryableTask is given its result, which has no JSON conversion; add "
-                  "EASYRETRY_JSON(Type, fields...) beside its type");
-    detail::require_callable(object, "handler \"" + name + "\": the task");
-    const std::shared_ptr<typename T::RetryableForm> task = std::move(object);
-    SuccessWhen is_success;
-    if constexpr (detail::kHasValue<Result>) is_success = [task](const Result& r) { return task->is_success(r); };
-    auto handle = add_function<typename T::RetryableForm>(
-        std::move(name), [task]<class... A>(const A&... args) -> Result { return task->execute(args...); },
-        std::move(policy), std::move(options), std::move(is_success));
-    if constexpr (std::is_void_v<Result>) {
-      handle.on_success([task](const TaskInfo& info) { task->on_success(info); });
-    } else if constexpr (std::same_as<Result, Answer>) {
-      handle.on_success([task](const TaskInfo& info) { task->on_success(done(), info); });
-    } else if constexpr (detail::kHasJson<Result>) {
-      handle.on_success([task](const Result& result, const TaskInfo& info) { task->on_success(result, info); });
-    }
-    handle.on_final_failure(
-        [task](const Failure& failure, const TaskInfo& info) { task->on_final_failure(failure, info); });
-    return handle;
-  }
-
+  bool complete_with(TaskId id, std::string result);
+  std::optional<TaskId> requeue_with_json(TaskId id, std::string arguments);
   void add(detail::Handler handler);
   std::weak_ptr<detail::HandlerHost> host() const;
 
@@ -273,3 +261,4 @@ class Engine {
 };
 
 }  // namespace easyretry
+#pragma GCC visibility pop

@@ -4,9 +4,9 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include <tl/expected.hpp>
-
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 enum class Errc {
@@ -28,13 +28,6 @@ struct Error {
 
 std::string to_string(const Error& error);
 
-template <class T>
-using Result = tl::expected<T, Error>;
-
-inline tl::unexpected<Error> fail(Errc code, std::string_view where, std::string detail) {
-  return tl::make_unexpected(Error{code, std::string{where}, std::move(detail)});
-}
-
 // Thrown by the public API when the store fails. An ignored return value would be a lost task; an exception cannot be
 // ignored.
 class StoreError : public std::runtime_error {
@@ -48,3 +41,4 @@ class StoreError : public std::runtime_error {
 };
 
 }  // namespace easyretry
+#pragma GCC visibility pop

@@ -7,6 +7,7 @@
 
 #include <easyretry/task.h>
 
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 enum class EventKind {
@@ -28,6 +29,10 @@ enum class EventKind {
   member_left,
   member_refused,  // a listed instance that does not share our shards: another application, or another number of shards
   shards_changed,  // this instance owns different shards than before
+
+  // Circuits: `message` names the circuit; there is no task
+  circuit_opened,  // attempts mostly fail: tasks of its handlers are held back
+  circuit_closed,
 
   // Store maintenance by this instance: event.table is set; there is no task
   table_made,       // created ahead of time
@@ -55,3 +60,4 @@ enum class Delivery {
 };
 
 }  // namespace easyretry
+#pragma GCC visibility pop

@@ -17,16 +17,17 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
-#include <easyretry/answer.h>
+#include <easyretry/handler.h>
 #include <easyretry/task.h>
 
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 class AttemptScope {
  public:
-  AttemptScope(std::string_view handler, int number, const TaskInfo* task)
-      : handler_(handler), number_(number), task_(task) {}
+  AttemptScope(std::string_view handler, int number, const TaskInfo* task);
 
   std::string_view handler() const { return handler_; }
   int number() const { return number_; }  // 1 for the first attempt
@@ -34,11 +35,8 @@ class AttemptScope {
   const TaskInfo* task() const { return task_; }  // null for a first attempt that is not stored
 
   // Visible to the filters after this one and to the handler: current_attempt()->value("tenant").
-  void set(std::string name, std::string value) { values_.insert_or_assign(std::move(name), std::move(value)); }
-  std::string_view value(std::string_view name) const {
-    const auto found = values_.find(name);
-    return found == values_.end() ? std::string_view{} : std::string_view{found->second};
-  }
+  void set(std::string name, std::string value);
+  std::string_view value(std::string_view name) const;  // empty if it is not set
 
   // Replaces proceed(). done() carries no value, so it is only for handlers that return nothing.
   void answer(Answer answer) { answer_ = std::move(answer); }
@@ -59,3 +57,4 @@ using Filter = std::function<void(AttemptScope& attempt, const Proceed& proceed)
 const AttemptScope* current_attempt();
 
 }  // namespace easyretry
+#pragma GCC visibility pop

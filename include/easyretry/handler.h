@@ -1,81 +1,66 @@
 #pragma once
-// A registered function with its types erased. Created by Engine::retryable; not for use by applications.
+// For code inside a handler: the answers it can give, and the task that it runs.
 
-#include <atomic>
-#include <exception>
-#include <functional>
-#include <memory>
 #include <optional>
-#include <stdexcept>
+#include <stop_token>
 #include <string>
+#include <string_view>
+#include <utility>
 
-#include <easyretry/answer.h>
-#include <easyretry/options.h>
-#include <easyretry/policy.h>
 #include <easyretry/task.h>
 
-namespace easyretry::engine {
-class RemoteExecutor;
+#pragma GCC visibility push(default)
+namespace easyretry {
+
+// The answer of a handler for which returning normally or throwing is not precise enough.
+struct Answer {
+  enum class Kind { done, retry_later, retry_after, give_up };
+  Kind kind = Kind::done;
+  std::string why{};
+  Millis delay{0};
+};
+
+inline Answer done() {
+  return {};
+}
+// Counts as a failed attempt; the policy decides when the next one starts.
+inline Answer retry_later(std::string why) {
+  return {Answer::Kind::retry_later, std::move(why)};
+}
+// As above, but the next attempt starts after `delay` instead of the policy's backoff.
+inline Answer retry_after(Millis delay, std::string why = "asked to wait") {
+  return {Answer::Kind::retry_after, std::move(why), delay};
+}
+// A final failure, even if the policy would allow more attempts.
+inline Answer give_up(std::string why) {
+  return {Answer::Kind::give_up, std::move(why)};
 }
 
-namespace easyretry::detail {
+namespace detail {
+class TaskControl;
+}
 
-// The stored arguments do not match the handler's parameters.
-class UndecodablePayload : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
+// A handler's access to the task it is running.
+struct TaskContext {
+  const TaskInfo& info;  // info.version is the fencing token: pass it to any system that can reject an older one
+  std::stop_token stop;  // requested on timeout, lost lease, cancel and shutdown
+  std::optional<TimePoint> deadline;  // no attempt starts after this time
+  bool first;                         // this is the first attempt, which may be a direct call
+
+  // The engine renews the lease while the handler runs. This asks for a longer one, for a handler that is about to
+  // block the whole process or to exceed its timeout; the timeout is extended too. Returns false if another instance
+  // has taken over the task.
+  bool extend_lease(Millis by) const;
+  // Stores a note with the task. It survives the death of this process: the next attempt finds it in info.progress. At
+  // most 1,000 bytes are kept. Returns false if another instance has taken over the task.
+  bool progress(std::string_view note) const;
+
+  detail::TaskControl* control = nullptr;  // null in a callback
 };
 
-// The result that a callback takes is missing or has the wrong type.
-class UndecodableResult : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
+// The task that this thread is running; nullptr outside a handler or callback. The first attempt of a direct call has
+// no task yet, except with Persist::always.
+const TaskContext* current_task();
 
-struct Reply {
-  std::optional<Answer> answer{};  // only from handlers that return Answer, or from a filter
-  std::optional<bool> success{};   // the verdict of a typed success_when
-  std::string result{};            // JSON; only on request
-  std::string unwritable{};        // why a requested result is missing: JSON cannot represent it
-};
-
-// Tells whether a direct call can bypass the engine unless it fails.
-struct CallGate {
-  std::atomic<bool> open{false};    // depends on how the handler is registered
-  std::atomic<int> left_behind{0};  // tasks of this process's failed calls; a success with the same key ends them
-
-  bool lets_by() const {
-    return open.load(std::memory_order_relaxed) && left_behind.load(std::memory_order_relaxed) == 0;
-  }
-};
-
-struct Handler {
-  std::string name;
-  Policy policy;
-  bool policy_given = true;  // false: the configuration's defaults may apply
-  HandlerOptions options;
-  std::string_view no_expression_because;  // empty: success_when may be an expression
-  bool returns_answer = false;
-  bool returns_value = false;  // other than void or Answer
-  bool judges_result = false;  // `invoke` decides whether the result is a success
-  std::function<Reply(const std::string& payload, bool want_result)> invoke;
-  std::shared_ptr<engine::RemoteExecutor> remote;  // instead of invoke
-  std::function<void(const std::string& result, const TaskInfo& task)> on_success;
-  std::function<void(const Failure& failure, const TaskInfo& task)> on_final_failure;
-  std::function<void(const std::string& error, const TaskInfo& task)> on_retry_scheduled;
-  std::shared_ptr<CallGate> gate = std::make_shared<CallGate>();
-};
-
-// A direct call by the application, with its types erased. Keeps what the function returned or threw.
-class DirectCall {
- public:
-  virtual ~DirectCall() = default;
-  // Keeps exceptions in `thrown`, then lets them through.
-  virtual Reply run(bool want_result) = 0;
-  virtual std::string arguments() const = 0;  // as JSON
-
-  std::exception_ptr thrown;
-  const char* what = nullptr;  // the full message, if known: reading it from `thrown` costs another throw
-};
-
-}  // namespace easyretry::detail
+}  // namespace easyretry
+#pragma GCC visibility pop

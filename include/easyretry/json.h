@@ -20,11 +20,12 @@
 #include <string>
 #include <string_view>
 
-#include <easyretry/json_containers.h>
-#include <easyretry/json_fields.h>
-#include <easyretry/json_struct.h>
-#include <easyretry/json_values.h>
+#include <easyretry/detail/json_containers.h>
+#include <easyretry/detail/json_fields.h>
+#include <easyretry/detail/json_struct.h>
+#include <easyretry/detail/json_values.h>
 
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 template <class T>
@@ -47,3 +48,4 @@ T from_json(std::string_view text) {
 }
 
 }  // namespace easyretry
+#pragma GCC visibility pop

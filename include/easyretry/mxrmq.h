@@ -7,23 +7,28 @@
 //
 //   mxrmq::Worker worker{"mxrmq://127.0.0.1:6379/0?prefix=shop"};
 //   worker.on<Order>("orders", [](const Order& order) { … });  // if it throws: a retry, finally a dead letter
+//   worker.on<Order>("refunds", [](const Order& order) -> Answer { … return retry_after(5min, "bank closed"); });
 //   worker.start();
 
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <easyretry/error.h>
+#include <easyretry/handler.h>
 #include <easyretry/json.h>
 #include <easyretry/options.h>
 #include <easyretry/time.h>
 
+#pragma GCC visibility push(default)
 namespace easyretry::mxrmq {
 
 enum class Priority { low, normal, high };  // low equals normal; of high messages, the newest runs first
@@ -41,7 +46,7 @@ struct ProduceOptions {
 
 struct Counts {
   std::int64_t pending = 0;     // in the topic
-  std::int64_t processing = 0;  // in the topic, taken by Python workers
+  std::int64_t processing = 0;  // in the topic, taken by Python workers; with in_flight=list, by all workers
   std::int64_t delayed = 0;     // in all topics, like the counts below
   std::int64_t leased = 0;      // taken by workers of this library
   std::int64_t dead = 0;
@@ -51,6 +56,16 @@ struct Counts {
 namespace detail {
 template <class T>
 concept NoText = !std::convertible_to<const T&, std::string_view>;
+
+template <class F, class T>
+Answer answer_of(F& handler, const T& message) {
+  if constexpr (std::is_same_v<std::invoke_result_t<F&, const T&>, Answer>) {
+    return handler(message);
+  } else {
+    handler(message);
+    return done();
+  }
+}
 }  // namespace detail
 
 // Thread-safe. Throws StoreError if the server fails, and std::invalid_argument for errors that the caller can correct.
@@ -118,7 +133,7 @@ struct WorkerStats {
 // on the worker's own threads. The functions of this class are not thread-safe, except stats().
 class Worker {
  public:
-  using Handler = std::function<void(const Delivery&)>;
+  using Handler = std::function<Answer(const Delivery&)>;
 
   explicit Worker(std::string_view url, WorkerOptions options = {});
   ~Worker();  // stop()
@@ -126,12 +141,26 @@ class Worker {
   Worker& operator=(const Worker&) = delete;
 
   // Call it before start(). Up to `concurrency` messages of the topic run at a time, each on its own thread.
+  //
+  // A handler that returns has completed the message, unless it returns an Answer: retry_later(why) is a failure, as if
+  // it had thrown; retry_after(delay, why) is one whose next attempt starts after `delay`, not after the message's own
+  // delay; give_up(why) makes it a dead letter at once. Each of them counts as an attempt.
   void on(std::string topic, Handler handler, int concurrency = 5);
+  template <std::invocable<const Delivery&> F>
+  void on(std::string topic, F handler, int concurrency = 5) {
+    if constexpr (std::is_constructible_v<F, std::nullptr_t>) {
+      if (handler == nullptr) return on(std::move(topic), Handler{}, concurrency);  // is refused
+    }
+    on(std::move(topic),
+       Handler{[handler = std::move(handler)](const Delivery& d) mutable { return detail::answer_of(handler, d); }},
+       concurrency);
+  }
   // The payload as a T. A payload that does not convert is a failure like any other.
   template <class T, class F>
   void on(std::string topic, F handler, int concurrency = 5) {
-    on(std::move(topic),
-       Handler{[handler = std::move(handler)](const Delivery& d) { handler(easyretry::from_json<T>(d.payload)); }},
+    on(std::move(topic), Handler{[handler = std::move(handler)](const Delivery& d) mutable {
+         return detail::answer_of(handler, easyretry::from_json<T>(d.payload));
+       }},
        concurrency);
   }
 
@@ -148,3 +177,4 @@ class Worker {
 };
 
 }  // namespace easyretry::mxrmq
+#pragma GCC visibility pop

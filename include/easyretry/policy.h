@@ -3,17 +3,24 @@
 // handler is registered, so it never reaches the engine.
 
 #include <exception>
+#include <functional>
 #include <initializer_list>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <typeinfo>
+#include <utility>
 #include <variant>
 #include <vector>
 
-#include <easyretry/success.h>
+#include <easyretry/detail/signature.h>
+#include <easyretry/detail/type_name.h>
 #include <easyretry/time.h>
-#include <easyretry/type_name.h>
 
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 // Spreads out retries of calls that failed at the same time, so that they do not all come back at the same time.
@@ -87,12 +94,14 @@ struct EasyRetryClassic {
 
 using Backoff = std::variant<Exponential, Fixed, Linear, Ladder, EasyRetryClassic>;
 
+inline constexpr int kDefaultMaxAttempts = 16;
+
 // The first limit that is reached stops the task. If the next attempt could only start after a limit, the task ends at
 // once.
 struct Stop {
-  int max_attempts = 16;                // total executions, including the first; 0 = no limit
-  Millis max_duration{0};               // from the time the task was stored; 0 = no limit
-  std::optional<TimePoint> deadline{};  // an absolute time
+  std::optional<int> max_attempts{};     // total executions, including the first; 0 = no limit; the library's is 16
+  std::optional<Millis> max_duration{};  // from the time the task was stored; 0 = no limit, as in the library
+  std::optional<TimePoint> deadline{};   // an absolute time
   friend bool operator==(const Stop&, const Stop&) = default;
 };
 
@@ -122,8 +131,77 @@ ExceptionType type() {
   return {detail::type_name<E>(), &detail::is_type<E>};
 }
 
+namespace policy {
+class [[gnu::visibility("hidden")]] SuccessExpression;  // not for applications
+}
+
+namespace detail {
+template <class F>
+inline constexpr bool kIsCondition =
+    std::is_same_v<typename Signature<F>::Result, bool>&& std::tuple_size_v<typename Signature<F>::Arguments> == 1;
+}
+
+// The condition under which a result counts as a success. A call that throws has failed in any case.
+//
+//   .success_when = "result.code == 200"                               // a Lua 5.4 expression over `result` and `args`
+//   .success_when = [](const PayResult& r) { return r.code == 200; }   // the same, typed and faster
+//
+// The constructor compiles the expression, so a typo throws std::invalid_argument there. The expression runs without
+// libraries and with limits on instructions and memory. Without a condition, a call that does not throw has succeeded.
+class SuccessWhen {
+ public:
+  SuccessWhen() = default;
+  SuccessWhen(std::string expression);  // NOLINT: so that `.success_when = "…"` works
+  SuccessWhen(const char* expression) : SuccessWhen(std::string{expression}) {}       // NOLINT
+  SuccessWhen(std::string_view expression) : SuccessWhen(std::string{expression}) {}  // NOLINT
+
+  template <class F>
+  requires detail::HasOneSignature<F> SuccessWhen(F check) {  // NOLINT
+    static_assert(detail::kIsCondition<F>,
+                  "easyretry: success_when takes the result alone and returns bool: [](const Result& r) { return …; }");
+    if constexpr (detail::kIsCondition<F>) {
+      using Result = std::tuple_element_t<0, typename detail::Signature<F>::Arguments>;
+      type_ = &typeid(Result);
+      type_name_ = detail::type_name<Result>();
+      check_ = [check = std::move(check)](const void* result) { return check(*static_cast<const Result*>(result)); };
+    }
+  }
+
+  // Replaces the expression, or removes it if empty; keeps a typed condition.
+  SuccessWhen with_expression(std::string expression) const;
+  // Both conditions must hold. If both have an expression, only the other's is used. Two typed conditions must take the
+  // same result type.
+  SuccessWhen and_also(SuccessWhen other) const;
+
+  bool empty() const { return !expression_ && !check_; }
+  const std::string& text() const { return text_; }  // of the expression
+
+  const policy::SuccessExpression* expression() const { return expression_.get(); }
+
+  bool typed() const { return check_ != nullptr; }
+  std::string_view type_name() const { return type_name_; }
+  template <class R>
+  bool takes() const {
+    return *type_ == typeid(R);
+  }
+  template <class R>
+  bool holds_for(const R& result) const {
+    return check_(&result);
+  }
+
+ private:
+  std::string text_;
+  std::shared_ptr<const policy::SuccessExpression> expression_;
+  const std::type_info* type_ = nullptr;
+  std::string_view type_name_;
+  std::function<bool(const void*)> check_;
+};
+
+// A field that is not set comes from the configuration's `defaults`, if there are any, or else from the library. An
+// entry of the configuration for the handler replaces what is set here. Exception types of all three add up
+// (docs/configuration.md).
 struct Policy {
-  Backoff backoff = Exponential{};
+  std::optional<Backoff> backoff{};  // the library's is Exponential{}
   Stop stop{};
   std::vector<ExceptionType> retry_on{};  // empty: everything except never_retry
   std::vector<ExceptionType> never_retry{};
@@ -137,3 +215,4 @@ void validate(const Policy& policy);
 bool worth_retrying(const Policy& policy, const std::exception_ptr& thrown);
 
 }  // namespace easyretry
+#pragma GCC visibility pop

@@ -6,22 +6,22 @@
 //   RemoteEngine far{"https://retry.example:7077", {.token_file = "easyretry.token", .ca_file = "ca.pem"}};
 //   auto pay = engine.retryable("payment.pay", …);
 
-#include <filesystem>
 #include <string>
 #include <string_view>
 
 #include <easyretry/engine.h>
 
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 struct RemoteOptions {
   // A token with the role `application`, created by `easyretry token create`: either a file that begins with it, or the
   // token itself.
-  std::filesystem::path token_file{};
+  std::string token_file{};
   std::string token{};
   std::string ca_file{};  // PEM: certificate authorities for the daemon's certificate; empty: the system's
   // Settings for running and calling handlers apply. Settings for reading a store (window, poll, grace, read_ahead,
-  // membership) are ignored: the daemon has its own. `space` is a namespace of the daemon.
+  // membership) are ignored: the daemon has its own. `name_space` is a namespace of the daemon.
   EngineOptions engine{};
 };
 
@@ -33,3 +33,4 @@ class RemoteEngine : public Engine {
 };
 
 }  // namespace easyretry
+#pragma GCC visibility pop

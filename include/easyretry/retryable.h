@@ -6,7 +6,6 @@
 #include <exception>
 #include <functional>
 #include <memory>
-#include <ranges>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -15,55 +14,26 @@
 #include <vector>
 
 #include <easyretry/attempt.h>
-#include <easyretry/handler.h>
+#include <easyretry/detail/handler_host.h>
+#include <easyretry/detail/signature.h>
+#include <easyretry/detail/typed_call.h>
 #include <easyretry/json.h>
-#include <easyretry/signature.h>
 #include <easyretry/submit.h>
-#include <easyretry/transaction.h>
-#include <easyretry/typed_call.h>
 
+#pragma GCC visibility push(default)
 namespace easyretry {
-
-namespace detail {
-
-struct DirectResult {
-  AttemptState state = AttemptState::succeeded;
-  TaskId task{};
-  std::string error{};
-  bool rethrow = false;  // the function's exception goes to the caller
-};
-
-// What a handle needs from its engine.
-class HandlerHost {
- public:
-  virtual ~HandlerHost() = default;
-  virtual std::vector<TaskId> submit(const std::string& handler, std::vector<Submission> submissions) = 0;
-  virtual std::vector<TaskId> submit(const Transaction& within, const std::string& handler,
-                                     std::vector<Submission> submissions) = 0;
-  // Makes the call with the handler's Persist strategy. Inside a retry, only calls the function and judges the result.
-  virtual DirectResult call(const std::string& handler, DirectCall& call, const SubmitOptions& options) = 0;
-  // The rest of call(), for a function that was called directly and has thrown.
-  virtual DirectResult call_failed(const std::string& handler, DirectCall& call, const SubmitOptions& options) = 0;
-  // Stores a call that, according to the caller, has failed.
-  virtual TaskId store(const std::string& handler, Submission failed) = 0;
-  virtual std::string key_of(const std::string& handler, const std::string& payload) = 0;
-  // Callbacks that are set in `changes` replace those of the handler.
-  virtual void change(const std::string& handler, Handler changes) = 0;
-};
-
-inline std::string engine_is_gone(const std::string& handler) {
-  return "easyretry: the engine of handler \"" + handler + "\" no longer exists";
-}
-
-// Whether this thread is inside a task or a retry. If so, calls go straight through: a retry never creates a retry.
-bool inside_retry();
-
-}  // namespace detail
 
 template <class R, class Arguments>
 class Retryable;
 
 namespace detail {
+// A range-based for loop takes it. std::ranges would cost each file that includes this as much as <vector>.
+template <class Range>
+concept Iterable = requires(const Range& range) {
+  std::begin(range);
+  std::end(range);
+};
+
 template <class Function>
 struct RetryableOf;
 template <class R, class... Args>
@@ -141,15 +111,15 @@ class Retryable<R, std::tuple<Args...>> {
   }
 
   // Stores many tasks in few transactions. The elements are the argument, or a std::tuple if there are several.
-  template <std::ranges::input_range Range>
+  template <detail::Iterable Range>
   std::vector<TaskId> submit_many(const Range& range) const {
     return submit_many(range, [this](const auto&) { return options_; });
   }
   // `options_of(element)` returns the SubmitOptions of each task.
-  template <std::ranges::input_range Range, class OptionsOf>
+  template <detail::Iterable Range, class OptionsOf>
   std::vector<TaskId> submit_many(const Range& range, OptionsOf options_of) const {
     std::vector<detail::Submission> submissions;
-    if constexpr (std::ranges::sized_range<Range>) submissions.reserve(std::ranges::size(range));
+    if constexpr (requires { std::size(range); }) submissions.reserve(std::size(range));
     for (const auto& element : range) {
       submissions.push_back({payload_of(element), options_of(element), Millis{0}});
     }
@@ -162,7 +132,7 @@ class Retryable<R, std::tuple<Args...>> {
   const Retryable& on_success(F callback) const {
     detail::require_callable(callback, "on_success");
     detail::Handler changes;
-    changes.on_success = detail::success_callback<R>(std::move(callback));
+    detail::set_on_success<R>(changes, std::move(callback));
     host()->change(name_, std::move(changes));
     return *this;
   }
@@ -257,3 +227,4 @@ class Retryable<R, std::tuple<Args...>> {
 };
 
 }  // namespace easyretry
+#pragma GCC visibility pop

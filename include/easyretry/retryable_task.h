@@ -13,6 +13,7 @@
 
 #include <easyretry/task.h>
 
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 template <class Signature>
@@ -46,3 +47,4 @@ class RetryableTask<void(Args...)> {
 };
 
 }  // namespace easyretry
+#pragma GCC visibility pop

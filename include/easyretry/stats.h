@@ -1,9 +1,18 @@
 #pragma once
+// The numbers and lists that an engine reports: engine.stats(), engine.counts(), engine.paused(), engine.circuits(),
+// engine.limits().
 
+#include <chrono>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include <easyretry/task.h>
+
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 // Counted on this instance, since the engine started.
@@ -35,4 +44,77 @@ struct Stats {
   std::map<std::string, std::uint64_t> no_handler;  // due tasks of handlers that are not registered on this instance
 };
 
+// How many tasks were stored, and how they ended: engine.counts().
+//
+// The store updates these counts in the same transactions that store and end tasks. So they are always exact, and
+// reading them costs the same no matter how many tasks there are.
+struct Tally {
+  std::int64_t stored = 0;  // a requeued task counts again
+  std::map<Outcome, std::int64_t> ended{};
+
+  std::int64_t ended_in_all() const;
+  friend bool operator==(const Tally&, const Tally&);
+};
+
+struct HandlerCounts {
+  Tally total{};
+  // UTC days; a task may be stored on one day and end on another. Kept for 400 days; older counts are only in `total`.
+  std::map<std::chrono::sys_days, Tally> days{};
+
+  std::int64_t live() const { return total.stored - total.ended_in_all(); }
+  friend bool operator==(const HandlerCounts&, const HandlerCounts&);
+};
+
+using Counts = std::map<std::string, HandlerCounts>;  // by handler name
+
+// A handler that an operator or the application has paused: its stored tasks do not run.
+struct PausedHandler {
+  std::string handler;
+  TimePoint since{};  // by the store's clock
+  std::string why{};  // the reason given to pause(); may be empty
+
+  friend bool operator==(const PausedHandler&, const PausedHandler&) = default;
+};
+
+enum class CircuitState { closed, open };
+std::string_view to_string(CircuitState state);  // "closed", "open"
+
+// Said by people about a circuit, for all instances (docs/circuits.md#by-hand).
+struct CircuitOrder {
+  CircuitState state = CircuitState::open;  // open: nothing starts, not even probes; closed: nothing is held back
+  TimePoint since{};                        // by the store's clock
+  std::optional<TimePoint> until{};         // nullopt: until it is reset
+  std::string why{};                        // may be empty
+
+  friend bool operator==(const CircuitOrder&, const CircuitOrder&) = default;
+};
+
+// A circuit, as this instance sees it.
+struct CircuitInfo {
+  std::string name;
+  std::vector<std::string> handlers{};  // that share it
+  CircuitState state = CircuitState::closed;
+  std::optional<TimePoint> since{};  // of the last change; nullopt: it was never open
+  std::uint64_t answered = 0;        // attempts in the last window; an answer that says no is an answer
+  std::uint64_t failed = 0;
+  std::optional<double> starts_per_second{};  // while it is open
+  std::size_t held = 0;                       // due tasks that wait for it in the memory of this instance
+  std::optional<CircuitOrder> order{};        // in force; nullopt: it judges by itself
+};
+
+// A limit of a handler or of a circuit, as this instance sees it.
+struct LimitInfo {
+  std::string subject;                  // "handler payment.pay", "circuit gateway"
+  std::vector<std::string> handlers{};  // whose tasks it counts
+  std::optional<int> running{};         // tasks at a time, on all instances together
+  std::optional<double> per_second{};   // starts, the same
+  int burst = 1;
+  std::uint64_t running_here = 0;          // claimed and not settled, on this instance
+  std::uint64_t seats_here = 0;            // of `running`, those that this instance has at present
+  double starts_per_second_here = 0;       // its part of `per_second` at present
+  std::optional<TimePoint> holds_since{};  // it has held tasks back since then; nullopt: it does not
+  std::uint64_t held_tasks = 0;            // due tasks in the memory of this instance that wait for it
+};
+
 }  // namespace easyretry
+#pragma GCC visibility pop

@@ -19,6 +19,7 @@
 
 #include <easyretry/easyretry.h>
 
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 // GoogleTest prints events in failed expectations with these: `retry scheduled`, `attempt failed: slow`.
@@ -54,8 +55,9 @@ class ManualClock final : public Clock {
 class ManualEngine : public Engine {
  public:
   explicit ManualEngine(EngineOptions options = {}, std::string_view store_url = "memory:");
-  // Like an application configured by a file; "memory:" is a good store for a test.
-  explicit ManualEngine(const Config& config, ExceptionNames names = {});
+  // Like an application configured by a file; "memory:" is a good store for a test. Sends no alerts.
+  explicit ManualEngine(const Config& config);
+  ManualEngine(const Config& config, ExceptionNames names);
 
   ManualClock& clock();
 
@@ -93,3 +95,4 @@ class EventRecorder {
 };
 
 }  // namespace easyretry::testing
+#pragma GCC visibility pop

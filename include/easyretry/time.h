@@ -6,6 +6,7 @@
 
 #include <chrono>
 
+#pragma GCC visibility push(default)
 namespace easyretry {
 
 using Millis = std::chrono::milliseconds;
@@ -24,3 +25,4 @@ class Clock {
 const Clock& system_clock();
 
 }  // namespace easyretry
+#pragma GCC visibility pop

@@ -5,7 +5,7 @@
 #include <stop_token>
 #include <string>
 
-#include <easyretry/alerts.h>
+#include <easyretry/config.h>
 
 #include "alert/message.h"
 #include "webhook/caller.h"

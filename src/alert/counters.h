@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include <easyretry/alerts.h>
+#include <easyretry/config.h>
 #include <easyretry/time.h>
 
 #include "alert/message.h"

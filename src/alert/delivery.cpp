@@ -30,9 +30,14 @@ void AlertQueue::feed(const Event& event) {
   if (rules_.feed(event, now())) changed_.notify_all();
 }
 
-void AlertQueue::feed_backlog(const std::string& space, const std::map<std::string, Millis>& ages, bool complete) {
+void AlertQueue::feed_backlog(const std::string& name_space, const std::map<std::string, Millis>& ages, bool complete) {
   const std::lock_guard lock{mutex_};
-  if (rules_.feed_backlog(space, ages, complete, now())) changed_.notify_all();
+  if (rules_.feed_backlog(name_space, ages, complete, now())) changed_.notify_all();
+}
+
+void AlertQueue::feed_circuits(const std::string& name_space, const std::vector<Rules::OpenCircuit>& open) {
+  const std::lock_guard lock{mutex_};
+  if (rules_.feed_circuits(name_space, open, now())) changed_.notify_all();
 }
 
 void AlertQueue::tick() {
@@ -61,16 +66,34 @@ std::optional<Message> AlertQueue::last(const std::string& channel) {
   return rules_.next(channel, now());
 }
 
+std::optional<Millis> AlertQueue::take_turn(const std::string& channel) {
+  const std::lock_guard lock{mutex_};
+  return rules_.take_turn(channel, now());
+}
+
 bool AlertQueue::sleep(Millis time, const std::stop_token& stop) {
   std::unique_lock lock{mutex_};
   changed_.wait_for(lock, stop, time, [] { return false; });
   return !stop.stop_requested();
 }
 
-Sender::Sender(std::string name, std::unique_ptr<Channel> channel, AlertQueue& queue, LogSink log, SendPauses pauses)
+void SentMessages::note(Sent sent) {
+  const std::lock_guard lock{mutex_};
+  latest_.push_front(std::move(sent));
+  if (latest_.size() > kMost) latest_.pop_back();
+}
+
+std::vector<Sent> SentMessages::latest() const {
+  const std::lock_guard lock{mutex_};
+  return {latest_.begin(), latest_.end()};
+}
+
+Sender::Sender(std::string name, std::unique_ptr<Channel> channel, AlertQueue& queue, SentMessages& sent, LogSink log,
+               SendPauses pauses)
     : name_(std::move(name)),
       channel_(std::move(channel)),
       queue_(queue),
+      sent_(sent),
       log_(std::move(log)),
       pauses_(pauses),
       thread_([this](const std::stop_token& stop) { run(stop); }) {}
@@ -108,6 +131,7 @@ void Sender::deliver(const Message& message, const std::stop_token& stop) {
 }
 
 void Sender::count(const Message& message, const SendResult& result, std::size_t tries) {
+  sent_.note({system_clock().now(), name_, message, tries, result.arrived, result.why});
   if (result.arrived) {
     ++delivered_;
     return;

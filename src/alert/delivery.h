@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <mutex>
 #include <stop_token>
@@ -25,22 +26,50 @@ class AlertQueue {
   explicit AlertQueue(AlertsConfig config) : rules_(std::move(config)) {}
 
   bool wants_backlog() const { return rules_.wants_backlog(); }
+  bool wants_circuits() const { return rules_.wants_circuits(); }
 
   void feed(const Event& event);
-  void feed_backlog(const std::string& space, const std::map<std::string, Millis>& ages, bool complete);
+  void feed_backlog(const std::string& name_space, const std::map<std::string, Millis>& ages, bool complete);
+  void feed_circuits(const std::string& name_space, const std::vector<Rules::OpenCircuit>& open);
   void tick();
 
   // Waits for the next message of this channel. Nullopt if stopped.
   std::optional<Message> next(const std::string& channel, const std::stop_token& stop);
   // At the end: the next message of this channel, without waiting until it is due. Nullopt if there is none.
   std::optional<Message> last(const std::string& channel);
+  // For a message that no rule asked for: takes one of the messages that this channel may send per minute. Returns the
+  // time to wait if there is none left.
+  std::optional<Millis> take_turn(const std::string& channel);
   // False if stopped.
   bool sleep(Millis time, const std::stop_token& stop);
 
  private:
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  Rules rules_;  // guarded by mutex_, except for wants() and wants_backlog(), which never change
+  Rules rules_;  // guarded by mutex_, except for the wants…(), which never change
+};
+
+// A message that has arrived, or was given up.
+struct Sent {
+  TimePoint at{};
+  std::string channel{};
+  Message message{};
+  std::size_t tries = 1;
+  bool arrived = false;
+  std::string why{};  // it did not arrive; without secrets
+};
+
+// The latest messages of all channels, for people who ask what was told. Thread-safe.
+class SentMessages {
+ public:
+  static constexpr std::size_t kMost = 200;  // a message with ten samples has 4 kB
+
+  void note(Sent sent);
+  std::vector<Sent> latest() const;  // the newest first
+
+ private:
+  mutable std::mutex mutex_;
+  std::deque<Sent> latest_;  // guarded by mutex_
 };
 
 struct SendPauses {
@@ -52,8 +81,9 @@ struct SendPauses {
 // does not arrive is sent again after increasing pauses, then logged, counted and dropped.
 class Sender {
  public:
-  // The queue outlives it.
-  Sender(std::string name, std::unique_ptr<Channel> channel, AlertQueue& queue, LogSink log, SendPauses pauses = {});
+  // The queue and `sent` outlive it.
+  Sender(std::string name, std::unique_ptr<Channel> channel, AlertQueue& queue, SentMessages& sent, LogSink log,
+         SendPauses pauses = {});
   ~Sender();  // stop(), and waits
   Sender(const Sender&) = delete;
   Sender& operator=(const Sender&) = delete;
@@ -75,6 +105,7 @@ class Sender {
   const std::string name_;
   const std::unique_ptr<Channel> channel_;
   AlertQueue& queue_;
+  SentMessages& sent_;
   const LogSink log_;
   const SendPauses pauses_;
 

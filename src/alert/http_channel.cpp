@@ -2,6 +2,7 @@
 
 #include <future>
 #include <optional>
+#include <stdexcept>
 
 #include "alert/channel.h"
 #include "alert/mask.h"
@@ -38,7 +39,8 @@ class HttpChannel final : public Channel {
 };
 
 HttpChannel::HttpChannel(AlertChannel config, webhook::Caller& caller) : config_(std::move(config)), caller_(caller) {
-  webhook::parse_destination(config_.url);
+  const auto objection = caller_.guard().objection(webhook::parse_destination(config_.url));
+  if (objection) throw std::invalid_argument(*objection);
   if (config_.type == ChannelType::webhook) {
     signing_secrets_.emplace(config_.secret_file);
   } else if (!config_.secret_file.empty()) {

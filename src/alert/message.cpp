@@ -48,6 +48,10 @@ std::string description(const Message& message) {
     case Kind::backlog_age:
       return (message.resolved ? "the oldest due task has waited for " : "a task has been due for ") +
              about(message.age) + " (limit " + about(message.age_limit) + ")";
+    case Kind::circuit_open:
+      if (message.resolved) return "the circuit is closed again";
+      return "the circuit has been open for " + about(message.age) + " (limit " + about(message.age_limit) +
+             "), and tasks are held back";
     case Kind::failure_rate: return rate(message);
   }
   return "";
@@ -67,6 +71,7 @@ std::string_view name_of(Kind kind) {
     case Kind::final_failure: return "final_failure";
     case Kind::quarantine: return "quarantine";
     case Kind::backlog_age: return "backlog_age";
+    case Kind::circuit_open: return "circuit_open";
     case Kind::failure_rate: return "failure_rate";
   }
   return "";
@@ -80,7 +85,7 @@ std::string headline(const Message& message) {
 
 std::vector<std::string> details(const Message& message) {
   if (message.test) return {"Nothing has happened."};
-  std::vector<std::string> lines{"namespace " + one_line(message.space, kLongestName) + ", rule " +
+  std::vector<std::string> lines{"namespace " + one_line(message.name_space, kLongestName) + ", rule " +
                                  one_line(message.rule, kLongestName)};
   for (const auto& [id, key, error] : message.samples) {
     lines.emplace_back("- ").append(id).append(" (key ").append(key).append("): ").append(error);

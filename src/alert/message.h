@@ -13,7 +13,7 @@
 
 namespace easyretry::alert {
 
-enum class Kind { final_failure, quarantine, backlog_age, failure_rate };
+enum class Kind { final_failure, quarantine, backlog_age, circuit_open, failure_rate };
 
 struct Sample {
   std::string task_id;
@@ -23,16 +23,16 @@ struct Sample {
 
 struct Message {
   Kind kind = Kind::final_failure;
-  bool resolved = false;  // backlog_age, failure_rate: back to normal
+  bool resolved = false;  // backlog_age, circuit_open, failure_rate: back to normal
   bool test = false;      // sent by `easyretry alert test`: nothing has happened
   std::string rule{};
-  std::string space{};
-  std::string handler{};
+  std::string name_space{};
+  std::string handler{};       // circuit_open: the circuit
   std::uint64_t count = 0;     // of tasks; failure_rate: of failed attempts
   std::uint64_t attempts = 0;  // failure_rate: of all attempts
   Millis within{};             // the time in which these were counted
-  Millis age{};                // backlog_age
-  Millis age_limit{};          // backlog_age
+  Millis age{};                // backlog_age, circuit_open
+  Millis age_limit{};          // the same
   int rate_limit = 0;          // failure_rate, in percent
   std::vector<Sample> samples{};
 };

@@ -7,7 +7,7 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "base/time_text.h"
 #include "base/utf8.h"
@@ -60,7 +60,7 @@ void write_tasks(JsonWriter& json, const Message& message) {
 }
 
 void write_numbers(JsonWriter& json, const Message& message) {
-  if (message.kind == Kind::backlog_age) {
+  if (message.kind == Kind::backlog_age || message.kind == Kind::circuit_open) {
     seconds(json, "age_seconds", message.age);
     seconds(json, "limit_seconds", message.age_limit);
     return;
@@ -78,7 +78,7 @@ void write_data(JsonWriter& json, const Message& message) {
   if (!message.test) {
     text(json, "kind", name_of(message.kind));
     text(json, "status", message.resolved ? "resolved" : "firing");
-    text(json, "namespace", message.space);
+    text(json, "namespace", message.name_space);
     text(json, "handler", message.handler);
     text(json, "rule", message.rule);
     write_numbers(json, message);

@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include <easyretry/alerts.h>
+#include <easyretry/config.h>
 #include <easyretry/time.h>
 
 #include "alert/message.h"

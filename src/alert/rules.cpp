@@ -6,13 +6,15 @@
 namespace easyretry::alert {
 namespace {
 
-constexpr std::uint64_t kPercent = 100;
-
 std::optional<Instant> due_of(const Tally& tally) {
   return tally.due();
 }
 std::optional<Instant> due_of(const auto& watched) {
   return watched.level.due();
+}
+
+Millis limit_of(const AlertRule& rule, Kind kind) {
+  return kind == Kind::circuit_open ? rule.circuit_open : rule.backlog_age;
 }
 
 Sample sample_of(const Event& event) {
@@ -44,12 +46,11 @@ bool matches(std::string_view pattern, std::string_view name) {
   return pattern.find_first_not_of('*', p) == std::string_view::npos;
 }
 
-// Whether any of the patterns matches the name.
+}  // namespace
+
 bool matches(const std::vector<std::string>& patterns, std::string_view name) {
   return std::ranges::any_of(patterns, [&](const std::string& pattern) { return matches(pattern, name); });
 }
-
-}  // namespace
 
 Rules::Rules(AlertsConfig config) : config_(std::move(config)) {
   for (const auto& [name, rule] : config_.rules) {
@@ -65,8 +66,12 @@ bool Rules::wants_backlog() const {
   return std::ranges::any_of(routes_, [](const Route& route) { return route.rule.backlog_age > Millis{0}; });
 }
 
-bool Rules::applies(const Route& route, std::string_view space, std::string_view handler) const {
-  return matches(route.rule.spaces, space) && matches(route.rule.handlers, handler);
+bool Rules::wants_circuits() const {
+  return std::ranges::any_of(routes_, [](const Route& route) { return route.rule.circuit_open > Millis{0}; });
+}
+
+bool Rules::applies(const Route& route, std::string_view name_space, std::string_view handler) const {
+  return matches(route.rule.namespaces, name_space) && matches(route.rule.handlers, handler);
 }
 
 bool Rules::wants(EventKind kind) const {
@@ -86,7 +91,7 @@ bool Rules::wants(EventKind kind) const {
 bool Rules::feed(const Event& event, Instant now) {
   bool sooner = false;
   for (std::size_t i = 0; i < routes_.size(); ++i) {
-    if (!applies(routes_[i], event.task.space, event.task.handler)) continue;
+    if (!applies(routes_[i], event.task.name_space, event.task.handler)) continue;
     switch (event.kind) {
       case EventKind::gave_up:
       case EventKind::parked: sooner |= count(i, Kind::final_failure, event, now); break;
@@ -103,7 +108,7 @@ bool Rules::feed(const Event& event, Instant now) {
 template <class Value>
 Value& Rules::at(std::map<Group, Value>& groups, Group group, const auto&... made_of) {
   if (groups.size() >= kMostGroups && !groups.contains(group)) {
-    group.space = kOthers;
+    group.name_space = kOthers;
     group.handler = kOthers;
   }
   return groups.try_emplace(std::move(group), made_of...).first->second;
@@ -113,13 +118,14 @@ bool Rules::count(std::size_t route, Kind kind, const Event& event, Instant now)
   const AlertRule& rule = routes_[route].rule;
   const int threshold = kind == Kind::quarantine ? rule.quarantines : rule.final_failures;
   if (threshold == 0) return false;
-  return at(tallies_, {route, kind, event.task.space, event.task.handler}, rule, threshold).add(sample_of(event), now);
+  return at(tallies_, {route, kind, event.task.name_space, event.task.handler}, rule, threshold)
+      .add(sample_of(event), now);
 }
 
 bool Rules::watch_attempt(std::size_t route, const Event& event, bool failed, Instant now) {
   const AlertRule& rule = routes_[route].rule;
   if (rule.failure_rate == 0) return false;
-  Watched& watched = at(watched_, {route, Kind::failure_rate, event.task.space, event.task.handler}, rule);
+  Watched& watched = at(watched_, {route, Kind::failure_rate, event.task.name_space, event.task.handler}, rule);
   watched.attempts.add(failed, now);
   if (failed) {
     if (watched.samples.size() >= static_cast<std::size_t>(rule.samples) && !watched.samples.empty()) {
@@ -135,21 +141,41 @@ bool Rules::update_rate(const AlertRule& rule, Watched& watched, Instant now) co
   const auto [all, failed] = watched.attempts.within_window(now);
   const auto limit = static_cast<std::uint64_t>(rule.failure_rate);
   const bool enough = all >= static_cast<std::uint64_t>(rule.min_attempts);
-  return watched.level.update(enough && failed * kPercent >= limit * all, 2 * failed * kPercent <= limit * all, now);
+  return watched.level.update(enough && failed * 100 >= limit * all, 2 * failed * 100 <= limit * all, now);
 }
 
-bool Rules::feed_backlog(const std::string& space, const std::map<std::string, Millis>& ages, bool complete,
+bool Rules::feed_backlog(const std::string& name_space, const std::map<std::string, Millis>& ages, bool complete,
                          Instant now) {
   bool sooner = false;
   for (std::size_t i = 0; i < routes_.size(); ++i) {
     if (routes_[i].rule.backlog_age <= Millis{0}) continue;
     for (const auto& [handler, age] : ages) {
-      if (applies(routes_[i], space, handler)) sooner |= set_age({i, Kind::backlog_age, space, handler}, age, now);
+      if (applies(routes_[i], name_space, handler))
+        sooner |= set_age({i, Kind::backlog_age, name_space, handler}, age, now);
     }
   }
   if (!complete) return sooner;
   for (auto& [group, watched] : watched_) {
-    if (group.kind == Kind::backlog_age && group.space == space && !ages.contains(group.handler)) {
+    if (group.kind == Kind::backlog_age && group.name_space == name_space && !ages.contains(group.handler)) {
+      sooner |= set_age(group, Millis{0}, now);
+    }
+  }
+  return sooner;
+}
+
+bool Rules::feed_circuits(const std::string& name_space, const std::vector<OpenCircuit>& open, Instant now) {
+  bool sooner = false;
+  for (std::size_t i = 0; i < routes_.size(); ++i) {
+    if (routes_[i].rule.circuit_open <= Millis{0}) continue;
+    for (const OpenCircuit& one : open) {
+      const auto watches = [&](const std::string& handler) { return applies(routes_[i], name_space, handler); };
+      if (!std::ranges::any_of(one.handlers, watches)) continue;
+      sooner |= set_age({i, Kind::circuit_open, name_space, one.name}, one.age, now);
+    }
+  }
+  for (auto& [group, watched] : watched_) {
+    if (group.kind != Kind::circuit_open || group.name_space != name_space) continue;
+    if (std::ranges::find(open, group.handler, &OpenCircuit::name) == open.end()) {
       sooner |= set_age(group, Millis{0}, now);
     }
   }
@@ -158,12 +184,13 @@ bool Rules::feed_backlog(const std::string& space, const std::map<std::string, M
 
 bool Rules::set_age(const Group& group, Millis age, Instant now) {
   const AlertRule& rule = routes_[group.route].rule;
-  const bool too_high = age >= rule.backlog_age;
+  const Millis limit = limit_of(rule, group.kind);
+  const bool too_high = age >= limit;
   const bool known = watched_.contains(group);
   if (!known && (!too_high || watched_.size() >= kMostGroups)) return false;
   Watched& watched = watched_.try_emplace(group, rule).first->second;
   watched.age = age;
-  return watched.level.update(too_high, 2 * age <= rule.backlog_age, now);
+  return watched.level.update(too_high, 2 * age <= limit, now);
 }
 
 bool Rules::tick(Instant now) {
@@ -219,6 +246,13 @@ std::optional<Message> Rules::next(const std::string& channel, Instant now) {
   return message;
 }
 
+std::optional<Millis> Rules::take_turn(const std::string& channel, Instant now) {
+  RateLimit& limit = limits_.at(channel);
+  if (limit.free_at() > now) return std::chrono::ceil<Millis>(limit.free_at() - now);
+  limit.take(now);
+  return std::nullopt;
+}
+
 void Rules::skip_waits(Instant now) {
   for (auto& [group, tally] : tallies_) tally.skip_wait(now);
 }
@@ -226,9 +260,9 @@ void Rules::skip_waits(Instant now) {
 Message Rules::message_for(const Group& group) const {
   return {.kind = group.kind,
           .rule = routes_[group.route].rule_name,
-          .space = group.space,
+          .name_space = group.name_space,
           .handler = group.handler,
-          .age_limit = routes_[group.route].rule.backlog_age,
+          .age_limit = limit_of(routes_[group.route].rule, group.kind),
           .rate_limit = routes_[group.route].rule.failure_rate};
 }
 

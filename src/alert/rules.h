@@ -13,7 +13,7 @@
 #include <string_view>
 #include <vector>
 
-#include <easyretry/alerts.h>
+#include <easyretry/config.h>
 #include <easyretry/event.h>
 #include <easyretry/time.h>
 
@@ -25,6 +25,9 @@ namespace easyretry::alert {
 inline constexpr std::size_t kMostGroups = 1000;  // per map; each takes a few kilobytes at most
 inline constexpr std::string_view kOthers = "(others)";
 
+// Whether any of the patterns of a rule matches the name; * stands for any characters.
+bool matches(const std::vector<std::string>& patterns, std::string_view name);
+
 class Rules {
  public:
   explicit Rules(AlertsConfig config);
@@ -34,11 +37,20 @@ class Rules {
   // False: events of this kind need not be fed. From any thread.
   bool wants(EventKind kind) const;
   bool wants_backlog() const;
+  bool wants_circuits() const;
 
   // True, here and below: a channel should ask again earlier than next_at() said.
   bool feed(const Event& event, Instant now);
   // How long the oldest task of each handler has been due. `complete`: handlers that are not listed have no due task.
-  bool feed_backlog(const std::string& space, const std::map<std::string, Millis>& ages, bool complete, Instant now);
+  bool feed_backlog(const std::string& name_space, const std::map<std::string, Millis>& ages, bool complete,
+                    Instant now);
+  // The circuits of this instance that are open; all others are closed.
+  struct OpenCircuit {
+    std::string name;
+    std::vector<std::string> handlers;
+    Millis age;
+  };
+  bool feed_circuits(const std::string& name_space, const std::vector<OpenCircuit>& open, Instant now);
   // Time has passed: rates may be back to normal, and groups may be over. To be called about once a second, or less
   // often.
   bool tick(Instant now);
@@ -47,6 +59,8 @@ class Rules {
   std::optional<Message> next(const std::string& channel, Instant now);
   // At the end: messages that wait to collect more tasks are due now. Rate limits still apply.
   void skip_waits(Instant now);
+  // Takes one of the messages per minute of this channel, which must exist; the time to wait if there is none left.
+  std::optional<Millis> take_turn(const std::string& channel, Instant now);
   // When to ask again if nothing else happens; Instant::max(): never.
   Instant next_at(const std::string& channel) const;
 
@@ -59,7 +73,7 @@ class Rules {
   struct Group {
     std::size_t route;
     Kind kind;
-    std::string space;
+    std::string name_space;
     std::string handler;
     auto operator<=>(const Group&) const = default;
   };
@@ -68,10 +82,10 @@ class Rules {
     Level level;
     AttemptCounter attempts;        // failure_rate
     std::vector<Sample> samples{};  // the last ones
-    Millis age{};                   // backlog_age
+    Millis age{};                   // backlog_age, circuit_open
   };
 
-  bool applies(const Route& route, std::string_view space, std::string_view handler) const;
+  bool applies(const Route& route, std::string_view name_space, std::string_view handler) const;
   bool count(std::size_t route, Kind kind, const Event& event, Instant now);
   bool watch_attempt(std::size_t route, const Event& event, bool failed, Instant now);
   bool update_rate(const AlertRule& rule, Watched& watched, Instant now) const;

@@ -1,7 +1,6 @@
 #pragma once
-// Reads JSON in the form in which JsonWriter writes it, at twice the speed of the full parser, because that form has no
-// white space and seldom an escape. It never has the last word: what it does not know, the full parser reads or
-// refuses.
+// Reads JSON in the form that JsonWriter writes, twice as fast as the full parser, because that form has no white space
+// and few escapes. It never rejects a text: whatever it does not know is left to the full parser.
 
 #include <charconv>
 #include <optional>
@@ -17,7 +16,7 @@ class CanonicalReader {
  public:
   CanonicalReader(std::string_view text, Builder& out) : at_(text.data()), end_(text.data() + text.size()), out_(out) {}
 
-  // False: ask the full parser; what was built is of no use.
+  // False: discard what was built and use the full parser.
   bool read() { return value() && at_ == end_; }
 
  private:
@@ -61,7 +60,7 @@ class CanonicalReader {
     const char* const begin = at_;
     bool ascii = true;
     for (; peek() != '"'; ++at_) {
-      const auto byte = static_cast<unsigned char>(peek());  // 0 at the end, which no string may hold either
+      const auto byte = static_cast<unsigned char>(peek());  // 0 at the end; a string cannot contain it either
       if (byte < 0x20 || byte == '\\') return false;
       ascii = ascii && byte < 0x80;
     }
@@ -81,7 +80,7 @@ class CanonicalReader {
     return integer<std::uint64_t>(begin, [&](auto n) { return out_.number_unsigned(n); });
   }
 
-  // One that does not fit is left to the full parser, which makes it a float.
+  // An integer that does not fit is left to the full parser, which reads it as a float.
   template <class Integer>
   bool integer(const char* begin, auto&& give) {
     Integer n = 0;

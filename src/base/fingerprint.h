@@ -5,8 +5,8 @@
 
 namespace easyretry::base {
 
-// Another one after every change: a file that is written anew has another inode, and an editor changes the time or the
-// size. Empty: there is none.
+// Changes whenever the file does: a file that is replaced has a new inode, and one that is edited has a new time or
+// size. Empty if there is no such file.
 std::string fingerprint(const std::filesystem::path& file);
 
 }  // namespace easyretry::base

@@ -13,7 +13,7 @@ struct Range {
 constexpr std::array kObeyed{
     Range{0x00, 0x1F},     Range{0x7F, 0x9F},                             // C0, DEL and C1, where U+009B is ESC [
     Range{0x2028, 0x2029},                                                // ends of lines and paragraphs
-    Range{0x061C, 0x061C}, Range{0x200E, 0x200F}, Range{0x202A, 0x202E},  // directions of writing
+    Range{0x061C, 0x061C}, Range{0x200E, 0x200F}, Range{0x202A, 0x202E},  // direction marks
     Range{0x2066, 0x2069},
 };
 
@@ -29,7 +29,7 @@ struct Character {
   char32_t code;
 };
 
-// The first of a text in UTF-8 that is not empty.
+// The first character of a valid UTF-8 text, which must not be empty.
 Character first_of(std::string_view text) {
   const auto lead = static_cast<unsigned char>(text.front());
   const std::size_t size = lead < 0x80 ? 1 : lead < 0xE0 ? 2 : lead < 0xF0 ? 3 : 4;

@@ -1,21 +1,21 @@
 #pragma once
-// Text that came from elsewhere, such as keys, errors and names, for logs and terminals: nobody writes a line of his
-// own there, or moves the cursor.
+// Makes text from outside (keys, errors, names) safe for logs and terminals: it cannot forge a log line or move the
+// cursor.
 
 #include <string>
 #include <string_view>
 
 namespace easyretry::base {
 
-// UTF-8 in which a space stands for each control character (of C0 and C1, also DEL), for each other end of a line, and
-// for each mark that turns the direction of writing around. A byte that is not UTF-8 becomes U+FFFD.
+// Valid UTF-8 on one line. Control characters (C0, C1 and DEL), line and paragraph separators, and marks that change
+// the direction of writing become spaces. A byte that is not UTF-8 becomes U+FFFD.
 std::string one_line(std::string_view text);
 
-// The same for what is meant to have several lines: \n stays.
+// The same for text of several lines: \n stays.
 std::string several_lines(std::string_view text);
 
-// What one_line() would replace is escaped instead (\u001b), so that texts that differ stay so. JSON, if there are no
-// line ends between its values, means the same as before.
+// Escapes (\u001b) the characters that one_line() would replace, so that different texts stay different. JSON keeps its
+// meaning if there are no line ends between its values.
 std::string with_escapes(std::string_view text);
 
 }  // namespace easyretry::base

@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "base/canonical_reader.h"
 #include "base/json_path.h"
@@ -93,7 +93,7 @@ class TreeBuilder {
 
   bool end_object() {
     auto& entries = std::get<JsonNode::Entries>(open_.back()->value);
-    // What we have written is in order, and then no key is there twice.
+    // JSON that we wrote is sorted, so no key appears twice.
     if (std::adjacent_find(entries.begin(), entries.end(), not_in_order) != entries.end()) sort_members(entries);
     open_.pop_back();
     return true;
@@ -165,19 +165,12 @@ std::string_view describe(JsonKind kind) {
   return "nothing known";
 }
 
-// Numbers are shown, because their value may be what is wrong; texts may be secret or long.
-std::string describe_value(const JsonNode& node, JsonKind kind) {
-  if (const auto* number = std::get_if<std::int64_t>(&node.value)) return std::to_string(*number);
-  if (const auto* number = std::get_if<std::uint64_t>(&node.value)) return std::to_string(*number);
-  if (const auto* number = std::get_if<double>(&node.value)) {
-    JsonWriter out;
-    out.number(*number);
-    return "the number " + out.take();
-  }
+// Never the value: it may be an argument, and this text is stored as an error and logged.
+std::string describe_value(const JsonNode& node, JsonKind kind, std::string_view expected) {
   if (const auto* items = std::get_if<JsonNode::Items>(&node.value)) {
     return "an array of " + std::to_string(items->size());
   }
-  return std::string{describe(kind)};
+  return expected.starts_with(describe(kind)) ? "another" : std::string{describe(kind)};
 }
 
 }  // namespace
@@ -277,7 +270,8 @@ void JsonView::expect(JsonKind kind) const {
 }
 
 void JsonView::fail(std::string_view expected) const {
-  throw JsonError(path() + ": expected " + std::string{expected} + ", found " + detail::describe_value(*node_, kind()));
+  throw JsonError(path() + ": expected " + std::string{expected} + ", found " +
+                  detail::describe_value(*node_, kind(), expected));
 }
 
 void JsonView::fail_missing(std::string_view key) const {

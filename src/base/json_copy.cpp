@@ -3,7 +3,7 @@
 namespace easyretry::base {
 namespace {
 
-// Asked first, not tried: to say where a number stands that does not fit, the whole document is searched.
+// Checks the sign first instead of trying as_int(): on failure, that would search the whole document for the path.
 void copy_integer(const JsonView& from, JsonWriter& to) {
   if (from.as_double() < 0) return to.integer(from.as_int());
   to.unsigned_integer(from.as_uint());

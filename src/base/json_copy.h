@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 namespace easyretry::base {
 

@@ -1,5 +1,5 @@
 #pragma once
-// Paths in messages: $[0].amount, and $["an odd key"].
+// Paths in error messages: $[0].amount, $["an odd key"].
 
 #include <algorithm>
 #include <string>

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <utility>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_containers.h>
+#include <easyretry/detail/json_text.h>
 
 #include "base/json_path.h"
 #include "base/utf8.h"
@@ -67,8 +68,8 @@ void JsonWriter::number(float value) {
   before_value();
   const std::size_t begin = text_.size();
   append_finite(value);
-  // Numbers are read as doubles. For one float of all, 7.038531e-26, the shortest text then rounds to its neighbour
-  // (every bit pattern was tried); more digits help.
+  // Numbers are read as doubles. For exactly one float, 7.038531e-26, the shortest text then rounds to its neighbour
+  // (every bit pattern was tried). It gets more digits.
   double read_back = 0;
   std::from_chars(text_.data() + begin, text_.data() + text_.size(), read_back);
   if (static_cast<float>(read_back) != value) {
@@ -137,7 +138,7 @@ void JsonWriter::begin(bool object, char bracket) {
   levels_.push_back({.is_object = object, .first_member = members_.size()});
 }
 
-// Room for what most tasks have, instead of growing there from nothing.
+// Enough for most tasks, so that the text seldom has to grow.
 void JsonWriter::reserve() {
   text_.reserve(64);
   levels_.reserve(4);
@@ -224,6 +225,10 @@ std::string JsonWriter::path() const {
         levels_[i].is_object ? base::path_step(members_[members_end - 1].key) : base::path_step(levels_[i].count - 1);
   }
   return path;
+}
+
+void detail::sort_by_text(ItemsByText& items) {
+  std::sort(items.begin(), items.end());
 }
 
 }  // namespace easyretry

@@ -4,7 +4,7 @@
 
 namespace easyretry::base {
 
-// now + delay, staying at the end of time instead of wrapping around: Millis::max() means "for ever".
+// now + delay without overflow: the result stays at the end of time. Millis::max() means "forever".
 constexpr TimePoint later(TimePoint now, Millis delay) {
   if (delay > Millis{0} && now > TimePoint::max() - delay) return TimePoint::max();
   if (delay < Millis{0} && now < TimePoint::min() - delay) return TimePoint::min();

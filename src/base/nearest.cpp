@@ -7,22 +7,30 @@
 namespace easyretry::base {
 namespace {
 
-// Levenshtein's distance: how many letters must be added, dropped or changed.
+// How many letters must be added, removed, replaced, or swapped with the next one: the optimal string alignment.
 std::size_t distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
+  std::vector<std::size_t> before_last;
+  std::vector<std::size_t> last(b.size() + 1);
+  std::iota(last.begin(), last.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i + 1);
+    std::vector<std::size_t> row(b.size() + 1);
+    row[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t changed = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({changed, diagonal + 1, row[j] + 1});
+      row[j + 1] = std::min({last[j] + (a[i] == b[j] ? 0 : 1), last[j + 1] + 1, row[j] + 1});
+      const bool swapped = i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j];
+      if (swapped) row[j + 1] = std::min(row[j + 1], before_last[j - 1] + 1);
     }
+    before_last = std::exchange(last, std::move(row));
   }
-  return row.back();
+  return last.back();
 }
 
-// Nobody mistypes a word this long into a known one, and the distance costs the product of both lengths.
+// "warn" of "warning". Two letters are the beginning of too many words.
+bool is_beginning(std::string_view word, std::string_view candidate) {
+  return word.size() > 2 && candidate.starts_with(word);
+}
+
+// A longer word is hardly a typo, and computing the distance costs the product of both lengths.
 constexpr std::size_t kLongestWord = 200;
 
 }  // namespace
@@ -32,8 +40,8 @@ std::optional<std::string_view> nearest(std::string_view word, const std::vector
   std::optional<std::string_view> best;
   std::size_t least = std::max<std::size_t>(2, word.size() / 3) + 1;
   for (const std::string_view candidate : known) {
-    const std::size_t apart = distance(word, candidate);
-    if (apart < std::min(least, candidate.size())) {
+    const std::size_t apart = is_beginning(word, candidate) ? 1 : distance(word, candidate);
+    if (apart < least && 2 * apart < candidate.size()) {
       least = apart;
       best = candidate;
     }

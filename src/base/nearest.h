@@ -6,7 +6,7 @@
 
 namespace easyretry::base {
 
-// The word that was probably meant: the nearest of the known ones, unless all are far off.
+// The known word that was probably meant; nullopt if none is similar.
 std::optional<std::string_view> nearest(std::string_view word, const std::vector<std::string_view>& known);
 
 }  // namespace easyretry::base

@@ -1,8 +1,12 @@
 #pragma once
-// splitmix64 over an atomic counter: the same seed gives the same numbers, and threads may share it.
+// splitmix64 over an atomic counter: the same seed gives the same numbers, and threads may share a generator.
 
 #include <atomic>
+#include <cerrno>
 #include <cstdint>
+#include <system_error>
+
+#include <unistd.h>
 
 namespace easyretry::base {
 
@@ -25,6 +29,11 @@ class Random {
   std::atomic<std::uint64_t> state_;
 };
 
-std::uint64_t random_seed();  // from the operating system
+// From the operating system. Throws std::system_error if it has none.
+inline std::uint64_t random_seed() {
+  std::uint64_t seed = 0;
+  if (getentropy(&seed, sizeof seed) != 0) throw std::system_error{errno, std::generic_category(), "getentropy"};
+  return seed;
+}
 
 }  // namespace easyretry::base

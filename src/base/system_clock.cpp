@@ -1,4 +1,8 @@
+#include <thread>
+
 #include <easyretry/time.h>
+
+#include "base/pause_clock.h"
 
 namespace easyretry {
 namespace {
@@ -9,10 +13,21 @@ class SystemClock final : public Clock {
   Instant steady() const override { return std::chrono::steady_clock::now(); }
 };
 
+class SystemPauses final : public base::PauseClock {
+ public:
+  Instant now() const override { return std::chrono::steady_clock::now(); }
+  void sleep(std::chrono::nanoseconds time) const override { std::this_thread::sleep_for(time); }
+};
+
 }  // namespace
 
 const Clock& system_clock() {
   static const SystemClock clock;
+  return clock;
+}
+
+const base::PauseClock& base::system_pauses() {
+  static const SystemPauses clock;
   return clock;
 }
 

@@ -9,12 +9,12 @@
 namespace easyretry::base {
 namespace {
 
-[[noreturn]] void refuse(std::string_view text, const char* why) {
+[[noreturn]] void refuse_time(std::string_view text, const char* why) {
   throw std::invalid_argument("time \"" + std::string{text} + "\": " + why +
                               "; write it in UTC, such as 2026-03-01T12:00:00Z, or a date, such as 2026-03-01");
 }
 
-// Takes text apart from the left; after a part that is not there, all further ones are not.
+// Reads a text from the left, part by part. Once a part is missing, all further parts count as missing.
 class Parts {
  public:
   explicit Parts(std::string_view text) : rest_(text) {}
@@ -48,7 +48,7 @@ std::chrono::year_month_day take_date(Parts& parts) {
   return {year, month, std::chrono::day{static_cast<unsigned>(parts.number(2))}};
 }
 
-// Nothing where a part is beyond what a clock shows; leap seconds are not.
+// nullopt if a part is out of range. Leap seconds are out of range, too.
 std::optional<Millis> take_clock(Parts& parts) {
   parts.sign('T');
   const std::chrono::hours hours{parts.number(2)};
@@ -84,9 +84,9 @@ TimePoint parse_time(std::string_view text) {
   Parts parts{text};
   const auto date = take_date(parts);
   const auto clock = parts.complete() ? Millis{0} : take_clock(parts);
-  if (!parts.complete()) refuse(text, "not a time");
-  if (!date.ok() || !clock) refuse(text, "there is no such day or time of day");
-  if (date.year() < std::chrono::year{1970}) refuse(text, "it is before 1970");
+  if (!parts.complete()) refuse_time(text, "not a time");
+  if (!date.ok() || !clock) refuse_time(text, "there is no such day or time of day");
+  if (date.year() < std::chrono::year{1970}) refuse_time(text, "it is before 1970");
   return std::chrono::sys_days{date} + *clock;
 }
 

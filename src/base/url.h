@@ -15,15 +15,15 @@ struct Url {
   std::vector<std::pair<std::string, std::string>> options;  // as written, in order
 };
 
-// Throws std::invalid_argument, without the url in its text, for what has no scheme, an option without a value, or an
-// option given twice. Nothing is decoded: a path is a path.
+// Throws std::invalid_argument if there is no scheme, an option has no value, or an option is given twice. The message
+// does not contain the url. Nothing is percent-decoded.
 Url split_url(std::string_view url);
 
-// %40 is @. Throws std::invalid_argument, without the text in its own.
+// Decodes %40 to @. Throws std::invalid_argument, whose message does not contain the text.
 std::string percent_decoded(std::string_view text);
 
-// The url as it may be shown: `postgres://app:secret@db/retry` without the secret. Where a password with a '/' in it
-// makes it unclear, rather more is left out than less.
+// The url for display: `postgres://app:secret@db/retry` without the password. If a password with an '@' or '/' makes
+// the url ambiguous, more is left out rather than less.
 std::string without_password(std::string_view url);
 
 // `unknown option "histroy" in sqlite:…; known are history, shards; did you mean "history"?`

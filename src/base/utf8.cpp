@@ -5,8 +5,8 @@
 namespace easyretry::base {
 namespace {
 
-// What may start a character of several bytes, and what its second byte may be: the second byte alone tells overlong
-// forms (E0, F0), surrogates (ED) and code points that are too large (F4).
+// The first bytes of multi-byte characters, and the range of the second byte. The second byte reveals overlong forms
+// (E0, F0), surrogates (ED) and code points that are too large (F4).
 struct Lead {
   unsigned char first, last;
   unsigned char second_min, second_max;
@@ -21,7 +21,7 @@ unsigned char byte(std::string_view text, std::size_t at) {
   return static_cast<unsigned char>(text[at]);
 }
 
-// 0 where no character starts at `at`.
+// 0 if no character starts at `at`.
 std::size_t character_length(std::string_view text, std::size_t at) {
   const unsigned char lead = byte(text, at);
   if (lead < 0x80) return 1;
@@ -37,7 +37,7 @@ std::size_t character_length(std::string_view text, std::size_t at) {
   return 0;
 }
 
-constexpr std::size_t kMostFollowing = 3;  // bytes of a character after its first; with more it is not UTF-8
+constexpr std::size_t kMostFollowing = 3;  // continuation bytes of a character
 
 bool follows(std::string_view text, std::size_t at) {
   return (byte(text, at) & 0xC0) == 0x80;

@@ -28,12 +28,20 @@ engine::HandlerSettings Configuration::settings(const Config& config, const std:
       first_of(own.concurrency, unless_default(code.options.concurrency), config.defaults.concurrency).value_or(0);
   options.timeout =
       first_of(own.timeout, unless_default(code.options.timeout), config.defaults.timeout).value_or(Millis{0});
+  options.circuit = first_of(own.circuit, code.options.circuit, config.defaults.circuit);
+  options.limit = first_of(own.limit, code.options.limit, config.defaults.limit);
+  options.task_class = first_of(own.task_class, code.options.task_class, config.defaults.task_class);
+  options.keep = first_of(own.keep, code.options.keep, config.defaults.keep);
+  options.keep_args = first_of(own.keep_args, code.options.keep_args, config.defaults.keep_args);
+  options.keep_results =
+      first_of(own.keep_results, unless_default(code.options.keep_results), config.defaults.keep_results)
+          .value_or(Millis{0});
   return settings;
 }
 
 Configuration::Registered Configuration::settle(detail::Handler& handler) const {
   const std::lock_guard lock{mutex_};
-  Registered code{handler.policy_given ? std::optional{handler.policy} : std::nullopt, handler.options};
+  Registered code{handler.policy, handler.options};
   engine::HandlerSettings settings = this->settings(running_, handler.name, code);
   handler.policy = std::move(settings.policy);
   handler.options = std::move(settings.options);
@@ -50,6 +58,10 @@ Configuration::Reload Configuration::prepare(const Config& wanted) const {
   Config next = running_;
   next.defaults = wanted.defaults;
   next.handlers = wanted.handlers;
+  next.engine.window = wanted.engine.window;
+  next.engine.poll = wanted.engine.poll;
+  next.engine.grace = wanted.engine.grace;
+  next.engine.batch = wanted.engine.batch;
   next.engine.max_crashes = wanted.engine.max_crashes;
   next.engine.max_payload = wanted.engine.max_payload;
   next.engine.drain = wanted.engine.drain;

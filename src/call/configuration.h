@@ -8,7 +8,7 @@
 #include <vector>
 
 #include <easyretry/config.h>
-#include <easyretry/handler.h>
+#include <easyretry/detail/erased_handler.h>
 
 #include "engine/handlers.h"
 
@@ -22,7 +22,7 @@ class Configuration {
 
   // A handler's settings in the code.
   struct Registered {
-    std::optional<Policy> policy;
+    Policy policy;
     HandlerOptions options;
   };
   // Sets the handler's policy and options from its own entry, its registration, and the defaults, in this order, and

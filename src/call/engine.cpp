@@ -1,36 +1,80 @@
+#include <algorithm>
 #include <stdexcept>
 
 #include <easyretry/engine.h>
+#include <easyretry/handler.h>
 
+#include "base/part.h"
+#include "call/alerting.h"
 #include "call/engine_impl.h"
 #include "call/errors.h"
 #include "call/threaded_engine.h"
-#include "policy/decide.h"
+#include "policy/limits.h"
 #include "storage/open.h"
 
 namespace easyretry {
 namespace {
 
-// The part of a policy that a task carries. Throws std::invalid_argument for an invalid one, and for rules that only a
-// handler can have.
-task::RetryRules rules_of(const Policy& policy) {
+// Throws std::invalid_argument for an invalid policy, and for rules that only a handler can have.
+void require_rules_of_a_task(const Policy& policy) {
   validate(policy);
-  if (!policy.retry_on.empty() || !policy.never_retry.empty() || !policy.success_when.empty()) {
-    throw std::invalid_argument(
-        "a task has its own backoff and stop rules, but retry_on, never_retry and success_when belong to its handler; "
-        "leave them out");
+  if (policy.retry_on.empty() && policy.never_retry.empty() && policy.success_when.empty()) return;
+  throw std::invalid_argument(
+      "a task has its own backoff and stop rules, but retry_on, never_retry and success_when belong to its handler; "
+      "leave them out");
+}
+
+// Also sends the alerts of its configuration. A daemon sends those of all its namespaces itself (server/daemon.cpp).
+class AlertingEngine final : public call::ThreadedEngine {
+ public:
+  AlertingEngine(std::shared_ptr<storage::Store> store, const Config& config, ExceptionNames names)
+      : ThreadedEngine(std::move(store), config, std::move(names)),
+        alerting_(call::easyretry_alerts()->open(config, core_)) {}
+  ~AlertingEngine() override { AlertingEngine::stop(); }
+
+  void stop() override {
+    ThreadedEngine::stop();
+    const std::lock_guard lock{alerting_mutex_};
+    alerting_->stop();
   }
-  return {policy.stop.max_attempts, policy.stop.max_duration, policy.stop.deadline, policy::to_text(policy.backoff)};
+
+ private:
+  std::mutex alerting_mutex_;
+  const std::unique_ptr<call::Alerting> alerting_;  // stopped under alerting_mutex_
+};
+
+std::shared_ptr<detail::EngineImpl> engine_of(const Config& config, ExceptionNames names) {
+  validate(config.engine);
+  if (!config.alerts.channels.empty() && call::easyretry_alerts == nullptr) {
+    throw std::invalid_argument("alerts.channels: " + base::missing_part("alerts", "alerts"));
+  }
+  auto store = storage::open_store(config.store_url(), system_clock());
+  if (config.alerts.channels.empty()) return call::threaded_engine(std::move(store), config, std::move(names));
+  return std::make_shared<AlertingEngine>(std::move(store), config, std::move(names));
 }
 
 }  // namespace
 
+const std::string& Waited::needed_result() const {
+  if (result) return *result;
+  if (left_out > 0) {
+    throw std::logic_error("the result of the task was not kept: it has " + std::to_string(left_out) +
+                           " bytes, more than max_payload");
+  }
+  if (end != WaitEnd::ended)
+    throw std::logic_error("there is no result: the wait ended as " + std::string{to_string(end)});
+  if (task->outcome != Outcome::succeeded) {
+    throw std::logic_error("there is no result: the task ended as " + std::string{to_string(*task->outcome)});
+  }
+  throw std::logic_error("the result of the task was not kept; set keep_results of its handler");
+}
+
 Engine::Engine(std::string_view store_url, const EngineOptions& options)
     : Engine(Config{.store = std::string{store_url}, .engine = options}) {}
 
-Engine::Engine(const Config& config, ExceptionNames names)
-    : Engine((validate(config.engine), call::threaded_engine(storage::open_store(config.store_url(), system_clock()),
-                                                             config, std::move(names)))) {}
+Engine::Engine(const Config& config) : Engine(config, ExceptionNames{}) {}
+
+Engine::Engine(const Config& config, ExceptionNames names) : Engine(engine_of(config, std::move(names))) {}
 
 Engine::Engine(std::shared_ptr<detail::EngineImpl> impl) : impl_(std::move(impl)) {}
 
@@ -42,7 +86,7 @@ std::vector<ConfigChange> Engine::reload(const Config& wanted) {
   return impl_->reload(wanted);
 }
 
-void Engine::follow(const std::filesystem::path& config_file) {
+void Engine::follow(const std::string& config_file) {
   impl_->follow(config_file);
 }
 
@@ -68,6 +112,23 @@ std::optional<TaskInfo> Engine::find(TaskId id) const {
   return std::move(record->info);
 }
 
+std::optional<TaskInfo> Engine::find(std::string_view handler, std::string_view key) const {
+  auto record = call::value_or_throw(impl_->core().find_live(handler, key));
+  if (!record) record = call::value_or_throw(impl_->core().find_ended(handler, key));
+  if (!record) return std::nullopt;
+  return std::move(record->info);
+}
+
+Waited Engine::wait(TaskId id, Millis timeout) {
+  if (timeout < Millis{0}) throw std::invalid_argument("wait: the timeout is negative; 0 only looks");
+  if (current_task() != nullptr) {
+    throw std::logic_error(
+        "wait: a handler that waits for a task holds up its worker; submit a task that goes on, or "
+        "use on_success");
+  }
+  return impl_->wait_for_end(id, std::min(timeout, policy::kLongestDelay));
+}
+
 std::vector<TaskInfo> Engine::list(const TaskQuery& query) const {
   std::vector<TaskInfo> found;
   for (auto& record : call::value_or_throw(impl_->core().list(query))) found.push_back(std::move(record.info));
@@ -90,13 +151,35 @@ bool Engine::cancel(TaskId id) {
   return call::value_or_throw(impl_->core().cancel(id));
 }
 
+bool Engine::cancel(std::string_view handler, std::string_view key) {
+  const auto live = call::value_or_throw(impl_->core().find_live(handler, key));
+  return live && cancel(live->info.id);
+}
+
+bool Engine::complete_with(TaskId id, std::string result) {
+  return call::value_or_throw(
+      impl_->core().end(id, {.outcome = Outcome::succeeded, .tell = true, .result = std::move(result)}));
+}
+
+bool Engine::fail(TaskId id, std::string_view why) {
+  if (why.empty()) throw std::invalid_argument("fail: say why the task failed; operators and on_final_failure read it");
+  return call::value_or_throw(
+      impl_->core().end(id, {.outcome = Outcome::rejected, .tell = true, .error = std::string{why}}));
+}
+
 bool Engine::retry_now(TaskId id) {
   return call::value_or_throw(impl_->core().retry_now(id));
 }
 
+bool Engine::retry_now(std::string_view handler, std::string_view key) {
+  const auto live = call::value_or_throw(impl_->core().find_live(handler, key));
+  return live && retry_now(live->info.id);
+}
+
 bool Engine::revise_policy(TaskId id, const Policy& policy) {
-  task::RetryRules rules = rules_of(policy);
-  return call::value_or_throw(impl_->core().revise_rules(id, [&](const task::RetryRules&) { return rules; }));
+  require_rules_of_a_task(policy);
+  return call::value_or_throw(
+      impl_->core().revise_rules(id, [&](const task::RetryRules& rules) { return engine::revised(rules, policy); }));
 }
 
 bool Engine::pause(std::string_view handler, std::string_view why) {
@@ -111,8 +194,26 @@ std::vector<PausedHandler> Engine::paused() const {
   return call::value_or_throw(impl_->core().paused()).handlers;
 }
 
+std::vector<CircuitInfo> Engine::circuits() const {
+  return impl_->core().circuits();
+}
+
+std::vector<LimitInfo> Engine::limits() const {
+  return impl_->core().limits();
+}
+
 std::optional<TaskId> Engine::requeue(TaskId id) {
   return call::value_or_throw(impl_->core().requeue(id));
+}
+
+std::optional<TaskId> Engine::requeue(std::string_view handler, std::string_view key) {
+  const auto ended = call::value_or_throw(impl_->core().find_ended(handler, key));
+  if (!ended) return std::nullopt;
+  return requeue(ended->info.id);  // refused if the key is live
+}
+
+std::optional<TaskId> Engine::requeue_with_json(TaskId id, std::string arguments) {
+  return call::value_or_throw(impl_->core().requeue_with(id, std::move(arguments)));
 }
 
 void Engine::add_filter(Filter filter) {

@@ -1,6 +1,7 @@
 #include "call/engine_impl.h"
 
 #include <algorithm>
+#include <future>
 
 #include "call/errors.h"
 #include "call/new_tasks.h"
@@ -11,8 +12,6 @@ namespace easyretry::detail {
 using call::value_or_throw;
 
 namespace {
-
-constexpr Millis kLookAtConfig{1000};
 
 EngineOptions with_keys(const Config& config) {
   EngineOptions options = config.engine;
@@ -39,7 +38,7 @@ std::vector<TaskId> EngineImpl::submit(const std::string& handler, std::vector<S
   const auto tasks = rows(handler, std::move(submissions));
   std::vector<TaskId> ids;
   ids.reserve(tasks.size());
-  const std::size_t batch = core_.options().batch;
+  const std::size_t batch = core_.live_options().batch;
   for (std::span<const task::NewTask> rest{tasks}; !rest.empty();) {
     const auto part = rest.first(std::min(batch, rest.size()));
     for (const auto& inserted : value_or_throw(core_.submit(part))) ids.push_back(inserted.id);
@@ -78,10 +77,33 @@ DirectResult EngineImpl::call_failed(const std::string& handler, DirectCall& cal
 TaskId EngineImpl::store(const std::string& handler, Submission failed) {
   if (failed.error.empty()) failed.error = "stored by the application";
   const auto registered = known(handler);
-  failed.delay = policy::next_delay(registered->handler.policy.backoff, failed.attempts, Millis{0}, core_.random());
+  failed.delay = policy::next_delay(registered->backoff, failed.attempts, Millis{0}, core_.random());
   std::vector<Submission> one;
   one.push_back(std::move(failed));
   return submit(handler, std::move(one)).front();
+}
+
+Waited EngineImpl::wait_for_end(TaskId id, Millis timeout) {
+  const auto answered = std::make_shared<std::promise<Result<engine::Waits::Answer>>>();
+  auto answer = answered->get_future();
+  const auto done = [answered](Result<engine::Waits::Answer> said) { answered->set_value(std::move(said)); };
+  value_or_throw(core_.waits().add(id, core_.clock().steady() + timeout, done));
+  return waited(value_or_throw(answer.get()));
+}
+
+Waited EngineImpl::waited(engine::Waits::Answer answer) const {
+  Waited waited{.end = answer.end};
+  if (!answer.record) return waited;
+  if (answer.end == WaitEnd::ended && !answer.record->result.empty()) {
+    std::string result = value_or_throw(core_.payloads().open_result(*answer.record));
+    if (const auto bytes = engine::bytes_left_out(result)) {
+      waited.left_out = *bytes;
+    } else {
+      waited.result = std::move(result);
+    }
+  }
+  waited.task = std::move(answer.record->info);
+  return waited;
 }
 
 std::string EngineImpl::key_of(const std::string& handler, const std::string& payload) {
@@ -115,36 +137,11 @@ std::vector<ConfigChange> EngineImpl::reload(const Config& wanted) {
   return changes;
 }
 
-void EngineImpl::follow(const std::filesystem::path& config_file) {
-  auto watch = std::make_shared<ConfigWatch>(config_file, easyretry_environment(), core_.options().log);
-  if (const auto why = watch->waits_for()) {
-    core_.log(LogLevel::warning, "configuration not loaded yet: " + *why);
-  } else {
-    reload(watch->current());  // it may have changed since the engine was made
-  }
+void EngineImpl::follow(const std::string& config_file) {
+  auto following = std::make_unique<call::ConfigFollower>(core_, config_file, easyretry_environment(),
+                                                          [this](const Config& wanted) { return reload(wanted); });
   const std::lock_guard lock{following_mutex_};
-  following_.reset();
-  following_wakeup_ = std::make_unique<engine::Wakeup>();  // the old one was closed with its loop
-  following_ = std::make_unique<engine::RunLoop>("er-config", core_, *following_wakeup_, [this, watch] {
-    reload_if_changed(*watch);
-    return engine::Step{false, core_.clock().steady() + kLookAtConfig};
-  });
-}
-
-void EngineImpl::reload_if_changed(ConfigWatch& watch) {
-  const auto& log = [&](LogLevel level, const std::string& text) { core_.log(level, text); };
-  try {
-    const auto changed = watch.step();
-    if (!changed) return;
-    if (!*changed) return log(LogLevel::error, std::string{"configuration not changed: "} + changed->error().what());
-    for (const ConfigChange& change : reload(**changed)) {
-      const std::string what = change.key + ": " + change.from + " -> " + change.to;
-      log(change.live ? LogLevel::info : LogLevel::warning,
-          "configuration, " + what + (change.live ? "" : " (needs a restart)"));
-    }
-  } catch (const std::invalid_argument& e) {
-    log(LogLevel::error, std::string{"configuration not changed: "} + e.what());
-  }
+  following_ = std::move(following);
 }
 
 void EngineImpl::stop_following() {

@@ -4,13 +4,12 @@
 #include <memory>
 #include <mutex>
 
-#include <easyretry/config_watch.h>
 #include <easyretry/engine.h>
 
+#include "call/config_follower.h"
 #include "call/configuration.h"
 #include "call/direct/direct_calls.h"
 #include "engine/core.h"
-#include "engine/threads.h"
 
 namespace easyretry::detail {
 
@@ -31,14 +30,17 @@ class EngineImpl : public HandlerHost {
   void add(Handler handler);
   void add_filter(Filter filter);
   std::vector<ConfigChange> reload(const Config& wanted);
-  void follow(const std::filesystem::path& config_file);
+  void follow(const std::string& config_file);
 
+  virtual Waited wait_for_end(TaskId id, Millis timeout);
   virtual void start() = 0;
   virtual void stop() = 0;
 
   engine::Core& core() { return core_; }
 
  protected:
+  // With the result, opened.
+  Waited waited(engine::Waits::Answer answer) const;
   // Where tasks are stored, and what an acknowledged one survives.
   void log_store();
   void warn_of_unknown_handlers();
@@ -54,15 +56,11 @@ class EngineImpl : public HandlerHost {
   std::shared_ptr<const engine::KnownHandler> known(const std::string& handler);
   std::vector<task::NewTask> rows(const std::string& handler, std::vector<Submission> submissions);
 
-  void reload_if_changed(ConfigWatch& watch);
-
   call::Configuration configuration_;
   call::DirectCalls direct_calls_;
   std::mutex settings_mutex_;  // one reload or registration at a time, so that each sees all of the other
   std::mutex following_mutex_;
-  // Guarded by following_mutex_
-  std::unique_ptr<engine::Wakeup> following_wakeup_;
-  std::unique_ptr<engine::RunLoop> following_;
+  std::unique_ptr<call::ConfigFollower> following_;  // guarded by following_mutex_
 };
 
 }  // namespace easyretry::detail

@@ -2,8 +2,9 @@
 
 #include <utility>
 
-#include <easyretry/error.h>
 #include <easyretry/submit.h>
+
+#include "base/result.h"
 
 namespace easyretry::call {
 

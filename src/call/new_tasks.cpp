@@ -5,12 +5,13 @@
 #include <string>
 #include <string_view>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "base/json_copy.h"
 #include "base/utf8.h"
 #include "call/errors.h"
-#include "engine/execution.h"
+#include "engine/attempt.h"
+#include "engine/error_text.h"
 #include "policy/limits.h"
 
 namespace easyretry::call {
@@ -92,7 +93,7 @@ task::NewTask new_task(const engine::Core& core, const engine::KnownHandler& kno
   const detail::Handler& handler = known.handler;
   SubmitOptions& asked = submission.options;
   task::NewTask task;
-  task.space = core.options().space;
+  task.name_space = core.options().name_space;
   task.handler = handler.name;
   task.key = asked.key.empty() ? core.payloads().derive_key(task.handler, submission.payload) : std::move(asked.key);
   task.payload = std::move(submission.payload);
@@ -101,9 +102,9 @@ task::NewTask new_task(const engine::Core& core, const engine::KnownHandler& kno
   task.business_id = std::move(asked.business_id);
   task.tags = std::move(asked.tags);
   task.traceparent = std::move(asked.traceparent);
-  const Stop& stop = handler.policy.stop;
-  task.rules = {stop.max_attempts, stop.max_duration, asked.deadline ? asked.deadline : stop.deadline,
-                known.backoff_text};
+  task.task_class = asked.task_class.value_or(handler.options.task_class.value_or(TaskClass::normal));
+  task.rules = known.rules;
+  if (asked.deadline) task.rules.deadline = asked.deadline;
   task.due_at = asked.due_at;
   task.delay = submission.delay;
   task.on_duplicate = asked.on_duplicate;
@@ -116,7 +117,7 @@ task::NewTask new_task(const engine::Core& core, const engine::KnownHandler& kno
 TaskInfo describe(const engine::Core& core, const engine::KnownHandler& known, const SubmitOptions& options,
                   const std::optional<std::string>& arguments) {
   TaskInfo info;
-  info.space = core.options().space;
+  info.name_space = core.options().name_space;
   info.handler = known.handler.name;
   info.key = options.key;
   if (info.key.empty() && arguments) info.key = core.payloads().derive_key(info.handler, *arguments);
@@ -124,6 +125,7 @@ TaskInfo describe(const engine::Core& core, const engine::KnownHandler& known, c
   info.business_id = options.business_id;
   info.tags = options.tags;
   info.traceparent = options.traceparent;
+  info.task_class = options.task_class.value_or(known.handler.options.task_class.value_or(TaskClass::normal));
   return info;
 }
 

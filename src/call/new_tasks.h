@@ -4,10 +4,11 @@
 #include <optional>
 #include <string>
 
+#include <easyretry/detail/handler_host.h>
 #include <easyretry/submit.h>
 
 #include "engine/core.h"
-#include "storage/inbox.h"
+#include "storage/store.h"
 
 namespace easyretry::call {
 

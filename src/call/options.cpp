@@ -26,10 +26,11 @@ constexpr std::int64_t kMebibyte = 1'048'576;
 }  // namespace
 
 void validate(const EngineOptions& options) {
-  if (options.space.empty() || options.space.size() > 64)
-    wrong("space", '"' + options.space + '"', "use 1 to 64 bytes");
-  if (base::storable_utf8(options.space) != options.space)
-    wrong("space", '"' + base::storable_utf8(options.space) + '"', "use UTF-8 without NUL, which every store can keep");
+  if (options.name_space.empty() || options.name_space.size() > 64)
+    wrong("name_space", '"' + options.name_space + '"', "use 1 to 64 bytes");
+  if (base::storable_utf8(options.name_space) != options.name_space)
+    wrong("name_space", '"' + base::storable_utf8(options.name_space) + '"',
+          "use UTF-8 without NUL, which every store can keep");
   check("workers", options.workers, 1, 4096, "");
   check("window", options.window.count(), 10, 10 * kMinute, " ms");
   check("poll", options.poll.count(), 10, 10 * kMinute, " ms");

@@ -47,6 +47,7 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
   void start() override {}
   void stop() override {
     stop_following();
+    core_.waits().close();
     core_.schedule().stop();
     core_.local_retries().stop();
   }
@@ -62,24 +63,58 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
     return core_.stats().claimed - before;
   }
 
-  // When the earliest task that this engine can run is due.
+  // When the earliest task that this engine can run is due, or its circuit lets it start.
   std::optional<TimePoint> next_due() {
     std::vector<storage::ShardCursor> from;
     const auto all = engine::ShardSet::all(core_.total_shards());
     for (const ShardId shard : all.list()) from.push_back({shard});
-    storage::LoadQuery query{core_.options().space, from, std::chrono::hours{24 * 365 * 20}};
+    storage::LoadQuery query{core_.options().name_space, from, std::chrono::hours{24 * 365 * 20}};
     const auto reply = call::value_or_throw(core_.store().load(query));
     const auto table = core_.handlers().snapshot();
     std::optional<TimePoint> earliest = core_.local_retries().next_due();
     for (const auto& task : reply.tasks) {
       const std::string& handler = reply.handlers[task.handler];
-      if (!table->find(handler) || core_.is_paused(handler)) continue;
-      earliest = std::min(earliest.value_or(task.due), task.due);
+      const auto known = table->find(handler);
+      if (!known || core_.is_paused(handler)) continue;
+      const TimePoint start = std::max(task.due, may_start(*known));
+      if (start == TimePoint::max()) continue;
+      earliest = std::min(earliest.value_or(start), start);
     }
     return earliest;
   }
 
+  // Runs what is due, and moves the clock to the next due task, until the task has ended or the time is over.
+  Waited wait_for_end(TaskId id, Millis timeout) override {
+    const TimePoint end = ClockHolder::clock.now() + timeout;
+    // Shared: if a step throws, the wait stays behind.
+    const auto answer = std::make_shared<std::optional<Result<engine::Waits::Answer>>>();
+    call::value_or_throw(core_.waits().add(id, ClockHolder::clock.steady() + timeout,
+                                           [answer](auto said) { answer->emplace(std::move(said)); }));
+    while (!*answer) {
+      run_due();
+      core_.waits().look_now();
+      core_.waits().step();
+      if (*answer) break;
+      const TimePoint now = ClockHolder::clock.now();
+      const TimePoint next = next_due().value_or(end);
+      ClockHolder::clock.advance((next > now ? std::min(next, end) : end) - now);  // what is due was run, if it can be
+    }
+    return waited(call::value_or_throw(**std::move(answer)));
+  }
+
  private:
+  TimePoint may_start(const engine::KnownHandler& known) {
+    const Instant now = ClockHolder::clock.steady();
+    Instant start = now;
+    if (known.circuit && !known.circuit->has_room(now)) start = known.circuit->next_start(now);
+    for (const auto& brake : known.brakes) {
+      if (engine::Reservation{{brake}, now, 1}.room() == 0) start = std::max(start, brake->next_start(now));
+    }
+    if (start == now) return TimePoint{};
+    if (start == Instant::max()) return TimePoint::max();  // until it is reset
+    return ClockHolder::clock.now() + std::chrono::ceil<Millis>(start - now);
+  }
+
   void keep_leases() override {}  // run_due() renews them
   // While a caller waits for its retry, nothing else can move the clock.
   bool wait(Millis delay) override {
@@ -91,6 +126,8 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
     bool worked = core_.intake().step().worked;
     worked |= core_.loader().step().worked;
     worked |= core_.pause_watch().step().worked;
+    worked |= core_.circuit_watch().step().worked;
+    worked |= core_.brake_watch().step().worked;
     worked |= core_.claimers()[0].step().worked;
     worked |= core_.local_retries().step().worked;
     worked |= static_cast<engine::InlineWorkers&>(core_.workers()).step();
@@ -104,6 +141,8 @@ class ManualImpl final : private ClockHolder, public detail::EngineImpl {
 
 ManualEngine::ManualEngine(EngineOptions options, std::string_view store_url)
     : ManualEngine(Config{.store = std::string{store_url}, .engine = std::move(options)}) {}
+
+ManualEngine::ManualEngine(const Config& config) : ManualEngine(config, ExceptionNames{}) {}
 
 ManualEngine::ManualEngine(const Config& config, ExceptionNames names)
     : Engine((validate(config.engine), std::make_shared<ManualImpl>(config, std::move(names)))) {}
@@ -123,8 +162,10 @@ std::size_t ManualEngine::drain(Millis at_most) {
   for (auto due = manual.next_due(); due && *due <= end; due = manual.next_due()) {
     if (*due > clock().now()) clock().advance(*due - clock().now());
     const std::size_t ran = run_due();
-    if (ran == 0 && *due <= clock().now()) break;  // due, but nothing here can run it
     executions += ran;
+    if (ran > 0) continue;
+    const auto next = manual.next_due();
+    if (next && *next <= clock().now()) break;  // due, but nothing here can run it
   }
   return executions;
 }

@@ -19,6 +19,7 @@ ThreadedEngine::ThreadedEngine(std::shared_ptr<storage::Store> store, const Conf
     : EngineImpl(std::move(store), system_clock(), config, std::move(names),
                  engine::thread_workers(static_cast<std::size_t>(config.engine.workers))) {
   core_.settler_is_stepped(false);
+  core_.waits().begin_with([this] { watch_waits(); });
 }
 
 ThreadedEngine::~ThreadedEngine() {
@@ -39,10 +40,12 @@ void ThreadedEngine::stop() {
   const std::lock_guard lock{mutex_};
   stopped_ = true;
   stopping_.open();
+  core_.waits().close();
   stop_following();
   core_.settler_is_stepped(false);
   if (threads_) end(*threads_);
   threads_.reset();
+  core_.context().failures.log_left_out(Instant::max());
 }
 
 // A direct call may begin before start() and end after stop(), so its lease has a thread of its own.
@@ -51,6 +54,14 @@ void ThreadedEngine::keep_leases() {
   if (keeping_leases_) return;
   keeping_leases_ =
       std::make_unique<engine::RunLoop>("er-calls", core_, leases_wakeup_, [this] { return core_.renewer().step(); });
+}
+
+// A wait may begin before start(), or be the only thing that this engine is used for.
+void ThreadedEngine::watch_waits() {
+  const std::lock_guard lock{waits_mutex_};
+  if (watching_waits_) return;
+  watching_waits_ = std::make_unique<engine::RunLoop>("er-wait", core_, core_.waits().wakeup,
+                                                      [this] { return core_.waits().step(); });
 }
 
 std::unique_ptr<engine::Threads> ThreadedEngine::begin() {

@@ -34,15 +34,19 @@ class ThreadedEngine : public detail::EngineImpl {
   // Under the lock of start() and stop(), each called once. For an engine that gets its tasks in another way.
   virtual std::unique_ptr<engine::Threads> begin();
   virtual void end(engine::Threads& threads);
+  bool wait(Millis delay) override { return stopping_.wait(delay); }
 
  private:
-  bool wait(Millis delay) override { return stopping_.wait(delay); }
   void keep_leases() override;
+  void watch_waits();
 
   std::mutex mutex_;
   Latch stopping_;
   bool stopped_ = false;                      // guarded by mutex_
   std::unique_ptr<engine::Threads> threads_;  // guarded by mutex_
+
+  std::mutex waits_mutex_;
+  std::unique_ptr<engine::RunLoop> watching_waits_;  // guarded by waits_mutex_; ends with this engine
 
   std::mutex leases_mutex_;
   engine::Wakeup leases_wakeup_;

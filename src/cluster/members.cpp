@@ -9,9 +9,9 @@ namespace {
 using namespace std::chrono_literals;
 
 // A list that keeps changing takes effect after this long anyway.
-constexpr auto kLongest = 30s;
+constexpr auto kLongestDelay = 30s;
 
-void in_order(std::vector<Member>& list) {
+void sort_by_node(std::vector<Member>& list) {
   std::ranges::stable_sort(list, {}, &Member::node);
   const auto same = [](const Member& a, const Member& b) { return a.node == b.node; };
   list.erase(std::unique(list.begin(), list.end(), same), list.end());
@@ -32,50 +32,50 @@ std::size_t staying(const std::vector<Member>& before, const std::vector<Member>
 
 }  // namespace
 
-void Members::heard(std::vector<Member> list, Instant now) {
-  in_order(list);
-  if (!same_nodes(list, heard_)) same_since_ = now;
-  heard_ = std::move(list);
-  heard_at_ = now;
+void Members::report(std::vector<Member> list, Instant now) {
+  sort_by_node(list);
+  if (!same_nodes(list, reported_)) unchanged_since_ = now;
+  reported_ = std::move(list);
+  reported_at_ = now;
   answers_ = true;
-  const bool differs = !same_nodes(heard_, counting_);
+  const bool differs = !same_nodes(reported_, in_effect_);
   if (differs && !differs_) differs_since_ = now;
   differs_ = differs;
 }
 
 auto Members::change() const -> Change {
   if (!differs_) return Change::none;
-  if (!has(heard_, self_)) return Change::impossible;
-  const std::size_t stay = staying(counting_, heard_);
-  if (2 * stay < counting_.size()) return Change::shrunk;
-  return stay < counting_.size() ? Change::left : Change::joined;
+  if (!has(reported_, self_)) return Change::impossible;
+  const std::size_t stay = staying(in_effect_, reported_);
+  if (2 * stay < in_effect_.size()) return Change::shrunk;
+  return stay < in_effect_.size() ? Change::left : Change::joined;
 }
 
-bool Members::settle(Instant now) {
+bool Members::apply(Instant now) {
   const Change what = change();
-  doubtful_ = what == Change::impossible || what == Change::shrunk;
+  implausible_ = what == Change::impossible || what == Change::shrunk;
   due_ = Instant::max();
-  if (what == Change::none && heard_ != counting_) counting_ = heard_;  // a change of `since`, for example
+  if (what == Change::none && reported_ != in_effect_) in_effect_ = reported_;  // a change of `since`, for example
   if (what == Change::none || what == Change::impossible) return false;
 
-  const Millis rest = what == Change::joined ? patience_.joins
-                      : what == Change::left ? patience_.leaves
-                                             : patience_.shrinking;
-  const bool first = counting_.empty();
-  const Instant due = first ? now : std::min(same_since_ + rest, differs_since_ + kLongest);
+  const Millis delay = what == Change::joined ? debounce_.joins
+                       : what == Change::left ? debounce_.leaves
+                                              : debounce_.shrinking;
+  const bool first = in_effect_.empty();
+  const Instant due = first ? now : std::min(unchanged_since_ + delay, differs_since_ + kLongestDelay);
   if (now < due) {
     due_ = due;
     return false;
   }
-  counting_ = heard_;
+  in_effect_ = reported_;
   differs_ = false;
-  doubtful_ = false;
+  implausible_ = false;
   return true;
 }
 
-const std::vector<Member>* Members::waiting() const {
+const std::vector<Member>* Members::pending() const {
   const Change what = change();
-  return what == Change::joined || what == Change::left ? &heard_ : nullptr;
+  return what == Change::joined || what == Change::left ? &reported_ : nullptr;
 }
 
 std::optional<std::size_t> Members::place_in(const std::vector<Member>& list) const {

@@ -15,7 +15,7 @@
 namespace easyretry::cluster {
 
 // How long a list must stay the same before it takes effect.
-struct Patience {
+struct Debounce {
   Millis joins{1000};
   Millis leaves{2000};
   Millis shrinking{5000};  // by then, a source that restarted has its members back
@@ -23,42 +23,43 @@ struct Patience {
 
 class Members {
  public:
-  explicit Members(std::string self, Patience patience = {}) : self_(std::move(self)), patience_(patience) {}
+  explicit Members(std::string self, Debounce debounce = {}) : self_(std::move(self)), debounce_(debounce) {}
 
-  void heard(std::vector<Member> list, Instant now);
-  // The source did not answer.
-  void missed() { answers_ = false; }
+  // The source returned this list.
+  void report(std::vector<Member> list, Instant now);
+  // The source did not answer: the list in effect stays.
+  void report_failure() { answers_ = false; }
 
-  // Returns true if another list is in effect from now on.
-  bool settle(Instant now);
-  // When settle() may return true without a new report.
+  // Puts the last reported list into effect if its time has come. Returns true if the members have changed.
+  bool apply(Instant now);
+  // When apply() may return true without a new report.
   Instant next() const { return due_; }
 
-  const std::vector<Member>& list() const { return counting_; }
+  const std::vector<Member>& list() const { return in_effect_; }
   // The last reported list, if it differs, is plausible and waits to take effect; otherwise null.
-  const std::vector<Member>* waiting() const;
+  const std::vector<Member>* pending() const;
   // The place of this instance in the list; nullopt before the first list.
-  std::optional<std::size_t> place() const { return place_in(counting_); }
+  std::optional<std::size_t> place() const { return place_in(in_effect_); }
   std::optional<std::size_t> place_in(const std::vector<Member>& list) const;
-  bool trusted() const { return answers_ && !counting_.empty() && due_ == Instant::max() && !doubtful_; }
+  bool trusted() const { return answers_ && !in_effect_.empty() && due_ == Instant::max() && !implausible_; }
   // When the source last returned a list.
-  Instant heard_at() const { return heard_at_; }
+  Instant reported_at() const { return reported_at_; }
 
  private:
   enum class Change { none, joined, left, shrunk, impossible };
   Change change() const;
 
   const std::string self_;
-  const Patience patience_;
-  std::vector<Member> counting_;  // in effect; sorted by node, like all lists here
-  std::vector<Member> heard_;
-  Instant heard_at_{};
-  Instant same_since_{};     // since when heard_ has been this list
-  Instant differs_since_{};  // since when heard_ has differed from counting_
+  const Debounce debounce_;
+  std::vector<Member> in_effect_;  // sorted by node, like all lists here
+  std::vector<Member> reported_;
+  Instant reported_at_{};
+  Instant unchanged_since_{};  // since when reported_ has been this list
+  Instant differs_since_{};    // since when reported_ has differed from in_effect_
   bool differs_ = false;
   Instant due_ = Instant::max();
   bool answers_ = false;
-  bool doubtful_ = false;  // the last report is not plausible
+  bool implausible_ = false;  // the last report is not plausible
 };
 
 }  // namespace easyretry::cluster

@@ -18,6 +18,18 @@ std::vector<ShardId> every(std::size_t step, std::size_t from, std::size_t to) {
   return shards;
 }
 
+// A generation is the shards [from, to) that a store got at one time. Its first block goes to the member after the one
+// that got the last odd shard of the generation before. So the shares differ by at most one in all generations
+// together.
+void add_block(std::vector<ShardId>& shards, std::size_t index, std::size_t members, std::size_t from, std::size_t to) {
+  const std::size_t turn = (index + members - from % members) % members;
+  const std::size_t share = (to - from) / members;
+  const std::size_t with_one_more = (to - from) % members;
+  const std::size_t first = from + turn * share + std::min(turn, with_one_more);
+  const auto block = every(1, first, first + share + (turn < with_one_more ? 1 : 0));
+  shards.insert(shards.end(), block.begin(), block.end());
+}
+
 // The distance between neighbours; nullopt if it varies.
 std::optional<int> step_of(const std::vector<ShardId>& shards) {
   const auto gap = [&](std::size_t i) { return static_cast<int>(shards[i]) - static_cast<int>(shards[i - 1]); };
@@ -33,6 +45,15 @@ std::string ordinal(int number) {
   const bool teen = tens >= 11 && tens <= 13;
   const char* const ending = teen || ones == 0 || ones > 3 ? "th" : ones == 1 ? "st" : ones == 2 ? "nd" : "rd";
   return std::to_string(number) + ending;
+}
+
+using ShardIterator = std::vector<ShardId>::const_iterator;
+
+// The last of the consecutive numbers that begin at `shard`.
+ShardIterator end_of_run(ShardIterator shard, ShardIterator end) {
+  const auto gap = [](ShardId a, ShardId b) { return static_cast<int>(b) - static_cast<int>(a) != 1; };
+  const auto last = std::adjacent_find(shard, end, gap);
+  return last != end ? last : end - 1;
 }
 
 std::string text_of(ShardId shard) {
@@ -70,12 +91,12 @@ ByHandler runners_of(const std::vector<Member>& members) {
 
 // The members that serve handlers which no member names. If no handler is named at all: the members that may run
 // anything, or else all.
-Runners caretakers(const std::vector<Member>& members, const ByHandler& by_handler) {
+Runners fallback_runners(const std::vector<Member>& members, const ByHandler& by_handler) {
   const auto most = std::ranges::max_element(by_handler, {}, [](const auto& one) { return one.second.size(); });
   if (most != by_handler.end()) return most->second;
-  Runners silent = all_places(members);
-  std::erase_if(silent, [&](std::size_t i) { return members[i].handlers.has_value(); });
-  return silent.empty() ? all_places(members) : silent;
+  Runners unknown = all_places(members);
+  std::erase_if(unknown, [&](std::size_t i) { return members[i].handlers.has_value(); });
+  return unknown.empty() ? all_places(members) : unknown;
 }
 
 }  // namespace
@@ -84,22 +105,28 @@ std::string described(const std::vector<ShardId>& shards) {
   if (shards.empty()) return "none";
   std::string text = std::to_string(shards.size()) + ":";
   const auto step = step_of(shards);
-  if (step == 1) return text + " " + text_of(shards.front()) + "-" + text_of(shards.back());
-  if (step) return text + " every " + ordinal(*step) + " from " + text_of(shards.front());
-  for (const ShardId shard : shards) {
+  if (step && *step > 1) return text + " every " + ordinal(*step) + " from " + text_of(shards.front());
+  for (auto shard = shards.begin(); shard != shards.end();) {
     if (text.size() > kLongest) return text + " …";
-    text += " " + text_of(shard);
+    const auto last = end_of_run(shard, shards.end());
+    text += " " + text_of(*shard) + (last - shard > 1 ? "-" + text_of(*last) : "");
+    shard = last - shard > 1 ? last + 1 : shard + 1;
   }
   return text;
 }
 
-std::vector<ShardId> shards_of(std::size_t index, std::size_t members, int total_shards, Assignment assignment) {
-  const auto total = static_cast<std::size_t>(total_shards);
-  if (assignment == Assignment::stride) return every(members, index, total);
-  const std::size_t share = total / members;
-  const std::size_t with_one_more = total % members;
-  const std::size_t from = index * share + std::min(index, with_one_more);
-  return every(1, from, from + share + (index < with_one_more ? 1 : 0));
+std::vector<ShardId> shards_of(std::size_t index, std::size_t members, const Division& division) {
+  const auto total = static_cast<std::size_t>(division.total_shards);
+  if (division.assignment == Assignment::stride) return every(members, index, total);
+  std::vector<ShardId> shards;
+  std::size_t from = 0;
+  for (const int earlier : division.earlier_shards) {
+    const auto to = static_cast<std::size_t>(earlier);
+    add_block(shards, index, members, from, to);
+    from = to;
+  }
+  add_block(shards, index, members, from, total);
+  return shards;
 }
 
 std::vector<ShardId> Shares::all() const {
@@ -110,17 +137,17 @@ std::vector<ShardId> Shares::all() const {
   return shards;
 }
 
-Shares shares_of(const std::vector<Member>& members, std::size_t self, int total_shards, Assignment assignment) {
+Shares shares_of(const std::vector<Member>& members, std::size_t self, const Division& division) {
   const auto share = [&](const Runners& runners) -> std::optional<std::vector<ShardId>> {
     const auto place = std::ranges::lower_bound(runners, self);
     if (place == runners.end() || *place != self) return std::nullopt;
-    return shards_of(static_cast<std::size_t>(place - runners.begin()), runners.size(), total_shards, assignment);
+    return shards_of(static_cast<std::size_t>(place - runners.begin()), runners.size(), division);
   };
   const ByHandler by_handler = runners_of(members);
   std::map<Runners, Share> groups;
   Shares shares;
   for (const auto& [name, runners] : by_handler) {
-    shares.said.emplace_back(name);
+    shares.announced.emplace_back(name);
     const auto known = groups.find(runners);
     if (known != groups.end()) {
       known->second.handlers.emplace_back(name);
@@ -129,7 +156,7 @@ Shares shares_of(const std::vector<Member>& members, std::size_t self, int total
     }
   }
   for (auto& [runners, group] : groups) shares.own.push_back(std::move(group));
-  shares.rest = share(caretakers(members, by_handler)).value_or(std::vector<ShardId>{});
+  shares.rest = share(fallback_runners(members, by_handler)).value_or(std::vector<ShardId>{});
   return shares;
 }
 

@@ -10,12 +10,22 @@
 
 namespace easyretry::cluster {
 
-// The shards of the `index`-th of `members`, ascending. In one view, every shard has one owner, and no two members
-// differ by more than one shard.
-std::vector<ShardId> shards_of(std::size_t index, std::size_t members, int total_shards, Assignment assignment);
+// How the shards of a store are divided.
+struct Division {
+  int total_shards = 0;
+  Assignment assignment = Assignment::stride;
+  // Smaller numbers of shards that the store had before; ascending. Tasks from that time are in the first shards. So
+  // `even` divides the shards of each time separately, and every member gets its part of the old tasks. `stride` does
+  // that anyway.
+  std::vector<int> earlier_shards{};
+};
 
-// For display: "8: every 8th from 3", "6: 58-63", "2: 5 9", "none"; a long text ends with "…". Expects ascending
-// shards.
+// The shards of the `index`-th of `members`, ascending. In one view, every shard has one owner, and no two members
+// differ by more than one shard. The same is true of the shards below each earlier number.
+std::vector<ShardId> shards_of(std::size_t index, std::size_t members, const Division& division);
+
+// For display: "8: every 8th from 3", "6: 58-63", "33: 0-15 64-79 99", "none"; a long text ends with "…". Expects
+// ascending shards.
 std::string described(const std::vector<ShardId>& shards);
 
 // Handlers that are run by the same members, and one member's shards of them.
@@ -31,7 +41,7 @@ struct Shares {
   // For handlers that no member names. They go to the members that share the most widely run handler. Those read these
   // shards anyway: each shard belongs to one of them, and no member reads more because of it.
   std::vector<ShardId> rest{};
-  std::vector<std::string> said{};  // all handlers that some member names, ascending
+  std::vector<std::string> announced{};  // all handlers that some member names, ascending
 
   // All shards that the member has to read, ascending.
   std::vector<ShardId> all() const;
@@ -41,6 +51,6 @@ struct Shares {
 
 // The shares of the `self`-th member. The members are in the order in which shards are assigned. A member that does not
 // name its handlers gets a share of every handler.
-Shares shares_of(const std::vector<Member>& members, std::size_t self, int total_shards, Assignment assignment);
+Shares shares_of(const std::vector<Member>& members, std::size_t self, const Division& division);
 
 }  // namespace easyretry::cluster

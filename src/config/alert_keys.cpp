@@ -15,7 +15,7 @@ namespace {
 constexpr std::size_t kLongestUrl = 4096;
 constexpr std::size_t kLongestAddress = 254;  // RFC 5321
 
-[[noreturn]] void refuse(const std::string& what, std::string_view form) {
+[[noreturn]] void refuse_alert(const std::string& what, std::string_view form) {
   throw std::invalid_argument(what + "; write " + std::string{form});
 }
 
@@ -24,7 +24,7 @@ bool is_visible_ascii(std::string_view text) {
 }
 
 // Only the plain form: an address with quotes or comments would have to be parsed before it could be put in a header.
-bool is_address(std::string_view text) {
+bool is_mail_address(std::string_view text) {
   const auto at = text.find('@');
   return at != std::string_view::npos && at > 0 && at + 1 < text.size() && text.find('@', at + 1) == text.npos &&
          text.size() <= kLongestAddress && is_visible_ascii(text) && text.find_first_of("<>()[]\\,;:\"") == text.npos;
@@ -41,7 +41,7 @@ int read_percent(const Node& node) {
   const char* const last = text.data() + text.size() - (text.ends_with('%') ? 1 : 0);
   const auto [end, error] = std::from_chars(text.data(), last, percent);
   if (!text.ends_with('%') || error != std::errc{} || end != last || percent < 1 || percent > 100) {
-    refuse(in_quotes(text), kForm);
+    refuse_alert(in_quotes(text), kForm);
   }
   return percent;
 }
@@ -51,21 +51,22 @@ std::string read_channel_url(const Node& node) {
   constexpr std::string_view kForm = "the url that the messages go to, such as https://hooks.slack.com/services/…";
   const std::string& url = read_word(node, kForm);
   const auto slashes = url.find("://");
-  if (slashes == std::string::npos || slashes == 0) refuse("it has no scheme", kForm);
+  if (slashes == std::string::npos || slashes == 0) refuse_alert("it has no scheme", kForm);
   if (url.size() > kLongestUrl || !is_visible_ascii(url)) {
-    refuse("it contains a space or a character outside ASCII, or more than 4096 characters", kForm);
+    refuse_alert("it contains a space or a character outside ASCII, or more than 4096 characters", kForm);
   }
   const std::string_view host =
       std::string_view{url}.substr(slashes + 3, url.find_first_of("/?#", slashes + 3) - slashes - 3);
-  if (host.empty()) refuse("it has no host", kForm);
-  if (host.find('@') != host.npos) refuse("it contains a user", "the url without it; for e-mail use the key user");
+  if (host.empty()) refuse_alert("it has no host", kForm);
+  if (host.find('@') != host.npos)
+    refuse_alert("it contains a user", "the url without it; for e-mail use the key user");
   return url;
 }
 
 std::string read_address(const Node& node) {
   constexpr std::string_view kForm = "an e-mail address, such as oncall@example.com";
   const std::string& address = read_word(node, kForm);
-  if (!is_address(address)) refuse(in_quotes(address), kForm);
+  if (!is_mail_address(address)) refuse_alert(in_quotes(address), kForm);
   return address;
 }
 
@@ -132,11 +133,12 @@ const std::vector<Key<AlertRule>>& rule_keys() {
   using R = AlertRule;
   static const std::vector<Key<R>> keys{
       list(key<R>("handlers", after_restart, at(&R::handlers), read_words)),
-      list(key<R>("spaces", after_restart, at(&R::spaces), read_words)),
+      list(key<R>("namespaces", after_restart, at(&R::namespaces), read_words)),
       list(key<R>("channels", after_restart, at(&R::channels), read_words)),
       key<R>("final_failures", after_restart, at(&R::final_failures), number_in<int>({0, 1'000'000})),
       key<R>("quarantines", after_restart, at(&R::quarantines), number_in<int>({0, 1'000'000})),
       key<R>("backlog_age", after_restart, at(&R::backlog_age), duration_in({0s, 24h * 365})),
+      key<R>("circuit_open", after_restart, at(&R::circuit_open), duration_in({0s, 24h * 365})),
       failure_rate(),
       key<R>("min_attempts", after_restart, at(&R::min_attempts), number_in<int>({1, 1'000'000})),
       key<R>("wait", after_restart, at(&R::wait), duration_in({0s, 24h})),

@@ -80,6 +80,7 @@ std::vector<ConfigChange> compare(const Config& running, const Config& wanted) {
   mask_passwords(changes, running, wanted);
   add_changes(changes, handler_keys(), std::string{kDefaults}, running.defaults, wanted.defaults);
   add_changes(changes, encryption_keys(), std::string{kEncryption}, running.encryption, wanted.encryption);
+  add_changes(changes, log_keys(), std::string{kLog}, running.log, wanted.log);
   add_changes(changes, server_keys(), std::string{kServer}, running.server, wanted.server);
   add_named_changes(changes, handler_keys(), std::string{kHandlers}, running.handlers, wanted.handlers);
   add_alert_changes(changes, running.alerts, wanted.alerts);

@@ -36,6 +36,7 @@ class EnvironmentReader {
       read(key, config_.defaults, std::string{kDefaults} + "." + std::string{key.name});
     for (const auto& key : encryption_keys())
       read(key, config_.encryption, std::string{kEncryption} + "." + std::string{key.name});
+    for (const auto& key : log_keys()) read(key, config_.log, std::string{kLog} + "." + std::string{key.name});
     for (const auto& key : server_keys()) read(key, config_.server, std::string{kServer} + "." + std::string{key.name});
     for (const auto& [name, value] : environment_) {
       if (!value.empty() && name.starts_with(kPrefix) && !known_.contains(name)) refuse(name, value);
@@ -132,6 +133,7 @@ void apply_environment(Config& config, const Environment& environment) {
   Config changed = config;
   config::read_environment(changed, environment, problems);
   problems.throw_if_any();
+  config::open_log(changed);
   config = std::move(changed);
 }
 

@@ -31,6 +31,7 @@ struct Key {
 const std::vector<Key<Config>>& engine_keys();
 const std::vector<Key<HandlerConfig>>& handler_keys();
 const std::vector<Key<KeyFolder>>& encryption_keys();
+const std::vector<Key<LogConfig>>& log_keys();
 const std::vector<Key<ServerConfig>>& server_keys();
 const std::vector<Key<AlertChannel>>& channel_keys();
 const std::vector<Key<AlertRule>>& rule_keys();
@@ -39,6 +40,7 @@ const std::vector<Key<AlertRule>>& rule_keys();
 inline constexpr std::string_view kDefaults = "defaults";
 inline constexpr std::string_view kHandlers = "handlers";
 inline constexpr std::string_view kEncryption = "encryption";
+inline constexpr std::string_view kLog = "log";
 inline constexpr std::string_view kServer = "server";
 inline constexpr std::string_view kAlerts = "alerts";
 inline constexpr std::string_view kChannels = "channels";  // under alerts

@@ -1,9 +1,8 @@
 // Parsing, loading and watching a configuration.
 
-#include <easyretry/config_watch.h>
-
 #include "config/read_config.h"
 #include "config/source.h"
+#include "config/watch.h"
 
 namespace easyretry {
 
@@ -13,10 +12,11 @@ Config parse_config(std::string_view yaml, std::string_view source, const Enviro
   config::read_text(result, yaml, source, problems);
   config::read_environment(result, environment, problems);
   problems.throw_if_any();
+  config::open_log(result);
   return result;
 }
 
-Config load_config(const std::filesystem::path& file, const Environment& environment) {
+Config load_config(const std::string& file, const Environment& environment) {
   const auto source = config::open_source(file, stderr_log());
   const auto text = source->read();
   if (!text) throw ConfigError({source->name() + ": " + source->why_not()});
@@ -28,7 +28,7 @@ std::string Config::store_url() const {
   return store + (store.find('?') == std::string::npos ? "?" : "&") + "shards=" + std::to_string(*shards);
 }
 
-ConfigWatch::ConfigWatch(const std::filesystem::path& file, Environment environment, LogSink log)
+ConfigWatch::ConfigWatch(const std::string& file, Environment environment, LogSink log)
     : source_(config::open_source(file, std::move(log))),
       environment_(std::move(environment)),
       judged_(source_->read()),

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include <easyretry/config.h>
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "base/harmless.h"
 

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/part.h"
+
 namespace easyretry::config {
 
 // The source must outlive the place. Line 0: only the source is known, such as the name of a variable.
@@ -54,6 +56,10 @@ inline constexpr std::size_t kLargestFile = 1'048'576;  // in bytes; a thousand 
 
 // Parses the text. Returns `nothing` if it is empty, or if it is not YAML; then `problems` says why. Aliases are not
 // followed, so there are never more nodes than characters. The source must outlive the node.
-Node read_yaml(std::string_view text, std::string_view source, Problems& problems);
+struct YamlPart {
+  Node (*read)(std::string_view text, std::string_view source, Problems& problems);
+};
+
+extern "C" EASYRETRY_OPTIONAL const YamlPart* easyretry_yaml();
 
 }  // namespace easyretry::config

@@ -88,12 +88,12 @@ std::vector<std::string> objections(const AlertChannel& channel) {
 std::vector<std::string> objections(const AlertRule& rule) {
   std::vector<std::string> found;
   require(found, !rule.channels.empty(), "channels", "[ops], with names from alerts.channels");
-  const bool has_threshold =
-      rule.final_failures > 0 || rule.quarantines > 0 || rule.backlog_age > Millis{0} || rule.failure_rate > 0;
+  const bool has_threshold = rule.final_failures > 0 || rule.quarantines > 0 || rule.backlog_age > Millis{0} ||
+                             rule.circuit_open > Millis{0} || rule.failure_rate > 0;
   if (!has_threshold) {
     found.emplace_back(
         "it has no threshold; write one or more of final_failures: 1, quarantines: 1, backlog_age: 10m, "
-        "failure_rate: 50%");
+        "circuit_open: 1m, failure_rate: 50%");
   }
   return found;
 }

@@ -3,6 +3,7 @@
 #include <map>
 
 #include "base/nearest.h"
+#include "base/part.h"
 #include "config/keys.h"
 #include "config/node.h"
 
@@ -12,6 +13,7 @@ namespace {
 std::string example_in(std::string_view path) {
   if (path.empty()) return "workers: 8";
   if (path == kHandlers) return "payment.pay: {timeout: 10s}";
+  if (path == kLog) return "level: info";
   if (path == kServer) return "listen: 127.0.0.1:7077";
   if (path == kAlerts) return "channels: {ops: {type: slack}}";
   if (path.starts_with("alerts.channels")) return "type: slack";
@@ -28,7 +30,7 @@ constexpr std::size_t kLongestHandlerName = 200;  // as for registration
 
 std::vector<std::string_view> names_at_the_top() {
   auto names = names_of(engine_keys());
-  names.insert(names.end(), {kEncryption, kDefaults, kHandlers, kServer, kAlerts});
+  names.insert(names.end(), {kEncryption, kDefaults, kHandlers, kLog, kServer, kAlerts});
   return names;
 }
 
@@ -44,6 +46,8 @@ class ConfigReader {
         handlers(value, path);
       } else if (name.text == kEncryption) {
         maps_.read_all(encryption_keys(), config_.encryption, value, path);
+      } else if (name.text == kLog) {
+        maps_.read_all(log_keys(), config_.log, value, path);
       } else if (name.text == kServer) {
         maps_.read_all(server_keys(), config_.server, value, path);
       } else if (name.text == kAlerts) {
@@ -121,6 +125,12 @@ void MapReader::each(const Node& map, const std::string& path, const Visit& visi
   }
 }
 
+void open_log(Config& config) {
+  if (config.log == LogConfig{}) return;
+  const LogOptions usual;
+  config.engine.log = stderr_log({config.log.level.value_or(usual.level), config.log.format.value_or(usual.format)});
+}
+
 bool shards_twice(const Config& config) {
   const auto options = config.store.find('?');
   if (!config.shards || options == std::string::npos) return false;
@@ -129,7 +139,8 @@ bool shards_twice(const Config& config) {
 }
 
 void read_text(Config& config, std::string_view yaml, std::string_view source, Problems& problems) {
-  const Node root = read_yaml(yaml, source, problems);
+  if (easyretry_yaml == nullptr) return problems.add({source}, base::missing_part("configuration files", "config"));
+  const Node root = easyretry_yaml()->read(yaml, source, problems);
   ConfigReader{config, problems}.top(root);
   if (shards_twice(config)) problems.add(place_of_shards(root, source), kShardsTwice);
 }

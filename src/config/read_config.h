@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include <easyretry/alerts.h>
 #include <easyretry/config.h>
 
 #include "config/keys.h"
@@ -72,6 +71,9 @@ class MapReader {
 // Both apply what is valid to `config`, and report the rest in `problems`.
 void read_text(Config& config, std::string_view yaml, std::string_view source, Problems& problems);
 void read_environment(Config& config, const Environment& environment, Problems& problems);
+
+// Replaces the engine's log if the configuration sets anything of it.
+void open_log(Config& config);
 
 // True if shards are given both in the url of the store and as a key.
 bool shards_twice(const Config& config);

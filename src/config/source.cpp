@@ -1,15 +1,15 @@
 #include "config/source.h"
 
 #include <cerrno>
-#include <condition_variable>
+#include <filesystem>
 #include <fstream>
-#include <mutex>
+#include <stdexcept>
 #include <system_error>
 #include <utility>
 
+#include "base/part.h"
+#include "base/url.h"
 #include "config/node.h"
-#include "nacos/config_client.h"
-#include "nacos/options.h"
 
 namespace easyretry::config {
 namespace {
@@ -18,13 +18,13 @@ namespace {
 // harm.
 class FileSource final : public Source {
  public:
-  explicit FileSource(std::filesystem::path file) : file_(std::move(file)) {}
-  std::string name() const override { return file_.string(); }
+  explicit FileSource(std::string file) : file_(std::move(file)) {}
+  std::string name() const override { return file_; }
   std::optional<std::string> read() override;
   std::string why_not() const override { return problem_; }
 
  private:
-  const std::filesystem::path file_;
+  const std::string file_;
   std::string problem_;
 };
 
@@ -46,79 +46,14 @@ std::optional<std::string> FileSource::read() {
   return content;
 }
 
-// A configuration in Nacos, as it was last received. While Nacos is not reachable, it stays the same.
-class NacosSource final : public Source {
- public:
-  NacosSource(const nacos::ConfigUrl& url, LogSink log);
-
-  std::string name() const override { return key_.data_id; }
-  std::optional<std::string> read() override;
-  std::string why_not() const override;
-  bool reached() const override;
-
- private:
-  void on_text(const std::optional<std::string>& text);
-
-  // Fixed after construction
-  const nacos::ConfigKey key_;
-  const LogSink log_;
-
-  mutable std::mutex mutex_;
-  std::condition_variable received_;
-  // Guarded by mutex_
-  bool reached_ = false;
-  std::optional<std::string> text_;
-
-  // Last, because its listener uses the members above
-  nacos::ConfigClient client_;
-  nacos::Subscription subscription_;
-};
-
-nacos::ClientOptions with_log(nacos::ClientOptions options, const LogSink& log) {
-  if (log) options.log = log;
-  return options;
-}
-
-NacosSource::NacosSource(const nacos::ConfigUrl& url, LogSink log)
-    : key_(url.key), log_(std::move(log)), client_(with_log(url.client, log_)) {
-  subscription_ = client_.listen(key_, [this](const std::optional<std::string>& text) { on_text(text); });
-  std::unique_lock lock{mutex_};
-  received_.wait_for(lock, url.client.timings.request, [this] { return reached_; });
-}
-
-void NacosSource::on_text(const std::optional<std::string>& text) {
-  {
-    const std::lock_guard lock{mutex_};
-    reached_ = true;
-    text_ = text;
-  }
-  received_.notify_all();
-  if (!text && log_) log_(LogLevel::warning, name() + ": " + why_not());
-}
-
-std::optional<std::string> NacosSource::read() {
-  const std::lock_guard lock{mutex_};
-  return text_;
-}
-
-bool NacosSource::reached() const {
-  const std::lock_guard lock{mutex_};
-  return reached_;
-}
-
-std::string NacosSource::why_not() const {
-  if (reached()) return "is not in Nacos; publish it in the group " + key_.group + ", or correct the url";
-  const auto trouble = client_.status().last_trouble;
-  return "not received from Nacos yet" + (trouble ? ": " + to_string(*trouble) : std::string{}) +
-         "; check address, user and password";
-}
-
 }  // namespace
 
-std::shared_ptr<Source> open_source(const std::filesystem::path& where, LogSink log) {
-  const std::string text = where.string();
-  if (!text.starts_with("nacos://")) return std::make_shared<FileSource>(where);
-  return std::make_shared<NacosSource>(nacos::parse_config_url(text), std::move(log));
+std::shared_ptr<Source> open_source(const std::string& where, LogSink log) {
+  if (!where.starts_with("nacos://")) return std::make_shared<FileSource>(where);
+  if (easyretry_nacos_config == nullptr) {
+    throw std::invalid_argument(base::without_password(where) + ": " + base::missing_part("Nacos", "nacos"));
+  }
+  return easyretry_nacos_config()->open(where, std::move(log));
 }
 
 }  // namespace easyretry::config

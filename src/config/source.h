@@ -1,12 +1,13 @@
 #pragma once
 // The source of a configuration's text: a file, or Nacos.
 
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
 
 #include <easyretry/options.h>
+
+#include "base/part.h"
 
 namespace easyretry::config {
 
@@ -24,7 +25,13 @@ class Source {
 };
 
 // A path, or nacos://user:password@host:8848/data-id, for which it waits up to 3 s. Throws std::invalid_argument if the
-// url is invalid.
-std::shared_ptr<Source> open_source(const std::filesystem::path& where, LogSink log);
+// url is invalid, or if this program was built without Nacos.
+std::shared_ptr<Source> open_source(const std::string& where, LogSink log);
+
+struct NacosPart {
+  std::shared_ptr<Source> (*open)(const std::string& url, LogSink log);
+};
+
+extern "C" EASYRETRY_OPTIONAL const NacosPart* easyretry_nacos_config();
 
 }  // namespace easyretry::config

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include <easyretry/config.h>
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "config/keys.h"
 #include "config/masked_url.h"
@@ -16,7 +16,7 @@ bool is_letter_or_digit(char c) {
 }
 
 // Stricter than YAML, which has rules for each character and position: text is quoted unless it is clearly plain.
-bool is_plain(std::string_view text) {
+bool needs_no_quotes(std::string_view text) {
   const auto harmless = [](char c) {
     return is_letter_or_digit(c) || std::string_view{" _./:=-+*<>()"}.find(c) != std::string_view::npos;
   };
@@ -27,7 +27,7 @@ bool is_plain(std::string_view text) {
 }
 
 template <class Owner>
-std::string lines_of(const std::vector<Key<Owner>>& keys, const Owner& owner, std::string_view indentation) {
+std::string yaml_lines_of(const std::vector<Key<Owner>>& keys, const Owner& owner, std::string_view indentation) {
   std::string lines;
   for (const Key<Owner>& key : keys) {
     const auto text = key.text(owner);
@@ -47,9 +47,15 @@ std::string groups_of(const std::vector<Key<Owner>>& keys, const std::map<std::s
                       const std::string& indentation) {
   std::string groups;
   for (const auto& [name, owner] : owners) {
-    groups += group(indentation + yaml_word(name), lines_of(keys, owner, indentation + "  "));
+    groups += group(indentation + yaml_word(name), yaml_lines_of(keys, owner, indentation + "  "));
   }
   return groups;
+}
+
+// Empty if nothing is set: the defaults of the daemon and of an engine inside an application differ.
+std::string log_text(const LogConfig& log) {
+  if (log == LogConfig{}) return "";
+  return group("log", yaml_lines_of(log_keys(), log, "  "));
 }
 
 // Empty without alerts: unlike the other groups, this one has no defaults to show.
@@ -69,7 +75,7 @@ void mask(HandlerConfig& handler) {
 
 // A JSON string is also a YAML string.
 std::string yaml_word(std::string_view text) {
-  if (is_plain(text)) return std::string{text};
+  if (needs_no_quotes(text)) return std::string{text};
   JsonWriter writer;
   writer.string(text);
   return writer.take();
@@ -95,11 +101,12 @@ std::string to_yaml(const Config& config) {
   for (auto& [name, handler] : shown.handlers) config::mask(handler);
   shown.store = config::masked_url(config.store);
   shown.engine.membership = config::masked_url(config.engine.membership);
-  std::string text = config::lines_of(config::engine_keys(), shown, "");
-  text += config::group("encryption", config::lines_of(config::encryption_keys(), config.encryption, "  "));
-  text += config::group("defaults", config::lines_of(config::handler_keys(), shown.defaults, "  "));
+  std::string text = config::yaml_lines_of(config::engine_keys(), shown, "");
+  text += config::group("encryption", config::yaml_lines_of(config::encryption_keys(), config.encryption, "  "));
+  text += config::group("defaults", config::yaml_lines_of(config::handler_keys(), shown.defaults, "  "));
   return text + config::group("handlers", config::groups_of(config::handler_keys(), shown.handlers, "  ")) +
-         config::group("server", config::lines_of(config::server_keys(), config.server, "  ")) +
+         config::log_text(config.log) +
+         config::group("server", config::yaml_lines_of(config::server_keys(), config.server, "  ")) +
          config::alerts_text(config.alerts);
 }
 

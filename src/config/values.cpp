@@ -1,8 +1,11 @@
 #include "config/values.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <stdexcept>
+
+#include <arpa/inet.h>
 
 #include "base/duration_text.h"
 #include "base/nearest.h"
@@ -33,6 +36,13 @@ bool can_be_a_name(std::string_view text) {
   return !text.empty() && text.size() <= 1000 && std::none_of(text.begin(), text.end(), odd);
 }
 
+// IPv6 in brackets. Names are not looked up: they may change, and a typing mistake would listen elsewhere.
+bool is_address(const std::string& text) {
+  std::array<unsigned char, sizeof(in6_addr)> unused{};
+  if (!text.starts_with('[')) return ::inet_pton(AF_INET, text.c_str(), unused.data()) == 1;
+  return text.ends_with(']') && ::inet_pton(AF_INET6, text.substr(1, text.size() - 2).c_str(), unused.data()) == 1;
+}
+
 template <class Value>
 struct Named {
   Value value;
@@ -48,6 +58,11 @@ constexpr Named<ChannelType> kChannelTypeNames[] = {
     {ChannelType::webhook, "webhook"}, {ChannelType::slack, "slack"}, {ChannelType::dingtalk, "dingtalk"},
     {ChannelType::feishu, "feishu"},   {ChannelType::wecom, "wecom"}, {ChannelType::email, "email"}};
 constexpr Named<AtStart> kAtStartNames[] = {{AtStart::alone, "alone"}, {AtStart::wait, "wait"}};
+constexpr Named<TaskClass> kClassNames[] = {
+    {TaskClass::urgent, "urgent"}, {TaskClass::normal, "normal"}, {TaskClass::background, "background"}};
+constexpr Named<LogLevel> kLogLevelNames[] = {
+    {LogLevel::debug, "debug"}, {LogLevel::info, "info"}, {LogLevel::warning, "warning"}, {LogLevel::error, "error"}};
+constexpr Named<LogFormat> kLogFormatNames[] = {{LogFormat::text, "text"}, {LogFormat::json, "json"}};
 
 template <class Value, std::size_t N>
 Value read_one_of(const Named<Value> (&known)[N], const Node& node) {
@@ -141,6 +156,19 @@ Millis read_duration(const Node& node, DurationRange range) {
   return duration;
 }
 
+Millis read_retention(const Node& node) {
+  constexpr DurationRange kRange{std::chrono::seconds{1}, std::chrono::days{3650}};
+  const std::string form = "none, or a duration from 1s to 3650d, such as 7d";
+  const std::string& text = read_word(node, form);
+  if (text == "none") return Millis{0};
+  if (is_number(text)) refuse(text + " has no unit", text == "0" ? "none to keep nothing" : text + "d for days");
+  if (!text.empty() && text.find_first_not_of("0123456789") == 0) refuse(in_quotes(text) + " is not a duration", form);
+  const Millis keep = base::parse_duration(text);
+  if (keep < kRange.least) refuse(text + " is too short", form);
+  if (keep > kRange.most) refuse(text + " is too long", form);
+  return keep;
+}
+
 TimePoint read_time(const Node& node) {
   return base::parse_time(read_word(node, "a time in UTC, such as 2026-03-01T12:00:00Z"));
 }
@@ -153,12 +181,24 @@ Assignment read_assignment(const Node& node) {
   return read_one_of(kAssignmentNames, node);
 }
 
+TaskClass read_class(const Node& node) {
+  return read_one_of(kClassNames, node);
+}
+
 AtStart read_at_start(const Node& node) {
   return read_one_of(kAtStartNames, node);
 }
 
 ChannelType read_channel_type(const Node& node) {
   return read_one_of(kChannelTypeNames, node);
+}
+
+LogLevel read_log_level(const Node& node) {
+  return read_one_of(kLogLevelNames, node);
+}
+
+LogFormat read_log_format(const Node& node) {
+  return read_one_of(kLogFormatNames, node);
 }
 
 std::string read_membership(const Node& node) {
@@ -173,7 +213,7 @@ std::string read_store(const Node& node) {
   return text;
 }
 
-std::string read_space(const Node& node) {
+std::string read_namespace(const Node& node) {
   constexpr std::string_view kForm = "a name of 1 to 64 characters, such as payments";
   const std::string& text = read_word(node, kForm);
   if (text.empty() || text.size() > 64) refuse(in_quotes(text) + (text.empty() ? " is empty" : " is too long"), kForm);
@@ -226,8 +266,9 @@ std::string read_key_id(const Node& node) {
 bool read_flag(const Node& node) {
   constexpr std::string_view kForm = "true or false";
   const std::string& text = read_word(node, kForm);
-  if (text != "true" && text != "false") refuse(in_quotes(text), kForm);
-  return text == "true";
+  if (text == "true" || text == "on") return true;
+  if (text != "false" && text != "off") refuse(in_quotes(text), kForm);
+  return false;
 }
 
 std::string read_url(const Node& node) {
@@ -246,7 +287,13 @@ std::string read_listen(const Node& node) {
                         text.find_first_not_of("0123456789", colon + 1) == std::string::npos &&
                         std::stoi(text.substr(colon + 1)) <= 65'535;
   if (!has_port) refuse(in_quotes(text), kForm);
+  const std::string address = text.substr(0, colon);
+  if (!is_address(address)) refuse(in_quotes(address) + " is not an address to listen on", kForm);
   return text;
+}
+
+std::string retention_text(Millis keep) {
+  return keep == Millis{0} ? "none" : base::to_text(keep);
 }
 
 std::string_view persist_text(Persist persist) {
@@ -263,6 +310,14 @@ std::string_view at_start_text(AtStart at_start) {
 
 std::string_view channel_type_text(ChannelType type) {
   return name_of(kChannelTypeNames, type);
+}
+
+std::string_view log_level_text(LogLevel level) {
+  return name_of(kLogLevelNames, level);
+}
+
+std::string_view log_format_text(LogFormat format) {
+  return name_of(kLogFormatNames, format);
 }
 
 Backoff read_backoff(const Node& node) {

@@ -1,6 +1,8 @@
 #include "engine/attempt.h"
 
-#include "engine/execution.h"
+#include <algorithm>
+
+#include "engine/error_text.h"
 #include "engine/reporting.h"
 #include "engine/task_scope.h"
 #include "policy/decide.h"
@@ -30,31 +32,40 @@ class Attempt {
     if (info().stage != Stage::run) return hand_back();
     // Time limits are checked before the handler runs: an order that has expired must not be paid late.
     if (auto reason = policy::stop_reason(stop_rules(), info().attempts - 1, info().created_at, now())) {
-      return fail_finally(Outcome::exhausted, *reason);
+      return fail_finally(Outcome::exhausted, {.message = last_error_and(*reason)});
     }
     if (payload_is_newer()) return hand_back(kNewerPayloadPause);
     return std::nullopt;
   }
 
   Settlement conclude(Called called) {
+    Settlement s = decide(std::move(called));
+    note_attempt(run_, context_, s);
+    return s;
+  }
+
+ private:
+  Settlement decide(Called called) {
     if (called.end != Called::End::success) tell(EventKind::attempt_failed, called.message);
-    if (called.end == Called::End::success) return succeed(std::move(called.result));
-    if (run_.interrupt == Interrupt::draining) return hand_back();
-    if (run_.interrupt == Interrupt::timeout && called.end != Called::End::undecodable) {
+    if (!called.unwritable.empty()) warn("its result cannot be written as JSON: " + called.unwritable);
+    const bool succeeded = called.end == Called::End::success;
+    if (!succeeded && run_.interrupt == Interrupt::draining) return hand_back();
+    if (!succeeded && run_.interrupt == Interrupt::timeout && called.end != Called::End::undecodable) {
       called.end = Called::End::failed;
       called.message = "timed out after " + std::to_string(handler_.options.timeout.count()) + " ms: " + called.message;
     }
+    tell_circuit(*run_.handler, called, context_.clock.steady());
+    if (succeeded) return succeed(std::move(called.result));
     switch (called.end) {
-      case Called::End::undecodable: return fail_finally(Outcome::parked, std::move(called.message));
+      case Called::End::undecodable: return fail_finally(Outcome::parked, called);
       case Called::End::rejected:
         // The caller of a direct call learns it from the exception or the return value.
-        if (run_.direct != nullptr) return finish(Outcome::rejected, std::move(called.message));
-        return fail_finally(Outcome::rejected, std::move(called.message));
+        if (run_.direct != nullptr) return with_thrown(called, finish(Outcome::rejected, called.message));
+        return fail_finally(Outcome::rejected, called);
       default: return retry(std::move(called));
     }
   }
 
- private:
   const TaskInfo& info() const { return run_.record.info; }
   TimePoint now() const { return context_.store_now(); }
 
@@ -88,8 +99,14 @@ class Attempt {
   Settlement quarantine() {
     const std::string died = "the worker died " + std::to_string(info().crashes) + " times";
     if (info().stage != Stage::run) return abandon_callback(decided(), info().last_error, died);
-    return fail_finally(Outcome::quarantined, died + " while running this task; last error: " +
-                                                  (info().last_error.empty() ? "none" : info().last_error));
+    const std::string limit = "max_crashes = " + std::to_string(context_.live.max_crashes);
+    return fail_finally(Outcome::quarantined,
+                        {.message = last_error_and(died + " while running this task (" + limit + ")")});
+  }
+
+  // A limit that ends the task while it waits does not hide why the handler failed.
+  std::string last_error_and(const std::string& reason) const {
+    return info().last_error.empty() ? reason : info().last_error + " (" + reason + ")";
   }
 
   bool payload_is_newer() const { return run_.record.payload_version > handler_.options.payload_version; }
@@ -138,7 +155,8 @@ class Attempt {
     s.delay =
         called.delay ? *called.delay : policy::next_delay(backoff(), info().attempts, last, context_.random.unit());
     if (auto reason = policy::stop_reason(stop_rules(), info().attempts, info().created_at, now() + s.delay)) {
-      return fail_finally(Outcome::exhausted, called.message + " (" + *reason + ")");
+      called.message += " (" + *reason + ")";
+      return fail_finally(Outcome::exhausted, called);
     }
     s.error = std::move(called.message);
     if (handler_.on_retry_scheduled) tell_of_retry(s);
@@ -158,12 +176,12 @@ class Attempt {
 
   Backoff backoff() const {
     const std::string& text = run_.record.rules.backoff;
-    if (text.empty() || text == run_.handler->backoff_text) return handler_.policy.backoff;
+    if (text.empty() || text == run_.handler->rules.backoff) return run_.handler->backoff;
     try {
       return policy::parse_backoff(text);
     } catch (const std::invalid_argument& e) {
       warn("its stored backoff is unreadable; the handler's is used: " + std::string{e.what()});
-      return handler_.policy.backoff;
+      return run_.handler->backoff;
     }
   }
 
@@ -183,11 +201,13 @@ class Attempt {
   }
 
   Settlement succeed(std::string result) {
-    if (!handler_.on_success) return finish(Outcome::succeeded, {});
+    if (!handler_.on_success) return with_result(std::move(result), finish(Outcome::succeeded, {}));
     if (overruled()) return keep(std::move(result), leave_callback(Stage::on_success, Outcome::succeeded, {}));
     const auto thrown = callback_error([&] { handler_.on_success(result, info()); });
-    if (!thrown) return finish(Outcome::succeeded, {});
-    if (thrown->for_good) return abandon_callback(Outcome::succeeded, "on_success", thrown->message);
+    if (!thrown) return with_result(std::move(result), finish(Outcome::succeeded, {}));
+    if (thrown->for_good) {
+      return with_result(std::move(result), abandon_callback(Outcome::succeeded, "on_success", thrown->message));
+    }
     return keep(std::move(result), advance(Stage::on_success, Outcome::succeeded, "on_success: " + thrown->message));
   }
 
@@ -199,11 +219,38 @@ class Attempt {
     return s;
   }
 
+  // Keeps the result with history. One that cannot be kept is logged: the task has succeeded all the same.
+  Settlement with_result(std::string result, Settlement s) {
+    const Millis keep = handler_.options.keep_results;
+    if (keep <= Millis{0} || !handler_.returns_value || result.empty()) return s;
+    auto kept = context_.payloads.seal_result(run_.record, bounded_result(std::move(result)));
+    if (!kept) {
+      warn("its result is not kept: " + kept.error().detail);
+      return s;
+    }
+    s.result = *std::move(kept);
+    s.keep_result = keep;
+    return s;
+  }
+
+  std::string bounded_result(std::string result) const {
+    const std::size_t most = context_.live.max_payload;
+    if (result.size() <= most) return result;
+    warn("its result of " + std::to_string(result.size()) + " bytes is not kept; max_payload is " +
+         std::to_string(most));
+    return left_out_result(result.size());
+  }
+
   // The decision is stored before the callback runs: if the worker died in between, the task would be tried again, and
   // its owner, already notified of the final failure, might hear of a success.
-  Settlement fail_finally(Outcome outcome, std::string message) const {
-    if (!handler_.on_final_failure) return finish(outcome, std::move(message));
-    return leave_callback(Stage::on_final_failure, outcome, std::move(message));
+  Settlement fail_finally(Outcome outcome, const Called& called) const {
+    if (!handler_.on_final_failure) return with_thrown(called, finish(outcome, called.message));
+    return with_thrown(called, leave_callback(Stage::on_final_failure, outcome, called.message));
+  }
+
+  Settlement with_thrown(const Called& called, Settlement s) const {
+    s.thrown = thrown_text(called.thrown, context_.options);
+    return s;
   }
 
   Settlement advance(Stage stage, Outcome outcome, std::string error) const {
@@ -219,14 +266,16 @@ class Attempt {
     const auto result = context_.payloads.open_result(run_.record);
     if (!result) return abandon_callback(decided(), info().last_error, result.error().detail);
     const auto thrown = callback_error([&] { call_callback(*result); });
-    if (!thrown) return finish(decided(), {});
-    if (thrown->for_good) return abandon_callback(decided(), info().last_error, thrown->message);
+    if (!thrown) return with_result(*result, finish(decided(), {}));
+    if (thrown->for_good) {
+      return with_result(*result, abandon_callback(decided(), info().last_error, thrown->message));
+    }
     if (run_.interrupt == Interrupt::draining) return hand_back();
     const bool tried_before = info().stage == Stage::on_success;  // directly after the handler
     const int tries = run_.record.callback_attempts + (tried_before ? 1 : 0);
     if (tries >= kCallbackAttempts) {
-      return abandon_callback(decided(), info().last_error,
-                              "it failed " + std::to_string(tries) + " times: " + thrown->message);
+      const std::string why = "it failed " + std::to_string(tries) + " times: " + thrown->message;
+      return with_result(*result, abandon_callback(decided(), info().last_error, why));
     }
     Settlement s = settlement(Kind::retry);
     s.delay = callback_delay(tries, context_.random.unit());
@@ -273,7 +322,7 @@ class Attempt {
 Settlement ended(Run& run, const Context& context, Settlement s) {
   // However long its outcome waits to be written, it does not count as running.
   const Instant started = run.started.exchange(Instant::max());
-  if (started != Instant::max()) run.handler->run_time->add(context.clock.steady() - started);
+  if (started != Instant::max()) run.handler->measure(context.clock.steady() - started, s);
   s.error = kept_error(s.error);
   return s;
 }
@@ -283,7 +332,9 @@ Settlement ended(Run& run, const Context& context, Settlement s) {
 Instant mark_started(Run& run, Context& context) {
   const Instant now = context.clock.steady();
   run.started = now;
-  context.measures.lateness.add(context.store_time.at(now) - run.record.info.next_at);
+  const Millis late = context.store_time.at(now) - run.record.info.next_at;
+  context.measures.lateness.add(late);
+  run.handler->lateness->add(late);
   return now;
 }
 
@@ -300,6 +351,8 @@ bool still_ours(Run& run, Context& context) {
   const Instant now = context.clock.steady();
   if (now >= run.trusted_until.load()) return false;
   if (run.settled || run.direct != nullptr) return true;  // it is in no store, or began with its claim
+  const auto has_seat = [now](const auto& brake) { return brake->may_begin(now); };
+  if (run.held && !std::ranges::all_of(run.handler->brakes, has_seat)) return false;
   const Millis lease = context.options.lease;
   const Instant confirmed = run.trusted_until.load() - (trust(Instant{}, lease) - Instant{});
   if (now - confirmed <= kBeginWithin) return true;

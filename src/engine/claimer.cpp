@@ -1,8 +1,39 @@
 #include "engine/claimer.h"
 
 #include <algorithm>
+#include <map>
 
 namespace easyretry::engine {
+
+void Dispatcher::dispatch(std::vector<task::TaskRecord> won,
+                          const std::function<Instant(const task::TaskRecord&)>& trusted_until) const {
+  const auto table = context_.handlers.snapshot();
+  std::vector<RunPtr> runs;
+  runs.reserve(won.size());
+  for (task::TaskRecord& record : won) {
+    const auto known = table->by_name.find(record.info.handler);
+    if (known == table->by_name.end())
+      continue;  // the row was edited manually since it was read; its lease will expire
+    const HandlerNo no = known->second;
+    const Instant until = trusted_until(record);
+    if (context_.events.heard()) context_.events.tell({EventKind::claimed, context_.store_now(), record.info, {}});
+    runs.push_back(std::make_shared<Run>(std::move(record), table->by_number[no], no, until));
+    runs.back()->held = std::make_shared<Held>(table->by_number[no]->holdings);
+  }
+  in_flight_.add(runs);
+  hand_out(std::move(runs));
+}
+
+void Dispatcher::hand_out(std::vector<RunPtr> runs) const {
+  std::vector<RunPtr> here;
+  std::map<RemoteExecutor*, std::vector<RunPtr>> away;
+  for (RunPtr& run : runs) {
+    RemoteExecutor* const remote = run->handler->handler.remote.get();
+    (remote == nullptr ? here : away[remote]).push_back(std::move(run));
+  }
+  for (auto& [remote, theirs] : away) remote->take(std::move(theirs));
+  workers_.take(std::move(here));
+}
 
 Step Claimer::step() {
   if (schedule_.stopped()) return {};
@@ -31,6 +62,7 @@ void Claimer::claim(bool begin) {
   if (reply) {
     doubtful_.insert(doubtful_.end(), reply->in_doubt.begin(), reply->in_doubt.end());
     std::sort(doubtful_.begin(), doubtful_.end());
+    hold_doubtful(reply->in_doubt);
     claimed(std::move(reply->won));
   } else if (reply.error().code == Errc::in_doubt) {
     in_doubt_ = true;
@@ -38,6 +70,15 @@ void Claimer::claim(bool begin) {
   } else {
     schedule_.put_back(batch_);
     schedule_.pause();
+  }
+}
+
+// They may run under brakes, so they count until that is known.
+void Claimer::hold_doubtful(const std::vector<task::Ticket>& tickets) {
+  const auto table = context_.handlers.snapshot();
+  for (const DueTask& task : batch_) {
+    if (std::ranges::find(tickets, task.id, &task::Ticket::id) == tickets.end()) continue;
+    doubtful_held_.push_back(std::make_unique<Held>(table->by_number[task.handler]->holdings));
   }
 }
 
@@ -69,6 +110,7 @@ void Claimer::clear_doubtful() {
   doubtful_.clear();
   Counters::add(context_.counters.claimed, won->size());
   deliver(std::move(*won));
+  doubtful_held_.clear();
 }
 
 Instant Claimer::next_look() const {

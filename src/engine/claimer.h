@@ -1,16 +1,38 @@
 #pragma once
-// Claims due tasks, in batches as large as the load: one when idle, hundreds under load, and never more than the
-// workers can soon run. Several share one Schedule, each with its own thread.
+// Claims due tasks, and gives them to the workers.
 
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "engine/context.h"
-#include "engine/dispatcher.h"
+#include "engine/in_flight.h"
 #include "engine/schedule.h"
 #include "engine/workers.h"
 
 namespace easyretry::engine {
 
+// Gives claimed tasks to the workers of this process or to a remote executor. From then on they are in flight, and
+// their leases are renewed.
+class Dispatcher {
+ public:
+  Dispatcher(Context& context, InFlight& in_flight, Workers& workers)
+      : context_(context), in_flight_(in_flight), workers_(workers) {}
+
+  // `trusted_until`: until when the lease certainly holds.
+  void dispatch(std::vector<task::TaskRecord> won,
+                const std::function<Instant(const task::TaskRecord&)>& trusted_until) const;
+
+ private:
+  void hand_out(std::vector<RunPtr> runs) const;
+
+  Context& context_;
+  InFlight& in_flight_;
+  Workers& workers_;
+};
+
+// Claims in batches as large as the load: one task when idle, hundreds under load, and never more than the workers can
+// soon run. Several share one Schedule, each with its own thread.
 class Claimer {
  public:
   Claimer(std::size_t number, Context& context, Schedule& schedule, InFlight& in_flight, Workers& workers)
@@ -24,6 +46,7 @@ class Claimer {
 
  private:
   void claim(bool begin);
+  void hold_doubtful(const std::vector<task::Ticket>& tickets);
   void clear_doubt();
   void clear_doubtful();
   Instant next_look() const;
@@ -43,6 +66,7 @@ class Claimer {
   bool in_doubt_ = false;  // the reply was lost: claimed or not? Nothing else is claimed here before that is known
   // The same for tasks in one part of the store, ascending: those in other parts are claimed meanwhile.
   std::vector<task::Ticket> doubtful_;
+  std::vector<std::unique_ptr<Held>> doubtful_held_;
   Instant look_at_ = Instant::min();
   int looks_failed_ = 0;
 };

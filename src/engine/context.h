@@ -9,14 +9,16 @@
 
 #include <easyretry/options.h>
 
+#include "base/pause_clock.h"
 #include "base/random.h"
 #include "engine/events.h"
-#include "engine/execution.h"
+#include "engine/failure_log.h"
 #include "engine/handlers.h"
 #include "engine/measures.h"
 #include "engine/pauses.h"
 #include "engine/payloads.h"
 #include "engine/store_time.h"
+#include "engine/waits.h"
 #include "engine/wakeup.h"
 #include "storage/store.h"
 
@@ -26,10 +28,18 @@ namespace easyretry::engine {
 struct LiveOptions {
   explicit LiveOptions(const EngineOptions& options) { *this = options; }
   void operator=(const EngineOptions& options) {
+    window = options.window;
+    poll = options.poll;
+    grace = options.grace;
+    batch = options.batch;
     max_crashes = options.max_crashes;
     max_payload = options.max_payload;
     drain = options.drain;
   }
+  std::atomic<Millis> window;
+  std::atomic<Millis> poll;
+  std::atomic<Millis> grace;
+  std::atomic<std::size_t> batch;
   std::atomic<int> max_crashes;
   std::atomic<std::size_t> max_payload;
   std::atomic<Millis> drain;
@@ -60,9 +70,14 @@ struct Context {
   Counters counters{};
   Measures measures{};
   Events events{counters};
+  FailureLog failures{options.log, clock};
   KnownPauses pauses{};
+  Waits waits{clock};
   // Waits on the caller's thread. The simulator has its own time.
-  std::function<void(Millis)> sleep = [](Millis time) { std::this_thread::sleep_for(time); };
+  std::function<void(Millis)> sleep = [](Millis time) { base::system_pauses().sleep(time); };
+  Wakeup circuits{};                                // the CircuitWatch's
+  Wakeup braking{};                                 // the BrakeWatch's
+  std::atomic<Instant> lent_until{Instant::min()};  // leases of workers elsewhere may hold until then
   Wakeup claiming{};  // the Claimers'. Here, because a worker thread that notifies it may outlive them
 
   TimePoint store_now() const { return store_time.at(clock.steady()); }

@@ -1,6 +1,8 @@
 #include "engine/core.h"
 
 #include <algorithm>
+#include <iterator>
+#include <stdexcept>
 
 #include "cluster/membership.h"
 #include "cluster/open_membership.h"
@@ -10,6 +12,9 @@
 namespace easyretry::engine {
 namespace {
 
+constexpr Millis kNoHurry = std::chrono::hours{24 * 365};
+constexpr std::size_t kCountedAtOnce = 1000;
+
 std::shared_ptr<Context> make_context(storage::Store& store, const Clock& clock, CoreOptions options) {
   const std::uint64_t seed = options.seed != 0 ? options.seed : base::random_seed();
   std::string owner = options.owner.empty() ? cluster::make_node() : std::move(options.owner);
@@ -17,8 +22,19 @@ std::shared_ptr<Context> make_context(storage::Store& store, const Clock& clock,
 }
 
 std::unique_ptr<cluster::Membership> make_membership(Context& context) {
-  return cluster::open_membership(cluster::parse_membership(context.options.membership), context.store,
-                                  {context.options.space, context.owner, context.options.lease, context.options.log});
+  return cluster::open_membership(
+      cluster::parse_membership(context.options.membership), context.store,
+      {context.options.name_space, context.owner, context.options.lease, context.options.log});
+}
+
+TaskQuery query_of(std::string_view handler, std::string_view key) {
+  if (handler.empty() || key.empty()) {
+    throw std::invalid_argument("a task is found by its handler and its key; both must be given");
+  }
+  TaskQuery query;
+  query.handler = handler;
+  query.key = key;
+  return query;
 }
 
 }  // namespace
@@ -28,7 +44,7 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
       total_shards_(store_->info().total_shards),
       context_(make_context(*store_, clock, std::move(options))),
       inserter_(*context_),
-      outcomes_(std::make_shared<Outcomes>(context_->options.batch)),
+      outcomes_(std::make_shared<Outcomes>(context_->live.batch.load())),
       workers_(workers(context_, outcomes_)),
       schedule_(*context_, in_flight_, *workers_),
       claimers_{Claimer{0, *context_, schedule_, in_flight_, *workers_},
@@ -38,6 +54,8 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
       renewer_(*context_, in_flight_),
       keeper_(*context_),
       pause_watch_(*context_, schedule_, [this] { pauses_changed(); }),
+      circuit_watch_(*context_, [this] { circuit_opened(); }),
+      brake_watch_(*context_),
       intake_(*context_, store_->info(),
               [this](auto tasks, auto inserted) {
                 stored(tasks, inserted);
@@ -47,6 +65,7 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
                   [this](Ownership owned) { own(std::move(owned)); }),
       local_retries_(std::make_shared<LocalRetries>(*context_, in_flight_, *workers_)) {
   context_->handlers.on_add([this] { rebalancer_.handlers_changed(); });
+  context_->waits.find_with([this](std::span<const TaskId> ids) { return find(ids); });
 }
 
 Core::~Core() {
@@ -68,7 +87,8 @@ void Core::stored(std::span<const task::NewTask> tasks, std::span<const storage:
     const auto& [id, version, next_at, created] = inserted[i];
     if (!created) continue;
     report_stored(*context_, tasks[i], id, next_at);
-    if (tasks[i].lease == Millis{0}) free.push_back({{id, version}, next_at, table->number_of(tasks[i].handler)});
+    if (tasks[i].lease > Millis{0}) continue;
+    free.push_back({{id, version}, next_at, table->number_of(tasks[i].handler), 0, tasks[i].task_class});
   }
   offer(free);
 }
@@ -99,7 +119,7 @@ void Core::settle_started(const RunPtr& run, task::Settlement settlement) {
   if (settler_is_stepped_) return outcomes_->put(run, std::move(settlement));
   context_->log(LogLevel::warning, "the outcome of task " + to_string(settlement.ticket.id) +
                                        " could not be written; it will run again when its lease expires");
-  let_go({&run, 1});
+  in_flight_.remove({&run, 1});
 }
 
 Result<bool> Core::settle_now(const RunPtr& run, task::Settlement settlement) {
@@ -108,12 +128,29 @@ Result<bool> Core::settle_now(const RunPtr& run, task::Settlement settlement) {
 }
 
 Result<storage::Applied> Core::renew(std::span<const storage::Renewal> renewals) {
-  return context_->ask(StoreVerb::renew, [&](storage::Store& store) { return store.renew(renewals); });
+  auto reply = context_->ask(StoreVerb::renew, [&](storage::Store& store) { return store.renew(renewals); });
+  for (std::size_t i = 0; reply && i < renewals.size(); ++i) {
+    if (reply->applied[i]) in_flight_.prolong(renewals[i].ticket, lent_until(renewals[i].lease));
+  }
+  return reply;
+}
+
+void Core::let_go(std::span<const RunPtr> runs, Millis lease) {
+  in_flight_.lend(runs, lent_until(lease));
+}
+
+// With a margin for a slow reply. Seats are announced for as long.
+Instant Core::lent_until(Millis lease) {
+  const Instant until = context_->clock.steady() + lease + lease / 10;
+  Instant known = context_->lent_until;
+  while (known < until && !context_->lent_until.compare_exchange_weak(known, until)) {
+  }
+  return until;
 }
 
 void Core::offer(std::span<const DueTask> written) {
   const auto table = context_->handlers.snapshot();
-  const TimePoint horizon = context_->store_now() + context_->options.window;
+  const TimePoint horizon = context_->store_now() + context_->live.window.load();
   const auto owned = loader_.owned();
   std::vector<DueTask> ours;
   ours.reserve(written.size());
@@ -137,49 +174,96 @@ void Core::wake_an_instance() {
 }
 
 Result<std::optional<task::TaskRecord>> Core::find(TaskId id) {
-  if (LocalRetries::is_local(id)) {
-    task::TaskRecord record;
-    const auto found = local_retries_->find(id);
-    if (!found) return std::nullopt;
-    record.info = *found;
-    return record;
-  }
-  auto found = store_->find({&id, 1});
+  auto found = find({&id, 1});
   if (!found) return tl::make_unexpected(found.error());
-  if (found->empty() || found->front().info.space != context_->options.space) return std::nullopt;
-  task::TaskRecord record = std::move(found->front());
-  record.info.no_handler = lacks_handler(record.info);
-  return record;
+  if (found->empty()) return std::nullopt;
+  return std::move(found->front());
+}
+
+Result<std::vector<task::TaskRecord>> Core::find(std::span<const TaskId> ids) {
+  std::vector<task::TaskRecord> local;
+  std::vector<TaskId> stored;
+  for (const TaskId id : ids) {
+    if (!LocalRetries::is_local(id)) {
+      stored.push_back(id);
+    } else if (auto record = local_retries_->find(id)) {
+      local.push_back(*std::move(record));
+    }
+  }
+  if (stored.empty()) return local;
+  auto found = store_->find(stored);
+  if (!found) return found;
+  std::erase_if(*found,
+                [&](const task::TaskRecord& record) { return record.info.name_space != context_->options.name_space; });
+  for (task::TaskRecord& record : *found) record.info.no_handler = lacks_handler(record.info);
+  std::ranges::move(local, std::back_inserter(*found));
+  return found;
+}
+
+Result<std::optional<task::TaskRecord>> Core::find_live(std::string_view handler, std::string_view key) {
+  TaskQuery query = query_of(handler, key);
+  query.limit = 1;
+  auto found = list(query);
+  if (!found) return tl::make_unexpected(found.error());
+  if (found->empty()) return std::nullopt;
+  return std::move(found->front());
+}
+
+// The newest one, which has the greatest id.
+Result<std::optional<task::TaskRecord>> Core::find_ended(std::string_view handler, std::string_view key) {
+  TaskQuery query = query_of(handler, key);
+  query.finished = true;
+  query.requeued = true;
+  query.order = ListOrder::newest_first;
+  query.limit = 1;
+  const auto newest = list(query);
+  if (!newest) return tl::make_unexpected(newest.error());
+  if (newest->empty()) return std::nullopt;
+  return find(newest->front().info.id);
 }
 
 bool Core::lacks_handler(const TaskInfo& info) const {
   return info.state != TaskState::finished && context_->handlers.snapshot()->find(info.handler) == nullptr;
 }
 
+Result<storage::ListPage> Core::page(TaskQuery query, Millis within) {
+  query.name_space = context_->options.name_space;
+  auto page = storage::list_page(*store_, query, context_->clock, context_->clock.steady() + within);
+  if (!page) return page;
+  for (task::TaskRecord& record : page->records) record.info.no_handler = lacks_handler(record.info);
+  return page;
+}
+
 Result<std::vector<task::TaskRecord>> Core::list(TaskQuery query) {
-  query.space = context_->options.space;
-  auto found = store_->list(query);
-  if (!found) return found;
-  for (task::TaskRecord& record : *found) record.info.no_handler = lacks_handler(record.info);
-  return found;
+  return page(std::move(query), kNoHurry).map([](storage::ListPage page) { return std::move(page.records); });
 }
 
 Result<std::int64_t> Core::count(TaskQuery query) {
-  query.space = context_->options.space;
-  return store_->count(query);
+  query.name_space = context_->options.name_space;
+  if (!storage::needs_walk(query)) return store_->count(query);
+  query.after = {};
+  query.limit = kCountedAtOnce;
+  std::int64_t all = 0;
+  while (true) {
+    const auto found = page(query, kNoHurry);
+    if (!found) return tl::make_unexpected(found.error());
+    all += static_cast<std::int64_t>(found->records.size());
+    if (!found->next) return all;
+    query.after = *found->next;
+  }
 }
 
 void Core::listen() {
   runs_here_ = true;
-  listening_ = store_->listen(context_->options.space, [this] {
+  subscription_ = store_->listen(context_->options.name_space, [this] {
     loader_.look_soon();
     intake_.look_soon();
   });
-  loader_.rely_on_news(listening_ != nullptr);
+  loader_.rely_on_news(subscription_ != nullptr);
 }
 
 void Core::stop_listening() {
-  listening_.reset();
+  subscription_.reset();
   runs_here_ = false;
 }
 
@@ -201,16 +285,33 @@ void Core::own(Ownership owned) {
 }
 
 void Core::add_handler(detail::Handler handler) {
+  if ((handler.options.keep || handler.options.keep_args) && store_->info().is_daemon) {
+    throw std::invalid_argument("handler \"" + handler.name +
+                                "\": keep and keep_args belong into the configuration of the daemon");
+  }
+  if (handler.options.limit && store_->info().is_daemon) {
+    throw std::invalid_argument(
+        "handler \"" + handler.name +
+        "\": its limit belongs into the configuration of the daemon, which gives out its tasks");
+  }
   context_->handlers.add(std::move(handler));
   loader_.hurry();  // its tasks may have been waiting for it
   intake_.look_soon();
   renewer_.wakeup.notify();  // it looks for timeouts as often as the shortest one requires
+  context_->circuits.notify();
+  context_->braking.notify();
 }
 
 void Core::reconfigure(const std::map<std::string, HandlerSettings>& handlers, const EngineOptions& live) {
   context_->handlers.reconfigure(handlers);
+  const Millis window = context_->live.window;
   context_->live = live;
+  outcomes_->batch(live.batch);
+  if (live.window != window) schedule_.look_ahead(live.window);
+  loader_.hurry();           // its next pass follows the new window and poll
   renewer_.wakeup.notify();  // timeouts may be shorter now
+  context_->circuits.notify();
+  context_->braking.notify();
 }
 
 void Core::add_filter(Filter filter) {

@@ -24,6 +24,8 @@
 #include <easyretry/stats.h>
 
 #include "engine/attempt.h"
+#include "engine/brake_watch.h"
+#include "engine/circuit_watch.h"
 #include "engine/claimer.h"
 #include "engine/context.h"
 #include "engine/in_flight.h"
@@ -40,6 +42,7 @@
 #include "engine/schedule.h"
 #include "engine/settler.h"
 #include "engine/workers.h"
+#include "storage/task_walk.h"
 
 namespace easyretry::engine {
 
@@ -71,15 +74,32 @@ class Core {
   // The same inside the caller's own transaction, which decides whether they are stored.
   Result<std::vector<storage::Inserted>> submit(const Transaction& within, std::span<const task::NewTask> tasks);
   Result<std::optional<task::TaskRecord>> find(TaskId id);
-  // The query's namespace is ignored.
+  Result<std::vector<task::TaskRecord>> find(std::span<const TaskId> ids);  // unknown ids are left out
+  // By key: the live task, and of those that ended the one that was stored last. Throw std::invalid_argument without a
+  // handler or a key.
+  Result<std::optional<task::TaskRecord>> find_live(std::string_view handler, std::string_view key);
+  Result<std::optional<task::TaskRecord>> find_ended(std::string_view handler, std::string_view key);
+  // For the end of a task.
+  Waits& waits() { return context_->waits; }
+  // The query's namespace is ignored. A page that is not full has `next` only if the search took all of `within`
+  // (storage/task_walk.h).
+  Result<storage::ListPage> page(TaskQuery query, Millis within);
+  // As long as it takes.
   Result<std::vector<task::TaskRecord>> list(TaskQuery query);
   Result<std::int64_t> count(TaskQuery query);
-  Result<Counts> counts() { return store_->counts(options().space); }
+  Result<Counts> counts() { return store_->counts(options().name_space); }
   // False: there is no such live task. A running handler sees its stop token; one that has not begun when this returns
   // will not begin. The owner is notified, by an instance that has the handler, unless `whom` is nobody.
   enum class Tell { owner, nobody };
-  Result<bool> cancel(TaskId id, Tell whom = Tell::owner);
-  Result<std::vector<bool>> cancel(std::span<const TaskId> ids, Tell whom = Tell::owner);
+  Result<bool> cancel(TaskId id, Tell whom = Tell::owner) { return end(id, {.tell = whom == Tell::owner}); }
+  Result<std::vector<bool>> cancel(std::span<const TaskId> ids, Tell whom = Tell::owner) {
+    return end(ids, {.tell = whom == Tell::owner});
+  }
+  // The same, with another outcome: done by other means, or given up by a user (decision 40). False also if a callback
+  // is due. `as` without an id; its result is plain JSON, and its callback is left out if there is none. Throws
+  // std::invalid_argument if on_success is known here and cannot take the result.
+  Result<bool> end(TaskId id, const task::Ending& as);
+  Result<std::vector<bool>> end(std::span<const TaskId> ids, const task::Ending& as);
   // Another call has done the work of the pending task with this handler and key, if there is one: it ends as
   // succeeded. A task that is running, or waits for a callback, goes on.
   Result<void> end_as_done(const std::string& handler, const std::string& key);
@@ -92,7 +112,12 @@ class Core {
   Result<bool> revise_rules(TaskId id, const EditRules& edit);
   // Nullopt: there is no such ended task, or its key is live again.
   Result<std::optional<TaskId>> requeue(TaskId id);
-  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids);
+  // `as`: of this class, instead of that of the ended task.
+  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids,
+                                                     std::optional<TaskClass> as = std::nullopt);
+  // The same with other arguments, a JSON array as submit() makes it. `invalid_argument`: more than max_payload.
+  Result<std::optional<TaskId>> requeue_with(TaskId id, std::string arguments,
+                                             std::optional<TaskClass> as = std::nullopt);
 
   // --- Handlers
 
@@ -110,7 +135,22 @@ class Core {
   Result<bool> resume(std::string_view handler);  // true: it was paused
   // As far as this instance knows.
   bool is_paused(std::string_view handler) const { return context_->pauses.contains(handler); }
-  Result<storage::PausedReply> paused() { return store_->paused(options().space); }
+  Result<storage::PausedReply> paused();
+
+  // --- Circuits
+
+  std::vector<CircuitInfo> circuits();  // by name, as this instance sees them
+  std::vector<LimitInfo> limits();      // by subject, the same
+  // Null: no handler that is registered here has a circuit of this name.
+  std::shared_ptr<Circuit> circuit(const std::string& name);
+  // Asks the other instances in the background, and the store for orders, if what is known of it is old.
+  void keep_known(Circuit& circuit);
+  // For all instances: this one at once, others within kPausesKnownFor. Replaces an earlier order. nullopt: until
+  // reset_circuit(), which only an order to be open may have. `invalid_argument`: circuit_orders.h refuses it.
+  Result<CircuitOrder> order_circuit(std::string_view name, CircuitState state, std::optional<Millis> time,
+                                     std::string_view why);
+  Result<bool> reset_circuit(std::string_view name);  // true: there was an order
+  Result<CircuitOrders> circuit_orders();             // in force, also of circuits that are not known here
 
   // --- Attempts that are not made by the workers: direct calls, remote executors. See attempt.h
 
@@ -119,6 +159,7 @@ class Core {
   task::Settlement attempt(Run& run) { return engine::attempt(run, *context_); }
   Beginning begin_attempt(Run& run) { return engine::begin_attempt(run, *context_); }
   Instant mark_started(Run& run) { return engine::mark_started(run, *context_); }
+  void note_attempt(const Run& run, task::Settlement& s) const { engine::note_attempt(run, *context_, s); }
   bool still_ours(Run& run) { return engine::still_ours(run, *context_); }
   task::Settlement end_attempt(Run& run, detail::Reply reply, const std::string& arguments) {
     return engine::end_attempt(run, *context_, std::move(reply), arguments);
@@ -127,8 +168,9 @@ class Core {
     return engine::end_attempt(run, *context_, std::move(called));
   }
   Result<storage::Applied> renew(std::span<const storage::Renewal> renewals);
-  // The task now belongs to a remote worker: this instance neither renews nor settles it any more.
-  void let_go(std::span<const RunPtr> runs) { in_flight_.remove(runs); }
+  // The tasks now belong to a remote worker with leases of this length: this instance neither renews nor settles them
+  // any more.
+  void let_go(std::span<const RunPtr> runs, Millis lease);
   // The Settler writes it, with the next batch.
   void settle_later(const RunPtr& run, task::Settlement settlement) { outcomes_->put(run, std::move(settlement)); }
   // As Settler::settle_now.
@@ -146,6 +188,10 @@ class Core {
   void executors_changed() { rebalancer_.handlers_changed(); }
   // Only inside a catch block.
   CallbackFailure note_callback_failure(const TaskInfo& task) { return engine::note_callback_failure(*context_, task); }
+  // Of a call that is not stored.
+  void log_final_failure(const TaskInfo& call, Outcome outcome, const std::string& error, const std::string& thrown) {
+    context_->failures.add(call, outcome, error, thrown);
+  }
   void note_callback_abandoned() { Counters::add(context_->counters.callbacks_abandoned); }
 
   // --- This instance
@@ -162,6 +208,7 @@ class Core {
   void log(LogLevel level, const std::string& text) const { context_->log(level, text); }
   Stats stats() const;
   std::size_t in_wheel() const { return schedule_.in_wheel(); }
+  std::array<std::size_t, kClasses> due_by_class() const { return schedule_.due_by_class(); }
   ClusterView cluster() const { return rebalancer_.view(); }
   storage::Store& store() { return *store_; }
   int total_shards() const { return total_shards_; }
@@ -173,7 +220,7 @@ class Core {
   // Nothing is read or claimed from now on.
   void stop_claiming();
   // Other instances should look for due tasks.
-  void announce() { store_->announce(options().space); }
+  void announce() { store_->announce(options().name_space); }
   // This instance looks after nothing else from now on; other tasks that were read ahead are forgotten.
   void own(Ownership owned);
   // These shards of all handlers.
@@ -189,6 +236,8 @@ class Core {
   Renewer& renewer() { return renewer_; }
   Keeper& keeper() { return keeper_; }
   PauseWatch& pause_watch() { return pause_watch_; }
+  CircuitWatch& circuit_watch() { return circuit_watch_; }
+  BrakeWatch& brake_watch() { return brake_watch_; }
   Intake& intake() { return intake_; }
   Rebalancer& rebalancer() { return rebalancer_; }
   LocalRetries& local_retries() { return *local_retries_; }
@@ -197,13 +246,15 @@ class Core {
   Outcomes& outcomes() { return *outcomes_; }
 
  private:
+  Instant lent_until(Millis lease);
   bool lacks_handler(const TaskInfo& info) const;
   bool owns(const Ownership& owned, const std::string& handler, TaskId id) const;
   void stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
   using MakeRevision = std::function<task::Revision(const task::TaskRecord&)>;
   // In this engine's namespace.
-  Result<std::map<TaskId, TaskInfo>> infos_of(std::span<const TaskId> ids);
-  bool may_tell_of_failures(const TaskInfo& task) const;
+  Result<std::map<TaskId, task::TaskRecord>> records_of(std::span<const TaskId> ids);
+  bool may_tell(const TaskInfo& task, Outcome outcome) const;
+  Result<task::Ending> ending_of(const task::TaskRecord& record, const task::Ending& as) const;
   bool may_be_held_by_others(const TaskInfo& task) const;
   Result<std::vector<bool>> revise(std::span<const TaskId> ids, const MakeRevision& make);
   // Adds to `done`, and returns those that another instance changed between the look and the change.
@@ -215,6 +266,7 @@ class Core {
   // A due task may have been read by no instance.
   void wake_an_instance();
   void pauses_changed();
+  void circuit_opened();
 
   const std::shared_ptr<storage::Store> store_;
   const int total_shards_;
@@ -233,10 +285,12 @@ class Core {
   Renewer renewer_;
   Keeper keeper_;
   PauseWatch pause_watch_;
+  CircuitWatch circuit_watch_;
+  BrakeWatch brake_watch_;
   Intake intake_;
   Rebalancer rebalancer_;
   const std::shared_ptr<LocalRetries> local_retries_;
-  std::unique_ptr<storage::Listening> listening_;  // last: it calls the loader and the intake
+  std::unique_ptr<storage::Subscription> subscription_;  // last: it calls the loader and the intake
 };
 
 }  // namespace easyretry::engine

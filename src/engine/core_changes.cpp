@@ -1,99 +1,145 @@
-// Changes that people make to tasks and handlers: cancel, requeue, revise (decision 24), pause (decision 26).
+// Changes that people make to tasks and handlers: end (decisions 31 and 40), requeue, revise (decision 24), pause
+// (decision 26).
 
+#include <algorithm>
 #include <set>
 #include <unordered_set>
 
 #include "base/later.h"
 #include "engine/core.h"
+#include "engine/error_text.h"
+#include "storage/retention.h"
 #include "task/transitions.h"
 
 namespace easyretry::engine {
 namespace {
 
 // How often a revision is tried again because another instance changed the task first.
-constexpr int kTries = 5;
+constexpr int kRevisions = 5;
 
 bool revised_first(const std::vector<bool>& revised) {
   return revised.front();
 }
 
-task::Settlement cancelled_settlement() {
-  task::Settlement settlement;
-  settlement.outcome = Outcome::cancelled;
-  return settlement;
+// The handler's last error stays beside the reason that a user gives. A RemoteEngine sends both to its daemon.
+std::string with_last_error(const std::string& why, const std::string& last) {
+  if (why.empty() || last.empty() || why.ends_with(last)) return kept_error(why);
+  return kept_error(why + "; last error: " + last);
+}
+
+void require_fit(const detail::Handler& handler, const std::string& result) {
+  if (!handler.check_result) return;
+  try {
+    handler.check_result(result);
+  } catch (const detail::UndecodableResult& e) {
+    throw std::invalid_argument("on_success of handler \"" + handler.name + "\" cannot take this result: " + e.what());
+  }
 }
 
 }  // namespace
 
-Result<std::map<TaskId, TaskInfo>> Core::infos_of(std::span<const TaskId> ids) {
+Result<std::map<TaskId, task::TaskRecord>> Core::records_of(std::span<const TaskId> ids) {
   auto found = store_->find(ids);
   if (!found) return tl::make_unexpected(found.error());
-  std::map<TaskId, TaskInfo> infos;
+  std::map<TaskId, task::TaskRecord> records;
   for (task::TaskRecord& record : *found) {
-    if (record.info.space == context_->options.space) infos.emplace(record.info.id, std::move(record.info));
+    const TaskId id = record.info.id;
+    if (record.info.name_space == context_->options.name_space) records.emplace(id, std::move(record));
   }
-  return infos;
+  return records;
 }
 
 // An instance that has the handler knows whether its owner wants to be notified. Without it here, the instance that
 // runs the callback's stage finds out.
-bool Core::may_tell_of_failures(const TaskInfo& task) const {
+bool Core::may_tell(const TaskInfo& task, Outcome outcome) const {
   const auto known = context_->handlers.snapshot()->find(task.handler);
   if (known == nullptr) return true;
   const detail::Handler& handler = known->handler;
-  return handler.on_final_failure != nullptr || (handler.remote && handler.remote->may_tell_of_failures());
+  const bool has_callback =
+      outcome == Outcome::succeeded ? handler.on_success != nullptr : handler.on_final_failure != nullptr;
+  return has_callback || (handler.remote && handler.remote->may_tell(outcome));
 }
 
-// `task` as it was a moment before it was cancelled. If it was not due, it cannot have been claimed since.
+Result<task::Ending> Core::ending_of(const task::TaskRecord& record, const task::Ending& as) const {
+  task::Ending ending{.id = record.info.id, .outcome = as.outcome};
+  ending.tell = as.tell && may_tell(record.info, as.outcome);
+  ending.drop_callback = !as.tell;  // a user who wants to tell drops no callback, wherever it is registered
+  ending.error = with_last_error(as.error, record.info.last_error);
+  if (as.outcome != Outcome::succeeded) return ending;
+  if (!ending.tell) ending.keep_result = as.keep_result;
+  if (const auto known = context_->handlers.snapshot()->find(record.info.handler)) {
+    if (ending.tell) require_fit(known->handler, as.result);
+    if (!ending.tell) ending.keep_result = std::max(ending.keep_result, known->handler.options.keep_results);
+  }
+  if (!ending.tell && ending.keep_result <= Millis{0}) return ending;
+  if (!ending.tell && as.result.empty() && record.info.stage == Stage::on_success) {
+    ending.result = record.result;  // as it was stored for the callback that is dropped
+    return ending;
+  }
+  std::string result = as.result;
+  if (!ending.tell && result.size() > context_->live.max_payload) {
+    context_->log(LogLevel::warning, "the result of task " + to_string(ending.id) + " is not kept: it has " +
+                                         std::to_string(result.size()) + " bytes, more than max_payload");
+    result = left_out_result(result.size());
+  }
+  auto sealed = context_->payloads.seal_result(record, std::move(result));
+  if (!sealed) return tl::make_unexpected(sealed.error());
+  ending.result = *std::move(sealed);
+  return ending;
+}
+
+// `task` as it was a moment before it was ended. If it was not due, it cannot have been claimed since.
 bool Core::may_be_held_by_others(const TaskInfo& task) const {
   if (!store_->info().shared || in_flight_.find(task.id) != nullptr) return false;
   return task.state == TaskState::running || task.next_at <= context_->store_now() + kBeginWithin;
 }
 
-Result<bool> Core::cancel(TaskId id, Tell whom) {
-  if (LocalRetries::is_local(id)) return local_retries_->cancel(id);
-  return cancel(std::span<const TaskId>{&id, 1}, whom).map([](const std::vector<bool>& cancelled) {
-    return cancelled.front();
-  });
+Result<bool> Core::end(TaskId id, const task::Ending& as) {
+  if (LocalRetries::is_local(id)) {
+    const auto record = local_retries_->find(id);
+    if (!record) return false;
+    return ending_of(*record, as).map([&](const task::Ending& ending) { return local_retries_->end(ending); });
+  }
+  return end(std::span<const TaskId>{&id, 1}, as).map([](const std::vector<bool>& ended) { return ended.front(); });
 }
 
-Result<std::vector<bool>> Core::cancel(std::span<const TaskId> ids, Tell whom) {
-  using storage::Cancel;
-  const auto infos = infos_of(ids);
-  if (!infos) return tl::make_unexpected(infos.error());
-  std::map<Cancel, std::vector<TaskId>> live;
-  for (const auto& [id, info] : *infos) {
-    if (info.state == TaskState::finished) continue;
-    const bool tell = whom == Tell::owner && may_tell_of_failures(info);
-    live[tell ? Cancel::tell : Cancel::end].push_back(id);
+Result<std::vector<bool>> Core::end(std::span<const TaskId> ids, const task::Ending& as) {
+  const auto records = records_of(ids);
+  if (!records) return tl::make_unexpected(records.error());
+  std::vector<task::Ending> endings;
+  for (const auto& [id, record] : *records) {
+    if (record.info.state == TaskState::finished) continue;
+    auto ending = ending_of(record, as);
+    if (!ending) return tl::make_unexpected(ending.error());
+    endings.push_back(*std::move(ending));
   }
-  std::set<TaskId> cancelled;
+  if (endings.empty()) return std::vector<bool>(ids.size());
+  const auto reply = context_->ask(StoreVerb::end, [&](storage::Store& store) { return store.end(endings); });
+  if (!reply) return tl::make_unexpected(reply.error());
+  std::set<TaskId> ended;
   bool held_by_others = false;
-  for (const auto& [how, these] : live) {
-    const auto reply = context_->ask(
-        StoreVerb::cancel, [&, way = how, &of = these](storage::Store& store) { return store.cancel(of, way); });
-    if (!reply) return tl::make_unexpected(reply.error());
-    for (std::size_t i = 0; i < these.size(); ++i) {
-      if (!reply->applied[i]) continue;
-      cancelled.insert(these[i]);
-      const TaskInfo& info = infos->at(these[i]);
-      held_by_others |= may_be_held_by_others(info);
-      if (how == Cancel::end) report(*context_, cancelled_settlement(), info);
-    }
+  bool callbacks_due = false;
+  for (std::size_t i = 0; i < endings.size(); ++i) {
+    if (!reply->applied[i]) continue;
+    const TaskInfo& info = records->at(endings[i].id).info;
+    ended.insert(info.id);
+    held_by_others |= may_be_held_by_others(info);
+    callbacks_due |= endings[i].tell;
+    report(*context_, endings[i], info);
   }
-  in_flight_.cancelled(std::vector<TaskId>{cancelled.begin(), cancelled.end()});
-  if (live.contains(Cancel::tell)) wake_an_instance();
+  in_flight_.cancelled(std::vector<TaskId>{ended.begin(), ended.end()});
+  if (callbacks_due) wake_an_instance();
   // Another instance may have claimed one that its workers have not begun with: after this time they check it first.
   if (held_by_others) context_->sleep(2 * kBeginWithin);
   std::vector<bool> all;
-  for (const TaskId id : ids) all.push_back(cancelled.contains(id));
+  for (const TaskId id : ids) all.push_back(ended.contains(id));
   return all;
 }
 
 // The task is made due and claimed first: only its holder may decide how it ended.
 Result<void> Core::end_as_done(const std::string& handler, const std::string& key) {
   TaskQuery query;
-  query.space = context_->options.space;
+  query.name_space = context_->options.name_space;
   query.handler = handler;
   query.key = key;
   query.state = TaskState::pending;
@@ -124,31 +170,60 @@ Result<void> Core::end_as_done(const std::string& handler, const std::string& ke
   return {};
 }
 
+// A daemon says itself why it refuses a task.
 Result<std::optional<TaskId>> Core::requeue(TaskId id) {
-  return requeue(std::span<const TaskId>{&id, 1}).map([](const std::vector<std::optional<TaskId>>& started) {
-    return started.front();
-  });
+  const auto started = requeue(std::span<const TaskId>{&id, 1});
+  if (!started) return tl::make_unexpected(started.error());
+  if (started->front() || store_->info().is_daemon) return started->front();
+  const auto records = records_of({&id, 1});
+  if (!records) return tl::make_unexpected(records.error());
+  if (!records->contains(id)) return std::nullopt;
+  const task::TaskRecord& record = records->at(id);
+  const bool may_start = record.info.state == TaskState::finished && !record.info.requeued_as;
+  if (!may_start || !storage::lacks_arguments(record)) return std::nullopt;
+  return fail(Errc::invalid_argument, "requeue",
+              "the arguments of task " + to_string(id) + " were removed (keep_args of its handler): submit it again");
 }
 
-Result<std::vector<std::optional<TaskId>>> Core::requeue(std::span<const TaskId> ids) {
-  const auto infos = infos_of(ids);
-  if (!infos) return tl::make_unexpected(infos.error());
+Result<std::vector<std::optional<TaskId>>> Core::requeue(std::span<const TaskId> ids, std::optional<TaskClass> as) {
+  const auto records = records_of(ids);
+  if (!records) return tl::make_unexpected(records.error());
   std::vector<TaskId> ended;
-  for (const auto& [id, info] : *infos) {
-    if (info.state == TaskState::finished) ended.push_back(id);
+  for (const auto& [id, record] : *records) {
+    if (record.info.state == TaskState::finished) ended.push_back(id);
   }
-  const auto started = store_->requeue(ended);
+  const auto started = store_->requeue(ended, as);
   if (!started) return tl::make_unexpected(started.error());
   std::map<TaskId, TaskId> again;
   for (std::size_t i = 0; i < ended.size(); ++i) {
     if (!(*started)[i]) continue;
     again.emplace(ended[i], *(*started)[i]);
-    report_requeued(*context_, infos->at(ended[i]), *(*started)[i]);
+    report_requeued(*context_, records->at(ended[i]).info, *(*started)[i]);
   }
   if (!again.empty()) wake_an_instance();
   std::vector<std::optional<TaskId>> all;
   for (const TaskId id : ids) all.push_back(again.contains(id) ? std::optional{again.at(id)} : std::nullopt);
   return all;
+}
+
+Result<std::optional<TaskId>> Core::requeue_with(TaskId id, std::string arguments, std::optional<TaskClass> as) {
+  if (arguments.size() > context_->live.max_payload) {
+    return fail(Errc::invalid_argument, "requeue",
+                "the arguments have " + std::to_string(arguments.size()) + " bytes as JSON; max_payload allows " +
+                    std::to_string(context_->live.max_payload));
+  }
+  const auto records = records_of({&id, 1});
+  if (!records) return tl::make_unexpected(records.error());
+  const auto found = records->find(id);
+  if (found == records->end() || found->second.info.state != TaskState::finished) return std::nullopt;
+  const auto sealed = context_->payloads.seal_arguments(found->second, std::move(arguments));
+  if (!sealed) return tl::make_unexpected(sealed.error());
+  const auto started = store_->requeue_with(id, *sealed, as);
+  if (started && *started) {
+    report_requeued(*context_, found->second.info, **started);
+    wake_an_instance();
+  }
+  return started;
 }
 
 Result<bool> Core::retry_now(TaskId id) {
@@ -179,7 +254,7 @@ Result<std::vector<bool>> Core::revise(std::span<const TaskId> ids, const MakeRe
     if (!LocalRetries::is_local(id)) left.push_back(id);
   }
   std::set<TaskId> done;
-  for (int tries = 0; tries < kTries && !left.empty(); ++tries) {
+  for (int tries = 0; tries < kRevisions && !left.empty(); ++tries) {
     auto missed = revise_once(left, make, done);
     if (!missed) return tl::make_unexpected(missed.error());
     left = *std::move(missed);
@@ -199,14 +274,15 @@ Result<std::vector<TaskId>> Core::revise_once(std::span<const TaskId> ids, const
   bool due_already = false;
   for (const task::TaskRecord& record : *found) {
     const TaskInfo& info = record.info;
-    if (info.space != context_->options.space || info.state != TaskState::pending) continue;
+    if (info.name_space != context_->options.name_space || info.state != TaskState::pending) continue;
     task::Revision revision = make(record);
     if (revision.delay || revision.rules) {
       revision.ticket = {info.id, info.version};
       changed.push_back({{info.id, info.version + 1},
                          info.next_at,
                          table->number_of(info.handler),
-                         storage::suspicion_byte(task::suspicion(record))});
+                         storage::suspicion_byte(task::suspicion(record)),
+                         info.task_class});
       revisions.push_back(std::move(revision));
     } else {
       done.insert(info.id);
@@ -242,21 +318,31 @@ void Core::offer_revised(std::span<const DueTask> revised) {
 }
 
 Result<bool> Core::pause(std::string_view handler, std::string_view why) {
-  auto changed = store_->pause(context_->options.space, handler, why);
-  if (changed) pause_watch_.look_now();
+  auto changed = store_->pause(context_->options.name_space, handler, why);
+  if (changed) {
+    context_->pauses.paused_here();  // from now on nothing is claimed before the watch has seen it
+    pause_watch_.look_now();
+  }
   return changed;
 }
 
 Result<bool> Core::resume(std::string_view handler) {
-  auto changed = store_->resume(context_->options.space, handler);
+  auto changed = store_->resume(context_->options.name_space, handler);
   if (changed) pause_watch_.look_now();
   return changed;
+}
+
+Result<storage::PausedReply> Core::paused() {
+  auto reply = store_->paused(options().name_space);
+  if (reply) take_orders(*reply);
+  return reply;
 }
 
 void Core::pauses_changed() {
   schedule_.forget([this](const DueTask& task) { return context_->is_paused(task.handler); });
   // Not tasks that exist in memory only: pauses are for stored tasks.
   hand_back_waiting([this](const Run& run) { return !run.settled && context_->is_paused(run.no); });
+  circuit_opened();
   // For tasks of resumed handlers, and for those that tasks of the paused ones had left no room for.
   loader_.hurry();
 }

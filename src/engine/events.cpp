@@ -26,6 +26,8 @@ std::string_view to_string(EventKind kind) {
     case EventKind::member_left: return "member left";
     case EventKind::member_refused: return "member refused";
     case EventKind::shards_changed: return "shards changed";
+    case EventKind::circuit_opened: return "circuit opened";
+    case EventKind::circuit_closed: return "circuit closed";
     case EventKind::table_made: return "table made";
     case EventKind::table_emptied: return "table emptied";
     case EventKind::table_dropped: return "table dropped";
@@ -40,7 +42,7 @@ namespace {
 constexpr std::size_t kQueueLength = 10'000;
 
 // How long the end of an engine waits for queued listeners.
-constexpr Millis kLastMoments{2000};
+constexpr Millis kLastEvents{2000};
 
 // False: it threw.
 bool call(const EventListener& listener, const Event& event) {
@@ -68,7 +70,7 @@ class Events::Queue : public std::enable_shared_from_this<Events::Queue> {
     std::unique_lock lock{mutex_};
     closing_ = true;
     changed_.notify_all();
-    const bool ended = changed_.wait_for(lock, kLastMoments, [this] { return ended_; });
+    const bool ended = changed_.wait_for(lock, kLastEvents, [this] { return ended_; });
     if (counters_ != nullptr) Counters::add(counters_->events_dropped, waiting_.size());
     waiting_.clear();
     counters_ = nullptr;

@@ -1,13 +1,27 @@
-#include "engine/execution.h"
+// One run of user code inside the filters, what its result means, and what is noted of it.
 
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "engine/attempt.h"
+#include "engine/error_text.h"
 #include "policy/limits.h"
+#include "task/attempt_log.h"
 
 namespace easyretry {
 namespace {
 thread_local const AttemptScope* running_attempt = nullptr;
+}
+
+AttemptScope::AttemptScope(std::string_view handler, int number, const TaskInfo* task)
+    : handler_(handler), number_(number), task_(task) {}
+
+void AttemptScope::set(std::string name, std::string value) {
+  values_.insert_or_assign(std::move(name), std::move(value));
+}
+
+std::string_view AttemptScope::value(std::string_view name) const {
+  const auto found = values_.find(name);
+  return found == values_.end() ? std::string_view{} : std::string_view{found->second};
 }
 
 const AttemptScope* current_attempt() {
@@ -16,10 +30,6 @@ const AttemptScope* current_attempt() {
 
 namespace engine {
 namespace {
-
-constexpr std::size_t kMaxErrorText = 4096;
-// Bytes kept of the end, which has the reason of giving up and nested messages.
-constexpr std::size_t kErrorTextEnd = 512;
 
 class ScopeGuard {
  public:
@@ -68,11 +78,6 @@ class Chain {
   std::exception_ptr thrown_;
 };
 
-// A failure without a message would not be recognised as one.
-std::string spoken(std::string message) {
-  return message.empty() ? "failed without a message" : std::move(message);
-}
-
 Called judge_answer(Answer answer) {
   switch (answer.kind) {
     case Answer::Kind::done: return {};
@@ -87,18 +92,6 @@ Called judge_answer(Answer answer) {
 
 }  // namespace
 
-void Filters::add(Filter filter) {
-  const std::lock_guard lock{mutex_};
-  auto next = std::make_shared<FilterChain>(*chain_);
-  next->push_back(std::move(filter));
-  chain_ = std::move(next);
-}
-
-std::shared_ptr<const FilterChain> Filters::chain() const {
-  const std::lock_guard lock{mutex_};
-  return chain_;
-}
-
 Called Execution::run() const {
   try {
     return judge(handler, run_filtered(), arguments);
@@ -110,7 +103,8 @@ Called Execution::run() const {
 }
 
 detail::Reply Execution::run_filtered() const {
-  const bool want_result = handler.handler.policy.success_when.expression() || handler.handler.on_success;
+  const bool kept = task != nullptr && handler.handler.options.keep_results > Millis{0};
+  const bool want_result = handler.handler.policy.success_when.expression() || handler.handler.on_success || kept;
   if (filters.empty()) return body(want_result);
   AttemptScope scope{handler.handler.name, number, task};
   const ScopeGuard guard{scope};
@@ -138,7 +132,7 @@ Called judge(const KnownHandler& handler, detail::Reply reply, const std::functi
     if (!ok) return {Called::End::failed, "success_when failed: " + ok.error().detail};
     if (!*ok) return {Called::End::failed, "not a success according to success_when: " + rule.text()};
   }
-  return {Called::End::success, {}, {}, std::move(reply.result)};
+  return {Called::End::success, {}, {}, std::move(reply.result), {}, std::move(reply.unwritable)};
 }
 
 Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown, const char* what) {
@@ -146,33 +140,25 @@ Called judge_thrown(const Policy& policy, const std::exception_ptr& thrown, cons
   return {end, what != nullptr ? spoken(what) : message_of(thrown), {}, {}, thrown};
 }
 
-std::string message_of(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::exception& e) {
-    const auto* outer = dynamic_cast<const std::nested_exception*>(&e);
-    if (outer == nullptr || outer->nested_ptr() == nullptr) return spoken(e.what());
-    return spoken(e.what()) + ": " + message_of(outer->nested_ptr());
-  } catch (const std::string& text) {
-    return spoken(text);
-  } catch (const char* text) {
-    return text == nullptr ? "unknown exception" : spoken(text);
-  } catch (...) {
-    return "unknown exception";
-  }
+void tell_circuit(const KnownHandler& handler, const Called& called, Instant now) {
+  if (!handler.circuit || called.end == Called::End::undecodable) return;
+  handler.circuit->record(now, called.end != Called::End::failed);
 }
 
-std::string kept_error(const std::string& text) {
-  if (text.size() <= kMaxErrorText) {
-    std::string whole = base::storable_utf8(text);
-    if (whole.size() <= kMaxErrorText) return whole;
-  }
-  const std::string end = base::storable_utf8(base::last_utf8(text, kErrorTextEnd));
-  const std::string mark = " … (cut, " + std::to_string(text.size()) + " bytes in total) … ";
-  const std::string_view kept_end = base::last_utf8(end, kErrorTextEnd);
-  const std::string start = base::storable_utf8(base::cut_utf8(text, kMaxErrorText));
-  const std::string_view kept_start = base::cut_utf8(start, kMaxErrorText - mark.size() - kept_end.size());
-  return std::string{kept_start} + mark + std::string{kept_end};
+void note_attempt(const Run& run, const Context& context, task::Settlement& settlement) {
+  using Kind = task::Settlement::Kind;
+  const TaskInfo& info = run.record.info;
+  if (settlement.kind == Kind::hand_back || info.stage != Stage::run) return;
+  const bool succeeded = settlement.kind != Kind::retry && settlement.outcome == Outcome::succeeded;
+  if (succeeded && info.deliveries <= 1) return;
+  const Instant now = context.clock.steady();
+  const Instant started = run.started;
+  PastAttempt attempt{.number = info.attempts, .began_at = std::nullopt, .ended_at = context.store_time.at(now)};
+  if (started != Instant::max()) attempt.began_at = context.store_time.at(started);
+  attempt.end = succeeded ? AttemptEnd::succeeded : AttemptEnd::failed;
+  attempt.by = run.record.locked_by;
+  if (!succeeded) attempt.error = settlement.error;
+  settlement.attempt = task::attempt_line(attempt);
 }
 
 }  // namespace engine

@@ -8,6 +8,22 @@
 #include "engine/workers.h"
 #include "policy/decide.h"
 
+namespace easyretry::detail {
+
+Handler::Handler() : gate(std::make_shared<CallGate>()) {}
+Handler::Handler(std::string handler_name, const Policy& policy_in_code, const HandlerOptions& handler_options)
+    : name(std::move(handler_name)),
+      policy(policy_in_code),
+      options(handler_options),
+      gate(std::make_shared<CallGate>()) {}
+Handler::Handler(const Handler&) = default;
+Handler::Handler(Handler&&) noexcept = default;
+Handler& Handler::operator=(const Handler&) = default;
+Handler& Handler::operator=(Handler&&) noexcept = default;
+Handler::~Handler() = default;
+
+}  // namespace easyretry::detail
+
 namespace easyretry::engine {
 namespace {
 
@@ -27,6 +43,25 @@ void validate(const detail::Handler& handler) {
     wrong("concurrency is " + std::to_string(handler.options.concurrency) + "; use 1 or more, or 0 for the default");
   }
   if (handler.options.timeout < Millis{0}) wrong("timeout is negative; use 0 for no limit");
+  if (handler.options.keep.value_or(Millis{0}) < Millis{0}) wrong("keep is negative; use 0 to keep no ended tasks");
+  if (handler.options.keep_args.value_or(Millis{0}) < Millis{0}) {
+    wrong("keep_args is negative; use 0 to keep no arguments of ended tasks");
+  }
+  if (handler.options.keep_results < Millis{0}) wrong("keep_results is negative; use 0 to keep no results");
+  if (handler.options.circuit) {
+    try {
+      easyretry::validate(*handler.options.circuit);
+    } catch (const std::invalid_argument& e) {
+      wrong(e.what());
+    }
+  }
+  if (handler.options.limit) {
+    try {
+      easyretry::validate(*handler.options.limit);
+    } catch (const std::invalid_argument& e) {
+      wrong(e.what());
+    }
+  }
   if (handler.options.payload_version < 1) wrong("payload_version must be 1 or more");
   if (handler.policy.success_when.expression() != nullptr && !handler.no_expression_because.empty()) {
     wrong("success_when = \"" + handler.policy.success_when.text() +
@@ -39,15 +74,129 @@ void validate(const detail::Handler& handler) {
   }
 }
 
+bool has_circuit(const detail::Handler& handler) {
+  return handler.options.circuit && handler.options.circuit->trip_at < 1;
+}
+
+bool same_rules(CircuitOptions a, const CircuitOptions& b) {
+  a.name = b.name;  // one may have the name of its handler
+  return a == b;
+}
+
+// The name of its circuit.
+std::string circuit_of(const detail::Handler& handler) {
+  if (!handler.options.circuit->name.empty()) return handler.options.circuit->name;
+  std::string server = handler.remote ? handler.remote->calls() : "";
+  return server.empty() ? handler.name : server;
+}
+
+// Gives each handler its circuit. One that is in the table already keeps its state. Throws std::invalid_argument if two
+// handlers configure a circuit differently.
+void join_circuits(HandlerTable& table) {
+  std::map<std::string, const detail::Handler*> owners;
+  for (const auto& known : table.by_number) {
+    const detail::Handler& handler = known->handler;
+    if (!has_circuit(handler)) continue;
+    const auto [owner, first] = owners.emplace(circuit_of(handler), &handler);
+    if (!first && !same_rules(*owner->second->options.circuit, *handler.options.circuit)) {
+      throw std::invalid_argument("circuit \"" + owner->first + "\" is configured differently by the handlers \"" +
+                                  owner->second->name + "\" and \"" + handler.name +
+                                  "\"; give it the same settings in both, or use two names");
+    }
+  }
+  std::erase_if(table.circuits, [&](const auto& circuit) { return !owners.contains(circuit.first); });
+  for (const auto& [name, owner] : owners) {
+    auto& circuit = table.circuits[name];
+    if (!circuit) circuit = std::make_shared<Circuit>(*owner->options.circuit);
+    circuit->set(*owner->options.circuit);
+  }
+  for (auto& known : table.by_number) {
+    const auto circuit = has_circuit(known->handler) ? table.circuits.at(circuit_of(known->handler)) : nullptr;
+    if (known->circuit == circuit) continue;
+    auto joined = std::make_shared<KnownHandler>(*known);
+    joined->circuit = circuit;
+    known = std::move(joined);
+  }
+}
+
+// A brake to be, and whose tasks it counts.
+struct BrakePlan {
+  LimitOptions limit{};
+  std::vector<std::shared_ptr<const Holdings>> handlers{};
+};
+
+std::vector<std::pair<std::string, LimitOptions>> limits_of(const detail::Handler& handler) {
+  std::vector<std::pair<std::string, LimitOptions>> limits;
+  if (handler.options.limit) limits.emplace_back("handler " + handler.name, *handler.options.limit);
+  if (has_circuit(handler)) limits.emplace_back("circuit " + circuit_of(handler), handler.options.circuit->limit);
+  std::erase_if(limits, [](const auto& one) { return !one.second.any(); });
+  return limits;
+}
+
+// Gives each handler its brakes. Those that are in the table already keep their seats.
+void join_brakes(HandlerTable& table) {
+  std::map<std::string, BrakePlan> plans;
+  for (const auto& known : table.by_number) {
+    for (const auto& [subject, limit] : limits_of(known->handler)) {
+      plans[subject].limit = limit;
+      plans[subject].handlers.push_back(known->holdings);
+    }
+  }
+  std::erase_if(table.brakes, [&](const auto& brake) { return !plans.contains(brake.first); });
+  for (auto& [subject, plan] : plans) {
+    auto& brake = table.brakes[subject];
+    if (!brake) brake = std::make_shared<Brake>();
+    brake->set(plan.limit, std::move(plan.handlers));
+  }
+  for (auto& known : table.by_number) {
+    Brakes brakes;
+    for (const auto& [subject, limit] : limits_of(known->handler)) brakes.push_back(table.brakes.at(subject));
+    if (known->brakes == brakes) continue;
+    auto joined = std::make_shared<KnownHandler>(*known);
+    joined->brakes = std::move(brakes);
+    known = std::move(joined);
+  }
+}
+
 // Whether a successful direct call needs nothing of the engine: nothing is stored before it, nothing reads its result,
-// and there is no callback.
+// there is no callback, and no circuit counts it.
 bool may_bypass(const detail::Handler& handler) {
   const Persist persist = handler.options.persist.value_or(Persist::retry_only);
   return persist != Persist::always && persist != Persist::manual && !handler.returns_answer &&
-         !handler.judges_result && handler.policy.success_when.empty() && !handler.on_success;
+         !handler.judges_result && handler.policy.success_when.empty() && !handler.on_success && !has_circuit(handler);
 }
 
 }  // namespace
+
+task::RetryRules revised(task::RetryRules rules, const Policy& policy) {
+  rules.max_attempts = policy.stop.max_attempts.value_or(rules.max_attempts);
+  rules.max_duration = policy.stop.max_duration.value_or(rules.max_duration);
+  if (policy.stop.deadline) rules.deadline = policy.stop.deadline;
+  if (policy.backoff) rules.backoff = policy::to_text(*policy.backoff);
+  return rules;
+}
+
+void KnownHandler::measure(std::chrono::nanoseconds took, const task::Settlement& settlement) const {
+  using Kind = task::Settlement::Kind;
+  run_time->add(took);
+  const bool ends = settlement.kind == Kind::finish || settlement.kind == Kind::advance;
+  const bool failed = settlement.outcome != Outcome::succeeded && settlement.outcome != Outcome::cancelled;
+  if (settlement.kind == Kind::retry || (ends && failed)) Counters::add(*failed_attempts);
+}
+
+// What was handed back, and callbacks, say nothing about what the handler calls.
+void KnownHandler::tell_circuit(Instant now, const task::Settlement& settlement) const {
+  using Kind = task::Settlement::Kind;
+  if (!circuit || settlement.kind == Kind::hand_back || settlement.stage != Stage::run) return;
+  const bool failed = settlement.kind == Kind::retry || settlement.outcome == Outcome::exhausted;
+  circuit->record(now, !failed);
+}
+
+void KnownHandler::set(detail::Handler changed) {
+  handler = std::move(changed);
+  backoff = handler.policy.backoff.value_or(Exponential{});
+  rules = revised({kDefaultMaxAttempts, Millis{0}, std::nullopt, policy::to_text(backoff)}, handler.policy);
+}
 
 std::shared_ptr<const KnownHandler> HandlerTable::find(const std::string& name) const {
   const auto found = by_name.find(name);
@@ -86,9 +235,7 @@ Handlers::Handlers() : table_(std::make_shared<HandlerTable>()) {}
 
 void Handlers::add(detail::Handler handler) {
   validate(handler);
-  auto known = std::make_shared<KnownHandler>();
-  known->backoff_text = policy::to_text(handler.policy.backoff);
-  known->handler = std::move(handler);
+  auto known = std::make_shared<KnownHandler>(std::move(handler));
 
   std::unique_lock lock{mutex_};
   const std::string& name = known->handler.name;
@@ -123,6 +270,7 @@ void Handlers::change(const std::string& name, detail::Handler changes) {
   replace(*next, name, [&](KnownHandler& known) {
     detail::Handler& handler = known.handler;
     if (changes.on_success) handler.on_success = std::move(changes.on_success);
+    if (changes.check_result) handler.check_result = std::move(changes.check_result);
     if (changes.on_final_failure) handler.on_final_failure = std::move(changes.on_final_failure);
     if (changes.on_retry_scheduled) handler.on_retry_scheduled = std::move(changes.on_retry_scheduled);
   });
@@ -134,10 +282,11 @@ void Handlers::reconfigure(const std::map<std::string, HandlerSettings>& setting
   auto next = std::make_shared<HandlerTable>(*table_);
   for (const auto& [name, wanted] : settings) {
     replace(*next, name, [&settings = wanted](KnownHandler& known) {
-      known.handler.policy = settings.policy;
-      known.handler.options = settings.options;
-      known.backoff_text = policy::to_text(settings.policy.backoff);
-      validate(known.handler);
+      detail::Handler handler = known.handler;
+      handler.policy = settings.policy;
+      handler.options = settings.options;
+      validate(handler);
+      known.set(std::move(handler));
     });
   }
   take(std::move(next));
@@ -150,7 +299,9 @@ void Handlers::replace(HandlerTable& table, const std::string& name, const std::
   handler = std::move(edited);
 }
 
-void Handlers::take(std::shared_ptr<const HandlerTable> table) {
+void Handlers::take(std::shared_ptr<HandlerTable> table) {
+  join_circuits(*table);
+  join_brakes(*table);
   table_ = std::move(table);
   for (const auto& known : table_->by_number) {
     known->handler.gate->open = !gates_closed_ && may_bypass(known->handler);
@@ -160,7 +311,19 @@ void Handlers::take(std::shared_ptr<const HandlerTable> table) {
 void Handlers::close_gates() {
   const std::lock_guard lock{mutex_};
   gates_closed_ = true;
-  take(table_);
+  take(std::make_shared<HandlerTable>(*table_));
+}
+
+void Filters::add(Filter filter) {
+  const std::lock_guard lock{mutex_};
+  auto next = std::make_shared<FilterChain>(*chain_);
+  next->push_back(std::move(filter));
+  chain_ = std::move(next);
+}
+
+std::shared_ptr<const FilterChain> Filters::chain() const {
+  const std::lock_guard lock{mutex_};
+  return chain_;
 }
 
 }  // namespace easyretry::engine

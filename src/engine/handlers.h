@@ -1,5 +1,5 @@
 #pragma once
-// The registry of handlers: names from storage are looked up here and nowhere else. Thread-safe.
+// The registries of handlers and filters. Names from storage are looked up here and nowhere else. Thread-safe.
 //
 // Readers take a snapshot, an immutable table, and keep it for a batch; registering makes a new one. Numbers stay
 // valid for the life of the registry.
@@ -13,22 +13,44 @@
 #include <unordered_map>
 #include <vector>
 
-#include <easyretry/handler.h>
+#include <easyretry/detail/erased_handler.h>
+#include <easyretry/filter.h>
 
+#include "engine/brake.h"
+#include "engine/circuit.h"
 #include "engine/measures.h"
 #include "policy/success_expression.h"
+#include "task/record.h"
 
 namespace easyretry::engine {
 
 using HandlerNo = std::uint16_t;
 inline constexpr std::uint32_t kNoHandler = 0xFFFF'FFFF;  // a DueTask's, where the handler is not registered here
 
+// `rules`, with the backoff and the limits that the policy sets.
+task::RetryRules revised(task::RetryRules rules, const Policy& policy);
+
 // A handler, with values that are computed once.
 struct KnownHandler {
+  explicit KnownHandler(detail::Handler registered) { set(std::move(registered)); }
+  void set(detail::Handler changed);
+
   detail::Handler handler;
-  std::string backoff_text;
-  // Duration of its attempts; shared with later versions of these settings.
+  // Of handler.policy, with the library's values where it leaves something open. New tasks carry these rules.
+  Backoff backoff;
+  task::RetryRules rules;
+  std::shared_ptr<Circuit> circuit{};                                 // null: it has none
+  Brakes brakes{};                                                    // its own, and that of its circuit
+  std::shared_ptr<Holdings> holdings = std::make_shared<Holdings>();  // shared with later versions
+  // Measured on this instance; shared with later versions of these settings.
   std::shared_ptr<Histogram> run_time = std::make_shared<Histogram>(bounds::kRunTime);
+  std::shared_ptr<Histogram> lateness = std::make_shared<Histogram>(bounds::kLateness);
+  std::shared_ptr<Counters::Count> failed_attempts = std::make_shared<Counters::Count>(0);
+
+  // The worker that made the attempt has judged it.
+  void tell_circuit(Instant now, const task::Settlement& settlement) const;
+  // An attempt has ended.
+  void measure(std::chrono::nanoseconds took, const task::Settlement& settlement) const;
 };
 
 // The part of a handler that a configuration may change.
@@ -40,6 +62,8 @@ struct HandlerSettings {
 struct HandlerTable {
   std::vector<std::shared_ptr<const KnownHandler>> by_number;
   std::unordered_map<std::string, HandlerNo> by_name;
+  std::map<std::string, std::shared_ptr<Circuit>> circuits;
+  std::map<std::string, std::shared_ptr<Brake>> brakes;  // by what they are about: "handler pay", "circuit gateway"
 
   std::shared_ptr<const KnownHandler> find(const std::string& name) const;
   // For DueTask::handler; kNoHandler: there is none of this name.
@@ -70,12 +94,25 @@ class Handlers {
 
  private:
   static void replace(HandlerTable& table, const std::string& name, const std::function<void(KnownHandler&)>& edit);
-  void take(std::shared_ptr<const HandlerTable> table);  // under mutex_
+  void take(std::shared_ptr<HandlerTable> table);  // under mutex_
 
   mutable std::mutex mutex_;
   std::shared_ptr<const HandlerTable> table_;  // guarded by mutex_; the table itself never changes
   bool gates_closed_ = false;                  // guarded by mutex_
   std::function<void()> added_;                // guarded by mutex_
+};
+
+using FilterChain = std::vector<Filter>;
+
+// Readers take the chain as it is and keep it for one execution. Thread-safe.
+class Filters {
+ public:
+  void add(Filter filter);
+  std::shared_ptr<const FilterChain> chain() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::shared_ptr<const FilterChain> chain_ = std::make_shared<FilterChain>();  // guarded by mutex_; never modified
 };
 
 }  // namespace easyretry::engine

@@ -43,12 +43,53 @@ void InFlight::cancelled(std::span<const TaskId> ids) {
 void InFlight::remove(std::span<const RunPtr> runs) {
   const std::lock_guard lock{mutex_};
   for (const RunPtr& run : runs) {
+    end_lent(run->ticket());
     const auto found = runs_.find(run->record.info.id);
     if (found == runs_.end() || found->second != run) continue;
     runs_.erase(found);
     remote_ -= is_remote(*run);
+    if (run->held) run->held->end();
   }
   if (remote_ == 0) all_here_.notify_all();
+}
+
+void InFlight::lend(std::span<const RunPtr> runs, Instant until) {
+  const std::lock_guard lock{mutex_};
+  for (const RunPtr& run : runs) {
+    const auto found = runs_.find(run->record.info.id);
+    if (found == runs_.end() || found->second != run) continue;
+    if (run->held) lent_[run->record.info.id] = {run->record.info.version, run->held, until};
+    runs_.erase(found);
+    remote_ -= is_remote(*run);
+  }
+  if (remote_ == 0) all_here_.notify_all();
+}
+
+void InFlight::prolong(const task::Ticket& ticket, Instant until) {
+  const std::lock_guard lock{mutex_};
+  const auto found = lent_.find(ticket.id);
+  if (found != lent_.end() && found->second.version == ticket.version) found->second.until = until;
+}
+
+std::vector<task::Ticket> InFlight::overdue(Instant now) const {
+  const std::lock_guard lock{mutex_};
+  std::vector<task::Ticket> over;
+  for (const auto& [id, lent] : lent_) {
+    if (lent.until <= now) over.push_back({id, lent.version});
+  }
+  return over;
+}
+
+void InFlight::forget(const task::Ticket& ticket) {
+  const std::lock_guard lock{mutex_};
+  end_lent(ticket);
+}
+
+void InFlight::end_lent(const task::Ticket& ticket) {
+  const auto found = lent_.find(ticket.id);
+  if (found == lent_.end() || found->second.version != ticket.version) return;
+  found->second.held->end();
+  lent_.erase(found);
 }
 
 RunPtr InFlight::find(TaskId id) const {

@@ -30,6 +30,24 @@ inline Instant trust(Instant sent, Millis lease) {
 // been cancelled. A caller who cancels waits twice as long, and then knows that the task will not begin.
 inline constexpr Millis kBeginWithin{200};
 
+// Counts a claimed task among those that its handler holds, until it is settled.
+class Held {
+ public:
+  Held() = default;
+  explicit Held(std::shared_ptr<Holdings> holdings) : holdings_(std::move(holdings)) { ++holdings_->claimed; }
+  ~Held() { end(); }
+  Held(const Held&) = delete;
+  Held& operator=(const Held&) = delete;
+  // From any thread; the first one counts.
+  void end() {
+    if (holdings_ && !ended_.exchange(true)) --holdings_->claimed;
+  }
+
+ private:
+  const std::shared_ptr<Holdings> holdings_{};
+  std::atomic<bool> ended_{false};
+};
+
 enum class Interrupt { none, timeout, lease_lost, cancelled, draining };
 
 struct Run {
@@ -47,6 +65,9 @@ struct Run {
   std::atomic<Interrupt> interrupt{Interrupt::none};
   std::atomic<Instant> extended_until{Instant::min()};  // the handler asked to be allowed to run until then
   std::stop_source stop;
+
+  // Set for a task that was claimed, as opposed to one that a caller has started or that is in no store.
+  std::shared_ptr<Held> held{};
 
   // A direct call instead of the stored arguments; null: the handler, as registered.
   detail::DirectCall* direct = nullptr;
@@ -79,7 +100,15 @@ class InFlight {
   // Only these very runs: a task that was settled and claimed again meanwhile stays.
   void remove(std::span<const RunPtr> runs);
   RunPtr find(TaskId id) const;
-  // These tasks were cancelled: those in flight do not begin any more, nor do those whose claim is still on its way.
+  // They belong to workers elsewhere now, whose leases end by `until`. They stay counted among what their handlers hold
+  // until they are removed or forgotten.
+  void lend(std::span<const RunPtr> runs, Instant until);
+  void prolong(const task::Ticket& ticket, Instant until);
+  // Those whose leases should have ended.
+  std::vector<task::Ticket> overdue(Instant now) const;
+  void forget(const task::Ticket& ticket);
+  // These tasks were ended by a user: those in flight do not begin any more, nor do those whose claim is still on its
+  // way.
   void cancelled(std::span<const TaskId> ids);
   std::vector<RunPtr> all() const;
   // Those whose handlers run in this process. Remote executors have their own limits.
@@ -89,7 +118,14 @@ class InFlight {
   bool wait_none_remote(Instant until);
 
  private:
+  struct Lent {
+    std::int64_t version;
+    std::shared_ptr<Held> held;
+    Instant until;
+  };
+
   void interrupt_if_cancelled(Run& run) const;
+  void end_lent(const task::Ticket& ticket);  // under mutex_
 
   // Enough: only a few batches of claims are on their way at a time.
   static constexpr std::size_t kCancelledKept = 10'000;
@@ -97,6 +133,7 @@ class InFlight {
   mutable std::mutex mutex_;
   std::condition_variable all_here_;
   std::unordered_map<TaskId, RunPtr> runs_;  // guarded by mutex_
+  std::unordered_map<TaskId, Lent> lent_;    // guarded by mutex_
   std::size_t remote_ = 0;                   // of them, with remote executors; guarded by mutex_
   std::unordered_set<TaskId> cancelled_;     // lately; guarded by mutex_
   std::deque<TaskId> cancelled_first_;       // the same, by age; guarded by mutex_
@@ -114,6 +151,7 @@ class Outcomes {
  public:
   // Wakes the Settler for the first outcome, and again when a batch is full.
   explicit Outcomes(std::size_t batch) : batch_(batch) {}
+  void batch(std::size_t size) { batch_ = size; }
 
   void put(RunPtr run, task::Settlement settlement);
   // Appends what has come in to `pending`, which belongs to the Settler; it is idle when that is empty.
@@ -125,7 +163,7 @@ class Outcomes {
   Wakeup wakeup;  // the Settler's
 
  private:
-  const std::size_t batch_;
+  std::atomic<std::size_t> batch_;
   mutable std::mutex mutex_;
   std::condition_variable idle_;
   std::vector<Settled> inbox_;  // guarded by mutex_

@@ -15,7 +15,7 @@ class InlineWorkers final : public Workers {
  public:
   InlineWorkers(Context& context, Outcomes& outcomes) : context_(context), outcomes_(outcomes) {}
 
-  std::size_t room(HandlerNo, std::size_t, std::size_t) override { return context_.options.batch; }
+  std::size_t room(HandlerNo, std::size_t, std::size_t) override { return context_.live.batch.load(); }
   void take(std::vector<RunPtr> runs) override { std::move(runs.begin(), runs.end(), std::back_inserter(waiting_)); }
   std::size_t idle(HandlerNo, std::size_t) override { return waiting_.empty() ? 1 : 0; }
   std::size_t size() const override { return 1; }

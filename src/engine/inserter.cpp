@@ -127,7 +127,7 @@ Result<std::optional<storage::Inserted>> Inserter::look_for_any(const Doubtful& 
 Result<std::optional<storage::Inserted>> Inserter::look(const task::NewTask& task, const Ids& ids) {
   if (ids.empty()) return std::nullopt;
   storage::TaskQuery query;
-  query.space = task.space;
+  query.name_space = task.name_space;
   query.key = task.key;
   query.requeued = true;  // it may have ended and been requeued meanwhile
   query.after = TaskId{static_cast<std::int64_t>(*std::min_element(ids.begin(), ids.end())) - 1};

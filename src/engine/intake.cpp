@@ -22,7 +22,7 @@ Step Intake::step() {
   told_ = false;
   const std::vector<std::string> handlers = context_.handlers.snapshot()->names();
   const auto reply = context_.ask(StoreVerb::take_in, [&](storage::Store& store) {
-    return store.take_in({context_.options.space, handlers, context_.options.batch}, convert_);
+    return store.take_in({context_.options.name_space, handlers, context_.live.batch.load()}, convert_);
   });
   if (!reply) {
     told_ = true;

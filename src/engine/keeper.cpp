@@ -13,6 +13,19 @@ constexpr auto kFoldEvery = std::chrono::seconds{5};
 // If nothing was stored or run here: other instances add up their own work, unless they died or have no engine.
 constexpr auto kFoldForOthersEvery = std::chrono::minutes{1};
 constexpr auto kAfterFailure = std::chrono::minutes{1};
+// How often rules of retention are looked at, which may change at any time; in memory, unless there is something to do.
+constexpr auto kLookAtRulesEvery = std::chrono::minutes{1};
+constexpr auto kLookForRulesEvery = std::chrono::minutes{5};
+
+// An ended task stays up to a tenth longer than its handler keeps it, but at least for a minute, and at most for an
+// hour.
+Millis sweep_every(const std::vector<storage::Retention>& rules) {
+  Millis shortest = Millis::max();
+  for (const storage::Retention& rule : rules) {
+    shortest = std::min({shortest, rule.keep.value_or(shortest), rule.keep_args.value_or(shortest)});
+  }
+  return std::clamp<Millis>(shortest / 10, std::chrono::minutes{1}, std::chrono::hours{1});
+}
 
 }  // namespace
 
@@ -20,7 +33,8 @@ Step Keeper::step() {
   const Instant now = context_.clock.steady();
   if (now >= keep_at_) keep_at_ = keep();
   if (now >= fold_at_) fold_at_ = fold();
-  return {true, std::min(keep_at_, fold_at_)};
+  if (now >= expire_at_) expire_at_ = expire();
+  return {true, std::min({keep_at_, fold_at_, expire_at_})};
 }
 
 Instant Keeper::keep() {
@@ -46,6 +60,32 @@ Instant Keeper::fold() {
   folded_work_ = work;
   fold_for_others_at_ = context_.clock.steady() + kFoldForOthersEvery;
   return context_.clock.steady() + kFoldEvery;
+}
+
+Instant Keeper::expire() {
+  const Instant now = context_.clock.steady();
+  std::vector<storage::Retention> rules = this->rules();
+  if (rules.empty()) return now + kLookForRulesEvery;
+  if (rules == expired_rules_ && now < expired_at_ + sweep_every(rules)) return now + kLookAtRulesEvery;
+  const auto more = context_.store.expire(rules);
+  if (!more) {
+    context_.note(more.error());
+    return context_.clock.steady() + kAfterFailure;
+  }
+  if (*more) return Instant::min();
+  expired_rules_ = std::move(rules);
+  expired_at_ = now;
+  return now + kLookAtRulesEvery;
+}
+
+std::vector<storage::Retention> Keeper::rules() const {
+  std::vector<storage::Retention> rules;
+  for (const auto& known : context_.handlers.snapshot()->by_number) {
+    const HandlerOptions& options = known->handler.options;
+    if (!options.keep && !options.keep_args) continue;
+    rules.push_back({context_.options.name_space, known->handler.name, options.keep, options.keep_args});
+  }
+  return rules;
 }
 
 std::uint64_t Keeper::work_done() const {

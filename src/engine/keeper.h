@@ -1,8 +1,9 @@
 #pragma once
-// Housekeeping in the store: creates tables ahead of time, drops old ones, and adds up counters. Safe on every instance
-// at once.
+// Housekeeping in the store: creates tables ahead of time, drops old ones, removes ended tasks that their handlers keep
+// for a shorter time, and adds up counters. Safe on every instance at once.
 
 #include <cstdint>
+#include <vector>
 
 #include "engine/context.h"
 
@@ -21,13 +22,18 @@ class Keeper {
   // Each returns when it wants to be called again.
   Instant keep();
   Instant fold();
+  Instant expire();
   std::uint64_t work_done() const;
+  std::vector<storage::Retention> rules() const;
 
   Context& context_;
   Instant keep_at_ = Instant::min();
   Instant fold_at_;
   Instant fold_for_others_at_ = Instant::min();
   std::uint64_t folded_work_ = 0;  // work_done() when nothing was left to add up
+  Instant expire_at_ = Instant::min();
+  std::vector<storage::Retention> expired_rules_;  // by which nothing was left to remove at expired_at_
+  Instant expired_at_ = Instant::min();
 };
 
 }  // namespace easyretry::engine

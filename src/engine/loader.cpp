@@ -39,7 +39,7 @@ Loader::Loader(Context& context, Schedule& schedule, const storage::StoreInfo& s
       has_inbox_(store.inbox),
       inbox_waits_(std::move(inbox_waits)),
       owned_(std::make_shared<Ownership>(std::vector<ShardId>{all_shards_.list().begin(), all_shards_.list().end()})),
-      next_sweep_(context.clock.steady() + context.options.grace) {
+      next_sweep_(context.clock.steady() + context.live.grace.load()) {
   schedule.reload_with(wakeup);
 }
 
@@ -91,7 +91,7 @@ std::map<std::string, std::uint64_t> Loader::no_handler() const {
 Step Loader::step() {
   if (stopped_) return {};
   const Instant now = context_.clock.steady();
-  const bool left_out = schedule_.take_reload_wanted() && !in_pass_;
+  const bool left_out = !in_pass_ && schedule_.take_reload_wanted();  // otherwise it waits for the end of the pass
   const bool news = news_ && !in_pass_ && now >= earliest_pass_;
   if (hurry_.exchange(false) || left_out || news || now >= next_pass_) begin_pass();
   if (!in_pass_) return {false, news_ ? std::min(earliest_pass_, next_pass_) : next_pass_};
@@ -119,13 +119,14 @@ void Loader::begin_pass() {
   pass_began_ = now;
   reading_ = {};
   // A pass that takes longer starts over: tasks stored behind its cursors must not wait for its end.
-  next_pass_ = now + context_.options.window;
+  next_pass_ = now + context_.live.window.load();
   passing_over_ = false;
+  next_sweep_ = std::min<Instant>(next_sweep_, now + context_.live.grace.load());  // it may be shorter now
   sweeping_ = now >= next_sweep_;
   unhandled_.clear();
   cursors_.clear();
   if (sweeping_) {
-    next_sweep_ = now + context_.options.grace;
+    next_sweep_ = now + context_.live.grace.load();
   } else {
     news_ = false;
   }
@@ -144,7 +145,7 @@ void Loader::end_pass() {
     next_pass_ = now;
     return;
   }
-  const Instant::duration window = context_.options.window;
+  const Instant::duration window = context_.live.window.load();
   const Instant::duration most = passing_over_ ? std::max(window, 2 * reading_) : window;
   earliest_pass_ = pass_began_ + std::clamp<Instant::duration>(4 * reading_, kPassesForNews, most);
   next_pass_ = pass_began_ + std::clamp(4 * reading_, std::min(least_pause(now), window), most);
@@ -153,9 +154,9 @@ void Loader::end_pass() {
 
 Instant::duration Loader::least_pause(Instant now) const {
   if (now < expecting_until_.load()) return kPassesWhileExpecting;
-  const Instant::duration usual = context_.options.window / 2;
+  const Instant::duration usual = context_.live.window.load() / 2;
   if (!shared_ || has_news_) return usual;
-  return std::min(usual, std::max(kRestAfterPolling * reading_, polling_.pause(now, context_.options.poll)));
+  return std::min(usual, std::max(kRestAfterPolling * reading_, polling_.pause(now, context_.live.poll.load())));
 }
 
 void Loader::report_unhandled() {
@@ -173,12 +174,12 @@ Result<storage::LoadReply> Loader::read(std::size_t room) {
   if (has_inbox_) handlers = context_.handlers.snapshot()->names();
   storage::LoadQuery query;
   query.handlers = handlers;
-  query.space = context_.options.space;
+  query.name_space = context_.options.name_space;
   query.from = cursors_;
-  query.ahead = sweeping_ ? -context_.options.grace : context_.options.window;
+  query.ahead = sweeping_ ? -context_.live.grace.load() : context_.live.window.load();
   // Not std::clamp: the batch may be smaller than the smallest page.
   const std::size_t share = std::min(room, kTasksPerRead) / std::max<std::size_t>(cursors_.size(), 1);
-  query.limit = std::min(std::max(share, kSmallestPage), context_.options.batch);
+  query.limit = std::min(std::max(share, kSmallestPage), context_.live.batch.load());
   const Instant asked = context_.clock.steady();
   auto reply = context_.ask(StoreVerb::load, [&](storage::Store& store) { return store.load(query); });
   reading_ += context_.clock.steady() - asked;
@@ -193,16 +194,18 @@ void Loader::hand_over(const storage::LoadReply& reply) {
   for (const std::string& name : reply.handlers) parts.push_back(&owned->part(name));
   const int total_shards = static_cast<int>(all_shards_.list().size());
   offers_.clear();
+  room_.assign(reply.handlers.size() * kClasses, std::nullopt);
+  left_out_ = false;
   for (const DueTask& loaded : reply.tasks) {
     // Tasks overdue by more than `grace` are for every instance.
     const auto role =
         sweeping_ ? Ownership::Role::owns : parts[loaded.handler]->role(task::shard_of(loaded.id, total_shards));
     take(loaded, numbers[loaded.handler], role, reply);
   }
-  // However many tasks this instance may not run, the pass goes on to those behind them.
-  if (offers_.empty() && !reply.tasks.empty()) {
+  // However many tasks this instance may not run, or has no room for, the pass goes on to those behind them.
+  if (left_out_ || (offers_.empty() && !reply.tasks.empty())) {
     passing_over_ = true;
-    next_pass_ = std::max(next_pass_, context_.clock.steady() + context_.options.window);
+    next_pass_ = std::max(next_pass_, context_.clock.steady() + context_.live.window.load());
   }
   const bool came = came_.exchange(false);
   if (came || !offers_.empty()) polling_.found(context_.clock.steady());
@@ -213,6 +216,7 @@ void Loader::hand_over(const storage::LoadReply& reply) {
 void Loader::take(const DueTask& loaded, int number, Ownership::Role role, const storage::LoadReply& reply) {
   if (role == Ownership::Role::none) return;
   if (number >= 0) {
+    if (!takes_room(loaded, number)) return;
     const bool yields = role == Ownership::Role::stands_by;
     DueTask& task = offers_.emplace_back(loaded);
     task.handler = static_cast<std::uint32_t>(number);
@@ -220,6 +224,20 @@ void Loader::take(const DueTask& loaded, int number, Ownership::Role role, const
   } else if (number == kUnknown && role == Ownership::Role::owns && loaded.due <= reply.now) {
     ++unhandled_[reply.handlers[loaded.handler]];
   }
+}
+
+// Whether there is room for one more due task of its handler and class.
+bool Loader::takes_room(const DueTask& loaded, int number) {
+  const auto handler = static_cast<std::uint32_t>(number);
+  std::optional<std::size_t>& room = room_[loaded.handler * kClasses + static_cast<std::size_t>(loaded.task_class)];
+  if (!room) room = schedule_.room_for(handler, loaded.task_class);
+  if (*room > 0) {
+    --*room;
+    return true;
+  }
+  left_out_ = true;
+  schedule_.leave_out(handler, loaded.task_class);
+  return false;
 }
 
 std::vector<int> Loader::numbers_of(const std::vector<std::string>& names) {

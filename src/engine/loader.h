@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -73,6 +74,7 @@ class Loader {
   void take(const DueTask& loaded, int number, Ownership::Role role, const storage::LoadReply& reply);
   // The numbers of those that may run here now; negative for the others.
   std::vector<int> numbers_of(const std::vector<std::string>& names);
+  bool takes_room(const DueTask& loaded, int number);
   Step pause();
 
   Context& context_;
@@ -96,8 +98,11 @@ class Loader {
   std::vector<storage::ShardCursor> cursors_;       // shards still to be read in this pass
   std::map<std::string, std::uint64_t> unhandled_;  // of the current pass
   std::vector<DueTask> offers_;
+  // For more tasks of this page, by handler, as in the page, and class; nullopt: not asked yet.
+  std::vector<std::optional<std::size_t>> room_;
+  bool left_out_ = false;  // there was no room for a task of this page
   bool in_pass_ = false;
-  bool passing_over_ = false;  // this pass had a page with nothing for this instance
+  bool passing_over_ = false;  // this pass had a page with tasks that this instance could not take
   bool sweeping_ = false;      // this pass reads all shards, for overdue tasks
   Instant pass_began_ = Instant::min();
   Instant::duration reading_{};  // of this pass, in the store

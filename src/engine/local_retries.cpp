@@ -24,36 +24,34 @@ void LocalRetries::add(TaskId reserved, const task::NewTask& task) {
   wakeup.notify();
 }
 
-std::optional<TaskInfo> LocalRetries::find(TaskId id) const {
+std::optional<task::TaskRecord> LocalRetries::find(TaskId id) const {
   const std::lock_guard lock{mutex_};
   const auto found = tasks_.find(id);
-  return found == tasks_.end() ? std::nullopt : std::optional{found->second.info};
+  return found == tasks_.end() ? std::nullopt : std::optional{found->second};
 }
 
-bool LocalRetries::cancel(TaskId id) {
-  task::Settlement end;
-  end.outcome = Outcome::cancelled;
-  TaskInfo ended;
+bool LocalRetries::end(const task::Ending& ending) {
+  const TaskId id = ending.id;
+  TaskInfo before;
   {
     const std::lock_guard lock{mutex_};
     const auto found = tasks_.find(id);
     if (found == tasks_.end()) return false;
     task::TaskRecord& record = found->second;
-    const auto known = context_.handlers.snapshot()->find(record.info.handler);
-    const auto event = task::cancel_event(record, known->handler.on_final_failure != nullptr);
+    const auto event = task::end_event(record, ending);
     if (!event) return false;
+    before = record.info;
     due_.erase({record.info.next_at, id});
     if (const RunPtr run = in_flight_.find(id)) run->interrupt_with(Interrupt::cancelled);
-    task::apply_cancel(record, *event, context_.store_now());
-    if (record.info.state != TaskState::finished) {
-      schedule(record);
-    } else {
-      ended = record.info;
+    task::apply_end(record, *event, ending, context_.store_now());
+    if (record.info.state == TaskState::finished) {
       tasks_.erase(found);
+    } else {
+      schedule(record);
     }
   }
   wakeup.notify();
-  if (ended.id == id) report(context_, end, ended);
+  report(context_, ending, before);
   return true;
 }
 

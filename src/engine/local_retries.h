@@ -31,8 +31,8 @@ class LocalRetries : public std::enable_shared_from_this<LocalRetries> {
   // An id for a task that is about to be added, or the reason why there is no room.
   tl::expected<TaskId, std::string> reserve();
   void add(TaskId reserved, const task::NewTask& task);
-  std::optional<TaskInfo> find(TaskId id) const;
-  bool cancel(TaskId id);
+  std::optional<task::TaskRecord> find(TaskId id) const;
+  bool end(const task::Ending& ending);
   std::optional<TimePoint> next_due() const;
 
   Step step();

@@ -64,9 +64,9 @@ class Histogram {
 };
 
 // The calls to the store whose latency is measured.
-enum class StoreVerb { insert, load, claim, settle, renew, revise, cancel, take_in, paused };
-inline constexpr std::array<std::string_view, 9> kStoreVerbNames{"insert", "load",   "claim",   "settle", "renew",
-                                                                 "revise", "cancel", "take_in", "paused"};
+enum class StoreVerb { insert, load, claim, settle, renew, revise, end, take_in, paused, beat };
+inline constexpr std::array<std::string_view, 10> kStoreVerbNames{"insert", "load", "claim",   "settle", "renew",
+                                                                  "revise", "end",  "take_in", "paused", "beat"};
 
 namespace bounds {
 

@@ -69,7 +69,7 @@ void Ownership::add_parts() {
 const Ownership::Part& Ownership::part(const std::string& handler) const {
   const auto known = by_handler_.find(handler);
   if (known != by_handler_.end()) return *known->second;
-  return std::ranges::binary_search(own_.said, handler) ? nothing_ : rest_;
+  return std::ranges::binary_search(own_.announced, handler) ? nothing_ : rest_;
 }
 
 }  // namespace easyretry::engine

@@ -24,12 +24,13 @@ Step PauseWatch::step() {
   if (!at_once && !needed) return {};
   if (!at_once && now < next_) return {false, next_};
   pauses.asked();
+  const std::uint64_t pauses_here = pauses.pauses_here();  // before the question, whose answer has them
   const auto reply =
-      context_.ask(StoreVerb::paused, [&](storage::Store& store) { return store.paused(context_.options.space); });
+      context_.ask(StoreVerb::paused, [&](storage::Store& store) { return store.paused(context_.options.name_space); });
   if (reply) {
     failures_ = 0;
     next_ = now + kAskEvery;
-    heard(*reply, now);
+    heard(*reply, now, pauses_here);
   } else {
     next_ = context_.clock.steady() + pause_after_failures(failures_++, context_.random);
     pauses.store_did_not_answer();
@@ -38,12 +39,26 @@ Step PauseWatch::step() {
   return {true, next_};
 }
 
-void PauseWatch::heard(const storage::PausedReply& reply, Instant asked) {
+void PauseWatch::heard(storage::PausedReply reply, Instant asked, std::uint64_t pauses_here) {
+  CircuitOrders orders = take_orders(reply);
   KnownPauses::Names names;
   for (const PausedHandler& paused : reply.handlers) names.insert(paused.handler);
-  const bool changed = names != *context_.pauses.snapshot();
-  context_.pauses.learn(std::move(names), asked);
+  const bool changed = names != *context_.pauses.snapshot() || orders != *context_.pauses.orders();
+  give_orders(orders);  // before learn(): tasks are claimed after it
+  context_.pauses.learn(std::move(names), std::move(orders), asked, pauses_here);
   if (changed) changed_();
+}
+
+void PauseWatch::give_orders(const CircuitOrders& orders) {
+  const Instant now = context_.clock.steady();
+  for (const auto& [name, circuit] : context_.handlers.snapshot()->circuits) {
+    const auto order = orders.find(name);
+    if (order == orders.end()) {
+      circuit->obey(now, std::nullopt);
+    } else {
+      circuit->obey(now, by_steady_clock(order->second, context_.store_time));
+    }
+  }
 }
 
 }  // namespace easyretry::engine

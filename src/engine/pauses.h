@@ -2,6 +2,7 @@
 // Paused handlers: KnownPauses is what this instance knows of them, PauseWatch keeps it up to date.
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -9,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/circuit_orders.h"
 #include "engine/wakeup.h"
 
 namespace easyretry::storage {
@@ -32,11 +34,16 @@ class KnownPauses {
  public:
   using Names = std::set<std::string, std::less<>>;
 
-  bool recent(Instant now) const { return now < good_until_.load(); }
+  bool recent(Instant now) const { return known_.load() == paused_here_.load() && now < good_until_.load(); }
   bool any() const { return any_.load(); }
   std::shared_ptr<const Names> snapshot() const {
     const std::lock_guard lock{mutex_};
     return names_;
+  }
+  // Of circuits, by name: they are stored in the same list.
+  std::shared_ptr<const CircuitOrders> orders() const {
+    const std::lock_guard lock{mutex_};
+    return orders_;
   }
   bool contains(std::string_view handler) const { return any() && snapshot()->contains(handler); }
 
@@ -46,14 +53,20 @@ class KnownPauses {
     wakeup.notify();
   }
 
-  // For the PauseWatch: the store's answer to a question asked at `asked`.
-  void learn(Names names, Instant asked) {
+  // A handler was paused through this instance. Answers to questions that were asked before do not count any more.
+  void paused_here() { ++paused_here_; }
+
+  // For the PauseWatch: the store's answer to a question asked at `asked`, after so many pauses through this instance.
+  std::uint64_t pauses_here() const { return paused_here_; }
+  void learn(Names names, CircuitOrders orders, Instant asked, std::uint64_t pauses_here) {
     {
       const std::lock_guard lock{mutex_};
-      any_ = !names.empty();
+      any_ = !names.empty() || !orders.empty();
+      orders_ = std::make_shared<const CircuitOrders>(std::move(orders));
       names_ = std::make_shared<const Names>(std::move(names));
     }
     good_until_ = asked + kPausesKnownFor;
+    known_ = pauses_here;
   }
   void store_did_not_answer() {
     if (good_until_.load() != Instant::min()) good_until_ = Instant::max();
@@ -65,17 +78,20 @@ class KnownPauses {
 
  private:
   std::atomic<Instant> good_until_{Instant::min()};  // min: the store has never answered
+  std::atomic<std::uint64_t> paused_here_{0};
+  std::atomic<std::uint64_t> known_{0};  // of the pauses through this instance, those that names_ has
   std::atomic<bool> any_{false};
   std::atomic<bool> wanted_{false};
   mutable std::mutex mutex_;
   std::shared_ptr<const Names> names_ = std::make_shared<Names>();  // guarded by mutex_; the set itself never changes
+  std::shared_ptr<const CircuitOrders> orders_ = std::make_shared<CircuitOrders>();  // likewise
 };
 
 // Asks the store which handlers are paused: every second while there is something to claim or something is paused, and
 // before the first claim after a time without either. An idle instance asks nothing.
 class PauseWatch {
  public:
-  // `changed` is called when the set of paused handlers has changed.
+  // `changed` is called when the set of paused handlers, or an order to a circuit, has changed.
   PauseWatch(Context& context, const Schedule& schedule, std::function<void()> changed)
       : context_(context), schedule_(schedule), changed_(std::move(changed)) {}
 
@@ -84,7 +100,8 @@ class PauseWatch {
   void look_now();
 
  private:
-  void heard(const storage::PausedReply& reply, Instant asked);
+  void heard(storage::PausedReply reply, Instant asked, std::uint64_t pauses_here);
+  void give_orders(const CircuitOrders& orders);
 
   Context& context_;
   const Schedule& schedule_;

@@ -2,7 +2,9 @@
 // Encrypts and decrypts arguments and results on their way to and from the store. Without encryption keys both forms
 // are the same. Thread-safe.
 
+#include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -10,6 +12,11 @@
 #include "task/record.h"
 
 namespace easyretry::engine {
+
+// A result that is too long to be kept leaves this instead, so that a reader learns why it is missing.
+std::string left_out_result(std::size_t bytes);
+// How long it was; nullopt: this is a result.
+std::optional<std::size_t> bytes_left_out(std::string_view result);
 
 class Payloads {
  public:
@@ -21,6 +28,8 @@ class Payloads {
 
   // `task` has plain arguments, and everything else as it will be stored.
   Result<std::string> seal_arguments(const task::NewTask& task) const;
+  // Other arguments for a stored task.
+  Result<std::string> seal_arguments(const task::TaskRecord& record, std::string arguments) const;
   Result<std::string> open_arguments(const task::TaskRecord& record) const;
   Result<std::string> seal_result(const task::TaskRecord& record, std::string result) const;
   Result<std::string> open_result(const task::TaskRecord& record) const;

@@ -6,29 +6,67 @@
 #include <boost/unordered/unordered_flat_map.hpp>
 
 namespace easyretry::engine {
+namespace {
+
+struct ClassShare {
+  TaskClass task_class;
+  std::size_t share;
+};
+constexpr std::array<ClassShare, kClasses> kOrder{
+    {{TaskClass::urgent, 16}, {TaskClass::normal, 4}, {TaskClass::background, 1}}};
+
+constexpr std::size_t number_of(TaskClass task_class) {
+  return static_cast<std::size_t>(task_class);
+}
+
+}  // namespace
 
 // Every due task passes here twice; a flat map needs no allocation per task. Decision 35.
 struct Ready::Known {
   boost::unordered_flat_map<TaskId, std::int64_t> newest;
 };
 
-Ready::Ready(std::size_t per_handler) : per_handler_(per_handler), known_(std::make_unique<Known>()) {}
+Ready::Ready(std::size_t per_queue)
+    : per_queue_(per_queue), per_class_(per_queue), known_(std::make_unique<Known>()), left_(kOrder.front().share) {}
 Ready::~Ready() = default;
 
 std::size_t Ready::size() const {
   return known_->newest.size() - picked_;
 }
 
-Ready::Queue& Ready::queue(std::uint32_t handler) {
-  if (queues_.size() <= handler) queues_.resize(handler + std::size_t{1});
-  return queues_[handler];
+std::size_t Ready::size(std::uint32_t handler) const {
+  if (handler >= handlers_.size()) return 0;
+  std::size_t sum = handlers_[handler].suspects.size();
+  for (const Queue& queue : handlers_[handler].queues) sum += queue.tasks.size();
+  return sum;
+}
+
+Ready::OfHandler& Ready::of(std::uint32_t handler) {
+  if (handlers_.size() <= handler) handlers_.resize(handler + std::size_t{1});
+  return handlers_[handler];
 }
 
 // The queue for a task that is about to be added.
-std::deque<DueTask>& Ready::line(Queue& queue, const DueTask& task) {
-  if (task.suspicion == 0) return queue.tasks;
-  ++suspects_;
-  return queue.suspects;
+std::deque<DueTask>& Ready::place_for(OfHandler& handler, const DueTask& task) {
+  if (task.suspicion > 0) {
+    ++suspects_;
+    return handler.suspects;
+  }
+  const std::size_t no = number_of(task.task_class);
+  ++waiting_[no];
+  return handler.queues[no].tasks;
+}
+
+std::size_t Ready::room_for(std::uint32_t handler, TaskClass task_class) {
+  const OfHandler& h = of(handler);
+  const std::size_t in_queue = h.queues[number_of(task_class)].tasks.size() + h.suspects.size();
+  const std::size_t of_queue = per_queue_ - std::min(per_queue_, in_queue);
+  if (!mixed_) return of_queue;
+  return std::min(of_queue, per_class_ - std::min(per_class_, waiting_[number_of(task_class)]));
+}
+
+void Ready::leave_out(std::uint32_t handler, TaskClass task_class) {
+  of(handler).queues[number_of(task_class)].overflowed = true;
 }
 
 bool Ready::add(const DueTask& task) {
@@ -37,41 +75,63 @@ bool Ready::add(const DueTask& task) {
     known->second = std::max(known->second, task.version);
     return false;
   }
-  Queue& q = queue(task.handler);
-  if (q.size() >= per_handler_) {
-    q.overflowed = true;
+  mixed_ = mixed_ || task.task_class != TaskClass::normal;
+  if (room_for(task.handler, task.task_class) == 0) {
+    leave_out(task.handler, task.task_class);
     known_->newest.erase(known);
     return false;
   }
-  line(q, task).push_back(task);
+  place_for(of(task.handler), task).push_back(task);
   return true;
 }
 
-void Ready::pick(const std::function<std::size_t(std::uint32_t, std::size_t)>& room, std::size_t limit,
-                 std::vector<DueTask>& out) {
-  for (std::size_t i = 0; i < queues_.size() && out.size() < limit; ++i) {
-    const std::size_t no = (turn_ + i) % queues_.size();
-    Queue& q = queues_[no];
-    if (q.tasks.empty()) continue;
-    const std::size_t n =
-        std::min({q.tasks.size(), room(static_cast<std::uint32_t>(no), q.picked), limit - out.size()});
-    const auto end = q.tasks.begin() + static_cast<std::ptrdiff_t>(n);
-    std::transform(q.tasks.begin(), end, std::back_inserter(out), [&](DueTask task) {
+// A turn that `limit` ends goes on with the next call.
+void Ready::pick(const Room& room, std::size_t limit, std::vector<DueTask>& out) {
+  std::array<bool, kClasses> willing{};  // those that have tasks, and room for them as far as is known
+  std::ranges::transform(waiting_, willing.begin(), [](std::size_t tasks) { return tasks > 0; });
+  while (out.size() < limit && std::ranges::count(willing, true) > 0) {
+    const std::size_t no = number_of(kOrder[class_turn_].task_class);
+    const bool alone = willing[no] && std::ranges::count(willing, true) == 1;
+    const std::size_t most = alone ? limit - out.size() : std::min(limit - out.size(), left_);
+    const std::size_t taken = willing[no] ? pick_of(no, room, most, out) : 0;
+    if (taken < most) willing[no] = false;
+    left_ -= std::min(left_, taken);
+    if (left_ > 0 && willing[no]) continue;
+    class_turn_ = (class_turn_ + 1) % kClasses;
+    left_ = kOrder[class_turn_].share;
+  }
+  if (!handlers_.empty()) turn_ = (turn_ + 1) % handlers_.size();
+}
+
+// Returns how many it took.
+std::size_t Ready::pick_of(std::size_t task_class, const Room& room, std::size_t most, std::vector<DueTask>& out) {
+  std::size_t taken = 0;
+  for (std::size_t i = 0; i < handlers_.size() && taken < most && waiting_[task_class] > 0; ++i) {
+    const std::size_t no = (turn_ + i) % handlers_.size();
+    OfHandler& h = handlers_[no];
+    std::deque<DueTask>& tasks = h.queues[task_class].tasks;
+    if (tasks.empty()) continue;
+    const std::size_t wanted = std::min(tasks.size(), most - taken);
+    const std::size_t n = std::min(wanted, room(static_cast<std::uint32_t>(no), wanted, h.picked));
+    const auto end = tasks.begin() + static_cast<std::ptrdiff_t>(n);
+    std::transform(tasks.begin(), end, std::back_inserter(out), [&](DueTask task) {
       task.version = known_->newest.at(task.id);
       return task;
     });
-    q.tasks.erase(q.tasks.begin(), end);
-    q.picked += n;
+    tasks.erase(tasks.begin(), end);
+    h.picked += n;
     picked_ += n;
+    waiting_[task_class] -= n;
+    taken += n;
   }
-  if (!queues_.empty()) turn_ = (turn_ + 1) % queues_.size();
+  return taken;
 }
 
 void Ready::pick_suspects(const std::function<Choice(const DueTask&, std::size_t)>& choose, std::vector<DueTask>& out) {
   const std::size_t before = out.size();
-  for (Queue& q : queues_) {
-    for (auto it = q.suspects.begin(); it != q.suspects.end();) {
-      const Choice choice = choose(*it, q.picked);
+  for (OfHandler& h : handlers_) {
+    for (auto it = h.suspects.begin(); it != h.suspects.end();) {
+      const Choice choice = choose(*it, h.picked);
       if (choice == Choice::next_handler) break;
       if (choice == Choice::leave) {
         ++it;
@@ -79,8 +139,8 @@ void Ready::pick_suspects(const std::function<Choice(const DueTask&, std::size_t
       }
       out.push_back(*it);
       out.back().version = known_->newest.at(it->id);
-      it = q.suspects.erase(it);
-      ++q.picked;
+      it = h.suspects.erase(it);
+      ++h.picked;
       ++picked_;
     }
   }
@@ -89,9 +149,9 @@ void Ready::pick_suspects(const std::function<Choice(const DueTask&, std::size_t
 
 void Ready::put_back(std::span<const DueTask> picked) {
   for (auto it = picked.rbegin(); it != picked.rend(); ++it) {
-    Queue& q = queue(it->handler);
-    line(q, *it).push_front(*it);
-    --q.picked;
+    OfHandler& h = of(it->handler);
+    place_for(h, *it).push_front(*it);
+    --h.picked;
   }
   picked_ -= picked.size();
 }
@@ -99,12 +159,12 @@ void Ready::put_back(std::span<const DueTask> picked) {
 std::size_t Ready::release(std::span<const DueTask> picked) {
   std::size_t again = 0;
   for (DueTask task : picked) {
-    Queue& q = queue(task.handler);
-    --q.picked;
+    OfHandler& h = of(task.handler);
+    --h.picked;
     const auto known = known_->newest.find(task.id);
     if (known->second > task.version) {
       task.version = known->second;
-      line(q, task).push_back(task);
+      place_for(h, task).push_back(task);
       ++again;
     } else {
       known_->newest.erase(known);
@@ -120,18 +180,23 @@ void Ready::remove_if(const std::function<bool(const DueTask&)>& gone) {
     known_->newest.erase(task.id);
     return true;
   };
-  for (Queue& q : queues_) {
-    std::erase_if(q.tasks, leaves);
-    suspects_ -= std::erase_if(q.suspects, leaves);
+  for (OfHandler& h : handlers_) {
+    for (std::size_t no = 0; no < kClasses; ++no) waiting_[no] -= std::erase_if(h.queues[no].tasks, leaves);
+    suspects_ -= std::erase_if(h.suspects, leaves);
   }
 }
 
 bool Ready::take_reload_wanted() {
   bool wanted = false;
-  for (Queue& q : queues_) {
-    if (!q.overflowed || q.size() > per_handler_ / 2) continue;
-    q.overflowed = false;
-    wanted = true;
+  for (OfHandler& h : handlers_) {
+    for (std::size_t no = 0; no < kClasses; ++no) {
+      Queue& queue = h.queues[no];
+      const bool has_room =
+          queue.tasks.size() + h.suspects.size() <= per_queue_ / 2 && (!mixed_ || waiting_[no] <= per_class_ / 2);
+      if (!queue.overflowed || !has_room) continue;
+      queue.overflowed = false;
+      wanted = true;
+    }
   }
   return wanted;
 }

@@ -1,11 +1,13 @@
 #pragma once
-// Due tasks that wait for a free worker: one queue per handler, served in turn, so that a slow handler holds up only
-// itself. One thread at a time: the Schedule owns it.
+// Due tasks that wait for a free worker: one queue per handler and class. Classes are served in turn, 16 urgent tasks,
+// 4 normal ones and 1 of the background, and the handlers of a class in turn, so that a slow handler holds up only
+// itself. A class that has nothing, or no room for it, is passed over. One thread at a time: the Schedule owns it.
 //
 // A picked task stays known until it is released: if it is read again meanwhile, it is not claimed twice. A task that
 // comes twice is claimed in its newest version: a scan may bring one that was read before its last run, and must not
 // hold up its retry. Tasks under suspicion have queues of their own.
 
+#include <array>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -18,20 +20,30 @@ namespace easyretry::engine {
 
 using task::DueTask;
 
+inline constexpr std::size_t kClasses = 3;  // TaskClass
+
 class Ready {
  public:
-  explicit Ready(std::size_t per_handler);
+  explicit Ready(std::size_t per_queue);
   ~Ready();
-  // At most this many of one handler; the rest stays in the store and is read again later.
-  void limit(std::size_t per_handler) { per_handler_ = per_handler; }
+  // At most this many of one handler and class, and of one class, unless all are normal; the rest stays in the store
+  // and is read again later.
+  void limit(std::size_t per_queue, std::size_t per_class) {
+    per_queue_ = per_queue;
+    per_class_ = per_class;
+  }
 
-  // False: it is here or picked already (in this version, or raised to it), or its handler's queue is full.
+  // False: it is here or picked already (in this version, or raised to it), or its queue is full.
   bool add(const DueTask& task);
+  // How many more tasks its queue takes.
+  std::size_t room_for(std::uint32_t handler, TaskClass task_class);
+  // There was no room for a task: take_reload_wanted() asks for it when there is.
+  void leave_out(std::uint32_t handler, TaskClass task_class);
 
-  // Takes up to `limit` tasks, one handler after the other, from each no more than room(handler, picked), where
-  // `picked` is the number of its tasks that are picked and not released.
-  void pick(const std::function<std::size_t(std::uint32_t, std::size_t)>& room, std::size_t limit,
-            std::vector<DueTask>& out);
+  // Takes up to `limit` tasks, from each queue as many as room(handler, wanted, picked) says, at most `wanted`.
+  // `picked` is the number of tasks of the handler that are picked and not released.
+  using Room = std::function<std::size_t(std::uint32_t handler, std::size_t wanted, std::size_t picked)>;
+  void pick(const Room& room, std::size_t limit, std::vector<DueTask>& out);
   // Goes through the tasks under suspicion, one handler after the other. choose(task, picked) gets the number of tasks
   // of its handler that are picked and not released.
   enum class Choice { take, leave, next_handler };
@@ -45,8 +57,11 @@ class Ready {
   void remove_if(const std::function<bool(const DueTask&)>& gone);
 
   std::size_t size() const;  // without the picked ones
+  std::size_t size(std::uint32_t handler) const;
+  // Those that wait, without suspects, by TaskClass.
+  const std::array<std::size_t, kClasses>& by_class() const { return waiting_; }
   std::size_t picked() const { return picked_; }
-  std::size_t picked(std::uint32_t handler) const { return handler < queues_.size() ? queues_[handler].picked : 0; }
+  std::size_t picked(std::uint32_t handler) const { return handler < handlers_.size() ? handlers_[handler].picked : 0; }
   bool has_suspects() const { return suspects_ > 0; }
   // A queue overflowed since the last call and has room again, so what was left out should be read.
   bool take_reload_wanted();
@@ -54,23 +69,30 @@ class Ready {
  private:
   struct Queue {
     std::deque<DueTask> tasks;
-    std::deque<DueTask> suspects;
-    std::size_t picked = 0;
     bool overflowed = false;
-
-    std::size_t size() const { return tasks.size() + suspects.size(); }
+  };
+  struct OfHandler {
+    std::array<Queue, kClasses> queues;  // by TaskClass
+    std::deque<DueTask> suspects;        // of all classes
+    std::size_t picked = 0;
   };
   struct Known;  // newest version by id, waiting or picked
 
-  Queue& queue(std::uint32_t handler);
-  std::deque<DueTask>& line(Queue& queue, const DueTask& task);
+  OfHandler& of(std::uint32_t handler);
+  std::deque<DueTask>& place_for(OfHandler& handler, const DueTask& task);
+  std::size_t pick_of(std::size_t task_class, const Room& room, std::size_t most, std::vector<DueTask>& out);
 
-  std::size_t per_handler_;
-  std::vector<Queue> queues_;  // by handler number
+  std::size_t per_queue_;
+  std::size_t per_class_;
+  bool mixed_ = false;               // not all tasks so far were normal
+  std::vector<OfHandler> handlers_;  // by number
   std::unique_ptr<Known> known_;
   std::size_t picked_ = 0;
-  std::size_t suspects_ = 0;  // that wait
-  std::size_t turn_ = 0;
+  std::size_t suspects_ = 0;                     // that wait
+  std::array<std::size_t, kClasses> waiting_{};  // in queues, by TaskClass
+  std::size_t turn_ = 0;                         // of handlers
+  std::size_t class_turn_ = 0;                   // into the order of classes
+  std::size_t left_ = 0;                         // of this turn of a class
 };
 
 }  // namespace easyretry::engine

@@ -3,12 +3,10 @@
 #include <algorithm>
 #include <utility>
 
-#include "cluster/shares.h"
-
 namespace easyretry::engine {
 namespace {
 
-constexpr auto kAfterFailure = std::chrono::seconds{1};
+constexpr auto kAskAgainAfter = std::chrono::seconds{1};
 // If lists change again and again, only the last few matter.
 constexpr std::size_t kMostFormer = 3;
 
@@ -26,22 +24,22 @@ std::vector<std::string> missing(const std::vector<std::string>& from, const std
 }
 
 // If deaths are noticed sooner, new lists count sooner.
-cluster::Patience patience(const cluster::Membership::Traits& traits) {
-  cluster::Patience patience;
-  patience.joins = std::min(patience.joins, traits.notices_death / 10);
-  patience.leaves = std::min(patience.leaves, traits.notices_death / 5);
-  patience.shrinking = std::min(patience.shrinking, traits.notices_death / 2);
-  return patience;
+cluster::Debounce debounce(const cluster::Membership::Traits& traits) {
+  cluster::Debounce debounce;
+  debounce.joins = std::min(debounce.joins, traits.death_timeout / 10);
+  debounce.leaves = std::min(debounce.leaves, traits.death_timeout / 5);
+  debounce.shrinking = std::min(debounce.shrinking, traits.death_timeout / 2);
+  return debounce;
 }
 
 // The time after which every member has seen a change, and lets it count.
 Instant::duration handover(const cluster::Membership* membership) {
   if (membership == nullptr) return {};
-  return membership->traits().refresh + patience(membership->traits()).shrinking;
+  return membership->traits().refresh + debounce(membership->traits()).shrinking;
 }
 
 cluster::Shares everything(int total_shards) {
-  return {.rest = cluster::shards_of(0, 1, total_shards, Assignment::even)};
+  return {.rest = cluster::shards_of(0, 1, {total_shards})};
 }
 
 }  // namespace
@@ -49,10 +47,10 @@ cluster::Shares everything(int total_shards) {
 Rebalancer::Rebalancer(Context& context, std::unique_ptr<cluster::Membership> membership, int total_shards, Own own)
     : context_(context),
       membership_(std::move(membership)),
-      total_shards_(total_shards),
+      division_{total_shards, context.options.assignment, context.store.info().earlier_shards},
       own_(std::move(own)),
       handover_(handover(membership_.get())),
-      members_(membership_ ? cluster::Members{membership_->traits().self, patience(membership_->traits())}
+      members_(membership_ ? cluster::Members{membership_->traits().self, debounce(membership_->traits())}
                            : cluster::Members{context.owner}),
       shares_(everything(total_shards)) {}
 
@@ -83,7 +81,7 @@ Step Rebalancer::step() {
   {
     const std::lock_guard lock{mutex_};
     before = members_.list();
-    changed = members_.settle(context_.clock.steady());
+    changed = members_.apply(context_.clock.steady());
     owned = divide(context_.clock.steady(), before.empty());
     next = members_.next();
     for (const Former& former : former_) next = std::min(next, former.until);
@@ -96,7 +94,7 @@ Step Rebalancer::step() {
 std::optional<Ownership> Rebalancer::divide(Instant now, bool first) {
   if (!members_.place()) return std::nullopt;
   const std::size_t ended = std::erase_if(former_, [&](const Former& former) { return former.until <= now; });
-  const std::vector<Member>* const waiting = members_.waiting();
+  const std::vector<Member>* const waiting = members_.pending();
   Basis basis{members_.list(), waiting != nullptr ? *waiting : std::vector<Member>{},
               context_.handlers.snapshot()->run_here()};
   if (basis == basis_ && ended == 0) return std::nullopt;
@@ -117,7 +115,7 @@ std::optional<Ownership> Rebalancer::divide(Instant now, bool first) {
 cluster::Shares Rebalancer::shares_in(std::vector<Member> list, const std::vector<std::string>& handlers) const {
   const std::size_t self = *members_.place_in(list);
   list[self].handlers = handlers;
-  return cluster::shares_of(list, self, total_shards_, context_.options.assignment);
+  return cluster::shares_of(list, self, division_);
 }
 
 void Rebalancer::refresh(Instant now) {
@@ -130,16 +128,16 @@ void Rebalancer::refresh(Instant now) {
                           : "no list of members from " + membership_->traits().source + ": " + roll.error().detail +
                                 "; this instance keeps its shards");
   }
-  next_refresh_ = now + (answered ? Instant::duration{membership_->traits().refresh} : kAfterFailure);
+  next_refresh_ = now + (answered ? Instant::duration{membership_->traits().refresh} : kAskAgainAfter);
   if (answered) {
     tell_refused(std::move(roll->refused));
     say_once_that_handlers_do_not_fit(roll->handlers_left_out);
   }
   const std::lock_guard lock{mutex_};
   if (answered) {
-    members_.heard(std::move(roll->members), context_.clock.steady());
+    members_.report(std::move(roll->members), context_.clock.steady());
   } else {
-    members_.missed();
+    members_.report_failure();
   }
 }
 
@@ -153,9 +151,9 @@ void Rebalancer::say_once_that_handlers_do_not_fit(bool left_out) {
 }
 
 // Each once, as long as it is in the list.
-void Rebalancer::tell_refused(std::vector<cluster::Refused> refused) {
+void Rebalancer::tell_refused(std::vector<cluster::RefusedMember> refused) {
   std::sort(refused.begin(), refused.end());
-  for (const cluster::Refused& one : refused) {
+  for (const cluster::RefusedMember& one : refused) {
     if (std::binary_search(refused_.begin(), refused_.end(), one)) continue;
     const std::string message = one.who + " is not accepted as a member: " + one.why;
     context_.log(LogLevel::warning, message);
@@ -167,7 +165,8 @@ void Rebalancer::tell_refused(std::vector<cluster::Refused> refused) {
 void Rebalancer::tell_changes(const std::vector<Member>& before) {
   const ClusterView now = view();
   const std::string share = std::to_string(now.members.size()) + " members; this one owns " +
-                            std::to_string(now.shards.size()) + " of " + std::to_string(total_shards_) + " shards";
+                            std::to_string(now.shards.size()) + " of " + std::to_string(division_.total_shards) +
+                            " shards";
   context_.log(LogLevel::info, share);
   const auto was = nodes_of(before);
   const auto is = nodes_of(now.members);
@@ -194,13 +193,14 @@ ClusterView Rebalancer::view() const {
             .source = "alone",
             .trusted = true};
   }
-  const bool heard = members_.heard_at() != Instant{};
+  const bool reported = members_.reported_at() != Instant{};
   return {.members = members_.list(),
           .self = membership_->traits().self,
           .shards = shares_.all(),
           .source = membership_->traits().source,
           .trusted = members_.trusted(),
-          .age = heard ? std::chrono::duration_cast<Millis>(context_.clock.steady() - members_.heard_at()) : Millis{}};
+          .age = reported ? std::chrono::duration_cast<Millis>(context_.clock.steady() - members_.reported_at())
+                          : Millis{}};
 }
 
 }  // namespace easyretry::engine

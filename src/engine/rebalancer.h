@@ -10,6 +10,7 @@
 
 #include "cluster/members.h"
 #include "cluster/membership.h"
+#include "cluster/shares.h"
 #include "engine/context.h"
 #include "engine/ownership.h"
 
@@ -43,7 +44,7 @@ class Rebalancer {
     std::vector<std::string> handlers;
     friend bool operator==(const Basis&, const Basis&) = default;
   };
-  // Earlier shares, which are not forgotten at once: their new owner may not have heard yet.
+  // Earlier shares, which are not forgotten at once: their new owner may not know of it yet.
   struct Former {
     cluster::Shares shares;
     Instant until{};
@@ -54,13 +55,13 @@ class Rebalancer {
   // Under the mutex. What is owned from now on; nullopt: nothing has changed.
   std::optional<Ownership> divide(Instant now, bool first);
   cluster::Shares shares_in(std::vector<Member> list, const std::vector<std::string>& handlers) const;
-  void tell_refused(std::vector<cluster::Refused> refused);
+  void tell_refused(std::vector<cluster::RefusedMember> refused);
   void tell_changes(const std::vector<Member>& before);
   void tell(EventKind kind, const std::string& message);
 
   Context& context_;
   const std::unique_ptr<cluster::Membership> membership_;
-  const int total_shards_;
+  const cluster::Division division_;
   const Own own_;
   const Instant::duration handover_;
 
@@ -74,8 +75,8 @@ class Rebalancer {
   // Of the stepping thread
   Instant next_refresh_ = Instant::min();
   bool complained_ = false;
-  bool left_out_ = false;                  // our handlers are missing in what the others are told
-  std::vector<cluster::Refused> refused_;  // by the last list, in order
+  bool left_out_ = false;                        // our handlers are missing in what the others are told
+  std::vector<cluster::RefusedMember> refused_;  // by the last list, in order
 };
 
 }  // namespace easyretry::engine

@@ -1,6 +1,7 @@
 #include "engine/renewer.h"
 
 #include <algorithm>
+#include <map>
 
 namespace easyretry::engine {
 namespace {
@@ -15,6 +16,11 @@ bool hung(const Run& run, Instant now) {
          now > run.extended_until.load();
 }
 
+// A lease must not outlive the seat, which others get if this instance cannot tell them that it has it.
+bool keeps_its_seat(const Run& run, Instant now) {
+  return std::ranges::all_of(run.handler->brakes, [now](const auto& brake) { return brake->may_renew(now); });
+}
+
 }  // namespace
 
 Step Renewer::step() {
@@ -26,17 +32,41 @@ Step Renewer::step() {
     if (needs_renewal(*run, now)) due.push_back(run);
   }
   for (std::span<const RunPtr> rest{due}; !rest.empty();) {
-    const std::size_t n = std::min(rest.size(), context_.options.batch);
+    const std::size_t n = std::min(rest.size(), context_.live.batch.load());
     renew(rest.first(n));
     rest = rest.subspan(n);
   }
+  look_after_lent(now);
+  context_.failures.log_left_out(now);  // here, because this step comes regularly, however idle the engine is
   return {!due.empty(), next(now)};
+}
+
+// A worker that has renewed its lease at another instance still runs the task.
+void Renewer::look_after_lent(Instant now) {
+  const std::vector<task::Ticket> over = in_flight_.overdue(now);
+  if (over.empty()) return;
+  std::vector<TaskId> ids;
+  for (const task::Ticket& ticket : over) ids.push_back(ticket.id);
+  const auto found = context_.store.find(ids);
+  if (!found) return;
+  std::map<task::Ticket, TimePoint> running;
+  for (const task::TaskRecord& record : *found) {
+    if (record.info.state == TaskState::running) running[{record.info.id, record.info.version}] = record.lease_until;
+  }
+  for (const task::Ticket& ticket : over) {
+    const auto held = running.find(ticket);
+    if (held != running.end() && held->second > context_.store_now()) {
+      in_flight_.prolong(ticket, context_.store_time.when(held->second));
+    } else {
+      in_flight_.forget(ticket);
+    }
+  }
 }
 
 // A lease is renewed with two thirds of it left, so that two renewals may fail before it is lost.
 bool Renewer::needs_renewal(const Run& run, Instant now) const {
   const auto left = run.trusted_until.load() - now;
-  return !run.settled && left < context_.options.lease * 6 / 10 && !hung(run, now);
+  return !run.settled && left < context_.options.lease * 6 / 10 && !hung(run, now) && keeps_its_seat(run, now);
 }
 
 void Renewer::check_timeout(Run& run, Instant now) {

@@ -17,6 +17,7 @@ class Renewer {
 
  private:
   bool needs_renewal(const Run& run, Instant now) const;
+  void look_after_lent(Instant now);
   void check_timeout(Run& run, Instant now);
   void lose(Run& run);
   void check_trust(Run& run, Instant now);

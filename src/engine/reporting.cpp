@@ -1,5 +1,7 @@
 #include "engine/reporting.h"
 
+#include "engine/attempt.h"
+#include "engine/error_text.h"
 #include "policy/decide.h"
 #include "task/transitions.h"
 
@@ -65,15 +67,22 @@ std::optional<EventKind> kind_of(const task::Settlement& settlement) {
   return std::nullopt;
 }
 
-// An end that somebody has to look into is a warning; other failures are normal, and callbacks report them.
-void log_end(const Context& context, const task::Settlement& settlement, const TaskInfo& task) {
+// `task` as history has it.
+TaskInfo ended_task(const Context& context, const task::Settlement& settlement, TaskInfo task) {
+  task.state = TaskState::finished;
+  task.outcome = settlement.outcome;
+  task.finished_at = context.store_now();
+  if (!settlement.error.empty()) task.last_error = settlement.error;
+  ++task.version;
+  return task;
+}
+
+// A final failure is logged once, when it is stored: a callback that follows is a stage of its own. A cancellation was
+// wanted.
+bool is_final_failure(const task::Settlement& settlement, const TaskInfo& task) {
   const Outcome outcome = settlement.outcome;
-  if (settlement.kind != Kind::finish || outcome == Outcome::succeeded || outcome == Outcome::cancelled) return;
-  const bool broken = outcome == Outcome::quarantined || outcome == Outcome::parked;
-  context.log(broken ? LogLevel::warning : LogLevel::info,
-              "task " + to_string(task.id) + " (" + task.handler + ", key " + task.key + ") ended as " +
-                  std::string{to_string(outcome)} + " after " + std::to_string(task.attempts) +
-                  " attempt(s): " + (settlement.error.empty() ? task.last_error : settlement.error));
+  if (task.stage != Stage::run || outcome == Outcome::succeeded || outcome == Outcome::cancelled) return false;
+  return settlement.kind == Kind::finish || settlement.kind == Kind::advance;
 }
 
 EventKind kind_of(storage::KeepStep::Kind kind) {
@@ -90,7 +99,13 @@ EventKind kind_of(storage::KeepStep::Kind kind) {
 
 void report(Context& context, const task::Settlement& settlement, const TaskInfo& task) {
   count(context.counters, settlement);
-  log_end(context, settlement, task);
+  if (is_final_failure(settlement, task)) {
+    const std::string& error = settlement.error.empty() ? task.last_error : settlement.error;
+    context.failures.add(task, settlement.outcome, error, settlement.thrown);
+  }
+  if (settlement.kind == Kind::finish && context.waits.any()) {
+    context.waits.ended_here(ended_task(context, settlement, task));
+  }
   if (!context.events.heard()) return;
   const auto kind = kind_of(settlement);
   if (!kind) return;
@@ -99,6 +114,14 @@ void report(Context& context, const task::Settlement& settlement, const TaskInfo
   if (settlement.kind == Kind::retry) event.task.next_at = event.at + settlement.delay;
   if (!settlement.error.empty()) event.task.last_error = settlement.error;
   context.events.tell(event);
+}
+
+void report(Context& context, const task::Ending& ending, const TaskInfo& task) {
+  task::Settlement settlement;
+  if (ending.tell) settlement.kind = Kind::advance;
+  settlement.outcome = ending.outcome;
+  settlement.error = ending.error;
+  report(context, settlement, task);
 }
 
 void report(Context& context, const storage::KeepStep& step) {

@@ -10,6 +10,8 @@ namespace easyretry::engine {
 
 // The outcome of an execution. `task` as the execution saw it; called once the settlement is stored.
 void report(Context& context, const task::Settlement& settlement, const TaskInfo& task);
+// A task that a user has ended, without a callback.
+void report(Context& context, const task::Ending& ending, const TaskInfo& task);
 
 // A step of housekeeping; it is also logged.
 void report(Context& context, const storage::KeepStep& step);

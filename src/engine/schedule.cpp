@@ -42,7 +42,7 @@ Schedule::Schedule(Context& context, const InFlight& in_flight, Workers& workers
     : context_(context),
       in_flight_(in_flight),
       workers_(workers),
-      wheel_(context.store_now(), context.options.window + kSlack),
+      wheel_(std::in_place, context.store_now(), context.live.window.load() + kSlack),
       ready_(context.options.read_ahead) {
   watches_.fill(Instant::max());
 }
@@ -67,7 +67,27 @@ std::size_t Schedule::room() const {
 
 std::size_t Schedule::in_wheel() const {
   const std::lock_guard lock{mutex_};
-  return wheel_.size();
+  return wheel_->size();
+}
+
+std::size_t Schedule::ready(std::uint32_t handler) const {
+  const std::lock_guard lock{mutex_};
+  return ready_.size(handler);
+}
+
+std::array<std::size_t, kClasses> Schedule::due_by_class() const {
+  const std::lock_guard lock{mutex_};
+  return ready_.by_class();
+}
+
+std::size_t Schedule::room_for(std::uint32_t handler, TaskClass task_class) {
+  const std::lock_guard lock{mutex_};
+  return ready_.room_for(handler, task_class);
+}
+
+void Schedule::leave_out(std::uint32_t handler, TaskClass task_class) {
+  const std::lock_guard lock{mutex_};
+  ready_.leave_out(handler, task_class);
 }
 
 void Schedule::stop() {
@@ -78,10 +98,24 @@ void Schedule::stop() {
 void Schedule::forget(const std::function<bool(const DueTask&)>& gone) {
   const std::lock_guard lock{mutex_};
   take_offers();
-  const std::size_t before = wheel_.size() + ready_.size();
-  wheel_.remove_if(gone);
+  const std::size_t before = wheel_->size() + ready_.size();
+  wheel_->remove_if(gone);
   ready_.remove_if(gone);
-  held_ -= before - wheel_.size() - ready_.size();
+  held_ -= before - wheel_->size() - ready_.size();
+}
+
+void Schedule::look_ahead(Millis window) {
+  const std::lock_guard lock{mutex_};
+  take_due(context_.store_now());
+  std::vector<DueTask> held;
+  held.reserve(wheel_->size());
+  wheel_->remove_if([&held](const DueTask& task) {
+    held.push_back(task);
+    return true;
+  });
+  const TimePoint now = context_.store_now();
+  wheel_.emplace(now, window + kSlack);
+  for (const DueTask& task : held) put(task, now);
 }
 
 bool Schedule::take(std::size_t claimer, std::vector<DueTask>& batch) {
@@ -89,16 +123,18 @@ bool Schedule::take(std::size_t claimer, std::vector<DueTask>& batch) {
   const std::lock_guard lock{mutex_};
   watches_[claimer] = Instant::max();
   if (stopped_) return false;
-  // No handler takes more than half of the memory, unless it is the only one.
+  // No handler takes more than half of the memory, unless it is the only one. Of three classes, two leave a quarter to
+  // the third.
   const bool alone = context_.handlers.snapshot()->by_number.size() == 1;
-  ready_.limit(context_.options.read_ahead / (alone ? 1 : 2));
+  const std::size_t memory = context_.options.read_ahead;
+  ready_.limit(memory / (alone ? 1 : 2), memory * 3 / 8);
   // In this order: after a long sleep the wheel must turn before it can take later tasks.
   take_due(context_.store_now());
   take_offers();
   const bool begin = !paused() && pick(batch);
   want_reload_if_room();
-  const bool more = ready_.size() + wheel_.size() > 0;
-  if (!batch.empty() && more && !watched(wheel_.next_due())) wakeup().notify();
+  const bool more = ready_.size() + wheel_->size() > 0;
+  if (!batch.empty() && more && !watched(wheel_->next_due())) wakeup().notify();
   return begin;
 }
 
@@ -117,14 +153,14 @@ void Schedule::take_offers() {
 void Schedule::put(const DueTask& task, TimePoint now) {
   if (!context_.is_paused(task.handler)) {
     if (task.due <= now) return make_ready(task);
-    if (wheel_.schedule(task)) return;
+    if (wheel_->schedule(task)) return;
   }
   --held_;
 }
 
 void Schedule::take_due(TimePoint now) {
   due_.clear();
-  wheel_.take_due(now, due_);
+  wheel_->take_due(now, due_);
   for (const DueTask& task : due_) make_ready(task);
 }
 
@@ -140,26 +176,52 @@ bool Schedule::pick(std::vector<DueTask>& batch) {
     return false;
   }
   const std::size_t in_flight = in_flight_.here() + ready_.picked();
-  const std::size_t most = kBatchesInFlight * context_.options.batch;
+  const std::size_t full = context_.live.batch;
+  const std::size_t most = kBatchesInFlight * full;
   suspects_blocked_ = false;
   if (ready_.size() == 0 || in_flight >= most) return false;
-  const std::size_t room_for = std::min(context_.options.batch, most - in_flight);
+  const std::size_t room_for = std::min(full, most - in_flight);
   if (ready_.has_suspects()) {
     pick_suspects(room_for, batch);
     if (!batch.empty()) return true;
   }
   if (isolation_.holds_others(context_.clock.steady())) return false;
   const auto table = context_.handlers.snapshot();
-  const auto room = [&](std::uint32_t handler, std::size_t coming) {
-    const auto no = static_cast<HandlerNo>(handler);
-    if (context_.is_paused(no)) return std::size_t{0};
+  const auto workers_room = [&](HandlerNo no, std::size_t coming) {
     const auto& remote = table->by_number[no]->handler.remote;
     if (remote) return remote->room(coming);
-    const std::size_t most_here = suspects_blocked_ ? free_workers() : context_.options.batch;
+    const std::size_t most_here = suspects_blocked_ ? free_workers() : full;
     return std::min(most_here, workers_.room(no, table->concurrency(no, workers_.size()), coming));
   };
+  const auto room = [&](std::uint32_t handler, std::size_t wanted, std::size_t coming) {
+    const auto no = static_cast<HandlerNo>(handler);
+    if (context_.is_paused(no)) return std::size_t{0};
+    const std::size_t startable = std::min(wanted, workers_room(no, coming));
+    const KnownHandler& known = *table->by_number[no];
+    const Instant now = context_.clock.steady();
+    Reservation reserved{known.brakes, now, startable};
+    std::size_t granted = reserved.room();
+    if (granted > 0 && known.circuit) granted = knows(*known.circuit) ? known.circuit->reserve(now, granted) : 0;
+    reserved.claim(*known.holdings, granted);
+    return granted;
+  };
   ready_.pick(room, room_for, batch);
+  ask_for_brakes(*table);
   return all_begin_at_once(batch);
+}
+
+// Otherwise the CircuitWatch asks, and notifies the Claimers.
+bool Schedule::knows(Circuit& circuit) {
+  if (circuit.is_known(context_.clock.steady())) return true;
+  circuit.want();
+  context_.circuits.notify();
+  return false;
+}
+
+// If a brake lacks an answer of the store, or seats, the BrakeWatch asks, and notifies the Claimers.
+void Schedule::ask_for_brakes(const HandlerTable& table) const {
+  const bool wanted = std::ranges::any_of(table.brakes, [](const auto& brake) { return brake.second->is_wanted(); });
+  if (wanted) context_.braking.notify();
 }
 
 // Each is claimed for a free worker, so that its next crash is proven; those of remote executors, whose workers may be
@@ -168,25 +230,37 @@ void Schedule::pick_suspects(std::size_t most, std::vector<DueTask>& batch) {
   using enum Ready::Choice;
   const Instant now = context_.clock.steady();
   const auto table = context_.handlers.snapshot();
+  const auto choose = [&](const DueTask& task, std::size_t coming) {
+    const auto no = static_cast<HandlerNo>(task.handler);
+    if (const auto& remote = table->by_number[no]->handler.remote) {
+      return batch.empty() && remote->room(coming) > 0 ? take : next_handler;
+    }
+    suspects_blocked_ = true;
+    const std::size_t concurrency = table->concurrency(no, workers_.size());
+    if (is_last_chance(task)) {
+      if (!batch.empty() || !may_run_alone(now) || workers_.idle(no, concurrency) <= coming) return leave;
+      isolation_.begin(task.id, now);
+      claiming_alone_ = true;
+      return take;
+    }
+    if (isolation_.holds_others(now)) return leave;
+    return free_workers() > 0 && workers_.idle(no, concurrency) > coming ? take : next_handler;
+  };
   ready_.pick_suspects(
       [&](const DueTask& task, std::size_t coming) {
-        const auto no = static_cast<HandlerNo>(task.handler);
-        if (context_.is_paused(no) || batch.size() >= most) return next_handler;
-        if (const auto& remote = table->by_number[no]->handler.remote) {
-          return batch.empty() && remote->room(coming) > 0 ? take : next_handler;
-        }
-        suspects_blocked_ = true;
-        const std::size_t concurrency = table->concurrency(no, workers_.size());
-        if (is_last_chance(task)) {
-          if (!batch.empty() || !may_run_alone(now) || workers_.idle(no, concurrency) <= coming) return leave;
-          isolation_.begin(task.id, now);
-          claiming_alone_ = true;
-          return take;
-        }
-        if (isolation_.holds_others(now)) return leave;
-        return free_workers() > 0 && workers_.idle(no, concurrency) > coming ? take : next_handler;
+        if (context_.is_paused(task.handler) || batch.size() >= most) return next_handler;
+        const KnownHandler& known = *table->by_number[task.handler];
+        if (known.circuit && !(knows(*known.circuit) && known.circuit->has_room(now))) return next_handler;
+        Reservation reserved{known.brakes, now, 1};
+        if (reserved.room() == 0) return next_handler;
+        const Ready::Choice choice = choose(task, coming);
+        if (choice != take) return choice;
+        if (known.circuit) known.circuit->reserve(now, 1);
+        reserved.claim(*known.holdings, 1);
+        return take;
       },
       batch);
+  ask_for_brakes(*table);
 }
 
 // Threads that no claimed task is about to use.
@@ -225,6 +299,7 @@ bool Schedule::all_begin_at_once(std::span<const DueTask> batch) const {
 void Schedule::claimed(std::span<const DueTask> batch) {
   const std::lock_guard lock{mutex_};
   if (isolation_.alone() == batch.front().id) claiming_alone_ = false;
+  end_claiming(batch);
   held_ -= batch.size() - ready_.release(batch);
   failures_ = 0;
   want_reload_if_room();
@@ -233,7 +308,13 @@ void Schedule::claimed(std::span<const DueTask> batch) {
 void Schedule::put_back(std::span<const DueTask> batch) {
   const std::lock_guard lock{mutex_};
   if (isolation_.alone() == batch.front().id) claiming_alone_ = false;
+  end_claiming(batch);
   ready_.put_back(batch);
+}
+
+void Schedule::end_claiming(std::span<const DueTask> batch) const {
+  const auto table = context_.handlers.snapshot();
+  for (const DueTask& task : batch) --table->by_number[task.handler]->holdings->claiming;
 }
 
 void Schedule::pause() {
@@ -257,10 +338,14 @@ bool Schedule::watched(TimePoint due) const {
 Instant Schedule::watch(std::size_t claimer) {
   if (paused()) return paused_until_;
   const std::lock_guard lock{mutex_};
-  const TimePoint due = wheel_.next_due();
+  const TimePoint due = wheel_->next_due();
   if (!watched(due)) watches_[claimer] = context_.store_time.when(due);
-  if (!suspects_blocked_) return watches_[claimer];
-  return std::min(watches_[claimer], context_.clock.steady() + kLookForIdleWorkers);
+  Instant wake = watches_[claimer];
+  const Instant now = context_.clock.steady();
+  const auto table = context_.handlers.snapshot();
+  for (const auto& [name, circuit] : table->circuits) wake = std::min(wake, circuit->next_start(now));
+  for (const auto& [subject, brake] : table->brakes) wake = std::min(wake, brake->next_start(now));
+  return suspects_blocked_ ? std::min(wake, now + kLookForIdleWorkers) : wake;
 }
 
 }  // namespace easyretry::engine

@@ -59,18 +59,27 @@ class Schedule {
   std::size_t held() const { return held_.load(std::memory_order_relaxed); }
   // Of them, those that wait for their due time.
   std::size_t in_wheel() const;
+  // Due tasks of one handler that wait to be claimed.
+  std::size_t ready(std::uint32_t handler) const;
+  // Of them, those that are due and wait for a worker, by TaskClass.
+  std::array<std::size_t, kClasses> due_by_class() const;
+  // As Ready::room_for, for a task that is due, and leave_out.
+  std::size_t room_for(std::uint32_t handler, TaskClass task_class);
+  void leave_out(std::uint32_t handler, TaskClass task_class);
   // The Loader left something out for want of room: take_reload_wanted() says when half of it is free again.
   void want_room() {
     refused_ = true;
     wakeup().notify();
   }
-  // Room became free after a time without: what was left out should be read now.
+  // There is room again: the tasks that were left out should be read now.
   bool take_reload_wanted() { return reload_wanted_.exchange(false); }
   // `loader` is notified when take_reload_wanted() has become true. Before anything is stepped.
   void reload_with(Wakeup& loader) { loader_ = &loader; }
   // Removes tasks from memory, except those being claimed. Later tasks of paused handlers are not taken in the first
   // place; those that are here when the pause begins have to be removed by this.
   void forget(const std::function<bool(const DueTask&)>& gone);
+  // Tasks that are due within `window` are held from now on.
+  void look_ahead(Millis window);
   // Nothing is given out from now on.
   void stop();
   bool stopped() const { return stopped_; }
@@ -95,6 +104,9 @@ class Schedule {
   void make_ready(const DueTask& task);
   bool pick(std::vector<DueTask>& batch);
   void pick_suspects(std::size_t most, std::vector<DueTask>& batch);
+  bool knows(Circuit& circuit);
+  void ask_for_brakes(const HandlerTable& table) const;
+  void end_claiming(std::span<const DueTask> batch) const;
   std::size_t free_workers() const;
   bool is_last_chance(const DueTask& task) const;
   bool may_run_alone(Instant now);
@@ -116,8 +128,8 @@ class Schedule {
   std::atomic<bool> stopped_{false};
   std::atomic<Instant> paused_until_{Instant::min()};
 
-  mutable std::mutex mutex_;  // guards the rest
-  Wheel wheel_;
+  mutable std::mutex mutex_;    // guards the rest
+  std::optional<Wheel> wheel_;  // always there; another one when the window changes
   Ready ready_;
   std::vector<DueTask> offers_;
   std::vector<DueTask> due_;

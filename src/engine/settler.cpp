@@ -23,7 +23,7 @@ Settler::Settler(Context& context, Outcomes& outcomes, InFlight& in_flight, Sche
 
 bool Settler::gathers() {
   const std::size_t ready = outcomes_.size();
-  const bool more_soon = pending_.empty() && ready > 0 && ready < context_.options.batch && workers_.waiting() > 0;
+  const bool more_soon = pending_.empty() && ready > 0 && ready < context_.live.batch.load() && workers_.waiting() > 0;
   if (more_soon && gather_until_ == Instant::max()) gather_until_ = context_.clock.steady() + kGather;
   if (more_soon && context_.clock.steady() < gather_until_) return true;
   gather_until_ = Instant::max();
@@ -38,7 +38,7 @@ Step Settler::step() {
   const bool postponed = postponed_ > 0 && context_.clock.steady() >= postponed_until_;
   const std::size_t from = postponed ? 0 : postponed_;
   const std::size_t most = postponed ? postponed_ : pending_.size() - postponed_;
-  const std::size_t n = std::min(most, context_.options.batch);
+  const std::size_t n = std::min(most, context_.live.batch.load());
   if (n == 0) return {false, postponed_until_};
   failed_ = false;
   unanswered_.clear();
@@ -75,8 +75,9 @@ Result<storage::Applied> Settler::send(std::span<const Settled> settled) {
   settlements.reserve(settled.size());
   for (const Settled& one : settled) {
     task::Settlement& settlement = settlements.emplace_back(one.settlement);
-    settlement.space = one.run->record.info.space;
+    settlement.name_space = one.run->record.info.name_space;
     settlement.handler = one.run->record.info.handler;
+    settlement.keep = one.run->handler->handler.options.keep != Millis{0};
   }
   context_.measures.settle_batch.add(settlements.size());
   return context_.ask(StoreVerb::settle, [&](storage::Store& store) { return store.settle(settlements); });
@@ -114,11 +115,17 @@ void Settler::refused(std::span<Settled> settled, const Error& error) {
   task::Settlement& settlement = settled.front().settlement;
   if (!settlement.result.empty()) {
     settlement.result.clear();
-    settlement.error += " (the result could not be stored: " + error.detail + ")";
+    if (settlement.keep_result > Millis{0}) {  // it is for readers: the task has ended as it has
+      context_.log(LogLevel::warning,
+                   "the result of task " + to_string(settlement.ticket.id) + " is not kept: " + error.detail);
+    } else {
+      settlement.error += " (the result could not be stored: " + error.detail + ")";
+    }
     return write(settled);
   }
   if (!settlement.error.empty() && settlement.error != kErrorNotStored) {
     settlement.error = kErrorNotStored;
+    settlement.attempt.clear();
     return write(settled);
   }
   Counters::add(context_.counters.internal_errors);
@@ -154,10 +161,14 @@ std::vector<Settled> Settler::finish(std::span<const Settled> settled, const sto
 // A retry due within the window need not be read again: it goes straight back to the wheel.
 std::optional<DueTask> Settler::again(const Settled& settled, TimePoint now) const {
   const task::Settlement& s = settled.settlement;
-  if ((s.kind != Kind::retry && s.kind != Kind::advance) || s.delay > context_.options.window) return std::nullopt;
+  if ((s.kind != Kind::retry && s.kind != Kind::advance) || s.delay > context_.live.window.load()) return std::nullopt;
   const int crashes = settled.run->record.info.crashes;
   const std::uint8_t suspicion = crashes > 0 ? storage::suspicion_byte(crashes + 1) : 0;
-  return DueTask{{s.ticket.id, s.ticket.version + 1}, now + s.delay, settled.run->no, suspicion};
+  return DueTask{{s.ticket.id, s.ticket.version + 1},
+                 now + s.delay,
+                 settled.run->no,
+                 suspicion,
+                 settled.run->record.info.task_class};
 }
 
 }  // namespace easyretry::engine

@@ -39,7 +39,9 @@ bool TaskControl::extend(Millis by) {
     throw std::invalid_argument("extend_lease: use more than 0 and at most 24 hours");
   }
   run_.extended_until = context_.clock.steady() + by;
-  return renew(std::max(by, context_.options.lease), std::nullopt);
+  // Under a brake a lease is not longer than usual: it must end before the task's seat does. The Renewer renews it.
+  const bool braked = !run_.handler->brakes.empty();
+  return renew(braked ? context_.options.lease : std::max(by, context_.options.lease), std::nullopt);
 }
 
 bool TaskControl::note(std::string_view progress) {

@@ -1,7 +1,7 @@
 #pragma once
 // The task of this thread: what current_task() returns to user code while it runs.
 
-#include <easyretry/context.h>
+#include <easyretry/handler.h>
 
 #include "engine/context.h"
 #include "engine/in_flight.h"

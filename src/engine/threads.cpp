@@ -60,6 +60,8 @@ Threads::Threads(Core& core, Tasks tasks)
 void Threads::begin_claiming() {
   keeping_ = loop("er-keep", core_, core_.keeper().wakeup, core_.keeper());
   watching_pauses_ = loop("er-pauses", core_, core_.context().pauses.wakeup, core_.pause_watch());
+  watching_circuits_ = loop("er-circuits", core_, core_.context().circuits, core_.circuit_watch());
+  watching_brakes_ = loop("er-brakes", core_, core_.context().braking, core_.brake_watch());
   claiming_ = loop("er-claim", core_, core_.claiming(), core_.claimers()[0]);
   claiming_too_ = loop("er-claim2", core_, core_.claiming(), core_.claimers()[1]);
   loading_ = loop("er-load", core_, core_.loader().wakeup, core_.loader());
@@ -83,6 +85,7 @@ void Threads::stop(Millis patience) {
   claiming_.reset();
   claiming_too_.reset();
   watching_pauses_.reset();
+  watching_circuits_.reset();
   retrying_.reset();
   core_.hand_back_waiting([](const Run&) { return true; });
   wait_for_handlers(clock.steady() + patience);
@@ -92,6 +95,8 @@ void Threads::stop(Millis patience) {
   core_.announce();
   settling_.reset();
   renewing_.reset();
+  watching_brakes_.reset();  // until now: leases are not renewed without seats
+  if (core_.in_flight().size() == 0) core_.brake_watch().leave();
   keeping_.reset();
 }
 

@@ -52,8 +52,8 @@ class Threads {
   void wait_for_handlers(Instant until);
 
   Core& core_;
-  std::unique_ptr<RunLoop> keeping_, renewing_, settling_, claiming_, claiming_too_, watching_pauses_, retrying_,
-      loading_, taking_in_, rebalancing_;
+  std::unique_ptr<RunLoop> keeping_, renewing_, settling_, claiming_, claiming_too_, watching_pauses_,
+      watching_circuits_, watching_brakes_, retrying_, loading_, taking_in_, rebalancing_;
 };
 
 MakeWorkers thread_workers(std::size_t threads);

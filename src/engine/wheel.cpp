@@ -129,9 +129,13 @@ void Wheel::place(const DueTask& task) {
   const TimePoint due = task.due;
   if (!has_slot(due) || !fits(task)) return add_stray(task);
   const std::size_t slot = slot_in_bucket(due);
-  room_in(is_open(due) ? open_slots_[slot] : buckets_[bucket_index(due)]) = {
-      task.id, static_cast<std::uint32_t>(task.version), static_cast<std::uint16_t>(task.handler),
-      static_cast<std::uint8_t>(slot), task.suspicion};
+  room_in(is_open(due) ? open_slots_[slot] : buckets_[bucket_index(due)]) =
+      Held{.id = task.id,
+           .version = static_cast<std::uint32_t>(task.version),
+           .handler = static_cast<std::uint16_t>(task.handler),
+           .slot = static_cast<std::uint8_t>(slot),
+           .task_class = static_cast<std::uint8_t>(task.task_class),
+           .suspicion = task.suspicion};
   filled_.insert(slot_index(due));
 }
 

@@ -69,9 +69,12 @@ class Wheel {
     TaskId id;
     std::uint32_t version;
     std::uint16_t handler;
-    std::uint8_t slot;  // in its bucket
+    std::uint8_t slot : 6;  // in its bucket
+    std::uint8_t task_class : 2;
     std::uint8_t suspicion;
-    DueTask task(TimePoint bucket) const { return {{id, version}, bucket + Millis{slot}, handler, suspicion}; }
+    DueTask task(TimePoint bucket) const {
+      return {{id, version}, bucket + Millis{slot}, handler, suspicion, static_cast<TaskClass>(task_class)};
+    }
   };
   // A version above 32 bits can only come from a manually edited row; such a task waits in the heap.
   static bool fits(const DueTask& task);

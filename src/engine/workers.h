@@ -39,11 +39,14 @@ class RemoteExecutor {
   // False: no worker has been there for a while to run the handler's tasks. Then other members that run it share its
   // shards.
   virtual bool attended() { return true; }
+  // The server that it calls, if it is always the same: the name of its circuit, unless the handler has one. Else
+  // empty.
+  virtual std::string calls() const { return {}; }
   // Must not block. Each task stays in flight, its lease renewed, until its outcome is put to the Outcomes (see
   // attempt.h) or Core::let_go is called.
   virtual void take(std::vector<RunPtr> runs) = 0;
-  // Whether those who make the attempts may want to be notified of a final failure, as far as is known here.
-  virtual bool may_tell_of_failures() const { return false; }
+  // Whether those who make the attempts may have a callback for this outcome, as far as is known here.
+  virtual bool may_tell([[maybe_unused]] Outcome outcome) const { return false; }
 };
 
 }  // namespace easyretry::engine

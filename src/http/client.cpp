@@ -7,6 +7,8 @@
 
 #include <curl/curl.h>
 
+#include "base/one_time_body.h"
+
 namespace easyretry::http {
 namespace {
 
@@ -81,7 +83,8 @@ struct Client::Handles {
     if (!file.empty()) set(option, file.c_str());
   }
 
-  void prepare(const ClientRequest& request, const HeaderList& headers, Incoming& incoming) {
+  void prepare(const ClientRequest& request, const HeaderList& headers, base::OneTimeBody& outgoing,
+               Incoming& incoming) {
     curl_easy_reset(easy.get());
     detail.front() = '\0';
     set(CURLOPT_ERRORBUFFER, detail.data());
@@ -100,8 +103,10 @@ struct Client::Handles {
     set_file(CURLOPT_SSLCERT, request.tls.certificate_file);
     set_file(CURLOPT_SSLKEY, request.tls.key_file);
     if (request.body) {
+      set(CURLOPT_POST, 1L);
       set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request.body->size()));
-      set(CURLOPT_POSTFIELDS, request.body->empty() ? "" : request.body->data());  // not copied
+      set(CURLOPT_READFUNCTION, base::OneTimeBody::read);
+      set(CURLOPT_READDATA, &outgoing);
     }
     set(CURLOPT_CUSTOMREQUEST, request.method.c_str());
     set(CURLOPT_HTTPHEADER, headers.get());
@@ -157,8 +162,9 @@ Client::~Client() = default;
 
 tl::expected<ClientReply, NoAnswer> Client::ask(const ClientRequest& request) {
   const HeaderList headers = header_list(request);
+  base::OneTimeBody outgoing{request.body ? std::string_view{*request.body} : std::string_view{}};
   Incoming incoming{handles_->easy.get(), request};
-  handles_->prepare(request, headers, incoming);
+  handles_->prepare(request, headers, outgoing, incoming);
   const auto code = handles_->perform(request);
   if (!code) return tl::make_unexpected(NoAnswer{NoAnswer::Kind::stopped, "stopped", "stopped"});
   if (*code != CURLE_OK) return tl::make_unexpected(handles_->why_not(*code));

@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include "http/message.h"
@@ -30,9 +31,19 @@ using Admission = std::variant<Admitted, Problem>;
 // Called on the server's thread: must not block or throw. `head` has no body yet; `serve` gets it as changed here.
 using Admit = std::function<Admission(Request& head)>;
 
+// A request that is answered now, for the log.
+struct Answered {
+  std::string_view request_id;
+  std::string_view request;  // "GET /v1/tasks"; empty if its head could not be read
+  std::string_view peer;     // address of the client
+  int status = 0;
+  std::string_view problem;  // as in Response
+};
+
 struct ServerOptions {
   std::string address = "127.0.0.1";
   std::uint16_t port = 0;  // 0: any free port
+  int listening = -1;      // a socket that listens on this address and port already; the server closes it
   // PEM files; empty: no TLS
   std::string certificate{};
   std::string private_key{};
@@ -51,6 +62,8 @@ struct ServerOptions {
   std::chrono::milliseconds slow_start{5'000};
   std::chrono::milliseconds write_within{30'000};  // a response, or one piece of a stream
   std::chrono::milliseconds idle{75'000};          // between requests
+  // Called for every response, on the server's thread: must not block or throw.
+  std::function<void(const Answered&)> answered = [](const Answered&) {};
 };
 
 // Checks the options without listening. Throws std::runtime_error as the server does.
@@ -68,6 +81,9 @@ class HttpServer {
 
   std::uint16_t port() const;
   std::size_t connections() const;
+
+  // Whether the server's thread gets to something new within this time. Not after stop().
+  bool responds(std::chrono::milliseconds within) const;
 
   // Accepts no more connections or requests; returns when all requests are answered, or after `drain`.
   void stop(std::chrono::milliseconds drain);

@@ -19,14 +19,31 @@ std::string_view to_string(Method method) {
   return "OTHER";
 }
 
+namespace {
+
+struct ErrorDetails {
+  std::string_view code;
+  std::string message;
+  std::optional<std::string_view> hint;
+  std::string_view request_id;
+};
+EASYRETRY_JSON(ErrorDetails, code, message, hint, request_id)
+
+struct ErrorAnswer {
+  ErrorDetails error;
+};
+EASYRETRY_JSON(ErrorAnswer, error)
+
+}  // namespace
+
 // A message may quote bytes of the request that are not UTF-8.
 Response to_response(const Problem& problem, const std::string& request_id) {
-  std::map<std::string, std::string> error{
-      {"code", problem.code}, {"message", base::storable_utf8(problem.message)}, {"request_id", request_id}};
-  if (!problem.hint.empty()) error["hint"] = problem.hint;
+  const auto hint = problem.hint.empty() ? std::nullopt : std::optional<std::string_view>{problem.hint};
+  const ErrorAnswer answer{{problem.code, base::storable_utf8(problem.message), hint, request_id}};
   return {.status = problem.status,
-          .body = to_json(std::map<std::string, std::map<std::string, std::string>>{{"error", std::move(error)}}),
-          .headers = problem.headers};
+          .body = to_json(answer),
+          .headers = problem.headers,
+          .problem = problem.code + ": " + (problem.cause.empty() ? problem.message : problem.cause)};
 }
 
 }  // namespace easyretry::http

@@ -41,6 +41,7 @@ struct Response {
   std::string content_type = "application/json";
   std::vector<std::pair<std::string, std::string>> headers{};
   std::shared_ptr<BodyStream> stream{};  // instead of a body: sends what is written to it
+  std::string problem{};                 // of an error response, for the log: "not_found: there is no task 17"
   // Called once, on the server's thread: true when the whole response was handed to the network, false if the
   // connection was lost before.
   std::function<void(bool written)> sent = [](bool) {};
@@ -62,6 +63,7 @@ struct Problem {
   std::string message = "internal error; see the log entry with this request_id";
   std::string hint{};  // what to do; may be empty
   std::vector<std::pair<std::string, std::string>> headers{};
+  std::string cause{};  // only for the log, instead of the message; may be empty
 };
 
 Response to_response(const Problem& problem, const std::string& request_id);

@@ -10,7 +10,7 @@
 namespace easyretry::mxrmq {
 namespace {
 
-constexpr Millis kLease = std::chrono::minutes{5};
+constexpr Millis kEditLease = std::chrono::minutes{5};
 constexpr TimePoint kNever{std::chrono::sys_days{std::chrono::year{9999} / 12 / 31}};
 constexpr std::string_view kToken = "import-";  // prefix of the tokens of imports
 
@@ -21,7 +21,7 @@ struct Letter {
 };
 
 // The error includes the time of death, because the store only knows when it was moved.
-std::string error_of(const Meta& meta) {
+std::string final_error_of(const Meta& meta) {
   std::string error = meta.last_error.value_or("no error");
   if (!meta.dead_letter_at) return error + " (dead letter)";
   return error + " (dead letter since " + base::to_text(TimePoint{Millis{*meta.dead_letter_at}}) + ")";
@@ -70,10 +70,10 @@ class DeadLetterMover {
       task::NewTask task = target_.task_of(letter.id, message);
       task.attempts = std::max(task.attempts, 1) - 1;  // storing it counts as the last attempt
       task.owner = token_;
-      task.lease = kLease;
+      task.lease = kEditLease;
       task.due_at = kNever;
       tasks_.push_back(std::move(task));
-      errors_.push_back(error_of(message.meta));
+      errors_.push_back(final_error_of(message.meta));
     } catch (const MessageError&) {
       kept_.insert(letter.id);
     }
@@ -84,7 +84,7 @@ class DeadLetterMover {
     if (target_.ended(letter.id)) return true;
     const auto live = target_.live(letter.id);
     if (!live || live->info.next_at != kNever || !live->locked_by.starts_with(kToken)) return false;
-    will_end({live->info.id, live->info.version}, error_of(message.meta));
+    will_end({live->info.id, live->info.version}, final_error_of(message.meta));
     return true;
   }
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <thread>
 #include <unordered_set>
 #include <vector>
 
@@ -15,7 +14,7 @@ namespace {
 using Kind = Finding::Kind;
 using Ids = std::vector<std::string>;
 
-constexpr Millis kLease = std::chrono::minutes{1};
+constexpr Millis kRepairLease = std::chrono::minutes{1};
 
 Kind lone_kind(Where where) {
   switch (where) {
@@ -109,7 +108,7 @@ class Fsck {
     std::ranges::sort(orphans_);
     orphans_.erase(std::unique(orphans_.begin(), orphans_.end()), orphans_.end());
     if (orphans_.empty()) return;
-    std::this_thread::sleep_for(options_.grace);
+    options_.pauses->sleep(options_.grace);
     in_slices(orphans_, [&](const Ids& some) {
       if (options_.repair) {
         rescue(some);
@@ -121,7 +120,7 @@ class Fsck {
 
   void rescue(const Ids& ids) {
     const std::string token = "fsck-" + new_id();
-    Ids arguments{token, std::to_string(kLease.count())};
+    Ids arguments{token, std::to_string(kRepairLease.count())};
     arguments.insert(arguments.end(), ids.begin(), ids.end());
     const Reply reply = link_.run(scripts::rescue, "", arguments);
     for (std::size_t i = 0; i + 3 < reply.size(); i += 4) {

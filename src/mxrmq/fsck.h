@@ -8,6 +8,8 @@
 
 #include <easyretry/time.h>
 
+#include "base/pause_clock.h"
+
 namespace easyretry::mxrmq {
 
 struct Finding {
@@ -31,6 +33,7 @@ struct FsckOptions {
   // A Python worker moves a message in two steps, and between them the message looks like an orphan. So an orphan is
   // one that is still an orphan after this time.
   Millis grace{5'000};
+  const base::PauseClock* pauses = &base::system_pauses();
   std::function<void(const Finding&)> tell = [](const Finding&) {};
   std::function<void(std::int64_t looked_at, std::int64_t expected)> progress = [](std::int64_t, std::int64_t) {};
 };

@@ -14,7 +14,7 @@
 namespace easyretry::mxrmq {
 namespace {
 
-constexpr Millis kLease = std::chrono::minutes{5};
+constexpr Millis kImportLease = std::chrono::minutes{5};
 
 struct FoundMessage {
   LeasedMessage taken;
@@ -32,7 +32,7 @@ std::optional<TimePoint> time_of(std::string_view millis) {
 class Import {
  public:
   Import(QueueConnection& link, storage::Store& store, const ImportOptions& options)
-      : link_(link), target_(store, options.space), options_(options) {}
+      : link_(link), target_(store, options.name_space), options_(options) {}
 
   // Messages of dead workers become delayed only after nothing is pending any more, so pending messages are moved
   // whatever their time to live. Moving a topic also moves delayed messages.
@@ -55,7 +55,7 @@ class Import {
 
   std::vector<FoundMessage> take(const std::string& topic) {
     const Reply reply =
-        link_.run(scripts::take, topic, {token_, std::to_string(kLease.count()), std::to_string(kMessagesACall)});
+        link_.run(scripts::take, topic, {token_, std::to_string(kImportLease.count()), std::to_string(kMessagesACall)});
     std::vector<FoundMessage> found;
     for (std::size_t i = 0; i + 4 < reply.size(); i += 5) {
       found.push_back({.taken = {{std::string{reply.text(i)}, token_}, std::string{reply.text(i + 4)}},

@@ -28,7 +28,7 @@ struct ImportPlan {
 ImportPlan plan_import(std::string_view queue_url);
 
 struct ImportOptions {
-  std::string space = "default";
+  std::string name_space = "default";
   bool dead_letters = false;  // move these, too: see import_target.h
   std::function<void(std::int64_t moved)> progress = [](std::int64_t) {};
   std::function<void(std::int64_t moved)> letter_progress = [](std::int64_t) {};

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t kMaxKey = 255;  // the limit of the stores
 
-[[noreturn]] void refuse(std::string why) {
+[[noreturn]] void refuse_import(std::string why) {
   throw StoreError{{Errc::invalid_argument, "mxrmq.import", std::move(why)}};
 }
 
@@ -39,11 +39,11 @@ int small(std::int64_t number) {
 
 task::NewTask ImportTarget::task_of(const std::string& id, const Message& message) const {
   if (id.size() > kMaxKey) {
-    refuse("the id " + id.substr(0, 40) + "… has " + std::to_string(id.size()) +
-           " bytes, but a task key has at most 255: let a worker run this message");
+    refuse_import("the id " + id.substr(0, 40) + "… has " + std::to_string(id.size()) +
+                  " bytes, but a task key has at most 255: let a worker run this message");
   }
   task::NewTask task;
-  task.space = space_;
+  task.name_space = namespace_;
   task.key = id;
   task.handler = message.topic;
   task.payload = "[" + message.payload + "]";
@@ -66,7 +66,7 @@ void ImportTarget::settle(std::span<const task::Settlement> settlements) {
 }
 
 std::optional<task::TaskRecord> ImportTarget::with_key(const std::string& id, bool finished) {
-  const TaskQuery query{.space = space_, .finished = finished, .key = id, .requeued = true, .limit = 1};
+  const TaskQuery query{.name_space = namespace_, .finished = finished, .key = id, .requeued = true, .limit = 1};
   auto found = must(store_.list(query));
   if (found.empty()) return std::nullopt;
   return std::move(found.front());

@@ -17,7 +17,7 @@ namespace easyretry::mxrmq {
 
 class ImportTarget {
  public:
-  ImportTarget(storage::Store& store, std::string space) : store_(store), space_(std::move(space)) {}
+  ImportTarget(storage::Store& store, std::string name_space) : store_(store), namespace_(std::move(name_space)) {}
 
   // The topic becomes the handler and the id the key. Throws if the id is too long for a key.
   task::NewTask task_of(const std::string& id, const Message& message) const;
@@ -33,7 +33,7 @@ class ImportTarget {
   std::optional<task::TaskRecord> with_key(const std::string& id, bool finished);
 
   storage::Store& store_;
-  const std::string space_;
+  const std::string namespace_;
 };
 
 // Moves dead letters into the store as tasks with a final failure: they do not run, no callback is called for them, and

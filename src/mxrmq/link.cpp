@@ -10,7 +10,6 @@
 namespace easyretry::mxrmq {
 namespace {
 
-using storage::redis::Answer;
 using storage::redis::Connection;
 using storage::redis::Lane;
 using storage::redis::OneServer;
@@ -19,7 +18,7 @@ using storage::server::Trouble;
 
 constexpr std::string_view kDocPrefix = "mx-rmq";  // the prefix of all names in the design notes
 
-[[noreturn]] void refuse(std::string why) {
+[[noreturn]] void refuse_server(std::string why) {
   throw StoreError{{Errc::invalid_argument, "mxrmq.open", std::move(why)}};
 }
 
@@ -27,7 +26,8 @@ void check_server(Connection& connection) {
   const storage::redis::ServerFacts facts{[&](const Command& command) { return connection.run(command); }};
   facts.refuse_unfit();
   if (facts.is_in_a_cluster()) {
-    refuse("this is a node of a Redis Cluster, which mx-rmq does not support; connect to the server that it uses");
+    refuse_server(
+        "this is a node of a Redis Cluster, which mx-rmq does not support; connect to the server that it uses");
   }
 }
 
@@ -50,7 +50,7 @@ void check_types(Connection& connection, const Keys& keys) {
     if (there == "none" || there == type) continue;
     std::string why = "\"" + key;
     why.append("\" is a ").append(there).append(", but mx-rmq would use a ").append(type);
-    refuse(why.append(": this is another database, or it needs another prefix="));
+    refuse_server(why.append(": this is another database, or it needs another prefix="));
   }
 }
 
@@ -65,10 +65,10 @@ Keys whichever_is_there(Connection& connection, const QueueOptions& options) {
     if (is_populated(connection, keys_of(each, options))) found.push_back(each);
   }
   if (found.size() > 1) {
-    refuse("there are messages of two releases of mx-rmq here, as " + std::string{to_string(found[0])} + " (\"" +
-           keys_of(found[0], options).payloads + "\") and as " + std::string{to_string(found[1])} + " (\"" +
-           keys_of(found[1], options).payloads + "\"); give profile=" + std::string{to_string(found[0])} +
-           " first, then profile=" + std::string{to_string(found[1])});
+    refuse_server("there are messages of two releases of mx-rmq here, as " + std::string{to_string(found[0])} + " (\"" +
+                  keys_of(found[0], options).payloads + "\") and as " + std::string{to_string(found[1])} + " (\"" +
+                  keys_of(found[1], options).payloads + "\"); give profile=" + std::string{to_string(found[0])} +
+                  " first, then profile=" + std::string{to_string(found[1])});
   }
   return keys_of(found.empty() ? Profile::gen2 : found.front(), options);
 }
@@ -80,7 +80,8 @@ Keys detect_keys(Connection& connection, const QueueOptions& options) {
   check_server(connection);
   Keys keys = options.profile ? keys_of(*options.profile, options) : whichever_is_there(connection, options);
   if (keys.profile == Profile::gen_doc && options.queue.empty()) {
-    refuse("the keys contain the name of a queue (gen-doc): give it, queue=… for \"" + keys.prefix + "…:payload\"");
+    refuse_server("the keys contain the name of a queue (gen-doc): give it, queue=… for \"" + keys.prefix +
+                  "…:payload\"");
   }
   check_types(connection, keys);
   return keys;
@@ -116,7 +117,7 @@ Reply QueueConnection::run(const Script& script, std::string_view topic, const s
   Request request{.command = Command::of("EVALSHA", script.sha, std::string_view{key_count}), .script = &script};
   for (const std::string& key : keys) request.command.add(key);
   for (const std::string& argument : all) request.command.add(argument);
-  Answer answer = std::move(redis_.run(Lane::work, {&request, 1}, {}).front());
+  storage::redis::Answer answer = std::move(redis_.run(Lane::work, {&request, 1}, {}).front());
   if (answer.failure) std::rethrow_exception(answer.failure);
   if (answer.reply->is_error()) throw storage::redis::server_error(answer.reply->text());
   return *std::move(answer.reply);

@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, 6> kStatuses{"pending",  "processing",  "
                                                     "retrying", "dead_letter", "stuck_timeout"};
 constexpr std::array<std::string_view, 3> kPriorities{"low", "normal", "high"};
 
-[[noreturn]] void refuse(std::string_view field, std::string_view why) {
+[[noreturn]] void refuse_field(std::string_view field, std::string_view why) {
   throw MessageError(std::string{field}.append(" ").append(why));
 }
 
@@ -30,7 +30,7 @@ std::string json_text(std::string_view text) {
 }
 
 void read(std::string_view field, const json& value, std::string& out) {
-  if (!value.is_string()) refuse(field, "is not text");
+  if (!value.is_string()) refuse_field(field, "is not text");
   out = value.get<std::string>();
 }
 
@@ -44,7 +44,7 @@ std::optional<std::int64_t> in_quotes(const std::string& text) {
 void read(std::string_view field, const json& value, std::int64_t& out) {
   constexpr double kExact = 9007199254740992.0;  // 2^53
   if (value.is_number_integer()) {
-    if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) refuse(field, "is too large");
+    if (value.is_number_unsigned() && value.get<std::uint64_t>() > INT64_MAX) refuse_field(field, "is too large");
     out = value.get<std::int64_t>();
   } else if (value.is_number_float() && std::abs(value.get<double>()) < kExact &&
              value.get<double>() == std::trunc(value.get<double>())) {
@@ -52,12 +52,12 @@ void read(std::string_view field, const json& value, std::int64_t& out) {
   } else if (const auto number = value.is_string() ? in_quotes(value.get<std::string>()) : std::nullopt) {
     out = *number;
   } else {
-    refuse(field, "is not an integer");
+    refuse_field(field, "is not an integer");
   }
 }
 
 void read(std::string_view field, const json& value, std::vector<std::int64_t>& out) {
-  if (!value.is_array()) refuse(field, "is not a list");
+  if (!value.is_array()) refuse_field(field, "is not a list");
   out.clear();
   for (const json& each : value) read(field, each, out.emplace_back());
 }
@@ -67,7 +67,7 @@ void read_word(std::string_view field, const json& value, const std::array<std::
   std::string word;
   read(field, value, word);
   const auto* found = std::ranges::find(words, word);
-  if (found == words.end()) refuse(field, "is unknown");
+  if (found == words.end()) refuse_field(field, "is unknown");
   out = static_cast<Enum>(found - words.begin());
 }
 
@@ -140,23 +140,23 @@ std::vector<Field> fields_of(const Meta& meta) {
 RawObject object(std::string_view field, std::string_view text) try {
   return RawObject{text};
 } catch (const std::invalid_argument& why) {
-  refuse(field, "is " + std::string{why.what()});
+  refuse_field(field, "is " + std::string{why.what()});
 }
 
 template <class T>
 void read_if_there(const RawObject& from, std::string_view field, T& out) try {
   if (const auto text = from.find(field)) read(field, json::parse(*text), out);
 } catch (const json::exception&) {
-  refuse(field, "is out of range");
+  refuse_field(field, "is out of range");
 }
 
 Meta parse_meta(std::string_view text) {
   const RawObject from = object("meta", text);
   Meta meta;
   each_field(meta, [&](std::string_view name, auto& value) { read_if_there(from, name, value); });
-  if (meta.retry_count < 0) refuse("retryCount", "is negative");
-  if (meta.max_retries < 0) refuse("maxRetries", "is negative");
-  if (meta.expire_at < 0) refuse("expireAt", "is negative");
+  if (meta.retry_count < 0) refuse_field("retryCount", "is negative");
+  if (meta.max_retries < 0) refuse_field("maxRetries", "is negative");
+  if (meta.expire_at < 0) refuse_field("expireAt", "is negative");
   return meta;
 }
 
@@ -178,10 +178,10 @@ Message parse_message(std::string_view text) {
   read_if_there(from, "priority", message.priority);
   read_if_there(from, "createdAt", message.created_at);
   message.topic = stripped(message.topic);
-  if (message.topic.empty()) refuse("topic", "is missing");
+  if (message.topic.empty()) refuse_field("topic", "is missing");
   if (const auto meta = from.find("meta")) message.meta = parse_meta(*meta);
   const auto payload = from.find("payload");
-  if (!payload) refuse("payload", "is missing");
+  if (!payload) refuse_field("payload", "is missing");
   message.payload = object("payload", *payload).text();
   return message;
 }

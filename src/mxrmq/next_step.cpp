@@ -19,8 +19,7 @@ Millis wait_of(const Meta& meta) {
   return std::chrono::seconds{std::clamp<std::int64_t>(seconds, 0, kLongest)};
 }
 
-NextStep retry(Meta meta, std::int64_t now) {
-  const Millis wait = wait_of(meta);
+NextStep retry(Meta meta, Millis wait, std::int64_t now) {
   meta.expire_at = now + wait.count() + kTimeToLive;
   meta.updated_at = now;
   return {wait, std::move(meta)};
@@ -36,17 +35,25 @@ NextStep dead(Meta meta, std::string_view error, std::int64_t now) {
 
 }  // namespace
 
-NextStep after_failure(Meta meta, std::string_view error, std::int64_t now) {
+NextStep after_failure(Meta meta, const Answer& answer, std::int64_t now) {
   meta.status = Status::retrying;
   ++meta.retry_count;
-  meta.last_error = first_characters(error, kErrorCharacters);
+  meta.last_error = first_characters(answer.why, kErrorCharacters);
   meta.last_retry_at = now;
-  if (meta.retry_count < meta.max_retries) return retry(std::move(meta), now);
-  return dead(std::move(meta), error, now);
+  if (answer.kind == Answer::Kind::give_up || meta.retry_count >= meta.max_retries) {
+    return dead(std::move(meta), answer.why, now);
+  }
+  const Millis wait = answer.kind == Answer::Kind::retry_after
+                          ? std::clamp(answer.delay, Millis{0}, policy::kLongestDelay)
+                          : wait_of(meta);
+  return retry(std::move(meta), wait, now);
 }
 
 NextStep after_loss(Meta meta, std::int64_t lost, std::int64_t most, std::int64_t now) {
-  if (lost <= most && meta.retry_count < meta.max_retries) return retry(std::move(meta), now);
+  if (lost <= most && meta.retry_count < meta.max_retries) {
+    const Millis wait = wait_of(meta);
+    return retry(std::move(meta), wait, now);
+  }
   return dead(std::move(meta), "worker lost " + std::to_string(lost) + " times", now);
 }
 

@@ -3,6 +3,7 @@
 
 #include <optional>
 
+#include <easyretry/handler.h>
 #include <easyretry/time.h>
 
 #include "mxrmq/message.h"
@@ -14,9 +15,10 @@ struct NextStep {
   Meta meta{};
 };
 
-// The handler threw. As in Python, retryCount is incremented first, so maxRetries is the number of attempts, and the
-// first failure waits retryDelays[0]. A dead letter keeps the last error, which Python overwrites.
-NextStep after_failure(Meta meta, std::string_view error, std::int64_t now);
+// The handler threw, which is a retry_later, or answered that it failed. As in Python, retryCount is incremented first,
+// so maxRetries is the number of attempts, and the first failure waits retryDelays[0], unless the answer names a delay.
+// A dead letter keeps the last error, which Python overwrites.
+NextStep after_failure(Meta meta, const Answer& answer, std::int64_t now);
 
 // The worker that took it is gone. retryCount stays, and a first loss waits retryDelays[0]. If it was lost more than
 // `most` times it becomes a dead letter: a message that kills its workers must not run forever.

@@ -44,7 +44,7 @@ void name_gen_doc(Keys& keys, const std::string& p, const std::string& queue) {
 
 using storage::UrlOption;
 
-[[noreturn]] void refuse(std::string_view url, const std::string& why) {
+[[noreturn]] void refuse_url(std::string_view url, const std::string& why) {
   throw std::invalid_argument("queue url \"" + base::without_password(url) + "\": " + why);
 }
 
@@ -52,13 +52,13 @@ int database_of(const std::string& text, std::string_view url) {
   int number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc{} || end != text.data() + text.size() || number < 0) {
-    refuse(url, "a Redis database is a number, not \"" + text + "\"; write mxrmq://host:6379/0");
+    refuse_url(url, "a Redis database is a number, not \"" + text + "\"; write mxrmq://host:6379/0");
   }
   return number;
 }
 
 storage::redis::Address address_of(storage::StoreUrl parsed, std::string_view url) {
-  if (!parsed.path.starts_with("//")) refuse(url, "no host; write mxrmq://host:6379/0");
+  if (!parsed.path.starts_with("//")) refuse_url(url, "no host; write mxrmq://host:6379/0");
   if (parsed.path.find('/', 2) == std::string::npos) parsed.path += "/";
   if (parsed.path.back() == '/') parsed.path += "0";
   storage::server::ServerAddress server = storage::server::parse_server_address(parsed, url);
@@ -77,8 +77,8 @@ std::string checked_prefix(const UrlOption& option) {
   const std::string_view prefix = option.value;
   if (prefix.find_first_not_of(kAllowed) != std::string_view::npos || prefix.starts_with('-') ||
       prefix.ends_with('-')) {
-    refuse(option.url,
-           "prefix=" + std::string{prefix} + ": letters, digits, _ and, inside, - are allowed; no colon at its end");
+    refuse_url(option.url, "prefix=" + std::string{prefix} +
+                               ": letters, digits, _ and, inside, - are allowed; no colon at its end");
   }
   return std::string{prefix};
 }
@@ -159,10 +159,10 @@ QueueOptions parse_queue_url(std::string_view url) {
     try {
       return base::split_url(url);
     } catch (const std::invalid_argument& why) {
-      refuse(url, why.what());
+      refuse_url(url, why.what());
     }
   }();
-  if (parsed.scheme != "mxrmq") refuse(url, "write mxrmq://host:6379/0?prefix=…");
+  if (parsed.scheme != "mxrmq") refuse_url(url, "write mxrmq://host:6379/0?prefix=…");
   QueueOptions options;
   options.address = address_of(parsed, url);
   for (const auto& [name, value] : parsed.options) set(options, {url, name, value});

@@ -161,10 +161,6 @@ std::size_t skip_value(std::string_view text, std::size_t at) {
   return std::min(text.find_first_of(",]} \t\r\n", at), text.size());
 }
 
-std::string json_text(std::string_view text) {
-  return nlohmann::json(text).dump();
-}
-
 bool is_key(std::string_view written, std::string_view key) {
   const std::string_view inside = written.substr(1, written.size() - 2);
   if (inside.find('\\') == std::string_view::npos) return inside == key;
@@ -211,7 +207,7 @@ void RawObject::set(std::string_view key, std::string_view value) {
     return;
   }
   const bool empty = text_[skip_space(text_, 1)] == '}';
-  text_.insert(text_.rfind('}'), (empty ? "" : ",") + json_text(key) + ":" + std::string{value});
+  text_.insert(text_.rfind('}'), (empty ? "" : ",") + nlohmann::json(key).dump() + ":" + std::string{value});
 }
 
 // Also erases the following comma or, for the last member, the preceding one.

@@ -9,8 +9,6 @@
 namespace easyretry::mxrmq {
 namespace {
 
-constexpr Millis kPause{200};  // before the next attempt after an error
-
 bool alike(const Outcome& a, const Outcome& b) {
   return a.kind == b.kind && a.topic == b.topic;
 }
@@ -49,10 +47,13 @@ std::vector<bool> settle(QueueConnection& link, const std::vector<Outcome>& outc
   return {};
 }
 
-Settler::Settler(QueueConnection& link, HeldMessages& held, WorkerCounters& counters, LogSink log)
-    : link_(link), held_messages_(held), counters_(counters), trouble_log_(std::move(log)), thread_([this] {
-        run();
-      }) {}
+Settler::Settler(QueueConnection& link, HeldMessages& held, WorkerCounters& counters, LogSink log, Millis pause)
+    : link_(link),
+      held_messages_(held),
+      counters_(counters),
+      trouble_log_(std::move(log)),
+      pause_(pause),
+      thread_([this] { run(); }) {}
 
 Settler::~Settler() {
   stop();
@@ -88,8 +89,13 @@ void Settler::run() {
     }
     const bool done = settle_all(unsettled);
     if (last) return;
-    if (!done) std::this_thread::sleep_for(kPause);
+    if (!done) pause();
   }
+}
+
+void Settler::pause() {
+  std::unique_lock lock{mutex_};
+  changed_.wait_for(lock, pause_, [this] { return stopping_; });
 }
 
 // Returns false if some are left because the server failed.

@@ -29,17 +29,20 @@ std::vector<bool> settle(QueueConnection& link, const std::vector<Outcome>& alik
 // Has its own thread.
 class Settler {
  public:
-  Settler(QueueConnection& link, HeldMessages& held, WorkerCounters& counters, LogSink log);
+  static constexpr Millis kPause{200};  // before the next attempt after an error
+
+  Settler(QueueConnection& link, HeldMessages& held, WorkerCounters& counters, LogSink log, Millis pause = kPause);
   ~Settler();  // stop()
   Settler(const Settler&) = delete;
   Settler& operator=(const Settler&) = delete;
 
   void add(Outcome outcome);
-  // Returns when all outcomes are written, or after one more failure: the leases of the rest expire.
+  // Ends a pause. Returns when all outcomes are written, or after one more failure: the leases of the rest expire.
   void stop();
 
  private:
   void run();
+  void pause();
   bool settle_all(std::vector<Outcome>& outcomes);
   void note(const std::vector<Outcome>& settled, const std::vector<bool>& answers);
 
@@ -47,6 +50,7 @@ class Settler {
   HeldMessages& held_messages_;
   WorkerCounters& counters_;
   TroubleLog trouble_log_;  // for the thread
+  const Millis pause_;
 
   std::mutex mutex_;  // guards the members below
   std::condition_variable changed_;

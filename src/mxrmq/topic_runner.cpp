@@ -123,20 +123,28 @@ void TopicRunner::run(const Job& job) {
                   .json = parse_error_record(id, job.taken.json, options_.topic, why.what(), job.now)});
     return;
   }
-  try {
-    options_.handler({job.taken.lease.id, options_.topic, message.payload, message.meta.retry_count, job.stop});
+  const Answer answer = answer_to(job, message);
+  if (answer.kind == Answer::Kind::done) {
     settler_.add({.kind = Outcome::Kind::completed, .topic = options_.topic, .lease = job.taken.lease, .json = {}});
+  } else {
+    settle_failure(job, message, answer);
+  }
+}
+
+Answer TopicRunner::answer_to(const Job& job, const Message& message) const {
+  try {
+    return options_.handler({job.taken.lease.id, options_.topic, message.payload, message.meta.retry_count, job.stop});
   } catch (...) {
-    settle_failure(job, message, error_of(std::current_exception()));
+    return retry_later(error_of(std::current_exception()));
   }
 }
 
 // The current time is the server's time at the claim plus the time elapsed on our steady clock.
-void TopicRunner::settle_failure(const Job& job, const Message& message, const std::string& error) {
+void TopicRunner::settle_failure(const Job& job, const Message& message, const Answer& answer) {
   const auto elapsed = std::chrono::floor<Millis>(std::chrono::steady_clock::now() - job.claimed_at);
   Meta meta = message.meta;
   meta.processing_started_at = job.now;
-  const NextStep next = after_failure(std::move(meta), error, job.now + elapsed.count());
+  const NextStep next = after_failure(std::move(meta), answer, job.now + elapsed.count());
   settler_.add({.kind = next.retry_after ? Outcome::Kind::retried : Outcome::Kind::dead,
                 .topic = options_.topic,
                 .lease = job.taken.lease,

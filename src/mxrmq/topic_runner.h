@@ -45,7 +45,8 @@ class TopicRunner {
   void take_some(std::size_t most);
   void run_jobs();
   void run(const Job& job);
-  void settle_failure(const Job& job, const Message& message, const std::string& error);
+  Answer answer_to(const Job& job, const Message& message) const;
+  void settle_failure(const Job& job, const Message& message, const Answer& answer);
   std::size_t wait_for_room();
   bool stopping() const;
 

@@ -19,10 +19,6 @@ namespace {
 
 constexpr int kMostRounds = 5;  // with a server that always reports differences, before a pause
 
-Instant now() {
-  return std::chrono::steady_clock::now();
-}
-
 // The configurations that have listeners, as they were last read. Thread-safe.
 class ConfigCache {
  public:
@@ -139,7 +135,7 @@ class ConfigClient::Impl {
   ~Impl() { notifier_.stop(); }
 
   Result<ConfigContent> read(const ConfigKey& key) try {
-    const auto reply = session_.call(config_query(options_.space, key));
+    const auto reply = session_.call(config_query(options_.name_space, key));
     if (!reply) return tl::make_unexpected(reply.error());
     return read_config(*reply);
   } catch (const JsonError& error) {
@@ -147,12 +143,12 @@ class ConfigClient::Impl {
   }
 
   Result<void> publish(const ConfigKey& key, const std::string& text) try {
-    return done(session_.ask(config_publish(options_.space, key, text)));
+    return done(session_.ask(config_publish(options_.name_space, key, text)));
   } catch (const JsonError& error) {
     return fail(Errc::invalid_argument, "nacos.ConfigPublishRequest", error.what());
   }
 
-  Result<void> remove(const ConfigKey& key) { return done(session_.ask(config_remove(options_.space, key))); }
+  Result<void> remove(const ConfigKey& key) { return done(session_.ask(config_remove(options_.name_space, key))); }
 
   Subscription listen(const ConfigKey& key, OnConfig listener) {
     const auto id = cache_.add(key, std::move(listener));
@@ -186,10 +182,11 @@ class ConfigClient::Impl {
 
   Instant work() {
     send_ended();
-    if (now() >= listen_at_ || (cache_.any_stale() && now() >= retry_at_)) {
+    if (std::chrono::steady_clock::now() >= listen_at_ ||
+        (cache_.any_stale() && std::chrono::steady_clock::now() >= retry_at_)) {
       const bool in_sync = synchronize();
-      retry_at_ = in_sync ? now() : now() + options_.timings.redo;
-      listen_at_ = in_sync ? now() + options_.timings.relisten : retry_at_;
+      retry_at_ = in_sync ? std::chrono::steady_clock::now() : std::chrono::steady_clock::now() + options_.timings.redo;
+      listen_at_ = in_sync ? std::chrono::steady_clock::now() + options_.timings.relisten : retry_at_;
     }
     return cache_.any_stale() ? retry_at_ : listen_at_;
   }
@@ -224,7 +221,7 @@ class ConfigClient::Impl {
   bool listen_again() try {
     const auto known = cache_.known();
     if (known.empty()) return true;
-    const auto body = session_.ask(config_listen(options_.space, known, true));
+    const auto body = session_.ask(config_listen(options_.name_space, known, true));
     if (!body) return false;
     for (const ConfigKey& key : read_changed(body->root())) cache_.mark_stale(key);
     return true;
@@ -240,7 +237,7 @@ class ConfigClient::Impl {
       const std::lock_guard lock{mutex_};
       ended.swap(ended_);
     }
-    if (!ended.empty()) (void)session_.ask(config_listen(options_.space, ended, false));
+    if (!ended.empty()) (void)session_.ask(config_listen(options_.name_space, ended, false));
   }
 
   bool receive(const ServerRequest& request) {

@@ -17,9 +17,9 @@
 #include <stop_token>
 #include <string>
 
-#include <easyretry/error.h>
 #include <easyretry/time.h>
 
+#include "base/result.h"
 #include "nacos/options.h"
 
 namespace easyretry::nacos {

@@ -13,8 +13,7 @@
 #include <string>
 #include <vector>
 
-#include <easyretry/error.h>
-
+#include "base/result.h"
 #include "nacos/connection.h"
 
 namespace easyretry::nacos {

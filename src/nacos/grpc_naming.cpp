@@ -12,19 +12,16 @@ DesiredState::Key key_of(DesiredState::Kind kind, const ServiceName& service) {
   return {kind, to_string(service)};
 }
 
-Instant now() {
-  return std::chrono::steady_clock::now();
-}
-
 }  // namespace
 
 GrpcNaming::GrpcNaming(const ClientOptions& options, ServiceViews& views, std::function<std::uint64_t()> number)
     : options_(options), views_(views), session_(options_, Module::naming, hooks(std::move(number))) {}
 
 DesiredState::Ticket GrpcNaming::announce(const ServiceName& service, const Instance& instance) {
-  const auto ticket = desired_.set(key_of(DesiredState::Kind::registration, service),
-                                   instance_request(options_.space, service, instance, InstanceChange::registered),
-                                   instance_request(options_.space, service, instance, InstanceChange::deregistered));
+  const auto ticket =
+      desired_.set(key_of(DesiredState::Kind::registration, service),
+                   instance_request(options_.name_space, service, instance, InstanceChange::registered),
+                   instance_request(options_.name_space, service, instance, InstanceChange::deregistered));
   session_.wake();
   return ticket;
 }
@@ -45,8 +42,8 @@ Result<void> GrpcNaming::standing(const ServiceName& service) const {
 
 void GrpcNaming::subscribed(const ServiceName& service) {
   const std::lock_guard lock{subscribing_};
-  desired_.set(key_of(DesiredState::Kind::subscription, service), subscribe_request(options_.space, service, true),
-               subscribe_request(options_.space, service, false));
+  desired_.set(key_of(DesiredState::Kind::subscription, service), subscribe_request(options_.name_space, service, true),
+               subscribe_request(options_.name_space, service, false));
   session_.wake();
 }
 
@@ -58,7 +55,7 @@ void GrpcNaming::unsubscribed(const ServiceName& service) {
 }
 
 Result<ServiceView> GrpcNaming::query(const ServiceName& service) try {
-  const auto body = session_.ask(query_request(options_.space, service));
+  const auto body = session_.ask(query_request(options_.name_space, service));
   if (!body) return tl::make_unexpected(body.error());
   ServiceView view = read_service_info(body->root()).view;
   view.connection = session_.status().connection;
@@ -84,7 +81,7 @@ SessionHooks GrpcNaming::hooks(std::function<std::uint64_t()> number) {
           .work =
               [this] {
                 send_desired();
-                if (now() >= refresh_at_) refresh();
+                if (std::chrono::steady_clock::now() >= refresh_at_) refresh();
                 return std::min(desired_.next_due(), refresh_at_);
               },
           .receive = [this](const ServerRequest& request,
@@ -92,7 +89,7 @@ SessionHooks GrpcNaming::hooks(std::function<std::uint64_t()> number) {
 }
 
 void GrpcNaming::send_desired() {
-  for (const auto& change : desired_.due(now())) {
+  for (const auto& change : desired_.due(std::chrono::steady_clock::now())) {
     const auto body = session_.ask(change.request);
     if (body) {
       if (change.request.type == "SubscribeServiceRequest") take(body->root());
@@ -101,7 +98,7 @@ void GrpcNaming::send_desired() {
       desired_.refuse(change, body.error());
       options_.log(LogLevel::error, to_string(body.error()));
     } else {
-      desired_.postpone(change, body.error(), now() + options_.timings.redo);
+      desired_.postpone(change, body.error(), std::chrono::steady_clock::now() + options_.timings.redo);
       // The session has to check the connection before the other changes time out as well.
       if (body.error().code == Errc::in_doubt) return;
     }
@@ -112,7 +109,7 @@ void GrpcNaming::send_desired() {
 void GrpcNaming::refresh() {
   refresh_at_ = next_refresh();
   for (const ServiceName& service : views_.services()) {
-    const auto body = session_.ask(query_request(options_.space, service));
+    const auto body = session_.ask(query_request(options_.name_space, service));
     if (body) take(body->root());
     if (!body && body.error().code == Errc::in_doubt) return;
   }
@@ -120,7 +117,7 @@ void GrpcNaming::refresh() {
 
 Instant GrpcNaming::next_refresh() {
   const auto whole = static_cast<std::uint64_t>(options_.timings.refresh.count());
-  return now() + Millis{whole - whole / 4 + random_.below(whole / 2 + 1)};
+  return std::chrono::steady_clock::now() + Millis{whole - whole / 4 + random_.below(whole / 2 + 1)};
 }
 
 void GrpcNaming::take(JsonView body) try {

@@ -13,13 +13,14 @@ std::string path_in(HttpDialect dialect, std::string_view rest) {
   return (dialect == HttpDialect::v3 ? "/v3/client/ns/instance" : "/v1/ns/instance") + std::string{rest};
 }
 
-FormFields service_fields(const std::string& space, const ServiceName& service) {
-  return {
-      {"namespaceId", space.empty() ? "public" : space}, {"groupName", service.group}, {"serviceName", service.name}};
+FormFields service_fields(const std::string& name_space, const ServiceName& service) {
+  return {{"namespaceId", name_space.empty() ? "public" : name_space},
+          {"groupName", service.group},
+          {"serviceName", service.name}};
 }
 
 FormFields address_fields(const Registration& registration) {
-  FormFields fields = service_fields(registration.space, registration.service);
+  FormFields fields = service_fields(registration.name_space, registration.service);
   const Instance& instance = registration.instance;
   fields.insert(fields.end(), {{"ip", instance.ip},
                                {"port", std::to_string(instance.port)},
@@ -84,9 +85,9 @@ HttpCall beat_call(HttpDialect dialect, const Registration& registration) {
   return call;
 }
 
-HttpCall list_call(HttpDialect dialect, const std::string& space, const ServiceName& service,
+HttpCall list_call(HttpDialect dialect, const std::string& name_space, const ServiceName& service,
                    const std::string& cluster) {
-  HttpCall call{"GET", path_in(dialect, "/list"), service_fields(space, service)};
+  HttpCall call{"GET", path_in(dialect, "/list"), service_fields(name_space, service)};
   call.fields.emplace_back(dialect == HttpDialect::v3 ? "clusterName" : "clusters", cluster);
   call.fields.emplace_back("healthyOnly", "false");
   return call;

@@ -8,9 +8,9 @@
 #include <utility>
 #include <vector>
 
-#include <easyretry/error.h>
 #include <easyretry/time.h>
 
+#include "base/result.h"
 #include "nacos/instance.h"
 #include "nacos/options.h"
 
@@ -49,9 +49,9 @@ struct HttpCall {
   FormFields fields;
 };
 
-// An instance of a service in a namespace; an empty `space` is the default one.
+// An instance of a service in a namespace; an empty `name_space` is the default one.
 struct Registration {
-  std::string space;
+  std::string name_space;
   ServiceName service;
   Instance instance;
 };
@@ -60,7 +60,7 @@ HttpCall register_call(HttpDialect dialect, const Registration& registration);
 HttpCall deregister_call(HttpDialect dialect, const Registration& registration);
 HttpCall beat_call(HttpDialect dialect, const Registration& registration);
 // An empty `cluster` means all clusters in v1, and DEFAULT in v3, which cannot ask for all.
-HttpCall list_call(HttpDialect dialect, const std::string& space, const ServiceName& service,
+HttpCall list_call(HttpDialect dialect, const std::string& name_space, const ServiceName& service,
                    const std::string& cluster);
 
 // Returns false if the server does not know the instance: register it again. Both throw JsonError.

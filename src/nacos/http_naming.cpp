@@ -14,10 +14,6 @@ DesiredState::Key key_of(const std::string& service) {
   return {DesiredState::Kind::registration, service};
 }
 
-Instant now() {
-  return std::chrono::steady_clock::now();
-}
-
 }  // namespace
 
 HttpNaming::HttpNaming(const ClientOptions& options, ServiceViews& views, HttpNamingHooks hooks)
@@ -31,7 +27,7 @@ HttpNaming::HttpNaming(const ClientOptions& options, ServiceViews& views, HttpNa
 // --- From any thread
 
 DesiredState::Ticket HttpNaming::announce(const ServiceName& service, const Instance& instance) {
-  Registration registration{options_.space, service, instance};
+  Registration registration{options_.name_space, service, instance};
   register_call(HttpDialect::v1, registration);  // throws here for invalid UTF-8
   {
     const std::lock_guard lock{mutex_};
@@ -100,7 +96,7 @@ void HttpNaming::run() {
   while (!stop_.stop_requested()) {
     if (!hooks_.wanted()) {
       stop_using_http();
-      wait_until(now() + std::min(kLook, options_.timings.fallback));
+      wait_until(std::chrono::steady_clock::now() + std::min(kLook, options_.timings.fallback));
     } else if (const auto current = peer()) {
       use(*current);
     } else {
@@ -141,7 +137,7 @@ void HttpNaming::look_for_server() {
   }
   failures_ = 0;
   desired_.forget_confirmations();
-  beat_at_ = poll_at_ = now();
+  beat_at_ = poll_at_ = std::chrono::steady_clock::now();
   options_.log(LogLevel::info, "nacos: using HTTP with " + to_string(server));
 }
 
@@ -178,13 +174,13 @@ void HttpNaming::stop_using_http() {
 void HttpNaming::use(const Peer& peer) {
   if (auto done = client_.log_in_if_due(peer.server); !done) report(done.error());
   if (send_desired(peer) && beat(peer) && poll(peer)) {
-    wait_until(std::min({desired_.next_due(), beat_at_, poll_at_, now() + kLook}));
+    wait_until(std::min({desired_.next_due(), beat_at_, poll_at_, std::chrono::steady_clock::now() + kLook}));
   }
 }
 
 // This and the next two return false if the server is given up.
 bool HttpNaming::send_desired(const Peer& peer) {
-  for (const auto& change : desired_.due(now())) {
+  for (const auto& change : desired_.due(std::chrono::steady_clock::now())) {
     const auto registration = registration_of(change.key.name);
     if (!registration) continue;
     const bool on = change.request.type == kRegister;
@@ -192,12 +188,12 @@ bool HttpNaming::send_desired(const Peer& peer) {
         peer.server, on ? register_call(peer.dialect, *registration) : deregister_call(peer.dialect, *registration));
     if (answer) {
       desired_.confirm(change);
-      poll_at_ = now();
+      poll_at_ = std::chrono::steady_clock::now();
     } else if (answer.error().code == Errc::invalid_argument) {
       desired_.refuse(change, answer.error());
       options_.log(LogLevel::error, to_string(answer.error()));
     } else {
-      desired_.postpone(change, answer.error(), now() + options_.timings.redo);
+      desired_.postpone(change, answer.error(), std::chrono::steady_clock::now() + options_.timings.redo);
       return give_up(answer.error());
     }
   }
@@ -205,8 +201,8 @@ bool HttpNaming::send_desired(const Peer& peer) {
 }
 
 bool HttpNaming::beat(const Peer& peer) try {
-  if (now() < beat_at_) return true;
-  beat_at_ = now() + options_.timings.beat;
+  if (std::chrono::steady_clock::now() < beat_at_) return true;
+  beat_at_ = std::chrono::steady_clock::now() + options_.timings.beat;
   for (const DesiredState::Key& key : desired_.confirmed()) {
     const auto registration = registration_of(key.name);
     if (!registration) continue;
@@ -220,8 +216,8 @@ bool HttpNaming::beat(const Peer& peer) try {
 }
 
 bool HttpNaming::poll(const Peer& peer) {
-  if (now() < poll_at_) return true;
-  poll_at_ = now() + options_.timings.poll;
+  if (std::chrono::steady_clock::now() < poll_at_) return true;
+  poll_at_ = std::chrono::steady_clock::now() + options_.timings.poll;
   for (const ServiceName& service : views_.services()) {
     ServiceInfo info{.view = {.service = service}, .as_of = ++polls_};
     const std::set<std::string> all{""};

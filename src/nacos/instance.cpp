@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* kNodeId = "nodeId";
 constexpr const char* kEpoch = "epoch";
-constexpr const char* kVersion = "version";
+constexpr const char* kVersionKey = "version";
 
 std::string metadata_at(const Instance& instance, const char* key) {
   const auto found = instance.metadata.find(key);
@@ -27,7 +27,7 @@ bool takes_traffic(const Instance& instance) {
 }
 
 Node node_of(const Instance& instance) {
-  Node node{.id = metadata_at(instance, kNodeId), .version = metadata_at(instance, kVersion)};
+  Node node{.id = metadata_at(instance, kNodeId), .version = metadata_at(instance, kVersionKey)};
   const std::string epoch = metadata_at(instance, kEpoch);
   std::from_chars(epoch.data(), epoch.data() + epoch.size(), node.epoch);  // 0 if another program wrote something else
   return node;
@@ -36,7 +36,7 @@ Node node_of(const Instance& instance) {
 void describe(Instance& instance, const Node& node) {
   instance.metadata[kNodeId] = node.id;
   instance.metadata[kEpoch] = std::to_string(node.epoch);
-  instance.metadata[kVersion] = node.version;
+  instance.metadata[kVersionKey] = node.version;
 }
 
 std::vector<Member> members_of(const ServiceView& view) {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "nacos/protocol.h"
 
@@ -147,7 +147,7 @@ Result<std::string> HttpClient::ask(const ServerAddress& server, const HttpCall&
 
 Result<std::vector<Instance>> HttpClient::list(const ServerAddress& server, HttpDialect dialect,
                                                const ServiceName& service, const std::string& cluster) try {
-  const auto body = ask(server, list_call(dialect, options_.space, service, cluster));
+  const auto body = ask(server, list_call(dialect, options_.name_space, service, cluster));
   if (!body) return tl::make_unexpected(body.error());
   return read_list(dialect, *body);
 } catch (const JsonError& error) {

@@ -8,9 +8,8 @@
 #include <string>
 #include <vector>
 
-#include <easyretry/error.h>
-
 #include "base/random.h"
+#include "base/result.h"
 #include "nacos/http_api.h"
 #include "nacos/options.h"
 

@@ -17,9 +17,9 @@ void write_bool(JsonWriter& out, std::string_view key, bool value) {
 }
 
 // Opens the object. Naming requires the name of the default namespace.
-void begin_request(JsonWriter& out, const std::string& space, const ServiceName& service) {
+void begin_request(JsonWriter& out, const std::string& name_space, const ServiceName& service) {
   out.begin_object();
-  write(out, "namespace", space.empty() ? "public" : space);
+  write(out, "namespace", name_space.empty() ? "public" : name_space);
   write(out, "groupName", service.group);
   write(out, "serviceName", service.name);
 }
@@ -69,26 +69,26 @@ bool in_order(const Instance& a, const Instance& b) {
 constexpr int kNoSuchConfig = 300;  // in a ConfigQueryResponse; elsewhere 300 means that the server is starting
 
 // Opens the object. Unlike naming, configuration requires an empty id for the default namespace, and always the key.
-void begin_key(JsonWriter& out, const std::string& space, const ConfigKey& key) {
+void begin_key(JsonWriter& out, const std::string& name_space, const ConfigKey& key) {
   out.begin_object();
   write(out, "dataId", key.data_id);
   write(out, "group", key.group);
-  write(out, "tenant", space == "public" ? "" : space);
+  write(out, "tenant", name_space == "public" ? "" : name_space);
 }
 
-Message request_of_key(const char* type, const std::string& space, const ConfigKey& key) {
+Message request_of_key(const char* type, const std::string& name_space, const ConfigKey& key) {
   JsonWriter out;
-  begin_key(out, space, key);
+  begin_key(out, name_space, key);
   out.end_object();
   return {type, out.take()};
 }
 
 }  // namespace
 
-Message instance_request(const std::string& space, const ServiceName& service, const Instance& instance,
+Message instance_request(const std::string& name_space, const ServiceName& service, const Instance& instance,
                          InstanceChange change) {
   JsonWriter out;
-  begin_request(out, space, service);
+  begin_request(out, name_space, service);
   write(out, "type", change == InstanceChange::registered ? "registerInstance" : "deregisterInstance");
   out.key("instance");
   write_instance(out, instance);
@@ -96,18 +96,18 @@ Message instance_request(const std::string& space, const ServiceName& service, c
   return {"InstanceRequest", out.take()};
 }
 
-Message subscribe_request(const std::string& space, const ServiceName& service, bool subscribe) {
+Message subscribe_request(const std::string& name_space, const ServiceName& service, bool subscribe) {
   JsonWriter out;
-  begin_request(out, space, service);
+  begin_request(out, name_space, service);
   write_bool(out, "subscribe", subscribe);
   write(out, "clusters", "");
   out.end_object();
   return {"SubscribeServiceRequest", out.take()};
 }
 
-Message query_request(const std::string& space, const ServiceName& service) {
+Message query_request(const std::string& name_space, const ServiceName& service) {
   JsonWriter out;
-  begin_request(out, space, service);
+  begin_request(out, name_space, service);
   write(out, "cluster", "");
   write_bool(out, "healthyOnly", false);
   out.key("udpPort");
@@ -139,23 +139,23 @@ std::string metadata_text(const Instance& instance) {
   return out.take();
 }
 
-Message config_query(const std::string& space, const ConfigKey& key) {
-  return request_of_key("ConfigQueryRequest", space, key);
+Message config_query(const std::string& name_space, const ConfigKey& key) {
+  return request_of_key("ConfigQueryRequest", name_space, key);
 }
 
-Message config_remove(const std::string& space, const ConfigKey& key) {
-  return request_of_key("ConfigRemoveRequest", space, key);
+Message config_remove(const std::string& name_space, const ConfigKey& key) {
+  return request_of_key("ConfigRemoveRequest", name_space, key);
 }
 
-Message config_publish(const std::string& space, const ConfigKey& key, const std::string& text) {
+Message config_publish(const std::string& name_space, const ConfigKey& key, const std::string& text) {
   JsonWriter out;
-  begin_key(out, space, key);
+  begin_key(out, name_space, key);
   write(out, "content", text);
   out.end_object();
   return {"ConfigPublishRequest", out.take()};
 }
 
-Message config_listen(const std::string& space, const std::vector<KnownConfig>& known, bool listen) {
+Message config_listen(const std::string& name_space, const std::vector<KnownConfig>& known, bool listen) {
   JsonWriter out;
   out.begin_object();
   out.key("listen");
@@ -163,7 +163,7 @@ Message config_listen(const std::string& space, const std::vector<KnownConfig>& 
   out.key("configListenContexts");
   out.begin_array();
   for (const auto& [key, md5] : known) {
-    begin_key(out, space, key);
+    begin_key(out, name_space, key);
     write(out, "md5", md5);
     out.end_object();
   }

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include <easyretry/error.h>
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
+#include "base/result.h"
 #include "nacos/instance.h"
 #include "nacos/protocol.h"
 
@@ -16,13 +16,13 @@ namespace easyretry::nacos {
 
 enum class InstanceChange { registered, deregistered };
 
-// An empty `space` is the default namespace.
-Message instance_request(const std::string& space, const ServiceName& service, const Instance& instance,
+// An empty `name_space` is the default namespace.
+Message instance_request(const std::string& name_space, const ServiceName& service, const Instance& instance,
                          InstanceChange change);
 // Always for all clusters: a server keeps one subscription per service and connection, with the clusters of the last
 // request.
-Message subscribe_request(const std::string& space, const ServiceName& service, bool subscribe);
-Message query_request(const std::string& space, const ServiceName& service);
+Message subscribe_request(const std::string& name_space, const ServiceName& service, bool subscribe);
+Message query_request(const std::string& name_space, const ServiceName& service);
 
 struct ServiceInfo {
   ServiceView view;
@@ -48,11 +48,11 @@ struct KnownConfig {
   std::string md5;  // of the text that we have
 };
 
-Message config_query(const std::string& space, const ConfigKey& key);
+Message config_query(const std::string& name_space, const ConfigKey& key);
 // The server compares our texts with its own, answers with the differences, and notifies us of later changes.
-Message config_listen(const std::string& space, const std::vector<KnownConfig>& known, bool listen);
-Message config_publish(const std::string& space, const ConfigKey& key, const std::string& text);
-Message config_remove(const std::string& space, const ConfigKey& key);
+Message config_listen(const std::string& name_space, const std::vector<KnownConfig>& known, bool listen);
+Message config_publish(const std::string& name_space, const ConfigKey& key, const std::string& text);
+Message config_remove(const std::string& name_space, const ConfigKey& key);
 
 // Throw JsonError.
 Result<ConfigContent> read_config(const Reply& reply);

@@ -11,8 +11,7 @@
 #include <memory>
 #include <string>
 
-#include <easyretry/error.h>
-
+#include "base/result.h"
 #include "nacos/instance.h"
 #include "nacos/notifier.h"
 #include "nacos/options.h"

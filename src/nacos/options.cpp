@@ -107,7 +107,7 @@ ClientOptions client_in(std::string_view authority, const Options& options) {
   const auto at = authority.rfind('@');
   const bool has_user = at != authority.npos;
   ClientOptions client{.servers = parse_servers(has_user ? authority.substr(at + 1) : authority),
-                       .space = options.text("namespace"),
+                       .name_space = options.text("namespace"),
                        .credentials = credentials_in(has_user ? authority.substr(0, at) : std::string_view{}),
                        .tls = tls_in(options)};
   client.transport = transport_in(options);

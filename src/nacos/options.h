@@ -66,7 +66,7 @@ enum class Transport {
 
 struct ClientOptions {
   std::vector<ServerAddress> servers{};  // one is used at a time; see parse_servers()
-  std::string space{};                   // the namespace id in Nacos; empty: the default, "public"
+  std::string name_space{};              // the namespace id in Nacos; empty: the default, "public"
   std::string app = "easyretry";         // shown by the server
   std::string client_ip{};               // shown by the server; empty: the local address towards it
   std::optional<Credentials> credentials{};

@@ -48,7 +48,7 @@ Error unreadable(const Message& message, const JsonError& error) {
 }
 
 constexpr Millis kBetweenQuestions{50};
-constexpr std::string_view kVersion = "Nacos-CPP-Client:v1.0.0";  // r-nacos parses it, so the format matters
+constexpr std::string_view kClientVersion = "Nacos-CPP-Client:v1.0.0";  // r-nacos parses it, so the format matters
 
 struct Greeting {
   std::string connection_id;
@@ -73,9 +73,9 @@ Message setup_request(const ClientOptions& options, Module module) {
   JsonWriter out;
   out.begin_object();
   out.key("clientVersion");
-  out.string(kVersion);
+  out.string(kClientVersion);
   out.key("tenant");
-  out.string(options.space);
+  out.string(options.name_space);
   out.key("labels");
   out.begin_object();
   out.key("source");

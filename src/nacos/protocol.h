@@ -5,9 +5,9 @@
 #include <string>
 #include <string_view>
 
-#include <easyretry/error.h>
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
+#include "base/result.h"
 #include "nacos/connection.h"
 #include "nacos/options.h"
 

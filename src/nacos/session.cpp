@@ -10,10 +10,6 @@ namespace {
 constexpr int kHealthTries = 3;
 constexpr Millis kBetweenTries{100};
 
-Instant now() {
-  return std::chrono::steady_clock::now();
-}
-
 }  // namespace
 
 Session::Session(const ClientOptions& options, Module module, SessionHooks hooks)
@@ -96,7 +92,7 @@ bool Session::begin_attempt(const LinkPtr& link) {
 }
 
 void Session::adopt(const LinkPtr& link) {
-  link->since = now();
+  link->since = std::chrono::steady_clock::now();
   {
     const std::lock_guard lock{mutex_};
     if (stopping_) return;
@@ -124,7 +120,7 @@ void Session::attend(const LinkPtr& link) {
   }
   if (move_to) return move(link, *move_to);
   const Millis idle = options_.timings.idle;
-  if (now() >= link->state->check_at(idle)) {
+  if (std::chrono::steady_clock::now() >= link->state->check_at(idle)) {
     if (!still_there(*link)) return drop(link, link->state->ended().value_or("the server does not answer"));
   }
   log_in_if_due(*link);
@@ -147,7 +143,7 @@ void Session::move(const LinkPtr& from, const std::string& host) {
 
 void Session::drop(const LinkPtr& link, const std::string& why) {
   // A connection that ends at once, for example because the server is full, counts as a failed attempt.
-  if (now() - link->since > options_.timings.idle) failures_ = 1;
+  if (std::chrono::steady_clock::now() - link->since > options_.timings.idle) failures_ = 1;
   {
     const std::lock_guard lock{mutex_};
     link_.reset();
@@ -170,7 +166,7 @@ bool Session::still_there(const Link& link) {
 }
 
 void Session::log_in_if_due(const Link& link) {
-  if (now() < login_.due()) return;
+  if (std::chrono::steady_clock::now() < login_.due()) return;
   if (auto done = login_.renew(link.server, link.state->over()); !done) report(done.error());
 }
 

@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "base/duration_text.h"
+#include "base/split.h"
 #include "policy/decide.h"
 
 namespace easyretry::policy {
@@ -78,16 +79,6 @@ std::string value_text(const Jitter& jitter) {
   return "none";
 }
 
-std::vector<std::string_view> split(std::string_view text, char separator) {
-  std::vector<std::string_view> parts;
-  for (auto end = text.find(separator); end != std::string_view::npos; end = text.find(separator)) {
-    parts.push_back(text.substr(0, end));
-    text.remove_prefix(end + 1);
-  }
-  parts.push_back(text);
-  return parts;
-}
-
 void read_value(Millis& duration, std::string_view text) {
   duration = base::parse_duration(text);
 }
@@ -100,7 +91,7 @@ void read_value(double& number, std::string_view text) {
 }
 
 void read_value(std::vector<Millis>& steps, std::string_view text) {
-  for (const std::string_view step : split(text, ',')) steps.push_back(base::parse_duration(step));
+  for (const std::string_view step : base::split(text, ',')) steps.push_back(base::parse_duration(step));
 }
 
 void read_value(Jitter& jitter, std::string_view text) {
@@ -168,12 +159,12 @@ std::string to_text(const Backoff& backoff) {
 }
 
 Backoff parse_backoff(std::string_view text) {
-  auto words = split(text, ' ');
+  auto words = base::split(text, ' ');
   std::erase(words, "");
   try {
-    Policy policy{.backoff = read_backoff(std::move(words))};
-    validate(policy);
-    return policy.backoff;
+    Backoff backoff = read_backoff(std::move(words));
+    validate(Policy{.backoff = backoff});
+    return backoff;
   } catch (const std::invalid_argument& error) {
     throw std::invalid_argument("backoff \"" + std::string{text} + "\": " + error.what());
   }

@@ -19,7 +19,7 @@ std::string to_text(const Backoff& backoff);
 Backoff parse_backoff(std::string_view text);
 
 // Why a task may not be attempted (again), in words for its owner; nullopt if it may. `attempts` were made so far, and
-// the next would start at `next`.
+// the next would start at `next`. A limit that is not set does not stop it.
 std::optional<std::string> stop_reason(const Stop& stop, int attempts, TimePoint created, TimePoint next);
 
 }  // namespace easyretry::policy

@@ -12,8 +12,8 @@
 #include <typeinfo>
 #include <variant>
 
+#include <easyretry/config.h>
 #include <easyretry/error.h>
-#include <easyretry/exception_names.h>
 #include <easyretry/policy.h>
 
 #include "base/nearest.h"

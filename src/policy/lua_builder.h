@@ -6,7 +6,7 @@
 
 #include <lua.hpp>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "policy/lua_sandbox.h"
 

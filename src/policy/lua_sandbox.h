@@ -10,8 +10,9 @@
 #include <variant>
 #include <vector>
 
-#include <easyretry/error.h>
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
+
+#include "base/result.h"
 
 struct lua_State;
 

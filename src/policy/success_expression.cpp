@@ -3,7 +3,7 @@
 #include <mutex>
 #include <optional>
 
-#include <easyretry/success.h>
+#include <easyretry/policy.h>
 
 #include "policy/lua_sandbox.h"
 
@@ -86,6 +86,30 @@ namespace easyretry {
 
 SuccessWhen::SuccessWhen(std::string expression) : text_(std::move(expression)) {
   if (!text_.empty()) expression_ = std::make_shared<policy::SuccessExpression>(text_);
+}
+
+SuccessWhen SuccessWhen::with_expression(std::string expression) const {
+  SuccessWhen changed{std::move(expression)};
+  changed.type_ = type_;
+  changed.type_name_ = type_name_;
+  changed.check_ = check_;
+  return changed;
+}
+
+SuccessWhen SuccessWhen::and_also(SuccessWhen other) const {
+  if (!other.expression_) {
+    other.text_ = text_;
+    other.expression_ = expression_;
+  }
+  if (!check_) return other;
+  if (other.check_) {
+    other.check_ = [one = check_, two = other.check_](const void* result) { return one(result) && two(result); };
+  } else {
+    other.check_ = check_;
+  }
+  other.type_ = type_;
+  other.type_name_ = type_name_;
+  return other;
 }
 
 }  // namespace easyretry

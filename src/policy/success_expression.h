@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include <easyretry/error.h>
+#include "base/result.h"
 
 namespace easyretry::policy {
 

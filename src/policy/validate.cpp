@@ -1,6 +1,8 @@
+#include <algorithm>
 #include <cmath>
 #include <stdexcept>
 
+#include <easyretry/options.h>
 #include <easyretry/policy.h>
 
 #include "base/duration_text.h"
@@ -65,11 +67,11 @@ void check(const EasyRetryClassic&) {}
 
 void check(const Stop& stop) {
   constexpr int kMostAttempts = 1'000'000;
-  if (stop.max_attempts < 0 || stop.max_attempts > kMostAttempts) {
-    refuse("stop.max_attempts", std::to_string(stop.max_attempts), "use 1 to 1000000, or 0 for no limit");
+  if (const auto most = stop.max_attempts; most && (*most < 0 || *most > kMostAttempts)) {
+    refuse("stop.max_attempts", std::to_string(*most), "use 1 to 1000000, or 0 for no limit");
   }
-  if (stop.max_duration < Millis::zero()) {
-    refuse("stop.max_duration", to_text(stop.max_duration), "cannot be negative; use 0 for no limit");
+  if (stop.max_duration && *stop.max_duration < Millis::zero()) {
+    refuse("stop.max_duration", to_text(*stop.max_duration), "cannot be negative; use 0 for no limit");
   }
 }
 
@@ -84,10 +86,55 @@ void check_types(const std::string& field, const std::vector<ExceptionType>& typ
 }  // namespace
 
 void validate(const Policy& policy) {
-  std::visit([](const auto& shape) { check(shape); }, policy.backoff);
+  if (policy.backoff) std::visit([](const auto& shape) { check(shape); }, *policy.backoff);
   check(policy.stop);
   check_types("retry_on", policy.retry_on);
   check_types("never_retry", policy.never_retry);
+}
+
+void validate(const LimitOptions& options) {
+  const auto wrong = [](const char* field, const std::string& value, const std::string& remedy) {
+    throw std::invalid_argument(std::string{"limit."} + field + " = " + value + ": " + remedy);
+  };
+  if (options.running && (*options.running < 0 || *options.running > 1'000'000)) {
+    wrong("running", std::to_string(*options.running), "use 0 to 1000000 tasks at a time; 0 starts nothing");
+  }
+  if (options.per_second && !(*options.per_second >= 0.001 && *options.per_second <= 1'000'000)) {
+    wrong("per_second", std::to_string(*options.per_second),
+          "use 0.001 to 1000000 starts per second; to start nothing, use running = 0 or pause the handler");
+  }
+  if (options.burst < 1 || options.burst > 1'000'000) {
+    wrong("burst", std::to_string(options.burst), "use 1 to 1000000 starts");
+  }
+  if (options.burst > 1 && !options.per_second) {
+    wrong("burst", std::to_string(options.burst), "it is a part of per_second; set that, too");
+  }
+}
+
+void validate(const CircuitOptions& options) {
+  const auto wrong = [](const char* field, const std::string& value, const std::string& remedy) {
+    throw std::invalid_argument(std::string{"circuit."} + field + " = " + value + ": " + remedy);
+  };
+  if (!(options.trip_at > 0 && options.trip_at <= 1)) {
+    wrong("trip_at", std::to_string(options.trip_at), "a share of the attempts, above 0 and up to 1, such as 0.5");
+  }
+  if (options.window < std::chrono::seconds{1} || options.window > std::chrono::seconds{60}) {
+    wrong("window", to_text(options.window), "use 1s to 60s");
+  }
+  if (options.least < 1 || options.least > 1'000'000) {
+    wrong("least", std::to_string(options.least), "use 1 to 1000000 attempts");
+  }
+  if (!(options.probes >= 0.01 && options.probes <= 1000)) {
+    wrong("probes", std::to_string(options.probes), "use 0.01 to 1000 per second");
+  }
+  validate(options.limit);
+  if (options.limit.any() && options.trip_at == 1) {
+    wrong("limit", "set", "a circuit that is off limits nothing; switch it on, or set the limit of each handler");
+  }
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
+  if (options.name.size() > 200 || std::any_of(options.name.begin(), options.name.end(), control)) {
+    wrong("name", "…", "use at most 200 bytes, without control characters");
+  }
 }
 
 }  // namespace easyretry

@@ -93,7 +93,7 @@ DaemonAddress checked(DaemonAddress address) {
   check_url(address.url);
   while (address.url.ends_with('/')) address.url.pop_back();
   // Both are sent as headers.
-  if ((address.token + address.space).find_first_of("\r\n") != std::string::npos) {
+  if ((address.token + address.name_space).find_first_of("\r\n") != std::string::npos) {
     throw std::invalid_argument("a token and a namespace must not contain line breaks");
   }
   return address;
@@ -131,7 +131,7 @@ tl::expected<HttpReply, NoAnswer> Connection::ask(const HttpRequest& request) {
     sent.headers.emplace_back("Content-Type: application/json");
   }
   if (!address_.token.empty()) sent.headers.push_back("Authorization: Bearer " + address_.token);
-  if (!address_.space.empty()) sent.headers.push_back("easyretry-namespace: " + address_.space);
+  if (!address_.name_space.empty()) sent.headers.push_back("easyretry-namespace: " + address_.name_space);
   sent.headers.insert(sent.headers.end(), request.headers.begin(), request.headers.end());
   auto answer = client_.ask(sent);
   if (!answer) return tl::make_unexpected(std::move(answer.error()));

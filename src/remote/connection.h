@@ -20,10 +20,10 @@
 namespace easyretry::remote {
 
 struct DaemonAddress {
-  std::string url;      // "http://127.0.0.1:7077"
-  std::string token;    // empty: none
-  std::string space;    // empty: the namespace of the token, or the daemon's default
-  std::string ca_file;  // PEM: authorities for the daemon's certificate; empty: the system's
+  std::string url;         // "http://127.0.0.1:7077"
+  std::string token;       // empty: none
+  std::string name_space;  // empty: the namespace of the token, or the daemon's default
+  std::string ca_file;     // PEM: authorities for the daemon's certificate; empty: the system's
 };
 
 // Removes trailing slashes. Throws std::invalid_argument for an invalid address, for one that would send the token

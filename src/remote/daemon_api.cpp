@@ -1,8 +1,6 @@
 #include "remote/daemon_api.h"
 
-#include <chrono>
 #include <iterator>
-#include <thread>
 #include <utility>
 
 namespace easyretry::remote {
@@ -40,6 +38,7 @@ std::optional<ApiError> error_in(const std::string& body) {
 Errc code_of(int status, const std::string& code) {
   if (code == "duplicate_key") return Errc::already_exists;
   if (code == "in_doubt") return Errc::in_doubt;
+  if (code == "no_arguments") return Errc::invalid_argument;
   if (status == 404) return Errc::not_found;
   if (status == 409) return Errc::conflict;
   // The same request succeeds later, or with another token or address. Outcomes that wait to be settled are kept.
@@ -56,12 +55,12 @@ Result<ApiAnswer> DaemonApi::ask(std::string_view where, const HttpRequest& requ
 // After a first try that is in doubt, so is every failure but a refusal: the first request may still be processed.
 Result<ApiAnswer> DaemonApi::ask_once(std::string_view where, HttpRequest request) {
   request.headers.push_back("Idempotency-Key: " + std::to_string(names_.next()) + std::to_string(names_.next()));
-  const auto begun = std::chrono::steady_clock::now();
+  const Instant begun = clock_.now();
   for (std::size_t tries = 0;; ++tries) {
     const Sent sent = send(request);
     auto answer = read(where, request, sent);
     if (answer || answer.error().code == Errc::invalid_argument) return answer;
-    const auto age = std::chrono::steady_clock::now() - begun;
+    const auto age = clock_.now() - begun;
     const bool again = tries > 0;
     if (answer.error().code == Errc::already_exists) {
       // A daemon that has forgotten the first request, was restarted since or is older may have found its task.
@@ -72,7 +71,7 @@ Result<ApiAnswer> DaemonApi::ask_once(std::string_view where, HttpRequest reques
     if (!again && answer.error().code != Errc::in_doubt) return answer;
     answer.error().code = Errc::in_doubt;
     if (tries == std::size(kPauses) || age > request.within) return answer;
-    std::this_thread::sleep_for(kPauses[tries]);
+    clock_.sleep(kPauses[tries]);
   }
 }
 
@@ -131,8 +130,8 @@ Error DaemonApi::refusal(std::string_view where, const HttpReply& reply) const {
   if (reply.status == 401 || reply.status == 403) {
     text +=
         ". An application needs a token with the role application for its namespace: `easyretry token create NAME "
-        "--role application --space " +
-        (address_.space.empty() ? "SPACE" : address_.space) + "`";
+        "--role application --namespace " +
+        (address_.name_space.empty() ? "NAMESPACE" : address_.name_space) + "`";
   }
   return {code_of(reply.status, error->code), std::string{where}, std::move(text)};
 }

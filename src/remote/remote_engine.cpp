@@ -3,8 +3,9 @@
 
 #include <easyretry/remote_engine.h>
 
+#include "call/errors.h"
 #include "call/threaded_engine.h"
-#include "engine/dispatcher.h"
+#include "engine/claimer.h"
 #include "remote/remote_store.h"
 
 namespace easyretry {
@@ -100,13 +101,26 @@ namespace {
 class RemoteImpl final : public call::ThreadedEngine {
  public:
   RemoteImpl(const std::shared_ptr<remote::RemoteStore>& store, const Config& config)
-      : ThreadedEngine(store, config, {}), leaser_(core_, *store) {
+      : ThreadedEngine(store, config, {}), store_(store), leaser_(core_, *store) {
     core_.stop_claiming();  // the daemon knows what is due
   }
 
-  ~RemoteImpl() override { stop(); }
+  ~RemoteImpl() override { RemoteImpl::stop(); }
+
+  void stop() override {
+    stopping_waits_.request_stop();
+    ThreadedEngine::stop();
+  }
+
+  // The daemon waits: it sees the ends that it writes at once.
+  Waited wait_for_end(TaskId id, Millis timeout) override {
+    if (engine::LocalRetries::is_local(id)) return ThreadedEngine::wait_for_end(id, timeout);
+    return waited(call::value_or_throw(awaited(id, core_.clock().steady() + timeout)));
+  }
 
  private:
+  Result<engine::Waits::Answer> awaited(TaskId id, Instant until);
+
   std::unique_ptr<engine::Threads> begin() override {
     auto threads = std::make_unique<engine::Threads>(core_, engine::Tasks::are_brought);
     leasing_ =
@@ -120,9 +134,37 @@ class RemoteImpl final : public call::ThreadedEngine {
     ThreadedEngine::end(threads);
   }
 
+  const std::shared_ptr<remote::RemoteStore> store_;
+  std::stop_source stopping_waits_;
   remote::Leaser leaser_;
   std::unique_ptr<engine::RunLoop> leasing_;
 };
+
+// The first request does not wait: it tells a task that ends meanwhile from one that is unknown.
+Result<engine::Waits::Answer> RemoteImpl::awaited(TaskId id, Instant until) {
+  constexpr Millis kLongestRequest{30'000};
+  std::optional<task::TaskRecord> seen;
+  Millis wait{0};
+  for (int failures = 0;;) {
+    const Instant asked = core_.clock().steady();
+    auto found = store_->find_when_ended(id, wait, stopping_waits_.get_token());
+    const Instant now = core_.clock().steady();
+    if (stopping_waits_.stop_requested()) return engine::Waits::Answer{WaitEnd::stopped, std::move(seen)};
+    if (!found && now >= until) return tl::make_unexpected(found.error());
+    if (found && !*found) return engine::Waits::Answer{seen ? WaitEnd::gone : WaitEnd::unknown, std::move(seen)};
+    if (found && (*found)->info.state == TaskState::finished) {
+      return engine::Waits::Answer{WaitEnd::ended, *std::move(found)};
+    }
+    if (found) seen = *std::move(found);
+    if (found && now >= until) return engine::Waits::Answer{WaitEnd::timeout, std::move(seen)};
+    // A daemon that is about to stop answers at once.
+    const bool sent_away = !found || now - asked < wait / 2;
+    failures = sent_away ? failures + 1 : 0;
+    if (sent_away)
+      this->wait(std::chrono::ceil<Millis>(engine::pause_after_failures(failures, core_.context().random)));
+    wait = std::clamp(std::chrono::ceil<Millis>(until - core_.clock().steady()), Millis{0}, kLongestRequest);
+  }
+}
 
 std::string token_of(const RemoteOptions& options) {
   if (options.token_file.empty()) return options.token;
@@ -136,7 +178,7 @@ std::shared_ptr<detail::EngineImpl> remote_engine(std::string_view daemon, const
   Config config{.store = std::string{daemon}, .engine = options.engine};
   config.engine.membership = "alone";  // the daemon distributes tasks
   auto store = std::make_shared<remote::RemoteStore>(
-      remote::DaemonAddress{config.store, token_of(options), config.engine.space, options.ca_file},
+      remote::DaemonAddress{config.store, token_of(options), config.engine.name_space, options.ca_file},
       config.engine.encryption.enabled());
   return std::make_shared<RemoteImpl>(store, config);
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/time_text.h"
+#include "task/list_cursor.h"
 #include "task/record.h"
 
 namespace easyretry::remote {
@@ -72,7 +73,7 @@ std::string lease_text(const LeaseRequest& wanted) {
 std::string query_text(const TaskQuery& query) {
   std::string text = query.finished ? "/v1/history" : "/v1/tasks";
   char sign = '?';
-  const auto add = [&](std::string_view name, const std::string& value) {
+  const auto add = [&](std::string_view name, std::string_view value) {
     if (value.empty()) return;
     text.append(1, std::exchange(sign, '&')).append(name).append("=").append(percent_encoded(value));
   };
@@ -83,14 +84,15 @@ std::string query_text(const TaskQuery& query) {
   add("handler", query.handler);
   add("business_type", query.business_type);
   add("business_id", query.business_id);
-  if (query.state) add("state", task::name_of(*query.state));
-  if (query.outcome) add("outcome", task::name_of(*query.outcome));
+  if (query.state) add("state", to_string(*query.state));
+  if (query.outcome) add("outcome", to_string(*query.outcome));
   add_time("created_from", query.created_at.from);
   add_time("created_until", query.created_at.until);
   add_time("finished_from", query.finished_at.from);
   add_time("finished_until", query.finished_at.until);
   if (query.finished && query.requeued) add("requeued", "true");
-  if (query.after != TaskId{}) add("after", to_string(query.after));
+  add("order", to_string(query.order));
+  if (query.after != TaskId{}) add("after", to_text(task::ListCursor{query.order, query.after}));
   add("limit", std::to_string(std::clamp<std::size_t>(query.limit, 1, kMostAPage)));
   return text;
 }
@@ -103,10 +105,19 @@ std::string path_of(TaskId id, std::string_view verb = {}) {
   return "/v1/tasks/" + to_string(id) + std::string{verb};
 }
 
+std::string_view verb_of(Outcome outcome) {
+  if (outcome == Outcome::cancelled) return "/cancel";
+  return outcome == Outcome::succeeded ? "/complete" : "/fail";
+}
+
 }  // namespace
 
 storage::StoreInfo RemoteStore::info() const {
-  return {.url = api_.url(), .durability = {"what the daemon's store guarantees"}, .shared = true};
+  return {.url = api_.url(),
+          .durability = {"what the daemon's store guarantees"},
+          .shared = true,
+          .indexes_handlers = true,
+          .is_daemon = true};
 }
 
 Result<LeaseReply> RemoteStore::lease(const LeaseRequest& wanted, std::stop_token stop) {
@@ -229,6 +240,17 @@ Result<std::vector<task::TaskRecord>> RemoteStore::find(std::span<const TaskId> 
   return found;
 }
 
+Result<std::optional<task::TaskRecord>> RemoteStore::find_when_ended(TaskId id, Millis wait, std::stop_token stop) {
+  constexpr std::string_view kWhere = "remote.wait";
+  HttpRequest request = get(path_of(id, "?result&wait_ms=" + std::to_string(wait.count())));
+  request.within = wait + kBeyondTheWait;
+  request.stop = std::move(stop);
+  const auto answer = api_.ask(kWhere, request);
+  if (!answer && is_gone(answer.error())) return std::nullopt;
+  return understood(kWhere, answer,
+                    [&](const ApiAnswer& said) { return std::optional{read_task(said.json.root(), sealed_)}; });
+}
+
 Result<std::vector<task::TaskRecord>> RemoteStore::list(const TaskQuery& query) {
   std::vector<task::TaskRecord> all;
   TaskQuery rest = query;
@@ -275,11 +297,11 @@ Result<Counts> RemoteStore::counts(std::string_view) {
   });
 }
 
-// The daemon decides whether on_final_failure is called: only if a worker has one for this handler.
-Result<storage::Applied> RemoteStore::cancel(std::span<const TaskId> ids, storage::Cancel) {
+// The daemon decides whether a callback is called: only if a worker may have one for this handler.
+Result<storage::Applied> RemoteStore::end(std::span<const task::Ending> endings) {
   storage::Applied reply;
-  for (const TaskId id : ids) {
-    const auto answer = api_.ask("remote.cancel", post(path_of(id, "/cancel"), "{}"));
+  for (const task::Ending& ending : endings) {
+    const auto answer = api_.ask("remote.end", post(path_of(ending.id, verb_of(ending.outcome)), ending_text(ending)));
     if (!answer && !is_gone(answer.error())) return tl::make_unexpected(answer.error());
     reply.applied.push_back(answer.has_value());
     if (answer) reply.now = answer->now;
@@ -305,20 +327,31 @@ Result<storage::Applied> RemoteStore::revise(std::span<const task::Revision> rev
   return reply;
 }
 
-Result<std::vector<std::optional<TaskId>>> RemoteStore::requeue(std::span<const TaskId> ids) {
+Result<std::vector<std::optional<TaskId>>> RemoteStore::requeue(std::span<const TaskId> ids,
+                                                                std::optional<TaskClass> as) {
   std::vector<std::optional<TaskId>> started;
   for (const TaskId id : ids) {
-    const auto answer = api_.ask("remote.requeue", post(path_of(id, "/requeue"), "{}"));
-    if (!answer && is_gone(answer.error())) {
-      started.emplace_back();
-      continue;
-    }
-    const auto again = understood("remote.requeue", answer,
-                                  [](const ApiAnswer& said) { return read_id(need(said.json.root(), "id")); });
+    const auto again = requeue_one(id, requeue_text({}, as));
     if (!again) return tl::make_unexpected(again.error());
-    started.emplace_back(*again);
+    started.push_back(*again);
   }
   return started;
+}
+
+Result<std::optional<TaskId>> RemoteStore::requeue_with(TaskId id, std::string_view arguments,
+                                                        std::optional<TaskClass> as) {
+  if (sealed_) {
+    return fail(Errc::invalid_argument, "remote.requeue",
+                "encrypted arguments of an ended task cannot be changed through a daemon; submit a new task");
+  }
+  return requeue_one(id, requeue_text(arguments, as));
+}
+
+Result<std::optional<TaskId>> RemoteStore::requeue_one(TaskId id, std::string body) {
+  const auto answer = api_.ask("remote.requeue", post(path_of(id, "/requeue"), std::move(body)));
+  if (!answer && is_gone(answer.error())) return std::nullopt;
+  return understood("remote.requeue", answer,
+                    [](const ApiAnswer& said) { return std::optional{read_id(need(said.json.root(), "id"))}; });
 }
 
 Result<bool> RemoteStore::pause(std::string_view, std::string_view handler, std::string_view why) {

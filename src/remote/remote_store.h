@@ -44,20 +44,28 @@ class RemoteStore final : public storage::Store {
   Result<storage::Applied> settle(std::span<const task::Settlement> settlements) override;
   Result<storage::Applied> renew(std::span<const storage::Renewal> renewals) override;
   Result<std::vector<task::TaskRecord>> find(std::span<const TaskId> ids) override;
+  // The task when it has ended, with its result if that is kept, or after `wait` as it is. Nullopt: there is no such
+  // task.
+  Result<std::optional<task::TaskRecord>> find_when_ended(TaskId id, Millis wait, std::stop_token stop);
   Result<std::vector<task::TaskRecord>> list(const TaskQuery& query) override;
   Result<std::int64_t> count(const TaskQuery& query) override;
   // Has no days.
-  Result<Counts> counts(std::string_view space) override;
+  Result<Counts> counts(std::string_view name_space) override;
   Result<storage::Applied> revise(std::span<const task::Revision> revisions) override;
-  Result<storage::Applied> cancel(std::span<const TaskId> ids, storage::Cancel how) override;
-  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
+  Result<storage::Applied> end(std::span<const task::Ending> endings) override;
+  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids, std::optional<TaskClass> as) override;
+  // `invalid_argument` with encryption: a daemon does not say of which version the arguments of an ended task are.
+  Result<std::optional<TaskId>> requeue_with(TaskId id, std::string_view arguments,
+                                             std::optional<TaskClass> as) override;
   // These apply to the namespace of this store; pausing needs a token with the role operator.
-  Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override;
-  Result<bool> resume(std::string_view space, std::string_view handler) override;
-  Result<storage::PausedReply> paused(std::string_view space) override;
+  Result<bool> pause(std::string_view name_space, std::string_view handler, std::string_view why) override;
+  Result<bool> resume(std::string_view name_space, std::string_view handler) override;
+  Result<storage::PausedReply> paused(std::string_view name_space) override;
   Result<storage::KeepReport> keep() override { return storage::KeepReport{}; }
+  Result<bool> expire(std::span<const storage::Retention>) override { return false; }
 
  private:
+  Result<std::optional<TaskId>> requeue_one(TaskId id, std::string body);
   Result<std::vector<task::TaskRecord>> page(const TaskQuery& query);
   Result<bool> change_handler(std::string_view where, std::string_view handler, std::string_view how, std::string body);
   Result<storage::InsertReply> insert_piece(std::string body);

@@ -7,13 +7,13 @@
 
 #include "base/json_copy.h"
 #include "base/time_text.h"
+#include "engine/payloads.h"
 #include "policy/limits.h"
 #include "task/record.h"
 
 namespace easyretry::remote {
 namespace {
 
-using task::name_of;
 using task::Settlement;
 
 constexpr std::string_view kSealed = "{\"$sealed\":";
@@ -83,6 +83,8 @@ void write_identity(JsonWriter& out, const task::NewTask& task) {
   text_if_any(out, "business_type", task.business_type);
   text_if_any(out, "business_id", task.business_id);
   text_if_any(out, "traceparent", task.traceparent);
+  // A daemon of an earlier release refuses what it does not know.
+  if (task.task_class != TaskClass::normal) text(out, "class", to_string(task.task_class));
   out.key("tags");
   out.begin_array();
   for (const std::string& tag : task.tags) out.string(tag);
@@ -115,11 +117,12 @@ void write(JsonWriter& out, const Settlement& settlement) {
   out.begin_object();
   write_ticket(out, settlement.ticket);
   text(out, "kind", word_for(settlement.kind));
-  text(out, "outcome", name_of(settlement.outcome));
-  text(out, "stage", name_of(settlement.stage));
+  text(out, "outcome", to_string(settlement.outcome));
+  text(out, "stage", to_string(settlement.stage));
   number(out, "delay_ms", settlement.delay.count());
   text_if_any(out, "error", settlement.error);
   if (!settlement.result.empty()) payload(out, "result", settlement.result);
+  if (settlement.keeps_result()) number(out, "keep_result_ms", settlement.keep_result.count());
   out.end_object();
 }
 
@@ -207,14 +210,24 @@ task::RetryRules read_policy(const Members& policy) {
 
 void read_identity(const Members& task, TaskInfo& info) {
   info.id = read_id(task.need("id"));
-  info.space = task.text("namespace");
+  info.name_space = task.text("namespace");
   info.key = task.text("key");
   info.handler = task.text("handler");
   info.business_type = task.text("business_type");
   info.business_id = task.text("business_id");
   info.traceparent = task.text("traceparent");
+  if (task.find("class")) info.task_class = task.named("class", task::class_named);
   const JsonView tags = task.need("tags");
   for (std::size_t i = 0; i < tags.size(); ++i) info.tags.emplace_back(tags.at(i).as_string());
+}
+
+PastAttempt read_attempt(const Members& attempt) {
+  return {.number = attempt.small("number"),
+          .began_at = attempt.time("began_at"),
+          .ended_at = read_time(attempt.need("ended_at")),
+          .end = attempt.named("end", task::attempt_end_named),
+          .by = attempt.text("by"),
+          .error = attempt.text("error")};
 }
 
 void read_life(const Members& task, TaskInfo& info) {
@@ -233,6 +246,11 @@ void read_life(const Members& task, TaskInfo& info) {
   info.last_failed_at = task.time("last_failed_at");
   info.last_error = task.text("last_error");
   info.progress = task.text("progress");
+  if (const auto attempts = task.find("last_attempts")) {
+    for (std::size_t i = 0; i < attempts->size(); ++i) {
+      info.last_attempts.push_back(read_attempt(Members{attempts->at(i)}));
+    }
+  }
   if (const auto as = task.find("requeued_as")) info.requeued_as = read_id(*as);
 }
 
@@ -259,6 +277,25 @@ std::string rules_text(const task::RetryRules& rules) {
   out.key("deadline");
   rules.deadline ? out.string(base::to_text(*rules.deadline)) : out.null();
   out.end_object();
+  out.end_object();
+  return out.take();
+}
+
+std::string ending_text(const task::Ending& ending) {
+  JsonWriter out;
+  out.begin_object();
+  text_if_any(out, "why", ending.error);
+  if (!ending.result.empty()) payload(out, "result", ending.result);
+  if (ending.keeps_result()) number(out, "keep_result_ms", ending.keep_result.count());
+  out.end_object();
+  return out.take();
+}
+
+std::string requeue_text(std::optional<std::string_view> arguments, std::optional<TaskClass> as) {
+  JsonWriter out;
+  out.begin_object();
+  if (arguments) payload(out, "args", std::string{*arguments});
+  if (as) text(out, "class", to_string(*as));
   out.end_object();
   return out.take();
 }
@@ -297,6 +334,9 @@ task::TaskRecord read_task(JsonView object, bool sealed) {
   record.callback_attempts = task.small("callback_attempts");
   if (const auto args = task.find("args")) record.payload = read_arguments(*args, sealed);
   if (const auto result = task.find("result")) record.result = read_result(*result, sealed);
+  if (task.find("result_left_out")) {
+    record.result = engine::left_out_result(static_cast<std::size_t>(task.number("result_left_out")));
+  }
   return record;
 }
 

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "storage/store.h"
 
@@ -25,6 +25,10 @@ std::vector<Piece> task_pieces(std::span<const task::NewTask> tasks, std::size_t
 std::vector<Piece> settlement_pieces(std::span<const task::Settlement> settlements, std::size_t most_bytes);
 std::vector<Piece> renewal_pieces(std::span<const storage::Renewal> renewals, std::size_t most_bytes);
 std::string rules_text(const task::RetryRules& rules);
+// The body of a request to complete a task, or to fail it.
+std::string ending_text(const task::Ending& ending);
+// Arguments as a JSON array. Without any the new task has those of the ended one, and likewise its class.
+std::string requeue_text(std::optional<std::string_view> arguments, std::optional<TaskClass> as);
 
 // These throw JsonError for anything but a task. `sealed`: this engine has keys, so sealed texts are unwrapped.
 task::TaskRecord read_task(JsonView object, bool sealed);

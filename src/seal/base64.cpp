@@ -2,14 +2,12 @@
 
 #include <openssl/evp.h>
 
+#include "seal/crypto.h"
+
 namespace easyretry::seal {
 namespace {
 
 constexpr std::size_t kQuad = 4;
-
-const unsigned char* raw(std::string_view text) {
-  return reinterpret_cast<const unsigned char*>(text.data());
-}
 
 std::size_t padding(std::string_view text) {
   if (!text.ends_with('=')) return 0;

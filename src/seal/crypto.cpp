@@ -15,10 +15,6 @@ using CipherPool = ContextPool<EVP_CIPHER_CTX, &EVP_CIPHER_CTX_free>;
 constexpr int kEncrypt = 1;
 constexpr int kDecrypt = 0;
 
-const unsigned char* raw(std::string_view text) {
-  return reinterpret_cast<const unsigned char*>(text.data());
-}
-
 CipherPool::Owned make_cipher(const Secret<32>& key) {
   CipherPool::Owned context{EVP_CIPHER_CTX_new()};
   if (!context ||

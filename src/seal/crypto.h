@@ -15,6 +15,11 @@
 
 namespace easyretry::seal {
 
+// A text as OpenSSL takes it.
+inline const unsigned char* raw(std::string_view text) {
+  return reinterpret_cast<const unsigned char*>(text.data());
+}
+
 // Bytes that are wiped on destruction.
 template <std::size_t N>
 struct Secret {

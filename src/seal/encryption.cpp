@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <filesystem>
 #include <stdexcept>
 #include <system_error>
 
@@ -42,7 +43,7 @@ void check_off(const Encryption& encryption) {
 constexpr const char* kEnding = ".key";
 
 [[noreturn]] void refuse(const KeyFolder& from, const std::string& problem) {
-  throw std::invalid_argument("encryption: " + problem + " in the folder " + from.folder.string());
+  throw std::invalid_argument("encryption: " + problem + " in the folder " + from.folder);
 }
 
 // Sorted by name: which key comes first must not depend on the file system.
@@ -54,8 +55,7 @@ std::vector<std::filesystem::path> key_files(const KeyFolder& from) {
     if (entry->path().extension() == kEnding) files.push_back(entry->path());
   }
   if (error) {
-    throw std::invalid_argument("encryption: the folder " + from.folder.string() + " cannot be read (" +
-                                error.message() + ")");
+    throw std::invalid_argument("encryption: the folder " + from.folder + " cannot be read (" + error.message() + ")");
   }
   std::sort(files.begin(), files.end());
   return files;

@@ -1,7 +1,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -53,8 +52,7 @@ constexpr std::size_t kMaxFile = 1024;
 class Descriptor {
  public:
   // O_NONBLOCK, because opening a named pipe would wait for a writer.
-  explicit Descriptor(const std::filesystem::path& path)
-      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
+  explicit Descriptor(const std::string& path) : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
     if (fd_ < 0) throw std::invalid_argument(std::strerror(errno));
   }
   ~Descriptor() { ::close(fd_); }
@@ -80,7 +78,7 @@ void check_access(int file) {
 // Throws std::invalid_argument with the reason. The content is wiped on destruction.
 class KeyFile {
  public:
-  explicit KeyFile(const std::filesystem::path& path);
+  explicit KeyFile(const std::string& path);
   ~KeyFile();
   KeyFile(const KeyFile&) = delete;
   KeyFile& operator=(const KeyFile&) = delete;
@@ -91,7 +89,7 @@ class KeyFile {
   std::string content_;
 };
 
-KeyFile::KeyFile(const std::filesystem::path& path) {
+KeyFile::KeyFile(const std::string& path) {
   const Descriptor file{path};
   check_access(file.get());
   content_.resize(kMaxFile);
@@ -106,11 +104,11 @@ KeyFile::~KeyFile() {
 }
 
 std::string_view KeyFile::text() const {
-  constexpr const char* kSpace = " \t\r\n";
+  constexpr const char* kNamespace = " \t\r\n";
   const std::string_view all = content_;
-  const std::size_t begin = all.find_first_not_of(kSpace);
+  const std::size_t begin = all.find_first_not_of(kNamespace);
   if (begin == std::string_view::npos) return {};
-  return all.substr(begin, all.find_last_not_of(kSpace) - begin + 1);
+  return all.substr(begin, all.find_last_not_of(kNamespace) - begin + 1);
 }
 
 }  // namespace
@@ -148,14 +146,18 @@ EncryptionKey EncryptionKey::from_base64(std::string id, std::string_view base64
   return key;
 }
 
-EncryptionKey EncryptionKey::from_file(std::string id, const std::filesystem::path& file) {
+EncryptionKey::Secret EncryptionKey::secret() const {
+  return secret_;
+}
+
+EncryptionKey EncryptionKey::from_file(std::string id, const std::string& file) {
   check_id(id);
   try {
     const KeyFile content{file};
     const std::string_view text = content.text();
     return text.size() == kHexDigits ? from_hex(std::move(id), text) : from_base64(std::move(id), text);
   } catch (const std::invalid_argument& error) {
-    throw std::invalid_argument("key file " + file.string() + ": " + error.what());
+    throw std::invalid_argument("key file " + file + ": " + error.what());
   }
 }
 

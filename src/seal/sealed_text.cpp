@@ -56,11 +56,11 @@ std::string_view to_string(Content content) {
 
 std::string encode(const Binding& binding) {
   std::string out;
-  out.reserve(kLabel.size() + kNumbers + binding.space.size() + binding.handler.size() + binding.key.size());
+  out.reserve(kLabel.size() + kNumbers + binding.name_space.size() + binding.handler.size() + binding.key.size());
   out.append(kLabel);
   add(out, static_cast<std::uint64_t>(binding.content));
   add(out, static_cast<std::uint64_t>(static_cast<std::int64_t>(binding.payload_version)));
-  add(out, binding.space);
+  add(out, binding.name_space);
   add(out, binding.handler);
   add(out, binding.key);
   return out;

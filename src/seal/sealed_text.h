@@ -20,7 +20,7 @@ enum class Content : std::uint8_t { arguments = 1, result = 2 };
 // The place that a sealed payload belongs to. It opens only there: moved to another row, column or namespace, it is
 // rejected.
 struct Binding {
-  std::string_view space;
+  std::string_view name_space;
   std::string_view handler;
   std::string_view key;  // the task's key: its id is not known when the arguments are sealed, and changes on requeue
   Content content = Content::arguments;
@@ -31,7 +31,7 @@ std::string_view to_string(Content content);
 
 // Numbers are 8 bytes, little-endian. A text is preceded by its length, so no two bindings have the same encoding:
 //
-//   "easyretry.sealed.1" | content | payload_version | space | handler | key
+//   "easyretry.sealed.1" | content | payload_version | namespace | handler | key
 std::string encode(const Binding& binding);
 
 inline constexpr std::size_t kMaxKeyId = 64;

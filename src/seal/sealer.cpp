@@ -47,7 +47,7 @@ unsigned char* raw(std::string& text) {
   return reinterpret_cast<unsigned char*>(text.data());
 }
 
-tl::unexpected<Error> refuse(const Binding& binding, const std::string& why) {
+tl::unexpected<Error> unreadable(const Binding& binding, const std::string& why) {
   return fail(Errc::invalid_argument, kOpen, "the stored " + std::string{to_string(binding.content)} + ": " + why);
 }
 
@@ -82,30 +82,31 @@ Result<std::string> Sealer::seal(std::string_view plain, const Binding& binding)
 Result<std::string> Sealer::open(std::string_view stored, const Binding& binding) const {
   switch (form_of(stored, binding.content)) {
     case Form::sealed: return open_sealed(stored, binding);
-    case Form::damaged: return refuse(binding, "damaged, neither a sealed payload nor a plain one");
+    case Form::damaged: return unreadable(binding, "damaged, neither a sealed payload nor a plain one");
     case Form::plain: break;
   }
   if (require_) {
-    return refuse(binding,
-                  "not encrypted, and encryption.require is set; submit the task again, or turn that off until all "
-                  "older tasks have ended");
+    return unreadable(binding,
+                      "not encrypted, and encryption.require is set; submit the task again, or turn that off until all "
+                      "older tasks have ended");
   }
   return std::string{stored};
 }
 
 Result<std::string> Sealer::open_sealed(std::string_view stored, const Binding& binding) const {
   const auto text = read_sealed(stored);
-  if (!text) return refuse(binding, "sealed, but " + std::string{text.error()});
+  if (!text) return unreadable(binding, "sealed, but " + std::string{text.error()});
   const std::string key = "sealed with the key " + quoted_key_id(text->key_id);
   const auto cipher = ciphers_.find(text->key_id);
   if (cipher == ciphers_.end()) {
-    return refuse(binding, key + ", which is missing; add it to encryption.keys until no stored task needs it");
+    return unreadable(binding, key + ", which is missing; add it to encryption.keys until no stored task needs it");
   }
   const Bytes data{reinterpret_cast<const unsigned char*>(text->data.data()), text->data.size()};
   std::string plain(data.size() - kNonceBytes - kTagBytes, '\0');
   const std::string_view sealed = std::string_view{text->data}.substr(kNonceBytes);
   if (!cipher->second->decrypt(data.first(kNonceBytes), encode(binding), sealed, raw(plain))) {
-    return refuse(binding, key + ", but changed since, or copied from another task, or the key has a different secret");
+    return unreadable(binding,
+                      key + ", but changed since, or copied from another task, or the key has a different secret");
   }
   return plain;
 }

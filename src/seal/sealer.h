@@ -11,8 +11,8 @@
 #include <string_view>
 
 #include <easyretry/encryption.h>
-#include <easyretry/error.h>
 
+#include "base/result.h"
 #include "seal/sealed_text.h"
 
 namespace easyretry::seal {

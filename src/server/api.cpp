@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 
+#include "base/log_line.h"
 #include "base/time_text.h"
 #include "server/refusal.h"
 
@@ -15,10 +16,6 @@ constexpr std::size_t kMostWaiting = 2000;
 // Bodies up to this length are parsed on the server's thread: that takes a quarter of a millisecond at most.
 constexpr std::size_t kReadAtOnce = 4096;
 constexpr std::string_view kBearer = "Bearer ";
-
-http::Problem busy() {
-  return {503, "busy", "too many requests are waiting for the store", "try again later", {{"Retry-After", "1"}}};
-}
 
 std::string address_of(const http::Request& request) {
   return "address " + network_of(request.peer);
@@ -32,21 +29,6 @@ std::vector<std::pair<std::string, std::string>> retry_after(std::chrono::nanose
 std::string_view without_port(std::string_view host) {
   if (host.starts_with('[')) return host.substr(0, host.find(']') + 1);
   return host.substr(0, host.find(':'));
-}
-
-// The response to the exception that is being handled. Server errors are logged.
-http::Problem logged_problem(const std::string& request_id, const LogSink& log) {
-  const http::Problem problem = problem_of_current_exception();
-  if (problem.status < 500 || !log) return problem;
-  std::string why = problem.message;
-  try {
-    throw;
-  } catch (const std::exception& e) {
-    why = e.what();
-  } catch (...) {
-  }
-  log(LogLevel::error, "request " + request_id + ": " + why);
-  return problem;
 }
 
 }  // namespace
@@ -96,25 +78,26 @@ void ApiThreads::work() {
   }
 }
 
-void answer(const http::Respond& respond, const std::string& request_id, const LogSink& log,
-            const std::function<void()>& work) {
+void answer(const http::Respond& respond, const std::string& request_id, const std::function<void()>& work) {
+  const base::LoggedRequest logged{request_id};
   try {
     work();
   } catch (...) {
-    respond(http::to_response(logged_problem(request_id, log), request_id));
+    respond(http::to_response(problem_of_current_exception(), request_id));
   }
 }
 
-Api::Api(Spaces spaces, std::shared_ptr<Tokens> tokens, ApiOptions options)
-    : spaces_(std::move(spaces)),
+Api::Api(Namespaces namespaces, std::shared_ptr<Tokens> tokens, ApiOptions options)
+    : namespaces_(std::move(namespaces)),
       tokens_(std::move(tokens)),
       options_(std::move(options)),
       audit_(options_.audit, options_.log),
       rate_limit_(options_.requests_per_second, system_clock()),
+      sessions_(tokens_, {}, system_clock()),
       threads_(kThreads, kMostWaiting) {}
 
-void Api::add_open(http::Method method, std::string_view path, PlainEndpoint endpoint) {
-  router_.add(method, path, {std::nullopt, waiting(std::move(endpoint))});
+void Api::add_open(http::Method method, std::string_view path, PlainEndpoint endpoint, std::size_t most_body_bytes) {
+  router_.add(method, path, {std::nullopt, waiting(std::move(endpoint)), most_body_bytes});
 }
 
 void Api::add_open(http::Method method, std::string_view path, Endpoint endpoint) {
@@ -135,7 +118,7 @@ void Api::add(http::Method method, std::string_view path, Right needs, PlainEndp
 // Failed changes are logged as well.
 PlainEndpoint Api::audited(PlainEndpoint endpoint) {
   return [this, endpoint = std::move(endpoint)](const Call& call) {
-    audit_.require_space();
+    audit_.require_namespace();
     try {
       http::Response response = endpoint(call);
       audit_.note(call, response.status);
@@ -150,9 +133,8 @@ PlainEndpoint Api::audited(PlainEndpoint endpoint) {
 Endpoint Api::waiting(PlainEndpoint endpoint) {
   return [this, endpoint = std::move(endpoint)](Call call, const http::Respond& respond) {
     const auto shared = std::make_shared<const Call>(std::move(call));
-    const bool taken = threads_.put([this, endpoint, shared, respond] {
-      answer(respond, shared->request.id, options_.log, [&] { respond(endpoint(*shared)); });
-    });
+    const bool taken = threads_.put(
+        [endpoint, shared, respond] { answer(respond, shared->request.id, [&] { respond(endpoint(*shared)); }); });
     if (!taken) throw Refusal{busy()};
   };
 }
@@ -162,24 +144,31 @@ Endpoint Api::off_thread_if_long(Endpoint endpoint) {
   return [this, endpoint = std::move(endpoint)](Call call, const http::Respond& respond) {
     if (call.request.body.size() <= kReadAtOnce) return endpoint(std::move(call), respond);
     const auto shared = std::make_shared<Call>(std::move(call));
-    const bool taken = threads_.put([this, endpoint, shared, respond] {
+    const bool taken = threads_.put([endpoint, shared, respond] {
       const std::string id = shared->request.id;
-      answer(respond, id, options_.log, [&] { endpoint(std::move(*shared), respond); });
+      answer(respond, id, [&] { endpoint(std::move(*shared), respond); });
     });
     if (!taken) throw Refusal{busy()};
   };
 }
 
 http::Admission Api::admit(http::Request& head) {
+  const base::LoggedRequest logged{head.id};
   try {
     return judged(head);
   } catch (...) {
-    return logged_problem(head.id, options_.log);
+    return problem_of_current_exception();
   }
 }
 
 http::Admitted Api::judged(http::Request& head) {
   require_host(head);
+  if (auto page = page_for(head, options_.pages)) {
+    require_below_rate_limit(address_of(head));
+    return {.serve = [page = *std::move(page)](const http::Request&, const http::Respond& respond) { respond(page); },
+            .most_body_bytes = 0,
+            .known = false};
+  }
   const Route& route = route_of(head);
   if (!route.needs) {
     require_below_rate_limit(address_of(head));
@@ -192,7 +181,7 @@ http::Admitted Api::judged(http::Request& head) {
 
 void Api::serve_as(const Token& who, http::Request request, const http::Respond& respond) {
   const std::string id = request.id;
-  answer(respond, id, options_.log, [&] {
+  answer(respond, id, [&] {
     const auto serve = call(route_of(request), who, request);
     serve(std::move(request), respond);
   });
@@ -208,10 +197,10 @@ const Api::Route& Api::route_of(http::Request& request) const {
       {404, "not_found", "there is nothing at " + request.target.path, "GET /v1/openapi.yaml lists all paths"}};
 }
 
-http::Serve Api::open_call(const Route& route) const {
-  return [this, &route](http::Request request, const http::Respond& respond) {
+http::Serve Api::open_call(const Route& route) {
+  return [&route](http::Request request, const http::Respond& respond) {
     const std::string id = request.id;
-    answer(respond, id, options_.log, [&] { route.endpoint({std::move(request), nullptr, {}}, respond); });
+    answer(respond, id, [&] { route.endpoint({std::move(request), nullptr, {}}, respond); });
   };
 }
 
@@ -220,14 +209,14 @@ http::Serve Api::call(const Route& route, const Token& who, const http::Request&
     throw Refusal{{403, "forbidden", "the role " + who.role + " of token " + who.name + " may not do this",
                    "`easyretry token create` creates a token with another role"}};
   }
-  return [this, &route, space = space_of(head, who), who](http::Request request, const http::Respond& respond) {
+  return [&route, name_space = namespace_of(head, who), who](http::Request request, const http::Respond& respond) {
     // Captures no shared_ptr to the space: parts of the space may keep this function, and keep the space alive anyway.
-    const http::Respond timed = [&core = space->core(), respond](http::Response response) {
+    const http::Respond timed = [&core = name_space->core(), respond](http::Response response) {
       response.headers.emplace_back(kTimeHeader, base::to_text(core.store_now()));
       respond(std::move(response));
     };
     const std::string id = request.id;
-    answer(respond, id, options_.log, [&] { route.endpoint({std::move(request), space, who}, timed); });
+    answer(respond, id, [&] { route.endpoint({std::move(request), name_space, who}, timed); });
   };
 }
 
@@ -259,8 +248,14 @@ Token Api::authenticated(const http::Request& request) {
   if (given.starts_with(kBearer)) {
     if (auto token = tokens_->find(given.substr(kBearer.size()))) return *std::move(token);
   }
+  if (given.empty()) {
+    if (auto token = logged_in(request)) return *std::move(token);
+  }
   require_below_rate_limit(address_of(request));
   if (!given.empty()) require_few_wrong_tokens(request);
+  if (given.empty() && !session_secret(request).empty()) {
+    throw Refusal{{401, "session_ended", "the session has ended", "log in again"}};
+  }
   throw Refusal{{401,
                  "unauthorized",
                  given.empty() ? "the request has no token" : "the token is unknown",
@@ -268,12 +263,54 @@ Token Api::authenticated(const http::Request& request) {
                  {{"WWW-Authenticate", "Bearer"}}}};
 }
 
+// A browser sends the cookie by itself, whatever page asks it to; so changes need a proof that it was ours.
+std::optional<Token> Api::logged_in(const http::Request& request) {
+  const auto session = sessions_.find(session_secret(request));
+  if (!session) return std::nullopt;
+  const bool reads = request.method == http::Method::get || request.method == http::Method::head;
+  if (!reads) require_own_page(request, *session, options_.tls);
+  return session->token;
+}
+
+// Another server's page must not log a person in with a token of its choice.
+std::string Api::log_in(const http::Request& request, std::string_view token) {
+  if (origin_of(request, options_.tls) == Origin::other) {
+    throw Refusal{
+        {403, "csrf", "the request comes from a page of another server", "log in on the page of this server"}};
+  }
+  if (const auto wait = failed_logins_.waits(request.peer)) {
+    throw Refusal{{429, "too_many_wrong_tokens", address_of(request) + " has tried to log in with many unknown tokens",
+                   "wait as long as Retry-After says", retry_after(*wait)}};
+  }
+  const auto known = tokens_->find(token);
+  if (!known) {
+    failed_logins_.wait_of(request.peer);
+    throw Refusal{{401, "unauthorized", "the token is unknown", "`easyretry token create` creates a token"}};
+  }
+  sessions_.end(session_secret(request));
+  return sessions_.begin(*known);
+}
+
+// A proxy that speaks TLS says so. A client that lies about it only keeps its own cookie from being sent.
+std::string Api::cookie(const http::Request& request, std::string_view secret) const {
+  const bool secure = options_.tls || request.header("x-forwarded-proto").value_or("") == "https";
+  return session_cookie(secret, Sessions::Limits{}.lasts, secure);
+}
+
+std::vector<std::string> Api::namespaces() const {
+  std::vector<std::string> names;
+  for (const auto& [name, name_space] : namespaces_) names.push_back(name);
+  return names;
+}
+
 // A token for one namespace uses that one; with a token for all, the request names it, or means the default.
-std::shared_ptr<Space> Api::space_of(const http::Request& request, const Token& token) const {
+std::shared_ptr<Namespace> Api::namespace_of(const http::Request& request, const Token& token) const {
   const auto asked = request.header(kNamespaceHeader);
-  const std::string name = asked ? std::string{*asked} : token.space == kAnyNamespace ? options_.space : token.space;
-  const auto found = spaces_.find(name);
-  if (found != spaces_.end() && token.may_in(name)) return found->second;
+  const std::string name = asked                               ? std::string{*asked}
+                           : token.name_space == kAnyNamespace ? options_.name_space
+                                                               : token.name_space;
+  const auto found = namespaces_.find(name);
+  if (found != namespaces_.end() && token.may_in(name)) return found->second;
   throw Refusal{{403, "forbidden_namespace", "token " + token.name + " is not for the namespace \"" + name + "\"",
                  "leave out the header easyretry-namespace, or use a token for that namespace"}};
 }

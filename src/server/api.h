@@ -16,11 +16,13 @@
 #include "http/http_server.h"
 #include "http/router.h"
 #include "server/audit.h"
+#include "server/pages.h"
 #include "server/rate_limit.h"
+#include "server/sessions.h"
 
 namespace easyretry::server {
 
-using Spaces = std::map<std::string, std::shared_ptr<Space>>;
+using Namespaces = std::map<std::string, std::shared_ptr<Namespace>>;
 
 // The namespace of a request whose token is for all namespaces.
 inline const std::string kNamespaceHeader = "easyretry-namespace";
@@ -41,11 +43,13 @@ inline const std::string kIdempotencyHeader = "idempotency-key";
 inline const std::string kReachHeader = "easyretry-remembers-ms";
 
 struct ApiOptions {
-  std::string space;               // the default for tokens that are for all namespaces
-  std::vector<std::string> hosts;  // allowed values of the Host header, without port
-  std::string audit;               // file for the audit log of changes by operators
-  int requests_per_second = 0;     // 0: no limit
-  LogSink log;
+  std::string name_space;            // the default for tokens that are for all namespaces
+  std::vector<std::string> hosts{};  // allowed values of the Host header, without port
+  std::string audit{};               // file for the audit log of changes by operators
+  int requests_per_second = 0;       // 0: no limit
+  LogSink log{};
+  bool tls = false;                   // this server speaks it
+  std::span<const PageFile> pages{};  // the dashboard; empty: none
 };
 
 // Threads for work that waits for the store. The queue is bounded: what does not fit is refused.
@@ -76,21 +80,38 @@ class ApiThreads {
 
 class Api {
  public:
-  Api(Spaces spaces, std::shared_ptr<Tokens> tokens, ApiOptions options);
+  // Of an address from which people try to log in with wrong tokens: after ten of them within five minutes, none gets
+  // in for a minute, then for two, up to fifteen.
+  static constexpr WrongTokens::Limits kLockOut{.free = 10,
+                                                .window = std::chrono::minutes{5},
+                                                .first_wait = std::chrono::minutes{1},
+                                                .longest_wait = std::chrono::minutes{15}};
+
+  Api(Namespaces namespaces, std::shared_ptr<Tokens> tokens, ApiOptions options);
 
   // For the HttpServer: decides by the head of a request whether it is admitted, and who serves it.
   http::Admission admit(http::Request& head);
   // For a caller in this process that is already authenticated: Host and token are not checked.
   void serve_as(const Token& who, http::Request request, const http::Respond& respond);
 
-  // These need no token and take no body.
-  void add_open(http::Method method, std::string_view path, PlainEndpoint endpoint);
+  // These need no token, and take no body unless they say so.
+  void add_open(http::Method method, std::string_view path, PlainEndpoint endpoint, std::size_t most_body_bytes = 0);
   void add_open(http::Method method, std::string_view path, Endpoint endpoint);
   void add(http::Method method, std::string_view path, Right needs, Endpoint endpoint,
            std::size_t most_body_bytes = kShortBody);
   void add(http::Method method, std::string_view path, Right needs, PlainEndpoint endpoint,
            std::size_t most_body_bytes = kShortBody);
 
+  // Begins a session, instead of the one that the request has, and returns the secret for its cookie. Throws Refusal
+  // for an unknown token, after many of them from one address, and for a request from a page of another server.
+  std::string log_in(const http::Request& request, std::string_view token);
+  Sessions& sessions() { return sessions_; }
+  // The value of Set-Cookie, see session_cookie().
+  std::string cookie(const http::Request& request, std::string_view secret) const;
+
+  std::vector<std::string> namespaces() const;  // names
+  const Audit& audit() const { return audit_; }
+  Tokens& tokens() { return *tokens_; }
   ApiThreads& threads() { return threads_; }
   std::vector<std::string> routes() const { return router_.all(); }
 
@@ -103,29 +124,31 @@ class Api {
 
   http::Admitted judged(http::Request& head);
   const Route& route_of(http::Request& request) const;
-  http::Serve open_call(const Route& route) const;
+  static http::Serve open_call(const Route& route);
   http::Serve call(const Route& route, const Token& who, const http::Request& head) const;
   void require_host(const http::Request& request) const;
   Token authenticated(const http::Request& request);
+  std::optional<Token> logged_in(const http::Request& request);
   void require_few_wrong_tokens(const http::Request& request);
   void require_below_rate_limit(const std::string& client);
-  std::shared_ptr<Space> space_of(const http::Request& request, const Token& token) const;
+  std::shared_ptr<Namespace> namespace_of(const http::Request& request, const Token& token) const;
   Endpoint waiting(PlainEndpoint endpoint);
   Endpoint off_thread_if_long(Endpoint endpoint);
   PlainEndpoint audited(PlainEndpoint endpoint);
 
-  const Spaces spaces_;
+  const Namespaces namespaces_;
   const std::shared_ptr<Tokens> tokens_;
   const ApiOptions options_;
   Audit audit_;
   RateLimit rate_limit_;
   WrongTokens wrong_tokens_{{}, system_clock()};
+  WrongTokens failed_logins_{kLockOut, system_clock()};
+  Sessions sessions_;
   http::Router<Route> router_;
   ApiThreads threads_;
 };
 
-// Runs `work`; an exception becomes an error response.
-void answer(const http::Respond& respond, const std::string& request_id, const LogSink& log,
-            const std::function<void()>& work);
+// Runs `work`; an exception becomes an error response. Everything that is logged meanwhile carries the id.
+void answer(const http::Respond& respond, const std::string& request_id, const std::function<void()>& work);
 
 }  // namespace easyretry::server

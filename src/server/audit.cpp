@@ -13,7 +13,10 @@
 #include "base/harmless.h"
 #include "base/time_text.h"
 #include "base/utf8.h"
+#include "server/answer_values.h"
+#include "server/endpoints.h"
 #include "server/refusal.h"
+#include "server/request_fields.h"
 #include "server/tokens.h"
 
 namespace easyretry::server {
@@ -44,8 +47,12 @@ int trouble_reserving(int file) {
   return errno == EOPNOTSUPP || errno == ENOSYS ? 0 : errno;
 }
 
-// The bodies of these requests contain no arguments and no secrets.
+// The bodies of these requests contain no arguments and no secrets, except for the result of a completed task and the
+// arguments of a requeued one.
 std::string body_of(const http::Request& request) {
+  if (request.target.path.ends_with("/complete")) return "(a result is not written here)";
+  const bool may_have_arguments = request.target.path.ends_with("/requeue") && request.body.size() > 2;  // not "{}"
+  if (may_have_arguments) return "(arguments are not written here)";
   return base::storable_utf8(base::cut_utf8(request.body, kMostBodyBytes));
 }
 
@@ -71,7 +78,7 @@ Audit::~Audit() {
   if (file_ >= 0) ::close(file_);
 }
 
-void Audit::require_space() const {
+void Audit::require_namespace() const {
   if (file_ < 0) return;
   if (const int error = trouble_reserving(file_)) {
     throw Refusal{{503,
@@ -82,18 +89,34 @@ void Audit::require_space() const {
   }
 }
 
-// One write() per line, so that lines of several processes do not mix.
 void Audit::note(const Call& call, int status) {
-  if (file_ < 0) return;
-  const std::map<std::string, std::string> entry{
-      {"at", base::to_text(system_clock().now())},
-      {"by", call.by.name},
-      {"from", call.request.peer},
-      {"namespace", call.space->name()},
-      {"request", std::string{to_string(call.request.method)} + " " + call.request.target.path},
-      {"request_id", call.request.id},
-      {"said", body_of(call.request)},
-      {"status", std::to_string(status)}};
+  AuditEntry entry{{"at", base::to_text(system_clock().now())},
+                   {"by", call.by.name},
+                   {"from", call.request.peer},
+                   {"namespace", call.name_space->name()},
+                   {"request", std::string{to_string(call.request.method)} + " " + call.request.target.path},
+                   {"request_id", call.request.id},
+                   {"said", body_of(call.request)},
+                   {"status", std::to_string(status)}};
+  if (file_ >= 0) write(entry);
+  keep(std::move(entry));
+}
+
+void Audit::keep(AuditEntry entry) {
+  std::string& request = entry["request"];  // may be as long as the head of a request
+  request.resize(base::cut_utf8(request, kMostBodyBytes).size());
+  const std::lock_guard lock{mutex_};
+  latest_.push_front(std::move(entry));
+  if (latest_.size() > kMostKept) latest_.pop_back();
+}
+
+std::vector<AuditEntry> Audit::latest() const {
+  const std::lock_guard lock{mutex_};
+  return {latest_.begin(), latest_.end()};
+}
+
+// One write() per line, so that lines of several processes do not mix.
+void Audit::write(const AuditEntry& entry) {
   const std::string line = base::with_escapes(to_json(entry)) + "\n";
   const std::string written = torn_.exchange(false) ? "\n" + line : line;
   const ssize_t size = ::write(file_, written.data(), written.size());
@@ -101,6 +124,32 @@ void Audit::note(const Call& call, int status) {
   const std::string why = size < 0 ? message_of(errno) : "only a part of it was written";
   if (size > 0) torn_ = true;
   if (log_) log_(LogLevel::error, "a change could not be written to the audit log: " + why + ": " + line);
+}
+
+// /v1/audit
+namespace {
+
+struct AuditAnswer {
+  ShownTime since;
+  bool file = false;
+  std::vector<AuditEntry> entries{};
+};
+EASYRETRY_JSON(AuditAnswer, since, file, entries)
+
+http::Response show_audit(const Call& call, const Audit& log) {
+  require_known(call.request, {});
+  AuditAnswer answer{.since = log.since(), .file = log.has_file()};
+  for (AuditEntry& entry : log.latest()) {
+    if (call.by.may_in(entry.at("namespace"))) answer.entries.push_back(std::move(entry));
+  }
+  return {.body = to_json(answer)};
+}
+
+}  // namespace
+
+void add_audit_endpoint(Api& api) {
+  api.add(http::Method::get, "/v1/audit", Right::administer,
+          PlainEndpoint{[&api](const Call& call) { return show_audit(call, api.audit()); }});
 }
 
 }  // namespace easyretry::server

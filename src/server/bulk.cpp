@@ -13,6 +13,11 @@ bool is_temporary(const Error& error) {
   return error.code == Errc::unavailable || error.code == Errc::in_doubt;
 }
 
+std::string more_than(std::int64_t most) {
+  return "more than " + std::to_string(most) +
+         " tasks match, and \"most\" allows no more; request it again for the rest";
+}
+
 bool has_ended(Bulk::State state) {
   return state != Bulk::State::waiting && state != Bulk::State::running;
 }
@@ -36,7 +41,7 @@ Bulk::~Bulk() {
   close();
 }
 
-Bulk::Job Bulk::begin(std::string action, TaskQuery query, std::int64_t matched, Change change) {
+Bulk::Job Bulk::begin(Order order) {
   const std::lock_guard lock{mutex_};
   const auto waiting =
       std::count_if(works_.begin(), works_.end(), [](const WorkPtr& work) { return !has_ended(work->job.state); });
@@ -49,11 +54,14 @@ Bulk::Job Bulk::begin(std::string action, TaskQuery query, std::int64_t matched,
   }
   const auto work = std::make_shared<Work>();
   work->job.id = std::to_string(clock_.now().time_since_epoch().count()) + "-" + std::to_string(++last_);
-  work->job.action = std::move(action);
-  work->job.matched = matched;
+  work->job.action = std::move(order.action);
+  work->job.matched = order.matched;
+  work->job.complete = order.complete;
+  work->most = order.complete ? order.matched : order.most;
+  work->job.per_second = order.per_second;
   work->job.asked_at = clock_.now();
-  work->query = std::move(query);
-  work->change = std::move(change);
+  work->query = std::move(order.query);
+  work->change = std::move(order.change);
   works_.push_back(work);
   drop_oldest();
   if (!thread_.joinable()) thread_ = std::thread{[this] { run(); }};
@@ -116,18 +124,34 @@ void Bulk::run_job(Work& work) {
   }
 }
 
+// With a pace, ten small pages a second instead of a large one now and then.
+std::size_t Bulk::page_of(const Work& work) const {
+  constexpr std::int64_t kPagesPerSecond = 10;
+  if (work.job.per_second == 0) return limits_.page;
+  return std::min(limits_.page,
+                  static_cast<std::size_t>(std::max<std::int64_t>(1, work.job.per_second / kPagesPerSecond)));
+}
+
 bool Bulk::run_page(Work& work) {
-  if (wait_unless_stopped(work, Millis{0})) return end(work, State::stopped), false;
-  const auto left = static_cast<std::size_t>(work.job.matched - work.job.changed - work.job.skipped);
-  if (left == 0) return end(work, State::done), false;
-  work.query.limit = std::min(limits_.page, left);
-  const auto ids = patiently<std::vector<TaskId>>(work, [&] { return list_(work.query); });
-  if (!ids) return end(work, State::failed, to_string(ids.error())), false;
-  if (ids->empty()) return end(work, State::done), false;
-  const auto changed = patiently<std::vector<bool>>(work, [&] { return work.change(*ids); });
+  if (wait_unless_stopped(work, work.next_page - clock_.steady())) return end(work, State::stopped), false;
+  const auto left = static_cast<std::size_t>(work.most - work.job.changed - work.job.skipped);
+  if (left == 0 && work.job.complete) return end(work, State::done), false;
+  work.query.limit = std::clamp<std::size_t>(left, 1, page_of(work));
+  const auto page = patiently<Page>(work, [&] { return list_(work.query); });
+  if (!page) return end(work, State::failed, to_string(page.error())), false;
+  const std::vector<TaskId>& ids = page->ids;
+  if (left == 0 && !ids.empty()) return end(work, State::failed, more_than(work.most)), false;
+  const auto changed =
+      patiently<std::vector<bool>>(work, [&] { return ids.empty() ? Result<std::vector<bool>>{} : work.change(ids); });
   if (!changed) return end(work, State::failed, to_string(changed.error())), false;
   count(work, *changed);
-  work.query.after = ids->back();
+  if (!page->next) return end(work, State::done), false;
+  work.query.after = *page->next;
+  // A page that took longer than its share is not made up for: the rate is a bound.
+  if (work.job.per_second > 0) {
+    work.next_page = std::max(work.next_page, clock_.steady()) +
+                     std::chrono::nanoseconds{std::chrono::seconds{ids.size()}} / work.job.per_second;
+  }
   return true;
 }
 
@@ -142,7 +166,7 @@ Result<Answer> Bulk::patiently(const Work& work, const std::function<Result<Answ
 }
 
 // True: the job is to be stopped.
-bool Bulk::wait_unless_stopped(const Work& work, Millis time) {
+bool Bulk::wait_unless_stopped(const Work& work, std::chrono::nanoseconds time) {
   std::unique_lock lock{mutex_};
   return changed_.wait_for(lock, time, [&] { return work.stopping; });
 }
@@ -152,6 +176,7 @@ void Bulk::count(Work& work, const std::vector<bool>& changed) {
   const std::lock_guard lock{mutex_};
   work.job.changed += yes;
   work.job.skipped += static_cast<std::int64_t>(changed.size()) - yes;
+  work.job.matched = std::max(work.job.matched, work.job.changed + work.job.skipped);
 }
 
 void Bulk::end(Work& work, State state, std::string error) {

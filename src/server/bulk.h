@@ -1,7 +1,7 @@
 #pragma once
 // Bulk jobs: one change to every task that a query finds, in the background. Jobs run one after the other, in order of
-// task ids, and change no more tasks than the query found at the start. A job that is interrupted by a crash or a stop
-// has changed some of the tasks; started again, it continues with the others.
+// task ids, and change no more tasks than the query found at the start, or than allowed if it could not find all. A job
+// that is interrupted by a crash or a stop has changed some of the tasks; started again, it continues with the others.
 
 #include <condition_variable>
 #include <deque>
@@ -14,8 +14,9 @@
 #include <thread>
 #include <vector>
 
-#include <easyretry/error.h>
-#include <easyretry/task_query.h>
+#include <easyretry/task.h>
+
+#include "base/result.h"
 
 namespace easyretry::server {
 
@@ -27,10 +28,12 @@ class Bulk {
     std::string action;
     State state = State::waiting;
     std::int64_t matched = 0;  // at the start
+    bool complete = true;      // false: there were more than that, so it grows with what the job finds
     std::int64_t changed = 0;
     // These no longer matched the query, or were changed by a call whose reply was lost.
     std::int64_t skipped = 0;
-    std::string error{};  // why it failed
+    std::int64_t per_second = 0;  // at most; 0: as many as the store takes
+    std::string error{};          // why it failed
     TimePoint asked_at{};
     std::optional<TimePoint> ended_at{};
   };
@@ -41,7 +44,11 @@ class Bulk {
     Millis patience{30'000};  // for a store that does not answer
     Millis pause{500};        // between tries
   };
-  using List = std::function<Result<std::vector<TaskId>>(const TaskQuery& query)>;
+  struct Page {
+    std::vector<TaskId> ids{};     // perhaps fewer than asked for
+    std::optional<TaskId> next{};  // where to go on; nullopt: there are no more
+  };
+  using List = std::function<Result<Page>(const TaskQuery& query)>;
   // False: the task had already changed.
   using Change = std::function<Result<std::vector<bool>>(std::span<const TaskId> ids)>;
 
@@ -50,8 +57,17 @@ class Bulk {
   Bulk(const Bulk&) = delete;
   Bulk& operator=(const Bulk&) = delete;
 
+  struct Order {
+    std::string action;
+    TaskQuery query{};
+    std::int64_t matched = 0;
+    bool complete = true;         // false: `matched` were found in the time there was
+    std::int64_t most = 0;        // how many tasks it may change if it is not complete
+    std::int64_t per_second = 0;  // at a steady pace; 0: no limit
+    Change change{};
+  };
   // Throws Refusal if too many jobs are waiting.
-  Job begin(std::string action, TaskQuery query, std::int64_t matched, Change change);
+  Job begin(Order order);
   std::optional<Job> find(const std::string& id) const;
   std::vector<Job> all() const;
   // Stops the job before its next page. Nullopt if there is no such job.
@@ -65,6 +81,8 @@ class Bulk {
     TaskQuery query;
     Change change;
     bool stopping = false;
+    std::int64_t most = 0;
+    Instant next_page{};  // not before
   };
   using WorkPtr = std::shared_ptr<Work>;
 
@@ -73,11 +91,12 @@ class Bulk {
   void run_job(Work& work);
   // True: continue with the next page.
   bool run_page(Work& work);
+  std::size_t page_of(const Work& work) const;
   // Repeats the call while the store is unavailable or the result is in doubt, until `patience` is over or the job is
   // stopped. All changes are safe to repeat.
   template <class Answer>
   Result<Answer> patiently(const Work& work, const std::function<Result<Answer>()>& ask);
-  bool wait_unless_stopped(const Work& work, Millis time);
+  bool wait_unless_stopped(const Work& work, std::chrono::nanoseconds time);
   void count(Work& work, const std::vector<bool>& changed);
   void end(Work& work, State state, std::string error = {});
   WorkPtr find_work(const std::string& id) const;

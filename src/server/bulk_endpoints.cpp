@@ -1,13 +1,13 @@
 // /v1/bulk: one change to all tasks that match a filter.
 
+#include <algorithm>
 #include <array>
 
-#include "base/time_text.h"
 #include "call/errors.h"
+#include "server/answer_values.h"
 #include "server/endpoints.h"
 #include "server/refusal.h"
 #include "server/request_fields.h"
-#include "server/task_json.h"
 
 namespace easyretry::server {
 namespace {
@@ -17,34 +17,30 @@ using http::Method;
 
 constexpr std::int64_t kUsualMost = 10'000;
 constexpr std::int64_t kMost = 10'000'000;
+constexpr std::int64_t kFastest = 10'000;  // per second
 constexpr std::size_t kSamples = 10;
+constexpr std::size_t kSearchedAtOnce = 1000;
+constexpr Millis kLongestCount{2000};
 
 struct Action {
   std::string_view name;
-  bool of_the_ended;
-  Result<std::vector<bool>> (*change)(engine::Core& core, std::span<const TaskId> ids);
+  bool of_the_ended = false;
+  std::optional<Outcome> ends_as{};  // live tasks
 };
 
-Result<std::vector<bool>> cancel(engine::Core& core, std::span<const TaskId> ids) {
-  return core.cancel(ids);
-}
-Result<std::vector<bool>> cancel_untold(engine::Core& core, std::span<const TaskId> ids) {
-  return core.cancel(ids, engine::Core::Tell::nobody);
-}
-Result<std::vector<bool>> requeue(engine::Core& core, std::span<const TaskId> ids) {
-  return core.requeue(ids).map([](const std::vector<std::optional<TaskId>>& again) {
+Result<std::vector<bool>> requeue(engine::Core& core, std::span<const TaskId> ids, TaskClass as) {
+  return core.requeue(ids, as).map([](const std::vector<std::optional<TaskId>>& again) {
     std::vector<bool> done;
     done.reserve(again.size());
     for (const auto& id : again) done.push_back(id.has_value());
     return done;
   });
 }
-Result<std::vector<bool>> retry(engine::Core& core, std::span<const TaskId> ids) {
-  return core.retry_now(ids);
-}
 
-constexpr std::array kActions{Action{"cancel", false, cancel}, Action{"requeue", true, requeue},
-                              Action{"retry", false, retry}};
+constexpr std::array kActions{Action{.name = "cancel", .ends_as = Outcome::cancelled},
+                              Action{.name = "complete", .ends_as = Outcome::succeeded},
+                              Action{.name = "fail", .ends_as = Outcome::rejected},
+                              Action{.name = "requeue", .of_the_ended = true}, Action{.name = "retry"}};
 
 const Action& action_of(const std::string& name) {
   std::string known;
@@ -55,7 +51,36 @@ const Action& action_of(const std::string& name) {
   throw Refusal{{422, "invalid", "$.action: unknown action \"" + name + "\"; known: " + known}};
 }
 
-// The filter has the parameters of GET /v1/tasks and /v1/history.
+// Reads the fields that belong to the action.
+Bulk::Change change_of(engine::Core& core, const Action& action, Fields& fields) {
+  using Ids = std::span<const TaskId>;
+  const auto as_class = fields.task_class();
+  if (as_class && !action.of_the_ended) {
+    throw Refusal{{422, "invalid", "$.class is only for the action requeue"}};
+  }
+  if (action.ends_as) {
+    task::Ending as{.outcome = *action.ends_as, .tell = !fields.flag("untold", false)};
+    if (as.outcome == Outcome::rejected) as.error = reason_in(fields);
+    return [&core, as](Ids ids) { return core.end(ids, as); };
+  }
+  if (fields.flag("untold", false)) {
+    throw Refusal{{422, "invalid", "$.untold is only for the actions cancel, complete and fail"}};
+  }
+  if (action.of_the_ended) {
+    // Many tasks at once must not hold up the tasks that are submitted meanwhile.
+    const TaskClass as = as_class.value_or(TaskClass::background);
+    return [&core, as](Ids ids) { return requeue(core, ids, as); };
+  }
+  return [&core](Ids ids) { return core.retry_now(ids); };
+}
+
+// `requeued` adds tasks instead, and `failed=false` leaves all of them.
+bool restricts(const Conditions::value_type& condition) {
+  const auto& [name, value] = condition;
+  return name != "requeued" && (name != "failed" || value == "true");
+}
+
+// The filter has the parameters of GET /v1/tasks and /v1/history. The tasks that have waited longest are changed first.
 TaskQuery query_of(Fields& fields, bool finished) {
   Conditions conditions;
   if (const auto filter = fields.find("filter")) {
@@ -63,8 +88,7 @@ TaskQuery query_of(Fields& fields, bool finished) {
     for (const auto [name, value] : filter->members()) conditions.emplace(name, value.as_string());
   }
   const bool everything = fields.flag("everything", false);
-  // `requeued` adds tasks instead of restricting the query.
-  const bool restricted = conditions.size() > conditions.count("requeued");
+  const bool restricted = std::ranges::any_of(conditions, restricts);
   if (everything ? !conditions.empty() : !restricted) {
     throw Refusal{{422, "invalid",
                    everything ? "everything and a filter contradict each other"
@@ -72,91 +96,122 @@ TaskQuery query_of(Fields& fields, bool finished) {
                    "give a filter, or set \"everything\": true"}};
   }
   for (const auto& [name, value] : conditions) {
-    if (name == "after" || name == "limit") {
+    if (name == "after" || name == "limit" || name == "order") {
       throw Refusal{{422, "invalid", "$.filter." + name + " is for paging; leave it out"}};
     }
     // For a list, an empty value means no restriction. Here it is more likely an unset variable in a script.
     if (value.empty()) throw Refusal{{422, "invalid", "$.filter." + name + " is empty; leave it out or give a value"}};
   }
-  return task_query(conditions, finished);
+  TaskQuery query = task_query(conditions, finished);
+  query.order = ListOrder::oldest_first;
+  return query;
 }
 
-void write_job(JsonWriter& out, const Bulk::Job& job) {
-  const auto number = [&](std::string_view name, std::int64_t value) {
-    out.key(name);
-    out.integer(value);
-  };
-  const auto text = [&](std::string_view name, const std::string& value) {
-    out.key(name);
-    out.string(value);
-  };
-  out.begin_object();
-  text("id", job.id);
-  text("action", job.action);
-  text("state", name_of(job.state));
-  number("matched", job.matched);
-  number("changed", job.changed);
-  number("skipped", job.skipped);
-  if (!job.error.empty()) text("error", job.error);
-  text("asked_at", base::to_text(job.asked_at));
-  if (job.ended_at) text("ended_at", base::to_text(*job.ended_at));
-  out.end_object();
+struct JobAnswer {
+  std::string_view id;
+  std::string_view action;
+  std::string state;
+  std::int64_t matched = 0;
+  bool complete = true;
+  std::int64_t changed = 0;
+  std::int64_t skipped = 0;
+  std::optional<std::int64_t> per_second;
+  std::optional<ShownText> error;
+  ShownTime asked_at;
+  std::optional<ShownTime> ended_at;
+};
+EASYRETRY_JSON(JobAnswer, id, action, state, matched, complete, changed, skipped, per_second, error, asked_at, ended_at)
+
+JobAnswer shown_job(const Bulk::Job& job) {
+  return {.id = job.id,
+          .action = job.action,
+          .state = name_of(job.state),
+          .matched = job.matched,
+          .complete = job.complete,
+          .changed = job.changed,
+          .skipped = job.skipped,
+          .per_second = job.per_second > 0 ? std::optional{job.per_second} : std::nullopt,
+          .error = if_any(job.error),
+          .asked_at = job.asked_at,
+          .ended_at = job.ended_at};
 }
 
-http::Response shown(const Bulk::Job& job, int status = 200) {
-  JsonWriter out;
-  write_job(out, job);
-  return {.status = status, .body = out.take()};
+http::Response answer_of(const Bulk::Job& job, int status = 200) {
+  return {.status = status, .body = to_json(shown_job(job))};
 }
 
-http::Response planned(Space& space, const Action& action, TaskQuery query, std::int64_t matched) {
+struct Matches {
+  std::int64_t number = 0;
+  bool complete = true;  // false: there may be more
+  std::vector<ShownId> sample{};
+};
+
+// Without an index for the conditions, as many as there are in the time.
+Matches searched(engine::Core& core, TaskQuery query) {
+  Matches found;
+  query.limit = kSearchedAtOnce;
+  const Instant until = core.clock().steady() + kLongestCount;
+  while (true) {
+    const Millis left = std::chrono::ceil<Millis>(until - core.clock().steady());
+    const storage::ListPage page = value_or_throw(core.page(query, left));
+    found.number += static_cast<std::int64_t>(page.records.size());
+    for (const task::TaskRecord& record : page.records) {
+      if (found.sample.size() < kSamples) found.sample.emplace_back(record.info.id);
+    }
+    found.complete = !page.next;
+    if (found.complete || core.clock().steady() >= until) return found;
+    query.after = *page.next;
+  }
+}
+
+Matches matches_of(engine::Core& core, TaskQuery query, bool with_sample) {
+  if (storage::needs_walk(query)) return searched(core, std::move(query));
+  Matches found{.number = value_or_throw(core.count(query))};
+  if (!with_sample) return found;
   query.limit = kSamples;
-  JsonWriter out;
-  out.begin_object();
-  out.key("action");
-  out.string(action.name);
-  out.key("created_until");
-  out.string(base::to_text(*query.created_at.until));
-  out.key("dry_run");
-  out.boolean(true);
-  out.key("matched");
-  out.integer(matched);
-  out.key("sample");
-  out.begin_array();
-  for (const auto& record : value_or_throw(space.core().list(query))) out.string(to_string(record.info.id));
-  out.end_array();
-  out.end_object();
-  return {.body = out.take()};
+  for (const auto& record : value_or_throw(core.list(query))) found.sample.emplace_back(record.info.id);
+  return found;
 }
+
+struct BulkPlan {
+  std::string_view action;
+  ShownTime created_until;
+  std::int64_t matched = 0;
+  bool complete = true;
+  std::vector<ShownId> sample{};
+  bool dry_run = true;
+};
+EASYRETRY_JSON(BulkPlan, action, created_until, matched, complete, sample, dry_run)
 
 http::Response begin(const Call& call) {
+  require_known(call.request, {});
   const JsonDocument body = JsonDocument::parse(call.request.body);
   Fields fields{body.root()};
-  Action action = action_of(fields.text("action"));
-  if (fields.flag("untold", false)) {
-    if (action.name != "cancel") throw Refusal{{422, "invalid", "$.untold is only for the action cancel"}};
-    action.change = cancel_untold;
-  }
+  engine::Core& core = call.name_space->core();
+  const Action& action = action_of(fields.text("action"));
+  Bulk::Change change = change_of(core, action, fields);
   TaskQuery query = query_of(fields, action.of_the_ended);
   const std::int64_t most = fields.number("most", kUsualMost, 1, kMost);
+  const std::int64_t per_second = fields.find("per_second") ? fields.number("per_second", 0, 1, kFastest) : 0;
   const bool dry_run = fields.flag("dry_run", false);
   fields.end();
-  engine::Core& core = call.space->core();
   // Tasks that this job creates, or that are submitted from now on, do not count.
   const TimePoint now = core.store_now() + Millis{1};
   query.created_at.until = std::min(now, query.created_at.until.value_or(now));
-  const std::int64_t matched = value_or_throw(core.count(query));
-  if (dry_run) return planned(*call.space, action, std::move(query), matched);
-  if (matched > most) {
+  Matches found = matches_of(core, query, dry_run);
+  if (dry_run) {
+    return {.body = to_json(
+                BulkPlan{action.name, *query.created_at.until, found.number, found.complete, std::move(found.sample)})};
+  }
+  if (found.number > most) {
     throw Refusal{
         {422, "too_many",
-         "the filter finds " + std::to_string(matched) + " tasks, more than \"most\", " + std::to_string(most),
+         "the filter finds " + std::to_string(found.number) + " tasks, more than \"most\", " + std::to_string(most),
          "narrow the filter, or raise \"most\" if you mean all of them"}};
   }
-  return shown(call.space->bulk().begin(
-                   std::string{action.name}, std::move(query), matched,
-                   [&core, change = action.change](std::span<const TaskId> ids) { return change(core, ids); }),
-               202);
+  return answer_of(call.name_space->bulk().begin({std::string{action.name}, std::move(query), found.number,
+                                                  found.complete, most, per_second, std::move(change)}),
+                   202);
 }
 
 Bulk::Job found(const std::optional<Bulk::Job>& job, const Call& call) {
@@ -165,33 +220,35 @@ Bulk::Job found(const std::optional<Bulk::Job>& job, const Call& call) {
                  "only the instance that runs a job knows it, until it stops or 100 newer jobs have started"}};
 }
 
-http::Response show(const Call& call) {
+http::Response show_job(const Call& call) {
   require_known(call.request, {});
-  return shown(found(call.space->bulk().find(call.request.parameters.at("id")), call));
+  return answer_of(found(call.name_space->bulk().find(call.request.parameters.at("id")), call));
 }
 
 http::Response stop(const Call& call) {
-  return shown(found(call.space->bulk().stop(call.request.parameters.at("id")), call));
+  require_nothing(call.request);
+  return answer_of(found(call.name_space->bulk().stop(call.request.parameters.at("id")), call));
 }
 
-http::Response list(const Call& call) {
+struct JobList {
+  std::vector<JobAnswer> jobs{};
+};
+EASYRETRY_JSON(JobList, jobs)
+
+http::Response list_jobs(const Call& call) {
   require_known(call.request, {});
-  JsonWriter out;
-  out.begin_object();
-  out.key("jobs");
-  out.begin_array();
-  for (const Bulk::Job& job : call.space->bulk().all()) write_job(out, job);
-  out.end_array();
-  out.end_object();
-  return {.body = out.take()};
+  const auto jobs = call.name_space->bulk().all();
+  JobList answer;
+  for (const Bulk::Job& job : jobs) answer.jobs.push_back(shown_job(job));
+  return {.body = to_json(answer)};
 }
 
 }  // namespace
 
 void add_bulk_endpoints(Api& api) {
   api.add(Method::post, "/v1/bulk", Right::operate, PlainEndpoint{begin});
-  api.add(Method::get, "/v1/bulk", Right::view, PlainEndpoint{list});
-  api.add(Method::get, "/v1/bulk/{id}", Right::view, PlainEndpoint{show});
+  api.add(Method::get, "/v1/bulk", Right::view, PlainEndpoint{list_jobs});
+  api.add(Method::get, "/v1/bulk/{id}", Right::view, PlainEndpoint{show_job});
   api.add(Method::post, "/v1/bulk/{id}/stop", Right::operate, PlainEndpoint{stop});
 }
 

@@ -5,14 +5,14 @@
 #include <memory>
 
 #include "http/message.h"
-#include "server/space.h"
+#include "server/namespace.h"
 #include "server/tokens.h"
 
 namespace easyretry::server {
 
 struct Call {
   http::Request request;
-  std::shared_ptr<Space> space;
+  std::shared_ptr<Namespace> name_space;
   Token by;
 };
 

@@ -1,89 +1,74 @@
 // /v1/cluster: the instances that share the shards, and how late the shards are.
 
-#include "base/time_text.h"
+#include "server/answer_values.h"
 #include "server/endpoints.h"
 #include "server/request_fields.h"
-#include "server/task_json.h"
 #include "storage/lag.h"
 
 namespace easyretry::server {
 namespace {
 
-void write_member(JsonWriter& out, const Member& member) {
-  out.begin_object();
-  out.key("node");
-  out.string(member.node);
-  if (member.since != TimePoint{}) {  // unknown for a static list of members
-    out.key("since");
-    out.string(base::to_text(member.since));
-  }
-  out.key("says");
-  out.string(member.says);
-  if (member.handlers) {
-    out.key("handlers");
-    out.begin_array();
-    for (const std::string& handler : *member.handlers) out.string(handler);
-    out.end_array();
-  }
-  out.end_object();
+struct MemberAnswer {
+  std::string_view node;
+  std::optional<ShownTime> since;  // unknown for a static list of members
+  std::string_view says;
+  std::optional<std::vector<std::string>> handlers;
+};
+EASYRETRY_JSON(MemberAnswer, node, since, says, handlers)
+
+struct RefusedAnswer {
+  std::string_view who;
+  std::string_view why;
+};
+EASYRETRY_JSON(RefusedAnswer, who, why)
+
+struct ClusterAnswer {
+  std::string_view source;
+  bool trusted = false;
+  std::string_view self;
+  ShownTime now;
+  Millis age_ms{};
+  std::vector<MemberAnswer> members{};
+  std::vector<RefusedAnswer> refused{};
+  std::optional<std::map<std::string, Millis>> late_ms{};           // by shard
+  std::optional<std::map<std::string, Millis>> late_handlers_ms{};  // by handler that is not paused
+  std::optional<bool> late_handlers_complete{};
+  std::optional<std::string> trouble{};  // instead of lateness: the store does not answer
+};
+EASYRETRY_JSON(ClusterAnswer, source, trusted, self, now, age_ms, members, refused, late_ms, late_handlers_ms,
+               late_handlers_complete, trouble)
+
+MemberAnswer shown_member(const Member& member) {
+  const auto since = member.since == TimePoint{} ? std::nullopt : std::optional<ShownTime>{member.since};
+  return {member.node, since, member.says, member.handlers};
 }
 
-void write_refused(JsonWriter& out, const cluster::Refused& refused) {
-  out.begin_object();
-  out.key("who");
-  out.string(refused.who);
-  out.key("why");
-  out.string(refused.why);
-  out.end_object();
-}
-
-template <class T>
-void write_list(JsonWriter& out, std::string_view name, const std::vector<T>& all,
-                void (*write)(JsonWriter&, const T&)) {
-  out.key(name);
-  out.begin_array();
-  for (const T& one : all) write(out, one);
-  out.end_array();
-}
-
-void write_lateness(JsonWriter& out, const storage::Lag& lag) {
-  out.key("late_ms");
-  out.begin_object();
-  for (const auto& [shard, late] : lag.shards) {
-    out.key(std::to_string(static_cast<int>(shard)));
-    out.integer(late.count());
-  }
-  out.end_object();
+std::map<std::string, Millis> lateness(const storage::Lag& lag) {
+  std::map<std::string, Millis> late;
+  for (const auto& [shard, by] : lag.shards) late.emplace(std::to_string(static_cast<int>(shard)), by);
+  return late;
 }
 
 http::Response cluster(const Call& call, const LookAtCluster& look) {
   require_known(call.request, {});
-  engine::Core& core = call.space->core();
-  const ClusterSeen seen = look(*call.space);
+  engine::Core& core = call.name_space->core();
+  const ClusterSeen seen = look(*call.name_space);
   // The members are shown even if the store does not answer.
-  const auto lag = storage::look_for_lag(core.store(), call.space->name(), 1);
-  JsonWriter out;
-  out.begin_object();
-  out.key("source");
-  out.string(seen.view.source);
-  out.key("trusted");
-  out.boolean(seen.view.trusted);
-  out.key("self");
-  out.string(seen.view.self);
-  out.key("now");
-  out.string(base::to_text(core.store_now()));
-  out.key("age_ms");
-  out.integer(seen.view.age.count());
-  write_list(out, "members", seen.view.members, write_member);
-  write_list(out, "refused", seen.refused, write_refused);
-  if (lag) {
-    write_lateness(out, *lag);
-  } else {
-    out.key("trouble");
-    out.string(to_string(lag.error()));
+  const auto lag = storage::look_for_lag(core.store(), call.name_space->name(), 1);
+  const auto late = storage::look_for_late_tasks(core.store(), call.name_space->name());
+  const ClusterView& view = seen.view;
+  ClusterAnswer answer{view.source, view.trusted, view.self, core.store_now(), view.age};
+  for (const Member& member : view.members) answer.members.push_back(shown_member(member));
+  for (const auto& [who, why] : seen.refused) answer.refused.push_back({who, why});
+  if (lag) answer.late_ms = lateness(*lag);
+  if (late) {
+    answer.late_handlers_ms = late->handlers;
+    answer.late_handlers_complete = late->complete;
   }
-  out.end_object();
-  return {.body = out.take()};
+  if (!lag || !late) {
+    answer.trouble = to_string(lag ? late.error() : lag.error());
+  }
+  return {.body = to_json(answer)};
 }
 
 }  // namespace

@@ -6,12 +6,12 @@
 
 #include <sys/resource.h>
 
+#include "alert/alert_service.h"
 #include "call/configuration.h"
 #include "cluster/open_membership.h"
 #include "engine/handlers.h"
-#include "server/alerting.h"
 #include "server/audit.h"
-#include "server/space.h"
+#include "server/namespace.h"
 #include "server/tokens.h"
 #include "storage/open.h"
 #include "webhook/destination.h"
@@ -60,24 +60,39 @@ void check_server(const Config& config, Objections& objections) {
   objections.ask([&] { Tokens{server.tokens}; });
   objections.ask([&] { Audit::require_writable(server.audit); });
   objections.ask([&] { webhook::Guard{server.may_call}; });
-  for (const std::string& name : server.spaces) {
-    objections.ask([&] { validate(of_space(config, name).engine); });
+  for (const std::string& name : server.namespaces) {
+    objections.ask([&] { validate(of_namespace(config, name).engine); });
+  }
+}
+
+// `who`: where the URL is from, for the error.
+void require_callable(const std::string& who, const std::string& url, const Config& config) {
+  const webhook::Guard guard{config.server.may_call};
+  try {
+    const auto objection = guard.objection(webhook::parse_destination(url));
+    if (objection) throw std::invalid_argument(*objection);
+  } catch (const std::invalid_argument& e) {
+    throw std::invalid_argument(who + ": " + e.what());
   }
 }
 
 void check_webhook(const Config& config, const std::string& handler) {
   const auto place = webhook_of(config, handler);
   if (!place) return;
-  try {
-    webhook::parse_destination(place->url);
-  } catch (const std::invalid_argument& e) {
-    throw std::invalid_argument("handler \"" + handler + "\": " + e.what());
-  }
+  require_callable("handler \"" + handler + "\"", place->url, config);
   webhook::SecretsFile{place->secrets_file};
+}
+
+// For handlers that have no entry of their own: a task may name any.
+void check_default_webhook(const Config& config) {
+  if (!config.defaults.url) return;
+  require_callable("defaults.url", *config.defaults.url, config);
+  if (config.defaults.secrets_file) webhook::SecretsFile{*config.defaults.secrets_file};
 }
 
 // All namespaces have the same handlers.
 void check_handlers(const Config& config, Objections& objections) {
+  objections.ask([&] { check_default_webhook(config); });
   const call::Configuration configuration{config};
   engine::Handlers handlers;
   for (const auto& [name, said] : config.handlers) {
@@ -93,10 +108,12 @@ void check_handlers(const Config& config, Objections& objections) {
 
 void check_alerts(const Config& config, Objections& objections) {
   if (config.alerts.channels.empty()) return;
-  webhook::Caller unused;
-  for (const auto& [name, channel] : config.alerts.channels) {
-    objections.ask([&, &name = name, &channel = channel] { open_channel(name, channel, unused); });
-  }
+  objections.ask([&] {
+    webhook::Caller unused{{.guard = webhook::Guard{config.server.may_call}}};
+    for (const auto& [name, channel] : config.alerts.channels) {
+      objections.ask([&, &name = name, &channel = channel] { alert::open_channel(name, channel, unused); });
+    }
+  });
 }
 
 }  // namespace
@@ -104,6 +121,7 @@ void check_alerts(const Config& config, Objections& objections) {
 std::vector<std::string> objections_to_engine(const Config& config) {
   Objections objections;
   check_engine(config, objections);
+  check_alerts(config, objections);
   return objections.take();
 }
 
@@ -121,14 +139,14 @@ void require_startable(const Config& config) {
   if (!objections.empty()) throw ConfigError{std::move(objections)};
 }
 
-std::set<std::string> spaces_of(const Config& config) {
-  std::set<std::string> names{config.server.spaces.begin(), config.server.spaces.end()};
-  names.insert(config.engine.space);
+std::set<std::string> namespaces_of(const Config& config) {
+  std::set<std::string> names{config.server.namespaces.begin(), config.server.namespaces.end()};
+  names.insert(config.engine.name_space);
   return names;
 }
 
-Config of_space(Config config, const std::string& name) {
-  config.engine.space = name;
+Config of_namespace(Config config, const std::string& name) {
+  config.engine.name_space = name;
   return config;
 }
 
@@ -150,6 +168,10 @@ bool is_loopback(const std::string& address) {
   return address == "::1" || address.starts_with("127.");
 }
 
+bool is_plain_for_others(const ServerConfig& server) {
+  return server.certificate.empty() && !is_loopback(listen_of(server.listen).address);
+}
+
 // Half of the file descriptors are for connections; the other half stays available for the store, webhooks and files. A
 // quarter of the connections may be unauthenticated.
 void fit_to_descriptors(http::ServerOptions& options) {
@@ -166,10 +188,12 @@ http::ServerOptions server_options(const ServerConfig& server) {
   if (server.certificate.empty() != server.private_key.empty()) {
     throw std::invalid_argument("server.certificate and server.private_key must be given together");
   }
-  if (!is_loopback(listen.address) && server.certificate.empty()) {
-    throw std::invalid_argument("server.listen is " + server.listen +
+  if (is_plain_for_others(server) && !server.allow_plain_http) {
+    throw std::invalid_argument(std::string{kListenKey} + " is " + server.listen +
                                 ", which other machines can reach, and tokens must not be sent unencrypted: give "
-                                "server.certificate and server.private_key, or listen on 127.0.0.1 behind a proxy");
+                                "server.certificate and server.private_key, or listen on 127.0.0.1 behind a proxy; if "
+                                "only a proxy with TLS can reach this port, as in a container, set "
+                                "server.allow_plain_http (--allow-plain-http)");
   }
   http::ServerOptions options;
   options.address = listen.address;
@@ -178,6 +202,14 @@ http::ServerOptions server_options(const ServerConfig& server) {
   options.private_key = server.private_key;
   fit_to_descriptors(options);
   return options;
+}
+
+std::optional<std::string> plain_http_warning(const ServerConfig& server) {
+  if (!is_plain_for_others(server)) return std::nullopt;
+  return std::string{kListenKey} + " is " + server.listen +
+         " without TLS, because server.allow_plain_http is set: tokens and arguments are sent unencrypted, so make "
+         "sure "
+         "that only a proxy with TLS can reach this port";
 }
 
 std::vector<std::string> hosts_of(const ServerConfig& server) {

@@ -3,8 +3,10 @@
 // but create, write and contact nothing. Each check is the code by which the daemon itself would refuse.
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <easyretry/config.h>
@@ -22,12 +24,19 @@ std::vector<std::string> objections_to_start(const Config& config);
 void require_startable(const Config& config);
 
 // The namespaces that the daemon serves.
-std::set<std::string> spaces_of(const Config& config);
+std::set<std::string> namespaces_of(const Config& config);
 // The same configuration for another namespace.
-Config of_space(Config config, const std::string& name);
+Config of_namespace(Config config, const std::string& name);
 
-// Throws std::invalid_argument if tokens would be sent unencrypted over a network, or for a certificate without a key.
+// Everything that is wrong with the address begins with it, so that a command line can name its flag instead.
+inline constexpr std::string_view kListenKey = "server.listen";
+
+// Throws std::invalid_argument if tokens would be sent unencrypted over a network and that is not allowed, or for a
+// certificate without a key.
 http::ServerOptions server_options(const ServerConfig& server);
+
+// If tokens may be sent unencrypted over a network, because the configuration allows it.
+std::optional<std::string> plain_http_warning(const ServerConfig& server);
 
 // The allowed values of the Host header.
 std::vector<std::string> hosts_of(const ServerConfig& server);

@@ -7,19 +7,13 @@
 #include "server/endpoints.h"
 #include "server/refusal.h"
 #include "server/request_fields.h"
-#include "server/task_json.h"
+#include "server/task_answers.h"
 
 namespace easyretry::server {
 namespace {
 
 std::string server_sent(const std::string& id, const std::string& kind, const std::string& data) {
   return "id: " + id + "\nevent: " + kind + "\ndata: " + data + "\n\n";
-}
-
-std::string json_of(const Event& event) {
-  JsonWriter out;
-  write_event(out, event);
-  return out.take();
 }
 
 // The number in an event id; nullopt if the id is from another run.
@@ -37,7 +31,7 @@ EventFeed::EventFeed(const Clock& clock, Limits limits) : clock_(clock), limits_
 
 void EventFeed::tell(const Event& event) {
   if (!awake_) return;
-  const std::string data = json_of(event);
+  const std::string data = to_json(shown(event));
   const std::lock_guard lock{mutex_};
   remove_ended();
   if (watchers_.empty() && clock_.steady() >= last_watched_ + limits_.kept_for) return sleep();
@@ -130,10 +124,7 @@ std::set<std::string> words(const http::Request& request, const std::string& nam
 
 std::set<std::string> kinds(const http::Request& request) {
   std::set<std::string> asked = words(request, "kind");
-  std::vector<std::string> known;
-  for (int i = 0; i <= static_cast<int>(EventKind::history_dropped); ++i) {
-    known.push_back(name_of(static_cast<EventKind>(i)));
-  }
+  const std::vector<std::string> known = event_kinds();
   const auto is_known = [&](const std::string& kind) { return std::ranges::find(known, kind) != known.end(); };
   const auto unknown = std::ranges::find_if_not(asked, is_known);
   if (unknown == asked.end()) return asked;
@@ -145,7 +136,7 @@ std::set<std::string> kinds(const http::Request& request) {
 void events(const Call& call, const http::Respond& respond) {
   require_known(call.request, {"kind", "handler"});
   EventFeed::Filter filter{kinds(call.request), words(call.request, "handler")};
-  auto stream = call.space->events(std::move(filter), call.request.header("last-event-id").value_or(""));
+  auto stream = call.name_space->events(std::move(filter), call.request.header("last-event-id").value_or(""));
   respond({.content_type = "text/event-stream", .stream = std::move(stream)});
 }
 
@@ -153,6 +144,14 @@ void events(const Call& call, const http::Respond& respond) {
 
 void add_event_endpoint(Api& api) {
   api.add(http::Method::get, "/v1/events", Right::view, Endpoint{events});
+}
+
+std::vector<std::string> event_kinds() {
+  std::vector<std::string> names;
+  for (int i = 0; i <= static_cast<int>(EventKind::history_dropped); ++i) {
+    names.push_back(name_of(static_cast<EventKind>(i)));
+  }
+  return names;
 }
 
 }  // namespace easyretry::server

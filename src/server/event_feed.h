@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <easyretry/event.h>
 #include <easyretry/time.h>
@@ -74,5 +75,8 @@ class EventFeed {
   std::uint64_t next_ = 1;  // number of the next event
   bool closed_ = false;
 };
+
+// As clients name them: "attempt_failed".
+std::vector<std::string> event_kinds();
 
 }  // namespace easyretry::server

@@ -33,8 +33,8 @@ Config without_running(Config config) {
 
 // For a process that is not a member.
 LookAtCluster cluster_viewer(const std::string& membership) {
-  return [choice = cluster::parse_membership(membership)](Space& space) {
-    auto seen = call::value_or_throw(cluster::list_members(choice, space.core().store(), space.name()));
+  return [choice = cluster::parse_membership(membership)](Namespace& name_space) {
+    auto seen = call::value_or_throw(cluster::list_members(choice, name_space.core().store(), name_space.name()));
     return ClusterSeen{{.members = std::move(seen.list.members),
                         .self = {},
                         .shards = {},
@@ -49,13 +49,16 @@ LookAtCluster cluster_viewer(const std::string& membership) {
 
 InProcessApi::InProcessApi(const Config& config)
     : store_((validate(config.engine), open_existing(config.store_url()))),
-      space_(std::make_shared<Space>(store_, without_running(config))),
+      namespace_(std::make_shared<Namespace>(store_, without_running(config))),
       split_(store_, system_clock(), {}),
-      api_(Spaces{{space_->name(), space_}}, std::make_shared<Tokens>(""),
-           ApiOptions{space_->name(), {}, config.server.audit, 0, {}}) {
+      api_(Namespaces{{namespace_->name(), namespace_}}, std::make_shared<Tokens>(""),
+           ApiOptions{.name_space = namespace_->name(), .audit = config.server.audit}) {
   add_task_endpoints(api_);
+  add_task_end_endpoints(api_);
   add_bulk_endpoints(api_);
   add_handler_endpoints(api_);
+  add_errors_endpoint(api_);
+  add_doctor_endpoint(api_, false);
   add_system_endpoints(api_);
   add_split_endpoints(api_, split_);
   add_cluster_endpoint(api_, cluster_viewer(config.engine.membership));

@@ -14,9 +14,9 @@ namespace easyretry::server {
 
 class InProcessApi {
  public:
-  // Serves the namespace `config.engine.space`. `config` is that of the daemons: its policies apply to submitted tasks,
-  // its keys seal and open arguments. Throws like opening a store; std::invalid_argument if there is no store yet, as
-  // none is created.
+  // Serves the namespace `config.engine.name_space`. `config` is that of the daemons: its policies apply to submitted
+  // tasks, its keys seal and open arguments. Throws like opening a store; std::invalid_argument if there is no store
+  // yet, as none is created.
   explicit InProcessApi(const Config& config);
   InProcessApi(const InProcessApi&) = delete;
   InProcessApi& operator=(const InProcessApi&) = delete;
@@ -26,7 +26,7 @@ class InProcessApi {
 
  private:
   const std::shared_ptr<storage::Store> store_;
-  const std::shared_ptr<Space> space_;
+  const std::shared_ptr<Namespace> namespace_;
   TableSplit split_;
   Api api_;
 };

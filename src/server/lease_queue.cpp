@@ -14,7 +14,7 @@ constexpr Millis kAttended{10'000};
 
 // Arguments and results in one response. A worker on a slow line has to receive it in time: tasks in a response that
 // is given up wait until their lease expires, and count as a crash. A single task may be larger.
-constexpr std::size_t kMostBytes = 8'388'608;
+constexpr std::size_t kMostQueuedBytes = 8'388'608;
 
 // How many tasks an answer has room for.
 class Room {
@@ -23,7 +23,7 @@ class Room {
 
   bool take(const engine::Run& run) {
     const std::size_t bytes = run.record.payload.size() + run.record.result.size();
-    if (left_ == 0 || (bytes_ > 0 && bytes_ + bytes > kMostBytes)) return false;
+    if (left_ == 0 || (bytes_ > 0 && bytes_ + bytes > kMostQueuedBytes)) return false;
     --left_;
     bytes_ += bytes;
     return true;
@@ -46,7 +46,7 @@ class LeaseQueue::Handler final : public engine::RemoteExecutor {
   std::size_t room(std::size_t coming) override { return queue_->room(name_, coming); }
   bool attended() override { return queue_->attended(name_); }
   void take(std::vector<engine::RunPtr> runs) override { queue_->take(name_, std::move(runs)); }
-  bool may_tell_of_failures() const override { return queue_->may_tell(name_); }
+  bool may_tell(Outcome outcome) const override { return queue_->may_tell(name_, outcome); }
 
  private:
   const std::shared_ptr<LeaseQueue> queue_;
@@ -60,14 +60,35 @@ std::shared_ptr<engine::RemoteExecutor> LeaseQueue::of(const std::string& handle
   return std::make_shared<Handler>(shared_from_this(), handler);
 }
 
-void LeaseQueue::no_telling(std::span<const std::string> handlers) {
+void LeaseQueue::asked_by(Worker worker, std::span<const std::string> handlers) {
   const std::lock_guard lock{mutex_};
+  if (worker == Worker::judges) judged_.insert(handlers.begin(), handlers.end());
   untold_.insert(handlers.begin(), handlers.end());
 }
 
-bool LeaseQueue::may_tell(const std::string& handler) {
+bool LeaseQueue::may_tell(const std::string& handler, Outcome outcome) {
   const std::lock_guard lock{mutex_};
-  return !untold_.contains(handler);
+  return !untold_.contains(handler) || (outcome == Outcome::succeeded && judged_.contains(handler));
+}
+
+LeaseQueue::Workers LeaseQueue::workers_of(const std::string& handler) {
+  const std::lock_guard lock{mutex_};
+  const Instant now = clock_.steady();
+  Workers workers;
+  if (const auto seen = seen_.find(handler); seen != seen_.end()) {
+    workers.asked_ago = std::chrono::floor<Millis>(now - seen->second);
+  }
+  workers.waiting = static_cast<std::size_t>(
+      std::ranges::count_if(waiting_, [&](const auto& entry) { return wants(entry.second, handler); }));
+  const auto leased = leased_until_.find(handler);
+  workers.hold_leases = leased != leased_until_.end() && now < leased->second;
+  return workers;
+}
+
+void LeaseQueue::leased(const std::string& handler, Millis lease) {
+  const std::lock_guard lock{mutex_};
+  Instant& until = leased_until_[handler];
+  until = std::max(until, clock_.steady() + lease);
 }
 
 std::uint64_t LeaseQueue::wait(Request request) {

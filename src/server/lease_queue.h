@@ -40,8 +40,20 @@ class LeaseQueue : public std::enable_shared_from_this<LeaseQueue> {
 
   std::shared_ptr<engine::RemoteExecutor> of(const std::string& handler);
 
-  // A worker that does not call on_final_failure asks for tasks of these handlers. Until then, workers may do so.
-  void no_telling(std::span<const std::string> handlers);
+  // A worker asks for tasks of these handlers. Until one does, their workers may have any callback. One that judges may
+  // have on_success; the handlers for which it has on_final_failure are known to the engine.
+  enum class Worker { plain, judges };
+  void asked_by(Worker worker, std::span<const std::string> handlers);
+
+  // The workers of one handler.
+  struct Workers {
+    std::optional<Millis> asked_ago{};  // since one asked for tasks, or stopped waiting for them; nullopt: never
+    std::size_t waiting = 0;
+    bool hold_leases = false;  // one may still run a task that it got here
+  };
+  Workers workers_of(const std::string& handler);
+  // A worker has a task of this handler, and its lease ends after this time unless it is renewed.
+  void leased(const std::string& handler, Millis lease);
 
   std::uint64_t wait(Request request);
   // The client has disconnected. False: the request is already answered.
@@ -61,7 +73,7 @@ class LeaseQueue : public std::enable_shared_from_this<LeaseQueue> {
     Instant until{};
   };
 
-  bool may_tell(const std::string& handler);
+  bool may_tell(const std::string& handler, Outcome outcome);
   std::size_t room(const std::string& handler, std::size_t coming);
   bool attended(const std::string& handler);
   // Under mutex_
@@ -77,9 +89,12 @@ class LeaseQueue : public std::enable_shared_from_this<LeaseQueue> {
   std::mutex mutex_;
   // Guarded by mutex_
   std::map<std::uint64_t, Request> waiting_;  // in order of arrival
+  // By handler
   std::map<std::string, std::vector<Kept>> kept_;
-  std::map<std::string, Instant> seen_;  // by handler: when a request for it last arrived or was answered
-  std::set<std::string> untold_;         // handlers whose workers do not call on_final_failure
+  std::map<std::string, Instant> seen_;          // when a request for it last arrived or was answered
+  std::map<std::string, Instant> leased_until_;  // when the last lease of its workers ends
+  std::set<std::string> untold_;                 // handlers whose workers have asked
+  std::set<std::string> judged_;                 // of them, those whose workers judge
   std::uint64_t last_ = 0;
   bool closed_ = false;
 };

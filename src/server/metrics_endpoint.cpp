@@ -7,7 +7,7 @@
 #include "server/endpoints.h"
 #include "server/metric_text.h"
 #include "server/request_fields.h"
-#include "server/task_json.h"
+#include "server/task_answers.h"
 #include "storage/lag.h"
 
 namespace easyretry::server {
@@ -19,7 +19,7 @@ constexpr double kNanosASecond = 1e9;
 constexpr double kMillisASecond = 1e3;
 
 // The store may contain any number of handler names. Those beyond the bound share one line.
-constexpr std::size_t kMostHandlers = 1000;
+constexpr std::size_t kMostShownHandlers = 1000;
 constexpr const char* kOtherHandlers = "(others)";
 
 // Number of overdue tasks per shard that are read to find the oldest one of each handler.
@@ -64,11 +64,18 @@ void declare_all(MetricText& out) {
   gauge("easyretry_running_tasks", "Tasks claimed and not yet settled.");
   gauge("easyretry_read_ahead_tasks", "Tasks in memory, waiting to become due or for a worker.");
   gauge("easyretry_wheel_tasks", "Of those, tasks waiting to become due.");
+  gauge("easyretry_ready_tasks", "Of those, due tasks waiting for a worker, by class.");
   gauge("easyretry_unserved_tasks", "Due tasks seen for handlers that are not known here.");
   gauge("easyretry_store_up", "1 if the store has answered for this page.");
   gauge("easyretry_backlog_tasks", "Tasks that have not ended, in the whole store.");
   gauge("easyretry_oldest_due_seconds", "How long the oldest due task that is not running has been due.");
   gauge("easyretry_shard_lag_seconds", "The same by shard, for shards with due tasks.");
+  gauge("easyretry_circuit_held_tasks", "Due tasks in memory that an open circuit holds back.");
+  gauge("easyretry_circuit_state", "1 if the circuit is open: tasks of its handlers are held back.");
+  gauge("easyretry_limit_running_tasks",
+        "Tasks of a limited handler or circuit that are claimed and not settled here.");
+  gauge("easyretry_limit_seats", "Of the tasks that may run at a time, those that are reserved for this instance.");
+  gauge("easyretry_held_tasks", "Due tasks in memory that a limit holds back.");
   gauge("easyretry_handler_paused", "1 if the handler is paused: no instance runs its tasks.");
 
   const auto histogram = [&](const char* name, const char* help) { out.declare(MetricKind::histogram, name, help); };
@@ -79,24 +86,24 @@ void declare_all(MetricText& out) {
   histogram("easyretry_store_seconds", "Duration of store calls, including failed ones.");
 }
 
-class SpaceMetrics {
+class NamespaceMetrics {
  public:
-  SpaceMetrics(MetricText& out, Space& space)
-      : out_(out), core_(space.core()), space_{"namespace", space.name()}, stats_(core_.stats()) {}
+  NamespaceMetrics(MetricText& out, Namespace& name_space)
+      : out_(out), core_(name_space.core()), namespace_{"namespace", name_space.name()}, stats_(core_.stats()) {}
 
   void write() {
     write_counters();
     write_gauges();
     write_histograms();
     const bool up = write_backlog() && write_lag() && write_paused();
-    out_.add("easyretry_store_up", {space_}, up ? 1 : 0);
+    out_.add("easyretry_store_up", {namespace_}, up ? 1 : 0);
   }
 
  private:
   void write_counters() {
     for (const Counter& counter : kCounters) add(counter.name, stats_.*counter.value);
     for (const auto& [outcome, value] : kOutcomes) {
-      out_.add("easyretry_ended_tasks_total", {space_, {"outcome", name_of(outcome)}},
+      out_.add("easyretry_ended_tasks_total", {namespace_, {"outcome", std::string{to_string(outcome)}}},
                static_cast<double>(stats_.*value));
     }
   }
@@ -107,16 +114,33 @@ class SpaceMetrics {
     add("easyretry_running_tasks", stats_.running);
     add("easyretry_read_ahead_tasks", stats_.read_ahead);
     add("easyretry_wheel_tasks", core_.in_wheel());
+    const auto ready = core_.due_by_class();
+    for (const TaskClass one : {TaskClass::urgent, TaskClass::normal, TaskClass::background}) {
+      out_.add("easyretry_ready_tasks", {namespace_, {"class", std::string{to_string(one)}}},
+               static_cast<double>(ready[static_cast<std::size_t>(one)]));
+    }
     add("easyretry_unserved_tasks", unserved);
+    for (const CircuitInfo& one : core_.circuits()) {
+      out_.add("easyretry_circuit_held_tasks", {namespace_, {"circuit", one.name}}, one.held);
+      out_.add("easyretry_circuit_state", {namespace_, {"circuit", one.name}}, one.state == CircuitState::open ? 1 : 0);
+    }
+    for (const LimitInfo& one : core_.limits()) write_limit(one);
+  }
+
+  void write_limit(const LimitInfo& one) {
+    const std::pair<std::string, std::string> limit{"limit", one.subject};
+    out_.add("easyretry_limit_running_tasks", {namespace_, limit}, static_cast<double>(one.running_here));
+    if (one.running) out_.add("easyretry_limit_seats", {namespace_, limit}, static_cast<double>(one.seats_here));
+    out_.add("easyretry_held_tasks", {namespace_, {"reason", one.subject}}, static_cast<double>(one.held_tasks));
   }
 
   void write_histograms() {
     const engine::Measures& measures = core_.measures();
-    out_.add("easyretry_lateness_seconds", {space_}, measures.lateness.read(), kNanosASecond);
-    out_.add("easyretry_claim_batch_tasks", {space_}, measures.claim_batch.read(), 1);
-    out_.add("easyretry_settle_batch_tasks", {space_}, measures.settle_batch.read(), 1);
+    out_.add("easyretry_lateness_seconds", {namespace_}, measures.lateness.read(), kNanosASecond);
+    out_.add("easyretry_claim_batch_tasks", {namespace_}, measures.claim_batch.read(), 1);
+    out_.add("easyretry_settle_batch_tasks", {namespace_}, measures.settle_batch.read(), 1);
     for (std::size_t i = 0; i < engine::kStoreVerbNames.size(); ++i) {
-      out_.add("easyretry_store_seconds", {space_, {"verb", std::string{engine::kStoreVerbNames[i]}}},
+      out_.add("easyretry_store_seconds", {namespace_, {"verb", std::string{engine::kStoreVerbNames[i]}}},
                measures.store_latency[i].read(), kNanosASecond);
     }
     for (const auto& known : handlers_->by_number) {
@@ -134,7 +158,7 @@ class SpaceMetrics {
       const std::int64_t live = of_handler_name.live();
       const bool known = handlers_->by_name.contains(name);
       if (!known && live == 0) continue;
-      if (name == kOtherHandlers || (!known && ++lines > kMostHandlers)) {
+      if (name == kOtherHandlers || (!known && ++lines > kMostShownHandlers)) {
         others += live;
       } else {
         out_.add("easyretry_backlog_tasks", of_handler(name), static_cast<double>(live));
@@ -145,7 +169,7 @@ class SpaceMetrics {
   }
 
   bool write_lag() {
-    auto lag = storage::look_for_lag(core_.store(), core_.options().space, kTasksAShard);
+    auto lag = storage::look_for_lag(core_.store(), core_.options().name_space, kTasksAShard);
     if (!lag) return false;
     if (lag->complete) {
       for (const auto& [name, number] : handlers_->by_name) lag->handlers.try_emplace(name);
@@ -154,7 +178,7 @@ class SpaceMetrics {
       out_.add("easyretry_oldest_due_seconds", of_handler(name), seconds(late));
     }
     for (const auto& [shard, late] : lag->shards) {
-      out_.add("easyretry_shard_lag_seconds", {space_, {"shard", std::to_string(static_cast<int>(shard))}},
+      out_.add("easyretry_shard_lag_seconds", {namespace_, {"shard", std::to_string(static_cast<int>(shard))}},
                seconds(late));
     }
     return true;
@@ -170,23 +194,23 @@ class SpaceMetrics {
     return true;
   }
 
-  void add(std::string_view name, std::uint64_t value) { out_.add(name, {space_}, static_cast<double>(value)); }
-  Labels of_handler(const std::string& name) const { return {space_, {"handler", name}}; }
+  void add(std::string_view name, std::uint64_t value) { out_.add(name, {namespace_}, static_cast<double>(value)); }
+  Labels of_handler(const std::string& name) const { return {namespace_, {"handler", name}}; }
   static double seconds(Millis time) { return static_cast<double>(time.count()) / kMillisASecond; }
 
   MetricText& out_;
   engine::Core& core_;
-  const std::pair<std::string, std::string> space_;
+  const std::pair<std::string, std::string> namespace_;
   const Stats stats_;
   const std::shared_ptr<const engine::HandlerTable> handlers_ = core_.handlers().snapshot();
 };
 
 // Waits for the store. If it does not answer, only its own numbers are missing.
-std::string metrics_text(const std::vector<std::shared_ptr<Space>>& spaces,
-                         const std::vector<Alerting::Count>& alerts) {
+std::string metrics_text(const std::vector<std::shared_ptr<Namespace>>& namespaces,
+                         const std::vector<alert::AlertService::Count>& alerts) {
   MetricText out;
   declare_all(out);
-  for (const auto& space : spaces) SpaceMetrics{out, *space}.write();
+  for (const auto& name_space : namespaces) NamespaceMetrics{out, *name_space}.write();
   for (const auto& [channel, delivered, failed] : alerts) {
     out.add("easyretry_alerts_total", {{"channel", channel}, {"result", "delivered"}}, static_cast<double>(delivered));
     out.add("easyretry_alerts_total", {{"channel", channel}, {"result", "failed"}}, static_cast<double>(failed));
@@ -195,25 +219,25 @@ std::string metrics_text(const std::vector<std::shared_ptr<Space>>& spaces,
 }
 
 bool sees_all(const Call& call) {
-  return call.by.space == kAnyNamespace && !call.request.header(kNamespaceHeader);
+  return call.by.name_space == kAnyNamespace && !call.request.header(kNamespaceHeader);
 }
 
 // A token for all namespaces sees them all, unless the request names one.
-std::vector<std::shared_ptr<Space>> seen_by(const Call& call, const Spaces& spaces) {
-  if (!sees_all(call)) return {call.space};
-  std::vector<std::shared_ptr<Space>> all;
-  for (const auto& [name, space] : spaces) all.push_back(space);
+std::vector<std::shared_ptr<Namespace>> seen_by(const Call& call, const Namespaces& namespaces) {
+  if (!sees_all(call)) return {call.name_space};
+  std::vector<std::shared_ptr<Namespace>> all;
+  for (const auto& [name, name_space] : namespaces) all.push_back(name_space);
   return all;
 }
 
 }  // namespace
 
 // Alert channels belong to no namespace, so a token for one namespace does not see them.
-void add_metrics_endpoint(Api& api, const Spaces& spaces, const Alerting& alerting) {
-  api.add(http::Method::get, "/metrics", Right::view, PlainEndpoint{[spaces, &alerting](const Call& call) {
+void add_metrics_endpoint(Api& api, const Namespaces& namespaces, const alert::AlertService& alerting) {
+  api.add(http::Method::get, "/metrics", Right::view, PlainEndpoint{[namespaces, &alerting](const Call& call) {
             require_known(call.request, {});
-            const auto alerts = sees_all(call) ? alerting.counts() : std::vector<Alerting::Count>{};
-            return http::Response{.body = metrics_text(seen_by(call, spaces), alerts),
+            const auto alerts = sees_all(call) ? alerting.counts() : std::vector<alert::AlertService::Count>{};
+            return http::Response{.body = metrics_text(seen_by(call, namespaces), alerts),
                                   .content_type = "text/plain; version=0.0.4; charset=utf-8"};
           }});
 }

@@ -48,6 +48,15 @@ std::optional<std::chrono::nanoseconds> WrongTokens::wait_of(const std::string& 
   return std::nullopt;
 }
 
+std::optional<std::chrono::nanoseconds> WrongTokens::waits(const std::string& address) {
+  const std::lock_guard lock{mutex_};
+  const Instant now = clock_.steady();
+  const auto own = by_network_.find(network_of(address));
+  const auto found = own == by_network_.end() ? by_network_.find(kOtherClients) : own;
+  if (found == by_network_.end() || now >= found->second.wait_until) return std::nullopt;
+  return found->second.wait_until - now;
+}
+
 bool WrongTokens::is_over(const Tries& tries, Instant now) const {
   return now > std::max(tries.began, tries.wait_until) + limits_.window;
 }

@@ -51,6 +51,8 @@ class WrongTokens {
   // Counts a wrong token. Nullopt: the client need not wait; otherwise this one did not count, and this is how long to
   // wait.
   std::optional<std::chrono::nanoseconds> wait_of(const std::string& address);
+  // How long the client still has to wait; counts nothing.
+  std::optional<std::chrono::nanoseconds> waits(const std::string& address);
 
  private:
   struct Tries {

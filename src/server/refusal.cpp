@@ -1,7 +1,7 @@
 #include "server/refusal.h"
 
+#include <easyretry/detail/json_text.h>
 #include <easyretry/error.h>
-#include <easyretry/json_text.h>
 #include <easyretry/submit.h>
 
 namespace easyretry::server {
@@ -27,6 +27,15 @@ http::Problem problem_of(const Error& error) {
 
 }  // namespace
 
+http::Problem no_such_task(const std::string& id) {
+  return {404, "not_found", "there is no task " + id + " in this namespace",
+          "tasks that ended long ago are removed from history"};
+}
+
+http::Problem busy() {
+  return {503, "busy", "too many requests are waiting for the store", "try again later", {{"Retry-After", "1"}}};
+}
+
 http::Problem problem_of_current_exception() {
   try {
     throw;
@@ -40,8 +49,10 @@ http::Problem problem_of_current_exception() {
     return {409, "duplicate_key", e.what(), "the existing task is not affected; leave out on_duplicate to get its id"};
   } catch (const std::invalid_argument& e) {
     return {422, "invalid", e.what()};
+  } catch (const std::exception& e) {
+    return {.cause = e.what()};
   } catch (...) {
-    return {};
+    return {.cause = "an exception that is not a std::exception"};
   }
 }
 

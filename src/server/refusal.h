@@ -17,6 +17,11 @@ class Refusal : public std::runtime_error {
   http::Problem problem_;
 };
 
+// Too many requests wait for a thread.
+http::Problem busy();
+
+http::Problem no_such_task(const std::string& id);
+
 // The response to the exception that is being handled. Internal errors reveal nothing.
 http::Problem problem_of_current_exception();
 

@@ -1,7 +1,7 @@
 // /v1/tables and /v1/split: the tables of the store; /v1/openapi.yaml.
 
-#include "base/time_text.h"
 #include "call/errors.h"
+#include "server/answer_values.h"
 #include "server/endpoints.h"
 #include "server/refusal.h"
 #include "server/request_fields.h"
@@ -15,10 +15,10 @@ using http::Method;
 
 // Tables are shared by all namespaces. `role` is the least one that a token for all of them needs.
 void require_all_namespaces(const Call& call, const std::string& role) {
-  if (call.by.space == kAnyNamespace) return;
+  if (call.by.name_space == kAnyNamespace) return;
   throw Refusal{{403, "forbidden_namespace",
                  "tables are shared by all namespaces, and token " + call.by.name + " is for one of them",
-                 "use a token for all namespaces: `easyretry token create NAME --role " + role + " --space '*'`"}};
+                 "use a token for all namespaces: `easyretry token create NAME --role " + role + " --namespace '*'`"}};
 }
 
 std::string name_of(storage::TableInfo::State state) {
@@ -32,78 +32,75 @@ std::string name_of(storage::TableInfo::State state) {
   return "other";
 }
 
+struct TableAnswer {
+  std::string_view name;
+  std::string state;
+  std::optional<ShownTime> begins;
+  std::int64_t rows = 0;
+  std::int64_t bytes = 0;
+};
+EASYRETRY_JSON(TableAnswer, name, state, begins, rows, bytes)
+
+struct TablesAnswer {
+  std::vector<TableAnswer> tables{};
+};
+EASYRETRY_JSON(TablesAnswer, tables)
+
 http::Response list_tables(const Call& call) {
   require_known(call.request, {});
   require_all_namespaces(call, "viewer");
-  JsonWriter out;
-  out.begin_object();
-  out.key("tables");
-  out.begin_array();
-  for (const storage::TableInfo& table : value_or_throw(call.space->core().store().tables())) {
-    out.begin_object();
-    out.key("name");
-    out.string(table.name);
-    out.key("state");
-    out.string(name_of(table.state));
-    if (table.begins) {
-      out.key("begins");
-      out.string(base::to_text(*table.begins));
-    }
-    out.key("rows");
-    out.integer(table.rows);
-    out.key("bytes");
-    out.integer(table.bytes);
-    out.end_object();
+  const auto tables = value_or_throw(call.name_space->core().store().tables());
+  TablesAnswer answer;
+  for (const storage::TableInfo& table : tables) {
+    answer.tables.push_back({table.name, name_of(table.state), table.begins, table.rows, table.bytes});
   }
-  out.end_array();
-  out.end_object();
-  return {.body = out.take()};
+  return {.body = to_json(answer)};
 }
 
-void number(JsonWriter& out, std::string_view name, std::int64_t value) {
-  out.key(name);
-  out.integer(value);
+struct MoveAnswer {
+  std::string_view from;
+  std::string_view to;
+  std::int64_t tasks = 0;
+};
+EASYRETRY_JSON(MoveAnswer, from, to, tasks)
+
+struct SplitPlan {
+  bool dry_run = true;
+  int tables = 0;
+  std::vector<MoveAnswer> moves{};
+};
+EASYRETRY_JSON(SplitPlan, dry_run, tables, moves)
+
+http::Response planned_split(int tables, const std::vector<storage::SplitMove>& moves) {
+  SplitPlan plan{.tables = tables};
+  for (const storage::SplitMove& move : moves) plan.moves.push_back({move.from, move.to, move.rows});
+  return {.body = to_json(plan)};
 }
 
-void text(JsonWriter& out, std::string_view name, const std::string& value) {
-  out.key(name);
-  out.string(value);
-}
-
-http::Response planned(int tables, const std::vector<storage::SplitMove>& moves) {
-  JsonWriter out;
-  out.begin_object();
-  out.key("dry_run");
-  out.boolean(true);
-  out.key("moves");
-  out.begin_array();
-  for (const storage::SplitMove& move : moves) {
-    out.begin_object();
-    text(out, "from", move.from);
-    text(out, "to", move.to);
-    number(out, "tasks", move.rows);
-    out.end_object();
-  }
-  out.end_array();
-  number(out, "tables", tables);
-  out.end_object();
-  return {.body = out.take()};
-}
+struct SplitAnswer {
+  int tables = 0;
+  std::string state;
+  std::size_t tables_to_fill = 0;
+  std::size_t tables_begun = 0;
+  std::int64_t expected = 0;
+  std::int64_t moved = 0;
+  std::optional<ShownText> error;
+  ShownTime asked_at;
+  std::optional<ShownTime> ended_at;
+};
+EASYRETRY_JSON(SplitAnswer, tables, state, tables_to_fill, tables_begun, expected, moved, error, asked_at, ended_at)
 
 http::Response split_shown(const TableSplit::Progress& progress, int status) {
-  JsonWriter out;
-  out.begin_object();
-  number(out, "tables", progress.tables);
-  text(out, "state", name_of(progress.state));
-  number(out, "tables_to_fill", static_cast<std::int64_t>(progress.to_fill));
-  number(out, "tables_begun", static_cast<std::int64_t>(progress.begun));
-  number(out, "expected", progress.expected);
-  number(out, "moved", progress.moved);
-  if (!progress.error.empty()) text(out, "error", progress.error);
-  text(out, "asked_at", base::to_text(progress.asked_at));
-  if (progress.ended_at) text(out, "ended_at", base::to_text(*progress.ended_at));
-  out.end_object();
-  return {.status = status, .body = out.take()};
+  const SplitAnswer answer{.tables = progress.tables,
+                           .state = name_of(progress.state),
+                           .tables_to_fill = progress.to_fill,
+                           .tables_begun = progress.begun,
+                           .expected = progress.expected,
+                           .moved = progress.moved,
+                           .error = if_any(progress.error),
+                           .asked_at = progress.asked_at,
+                           .ended_at = progress.ended_at};
+  return {.status = status, .body = to_json(answer)};
 }
 
 http::Response begin_split(const Call& call, TableSplit& split) {
@@ -115,7 +112,7 @@ http::Response begin_split(const Call& call, TableSplit& split) {
   const auto tables = static_cast<int>(fields.number("tables", 0, 1, task::kMaxShards));
   const bool dry_run = fields.flag("dry_run", false);
   fields.end();
-  if (dry_run) return planned(tables, split.plan(tables));
+  if (dry_run) return planned_split(tables, split.plan(tables));
   return split_shown(split.begin(tables), 202);
 }
 
@@ -132,7 +129,8 @@ http::Response show_split(const Call& call, const TableSplit& split) {
 
 void add_system_endpoints(Api& api) {
   api.add(Method::get, "/v1/tables", Right::view, PlainEndpoint{list_tables});
-  api.add_open(Method::get, "/v1/openapi.yaml", [](const Call&) {
+  api.add_open(Method::get, "/v1/openapi.yaml", [](const Call& call) {
+    require_known(call.request, {});
     return http::Response{.body = std::string{kOpenApi}, .content_type = "application/yaml"};
   });
 }

@@ -38,7 +38,7 @@ void Submissions::work() {
 
 // At least one request, and no more tasks than the batch size unless one request alone has more. Empty: stop.
 std::vector<Submissions::Request> Submissions::next_batch() {
-  const std::size_t most = core_.options().batch;
+  const std::size_t most = core_.live_options().batch;
   std::unique_lock lock{mutex_};
   changed_.wait(lock, [this] { return closing_ || !waiting_.empty(); });
   std::size_t requests = 0;

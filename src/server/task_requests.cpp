@@ -24,22 +24,17 @@ OnDuplicate on_duplicate(const std::string& text) {
   throw Refusal{{422, "invalid", "on_duplicate is \"" + text + "\"; use keep, update_policy or reject"}};
 }
 
-// A single argument needs no array: {"args": {"order": 7}} is [{"order": 7}].
-std::string arguments(const std::optional<JsonView>& given) {
-  if (!given) return "[]";
-  if (given->kind() == JsonKind::array) return base::canonical_json(*given);
-  return "[" + base::canonical_json(*given) + "]";
-}
-
 detail::Submission submission(Fields& fields) {
   detail::Submission asked;
-  asked.payload = arguments(fields.find("args"));
+  const auto given = fields.find("args");
+  asked.payload = given ? arguments_text(*given) : "[]";
   asked.options.key = fields.text("key");
   asked.options.on_duplicate = on_duplicate(fields.text("on_duplicate", "keep"));
   asked.options.business_type = fields.text("business_type");
   asked.options.business_id = fields.text("business_id");
   asked.options.tags = fields.texts("tags", kMostTags);
   asked.options.traceparent = fields.text("traceparent");
+  asked.options.task_class = fields.task_class();
   asked.options.deadline = fields.time("deadline");
   asked.options.due_at = fields.time("due_at");
   const auto delay = fields.millis("delay_ms", policy::kLongestDelay);
@@ -87,11 +82,11 @@ void read_lease(Fields& fields, task::NewTask& task) {
   task.lease = *lease;
 }
 
-task::NewTask submitted_task(Space& space, JsonView object) {
+task::NewTask submitted_task(Namespace& name_space, JsonView object) {
   Fields fields{object};
   const std::string handler{fields.need("handler").as_string()};
   task::NewTask task =
-      call::new_task(space.core(), *space.handler(handler), submission(fields), payload_version(fields));
+      call::new_task(name_space.core(), *name_space.handler(handler), submission(fields), payload_version(fields));
   if (const auto policy = fields.find("policy")) read_policy(*policy, task.rules);
   read_lease(fields, task);
   fields.end();
@@ -100,11 +95,16 @@ task::NewTask submitted_task(Space& space, JsonView object) {
 
 }  // namespace
 
-SubmittedTasks submitted_tasks(Space& space, JsonView body) {
+std::string arguments_text(JsonView given) {
+  if (given.kind() == JsonKind::array) return base::canonical_json(given);
+  return "[" + base::canonical_json(given) + "]";
+}
+
+SubmittedTasks submitted_tasks(Namespace& name_space, JsonView body) {
   SubmittedTasks submitted;
   body.expect(JsonKind::object);
   if (!body.find("tasks")) {
-    submitted.tasks.push_back(submitted_task(space, body));
+    submitted.tasks.push_back(submitted_task(name_space, body));
     return submitted;
   }
   submitted.one = false;
@@ -116,7 +116,7 @@ SubmittedTasks submitted_tasks(Space& space, JsonView body) {
     throw Refusal{
         {422, "invalid", "tasks has " + std::to_string(list.size()) + " entries; send 1 to 10,000 at a time"}};
   }
-  for (std::size_t i = 0; i < list.size(); ++i) submitted.tasks.push_back(submitted_task(space, list.at(i)));
+  for (std::size_t i = 0; i < list.size(); ++i) submitted.tasks.push_back(submitted_task(name_space, list.at(i)));
   return submitted;
 }
 

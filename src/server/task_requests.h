@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
-#include "server/space.h"
+#include "server/namespace.h"
 
 namespace easyretry::server {
 
@@ -16,7 +16,10 @@ struct SubmittedTasks {
   std::vector<task::NewTask> tasks;
   bool one = true;
 };
-SubmittedTasks submitted_tasks(Space& space, JsonView body);
+SubmittedTasks submitted_tasks(Namespace& name_space, JsonView body);
+
+// Arguments as they are stored, a JSON array. A single argument needs no array: {"order": 7} is [{"order": 7}].
+std::string arguments_text(JsonView given);
 
 // Changes to the policy of a task: {"max_attempts": 40, "deadline": null}.
 class PolicyPatch {

@@ -70,7 +70,7 @@ Token token_of(const std::string& line, const std::string& place) {
   std::istringstream words{line};
   Token token;
   std::string more;
-  words >> token.name >> token.role >> token.space >> token.hash;
+  words >> token.name >> token.role >> token.name_space >> token.hash;
   const bool is_hash = token.hash.size() == 64 && token.hash.find_first_not_of("0123456789abcdef") == std::string::npos;
   if (!is_text(line) || !is_hash || words >> more || !rights_of(token.role)) {
     throw std::runtime_error(
@@ -79,8 +79,23 @@ Token token_of(const std::string& line, const std::string& place) {
   return token;
 }
 
+// A file that is there and cannot be read is not one without tokens: every client would be turned away, and the next
+// change would replace it.
+void require_readable(const std::filesystem::path& file) {
+  const int fd = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  const int error = fd < 0 ? errno : std::filesystem::is_directory(file) ? EISDIR : 0;
+  if (fd >= 0) ::close(fd);
+  if (error == 0) return;
+  throw std::runtime_error("cannot read the tokens in " + file.string() + ": " +
+                           std::generic_category().message(error) +
+                           "; correct the file and its permissions, or set server.tokens to another file");
+}
+
 std::map<std::string, Token> read(const std::filesystem::path& file) {
   std::map<std::string, Token> tokens;
+  std::error_code unknown;
+  if (std::filesystem::symlink_status(file, unknown).type() == std::filesystem::file_type::not_found) return tokens;
+  require_readable(file);
   std::ifstream in{file};
   std::string line;
   for (int number = 1; std::getline(in, line); ++number) {
@@ -107,7 +122,7 @@ void write_privately(const std::filesystem::path& file, const std::string& text)
 }  // namespace
 
 bool Token::may(Right right) const {
-  return (rights_of(role).value_or(0) & bit(right)) != 0;
+  return right == Right::none || (rights_of(role).value_or(0) & bit(right)) != 0;
 }
 
 std::string new_secret() {
@@ -125,16 +140,16 @@ std::string hash_of(std::string_view secret) {
 }
 
 Tokens::Tokens(std::filesystem::path file) : file_(std::move(file)) {
-  const std::lock_guard lock{mutex_};
-  read_if_changed();
+  read_ = base::fingerprint(file_);
+  by_hash_ = read(file_);  // always: a link to a file that is missing looks like no file
 }
 
-std::optional<Token> Tokens::find(std::string_view secret) {
-  const std::string hash = hash_of(secret);
+std::optional<Token> Tokens::with_hash(const std::string& hash) {
   const std::lock_guard lock{mutex_};
   read_if_changed();
   const auto found = by_hash_.find(hash);
   if (found == by_hash_.end()) return std::nullopt;
+  used_[hash] = std::chrono::floor<Millis>(std::chrono::system_clock::now());
   return found->second;
 }
 
@@ -142,13 +157,16 @@ std::vector<Token> Tokens::all() {
   const std::lock_guard lock{mutex_};
   read_if_changed();
   std::vector<Token> all;
-  for (const auto& [hash, token] : by_hash_) all.push_back(token);
+  for (const auto& [hash, token] : by_hash_) {
+    all.push_back(token);
+    if (const auto used = used_.find(hash); used != used_.end()) all.back().last_used = used->second;
+  }
   std::sort(all.begin(), all.end(), [](const Token& a, const Token& b) { return a.name < b.name; });
   return all;
 }
 
 void Tokens::add(const Token& token) {
-  if (!is_word(token.name) || !is_word(token.space)) {
+  if (!is_word(token.name) || !is_word(token.name_space)) {
     throw std::invalid_argument("names of tokens and namespaces must be UTF-8 without spaces and control characters");
   }
   if (!rights_of(token.role)) {
@@ -177,13 +195,20 @@ void Tokens::read_if_changed() {
   const std::string there = base::fingerprint(file_);
   if (there == read_) return;
   by_hash_ = read(file_);
+  std::erase_if(used_, [this](const auto& used) { return !by_hash_.contains(used.first); });
   read_ = there;
 }
 
 void Tokens::write() const {
   std::string text = "# name role namespace hash: written by `easyretry token`, read again when it changes\n";
   for (const auto& [hash, token] : by_hash_) {
-    text.append(token.name).append(" ").append(token.role).append(" ").append(token.space).append(" ").append(hash);
+    text.append(token.name)
+        .append(" ")
+        .append(token.role)
+        .append(" ")
+        .append(token.name_space)
+        .append(" ")
+        .append(hash);
     text.append("\n");
   }
   write_privately(file_, text);

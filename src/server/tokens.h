@@ -22,10 +22,11 @@
 namespace easyretry::server {
 
 enum class Right : std::uint8_t {
+  none = 0,  // any token will do
   view = 1,
   submit = 2,
   work = 4,        // lease tasks, with their arguments, and settle them
-  operate = 8,     // cancel, requeue, pause
+  operate = 8,     // end, requeue, pause
   payloads = 16,   // see the arguments of any task
   administer = 32  // change the store itself
 };
@@ -35,11 +36,12 @@ inline constexpr std::string_view kAnyNamespace = "*";
 struct Token {
   std::string name;
   std::string role;  // viewer, submitter, worker, application, operator or admin; "+payloads" may follow
-  std::string space;
-  std::string hash;  // lower-case hex
+  std::string name_space;
+  std::string hash;                      // lower-case hex
+  std::optional<TimePoint> last_used{};  // by a request to this process; only all() says it
 
   bool may(Right right) const;
-  bool may_in(std::string_view wanted) const { return space == kAnyNamespace || space == wanted; }
+  bool may_in(std::string_view wanted) const { return name_space == kAnyNamespace || name_space == wanted; }
 };
 
 // 256 random bits, "er_…".
@@ -48,12 +50,14 @@ std::string hash_of(std::string_view secret);
 
 class Tokens {
  public:
-  // Throws std::runtime_error that names file and line. Without a file there are no tokens.
+  // Throws std::runtime_error that names file and line, or says why the file cannot be read. Without a file there are
+  // no tokens.
   explicit Tokens(std::filesystem::path file);
 
   // The time it takes reveals nothing about a secret: hashes are compared, and an attacker who learns the beginning of
   // one by timing would still have to find 256 random bits with that hash.
-  std::optional<Token> find(std::string_view secret);
+  std::optional<Token> find(std::string_view secret) { return with_hash(hash_of(secret)); }
+  std::optional<Token> with_hash(const std::string& hash);
   std::vector<Token> all();
   // Writes the file again, readable only by its owner. Throws std::invalid_argument for a name that is taken or an
   // unknown role.
@@ -68,7 +72,8 @@ class Tokens {
   std::mutex mutex_;
   // Guarded by mutex_
   std::map<std::string, Token> by_hash_;
-  std::string read_;  // fingerprint of the file that was read
+  std::map<std::string, TimePoint> used_;  // by hash
+  std::string read_;                       // fingerprint of the file that was read
 };
 
 // The first start creates a token for everything. Returns the file with its secret; nullopt if there are tokens

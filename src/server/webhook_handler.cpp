@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "base/json_copy.h"
 #include "base/utf8.h"
@@ -20,6 +20,8 @@ constexpr Millis kUsualTimeout{30'000};
 constexpr std::size_t kLongestQuoted = 8192;  // more than a URL and the quoted part of a response
 constexpr std::size_t kQuoted = 200;          // bytes of a failed response
 constexpr int kGone = 410;
+constexpr int kTooMany = 429;
+constexpr int kUnavailable = 503;
 
 std::size_t concurrency_of(const engine::Run& run) {
   const int wanted = run.handler->handler.options.concurrency;
@@ -30,6 +32,11 @@ std::size_t concurrency_of(const engine::Run& run) {
 std::string body_of(const std::string& arguments) {
   const JsonDocument document = JsonDocument::parse(arguments);
   return document.root().size() == 1 ? base::canonical_json(document.root().at(0)) : arguments;
+}
+
+// It says when to come back because it is overloaded, or down for a while.
+bool asks_for_rest(const webhook::Answer& answer) {
+  return answer.retry_after && (answer.status == kTooMany || answer.status == kUnavailable);
 }
 
 std::string quoted(const webhook::Answer& answer) {
@@ -57,6 +64,11 @@ detail::Reply judged_by_status(const webhook::Answer& answer) {
   if (answer.status == kGone) return {.answer = give_up(quoted(answer))};
   if (answer.retry_after) return {.answer = retry_after(*answer.retry_after, quoted(answer))};
   return {.answer = retry_later(quoted(answer))};
+}
+
+engine::Called unanswered(const Error& error) {
+  using End = engine::Called::End;
+  return {error.code == Errc::invalid_argument ? End::rejected : End::failed, error.detail};
 }
 
 WebhookHandler::WebhookHandler(engine::Core& core, webhook::Caller& caller, std::string url,
@@ -111,10 +123,11 @@ webhook::Call WebhookHandler::call_for(const engine::Run& run, const std::string
 }
 
 void WebhookHandler::heard(const RunPtr& run, const std::string& arguments, webhook::CallResult heard) {
-  if (!heard) {
-    return ended(run, core_.end_attempt(*run, engine::Called{engine::Called::End::failed, heard.error().detail}));
-  }
+  if (!heard) return ended(run, core_.end_attempt(*run, unanswered(heard.error())));
   mask_url(*heard);
+  if (asks_for_rest(*heard) && run->handler->circuit) {
+    run->handler->circuit->rest(core_.clock().steady(), *heard->retry_after);
+  }
   ended(run, core_.end_attempt(*run, judged_by_status(*heard), arguments));
 }
 

@@ -6,13 +6,14 @@
 #include <optional>
 #include <string>
 
-#include <easyretry/handler.h>
+#include <easyretry/detail/erased_handler.h>
 
 #include "alert/mask.h"
 #include "engine/core.h"
 #include "engine/workers.h"
 #include "webhook/call.h"
 #include "webhook/caller.h"
+#include "webhook/destination.h"
 #include "webhook/secrets_file.h"
 
 namespace easyretry::server {
@@ -21,6 +22,10 @@ namespace easyretry::server {
 // retried, after Retry-After if the response has one. Pure.
 detail::Reply judged_by_status(const webhook::Answer& answer);
 
+// The same without a response. An address that may not be called ends the task: another attempt would not be allowed
+// either. Pure.
+engine::Called unanswered(const Error& error);
+
 class WebhookHandler final : public engine::RemoteExecutor, public std::enable_shared_from_this<WebhookHandler> {
  public:
   // `core` and `caller` outlive every call. Throws std::invalid_argument for an invalid URL or secrets file.
@@ -28,6 +33,7 @@ class WebhookHandler final : public engine::RemoteExecutor, public std::enable_s
 
   std::size_t room(std::size_t coming) override;
   void take(std::vector<engine::RunPtr> runs) override;
+  std::string calls() const override { return webhook::parse_destination(url_).server(); }
 
  private:
   void call(const engine::RunPtr& run);

@@ -11,7 +11,7 @@ namespace easyretry::storage {
 namespace {
 
 std::string_view missing_field(const NewTask& task) {
-  if (task.space.empty()) return "space";
+  if (task.name_space.empty()) return "namespace";
   if (task.key.empty()) return "key";
   if (task.handler.empty()) return "handler";
   return {};
@@ -25,7 +25,7 @@ std::optional<Error> refuse_twins(std::span<const NewTask> tasks, std::string_vi
   if (std::none_of(tasks.begin(), tasks.end(), rejects)) return std::nullopt;
   std::set<std::pair<std::string_view, std::string_view>> seen;
   for (const NewTask& task : tasks) {
-    if (!seen.emplace(task.space, task.key).second && rejects(task)) {
+    if (!seen.emplace(task.name_space, task.key).second && rejects(task)) {
       return Error{Errc::already_exists, std::string{where}, "the key \"" + task.key + "\" is in the batch twice"};
     }
   }
@@ -36,13 +36,13 @@ bool is_text(std::string_view text) {
   return base::invalid_utf8(text) == std::string_view::npos && text.find('\0') == std::string_view::npos;
 }
 
-// Of UTF-8: the bytes that begin one.
+}  // namespace
+
+// Counts the bytes that begin one.
 std::size_t characters(std::string_view text) {
   return static_cast<std::size_t>(
       std::count_if(text.begin(), text.end(), [](char byte) { return (byte & 0xc0) != 0x80; }));
 }
-
-}  // namespace
 
 std::optional<Error> refuse_batch(std::span<const NewTask> tasks, std::string_view where) {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -59,20 +59,20 @@ Error duplicate(std::string_view where, std::string_view key, TaskId there) {
           "task " + to_string(there) + " is live under the key \"" + std::string{key} + "\""};
 }
 
-InsertFailure failure(Error error, const InsertReply& unsaid) {
+InsertFailure failure(Error error, const InsertReply& unsent) {
   InsertFailure failure{std::move(error)};
   if (failure.code != Errc::in_doubt) return failure;
-  failure.ids.reserve(unsaid.tasks.size());
-  for (const Inserted& task : unsaid.tasks) failure.ids.push_back(task.created ? task.id : TaskId{});
+  failure.ids.reserve(unsent.tasks.size());
+  for (const Inserted& task : unsent.tasks) failure.ids.push_back(task.created ? task.id : TaskId{});
   return failure;
 }
 
-std::optional<Error> refuse_pause(std::string_view space, std::string_view handler, std::string_view why,
+std::optional<Error> refuse_pause(std::string_view name_space, std::string_view handler, std::string_view why,
                                   std::string_view where) {
   const auto refused = [&](const std::string& because) {
     return Error{Errc::invalid_argument, std::string{where}, because};
   };
-  if (space.empty()) return refused("the namespace is empty");
+  if (name_space.empty()) return refused("the namespace is empty");
   if (handler.empty() || handler.size() > kLongestHandlerName) {
     return refused("a handler's name has 1 to " + std::to_string(kLongestHandlerName) + " bytes, such as payment.pay");
   }
@@ -85,8 +85,8 @@ std::optional<Error> refuse_pause(std::string_view space, std::string_view handl
   return std::nullopt;
 }
 
-Result<bool> answer_of(Pausing pausing, std::string_view where) {
-  if (pausing != Pausing::too_many) return pausing == Pausing::done;
+Result<bool> answer_of(PauseOutcome outcome, std::string_view where) {
+  if (outcome != PauseOutcome::too_many) return outcome == PauseOutcome::paused;
   return fail(
       Errc::invalid_argument, where,
       std::to_string(kMostPaused) + " handlers of this namespace are paused, which is the maximum; resume some first");

@@ -1,5 +1,5 @@
 #pragma once
-// What every store refuses before it looks at what it holds, and how it says so.
+// The requests that every store refuses before it reads anything, and the messages.
 
 #include <cstddef>
 #include <optional>
@@ -12,31 +12,34 @@ namespace easyretry::storage {
 
 // --- Inserts ---
 
-// An empty space, key or handler, or two tasks of the batch with one key where one of them asks for
+// Refuses an empty namespace, key or handler, and two tasks of the batch with the same key if one of them has
 // OnDuplicate::reject.
 std::optional<Error> refuse_batch(std::span<const NewTask> tasks, std::string_view where);
 
-// OnDuplicate::reject met a live task.
+// For a task with OnDuplicate::reject whose key is live.
 Error duplicate(std::string_view where, std::string_view key, TaskId there);
 
-// Of an insert that would have been answered with this reply: where it is in doubt, what was to be stored has ids.
-InsertFailure failure(Error error, const InsertReply& unsaid);
+// For an insert whose answer would have been this reply. If it is in doubt, the failure has the ids of the new tasks.
+InsertFailure failure(Error error, const InsertReply& unsent);
 
 // --- Pauses ---
 
-// Of a namespace. Everybody who claims reads the whole list every second.
+// Per namespace. Every instance that claims reads the whole list every second.
 inline constexpr std::size_t kMostPaused = 1000;
 
 inline constexpr std::size_t kLongestHandlerName = 200;  // bytes
 inline constexpr std::size_t kLongestReason = 200;       // characters
 
+// Of a text in UTF-8.
+std::size_t characters(std::string_view text);
+
 // Names and reasons are UTF-8 text without NUL.
-std::optional<Error> refuse_pause(std::string_view space, std::string_view handler, std::string_view why,
+std::optional<Error> refuse_pause(std::string_view name_space, std::string_view handler, std::string_view why,
                                   std::string_view where);
 
-// What a store came to that was asked to pause a handler.
-enum class Pausing { done, was_paused, too_many };
-// The same as an answer of Store::pause().
-Result<bool> answer_of(Pausing pausing, std::string_view where);
+// The outcome of a request to pause a handler.
+enum class PauseOutcome { paused, was_paused, too_many };
+// The same as the answer of Store::pause().
+Result<bool> answer_of(PauseOutcome outcome, std::string_view where);
 
 }  // namespace easyretry::storage

@@ -1,8 +1,21 @@
 #include "storage/counts.h"
 
+#include <numeric>
 #include <utility>
 
 #include "storage/record_columns.h"
+
+namespace easyretry {
+
+std::int64_t Tally::ended_in_all() const {
+  return std::accumulate(ended.begin(), ended.end(), std::int64_t{0},
+                         [](std::int64_t sum, const auto& entry) { return sum + entry.second; });
+}
+
+bool operator==(const Tally&, const Tally&) = default;
+bool operator==(const HandlerCounts&, const HandlerCounts&) = default;
+
+}  // namespace easyretry
 
 namespace easyretry::storage {
 namespace {
@@ -24,25 +37,25 @@ TimePoint first_day_kept(TimePoint now) {
   return day_of(now) - kDaysKept;
 }
 
-void Sums::stored(std::string_view space, std::string_view handler, TimePoint now) {
-  add_one(space, handler, kStored, now);
+void Sums::stored(std::string_view name_space, std::string_view handler, TimePoint now) {
+  add_one(name_space, handler, kStored, now);
 }
 
-void Sums::ended(std::string_view space, std::string_view handler, Outcome outcome, TimePoint now) {
-  add_one(space, handler, to_string(outcome), now);
+void Sums::ended(std::string_view name_space, std::string_view handler, Outcome outcome, TimePoint now) {
+  add_one(name_space, handler, task::stored_name(outcome), now);
 }
 
 void Sums::add(CountKey key, std::int64_t tasks) {
   rows_[std::move(key)] += tasks;
 }
 
-void Sums::add_one(std::string_view space, std::string_view handler, std::string_view kind, TimePoint now) {
+void Sums::add_one(std::string_view name_space, std::string_view handler, std::string_view kind, TimePoint now) {
   const TimePoint day = day_of(now);
   const auto alike = [&](const CountKey& key) {
-    return key.kind == kind && key.day == day && key.handler == handler && key.space == space;
+    return key.kind == kind && key.day == day && key.handler == handler && key.name_space == name_space;
   };
   if (last_ == rows_.end() || !alike(last_->first)) {
-    last_ = rows_.try_emplace({day, std::string{space}, std::string{handler}, std::string{kind}}, 0).first;
+    last_ = rows_.try_emplace({day, std::string{name_space}, std::string{handler}, std::string{kind}}, 0).first;
   }
   ++last_->second;
 }
@@ -55,7 +68,7 @@ void Sums::join_days(TimePoint before) {
     row = next;
   }
   last_ = rows_.end();
-  for (const auto& [key, tasks] : old) add({kFormerDays, key.space, key.handler, key.kind}, tasks);
+  for (const auto& [key, tasks] : old) add({kFormerDays, key.name_space, key.handler, key.kind}, tasks);
 }
 
 void Sums::clear() {
@@ -63,11 +76,11 @@ void Sums::clear() {
   last_ = rows_.end();
 }
 
-Counts counts_of(const Sums& sums, std::string_view space) {
+Counts counts_of(const Sums& sums, std::string_view name_space) {
   Counts counts;
   for (const auto& [key, tasks] : sums.rows()) {
     const auto ended = parse_outcome(key.kind);
-    if (key.space != space || (!ended && key.kind != kStored)) continue;
+    if (key.name_space != name_space || (!ended && key.kind != kStored)) continue;
     HandlerCounts& of_handler = counts[key.handler];
     add(of_handler.total, ended, tasks);
     if (key.day != kFormerDays) add(of_handler.days[std::chrono::floor<std::chrono::days>(key.day)], ended, tasks);

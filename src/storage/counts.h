@@ -1,5 +1,5 @@
 #pragma once
-// Sums of tasks stored and ended, as the stores keep them: one number for each day, namespace, handler and kind.
+// Counts of tasks that were stored and ended, as stores keep them: one number per day, namespace, handler and kind.
 
 #include <compare>
 #include <cstdint>
@@ -7,23 +7,23 @@
 #include <string>
 #include <string_view>
 
-#include <easyretry/counts.h>
+#include <easyretry/stats.h>
 
 namespace easyretry::storage {
 
-// Of days that are no longer told apart.
+// Stands for all days that are no longer counted one by one.
 inline constexpr TimePoint kFormerDays{};
 
 struct CountKey {
-  TimePoint day{};  // its beginning, UTC; or kFormerDays
-  std::string space{};
+  TimePoint day{};  // midnight UTC, or kFormerDays
+  std::string name_space{};
   std::string handler{};
   std::string kind{};  // STORED, or an outcome
   friend auto operator<=>(const CountKey&, const CountKey&) = default;
 };
 
 TimePoint day_of(TimePoint time);
-// Days before this one are no longer told apart.
+// Days before this one are merged into kFormerDays.
 TimePoint first_day_kept(TimePoint now);
 
 class Sums {
@@ -34,10 +34,10 @@ class Sums {
   Sums(const Sums&) = delete;
   Sums& operator=(const Sums&) = delete;
 
-  void stored(std::string_view space, std::string_view handler, TimePoint now);
-  void ended(std::string_view space, std::string_view handler, Outcome outcome, TimePoint now);
+  void stored(std::string_view name_space, std::string_view handler, TimePoint now);
+  void ended(std::string_view name_space, std::string_view handler, Outcome outcome, TimePoint now);
   void add(CountKey key, std::int64_t tasks);
-  // Days before this one become kFormerDays.
+  // Merges the days before this one into kFormerDays.
   void join_days(TimePoint before);
 
   const Rows& rows() const { return rows_; }
@@ -45,19 +45,16 @@ class Sums {
   void clear();
 
  private:
-  void add_one(std::string_view space, std::string_view handler, std::string_view kind, TimePoint now);
+  void add_one(std::string_view name_space, std::string_view handler, std::string_view kind, TimePoint now);
 
   Rows rows_;
-  Rows::iterator last_ = rows_.end();  // tasks of a batch are mostly alike
+  Rows::iterator last_ = rows_.end();  // where the last task was counted: most tasks of a batch have the same key
 };
 
-// What people are given, of one namespace. A kind that this release does not know is left out.
-Counts counts_of(const Sums& sums, std::string_view space);
+// The public form of one namespace's counts. Leaves out kinds that this release does not know.
+Counts counts_of(const Sums& sums, std::string_view name_space);
 
-// What every SQL statement that gives sums selects, in this order.
-inline constexpr std::string_view kCountColumns = "day, namespace, method_name, kind, tasks";
-
-// Row has integer(column) and text(column).
+// Reads a row of (day, namespace, method_name, kind, tasks). Row has integer(column) and text(column).
 template <class Row>
 void read_count(const Row& row, Sums& into) {
   into.add(

@@ -1,12 +1,11 @@
 #pragma once
-// Writes of many threads, committed together: the price of a commit is the disk's, and it is the same for one write and
-// for hundreds.
+// Commits the writes of many threads together: a commit costs as much as the disk takes, for one write or for hundreds.
 //
-// Callers gather, and sleep together. One of those who gathered first leads: it takes them all, runs them, hands the
-// lead to one of those who gathered after them, waits for the disk and wakes the others, all at once. While a group
-// commits, the next one gathers, and while it waits for the disk, the next one commits, but not before it is as large:
-// those on the disk are back soon, and two groups in turns cost half of what many small ones do. A lone caller never
-// waits for company. Safe to call from any thread.
+// Callers join a group and sleep. One caller of the oldest group leads: it closes the group, runs all its writes, hands
+// the lead to a caller of the next group, waits for the disk, and wakes the others all at once. While a group commits,
+// the next one collects callers. While it waits for the disk, the next one commits, but not before it is as large:
+// callers that wait for the disk will soon be back, and two large groups in turns cost half as much as many small ones.
+// A caller that is alone never waits for others. Safe to call from any thread.
 
 #include <atomic>
 #include <condition_variable>
@@ -38,36 +37,36 @@ class GroupCommit {
   };
   using Group = std::span<Entry* const>;
 
-  // None may throw. One thread at a time: `between`, and then `commit`, which answers every entry of the group. Several
-  // at a time: `harden`, with those of a group that want to be on the disk.
+  // None may throw. One thread at a time calls `before_commit`, and then `commit`, which answers every entry of the
+  // group. Several threads at a time call `sync`, with the entries of a group that have to be on the disk.
   struct Steps {
     std::function<void(Group)> commit;
-    std::function<void()> between;
-    std::function<void(Group)> harden;
+    std::function<void()> before_commit;
+    std::function<void(Group)> sync;
   };
   explicit GroupCommit(Steps steps) : steps_(std::move(steps)) {}
 
-  // Returns when a commit has answered it. Throws std::bad_alloc, and then nothing was done.
+  // Returns when the entry is answered. Throws std::bad_alloc; then nothing was done.
   void submit(Entry& entry);
 
  private:
-  class Gathering;
-  using GatheringPtr = std::shared_ptr<Gathering>;
+  class WaitingGroup;
+  using GroupPtr = std::shared_ptr<WaitingGroup>;
 
-  GatheringPtr join(Entry& entry);
+  GroupPtr join(Entry& entry);
   void lead(const Entry& leader);
-  void wait_for_company();
-  GatheringPtr close_first();
-  void hand_on(const Gathering& led);
-  void answer(Gathering& gathering, const Entry& leader);
-  void on_disk(std::size_t count);
+  void wait_for_size();
+  GroupPtr close_first();
+  void hand_on(const WaitingGroup& led);
+  void answer(WaitingGroup& group, const Entry& leader);
+  void synced(std::size_t count);
 
   const Steps steps_;
-  std::mutex mutex_;                     // guards what follows
-  std::deque<GatheringPtr> gatherings_;  // of the first one somebody leads, if there is any
-  std::size_t waiting_ = 0;              // entries in gatherings_
-  std::size_t hardening_ = 0;            // entries that wait for the disk
-  std::condition_variable company_;
+  std::mutex mutex_;              // guards what follows
+  std::deque<GroupPtr> groups_;   // the first one has a leader
+  std::size_t waiting_ = 0;       // entries in groups_
+  std::size_t syncing_ = 0;       // entries that wait for the disk
+  std::condition_variable size_;  // waiting_ or syncing_ has changed
 };
 
 }  // namespace easyretry::storage

@@ -27,14 +27,22 @@ std::optional<History> parse_history(std::string_view text) {
   return *found;
 }
 
+bool must_be_kept(Outcome outcome) {
+  return outcome == Outcome::quarantined || outcome == Outcome::parked;
+}
+
 bool keeps(History history, Outcome outcome) {
-  if (outcome == Outcome::quarantined || outcome == Outcome::parked) return true;
+  if (must_be_kept(outcome)) return true;
   switch (history) {
     case History::none: return false;
     case History::failures: return outcome != Outcome::succeeded;
     case History::all: return true;
   }
   return true;
+}
+
+bool keeps(History history, const task::Settlement& settlement) {
+  return keeps(settlement.keep ? history : History::none, settlement.outcome);
 }
 
 std::string history_table(TimePoint finished) {

@@ -1,6 +1,6 @@
 #pragma once
-// How late the tasks of a namespace are that nobody runs, seen by the first few of each shard: a few probes of an
-// index, however many are due.
+// How late the waiting tasks of a namespace are, judged by the first few of each shard. That takes a few probes of an
+// index, however many tasks are due.
 
 #include <map>
 #include <string>
@@ -11,11 +11,21 @@
 namespace easyretry::storage {
 
 struct Lag {
-  std::map<ShardId, Millis> shards{};        // where something is due: how long the first has been
-  std::map<std::string, Millis> handlers{};  // the same by handler, of the tasks that were looked at
-  bool complete = true;                      // nothing else is due
+  std::map<ShardId, Millis> shards{};        // for each shard with a due task: how long the first one has been due
+  std::map<std::string, Millis> handlers{};  // the same by handler, among the tasks that were read
+  bool complete = true;                      // no other task is due
 };
 
-Result<Lag> look_for_lag(Store& store, std::string_view space, std::size_t tasks_a_shard);
+Result<Lag> look_for_lag(Store& store, std::string_view name_space, std::size_t tasks_per_shard);
+
+// Tasks that are due, and that no instance runs although their handler is not paused.
+struct LateTasks {
+  std::map<std::string, Millis> handlers{};  // how long the first that was seen has been due
+  bool complete = true;                      // false: there may be others behind very many tasks of paused handlers
+};
+
+// Looks in every shard until it finds such a task, by due time: tasks that are due later cost nothing, and tasks of
+// paused handlers are passed over, up to 100,000 of them.
+Result<LateTasks> look_for_late_tasks(Store& store, std::string_view name_space);
 
 }  // namespace easyretry::storage

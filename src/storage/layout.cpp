@@ -34,7 +34,7 @@ Layout parse_period_layout(std::string_view inside, std::string_view text) {
   return Layout::period(*length, parse_tables(inside.substr(comma + 1), text));
 }
 
-// `use 8 or 16`: the divisors around what was asked for.
+// "8 or 16": the divisors next to the requested number.
 std::string divisors_around(int tables, int total_shards) {
   int below = std::min(tables, total_shards);
   while (below >= 1 && total_shards % below != 0) --below;

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 namespace easyretry::storage {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
-// How a member's own words and its handlers travel together in one text: what it says for people is the first line,
-// and the handlers are the second. Releases that know nothing of handlers write the first line only, and show both.
+// The text in which a member is stored: what it says about itself is the first line, its handlers are the second.
+// Releases that do not know about handlers write the first line only, and display both.
 
 #include <cstddef>
 #include <optional>
@@ -12,19 +12,19 @@
 
 namespace easyretry::storage {
 
-// The column of MariaDB and MySQL takes no more.
+// As many bytes as the column has in MariaDB and MySQL.
 inline constexpr std::size_t kMostMemberText = 4096;
 
-// Without the handlers where they do not fit: then the member is taken to run all.
+// Without the handlers if they do not fit: then other instances assume that the member runs all handlers.
 std::string member_text(std::string_view says, const std::optional<std::vector<std::string>>& handlers,
                         std::size_t most = kMostMemberText);
 bool handlers_fit(std::string_view says, const std::optional<std::vector<std::string>>& handlers,
                   std::size_t most = kMostMemberText);
 
-// Fills `says` and `handlers`. A second line that is not ours is left in `says`.
+// Sets `says` and `handlers`. A second line in another format stays in `says`.
 void read_member_text(std::string_view text, Member& member);
 
-// ["mail.send","order.pay"], as the second line has them, and back: nothing for what is no such list.
+// ["mail.send","order.pay"], as in the second line, and back; nullopt if the text is not such a list.
 std::string handlers_text(const std::vector<std::string>& handlers);
 std::optional<std::vector<std::string>> read_handlers_text(std::string_view text);
 

@@ -1,5 +1,5 @@
 #pragma once
-// Bringing a store to another version of its schema.
+// Versions of the schema of a store.
 
 #include <optional>
 #include <stdexcept>
@@ -9,17 +9,17 @@
 namespace easyretry::storage {
 
 struct MigrateRequest {
-  std::optional<int> to{};  // nothing: the version that this release needs
+  std::optional<int> to{};  // nullopt: the version that this release needs
   bool only_plan = false;   // change nothing
 };
 
 struct MigrationPlan {
   int from = 0;                           // 0: there is no store yet
-  int to = 0;                             // from: there is nothing to do
-  std::vector<std::string> statements{};  // from one to the other, as far as they have not been run yet
+  int to = 0;                             // equal to `from`: there is nothing to do
+  std::vector<std::string> statements{};  // from one to the other, without those that have been run already
 };
 
-// The version to go to. Throws std::invalid_argument if there is no way from `from` to the one that was asked for.
+// The version to migrate to. Throws std::invalid_argument if the requested one cannot be reached from `from`.
 inline int target_version(const MigrateRequest& request, int from, int newest) {
   const int to = request.to.value_or(newest);
   if (to > newest) {

@@ -4,12 +4,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "storage/backend.h"
 #include "storage/memory/memory_store.h"
-#include "storage/mysql/address.h"
-#include "storage/postgres/open_postgres.h"
-#include "storage/redis/redis_store.h"
-#include "storage/sql/migration.h"
-#include "storage/sql/reshard_server.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/url.h"
 
@@ -70,75 +66,85 @@ SqliteOptions sqlite_options(const StoreUrl& address, std::string_view url) {
   return options;
 }
 
-sql::ServerOptions server_options(const StoreUrl& address, std::string_view url) {
-  if (address.scheme == "postgres" || address.scheme == "postgresql") return postgres_options(address, url);
-  if (address.scheme == "mysql" || address.scheme == "mariadb") return mysql_options(address, url);
-  refuse_word("scheme", address.scheme, url, {"memory", "sqlite", "postgres", "mysql", "redis"});
+constexpr Backend kMemory{
+    .may_be_shared = false,
+    .open = [](const StoreUrl& address, std::string_view url, const Clock& clock) -> std::unique_ptr<Store> {
+      return std::make_unique<MemoryStore>(memory_options(address, url), clock);
+    },
+    .validate = [](const StoreUrl& address, std::string_view url) { memory_options(address, url); },
+    .settings = [](const StoreUrl&,
+                   std::string_view) { return std::optional{StoredSettings{}}; },  // opening creates it
+    .reshard = [](const StoreUrl&, std::string_view, const ReshardRequest& request) -> ReshardPlan {
+      throw std::invalid_argument("a memory store is new each time: open it with the new number, memory:?shards=" +
+                                  std::to_string(request.shards));
+    },
+    .migrate = [](const StoreUrl&, std::string_view, const Clock&, const MigrateRequest&) -> MigrationPlan {
+      throw std::invalid_argument("a memory store is new each time, and needs no migration");
+    },
+};
+
+constexpr Backend kSqlite{
+    .may_be_shared = false,
+    .open = [](const StoreUrl& address, std::string_view url,
+               const Clock& clock) { return open_sqlite(sqlite_options(address, url), clock); },
+    .validate = [](const StoreUrl& address, std::string_view url) { sqlite_options(address, url); },
+    .settings = [](const StoreUrl& address,
+                   std::string_view url) { return sqlite_settings(sqlite_options(address, url)); },
+    .reshard = [](const StoreUrl& address, std::string_view url,
+                  const ReshardRequest& request) { return reshard_sqlite(sqlite_options(address, url), request); },
+    .migrate =
+        [](const StoreUrl& address, std::string_view url, const Clock& clock, const MigrateRequest& request) {
+          return migrate_sqlite(sqlite_options(address, url), clock, request);
+        },
+};
+
+const Backend& part(const Backend* (*backend)(), std::string_view what, std::string_view name, std::string_view url) {
+  if (backend != nullptr) return *backend();
+  throw std::invalid_argument(without_password(url) + ": " + base::missing_part(what, name));
 }
 
-// redis, redis+cluster, and what is alike and not available: rediss.
-bool is_redis(const StoreUrl& address) {
-  return address.scheme.starts_with("redis");
+const Backend& backend_of(const StoreUrl& address, std::string_view url) {
+  const std::string_view scheme = address.scheme;
+  if (scheme == "memory") return kMemory;
+  if (scheme == "sqlite") return kSqlite;
+  if (scheme == "postgres" || scheme == "postgresql") {
+    return part(easyretry_postgres_backend, "PostgreSQL", "postgres", url);
+  }
+  if (scheme == "mysql" || scheme == "mariadb") return part(easyretry_mysql_backend, "MariaDB and MySQL", "mysql", url);
+  // redis, redis+cluster, redis+sentinel, and rediss, which redis_options() refuses
+  if (scheme.starts_with("redis")) return part(easyretry_redis_backend, "Redis", "redis", url);
+  refuse_word("scheme", scheme, url, {"memory", "sqlite", "postgres", "mysql", "redis"});
 }
 
 }  // namespace
 
 std::unique_ptr<Store> open_store(std::string_view url, const Clock& clock) {
   const StoreUrl address = parse_store_url(url);
-  if (address.scheme == "memory") return std::make_unique<MemoryStore>(memory_options(address, url), clock);
-  if (address.scheme == "sqlite") return open_sqlite(sqlite_options(address, url), clock);
-  if (is_redis(address)) return open_redis(redis_options(address, url));
-  return sql::open_server_store(server_options(address, url));
+  return backend_of(address, url).open(address, url, clock);
 }
 
 void validate_store_url(std::string_view url) {
   const StoreUrl address = parse_store_url(url);
-  if (address.scheme == "memory") {
-    memory_options(address, url);
-  } else if (address.scheme == "sqlite") {
-    sqlite_options(address, url);
-  } else if (is_redis(address)) {
-    redis_options(address, url);
-  } else {
-    sql::validate(server_options(address, url));
-  }
+  backend_of(address, url).validate(address, url);
 }
 
 bool may_be_shared(std::string_view url) {
-  const StoreUrl address = parse_store_url(url);
-  return address.scheme != "memory" && address.scheme != "sqlite";
+  return backend_of(parse_store_url(url), url).may_be_shared;
 }
 
 std::optional<StoredSettings> stored_settings(std::string_view url) {
   const StoreUrl address = parse_store_url(url);
-  if (address.scheme == "memory") return StoredSettings{};  // each one is made by opening it
-  if (address.scheme == "sqlite") return sqlite_settings(sqlite_options(address, url));
-  if (is_redis(address)) return redis_settings(redis_options(address, url));
-  return sql::server_settings(server_options(address, url));
+  return backend_of(address, url).settings(address, url);
 }
 
 ReshardPlan reshard_store(std::string_view url, const ReshardRequest& request) {
   const StoreUrl address = parse_store_url(url);
-  if (address.scheme == "memory") {
-    throw std::invalid_argument("a memory store is new each time: open it with the new number, memory:?shards=" +
-                                std::to_string(request.shards));
-  }
-  if (address.scheme == "sqlite") return reshard_sqlite(sqlite_options(address, url), request);
-  if (is_redis(address)) {
-    throw std::invalid_argument(
-        "a store in Redis keeps its number of shards: let its tasks end, then start with shards=" +
-        std::to_string(request.shards) + " and another prefix=");
-  }
-  return sql::reshard_server(server_options(address, url), request);
+  return backend_of(address, url).reshard(address, url, request);
 }
 
 MigrationPlan migrate_store(std::string_view url, const Clock& clock, const MigrateRequest& request) {
   const StoreUrl address = parse_store_url(url);
-  if (address.scheme == "memory")
-    throw std::invalid_argument("a memory store is new each time, and needs no migration");
-  if (address.scheme == "sqlite") return migrate_sqlite(sqlite_options(address, url), clock, request);
-  if (is_redis(address)) return migrate_redis(redis_options(address, url), request);
-  return sql::migrate_server(server_options(address, url), request);
+  return backend_of(address, url).migrate(address, url, clock, request);
 }
 
 }  // namespace easyretry::storage

@@ -64,7 +64,7 @@ std::string date_name(Period period) {
   return name;
 }
 
-// 0, which is no year, month, day or week, for what is not all digits or not there.
+// 0, which is no valid year, month, day or week, if these are not all digits.
 int number(std::string_view text, std::size_t at, std::size_t digits) {
   const std::string_view part = text.substr(std::min(at, text.size()), digits);
   int value = 0;
@@ -72,7 +72,7 @@ int number(std::string_view text, std::size_t at, std::size_t digits) {
   return error == std::errc{} && end == part.data() + digits ? value : 0;
 }
 
-// A day of the period that a well-formed name means; what is ill-formed may give any day or none.
+// A day in the period that a well-formed name stands for; any day, or nullopt, for a malformed one.
 std::optional<sys_days> day_in(PeriodLength length, std::string_view name) {
   const year named{number(name, 0, 4)};
   if (length == PeriodLength::week) return first_day(first_week_of(named)) + weeks{number(name, 5, 2) - 1};

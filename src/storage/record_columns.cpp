@@ -21,7 +21,7 @@ constexpr std::array kOutcomes{Outcome::succeeded,   Outcome::exhausted, Outcome
 template <class Names>
 auto named(std::string_view text, const Names& all) -> std::optional<typename Names::value_type> {
   for (const auto one : all) {
-    if (to_string(one) == text) return one;
+    if (task::stored_name(one) == text) return one;
   }
   return std::nullopt;
 }
@@ -29,10 +29,10 @@ auto named(std::string_view text, const Names& all) -> std::optional<typename Na
 }  // namespace
 
 std::string live_columns() {
-  return std::string{kColumns} + "status, locked_by, lease_until, NULL, NULL";
+  return std::string{kColumns} + "status, locked_by, lease_until, NULL, NULL, task_class";
 }
 std::string finished_columns() {
-  return std::string{kColumns} + "'FINISHED', NULL, 0, finished_at, requeued_as";
+  return std::string{kColumns} + "'FINISHED', NULL, 0, finished_at, requeued_as, task_class";
 }
 
 std::optional<TaskState> parse_state(std::string_view text) {
@@ -47,6 +47,10 @@ std::optional<Outcome> parse_outcome(std::string_view text) {
 
 std::string tags_text(const std::vector<std::string>& tags) {
   return tags.empty() ? std::string{} : to_json(tags);
+}
+
+std::string tag_text(const std::string& tag) {
+  return to_json(tag);
 }
 
 std::vector<std::string> parse_tags(std::string_view text) {

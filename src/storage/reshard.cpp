@@ -1,5 +1,7 @@
 #include "storage/reshard.h"
 
+#include <algorithm>
+#include <charconv>
 #include <limits>
 #include <stdexcept>
 #include <string_view>
@@ -10,12 +12,25 @@
 namespace easyretry::storage {
 namespace {
 
-// 30 to 75 ms a transaction on PostgreSQL and MariaDB where three rows of four change: whole runs of 40,000 tasks
-// divided by their pages, on a busy machine.
+// 30 to 75 ms per transaction on PostgreSQL and MariaDB if three rows in four change (measured over 40,000 tasks on a
+// busy machine).
 constexpr std::size_t kRowsAPage = 2000;
 constexpr TaskId kBeforeAll{std::numeric_limits<std::int64_t>::min()};
 
-// Tasks stay in their tables only where these divide the number.
+int parse_number(std::string_view digits, std::string_view text) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool whole = error == std::errc{} && end == digits.data() + digits.size();
+  if (whole && number >= 1 && number <= task::kMaxShards) return number;
+  throw std::invalid_argument("total_shards in retry_meta is \"" + std::string{text} +
+                              "\", which is not a number of shards; it is corrupted or was edited manually");
+}
+
+std::string reshard_command(int shards) {
+  return "`easyretry reshard --store … --shards " + std::to_string(shards) + "`";
+}
+
+// Tasks stay in their tables only if the number of tables divides the count.
 void validate_count(const Layout& layout, int shards) {
   validate(Layout::single(), shards);
   const int tables = layout.tables();
@@ -35,9 +50,9 @@ Layout settled_layout(std::string_view text) {
                               std::to_string(parse_layout(text.substr(mark + 1)).tables()) + "`");
 }
 
-class Resharding {
+class Resharder {
  public:
-  Resharding(ShardedRows& store, const std::string& where, const ReshardRequest& request)
+  Resharder(ShardedRows& store, const std::string& where, const ReshardRequest& request)
       : store_(store), where_(where), request_(request) {}
 
   ReshardPlan run() {
@@ -47,7 +62,7 @@ class Resharding {
     check_no_other(count);
     ReshardPlan plan = survey(count);
     if (request_.only_plan || plan.nothing_to_do()) return plan;
-    check_nobody_works(plan);
+    check_no_leases(plan);
     if (!count.becoming) count = begin(count);
     renumber(count);
     change(count, {request_.shards});
@@ -61,8 +76,8 @@ class Resharding {
                                 " shards has begun; finish that one first");
   }
 
-  // A worker holds no lock: what it does meanwhile is right by the old number only.
-  void check_nobody_works(const ReshardPlan& plan) const {
+  // A worker holds no lock: changes that it makes meanwhile are right under the old count only.
+  void check_no_leases(const ReshardPlan& plan) const {
     if (plan.leased == 0) return;
     throw StoreError{{Errc::unavailable, where_,
                       std::to_string(plan.leased) + " tasks are running, one of them on " + plan.holder +
@@ -70,8 +85,10 @@ class Resharding {
                           "leases have expired"}};
   }
 
-  // A split that began at the same moment goes first: its tables may not divide the new number.
+  // A split that began at the same moment goes first: the number of its tables may not divide the new count.
+  // The old number is kept before anything changes. If this run is cut off, the next one goes on from the mark.
   ShardCount begin(const ShardCount& count) {
+    if (!store_.remember(count.shards)) overtaken();
     const ShardCount marked{count.shards, request_.shards};
     change(count, marked);
     try {
@@ -108,7 +125,8 @@ class Resharding {
     return plan;
   }
 
-  // Held up for long enough, it would renumber what somebody else has finished, and changed again.
+  // Checks the count in every transaction: if this run is delayed for long, another one may have finished the change
+  // and begun the next.
   void renumber(const ShardCount& marked) {
     ReshardProgress progress;
     for (const std::string& table : store_.tables()) {
@@ -138,14 +156,78 @@ class Resharding {
   const ReshardRequest& request_;
 };
 
+constexpr std::size_t kMostEarlier = 8;
+
+std::vector<int> parse_numbers(std::string_view text) {
+  std::vector<int> numbers;
+  const char* const end = text.data() + text.size();
+  for (const char* at = text.data(); at != end;) {
+    int number = 0;
+    const auto [stop, error] = std::from_chars(at, end, number);
+    const bool complete = stop == end || *stop == ',';
+    if (error != std::errc{} || !complete || number < 1 || number > task::kMaxShards) {
+      throw std::invalid_argument("earlier_shards in retry_meta is \"" + std::string{text} +
+                                  "\", which is not a list of numbers such as 64,32; it is corrupted or was edited "
+                                  "manually");
+    }
+    numbers.push_back(number);
+    at = stop == end ? end : stop + 1;
+  }
+  return numbers;
+}
+
 }  // namespace
 
+std::string to_text(const ShardCount& count) {
+  const std::string now = std::to_string(count.shards);
+  return count.becoming ? now + ">" + std::to_string(*count.becoming) : now;
+}
+
+ShardCount parse_shard_count(std::string_view text) {
+  const auto mark = text.find('>');
+  if (mark == std::string_view::npos) return {parse_number(text, text)};
+  return {parse_number(text.substr(0, mark), text), parse_number(text.substr(mark + 1), text)};
+}
+
+std::optional<std::string> shard_refusal(const ShardCount& there, int mine) {
+  const std::string has = std::to_string(there.shards);
+  if (there.becoming) {
+    return "the number of shards is being changed from " + has + " to " + std::to_string(*there.becoming) +
+           "; finish that with " + reshard_command(*there.becoming);
+  }
+  if (there.shards == mine) return std::nullopt;
+  return "the store has shards=" + has + ", but this instance is configured with shards=" + std::to_string(mine) +
+         "; set shards=" + has + " in its url, or stop all instances and run " + reshard_command(mine);
+}
+
+std::string shard_by_id(int total_shards) {
+  return "((id >> " + std::to_string(task::kSequenceBits) + ") & " + std::to_string(task::kMaxShards - 1) + ") % " +
+         std::to_string(total_shards);
+}
+
 ReshardPlan reshard(ShardedRows& store, const std::string& where, const ReshardRequest& request) {
-  return Resharding{store, where, request}.run();
+  return Resharder{store, where, request}.run();
 }
 
 StoreError nothing_there(const std::string& where, const std::string& url) {
   return StoreError{{Errc::not_found, where, "there is no EasyRetry store at " + url + " yet; check the url"}};
+}
+
+std::string add_earlier_shards(std::string_view text, int shards) {
+  std::vector<int> numbers = parse_numbers(text);
+  std::erase(numbers, shards);
+  numbers.push_back(shards);
+  if (numbers.size() > kMostEarlier) numbers.erase(numbers.begin());
+  std::string all;
+  for (const int number : numbers) all += (all.empty() ? "" : ",") + std::to_string(number);
+  return all;
+}
+
+std::vector<int> parse_earlier_shards(std::string_view text, int total_shards) {
+  std::vector<int> numbers = parse_numbers(text);
+  std::erase_if(numbers, [&](int number) { return number >= total_shards; });
+  std::ranges::sort(numbers);
+  return numbers;
 }
 
 }  // namespace easyretry::storage

@@ -1,42 +1,64 @@
 #pragma once
-// Another number of shards for a store that nobody works on. Cut off anywhere, the same again goes on from there.
+// How many shards a store has, and how to change that while no instance works on it.
 //
-// 1. Its number becomes 64>32: no instance opens it any more.
-// 2. Rows get the shards that their ids have among the new number, a few thousand a transaction. Ids, keys, states and
-//    tables stay. More shards than there ever were change no row.
-// 3. Its number becomes 32.
+// retry_meta has the count: `64`, or `64>32` while it is being changed. The shard of a task is that of its id, modulo
+// the count. So a task stays in its table whatever the count becomes, as long as the number of tables divides it, and a
+// count that is higher than ever before changes no task.
+//
+// 1. The count becomes 64>32. From now on no instance opens the store.
+// 2. Rows get the shards that their ids have under the new count, a few thousand per transaction. Ids, keys, states and
+//    tables stay the same.
+// 3. The count becomes 32.
+//
+// If this is interrupted anywhere, run it again: it continues from there.
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <easyretry/error.h>
 #include <easyretry/task.h>
 
-#include "storage/shard_count.h"
-
 namespace easyretry::storage {
 
-// What a store was made with, as its retry_meta says.
+struct ShardCount {
+  int shards = 0;
+  std::optional<int> becoming{};
+
+  friend bool operator==(const ShardCount&, const ShardCount&) = default;
+};
+
+std::string to_text(const ShardCount& count);
+// Throws std::invalid_argument.
+ShardCount parse_shard_count(std::string_view text);
+
+// Why an instance that is configured with `mine` may not work on the store, and what to do; nullopt if it may.
+std::optional<std::string> shard_refusal(const ShardCount& there, int mine);
+
+// The shard of a row by its `id`, in SQL that all databases understand.
+std::string shard_by_id(int total_shards);
+
+// The settings that a store was created with, as in retry_meta.
 struct StoredSettings {
   std::string total_shards = "64";
   std::string layout = "single";
 };
 
-// Rows of one table in ascending order of their ids, from the one after `after`.
+// Rows of one table with ids greater than `after`, ascending.
 struct ShardPageQuery {
   std::string table;
-  int total_shards = 0;  // there are to be
+  int total_shards = 0;  // the new count
   TaskId after{};
   std::size_t limit = 0;
 };
 
 struct ShardPage {
   std::int64_t rows = 0;
-  std::int64_t misnumbered = 0;  // are in another shard than their ids lead to
-  std::int64_t leased = 0;       // by somebody who may be at work
+  std::int64_t misnumbered = 0;  // rows in another shard than their ids say
+  std::int64_t leased = 0;       // rows that a worker may be running
   TaskId last{};
   std::string holder{};  // of one of the leases
 };
@@ -44,7 +66,7 @@ struct ShardPage {
 struct ReshardPlan {
   int from = 0;
   int to = 0;
-  bool begun = false;  // before, and cut off
+  bool begun = false;  // an earlier run was interrupted
   std::size_t tables = 0;
   std::int64_t rows = 0;
   std::int64_t misnumbered = 0;
@@ -56,7 +78,7 @@ struct ReshardPlan {
 
 struct ReshardProgress {
   std::size_t table = 0;  // counted from 1
-  std::int64_t rows = 0;  // of all tables, looked at by now
+  std::int64_t rows = 0;  // read so far, in all tables
 };
 
 struct ReshardRequest {
@@ -65,25 +87,35 @@ struct ReshardRequest {
   std::function<void(const ReshardProgress&)> progress = [](const ReshardProgress&) {};
 };
 
-// What a kind of store does for it.
+// The rows of a store, as resharding needs them. Each kind of store implements it.
 class ShardedRows {
  public:
   virtual ~ShardedRows() = default;
   virtual StoredSettings settings() = 0;
-  virtual std::vector<std::string> tables() = 0;  // of what is to be done
+  virtual std::vector<std::string> tables() = 0;  // of live tasks
   virtual ShardPage look(const ShardPageQuery& query) = 0;
-  // In one transaction, in which the count is `expected`; gives the page as it was. Nothing: the count is another one
-  // by now, and no row was changed.
+  // In one transaction, which requires that the count is `expected`. Returns the page as it was before; nullopt if the
+  // count is a different one by now, and no row was changed.
   virtual std::optional<ShardPage> renumber(const ShardPageQuery& query, const ShardCount& expected) = 0;
-  // Of total_shards. False: it is not `from` any more, and stays.
+  // Keeps the number among those that the store had before (StoreInfo::earlier_shards). False: another process changed
+  // them at the same moment. A store with a single instance divides nothing and keeps none.
+  virtual bool remember(int /*shards*/) { return true; }
+  // Changes the count. False: it is no longer `from`, and stays as it is.
   virtual bool change(const ShardCount& from, const ShardCount& to) = 0;
 };
 
-// Gives what was to be done. Throws std::invalid_argument for a number that the store cannot have, and StoreError while
-// instances are at work; then nothing was changed.
+// Returns what there was to do. Throws std::invalid_argument for a count that the store cannot have, and StoreError
+// while instances are running tasks; in both cases nothing was changed.
 ReshardPlan reshard(ShardedRows& store, const std::string& where, const ReshardRequest& request);
 
-// For a store that nobody has made.
+// For a store that does not exist yet.
 StoreError nothing_there(const std::string& where, const std::string& url);
+
+// The numbers of shards that a store had before, in the row `earlier_shards` of retry_meta: `64,32`, the latest last.
+//
+// Returns the text with one number more. Only the latest eight are kept: older tasks have ended by then.
+std::string add_earlier_shards(std::string_view text, int shards);
+// Those below `total_shards`, ascending. Throws std::invalid_argument.
+std::vector<int> parse_earlier_shards(std::string_view text, int total_shards);
 
 }  // namespace easyretry::storage

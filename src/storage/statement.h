@@ -1,5 +1,5 @@
 #pragma once
-// An SQL statement of a .sql file beside its store. Names in braces stand for tables and values that it is sent with.
+// An SQL statement from a .sql file beside its store. Names in braces stand for tables and values, which are filled in.
 
 #include <initializer_list>
 #include <string>

@@ -1,15 +1,15 @@
 #pragma once
-// The one seam between the engine and whatever keeps the tasks.
+// The interface between the engine and all stores.
 //
-// Batch-first: every verb takes many and answers for each. Every change is a compare-and-set and may be sent again
-// after `in_doubt`: what was done before is not done twice. Only the store's clock judges due times and leases, and
-// every reply carries it. Implementations are safe to call from any thread.
+// Batch-first: every verb takes many entries and answers for each of them. Every change is a compare-and-set and may be
+// sent again after `in_doubt`: a change that was applied is not applied twice. Only the store's clock decides about due
+// times and leases, and every reply contains its time. Implementations are safe to call from any thread.
 //
-// A batch is worked through in order, and an entry may repeat: what the first one changed, the second one meets. An
-// empty batch is answered with nothing.
+// A batch is applied in order, and may name a task twice: the second entry sees what the first one changed. An empty
+// batch gets an empty answer.
 //
-// A store may be spread over servers of which one fails while the others work. Then load, claim, settle and renew
-// answer for the others, and say so (`trouble`); all other verbs fail.
+// A store may be spread over several servers, of which one can fail while the others work. Then load, claim, settle and
+// renew answer for the others, and report the failure in `trouble`; all other verbs fail.
 
 #include <algorithm>
 #include <cstdint>
@@ -23,14 +23,11 @@
 #include <vector>
 
 #include <easyretry/cluster.h>
-#include <easyretry/counts.h>
-#include <easyretry/error.h>
-#include <easyretry/paused_handler.h>
-#include <easyretry/task_query.h>
-#include <easyretry/transaction.h>
+#include <easyretry/stats.h>
+#include <easyretry/submit.h>
+#include <easyretry/task.h>
 
-#include "storage/durability.h"
-#include "storage/inbox.h"
+#include "base/result.h"
 #include "task/record.h"
 
 namespace easyretry::storage {
@@ -38,6 +35,7 @@ namespace easyretry::storage {
 using easyretry::TaskQuery;
 using easyretry::TimeRange;
 using task::DueTask;
+using task::Ending;
 using task::NewTask;
 using task::Revision;
 using task::Settlement;
@@ -48,29 +46,28 @@ struct Inserted {
   TaskId id{};
   std::int64_t version = 0;
   TimePoint next_at{};
-  bool created = false;  // false: a live task with this key was there; it is unchanged, and id names it
+  bool created = false;  // false: there is a live task with this key; `id` is its id, and it is unchanged
 };
 
 struct InsertReply {
   TimePoint now{};
-  std::vector<Inserted> tasks;  // one per task asked for, in order
+  std::vector<Inserted> tasks;  // one per requested task, in order
 };
 
-// Why tasks were not stored, or nobody knows whether they were.
+// Why tasks were not stored, or why it is unknown whether they were.
 struct InsertFailure : Error {
   InsertFailure(Error error, std::vector<TaskId> were_to_get = {})  // from any error, like a Result
       : Error(std::move(error)), ids(std::move(were_to_get)) {}
 
-  // Of `in_doubt`, and then in the order of the tasks: the id that each of them has if it was stored, now or later. No
-  // other task has it, so that whoever finds it knows that it is his. 0: it is known not to be stored, or to have met
-  // another one. No ids at all: nobody can say.
+  // With `in_doubt`, in the order of the tasks: the id that each of them has if it was stored, or will be. No other
+  // task gets this id, so a caller that finds it knows that its own task was stored. 0: the task was certainly not
+  // stored, or there is a live one with its key. Empty: the ids are unknown.
   std::vector<TaskId> ids;
 };
 
-// A Result with more to say.
 using InsertResult = tl::expected<InsertReply, InsertFailure>;
 
-// Where a scan of one shard goes on: after (place, id). What a place is is the store's affair.
+// Where a scan of one shard continues: after (place, id). Only the store knows what a place means.
 struct ShardCursor {
   ShardId shard{};
   TimePoint place = TimePoint::min();
@@ -78,14 +75,14 @@ struct ShardCursor {
 };
 
 struct LoadQuery {
-  std::string_view space;
+  std::string_view name_space;
   std::span<const ShardCursor> from;
-  // next_at <= the store's now + ahead; negative: only what is overdue by that much; Millis::max(): everything.
+  // next_at <= the store's now + ahead. Negative: only tasks that are overdue by that much. Millis::max(): all tasks.
   Millis ahead{0};
-  // Tasks a shard, on average: never more than limit × shards in all, but how they share it is the store's affair.
-  // 0 loads nothing, and nothing is left for `more`.
+  // Tasks per shard, on average: never more than limit × shards in all, but a store may divide them among the shards as
+  // it likes. 0 loads nothing, and leaves `more` empty.
   std::size_t limit = 1000;
-  std::span<const std::string> handlers{};  // of whom the inbox may have calls
+  std::span<const std::string> handlers{};  // LoadReply::inbox is about calls of these
 };
 
 // The suspicion of a DueTask. Above 255 crashes, more crashes make no difference.
@@ -97,8 +94,8 @@ struct LoadReply {
   TimePoint now{};
   std::vector<DueTask> tasks;         // claimable now or when due; those of a shard ordered by (due, id)
   std::vector<std::string> handlers;  // names, each once
-  std::vector<ShardCursor> more;      // shards that may have more, and where they go on
-  bool inbox = false;                 // has calls of the handlers asked for; false where there is no inbox
+  std::vector<ShardCursor> more;      // shards that may have more, and where their scans continue
+  bool inbox = false;                 // the inbox has calls of the requested handlers; false if there is no inbox
   std::optional<Error> trouble{};     // a part of the store does not answer: its tasks are missing here
 };
 
@@ -106,51 +103,53 @@ struct ClaimRequest {
   std::span<const Ticket> tickets;
   std::string_view owner;
   Millis lease{0};
-  // Each of them begins as soon as it is claimed. False: some may wait for a worker first.
+  // True: each task begins as soon as it is claimed. False: some may wait for a worker first.
   bool begin = true;
 };
 
 struct ClaimReply {
   TimePoint now{};
-  std::vector<TaskRecord> won;  // in any order; what is missing is gone, held by someone, or not due
-  // A part of the store does not answer: nothing of it was won, but for those tickets of which that is not known.
+  std::vector<TaskRecord> won;  // in any order; a missing task has ended, is held by a worker, or is not due
+  // A part of the store does not answer. None of its tasks was won, except perhaps those of the tickets in doubt.
   std::optional<Error> trouble{};
   std::vector<Ticket> in_doubt{};
 };
 
 struct Renewal {
   Ticket ticket;
-  Millis lease{0};                        // then ends this long after the store's now
-  std::optional<std::string> progress{};  // kept with the task; nullopt: as it was
+  Millis lease{0};                        // the lease will end this long after the store's now
+  std::optional<std::string> progress{};  // stored with the task; nullopt: unchanged
 };
 
-// One answer per ticket: true = applied, false = the task has moved on and nothing was changed.
+// One answer per ticket: true means applied; false means that the task has moved on and nothing was changed.
 struct Applied {
   TimePoint now{};
   std::vector<bool> applied;
-  // Of settle() and renew(), for more than one ticket: a part of the store does not answer, and the places of its
-  // tickets, ascending. They are false above; whether they were applied is not known.
+  // From settle() and renew() with more than one ticket, if a part of the store does not answer: the positions of its
+  // tickets, ascending. `applied` is false for them, but it is unknown whether they were applied.
   std::optional<Error> trouble{};
   std::vector<std::size_t> unanswered{};
 };
 
-enum class Cancel {
-  end,   // to history at once
-  tell,  // on_final_failure is run first; not applied where a callback is already due, so sending it again tells once
+// What a power cut may lose of a write that was acknowledged.
+enum class Promise {
+  kept,      // nothing: the commit waits for the disk, as the server is configured
+  unneeded,  // the last moments. For writes that no instance relies on
 };
 
-// An instance that works on a namespace says that it lives.
+// A heartbeat of an instance that works on a namespace.
 struct Beat {
-  std::string_view space;
+  std::string_view name_space;
   std::string_view node;                               // unique per start of an instance
-  Millis ttl{};                                        // taken for dead when nothing is heard for so long
-  std::string_view says{};                             // of itself, for people
+  Millis ttl{};                                        // without another beat it counts as dead after this time
+  std::string_view says{};                             // about itself, for display
   std::optional<std::vector<std::string>> handlers{};  // as in Member
+  Promise promise = Promise::unneeded;
 };
 
 struct BeatReply {
   TimePoint now{};
-  std::vector<Member> members;  // of the namespace, all that live by the store's clock; ascending node
+  std::vector<Member> members;  // of the namespace, those that are alive by the store's clock; ascending node
 };
 
 struct PausedReply {
@@ -158,13 +157,13 @@ struct PausedReply {
   std::vector<PausedHandler> handlers;  // of the namespace; ascending name
 };
 
-// Something that was done to a table.
+// One step of the housekeeping of tables.
 struct KeepStep {
   enum class Kind {
-    made,             // ahead of time
-    emptied,          // `rows` unfinished tasks were moved out of it: it is about to be dropped
-    dropped,          // of tasks
-    history_dropped,  // a month, old enough
+    made,             // in advance
+    emptied,          // `rows` unfinished tasks were moved out of a table that is about to be dropped
+    dropped,          // a table of tasks
+    history_dropped,  // an old month of history
   };
   Kind kind = Kind::made;
   std::string table{};
@@ -172,65 +171,121 @@ struct KeepStep {
 };
 
 struct KeepReport {
-  std::vector<KeepStep> steps{};  // by this call, in order
-  bool more = false;              // there is more to do than was done at one go: call again
+  std::vector<KeepStep> steps{};  // done by this call, in order
+  bool more = false;              // there is more to do: call again
+};
+
+// How long the ended tasks of a handler are kept, if that is shorter than the store keeps all of them. 0: not at all.
+struct Retention {
+  std::string name_space;
+  std::string handler;
+  std::optional<Millis> keep{};
+  std::optional<Millis> keep_args{};  // the arguments alone; the rest of the record stays
+  friend bool operator==(const Retention&, const Retention&) = default;
 };
 
 struct TableInfo {
   enum class State {
     in_use,
     ahead,    // its period has not begun
-    leaving,  // to be emptied and dropped
+    leaving,  // will be emptied and dropped
     history,
     other,  // neither tasks nor history
   };
   std::string name;
   State state = State::other;
-  std::optional<TimePoint> begins{};  // its period, where it has one
-  std::int64_t rows = 0;              // as the server estimates: nothing is counted
-  std::int64_t bytes = 0;             // with its indexes
+  std::optional<TimePoint> begins{};  // the beginning of its period, if it has one
+  std::int64_t rows = 0;              // the server's estimate: no rows are counted
+  std::int64_t bytes = 0;             // including indexes
+};
+
+// Counts over time as a daemon saves them. A part is overwritten by the next one of its number.
+struct SeriesPart {
+  std::int64_t number = 0;
+  std::string text{};
+  friend bool operator==(const SeriesPart&, const SeriesPart&) = default;
 };
 
 struct SplitMove {
   std::string from;
   std::string to;
-  std::int64_t rows = 0;  // moved by now; of a plan, as the server estimates
+  std::int64_t rows = 0;  // moved so far; in a plan, the server's estimate
 };
 
 struct SplitRequest {
-  int tables = 0;  // hash(n) is to have
+  int tables = 0;  // the new n of hash(n)
   bool only_plan = false;
   std::function<void(const SplitMove&)> progress = [](const SplitMove&) {};
-  std::stop_token stop{};  // breaks it off between two transactions, which is answered with `unavailable`
+  std::stop_token stop{};  // interrupts it between two transactions; the answer is then `unavailable`
+};
+
+struct Durability {
+  std::string words;             // what an acknowledged write survives, for display
+  bool worth_a_warning = false;  // less than users expect of a server: a crash of its process may lose tasks
 };
 
 struct StoreInfo {
   std::string url;  // without secrets
   int total_shards = 64;
+  std::vector<int> earlier_shards{};  // the smaller numbers it had before; ascending. Old tasks are in those shards
   Durability durability;
-  bool shared = false;  // other processes may store tasks in it
-  bool inbox = false;   // take_in() has something to take from
-  bool folds = false;   // fold_counts() is to be called every few seconds
-  // What is read may not be safe yet: on its way to the disk, or to replicas. When a renewal was answered after the
-  // reading, applied or not, it is as safe as an insert that was answered.
+  bool shared = false;            // other processes may store tasks in it
+  bool inbox = false;             // take_in() is supported
+  bool folds = false;             // fold_counts() has to be called every few seconds
+  bool indexes_handlers = false;  // lists by handler, state or outcome need no search (task_walk.h)
+  // Reads may return data that is not durable yet, because it is still on its way to the disk or to replicas. Once a
+  // renewal that was sent after the read is answered, applied or not, the data is as durable as an acknowledged insert.
   bool reads_run_ahead = false;
+  std::string missing{};   // features of the server that cannot be used here, and what is done instead, for display
+  bool is_daemon = false;  // which decides itself how long tasks are kept, and returns tasks without their arguments
 };
 
-// `store redis://cache:6379/0: an acknowledged task survives …`, for people.
+// Whether a record meets every condition of the query. The caller does the paging, and the choice of live or finished
+// tasks.
+bool matches(const TaskRecord& record, const TaskQuery& query);
+
+// `store redis://cache:6379/0: an acknowledged task survives …`, for display.
 std::string to_string(const StoreInfo& info);
+
+struct ListPage {
+  std::vector<TaskRecord> records{};  // in the order of the query
+  std::optional<TaskId> next{};       // there may be more after this place; nullopt: the end was reached
+  std::int64_t scanned = 0;           // about how many tasks were looked at
+};
+
+// A call that plain SQL put into retry_inbox, before it becomes a task: docs/plain-sql.md.
+struct InboxRow {
+  std::int64_t id = 0;
+  std::string handler;
+  std::string payload;
+  std::string key;
+  std::string business_type;
+  std::string business_id;
+  std::string traceparent;
+  std::optional<TimePoint> due_at;  // nullopt: now
+};
+
+struct IntakeQuery {
+  std::string_view name_space;
+  std::span<const std::string> handlers;  // rows of other handlers are left to instances that have those
+  std::size_t limit = 1000;
+};
+
+// Returns the task that a row becomes, or why it cannot become one.
+using Convert = std::function<tl::expected<NewTask, std::string>(InboxRow row)>;
 
 struct IntakeReply {
   TimePoint now{};
   std::vector<NewTask> tasks{};
-  std::vector<Inserted> inserted{};    // of each of the tasks, in order
+  std::vector<Inserted> inserted{};    // one per task, in order
   std::vector<std::string> refused{};  // why rows could not become tasks
   bool more = false;
 };
 
-// Lasts until it is destroyed, and nothing is called any more when that has returned.
-class Listening {
+// Ends when it is destroyed. After that, its callback is not called any more.
+class Subscription {
  public:
-  virtual ~Listening() = default;
+  virtual ~Subscription() = default;
 };
 
 class Store {
@@ -239,69 +294,91 @@ class Store {
 
   virtual StoreInfo info() const = 0;
 
-  // All or nothing: `invalid_argument` names the empty field (space, key or handler), `already_exists` the live task
-  // whose key OnDuplicate::reject asks for, and none of the batch is stored.
+  // All or nothing. `invalid_argument` names a field that is empty (namespace, key or handler); `already_exists` names
+  // the live task that has the key of a task with OnDuplicate::reject. In both cases none of the batch is stored.
   virtual InsertResult insert(std::span<const NewTask> tasks) = 0;
-  // The same as part of the caller's own transaction, which decides whether it comes about. `invalid_argument` where
-  // the store cannot join it, or it is none.
+  // The same as part of the caller's own transaction: the tasks are stored when it commits. `invalid_argument` if the
+  // store cannot join the connection, or no transaction has begun on it.
   virtual Result<InsertReply> insert_within(const Transaction& transaction, std::span<const NewTask> tasks);
-  // Changes nothing. Skips what a live lease holds.
+  // Changes nothing. Skips tasks that a live lease holds.
   virtual Result<LoadReply> load(const LoadQuery& query) = 0;
   virtual Result<ClaimReply> claim(const ClaimRequest& request) = 0;
   virtual Result<Applied> settle(std::span<const Settlement> settlements) = 0;
-  // A lease that ran out is renewed too, if nobody took the task.
+  // A lease that has expired is renewed too, if no other instance has claimed the task.
   virtual Result<Applied> renew(std::span<const Renewal> renewals) = 0;
 
-  // Live or finished, each once, in any order; unknown ids are left out.
+  // Live and finished tasks, each once, in any order; finished ones with their results, if those are kept. Unknown ids
+  // are left out. Only here tasks have their last attempts: claims and lists do not read them.
   virtual Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) = 0;
-  virtual Result<std::vector<TaskRecord>> list(const TaskQuery& query) = 0;  // ascending id; see `requeued`
-  virtual Result<std::int64_t> count(
-      const TaskQuery& query) = 0;  // of all pages: `after` and `limit` are not looked at
-  // Of a namespace, as of one moment. Counted are tasks that this seam stored and ended: each once, with the
-  // transaction that did it, whatever history keeps of them and wherever their rows are moved.
-  virtual Result<Counts> counts(std::string_view space) = 0;
+  // One page. Neither list() nor count() checks the conditions of needs_walk() (task_walk.h).
+  virtual Result<std::vector<TaskRecord>> list(const TaskQuery& query) = 0;
+  virtual Result<std::int64_t> count(const TaskQuery& query) = 0;  // ignores `order`, `after`, `limit`
+  // For task_walk.h: looks at the next `limit` tasks, or some times as many, whatever the conditions. Returns all of
+  // them that match, and perhaps others.
+  virtual Result<ListPage> scan(const TaskQuery& query);
+  // Of a namespace, as of one moment. Counts the tasks that were stored and ended through this interface, each once, in
+  // the transaction that stored or ended it, whatever history keeps and wherever rows are moved.
+  virtual Result<Counts> counts(std::string_view name_space) = 0;
 
-  // A task that waits becomes due at another time, or goes on by other rules. One that is held, though its lease may
-  // have run out, or has ended, is left alone. Whoever has read the task before holds a ticket of the past.
+  // Gives pending tasks a new due time, or new rules. A task that a worker holds, even if its lease has expired, or
+  // that has ended, is not changed. Tickets from before the change are invalid afterwards.
   virtual Result<Applied> revise(std::span<const Revision> revisions) = 0;
-  virtual Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) = 0;
-  // An ended task starts again as a new generation under a new id, with which its record is marked: both or neither.
-  // nullopt: none such, its key is live, or it is marked: sent again, nothing starts twice. Its newest generation can.
-  virtual Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) = 0;
-  // Turns rows of the inbox into tasks, each once, in one transaction. What cannot become a task stays there with the
-  // reason, and is not looked at again before that is taken away. `invalid_argument` where there is no inbox.
+  // Ends live tasks as a user says, whoever holds them: the holder finds that its ticket is invalid.
+  virtual Result<Applied> end(std::span<const Ending> endings) = 0;
+  // Starts an ended task again, as a new generation with a new id, and marks the ended record with that id: both or
+  // neither. nullopt: there is no such task, its arguments were removed, its key is live, or it is marked already, so
+  // repeating this starts nothing twice. Only the newest generation can be requeued. The new task is
+  // of the class `as`, or of that of the ended one.
+  virtual Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids,
+                                                             std::optional<TaskClass> as = std::nullopt) = 0;
+  // The same with other arguments, in the form in which they are stored: of the task's payload version. Also for a task
+  // whose arguments were removed.
+  virtual Result<std::optional<TaskId>> requeue_with(TaskId id, std::string_view arguments,
+                                                     std::optional<TaskClass> as = std::nullopt) = 0;
+  // Turns rows of the inbox into tasks, each once, in one transaction. A row that cannot become a task stays there with
+  // the reason, and is ignored until the reason is removed. `invalid_argument` if there is no inbox.
   virtual Result<IntakeReply> take_in(const IntakeQuery& query, const Convert& convert);
-  // `invalid_argument` where instances cannot meet in this store.
+  // `invalid_argument` if only one instance can use this store.
   virtual Result<BeatReply> beat(const Beat& beat);
-  // As a beat gives them, without one.
-  virtual Result<BeatReply> members(std::string_view space);
-  // This instance is gone. True: it was there.
-  virtual Result<bool> leave(std::string_view space, std::string_view node);
-  // From now on nobody should claim tasks of this handler of the namespace; that is for whoever claims to see to, and
-  // the store gives them all the same. True: it was not paused; one that is keeps its time and its reason.
-  // `invalid_argument`: a name or a reason that pause_checks.h refuses, or too many handlers are paused.
-  virtual Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) = 0;
+  // The reply of a beat, without a beat.
+  virtual Result<BeatReply> members(std::string_view name_space);
+  // This instance is leaving. True: it was a member.
+  virtual Result<bool> leave(std::string_view name_space, std::string_view node);
+  // From now on no instance should claim tasks of this handler in the namespace. Instances have to see to that
+  // themselves: load and claim return such tasks all the same. True: it was not paused; a handler that is paused
+  // already keeps its time and reason. `invalid_argument`: checks.h refuses the name or the reason, or too many
+  // handlers are paused.
+  virtual Result<bool> pause(std::string_view name_space, std::string_view handler, std::string_view why) = 0;
   // True: it was paused.
-  virtual Result<bool> resume(std::string_view space, std::string_view handler) = 0;
-  virtual Result<PausedReply> paused(std::string_view space) = 0;
-  // Housekeeping that may run anywhere, any time, on several instances at once.
+  virtual Result<bool> resume(std::string_view name_space, std::string_view handler) = 0;
+  virtual Result<PausedReply> paused(std::string_view name_space) = 0;
+  // Housekeeping: tables, old history, results that were kept long enough. Any instance may run it at any time, several
+  // at once.
   virtual Result<KeepReport> keep() = 0;
-  // Adds up what transactions have left behind to be counted, some at one go; like keep(), anywhere and at once. Gives
-  // whether there is more. What is not yet added up is counted all the same.
+  // Removes ended tasks, or only their arguments, that these rules do not keep any longer: a limited number per call.
+  // Returns whether there are more. A task that has just ended may stay until it is half a minute old. Quarantined and
+  // parked tasks are left alone. Counts do not change.
+  virtual Result<bool> expire(std::span<const Retention> rules) = 0;
+  // Adds up the counts that transactions have left behind, some of them per call. Like keep(), any instance may run it.
+  // Returns whether there are more. counts() includes those that have not been added up yet.
   virtual Result<bool> fold_counts() { return false; }
-  // What a database server keeps it all in, by name. `invalid_argument` where there are no tables to speak of.
+  // True: it is saved, though a power cut may take it. False: this store does not outlive its process.
+  virtual Result<bool> save_series(std::string_view name_space, const SeriesPart& part);
+  virtual Result<std::vector<SeriesPart>> saved_series(std::string_view name_space);  // by number
+  // The tables of a database server, by name. `invalid_argument` for other stores.
   virtual Result<std::vector<TableInfo>> tables();
-  // Makes more tables of hash(n), while instances work, this one too; again after it was cut off. Gives the moves that
-  // were to be made, none where there are so many tables already. `invalid_argument` where this is not possible.
+  // Adds tables to hash(n) while instances work, this one included. If it was interrupted, run it again. Returns the
+  // moves that there were to make; none if there are as many tables already. `invalid_argument` if that is impossible.
   virtual Result<std::vector<SplitMove>> split(const SplitRequest& request);
 
-  // Tells other processes that tasks of this namespace are due soon and nobody may have read them. A hint, given
-  // without waiting for anything: one that is lost costs the time until the next load(), never a task. By default there
-  // is nobody who could be told.
-  virtual void announce(const std::string& space);
-  // Calls `wake`, which must be quick, from a thread of the store: when another process has announced, or a transaction
-  // that this one joined has committed, and once whenever such news may have been missed. Null: none come here.
-  virtual std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake);
+  // Tells other processes that tasks of this namespace are due soon and may not have been loaded by any instance. A
+  // hint that waits for nothing: if it is lost, that costs the time until the next load(), never a task. Does nothing
+  // by default.
+  virtual void announce(const std::string& name_space);
+  // Calls `wake`, which must be quick, from a thread of the store: when another process has announced something, when a
+  // transaction that this process joined has committed, and once whenever announcements may have been missed. Null:
+  // this store has no announcements.
+  virtual std::unique_ptr<Subscription> listen(const std::string& name_space, std::function<void()> wake);
 };
 
 }  // namespace easyretry::storage

@@ -17,6 +17,22 @@ constexpr Millis kShortestWindow = std::chrono::days{1};
 constexpr Millis kLongestWindow = std::chrono::days{3650};
 constexpr Millis kLateReader = std::chrono::hours{1};
 
+void validate_split(const Layout& from, const Layout& to, int total_shards) {
+  const std::string refusal = "cannot split " + to_text(from) + " into " + to_text(to) + "; ";
+  if (from.kind() != Layout::Kind::hash || to.kind() != Layout::Kind::hash) {
+    throw std::invalid_argument(refusal +
+                                "only hash layouts can be split, and a database keeps the kind of layout it was "
+                                "created with: let its tasks end, then start on an empty one with layout=" +
+                                to_text(to));
+  }
+  validate(from, total_shards);
+  validate(to, total_shards);
+  if (to.tables() == from.tables() || to.tables() % from.tables() != 0) {
+    throw std::invalid_argument(refusal + "the new number must be a multiple of " + std::to_string(from.tables()) +
+                                ", such as " + std::to_string(from.tables() * 2));
+  }
+}
+
 }  // namespace
 
 TableRouter::TableRouter(const Layout& layout, int total_shards, Millis window)
@@ -67,27 +83,12 @@ std::optional<TableId> TableRouter::parse(std::string_view name) const {
 
 std::vector<TableId> TableRouter::moved_to(TaskId id, TimePoint now) const {
   const TableId own = table_of(id);
-  const Periods latest = window_at(within_calendar(now) + kLateReader);  // as whoever moves rows may see it
+  const Periods latest = window_at(within_calendar(now) + kLateReader);  // as seen by the instance that moves rows
   if (own.period >= latest.first) return {};
   const TimePoint left = end_of({layout_.length(), own.period}) + window_;
   std::vector<TableId> tables;
   for (auto period = std::max(window_at(now).first, period_index(left)); period <= latest.last; ++period) {
     tables.push_back({period, own.suffix});
-  }
-  return tables;
-}
-
-std::vector<ShardsOfTable> TableRouter::tables_for(std::span<const ShardId> shards, TimePoint now) const {
-  std::vector<ShardId> sorted{shards.begin(), shards.end()};
-  std::sort(sorted.begin(), sorted.end());
-  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  std::vector<ShardsOfTable> of_suffix(static_cast<std::size_t>(layout_.tables()));
-  for (const ShardId shard : sorted) of_suffix[suffix_of(shard)].shards.push_back(shard);
-
-  std::vector<ShardsOfTable> tables;
-  for (const TableId table : all_tables(now)) {
-    const std::vector<ShardId>& in_it = of_suffix[table.suffix].shards;
-    if (!in_it.empty()) tables.push_back({table, in_it});
   }
   return tables;
 }
@@ -149,16 +150,17 @@ std::optional<std::uint16_t> TableRouter::parse_suffix(std::string_view digits) 
   return suffix;
 }
 
-std::vector<BatchPart> by_table(std::span<const TableId> tables) {
-  std::vector<std::size_t> order(tables.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](auto a, auto b) { return tables[a] < tables[b]; });
-  std::vector<BatchPart> parts;
-  for (const std::size_t position : order) {
-    if (parts.empty() || parts.back().table != tables[position]) parts.push_back({tables[position], {}});
-    parts.back().positions.push_back(position);
+std::vector<TableMove> split(const Layout& from, const Layout& to, int total_shards) {
+  validate_split(from, to, total_shards);
+  std::vector<TableMove> moves;
+  for (int added = from.tables(); added < to.tables(); ++added) {
+    TableMove move{{0, static_cast<std::uint16_t>(added % from.tables())}, {0, static_cast<std::uint16_t>(added)}, {}};
+    for (int shard = added; shard < total_shards; shard += to.tables()) {
+      move.shards.push_back(ShardId{static_cast<std::uint16_t>(shard)});
+    }
+    moves.push_back(move);
   }
-  return parts;
+  return moves;
 }
 
 }  // namespace easyretry::storage

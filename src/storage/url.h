@@ -12,10 +12,10 @@ using StoreUrl = base::Url;
 using base::refuse_word;
 using base::without_password;
 
-// Throws std::invalid_argument with the url, but for its password, and what is wrong with it.
+// Throws std::invalid_argument that says what is wrong, with the url but without its password.
 StoreUrl parse_store_url(std::string_view url);
 
-// One option, read as what it should be. Each throws std::invalid_argument if the value is something else.
+// One option of a url. Each function throws std::invalid_argument if the value is of another kind.
 struct UrlOption {
   std::string_view url;
   std::string_view name;

@@ -33,16 +33,23 @@ ShardId shard_of(TaskId id, int total_shards) {
   return ShardId{static_cast<std::uint16_t>(static_cast<int>(shard_of(id)) % total_shards)};
 }
 
+// A clock outside of the years that an id can have gives ids of the first or the last of them.
+IdBounds ids_stored_in(const TimeRange& time) {
+  IdBounds bounds;
+  if (time.from) bounds.from = make_task_id(*time.from, ShardId{}, 0);
+  if (time.until && *time.until > kEpoch && *time.until < kEnd - kMostAhead) {
+    bounds.until = make_task_id(*time.until + kMostAhead, ShardId{}, 0);
+  }
+  return bounds;
+}
+
 TaskId TaskIdSource::next(TimePoint now, ShardId shard) {
   now = std::max(now, kEpoch);  // a wrong clock must not give all ids the same time
   if (now > millisecond_) {
     millisecond_ = now;
-    drawn_ = 0;
-  } else if (drawn_ == kSequences) {
-    millisecond_ += Millis{1};
-    drawn_ = 0;
+  } else if (next_ % kSequences == 0) {
+    millisecond_ += Millis{1};  // the sequence begins again
   }
-  ++drawn_;
   return make_task_id(millisecond_, shard, next_++);
 }
 

@@ -48,11 +48,11 @@ std::string derive_key(std::string_view handler, std::string_view canonical_argu
   return key;
 }
 
-KeyDigest key_digest(std::string_view space, std::string_view key) {
+KeyDigest key_digest(std::string_view name_space, std::string_view key) {
   using namespace std::string_view_literals;
   static EVP_MD* const algorithm = EVP_MD_fetch(nullptr, "SHA256", nullptr);
   std::array<unsigned char, 32> whole{};
-  if (!hash(algorithm, {space, "\0"sv, key}, whole)) throw std::runtime_error("OpenSSL has no SHA-256");
+  if (!hash(algorithm, {name_space, "\0"sv, key}, whole)) throw std::runtime_error("OpenSSL has no SHA-256");
   KeyDigest digest{};
   std::copy_n(whole.begin(), digest.size(), digest.begin());
   return digest;

@@ -16,7 +16,7 @@ std::string derive_key(std::string_view handler, std::string_view canonical_argu
 // A short form of a namespace and a key: the first 96 bits of SHA-256. In 10^13 stores of 100 million keys each, one
 // has two equal digests.
 using KeyDigest = std::array<unsigned char, 12>;
-KeyDigest key_digest(std::string_view space, std::string_view key);
+KeyDigest key_digest(std::string_view name_space, std::string_view key);
 
 // XXH64, seed 0: it is stored, so it must be the same on every machine and in every release.
 std::uint64_t stable_hash(std::string_view text);

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/later.h"
+#include "task/attempt_log.h"
 
 namespace easyretry::task {
 namespace {
@@ -59,10 +60,10 @@ constexpr std::array kTable{
     Transition{running, Event::hand_back, pending, -kCounted, 0, true},
     Transition{running, Event::finish, finished, 0, 0, true},
     Transition{pending, Event::revise, pending, 0, 0, true},
-    Transition{pending, Event::cancel, finished, 0, 0, true},
-    Transition{running, Event::cancel, finished, 0, 0, true},
-    Transition{pending, Event::cancel_and_tell, pending, 0, 0, true},
-    Transition{running, Event::cancel_and_tell, pending, 0, 0, true},
+    Transition{pending, Event::end, finished, 0, 0, true},
+    Transition{running, Event::end, finished, 0, 0, true},
+    Transition{pending, Event::end_and_tell, pending, 0, 0, true},
+    Transition{running, Event::end_and_tell, pending, 0, 0, true},
     Transition{finished, Event::requeue, pending, 0, 0, true},
 };
 
@@ -88,6 +89,11 @@ void note_failure(TaskRecord& record, const std::string& error, TimePoint now) {
   record.info.last_error = error;
 }
 
+void add_attempt(TaskInfo& info, PastAttempt attempt) {
+  info.last_attempts.insert(info.last_attempts.begin(), std::move(attempt));
+  if (info.last_attempts.size() > kLastAttempts) info.last_attempts.pop_back();
+}
+
 Event event_of(Settlement::Kind kind) {
   switch (kind) {
     case Settlement::Kind::finish: return Event::finish;
@@ -111,8 +117,8 @@ std::string_view to_string(Event event) {
     case Event::hand_back: return "hand_back";
     case Event::finish: return "finish";
     case Event::revise: return "revise";
-    case Event::cancel: return "cancel";
-    case Event::cancel_and_tell: return "cancel_and_tell";
+    case Event::end: return "end";
+    case Event::end_and_tell: return "end_and_tell";
     case Event::requeue: return "requeue";
   }
   return "unknown";
@@ -143,10 +149,11 @@ int suspicion(const TaskRecord& record) {
   return held || crashes > 0 ? crashes + 1 : 0;
 }
 
-std::optional<Event> cancel_event(const TaskRecord& record, bool tell) {
-  if (!tell) return Event::cancel;
-  if (record.info.stage != Stage::run) return std::nullopt;
-  return Event::cancel_and_tell;
+std::optional<Event> end_event(const TaskRecord& record, const Ending& ending) {
+  const bool agrees = ending.drop_callback && record.info.outcome == ending.outcome;
+  const bool overrules = !ending.tell && (ending.outcome == Outcome::cancelled || agrees);
+  if (record.info.stage != Stage::run && !overrules) return std::nullopt;
+  return ending.tell ? Event::end_and_tell : Event::end;
 }
 
 bool holds(const TaskRecord& record, const Ticket& ticket) {
@@ -160,6 +167,8 @@ bool may_revise(const TaskRecord& record, const Ticket& ticket) {
 }
 
 void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePoint now, Millis lease, bool begin) {
+  // A callback is no attempt.
+  if (event != Event::claim && record.info.stage == Stage::run) add_attempt(record.info, lost_attempt(record));
   move(record, event);
   ++record.info.deliveries;
   record.locked_by = owner;
@@ -186,10 +195,12 @@ void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoin
   move(record, event_of(settlement.kind));
   release(record);
   note_failure(record, settlement.error, now);
+  for (PastAttempt& attempt : parse_attempts(settlement.attempt)) add_attempt(record.info, std::move(attempt));
   switch (settlement.kind) {
     case Settlement::Kind::finish:
       record.info.outcome = settlement.outcome;
       record.info.finished_at = now;
+      record.result.clear();
       break;
     case Settlement::Kind::retry: record.info.next_at = base::later(now, settlement.delay); break;
     case Settlement::Kind::advance:
@@ -206,14 +217,17 @@ void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoin
   }
 }
 
-void apply_cancel(TaskRecord& record, Event event, TimePoint now) {
+void apply_end(TaskRecord& record, Event event, const Ending& ending, TimePoint now) {
   move(record, event);
   release(record);
-  record.info.outcome = Outcome::cancelled;
-  if (event == Event::cancel) {
+  note_failure(record, ending.error, now);
+  record.info.outcome = ending.outcome;
+  if (event == Event::end) {
     record.info.finished_at = now;
+    record.result.clear();
   } else {
-    record.info.stage = Stage::on_final_failure;
+    record.info.stage = callback_of(ending.outcome);
+    record.result = ending.result;
     record.info.next_at = now;
   }
 }
@@ -221,7 +235,7 @@ void apply_cancel(TaskRecord& record, Event event, TimePoint now) {
 TaskRecord new_record(const NewTask& task, TaskId id, TimePoint now) {
   TaskRecord record;
   record.info.id = id;
-  record.info.space = task.space;
+  record.info.name_space = task.name_space;
   record.info.key = task.key;
   record.info.handler = task.handler;
   record.info.business_type = task.business_type;
@@ -231,6 +245,7 @@ TaskRecord new_record(const NewTask& task, TaskId id, TimePoint now) {
   record.info.next_at = task.due_at.value_or(base::later(now, task.delay));
   record.info.tags = task.tags;
   record.info.traceparent = task.traceparent;
+  record.info.task_class = task.task_class;
   record.info.attempts = record.info.deliveries = task.attempts;
   if (!task.error.empty()) {
     record.info.first_failed_at = record.info.last_failed_at = now;
@@ -262,6 +277,7 @@ TaskRecord next_generation(const TaskRecord& finished, TaskId id, TimePoint now)
   info.created_at = info.next_at = now;
   info.finished_at.reset();
   info.requeued_as.reset();
+  info.last_attempts.clear();
   record.callback_attempts = 0;
   record.result.clear();
   if (record.rules.deadline && *record.rules.deadline <= now) record.rules.deadline.reset();

@@ -7,7 +7,7 @@
 //                        │ └── retry, advance ─┘ │ │ claim_expired (the worker died while it ran: a crash)
 //                        └──── hand_back ────────┘ └─┘ claim_suspect (the worker died; it may not have begun)
 //   revise gives a pending task another due time, or other rules; it stays pending.
-//   cancel ends a pending or running task at once; cancel_and_tell runs the callback first.
+//   end ends a pending or running task at once, as a user says; end_and_tell runs the callback first.
 //   requeue starts a finished task again, as a new generation with a new id.
 
 #include <optional>
@@ -28,8 +28,8 @@ enum class Event {
   hand_back,
   finish,
   revise,
-  cancel,
-  cancel_and_tell,
+  end,
+  end_and_tell,
   requeue,
 };
 
@@ -53,15 +53,17 @@ std::optional<Event> claim_event(const TaskRecord& record, const Ticket& ticket,
 bool holds(const TaskRecord& record, const Ticket& ticket);
 // A revision needs the version it has seen, and a task that is not held: a running one keeps the rules it began with.
 bool may_revise(const TaskRecord& record, const Ticket& ticket);
-// A task that waits for its callback has its outcome: cancel_and_tell would run the callback twice, or report a success
-// as a failure.
-std::optional<Event> cancel_event(const TaskRecord& record, bool tell);
+// A task that waits for its callback has its outcome: end_and_tell would run the callback twice, or report a success
+// as a failure. A cancellation without a callback overrules it, for callbacks that never work; the same outcome with
+// drop_callback ends it as it was decided.
+std::optional<Event> end_event(const TaskRecord& record, const Ending& ending);
 
 // The suspicion against a task that is about to be claimed: 0 for none. Otherwise one more than the crashes it will
 // have once it is claimed.
 int suspicion(const TaskRecord& record);
 
-// The changes. Each requires that its guard allowed it. `begin`: its worker begins at once.
+// The changes. Each requires that its guard allowed it. `begin`: its worker begins at once. The record of an ended task
+// has no result: a store keeps results apart (Settlement::keep_result).
 void apply_claim(TaskRecord& record, Event event, std::string_view owner, TimePoint now, Millis lease,
                  bool begin = true);
 void apply_renewal(TaskRecord& record, TimePoint now, Millis lease, const std::optional<std::string>& progress);
@@ -69,7 +71,7 @@ void apply_renewal(TaskRecord& record, TimePoint now, Millis lease, const std::o
 void apply_update(TaskRecord& record, const NewTask& task);
 void apply_revision(TaskRecord& record, const Revision& revision, TimePoint now);
 void apply_settlement(TaskRecord& record, const Settlement& settlement, TimePoint now);
-void apply_cancel(TaskRecord& record, Event event, TimePoint now);
+void apply_end(TaskRecord& record, Event event, const Ending& ending, TimePoint now);
 
 // A new row for a task to be stored, and the next generation of one that has ended. A deadline that has passed is
 // dropped, because a requeued task is meant to run. The caller marks the ended one with the new id.

@@ -34,7 +34,7 @@ void clear_from(IpAddress& address, int first_bit) {
   }
 }
 
-[[noreturn]] void refuse(std::string_view text, const std::string& why) {
+[[noreturn]] void refuse_network(std::string_view text, const std::string& why) {
   throw std::invalid_argument("network \"" + std::string{text} + "\": " + why);
 }
 
@@ -42,12 +42,12 @@ int parse_prefix(std::string_view digits, int most, std::string_view text) {
   int prefix = -1;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), prefix);
   if (error != std::errc{} || end != digits.data() + digits.size() || prefix < 0 || prefix > most) {
-    refuse(text, "after the / there must be a number from 0 to " + std::to_string(most));
+    refuse_network(text, "after the / there must be a number from 0 to " + std::to_string(most));
   }
   return prefix;
 }
 
-constexpr std::size_t kLongest = 253;  // RFC 1035
+constexpr std::size_t kLongestHost = 253;  // RFC 1035
 
 bool is_of_a_label(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_';
@@ -97,13 +97,13 @@ bool Network::contains(const IpAddress& address) const {
 Network parse_network(std::string_view text) {
   const auto slash = text.find('/');
   const auto address = parse_address(text.substr(0, slash));
-  if (!address) refuse(text, "is neither an address nor a network; write 10.1.2.3, 10.0.0.0/8 or fd00::/8");
+  if (!address) refuse_network(text, "is neither an address nor a network; write 10.1.2.3, 10.0.0.0/8 or fd00::/8");
   if (slash == std::string_view::npos) return {*address, kAllBits};
   const int unwritten = address->is_v4() ? kV4PrefixBits : 0;
   Network network{*address, unwritten + parse_prefix(text.substr(slash + 1), kAllBits - unwritten, text)};
   clear_from(network.first, network.bits);
   if (network.first != *address)
-    refuse(text, "has bits set after its prefix; did you mean " + to_string(network) + "?");
+    refuse_network(text, "has bits set after its prefix; did you mean " + to_string(network) + "?");
   return network;
 }
 
@@ -119,7 +119,7 @@ std::string lower_case(std::string_view ascii) {
 }
 
 bool is_host_name(std::string_view text) {
-  if (text.empty() || text.size() > kLongest || text.front() == '.' || text.back() == '.') return false;
+  if (text.empty() || text.size() > kLongestHost || text.front() == '.' || text.back() == '.') return false;
   return text.find("..") == std::string_view::npos &&
          std::ranges::all_of(text, [](char c) { return is_of_a_label(c) || c == '.'; });
 }

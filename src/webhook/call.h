@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include <easyretry/error.h>
 #include <easyretry/time.h>
+
+#include "base/result.h"
 
 namespace easyretry::webhook {
 
@@ -36,7 +37,7 @@ using CallId = std::uint64_t;  // increases from call to call
 
 struct Call {
   std::string url;
-  std::string body{};  // posted
+  std::string body{};  // posted; an empty one could be sent twice (base/one_time_body.h)
   std::vector<Header> headers{};
   Millis timeout{30'000};  // from start() to the end, including the time in the queue
   std::stop_token stop{};  // ends the call at once

@@ -28,7 +28,7 @@ namespace easyretry::webhook {
 namespace {
 
 constexpr std::size_t kMostCalls = 1'000'000;
-constexpr Millis kLongest = std::chrono::hours{24};
+constexpr Millis kLongestTime = std::chrono::hours{24};
 
 Instant now() {
   return std::chrono::steady_clock::now();
@@ -67,7 +67,7 @@ struct ActiveCall {
       : id(number),
         call(std::move(what)),
         done(std::move(callback)),
-        deadline(now + std::clamp(call.timeout, Millis{0}, kLongest)) {}
+        deadline(now + std::clamp(call.timeout, Millis{0}, kLongestTime)) {}
 
   const CallId id;
   const Call call;
@@ -94,7 +94,7 @@ std::optional<Error> objection(ActiveCall& active) {
   for (const Header& header : active.call.headers) {
     if (const auto why = objection(header)) return wrong(shown + ": " + *why);
   }
-  if (active.call.timeout <= Millis{0} || active.call.timeout > kLongest) {
+  if (active.call.timeout <= Millis{0} || active.call.timeout > kLongestTime) {
     return wrong(shown + ": a timeout must be more than 0 and at most 24 hours");
   }
   return std::nullopt;
@@ -136,6 +136,7 @@ class Caller::Impl {
     work_->post([this, active] { accept(active); });
   }
 
+  const Guard& guard() const { return options_.guard; }
   std::size_t in_flight() const { return in_flight_; }
   std::size_t waiting() const { return waiting_; }
 
@@ -288,6 +289,10 @@ void Caller::start(Call call, Done done) {
   impl_->start(std::move(call), std::move(done));
 }
 
+const Guard& Caller::guard() const {
+  return impl_->guard();
+}
+
 std::size_t Caller::in_flight() const {
   return impl_->in_flight();
 }
@@ -298,9 +303,9 @@ std::size_t Caller::waiting() const {
 void validate(const CallerOptions& options) {
   check(options.most_calls > 0 && options.most_calls <= kMostCalls, "most_calls must be from 1 to 1,000,000");
   check(options.most_per_server > 0, "most_per_server must be at least 1");
-  check(options.connect_within > Millis{0} && options.connect_within <= kLongest,
+  check(options.connect_within > Millis{0} && options.connect_within <= kLongestTime,
         "connect_within must be more than 0 and at most 24 hours");
-  check(options.keep_idle >= Millis{0} && options.keep_idle <= kLongest, "keep_idle must be at most 24 hours");
+  check(options.keep_idle >= Millis{0} && options.keep_idle <= kLongestTime, "keep_idle must be at most 24 hours");
   check(options.look_up != nullptr, "look_up is empty");
   check(options.ca_file.empty() || has_certificates(options.ca_file),
         "ca_file " + options.ca_file + " has no readable PEM certificates");

@@ -53,6 +53,7 @@ class Caller {
   // times out. Throws std::invalid_argument if `done` is empty.
   void start(Call call, Done done);
 
+  const Guard& guard() const;
   std::size_t in_flight() const;
   std::size_t waiting() const;  // queued, because of the limits
 

@@ -9,7 +9,7 @@
 namespace easyretry::webhook {
 namespace {
 
-[[noreturn]] void refuse(std::string_view entry, const std::string& why) {
+[[noreturn]] void refuse_entry(std::string_view entry, const std::string& why) {
   throw std::invalid_argument("allowed destination \"" + std::string{entry} + "\": " + why +
                               "; write a host, an address or a network, and a port to allow only that one, such as "
                               "billing.internal:8080, 10.0.0.0/8 or [fd00::7]:8080");
@@ -19,7 +19,7 @@ std::uint16_t parse_port(std::string_view digits, std::string_view entry) {
   std::uint16_t port = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
   if (error != std::errc{} || end != digits.data() + digits.size() || port == 0) {
-    refuse(entry, "a port must be a number from 1 to 65535");
+    refuse_entry(entry, "a port must be a number from 1 to 65535");
   }
   return port;
 }
@@ -33,10 +33,11 @@ struct Place {
 Place split(std::string_view entry) {
   if (entry.starts_with('[')) {
     const auto end = entry.find(']');
-    if (end == std::string_view::npos) refuse(entry, "a [ without a ]");
+    if (end == std::string_view::npos) refuse_entry(entry, "a [ without a ]");
     const std::string_view rest = entry.substr(end + 1);
-    if (entry.substr(0, end).find(':') == std::string_view::npos) refuse(entry, "only IPv6 addresses go in brackets");
-    if (!rest.empty() && !rest.starts_with(':')) refuse(entry, "after the ] only a : and a port may follow");
+    if (entry.substr(0, end).find(':') == std::string_view::npos)
+      refuse_entry(entry, "only IPv6 addresses go in brackets");
+    if (!rest.empty() && !rest.starts_with(':')) refuse_entry(entry, "after the ] only a : and a port may follow");
     return {entry.substr(1, end - 1), rest.empty() ? std::nullopt : std::optional{rest.substr(1)}};
   }
   const auto colon = entry.find(':');
@@ -124,6 +125,12 @@ const SpecialNetwork* special_network(const IpAddress& address) {
   return is_global_unicast(address) ? nullptr : &outside_global_unicast();
 }
 
+std::vector<IpAddress> known_addresses(const Destination& destination) {
+  if (destination.address) return {*destination.address};
+  if (destination.host != "localhost") return {};
+  return {*parse_address("127.0.0.1"), *parse_address("::1")};
+}
+
 }  // namespace
 
 Guard::Guard(const std::vector<std::string>& allowed) {
@@ -138,11 +145,11 @@ Guard::Entry Guard::parse(std::string_view text) {
     try {
       entry.network = parse_network(place.where);
     } catch (const std::invalid_argument& error) {
-      refuse(text, error.what());
+      refuse_entry(text, error.what());
     }
   } else {
     entry.host = lower_case(place.where);
-    if (!is_host_name(entry.host)) refuse(text, "is neither a host nor an address");
+    if (!is_host_name(entry.host)) refuse_entry(text, "is neither a host nor an address");
   }
   return entry;
 }
@@ -154,7 +161,17 @@ std::optional<std::string> Guard::objection(const IpAddress& address, std::strin
   std::string text = number + " may not be called: it is " + std::string{special->what} + " (" +
                      to_string(special->network) + "). If this is intended, add " + number;
   if (special->of_services && host != number) text.append(" or ").append(host);
-  return text + " to the allowed destinations";
+  return text + " to server.may_call";
+}
+
+std::optional<std::string> Guard::objection(const Destination& destination) const {
+  std::optional<std::string> first;
+  for (const IpAddress& address : known_addresses(destination)) {
+    auto one = objection(address, destination.host, destination.port);
+    if (!one) return std::nullopt;
+    if (!first) first = std::move(one);
+  }
+  return first;
 }
 
 bool Guard::allows(const IpAddress& address, std::string_view host, std::uint16_t port, bool of_services) const {

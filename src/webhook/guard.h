@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "webhook/address.h"
+#include "webhook/destination.h"
 
 namespace easyretry::webhook {
 
@@ -25,6 +26,9 @@ class Guard {
   // Why this address may not be called, and how to allow it; nullopt if it may. `host` is the host in the URL, in lower
   // case.
   std::optional<std::string> objection(const IpAddress& address, std::string_view host, std::uint16_t port) const;
+  // The same of a destination whose addresses are known without a name server: an address, or localhost, of which one
+  // allowed address is enough. Any other host is checked when it is called.
+  std::optional<std::string> objection(const Destination& destination) const;
 
  private:
   struct Entry {

@@ -11,9 +11,9 @@
 #include <unordered_map>
 #include <vector>
 
-#include <easyretry/error.h>
 #include <easyretry/time.h>
 
+#include "base/result.h"
 #include "webhook/address.h"
 #include "webhook/call.h"
 

@@ -15,7 +15,7 @@ namespace {
 constexpr std::string_view kPrefix = "whsec_";
 constexpr std::size_t kDigestBytes = 32;
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_secret(const std::string& why) {
   throw std::invalid_argument("a webhook secret " + why + "; make one with: echo whsec_$(openssl rand -base64 32)");
 }
 
@@ -40,14 +40,14 @@ std::string one_signature(std::string_view content, const SigningSecret& secret)
 }  // namespace
 
 SigningSecret::SigningSecret(std::string_view text) {
-  if (!text.starts_with(kPrefix)) refuse("must begin with whsec_");
+  if (!text.starts_with(kPrefix)) refuse_secret("must begin with whsec_");
   auto bytes = seal::base64_decode(text.substr(kPrefix.size()));
-  if (!bytes) refuse("must be base64 after whsec_");
+  if (!bytes) refuse_secret("must be base64 after whsec_");
   size_ = bytes->size();
   const bool good = size_ >= kFewestBytes && size_ <= kMostBytes;
   if (good) std::ranges::copy(*bytes, bytes_.begin());
   OPENSSL_cleanse(bytes->data(), bytes->size());
-  if (!good) refuse("must have 24 to 64 bytes, not " + std::to_string(size_));
+  if (!good) refuse_secret("must have 24 to 64 bytes, not " + std::to_string(size_));
 }
 
 SigningSecret::~SigningSecret() {

@@ -9,6 +9,7 @@
 #include <sys/socket.h>
 
 #include "base/duration_text.h"
+#include "base/one_time_body.h"
 #include "webhook/address.h"
 #include "webhook/caller.h"
 
@@ -116,6 +117,10 @@ Error failure(int code, const Destination& destination, const Progress& progress
     case CURLE_PARTIAL_FILE:
     case CURLE_SEND_ERROR:
     case CURLE_RECV_ERROR: return broken_off(code, destination, progress);
+    case CURLE_SEND_FAIL_REWIND:  // OneTimeBody
+      return error(Errc::in_doubt, destination,
+                   "the connection to " + destination.server() +
+                       ", kept from an earlier call, was closed without an answer; the call may have arrived");
     case CURLE_UNSUPPORTED_PROTOCOL:
     case CURLE_WEIRD_SERVER_REPLY:
     case CURLE_BAD_CONTENT_ENCODING:
@@ -141,6 +146,7 @@ struct Transfer::State {
       : id(number),
         destination(where),
         options(limits),
+        body(what.body),
         headers(header_lines(what.headers)),
         resolve(resolve_lines(where, addresses)) {
     if (!easy) throw std::bad_alloc{};
@@ -152,8 +158,9 @@ struct Transfer::State {
   void set_request(const Call& call) {
     set(CURLOPT_URL, call.url.c_str());
     set(CURLOPT_POST, 1L);
-    set(CURLOPT_POSTFIELDS, call.body.data());
     set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(call.body.size()));
+    set(CURLOPT_READFUNCTION, base::OneTimeBody::read);
+    set(CURLOPT_READDATA, &body);
     set(CURLOPT_HTTPHEADER, headers.get());
     set(CURLOPT_USERAGENT, "easyretry");
   }
@@ -246,6 +253,7 @@ struct Transfer::State {
   const Destination& destination;
   const CallerOptions& options;
 
+  base::OneTimeBody body;
   Answer answer{};
   std::size_t header_bytes = 0;
   Progress progress{};

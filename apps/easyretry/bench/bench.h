@@ -14,7 +14,7 @@ namespace easyretry::app {
 
 struct BenchOptions {
   std::string store;
-  std::string space;  // a separate namespace, so that a store in use is not disturbed
+  std::string name_space;  // a separate namespace, so that a store in use is not disturbed
   std::size_t tasks = 100'000;
   int workers = 4;
   int submitters = 2;  // threads that submit batches
@@ -25,6 +25,7 @@ struct BenchOptions {
   std::size_t waiting = 0;  // tasks in the store that are not due
   double idle_seconds = 0;  // for which an idle engine is measured; 0: not measured
   int callers = 0;          // threads whose direct calls fail; 0: none
+  bool circuit = false;     // of the handler that is drained, and of the idle one
   bool raw = false;
 };
 
@@ -82,7 +83,7 @@ class WaitingTasks {
  private:
   const BenchOptions& options_;
   const Progress& progress_;
-  std::string space_;
+  std::string namespace_;
 };
 
 }  // namespace easyretry::app

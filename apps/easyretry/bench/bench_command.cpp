@@ -25,7 +25,7 @@ json number(const std::optional<double>& value) {
 }
 
 // One object with all figures; null for those that were not asked for. Scripts rely on these names.
-json to_json(const BenchReport& r) {
+json report_json(const BenchReport& r) {
   json j;
   j["enqueue_single_per_s"] = r.enqueue_single;
   j["enqueue_batch_per_s"] = r.engine.enqueue_batch;
@@ -114,12 +114,12 @@ class TemporaryStore {
 
 void run(BenchOptions options, bool as_json) {
   const TemporaryStore store{options};
-  options.space = "bench-" + std::to_string(std::random_device{}());
+  options.name_space = "bench-" + std::to_string(std::random_device{}());
   std::cerr << to_string(storage::open_store(options.store, system_clock())->info()) << "\n";
   const BenchReport report = run_bench(options, progress_to_stderr());
   if (isatty(STDERR_FILENO) != 0) std::cerr << "\r\x1b[K";
   if (as_json) {
-    std::cout << to_json(report).dump() << "\n";
+    std::cout << report_json(report).dump() << "\n";
   } else {
     print_table(report);
   }
@@ -161,6 +161,7 @@ void add_bench_command(CLI::App& app) {
   command
       ->add_option("--callers", options->callers, "Also: direct calls that fail and are stored, on this many threads")
       ->check(CLI::Range(1, 4096));
+  command->add_flag("--circuit", options->circuit, "With a circuit, which stays closed, for drain and --idle");
   command->add_flag("--raw", options->raw, "Also: the store's bare statements in a loop, for comparison");
   command->add_flag("--json", *as_json, "One JSON object instead of a table");
   command->callback([options, as_json] { run(*options, *as_json); });

@@ -87,7 +87,8 @@ Spread measure_submit_to_start(const BenchOptions& options, const Progress& prog
 
 double measure_idle(const BenchOptions& options, const Progress& progress) {
   Engine engine{options.store, engine_options(options)};
-  const auto noop = engine.retryable("bench.noop", [](const MeasuredOrder&) {});
+  const auto noop = engine.retryable(
+      "bench.noop", [](const MeasuredOrder&) {}, {}, noop_options(options));
   progress("idle: waiting for quiet", 0);
   engine.start();
   std::this_thread::sleep_for(kUntilQuiet);

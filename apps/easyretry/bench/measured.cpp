@@ -28,10 +28,16 @@ Spread spread_of(std::vector<double> millis) {
 
 EngineOptions engine_options(const BenchOptions& options) {
   EngineOptions engine;
-  engine.space = options.space;
+  engine.name_space = options.name_space;
   engine.workers = options.workers;
   engine.batch = options.batch;
   return engine;
+}
+
+HandlerOptions noop_options(const BenchOptions& options) {
+  HandlerOptions noop;
+  if (options.circuit) noop.circuit = CircuitOptions{};
+  return noop;
 }
 
 void wait_for(const Engine& engine, std::size_t succeeded, std::string_view what, const Progress& progress) {

@@ -3,8 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include <easyretry/error.h>
-
+#include "base/result.h"
 #include "bench/bench.h"
 #include "bench/measured.h"
 #include "storage/open.h"
@@ -64,7 +63,7 @@ class RawLoop {
     std::vector<task::NewTask> rows(to - from);
     for (std::size_t i = from; i < to; ++i) {
       task::NewTask& row = rows[i - from];
-      row.space = options_.space;
+      row.name_space = options_.name_space;
       row.handler = "bench.noop";
       row.payload = to_json(std::tuple{measured_order(static_cast<std::int64_t>(i))});
       row.key = task::derive_key(row.handler, row.payload);
@@ -79,7 +78,7 @@ class RawLoop {
     std::vector<storage::ShardCursor> from;
     from.reserve(static_cast<std::size_t>(shards));
     for (int shard = 0; shard < shards; ++shard) from.push_back({ShardId{static_cast<std::uint16_t>(shard)}});
-    const auto reply = must(store_->load({options_.space, from, Millis{0}, options_.batch}));
+    const auto reply = must(store_->load({options_.name_space, from, Millis{0}, options_.batch}));
     std::vector<Ticket> tickets;
     tickets.reserve(reply.tasks.size());
     for (const auto& task : reply.tasks) tickets.push_back(task);

@@ -67,7 +67,8 @@ double measure_single(const BenchOptions& options, const Progress& progress) {
 
 void measure_drain(const BenchOptions& options, const Progress& progress, Rates& rates) {
   Engine engine{options.store, engine_options(options)};
-  const auto noop = engine.retryable("bench.noop", [](const MeasuredOrder&) {});
+  const auto noop = engine.retryable(
+      "bench.noop", [](const MeasuredOrder&) {}, {}, noop_options(options));
   rates.enqueue_batch = submit_all(noop, options, "enqueue in batches", progress);
   const Stopwatch drain;
   engine.start();

@@ -2,35 +2,27 @@
 // The checks of `easyretry doctor`.
 
 #include <string>
-#include <vector>
 
 #include <easyretry/config.h>
 
+#include "server/doctor.h"
 #include "service/service.h"
 
 namespace easyretry::app {
 
-enum class Health { ok, warn, fail };
-
-struct Finding {
-  Health health = Health::ok;
-  std::string check;   // "clock"
-  std::string what{};  // "within a second of the store's"
-  std::string todo{};  // empty if there is nothing to do
-};
-
-using Findings = std::vector<Finding>;
+using server::Finding;
+using server::Findings;
+using server::Health;
+using server::Lateness;
 
 // The files in the configuration, if they are on this machine: their permissions, and whether they can be used.
 Findings check_files(const Config& config);
 
-// Opens the configured store, which must exist, and checks it. Creates and changes nothing.
-Findings check_store(const Config& config);
+// Opens the configured store, which must exist, and checks it: false if it cannot be opened. Creates and changes
+// nothing. `where` is added to the commands that are recommended: " --store …".
+bool check_store(const Config& config, const Lateness& bounds, const std::string& where, Findings& findings);
 
-// Whether a daemon answers, which instances it sees, and which of its tasks are late.
-Findings check_daemon(Service& daemon);
-
-// Problems with the tasks of a daemon or a store.
-Findings check_tasks(Service& service);
+// What a daemon, or the API of a store, finds wrong with its tasks. `where` as above.
+Findings check_service(Service& service, Millis max_late, const std::string& where);
 
 }  // namespace easyretry::app

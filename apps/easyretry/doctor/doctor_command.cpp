@@ -5,6 +5,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "base/duration_text.h"
+#include "base/url.h"
+#include "command_line.h"
 #include "commands.h"
 #include "doctor/checks.h"
 #include "printing/terminal.h"
@@ -16,8 +19,22 @@ namespace {
 
 struct DoctorOptions {
   ServiceOptions service;
+  std::string max_late = "5m";
   bool as_json = false;
 };
+
+Lateness bounds_of(const DoctorOptions& options, const Config& config) {
+  return {config.engine.grace, base::parse_duration(options.max_late)};
+}
+
+// For the commands that are recommended, so that they ask the same daemon or store.
+std::string where_of(const ServiceOptions& options) {
+  std::string where;
+  if (!options.store.empty()) where += fmt::format(" --store '{}'", base::without_password(options.store));
+  if (options.store.empty() && options.server != ServiceOptions{}.server) where += " --server " + options.server;
+  if (!options.name_space.empty()) where += " --namespace " + options.name_space;
+  return where;
+}
 
 void append(Findings& all, Findings more) {
   std::move(more.begin(), more.end(), std::back_inserter(all));
@@ -28,38 +45,37 @@ bool has(const Findings& findings, Health health) {
 }
 
 // If the service does not answer, nothing else can be checked.
-void check_service(const DoctorOptions& options, Findings& findings) {
+void ask_service(const DoctorOptions& options, const Lateness& bounds, Findings& findings) {
   const bool daemon = options.service.store.empty();
+  const std::string where = where_of(options.service);
   try {
     const auto service = open_service(options.service);
-    if (daemon) {
-      append(findings, check_daemon(*service));
-      findings.insert(findings.begin(), {Health::ok, "daemon", options.service.server + " answers"});
-    }
-    append(findings, check_tasks(*service));
+    append(findings, check_service(*service, bounds.fail_above, where));
+    if (daemon) findings.insert(findings.begin(), {Health::ok, "daemon", options.service.server + " answers"});
   } catch (const std::exception& e) {
     findings.push_back(
         {Health::fail, daemon ? "daemon" : "tasks", e.what(), "fix this first, then run this command again"});
   }
 }
 
+// A check that failed hides no other. Only an invalid configuration, or a store that cannot be opened, leaves nothing
+// to check.
 Findings run_checks(const DoctorOptions& options) {
   Findings findings;
   try {
     const Config config = config_of(options.service);
     validate(config.engine);
+    const Lateness bounds = bounds_of(options, config);
     append(findings, check_files(config));
-    if (!options.service.store.empty()) append(findings, check_store(config));
+    const bool daemon = options.service.store.empty();
+    if (daemon || check_store(config, bounds, where_of(options.service), findings)) {
+      ask_service(options, bounds, findings);
+    }
   } catch (const std::invalid_argument& e) {
     findings.push_back(
         {Health::fail, "configuration", e.what(), "`easyretry config check` lists everything that is wrong with it"});
   }
-  if (!has(findings, Health::fail)) check_service(options, findings);
   return findings;
-}
-
-std::string_view word_for(Health health) {
-  return health == Health::ok ? "ok" : health == Health::warn ? "warn" : "fail";
 }
 
 Colour colour_of(Health health) {
@@ -69,7 +85,7 @@ Colour colour_of(Health health) {
 void print(const Findings& findings) {
   const Terminal terminal = stdout_terminal();
   for (const Finding& one : findings) {
-    const std::string word = fmt::format("{:<4}", word_for(one.health));
+    const std::string word = fmt::format("{:<4}", to_string(one.health));
     fmt::print("{}  {:<16} {}\n", coloured(terminal, colour_of(one.health), word), one.check, printable(one.what));
     if (!one.todo.empty()) fmt::print("      {:<16} {}\n", "to do:", printable(one.todo));
   }
@@ -78,7 +94,7 @@ void print(const Findings& findings) {
 void print_json(const Findings& findings) {
   nlohmann::json checks = nlohmann::json::array();
   for (const Finding& one : findings) {
-    checks.push_back({{"check", one.check}, {"result", word_for(one.health)}, {"what", one.what}, {"todo", one.todo}});
+    checks.push_back({{"check", one.check}, {"result", to_string(one.health)}, {"what", one.what}, {"todo", one.todo}});
   }
   fmt::print("{}\n", json_text({{"checks", checks}, {"healthy", !has(findings, Health::fail)}}));
 }
@@ -94,6 +110,9 @@ void run(const DoctorOptions& options) {
 void add_doctor_command(CLI::App& app) {
   auto* command = app.add_subcommand("doctor", "Checks a daemon or a store, and says how to fix what is wrong");
   auto options = std::make_shared<DoctorOptions>();
+  command->add_option("--max-late", options->max_late, "Fails if a task has been due for longer, and does not run")
+      ->capture_default_str()
+      ->check(not_a_duration);
   command->add_flag("--json", options->as_json, R"(One JSON object: {"healthy": true, "checks": […]})");
   add_service_options(*command, options->service);
   command->callback([options] { run(*options); });

@@ -1,7 +1,13 @@
+#include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <set>
+#include <system_error>
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "doctor/checks.h"
 #include "server/tokens.h"
@@ -18,14 +24,45 @@ bool others_may(const std::string& file, perms what) {
   return !unknown && (granted & what) != perms::none;
 }
 
+// True also for a link that leads nowhere, and for a file in a folder that this user may not enter.
+bool is_there(const std::string& file) {
+  std::error_code unknown;
+  return std::filesystem::symlink_status(file, unknown).type() != std::filesystem::file_type::not_found;
+}
+
+bool is_of_another_user(const std::string& file) {
+  struct stat found {};
+  return ::stat(file.c_str(), &found) == 0 && found.st_uid != ::geteuid();
+}
+
+// A finding if the file cannot be read. That may be as it should be if it belongs to another user: the daemon's.
+std::optional<Finding> unreadable(const char* check, const std::string& file) {
+  std::error_code unknown;
+  if (std::filesystem::is_directory(file, unknown)) {
+    return Finding{Health::fail, check, file + " is a folder", "name a file in the configuration"};
+  }
+  const int opened = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened >= 0) {
+    ::close(opened);
+    return std::nullopt;
+  }
+  const int error = errno;
+  const std::string what = file + " cannot be read: " + std::generic_category().message(error);
+  if (error == EACCES && is_of_another_user(file)) {
+    return Finding{Health::warn, check, what, "run this command as the user that owns the file"};
+  }
+  return Finding{Health::fail, check, what, "a daemon cannot read it either; correct the file and its permissions"};
+}
+
 void check_tokens(const std::string& file, Findings& findings) {
   constexpr const char* kCheck = "tokens";
-  if (!std::filesystem::exists(file)) return;
+  if (!is_there(file)) return;
   if (others_may(file, perms::group_write | perms::others_write)) {
     findings.push_back(
         {Health::fail, kCheck, file + " is writable by others, who can give anyone access", "chmod 600 " + file});
     return;
   }
+  if (auto finding = unreadable(kCheck, file)) return findings.push_back(*std::move(finding));
   try {
     const std::size_t count = server::Tokens{file}.all().size();
     const bool readable = others_may(file, perms::group_read | perms::others_read);
@@ -40,13 +77,14 @@ void check_tokens(const std::string& file, Findings& findings) {
 
 void check_first_token(const std::string& tokens, Findings& findings) {
   const std::string file = tokens + ".first";
-  if (!std::filesystem::exists(file)) return;
+  if (!is_there(file)) return;
   findings.push_back({Health::warn, "first token", file + " contains a token with full access",
                       "move it to a safe place, or create other tokens and run `easyretry token revoke first`"});
 }
 
 void check_private_key(const std::string& file, Findings& findings) {
-  if (file.empty() || !std::filesystem::exists(file)) return;
+  if (file.empty() || !is_there(file)) return;
+  if (auto finding = unreadable("private key", file)) return findings.push_back(*std::move(finding));
   const bool open = others_may(file, perms::others_read | perms::others_write | perms::group_write);
   findings.push_back(open ? Finding{Health::fail, "private key", file + " is open to others", "chmod 600 " + file}
                           : Finding{Health::ok, "private key", file + " is not open to others"});

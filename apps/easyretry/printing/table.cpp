@@ -1,7 +1,6 @@
 #include "printing/table.h"
 
 #include <algorithm>
-#include <numeric>
 
 #include <fmt/format.h>
 
@@ -37,11 +36,44 @@ void Table::fit() {
     for (const auto& row : rows_) width = std::max(width, width_of(row[i].text));
     widths_.push_back(width);
   }
-  const std::size_t gaps = kGap.size() * (columns_.size() - 1);
-  while (std::accumulate(widths_.begin(), widths_.end(), gaps) > terminal_.width) {
+  leave_out_columns();
+  cut_columns();
+}
+
+std::size_t Table::total_width(const std::vector<std::size_t>& widths) const {
+  std::size_t total = 0;
+  for (const std::size_t width : widths) total += width == 0 ? 0 : width + kGap.size();
+  return total - std::min(total, kGap.size());
+}
+
+void Table::leave_out_columns() {
+  std::vector<std::size_t> least = widths_;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    const std::size_t readable = std::max(columns_[i].readable, width_of(columns_[i].title));
+    if (columns_[i].may_be_cut) least[i] = std::min(least[i], readable);
+  }
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (columns_[i].dispensable > 0) order.push_back(i);
+  }
+  std::ranges::sort(order, {}, [this](std::size_t i) { return columns_[i].dispensable; });
+  for (const std::size_t i : order) {
+    if (total_width(least) > terminal_.width) widths_[i] = least[i] = 0;
+  }
+}
+
+void Table::cut_columns() {
+  std::vector<std::size_t> floors;
+  for (const Column& column : columns_) floors.push_back(std::max(column.readable, kNarrowest));
+  cut_to_floors(floors);
+  cut_to_floors(std::vector<std::size_t>(columns_.size(), kNarrowest));
+}
+
+void Table::cut_to_floors(const std::vector<std::size_t>& floors) {
+  while (total_width(widths_) > terminal_.width) {
     std::size_t* widest = nullptr;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
-      if (!columns_[i].may_be_cut || widths_[i] <= kNarrowest) continue;
+      if (!columns_[i].may_be_cut || widths_[i] <= floors[i]) continue;
       if (widest == nullptr || widths_[i] > *widest) widest = &widths_[i];
     }
     if (widest == nullptr) return;
@@ -49,15 +81,25 @@ void Table::fit() {
   }
 }
 
+std::vector<std::string> Table::left_out() const {
+  std::vector<std::string> titles;
+  for (std::size_t i = 0; i < widths_.size(); ++i) {
+    if (widths_[i] == 0) titles.push_back(columns_[i].title);
+  }
+  return titles;
+}
+
 void Table::print_row(const std::vector<Cell>& row) const {
   std::string line;
+  std::string space;  // before the next cell, so that no line ends with spaces
   for (std::size_t i = 0; i < columns_.size(); ++i) {
+    if (widths_[i] == 0) continue;
     const std::string text = columns_[i].may_be_cut ? cut_to(row[i].text, widths_[i]) : row[i].text;
     const std::size_t used = width_of(text);
-    const std::string space(used < widths_[i] ? widths_[i] - used : 0, ' ');
+    const std::string padding(used < widths_[i] ? widths_[i] - used : 0, ' ');
     const std::string shown = coloured(terminal_, row[i].colour, text);
-    const bool last = i + 1 == columns_.size();
-    line.append(i == 0 ? "" : kGap).append(columns_[i].right ? space + shown : shown + (last ? "" : space));
+    line += space + (columns_[i].right ? padding + shown : shown);
+    space = (columns_[i].right ? "" : padding) + std::string{kGap};
   }
   fmt::print("{}\n", line);
 }

@@ -1,6 +1,5 @@
 #include "printing/text.h"
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "base/harmless.h"
@@ -16,14 +15,6 @@ Colour colour_of(const std::string& outcome) {
 }
 
 }  // namespace
-
-std::string age_text(Millis age) {
-  const auto seconds = age.count() / 1000;
-  if (seconds < 120) return fmt::format("{} s", seconds);
-  if (seconds < 7200) return fmt::format("{} min", seconds / 60);
-  if (seconds < 172'800) return fmt::format("{} h", seconds / 3600);
-  return fmt::format("{} days", seconds / 86'400);
-}
 
 std::string relative_text(TimePoint time, TimePoint now) {
   constexpr Millis kNow{1000};

@@ -7,12 +7,12 @@
 
 #include <easyretry/time.h>
 
+#include "base/duration_text.h"
 #include "printing/table.h"
 
 namespace easyretry::app {
 
-// "45 s", "3 min", "2 h", "5 days": one unit, rounded down.
-std::string age_text(Millis age);
+using base::age_text;
 
 // "in 3 min", "2 h ago", "now".
 std::string relative_text(TimePoint time, TimePoint now);

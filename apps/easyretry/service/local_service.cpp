@@ -10,14 +10,13 @@ constexpr int kFirstFailure = 400;
 
 // This process has no handlers, so its API cannot tell which handlers are served: leaves that out.
 void remove_served(nlohmann::json& answer) {
-  answer.erase("no_handler");
-  answer.erase("served");
+  for (const char* name : {"no_handler", "served", "instances", "waiting_workers", "last_asked_at", "did_you_mean"}) {
+    answer.erase(name);
+  }
+  if (answer.contains("waits_for") && answer["waits_for"].value("kind", "") == "no_handler") answer.erase("waits_for");
   for (const char* list : {"tasks", "handlers"}) {
     if (!answer.contains(list)) continue;
-    for (nlohmann::json& entry : answer[list]) {
-      entry.erase("no_handler");
-      entry.erase("served");
-    }
+    for (nlohmann::json& entry : answer[list]) remove_served(entry);
   }
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 using remote::NoAnswer;
 
-remote::HttpRequest::Method method_of(const ApiRequest& request) {
+remote::HttpRequest::Method remote_method_of(const ApiRequest& request) {
   using To = remote::HttpRequest::Method;
   switch (request.method) {
     case Method::get: return To::get;
@@ -24,7 +24,8 @@ class RemoteService final : public Service {
   explicit RemoteService(remote::DaemonAddress daemon) : daemon_(checked_option(std::move(daemon))), line_(daemon_) {}
 
   nlohmann::json ask(const ApiRequest& request) override {
-    const auto reply = line_.ask({.method = method_of(request), .target = target_of(request), .body = request.body});
+    const auto reply =
+        line_.ask({.method = remote_method_of(request), .target = target_of(request), .body = request.body});
     if (!reply) throw std::runtime_error(no_answer(reply.error(), request));
     return answer_of(daemon_, reply->status, reply->body);
   }

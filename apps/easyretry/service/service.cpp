@@ -28,7 +28,9 @@ std::string hint_here(const std::string& code, const std::string& hint) {
   if (code == "unauthorized") {
     return "put the token in EASYRETRY_TOKEN, or give its file with --token-file; `easyretry token create` creates one";
   }
-  if (code == "forbidden_namespace") return "leave out --space, or use a token for that namespace";
+  if (code == "forbidden_namespace") return "leave out --namespace, or use a token for that namespace";
+  if (code == "wrong_order")
+    return "add or leave out --oldest-first, as in the command that gave it, or leave out --after";
   if (code == "duplicate_key") return "the existing task is not affected; leave out --on-duplicate to get its id";
   return hint;
 }
@@ -49,6 +51,28 @@ std::string token_of(const ServiceOptions& options) {
 }
 
 constexpr const char* kUsualConfig = "easyretry.yaml";
+
+// "EASYRETRY_SERVER_LISTEN: …" becomes "--listen: …".
+std::string in_terms_of_options(std::string problem, const std::vector<Override>& overrides) {
+  for (const Override& one : overrides) {
+    if (problem.starts_with(one.variable + ":")) return one.option + problem.substr(one.variable.size());
+  }
+  return problem;
+}
+
+void apply(Config& config, const std::vector<Override>& overrides) {
+  Environment variables;
+  for (const Override& one : overrides) {
+    if (!one.value.empty()) variables[one.variable] = one.value;
+  }
+  try {
+    apply_environment(config, variables);
+  } catch (const ConfigError& e) {
+    std::vector<std::string> problems;
+    for (const std::string& problem : e.problems()) problems.push_back(in_terms_of_options(problem, overrides));
+    throw ConfigError{std::move(problems)};
+  }
+}
 
 }  // namespace
 
@@ -72,8 +96,8 @@ void add_daemon_options(CLI::App& command, ServiceOptions& options) {
                                    "File that begins with the token (default: the token in EASYRETRY_TOKEN)");
   auto* ca =
       command.add_option("--ca-file", options.ca_file, "Certificate authority for the daemon's certificate, in PEM");
-  auto* space = command.add_option("--space", options.space, "The namespace, if not the default one");
-  for (CLI::Option* option : {server, token, ca, space}) option->group(kServices);
+  auto* name_space = command.add_option("--namespace", options.name_space, "The namespace, if not the default one");
+  for (CLI::Option* option : {server, token, ca, name_space}) option->group(kServices);
 }
 
 void add_service_options(CLI::App& command, ServiceOptions& options) {
@@ -89,13 +113,12 @@ void add_service_options(CLI::App& command, ServiceOptions& options) {
 }
 
 Config config_of(const ServiceOptions& options) {
-  Environment flags{{"EASYRETRY_STORE", options.store}};
-  if (!options.space.empty()) flags["EASYRETRY_SPACE"] = options.space;
-  return find_config(options.config, flags);
+  return find_config(options.config, {{"--store", "EASYRETRY_STORE", options.store},
+                                      {"--namespace", "EASYRETRY_NAMESPACE", options.name_space}});
 }
 
 remote::DaemonAddress daemon_of(const ServiceOptions& options) {
-  return checked_option({options.server, token_of(options), options.space, options.ca_file});
+  return checked_option({options.server, token_of(options), options.name_space, options.ca_file});
 }
 
 std::unique_ptr<Service> open_service(const ServiceOptions& options) {
@@ -103,14 +126,14 @@ std::unique_ptr<Service> open_service(const ServiceOptions& options) {
   return open_remote_service(daemon_of(options));
 }
 
-Config find_config(const std::string& file, const Environment& flags) {
+Config find_config(const std::string& file, const std::vector<Override>& overrides) {
   Config config;
   if (!file.empty() || std::filesystem::exists(kUsualConfig)) {
     config = load_config(file.empty() ? kUsualConfig : file);
   } else {
     apply_environment(config, easyretry_environment());
   }
-  apply_environment(config, flags);
+  apply(config, overrides);
   return config;
 }
 

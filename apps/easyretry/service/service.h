@@ -62,7 +62,7 @@ struct ServiceOptions {
   std::string ca_file;
   std::string store;  // if given, it is opened, and no daemon is asked
   std::string config;
-  std::string space;
+  std::string name_space;
 };
 
 // `options` must live as long as the command.
@@ -73,9 +73,16 @@ std::unique_ptr<Service> open_service(const ServiceOptions& options);
 void add_daemon_options(CLI::App& command, ServiceOptions& options);
 remote::DaemonAddress daemon_of(const ServiceOptions& options);
 
+// An option of the command line that overrides a key of the configuration.
+struct Override {
+  std::string option;    // "--listen", for messages
+  std::string variable;  // "EASYRETRY_SERVER_LISTEN", which would do the same
+  std::string value;     // empty: not given
+};
+
 // The configuration that every command uses: the given file, or else easyretry.yaml if it exists; overridden by the
-// environment, and then by `flags`, which are validated like environment variables. Throws ConfigError.
-Config find_config(const std::string& file, const Environment& flags);
+// environment, and then by options. Throws ConfigError, which names the option that is invalid.
+Config find_config(const std::string& file, const std::vector<Override>& overrides);
 
 // The same, overridden by the options.
 Config config_of(const ServiceOptions& options);

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "command_line.h"
 #include "printing/terminal.h"
 #include "printing/text.h"
 #include "service/service.h"
@@ -26,6 +27,7 @@ struct Change {
   std::string verb;  // "cancel", as the API calls it
   std::string past;  // "cancelled"
   Target target;
+  bool ends = false;  // live tasks, and notifies their owners
 };
 
 struct ChangeOptions {
@@ -38,19 +40,47 @@ struct ChangeOptions {
   bool dry_run = false;
   bool as_json = false;
   bool untold = false;
+  std::string why;              // of fail
+  std::string result;           // of complete, as JSON
+  std::string args;             // of requeue, as JSON
+  std::string as_class;         // of requeue
+  std::int64_t per_second = 0;  // of all that the filters match; 0: no limit
 };
 
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
 
-// The result for one task: {"id": …} with "cancelled", "retried", "requeued_as" or "error".
+// For CLI::Option::check. `form`: how to write the value.
+auto json_as(const char* form) {
+  return [form](const std::string& text) -> std::string {
+    return nlohmann::json::accept(text) ? "" : fmt::format("this is not JSON; write it as {}", form);
+  };
+}
+
+nlohmann::json details_of(const ChangeOptions& options) {
+  nlohmann::json details = nlohmann::json::object();
+  if (!options.why.empty()) details["why"] = options.why;
+  if (!options.result.empty()) details["result"] = nlohmann::json::parse(options.result);
+  if (!options.args.empty()) details["args"] = nlohmann::json::parse(options.args);
+  if (!options.as_class.empty()) details["class"] = options.as_class;
+  return details;
+}
+
+// The result for one task: {"id": …} with "cancelled", "completed", "failed", "retried", "requeued_as" or "error", and
+// a "hint" if it waits for its callback in vain so far.
 nlohmann::json changed(Service& service, const ChangeOptions& options, const std::string& id) {
   const Change& change = options.change;
   ApiRequest request{.method = Method::post, .path = {"tasks", id, change.verb}};
   if (options.untold) request.query = {{"untold", "true"}};
+  const nlohmann::json details = details_of(options);
+  if (change.ends || !details.empty()) request.body = details.dump();
   const nlohmann::json answer = service.ask(request);
   if (answer.contains("id")) return {{"id", id}, {"requeued_as", answer["id"]}};
-  return {{"id", id}, {change.past, true}};
+  nlohmann::json done{{"id", id}, {change.past, true}};
+  if (answer.contains("hint")) {
+    done["hint"] = "its owner is told when an instance or a worker has its handler: --untold ends it now";
+  }
+  return done;
 }
 
 // Why the change does not apply to a task in this state; empty if it does.
@@ -89,6 +119,7 @@ void print(const Change& change, const nlohmann::json& one) {
     fmt::print("{} requeued as {}\n", id, one.value("requeued_as", ""));
   } else {
     fmt::print("{} {}{}\n", id, one.contains(change.past) ? "" : "would be ", change.past);
+    if (one.contains("hint")) fmt::print(stderr, "{}: {}\n", id, one.value("hint", ""));
   }
 }
 
@@ -98,13 +129,15 @@ void confirm(const ChangeOptions& options) {
 }
 
 nlohmann::json bulk_request(const ChangeOptions& options) {
-  nlohmann::json request{{"action", options.change.verb}};
+  nlohmann::json request = details_of(options);
+  request["action"] = options.change.verb;
   if (options.filters.empty()) {
     request["everything"] = true;
   } else {
     request["filter"] = in_terms_of_the_api(options.filters);
   }
   if (options.untold) request["untold"] = true;
+  if (options.per_second > 0) request["per_second"] = options.per_second;
   return request;
 }
 
@@ -112,14 +145,19 @@ nlohmann::json ask_bulk(Service& service, const nlohmann::json& request) {
   return service.ask({.method = Method::post, .path = {"bulk"}, .body = request.dump()});
 }
 
+// The daemon stops looking after a while.
+const char* at_least(const nlohmann::json& preview) {
+  return preview.value("complete", true) ? "" : "at least ";
+}
+
 void print_preview(const ChangeOptions& options, const nlohmann::json& preview) {
   if (options.as_json) return fmt::print("{}\n", json_text(preview));
-  fmt::print("{} tasks would be {}\n", preview.value("matched", 0), options.change.past);
+  fmt::print("{}{} tasks would be {}\n", at_least(preview), preview.value("matched", 0), options.change.past);
   for (const nlohmann::json& id : preview.at("sample")) fmt::print("{}\n", id.get<std::string>());
   if (preview.at("sample").size() < preview.value("matched", std::size_t{0})) fmt::print("…\n");
 }
 
-nlohmann::json wait_until_ended(Service& service, nlohmann::json job) {
+nlohmann::json wait_for_job(Service& service, nlohmann::json job) {
   const ProgressBar bar;
   while (!job.contains("ended_at")) {
     std::this_thread::sleep_for(100ms);
@@ -143,13 +181,16 @@ void change_many(const ChangeOptions& options) {
   const nlohmann::json preview = ask_bulk(*service, request);
   if (options.dry_run) return print_preview(options, preview);
   const auto matched = preview.value("matched", std::int64_t{0});
-  if (matched > 0 && !options.yes) require_yes(fmt::format("{} {} tasks?", options.change.verb, matched));
+  const bool complete = preview.value("complete", true);
+  if ((matched > 0 || !complete) && !options.yes) {
+    require_yes(fmt::format("{} {}{} tasks?", options.change.verb, at_least(preview), matched));
+  }
   // Only the tasks that were confirmed, not those created since.
   request["filter"]["created_until"] = preview.at("created_until");
   request.erase("everything");
   request["dry_run"] = false;
-  request["most"] = std::max<std::int64_t>(1, matched);
-  const nlohmann::json job = wait_until_ended(*service, ask_bulk(*service, request));
+  if (complete) request["most"] = std::max<std::int64_t>(1, matched);
+  const nlohmann::json job = wait_for_job(*service, ask_bulk(*service, request));
   if (options.as_json) {
     fmt::print("{}\n", json_text(job));
   } else {
@@ -164,6 +205,9 @@ void change_many(const ChangeOptions& options) {
 
 void run(const ChangeOptions& options) {
   if (options.ids.empty()) return change_many(options);
+  if (!options.args.empty() && options.ids.size() > 1) {
+    throw std::invalid_argument("--args is for one task: give one id");
+  }
   confirm(options);
   const auto service = open_service(options.service);
   nlohmann::json all = nlohmann::json::array();
@@ -192,10 +236,31 @@ void add_change_command(CLI::App& tasks, Change change, const char* about) {
   for (CLI::Option* condition : conditions) condition->excludes(ids);
   command->add_flag("--yes", options->yes, "Do not ask before changing several tasks");
   command->add_flag("--dry-run", options->dry_run, "Only show what would be done");
+  command
+      ->add_option("--per-second", options->per_second, "With options instead of ids: change at most so many a second")
+      ->check(CLI::Range(1, 10'000))
+      ->excludes(ids);
   command->add_flag("--json", options->as_json, R"(One JSON object: {"tasks": [{"id": …}]}, or the bulk job)");
-  if (options->change.verb == "cancel") {
+  if (options->change.ends) {
     command->add_flag("--untold", options->untold,
                       "Without notifying their owners: also ends tasks whose handler no instance has");
+  }
+  if (options->change.verb == "fail") {
+    command->add_option("--why", options->why, "The reason; it is stored as the last error")->required();
+  }
+  if (options->change.verb == "complete") {
+    auto* result = command->add_option("--result", options->result, "JSON for on_success; for tasks given by id");
+    result->check(json_as(R"('{"receipt": "r-17"}', a text as '"r-17"')"));
+    for (CLI::Option* condition : conditions) condition->excludes(result);
+  }
+  if (options->change.verb == "requeue") {
+    auto* args = command->add_option("--args", options->args, "Other arguments, as JSON; for one task given by id");
+    args->check(json_as(R"('[{"order": 7}]', as tasks submit takes it)"));
+    for (CLI::Option* condition : conditions) condition->excludes(args);
+    auto* as_class =
+        command->add_option("--as-class", options->as_class,
+                            "The class of the new tasks (default: of ids their own, otherwise background)");
+    one_of(as_class, {"urgent", "normal", "background"});
   }
   add_service_options(*command, options->service);
   command->callback([options] { run(*options); });
@@ -209,7 +274,16 @@ void add_retry_command(CLI::App& tasks) {
 }
 
 void add_cancel_command(CLI::App& tasks) {
-  add_change_command(tasks, {"cancel", "cancelled", Target::live}, "Ends tasks: they will not run (again)");
+  add_change_command(tasks, {"cancel", "cancelled", Target::live, true}, "Ends tasks: they will not run (again)");
+}
+
+void add_complete_command(CLI::App& tasks) {
+  add_change_command(tasks, {"complete", "completed", Target::live, true},
+                     "Ends tasks as succeeded: their work was done by other means");
+}
+
+void add_fail_command(CLI::App& tasks) {
+  add_change_command(tasks, {"fail", "failed", Target::live, true}, "Ends tasks as final failures");
 }
 
 void add_requeue_command(CLI::App& tasks) {

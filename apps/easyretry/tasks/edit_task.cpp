@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/duration_text.h"
+#include "command_line.h"
 #include "printing/terminal.h"
 #include "printing/text.h"
 #include "service/service.h"
@@ -69,10 +70,11 @@ void add_edit_command(CLI::App& tasks) {
   command->add_option("id", options->id, "The id of the task")->required();
   auto* policy = command->add_option("--policy", options->policy, R"(JSON, as in `show`: '{"max_attempts": 40}')");
   const auto add = [&](const char* flag, auto& value, const char* about) {
-    command->add_option(flag, value, about)->excludes(policy);
+    return command->add_option(flag, value, about)->excludes(policy);
   };
   add("--max-attempts", options->max_attempts, "In total, including those already made; 0 for no limit");
-  add("--max-duration", options->max_duration, "Since it was stored: 90s, 15m, 2h, 7d; 0s for no limit");
+  add("--max-duration", options->max_duration, "Since it was stored: 90s, 15m, 2h, 7d; 0s for no limit")
+      ->check(not_a_duration);
   add("--deadline", options->deadline, "No attempt after 2026-03-01T12:00:00Z; none removes it");
   add("--backoff", options->backoff, "'fixed delay=10m', 'exponential first=1s factor=2 cap=15m jitter=1s'");
   command->add_flag("--dry-run", options->dry_run, "Prints what would be sent");

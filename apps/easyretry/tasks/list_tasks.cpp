@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <easyretry/time.h>
-
+#include "command_line.h"
 #include "printing/text.h"
 #include "service/service.h"
 #include "tasks/task_commands.h"
+#include "tasks/task_table.h"
 
 namespace easyretry::app {
 namespace {
@@ -22,48 +22,10 @@ struct ListOptions {
   TaskSet set = TaskSet::live;
   ServiceOptions service;
   Filters filters;
+  std::vector<std::string> columns;
+  bool wide = false;
   bool all = false;
   bool as_json = false;
-};
-
-class TaskTable {
- public:
-  explicit TaskTable(TaskSet set) : set_(set), table_(columns(set), stdout_terminal()) {}
-
-  void print(const nlohmann::json& tasks) {
-    const TimePoint now = system_clock().now();
-    for (const nlohmann::json& task : tasks) table_.add(row(task, now));
-    if (table_.empty()) return fmt::print("no tasks\n");
-    table_.print();
-  }
-
- private:
-  static std::vector<Column> columns(TaskSet set) {
-    const bool live = set == TaskSet::live;
-    return {{"id"},
-            {"handler", true},
-            {"key", true},
-            {live ? "state" : "outcome"},
-            {"attempts", false, true},
-            {live ? "next" : "ended"},
-            {"last error", true}};
-  }
-
-  std::vector<Cell> row(const nlohmann::json& task, TimePoint now) const {
-    const bool waits = task.value("state", "") == "pending";
-    return {{task.value("id", "")},
-            {task.value("handler", "")},
-            {task.value("key", "")},
-            state_cell(task),
-            {std::to_string(task.value("attempts", 0))},
-            {set_ == TaskSet::ended ? when(task, "finished_at", now)
-             : waits                ? when(task, "next_at", now)
-                                    : ""},
-            {task.value("last_error", "")}};
-  }
-
-  const TaskSet set_;
-  Table table_;
 };
 
 // {"tasks":[…]}, written page by page.
@@ -107,8 +69,11 @@ void list_as_json(Service& service, const ListOptions& options) {
 void run(const ListOptions& options) {
   const auto service = open_service(options.service);
   if (options.as_json) return list_as_json(*service, options);
-  TaskTable table{options.set};
+  TaskTable table{{options.set, options.columns, options.wide}};
   const std::string next = each_page(*service, options, [&](const nlohmann::json& tasks) { table.print(tasks); });
+  if (const auto left_out = table.table().left_out(); !left_out.empty()) {
+    fmt::print(stderr, "no room for: {}; see --wide and --columns\n", fmt::join(left_out, ", "));
+  }
   if (!next.empty()) fmt::print(stderr, "there may be more: --after {}, or --all\n", next);
 }
 
@@ -120,9 +85,16 @@ void add_list_command(CLI::App& parent, TaskSet set) {
   options->set = set;
   auto* all = command->add_flag("--all", options->all, "All pages");
   add_filters(*command, set, options->filters);
-  add_filter(*command, "after", "The last id of the previous page", options->filters);
+  command->add_flag_callback(
+      "--oldest-first", [options] { options->filters["order"] = "oldest"; },
+      "The oldest tasks first, instead of the newest");
+  add_filter(*command, "after", "Continue after the previous page, which says where it ended", options->filters);
   all->excludes(add_filter(*command, "limit", "Tasks per page, up to 1000 (default: 100)", options->filters));
-  command->add_flag("--json", options->as_json, "One JSON object, as returned by the API");
+  auto* columns = command->add_option("--columns", options->columns, "Only these columns: id,handler,error");
+  one_of(columns, column_names(set))->delimiter(',');
+  auto* wide = command->add_flag("--wide", options->wide, "Everything in full, wider than the terminal");
+  auto* json = command->add_flag("--json", options->as_json, "One JSON object, as returned by the API");
+  for (CLI::Option* of_table : {columns, wide}) json->excludes(of_table);
   add_service_options(*command, options->service);
   command->callback([options] { run(*options); });
 }

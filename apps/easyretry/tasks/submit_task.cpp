@@ -9,10 +9,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "base/duration_text.h"
 #include "base/json_copy.h"
+#include "command_line.h"
 #include "printing/terminal.h"
 #include "printing/text.h"
 #include "service/service.h"
@@ -92,9 +93,9 @@ void run(const SubmitOptions& options) {
              printable(stored.value("key", "")));
 }
 
-void add_text(CLI::App& command, const std::shared_ptr<SubmitOptions>& options, const char* flag, const char* name,
-              const char* about) {
-  command.add_option_function<std::string>(
+CLI::Option* add_text(CLI::App& command, const std::shared_ptr<SubmitOptions>& options, const char* flag,
+                      const char* name, const char* about) {
+  return command.add_option_function<std::string>(
       flag, [options, name](const std::string& value) { options->texts[name] = value; }, about);
 }
 
@@ -107,13 +108,17 @@ void add_submit_command(CLI::App& tasks) {
   auto* args = command->add_option("--args", options->args, R"(JSON: '[{"to": "ann"}]')");
   command->add_option("--args-file", options->args_file, "File with the arguments; - for stdin")->excludes(args);
   add_text(*command, options, "--key", "key", "Unique among live tasks (default: made from the arguments)");
-  add_text(*command, options, "--on-duplicate", "on_duplicate", "keep, update_policy or reject");
+  auto* on_duplicate = add_text(*command, options, "--on-duplicate", "on_duplicate", "If the key is live");
+  one_of(on_duplicate, {"keep", "update_policy", "reject"});
   add_text(*command, options, "--business-type", "business_type", "For searching");
   add_text(*command, options, "--business-id", "business_id", "For searching");
   add_text(*command, options, "--traceparent", "traceparent", "W3C trace context of the caller");
+  auto* task_class = add_text(*command, options, "--class", "class", "Who is served first (default: the handler's)");
+  one_of(task_class, {"urgent", "normal", "background"});
   add_text(*command, options, "--deadline", "deadline", "No attempt after 2026-03-01T12:00:00Z");
   add_text(*command, options, "--due-at", "due_at", "Not run before 2026-03-01T12:00:00Z");
-  command->add_option("--delay", options->delay, "Not run before this delay: 250ms, 90s, 15m, 2h, 7d");
+  command->add_option("--delay", options->delay, "Not run before this delay: 250ms, 90s, 15m, 2h, 7d")
+      ->check(not_a_duration);
   command->add_option("--tag", options->tags, "Can be repeated")->take_all();
   command->add_flag("--dry-run", options->dry_run, "Prints what would be sent");
   command->add_flag("--json", options->as_json, "One JSON object, as returned by the API");

@@ -20,6 +20,8 @@ void add_submit_command(CLI::App& tasks);
 void add_retry_command(CLI::App& tasks);
 void add_edit_command(CLI::App& tasks);
 void add_cancel_command(CLI::App& tasks);
+void add_complete_command(CLI::App& tasks);
+void add_fail_command(CLI::App& tasks);
 void add_requeue_command(CLI::App& tasks);
 
 using Filters = std::map<std::string, std::string>;  // by their names in the API: created_from

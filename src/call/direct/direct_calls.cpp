@@ -21,6 +21,14 @@ std::string_view to_string(AttemptState state) {
 
 namespace detail {
 
+AttemptBase::AttemptBase(AttemptState state, TaskId task, FirstFailure why)
+    : state_(state), task_(task), why_(std::make_shared<const FirstFailure>(std::move(why))) {}
+
+const std::string& AttemptBase::error() const {
+  static const std::string none;
+  return why_ ? why_->message : none;
+}
+
 void AttemptBase::no_value() const {
   std::string text = "easyretry: this call has no value yet";
   if (state_ == AttemptState::stored) text += "; it failed and was stored as task " + to_string(task_);

@@ -9,7 +9,7 @@
 #include <string>
 #include <unordered_map>
 
-#include <easyretry/handler.h>
+#include <easyretry/detail/erased_handler.h>
 
 namespace easyretry::call {
 

@@ -5,6 +5,7 @@
 #include "call/errors.h"
 #include "call/new_tasks.h"
 #include "engine/attempt.h"
+#include "engine/error_text.h"
 #include "policy/decide.h"
 
 namespace easyretry::call {
@@ -16,18 +17,22 @@ Called OneCall::run() {
   const auto filters = core.filters();
   Called called = execution(*filters).run();
   direct.thrown = called.thrown;  // a filter may have replaced it
+  engine::tell_circuit(known_, called, core.clock().steady());
   if (called.end != Called::End::success) tell(EventKind::attempt_failed, called.message);
   return called;
 }
 
 Called OneCall::run_bare() {
   const engine::FilterChain none;
-  return execution(none).run();
+  Called called = execution(none).run();
+  engine::tell_circuit(known_, called, core.clock().steady());
+  return called;
 }
 
 Called OneCall::judge_thrown() {
   attempts = 1;
   Called called = engine::judge_thrown(handler.policy, direct.thrown, direct.what);
+  engine::tell_circuit(known_, called, core.clock().steady());
   tell(EventKind::attempt_failed, called.message);
   return called;
 }
@@ -60,12 +65,12 @@ engine::Started OneCall::start() const {
 
 Millis OneCall::next_delay(const Called& called, Millis last) const {
   if (called.delay) return *called.delay;
-  return policy::next_delay(handler.policy.backoff, attempts, last, core.random());
+  return policy::next_delay(known_.backoff, attempts, last, core.random());
 }
 
 std::optional<std::string> OneCall::stop_reason(Millis delay) const {
-  Stop stop = handler.policy.stop;
-  if (options_.deadline) stop.deadline = options_.deadline;
+  const task::RetryRules& rules = known_.rules;
+  const Stop stop{rules.max_attempts, rules.max_duration, options_.deadline ? options_.deadline : rules.deadline};
   return policy::stop_reason(stop, attempts, begun_, core.store_now() + delay);
 }
 
@@ -74,6 +79,14 @@ void OneCall::tell(EventKind kind, const std::string& message, std::optional<Out
   Event event{kind, core.store_now(), info(), message};
   event.task.outcome = outcome;
   core.events().tell(event);
+}
+
+std::string OneCall::thrown_text() const {
+  return engine::thrown_text(direct.thrown, core.options());
+}
+
+void OneCall::log_final_failure(Outcome outcome, const std::string& message) const {
+  if (core.options().log) core.log_final_failure(info(), outcome, engine::kept_error(message), thrown_text());
 }
 
 void OneCall::tell_of_retry(const std::string& why, Millis delay, TaskId id) const {

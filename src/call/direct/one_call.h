@@ -10,8 +10,8 @@
 #include <easyretry/error.h>
 #include <easyretry/retryable.h>
 
+#include "engine/attempt.h"
 #include "engine/core.h"
-#include "engine/execution.h"
 
 namespace easyretry::call {
 
@@ -51,6 +51,8 @@ class OneCall {
   std::optional<std::string> stop_reason(Millis delay) const;
 
   void tell(EventKind kind, const std::string& message, std::optional<Outcome> outcome = std::nullopt) const;
+  void log_final_failure(Outcome outcome, const std::string& message) const;
+  std::string thrown_text() const;  // as in Settlement
   void tell_of_retry(const std::string& why, Millis delay, TaskId id) const;
   // The task as it would be stored, for callbacks.
   TaskInfo info() const;

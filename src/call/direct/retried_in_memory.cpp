@@ -17,6 +17,7 @@ DirectResult succeeded(OneCall& call, const std::string& result) {
 
 DirectResult gave_up(OneCall& call, const std::string& message, Outcome outcome = Outcome::exhausted) {
   call.tell(EventKind::gave_up, message, outcome);
+  call.log_final_failure(outcome, message);
   if (call.handler.on_final_failure) {
     call.callback_error([&] { call.handler.on_final_failure({outcome, message}, call.info()); });
   }

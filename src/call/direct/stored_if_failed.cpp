@@ -2,6 +2,7 @@
 
 #include "call/direct/strategies.h"
 #include "call/errors.h"
+#include "engine/error_text.h"
 
 namespace easyretry::call {
 namespace {
@@ -19,6 +20,7 @@ void with_row(OneCall& call, Settle settle) {
   settlement.ticket = started.run->ticket();
   settle(*started.run, settlement);
   settlement.error = engine::kept_error(settlement.error);
+  if (settlement.outcome != Outcome::succeeded) settlement.thrown = call.thrown_text();
   call.core.settle_started(started.run, std::move(settlement));
 }
 
@@ -88,7 +90,11 @@ DirectResult after_final_failure(OneCall& call, const std::string& message) {
       return OneCall::failed(message);
     }
   }
-  if (call.persist() == Persist::on_failure) finish_at_once(call, Outcome::exhausted, message);
+  if (call.persist() == Persist::on_failure) {
+    finish_at_once(call, Outcome::exhausted, message);
+  } else {
+    call.log_final_failure(Outcome::exhausted, message);
+  }
   return OneCall::failed(message);
 }
 

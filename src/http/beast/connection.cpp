@@ -15,6 +15,7 @@ namespace beast = boost::beast;
 
 namespace {
 
+constexpr int kNotModified = 304;  // its Content-Length would be that of a body which is not sent
 constexpr std::size_t kFirstRead = 1024;
 constexpr std::size_t kMostIgnored = 262'144;
 constexpr std::chrono::seconds kLinger{2};
@@ -30,7 +31,7 @@ class Answer {
  public:
   using Send = std::function<void(Response)>;
   Answer(std::string request_id, Send send) : request_id_(std::move(request_id)), send_(std::move(send)) {}
-  ~Answer() { send(to_response({}, request_id_)); }
+  ~Answer() { send(to_response({.cause = "the request was dropped without an answer"}, request_id_)); }
   Answer(const Answer&) = delete;
   Answer& operator=(const Answer&) = delete;
 
@@ -57,6 +58,9 @@ void set_fields(Message& message, const Response& response, const std::string& r
 
 template <class Stream>
 void Connection<Stream>::begin() {
+  Code unknown;
+  const auto peer = socket().socket().remote_endpoint(unknown);
+  if (!unknown) peer_ = peer.address().to_string();
   if constexpr (std::is_same_v<Stream, TlsStream>) {
     socket().expires_after(host_->options().header_within);
     stream_.async_handshake(asio::ssl::stream_base::server, then(&Connection::handshake_done));
@@ -90,6 +94,7 @@ void Connection<Stream>::refuse_plain_http() {
   request_id_ = new_request_id();
   Response response =
       to_response({400, "https_needed", "this port speaks TLS", "use https:// instead of http://"}, request_id_);
+  note_answer(response);
   message_.emplace(beast::http::status::bad_request, version_);
   set_fields(*message_, response, request_id_);
   message_->keep_alive(false);
@@ -107,6 +112,7 @@ void Connection<Stream>::plain_http_refused(Code code, std::size_t) {
 template <class Stream>
 void Connection<Stream>::wait_for_request() {
   busy_ = false;
+  request_.clear();
   if (host_->stopping()) return cut();
   if (!known_) host_->unauthenticated().touch(number_);
   if (buffer_.size() > 0) return read_head();
@@ -151,9 +157,8 @@ void Connection<Stream>::have_head(Code code, std::size_t) {
   auto request = to_request(parser_->get());
   if (!request) return refuse({400, "bad_request", "the path or the query is not valid", "percent-encode it"});
   request_id_ = request->id;
-  Code unknown;
-  const auto peer = socket().socket().remote_endpoint(unknown);
-  if (!unknown) request->peer = peer.address().to_string();
+  request_.append(to_string(request->method)).append(" ").append(request->target.path);
+  request->peer = peer_;
   judge(*std::move(request));
 }
 
@@ -252,7 +257,13 @@ void Connection<Stream>::refuse(const Problem& problem) {
 }
 
 template <class Stream>
+void Connection<Stream>::note_answer(const Response& response) const {
+  host_->options().answered({request_id_, request_, peer_, response.status, response.problem});
+}
+
+template <class Stream>
 void Connection<Stream>::write(Response response, bool keep_alive) {
+  note_answer(response);
   gone_ = nullptr;
   parser_.reset();  // together with a body that is refused
   share_ = {};
@@ -263,7 +274,7 @@ void Connection<Stream>::write(Response response, bool keep_alive) {
   message_.emplace(static_cast<beast::http::status>(response.status), version_);
   set_fields(*message_, response, request_id_);
   message_->keep_alive(keep_alive_);
-  message_->content_length(response.body.size());
+  if (response.status != kNotModified) message_->content_length(response.body.size());
   if (!head_) message_->body() = std::move(response.body);
   socket().expires_after(host_->options().write_within);
   beast::http::async_write(stream_, *message_, then(&Connection::written));

@@ -63,6 +63,7 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   void watch(std::function<void()> gone);
   void something_to_read(Code code);
   void refuse(const Problem& problem);
+  void note_answer(const Response& response) const;
   void write(Response response, bool keep_alive);
   void written(Code code, std::size_t);
   void stream(Response response);
@@ -88,6 +89,8 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   std::function<void()> gone_;                        // to be called if the client leaves before its answer
   std::function<void(bool)> sent_;                    // of the answer that is being written
   std::string request_id_;
+  std::string request_;  // for the log: "GET /v1/tasks"
+  std::string peer_;
   std::size_t ignored_ = 0;
   unsigned version_ = 11;
   bool head_ = false;

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <condition_variable>
+#include <future>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -34,6 +35,14 @@ tcp::endpoint endpoint_of(const ServerOptions& options) {
     throw std::runtime_error("\"" + options.address +
                              "\" is not an address to listen on; use 127.0.0.1, 0.0.0.0 or ::1");
   return {address, options.port};
+}
+
+std::string remedy_for(const boost::system::error_code& code) {
+  if (code == asio::error::address_in_use) return "is another daemon running? Choose another address or port";
+  if (code == boost::system::errc::address_not_available) {
+    return "no network interface of this machine has this address; choose one that has, or 0.0.0.0 for all of them";
+  }
+  return "choose another address or port";
 }
 
 // The key is compared with the certificate when it is read.
@@ -76,6 +85,13 @@ class HttpServer::Impl {
 
   std::uint16_t port() const { return port_; }
   std::size_t connections() const { return shared_->open_count; }
+
+  bool responds(std::chrono::milliseconds within) const {
+    const auto answer = std::make_shared<std::promise<void>>();
+    const auto answered = answer->get_future();
+    asio::post(shared_->io, [answer] { answer->set_value(); });
+    return answered.wait_for(within) == std::future_status::ready;
+  }
 
   void stop(std::chrono::milliseconds drain) {
     if (!thread_.joinable()) return;
@@ -137,14 +153,18 @@ class HttpServer::Impl {
   void listen() {
     const tcp::endpoint endpoint = endpoint_of(shared_->settings);
     try {
-      acceptor_.open(endpoint.protocol());
-      acceptor_.set_option(tcp::acceptor::reuse_address{true});
-      acceptor_.bind(endpoint);
-      acceptor_.listen();
+      if (shared_->settings.listening >= 0) {
+        acceptor_.assign(endpoint.protocol(), shared_->settings.listening);
+      } else {
+        acceptor_.open(endpoint.protocol());
+        acceptor_.set_option(tcp::acceptor::reuse_address{true});
+        acceptor_.bind(endpoint);
+        acceptor_.listen();
+      }
     } catch (const boost::system::system_error& error) {
       throw std::runtime_error("cannot listen on " + endpoint.address().to_string() + " port " +
-                               std::to_string(endpoint.port()) + ": " + error.code().message() +
-                               "; is another daemon running? Choose another address or port");
+                               std::to_string(endpoint.port()) + ": " + error.code().message() + "; " +
+                               remedy_for(error.code()));
     }
     port_ = acceptor_.local_endpoint().port();
     accept();
@@ -240,6 +260,9 @@ std::uint16_t HttpServer::port() const {
 }
 std::size_t HttpServer::connections() const {
   return impl_->connections();
+}
+bool HttpServer::responds(std::chrono::milliseconds within) const {
+  return impl_->responds(within);
 }
 void HttpServer::stop(std::chrono::milliseconds drain) {
   impl_->stop(drain);

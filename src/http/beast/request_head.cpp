@@ -10,19 +10,19 @@
 namespace easyretry::http {
 namespace {
 
-namespace beast = boost::beast::http;
-using Error = beast::error;
+namespace beast_http = boost::beast::http;
+using Error = beast_http::error;
 
 constexpr std::size_t kLongestRequestId = 64;
 
-Method method_of(beast::verb verb) {
+Method method_of(beast_http::verb verb) {
   switch (verb) {
-    case beast::verb::get: return Method::get;
-    case beast::verb::head: return Method::head;
-    case beast::verb::post: return Method::post;
-    case beast::verb::put: return Method::put;
-    case beast::verb::patch: return Method::patch;
-    case beast::verb::delete_: return Method::del;
+    case beast_http::verb::get: return Method::get;
+    case beast_http::verb::head: return Method::head;
+    case beast_http::verb::post: return Method::post;
+    case beast_http::verb::put: return Method::put;
+    case beast_http::verb::patch: return Method::patch;
+    case beast_http::verb::delete_: return Method::del;
     default: return Method::other;
   }
 }
@@ -46,16 +46,16 @@ Problem bad_request(std::string message) {
 
 std::optional<Problem> objection(const RequestHead& head) {
   if (head.version() != 10 && head.version() != 11) return Problem{505, "bad_version", "this is an HTTP/1.1 server"};
-  if (head.count(beast::field::host) > 1) return bad_request("more than one Host");
-  if (head.version() == 11 && head.count(beast::field::host) == 0) return bad_request("there is no Host");
-  const auto encoding = head[beast::field::transfer_encoding];
+  if (head.count(beast_http::field::host) > 1) return bad_request("more than one Host");
+  if (head.version() == 11 && head.count(beast_http::field::host) == 0) return bad_request("there is no Host");
+  const auto encoding = head[beast_http::field::transfer_encoding];
   if (!encoding.empty() && !boost::beast::iequals(encoding, "chunked")) {
     return Problem{501, "not_implemented", "the only supported transfer encoding is chunked"};
   }
-  if (head.count(beast::field::transfer_encoding) > 1) return bad_request("more than one Transfer-Encoding");
-  if (head.count(beast::field::content_length) > 1) return bad_request("more than one Content-Length");
-  if (!is_number(head[beast::field::content_length])) return bad_request("Content-Length is not one number");
-  if (!encoding.empty() && head.count(beast::field::content_length) > 0) {
+  if (head.count(beast_http::field::transfer_encoding) > 1) return bad_request("more than one Transfer-Encoding");
+  if (head.count(beast_http::field::content_length) > 1) return bad_request("more than one Content-Length");
+  if (!is_number(head[beast_http::field::content_length])) return bad_request("Content-Length is not one number");
+  if (!encoding.empty() && head.count(beast_http::field::content_length) > 0) {
     return bad_request("both Transfer-Encoding and Content-Length");
   }
   if (!encoding.empty() && head.version() == 10) return bad_request("HTTP/1.0 has no Transfer-Encoding");
@@ -67,7 +67,7 @@ std::optional<Problem> problem_of(boost::beast::error_code code) {
   if (code == Error::header_limit) return Problem{431, "header_too_large", "the request header is too long"};
   if (code == Error::body_limit) return Problem{413, "body_too_large", "the request body is too long"};
   if (code == boost::beast::error::timeout) return Problem{408, "timeout", "the request did not arrive in time"};
-  if (code.category() == beast::make_error_code(Error::bad_method).category()) return bad_request(code.message());
+  if (code.category() == beast_http::make_error_code(Error::bad_method).category()) return bad_request(code.message());
   return std::nullopt;
 }
 

@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "storage/store.h"
 #include "task/record.h"
 
 namespace easyretry::storage {
@@ -24,27 +25,29 @@ class LiveTasks {
   using ById = std::map<TaskId, task::TaskRecord>;
 
   const task::TaskRecord* find(TaskId id) const;
-  const task::TaskRecord* find(std::string_view space, std::string_view key) const;
-  const DueOrder& due(std::string_view space, ShardId shard) const;
+  const task::TaskRecord* find(std::string_view name_space, std::string_view key) const;
+  const DueOrder& due(std::string_view name_space, ShardId shard) const;
   const ById& by_id() const { return rows_; }
+  // The due tasks of some shards, as Store::load().
+  LoadReply load(const LoadQuery& query, TimePoint now) const;
 
   // Requires that neither its id nor its key is live. References stay valid until the task is removed.
   const task::TaskRecord& add(task::TaskRecord record);
-  // The change may move next_at; it must not touch id, space or key, by which the indexes find the row.
+  // The change may move next_at; it must not touch id, namespace or key, by which the indexes find the row.
   const task::TaskRecord& change(TaskId id, const std::function<void(task::TaskRecord&)>& change);
   task::TaskRecord take(TaskId id);
 
  private:
-  struct Space {
+  struct Namespace {
     std::map<std::string, TaskId, std::less<>> keys;
     std::map<ShardId, DueOrder> due;
   };
 
-  const Space* space(std::string_view name) const;
+  const Namespace* name_space(std::string_view name) const;
   DueOrder& due_order(const task::TaskRecord& record);
 
   ById rows_;
-  std::map<std::string, Space, std::less<>> spaces_;
+  std::map<std::string, Namespace, std::less<>> namespaces_;
 };
 
 }  // namespace easyretry::storage

@@ -1,14 +1,16 @@
 #include "storage/memory/memory_store.h"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 #include <utility>
 
 #include "base/later.h"
 #include "base/random.h"
 #include "storage/checks.h"
+#include "storage/list_walk.h"
 #include "storage/member_text.h"
-#include "storage/task_filter.h"
+#include "storage/retention.h"
 #include "task/task_key.h"
 #include "task/transitions.h"
 
@@ -18,54 +20,6 @@ namespace {
 Inserted as_inserted(const TaskRecord& record, bool created) {
   return {.id = record.info.id, .version = record.info.version, .next_at = record.info.next_at, .created = created};
 }
-
-// By the guard of the claim, at the time when the claim would come.
-bool claimable(const TaskRecord& record, TimePoint now) {
-  const Ticket seen{record.info.id, record.info.version};
-  return task::claim_event(record, seen, std::max(now, record.info.next_at)).has_value();
-}
-
-// Walks the due order of each shard from its cursor and stops at the end of the window.
-class WindowScan {
- public:
-  WindowScan(const LiveTasks& live, const LoadQuery& query, TimePoint now)
-      : live_(live), query_(query), until_(base::later(now, query.ahead)) {
-    reply_.now = now;
-  }
-
-  void scan(const ShardCursor& from) {
-    const auto& due = live_.due(query_.space, from.shard);
-    std::size_t room = query_.limit;
-    for (auto it = due.upper_bound({from.place, from.id}); it != due.end() && it->next_at <= until_; ++it) {
-      if (room == 0) break;
-      const TaskRecord& record = *live_.find(it->id);
-      if (!claimable(record, reply_.now)) continue;
-      add(record);
-      if (--room == 0) reply_.more.push_back({.shard = from.shard, .place = it->next_at, .id = it->id});
-    }
-  }
-
-  LoadReply take() { return std::move(reply_); }
-
- private:
-  void add(const TaskRecord& record) {
-    const TaskInfo& info = record.info;
-    reply_.tasks.push_back(
-        {{info.id, info.version}, info.next_at, handler_index(info.handler), suspicion_byte(task::suspicion(record))});
-  }
-
-  std::uint32_t handler_index(const std::string& name) {
-    const auto [found, fresh] = index_.try_emplace(name, static_cast<std::uint32_t>(index_.size()));
-    if (fresh) reply_.handlers.push_back(name);
-    return found->second;
-  }
-
-  const LiveTasks& live_;
-  const LoadQuery& query_;
-  const TimePoint until_;
-  LoadReply reply_;
-  std::map<std::string_view, std::uint32_t> index_;
-};
 
 }  // namespace
 
@@ -80,7 +34,8 @@ StoreInfo MemoryStore::info() const {
   return {.url = "memory://",
           .total_shards = options_.total_shards,
           .durability = {"nothing: tasks are lost when the process ends"},
-          .shared = options_.shared};
+          .shared = options_.shared,
+          .indexes_handlers = true};
 }
 
 InsertResult MemoryStore::insert(std::span<const NewTask> tasks) {
@@ -107,31 +62,29 @@ InsertResult MemoryStore::insert_as(std::span<const TaskId> ids, std::span<const
   return reply;
 }
 
-// The live task that one of these must not meet; nullptr if there is none.
+// The live task with the key of a task that has OnDuplicate::reject; nullptr if there is none.
 const TaskRecord* MemoryStore::refused(std::span<const NewTask> tasks) const {
   for (const NewTask& task : tasks) {
-    const TaskRecord* there = live_.find(task.space, task.key);
+    const TaskRecord* there = live_.find(task.name_space, task.key);
     if (there != nullptr && task.on_duplicate == OnDuplicate::reject) return there;
   }
   return nullptr;
 }
 
 Inserted MemoryStore::insert_one(const NewTask& task, TaskId id, TimePoint now) {
-  if (const TaskRecord* there = live_.find(task.space, task.key)) {
+  if (const TaskRecord* there = live_.find(task.name_space, task.key)) {
     if (task.on_duplicate == OnDuplicate::update_policy) {
       live_.change(there->info.id, [&](TaskRecord& updated) { task::apply_update(updated, task); });
     }
     return as_inserted(*there, false);
   }
-  sums_.stored(task.space, task.handler, now);
+  sums_.stored(task.name_space, task.handler, now);
   return as_inserted(live_.add(task::new_record(task, id, now)), true);
 }
 
 Result<LoadReply> MemoryStore::load(const LoadQuery& query) {
   const std::lock_guard lock{mutex_};
-  WindowScan scan{live_, query, clock_.now()};
-  for (const ShardCursor& from : query.from) scan.scan(from);
-  return scan.take();
+  return live_.load(query, clock_.now());
 }
 
 Result<ClaimReply> MemoryStore::claim(const ClaimRequest& request) {
@@ -148,16 +101,23 @@ std::optional<TaskRecord> MemoryStore::claim_one(const Ticket& ticket, const Cla
   if (task == nullptr) return std::nullopt;
   const auto event = task::claim_event(*task, ticket, now);
   if (!event) return std::nullopt;
-  return live_.change(ticket.id, [&](TaskRecord& claimed) {
+  TaskRecord won = live_.change(ticket.id, [&](TaskRecord& claimed) {
     task::apply_claim(claimed, *event, request.owner, now, request.lease, request.begin);
   });
+  won.info.last_attempts.clear();
+  return won;
+}
+
+template <class Change>
+Result<Applied> MemoryStore::apply_each(std::span<const Change> changes, Apply<Change> apply) {
+  const std::lock_guard lock{mutex_};
+  Applied reply{.now = clock_.now(), .applied = {}};
+  for (const Change& change : changes) reply.applied.push_back((this->*apply)(change, reply.now));
+  return reply;
 }
 
 Result<Applied> MemoryStore::settle(std::span<const Settlement> settlements) {
-  const std::lock_guard lock{mutex_};
-  Applied reply{.now = clock_.now(), .applied = {}};
-  for (const Settlement& settlement : settlements) reply.applied.push_back(settle_one(settlement, reply.now));
-  return reply;
+  return apply_each(settlements, &MemoryStore::settle_one);
 }
 
 bool MemoryStore::settle_one(const Settlement& settlement, TimePoint now) {
@@ -165,15 +125,12 @@ bool MemoryStore::settle_one(const Settlement& settlement, TimePoint now) {
   const TaskRecord* task = live_.find(id);
   if (task == nullptr || !task::holds(*task, settlement.ticket)) return false;
   live_.change(id, [&](TaskRecord& settled) { task::apply_settlement(settled, settlement, now); });
-  retire(id, now);
+  if (retire(id, keeps(options_.history, settlement), now)) keep_result(id, settlement, now);
   return true;
 }
 
 Result<Applied> MemoryStore::renew(std::span<const Renewal> renewals) {
-  const std::lock_guard lock{mutex_};
-  Applied reply{.now = clock_.now(), .applied = {}};
-  for (const Renewal& renewal : renewals) reply.applied.push_back(renew_one(renewal, reply.now));
-  return reply;
+  return apply_each(renewals, &MemoryStore::renew_one);
 }
 
 bool MemoryStore::renew_one(const Renewal& renewal, TimePoint now) {
@@ -189,17 +146,30 @@ Result<std::vector<TaskRecord>> MemoryStore::find(std::span<const TaskId> ids) {
   const std::lock_guard lock{mutex_};
   std::vector<TaskRecord> found;
   for (const TaskId id : wanted) {
-    if (const TaskRecord* task = record(id)) found.push_back(*task);
+    const TaskRecord* task = record(id);
+    if (task == nullptr) continue;
+    found.push_back(*task);
+    if (const auto kept = results_.find(id); kept != results_.end()) found.back().result = kept->second.result;
   }
   return found;
 }
 
 Result<std::vector<TaskRecord>> MemoryStore::list(const TaskQuery& query) {
   const std::lock_guard lock{mutex_};
-  const auto& from = query.finished ? finished_ : live_.by_id();
+  const auto& tasks = query.finished ? finished_ : live_.by_id();
+  const ListWalk walk{query};
   std::vector<TaskRecord> page;
-  for (auto it = from.upper_bound(query.after); it != from.end() && page.size() < query.limit; ++it) {
-    if (matches(it->second, query)) page.push_back(it->second);
+  const auto take = [&](auto at, auto end) {
+    for (; at != end && page.size() < query.limit; ++at) {
+      if (!matches(at->second, query)) continue;
+      page.push_back(at->second);
+      page.back().info.last_attempts.clear();
+    }
+  };
+  if (walk.down()) {
+    take(std::make_reverse_iterator(tasks.lower_bound(walk.from())), tasks.rend());
+  } else {
+    take(tasks.upper_bound(walk.from()), tasks.end());
   }
   return page;
 }
@@ -210,16 +180,13 @@ Result<std::int64_t> MemoryStore::count(const TaskQuery& query) {
   return std::count_if(from.begin(), from.end(), [&](const auto& entry) { return matches(entry.second, query); });
 }
 
-Result<Counts> MemoryStore::counts(std::string_view space) {
+Result<Counts> MemoryStore::counts(std::string_view name_space) {
   const std::lock_guard lock{mutex_};
-  return counts_of(sums_, space);
+  return counts_of(sums_, name_space);
 }
 
 Result<Applied> MemoryStore::revise(std::span<const Revision> revisions) {
-  const std::lock_guard lock{mutex_};
-  Applied reply{.now = clock_.now(), .applied = {}};
-  for (const Revision& revision : revisions) reply.applied.push_back(revise_one(revision, reply.now));
-  return reply;
+  return apply_each(revisions, &MemoryStore::revise_one);
 }
 
 bool MemoryStore::revise_one(const Revision& revision, TimePoint now) {
@@ -229,39 +196,48 @@ bool MemoryStore::revise_one(const Revision& revision, TimePoint now) {
   return true;
 }
 
-Result<Applied> MemoryStore::cancel(std::span<const TaskId> ids, Cancel how) {
-  const std::lock_guard lock{mutex_};
-  Applied reply{.now = clock_.now(), .applied = {}};
-  for (const TaskId id : ids) reply.applied.push_back(cancel_one(id, how, reply.now));
-  return reply;
+Result<Applied> MemoryStore::end(std::span<const Ending> endings) {
+  return apply_each(endings, &MemoryStore::end_one);
 }
 
-bool MemoryStore::cancel_one(TaskId id, Cancel how, TimePoint now) {
-  const TaskRecord* task = live_.find(id);
+bool MemoryStore::end_one(const Ending& ending, TimePoint now) {
+  const TaskRecord* task = live_.find(ending.id);
   if (task == nullptr) return false;
-  const auto event = task::cancel_event(*task, how == Cancel::tell);
+  const auto event = task::end_event(*task, ending);
   if (!event) return false;
-  live_.change(id, [&](TaskRecord& cancelled) { task::apply_cancel(cancelled, *event, now); });
-  retire(id, now);
+  live_.change(ending.id, [&](TaskRecord& ended) { task::apply_end(ended, *event, ending, now); });
+  if (retire(ending.id, keeps(options_.history, ending.outcome), now)) keep_result(ending.id, ending, now);
   return true;
 }
 
-Result<std::vector<std::optional<TaskId>>> MemoryStore::requeue(std::span<const TaskId> ids) {
+Result<std::vector<std::optional<TaskId>>> MemoryStore::requeue(std::span<const TaskId> ids,
+                                                                std::optional<TaskClass> as) {
   const std::lock_guard lock{mutex_};
   const TimePoint now = clock_.now();
   std::vector<std::optional<TaskId>> started;
-  for (const TaskId id : ids) started.push_back(requeue_one(id, now));
+  for (const TaskId id : ids) started.push_back(requeue_one(id, std::nullopt, as, now));
   return started;
 }
 
-std::optional<TaskId> MemoryStore::requeue_one(TaskId id, TimePoint now) {
+Result<std::optional<TaskId>> MemoryStore::requeue_with(TaskId id, std::string_view arguments,
+                                                        std::optional<TaskClass> as) {
+  const std::lock_guard lock{mutex_};
+  return requeue_one(id, arguments, as, clock_.now());
+}
+
+std::optional<TaskId> MemoryStore::requeue_one(TaskId id, std::optional<std::string_view> arguments,
+                                               std::optional<TaskClass> as, TimePoint now) {
   const auto ended = finished_.find(id);
   if (ended == finished_.end()) return std::nullopt;
   TaskInfo& info = ended->second.info;
-  if (info.requeued_as || live_.find(info.space, info.key) != nullptr) return std::nullopt;
+  if (info.requeued_as || (!arguments && lacks_arguments(ended->second))) return std::nullopt;
+  if (live_.find(info.name_space, info.key) != nullptr) return std::nullopt;
   const TaskId fresh = draw_id(info.business_id, info.key, now);
-  sums_.stored(info.space, info.handler, now);
-  live_.add(task::next_generation(ended->second, fresh, now));
+  sums_.stored(info.name_space, info.handler, now);
+  TaskRecord next = task::next_generation(ended->second, fresh, now);
+  if (arguments) next.payload = *arguments;
+  if (as) next.info.task_class = *as;
+  live_.add(std::move(next));
   info.requeued_as = fresh;
   return fresh;
 }
@@ -270,59 +246,82 @@ Result<BeatReply> MemoryStore::beat(const Beat& beat) {
   const std::lock_guard lock{mutex_};
   const TimePoint now = clock_.now();
   std::erase_if(members_, [&](const auto& member) { return member.second.until <= now; });
-  Heard& self = members_.try_emplace({std::string{beat.space}, std::string{beat.node}}, Heard{now}).first->second;
+  MemberEntry& self =
+      members_.try_emplace({std::string{beat.name_space}, std::string{beat.node}}, MemberEntry{now}).first->second;
   self.until = base::later(now, beat.ttl);
   self.says = beat.says;
   self.handlers = handlers_fit(beat.says, beat.handlers) ? beat.handlers : std::nullopt;
-  return BeatReply{now, living(beat.space, now)};
+  return BeatReply{now, living(beat.name_space, now)};
 }
 
-Result<BeatReply> MemoryStore::members(std::string_view space) {
+Result<BeatReply> MemoryStore::members(std::string_view name_space) {
   const std::lock_guard lock{mutex_};
-  return BeatReply{clock_.now(), living(space, clock_.now())};
+  return BeatReply{clock_.now(), living(name_space, clock_.now())};
 }
 
-std::vector<Member> MemoryStore::living(std::string_view space, TimePoint now) const {
+std::vector<Member> MemoryStore::living(std::string_view name_space, TimePoint now) const {
   std::vector<Member> living;
-  for (const auto& [name, heard] : members_) {
-    if (name.first != space || heard.until <= now) continue;
-    living.push_back({name.second, heard.since, heard.says, heard.handlers});
+  for (const auto& [name, entry] : members_) {
+    if (name.first != name_space || entry.until <= now) continue;
+    living.push_back({name.second, entry.since, entry.says, entry.handlers});
   }
   return living;
 }
 
-Result<bool> MemoryStore::leave(std::string_view space, std::string_view node) {
+Result<bool> MemoryStore::leave(std::string_view name_space, std::string_view node) {
   const std::lock_guard lock{mutex_};
-  return members_.erase({std::string{space}, std::string{node}}) > 0;
+  return members_.erase({std::string{name_space}, std::string{node}}) > 0;
 }
 
-Result<bool> MemoryStore::pause(std::string_view space, std::string_view handler, std::string_view why) {
-  if (auto error = refuse_pause(space, handler, why, "memory.pause")) return tl::make_unexpected(*std::move(error));
+Result<bool> MemoryStore::pause(std::string_view name_space, std::string_view handler, std::string_view why) {
+  if (auto error = refuse_pause(name_space, handler, why, "memory.pause"))
+    return tl::make_unexpected(*std::move(error));
   const std::lock_guard lock{mutex_};
-  auto& paused = paused_[std::string{space}];
+  auto& paused = paused_[std::string{name_space}];
   const std::string name{handler};
-  if (paused.contains(name)) return answer_of(Pausing::was_paused, "memory.pause");
-  if (paused.size() >= kMostPaused) return answer_of(Pausing::too_many, "memory.pause");
+  if (paused.contains(name)) return answer_of(PauseOutcome::was_paused, "memory.pause");
+  if (paused.size() >= kMostPaused) return answer_of(PauseOutcome::too_many, "memory.pause");
   paused.emplace(name, PausedHandler{name, clock_.now(), std::string{why}});
-  return answer_of(Pausing::done, "memory.pause");
+  return answer_of(PauseOutcome::paused, "memory.pause");
 }
 
-Result<bool> MemoryStore::resume(std::string_view space, std::string_view handler) {
+Result<bool> MemoryStore::resume(std::string_view name_space, std::string_view handler) {
   const std::lock_guard lock{mutex_};
-  return paused_[std::string{space}].erase(std::string{handler}) > 0;
+  return paused_[std::string{name_space}].erase(std::string{handler}) > 0;
 }
 
-Result<PausedReply> MemoryStore::paused(std::string_view space) {
+Result<PausedReply> MemoryStore::paused(std::string_view name_space) {
   const std::lock_guard lock{mutex_};
   PausedReply reply{clock_.now(), {}};
-  for (const auto& [name, paused] : paused_[std::string{space}]) reply.handlers.push_back(paused);
+  for (const auto& [name, paused] : paused_[std::string{name_space}]) reply.handlers.push_back(paused);
   return reply;
 }
 
 Result<KeepReport> MemoryStore::keep() {
   const std::lock_guard lock{mutex_};
-  sums_.join_days(first_day_kept(clock_.now()));
+  const TimePoint now = clock_.now();
+  sums_.join_days(first_day_kept(now));
+  std::erase_if(results_, [now](const auto& entry) { return entry.second.until <= now; });
   return KeepReport{};
+}
+
+// Walks all ended tasks: there are few, and they are at hand.
+Result<bool> MemoryStore::expire(std::span<const Retention> rules) {
+  const std::lock_guard lock{mutex_};
+  for (const Walk& walk : walks(rules, {}, clock_.now())) {
+    const auto expires = [&](const TaskInfo& info) {
+      return info.name_space == walk.name_space && *info.finished_at < walk.until && !must_be_kept(*info.outcome) &&
+             std::ranges::count(walk.handlers, info.handler) > 0;
+    };
+    if (walk.what == Expiring::tasks) {
+      std::erase_if(finished_, [&](const auto& entry) { return expires(entry.second.info); });
+      continue;
+    }
+    for (auto& [id, record] : finished_) {
+      if (expires(record.info)) record.payload.clear();
+    }
+  }
+  return false;
 }
 
 const TaskRecord* MemoryStore::record(TaskId id) const {
@@ -331,12 +330,18 @@ const TaskRecord* MemoryStore::record(TaskId id) const {
   return ended == finished_.end() ? nullptr : &ended->second;
 }
 
-// Moves a task that has ended from the live tasks to the history, if that is kept.
-void MemoryStore::retire(TaskId id, TimePoint now) {
-  if (live_.find(id)->info.state != TaskState::finished) return;
+// Moves a task that has ended from the live tasks to the history. False: it has not ended, or is not to be kept.
+bool MemoryStore::retire(TaskId id, bool kept, TimePoint now) {
+  if (live_.find(id)->info.state != TaskState::finished) return false;
   TaskRecord ended = live_.take(id);
-  sums_.ended(ended.info.space, ended.info.handler, ended.info.outcome.value(), now);
-  if (keeps(options_.history, ended.info.outcome.value())) finished_.emplace(id, std::move(ended));
+  sums_.ended(ended.info.name_space, ended.info.handler, ended.info.outcome.value(), now);
+  if (kept) finished_.emplace(id, std::move(ended));
+  return kept;
+}
+
+template <class End>
+void MemoryStore::keep_result(TaskId id, const End& end, TimePoint now) {
+  if (end.keeps_result()) results_[id] = {end.result, base::later(now, end.keep_result)};
 }
 
 TaskId MemoryStore::draw_id(std::string_view business_id, std::string_view key, TimePoint now) {

@@ -41,29 +41,39 @@ class MemoryStore : public Store {
   Result<std::vector<TaskRecord>> find(std::span<const TaskId> ids) override;
   Result<std::vector<TaskRecord>> list(const TaskQuery& query) override;
   Result<std::int64_t> count(const TaskQuery& query) override;
-  Result<Counts> counts(std::string_view space) override;
+  Result<Counts> counts(std::string_view name_space) override;
   Result<Applied> revise(std::span<const Revision> revisions) override;
-  Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
-  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
+  Result<Applied> end(std::span<const Ending> endings) override;
+  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids, std::optional<TaskClass> as) override;
+  Result<std::optional<TaskId>> requeue_with(TaskId id, std::string_view arguments,
+                                             std::optional<TaskClass> as) override;
   Result<BeatReply> beat(const Beat& beat) override;
-  Result<BeatReply> members(std::string_view space) override;
-  Result<bool> leave(std::string_view space, std::string_view node) override;
-  Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override;
-  Result<bool> resume(std::string_view space, std::string_view handler) override;
-  Result<PausedReply> paused(std::string_view space) override;
+  Result<BeatReply> members(std::string_view name_space) override;
+  Result<bool> leave(std::string_view name_space, std::string_view node) override;
+  Result<bool> pause(std::string_view name_space, std::string_view handler, std::string_view why) override;
+  Result<bool> resume(std::string_view name_space, std::string_view handler) override;
+  Result<PausedReply> paused(std::string_view name_space) override;
   Result<KeepReport> keep() override;
+  Result<bool> expire(std::span<const Retention> rules) override;
 
  private:
   const TaskRecord* refused(std::span<const NewTask> tasks) const;
   Inserted insert_one(const NewTask& task, TaskId id, TimePoint now);
   std::optional<TaskRecord> claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now);
+  template <class Change>
+  using Apply = bool (MemoryStore::*)(const Change&, TimePoint now);
+  template <class Change>
+  Result<Applied> apply_each(std::span<const Change> changes, Apply<Change> apply);
   bool settle_one(const Settlement& settlement, TimePoint now);
   bool renew_one(const Renewal& renewal, TimePoint now);
   bool revise_one(const Revision& revision, TimePoint now);
-  bool cancel_one(TaskId id, Cancel how, TimePoint now);
-  std::optional<TaskId> requeue_one(TaskId id, TimePoint now);
+  bool end_one(const Ending& ending, TimePoint now);
+  std::optional<TaskId> requeue_one(TaskId id, std::optional<std::string_view> arguments, std::optional<TaskClass> as,
+                                    TimePoint now);
   const TaskRecord* record(TaskId id) const;
-  void retire(TaskId id, TimePoint now);
+  bool retire(TaskId id, bool kept, TimePoint now);
+  template <class End>  // a Settlement or an Ending
+  void keep_result(TaskId id, const End& end, TimePoint now);
   TaskId draw_id(std::string_view business_id, std::string_view key, TimePoint now);
 
   // Fixed after construction
@@ -75,14 +85,19 @@ class MemoryStore : public Store {
   task::TaskIdSource ids_;
   LiveTasks live_;
   std::map<TaskId, TaskRecord> finished_;
-  struct Heard {
+  struct KeptResult {
+    std::string result{};
+    TimePoint until{};
+  };
+  std::map<TaskId, KeptResult> results_;  // of finished tasks
+  struct MemberEntry {
     TimePoint since{};
     TimePoint until{};
     std::string says{};
     std::optional<std::vector<std::string>> handlers{};
   };
-  std::vector<Member> living(std::string_view space, TimePoint now) const;
-  std::map<std::pair<std::string, std::string>, Heard> members_;        // by namespace and instance
+  std::vector<Member> living(std::string_view name_space, TimePoint now) const;
+  std::map<std::pair<std::string, std::string>, MemberEntry> members_;  // by namespace and instance
   std::map<std::string, std::map<std::string, PausedHandler>> paused_;  // by namespace and handler
   Sums sums_;
 };

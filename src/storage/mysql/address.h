@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "storage/server/demotions.h"
+#include "storage/server/server_address.h"
 #include "storage/sql/server_store.h"
 #include "storage/sql/session.h"
 #include "storage/url.h"
@@ -27,7 +29,7 @@ struct MysqlAddress {
   int port = 3306;
   std::string socket{};  // a path: used instead of host and port
   std::string user{};
-  std::string password{};
+  server::Password password{};
   std::string database{};
   Tls tls = Tls::off;
   std::filesystem::path ca{};  // empty: the system's certificates
@@ -39,18 +41,20 @@ struct MysqlAddress {
   // For a server that does not answer, or does not read. Then the connection is closed.
   std::chrono::seconds patience{10};
   // After this, rows that a stopped or disconnected instance has locked are free again. Until then, a claim of another
-  // instance that meets them waits, with everything else it has to claim. MariaDB only.
+  // instance that needs them waits, with everything else it has to claim. MariaDB only.
   std::chrono::seconds idle_transaction_timeout{3};
   // For rows that another transaction holds: with LockWait::patient, and otherwise. The server counts in seconds.
   std::chrono::seconds lock_timeout{5};
   std::chrono::seconds brief_lock_timeout{1};
+
+  server::Demotions demotions{};  // shared by the connections to copies of this address
 };
 
-// mysql://user:password@host:port/database?ssl=off|on|verify-ca|verify-full&ssl_ca=FILE&history=…&keep_months=N&shards=N
-// &connections=N, for MariaDB and MySQL.
+// mysql://user:password@host:port,host:port/database?ssl=off|on|verify-ca|verify-full&ssl_ca=FILE&history=…
+// &keep_months=N&shards=N&connections=N, for MariaDB and MySQL.
 sql::ServerOptions mysql_options(const StoreUrl& address, std::string_view url);
 
-// Connects and checks that the server is supported (MariaDB 10.6, MySQL 8.0.11) and writable. Throws ServerError.
+// Connects and checks that the server is supported (MariaDB 10.6, MySQL 8.0.13) and writable. Throws ServerError.
 std::unique_ptr<sql::Session> connect_mysql(const MysqlAddress& address);
 
 // On a connection of the application, which still belongs to the application. Throws Refusal if its settings do not

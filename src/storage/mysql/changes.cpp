@@ -26,9 +26,9 @@ class JsonRow {
   JsonRow& hex(std::string_view bytes) { return add("\"" + digits_of(bytes) + "\""); }
   JsonRow& name(std::string_view name) { return add("\"" + std::string{name} + "\""); }
   // Empty is null.
-  JsonRow& error(std::string_view error) {
-    if (error.empty()) return add("null");
-    return add(escaped(to_json(base::storable_utf8(base::cut_utf8(error, kErrorBytes)))));
+  JsonRow& text(std::string_view text) {
+    if (text.empty()) return add("null");
+    return add(escaped(to_json(base::storable_utf8(base::cut_utf8(text, kErrorBytes)))));
   }
   std::string done() { return std::move(text_.append("]")); }
 
@@ -114,21 +114,28 @@ void mark_claimed(std::vector<TaskRecord>& records, const ClaimRequest& request,
     const Ticket ticket{record.info.id, record.info.version};
     const auto event = task::claim_event(record, ticket, now);
     if (event) task::apply_claim(record, *event, request.owner, now, request.lease, request.begin);
+    record.info.last_attempts.clear();  // the others were not read
   }
 }
 
-// Many tasks end alike: one statement for each outcome and error.
-using Endings = std::map<std::pair<Outcome, std::string_view>, std::vector<TaskId>>;
-
-Endings endings_of(std::span<const Settlement* const> settlements) {
-  Endings endings;
-  for (const Settlement* s : settlements) endings[{s->outcome, s->error}].push_back(s->ticket.id);
-  return endings;
-}
-
+// Many tasks end alike: one statement for each outcome and error, and one for all that have an attempt to be noted.
 void copy_into_history(Connection& connection, const std::string& table, const std::string& history,
-                       const Endings& endings, TimePoint now) {
-  for (const auto& [ending, ids] : endings) {
+                       std::span<const Settlement* const> settlements, TimePoint now) {
+  std::map<std::pair<Outcome, std::string_view>, std::vector<TaskId>> alike;
+  std::vector<const Settlement*> noted;
+  for (const Settlement* s : settlements) {
+    if (s->attempt.empty()) {
+      alike[{s->outcome, s->error}].push_back(s->ticket.id);
+    } else {
+      noted.push_back(s);
+    }
+  }
+  const std::string statement =
+      statements::finish_noted.with({{"table", table}, {"history", history}, {"now", literal(now)}, {"rows", kRows}});
+  send_rows(connection, statement, noted, [](const Settlement* s) {
+    return JsonRow{s->ticket.id}.text(s->error).name(task::stored_name(s->outcome)).text(s->attempt).done();
+  });
+  for (const auto& [ending, ids] : alike) {
     by_pieces(std::span<const TaskId>{ids}, [&, &ending = ending](std::span<const TaskId> piece) {
       connection.run(statements::finish_into.with({{"table", table},
                                                    {"history", history},
@@ -162,8 +169,8 @@ std::vector<const Settlement*> of_kind(std::span<const Settlement* const> settle
 std::string update_statement(const std::string& table, const TaskRecord& record, TimePoint now) {
   const TaskInfo& info = record.info;
   return statements::update_task.with({{"table", table},
-                                       {"status", in_quotes(to_string(info.state))},
-                                       {"stage", in_quotes(to_string(info.stage))},
+                                       {"status", in_quotes(task::stored_name(info.state))},
+                                       {"stage", in_quotes(task::stored_name(info.stage))},
                                        {"outcome", name_or_null(info.outcome)},
                                        {"version", literal(info.version)},
                                        {"attempts", literal(info.attempts)},
@@ -197,8 +204,11 @@ std::vector<TaskRecord> MysqlSession::claim(const std::string& table, const Clai
   by_pieces(std::span<const Ticket>{tickets}, [&](std::span<const Ticket> piece) {
     std::vector<TaskRecord> records = lock_claimable(connection_, table, piece, now);
     if (records.empty()) return;
+    const bool takes_over =
+        std::ranges::any_of(records, [](const TaskRecord& record) { return record.info.state == TaskState::running; });
     connection_.run(statements::claim.with(
         {{"table", table},
+         {"lost", takes_over ? statements::note_lost.text : ""},
          {"ids", list_of(records, [](const TaskRecord& record) { return literal(record.info.id); })},
          {"owner", bytes(request.owner)},
          {"locked_at", request.begin ? literal(now) : "NULL"},
@@ -219,7 +229,7 @@ std::vector<sql::EndedRow> MysqlSession::finish(const std::string& table, const 
     ended.push_back({ids.back(), std::string{rows.text(1)}, std::string{rows.text(2)}});
   });
   if (!history.empty()) {
-    copy_into_history(connection_, table, history, endings_of(of_winners(settlements, ids)), now);
+    copy_into_history(connection_, table, history, of_winners(settlements, ids), now);
   }
   remove(table, ids);
   return ended;
@@ -237,16 +247,20 @@ std::vector<TaskId> MysqlSession::reschedule(const std::string& table, std::span
               of_kind(won, kind), to_row);
   };
   send(Settlement::Kind::retry, statements::retry, [&](const Settlement* s) {
-    return JsonRow{s->ticket.id}.error(s->error).time(base::later(now, s->delay)).done();
+    return JsonRow{s->ticket.id}.text(s->error).time(base::later(now, s->delay)).text(s->attempt).done();
   });
   send(Settlement::Kind::advance, statements::advance, [&](const Settlement* s) {
     JsonRow row{s->ticket.id};
-    row.error(s->error).time(base::later(now, s->delay)).name(to_string(s->stage)).name(to_string(s->outcome));
+    row.text(s->error)
+        .time(base::later(now, s->delay))
+        .text(s->attempt)
+        .name(task::stored_name(s->stage))
+        .name(task::stored_name(s->outcome));
     return row.hex(s->result).done();
   });
   send(Settlement::Kind::hand_back, statements::hand_back, [&](const Settlement* s) {
     const auto next_at = s->delay > Millis{0} ? std::optional{base::later(now, s->delay)} : std::nullopt;
-    return JsonRow{s->ticket.id}.error(s->error).time(next_at).done();
+    return JsonRow{s->ticket.id}.text(s->error).time(next_at).done();
   });
   return ids;
 }
@@ -283,7 +297,7 @@ void MysqlSession::update_rules(const std::string& table, std::span<const sql::N
             });
 }
 
-// One by one, 45 µs each: only what people ask for comes this way.
+// One by one, 45 µs each: only requests of operators come this way.
 void MysqlSession::update(const std::string& table, std::span<const TaskRecord> rows, TimePoint now) {
   for (const TaskRecord& row : rows) {
     check_lengths(row);

@@ -3,8 +3,6 @@
 #include <charconv>
 #include <utility>
 
-#include "storage/mysql/errors.h"
-
 namespace easyretry::storage::mysql {
 namespace {
 
@@ -13,9 +11,9 @@ using server::Trouble;
 
 constexpr std::string_view kBeginAgain = ": the server has rolled back your whole transaction; begin it again";
 
-// Their first versions with SKIP LOCKED and JSON_TABLE.
+// Their first versions with SKIP LOCKED, JSON_TABLE and expressions as defaults.
 constexpr unsigned long kOldestMariadb = 100600;  // 10.6.0
-constexpr unsigned long kOldestMysql = 80011;
+constexpr unsigned long kOldestMysql = 80013;
 
 std::string dotted(unsigned long version) {
   return std::to_string(version / 10000) + "." + std::to_string(version / 100 % 100) + "." +
@@ -79,6 +77,12 @@ std::string variables_of_its_kind(bool is_mariadb, const MysqlAddress& address) 
          ", SESSION in_predicate_conversion_threshold = 0";
 }
 
+// A node of a Galera cluster answers with what it has applied so far, which may be older than a commit on another node:
+// a settlement would not find the claim it belongs to, and the task would run again when the lease has expired. With
+// this, a transaction begins, and a single statement runs, when the node has applied all that was committed before (1:
+// reads and transactions, 2: UPDATE and DELETE, 4: INSERT).
+constexpr const char* kGaleraWaits = ", SESSION wsrep_sync_wait = 7";
+
 [[noreturn]] void refuse(std::string why) {
   throw server::Refusal{{Errc::invalid_argument, {}, std::move(why)}};
 }
@@ -127,13 +131,15 @@ Connection::Connection(const MysqlAddress& address)
     : handle_(new_handle(), Closer{false}),
       patience_(address.patience),
       lock_timeout_(address.lock_timeout),
-      brief_lock_timeout_(address.brief_lock_timeout) {
+      brief_lock_timeout_(address.brief_lock_timeout),
+      demotions_(address.demotions),
+      demotions_before_(address.demotions.count()) {
   set_options(handle_.get(), address);
   const bool local = !address.socket.empty();
-  const MYSQL* done =
-      mysql_real_connect(handle_.get(), local ? nullptr : address.host.c_str(), address.user.c_str(),
-                         address.password.c_str(), address.database.c_str(), static_cast<unsigned>(address.port),
-                         local ? address.socket.c_str() : nullptr, CLIENT_MULTI_STATEMENTS);
+  const MYSQL* done = mysql_real_connect(handle_.get(), local ? nullptr : address.host.c_str(), address.user.c_str(),
+                                         address.password.current().c_str(), address.database.c_str(),
+                                         static_cast<unsigned>(address.port), local ? address.socket.c_str() : nullptr,
+                                         CLIENT_MULTI_STATEMENTS);
   if (done == nullptr) fail();
   connected_ = true;
   set_up(address);
@@ -153,7 +159,7 @@ void Connection::set_up(const MysqlAddress& address) {
       "SET SESSION autocommit = 1, SESSION sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION', "
       "SESSION innodb_lock_wait_timeout = " +
       lock_timeout + ", SESSION lock_wait_timeout = " + lock_timeout + ", " +
-      variables_of_its_kind(is_mariadb(), address));
+      variables_of_its_kind(is_mariadb(), address) + (is_galera() ? kGaleraWaits : ""));
   timeout_set_ = lock_timeout_;
   read_most_bytes();
 }
@@ -162,6 +168,12 @@ void Connection::check_writable() {
   if (ask("SELECT @@GLOBAL.read_only") == "0") return;
   throw ServerError(Trouble::overloaded,
                     "the server is read-only (@@read_only), such as a replica; connect to the primary");
+}
+
+// Servers without Galera do not have the variable.
+bool Connection::is_galera() {
+  Rows rows = select("SHOW GLOBAL VARIABLES LIKE 'wsrep_on'");
+  return rows.next() && rows.text(1) == "ON";
 }
 
 void Connection::check_settings_of_application() {
@@ -254,6 +266,7 @@ void Connection::fail() {
   if (joined() && undoes_transaction(code)) {
     throw ServerError(error.trouble(), error.what() + std::string{kBeginAgain});
   }
+  if (!joined() && is_read_only(code)) demotions_.add();
   if (!connected_ || !loses_connection(code)) throw error;
   broken_ = true;
   if (timed_out()) throw ServerError(Trouble::silent, "the server does not answer; the connection is closed");

@@ -47,7 +47,7 @@ class Connection {
   bool joined() const { return handle_.get_deleter().joined; }
   bool is_mariadb() const;
   // The session is of no use any more.
-  bool broken() const { return broken_; }
+  bool broken() const { return broken_ || demotions_.count() != demotions_before_; }
   void give_up() { broken_ = true; }
   // The longest statement that the server accepts.
   std::size_t most_bytes() const { return most_bytes_; }
@@ -78,8 +78,8 @@ class Connection {
            (handle_->server_status & SERVER_STATUS_AUTOCOMMIT) == 0;
   }
 
-  // Stands before an INSERT that must not wait: it meets keys, and there is no NOWAIT for those. Not set for the whole
-  // session: with a timeout of 0, MariaDB 10.11 fails a SKIP LOCKED that has something to skip (1180).
+  // Stands before an INSERT that must not wait: it may wait for keys, and there is no NOWAIT for those. Not set for the
+  // whole session: with a timeout of 0, MariaDB 10.11 fails a SKIP LOCKED that has something to skip (1180).
   const char* at_once() const {
     return lock_wait_ == sql::LockWait::none && is_mariadb() ? "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " : "";
   }
@@ -104,6 +104,7 @@ class Connection {
 
   void set_up(const MysqlAddress& address);
   void check_writable();
+  bool is_galera();
   void check_settings_of_application();
   void read_most_bytes();
 
@@ -123,6 +124,25 @@ class Connection {
   int replies_ = 0;
   bool connected_ = false;
   bool broken_ = false;
+  server::Demotions demotions_;
+  const int demotions_before_ = 0;
 };
+
+// --- Error numbers of MariaDB, MySQL and their client library: errors.cpp ---
+
+// `overloaded` for numbers that are not in the table: nothing was done, and another attempt may succeed later.
+server::Trouble trouble_of(unsigned code);
+
+// "Access denied for user 'app'@'%' … (1045): check the user and the password in the url".
+server::ServerError server_error(unsigned code, std::string_view message);
+
+// For a connection that worked before: after any error of the client library, it is of no use any more.
+bool loses_connection(unsigned code);
+
+// The server is no longer the primary.
+bool is_read_only(unsigned code);
+
+// The server has rolled back the whole transaction, not only its last statement.
+bool undoes_transaction(unsigned code);
 
 }  // namespace easyretry::storage::mysql

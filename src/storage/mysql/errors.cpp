@@ -1,7 +1,9 @@
-#include "storage/mysql/errors.h"
+// The meaning of error numbers, and what to do about them.
 
 #include <algorithm>
 #include <string>
+
+#include "storage/mysql/connection.h"
 
 namespace easyretry::storage::mysql {
 namespace {
@@ -158,6 +160,11 @@ server::ServerError server_error(unsigned code, std::string_view message) {
 bool undoes_transaction(unsigned code) {
   constexpr unsigned kDeadlock = 1213;
   return code == kDeadlock;
+}
+
+bool is_read_only(unsigned code) {
+  const Meaning* meaning = find(code);
+  return meaning != nullptr && meaning->remedy == kReadOnly;
 }
 
 bool loses_connection(unsigned code) {

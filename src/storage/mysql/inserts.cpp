@@ -1,4 +1,4 @@
-// Inserts, and the keys that they meet.
+// MysqlSession: new rows, and their keys.
 
 #include <algorithm>
 #include <map>
@@ -18,7 +18,8 @@ using RowsInOrder = std::vector<const TaskRecord*>;
 RowsInOrder by_key(std::span<const TaskRecord> rows) {
   RowsInOrder sorted;
   for (const TaskRecord& row : rows) sorted.push_back(&row);
-  std::ranges::stable_sort(sorted, {}, [](const TaskRecord* row) { return std::tie(row->info.key, row->info.space); });
+  std::ranges::stable_sort(sorted, {},
+                           [](const TaskRecord* row) { return std::tie(row->info.key, row->info.name_space); });
   return sorted;
 }
 
@@ -40,7 +41,7 @@ std::vector<TaskId> present(Connection& connection, const std::string& table, st
   Rows found = select_stored_keys(connection, table, ids_of(rows));
   while (found.next()) {
     const TaskInfo& info = wanted.at(TaskId{found.integer(0)})->info;
-    if (found.text(1) == info.space && found.text(2) == info.key) ids.push_back(info.id);
+    if (found.text(1) == info.name_space && found.text(2) == info.key) ids.push_back(info.id);
   }
   return ids;
 }
@@ -114,10 +115,11 @@ class InsertBatch {
 template <class Use>
 void by_namespace(std::span<const TaskRecord> rows, Use use) {
   std::map<std::string, std::vector<std::string>> keys;
-  for (const TaskRecord& row : rows) keys[row.info.space].push_back(row.info.key);
-  for (const auto& [space, of_space] : keys) {
-    by_pieces(std::span<const std::string>{of_space},
-              [&, &space = space](std::span<const std::string> piece) { use(space, list_of(piece, bytes)); });
+  for (const TaskRecord& row : rows) keys[row.info.name_space].push_back(row.info.key);
+  for (const auto& [name_space, of_namespace] : keys) {
+    by_pieces(
+        std::span<const std::string>{of_namespace},
+        [&, &name_space = name_space](std::span<const std::string> piece) { use(name_space, list_of(piece, bytes)); });
   }
 }
 
@@ -133,12 +135,12 @@ std::vector<TaskId> MysqlSession::insert(const std::string& table, const std::st
 
 std::vector<sql::LiveKey> MysqlSession::live_keys(const std::string& table, std::span<const TaskRecord> keys) {
   std::vector<sql::LiveKey> live;
-  by_namespace(keys, [&](const std::string& space, const std::string& list) {
+  by_namespace(keys, [&](const std::string& name_space, const std::string& list) {
     Rows rows = connection_.select(statements::live_keys.with(
-        {{"table", table}, {"namespace", bytes(space)}, {"keys", list}, {"lock", connection_.up_to_date()}}));
+        {{"table", table}, {"namespace", bytes(name_space)}, {"keys", list}, {"lock", connection_.up_to_date()}}));
     while (rows.next()) {
       const Inserted task{TaskId{rows.integer(0)}, rows.integer(1), from_ms(rows.integer(2))};
-      live.push_back({space, std::string{rows.text(3)}, task});
+      live.push_back({name_space, std::string{rows.text(3)}, task});
     }
   });
   return live;
@@ -151,10 +153,10 @@ std::vector<TaskId> MysqlSession::take_keys(std::span<const TaskRecord> rows) {
 
 std::vector<sql::KeyHolder> MysqlSession::key_holders(std::span<const TaskRecord> keys) {
   std::vector<sql::KeyHolder> holders;
-  by_namespace(keys, [&](const std::string& space, const std::string& list) {
+  by_namespace(keys, [&](const std::string& name_space, const std::string& list) {
     Rows rows = connection_.select(statements::key_holders.with(
-        {{"namespace", bytes(space)}, {"keys", list}, {"lock", connection_.up_to_date()}}));
-    while (rows.next()) holders.push_back({space, std::string{rows.text(1)}, TaskId{rows.integer(0)}});
+        {{"namespace", bytes(name_space)}, {"keys", list}, {"lock", connection_.up_to_date()}}));
+    while (rows.next()) holders.push_back({name_space, std::string{rows.text(1)}, TaskId{rows.integer(0)}});
   });
   return holders;
 }

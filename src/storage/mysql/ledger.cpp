@@ -1,18 +1,15 @@
-#include "storage/mysql/ledger.h"
-
 #include <algorithm>
 
 #include "storage/member_text.h"
+#include "storage/mysql/session.h"
 #include "storage/mysql/statements.h"
 #include "storage/mysql/values.h"
-#include "storage/sql/inbox_columns.h"
-#include "storage/sql/row_id.h"
 
 namespace easyretry::storage::mysql {
 namespace {
 
 std::string count_values(const CountKey& key, std::int64_t tasks) {
-  return literal(key.day) + "," + bytes(key.space) + "," + bytes(key.handler) + "," + bytes(key.kind) + "," +
+  return literal(key.day) + "," + bytes(key.name_space) + "," + bytes(key.handler) + "," + bytes(key.kind) + "," +
          literal(tasks);
 }
 
@@ -34,7 +31,7 @@ std::optional<std::string> text_or_nothing(const Rows& row, int column) {
 std::string MysqlLedger::insert_sums() {
   if (sums_.empty()) return {};
   const std::string rows = list_of(sums_.rows(), [&](const auto& row) {
-    return "(" + literal(sql::row_id(random_)) + "," + count_values(row.first, row.second) + ")";
+    return "(" + literal(random_row_id()) + "," + count_values(row.first, row.second) + ")";
   });
   return statements::insert_sums.with({{"rows", rows}});
 }
@@ -79,8 +76,8 @@ void MysqlLedger::add_totals(const Sums& sums) {
   connection_.run(statements::add_totals.with({{"rows", rows}}));
 }
 
-void MysqlLedger::read_counts(std::string_view space, Sums& into) {
-  Rows rows = connection_.select(statements::counts.with({{"namespace", bytes(space)}}));
+void MysqlLedger::read_counts(std::string_view name_space, Sums& into) {
+  Rows rows = connection_.select(statements::counts.with({{"namespace", bytes(name_space)}}));
   while (rows.next()) read_count(rows, into);
 }
 
@@ -91,10 +88,10 @@ bool MysqlLedger::has_sums() {
 // --- Members ---
 
 BeatReply MysqlLedger::beat(const Beat& beat, std::optional<TimePoint> now) {
-  if (list_.space != beat.space || list_.node != beat.node) list_.mark.reset();
+  if (list_.name_space != beat.name_space || list_.node != beat.node) list_.mark.reset();
   const std::string time = time_or_servers(now);
   const std::string says = member_text(beat.says, beat.handlers);
-  connection_.run(statements::beat.with({{"namespace", bytes(beat.space)},
+  connection_.run(statements::beat.with({{"namespace", bytes(beat.name_space)},
                                          {"node", bytes(beat.node)},
                                          {"now", time},
                                          {"alive_until", later(time, beat.ttl)},
@@ -108,9 +105,9 @@ BeatReply MysqlLedger::beat(const Beat& beat, std::optional<TimePoint> now) {
 
 BeatReply MysqlLedger::read_members(const Beat& beat, const std::string& now) {
   list_.mark.reset();
-  const std::string space = bytes(beat.space);
+  const std::string name_space = bytes(beat.name_space);
   Rows rows = connection_.select(
-      statements::read_members.with({{"namespace", space}, {"node", bytes(beat.node)}, {"now", now}}));
+      statements::read_members.with({{"namespace", name_space}, {"node", bytes(beat.node)}, {"now", now}}));
   BeatReply reply;
   std::int64_t mark = 0;
   std::string removals;
@@ -122,47 +119,63 @@ BeatReply MysqlLedger::read_members(const Beat& beat, const std::string& now) {
     } else {
       removals.append(removals.empty() ? "" : ";");
       removals.append(
-          statements::remove_dead.with({{"namespace", space}, {"node", bytes(rows.text(0))}, {"now", now}}));
+          statements::remove_dead.with({{"namespace", name_space}, {"node", bytes(rows.text(0))}, {"now", now}}));
     }
   }
   if (!removals.empty()) connection_.run(removals);
-  list_ = {std::string{beat.space}, std::string{beat.node}, reply.members, std::nullopt};
+  list_ = {std::string{beat.name_space}, std::string{beat.node}, reply.members, std::nullopt};
   if (std::ranges::find(list_.members, beat.node, &Member::node) != list_.members.end()) list_.mark = mark;
   return reply;
 }
 
-std::vector<Member> MysqlLedger::members(std::string_view space, TimePoint now) {
+std::vector<Member> MysqlLedger::members(std::string_view name_space, TimePoint now) {
   std::vector<Member> members;
-  Rows rows = connection_.select(statements::members.with({{"namespace", bytes(space)}, {"now", literal(now)}}));
+  Rows rows = connection_.select(statements::members.with({{"namespace", bytes(name_space)}, {"now", literal(now)}}));
   while (rows.next()) members.push_back(member_in(rows));
   return members;
 }
 
-bool MysqlLedger::leave(std::string_view space, std::string_view node) {
-  return connection_.run(statements::leave.with({{"namespace", bytes(space)}, {"node", bytes(node)}})) > 0;
+bool MysqlLedger::leave(std::string_view name_space, std::string_view node) {
+  return connection_.run(statements::leave.with({{"namespace", bytes(name_space)}, {"node", bytes(node)}})) > 0;
+}
+
+// --- Results ---
+
+void MysqlLedger::keep_results(std::span<const sql::KeptResult> results) {
+  std::vector<std::string> rows;
+  for (const sql::KeptResult& one : results) {
+    rows.push_back("(" + literal(one.id) + "," + literal(one.until) + "," + bytes(one.result) + ")");
+  }
+  const std::string statement = statements::keep_results.with({{"rows", kRows}});
+  for (const Piece& piece : cut_rows(statement, rows, connection_.most_bytes())) connection_.run(piece.statement);
+}
+
+std::size_t MysqlLedger::drop_results(TimePoint now, std::size_t limit) {
+  return connection_.run(statements::drop_results.with({{"now", literal(now)}, {"limit", std::to_string(limit)}}));
 }
 
 // --- Pauses ---
 
 // Stored first, and taken back if there are too many: a handler that is paused already makes them no more.
-Pausing MysqlLedger::pause(std::string_view space, const PausedHandler& handler) {
-  const auto stored = connection_.run(statements::pause.with({{"namespace", bytes(space)},
+PauseOutcome MysqlLedger::pause(std::string_view name_space, const PausedHandler& handler) {
+  const auto stored = connection_.run(statements::pause.with({{"namespace", bytes(name_space)},
                                                               {"handler", bytes(handler.handler)},
                                                               {"since", literal(handler.since)},
                                                               {"why", bytes(handler.why)}}));
-  if (stored == 0) return Pausing::was_paused;
-  const auto there = std::stoull(connection_.ask(statements::count_paused.with({{"namespace", bytes(space)}})));
-  if (there <= kMostPaused) return Pausing::done;
-  resume(space, handler.handler);
-  return Pausing::too_many;
+  if (stored == 0) return PauseOutcome::was_paused;
+  const auto there = std::stoull(connection_.ask(statements::count_paused.with({{"namespace", bytes(name_space)}})));
+  if (there <= kMostPaused) return PauseOutcome::paused;
+  resume(name_space, handler.handler);
+  return PauseOutcome::too_many;
 }
 
-bool MysqlLedger::resume(std::string_view space, std::string_view handler) {
-  return connection_.run(statements::resume.with({{"namespace", bytes(space)}, {"handler", bytes(handler)}})) > 0;
+bool MysqlLedger::resume(std::string_view name_space, std::string_view handler) {
+  return connection_.run(statements::resume.with({{"namespace", bytes(name_space)}, {"handler", bytes(handler)}})) > 0;
 }
 
-PausedReply MysqlLedger::paused(std::string_view space, std::optional<TimePoint> now) {
-  Rows rows = connection_.select(statements::paused.with({{"now", time_or_servers(now)}, {"namespace", bytes(space)}}));
+PausedReply MysqlLedger::paused(std::string_view name_space, std::optional<TimePoint> now) {
+  Rows rows =
+      connection_.select(statements::paused.with({{"now", time_or_servers(now)}, {"namespace", bytes(name_space)}}));
   PausedReply reply;
   while (rows.next()) {
     reply.now = from_ms(rows.integer(0));
@@ -172,11 +185,66 @@ PausedReply MysqlLedger::paused(std::string_view space, std::optional<TimePoint>
   return reply;
 }
 
+// --- Counts over time ---
+
+void MysqlLedger::save_series(std::string_view name_space, const SeriesPart& part) {
+  connection_.run(statements::save_series.with(
+      {{"namespace", bytes(name_space)}, {"part", literal(part.number)}, {"text", bytes(part.text)}}));
+}
+
+std::vector<SeriesPart> MysqlLedger::saved_series(std::string_view name_space) {
+  std::vector<SeriesPart> parts;
+  Rows rows = connection_.select(statements::saved_series.with({{"namespace", bytes(name_space)}}));
+  while (rows.next()) parts.push_back({rows.integer(0), std::string{rows.text(1)}});
+  return parts;
+}
+
+// --- Retention ---
+
+RetentionMarks MysqlLedger::retention_marks() {
+  RetentionMarks marks;
+  Rows rows = connection_.select(statements::retention_marks.str());
+  while (rows.next()) {
+    marks[{std::string{rows.text(0)}, std::string{rows.text(1)}}] = {from_ms(rows.integer(2)),
+                                                                     from_ms(rows.integer(3))};
+  }
+  return marks;
+}
+
+void MysqlLedger::mark_retention(const Walk& walk, TimePoint until) {
+  const bool tasks = walk.what == Expiring::tasks;
+  const std::string times =
+      "," + literal(tasks ? until : TimePoint{}) + "," + literal(tasks ? TimePoint{} : until) + ")";
+  const std::string name_space = bytes(walk.name_space);
+  const std::string rows = list_of(
+      walk.handlers, [&](const std::string& handler) { return "(" + name_space + "," + bytes(handler) + times; });
+  connection_.run(statements::mark_retention.with({{"rows", rows}}));
+}
+
+std::vector<sql::EndedAt> MysqlLedger::ended(const std::string& history, const Walk& walk, std::size_t limit) {
+  const std::string handlers = list_of(walk.handlers, [](const std::string& handler) { return bytes(handler); });
+  std::vector<sql::EndedAt> tasks;
+  Rows rows = connection_.select(statements::ended.with({{"table", history},
+                                                         {"namespace", bytes(walk.name_space)},
+                                                         {"handlers", handlers},
+                                                         {"from", literal(walk.from)},
+                                                         {"until", literal(walk.until)},
+                                                         {"limit", std::to_string(limit)}}));
+  while (rows.next()) tasks.push_back({TaskId{rows.integer(0)}, from_ms(rows.integer(1)), rows.integer(2) != 0});
+  return tasks;
+}
+
+void MysqlLedger::remove_arguments(const std::string& history, std::span<const TaskId> ids) {
+  by_pieces(ids, [&](std::span<const TaskId> piece) {
+    connection_.run(statements::remove_arguments.with({{"table", history}, {"ids", id_list(piece)}}));
+  });
+}
+
 // --- Inbox ---
 
 std::vector<InboxRow> MysqlLedger::inbox(const IntakeQuery& query) {
   std::vector<InboxRow> found;
-  Rows rows = connection_.select(statements::lock_inbox.with({{"namespace", in_quotes(escaped(query.space))},
+  Rows rows = connection_.select(statements::lock_inbox.with({{"namespace", in_quotes(escaped(query.name_space))},
                                                               {"handlers", handler_list(query.handlers)},
                                                               {"limit", std::to_string(query.limit)}}));
   while (rows.next()) found.push_back(sql::read_inbox_row(rows));
@@ -197,7 +265,7 @@ void MysqlLedger::clear_inbox(std::span<const std::int64_t> ids) {
 
 sql::Glance MysqlLedger::glance(const LoadQuery& query, std::optional<TimePoint> now) {
   Rows rows = connection_.select(statements::glance.with({{"now", time_or_servers(now)},
-                                                          {"namespace", in_quotes(escaped(query.space))},
+                                                          {"namespace", in_quotes(escaped(query.name_space))},
                                                           {"handlers", handler_list(query.handlers)}}));
   rows.next();
   return {.now = from_ms(rows.integer(0)),

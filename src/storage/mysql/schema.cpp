@@ -1,12 +1,12 @@
-#include "storage/mysql/schema.h"
-
 #include <algorithm>
+#include <iterator>
 
 #include "storage/history.h"
+#include "storage/mysql/session.h"
 #include "storage/mysql/statements.h"
 #include "storage/mysql/values.h"
 #include "storage/server/server_error.h"
-#include "storage/shard_count.h"
+#include "storage/sql/tables.h"
 
 namespace easyretry::storage::mysql {
 namespace {
@@ -43,8 +43,9 @@ std::vector<sql::TableFacts> MysqlSchema::table_facts() {
   return facts;
 }
 
-void MysqlSchema::create_tasks(const std::string& table, sql::KeysIn keys) {
-  const char* const unique = keys == sql::KeysIn::tasks ? "UNIQUE" : "";
+void MysqlSchema::create_tasks(const std::string& table, sql::UniqueKeys keys) {
+  const char* const unique = keys == sql::UniqueKeys::in_task_table ? "UNIQUE" : "";
+  complete(table);
   define(table, statements::create_tasks.with({{"table", table}, {"unique", unique}}));
   define(table, statements::check_tasks.with({{"table", table}}));
 }
@@ -55,22 +56,37 @@ void MysqlSchema::create_keys() {
 }
 
 void MysqlSchema::create_history(const std::string& table) {
-  complete_history(table);
+  complete(table);
   define(table, statements::create_history.with({{"table", table}}));
   define(table, statements::check_history.with({{"table", table}}));
 }
 
-bool MysqlSchema::lacks_requeued_as(const std::string& history) {
-  return connection_.select(statements::lacks_requeued_as.with({{"table", history}})).next();
+bool MysqlSchema::lacks(const std::string& table, const std::string& column) {
+  return connection_.select(statements::lacks_column.with({{"table", table}, {"column", column}})).next();
 }
 
-void MysqlSchema::complete_history(const std::string& table) {
-  if (!lacks_requeued_as(table)) return;
-  try {
-    define(table, statements::add_requeued_as.with({{"table", table}}));
-  } catch (const server::ServerError&) {
-    const bool added_by_another = !connection_.broken() && !lacks_requeued_as(table);  // opened at the same time
-    if (!added_by_another) throw;
+std::vector<std::string> MysqlSchema::new_columns(int version, const std::string& table) {
+  const bool history = month_of_history_table(table).has_value();
+  if (version == 2 && history && lacks(table, "requeued_as")) {
+    return {statements::add_requeued_as.with({{"table", table}})};
+  }
+  if (version == 5 && sql::has_tasks(table) && lacks(table, "attempt_log")) {
+    return {statements::add_attempt_log.with({{"table", table}})};
+  }
+  if (version == 7 && sql::has_tasks(table) && lacks(table, "task_class")) {
+    return {statements::add_task_class.with({{"table", table}})};
+  }
+  return {};
+}
+
+void MysqlSchema::complete(const std::string& table) {
+  for (const int version : {2, 5, 7}) {
+    try {
+      for (const std::string& statement : new_columns(version, table)) define(table, statement);
+    } catch (const server::ServerError&) {
+      const bool added_by_another = !connection_.broken() && new_columns(version, table).empty();
+      if (!added_by_another) throw;
+    }
   }
 }
 
@@ -105,12 +121,14 @@ std::vector<std::string> MysqlSchema::migration(int version) {
             statements::create_count_delta.str(), statements::create_members.str(),    statements::create_pauses.str(),
             statements::create_inbox.str()};
   }
+  const std::vector<std::string> there = tables();
   std::vector<std::string> steps;
-  for (const std::string& table : tables()) {
-    if (month_of_history_table(table) && lacks_requeued_as(table)) {
-      steps.push_back(statements::add_requeued_as.with({{"table", table}}));
-    }
+  if (version == 3 && std::ranges::count(there, "retry_retention") == 0) {
+    steps.push_back(statements::create_retention.str());
   }
+  if (version == 4 && std::ranges::count(there, "retry_result") == 0) steps.push_back(statements::create_results.str());
+  if (version == 6 && std::ranges::count(there, "retry_series") == 0) steps.push_back(statements::create_series.str());
+  for (const std::string& table : there) std::ranges::move(new_columns(version, table), std::back_inserter(steps));
   return steps;
 }
 

@@ -24,7 +24,7 @@ TimePoint MysqlSession::begin(Promise /*promise*/) {
 }
 
 // If the server does not take the sums, it has not committed. After any other failure, only a conflict is sure to have
-// rolled back the transaction; otherwise nobody can say, so the connection counts as lost.
+// rolled back the transaction; otherwise it is unknown, so the connection counts as lost.
 void MysqlSession::commit() {
   const std::string sums = ledger_.insert_sums();
   try {

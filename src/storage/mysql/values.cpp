@@ -45,9 +45,9 @@ class Values {
 Values shared_values(const task::TaskRecord& record) {
   const TaskInfo& info = record.info;
   Values values;
-  values.add(number(info.id)).add(bytes(info.space)).add(bytes(info.key)).add(bytes(info.handler));
+  values.add(number(info.id)).add(bytes(info.name_space)).add(bytes(info.key)).add(bytes(info.handler));
   values.add(bytes_or_null(info.business_type)).add(bytes_or_null(info.business_id));
-  values.add(in_quotes(to_string(info.stage))).add(info.attempts).add(info.crashes);
+  values.add(in_quotes(task::stored_name(info.stage))).add(info.attempts).add(info.crashes);
   values.add(info.deliveries).add(info.generation).add(info.created_at).add(info.next_at);
   values.add(bytes(record.payload)).add(record.payload_version).add(record.rules.max_attempts);
   values.add(record.rules.max_duration.count()).add(maybe_time(record.rules.deadline));
@@ -55,6 +55,8 @@ Values shared_values(const task::TaskRecord& record) {
   const std::string tags = tags_text(info.tags);
   values.add(tags.empty() ? "NULL" : characters(tags));
   values.add(bytes_or_null(info.traceparent)).add(bytes_or_null(info.progress));
+  const bool normal = info.task_class == TaskClass::normal;
+  values.add(normal ? "NULL" : literal(task::stored_number(info.task_class)));
   values.add(info.version).add(name_or_null(info.outcome)).add(maybe_time(info.first_failed_at));
   return values.add(maybe_time(info.last_failed_at)).add(error_or_null(info.last_error));
 }
@@ -96,7 +98,7 @@ std::string in_quotes(std::string_view text) {
 }
 
 std::string name_or_null(const std::optional<Outcome>& outcome) {
-  return outcome ? in_quotes(to_string(*outcome)) : "NULL";
+  return outcome ? in_quotes(task::stored_name(*outcome)) : "NULL";
 }
 
 std::string error_or_null(std::string_view error) {
@@ -111,6 +113,11 @@ std::string ticket_list(std::span<const task::Ticket> tickets) {
   return list_of(tickets, [](const task::Ticket& ticket) {
     return "(" + literal(ticket.id) + "," + literal(ticket.version) + ")";
   });
+}
+
+std::string handler_list(std::span<const std::string> handlers) {
+  if (handlers.empty()) return "NULL";
+  return list_of(handlers, [](const std::string& handler) { return in_quotes(escaped(handler)); });
 }
 
 std::string time_or_servers(std::optional<TimePoint> time) {
@@ -131,7 +138,7 @@ void check_length(std::string_view value, const ByteLimit& limit) {
 }
 
 void check_lengths(const task::TaskRecord& record) {
-  check_length(record.info.space, kSpaceLimit);
+  check_length(record.info.name_space, kNamespaceLimit);
   check_length(record.info.key, kKeyLimit);
   check_length(record.info.handler, kHandlerLimit);
   check_length(record.info.business_type, kBusinessTypeLimit);
@@ -145,17 +152,19 @@ void check_lengths(const task::TaskRecord& record) {
 
 std::string live_values(const task::TaskRecord& record) {
   Values values = shared_values(record);
-  values.add(in_quotes(to_string(record.info.state))).add(bytes_or_null(record.locked_by));
+  values.add(in_quotes(task::stored_name(record.info.state))).add(bytes_or_null(record.locked_by));
   values.add(record.locked_by.empty() ? "NULL" : literal(record.info.created_at)).add(record.lease_until);
   return values.add(static_cast<std::int64_t>(task::shard_of(record.info.id))).add(record.info.created_at).done();
 }
 
 std::string history_values(const task::TaskRecord& record) {
-  return shared_values(record).add(record.info.finished_at.value_or(record.info.next_at)).done();
+  Values values = shared_values(record);
+  values.add(record.info.finished_at.value_or(record.info.next_at));
+  return values.add(bytes_or_null(task::attempts_text(record.info.last_attempts))).done();
 }
 
 std::string key_values(const task::TaskRecord& record) {
-  return Values{}.add(number(record.info.id)).add(bytes(record.info.space)).add(bytes(record.info.key)).done();
+  return Values{}.add(number(record.info.id)).add(bytes(record.info.name_space)).add(bytes(record.info.key)).done();
 }
 
 void check_row(std::size_t bytes, std::size_t most_bytes) {

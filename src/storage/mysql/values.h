@@ -49,6 +49,8 @@ std::string list_of(const Values& values, ToText to_text) {
 }
 std::string id_list(std::span<const TaskId> ids);
 std::string ticket_list(std::span<const task::Ticket> tickets);  // (1,7),(2,3)
+// Names as retry_inbox has them; NULL if there are none, because an empty list is a syntax error.
+std::string handler_list(std::span<const std::string> handlers);
 
 // The server's time in milliseconds since 1970, the same everywhere in one statement. Not UNIX_TIMESTAMP, which ends in
 // 2038 before MariaDB 11.5.
@@ -65,7 +67,7 @@ struct ByteLimit {
 };
 
 // As in sql/tables.sql.
-inline constexpr ByteLimit kSpaceLimit{"namespace", 128};
+inline constexpr ByteLimit kNamespaceLimit{"namespace", 128};
 inline constexpr ByteLimit kKeyLimit{"task_key", 512};
 inline constexpr ByteLimit kHandlerLimit{"method_name", 512};
 inline constexpr ByteLimit kBusinessTypeLimit{"business_type", 255};

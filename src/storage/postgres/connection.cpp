@@ -19,6 +19,8 @@ struct Class {
   std::string_view remedy;
 };
 
+constexpr std::string_view kReadOnly = "25006";
+
 // The first that matches counts.
 constexpr std::array kClasses{
     Class{"40", Trouble::again, ""},  // serialization failure, deadlock, transaction rolled back
@@ -33,7 +35,7 @@ constexpr std::array kClasses{
     Class{"57014", Trouble::overloaded, "; the statement took too long: look for locks and long transactions"},
     Class{"53300", Trouble::overloaded, "; raise max_connections, or give this instance fewer connections"},
     Class{"53", Trouble::overloaded, "; the server is out of memory or disk space"},
-    Class{"25006", Trouble::overloaded,
+    Class{kReadOnly, Trouble::overloaded,
           "; this is a replica, or default_transaction_read_only is on: connect to the primary, or turn it off"},
     Class{"28", Trouble::refused, "; check the user and the password in the url, and pg_hba.conf"},
     Class{"3D000", Trouble::refused, "; create the database first: CREATE DATABASE"},
@@ -64,8 +66,17 @@ std::string trimmed(const char* message) {
   return text;
 }
 
+const char* sqlstate_of(const PGresult* result) {
+  return result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
+}
+
+bool is_read_only(const PGresult* result) {
+  const char* state = sqlstate_of(result);
+  return state != nullptr && std::string_view{state} == kReadOnly;
+}
+
 ServerError server_error(PGconn* connection, const PGresult* result) {
-  const char* state = result == nullptr ? nullptr : PQresultErrorField(result, PG_DIAG_SQLSTATE);
+  const char* state = sqlstate_of(result);
   if (PQstatus(connection) != CONNECTION_OK || state == nullptr) {
     return {Trouble::gone, "the connection to PostgreSQL was lost: " + trimmed(PQerrorMessage(connection))};
   }
@@ -119,9 +130,12 @@ std::vector<task::TaskRecord> Rows::records() const {
   return each([&](int row) { return read_record(Row{*this, row}); });
 }
 
-Connection::Connection(const std::string& settings) : handle_(PQconnectdb(settings.c_str())) {
-  if (broken()) throw connect_error(handle_.get());
+Connection::Connection(const std::string& settings, const server::Demotions& demotions)
+    : demotions_(demotions), demotions_before_(demotions.count()), handle_(PQconnectdb(settings.c_str())) {
+  if (PQstatus(handle_.get()) != CONNECTION_OK) throw connect_error(handle_.get());
   PQsetnonblocking(handle_.get(), 1);
+  // A pooler gives out process ids of its own.
+  behind_pooler_ = run("SELECT pg_backend_pid()").str(0, 0) != std::to_string(PQbackendPID(handle_.get()));
 }
 
 std::string Connection::encoding() const {
@@ -157,7 +171,7 @@ Rows Connection::run(std::string_view sql, const Params& params) {
     values.push_back(value ? value->data() : nullptr);
     lengths.push_back(value ? static_cast<int>(value->size()) : 0);
   }
-  if (is_borrowed()) {
+  if (is_borrowed() || behind_pooler_) {
     return answer(PQsendQueryParams(handle_.get(), std::string{sql}.c_str(), count, params.types_.data(), values.data(),
                                     lengths.data(), binary.data(), 1));
   }
@@ -193,8 +207,9 @@ Rows Connection::answer(int sent) {
     failed = status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK;
     last = std::move(next);
   }
-  if (failed || last.get() == nullptr) throw server_error(handle_.get(), last.get());
-  return last;
+  if (!failed && last.get() != nullptr) return last;
+  if (!is_borrowed() && is_read_only(last.get())) demotions_.add();
+  throw server_error(handle_.get(), last.get());
 }
 
 // Reads meanwhile: a server that cannot send its answers accepts nothing more.

@@ -15,6 +15,7 @@
 #include <libpq-fe.h>
 
 #include "storage/postgres/params.h"
+#include "storage/server/demotions.h"
 #include "storage/server/server_error.h"
 #include "storage/statement.h"
 
@@ -25,6 +26,7 @@ class Rows {
  public:
   explicit Rows(PGresult* result) : result_(result) {}
   int size() const { return PQntuples(result_.get()); }
+  int columns() const { return PQnfields(result_.get()); }
   bool is_null(int row, int column) const { return PQgetisnull(result_.get(), row, column) != 0; }
   std::int64_t integer(int row, int column) const;  // of 2, 4 or 8 bytes
   std::string_view text(int row, int column) const {
@@ -55,6 +57,7 @@ class Rows {
 struct Row {
   const Rows& rows;
   int row;
+  int columns() const { return rows.columns(); }
   std::int64_t integer(int column) const { return rows.integer(row, column); }
   std::string_view text(int column) const { return rows.text(row, column); }
   bool is_null(int column) const { return rows.is_null(row, column); }
@@ -62,13 +65,21 @@ struct Row {
 
 class Connection {
  public:
-  explicit Connection(const std::string& settings);  // key='value' …
+  explicit Connection(const std::string& settings, const server::Demotions& demotions = {});  // key='value' …
   // A connection of the application, which also closes it. Nothing is prepared on it, and no setting is changed.
   explicit Connection(PGconn* borrowed) : handle_(borrowed, Finish{true}) {}
   bool is_borrowed() const { return handle_.get_deleter().borrowed; }
 
-  bool broken() const { return lost_ || PQstatus(handle_.get()) != CONNECTION_OK; }
+  // Whether there is a pooler between us and the server, in whatever mode: then the next transaction may run in another
+  // session of the server, so nothing is prepared, and settings hold for one transaction. Never on a borrowed
+  // connection.
+  bool behind_pooler() const { return behind_pooler_; }
+
+  bool broken() const {
+    return lost_ || demotions_.count() != demotions_before_ || PQstatus(handle_.get()) != CONNECTION_OK;
+  }
   bool in_transaction() const { return PQtransactionStatus(handle_.get()) == PQTRANS_INTRANS; }
+  int server_version() const { return PQserverVersion(handle_.get()); }  // 150019
   // Of the database.
   std::string encoding() const;
   // As a literal in a statement.
@@ -79,7 +90,7 @@ class Connection {
   // One statement or several, as text: rows come back as text too.
   Rows run(const std::string& sql);
   Rows run(const Statement& statement) { return run(statement.str()); }
-  // Prepared on its first use, unless the connection is borrowed.
+  // Prepared on its first use, unless the connection is borrowed or behind a pooler.
   Rows run(std::string_view sql, const Params& params);
   Rows run(const Statement& statement, const Params& params) { return run(statement.text, params); }
   // If it fails, the connection is broken, and the server rolls back by itself.
@@ -104,8 +115,11 @@ class Connection {
   struct TextHash : std::hash<std::string_view> {
     using is_transparent = void;
   };
+  server::Demotions demotions_;     // shared by the connections of a store
+  const int demotions_before_ = 0;  // before it connected
   std::unique_ptr<PGconn, Finish> handle_;
   bool lost_ = false;
+  bool behind_pooler_ = false;
   std::unordered_map<std::string, std::string, TextHash, std::equal_to<>> names_;  // of prepared statements, by text
 };
 

@@ -82,12 +82,12 @@ std::string NotifyConnection::literal(const std::string& text) const {
 }
 
 std::vector<std::string> NotifyConnection::take_notifications() {
-  std::vector<std::string> spaces;
+  std::vector<std::string> namespaces;
   while (PGnotify* const notification = PQnotifies(handle_.get())) {
-    if (notification->be_pid != PQbackendPID(handle_.get())) spaces.emplace_back(notification->extra);
+    if (notification->be_pid != PQbackendPID(handle_.get())) namespaces.emplace_back(notification->extra);
     PQfreemem(notification);
   }
-  return spaces;
+  return namespaces;
 }
 
 Wakeup::Wakeup() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
@@ -117,7 +117,7 @@ void Wakeup::wait(int socket, short events, std::chrono::steady_clock::time_poin
 // One connection of the notifier, with one statement at a time.
 class Notifier::Link {
  public:
-  explicit Link(Notifier& notifier) : notifier_(notifier), connection_(notifier.settings_) {}
+  explicit Link(Notifier& notifier) : notifier_(notifier), connection_(notifier.settings_()) {}
   ~Link() { notifier_.requeue_unconfirmed(); }
   Link(const Link&) = delete;
   Link& operator=(const Link&) = delete;
@@ -126,7 +126,7 @@ class Notifier::Link {
   bool run() {
     while (true) {
       connection_.advance();
-      for (const std::string& space : connection_.take_notifications()) notifier_.wake(space);
+      for (const std::string& name_space : connection_.take_notifications()) notifier_.wake(name_space);
       if (connection_.idle()) send_next();
       const bool silent = !connection_.idle() && Steady::now() >= next_;
       if (connection_.lost() || silent || notifier_.finished()) return worked_;
@@ -136,7 +136,6 @@ class Notifier::Link {
 
  private:
   void send_next() {
-    if (!std::exchange(set_up_, true)) return send("SET synchronous_commit = off");
     worked_ = true;
     handle_answer();
     const auto now = Steady::now();
@@ -146,19 +145,19 @@ class Notifier::Link {
     }
     if (listens_) notifier_.wake_newcomers();
     if (now >= next_notify_) {
-      const std::set<std::string> spaces = notifier_.take_pending();
-      if (!spaces.empty()) return notify(spaces, now);
+      const std::set<std::string> namespaces = notifier_.take_pending();
+      if (!namespaces.empty()) return notify(namespaces, now);
     }
     if (listens_ && now - sent_at_ >= kQuiet) return send("SELECT 1");
     next_ = listens_ ? sent_at_ + kQuiet : Steady::time_point::max();
     if (notifier_.has_pending()) next_ = std::min(next_, next_notify_);
   }
 
-  void notify(const std::set<std::string>& spaces, Steady::time_point now) {
+  void notify(const std::set<std::string>& namespaces, Steady::time_point now) {
     next_notify_ = now + kInterval;
-    std::string script;
-    for (const std::string& space : spaces) {
-      script += statements::notify.with({{"namespace", connection_.literal(space)}}) + ";";
+    std::string script = statements::async_commit.str() + ";";  // for this script, which is one transaction
+    for (const std::string& name_space : namespaces) {
+      script += statements::notify.with({{"namespace", connection_.literal(name_space)}}) + ";";
     }
     send(script);
   }
@@ -178,7 +177,6 @@ class Notifier::Link {
 
   Notifier& notifier_;
   NotifyConnection connection_;
-  bool set_up_ = false;
   bool worked_ = false;
   bool asked_to_listen_ = false;
   bool listens_ = false;
@@ -189,22 +187,23 @@ class Notifier::Link {
 };
 
 // Registers a listener until it is destroyed.
-class Notifier::Subscription final : public Listening {
+class Notifier::Registration final : public Subscription {
  public:
-  Subscription(Notifier& notifier, int number) : notifier_(notifier), number_(number) {}
-  ~Subscription() override {
+  Registration(Notifier& notifier, int number) : notifier_(notifier), number_(number) {}
+  ~Registration() override {
     const std::lock_guard lock{notifier_.mutex_};
     notifier_.listeners_.erase(number_);
   }
-  Subscription(const Subscription&) = delete;
-  Subscription& operator=(const Subscription&) = delete;
+  Registration(const Registration&) = delete;
+  Registration& operator=(const Registration&) = delete;
 
  private:
   Notifier& notifier_;
   const int number_;
 };
 
-Notifier::Notifier(std::string settings) : settings_(std::move(settings)), random_(base::random_seed()) {}
+Notifier::Notifier(std::function<std::string()> settings, std::shared_ptr<const std::atomic<bool>> behind_pooler)
+    : settings_(std::move(settings)), behind_pooler_(std::move(behind_pooler)), random_(base::random_seed()) {}
 
 Notifier::~Notifier() {
   {
@@ -215,21 +214,22 @@ Notifier::~Notifier() {
   if (thread_.joinable()) thread_.join();
 }
 
-void Notifier::announce(const std::string& space) {
+void Notifier::announce(const std::string& name_space) {
   {
     const std::lock_guard lock{mutex_};
-    if (!pending_.insert(space).second) return;
+    if (!pending_.insert(name_space).second) return;
     start();
   }
   wakeup_.signal();
 }
 
-std::unique_ptr<Listening> Notifier::listen(const std::string& space, std::function<void()> wake) {
-  std::unique_ptr<Listening> subscription;
+std::unique_ptr<Subscription> Notifier::listen(const std::string& name_space, std::function<void()> wake) {
+  if (*behind_pooler_) return nullptr;  // the server would notify a session that is not ours by then
+  std::unique_ptr<Subscription> subscription;
   {
     const std::lock_guard lock{mutex_};
-    subscription = std::make_unique<Subscription>(*this, next_listener_);
-    listeners_.emplace(next_listener_++, Listener{space, std::move(wake)});
+    subscription = std::make_unique<Registration>(*this, next_listener_);
+    listeners_.emplace(next_listener_++, Listener{name_space, std::move(wake)});
     start();
   }
   wakeup_.signal();
@@ -239,16 +239,25 @@ std::unique_ptr<Listening> Notifier::listen(const std::string& space, std::funct
 void Notifier::start() {
   if (thread_.joinable()) return;
   thread_ = std::thread{[this] { run(); }};
-  pthread_setname_np(thread_.native_handle(), "er-news");
+  pthread_setname_np(thread_.native_handle(), "er-notify");
 }
 
 // A notifier that is being destroyed tries one more connection: if the server does not accept it, no instance listens.
 void Notifier::run() {
   for (int failures = 0; !finished();) {
     const bool last = stopping();
-    if (Link{*this}.run()) failures = 0;
+    if (use_connection()) failures = 0;
     if (last) return;
     pause(server::reconnect_pause(failures++, random_));
+  }
+}
+
+// Returns whether it ever worked.
+bool Notifier::use_connection() {
+  try {
+    return Link{*this}.run();
+  } catch (const server::ServerError&) {
+    return false;  // the password cannot be read; the sessions of the store say so
   }
 }
 
@@ -315,10 +324,10 @@ void Notifier::wake_newcomers() {
   }
 }
 
-void Notifier::wake(const std::string& space) {
+void Notifier::wake(const std::string& name_space) {
   const std::lock_guard lock{mutex_};
   for (const auto& [number, listener] : listeners_) {
-    if (listener.space == space) listener.wake();
+    if (listener.name_space == name_space) listener.wake();
   }
 }
 

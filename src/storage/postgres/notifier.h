@@ -6,6 +6,7 @@
 // for the disk, and at most once in kInterval. A connection that is lost, even silently, is replaced; then all
 // listeners are woken, for what they may have missed.
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <map>
@@ -20,7 +21,7 @@
 #include <libpq-fe.h>
 
 #include "base/random.h"
-#include "storage/sql/news.h"
+#include "storage/sql/server_options.h"
 
 namespace easyretry::storage::postgres {
 
@@ -42,7 +43,7 @@ class NotifyConnection {
   // The namespaces of notifications that arrived since the last call, without those that were sent on this connection.
   std::vector<std::string> take_notifications();
 
-  // What to wait for before advance() has something to do.
+  // Wait for these events of the socket before the next advance().
   int socket() const { return PQsocket(handle_.get()); }
   short events() const { return events_; }
 
@@ -76,31 +77,34 @@ class Wakeup {
   const int event_;
 };
 
-class Notifier final : public sql::News {
+class Notifier final : public sql::Channel {
  public:
-  explicit Notifier(std::string settings);  // as libpq takes them
-  ~Notifier() override;                     // when all announcements have been sent, or after a few seconds
+  // `settings` as libpq takes them, asked for each connection; it may throw ServerError. `behind_pooler` is set by the
+  // sessions of the store, which are there before anything listens.
+  Notifier(std::function<std::string()> settings, std::shared_ptr<const std::atomic<bool>> behind_pooler);
+  ~Notifier() override;  // when all announcements have been sent, or after a few seconds
   Notifier(const Notifier&) = delete;
   Notifier& operator=(const Notifier&) = delete;
 
-  void announce(const std::string& space) override;
-  // Must not outlive this.
-  std::unique_ptr<Listening> listen(const std::string& space, std::function<void()> wake) override;
+  void announce(const std::string& name_space) override;
+  // Must not outlive this. Null behind a pooler.
+  std::unique_ptr<Subscription> listen(const std::string& name_space, std::function<void()> wake) override;
 
   static constexpr std::chrono::milliseconds kInterval{2};
 
  private:
   using Steady = std::chrono::steady_clock;
   struct Listener {
-    std::string space;
+    std::string name_space;
     std::function<void()> wake;
     bool woken = false;  // for what came before it listened
   };
-  class Subscription;
+  class Registration;
   class Link;
 
   void start();  // with mutex_ held
   void run();
+  bool use_connection();
   void pause(std::chrono::microseconds time);
   void wait(int socket, short events, Steady::time_point until);
   bool stopping();
@@ -112,9 +116,10 @@ class Notifier final : public sql::News {
   bool has_listeners();
   void wake_all();
   void wake_newcomers();
-  void wake(const std::string& space);
+  void wake(const std::string& name_space);
 
-  const std::string settings_;
+  const std::function<std::string()> settings_;
+  const std::shared_ptr<const std::atomic<bool>> behind_pooler_;
   base::Random random_;
   Wakeup wakeup_;
 

@@ -7,8 +7,8 @@
 
 namespace easyretry::storage {
 
-// postgres://user:password@host:port/database?sslmode=verify-full&sslrootcert=ca.crt&history=…&keep_months=N&shards=N
-// &connections=N. The TLS options are libpq's.
+// postgres://user:password@host:port,host:port/database?sslmode=verify-full&sslrootcert=ca.crt&history=…&keep_months=N
+// &shards=N&connections=N. The TLS options and target_session_attrs are libpq's.
 sql::ServerOptions postgres_options(const StoreUrl& address, std::string_view url);
 
 }  // namespace easyretry::storage

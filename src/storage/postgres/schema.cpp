@@ -1,10 +1,11 @@
-#include "storage/postgres/schema.h"
+#include <algorithm>
+#include <iterator>
 
 #include "storage/history.h"
+#include "storage/postgres/session.h"
 #include "storage/postgres/statements.h"
-#include "storage/record_columns.h"
 #include "storage/server/server_error.h"
-#include "storage/shard_count.h"
+#include "storage/sql/tables.h"
 
 namespace easyretry::storage::postgres {
 
@@ -22,8 +23,9 @@ std::vector<sql::TableFacts> PostgresSchema::table_facts() {
   });
 }
 
-void PostgresSchema::create_tasks(const std::string& table, sql::KeysIn keys) {
-  const std::string_view unique = keys == sql::KeysIn::tasks ? "UNIQUE" : "";
+void PostgresSchema::create_tasks(const std::string& table, sql::UniqueKeys keys) {
+  const std::string_view unique = keys == sql::UniqueKeys::in_task_table ? "UNIQUE" : "";
+  complete(table);
   define(table, statements::create_tasks.with({{"table", table}, {"unique", unique}}));
 }
 
@@ -32,16 +34,32 @@ void PostgresSchema::create_keys() {
 }
 
 void PostgresSchema::create_history(const std::string& table) {
-  complete_history(table);
+  complete(table);
   define(table, statements::create_history.with({{"table", table}}));
 }
 
-void PostgresSchema::complete_history(const std::string& table) {
-  if (lacks_requeued_as(table)) define(table, statements::add_requeued_as.with({{"table", table}}));
+void PostgresSchema::complete(const std::string& table) {
+  for (const int version : {2, 5, 7}) {
+    for (const std::string& statement : new_columns(version, table)) define(table, statement);
+  }
 }
 
-bool PostgresSchema::lacks_requeued_as(const std::string& table) {
-  return db_.run(statements::lacks_requeued_as, Params{}.add(std::string_view{table})).size() > 0;
+std::vector<std::string> PostgresSchema::new_columns(int version, const std::string& table) {
+  const bool history = month_of_history_table(table).has_value();
+  if (version == 2 && history && lacks(table, "requeued_as")) {
+    return {statements::add_requeued_as.with({{"table", table}})};
+  }
+  if (version == 5 && sql::has_tasks(table) && lacks(table, "attempt_log")) {
+    return {statements::add_attempt_log.with({{"table", table}})};
+  }
+  if (version == 7 && sql::has_tasks(table) && lacks(table, "task_class")) {
+    return {statements::add_task_class.with({{"table", table}})};
+  }
+  return {};
+}
+
+bool PostgresSchema::lacks(std::string_view table, std::string_view column) {
+  return db_.run(statements::lacks_column, Params{}.add(table).add(column)).size() > 0;
 }
 
 void PostgresSchema::drop(const std::string& table) {
@@ -49,7 +67,8 @@ void PostgresSchema::drop(const std::string& table) {
 }
 
 bool PostgresSchema::drop_empty(const std::string& table) {
-  return in_transaction(statements::lock_table.with({{"table", table}}), [&] {
+  const std::string begin = statements::lock_table.with({{"settings", settings_of_transaction(db_)}, {"table", table}});
+  return in_transaction(begin, [&] {
     const bool empty = db_.run(statements::any_row.with({{"table", table}})).size() == 0;
     if (empty) db_.run(statements::drop_table.with({{"table", table}}));
     return empty;
@@ -81,17 +100,20 @@ std::vector<std::string> PostgresSchema::migration(int version) {
     return {statements::create_meta.str(), statements::create_counts.str(), statements::create_members.str(),
             statements::create_pauses.str(), statements::create_inbox.str()};
   }
+  const std::vector<std::string> there = tables();
   std::vector<std::string> steps;
-  for (const std::string& table : tables()) {
-    if (!month_of_history_table(table) || !lacks_requeued_as(table)) continue;
-    steps.push_back(statements::add_requeued_as.with({{"table", table}}));
+  if (version == 3 && std::ranges::count(there, "retry_retention") == 0) {
+    steps.push_back(statements::create_retention.str());
   }
+  if (version == 4 && std::ranges::count(there, "retry_result") == 0) steps.push_back(statements::create_results.str());
+  if (version == 6 && std::ranges::count(there, "retry_series") == 0) steps.push_back(statements::create_series.str());
+  for (const std::string& table : there) std::ranges::move(new_columns(version, table), std::back_inserter(steps));
   return steps;
 }
 
 void PostgresSchema::define(const std::string& what, const std::string& statement) {
   try {
-    db_.run(statements::one_at_a_time.with({{"statement", statement}}));
+    db_.run(statements::one_at_a_time.with({{"settings", settings_of_transaction(db_)}, {"statement", statement}}));
   } catch (const ServerError& error) {
     if (!db_.broken()) db_.roll_back();
     throw ServerError{error.trouble(), what + ": " + error.what()};
@@ -114,7 +136,7 @@ std::string PostgresSchema::hold_layout() {
 }
 
 bool PostgresSchema::change_meta(const std::string& name, const std::string& from, const std::string& to) {
-  return in_transaction(statements::begin_change.str(), [&] {
+  return in_transaction(statements::begin_change.with({{"settings", settings_of_transaction(db_)}}), [&] {
     return db_.run(statements::change_meta, Params{}.add(name).add(from).add(to)).size() == 1;
   });
 }
@@ -154,6 +176,11 @@ Durability PostgresSchema::durability() {
   if (setting("synchronous_commit") == "off")
     return {"nothing for sure: synchronous_commit is off, so a crash may lose the last moments", true};
   return {"a crash of the server or its operating system, and a power cut"};
+}
+
+std::string PostgresSchema::missing() {
+  if (!db_.behind_pooler()) return {};
+  return "behind a pooler: statements are not prepared, and tasks of other processes are polled for instead of LISTEN";
 }
 
 }  // namespace easyretry::storage::postgres

@@ -5,6 +5,8 @@
 #include <compare>
 #include <string>
 
+#include "storage/server/server_address.h"
+
 namespace easyretry::storage::redis {
 
 struct Endpoint {
@@ -22,7 +24,7 @@ struct Address {
   std::string host = "127.0.0.1";
   int port = 6379;
   std::string user{};  // empty: the default user
-  std::string password{};
+  server::Password password{};
   int database = 0;
 
   std::chrono::seconds connect_timeout{5};

@@ -24,9 +24,10 @@ namespace {
 namespace Changed = layout::Changed;
 namespace SettleKind = layout::SettleKind;
 
-unsigned number_of(Settlement::Kind kind) {
-  switch (kind) {
-    case Settlement::Kind::finish: return SettleKind::finish;
+unsigned kind_of(const Settlement& settlement) {
+  switch (settlement.kind) {
+    case Settlement::Kind::finish:
+      return settlement.keep || must_be_kept(settlement.outcome) ? SettleKind::finish : SettleKind::forget;
     case Settlement::Kind::retry: return SettleKind::retry;
     case Settlement::Kind::advance: return SettleKind::advance;
     case Settlement::Kind::hand_back: return SettleKind::hand_back;
@@ -34,16 +35,25 @@ unsigned number_of(Settlement::Kind kind) {
   return SettleKind::finish;
 }
 
+// For settle.lua; empty: there is nothing more to say. A task that ends has a time to keep its result instead of a
+// delay.
+std::string more_of(Millis delay, const std::string& error, const std::string& attempt, const std::string& result) {
+  if (delay == Millis{0} && error.empty() && attempt.empty() && result.empty()) return {};
+  const layout::SettleMore more{.delay = delay, .error_size = error.size(), .attempt_size = attempt.size()};
+  return Packer{}.record(more).bytes(error).bytes(attempt).bytes(result).take();
+}
+
 // The keys of due sets for a call. An id does not say its namespace, so a call names the sets of all namespaces that
 // this process works with, which is mostly one. If a task belongs to another, the script says so and is called again.
 class Route {
  public:
-  Route(const Part& part, int total_shards) : part_(part), spaces_(part.used_spaces()), total_shards_(total_shards) {}
+  Route(const Part& part, int total_shards)
+      : part_(part), namespaces_(part.used_namespaces()), total_shards_(total_shards) {}
 
-  const std::vector<Name>& spaces() const { return spaces_; }
-  std::string space_numbers() const {
+  const std::vector<Name>& namespaces() const { return namespaces_; }
+  std::string namespace_numbers() const {
     Packer numbers;
-    for (const Name& space : spaces_) numbers.record(layout::SpaceNumber{space.number});
+    for (const Name& name_space : namespaces_) numbers.record(layout::NamespaceNumber{name_space.number});
     return numbers.take();
   }
   void add_dues(ScriptCall& call) const { call.keys.insert(call.keys.end(), dues_.begin(), dues_.end()); }
@@ -52,14 +62,14 @@ class Route {
     const ShardId shard = task::shard_of(id, total_shards_);
     const auto [found, fresh] = places_.try_emplace(shard, static_cast<unsigned>(places_.size()));
     if (fresh) {
-      for (const Name& space : spaces_) dues_.push_back(part_.keys().due(shard, space.text));
+      for (const Name& name_space : namespaces_) dues_.push_back(part_.keys().due(shard, name_space.text));
     }
     return found->second;
   }
 
  private:
   const Part& part_;
-  const std::vector<Name> spaces_;
+  const std::vector<Name> namespaces_;
   const int total_shards_;
   std::map<ShardId, unsigned> places_;
   std::vector<std::string> dues_;
@@ -106,7 +116,7 @@ class ChangeJob : public Job {
   void add(const Change& change, std::size_t place) {
     changes_.push_back(&change);
     places_.push_back(place);
-    answers_.push_back(Changed::unknown_space);
+    answers_.push_back(Changed::unknown_namespace);
   }
   // The place of a change in the batch of the caller.
   std::size_t place(std::size_t i) const { return places_[i]; }
@@ -182,21 +192,21 @@ class DueJob : public ChangeJob {
   Slice left(const Reply& reply, const Slice& slice) override {
     Slice foreign;
     for (const std::size_t i : slice) {
-      if (answers()[i] == Changed::unknown_space) foreign.push_back(i);
+      if (answers()[i] == Changed::unknown_namespace) foreign.push_back(i);
     }
-    if (foreign.empty() || learn_spaces(reply.text(2))) return foreign;
+    if (foreign.empty() || learn_namespaces(reply.text(2))) return foreign;
     for (const std::size_t i : foreign) give_up(i);
     return {};
   }
 
  private:
   // False: none of them has a name.
-  bool learn_spaces(std::string_view numbers) {
+  bool learn_namespaces(std::string_view numbers) {
     bool learned = false;
     for (Unpacker in{numbers}; !in.empty();) {
-      const unsigned space = in.record<layout::SpaceNumber>().number;
-      if (part().name_of(space).empty()) continue;
-      part().uses(space);
+      const unsigned name_space = in.record<layout::NamespaceNumber>().number;
+      if (part().name_of(name_space).empty()) continue;
+      part().uses(name_space);
       learned = true;
     }
     return learned;
@@ -213,11 +223,11 @@ class SettleJob final : public DueJob {
     const Keys& keys = part().keys();
     Route route{part(), options().total_shards};
     call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done()});
-    for (const Name& space : route.spaces()) {
-      call.keys.insert(call.keys.end(),
-                       {keys.keys(space.text), keys.counts(space.text), keys.ended(space.text), keys.dead(space.text)});
+    for (const Name& name_space : route.namespaces()) {
+      call.keys.insert(call.keys.end(), {keys.keys(name_space.text), keys.counts(name_space.text),
+                                         keys.ended(name_space.text), keys.dead(name_space.text)});
     }
-    call.arguments.push_back(route.space_numbers());
+    call.arguments.push_back(route.namespace_numbers());
     call.arguments.push_back(outcomes_kept(options().history));
     call.arguments.push_back(std::to_string(options().history_of_a_part()));
     Packer tickets;
@@ -235,7 +245,7 @@ class SettleJob final : public DueJob {
       if (!change(i).item.empty()) call.arguments.push_back(change(i).item);
     }
     route.add_dues(call);
-    call.keys.push_back(keys.requeued());
+    call.keys.insert(call.keys.end(), {keys.requeued(), keys.results(), keys.results_until()});
     return call;
   }
 };
@@ -249,7 +259,7 @@ class ReviseJob final : public DueJob {
     ScriptCall call = part().script(scripts::revise);
     Route route{part(), options().total_shards};
     call.keys.insert(call.keys.end(), {part().keys().body(), part().keys().meta()});
-    call.arguments.push_back(route.space_numbers());
+    call.arguments.push_back(route.namespace_numbers());
     for (const std::size_t i : slice) {
       const types::u16 shard = route.shard_place(change(i).ticket.id);
       call.arguments.push_back(change(i).item);
@@ -267,14 +277,14 @@ Applied Changer::settle(std::span<const Settlement> settlements, bool& begun) {
   changes.reserve(settlements.size());
   for (const Settlement& each : settlements) {
     Change& change = changes.emplace_back(Change{.ticket = each.ticket});
-    change.group.kind = number_of(each.kind);
+    change.group.kind = kind_of(each);
     change.group.outcome = redis::number_of(each.outcome);
     change.group.stage = static_cast<unsigned>(each.stage);
-    if (each.delay == Millis{0} && each.error.empty() && each.result.empty()) continue;
-    const layout::SettleMore more{.delay = each.delay, .error_size = each.error.size()};
-    change.item = Packer{}.record(more).bytes(each.error).bytes(each.result).take();
+    const bool ends = each.kind == Settlement::Kind::finish;
+    const Millis kept = each.keeps_result() ? each.keep_result : Millis{0};
+    change.item = more_of(ends ? kept : each.delay, each.error, each.attempt, each.result);
   }
-  return apply<SettleJob>(How::work, changes, begun, false);
+  return apply<SettleJob>(CallKind::write, changes, begun, false);
 }
 
 Applied Changer::revise(std::span<const Revision> revisions, bool& begun) {
@@ -289,15 +299,21 @@ Applied Changer::revise(std::span<const Revision> revisions, bool& begun) {
     if (each.rules) item.bytes(rules_bytes(*each.rules));
     changes.push_back({.ticket = each.ticket, .item = item.take()});
   }
-  return apply<ReviseJob>(How::work, changes, begun, true);
+  return apply<ReviseJob>(CallKind::write, changes, begun, true);
 }
 
-Applied Changer::cancel(std::span<const TaskId> ids, Cancel how, bool& begun) {
+Applied Changer::end(std::span<const Ending> endings, bool& begun) {
   std::vector<Change> changes;
-  changes.reserve(ids.size());
-  const unsigned kind = how == Cancel::end ? SettleKind::cancel : SettleKind::tell;
-  for (const TaskId id : ids) changes.push_back({.ticket = {id, 0}, .group = {.kind = kind}});
-  return apply<SettleJob>(How::work, changes, begun, true);
+  changes.reserve(endings.size());
+  for (const Ending& each : endings) {
+    Change& change = changes.emplace_back(Change{.ticket = {each.id, 0}});
+    change.group.kind = each.tell ? SettleKind::end_and_tell : SettleKind::end;
+    change.group.outcome = redis::number_of(each.outcome);
+    const bool to_callback = each.tell || each.drop_callback;
+    change.group.stage = static_cast<unsigned>(to_callback ? task::callback_of(each.outcome) : Stage::run);
+    change.item = more_of(each.tell ? Millis{0} : each.keep_result, each.error, {}, each.result);
+  }
+  return apply<SettleJob>(CallKind::write, changes, begun, true);
 }
 
 Applied Changer::renew(std::span<const Renewal> renewals, bool& begun) {
@@ -308,36 +324,25 @@ Applied Changer::renew(std::span<const Renewal> renewals, bool& begun) {
         .id = each.ticket.id, .version = each.ticket.version, .lease = each.lease, .has_note = each.progress ? 1 : 0};
     changes.push_back({.ticket = each.ticket, .item = Packer{}.record(renew).bytes(each.progress.value_or("")).take()});
   }
-  return apply<RenewJob>(How::soon, changes, begun, false);
-}
-
-template <class AJob>
-std::vector<std::unique_ptr<AJob>> Changer::jobs_for(std::span<const Change> changes) {
-  std::vector<std::unique_ptr<AJob>> jobs;
-  const auto places = parts_.places(changes, [](const Change& change) { return change.ticket.id; });
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (places[i].empty()) continue;
-    jobs.push_back(std::make_unique<AJob>(parts_.at(i), options_));
-    for (const std::size_t place : places[i]) jobs.back()->add(changes[place], place);
-  }
-  return jobs;
+  return apply<RenewJob>(CallKind::urgent_write, changes, begun, false);
 }
 
 // `whole`: an answer must be for all of them.
 template <class AJob>
-Applied Changer::apply(How how, std::span<const Change> changes, bool& begun, bool whole) {
+Applied Changer::apply(CallKind kind, std::span<const Change> changes, bool& begun, bool whole) {
   if (changes.empty()) return {.now = parts_.now(), .applied = {}};
-  const auto jobs = jobs_for<AJob>(changes);
-  parts_.run(how, jobs);
+  const auto jobs = parts_.jobs_for<AJob>(
+      changes, [](const Change& change) { return change.ticket.id; }, options_);
+  parts_.run(kind, jobs);
   Applied reply{.now = {}, .applied = std::vector<bool>(changes.size())};
-  const std::string_view where = how == How::soon ? "redis.renew" : "redis.settle";
+  const std::string_view where = kind == CallKind::urgent_write ? "redis.renew" : "redis.settle";
   bool answered = false;
   for (const auto& job : jobs) {
     begun = begun || job->begun();
     answered = answered || !job->failure();
     if (job->failure()) reply.trouble = error_of(*job, where);
     for (std::size_t i = 0; i < job->answers().size(); ++i) {
-      if (job->answers()[i] == Changed::unknown_space) reply.unanswered.push_back(job->place(i));
+      if (job->answers()[i] == Changed::unknown_namespace) reply.unanswered.push_back(job->place(i));
       reply.applied[job->place(i)] = job->answers()[i] == Changed::applied;
     }
   }

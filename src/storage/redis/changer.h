@@ -1,13 +1,13 @@
 #pragma once
-// Changes tasks that are named by their ids: claim, settle, renew, revise, cancel. Sets `begun` if some of several
+// Changes tasks that are named by their ids: claim, settle, renew, revise, end. Sets `begun` if some of several
 // changes are done.
 
 #include <memory>
 #include <span>
 #include <vector>
 
-#include "storage/redis/options.h"
 #include "storage/redis/parts.h"
+#include "storage/redis/redis_store.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::redis {
@@ -24,13 +24,11 @@ class Changer {
   Applied renew(std::span<const Renewal> renewals, bool& begun);
   // A part that does not answer is an error.
   Applied revise(std::span<const Revision> revisions, bool& begun);
-  Applied cancel(std::span<const TaskId> ids, Cancel how, bool& begun);
+  Applied end(std::span<const Ending> endings, bool& begun);
 
  private:
   template <class AJob>
-  std::vector<std::unique_ptr<AJob>> jobs_for(std::span<const Change> changes);
-  template <class AJob>
-  Applied apply(How how, std::span<const Change> changes, bool& begun, bool whole);
+  Applied apply(CallKind kind, std::span<const Change> changes, bool& begun, bool whole);
 
   Parts& parts_;
   const RedisOptions& options_;

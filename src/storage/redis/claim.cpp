@@ -16,7 +16,7 @@ class ClaimJob final : public Job {
  public:
   ClaimJob(Part& part, const ClaimRequest& request) : Job(part), request_(request) {}
 
-  void add(const Ticket& ticket) { tickets_.push_back(ticket); }
+  void add(const Ticket& ticket, std::size_t /*place*/) { tickets_.push_back(ticket); }
   std::vector<TaskRecord>& won() { return won_; }
   TimePoint now() const { return now_; }
   // The tickets in flight.
@@ -44,6 +44,7 @@ class ClaimJob final : public Job {
       if (became[i] == Claimed::lost) continue;
       const std::string_view meta = became[i] == Claimed::again ? reply.text(at++) : std::string_view{};
       won_.push_back(live_record(slice()[i].id, reply.text(at++), meta, texts));
+      won_.back().info.last_attempts.clear();
       if (became[i] == Claimed::first) {
         task::apply_claim(won_.back(), task::Event::claim, owner(), now_, request_.lease, request_.begin);
       }
@@ -66,14 +67,9 @@ class ClaimJob final : public Job {
 // Tasks that were won are held. The others can be claimed again.
 ClaimReply Changer::claim(const ClaimRequest& request) {
   if (request.tickets.empty()) return {.now = parts_.now(), .won = {}};
-  std::vector<std::unique_ptr<ClaimJob>> jobs;
-  const auto places = parts_.places(request.tickets, [](const Ticket& ticket) { return ticket.id; });
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (places[i].empty()) continue;
-    jobs.push_back(std::make_unique<ClaimJob>(parts_.at(i), request));
-    for (const std::size_t place : places[i]) jobs.back()->add(request.tickets[place]);
-  }
-  parts_.run(How::work, jobs);
+  const auto jobs = parts_.jobs_for<ClaimJob>(
+      request.tickets, [](const Ticket& ticket) { return ticket.id; }, request);
+  parts_.run(CallKind::write, jobs);
   ClaimReply reply;
   bool answered = false;
   for (const auto& job : jobs) {

@@ -1,7 +1,9 @@
 #include "storage/redis/connection.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <sys/socket.h>
@@ -22,13 +24,78 @@ redisContext* connect(const Address& address) {
   return context;
 }
 
-Command greeting(const Address& address) {
+Command greeting(const Address& address, std::string_view password) {
   auto command = Command::of("AUTH");
   if (!address.user.empty()) command.add(address.user);
-  return command.add(address.password);
+  return command.add(password);
+}
+
+// The meaning of an error.
+struct Meaning {
+  std::string_view begins;
+  Trouble trouble;
+  std::string_view remedy;
+};
+
+constexpr std::string_view kMoving = "the cluster is being changed; if this lasts, see CLUSTER NODES";
+constexpr std::string_view kCredentials = "check the user and the password in the url";
+
+// The first match counts.
+constexpr Meaning kMeanings[] = {
+    {"LOADING", Trouble::overloaded, "the server is loading its data after a start; it will be ready soon"},
+    {"BUSY ", Trouble::overloaded, "a script of another client blocks the server; SCRIPT KILL ends it"},
+    {"READONLY", Trouble::overloaded, "this is a replica; connect to the primary"},
+    {"MASTERDOWN", Trouble::overloaded, "this is a replica that has lost its primary; connect to the primary"},
+    {"NOREPLICAS", Trouble::overloaded, "min-replicas-to-write requires replicas that are not connected"},
+    {"OOM", Trouble::overloaded, "the server's memory is full; raise maxmemory. Stored tasks can still end"},
+    {"MISCONF", Trouble::overloaded, "the server cannot write to its disk; free space or see its log"},
+    {"ERR max number of clients", Trouble::overloaded,
+     "raise maxclients of the server, or lower `connections` of the urls"},
+    {"CLUSTER ", Trouble::refused, "this is a node of a Redis Cluster; use redis+cluster://"},
+    {"MOVED", Trouble::overloaded, kMoving},
+    {"ASK", Trouble::overloaded, kMoving},
+    {"TRYAGAIN", Trouble::overloaded, "the slot is moving from one server to another; it will be ready soon"},
+    {"CLUSTERDOWN", Trouble::overloaded,
+     "a primary of the cluster has failed and no replica has taken its place yet; with cluster-require-full-coverage "
+     "no, the others keep working"},
+    {"ERR This instance has cluster support disabled", Trouble::refused, "this is not a Redis Cluster; use redis://"},
+    {"NOAUTH", Trouble::refused, "the server requires a password: redis://user:password@host"},
+    {"WRONGPASS", Trouble::refused, kCredentials},
+    {"ERR AUTH", Trouble::refused, kCredentials},
+    {"ERR Client sent AUTH", Trouble::refused, "the server has no password; leave it out of the url"},
+    {"ERR invalid password", Trouble::refused, kCredentials},
+    {"NOPERM", Trouble::refused, "the user may not do this: ACL SETUSER <user> ~{<prefix>*}* +@all, see docs/redis.md"},
+    {"ERR DB index", Trouble::refused, "the number after the / of the url is not a database of this server"},
+    {"ERR invalid DB", Trouble::refused, "what follows the / of the url must be the number of a database"},
+    {"WRONGTYPE", Trouble::bad_data,
+     "something else is stored under a key of EasyRetry; use another prefix= or remove it"},
+    {"ERR unknown command", Trouble::refused, "EasyRetry needs Redis 7.0 or newer"},
+};
+
+const Meaning* meaning_of(std::string_view reply) {
+  // A command in a script fails with "ERR WRONGTYPE … script: …", or with the plain error.
+  if (reply.starts_with("ERR WRONGTYPE")) reply.remove_prefix(4);
+  const auto* found = std::ranges::find_if(kMeanings, [&](const Meaning& m) { return reply.starts_with(m.begins); });
+  return found == std::end(kMeanings) ? nullptr : found;
 }
 
 }  // namespace
+
+server::ServerError server_error(std::string_view reply) {
+  const Meaning* meaning = meaning_of(reply);
+  std::string text{reply};
+  if (meaning != nullptr) text.append(": ").append(meaning->remedy);
+  return {meaning != nullptr ? meaning->trouble : Trouble::refused, text};
+}
+
+bool spoils_connection(std::string_view reply) {
+  return reply.starts_with("READONLY") || reply.starts_with("MASTERDOWN") || reply.starts_with("NOAUTH");
+}
+
+bool may_be_elsewhere(std::string_view reply) {
+  return reply.starts_with("READONLY") || reply.starts_with("MASTERDOWN") || reply.starts_with("CLUSTERDOWN") ||
+         reply.starts_with("LOADING");
+}
 
 Connection::Connection(const Address& address) : context_(connect(address), redisFree) {
   if (context_->err != 0) {
@@ -45,7 +112,8 @@ Connection::Connection(const Address& address) : context_(connect(address), redi
 }
 
 void Connection::introduce(const Address& address) {
-  if (!address.password.empty()) run(greeting(address));
+  const std::string password = address.password.current();
+  if (!password.empty()) run(greeting(address, password));
   if (address.database != 0) run(Command::of("SELECT", std::string_view{std::to_string(address.database)}));
   run(Command::of("CLIENT", "SETNAME", "easyretry"));
 }

@@ -1,6 +1,6 @@
 #pragma once
-// One connection to a server, with its commands and replies. For one thread at a time. Throws server::ServerError, and
-// LostReply if the server may have executed the command.
+// One connection to a server, with its commands, replies and errors. For one thread at a time. Throws
+// server::ServerError, and LostReply if the server may have executed the command.
 
 #include <cstdint>
 #include <exception>
@@ -15,10 +15,32 @@
 #include <hiredis.h>
 
 #include "storage/redis/address.h"
-#include "storage/redis/errors.h"
 #include "storage/redis/scripts.h"
+#include "storage/server/server_error.h"
 
 namespace easyretry::storage::redis {
+
+// The server may have the whole request, and no reply came: it may have been executed.
+class LostReply : public server::ServerError {
+ public:
+  using ServerError::ServerError;
+};
+
+// The meaning of an error that the server answers with, and what to do about it.
+server::ServerError server_error(std::string_view reply);
+
+// The server will not accept our commands. A new connection may lead to another server.
+bool spoils_connection(std::string_view reply);
+
+// The server, or the cluster, is not ready for this slot. By now another server may have it.
+bool may_be_elsewhere(std::string_view reply);
+
+inline bool is_no_script(std::string_view reply) {
+  return reply.starts_with("NOSCRIPT");
+}
+inline bool is_stale(std::string_view reply) {
+  return reply.starts_with("STALE");
+}
 
 // A reply of the server, or a part of one, which lives as long as the whole. A reply of an unexpected kind reads as 0,
 // "" or nothing.

@@ -28,7 +28,7 @@ std::vector<std::size_t> grouped(std::span<const InsertEntry> entries) {
   std::vector<std::size_t> order(entries.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
-    return std::tie(entries[a].space, entries[a].shard) < std::tie(entries[b].space, entries[b].shard);
+    return std::tie(entries[a].name_space, entries[a].shard) < std::tie(entries[b].name_space, entries[b].shard);
   });
   return order;
 }
@@ -49,7 +49,7 @@ class InsertJob final : public Job {
   const std::vector<InsertEntry>& entries() const { return entries_; }
   const std::vector<Inserted>& inserted() const { return inserted_; }  // one per entry, unless the job failed
   bool begun() const;
-  // The id of an entry if it is stored, be it by a call whose reply is lost; 0: it met a live task.
+  // The id that an entry has if it is stored, perhaps by a call whose reply was lost; 0: its key is live.
   TaskId id_if_stored(std::size_t entry) const;
   TimePoint now() const { return now_; }
 
@@ -80,11 +80,12 @@ void InsertEntry::make_at(TimePoint now) {
   if (!meta.empty()) set_next_at(meta, next_at);
 }
 
-// A second task of a key waits for the first, which it will meet. refuse_batch() has refused it if it must not.
+// The second task of a key waits until the first is stored, and then finds it live. If it has OnDuplicate::reject,
+// refuse_batch() has refused the batch.
 InsertJob::InsertJob(Part& part, std::vector<InsertEntry> entries, DrawId draw_id)
     : Job(part), draw_id_(std::move(draw_id)), entries_(std::move(entries)), inserted_(entries_.size()) {
   std::set<std::pair<std::string_view, std::string_view>> seen;
-  for (InsertEntry& entry : entries_) entry.first = seen.emplace(entry.space, entry.key).second;
+  for (InsertEntry& entry : entries_) entry.first = seen.emplace(entry.name_space, entry.key).second;
   const auto second =
       std::stable_partition(entries_.begin(), entries_.end(), [](const InsertEntry& e) { return e.first; });
   rejects_ = std::any_of(entries_.begin(), second, [](const InsertEntry& e) { return e.rejects(); });
@@ -118,21 +119,21 @@ std::string InsertJob::add_sets(ScriptCall& call) {
   const auto entries = slice();
   Packer groups;
   const InsertEntry* before = nullptr;
-  std::size_t keys_of_space = 0;
+  std::size_t keys_of_namespace = 0;
   for (std::size_t at = 0; at < order_.size();) {
     const InsertEntry& first = entries[order_[at]];
-    if (before == nullptr || before->space != first.space) {
-      call.keys.push_back(keys.keys(first.space));
-      keys_of_space = call.keys.size();
-      call.keys.push_back(keys.counts(first.space));
+    if (before == nullptr || before->name_space != first.name_space) {
+      call.keys.push_back(keys.keys(first.name_space));
+      keys_of_namespace = call.keys.size();
+      call.keys.push_back(keys.counts(first.name_space));
     }
     const auto other = [&](std::size_t i) {
-      return entries[i].shard != first.shard || entries[i].space != first.space;
+      return entries[i].shard != first.shard || entries[i].name_space != first.name_space;
     };
     const auto rest = std::span{order_}.subspan(at);
     const auto count = static_cast<std::size_t>(std::ranges::find_if(rest, other) - rest.begin());
-    call.keys.push_back(keys.due(first.shard, first.space));
-    groups.record(layout::InsertGroup{.due = call.keys.size(), .keys = keys_of_space, .count = count});
+    call.keys.push_back(keys.due(first.shard, first.name_space));
+    groups.record(layout::InsertGroup{.due = call.keys.size(), .keys = keys_of_namespace, .count = count});
     before = &first;
     at += count;
   }
@@ -224,7 +225,7 @@ std::optional<std::size_t> Inserter::only_part(std::span<const NewTask> tasks) c
   if (parts_.size() == 1) return 0;
   std::optional<std::size_t> only;
   for (const NewTask& task : tasks) {
-    const std::size_t part = part_of(task::key_digest(task.space, task.key));
+    const std::size_t part = part_of(task::key_digest(task.name_space, task.key));
     if (only.value_or(part) != part) return std::nullopt;
     only = part;
   }
@@ -249,7 +250,7 @@ InsertReply Inserter::store_all(Entries entries, bool& begun, std::vector<TaskId
     of_parts[part_of(entries[i].digest)].push_back(std::move(entries[i]));
   }
   const Jobs jobs = jobs_for(std::move(of_parts));
-  parts_.run(How::work, jobs);
+  parts_.run(CallKind::write, jobs);
   begun = std::ranges::any_of(jobs, [](const auto& job) { return job->begun(); });
   if (std::ranges::any_of(jobs, [](const auto& job) { return job->failure() != nullptr; })) note_ids(jobs, ids);
   try {
@@ -297,7 +298,7 @@ void Inserter::refuse_live(const std::vector<Entries>& of_parts) {
   std::vector<Request> requests;
   for (const InsertEntry* entry : asked) {
     Part& part = parts_.at(part_of(entry->digest));
-    keys.push_back(part.keys().keys(entry->space));
+    keys.push_back(part.keys().keys(entry->name_space));
     requests.push_back(part.request(Command::of("ZSCORE", std::string_view{keys.back()}, bytes_of(entry->digest))));
   }
   const std::vector<Answer> answers = parts_.look(requests);
@@ -314,7 +315,7 @@ std::vector<std::optional<TaskId>> Inserter::start_again(std::span<const TaskRec
   if (ended.empty()) return {};
   Entries entries;
   for (const TaskRecord& record : ended) {
-    Part& part = parts_.at(part_of(task::key_digest(record.info.space, record.info.key)));
+    Part& part = parts_.at(part_of(task::key_digest(record.info.name_space, record.info.key)));
     part.open();
     entries.push_back(entry_of(task::next_generation(record, record.info.id, part.estimated_now())));
     entries.back().former = record.info.id;
@@ -358,13 +359,13 @@ InsertEntry Inserter::entry_of(const TaskRecord& next) {
 
 void Inserter::name(InsertEntry& entry, const TaskRecord& record, bool with_rules) {
   const TaskInfo& info = record.info;
-  entry.space = info.space;
+  entry.name_space = info.name_space;
   entry.key = info.key;
-  entry.digest = task::key_digest(info.space, info.key);
+  entry.digest = task::key_digest(info.name_space, info.key);
   entry.shard = task::shard_for(info.business_id, info.key, total_shards_);
   Part& part = parts_.at(part_of(entry.digest));
-  entry.names.space = part.number_of(NameKind::space, info.space);
-  entry.names.handler = part.number_of(NameKind::handler, info.handler);
+  entry.names.name_space = part.number_of(NameKind::name_space, info.name_space);
+  entry.names.handler = part.number_of(kind_for(info.task_class), info.handler);
   if (!record.rules.backoff.empty()) {
     entry.names.backoff = part.number_if_few(NameKind::backoff, record.rules.backoff);
   }

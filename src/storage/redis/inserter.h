@@ -8,7 +8,6 @@
 
 #include "storage/redis/parts.h"
 #include "storage/redis/records.h"
-#include "storage/redis/task_ids.h"
 #include "storage/store.h"
 
 namespace easyretry::storage::redis {
@@ -17,7 +16,7 @@ namespace easyretry::storage::redis {
 struct InsertEntry {
   std::size_t place = 0;  // in the batch
   bool first = true;      // of its key
-  std::string space;
+  std::string name_space;
   std::string key;
   task::KeyDigest digest{};
   ShardId shard{};

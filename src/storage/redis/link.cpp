@@ -5,7 +5,6 @@
 #include <chrono>
 #include <numeric>
 #include <set>
-#include <thread>
 
 #include "storage/server/connection_pool.h"
 
@@ -21,11 +20,11 @@ constexpr std::chrono::milliseconds kFirstPause{1};
 
 // "MOVED 3999 127.0.0.1:6381". Without a host it is the server that answered.
 Endpoint named_in(std::string_view reply, const Endpoint& by) {
-  const auto space = reply.rfind(' ');
+  const auto blank = reply.rfind(' ');
   const auto colon = reply.rfind(':');
-  if (space == std::string_view::npos || colon == std::string_view::npos || colon < space) return {"", 0};
+  if (blank == std::string_view::npos || colon == std::string_view::npos || colon < blank) return {"", 0};
   const std::string_view port = reply.substr(colon + 1);
-  Endpoint endpoint{std::string{reply.substr(space + 1, colon - space - 1)}, 0};
+  Endpoint endpoint{std::string{reply.substr(blank + 1, colon - blank - 1)}, 0};
   std::from_chars(port.data(), port.data() + port.size(), endpoint.port);
   if (endpoint.host.empty()) endpoint.host = by.host;
   return endpoint;
@@ -46,26 +45,27 @@ class Node {
  public:
   using Pool = server::ConnectionPool<Connection>;
 
-  Node(const Address& address, std::size_t connections)
-      : work_([address] { return std::make_unique<Connection>(address); }, connections),
-        control_([address] { return std::make_unique<Connection>(address); }, kControlConnections) {}
+  Node(const Address& address, std::size_t connections, const base::PauseClock& clock)
+      : clock_(clock),
+        work_([address] { return std::make_unique<Connection>(address); }, connections, clock),
+        control_([address] { return std::make_unique<Connection>(address); }, kControlConnections, clock) {}
 
   Pool& work() { return work_; }
   Pool& control() { return control_; }
 
   // Callers would learn that a server is silent by waiting for it, along with their requests for other servers. So for
   // a second after one has learned it, the others fail at once.
-  void was_silent() { silent_until_ = Steady::now() + kRest; }
-  bool is_silent() const { return Steady::now() < silent_until_.load(); }
+  void was_silent() { silent_until_ = clock_.now() + kRest; }
+  bool is_silent() const { return clock_.now() < silent_until_.load(); }
 
  private:
-  using Steady = std::chrono::steady_clock;
   static constexpr std::size_t kControlConnections = 3;
   static constexpr std::chrono::seconds kRest{1};
 
+  const base::PauseClock& clock_;
   Pool work_;
   Pool control_;
-  std::atomic<Steady::time_point> silent_until_{};
+  std::atomic<Instant> silent_until_{};
 };
 
 // One run(): sends each request to the server that has its slot, and requests that were not executed there once more,
@@ -88,7 +88,7 @@ class Link::Exchange {
       moving_ = false;
       send(open);
       if (again_.empty() || round_ == kMostRounds) break;
-      if (moving_) std::this_thread::sleep_for(kFirstPause * (1 << (round_ - 1)));
+      if (moving_) link_.options_.pauses->sleep(kFirstPause * (1 << (round_ - 1)));
       open.swap(again_);
     }
     if (changed_) link_.forget_strangers();
@@ -210,7 +210,8 @@ class Link::Exchange {
   }
 
   static void note_silence(const Batch& batch, const std::exception_ptr& failure) {
-    // A failure while the server rests is no news: with steady calls it would rest for ever.
+    // A failure while the server is being left alone is ignored. Otherwise steady calls would extend the pause for
+    // ever.
     const bool is_news = batch.node && !batch.node->is_silent();
     if (is_news && trouble_of(failure) == Trouble::silent) batch.node->was_silent();
   }
@@ -257,7 +258,7 @@ Reply Link::run(Lane lane, Slot slot, const Command& command) {
 Link::NodePtr Link::node(const Endpoint& endpoint) {
   const std::lock_guard lock{mutex_};
   NodePtr& node = nodes_[endpoint];
-  if (!node) node = std::make_shared<Node>(options_.address.at(endpoint), options_.connections);
+  if (!node) node = std::make_shared<Node>(options_.address.at(endpoint), options_.connections, *options_.pauses);
   return node;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "base/pause_clock.h"
 #include "storage/redis/connection.h"
 #include "storage/redis/topology.h"
 #include "storage/server/connection_pool.h"
@@ -31,6 +32,7 @@ struct LinkOptions {
   Address address{};  // how to connect to all servers
   std::size_t connections = 4;
   std::vector<Slot> slots{0};  // of all requests; connections to servers with none of them are closed
+  const base::PauseClock* pauses = &base::system_pauses();
 };
 
 class Node;

@@ -1,4 +1,4 @@
-#include "storage/redis/load.h"
+// load(): due tasks, by lua/load.lua.
 
 #include <algorithm>
 #include <charconv>
@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "storage/redis/record_layout.h"
+#include "storage/redis/search.h"
 
 namespace easyretry::storage::redis {
 namespace {
@@ -86,13 +87,13 @@ class LoadJob final : public Job {
   bool done() const override { return left_.empty(); }
   ScriptCall next() override {
     ScriptCall call = part().script(scripts::load);
-    part().uses(query_.space);
+    part().uses(query_.name_space);
     call.keys.push_back(part().keys().meta());
     call.arguments.emplace_back(bytes_of(layout::LoadAhead{.ahead = query_.ahead}));
     call.arguments.push_back(std::to_string(kMembersALoad));
     for (std::size_t i = 0; i < std::min(left_.size(), kShardsACall); ++i) {
       const ShardCursor& from = left_[i].cursor;
-      call.keys.push_back(part().keys().due(from.shard, query_.space));
+      call.keys.push_back(part().keys().due(from.shard, query_.name_space));
       const bool after = from.place != TimePoint::min();
       call.arguments.emplace_back(bytes_of(
           layout::LoadFrom{.after = after ? 1 : 0, .place = from.place, .id = from.id, .room = left_[i].room}));
@@ -126,7 +127,9 @@ class LoadJob final : public Job {
       const auto due = member.record<layout::Due>();
       DueTask task;
       task.id = due.id;
-      task.handler = handler(due.handler);
+      const Line& line = line_of(due.handler);
+      task.handler = line.handler;
+      task.task_class = line.task_class;
       task.version = to_millis(version.record<types::f64>());
       task.due = next_time(times);
       shard.tasks.push_back(task);
@@ -150,16 +153,21 @@ class LoadJob final : public Job {
     (found == Found::more ? left_ : full_).push_back(reading);
   }
 
-  std::uint32_t handler(unsigned number) {
+  struct Line {
+    std::uint32_t handler = 0;  // its index in the reply
+    TaskClass task_class = TaskClass::normal;
+  };
+  const Line& line_of(unsigned number) {
     const auto known = by_number_.find(number);
     if (known != by_number_.end()) return known->second;
-    return by_number_[number] = handlers_.number(part().name_of(number));
+    const std::uint32_t handler = handlers_.number(part().name_of(number));
+    return by_number_[number] = {handler, part().class_of(number)};
   }
 
   const LoadQuery& query_;
   Shards& shards_;
   Handlers& handlers_;
-  std::map<unsigned, std::uint32_t> by_number_;  // index in the reply, by the number in this part
+  std::map<unsigned, Line> by_number_;  // by the number in this part
   std::deque<Reading> left_;
   std::deque<Reading> full_;
   std::size_t unreadable_ = 0;
@@ -194,10 +202,10 @@ std::set<ShardId> wanting(const Jobs& jobs, Shards& shards, std::size_t limit) {
 
 // Keys are spread evenly, so an equal share from each part mostly makes a page. If it does not, more is read.
 void read(Parts& parts, const Jobs& jobs, Shards& shards, std::size_t limit, std::size_t share) {
-  parts.run(How::look, jobs);
+  parts.run(CallKind::read, jobs);
   for (auto more = wanting(jobs, shards, limit); !more.empty(); more = wanting(jobs, shards, limit)) {
     for (const auto& job : jobs) job->go_on(more, share);
-    parts.run(How::look, jobs);
+    parts.run(CallKind::read, jobs);
     share = std::min(2 * share, limit);
   }
 }

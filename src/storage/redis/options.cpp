@@ -1,11 +1,11 @@
-#include "storage/redis/options.h"
-
 #include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <limits>
 #include <stdexcept>
 
+#include "storage/backend.h"
+#include "storage/redis/redis_store.h"
 #include "storage/server/server_address.h"
 #include "storage/url.h"
 
@@ -125,10 +125,10 @@ void set(RedisOptions& options, const UrlOption& option) {
     options.confirmation.replicas = option.number(0, 100);
   } else if (option.name == "wait_ms") {
     options.confirmation.patience_ms = option.number(1, 5000);
-  } else {
-    refuse_word(
-        "option", option.name, option.url,
-        {"prefix", "history", "keep_months", "history_limit", "shards", "tags", "connections", "wait", "wait_ms"});
+  } else if (option.name != server::kPasswordFile) {  // which is read with the address
+    refuse_word("option", option.name, option.url,
+                {"prefix", "history", "keep_months", "history_limit", "shards", "tags", "connections", "wait",
+                 "wait_ms", server::kPasswordFile});
   }
 }
 
@@ -156,6 +156,25 @@ RedisOptions redis_options(const StoreUrl& address, std::string_view url) {
   for (const auto& [name, value] : address.options) set(options, {url, name, value});
   if (address.scheme != "redis") limit_patience(options);
   return options;
+}
+
+const Backend* easyretry_redis_backend() {
+  static constexpr Backend kBackend{
+      .may_be_shared = true,
+      .open = [](const StoreUrl& address, std::string_view url,
+                 const Clock&) { return open_redis(redis_options(address, url)); },
+      .validate = [](const StoreUrl& address, std::string_view url) { redis_options(address, url); },
+      .settings = [](const StoreUrl& address,
+                     std::string_view url) { return redis_settings(redis_options(address, url)); },
+      .reshard = [](const StoreUrl&, std::string_view, const ReshardRequest& request) -> ReshardPlan {
+        throw std::invalid_argument(
+            "a store in Redis keeps its number of shards: let its tasks end, then start with shards=" +
+            std::to_string(request.shards) + " and another prefix=");
+      },
+      .migrate = [](const StoreUrl& address, std::string_view url, const Clock&,
+                    const MigrateRequest& request) { return migrate_redis(redis_options(address, url), request); },
+  };
+  return &kBackend;
 }
 
 }  // namespace easyretry::storage

@@ -122,7 +122,7 @@ Reply Part::accept(const ScriptCall& call, Answer answer) {
     if (is_stale(answer.reply->text())) reopen();
     throw server_error(answer.reply->text());
   }
-  heard(TimePoint{Millis{answer.reply->integer(0)}}, call.made_at);
+  learn_time(TimePoint{Millis{answer.reply->integer(0)}}, call.made_at);
   return *std::move(answer.reply);
 }
 
@@ -150,7 +150,7 @@ TimePoint Part::now() {
   std::from_chars(reply.text(0).data(), reply.text(0).data() + reply.text(0).size(), seconds);
   std::from_chars(reply.text(1).data(), reply.text(1).data() + reply.text(1).size(), micros);
   const TimePoint time{Millis{seconds * 1000 + micros / 1000}};
-  heard(time, asked_at);
+  learn_time(time, asked_at);
   return time;
 }
 
@@ -166,7 +166,7 @@ TimePoint Part::estimated_now() const {
 
 // A reply has travelled or waited, so the one with the latest time is the most accurate. A time that contradicts the
 // estimate at the moment of the question comes from another clock, or from one that was set back.
-void Part::heard(TimePoint time, std::int64_t asked_at) {
+void Part::learn_time(TimePoint time, std::int64_t asked_at) {
   const std::int64_t offset = offset_from(time);
   const std::int64_t most = std::chrono::microseconds{time.time_since_epoch() + Millis{1}}.count() - asked_at;
   std::int64_t best = offset_micros_.load(std::memory_order_relaxed);
@@ -182,7 +182,7 @@ unsigned Part::number_of(NameKind kind, std::string_view text) {
                       "there are more than " + std::to_string(kMostNames) +
                           " names of namespaces and handlers; do not create such names for single tasks"};
   }
-  if (kind == NameKind::space) uses(number);
+  if (kind == NameKind::name_space) uses(number);
   return number;
 }
 
@@ -207,9 +207,9 @@ std::string Part::name_of(unsigned number) {
   return names_.text(number).value_or("");
 }
 
-std::vector<Name> Part::spaces() {
+std::vector<Name> Part::namespaces() {
   learn_names();
-  return names_.all(NameKind::space);
+  return names_.all(NameKind::name_space);
 }
 
 void Part::learn_names() {
@@ -222,16 +222,16 @@ void Part::learn_names() {
   }
 }
 
-void Part::uses(unsigned space) {
+void Part::uses(unsigned name_space) {
   const std::lock_guard lock{mutex_};
-  used_.insert(space);
+  used_.insert(name_space);
 }
 
-void Part::uses(std::string_view space) {
-  if (const auto number = names_.number(NameKind::space, space)) uses(*number);
+void Part::uses(std::string_view name_space) {
+  if (const auto number = names_.number(NameKind::name_space, name_space)) uses(*number);
 }
 
-std::vector<Name> Part::used_spaces() const {
+std::vector<Name> Part::used_namespaces() const {
   std::set<unsigned> used;
   {
     const std::lock_guard lock{mutex_};
@@ -244,7 +244,7 @@ std::vector<Name> Part::used_spaces() const {
   return names;
 }
 
-struct Parts::Sending {
+struct Parts::PendingCall {
   Job* job;
   ScriptCall call;
   std::string key_count;
@@ -280,40 +280,40 @@ std::size_t Parts::number_of(TaskId id) const {
   return number_for(static_cast<unsigned>(static_cast<std::int64_t>(id) & kMask));
 }
 
-void Parts::run(How how, std::span<Job* const> jobs) {
-  const Lane lane = how == How::work ? Lane::work : Lane::control;
-  const Confirmation confirmation = how == How::look ? Confirmation{} : home().confirmation();
+void Parts::run(CallKind kind, std::span<Job* const> jobs) {
+  const Lane lane = kind == CallKind::write ? Lane::work : Lane::control;
+  const Confirmation confirmation = kind == CallKind::read ? Confirmation{} : home().confirmation();
   while (true) {
-    std::vector<Sending> sendings;
-    sendings.reserve(jobs.size());
+    std::vector<PendingCall> calls;
+    calls.reserve(jobs.size());
     for (Job* job : jobs) {
       if (job->failure_ || job->done()) continue;
       try {
-        sendings.push_back({job, job->next(), {}});
-        sendings.back().key_count = std::to_string(sendings.back().call.keys.size());
+        calls.push_back({job, job->next(), {}});
+        calls.back().key_count = std::to_string(calls.back().call.keys.size());
       } catch (...) {
         job->failure_ = std::current_exception();
       }
     }
-    if (sendings.empty()) return;
+    if (calls.empty()) return;
     std::vector<Request> requests;
-    requests.reserve(sendings.size());
-    for (const Sending& sending : sendings) {
-      requests.push_back(sending.job->part().request(sending.call, sending.key_count));
+    requests.reserve(calls.size());
+    for (const PendingCall& pending : calls) {
+      requests.push_back(pending.job->part().request(pending.call, pending.key_count));
     }
     std::vector<Answer> answers = link_.run(lane, requests, confirmation);
-    for (std::size_t i = 0; i < sendings.size(); ++i) accept(how, sendings[i], std::move(answers[i]));
+    for (std::size_t i = 0; i < calls.size(); ++i) accept(kind, calls[i], std::move(answers[i]));
   }
 }
 
-void Parts::accept(How how, Sending& sending, Answer answer) {
-  Job& job = *sending.job;
+void Parts::accept(CallKind kind, PendingCall& pending, Answer answer) {
+  Job& job = *pending.job;
   try {
-    job.take(job.part().accept(sending.call, std::move(answer)));
+    job.take(job.part().accept(pending.call, std::move(answer)));
   } catch (const LostReply& error) {
-    if (how == How::look && error.trouble() != Trouble::silent && job.breaks_++ == 0) return;
-    job.failure_ = how == How::look ? std::make_exception_ptr(ServerError{error.trouble(), error.what()})
-                                    : std::current_exception();
+    if (kind == CallKind::read && error.trouble() != Trouble::silent && job.breaks_++ == 0) return;
+    job.failure_ = kind == CallKind::read ? std::make_exception_ptr(ServerError{error.trouble(), error.what()})
+                                          : std::current_exception();
   } catch (...) {
     job.failure_ = std::current_exception();
   }

@@ -79,16 +79,17 @@ class Part {
   unsigned number_of(NameKind kind, std::string_view text);
   // 0 if there are so many that the name does not get a number.
   unsigned number_if_few(NameKind kind, std::string_view text);
-  std::string name_of(unsigned number);   // asks the server for an unknown number; "" if the server does not know it
-  std::vector<Name> spaces();             // all that the store has
-  std::vector<Name> used_spaces() const;  // those that this process works with
-  void uses(unsigned space);
-  void uses(std::string_view space);  // does nothing if no task was ever stored there
+  std::string name_of(unsigned number);  // asks the server for an unknown number; "" if the server does not know it
+  TaskClass class_of(unsigned handler) const { return names_.class_of(handler); }  // after name_of
+  std::vector<Name> namespaces();                                                  // all that the store has
+  std::vector<Name> used_namespaces() const;                                       // those that this process works with
+  void uses(unsigned name_space);
+  void uses(std::string_view name_space);  // does nothing if no task was ever stored there
 
  private:
   Reply run(const ScriptCall& call, const Confirmation& confirmation);
   std::string opened_now();
-  void heard(TimePoint time, std::int64_t asked_at);
+  void learn_time(TimePoint time, std::int64_t asked_at);
   [[noreturn]] void reopen();
   unsigned ask_for_number(NameKind kind, std::string_view text, unsigned most);
   void learn_names();
@@ -140,10 +141,10 @@ std::vector<Job*> pointers_to(const std::vector<std::unique_ptr<AJob>>& jobs) {
   return all;
 }
 
-enum class How {
-  work,  // writes
-  soon,  // writes, and must not queue behind the work
-  look,  // reads: tried again if a connection breaks
+enum class CallKind {
+  write,
+  urgent_write,  // must not queue behind other writes
+  read,          // tried again if a connection breaks
 };
 
 struct PartsOptions {
@@ -165,19 +166,24 @@ class Parts {
   std::size_t number_of(TaskId id) const;
   std::size_t number_for(unsigned sequence) const { return sequence % size(); }
 
-  // For each part, the places of its items.
-  template <class Items, class IdOf>
-  std::vector<std::vector<std::size_t>> places(const Items& items, IdOf id_of) const {
-    std::vector<std::vector<std::size_t>> of_parts(size());
-    for (std::size_t i = 0; i < items.size(); ++i) of_parts[number_of(id_of(items[i]))].push_back(i);
+  // A job for each part that has some of the items: AJob{part, arguments…}, and add(item, its place in `items`).
+  template <class AJob, class Items, class IdOf, class... Arguments>
+  std::vector<std::unique_ptr<AJob>> jobs_for(const Items& items, IdOf id_of, const Arguments&... arguments) {
+    std::vector<std::unique_ptr<AJob>> of_parts(size());
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      const std::size_t part = number_of(id_of(items[i]));
+      if (!of_parts[part]) of_parts[part] = std::make_unique<AJob>(at(part), arguments...);
+      of_parts[part]->add(items[i], i);
+    }
+    std::erase(of_parts, nullptr);
     return of_parts;
   }
 
   // Until each job is done or has failed.
-  void run(How how, std::span<Job* const> jobs);
+  void run(CallKind kind, std::span<Job* const> jobs);
   template <class AJob>
-  void run(How how, const std::vector<std::unique_ptr<AJob>>& jobs) {
-    run(how, pointers_to(jobs));
+  void run(CallKind kind, const std::vector<std::unique_ptr<AJob>>& jobs) {
+    run(kind, pointers_to(jobs));
   }
   // Plain commands that read.
   std::vector<Answer> look(std::span<const Request> requests) { return link_.run(Lane::control, requests, {}); }
@@ -188,8 +194,8 @@ class Parts {
   TimePoint time_of(TimePoint last) { return size() == 1 ? last : now(); }
 
  private:
-  struct Sending;
-  void accept(How how, Sending& sending, Answer answer);
+  struct PendingCall;
+  void accept(CallKind kind, PendingCall& call, Answer answer);
 
   Link link_;
   std::vector<std::unique_ptr<Part>> all_;

@@ -4,6 +4,7 @@
 
 #include "storage/record_columns.h"
 #include "storage/redis/record_layout.h"
+#include "task/attempt_log.h"
 #include "task/transitions.h"
 
 namespace easyretry::storage::redis {
@@ -82,6 +83,8 @@ unsigned has_of(const TaskRecord& record, std::string_view digits) {
   if (!info.tags.empty()) has |= BodyHas::tags;
   if (!info.traceparent.empty()) has |= BodyHas::traceparent;
   if (info.generation != 0) has |= BodyHas::generation;
+  if (info.task_class == TaskClass::urgent) has |= BodyHas::urgent;
+  if (info.task_class == TaskClass::background) has |= BodyHas::background;
   return has;
 }
 
@@ -91,9 +94,11 @@ void read_body(TaskRecord& record, std::string_view bytes, const NameTexts& text
   const auto body = in.record<layout::Body>();
   info.created_at = body.created;
   info.next_at = body.next_at;
-  info.space = texts(body.space);
+  info.name_space = texts(body.name_space);
   info.handler = texts(body.handler);
   const unsigned has = in.u8();
+  if ((has & BodyHas::urgent) != 0) info.task_class = TaskClass::urgent;
+  if ((has & BodyHas::background) != 0) info.task_class = TaskClass::background;
   info.key = key_from(in, info.handler, (has & BodyHas::derived_key) != 0);
   record.payload_version = static_cast<int>(static_cast<std::uint32_t>(in.varint()));
   record.rules = rules_from(in, texts);
@@ -133,12 +138,16 @@ void read_meta(TaskRecord& record, std::string_view bytes, const NameTexts& text
     Unpacker changed{in.bytes(meta.rules_size)};
     record.rules = rules_from(changed, texts);
   }
+  info.last_attempts = task::parse_attempts(in.rest());
 }
 
 }  // namespace
 
 static_assert(static_cast<unsigned>(Outcome::succeeded) + 1 == layout::OutcomeNumber::succeeded);
+static_assert(static_cast<unsigned>(Outcome::quarantined) + 1 == layout::OutcomeNumber::quarantined);
+static_assert(static_cast<unsigned>(Outcome::parked) + 1 == layout::OutcomeNumber::parked);
 static_assert(static_cast<unsigned>(Outcome::cancelled) + 1 == layout::OutcomeNumber::cancelled);
+static_assert(layout::AttemptLog::most_attempts == task::kLastAttempts);
 // A first claim copies these bytes from the body into the meta.
 static_assert(offsetof(layout::Meta, lease) - offsetof(layout::Meta, next_at) ==
               sizeof(layout::Body) - offsetof(layout::Body, next_at));
@@ -157,7 +166,7 @@ std::string body_of(const TaskRecord& record, const NameNumbers& names, const ta
   const std::string_view digits = digits_of(record);
   const unsigned has = has_of(record, digits);
   Packer out;
-  out.record(layout::Body{.space = names.space, .handler = names.handler, .digest = digest}).u8(has);
+  out.record(layout::Body{.name_space = names.name_space, .handler = names.handler, .digest = digest}).u8(has);
   put_key(out, record, digits);
   out.varint(static_cast<std::uint32_t>(record.payload_version));
   put_rules(out, record.rules, names.backoff);
@@ -179,7 +188,7 @@ std::string meta_of(const TaskRecord& record, const NameNumbers& names, const ta
       .version = info.version,
       .state = info.state == TaskState::running ? layout::State::running : layout::State::pending,
       .next_at = info.next_at,
-      .space = names.space,
+      .name_space = names.name_space,
       .handler = names.handler,
       .digest = digest,
       .lease = record.lease_until,
@@ -235,13 +244,15 @@ TaskRecord ended_record(TaskId id, std::string_view done, const NameTexts& texts
   const std::string_view error = in.bytes(end.error_size);
   const std::string_view meta = in.bytes(end.meta_size);
   TaskRecord record = live_record(id, in.rest(), meta, texts);
-  if (end.cancelled == 1) {
-    task::apply_cancel(record, task::Event::cancel, end.finished);
+  const Outcome outcome = outcome_of(end.outcome).value_or(Outcome::parked);
+  if (end.by_user == 1) {
+    const task::Ending ending{.id = id, .outcome = outcome, .error = std::string{error}};
+    task::apply_end(record, task::Event::end, ending, end.finished);
     return record;
   }
   record.info.state = TaskState::running;  // only a running task can be finished
   task::Settlement settlement;
-  settlement.outcome = outcome_of(end.outcome).value_or(Outcome::parked);
+  settlement.outcome = outcome;
   settlement.error = error;
   task::apply_settlement(record, settlement, end.finished);
   return record;

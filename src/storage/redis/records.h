@@ -21,7 +21,7 @@ std::optional<Outcome> outcome_of(unsigned number);
 
 // The numbers of a task's names, as the server assigned them. 0 for a backoff that is stored as text.
 struct NameNumbers {
-  unsigned space = 0;
+  unsigned name_space = 0;
   unsigned handler = 0;
   unsigned backoff = 0;
 };

@@ -1,6 +1,7 @@
 #include "storage/redis/redis_store.h"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 
 #include "storage/checks.h"
@@ -8,26 +9,26 @@
 #include "storage/redis/changer.h"
 #include "storage/redis/housekeeping.h"
 #include "storage/redis/inserter.h"
-#include "storage/redis/load.h"
 #include "storage/redis/parts.h"
 #include "storage/redis/record_layout.h"
 #include "storage/redis/search.h"
 #include "storage/redis/set_up.h"
+#include "storage/retention.h"
 #include "storage/server/group_inserts.h"
 #include "storage/server/server_error.h"
 
 namespace easyretry::storage::redis {
 namespace {
 
-// Without a node it only reads. A beat is repeated in seconds, so it does not wait for replicas, and one whose answer
-// is lost is simply sent again.
+// Without a node it only reads. A beat is repeated in seconds, so it does not wait for replicas unless an instance
+// relies on it, and one whose answer is lost is simply sent again.
 BeatReply beat(Part& part, const Beat& beat) {
   ScriptCall call = part.script(scripts::beat);
-  call.keys.push_back(part.keys().members(beat.space));
+  call.keys.push_back(part.keys().members(beat.name_space));
   call.arguments.emplace_back(beat.node);
   call.arguments.push_back(std::to_string(beat.ttl.count()));
   call.arguments.push_back(member_text(beat.says, beat.handlers));
-  const Reply reply = part.read(call);
+  const Reply reply = beat.promise == Promise::kept ? part.write_soon(call) : part.read(call);
   BeatReply answer{TimePoint{Millis{reply.integer(0)}}, {}};
   for (std::size_t i = 1; i + 2 < reply.size(); i += 3) {
     Member& member = answer.members.emplace_back();
@@ -39,35 +40,56 @@ BeatReply beat(Part& part, const Beat& beat) {
   return answer;
 }
 
-bool leave(Part& part, std::string_view space, std::string_view node) {
-  const std::string key = part.keys().members(space);
+bool leave(Part& part, std::string_view name_space, std::string_view node) {
+  const std::string key = part.keys().members(name_space);
   return part.read(Command::of("HDEL", std::string_view{key}, node)).integer() > 0;
 }
 
-ScriptCall pause_call(Part& part, const Script& script, std::string_view space) {
+ScriptCall pause_call(Part& part, const Script& script, std::string_view name_space) {
   ScriptCall call = part.script(script);
-  call.keys.push_back(part.keys().paused(space));
+  call.keys.push_back(part.keys().paused(name_space));
   return call;
 }
 
-Pausing pause(Part& part, std::string_view space, std::string_view handler, std::string_view why) {
-  ScriptCall call = pause_call(part, scripts::pause, space);
+PauseOutcome pause(Part& part, std::string_view name_space, std::string_view handler, std::string_view why) {
+  ScriptCall call = pause_call(part, scripts::pause, name_space);
   call.arguments.emplace_back(handler);
   call.arguments.emplace_back(why);
   call.arguments.push_back(std::to_string(kMostPaused));
   const Reply reply = part.write_soon(call);
-  if (reply.text(1) == layout::PauseAnswer::too_many) return Pausing::too_many;
-  return reply.text(1) == layout::PauseAnswer::paused ? Pausing::done : Pausing::was_paused;
+  if (reply.text(1) == layout::PauseAnswer::too_many) return PauseOutcome::too_many;
+  return reply.text(1) == layout::PauseAnswer::paused ? PauseOutcome::paused : PauseOutcome::was_paused;
 }
 
-bool resume(Part& part, std::string_view space, std::string_view handler) {
-  ScriptCall call = pause_call(part, scripts::resume, space);
+bool resume(Part& part, std::string_view name_space, std::string_view handler) {
+  ScriptCall call = pause_call(part, scripts::resume, name_space);
   call.arguments.emplace_back(handler);
   return part.write_soon(call).integer(1) > 0;
 }
 
-PausedReply paused(Part& part, std::string_view space) {
-  const Reply reply = part.read(pause_call(part, scripts::paused, space));
+// May be repeated.
+bool save_series(Part& part, std::string_view name_space, const SeriesPart& series) {
+  const std::string key = part.keys().series(name_space);
+  const std::string number = std::to_string(series.number);
+  part.read(Command::of("HSET", std::string_view{key}, std::string_view{number}, std::string_view{series.text}));
+  return true;
+}
+
+std::vector<SeriesPart> saved_series(Part& part, std::string_view name_space) {
+  const std::string key = part.keys().series(name_space);
+  const Reply reply = part.read(Command::of("HGETALL", std::string_view{key}));
+  std::vector<SeriesPart> parts;
+  for (std::size_t i = 0; i + 1 < reply.size(); i += 2) {
+    SeriesPart& one = parts.emplace_back(SeriesPart{.text = std::string{reply.text(i + 1)}});
+    const std::string_view number = reply.text(i);
+    std::from_chars(number.data(), number.data() + number.size(), one.number);
+  }
+  std::ranges::sort(parts, {}, &SeriesPart::number);
+  return parts;
+}
+
+PausedReply paused(Part& part, std::string_view name_space) {
+  const Reply reply = part.read(pause_call(part, scripts::paused, name_space));
   PausedReply answer{TimePoint{Millis{reply.integer(0)}}, {}};
   for (std::size_t i = 1; i + 1 < reply.size(); i += 2) {
     Unpacker value{reply.text(i + 1)};
@@ -186,40 +208,59 @@ class RedisStore final : public Store {
   Result<std::int64_t> count(const TaskQuery& query) override {
     return answer("redis.count", [&](bool&) { return search_.count(query); });
   }
-  Result<Counts> counts(std::string_view space) override {
-    return answer("redis.counts", [&](bool&) { return redis::counts(parts_, space); });
+  Result<Counts> counts(std::string_view name_space) override {
+    return answer("redis.counts", [&](bool&) { return redis::counts(parts_, name_space); });
   }
   Result<Applied> revise(std::span<const Revision> revisions) override {
     return answer("redis.revise", [&](bool& begun) { return changer_.revise(revisions, begun); });
   }
-  Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override {
-    return answer("redis.cancel", [&](bool& begun) { return changer_.cancel(ids, how, begun); });
+  Result<Applied> end(std::span<const Ending> endings) override {
+    return answer("redis.end", [&](bool& begun) { return changer_.end(endings, begun); });
   }
-  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override {
-    return answer("redis.requeue", [&](bool& begun) { return requeue_now(ids, begun); });
+  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids,
+                                                     std::optional<TaskClass> as) override {
+    return answer("redis.requeue", [&](bool& begun) { return requeue_now(ids, {}, as, begun); });
+  }
+
+  Result<std::optional<TaskId>> requeue_with(TaskId id, std::string_view arguments,
+                                             std::optional<TaskClass> as) override {
+    return answer("redis.requeue", [&](bool& begun) { return requeue_now({&id, 1}, arguments, as, begun).front(); });
   }
   Result<BeatReply> beat(const Beat& beat) override {
     return answer("redis.beat", [&](bool&) { return redis::beat(parts_.home(), beat); });
   }
-  Result<BeatReply> members(std::string_view space) override {
-    return answer("redis.members", [&](bool&) { return redis::beat(parts_.home(), {.space = space, .node = {}}); });
+  Result<BeatReply> members(std::string_view name_space) override {
+    return answer("redis.members",
+                  [&](bool&) { return redis::beat(parts_.home(), {.name_space = name_space, .node = {}}); });
   }
-  Result<bool> leave(std::string_view space, std::string_view node) override {
-    return answer("redis.leave", [&](bool&) { return redis::leave(parts_.home(), space, node); });
+  Result<bool> leave(std::string_view name_space, std::string_view node) override {
+    return answer("redis.leave", [&](bool&) { return redis::leave(parts_.home(), name_space, node); });
   }
-  Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override {
-    if (auto error = refuse_pause(space, handler, why, "redis.pause")) return tl::make_unexpected(*std::move(error));
-    return answer("redis.pause", [&](bool&) { return redis::pause(parts_.home(), space, handler, why); })
-        .and_then([](Pausing pausing) { return answer_of(pausing, "redis.pause"); });
+  Result<bool> pause(std::string_view name_space, std::string_view handler, std::string_view why) override {
+    if (auto error = refuse_pause(name_space, handler, why, "redis.pause"))
+      return tl::make_unexpected(*std::move(error));
+    return answer("redis.pause", [&](bool&) { return redis::pause(parts_.home(), name_space, handler, why); })
+        .and_then([](PauseOutcome outcome) { return answer_of(outcome, "redis.pause"); });
   }
-  Result<bool> resume(std::string_view space, std::string_view handler) override {
-    return answer("redis.resume", [&](bool&) { return redis::resume(parts_.home(), space, handler); });
+  Result<bool> resume(std::string_view name_space, std::string_view handler) override {
+    return answer("redis.resume", [&](bool&) { return redis::resume(parts_.home(), name_space, handler); });
   }
-  Result<PausedReply> paused(std::string_view space) override {
-    return answer("redis.paused", [&](bool&) { return redis::paused(parts_.home(), space); });
+  Result<bool> save_series(std::string_view name_space, const SeriesPart& part) override {
+    return answer("redis.save_series", [&](bool&) { return redis::save_series(parts_.home(), name_space, part); });
+  }
+
+  Result<std::vector<SeriesPart>> saved_series(std::string_view name_space) override {
+    return answer("redis.saved_series", [&](bool&) { return redis::saved_series(parts_.home(), name_space); });
+  }
+
+  Result<PausedReply> paused(std::string_view name_space) override {
+    return answer("redis.paused", [&](bool&) { return redis::paused(parts_.home(), name_space); });
   }
   Result<KeepReport> keep() override {
     return answer("redis.keep", [&](bool&) { return redis::keep(parts_, options_); });
+  }
+  Result<bool> expire(std::span<const Retention> rules) override {
+    return answer("redis.expire", [&](bool&) { return redis::expire(parts_, rules); });
   }
 
  private:
@@ -250,10 +291,15 @@ class RedisStore final : public Store {
     return tl::make_unexpected(InsertFailure{std::move(reply.error()), std::move(ids)});
   }
 
-  std::vector<std::optional<TaskId>> requeue_now(std::span<const TaskId> ids, bool& begun) {
+  // With these arguments and of this class, or with their own.
+  std::vector<std::optional<TaskId>> requeue_now(std::span<const TaskId> ids, std::optional<std::string_view> arguments,
+                                                 std::optional<TaskClass> as, bool& begun) {
     std::map<TaskId, TaskRecord> ended;
     for (TaskRecord& record : search_.find(ids)) {
-      if (record.info.state == TaskState::finished) ended.emplace(record.info.id, std::move(record));
+      if (arguments) record.payload = *arguments;
+      if (as) record.info.task_class = *as;
+      const bool can_start = record.info.state == TaskState::finished && !lacks_arguments(record);
+      if (can_start) ended.emplace(record.info.id, std::move(record));
     }
     std::vector<TaskRecord> wanted;
     for (const TaskId id : ids) {

@@ -27,6 +27,8 @@ extern const Script pause;
 extern const Script resume;
 extern const Script paused;
 extern const Script trim;
+extern const Script drop_results;
+extern const Script expire;
 extern const Script fold;
 
 }  // namespace scripts

@@ -5,10 +5,9 @@
 #include <cstring>
 #include <set>
 
+#include "storage/list_walk.h"
 #include "storage/redis/record_layout.h"
 #include "storage/redis/records.h"
-#include "storage/redis/task_ids.h"
-#include "storage/task_filter.h"
 #include "task/task_id.h"
 
 namespace easyretry::storage::redis {
@@ -60,17 +59,61 @@ Bounds bounds_of(const TimeRange& range) {
   return bounds;
 }
 
+// Reads the ids of live tasks slice by slice, in the order of the query. A slice begins with the ids that have the same
+// score as the last one of the slice before: at most 1,024, fewer than a slice has.
+class LiveWalk {
+ public:
+  LiveWalk(Part& part, std::string_view key, const TaskQuery& query)
+      : part_(part), key_(key), query_(query), last_(ListWalk{query}.from()) {
+    if (!query.created_at.from) return;
+    const TaskId first = task::make_task_id(*query.created_at.from - kClocksDiffer, ShardId{}, 0);
+    lowest_ = std::max(lowest_, first);
+  }
+
+  bool more() const { return more_; }
+
+  std::vector<TaskId> next() {
+    const ListWalk walk{query_};
+    const Reply reply = slice(walk.down());
+    std::vector<TaskId> ids;
+    for (std::size_t i = 0; i + 1 < reply.size(); i += 2) {
+      const TaskId id = id_from(number(reply.text(i + 1)), digest_of(reply.text(i)));
+      if (walk.precedes(last_, id)) ids.push_back(id);
+    }
+    more_ = reply.size() / 2 == kIdsARead && !ids.empty();
+    if (!ids.empty()) last_ = ids.back();
+    return ids;
+  }
+
+ private:
+  Reply slice(bool down) const {
+    const std::string lowest = number(std::max(0.0, upper_bits(down ? lowest_ : std::max(lowest_, last_))));
+    const std::string highest = down ? number(upper_bits(last_)) : "+inf";
+    const std::string most = std::to_string(kIdsARead);
+    return part_.read(Command::of(down ? "ZREVRANGEBYSCORE" : "ZRANGEBYSCORE", key_,
+                                  std::string_view{down ? highest : lowest}, std::string_view{down ? lowest : highest},
+                                  "WITHSCORES", "LIMIT", "0", std::string_view{most}));
+  }
+
+  Part& part_;
+  const std::string_view key_;
+  const TaskQuery& query_;
+  TaskId last_;  // of the slices so far
+  TaskId lowest_{};
+  bool more_ = true;
+};
+
 class FindJob final : public Job {
  public:
   using Job::Job;
-  void add(TaskId id) { ids_.push_back(id); }
+  void add(TaskId id, std::size_t /*place*/) { ids_.push_back(id); }
   std::vector<TaskRecord>& found() { return found_; }
 
   bool done() const override { return from_ == ids_.size(); }
   ScriptCall next() override {
     ScriptCall call = part().script(scripts::find);
     const Keys& keys = part().keys();
-    call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done(), keys.requeued()});
+    call.keys.insert(call.keys.end(), {keys.body(), keys.meta(), keys.done(), keys.requeued(), keys.results()});
     Packer packed;
     for (const TaskId id : slice()) packed.bytes(id_bytes(id));
     call.arguments.push_back(packed.take());
@@ -80,12 +123,13 @@ class FindJob final : public Job {
     const NameTexts texts = [this](unsigned name) { return part().name_of(name); };
     const auto some = slice();
     for (std::size_t i = 0; i < some.size(); ++i) {
-      const std::size_t at = 1 + 4 * i;
+      const std::size_t at = 1 + 5 * i;
       if (reply.has(at)) {
         found_.push_back(live_record(some[i], reply.text(at), reply.text(at + 1), texts));
       } else if (reply.has(at + 2)) {
         found_.push_back(ended_record(some[i], reply.text(at + 2), texts));
         if (reply.has(at + 3)) found_.back().info.requeued_as = id_of(reply.text(at + 3));
+        if (reply.has(at + 4)) found_.back().result = reply.text(at + 4);
       }
     }
     from_ += some.size();
@@ -106,14 +150,8 @@ class FindJob final : public Job {
 std::vector<TaskRecord> Search::find(std::span<const TaskId> ids) {
   const std::set<TaskId> unique{ids.begin(), ids.end()};
   const std::vector<TaskId> wanted{unique.begin(), unique.end()};
-  const auto places = parts_.places(wanted, [](TaskId id) { return id; });
-  std::vector<std::unique_ptr<FindJob>> jobs;
-  for (std::size_t i = 0; i < places.size(); ++i) {
-    if (places[i].empty()) continue;
-    jobs.push_back(std::make_unique<FindJob>(parts_.at(i)));
-    for (const std::size_t place : places[i]) jobs.back()->add(wanted[place]);
-  }
-  parts_.run(How::look, jobs);
+  const auto jobs = parts_.jobs_for<FindJob>(wanted, std::identity{});
+  parts_.run(CallKind::read, jobs);
   throw_failure(jobs);
   std::vector<TaskRecord> found;
   for (const auto& job : jobs) std::ranges::move(job->found(), std::back_inserter(found));
@@ -126,12 +164,14 @@ std::vector<TaskRecord> Search::list(const TaskQuery& query) {
   for (const Scope& scope : scopes_of(query)) {
     std::size_t wanted = query.limit;
     each(scope, query, [&](TaskRecord record) {
+      if (record.info.state == TaskState::finished)
+        record.result.clear();  // results are for those who ask for one task
+      record.info.last_attempts.clear();
       page.push_back(std::move(record));
       return --wanted > 0;
     });
   }
-  std::ranges::sort(page, {}, [](const TaskRecord& record) { return record.info.id; });
-  if (page.size() > query.limit) page.resize(query.limit);
+  ListWalk{query}.cut_to_page(page);
   return page;
 }
 
@@ -152,7 +192,7 @@ std::int64_t Search::count(const TaskQuery& asked) {
 
 std::optional<std::int64_t> Search::counted_by_server(const Scope& scope, const TaskQuery& query) {
   if (!is_only_about_the_end(query)) return std::nullopt;
-  const auto& [part, space] = scope;
+  const auto& [part, name_space] = scope;
   const Keys& keys = part.keys();
   const Bounds bounds = bounds_of(query.finished_at);
   const auto within = [&](const std::string& key) {
@@ -160,8 +200,8 @@ std::optional<std::int64_t> Search::counted_by_server(const Scope& scope, const 
     const std::string_view until{bounds.until};
     return scope.part.read(Command::of("ZCOUNT", std::string_view{key}, from, until)).integer();
   };
-  if (!query.finished) return within(keys.keys(space));
-  const std::int64_t all = within(keys.ended(space)) + within(keys.dead(space));
+  if (!query.finished) return within(keys.keys(name_space));
+  const std::int64_t all = within(keys.ended(name_space)) + within(keys.dead(name_space));
   return query.requeued ? all : all - count_marks(scope, query);
 }
 
@@ -181,7 +221,7 @@ std::int64_t Search::count_marks(const Scope& scope, const TaskQuery& query) {
   } while (cursor != "0");
   const std::vector<std::string> all{ids.begin(), ids.end()};
   std::int64_t count = 0;
-  for (const std::string& set : {part.keys().ended(scope.space), part.keys().dead(scope.space)}) {
+  for (const std::string& set : {part.keys().ended(scope.name_space), part.keys().dead(scope.name_space)}) {
     for (std::size_t from = 0; from < all.size(); from += kIdsARead) {
       const auto slice = std::span{all}.subspan(from, std::min(kIdsARead, all.size() - from));
       count += count_members(part, set, slice, query.finished_at);
@@ -205,27 +245,28 @@ std::int64_t Search::count_members(Part& part, const std::string& set, std::span
 // A key of a namespace can be in one part only.
 std::vector<Search::Scope> Search::scopes_of(const TaskQuery& query) {
   std::vector<Scope> scopes;
-  if (!query.space.empty() && !query.key.empty()) {
-    const unsigned sequence = sequence_of(task::key_digest(query.space, query.key));
-    scopes.push_back({parts_.at(parts_.number_for(sequence)), query.space});
+  if (!query.name_space.empty() && !query.key.empty()) {
+    const unsigned sequence = sequence_of(task::key_digest(query.name_space, query.key));
+    scopes.push_back({parts_.at(parts_.number_for(sequence)), query.name_space});
     return scopes;
   }
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_.at(i);
-    if (!query.space.empty()) {
-      scopes.push_back({part, query.space});
+    if (!query.name_space.empty()) {
+      scopes.push_back({part, query.name_space});
       continue;
     }
-    for (const Name& space : part.spaces()) scopes.push_back({part, space.text});
+    for (const Name& name_space : part.namespaces()) scopes.push_back({part, name_space.text});
   }
   return scopes;
 }
 
 bool Search::may_match(TaskId id, const TaskQuery& query) const {
-  if (id <= query.after) return false;
-  if (!query.key.empty() && !query.space.empty()) {
+  if (!ListWalk{query}.reaches(id)) return false;
+  if (!query.key.empty() && !query.name_space.empty()) {
     const auto mask = (std::int64_t{1} << task::kSequenceBits) - 1;
-    if ((static_cast<std::int64_t>(id) & mask) != sequence_of(task::key_digest(query.space, query.key))) return false;
+    if ((static_cast<std::int64_t>(id) & mask) != sequence_of(task::key_digest(query.name_space, query.key)))
+      return false;
   }
   if (!query.business_id.empty() &&
       task::shard_of(id, total_shards_) != task::shard_for(query.business_id, {}, total_shards_)) {
@@ -236,13 +277,15 @@ bool Search::may_match(TaskId id, const TaskQuery& query) const {
 
 void Search::each(const Scope& scope, const TaskQuery& asked, const Visit& visit) {
   TaskQuery query = asked;
-  query.space = scope.space;
+  query.name_space = scope.name_space;
   query.finished ? each_ended(scope, query, visit) : each_live(scope, query, visit);
 }
 
 bool Search::visit_matches(std::span<const TaskId> ids, const TaskQuery& query, const Visit& visit) {
   for (std::size_t from = 0; from < ids.size(); from += kItemsACall) {
-    for (TaskRecord& record : find(ids.subspan(from, std::min(kItemsACall, ids.size() - from)))) {
+    std::vector<TaskRecord> found = find(ids.subspan(from, std::min(kItemsACall, ids.size() - from)));
+    ListWalk{query}.sort(found);
+    for (TaskRecord& record : found) {
       const bool ended = record.info.state == TaskState::finished;
       if (ended == query.finished && matches(record, query) && !visit(std::move(record))) return false;
     }
@@ -252,43 +295,30 @@ bool Search::visit_matches(std::span<const TaskId> ids, const TaskQuery& query, 
 
 void Search::each_live(const Scope& scope, const TaskQuery& query, const Visit& visit) {
   Part& part = scope.part;
-  const std::string key = part.keys().keys(scope.space);
+  const std::string key = part.keys().keys(scope.name_space);
   if (!query.key.empty()) {
-    const auto digest = task::key_digest(scope.space, query.key);
+    const auto digest = task::key_digest(scope.name_space, query.key);
     const Reply reply = part.read(Command::of("ZSCORE", std::string_view{key}, bytes_of(digest)));
     if (reply.text().empty()) return;
     const TaskId id = id_from(number(reply.text()), digest);
-    if (id > query.after) visit_matches({&id, 1}, query, visit);
+    if (ListWalk{query}.reaches(id)) visit_matches({&id, 1}, query, visit);
     return;
   }
-  const std::string most = std::to_string(kIdsARead);
-  TaskId after = query.after;
-  if (query.created_at.from) {
-    after = std::max(after, task::make_task_id(*query.created_at.from - kClocksDiffer, ShardId{}, 0));
-  }
-  for (std::size_t read = kIdsARead; read == kIdsARead;) {
-    const std::string from = number(std::max(0.0, upper_bits(after)));
-    const Reply reply = part.read(Command::of("ZRANGEBYSCORE", std::string_view{key}, std::string_view{from}, "+inf",
-                                              "WITHSCORES", "LIMIT", "0", std::string_view{most}));
-    std::vector<TaskId> ids;
-    for (std::size_t i = 0; i + 1 < reply.size(); i += 2) {
-      const TaskId id = id_from(number(reply.text(i + 1)), digest_of(reply.text(i)));
-      if (id <= after) continue;
-      if (may_match(id, query)) ids.push_back(id);
-      after = std::max(after, id);
-    }
+  LiveWalk walk{part, key, query};
+  while (walk.more()) {
+    std::vector<TaskId> ids = walk.next();
+    std::erase_if(ids, [&](TaskId id) { return !may_match(id, query); });
     if (!visit_matches(ids, query, visit)) return;
-    read = reply.size() / 2;
   }
 }
 
 // There are no more than the limit of the history, and only ids are read.
 void Search::each_ended(const Scope& scope, const TaskQuery& query, const Visit& visit) {
   Part& part = scope.part;
-  std::vector<TaskId> ids = ended_ids(part, part.keys().ended(scope.space), query);
-  const std::vector<TaskId> dead = ended_ids(part, part.keys().dead(scope.space), query);
+  std::vector<TaskId> ids = ended_ids(part, part.keys().ended(scope.name_space), query);
+  const std::vector<TaskId> dead = ended_ids(part, part.keys().dead(scope.name_space), query);
   ids.insert(ids.end(), dead.begin(), dead.end());
-  std::ranges::sort(ids);
+  std::ranges::sort(ids, [walk = ListWalk{query}](TaskId a, TaskId b) { return walk.precedes(a, b); });
   visit_matches(ids, query, visit);
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// find, list and count. Ids are read from sorted sets in slices, and records only of ids that may match: an id contains
-// the time of its creation, its shard and a part of its key's digest.
+// load, find, list and count. For the last two, ids are read from sorted sets in slices, and records only of ids that
+// may match: an id contains the time of its creation, its shard and a part of its key's digest.
 
 #include <functional>
 #include <span>
@@ -10,6 +10,9 @@
 #include "storage/store.h"
 
 namespace easyretry::storage::redis {
+
+// Store::load, with lua/load.lua: load.cpp.
+LoadReply load(Parts& parts, const LoadQuery& query);
 
 class Search {
  public:
@@ -25,7 +28,7 @@ class Search {
   // A namespace in one part.
   struct Scope {
     Part& part;
-    std::string space;
+    std::string name_space;
   };
 
   std::vector<Scope> scopes_of(const TaskQuery& query);

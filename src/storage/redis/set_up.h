@@ -6,10 +6,9 @@
 #include <string>
 #include <string_view>
 
-#include "storage/durability.h"
 #include "storage/redis/connection.h"
 #include "storage/redis/keys.h"
-#include "storage/redis/options.h"
+#include "storage/redis/redis_store.h"
 
 namespace easyretry::storage::redis {
 

@@ -5,7 +5,6 @@
 #include <random>
 
 #include "storage/redis/connection.h"
-#include "storage/redis/errors.h"
 
 namespace easyretry::storage::redis {
 namespace {
@@ -63,7 +62,7 @@ std::vector<Endpoint> places_by(Connection& node, const Endpoint& asked) {
 
 Address without_password(Address address) {
   address.user.clear();
-  address.password.clear();
+  address.password = {};
   address.database = 0;
   return address;
 }
@@ -106,7 +105,7 @@ std::vector<std::string> spread_tags(std::string_view prefix, int count) {
   return tags;
 }
 
-void Informants::ask(std::vector<Endpoint> servers, const Endpoint& suspect, const Question& question) {
+void Discovery::ask(std::vector<Endpoint> servers, const Endpoint& suspect, const Question& question) {
   const std::lock_guard lock{mutex_};
   if (Steady::now() - asked_at_ < kLeastPause) return;
   put_in_order(servers, suspect);
@@ -133,7 +132,7 @@ void Informants::ask(std::vector<Endpoint> servers, const Endpoint& suspect, con
 }
 
 ClusterMap::ClusterMap(std::vector<Endpoint> seeds, Address like)
-    : seeds_(std::move(seeds)), informants_(std::move(like)), places_(kSlots, Endpoint{"", 0}) {}
+    : seeds_(std::move(seeds)), discovery_(std::move(like)), places_(kSlots, Endpoint{"", 0}) {}
 
 Endpoint ClusterMap::of(Slot slot) {
   for (const bool asked : {false, true}) {
@@ -169,7 +168,7 @@ void ClusterMap::refresh(const Endpoint& suspect) {
     const std::lock_guard lock{mutex_};
     std::ranges::copy_if(places_, std::back_inserter(nodes), is_known);
   }
-  informants_.ask(std::move(nodes), suspect, [this](Connection& node, const Endpoint& asked) {
+  discovery_.ask(std::move(nodes), suspect, [this](Connection& node, const Endpoint& asked) {
     std::vector<Endpoint> places = places_by(node, asked);
     const std::lock_guard lock{mutex_};
     places_ = std::move(places);
@@ -177,7 +176,7 @@ void ClusterMap::refresh(const Endpoint& suspect) {
 }
 
 Sentinels::Sentinels(std::vector<Endpoint> sentinels, std::string service, const Address& like)
-    : sentinels_(std::move(sentinels)), service_(std::move(service)), informants_(without_password(like)) {}
+    : sentinels_(std::move(sentinels)), service_(std::move(service)), discovery_(without_password(like)) {}
 
 Endpoint Sentinels::of(Slot) {
   for (const bool asked : {false, true}) {
@@ -200,7 +199,7 @@ void Sentinels::look_again(const Endpoint&) {
 }
 
 void Sentinels::refresh() {
-  informants_.ask(sentinels_, {}, [this](Connection& sentinel, const Endpoint& asked) {
+  discovery_.ask(sentinels_, {}, [this](Connection& sentinel, const Endpoint& asked) {
     const Endpoint primary = primary_by(sentinel, asked, service_);
     const std::lock_guard lock{mutex_};
     primary_ = primary;

@@ -51,9 +51,9 @@ class OneServer final : public Topology {
 };
 
 // Servers of which any one can say where the slots are: nodes of a cluster, or sentinels.
-class Informants {
+class Discovery {
  public:
-  explicit Informants(Address like) : like_(std::move(like)) {}
+  explicit Discovery(Address like) : like_(std::move(like)) {}
 
   // Asks one after the other until one answers, unless that was done a moment ago. The suspect comes last. Throws
   // ServerError if none answers. `question` throws ServerError to have the next one asked.
@@ -82,7 +82,7 @@ class ClusterMap final : public Topology {
   void refresh(const Endpoint& suspect);
 
   const std::vector<Endpoint> seeds_;
-  Informants informants_;
+  Discovery discovery_;
   std::mutex mutex_;              // guards the next
   std::vector<Endpoint> places_;  // by slot; without a port: not served
 };
@@ -102,7 +102,7 @@ class Sentinels final : public Topology {
 
   const std::vector<Endpoint> sentinels_;
   const std::string service_;
-  Informants informants_;
+  Discovery discovery_;
   std::mutex mutex_;  // guards the next
   Endpoint primary_{"", 0};
 };

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/pause_clock.h"
 #include "base/random.h"
 #include "storage/server/server_error.h"
 
@@ -31,8 +32,8 @@ template <class Session>
 class ConnectionPool {
  public:
   using Connect = std::function<std::unique_ptr<Session>()>;
-  ConnectionPool(Connect connect, std::size_t size)
-      : connect_(std::move(connect)), to_lend_(size), random_(base::random_seed()) {}
+  ConnectionPool(Connect connect, std::size_t size, const base::PauseClock& clock = base::system_pauses())
+      : connect_(std::move(connect)), clock_(clock), to_lend_(size), random_(base::random_seed()) {}
 
   class Lease {
    public:
@@ -66,7 +67,6 @@ class ConnectionPool {
   }
 
  private:
-  using Steady = std::chrono::steady_clock;
   // A caller that finds all sessions lent for so long is told that the server does not keep up.
   static constexpr std::chrono::seconds kPatience{10};
 
@@ -80,8 +80,8 @@ class ConnectionPool {
     } catch (const ServerError& error) {
       give_back(nullptr);
       const std::lock_guard lock{mutex_};
-      if (Steady::now() < next_try_) throw;
-      next_try_ = Steady::now() + reconnect_pause(failures_++, random_);
+      if (clock_.now() < next_try_) throw;
+      next_try_ = clock_.now() + reconnect_pause(failures_++, random_);
       last_failure_ = error.what();
       last_trouble_ = error.trouble();
       throw;
@@ -102,16 +102,17 @@ class ConnectionPool {
 
   void check_pause() {
     const std::lock_guard lock{mutex_};
-    if (failures_ > 0 && Steady::now() < next_try_) throw ServerError{last_trouble_, last_failure_};
+    if (failures_ > 0 && clock_.now() < next_try_) throw ServerError{last_trouble_, last_failure_};
   }
 
   const Connect connect_;
+  const base::PauseClock& clock_;
   std::mutex mutex_;  // guards what follows
   std::condition_variable returned_;
   std::size_t to_lend_;
   std::vector<std::unique_ptr<Session>> idle_;
   int failures_ = 0;
-  Steady::time_point next_try_{};
+  Instant next_try_{};
   std::string last_failure_;
   Trouble last_trouble_ = Trouble::gone;
   base::Random random_;

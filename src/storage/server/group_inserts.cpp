@@ -5,20 +5,20 @@
 namespace easyretry::storage::server {
 namespace {
 
-// So many rows make a transaction worth while, and then several are better off at the same time than together.
+// A batch of this size is worth a transaction: several such transactions at the same time are faster than one.
 constexpr std::size_t kWorthItsOwn = 200;
 
-// Alone, the others may work.
+// The error is about one task of the group: the others may be stored without it.
 bool concerns_one(const Error& error) {
   return error.code == Errc::already_exists || error.code == Errc::invalid_argument;
 }
 
-// Somebody else holds a row with the key of one of them, or in MariaDB the gap that a key belongs to.
+// Another transaction holds a row with the key of one of them, or in MariaDB the gap that a key belongs to.
 bool locked_out(const InsertResult& reply) {
   return !reply && reply.error().code == Errc::conflict;
 }
 
-// What was said of all, for those from `first` on.
+// The part of the answer that is about `count` tasks from `first` on.
 InsertResult part_of(const InsertResult& all, std::size_t first, std::size_t count) {
   const auto part = [&](const auto& of_all) {
     const auto begin = of_all.begin() + static_cast<std::ptrdiff_t>(first);
@@ -30,7 +30,7 @@ InsertResult part_of(const InsertResult& all, std::size_t first, std::size_t cou
   return tl::make_unexpected(std::move(failure));
 }
 
-// Those that wait for a lock are looked for no longer: behind a locked table it is all of them.
+// How long to search for the inserts that wait for a lock: behind a locked table, all of them do.
 constexpr std::chrono::seconds kSearch{3};
 
 }  // namespace
@@ -53,8 +53,8 @@ GroupInserts::GroupInserts(std::string where, Insert insert)
     : where_(std::move(where)),
       insert_(std::move(insert)),
       group_({.commit = [this](GroupCommit::Group group) { answer(group); },
-              .between = [] {},
-              .harden = [](GroupCommit::Group) {}}) {}
+              .before_commit = [] {},
+              .sync = [](GroupCommit::Group) {}}) {}
 
 InsertResult GroupInserts::insert(std::span<const NewTask> tasks) {
   if (tasks.size() >= kWorthItsOwn) return insert_(pointers(tasks), Locks::polled);
@@ -64,11 +64,11 @@ InsertResult GroupInserts::insert(std::span<const NewTask> tasks) {
   return std::move(submission.reply);
 }
 
-// Nobody may be left without an answer.
+// Every caller must get an answer.
 void GroupInserts::answer(GroupCommit::Group group) {
   try {
     store(group);
-  } catch (const std::exception& error) {  // no memory, say; whether it came about is not known
+  } catch (const std::exception& error) {  // out of memory, for example; it is unknown whether the tasks were stored
     for (GroupCommit::Entry* entry : group) {
       const Error unknown{Errc::in_doubt, where_, error.what()};
       static_cast<Submission&>(*entry).reply = tl::make_unexpected(InsertFailure{unknown});
@@ -80,8 +80,8 @@ void GroupInserts::store(GroupCommit::Group group) {
   store(group, caution_.advised() ? Locks::told_at_once : Locks::told, Caution::Steady::now() + kSearch);
 }
 
-// One transaction for all; where it fails for what one of them brought, each gets its own. Where it fails for a lock,
-// each half gets its own, so that in the end only those are left that meet the lock.
+// One transaction for all. If it fails because of one of the tasks, each caller gets its own transaction. If it fails
+// because of a lock, each half of the group gets its own, until only the callers that need the lock are left.
 void GroupInserts::store(GroupCommit::Group group, Locks locks, Caution::Steady::time_point until) {
   std::vector<const NewTask*> tasks;
   for (GroupCommit::Entry* entry : group) {

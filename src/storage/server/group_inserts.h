@@ -1,6 +1,6 @@
 #pragma once
-// Inserts of many callers, stored together: a commit costs the server the same for one row and for hundreds. A large
-// batch goes alone, and so does one that has to wait for a lock of somebody else. Safe to call from any thread.
+// Stores the inserts of many callers together: a commit costs the server the same for one row and for hundreds. A large
+// batch gets a transaction of its own, and so does one that has to wait for a lock. Safe to call from any thread.
 
 #include <functional>
 #include <span>
@@ -18,7 +18,7 @@ std::vector<const NewTask*> pointers(std::span<const NewTask> tasks);
 
 class GroupInserts {
  public:
-  // Stores all of them in one transaction, or none; called by several threads at a time.
+  // Stores all of the tasks in one transaction, or none. Called by several threads at a time.
   using Insert = std::function<InsertResult(std::span<const NewTask* const>, Locks)>;
   GroupInserts(std::string where, Insert insert);
 

@@ -1,21 +1,20 @@
 #pragma once
-// Rows that other transactions hold.
+// How to treat rows that other transactions hold.
 
 #include <atomic>
 #include <chrono>
 
 namespace easyretry::storage::server {
 
-// What a transaction does about them.
 enum class Locks {
-  waited_for,  // waits as long as the server does, and repeats that, up to the patience
-  polled,      // waits a moment; then looks again and again, without keeping a connection meanwhile, up to the patience
-  told,        // waits a moment; then `conflict`
-  told_at_once,  // `conflict`
+  waited_for,    // wait as long as the server does, several times, as long as the caller's patience lasts
+  polled,        // wait a moment; then try again and again, without keeping a connection meanwhile
+  told,          // wait a moment; then answer `conflict`
+  told_at_once,  // answer `conflict`
 };
 
-// Remembers for a while that a locked row was met. Meanwhile it is better to look before every change than to wait and
-// then to begin again. Safe to use from any thread.
+// Remembers for a while that a locked row was found. During that time it is better to look for locks before every
+// change than to run into one and start again. Safe to use from any thread.
 class Caution {
  public:
   using Steady = std::chrono::steady_clock;

@@ -1,7 +1,12 @@
 #include "storage/server/server_address.h"
 
+#include <algorithm>
 #include <charconv>
+#include <fstream>
 #include <stdexcept>
+
+#include "base/split.h"
+#include "storage/server/server_error.h"
 
 namespace easyretry::storage::server {
 namespace {
@@ -22,9 +27,17 @@ int parsed_port(std::string_view text, std::string_view url) {
   int port = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
   if (error != std::errc{} || end != text.data() + text.size() || port < 1 || port > 65535) {
-    refuse(url, "the port must be 1 to 65535; write a / in a password as %2F");  // what is quoted here could be one
+    // Not quoted: it may be a part of a password.
+    refuse(url, "the port must be 1 to 65535; write a / in a password as %2F");
   }
   return port;
+}
+
+Password password_of(std::string_view text, const StoreUrl& parsed, std::string_view url) {
+  const auto file = std::ranges::find(parsed.options, kPasswordFile, &std::pair<std::string, std::string>::first);
+  if (file == parsed.options.end()) return decoded(text, url);
+  if (!text.empty()) refuse(url, "a password and a password_file; leave one of them out");
+  return Password::in(decoded(file->second, url));
 }
 
 // host, host:port or [::1]:port
@@ -59,10 +72,41 @@ ServerAddress parse_server_address(const StoreUrl& parsed, std::string_view url)
     const std::string_view who = authority.substr(0, at);
     const auto colon = who.find(':');
     address.user = decoded(who.substr(0, colon), url);
-    if (colon != std::string_view::npos) address.password = decoded(who.substr(colon + 1), url);
+    const std::string_view password = colon == std::string_view::npos ? "" : who.substr(colon + 1);
+    address.password = password_of(password, parsed, url);
   }
   parse_host(at == std::string_view::npos ? authority : authority.substr(at + 1), url, address);
   return address;
+}
+
+std::vector<ServerAddress> parse_server_addresses(const StoreUrl& parsed, std::string_view url) {
+  const auto slash = std::min(parsed.path.find('/', 2), parsed.path.size());
+  const auto at = parsed.path.rfind('@', slash);
+  const auto from = at == std::string::npos ? std::min<std::size_t>(2, slash) : at + 1;
+  std::vector<ServerAddress> servers;
+  for (const std::string_view host : base::split(std::string_view{parsed.path}.substr(from, slash - from), ',')) {
+    StoreUrl one = parsed;
+    one.path = parsed.path.substr(0, from) + std::string{host} + parsed.path.substr(slash);
+    servers.push_back(parse_server_address(one, url));
+  }
+  return servers;
+}
+
+Password Password::in(std::filesystem::path file) {
+  Password password;
+  password.file_ = std::move(file);
+  return password;
+}
+
+std::string Password::current() const {
+  if (file_.empty()) return text_;
+  std::ifstream in{file_};
+  std::string line;
+  if (!std::getline(in, line)) {
+    throw ServerError{Trouble::refused, "the password_file " + file_.string() + " cannot be read, or is empty"};
+  }
+  if (line.ends_with('\r')) line.pop_back();
+  return line;
 }
 
 }  // namespace easyretry::storage::server

@@ -1,22 +1,50 @@
 #pragma once
-// Where a database server is and who we are to it: //user:password@host:port/database.
+// The address of a server, with our credentials: //user:password@host:port/database.
 
+#include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "storage/url.h"
 
 namespace easyretry::storage::server {
 
+// A password, or the file that has it. The file is read for each new connection, so that the password can change while
+// connections are open.
+class Password {
+ public:
+  Password() = default;
+  Password(std::string text) : text_(std::move(text)) {}  // implicitly: most are texts
+  Password(const char* text) : text_(text) {}
+  static Password in(std::filesystem::path file);
+
+  bool empty() const { return text_.empty() && file_.empty(); }
+  // The first line of the file. Throws ServerError if it cannot be read.
+  std::string current() const;
+  friend bool operator==(const Password&, const Password&) = default;
+
+ private:
+  std::string text_;
+  std::filesystem::path file_;
+};
+
+// The option of a url that names the file.
+inline constexpr std::string_view kPasswordFile = "password_file";
+
 struct ServerAddress {
   std::string user;
-  std::string password;
+  Password password;
   std::string host;
-  int port = 0;  // 0: the server's usual one
+  int port = 0;  // 0: the usual port of such a server
   std::string database;
 };
 
-// %-escapes are decoded. Throws std::invalid_argument that says what is missing, and never the password.
+// Decodes %-escapes. Throws std::invalid_argument that says what is missing, without the password.
 ServerAddress parse_server_address(const StoreUrl& parsed, std::string_view url);
+
+// The same for //user:password@host:port,host:port/database: one address for each host, in their order.
+std::vector<ServerAddress> parse_server_addresses(const StoreUrl& parsed, std::string_view url);
 
 }  // namespace easyretry::storage::server

@@ -1,5 +1,5 @@
 #pragma once
-// What a server's failure means for the transaction or the request that it happened in.
+// Failures of a server, and what they mean for the transaction or the request.
 
 #include <exception>
 #include <stdexcept>
@@ -15,7 +15,7 @@ enum class Trouble {
   again,       // a deadlock or a lost race: the same transaction may succeed at once
   locked,      // another transaction holds a row and did not release it in time
   gone,        // the connection failed: nothing was done, unless it failed during the commit
-  silent,      // as gone, but found out by a timeout: another attempt would take as long
+  silent,      // like gone, but noticed by a timeout: another attempt would take as long
   overloaded,  // the server refuses for now: too many connections, out of space, a timeout, read-only
   refused,     // the server will never do this: no rights, no such database
   bad_data,    // the server cannot store these values

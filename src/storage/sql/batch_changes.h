@@ -28,10 +28,6 @@ void for_distinct(std::span<const T> batch, IdOf id_of, Body body) {
   }
 }
 
-// Locks the rows that no other transaction holds. Returns the ids of the rows that others hold.
-std::unordered_set<TaskId> hold_all_but_busy(Session& session, Tables& tables, std::span<const TaskId> ids,
-                                             TimePoint now);
-
 // change(session, part, now) returns the ids of the tasks that it changed; no part names a task twice. For one call.
 template <class T, class IdOf, class Change>
 class BatchChanges {
@@ -39,13 +35,13 @@ class BatchChanges {
   BatchChanges(Writes& writes, Tables& tables, std::string where, IdOf id_of, Change change)
       : writes_(writes), tables_(tables), where_(std::move(where)), id_of_(id_of), change_(std::move(change)) {}
 
-  // All or nothing, after waiting for other transactions that hold a row. `conflict` if `locks` says so.
+  // All or nothing, after waiting for other transactions that hold a row; `locks` says for how long.
   Result<Applied> together(std::span<const T> batch, Locks locks) {
     return writes_.run(where_, Promise::kept, locks,
                        [&](Session& session, TimePoint now) { return changed(session, batch, {}, now); });
   }
 
-  // Optimistic, unless a locked row was met lately.
+  // Optimistic, unless a locked row was found recently.
   Result<Applied> around_locks(std::span<const T> batch, Caution& caution) {
     if (!caution.advised()) {
       auto reply = together(batch, Locks::told);
@@ -93,7 +89,7 @@ class BatchChanges {
       std::unordered_set<TaskId> ids;
       for (const T& entry : batch) ids.insert(id_of_(entry));
       const std::vector<TaskId> each{ids.begin(), ids.end()};
-      return changed(session, batch, hold_all_but_busy(session, tables_, each, now), now);
+      return changed(session, batch, LiveRows{session, tables_, now}.hold_all_but_busy(each), now);
     });
     if (reply) return add(*reply);
     const bool locked = reply.error().code == Errc::conflict;

@@ -10,7 +10,7 @@ using Kind = KeepStep::Kind;
 
 // Rows per transaction: they are locked for a few milliseconds.
 constexpr std::size_t kRowsAMove = 500;
-// Moves per call of keep(): the rest is left to the next call, so that nobody waits for it.
+// Moves per call of keep(). The next call does the rest, so that no caller waits for long.
 constexpr int kMovesACall = 20;
 // Entries of retry_keeper_log.
 constexpr Millis kRemembered = std::chrono::days{400};
@@ -32,7 +32,7 @@ constexpr std::size_t kRowsAFold = 1000;
 
 }  // namespace
 
-// Reports what was done even if the rest failed: the next call meets the same trouble, if it is still there.
+// Reports what was done even if the rest failed: if the failure persists, the next call reports it.
 KeepReport Housekeeping::keep(TimePoint now, const std::string& where) {
   KeepReport report;
   try {
@@ -52,6 +52,7 @@ void Housekeeping::take_steps(TimePoint now, const std::string& where, KeepRepor
   make_ahead(now, report);
   empty_what_leaves(now, where, report);
   drop_old_history(now, report);
+  drop_old_results(now, where, report);
   join_days(now, where, report);
 }
 
@@ -80,6 +81,7 @@ void Housekeeping::empty_what_leaves(TimePoint now, const std::string& where, Ke
 bool Housekeeping::emptied(TableId table, TimePoint now, const std::string& where, KeepReport& report) {
   const TableRouter router = tables_.router();
   const TableId youngest{.period = router.table_of(now, ShardId{}).period, .suffix = table.suffix};
+  tables_.complete(*pool_.take(), router.name(table));
   for (int moves = 0; moves < kMovesACall; ++moves) {
     const auto moved = writes_.run(where, Promise::kept, Locks::waited_for, [&](Session& session, TimePoint) {
       KeepStep step{Kind::emptied, router.name(table)};
@@ -104,6 +106,15 @@ void Housekeeping::drop_old_history(TimePoint now, KeepReport& report) {
     session->schema().drop(table);
     note(*session, {Kind::history_dropped, table}, now, report);
   }
+}
+
+// The next call does the rest. A lost removal is repeated, so nothing is promised.
+void Housekeeping::drop_old_results(TimePoint now, const std::string& where, KeepReport& report) {
+  const auto dropped = writes_.run(where, Promise::unneeded, Locks::waited_for, [&](Session& session, TimePoint) {
+    return session.ledger().drop_results(now, kRowsAMove);
+  });
+  if (!dropped) throw ServerError{Trouble::again, dropped.error().detail};
+  report.more |= *dropped == kRowsAMove;
 }
 
 void Housekeeping::join_days(TimePoint now, const std::string& where, KeepReport& report) {

@@ -20,6 +20,7 @@ class Housekeeping {
   bool emptied(TableId table, TimePoint now, const std::string& where, KeepReport& report);
   void join_days(TimePoint now, const std::string& where, KeepReport& report);
   void drop_old_history(TimePoint now, KeepReport& report);
+  void drop_old_results(TimePoint now, const std::string& where, KeepReport& report);
   static void note(Session& session, KeepStep step, TimePoint now, KeepReport& report);
 
   Pool& pool_;
@@ -33,6 +34,6 @@ class Housekeeping {
 // Inside a transaction, which takes rows and adds them. So it may be cut off anywhere, and several instances may fold
 // at once: each skips the rows that another has taken. Both return whether there is more to fold.
 bool fold_sums(Session& session);
-bool fold_days(Session& session, TimePoint now);  // those that are no longer told apart
+bool fold_days(Session& session, TimePoint now);  // merges days that are too old to be counted one by one
 
 }  // namespace easyretry::storage::sql

@@ -1,12 +1,15 @@
 #include "storage/sql/inserts.h"
 
+#include <algorithm>
 #include <map>
+#include <set>
 #include <unordered_set>
 #include <utility>
 
 #include "base/random.h"
 #include "storage/checks.h"
-#include "storage/shard_count.h"
+#include "storage/reshard.h"
+#include "storage/retention.h"
 #include "task/task_key.h"
 #include "task/transitions.h"
 
@@ -27,6 +30,11 @@ TaskId Inserts::draw(const TaskInfo& info, TimePoint now) {
   const ShardId shard = task::shard_for(info.business_id, info.key, total_shards_);
   const std::lock_guard lock{mutex_};
   if (refusal_) throw Refusal{{Errc::unavailable, kind_ + ".insert", *refusal_}};
+  const TaskId id = ids_.next(now, shard);
+  if (task::created_at(id) - std::max(now, task::created_at(TaskId{})) < task::kMostAhead) return id;
+  // The server's clock was set back. Ids that went on from where they were would not lead to their tasks in a search by
+  // creation. One that is taken is drawn again.
+  ids_ = task::TaskIdSource{base::random_seed()};
   return ids_.next(now, shard);
 }
 
@@ -70,9 +78,9 @@ class Inserts::Batch {
 
   void match(const std::vector<LiveKey>& live) {
     std::map<Key, const Inserted*> there;
-    for (const LiveKey& key : live) there.emplace(Key{key.space, key.key}, &key.task);
+    for (const LiveKey& key : live) there.emplace(Key{key.name_space, key.key}, &key.task);
     keep_open([&](std::size_t task, TaskRecord& row) {
-      const auto met = there.find({row.info.space, row.info.key});
+      const auto met = there.find({row.info.name_space, row.info.key});
       if (met == there.end()) {
         row.info.id = inserts_.draw(row.info, now_);
         return true;
@@ -161,6 +169,51 @@ InsertReply InsertTransactions::inside(Session& session, std::span<const NewTask
   const std::string history = history_ == History::none ? std::string{} : history_for(tables_, now);
   LiveRows rows{session, tables_, now};
   return {now, inserts_.insert(rows, history, tasks, now)};
+}
+
+// Locks rows before it reads them: if two requeue the same task, the second sees the mark of the first. All go through
+// the months, and through the rows of a month, in the same order.
+std::map<TaskId, Requeues::Ended> Requeues::lock(std::span<const TaskId> ids) {
+  std::set<TaskId> wanted{ids.begin(), ids.end()};
+  std::map<TaskId, Ended> ended;
+  for (const std::string& table : tables_.histories(session_)) {
+    if (wanted.empty()) break;
+    const std::vector<TaskId> sorted{wanted.begin(), wanted.end()};
+    for (TaskRecord& record : session_.lock_history(table, sorted)) {
+      const TaskId id = record.info.id;
+      wanted.erase(id);
+      ended.emplace(id, Ended{std::move(record), table});
+    }
+  }
+  return ended;
+}
+
+std::vector<std::optional<TaskId>> Requeues::start_again(std::span<const TaskId> ids,
+                                                         std::optional<std::string_view> arguments,
+                                                         std::optional<TaskClass> as) {
+  std::vector<std::optional<TaskId>> started(ids.size());
+  if (ids.empty()) return started;
+  std::map<TaskId, Ended> ended = lock(ids);
+  LiveRows rows{session_, tables_, now_};
+  const std::string history = history_for(tables_, now_);
+  std::map<std::string, std::vector<Requeued>> marks;
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto found = ended.find(ids[i]);
+    if (found == ended.end()) continue;
+    auto& [record, table] = found->second;
+    if (arguments) record.payload = *arguments;
+    if (as) record.info.task_class = *as;
+    if (record.info.requeued_as || lacks_arguments(record)) continue;
+    started[i] = inserts_.start_again(rows, history, record, now_);
+    if (!started[i]) continue;
+    record.info.requeued_as = started[i];
+    marks[table].push_back({ids[i], *started[i]});
+  }
+  for (auto& [table, requeued] : marks) {
+    std::sort(requeued.begin(), requeued.end(), [](const Requeued& a, const Requeued& b) { return a.id < b.id; });
+    session_.mark_requeued(table, requeued);
+  }
+  return started;
 }
 
 }  // namespace easyretry::storage::sql

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <map>
 #include <mutex>
 #include <optional>
 #include <span>
@@ -23,7 +24,7 @@ class Inserts {
   // While there is a refusal, nothing is stored.
   void allow_unless(std::optional<std::string> refusal);
 
-  // Throws Refusal, also if OnDuplicate::reject meets a live task.
+  // Throws Refusal, also for a task with OnDuplicate::reject whose key is live.
   std::vector<Inserted> insert(LiveRows& rows, const std::string& history, std::span<const NewTask* const> tasks,
                                TimePoint now);
   // Returns nothing if its key is live.
@@ -81,6 +82,29 @@ class InsertTransactions {
   Tables& tables_;
   ShardWatch& shards_;
   Inserts& inserts_;
+};
+
+// `requeue`: a task is started again and marked in history, or neither.
+class Requeues {
+ public:
+  Requeues(Session& session, Tables& tables, Inserts& inserts, TimePoint now)
+      : session_(session), tables_(tables), inserts_(inserts), now_(now) {}
+
+  // With these arguments and of this class, or with their own.
+  std::vector<std::optional<TaskId>> start_again(std::span<const TaskId> ids, std::optional<std::string_view> arguments,
+                                                 std::optional<TaskClass> as);
+
+ private:
+  struct Ended {
+    TaskRecord record;
+    std::string table;
+  };
+  std::map<TaskId, Ended> lock(std::span<const TaskId> ids);
+
+  Session& session_;
+  Tables& tables_;
+  Inserts& inserts_;
+  const TimePoint now_;
 };
 
 }  // namespace easyretry::storage::sql

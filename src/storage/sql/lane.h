@@ -12,9 +12,9 @@ namespace easyretry::storage::sql {
 
 // | 20 bits of the namespace's FNV-1a hash | 12 bits shard |, as a signed number. It is stored, so it must never
 // change.
-constexpr std::int32_t lane_of(std::string_view space, ShardId shard) {
+constexpr std::int32_t lane_of(std::string_view name_space, ShardId shard) {
   std::uint32_t hash = 2166136261U;
-  for (const char c : space) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
+  for (const char c : name_space) hash = (hash ^ static_cast<unsigned char>(c)) * 16777619U;
   return static_cast<std::int32_t>(hash << 12U | static_cast<std::uint32_t>(shard));
 }
 

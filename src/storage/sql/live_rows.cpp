@@ -41,7 +41,7 @@ std::vector<TaskId> LiveRows::insert(const std::string& history, std::span<const
   std::vector<TaskId> stored = insert_uncounted(history, rows);
   const std::unordered_set<TaskId> there{stored.begin(), stored.end()};
   for (const TaskRecord& row : rows) {
-    if (there.contains(row.info.id)) session_.sums().stored(row.info.space, row.info.handler, now_);
+    if (there.contains(row.info.id)) session_.sums().stored(row.info.name_space, row.info.handler, now_);
   }
   return stored;
 }
@@ -92,7 +92,7 @@ std::vector<LiveKey> LiveRows::with_keys_of(std::span<const TaskRecord> rows) {
       continue;
     }
     const TaskInfo& info = task->second.info;
-    live.push_back({holder.space, holder.key, {info.id, info.version, info.next_at, false}});
+    live.push_back({holder.name_space, holder.key, {info.id, info.version, info.next_at, false}});
   }
   free_keys(gone);
   return live;
@@ -137,6 +137,22 @@ void LiveRows::free_keys(std::span<const TaskId> ids) {
   std::vector<TaskId> sorted{ids.begin(), ids.end()};
   std::sort(sorted.begin(), sorted.end());
   session_.remove("retry_task_key", sorted);
+}
+
+// A row that another transaction holds can still be read without a lock. A row that cannot be read has ended or moved.
+std::unordered_set<TaskId> LiveRows::hold_all_but_busy(std::span<const TaskId> ids) {
+  std::unordered_set<TaskId> busy;
+  each(ids, std::identity{}, [&](const std::string& table, std::span<const TaskId> part) {
+    std::vector<TaskId> there = session_.hold_free(table, part);
+    if (there.size() == part.size()) return there;
+    const std::vector<TaskId> others = without({part.begin(), part.end()}, there);
+    for (const TaskRecord& record : session_.find(table, false, others)) {
+      busy.insert(record.info.id);
+      there.push_back(record.info.id);
+    }
+    return there;
+  });
+  return busy;
 }
 
 std::vector<TaskRecord> LiveRows::find(std::span<const TaskId> ids) {

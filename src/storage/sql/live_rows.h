@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "storage/history.h"
 #include "storage/sql/session.h"
 #include "storage/sql/tables.h"
 
@@ -25,7 +26,7 @@ class LiveRows {
   // Returns the ids of the rows stored. A row is left out if a live row has the same key or id, or a row in `history`
   // (empty: not looked at) has the same id. Throws MissingTable and LayoutChanged.
   std::vector<TaskId> insert(const std::string& history, std::span<const TaskRecord> rows);
-  // Those of the keys that are live. A key whose task is in no table (the database was edited by hand) is freed.
+  // Those of the keys that are live. A key whose task is in no table (the database was edited manually) is freed.
   std::vector<LiveKey> with_keys_of(std::span<const TaskRecord> rows);
   void update_rules(std::span<const NewRules> updates);  // each task once
   // For tasks that have ended.
@@ -37,6 +38,14 @@ class LiveRows {
   template <class T, class IdOf, class Body>
   auto each(std::span<const T> batch, IdOf id_of, Body body);
 
+  // task_changes.cpp. Each task is named once. These return the ids of the tasks that were changed. Throw MissingTable.
+  std::vector<TaskId> settle(std::span<const Settlement> settlements, History kept);
+  std::vector<TaskId> end(std::span<const Ending> endings, History kept);
+  // Tasks that wait get another due time or other rules.
+  std::vector<TaskId> revise(std::span<const Revision> revisions);
+
+  // Locks the rows that no other transaction holds. Returns the ids of the rows that others hold.
+  std::unordered_set<TaskId> hold_all_but_busy(std::span<const TaskId> ids);
   std::vector<TaskRecord> find(std::span<const TaskId> ids);
   // Each shard once, in order of (next_at, id). `limit` is per shard, whatever the number of its tables.
   std::vector<DueRow> due(const DueQuery& query);

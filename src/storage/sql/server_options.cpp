@@ -3,6 +3,7 @@
 #include <limits>
 #include <stdexcept>
 
+#include "storage/server/server_address.h"
 #include "task/task_id.h"
 
 namespace easyretry::storage::sql {
@@ -32,7 +33,7 @@ bool set_server_option(ServerOptions& options, const UrlOption& option) {
   } else if (option.name == "connections") {
     options.connections = static_cast<std::size_t>(option.number(1, 1000));
   } else {
-    return false;
+    return option.name == server::kPasswordFile;  // read with the address
   }
   return true;
 }

@@ -2,29 +2,20 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
-#include <stdexcept>
-#include <unordered_set>
+#include <tuple>
 
+#include "base/later.h"
 #include "storage/checks.h"
-#include "storage/sql/agreement.h"
 #include "storage/sql/batch_changes.h"
 #include "storage/sql/joined_transaction.h"
-#include "storage/sql/migration.h"
-#include "storage/sql/searches.h"
-#include "storage/sql/task_changes.h"
-#include "task/task_id.h"
 
 namespace easyretry::storage::sql {
 namespace {
 
 constexpr std::size_t kControlConnections = 1;
 constexpr std::size_t kQueryConnections = 2;
-
-std::string new_identity() {
-  base::Random random{base::random_seed()};
-  return std::to_string(random.next()) + std::to_string(random.next());
-}
 
 std::vector<TaskId> ids_of(std::span<const Ticket> tickets) {
   std::vector<TaskId> ids;
@@ -36,12 +27,27 @@ std::vector<TaskId> ids_of(std::span<const Ticket> tickets) {
 constexpr Millis kLongestWindow{std::chrono::minutes{10}};
 
 std::set<std::string> due_soon(std::span<const NewTask> tasks, const InsertReply& reply) {
-  std::set<std::string> spaces;
+  std::set<std::string> namespaces;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Inserted& stored = reply.tasks[i];
-    if (stored.created && stored.next_at <= reply.now + kLongestWindow) spaces.insert(tasks[i].space);
+    if (stored.created && stored.next_at <= reply.now + kLongestWindow) namespaces.insert(tasks[i].name_space);
   }
-  return spaces;
+  return namespaces;
+}
+
+// Adds the rows to the reply, ordered by (shard, due time, id), with each handler's name once.
+void collect(std::vector<DueRow> rows, std::size_t limit, LoadReply& reply) {
+  std::map<ShardId, std::size_t> counts;
+  for (const DueRow& row : rows) {
+    if (++counts[row.shard] == limit) reply.more.push_back({row.shard, row.place, row.ticket.id});
+  }
+  std::ranges::sort(rows, {}, [](const DueRow& row) { return std::tie(row.shard, row.next_at, row.ticket.id); });
+  std::map<std::string_view, std::uint32_t> numbers;
+  for (const DueRow& row : rows) {
+    const auto [number, fresh] = numbers.try_emplace(row.handler, static_cast<std::uint32_t>(numbers.size()));
+    if (fresh) reply.handlers.push_back(row.handler);
+    reply.tasks.push_back({row.ticket, row.next_at, number->second, row.suspicion, row.task_class});
+  }
 }
 
 }  // namespace
@@ -52,37 +58,19 @@ ServerStore::ServerStore(ServerOptions options)
       data_(options_.connect, options_.connections),
       queries_(options_.connect, kQueryConnections),
       tables_(queries_, TableRouter{options_.layout, options_.total_shards, options_.window}),
-      reading_(queries_, tables_),
-      loading_(data_, tables_),
-      beating_(control_, tables_),
-      controlling_(control_, tables_, options_.clock),
-      changing_(data_, tables_, options_.clock),
-      operating_(queries_, tables_, options_.clock),
+      query_reads_(queries_, tables_),
+      data_reads_(data_, tables_),
+      control_reads_(control_, tables_),
+      control_writes_(control_, tables_, options_.clock),
+      data_writes_(data_, tables_, options_.clock),
+      query_writes_(queries_, tables_, options_.clock),
       inserts_(options_.kind, options_.total_shards),
       shard_watch_(options_, inserts_),
-      due_tasks_(where("load"), tables_, shard_watch_),
-      insert_transactions_(options_, changing_, tables_, shard_watch_, inserts_),
+      insert_transactions_(options_, data_writes_, tables_, shard_watch_, inserts_),
       group_(where("insert"), [&inserts = insert_transactions_](std::span<const NewTask* const> tasks, Locks locks) {
         return inserts.run(tasks, locks);
       }) {
   set_up();
-}
-
-void ServerStore::set_up() {
-  const auto session = queries_.take();
-  check_schema(session->schema(), options_);
-  agree(*session, options_, tables_);
-  if (tables_.several()) session->schema().create_keys();
-  tables_.ensure_tasks(now(*session));
-  tables_.histories(*session);  // completes tables of an earlier release, or throws here why it cannot
-  identity_ = session->schema().agree("identity", new_identity());
-  info_ = {.url = options_.url,
-           .total_shards = options_.total_shards,
-           .durability = session->schema().durability(),
-           .shared = true,
-           .inbox = true,
-           .folds = true,
-           .reads_run_ahead = session->schema().reads_run_ahead()};
 }
 
 template <class T, class IdOf, class Change>
@@ -112,7 +100,7 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
     tables_.ensure_tasks(time);
     joined.check_database(identity_);
     auto reply = insert_transactions_.inside(joined.session(), all, time);
-    for (const std::string& space : due_soon(tasks, reply)) joined.session().ledger().announce(space);
+    for (const std::string& name_space : due_soon(tasks, reply)) joined.session().ledger().announce(name_space);
     joined.keep();
     return reply;
   } catch (const Refusal& refusal) {
@@ -128,8 +116,39 @@ Result<InsertReply> ServerStore::insert_within(const Transaction& transaction, s
   }
 }
 
+// One statement if there is one table of tasks: even an idle instance runs it every few seconds. With several tables,
+// one statement per table and one before them.
 Result<LoadReply> ServerStore::load(const LoadQuery& query) {
-  return loading_.run(where("load"), [&](Session& session) { return due_tasks_.load(session, query, given_time()); });
+  return data_reads_.run(where("load"), [&](Session& session) {
+    LoadReply reply;
+    if (query.limit == 0 || query.from.empty()) {
+      reply.now = now(session);
+      return reply;
+    }
+    DuePage page = tables_.several() ? load_from_several_tables(session, query)
+                                     : session.load(tables_.router().name({}), query, given_time());
+    check_shards(page.glance);
+    reply.now = page.glance.now;
+    reply.inbox = page.glance.inbox;
+    collect(std::move(page.rows), query.limit, reply);
+    return reply;
+  });
+}
+
+// The tables depend on the time, and on a layout that may have changed.
+DuePage ServerStore::load_from_several_tables(Session& session, const LoadQuery& query) {
+  const std::uint64_t asked = tables_.as_of();
+  Glance glance = session.ledger().glance(query, given_time());
+  check_shards(glance);
+  if (tables_.can_be_split() && glance.layout) tables_.observe(*glance.layout, asked);
+  const DueQuery due{query.name_space, query.from, glance.now, base::later(glance.now, query.ahead), query.limit};
+  auto rows = LiveRows{session, tables_, glance.now}.due(due);
+  return {std::move(glance), std::move(rows)};
+}
+
+void ServerStore::check_shards(const Glance& glance) {
+  if (const auto why = shard_watch_.observe(glance.total_shards))
+    throw Refusal{{Errc::unavailable, where("load"), *why}};
 }
 
 Result<ClaimReply> ServerStore::claim(const ClaimRequest& request) {
@@ -147,14 +166,14 @@ Result<ClaimReply> ServerStore::claim(const ClaimRequest& request) {
 Result<ClaimReply> ServerStore::claim(const ClaimRequest& request, Locks locks) {
   // Kept, although a claim could be repeated: an instance outlives a crash of the server. If the server forgot the
   // claim, another instance would get the task under the same version while the first one still runs it.
-  return changing_.run(where("claim"), Promise::kept, locks, [&](Session& session, TimePoint now) {
+  return data_writes_.run(where("claim"), Promise::kept, locks, [&](Session& session, TimePoint now) {
     ClaimReply reply{now, {}};
     LiveRows rows{session, tables_, now};
     const auto id_of = [](const Ticket& ticket) { return ticket.id; };
     for_distinct(request.tickets, id_of, [&](std::span<const Ticket> part) {
       std::vector<Ticket> free;
       if (locks == Locks::told_at_once) {
-        const auto busy = hold_all_but_busy(session, tables_, ids_of(part), now);
+        const auto busy = rows.hold_all_but_busy(ids_of(part));
         if (!busy.empty()) claim_caution_.advise();
         std::copy_if(part.begin(), part.end(), std::back_inserter(free),
                      [&](const Ticket& ticket) { return !busy.contains(ticket.id); });
@@ -172,9 +191,9 @@ Result<ClaimReply> ServerStore::claim(const ClaimRequest& request, Locks locks) 
 Result<Applied> ServerStore::settle(std::span<const Settlement> settlements) {
   if (settlements.empty()) return nothing_applied("settle");
   return changes<Settlement>(
-             changing_, "settle", [](const Settlement& settlement) { return settlement.ticket.id; },
+             data_writes_, "settle", [](const Settlement& settlement) { return settlement.ticket.id; },
              [this](Session& session, std::span<const Settlement> part, TimePoint now) {
-               return sql::settle(session, tables_, options_.history, part, now);
+               return LiveRows{session, tables_, now}.settle(part, options_.history);
              })
       .around_locks(settlements, settle_caution_);
 }
@@ -182,7 +201,7 @@ Result<Applied> ServerStore::settle(std::span<const Settlement> settlements) {
 Result<Applied> ServerStore::renew(std::span<const Renewal> renewals) {
   if (renewals.empty()) return nothing_applied("renew");
   const auto id_of = [](const Renewal& renewal) { return renewal.ticket.id; };
-  return changes<Renewal>(controlling_, "renew", id_of,
+  return changes<Renewal>(control_writes_, "renew", id_of,
                           [&](Session& session, std::span<const Renewal> part, TimePoint now) {
                             return LiveRows{session, tables_, now}.each(
                                 part, id_of, [&](const std::string& table, std::span<const Renewal> in_it) {
@@ -195,48 +214,34 @@ Result<Applied> ServerStore::renew(std::span<const Renewal> renewals) {
 Result<Applied> ServerStore::revise(std::span<const Revision> revisions) {
   if (revisions.empty()) return nothing_applied("revise");
   return changes<Revision>(
-             operating_, "revise", [](const Revision& revision) { return revision.ticket.id; },
+             query_writes_, "revise", [](const Revision& revision) { return revision.ticket.id; },
              [this](Session& session, std::span<const Revision> part, TimePoint now) {
-               return sql::revise(session, tables_, part, now);
+               return LiveRows{session, tables_, now}.revise(part);
              })
       .together(revisions, Locks::polled);
 }
 
-Result<Applied> ServerStore::cancel(std::span<const TaskId> ids, Cancel how) {
-  if (ids.empty()) return nothing_applied("cancel");
-  return changes<TaskId>(operating_, "cancel", std::identity{},
-                         [&](Session& session, std::span<const TaskId> part, TimePoint now) {
-                           return sql::cancel(session, tables_, options_.history, part, how, now);
-                         })
-      .together(ids, Locks::polled);
+Result<Applied> ServerStore::end(std::span<const Ending> endings) {
+  if (endings.empty()) return nothing_applied("end");
+  return changes<Ending>(
+             query_writes_, "end", [](const Ending& ending) { return ending.id; },
+             [&](Session& session, std::span<const Ending> part, TimePoint now) {
+               return LiveRows{session, tables_, now}.end(part, options_.history);
+             })
+      .together(endings, Locks::polled);
 }
 
-Result<std::vector<std::optional<TaskId>>> ServerStore::requeue(std::span<const TaskId> ids) {
-  return operating_.run(where("requeue"), Promise::kept, Locks::polled, [&](Session& session, TimePoint now) {
-    return Requeues{session, tables_, inserts_, now}.start_again(ids);
+Result<std::vector<std::optional<TaskId>>> ServerStore::requeue(std::span<const TaskId> ids,
+                                                                std::optional<TaskClass> as) {
+  return query_writes_.run(where("requeue"), Promise::kept, Locks::polled, [&](Session& session, TimePoint now) {
+    return Requeues{session, tables_, inserts_, now}.start_again(ids, {}, as);
   });
 }
 
-Result<std::vector<TaskRecord>> ServerStore::find(std::span<const TaskId> ids) {
-  return read("find", [&](Session& session) {
-    const TimePoint time = tables_.several() ? now(session) : TimePoint{};
-    return Searches{session, tables_}.find(ids, time);
-  });
-}
-
-Result<std::vector<TaskRecord>> ServerStore::list(const TaskQuery& query) {
-  return read("list", [&](Session& session) { return Searches{session, tables_}.list(query); });
-}
-
-Result<std::int64_t> ServerStore::count(const TaskQuery& query) {
-  return read("count", [&](Session& session) { return Searches{session, tables_}.count(query); });
-}
-
-Result<Counts> ServerStore::counts(std::string_view space) {
-  return read("counts", [&](Session& session) {
-    Sums sums;
-    session.ledger().read_counts(space, sums);
-    return counts_of(sums, space);
+Result<std::optional<TaskId>> ServerStore::requeue_with(TaskId id, std::string_view arguments,
+                                                        std::optional<TaskClass> as) {
+  return query_writes_.run(where("requeue"), Promise::kept, Locks::polled, [&](Session& session, TimePoint now) {
+    return Requeues{session, tables_, inserts_, now}.start_again({&id, 1}, arguments, as).front();
   });
 }
 

@@ -1,6 +1,6 @@
 #pragma once
-// The seam between the flow that all database servers share (server_store.h) and one kind of server: a connection with
-// the statements of the verbs. Batch-first: each is one round trip, or a few, for any number of rows.
+// The interface between the flow that all database servers share (server_store.h) and one kind of server: a connection
+// with the statements of the verbs. Batch-first: each is one round trip, or a few, for any number of rows.
 //
 // Used by one thread at a time. Everything throws ServerError, and nothing waits forever, neither for a lock nor for a
 // server that does not answer. After Trouble::gone or silent, or a failed roll_back(), the session is broken() and is
@@ -12,13 +12,18 @@
 #include <string>
 #include <vector>
 
+#include "base/later.h"
+#include "base/random.h"
 #include "storage/checks.h"
 #include "storage/counts.h"
+#include "storage/record_columns.h"
 #include "storage/reshard.h"
+#include "storage/retention.h"
 #include "storage/server/connection_pool.h"
 #include "storage/server/locks.h"
 #include "storage/server/server_error.h"
 #include "storage/store.h"
+#include "task/task_id.h"
 
 namespace easyretry::storage::sql {
 
@@ -38,26 +43,26 @@ enum class LockWait {
 };
 
 struct LiveKey {
-  std::string space;
+  std::string name_space;
   std::string key;
   Inserted task;
 };
 
 struct KeyHolder {
-  std::string space;
+  std::string name_space;
   std::string key;
   TaskId task{};
 };
 
-// What ensures that a key has one live task.
-enum class KeysIn {
-  tasks,  // a unique index of the only table of tasks
-  keys,   // the table retry_task_key, for tasks in several tables
+// Where it is ensured that a key has one live task.
+enum class UniqueKeys {
+  in_task_table,  // by a unique index: there is only one table of tasks
+  in_key_table,   // retry_task_key, for tasks in several tables
 };
 
 struct EndedRow {
   TaskId id{};
-  std::string space;
+  std::string name_space;
   std::string handler;
 };
 
@@ -65,6 +70,12 @@ struct EndedRow {
 struct Requeued {
   TaskId id{};
   TaskId as{};
+};
+
+struct EndedAt {
+  TaskId id{};
+  TimePoint finished_at{};
+  bool expires = false;  // it is of a handler of the walk, and need not be kept
 };
 
 struct NewRules {
@@ -79,22 +90,23 @@ struct DueRow {
   std::string handler;
   TimePoint place{};  // the server orders rows by it: next_at, or a little earlier
   std::uint8_t suspicion = 0;
+  TaskClass task_class = TaskClass::normal;
 };
 
 struct DueQuery {
-  std::string_view space;
+  std::string_view name_space;
   std::span<const ShardCursor> from;
   TimePoint now{};
   TimePoint until{};
   std::size_t limit = 0;  // per shard
 };
 
-// What else a load has to know, read at the same moment.
+// Facts that a load needs besides the due tasks, read at the same moment.
 struct Glance {
   TimePoint now{};
   std::optional<std::string> total_shards{};  // from retry_meta, like the layout
   std::optional<std::string> layout{};
-  bool inbox = false;  // there are calls for the handlers asked for
+  bool inbox = false;  // there are calls of the requested handlers
 };
 
 struct DuePage {
@@ -137,9 +149,45 @@ struct Search {
   const TaskQuery& query;
   std::string table;
   bool history = false;
+  bool searched = false;    // of a scan: with the conditions of needs_walk() that SQL can express
+  task::IdBounds within{};  // of a scan
 };
 
-// What lies beside the tasks: counts, members, pauses, calls submitted by plain SQL.
+// How far the next rows of a table reach.
+struct Reach {
+  std::int64_t rows = 0;
+  TaskId last{};
+};
+
+// Reads a row of retry_inbox: id, method_name, params_json, task_key, business_type, business_id, traceparent,
+// delay_ms, due_at, created_at. A delay counts from the application's statement, not from when the row is taken in.
+template <class Row>
+InboxRow read_inbox_row(const Row& row) {
+  InboxRow read;
+  read.id = row.integer(0);
+  read.handler = row.text(1);
+  read.payload = row.text(2);
+  read.key = row.text(3);
+  read.business_type = row.text(4);
+  read.business_id = row.text(5);
+  read.traceparent = row.text(6);
+  const Millis delay{row.integer(7)};
+  if (!row.is_null(8)) {
+    read.due_at = from_ms(row.integer(8));
+  } else if (delay > Millis{0}) {
+    read.due_at = base::later(from_ms(row.integer(9)), delay);
+  }
+  return read;
+}
+
+// A result to be kept: retry_result.
+struct KeptResult {
+  TaskId id{};
+  std::string_view result;
+  TimePoint until{};
+};
+
+// Everything besides live tasks: counts, results, retention, members, pauses, calls submitted by plain SQL.
 class Ledger {
  public:
   virtual ~Ledger() = default;
@@ -149,35 +197,58 @@ class Ledger {
   // Writes Session::sums() in a transaction that the application commits.
   virtual void write_sums() = 0;
   // Listeners are notified when the transaction commits, if the server can do that.
-  virtual void announce(const std::string& /*space*/) {}
+  virtual void announce(const std::string& /*name_space*/) {}
 
   // Rows of the inbox that were not refused, locked until the transaction ends. Rows that others hold are skipped.
   virtual std::vector<InboxRow> inbox(const IntakeQuery& query) = 0;
   virtual void refuse_inbox(std::int64_t id, const std::string& why, TimePoint now) = 0;
   virtual void clear_inbox(std::span<const std::int64_t> ids) = 0;
 
-  // Removes rows of retry_count_delta that nobody else is taking, or days of retry_count, and adds them to `into`.
-  // Returns how many there were.
+  // Removes rows of retry_count_delta that no other transaction is taking, or days of retry_count, and adds them to
+  // `into`. Returns how many there were.
   virtual std::size_t take_sums(std::size_t limit, Sums& into) = 0;
   virtual std::size_t take_days(TimePoint before, std::size_t limit, Sums& into) = 0;
   virtual void add_totals(const Sums& sums) = 0;
 
-  virtual Pausing pause(std::string_view space, const PausedHandler& handler) = 0;
-  virtual bool resume(std::string_view space, std::string_view handler) = 0;
+  // The first tasks that ended in the time of the walk, whatever their handlers, in the order of their end.
+  virtual std::vector<EndedAt> ended(const std::string& history, const Walk& walk, std::size_t limit) = 0;
+  virtual void remove_arguments(const std::string& history, std::span<const TaskId> ids) = 0;
+
+  // Of tasks that have just ended. A result that is there already stays.
+  virtual void keep_results(std::span<const KeptResult> results) = 0;
+  // Removes results whose time is over, the oldest first. Returns how many there were.
+  virtual std::size_t drop_results(TimePoint now, std::size_t limit) = 0;
+
+  // How far walks have come, in retry_retention. A mark never goes back.
+  virtual void mark_retention(const Walk& walk, TimePoint until) = 0;
+  virtual void save_series(std::string_view name_space, const SeriesPart& part) = 0;
+  virtual PauseOutcome pause(std::string_view name_space, const PausedHandler& handler) = 0;
+  virtual bool resume(std::string_view name_space, std::string_view handler) = 0;
 
   // --- In a transaction of its own, most often one statement. `now` replaces the server's time. ---
 
   // Also removes members that are dead by now. May be repeated.
   virtual BeatReply beat(const Beat& beat, std::optional<TimePoint> now) = 0;
-  virtual PausedReply paused(std::string_view space, std::optional<TimePoint> now) = 0;
+  virtual PausedReply paused(std::string_view name_space, std::optional<TimePoint> now) = 0;
   virtual Glance glance(const LoadQuery& query, std::optional<TimePoint> now) = 0;
 
   // --- Inside a transaction or not ---
 
-  virtual void read_counts(std::string_view space, Sums& into) = 0;                // of both tables, as of one moment
-  virtual bool has_sums() = 0;                                                     // take_sums() would find some
-  virtual std::vector<Member> members(std::string_view space, TimePoint now) = 0;  // alive; ascending node
-  virtual bool leave(std::string_view space, std::string_view node) = 0;
+  virtual void read_counts(std::string_view name_space, Sums& into) = 0;  // of both tables, as of one moment
+  virtual bool has_sums() = 0;                                            // take_sums() would find some
+  virtual std::vector<Member> members(std::string_view name_space, TimePoint now) = 0;  // alive; ascending node
+  virtual bool leave(std::string_view name_space, std::string_view node) = 0;
+  virtual RetentionMarks retention_marks() = 0;
+  virtual std::vector<SeriesPart> saved_series(std::string_view name_space) = 0;
+
+ protected:
+  // An id for a row of retry_count_delta, which is never looked up by it. It is random, not drawn by the server: in the
+  // application's transaction, a number that the server drew would change what LAST_INSERT_ID() and lastval() return.
+  // With 63 bits, no id is drawn twice.
+  std::int64_t random_row_id() { return static_cast<std::int64_t>(random_.next() >> 1U); }
+
+ private:
+  base::Random random_{base::random_seed()};
 };
 
 // Tables, settings that all instances share (retry_meta), and moves of rows from table to table.
@@ -189,18 +260,19 @@ class Schema {
 
   virtual std::vector<std::string> tables() = 0;      // all that begin with retry_, ascending
   virtual std::vector<TableFacts> table_facts() = 0;  // of the same
-  virtual void create_tasks(const std::string& table, KeysIn keys) = 0;
+  virtual void create_tasks(const std::string& table, UniqueKeys keys) = 0;
   virtual void create_keys() = 0;
   virtual void create_history(const std::string& table) = 0;
-  // Adds columns that a history table made by an earlier release lacks. Does nothing if there is no such table.
-  virtual void complete_history(const std::string& table) = 0;
+  // Adds columns that a table of tasks or of history made by an earlier release lacks. Does nothing if there is no such
+  // table.
+  virtual void complete(const std::string& table) = 0;
   virtual void drop(const std::string& table) = 0;
-  // Returns false and keeps the table if it has a row. Nobody can add one in between.
+  // Returns false and keeps the table if it has a row. No row can be added in between.
   virtual bool drop_empty(const std::string& table) = 0;
   // Into retry_keeper_log; entries from before `forget_before` are removed.
   virtual void note(const KeepStep& step, TimePoint now, TimePoint forget_before) = 0;
 
-  // --- Versions (migration.h) ---
+  // --- Versions (maintenance.h) ---
 
   // The version that this release needs.
   virtual int version() const = 0;
@@ -231,6 +303,7 @@ class Schema {
   // --- The server's settings ---
 
   virtual Durability durability() = 0;
+  virtual std::string missing() { return {}; }            // StoreInfo::missing
   virtual bool reads_run_ahead() const { return false; }  // StoreInfo::reads_run_ahead
 };
 
@@ -247,11 +320,10 @@ class Session {
   void wait_for_locks(LockWait wait) { lock_wait_ = wait; }
   // Read committed. Returns the server's time.
   virtual TimePoint begin(Promise promise) = 0;
-  // With sums(), at no cost of a round trip. Only a failure here leaves open whether the transaction was committed, and
-  // only with Trouble::gone or silent.
+  // With sums(). Only a failure here, with Trouble::gone or silent, leaves open whether the transaction was committed.
   virtual void commit() = 0;
   virtual void roll_back() noexcept = 0;
-  // What this transaction has stored and ended so far.
+  // Counts of the tasks that this transaction has stored and ended so far.
   Sums& sums() { return sums_; }
   virtual TimePoint now() = 0;
   virtual bool in_transaction() = 0;
@@ -260,15 +332,15 @@ class Session {
 
   // --- Inside a transaction. Tables are named by the caller; rows are changed in ascending order of their ids. ---
 
-  // Returns the ids of the rows stored. A row is left out if a live row has the same id or, with KeysIn::tasks, the
-  // same key, or if a row in `history` (empty: not looked at) has the same id.
+  // Returns the ids of the rows stored. A row is left out if a live row has the same id or, with
+  // UniqueKeys::in_task_table, the same key, or if a row in `history` (empty: not looked at) has the same id.
   virtual std::vector<TaskId> insert(const std::string& table, const std::string& history,
                                      std::span<const TaskRecord> rows) = 0;
   // Those of the keys that are live. Locks nothing.
   virtual std::vector<LiveKey> live_keys(const std::string& table, std::span<const TaskRecord> keys) = 0;
   virtual void update_rules(const std::string& table, std::span<const NewRules> updates) = 0;  // each task once
 
-  // With KeysIn::keys. Returns the ids of the rows whose keys were free; they are taken now.
+  // With UniqueKeys::in_key_table. Returns the ids of the rows whose keys were free; they are taken now.
   virtual std::vector<TaskId> take_keys(std::span<const TaskRecord> rows) = 0;
   // The holders of those keys that are taken. Locks nothing.
   virtual std::vector<KeyHolder> key_holders(std::span<const TaskRecord> keys) = 0;
@@ -304,8 +376,11 @@ class Session {
   // Ledger::glance(), and the due tasks of the only table there is. `limit` is per shard.
   virtual DuePage load(const std::string& table, const LoadQuery& query, std::optional<TimePoint> now) = 0;
   virtual std::vector<DueRow> due(const std::string& table, const DueQuery& query) = 0;
-  virtual std::vector<TaskRecord> find(const std::string& table, bool history, std::span<const TaskId> ids) = 0;
+  virtual std::vector<TaskRecord> find(const std::string& table, bool history,
+                                       std::span<const TaskId> ids) = 0;  // with results that are kept
   virtual std::vector<TaskRecord> page(const Search& search) = 0;
+  // The next rows after query.after, whatever their conditions: by the primary key alone.
+  virtual Reach reach(const Search& search, std::size_t rows) = 0;
   virtual std::int64_t count(const Search& search) = 0;
 
  protected:

@@ -6,7 +6,7 @@
 namespace easyretry::storage::sql {
 namespace {
 
-constexpr std::size_t kRowsAMove = 500;
+constexpr std::size_t kRowsASplit = 500;
 
 }  // namespace
 
@@ -90,13 +90,13 @@ void Splitter::move(const TableMove& move, const TableRouter& router, const Spli
     if (request.stop.stop_requested())
       throw ServerError{Trouble::again, "it was interrupted; start it again to continue"};
     const auto moved = writes_.run(where_, Promise::kept, Locks::waited_for, [&](Session& session, TimePoint) {
-      return session.schema().move({done.from, done.to, kRowsAMove, move.shards, after});
+      return session.schema().move({done.from, done.to, kRowsASplit, move.shards, after});
     });
     if (!moved) throw ServerError{Trouble::again, moved.error().detail};
     after = moved->last;
     done.rows += static_cast<std::int64_t>(moved->rows);
     request.progress(done);
-    if (moved->rows < kRowsAMove) return;
+    if (moved->rows < kRowsASplit) return;
   }
 }
 

@@ -10,8 +10,8 @@
 
 #include <string>
 
-#include "storage/split.h"
 #include "storage/sql/transactions.h"
+#include "storage/table_router.h"
 
 namespace easyretry::storage::sql {
 
@@ -20,7 +20,7 @@ class Splitter {
   Splitter(Pool& pool, Tables& tables, Reads& reads, Writes& writes, std::string where)
       : pool_(pool), tables_(tables), reads_(reads), writes_(writes), where_(std::move(where)) {}
 
-  // What would be moved, by the server's estimates. Empty if the split is done.
+  // The moves that are left to do, with the server's estimates. Empty if the split is done.
   std::vector<SplitMove> plan(const Layout& to);
   // Both throw std::invalid_argument if the tables cannot be split this way, Refusal and ServerError.
   void run(const SplitRequest& request);

@@ -65,11 +65,19 @@ void Tables::ensure(const std::string& table) {
   if (history) {
     session->schema().create_history(table);
   } else {
-    session->schema().create_tasks(table, keys_in());
+    session->schema().create_tasks(table, several() ? UniqueKeys::in_key_table : UniqueKeys::in_task_table);
   }
   const std::lock_guard lock{mutex_};
   known_.insert(table);
-  if (history) complete_.insert(table);
+  complete_.insert(table);
+}
+
+void Tables::complete(Session& session, const std::string& table) {
+  if (is_complete(table)) return;
+  if (session.in_transaction()) throw MissingTable{table};
+  session.schema().complete(table);
+  const std::lock_guard lock{mutex_};
+  complete_.insert(table);
 }
 
 std::vector<std::string> Tables::ensure_tasks(TimePoint now) {
@@ -80,7 +88,7 @@ std::vector<std::string> Tables::ensure_tasks(TimePoint now) {
   std::vector<std::string> missing;
   missing.reserve(tables.size());
   for (const TableId table : tables) missing.push_back(router.name(table));
-  std::erase_if(missing, [this](const std::string& name) { return knows(name); });
+  std::erase_if(missing, [this](const std::string& name) { return knows(name) && is_complete(name); });
   if (missing.empty()) return missing;
   const std::vector<std::string> there = pool_.take()->schema().tables();
   for (const std::string& name : missing) ensure(name);
@@ -89,7 +97,7 @@ std::vector<std::string> Tables::ensure_tasks(TimePoint now) {
 }
 
 std::string Tables::required(std::string table) const {
-  if (!knows(table)) throw MissingTable{std::move(table)};
+  if (!knows(table) || !is_complete(table)) throw MissingTable{std::move(table)};
   return table;
 }
 
@@ -100,7 +108,7 @@ bool Tables::knows(const std::string& table) const {
 
 bool Tables::is_complete(const std::string& table) const {
   const std::lock_guard lock{mutex_};
-  return !month_of_history_table(table) || complete_.contains(table);
+  return complete_.contains(table);
 }
 
 void Tables::know(const std::vector<std::string>& names) {
@@ -117,10 +125,13 @@ void Tables::forget() {
 bool Tables::exists(Session& session, TableId table, TimePoint now) {
   const TableRouter router = this->router();
   const std::string name = router.name(table);
-  if (knows(name)) return true;
-  if (!router.leaving({&name, 1}, now).empty()) return false;
-  know(session.schema().tables());
-  return knows(name);
+  if (!knows(name)) {
+    if (!router.leaving({&name, 1}, now).empty()) return false;
+    know(session.schema().tables());
+  }
+  if (!knows(name)) return false;
+  complete(session, name);
+  return true;
 }
 
 std::vector<TableId> Tables::scanned(Session& session, TimePoint now) {
@@ -139,13 +150,16 @@ std::vector<TableId> Tables::scanned(Session& session, TimePoint now) {
   return tables;
 }
 
+// Months of history are not known by this: ensure() checks their columns first.
 std::vector<TableId> Tables::tasks(Session& session) {
   const TableRouter router = this->router();
-  const std::vector<std::string> names = session.schema().tables();
+  std::vector<std::string> names = session.schema().tables();
+  std::erase_if(names, [&](const std::string& name) { return !router.parse(name); });
   know(names);
   std::vector<TableId> tables;
   for (const std::string& name : names) {
-    if (const auto table = router.parse(name)) tables.push_back(*table);
+    complete(session, name);
+    tables.push_back(*router.parse(name));
   }
   std::sort(tables.begin(), tables.end());
   return tables;
@@ -176,13 +190,7 @@ std::vector<std::string> Tables::histories(Session& session) {
   std::vector<std::string> histories = session.schema().tables();
   std::erase_if(histories, [](const std::string& table) { return !month_of_history_table(table); });
   std::sort(histories.rbegin(), histories.rend());
-  for (const std::string& table : histories) {
-    if (is_complete(table)) continue;
-    if (session.in_transaction()) throw MissingTable{table};
-    session.schema().complete_history(table);
-    const std::lock_guard lock{mutex_};
-    complete_.insert(table);
-  }
+  for (const std::string& table : histories) complete(session, table);
   return histories;
 }
 

@@ -37,6 +37,11 @@ std::string to_text(const Placement& placement);
 // Throws std::invalid_argument.
 Placement parse_placement(std::string_view text, int total_shards, Millis window);
 
+// Whether a table of ours, by its name, has rows of tasks, live or ended.
+inline bool has_tasks(std::string_view table) {
+  return table.starts_with("retry_task") && table != "retry_task_key";
+}
+
 // A transaction needs a table that does not exist yet. The table is created outside, and the transaction is run again.
 struct MissingTable {
   std::string name;
@@ -51,7 +56,6 @@ class Tables {
 
   Placement placement() const;
   TableRouter router() const { return placement().router; }
-  KeysIn keys_in() const { return several() ? KeysIn::keys : KeysIn::tasks; }
   bool several() const { return kind_ != Layout::Kind::single; }
   bool can_be_split() const { return kind_ == Layout::Kind::hash; }
 
@@ -65,11 +69,15 @@ class Tables {
   // Asks the server, if the layout can change. Returns its answer.
   std::optional<std::string> look_again(Session& session);
 
-  // Creates a table of tasks or a month of history if it is missing. Not to be called inside a transaction, which some
-  // servers would commit.
+  // Creates a table of tasks or a month of history if it is missing or lacks a column. Not to be called inside a
+  // transaction, which some servers would commit.
   void ensure(const std::string& table);
   // All tables that an insert may need for some time. Returns those that were missing.
   std::vector<std::string> ensure_tasks(TimePoint now);
+
+  // Adds the columns that a table lacks because an instance of an earlier release created it, perhaps just now. Inside
+  // a transaction, which some servers would commit for that, throws MissingTable.
+  void complete(Session& session, const std::string& table);
 
   // The name, for a transaction that writes to it. Throws MissingTable.
   std::string required(std::string table) const;
@@ -83,18 +91,17 @@ class Tables {
   // rows of a clock that was ahead. Ascending.
   std::vector<TableId> scanned(Session& session, TimePoint now);
 
-  // As the server has them now.
+  // As the server has them now, complete.
   std::vector<TableId> tasks(Session& session);  // ascending
   std::vector<TableInfo> described(Session& session, TimePoint now) const;
-  // Newest first. A table that an instance of an earlier release has created, perhaps just now, gets its missing
-  // columns first. Inside a transaction, which some servers would commit for that, it is a MissingTable.
+  // Newest first, complete.
   std::vector<std::string> histories(Session& session);
 
  private:
   using Names = std::set<std::string, std::less<>>;
 
   bool knows(const std::string& table) const;
-  bool is_complete(const std::string& table) const;  // has all columns; always true for tables of tasks
+  bool is_complete(const std::string& table) const;  // has all columns
   void know(const std::vector<std::string>& names);
   void take(const std::string& layout);  // under mutex_
 
@@ -104,7 +111,7 @@ class Tables {
   Placement placement_;        // guarded by mutex_
   std::uint64_t learned_ = 0;  // how often; guarded by mutex_
   Names known_;                // guarded by mutex_
-  Names complete_;             // tables of history that have all columns; guarded by mutex_
+  Names complete_;             // of them, those that have all columns; guarded by mutex_
 };
 
 }  // namespace easyretry::storage::sql

@@ -1,15 +1,21 @@
-#include "storage/sql/task_changes.h"
+// LiveRows: tasks that end, that wait again, that are revised or ended by users, inside one transaction.
 
 #include <algorithm>
-#include <set>
 #include <unordered_map>
 #include <utility>
 
+#include "base/later.h"
+#include "storage/sql/live_rows.h"
 #include "storage/sql/transactions.h"
 #include "task/transitions.h"
 
 namespace easyretry::storage::sql {
 namespace {
+
+template <class End>  // a Settlement or an Ending
+KeptResult result_of(TaskId id, const End& end, TimePoint now) {
+  return {id, end.result, base::later(now, end.keep_result)};
+}
 
 // Settlements grouped by what has to be done for them, and the tasks that have ended.
 class SettlementBatch {
@@ -22,7 +28,7 @@ class SettlementBatch {
     for (const Settlement& settlement : part) {
       if (settlement.kind != Settlement::Kind::finish) {
         rescheduled.push_back(settlement);
-      } else if (keeps(kept_, settlement.outcome)) {
+      } else if (keeps(kept_, settlement)) {
         kept.push_back(settlement);
       } else {
         forgotten.push_back(settlement);
@@ -30,7 +36,11 @@ class SettlementBatch {
     }
     const std::size_t largest = std::max({kept.size(), forgotten.size(), rescheduled.size()});
     if (largest != part.size()) hold(table, part);
-    if (!kept.empty()) end(kept, session_.finish(table, history_for(tables_, now_), kept, now_));
+    if (!kept.empty()) {
+      const auto ended = session_.finish(table, history_for(tables_, now_), kept, now_);
+      end(kept, ended);
+      keep_results(kept, ended);
+    }
     if (!forgotten.empty()) end(forgotten, session_.finish(table, {}, forgotten, now_));
     std::vector<TaskId> applied = std::exchange(ended_here_, {});
     if (!rescheduled.empty()) append(applied, session_.reschedule(table, rescheduled, now_));
@@ -47,10 +57,22 @@ class SettlementBatch {
     std::unordered_map<TaskId, Outcome> outcomes;
     for (const Settlement& settlement : settlements) outcomes.emplace(settlement.ticket.id, settlement.outcome);
     for (const EndedRow& row : rows) {
-      session_.sums().ended(row.space, row.handler, outcomes.at(row.id), now_);
+      session_.sums().ended(row.name_space, row.handler, outcomes.at(row.id), now_);
       ended_here_.push_back(row.id);
       ended_.push_back(row.id);
     }
+  }
+  void keep_results(std::span<const Settlement> settlements, const std::vector<EndedRow>& rows) {
+    std::unordered_map<TaskId, const Settlement*> kept;
+    for (const Settlement& settlement : settlements) {
+      if (settlement.keeps_result()) kept.emplace(settlement.ticket.id, &settlement);
+    }
+    std::vector<KeptResult> results;
+    for (const EndedRow& row : rows) {
+      const auto found = kept.find(row.id);
+      if (found != kept.end()) results.push_back(result_of(row.id, *found->second, now_));
+    }
+    if (!results.empty()) session_.ledger().keep_results(results);
   }
   void hold(const std::string& table, std::span<const Settlement> part) {
     std::vector<TaskId> ids;
@@ -67,20 +89,69 @@ class SettlementBatch {
   std::vector<TaskId> ended_;
 };
 
-// Revisions of the tasks of one table. in_table() returns the ids of the rows that are there, whether they may be
-// revised or not.
-class RevisionBatch {
- public:
-  RevisionBatch(Session& session, TimePoint now) : session_(session), now_(now) {}
+}  // namespace
 
-  std::vector<TaskId> in_table(const std::string& table, std::span<const Revision> part) {
+std::vector<TaskId> LiveRows::settle(std::span<const Settlement> settlements, History kept) {
+  SettlementBatch batch{session_, tables_, kept, now_};
+  auto applied = each(
+      settlements, [](const Settlement& settlement) { return settlement.ticket.id; },
+      [&](const std::string& table, std::span<const Settlement> part) { return batch.in_table(table, part); });
+  free_keys(batch.ended());
+  return applied;
+}
+
+// Returns to each() the rows that are there, whether they may be ended or not.
+std::vector<TaskId> LiveRows::end(std::span<const Ending> endings, History kept) {
+  std::vector<TaskId> applied, ended;
+  const auto id_of = [](const Ending& ending) { return ending.id; };
+  each(endings, id_of, [&](const std::string& table, std::span<const Ending> part) {
+    std::unordered_map<TaskId, const Ending*> wanted;
+    std::vector<TaskId> ids, there, gone;
+    for (const Ending& ending : part) {
+      wanted.emplace(ending.id, &ending);
+      ids.push_back(ending.id);
+    }
+    std::vector<TaskRecord> told, remembered;
+    std::vector<KeptResult> results;
+    for (TaskRecord& record : session_.lock(table, ids)) {
+      there.push_back(record.info.id);
+      const Ending& ending = *wanted.at(record.info.id);
+      const auto event = task::end_event(record, ending);
+      if (!event) continue;
+      task::apply_end(record, *event, ending, now_);
+      applied.push_back(record.info.id);
+      if (record.info.state != TaskState::finished) {
+        told.push_back(std::move(record));
+        continue;
+      }
+      gone.push_back(record.info.id);
+      session_.sums().ended(record.info.name_space, record.info.handler, ending.outcome, now_);
+      if (!keeps(kept, ending.outcome)) continue;
+      if (ending.keeps_result()) results.push_back(result_of(ending.id, ending, now_));
+      remembered.push_back(std::move(record));
+    }
+    if (!remembered.empty()) session_.insert_history(history_for(tables_, now_), remembered);
+    if (!results.empty()) session_.ledger().keep_results(results);
+    if (!gone.empty()) session_.remove(table, gone);
+    if (!told.empty()) session_.update(table, told, now_);
+    ended.insert(ended.end(), gone.begin(), gone.end());
+    return there;
+  });
+  free_keys(ended);
+  return applied;
+}
+
+// Returns to each() the rows that are there, whether they may be revised or not.
+std::vector<TaskId> LiveRows::revise(std::span<const Revision> revisions) {
+  std::vector<TaskId> applied;
+  const auto id_of = [](const Revision& revision) { return revision.ticket.id; };
+  each(revisions, id_of, [&](const std::string& table, std::span<const Revision> part) {
     std::unordered_map<TaskId, const Revision*> wanted;
-    std::vector<TaskId> ids;
+    std::vector<TaskId> ids, there;
     for (const Revision& revision : part) {
       wanted.emplace(revision.ticket.id, &revision);
       ids.push_back(revision.ticket.id);
     }
-    std::vector<TaskId> there;
     std::vector<TaskRecord> revised;
     std::vector<NewRules> rules;
     for (TaskRecord& record : session_.lock(table, ids)) {
@@ -89,112 +160,14 @@ class RevisionBatch {
       if (!task::may_revise(record, revision.ticket)) continue;
       task::apply_revision(record, revision, now_);
       if (revision.rules) rules.push_back({revision.ticket, *revision.rules});
-      applied_.push_back(record.info.id);
+      applied.push_back(record.info.id);
       revised.push_back(std::move(record));
     }
     if (!revised.empty()) session_.update(table, revised, now_);
     if (!rules.empty()) session_.update_rules(table, rules);
     return there;
-  }
-
-  std::vector<TaskId> applied() { return std::move(applied_); }
-
- private:
-  Session& session_;
-  const TimePoint now_;
-  std::vector<TaskId> applied_;
-};
-
-}  // namespace
-
-std::vector<TaskId> settle(Session& session, Tables& tables, History kept, std::span<const Settlement> settlements,
-                           TimePoint now) {
-  LiveRows rows{session, tables, now};
-  SettlementBatch batch{session, tables, kept, now};
-  auto applied = rows.each(
-      settlements, [](const Settlement& settlement) { return settlement.ticket.id; },
-      [&](const std::string& table, std::span<const Settlement> part) { return batch.in_table(table, part); });
-  rows.free_keys(batch.ended());
-  return applied;
-}
-
-std::vector<TaskId> cancel(Session& session, Tables& tables, History kept, std::span<const TaskId> ids, Cancel how,
-                           TimePoint now) {
-  LiveRows rows{session, tables, now};
-  std::vector<TaskId> applied, ended;
-  rows.each(ids, std::identity{}, [&](const std::string& table, std::span<const TaskId> part) {
-    std::vector<TaskId> there, gone;
-    std::vector<TaskRecord> told, remembered;
-    for (TaskRecord& record : session.lock(table, part)) {
-      there.push_back(record.info.id);
-      const auto event = task::cancel_event(record, how == Cancel::tell);
-      if (!event) continue;
-      task::apply_cancel(record, *event, now);
-      applied.push_back(record.info.id);
-      if (record.info.state != TaskState::finished) {
-        told.push_back(std::move(record));
-        continue;
-      }
-      gone.push_back(record.info.id);
-      session.sums().ended(record.info.space, record.info.handler, Outcome::cancelled, now);
-      if (keeps(kept, Outcome::cancelled)) remembered.push_back(std::move(record));
-    }
-    if (!remembered.empty()) session.insert_history(history_for(tables, now), remembered);
-    if (!gone.empty()) session.remove(table, gone);
-    if (!told.empty()) session.update(table, told, now);
-    ended.insert(ended.end(), gone.begin(), gone.end());
-    return there;
   });
-  rows.free_keys(ended);
   return applied;
-}
-
-std::vector<TaskId> revise(Session& session, Tables& tables, std::span<const Revision> revisions, TimePoint now) {
-  RevisionBatch batch{session, now};
-  LiveRows{session, tables, now}.each(
-      revisions, [](const Revision& revision) { return revision.ticket.id; },
-      [&](const std::string& table, std::span<const Revision> part) { return batch.in_table(table, part); });
-  return batch.applied();
-}
-
-// Locks rows before it reads them: if two requeue the same task, the second sees the mark of the first. All go through
-// the months, and through the rows of a month, in the same order.
-std::map<TaskId, Requeues::Ended> Requeues::lock(std::span<const TaskId> ids) {
-  std::set<TaskId> wanted{ids.begin(), ids.end()};
-  std::map<TaskId, Ended> ended;
-  for (const std::string& table : tables_.histories(session_)) {
-    if (wanted.empty()) break;
-    const std::vector<TaskId> sorted{wanted.begin(), wanted.end()};
-    for (TaskRecord& record : session_.lock_history(table, sorted)) {
-      const TaskId id = record.info.id;
-      wanted.erase(id);
-      ended.emplace(id, Ended{std::move(record), table});
-    }
-  }
-  return ended;
-}
-
-std::vector<std::optional<TaskId>> Requeues::start_again(std::span<const TaskId> ids) {
-  std::vector<std::optional<TaskId>> started(ids.size());
-  if (ids.empty()) return started;
-  std::map<TaskId, Ended> ended = lock(ids);
-  LiveRows rows{session_, tables_, now_};
-  const std::string history = history_for(tables_, now_);
-  std::map<std::string, std::vector<Requeued>> marks;
-  for (std::size_t i = 0; i < ids.size(); ++i) {
-    const auto found = ended.find(ids[i]);
-    if (found == ended.end() || found->second.record.info.requeued_as) continue;
-    auto& [record, table] = found->second;
-    started[i] = inserts_.start_again(rows, history, record, now_);
-    if (!started[i]) continue;
-    record.info.requeued_as = started[i];
-    marks[table].push_back({ids[i], *started[i]});
-  }
-  for (auto& [table, requeued] : marks) {
-    std::sort(requeued.begin(), requeued.end(), [](const Requeued& a, const Requeued& b) { return a.id < b.id; });
-    session_.mark_requeued(table, requeued);
-  }
-  return started;
 }
 
 }  // namespace easyretry::storage::sql

@@ -5,13 +5,13 @@
 #include <chrono>
 #include <exception>
 #include <string>
-#include <thread>
 #include <utility>
 
-#include <easyretry/error.h>
 #include <easyretry/time.h>
 
+#include "base/pause_clock.h"
 #include "base/random.h"
+#include "base/result.h"
 #include "storage/history.h"
 #include "storage/sql/tables.h"
 
@@ -20,13 +20,14 @@ namespace easyretry::storage::sql {
 // In a transaction.
 class Transactions {
  public:
-  explicit Transactions(Pool& pool) : pool_(pool), random_(base::random_seed()) {}
+  explicit Transactions(Pool& pool, const base::PauseClock& clock = base::system_pauses())
+      : pool_(pool), clock_(clock), random_(base::random_seed()) {}
 
   // body(session, now) -> answer. It may be run several times, each time from the start.
   template <class Body>
   auto run(std::string_view where, Promise promise, Locks locks, Body body)
       -> Result<decltype(body(std::declval<Session&>(), TimePoint{}))> {
-    const auto begun = std::chrono::steady_clock::now();
+    const Instant begun = clock_.now();
     bool locked = false;
     for (int tries = 1;; ++tries) {
       Point point = Point::before_commit;
@@ -34,7 +35,7 @@ class Transactions {
         return attempt(promise, wait_of(locks, locked), point, body);
       } catch (const ServerError& error) {
         locked = error.trouble() == Trouble::locked;
-        const auto gone = std::chrono::steady_clock::now() - begun;
+        const auto gone = clock_.now() - begun;
         if (locked && (locks == Locks::told_at_once || (locks == Locks::told && gone > kMoment))) {
           return fail(Errc::conflict, where, error.what());
         }
@@ -88,10 +89,11 @@ class Transactions {
   // 1 ms, doubled each time, half of it random, so that two transactions that met do not meet again.
   void pause(int tries) {
     const double millis = static_cast<double>(1 << std::min(tries, kTries)) * (0.5 + random_.unit() / 2);
-    std::this_thread::sleep_for(std::chrono::microseconds{static_cast<std::int64_t>(millis * 500)});
+    clock_.sleep(std::chrono::microseconds{static_cast<std::int64_t>(millis * 500)});
   }
 
   Pool& pool_;
+  const base::PauseClock& clock_;
   base::Random random_;
 };
 

@@ -36,18 +36,18 @@ Calls::Calls(Connection& db)
       texts_(db.prepare(statements::call_texts)),
       remove_(db.prepare(statements::remove_call)) {}
 
-std::optional<Inserted> Calls::live(std::string_view space, std::string_view key) {
+std::optional<Inserted> Calls::live(std::string_view name_space, std::string_view key) {
   const std::int64_t hash = lookup_hash(key);
-  const SameHash found = with_hash(hash, space, key);
+  const SameHash found = with_hash(hash, name_space, key);
   if (found.live) return found.live;
   for (const std::int64_t id : found.gone) make_former_.bind(1, hash).bind(2, id).run();
   return std::nullopt;
 }
 
-Calls::SameHash Calls::with_hash(std::int64_t hash, std::string_view space, std::string_view key) {
+Calls::SameHash Calls::with_hash(std::int64_t hash, std::string_view name_space, std::string_view key) {
   enum Column : int { kId, kIsGone, kHasThisKey, kVersion, kNextAt };
   SameHash found;
-  live_keys_.bind(1, hash).bind(2, space).bind(3, key);
+  live_keys_.bind(1, hash).bind(2, name_space).bind(3, key);
   Rows rows{live_keys_};
   while (rows.next()) {
     if (live_keys_.integer(kIsGone) != 0) {
@@ -82,14 +82,22 @@ void Calls::update_rules(TaskId id, const task::RetryRules& rules) {
   bind_rules(update_rules_.bind(1, number(id)), 2, rules).run();
 }
 
-void Calls::copy(TaskId from, TaskId to, TimePoint now) {
-  copy_.bind(1, number(from)).bind(2, number(to)).bind(3, to_ms(now)).run();
+void Calls::copy(TaskId from, TaskId to, std::optional<std::string_view> arguments, TimePoint now) {
+  copy_.bind(1, number(from)).bind(2, number(to)).bind(3, to_ms(now)).bind_or_null(4, arguments.value_or("")).run();
   if (const auto entry = entry_of(to)) run_for(add_entry_, to, *entry);
 }
 
 void Calls::remove(TaskId id) {
   if (const auto entry = entry_of(id)) run_for(remove_entry_, id, *entry);
   remove_.bind(1, number(id)).run();
+}
+
+void Calls::remove_ended(TaskId id) {
+  if (const auto entry = entry_of(id)) {
+    const auto former = static_cast<std::int64_t>(LookupPart::former_keys);
+    remove_entry_.bind(1, former).bind(2, entry->key_hash).bind(3, number(id)).run();
+  }
+  remove(id);
 }
 
 Calls::Entry Calls::entry_for(std::string_view key, std::string_view business_id) {

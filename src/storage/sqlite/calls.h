@@ -1,5 +1,5 @@
 #pragma once
-// What was asked for, and how it is found: the rows of retry_call, and their entries in retry_lookup, a table of
+// The requests for tasks, and how they are found: the rows of retry_call, and their entries in retry_lookup, a table of
 // integers that leads from keys and business ids to tasks, live and in history.
 //
 // An entry is written with its task and then left alone: no claim, no end and no move to history touches it. So only
@@ -33,12 +33,14 @@ class Calls {
 
   // The live task that has this key. If there is none, the entries of finished tasks become former keys: a key used a
   // million times is looked up as fast as a new one.
-  std::optional<Inserted> live(std::string_view space, std::string_view key);
+  std::optional<Inserted> live(std::string_view name_space, std::string_view key);
 
   void add(TaskId id, const NewTask& task, TimePoint now);
   void update_rules(TaskId id, const task::RetryRules& rules);
-  void copy(TaskId from, TaskId to, TimePoint now);  // the same call for the next generation
-  void remove(TaskId id);
+  // The same call for the next generation, with these arguments or with its own.
+  void copy(TaskId from, TaskId to, std::optional<std::string_view> arguments, TimePoint now);
+  void remove(TaskId id);        // of a live task
+  void remove_ended(TaskId id);  // whose key may have been used again
 
  private:
   struct Entry {
@@ -50,7 +52,7 @@ class Calls {
     std::vector<std::int64_t> gone;
   };
   static Entry entry_for(std::string_view key, std::string_view business_id);
-  SameHash with_hash(std::int64_t hash, std::string_view space, std::string_view key);
+  SameHash with_hash(std::int64_t hash, std::string_view name_space, std::string_view key);
   std::optional<Entry> entry_of(TaskId id);
   static void run_for(PreparedStatement& statement, TaskId id, const Entry& entry);
 

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "storage/sqlite/id_list.h"
+#include "task/attempt_log.h"
 
 namespace easyretry::storage::sqlite {
 namespace {
@@ -39,6 +40,23 @@ int open_flags(Connection::Mode mode) {
 void never_checkpoint(Connection& db) {
   sqlite3_wal_autocheckpoint(db.get(), 0);
   sqlite3_db_config(db.get(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
+}
+
+std::string_view text_of(sqlite3_value* value) {
+  const auto* text = reinterpret_cast<const char*>(sqlite3_value_text(value));
+  return {text == nullptr ? "" : text, static_cast<std::size_t>(sqlite3_value_bytes(value))};
+}
+
+// with_attempt(log, line) for statements: the same as in C++.
+void with_attempt(sqlite3_context* context, int /*count*/, sqlite3_value** arguments) {
+  const std::string log = task::with_attempt(text_of(arguments[0]), text_of(arguments[1]));
+  sqlite3_result_text64(context, log.data(), log.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+void add_with_attempt(Connection& db) {
+  const int code = sqlite3_create_function_v2(db.get(), "with_attempt", 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC, nullptr,
+                                              &with_attempt, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) raise(db.get(), code);
 }
 
 Errc code_of(int code, During during) {
@@ -150,13 +168,14 @@ std::string Connection::text(std::string_view sql) {
 
 Connection open_writer(const std::filesystem::path& path, Connection::Mode mode) {
   Connection db{path, mode};
-  db.run("PRAGMA synchronous = NORMAL");  // a commit does not wait for the disk: see durability.h
+  db.run("PRAGMA synchronous = NORMAL");  // a commit does not wait for the disk: see wal.h
   db.run("PRAGMA cache_size = -" + std::to_string(kWriterCacheKib));
   db.run("PRAGMA temp_store = MEMORY");
   db.run("PRAGMA secure_delete = FAST");           // Debian's default writes every freed page once more
   db.run("PRAGMA journal_size_limit = 67108864");  // a WAL that grew behind a long reader shrinks again
   never_checkpoint(db);
   add_id_list(db);
+  add_with_attempt(db);
   return db;
 }
 

@@ -16,8 +16,7 @@
 
 #include <sqlite3.h>
 
-#include <easyretry/error.h>
-
+#include "base/result.h"
 #include "storage/statement.h"
 
 namespace easyretry::storage::sqlite {
@@ -75,6 +74,7 @@ class PreparedStatement {
   // Runs to the end; returns the number of rows changed.
   int run();
 
+  int columns() const { return sqlite3_column_count(get()); }
   std::int64_t integer(int column) const { return sqlite3_column_int64(get(), column); }
   bool is_null(int column) const { return sqlite3_column_type(get(), column) == SQLITE_NULL; }
   std::string_view text(int column) const {  // valid until the next row
@@ -143,7 +143,8 @@ class Connection {
   std::unique_ptr<sqlite3, Close> handle_;
 };
 
-// Connections with the settings of this store, and id_list. Neither checkpoints.
+// Connections with the settings of this store and with its functions for statements: id_list and, to write,
+// with_attempt. Neither checkpoints.
 Connection open_writer(const std::filesystem::path& path, Connection::Mode mode);
 Connection open_reader(const std::filesystem::path& path, int cache_kib);
 

@@ -45,7 +45,7 @@ HistoryTables::Table& HistoryTables::at(TimePoint now) {
     current_.reset();
     create_month(db_, table);
     current_.emplace(Table{month, db_.prepare(statements::finish_into.with({{"table", table}})),
-                           db_.prepare(statements::cancel_into.with({{"table", table}}))});
+                           db_.prepare(statements::end_into.with({{"table", table}}))});
   }
   return *current_;
 }

@@ -34,7 +34,7 @@ class HistoryTables {
 
   // The statements that copy a row into the month of `now`; the caller removes it from retry_state.
   PreparedStatement& finish(TimePoint now) { return at(now).finish; }
-  PreparedStatement& cancel(TimePoint now) { return at(now).cancel; }
+  PreparedStatement& end(TimePoint now) { return at(now).end; }
 
   // A rollback removes a table that was made in its transaction.
   void forget() { current_.reset(); }
@@ -45,7 +45,7 @@ class HistoryTables {
   struct Table {
     Period month;
     PreparedStatement finish;
-    PreparedStatement cancel;
+    PreparedStatement end;
   };
   Table& at(TimePoint now);
 

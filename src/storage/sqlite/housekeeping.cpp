@@ -49,6 +49,7 @@ Result<KeepReport> Housekeeping::keep() {
 // Lists the tables again in every transaction: a task may just have finished into a new month.
 Housekeeping::Swept Housekeeping::sweep(Session& session, TimePoint now) const {
   join_days(session, first_day_kept(now));
+  if (drop_results(session.db, now)) return {.until = place_, .dropped = {}};
   Period oldest = month_of(now);
   oldest.index -= keep_months_;
   std::vector<std::string> kept = history_tables(session.db);
@@ -64,6 +65,12 @@ std::vector<KeepStep> Housekeeping::drop(Session& session, Period oldest) {
     steps.push_back({.kind = KeepStep::Kind::history_dropped, .table = std::move(table)});
   }
   return steps;
+}
+
+// False if all results whose time is over are gone.
+bool Housekeeping::drop_results(Connection& db, TimePoint now) {
+  PreparedStatement drop = db.prepare(statements::drop_results);
+  return drop.bind(1, to_ms(now)).bind(2, kRowsATransaction).run() == kRowsATransaction;
 }
 
 // False if every old table is short enough to be dropped.

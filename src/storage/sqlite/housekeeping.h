@@ -11,7 +11,8 @@
 
 namespace easyretry::storage::sqlite {
 
-// `keep`: drops months of history that are old enough, after the lookup entries of their tasks.
+// `keep`: drops results that were kept long enough, and months of history that are old enough, after the lookup entries
+// of their tasks.
 //
 // The lookup is swept from end to end in its own order, and then the old table is emptied (dropping one of a million
 // rows takes 0.2 s, or far longer from a cold disk). Both take some thousand rows a transaction: a claim waits for one
@@ -35,6 +36,7 @@ class Housekeeping {
   static std::optional<Place> sweep_some(Connection& db, const Place& from, Period oldest,
                                          const std::vector<std::string>& kept);
   static std::vector<KeepStep> drop(Session& session, Period oldest);
+  static bool drop_results(Connection& db, TimePoint now);
   static bool shorten(Connection& db, Period oldest);
   static std::optional<Place> place_after(Connection& db, const Place& from, std::int64_t entries);
 

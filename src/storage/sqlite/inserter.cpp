@@ -13,21 +13,21 @@
 namespace easyretry::storage::sqlite {
 namespace {
 
-[[noreturn]] void refuse(std::string why) {
+[[noreturn]] void refuse_task(std::string why) {
   throw StoreError{{Errc::invalid_argument, "sqlite.insert", std::move(why)}};
 }
 
 sqlite3* checked(sqlite3* theirs, const std::filesystem::path& file) {
-  if (theirs == nullptr) refuse("sqlite_tx was given no connection");
+  if (theirs == nullptr) refuse_task("sqlite_tx was given no connection");
   const char* name = sqlite3_db_filename(theirs, "main");
   const std::string open = name == nullptr ? "" : name;
   std::error_code ignored;  // a file that cannot be examined is not the same one
   if (open.empty() || !std::filesystem::equivalent(open, file, ignored)) {
-    refuse("the connection has " + (open.empty() ? "no file" : open) + " open, the tasks are in " + file.string() +
-           "; a transaction spans one file, so keep your tables there too, or use submit without a transaction");
+    refuse_task("the connection has " + (open.empty() ? "no file" : open) + " open, the tasks are in " + file.string() +
+                "; a transaction spans one file, so keep your tables there too, or use submit without a transaction");
   }
   if (sqlite3_get_autocommit(theirs) != 0) {
-    refuse("the connection is not inside a transaction; run BEGIN IMMEDIATE on it first");
+    refuse_task("the connection is not inside a transaction; run BEGIN IMMEDIATE on it first");
   }
   return theirs;
 }
@@ -70,7 +70,7 @@ CountTotals::CountTotals(Connection& db) : add_(db.prepare(statements::add_to_co
 
 void CountTotals::add(const Sums& sums) {
   for (const auto& [key, tasks] : sums.rows()) {
-    add_.bind(1, to_ms(key.day)).bind(2, key.space).bind(3, key.handler).bind(4, key.kind).bind(5, tasks);
+    add_.bind(1, to_ms(key.day)).bind(2, key.name_space).bind(3, key.handler).bind(4, key.kind).bind(5, tasks);
     add_.run();
   }
 }
@@ -87,14 +87,14 @@ InsertReply Inserter::insert(std::span<const NewTask> tasks, TimePoint now) {
 
 Inserted Inserter::insert_one(const NewTask& task, TimePoint now) {
   constexpr int kDraws = 100;
-  if (const auto live = calls_.live(task.space, task.key)) return duplicate_of(*live, task);
+  if (const auto live = calls_.live(task.name_space, task.key)) return duplicate_of(*live, task);
   const ShardId shard = task::shard_for(task.business_id, task.key, total_shards_);
   const TimePoint due = task.due_at.value_or(base::later(now, task.delay));
   for (int draw = 0; draw < kDraws; ++draw) {
     const TaskId id = ids_.next(now, shard);
     if (!add(task, id, shard, due, now)) continue;  // a row with this id was added manually
     calls_.add(id, task, now);
-    sums_.stored(task.space, task.handler, now);
+    sums_.stored(task.name_space, task.handler, now);
     return {.id = id, .version = 1, .next_at = due, .created = true};
   }
   throw SqliteError{SQLITE_CORRUPT, "retry_state refuses every new id as taken; the table is damaged"};
@@ -109,12 +109,13 @@ Inserted Inserter::duplicate_of(const Inserted& live, const NewTask& task) {
 bool Inserter::add(const NewTask& task, TaskId id, ShardId shard, TimePoint due, TimePoint now) {
   const bool leased = task.lease > Millis{0};
   insert_.bind(1, number(id))
-      .bind(2, to_string(leased ? TaskState::running : TaskState::pending))
-      .bind(3, task.space)
+      .bind(2, task::stored_name(leased ? TaskState::running : TaskState::pending))
+      .bind(3, task.name_space)
       .bind(4, static_cast<std::int64_t>(shard))
       .bind(5, task.handler)
       .bind(6, to_ms(due))
-      .bind(7, to_ms(now));
+      .bind(7, to_ms(now))
+      .bind_or_null(14, class_or_null(task.task_class));
   bind_past(task, leased, now);
   return insert_.run() == 1;
 }

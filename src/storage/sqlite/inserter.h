@@ -60,7 +60,7 @@ class Inserter {
 // Stores tasks as part of a transaction on the application's own connection to the same file. All of the batch or, if
 // it throws, nothing; the transaction itself stays open and usable.
 //
-// That connection must not checkpoint (writer.h says why), so checkpoints are switched off on it for good. While its
+// That connection must not checkpoint (writer.h says why), so checkpoints are switched off on it permanently. While its
 // transaction is open, nothing else writes to the file: it should be short.
 //
 // Throws StoreError if `theirs` is null, has another file open, or is not inside a transaction.

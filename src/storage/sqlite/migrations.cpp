@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include "storage/shard_count.h"
+#include "storage/reshard.h"
 #include "storage/sqlite/history_tables.h"
 #include "storage/sqlite/statements.h"
 #include "storage/sqlite/store_file.h"
@@ -10,7 +10,7 @@
 namespace easyretry::storage::sqlite {
 namespace {
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_schema(const std::string& why) {
   throw StoreError{{Errc::invalid_argument, "sqlite.open", why}};
 }
 
@@ -26,7 +26,7 @@ std::int64_t schema_version(Connection& db, bool shared) {
     return db.integer(statements::schema_version.text);
   }
   if (shared || db.integer("SELECT count(*) FROM sqlite_schema") == 0) return 0;
-  refuse(not_ours(name_of(db)));
+  refuse_schema(not_ours(name_of(db)));
 }
 
 void apply(Connection& db, const Migration& step, bool shared) {
@@ -49,7 +49,12 @@ std::span<const Migration> migrations() {
                                             {2, migration_002},
                                             {3, migration_003},
                                             {4, migration_004, {&month_indexes}},
-                                            {5, migration_005, {&drop_month_view, &month_view}}};
+                                            {5, migration_005, {&drop_month_view, &month_view}},
+                                            {6, migration_006},
+                                            {7, migration_007},
+                                            {8, migration_008, {&month_attempt_log}},
+                                            {9, migration_009},
+                                            {10, migration_010, {&month_task_class}}};
   return steps;
 }
 
@@ -57,8 +62,9 @@ std::int64_t check_schema(Connection& db, bool shared) {
   const std::int64_t found = schema_version(db, shared);
   const int newest = migrations().back().version;
   if (found <= newest) return found;
-  refuse(name_of(db) + " has schema version " + std::to_string(found) + ", made by a newer release; this one knows " +
-         std::to_string(newest) + ". Use the newer release, or another file");
+  refuse_schema(name_of(db) + " has schema version " + std::to_string(found) +
+                ", made by a newer release; this one knows " + std::to_string(newest) +
+                ". Use the newer release, or another file");
 }
 
 void migrate(Connection& db, bool shared) {
@@ -84,7 +90,7 @@ void agree_on_shards(Connection& db, int total_shards) {
   const std::string wanted = std::to_string(total_shards);
   db.prepare(statements::store_total_shards).bind(1, wanted).run();
   const std::string stored = db.text(statements::total_shards.text);
-  if (const auto why = shard_refusal(parse_shard_count(stored), total_shards)) refuse(name_of(db) + ": " + *why);
+  if (const auto why = shard_refusal(parse_shard_count(stored), total_shards)) refuse_schema(name_of(db) + ": " + *why);
 }
 
 }  // namespace easyretry::storage::sqlite

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "storage/record_columns.h"
-#include "storage/shard_count.h"
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/migrations.h"
 #include "storage/sqlite/sqlite_store.h"
@@ -105,7 +104,7 @@ ReshardPlan reshard_sqlite(const SqliteOptions& options, const ReshardRequest& r
   const SqliteOptions at = placed(options);
   if (!std::filesystem::exists(at.path)) throw nothing_there(kWhere, "sqlite:" + at.path.string());
   return with_path(at.path, [&] {
-    const LockFile lock{at.path};
+    const StoreLock lock{at.path};
     forget_unsynced(at.path);
     SqliteRows rows{at, open_writer(at.path, Connection::Mode::write)};
     return reshard(rows, kWhere, request);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "storage/list_walk.h"
 #include "storage/record_columns.h"
 #include "storage/sqlite/id_list.h"
 #include "storage/sqlite/statements.h"
@@ -44,22 +45,33 @@ std::optional<std::int64_t> first_id(std::int64_t slice) {
 
 // Greater than `after`, less than `before`.
 struct IdRange {
-  std::int64_t after;
+  std::int64_t after = 0;
   std::int64_t before = kLast;
 
+  explicit IdRange(const ListWalk& walk) { (walk.down() ? before : after) = number(walk.from()); }
   void from_slice(std::int64_t slice) { after = std::max(after, first_id(slice).value_or(kLast) - 1); }
   void until_slice(std::int64_t slice) { before = std::min(before, first_id(slice + 1).value_or(kLast)); }
 };
 
-// One month's part of the page: ids, each once or more often, in any order. Each source gives a page at most.
+// The ids of tasks that were stored in this time, as far as the walk reaches, but for those that were stored out of
+// order.
+IdRange ids_stored_in(const TimeRange& time, const ListWalk& walk) {
+  IdRange range{walk};
+  if (const auto slice = slice_of(time.from)) range.from_slice(*slice);
+  if (const auto slice = slice_of(time.until)) range.until_slice(*slice + 1);
+  return range;
+}
+
+// The part of a page of one month, or of retry_state: ids, each once or more often, in any order. Each source gives a
+// page at most, which begins where the query's order begins.
 class MonthSearch {
  public:
   MonthSearch(Connection& db, const TaskQuery& query, const std::string& month)
-      : db_(db), query_(query), sql_(query), month_(month) {}
+      : db_(db), query_(query), walk_(query), sql_(query), month_(month) {}
 
   std::vector<TaskId> ids() {
     in_order();
-    if (query_.finished_at.restricts()) that_ended_late();
+    if (query_.finished && query_.finished_at.restricts()) that_ended_late();
     if (query_.created_at.restricts()) stored_out_of_order();
     return std::move(ids_);
   }
@@ -67,17 +79,16 @@ class MonthSearch {
  private:
   // The tasks whose times follow from their ids.
   void in_order() {
-    IdRange range{number(query_.after)};
-    if (const auto slice = slice_of(query_.created_at.from)) range.from_slice(*slice);
-    if (const auto slice = slice_of(query_.created_at.until)) range.until_slice(*slice + 1);
+    IdRange range = ids_stored_in(query_.created_at, walk_);
+    if (!query_.finished) return walk(range);
     if (const auto slice = slice_of(query_.finished_at.from)) range.from_slice(*slice - 1);
     if (const auto slice = slice_of(query_.finished_at.until)) range.until_slice(*slice);
-    if (query_.space.empty() || (query_.handler.empty() && !query_.outcome)) return walk(range);
+    if (query_.name_space.empty() || (query_.handler.empty() && !query_.outcome)) return walk(range);
     const std::string kinds = " INDEXED BY " + month_ + "_kinds";
     if (!query_.handler.empty() && query_.outcome) return take(page(with_call(kinds)), range);
     if (query_.outcome) return of_every_handler(kinds, range);
     PreparedStatement of_outcome = page(with_call(kinds), " AND outcome = " + parameter(0));
-    for (const Outcome outcome : task::all_outcomes()) take(of_outcome.bind(own(0), to_string(outcome)), range);
+    for (const Outcome outcome : task::all_outcomes()) take(of_outcome.bind(own(0), task::stored_name(outcome)), range);
   }
 
   // The rows of the table are sorted by id.
@@ -87,7 +98,7 @@ class MonthSearch {
     PreparedStatement next = db_.prepare(statements::next_handler.with({{"table", month_}}));
     PreparedStatement of_handler = page(with_call(kinds), " AND method_name = " + parameter(0));
     for (std::string handler;;) {
-      Rows rows{next.bind(1, query_.space).bind(2, handler)};
+      Rows rows{next.bind(1, query_.name_space).bind(2, handler)};
       if (!rows.next()) return;
       handler = next.text(0);
       take(of_handler.bind(own(0), handler), range);
@@ -106,7 +117,7 @@ class MonthSearch {
       if (!rows.next()) return;
       slice = next.integer(0);
       if (slice > end) return;
-      take(in_slice.bind(own(0), slice), {number(query_.after)});
+      take(in_slice.bind(own(0), slice), IdRange{walk_});
       ++slice;
     }
   }
@@ -114,7 +125,7 @@ class MonthSearch {
   void stored_out_of_order() {
     take(page("retry_call INDEXED BY retry_call_out_of_order CROSS JOIN " + month_ + " USING (id)",
               std::string{" AND "} + kStoredOutOfOrder),
-         {number(query_.after)});
+         IdRange{walk_});
   }
 
   // CROSS JOIN: SQLite walks the month and looks up each call, never the other way round.
@@ -129,7 +140,7 @@ class MonthSearch {
   PreparedStatement page(const std::string& from, const std::string& more = {}) {
     PreparedStatement statement =
         db_.prepare("SELECT id FROM " + from + sql_.where() + more + " AND id > " + parameter(1) + " AND id < " +
-                    parameter(2) + " ORDER BY id LIMIT " + parameter(3));
+                    parameter(2) + " ORDER BY id " + std::string{walk_.direction()} + " LIMIT " + parameter(3));
     sql_.bind_texts(statement);
     return statement;
   }
@@ -143,6 +154,7 @@ class MonthSearch {
 
   Connection& db_;
   const TaskQuery& query_;
+  const ListWalk walk_;
   const QuerySql sql_;
   const std::string& month_;
   std::vector<TaskId> ids_;
@@ -154,13 +166,14 @@ struct Place {
   friend auto operator<=>(const Place&, const Place&) = default;
 };
 
-// Ascending.
+// In the order of the query.
 std::vector<Place> first_places(Connection& db, const TaskQuery& query, const std::vector<std::string>& months) {
   std::vector<Place> places;
   for (std::size_t i = 0; i < months.size(); ++i) {
     for (const TaskId id : MonthSearch{db, query, months[i]}.ids()) places.push_back({id, i});
   }
   std::sort(places.begin(), places.end());
+  if (ListWalk{query}.down()) std::reverse(places.begin(), places.end());
   places.erase(std::unique(places.begin(), places.end()), places.end());
   if (places.size() > query.limit)
     places.erase(places.begin() + static_cast<std::ptrdiff_t>(query.limit), places.end());
@@ -170,17 +183,8 @@ std::vector<Place> first_places(Connection& db, const TaskQuery& query, const st
 }  // namespace
 
 QuerySql::QuerySql(const TaskQuery& query) : query_(query) {
-  equal("namespace", query.space);
-  equal("task_key", query.key);
-  equal("method_name", query.handler);
-  equal("business_type", query.business_type);
-  equal("business_id", query.business_id);
-  if (query.state) of_state(*query.state);
-  if (query.outcome) equal("outcome", to_string(*query.outcome));
-  in_range("created_at", query.created_at);
-  if (query.finished) in_range("finished_at", query.finished_at);
-  if (query.finished && !query.requeued) where_.append(" AND ").append(kNotRequeued);
-  if (!query.finished && query.finished_at.restricts()) where_.append(" AND FALSE");
+  add_conditions(query, query.finished, *this);
+  if (query.finished && !query.requeued) require(kNotRequeued);
 }
 
 void QuerySql::in_range(std::string_view column, const TimeRange& range) {
@@ -192,15 +196,8 @@ void QuerySql::in_range(std::string_view column, const TimeRange& range) {
 }
 
 void QuerySql::equal(std::string_view column, std::string_view text) {
-  if (text.empty()) return;
   texts_.push_back(text);
   where_.append(" AND ").append(column).append(" = ?").append(std::to_string(texts_.size()));
-}
-
-// History has no column for the state: all its tasks have ended.
-void QuerySql::of_state(TaskState state) {
-  if (!query_.finished) return equal("status", to_string(state));
-  if (state != TaskState::finished) where_.append(" AND FALSE");
 }
 
 std::vector<QuerySql::Part> QuerySql::parts() const {
@@ -219,23 +216,35 @@ std::string QuerySql::from(const std::string& tasks, Part part) const {
 }
 
 std::string QuerySql::page(const std::string& table, Part part) const {
-  const std::size_t after = texts_.size() + 1;
+  const std::size_t from_id = texts_.size() + 1;
   std::string sql = "SELECT " + (query_.finished ? finished_columns() : live_columns());
   // NOT INDEXED: by the due index it would have to read and sort the whole namespace for its first page.
   const std::string rest = query_.finished ? kWithCallAndMark : kWithCall;
   sql.append(from(table + (part ? " USING (id)" : " NOT INDEXED") + rest, part));
-  sql.append(" AND id > ?").append(std::to_string(after));
-  return sql.append(" ORDER BY id LIMIT ?").append(std::to_string(after + 1));
+  const ListWalk walk{query_};
+  sql.append(" AND id ").append(walk.beyond()).append(" ?").append(std::to_string(from_id));
+  sql.append(" ORDER BY id ").append(walk.direction());
+  return sql.append(" LIMIT ?").append(std::to_string(from_id + 1));
 }
 
 void QuerySql::bind_page(PreparedStatement& statement) const {
   bind_texts(statement);
-  const int after = static_cast<int>(texts_.size()) + 1;
-  statement.bind(after, static_cast<std::int64_t>(query_.after));
-  statement.bind(after + 1, limit_of(query_));
+  const int from_id = parameters() + 1;
+  statement.bind(from_id, number(ListWalk{query_}.from()));
+  statement.bind(from_id + 1, limit_of(query_));
+}
+
+// The tasks whose ids lie in a range, and among the others those that were stored out of order.
+std::string QuerySql::count_by_creation(const std::string& table) const {
+  const IdRange range = ids_stored_in(query_.created_at, ListWalk{TaskQuery{}});
+  const std::string in_range = "id > " + std::to_string(range.after) + " AND id < " + std::to_string(range.before);
+  return "SELECT (SELECT count(*) FROM " + table + " NOT INDEXED CROSS JOIN retry_call USING (id)" + where_ + " AND " +
+         in_range + ") + (SELECT count(*) FROM retry_call INDEXED BY retry_call_out_of_order CROSS JOIN " + table +
+         " USING (id)" + where_ + " AND " + kStoredOutOfOrder + " AND NOT (" + in_range + "))";
 }
 
 std::string QuerySql::count(const std::string& table, Part part) const {
+  if (!part && query_.created_at.restricts()) return count_by_creation(table);
   return "SELECT count(*)" +
          from(table + (part ? " USING (id)" : "") + (part || asks_for_calls() ? kWithCall : ""), part);
 }
@@ -259,9 +268,26 @@ std::vector<TaskRecord> search_history(Connection& db, const TaskQuery& query, c
     Rows rows{finished};
     while (rows.next()) records.push_back(read_record(finished));
   }
-  std::sort(records.begin(), records.end(),
-            [](const TaskRecord& a, const TaskRecord& b) { return a.info.id < b.info.id; });
+  ListWalk{query}.sort(records);
   return records;
+}
+
+std::vector<TaskRecord> search_live(Connection& db, const TaskQuery& query) {
+  std::vector<TaskId> ids;
+  for (const Place& place : first_places(db, query, {"retry_state"})) ids.push_back(place.id);
+  PreparedStatement live = db.prepare(statements::live_records);
+  const IdList list{ids};
+  bind_ids(live, 1, list);
+  std::vector<TaskRecord> records;
+  Rows rows{live};
+  while (rows.next()) records.push_back(read_record(live));
+  return records;
+}
+
+std::vector<TaskId> ids_in_month(Connection& db, const TaskQuery& query, const std::string& month) {
+  std::vector<TaskId> ids;
+  for (const Place& place : first_places(db, query, {month})) ids.push_back(place.id);
+  return ids;
 }
 
 }  // namespace easyretry::storage::sqlite

@@ -16,8 +16,8 @@ namespace easyretry::storage::sqlite {
 
 // A TaskQuery as SQL over one table, live or history. Refers to the query, which must outlive it.
 //
-// By key or business id a page walks the lookup, otherwise the table; both in the order of ids, from `after` until the
-// page is full.
+// By key or business id a page walks the lookup, otherwise the table; both by id in the order of the query, from
+// `after` until the page is full.
 class QuerySql {
  public:
   // The parts of the lookup to read one after the other: each is sorted by itself. nullopt: without the lookup.
@@ -38,11 +38,14 @@ class QuerySql {
 
   std::string count(const std::string& table, Part part) const;  // bind_texts() is all it needs
 
- private:
+  // For add_conditions().
   void equal(std::string_view column, std::string_view text);
-  void of_state(TaskState state);
   void in_range(std::string_view column, const TimeRange& range);
+  void require(std::string_view condition) { where_.append(" AND ").append(condition); }
+
+ private:
   std::string from(const std::string& tasks, Part part) const;
+  std::string count_by_creation(const std::string& table) const;
 
   const TaskQuery& query_;
   std::string where_ = " WHERE TRUE";
@@ -53,8 +56,12 @@ class QuerySql {
 // month looks at 4,464 of them.
 inline constexpr Millis kSlice{600'000};
 
-// The page of a query without key and business id, out of these months, by ascending id. However long the history is,
-// it reads few rows that are not on the page; docs/decisions/027-pages-of-a-long-history.md explains how.
+// The page of a query without key and business id, out of these months, in its order. However long the history is, it
+// reads few rows that are not on the page; docs/decisions/027-pages-of-a-long-history.md explains how.
 std::vector<TaskRecord> search_history(Connection& db, const TaskQuery& query, const std::vector<std::string>& months);
+// The ids on the page of one month, ascending.
+std::vector<TaskId> ids_in_month(Connection& db, const TaskQuery& query, const std::string& month);
+// The same as search_history() for live tasks, by when they were stored.
+std::vector<TaskRecord> search_live(Connection& db, const TaskQuery& query);
 
 }  // namespace easyretry::storage::sqlite

@@ -7,15 +7,17 @@
 #include <utility>
 
 #include "storage/checks.h"
+#include "storage/list_walk.h"
 #include "storage/record_columns.h"
 #include "storage/sqlite/housekeeping.h"
-#include "storage/sqlite/loader.h"
 #include "storage/sqlite/migrations.h"
-#include "storage/sqlite/queries.h"
+#include "storage/sqlite/reads.h"
+#include "storage/sqlite/retention.h"
 #include "storage/sqlite/statements.h"
 #include "storage/sqlite/store_file.h"
 #include "storage/sqlite/wal.h"
 #include "storage/sqlite/writer.h"
+#include "storage/task_walk.h"
 #include "task/task_id.h"
 
 namespace easyretry::storage {
@@ -48,25 +50,26 @@ Connection open_database(const SqliteOptions& options) {
   return db;
 }
 
-std::size_t count_paused(Connection& db, std::string_view space) {
+std::size_t count_paused(Connection& db, std::string_view name_space) {
   PreparedStatement count = db.prepare(statements::count_paused);
-  count.bind(1, space);
+  count.bind(1, name_space);
   Rows rows{count};
   return rows.next() ? static_cast<std::size_t>(count.integer(0)) : 0;
 }
 
-bool resume_handler(Connection& db, std::string_view space, std::string_view handler) {
-  return db.prepare(statements::resume).bind(1, space).bind(2, handler).run() > 0;
+bool resume_handler(Connection& db, std::string_view name_space, std::string_view handler) {
+  return db.prepare(statements::resume).bind(1, name_space).bind(2, handler).run() > 0;
 }
 
 // Stores it first and takes it back if there are too many then: a handler that is paused already adds none.
-Pausing pause_handler(Connection& db, std::string_view space, std::string_view handler, std::string_view why,
-                      TimePoint now) {
+PauseOutcome pause_handler(Connection& db, std::string_view name_space, std::string_view handler, std::string_view why,
+                           TimePoint now) {
   PreparedStatement insert = db.prepare(statements::pause);
-  if (insert.bind(1, space).bind(2, handler).bind(3, to_ms(now)).bind(4, why).run() == 0) return Pausing::was_paused;
-  if (count_paused(db, space) <= kMostPaused) return Pausing::done;
-  resume_handler(db, space, handler);
-  return Pausing::too_many;
+  if (insert.bind(1, name_space).bind(2, handler).bind(3, to_ms(now)).bind(4, why).run() == 0)
+    return PauseOutcome::was_paused;
+  if (count_paused(db, name_space) <= kMostPaused) return PauseOutcome::paused;
+  resume_handler(db, name_space, handler);
+  return PauseOutcome::too_many;
 }
 
 bool names_a_task_twice(std::span<const Ticket> tickets) {
@@ -86,6 +89,7 @@ class SqliteStore final : public Store {
         trust_(options.path),
         writer_(options, open_database(options), clock, trust_, [this] { close_readers(); }),
         housekeeping_(writer_, options.keep_months),
+        retention_(writer_),
         loader_(options.path, trust_, clock),
         claimed_rows_(options.path, trust_),
         queries_(options.path, trust_) {}
@@ -94,7 +98,8 @@ class SqliteStore final : public Store {
     return {.url = "sqlite:" + options_.path.string(),
             .total_shards = options_.total_shards,
             .durability = {options_.full_sync ? "a crash of the process or the operating system, and a power cut"
-                                              : "a crash of the process; a power cut may lose the last moments"}};
+                                              : "a crash of the process; a power cut may lose the last moments"},
+            .indexes_handlers = true};
   }
 
   InsertResult insert(std::span<const NewTask> tasks) override;
@@ -113,19 +118,27 @@ class SqliteStore final : public Store {
   Result<std::int64_t> count(const TaskQuery& query) override {
     return read("sqlite.count", [&] { return queries_.count(query); });
   }
-  Result<Counts> counts(std::string_view space) override {
-    return read("sqlite.counts", [&] { return queries_.counts(space); });
+  Result<Counts> counts(std::string_view name_space) override {
+    return read("sqlite.counts", [&] { return queries_.counts(name_space); });
   }
 
   Result<Applied> revise(std::span<const Revision> revisions) override;
-  Result<Applied> cancel(std::span<const TaskId> ids, Cancel how) override;
-  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
-  Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override;
-  Result<bool> resume(std::string_view space, std::string_view handler) override;
-  Result<PausedReply> paused(std::string_view space) override {
-    return read("sqlite.paused", [&] { return PausedReply{clock_.now(), queries_.paused(space)}; });
+  Result<Applied> end(std::span<const Ending> endings) override;
+  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids, std::optional<TaskClass> as) override;
+  Result<std::optional<TaskId>> requeue_with(TaskId id, std::string_view arguments,
+                                             std::optional<TaskClass> as) override;
+  Result<bool> pause(std::string_view name_space, std::string_view handler, std::string_view why) override;
+  Result<bool> resume(std::string_view name_space, std::string_view handler) override;
+  Result<ListPage> scan(const TaskQuery& query) override;
+  Result<bool> save_series(std::string_view name_space, const SeriesPart& part) override;
+  Result<std::vector<SeriesPart>> saved_series(std::string_view name_space) override {
+    return read("sqlite.saved_series", [&] { return queries_.saved_series(name_space); });
+  }
+  Result<PausedReply> paused(std::string_view name_space) override {
+    return read("sqlite.paused", [&] { return PausedReply{clock_.now(), queries_.paused(name_space)}; });
   }
   Result<KeepReport> keep() override { return housekeeping_.keep(); }
+  Result<bool> expire(std::span<const Retention> rules) override { return retention_.run(rules); }
 
   std::uint64_t commits() const { return writer_.commits(); }
 
@@ -149,10 +162,11 @@ class SqliteStore final : public Store {
   const Clock& clock_;
 
   // In this order: readers close before the writer, which checkpoints when it closes, and the lock is released last
-  LockFile lock_;
+  StoreLock lock_;
   Trust trust_;
   Writer writer_;
   Housekeeping housekeeping_;
+  RetentionSweep retention_;
   Loader loader_;
   ClaimedRows claimed_rows_;
   Queries queries_;
@@ -239,30 +253,63 @@ Result<Applied> SqliteStore::revise(std::span<const Revision> revisions) {
                        [&](Session& session, TimePoint now) { return session.changes.revise(revisions, now); });
 }
 
-Result<Applied> SqliteStore::cancel(std::span<const TaskId> ids, Cancel how) {
-  if (ids.empty()) return Applied{.now = clock_.now(), .applied = {}};
-  return writer_.write("sqlite.cancel", ids.size(), Answered::on_disk,
-                       [&](Session& session, TimePoint now) { return session.changes.cancel(ids, how, now); });
+Result<Applied> SqliteStore::end(std::span<const Ending> endings) {
+  if (endings.empty()) return Applied{.now = clock_.now(), .applied = {}};
+  return writer_.write("sqlite.end", endings.size(), Answered::on_disk,
+                       [&](Session& session, TimePoint now) { return session.changes.end(endings, now); });
 }
 
-Result<std::vector<std::optional<TaskId>>> SqliteStore::requeue(std::span<const TaskId> ids) {
+Result<std::vector<std::optional<TaskId>>> SqliteStore::requeue(std::span<const TaskId> ids,
+                                                                std::optional<TaskClass> as) {
   if (ids.empty()) return std::vector<std::optional<TaskId>>{};
   return writer_.write("sqlite.requeue", ids.size(), Answered::on_disk,
-                       [&](Session& session, TimePoint now) { return session.changes.requeue(ids, now); });
+                       [&](Session& session, TimePoint now) { return session.changes.requeue(ids, {}, as, now); });
 }
 
-Result<bool> SqliteStore::pause(std::string_view space, std::string_view handler, std::string_view why) {
-  if (auto error = refuse_pause(space, handler, why, "sqlite.pause")) return tl::make_unexpected(*std::move(error));
-  const auto pausing = writer_.write("sqlite.pause", 1, Answered::on_disk, [&](Session& session, TimePoint now) {
-    return pause_handler(session.db, space, handler, why, now);
+Result<std::optional<TaskId>> SqliteStore::requeue_with(TaskId id, std::string_view arguments,
+                                                        std::optional<TaskClass> as) {
+  return writer_.write("sqlite.requeue", 1, Answered::on_disk, [&](Session& session, TimePoint now) {
+    return session.changes.requeue({&id, 1}, arguments, as, now).front();
   });
-  if (!pausing) return tl::make_unexpected(pausing.error());
-  return answer_of(*pausing, "sqlite.pause");
 }
 
-Result<bool> SqliteStore::resume(std::string_view space, std::string_view handler) {
+Result<bool> SqliteStore::pause(std::string_view name_space, std::string_view handler, std::string_view why) {
+  if (auto error = refuse_pause(name_space, handler, why, "sqlite.pause"))
+    return tl::make_unexpected(*std::move(error));
+  const auto outcome = writer_.write("sqlite.pause", 1, Answered::on_disk, [&](Session& session, TimePoint now) {
+    return pause_handler(session.db, name_space, handler, why, now);
+  });
+  if (!outcome) return tl::make_unexpected(outcome.error());
+  return answer_of(*outcome, "sqlite.pause");
+}
+
+// An index of history has the handlers and outcomes.
+Result<ListPage> SqliteStore::scan(const TaskQuery& query) {
+  if (!query.finished) return Store::scan(query);
+  TaskQuery indexed = query;
+  indexed.business_type.clear();
+  if (!asks_for_failures(query) || query.outcome) return list(indexed).map(as_page_of(indexed));
+  std::vector<TaskRecord> failures;
+  for (const Outcome outcome : kFailures) {
+    indexed.outcome = outcome;
+    auto found = list(indexed);
+    if (!found) return tl::make_unexpected(found.error());
+    std::ranges::move(*found, std::back_inserter(failures));
+  }
+  ListWalk{query}.cut_to_page(failures);
+  return as_page_of(indexed)(std::move(failures));
+}
+
+Result<bool> SqliteStore::save_series(std::string_view name_space, const SeriesPart& part) {
+  return writer_.write("sqlite.save_series", 1, Answered::at_commit, [&](Session& session, TimePoint) {
+    session.db.prepare(statements::save_series).bind(1, name_space).bind(2, part.number).bind(3, part.text).run();
+    return true;
+  });
+}
+
+Result<bool> SqliteStore::resume(std::string_view name_space, std::string_view handler) {
   return writer_.write("sqlite.resume", 1, Answered::on_disk,
-                       [&](Session& session, TimePoint) { return resume_handler(session.db, space, handler); });
+                       [&](Session& session, TimePoint) { return resume_handler(session.db, name_space, handler); });
 }
 
 }  // namespace

@@ -6,9 +6,14 @@
 #include <cstring>
 #include <fstream>
 #include <system_error>
+#include <thread>
 
 #include <fcntl.h>
+#include <linux/close_range.h>
+#include <sched.h>
 #include <sys/file.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -38,7 +43,7 @@ constexpr std::array kNetworkFilesystems{
     NetworkFilesystem{0xBACBACBC, "vmhgfs"},
 };
 
-[[noreturn]] void refuse(const std::string& why) {
+[[noreturn]] void refuse_file(const std::string& why) {
   throw StoreError{{Errc::invalid_argument, "sqlite.open", why}};
 }
 
@@ -46,14 +51,14 @@ void check_folder(const fs::path& folder) {
   std::error_code error;
   const auto status = fs::status(folder, error);
   if (!fs::exists(status))
-    refuse("the folder " + folder.string() + " does not exist. Create it, or choose another one");
-  if (!fs::is_directory(status)) refuse(folder.string() + " is not a folder. Give the path of a file in a folder");
+    refuse_file("the folder " + folder.string() + " does not exist. Create it, or choose another one");
+  if (!fs::is_directory(status)) refuse_file(folder.string() + " is not a folder. Give the path of a file in a folder");
   struct statfs info {};
   if (::statfs(folder.c_str(), &info) != 0) return;  // opening the lock file will say why
   const auto network = network_filesystem(static_cast<std::uint32_t>(info.f_type));
   if (!network.empty()) {
-    refuse(folder.string() + " is on a network file system (" + std::string{network} +
-           "), where SQLite can lose or corrupt data. Choose a local disk, or use a database server");
+    refuse_file(folder.string() + " is on a network file system (" + std::string{network} +
+                "), where SQLite can lose or corrupt data. Choose a local disk, or use a database server");
   }
 }
 
@@ -79,13 +84,42 @@ std::string lock_holder(int file) {
   return pid == std::to_string(::getpid()) ? "this process (pid " + pid + ")" : "process " + pid;
 }
 
-[[noreturn]] void refuse_second(const fs::path& database, int file) {
-  const std::string who = lock_holder(file);
-  ::close(file);
+[[noreturn]] void refuse_second(const fs::path& database, const std::string& who) {
   throw StoreError{{Errc::unavailable, "sqlite.open",
                     database.string() + " is in use by " + who +
                         ". One engine owns a SQLite file: share that engine, stop it first, or give this one a file of "
                         "its own (several processes: use a database server)"}};
+}
+
+// Closing a range that holds no descriptor leaves only the second effect, the table of one's own: some containers
+// allow this call and not unshare.
+bool take_own_table() {
+  constexpr unsigned kBeyondAll = ~0U;
+  return ::unshare(CLONE_FILES) == 0 || ::syscall(SYS_close_range, kBeyondAll, kBeyondAll, CLOSE_RANGE_UNSHARE) == 0;
+}
+
+// A thread is joined before the kernel has closed its table, and until then the copies in it keep the locks of files
+// that this process has closed: a store could not be opened again at once.
+void close_own_table() {
+  if (::syscall(SYS_close_range, 0U, ~0U, 0U) == 0) return;
+  for (long descriptor = 0; descriptor < ::sysconf(_SC_OPEN_MAX); ++descriptor) ::close(static_cast<int>(descriptor));
+}
+
+bool send_descriptor(int socket, int descriptor) {
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof descriptor)> control{};
+  char byte = 0;
+  iovec data{&byte, 1};
+  msghdr message{};
+  message.msg_iov = &data;
+  message.msg_iovlen = 1;
+  message.msg_control = control.data();
+  message.msg_controllen = control.size();
+  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  header->cmsg_level = SOL_SOCKET;
+  header->cmsg_type = SCM_RIGHTS;
+  header->cmsg_len = CMSG_LEN(sizeof descriptor);
+  std::memcpy(CMSG_DATA(header), &descriptor, sizeof descriptor);
+  return ::sendmsg(socket, &message, MSG_NOSIGNAL) == 1;
 }
 
 }  // namespace
@@ -100,13 +134,14 @@ fs::path checked_place(const fs::path& path) {
   // Absolute first: otherwise a bare name whose file does not exist yet would stay without a folder.
   fs::path place = fs::absolute(path, error);
   if (!error) place = fs::weakly_canonical(place, error);
-  if (error) refuse("cannot look up " + path.string() + ": " + error.message());
+  if (error) refuse_file("cannot look up " + path.string() + ": " + error.message());
   if (fs::is_directory(place, error)) {
-    refuse(place.string() + " is a folder. Give the path of a file in it, such as " + (place / "retry.db").string());
+    refuse_file(place.string() + " is a folder. Give the path of a file in it, such as " +
+                (place / "retry.db").string());
   }
   check_folder(place.parent_path());
   if (const auto there = fs::status(place, error); fs::exists(there) && !fs::is_regular_file(there)) {
-    refuse(place.string() + " is a device, a pipe or a socket. Give the path of a file, or of a new one");
+    refuse_file(place.string() + " is a device, a pipe or a socket. Give the path of a file, or of a new one");
   }
   return place;
 }
@@ -119,38 +154,89 @@ std::string not_ours(const std::string& path) {
 }
 
 void check_ownership(const fs::path& path, bool shared) {
-  std::ifstream file{path, std::ios::binary};
   Header header;
-  file.read(reinterpret_cast<char*>(header.bytes.data()), Header::kSize);
-  const auto size = static_cast<std::size_t>(file.gcount());
+  std::size_t size = 0;
+  const auto read = [&] {
+    std::ifstream file{path, std::ios::binary};
+    file.read(reinterpret_cast<char*>(header.bytes.data()), Header::kSize);
+    size = static_cast<std::size_t>(file.gcount());
+  };
+  if (!with_own_descriptors(read)) read();
   if (size == 0) return;  // new or empty: ours to create
   if (size < Header::kSize || !header.is_sqlite()) {
-    refuse(path.string() +
-           " is not a SQLite database, or its first page is damaged; it is left as it is. Choose another path, or "
-           "restore the file from a backup");
+    refuse_file(path.string() +
+                " is not a SQLite database, or its first page is damaged; it is left as it is. Choose another path, or "
+                "restore the file from a backup");
   }
   const bool ours = header.application_id() == kApplicationId;
   const bool unclaimed = header.application_id() == 0 && header.is_blank();
-  if (!ours && !unclaimed && !shared) refuse(not_ours(path.string()));
+  if (!ours && !unclaimed && !shared) refuse_file(not_ours(path.string()));
 }
 
-LockFile::LockFile(const fs::path& database) {
-  const std::string path = database.string() + ".lock";
-  const int file = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (file < 0) {
-    const int error = errno;
-    refuse("cannot write to the folder of " + database.string() + ": " + path + ": " + std::strerror(error) +
-           ". Give the user that runs this process write access to the folder, or choose another one");
+bool with_own_descriptors(const std::function<void()>& body) {
+  bool possible = false;
+  try {
+    std::thread{[&] {
+      possible = take_own_table();
+      if (!possible) return;
+      body();
+      close_own_table();
+    }}.join();
+  } catch (const std::system_error&) {  // no thread
   }
-  if (::flock(file, LOCK_EX | LOCK_NB) != 0) refuse_second(database, file);
-  file_ = file;
+  return possible;
+}
+
+StoreLock::StoreLock(const fs::path& database) {
+  const std::string path = database.string() + ".lock";
+  lock_file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (lock_file_ < 0) {
+    const int error = errno;
+    refuse_file("cannot write to the folder of " + database.string() + ": " + path + ": " + std::strerror(error) +
+                ". Give the user that runs this process write access to the folder, or choose another one");
+  }
+  if (::flock(lock_file_, LOCK_EX | LOCK_NB) != 0) {
+    const std::string who = lock_holder(lock_file_);
+    release();
+    refuse_second(database, who);
+  }
+  if (lock_database(database) == Taken::in_use) {
+    release();
+    refuse_second(database, "an engine that opened it by another name, or whose lock file was deleted (fuser " +
+                                database.string() + " shows its process)");
+  }
   const std::string pid = std::to_string(::getpid()) + "\n";
   // Only for the message to a second engine: on a full disk the lock holds without it.
-  if (::ftruncate(file_, 0) == 0) static_cast<void>(!::pwrite(file_, pid.data(), pid.size(), 0));
+  if (::ftruncate(lock_file_, 0) == 0) static_cast<void>(!::pwrite(lock_file_, pid.data(), pid.size(), 0));
 }
 
-LockFile::~LockFile() {
-  ::close(file_);
+StoreLock::~StoreLock() {
+  release();
+}
+
+// The thread opens and locks the database, sends the descriptor into the socket pair, and ends; this process never has
+// one that it would have to close. The lock belongs to the open file, which the message keeps open. If the file cannot
+// be opened, SQLite says why; without a table for the thread, the lock file has to do.
+StoreLock::Taken StoreLock::lock_database(const fs::path& database) {
+  if (::socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, holder_.data()) != 0) return Taken::not_possible;
+  Taken taken = Taken::not_possible;
+  with_own_descriptors([&] {
+    const int file = ::open(database.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+    if (file < 0) return;
+    if (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+      taken = errno == EWOULDBLOCK ? Taken::in_use : Taken::not_possible;
+    } else if (send_descriptor(holder_[0], file)) {
+      taken = Taken::yes;
+    }
+    ::close(file);
+  });
+  return taken;
+}
+
+void StoreLock::release() {
+  for (const int descriptor : {lock_file_, holder_[0], holder_[1]}) {
+    if (descriptor >= 0) ::close(descriptor);
+  }
 }
 
 }  // namespace easyretry::storage::sqlite

@@ -37,11 +37,13 @@ TaskChanges::TaskChanges(Connection& db, Calls& calls, HistoryTables& tables, Hi
       advance_(db.prepare(statements::advance)),
       hand_back_(db.prepare(statements::hand_back)),
       hand_back_later_(db.prepare(statements::hand_back_later)),
+      keep_result_(db.prepare(statements::keep_result)),
       forget_(db.prepare(statements::forget)),
       remove_(db.prepare(statements::remove)),
       names_(db.prepare(statements::names)),
       revise_(db.prepare(statements::revise)),
-      tell_(db.prepare(statements::cancel_and_tell)),
+      end_and_tell_(db.prepare(statements::end_and_tell)),
+      decided_(db.prepare(statements::decided)),
       mark_(db.prepare(statements::mark_requeued)) {}
 
 TaskChanges::Won TaskChanges::claim(const ClaimRequest& request, TimePoint now) {
@@ -81,13 +83,18 @@ Applied TaskChanges::settle(std::span<const Settlement> settlements, TimePoint n
 bool TaskChanges::settle_one(const Settlement& settlement, TimePoint now) {
   switch (settlement.kind) {
     case Settlement::Kind::finish: return finish(settlement, now);
-    case Settlement::Kind::retry: return bind_common(retry_, settlement, now).bind(5, due(settlement, now)).run() == 1;
+    case Settlement::Kind::retry:
+      return bind_common(retry_, settlement, now)
+                 .bind(5, due(settlement, now))
+                 .bind_or_null(6, settlement.attempt)
+                 .run() == 1;
     case Settlement::Kind::advance:
       return bind_common(advance_, settlement, now)
                  .bind(5, due(settlement, now))
-                 .bind(6, to_string(settlement.stage))
-                 .bind(7, to_string(settlement.outcome))
+                 .bind(6, task::stored_name(settlement.stage))
+                 .bind(7, task::stored_name(settlement.outcome))
                  .bind(8, settlement.result)
+                 .bind_or_null(9, settlement.attempt)
                  .run() == 1;
     case Settlement::Kind::hand_back: return hand_back(settlement, now);
   }
@@ -101,10 +108,18 @@ bool TaskChanges::hand_back(const Settlement& settlement, TimePoint now) {
 }
 
 bool TaskChanges::finish(const Settlement& settlement, TimePoint now) {
-  if (!keeps(history_, settlement.outcome)) return forget(settlement, now);
+  if (!keeps(history_, settlement)) return forget(settlement, now);
   PreparedStatement& move = bind_common(tables_.finish(now), settlement, now);
-  if (move.bind(5, to_string(settlement.outcome)).run() == 0) return false;
+  move.bind(5, task::stored_name(settlement.outcome)).bind_or_null(6, settlement.attempt);
+  if (move.run() == 0) return false;
+  keep_result(settlement.ticket.id, settlement, now);
   return remove(remove_.bind(1, number(settlement.ticket.id)), settlement, now);
+}
+
+template <class End>
+void TaskChanges::keep_result(TaskId id, const End& end, TimePoint now) {
+  if (!end.keeps_result()) return;
+  keep_result_.bind(1, number(id)).bind(2, to_ms(base::later(now, end.keep_result))).bind(3, end.result).run();
 }
 
 bool TaskChanges::forget(const Settlement& settlement, TimePoint now) {
@@ -127,67 +142,88 @@ bool TaskChanges::revise_one(const Revision& revision, TimePoint now) {
   return true;
 }
 
-Applied TaskChanges::cancel(std::span<const TaskId> ids, Cancel how, TimePoint now) {
+Applied TaskChanges::end(std::span<const Ending> endings, TimePoint now) {
   Applied reply{.now = now, .applied = {}};
-  for (const TaskId id : ids) reply.applied.push_back(how == Cancel::end ? end(id, now) : tell(id, now));
+  for (const Ending& ending : endings) {
+    reply.applied.push_back(ending.tell ? end_and_tell(ending, now) : end_now(ending, now));
+  }
   return reply;
 }
 
-bool TaskChanges::end(TaskId id, TimePoint now) {
-  const bool kept = keeps(history_, Outcome::cancelled);
+bool TaskChanges::end_now(const Ending& ending, TimePoint now) {
+  if (ending.outcome != Outcome::cancelled && is_decided_otherwise(ending)) return false;
+  const bool kept = keeps(history_, ending.outcome);
   if (kept) {
-    PreparedStatement& move = tables_.cancel(now).bind(1, number(id)).bind(3, to_ms(now)).bind_null(4);
-    move.bind(5, to_string(Outcome::cancelled)).run();
+    PreparedStatement& move = tables_.end(now).bind(1, number(ending.id)).bind(3, to_ms(now));
+    move.bind_or_null(4, ending.error).bind(5, task::stored_name(ending.outcome)).run();
   }
-  if (!remove(remove_.bind(1, number(id)), id, Outcome::cancelled, now)) return false;
-  if (!kept) calls_.remove(id);
+  if (!remove(remove_.bind(1, number(ending.id)), ending.id, ending.outcome, now)) return false;
+  kept ? keep_result(ending.id, ending, now) : calls_.remove(ending.id);
   return true;
 }
 
-bool TaskChanges::tell(TaskId id, TimePoint now) {
-  return tell_.bind(1, number(id)).bind(3, to_ms(now)).bind(5, to_string(Outcome::cancelled)).run() == 1;
+bool TaskChanges::end_and_tell(const Ending& ending, TimePoint now) {
+  return end_and_tell_.bind(1, number(ending.id))
+             .bind(3, to_ms(now))
+             .bind_or_null(4, ending.error)
+             .bind(5, task::stored_name(ending.outcome))
+             .bind(6, task::stored_name(task::callback_of(ending.outcome)))
+             .bind(7, ending.result)
+             .run() == 1;
 }
 
-std::vector<std::optional<TaskId>> TaskChanges::requeue(std::span<const TaskId> ids, TimePoint now) {
+bool TaskChanges::is_decided_otherwise(const Ending& ending) {
+  const std::string_view same = ending.drop_callback ? task::stored_name(ending.outcome) : std::string_view{};
+  decided_.bind(1, number(ending.id)).bind_or_null(2, same);
+  Rows rows{decided_};
+  return rows.next();
+}
+
+std::vector<std::optional<TaskId>> TaskChanges::requeue(std::span<const TaskId> ids,
+                                                        std::optional<std::string_view> arguments,
+                                                        std::optional<TaskClass> as, TimePoint now) {
   const std::vector<std::string> tables = history_tables(db_);
   std::vector<std::optional<TaskId>> started(ids.size());
   for (std::size_t i = 0; i < ids.size(); ++i) {
     for (auto table = tables.rbegin(); table != tables.rend() && !started[i]; ++table) {
-      started[i] = requeue_from(*table, ids[i], now);
+      started[i] = requeue_from(*table, ids[i], arguments, as, now);
     }
   }
   return started;
 }
 
-std::optional<TaskId> TaskChanges::requeue_from(const std::string& table, TaskId id, TimePoint now) {
-  enum Column : int { kSpace, kKey, kBusinessId, kHandler };
+std::optional<TaskId> TaskChanges::requeue_from(const std::string& table, TaskId id,
+                                                std::optional<std::string_view> arguments, std::optional<TaskClass> as,
+                                                TimePoint now) {
+  enum Column : int { kNamespace, kKey, kBusinessId, kHandler };
   PreparedStatement ended = db_.prepare(statements::finished_identity.with({{"table", table}}));
-  ended.bind(1, number(id));
+  ended.bind(1, number(id)).bind(2, arguments ? 1 : 0);
   Rows found{ended};
-  if (!found.next() || calls_.live(ended.text(kSpace), ended.text(kKey))) return std::nullopt;
+  if (!found.next() || calls_.live(ended.text(kNamespace), ended.text(kKey))) return std::nullopt;
   const ShardId shard = task::shard_for(ended.text(kBusinessId), ended.text(kKey), total_shards_);
   const TaskId fresh = ids_.next(now, shard);
   PreparedStatement start = db_.prepare(statements::requeue_from.with({{"table", table}}));
   start.bind(1, number(id)).bind(2, number(fresh)).bind(3, to_ms(now)).bind(4, static_cast<std::int64_t>(shard));
+  start.bind_or_null(5, as ? std::optional{task::stored_number(*as)} : std::nullopt);
   if (start.run() == 0) return std::nullopt;
   mark_.bind(1, number(id)).bind(2, number(fresh)).run();
-  calls_.copy(id, fresh, now);
-  sums_.stored(ended.text(kSpace), ended.text(kHandler), now);
+  calls_.copy(id, fresh, arguments, now);
+  sums_.stored(ended.text(kNamespace), ended.text(kHandler), now);
   return fresh;
 }
 
 bool TaskChanges::remove(PreparedStatement& removal, TaskId id, Outcome outcome, TimePoint now) {
-  std::string space;
+  std::string name_space;
   std::string handler;
   {
     names_.bind(1, number(id));
     Rows rows{names_};
     if (!rows.next()) return false;
-    space = names_.text(0);
+    name_space = names_.text(0);
     handler = names_.text(1);
   }
   if (removal.run() == 0) return false;
-  sums_.ended(space, handler, outcome, now);
+  sums_.ended(name_space, handler, outcome, now);
   return true;
 }
 
@@ -195,7 +231,7 @@ bool TaskChanges::remove(PreparedStatement& removal, TaskId id, Outcome outcome,
 bool TaskChanges::remove(PreparedStatement& removal, const Settlement& settlement, TimePoint now) {
   if (settlement.handler.empty()) return remove(removal, settlement.ticket.id, settlement.outcome, now);
   if (removal.run() == 0) return false;
-  sums_.ended(settlement.space, settlement.handler, settlement.outcome, now);
+  sums_.ended(settlement.name_space, settlement.handler, settlement.outcome, now);
   return true;
 }
 

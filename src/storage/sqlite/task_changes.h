@@ -1,5 +1,5 @@
 #pragma once
-// The write side of `claim`, `renew`, `settle`, `revise`, `cancel` and `requeue`: everything that changes a stored
+// The write side of `claim`, `renew`, `settle`, `revise`, `end` and `requeue`: everything that changes a stored
 // task. For use inside a write transaction.
 
 #include <optional>
@@ -30,8 +30,10 @@ class TaskChanges {
   Applied renew(std::span<const Renewal> renewals, TimePoint now);
   Applied settle(std::span<const Settlement> settlements, TimePoint now);
   Applied revise(std::span<const Revision> revisions, TimePoint now);
-  Applied cancel(std::span<const TaskId> ids, Cancel how, TimePoint now);
-  std::vector<std::optional<TaskId>> requeue(std::span<const TaskId> ids, TimePoint now);
+  Applied end(std::span<const Ending> endings, TimePoint now);
+  // With these arguments and of this class, or with their own.
+  std::vector<std::optional<TaskId>> requeue(std::span<const TaskId> ids, std::optional<std::string_view> arguments,
+                                             std::optional<TaskClass> as, TimePoint now);
 
  private:
   bool claim_one(const Ticket& ticket, const ClaimRequest& request, TimePoint now);
@@ -40,9 +42,13 @@ class TaskChanges {
   bool finish(const Settlement& settlement, TimePoint now);
   bool forget(const Settlement& settlement, TimePoint now);
   bool revise_one(const Revision& revision, TimePoint now);
-  bool end(TaskId id, TimePoint now);
-  bool tell(TaskId id, TimePoint now);
-  std::optional<TaskId> requeue_from(const std::string& table, TaskId id, TimePoint now);
+  bool end_now(const Ending& ending, TimePoint now);
+  bool end_and_tell(const Ending& ending, TimePoint now);
+  bool is_decided_otherwise(const Ending& ending);
+  template <class End>  // a Settlement or an Ending, of a task that has entered history
+  void keep_result(TaskId id, const End& end, TimePoint now);
+  std::optional<TaskId> requeue_from(const std::string& table, TaskId id, std::optional<std::string_view> arguments,
+                                     std::optional<TaskClass> as, TimePoint now);
   // Runs a statement that removes this task or nothing. True: it is removed, and counted as ended.
   bool remove(PreparedStatement& removal, TaskId id, Outcome outcome, TimePoint now);
   bool remove(PreparedStatement& removal, const Settlement& settlement, TimePoint now);
@@ -60,11 +66,13 @@ class TaskChanges {
   PreparedStatement advance_;
   PreparedStatement hand_back_;
   PreparedStatement hand_back_later_;
+  PreparedStatement keep_result_;
   PreparedStatement forget_;
   PreparedStatement remove_;
   PreparedStatement names_;
   PreparedStatement revise_;
-  PreparedStatement tell_;
+  PreparedStatement end_and_tell_;
+  PreparedStatement decided_;
   PreparedStatement mark_;
 };
 

@@ -7,13 +7,13 @@
 #include <memory>
 #include <string>
 #include <system_error>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include <fcntl.h>
-#include <sched.h>
 #include <unistd.h>
+
+#include "storage/sqlite/store_file.h"
 
 namespace easyretry::storage::sqlite {
 namespace {
@@ -88,9 +88,9 @@ std::size_t DiskFile::read(std::span<std::byte> bytes, std::uint64_t at) const {
   return got;
 }
 
-// The kernel takes a page that it could not write for one that it wrote, and so its place on the disk: ext4 gives a
-// file new blocks as unwritten ones and, if the cached page is written again, leaves them so. After a crash they are
-// zeros. Once the page is dropped from the cache, its block is looked up and written as it should be.
+// After a failed write the kernel believes that the page is on the disk. ext4 has marked the page's new block as
+// unwritten; if the cached page is written again, the mark stays, and after a crash the block reads as zeros. If the
+// page is dropped from the cache first, its block is looked up again, and the mark is removed with the write.
 void DiskFile::write_again(std::span<const std::byte> bytes, std::uint64_t at) const {
   ::posix_fadvise(file_, static_cast<off_t>(at), static_cast<off_t>(kBlock), POSIX_FADV_DONTNEED);
   std::size_t done = 0;
@@ -113,16 +113,14 @@ void DiskFile::read_from_disk() {
 }
 
 // The kernel drops its cached pages of the file that it does not have to write any more. Works for files that SQLite
-// has open, too: when a process closes a file it loses its locks on it, SQLite's among them, but a thread with its own
-// file descriptors has its own locks.
+// has open, too.
 void drop_cached_pages(const std::filesystem::path& path) {
-  std::thread{[&path] {
-    if (::unshare(CLONE_FILES) != 0) return;
+  with_own_descriptors([&path] {
     const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
     ::posix_fadvise(file, 0, 0, POSIX_FADV_DONTNEED);
     ::close(file);
-  }}.join();
+  });
 }
 
 std::filesystem::path log_of(const std::filesystem::path& database) {
@@ -293,6 +291,63 @@ void sync_folder(const Connection& db) {
   if (!synced) {
     throw SqliteError{SQLITE_IOERR_DIR_FSYNC, folder.string() + " cannot be synced: " + std::strerror(error)};
   }
+}
+
+std::uint64_t DiskSync::committed() {
+  const std::lock_guard lock{mutex_};
+  return ++committed_;
+}
+
+std::uint64_t DiskSync::last_commit() {
+  const std::lock_guard lock{mutex_};
+  return committed_;
+}
+
+int DiskSync::wait_for(std::uint64_t number, const Sync& sync) {
+  std::unique_lock lock{mutex_};
+  while (tried_ < number) {
+    if (syncing_) {
+      changed_.wait(lock);
+      continue;
+    }
+    const std::uint64_t from = tried_;
+    const std::uint64_t upto = committed_;
+    syncing_ = true;
+    lock.unlock();
+    const int code = sync();
+    lock.lock();
+    syncing_ = false;
+    tried_ = upto;
+    if (code != 0) {
+      failure_ = code;
+      failed_from_ = from;
+      failed_to_ = upto;
+    }
+    changed_.notify_all();
+  }
+  return number > failed_from_ && number <= failed_to_ ? failure_ : 0;
+}
+
+void Trust::lose(const std::string& cause) {
+  const std::lock_guard lock{mutex_};
+  if (broken()) return;  // the first failure is the one to report
+  why_ = "writing " + file_.string() + " to the disk failed: " + cause +
+         "; no request is served until it has been written again and read back";
+  ++epoch_;
+}
+
+void Trust::restore() {
+  const std::lock_guard lock{mutex_};
+  if (broken()) ++epoch_;
+}
+
+void Trust::check() const {
+  if (broken()) throw SqliteError{SQLITE_IOERR_FSYNC, why()};
+}
+
+std::string Trust::why() const {
+  const std::lock_guard lock{mutex_};
+  return why_;
 }
 
 }  // namespace easyretry::storage::sqlite

@@ -1,21 +1,27 @@
 #pragma once
-// The write-ahead log: how far it goes, and how to make sure that it is on the disk.
+// The write-ahead log: how far it goes, and whether it is on the disk. DiskSync waits until commits are on the disk,
+// and Trust knows whether a sync failed.
 //
 // Its format is documented (https://www.sqlite.org/walformat.html): a header, then frames, each with a checksum over
 // itself and all frames before it. If the checksums match, every byte before is as it was written.
 //
-// To make sure that what a connection sees is on the disk, the log is written once more, byte for byte, synced, and
+// To make sure that what a connection sees is on the disk, the log is written again, byte for byte, synced, and
 // read back from the disk. After a failed sync, pages that were not written look like any other. The checksums tell
 // whether each byte is still as SQLite wrote it: a page that the kernel has dropped meanwhile breaks them. The database
 // itself is not written again: pages that a failed sync kept from it are in the log until a checkpoint has copied them
-// once more.
+// again.
 
 #include <array>
+#include <atomic>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
+#include <mutex>
 #include <optional>
 #include <span>
+#include <string>
 
 #include "storage/sqlite/connection.h"
 
@@ -75,5 +81,59 @@ void forget_unsynced(const std::filesystem::path& database);
 // The names of the files must survive a power cut, too. SQLite syncs the folder, but does not check whether that
 // worked. Throws SqliteError.
 void sync_folder(const Connection& db);
+
+// Waits for the disk apart from the writing: while one thread waits, the next transaction is already being written, and
+// one wait serves every commit that was made before it began. Safe to use from any thread.
+class DiskSync {
+ public:
+  using Sync = std::function<int()>;  // brings the log to the disk; 0, or a SQLite code
+
+  // After each commit, one thread at a time. Returns its number: 1, 2, 3…
+  std::uint64_t committed();
+
+  std::uint64_t last_commit();
+
+  // Returns when commit `number` is on the disk, or when that has failed: 0, or the code of the failure.
+  int wait_for(std::uint64_t number, const Sync& sync);
+
+ private:
+  std::mutex mutex_;  // guards everything below
+  std::condition_variable changed_;
+  std::uint64_t committed_ = 0;
+  std::uint64_t tried_ = 0;  // commits up to this one have a known result
+  std::uint64_t failed_from_ = 0;
+  std::uint64_t failed_to_ = 0;
+  int failure_ = 0;
+  bool syncing_ = false;
+};
+
+// Whether the contents of the file, as they are read, are known to be on the disk.
+//
+// When a sync fails, the kernel reports it once and then treats the pages it could not write as clean: they can still
+// be read, the next sync succeeds, and they are not on the disk. So after a failed sync nothing in the file is trusted
+// until all of it has been written again and a sync of that has worked. Safe to use from any thread.
+class Trust {
+ public:
+  explicit Trust(std::filesystem::path file) : file_(std::move(file)) {}
+
+  bool broken() const { return epoch() % 2 == 1; }
+  // Changes when trust is lost, and again when it is restored.
+  std::uint64_t epoch() const { return epoch_.load(); }
+  // True: trust was not lost since then.
+  bool holds(std::uint64_t since) const { return epoch() == since; }
+
+  // The thread that notices a failure calls this before any caller gets an answer.
+  void lose(const std::string& cause);
+  void restore();
+
+  void check() const;       // throws SqliteError while trust is broken
+  std::string why() const;  // why trust was lost the last time, for display
+
+ private:
+  const std::filesystem::path file_;
+  std::atomic<std::uint64_t> epoch_{0};  // odd: broken
+  mutable std::mutex mutex_;             // guards why_, and changes of the epoch
+  std::string why_;
+};
 
 }  // namespace easyretry::storage::sqlite

@@ -48,6 +48,7 @@ sqlite3_file* open_log(sqlite3* db) {
 
 Session::Session(Connection opened, const SqliteOptions& options, GrowingIds& ids)
     : db(std::move(opened)),
+      space(db),
       begin(db.prepare("BEGIN IMMEDIATE")),  // a deferred one fails at once instead of waiting for its turn
       commit(db.prepare("COMMIT")),
       history(db),
@@ -73,9 +74,11 @@ void Session::roll_back() {
   if (db.in_transaction()) db.run("ROLLBACK");
 }
 
-// Passive: waits for no reader. Pages that it could not copy are copied after a later commit.
-int Session::checkpoint() {
-  return sqlite3_wal_checkpoint_v2(db.get(), nullptr, SQLITE_CHECKPOINT_PASSIVE, nullptr, nullptr);
+int Session::checkpoint(int mode) {
+  const int code = sqlite3_wal_checkpoint_v2(db.get(), nullptr, mode, nullptr, nullptr);
+  space.forget();
+  if (code == SQLITE_OK && mode == SQLITE_CHECKPOINT_TRUNCATE) wal_pages = 0;
+  return code;
 }
 
 void Session::checkpoint_on_close(bool wanted) {
@@ -92,15 +95,16 @@ Writer::Writer(const SqliteOptions& options, Connection opened, const Clock& clo
       session_(std::make_unique<Session>(std::move(opened), options_, ids_)),
       checkpoint_at_(kCheckpointPages),
       group_({.commit = [this](GroupCommit::Group group) { run(group); },
-              .between = [this] { checkpoint(); },
-              .harden = [this](GroupCommit::Group group) { harden(group); }}) {}
+              .before_commit = [this] { checkpoint(); },
+              .sync = [this](GroupCommit::Group group) { wait_for_sync(group); }}) {}
 
 Writer::~Writer() {
   if (session_ && trust_.broken()) session_->checkpoint_on_close(false);
 }
 
 void Writer::run(GroupCommit::Group group) {
-  const auto failure = transact(group);
+  auto failure = transact(group);
+  if (failure && failure->disk_full && shorten_log()) failure = transact(group);
   if (!failure) {
     ++commits_;
     return;
@@ -127,6 +131,7 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
     const TimePoint now = clock_.now();
     for (GroupCommit::Entry* entry : group) static_cast<Write*>(entry)->apply(*session_, now);
     session_->write_sums();
+    session_->space.reserve();
     during = During::commit;
     session_->commit.run();
     const std::uint64_t number = disk_.committed();
@@ -150,7 +155,7 @@ std::optional<Writer::Failed> Writer::transact(GroupCommit::Group group) {
 
 // Others see the commit already, but if its sync fails a power cut may lose it. A sync that works says nothing about a
 // commit for which an earlier sync failed, hence the epoch.
-void Writer::harden(GroupCommit::Group group) {
+void Writer::wait_for_sync(GroupCommit::Group group) {
   for (GroupCommit::Entry* entry : group) {
     auto& write = static_cast<Write&>(*entry);
     if (write.commit == 0) continue;
@@ -168,19 +173,30 @@ int Writer::sync_log() {
   return code;
 }
 
-// The commits are synced first, and by us: the kernel reports a failure to one sync of a file only. It must not be the
-// one inside the checkpoint, which no commit waits for, while another sync at the same time succeeds.
 void Writer::checkpoint() {
   if (trust_.broken() || session_->wal_pages < checkpoint_at_) return;
-  if (disk_.wait_for(disk_.last_commit(), [this] { return sync_log(); }) != SQLITE_OK) return;
-  const int code = session_->checkpoint();
-  const SqliteError error{code, sqlite3_errmsg(session_->db.get())};
-  if (!breaks_connection(error)) {
-    checkpoint_at_ = kCheckpointPages;
-    return;
+  copy_log(SQLITE_CHECKPOINT_PASSIVE);
+}
+
+// On a full disk. The database has the space for the copy already. False: nothing was gained.
+bool Writer::shorten_log() {
+  sqlite3_int64 length = 0;  // of the file: a transaction that was refused may have left pages at its end
+  if (trust_.broken() || session_->log->pMethods->xFileSize(session_->log, &length) != SQLITE_OK) return false;
+  return length > 0 && copy_log(SQLITE_CHECKPOINT_TRUNCATE) == SQLITE_OK;
+}
+
+// The commits are synced first, and by us: the kernel reports a failure to one sync of a file only. It must not be the
+// one inside the checkpoint, which no commit waits for, while another sync at the same time succeeds.
+int Writer::copy_log(int mode) {
+  if (const int code = disk_.wait_for(disk_.last_commit(), [this] { return sync_log(); }); code != SQLITE_OK) {
+    return code;
   }
-  checkpoint_at_ = session_->wal_pages + kCheckpointPages;
-  distrust(error.what());
+  const int code = session_->checkpoint(mode);
+  const SqliteError error{code, sqlite3_errmsg(session_->db.get())};
+  const bool broken = breaks_connection(error);
+  checkpoint_at_ = kCheckpointPages + (broken ? session_->wal_pages : 0);
+  if (broken) distrust(error.what());
+  return code;
 }
 
 std::optional<Error> Writer::restore_trust(std::string_view where) {
@@ -252,11 +268,12 @@ void Writer::replace_session(std::unique_ptr<Session> by) {
 }
 
 Writer::Failed Writer::failed(const SqliteError& error, During during, bool begun) {
-  Failed failure{to_error(error, {}, during), begun};
+  Failed failure{to_error(error, {}, during), begun, error.code() == SQLITE_FULL};
   if (breaks_connection(error)) trust_.lose(error.what());
   roll_back();
   if (failure.error.code == Errc::in_doubt) failure.alone_may_work = false;  // it may be stored already
   if (trust_.broken()) replace_session(nullptr);
+  if (failure.disk_full && session_) session_->space.give_back();
   return failure;
 }
 

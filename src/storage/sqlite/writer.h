@@ -11,15 +11,14 @@
 #include <string_view>
 #include <utility>
 
-#include <easyretry/error.h>
-
+#include "base/result.h"
 #include "storage/counts.h"
 #include "storage/group_commit.h"
 #include "storage/sqlite/calls.h"
 #include "storage/sqlite/connection.h"
-#include "storage/sqlite/durability.h"
 #include "storage/sqlite/history_tables.h"
 #include "storage/sqlite/inserter.h"
+#include "storage/sqlite/reserved_space.h"
 #include "storage/sqlite/sqlite_store.h"
 #include "storage/sqlite/task_changes.h"
 #include "storage/sqlite/wal.h"
@@ -34,7 +33,10 @@ struct Session {
 
   void write_sums();  // the last step of a transaction: counts the tasks it has stored and ended
   void roll_back();   // throws SqliteError if even that fails
-  int checkpoint();   // SQLITE_OK, or the code of the failure
+  // Copies the log into the database. SQLITE_OK, or the code of the failure.
+  //   passive   waits for no reader; pages that it could not copy are copied after a later commit
+  //   truncate  waits for readers, and gives the space of the log back
+  int checkpoint(int mode);
   // Whether closing the last connection copies the log into the database. It must not copy a log that may have gaps on
   // the disk.
   void checkpoint_on_close(bool wanted);
@@ -45,6 +47,7 @@ struct Session {
   Connection db;
   sqlite3_file* log = nullptr;  // the WAL, open as long as the connection is
   int wal_pages = 0;            // after the last commit
+  ReservedSpace space;
   PreparedStatement begin;
   PreparedStatement commit;
   HistoryTables history;
@@ -96,12 +99,15 @@ class Writer {
   struct Failed {
     Error error;
     bool alone_may_work;
+    bool disk_full = false;
   };
 
   void run(GroupCommit::Group group);
   std::optional<Failed> transact(GroupCommit::Group group);
-  void harden(GroupCommit::Group group);
+  void wait_for_sync(GroupCommit::Group group);
   void checkpoint();
+  int copy_log(int mode);
+  bool shorten_log();
   int sync_log();
   void read_back();
   void try_to_read_back();

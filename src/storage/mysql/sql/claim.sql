@@ -15,7 +15,7 @@ SELECT
   id, namespace, task_key, method_name, business_type, business_id, stage, outcome, attempt_count, crash_count,
   delivery_count, generation, version, created_at, next_retry_time, first_failed_at, last_error_time, last_error_msg,
   params_json, payload_version, max_attempts, max_retry_duration, deadline, backoff_strategy, result_json,
-  callback_count, tags, traceparent, progress, status, locked_by, lease_until, NULL, NULL, locked_at
+  callback_count, tags, traceparent, progress, status, locked_by, lease_until, NULL, NULL, task_class, NULL, locked_at
 FROM {table} FORCE INDEX (PRIMARY)
 WHERE (id, version) IN ({tickets})
   AND next_retry_time <= {now}
@@ -26,8 +26,10 @@ FOR UPDATE SKIP LOCKED;
 -- The counts come first: MariaDB and MySQL assign from left to right, and later assignments see the new status.
 -- LEAST: a count that was manually set to the largest number must not fail the claim of all the other tasks. An unknown
 -- stage is read as RUN, so it counts as an attempt: attempts end a task.
+-- {lost} is note_lost if one of the rows is taken over from an instance that died, and empty otherwise.
 -- name: claim
 UPDATE {table} FORCE INDEX (PRIMARY) SET
+  {lost}
   attempt_count = LEAST(
     attempt_count + (status = 'PENDING' AND stage NOT IN ('ON_SUCCESS', 'ON_FINAL_FAILURE')), 2147483647),
   callback_count = LEAST(
@@ -41,6 +43,13 @@ UPDATE {table} FORCE INDEX (PRIMARY) SET
   lease_until = {lease_until},
   updated_at = {now}
 WHERE id IN ({ids});
+
+-- The line of an attempt that its instance did not end (task/attempt_log.h).
+-- name: note_lost
+attempt_log = IF(status = 'PENDING' OR stage IN ('ON_SUCCESS', 'ON_FINAL_FAILURE'), attempt_log,
+  SUBSTRING_INDEX(CONCAT_WS(CHAR(10),
+    CONCAT_WS(CHAR(9), attempt_count, '', lease_until, IF(locked_at IS NULL, 'lost', 'crashed'), LEFT(locked_by, 128)),
+    attempt_log), CHAR(10), 8)),;
 
 -- The rows whose holder the ticket names, to be settled or renewed. {lock} is FOR UPDATE, or with NOWAIT, which fails if
 -- another transaction holds one of the rows.

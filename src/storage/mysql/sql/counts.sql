@@ -1,5 +1,6 @@
 -- Sums of tasks stored and ended, for each day, namespace, handler and kind. Every transaction appends its own to
--- retry_count_delta, so that none waits for another. They are added to retry_count later (sql/folding.h).
+-- retry_count_delta, so that none waits for another. They are added to retry_count later (fold_sums() in
+-- sql/housekeeping.h).
 
 -- name: insert_sums
 INSERT INTO retry_count_delta (id, day, namespace, method_name, kind, tasks) VALUES {rows};

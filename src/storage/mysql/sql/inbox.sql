@@ -1,7 +1,7 @@
 -- retry_inbox: calls that applications submit by plain SQL. Its names are characters: the server converts those of any
 -- client to UTF-8.
 
--- The columns are those of sql/inbox_columns.h.
+-- The columns are those of read_inbox_row() (sql/session.h).
 -- name: lock_inbox
 SELECT id, method_name, params_json, task_key, business_type, business_id, traceparent, delay_ms, due_at, created_at
 FROM retry_inbox FORCE INDEX (idx_waiting)

@@ -1,4 +1,4 @@
--- Inserts, and the keys that they meet. {rows} are the values of up to 500 rows, each in parentheses.
+-- Inserts, and their keys. {rows} are the values of up to 500 rows, each in parentheses.
 --
 -- ON DUPLICATE KEY UPDATE id = id: a row whose id or key is there already is left out and changes nothing. (INSERT
 -- IGNORE would also store values that do not fit, truncated.)
@@ -7,8 +7,8 @@
 INSERT INTO {table} (
   id, namespace, task_key, method_name, business_type, business_id, stage, attempt_count, crash_count, delivery_count,
   generation, created_at, next_retry_time, params_json, payload_version, max_attempts, max_retry_duration, deadline,
-  backoff_strategy, result_json, callback_count, tags, traceparent, progress, version, outcome, first_failed_at,
-  last_error_time, last_error_msg, status, locked_by, locked_at, lease_until, shard, updated_at)
+  backoff_strategy, result_json, callback_count, tags, traceparent, progress, task_class, version, outcome,
+  first_failed_at, last_error_time, last_error_msg, status, locked_by, locked_at, lease_until, shard, updated_at)
 VALUES {rows}
 ON DUPLICATE KEY UPDATE id = id;
 
@@ -16,8 +16,8 @@ ON DUPLICATE KEY UPDATE id = id;
 INSERT INTO {history} (
   id, namespace, task_key, method_name, business_type, business_id, stage, attempt_count, crash_count, delivery_count,
   generation, created_at, next_retry_time, params_json, payload_version, max_attempts, max_retry_duration, deadline,
-  backoff_strategy, result_json, callback_count, tags, traceparent, progress, version, outcome, first_failed_at,
-  last_error_time, last_error_msg, finished_at)
+  backoff_strategy, result_json, callback_count, tags, traceparent, progress, task_class, version, outcome,
+  first_failed_at, last_error_time, last_error_msg, finished_at, attempt_log)
 VALUES {rows}
 ON DUPLICATE KEY UPDATE id = id;
 

@@ -1,4 +1,4 @@
--- Due tasks. MariaDB has no LATERAL, so each shard has a SELECT of its own, all joined by UNION ALL (statements.cpp).
+-- Due tasks. MariaDB has no LATERAL, so each shard has a SELECT of its own, all joined by UNION ALL (reads.cpp).
 --
 -- Claimable now, or when their time comes: a lease that has not run out by then excludes the task. Rows whose version or
 -- status is corrupted are passed over: they could not be claimed, or their version could not grow. The last column is
@@ -7,7 +7,8 @@
 -- name: due
 SELECT
   {shard}, id, version, next_retry_time, method_name,
-  IF(status = 'RUNNING' OR crash_count > 0, crash_count + 1 + (status = 'RUNNING' AND locked_at IS NOT NULL), 0)
+  IF(status = 'RUNNING' OR crash_count > 0, crash_count + 1 + (status = 'RUNNING' AND locked_at IS NOT NULL), 0),
+  task_class
 FROM {table} FORCE INDEX (idx_next_retry)
 WHERE namespace = {namespace} AND shard = {shard}
   AND next_retry_time <= {until}
@@ -21,7 +22,8 @@ LIMIT {limit};
 -- name: due_after
 SELECT
   {shard}, id, version, next_retry_time, method_name,
-  IF(status = 'RUNNING' OR crash_count > 0, crash_count + 1 + (status = 'RUNNING' AND locked_at IS NOT NULL), 0)
+  IF(status = 'RUNNING' OR crash_count > 0, crash_count + 1 + (status = 'RUNNING' AND locked_at IS NOT NULL), 0),
+  task_class
 FROM {table} FORCE INDEX (idx_next_retry)
 WHERE namespace = {namespace} AND shard = {shard}
   AND ((next_retry_time = {from} AND id > {after} AND next_retry_time <= {until})
@@ -31,7 +33,8 @@ WHERE namespace = {namespace} AND shard = {shard}
 ORDER BY next_retry_time, id
 LIMIT {limit};
 
--- What a load has to know besides: the time, whether the inbox has calls of the handlers, total_shards, the layout.
+-- The facts that a load needs besides the due tasks: the time, whether the inbox has calls of the handlers,
+-- total_shards, the layout.
 -- name: glance
 SELECT
   {now},
@@ -51,4 +54,5 @@ SELECT
     WHERE namespace = {namespace} AND refused_at IS NULL AND method_name IN ({handlers})),
   0,
   (SELECT value FROM retry_meta WHERE name = 'total_shards'),
-  0;
+  0,
+  NULL;

@@ -14,12 +14,14 @@ INSERT INTO {to} (
   id, namespace, task_key, method_name, business_type, business_id, stage, attempt_count, crash_count, delivery_count,
   generation, created_at, next_retry_time, params_json, payload_version, max_attempts, max_retry_duration, deadline,
   backoff_strategy, result_json, callback_count, tags, traceparent, progress, version, outcome, first_failed_at,
-  last_error_time, last_error_msg, status, locked_by, locked_at, lease_until, shard, updated_at)
+  last_error_time, last_error_msg, attempt_log, task_class, status, locked_by, locked_at, lease_until, shard,
+  updated_at)
 SELECT
   id, namespace, task_key, method_name, business_type, business_id, stage, attempt_count, crash_count, delivery_count,
   generation, created_at, next_retry_time, params_json, payload_version, max_attempts, max_retry_duration, deadline,
   backoff_strategy, result_json, callback_count, tags, traceparent, progress, version, outcome, first_failed_at,
-  last_error_time, last_error_msg, status, locked_by, locked_at, lease_until, shard, updated_at
+  last_error_time, last_error_msg, attempt_log, task_class, status, locked_by, locked_at, lease_until, shard,
+  updated_at
 FROM {from} FORCE INDEX (PRIMARY)
 WHERE id IN ({ids});
 

@@ -11,12 +11,12 @@
 INSERT INTO {history} (
   id, namespace, task_key, method_name, business_type, business_id, stage, attempt_count, crash_count, delivery_count,
   generation, created_at, next_retry_time, params_json, payload_version, max_attempts, max_retry_duration, deadline,
-  backoff_strategy, result_json, callback_count, tags, traceparent, progress, version, outcome, first_failed_at,
-  last_error_time, last_error_msg, finished_at)
+  backoff_strategy, callback_count, tags, traceparent, progress, task_class, attempt_log, version, outcome,
+  first_failed_at, last_error_time, last_error_msg, finished_at)
 SELECT
   id, namespace, task_key, method_name, business_type, business_id, stage, attempt_count, crash_count, delivery_count,
   generation, created_at, next_retry_time, params_json, payload_version, max_attempts, max_retry_duration, deadline,
-  backoff_strategy, result_json, callback_count, tags, traceparent, progress, version + 1, {outcome},
+  backoff_strategy, callback_count, tags, traceparent, progress, task_class, attempt_log, version + 1, {outcome},
   IF({failed}, COALESCE(first_failed_at, {now}), first_failed_at),
   IF({failed}, {now}, last_error_time),
   IF({failed}, {error}, last_error_msg),
@@ -25,19 +25,45 @@ FROM {table} FORCE INDEX (PRIMARY)
 WHERE id IN ({ids})
 ON DUPLICATE KEY UPDATE id = {history}.id;
 
+-- The same for tasks with an attempt to be noted (task/attempt_log.h), all of them in one statement. {rows}: id, error,
+-- outcome, attempt.
+-- name: finish_noted
+INSERT INTO {history} (
+  id, namespace, task_key, method_name, business_type, business_id, stage, attempt_count, crash_count, delivery_count,
+  generation, created_at, next_retry_time, params_json, payload_version, max_attempts, max_retry_duration, deadline,
+  backoff_strategy, callback_count, tags, traceparent, progress, task_class, attempt_log, version, outcome,
+  first_failed_at, last_error_time, last_error_msg, finished_at)
+SELECT
+  t.id, namespace, task_key, method_name, business_type, business_id, stage, attempt_count, crash_count, delivery_count,
+  generation, created_at, next_retry_time, params_json, payload_version, max_attempts, max_retry_duration, deadline,
+  backoff_strategy, callback_count, tags, traceparent, progress, task_class,
+  SUBSTRING_INDEX(CONCAT_WS(CHAR(10), n.attempt, attempt_log), CHAR(10), 8), version + 1, n.outcome,
+  IF(n.error IS NULL, first_failed_at, COALESCE(first_failed_at, {now})),
+  IF(n.error IS NULL, last_error_time, {now}),
+  COALESCE(n.error, last_error_msg),
+  {now}
+FROM JSON_TABLE('[{rows}]', '$[*]' COLUMNS (
+    id BIGINT PATH '$[0]',
+    error MEDIUMTEXT CHARACTER SET utf8mb4 PATH '$[1]',
+    outcome VARCHAR(20) CHARACTER SET ascii PATH '$[2]',
+    attempt TEXT CHARACTER SET utf8mb4 PATH '$[3]')) AS n
+  STRAIGHT_JOIN {table} AS t FORCE INDEX (PRIMARY) ON t.id = n.id
+ON DUPLICATE KEY UPDATE id = {history}.id;
+
 -- A join, because MariaDB takes no index hint for a DELETE from one table.
 -- name: remove_rows
 DELETE t
 FROM JSON_TABLE('[{ids}]', '$[*]' COLUMNS (id BIGINT PATH '$')) AS n
   STRAIGHT_JOIN {table} AS t FORCE INDEX (PRIMARY) ON t.id = n.id;
 
--- {rows}: id, error, next_at. The task is pending again, and the ticket with the old version is worth nothing. An error
--- is noted if there is one.
+-- {rows}: id, error, next_at, attempt or null. The task is pending again, and the ticket with the old version is worth
+-- nothing. An error is noted if there is one.
 -- name: retry
 UPDATE JSON_TABLE('[{rows}]', '$[*]' COLUMNS (
     id BIGINT PATH '$[0]',
     error MEDIUMTEXT CHARACTER SET utf8mb4 PATH '$[1]',
-    next_at BIGINT PATH '$[2]')) AS n
+    next_at BIGINT PATH '$[2]',
+    attempt TEXT CHARACTER SET utf8mb4 PATH '$[3]')) AS n
   STRAIGHT_JOIN {table} AS t FORCE INDEX (PRIMARY) ON t.id = n.id
 SET
   t.status = 'PENDING',
@@ -49,17 +75,20 @@ SET
   t.first_failed_at = IF(n.error IS NULL, t.first_failed_at, COALESCE(t.first_failed_at, {now})),
   t.last_error_time = IF(n.error IS NULL, t.last_error_time, {now}),
   t.last_error_msg = COALESCE(n.error, t.last_error_msg),
+  t.attempt_log = IF(n.attempt IS NULL, t.attempt_log,
+    SUBSTRING_INDEX(CONCAT_WS(CHAR(10), n.attempt, t.attempt_log), CHAR(10), 8)),
   t.next_retry_time = n.next_at;
 
--- {rows}: id, error, next_at, stage, outcome, result in hex.
+-- {rows}: id, error, next_at, attempt or null, stage, outcome, result in hex.
 -- name: advance
 UPDATE JSON_TABLE('[{rows}]', '$[*]' COLUMNS (
     id BIGINT PATH '$[0]',
     error MEDIUMTEXT CHARACTER SET utf8mb4 PATH '$[1]',
     next_at BIGINT PATH '$[2]',
-    stage VARCHAR(20) CHARACTER SET ascii PATH '$[3]',
-    outcome VARCHAR(20) CHARACTER SET ascii PATH '$[4]',
-    result LONGTEXT CHARACTER SET ascii PATH '$[5]')) AS n
+    attempt TEXT CHARACTER SET utf8mb4 PATH '$[3]',
+    stage VARCHAR(20) CHARACTER SET ascii PATH '$[4]',
+    outcome VARCHAR(20) CHARACTER SET ascii PATH '$[5]',
+    result LONGTEXT CHARACTER SET ascii PATH '$[6]')) AS n
   STRAIGHT_JOIN {table} AS t FORCE INDEX (PRIMARY) ON t.id = n.id
 SET
   t.status = 'PENDING',
@@ -71,6 +100,8 @@ SET
   t.first_failed_at = IF(n.error IS NULL, t.first_failed_at, COALESCE(t.first_failed_at, {now})),
   t.last_error_time = IF(n.error IS NULL, t.last_error_time, {now}),
   t.last_error_msg = COALESCE(n.error, t.last_error_msg),
+  t.attempt_log = IF(n.attempt IS NULL, t.attempt_log,
+    SUBSTRING_INDEX(CONCAT_WS(CHAR(10), n.attempt, t.attempt_log), CHAR(10), 8)),
   t.next_retry_time = n.next_at,
   t.stage = n.stage,
   t.outcome = n.outcome,

@@ -36,8 +36,10 @@ CREATE TABLE IF NOT EXISTS {table} (
   tags MEDIUMTEXT NULL COMMENT 'JSON array',
   progress MEDIUMBLOB NULL COMMENT 'what the last handler left',
   last_error_msg MEDIUMTEXT NULL,
+  attempt_log BLOB NULL COMMENT 'the last attempts, newest first, a line each',
   params_json LONGBLOB NOT NULL COMMENT 'arguments; sealed if so configured',
   result_json LONGBLOB NULL COMMENT 'for a callback that is retried',
+  task_class TINYINT NULL COMMENT 'NULL: normal, 1: urgent, 2: background',
   status VARCHAR(20) CHARACTER SET ascii COLLATE ascii_bin NOT NULL COMMENT 'PENDING or RUNNING',
   lease_until BIGINT NOT NULL DEFAULT 0 COMMENT 'RUNNING belongs to locked_by until then',
   locked_by VARBINARY(512) NULL,
@@ -90,8 +92,10 @@ CREATE TABLE IF NOT EXISTS {table} (
   tags MEDIUMTEXT NULL COMMENT 'JSON array',
   progress MEDIUMBLOB NULL COMMENT 'what the last handler left',
   last_error_msg MEDIUMTEXT NULL,
+  attempt_log BLOB NULL COMMENT 'the last attempts, newest first, a line each',
   params_json LONGBLOB NOT NULL COMMENT 'arguments; sealed if so configured',
   result_json LONGBLOB NULL COMMENT 'for a callback that is retried',
+  task_class TINYINT NULL COMMENT 'NULL: normal, 1: urgent, 2: background',
   finished_at BIGINT NOT NULL,
   requeued_as BIGINT NULL COMMENT 'the task it was requeued as',
   PRIMARY KEY (id),
@@ -108,7 +112,7 @@ SELECT
   id, namespace, task_key, method_name, business_type, business_id, stage, attempt_count, crash_count, delivery_count,
   generation, created_at, next_retry_time, params_json, payload_version, max_attempts, max_retry_duration, deadline,
   backoff_strategy, result_json, callback_count, tags, traceparent, progress, version, outcome, first_failed_at,
-  last_error_time, last_error_msg, status, locked_by, locked_at, lease_until, shard, updated_at
+  last_error_time, last_error_msg, attempt_log, task_class, status, locked_by, locked_at, lease_until, shard, updated_at
 FROM {table} FORCE INDEX (PRIMARY, idx_task_key, idx_next_retry, idx_business)
 LIMIT 0;
 
@@ -120,7 +124,7 @@ SELECT
   id, namespace, task_key, method_name, business_type, business_id, stage, attempt_count, crash_count, delivery_count,
   generation, created_at, next_retry_time, params_json, payload_version, max_attempts, max_retry_duration, deadline,
   backoff_strategy, result_json, callback_count, tags, traceparent, progress, version, outcome, first_failed_at,
-  last_error_time, last_error_msg, finished_at, requeued_as
+  last_error_time, last_error_msg, attempt_log, task_class, finished_at, requeued_as
 FROM {table} FORCE INDEX (PRIMARY, idx_task_key, idx_business)
 LIMIT 0;
 

@@ -1,5 +1,5 @@
 -- Sums of tasks stored and ended. Transactions append theirs to retry_count_delta, so that none waits for another. They
--- are added up in retry_count later (sql/folding.h).
+-- are added up in retry_count later (fold_sums() in sql/housekeeping.h).
 
 -- The values are in the text, so that it shares a round trip with the COMMIT that follows it.
 -- name: insert_sums

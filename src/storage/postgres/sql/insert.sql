@@ -19,8 +19,8 @@ WHERE NOT EXISTS (SELECT 1 FROM {history} h WHERE h.id = b.id);
 -- By the unique index on the key. $1 namespaces, $2 keys
 -- name: live_keys
 SELECT t.namespace, t.task_key, t.id, t.version, t.next_retry_time
-FROM (SELECT DISTINCT k_space, k_key FROM unnest($1::text[], $2::text[]) AS k(k_space, k_key)) AS k
-JOIN {table} t ON t.namespace = k.k_space AND t.task_key = k.k_key;
+FROM (SELECT DISTINCT k_namespace, k_key FROM unnest($1::text[], $2::text[]) AS k(k_namespace, k_key)) AS k
+JOIN {table} t ON t.namespace = k.k_namespace AND t.task_key = k.k_key;
 
 -- $1 ids, $2 namespaces, $3 keys
 -- name: take_keys
@@ -32,8 +32,8 @@ RETURNING id;
 -- $1 namespaces, $2 keys
 -- name: key_holders
 SELECT t.namespace, t.task_key, t.id
-FROM (SELECT DISTINCT k_space, k_key FROM unnest($1::text[], $2::text[]) AS k(k_space, k_key)) AS k
-JOIN retry_task_key t ON t.namespace = k.k_space AND t.task_key = k.k_key;
+FROM (SELECT DISTINCT k_namespace, k_key FROM unnest($1::text[], $2::text[]) AS k(k_namespace, k_key)) AS k
+JOIN retry_task_key t ON t.namespace = k.k_namespace AND t.task_key = k.k_key;
 
 -- $1 ids, ascending, $2 maximal attempts, $3 durations, $4 deadlines, $5 backoffs
 -- name: update_rules

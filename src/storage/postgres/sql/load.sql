@@ -4,12 +4,12 @@
 -- A row whose version is out of range is corrupted or was edited manually. It is passed over: it could not be claimed,
 -- or its version could not be raised. suspicion is task::suspicion().
 
--- $1 lanes, $2 times after which each goes on, $3 ids, likewise, $4 namespace, $5 until, $6 now, $7 limit per lane
+-- $1 lanes, $2 times after which each continues, $3 ids, likewise, $4 namespace, $5 until, $6 now, $7 limit per lane
 -- name: due
-SELECT b.b_lane, l.id, l.version, l.next_retry_time, l.method_name, l.scan_time, l.suspicion
+SELECT b.b_lane, l.id, l.version, l.next_retry_time, l.method_name, l.scan_time, l.suspicion, l.task_class
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS b(b_lane, b_time, b_id),
 LATERAL (
-  SELECT id, version, next_retry_time, method_name, scan_time,
+  SELECT id, version, next_retry_time, method_name, scan_time, task_class,
     CASE WHEN status = 'RUNNING' OR crash_count > 0
       THEN crash_count::bigint + 1 + (status = 'RUNNING' AND locked_at IS NOT NULL)::int ELSE 0 END AS suspicion
   FROM {table} t
@@ -51,13 +51,14 @@ SELECT
   0::bigint,
   (SELECT value FROM retry_meta WHERE name = 'total_shards'),
   0::bigint,
-  0::bigint
+  0::bigint,
+  NULL::smallint
 FROM clock
 UNION ALL
-SELECT b.b_lane, l.id, l.version, l.next_retry_time, l.method_name, l.scan_time, l.suspicion
+SELECT b.b_lane, l.id, l.version, l.next_retry_time, l.method_name, l.scan_time, l.suspicion, l.task_class
 FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) AS b(b_lane, b_time, b_id),
 LATERAL (
-  SELECT id, version, next_retry_time, method_name, scan_time,
+  SELECT id, version, next_retry_time, method_name, scan_time, task_class,
     CASE WHEN status = 'RUNNING' OR crash_count > 0
       THEN crash_count::bigint + 1 + (status = 'RUNNING' AND locked_at IS NOT NULL)::int ELSE 0 END AS suspicion
   FROM {table} t

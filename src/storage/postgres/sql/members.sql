@@ -3,11 +3,13 @@
 -- An instance that is back after it was taken for dead has joined again. A dead row that is locked is about to be alive
 -- again, or is being removed by another instance. Two instances that are back at the same time must not wait for each
 -- other, so each writes its own row before it looks for dead ones. A beat is repeated every few seconds, so a power cut
--- may take it.
--- $1 namespace, $2 node, $3 now, or NULL for the server's time, $4 time to live, $5 what the member says
+-- may take it, unless an instance relies on it.
+-- $1 namespace, $2 node, $3 now, or NULL for the server's time, $4 time to live, $5 what the member says, $6 is 1 if it is
+-- relied on
 -- name: beat
 WITH clock AS MATERIALIZED (
-  SELECT set_config('synchronous_commit', 'off', true),
+  SELECT
+    set_config('synchronous_commit', CASE WHEN $6 = 1 THEN current_setting('synchronous_commit') ELSE 'off' END, true),
     coalesce($3, floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint) AS now
 ), me AS (
   INSERT INTO retry_member AS m (namespace, node, since, alive_until, says)

@@ -17,6 +17,7 @@ SELECT value FROM retry_meta WHERE name = 'layout' {for_share};
 -- Waits for every transaction that holds the layout.
 -- name: begin_change
 BEGIN;
+{settings}
 SELECT pg_advisory_xact_lock(7305824436894787187);
 
 -- $1 name, $2 old value, $3 new value

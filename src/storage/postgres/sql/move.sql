@@ -9,20 +9,20 @@ WITH gone AS (
     id, namespace, task_key, method_name, stage, next_retry_time, attempt_count, callback_count, crash_count,
     delivery_count, generation, payload_version, max_attempts, created_at, max_retry_duration, deadline,
     backoff_strategy, business_type, business_id, tags, traceparent, progress, params_json, result_json,
-    version, outcome, first_failed_at, last_error_time, last_error_msg,
+    version, outcome, first_failed_at, last_error_time, last_error_msg, attempt_log, task_class,
     scan_time, status, shard, lane, lease_until, locked_by, locked_at, updated_at
 ), moved AS (
   INSERT INTO {to} (
     id, namespace, task_key, method_name, stage, next_retry_time, attempt_count, callback_count, crash_count,
     delivery_count, generation, payload_version, max_attempts, created_at, max_retry_duration, deadline,
     backoff_strategy, business_type, business_id, tags, traceparent, progress, params_json, result_json,
-    version, outcome, first_failed_at, last_error_time, last_error_msg,
+    version, outcome, first_failed_at, last_error_time, last_error_msg, attempt_log, task_class,
     scan_time, status, shard, lane, lease_until, locked_by, locked_at, updated_at)
   SELECT
     id, namespace, task_key, method_name, stage, next_retry_time, attempt_count, callback_count, crash_count,
     delivery_count, generation, payload_version, max_attempts, created_at, max_retry_duration, deadline,
     backoff_strategy, business_type, business_id, tags, traceparent, progress, params_json, result_json,
-    version, outcome, first_failed_at, last_error_time, last_error_msg,
+    version, outcome, first_failed_at, last_error_time, last_error_msg, attempt_log, task_class,
     scan_time, status, shard, lane, lease_until, locked_by, locked_at, updated_at
   FROM gone
   RETURNING id
@@ -30,7 +30,7 @@ WITH gone AS (
 SELECT count(*), coalesce(max(id), 0) FROM moved;
 
 -- Of the rows after an id: how many there are, how many have another shard than {shard}, how many are leased, the last
--- id, and an owner of a lease. {shard} is shard_by_id() (storage/shard_count.h), such as ((id >> 10) & 4095) % 64.
+-- id, and an owner of a lease. {shard} is shard_by_id() (storage/reshard.h), such as ((id >> 10) & 4095) % 64.
 -- $1 after this id, $2 limit, $3 now
 -- name: shard_page
 SELECT

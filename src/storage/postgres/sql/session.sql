@@ -6,17 +6,20 @@
 -- The server gives up before Connection::kPatience does, so that nothing goes on there after this side has stopped
 -- waiting. The locks of an instance that is stopped or cut off are free again after 3 s: until then, a claim that needs
 -- one of its rows waits, with all the other rows it has to claim.
+--
+-- {local} is LOCAL behind a pooler, where each transaction begins with these: they must not stay in a session that other
+-- clients use.
 -- name: settings
-SET enable_hashjoin = off;
-SET enable_mergejoin = off;
-SET enable_seqscan = off;
-SET enable_bitmapscan = off;
-SET jit = off;
-SET plan_cache_mode = force_generic_plan;
-SET client_min_messages = warning;
-SET statement_timeout = '9s';
-SET lock_timeout = '5s';
-SET idle_in_transaction_session_timeout = '3s';
+SET {local} enable_hashjoin = off;
+SET {local} enable_mergejoin = off;
+SET {local} enable_seqscan = off;
+SET {local} enable_bitmapscan = off;
+SET {local} jit = off;
+SET {local} plan_cache_mode = force_generic_plan;
+SET {local} client_min_messages = warning;
+SET {local} statement_timeout = '9s';
+SET {local} lock_timeout = '5s';
+SET {local} idle_in_transaction_session_timeout = '3s';
 
 -- Milliseconds since 1970, rounded down: a task must not start half a millisecond early.
 -- name: now

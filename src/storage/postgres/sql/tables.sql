@@ -42,8 +42,10 @@ CREATE TABLE IF NOT EXISTS {table} (
   traceparent text,
   progress text,
   last_error_msg text,
+  attempt_log text,
   params_json bytea,
   result_json bytea,
+  task_class smallint,
   scan_time bigint NOT NULL,
   status text NOT NULL,
   shard smallint NOT NULL,
@@ -57,7 +59,7 @@ SELECT
   id, namespace, task_key, method_name, stage, next_retry_time, attempt_count, callback_count, crash_count,
   delivery_count, generation, payload_version, max_attempts, created_at, max_retry_duration, deadline,
   backoff_strategy, business_type, business_id, tags, traceparent, progress, params_json, result_json,
-  version, outcome, first_failed_at, last_error_time, last_error_msg,
+  version, outcome, first_failed_at, last_error_time, last_error_msg, attempt_log, task_class,
   scan_time, status, shard, lane, lease_until, locked_by, locked_at, updated_at
 FROM {table} LIMIT 0;
 CREATE {unique} INDEX IF NOT EXISTS {table}_key ON {table} (task_key, namespace);
@@ -105,8 +107,10 @@ CREATE TABLE IF NOT EXISTS {table} (
   traceparent text,
   progress text,
   last_error_msg text,
+  attempt_log text,
   params_json bytea,
   result_json bytea,
+  task_class smallint,
   finished_at bigint NOT NULL,
   requeued_as bigint
 );
@@ -114,7 +118,8 @@ SELECT
   id, namespace, task_key, method_name, stage, next_retry_time, attempt_count, callback_count, crash_count,
   delivery_count, generation, payload_version, max_attempts, created_at, max_retry_duration, deadline,
   backoff_strategy, business_type, business_id, tags, traceparent, progress, params_json, result_json,
-  version, outcome, first_failed_at, last_error_time, last_error_msg, finished_at, requeued_as
+  version, outcome, first_failed_at, last_error_time, last_error_msg, attempt_log, task_class, finished_at,
+  requeued_as
 FROM {table} LIMIT 0;
 CREATE INDEX IF NOT EXISTS {table}_key ON {table} USING hash (task_key);
 CREATE INDEX IF NOT EXISTS {table}_business ON {table} (business_id) WHERE business_id IS NOT NULL;
@@ -125,6 +130,7 @@ COMMENT ON TABLE {table} IS 'EasyRetry: tasks that ended in this month, UTC';
 -- the same table at once from failing. The number is "easyretr" in ASCII; the one after it guards the layout (meta.sql).
 -- name: one_at_a_time
 BEGIN;
+{settings}
 SELECT pg_advisory_xact_lock(7305824436894787186);
 {statement};
 COMMIT;
@@ -134,6 +140,7 @@ DROP TABLE IF EXISTS {table};
 
 -- name: lock_table
 BEGIN;
+{settings}
 LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE;
 
 -- name: any_row

@@ -23,8 +23,16 @@ local function claimed_first(body, version)
 end
 
 -- Copies the bytes that a claim does not change, without unpacking them.
-local CLAIM = FORMAT(Meta: version state next_at space..digest lease first_failed..outcome attempts crashes deliveries callbacks
+local CLAIM = FORMAT(Meta: version state next_at name_space..digest lease first_failed..outcome attempts crashes deliveries callbacks
   owner_size)
+-- The line of an attempt that its owner did not end.
+local function lost_attempt(meta, attempts, until_time, owner_size)
+  local name_size, ending = owner_size, 'crashed'
+  if waits(meta, owner_size) then name_size, ending = owner_size - 1, 'lost' end
+  local name = meta:sub(STRINGS, STRINGS + math.min(name_size, 128) - 1)
+  return table.concat({text(attempts), '', text(until_time), ending, name}, '\t')
+end
+
 local function claimed_again(meta, version)
   if not is_whole(meta) then return nil end
   local there, state, next_at, names, until_time, failures, attempts, crashes, deliveries, callbacks, before =
@@ -33,6 +41,7 @@ local function claimed_again(meta, version)
   if state == RUNNING then
     if until_time > now then return nil end
     if not waits(meta, before) then crashes = crashes + 1 end
+    if meta:byte(AT(Meta: stage)) == 0 then meta = noted(meta, lost_attempt(meta, attempts, until_time, before)) end
   elseif state ~= PENDING then
     return nil
   elseif meta:byte(AT(Meta: stage)) == 0 then
@@ -44,7 +53,7 @@ local function claimed_again(meta, version)
     deliveries + 1, callbacks, #owner) .. meta:sub(BYTES(Meta: error_size..rules_size)) .. owner .. meta:sub(STRINGS + before)
 end
 
--- A task may be asked for twice. The second ticket then meets the meta that the first one made.
+-- A task may be asked for twice. The second ticket then finds the meta that the first one wrote.
 local changed, to_meta, became, reply = {}, {}, {}, {now, ''}
 local put, give = 0, 2
 for i, id in ipairs(ids) do

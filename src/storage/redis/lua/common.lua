@@ -10,6 +10,7 @@ VALUES(Time)
 VALUES(State)
 VALUES(OwnerEnd)
 VALUES(StoreField)
+VALUES(AttemptLog)
 local STRINGS = SIZE(Meta) + 1  -- where the strings of a meta begin
 
 if redis.call('HGET', KEYS[1], INCARNATION) ~= ARGV[1] then
@@ -34,31 +35,54 @@ end
 
 -- A table constructor with all fields allocates once; a table that gets its fields one by one grows five times.
 local function read(meta)
-  local version, state, next_at, space, handler, digest, lease, first_failed, last_failed, stage, outcome, attempts, crashes,
+  local version, state, next_at, name_space, handler, digest, lease, first_failed, last_failed, stage, outcome, attempts, crashes,
     deliveries, callbacks, owner, err, progress, result, rules = struct.unpack(FORMAT(Meta), meta)
   local at_error = STRINGS + owner
   local at_progress = at_error + err
   local at_result = at_progress + progress
   local at_rules = at_result + result
-  return {version = version, state = state, next_at = next_at, space = space, handler = handler, digest = digest, lease = lease,
+  return {version = version, state = state, next_at = next_at, name_space = name_space, handler = handler, digest = digest, lease = lease,
     first_failed = first_failed, last_failed = last_failed, stage = stage, outcome = outcome, attempts = attempts,
     crashes = crashes, deliveries = deliveries, callbacks = callbacks, owner = meta:sub(STRINGS, at_error - 1),
     error = meta:sub(at_error, at_progress - 1), progress = meta:sub(at_progress, at_result - 1),
-    result = meta:sub(at_result, at_rules - 1), rules = meta:sub(at_rules, at_rules + rules - 1)}
+    result = meta:sub(at_result, at_rules - 1), rules = meta:sub(at_rules, at_rules + rules - 1), log = meta:sub(at_rules + rules)}
 end
 
 local function write(t)
-  return struct.pack(FORMAT(Meta), t.version, t.state, t.next_at, t.space, t.handler, t.digest, t.lease, t.first_failed, t.last_failed,
+  return struct.pack(FORMAT(Meta), t.version, t.state, t.next_at, t.name_space, t.handler, t.digest, t.lease, t.first_failed, t.last_failed,
     t.stage, t.outcome, t.attempts, t.crashes, t.deliveries, t.callbacks, #t.owner, #t.error, #t.progress, #t.result, #t.rules)
-    .. t.owner .. t.error .. t.progress .. t.result .. t.rules
+    .. t.owner .. t.error .. t.progress .. t.result .. t.rules .. t.log
+end
+
+local function first_bytes(value, count) return string.sub(value, 1, count) end
+
+-- The line of an attempt before the others; the oldest ones are dropped.
+local function with_attempt(log, line)
+  if line == '' then return log end
+  if log == '' then return line end
+  local last = 0
+  for _ = 2, MOST_ATTEMPTS do
+    last = log:find('\n', last + 1, true)
+    if not last then return line .. '\n' .. log end
+  end
+  return line .. '\n' .. first_bytes(log, last - 1)
+end
+
+-- The meta with such a line.
+local function noted(meta, line)
+  if line == '' then return meta end
+  local owner, err, progress, result, rules =
+    struct.unpack(FORMAT(Meta: owner_size error_size progress_size result_size rules_size), meta, AT(Meta: owner_size))
+  local at = STRINGS + owner + err + progress + result + rules
+  return first_bytes(meta, at - 1) .. with_attempt(meta:sub(at), line)
 end
 
 -- The meta of a task that has none yet.
 local function untouched(body)
-  local _, next_at, space, handler, digest = struct.unpack(FORMAT(Body), body)
-  return {version = 1, state = PENDING, space = space, handler = handler, digest = digest, next_at = next_at, lease = 0,
+  local _, next_at, name_space, handler, digest = struct.unpack(FORMAT(Body), body)
+  return {version = 1, state = PENDING, name_space = name_space, handler = handler, digest = digest, next_at = next_at, lease = 0,
     first_failed = NEVER, last_failed = NEVER, stage = 0, outcome = 0, attempts = 0, crashes = 0, deliveries = 0,
-    callbacks = 0, owner = '', error = '', progress = '', result = '', rules = ''}
+    callbacks = 0, owner = '', error = '', progress = '', result = '', rules = '', log = ''}
 end
 
 -- False for a meta that was truncated: corrupted or manually edited.

@@ -6,9 +6,9 @@
 --          sets (Due), and the upper 53 bits of the ids (UpperDigits); for each task its body, with OWN_DUE its due time in digits,
 --          and with HAS_TEMPLATE a meta. With INITIAL the task begins with this meta, whose lease is a duration; with UPDATE a live
 --          task gets its rules. With AGAIN follows the id of the ended task to requeue
--- Returns  time, STORED, and a Met for each task that met a live one; all 0 for a task to requeue that is not remembered or was
---          requeued before. If nothing was stored: time, LIVE, the number of the task that must not meet a live one, and the upper
---          bits of that one's id; or time, TAKEN, and the numbers of tasks whose ids are taken; or time, CLOCK_DIFFERS
+-- Returns  time, STORED, and a Met for each task whose key is live; all 0 for a task to requeue that is not remembered or was
+--          requeued before. If nothing was stored: time, LIVE, the number of a task with REJECT whose key is live, and the upper
+--          bits of the live task's id; or time, TAKEN, and the numbers of tasks whose ids are taken; or time, CLOCK_DIFFERS
 VALUES(InsertFlag)
 VALUES(InsertAnswer)
 VALUES(CountKind)
@@ -45,12 +45,12 @@ for i = 1, #flags do
 end
 
 -- The first and the last task of each namespace.
-local spaces, last = {}, 0
+local namespaces, last = {}, 0
 for place = 1, #groups, SIZE(InsertGroup) do
   local _, keys, count = struct.unpack(FORMAT(InsertGroup), groups, place)
-  if #spaces == 0 or spaces[#spaces].keys ~= keys then spaces[#spaces + 1] = {keys = keys, first = last + 1} end
+  if #namespaces == 0 or namespaces[#namespaces].keys ~= keys then namespaces[#namespaces + 1] = {keys = keys, first = last + 1} end
   last = last + count
-  spaces[#spaces].last = last
+  namespaces[#namespaces].last = last
 end
 
 -- An id has 53 upper bits, and the first 10 bits of the digest.
@@ -63,23 +63,23 @@ end
 local alive = ask('HMGET', KEYS[2], ids)
 local ended = redis.call('HLEN', KEYS[4]) > 0 and ask('HMGET', KEYS[4], ids) or {}
 redis.call('HLEN', KEYS[3])
-for _, space in ipairs(spaces) do
-  redis.call('ZCARD', KEYS[space.keys])
-  redis.call('HLEN', KEYS[space.keys + 1])
+for _, name_space in ipairs(namespaces) do
+  redis.call('ZCARD', KEYS[name_space.keys])
+  redis.call('HLEN', KEYS[name_space.keys + 1])
 end
 
 local NOTHING = {}  -- in `live`: this task must not be requeued
-local live = {}  -- by number: the live task that a task meets
+local live = {}  -- by number: the live task with the same key
 for i, former in pairs(formers) do
   local started = redis.call('HEXISTS', KEYS[#KEYS], former) == 1
   if started or redis.call('HEXISTS', KEYS[4], former) == 0 then live[i] = NOTHING end
 end
-local function look_for_live(space)
-  local of_space = {}
-  for i = space.first, space.last do of_space[#of_space + 1] = digests[i] end
-  local scores = ask('ZMSCORE', KEYS[space.keys], of_space)
-  for i = space.first, space.last do
-    local score = scores[i - space.first + 1]
+local function look_for_live(name_space)
+  local of_namespace = {}
+  for i = name_space.first, name_space.last do of_namespace[#of_namespace + 1] = digests[i] end
+  local scores = ask('ZMSCORE', KEYS[name_space.keys], of_namespace)
+  for i = name_space.first, name_space.last do
+    local score = scores[i - name_space.first + 1]
     if score then
       local upper = tonumber(score)
       local there, body = id_of(upper, digests[i]), alive[i]
@@ -92,7 +92,7 @@ end
 -- A batch that may have to be refused is checked before anything is written.
 for i = 1, #ids do refusable = refusable or alive[i] or ended[i] end
 if refusable then
-  for _, space in ipairs(spaces) do look_for_live(space) end
+  for _, name_space in ipairs(namespaces) do look_for_live(name_space) end
   local taken = {}
   for i = 1, #ids do
     if live[i] and has(i, REJECT) then return {now, LIVE, i, struct.pack(FORMAT(Met: upper), live[i].upper)} end
@@ -109,9 +109,9 @@ local function first_meta(i)
   return write(meta)
 end
 
-local function new_keys(space)
+local function new_keys(name_space)
   local values, size = {}, 0
-  for i = space.first, space.last do
+  for i = name_space.first, name_space.last do
     if not live[i] then
       values[size + 1], values[size + 2] = uppers:sub(BYTES(UpperDigits[i])), digests[i]
       size = size + 2
@@ -120,20 +120,20 @@ local function new_keys(space)
   return values
 end
 
--- Whether all keys were new, which is the rule.
-local function added_all(space)
-  local values, added = new_keys(space), 0
+-- Whether all keys were new, as they usually are.
+local function added_all(name_space)
+  local values, added = new_keys(name_space), 0
   for from = 1, #values, SLICE do
     local last = math.min(from + SLICE - 1, #values)
-    added = added + redis.call('ZADD', KEYS[space.keys], 'NX', unpack(values, from, last))
+    added = added + redis.call('ZADD', KEYS[name_space.keys], 'NX', unpack(values, from, last))
   end
   return added == #values / 2
 end
 
-for _, space in ipairs(spaces) do
-  if refusable or not added_all(space) then
-    if not refusable then look_for_live(space) end
-    send('ZADD', KEYS[space.keys], new_keys(space))
+for _, name_space in ipairs(namespaces) do
+  if refusable or not added_all(name_space) then
+    if not refusable then look_for_live(name_space) end
+    send('ZADD', KEYS[name_space.keys], new_keys(name_space))
   end
 end
 
@@ -142,9 +142,9 @@ local function take_back(written)
   for key, stored in pairs(written) do
     for i = 2, #stored, 2 do redis.call('ZREM', KEYS[key], stored[i]) end
   end
-  for _, space in ipairs(spaces) do
-    for i = space.first, space.last do
-      if not live[i] then redis.call('ZREM', KEYS[space.keys], digests[i]) end
+  for _, name_space in ipairs(namespaces) do
+    for i = name_space.first, name_space.last do
+      if not live[i] then redis.call('ZREM', KEYS[name_space.keys], digests[i]) end
     end
   end
 end
@@ -178,9 +178,9 @@ end
 
 local day = math.floor(now / 86400000)
 local STORED_OF = ' ' .. STORED_TASKS .. ' '
-for _, space in ipairs(spaces) do
+for _, name_space in ipairs(namespaces) do
   local counts = {}
-  for i = space.first, space.last do
+  for i = name_space.first, name_space.last do
     if not live[i] then
       local low, high = members:byte(BYTES(Due[i]: handler))
       local handler = low + 256 * high
@@ -188,7 +188,7 @@ for _, space in ipairs(spaces) do
     end
   end
   for handler, times in pairs(counts) do
-    redis.call('HINCRBY', KEYS[space.keys + 1], day .. STORED_OF .. handler, times)
+    redis.call('HINCRBY', KEYS[name_space.keys + 1], day .. STORED_OF .. handler, times)
   end
 end
 send('HSET', KEYS[2], to_body)
@@ -197,7 +197,7 @@ for i, former in pairs(formers) do
   if not live[i] then redis.call('HSET', KEYS[#KEYS], former, ids[i]) end
 end
 
-local function meet(i, there)
+local function met_by(i, there)
   if there == NOTHING then return struct.pack(FORMAT(Met), i, 0, 0, 0) end
   local meta = redis.call('HGET', KEYS[3], there.id)
   local record = meta and is_whole(meta) and read(meta) or untouched(there.body)
@@ -210,7 +210,7 @@ end
 
 local met = {}
 for i = 1, #ids do
-  if live[i] then met[#met + 1] = meet(i, live[i]) end
+  if live[i] then met[#met + 1] = met_by(i, live[i]) end
 end
 -- WAIT waits for the writes of its own connection. Where no task is new, there is this one, which comes after those of the live
 -- tasks.

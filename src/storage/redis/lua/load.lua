@@ -4,7 +4,7 @@
 -- ARGV     incarnation, time, how far ahead (LoadAhead), how many members to read at most in all; for each set a LoadFrom
 -- Returns  time; for each set that was read (the last ones may be left for another call): END_OF_IT, FULL, MORE, or SOMETHING_ELSE
 --          if the key does not hold a sorted set; of all its tasks the members (Due), the versions (Meta: version), and the due
---          times in digits, separated by commas; where to go on (LoadPlace); and tasks whose workers may have died (Suspect)
+--          times in digits, separated by commas; where to continue (LoadPlace); and tasks whose workers may have died (Suspect)
 VALUES(Found)
 local PAGE = 500
 local now, budget = clock(), tonumber(ARGV[4])

@@ -1,9 +1,9 @@
 -- Never edited after a release; a change is a new number. Times are milliseconds since 1970, UTC. Columns that a scan
 -- or a compare-and-set reads come first, long texts last.
 --
--- A task is two rows. retry_state says where it stands, and moves to a month of history when it ends. retry_call says
--- what was asked for, and stays where it was stored until that month is dropped. So the row that claims and settlements
--- write again and again is short, however long the arguments are. People read both as one: retry_task is a view.
+-- A task is two rows. retry_state has its state, and moves to a month of history when it ends. retry_call has the
+-- request, and stays where it was stored until that month is dropped. So the row that claims and settlements
+-- write again and again is short, however long the arguments are. Users see both as one row, in the view retry_task.
 --
 -- Keys and business ids are found by retry_lookup (see calls.h), live and in history alike. An index over their texts
 -- would be changed at a random page when a task is stored, when it ends, and when it enters history.
@@ -74,4 +74,6 @@ CREATE TABLE IF NOT EXISTS retry_state_{month} (id INTEGER PRIMARY KEY,
   last_error_time INTEGER,
   last_error_msg TEXT,
   progress TEXT,
-  result_json BLOB);
+  result_json BLOB,
+  attempt_log TEXT,
+  task_class INTEGER);

@@ -7,7 +7,7 @@ CREATE TABLE retry_requeued (id INTEGER PRIMARY KEY, requeued_as INTEGER NOT NUL
 -- name: drop_month_view
 DROP VIEW IF EXISTS retry_task_history_{month};
 
--- A month with the calls and marks of its tasks, for people.
+-- A month with the calls and marks of its tasks, for users.
 -- name: month_view
 CREATE VIEW IF NOT EXISTS retry_task_history_{month} AS
 SELECT *, 'FINISHED' AS status, finished_at AS updated_at

@@ -1,5 +1,6 @@
 -- Claims and renewals: by the primary key, and no index changes. The rules are those of task/transitions.cpp. A stage
--- that is unknown is read as a run, so it has to count as one: attempts end a task.
+-- that is unknown is read as a run, so it has to count as one: attempts end a task. A task whose instance died gets a
+-- line for the lost attempt. with_attempt() is a function of ours (task/attempt_log.h, connection.cpp).
 
 -- live_records then reads what was won. Not UPDATE ... RETURNING, which builds a table for its one row (measured:
 -- 12 µs a claim, 6 µs for the two statements).
@@ -12,6 +13,10 @@ UPDATE retry_state SET
   callback_count = callback_count + (status = 'PENDING' AND stage IN ('ON_SUCCESS', 'ON_FINAL_FAILURE')),
   crash_count = crash_count + (status <> 'PENDING' AND locked_at IS NOT NULL),
   delivery_count = delivery_count + 1,
+  attempt_log = CASE WHEN status = 'PENDING' OR stage IN ('ON_SUCCESS', 'ON_FINAL_FAILURE') THEN attempt_log
+    ELSE with_attempt(attempt_log, attempt_count || char(9, 9) || lease_until || char(9)
+      || CASE WHEN locked_at IS NULL THEN 'lost' ELSE 'crashed' END || char(9)
+      || substr(coalesce(locked_by, ''), 1, 128)) END,
   locked_by = ?4,
   locked_at = ?6,
   lease_until = ?5,

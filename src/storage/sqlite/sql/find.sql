@@ -13,7 +13,7 @@ SELECT
   id, namespace, task_key, method_name, business_type, business_id, stage, outcome, attempt_count, crash_count,
   delivery_count, generation, version, created_at, next_retry_time, first_failed_at, last_error_time, last_error_msg,
   params_json, payload_version, max_attempts, max_retry_duration, deadline, backoff_strategy, result_json,
-  callback_count, tags, traceparent, progress, status, locked_by, lease_until, NULL, NULL
+  callback_count, tags, traceparent, progress, status, locked_by, lease_until, NULL, NULL, task_class, attempt_log
 FROM retry_state LEFT JOIN retry_call USING (id) WHERE id = ?1;
 
 -- In the order of the list, without the tasks that are gone.
@@ -25,17 +25,20 @@ SELECT
   id, namespace, task_key, method_name, business_type, business_id, stage, outcome, attempt_count, crash_count,
   delivery_count, generation, version, created_at, next_retry_time, first_failed_at, last_error_time, last_error_msg,
   params_json, payload_version, max_attempts, max_retry_duration, deadline, backoff_strategy, result_json,
-  callback_count, tags, traceparent, progress, status, locked_by, lease_until, NULL, NULL
+  callback_count, tags, traceparent, progress, status, locked_by, lease_until, NULL, NULL, task_class
 FROM id_list(?1) CROSS JOIN retry_state USING (id) LEFT JOIN retry_call USING (id);
 
+-- With the result, if it is kept.
 -- ?1 id
 -- name: finished_record
 SELECT
   id, namespace, task_key, method_name, business_type, business_id, stage, outcome, attempt_count, crash_count,
   delivery_count, generation, version, created_at, next_retry_time, first_failed_at, last_error_time, last_error_msg,
-  params_json, payload_version, max_attempts, max_retry_duration, deadline, backoff_strategy, result_json,
-  callback_count, tags, traceparent, progress, 'FINISHED', NULL, 0, finished_at, requeued_as
-FROM {table} LEFT JOIN retry_call USING (id) LEFT JOIN retry_requeued USING (id) WHERE id = ?1;
+  params_json, payload_version, max_attempts, max_retry_duration, deadline, backoff_strategy, retry_result.result_json,
+  callback_count, tags, traceparent, progress, 'FINISHED', NULL, 0, finished_at, requeued_as, task_class, attempt_log
+FROM {table} LEFT JOIN retry_call USING (id) LEFT JOIN retry_requeued USING (id)
+  LEFT JOIN retry_result USING (id)
+WHERE id = ?1;
 
 -- ?1 list of ids
 -- name: finished_records
@@ -43,5 +46,5 @@ SELECT
   id, namespace, task_key, method_name, business_type, business_id, stage, outcome, attempt_count, crash_count,
   delivery_count, generation, version, created_at, next_retry_time, first_failed_at, last_error_time, last_error_msg,
   params_json, payload_version, max_attempts, max_retry_duration, deadline, backoff_strategy, result_json,
-  callback_count, tags, traceparent, progress, 'FINISHED', NULL, 0, finished_at, requeued_as
+  callback_count, tags, traceparent, progress, 'FINISHED', NULL, 0, finished_at, requeued_as, task_class
 FROM id_list(?1) CROSS JOIN {table} USING (id) LEFT JOIN retry_call USING (id) LEFT JOIN retry_requeued USING (id);

@@ -24,6 +24,12 @@ WHERE id < (SELECT id FROM {table} ORDER BY id LIMIT 1 OFFSET ?1)
 -- name: shorten
 DELETE FROM {table} WHERE id < (SELECT id FROM {table} ORDER BY id LIMIT 1 OFFSET ?1);
 
+-- The ?2 results whose time ended first.
+-- ?1 now, ?2 limit
+-- name: drop_results
+DELETE FROM retry_result WHERE id IN (
+  SELECT id FROM retry_result WHERE keep_until <= ?1 ORDER BY keep_until LIMIT ?2);
+
 -- name: drop_month
 DROP VIEW IF EXISTS retry_task_history_{month};
 DROP TABLE retry_state_{month};

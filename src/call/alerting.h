@@ -1,0 +1,31 @@
+#pragma once
+// The alerts of an engine inside an application, which a part of the library sends (alert/alert_service.h).
+
+#include <memory>
+
+#include <easyretry/config.h>
+
+#include "base/part.h"
+
+namespace easyretry::engine {
+class Core;
+}
+
+namespace easyretry::call {
+
+class Alerting {
+ public:
+  virtual ~Alerting() = default;
+  // Call it after the engine has stopped: its last events are sent, for a few seconds at most.
+  virtual void stop() = 0;
+};
+
+struct AlertsPart {
+  // Listens to the engine, which outlives the result and has not started yet. Throws std::invalid_argument that names
+  // the channel that is wrong.
+  std::unique_ptr<Alerting> (*open)(const Config& config, engine::Core& engine);
+};
+
+extern "C" EASYRETRY_OPTIONAL const AlertsPart* easyretry_alerts();
+
+}  // namespace easyretry::call

@@ -1,0 +1,97 @@
+// Circuits as people see them, and the orders that people give (decision 61).
+
+#include "engine/core.h"
+
+namespace easyretry::engine {
+namespace {
+
+// How often an order is stored again because another one came between its two steps.
+constexpr int kOrderTries = 5;
+
+}  // namespace
+
+// Tasks that were claimed ahead would be attempts against a downstream that is away.
+void Core::circuit_opened() {
+  const Instant now = context_->clock.steady();
+  hand_back_waiting([now](const Run& run) {
+    const auto& circuit = run.handler->circuit;
+    return !run.settled && circuit && circuit->view(now).state == CircuitState::open;
+  });
+}
+
+std::vector<CircuitInfo> Core::circuits() {
+  const Instant now = context_->clock.steady();
+  const auto table = context_->handlers.snapshot();
+  const auto orders = context_->pauses.orders();
+  std::vector<CircuitInfo> found;
+  for (const auto& [name, circuit] : table->circuits) {
+    const Circuit::View view = circuit->view(now);
+    CircuitInfo& info = found.emplace_back();
+    info.name = name;
+    info.state = view.state;
+    for (std::size_t no = 0; no < table->by_number.size(); ++no) {
+      const KnownHandler& known = *table->by_number[no];
+      if (known.circuit != circuit) continue;
+      info.handlers.push_back(known.handler.name);
+      if (view.state == CircuitState::open) info.held += schedule_.ready(static_cast<HandlerNo>(no));
+    }
+    if (view.since != Instant::min()) info.since = context_->store_time.at(view.since);
+    info.answered = view.sums.answered;
+    info.failed = view.sums.failed;
+    info.starts_per_second = view.starts_per_second;
+    const auto order = orders->find(name);
+    if (view.ordered && order != orders->end()) info.order = order->second;
+  }
+  return found;
+}
+
+std::shared_ptr<Circuit> Core::circuit(const std::string& name) {
+  const auto table = context_->handlers.snapshot();
+  const auto found = table->circuits.find(name);
+  return found == table->circuits.end() ? nullptr : found->second;
+}
+
+void Core::keep_known(Circuit& circuit) {
+  const Instant now = context_->clock.steady();
+  if (!context_->pauses.recent(now)) context_->pauses.want();
+  if (circuit.is_known(now)) return;
+  circuit.want();
+  context_->circuits.notify();
+}
+
+Result<CircuitOrder> Core::order_circuit(std::string_view name, CircuitState state, std::optional<Millis> time,
+                                         std::string_view why) {
+  if (auto error = refuse_order(name, state, time, why)) return tl::unexpected(*std::move(error));
+  CircuitOrder order{.state = state, .since = context_->store_now(), .why = std::string{why}};
+  if (time) order.until = order.since + *time;
+  const StoredOrder stored = to_stored(name, order);
+  // A pause keeps the reason that it was given first, so an earlier order is removed.
+  for (int i = 0; i < kOrderTries; ++i) {
+    if (auto removed = resume(stored.key); !removed) return tl::unexpected(removed.error());
+    const auto added = pause(stored.key, stored.text);
+    if (!added) return tl::unexpected(added.error());
+    if (!*added) continue;
+    // At once, for code that asks circuit.open() next; the watch does the rest.
+    const auto here = circuit(std::string{name});
+    if (here) here->obey(context_->clock.steady(), by_steady_clock(order, context_->store_time));
+    return order;
+  }
+  return fail(Errc::unavailable, "order_circuit", "others give orders to this circuit at the same time; try again");
+}
+
+Result<bool> Core::reset_circuit(std::string_view name) {
+  if (auto error = refuse_order(name, CircuitState::open, std::nullopt, {})) return tl::unexpected(*std::move(error));
+  return circuit_orders().and_then([&](const CircuitOrders& orders) -> Result<bool> {
+    // Also one whose time is over: it is still in the store.
+    const auto removed = resume(to_stored(name, {}).key);
+    if (!removed) return tl::unexpected(removed.error());
+    if (const auto here = circuit(std::string{name})) here->obey(context_->clock.steady(), std::nullopt);
+    return orders.contains(std::string{name});
+  });
+}
+
+Result<CircuitOrders> Core::circuit_orders() {
+  return store_->paused(options().name_space).map([](storage::PausedReply reply) { return take_orders(reply); });
+}
+
+}  // namespace easyretry::engine

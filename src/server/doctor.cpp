@@ -1,0 +1,198 @@
+#include "server/doctor.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "base/duration_text.h"
+#include "call/errors.h"
+#include "server/serving.h"
+#include "storage/lag.h"
+
+namespace easyretry::server {
+namespace {
+
+using base::age_text;
+using call::value_or_throw;
+using namespace std::chrono_literals;
+
+constexpr Millis kRecent = 24h;
+constexpr std::size_t kMostCounted = 1000;  // more than these are told by the counts
+constexpr const char* kLate = "late tasks";
+
+// "mail.send (22 min), pay (3 min) and 4 more", the latest first.
+std::string listed(const std::vector<std::pair<Millis, std::string>>& late) {
+  constexpr std::size_t kMostNames = 10;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kMostNames, late.size()); ++i) {
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", late[i].second, age_text(late[i].first));
+  }
+  if (late.size() > kMostNames) text += fmt::format(" and {} more", late.size() - kMostNames);
+  return text;
+}
+
+Finding instances(const ClusterView& cluster) {
+  const std::size_t count = std::max<std::size_t>(1, cluster.members.size());
+  const std::string words = fmt::format("{}, by {}", count, cluster.source);
+  if (cluster.trusted) return {Health::ok, "instances", words};
+  return {Health::warn, "instances", words + "; the list is not trusted at the moment",
+          "check the daemon's log for the last error of the registry or the store"};
+}
+
+Finding late(Namespace& name_space, const Lateness& bounds) {
+  const auto found = storage::look_for_late_tasks(name_space.core().store(), name_space.name());
+  if (!found) {
+    return {Health::fail, kLate, "unknown: " + to_string(found.error()), "check whether the daemon reaches its store"};
+  }
+  return late_tasks({found->handlers, found->complete}, bounds,
+                    "see whether workers fetch them: `easyretry handlers`, `easyretry cluster`");
+}
+
+// By the counts, which need no search: of whole days, so at least of 24 h.
+std::int64_t quarantined_since(std::chrono::sys_days day, const Counts& counts) {
+  std::int64_t sum = 0;
+  for (const auto& [name, handler] : counts) {
+    for (auto days = handler.days.lower_bound(day); days != handler.days.end(); ++days) {
+      const auto found = days->second.ended.find(Outcome::quarantined);
+      if (found != days->second.ended.end()) sum += found->second;
+    }
+  }
+  return sum;
+}
+
+Finding quarantined(engine::Core& core, const Counts& counts) {
+  constexpr Millis kLongestSearch{100};
+  const TimePoint from = core.store_now() - kRecent;
+  const std::int64_t most = quarantined_since(std::chrono::floor<std::chrono::days>(from), counts);
+  if (most == 0) return {Health::ok, "quarantined", "none in 24 h"};
+  TaskQuery query{.finished = true, .outcome = Outcome::quarantined, .limit = kMostCounted};
+  query.order = ListOrder::newest_first;
+  query.finished_at.from = from;
+  const storage::ListPage found = value_or_throw(core.page(query, kLongestSearch));
+  if (found.records.empty() && !found.next) return {Health::ok, "quarantined", "none in 24 h"};
+  const std::string number = found.next ? fmt::format("up to {}", most) : std::to_string(found.records.size());
+  return {Health::warn, "quarantined",
+          fmt::format("{} in 24 h: they killed their worker, or it died while it ran them", number),
+          "see `easyretry history list --outcome quarantined --finished-from 1d`; then `easyretry tasks requeue ID`"};
+}
+
+// Handlers with tasks or instances, known here or paused.
+Counts all_handlers(Namespace& name_space, const Serving& serving) {
+  Counts counts = value_or_throw(name_space.core().counts());
+  for (const std::string& name : serving.names()) counts.try_emplace(name);
+  for (const std::string& name : name_space.core().handlers().snapshot()->names()) counts.try_emplace(name);
+  return counts;
+}
+
+Finding handlers(const Counts& counts, const Serving& serving, bool runs_tasks) {
+  std::vector<std::string> unserved;
+  for (const auto& [name, tally] : counts) {
+    if (runs_tasks && tally.live() > 0 && !serving.is_served(name)) unserved.push_back(name);
+  }
+  if (unserved.empty()) return {Health::ok, "handlers", fmt::format("{} known", counts.size())};
+  const auto meant = names_meant(unserved, serving.names());
+  std::string all;
+  for (const std::string& name : unserved) {
+    const auto near = meant.find(name);
+    all += fmt::format("{}{} ({} tasks{})", all.empty() ? "" : ", ", name, counts.at(name).live(),
+                       near == meant.end() ? "" : "; did you mean " + near->second + "?");
+  }
+  return {Health::warn, "handlers", "served by no instance or worker: " + all,
+          "start the program that has them, or correct the name where they are submitted"};
+}
+
+Finding paused(engine::Core& core, const Counts& counts) {
+  std::string all;
+  std::string first;
+  bool has_live_tasks = false;
+  for (const PausedHandler& one : value_or_throw(core.paused()).handlers) {
+    const auto tally = counts.find(one.handler);
+    const std::int64_t live = tally == counts.end() ? 0 : tally->second.live();
+    all += fmt::format("{}{} (since {}, {} tasks{}{})", all.empty() ? "" : ", ", one.handler,
+                       age_text(core.store_now() - one.since), live, one.why.empty() ? "" : ": ", one.why);
+    if (first.empty()) first = one.handler;
+    has_live_tasks |= live > 0;
+  }
+  if (all.empty()) return {Health::ok, "paused", "no handler"};
+  if (!has_live_tasks) return {Health::ok, "paused", all};
+  return {Health::warn, "paused", all, fmt::format("to run them again: `easyretry handlers resume {}`", first)};
+}
+
+Finding open_circuits(const std::vector<CircuitInfo>& circuits, TimePoint now) {
+  std::string open;
+  std::string ordered;
+  for (const CircuitInfo& one : circuits) {
+    if (one.order) ordered = one.name;
+    if (one.state != CircuitState::open) continue;
+    const std::string starts =
+        one.order ? "by hand" : fmt::format("about {:.3g} starts a second", one.starts_per_second.value_or(0));
+    open += fmt::format("{}{} (for {}, {})", open.empty() ? "" : ", ", one.name, age_text(now - *one.since), starts);
+  }
+  if (open.empty()) return {Health::ok, "circuits", "none is open"};
+  const std::string reset =
+      ordered.empty() ? "" : fmt::format("; one that was opened by hand needs `easyretry circuits reset {}`", ordered);
+  return {Health::warn, "circuits", "open: " + open,
+          "see whether what these handlers call is up: `easyretry circuits`; a circuit closes by itself" + reset};
+}
+
+// A limit that holds tasks back does what it is for, unless nothing may start at all.
+Finding limits(const std::vector<LimitInfo>& all, TimePoint now) {
+  std::string holding;
+  bool nothing_starts = false;
+  for (const LimitInfo& one : all) {
+    if (!one.holds_since) continue;
+    holding += fmt::format("{}{} (for {}, {} due tasks)", holding.empty() ? "" : ", ", one.subject,
+                           age_text(now - *one.holds_since), one.held_tasks);
+    nothing_starts |= one.running == 0;
+  }
+  if (holding.empty()) return {Health::ok, "limits", "none holds tasks back"};
+  if (!nothing_starts) return {Health::ok, "limits", "hold tasks back: " + holding};
+  return {Health::warn, "limits", "hold tasks back: " + holding,
+          "a limit of 0 running tasks starts nothing: `easyretry limits` shows which one it is"};
+}
+
+}  // namespace
+
+std::string_view to_string(Health health) {
+  return health == Health::ok ? "ok" : health == Health::warn ? "warn" : "fail";
+}
+
+Finding late_tasks(const Late& late, const Lateness& bounds, const std::string& todo) {
+  const Millis bound = std::min(bounds.warn_above, bounds.fail_above);
+  std::vector<std::pair<Millis, std::string>> handlers;
+  for (const auto& [name, ms] : late.handlers) {
+    if (ms > bound) handlers.emplace_back(ms, name);
+  }
+  if (handlers.empty() && late.complete) return {Health::ok, kLate, "none"};
+  if (handlers.empty()) {
+    return {Health::warn, kLate, "not all were looked at: very many tasks of paused handlers are due before them",
+            "resume or cancel those: `easyretry handlers` lists them"};
+  }
+  std::sort(handlers.begin(), handlers.end(), std::greater<>{});
+  const bool fails = handlers.front().first > bounds.fail_above;
+  const auto less_late =
+      fails ? std::ranges::find_if(handlers, [&](const auto& one) { return one.first <= bounds.fail_above; })
+            : handlers.end();
+  std::string what = fmt::format("due for more than {} and not running: {}",
+                                 age_text(fails ? bounds.fail_above : bound), listed({handlers.begin(), less_late}));
+  if (less_late != handlers.end()) what += ", and, less late, " + listed({less_late, handlers.end()});
+  return {fails ? Health::fail : Health::warn, kLate, std::move(what), todo};
+}
+
+Findings check_instances(Namespace& name_space, const ClusterView& cluster, const Lateness& bounds) {
+  return {instances(cluster), late(name_space, bounds)};
+}
+
+Findings check_tasks(Namespace& name_space, bool runs_tasks) {
+  const Serving serving{name_space};
+  const Counts counts = all_handlers(name_space, serving);
+  engine::Core& core = name_space.core();
+  Findings findings{quarantined(core, counts), handlers(counts, serving, runs_tasks), paused(core, counts)};
+  if (const auto circuits = core.circuits(); !circuits.empty())
+    findings.push_back(open_circuits(circuits, core.store_now()));
+  if (const auto known = core.limits(); !known.empty()) findings.push_back(limits(known, core.store_now()));
+  return findings;
+}
+
+}  // namespace easyretry::server

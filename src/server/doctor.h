@@ -1,0 +1,46 @@
+#pragma once
+// The checks of a namespace: is it well, and what is to be done if not? For GET /v1/doctor and `easyretry doctor`.
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include <easyretry/cluster.h>
+
+#include "server/namespace.h"
+
+namespace easyretry::server {
+
+enum class Health { ok, warn, fail };
+std::string_view to_string(Health health);  // "ok"
+
+struct Finding {
+  Health health = Health::ok;
+  std::string check;   // "clock"
+  std::string what{};  // "within a second of the store's"
+  std::string todo{};  // empty if there is nothing to do; commands are in backticks: `easyretry handlers`
+};
+
+using Findings = std::vector<Finding>;
+
+// From when on it is a problem that tasks are due and do not run.
+struct Lateness {
+  Millis warn_above{};
+  Millis fail_above{};
+};
+
+// How long tasks have been due, by handler; without handlers that are paused.
+struct Late {
+  std::map<std::string, Millis> handlers{};
+  bool complete = true;  // false: there may be others
+};
+Finding late_tasks(const Late& late, const Lateness& bounds, const std::string& todo);
+
+// Which instances this one sees, and which tasks are late. Waits for the store.
+Findings check_instances(Namespace& name_space, const ClusterView& cluster, const Lateness& bounds);
+
+// Problems with the tasks. `runs_tasks`: this process does, or knows who does; otherwise it cannot tell which handlers
+// are served. Throws StoreError.
+Findings check_tasks(Namespace& name_space, bool runs_tasks);
+
+}  // namespace easyretry::server

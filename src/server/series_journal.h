@@ -1,0 +1,49 @@
+#pragma once
+// What a Series is made of, in a form that outlives the process: the growth in each step of ten seconds, in parts of
+// five minutes. A part is saved again while it grows; after a day its place is taken by another.
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "server/series.h"
+#include "storage/store.h"
+
+namespace easyretry::server {
+
+// Not thread-safe.
+class SeriesJournal {
+ public:
+  // A step that does not follow the one before it leaves a gap.
+  void add(SeriesGrowth step);
+
+  // What an earlier process has saved, before the first add(): the last part goes on growing.
+  void resume(const std::vector<SeriesGrowth>& steps);
+
+  // Calls `save`, which says whether it succeeded, with each part that has changed since it was saved. Nothing has if
+  // nothing happened, however much time has passed.
+  void save(const std::function<bool(const storage::SeriesPart&)>& save);
+
+  // Every step that was measured, from `first` on, in order. A part that cannot be read, as of another release, is left
+  // out.
+  static std::vector<SeriesGrowth> read(std::span<const storage::SeriesPart> parts, std::int64_t first);
+
+ private:
+  struct Part {
+    std::int64_t from = 0;  // all steps from here to `until` were measured
+    std::int64_t until = 0;
+    bool changed = false;
+    std::map<std::int64_t, SeriesReadings> steps{};
+  };
+  static std::string text_of(const Part& part);
+
+  std::optional<std::int64_t> from_;  // the first step since the last gap
+  std::int64_t until_ = 0;
+  std::map<std::int64_t, Part> parts_;  // by number; the current one, and others that are not saved
+};
+
+}  // namespace easyretry::server

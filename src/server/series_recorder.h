@@ -1,0 +1,37 @@
+#pragma once
+// Reads the counts of a namespace every ten seconds, for its series, and saves them once a minute if anything happened.
+//
+// Stored and ended tasks, and the backlog, are those of the whole store; failed attempts and lateness are those of this
+// instance. A store that takes long to answer is asked less often, so that this takes a hundredth of the time at most.
+
+#include "engine/core.h"
+#include "server/series.h"
+#include "server/series_journal.h"
+
+namespace easyretry::server {
+
+class SeriesRecorder {
+ public:
+  explicit SeriesRecorder(engine::Core& core) : core_(core) {}
+
+  // If the store does not answer, the step has no values.
+  engine::Step step();
+  // What happened since the last time. Called by step(), and when that is not called any more.
+  void save();
+  const Series& series() const { return series_; }
+
+  engine::Wakeup wakeup;
+
+ private:
+  bool restore();
+  void read();
+
+  engine::Core& core_;
+  Series series_;
+  SeriesJournal journal_;
+  bool restored_ = false;
+  bool answers_ = false;  // the store, when it was last asked
+  Instant saved_{};
+};
+
+}  // namespace easyretry::server
