@@ -1,4 +1,4 @@
-// What wrapping a function costs while it succeeds, beside calling it directly, in one run; and what it allocates.
+// The cost of a wrapped function that succeeds, compared with a direct call in the same run; and its allocations.
 // Goals: 25 ns and no allocation for retry_only and never, 2 µs for an expression.
 //
 //   build/release/bench/call_bench
@@ -14,7 +14,7 @@ namespace {
 std::atomic<std::size_t> allocations{0};
 }
 
-// Not inlined, or the compiler sees a free() for what it takes for another new.
+// Not inlined. Otherwise the compiler sees a free() and takes it for the end of memory from another operator new.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* memory = std::malloc(size)) return memory;
@@ -39,7 +39,7 @@ struct Receipt {
 };
 EASYRETRY_JSON(Receipt, code, amount, fee, currency, terminal)
 
-// Not inlined: what is measured is the call, not what the compiler makes of it.
+// Not inlined, so that the benchmark measures a real call.
 [[gnu::noinline]] Receipt pay(int order, double amount) {
   benchmark::DoNotOptimize(order);
   benchmark::DoNotOptimize(amount);

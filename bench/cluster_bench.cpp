@@ -1,4 +1,4 @@
-// What a new list of members costs: one of a thousand has left, and a member finds its shards of 4,096.
+// The cost of a new list of members: one of a thousand has left, and a member finds its shards of 4,096.
 //
 //   build/release/bench/cluster_bench
 
@@ -30,10 +30,10 @@ void BM_Reassign(benchmark::State& state) {
   std::vector<ShardId> shards;
   for (bool one_left = false; auto _ : state) {
     one_left = !one_left;
-    view.heard(one_left ? fewer : all, now);
+    view.report(one_left ? fewer : all, now);
     now += 10s;
-    if (!view.settle(now)) return state.SkipWithError("the list does not count");
-    shards = cluster::shards_of(*view.place(), view.list().size(), kShards, assignment);
+    if (!view.apply(now)) return state.SkipWithError("the list does not count");
+    shards = cluster::shards_of(*view.place(), view.list().size(), {kShards, assignment});
     benchmark::DoNotOptimize(shards.data());
   }
 }

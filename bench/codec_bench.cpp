@@ -1,4 +1,4 @@
-// What storing a task's arguments costs: a small order (67 bytes), as most are, and one with ten items (396 bytes).
+// The cost of storing a task's arguments: a small order (67 bytes), like most, and one with ten items (396 bytes).
 // 0.4 and 1.4 µs to write, 0.6 and 3.4 µs to read: CPU time of build/release/bench/codec_bench, 2.0 GHz Xeon, busy.
 #include <cstdint>
 #include <optional>
@@ -28,7 +28,7 @@ struct Order {
 };
 EASYRETRY_JSON(Order, id, customer, amount, note, items)
 
-// As a handler of one argument gets it. state.range() items.
+// The arguments of a handler with one parameter: an order with state.range() items.
 std::tuple<Order> arguments(const benchmark::State& state) {
   Order order{.id = 42, .customer = "alice@example.com", .amount = 99.5};
   order.items.assign(static_cast<std::size_t>(state.range()), Item{.name = "blue pencil", .count = 3});

@@ -1,4 +1,4 @@
-// What a policy costs an attempt: a delay for each failure, its text where it travels with the task, and a Lua
+// The cost of a policy for an attempt: a delay for each failure, its text if it is stored with the task, and a Lua
 // expression for each call that returned. 6 to 24 ns, 0.3 to 0.4 µs, and 0.5 to 0.6 µs of CPU for `result.code == 200`
 // over a result of five fields: build/release/bench/policy_bench, 2.0 GHz Xeon, busy.
 #include <functional>
@@ -70,8 +70,8 @@ BENCHMARK_CAPTURE(evaluate_expression, constant, "true");
 BENCHMARK_CAPTURE(evaluate_expression, code, "result.code == 200");
 BENCHMARK_CAPTURE(evaluate_expression, code_and_arguments, "result.code == 200 and args[1].amount < 100");
 
-// What the same would cost without Lua: reading the text alone, reading it into the type and asking that, and asking
-// the value that the handler returned.
+// The same without Lua, for comparison: parsing the text alone, parsing it into the type and checking that, and
+// checking the value that the handler returned.
 void read_result(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(JsonDocument::parse(kResult));
 }

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""redis_idle.py EASYRETRY_PROGRAM: what an engine of which nothing is due costs a Redis server, by how many tasks wait in it.
+"""redis_idle.py EASYRETRY_PROGRAM: the cost of an idle engine for a Redis server, with different numbers of waiting tasks.
 
-Starts a server of its own. Per second, over 30 s: commands that the server was given and the time of its main thread, from INFO, and
-the processor time of the engine's process, from `easyretry bench --idle`."""
+Starts its own server. Prints per second, measured over 30 s: the commands that the server received and the time of its main thread,
+from INFO, and the processor time of the engine's process, from `easyretry bench --idle`."""
 import json
 import pathlib
 import subprocess

@@ -1,5 +1,5 @@
-// What identity costs a submission: 0.4 µs for 100 bytes of arguments, nearly all of it MD5 (540 MB/s); 7 to 15 ns for
-// the shard. CPU time of build/release/bench/task_key_bench, 2.0 GHz Xeon, busy.
+// The cost of a task's key for a submission: 0.4 µs for 100 bytes of arguments, nearly all of it MD5 (540 MB/s); 7 to
+// 15 ns for the shard. CPU time of build/release/bench/task_key_bench, 2.0 GHz Xeon, busy.
 #include <string>
 #include <string_view>
 

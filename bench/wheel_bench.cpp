@@ -1,12 +1,12 @@
 // The wheel against std::priority_queue, over 60 s of random due times.
 //
-// fill_and_drain schedules everything, then takes it out by going from one due time to the next, as the Claimer does.
-// steady keeps the number of pending tasks: what is taken is scheduled again. A task is one schedule and one take.
+// fill_and_drain schedules all tasks, then takes them out by going from one due time to the next, as the Claimer does.
+// steady keeps the number of pending tasks: it schedules every taken task again. A task is one schedule and one take.
 //
 //   cmake --preset release && cmake --build --preset release --target wheel_bench && build/release/bench/wheel_bench
 //
-// ns of CPU a task; g++ 12 -O2, Xeon (Sapphire Rapids) 2.0 GHz, 2 cores with other builds running (load 8 to 10), best
-// of two or three repetitions (mean at 10,000,000), each of the two tests from one run:
+// ns of CPU per task; g++ 12 -O2, Xeon (Sapphire Rapids) 2.0 GHz, 2 cores with other builds running (load 8 to 10),
+// best of two or three repetitions (mean at 10,000,000), each of the two tests from one run:
 //
 //   pending                10,000   1,000,000   10,000,000
 //   fill_and_drain wheel       53          29           42    17 bytes a task (55 at 10,000)
@@ -15,7 +15,7 @@
 //                  queue      114         417                 16 x as fast at 1,000,000
 //
 // fill_and_drain at 1,000,000 was 9.6 to 12.7 x in 13 of 14 runs and 7.1 x in one (wheel 51 ns in all its repetitions;
-// the cause was not found). A task alone in its millisecond, as at 10,000, pays for a whole take_due.
+// the cause was not found). A task that is alone in its millisecond, as at 10,000, pays for a whole take_due.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -59,7 +59,7 @@ class Queue {
   std::priority_queue<DueTask, std::vector<DueTask>, Later> heap_;
 };
 
-// From 1 ms to the whole span; drawn before the clock starts.
+// Random due times from 1 ms to the whole span, made before the measurement starts.
 std::vector<Millis> random_delays(std::size_t count) {
   std::mt19937_64 random{42};
   std::vector<Millis> delays(count);
@@ -73,7 +73,7 @@ void fill(Timers& timers, TimePoint now, const std::vector<Millis>& delays) {
   for (const Millis delay : delays) timers.schedule({{TaskId{id++}, 1}, now + delay});
 }
 
-// Returns the time of the last one.
+// Returns the due time of the last task.
 template <class Timers>
 TimePoint drain(Timers& timers, std::vector<DueTask>& out) {
   TimePoint now{};
@@ -134,7 +134,7 @@ BENCHMARK_TEMPLATE(fill_and_drain, Queue)->Arg(10'000)->Arg(1'000'000)->Unit(ben
 BENCHMARK_TEMPLATE(steady, Wheel)->Arg(10'000)->Arg(1'000'000)->Arg(10'000'000);
 BENCHMARK_TEMPLATE(steady, Queue)->Arg(10'000)->Arg(1'000'000);
 
-// Prints how many times as fast the wheel was in this very run: on a shared machine two runs do not compare.
+// Prints how many times as fast the wheel was in the same run. On a shared machine, two runs cannot be compared.
 class RatioReporter : public benchmark::ConsoleReporter {
  public:
   RatioReporter() : ConsoleReporter(OO_Tabular) {}
@@ -167,7 +167,7 @@ class RatioReporter : public benchmark::ConsoleReporter {
                 wheel->second * 1e9, queue->second * 1e9, queue->second / wheel->second);
   }
 
-  std::map<std::string, double> best_;  // seconds a task; the best of --benchmark_repetitions
+  std::map<std::string, double> best_;  // seconds per task; the best of --benchmark_repetitions
 };
 
 }  // namespace

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""compile_errors_test.py BUILD_DIR: what people see who write something that cannot work.
+"""compile_errors_test.py BUILD_DIR: the compiler's messages for code that cannot work.
 
 Each program in compile_errors/ says in its first lines what the compiler must say:
   // expect: TEXT              in the first error, with at most 40 lines before it; or "no error"
-  // after: 1 other error      a message that could be better: it comes after so many others
+  // after: 1 other error      a message that could be better: it comes after this many others
 """
 import concurrent.futures
 import json
@@ -19,7 +19,7 @@ NOISE = 40  # lines before the message
 
 
 def compiler(build):
-    """The command that the build compiles an example with, up to the file."""
+    """The command with which the build compiles an example, up to the file name."""
     for entry in json.loads((build / "compile_commands.json").read_text()):
         if entry["file"].endswith("examples/quickstart.cpp"):
             words = shlex.split(entry["command"])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""example_test.py PROGRAM SOURCE [URL_FILE [by_url]]: what an example prints is what the comment at its end says it prints.
+"""example_test.py PROGRAM SOURCE [URL_FILE [by_url]]: an example prints what the comment at its end says.
 
-One that needs a database server is given HOST PORT USER PASSWORD DATABASE, as the url in the file has them, or the url."""
+An example that needs a database server gets HOST PORT USER PASSWORD DATABASE from the URL in the file or, with by_url, the URL."""
 import difflib
 import pathlib
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""hardening_test.py EASYRETRY_PROGRAM CMAKE: what makes a mistake in memory harder to use is in the program that this build has made, and in
-every file of the release preset, which is configured here and not built."""
+"""hardening_test.py EASYRETRY_PROGRAM CMAKE: the hardening against memory errors is in the program of this build, and in the compile
+command of every file of the release preset, which is configured here but not built."""
 import json
 import pathlib
 import re
@@ -50,7 +50,7 @@ class TheReleasePreset(unittest.TestCase):
         cls.folder.cleanup()
 
     def test_guards_the_stack_and_the_bounds_of_buffers_in_every_file(self):
-        self.assertGreater(len(self.commands), 100)
+        self.assertGreater(len(self.commands), 30)
         for file, words in self.commands.items():
             for wanted in ("-O2", "-fstack-protector-strong", "-D_FORTIFY_SOURCE=2"):
                 self.assertIn(wanted, words, file)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""docs/how-it-works.md makes ten stops, each with its file, and every file that it names exists."""
+"""docs/how-it-works.md has ten stops, each with its file, and every file that it names exists."""
 import pathlib
 import re
 import sys

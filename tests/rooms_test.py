@@ -1,31 +1,55 @@
 #!/usr/bin/env python3
-"""Fails when a room includes one that src/CMakeLists.txt does not let it use, or a public header includes a private one."""
+"""Fails when a room includes another one that src/CMakeLists.txt does not let it use, when the core includes or uses anything of a part
+that a build may leave out, or when a public header includes a private one."""
 import pathlib
 import re
 import sys
 
 root = pathlib.Path(__file__).resolve().parent.parent
-# Folders whose own headers may include what is heavy, because nobody outside may include them.
+# Folders whose headers may include heavy ones, because no file outside may include them.
 SHUT_IN = ("http/beast/",)
 HEAVY = ("nlohmann/", "boost/", "grpc", "google/", "spdlog/", "CLI/", "fmt/", "yaml-cpp/", "prometheus/")
+# The libraries that the core is built without.
+OF_PARTS = ("boost/asio", "boost/beast", "curl/", "google/", "grpc", "hiredis/", "libpq", "mysql", "mariadb", "prometheus/", "yaml-cpp/")
 
 
-def rooms():
-    text = (root / "src/CMakeLists.txt").read_text()
-    found = re.findall(r"^add_room\((\w+)(?: USES ([\w ]+))?\)", text, re.M)
-    return {name: set(uses.split()) for name, uses in found}
+class Rooms:
+    """The lines add_room and inner_room of src/CMakeLists.txt. Inner rooms are named storage/sql."""
+
+    def __init__(self, text):
+        self.uses, self.part, self.inner = {}, {}, {}
+        line = r"^{}\(([\w/]+)(?: PART (\w+))?(?: ENTRY \w+)?(?: USES ([\w ]+?))?(?: ROOMS ([\w ]+))?\)"
+        for name, part, uses, _ in re.findall(line.format("add_room"), text, re.M):
+            self.uses[name], self.part[name] = set(uses.split()), part
+        for name, part, uses, more in re.findall(line.format("inner_room"), text, re.M):
+            room, folder = name.split("/")
+            self.inner.setdefault(room, {})[folder] = set(uses.split())
+            self.uses[name], self.part[name] = self.uses[room] | set(more.split()), part or self.part[room]
+
+    def of(self, name):
+        """The room of a file or an include, below src: storage/sql/lane.h is in storage/sql."""
+        inner = "/".join(name.split("/")[:2])
+        return inner if inner in self.uses else name.split("/")[0]
 
 
-def inner_rooms():
-    """{"storage": {"sql": {"server"}, …}}"""
-    text = (root / "src/CMakeLists.txt").read_text()
-    found = {}
-    for room, folder, uses in re.findall(r"^inner_room\((\w+)/(\w+)(?: USES ([\w ]+))?\)", text, re.M):
-        found.setdefault(room, {})[folder] = set(uses.split())
-    return found
+def leaning_on_parts(rooms):
+    """Rooms of the core that use a room of a part, and their files that include something of a part."""
+    for name, uses in rooms.uses.items():
+        for used in sorted(uses):
+            if not rooms.part[name] and rooms.part[used]:
+                yield f"src/CMakeLists.txt: {name} is in the core and may not use {used}, a room of the part {rooms.part[used]}"
+    for path in sorted((root / "src").rglob("*.[ch]*")):
+        where = str(path.relative_to(root / "src"))
+        if path.suffix not in (".h", ".cpp") or rooms.part[rooms.of(where)]:
+            continue
+        for number, kind, name in includes(path):
+            if kind == '"' and rooms.part.get(rooms.of(name)):
+                yield f"src/{where}:{number}: the core may not include {name}, of the part {rooms.part[rooms.of(name)]}"
+            if kind == "<" and name.startswith(OF_PARTS):
+                yield f"src/{where}:{number}: the core is built without the library of <{name}>"
 
 
-# The files that may include every folder of their room.
+# Files that may include every folder of their room.
 OPENERS = {"storage/open.cpp"}
 
 
@@ -53,34 +77,37 @@ def includes(path):
             yield number, match.group(1), match.group(2)
 
 
-def strays(allowed):
+def strays(rooms):
     for path in sorted((root / "src").rglob("*.[ch]*")):
         if path.suffix not in (".h", ".cpp"):
             continue
-        room = path.relative_to(root / "src").parts[0]
+        own = rooms.of(str(path.relative_to(root / "src")))
+        room = own.split("/")[0]
         for number, kind, name in includes(path):
             where = f"{path.relative_to(root)}:{number}"
             target = name.split("/")[0]
             shut_in = any(f"src/{folder}" in str(path.relative_to(root)) for folder in SHUT_IN)
             if kind == '"' and name.startswith(SHUT_IN) and not shut_in:
                 yield f"{where}: {name} is for the files beside it alone"
-            if kind == '"' and target != room and target not in allowed[room]:
+            if kind == '"' and target != room and target not in rooms.uses[own]:
                 yield f"{where}: room {room} may not use {target} (src/CMakeLists.txt)"
             if path.suffix == ".h" and name.startswith(HEAVY) and not shut_in:
                 yield f"{where}: {name} is heavy; include it in a .cpp only"
     for path in sorted((root / "include").rglob("*.h")):
         for number, kind, name in includes(path):
-            if kind == '"' or name.startswith(HEAVY):
+            if kind == '"' or name.startswith(HEAVY) or name.startswith("tl/"):
                 yield f"{path.relative_to(root)}:{number}: a public header may not include {name}"
 
 
 def main():
-    allowed = rooms()
+    rooms = Rooms((root / "src/CMakeLists.txt").read_text())
+    names = {name for name in rooms.uses if "/" not in name}
     folders = {p.name for p in (root / "src").iterdir() if p.is_dir()}
-    problems = [f"src/{name} is no room in src/CMakeLists.txt" for name in sorted(folders - set(allowed))]
-    problems += strays(allowed)
-    problems += inner_strays(inner_rooms())
-    print("\n".join(problems) or f"{len(allowed)} rooms, no stray include")
+    problems = [f"src/{name} is no room in src/CMakeLists.txt" for name in sorted(folders - names)]
+    problems += strays(rooms)
+    problems += inner_strays(rooms.inner)
+    problems += leaning_on_parts(rooms)
+    print("\n".join(problems) or f"{len(names)} rooms, no stray include")
     return 1 if problems else 0
 
 

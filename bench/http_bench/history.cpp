@@ -4,9 +4,9 @@
 #include <deque>
 #include <stdexcept>
 
-#include <easyretry/error.h>
 #include <easyretry/testing.h>
 
+#include "base/result.h"
 #include "storage/open.h"
 
 namespace easyretry::bench {
@@ -39,7 +39,7 @@ Outcome outcome_of(std::size_t number) {
 
 NewTask task_of(const Past& past, std::size_t number) {
   NewTask task;
-  task.space = "default";
+  task.name_space = "default";
   task.handler = number % Past::kSeldom == 77 ? Past::rare_handler() : Past::handler(number);
   task.key = Past::key(number);
   task.business_type = "order";

@@ -51,7 +51,7 @@ class Commits {
   Commits(const std::filesystem::path& folder, std::size_t tasks)
       : store_(storage::open_store("sqlite:" + (folder / "commits.db").string(), system_clock())), rows_(tasks) {
     for (task::NewTask& row : rows_) {
-      row.space = "default";
+      row.name_space = "default";
       row.handler = kHandler;
       row.payload = fmt::format(R"([{{"amount":9.99,"customer":"{}","number":1000000}}])", kCustomer);
       row.delay = kLater;

@@ -1,4 +1,4 @@
-// beat and leave: who lives, by the store's clock.
+// beat and leave: which members are alive, by the store's clock.
 
 #include "conformance/store_conformance.h"
 
@@ -10,12 +10,12 @@ constexpr Millis kTtl = 10s;
 class Meeting {
  public:
   explicit Meeting(storage::Store& store) : store_(store) {}
-  std::vector<Member> members(std::string_view node, std::string_view space = "shop") {
-    return must(store_.beat({.space = space, .node = node, .ttl = kTtl})).members;
+  std::vector<Member> members(std::string_view node, std::string_view name_space = "shop") {
+    return must(store_.beat({.name_space = name_space, .node = node, .ttl = kTtl})).members;
   }
-  std::vector<std::string> nodes(std::string_view node, std::string_view space = "shop") {
+  std::vector<std::string> nodes(std::string_view node, std::string_view name_space = "shop") {
     std::vector<std::string> names;
-    for (const Member& member : members(node, space)) names.push_back(member.node);
+    for (const Member& member : members(node, name_space)) names.push_back(member.node);
     return names;
   }
 
@@ -36,8 +36,18 @@ TEST_P(MeetingStore, TheLivingComeInTheOrderOfTheirBytes) {
   EXPECT_THAT(meeting.nodes("b"), ElementsAre("B", "a:10", "a:9", "b", "\xc3\xa4"));
 }
 
+TEST_P(MeetingStore, ABeatThatIsReliedOnIsHeardLikeAnyOther) {
+  const auto relied_on = [&](std::string_view says) {
+    return must(store().beat(
+        {.name_space = "shop", .node = "a", .ttl = kTtl, .says = says, .promise = storage::Promise::kept}));
+  };
+  EXPECT_EQ(relied_on("3 seats").members.at(0).says, "3 seats");
+  EXPECT_EQ(relied_on("5 seats").members.at(0).says, "5 seats");
+  EXPECT_EQ(must(store().members("shop")).members.at(0).says, "5 seats");
+}
+
 TEST_P(MeetingStore, ABeatTellsTheStoresTime) {
-  EXPECT_EQ(must(store().beat({.space = "shop", .node = "a", .ttl = kTtl})).now, now());
+  EXPECT_EQ(must(store().beat({.name_space = "shop", .node = "a", .ttl = kTtl})).now, now());
 }
 
 TEST_P(MeetingStore, WhoIsNotHeardForItsTimeIsDead) {
@@ -74,20 +84,20 @@ TEST_P(MeetingStore, WhoWasDeadHasJoinedAnew) {
 }
 
 TEST_P(MeetingStore, WhatAMemberSaysLastIsHeardByAll) {
-  must(store().beat({.space = "shop", .node = "a", .ttl = kTtl, .says = "first"}));
-  must(store().beat({.space = "shop", .node = "a", .ttl = kTtl, .says = "then \xc3\xa4"}));
+  must(store().beat({.name_space = "shop", .node = "a", .ttl = kTtl, .says = "first"}));
+  must(store().beat({.name_space = "shop", .node = "a", .ttl = kTtl, .says = "then \xc3\xa4"}));
   EXPECT_EQ(Meeting{store()}.members("b").at(0).says, "then \xc3\xa4");
 }
 
 TEST_P(MeetingStore, WhatAMemberRunsIsHeardByAllAndByItself) {
   using Handlers = std::vector<std::string>;
   const Handlers odd{"a b", "line\nbreak", "mail.send", "quote\"", "\xc3\xa4"};
-  must(store().beat({.space = "shop", .node = "a", .ttl = kTtl, .says = "8: 0-7", .handlers = odd}));
-  must(store().beat({.space = "shop", .node = "b", .ttl = kTtl, .says = "none", .handlers = Handlers{}}));
-  must(store().beat({.space = "shop", .node = "c", .ttl = kTtl, .says = "an older release"}));
+  must(store().beat({.name_space = "shop", .node = "a", .ttl = kTtl, .says = "8: 0-7", .handlers = odd}));
+  must(store().beat({.name_space = "shop", .node = "b", .ttl = kTtl, .says = "none", .handlers = Handlers{}}));
+  must(store().beat({.name_space = "shop", .node = "c", .ttl = kTtl, .says = "an older release"}));
   for (int i = 0; i < 2; ++i) {  // the second time nothing has changed
     const auto seen =
-        must(store().beat({.space = "shop", .node = "a", .ttl = kTtl, .says = "8: 0-7", .handlers = odd})).members;
+        must(store().beat({.name_space = "shop", .node = "a", .ttl = kTtl, .says = "8: 0-7", .handlers = odd})).members;
     ASSERT_THAT(seen, SizeIs(3));
     EXPECT_EQ(seen[0].handlers, odd);
     EXPECT_EQ(seen[0].says, "8: 0-7");
@@ -101,7 +111,8 @@ TEST_P(MeetingStore, WhatAMemberRunsIsHeardByAllAndByItself) {
 TEST_P(MeetingStore, AHandlerThatComesOrGoesIsHeardWithTheNextBeat) {
   using Handlers = std::vector<std::string>;
   const auto beat = [&](std::string_view node, Handlers handlers) {
-    return must(store().beat({.space = "shop", .node = node, .ttl = kTtl, .handlers = std::move(handlers)})).members;
+    return must(store().beat({.name_space = "shop", .node = node, .ttl = kTtl, .handlers = std::move(handlers)}))
+        .members;
   };
   beat("a", {"mail"});
   beat("b", {"mail"});
@@ -115,7 +126,7 @@ TEST_P(MeetingStore, AHandlerThatComesOrGoesIsHeardWithTheNextBeat) {
 TEST_P(MeetingStore, HandlersThatAreTooManyToBeToldAreLeftOut) {
   std::vector<std::string> many;
   for (int i = 1000; i < 2000; ++i) many.push_back("handler-with-a-long-name-" + std::to_string(i));
-  must(store().beat({.space = "shop", .node = "a", .ttl = kTtl, .says = "8: 0-7", .handlers = many}));
+  must(store().beat({.name_space = "shop", .node = "a", .ttl = kTtl, .says = "8: 0-7", .handlers = many}));
   const auto seen = Meeting{store()}.members("b");
   EXPECT_EQ(seen.at(0).handlers, std::nullopt) << "it is taken to run all";
   EXPECT_EQ(seen.at(0).says, "8: 0-7");

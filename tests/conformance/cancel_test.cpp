@@ -5,12 +5,11 @@ namespace {
 
 TEST_P(StoreConformance, CancelCarriesTheStoresClock) {
   clock().advance(1234ms);
-  EXPECT_EQ(must(store().cancel({}, Cancel::end)).now, now());
+  EXPECT_EQ(must(store().end({})).now, now());
 }
 
 TEST_P(StoreConformance, AnEmptyCancelAppliesNothing) {
-  EXPECT_THAT(must(store().cancel({}, Cancel::end)).applied, IsEmpty());
-  EXPECT_THAT(must(store().cancel({}, Cancel::tell)).applied, IsEmpty());
+  EXPECT_THAT(must(store().end({})).applied, IsEmpty());
 }
 
 TEST_P(StoreConformance, APendingTaskIsCancelledIntoHistory) {
@@ -51,7 +50,7 @@ TEST_P(StoreConformance, ACancelledTaskFreesItsKey) {
 TEST_P(StoreConformance, APendingTaskToBeToldIsDueAtOnceForItsCallback) {
   const TaskRecord pending = insert(a_task().due_in(1h));
   clock().advance(1s);
-  EXPECT_TRUE(cancel(pending.info.id, Cancel::tell));
+  EXPECT_TRUE(cancel(pending.info.id, kCancelledAndTold));
 
   TaskRecord wanted = pending;
   wanted.info.stage = Stage::on_final_failure;
@@ -66,7 +65,7 @@ TEST_P(StoreConformance, APendingTaskToBeToldIsDueAtOnceForItsCallback) {
 TEST_P(StoreConformance, ARunningTaskToBeToldIsTakenFromItsWorker) {
   const TaskRecord held = running(a_task());
   clock().advance(1s);
-  EXPECT_TRUE(cancel(held.info.id, Cancel::tell));
+  EXPECT_TRUE(cancel(held.info.id, kCancelledAndTold));
   const TaskRecord told = again(held);
   EXPECT_EQ(told.info.state, TaskState::pending);
   EXPECT_EQ(told.info.stage, Stage::on_final_failure);
@@ -84,7 +83,7 @@ TEST_P(StoreConformance, ARunningTaskToBeToldIsTakenFromItsWorker) {
 
 TEST_P(StoreConformance, ATaskToBeToldKeepsItsKeyUntilItIsTold) {
   const TaskRecord task = insert(a_task().key("pay:42"));
-  cancel(task.info.id, Cancel::tell);
+  cancel(task.info.id, kCancelledAndTold);
   EXPECT_FALSE(put(a_task().key("pay:42")).created);
   settle(finish(claim(again(task)), Outcome::cancelled));
   EXPECT_TRUE(put(a_task().key("pay:42")).created);
@@ -92,9 +91,9 @@ TEST_P(StoreConformance, ATaskToBeToldKeepsItsKeyUntilItIsTold) {
 
 TEST_P(StoreConformance, ATaskIsToldOnlyOnce) {
   const TaskRecord task = insert(a_task());
-  cancel(task.info.id, Cancel::tell);
+  cancel(task.info.id, kCancelledAndTold);
   const TaskRecord callback = claim(again(task));
-  EXPECT_FALSE(cancel(task.info.id, Cancel::tell));
+  EXPECT_FALSE(cancel(task.info.id, kCancelledAndTold));
   expect_same(again(task), callback);
 }
 
@@ -103,7 +102,7 @@ TEST_P(StoreConformance, WhatIsDecidedIsNotToldAsCancelled) {
     const TaskRecord ran = running(a_task());
     settle(advance(ran, stage, stage == Stage::on_success ? Outcome::succeeded : Outcome::exhausted));
     const TaskRecord decided = again(ran);
-    EXPECT_FALSE(cancel(ran.info.id, Cancel::tell));
+    EXPECT_FALSE(cancel(ran.info.id, kCancelledAndTold));
     expect_same(again(ran), decided);
   }
 }
@@ -111,21 +110,21 @@ TEST_P(StoreConformance, WhatIsDecidedIsNotToldAsCancelled) {
 TEST_P(StoreConformance, ACallbackThatNeverWorksCanBeEnded) {
   const TaskRecord ran = running(a_task());
   settle(advance(ran, Stage::on_final_failure, Outcome::exhausted));
-  EXPECT_TRUE(cancel(ran.info.id, Cancel::end));
+  EXPECT_TRUE(cancel(ran.info.id, kCancelled));
   EXPECT_EQ(again(ran).info.state, TaskState::finished);
   EXPECT_EQ(again(ran).info.outcome, Outcome::cancelled);
 }
 
 TEST_P(StoreConformance, ATicketFromBeforeTheCancelIsWorthless) {
   const TaskRecord task = insert(a_task());
-  cancel(task.info.id, Cancel::tell);
+  cancel(task.info.id, kCancelledAndTold);
   EXPECT_FALSE(try_claim(ticket(task)));
 }
 
 TEST_P(StoreConformance, WhatHasEndedCannotBeCancelled) {
   const TaskRecord done = finished(a_task());
-  EXPECT_FALSE(cancel(done.info.id, Cancel::end));
-  EXPECT_FALSE(cancel(done.info.id, Cancel::tell));
+  EXPECT_FALSE(cancel(done.info.id, kCancelled));
+  EXPECT_FALSE(cancel(done.info.id, kCancelledAndTold));
   EXPECT_FALSE(cancel(kUnknown));
   expect_same(again(done), done);
 }
@@ -144,7 +143,7 @@ TEST_P(StoreConformance, CancelAnswersForEachInOrder) {
   const TaskRecord done = finished(a_task());
   const TaskRecord held = running(a_task());
   const std::vector<TaskId> ids{done.info.id, pending.info.id, kUnknown, held.info.id, pending.info.id};
-  EXPECT_THAT(must(store().cancel(ids, Cancel::end)).applied, ElementsAre(false, true, false, true, false));
+  EXPECT_THAT(must(store().end(endings(ids, kCancelled))).applied, ElementsAre(false, true, false, true, false));
   EXPECT_EQ(count({}), 0);
   EXPECT_EQ(count({.finished = true}), 3);
 }
@@ -152,7 +151,7 @@ TEST_P(StoreConformance, CancelAnswersForEachInOrder) {
 TEST_P(StoreConformance, ATaskTwiceInOneCancelIsToldOnce) {
   const TaskRecord task = insert(a_task());
   const std::vector<TaskId> twice{task.info.id, task.info.id};
-  EXPECT_THAT(must(store().cancel(twice, Cancel::tell)).applied, ElementsAre(true, false));
+  EXPECT_THAT(must(store().end(endings(twice, kCancelledAndTold))).applied, ElementsAre(true, false));
 }
 
 }  // namespace

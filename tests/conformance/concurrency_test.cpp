@@ -35,7 +35,7 @@ TEST_P(StoreConformance, ClaimGivesEachTaskToExactlyOneClaimer) {
   const auto won = together(kThreads, [&](int thread) {
     const auto mine = shuffled(free, thread);
     std::vector<TaskId> ids;
-    for (std::size_t i = 0; i < mine.size(); i += 8) {  // batches that overlap with everybody's
+    for (std::size_t i = 0; i < mine.size(); i += 8) {  // batches that overlap with those of all other threads
       const std::span<const Ticket> batch{&mine[i], 8};
       for (const TaskRecord& task : must(store().claim({.tickets = batch, .owner = "w", .lease = kLease})).won) {
         ids.push_back(task.info.id);
@@ -69,7 +69,7 @@ TEST_P(StoreConformance, AnAbandonedTaskIsRescuedByExactlyOne) {
   }
 }
 
-// What each thread was told of each key.
+// The answer that each thread got for each key.
 using Answers = std::vector<std::map<std::string, Inserted>>;
 
 void expect_one_task_a_key(const std::vector<NewTask>& tasks, const Answers& by_thread) {
@@ -124,7 +124,7 @@ TEST_P(StoreConformance, ConcurrentRequeuesStartOneGeneration) {
   EXPECT_EQ(count({}), 1);
 }
 
-// Here the key is not live any more when the others come: only the mark keeps them from starting it.
+// The key is no longer live when the others come: only the mark keeps them from starting it.
 TEST_P(StoreConformance, ConcurrentRequeuesStartEachTaskOnceAlsoIfItEndsMeanwhile) {
   std::vector<TaskId> ended;
   for (const TaskRecord& task : claim_all(insert_many(20, a_task()))) {

@@ -32,8 +32,8 @@ TEST_P(StoreConformance, FindGivesEachTaskOnce) {
 }
 
 TEST_P(StoreConformance, FindLooksIntoEverySpace) {
-  const TaskRecord ours = insert(a_task().space("shop"));
-  const TaskRecord theirs = insert(a_task().space("bank"));
+  const TaskRecord ours = insert(a_task().name_space("shop"));
+  const TaskRecord theirs = insert(a_task().name_space("bank"));
   const std::vector<TaskId> ids{ours.info.id, theirs.info.id};
   EXPECT_THAT(ids_of(must(store().find(ids))), UnorderedElementsAreArray(ids));
 }

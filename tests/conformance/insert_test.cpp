@@ -14,7 +14,7 @@ TEST_P(StoreConformance, InsertStoresEveryFieldOfTheTask) {
 
   const TaskRecord stored = record(put(task).id);
 
-  EXPECT_EQ(stored.info.space, task.space);
+  EXPECT_EQ(stored.info.name_space, task.name_space);
   EXPECT_EQ(stored.info.key, "pay:42");
   EXPECT_EQ(stored.info.handler, "pay");
   EXPECT_EQ(stored.info.business_type, "order");
@@ -242,8 +242,8 @@ TEST_P(StoreConformance, AKeyIsFreeAgainWhenItsTaskHasEnded) {
 }
 
 TEST_P(StoreConformance, EachSpaceHasItsOwnKeys) {
-  const TaskRecord ours = insert(a_task().space("shop").key("pay:42"));
-  const TaskRecord theirs = insert(a_task().space("bank").key("pay:42"));
+  const TaskRecord ours = insert(a_task().name_space("shop").key("pay:42"));
+  const TaskRecord theirs = insert(a_task().name_space("bank").key("pay:42"));
   EXPECT_NE(ours.info.id, theirs.info.id);
 }
 
@@ -305,9 +305,9 @@ TEST_P(StoreConformance, APayloadMayBeEmpty) {
 }
 
 TEST_P(StoreConformance, EveryTextMayBeUnicode) {
-  const TaskRecord stored =
-      insert(a_task().space("商店").key("订单-四十二").handler("paiement-é").payload("🦀").business("тип", "id-ß"));
-  EXPECT_EQ(stored.info.space, "商店");
+  const TaskRecord stored = insert(
+      a_task().name_space("商店").key("订单-四十二").handler("paiement-é").payload("🦀").business("тип", "id-ß"));
+  EXPECT_EQ(stored.info.name_space, "商店");
   EXPECT_EQ(stored.info.key, "订单-四十二");
   EXPECT_EQ(stored.info.handler, "paiement-é");
   EXPECT_EQ(stored.payload, "🦀");
@@ -324,7 +324,7 @@ TEST_P(StoreConformance, TextsWithQuotesAndWildcardsAreOnlyTexts) {
 
 TEST_P(StoreConformance, ATaskWithoutSpaceKeyOrHandlerIsRefusedWithItsBatch) {
   const std::vector<std::pair<std::string, NewTask>> wrong{
-      {"space", a_task().space("")}, {"key", a_task().key("")}, {"handler", a_task().handler("")}};
+      {"namespace", a_task().name_space("")}, {"key", a_task().key("")}, {"handler", a_task().handler("")}};
   for (const auto& [field, task] : wrong) {
     const std::vector<NewTask> batch{a_task(), task, a_task()};
     const auto reply = store().insert(batch);

@@ -8,7 +8,7 @@ namespace {
 
 TEST_P(StoreConformance, ListGivesWholeRecords) {
   const TaskRecord task = running(a_task().payload("[42]").business("order", "42"));
-  const auto page = must(store().list({.space = kSpace}));
+  const auto page = must(store().list({.name_space = kNamespace}));
   ASSERT_THAT(page, SizeIs(1));
   expect_same(page[0], task);
 }
@@ -48,16 +48,17 @@ TEST_P(StoreConformance, AFinishedRecordIsListedWhole) {
 
 // Every condition alone, among live tasks and in history.
 TEST_P(StoreConformance, EachConditionRestrictsTheList) {
-  const NewTask wanted = a_task().space("bank").key("k").handler("ship").business("parcel", "7");
+  const NewTask wanted = a_task().name_space("bank").key("k").handler("ship").business("parcel", "7");
   const NewTask other = a_task();
   for (const bool finished_ones : {false, true}) {
     start({});
     const TaskRecord match = finished_ones ? finished(wanted) : insert(wanted);
     finished_ones ? finished(other) : insert(other);
     for (const TaskQuery& query :
-         {TaskQuery{.space = "bank"}, TaskQuery{.key = "k"}, TaskQuery{.handler = "ship"},
+         {TaskQuery{.name_space = "bank"}, TaskQuery{.key = "k"}, TaskQuery{.handler = "ship"},
           TaskQuery{.business_type = "parcel"}, TaskQuery{.business_id = "7"},
-          TaskQuery{.space = "bank", .key = "k", .handler = "ship", .business_type = "parcel", .business_id = "7"}}) {
+          TaskQuery{
+              .name_space = "bank", .key = "k", .handler = "ship", .business_type = "parcel", .business_id = "7"}}) {
       TaskQuery asked = query;
       asked.finished = finished_ones;
       EXPECT_THAT(list(asked), ElementsAre(match.info.id));
@@ -74,8 +75,8 @@ TEST_P(StoreConformance, ConditionsAreJoinedByAnd) {
 }
 
 TEST_P(StoreConformance, WithoutASpaceEverySpaceIsListed) {
-  insert(a_task().space("shop"));
-  insert(a_task().space("bank"));
+  insert(a_task().name_space("shop"));
+  insert(a_task().name_space("bank"));
   EXPECT_THAT(list({}), SizeIs(2));
   EXPECT_EQ(count({}), 2);
 }
@@ -117,12 +118,13 @@ TEST_P(StoreConformance, WhatWasRequeuedIsListedAndCountedOnlyIfAskedFor) {
   const TaskId fresh = requeue(failed.info.id).value();
   const TimePoint end = now() + 1ms;
   for (TaskQuery query :
-       {TaskQuery{}, TaskQuery{.space = kSpace}, TaskQuery{.handler = "ship"}, TaskQuery{.outcome = Outcome::exhausted},
-        TaskQuery{.business_id = "7"}, TaskQuery{.space = kSpace, .handler = "ship"},
-        TaskQuery{.space = kSpace, .outcome = Outcome::exhausted},
-        TaskQuery{.space = kSpace, .handler = "ship", .outcome = Outcome::exhausted},
-        TaskQuery{.finished_at = {{}, end}}, TaskQuery{.space = kSpace, .finished_at = {{}, end}},
-        TaskQuery{.space = kSpace, .created_at = {{}, end}}}) {
+       {TaskQuery{}, TaskQuery{.name_space = kNamespace}, TaskQuery{.handler = "ship"},
+        TaskQuery{.outcome = Outcome::exhausted}, TaskQuery{.business_id = "7"},
+        TaskQuery{.name_space = kNamespace, .handler = "ship"},
+        TaskQuery{.name_space = kNamespace, .outcome = Outcome::exhausted},
+        TaskQuery{.name_space = kNamespace, .handler = "ship", .outcome = Outcome::exhausted},
+        TaskQuery{.finished_at = {{}, end}}, TaskQuery{.name_space = kNamespace, .finished_at = {{}, end}},
+        TaskQuery{.name_space = kNamespace, .created_at = {{}, end}}}) {
     query.finished = true;
     EXPECT_THAT(list(query), ElementsAre(other.info.id));
     EXPECT_EQ(count(query), 1);
@@ -148,7 +150,7 @@ TEST_P(StoreConformance, PagesAreFullAlsoWhereManyWereRequeued) {
       EXPECT_TRUE(requeue(all[i]));
     }
   }
-  TaskQuery query{.space = kSpace, .finished = true, .outcome = Outcome::exhausted, .limit = 4};
+  TaskQuery query{.name_space = kNamespace, .finished = true, .outcome = Outcome::exhausted, .limit = 4};
   std::vector<TaskId> seen;
   for (auto page = list(query); !page.empty(); page = list(query)) {
     EXPECT_EQ(page.size(), std::min<std::size_t>(4, kept.size() - seen.size()));
@@ -214,6 +216,24 @@ TEST_P(StoreConformance, TasksAreListedByTheTimeTheyWereStored) {
     const TaskQuery query{.finished = finished_ones, .created_at = {then, then + 1s}};
     EXPECT_THAT(list(query), ElementsAre(match.info.id));
     EXPECT_EQ(count(query), 1);
+  }
+}
+
+// Ids do not go back as far as the clock, or not at all, but the time of a task does.
+TEST_P(StoreConformance, ATaskStoredAfterTheClockWasSetBackIsListedByTheTimeItWasStored) {
+  for (const bool finished_ones : {false, true}) {
+    start({});
+    const auto made = [&](const NewTask& task) { return finished_ones ? finished(task) : insert(task); };
+    const TaskRecord before = made(a_task());
+    for (const Millis back : {Millis{5min}, Millis{3h}}) {
+      clock().set_wall(before.info.created_at - back);
+      const TaskRecord match = made(a_task());
+      const TimePoint then = match.info.created_at;
+      ASSERT_EQ(then, before.info.created_at - back);
+      const TaskQuery query{.finished = finished_ones, .created_at = {then, then + 1s}};
+      EXPECT_THAT(list(query), ElementsAre(match.info.id));
+      EXPECT_EQ(count(query), 1);
+    }
   }
 }
 

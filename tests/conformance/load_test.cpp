@@ -10,7 +10,7 @@ namespace {
 
 using storage::DueTask;
 
-std::vector<TaskId> ids_of(const LoadReply& reply) {
+std::vector<TaskId> loaded_ids(const LoadReply& reply) {
   std::vector<TaskId> ids;
   for (const DueTask& task : reply.tasks) ids.push_back(task.id);
   return ids;
@@ -60,16 +60,16 @@ TEST_P(StoreConformance, LoadGivesOnlyTheShardsAskedFor) {
   for (const TaskRecord& task : tasks) {
     if (shard(task) == asked) wanted.push_back(task.info.id);
   }
-  EXPECT_THAT(ids_of(load({{.shard = asked}})), UnorderedElementsAreArray(wanted));
-  EXPECT_THAT(ids_of(load(every_shard())), SizeIs(50));
+  EXPECT_THAT(loaded_ids(load({{.shard = asked}})), UnorderedElementsAreArray(wanted));
+  EXPECT_THAT(loaded_ids(load(every_shard())), SizeIs(50));
 }
 
 TEST_P(StoreConformance, LoadSeesOnlyItsOwnSpace) {
-  const TaskRecord ours = insert(a_task().space("shop").business("order", "42"));
-  const TaskRecord theirs = insert(a_task().space("bank").business("order", "42"));
-  EXPECT_THAT(ids_of(load(every_shard(), 0ms, 10, "shop")), ElementsAre(ours.info.id));
-  EXPECT_THAT(ids_of(load(every_shard(), 0ms, 10, "bank")), ElementsAre(theirs.info.id));
-  EXPECT_THAT(ids_of(load(every_shard(), 0ms, 10, "nobody")), IsEmpty());
+  const TaskRecord ours = insert(a_task().name_space("shop").business("order", "42"));
+  const TaskRecord theirs = insert(a_task().name_space("bank").business("order", "42"));
+  EXPECT_THAT(loaded_ids(load(every_shard(), 0ms, 10, "shop")), ElementsAre(ours.info.id));
+  EXPECT_THAT(loaded_ids(load(every_shard(), 0ms, 10, "bank")), ElementsAre(theirs.info.id));
+  EXPECT_THAT(loaded_ids(load(every_shard(), 0ms, 10, "nobody")), IsEmpty());
 }
 
 TEST_P(StoreConformance, TheWindowIncludesItsEdge) {
@@ -104,14 +104,14 @@ TEST_P(StoreConformance, AShardIsLoadedInTheOrderItFallsDue) {
   const TaskRecord third = insert(a_task().due_in(3s));
   const TaskRecord first = insert(a_task().due_in(-1h));
   const TaskRecord second = insert(a_task().due_in(2s));
-  EXPECT_THAT(ids_of(load(every_shard(), 5s)), ElementsAre(first.info.id, second.info.id, third.info.id));
+  EXPECT_THAT(loaded_ids(load(every_shard(), 5s)), ElementsAre(first.info.id, second.info.id, third.info.id));
 }
 
 TEST_P(StoreConformance, TasksDueTogetherAreLoadedById) {
   start({.total_shards = 1});
-  auto ids = test::ids_of(insert_many(20, a_task()));
+  auto ids = ids_of(insert_many(20, a_task()));
   std::sort(ids.begin(), ids.end());
-  EXPECT_EQ(ids_of(load(every_shard())), ids);
+  EXPECT_EQ(loaded_ids(load(every_shard())), ids);
 }
 
 TEST_P(StoreConformance, ATaskMovesInTheOrderWhenItIsRetried) {
@@ -119,7 +119,7 @@ TEST_P(StoreConformance, ATaskMovesInTheOrderWhenItIsRetried) {
   const TaskRecord first = insert(a_task());
   const TaskRecord second = insert(a_task().due_in(1s));
   settle(retry(claim(first), 2s));
-  EXPECT_THAT(ids_of(load(every_shard(), 5s)), ElementsAre(second.info.id, first.info.id));
+  EXPECT_THAT(loaded_ids(load(every_shard(), 5s)), ElementsAre(second.info.id, first.info.id));
 }
 
 TEST_P(StoreConformance, HandlersAreNamedOnce) {
@@ -161,13 +161,13 @@ TEST_P(StoreConformance, LoadSkipsFinishedTasks) {
 
 TEST_P(StoreConformance, ALimitHoldsForAllShardsTogether) {
   start({.total_shards = 4});
-  const auto wanted = test::ids_of(insert_many(50, a_task()));
+  const auto wanted = ids_of(insert_many(50, a_task()));
   EXPECT_THAT(load_all(0ms, 2), UnorderedElementsAreArray(wanted));
 }
 
-// All of a customer's tasks are in one shard: a page must not stay empty for the others' sake.
+// All of a customer's tasks are in one shard: a page must not stay empty because of the other shards.
 TEST_P(StoreConformance, AShardFullOfTasksIsReadToItsEnd) {
-  const auto wanted = test::ids_of(insert_many(50, a_task().business("order", "42")));
+  const auto wanted = ids_of(insert_many(50, a_task().business("order", "42")));
   EXPECT_THAT(load_all(0ms, 3), UnorderedElementsAreArray(wanted));
 }
 
@@ -188,7 +188,7 @@ TEST_P(StoreConformance, AFullPageTellsWhereToGoOn) {
 
 TEST_P(StoreConformance, PagesCoverTasksThatAreDueTogetherOnceEach) {
   start({.total_shards = 2});
-  auto wanted = test::ids_of(insert_many(25, a_task()));
+  auto wanted = ids_of(insert_many(25, a_task()));
   for (const TaskRecord& task : insert_many(10, a_task().due_in(1ms))) wanted.push_back(task.info.id);
 
   EXPECT_THAT(load_all(1ms, 3), UnorderedElementsAreArray(wanted));
@@ -213,13 +213,13 @@ TEST_P(StoreConformance, TasksThatAreHeldTakeNoRoomInAPage) {
   start({.total_shards = 1});
   for (int i = 0; i < 5; ++i) running(a_task().due_in(-1h));
   const TaskRecord free = insert(a_task());
-  EXPECT_THAT(ids_of(load(every_shard(), 0ms, 1)), ElementsAre(free.info.id));
+  EXPECT_THAT(loaded_ids(load(every_shard(), 0ms, 1)), ElementsAre(free.info.id));
 }
 
 TEST_P(StoreConformance, ALimitMayBeLargerThanAnyTable) {
   const TaskRecord task = insert(a_task());
   const LoadReply reply = load(every_shard(), 0ms, std::numeric_limits<std::size_t>::max());
-  EXPECT_THAT(ids_of(reply), ElementsAre(task.info.id));
+  EXPECT_THAT(loaded_ids(reply), ElementsAre(task.info.id));
   EXPECT_THAT(reply.more, IsEmpty());
 }
 
@@ -240,7 +240,7 @@ TEST_P(StoreConformance, ThousandsOfTasksLoadInOnePage) {
   std::vector<NewTask> tasks;
   for (int i = 0; i < 2000; ++i) tasks.push_back(a_task());
   must(store().insert(tasks));
-  const auto loaded = ids_of(load(every_shard(), 0ms, 5000));
+  const auto loaded = loaded_ids(load(every_shard(), 0ms, 5000));
   EXPECT_EQ((std::set<TaskId>{loaded.begin(), loaded.end()}.size()), tasks.size());
   EXPECT_EQ(loaded.size(), tasks.size());
 }

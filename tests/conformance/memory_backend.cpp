@@ -20,7 +20,7 @@ StoreBackend memory_backend() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Memory, StoreConformance, ::testing::Values(memory_backend()), backend_name);
-// The model against itself: what is left to differ is what depends on ids, and that must not show.
+// The model against itself: only the ids differ, and that must not show.
 INSTANTIATE_TEST_SUITE_P(Memory, MeetingStore, ::testing::Values(memory_backend()), backend_name);
 INSTANTIATE_TEST_SUITE_P(Memory, StoreModel, ::testing::Values(memory_backend()), backend_name);
 

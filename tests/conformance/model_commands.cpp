@@ -7,11 +7,10 @@ namespace {
 
 using Verb = Command::Verb;
 
-constexpr std::array kNames{"tick", "insert", "load",   "claim",  "settle",  "renew",
-                            "find", "list",   "revise", "cancel", "requeue", "keep"};
+constexpr std::array kNames{"tick", "insert", "load",   "claim", "settle",  "renew",
+                            "find", "list",   "revise", "end",   "requeue", "keep"};
 
-// Claims and settlements most of all: that is where the races of the product are. Cancels seldom, or no task lives
-// long.
+// Mostly claims and settlements, where races happen. Few cancels, or no task would live long.
 rc::Gen<Verb> any_verb() {
   return rc::gen::weightedElement<Verb>({{4, Verb::tick},
                                          {5, Verb::insert},
@@ -22,7 +21,7 @@ rc::Gen<Verb> any_verb() {
                                          {1, Verb::find},
                                          {2, Verb::list},
                                          {2, Verb::revise},
-                                         {2, Verb::cancel},
+                                         {2, Verb::end},
                                          {2, Verb::requeue},
                                          {1, Verb::keep}});
 }

@@ -1,6 +1,6 @@
 #pragma once
-// What a random sequence is made of. A command names tasks by small numbers that are read modulo what there is, so that
-// a sequence still means something when shrinking takes commands out of it.
+// The commands of a random sequence. A command names tasks by small numbers, taken modulo the number of tasks, so that
+// a sequence still makes sense after shrinking has removed commands from it.
 
 #include <cstdint>
 #include <ostream>
@@ -18,7 +18,7 @@ struct Pick {
 };
 
 struct Command {
-  enum class Verb { tick, insert, load, claim, settle, renew, find, list, revise, cancel, requeue, keep };
+  enum class Verb { tick, insert, load, claim, settle, renew, find, list, revise, end, requeue, keep };
   Verb verb = Verb::tick;
   std::uint8_t how = 0;
   std::vector<Pick> picks;

@@ -7,13 +7,14 @@
 #include <utility>
 
 #include "support/task_builder.h"
+#include "task/attempt_log.h"
 
 namespace easyretry::test {
 namespace {
 
 using namespace std::chrono_literals;
-using storage::Cancel;
 using storage::TaskQuery;
+using task::Ending;
 using task::Event;
 using task::NewTask;
 using task::Revision;
@@ -25,7 +26,7 @@ using task::Ticket;
 constexpr std::array<Millis, 6> kTimes{0ms, 1ms, 500ms, 1000ms, 5000ms, 60000ms};
 constexpr std::array kOutcomes{Outcome::succeeded,   Outcome::exhausted, Outcome::rejected,
                                Outcome::quarantined, Outcome::parked,    Outcome::cancelled};
-constexpr std::array<const char*, 2> kSpaces{"shop", "bank"};
+constexpr std::array<const char*, 2> kNamespaces{"shop", "bank"};
 constexpr std::array<const char*, 3> kHandlers{"pay", "ship", "mail"};
 
 template <class Values>
@@ -33,10 +34,10 @@ auto pick_of(const Values& values, unsigned how) {
   return values[how % values.size()];
 }
 
-// Five keys in two spaces: most inserts after a while meet a live one.
+// Five keys in two namespaces: after a while, most inserts meet a live task.
 NewTask a_random_task(const Pick& pick) {
   TaskBuilder task = a_task();
-  task.space(pick_of(kSpaces, pick.task)).key("key-" + std::to_string(pick.task / 2 % 5));
+  task.name_space(pick_of(kNamespaces, pick.task)).key("key-" + std::to_string(pick.task / 2 % 5));
   task.handler(pick_of(kHandlers, pick.how)).due_in(pick_of(kTimes, pick.how) - 500ms);
   task.payload(std::string(pick.how, static_cast<char>(pick.task))).payload_version(pick.how % 3);
   if (pick.how % 3 == 0) task.business("order", std::to_string(pick.how % 4));
@@ -57,6 +58,7 @@ NewTask a_random_task(const Pick& pick) {
     made.tags = {"a", std::to_string(pick.task)};
     made.traceparent = "trace";
   }
+  made.task_class = task::class_of(pick.how % 4);
   return made;
 }
 
@@ -71,6 +73,13 @@ Settlement a_random_settlement(const Ticket& ticket, const Pick& pick) {
   settlement.delay = pick_of(kTimes, pick.how / 8U);
   if (pick.how % 3 != 0) settlement.error = "error " + std::to_string(pick.how);
   if (pick.how % 4 != 0) settlement.result = "result " + std::to_string(pick.how);
+  if (pick.how % 2 != 0) settlement.keep_result = 1h;
+  if (settlement.kind != Kind::hand_back && pick.how % 7 != 0) {
+    PastAttempt attempt{.number = pick.how, .began_at = std::nullopt, .ended_at = kStart, .by = "it's me"};
+    if (pick.how % 3 == 0) attempt.began_at = kStart - 1s;
+    if (pick.how % 4 == 0) attempt.error = "a\nb\t\"c\\ {rows} 错";
+    settlement.attempt = task::attempt_line(attempt);
+  }
   return settlement;
 }
 
@@ -85,6 +94,15 @@ Revision a_random_revision(const Ticket& ticket, const Pick& pick) {
   if (pick.how % 4 == 0) revision.rules->backoff = "fixed " + std::to_string(pick.how) + "s";
   if (pick.how % 10 == 0) revision.rules->deadline = kStart + 3h;
   return revision;
+}
+
+Ending a_random_ending(TaskId name, const Pick& pick) {
+  Ending ending{.id = name, .outcome = pick_of(kOutcomes, pick.how / 2U), .tell = pick.how % 2 == 0};
+  ending.drop_callback = !ending.tell && pick.how % 3 == 0;
+  if (pick.how % 3 == 0) ending.error = "ended because " + std::to_string(pick.how);
+  if (pick.how % 5 == 0) ending.result = "result " + std::to_string(pick.how);
+  if (pick.how % 3 == 0) ending.keep_result = 1h;
+  return ending;
 }
 
 Event event_of(Settlement::Kind kind) {
@@ -134,7 +152,7 @@ void ModelRun::run(const Command& command) {
     case Command::Verb::find: both([&](NamedStore& store) { return store.find(names(command)); }); break;
     case Command::Verb::list: list(command); break;
     case Command::Verb::revise: revise(command); break;
-    case Command::Verb::cancel: cancel(command); break;
+    case Command::Verb::end: end(command); break;
     case Command::Verb::requeue: requeue(command); break;
     case Command::Verb::keep: both([](NamedStore& store) { return store.keep(); }); break;
   }
@@ -143,9 +161,9 @@ void ModelRun::run(const Command& command) {
 void ModelRun::compare_everything() {
   both([](NamedStore& store) { return store.list({.finished = false}); });
   both([](NamedStore& store) { return store.list({.finished = true}); });
-  for (const char* space : kSpaces) {
-    both([&](NamedStore& store) { return store.load(space, Millis::max(), 1000); });
-    both([&](NamedStore& store) { return store.counts(space); });
+  for (const char* name_space : kNamespaces) {
+    both([&](NamedStore& store) { return store.load(name_space, Millis::max(), 1000); });
+    both([&](NamedStore& store) { return store.counts(name_space); });
   }
   std::vector<TaskId> all;
   for (std::size_t i = 0; i < model_.known(); ++i) all.push_back(TaskId{static_cast<std::int64_t>(i)});
@@ -165,7 +183,7 @@ void ModelRun::insert(const Command& command) {
 void ModelRun::load(const Command& command) {
   const Millis ahead = command.how % 5 == 0 ? -500ms : pick_of(kTimes, command.how);
   const std::size_t limit = command.how % 3 == 0 ? 1000 : command.how % 3;
-  both([&](NamedStore& store) { return store.load(pick_of(kSpaces, command.how), ahead, limit); });
+  both([&](NamedStore& store) { return store.load(pick_of(kNamespaces, command.how), ahead, limit); });
 }
 
 void ModelRun::claim(const Command& command) {
@@ -207,7 +225,7 @@ void ModelRun::list(const Command& command) {
   const unsigned how = command.how;
   TaskQuery query{.finished = how % 2 == 0, .limit = how % 3 == 0 ? 1000U : how % 3};
   const unsigned which = command.picks.empty() ? 0 : command.picks[0].how;
-  if (which % 2 == 0) query.space = pick_of(kSpaces, how / 2);
+  if (which % 2 == 0) query.name_space = pick_of(kNamespaces, how / 2);
   if (which % 3 == 0) query.key = "key-" + std::to_string(how % 5);
   if (which % 5 == 0) query.handler = pick_of(kHandlers, how);
   if (which % 7 == 0) query.business_type = "order";
@@ -218,6 +236,7 @@ void ModelRun::list(const Command& command) {
   if (which % 3 == 1) query.finished_at.from = some_time(how);
   if (which % 5 == 1) query.finished_at.until = some_time(how / 6);
   query.requeued = which % 4 == 0;
+  if (how / 3 % 2 == 0) query.order = ListOrder::newest_first;
   if (which % 13 == 0) query.created_at = {some_time(how), some_time(how / 6)};
   both([&](NamedStore& store) { return store.list(query); });
 }
@@ -229,11 +248,11 @@ void ModelRun::revise(const Command& command) {
   for (const Revision& revision : revisions) note(revision.ticket.id, Event::revise);
 }
 
-void ModelRun::cancel(const Command& command) {
-  const Cancel how = command.how % 2 == 0 ? Cancel::end : Cancel::tell;
-  const auto chosen = names(command);
-  both([&](NamedStore& store) { return store.cancel(chosen, how); });
-  for (const TaskId name : chosen) note(name, how == Cancel::end ? Event::cancel : Event::cancel_and_tell);
+void ModelRun::end(const Command& command) {
+  std::vector<Ending> endings;
+  for (const Pick& pick : command.picks) endings.push_back(a_random_ending(choose(pick), pick));
+  both([&](NamedStore& store) { return store.end(endings); });
+  for (const Ending& ending : endings) note(ending.id, ending.tell ? Event::end_and_tell : Event::end);
 }
 
 void ModelRun::requeue(const Command& command) {
@@ -242,7 +261,10 @@ void ModelRun::requeue(const Command& command) {
     ended.push_back(TaskId{static_cast<std::int64_t>(pick.task % (model_.known() + 1))});
   }
   const std::size_t known = model_.known();
-  both([&](NamedStore& store) { return store.requeue(ended); });
+  constexpr std::array<std::optional<TaskClass>, 4> kAs{std::nullopt, TaskClass::normal, TaskClass::urgent,
+                                                        TaskClass::background};
+  const auto as = command.picks.empty() ? std::nullopt : pick_of(kAs, command.picks.front().how);
+  both([&](NamedStore& store) { return store.requeue(ended, as); });
   coverage_[{TaskState::finished, Event::requeue}] += static_cast<int>(model_.known() - known);
 }
 
@@ -254,7 +276,7 @@ void ModelRun::both(Call call) {
   if (got != wanted) RC_FAIL(difference(got, wanted));
 }
 
-// Live tasks most of the time; one in eight times any, an unknown one among them.
+// Mostly a live task; in one of eight cases any task, which may be unknown.
 TaskId ModelRun::choose(const Pick& pick) const {
   std::vector<TaskId> live;
   for (const auto& [name, record] : after_) {
@@ -264,7 +286,7 @@ TaskId ModelRun::choose(const Pick& pick) const {
   return TaskId{static_cast<std::int64_t>(pick.task % (model_.known() + 1))};
 }
 
-// The task as it is now, or now and then as it was before, or as it never was.
+// The ticket of the task now; sometimes an older one, or one that never existed.
 Ticket ModelRun::ticket(const Pick& pick) const {
   const TaskId name = choose(pick);
   const auto found = after_.find(name);

@@ -36,7 +36,7 @@ class ModelRun {
   void renew(const Command& command);
   void list(const Command& command);
   void revise(const Command& command);
-  void cancel(const Command& command);
+  void end(const Command& command);
   void requeue(const Command& command);
 
   template <class Call>
@@ -53,7 +53,7 @@ class ModelRun {
   NamedStore other_;
   Coverage& coverage_;
 
-  // What the model holds, by name, before the last command and after it.
+  // The model's tasks, by name, before and after the last command.
   using Records = std::map<TaskId, task::TaskRecord>;
   Records before_;
   Records after_;

@@ -43,6 +43,11 @@ bool by_id(const TaskRecord& a, const TaskRecord& b) {
   return a.info.id < b.info.id;
 }
 
+bool in_order(const std::vector<TaskRecord>& page, ListOrder order) {
+  return order == ListOrder::newest_first ? std::is_sorted(page.rbegin(), page.rend(), by_id)
+                                          : std::is_sorted(page.begin(), page.end(), by_id);
+}
+
 }  // namespace
 
 std::string NamedStore::insert(const std::vector<task::NewTask>& tasks) {
@@ -58,8 +63,8 @@ std::string NamedStore::insert(const std::vector<task::NewTask>& tasks) {
   return out.str();
 }
 
-// How a store cuts its pages is its own affair: what is compared is the whole.
-std::string NamedStore::load(std::string_view space, Millis ahead, std::size_t limit) {
+// Stores may cut pages differently, so all pages together are compared.
+std::string NamedStore::load(std::string_view name_space, Millis ahead, std::size_t limit) {
   std::vector<ShardCursor> from;
   for (int i = 0; i < store_.info().total_shards; ++i)
     from.push_back({.shard = ShardId{static_cast<std::uint16_t>(i)}});
@@ -67,7 +72,7 @@ std::string NamedStore::load(std::string_view space, Millis ahead, std::size_t l
   std::multiset<std::string> whole;
   for (int page = 0; !from.empty(); ++page) {
     if (page > 10'000) return "pages without end";
-    const auto reply = store_.load({.space = space, .from = from, .ahead = ahead, .limit = limit});
+    const auto reply = store_.load({.name_space = name_space, .from = from, .ahead = ahead, .limit = limit});
     if (!reply) return text(reply.error());
     if (reply->tasks.size() > limit * from.size()) return "a page that is too long";
     now = number(reply->now);
@@ -78,7 +83,7 @@ std::string NamedStore::load(std::string_view space, Millis ahead, std::size_t l
       before = task.due;
       whole.insert(std::to_string(number(name(task.id))) + " version " + std::to_string(task.version) + " handler " +
                    reply->handlers.at(task.handler) + " next_at " + std::to_string(number(task.due)) + " suspicion " +
-                   std::to_string(task.suspicion));
+                   std::to_string(task.suspicion) + " class " + std::string{to_string(task.task_class)});
     }
     from = reply->more;
   }
@@ -115,7 +120,7 @@ std::string NamedStore::list(storage::TaskQuery query) {
   for (;;) {
     const auto page = store_.list(query);
     if (!page) return text(page.error());
-    if (page->size() > query.limit || !std::is_sorted(page->begin(), page->end(), by_id)) return "a page out of order";
+    if (page->size() > query.limit || !in_order(*page, query.order)) return "a page out of order";
     if (page->empty()) break;
     query.after = page->back().info.id;
     all.insert(all.end(), page->begin(), page->end());
@@ -129,12 +134,13 @@ std::string NamedStore::revise(std::vector<storage::Revision> revisions) {
   return text(store_.revise(revisions));
 }
 
-std::string NamedStore::cancel(std::vector<TaskId> names, storage::Cancel how) {
-  return text(store_.cancel(ids(std::move(names)), how));
+std::string NamedStore::end(std::vector<task::Ending> endings) {
+  for (auto& ending : endings) ending.id = id(ending.id);
+  return text(store_.end(endings));
 }
 
-std::string NamedStore::requeue(std::vector<TaskId> names) {
-  const auto reply = store_.requeue(ids(std::move(names)));
+std::string NamedStore::requeue(std::vector<TaskId> names, std::optional<TaskClass> as) {
+  const auto reply = store_.requeue(ids(std::move(names)), as);
   if (!reply) return text(reply.error());
   std::string started;
   for (const auto& fresh : *reply) {
@@ -144,15 +150,15 @@ std::string NamedStore::requeue(std::vector<TaskId> names) {
   return started;
 }
 
-// Which tables there are to drop is each backend's own affair.
+// Backends have different tables to drop.
 std::string NamedStore::keep() {
   const auto reply = store_.keep();
   const auto folded = store_.fold_counts();
   return reply && folded ? "kept" : text(reply ? folded.error() : reply.error());
 }
 
-std::string NamedStore::counts(std::string_view space) {
-  const auto reply = store_.counts(space);
+std::string NamedStore::counts(std::string_view name_space) {
+  const auto reply = store_.counts(name_space);
   if (!reply) return text(reply.error());
   std::string all;
   const auto add = [&](const std::string& of, const Tally& tally) {

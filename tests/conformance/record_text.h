@@ -1,5 +1,5 @@
 #pragma once
-// A record as text, one field a line: two records are equal where their texts are, and a difference reads as a diff.
+// A record as text, one line per field: equal records have equal texts, and a difference reads like a diff.
 
 #include <string>
 

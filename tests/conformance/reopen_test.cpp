@@ -1,4 +1,4 @@
-// For backends that outlive their process: another one goes on where the first stopped.
+// For backends that outlive their process: another process continues where the first one stopped.
 
 #include "conformance/store_conformance.h"
 

@@ -34,6 +34,31 @@ TEST_P(StoreConformance, ARequeuedTaskStartsAgainUnderANewId) {
   EXPECT_EQ(fresh.result, "");
 }
 
+TEST_P(StoreConformance, ATaskRequeuedWithOtherArgumentsDiffersOnlyInThem) {
+  const TaskRecord ended = finished(a_task().payload("[42]").payload_version(2).business("order", "42"));
+  const TaskRecord fresh = record(must(store().requeue_with(ended.info.id, "[43]")).value());
+  EXPECT_EQ(fresh.payload, "[43]");
+  EXPECT_EQ(fresh.payload_version, 2);
+  EXPECT_EQ(fresh.info.generation, 1);
+  EXPECT_EQ(fresh.info.key, ended.info.key);
+  EXPECT_EQ(fresh.info.business_id, "42");
+  EXPECT_EQ(fresh.info.state, TaskState::pending);
+  EXPECT_EQ(again(ended).payload, "[42]") << "history says what ran";
+  EXPECT_EQ(again(ended).info.requeued_as, fresh.info.id);
+  EXPECT_EQ(claim(fresh).payload, "[43]");
+}
+
+TEST_P(StoreConformance, OtherArgumentsDoNotRequeueATaskTwiceNorOneThatIsLive) {
+  const TaskRecord ended = finished(a_task());
+  const TaskRecord waiting = insert(a_task());
+  ASSERT_TRUE(must(store().requeue_with(ended.info.id, "[1]")));
+  EXPECT_FALSE(must(store().requeue_with(ended.info.id, "[2]")));
+  EXPECT_FALSE(requeue(ended.info.id));
+  EXPECT_FALSE(must(store().requeue_with(waiting.info.id, "[3]")));
+  EXPECT_FALSE(must(store().requeue_with(TaskId{17}, "[4]")));
+  EXPECT_EQ(count({}), 2);
+}
+
 TEST_P(StoreConformance, ARequeuedTaskKeepsADeadlineThatIsStillAheadAndDropsOneThatHasPassed) {
   const auto due_by = [&](Millis after) { return task::RetryRules{.deadline = now() + after, .backoff = {}}; };
   const TaskRecord ahead = finished(a_task().rules(due_by(2h)), Outcome::quarantined);
@@ -83,7 +108,7 @@ TEST_P(StoreConformance, TheHistoryOfTheLastGenerationStaysAndSaysWhatItWasStart
   EXPECT_EQ(count({}), 1);
 }
 
-// The case that matters: a bulk requeue of what failed, given twice, must not run what has succeeded meanwhile.
+// The case that matters: a bulk requeue of failed tasks, sent twice, must not run tasks that have succeeded meanwhile.
 TEST_P(StoreConformance, WhatWasRequeuedIsNotRequeuedAgainWhenItHasSucceeded) {
   const TaskRecord failed = finished(a_task(), Outcome::exhausted);
   const TaskRecord fresh = record(requeue(failed.info.id).value());
@@ -135,8 +160,8 @@ TEST_P(StoreConformance, ATaskWhoseKeyIsLiveAgainIsNotRequeued) {
 }
 
 TEST_P(StoreConformance, ALiveKeyInAnotherSpaceDoesNotPreventARequeue) {
-  const TaskRecord ended = finished(a_task().space("shop").key("pay:42"));
-  insert(a_task().space("bank").key("pay:42"));
+  const TaskRecord ended = finished(a_task().name_space("shop").key("pay:42"));
+  insert(a_task().name_space("bank").key("pay:42"));
   EXPECT_TRUE(requeue(ended.info.id));
 }
 

@@ -155,7 +155,7 @@ TEST_P(StoreConformance, ReviseAnswersForEachInOrder) {
   const TaskRecord waiting = insert(a_task());
   const TaskRecord done = finished(a_task());
   const TaskRecord held = running(a_task());
-  const TaskRecord elsewhere = insert(a_task().space("bank"));
+  const TaskRecord elsewhere = insert(a_task().name_space("bank"));
   const std::vector<Revision> revisions{to_now(done),    to_patience(waiting),   to_now(held),
                                         to_now(waiting), to_patience(elsewhere), to_now(revised(waiting))};
   EXPECT_THAT(must(store().revise(revisions)).applied, ElementsAre(false, true, false, false, true, true));
@@ -166,9 +166,9 @@ TEST_P(StoreConformance, ReviseAnswersForEachInOrder) {
 
 TEST_P(StoreConformance, ARevisionIsNoTaskToTheCounters) {
   const TaskRecord waiting = insert(a_task().due_in(1h));
-  const Counts before = must(store().counts(kSpace));
+  const Counts before = must(store().counts(kNamespace));
   EXPECT_TRUE(revise({.ticket = ticket(waiting), .delay = 0ms, .rules = kPatient}));
-  EXPECT_EQ(must(store().counts(kSpace)), before);
+  EXPECT_EQ(must(store().counts(kNamespace)), before);
 }
 
 TEST_P(StoreConformance, ARevisedTaskKeepsItsKey) {

@@ -93,6 +93,23 @@ TaskRecord StoreConformance::finished(const NewTask& task, Outcome outcome) {
   return record(done.info.id);
 }
 
+std::vector<TaskId> StoreConformance::finish_all(const std::vector<TaskRecord>& tasks) {
+  std::vector<Settlement> done;
+  for (const TaskRecord& task : claim_all(tasks)) done.push_back(finish(task));
+  must(store().settle(done));
+  return ids_of(tasks);
+}
+
+std::vector<TaskId> StoreConformance::all_pages(TaskQuery query) {
+  std::vector<TaskId> ids;
+  for (auto page = list(query); !page.empty(); page = list(query)) {
+    EXPECT_LE(page.size(), query.limit);
+    ids.insert(ids.end(), page.begin(), page.end());
+    query.after = ids.back();
+  }
+  return ids;
+}
+
 bool StoreConformance::settle(const Settlement& settlement) {
   return must(store().settle({&settlement, 1})).applied.at(0);
 }
@@ -106,8 +123,8 @@ bool StoreConformance::revise(const Revision& revision) {
   return must(store().revise({&revision, 1})).applied.at(0);
 }
 
-bool StoreConformance::cancel(TaskId id, Cancel how) {
-  return must(store().cancel({&id, 1}, how)).applied.at(0);
+bool StoreConformance::end(TaskId id, const Ending& how) {
+  return must(store().end(endings({&id, 1}, how))).applied.at(0);
 }
 
 std::optional<TaskId> StoreConformance::requeue(TaskId id) {
@@ -125,8 +142,8 @@ TaskRecord StoreConformance::record(TaskId id) {
 }
 
 LoadReply StoreConformance::load(std::vector<ShardCursor> from, Millis ahead, std::size_t limit,
-                                 std::string_view space) {
-  return must(store().load({.space = space, .from = from, .ahead = ahead, .limit = limit}));
+                                 std::string_view name_space) {
+  return must(store().load({.name_space = name_space, .from = from, .ahead = ahead, .limit = limit}));
 }
 
 std::vector<TaskId> StoreConformance::load_all(Millis ahead, std::size_t limit) {

@@ -11,6 +11,7 @@
 
 #include "conformance/record_text.h"
 #include "storage/store.h"
+#include "support/endings.h"
 #include "support/store_backend.h"
 #include "support/task_builder.h"
 #include "task/task_id.h"
@@ -20,7 +21,6 @@ namespace easyretry::test {
 
 using namespace std::chrono_literals;
 using storage::Applied;
-using storage::Cancel;
 using storage::History;
 using storage::Inserted;
 using storage::LoadReply;
@@ -28,6 +28,7 @@ using storage::Renewal;
 using storage::Revision;
 using storage::ShardCursor;
 using storage::TaskQuery;
+using task::Ending;
 using task::NewTask;
 using task::Settlement;
 using task::TaskRecord;
@@ -41,7 +42,11 @@ using ::testing::UnorderedElementsAreArray;
 inline constexpr Millis kLease = 30s;
 inline constexpr TaskId kUnknown{4711};
 
-// The reply of a verb that must not fail; an error ends the test with what it says.
+// What a user may say of a task.
+inline const Ending kCancelled{.outcome = Outcome::cancelled};
+inline const Ending kCancelledAndTold{.outcome = Outcome::cancelled, .tell = true};
+
+// The reply of a verb that must not fail. An error ends the test with its message.
 template <class T, class E>
 T must(tl::expected<T, E> result) {
   if (!result) throw StoreError{result.error()};
@@ -57,7 +62,7 @@ inline ShardId shard(const TaskRecord& record) {
 }
 std::vector<TaskId> ids_of(const std::vector<TaskRecord>& records);
 
-// What a worker may say of a task it claimed.
+// The outcomes that a worker may report for a claimed task.
 Settlement finish(const TaskRecord& claimed, Outcome outcome = Outcome::succeeded, std::string error = {});
 Settlement retry(const TaskRecord& claimed, Millis delay, std::string error = "bank busy");
 Settlement advance(const TaskRecord& claimed, Stage stage, Outcome outcome, std::string result = {});
@@ -82,19 +87,22 @@ class StoreConformance : public ::testing::TestWithParam<StoreBackend> {
   std::vector<TaskRecord> claim_all(const std::vector<TaskRecord>& tasks, std::string_view owner = "worker");
   TaskRecord running(const NewTask& task) { return claim(insert(task)); }
   TaskRecord finished(const NewTask& task, Outcome outcome = Outcome::succeeded);
+  std::vector<TaskId> finish_all(const std::vector<TaskRecord>& tasks);  // pending ones, in one batch
   bool settle(const Settlement& settlement);
   bool renew(const TaskRecord& task, Millis lease);
   bool revise(const Revision& revision);
-  bool cancel(TaskId id, Cancel how = Cancel::end);
+  bool end(TaskId id, const Ending& how);
+  bool cancel(TaskId id, const Ending& how = kCancelled) { return end(id, how); }
   std::optional<TaskId> requeue(TaskId id);
   std::optional<TaskRecord> find(TaskId id);
   TaskRecord record(TaskId id);  // must be there
   TaskRecord again(const TaskRecord& task) { return record(task.info.id); }
   std::vector<TaskId> list(const TaskQuery& query) { return ids_of(must(store().list(query))); }
+  std::vector<TaskId> all_pages(TaskQuery query);
   std::int64_t count(const TaskQuery& query) { return must(store().count(query)); }
 
   LoadReply load(std::vector<ShardCursor> from, Millis ahead = 0ms, std::size_t limit = 1000,
-                 std::string_view space = kSpace);
+                 std::string_view name_space = kNamespace);
   // Page after page, as they come.
   std::vector<TaskId> load_all(Millis ahead, std::size_t limit);
   LoadReply load_shard_of(const TaskRecord& task, Millis ahead = 0ms, std::size_t limit = 1000);
@@ -112,6 +120,12 @@ class MeetingStore : public StoreConformance {};
 
 // Compared with the memory store by random sequences.
 class StoreModel : public ::testing::TestWithParam<StoreBackend> {};
+
+// As claims and lists return it.
+inline TaskRecord without_attempts(TaskRecord record) {
+  record.info.last_attempts.clear();
+  return record;
+}
 
 // Two readings of the same task that must not differ in any field.
 inline void expect_same(const TaskRecord& got, const TaskRecord& wanted) {

@@ -1,4 +1,4 @@
-"""Who may do what to easyretry serve. Usage: access_test.py EASYRETRY_PROGRAM"""
+"""Roles, tokens and rate limits of easyretry serve. Usage: access_test.py EASYRETRY_PROGRAM"""
 import http.client
 import json
 import os
@@ -58,7 +58,7 @@ class Access(DaemonCase):
                          [("ann", f"POST /v1/tasks/{made['id']}/cancel", "200"), ("ann", "POST /v1/tasks/5/cancel", "404")])
 
     def test_namespaces_do_not_see_each_other(self):
-        daemon = self.start(server=", spaces: [shop]")
+        daemon = self.start(server=", namespaces: [shop]")
         shop = self.token("shop", "admin+payloads", "shop")
         mine = self.token("mine", "admin+payloads", "default")
         _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"}, token=mine)
@@ -87,7 +87,7 @@ class Access(DaemonCase):
         self.assertEqual(refused[0]["error"]["code"], "too_many_requests")
         connection = http.client.HTTPConnection("127.0.0.1", daemon.port)
         seen = set()
-        for _ in range(30):  # tokens that are guessed count for their address
+        for _ in range(30):  # wrong tokens count against the address of the client
             connection.request("GET", "/v1/tasks", headers={"Authorization": "Bearer er_guess"})
             answer = connection.getresponse()
             answer.read()
@@ -97,7 +97,7 @@ class Access(DaemonCase):
         self.assertEqual(daemon.ask("GET", "/v1/tasks")[0], 200, "another token")
 
     def refused(self, request, token=None, length=8_000_000):
-        """(status, Retry-After, Connection) of a request of which only the head is sent."""
+        """(status, Retry-After, Connection) of a request. Only its head is sent."""
         shown = f"Authorization: Bearer {token}\r\n" if token else ""
         with socket.create_connection(("127.0.0.1", self.daemon.port), timeout=4) as asking:
             asking.sendall(f"{request} HTTP/1.1\r\nHost: localhost\r\n{shown}Content-Length: {length}\r\n\r\n".encode())
@@ -107,7 +107,7 @@ class Access(DaemonCase):
             return answer.status, answer.getheader("Retry-After"), answer.getheader("Connection")
 
     def test_whoever_is_refused_is_so_before_a_body_is_read(self):
-        daemon = self.start(server=", spaces: [shop]")
+        daemon = self.start(server=", namespaces: [shop]")
         viewer = self.token("v", "viewer")
         for status, request, token in ((401, "POST /v1/tasks", None),
                                        (401, "POST /v1/tasks", "er_guess"),

@@ -1,23 +1,23 @@
-"""What tests of alerts have in common: a daemon with channels and rules, tasks that fail, and those who are told."""
+"""Base class for tests of alerts: a daemon with channels and rules, tasks that fail, and receivers of the alerts."""
 import json
 import os
 import queue
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 import prometheus_text
 from alert_receivers import HttpReceiver, MailServer
 from daemon import Daemon
+from waiting import until
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 ROBOT_SECRET = "SECgeheim-canary"
 TOKEN = "token-canary-1234567"
-PATIENCE = 30  # seconds, for what should take few
-QUIET = 3  # seconds in which nothing may come
+PATIENCE = 30  # seconds; a test normally needs only a few
+QUIET = 3  # seconds in which no alert may arrive
 NO_RETRY = "handlers:\n  pay: {max_attempts: 1}\n  mail: {max_attempts: 1}\n"
 FAILURES = "final_failures: 1, wait: 2s, window: 1h"
 
@@ -92,7 +92,4 @@ class AlertCase(unittest.TestCase):
         return family.value(channel=channel, result="delivered"), family.value(channel=channel, result="failed")
 
     def eventually(self, holds):
-        until = time.monotonic() + PATIENCE
-        while not holds():
-            self.assertLess(time.monotonic(), until, "it did not come about")
-            time.sleep(0.05)
+        until(holds, PATIENCE)

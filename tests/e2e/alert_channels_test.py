@@ -1,4 +1,4 @@
-"""Alerts as each product gets them: chat rooms over real HTTP, e-mail in a real SMTP conversation.
+"""Alerts in the format of each product: chat rooms over real HTTP, e-mail over real SMTP.
 Usage: alert_channels_test.py EASYRETRY_PROGRAM"""
 import base64
 import email

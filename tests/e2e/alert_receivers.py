@@ -1,4 +1,4 @@
-"""Those who are told: an HTTP server and a mail server, of the standard library alone."""
+"""Receivers of alerts: an HTTP server and a mail server, written with the standard library only."""
 import base64
 import http.server
 import queue
@@ -8,7 +8,7 @@ import threading
 
 
 class HttpReceiver:
-    """Keeps what is posted to it, as (path, headers, body); answers when `hold` is set."""
+    """Keeps each POST as (path, headers, body). Answers once `hold` is set."""
 
     def __init__(self, answer="{}", status=200):
         receiver = self
@@ -25,7 +25,7 @@ class HttpReceiver:
                     self.end_headers()
                     self.wfile.write(text)
                 except ConnectionError:
-                    pass  # whoever was kept waiting has gone
+                    pass  # the client stopped waiting and disconnected
 
             def log_message(self, *_):
                 pass
@@ -46,8 +46,9 @@ class HttpReceiver:
 
 
 class MailServer:
-    """Speaks SMTP as much as a client needs; keeps (from, to, text, logged in as, encrypted). With `certificate`, the
-    files of one and its key, it offers STARTTLS, or is TLS from the start; with `password` it takes that alone."""
+    """Speaks as much SMTP as a client needs. Keeps each mail as (from, to, text, logged in as, encrypted). With
+    `certificate`, the files of a certificate and its key, it offers STARTTLS, or uses TLS from the start. With
+    `password`, it accepts only that password."""
 
     def __init__(self, certificate=None, from_the_start=False, password=None, refuse=None):
         tls = None
@@ -61,7 +62,7 @@ class MailServer:
                 try:
                     self.converse()
                 except (ssl.SSLError, ConnectionError):
-                    pass  # who does not trust us hangs up
+                    pass  # a client that does not trust the certificate disconnects
                 finally:
                     self.lines.close()
                     self.request.close()
@@ -119,7 +120,7 @@ class MailServer:
                     words.append(self.lines.readline().decode().strip())
                 _, user, given = base64.b64decode(words[2]).decode().split("\0")
                 if given != password:
-                    return self.say(f"535 {given} is wrong")  # as talkative as a server could be
+                    return self.say(f"535 {given} is wrong")  # the worst case: a server that repeats the password
                 self.user = user
                 self.say("235 welcome")
 

@@ -1,4 +1,4 @@
-"""Alerts of easyretry serve: what happens to tasks, and who is told of it.
+"""Alerts of easyretry serve: which events raise one, and which channels get it.
 Usage: alerts_test.py EASYRETRY_PROGRAM"""
 import base64
 import hashlib
@@ -17,7 +17,7 @@ from daemon import Daemon
 class Telling(AlertCase):
     def test_tasks_that_fail_for_good_are_told_once_together_and_signed(self):
         hook = self.receiver()
-        # A wait that is enough for all five also on a busy machine.
+        # The wait is long enough for all five, even on a busy machine.
         self.start({"hook": self.webhook(hook)}, {"r": "channels: [hook], final_failures: 1, wait: 8s, window: 1h"})
         for i in range(5):
             self.fail_task(key=f"order-{i}", args=[{"card": "payload-canary"}])
@@ -67,7 +67,7 @@ class Telling(AlertCase):
 
     def test_a_task_that_kills_its_workers_is_told(self):
         hook = self.receiver()
-        # A lease that nobody renews is a worker that died.
+        # A lease that is not renewed means that its worker died.
         self.start({"hook": self.webhook(hook)}, {"r": "channels: [hook], quarantines: 1, wait: 0s"},
                    "lease: 500ms\nwindow: 200ms\ngrace: 500ms\nmax_crashes: 1\n")
         self.submit(key="poison")
@@ -77,6 +77,16 @@ class Telling(AlertCase):
             self.daemon.ask("POST", "/v1/leases", {"handlers": ["pay"], "wait_ms": 500})
         told = self.data(hook)
         self.assertEqual((told["kind"], told["tasks"][0]["key"]), ("quarantine", "poison"))
+
+    def test_a_circuit_that_stays_open_is_told(self):
+        hook = self.receiver()
+        self.start({"hook": self.webhook(hook)}, {"r": "channels: [hook], circuit_open: 1s"},
+                   "handlers:\n  pay: {circuit: {name: gateway}}\n")
+        self.submit(key="first")
+        self.daemon.lease("pay")  # from now on the daemon knows its handler
+        self.assertEqual(self.daemon.ask("POST", "/v1/circuits/gateway/open", {"why": "it moves"})[0], 200)
+        told = self.data(hook)
+        self.assertEqual((told["kind"], told["status"], told["handler"]), ("circuit_open", "firing", "gateway"))
 
     def test_what_is_not_yet_told_is_told_when_the_daemon_stops(self):
         hook = self.receiver()
@@ -90,7 +100,7 @@ class Trouble(AlertCase):
     def test_a_channel_that_never_answers_holds_up_neither_tasks_nor_others_nor_the_end(self):
         dead, alive = self.receiver(), self.receiver()
         dead.hold.clear()
-        nobody = socket.create_server(("127.0.0.1", 0))  # takes connections, and says nothing
+        nobody = socket.create_server(("127.0.0.1", 0))  # accepts connections and never answers
         self.addCleanup(nobody.close)
         self.start({"dead": self.webhook(dead), "alive": self.webhook(alive),
                     "deaf": f"type: email, url: 'smtp+plain://127.0.0.1:{nobody.getsockname()[1]}', "
@@ -124,13 +134,15 @@ class Trouble(AlertCase):
         for name in channels:
             run = subprocess.run([PROGRAM, "alert", "test", name], cwd=self.folder, capture_output=True, text=True)
             self.assertEqual(run.returncode, 1)
-            self.assertIn(f"easyretry: channel {name} did not accept the message: ", run.stderr)
+            why = "10.0.0.1 may not be called" if name == "private" else f"channel {name} did not accept the message: "
+            self.assertIn("easyretry: " + why, run.stderr)
             said += run.stdout + run.stderr
-        checked = subprocess.run([PROGRAM, "config", "check"], cwd=self.folder, capture_output=True, text=True, check=True)
+        checked = subprocess.run([PROGRAM, "config", "check"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(checked.returncode, 1, "one channel may not be called")
         said += checked.stdout + checked.stderr
         for secret in (TOKEN, ROBOT_SECRET, "pass-canary"):
             self.assertNotIn(secret, said)
-        self.assertIn("10.0.0.1", said)  # the guard has something to say
+        self.assertIn("10.0.0.1", said)  # the address check did print its refusal
         self.assertIn("***", said)
 
     def test_a_message_that_failed_is_logged_with_its_reason_and_counted(self):
@@ -139,7 +151,7 @@ class Trouble(AlertCase):
             text = self.config({"room": f"type: slack, url: {room.url}/services/{TOKEN}"},
                                {"r": f"channels: [room], {FAILURES}"}) + NO_RETRY
             kept = os.dup(2)
-            os.dup2(log.fileno(), 2)  # the daemon inherits it
+            os.dup2(log.fileno(), 2)  # the daemon inherits this stderr
             try:
                 self.daemon = Daemon(PROGRAM, self.folder, text, server=", may_call: [127.0.0.1]")
             finally:
@@ -160,6 +172,27 @@ class Trouble(AlertCase):
         run = subprocess.run([PROGRAM, "serve"], cwd=self.folder, capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(run.returncode, 1)
         self.assertIn("alerts.channels.hook: /nowhere has no secret to sign webhooks with", run.stderr)
+
+
+class Api(AlertCase):
+    def test_the_api_says_what_was_told_and_tests_a_channel(self):
+        room, hook = self.receiver(f"no_service {TOKEN}", status=404), self.receiver()
+        self.start({"room": f"type: slack, url: {room.url}/services/{TOKEN}", "hook": self.webhook(hook)},
+                   {"r": f"channels: [room, hook], {FAILURES}"})
+        self.fail_task(key="order-42")
+        self.data(hook)
+        self.eventually(lambda: len(self.daemon.ask("GET", "/v1/alerts")[1]["sent"]) == 2)
+        told = {one["channel"]: one for one in self.daemon.ask("GET", "/v1/alerts")[1]["sent"]}
+        self.assertEqual((told["hook"]["arrived"], told["hook"]["status"], told["hook"]["handler"]), (True, "firing", "pay"))
+        self.assertEqual(len(told["hook"]["tasks"]), 1)
+        self.assertEqual((told["room"]["arrived"], told["room"]["tries"]), (False, 1))
+        status, tested = self.daemon.ask("POST", "/v1/alerts/test", {"channel": "hook"})
+        self.assertEqual((status, tested), (200, {"channel": "hook", "arrived": True}))
+        self.assertIn("this is a test", self.data(hook)["summary"])
+        _, tested = self.daemon.ask("POST", "/v1/alerts/test", {"channel": "room"})
+        self.assertFalse(tested["arrived"])
+        for answer in (tested, self.daemon.ask("GET", "/v1/alerts")[1]):
+            self.assertNotIn(TOKEN, json.dumps(answer))
 
 
 class Command(AlertCase):

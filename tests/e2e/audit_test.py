@@ -1,4 +1,4 @@
-"""The audit log of easyretry serve when there is no room for it. Usage: audit_test.py EASYRETRY_PROGRAM"""
+"""The audit log of easyretry serve when it cannot grow. Usage: audit_test.py EASYRETRY_PROGRAM"""
 import errno
 import json
 import os
@@ -51,7 +51,7 @@ class AuditWithoutRoom(DaemonCase):
     def test_a_file_that_may_not_grow(self):
         path = os.path.join(self.folder.name, "audit.jsonl")
         with open(path, "w") as file:
-            file.truncate(FAR)  # takes no room
+            file.truncate(FAR)  # a sparse file: takes no disk space
         self.serve("audit.jsonl")
         self.assertEqual(self.cancel(self.pending())[0], 200)
         before = resource.prlimit(self.daemon.process.pid, resource.RLIMIT_FSIZE)
@@ -76,7 +76,7 @@ class AuditWithoutRoom(DaemonCase):
                 if file.write(bytes(4096)) < 4096:
                     raise OSError(errno.ENOSPC, "full")
         self.assertEqual(full.exception.errno, errno.ENOSPC)
-        for _ in range(100):  # room was kept for some
+        for _ in range(100):  # the file has space reserved for some entries
             if self.cancel(self.pending())[0] != 200:
                 break
         kept = len(self.entries("disk/audit.jsonl"))

@@ -1,4 +1,4 @@
-"""Long bodies of every unkind sort: whoever else asks is answered meanwhile as with ordinary ones of that length.
+"""Long bodies made to be slow to read. Meanwhile other clients wait no longer than for ordinary bodies of that length.
 Usage: body_time_test.py EASYRETRY_PROGRAM"""
 import collections
 import concurrent.futures
@@ -17,7 +17,7 @@ ROUNDS = 10
 
 
 def filled(begin, pieces, end, between=","):
-    """As many of the pieces as fit into SIZE characters."""
+    """A body with as many of the pieces as fit into SIZE characters."""
     taken, size = [], len(begin) + len(end)
     for piece in pieces:
         size += len(piece) + len(between)
@@ -53,7 +53,7 @@ def scattered(number):
 ORDER = {"id": 42, "customer": "alice@example.com", "amount": 99.5, "items": [{"name": "blue pencil", "count": 3}]}
 ORDINARY = array(json.dumps(ORDER), ", ")
 
-# By name: a body, and the status of its answer once it is stored.
+# By name: a body, and the status of the answer when it has been sent before.
 UNKIND = {
     "integers of 20 digits": (array("18446744073709551615"), 200),
     "integers that do not fit": (array("99999999999999999999"), 200),
@@ -76,7 +76,7 @@ UNKIND = {
 
 
 def processor_time(daemon, name):
-    """Seconds that threads of this name have worked."""
+    """Processor time of the threads of this name, in seconds."""
     total = 0
     threads = f"/proc/{daemon.process.pid}/task"
     for thread in os.listdir(threads):
@@ -102,7 +102,7 @@ class BodyTime(DaemonCase):
         super().tearDown()
 
     def health(self):
-        """How long it took to hear that the daemon lives."""
+        """The response time of /healthz, in seconds."""
         begin = time.monotonic()
         self.neighbour.request("GET", "/healthz")
         answer = self.neighbour.getresponse()
@@ -126,7 +126,7 @@ class BodyTime(DaemonCase):
         ordinary = collections.deque(maxlen=ROUNDS)
         for name, (body, status) in UNKIND.items():
             unkind = float("inf")
-            # What others do on this machine makes it slower at times, and never faster.
+            # Other processes on this machine sometimes make it slower, never faster.
             for _ in range(ROUNDS):
                 ordinary.append(self.slowest_health_during(ORDINARY, 200))
                 unkind = min(unkind, self.slowest_health_during(body, status))

@@ -1,72 +1,19 @@
-"""The command line, as people and scripts use it: against a real daemon, and straight on a store.
+"""The command line, as people and scripts use it: with a real daemon, and directly on a store.
 Usage: cli_test.py EASYRETRY_PROGRAM"""
-import fcntl
 import http.server
 import json
 import os
-import pty
-import re
-import struct
 import subprocess
-import sys
-import tempfile
-import termios
 import threading
 import unittest
 
-from daemon import Daemon
+from cli_case import CliCase
 
-PROGRAM = os.path.abspath(sys.argv.pop(1))
 NOBODY = "http://127.0.0.1:1"
 
 
-class CommandLine(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self.daemon = None
-        self.environment = {name: value for name, value in os.environ.items() if not name.startswith("EASYRETRY_")}
-
-    def tearDown(self):
-        if self.daemon and self.daemon.process.poll() is None:
-            self.daemon.kill()
-        self.folder.cleanup()
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def run_program(self, *arguments, environment=None, stdin=""):
-        return subprocess.run([PROGRAM, *arguments], cwd=self.folder.name, input=stdin, capture_output=True, text=True,
-                              env={**self.environment, **(environment or {})}, timeout=60)
-
-    def good(self, *arguments, **more):
-        ran = self.run_program(*arguments, *self.where, **more)
-        self.assertEqual(ran.returncode, 0, ran.stderr)
-        return ran.stdout
-
-    def answer(self, *arguments, **more):
-        return json.loads(self.good(*arguments, "--json", **more))
-
-    def refused(self, *arguments, **more):
-        """What is said on stderr by a command that fails."""
-        ran = self.run_program(*arguments, **more)
-        self.assertEqual(ran.returncode, 1, ran.stdout + ran.stderr)
-        return ran.stderr
-
-    def start_daemon(self, config="", server=""):
-        self.daemon = Daemon(PROGRAM, self.folder.name, config, server)
-        return self.daemon
-
-    def token(self, role, space="default"):
-        made = self.run_program("token", "create", role, "--role", role, "--space", space)
-        self.assertEqual(made.returncode, 0, made.stderr)
-        return made.stdout.strip()
-
-    def submit(self, *arguments):
-        return self.good("tasks", "submit", *arguments).strip()
-
-
 class OnBothWays:
-    """What is the same on a daemon and straight on a store."""
+    """Tests that are the same with a daemon and directly on a store."""
 
     def test_a_task_is_submitted_listed_shown_cancelled_and_requeued(self):
         made = self.answer("tasks", "submit", "mail", "--args", '[{"to": "ann"}]', "--business-id", "7", "--key", "k",
@@ -94,16 +41,57 @@ class OnBothWays:
         self.assertEqual((handler["name"], handler["live"], handler["ended"]), ("mail", 1, {"cancelled": 1}))
         self.assertRegex(self.good("handlers"), r"mail +1 +2 .*1 cancelled")
 
+    def test_a_task_has_a_class_and_many_that_are_requeued_are_of_the_background(self):
+        urgent = self.submit("mail", "--key", "u", "--class", "urgent", "--delay", "1h")
+        plain = self.submit("mail", "--key", "n", "--delay", "1h")
+        self.assertEqual(self.answer("tasks", "show", urgent)["class"], "urgent")
+        self.assertRegex(self.good("tasks", "show", urgent), r"\nclass +urgent\n")
+        self.assertNotIn("class", self.answer("tasks", "show", plain))
+        self.assertEqual([task["id"] for task in self.answer("tasks", "list", "--class", "urgent")["tasks"]], [urgent])
+        self.assertEqual([task["id"] for task in self.answer("tasks", "list", "--class", "normal")["tasks"]], [plain])
+        self.assertIn("urgent", self.refused("tasks", "submit", "mail", "--class", "high", *self.where, code=2))
+
+        self.good("tasks", "cancel", urgent, "--untold")
+        [again] = self.answer("tasks", "requeue", urgent)["tasks"]
+        self.assertEqual(self.answer("tasks", "show", again["requeued_as"])["class"], "urgent", "one task keeps its class")
+        self.good("tasks", "cancel", "--everything", "--yes", "--untold")
+        self.assertEqual(self.good("tasks", "requeue", "--key", "u", "--yes"), "1 requeued, 0 skipped\n")
+        [bulk] = self.answer("tasks", "list", "--key", "u")["tasks"]
+        self.assertEqual(bulk["class"], "background")
+        self.assertEqual(self.good("tasks", "requeue", "--key", "n", "--yes", "--as-class", "normal"), "1 requeued, 0 skipped\n")
+        [said] = self.answer("tasks", "list", "--key", "n")["tasks"]
+        self.assertNotIn("class", said)
+
+    def test_a_task_is_completed_or_failed(self):
+        done, failed = self.submit("mail", "--key", "1", "--delay", "1h"), self.submit("mail", "--key", "2", "--delay", "1h")
+        self.assertIn("--why is required", self.run_program("tasks", "fail", failed, *self.where).stderr)
+        self.assertIn("--result: this is not JSON", self.refused("tasks", "complete", done, "--result", "{", *self.where, code=2))
+        self.assertEqual(self.answer("tasks", "complete", done, "--result", '{"receipt": 17}', "--untold"),
+                         {"tasks": [{"id": done, "completed": True}]})
+        self.assertEqual(self.good("tasks", "fail", failed, "--why", "refunded by hand", "--untold"), f"{failed} failed\n")
+        self.assertEqual([self.answer("tasks", "show", id)["outcome"] for id in (done, failed)], ["succeeded", "rejected"])
+        self.assertEqual(self.answer("tasks", "show", failed)["last_error"], "refunded by hand")
+        self.submit("mail", "--key", "3", "--delay", "1h")
+        self.assertEqual(self.good("tasks", "fail", "--handler", "mail", "--why", "closed", "--untold", "--yes"),
+                         "1 failed, 0 skipped\n")
+
     def test_lists_come_in_pages_or_whole(self):
         ids = [self.submit("mail", "--key", str(number)) for number in range(5)]
-        page = self.answer("tasks", "list", "--limit", "2")
-        self.assertEqual(([task["id"] for task in page["tasks"]], page["next"]), (ids[:2], ids[1]))
-        rest = self.answer("tasks", "list", "--after", page["next"])
-        self.assertEqual([task["id"] for task in rest["tasks"]], ids[2:])
-        self.assertNotIn("next", rest)
-        self.assertEqual([task["id"] for task in self.answer("tasks", "list", "--all")["tasks"]], ids)
-        ran = self.run_program("tasks", "list", "--limit", "2", *self.where)
-        self.assertIn(f"--after {ids[1]}, or --all", ran.stderr)
+        for order, ids, next in ([], ids[::-1], f"older-{ids[3]}"), (["--oldest-first"], ids, f"newer-{ids[1]}"):
+            page = self.answer("tasks", "list", "--limit", "2", *order)
+            self.assertEqual(([task["id"] for task in page["tasks"]], page["next"]), (ids[:2], next))
+            rest = self.answer("tasks", "list", "--after", next, *order)
+            self.assertEqual([task["id"] for task in rest["tasks"]], ids[2:])
+            self.assertNotIn("next", rest)
+            self.assertEqual([task["id"] for task in self.answer("tasks", "list", "--all", *order)["tasks"]], ids)
+            self.assertIn(f"--after {next}, or --all", self.run_program("tasks", "list", "--limit", "2", *order, *self.where).stderr)
+        self.assertIn("add or leave out --oldest-first", self.refused("tasks", "list", "--after", next, *self.where))
+
+    def test_history_is_listed_newest_first_or_oldest_first(self):
+        ids = [self.submit("mail", "--key", str(number)) for number in range(3)]
+        self.good("tasks", "cancel", *ids, "--yes", "--untold")
+        self.assertEqual([task["id"] for task in self.answer("history", "list")["tasks"]], ids[::-1])
+        self.assertEqual([task["id"] for task in self.answer("history", "list", "--oldest-first")["tasks"]], ids)
 
     def test_several_tasks_are_changed_only_on_a_yes(self):
         ids = [self.submit("mail", "--key", str(number)) for number in range(2)]
@@ -145,14 +133,18 @@ class OnBothWays:
 
     def test_what_is_wrong_with_what_was_asked_for_is_said(self):
         self.submit("mail", "--key", "k")
+        self.assertIn('unknown value "asleep"; known: pending, running', self.refused("tasks", "list", "--state", "asleep", *self.where, code=2))
         for arguments, said in (
-            (["tasks", "list", "--state", "asleep"], 'unknown value "asleep"; known: pending, running'),
-            (["tasks", "list", "--created-from", "tomorrow"], 'time "tomorrow": not a time'),
-            (["tasks", "list", "--limit", "0"], "not a number from 1 to 1000"),
+            (["tasks", "list", "--created-from", "tomorrow"], '"tomorrow" is no time'),
+            (["tasks", "list", "--limit", "0"], "not a whole number from 1 to 1000"),
+            (["tasks", "submit", "mail", "--delay", "soon"], 'duration "soon": not a number'),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertIn(said, self.refused(*arguments, *self.where, code=2))
+        for arguments, said in (
             (["tasks", "show", "x/../y"], 'there is no task "x/../y"'),
             (["tasks", "submit", "mail", "--args", "{to: ann}"], "the arguments are not JSON"),
             (["tasks", "submit", "mail", "--args-file", "nowhere.json"], "--args-file nowhere.json cannot be read"),
-            (["tasks", "submit", "mail", "--delay", "soon"], 'duration "soon": not a number'),
             (["tasks", "submit", "mail", "--delay", "1h", "--due-at", "2030-01-01"], "due_at and delay_ms both set the due time"),
             (["tasks", "submit", "mail", "--key", "k", "--on-duplicate", "reject"], "leave out --on-duplicate"),
         ):
@@ -169,10 +161,10 @@ class OnBothWays:
         self.assertEqual(self.answer("tasks", "list")["tasks"], [])
 
 
-class OnADaemon(OnBothWays, CommandLine):
+class OnADaemon(OnBothWays, CliCase):
     def setUp(self):
         super().setUp()
-        self.start_daemon()
+        self.start()
         self.environment["EASYRETRY_TOKEN"] = self.daemon.token
         self.where = ["--server", f"http://127.0.0.1:{self.daemon.port}"]
 
@@ -187,19 +179,19 @@ class OnADaemon(OnBothWays, CommandLine):
         for token, said in (("", "the request has no token; put the token in EASYRETRY_TOKEN"),
                             ("er_wrong", "the token is unknown; put the token in EASYRETRY_TOKEN")):
             self.assertIn(said, self.refused("tasks", "list", *self.where, environment={"EASYRETRY_TOKEN": token}))
-        viewer = {"EASYRETRY_TOKEN": self.token("viewer")}
+        viewer = {"EASYRETRY_TOKEN": self.token("viewer", "viewer")}
         id = self.submit("mail")
         self.assertIn("the role viewer of token viewer may not do this",
                       self.refused("tasks", "cancel", id, *self.where, environment=viewer))
         self.assertIn("may not see arguments; use a token with +payloads",
                       self.refused("tasks", "show", id, "--args", *self.where, environment=viewer))
-        self.assertIn('token viewer is not for the namespace "shop"; leave out --space',
-                      self.refused("tasks", "list", "--space", "shop", *self.where, environment=viewer))
+        self.assertIn('token viewer is not for the namespace "shop"; leave out --namespace',
+                      self.refused("tasks", "list", "--namespace", "shop", *self.where, environment=viewer))
 
     def test_all_pages_are_one_list(self):
         status, made = self.daemon.ask("POST", "/v1/tasks", {"tasks": [{"handler": "mail", "args": [n]} for n in range(2500)]})
         self.assertEqual(status, 201)
-        ids = sorted((task["id"] for task in made["tasks"]), key=int)
+        ids = sorted((task["id"] for task in made["tasks"]), key=int, reverse=True)
         whole = self.answer("tasks", "list", "--all")
         self.assertEqual(([task["id"] for task in whole["tasks"]], "next" in whole), (ids, False))
         self.assertEqual([line.split()[0] for line in self.good("tasks", "list", "--all").splitlines()], ["id", *ids])
@@ -213,16 +205,34 @@ class OnADaemon(OnBothWays, CommandLine):
         self.assertRegex(listed, r"k +rejected +1 +(now|\d+ s ago) +.*bank closed")
         self.assertNotIn("\x1b", listed + self.good("tasks", "show", task["id"]), "a terminal would obey it")
 
+    def test_the_attempts_of_a_task_are_shown_newest_first(self):
+        id = self.submit("mail", "--key", "k")
+        for error in "\x1b[2Jbank closed\nfor today", "bank busy":
+            [task] = self.daemon.lease()
+            self.daemon.ask("POST", f"/v1/leases/{id}/fail", {"version": task["version"], "error": error, "retry_after_ms": 0})
+        [task] = self.daemon.lease()
+        self.daemon.ask("POST", f"/v1/leases/{id}/done", {"version": task["version"]})
+        attempts = self.answer("tasks", "show", id)["last_attempts"]
+        self.assertEqual([(one["number"], one["end"], one.get("error")) for one in attempts],
+                         [(3, "succeeded", None), (2, "failed", "bank busy"), (1, "failed", "\x1b[2Jbank closed\nfor today")])
+        for one in attempts:
+            self.assertEqual(one["by"], attempts[0]["by"])
+            self.assertLessEqual(one["began_at"], one["ended_at"])
+        shown = self.good("tasks", "show", id)
+        self.assertRegex(shown, r"attempt +3 succeeded in \S+ by \S+, (now|\d+ s ago)\nattempt +2 failed in \S+ by \S+, .*: bank busy\n")
+        self.assertNotIn("\x1b", shown, "a terminal would obey it")
+        self.assertNotIn("last_attempts", self.answer("history", "list")["tasks"][0])
+
     def test_the_file_of_a_daemon_is_left_to_the_daemon(self):
         said = self.refused("tasks", "list", "--store", "sqlite:retry.db")
         self.assertIn(f"is in use by process {self.daemon.process.pid}", said)
         self.assertIn("ask it: --server", said)
 
 
-class OnAStore(OnBothWays, CommandLine):
+class OnAStore(OnBothWays, CliCase):
     def setUp(self):
         super().setUp()
-        self.start_daemon()
+        self.start()
         self.daemon.stop()
         self.where = ["--store", "sqlite:retry.db"]
 
@@ -231,7 +241,7 @@ class OnAStore(OnBothWays, CommandLine):
             file.write("handlers:\n  mail: {max_attempts: 3}\n  hook: {url: 'https://shop.example/', secrets_file: none}\n")
         id = self.submit("mail", "--config", "other.yaml")
         self.assertEqual(self.answer("tasks", "show", id)["policy"]["max_attempts"], 3)
-        self.start_daemon()
+        self.start()
         self.assertEqual([task["id"] for task in self.daemon.lease()], [id])
 
     def test_nothing_is_said_of_who_serves_a_task(self):
@@ -241,9 +251,9 @@ class OnAStore(OnBothWays, CommandLine):
         self.assertNotIn("served", self.answer("handlers")["handlers"][0])
 
     def test_namespaces_are_apart(self):
-        id = self.submit("mail", "--space", "shop")
+        id = self.submit("mail", "--namespace", "shop")
         self.assertEqual(self.answer("tasks", "list")["tasks"], [])
-        self.assertEqual([task["id"] for task in self.answer("tasks", "list", "--space", "shop")["tasks"]], [id])
+        self.assertEqual([task["id"] for task in self.answer("tasks", "list", "--namespace", "shop")["tasks"]], [id])
         self.assertIn("there is no task", self.refused("tasks", "show", id, *self.where))
 
     def test_an_empty_database_stays_empty(self):
@@ -264,7 +274,7 @@ class OnAStore(OnBothWays, CommandLine):
 
 
 class Answering(http.server.BaseHTTPRequestHandler):
-    """Somebody else who listens where a daemon was expected."""
+    """Another server, which listens where a daemon was expected."""
     status, said, asked = 200, "<html>", []
 
     def do_GET(self):
@@ -278,7 +288,7 @@ class Answering(http.server.BaseHTTPRequestHandler):
         pass
 
 
-class WithoutADaemon(CommandLine):
+class WithoutADaemon(CliCase):
     def test_an_address_that_cannot_be_is_refused_before_a_token_is_sent(self):
         for server, said in (
             (NOBODY, f"no daemon answers at {NOBODY}"),
@@ -310,7 +320,7 @@ class WithoutADaemon(CommandLine):
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
                         "-keyout", "key.pem", "-out", "certificate.pem", "-subj", "/CN=retry", "-addext",
                         "subjectAltName=IP:127.0.0.1"], cwd=self.folder.name, check=True, capture_output=True)
-        self.start_daemon(server=", certificate: certificate.pem, private_key: key.pem")
+        self.start(server=", certificate: certificate.pem, private_key: key.pem")
         self.environment["EASYRETRY_TOKEN"] = self.daemon.token
         self.where = ["--server", f"https://127.0.0.1:{self.daemon.port}"]
         self.assertIn("is not trusted", self.refused("tasks", "list", *self.where))
@@ -342,56 +352,6 @@ class WithoutADaemon(CommandLine):
         said = self.run_program("config", "check", "--json")
         self.assertEqual((said.returncode, len(json.loads(said.stdout)["problems"])), (1, 2))
         self.assertIn("nowhere.yaml", self.refused("config", "check", "nowhere.yaml"))
-
-
-class OnATerminal(CommandLine):
-    def setUp(self):
-        super().setUp()
-        self.start_daemon()
-        self.daemon.stop()
-        self.where = ["--store", "sqlite:retry.db"]
-        self.environment["TERM"] = "xterm"
-
-    def shown(self, *arguments, columns=80, typed="", environment=None):
-        """(exit code, what a terminal of so many columns shows)"""
-        ours, theirs = pty.openpty()
-        fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        process = subprocess.Popen([PROGRAM, *arguments, *self.where], cwd=self.folder.name, stdin=theirs, stdout=theirs,
-                                   stderr=theirs, env={**self.environment, **(environment or {})})
-        os.close(theirs)
-        os.write(ours, typed.encode())
-        text = b""
-        while True:
-            try:
-                text += os.read(ours, 65536)
-            except OSError:  # the other end is closed
-                break
-        os.close(ours)
-        return process.wait(timeout=60), text.decode().replace("\r\n", "\n")
-
-    def test_tables_fit_the_terminal_and_are_120_wide_elsewhere(self):
-        self.submit("mail", "--key", "支付" * 40)
-        for columns, text in ((90, self.shown("tasks", "list", columns=90)[1]), (120, self.good("tasks", "list"))):
-            titles, row = re.sub("\x1b\\[[0-9]*m", "", text).splitlines()
-            self.assertEqual(len(titles), columns, "the last title ends at the edge")
-            key = row.split()[2]
-            self.assertTrue(key.startswith("支付") and key.endswith("…"), row)
-            self.assertEqual(row.index("pending") + key.count("支") + key.count("付"), titles.index("state"),
-                             "a Chinese character takes two columns")
-
-    def test_colours_are_for_terminals_that_want_them(self):
-        self.good("tasks", "cancel", self.submit("mail"), "--untold")
-        self.assertIn("\x1b[33mcancelled\x1b[0m", self.shown("history", "list")[1])
-        self.assertNotIn("\x1b", self.shown("history", "list", environment={"NO_COLOR": "1"})[1])
-        self.assertNotIn("\x1b", self.good("history", "list"))
-
-    def test_several_tasks_are_asked_about(self):
-        ids = [self.submit("mail", "--key", str(number)) for number in range(2)]
-        code, said = self.shown("tasks", "cancel", *ids, typed="n\n")
-        self.assertEqual((code, "cancel 2 tasks? [y/N]" in said, "nothing was done" in said), (1, True, True), said)
-        self.assertEqual(len(self.answer("tasks", "list")["tasks"]), 2)
-        code, said = self.shown("tasks", "cancel", *ids, "--untold", typed="y\n")
-        self.assertEqual((code, self.answer("tasks", "list")["tasks"]), (0, []), said)
 
 
 if __name__ == "__main__":

@@ -1,48 +1,18 @@
-"""doctor, completion and the manual, as whoever is on call meets them. Usage: comfort_test.py EASYRETRY_PROGRAM"""
+"""doctor, completion and the manual, as an engineer on call uses them. Usage: comfort_test.py EASYRETRY_PROGRAM"""
 import json
 import os
 import re
 import shutil
 import sqlite3
 import subprocess
-import sys
 import tempfile
 import unittest
 
-from daemon import Daemon
-
-PROGRAM = os.path.abspath(sys.argv.pop(1))
-
-
-def run_program(*arguments, folder=None, **environment):
-    return subprocess.run([PROGRAM, *arguments], cwd=folder, capture_output=True, text=True, timeout=60, check=False,
-                          env={**os.environ, **environment})
+from doctor_case import DoctorCase
+from program import PROGRAM, bash_completions, run_program
 
 
-class Doctor(unittest.TestCase):
-    def setUp(self):
-        self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self.addCleanup(self.folder.cleanup)
-
-    def path(self, name):
-        return os.path.join(self.folder.name, name)
-
-    def start(self, **more):
-        daemon = Daemon(PROGRAM, self.folder.name, **more)
-        self.addCleanup(lambda: daemon.process.poll() is None and daemon.kill())
-        self.addCleanup(daemon.process.stdout.close)
-        return daemon
-
-    def examine(self, *arguments, code=0, **environment):
-        """What it says of each check."""
-        ran = run_program("doctor", "--json", *arguments, folder=self.folder.name, **environment)
-        self.assertEqual(ran.returncode, code, ran.stdout + ran.stderr)
-        answer = json.loads(ran.stdout)
-        self.assertEqual(answer["healthy"], code == 0)
-        for check in answer["checks"]:
-            self.assertEqual(check["todo"] == "", check["result"] == "ok", check)
-        return {check["check"]: check for check in answer["checks"]}
-
+class Doctor(DoctorCase):
     def results(self, checks):
         return {name: check["result"] for name, check in checks.items()}
 
@@ -52,6 +22,7 @@ class Doctor(unittest.TestCase):
     def test_a_healthy_daemon_is_found_healthy(self):
         daemon = self.start()
         daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
+        daemon.lease()
         checks = self.of_daemon(daemon)
         self.assertEqual(self.results(checks), {"daemon": "ok", "tokens": "ok", "first token": "warn", "instances": "ok", "late tasks": "ok",
                                                 "quarantined": "ok", "handlers": "ok", "paused": "ok"})
@@ -62,6 +33,13 @@ class Doctor(unittest.TestCase):
         daemon = self.start()
         checks = self.examine("--server", f"http://127.0.0.1:{daemon.port}", EASYRETRY_TOKEN="er_wrong", code=1)
         self.assertIn("token", checks["daemon"]["what"])
+
+    def test_a_handler_that_no_worker_serves_is_told_of(self):
+        daemon = self.start()
+        daemon.ask("POST", "/v1/tasks", {"handler": "mial"})
+        found = self.of_daemon(daemon)["handlers"]
+        self.assertEqual(found["result"], "warn")
+        self.assertIn("mial (1 tasks)", found["what"])
 
     def test_a_task_that_killed_its_workers_is_told_of(self):
         daemon = self.start(config="max_crashes: 1\n")
@@ -119,13 +97,13 @@ class Doctor(unittest.TestCase):
 
     def test_people_get_a_line_for_each_check_and_what_to_do(self):
         self.start().stop()
-        ran = run_program("doctor", "--store", "sqlite:retry.db", folder=self.folder.name)
+        ran = run_program("doctor", "--store", "sqlite:retry.db", cwd=self.folder.name)
         self.assertRegex(ran.stdout, r"(?m)^ok    clock            within a second of the store's$")
         self.assertRegex(ran.stdout, r"(?m)^warn  first token .*\n      to do:           move it")
 
 
 def commands_by_help(*path):
-    """Every command, found by asking for help, with the options it names."""
+    """Every command that --help lists, with the options that its own help names."""
     text = run_program(*path, "--help").stdout
     options = set(re.findall(r"(?:^ +|,)(--[a-z-]+)", text, re.M))
     found = {path: options}
@@ -140,28 +118,18 @@ class Completion(unittest.TestCase):
     def setUpClass(cls):
         cls.commands = commands_by_help()
 
-    def complete(self, line):
-        """What bash offers for a line that ends at the cursor."""
-        script = run_program("completion", "bash").stdout
-        words = line.split(" ")
-        ask = (f"COMP_WORDS=({' '.join(repr(word) for word in words)}); COMP_CWORD={len(words) - 1}; _easyretry; "
-               'printf "%s\\n" "${COMPREPLY[@]}"')
-        ran = subprocess.run(["bash", "-c", script + ask], capture_output=True, text=True, check=True)
-        self.assertEqual(ran.stderr, "")
-        return set(ran.stdout.split())
-
     def test_bash_offers_every_command_and_option_there_is(self):
         self.assertGreater(len(self.commands), 15)
         for path, options in self.commands.items():
             below = {other[-1] for other in self.commands if other[:-1] == path and other}
-            offered = self.complete(" ".join(["easyretry", *path, ""]))
+            offered = bash_completions(" ".join(["easyretry", *path, ""]))
             self.assertLessEqual(options | below, offered, path)
 
     def test_bash_offers_what_begins_so_and_files_for_values(self):
-        self.assertEqual(self.complete("easyretry ta"), {"tables", "tasks"})
-        self.assertEqual(self.complete("easyretry tasks li"), {"list"})
-        self.assertEqual(self.complete("easyretry tasks list --handler pay --sta"), {"--state"})
-        self.assertEqual(self.complete("easyretry tasks list --token-file "), set())
+        self.assertEqual(bash_completions("easyretry ta"), {"tables", "tasks"})
+        self.assertEqual(bash_completions("easyretry tasks li"), {"list"})
+        self.assertEqual(bash_completions("easyretry tasks list --handler pay --sta"), {"--state"})
+        self.assertEqual(bash_completions("easyretry tasks list --token-file "), set())
 
     def test_other_shells_get_every_command_and_option_too(self):
         for shell in ("zsh", "fish"):
@@ -186,6 +154,30 @@ class Completion(unittest.TestCase):
         if shutil.which("groff"):
             shown = subprocess.run(["groff", "-k", "-Kutf8", "-man", "-Tutf8", "-ww", "-z"], input=page, capture_output=True, text=True, check=True)
             self.assertEqual(shown.stderr, "")
+
+
+class Version(unittest.TestCase):
+    def test_the_build_is_described_for_people_and_programs(self):
+        info = json.loads(run_program("version", "--json").stdout)
+        self.assertEqual(info["version"], run_program("--version").stdout.strip())
+        self.assertLessEqual({"memory", "sqlite", "postgres", "mysql", "redis", "nacos", "config", "alerts", "remote", "mxrmq", "server"},
+                             set(info["components"]))
+        self.assertEqual(info["left_out"], [])
+        for library in ("SQLite", "OpenSSL", "Lua", "fmt", "libpq", "libmariadb", "hiredis", "gRPC", "libcurl", "yaml-cpp"):
+            self.assertRegex(info["libraries"][library], r"^\d+\.\d+", library)
+        said = run_program("version").stdout
+        self.assertIn(f"easyretry {info['version']}, commit {info['commit'] or 'unknown'}", said)
+        self.assertIn(f"built with SQLite {info['libraries']['SQLite']}\n", said)
+
+    def test_the_commit_is_that_of_the_sources(self):
+        source = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        commit = json.loads(run_program("version", "--json").stdout)["commit"]
+        if not os.path.exists(os.path.join(source, ".git")):
+            self.assertIsNone(commit)
+            return
+        asked = subprocess.run(["git", "-C", source, "cat-file", "-t", commit],
+                               capture_output=True, text=True, check=False)
+        self.assertEqual(asked.stdout, "commit\n", asked.stderr)
 
 
 class FirstSteps(unittest.TestCase):

@@ -1,4 +1,5 @@
-"""What easyretry serve refuses, easyretry config check sees, in the same words. Usage: config_check_test.py EASYRETRY_PROGRAM"""
+"""easyretry config check finds every error for which easyretry serve refuses to start, and reports it in the same words.
+Usage: config_check_test.py EASYRETRY_PROGRAM"""
 import json
 import os
 import socket
@@ -36,7 +37,7 @@ class ConfigCheck(unittest.TestCase):
         return answer["problems"]
 
     def refused(self, config, *sentences):
-        """Both say these, each in one line, and nothing else; and nothing is made."""
+        """Both commands print these sentences, one line each, and nothing else. No file is created."""
         self.write("easyretry.yaml", config)
         before = sorted(os.listdir(self.folder))
         found = self.problems()
@@ -94,12 +95,16 @@ class ConfigCheck(unittest.TestCase):
         self.refused("server: {tokens: left}\n", "cannot write the first token to left.first: File exists")
         self.write("tokens", "ops emperor * 00\n")
         self.refused("server: {tokens: tokens}\n", "tokens:1: not a token")
+        os.mkdir(os.path.join(self.folder, "kept"))
+        self.refused("server: {tokens: kept}\n", "cannot read the tokens in kept: Is a directory")
+        os.symlink("gone", os.path.join(self.folder, "link"))
+        self.refused("server: {tokens: link}\n", "cannot read the tokens in link: No such file")
         self.refused("server: {audit: nowhere/audit.jsonl}\n", "server.audit: nowhere/audit.jsonl cannot be written: No such file")
         os.mkdir(os.path.join(self.folder, "folder"))
         self.refused("server: {audit: folder}\n", "server.audit: folder cannot be written: Is a directory")
 
     def test_namespaces_and_destinations(self):
-        self.refused(f"server: {{spaces: [{'s' * 65}]}}\n", "use 1 to 64 bytes")
+        self.refused(f"server: {{namespaces: [{'s' * 65}]}}\n", "use 1 to 64 bytes")
         self.refused("server: {may_call: ['10.0.0.0/99']}\n", 'allowed destination "10.0.0.0/99"')
 
     def test_webhooks(self):
@@ -110,6 +115,28 @@ class ConfigCheck(unittest.TestCase):
         self.refused(pay % ("https://shop.example/pay", "none"), "none has no secret to sign webhooks with")
         self.refused(pay % ("https://shop.example/pay", "rubbish"), "rubbish:1: ")
         self.refused(pay % ("https://ann:geheim@shop.example/pay", "secrets"), 'handler "pay": this URL cannot be called: it contains a user')
+
+    def test_a_webhook_to_an_address_that_may_not_be_called(self):
+        self.write("secrets", "whsec_" + "A" * 43 + "=\n")
+        pay = "handlers: {pay: {url: '%s', secrets_file: secrets}}\n"
+        self.refused(pay % "http://10.1.2.3/pay", 'handler "pay": 10.1.2.3 may not be called: it is a private network (10.0.0.0/8). '
+                                                  "If this is intended, add 10.1.2.3 to server.may_call")
+        self.refused(pay % "http://[::1]:8080/pay", "add ::1 to server.may_call")
+        self.refused(pay % "http://localhost:8080/pay", "add 127.0.0.1 or localhost to server.may_call")
+        self.refused("server: {may_call: ['127.0.0.1:80']}\n" + pay % "http://127.0.0.1:8080/pay", "add 127.0.0.1 to server.may_call")
+        for allowed, url in (("10.0.0.0/8", "http://10.1.2.3/pay"), ("localhost", "http://localhost:8080/pay"),
+                             ("'::1'", "http://localhost:8080/pay"), ("10.0.0.0/8", "http://billing.internal/pay")):
+            self.write("easyretry.yaml", f"server: {{may_call: [{allowed}]}}\n" + pay % url)
+            self.assertEqual(self.problems(), [], (allowed, url))
+
+    def test_the_address_for_all_other_handlers_is_checked_as_well(self):
+        self.write("secrets", "whsec_" + "A" * 43 + "=\n")
+        rest = "defaults: {url: '%s', secrets_file: secrets}\n"
+        self.refused(rest % "http://10.2.2.2/x", "defaults.url: 10.2.2.2 may not be called: it is a private network (10.0.0.0/8). "
+                                                 "If this is intended, add 10.2.2.2 to server.may_call")
+        self.refused("defaults: {url: 'https://shop.example/x', secrets_file: none}\n", "none has no secret to sign webhooks with")
+        self.write("easyretry.yaml", "server: {may_call: [10.0.0.0/8]}\n" + rest % "http://10.2.2.2/x")
+        self.assertEqual(self.problems(), [])
 
     def test_handlers(self):
         self.refused("handlers: {pay: {retry_on: [CardRefused]}}\n", "CardRefused")
@@ -124,6 +151,10 @@ class ConfigCheck(unittest.TestCase):
         self.refused(channel % "type: slack, url: 'https://hooks.example:0/x'", "alerts.channels.ops: this URL cannot be called")
         self.refused(channel % "type: email, url: 'smtps://smtp.example:465', from: a@b.example, to: [c@d.example], user: ann, password_file: none",
                      "alerts.channels.ops: none cannot be read")
+        for where in ("http://127.0.0.1:9/", "http://localhost:9/"):
+            self.refused(channel % f"type: slack, url: '{where}'", "alerts.channels.ops: 127.0.0.1 may not be called: it is this machine itself")
+        self.write("easyretry.yaml", "server: {may_call: [localhost]}\n" + channel % "type: slack, url: 'http://localhost:9/'")
+        self.assertEqual(self.problems(), [])
 
     def test_everything_is_said_at_once(self):
         self.refused("membership: everybody\nserver: {listen: '0.0.0.0:0', may_call: ['10.0.0.0/99'], audit: nowhere/x}\n"

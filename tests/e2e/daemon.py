@@ -1,4 +1,4 @@
-"""A running `easyretry serve` for tests, on SQLite in a folder of its own if nothing else is said."""
+"""A running `easyretry serve` for tests, by default on SQLite in its own folder."""
 import http.client
 import json
 import os
@@ -9,7 +9,7 @@ import subprocess
 
 
 class Daemon:
-    """One run of the program; a folder may see several."""
+    """One run of the program. Several runs can use one folder, one after the other."""
 
     def __init__(self, program, folder, config="", server="", store="sqlite:retry.db", stderr=None, port=0, descriptors=None):
         with open(os.path.join(folder, "easyretry.yaml"), "w") as file:
@@ -17,7 +17,7 @@ class Daemon:
         limit = descriptors and (lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (descriptors, descriptors)))
         self.process = subprocess.Popen([program, "serve"], cwd=folder, stdout=subprocess.PIPE, stderr=stderr, text=True,
                                         preexec_fn=limit)
-        self.said = ""  # until it served
+        self.said = ""  # its output before it was ready
         self.port = self.port_said()
         with open(os.path.join(folder, "easyretry.tokens.first")) as file:
             self.token = file.read().strip()

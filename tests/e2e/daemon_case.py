@@ -1,13 +1,10 @@
-"""A test of a running `easyretry serve`. The program is the first argument of whoever imports this."""
-import os
+"""A test of a running `easyretry serve`. The program is the first argument of the script that imports this."""
 import subprocess
-import sys
 import tempfile
 import unittest
 
 from daemon import Daemon
-
-PROGRAM = os.path.abspath(sys.argv.pop(1))
+from program import PROGRAM
 
 
 class DaemonCase(unittest.TestCase):
@@ -25,6 +22,6 @@ class DaemonCase(unittest.TestCase):
         return self.daemon
 
     def token(self, name, role, space="default"):
-        made = subprocess.run([PROGRAM, "token", "create", name, "--role", role, "--space", space], cwd=self.folder.name,
+        made = subprocess.run([PROGRAM, "token", "create", name, "--role", role, "--namespace", space], cwd=self.folder.name,
                               capture_output=True, text=True, check=True)
         return made.stdout.strip()

@@ -1,4 +1,4 @@
-"""easyretry serve with keys: nothing of the arguments is in the database. Usage: encryption_test.py EASYRETRY_PROGRAM"""
+"""easyretry serve with encryption keys: the database contains no part of the arguments. Usage: encryption_test.py EASYRETRY_PROGRAM"""
 import os
 import subprocess
 import unittest

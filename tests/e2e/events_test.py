@@ -1,4 +1,4 @@
-"""easyretry events: what happens in a real daemon, in a terminal and for scripts. Usage: events_test.py EASYRETRY_PROGRAM"""
+"""easyretry events: the events of a real daemon, in a terminal and for scripts. Usage: events_test.py EASYRETRY_PROGRAM"""
 import json
 import os
 import pty
@@ -19,7 +19,7 @@ PATIENCE = 30
 
 
 class Gate:
-    """The way to a server, which can be shut and cut."""
+    """A proxy to a server. It can refuse new connections and cut open ones."""
 
     def __init__(self, port):
         self.behind = port
@@ -113,7 +113,7 @@ class Events(unittest.TestCase):
         self.folder.cleanup()
 
     def watch(self, *arguments, port=None, **more):
-        """When this returns it is being told of everything."""
+        """Starts a watcher. When this returns, the watcher gets all events."""
         before = self.watchers()
         one = Watching(self.folder.name, self.daemon.token, port or self.daemon.port, *arguments, **more)
         self.watching.append(one)
@@ -122,7 +122,7 @@ class Events(unittest.TestCase):
         return one
 
     def watchers(self):
-        """Open connections over which the daemon has said something: those of single requests are closed."""
+        """The number of open connections over which the daemon has sent something. Those of single requests are closed."""
         text = subprocess.run(["ss", "-Htni", "state", "established", f"( sport = :{self.daemon.port} )"],
                               capture_output=True, text=True, check=True).stdout
         return len(re.findall(r"\bbytes_sent:[1-9]", text))

@@ -1,4 +1,4 @@
-"""Daemons and an embedded engine in one namespace of a real server: whoever can run a task gets it in time.
+"""Daemons and an embedded engine in one namespace of a real server: an instance that can run a task gets it in time.
 Usage: fleet_test.py EASYRETRY_PROGRAM SERVERS_PY KILL_WORKER"""
 import os
 import subprocess
@@ -15,7 +15,7 @@ SERVERS = os.path.abspath(sys.argv.pop(1))
 WORKER = os.path.abspath(sys.argv.pop(1))
 
 TASKS = 96
-# `grace`, after which all look everywhere, is a minute and a half here.
+# `grace`, after which every instance looks in all shards, is a minute and a half here.
 CONFIG = "grace: 90s\nlease: 6s\nwindow: 1s\n"
 
 
@@ -48,7 +48,7 @@ class Fleet(unittest.TestCase):
         return daemon
 
     def embedded(self, handler):
-        """An engine that has the function."""
+        """Starts an engine that has the handler's function."""
         self.journals = os.path.join(self.folder.name, "journals")
         os.mkdir(self.journals)
         self.running.append(subprocess.Popen(
@@ -63,15 +63,21 @@ class Fleet(unittest.TestCase):
         status, answer = daemon.ask("POST", "/v1/tasks", {"tasks": tasks})
         self.assertLess(status, 300, answer)
 
+    def handler(self, daemon, name):
+        [one] = [one for one in daemon.ask("GET", "/v1/handlers")[1]["handlers"] if one["name"] == name]
+        return one
+
     def left(self, daemon, handler):
-        [one] = [one for one in daemon.ask("GET", "/v1/handlers")[1]["handlers"] if one["name"] == handler]
-        return one["live"]
+        return self.handler(daemon, handler)["live"]
 
     def test_a_daemon_that_merely_knows_a_handler_leaves_it_to_the_engine_that_has_it(self):
         daemon = self.daemon("a", "handlers: {work: {timeout: 10s}}\n")
         self.embedded("work")
         self.assertTrue(eventually(lambda: [m.get("handlers") for m in self.members(daemon)] in ([[], ["work"]], [["work"], []])),
                         self.members(daemon))
+        [engine] = [m["node"] for m in self.members(daemon) if m["handlers"]]
+        found = self.handler(daemon, "work")
+        self.assertEqual((found["served"], found["instances"], found["waiting_workers"]), (True, [engine], 0))
         self.submit(daemon, "work")
         self.assertTrue(eventually(lambda: self.left(daemon, "work") == 0), f"{self.left(daemon, 'work')} tasks wait for workers of the daemon")
         run = subprocess.run([PROGRAM, "cluster", "--store", self.url], capture_output=True, text=True, timeout=60)
@@ -93,6 +99,9 @@ class Fleet(unittest.TestCase):
         worker.start()
         try:
             self.assertTrue(eventually(lambda: ["mail"] in [m.get("handlers") for m in self.members(without)]))
+            found = self.handler(without, "mail")
+            self.assertEqual((found["served"], found["instances"]), (True, [with_workers.ask("GET", "/v1/cluster")[1]["self"]]))
+            self.assertNotIn("last_asked_at", found, "workers ask the other daemon")
             self.submit(without, "mail")
             self.assertTrue(eventually(lambda: len(got) == TASKS), f"{len(got)} of {TASKS}")
         finally:

@@ -1,4 +1,4 @@
-"""Those who want to use up what easyretry serve has: memory, connections, descriptors. Usage: flood_test.py EASYRETRY_PROGRAM"""
+"""Clients that try to exhaust easyretry serve: memory, connections, descriptors. Usage: flood_test.py EASYRETRY_PROGRAM"""
 import contextlib
 import http.client
 import re
@@ -8,15 +8,16 @@ import time
 import unittest
 
 from daemon_case import DaemonCase
+from waiting import until
 
 MIB = 1 << 20
 LONGEST = 8 * MIB
-ROOM = 256 // 4  # MiB, for all bodies of one token: a quarter of what there is for all
+ROOM = 256 // 4  # MiB, for all bodies of one token: a quarter of the limit for all tokens
 PATIENCE = 60
 
 
 class Sender:
-    """A connection that sends a request's head and so much of its body as is taken, and hears what is said."""
+    """A connection that sends the head of a request and as much of its body as the server takes, and reads the answer."""
 
     def __init__(self, port, head, body):
         self.socket = socket.create_connection(("127.0.0.1", port))
@@ -47,21 +48,21 @@ class Sender:
 
 class Flood(DaemonCase):
     def resident(self):
-        """MiB."""
+        """The memory of the daemon, in MiB."""
         with open(f"/proc/{self.daemon.process.pid}/status") as file:
             return int(re.search(r"VmRSS:\s+(\d+) kB", file.read()).group(1)) / 1024
 
     def flood(self, count, head, body, settled):
-        """The connections, when `settled` says so of them, and the most memory that the daemon had meanwhile."""
+        """Sends until settled(connections) is true. Returns the connections and the most memory that the daemon used."""
         senders = [Sender(self.daemon.port, head, body) for _ in range(count)]
         for sender in senders:
             self.addCleanup(sender.socket.close)
         most = self.resident()
-        until = time.monotonic() + PATIENCE
+        end = time.monotonic() + PATIENCE
         with selectors.DefaultSelector() as ready:
             for sender in senders:
                 ready.register(sender.socket, selectors.EVENT_READ | selectors.EVENT_WRITE, sender)
-            while not settled(senders) and time.monotonic() < until:
+            while not settled(senders) and time.monotonic() < end:
                 for key, _ in ready.select(0.1):
                     sender = key.data
                     sender.go_on()
@@ -70,7 +71,7 @@ class Flood(DaemonCase):
                     elif not sender.unsent:
                         ready.modify(sender.socket, selectors.EVENT_READ, sender)
                 most = max(most, self.resident())
-        self.assertLess(time.monotonic(), until, [(len(s.unsent), s.status()) for s in senders])
+        self.assertLess(time.monotonic(), end, [(len(s.unsent), s.status()) for s in senders])
         return senders, max(most, self.resident())
 
     def head(self, token=None):
@@ -118,10 +119,7 @@ class Flood(DaemonCase):
         self.eventually(lambda: self.resident() - before < 100)
 
     def eventually(self, holds, what=None):
-        until = time.monotonic() + PATIENCE
-        while not holds():
-            self.assertLess(time.monotonic(), until, what)
-            time.sleep(0.05)
+        until(holds, PATIENCE, what)
 
     def test_with_few_descriptors_who_is_known_is_served_and_the_store_works(self):
         daemon = self.start(descriptors=64)

@@ -1,4 +1,4 @@
-"""Requests made up from an OpenAPI document: right ones, and those with one thing wrong."""
+"""Requests generated from an OpenAPI document: correct ones, and ones with one thing wrong."""
 import copy
 import dataclasses
 import json
@@ -16,7 +16,7 @@ IDS = ["0", "1", "910048318464253839", "9223372036854775807", "9" * 19, "9" * 20
 
 @dataclasses.dataclass
 class Made:
-    """One request. `wrong`: it has to be refused."""
+    """One request. With `wrong`, the server must refuse it."""
 
     why: str
     method: str
@@ -27,7 +27,7 @@ class Made:
 
 
 class Generator:
-    """Requests to one operation. `ids` are those of tasks there are; `seed` decides all the rest."""
+    """Generates requests to one operation. `ids` are ids of tasks that exist; `seed` decides everything else."""
 
     def __init__(self, schemas, path, method, operation, ids, seed):
         self.schemas, self.template, self.method, self.operation = schemas, path, method.upper(), operation
@@ -63,11 +63,14 @@ class Generator:
         for name in [p["name"] for p in self.parameters if p["in"] == "query"]:
             for value in QUERY_VALUES:
                 yield self.right(f"{name}={value[:30]}", path=f"{self.path(self.ids[0])}?{name}={value}")
-        for odd in ("no_such_parameter=1", "%ff=1", "=", "&&&", "limit=1&limit=x", "%zz"):
+        strict = not self.template.endswith("z")  # probes of load balancers add parameters to /healthz and /readyz
+        yield self.right("unknown parameter", path=f"{self.path(self.ids[0])}?no_such_parameter=1", wrong=strict)
+        for odd in ("%ff=1", "=", "&&&", "limit=1&limit=x", "%zz"):
             yield self.right(f"query {odd}", path=f"{self.path(self.ids[0])}?{odd}")
 
     def wrong_bodies(self):
         if self.body_schema is None:
+            yield self.right("a body", body=b'{"no_such_field": 1}', wrong=self.method == "POST")
             return
         for text in NOT_JSON:
             yield self.right(f"body {text[:20]!r}", body=text, wrong=True)
@@ -105,28 +108,30 @@ class Generator:
 
     def query_value(self, parameter):
         if parameter["name"] == "after":
-            return self.random.choice(self.ids)
-        if "description" in parameter["schema"]:
-            return self.random.choice(["2026-03-01", "2026-03-01T12:00:00Z"])
+            return f"{self.random.choice(['older', 'newer'])}-{self.random.choice(self.ids)}"
         return self.value(parameter["schema"])
 
     def members(self, schema):
-        """About two more than have to be there: among many that are made up, one that the API refuses is not far."""
+        """The required members and about two more. With many random members, one of them would soon be refused by the API."""
         fields, required = schema.get("properties", {}), schema.get("required", [])
         least = max(len(required), schema.get("minProperties", 0))
         while True:
             value = {name: self.value(field) for name, field in fields.items()
                      if name in required or self.random.random() < min(0.4, 2 / len(fields))}
-            if len(value) >= least:
+            if len(value) >= least and not self.schemas.problems(value, {"allOf": schema.get("allOf", [])}):
                 return value
 
     def value(self, schema):
-        """One that the schema allows."""
+        """A random value that the schema allows."""
         schema = self.schemas.resolved(schema)
         if schema == self.schemas.document["components"]["schemas"]["Id"]:
             return self.random.choice(self.ids)
         if "oneOf" in schema:
             return self.value(self.random.choice(schema["oneOf"]))
+        if "anyOf" in schema and "type" not in schema:
+            return self.value(self.random.choice(schema["anyOf"]))
+        if "examples" in schema:
+            return self.random.choice(schema["examples"])
         if "enum" in schema:
             return self.random.choice(schema["enum"])
         kind = schema.get("type")

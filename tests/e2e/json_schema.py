@@ -1,8 +1,8 @@
-"""The part of JSON Schema that the API's OpenAPI document uses. A keyword that is not known here is an error, so that none is
-silently not looked at."""
+"""The part of JSON Schema that the API's OpenAPI document uses. An unknown keyword is an error, so that none is
+silently ignored."""
 import re
 
-NOTES = {"description", "default"}
+NOTES = {"description", "default", "examples"}
 DATE_TIME = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$")
 TYPES = {
     "object": lambda value: isinstance(value, dict),
@@ -10,12 +10,13 @@ TYPES = {
     "string": lambda value: isinstance(value, str),
     "boolean": lambda value: isinstance(value, bool),
     "integer": lambda value: isinstance(value, int) and not isinstance(value, bool),
+    "number": lambda value: isinstance(value, (int, float)) and not isinstance(value, bool),
     "null": lambda value: value is None,
 }
 
 
 class Schemas:
-    """Schemas of one document, which they may refer to."""
+    """The schemas of one document. They may contain references into it."""
 
     def __init__(self, document):
         self.document = document
@@ -29,7 +30,7 @@ class Schemas:
         return schema
 
     def problems(self, value, schema, path="$"):
-        """What is wrong with the value; an empty list if nothing is."""
+        """A list of what is wrong with the value, empty if it is valid."""
         found = []
         schema = self.resolved(schema)
         for keyword, wanted in schema.items():
@@ -75,6 +76,13 @@ class Schemas:
     def check_oneOf(self, value, wanted, path, _):
         tried = [self.problems(value, schema, path) for schema in wanted]
         return [] if sum(not problems for problems in tried) == 1 else [f"{path}: not one of {len(wanted)}: {tried}"]
+
+    def check_anyOf(self, value, wanted, path, _):
+        tried = [self.problems(value, schema, path) for schema in wanted]
+        return [] if [] in tried else [f"{path}: none of {len(wanted)}: {tried}"]
+
+    def check_allOf(self, value, wanted, path, _):
+        return [problem for schema in wanted for problem in self.problems(value, schema, path)]
 
     def check_minItems(self, value, wanted, path, _):
         return self.bound(value, list, wanted, path, lambda: len(value) >= wanted)

@@ -1,18 +1,19 @@
-"""Names, keys, errors and paths that hold line ends and orders to a terminal: a line of a log or a table stays one, and no terminal obeys
-it. Usage: log_forging_test.py EASYRETRY_PROGRAM"""
+"""Names, keys, errors and paths with line ends and terminal control sequences: a line of a log or a table stays one line,
+and no control sequence reaches a terminal. Usage: log_forging_test.py EASYRETRY_PROGRAM"""
 import json
 import os
 import subprocess
-import time
 import unittest
 import urllib.parse
 
 from alert_receivers import HttpReceiver
 from daemon import Daemon
 from daemon_case import PROGRAM, DaemonCase
+from waiting import eventually, until
 
 FORGED = "easyretry: error: forged"
-# Line ends of every kind, what clears a screen in one character or two, sets a title, moves the cursor back or turns writing around.
+# Line ends of every kind, and sequences that clear the screen (with one introducing character or two), set the title, move the cursor
+# back or reverse the direction of writing.
 EVIL = f"c4n4ry\n{FORGED}\r\n\v\f\x1b[2J\x1b]0;mine\x07\x08\x7f\x9b2J\x85\u2028\u2029\u202e"
 OBEYED = {*map(chr, range(0x20)), *map(chr, range(0x7F, 0xA0)), *"\u2028\u2029\u202e"} - {"\n"}
 
@@ -32,7 +33,7 @@ class LogForging(DaemonCase):
             return file.read()
 
     def cli(self, *words):
-        """What it has printed, to stdout and stderr."""
+        """(stdout, stderr) of a command."""
         ran = subprocess.run([PROGRAM, *words, "--server", f"http://127.0.0.1:{self.daemon.port}"], cwd=self.folder.name, capture_output=True,
                              check=False, env=os.environ | {"EASYRETRY_TOKEN": self.daemon.token})
         return ran.stdout.decode(), ran.stderr.decode()
@@ -50,7 +51,7 @@ class LogForging(DaemonCase):
         return made["id"]
 
     def quarantine(self):
-        """Which the daemon writes to its log, with the handler, the key and the error."""
+        """Quarantines a task. The daemon logs that, with the handler, the key and the error."""
         task = self.submit()
         [leased] = self.daemon.lease(EVIL)
         settled = {"id": task, "version": leased["version"], "kind": "finish", "outcome": "quarantined", "error": EVIL}
@@ -58,22 +59,19 @@ class LogForging(DaemonCase):
         return task
 
     def wait_for(self, name, words):
-        end = time.monotonic() + 30
-        while words not in self.read(name):
-            self.assertLess(time.monotonic(), end, self.read(name))
-            time.sleep(0.05)
+        until(lambda: words in self.read(name), what=lambda: self.read(name))
 
     def test_a_line_of_the_daemons_log_stays_one(self):
         self.start()
         self.quarantine()
-        self.wait_for("stderr", "ended as QUARANTINED")
+        self.wait_for("stderr", "ended as quarantined")
         self.submit()
         self.daemon.stop()
-        self.start()  # nobody has asked it for tasks of this handler yet
+        self.start()  # no worker has asked this run for tasks of this handler yet
         self.wait_for("stderr", "wait for a handler named")
         self.assert_harmless(self.read("stderr"))
         for line in self.read("stderr").splitlines():
-            self.assertTrue(line.startswith("easyretry: warning: "), line)
+            self.assertRegex(line, r"^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z easyretry: (info|warning): ")
         self.assertIn("c4n4ry", self.read("stderr"))
 
     def test_a_line_of_the_audit_log_stays_one(self):
@@ -111,7 +109,7 @@ class LogForging(DaemonCase):
             self.assert_harmless("".join(self.cli(*words)))
 
     def texts(self, value):
-        """All that a JSON value holds."""
+        """All texts in a JSON value."""
         if isinstance(value, str):
             yield value
         for inner in value.values() if isinstance(value, dict) else value if isinstance(value, list) else []:
@@ -123,12 +121,16 @@ class LogForging(DaemonCase):
                               env=os.environ | {"EASYRETRY_TOKEN": self.daemon.token}) as watching:
             try:
                 line = b""
-                end = time.monotonic() + 30
                 os.set_blocking(watching.stdout.fileno(), False)
-                while b"quarantined" not in line and time.monotonic() < end:
-                    self.quarantine()
-                    time.sleep(0.3)
+
+                def told():
+                    nonlocal line
                     line += watching.stdout.read() or b""
+                    return b"quarantined" in line
+                for _ in range(100):  # the command starts to watch at an unknown moment
+                    self.quarantine()
+                    if eventually(told, seconds=0.3):
+                        break
             finally:
                 watching.kill()
         text = line.decode()
@@ -161,7 +163,7 @@ class LogForging(DaemonCase):
         refused = subprocess.run([PROGRAM, "token", "create", "ann\x1b[2J"], cwd=self.folder.name, capture_output=True, text=True, check=False)
         self.assertEqual(refused.returncode, 1)
         self.assertIn("without spaces and control characters", refused.stderr)
-        with open(self.path("easyretry.tokens"), "a") as file:  # not by the program
+        with open(self.path("easyretry.tokens"), "a") as file:  # a line that the program did not write
             file.write(f"bob\x1b[2J\x9b\u202e operator default {'a' * 64}\n")
         listed = subprocess.run([PROGRAM, "token", "list"], cwd=self.folder.name, capture_output=True, check=True).stdout.decode()
         self.assertIn("bob", listed)

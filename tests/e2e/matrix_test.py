@@ -1,5 +1,5 @@
-"""Every endpoint, asked by everybody: by each role, from another namespace, and without a token that counts. What is asked, and who may
-ask it, is read in the document that the daemon serves. Usage: matrix_test.py EASYRETRY_PROGRAM"""
+"""Every endpoint with every kind of client: each role, a client of another namespace, and one without a valid token. The operations and
+the roles that may use them come from the document that the daemon serves. Usage: matrix_test.py EASYRETRY_PROGRAM"""
 import dataclasses
 import http.client
 import itertools
@@ -17,16 +17,16 @@ from minimal_request import Minimal
 ROLES = ["viewer", "submitter", "worker", "application", "operator", "admin", "viewer+payloads", "worker+payloads"]
 METHODS = ["get", "put", "post", "delete", "options", "head", "patch", "trace"]
 CANARY = "c4n4ry"  # in every name of the namespace `default`
-NEVER_ALIKE = {"date", "easyretry-time", "x-request-id"}  # headers
+NEVER_ALIKE = {"date", "easyretry-time", "x-request-id"}  # headers that differ in any two answers
 
 
 @dataclasses.dataclass
 class Known:
-    """How an operation is asked."""
+    """How to call an operation."""
 
-    gets: int  # the status, for whoever may
-    of: str = ""  # what the {id} or {name} in its path, or the id in its body, is of
-    body: dict | None = None  # where the least that the document asks for is refused for other reasons
+    gets: int  # the status for a client that may call it
+    of: str = ""  # the kind of thing that {id} or {name} in its path, or the id in its body, belongs to
+    body: dict | None = None  # for operations that refuse a minimal body for another reason
 
 
 KNOWN = {
@@ -37,6 +37,8 @@ KNOWN = {
     "edit": Known(200, "pending"),
     "retry": Known(200, "pending"),
     "cancel": Known(200, "pending"),
+    "completeTask": Known(200, "pending"),
+    "failTask": Known(200, "pending", {"why": "refunded by hand"}),
     "requeue": Known(201, "ended"),
     "lease": Known(200),
     "settle": Known(200, "leased"),
@@ -45,6 +47,11 @@ KNOWN = {
     "fail": Known(200, "leased"),
     "renew": Known(200, "leased"),
     "handlers": Known(200),
+    "circuits": Known(200),
+    "limits": Known(200),
+    "openCircuit": Known(200, "handler"),
+    "ignoreCircuit": Known(200, "handler"),
+    "resetCircuit": Known(200, "handler"),
     "pauseHandler": Known(200, "handler"),
     "resumeHandler": Known(200, "handler"),
     "beginBulk": Known(200, body={"action": "cancel", "filter": {"key": "nobody's"}, "dry_run": True}),
@@ -53,16 +60,28 @@ KNOWN = {
     "stopBulk": Known(200, "job"),
     "events": Known(200),
     "cluster": Known(200),
-    "tables": Known(422),  # SQLite has none to speak of
+    "tables": Known(422),  # SQLite has no layout of several tables
     "beginSplit": Known(422),
     "showSplit": Known(404),
+    "logIn": Known(401),  # without a known token; sessions are in session_test.py
+    "showSession": Known(401),  # a token is no cookie
+    "logOut": Known(401),
+    "whoami": Known(200),
+    "namespaces": Known(200),
+    "tokens": Known(200),
+    "audit": Known(200),
+    "alerts": Known(200),
+    "testAlert": Known(404),  # no channel has the generated name: see alerts_test.py
+    "errors": Known(200),
+    "series": Known(200),
+    "doctor": Known(200),
     "openapi": Known(200),
     "metrics": Known(200),
     "healthz": Known(200),
     "readyz": Known(200),
 }
 TASKS = {"pending", "leased", "ended"}
-MORE_QUERIES = {"show": ["?args"], "cancel": ["?untold=true"]}
+MORE_QUERIES = {"show": ["?args"], "cancel": ["?untold=true"], "completeTask": ["?untold=true"], "failTask": ["?untold=true"]}
 
 
 @dataclasses.dataclass
@@ -73,7 +92,7 @@ class Thing:
     version: int = 1
 
     def elsewhere(self):
-        """One that is nowhere, with a name as long."""
+        """A thing that does not exist, with a name of the same length."""
         return Thing(re.sub(r"\d", lambda digit: str((int(digit[0]) + 3) % 9 + 1), self.id[:-1]) + "9", self.version)
 
 
@@ -84,8 +103,8 @@ class Answer:
     body: str
 
     def but_for(self, thing):
-        """What is left to tell two answers apart by."""
-        body = re.sub(r'"(request_id|since)":"[^"]*"', "", self.body.replace(thing.id, "<id>") if thing.id else self.body)
+        """The answer without this thing's name and without the parts that always differ."""
+        body = re.sub(r'"(request_id|since|until)":"[^"]*"', "", self.body.replace(thing.id, "<id>") if thing.id else self.body)
         headers = {name: "" if name in NEVER_ALIKE else value for name, value in self.headers.items()}
         return self.status, headers, body
 
@@ -93,7 +112,7 @@ class Answer:
 class Matrix(DaemonCase):
     def setUp(self):
         super().setUp()
-        self.start(server=", spaces: [shop]")
+        self.start(server=", namespaces: [shop]")
         self.document = yaml.safe_load(self.daemon.ask_for_text("GET", "/v1/openapi.yaml")[2])
         self.schemas = Schemas(self.document)
         self.addresses = itertools.count(2)
@@ -107,7 +126,7 @@ class Matrix(DaemonCase):
     def revoke(self, name):
         subprocess.run([PROGRAM, "token", "revoke", name], cwd=self.folder.name, capture_output=True, check=True)
 
-    # What there is to ask for, in the namespace `default`.
+    # Things in the namespace `default`, to be asked for.
 
     def pending(self):
         task = {"handler": f"{CANARY}.later", "key": f"{CANARY} {next(self.numbers)}", "delay_ms": 3_600_000}
@@ -133,11 +152,11 @@ class Matrix(DaemonCase):
     def thing(self, of):
         return getattr(self, of)() if of else Thing()
 
-    # How it is asked for.
+    # How to ask for them.
 
     def ask(self, path, method, operation, thing, token, query="", space=None):
         known = KNOWN[operation["operationId"]]
-        new = f"new.{next(self.numbers)}"  # or a task like it is live
+        new = f"new.{next(self.numbers)}"  # else a live task has the same key
         body = known.body or Minimal(self.schemas, {"id": thing.id, "version": thing.version, "handler": new}).body(operation)
         path = re.sub(r"{(id|name)}", thing.id, path)
         self.assertNotIn("{", path, "a parameter that nobody here knows")
@@ -146,7 +165,7 @@ class Matrix(DaemonCase):
         return self.send(method.upper(), path + query, None if body is None else json.dumps(body), headers)
 
     def send(self, method, path, body, headers):
-        """From an address of its own each: who sends many wrong tokens may be made to wait."""
+        """Sends each request from another address, because an address with many wrong tokens is rate limited."""
         number = next(self.addresses)
         connection = http.client.HTTPConnection("127.0.0.1", self.daemon.port, timeout=30,
                                                 source_address=(f"127.0.{number // 250}.{number % 250 + 2}", 0))
@@ -165,7 +184,7 @@ class Matrix(DaemonCase):
                 and (space == "*" or not operation.get("x-all-namespaces", False)))
 
     def test_every_operation_is_known_here(self):
-        """Whoever adds one says in KNOWN how it is asked, and in the document whose it is."""
+        """A new operation needs an entry in KNOWN, and its roles in the document."""
         self.assertEqual({operation["operationId"] for _, _, operation in self.operations()}, set(KNOWN))
         for path, method, operation in self.operations():
             self.assertIn(method, METHODS, path)
@@ -234,13 +253,13 @@ class Matrix(DaemonCase):
             self.thing(of)
         for path, method, operation in self.operations():
             if KNOWN[operation["operationId"]].of:
-                continue  # asked for by its name: the test above
+                continue  # needs the name of a thing: see the test above
             with self.subTest(operation=operation["operationId"]):
                 answer = self.ask(path, method, operation, Thing(), stranger)
                 self.assertNotIn(CANARY, answer.body)
         _, jobs = self.daemon.ask("GET", "/v1/bulk", token=stranger)
         self.assertEqual(jobs, {"jobs": []})
-        for name in (f"{CANARY} 1", "nobody has this"):  # a key that is live in another namespace is a key like any other
+        for name in (f"{CANARY} 1", "nobody has this"):  # a live key of another namespace does not matter here
             self.assertEqual(self.daemon.ask("POST", "/v1/tasks", {"handler": "x", "key": name, "on_duplicate": "reject"}, token=stranger)[0], 201)
             found = {"action": "cancel", "filter": {"key": name}, "dry_run": True}
             self.assertEqual(self.daemon.ask("POST", "/v1/bulk", found, token=stranger)[1]["matched"], 1)

@@ -1,4 +1,4 @@
-"""/metrics of easyretry serve, read as Prometheus does, and what docs and packaging say of it.
+"""/metrics of easyretry serve, read as Prometheus reads it; and the metrics that docs and packaging name.
 Usage: metrics_test.py EASYRETRY_PROGRAM"""
 import json
 import os
@@ -10,6 +10,7 @@ import unittest
 
 import prometheus_text
 from daemon_case import DaemonCase
+from waiting import until
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ROW = re.compile(r"^\| `(easyretry_\w+)` \| (\w+) \| (.*?) \| .+ \|$", re.M)
@@ -36,11 +37,10 @@ class Metrics(DaemonCase):
         self.assertEqual(status, 200, said)
 
     def eventually(self, holds):
-        until = time.monotonic() + 20
-        while not holds(metrics := self.metrics()):
-            self.assertLess(time.monotonic(), until, "it did not come about")
-            time.sleep(0.05)
-        return metrics
+        def seen():
+            metrics = self.metrics()
+            return metrics if holds(metrics) else None
+        return until(seen)
 
     def test_what_tasks_go_through_is_counted_and_measured(self):
         self.start("handlers:\n  mail: {max_attempts: 2, backoff: 'fixed delay=10ms'}\n")
@@ -65,7 +65,7 @@ class Metrics(DaemonCase):
         self.assertEqual(metrics["easyretry_claim_batch_tasks"].value("_sum", **here), 3)
         self.assertEqual(metrics["easyretry_settle_batch_tasks"].value("_sum", **here), 3)
         self.assertEqual(metrics["easyretry_store_seconds"].value("_count", verb="insert", **here), 3)
-        self.assertEqual(metrics["easyretry_store_seconds"].value("_count", verb="cancel", **here), 1)
+        self.assertEqual(metrics["easyretry_store_seconds"].value("_count", verb="end", **here), 1)
         self.assertGreater(metrics["easyretry_store_seconds"].value("_sum", verb="settle", **here), 0)
         self.assertEqual(metrics["easyretry_backlog_tasks"].value(handler="mail", **here), 0)
         self.assertEqual(metrics["easyretry_store_up"].value(**here), 1)
@@ -104,7 +104,7 @@ class Metrics(DaemonCase):
         self.assertEqual(metrics["easyretry_backlog_tasks"].value(namespace="default", handler="forgotten"), 1)
 
     def test_a_token_sees_its_own_namespaces(self):
-        self.start(server=", spaces: [shop]")
+        self.start(server=", namespaces: [shop]")
         self.submit("secret.project")
         spaces = lambda text: set(re.findall(r'namespace="(\w+)"', text))
         self.assertEqual(spaces(self.page()), {"default", "shop"})
@@ -141,7 +141,7 @@ class Metrics(DaemonCase):
         self.assertEqual(metrics["easyretry_stored_tasks_total"].value(namespace="default"), 1)
 
     def test_the_docs_list_every_metric_with_its_kind_and_labels_and_no_other(self):
-        self.start("alerts: {channels: {ops: {type: slack, url: 'https://x.example/y'}}}\n")
+        self.start("defaults: {circuit: on, limit: {running: 100}}\nalerts: {channels: {ops: {type: slack, url: 'https://x.example/y'}}}\n")
         self.submit()
         rows = ROW.findall((ROOT / "docs/metrics.md").read_text())
         written = {name: (kind, {frozenset(re.findall(r"`(\w+)`", labels))}) for name, kind, labels in rows}
@@ -162,7 +162,7 @@ class Metrics(DaemonCase):
 
 
 class Parser(unittest.TestCase):
-    """What would make every test above pass is refused."""
+    """A parser that accepts everything would make the tests above pass, so it has to refuse wrong texts."""
 
     HEAD = "# HELP a_total An a.\n# TYPE a_total counter\n"
     HISTOGRAM = "# HELP h An h.\n# TYPE h histogram\n"

@@ -1,14 +1,14 @@
-"""The least that an OpenAPI document asks for in a request."""
+"""The smallest request that an OpenAPI document allows."""
 
 
 class Minimal:
-    """Values by the schemas of one document. `instead` has those of members that must be somebody's, by name."""
+    """Minimal values for the schemas of one document. `instead` has the values of members that must name something real."""
 
     def __init__(self, schemas, instead):
         self.schemas, self.instead = schemas, instead
 
     def body(self, operation):
-        """None: the operation takes none."""
+        """None if the operation takes no body."""
         content = operation.get("requestBody", {}).get("content")
         return self.value(content["application/json"]["schema"]) if content else None
 
@@ -16,6 +16,10 @@ class Minimal:
         schema = self.schemas.resolved(schema)
         if "oneOf" in schema:
             return self.value(schema["oneOf"][0])
+        if "anyOf" in schema and "type" not in schema:
+            return self.value(schema["anyOf"][0])
+        if "examples" in schema:
+            return schema["examples"][0]
         if "enum" in schema:
             return schema["enum"][0]
         kind = schema["type"] if isinstance(schema["type"], str) else schema["type"][0]

@@ -22,7 +22,7 @@ def servers(*args):
 
 
 class Redis:
-    """Commands as they are; integers and texts are answered."""
+    """A client that sends commands unchanged. It understands integer and text replies."""
 
     def __init__(self, port):
         self.socket = socket.create_connection(("127.0.0.1", port))

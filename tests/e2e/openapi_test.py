@@ -1,4 +1,4 @@
-"""The API, driven by requests made up from its own OpenAPI document. Usage: openapi_test.py EASYRETRY_PROGRAM [SEED]"""
+"""The API, tested with requests generated from its own OpenAPI document. Usage: openapi_test.py EASYRETRY_PROGRAM [SEED]"""
 import http.client
 import json
 import os
@@ -43,7 +43,7 @@ class OpenApi(unittest.TestCase):
                 yield path, method, operation
 
     def some_ids(self):
-        """Of a task that is to be done, one that is leased and one that has ended."""
+        """The ids of a pending task, a leased one and one that has ended."""
         handler = f"seen {uuid.uuid4()}"
         for i in range(3):
             self.assertEqual(self.daemon.ask("POST", "/v1/tasks", {"handler": handler, "key": f"{handler} {i}"})[0], 201)
@@ -66,7 +66,7 @@ class OpenApi(unittest.TestCase):
         kind = answer.getheader("Content-Type", "").split(";")[0]
         if kind != "text/event-stream":
             return answer.status, kind, answer.read()
-        begun = answer.readline()  # it has no end
+        begun = answer.readline()  # the stream has no end
         self.connection.close()
         return answer.status, kind, begun
 
@@ -92,7 +92,7 @@ class OpenApi(unittest.TestCase):
         self.assertGreater(asked, 1000)
 
     def test_right_requests_are_taken(self):
-        """Or all of the above could be refusals. A filter that suits its action is drawn seldom: more are tried."""
+        """Otherwise every answer above could be a refusal. A filter rarely fits its random action, so more requests are tried."""
         taken = set()
         for path, method, operation in self.operations():
             for made in Generator(self.schemas, path, method, operation, self.some_ids(), SEED).requests(4 * RIGHT_REQUESTS):
@@ -100,16 +100,18 @@ class OpenApi(unittest.TestCase):
                     taken.add(operation["operationId"])
                     break
         all_of_them = {operation["operationId"] for _, _, operation in self.operations()}
-        fenced = {"done", "fail", "renew"}  # a version that was made up is nobody's
-        not_here = {"showBulk", "stopBulk", "tables", "beginSplit", "showSplit"}  # no such job; SQLite has no tables to speak of
-        self.assertEqual(taken | fenced | not_here, all_of_them)
+        fenced = {"done", "fail", "renew"}  # no lease has the generated version
+        secret = {"logIn", "showSession", "logOut"}  # no generated token is known: see session_test.py
+        # No such job; SQLite has no layout of several tables; no channel for alerts is configured.
+        not_here = {"showBulk", "stopBulk", "tables", "beginSplit", "showSplit", "testAlert"}
+        self.assertEqual(taken | fenced | secret | not_here, all_of_them)
 
     def test_what_is_not_in_the_document_is_refused(self):
         problem = {"404": self.document["components"]["responses"]["Problem"]}
         for path in ("/%ff", "/v1/%ff%fe/x", "/v1/tasks/%00", "/v1/../x"):
             made = Made("not to be read", "GET", path)
             self.check(made, {"400": problem["404"]}, *self.ask(made))
-        for path in ("/", "/v1", "/v1/", "/v1/nothing", "/v1/tasks/", "//", "/v1/tasks/1/2/3", "/V1/tasks"):
+        for path in ("/v1", "/v1/", "/v1/nothing", "/v1/tasks/", "//", "/v1/tasks/1/2/3", "/V1/tasks"):
             made = Made("nothing there", "GET", path)
             self.check(made, problem, *self.ask(made))
         for path, methods in self.document["paths"].items():

@@ -1,21 +1,24 @@
-"""What those do who look after easyretry serve: many tasks at once, events, tables. Usage: operating_test.py EASYRETRY_PROGRAM"""
+"""Endpoints for operators of easyretry serve: many tasks at once, events, tables. Usage: operating_test.py EASYRETRY_PROGRAM"""
 import http.client
 import json
 import os
-import time
 import unittest
 
 from daemon_case import DaemonCase
+from waiting import until
 
 
 class Operating(DaemonCase):
     def bulk(self, status=202, **body):
         answered, answer = self.daemon.ask("POST", "/v1/bulk", body)
         self.assertEqual(answered, status, answer)
-        while status == 202 and "ended_at" not in answer:
-            time.sleep(0.02)
-            answer = self.daemon.ask("GET", f"/v1/bulk/{answer['id']}")[1]
-        return answer
+        if status != 202:
+            return answer
+
+        def ended():
+            job = self.daemon.ask("GET", f"/v1/bulk/{answer['id']}")[1]
+            return job if "ended_at" in job else None
+        return until(ended)
 
     def test_what_a_filter_finds_is_changed_at_once(self):
         daemon = self.start(server=", audit: audit.jsonl")
@@ -31,18 +34,56 @@ class Operating(DaemonCase):
         self.bulk(422, action="cancel", filter={"handler": "mail", "limit": "5"})
         self.assertIn("handler is empty", self.bulk(422, action="cancel", filter={"handler": ""})["error"]["message"])
         self.bulk(422, action="explode", filter={"handler": "mail"})
+        self.assertIn("only for the action requeue",
+                      self.bulk(422, action="cancel", filter={"handler": "mail"}, **{"class": "urgent"})["error"]["message"])
         self.bulk(400, action="cancel", filter=["mail"])
 
         job = self.bulk(action="cancel", filter={"handler": "mail"}, untold=True)
         self.assertEqual((job["state"], job["matched"], job["changed"], job["skipped"]), ("done", 1200, 1200, 0))
         job = self.bulk(action="requeue", filter={"outcome": "cancelled", "handler": "mail"})
         self.assertEqual((job["state"], job["changed"]), ("done", 1200))
+        self.assertEqual(len(daemon.ask("GET", "/v1/tasks?class=background&limit=1000")[1]["tasks"]), 1000)
         counts = {each["name"]: each["live"] for each in daemon.ask("GET", "/v1/handlers")[1]["handlers"]}
         self.assertEqual(counts, {"mail": 1200, "ship": 1200})
         self.assertEqual(len(daemon.ask("GET", "/v1/bulk")[1]["jobs"]), 2)
         self.assertEqual(daemon.ask("POST", "/v1/bulk/17/stop")[0], 404)
         with open(os.path.join(self.folder.name, "audit.jsonl")) as file:
             self.assertIn("cancelled", [json.loads(line)["said"] for line in file][-2])
+
+    def test_an_operator_says_how_a_task_ends(self):
+        daemon = self.start(server=", audit: audit.jsonl")
+        done, failed, leased = (daemon.ask("POST", "/v1/tasks", {"handler": "mail", "key": key})[1]["id"] for key in "abc")
+        task = next(each for each in daemon.lease("mail", max=3) if each["id"] == leased)
+        ends = [daemon.ask("POST", f"/v1/tasks/{done}/complete", {"result": {"secret": "canary"}}),
+                daemon.ask("POST", f"/v1/tasks/{failed}/fail", {"why": "refunded by hand"}),
+                daemon.ask("POST", f"/v1/tasks/{leased}/complete", {})]
+        self.assertEqual(ends, [(200, {"completed": True}), (200, {"failed": True}), (200, {"completed": True})])
+        shown = [daemon.ask("GET", f"/v1/tasks/{id}")[1] for id in (done, failed, leased)]
+        self.assertEqual([each["outcome"] for each in shown], ["succeeded", "rejected", "succeeded"])
+        self.assertEqual([each["state"] for each in shown], ["finished"] * 3)
+        self.assertEqual(shown[1]["last_error"], "refunded by hand")
+        late = daemon.ask("POST", f"/v1/leases/{leased}/fail", {"version": task["version"], "error": "too late"})
+        self.assertEqual((late[0], late[1]["error"]["code"]), (409, "lease_lost"))
+
+        self.assertEqual(daemon.ask("POST", f"/v1/tasks/{done}/fail", {"why": "x"})[1]["error"]["code"], "ended")
+        self.assertEqual(daemon.ask("POST", "/v1/tasks/17/complete", {})[0], 404)
+        for wrong in ({}, {"why": ""}, {"why": 5}, {"reason": "x"}):
+            self.assertIn(daemon.ask("POST", f"/v1/tasks/{done}/fail", wrong)[0], (400, 422), wrong)
+        with open(os.path.join(self.folder.name, "audit.jsonl")) as file:
+            audit = file.read()
+        self.assertIn("refunded by hand", audit)
+        self.assertNotIn("canary", audit, "results are not for the audit log")
+
+    def test_what_a_filter_finds_is_completed_or_failed(self):
+        daemon = self.start()
+        for handler in ("mail", "ship"):
+            daemon.ask("POST", "/v1/tasks", {"tasks": [{"handler": handler, "args": [i], "delay_ms": 60_000} for i in range(30)]})
+        self.bulk(400, action="fail", filter={"handler": "mail"})
+        self.assertEqual(self.bulk(action="fail", why="closed", filter={"handler": "mail"}, untold=True)["changed"], 30)
+        self.assertEqual(self.bulk(action="complete", filter={"handler": "ship"}, untold=True)["changed"], 30)
+        ended = {each["name"]: each["ended"] for each in daemon.ask("GET", "/v1/handlers")[1]["handlers"]}
+        self.assertEqual(ended, {"mail": {"rejected": 30}, "ship": {"succeeded": 30}})
+        self.assertEqual(daemon.ask("GET", "/v1/history?outcome=rejected&limit=1")[1]["tasks"][0]["last_error"], "closed")
 
     def watch(self, path="/v1/events", **headers):
         connection = http.client.HTTPConnection("127.0.0.1", self.daemon.port, timeout=30)
@@ -54,7 +95,7 @@ class Operating(DaemonCase):
 
     @staticmethod
     def events(answer, until):
-        """(id, kind, data) of what is told, up to the first one of this kind."""
+        """(id, kind, data) of each event, up to and including the first one of this kind."""
         told, fields = [], {}
         while not told or told[-1][1] != until:
             line = answer.readline().decode()

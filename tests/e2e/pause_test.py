@@ -1,18 +1,17 @@
-"""Handlers that operators pause: over HTTP, from the command line, and by two processes on one store, of which one is killed.
+"""Operators pause handlers: over HTTP, from the command line, and with two processes on one store, one of which is killed.
 Usage: pause_test.py EASYRETRY_PROGRAM SERVERS_PY"""
-import http.server
 import json
 import os
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 import unittest
 import uuid
 
 from daemon import Daemon
 from prometheus_text import parse
+from receiver import Receiver, write_secrets
 from waiting import eventually
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
@@ -26,7 +25,7 @@ def servers(*args):
 class OfOneDaemon(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
-        self.daemon = Daemon(PROGRAM, self.folder.name, server=", audit: audit.jsonl, spaces: [shop]")
+        self.daemon = Daemon(PROGRAM, self.folder.name, server=", audit: audit.jsonl, namespaces: [shop]")
 
     def tearDown(self):
         if self.daemon.process.poll() is None:
@@ -52,10 +51,10 @@ class OfOneDaemon(unittest.TestCase):
     def test_a_worker_gets_nothing_of_a_paused_handler_until_it_is_resumed(self):
         self.ask("POST", "/v1/tasks", {"handler": "mail", "key": "k"})
         status, answer = self.pause()
-        self.assertEqual((status, answer["changed"], answer["paused"]["why"]), (200, True, "gateway down"))
+        self.assertEqual((status, answer["changed"], answer["paused"]["why"], answer["served"]), (200, True, "gateway down", False))
         self.assertEqual(self.ask("POST", "/v1/leases", {"handlers": ["mail"], "wait_ms": 1500})[1]["tasks"], [])
         self.assertEqual(self.handlers()["mail"]["paused"], answer["paused"])
-        self.assertEqual(self.pause(why="still")[1], {**answer, "changed": False})
+        self.assertEqual(self.pause(why="still")[1], {**answer, "changed": False, "served": True})
         self.assertEqual(self.ask("POST", "/v1/handlers/mail/resume")[1], {"name": "mail", "served": True, "changed": True})
         [task] = self.daemon.lease()
         self.assertEqual((task["key"], task["attempts"]), ("k", 1))
@@ -82,7 +81,7 @@ class OfOneDaemon(unittest.TestCase):
                          ("operator-shop", "shop", "POST /v1/handlers/mail/pause", "200", {"why": "gateway down"}))
 
     def token(self, role, space):
-        made = subprocess.run([PROGRAM, "token", "create", f"{role}-{space}", "--role", role, "--space", space],
+        made = subprocess.run([PROGRAM, "token", "create", f"{role}-{space}", "--role", role, "--namespace", space],
                               cwd=self.folder.name, capture_output=True, text=True, timeout=60, check=True)
         return made.stdout.strip()
 
@@ -118,35 +117,6 @@ class OfOneDaemon(unittest.TestCase):
         self.assertEqual(metrics.value(namespace="default", handler="pay"), 1)
 
 
-class ManyAtOnce(http.server.ThreadingHTTPServer):
-    request_queue_size = 256  # of 5, the usual, the others would knock again after seconds
-
-
-class Receiver:
-    """Takes webhooks, and counts them."""
-
-    def __init__(self):
-        self.calls = 0
-
-        class Handler(http.server.BaseHTTPRequestHandler):
-            def do_POST(handler):  # noqa: N805
-                handler.rfile.read(int(handler.headers["Content-Length"]))
-                self.calls += 1
-                handler.send_response(200)
-                handler.send_header("Content-Length", "0")
-                handler.end_headers()
-
-            def log_message(handler, *args):  # noqa: N805
-                pass
-
-        self.server = ManyAtOnce(("127.0.0.1", 0), Handler)
-        threading.Thread(target=self.server.serve_forever, daemon=True).start()
-
-    def close(self):
-        self.server.shutdown()
-        self.server.server_close()
-
-
 class OfTwoProcesses(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
@@ -165,13 +135,9 @@ class OfTwoProcesses(unittest.TestCase):
     def start(self, name):
         folder = os.path.join(self.folder.name, name)
         os.makedirs(folder, exist_ok=True)
-        secrets = os.path.join(folder, "hook.secrets")
-        if not os.path.exists(secrets):
-            with open(os.open(secrets, os.O_WRONLY | os.O_CREAT, 0o600), "w") as file:
-                file.write("whsec_" + "MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDE=" + "\n")
-        place = f"http://127.0.0.1:{self.receiver.server.server_port}/"
-        # Grace: the one that lives sees to the shards of the other soon after it was killed.
-        self.daemons[name] = Daemon(PROGRAM, folder, f"grace: 3s\nhandlers:\n  hook: {{url: '{place}', secrets_file: hook.secrets}}\n",
+        write_secrets(folder)
+        # A short grace: the surviving daemon takes over the shards of the killed one soon.
+        self.daemons[name] = Daemon(PROGRAM, folder, f"grace: 3s\nhandlers:\n  hook: {{url: '{self.receiver.url}', secrets_file: hook.secrets}}\n",
                                     ", may_call: [127.0.0.1]", store=self.url)
 
     def handlers(self, *arguments):
@@ -191,7 +157,7 @@ class OfTwoProcesses(unittest.TestCase):
         self.assertTrue(eventually(lambda: self.receiver.calls == 40), self.receiver.calls)
 
         self.handlers("pause", "hook", "--why", "gateway down")
-        time.sleep(2)  # the longest that it may take
+        time.sleep(2)  # the longest time until both have noticed the pause
         for name in ("one", "two"):
             self.submit(name, 50)
         self.daemons["two"].kill()
@@ -200,7 +166,7 @@ class OfTwoProcesses(unittest.TestCase):
         for name in ("one", "two"):
             self.submit(name, 1, handler="pull")
             self.daemons[name].lease("pull")
-        time.sleep(4)  # more than a scan
+        time.sleep(4)  # longer than the interval of scans
         self.assertEqual(self.receiver.calls, 40)
         [paused] = [one for one in self.daemons["one"].ask("GET", "/v1/handlers")[1]["handlers"] if one["name"] == "hook"]
         self.assertEqual((paused["live"], paused["paused"]["why"]), (150, "gateway down"))

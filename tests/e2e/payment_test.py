@@ -3,8 +3,9 @@ import pathlib
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
+
+from waiting import until
 
 PROGRAM = sys.argv.pop(1)
 
@@ -20,14 +21,6 @@ def ledger(folder):
         what, order = line.split()[:2]
         events[what].add(order)
     return events
-
-
-def wait_until(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError("waited too long")
-        time.sleep(0.01)
 
 
 class Payment(unittest.TestCase):
@@ -46,7 +39,7 @@ class Payment(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             for life in range(3):
                 process = start(folder, "--orders", "40", "--per-second", "200")
-                wait_until(lambda: len(ledger(folder)["accepted"]) >= 20 * (life + 1))
+                until(lambda: len(ledger(folder)["accepted"]) >= 20 * (life + 1))
                 process.kill()
                 process.communicate()
             before = ledger(folder)
@@ -61,7 +54,7 @@ class Payment(unittest.TestCase):
     def test_stops_in_good_order_and_goes_on_later(self):
         with tempfile.TemporaryDirectory() as folder:
             process = start(folder, "--orders", "100", "--per-second", "100")
-            wait_until(lambda: len(ledger(folder)["accepted"]) >= 20)
+            until(lambda: len(ledger(folder)["accepted"]) >= 20)
             process.terminate()
             out, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 0, err)
@@ -70,7 +63,7 @@ class Payment(unittest.TestCase):
     def test_a_second_one_on_the_same_folder_is_refused_with_a_reason(self):
         with tempfile.TemporaryDirectory() as folder:
             first = start(folder, "--orders", "1000", "--per-second", "50")
-            wait_until(lambda: len(ledger(folder)["accepted"]) >= 1)
+            until(lambda: len(ledger(folder)["accepted"]) >= 1)
             second = start(folder)
             _, err = second.communicate(timeout=60)
             self.assertEqual(second.returncode, 1)

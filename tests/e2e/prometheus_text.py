@@ -1,5 +1,5 @@
-"""Reads Prometheus' text format 0.0.4, more strictly than Prometheus does: what `promtool check metrics` complains of is
-an error here, too."""
+"""Reads the Prometheus text format 0.0.4, more strictly than Prometheus does: everything that `promtool check metrics`
+complains about is an error here, too."""
 import math
 import re
 
@@ -16,7 +16,7 @@ class Family:
         self.samples = {}  # {(name, ((label, value), …)): number}
 
     def labels(self):
-        """The names of the labels of its samples, each set once."""
+        """The different sets of label names of its samples."""
         return {frozenset(label for label, _ in labels if label != "le") for _, labels in self.samples}
 
     def value(self, suffix="", **labels):
@@ -24,7 +24,7 @@ class Family:
 
 
 def parse(text):
-    """{name: Family}. Raises ValueError for anything that is not as it should be."""
+    """{name: Family}. Raises ValueError for anything that is wrong."""
     if not text.endswith("\n"):
         raise ValueError("the last line has no end")
     families = {}

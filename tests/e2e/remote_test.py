@@ -1,4 +1,5 @@
-"""Applications of a real daemon, and what a kill of either leaves. Usage: remote_test.py EASYRETRY_PROGRAM EXAMPLE EXAMPLE_SOURCE WORKER"""
+"""Applications of a real daemon, and what is left when either is killed.
+Usage: remote_test.py EASYRETRY_PROGRAM EXAMPLE EXAMPLE_SOURCE WORKER"""
 import os
 import pathlib
 import subprocess
@@ -8,6 +9,7 @@ import time
 import unittest
 
 from daemon import Daemon
+from waiting import until
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
 from example_test import promised
@@ -16,14 +18,6 @@ PROGRAM, EXAMPLE, EXAMPLE_SOURCE, WORKER = (os.path.abspath(argument) for argume
 del sys.argv[1:]
 
 LEASE_MS = 1500
-
-
-def until(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError("it did not come about")
-        time.sleep(0.02)
 
 
 class Remote(unittest.TestCase):
@@ -53,7 +47,7 @@ class Remote(unittest.TestCase):
         return process
 
     def written(self, word):
-        """What follows the word, of all lines that begin with it."""
+        """The rest of each line that begins with the word."""
         if not os.path.exists(self.journal):
             return []
         with open(self.journal) as file:
@@ -111,7 +105,7 @@ class Remote(unittest.TestCase):
         self.assertEqual(worker.returncode, 0)
 
     def assert_no_overlap(self):
-        """No run of a number begins while another one of it goes on: the worker lives, and so do its leases."""
+        """No task runs twice at the same time: the worker is alive, so its leases are renewed."""
         running = set()
         with open(self.journal) as file:
             for line in file:

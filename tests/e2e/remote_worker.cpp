@@ -1,7 +1,7 @@
-// An application of a daemon that is killed by tests: remote_worker URL TOKEN_FILE JOURNAL call FIRST COUNT
-//                                                     remote_worker URL TOKEN_FILE JOURNAL work LEASE_MS TAKES_MS
-// `call` makes direct calls that fail, and writes down those that were stored; `work` runs their retries, and writes
-// down when each begins and ends. A line is one write, so that a kill leaves whole lines.
+// An application of a daemon. Tests kill it: remote_worker URL TOKEN_FILE JOURNAL call FIRST COUNT
+//                                            remote_worker URL TOKEN_FILE JOURNAL work LEASE_MS TAKES_MS
+// `call` makes direct calls that fail, and writes those that were stored to the journal. `work` runs their retries, and
+// writes when each begins and ends. Each line is one write, so that a kill leaves whole lines.
 #include <iostream>
 #include <thread>
 
@@ -34,7 +34,7 @@ void call(const RetryableFn<void(int)>& pay, const Journal& journal, int first, 
       if (pay(number).stored()) journal.write("stored " + std::to_string(number));
       ++number;
     } catch (const StoreError&) {
-      std::this_thread::sleep_for(20ms);  // the caller knows that it is not stored, or may not be; and goes on
+      std::this_thread::sleep_for(20ms);  // the task is not stored, or may not be; the caller repeats the call
     }
   }
 }
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   if (works) {
     engine.start();
     std::cout << "works" << std::endl;
-    std::cin.get();  // until it is told to stop, or killed
+    std::cin.get();  // runs until the test stops or kills it
   } else {
     call(pay, journal, std::stoi(argv[5]), std::stoi(argv[6]));
   }

@@ -1,12 +1,15 @@
-"""What has ended is started again once, however often that is asked for. Usage: requeue_test.py EASYRETRY_PROGRAM"""
+"""A task that has ended is requeued once, however many requests ask for it. Usage: requeue_test.py EASYRETRY_PROGRAM"""
+import contextlib
 import json
 import os
+import sqlite3
 import subprocess
 import time
 import unittest
 
 from daemon import Daemon
 from daemon_case import PROGRAM, DaemonCase
+from waiting import until
 
 CONFIG = "defaults: {max_attempts: 1}\n"
 
@@ -34,7 +37,7 @@ class Requeue(DaemonCase):
         return made["id"]
 
     def answer_for(self, how, **said):
-        """Somebody fetches the one task that is due, and answers for it."""
+        """Leases the one task that is due, and settles it."""
         [task] = self.daemon.lease()
         status, answer = self.daemon.ask("POST", f"/v1/leases/{task['id']}/{how}", {"version": task["version"], **said})
         self.assertEqual(status, 200, answer)
@@ -51,7 +54,7 @@ class Requeue(DaemonCase):
         self.assertEqual(self.daemon.ask("GET", "/v1/tasks")[1]["tasks"], [], "nothing is paid a second time")
 
         self.assertEqual(self.history(), [second])
-        self.assertEqual(self.history("requeued=true"), [first, second])
+        self.assertEqual(self.history("requeued=true"), [second, first])
         self.assertEqual(self.history("requeued=false"), [second])
         self.assertEqual(self.history("outcome=exhausted"), [])
         self.assertEqual(self.daemon.ask("GET", "/v1/history?requeued=perhaps")[0], 422)
@@ -101,6 +104,73 @@ class Requeue(DaemonCase):
             self.assertIn(f"{first}: not requeued: task {first} was already requeued as {second}", ran.stderr)
         self.assertEqual(self.daemon.ask("POST", f"/v1/tasks/{second}/requeue")[0], 201, "the newest can be")
 
+    def test_a_task_whose_arguments_were_removed_says_so_and_is_not_requeued(self):
+        self.start(CONFIG)
+        id = self.submit(args=["card 4111"])
+        self.answer_for("fail", error="down")
+        self.daemon.stop()
+        with contextlib.closing(sqlite3.connect(os.path.join(self.folder.name, "retry.db"))) as file, file:
+            file.execute("UPDATE retry_call SET params_json = NULL")  # as a sweep does: keep_args
+        self.start(CONFIG)
+        status, shown = self.daemon.ask("GET", f"/v1/tasks/{id}?args")
+        self.assertEqual((status, shown.get("args_removed"), shown.get("args")), (200, True, None))
+        self.assertRegex(self.good("tasks", "show", id), r"args +removed\n")
+        status, answer = self.daemon.ask("POST", f"/v1/tasks/{id}/requeue")
+        self.assertEqual((status, answer["error"]["code"]), (409, "no_arguments"))
+        ran = self.run_program("tasks", "requeue", id)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn(f"the arguments of task {id} were removed", ran.stderr)
+        self.assertEqual(self.good("tasks", "requeue", "--outcome", "exhausted", "--yes"), "0 requeued, 1 skipped\n")
+        self.assertEqual(self.daemon.ask("POST", f"/v1/tasks/{id}/requeue", {"args": ["card 4222"]})[0], 201)
+        self.assertEqual(self.daemon.lease()[0]["args"], ["card 4222"])
+
+    def test_other_arguments_need_the_right_to_see_arguments_and_are_not_in_the_audit_log(self):
+        self.start(CONFIG, server=", audit: audit.jsonl")
+        first = self.submit(args=["card 4111"], key="pay:42")
+        self.answer_for("fail", error="no such card")
+        path, wish = f"/v1/tasks/{first}/requeue", {"args": ["card 4222"]}
+        status, answer = self.daemon.ask("POST", path, wish, token=self.token("bob", "operator"))
+        self.assertEqual((status, answer["error"]["code"]), (403, "forbidden"))
+        self.assertIn("+payloads", answer["error"]["hint"])
+        for body, expected in ((b"[4", 400), (b'{"arg": []}', 422), (b"[]", 400)):
+            self.assertEqual(self.daemon.ask("POST", path, body)[0], expected, body)
+        self.assertEqual(self.daemon.ask("GET", "/v1/tasks")[1]["tasks"], [], "nothing was started")
+
+        status, made = self.daemon.ask("POST", path, wish, token=self.token("ann", "operator+payloads"))
+        self.assertEqual(status, 201, made)
+        [task] = self.daemon.lease()
+        self.assertEqual((task["id"], task["key"], task["args"]), (made["id"], "pay:42", ["card 4222"]))
+        self.assertEqual(self.daemon.ask("GET", f"/v1/tasks/{first}?args")[1]["args"], ["card 4111"])
+        with open(os.path.join(self.folder.name, "audit.jsonl")) as file:
+            audit = file.read()
+        self.assertNotIn("card 4", audit)
+        [last] = [entry for entry in map(json.loads, audit.splitlines()) if entry["status"] == "201"]
+        self.assertEqual((last["by"], last["request"]), ("ann", f"POST {path}"))
+
+    def test_a_task_is_requeued_with_other_arguments_from_a_terminal(self):
+        self.start(CONFIG)
+        first = self.submit(args=["ann@exmaple.com"])
+        self.answer_for("fail", error="no such host")
+        self.assertRegex(self.good("tasks", "requeue", first, "--args", '["ann@example.com"]'), rf"{first} requeued as ")
+        [task] = self.daemon.lease()
+        self.assertEqual(task["args"], ["ann@example.com"])
+        for wrong, message in ((["--args", "ann"], "--args: this is not JSON"), (["other", "--args", "[]"], "one task")):
+            ran = self.run_program("tasks", "requeue", task["id"], *wrong)
+            self.assertNotEqual(ran.returncode, 0)
+            self.assertIn(message, ran.stderr)
+
+    def test_a_job_with_a_pace_shows_it_and_takes_its_time(self):
+        self.start(CONFIG)
+        self.many(30)
+        started = time.monotonic()
+        said = self.good("tasks", "requeue", "--outcome", "cancelled", "--per-second", "20", "--yes", "--json")
+        job = json.loads(said)
+        self.assertEqual((job["state"], job["changed"], job["per_second"]), ("done", 30, 20))
+        self.assertGreaterEqual(time.monotonic() - started, 1.3, "30 tasks, two at a time, 14 pauses of a tenth")
+        status, answer = self.daemon.ask("POST", "/v1/bulk", {"action": "retry", "everything": True, "per_second": 0})
+        self.assertEqual(status, 422, answer)
+        self.assertIn("use 1 to 10000", answer["error"]["message"])
+
     def test_what_was_requeued_is_no_filter_of_its_own(self):
         self.start(CONFIG)
         first = self.submit()
@@ -130,9 +200,8 @@ class Requeue(DaemonCase):
         return self.daemon.ask("GET", f"/v1/bulk/{job['id']}")[1]
 
     def ended(self, job):
-        while "ended_at" not in job:
-            time.sleep(0.01)
-            job = self.look_at(job)
+        until(lambda: "ended_at" in self.look_at(job))
+        job = self.look_at(job)
         self.assertEqual(job["state"], "done", job)
         return job
 
@@ -155,7 +224,7 @@ class Requeue(DaemonCase):
         self.daemon = Daemon(PROGRAM, self.folder.name, CONFIG)
         before = self.keys("/v1/tasks?")
         self.assertTrue(0 < len(before) < 8000, f"{len(before)} were done; a kill between would tell more")
-        # What runs meanwhile, and ends, must not be started again by the rest of the job.
+        # The rest of the job must not requeue tasks that run and end meanwhile.
         leased = self.daemon.lease(max=100)
         for task in leased:
             self.daemon.ask("POST", f"/v1/leases/{task['id']}/done", {"version": task["version"]})

@@ -23,7 +23,7 @@ def servers(*args):
 
 
 def leave_waiting_tasks(url):
-    """A benchmark that is killed when its waiting tasks are stored leaves them there."""
+    """Kills a benchmark once its waiting tasks are stored. They stay in the store."""
     bench = subprocess.Popen([PROGRAM, "bench", "--store", url, "--tasks", "1000000", "--waiting", str(WAITING)],
                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
     for line in bench.stderr:
@@ -46,14 +46,14 @@ class Reshard(unittest.TestCase):
                 servers("remove", "--folder", folder)
 
     def tasks(self, url, shards):
-        """How many there are, by a dry run."""
+        """The number of tasks, as a dry run counts them."""
         run = reshard(url, shards, "--dry-run")
         self.assertEqual(run.returncode, 0, run.stderr)
         self.assertIn("nothing was changed", run.stdout)
         return int(re.search(r"of (\d+) tasks", run.stdout).group(1))
 
     def killed_until_done(self, url, shards):
-        """Gives whether a kill left it half done. Each try lives a little longer than the last."""
+        """Returns whether a kill left it half done. Each try lives a little longer than the one before."""
         half_done = False
         for tries in range(200):
             process = subprocess.Popen([PROGRAM, "reshard", "--store", url, "--shards", str(shards)],
@@ -76,7 +76,7 @@ class Reshard(unittest.TestCase):
         rounds = iter((16, 64, 24, 64, 8, 64, 12, 64))
         shards = next(rounds)
         while not self.killed_until_done(url, shards):
-            shards = next(rounds)  # no kill met it at work
+            shards = next(rounds)  # no kill hit it in the middle of its work
         self.assertIn(f"there are already {shards} shards", reshard(url, shards).stdout)
         self.assertEqual(self.tasks(url, 32), before)
 

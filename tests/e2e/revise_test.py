@@ -1,4 +1,4 @@
-"""What operators change of a task that waits, over HTTP and from the command line. Usage: revise_test.py EASYRETRY_PROGRAM"""
+"""Operators change a waiting task, over HTTP and from the command line. Usage: revise_test.py EASYRETRY_PROGRAM"""
 import json
 import os
 import subprocess
@@ -9,7 +9,7 @@ import unittest
 from daemon import Daemon
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
-# It scans every five minutes: what starts sooner was told of.
+# The daemon scans every five minutes. A task that starts sooner was announced by a wakeup.
 SLOW = "window: 10m\nhandlers:\n  mail: {max_attempts: 2, backoff: 'fixed delay=1h'}\n"
 
 
@@ -30,7 +30,7 @@ class Revise(unittest.TestCase):
         return self.ask("POST", "/v1/tasks", {"handler": "mail", **more})[1]["id"]
 
     def fail_once(self):
-        """A task that has failed and waits for an hour."""
+        """A task that has failed once and waits for an hour."""
         task_id = self.submitted()
         [task] = self.daemon.lease()
         self.ask("POST", f"/v1/leases/{task_id}/fail", {"version": task["version"], "error": "503"})
@@ -155,7 +155,7 @@ class Revise(unittest.TestCase):
         ):
             with self.subTest(arguments=arguments):
                 ran = self.program("tasks", *arguments)
-                self.assertEqual(ran.returncode, 1)
+                self.assertEqual(ran.returncode, 2 if "soon" in arguments else 1)
                 self.assertIn(said, ran.stderr)
 
     def test_what_was_changed_straight_on_the_store_counts_for_the_daemon(self):

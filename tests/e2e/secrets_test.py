@@ -1,4 +1,4 @@
-"""Secrets are canaries here, and whatever the program says, serves or writes is searched for them.
+"""Every secret here is a canary. The tests search everything that the program prints, serves or writes for them.
 Usage: secrets_test.py EASYRETRY_PROGRAM"""
 import base64
 import http.client
@@ -11,21 +11,22 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
+import urllib.parse
 
 from daemon import Daemon
+from waiting import eventually, until
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 PASSWORD = "c4n4ry-password"
 SIGNING = base64.b64encode(b"c4n4ry-signing-secret-of-32bytes").decode()
 ARGUMENT = "c4n4ry-argument"
 ROOM = "/c4n4ry-room"
-PLACE = "c4n4ry-path/x?code=c4n4ry-query"  # of a webhook: whoever knows it may call it, too
+PLACE = "c4n4ry-path/x?code=c4n4ry-query"  # the path of a webhook: a client that knows it can call it, too
 
 
 class Receiver(http.server.BaseHTTPRequestHandler):
-    """Says no to every webhook but alerts, and repeats how it was called, as careless ones do."""
+    """Refuses every webhook except alerts, and repeats the path in its answer, as careless receivers do."""
 
     heard = []
 
@@ -50,7 +51,7 @@ class Secrets(unittest.TestCase):
     def setUp(self):
         self.folder = tempfile.TemporaryDirectory(ignore_cleanup_errors=True)
         self.addCleanup(self.folder.cleanup)
-        self.seen = {}  # where: what was seen there
+        self.seen = {}  # {where: text that was seen there}
 
     def path(self, name):
         return os.path.join(self.folder.name, name)
@@ -111,12 +112,10 @@ class Secrets(unittest.TestCase):
                             ", audit: audit.jsonl, may_call: [127.0.0.1]")
         made = self.run_program("token", "create", "ops", "--role", "operator")
         operator = made.stdout.strip()
-        self.seen.popitem()  # printed this once, for its owner
+        self.seen.popitem()  # the token is printed this once, for its owner
         daemon.ask("POST", "/v1/tasks", {"handler": "hook", "args": [ARGUMENT]})
         _, task = daemon.ask("POST", "/v1/tasks", {"handler": "fetched", "args": [ARGUMENT]})
-        deadline = time.monotonic() + 30
-        while len(daemon.ask("GET", "/v1/history")[1]["tasks"]) < 1 and time.monotonic() < deadline:
-            time.sleep(0.05)
+        eventually(lambda: daemon.ask("GET", "/v1/history")[1]["tasks"], seconds=30)
         self.assertTrue(Receiver.heard, "the webhook was called")
         daemon.ask("POST", f"/v1/tasks/{task['id']}/cancel", token=operator)
         self.ask_everything(daemon, daemon.token)
@@ -145,7 +144,7 @@ class Secrets(unittest.TestCase):
         return f"http://127.0.0.1:{receiver.server_port}"
 
     def watch_events(self, daemon):
-        """What is told from now on, for as long as there is a daemon."""
+        """Collects the events from now on, until the daemon ends."""
         def watch():
             try:
                 while line := answer.readline():
@@ -159,8 +158,8 @@ class Secrets(unittest.TestCase):
         threading.Thread(target=watch, daemon=True).start()
 
     def webhooks_config(self, receiver):
-        urls = {"repeats": f"{receiver}/{PLACE}", "refused": f"http://10.1.2.3/{PLACE}", "closed": f"http://127.0.0.1:{free_port()}/{PLACE}",
-                "unknown": f"http://nowhere.invalid/{PLACE}"}
+        urls = {"repeats": f"{receiver}/{PLACE}", "refused": f"http://{socket.gethostname()}:1/{PLACE}",
+                "closed": f"http://127.0.0.1:{free_port()}/{PLACE}", "unknown": f"http://nowhere.invalid/{PLACE}"}
         handlers = "".join(f"  {name}: {{url: '{url}', secrets_file: hook.secrets, max_attempts: 1}}\n" for name, url in urls.items())
         return urls, (f"handlers:\n{handlers}alerts:\n  channels: {{ops: {{type: slack, url: '{receiver}{ROOM}'}}}}\n"
                       "  rules: {all: {channels: [ops], final_failures: 1, wait: 1s}}\n")
@@ -170,12 +169,13 @@ class Secrets(unittest.TestCase):
             file.write(f"whsec_{SIGNING}\n")
         Receiver.heard.clear()
         urls, config = self.webhooks_config(self.receiver())
-        daemon = self.start(config, ", audit: audit.jsonl, may_call: [127.0.0.1]")
+        allowed = [urllib.parse.urlsplit(urls[name]).netloc for name in ("repeats", "closed")]
+        daemon = self.start(config, f", audit: audit.jsonl, may_call: {allowed}")
         self.watch_events(daemon)
         for name in urls:
             daemon.ask("POST", "/v1/tasks", {"handler": name, "args": [name]})
-        self.wait_until(lambda: len(daemon.ask("GET", "/v1/history")[1]["tasks"]) == len(urls))
-        self.wait_until(lambda: sum("final failure" in one for one in Receiver.heard) == len(urls))
+        until(lambda: len(daemon.ask("GET", "/v1/history")[1]["tasks"]) == len(urls))
+        until(lambda: sum("final failure" in one for one in Receiver.heard) == len(urls))
         errors = {task["handler"]: task["last_error"] for task in daemon.ask("GET", "/v1/history")[1]["tasks"]}
         self.assertIn("nobody wants", errors["repeats"])
         self.assertIn("may not be called", errors["refused"])
@@ -200,7 +200,9 @@ class Secrets(unittest.TestCase):
         with open(self.path("easyretry.yaml"), "w") as file:
             file.write(text.replace("c4n4ry-query", "c4n4ry-query-2"))
         daemon.process.send_signal(signal.SIGHUP)
-        time.sleep(1)  # it says so on stdout, which is read at the end
+        while "was reloaded" not in (line := daemon.process.stdout.readline()):
+            self.assertTrue(line, "it ended")
+            daemon.said += line
 
     def test_a_webhook_with_a_password_is_refused_without_it(self):
         for url in (f"https://joe:{PASSWORD}@h.example/x", f"ftp://joe:{PASSWORD}@h.example/x", f"https://joe:{PASSWORD}/x@h.example"):
@@ -210,12 +212,6 @@ class Secrets(unittest.TestCase):
             self.assertNotEqual(self.run_program("config", "check").returncode, 0, url)
         self.assert_nowhere(PASSWORD)
 
-    def wait_until(self, holds):
-        deadline = time.monotonic() + 30
-        while not holds():
-            self.assertLess(time.monotonic(), deadline)
-            time.sleep(0.05)
-
     @unittest.skipUnless(shutil.which("redis-server"), "there is no redis-server")
     def test_the_password_of_a_store_is_nowhere_to_be_read(self):
         port = free_port()
@@ -223,12 +219,11 @@ class Secrets(unittest.TestCase):
                                   "--appendonly", "yes"], stdout=subprocess.DEVNULL)
         self.addCleanup(redis.wait)
         self.addCleanup(redis.kill)
-        deadline = time.monotonic() + 20
-        while time.monotonic() < deadline:
+
+        def listens():
             with socket.socket() as probe:
-                if probe.connect_ex(("127.0.0.1", port)) == 0:
-                    break
-            time.sleep(0.05)
+                return probe.connect_ex(("127.0.0.1", port)) == 0
+        until(listens)
         url = f"redis://:{PASSWORD}@127.0.0.1:{port}/0"
         with open(self.path("stderr"), "w") as log:
             daemon = Daemon(PROGRAM, self.folder.name, store=url, stderr=log)

@@ -9,6 +9,7 @@ import time
 import unittest
 
 from daemon_case import DaemonCase
+from waiting import until
 
 
 class Serve(DaemonCase):
@@ -140,8 +141,7 @@ class Serve(DaemonCase):
         with concurrent.futures.ThreadPoolExecutor(4) as pool:
             for number in range(4):
                 pool.submit(submit, number)
-            while len(keys) < 200:
-                time.sleep(0.01)
+            until(lambda: len(keys) >= 200)
             daemon.kill()
         again = self.start()
         found = set()
@@ -198,12 +198,19 @@ class Serve(DaemonCase):
             ("POST", "/v1/tasks", {"handler": "mail", "due_at": "tomorrow"}, 422, "$.due_at"),
             ("POST", "/v1/tasks", {"handler": "mail", "due_at": "2030-01-01", "delay_ms": 5}, 422, "give one of them"),
             ("POST", "/v1/tasks", {"handler": "mail", "tags": ["t"] * 9}, 422, "at most 8"),
+            ("POST", "/v1/tasks", {"handler": "mail", "class": "high"}, 422, "use urgent, normal or background"),
+            ("GET", "/v1/tasks?class=high", None, 422, "known: urgent, normal, background"),
             ("POST", "/v1/tasks", {"handler": "mail", "args": ["x" * 1_100_000]}, 422, "at most 1048576"),
             ("POST", "/v1/tasks", {"tasks": []}, 422, "1 to 10,000"),
             ("POST", "/v1/tasks", {"tasks": [{"handler": "mail"}, {"handler": "mail", "key": 1}]}, 400, "$.tasks[1].key"),
             ("GET", "/v1/tasks?handlr=mail", None, 422, "did you mean handler?"),
             ("GET", "/v1/tasks?limit=0", None, 422, "1 to 1000"),
             ("GET", "/v1/tasks?after=x", None, 422, "next"),
+            ("GET", "/v1/tasks?after=17", None, 422, 'not the "next" of a previous page'),
+            ("GET", "/v1/tasks?order=desc", None, 422, "known: newest, oldest"),
+            ("GET", "/v1/tasks?order=oldest&after=older-17", None, 400, "from a list with the newest tasks first"),
+            ("GET", "/v1/history?after=newer-17", None, 400, "from a list with the oldest tasks first"),
+            ("POST", "/v1/bulk", {"action": "cancel", "filter": {"handler": "mail", "order": "oldest"}}, 422, "is for paging"),
             ("GET", "/v1/tasks?state=done", None, 422, "pending, running"),
             ("GET", "/v1/tasks/x", None, 404, "there is no task"),
             ("GET", "/v1/tasks/99999999999999999999", None, 404, "there is no task"),

@@ -6,14 +6,14 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 import unittest
 
 from daemon import Daemon
+from waiting import until
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 SERVERS = os.path.abspath(sys.argv.pop(1))
-MANY = 20_000  # some hundred transactions to move
+MANY = 20_000  # takes a few hundred transactions to move
 
 
 def servers(*args):
@@ -25,7 +25,7 @@ def program(*args, **more):
 
 
 class Submitting:
-    """Stores tasks one by one for as long as the block lasts."""
+    """Submits tasks one by one while the `with` block runs."""
 
     def __init__(self, daemon):
         self.daemon = daemon
@@ -69,7 +69,7 @@ class Split(unittest.TestCase):
         return url
 
     def start(self, store, server=", audit: audit.jsonl"):
-        """Again, in the same folder, after the one before has ended."""
+        """Starts a daemon. A later one uses the same folder, after the one before has ended."""
         self.end_daemon()
         self.daemon = Daemon(PROGRAM, self.folder.name, store=f"'{store}'", server=server, stderr=subprocess.DEVNULL)
         return self.daemon
@@ -91,7 +91,7 @@ class Split(unittest.TestCase):
         return ids
 
     def all_ids(self):
-        ids, page = [], {"next": "0"}
+        ids, page = [], {"next": ""}
         while "next" in page:
             _, page = self.daemon.ask("GET", f"/v1/tasks?limit=1000&after={page['next']}")
             ids += [task["id"] for task in page["tasks"]]
@@ -106,14 +106,13 @@ class Split(unittest.TestCase):
         return split
 
     def wait_for_the_end(self):
-        split = self.daemon.ask("GET", "/v1/split")[1]
-        while "ended_at" not in split:
-            time.sleep(0.02)
+        def ended():
             split = self.daemon.ask("GET", "/v1/split")[1]
-        return split
+            return split if "ended_at" in split else None
+        return until(ended, seconds=300)
 
     def every_task_is_run(self, ids):
-        """By a daemon whose tables are those of the new layout alone."""
+        """Runs all tasks with a daemon that knows only the tables of the new layout."""
         left = set(ids)
         while left:
             tasks = self.daemon.lease(max=1000)
@@ -161,7 +160,7 @@ class Split(unittest.TestCase):
         self.assertEqual(self.ask(4)[0], 202)
         self.wait_until_it_moves()
         end()
-        self.start(url + "?layout=hash(2)")  # until it is done, either layout will do
+        self.start(url + "?layout=hash(2)")  # until the split is done, both layouts work
         status, answer = self.daemon.ask("GET", "/v1/split")
         self.assertEqual((status, answer["error"]["code"]), (404, "not_found"))
         self.assertEqual(self.all_ids(), ids)
@@ -251,14 +250,14 @@ class Split(unittest.TestCase):
         self.start("sqlite:retry.db")
 
         def answered(name, role, space):
-            made = program("token", "create", name, "--role", role, "--space", space, cwd=self.folder.name)
+            made = program("token", "create", name, "--role", role, "--namespace", space, cwd=self.folder.name)
             token = made.stdout.strip()
             return [self.daemon.ask("POST", "/v1/split", {"tables": 8}, token=token), self.daemon.ask("GET", "/v1/split", token=token)]
 
         self.assertEqual([status for status, _ in answered("op", "operator", "*")], [403, 403])
         of_one = answered("one", "admin", "default")
         self.assertEqual([status for status, _ in of_one], [403, 403])
-        self.assertIn("--role admin --space '*'", of_one[0][1]["error"]["hint"])
+        self.assertIn("--role admin --namespace '*'", of_one[0][1]["error"]["hint"])
         self.assertEqual([status for status, _ in answered("all", "admin", "*")], [422, 404])
 
 

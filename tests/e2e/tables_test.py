@@ -17,7 +17,7 @@ def easyretry(*args):
 
 
 def make(url):
-    """The tables of a store, by whoever uses it first."""
+    """Creates the tables of a store: its first user does."""
     run = easyretry("bench", "--store", url, "--tasks", "10")
     assert run.returncode == 0, run.stderr
 
@@ -40,7 +40,7 @@ class Tables(unittest.TestCase):
         make(two)
         run = easyretry("split", "--store", two, "--to", "4", "--dry-run")
         self.assertEqual(run.returncode, 0, run.stderr)
-        self.assertRegex(run.stdout, "retry_task_0 -> retry_task_2, about [0-9]+ tasks")  # as the server estimates
+        self.assertRegex(run.stdout, "retry_task_0 -> retry_task_2, about [0-9]+ tasks")  # an estimate of the server
         self.assertIn("nothing was changed", run.stdout)
 
         run = easyretry("split", "--store", two, "--to", "3")
@@ -62,7 +62,7 @@ class Tables(unittest.TestCase):
 
     def show(self, url):
         by_month = url + "?layout=period(month,2)"
-        for _ in range(2):  # the first time has made nothing
+        for _ in range(2):  # the second time shows that the first one created nothing
             run = easyretry("tables", "--store", by_month)
             self.assertEqual(run.returncode, 1, run.stdout)
             self.assertIn("this database has no EasyRetry store", run.stderr)
@@ -71,7 +71,7 @@ class Tables(unittest.TestCase):
         self.assertEqual(run.returncode, 0, run.stderr)
         tables = {table["name"]: table for table in json.loads(run.stdout)["tables"]}
         live = [table for table in tables.values() if table["state"] == "in_use"]
-        self.assertGreaterEqual(len(live), 4)  # this month and the last, two each
+        self.assertGreaterEqual(len(live), 4)  # this month and the last one, two tables each
         self.assertTrue(all(table["begins"].endswith("-01T00:00:00.000Z") for table in live))
         self.assertIn("retry_task_key", tables)
 

@@ -1,4 +1,4 @@
-"""What easyretry serve speaks over TLS, and what it does not. Usage: tls_test.py EASYRETRY_PROGRAM"""
+"""The TLS versions and ciphers that easyretry serve accepts and refuses. Usage: tls_test.py EASYRETRY_PROGRAM"""
 import os
 import subprocess
 import unittest
@@ -19,7 +19,7 @@ class Tls(DaemonCase):
         self.start(server=f", certificate: {kind}.pem, private_key: {kind}.key")
 
     def spoken(self, *options):
-        """"TLSv1.3 TLS_AES_256_GCM_SHA384", or nothing where no connection came about."""
+        """"TLSv1.3 TLS_AES_256_GCM_SHA384", or nothing if the handshake failed."""
         said = subprocess.run(["openssl", "s_client", "-connect", f"127.0.0.1:{self.daemon.port}", "-brief", *options],
                               input="", capture_output=True, text=True, timeout=30)
         lines = dict(line.split(": ", 1) for line in said.stderr.splitlines() if ": " in line)

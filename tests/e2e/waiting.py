@@ -1,12 +1,17 @@
-"""Waits for what others will make true."""
+"""Waits until a condition holds. Only broken code reaches the time limits."""
 import time
 
 
 def eventually(holds, seconds=20):
-    """Whether it came true in time; the limit is for broken code only."""
+    """Returns the first true result of holds(), or its last result when the time is up."""
     end = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > end:
-            return False
-        time.sleep(0.05)
-    return True
+    while not (answer := holds()) and time.monotonic() < end:
+        time.sleep(0.02)
+    return answer
+
+
+def until(holds, seconds=60, what="it did not come true"):
+    """Returns the first true result of holds(). Fails the test when the time is up. `what` is a text, or a function that returns one."""
+    if not (answer := eventually(holds, seconds)):
+        raise AssertionError(what() if callable(what) else what)
+    return answer

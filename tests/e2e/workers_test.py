@@ -4,10 +4,10 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 import unittest
 
 from daemon import Daemon
+from waiting import until
 
 PROGRAM = os.path.abspath(sys.argv.pop(1))
 WORKERS = os.path.abspath(sys.argv.pop(1))
@@ -19,14 +19,6 @@ COMMANDS = {
     "node": ["node", "worker.mjs"],
     "go": ["go", "run", "worker.go"],
 }
-
-
-def until(condition, seconds=60):
-    end = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > end:
-            raise AssertionError("it did not come about")
-        time.sleep(0.05)
 
 
 class Workers(unittest.TestCase):

@@ -23,14 +23,14 @@ std::size_t body_size(const std::string& head) {
 }
 
 FakeHttp::Seen parse(const std::string& request) {
-  const auto space = request.find(' ');
-  std::string path = request.substr(space + 1, request.find(' ', space + 1) - space - 1);
+  const auto name_space = request.find(' ');
+  std::string path = request.substr(name_space + 1, request.find(' ', name_space + 1) - name_space - 1);
   std::string form = request.substr(request.find("\r\n\r\n") + 4);
   if (const auto question = path.find('?'); question != path.npos) {
     form = path.substr(question + 1);
     path.resize(question);
   }
-  return {request.substr(0, space), path, form, header(request, "Authorization: Bearer ")};
+  return {request.substr(0, name_space), path, form, header(request, "Authorization: Bearer ")};
 }
 
 // Head and body; empty if the client went away.

@@ -1,10 +1,13 @@
 // Linked into a process, lets it believe that it runs on another machine, as its environment says:
 //
 //   MACHINE_CLOCK=-300      the clock is so many seconds ahead; time that only passes is not touched
+//   MACHINE_STEP=600        SIGUSR1 puts the clock so many seconds forward, SIGUSR2 puts it back
 //   MACHINE_NAME=host-7     what gethostname() says
 //
 // A program's own functions come before those of the C library, for all of its shared libraries, too.
 
+#include <atomic>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -16,13 +19,32 @@
 
 namespace {
 
-time_t seconds_ahead() {
-  static const time_t seconds = [] {
-    const char* const said = std::getenv("MACHINE_CLOCK");
-    return said == nullptr ? 0 : std::atol(said);
-  }();
+time_t seconds_of(const char* variable) {
+  const char* const said = std::getenv(variable);
+  return said == nullptr ? 0 : std::atol(said);
+}
+
+// Asked for before main(), too, so it cannot wait for a constructor of its own.
+std::atomic<time_t>& seconds_ahead() {
+  static std::atomic<time_t> seconds{seconds_of("MACHINE_CLOCK")};
   return seconds;
 }
+
+time_t step = 0;
+
+void put_clock(int signal) {
+  seconds_ahead() += signal == SIGUSR1 ? step : -step;
+}
+
+const bool steps = [] {
+  step = seconds_of("MACHINE_STEP");
+  if (step == 0) return false;
+  seconds_ahead();  // made here, not in a signal
+  struct sigaction action {};
+  action.sa_handler = put_clock;
+  action.sa_flags = SA_RESTART;
+  return sigaction(SIGUSR1, &action, nullptr) == 0 && sigaction(SIGUSR2, &action, nullptr) == 0;
+}();
 
 }  // namespace
 

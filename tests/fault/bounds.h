@@ -1,5 +1,5 @@
 #pragma once
-// What is promised about time (docs/cluster.md), computed from the options of a crew.
+// The promises about time (docs/cluster.md), computed from the options of a crew.
 
 #include <algorithm>
 
@@ -13,15 +13,15 @@ inline constexpr Millis kWindow{1000};  // of kill_worker
 
 // While a new list of members spreads. Until then the old owner of a shard stands by for it.
 inline Millis handover(const cluster::Membership::Traits& traits) {
-  return traits.refresh + std::min(cluster::Patience{}.shrinking, traits.notices_death / 2);
+  return traits.refresh + std::min(cluster::Debounce{}.shrinking, traits.death_timeout / 2);
 }
 
-// Until the others know that somebody is silent, and have divided its shards.
+// Until the others know that an instance is silent, and have divided its shards.
 inline Millis detection(const cluster::Membership::Traits& traits) {
-  return traits.notices_death + handover(traits);
+  return traits.death_timeout + handover(traits);
 }
 
-// Until they have what it was running, give or take a round of the load by which that is seen.
+// Until they have taken over its running tasks, give or take the round of load that shows it.
 inline Millis takeover(Millis lease, Millis detection) {
   return lease + kWindow / 2 + detection + 2 * SteadyLoad::kBetweenRounds;
 }

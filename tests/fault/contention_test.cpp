@@ -1,5 +1,5 @@
-// Many claimers, submitters, a canceller and keepers on one table at once: each task is one's at a time and ends once,
-// and the server hardly ever has to end a deadlock.
+// Many claimers, submitters, a canceller and keepers on one table at once: each task has one
+// claimer at a time and ends once, and the server hardly ever has to end a deadlock.
 
 #include <algorithm>
 #include <atomic>
@@ -13,6 +13,7 @@
 #include "fault/crew.h"
 #include "fault/each_server.h"
 #include "storage/open.h"
+#include "support/endings.h"
 #include "support/plain_sql.h"
 #include "support/task_builder.h"
 #include "support/test_database.h"
@@ -48,7 +49,7 @@ class Ledger {
     }
     claims_ += records.size();
   }
-  // Before it is settled: a moment later it may be someone else's.
+  // Before it is settled: a moment later another claimer may have it.
   void let_go(const std::vector<TaskRecord>& records) {
     const std::lock_guard lock{mutex_};
     for (const TaskRecord& record : records) held_.erase(record.info.id);
@@ -94,7 +95,7 @@ class Contention : public OnEachServer {
     const std::size_t first = dice.up_to(63);
     for (std::size_t i = 0; i < kShardsALook; ++i)
       from.push_back({ShardId{static_cast<std::uint16_t>((first + i) % 64)}});
-    const auto found = store(user).load({.space = test::kSpace, .from = from, .limit = 10});
+    const auto found = store(user).load({.name_space = test::kNamespace, .from = from, .limit = 10});
     EXPECT_TRUE(found);
     std::vector<Ticket> tickets;
     for (const auto& task : found->tasks) tickets.push_back(task);
@@ -116,7 +117,7 @@ class Contention : public OnEachServer {
     while (!settlements.empty()) settlements = settle_once(user, settlements);
   }
 
-  // Gives those that are to be sent again: somebody else held their rows just then.
+  // Returns those to send again: another transaction held their rows at that moment.
   std::vector<Settlement> settle_once(int user, const std::vector<Settlement>& settlements) {
     const auto reply = store(user).settle(settlements);
     if (!reply && settlements.size() == 1 && reply.error().code == Errc::unavailable) return settlements;
@@ -160,7 +161,7 @@ class Contention : public OnEachServer {
         if (dice.up_to(9) == 0) ids.push_back(ticket.id);
       }
       std::reverse(ids.begin(), ids.end());
-      const auto reply = store(user).cancel(ids, storage::Cancel::end);
+      const auto reply = store(user).end(test::endings(ids));
       ASSERT_TRUE(reply) << to_string(reply.error());
       for (const bool applied : reply->applied) ledger_.cancelled += applied ? 1 : 0;
     }
@@ -171,7 +172,7 @@ class Contention : public OnEachServer {
     while (!submitted_) {
       ASSERT_TRUE(store(user).keep());
       ASSERT_TRUE(store(user).fold_counts());
-      ASSERT_TRUE(store(user).beat({.space = test::kSpace, .node = std::to_string(user), .ttl = Millis{50}}));
+      ASSERT_TRUE(store(user).beat({.name_space = test::kNamespace, .node = std::to_string(user), .ttl = Millis{50}}));
     }
   }
 
@@ -198,14 +199,14 @@ class Contention : public OnEachServer {
 
   std::int64_t count(bool finished) {
     storage::TaskQuery query;
-    query.space = test::kSpace;
+    query.name_space = test::kNamespace;
     query.finished = finished;
     return storage::open_store(database_.url(), system_clock())->count(query).value();
   }
 
   std::int64_t live_by_counts() {
     std::int64_t live = 0;
-    const auto counts = storage::open_store(database_.url(), system_clock())->counts(test::kSpace).value();
+    const auto counts = storage::open_store(database_.url(), system_clock())->counts(test::kNamespace).value();
     for (const auto& [handler, of_handler] : counts) live += of_handler.live();
     return live;
   }

@@ -1,6 +1,6 @@
 #pragma once
-// Processes that submit and work on one store (kill_worker.cpp), each life with a journal of its own, started and
-// killed by a test.
+// Processes that submit tasks to one store and run them (kill_worker.cpp), started and killed by a test. Each life of a
+// process has its own journal.
 
 #include <map>
 #include <memory>
@@ -17,7 +17,7 @@ namespace easyretry::fault {
 // When a life was about to be killed, by wall_micros(). One that is not here ended by itself.
 using Deaths = std::map<int, std::int64_t>;
 
-// Said to a process by its environment: EASYRETRY_* of its engine, MACHINE_* of another_machine.cpp.
+// The environment of a process: EASYRETRY_* for its engine, MACHINE_* for another_machine.cpp.
 using Variables = std::map<std::string, std::string>;
 
 // Where a process runs.
@@ -34,8 +34,8 @@ class Crew {
   // Gives the number of the life. With 0 tasks it ends by itself when nothing is left to do.
   int start(int tasks, const Place& place = {});
   void start_some(int processes, int tasks);
-  // One that works until it is killed, as if on a machine of its own: on one the others would see at once that it is
-  // gone.
+  // A process that works until it is killed, as if on another machine: on the same one, the others would see at once
+  // that it is gone.
   int start_elsewhere();
   Child& member(int life) { return *members_.at(life); }
   void kill(int life);
@@ -45,10 +45,10 @@ class Crew {
   void go_on(int life);  // SIGCONT
   // Waits until it has ended. False: it was killed, by itself for example.
   bool wait(int life);
-  // Kills whoever lives; then one more life does what is left. False if it could not.
+  // Kills all live processes; then one more life runs what is left. False if it could not.
   bool finish();
 
-  // A life without a process: somebody who submits, and writes that to the journal.
+  // A life without a process: a client that submits tasks, and writes that to the journal.
   int start_caller();
   std::filesystem::path journal_of(int life) const { return journal_path(folder_.path(), life); }
 

@@ -1,5 +1,5 @@
-// Instances come and go under load: 8, 9, 10, and after kills 3. Nothing is lost, the work is spread evenly, and what
-// the dead had to do is taken over in time.
+// Instances come and go under load: 8, 9, 10, and after kills 3. Nothing is lost, the work is spread evenly, and the
+// work of killed instances is taken over in time.
 
 #include <algorithm>
 #include <iostream>
@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/store_membership.h"
+#include "cluster/membership.h"
 #include "fault/bounds.h"
 #include "fault/each_server.h"
 #include "fault/load.h"
@@ -37,13 +37,13 @@ cluster::Membership::Traits traits_of(storage::Store& store) {
   return cluster::StoreMembership{store, "default", "nobody", kLease}.traits();
 }
 
-// Until every process goes by the same list, and nobody stands by for shards that it had before.
+// Until every process uses the same list, and no process stands by for shards that it had before.
 Millis list_is_known(const Meeting& meeting, storage::Store& store) {
   // A process that is killed closes its connection, and Nacos tells the others within 2 s.
-  return meeting.in_nacos ? 2s + cluster::Patience{}.shrinking : handover(traits_of(store));
+  return meeting.in_nacos ? 2s + cluster::Debounce{}.shrinking : handover(traits_of(store));
 }
 
-// Until the others know that somebody was killed.
+// Until the others know that a process was killed.
 Millis death_is_known(const Meeting& meeting, storage::Store& store) {
   return meeting.in_nacos ? list_is_known(meeting, store) : detection(traits_of(store));
 }

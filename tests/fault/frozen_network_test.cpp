@@ -1,4 +1,4 @@
-// A network that swallows everything and says nothing: nobody waits for ever, and when it is back everything goes on.
+// A network that drops everything silently: no call waits forever, and work continues when the network is back.
 
 #include <functional>
 #include <iostream>
@@ -41,7 +41,7 @@ class FrozenNetwork : public StoreThroughProxy {
             },
             [this] {
               const storage::ShardCursor from{};
-              return failure(store_->load({.space = test::kSpace, .from = {&from, 1}}));
+              return failure(store_->load({.name_space = test::kNamespace, .from = {&from, 1}}));
             }};
   }
 

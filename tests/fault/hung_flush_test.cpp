@@ -1,5 +1,5 @@
-// A server whose disk hangs shows others what it has not flushed: whoever finds his task there after a lost reply waits
-// for the disk.
+// A server whose disk hangs shows rows that it has not flushed. A client that finds its task there after a lost reply
+// waits for the disk.
 
 #include <cstdlib>
 #include <filesystem>

@@ -1,6 +1,6 @@
 #pragma once
-// What happened, written down outside of the store under test: one line an event, one file a process, each line with
-// a single append, so that a killed process leaves whole lines.
+// A journal of events, outside the store under test: one line per event, one file per process. Each line is a single
+// append, so a killed process leaves whole lines.
 //
 //   clock TIME       as the process sees it
 //   ack KEY          submit has returned
@@ -37,7 +37,7 @@ struct JournalEvent {
   std::int64_t due = 0;  // in microseconds, too
 };
 
-// What a process has written, while it writes: each look reads only what is new.
+// Reads a journal while its process writes it: each call reads only the new lines.
 class JournalReader {
  public:
   JournalReader(std::filesystem::path path, int life) : path_(std::move(path)), life_(life) {}

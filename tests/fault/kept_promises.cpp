@@ -12,7 +12,7 @@ namespace {
 
 void add_keys(storage::Store& store, bool finished, std::set<std::string>& keys) {
   storage::TaskQuery query;
-  query.space = "default";
+  query.name_space = "default";
   query.finished = finished;
   query.limit = 5000;
   while (true) {

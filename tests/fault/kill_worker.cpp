@@ -1,10 +1,11 @@
 // The process that the kill test kills: kill_worker STORE_URL FOLDER LIFE NEW_TASKS
 //
-// Submits NEW_TASKS new tasks, works on whatever is in the store, and writes its journal. Ends by itself when nothing
-// is left to do and it was given no new tasks. EASYRETRY_* variables say what its engine is to have otherwise than
-// here, SLOW_MILLIS how long slow tasks take, EACH_MILLIS how long the others do, HANDLER which one it runs instead of
-// "work", POISON which tasks kill the process: "17,40".
+// Submits NEW_TASKS new tasks, runs the tasks of the store, and writes its journal. Without new tasks it ends by itself
+// when nothing is left to do. EASYRETRY_* variables change the options of its engine, SLOW_MILLIS is the time that slow
+// tasks take, EACH_MILLIS that of the others, HANDLER the handler to run instead of "work", POISON the tasks that kill
+// the process: "17,40".
 
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <iostream>
@@ -12,6 +13,7 @@
 #include <sstream>
 #include <thread>
 
+#include <easyretry/config.h>
 #include <easyretry/easyretry.h>
 
 #include "fault/journal.h"
@@ -82,8 +84,8 @@ class Worker {
 
   int number(int i) const { return life_ * fault::kNumbersPerLife + i; }
 
-  // Nothing was done is tried again until it works; what is in doubt is not: were it there and had ended meanwhile, it
-  // would be a second task.
+  // Repeats a submission that did nothing until it works, but none that is in doubt: if the task is stored and has
+  // ended meanwhile, it would be a second one.
   void store(const std::vector<int>& numbers) {
     while (true) {
       try {

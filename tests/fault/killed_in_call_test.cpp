@@ -21,7 +21,7 @@ using ::testing::SizeIs;
 
 std::vector<storage::TaskRecord> rows(const std::string& url, bool finished) {
   storage::TaskQuery query;
-  query.space = "default";
+  query.name_space = "default";
   query.finished = finished;
   return storage::open_store(url, system_clock())->list(query).value();
 }

@@ -98,7 +98,7 @@ std::map<int, int> Ends::by_life(int from, int to) {
 
 Takeover time_takeover(const SteadyLoad& load, Ends& ends) {
   constexpr std::chrono::seconds kLong{60};
-  const int after = load.next() + kShards;  // a round may be under way
+  const int after = load.next() + kShards;  // a round may be in progress
   const auto served = test::time_until([&] { return ends.all_of(after, after + kShards); }, kLong);
   EXPECT_TRUE(served) << "a shard is not served";
   const auto rest = test::time_until([&] { return ends.all_of(load.first(), after); }, kLong);

@@ -1,6 +1,6 @@
 #pragma once
-// Somebody outside who submits a task for each shard, again and again, while processes come and go; and who has ended
-// which of them so far.
+// A client that submits one task for each shard, again and again, while processes come and go; and the processes that
+// have ended them so far.
 
 #include <atomic>
 #include <condition_variable>

@@ -17,12 +17,13 @@ class LossyDisk {
   // For a process that is to see this disk.
   Variables variables() const;
 
-  // What fails from now on: `wal`, `db`, `folder`; and `evict`.
+  // The syncs that fail from now on: `wal`, `db`, `folder`; and `evict`.
   void fail(const std::string& words);
   void work();
   std::size_t failures() const;  // syncs that failed so far
 
-  // What is on the disk, as a mount after a crash would show it, in a folder of its own. Gives the store's url.
+  // Copies the contents of the disk, as a mount after a crash would show them, into a new folder. Returns the store's
+  // url.
   std::string remount();
 
  private:

@@ -9,8 +9,8 @@
 // A page that was written is dirty. A sync that works brings the dirty pages of its file to the disk. One that fails
 // leaves them clean all the same, as Linux does, and what is more, their place on the disk is taken for written: as on
 // ext4 they are lost even when they are written again, unless the kernel has forgotten them before (posix_fadvise).
-// What a killed process had not synced is lost in the same way. There is no way past the page cache (O_DIRECT). A
-// folder keeps the names that a failed sync did not write: a file system with a journal does, or stops for good.
+// Data that a killed process had not synced is lost in the same way. There is no way past the page cache (O_DIRECT). A
+// folder keeps the names that a failed sync did not write: a file system with a journal does, or stops permanently.
 
 #include <algorithm>
 #include <array>
@@ -50,7 +50,7 @@ const fs::path& disk() {
   return folder;
 }
 
-// Nothing of a file that is not on this disk, or of which nobody expects to find it after a crash.
+// Empty for a file that is not on this disk, or that need not survive a crash.
 std::string name_on_disk(int file) {
   if (disk().empty()) return {};
   std::array<char, 4096> path{};
@@ -99,7 +99,7 @@ fs::path image_of(ino_t inode) {
   return disk() / "image" / std::to_string(inode);
 }
 
-// What another process has left behind.
+// Reads the state that another process has left.
 void meet(int file) {
   const struct stat info = stat_of(file);
   if (lost.contains(info.st_ino)) return;

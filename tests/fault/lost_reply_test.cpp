@@ -82,7 +82,7 @@ TEST_P(LostReply, OfACommittedSettleLeavesItInDoubtAndDone) {
   EXPECT_THAT(look("pay:1", true), SizeIs(1));
 }
 
-// What is sent to Redis is its own commit, and what it met is in the reply.
+// Not for Redis, where a call is its own commit and its result is in the reply.
 class LostReplyInATransaction : public LostReply {};
 ON_EACH_SERVER(LostReplyInATransaction);
 
@@ -132,7 +132,7 @@ TEST_P(LostReply, WithNobodyToTurnToMeansThatNothingWasDone) {
 
 class CutAnywhere : public StoreThroughProxy {
  protected:
-  // What was answered is true; what was not is sent no further.
+  // Answers are true; tasks without an answer are not sent again.
   void live_through(const std::string& key) {
     const auto inserted = insert(*store_, test::a_task().key(key));
     const auto there = look(key);

@@ -1,5 +1,5 @@
-// Two kinds of processes in one namespace, each with a handler of its own: every shard has tasks of both, and none of
-// them waits until somebody looks for what is overdue.
+// Two kinds of processes in one namespace, each with its own handler: every shard has tasks of both, and none of them
+// waits until an instance looks for overdue tasks.
 
 #include <iostream>
 

@@ -5,7 +5,8 @@
 #include <iostream>
 #include <mutex>
 #include <string>
-#include <thread>
+
+#include <unistd.h>
 
 #include <easyretry/mxrmq.h>
 
@@ -28,8 +29,8 @@ int main(int argc, char** argv) {
   worker.on("orders", [&](const mxrmq::Delivery& message) {
     if (!hangs) return say("ran " + message.id);
     say("holding " + message.id);
-    std::this_thread::sleep_for(1h);
+    ::pause();
   });
   worker.start();
-  std::this_thread::sleep_for(1h);
+  ::pause();
 }

@@ -35,10 +35,10 @@ class RedisClusterUnderLoad : public ::testing::Test {
     std::cout << events << " times: " << verdict << "\n";
     return verdict;
   }
-  // What their handler asks for (kill_worker.cpp), and once more for each lease that ran out.
+  // As many attempts as the handler needs (kill_worker.cpp), and one more for each expired lease.
   std::size_t executions_wanted() {
     std::size_t wanted = 0;
-    const auto ended = store_->list({.space = "default", .finished = true, .limit = 2 * kTasks}).value();
+    const auto ended = store_->list({.name_space = "default", .finished = true, .limit = 2 * kTasks}).value();
     for (const auto& record : ended) {
       const int number = std::stoi(record.info.key.substr(5));
       wanted += number % 10 == 0 ? 3 : number % 10 == 1 ? 2 : 1;

@@ -26,7 +26,7 @@ class FullDiskOfRedis : public ::testing::Test {
   static std::string url(int port) { return test::server_url(test::ServerKind::redis, port); }
   static bool knows(storage::Store& store, const std::string& key) {
     storage::TaskQuery query;
-    query.space = "default";
+    query.name_space = "default";
     query.key = key;
     return !store.list(query).value().empty();
   }

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cluster/nacos_metadata.h"
+#include "cluster/nacos/nacos_metadata.h"
 #include "fault/shares.h"
 #include "nacos/naming_client.h"
 #include "nacos/real_nacos.h"

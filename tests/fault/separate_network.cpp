@@ -8,7 +8,7 @@
 namespace easyretry::fault {
 namespace {
 
-// Of a card that nobody has: frames to it are dropped by whoever gets them.
+// The address of a card that does not exist: every receiver drops frames to it.
 constexpr const char* kNobody = "02:00:00:00:00:01";
 
 void run(const std::string& command) {

@@ -46,7 +46,7 @@ class SeparateNetwork {
 
   // To be gone before the network.
   std::unique_ptr<Wire> wire();
-  // What runs a program in it.
+  // The command that runs a program in it.
   std::vector<std::string> entrance() const;
 
  private:

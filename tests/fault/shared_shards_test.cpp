@@ -1,4 +1,4 @@
-// Processes that come and go on one database: the shards are always somebody's, in equal shares.
+// Processes that come and go on one database: every shard always has an owner, in equal shares.
 
 #include <iostream>
 

@@ -6,8 +6,8 @@
 
 #include <gtest/gtest.h>
 
-#include "cluster/nacos_membership.h"
-#include "cluster/store_membership.h"
+#include "cluster/membership.h"
+#include "cluster/nacos/nacos_membership.h"
 #include "fault/bounds.h"
 #include "fault/each_server.h"
 #include "fault/load.h"

@@ -44,7 +44,7 @@ class SkewedClocks : public OnEachServer {
 
   const test::TestDatabase database_{GetParam()};
   const std::unique_ptr<storage::Store> store_ = storage::open_store(database_.url(), system_clock());
-  // Nobody helps an instance that does not see what is due.
+  // No other instance helps one that does not see its due tasks.
   Crew crew_{database_.url(), {{"EASYRETRY_GRACE", "1h"}}};
 };
 ON_EACH_SERVER(SkewedClocks);

@@ -34,7 +34,7 @@ class StoppedProcess : public OnEachServer {
 
   std::vector<storage::TaskRecord> tasks(bool finished) {
     storage::TaskQuery query;
-    query.space = "default";
+    query.name_space = "default";
     query.finished = finished;
     return store_->list(query).value();
   }

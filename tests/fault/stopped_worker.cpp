@@ -1,32 +1,37 @@
 // The process that is stopped inside a handler: stopped_worker STORE_URL done|give_up FILE
 //
-// Works on the one task of the store. Its handler prints "started FENCE", waits until FILE is there, and answers. When
-// that is written, or refused, the process prints "settled" or "stale" and ends.
+// Runs the one task of the store. Its handler prints "started FENCE", waits until FILE exists, and answers. When the
+// outcome is written, or refused, the process prints "settled" or "stale" and ends.
 
 #include <filesystem>
 #include <iostream>
-#include <thread>
 
 #include <easyretry/easyretry.h>
+
+#include "support/eventually.h"
 
 using namespace easyretry;
 using namespace std::chrono_literals;
 
 namespace {
 
+constexpr std::chrono::hours kUntilKilled{1};  // by the test, if that is broken
+
 Answer work(const std::string& answer, const std::filesystem::path& signal) {
   std::cout << "started " << current_task()->info.version << std::endl;
-  while (!std::filesystem::exists(signal)) std::this_thread::sleep_for(5ms);
+  test::eventually([&] { return std::filesystem::exists(signal); }, kUntilKilled);
   return answer == "done" ? done() : give_up("too late");
 }
 
 std::string settled(const Engine& engine) {
-  while (true) {
-    const Stats stats = engine.stats();
-    if (stats.stale_settles > 0) return "stale";
-    if (stats.succeeded + stats.rejected > 0) return "settled";
-    std::this_thread::sleep_for(5ms);
-  }
+  Stats stats;
+  test::eventually(
+      [&] {
+        stats = engine.stats();
+        return stats.stale_settles + stats.succeeded + stats.rejected > 0;
+      },
+      kUntilKilled);
+  return stats.stale_settles > 0 ? "stale" : "settled";
 }
 
 }  // namespace

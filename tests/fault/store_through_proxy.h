@@ -18,7 +18,7 @@ class StoreThroughProxy : public OnEachServer {
   // The first insert makes the tables, and the connections are there when a test begins.
   StoreThroughProxy() { insert(*store_, test::a_task()).value(); }
 
-  // A script that a Redis server does not have yet is not run: the reply that is lost would be that of nothing.
+  // A Redis server does not run a script that it does not have yet: the lost reply would be to nothing.
   void SetUp() override {
     storage::Settlement end;
     end.ticket = claimed("the first of all");
@@ -29,10 +29,10 @@ class StoreThroughProxy : public OnEachServer {
     return store.insert({&task, 1});
   }
 
-  // What the database says of a key.
+  // The task of a key, as the database has it.
   std::vector<storage::TaskRecord> look(const std::string& key, bool finished = false) {
     storage::TaskQuery query;
-    query.space = test::kSpace;
+    query.name_space = test::kNamespace;
     query.key = key;
     query.finished = finished;
     return direct_->list(query).value();

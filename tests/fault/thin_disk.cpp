@@ -35,19 +35,22 @@ SmallDisk::~SmallDisk() {
 }
 
 void SmallDisk::fill() {
-  run("dd if=/dev/zero of=" + (path() / "ballast").string() + " bs=4k; true");
+  run("dd if=/dev/zero bs=4k >> " + (path() / "ballast").string() + "; true");
 }
 
 void SmallDisk::free() {
   std::filesystem::remove(path() / "ballast");
 }
 
+// The file system's own blocks, its journal among them, are at its beginning and have their space from the start: if
+// they could not be written, ext4 would stop for good, and no file could be written after that.
 ThinDisk::ThinDisk(Journal journal) {
   const std::string disk = (below_.path() / "disk").string();
   std::filesystem::create_directory(mounted());
   run("truncate -s 256M " + disk);
-  run("mkfs.ext4 -q -F -b 4096 " + std::string{journal == Journal::no ? "-O ^has_journal " : "-J size=4 "} +
-      "-E lazy_itable_init=0,nodiscard " + disk);
+  run("mkfs.ext4 -q -F -b 4096 -N 64 " + std::string{journal == Journal::no ? "-O ^has_journal " : "-J size=4 "} +
+      "-E packed_meta_blocks=1,lazy_itable_init=0,nodiscard " + disk);
+  run("dd conv=notrunc bs=1M count=6 if=" + disk + " of=" + disk);
   mount();
 }
 

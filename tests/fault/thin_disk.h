@@ -29,7 +29,8 @@ class SmallDisk {
 // Writes to it are accepted, and cannot be brought to it.
 class ThinDisk {
  public:
-  enum class Journal { yes, no };  // of the file system; one that has one may stop for good when it cannot write it
+  // Of the file system; one with a journal may stop permanently when it cannot write it.
+  enum class Journal { yes, no };
   explicit ThinDisk(Journal journal);
   ~ThinDisk();
   ThinDisk(const ThinDisk&) = delete;
@@ -39,7 +40,7 @@ class ThinDisk {
 
   void fill() { below_.fill(); }
   void free() { below_.free(); }
-  void remount();  // what the page cache has is forgotten; nobody may have a file open there
+  void remount();  // forgets the page cache; no process may have a file open there
 
  private:
   std::filesystem::path mounted() const { return folder_.path() / "mounted"; }

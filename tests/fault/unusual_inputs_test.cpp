@@ -27,7 +27,7 @@ class UnusualInputs : public OnEachEngine {
     EXPECT_TRUE(test::eventually([&] { return engine.find(id)->state == TaskState::finished; }, 60s));
     return engine.find(id).value();
   }
-  // What is said of a result of 20 MB where it is not stored. MariaDB accepts 16 MiB by default (max_allowed_packet).
+  // The error for a result of 20 MB that is not stored. MariaDB accepts 16 MiB by default (max_allowed_packet).
   static std::optional<std::string> too_large() {
     if (GetParam().daemon) return "a daemon accepts 8388608 bytes";
     if (GetParam().server == test::ServerKind::mariadb) return "raise max_allowed_packet on the server";

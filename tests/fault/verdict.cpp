@@ -50,7 +50,7 @@ Executions executions_in(const std::vector<JournalEvent>& events, const Deaths& 
 std::map<std::string, std::vector<TaskInfo>> history(storage::Store& store) {
   std::map<std::string, std::vector<TaskInfo>> by_key;
   storage::TaskQuery query;
-  query.space = "default";
+  query.name_space = "default";
   query.finished = true;
   query.limit = 5000;
   while (true) {
@@ -74,7 +74,7 @@ void judge_end(const TaskInfo& task) {
   EXPECT_LE(task.attempts, 3) << task.key;
 }
 
-// In the order of their claims. Whoever was stopped when it had just looked at its lease begins when it goes on.
+// In the order of their claims. A process that was stopped just after it checked its lease begins when it continues.
 std::vector<Execution> without_late(const TaskInfo& task, const std::vector<Execution>& runs,
                                     const std::set<int>& stopped, Verdict& verdict) {
   std::vector<Execution> timely;
@@ -136,7 +136,7 @@ Verdict judge(storage::Store& store, Crew& crew) {
 
 bool all_done(storage::Store& store) {
   storage::TaskQuery live;
-  live.space = "default";
+  live.name_space = "default";
   const auto count = store.count(live);
   return count && *count == 0;
 }

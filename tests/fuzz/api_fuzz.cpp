@@ -1,5 +1,5 @@
-// Requests as they come from the network, to the API on a store in memory, by tokens of every role. Whatever is asked,
-// there is an answer, its body is JSON, and it does not blame the server.
+// Raw requests to the API on a store in memory, with tokens of every role. Every request gets an answer, its body is
+// JSON, and it is not a server error.
 
 #include <chrono>
 #include <fstream>
@@ -7,7 +7,7 @@
 
 #include <boost/beast/http.hpp>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "fuzz/pace.h"
 #include "http/beast/request_head.h"
@@ -22,10 +22,10 @@ namespace {
 
 constexpr int kServerError = 500;
 constexpr int kUnavailable = 503;
-constexpr std::chrono::milliseconds kPatience{20};  // of one who waits for tasks
+constexpr std::chrono::milliseconds kPatience{20};  // for a request that waits for tasks
 constexpr std::chrono::seconds kTooLong{10};
 
-// The secret of each is its name, so that seeds can be read.
+// The secret of each token is its name, so that seeds are readable.
 void write_tokens(const std::filesystem::path& file) {
   server::Tokens tokens{file};
   for (const char* role : {"viewer", "submitter", "worker", "operator"}) {
@@ -40,15 +40,16 @@ class FuzzedApi {
     Config config;
     config.engine.membership = "alone";
     config.handlers["mail"].policy.success_when = "result.code == 200";
-    space_ = std::make_shared<server::Space>(storage::open_store("memory:", system_clock()), config);
+    namespace_ = std::make_shared<server::Namespace>(storage::open_store("memory:", system_clock()), config);
     write_tokens(folder_.path() / "tokens");
-    api_ = std::make_unique<server::Api>(server::Spaces{{"default", space_}},
+    api_ = std::make_unique<server::Api>(server::Namespaces{{"default", namespace_}},
                                          std::make_shared<server::Tokens>(folder_.path() / "tokens"),
                                          server::ApiOptions{"default", {"localhost"}, "", 0, {}});
     server::add_task_endpoints(*api_);
+    server::add_task_end_endpoints(*api_);
     server::add_lease_endpoints(*api_);
     server::add_system_endpoints(*api_);
-    space_->start();
+    namespace_->start();
   }
 
   http::Response ask(http::Request request) {
@@ -67,7 +68,7 @@ class FuzzedApi {
 
  private:
   const test::TempFolder folder_;
-  std::shared_ptr<server::Space> space_;
+  std::shared_ptr<server::Namespace> namespace_;
   std::unique_ptr<server::Api> api_;
 };
 
@@ -100,7 +101,7 @@ void serve(std::string_view text) {
   response.sent(true);
 }
 
-// A submission.
+// A plain request: a submission.
 std::string plain(std::size_t size) {
   const std::string head = "POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer submitter\r\n";
   const std::string body = fuzz::repeated(R"({"handler": "mail", "args": [0)", R"(, {"to": "ann", "n": #})", "]}",

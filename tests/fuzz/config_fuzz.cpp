@@ -1,4 +1,4 @@
-// A text is a configuration that can be written down and read again, or a ConfigError with something to say.
+// A text is a configuration that can be written and read again, or a ConfigError with a message.
 
 #include <easyretry/config.h>
 

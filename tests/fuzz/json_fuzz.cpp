@@ -1,6 +1,6 @@
 // A text is JSON with one canonical form, or a JsonError.
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "base/json_copy.h"
 #include "fuzz/pace.h"

@@ -1,8 +1,8 @@
-// A beginning, a piece and an end, a line for each: a text with the piece over and over is read, brought into its
-// canonical form and made a key of in about the time that an ordinary text of its size takes. So what takes long
-// because there is much of it shows in inputs of a few bytes.
+// The input has three lines: a beginning, a piece and an end. A long text with the piece repeated is parsed, brought
+// into its canonical form and hashed to a key. This must take about the time of an ordinary text of its size. So inputs
+// of a few bytes find texts that are slow because of their length.
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "base/json_copy.h"
 #include "fuzz/pace.h"

@@ -1,6 +1,6 @@
 #pragma once
-// Looks for inputs that take long: much longer than a plain one of the same size, as nobody may hold up others by what
-// he sends.
+// Looks for slow inputs: those that take much longer than a plain one of the same size. No client may delay others by
+// what it sends.
 
 #include <algorithm>
 #include <string>
@@ -11,12 +11,12 @@
 
 namespace easyretry::fuzz {
 
-// What takes less is nothing to worry about, and as noise comes and goes.
+// Less than this is harmless, and within the noise.
 constexpr double kShortSeconds = 0.01;
 constexpr double kMostOfPlain = 10;
 constexpr int kTries = 10;
 
-// Of all threads, because some hand on what they are given. Nobody's waiting counts.
+// Of all threads, because some pass their input to others. Waiting does not count.
 inline double processor_time() {
   timespec now{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
@@ -30,8 +30,8 @@ double seconds_of(Run run, std::string_view input) {
   return processor_time() - begin;
 }
 
-// Runs the input and, where that took long, compares it with plain(size). On a busy machine a measurement may be too
-// long, but never too short: so both are repeated.
+// Runs the input and, if that took long, compares it with plain(size). On a busy machine a measurement may be too long,
+// but never too short, so both are repeated.
 template <class Run, class Plain>
 void run_at_pace(std::string_view input, Run run, Plain plain) {
   double took = seconds_of(run, input);
@@ -47,8 +47,8 @@ void run_at_pace(std::string_view input, Run run, Plain plain) {
   must(false, "an input does not take much longer than a plain one of its size");
 }
 
-// `piece` over and over between a beginning and an end, in `size` bytes or a little less; at least once. Each # in it
-// is the number of the piece.
+// Repeats `piece` between a beginning and an end, up to `size` bytes or a little less, but at least once. Each # in it
+// becomes the number of the piece.
 inline std::string repeated(std::string_view begin, std::string_view piece, std::string_view end, std::size_t size) {
   std::string text{begin};
   for (std::size_t i = 0; i == 0 || text.size() + piece.size() + end.size() < size; ++i) {

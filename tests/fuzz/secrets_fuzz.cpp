@@ -1,4 +1,4 @@
-// Files of tokens and of webhooks' secrets, as an editor may have left them.
+// Files of tokens and of webhook secrets, as an editor may have left them.
 
 #include <fstream>
 #include <stdexcept>

@@ -1,5 +1,5 @@
-// An expression, a line, and the result that it judges: yes, no or an error, in bounded time and memory. The time is
-// the expression's own affair, which is not asked for here: whoever writes it is the operator.
+// One line with an expression, then the result that it judges. It answers yes, no or an error, in bounded time and
+// memory. How much of that time an expression uses is not checked here, because operators write the expressions.
 
 #include <stdexcept>
 

@@ -1,10 +1,9 @@
-// The first line of a request, and what a list is asked for by it: filters, cursors, times.
+// The first line of a request, and the query of a list in it: filters, cursors, times.
 
 #include "fuzz/pace.h"
 #include "http/target.h"
 #include "server/refusal.h"
 #include "server/request_fields.h"
-#include "server/task_json.h"
 
 using namespace easyretry;
 

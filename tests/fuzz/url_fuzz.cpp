@@ -1,4 +1,4 @@
-// Urls of stores and of webhooks, networks and times as people write them: values, or std::invalid_argument.
+// URLs of stores and webhooks, networks and times as people write them: each is a value or std::invalid_argument.
 
 #include <stdexcept>
 

@@ -1,4 +1,4 @@
-// What a receiver of webhooks may answer: a status, a Retry-After and a body, a line for each of the first two.
+// The answer of a webhook receiver: one line with the status, one with Retry-After, and then the body.
 
 #include <charconv>
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""mx-rmq itself beside our queue and worker, on a real Redis: interop_test.py PEER SERVERS_PY VENV
+"""The original mx-rmq beside our queue and worker, on a real Redis: interop_test.py PEER SERVERS_PY VENV
 
-Gets mx-rmq by pip into the folder VENV the first time. Where it cannot be had, this fails."""
+Installs mx-rmq with pip into the folder VENV the first time, and fails if that is not possible."""
 import asyncio
 import json
 import os
@@ -35,7 +35,7 @@ from loguru import logger  # noqa: E402
 from mx_rmq import Message, MessageMeta, MessagePriority, MessageStatus, MQConfig, RedisMessageQueue  # noqa: E402
 
 logger.remove()
-PATIENCE = 60  # seconds, for what should take few
+PATIENCE = 60  # seconds; a test normally needs only a few
 PAYLOAD = {"text": "Grüße \"x\" \\ 你好", "list": [], "object": {}, "big": 9007199254740993, "bigger": 2**80, "half": 0.5,
            "nothing": None, "yes": True, "deep": {"a": [{"b": [[]]}]}}
 
@@ -50,7 +50,7 @@ def peer(*args):
 
 
 class OurWorker:
-    """A process of ours that takes messages of a topic."""
+    """A process with our worker, which runs messages of a topic."""
 
     def __init__(self, url, topic, how="ok"):
         self.process = subprocess.Popen([PEER, url, "work", topic, how], stdout=subprocess.PIPE, text=True)
@@ -161,6 +161,23 @@ class Interop(unittest.IsolatedAsyncioTestCase):
         self.assertEqual(await self.python_ran(), PAYLOAD)
         await self.nothing_left()
 
+    async def test_python_keeps_a_delay_that_our_handler_chose(self):
+        worker = self.start_ours("later")
+        id = peer(self.url, "produce", "orders", json.dumps(PAYLOAD))  # without the handler's choice, the delay would be one second
+        await worker.next()
+        await self.until(lambda: self.redis.zcard("shop:delays") == 1)
+        worker.kill()
+        self.workers.clear()
+        due = self.redis.zscore("shop:delays", id)
+        message = self.message("shop:payloads", id)
+        self.assertEqual((message.meta.retry_count, message.meta.last_error), (1, "closed"))
+        self.assertAlmostEqual(due - message.meta.updated_at, 3000, delta=500)
+        await self.start_python()
+        self.assertEqual(await self.python_ran(), PAYLOAD)
+        seconds, micros = self.redis.time()
+        self.assertGreaterEqual(seconds * 1000 + micros / 1000, due)
+        await self.nothing_left()
+
     async def test_what_python_retries_we_take(self):
         self.fails = True
         await self.start_python()
@@ -224,13 +241,13 @@ class Interop(unittest.IsolatedAsyncioTestCase):
         await self.nothing_left_of_python()
 
     async def nothing_left_of_python(self):
-        """Our books of what we held are not Python's to close; fsck and the next claim do not mind them."""
+        """Python does not remove our own list of held messages. fsck and the next claim ignore what is left in it."""
         await self.until(lambda: set(self.redis.keys("shop:*")) <= {"shop:cxx:own"})
 
     async def test_what_a_killed_worker_of_pythons_held_we_take_up(self):
         id = await self.queue.produce("orders", PAYLOAD)
-        self.redis.lmove("shop:orders:pending", "shop:orders:processing", "RIGHT", "LEFT")  # as its dispatcher does
-        self.redis.zadd("shop:expires", {id: 1})  # and long ago
+        self.redis.lmove("shop:orders:pending", "shop:orders:processing", "RIGHT", "LEFT")  # like the dispatcher of mx-rmq
+        self.redis.zadd("shop:expires", {id: 1})  # expired long ago
         self.assertEqual(await self.start_ours().next(), (id, 0, PAYLOAD))
         await self.nothing_left()
 
@@ -238,7 +255,7 @@ class Interop(unittest.IsolatedAsyncioTestCase):
         await self.start_python()
         ours = asyncio.create_task(self.start_ours().next())
         produced = 0
-        while not ours.done() or self.ran.empty():  # until each of them has run something
+        while not ours.done() or self.ran.empty():  # until both have run something
             await self.queue.produce("orders", {"n": produced})
             produced += 1
             await asyncio.sleep(0.01)

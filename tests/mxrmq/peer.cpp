@@ -1,12 +1,14 @@
-// Our side of the tests with the real mx-rmq:
+// Our side in the tests with the original mx-rmq:
 //   mxrmq_peer URL produce TOPIC PAYLOAD [DELAY_SECONDS]    prints the id
 //   mxrmq_peer URL requeue ID                               prints yes or no
-//   mxrmq_peer URL work TOPIC ok|fail|hang                  prints what it runs; fail throws, hang never ends
+//   mxrmq_peer URL work TOPIC ok|fail|later|hang            prints what it runs; fail throws, later asks for three
+//                                                           seconds, hang never ends
 
 #include <iostream>
 #include <mutex>
 #include <string>
-#include <thread>
+
+#include <unistd.h>
 
 #include <easyretry/mxrmq.h>
 
@@ -22,16 +24,18 @@ void work(const std::string& url, const std::string& topic, const std::string& h
   options.poll = 50ms;
   options.reap = how == "hang" ? Millis{1h} : Millis{200ms};
   mxrmq::Worker worker{url, options};
-  worker.on(topic, [&](const mxrmq::Delivery& message) {
+  worker.on(topic, [&](const mxrmq::Delivery& message) -> Answer {
     {
       const std::lock_guard lock{mutex};
       std::cout << message.id << " " << message.retry_count << " " << message.payload << std::endl;
     }
     if (how == "fail") throw std::runtime_error("card refused: Gültigkeit");
-    if (how == "hang") std::this_thread::sleep_for(1h);
+    if (how == "later") return retry_after(3s, "closed");
+    if (how == "hang") ::pause();
+    return done();
   });
   worker.start();
-  std::this_thread::sleep_for(1h);
+  ::pause();
 }
 
 }  // namespace

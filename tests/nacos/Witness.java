@@ -1,6 +1,6 @@
-// Nacos's own client beside ours: Witness HOST:PORT SERVICE
+// The official Nacos client beside ours: Witness HOST:PORT SERVICE
 //
-// Registers itself, and prints a line for each list of the service that it is told of, until it is killed:
+// Registers itself, and prints a line for each new list of the service's instances, until it is killed:
 // "list 10.0.0.1:7070{nodeId=a} 10.0.0.9:80{by=witness}", sorted.
 
 import com.alibaba.nacos.api.naming.NamingFactory;

@@ -1,4 +1,4 @@
-// The client against a real Nacos: what a fake cannot prove.
+// The client with a real Nacos. A fake server cannot prove these.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -87,7 +87,7 @@ TEST_P(RealNacos, KeepsGroupsAndNamespacesApart) {
   ASSERT_TRUE(client.register_instance(service, an_instance(1)));
   EXPECT_TRUE(client.query({service.name, "elsewhere"})->instances.empty());
   auto options = options_for(port);
-  options.space = "blue";
+  options.name_space = "blue";
   NamingClient blue{options};
   ASSERT_TRUE(blue.query(service));
   EXPECT_TRUE(blue.query(service)->instances.empty());
@@ -133,13 +133,13 @@ TEST_P(RealNacos, CanAskAClientToConnectAgain) {
   }));
 }
 
-// A member whose network the test breaks, seen by one whose network is whole.
+// A member whose network the test breaks, seen by a member with a working network.
 class RealNacosThroughANetwork : public RealNacos {
  protected:
   void SetUp() override {
     auto options = options_for(port);
     options.servers.front().grpc_port = network.port();
-    options.transport = nacos::Transport::grpc;  // HTTP does not go through the network that is broken
+    options.transport = nacos::Transport::grpc;  // HTTP does not use the broken network
     client.emplace(options);
     ASSERT_TRUE(client->register_instance(service, an_instance(1)));
     ASSERT_TRUE(eventually([&] { return addresses(told) == "127.0.0.1:1"; }));

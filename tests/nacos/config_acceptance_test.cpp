@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <easyretry/config.h>
 #include <easyretry/easyretry.h>
 
 #include "nacos/config_client.h"
@@ -49,7 +50,7 @@ ON_EACH_NACOS(ConfigInRealNacos);
 TEST_P(ConfigInRealNacos, IsLoadedAndFollowed) {
   publish("max_payload: 1000\n");
   Config first;
-  ASSERT_TRUE(eventually([&] {  // a text that was published is not yet readable everywhere
+  ASSERT_TRUE(eventually([&] {  // a published text is not readable everywhere at once
     try {
       first = load_config(url(), {});
       return true;

@@ -6,7 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/nacos_membership.h"
+#include "cluster/nacos/nacos_membership.h"
 #include "nacos/real_nacos.h"
 #include "support/eventually.h"
 
@@ -69,7 +69,7 @@ TEST_P(MembersInRealNacos, FindEachOtherAndHearOfComersAndGoers) {
   b->leave();
   EXPECT_TRUE(sees(*a, "a c"));
   const int before = told;
-  c.reset();  // without a word, like a process that was killed
+  c.reset();  // silently, like a killed process
   EXPECT_TRUE(eventually([&] { return told > before; }));
   EXPECT_TRUE(sees(*a, "a"));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// A real Nacos: the shared one, or one of a test's own to be killed. And somebody else's eyes on it, by HTTP.
+// A real Nacos: the shared one, or a test's own server that it may kill. And an independent view of it over HTTP.
 
 #include <atomic>
 #include <cstdio>
@@ -16,7 +16,7 @@
 
 namespace easyretry::test {
 
-// Tests of each kind that servers.py has. The name before the slash says which server ctest starts.
+// Runs tests with each kind of Nacos in servers.py. The name before the slash tells ctest which server to start.
 class OnEachNacos : public testing::TestWithParam<std::string> {
  protected:
   bool is_3() const { return GetParam() == "nacos3"; }
@@ -32,7 +32,7 @@ class OwnNacos {
     try {
       order_server("remove", folder_);
     } catch (const std::exception& e) {
-      std::fprintf(stderr, "%s\n", e.what());  // its watcher will try, too
+      std::fprintf(stderr, "%s\n", e.what());  // its watcher will try to remove it, too
     }
   }
   OwnNacos(const OwnNacos&) = delete;
@@ -54,13 +54,13 @@ inline nacos::ClientOptions options_for(int port) {
           .log = [](LogLevel, std::string_view) {}};
 }
 
-// No two tests meet.
+// A different name for each test, so that no two tests see each other's data.
 inline std::string unique_name() {
   static std::atomic<int> count = 0;
   return "claim-" + std::to_string(getpid()) + "-" + std::to_string(++count);
 }
 
-// The body that comes back from http://127.0.0.1:port/nacos`path`, asked by Python.
+// The body of the answer from http://127.0.0.1:port/nacos`path`. Python sends the request.
 inline std::string ask_by_http(const std::string& method, int port, const std::string& path) {
   const std::string url =
       "http://127.0.0.1:" + std::to_string(port) + "/nacos" + path + "&username=nacos&password=nacos";

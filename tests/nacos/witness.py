@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Starts Witness.java with Nacos's own client, got by Maven the first time: witness.py PORT SERVICE FOLDER"""
+"""Starts Witness.java with the official Nacos client, which Maven downloads the first time: witness.py PORT SERVICE FOLDER"""
 import os
 import pathlib
 import sys

@@ -1,9 +1,9 @@
-// Nacos's own client, in Java, beside ours: each must see what the other says of itself.
+// The official Nacos client, in Java, beside ours. Each must see what the other registers.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/nacos_membership.h"
+#include "cluster/nacos/nacos_membership.h"
 #include "fault/child.h"
 #include "nacos/real_nacos.h"
 #include "support/eventually.h"
@@ -24,12 +24,12 @@ class NacosOwnClient : public OnEachNacos {
     url.client.log = [](LogLevel, std::string_view) {};
     return std::make_unique<cluster::NacosMembership>(url, cluster::SharedSettings{"shop", 64}, "node-a");
   }
-  // The first line with the text; "" when there is none for long.
+  // The first line with the text, or "" if none comes for a long time.
   std::string line_with(const std::string& text) {
     for (int silences = 0; silences < 5;) {
       const std::string line = witness.read_line();
       if (line.find(text) != line.npos) return line;
-      if (line.empty()) ++silences;  // Maven may be getting the client
+      if (line.empty()) ++silences;  // Maven may be downloading the client
     }
     return {};
   }

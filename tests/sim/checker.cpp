@@ -6,6 +6,7 @@
 #include "engine/pauses.h"
 #include "sim/ending.h"
 #include "sim/hindrances.h"
+#include "sim/limited.h"
 #include "sim/story.h"
 #include "task/task_id.h"
 
@@ -15,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 using Kind = task::Settlement::Kind;
 
-// What an instance knows of pauses, and half a second for clocks that drift and a claim on its way.
+// How long an instance may use the list of pauses it has read, and half a second for clock drift and a claim in flight.
 constexpr Millis kPauseIsHeeded = std::chrono::duration_cast<Millis>(engine::kPausesKnownFor) + 500ms;
 
 class Checker {
@@ -69,7 +70,7 @@ class Checker {
     begin_story(e.id, {.key = from->key, .handler = from->handler, .max_attempts = from->max_attempts, .due = now_});
   }
 
-  // A write was accepted: it must have come from whoever the journal says may write.
+  // A write was accepted: its sender must be the one that may write, according to the journal.
   bool accepted(Story& s, TaskId id, std::int64_t version, const char* verb) {
     if (s.finished) {
       broken("I4", id, std::string{"a "} + verb + " was accepted after the task had ended");
@@ -111,7 +112,7 @@ class Checker {
   void on(const HandlerPaused& e) { paused_handlers_[e.handler] = now_; }
   void on(const HandlerResumed& e) { paused_handlers_.erase(e.handler); }
 
-  // Whoever could not ask goes on by what it knew.
+  // An instance that could not ask uses the last list it has read.
   void check_paused_handlers_are_left_alone(const Story& s, TaskId id) {
     const auto paused = paused_handlers_.find(s.handler);
     if (paused == paused_handlers_.end() || now_ <= paused->second + kPauseIsHeeded) return;
@@ -163,26 +164,27 @@ class Checker {
     if (e.delay) s->due = now_ + *e.delay;
   }
 
-  void on(const Cancelled& e) {
-    Story* s = story(e.id);
-    if (s == nullptr || !accepted(*s, e.id, s->version, "cancel")) return;
+  void on(const EndedByUser& e) {
+    const TaskId id = e.ending.id;
+    Story* s = story(id);
+    if (s == nullptr || !accepted(*s, id, s->version, "end")) return;
     if (s->running) s->tenures[s->version].released = true;
     s->running = false;
-    s->cancelled = e.how;
+    s->ended_by_user = e.ending;
     ++s->version;
-    if (e.how == storage::Cancel::end) return finish(*s, Outcome::cancelled);
+    if (!e.ending.tell) return finish(*s, e.ending.outcome);
     s->due = now_;
   }
 
-  void on(const CancelAnswered& e) {
-    if (Story* s = story(e.id)) s->cancel_answered = now_;
+  void on(const EndAnswered& e) {
+    if (Story* s = story(e.id)) s->end_answered = now_;
   }
 
   // A process that was stopped between its last look and the beginning cannot know.
-  void check_was_not_cancelled(const Story& s, TaskId id, const Tenure& tenure) {
-    if (!s.cancel_answered || *s.cancel_answered >= now_ || hindrances_.paused(who_, tenure.granted)) return;
+  void check_was_not_ended(const Story& s, TaskId id, const Tenure& tenure) {
+    if (!s.end_answered || *s.end_answered >= now_ || hindrances_.paused(who_, tenure.granted)) return;
     broken("I18", id,
-           "begins " + std::to_string((now_ - *s.cancel_answered).count()) + " ms after it was said to be cancelled");
+           "begins " + std::to_string((now_ - *s.end_answered).count()) + " ms after it was said to be ended");
   }
 
   void finish(Story& s, Outcome outcome) {
@@ -193,6 +195,7 @@ class Checker {
 
   void check_success_is_true(const Story& s, const Settled& e, const Tenure& tenure) {
     if (e.outcome != Outcome::succeeded || tenure.ran_well) return;
+    if (s.ended_by_user && s.ended_by_user->outcome == Outcome::succeeded) return;
     const bool earlier = std::any_of(s.tenures.begin(), s.tenures.end(),
                                      [](const auto& other) { return other.second.ran_well && other.second.released; });
     if (!earlier) broken("I4", e.id, "ended as succeeded, but no accepted execution has succeeded");
@@ -218,6 +221,7 @@ class Checker {
     const auto tenure = s->tenures.find(e.version);
     if (tenure == s->tenures.end()) return broken("I3", e.id, "runs with " + v(e.version) + ", which nobody was given");
     for (const Execution& other : s->executing) check_overlap(*s, e, other);
+    check_limit(*s, e);
     s->executing.push_back({who_, e.version, e.code, now_});
     ++s->called[e.code];
     tenure->second.begun = true;
@@ -232,9 +236,17 @@ class Checker {
                std::to_string(other.instance) + " with a valid lease");
   }
 
+  void check_limit(const Story& s, const Began& e) {
+    const int limit = handler_kind(s.handler).running;
+    if (limit == 0 || !certainly_holds(s.tenures.at(e.version), now_, hindrances_)) return;
+    const int running = 1 + running_for_certain(stories_, s.handler, now_, hindrances_);
+    if (running <= limit) return;
+    broken("I20", e.id, std::to_string(running) + " tasks of " + s.handler + " run, " + std::to_string(limit) + " may");
+  }
+
   void begin_run(Story& s, const Began& e, Tenure& tenure) {
     if (tenure.ran) broken("I2", e.id, "the handler runs twice for " + v(e.version));
-    check_was_not_cancelled(s, e.id, tenure);
+    check_was_not_ended(s, e.id, tenure);
     tenure.ran = true;
     ++s.runs;
     if (!tenure.released && tenure.until <= now_) broken("I2", e.id, "begins after its lease has run out");
@@ -299,7 +311,7 @@ class Checker {
 
   // ---- recovery
 
-  // What was begun before the calm may still take a worker for a while; promises about time count from its end.
+  // Attempts that began before the calm may occupy a worker for a while; promises about time count from their end.
   void note_old_work_done() {
     if (!calm_ || settled_down_) return;
     for (const auto& [id, s] : stories_) {
@@ -309,13 +321,15 @@ class Checker {
     settled_down_ = now_;
   }
 
-  // A window until the next scan is through, as often as memory has to be filled to get past what waits before it; and
-  // 5 s for what was under way when the calm began: pauses after failed calls, queues, restarts.
+  // One window per scan, as many as it takes to read everything that is due before; and 5 s for what was in progress
+  // when the calm began: pauses after failed calls, queues, restarts.
   Millis patience(TaskId id) const {
     const auto fillings = static_cast<Millis::rep>(1 + stories_.size() / options_.read_ahead);
-    // Every `grace`, everybody looks for what is overdue by as much.
+    // Once in a `grace`, every instance looks for tasks that are overdue by that time.
     const bool forgotten = static_cast<int>(task::shard_of(id)) == evidence_.scenario.forgotten_shard;
-    return fillings * options_.window + 5s + (forgotten ? 2 * options_.grace : 0s);
+    const bool limited = handler_kind(stories_.at(id).handler).running > 0;
+    return fillings * options_.window + 5s + (forgotten ? 2 * options_.grace : 0s) +
+           (limited ? 3 * options_.lease : 0s);
   }
 
   void check_recovery(const Story& s, TaskId id) {
@@ -338,15 +352,16 @@ class Checker {
     const TimePoint from = std::max(lost.granted, run->since);
     if (lost.until - from < options_.lease * 7 / 10) return;
     if (hindrances_.paused(lost.holder, from) || hindrances_.kept_from_renewing(lost.holder, from)) return;
-    if (handler_kind(s.handler).timeout > 0ms) return;  // taken for hung, it is let go on purpose
+    if (handler_kind(s.handler).running > 0 && hindrances_.kept_waiting(lost.holder, from)) return;
+    if (handler_kind(s.handler).timeout > 0ms) return;  // it is considered hung, and its lease is given up on purpose
     if (lost.renew_tried && *lost.renew_tried >= from) return;
     broken("I2", id,
            "the lease of " + v(s.version) + " ran out on i" + std::to_string(lost.holder) +
                ", which runs it and never tried to renew it");
   }
 
-  // A process that won a task and lives, with a store that answers for half a lease, must do something with it: run it,
-  // keep it, and settle it. A crash is counted for it otherwise that never happened.
+  // A live process that won a task must run, renew and settle it if the store answers for half a lease. Otherwise a
+  // crash is counted that never happened.
   void check_delivery_arrived(const Story& s, TaskId id) {
     const Tenure& lost = *s.tenure();
     const int holder = lost.holder;

@@ -1,5 +1,5 @@
 #pragma once
-// The promises of faults.md, judged from the journal and from what is in the store at the end.
+// The invariants of docs/promises.md, judged from the journal and from what is in the store at the end.
 //
 // The journal alone says what the state of a task should be at each moment: its version, who holds it until when, and
 // since when it could have been claimed. What the store holds is only looked at once, at the end.
@@ -23,7 +23,7 @@ struct Evidence {
 };
 
 struct Violation {
-  std::string invariant;  // as faults.md names it: "I2"
+  std::string invariant;  // as docs/promises.md names it: "I2"
   TimePoint at{};
   TaskId id{};
   std::string what;

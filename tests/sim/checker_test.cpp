@@ -13,6 +13,7 @@ namespace {
 using namespace std::chrono_literals;
 using ::testing::Contains;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using Kind = task::Settlement::Kind;
 
 constexpr TaskId kTask{1};
@@ -290,6 +291,11 @@ TEST_F(CheckerTest, I9BreaksWhenADeadInstancesTaskWaitsTooLong) {
   EXPECT_THAT(broken(), Contains("I9"));
 }
 
+TEST_F(CheckerTest, I11BreaksWhenAShardHasTwoOwners) {
+  write(Wrong{"I11", "shard 3 of work has 2 owners"});
+  EXPECT_THAT(broken(), Contains("I11"));
+}
+
 TEST_F(CheckerTest, I13BreaksWhenMoreIsHeldThanAllowed) {
   write(Wrong{"I13", "too many"});
   EXPECT_THAT(broken(), Contains("I13"));
@@ -332,11 +338,38 @@ TEST_F(CheckerTest, I17BreaksWhenATaskIsBlamedForCrashesInWhichItWaited) {
 TEST_F(CheckerTest, I18BreaksWhenACancelledTaskBegins) {
   stored();
   claimed(2, 1);
-  write(Cancelled{kTask, storage::Cancel::end}, 1);
-  write(CancelAnswered{kTask}, 1);
+  write(EndedByUser{{.id = kTask}}, 1);
+  write(EndAnswered{kTask}, 1);
   clock.advance(1ms);
   begins(2, 1);
   EXPECT_THAT(broken(), Contains("I18"));
+}
+
+TEST_F(CheckerTest, I20BreaksWhenMoreTasksOfALimitedHandlerRunThanMay) {
+  for (std::int64_t number = 1; number <= 3; ++number) {
+    plans[std::to_string(number)] = {};
+    write(Inserted{TaskId{number}, 1, now(), std::to_string(number), "limited", 5});
+    write(Claimed{TaskId{number}, 1, 2, now() + 10s, 1, 0}, static_cast<int>(number));
+  }
+  const auto begins_too = [&](std::int64_t number) {
+    write(Began{TaskId{number}, 2, Code::handler, 1}, static_cast<int>(number));
+  };
+  begins_too(1);
+  begins_too(2);
+  EXPECT_THAT(broken(), Not(Contains("I20")));
+  begins_too(3);
+  EXPECT_THAT(broken(), Contains("I20"));
+}
+
+TEST_F(CheckerTest, I20HoldsWhenTheLeaseOfOneThatStillRunsIsOver) {
+  for (std::int64_t number = 1; number <= 3; ++number) {
+    plans[std::to_string(number)] = {};
+    write(Inserted{TaskId{number}, 1, now(), std::to_string(number), "limited", 5});
+    write(Claimed{TaskId{number}, 1, 2, now() + (number == 1 ? 1s : 10s), 1, 0}, static_cast<int>(number));
+    write(Began{TaskId{number}, 2, Code::handler, 1}, static_cast<int>(number));
+    clock.advance(1s);
+  }
+  EXPECT_THAT(broken(), Not(Contains("I20")));
 }
 
 TEST_F(CheckerTest, I16BreaksWhenAKeyIsLiveTwice) {

@@ -29,9 +29,11 @@ class Counter {
     }
   }
   void on(int, const Revised& e) { add(e.delay ? "retried by hand" : "rules revised"); }
-  void on(int, const Cancelled& e) {
-    running_.erase(e.id);
-    add(e.how == storage::Cancel::end ? "ended CANCELLED" : "cancelled, to be told");
+  void on(int, const EndedByUser& e) {
+    running_.erase(e.ending.id);
+    const std::string outcome{to_string(e.ending.outcome)};
+    add(e.ending.tell ? "to be told by a user: " + outcome : "ended " + outcome);
+    if (e.ending.outcome != Outcome::cancelled) add("completed or failed by a user");
   }
   void on(int, const Inserted& e) {
     key_[e.id] = e.key;
@@ -78,10 +80,10 @@ const Coverage kLeast{
     {"callbacks put off", 1'300},
     {"crashes", 1'000},
     {"drains", 200},
-    {"ended CANCELLED", 400},
-    {"ended EXHAUSTED", 1'700},
-    {"ended QUARANTINED", 250},
-    {"ended SUCCEEDED", 5'000},
+    {"ended cancelled", 400},
+    {"ended exhausted", 1'700},
+    {"ended quarantined", 250},
+    {"ended succeeded", 5'000},
     {"fault: cut off from the store", 200},
     {"fault: death after claim", 20},
     {"fault: death after insert", 3},

@@ -1,5 +1,5 @@
 #pragma once
-// How much was really tried: a run in which nothing goes wrong, or nothing works, proves nothing.
+// Counts what the runs have covered: a run in which nothing goes wrong, or nothing works, proves nothing.
 
 #include <cstdint>
 #include <map>
@@ -14,7 +14,7 @@ using Coverage = std::map<std::string, std::uint64_t>;
 
 void add_coverage(Coverage& coverage, const std::vector<Entry>& journal, const std::map<std::string, Plan>& plans);
 
-// What a thousand runs must at least have seen; returns what is missing, empty: nothing.
+// Compares with the least that a thousand runs must cover. Returns what is missing; empty: nothing.
 std::string missing_coverage(const Coverage& coverage, std::uint64_t runs);
 
 }  // namespace easyretry::sim

@@ -61,11 +61,12 @@ class Ending {
     const Code code = succeeded ? Code::on_success : Code::on_final_failure;
     const int called = count(s.called, code);
     const bool given_up = called >= kCallbackTries || s.lost >= 2 * max_crashes_;
-    if (has_one && s.cancelled != storage::Cancel::end && count(s.called_well, code) == 0 && !given_up) {
+    const bool untold = s.ended_by_user && !s.ended_by_user->tell;
+    if (has_one && !untold && count(s.called_well, code) == 0 && !given_up) {
       broken_("I6", id, "ended as " + std::string{to_string(*s.outcome)} + " and nobody was told");
     }
-    // Where an execution was lost or overruled, its owner may have heard of its end before.
-    const bool overruled = s.lost > 0 || s.stale > 0 || s.cancelled.has_value();
+    // If an execution was lost or overruled, its owner may have been notified of its end before.
+    const bool overruled = s.lost > 0 || s.stale > 0 || s.ended_by_user.has_value();
     if (count(s.called, Code::on_success) > 0 && count(s.called, Code::on_final_failure) > 0 && !overruled) {
       broken_("I6", id, "was called a success and a failure");
     }
@@ -73,12 +74,12 @@ class Ending {
 
   void check_quarantine(TaskId id, const Story& s) {
     const Plan::Kind kind = evidence_.plans.at(s.key).kind;
-    const bool ended_otherwise = s.outcome == Outcome::cancelled || s.outcome == Outcome::exhausted;
+    const bool ended_otherwise = s.ended_by_user || s.outcome == Outcome::exhausted;
     if (kind == Plan::Kind::poison && s.outcome != Outcome::quarantined && !ended_otherwise) {
       broken_("I14", id, "poison ended as " + std::string{to_string(*s.outcome)});
     }
-    // A cancel ends an execution without counting its death.
-    const int most = 2 * max_crashes_ + s.unproven() + (s.cancelled ? 1 : 0);
+    // A user ends an execution without counting its death.
+    const int most = 2 * max_crashes_ + s.unproven() + (s.ended_by_user ? 1 : 0);
     if (kind == Plan::Kind::deadly_callback && count(s.called, Code::on_final_failure) > most) {
       broken_("I14", id,
               "its deadly callback was called " + std::to_string(count(s.called, Code::on_final_failure)) + " times");

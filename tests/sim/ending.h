@@ -1,5 +1,6 @@
 #pragma once
-// What must be true when a run is over: nothing lost, everything ended once and told, counters that agree.
+// The checks at the end of a run: nothing is lost, every task has ended once and its owner was notified, counters
+// agree.
 
 #include <functional>
 

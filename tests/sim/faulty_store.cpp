@@ -156,22 +156,32 @@ Result<Applied> FaultyStore::revise(std::span<const storage::Revision> revisions
   });
 }
 
-Result<Applied> FaultyStore::cancel(std::span<const TaskId> ids, storage::Cancel how) {
-  return change("cancel", [far = far_, ids = copy(ids), how] {
-    auto reply = far.store->cancel(ids, how);
-    for (std::size_t i = 0; reply && i < ids.size(); ++i) {
-      if (reply->applied[i]) far.write(Cancelled{ids[i], how});
+Result<Applied> FaultyStore::end(std::span<const task::Ending> endings) {
+  return change("end", [far = far_, endings = copy(endings)] {
+    auto reply = far.store->end(endings);
+    for (std::size_t i = 0; reply && i < endings.size(); ++i) {
+      if (reply->applied[i]) far.write(EndedByUser{endings[i]});
     }
     return reply;
   });
 }
 
-Result<std::vector<std::optional<TaskId>>> FaultyStore::requeue(std::span<const TaskId> ids) {
-  return change("requeue", [far = far_, ids = copy(ids)] {
-    auto started = far.store->requeue(ids);
+Result<std::vector<std::optional<TaskId>>> FaultyStore::requeue(std::span<const TaskId> ids,
+                                                                std::optional<TaskClass> as) {
+  return change("requeue", [far = far_, ids = copy(ids), as] {
+    auto started = far.store->requeue(ids, as);
     for (std::size_t i = 0; started && i < ids.size(); ++i) {
       if (const auto id = (*started)[i]) far.write(Requeued{ids[i], *id});
     }
+    return started;
+  });
+}
+
+Result<std::optional<TaskId>> FaultyStore::requeue_with(TaskId id, std::string_view arguments,
+                                                        std::optional<TaskClass> as) {
+  return change("requeue", [far = far_, id, arguments = std::string{arguments}, as] {
+    auto started = far.store->requeue_with(id, arguments, as);
+    if (started && *started) far.write(Requeued{id, **started});
     return started;
   });
 }
@@ -192,42 +202,52 @@ Result<std::int64_t> FaultyStore::count(const storage::TaskQuery& query) {
   return read("count", [&] { return far_.store->count(query); });
 }
 
-Result<Counts> FaultyStore::counts(std::string_view space) {
-  return read("counts", [far = far_, space = std::string{space}] { return far.store->counts(space); });
+Result<Counts> FaultyStore::counts(std::string_view name_space) {
+  return read("counts", [far = far_, name_space = std::string{name_space}] { return far.store->counts(name_space); });
 }
 
 Result<storage::BeatReply> FaultyStore::beat(const storage::Beat& beat) {
-  auto reply = change("beat", [far = far_, space = std::string{beat.space}, node = std::string{beat.node},
+  auto reply = change("beat", [far = far_, name_space = std::string{beat.name_space}, node = std::string{beat.node},
                                ttl = beat.ttl, says = std::string{beat.says}, handlers = beat.handlers] {
-    return far.store->beat({.space = space, .node = node, .ttl = ttl, .says = says, .handlers = handlers});
+    return far.store->beat({.name_space = name_space, .node = node, .ttl = ttl, .says = says, .handlers = handlers});
   });
-  if (reply && weather_.mix_up(reply->members, beat.node)) far_.write(Hit{Fault::views, "beat"});
+  // Lists of members are hints, and may be wrong; the announcements of limits are not.
+  const bool hint = beat.name_space.find('\x1f') == std::string_view::npos;
+  if (reply && hint && weather_.mix_up(reply->members, beat.node)) far_.write(Hit{Fault::views, "beat"});
   return reply;
 }
 
-Result<bool> FaultyStore::leave(std::string_view space, std::string_view node) {
-  return change("leave", [far = far_, space = std::string{space}, node = std::string{node}] {
-    return far.store->leave(space, node);
+Result<storage::BeatReply> FaultyStore::members(std::string_view name_space) {
+  return read("members", [far = far_, name_space = std::string{name_space}] { return far.store->members(name_space); });
+}
+
+Result<bool> FaultyStore::leave(std::string_view name_space, std::string_view node) {
+  return change("leave", [far = far_, name_space = std::string{name_space}, node = std::string{node}] {
+    return far.store->leave(name_space, node);
   });
 }
 
-Result<bool> FaultyStore::pause(std::string_view space, std::string_view handler, std::string_view why) {
-  return change("pause", [far = far_, space = std::string{space}, handler = std::string{handler},
-                          why = std::string{why}] { return far.store->pause(space, handler, why); });
+Result<bool> FaultyStore::pause(std::string_view name_space, std::string_view handler, std::string_view why) {
+  return change("pause", [far = far_, name_space = std::string{name_space}, handler = std::string{handler},
+                          why = std::string{why}] { return far.store->pause(name_space, handler, why); });
 }
 
-Result<bool> FaultyStore::resume(std::string_view space, std::string_view handler) {
-  return change("resume", [far = far_, space = std::string{space}, handler = std::string{handler}] {
-    return far.store->resume(space, handler);
+Result<bool> FaultyStore::resume(std::string_view name_space, std::string_view handler) {
+  return change("resume", [far = far_, name_space = std::string{name_space}, handler = std::string{handler}] {
+    return far.store->resume(name_space, handler);
   });
 }
 
-Result<storage::PausedReply> FaultyStore::paused(std::string_view space) {
-  return read("paused", [&] { return far_.store->paused(space); });
+Result<storage::PausedReply> FaultyStore::paused(std::string_view name_space) {
+  return read("paused", [&] { return far_.store->paused(name_space); });
 }
 
 Result<storage::KeepReport> FaultyStore::keep() {
   return read("keep", [&] { return far_.store->keep(); });
+}
+
+Result<bool> FaultyStore::expire(std::span<const storage::Retention> rules) {
+  return read("expire", [&] { return far_.store->expire(rules); });
 }
 
 }  // namespace easyretry::sim

@@ -24,19 +24,23 @@ class FaultyStore final : public storage::Store {
   Result<std::vector<task::TaskRecord>> find(std::span<const TaskId> ids) override;
   Result<std::vector<task::TaskRecord>> list(const storage::TaskQuery& query) override;
   Result<std::int64_t> count(const storage::TaskQuery& query) override;
-  Result<Counts> counts(std::string_view space) override;
+  Result<Counts> counts(std::string_view name_space) override;
   Result<storage::Applied> revise(std::span<const storage::Revision> revisions) override;
-  Result<storage::Applied> cancel(std::span<const TaskId> ids, storage::Cancel how) override;
-  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids) override;
+  Result<storage::Applied> end(std::span<const task::Ending> endings) override;
+  Result<std::vector<std::optional<TaskId>>> requeue(std::span<const TaskId> ids, std::optional<TaskClass> as) override;
+  Result<std::optional<TaskId>> requeue_with(TaskId id, std::string_view arguments,
+                                             std::optional<TaskClass> as) override;
   Result<storage::BeatReply> beat(const storage::Beat& beat) override;
-  Result<bool> leave(std::string_view space, std::string_view node) override;
-  Result<bool> pause(std::string_view space, std::string_view handler, std::string_view why) override;
-  Result<bool> resume(std::string_view space, std::string_view handler) override;
-  Result<storage::PausedReply> paused(std::string_view space) override;
+  Result<storage::BeatReply> members(std::string_view name_space) override;
+  Result<bool> leave(std::string_view name_space, std::string_view node) override;
+  Result<bool> pause(std::string_view name_space, std::string_view handler, std::string_view why) override;
+  Result<bool> resume(std::string_view name_space, std::string_view handler) override;
+  Result<storage::PausedReply> paused(std::string_view name_space) override;
   Result<storage::KeepReport> keep() override;
+  Result<bool> expire(std::span<const storage::Retention> rules) override;
 
  private:
-  // The end of the wire: what is done there is done and written down, also when the process is dead by then. Copied
+  // The server's side: changes are made and written to the journal there, even if the process is dead by then. Copied
   // into every request that changes something.
   struct FarEnd {
     storage::MemoryStore* store;

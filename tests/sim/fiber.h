@@ -25,7 +25,7 @@ class Fiber {
   bool done() const;
 
   // The two for code that runs on a fiber. Killed is thrown once more wherever a `catch (...)` of the engine has
-  // taken it for a handler's failure, so whoever called the engine asks killed() before believing its answer.
+  // taken it for a handler's failure, so the engine's caller checks killed() before it believes the answer.
   static void suspend();
   static bool killed();
 

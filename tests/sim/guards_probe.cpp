@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "engine/seats.h"
 #include "task/transitions.h"
 
 namespace easyretry::sim {
@@ -34,6 +35,11 @@ std::string missing_guards() {
     missing.emplace_back("attempt_before_run");
   if (task::holds(held, old)) missing.emplace_back("fence_on_settle");
   if (task::claim_event(expired, current, kNow) == task::Event::claim_expired) missing.emplace_back("proof_of_crashes");
+
+  engine::Seats seats;
+  seats.announce(1, 1, [] { return 0; });
+  seats.heard(1, {{.seats = 1, .wishes = 1}}, true);
+  if (seats.ours() > 0) missing.emplace_back("seats_of_others");
 
   std::string all;
   for (const std::string& guard : missing) all += (all.empty() ? "" : ", ") + guard;

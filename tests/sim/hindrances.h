@@ -1,5 +1,5 @@
 #pragma once
-// What has kept the processes from doing their work, and until when: the excuses that the checker accepts.
+// The faults that kept processes from their work, and until when: excuses that the checker accepts.
 
 #include <map>
 
@@ -11,7 +11,7 @@ namespace easyretry::sim {
 class Hindrances {
  public:
   void note(int instance, TimePoint now, const Died&) { died_[instance] = now; }
-  // A call that is under way takes as much longer.
+  // A call in progress takes that much longer.
   void note(int instance, TimePoint now, const Paused& e) {
     const Millis longer = e.until - std::max(now, paused_until_[instance]);
     for (Times* times : {&call_until_, &renewing_until_, &claiming_until_}) {
@@ -35,7 +35,7 @@ class Hindrances {
   bool kept_from_renewing(int instance, TimePoint from) const { return reaches(renewing_until_, instance, from); }
   // In a claim, or in asking which handlers are paused.
   bool kept_from_claiming(int instance, TimePoint from) const { return reaches(claiming_until_, instance, from); }
-  // A request of it may be carried out that it has given up.
+  // A request that it has given up may still be executed.
   bool late_call(int instance, TimePoint from) const { return reaches(late_until_, instance, from); }
 
  private:

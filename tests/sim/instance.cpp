@@ -61,6 +61,8 @@ void Instance::start(std::vector<ShardId> shards, bool all_handlers) {
   run_part(life, core.renewer(), core.renewer().wakeup, WhenDraining::goes_on);
   run_part(life, core.settler(), core.outcomes().wakeup, WhenDraining::goes_on);
   run_part(life, core.pause_watch(), core.context().pauses.wakeup, WhenDraining::goes_on);
+  run_part(life, core.circuit_watch(), core.context().circuits, WhenDraining::goes_on);
+  run_part(life, core.brake_watch(), core.context().braking, WhenDraining::goes_on);
   for (engine::Claimer& claimer : core.claimers()) run_part(life, claimer, core.claiming(), WhenDraining::ends);
   run_part(life, core.loader(), core.loader().wakeup, WhenDraining::ends);
 }
@@ -141,6 +143,7 @@ void Instance::drain(Life& life) {
   for (const engine::RunPtr& run : core.in_flight().all()) run->interrupt_with(engine::Interrupt::draining);
   wait_for(2s, [&] { return core.workers().busy() == 0; });
   wait_for(2s, [&] { return core.outcomes().wait_idle(Instant::min()); });
+  if (core.in_flight().size() == 0) core.brake_watch().leave();
   end_soon(Death::drained);
 }
 

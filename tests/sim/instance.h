@@ -12,7 +12,7 @@
 
 namespace easyretry::sim {
 
-// What the instances of a world share.
+// Shared by all instances of a world.
 struct Surroundings {
   Scheduler& scheduler;
   Dice& dice;
@@ -43,7 +43,7 @@ class Instance {
   void crash() { end(Death::crashed); }
   void pause(Time how_long);
   void own(std::vector<ShardId> shards);
-  // As Threads::stop does: claims nothing more, hands back what waits, lets handlers finish, writes down outcomes.
+  // Like Threads::stop: stops claiming, hands back waiting tasks, lets handlers finish, writes outcomes.
   void drain();
 
   // Runs `what` on a thread of this process, as a request to it would.
@@ -64,7 +64,7 @@ class Instance {
     engine::Core core;
   };
 
-  // The Loader and the Claimer end first, so that nothing is claimed that nobody will run.
+  // The Loader and the Claimer end first, so that no task is claimed that will not run.
   enum class WhenDraining { goes_on, ends };
   template <class Part>
   void run_part(Life& life, Part& part, engine::Wakeup& wakeup, WhenDraining when_draining);

@@ -55,11 +55,12 @@ struct Text {
   std::string operator()(const Revised& e) const {
     return "revised " + name(e.id, e.version) + (e.delay ? " delay " + std::to_string(e.delay->count()) + " ms" : "");
   }
-  std::string operator()(const Cancelled& e) const {
-    return "cancelled " + easyretry::to_string(e.id) + (e.how == storage::Cancel::tell ? ", to be told" : "");
+  std::string operator()(const EndedByUser& e) const {
+    return "a user ended " + easyretry::to_string(e.ending.id) + " as " +
+           std::string{easyretry::to_string(e.ending.outcome)} + (e.ending.tell ? ", to be told" : "");
   }
-  std::string operator()(const CancelAnswered& e) const {
-    return easyretry::to_string(e.id) + " was said to be cancelled";
+  std::string operator()(const EndAnswered& e) const {
+    return easyretry::to_string(e.id) + " was said to be ended by a user";
   }
   std::string operator()(const Requeued& e) const {
     return "requeued " + easyretry::to_string(e.from) + " as " + easyretry::to_string(e.id);
@@ -92,7 +93,7 @@ struct Opened {
   int operator()(const Inserted&) const { return 1; }
   int operator()(const Requeued&) const { return 1; }
   int operator()(const Settled& e) const { return e.kind == task::Settlement::Kind::finish ? -1 : 0; }
-  int operator()(const Cancelled& e) const { return e.how == storage::Cancel::end ? -1 : 0; }
+  int operator()(const EndedByUser& e) const { return e.ending.tell ? 0 : -1; }
   template <class Other>
   int operator()(const Other&) const {
     return 0;

@@ -1,6 +1,6 @@
 #pragma once
-// What happened in a run, in order: written by the decorators around the store and around user code, never by the store
-// or the engine. The checker believes nothing else.
+// The events of a run, in order. Decorators around the store and around user code write them, never the store or the
+// engine. The checker uses nothing else.
 
 #include <cstdint>
 #include <functional>
@@ -46,11 +46,10 @@ struct Revised {
   std::int64_t version = 0;  // that it had before
   std::optional<Millis> delay{};
 };
-struct Cancelled {
-  TaskId id{};
-  storage::Cancel how{};
+struct EndedByUser {
+  task::Ending ending{};
 };
-struct CancelAnswered {  // whoever cancelled it was told that it will not be run (again)
+struct EndAnswered {  // the user who ended it was told that it will not run (again)
   TaskId id{};
 };
 struct Requeued {
@@ -69,7 +68,7 @@ struct RenewTried {
   std::int64_t version = 0;
 };
 
-// What an operator did.
+// Actions of an operator.
 struct HandlerPaused {
   std::string handler;
 };
@@ -77,7 +76,7 @@ struct HandlerResumed {
   std::string handler;
 };
 
-// What a client was told.
+// Answers to a client.
 struct Acked {
   TaskId id{};
   std::string key;
@@ -137,12 +136,12 @@ struct Wrong {
 struct Calm {};
 
 using What =
-    std::variant<Inserted, Claimed, Renewed, Settled, Revised, Cancelled, CancelAnswered, Requeued, Refused, RenewTried,
+    std::variant<Inserted, Claimed, Renewed, Settled, Revised, EndedByUser, EndAnswered, Requeued, Refused, RenewTried,
                  HandlerPaused, HandlerResumed, Acked, Began, Ended, Born, Died, Paused, Hit, Wrong, Calm>;
 
 struct Entry {
   TimePoint at{};     // by the store's clock
-  int instance = -1;  // whose doing it was; -1: nobody's
+  int instance = -1;  // that caused it; -1: none
   What what;
 };
 

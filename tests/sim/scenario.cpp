@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 EngineOptions draw_engine(Dice& dice) {
   EngineOptions options;
-  options.space = "sim";
+  options.name_space = "sim";
   options.workers = dice.between(1, 4);
   options.window = dice.pick<Millis>({1s, 2s, 5s});
   options.lease = dice.pick<Millis>({2s, 4s, 8s});

@@ -1,6 +1,6 @@
 #pragma once
-// What a run is made of, drawn from its seed. Each kind of fault is on in some runs and off in others: bugs that need
-// one fault hide behind another that is always there.
+// The parameters of a run, drawn from its seed. Each kind of fault is on in some runs and off in others, because a
+// fault that is always on can hide a bug that needs another one.
 
 #include <string>
 
@@ -48,8 +48,8 @@ struct Scenario {
   Millis wall_error{0};         // of the processes' wall clocks, at most, either way
   std::int64_t drift_ppm = 0;   // of their steady clocks, the same
 
-  int forgotten_shard = -1;  // nobody looks at it when the views agree; -1: there is none
-  bool last_blow = false;    // an instance dies with its hands full at the end of the noise
+  int forgotten_shard = -1;  // no instance scans it when the views agree; -1: none
+  bool last_blow = false;    // an instance dies with running tasks at the end of the noise
   Time noise{0};             // how long faults are injected
   int tasks = 0;
   double duplicate_key = 0;

@@ -22,11 +22,11 @@ class Scheduler {
   Time now() const { return now_; }
   std::uint64_t events() const { return events_; }
 
-  // What is due at the same time happens in an order that the seed decides. Never before now.
+  // Actions at the same time happen in an order that the seed decides. Never before now.
   Key at(Time when, std::function<void()> action);
   void cancel(const Key& key) { queue_.erase(key); }
 
-  // Does what is next, unless that is after `until`: then time goes there and the answer is false.
+  // Runs the next action. If that is later than `until`, sets the time to `until` and returns false.
   bool step(Time until);
 
  private:

@@ -16,7 +16,7 @@ struct Tenure {
   TimePoint granted{};  // when the present lease was given: by the claim or the last renewal
   TimePoint until{};
   TimePoint due{};        // what the task was due at when it was claimed
-  bool released = false;  // settled or cancelled
+  bool released = false;  // settled, or ended by a user
   bool begun = false;     // user code was: the handler or a callback
   bool charged = false;   // the store has counted its end as a crash
   bool unheard = false;   // its holder may not have heard of it: the claim came late, or its reply
@@ -49,8 +49,8 @@ struct Story {
   bool finished = false;
   bool requeued = false;
   std::optional<Outcome> outcome{};
-  std::optional<storage::Cancel> cancelled{};
-  std::optional<TimePoint> cancel_answered{};
+  std::optional<task::Ending> ended_by_user{};
+  std::optional<TimePoint> end_answered{};
 
   std::map<std::int64_t, Tenure> tenures{};  // by fence
   std::vector<Execution> executing{};        // user code that has begun and not ended

@@ -4,7 +4,7 @@
 #include <array>
 #include <stdexcept>
 
-#include <easyretry/context.h>
+#include <easyretry/handler.h>
 
 namespace easyretry::sim {
 namespace {
@@ -14,10 +14,9 @@ using namespace std::chrono_literals;
 constexpr int kMaxAttempts = 5;
 
 constexpr std::array kHandlers{
-    HandlerKind{"plain", false, false, 0ms, 0},
-    HandlerKind{"told", true, true, 0ms, 0},
-    HandlerKind{"timed", false, true, 5s, 0},
-    HandlerKind{"narrow", true, false, 0ms, 1},
+    HandlerKind{"plain", false, false, 0ms, 0, 0}, HandlerKind{"told", true, true, 0ms, 0, 0},
+    HandlerKind{"timed", false, true, 5s, 0, 0},   HandlerKind{"narrow", true, false, 0ms, 1, 0},
+    HandlerKind{"limited", true, true, 0ms, 0, 2},
 };
 
 Policy policy() {
@@ -41,6 +40,7 @@ void UserCode::register_at(engine::Handlers& handlers, Process& process, int ins
     handler.name = kind.name;
     handler.policy = policy();
     handler.options = {.concurrency = kind.concurrency, .timeout = kind.timeout};
+    if (kind.running > 0) handler.options.limit = LimitOptions{.running = kind.running};
     handler.invoke = [this, &process, instance](const std::string& key, bool) { return run(process, instance, key); };
     if (kind.on_success) {
       handler.on_success = [this, &process, instance](const std::string&, const TaskInfo& task) {
@@ -118,7 +118,7 @@ void UserCode::tell(Process& process, int instance, Code code, const TaskInfo& t
 
 task::NewTask UserCode::draw_task(TimePoint now) {
   task::NewTask task;
-  task.space = scenario_.engine.space;
+  task.name_space = scenario_.engine.name_space;
   task.key = draw_key();
   task.handler = handler_of_.at(task.key);
   task.payload = task.key;

@@ -43,6 +43,7 @@ struct HandlerKind {
   bool on_final_failure;
   Millis timeout;
   int concurrency;
+  int running;  // at most, on all instances together; 0: as many as they like
 };
 std::span<const HandlerKind> handler_kinds();
 const HandlerKind& handler_kind(std::string_view name);

@@ -27,8 +27,8 @@ class Weather {
   Time time_out();  // until an unreachable store is given up
   Time late_by();   // until a request that was given up is carried out after all
 
-  // What a member gets to hear of the others: while lists are wrong, anything that the source may have mixed up. True:
-  // it was changed.
+  // Changes the list of members that an instance gets: while lists are wrong, to any list that a source could return by
+  // mistake. True: it was changed.
   bool mix_up(std::vector<Member>& list, std::string_view self);
 
   void lists_wrong_until(Time until) { lists_wrong_until_ = std::max(lists_wrong_until_, until); }

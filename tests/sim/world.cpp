@@ -13,6 +13,9 @@ constexpr Time kPatience = 15min;
 // A run has some ten thousand events; one with this many turns in circles.
 constexpr std::uint64_t kMostEvents = 2'000'000;
 
+// How users end tasks.
+const std::vector<Outcome> kEnds{Outcome::cancelled, Outcome::cancelled, Outcome::succeeded, Outcome::rejected};
+
 }  // namespace
 
 World::World(std::uint64_t seed, Sharing sharing)
@@ -43,7 +46,7 @@ void World::run() {
   run_until(scenario_.noise, [] { return false; });
   calm_down();
   run_until(scheduler_.now() + kPatience, [this] { return journal_.open_tasks() == 0 && clients_.use_count() == 1; });
-  // Whoever still believes to hold something has its say.
+  // Instances that still believe to hold a task report its outcome.
   run_until(scheduler_.now() + 2 * Time{scenario_.engine.lease}, [] { return false; });
   if (scenario_.sharing == Sharing::found) check_each_shard_has_one_owner();
   live_ = everything(false);
@@ -64,7 +67,7 @@ std::vector<Violation> World::violations() const {
 
 std::vector<task::TaskRecord> World::everything(bool finished) {
   storage::TaskQuery query;
-  query.space = scenario_.engine.space;
+  query.name_space = scenario_.engine.name_space;
   query.finished = finished;
   query.requeued = true;
   query.limit = 1'000'000;
@@ -154,7 +157,7 @@ void World::check_each_shard_has_one_owner() {
   }
 }
 
-// Where instances find each other, those that lack a handler may stay: somebody has it, and must do their part.
+// If instances find each other, those that lack a handler may stay: another instance has it and runs its tasks.
 bool World::may_stay(const Instance& instance) const {
   if (!instance.lacks_a_handler()) return true;
   return scenario_.sharing == Sharing::found &&
@@ -191,7 +194,7 @@ void World::invite_clients() {
   for (int i = 0; i < scenario_.tasks; ++i) {
     scheduler_.at(dice_.between(Time{0}, scenario_.noise * 9 / 10), [this] { submit(); });
   }
-  every(scenario_.cancel, [this] { cancel(); });
+  every(scenario_.cancel, [this] { end_a_task(); });
   every(scenario_.requeue, [this] { requeue(); });
   every(scenario_.revise, [this] { revise(); });
   every(scenario_.pause_handler, [this] { pause_a_handler(); });
@@ -202,13 +205,13 @@ void World::pause_a_handler() {
   const auto kinds = handler_kinds();
   const std::string name{kinds[static_cast<std::size_t>(dice_.between(0, static_cast<int>(kinds.size()) - 1))].name};
   if (paused_handlers_.contains(name)) return resume(name);
-  store_.pause(scenario_.engine.space, name, "").value();
+  store_.pause(scenario_.engine.name_space, name, "").value();
   journal_.write(-1, HandlerPaused{name});
   paused_handlers_.insert(name);
 }
 
 void World::resume(std::string handler) {
-  store_.resume(scenario_.engine.space, handler).value();
+  store_.resume(scenario_.engine.name_space, handler).value();
   paused_handlers_.erase(handler);
   journal_.write(-1, HandlerResumed{std::move(handler)});
 }
@@ -234,15 +237,15 @@ void World::submit() {
   });
 }
 
-// Whoever must not meet another's task is told of one that nobody else was told to have stored so.
+// Two submissions with OnDuplicate::reject never get the same task.
 void World::check_alone(TaskId id, int instance) {
   if (!alone_.insert(id).second) {
     journal_.write(instance, Wrong{"I16", "task " + to_string(id) + " is said to be stored by two submissions"});
   }
 }
 
-// A reply that is lost must not make two tasks of one, even if the first has ended meanwhile. Where requests arrive
-// late nobody can promise that.
+// A reply that is lost must not make two tasks of one, even if the first has ended meanwhile. If requests arrive
+// late, that cannot be promised.
 void World::check_stored_once(const std::string& key, std::size_t since, int instance) {
   if (submissions_[key] > 1 || scenario_.calls.late > 0) return;
   const auto times = std::count_if(journal_.entries().begin() + static_cast<std::ptrdiff_t>(since),
@@ -267,12 +270,14 @@ void World::revise() {
   });
 }
 
-void World::cancel() {
+void World::end_a_task() {
   Instance* instance = pick_alive();
   if (instance == nullptr || acked_.empty()) return;
-  instance->call([this, client = clients_, id = dice_.pick(acked_), number = instance->number()](engine::Core& core) {
-    if (core.cancel(id).value_or(false)) journal_.write(number, CancelAnswered{id});
-  });
+  const task::Ending as{.outcome = dice_.pick(kEnds), .tell = true};
+  instance->call(
+      [this, as, client = clients_, id = dice_.pick(acked_), number = instance->number()](engine::Core& core) {
+        if (core.end(id, as).value_or(false)) journal_.write(number, EndAnswered{id});
+      });
 }
 
 void World::requeue() {

@@ -27,17 +27,17 @@ class World {
   std::vector<Violation> violations() const;
 
  private:
-  // What goes wrong, each at random times while the noise lasts.
+  // Faults, each at random times while the noise lasts.
   void every(Time mean, std::function<void()> what);
   void make_trouble();
 
-  // What clients do. Each call runs on a thread of an instance and is lost with it.
+  // Clients. Each call runs on a thread of an instance and is lost with it.
   void invite_clients();
   void submit();
   void check_alone(TaskId id, int instance);
   void check_stored_once(const std::string& key, std::size_t since, int instance);
   void revise();
-  void cancel();
+  void end_a_task();
   void requeue();
   // One that is paused is resumed.
   void pause_a_handler();
@@ -68,7 +68,7 @@ class World {
   std::map<std::string, int> submissions_;  // by key
   std::vector<TaskId> acked_;
   std::set<TaskId> alone_;                                        // of submissions with OnDuplicate::reject
-  const std::shared_ptr<int> clients_ = std::make_shared<int>();  // each call under way holds a copy
+  const std::shared_ptr<int> clients_ = std::make_shared<int>();  // each call in progress holds a copy
   std::vector<task::TaskRecord> live_, history_;                  // at the end
 };
 

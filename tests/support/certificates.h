@@ -10,7 +10,7 @@
 
 namespace easyretry::test {
 
-// An authority, and what it vouches for: a server called nacos.test, one called 127.0.0.1, and a client.
+// An authority and the certificates it has signed: a server called nacos.test, one called 127.0.0.1, and a client.
 class Certificates {
  public:
   Certificates() {

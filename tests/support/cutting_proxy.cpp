@@ -82,6 +82,7 @@ struct CuttingProxy::Rules {
   std::string lose_reply_to;
   double lose_probability = 0;
   std::chrono::milliseconds latency{0};
+  std::optional<Direction> frozen;
 };
 
 // open ──► losing ──► over         losing: the server gets what was sent, then our end of file, and answers into the
@@ -111,11 +112,11 @@ class CuttingProxy::Connection {
     over_ = over_ || (to_server_.closed && to_client_.closed) || (losing_ && to_client_.ended);
   }
 
-  // Adds what it waits for; gives when it next has something to do by itself.
-  Clock::time_point wait(std::vector<pollfd>& list) const {
+  // Adds the events it waits for; returns when it next has something to do by itself.
+  Clock::time_point wait(std::vector<pollfd>& list, const Rules& rules) const {
     auto wake = Clock::time_point::max();
     for (const Flow* flow : {&to_server_, &to_client_}) {
-      if (may_read(*flow)) list.push_back({flow->from, POLLIN, 0});
+      if (may_read(*flow, rules)) list.push_back({flow->from, POLLIN, 0});
       if (flow->blocked) {
         list.push_back({flow->to, POLLOUT, 0});
       } else if (!flow->chunks.empty()) {
@@ -141,13 +142,13 @@ class CuttingProxy::Connection {
     bool closed = false;      // and the receiver knows
   };
 
-  bool may_read(const Flow& flow) const {
+  bool may_read(const Flow& flow, const Rules& rules) const {
     const bool gone_deaf = losing_ && flow.direction == Direction::to_server;
-    return !flow.ended && !gone_deaf && flow.waiting < kMostWaiting;
+    return !flow.ended && !gone_deaf && flow.waiting < kMostWaiting && rules.frozen != flow.direction;
   }
 
   void read(Flow& flow, Rules& rules) {
-    if (over_ || !may_read(flow)) return;
+    if (over_ || !may_read(flow, rules)) return;
     std::string bytes(1 << 16, '\0');
     const ssize_t got = recv(flow.from, bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -295,8 +296,15 @@ void CuttingProxy::freeze() {
   order([this] { frozen_ = true; });
 }
 
+void CuttingProxy::freeze(Direction direction) {
+  order([&] { rules_->frozen = direction; });
+}
+
 void CuttingProxy::thaw() {
-  order([this] { frozen_ = false; });
+  order([this] {
+    frozen_ = false;
+    rules_->frozen.reset();
+  });
 }
 
 void CuttingProxy::set_latency(std::chrono::milliseconds each_way) {
@@ -324,7 +332,7 @@ void CuttingProxy::run() {
   }
 }
 
-// Sleeps without the mutex. What was ordered meanwhile wakes it, so it never matters that its list is old.
+// Sleeps without the mutex. A new order wakes it, so an outdated list does no harm.
 void CuttingProxy::wait_for_work() {
   std::vector<pollfd> list{{wake_, POLLIN, 0}};
   auto until = Clock::time_point::max();
@@ -332,13 +340,13 @@ void CuttingProxy::wait_for_work() {
     const std::lock_guard lock{mutex_};
     if (!frozen_) {
       list.push_back({listener_, POLLIN, 0});
-      for (const auto& connection : connections_) until = std::min(until, connection->wait(list));
+      for (const auto& connection : connections_) until = std::min(until, connection->wait(list, *rules_));
     }
   }
   poll(list.data(), list.size(), milliseconds_until(until));
 }
 
-// Tries everything instead of asking what poll() saw: there are few connections, and the list may be old.
+// Tries all connections instead of asking poll() which are ready: there are few, and the list may be outdated.
 void CuttingProxy::work() {
   if (listener_ >= 0) accept_waiting();
   for (const auto& connection : connections_) {

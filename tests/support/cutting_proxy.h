@@ -1,9 +1,8 @@
 #pragma once
 // A network that fails on command: a TCP proxy in front of a port of a server on loopback.
 //
-// What is asked of it holds when the call returns, for connections that are open and those to come; ask from any
-// thread. A cut looks to both sides as if the other had closed: what was forwarded before it arrives, nothing else
-// does.
+// An order is in force when its call returns, for open and for new connections. Thread-safe. To both sides, a cut looks
+// as if the other side had closed the connection: everything forwarded before it arrives, and nothing else.
 
 #include <chrono>
 #include <cstddef>
@@ -30,19 +29,19 @@ class CuttingProxy {
   int port() const { return port_; }
 
   void cut_all();
-  // Connecting is refused, as by a machine where nothing listens.
+  // Refuses connections, like a machine where nothing listens.
   void refuse_new();
   void accept_new();
 
   // Once: the connection that carries the last of the next `bytes` in this direction is cut after it; 0 cuts before the
   // next byte. They are counted over all connections.
   void cut_after(Direction direction, std::size_t bytes);
-  // As if the client were killed there: after that no connection carries anything in this direction, and none is made,
+  // As if the client were killed at that byte: nothing more passes in this direction, and no connection is accepted,
   // until accept_new().
   void die_after(Direction direction, std::size_t bytes);
 
-  // Once: a request that contains this text reaches the server, and the connection is cut when the server has done all
-  // it was sent; its replies are lost. Needs a connection without TLS.
+  // Once: a request that contains this text reaches the server, and the connection is cut when the server has done
+  // everything it was sent; its replies are lost. Needs a connection without TLS.
   void lose_reply_to(std::string text);
   // The same for any request, with this probability. The dice of a connection come from the seed and its number, and
   // are thrown once for each reply, however many packets it takes.
@@ -50,6 +49,8 @@ class CuttingProxy {
 
   // A black hole: connections stay, new ones are not answered, nothing passes until thaw().
   void freeze();
+  // The same in one direction only. New connections are made, and just as silent.
+  void freeze(Direction direction);
   void thaw();
 
   void set_latency(std::chrono::milliseconds each_way);
@@ -77,7 +78,7 @@ class CuttingProxy {
   const std::uint64_t seed_;
   const std::string host_;  // where it listens
   int port_ = 0;
-  int reserved_ = -1;  // bound to the port but deaf, so that nobody else takes it while we refuse
+  int reserved_ = -1;  // bound to the port but not listening, so that no other process takes it while we refuse
   int wake_ = -1;
 
   mutable std::mutex mutex_;

@@ -1,6 +1,7 @@
 #include "support/database_server.h"
 
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include "support/servers_tool.h"
@@ -73,6 +74,11 @@ int shared_server_port(ServerKind kind) {
     case ServerKind::redis_cluster: break;
   }
   return find_shared_server<ServerKind::redis_cluster>();
+}
+
+int shared_store_port(ServerKind kind) {
+  const char* const through = std::getenv("TEST_STORES_THROUGH");
+  return through == nullptr ? shared_server_port(kind) : std::stoi(through);
 }
 
 std::string shared_server_url(ServerKind kind) {

@@ -12,8 +12,8 @@ std::string name_of(ServerKind kind);
 // Empty: the usual one. In a cluster, which has no databases, it is a prefix.
 std::string server_url(ServerKind kind, int port, const std::string& database = {});
 
-// A server of a test's own, to be killed. It commits to disk before it answers. Goes with the object, or with the
-// process.
+// A separate server for one test, which may kill it. It commits to disk before it answers. It ends with the object, or
+// with the process.
 class DatabaseServer {
  public:
   explicit DatabaseServer(ServerKind kind);
@@ -21,7 +21,7 @@ class DatabaseServer {
   DatabaseServer(const DatabaseServer&) = delete;
   DatabaseServer& operator=(const DatabaseServer&) = delete;
 
-  // A crash: all its processes at once.
+  // Kills all its processes at once, like a crash.
   void kill();
   void stop();
   // Again, on the same port.
@@ -40,9 +40,12 @@ class DatabaseServer {
 };
 
 // The port of the server that all tests of this build folder use. It does not wait for the disk: leave it alive.
-// ctest starts it for tests with the fixture; in a program that is run by hand, the first call does.
+// ctest starts it for tests with the fixture; in a program that you start yourself, the first call does.
 int shared_server_port(ServerKind kind);
 std::string shared_server_url(ServerKind kind);
+// Where stores connect: to that server, or to the pooler before it, whose port is in TEST_STORES_THROUGH
+// (tests/engines).
+int shared_store_port(ServerKind kind);
 std::filesystem::path shared_server_ca(ServerKind kind);
 
 }  // namespace easyretry::test

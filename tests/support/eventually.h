@@ -1,20 +1,22 @@
 #pragma once
-// Waits for what other threads or processes will make true; the limit is for broken code only. A process that was
-// stopped for a while has not waited.
+// Waits until other threads or processes make a condition true. The limit is for broken code only; time in which this
+// process was stopped does not count.
 
 #include <algorithm>
 #include <chrono>
+#include <latch>
 #include <optional>
+#include <stop_token>
 #include <thread>
 
 namespace easyretry::test {
 
-// How long it took; nothing if it has not come true.
+// How long it took; nullopt if the condition has not come true.
 template <class Condition>
 std::optional<std::chrono::milliseconds> time_until(Condition condition,
                                                     std::chrono::seconds limit = std::chrono::seconds{20}) {
   using Clock = std::chrono::steady_clock;
-  constexpr Clock::duration kLongestRound = std::chrono::seconds{5};  // no condition takes longer to be looked at
+  constexpr Clock::duration kLongestRound = std::chrono::seconds{5};  // no condition takes longer to check
   Clock::duration waited{};
   while (true) {
     const auto begin = Clock::now();
@@ -28,6 +30,13 @@ std::optional<std::chrono::milliseconds> time_until(Condition condition,
 template <class Condition>
 bool eventually(Condition condition, std::chrono::seconds limit = std::chrono::seconds{20}) {
   return time_until(condition, limit).has_value();
+}
+
+// Runs until it is asked to stop.
+inline void wait_for_stop(const std::stop_token& stop) {
+  std::latch stopped{1};
+  const std::stop_callback when_stopped{stop, [&] { stopped.count_down(); }};
+  stopped.wait();
 }
 
 }  // namespace easyretry::test

@@ -1,5 +1,5 @@
 #pragma once
-// What an engine says of its store when it starts.
+// The line that an engine logs about its store when it starts.
 
 #include <mutex>
 #include <string>

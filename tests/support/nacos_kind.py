@@ -1,9 +1,9 @@
 """Real Nacos servers for servers.py: standalone, on loopback, with authentication.
 
-Nacos itself publishes no server to Maven's repositories; somebody else's builds of the same source are there. They are used for
-tests only, in pinned versions. Maven's own configuration says from where; the result is kept in the user's cache.
+The Nacos project publishes no server to Maven repositories, but other projects publish builds of the same source there. They are
+used for tests only, in pinned versions. Maven's own configuration says where to download from; the user's cache keeps the result.
 
-nacos_kind.py, run by itself, gets all that the tests need of Nacos, or says why not and exits with 1.
+Run as a program, nacos_kind.py downloads everything that the tests need of Nacos. If it cannot, it says why and exits with 1.
 """
 import contextlib
 import os
@@ -20,8 +20,8 @@ import urllib.request
 from problem import Problem
 
 HERE = pathlib.Path(__file__).parent
-GET_SECONDS = 600  # for 150 MB
-FIRST_JAR = "hessian-4.0.63.jar"  # Nacos needs its classes; and of another version, which has some more, only those
+GET_SECONDS = 600  # for a download of 150 MB
+FIRST_JAR = "hessian-4.0.63.jar"  # goes first on the class path; from the other version there, only classes that this one lacks may be used
 POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
   <groupId>easyretry.tests</groupId><artifactId>nacos</artifactId><version>1</version>
@@ -32,7 +32,7 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
   <dependencies>{dependencies}</dependencies>
 </project>
 """
-# The key is of no value: whoever reaches this server may do anything anyway.
+# The key protects nothing: any client that reaches this server may do everything.
 PROPERTIES = """server.servlet.contextPath=/nacos
 server.address=127.0.0.1
 nacos.server.contextPath=/nacos
@@ -55,7 +55,7 @@ management.influx.metrics.export.enabled=false
 
 
 class Nacos:
-    """2.3.2, which makes its user by itself."""
+    """Nacos 2.3.2, which creates its user itself."""
     version = "2.3.2"
     boot = "2.7.18"
     artifacts = [f"org.jeecgframework.nacos:nacos-console:{version}"]
@@ -65,7 +65,7 @@ class Nacos:
 
     url = "http://nacos:nacos@127.0.0.1:{port}/nacos"
     ports = (0, 1000, 1001, -1000)  # HTTP, gRPC for clients and for servers, Raft
-    pid_file = "nacos.pid"  # it writes none
+    pid_file = "nacos.pid"  # Nacos writes no such file
     clean_stop = signal.SIGTERM
 
     def __init__(self):
@@ -93,7 +93,7 @@ class Nacos:
 
 
 class Nacos3(Nacos):
-    """3.1.0: without a main class of its own, and without a user."""
+    """Nacos 3.1.0, which has no main class of its own and creates no user."""
     version = "3.1.0-bugfix"
     boot = "3.4.4"
     artifacts = [f"io.github.pig-mesh.nacos:nacos-server:{version}", "org.apache.derby:derbytools:10.16.1.1"]
@@ -112,20 +112,20 @@ class Nacos3(Nacos):
     def answers(self, folder, port):
         if not super().answers(folder, port):
             return False
-        with contextlib.suppress(urllib.error.HTTPError):  # 409: it is there
+        with contextlib.suppress(urllib.error.HTTPError):  # 409: the user exists already
             ask(port, "/v3/auth/user/admin", {"password": "nacos"})
         return True
 
 
 class Client:
-    """Nacos's own, for Java: a witness."""
+    """The official Nacos client for Java. It serves as a witness."""
     version = "client-2.5.1"
     boot = "2.7.18"
     artifacts = ["com.alibaba.nacos:nacos-client:2.5.1", "org.slf4j:slf4j-nop:1.7.36"]
 
 
 def ask(port, path, form=None):
-    # Not by a proxy that the environment may name.
+    # Ignore a proxy in the environment.
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     body = urllib.parse.urlencode(form).encode() if form else None
     return opener.open(f"http://127.0.0.1:{port}/nacos{path}", body, timeout=5).status
@@ -139,7 +139,7 @@ def program(name, package):
 
 
 def get_jars(kind):
-    """The folder of the server's jars; whole, or not there."""
+    """The folder of the server's jars. It is either complete or does not exist."""
     cache = pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "easyretry"
     jars = cache / f"nacos-{kind.version}"
     if jars.exists():
@@ -151,7 +151,7 @@ def get_jars(kind):
         dependencies = "".join(map(dependency, kind.artifacts))
         (pathlib.Path(unfinished) / "pom.xml").write_text(POM.format(boot=kind.boot, dependencies=dependencies))
         download(maven, unfinished)
-        with contextlib.suppress(FileExistsError, OSError):  # somebody else was quicker
+        with contextlib.suppress(FileExistsError, OSError):  # another process was faster
             (pathlib.Path(unfinished) / "lib").rename(jars)
     return jars
 

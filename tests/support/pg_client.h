@@ -22,7 +22,7 @@ class PgClient {
     PQclear(result);
     if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK) throw std::runtime_error(error);
   }
-  // What was said on the channels it listens to, since the last call.
+  // The notifications on its channels since the last call.
   std::vector<std::string> notifications() {
     std::vector<std::string> payloads;
     PQconsumeInput(get());

@@ -1,5 +1,5 @@
 #pragma once
-// Redis commands that are sent as they are, past the store.
+// Sends Redis commands as they are, without the store.
 
 #include <memory>
 #include <string>

@@ -1,6 +1,5 @@
 #pragma once
-// SQL for tests, straight through libpq and libmariadb: what it says of a server does not depend on the code under
-// test.
+// SQL for tests, directly through libpq and libmariadb: it does not depend on the code under test.
 
 #include <memory>
 #include <stdexcept>
@@ -10,7 +9,7 @@
 
 namespace easyretry::test {
 
-// Also when the connection is lost, in which case nobody knows whether the statement was done.
+// Also thrown when the connection is lost; then the statement may or may not have been executed.
 struct SqlError : std::runtime_error {
   using runtime_error::runtime_error;
 };
@@ -19,7 +18,7 @@ struct SqlError : std::runtime_error {
 class PlainSql {
  public:
   virtual ~PlainSql() = default;
-  // Gives the first column of the first row; empty if there is none.
+  // Returns the first column of the first row; empty without rows.
   virtual std::string run(const std::string& statement) = 0;
 };
 

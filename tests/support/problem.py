@@ -1,4 +1,4 @@
-"""What is told to people without a trace of the program."""
+"""An error that is shown to users without a stack trace."""
 
 
 class Problem(Exception):

@@ -1,4 +1,4 @@
-"""What the kinds of servers have in common: who may log in, and where programs are."""
+"""Shared by all kinds of servers: the login, and where programs are."""
 import os
 import pathlib
 import shutil
@@ -7,17 +7,19 @@ from problem import Problem
 
 USER, PASSWORD, DATABASE = "easyretry", "secret", "easyretry"
 MOST_CONNECTIONS = 300
-PATIENCE = 120  # seconds, for what should take few; for broken servers only
+PATIENCE = 120  # seconds; reached only by broken servers
 
 
 def program_folders():
-    """Debian keeps servers out of the users' PATH, and each PostgreSQL in a folder of its own: the newest first."""
+    """Where to look for servers. Debian keeps them out of the users' PATH, and each PostgreSQL version in its own folder: the
+    newest comes first."""
     versions = map(str, pathlib.Path("/usr/lib/postgresql").glob("[1-9][0-9]/bin"))
-    return [*sorted(versions, reverse=True), "/usr/sbin", *os.environ.get("PATH", os.defpath).split(os.pathsep)]
+    chosen = os.environ.get("TEST_PROGRAMS", "").split(os.pathsep)  # another version (tests/engines)
+    return [*filter(None, chosen), *sorted(versions, reverse=True), "/usr/sbin", *os.environ.get("PATH", os.defpath).split(os.pathsep)]
 
 
 def without_syncs(command):
-    """The command with syncs that do nothing: for a server that cannot be told to leave all of them out."""
+    """The command with syncs that do nothing, for a server that has no option to leave all of them out."""
     libraries = sorted(pathlib.Path("/usr/lib").glob("*/libeatmydata.so"))
     if not libraries:
         raise Problem("libeatmydata is not installed: run tools/setup test, or apt-get install libeatmydata1")

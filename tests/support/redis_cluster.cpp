@@ -89,7 +89,7 @@ std::vector<RedisCluster::Node> RedisCluster::nodes_by(int port) const {
   }
 }
 
-// Of a slot that has just moved not all have heard: they are asked until they say the same.
+// Not all nodes know of a slot that has just moved: asks until they agree.
 RedisCluster::Node RedisCluster::owner_of(int slot) const {
   std::vector<Node> owners;
   const bool agreed = eventually([&] {
@@ -180,7 +180,7 @@ bool RedisCluster::move_a_key(const Move& move) const {
   return !key.empty();
 }
 
-// The new owner first, so that the slot is never nobody's.
+// The new owner first, so that the slot always has one.
 void RedisCluster::end_move(const Move& move) const {
   for (const int port : {move.to.port, move.from.port}) {
     PlainRedis{port}.run({"CLUSTER", "SETSLOT", std::to_string(move.slot), "NODE", move.to.id});

@@ -1,8 +1,8 @@
-"""A real Redis Cluster for servers.py: three primaries and a replica of each, in one family of processes.
+"""A real Redis Cluster for servers.py: three primaries with one replica each, all children of one process.
 
-The process that servers.py knows is this file's own program. It starts the servers and makes them a cluster the first time. One that
-dies is started again when the other of its pair is the primary, as its operator would have it. Node i listens on the i-th port from
-the cluster's, and talks to the others on the sixth after it; the first three begin as primaries.
+servers.py knows only that process, which runs this file. It starts the servers, and the first time it makes them a cluster. It restarts
+a server that died once the other one of its pair is the primary, as an operator would. With the cluster on port P, node i listens on
+port P + i and talks to the others on the sixth port after that. The first three begin as primaries.
 """
 import contextlib
 import pathlib
@@ -23,7 +23,7 @@ class RedisCluster:
     url = f"redis+cluster://{USER}:{PASSWORD}@127.0.0.1:{{port}}/0"
     ports = range(2 * NODES)
     package = "redis-server"
-    pid_file = "cluster.pid"  # there is none
+    pid_file = "cluster.pid"  # this process writes no such file
     clean_stop = signal.SIGTERM
 
     def __init__(self):
@@ -47,7 +47,7 @@ def fact(port, command, name):
 
 
 def is_ready(port):
-    """Knows all the others and all slots; and a replica has what its primary has."""
+    """Whether the node knows all nodes and slots. A replica must also be up to date."""
     return (fact(port, "CLUSTER INFO", "cluster_state") == "ok" and
             fact(port, "CLUSTER INFO", "cluster_slots_ok") == str(SLOTS) and
             fact(port, "CLUSTER INFO", "cluster_known_nodes") == str(NODES) and

@@ -25,7 +25,7 @@ class Redis:
 
     def answers(self, _, port):
         with contextlib.suppress(OSError):
-            return ask(port, "PING") == "PONG"  # or that it is loading
+            return ask(port, "PING") == "PONG"  # else it says that it is still loading
         return False
 
 
@@ -36,7 +36,7 @@ def common_options(data, port, sync):
 
 
 def ask(port, command):
-    """What a server answers, as text: its errors begin with a minus."""
+    """The answer of a server as text. Errors begin with a minus sign."""
     with socket.create_connection(("127.0.0.1", port), timeout=PATIENCE) as client:
         client.sendall(f"AUTH {USER} {PASSWORD}\r\n{command}\r\n".encode())
         answers = client.makefile(newline="\r\n")

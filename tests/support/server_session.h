@@ -20,7 +20,7 @@ inline std::unique_ptr<storage::sql::Session> connect_session(ServerKind kind, c
 }
 
 inline std::unique_ptr<storage::sql::Session> connect_session(ServerKind kind, const std::string& database) {
-  return connect_session(kind, database, shared_server_port(kind));
+  return connect_session(kind, database, shared_store_port(kind));
 }
 
 }  // namespace easyretry::test

@@ -1,22 +1,22 @@
 #!/usr/bin/env python3
-"""Real database servers, and Nacos, for tests and benchmarks: each in a folder of its own, on loopback, beside whatever runs here.
+"""Real database servers, and Nacos, for tests and benchmarks: each in its own folder, on loopback, beside other servers on this machine.
 
     servers.py start postgres --folder /tmp/pg                prints its url
     servers.py start mariadb --folder /tmp/my --memory 1G     for a benchmark
     servers.py start redis --folder /tmp/redis --no-sync      with an append-only file, synced every second
     servers.py start redis-cluster --folder /tmp/cluster      three primaries with a replica each, on six ports in a row
-    servers.py kill --folder /tmp/pg                          a crash: none of its processes gets to say goodbye
+    servers.py kill --folder /tmp/pg                          a crash: all its processes die at once
     servers.py start postgres --folder /tmp/pg                recovers, on the same port
     servers.py stop | restart | url | status | remove --folder /tmp/pg
-    servers.py start nacos --folder /tmp/nacos                gets it by Maven the first time
-    servers.py clean                                          what runs of tests that died have left in the temp folder
+    servers.py start nacos --folder /tmp/nacos                downloads it with Maven the first time
+    servers.py clean                                          removes servers that killed test runs left in the temp folder
 
-A server with owners, `start … --owner PID`, is for as long as one of them lives: a watcher removes it after the last.
-`release --folder F --owner PID` is for owners that are done earlier. A server without owners stays until it is stopped.
+A server with owners, `start … --owner PID`, lives as long as one of them: a watcher removes it after the last one ends.
+An owner that is done earlier calls `release --folder F --owner PID`. A server without owners stays until it is stopped.
 
-All commit to disk before they answer, unless started with --no-sync: then a crash of theirs loses nothing (of Redis, next to
-nothing), but one of the machine may. The databases offer TLS, with a certificate for localhost and 127.0.0.1 that tls/ca.crt in
-the folder vouches for, and do not insist on it.
+All servers commit to disk before they answer, unless started with --no-sync. Then a crash of the server loses nothing (Redis: next
+to nothing), but a crash of the machine may. The databases offer TLS but do not require it. Their certificate is for localhost and
+127.0.0.1, signed by tls/ca.crt in the folder.
 """
 import argparse
 import contextlib
@@ -24,125 +24,35 @@ import fcntl
 import json
 import os
 import pathlib
-import pwd
-import random
 import re
 import shutil
-import signal
-import socket
 import subprocess
 import sys
 import tempfile
 import time
 
 from mariadb_kind import Mariadb
+from mysql_kind import Mysql
 from nacos_kind import Nacos, Nacos3
 from postgres_kind import Postgres
 from problem import Problem
-from programs import PATIENCE, find_programs
+from processes import alive, free_port, give_away, identify, kill_at_once, unprivileged, wait_until
+from programs import find_programs
 from redis_cluster_kind import RedisCluster
 from redis_kind import Redis
 
-# Below those that Linux gives to outgoing connections: none takes a killed server's port before it is back.
-PORTS = range(10000, 32000)
-LEFT_IN_TEMP = "easyretry-server-*"  # as tests/support/database_server.cpp names its folders
+LEFT_IN_TEMP = "easyretry-server-*"  # the names that tests/support/database_server.cpp gives its folders
 
 
-KINDS = {"postgres": Postgres, "mariadb": Mariadb, "redis": Redis, "redis-cluster": RedisCluster, "nacos": Nacos,
+KINDS = {"postgres": Postgres, "mariadb": Mariadb, "mysql": Mysql, "redis": Redis, "redis-cluster": RedisCluster, "nacos": Nacos,
          "nacos3": Nacos3}
-
-
-# --- Processes ----------------------------------------------------------------------------------------------------------
-
-
-def stat_of(pid):
-    """The fields of /proc/PID/stat from the state on."""
-    try:
-        return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-
-
-def identify(pid):
-    """[pid, its start time], which no later process has."""
-    stat = stat_of(pid)
-    if not stat:
-        raise Problem(f"there is no process {pid}")
-    return [pid, stat[19]]
-
-
-def alive(process):
-    """Not so are also the dead that nobody has waited for yet."""
-    stat = stat_of(process[0]) if process else None
-    return bool(stat) and stat[0] not in "ZX" and stat[19] == process[1]
-
-
-def children_of(pid):
-    everybody = [int(path.name) for path in pathlib.Path("/proc").iterdir() if path.name.isdigit()]
-    stats = {other: stat_of(other) for other in everybody}
-    children = [[other, stat[19]] for other, stat in stats.items() if stat and stat[1] == str(pid)]
-    return [child for child in children if alive(child)]
-
-
-def wait_until(condition, failure, nap=0.005):
-    """Counts naps, not time: a machine that was suspended has not waited."""
-    for _ in range(int(PATIENCE / nap)):
-        if condition():
-            return
-        time.sleep(nap)
-    raise Problem(failure)
-
-
-def kill_at_once(process):
-    """The server stands still while its children die, so it can neither replace nor mourn them."""
-    pid = process[0]
-    os.kill(pid, signal.SIGSTOP)
-    while children := children_of(pid):
-        for child in children:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child[0], signal.SIGKILL)
-        wait_until(lambda: not any(map(alive, children)), f"children of {pid} survive SIGKILL")
-    os.kill(pid, signal.SIGKILL)
-    wait_until(lambda: not alive(process), f"{pid} survives SIGKILL")
-
-
-def unprivileged(folder):
-    """How to run a command for this folder: database servers refuse to be root."""
-    if os.geteuid() != 0:
-        return []
-    nobody = pwd.getpwnam("nobody")
-    command = ["setpriv", "--reuid", str(nobody.pw_uid), "--regid", str(nobody.pw_gid), "--clear-groups"]
-    here = pathlib.Path(__file__).resolve()  # some kinds are run from here
-    if any(not parent.stat().st_mode & 0o001 for parent in [*folder.parents, *here.parents]):  # such as below /root
-        command += ["--inh-caps", "+dac_override", "--ambient-caps", "+dac_override",
-                    "--securebits", "+no_setuid_fixup"]  # or access(2), by which MariaDB finds files, would not use it
-    return command
-
-
-def give_away(path):
-    if os.geteuid() == 0:
-        shutil.chown(path, "nobody")
-
-
-def is_free(port):
-    with socket.socket() as probe, contextlib.suppress(OSError):
-        probe.bind(("127.0.0.1", port))
-        return True
-    return False
-
-
-def free_port(offsets):
-    for port in random.sample(PORTS, len(PORTS)):
-        if all(is_free(port + offset) for offset in offsets):
-            return port
-    raise Problem("no port is free")
 
 
 # --- Servers ------------------------------------------------------------------------------------------------------------
 
 
 class Server:
-    """What is in a folder; for whoever holds the folder's lock."""
+    """The server in a folder. The caller holds the folder's lock."""
 
     def __init__(self, folder):
         self.folder = folder
@@ -192,7 +102,7 @@ class Server:
     def launch(self, server):
         port, log = self.state["port"], self.folder / "log"
         command = server.command(self.folder, port, self.state["memory"], self.state["sync"])
-        # After a crash. PostgreSQL would take a dead process that nobody has waited for yet for a running server.
+        # It may be left from a crash, and PostgreSQL would mistake a zombie for a running server.
         (self.folder / "data" / server.pid_file).unlink(missing_ok=True)
         with log.open("a") as output:
             child = subprocess.Popen([*unprivileged(self.folder), *command], cwd=self.folder / "data",
@@ -218,11 +128,11 @@ class Server:
         self.kill()
         if "process" in self.state:
             remove_shared_memory_of(self.state["process"][0])
-        # First out of the way at once: somebody may start another server in the folder.
+        # Rename it first, because another process may start a server in the folder.
         shutil.rmtree(self.folder.rename(f"{self.folder}.removed-{os.getpid()}"))
 
     def add_owner(self, pid):
-        """One that was made without owners never gets any: whoever did it wants to keep it."""
+        """A server that was created without owners never gets any: its creator wants to keep it."""
         if pid is None or (self.file.exists() and "owners" not in self.state):
             return
         owner = identify(pid)
@@ -267,7 +177,7 @@ def make_certificates(folder):
 
 
 def remove_shared_memory_of(pid):
-    """A killed PostgreSQL that never starts again leaves a segment, and a machine has room for 4096."""
+    """A killed PostgreSQL that is never restarted leaves a segment behind, and a machine can have only 4096."""
     for line in pathlib.Path("/proc/sysvipc/shm").read_text().splitlines()[1:]:
         _, segment, _, _, creator, _, attached, *_ = line.split()
         if int(creator) == pid and int(attached) == 0:
@@ -275,7 +185,7 @@ def remove_shared_memory_of(pid):
 
 
 def try_lock(folder):
-    """A file that locks the folder for as long as it is open; None if the folder went while we waited for it."""
+    """Returns a file that locks the folder while it is open, or None if the folder was removed while we waited for the lock."""
     with contextlib.suppress(FileNotFoundError):
         lock = (folder / "lock").open("w")
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -297,7 +207,7 @@ def existing(folder):
 
 
 def make_folder(folder):
-    """Only a folder that is all ours: it will be removed as a whole."""
+    """Accepts only a folder that holds nothing else, because it will be removed as a whole."""
     folder.mkdir(parents=True, exist_ok=True)
     if not (folder / "server.json").exists() and {path.name for path in folder.iterdir()} - {"lock"}:
         raise Problem(f"{folder} is not empty, and not a server's")
@@ -354,7 +264,7 @@ def status(arguments):
 
 
 def watch(arguments):
-    with contextlib.suppress(Problem):  # the folder is gone, and with it our work
+    with contextlib.suppress(Problem):  # the folder is gone: nothing is left to watch
         while True:
             with existing(arguments.folder) as server:
                 server.remove_if_orphaned()
@@ -402,7 +312,7 @@ def parse(words):
 
 
 def main(words):
-    os.umask(0o022)  # the server's user has to read what root makes for it
+    os.umask(0o022)  # the server's user must be able to read files that root creates
     try:
         arguments = parse(words)
         return arguments.command(arguments) or 0

@@ -1,4 +1,4 @@
-"""servers.py from the outside. What its servers do with data is tested in unit/support."""
+"""Tests servers.py from the outside. unit/support tests what its servers do with data."""
 import contextlib
 import io
 import os
@@ -11,16 +11,17 @@ import unittest
 from unittest import mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import processes
 import programs
 import servers
 
-# Those that the test run has been set up for; Debian's packages are always there.
+# The kinds that this test run has; those from Debian packages are always there.
 KINDS = os.environ.get("SERVER_KINDS", "postgres mariadb redis").split()
 
 
 def eventually(condition):
     with contextlib.suppress(servers.Problem):
-        servers.wait_until(condition, "")
+        processes.wait_until(condition, "")
     return condition()
 
 
@@ -28,7 +29,7 @@ class Servers(unittest.TestCase):
     def setUp(self):
         temp = tempfile.TemporaryDirectory()
         self.addCleanup(temp.cleanup)
-        self.temp = pathlib.Path(temp.name)  # 0700: also says that a server may live where only root can go
+        self.temp = pathlib.Path(temp.name)  # mode 0700: this also tests that a server can live in a folder that only root may enter
         self.folder = self.temp / "easyretry-server-x"
         self.addCleanup(self.remove_server)
 
@@ -41,7 +42,7 @@ class Servers(unittest.TestCase):
                               env=os.environ | {"TMPDIR": str(self.temp)})
 
     def tool(self, *words):
-        """What it prints; for commands that should go well."""
+        """The output of a command that must succeed."""
         done = self.run_tool(*words)
         self.assertEqual(done.returncode, 0, done.stderr)
         return done.stdout
@@ -62,7 +63,7 @@ class Servers(unittest.TestCase):
         return owner
 
     def assert_goes(self, process):
-        self.assertTrue(eventually(lambda: not servers.alive(process)), "the server still runs")
+        self.assertTrue(eventually(lambda: not processes.alive(process)), "the server still runs")
         self.assertTrue(eventually(lambda: not self.folder.exists()), "its folder is still there")
 
     def test_starts_one_server_however_often_it_is_asked(self):
@@ -85,9 +86,9 @@ class Servers(unittest.TestCase):
     def test_kill_leaves_no_process_and_a_start_is_on_the_same_port(self):
         for kind in KINDS:
             url = self.start(kind)
-            family = [self.process(), *servers.children_of(self.process()[0])]
+            family = [self.process(), *processes.children_of(self.process()[0])]
             self.here("kill")
-            self.assertFalse([process for process in family if servers.alive(process)])
+            self.assertFalse([process for process in family if processes.alive(process)])
             self.assertEqual(self.run_tool("status", "--folder", self.folder).returncode, 3)
             self.assertEqual(self.start(kind), url)
             self.assertEqual(self.here("restart"), url)
@@ -105,7 +106,7 @@ class Servers(unittest.TestCase):
         owner = self.an_owner()
         self.start("postgres", "--owner", str(owner.pid))
         process = self.process()
-        owner.kill()  # and not waited for: the dead are dead
+        owner.kill()  # not waited for: a zombie counts as dead
         self.assert_goes(process)
 
     def test_a_server_stays_for_the_last_of_its_owners(self):
@@ -114,9 +115,9 @@ class Servers(unittest.TestCase):
             self.start("postgres", "--owner", str(owner.pid))
         process = self.process()
         self.here("release", "--owner", str(first.pid))
-        self.assertTrue(servers.alive(process))
+        self.assertTrue(processes.alive(process))
         self.here("release", "--owner", str(last.pid))
-        self.assertFalse(servers.alive(process))
+        self.assertFalse(processes.alive(process))
         self.assertFalse(self.folder.exists())
 
     def test_clean_removes_what_lost_its_watcher_too_and_nothing_else(self):
@@ -124,11 +125,11 @@ class Servers(unittest.TestCase):
         self.start("postgres", "--owner", str(owner.pid))
         process, watcher = self.process(), servers.Server(self.folder).state["watcher"]
         self.tool("clean")
-        self.assertTrue(servers.alive(process), "its owner lives")
+        self.assertTrue(processes.alive(process), "its owner lives")
         os.kill(watcher[0], signal.SIGKILL)
         owner.kill()
         owner.wait()
-        self.assertTrue(eventually(lambda: not servers.alive(watcher)))
+        self.assertTrue(eventually(lambda: not processes.alive(watcher)))
         self.tool("clean")
         self.assert_goes(process)
 

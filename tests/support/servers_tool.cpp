@@ -14,7 +14,7 @@ std::string quoted(const std::string& path) {
   return "'" + path + "'";
 }
 
-// Runs servers.py and gives what it prints.
+// Runs servers.py and returns its output.
 std::string servers(const std::string& arguments) {
   const std::string command =
       quoted(EASYRETRY_PYTHON) + " " + quoted(EASYRETRY_SERVERS_TOOL) + " " + arguments + " 2>&1";
@@ -56,7 +56,8 @@ void order_server(const std::string& command, const std::filesystem::path& folde
 }
 
 std::filesystem::path shared_server_folder(const std::string& kind) {
-  return std::filesystem::path{EASYRETRY_SHARED_SERVERS} / kind;
+  const char* const others = std::getenv("TEST_SERVERS_FOLDER");  // of another version, for example (tests/engines)
+  return std::filesystem::path{others == nullptr ? EASYRETRY_SHARED_SERVERS : others} / kind;
 }
 
 // Asking servers.py takes 0.1 s, too long for each of hundreds of tests; ctest has done it for them.

@@ -1,5 +1,5 @@
 #pragma once
-// tests/support/servers.py for C++. Throws std::runtime_error with what it printed when it fails.
+// tests/support/servers.py for C++. Throws std::runtime_error with its output if it fails.
 
 #include <filesystem>
 #include <string>
@@ -8,13 +8,13 @@ namespace easyretry::test {
 
 std::filesystem::path new_server_folder();
 
-// Made if needed, and there until this process ends. The port that it is known by.
+// Starts the server if needed; it runs until this process ends. Returns its main port.
 int start_server(const std::string& kind, const std::filesystem::path& folder, const std::string& options = {});
 void order_server(const std::string& command, const std::filesystem::path& folder);  // "kill", "stop", "remove"
 
 std::filesystem::path shared_server_folder(const std::string& kind);
 // The port of the server that all tests of this build folder use. ctest starts it for tests with the fixture; in a
-// program that is run by hand, the first call does.
+// program that you start yourself, the first call does.
 int shared_server(const std::string& kind, const std::string& options = {});
 
 }  // namespace easyretry::test

@@ -53,7 +53,7 @@ class MariadbCount final : public StatementCount {
   int own_ = 0;
 };
 
-// What scripts call is not asked for by anybody.
+// Commands that scripts call do not count: no client has sent them.
 class RedisCount final : public StatementCount {
  public:
   explicit RedisCount(const DatabaseServer& server) : context_(redisConnect("127.0.0.1", server.port()), redisFree) {

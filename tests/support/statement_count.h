@@ -1,5 +1,5 @@
 #pragma once
-// How many statements, or commands, a server has been asked for, by its own account.
+// Counts the statements or commands that a server has received, as the server reports them.
 
 #include <memory>
 
@@ -10,7 +10,7 @@ namespace easyretry::test {
 class StatementCount {
  public:
   virtual ~StatementCount() = default;
-  virtual int now() = 0;  // each of several that were sent at once, but none of those that count
+  virtual int now() = 0;  // statements sent together count separately; those of the counter itself do not count
 };
 
 // PostgreSQL is started again, to have it write a log of them. The server must outlive it.

@@ -1,5 +1,6 @@
 #pragma once
-// What the conformance suite asks of a backend. To register one, write a file like conformance/memory_backend.cpp.
+// The interface of a backend to the conformance suite. To register one, write a file like
+// conformance/memory_backend.cpp.
 
 #include <functional>
 #include <memory>
@@ -21,12 +22,12 @@ struct StoreSettings {
   int total_shards = 64;
 };
 
-// One empty store of its own, and the clock it judges by. What it made on disk goes with it.
+// A new, empty store and its clock. Its files are removed with it.
 class StoreFixture {
  public:
   virtual ~StoreFixture() = default;
   virtual storage::Store& store() = 0;
-  // Closes the store and opens it again as another process would; called only for backends that outlive theirs.
+  // Closes the store and opens it again as another process would; called only for backends that outlive their process.
   virtual void reopen() {}
 
   easyretry::testing::ManualClock clock{kStart};

@@ -1,5 +1,5 @@
 #pragma once
-// A folder of a test's or a benchmark's own, gone when that is.
+// A new folder for a test or benchmark, removed at its end.
 
 #include <filesystem>
 #include <stdexcept>

@@ -22,7 +22,7 @@ struct TestDaemon {
     config.engine.window = Millis{200};  // so that an expired lease is noticed soon
     config.server.listen = "127.0.0.1:" + std::to_string(port);
     config.server.tokens = (folder.path() / "tokens").string();
-    config.server.spaces = {"shop"};
+    config.server.namespaces = {"shop"};
     config.server.certificate = certificate;
     config.server.private_key = private_key;
     daemon = std::make_unique<server::Daemon>(config);
@@ -30,9 +30,10 @@ struct TestDaemon {
     port = std::stoi(url.substr(url.rfind(':') + 1));
   }
 
-  std::string token(const std::string& role, const std::string& space = "default") const {
+  std::string token(const std::string& role, const std::string& name_space = "default") const {
     const std::string secret = server::new_secret();
-    server::Tokens{folder.path() / "tokens"}.add({"t" + secret.substr(3, 8), role, space, server::hash_of(secret)});
+    server::Tokens{folder.path() / "tokens"}.add(
+        {"t" + secret.substr(3, 8), role, name_space, server::hash_of(secret)});
     return secret;
   }
 

@@ -12,7 +12,7 @@
 namespace easyretry::test {
 namespace {
 
-// Its advisory lock says that a database is taken, and ends with the connection however this process does.
+// Its advisory lock marks a database as taken. It ends with the connection, however this process ends.
 class PostgresHold {
  public:
   PostgresHold() : connection_(connect_plainly(ServerKind::postgres, port_)) {
@@ -30,8 +30,8 @@ class PostgresHold {
   const std::string& name() const { return name_; }
 
  private:
-  // Whoever had it before may have died with statements under way. Autovacuum may be at work there, too, which is not
-  // ours to end and gives way by itself.
+  // The process that had it before may have died during a statement. Autovacuum may also be at work there; we may not
+  // end it, and it gives way by itself.
   void empty() {
     connection_->run("SELECT pg_terminate_backend(pid, 20000) FROM pg_stat_activity WHERE datname = '" + name_ +
                      "' AND usename = current_user");
@@ -73,7 +73,7 @@ class MariadbHold {
   const std::string name_ = new_name();
 };
 
-// Its databases are numbered, and there are 10,000: whoever takes the number of one that was left finds it empty.
+// Takes the 10,000 numbered databases of Redis in turn, and empties each before and after its use.
 class RedisHold {
  public:
   RedisHold() {
@@ -98,7 +98,7 @@ class RedisHold {
   long long number_ = 0;
 };
 
-// A cluster has one database: a test has a prefix of its own there. What it leaves goes with the cluster.
+// A cluster has one database, so each test has a prefix. Its keys are removed with the cluster.
 class RedisClusterHold {
  public:
   std::string name() const { return name_; }

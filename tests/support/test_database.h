@@ -1,5 +1,5 @@
 #pragma once
-// A database of a test's own on the shared server, empty to begin with.
+// A new, empty database for one test, on the shared server.
 
 #include <memory>
 #include <string>
@@ -8,14 +8,14 @@
 
 namespace easyretry::test {
 
-// PostgreSQL takes 50 to 150 ms to make a database, so they are used again: emptied by whoever takes one next, and
-// taken for as long as the connection that took it lives. MariaDB takes 2 ms: there it is made, and dropped at the end;
-// on Redis it is one of the numbered ones, emptied before and after; in a Redis Cluster it is a prefix.
+// PostgreSQL takes 50 to 150 ms to create a database, so databases are used again: the next user empties them. One is
+// taken for as long as the connection that took it lives. MariaDB takes 2 ms: a database is created, and dropped at the
+// end. On Redis it is a numbered database, emptied before and after; in a Redis Cluster it is a prefix.
 class TestDatabase {
  public:
   explicit TestDatabase(ServerKind kind);
 
-  std::string url() const { return url_through(shared_server_port(kind_)); }
+  std::string url() const { return url_through(shared_store_port(kind_)); }
   // Through a proxy, for example.
   std::string url_through(int port) const { return server_url(kind_, port, name_); }
 

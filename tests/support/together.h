@@ -8,8 +8,8 @@
 
 namespace easyretry::test {
 
-// Runs work(0) … work(count - 1) on a thread each and gives what they returned, in that order. What one throws is
-// thrown here.
+// Runs work(0) … work(count - 1) on a thread each and returns their results in that order. Rethrows an exception of
+// one of them.
 template <class Work>
 auto together(int count, Work work) {
   using Answer = std::invoke_result_t<Work, int>;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The example of a receiver in Python takes our webhooks: example_test.py PEER EXAMPLES"""
+"""The example receiver in Python accepts our webhooks: example_test.py PEER EXAMPLES"""
 import sys
 import unittest
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The official Standard Webhooks packages take our webhooks, and so do the examples: interop_test.py PEER EXAMPLES FOLDER
+"""The official Standard Webhooks packages accept our webhooks, and so do the examples: interop_test.py PEER EXAMPLES FOLDER
 
-Gets the packages by pip and npm into FOLDER the first time. Where they, Node or Go cannot be had, this fails."""
+Installs the packages with pip and npm into FOLDER the first time. Fails if they, Node or Go are not available."""
 import pathlib
 import subprocess
 import sys

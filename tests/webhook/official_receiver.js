@@ -1,4 +1,4 @@
-// A receiver that leaves all judging to the official package: node official_receiver.js FOLDER_OF_PACKAGE SECRET
+// A receiver that leaves all verification to the official package: node official_receiver.js FOLDER_OF_PACKAGE SECRET
 "use strict";
 const http = require("node:http");
 const { Webhook } = require(process.argv[2]);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A receiver that leaves all judging to the official package: official_receiver.py SECRET"""
+"""A receiver that leaves all verification to the official package: official_receiver.py SECRET"""
 import http.server
 import sys
 import urllib.parse

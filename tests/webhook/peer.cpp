@@ -1,6 +1,6 @@
-// One webhook from a command line: webhook_peer URL KEY AGE SECRET… <body
+// Sends one webhook: webhook_peer URL KEY AGE SECRET… <body
 //
-// AGE is how many seconds ago it was signed. Prints the status of the answer, or why there is none.
+// AGE is how many seconds ago it was signed. Prints the status of the answer, or why no answer came.
 
 #include <future>
 #include <iostream>

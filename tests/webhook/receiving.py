@@ -1,4 +1,4 @@
-"""What every receiver of our webhooks must get right, whatever it is written in."""
+"""Tests for every receiver of our webhooks, in any language."""
 import base64
 import subprocess
 
@@ -6,11 +6,11 @@ SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 OTHER = "whsec_" + base64.b64encode(bytes(range(64))).decode()
 KEY = "Größe 100% + 1\r\nx-admin: yes"
 BODY = '{"text": "Grüße \\"x\\" 你好", "big": 9007199254740993, "half": 0.50}'
-PATIENCE = 60  # seconds, for what should take few
+PATIENCE = 60  # seconds; a test normally needs only a few
 
 
 class Receiver:
-    """A process that prints where it listens, and then what it has received and found good."""
+    """A process that prints where it listens, and then each webhook that it has received and verified."""
 
     def __init__(self, *command):
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -23,14 +23,14 @@ class Receiver:
         return self.process.stdout.readline().rstrip("\n")
 
     def rest(self):
-        """Ends it; what it has printed since."""
+        """Ends the process and returns the rest of its output."""
         self.process.terminate()
         rest, _ = self.process.communicate(timeout=PATIENCE)
         return rest
 
 
 class Receiving:
-    """For a unittest.TestCase with `peer`, our program, and receiver(secret), which starts one that knows that secret."""
+    """For a unittest.TestCase with `peer`, our program, and receiver(secret), which starts a receiver with that secret."""
 
     def send(self, receiver, *secrets, key="k", body="{}", age=0):
         command = [self.peer, receiver.url, key, str(age), *secrets]

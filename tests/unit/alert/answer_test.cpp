@@ -1,4 +1,4 @@
-// The meaning of answers.
+// Answers of alert channels: delivered, to be retried, or hopeless.
 
 #include <gtest/gtest.h>
 

@@ -68,13 +68,14 @@ class SenderTest : public testing::Test {
 
   std::unique_ptr<Sender> sender(std::vector<SendResult> script) {
     return std::make_unique<Sender>(
-        "ops", std::make_unique<ScriptedChannel>(std::move(script), seen_), queue_,
+        "ops", std::make_unique<ScriptedChannel>(std::move(script), seen_), queue_, sent_,
         [this](LogLevel, std::string_view line) { logged_.emplace_back(line); }, kShort);
   }
 
   std::vector<std::string> logged_;  // by the sender's thread; read it after the sender has ended
   std::shared_ptr<ScriptedChannel::Seen> seen_ = std::make_shared<ScriptedChannel::Seen>();
   AlertQueue queue_{config()};
+  SentMessages sent_;
 };
 
 TEST_F(SenderTest, TriesAgainWithTheSameIdUntilItArrives) {
@@ -98,11 +99,34 @@ TEST_F(SenderTest, GivesUpAfterFourTriesLogsAndGoesOn) {
                   "alerts: channel ops did not accept \"[EasyRetry] pay: 1 final failure\" after 4 tries: 503"));
 }
 
-TEST_F(SenderTest, DoesNotTryAgainWhatIsNoUse) {
+TEST_F(SenderTest, DoesNotRetryAHopelessMessage) {
   auto sender = this->sender({{.why = "404"}});
   queue_.feed(event_of(EventKind::gave_up));
   ASSERT_TRUE(eventually([&] { return sender->failed() == 1; }));
   EXPECT_EQ(seen_->count(), 1U);
+}
+
+TEST_F(SenderTest, RemembersWhatArrivedAndWhatDidNotTheNewestFirst) {
+  auto sender = this->sender({{.worth_retrying = true, .why = "503"}, {.why = "404"}});
+  queue_.feed(event_of(EventKind::gave_up));
+  ASSERT_TRUE(eventually([&] { return sender->failed() == 1; }));
+  queue_.feed(event_of(EventKind::gave_up, "mail"));
+  ASSERT_TRUE(eventually([&] { return sender->delivered() == 1; }));
+  const std::vector<Sent> sent = sent_.latest();
+  ASSERT_EQ(sent.size(), 2U);
+  EXPECT_EQ(sent[0].message.handler, "mail");
+  EXPECT_TRUE(sent[0].arrived);
+  EXPECT_EQ(sent[1].message.handler, "pay");
+  EXPECT_FALSE(sent[1].arrived);
+  EXPECT_EQ(sent[1].tries, 2U);
+  EXPECT_EQ(sent[1].why, "404");
+}
+
+TEST(SentMessages, KeepsTheLatest) {
+  SentMessages sent;
+  for (std::size_t i = 0; i < SentMessages::kMost + 2; ++i) sent.note({.channel = std::to_string(i)});
+  EXPECT_EQ(sent.latest().size(), SentMessages::kMost);
+  EXPECT_EQ(sent.latest().front().channel, "201");
 }
 
 TEST_F(SenderTest, TellsWhatIsLeftWhenItEnds) {
@@ -110,7 +134,7 @@ TEST_F(SenderTest, TellsWhatIsLeftWhenItEnds) {
   waits.rules["rule"].wait = 1h;
   AlertQueue queue{waits};
   {
-    const Sender sender{"ops", std::make_unique<ScriptedChannel>(std::vector<SendResult>{}, seen_), queue,
+    const Sender sender{"ops", std::make_unique<ScriptedChannel>(std::vector<SendResult>{}, seen_), queue, sent_,
                         [](auto, auto) {}};
     queue.feed(event_of(EventKind::gave_up));
   }
@@ -118,7 +142,8 @@ TEST_F(SenderTest, TellsWhatIsLeftWhenItEnds) {
 }
 
 TEST_F(SenderTest, AChannelThatHangsHoldsUpNeitherFeedersNorOthersNorTheEndForLong) {
-  auto hanging = std::make_unique<Sender>("other", std::make_unique<HangingChannel>(), queue_, [](auto, auto) {});
+  auto hanging =
+      std::make_unique<Sender>("other", std::make_unique<HangingChannel>(), queue_, sent_, [](auto, auto) {});
   auto sender = this->sender({});
   for (int i = 0; i < 10'000; ++i) queue_.feed(event_of(EventKind::gave_up, "h" + std::to_string(i % 100)));
   EXPECT_TRUE(eventually([&] { return sender->delivered() > 0; }));

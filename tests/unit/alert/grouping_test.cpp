@@ -28,7 +28,7 @@ TEST(Grouping, ABurstIsOneMessageAfterTheWaitWithACountAndSomeOfTheTasks) {
   ASSERT_TRUE(message);
   EXPECT_EQ(message->kind, Kind::final_failure);
   EXPECT_EQ(message->handler, "pay");
-  EXPECT_EQ(message->space, "default");
+  EXPECT_EQ(message->name_space, "default");
   EXPECT_EQ(message->rule, "rule");
   EXPECT_EQ(message->count, 5U);
   EXPECT_EQ(message->within, 10s);
@@ -79,7 +79,7 @@ TEST(Grouping, FewerThanTheThresholdWithinAWindowAreNotTold) {
   EXPECT_EQ(rules.next("ops", kStart + 312s)->count, 3U);
 }
 
-TEST(Grouping, WhatIsNotTroubleIsNotTold) {
+TEST(Grouping, OrdinaryEventsAreNotReported) {
   AlertRule rule = failures_rule();
   rule.quarantines = 1;
   const Rules rules{config_with(rule)};
@@ -95,10 +95,10 @@ TEST(Grouping, WhatIsNotTroubleIsNotTold) {
 TEST(Grouping, ARuleIsForItsHandlersAndNamespaces) {
   AlertRule rule = failures_rule();
   rule.handlers = {"pay.*", "mail"};
-  rule.spaces = {"default"};
+  rule.namespaces = {"default"};
   Rules rules{config_with(rule)};
   Event elsewhere = event_of(EventKind::gave_up, "pay.card");
-  elsewhere.task.space = "other";
+  elsewhere.task.name_space = "other";
   EXPECT_FALSE(rules.feed(elsewhere, kStart));
   EXPECT_FALSE(rules.feed(event_of(EventKind::gave_up, "mails"), kStart));
   EXPECT_FALSE(rules.feed(event_of(EventKind::gave_up, "pay"), kStart));

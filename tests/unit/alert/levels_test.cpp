@@ -80,7 +80,7 @@ TEST(BacklogAge, AHandlerThatWasNotLookedAtIsNotCalledFine) {
   EXPECT_TRUE(rules.next("ops", kStart + 20s)->resolved);
 }
 
-TEST(BacklogAge, WhatNobodyWasToldOfIsNotCalledFine) {
+TEST(BacklogAge, ATroubleThatWasNeverReportedIsNotReportedAsOver) {
   AlertsConfig config = config_with(backlog_rule());
   config.channels["ops"].per_minute = 1;
   Rules rules{config};
@@ -88,6 +88,28 @@ TEST(BacklogAge, WhatNobodyWasToldOfIsNotCalledFine) {
   ASSERT_EQ(rules.next("ops", kStart)->handler, "mail");
   rules.feed_backlog("default", {{"mail", 10min}}, true, kStart + 1s);
   EXPECT_EQ(rules.next_at("ops"), Instant::max());
+}
+
+TEST(CircuitOpen, IsToldWhenItHasBeenOpenForSoLongAndWhenItIsClosedAgain) {
+  AlertRule rule;
+  rule.channels = {"ops"};
+  rule.handlers = {"pay*"};
+  rule.circuit_open = 1min;
+  Rules rules{config_with(rule)};
+  EXPECT_TRUE(rules.wants_circuits());
+  EXPECT_FALSE(rules.wants_backlog());
+  EXPECT_FALSE(rules.feed_circuits("default", {{"gateway", {"mail", "payment"}, 59s}}, kStart));
+  EXPECT_FALSE(rules.feed_circuits("default", {{"smtp", {"mail"}, 1h}}, kStart)) << "not a handler of the rule";
+  EXPECT_TRUE(rules.feed_circuits("default", {{"gateway", {"mail", "payment"}, 1min}}, kStart + 1s));
+  const auto firing = rules.next("ops", kStart + 1s);
+  ASSERT_TRUE(firing);
+  EXPECT_EQ(firing->kind, Kind::circuit_open);
+  EXPECT_EQ(headline(*firing),
+            "[EasyRetry] gateway: the circuit has been open for 1m (limit 1m), and tasks are held back");
+  rules.feed_circuits("other", {}, kStart + 2s);
+  EXPECT_FALSE(rules.next("ops", kStart + 2s));
+  rules.feed_circuits("default", {}, kStart + 3s);
+  EXPECT_EQ(headline(*rules.next("ops", kStart + 3s)), "[EasyRetry] gateway: resolved: the circuit is closed again");
 }
 
 TEST(FailureRate, NeedsEnoughAttemptsAndSaysHowManyFailed) {

@@ -3,7 +3,7 @@
 #include <chrono>
 #include <string>
 
-#include <easyretry/alerts.h>
+#include <easyretry/config.h>
 #include <easyretry/event.h>
 
 #include "alert/message.h"
@@ -27,7 +27,7 @@ inline Event event_of(EventKind kind, std::string handler = "pay", int id = 1) {
   Event event;
   event.kind = kind;
   event.task.id = static_cast<TaskId>(id);
-  event.task.space = "default";
+  event.task.name_space = "default";
   event.task.handler = std::move(handler);
   event.task.key = "order-" + std::to_string(id);
   event.task.last_error = "503 from the bank";
@@ -37,7 +37,7 @@ inline Event event_of(EventKind kind, std::string handler = "pay", int id = 1) {
 inline Message failures() {
   return {.kind = Kind::final_failure,
           .rule = "payments",
-          .space = "shop",
+          .name_space = "shop",
           .handler = "pay",
           .count = 3,
           .within = 125s,

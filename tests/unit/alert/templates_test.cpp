@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "alert/products.h"
 #include "unit/alert/support.h"
@@ -72,7 +72,7 @@ TEST(WebhookBody, HasTheNumbersOfItsKind) {
   EXPECT_EQ(webhook_body({.kind = Kind::backlog_age,
                           .resolved = true,
                           .rule = "r",
-                          .space = "s",
+                          .name_space = "s",
                           .handler = "h",
                           .age = 1500ms,
                           .age_limit = 10min},
@@ -112,7 +112,7 @@ TEST(FeishuBody, IsAPostOfLiteralTextsSignedInTheBody) {
   EXPECT_THAT(feishu_body(failures(), std::nullopt), Not(HasSubstr("sign")));
 }
 
-TEST(WecomBody, HasNoBracketsThatCouldCallSomebody) {
+TEST(WecomBody, HasNoBracketsThatCouldMentionAUser) {
   EXPECT_EQ(
       wecom_body(hostile()),
       R"({"msgtype":"text","text":{"content":"[EasyRetry] *pay*: 3 final failures within 2m\n)"

@@ -1,12 +1,12 @@
-// White space before a text makes no difference to what it means, but the full parser reads it then: so the two can be
-// compared from outside.
+// White space before a text does not change its meaning, but makes the full parser read it. So both can be compared
+// from outside.
 
 #include <string>
 
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 namespace easyretry {
 namespace {

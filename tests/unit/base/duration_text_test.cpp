@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "support/refusal.h"
+
 namespace easyretry::base {
 namespace {
 
@@ -13,13 +15,8 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::string refusal(std::string_view text) {
-  try {
-    parse_duration(text);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "accepted";
+std::string duration_refusal(std::string_view text) {
+  return test::refusal<std::invalid_argument>([&] { parse_duration(text); });
 }
 
 TEST(DurationText, UsesTheLargestUnitThatIsExact) {
@@ -49,14 +46,15 @@ TEST(DurationText, ReadsEveryUnit) {
 
 TEST(DurationText, RefusesWithTheTextAndTheUnits) {
   for (const char* text : {"", "s", "10", "10 s", "1.5s", "1m30s", "5weeks", "+5s", "S", "5S"}) {
-    EXPECT_THAT(refusal(text), AllOf(HasSubstr("\"" + std::string{text} + "\""), HasSubstr("ms, s, m (or min), h, d")));
+    EXPECT_THAT(duration_refusal(text),
+                AllOf(HasSubstr("\"" + std::string{text} + "\""), HasSubstr("ms, s, m (or min), h, d")));
   }
 }
 
 TEST(DurationText, RefusesNegativesAndWhatDoesNotFit) {
-  EXPECT_THAT(refusal("-5s"), HasSubstr("negative"));
-  EXPECT_THAT(refusal("9223372036854775808ms"), HasSubstr("too large"));
-  EXPECT_THAT(refusal("106751991168d"), HasSubstr("too large"));
+  EXPECT_THAT(duration_refusal("-5s"), HasSubstr("negative"));
+  EXPECT_THAT(duration_refusal("9223372036854775808ms"), HasSubstr("too large"));
+  EXPECT_THAT(duration_refusal("106751991168d"), HasSubstr("too large"));
   EXPECT_EQ(parse_duration("106751991167d"), Millis{9223372036828800000});
 }
 

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "base/utf8.h"
 
@@ -17,11 +17,11 @@ TEST(OneLine, HasNoOtherLineInIt) {
 
 TEST(OneLine, DoesNotDriveATerminal) {
   EXPECT_EQ(one_line("\x1b[2Jgone\x07\x7f\b"), " [2Jgone   ");
-  EXPECT_EQ(one_line("\u009b2J \u0080\u009f"), " 2J   ") << "the same in one character";
+  EXPECT_EQ(one_line("\u009b2J \u0080\u009f"), " 2J   ") << "the same escape as a single character";
   EXPECT_EQ(one_line("\u202egnp.exe\u202c \u2066x\u2069 \u200e\u200f\u061c"), " gnp.exe   x     ");
 }
 
-TEST(OneLine, LeavesWhatIsWrittenInAnyLanguage) {
+TEST(OneLine, KeepsTextInAnyLanguage) {
   for (const char* text :
        {"", "order-42", "Grüße, Ελλάδα, 漢字, שלום", "😀 \u00a0\u2027\u202f\u2065\u206a \U0010ffff"}) {
     EXPECT_EQ(one_line(text), text);
@@ -32,10 +32,10 @@ TEST(OneLine, LeavesWhatIsWrittenInAnyLanguage) {
 
 TEST(OneLine, IsUtf8) {
   EXPECT_EQ(one_line("a\xff\xc2"), "a\ufffd\ufffd");
-  EXPECT_EQ(one_line("\xc2\x1b[2J"), "\ufffd [2J") << "a byte that is cut off takes nothing along";
+  EXPECT_EQ(one_line("\xc2\x1b[2J"), "\ufffd [2J") << "a truncated character does not swallow the next byte";
 }
 
-TEST(SeveralLines, StaySo) {
+TEST(SeveralLines, KeepTheirLineEnds) {
   EXPECT_EQ(several_lines("one\ntwo\x1b[2J\r\u2028"), "one\ntwo [2J  ");
 }
 

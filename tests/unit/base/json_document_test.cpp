@@ -3,23 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
+
+#include "support/refusal.h"
 
 namespace easyretry {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string refusal(auto&& use) {
-  try {
-    use();
-  } catch (const JsonError& error) {
-    return error.what();
-  }
-  return "accepted";
-}
+using test::refusal;
 
 std::string parse_refusal(const std::string& text) {
   return refusal([&] { JsonDocument::parse(text); });
@@ -76,10 +72,10 @@ TEST(JsonDocument, NamesThePathAndWhatWasExpectedAndFound) {
 
 TEST(JsonDocument, RefusesNumbersOutsideTheAskedType) {
   const auto document = JsonDocument::parse("[9223372036854775808,-1,1.5,18446744073709551616]");
-  EXPECT_THAT(refusal([&] { document.root().at(0).as_int(); }), HasSubstr("found 9223372036854775808"));
-  EXPECT_THAT(refusal([&] { document.root().at(1).as_uint(); }), HasSubstr("not negative, found -1"));
-  EXPECT_THAT(refusal([&] { document.root().at(2).as_int(); }), HasSubstr("found the number 1.5"));
-  EXPECT_THAT(refusal([&] { document.root().at(3).as_uint(); }), HasSubstr("found the number 18446744073709551616"));
+  EXPECT_THAT(refusal([&] { document.root().at(0).as_int(); }), EndsWith("up to 9223372036854775807, found another"));
+  EXPECT_THAT(refusal([&] { document.root().at(1).as_uint(); }), EndsWith("not negative, found another"));
+  EXPECT_THAT(refusal([&] { document.root().at(2).as_int(); }), EndsWith("found a number"));
+  EXPECT_THAT(refusal([&] { document.root().at(3).as_uint(); }), EndsWith("found a number"));
 }
 
 TEST(JsonDocument, RefusesTextThatIsNotJsonWithItsPosition) {

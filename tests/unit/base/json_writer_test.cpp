@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 namespace easyretry {
 namespace {
@@ -18,7 +18,7 @@ std::string written(auto&& write) {
   return out.take();
 }
 
-std::string refusal(auto&& write) {
+std::string write_refusal(auto&& write) {
   try {
     return "accepted: " + written(write);
   } catch (const JsonError& error) {
@@ -79,7 +79,7 @@ TEST(JsonWriter, SortsKeysByTheirBytes) {
 
 TEST(JsonWriter, RefusesAKeyTwice) {
   for (const auto& keys : {std::vector{"a", "a"}, std::vector{"a", "b", "a"}}) {
-    EXPECT_THAT(refusal([&](auto& out) {
+    EXPECT_THAT(write_refusal([&](auto& out) {
                   out.begin_object();
                   for (const char* key : keys) {
                     out.key(key);
@@ -101,16 +101,16 @@ TEST(JsonWriter, RefusesWhatJsonCannotHoldAndSaysWhere) {
       out.number(value);
     };
   };
-  EXPECT_THAT(refusal(amount(std::nan(""))), StartsWith("$[1].amount: NaN"));
-  EXPECT_THAT(refusal(amount(-std::numeric_limits<double>::infinity())), StartsWith("$[1].amount: infinity"));
+  EXPECT_THAT(write_refusal(amount(std::nan(""))), StartsWith("$[1].amount: NaN"));
+  EXPECT_THAT(write_refusal(amount(-std::numeric_limits<double>::infinity())), StartsWith("$[1].amount: infinity"));
 }
 
 TEST(JsonWriter, RefusesTextThatIsNotUtf8) {
   for (const char* text : {"\xff", "ab\xc3", "\xc0\xaf", "\xe0\x80\x80", "\xed\xa0\x80", "\xf4\x90\x80\x80",
                            "\xe4\xb8(", "\x80", "\xf5\x80\x80\x80"}) {
-    EXPECT_THAT(refusal([&](auto& out) { out.string(text); }), HasSubstr("not UTF-8"));
+    EXPECT_THAT(write_refusal([&](auto& out) { out.string(text); }), HasSubstr("not UTF-8"));
   }
-  EXPECT_THAT(refusal([](auto& out) { out.string("abc\xff"); }), HasSubstr("byte 3"));
+  EXPECT_THAT(write_refusal([](auto& out) { out.string("abc\xff"); }), HasSubstr("byte 3"));
 }
 
 TEST(JsonWriter, AcceptsTheEdgesOfUtf8) {
@@ -121,15 +121,15 @@ TEST(JsonWriter, AcceptsTheEdgesOfUtf8) {
 }
 
 TEST(JsonWriter, RefusesCallsThatMakeNoValue) {
-  EXPECT_THAT(refusal([](auto&) {}), HasSubstr("nothing was written"));
-  EXPECT_THAT(refusal([](auto& out) { out.begin_array(); }), HasSubstr("not ended"));
-  EXPECT_THAT(refusal([](auto& out) { out.key("a"); }), HasSubstr("outside an object"));
-  EXPECT_THAT(refusal([](auto& out) { out.end_array(); }), HasSubstr("not begun"));
+  EXPECT_THAT(write_refusal([](auto&) {}), HasSubstr("nothing was written"));
+  EXPECT_THAT(write_refusal([](auto& out) { out.begin_array(); }), HasSubstr("not ended"));
+  EXPECT_THAT(write_refusal([](auto& out) { out.key("a"); }), HasSubstr("outside an object"));
+  EXPECT_THAT(write_refusal([](auto& out) { out.end_array(); }), HasSubstr("not begun"));
   const auto twice = [](auto& out) {
     out.null();
     out.null();
   };
-  EXPECT_THAT(refusal(twice), HasSubstr("second value"));
+  EXPECT_THAT(write_refusal(twice), HasSubstr("second value"));
   const auto in_object = [](auto&& write) {
     return [&write](auto& out) {
       out.begin_object();
@@ -137,14 +137,15 @@ TEST(JsonWriter, RefusesCallsThatMakeNoValue) {
       out.end_object();
     };
   };
-  EXPECT_THAT(refusal(in_object([](auto& out) { out.null(); })), HasSubstr("without a key"));
-  EXPECT_THAT(refusal(in_object([](auto& out) { out.key("a"); })), HasSubstr("$.a: JsonWriter: a key without a value"));
-  EXPECT_THAT(refusal(in_object([](auto& out) { out.end_array(); })), HasSubstr("not begun"));
+  EXPECT_THAT(write_refusal(in_object([](auto& out) { out.null(); })), HasSubstr("without a key"));
+  EXPECT_THAT(write_refusal(in_object([](auto& out) { out.key("a"); })),
+              HasSubstr("$.a: JsonWriter: a key without a value"));
+  EXPECT_THAT(write_refusal(in_object([](auto& out) { out.end_array(); })), HasSubstr("not begun"));
   const auto two_keys = [](auto& out) {
     out.key("a");
     out.key("b");
   };
-  EXPECT_THAT(refusal(in_object(two_keys)), HasSubstr("where its value should be"));
+  EXPECT_THAT(write_refusal(in_object(two_keys)), HasSubstr("where its value should be"));
 }
 
 TEST(JsonWriter, GoesAsDeepAsTheReader) {
@@ -155,7 +156,7 @@ TEST(JsonWriter, GoesAsDeepAsTheReader) {
     };
   };
   EXPECT_NO_THROW(JsonDocument::parse(written(nested(kJsonDepth))));
-  EXPECT_THAT(refusal(nested(kJsonDepth + 1)), HasSubstr("deeper than 64 levels"));
+  EXPECT_THAT(write_refusal(nested(kJsonDepth + 1)), HasSubstr("deeper than 64 levels"));
 }
 
 TEST(JsonWriter, StartsOverAfterTake) {

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "support/refusal.h"
+
 namespace easyretry::base {
 namespace {
 
@@ -15,13 +17,8 @@ using testing::HasSubstr;
 
 constexpr TimePoint kNoon = std::chrono::sys_days{std::chrono::year{2026} / 3 / 1} + 12h;
 
-std::string refusal(std::string_view text) {
-  try {
-    parse_time(text);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "accepted";
+std::string time_refusal(std::string_view text) {
+  return test::refusal<std::invalid_argument>([&] { parse_time(text); });
 }
 
 TEST(TimeText, IsUtcToTheMillisecond) {
@@ -40,17 +37,17 @@ TEST(TimeText, RefusesWithTheTextAndTheForm) {
   for (const char* text : {"", "tomorrow", "2026", "2026-03", "2026-3-1", "01.03.2026", "2026-03-01T12:00:00",
                            "2026-03-01T12:00:00+01:00", "2026-03-01 12:00:00Z", "2026-03-01T12:00Z",
                            "2026-03-01T12:00:00.5Z", "2026-03-01T12:00:00ZZ", "12026-03-01", "-026-03-01"}) {
-    EXPECT_THAT(refusal(text), AllOf(HasSubstr("time \"" + std::string{text} + "\": not a time"),
-                                     HasSubstr("such as 2026-03-01T12:00:00Z")));
+    EXPECT_THAT(time_refusal(text), AllOf(HasSubstr("time \"" + std::string{text} + "\": not a time"),
+                                          HasSubstr("such as 2026-03-01T12:00:00Z")));
   }
 }
 
 TEST(TimeText, RefusesDaysAndHoursThatDoNotExist) {
   for (const char* text : {"2026-02-29", "2026-13-01", "2026-00-10", "2026-04-31", "2026-03-01T24:00:00Z",
                            "2026-03-01T12:60:00Z", "2026-12-31T23:59:60Z"}) {
-    EXPECT_THAT(refusal(text), HasSubstr("no such day or time of day")) << text;
+    EXPECT_THAT(time_refusal(text), HasSubstr("no such day or time of day")) << text;
   }
-  EXPECT_THAT(refusal("1969-12-31"), HasSubstr("before 1970"));
+  EXPECT_THAT(time_refusal("1969-12-31"), HasSubstr("before 1970"));
 }
 
 RC_GTEST_PROP(TimeText, ReadsBackEqual, ()) {

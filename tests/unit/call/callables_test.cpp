@@ -1,4 +1,4 @@
-// What can be called, and what comes back.
+// Kinds of functions that can be retried, and their results.
 
 #include <memory>
 

@@ -1,4 +1,4 @@
-// Callbacks that throw: retried alone, and without a word on the outcome.
+// Callbacks that throw are retried by themselves, and do not change the outcome.
 
 #include "unit/call/engine_fixture.h"
 
@@ -42,7 +42,7 @@ TEST_F(EngineTest, RetriesAFailedFinalFailureCallbackWithTheSameMessage) {
   EXPECT_EQ(engine.find(id)->outcome, Outcome::rejected);
 }
 
-// Whoever is told of the end of a task may act on it, so it must be the end, whatever happens to the worker now.
+// A callback may act on the end of a task, so the end must be stored before, whatever happens to the worker then.
 TEST_F(EngineTest, AFinalFailureIsInTheStoreBeforeItIsTold) {
   std::optional<TaskInfo> stored;
   auto pay = engine.retryable("pay", [&](const Order&) -> Answer { return give_up("closed"); });
@@ -53,6 +53,24 @@ TEST_F(EngineTest, AFinalFailureIsInTheStoreBeforeItIsTold) {
   EXPECT_EQ(stored->stage, Stage::on_final_failure);
   EXPECT_EQ(stored->outcome, Outcome::rejected);
   EXPECT_EQ(stored->last_error, "closed");
+}
+
+// An owner may be told of a success that is then overruled, by a crash before it is stored or by a cancellation.
+TEST_F(EngineTest, OfASuccessAndAFailureOfOneTaskTheOneWithTheHigherVersionHolds) {
+  std::map<std::int64_t, Outcome> told;
+  auto pay = engine.retryable("pay", [&](const Order&) {});
+  pay.on_success([&](const TaskInfo& task) {
+    told.emplace(task.version, Outcome::succeeded);
+    engine.cancel(task.id);  // as an operator might at this moment
+  });
+  pay.on_final_failure(
+      [&](const Failure& failure, const TaskInfo& task) { told.emplace(task.version, failure.outcome); });
+  const TaskId id = pay.submit(Order{"7"});
+  engine.drain();
+  ASSERT_EQ(told.size(), 2U);
+  EXPECT_EQ(told.begin()->second, Outcome::succeeded);
+  EXPECT_EQ(told.rbegin()->second, Outcome::cancelled);
+  EXPECT_EQ(engine.find(id)->outcome, told.rbegin()->second);
 }
 
 TEST_F(EngineTest, AbandonsAFinalFailureThatCannotBeToldAfterAsManyTries) {
@@ -74,7 +92,7 @@ TEST_F(EngineTest, AbandonsAtOnceACallbackThatAsksForAResultThatCannotBeWritten)
     ++handled;
     return std::string{"\xff"};
   });
-  measure.on_success([&](const std::string&, const TaskInfo&) { FAIL() << "there is nothing to be told"; });
+  measure.on_success([&](const std::string&, const TaskInfo&) { FAIL() << "there is no result to report"; });
   const TaskId id = measure.submit(1);
   engine.drain();
   EXPECT_EQ(handled, 1);
@@ -82,9 +100,9 @@ TEST_F(EngineTest, AbandonsAtOnceACallbackThatAsksForAResultThatCannotBeWritten)
   EXPECT_THAT(engine.find(id)->last_error, HasSubstr("needs none"));
   EXPECT_EQ(engine.stats().callback_failures, 1U);
   EXPECT_EQ(engine.stats().callbacks_abandoned, 1U);
-  EXPECT_EQ(*measure(1), "\xff") << "a direct call gives it to its caller";
+  EXPECT_EQ(*measure(1), "\xff") << "a direct call returns it to its caller";
   EXPECT_EQ(engine.stats().callbacks_abandoned, 2U);
-  EXPECT_EQ(engine.stats().stored, 1U) << "nothing is left to be called again";
+  EXPECT_EQ(engine.stats().stored, 1U) << "no callback is left to retry";
 }
 
 TEST_F(EngineTest, AbandonsACallbackThatNeverWorksButKeepsTheOutcome) {

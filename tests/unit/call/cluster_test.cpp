@@ -1,4 +1,4 @@
-// Who shares the shards, as the engine's owner sees it.
+// engine.cluster(): the members and their shards.
 
 #include "support/eventually.h"
 #include "unit/call/engine_fixture.h"
@@ -25,7 +25,7 @@ TEST_F(EngineTest, APlaceThatWasWrittenDownGivesItsShards) {
   EXPECT_EQ(third.cluster().source, "static");
 }
 
-TEST_F(EngineTest, AMembershipThatIsNoneIsRefusedWithThoseThereAre) {
+TEST_F(EngineTest, AnUnknownMembershipIsRefusedWithTheValidOnes) {
   EXPECT_THAT(refusal([] {
                 Engine bad{"memory:", {.membership = "zookeeper"}};
               }),

@@ -1,7 +1,9 @@
-// An engine that is configured by a file.
+// An engine configured by a file.
 
 #include <fstream>
 #include <mutex>
+
+#include <easyretry/config.h>
 
 #include "support/eventually.h"
 #include "support/temp_folder.h"
@@ -46,7 +48,35 @@ handlers:
   EXPECT_EQ(attempts(engine.retryable("entry", busy(), Policy{.backoff = Fixed{1s}, .stop = {.max_attempts = 3}})), 4);
 }
 
-// Never content with what it got, by its own judgement.
+TEST_F(Configured, AHandlerKeepsItsEndedTasksAsItsEntryItsCodeOrTheDefaultsSay) {
+  ManualEngine engine{config("defaults: {keep: none}\nhandlers:\n  entry: {keep: 7d}\n  gone: {keep: none}\n")};
+  const auto stays = [&](auto handle) {
+    const TaskId id = handle.submit(1);
+    engine.drain();
+    return engine.find(id).has_value();
+  };
+  const auto pay = [](int) {};
+  EXPECT_FALSE(stays(engine.retryable("plain", pay)));
+  EXPECT_TRUE(stays(engine.retryable("code", pay, Policy{}, HandlerOptions{.keep = 24h})));
+  EXPECT_TRUE(stays(engine.retryable("entry", pay, Policy{}, HandlerOptions{.keep = 0s})));
+  EXPECT_FALSE(stays(engine.retryable("gone", pay, Policy{}, HandlerOptions{.keep = 24h})));
+  EXPECT_EQ(engine.counts()["plain"].total.ended_in_all(), 1);
+}
+
+// As options.h and docs/configuration.md say.
+TEST_F(Configured, AZeroInCodeCountsAsNotSetAndOneInTheFileAsZero) {
+  ManualEngine engine{config("defaults: {keep_results: 1h}\nhandlers:\n  entry: {keep_results: 0s}\n")};
+  const auto has_result = [&](auto handle) {
+    const TaskId id = handle.submit(1);
+    engine.drain();
+    return engine.wait(id, 0ms).result.has_value();
+  };
+  const auto pay = [](int order) { return order; };
+  EXPECT_TRUE(has_result(engine.retryable("code", pay, Policy{}, HandlerOptions{.keep_results = 0s})));
+  EXPECT_FALSE(has_result(engine.retryable("entry", pay, Policy{}, HandlerOptions{.keep_results = 0s})));
+}
+
+// Its is_success() always returns false.
 struct Picky : RetryableTask<int(int)> {
   explicit Picky(int& counted) : calls(counted) {}
   int execute(const int&) override { return ++calls; }
@@ -77,6 +107,38 @@ TEST_F(Configured, TheDefaultsHoldForEveryKindOfHandlerWithoutAPolicy) {
   EXPECT_EQ(attempts(engine.retryable("class options", std::make_shared<Picky>(calls), options)), 2);
 }
 
+TEST_F(Configured, TheDefaultsHoldForAllThatAPolicyInCodeLeavesOpen) {
+  ManualEngine engine{config("defaults: {max_attempts: 2, backoff: fixed delay=7s, never_retry: [Closed]}"),
+                      ExceptionNames{type<Closed>()}};
+  auto patient = engine.retryable("patient", busy(), Policy{.stop = {.max_duration = 1h}});
+  const TaskId id = patient.submit(1);
+  engine.run_due();
+  EXPECT_EQ(engine.find(id)->next_at - engine.clock().now(), 7s);
+  engine.drain();
+  EXPECT_EQ(calls, 2);
+
+  auto closed = engine.retryable(
+      "closed", [](int) { throw Closed("closed"); }, Policy{.never_retry = {type<Busy>()}});
+  const TaskId rejected = closed.submit(1);
+  engine.drain();
+  EXPECT_EQ(engine.find(rejected)->outcome, Outcome::rejected) << "both lists count";
+}
+
+TEST_F(Configured, AReloadOfTheDefaultsReachesHandlersWithAPolicy) {
+  ManualEngine engine{config("defaults: {max_attempts: 2, backoff: fixed delay=1s}")};
+  auto pay = engine.retryable("pay", busy(), Policy{.backoff = Fixed{3s}});
+  engine.reload(config("defaults: {max_attempts: 4, backoff: fixed delay=1s}"));
+  const TaskId id = pay.submit(1);
+  engine.run_due();
+  EXPECT_EQ(engine.find(id)->next_at - engine.clock().now(), 3s) << "as in the code";
+  engine.drain();
+  EXPECT_EQ(calls, 4) << "as in the new defaults";
+  engine.reload(config(""));
+  pay.submit(2);
+  engine.drain();
+  EXPECT_EQ(calls, 4 + kDefaultMaxAttempts) << "as in the library";
+}
+
 TEST_F(Configured, KeysComeFromTheCodeOrFromTheConfigurationNotFromBoth) {
   Config both = config("encryption: {folder: /nowhere}");
   both.engine.encryption = {.current = "a", .keys = {EncryptionKey::from_hex("a", std::string(62, '7') + "01")}};
@@ -101,7 +163,7 @@ handlers:
   EXPECT_EQ(calls, 1) << "neither stored nor retried in memory";
 }
 
-TEST_F(Configured, ANameThatNobodyGaveIsRefusedWhereTheHandlerIsRegistered) {
+TEST_F(Configured, AnUnknownExceptionNameIsRefusedWhenTheHandlerIsRegistered) {
   ManualEngine engine{config("handlers: {pay: {retry_on: [Bsuy]}}"), ExceptionNames{type<Busy>()}};
   try {
     engine.retryable("pay", busy());
@@ -125,6 +187,16 @@ TEST_F(Configured, AReloadChangesPoliciesAndLimitsAndSaysWhatNeedsARestart) {
   EXPECT_THROW(note.submit(std::string(100, 'x')), std::invalid_argument);
 }
 
+TEST_F(Configured, HowTheStoreIsScannedChangesAtOnce) {
+  ManualEngine engine{config("")};
+  const auto changes = engine.reload(config("window: 20s\npoll: 1s\ngrace: 1min\nbatch: 50"));
+  EXPECT_THAT(changes, Contains(ConfigChange{"window", "5s", "20s", true}));
+  EXPECT_THAT(changes, Contains(ConfigChange{"poll", "500ms", "1s", true}));
+  EXPECT_THAT(changes, Contains(ConfigChange{"grace", "30s", "1m", true}));
+  EXPECT_THAT(changes, Contains(ConfigChange{"batch", "2000", "50", true}));
+  EXPECT_TRUE(engine.reload(config("window: 20s\npoll: 1s\ngrace: 1min\nbatch: 50")).empty()) << "they are in force";
+}
+
 TEST_F(Configured, AReloadThatCannotWorkChangesNothing) {
   ManualEngine engine{config("handlers: {pay: {max_attempts: 2, backoff: fixed delay=1s}}")};
   auto pay = engine.retryable("pay", busy());
@@ -145,7 +217,7 @@ TEST_F(Configured, ARegistrationThatWasRefusedIsForgottenByReloads) {
   EXPECT_EQ(calls, 2);
 }
 
-// Files that are followed, and what the engine logs of them.
+// Files that the engine watches, and what it logs about them.
 class Followed : public Configured {
  protected:
   static void write(const std::filesystem::path& file, const std::string& yaml) {
@@ -196,11 +268,11 @@ TEST_F(Followed, AnotherFileTakesThePlaceOfTheFirst) {
   auto note = engine.retryable("note", [](const std::string&) {});
   engine.follow(file);
   engine.follow(other);
-  EXPECT_THROW(note.submit(std::string(600, 'x')), std::invalid_argument) << "it counts at once";
+  EXPECT_THROW(note.submit(std::string(600, 'x')), std::invalid_argument) << "it takes effect at once";
   write(file, "max_payload: 2000\n");
   write(other, "max_payload: 400\n");
   EXPECT_TRUE(logged("configuration, max_payload: 500 -> 400"));
-  write(other, "max_payload: 300\n");  // by then the first would have been read, too
+  write(other, "max_payload: 300\n");  // by then the first file would have been read, too
   EXPECT_TRUE(logged("configuration, max_payload: 400 -> 300")) << log();
   EXPECT_EQ(log().find("2000"), std::string::npos) << log();
 }

@@ -1,5 +1,5 @@
 #pragma once
-// pay(order) by a gateway whose moods the test sets.
+// pay(order) through a gateway whose answers the test sets.
 
 #include <functional>
 #include <string>

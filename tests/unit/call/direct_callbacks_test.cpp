@@ -1,4 +1,4 @@
-// Callbacks of direct calls that throw: what the call came to stays, for its caller and in the store.
+// If a callback of a direct call throws, the result of the call stays the same, for its caller and in the store.
 
 #include "unit/call/direct_call_fixture.h"
 

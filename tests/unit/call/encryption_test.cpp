@@ -1,4 +1,4 @@
-// Arguments and results in the store, when the engine has keys.
+// How arguments and results are stored if the engine has keys.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,6 +6,7 @@
 
 #include <easyretry/testing.h>
 
+#include "support/eventually.h"
 #include "support/temp_folder.h"
 
 namespace easyretry {
@@ -61,6 +62,42 @@ TEST_F(Encrypted, ArgumentsAreUnreadableInTheStoreAndWholeInTheHandler) {
   EXPECT_EQ(seen, "4111-1111");
 }
 
+TEST_F(Encrypted, SealedArgumentsGoWhenTheirHandlerDoesNotKeepThemAnyLonger) {
+  TaskId id{};
+  {
+    auto engine = open(options("a", {key("a", '1')}));
+    auto pay = engine->retryable("pay", [](const std::string&) {});
+    id = pay.submit("4111-1111");
+    engine->run_due();
+  }
+  EXPECT_THAT(sql("SELECT params_json FROM retry_call"), HasSubstr("$sealed"));
+  // Its clock is that of today, more than a year later.
+  Engine engine{folder.sqlite_url() + "?keep_months=10000", options("a", {key("a", '1')})};
+  auto pay = engine.retryable(
+      "pay", [](const std::string&) {}, Policy{}, HandlerOptions{.keep_args = 24h});
+  engine.start();
+  EXPECT_TRUE(test::eventually([&] { return sql("SELECT params_json IS NULL FROM retry_call") == "1"; }));
+  EXPECT_EQ(engine.find(id)->outcome, Outcome::succeeded);
+  try {
+    engine.requeue(id);
+    FAIL() << "requeued without arguments";
+  } catch (const StoreError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("keep_args"));
+  }
+}
+
+TEST_F(Encrypted, OtherArgumentsOfARequeuedTaskAreSealedToo) {
+  std::string seen;
+  auto engine = open(options("a", {key("a", '1')}));
+  auto pay = engine->retryable("pay", [&](const std::string& card) { seen = card; });
+  const TaskId id = pay.submit("4111-1111");
+  engine->run_due();
+  ASSERT_TRUE(engine->requeue_with(id, std::string{"4222-2222"}));
+  EXPECT_THAT(sql("SELECT params_json FROM retry_task"), AllOf(HasSubstr("$sealed"), Not(HasSubstr("4222"))));
+  engine->run_due();
+  EXPECT_EQ(seen, "4222-2222");
+}
+
 TEST_F(Encrypted, EqualArgumentsAreStillOneTask) {
   auto engine = open(options("a", {key("a", '1')}));
   auto pay = engine->retryable("pay", [](const std::string&) {});
@@ -87,7 +124,7 @@ TEST_F(Encrypted, AfterARotationOldTasksAreReadWithTheirOldKey) {
   EXPECT_THAT(seen, ::testing::UnorderedElementsAre("old", "new"));
 }
 
-TEST_F(Encrypted, WhatCannotBeDecryptedIsParkedWithTheReasonAndNotLost) {
+TEST_F(Encrypted, ATaskThatCannotBeDecryptedIsParkedWithTheReasonAndNotLost) {
   TaskId id{};
   {
     auto engine = open(options("a", {key("a", '1')}));

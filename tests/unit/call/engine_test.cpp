@@ -1,4 +1,4 @@
-// What becomes of a submitted task, on the manual clock.
+// The life of a submitted task, on a manual clock.
 
 #include "unit/call/engine_fixture.h"
 

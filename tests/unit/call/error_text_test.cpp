@@ -40,26 +40,6 @@ TEST_F(DirectCall, AnErrorSaysWhatIsNestedInItHereAndInARetry) {
   EXPECT_EQ(engine.find(submitted)->last_error, "not paid: the gateway is busy");
 }
 
-TEST_F(DirectCall, ATaskThatEndsWithoutSuccessIsInTheLogWithItsReason) {
-  std::vector<std::string> log;
-  EngineOptions options;
-  options.log = [&](LogLevel level, std::string_view text) {
-    log.push_back((level == LogLevel::info ? "info: " : "warning: ") + std::string{text});
-  };
-  ManualEngine logged{options};
-  auto pay = logged.retryable("pay",
-                              [](int n) {
-                                if (n == 1) throw Busy("the gateway is busy");
-                              },
-                              {.backoff = Fixed{1s}, .stop = {.max_attempts = 2}});
-  pay.submit(0);
-  pay.with({.key = "order-1"}).submit(1);
-  logged.drain();
-  EXPECT_THAT(log,
-              ElementsAre(AllOf(HasSubstr("info: task "), HasSubstr("(pay, key order-1) ended as EXHAUSTED after 2"),
-                                HasSubstr("the gateway is busy"))));
-}
-
 // The end of an error text says most.
 void expect_cut(const std::string& kept, const std::string& whole) {
   EXPECT_LE(kept.size(), 4096U);

@@ -1,4 +1,4 @@
-// Filters: around every attempt, first or retried.
+// Filters run around every attempt, the first and the retries.
 
 #include "unit/call/support.h"
 
@@ -71,7 +71,7 @@ TEST_F(Filters, MayTranslateExceptions) {
   EXPECT_EQ(engine.find(id)->last_error, "translated: slow");
 }
 
-TEST_F(Filters, WhatTheyMakeOfAnExceptionIsWhatTheCallerSees) {
+TEST_F(Filters, TheExceptionTheyThrowIsTheOneTheCallerSees) {
   engine.add_filter([](AttemptScope&, const Proceed& proceed) {
     try {
       proceed();

@@ -1,4 +1,4 @@
-// What a task carries: its key and who may have it again, tags, trace context.
+// Keys of tasks and duplicates of them, tags, trace context.
 
 #include "unit/call/support.h"
 
@@ -27,8 +27,8 @@ TEST_F(Identity, ALiveKeyIsKeptOrRejected) {
   EXPECT_THAT(why, HasSubstr("order-7"));
   EXPECT_THAT(why, HasSubstr(to_string(first)));
   engine.cancel(first);
-  EXPECT_EQ(engine.stats().store_errors, 0U) << "the store has not failed, it has answered";
-  EXPECT_NE(pay.with(key(OnDuplicate::reject)).submit(3), first) << "it is live no more";
+  EXPECT_EQ(engine.stats().store_errors, 0U) << "a rejected duplicate is not a store error";
+  EXPECT_NE(pay.with(key(OnDuplicate::reject)).submit(3), first) << "the first task has ended";
 }
 
 TEST_F(Identity, TheKeyOfACallIsKnownBeforeItIsStored) {

@@ -1,4 +1,4 @@
-// on_event and on_retry_scheduled: who hears what, and when.
+// on_event and on_retry_scheduled: which events reach a listener, and when.
 
 #include <future>
 #include <numeric>
@@ -74,7 +74,7 @@ TEST_F(Listeners, ThatThrowAreCountedAndChangeNothing) {
 }
 
 TEST_F(Listeners, OnAQueueHoldUpNeitherTheEngineNorItsEnd) {
-  // Outlives the test: the listener hangs in it for ever.
+  // Outlives the test, because the listener waits on it forever.
   static auto* const hang = new std::promise<void>;
   const std::shared_future<void> never{hang->get_future()};
   engine.on_event([never](const Event&) { never.wait(); }, Delivery::queued);
@@ -84,7 +84,7 @@ TEST_F(Listeners, OnAQueueHoldUpNeitherTheEngineNorItsEnd) {
   pay.submit_many(many);
   engine.run_due();
   EXPECT_EQ(engine.stats().succeeded, 4000U);
-  EXPECT_EQ(engine.stats().events_dropped, 12'000U - 10'001U) << "one is being heard, 10,000 wait";
+  EXPECT_EQ(engine.stats().events_dropped, 12'000U - 10'001U) << "one is being delivered, 10,000 wait";
 }
 
 TEST_F(Listeners, OnAQueueHearEverythingInOrderBeforeTheEngineEnds) {

@@ -1,4 +1,4 @@
-// Calls inside a task or a retry: they go straight through, so that a retry never makes a retry of itself.
+// Calls inside a task or a retry run directly, so that retries do not multiply.
 
 #include "unit/call/direct_call_fixture.h"
 
@@ -22,7 +22,7 @@ TEST_F(DirectCall, ACallInsideATaskGoesStraightThrough) {
   checkout.submit(Order{"7"});
   engine.drain();
   EXPECT_EQ(thrown, 1);
-  EXPECT_EQ(engine.stats().stored, 1U) << "the checkout alone";
+  EXPECT_EQ(engine.stats().stored, 1U) << "only the checkout";
   EXPECT_EQ(calls, 2);
 }
 

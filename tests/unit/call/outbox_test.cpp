@@ -1,4 +1,4 @@
-// pay.submit(sqlite_tx(db), order): stored with the application's own transaction, or not at all.
+// pay.submit(sqlite_tx(db), order) stores the task in the application's own transaction, or not at all.
 
 #include <atomic>
 
@@ -90,7 +90,7 @@ TEST_F(Outbox, ABatchThatIsRefusedLeavesTheTransactionAsItWas) {
   EXPECT_EQ(engine.counts()["pay"].live(), 2);
 }
 
-TEST_F(Outbox, WhatIsNoTransactionOnThisFileIsRefusedWithTheRemedy) {
+TEST_F(Outbox, AConnectionWithoutATransactionOnThisFileIsRefusedWithTheRemedy) {
   auto pay = this->pay();
   Db other{folder.path() / "other.db"};
   other.run("BEGIN");
@@ -128,7 +128,7 @@ TEST(OutboxThreads, ACommittedTaskIsRunSoonAfterItsCommit) {
   Engine engine{url, options};
   auto pay = engine.retryable("pay", [&](int) { ++ran; });
   engine.start();
-  // Told at the end of the first pass: the next ordinary one would come five minutes later.
+  // Counted at the end of the first scan: the next one would come five minutes later.
   ASSERT_TRUE(eventually([&] { return engine.stats().no_handler.contains("nobody's"); }));
   Db shop{folder.path() / "shop.db"};
   shop.run("BEGIN IMMEDIATE");

@@ -1,4 +1,4 @@
-// Handlers that are paused, as an application sees it.
+// Paused handlers, from the application's side.
 
 #include "unit/call/direct_call_fixture.h"
 
@@ -14,7 +14,7 @@ TEST_F(DirectCall, APausedHandlerIsNamedWithItsTimeAndReasonUntilItIsResumed) {
   EXPECT_TRUE(engine.paused().empty());
 }
 
-TEST_F(DirectCall, WhatCannotBeAHandlersNameIsRefused) {
+TEST_F(DirectCall, AnInvalidHandlerNameIsRefused) {
   EXPECT_THROW(engine.pause(""), StoreError);
   EXPECT_THROW(engine.pause(std::string(201, 'x')), StoreError);
 }
@@ -24,7 +24,7 @@ TEST_F(DirectCall, ARetryWaitsForTheResumeButTheFirstCallIsTheApplicationsOwn) {
   auto pay = pay_with(Persist::retry_only);
   engine.pause("pay", "gateway down");
   const auto first = pay(Order{"7"});
-  EXPECT_EQ(calls, 1) << "made all the same";
+  EXPECT_EQ(calls, 1) << "a direct call is made anyway";
   EXPECT_EQ(first.state(), AttemptState::stored);
   engine.drain();
   engine.clock().advance(1h);
@@ -45,7 +45,7 @@ TEST_F(DirectCall, RetriesInMemoryAreNotPaused) {
   EXPECT_EQ(calls, 3);
 }
 
-TEST_F(DirectCall, WhatIsNotPausedIsDrainedPastWhatIs) {
+TEST_F(DirectCall, TasksOfOtherHandlersAreRunPastThePausedOnes) {
   auto pay = pay_with(Persist::retry_only);
   auto mail = engine.retryable("mail", [this](int) { ++calls; });
   engine.pause("pay");

@@ -16,7 +16,7 @@ TEST_F(DirectCall, AlwaysTheRowIsThereAndLeasedWhileTheFirstAttemptRuns) {
     const auto row = engine.find(task->info.id);
     ASSERT_TRUE(row);
     EXPECT_EQ(row->state, TaskState::running);
-    EXPECT_EQ(engine.run_due(), 0U) << "nobody else runs it meanwhile";
+    EXPECT_EQ(engine.run_due(), 0U) << "no other worker runs it meanwhile";
     seen = true;
   };
   auto paid = pay(Order{"7"});
@@ -35,7 +35,7 @@ TEST_F(DirectCall, AlwaysACallThatOutlastsItsLeaseKeepsIt) {
     if (calls > 1) return;
     for (int i = 0; i < 5; ++i) {
       engine.clock().advance(10s);
-      EXPECT_EQ(engine.run_due(), 0U) << "it was taken over";
+      EXPECT_EQ(engine.run_due(), 0U) << "another worker took it over";
     }
   };
   EXPECT_TRUE(pay(Order{"7"}));
@@ -58,7 +58,7 @@ TEST_F(DirectCall, AlwaysAFailureLeavesTheRowPending) {
   EXPECT_THAT(told, ElementsAre("200"));
 }
 
-TEST_F(DirectCall, AlwaysWhatIsNotWorthRetryingRemovesTheRowAndIsThrown) {
+TEST_F(DirectCall, AlwaysAFailureNotWorthRetryingRemovesTheRowAndIsThrown) {
   closed = true;
   auto pay = pay_with(Persist::always);
   EXPECT_THROW(static_cast<void>(pay(Order{"7"})), Closed);

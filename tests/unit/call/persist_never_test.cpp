@@ -52,7 +52,7 @@ TEST_F(DirectCall, NeverARetryInMemoryCanBeCancelledAndIsLostWithTheEngine) {
   EXPECT_NE(second.task(), first.task());
 }
 
-TEST_F(DirectCall, NeverARetryThatIsNotWorthAnotherIsToldWhoeverWaits) {
+TEST_F(DirectCall, NeverAFailureNotWorthRetryingIsReportedWithAndWithoutAWaitingCaller) {
   for (const bool wait : {true, false}) {
     busy = 1;
     closed = true;
@@ -72,15 +72,15 @@ TEST_F(DirectCall, NeverARetryThatIsNotWorthAnotherIsToldWhoeverWaits) {
     EXPECT_EQ(events.all().back().kind, EventKind::gave_up);
     EXPECT_EQ(events.all().back().task.outcome, Outcome::rejected);
   }
-  EXPECT_THAT(told, ElementsAre("REJECTED: the account is closed", "REJECTED: the account is closed"));
+  EXPECT_THAT(told, ElementsAre("rejected: the account is closed", "rejected: the account is closed"));
 }
 
-TEST_F(DirectCall, NeverWhoeverCancelsARetryInMemoryIsHeardAndTheOwnerIsTold) {
+TEST_F(DirectCall, NeverARetryInMemoryCanBeCancelledAndTheOwnerIsNotified) {
   busy = 100;
   auto pay = engine.retryable("pay", gateway(), {.backoff = Fixed{10s}}, {.persist = Persist::never, .wait = false});
   const easyretry::testing::EventRecorder events{engine};
   EXPECT_TRUE(engine.cancel(pay(Order{"7"}).task()));
-  EXPECT_EQ(events.kinds().back(), EventKind::cancelled) << "at once, where nobody is to be told";
+  EXPECT_EQ(events.kinds().back(), EventKind::cancelled) << "at once if there is no callback";
 
   pay.on_final_failure([this](const Failure& failure, const TaskInfo& task) {
     told.push_back(std::string{to_string(failure.outcome)} + " " + std::to_string(task.attempts));
@@ -89,12 +89,12 @@ TEST_F(DirectCall, NeverWhoeverCancelsARetryInMemoryIsHeardAndTheOwnerIsTold) {
   EXPECT_TRUE(engine.cancel(paid.task()));
   EXPECT_FALSE(engine.cancel(paid.task()));
   engine.drain();
-  EXPECT_THAT(told, ElementsAre("CANCELLED 1"));
+  EXPECT_THAT(told, ElementsAre("cancelled 1"));
   EXPECT_EQ(events.kinds().back(), EventKind::cancelled);
   EXPECT_EQ(engine.stats().cancelled, 2U);
 }
 
-TEST_F(DirectCall, NeverWhatARunReturnsAfterItWasCancelledChangesNothing) {
+TEST_F(DirectCall, NeverAResultAfterTheCancelChangesNothing) {
   busy = 1;
   auto pay = engine.retryable("pay", gateway(), {.backoff = Fixed{10s}}, {.persist = Persist::never, .wait = false});
   pay.on_success([this](const Receipt&, const TaskInfo&) { told.emplace_back("paid"); });
@@ -104,7 +104,7 @@ TEST_F(DirectCall, NeverWhatARunReturnsAfterItWasCancelledChangesNothing) {
   };
   static_cast<void>(pay(Order{"7"}));
   engine.drain();
-  EXPECT_THAT(told, ElementsAre("CANCELLED"));
+  EXPECT_THAT(told, ElementsAre("cancelled"));
   EXPECT_EQ(engine.stats().running, 0U);
   EXPECT_EQ(engine.stats().succeeded, 0U);
 }
@@ -133,14 +133,14 @@ TEST_F(DirectCall, NeverInTheBackgroundMemoryIsBounded) {
                              {.persist = Persist::never, .wait = false});
   pay.on_final_failure([this](const Failure& failure, const TaskInfo&) { told.push_back(failure.message); });
   for (int i = 0; i < 1024; ++i) EXPECT_EQ(pay(i).state(), AttemptState::retrying);
-  std::vector<EventKind> events;  // of the one that has no room
+  std::vector<EventKind> events;  // of the call for which there is no room
   small.on_event([&](const Event& event) { events.push_back(event.kind); });
   EXPECT_THROW(static_cast<void>(pay(1024)), Busy);
   EXPECT_THAT(told, ElementsAre(HasSubstr("too many retries are waiting in memory")));
   EXPECT_THAT(events, ElementsAre(EventKind::attempt_failed, EventKind::gave_up));
 }
 
-TEST_F(DirectCall, NeverInTheBackgroundWhoeverIsToldOfTheRetryCanFindItByItsId) {
+TEST_F(DirectCall, NeverInTheBackgroundAListenerCanFindTheRetryByItsId) {
   busy = 1;
   auto pay = engine.retryable("pay", gateway(), {.backoff = Fixed{10s}}, {.persist = Persist::never, .wait = false});
   std::vector<TaskId> scheduled;

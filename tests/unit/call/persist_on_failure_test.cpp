@@ -1,11 +1,11 @@
-// Persist::on_failure: every first failure is stored, also one that ends there.
+// Persist::on_failure: every first failure is stored, even if it is final.
 
 #include "unit/call/direct_call_fixture.h"
 
 namespace easyretry::test {
 namespace {
 
-TEST_F(DirectCall, OnFailureWhatIsNotWorthRetryingIsSeenInHistoryAndThrown) {
+TEST_F(DirectCall, OnFailureAFailureNotWorthRetryingIsInHistoryAndThrown) {
   closed = true;
   auto pay = pay_with(Persist::on_failure);
   std::vector<EventKind> events;
@@ -21,7 +21,7 @@ TEST_F(DirectCall, OnFailureWhatIsNotWorthRetryingIsSeenInHistoryAndThrown) {
   EXPECT_EQ(engine.find(id)->outcome, Outcome::rejected);
   EXPECT_EQ(engine.find(id)->last_error, "the account is closed");
   EXPECT_EQ(engine.run_due(), 0U);
-  EXPECT_THAT(told, ElementsAre()) << "the caller was told by the exception";
+  EXPECT_THAT(told, ElementsAre()) << "the caller got the exception";
 }
 
 TEST_F(DirectCall, OnFailureAFirstFailureThatIsAlsoTheLastIsInHistoryToo) {

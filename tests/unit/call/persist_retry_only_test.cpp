@@ -1,4 +1,6 @@
-// Persist::retry_only: stored after the first attempt has failed, if that is worth retrying.
+// Persist::retry_only: stored after a first attempt that failed and is worth retrying.
+
+#include <easyretry/config.h>
 
 #include "support/temp_folder.h"
 #include "unit/call/direct_call_fixture.h"
@@ -51,8 +53,8 @@ TEST_F(DirectCall, RetryOnlyASuccessEndsTheTaskThatAnEarlierFailureOfTheSameCall
   ASSERT_TRUE(pay(Order{"7"}));
   EXPECT_EQ(engine.find(failed.task())->outcome, Outcome::succeeded);
   engine.drain();
-  EXPECT_EQ(calls, 2) << "not executed once more";
-  EXPECT_THAT(told, ElementsAre("200")) << "told once";
+  EXPECT_EQ(calls, 2) << "it is not run again";
+  EXPECT_THAT(told, ElementsAre("200")) << "the callback runs once";
   EXPECT_EQ(engine.stats().succeeded, 1U);
 }
 
@@ -93,7 +95,7 @@ TEST_F(DirectCall, RetryOnlyTheFirstCallCountsAsAnAttempt) {
   EXPECT_THAT(told[0], HasSubstr("the gateway is busy"));
 }
 
-TEST_F(DirectCall, RetryOnlyWhatIsNotWorthRetryingIsThrownAsItWasAndNotStored) {
+TEST_F(DirectCall, RetryOnlyAFailureNotWorthRetryingIsThrownUnchangedAndNotStored) {
   closed = true;
   auto pay = pay_with(Persist::retry_only);
   EXPECT_THROW(static_cast<void>(pay(Order{"7"})), Closed);

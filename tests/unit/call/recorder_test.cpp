@@ -1,4 +1,4 @@
-// testing::EventRecorder: the events of an engine, kept for tests to look at.
+// testing::EventRecorder keeps the events of an engine for tests.
 
 #include <numeric>
 #include <optional>

@@ -1,4 +1,4 @@
-// What an engine refuses, and how it says so.
+// Invalid uses of an engine, and their error messages.
 
 #include "unit/call/engine_fixture.h"
 
@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST_F(EngineTest, RefusesWhatCannotWorkWithAWordOnWhatToDo) {
+TEST_F(EngineTest, RefusesInvalidUsesWithAdvice) {
   engine.retryable("pay", [](int) {});
   EXPECT_THAT(refusal([&] { engine.retryable("pay", [](int) {}); }), HasSubstr("registered twice"));
   EXPECT_THAT(refusal([&] { engine.retryable("", [](int) {}); }), HasSubstr("a name has 1 to 200 characters"));
@@ -29,11 +29,11 @@ TEST_F(EngineTest, RefusesWhatCannotWorkWithAWordOnWhatToDo) {
   EXPECT_THAT(refusal([] { Engine bad{"sqlit:x.db"}; }), HasSubstr("sqlite"));
   EXPECT_THAT(refusal([] { Engine bad{"memory:", {.workers = 0}}; }), HasSubstr("workers is 0"));
   EXPECT_THAT(refusal([] { Engine bad{"memory:", {.lease = -1ms}}; }), HasSubstr("lease is -1 ms"));
-  EXPECT_THAT(refusal([] { Engine bad{"memory:", {.space = ""}}; }), HasSubstr("use 1 to 64 bytes"));
-  EXPECT_THAT(refusal([] { Engine bad{"memory:", {.space = "shop\xff"}}; }), HasSubstr("use UTF-8 without NUL"));
+  EXPECT_THAT(refusal([] { Engine bad{"memory:", {.name_space = ""}}; }), HasSubstr("use 1 to 64 bytes"));
+  EXPECT_THAT(refusal([] { Engine bad{"memory:", {.name_space = "shop\xff"}}; }), HasSubstr("use UTF-8 without NUL"));
 }
 
-TEST_F(EngineTest, RefusesWhatCannotBeCalledBecauseItIsEmpty) {
+TEST_F(EngineTest, RefusesEmptyFunctions) {
   struct Gateway {
     void pay(int) {}
   };

@@ -1,4 +1,4 @@
-// Starting again what has ended.
+// Requeueing tasks that have ended.
 
 #include "unit/call/engine_fixture.h"
 
@@ -30,14 +30,14 @@ TEST_F(EngineTest, RequeueRunsAnEndedTaskAgainWithAllItsAttempts) {
   EXPECT_EQ(engine.find(second)->outcome, Outcome::succeeded);
   EXPECT_EQ(engine.find(second)->attempts, 1);
   EXPECT_EQ(engine.find(second)->generation, 1);
-  EXPECT_EQ(engine.find(first)->outcome, Outcome::exhausted) << "what happened stays";
+  EXPECT_EQ(engine.find(first)->outcome, Outcome::exhausted) << "the history stays";
   EXPECT_EQ(engine.find(first)->requeued_as, second);
   EXPECT_EQ(engine.find(second)->requeued_as, std::nullopt);
   EXPECT_THAT(events, ElementsAre(EventKind::stored, EventKind::claimed, EventKind::succeeded));
 }
 
-// As `easyretry tasks requeue --outcome exhausted` goes through it, twice.
-TEST_F(EngineTest, WhatFailedIsRequeuedOnceHoweverOftenAllFailuresAre) {
+// Pages through the tasks like `easyretry tasks requeue --outcome exhausted`, twice.
+TEST_F(EngineTest, AFailedTaskIsRequeuedOnceHoweverOftenAllFailuresAre) {
   bool down = true;
   auto pay = engine.retryable("pay",
                               [&](int) {
@@ -59,6 +59,26 @@ TEST_F(EngineTest, WhatFailedIsRequeuedOnceHoweverOftenAllFailuresAre) {
   EXPECT_EQ(requeue_failures(), 1);
   EXPECT_EQ(requeue_failures(), 0);
   EXPECT_EQ(calls, 2) << "it failed once, and was paid once";
+}
+
+TEST_F(EngineTest, ATaskIsRequeuedWithOtherArguments) {
+  std::vector<std::string> sent;
+  auto mail = engine.retryable("mail",
+                               [&](const std::string& to, int copies) {
+                                 if (to.empty()) throw std::runtime_error("no address");
+                                 sent.push_back(to + " " + std::to_string(copies));
+                               },
+                               {.stop = {.max_attempts = 1}});
+  const TaskId first = mail.submit("", 2);
+  engine.drain();
+  const TaskId second = engine.requeue_with(first, std::string{"ann"}, 3).value();
+  engine.drain();
+  EXPECT_THAT(sent, ElementsAre("ann 3"));
+  EXPECT_EQ(engine.find(second)->key, engine.find(first)->key);
+  EXPECT_EQ(engine.find(first)->requeued_as, second);
+  EXPECT_EQ(engine.requeue_with(first, std::string{"bob"}, 1), std::nullopt) << "once";
+  EXPECT_EQ(engine.requeue_with(TaskId{12345}, std::string{"bob"}, 1), std::nullopt);
+  EXPECT_THROW(engine.requeue_with(second, std::string(3'000'000, 'x'), 1), StoreError) << "more than max_payload";
 }
 
 TEST_F(EngineTest, RequeueLeavesAloneWhatIsLiveUnknownOrHasALiveSuccessor) {

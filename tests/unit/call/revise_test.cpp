@@ -1,4 +1,4 @@
-// What people change of a task that waits: when it is due, and its policy.
+// Changing a waiting task: its due time and its policy.
 
 #include "unit/call/engine_fixture.h"
 
@@ -31,17 +31,17 @@ TEST_F(EngineTest, RetryNowEndsAWait) {
   EXPECT_EQ(engine.find(id)->attempts, 2) << "it is an attempt like any other";
 }
 
-TEST_F(EngineTest, RetryNowReachesWhatWasReadAheadForLater) {
+TEST_F(EngineTest, RetryNowReachesATaskThatWasReadAhead) {
   auto pay = engine.retryable("pay", [&](int) { ++calls; });
-  const TaskId id = pay.submit_after(2s, 1);  // within the window: in memory, with the version of now
+  const TaskId id = pay.submit_after(2s, 1);  // within the window, so it is in memory with its present version
   EXPECT_TRUE(engine.retry_now(id));
   EXPECT_EQ(engine.run_due(), 1U);
   engine.clock().advance(2s);
-  EXPECT_EQ(engine.run_due(), 0U) << "once, and not at its old time again";
-  EXPECT_EQ(engine.stats().lost_claims, 0U) << "what was read before is forgotten";
+  EXPECT_EQ(engine.run_due(), 0U) << "once, and not again at its old time";
+  EXPECT_EQ(engine.stats().lost_claims, 0U) << "the copy in memory is dropped";
 }
 
-TEST_F(EngineTest, RetryNowLeavesWhatIsDueAsItIs) {
+TEST_F(EngineTest, RetryNowLeavesADueTaskAsItIs) {
   auto pay = engine.retryable("pay", [&](int) { ++calls; });
   const TaskId id = pay.submit(1);
   EXPECT_TRUE(engine.retry_now(id));
@@ -49,7 +49,7 @@ TEST_F(EngineTest, RetryNowLeavesWhatIsDueAsItIs) {
   EXPECT_EQ(engine.run_due(), 1U);
 }
 
-TEST_F(EngineTest, WhatRunsHasEndedOrIsUnknownIsNotRevised) {
+TEST_F(EngineTest, ATaskThatRunsHasEndedOrIsUnknownIsNotRevised) {
   TaskId id{};
   auto pay = engine.retryable("pay", [&](int) {
     ++calls;
@@ -59,7 +59,7 @@ TEST_F(EngineTest, WhatRunsHasEndedOrIsUnknownIsNotRevised) {
   id = pay.submit(1);
   engine.run_due();
   EXPECT_EQ(calls, 1);
-  EXPECT_EQ(engine.find(id)->outcome, Outcome::succeeded) << "whoever ran it was not disturbed";
+  EXPECT_EQ(engine.find(id)->outcome, Outcome::succeeded) << "the worker that ran it was not disturbed";
   EXPECT_FALSE(engine.retry_now(id));
   EXPECT_FALSE(engine.revise_policy(id, {}));
   EXPECT_FALSE(engine.retry_now(TaskId{12345}));
@@ -88,6 +88,22 @@ TEST_F(EngineTest, ATaskGoesOnByItsNewPolicy) {
   engine.run_due();
   EXPECT_EQ(engine.find(patient)->attempts, 3);
   EXPECT_EQ(engine.find(patient)->outcome, Outcome::exhausted);
+}
+
+TEST_F(EngineTest, ANewPolicyKeepsTheRulesThatItLeavesOpen) {
+  auto pay = engine.retryable("pay",
+                              [&](int) {
+                                ++calls;
+                                throw Down{};
+                              },
+                              {.backoff = Fixed{7s}, .stop = {.max_attempts = 2}});
+  const TaskId id = pay.submit(1);
+  EXPECT_TRUE(engine.revise_policy(id, {.stop = {.max_attempts = 3}}));
+  engine.run_due();
+  EXPECT_EQ(engine.find(id)->next_at - engine.clock().now(), 7s);
+  EXPECT_TRUE(engine.revise_policy(id, {.backoff = Fixed{1s}}));
+  engine.drain();
+  EXPECT_EQ(calls, 3);
 }
 
 TEST_F(EngineTest, FewerAttemptsThanWereMadeEndATaskAtItsNextTurn) {

@@ -1,4 +1,4 @@
-// Submitting: keys, times, many at once.
+// Submitting tasks: keys, due times, batches.
 
 #include "unit/call/engine_fixture.h"
 

@@ -1,4 +1,4 @@
-// success_when: what counts as a success, typed or as an expression.
+// success_when decides what counts as a success, as a function or as an expression.
 
 #include "unit/call/direct_call_fixture.h"
 

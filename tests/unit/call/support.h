@@ -1,5 +1,5 @@
 #pragma once
-// What the tests of calls share: an engine that keeps quiet, orders to pay, and ways for that to fail.
+// Common setup of the call tests: an engine that logs nothing, orders to pay, and payments that fail.
 
 #include <concepts>
 #include <stdexcept>
@@ -9,6 +9,8 @@
 #include <gtest/gtest.h>
 
 #include <easyretry/testing.h>
+
+#include "support/refusal.h"
 
 namespace easyretry::test {
 
@@ -39,16 +41,5 @@ struct Busy : std::runtime_error {
 struct Closed : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
-
-// What `call` throws, in its own words.
-template <std::derived_from<std::exception> Thrown = std::exception, class Call>
-std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const Thrown& e) {
-    return e.what();
-  }
-  return "accepted";
-}
 
 }  // namespace easyretry::test

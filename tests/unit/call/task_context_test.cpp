@@ -1,4 +1,4 @@
-// current_task(): what a handler can know and say of its own task.
+// current_task(): what a handler can read and set of its own task.
 
 #include "unit/call/engine_fixture.h"
 
@@ -24,7 +24,7 @@ struct ContextTest : EngineTest {
   std::vector<std::string> seen;
 };
 
-TEST_F(ContextTest, AProgressNoteIsThereForTheNextAttemptAndForWhoeverLooks) {
+TEST_F(ContextTest, AProgressNoteIsVisibleToTheNextAttemptAndToTheApplication) {
   auto import = engine.retryable(
       "import",
       [&](int) {

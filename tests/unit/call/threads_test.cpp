@@ -1,11 +1,13 @@
 // The engine with its threads, on the machine's clock.
 
 #include <atomic>
+#include <future>
 #include <latch>
 #include <thread>
 
 #include <gtest/gtest.h>
 
+#include <easyretry/config.h>
 #include <easyretry/easyretry.h>
 
 #include "support/eventually.h"
@@ -17,6 +19,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::eventually;
+using test::wait_for_stop;
 
 EngineOptions quick() {
   EngineOptions options;
@@ -75,26 +78,31 @@ TEST(EngineThreads, ConcurrencyOfAKindIsKept) {
 }
 
 TEST(EngineThreads, StopLetsARunningHandlerFinish) {
-  Engine engine{"memory:", quick()};
+  EngineOptions options = quick();
+  options.drain = 10s;
+  Engine engine{"memory:", options};
   std::latch started{1};
+  std::latch finish{1};
   auto work = engine.retryable("work", [&](int) {
     started.count_down();
-    std::this_thread::sleep_for(30ms);
+    finish.wait();
   });
   engine.start();
   const TaskId id = work.submit(1);
   started.wait();
-  engine.stop();
+  auto stopped = std::async(std::launch::async, [&] { engine.stop(); });
+  EXPECT_EQ(stopped.wait_for(30ms), std::future_status::timeout);
+  finish.count_down();
+  stopped.get();
   EXPECT_EQ(engine.find(id)->outcome, Outcome::succeeded);
 }
 
-TEST(EngineThreads, StopHandsBackWhatDoesNotFinishWithoutBurningAnAttempt) {
+TEST(EngineThreads, StopHandsBackUnfinishedTasksWithoutUsingUpAnAttempt) {
   Engine engine{"memory:", quick()};
   std::latch started{4};
   auto work = engine.retryable("work", [&](int) {
     started.count_down();
-    const std::stop_token stop = current_task()->stop;
-    while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+    wait_for_stop(current_task()->stop);
     throw std::runtime_error("interrupted");
   });
   engine.start();
@@ -125,7 +133,7 @@ TEST(EngineThreads, AHandlerThatHangsDoesNotHoldUpStop) {
     engine.stop();
     EXPECT_FALSE(*returned);
   }
-  release->count_down();  // it comes home to an engine that is gone
+  release->count_down();  // it returns to an engine that no longer exists
   EXPECT_TRUE(eventually([&] { return returned->load(); }));
 }
 
@@ -135,8 +143,7 @@ TEST(EngineThreads, ATimeoutFailsTheAttemptAndItIsRetried) {
   auto work = engine.retryable("work",
                                [&](int) {
                                  if (++calls > 1) return;
-                                 const std::stop_token stop = current_task()->stop;
-                                 while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+                                 wait_for_stop(current_task()->stop);
                                  throw std::runtime_error("interrupted");
                                },
                                Policy{.backoff = Fixed{1ms}}, {.timeout = 20ms});
@@ -149,7 +156,7 @@ TEST(EngineThreads, ATimeoutFailsTheAttemptAndItIsRetried) {
   EXPECT_EQ(engine.stats().timeouts, 1U);
 }
 
-// With such a lease the renewer, which also looks for timeouts, sleeps for minutes while no handler has one.
+// With such a lease the renewer, which also checks timeouts, sleeps for minutes while no handler has a timeout.
 Config patient() {
   Config config;
   config.store = "memory:";
@@ -159,8 +166,7 @@ Config patient() {
 }
 
 void run_until_stopped(int) {
-  const std::stop_token stop = current_task()->stop;
-  while (!stop.stop_requested()) std::this_thread::sleep_for(1ms);
+  wait_for_stop(current_task()->stop);
 }
 
 TEST(EngineThreads, ATimeoutOfAHandlerThatCameLaterIsNoticed) {
@@ -185,6 +191,23 @@ TEST(EngineThreads, ATimeoutThatAReloadBringsIsNoticed) {
   engine.reload(config);
   const TaskId id = work.submit(1);
   EXPECT_TRUE(eventually([&] { return engine.find(id)->outcome.has_value(); }));
+}
+
+TEST(EngineThreads, AWindowThatAReloadBringsIsReadByTheRunningEngine) {
+  Config config{.store = "memory:"};
+  config.engine.log = nullptr;
+  Engine engine{config};
+  auto work = engine.retryable("work", [](int) {});
+  engine.start();
+  const TaskId id = work.submit_after(1min, 1);
+  EXPECT_EQ(engine.stats().read_ahead, 0U) << "it is beyond the window";
+  config.engine.window = 2min;
+  engine.reload(config);
+  EXPECT_TRUE(eventually([&] { return engine.stats().read_ahead == 1; }));
+  config.engine.window = 1s;
+  engine.reload(config);
+  EXPECT_TRUE(eventually([&] { return engine.stats().read_ahead == 0; }));
+  EXPECT_EQ(engine.find(id)->state, TaskState::pending);
 }
 
 TEST(EngineThreads, ARunLongerThanItsLeaseKeepsIt) {

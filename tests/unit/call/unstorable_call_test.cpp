@@ -1,10 +1,10 @@
-// A call that cannot be stored: the caller keeps its value or its failure, and hears why.
+// A call that cannot be stored: the caller gets its value or its failure, and learns why.
 
 #include "unit/call/direct_call_fixture.h"
 
 namespace easyretry::test {
 
-// A list that may come back to where it began.
+// A linked list that may have a cycle.
 struct Link {
   const Link* next = nullptr;
 };
@@ -62,7 +62,7 @@ TEST_F(DirectCall, AFailureThatCannotBeStoredShowsBothFailures) {
   }
 }
 
-TEST_F(DirectCall, ASuccessIsTheCallersAlsoWhereItsArgumentsCouldNotBeStored) {
+TEST_F(DirectCall, ASuccessIsReturnedEvenIfItsArgumentsCannotBeStored) {
   ManualEngine small{tiny()};
   small.on_event([](const Event&) {});
   auto pay = small.retryable("pay", [](const std::string& text) { return text.size(); });
@@ -90,7 +90,7 @@ TEST_F(DirectCall, AListenerDoesNotHideTheFailureOfACallThatCannotBeStored) {
 }
 
 // Text that is not UTF-8 cannot be written as JSON at all.
-TEST_F(DirectCall, ArgumentsThatAreNoJsonDoNotHideTheFailureWhoeverListens) {
+TEST_F(DirectCall, ArgumentsThatAreNoJsonDoNotHideTheFailure) {
   for (const bool heard : {false, true}) {
     ManualEngine other{quiet()};
     if (heard) other.on_event([](const Event&) {});
@@ -114,7 +114,7 @@ TEST_F(DirectCall, CallbacksAreToldOfACallWhoseArgumentsAreNoJson) {
                               {.backoff = Fixed{1s}, .stop = {.max_attempts = 2}}, {.persist = Persist::never});
   pay.on_final_failure([this](const Failure&, const TaskInfo& task) { told.push_back(task.handler + task.key); });
   EXPECT_THROW(static_cast<void>(pay("\xff")), Busy);
-  EXPECT_THAT(told, ElementsAre("pay")) << "without a key, because nothing can be made of the arguments";
+  EXPECT_THAT(told, ElementsAre("pay")) << "without a key, because the arguments have no JSON form";
 }
 
 TEST_F(DirectCall, AHandlerWhoseResultIsNoJsonHasSucceededAndIsNotCalledAgain) {

@@ -3,7 +3,7 @@
 
 #include <easyretry/testing.h>
 
-#include "cluster/nacos_membership.h"
+#include "cluster/nacos/nacos_membership.h"
 #include "cluster/open_membership.h"
 #include "storage/memory/memory_store.h"
 #include "unit/nacos/client_fixture.h"
@@ -29,8 +29,8 @@ class ListMembers : public ::testing::Test {
   storage::MemoryStore store{{}, clock};
 };
 
-TEST_F(ListMembers, InTheStoreIsByItsClock) {
-  ASSERT_TRUE(store.beat({.space = "shop", .node = "a", .ttl = std::chrono::seconds{10}, .says = "64: 0-63"}));
+TEST_F(ListMembers, InTheStoreUsesTheClockOfTheStore) {
+  ASSERT_TRUE(store.beat({.name_space = "shop", .node = "a", .ttl = std::chrono::seconds{10}, .says = "64: 0-63"}));
   const MembersReport report = seen("store");
   EXPECT_THAT(nodes(report), ElementsAre("a"));
   EXPECT_EQ(report.source, "store");

@@ -1,3 +1,5 @@
+#include "cluster/membership.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -6,7 +8,6 @@
 #include <easyretry/testing.h>
 
 #include "cluster/open_membership.h"
-#include "cluster/store_membership.h"
 #include "storage/memory/memory_store.h"
 
 namespace easyretry::cluster {
@@ -79,7 +80,7 @@ TEST_F(StoreMembershipTest, AHeartbeatIsSeenByTheOthersUntilTheInstanceLeaves) {
 
 TEST_F(StoreMembershipTest, AnInstanceIsDeadAfterAThirdOfTheLeaseAtMostTenSeconds) {
   const auto dead_after = [&](Millis lease) {
-    return StoreMembership{store, "shop", "a", lease}.traits().notices_death;
+    return StoreMembership{store, "shop", "a", lease}.traits().death_timeout;
   };
   EXPECT_EQ(dead_after(std::chrono::hours{1}), std::chrono::seconds{10});
   EXPECT_EQ(dead_after(std::chrono::seconds{6}), std::chrono::seconds{2});

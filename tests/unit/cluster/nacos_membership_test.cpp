@@ -1,6 +1,6 @@
 // Membership with a registry that the test controls.
 
-#include "cluster/nacos_membership.h"
+#include "cluster/nacos/nacos_membership.h"
 
 #include <atomic>
 
@@ -157,7 +157,7 @@ TEST_F(NacosMembershipTest, OnOneAddressEachHasAPortOfItsOwn) {
   EXPECT_THAT(addresses, ::testing::Not(::testing::Contains("10.0.0.1:0")));
 }
 
-TEST_F(NacosMembershipTest, OthersClustersAndGroupsAreNotOurs) {
+TEST_F(NacosMembershipTest, OtherClustersAndGroupsAreIgnored) {
   auto east = url(), shop = url();
   east.cluster = "east";
   shop.service.group = "shop";
@@ -169,7 +169,7 @@ TEST_F(NacosMembershipTest, OthersClustersAndGroupsAreNotOurs) {
   EXPECT_TRUE(sees(*a, "a"));
 }
 
-TEST_F(NacosMembershipTest, StrangersAreRefusedAndTheOthersCounted) {
+TEST_F(NacosMembershipTest, ForeignInstancesAreRefusedAndTheOthersAreMembers) {
   const auto a = join("a");
   nacos::NamingClient web{test::options_for({&server})};
   ASSERT_TRUE(web.register_instance({"retries"}, {.ip = "10.0.0.9", .port = 80}));
@@ -190,15 +190,15 @@ TEST_F(NacosMembershipTest, ARegistryThatIsGoneGivesNoListAndAllOfThemWhenItIsBa
     EXPECT_THAT(trouble(*a, "127.0.0.1"), HasSubstr("127.0.0.1:8848"));
   }
   server.start();
-  EXPECT_TRUE(sees(*a, "a b")) << "whoever is missing may be coming back";
+  EXPECT_TRUE(sees(*a, "a b")) << "the missing member may be coming back";
 }
 
 TEST_F(NacosMembershipTest, ARegistryThatDoesNotAnswerIsNamedWithAdvice) {
   server.stop();
   const auto a = join("a");
-  const std::string said = trouble(*a, "gRPC");
-  EXPECT_THAT(said, HasSubstr("127.0.0.1:8848"));
-  EXPECT_THAT(said, HasSubstr("is Nacos running there, and the gRPC port"));
+  const std::string error = trouble(*a, "gRPC");
+  EXPECT_THAT(error, HasSubstr("127.0.0.1:8848"));
+  EXPECT_THAT(error, HasSubstr("is Nacos running there, and the gRPC port"));
 }
 
 TEST_F(NacosMembershipTest, AWrongPasswordIsReportedAndNotShown) {
@@ -208,9 +208,9 @@ TEST_F(NacosMembershipTest, AWrongPasswordIsReportedAndNotShown) {
   where.client.servers.front().port = login.port();
   where.client.credentials = {"shop", "p4ssw0rd"};
   const auto a = join("a", where);
-  const std::string said = trouble(*a, "check username and password");
-  EXPECT_THAT(said, HasSubstr("refused the user shop"));
-  EXPECT_THAT(said, ::testing::Not(HasSubstr("p4ssw0rd")));
+  const std::string error = trouble(*a, "check username and password");
+  EXPECT_THAT(error, HasSubstr("refused the user shop"));
+  EXPECT_THAT(error, ::testing::Not(HasSubstr("p4ssw0rd")));
 }
 
 TEST_F(NacosMembershipTest, ATokenThatEndsIsReplaced) {

@@ -1,4 +1,4 @@
-#include "cluster/nacos_metadata.h"
+#include "cluster/nacos/nacos_metadata.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -70,7 +70,7 @@ struct Stranger {
   const char* why;
 };
 
-TEST(NacosMetadata, RefusesStrangersAndKeepsTheOthers) {
+TEST(NacosMetadata, RefusesForeignInstancesAndKeepsTheOthers) {
   nacos::Instance no_shards = instance_of("x");
   no_shards.metadata.erase("totalShards");
   for (const Stranger& stranger : {
@@ -92,9 +92,9 @@ TEST(NacosMetadata, RefusesStrangersAndKeepsTheOthers) {
 
 class RejoinGraceTest : public ::testing::Test {
  protected:
-  std::vector<std::string> list(const std::vector<std::string>& heard, std::uint64_t connection, Millis at) {
+  std::vector<std::string> list(const std::vector<std::string>& reported, std::uint64_t connection, Millis at) {
     std::vector<Member> members;
-    for (const std::string& node : heard) members.push_back({.node = node});
+    for (const std::string& node : reported) members.push_back({.node = node});
     return nodes(back.list(std::move(members), connection, Instant{} + 1h + at));
   }
   RejoinGrace back{5s};
@@ -118,7 +118,7 @@ TEST_F(RejoinGraceTest, AfterANewConnectionMissingMembersAreKept) {
   EXPECT_THAT(list({"a", "b"}, 2, 65s), ElementsAre("a", "b"));
 }
 
-TEST_F(RejoinGraceTest, ANewMemberCountsAtOnce) {
+TEST_F(RejoinGraceTest, ANewMemberIsListedAtOnce) {
   list({"a"}, 1, 0s);
   EXPECT_THAT(list({"b"}, 2, 60s), ElementsAre("b", "a"));
 }

@@ -23,29 +23,29 @@ TEST(NodeName, IsAnotherOneEachTime) {
   EXPECT_NE(make_node(), make_node());
 }
 
-TEST(NodeName, OfAnEndedProcessDiedHere) {
-  EXPECT_TRUE(died_here(node("host", dead_process()), node("host", getpid())));
-  EXPECT_TRUE(died_here(node("::1", dead_process()), node("::1", getpid())));
+TEST(NodeName, OfAnEndedProcessOnThisHostIsDead) {
+  EXPECT_TRUE(died_on_this_host(node("host", dead_process()), node("host", getpid())));
+  EXPECT_TRUE(died_on_this_host(node("::1", dead_process()), node("::1", getpid())));
 }
 
-TEST(NodeName, OfARunningProcessDidNotDie) {
-  EXPECT_FALSE(died_here(node("host", getppid()), node("host", getpid())));
-  EXPECT_FALSE(died_here(node("host", 1), node("host", getpid())));
+TEST(NodeName, OfARunningProcessIsNotDead) {
+  EXPECT_FALSE(died_on_this_host(node("host", getppid()), node("host", getpid())));
+  EXPECT_FALSE(died_on_this_host(node("host", 1), node("host", getpid())));
 }
 
-TEST(NodeName, OfAnotherHostNothingIsKnown) {
-  EXPECT_FALSE(died_here(node("other", dead_process()), node("host", getpid())));
+TEST(NodeName, OnAnotherHostIsNeverConsideredDead) {
+  EXPECT_FALSE(died_on_this_host(node("other", dead_process()), node("host", getpid())));
 }
 
 // Two engines in one process are two members.
-TEST(NodeName, AnotherInstanceOfThisProcessLives) {
-  EXPECT_FALSE(died_here(make_node(), make_node()));
+TEST(NodeName, OfAnotherInstanceInThisProcessIsNotDead) {
+  EXPECT_FALSE(died_on_this_host(make_node(), make_node()));
 }
 
-TEST(NodeName, OfAnotherFormIsLeftAlone) {
+TEST(NodeName, InAnUnknownFormatIsNeverConsideredDead) {
   for (const char* odd : {"", ":", "::", "host", "host:1", "host:x:1", "host:-1:1", "host:99999999999999:1"}) {
-    EXPECT_FALSE(died_here(odd, node("host", getpid()))) << odd;
-    EXPECT_FALSE(died_here(node("host", dead_process()), odd)) << odd;
+    EXPECT_FALSE(died_on_this_host(odd, node("host", getpid()))) << odd;
+    EXPECT_FALSE(died_on_this_host(node("host", dead_process()), odd)) << odd;
   }
 }
 

@@ -1,4 +1,4 @@
-// The alerts section: what it means, what is wrong with it word for word, and that its secrets are not shown.
+// The alerts section: its meaning, the exact text of its errors, and that its secrets are never shown.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -55,7 +55,7 @@ TEST(AlertsSection, IsRead) {
   EXPECT_THAT(alerts.channels.at("post").to, ElementsAre("ann@example.com", "bob@example.com"));
   const AlertRule& rule = alerts.rules.at("payments");
   EXPECT_THAT(rule.handlers, ElementsAre("payment.*"));
-  EXPECT_THAT(rule.spaces, ElementsAre("*"));
+  EXPECT_THAT(rule.namespaces, ElementsAre("*"));
   EXPECT_EQ(rule.final_failures, 3);
   EXPECT_EQ(rule.failure_rate, 50);
   EXPECT_EQ(rule.backlog_age, 10min);
@@ -151,7 +151,7 @@ TEST(AlertsSection, RulesNameChannelsThatAreThereAndSaySomething) {
       "ops?");
   EXPECT_EQ(problem_of(rule("channels: [ops]")),
             "easyretry.yaml:5:5: alerts.rules.r: it has no threshold; write one or more of final_failures: 1, "
-            "quarantines: 1, backlog_age: 10m, failure_rate: 50%");
+            "quarantines: 1, backlog_age: 10m, circuit_open: 1m, failure_rate: 50%");
   EXPECT_EQ(problem_of(rule("channels: [ops], failure_rate: 0.5")),
             "easyretry.yaml:5:40: alerts.rules.r.failure_rate: \"0.5\"; write percent from 1% to 100%, such as 50%");
   EXPECT_EQ(problem_of(rule("channels: [ops], final_failures: 1, windw: 5m")),

@@ -46,7 +46,7 @@ TEST(ConfigCompare, ShowsNoPasswordButNoticesAnother) {
       ElementsAre(ConfigChange{"membership", "\"nacos://app:***@reg/retry\"", "\"nacos://app:***@reg/retry\"", false}));
 }
 
-// The rule, apart from the table, so that a slip in the table is noticed.
+// The rule, independent of the table, so that a mistake in the table is noticed.
 TEST(ConfigCompare, ShowsOfAWebhookWhereItIsAndNoticesAnotherPath) {
   const auto with = [](const std::string& url) { return parse_config("handlers: {pay: {url: '" + url + "'}}"); };
   EXPECT_THAT(compare(with("https://b.example/geheim?code=1"), with("https://b.example/geheim?code=2")),
@@ -55,12 +55,12 @@ TEST(ConfigCompare, ShowsOfAWebhookWhereItIsAndNoticesAnotherPath) {
               ElementsAre(ConfigChange{"handlers.pay.url", "", "https://b.example/***", false}));
 }
 
-TEST(ConfigCompare, LimitsAndHandlersChangeWhileRunningTheRestWithARestart) {
+TEST(ConfigCompare, ScansLimitsAndHandlersChangeWhileRunningTheRestWithARestart) {
   std::vector<std::string_view> live;
   for (const auto& key : engine_keys()) {
     if (key.takes_effect == TakesEffect::at_once) live.push_back(key.name);
   }
-  EXPECT_THAT(live, ElementsAre("max_crashes", "max_payload", "drain"));
+  EXPECT_THAT(live, ElementsAre("window", "poll", "grace", "batch", "max_crashes", "max_payload", "drain"));
   for (const auto& key : handler_keys()) {
     const bool where = key.name == "url" || key.name == "secrets_file";
     EXPECT_EQ(key.takes_effect, where ? TakesEffect::after_restart : TakesEffect::at_once) << key.name;

@@ -18,10 +18,10 @@ std::string refusal(const Environment& environment) {
 }
 
 TEST(ConfigEnvironment, WinsOverTheFile) {
-  const Config config = parse_config("workers: 4\nspace: a\ndefaults: {max_attempts: 3}\n", "f",
+  const Config config = parse_config("workers: 4\nnamespace: a\ndefaults: {max_attempts: 3}\n", "f",
                                      {{"EASYRETRY_WORKERS", "8"}, {"EASYRETRY_DEFAULTS_MAX_ATTEMPTS", "9"}});
   EXPECT_EQ(config.engine.workers, 8);
-  EXPECT_EQ(config.engine.space, "a");
+  EXPECT_EQ(config.engine.name_space, "a");
   EXPECT_EQ(config.defaults.policy.max_attempts, 9);
 }
 
@@ -29,7 +29,7 @@ TEST(ConfigEnvironment, HasAVariableForEveryKeyThatIsNoList) {
   Config config;
   apply_environment(config, {{"EASYRETRY_STORE", "memory:"},
                              {"EASYRETRY_SHARDS", "8"},
-                             {"EASYRETRY_SPACE", "s"},
+                             {"EASYRETRY_NAMESPACE", "s"},
                              {"EASYRETRY_WINDOW", "3s"},
                              {"EASYRETRY_LEASE", "5s"},
                              {"EASYRETRY_READ_AHEAD", "7000"},
@@ -38,7 +38,7 @@ TEST(ConfigEnvironment, HasAVariableForEveryKeyThatIsNoList) {
                              {"EASYRETRY_DEFAULTS_SUCCESS_WHEN", "result.code == 200"},
                              {"EASYRETRY_DEFAULTS_TIMEOUT", "9s"}});
   EXPECT_EQ(config.store_url(), "memory:?shards=8");
-  EXPECT_EQ(config.engine.space, "s");
+  EXPECT_EQ(config.engine.name_space, "s");
   EXPECT_EQ(config.engine.window, 3s);
   EXPECT_EQ(config.engine.lease, 5s);
   EXPECT_EQ(config.engine.read_ahead, 7000U);
@@ -52,7 +52,7 @@ TEST(ConfigEnvironment, SaysWhichVariableIsWrongAndHow) {
   EXPECT_EQ(refusal({{"EASYRETRY_WORKERS", "many"}}),
             "EASYRETRY_WORKERS: \"many\" is not a whole number; write a whole number from 1 to 4096");
   EXPECT_EQ(refusal({{"EASYRETRY_LEASE", "30"}}), "EASYRETRY_LEASE: 30 has no unit; write 30s for seconds");
-  EXPECT_EQ(refusal({{"EASYRETRY_SPACE", "\xFF"}}), "EASYRETRY_SPACE: not UTF-8; set it to text in UTF-8");
+  EXPECT_EQ(refusal({{"EASYRETRY_NAMESPACE", "\xFF"}}), "EASYRETRY_NAMESPACE: not UTF-8; set it to text in UTF-8");
 }
 
 TEST(ConfigEnvironment, AnUnknownVariableIsRefused) {
@@ -68,7 +68,7 @@ TEST(ConfigEnvironment, AnUnknownVariableIsRefused) {
             "EASYRETRY_DEFAULTS_RETRY_ON: lists have no variables; set it in the file");
 }
 
-TEST(ConfigEnvironment, OtherVariablesAreNobodysBusiness) {
+TEST(ConfigEnvironment, OtherVariablesAreIgnored) {
   EXPECT_EQ(refusal({{"PATH", "/bin"}, {"EASYRETRY", "x"}, {"MY_EASYRETRY_WORKERS", "x"}}), "accepted");
 }
 
@@ -93,7 +93,7 @@ TEST(ConfigEnvironment, KubernetesMayAnnounceAServiceOfOurName) {
 TEST(ConfigEnvironment, ReportsAllProblemsAndChangesNothing) {
   Config config;
   try {
-    apply_environment(config, {{"EASYRETRY_SPACE", "b"}, {"EASYRETRY_WORKERS", "0"}, {"EASYRETRY_X", "1"}});
+    apply_environment(config, {{"EASYRETRY_NAMESPACE", "b"}, {"EASYRETRY_WORKERS", "0"}, {"EASYRETRY_X", "1"}});
     FAIL();
   } catch (const ConfigError& error) {
     EXPECT_THAT(error.problems(), SizeIs(2));

@@ -1,4 +1,4 @@
-// What people read when a file is wrong: word for word, because the words are the feature.
+// Error messages for wrong files, word for word: the wording is the feature.
 
 #include <chrono>
 
@@ -28,15 +28,17 @@ TEST(ConfigErrors, AnUnknownKeyIsPlacedAndCorrected) {
 }
 
 TEST(ConfigErrors, AKeyLikeNoOtherGetsTheListOfThoseThereAre) {
+  EXPECT_EQ(problem_of("colour: red"),
+            "easyretry.yaml:1:1: colour: unknown key; the known keys are store, shards, namespace, workers, window, "
+            "poll, grace, "
+            "membership, assignment, at_start, lease, batch, read_ahead, max_crashes, max_payload, drain, "
+            "encryption, defaults, handlers, log, server, alerts");
   EXPECT_EQ(
-      problem_of("colour: red"),
-      "easyretry.yaml:1:1: colour: unknown key; the known keys are store, shards, space, workers, window, poll, grace, "
-      "membership, assignment, at_start, lease, batch, read_ahead, max_crashes, max_payload, drain, "
-      "encryption, defaults, handlers, server, alerts");
-  EXPECT_EQ(problem_of("defaults: {colour: red}"),
-            "easyretry.yaml:1:12: defaults.colour: unknown key; the known keys are persist, backoff, max_attempts, "
-            "max_duration, "
-            "deadline, retry_on, never_retry, success_when, concurrency, timeout, url, secrets_file");
+      problem_of("defaults: {colour: red}"),
+      "easyretry.yaml:1:12: defaults.colour: unknown key; the known keys are persist, backoff, max_attempts, "
+      "max_duration, "
+      "deadline, retry_on, never_retry, success_when, concurrency, timeout, class, circuit, limit, keep, keep_args, "
+      "keep_results, url, secrets_file");
 }
 
 TEST(ConfigErrors, AKeyInTheWrongPlaceIsSentToTheRightOne) {
@@ -47,12 +49,27 @@ TEST(ConfigErrors, AKeyInTheWrongPlaceIsSentToTheRightOne) {
 }
 
 TEST(ConfigErrors, AKeyGivenTwiceIsRefusedAtEveryLevel) {
-  EXPECT_EQ(problem_of("workers: 8\nspace: a\nworkers: 9\n"),
+  EXPECT_EQ(problem_of("workers: 8\nnamespace: a\nworkers: 9\n"),
             "easyretry.yaml:3:1: workers: given twice, first in line 1; keep one");
   EXPECT_EQ(problem_of("defaults:\n  timeout: 8s\n  timeout: 8s\n"),
             "easyretry.yaml:3:3: defaults.timeout: given twice, first in line 2; keep one");
   EXPECT_EQ(problem_of("handlers:\n  a: {}\n  'a': {}\n"),
             "easyretry.yaml:3:3: handlers.a: given twice, first in line 2; keep one");
+}
+
+TEST(ConfigErrors, RetentionSaysItsForm) {
+  const std::string form = "; write none, or a duration from 1s to 3650d, such as 7d";
+  EXPECT_EQ(problem_of("defaults: {keep: forever}"),
+            "easyretry.yaml:1:18: defaults.keep: \"forever\" is not a duration" + form);
+  EXPECT_EQ(problem_of("defaults: {keep: 500ms}"), "easyretry.yaml:1:18: defaults.keep: 500ms is too short" + form);
+  EXPECT_EQ(problem_of("defaults: {keep_args: 4000d}"),
+            "easyretry.yaml:1:23: defaults.keep_args: 4000d is too long" + form);
+  EXPECT_EQ(problem_of("handlers: {pay: {keep: 7}}"),
+            "easyretry.yaml:1:24: handlers.pay.keep: 7 has no unit; write 7d for days");
+  EXPECT_EQ(problem_of("handlers: {pay: {keep: 0}}"),
+            "easyretry.yaml:1:24: handlers.pay.keep: 0 has no unit; write none to keep nothing");
+  EXPECT_EQ(problem_of("handlers: {pay: {keep: [7d]}}"), "easyretry.yaml:1:24: handlers.pay.keep: found a list" + form);
+  EXPECT_THAT(problem_of("keep: 7d"), HasSubstr("keep: belongs to a handler"));
 }
 
 TEST(ConfigErrors, NumbersSayTheirRange) {
@@ -113,10 +130,10 @@ TEST(ConfigErrors, AStoreIsAUrl) {
 }
 
 TEST(ConfigErrors, ASpaceHasAName) {
-  EXPECT_EQ(problem_of("space: ''"),
-            "easyretry.yaml:1:8: space: \"\" is empty; write a name of 1 to 64 characters, such as payments");
-  EXPECT_EQ(problem_of("space: " + std::string(65, 'x')),
-            "easyretry.yaml:1:8: space: \"" + std::string(60, 'x') +
+  EXPECT_EQ(problem_of("namespace: ''"),
+            "easyretry.yaml:1:12: namespace: \"\" is empty; write a name of 1 to 64 characters, such as payments");
+  EXPECT_EQ(problem_of("namespace: " + std::string(65, 'x')),
+            "easyretry.yaml:1:12: namespace: \"" + std::string(60, 'x') +
                 "\"… is too long; write a name of 1 to 64 characters, such as payments");
 }
 
@@ -161,7 +178,7 @@ TEST(ConfigErrors, OneKindOfThingIsNotAnother) {
 }
 
 TEST(ConfigErrors, AKeyWithoutAValueIsBlamedWhereItIs) {
-  EXPECT_EQ(problem_of("workers:\nspace: a\n"),
+  EXPECT_EQ(problem_of("workers:\nnamespace: a\n"),
             "easyretry.yaml:1:1: workers: no value; write a whole number from 1 to 4096, or delete the line");
 }
 
@@ -180,35 +197,36 @@ TEST(ConfigErrors, TabsAreCalledTabs) {
   EXPECT_EQ(problem_of("workers:\t8\t# eight\n\t\n \t# comment\n\t"), "accepted");
 }
 
-TEST(ConfigErrors, WhatIsNotYamlIsExplained) {
+TEST(ConfigErrors, TextThatIsNotYamlIsExplained) {
   const auto not_yaml = [](const char* yaml) { return problem_of(yaml); };
   EXPECT_EQ(
-      not_yaml("workers: 8\nspace: a: b\n"),
-      "easyretry.yaml:2:9: not YAML: a colon where no key is allowed; check the indentation, and put a value that "
+      not_yaml("workers: 8\nnamespace: a: b\n"),
+      "easyretry.yaml:2:13: not YAML: a colon where no key is allowed; check the indentation, and put a value that "
       "contains \": \" in quotes");
   EXPECT_EQ(not_yaml("defaults:\n  timeout: 8s\n max_attempts: 5\n"),
             "easyretry.yaml:3:2: not YAML: this line does not fit the lines above it; indent it like the lines it "
             "belongs to");
-  EXPECT_EQ(not_yaml("workers: 8\ndefaults:\n  retry_on: [a, b\nspace: c\n"),
+  EXPECT_EQ(not_yaml("workers: 8\ndefaults:\n  retry_on: [a, b\nnamespace: c\n"),
             "easyretry.yaml:3:13: not YAML: the bracket opened here is not closed, or its content is "
             "wrong; write [a, b] or {a: 1}");
-  EXPECT_EQ(not_yaml("space: \"abc\n"), "easyretry.yaml:1:8: not YAML: the text ends inside quotes; close them");
-  EXPECT_EQ(not_yaml("\xEF\xBB\xBFspace: 'abc\n"),
-            "easyretry.yaml:1:8: not YAML: the text ends inside quotes; close them");
-  EXPECT_EQ(not_yaml("space: @abc\n"),
-            "easyretry.yaml:1:8: not YAML: a value cannot begin with this character; put it in quotes");
-  EXPECT_EQ(not_yaml("space: a\n---\nspace: b\n"),
+  EXPECT_EQ(not_yaml("namespace: \"abc\n"), "easyretry.yaml:1:12: not YAML: the text ends inside quotes; close them");
+  EXPECT_EQ(not_yaml("\xEF\xBB\xBFnamespace: 'abc\n"),
+            "easyretry.yaml:1:12: not YAML: the text ends inside quotes; close them");
+  EXPECT_EQ(not_yaml("namespace: @abc\n"),
+            "easyretry.yaml:1:12: not YAML: a value cannot begin with this character; put it in quotes");
+  EXPECT_EQ(not_yaml("namespace: a\n---\nnamespace: b\n"),
             "easyretry.yaml:2:1: not YAML: a second document begins here; a configuration is a single document");
-  EXPECT_EQ(not_yaml("space: a\xFFz\n"), "easyretry.yaml:1:9: not UTF-8; save the file as UTF-8");
-  EXPECT_EQ(problem_of(std::string_view{"space: a\0b", 10}), "easyretry.yaml:1:9: a control character; delete it");
-  EXPECT_EQ(not_yaml("space: a\x04\nworkers: 0\n"), "easyretry.yaml:1:9: a control character; delete it");
+  EXPECT_EQ(not_yaml("namespace: a\xFFz\n"), "easyretry.yaml:1:13: not UTF-8; save the file as UTF-8");
+  EXPECT_EQ(problem_of(std::string_view{"namespace: a\0b", 14}), "easyretry.yaml:1:13: a control character; delete it");
+  EXPECT_EQ(not_yaml("namespace: a\x04\nworkers: 0\n"), "easyretry.yaml:1:13: a control character; delete it");
 }
 
 TEST(ConfigErrors, AliasesAreNotSupported) {
-  EXPECT_EQ(problem_of("space: &a x\nworkers: *a\n"),
+  EXPECT_EQ(problem_of("namespace: &a x\nworkers: *a\n"),
             "easyretry.yaml:2:10: workers: found an alias (aliases are not supported); write a whole number from 1 to "
             "4096");
-  EXPECT_EQ(problem_of("space: *a\n"), "easyretry.yaml:1:8: not YAML: aliases are not supported; write the value out");
+  EXPECT_EQ(problem_of("namespace: *a\n"),
+            "easyretry.yaml:1:12: not YAML: aliases are not supported; write the value out");
   std::string bomb = "a: &a [x, x, x, x, x, x, x, x, x]\n";
   for (char c = 'b'; c <= 'z'; ++c) {
     const std::string before{static_cast<char>(c - 1)};
@@ -272,7 +290,7 @@ std::string repeated(std::string_view text) {
   return all;
 }
 
-// Made to be slow, deep or large; a square of its length would take minutes.
+// Made to be slow, deep or large. Reading in quadratic time would take minutes.
 TEST(ConfigErrors, HostileFilesAreRefusedInGoodTime) {
   for (const char* text : {"[", "{a: ", "- ", "? ", "[a,", "\t", " \t", "a\n", "a:\n", "\"", "&a ", "!a ", "---\n",
                            "*a ", "a: &a [*a, *a]\n"}) {

@@ -1,4 +1,4 @@
-// Files as they are when half written, mistyped or torn: each gives a Config or a ConfigError, and nothing else.
+// Files that are half written, mistyped or torn: each gives a Config or a ConfigError, never anything else.
 
 #include <random>
 
@@ -15,7 +15,7 @@ namespace {
 void judge(const std::string& yaml) {
   try {
     const Config config = parse_config(yaml, "f");
-    if (masked_url(config.store) != config.store) return;  // is not written as it is
+    if (masked_url(config.store) != config.store) return;  // to_yaml() masks the password
     RC_ASSERT(compare(config, parse_config(to_yaml(config), "again")).empty());
   } catch (const ConfigError& error) {
     RC_ASSERT(!error.problems().empty());

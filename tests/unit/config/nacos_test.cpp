@@ -3,8 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <easyretry/config_watch.h>
-
+#include "config/watch.h"
 #include "fake_nacos/fake_nacos.h"
 #include "support/eventually.h"
 
@@ -21,7 +20,7 @@ class ConfigInNacos : public ::testing::Test {
   static LogSink quiet() {
     return [](LogLevel, std::string_view) {};
   }
-  // Of the next step that has news.
+  // The result of the next step that has one.
   static tl::expected<Config, ConfigError> news(ConfigWatch& watch) {
     std::optional<tl::expected<Config, ConfigError>> heard;
     eventually([&] { return (heard = watch.step()).has_value(); });
@@ -69,7 +68,7 @@ TEST_F(ConfigInNacos, IsFollowedThroughChangesMistakesAndItsRemoval) {
   EXPECT_THAT(news(watch).error().what(), HasSubstr("retry.yaml:1:10"));
   server.remove_config("retry.yaml");
   EXPECT_THAT(news(watch).error().what(), HasSubstr("is not in Nacos"));
-  EXPECT_EQ(watch.current().engine.workers, 4) << "the last that was right";
+  EXPECT_EQ(watch.current().engine.workers, 4) << "the last valid one";
 }
 
 TEST_F(ConfigInNacos, IsWaitedForWhileNacosIsAway) {

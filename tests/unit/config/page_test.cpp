@@ -1,4 +1,4 @@
-// docs/configuration.md against the table of keys.
+// docs/configuration.md matches the table of keys.
 
 #include <fstream>
 #include <set>
@@ -20,7 +20,7 @@ std::string page(const std::string& name = "configuration") {
   return text.str();
 }
 
-// The rows of the page without their last column, which is for people.
+// The rows of the page without their last column, the description.
 std::set<std::string> rows() {
   std::istringstream lines{page()};
   std::set<std::string> found;
@@ -31,20 +31,19 @@ std::set<std::string> rows() {
   return found;
 }
 
-// What counts for a handler about which nothing is said.
+// The defaults of a handler that is not configured.
 HandlerConfig built_in() {
-  const Policy policy;
   const HandlerOptions options;
   return {.persist = Persist::retry_only,
-          .policy = {.backoff = policy.backoff,
-                     .max_attempts = policy.stop.max_attempts,
-                     .max_duration = policy.stop.max_duration,
-                     .deadline = policy.stop.deadline,
+          .policy = {.backoff = Exponential{},
+                     .max_attempts = kDefaultMaxAttempts,
+                     .max_duration = Millis{0},
                      .retry_on = {{}},
                      .never_retry = {{}},
-                     .success_when = policy.success_when.text()},
+                     .success_when = ""},
           .concurrency = options.concurrency,
-          .timeout = options.timeout};
+          .timeout = options.timeout,
+          .keep_results = options.keep_results};
 }
 
 std::string code(const std::string& text) {
@@ -68,6 +67,7 @@ TEST(ConfigurationPage, ListsEveryKeyWithItsVariableDefaultAndEffect) {
   add_rows(table, engine_keys(), "", Config{});
   add_rows(table, encryption_keys(), "encryption.", KeyFolder{});
   add_rows(table, handler_keys(), "defaults.", built_in());
+  add_rows(table, log_keys(), "log.", LogConfig{});
   add_rows(table, server_keys(), "server.", ServerConfig{});
   EXPECT_EQ(rows(), table);
 }

@@ -17,7 +17,7 @@ using testing::IsEmpty;
 TEST(Config, ReadsTheExample) {
   const Config config = parse_config(kExample);
   EXPECT_EQ(config.store, "sqlite:retry.db");
-  EXPECT_EQ(config.engine.space, "payments");
+  EXPECT_EQ(config.engine.name_space, "payments");
   EXPECT_EQ(config.engine.workers, 16);
   EXPECT_EQ(config.engine.window, 5s);
   EXPECT_EQ(config.engine.lease, 30s);
@@ -37,12 +37,12 @@ TEST(Config, ReadsTheExample) {
 
 TEST(Config, ReadsEveryKeyOfTheEngine) {
   const Config config = parse_config(
-      "{store: 'memory:', shards: 8, space: s, workers: 2, window: 3s, poll: 1s, grace: 4s,"
+      "{store: 'memory:', shards: 8, namespace: s, workers: 2, window: 3s, poll: 1s, grace: 4s,"
       " membership: 'static:2/8', assignment: even, at_start: wait, lease: 5s,"
       " batch: 6, read_ahead: 7000, max_crashes: 8, max_payload: 9, drain: 0s}");
   EXPECT_EQ(config.store, "memory:");
   EXPECT_EQ(config.shards, 8);
-  EXPECT_EQ(config.engine.space, "s");
+  EXPECT_EQ(config.engine.name_space, "s");
   EXPECT_EQ(config.engine.workers, 2);
   EXPECT_EQ(config.engine.window, 3s);
   EXPECT_EQ(config.engine.poll, 1s);
@@ -139,7 +139,7 @@ TEST(Config, IsLoadedFromAFileAndTheEnvironment) {
   std::ofstream{file} << kExample;
   const Config config = load_config(file, {{"EASYRETRY_WORKERS", "32"}});
   EXPECT_EQ(config.engine.workers, 32);
-  EXPECT_EQ(config.engine.space, "payments");
+  EXPECT_EQ(config.engine.name_space, "payments");
 }
 
 TEST(Config, AFileThatCannotBeReadIsNamed) {
@@ -157,6 +157,83 @@ TEST(Config, AFileThatCannotBeReadIsNamed) {
                 ": cannot be read: No such file or directory; give the path of a YAML file");
   EXPECT_EQ(problem(folder.path()), folder.path().string() + ": is a folder; give the path of a YAML file");
   EXPECT_THAT(problem("/dev/zero"), HasSubstr("larger than 1 MiB"));
+}
+
+TEST(Config, AClassIsOneOfThree) {
+  const Config config = parse_config("defaults: {class: background}\nhandlers: {pay: {class: urgent}}");
+  EXPECT_EQ(config.defaults.task_class, TaskClass::background);
+  EXPECT_EQ(config.handlers.at("pay").task_class, TaskClass::urgent);
+  EXPECT_THROW(parse_config("defaults: {class: high}"), ConfigError);
+  try {
+    parse_config("defaults: {class: urgnt}");
+  } catch (const ConfigError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("did you mean urgent?"));
+    EXPECT_THAT(e.what(), HasSubstr("write one of urgent, normal, background"));
+  }
+}
+
+TEST(Config, ACircuitIsOnOffOrAMap) {
+  const auto circuit = [](const std::string& text) {
+    return *parse_config("defaults: {circuit: " + text + "}").defaults.circuit;
+  };
+  EXPECT_EQ(circuit("on"), CircuitOptions{});
+  EXPECT_EQ(circuit("off").trip_at, 1);
+  EXPECT_EQ(circuit("{name: gateway, trip_at: 25 %, window: 30s, least: 5, probes: 0.5/s}"),
+            (CircuitOptions{.name = "gateway", .trip_at = 0.25, .window = 30s, .least = 5, .probes = 0.5}));
+  EXPECT_EQ(circuit("{trip_at: 0.9}"), (CircuitOptions{.trip_at = 0.9}));
+}
+
+TEST(Config, ALimitIsOffOrAMap) {
+  const auto limit = [](const std::string& text) {
+    return *parse_config("defaults: {limit: " + text + "}").defaults.limit;
+  };
+  EXPECT_EQ(limit("off"), LimitOptions{});
+  EXPECT_EQ(limit("{running: 5}"), (LimitOptions{.running = 5}));
+  EXPECT_EQ(limit("{per_second: 0.5, burst: 3}"), (LimitOptions{.per_second = 0.5, .burst = 3}));
+  EXPECT_EQ(limit("running=5 per_second=2 burst=3"), (LimitOptions{.running = 5, .per_second = 2, .burst = 3}));
+  EXPECT_EQ(limit("{running: 0, per_second: 10/s}"), (LimitOptions{.running = 0, .per_second = 10}));
+  EXPECT_EQ(parse_config("defaults: {circuit: {name: gateway, limit: {running: 2}}}").defaults.circuit->limit,
+            (LimitOptions{.running = 2}));
+}
+
+TEST(Config, ALimitThatIsWrittenWronglyIsRefusedWithTheFormToWrite) {
+  const auto refused = [](const std::string& text) -> std::string {
+    try {
+      parse_config("defaults: {limit: " + text + "}");
+    } catch (const ConfigError& e) {
+      return e.what();
+    }
+    return "taken";
+  };
+  EXPECT_THAT(refused("5"), HasSubstr("{running: 5, per_second: 10, burst: 20}"));
+  EXPECT_THAT(refused("running=many"), HasSubstr("0 to 1000000"));
+  EXPECT_THAT(refused("\"\""), HasSubstr("nothing is limited"));
+  EXPECT_THAT(refused("{}"), HasSubstr("nothing is limited"));
+  EXPECT_THAT(refused("{runing: 5}"), HasSubstr("\"runing\" is unknown"));
+  EXPECT_THAT(refused("{running: -1}"), HasSubstr("0 to 1000000"));
+  EXPECT_THAT(refused("{running: 99999999}"), HasSubstr("0 to 1000000"));
+  EXPECT_THAT(refused("{per_second: fast}"), HasSubstr("per_second is \"fast\""));
+  EXPECT_THAT(refused("{per_second: 0}"), HasSubstr("to start nothing, use running = 0"));
+  EXPECT_THAT(refused("{running: 5, burst: 10}"), HasSubstr("it is a part of per_second"));
+}
+
+TEST(Config, ACircuitThatIsWrittenWronglyIsRefusedWithTheFormToWrite) {
+  const auto refused = [](const std::string& text) {
+    try {
+      parse_config("defaults: {circuit: " + text + "}");
+      return std::string{"accepted"};
+    } catch (const ConfigError& e) {
+      return std::string{e.what()};
+    }
+  };
+  EXPECT_THAT(refused("maybe"), HasSubstr("write on, off, or {name: gateway, trip_at: 50 %"));
+  EXPECT_THAT(refused("{trip_at: half}"), HasSubstr("trip_at is \"half\""));
+  EXPECT_THAT(refused("{trip_at: 150 %}"), HasSubstr("above 0 and up to 1"));
+  EXPECT_THAT(refused("{probes: 0}"), HasSubstr("circuit.probes"));
+  EXPECT_THAT(refused("{window: 2h}"), HasSubstr("1s to 1m"));
+  EXPECT_THAT(refused("{least: -1}"), HasSubstr("whole number"));
+  EXPECT_THAT(refused("{colour: red}"), HasSubstr("\"colour\" is unknown"));
+  EXPECT_THAT(refused("[on]"), HasSubstr("write on, off"));
 }
 
 }  // namespace

@@ -1,3 +1,8 @@
+#include <future>
+#include <new>
+#include <stdexcept>
+#include <typeinfo>
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -77,6 +82,65 @@ TEST(PolicyOf, IsTheHandlersOwnWordOverItsRegistration) {
   EXPECT_EQ(policy.stop, (Stop{5, 9s, {}}));
   EXPECT_EQ(policy.backoff, Backoff{Fixed{}});
   EXPECT_EQ(policy_of(config, "b", registered).stop, registered.stop);
+}
+
+TEST(PolicyOf, IsTheDefaultsForAllThatARegisteredPolicyLeavesOpen) {
+  const Config config = parse_config(
+      "defaults: {backoff: fixed delay=2s, max_attempts: 3, max_duration: 3s, deadline: 2030-01-01, success_when: "
+      "result.ok}");
+  const Policy policy = policy_of(config, "a", Policy{.stop = {.max_attempts = 9}});
+  EXPECT_EQ(policy.stop, (Stop{9, 3s, config.defaults.policy.deadline}));
+  EXPECT_EQ(policy.backoff, (Backoff{Fixed{2s}}));
+  EXPECT_EQ(policy.success_when.text(), "result.ok");
+}
+
+TEST(PolicyOf, NoLimitInCodeIsAWordAgainstTheLimitsOfTheDefaults) {
+  const Config config = parse_config("defaults: {max_attempts: 3, max_duration: 3s}");
+  EXPECT_EQ(policy_of(config, "a", Policy{.stop = {.max_attempts = 0, .max_duration = 0s}}).stop, (Stop{0, 0s, {}}));
+}
+
+TEST(PolicyOf, ATypedConditionInCodeTakesThePlaceOfTheExpressionOfTheDefaults) {
+  const Config config = parse_config("{defaults: {success_when: result.ok}, handlers: {b: {success_when: result.b}}}");
+  const Policy registered{.success_when = [](const int& code) { return code == 200; }};
+  EXPECT_EQ(policy_of(config, "a", registered).success_when.expression(), nullptr);
+  EXPECT_TRUE(policy_of(config, "a", registered).success_when.typed());
+  EXPECT_EQ(policy_of(config, "b", registered).success_when.text(), "result.b");
+  EXPECT_TRUE(policy_of(config, "b", registered).success_when.typed());
+}
+
+std::vector<std::string_view> names_of(const std::vector<ExceptionType>& types) {
+  std::vector<std::string_view> found;
+  for (const ExceptionType& type : types) found.push_back(type.name);
+  return found;
+}
+
+TEST(PolicyOf, ExceptionListsAddUp) {
+  const Config config = parse_config(R"(
+defaults: {retry_on: [Timeout], never_retry: [std::invalid_argument]}
+handlers: {pay: {retry_on: [std::bad_alloc, Timeout], never_retry: [std::bad_cast]}}
+)");
+  const Policy registered{.retry_on = {type<std::future_error>()}, .never_retry = {type<std::domain_error>()}};
+  const Policy policy = policy_of(config, "pay", registered, names());
+  EXPECT_THAT(names_of(policy.retry_on), ElementsAre("bank::Timeout", "std::future_error", "std::bad_alloc"));
+  EXPECT_THAT(names_of(policy.never_retry), ElementsAre("std::invalid_argument", "std::domain_error", "std::bad_cast"));
+}
+
+TEST(PolicyOf, ATypeThatANearerLevelWantsRetriedIsNoLongerForbiddenByTheOthers) {
+  const Config config = parse_config("{defaults: {never_retry: [Timeout]}, handlers: {b: {never_retry: [Timeout]}}}");
+  const Policy wants{.retry_on = {type<bank::Timeout>()}};
+  const auto thrown = std::make_exception_ptr(bank::Timeout{});
+  EXPECT_TRUE(worth_retrying(policy_of(config, "a", wants, names()), thrown));
+  EXPECT_FALSE(worth_retrying(policy_of(config, "b", wants, names()), thrown)) << "its entry is nearer";
+  EXPECT_FALSE(worth_retrying(policy_of(config, "b", wants, names()), std::make_exception_ptr(1)))
+      << "the list of what is retried stays";
+}
+
+TEST(PolicyOf, AnEmptyListInAnEntryRemovesWhatTheOthersSay) {
+  const Config config =
+      parse_config("{defaults: {never_retry: [Timeout]}, handlers: {a: {never_retry: [], retry_on: []}}}");
+  const Policy policy = policy_of(config, "a", Policy{.retry_on = {type<std::bad_alloc>()}}, names());
+  EXPECT_THAT(policy.never_retry, IsEmpty());
+  EXPECT_THAT(policy.retry_on, IsEmpty());
 }
 
 TEST(PolicyOf, IsTheDefaultsWhereNothingWasRegistered) {

@@ -1,4 +1,4 @@
-// The ranges of the keys against the engine's own: what a file may say, an engine takes, and the other way round.
+// The ranges of the keys match those of the engine: it accepts every value that a file may have, and vice versa.
 
 #include <gtest/gtest.h>
 
@@ -39,7 +39,7 @@ std::vector<Case> cases() {
           duration("drain", &E::drain),         number("max_payload", &E::max_payload)};
 }
 
-// Where the engine's answer changes, found by doubling and bisection, must be where the file's does.
+// The limits, found by doubling and bisection, must be the same for the engine and for files.
 TEST(ConfigRanges, AreThoseOfTheEngine) {
   for (const Case& c : cases()) {
     const auto file_takes = [&](std::int64_t v) {
@@ -68,8 +68,8 @@ TEST(ConfigRanges, AreThoseOfTheEngine) {
 TEST(ConfigRanges, ASpaceIsAsLongAsTheEngineTakes) {
   for (const std::size_t length : {0U, 1U, 64U, 65U}) {
     EngineOptions options;
-    options.space = std::string(length, 'x');
-    EXPECT_EQ(problems_of("space: '" + options.space + "'").empty(), engine_takes(options)) << length;
+    options.name_space = std::string(length, 'x');
+    EXPECT_EQ(problems_of("namespace: '" + options.name_space + "'").empty(), engine_takes(options)) << length;
   }
 }
 

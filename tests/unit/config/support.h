@@ -9,7 +9,7 @@
 namespace easyretry::config {
 
 inline constexpr std::string_view kExample = R"(store: sqlite:retry.db
-space: payments
+namespace: payments
 workers: 16
 window: 5s
 lease: 30s
@@ -27,7 +27,7 @@ handlers:
     timeout: 10s
 )";
 
-// What is wrong with a file called easyretry.yaml; empty where nothing is.
+// The problems of a file called easyretry.yaml; empty if there are none.
 inline std::vector<std::string> problems_of(std::string_view yaml, const Environment& environment = {}) {
   try {
     parse_config(yaml, "easyretry.yaml", environment);
@@ -37,7 +37,7 @@ inline std::vector<std::string> problems_of(std::string_view yaml, const Environ
   return {};
 }
 
-// The same where there is one problem.
+// The same for a file with one problem.
 inline std::string problem_of(std::string_view yaml, const Environment& environment = {}) {
   const auto problems = problems_of(yaml, environment);
   return problems.empty() ? "accepted" : problems.size() == 1 ? problems.front() : "several problems";

@@ -14,7 +14,7 @@ using testing::IsEmpty;
 
 TEST(ConfigToYaml, WritesTheEngineInFullAndWhatWasSaidAboutHandlers) {
   EXPECT_EQ(to_yaml(parse_config(kExample)), R"(store: sqlite:retry.db
-space: payments
+namespace: payments
 workers: 16
 window: 5s
 poll: 500ms
@@ -53,8 +53,10 @@ server:
   audit: ""
   requests_per_second: 0
   hosts: []
-  spaces: []
+  namespaces: []
   may_call: []
+  allow_plain_http: false
+  dashboard: true
 )");
 }
 
@@ -88,7 +90,7 @@ rc::Gen<Millis> any_duration() {
   return rc::gen::map(rc::gen::inRange<std::int64_t>(0, 100'000'000), [](std::int64_t ms) { return Millis{ms}; });
 }
 
-// With everything that means something to YAML.
+// With every character that has a meaning in YAML.
 rc::Gen<std::string> any_text() {
   return rc::gen::suchThat(
       rc::gen::container<std::string>(rc::gen::elementOf(std::string{"ab7 :#'\"\\-?&*!|>%@`{}[],~=./\n\t"})),
@@ -118,6 +120,13 @@ HandlerConfig any_handler() {
       *maybe(rc::gen::element<std::string>("", "result.code == 200", "result.state ~= \"CLOSED\" -- # : \n"));
   handler.concurrency = *maybe(rc::gen::inRange(0, 100));
   handler.timeout = *maybe(any_duration());
+  const CircuitOptions named{.name = "a, b: {c}", .trip_at = 0.25, .window = 45s, .least = 7, .probes = 0.1};
+  handler.limit = *maybe(rc::gen::element(LimitOptions{}, LimitOptions{.running = 0},
+                                          LimitOptions{.running = 7, .per_second = 0.5, .burst = 9}));
+  handler.circuit = *maybe(rc::gen::element(CircuitOptions{}, CircuitOptions{.trip_at = 1}, named));
+  handler.task_class = *maybe(rc::gen::element(TaskClass::normal, TaskClass::urgent, TaskClass::background));
+  handler.keep = *maybe(rc::gen::element<Millis>(0s, 1s, 24h * 7));
+  handler.keep_args = *maybe(rc::gen::element<Millis>(0s, 90s, 24h));
   return handler;
 }
 
@@ -126,7 +135,7 @@ RC_GTEST_PROP(ConfigToYaml, ReadsBackEqual, ()) {
   config.store = "sqlite:" + *any_text();
   RC_PRE(masked_url(config.store) == config.store);
   config.shards = config.store.find('?') == std::string::npos ? *maybe(rc::gen::inRange(1, 4096)) : std::nullopt;
-  config.engine.space = *any_text();
+  config.engine.name_space = *any_text();
   config.engine.workers = *rc::gen::inRange(1, 4096);
   config.engine.drain = *rc::gen::suchThat(any_duration(), [](Millis d) { return d <= 24h; });
   config.encryption = {*any_text(), *any_text(), *any_text(), *rc::gen::arbitrary<bool>()};
@@ -139,8 +148,8 @@ RC_GTEST_PROP(ConfigToYaml, ReadsBackEqual, ()) {
 
 RC_GTEST_PROP(YamlWord, ReadsBackEqual, ()) {
   const std::string text = *any_text();
-  RC_ASSERT(parse_config("space: " + yaml_word(text)).engine.space == text);
-  RC_ASSERT(parse_config("{space: " + yaml_word(text) + "}").engine.space == text);
+  RC_ASSERT(parse_config("namespace: " + yaml_word(text)).engine.name_space == text);
+  RC_ASSERT(parse_config("{namespace: " + yaml_word(text) + "}").engine.name_space == text);
 }
 
 }  // namespace

@@ -1,9 +1,9 @@
+#include "config/watch.h"
+
 #include <fstream>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-
-#include <easyretry/config_watch.h>
 
 #include "support/temp_folder.h"
 
@@ -103,7 +103,7 @@ TEST_F(ConfigWatchTest, AFileThatIsStillBeingWrittenIsLeftAlone) {
   EXPECT_EQ(step(), "nothing");
   write("workers: 24");
   EXPECT_EQ(step(), "nothing");
-  write("workers: 24\nspace: a\n");
+  write("workers: 24\nnamespace: a\n");
   EXPECT_EQ(step(), "nothing");
   EXPECT_EQ(step(), "workers 24");
 }
@@ -136,10 +136,10 @@ TEST_F(ConfigWatchTest, AnEmptiedFileIsNotTakenForAllDefaults) {
 }
 
 TEST_F(ConfigWatchTest, TheEnvironmentWinsAfterEveryChange) {
-  ConfigWatch other{file, {{"EASYRETRY_SPACE", "mine"}}};
-  write("workers: 2\nspace: theirs\n");
+  ConfigWatch other{file, {{"EASYRETRY_NAMESPACE", "mine"}}};
+  write("workers: 2\nnamespace: theirs\n");
   other.step();
-  EXPECT_EQ((*other.step())->engine.space, "mine");
+  EXPECT_EQ((*other.step())->engine.name_space, "mine");
 }
 
 TEST_F(ConfigWatchTest, RefusesToBeginWithAWrongFile) {

@@ -1,4 +1,5 @@
-// A task that is cancelled before it begins is not begun, whoever holds it and whoever cancels; and its owner is told.
+// A task that is cancelled before it begins does not begin, no matter which instance holds it and which one cancels it;
+// its owner is notified.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -19,7 +20,7 @@ class CancelTest : public ::testing::Test {
     shared.store = std::make_shared<storage::MemoryStore>(storage::MemoryStoreOptions{.shared = true}, shared.clock);
   }
 
-  // Nobody waits for real.
+  // Waits take no real time.
   void play(VirtualInstance& instance) {
     instance.core.context().sleep = [this](Millis time) {
       waits.push_back(time);
@@ -77,7 +78,7 @@ TEST_F(CancelTest, NobodyWaitsForATaskThatCannotHaveBeenClaimed) {
   VirtualInstance instance{shared};
   play(instance);
   task::NewTask later;
-  later.space = "default";
+  later.name_space = "default";
   later.handler = "pay";
   later.key = "k";
   later.payload = "[]";

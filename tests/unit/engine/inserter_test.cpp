@@ -1,10 +1,11 @@
-// What becomes of tasks whose request to be stored, or the reply to it, was lost.
+// Inserts whose request or reply was lost.
 
 #include "engine/inserter.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/endings.h"
 #include "support/task_builder.h"
 #include "unit/engine/forwarding_store.h"
 #include "unit/engine/virtual_instance.h"
@@ -17,27 +18,28 @@ using storage::Inserted;
 using task::NewTask;
 using test::a_task;
 
-enum class Loses { nothing, requests, replies, patience };
+enum class Losing { nothing, requests, replies, patience };
 
-// Loses one of them, and no more. Without patience, the request arrives together with the next one, a moment before it.
+// Losing one of them, and no more. Without patience, the request arrives together with the next one, a moment before
+// it.
 class LossyStore final : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
 
-  Loses loses = Loses::nothing;
+  Losing loses = Losing::nothing;
   bool knows_ids = true;
   std::function<void()> meanwhile = [] {};  // before it is looked for
 
   storage::InsertResult insert(std::span<const NewTask> tasks) override {
     if (auto late = std::exchange(late_, {})) late();
-    const Loses lost = std::exchange(loses, Loses::nothing);
+    const Losing lost = std::exchange(loses, Losing::nothing);
     const auto ids = whole_.draw_ids(tasks);
     const auto arrive = [this, ids, tasks = std::vector(tasks.begin(), tasks.end())] {
       return whole_.insert_as(ids, tasks);
     };
-    if (lost == Loses::nothing) return arrive();
-    if (lost == Loses::replies) static_cast<void>(arrive());
-    if (lost == Loses::patience) late_ = [arrive] { static_cast<void>(arrive()); };
+    if (lost == Losing::nothing) return arrive();
+    if (lost == Losing::replies) static_cast<void>(arrive());
+    if (lost == Losing::patience) late_ = [arrive] { static_cast<void>(arrive()); };
     meanwhile();
     return tl::make_unexpected(storage::InsertFailure{{Errc::in_doubt, "lossy", "the connection was lost"},
                                                       knows_ids ? ids : std::vector<TaskId>{}});
@@ -47,10 +49,10 @@ class LossyStore final : public ForwardingStore {
   std::function<void()> late_;
 };
 
-class LostInserts : public ::testing::TestWithParam<Loses> {
+class LostInserts : public ::testing::TestWithParam<Losing> {
  protected:
   NewTask task(const std::string& key, OnDuplicate on_duplicate = OnDuplicate::keep, int max_attempts = 0) {
-    NewTask made = a_task().space("default").key(key);
+    NewTask made = a_task().name_space("default").key(key);
     made.on_duplicate = on_duplicate;
     made.rules.max_attempts = max_attempts;
     return made;
@@ -61,12 +63,12 @@ class LostInserts : public ::testing::TestWithParam<Loses> {
     return instance.core.submit(tasks);
   }
   void end_all() {
-    const auto all = store->list({.space = "default"}).value();
+    const auto all = store->list({.name_space = "default"}).value();
     for (const auto& record : all) {
-      ASSERT_TRUE(store->cancel({&record.info.id, 1}, storage::Cancel::end));
+      ASSERT_TRUE(store->end(test::endings({&record.info.id, 1})));
     }
   }
-  std::size_t live() { return store->list({.space = "default"}).value().size(); }
+  std::size_t live() { return store->list({.name_space = "default"}).value().size(); }
 
   SharedStore shared;
   std::shared_ptr<LossyStore> store = std::make_shared<LossyStore>(shared.clock);
@@ -118,7 +120,7 @@ TEST_P(LostInserts, AKeyThatIsLiveGetsTheNewPolicyWhereThatIsAskedFor) {
   EXPECT_EQ(instance.look(first->front().id).rules.max_attempts, 7);
 }
 
-// What was stored by an insert whose reply was lost is not taken for the next one's.
+// A task of an insert whose reply was lost is not mistaken for one of the next insert.
 TEST_P(LostInserts, AKeyThatIsLiveByALostReplyIsRejected) {
   ASSERT_TRUE(submit_lossy({task("k", OnDuplicate::reject)}));
   const auto second = submit_lossy({task("k", OnDuplicate::reject)});
@@ -138,7 +140,7 @@ TEST_P(LostInserts, ATaskThatHasEndedMeanwhileIsFoundAmongManyOfItsKey) {
   ASSERT_TRUE(stored);
   EXPECT_TRUE(stored->front().created);
   end_all();
-  EXPECT_EQ(store->count({.space = "default", .finished = true}).value(), kMoreThanAPage + 1);
+  EXPECT_EQ(store->count({.name_space = "default", .finished = true}).value(), kMoreThanAPage + 1);
 }
 
 TEST_P(LostInserts, OfAKeyTwiceInABatchTheFirstIsStored) {
@@ -168,10 +170,10 @@ TEST_P(LostInserts, AreInDoubtWhereTheStoreDoesNotKnowItsIds) {
   EXPECT_EQ(stored.error().code, Errc::in_doubt);
 }
 
-std::string name_of(Loses loses) {
-  return loses == Loses::requests ? "requests" : loses == Loses::replies ? "replies" : "patience";
+std::string name_of(Losing loses) {
+  return loses == Losing::requests ? "requests" : loses == Losing::replies ? "replies" : "patience";
 }
-INSTANTIATE_TEST_SUITE_P(Of, LostInserts, ::testing::Values(Loses::requests, Loses::replies, Loses::patience),
+INSTANTIATE_TEST_SUITE_P(Of, LostInserts, ::testing::Values(Losing::requests, Losing::replies, Losing::patience),
                          [](const auto& of) { return name_of(of.param); });
 
 }  // namespace

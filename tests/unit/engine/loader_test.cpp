@@ -4,12 +4,30 @@
 
 #include <gtest/gtest.h>
 
+#include "unit/engine/forwarding_store.h"
 #include "unit/engine/virtual_instance.h"
 
 namespace easyretry::engine {
 namespace {
 
 using namespace std::chrono_literals;
+
+// Remembers how much was asked of it at once.
+class WatchedStore final : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Result<storage::LoadReply> load(const storage::LoadQuery& query) override {
+    largest_page = std::max(largest_page, query.limit);
+    return ForwardingStore::load(query);
+  }
+  Result<storage::ClaimReply> claim(const storage::ClaimRequest& request) override {
+    largest_claim = std::max(largest_claim, request.tickets.size());
+    return ForwardingStore::claim(request);
+  }
+
+  std::size_t largest_page = 0;
+  std::size_t largest_claim = 0;
+};
 
 struct LoaderTest : ::testing::Test {
   LoaderTest() {
@@ -86,6 +104,41 @@ TEST(LargeBacklog, IsWorkedOnWhileTheRestOfItIsRead) {
   EXPECT_LE(reader.core.schedule().held(), 10'000U);
 }
 
+// The walk must not fill memory with the tasks in front, and must reach the one behind them, however long that takes.
+TEST(LargeBacklog, OfTheBackgroundDoesNotKeepAnUrgentTaskWaiting) {
+  SharedStore shared;
+  VirtualInstance submitter{shared};
+  const auto submit = [&](const std::string& key, TaskClass task_class) {
+    task::NewTask task;
+    task.name_space = "default";
+    task.handler = "pay";
+    task.key = key;
+    task.payload = "[]";
+    task.task_class = task_class;
+    return submitter.core.submit({&task, 1}).value().front().id;
+  };
+  for (int i = 0; i < 50'000; ++i) submit("background " + std::to_string(i), TaskClass::background);
+  shared.clock.advance(1s);
+  const TaskId urgent = submit("urgent", TaskClass::urgent);
+
+  // A page takes a second, so that the pass takes several windows.
+  VirtualInstance reader{shared, {.read_ahead = 8'000}};
+  std::vector<TaskId> begun;
+  reader.handle("pay", [&] { begun.push_back(current_task()->info.id); });
+  int runs = 0;
+  for (; runs < 1000 && std::ranges::count(begun, urgent) == 0; ++runs) {
+    reader.core.loader().step();
+    reader.core.pause_watch().step();
+    reader.core.claimers()[0].step();
+    reader.run_handlers();
+    reader.settle();
+    EXPECT_LE(reader.core.schedule().held(), 8'000U);
+    shared.clock.advance(1s);
+  }
+  EXPECT_EQ(std::ranges::count(begun, urgent), 1);
+  EXPECT_LT(begun.size(), 20'000U) << "most of what was due before it is still there";
+}
+
 TEST(Polling, IsSeldomWhenNothingHasComeForAWhile) {
   SharedStore shared;
   shared.store = std::make_shared<storage::MemoryStore>(storage::MemoryStoreOptions{.shared = true}, shared.clock);
@@ -105,6 +158,80 @@ TEST(Polling, IsSeldomWhenNothingHasComeForAWhile) {
   EXPECT_EQ(next_look(), 500ms);
   shared.clock.advance(1s);
   EXPECT_EQ(next_look(), 4s);
+}
+
+// The options of a running engine, after a reload.
+struct ReloadedLoader : LoaderTest {
+  void reload(const EngineOptions& options) { reader.core.reconfigure({}, options); }
+  void submit_due_in(Millis delay) {
+    task::NewTask later;
+    later.name_space = "default";
+    later.handler = "pay";
+    later.key = "k";
+    later.payload = "[]";
+    later.delay = delay;
+    ASSERT_TRUE(other.core.submit({&later, 1}));
+  }
+};
+
+TEST_F(ReloadedLoader, AWiderWindowIsReadAtOnce) {
+  submit_due_in(30s);
+  read();
+  EXPECT_EQ(seen(), 0U);
+  reload({.window = 60s});
+  read();
+  reader.core.claimers()[0].step();
+  EXPECT_EQ(reader.core.in_wheel(), 1U);
+}
+
+TEST_F(ReloadedLoader, ANarrowerWindowForgetsWhatIsBeyondItAndKeepsTheRest) {
+  reload({.window = 60s});
+  submit_due_in(30s);
+  read();
+  reader.core.claimers()[0].step();
+  ASSERT_EQ(reader.core.in_wheel(), 1U);
+  reload({.window = 31s});
+  EXPECT_EQ(reader.core.in_wheel(), 1U);
+  reload({.window = 1s});
+  EXPECT_EQ(reader.core.in_wheel(), 0U);
+  EXPECT_EQ(seen(), 0U);
+  shared.clock.advance(30s);
+  read();
+  EXPECT_EQ(seen(), 1U) << "a later pass finds it in time";
+}
+
+TEST_F(ReloadedLoader, PassesFollowEachOtherByTheNewWindow) {
+  EXPECT_EQ(read(), shared.clock.steady() + 2500ms);
+  reload({.window = 400ms});
+  EXPECT_EQ(read(), shared.clock.steady() + 200ms);
+}
+
+TEST_F(ReloadedLoader, OverdueTasksOfOtherShardsAreLookedForByTheNewGrace) {
+  reader.core.own(std::vector<ShardId>{});
+  submit_due_in(0s);
+  shared.clock.advance(3s);
+  read();
+  EXPECT_EQ(seen(), 0U);
+  reload({.grace = 2s});
+  read();
+  shared.clock.advance(3s);
+  read();
+  EXPECT_EQ(seen(), 1U);
+}
+
+TEST(ReloadedBatch, PagesAndSettlementsHaveTheNewSize) {
+  SharedStore shared;
+  const auto watched = std::make_shared<WatchedStore>(shared.clock);
+  shared.store = watched;
+  VirtualInstance instance{shared};
+  instance.handle("pay", [] {});
+  for (int i = 0; i < 9; ++i) instance.submit("pay", std::to_string(i));
+  EngineOptions small;
+  small.batch = 3;
+  instance.core.reconfigure({}, small);
+  instance.all();
+  EXPECT_EQ(watched->largest_page, 3U);
+  EXPECT_EQ(watched->largest_claim, 3U);
 }
 
 }  // namespace

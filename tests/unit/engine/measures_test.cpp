@@ -1,4 +1,4 @@
-// What an engine measures while it works.
+// The measurements of a working engine.
 
 #include "engine/measures.h"
 
@@ -62,6 +62,19 @@ TEST_F(MeasuresTest, AFailedAttemptHasARunTimeToo) {
   EXPECT_EQ(run_time("pay").read().sum, nanos(1s));
 }
 
+TEST_F(MeasuresTest, FailedAttemptsAndLatenessAreTheHandlersOwn) {
+  instance.handle("pay", [] { throw std::runtime_error("no"); });
+  instance.handle("mail", [] {});
+  instance.submit("pay", "a");
+  instance.submit("mail", "b");
+  instance.all();
+  const auto known = context.handlers.snapshot();
+  EXPECT_EQ(known->find("pay")->failed_attempts->load(), 1U);
+  EXPECT_EQ(known->find("mail")->failed_attempts->load(), 0U);
+  EXPECT_EQ(count(*known->find("pay")->lateness), 1);
+  EXPECT_EQ(count(*known->find("mail")->lateness), 1);
+}
+
 TEST_F(MeasuresTest, RunTimesAreKeptWhenSettingsChange) {
   instance.handle("pay", [&] { shared.clock.advance(1s); });
   instance.submit("pay", "a");
@@ -94,7 +107,7 @@ TEST_F(MeasuresTest, EveryVerbOfTheStoreIsTimedByItself) {
 TEST_F(MeasuresTest, TheWheelHoldsWhatIsNotYetDue) {
   instance.handle("pay", [] {});
   task::NewTask later;
-  later.space = "default";
+  later.name_space = "default";
   later.handler = "pay";
   later.key = "later";
   later.payload = "[]";

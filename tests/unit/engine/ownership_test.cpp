@@ -1,4 +1,4 @@
-// What an instance looks after, and how: by handler and shard.
+// Which tasks an instance scans for and when, by handler and shard.
 
 #include "engine/ownership.h"
 
@@ -28,7 +28,7 @@ std::vector<ShardId> shards(std::initializer_list<int> numbers) {
 TEST(Ownership, IsByHandler) {
   const Ownership owned{{.own = {{{"mail", "pay"}, shards({0, 2})}, {{"ship"}, shards({1})}},
                          .rest = shards({3}),
-                         .said = {"audit", "mail", "pay", "ship"}},
+                         .announced = {"audit", "mail", "pay", "ship"}},
                         {}};
   EXPECT_EQ(owned.part("pay").role(shard(2)), Role::owns);
   EXPECT_EQ(owned.part("pay").role(shard(1)), Role::none);
@@ -39,8 +39,8 @@ TEST(Ownership, IsByHandler) {
 }
 
 TEST(Ownership, StandsByForWhatOtherListsWouldGive) {
-  const cluster::Shares now{.own = {{{"pay"}, shards({0})}}, .rest = {}, .said = {"pay"}};
-  const cluster::Shares before{.own = {{{"pay"}, shards({0, 1})}}, .rest = shards({4}), .said = {"pay"}};
+  const cluster::Shares now{.own = {{{"pay"}, shards({0})}}, .rest = {}, .announced = {"pay"}};
+  const cluster::Shares before{.own = {{{"pay"}, shards({0, 1})}}, .rest = shards({4}), .announced = {"pay"}};
   const Ownership owned{now, {before}};
   EXPECT_EQ(owned.part("pay").role(shard(0)), Role::owns);
   EXPECT_EQ(owned.part("pay").role(shard(1)), Role::stands_by);
@@ -58,7 +58,8 @@ struct OwnershipAtWork : ::testing::Test {
   }
   // As of a list: `mine` of "pay", and nothing of "mail", which another member runs.
   void own(std::vector<ShardId> mine, std::vector<cluster::Shares> others = {}) {
-    reader.core.own(Ownership{{.own = {{{"pay"}, std::move(mine)}}, .rest = all(), .said = {"mail", "pay"}}, others});
+    reader.core.own(
+        Ownership{{.own = {{{"pay"}, std::move(mine)}}, .rest = all(), .announced = {"mail", "pay"}}, others});
   }
   static std::vector<ShardId> all() {
     const auto every = ShardSet::all(64);
@@ -94,7 +95,7 @@ TEST_F(OwnershipAtWork, WhatIsOverdueByGraceIsForEverybody) {
 }
 
 TEST_F(OwnershipAtWork, WhoeverStandsByLeavesATaskToItsOwnerForAMoment) {
-  own({}, {{.own = {{{"pay"}, all()}}, .rest = {}, .said = {"mail", "pay"}}});
+  own({}, {{.own = {{{"pay"}, all()}}, .rest = {}, .announced = {"mail", "pay"}}});
   submitter.submit("pay", "k");
   run();
   EXPECT_EQ(ran, 0);

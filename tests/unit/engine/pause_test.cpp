@@ -1,4 +1,4 @@
-// Handlers that somebody has paused, on virtual time.
+// Paused handlers, on virtual time.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -20,10 +20,10 @@ class AskedStore final : public ForwardingStore {
   int asked = 0;
   Millis a_load_takes{0};
 
-  Result<storage::PausedReply> paused(std::string_view space) override {
+  Result<storage::PausedReply> paused(std::string_view name_space) override {
     ++asked;
     if (!says) return fail(Errc::unavailable, "asked", "no answer");
-    return ForwardingStore::paused(space);
+    return ForwardingStore::paused(name_space);
   }
   Result<storage::LoadReply> load(const storage::LoadQuery& query) override {
     clock_.advance(a_load_takes);
@@ -120,6 +120,18 @@ TEST_F(PauseTest, WhatIsPausedHereStopsAtOnce) {
   EXPECT_EQ(paid, 2);
 }
 
+TEST_F(PauseTest, NothingOfItIsClaimedOnceThePauseHasReturnedEvenBeforeTheWatchLooks) {
+  instance.submit("mail", "warm up");
+  work(instance);  // what is paused is known, and recent
+  instance.submit("pay", "k");
+  instance.core.loader().step();
+  ASSERT_TRUE(instance.core.pause("pay", "gateway down").value());
+  instance.core.claimers()[0].step();
+  EXPECT_EQ(instance.core.stats().claimed, 1U) << "the warming up";
+  work(instance);
+  EXPECT_EQ(paid, 0);
+}
+
 TEST_F(PauseTest, AnotherInstanceClaimsNothingMoreAfterTwoSecondsEvenIfItsWatchStandsStill) {
   other.submit("mail", "warm up");
   other.all();
@@ -151,7 +163,7 @@ TEST_F(PauseTest, WhatWaitsInMemoryIsNotClaimedFromTheMomentThatThePauseIsKnown)
   const TaskId id = instance.submit("pay", "k");
   instance.core.claimers()[0].step();
   ASSERT_EQ(instance.core.schedule().held(), 1U) << "due, and waiting for the store's word";
-  instance.core.context().pauses.learn({"pay"}, shared.clock.steady());
+  instance.core.context().pauses.learn({"pay"}, {}, shared.clock.steady(), 0);
   instance.core.claimers()[0].step();
   EXPECT_EQ(instance.look(id).info.state, TaskState::pending);
 }
@@ -160,7 +172,7 @@ TEST_F(PauseTest, WhatWasReadAheadIsForgotten) {
   instance.submit("mail", "warm up");
   work(instance);
   task::NewTask soon;
-  soon.space = "default";
+  soon.name_space = "default";
   soon.handler = "pay";
   soon.key = "soon";
   soon.payload = "[]";
@@ -264,7 +276,7 @@ TEST_F(PauseTest, WhileSomethingIsPausedItIsAskedForEverySecond) {
 TEST_F(PauseTest, ATaskWhoseTimeRunsOutMeanwhileGivesUpWhenItIsClaimed) {
   pause();
   task::NewTask task;
-  task.space = "default";
+  task.name_space = "default";
   task.handler = "pay";
   task.key = "k";
   task.payload = "[]";

@@ -1,5 +1,7 @@
 #include "engine/ready.h"
 
+#include <map>
+
 #include <gtest/gtest.h>
 
 namespace easyretry::engine {
@@ -9,13 +11,13 @@ DueTask due(int id, std::uint32_t handler = 0) {
   return {{TaskId{id}, 1}, {}, handler};
 }
 
-std::vector<int> ids(const std::vector<DueTask>& tasks) {
+std::vector<int> ids_in(const std::vector<DueTask>& tasks) {
   std::vector<int> all;
   for (const DueTask& task : tasks) all.push_back(static_cast<int>(task.id));
   return all;
 }
 
-std::size_t plenty(std::uint32_t, std::size_t) {
+std::size_t plenty(std::uint32_t, std::size_t, std::size_t) {
   return 1000;
 }
 
@@ -31,8 +33,8 @@ TEST(Ready, GivesEachKindNoMoreThanItsRoom) {
   for (int i = 0; i < 5; ++i) ready.add(due(i, 0));
   for (int i = 5; i < 10; ++i) ready.add(due(i, 1));
   std::vector<DueTask> picked;
-  ready.pick([](std::uint32_t handler, std::size_t) { return handler == 0 ? 1U : 3U; }, 100, picked);
-  EXPECT_EQ(ids(picked), (std::vector{0, 5, 6, 7}));
+  ready.pick([](std::uint32_t handler, std::size_t, std::size_t) { return handler == 0 ? 1U : 3U; }, 100, picked);
+  EXPECT_EQ(ids_in(picked), (std::vector{0, 5, 6, 7}));
   EXPECT_EQ(ready.size(), 6U);
 }
 
@@ -53,7 +55,7 @@ TEST(Ready, PutsBackToTheHead) {
   ready.put_back(picked);
   picked.clear();
   ready.pick(plenty, 10, picked);
-  EXPECT_EQ(ids(picked), (std::vector{0, 1, 2, 3}));
+  EXPECT_EQ(ids_in(picked), (std::vector{0, 1, 2, 3}));
 }
 
 TEST(Ready, DoesNotTakeATaskThatIsBeingClaimed) {
@@ -113,7 +115,7 @@ TEST(Ready, TellsHowManyOfAKindAreBeingClaimed) {
   Ready ready{10};
   for (int i = 0; i < 5; ++i) ready.add(due(i, 1));
   std::vector<std::size_t> told;
-  const auto two = [&](std::uint32_t, std::size_t coming) {
+  const auto two = [&](std::uint32_t, std::size_t, std::size_t coming) {
     told.push_back(coming);
     return std::size_t{2};
   };
@@ -124,7 +126,7 @@ TEST(Ready, TellsHowManyOfAKindAreBeingClaimed) {
   ready.release(second);
   ready.pick(two, 10, third);
   EXPECT_EQ(told, (std::vector<std::size_t>{0, 2, 0}));
-  EXPECT_EQ(ids(third), ids(first));
+  EXPECT_EQ(ids_in(third), ids_in(first));
 }
 
 TEST(Ready, SaysWhenAKindThatOverflowedHasRoomAgain) {
@@ -136,6 +138,103 @@ TEST(Ready, SaysWhenAKindThatOverflowedHasRoomAgain) {
   ready.pick(plenty, 2, picked);
   EXPECT_TRUE(ready.take_reload_wanted());
   EXPECT_FALSE(ready.take_reload_wanted());
+}
+
+using enum TaskClass;
+
+DueTask due_of(TaskClass task_class, int id, std::uint32_t handler = 0) {
+  return {{TaskId{id}, 1}, {}, handler, 0, task_class};
+}
+
+// 1,000 tasks of each class.
+struct ReadyClasses : ::testing::Test {
+  ReadyClasses() {
+    ready.limit(10'000, 10'000);
+    for (int i = 0; i < 1000; ++i) {
+      ready.add(due_of(background, i));
+      ready.add(due_of(normal, 10'000 + i, 1));
+      ready.add(due_of(urgent, 20'000 + i));
+    }
+  }
+
+  // Picks `limit` at a time.
+  std::map<TaskClass, int> picked(int tasks, std::size_t limit, const Ready::Room& room = plenty) {
+    std::map<TaskClass, int> counts;
+    for (std::vector<DueTask> batch; tasks > 0; tasks -= static_cast<int>(batch.size())) {
+      batch.clear();
+      ready.pick(room, limit, batch);
+      if (batch.empty()) break;
+      for (const DueTask& task : batch) ++counts[task.task_class];
+      ready.release(batch);
+    }
+    return counts;
+  }
+
+  Ready ready{10'000};
+};
+
+TEST_F(ReadyClasses, AreServedSixteenToFourToOne) {
+  const std::map<TaskClass, int> wanted{{urgent, 480}, {normal, 120}, {background, 30}};
+  EXPECT_EQ(picked(630, 630), wanted);
+}
+
+TEST_F(ReadyClasses, AreServedInTheSameSharesOneTaskAtATime) {
+  const std::map<TaskClass, int> wanted{{urgent, 480}, {normal, 120}, {background, 30}};
+  EXPECT_EQ(picked(630, 1), wanted);
+}
+
+TEST_F(ReadyClasses, LeaveTheirShareToOthersWhenTheyHaveNothing) {
+  ready.remove_if([](const DueTask& task) { return task.task_class == urgent; });
+  const std::map<TaskClass, int> wanted{{normal, 80}, {background, 20}};
+  EXPECT_EQ(picked(100, 10), wanted);
+  ready.remove_if([](const DueTask& task) { return task.task_class == normal; });
+  EXPECT_EQ(picked(500, 500), (std::map<TaskClass, int>{{background, 500}}));
+}
+
+// Handler 0 has the urgent and the background tasks.
+TEST_F(ReadyClasses, LeaveTheirShareToOthersWhenTheirHandlerHasNoRoom) {
+  const auto room = [](std::uint32_t handler, std::size_t, std::size_t) { return handler == 0 ? 0U : 1000U; };
+  EXPECT_EQ(picked(500, 100, room), (std::map<TaskClass, int>{{normal, 500}}));
+  const std::map<TaskClass, int> wanted{{urgent, 160}, {normal, 40}, {background, 10}};
+  EXPECT_EQ(picked(210, 21), wanted) << "a class that was held back gets no more than its share afterwards";
+}
+
+TEST_F(ReadyClasses, HaveTheirOwnRoom) {
+  ready.limit(1000, 1500);
+  EXPECT_EQ(ready.room_for(0, background), 0U);
+  EXPECT_EQ(ready.room_for(0, normal), 500U) << "a class is limited over all handlers";
+  picked(21, 21);
+  EXPECT_EQ(ready.room_for(0, urgent), 16U);
+  EXPECT_TRUE(ready.add(due_of(background, 30'001)));
+  EXPECT_FALSE(ready.add(due_of(background, 30'002)));
+}
+
+TEST_F(ReadyClasses, ThatWereLeftOutAreAskedForWhenHalfOfTheirRoomIsFree) {
+  ready.limit(1000, 1000);
+  ready.leave_out(0, urgent);
+  picked(21, 21);
+  EXPECT_FALSE(ready.take_reload_wanted());
+  picked(672, 672);
+  EXPECT_TRUE(ready.take_reload_wanted()) << "fewer than half of the urgent tasks are left";
+  EXPECT_FALSE(ready.take_reload_wanted());
+}
+
+TEST_F(ReadyClasses, AreWhereTheyWereAfterAClaimThatCouldNotBeMade) {
+  const auto before = ready.by_class();
+  std::vector<DueTask> batch;
+  ready.pick(plenty, 100, batch);
+  EXPECT_NE(ready.by_class(), before);
+  ready.put_back(batch);
+  EXPECT_EQ(ready.by_class(), before);
+}
+
+TEST(Ready, NormalTasksAloneMayFillAllOfTheMemory) {
+  Ready ready{100};
+  ready.limit(100, 30);
+  for (int i = 0; i < 100; ++i) EXPECT_TRUE(ready.add(due(i)));
+  EXPECT_FALSE(ready.add(due(100)));
+  EXPECT_TRUE(ready.add(due_of(urgent, 101)));
+  EXPECT_EQ(ready.room_for(1, normal), 0U) << "from now on a class has its part of it";
 }
 
 }  // namespace

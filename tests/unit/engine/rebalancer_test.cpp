@@ -1,4 +1,4 @@
-// From what a source says of the members to the shards that are scanned.
+// From a source's list of members to the shards that are scanned.
 
 #include "engine/rebalancer.h"
 
@@ -10,7 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "cluster/store_membership.h"
+#include "cluster/membership.h"
 #include "unit/engine/virtual_instance.h"
 
 namespace easyretry::engine {
@@ -43,7 +43,7 @@ struct ToldMembership final : cluster::Membership {
   void listen(std::function<void()> changed) override { source.changed = std::move(changed); }
 
   Source& source;
-  Traits told{.source = "told", .self = "b", .tells = true, .refresh = 3s, .notices_death = 10s};
+  Traits told{.source = "told", .self = "b", .pushes = true, .refresh = 3s, .death_timeout = 10s};
 };
 
 class RebalancerTest : public ::testing::Test {
@@ -211,7 +211,7 @@ TEST_F(RebalancerTest, WhoLeavesSaysSo) {
   EXPECT_TRUE(source.left);
 }
 
-// Two instances on one store, each stepped by hand.
+// Two instances on one store, each stepped manually.
 TEST_F(RebalancerTest, InstancesThatMeetInTheStoreShareItsShards) {
   const auto instance = [&](const std::string& node, std::vector<int>& mine) {
     return std::make_unique<Rebalancer>(*context,

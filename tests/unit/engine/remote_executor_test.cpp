@@ -1,4 +1,4 @@
-// Attempts that are made outside of this process: claimed as there is room, held and settled like all others.
+// Attempts outside this process: claimed when there is room, held and settled like all others.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -24,7 +24,7 @@ struct Outside final : RemoteExecutor {
 };
 
 struct RemoteExecutorTest : ::testing::Test {
-  // A run holds its handler, and that whoever took the run.
+  // A run holds its handler, which holds the executor that took the run: a cycle.
   ~RemoteExecutorTest() override { outside->runs.clear(); }
 
   void register_pay(const Policy& policy = {}, const HandlerOptions& options = {}) {
@@ -121,7 +121,7 @@ TEST_F(RemoteExecutorTest, ItsLeaseIsRenewedAndItsTimeoutKept) {
 TEST_F(RemoteExecutorTest, WhatWasLetGoIsNotRenewedAndStillCanBeSettledUntilSomebodyElseHasIt) {
   register_pay();
   const RunPtr run = claim_one();
-  instance.core.let_go({&run, 1});
+  instance.core.let_go({&run, 1}, 30s);
   shared.clock.advance(20s);
   instance.core.renewer().step();
   EXPECT_TRUE(instance.core.settle_now(run, end_attempt(*run, context, Called{})).value());
@@ -129,13 +129,47 @@ TEST_F(RemoteExecutorTest, WhatWasLetGoIsNotRenewedAndStillCanBeSettledUntilSome
 
   outside->runs.clear();
   const RunPtr late = claim_one();
-  instance.core.let_go({&late, 1});
+  instance.core.let_go({&late, 1}, 30s);
   shared.clock.advance(30s);
   instance.claim();
   ASSERT_THAT(outside->runs, SizeIs(2)) << "its lease had run out";
   EXPECT_FALSE(instance.core.settle_now(late, end_attempt(*late, context, Called{})).value());
   EXPECT_EQ(instance.look(id).info.state, TaskState::running);
   EXPECT_EQ(instance.core.stats().stale_settles, 1U);
+}
+
+TEST_F(RemoteExecutorTest, WhatWasLetGoCountsForALimitUntilItIsSettledOrItsLeaseIsOver) {
+  HandlerOptions options;
+  options.limit = LimitOptions{.running = 1};
+  register_pay({}, options);
+  for (const char* key : {"a", "b", "c"}) instance.submit("pay", key);
+  const auto claim = [&] {
+    instance.core.renewer().step();
+    instance.claim();
+    instance.core.brake_watch().step();
+    instance.claim();
+  };
+  claim();
+  ASSERT_THAT(outside->runs, SizeIs(1));
+  const RunPtr first = outside->runs.at(0);
+  instance.core.let_go({&first, 1}, 30s);
+  claim();
+  ASSERT_THAT(outside->runs, SizeIs(1)) << "a worker has it";
+  EXPECT_TRUE(instance.core.settle_now(first, end_attempt(*first, context, Called{})).value());
+  claim();
+  ASSERT_THAT(outside->runs, SizeIs(2));
+
+  const RunPtr second = outside->runs.at(1);
+  instance.core.let_go({&second, 1}, 30s);
+  shared.clock.advance(20s);
+  const storage::Renewal renewal{second->ticket(), 30s};
+  ASSERT_TRUE(shared.store->renew({&renewal, 1}).value().applied.front()) << "at another instance";
+  shared.clock.advance(20s);
+  claim();
+  EXPECT_THAT(outside->runs, SizeIs(2)) << "the worker still has it";
+  shared.clock.advance(20s);
+  claim();
+  EXPECT_THAT(outside->runs, SizeIs(3));
 }
 
 TEST(RemoteExecutorThreads, AStopWaitsForThemAsksThemToStopAndHandsThemBack) {
@@ -166,7 +200,7 @@ TEST(RemoteExecutorThreads, AStopWaitsForThemAsksThemToStopAndHandsThemBack) {
   core.context().handlers.add(std::move(handler));
   Threads threads{core};
   task::NewTask task;
-  task.space = "default";
+  task.name_space = "default";
   task.handler = "pay";
   task.key = "k";
   task.payload = "[]";

@@ -1,4 +1,4 @@
-// What the Schedule gives to the Claimers, and when.
+// Which tasks the Schedule gives to the Claimers, and when.
 
 #include "engine/schedule.h"
 
@@ -154,6 +154,18 @@ TEST_F(ScheduleTest, ATaskUnderSuspicionStaysSoWhileItWaitsForItsTime) {
   const auto suspects = take();
   ASSERT_THAT(ids(suspects), ElementsAre(1)) << "suspects go first, without others";
   EXPECT_EQ(suspects[0].suspicion, 2);
+}
+
+TEST_F(ScheduleTest, ATaskKeepsItsClassWhileItWaitsForItsTime) {
+  std::vector<DueTask> tasks{task(1, 50ms), task(2, 50ms), task(3, 50ms)};
+  tasks[0].task_class = TaskClass::background;
+  tasks[2].task_class = TaskClass::urgent;
+  offer(tasks);
+  EXPECT_THAT(take(), IsEmpty());
+  shared.clock.advance(50ms);
+  const auto given = take();
+  EXPECT_THAT(ids(given), ElementsAre(3, 2, 1)) << "the urgent one first";
+  EXPECT_EQ(given.front().task_class, TaskClass::urgent);
 }
 
 TEST_F(ScheduleTest, AVersionOfMoreThan32BitsIsGivenOutAsItIs) {

@@ -93,6 +93,10 @@ class RefusedOutcomes : public ::testing::Test {
       end.outcome = Outcome::rejected;
       end.error = run->record.info.key;
       if (end.error == "b") end.result = "large";
+      if (end.error == "c") {
+        end.result = "kept";
+        end.keep_result = 1h;
+      }
       instance.core.outcomes().put(run, end);
     }
   }
@@ -110,7 +114,7 @@ TEST_F(RefusedOutcomes, LoseTheirResultAndSaySo) {
   instance.core.settler().step();
   EXPECT_EQ(error_of("a"), "a");
   EXPECT_EQ(error_of("b"), "b (the result could not be stored: too large)");
-  EXPECT_EQ(error_of("c"), "c");
+  EXPECT_EQ(error_of("c"), "c") << "its result was for readers: the task ended as it did";
 }
 
 TEST_F(RefusedOutcomes, LoseTheirErrorTextAndSaySo) {

@@ -9,46 +9,46 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr TimePoint kNow{Millis{1'700'000'000'000}};
-const Instant kStart{1h};
+const Instant kBoot{1h};
 
 TEST(StoreTime, FollowsTheStoresClockNotOurs) {
-  StoreTime time{kNow, kStart};
-  time.observe(kNow + 5min, kStart, kStart + 1ms);
-  EXPECT_EQ(time.at(kStart + 1ms), kNow + 5min);
-  EXPECT_EQ(time.at(kStart + 1s + 1ms), kNow + 5min + 1s);
+  StoreTime time{kNow, kBoot};
+  time.observe(kNow + 5min, kBoot, kBoot + 1ms);
+  EXPECT_EQ(time.at(kBoot + 1ms), kNow + 5min);
+  EXPECT_EQ(time.at(kBoot + 1s + 1ms), kNow + 5min + 1s);
 }
 
 TEST(StoreTime, AFasterReplyMakesItMoreExact) {
-  StoreTime time{kNow - 1h, kStart};
-  time.observe(kNow, kStart, kStart + 50ms);
-  EXPECT_EQ(time.at(kStart + 50ms), kNow);
-  time.observe(kNow + 99ms, kStart + 99ms, kStart + 100ms);
-  EXPECT_EQ(time.at(kStart + 100ms), kNow + 99ms);
+  StoreTime time{kNow - 1h, kBoot};
+  time.observe(kNow, kBoot, kBoot + 50ms);
+  EXPECT_EQ(time.at(kBoot + 50ms), kNow);
+  time.observe(kNow + 99ms, kBoot + 99ms, kBoot + 100ms);
+  EXPECT_EQ(time.at(kBoot + 100ms), kNow + 99ms);
 }
 
 TEST(StoreTime, ASlowReplyDoesNotMakeItWorse) {
-  StoreTime time{kNow, kStart};
-  time.observe(kNow + 10ms, kStart + 10ms, kStart + 900ms);
-  EXPECT_EQ(time.at(kStart + 900ms), kNow + 900ms);
+  StoreTime time{kNow, kBoot};
+  time.observe(kNow + 10ms, kBoot + 10ms, kBoot + 900ms);
+  EXPECT_EQ(time.at(kBoot + 900ms), kNow + 900ms);
 }
 
 TEST(StoreTime, GoesBackWhenTheStoresClockWasSetBack) {
-  StoreTime time{kNow, kStart};
-  time.observe(kNow - 1h, kStart + 1s, kStart + 1001ms);
-  EXPECT_EQ(time.at(kStart + 1001ms), kNow - 1h);
+  StoreTime time{kNow, kBoot};
+  time.observe(kNow - 1h, kBoot + 1s, kBoot + 1001ms);
+  EXPECT_EQ(time.at(kBoot + 1001ms), kNow - 1h);
 }
 
 TEST(StoreTime, WhenIsTheInverseOfAt) {
-  const StoreTime time{kNow, kStart};
+  const StoreTime time{kNow, kBoot};
   EXPECT_EQ(time.at(time.when(kNow + 1234ms)), kNow + 1234ms);
   EXPECT_EQ(time.when(TimePoint::max()), Instant::max());
 }
 
 // True store time runs with our clock; a reply shows it cut to a millisecond, read somewhere in the round trip.
 RC_GTEST_PROP(StoreTime, IsNeverAheadOfTheStore, ()) {
-  StoreTime time{kNow - 24h, kStart};
-  Instant local = kStart;
-  const auto truth = [&](Instant at) { return kNow.time_since_epoch() + (at - kStart); };
+  StoreTime time{kNow - 24h, kBoot};
+  Instant local = kBoot;
+  const auto truth = [&](Instant at) { return kNow.time_since_epoch() + (at - kBoot); };
   const int samples = *rc::gen::inRange(1, 20);
   for (int i = 0; i < samples; ++i) {
     const Instant sent = local + std::chrono::microseconds{*rc::gen::inRange(0, 5'000'000)};

@@ -194,9 +194,9 @@ TEST_F(Suspects, OnTheirLastChanceWaitForTheOthersToFinishButNotForEver) {
 
 TEST_F(Suspects, OneThatKillsItsWorkerAmongManyIsTheOnlyOneQuarantined) {
   submit({"a", "b", "c", "poison", "d", "e", "f"});
-  crash(1, 100);  // nobody knows which of them it was
+  crash(1, 100);  // it is unknown which of them it was
   int deaths = 1;
-  const auto open = [&] { return shared.store->count({.space = "default"}).value(); };
+  const auto open = [&] { return shared.store->count({.name_space = "default"}).value(); };
   while (open() > 0 && deaths < 20) {
     PlayedInstance instance{shared, 3, 100};
     for (int i = 0; i < 20 && open() > 0; ++i) {

@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <future>
+#include <latch>
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -17,6 +18,8 @@ TEST(RunLoop, EndsWithTheOtherLoopOfItsWakeupAlsoWhileThatOneIsBusy) {
   Wakeup wakeup;
   std::promise<void> release;
   std::promise<void> busy;
+  std::promise<void> second_ended;
+  std::latch second_runs{1};
   std::atomic<int> steps_after_the_end{0};
   auto first = std::make_unique<RunLoop>("first", instance.core, wakeup, [&] {
     busy.set_value();
@@ -24,14 +27,18 @@ TEST(RunLoop, EndsWithTheOtherLoopOfItsWakeupAlsoWhileThatOneIsBusy) {
     return Step{};
   });
   RunLoop second{"second", instance.core, wakeup, [&] {
+                   if (!second_runs.try_wait()) {
+                     second_ended.set_value_at_thread_exit();
+                     second_runs.count_down();
+                   }
                    if (wakeup.closed()) ++steps_after_the_end;
                    return Step{};
                  }};
   busy.get_future().wait();
+  second_runs.wait();
 
   auto ended = std::async(std::launch::async, [&] { first.reset(); });
-  while (!wakeup.closed()) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds{20});  // a loop that goes round would do so thousands of times
+  EXPECT_EQ(second_ended.get_future().wait_for(std::chrono::seconds{20}), std::future_status::ready);
   EXPECT_LE(steps_after_the_end, 1) << "the step that was under way";
   release.set_value();
   ended.get();

@@ -1,5 +1,5 @@
 #pragma once
-// An instance of the engine that is stepped by hand; several may share one store. Destroying it is its crash.
+// An instance of the engine that is stepped manually; several may share one store. Destroying it is its crash.
 
 #include <easyretry/testing.h>
 
@@ -17,7 +17,9 @@ struct SharedStore {
 class VirtualInstance {
  public:
   explicit VirtualInstance(SharedStore& shared, EngineOptions options = {})
-      : core(shared.store, shared.clock, {quiet(std::move(options)), "", 1},
+      : VirtualInstance(shared.store, shared.clock, std::move(options)) {}
+  VirtualInstance(std::shared_ptr<storage::Store> store, const Clock& clock, EngineOptions options = {})
+      : core(std::move(store), clock, {quiet(std::move(options)), "", 1},
              [](const auto& context, const auto& outcomes) {
                return std::make_unique<InlineWorkers>(*context, *outcomes);
              }) {}
@@ -40,7 +42,7 @@ class VirtualInstance {
 
   TaskId submit(const std::string& handler, const std::string& key, int max_attempts = 0) {
     task::NewTask task;
-    task.space = "default";
+    task.name_space = "default";
     task.handler = handler;
     task.key = key;
     task.payload = "[]";

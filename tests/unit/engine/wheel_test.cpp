@@ -14,9 +14,9 @@ namespace easyretry::engine {
 namespace {
 
 using namespace std::chrono_literals;
-using testing::ElementsAre;
-using testing::IsEmpty;
-using testing::UnorderedElementsAre;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::UnorderedElementsAre;
 
 std::vector<int> ids(const std::vector<DueTask>& tasks) {
   std::vector<int> ids;
@@ -44,7 +44,7 @@ TEST(Wheel, GivesBackWhatWasScheduled) {
   EXPECT_EQ(wheel.size(), 0u);
 }
 
-// Only somebody who edits the store can raise a version that far, but such a task must not be lost.
+// Only a manual edit of the store can raise a version that far, but such a task must not be lost.
 TEST(Wheel, GivesBackAVersionOfMoreThan32BitsInTime) {
   constexpr std::int64_t kLarge = (std::int64_t{1} << 40) + 1;
   Wheel wheel{kStart, 5s};
@@ -203,7 +203,7 @@ TEST(Wheel, EmptiesAtTheEndOfTime) {
   EXPECT_THAT(take_ids(wheel, kStart), ElementsAre(2));
 }
 
-class WheelWhoseClockWentBack : public testing::TestWithParam<Millis> {
+class WheelWhoseClockWentBack : public ::testing::TestWithParam<Millis> {
  protected:
   TimePoint before = kStart + 24h;
   TimePoint after = before - GetParam();
@@ -245,7 +245,7 @@ TEST_P(WheelWhoseClockWentBack, MixesOldAndNewTasksEarliestFirst) {
 
 // Within a bucket, over its edge, within the spare slots, by about a turn (8,192 ms), by many.
 INSTANTIATE_TEST_SUITE_P(By, WheelWhoseClockWentBack,
-                         testing::Values(1ms, 16ms, 17ms, 64ms, 3s, 4s, 8'191ms, 8'192ms, 8'193ms, 24h),
+                         ::testing::Values(1ms, 16ms, 17ms, 64ms, 3s, 4s, 8'191ms, 8'192ms, 8'193ms, 24h),
                          [](const auto& back) { return std::to_string(back.param.count()) + "ms"; });
 
 TEST(Wheel, RemovesEntriesWhereverTheyWait) {

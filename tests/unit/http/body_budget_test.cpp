@@ -19,7 +19,7 @@ TEST(BodyBudget, IsSharedAndGivenBack) {
     EXPECT_EQ(budget.taken(), 95U);
     EXPECT_TRUE(five.grow_to(5));
     EXPECT_FALSE(five.grow_to(static_cast<std::size_t>(-1)));
-    EXPECT_TRUE(one.grow_to(10)) << "it has that already";
+    EXPECT_TRUE(one.grow_to(10)) << "it already has that much";
     EXPECT_EQ(budget.taken(), 100U);
     one = {};
     EXPECT_EQ(budget.taken(), 75U);

@@ -1,5 +1,6 @@
 #include "http/client.h"
 
+#include <atomic>
 #include <mutex>
 #include <thread>
 
@@ -107,6 +108,23 @@ TEST_F(HttpClient, DoesNotTakeHalfAHeadForAnAnswer) {
     wire.say("HTTP/1.1 200 OK\r\nContent-Ty");
   }};
   EXPECT_EQ(failure({.url = half.url()}), NoAnswer::Kind::lost);
+}
+
+TEST_F(HttpClient, DoesNotSendABodyAgainIfAKeptConnectionClosesWithoutAnAnswer) {
+  std::atomic<int> bodies{0};
+  const auto hear = [&](const Wire& wire) {
+    wire.hear();
+    if (!wire.hear().empty()) ++bodies;
+  };
+  const RawServer once{[&](const Wire& wire) {
+    hear(wire);
+    wire.say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    hear(wire);
+  }};
+  const ClientRequest pay{.method = "POST", .url = once.url(), .body = "pay\r\n\r\n"};
+  ASSERT_TRUE(client.ask(pay));
+  EXPECT_EQ(failure(pay), NoAnswer::Kind::lost);
+  EXPECT_EQ(bodies, 2);
 }
 
 TEST_F(HttpClient, SaysThatAnAnswerIsNotHttp) {

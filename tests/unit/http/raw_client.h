@@ -1,5 +1,5 @@
 #pragma once
-// A TCP client that says exactly what the test says, and tells what came back.
+// A TCP client that sends the bytes of the test and returns the answer.
 
 #include <cerrno>
 #include <cstdint>
@@ -34,13 +34,13 @@ class RawClient {
 
   void send(std::string_view text) { static_cast<void>(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL)); }
   void no_more() { ::shutdown(socket_, SHUT_WR); }
-  // Its end will be a broken connection, not a farewell.
+  // Closing it will reset the connection.
   void break_off() {
     const linger at_once{1, 0};
     ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
   }
 
-  // One whole answer, by its Content-Length; what there is, if the connection ends before.
+  // One whole answer, by its Content-Length; less if the connection ends before.
   std::string answer() {
     while (true) {
       const auto head = unread_.find("\r\n\r\n");
@@ -58,13 +58,13 @@ class RawClient {
     }
     return take(unread_.find("\r\n\r\n") + 4);
   }
-  // So many; what there is, if the connection ends before.
+  // This many answers; fewer if the connection ends before.
   std::string bytes(std::size_t count) {
     while (unread_.size() < count && receive()) {
     }
     return take(count);
   }
-  // What comes until the other side closes.
+  // Everything until the other side closes.
   std::string rest() {
     while (receive()) {
     }

@@ -26,7 +26,7 @@ TEST(Target, ASlashAtTheEndIsAnEmptySegment) {
   EXPECT_THAT(parse_target("/v1/")->segments, ElementsAre("v1", ""));
 }
 
-TEST(Target, WhatIsNotAPathIsNotTaken) {
+TEST(Target, AnInvalidPathIsRefused) {
   for (const char* odd : {"", "v1", "http://other/v1", "*", "/a/../b", "/a/%2e%2e/b", "/.", "/%", "/%4", "/%zz", "/%00",
                           "/?a=%", "/?%00=1", "/%ff", "/?a=%ff", "/\xff"}) {
     EXPECT_FALSE(parse_target(odd)) << odd;

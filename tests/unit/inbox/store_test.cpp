@@ -9,7 +9,7 @@ namespace {
 
 class InboxStore : public Inbox {
  protected:
-  static NewTask task_of(const InboxRow& row) { return test::a_task().space("default").handler(row.handler); }
+  static NewTask task_of(const InboxRow& row) { return test::a_task().name_space("default").handler(row.handler); }
   Result<IntakeReply> take(const Convert& convert, std::size_t limit = 100) {
     return store->take_in({"default", handlers, limit}, convert);
   }
@@ -58,8 +58,8 @@ TEST_P(InboxStore, WhatFailsLeavesTheInboxAsItWas) {
 TEST_P(InboxStore, ALoadTellsWhetherThereAreCallsOfTheHandlersAskedFor) {
   const std::vector<std::string> others{"refund"};
   const std::vector<ShardCursor> from{{.shard = ShardId{1}}};
-  const auto told = [&](std::string_view space, const std::vector<std::string>& names) {
-    return store->load({.space = space, .from = from, .handlers = names}).value().inbox;
+  const auto told = [&](std::string_view name_space, const std::vector<std::string>& names) {
+    return store->load({.name_space = name_space, .from = from, .handlers = names}).value().inbox;
   };
   EXPECT_FALSE(told("default", handlers));
   ask_for("pay", "[]");

@@ -9,7 +9,7 @@ namespace {
 class DeadLetters : public AnImport {
  protected:
   MovedLetters moved() { return imported({.dead_letters = true}).letters; }
-  std::vector<task::TaskRecord> ended() { return store->list({.space = "default", .finished = true}).value(); }
+  std::vector<task::TaskRecord> ended() { return store->list({.name_space = "default", .finished = true}).value(); }
   void letter(const std::string& id, const std::string& json) {
     run({"HSET", "shop:dlq:data", id, json, id + ":queue", "shop:orders"});
     run({"LPUSH", "shop:dlq", id});
@@ -25,7 +25,7 @@ class DeadLetters : public AnImport {
   }
   task::NewTask task(const std::string& key) {
     task::NewTask task;
-    task.space = "default";
+    task.name_space = "default";
     task.key = key;
     task.handler = "orders";
     task.payload = R"([{"n":1}])";
@@ -69,7 +69,7 @@ TEST_F(DeadLetters, StayIfTheyCannotBeReadOrTheirKeyBelongsToALiveTask) {
   EXPECT_EQ(sum.left, 2);
   EXPECT_THAT(list("dlq"), ElementsAre("bad", "m7"));
   EXPECT_THAT(tasks(), SizeIs(1));
-  EXPECT_EQ(store->count({.space = "default", .finished = true}).value(), 249);
+  EXPECT_EQ(store->count({.name_space = "default", .finished = true}).value(), 249);
   EXPECT_EQ(number({"EXISTS", "shop:cxx:letters"}), 0);
 }
 

@@ -3,6 +3,7 @@
 #include "mxrmq/fsck.h"
 
 #include "mxrmq/settler.h"
+#include "support/manual_pauses.h"
 #include "unit/mxrmq/support.h"
 
 namespace easyretry::mxrmq {
@@ -12,7 +13,7 @@ class AnFsck : public QueueTest {
  protected:
   Texts findings(bool repair = false, const std::string& options = "?prefix=shop") {
     Texts all;
-    FsckOptions fsck_options{.repair = repair, .grace = 0ms};
+    FsckOptions fsck_options{.repair = repair, .pauses = &pauses};
     fsck_options.tell = [&](const Finding& found) {
       all.push_back(std::string{to_string(found.kind)} + " " + found.id + " " + found.topic);
     };
@@ -22,6 +23,7 @@ class AnFsck : public QueueTest {
     return all;
   }
 
+  test::ManualPauses pauses;
   FsckReport report;
 };
 
@@ -35,6 +37,7 @@ TEST_F(AnFsck, LeavesAHealthyQueueAlone) {
   EXPECT_TRUE(buried(claimed()));
   EXPECT_THAT(findings(true), IsEmpty());
   EXPECT_EQ(report.messages, 5);
+  EXPECT_THAT(pauses.taken(), IsEmpty());
 }
 
 // 1.11, 1: timed out by a process that died before it stored the next step.
@@ -110,14 +113,14 @@ TEST_F(AnFsck, ManyAreFoundInSlices) {
   EXPECT_THAT(findings(), IsEmpty());
 }
 
-// A worker that continues between the two checks.
+// Python moves a message in two steps, and continues during the grace.
 TEST_F(AnFsck, AMessageThatIsHeldAfterTheGraceIsNoOrphan) {
   produced();
   python_takes();
   python_times_out("m1");
-  FsckOptions options{.repair = true, .grace = 0ms};
-  options.progress = [&](std::int64_t, std::int64_t) { python_retries("m1", to_json(a_message())); };
-  EXPECT_EQ(fsck(url(), options).findings, 0);
+  pauses.during = [&] { python_retries("m1", to_json(a_message())); };
+  EXPECT_THAT(findings(true), IsEmpty());
+  EXPECT_THAT(pauses.taken(), ElementsAre(5s));
   EXPECT_THAT(list("orders:pending"), IsEmpty());
 }
 

@@ -14,7 +14,7 @@ namespace easyretry::mxrmq {
 class AnImport : public QueueTest {
  protected:
   ImportReport imported(const ImportOptions& options = {}) { return run_import(url(), *store, options); }
-  std::vector<task::TaskRecord> tasks() { return store->list({.space = "default"}).value(); }
+  std::vector<task::TaskRecord> tasks() { return store->list({.name_space = "default"}).value(); }
   Message with(const std::string& id, const std::function<void(Meta&)>& change) {
     Message message = a_message(id);
     change(message.meta);

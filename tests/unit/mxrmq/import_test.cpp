@@ -2,6 +2,7 @@
 
 #include <easyretry/easyretry.h>
 
+#include "support/endings.h"
 #include "support/eventually.h"
 #include "unit/mxrmq/import_support.h"
 
@@ -62,7 +63,7 @@ TEST_F(AnImport, TakesPendingAndDelayedOfAllTopicsAndLeavesTheRest) {
   EXPECT_EQ(plan.in_flight, 1);
   EXPECT_EQ(plan.dead, 1);
   EXPECT_EQ(imported().moved, 252);
-  EXPECT_EQ(store->count({.space = "default"}).value(), 252);
+  EXPECT_EQ(store->count({.name_space = "default"}).value(), 252);
   EXPECT_THAT(list("orders:processing"), ElementsAre("held"));
   EXPECT_THAT(list("dlq"), ElementsAre("dead"));
 }
@@ -107,7 +108,7 @@ class AnInterruptedImport : public AnImport {
     const Reply taken = link.run(scripts::take, kTopic, {"import-killed", "300000", "10"});
     ASSERT_EQ(taken.text(0), id);
     NewTask task;
-    task.space = "default";
+    task.name_space = "default";
     task.key = id;
     task.handler = "orders";
     task.payload = R"([{"n":1}])";
@@ -138,7 +139,7 @@ TEST_F(AnInterruptedImport, DoesNotStoreAgainWhatHasEndedMeanwhile) {
   produced();
   cut_off_before_removal("m1");
   const auto id = tasks().at(0).info.id;
-  ASSERT_TRUE(store->cancel({&id, 1}, storage::Cancel::end));
+  ASSERT_TRUE(store->end(test::endings({&id, 1})));
   EXPECT_EQ(imported().moved, 1);
   EXPECT_THAT(tasks(), IsEmpty());
   expect_nothing_left();

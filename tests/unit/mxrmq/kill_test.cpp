@@ -1,8 +1,8 @@
 // Worker processes that are killed between claim and completion: nothing is lost.
 
+#include <latch>
 #include <mutex>
 #include <set>
-#include <thread>
 
 #include <easyretry/mxrmq.h>
 
@@ -41,6 +41,7 @@ TEST_F(Killed, AWorkerLosesNothingOfWhatItHeld) {
 // The server, with everything that it has confirmed on disk.
 TEST(KilledServer, LosesNothingAndTheWorkerGoesOn) {
   constexpr int kMessages = 300;
+  constexpr std::size_t kBefore = 20;
   test::DatabaseServer server{test::ServerKind::redis};
   const std::string url = "mxrmq" + server.url().substr(std::string{"redis"}.size()) + "?prefix=shop";
   Queue queue{url};
@@ -59,14 +60,16 @@ TEST(KilledServer, LosesNothingAndTheWorkerGoesOn) {
   options.reap = std::chrono::milliseconds{50};
   options.log = [](LogLevel, std::string_view) {};
   Worker worker{url, options};
+  std::latch killed{1};
   worker.on("orders", [&](const Delivery& message) {
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    if (count() > kBefore) killed.wait();
     const std::lock_guard lock{mutex};
     ran.insert(message.id);
   });
   worker.start();
-  ASSERT_TRUE(test::eventually([&] { return count() > 20; }));
+  ASSERT_TRUE(test::eventually([&] { return count() > kBefore; }));
   server.kill();
+  killed.count_down();
   server.start();
   EXPECT_TRUE(test::eventually([&] { return count() == kMessages && queue.counts("orders").leased == 0; }));
 }
@@ -115,9 +118,13 @@ TEST_F(AWireThatLosesReplies, EachMessageIsRunAndNothingIsLeft) {
   std::set<std::string> ran;  // guarded by mutex
   Worker worker{through_proxy(), options};
   worker.on("orders", [&](const Delivery& message) {
-    std::this_thread::sleep_for(std::chrono::milliseconds{5});
-    const std::lock_guard lock{mutex};
-    ran.insert(message.id);
+    const std::size_t before = [&] {
+      const std::lock_guard lock{mutex};
+      ran.insert(message.id);
+      return ran.size();
+    }();
+    // Replies are lost during the whole run, not only at its beginning.
+    EXPECT_TRUE(test::eventually([&] { return proxy.lost_replies() >= before / 40; }));
   });
   worker.start();
   proxy.lose_replies(0.1);

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "mxrmq/raw_object.h"
+#include "support/refusal.h"
 
 namespace easyretry::mxrmq {
 namespace {
@@ -48,12 +49,7 @@ Message whole() {
 }
 
 std::string error_of(std::string_view json) {
-  try {
-    parse_message(json);
-    return {};
-  } catch (const MessageError& error) {
-    return error.what();
-  }
+  return test::refusal<MessageError>([&] { parse_message(json); });
 }
 
 TEST(Message, IsReadFieldForField) {

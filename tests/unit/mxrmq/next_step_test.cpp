@@ -10,15 +10,15 @@ constexpr std::int64_t kNow = 1'790'000'000'000;
 
 TEST(AfterFailure, MaxRetriesIsTheNumberOfAttempts) {
   Meta meta;  // 3 attempts; 60 s, 300 s, 1800 s
-  NextStep first = after_failure(meta, "boom", kNow);
+  NextStep first = after_failure(meta, retry_later("boom"), kNow);
   EXPECT_EQ(first.retry_after, 60s);
   EXPECT_EQ(first.meta.retry_count, 1);
   EXPECT_EQ(first.meta.status, Status::retrying);
   EXPECT_EQ(first.meta.last_error, "boom");
   EXPECT_EQ(first.meta.last_retry_at, kNow);
-  NextStep second = after_failure(first.meta, "boom", kNow);
+  NextStep second = after_failure(first.meta, retry_later("boom"), kNow);
   EXPECT_EQ(second.retry_after, 300s);
-  NextStep third = after_failure(second.meta, "the last", kNow + 1);
+  NextStep third = after_failure(second.meta, retry_later("the last"), kNow + 1);
   EXPECT_EQ(third.retry_after, std::nullopt);
   EXPECT_EQ(third.meta.retry_count, 3);
   EXPECT_EQ(third.meta.status, Status::dead_letter);
@@ -30,7 +30,7 @@ TEST(AfterFailure, OneAttemptIsMadeWithZeroOrOne) {
   for (const int most : {0, 1}) {
     Meta meta;
     meta.max_retries = most;
-    EXPECT_EQ(after_failure(meta, "boom", kNow).retry_after, std::nullopt);
+    EXPECT_EQ(after_failure(meta, retry_later("boom"), kNow).retry_after, std::nullopt);
   }
 }
 
@@ -39,11 +39,40 @@ TEST(AfterFailure, TheLastDelayRepeatsAndNoneIsAMinute) {
   meta.max_retries = 10;
   meta.retry_count = 7;
   meta.retry_delays = {1, 2};
-  EXPECT_EQ(after_failure(meta, "", kNow).retry_after, 2s);
+  EXPECT_EQ(after_failure(meta, retry_later(""), kNow).retry_after, 2s);
   meta.retry_delays.clear();
-  EXPECT_EQ(after_failure(meta, "", kNow).retry_after, 60s);
+  EXPECT_EQ(after_failure(meta, retry_later(""), kNow).retry_after, 60s);
   meta.retry_delays = {-5};
-  EXPECT_EQ(after_failure(meta, "", kNow).retry_after, 0s);
+  EXPECT_EQ(after_failure(meta, retry_later(""), kNow).retry_after, 0s);
+}
+
+TEST(AfterFailure, AHandlerMayChooseTheDelayOfOneRetry) {
+  const NextStep next = after_failure(Meta{}, retry_after(1500ms, "closed"), kNow);
+  EXPECT_EQ(next.retry_after, 1500ms);
+  EXPECT_EQ(next.meta.retry_count, 1) << "an attempt like any other";
+  EXPECT_EQ(next.meta.last_error, "closed");
+  EXPECT_EQ(next.meta.retry_delays, Meta{}.retry_delays) << "the message keeps its own";
+  EXPECT_EQ(next.meta.expire_at, kNow + 1500 + 86'400'000) << "a day after it is due, as in Python";
+  EXPECT_EQ(after_failure(next.meta, retry_later("boom"), kNow).retry_after, 300s) << "the second delay of the message";
+}
+
+TEST(AfterFailure, AChosenDelayIsBounded) {
+  EXPECT_EQ(after_failure(Meta{}, retry_after(-1s), kNow).retry_after, 0s);
+  EXPECT_EQ(after_failure(Meta{}, retry_after(Millis::max()), kNow).retry_after, Millis{std::chrono::years{10}});
+}
+
+TEST(AfterFailure, AChosenDelayDoesNotAddAttempts) {
+  Meta meta;
+  meta.retry_count = 2;
+  EXPECT_EQ(after_failure(meta, retry_after(1s, "closed"), kNow).retry_after, std::nullopt);
+}
+
+TEST(AfterFailure, AHandlerMayGiveUpAtOnce) {
+  const NextStep next = after_failure(Meta{}, give_up("no such customer"), kNow);
+  EXPECT_EQ(next.retry_after, std::nullopt);
+  EXPECT_EQ(next.meta.status, Status::dead_letter);
+  EXPECT_EQ(next.meta.last_error, "no such customer");
+  EXPECT_EQ(next.meta.retry_count, 1);
 }
 
 TEST(AfterLoss, WaitsTheFirstDelayAndNotTheLast) {

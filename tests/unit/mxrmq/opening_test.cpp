@@ -2,18 +2,14 @@
 
 #include "support/database_server.h"
 #include "support/plain_redis.h"
+#include "support/refusal.h"
 #include "unit/mxrmq/support.h"
 
 namespace easyretry::mxrmq {
 namespace {
 
 std::string url_error(const std::string& url) {
-  try {
-    parse_queue_url(url);
-    return {};
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
+  return test::refusal<std::invalid_argument>([&] { parse_queue_url(url); });
 }
 
 TEST(QueueUrl, HasAServerAndOptions) {
@@ -52,12 +48,7 @@ class Opening : public QueueTest {
  protected:
   Keys keys_with(const std::string& text) { return QueueConnection{options(text)}.keys(); }
   std::string refusal(const std::string& text) {
-    try {
-      keys_with(text);
-      return {};
-    } catch (const StoreError& error) {
-      return error.what();
-    }
+    return test::refusal<StoreError>([&] { keys_with(text); });
   }
 };
 

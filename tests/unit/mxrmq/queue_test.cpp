@@ -3,6 +3,7 @@
 #include <easyretry/json.h>
 #include <easyretry/mxrmq.h>
 
+#include "support/refusal.h"
 #include "unit/mxrmq/support.h"
 
 struct Order {
@@ -16,14 +17,7 @@ namespace {
 
 class AQueue : public QueueTest {
  protected:
-  std::string refusal(const std::function<void()>& call) {
-    try {
-      call();
-      return {};
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-  }
+  std::string refusal(const std::function<void()>& call) { return test::refusal<std::invalid_argument>(call); }
   Message stored(const std::string& id) { return parse_message(text({"HGET", "shop:payloads", id})); }
 
   Queue queue{url()};

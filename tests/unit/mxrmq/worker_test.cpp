@@ -1,6 +1,8 @@
 // Workers on threads, with the server's own clock.
 
+#include <future>
 #include <latch>
+#include <map>
 #include <mutex>
 
 #include <easyretry/mxrmq.h>
@@ -61,6 +63,39 @@ TEST_F(AWorker, RetriesByTheMessagesOwnRulesAndKeepsTheLastError) {
   EXPECT_EQ(worker.stats().retried, 2);
   EXPECT_EQ(dead(id).meta.last_error, ("card refused, attempt 2" + std::string(60, '!')).substr(0, 50));
   EXPECT_EQ(dead(id).meta.retry_count, 3);
+  EXPECT_THAT(list("dlq"), ElementsAre(id));
+}
+
+TEST_F(AWorker, AHandlerMayChooseItsDelay) {
+  Worker worker{url(), quick()};
+  worker.on("orders", [](const Delivery&) { return retry_after(1h, "the bank is closed"); });
+  worker.start();
+  const auto before = std::chrono::floor<Millis>(std::chrono::system_clock::now().time_since_epoch());
+  const std::string id = queue.produce("orders", "{}");  // its own delay is a minute
+  ASSERT_TRUE(eventually([&] { return worker.stats().retried == 1; }));
+  const Millis due{std::atoll(text({"ZSCORE", "shop:delays", id}).c_str())};
+  EXPECT_GE(due - before, 1h);
+  EXPECT_LT(due - before, 1h + 1min);
+  const Meta meta = parse_message(text({"HGET", "shop:payloads", id})).meta;
+  EXPECT_EQ(meta.last_error, "the bank is closed");
+  EXPECT_EQ(meta.retry_count, 1);
+  EXPECT_GT(meta.expire_at, due.count()) << "Python would take a message past its expireAt for an expired one";
+}
+
+TEST_F(AWorker, AHandlerAnswersWithTheTypeOfThePayloadToo) {
+  Worker worker{url(), quick()};
+  worker.on<std::map<std::string, int>>("orders", [&](const std::map<std::string, int>& payload) -> Answer {
+    saw(std::to_string(payload.at("n")));
+    if (payload.at("n") == 1) return give_up("no such customer");
+    return seen().size() < 3 ? retry_after(1ms) : done();
+  });
+  worker.start();
+  const std::string id = queue.produce("orders", R"({"n":1})");
+  ASSERT_TRUE(eventually([&] { return worker.stats().dead == 1; }));
+  queue.produce("orders", R"({"n":2})");
+  EXPECT_TRUE(eventually([&] { return worker.stats().completed == 1; }));
+  EXPECT_THAT(seen(), ElementsAre("1", "2", "2"));
+  EXPECT_EQ(dead(id).meta.last_error, "no such customer");
   EXPECT_THAT(list("dlq"), ElementsAre(id));
 }
 
@@ -147,15 +182,19 @@ TEST_F(AWorker, ALostMessageStopsItsHandlerAndItsOutcomeDoesNotCount) {
 
 TEST_F(AWorker, StoppingLetsHandlersFinish) {
   std::latch running{1};
+  std::latch finish{1};
   Worker worker{url(), quick()};
   worker.on("orders", [&](const Delivery&) {
     running.count_down();
-    std::this_thread::sleep_for(50ms);
+    finish.wait();
   });
   worker.start();
   queue.produce("orders", "{}");
   running.wait();
-  worker.stop();
+  auto stopped = std::async(std::launch::async, [&] { worker.stop(); });
+  EXPECT_EQ(stopped.wait_for(30ms), std::future_status::timeout);
+  finish.count_down();
+  stopped.get();
   EXPECT_EQ(worker.stats().completed, 1);
   expect_nothing_left();
 }
@@ -213,6 +252,7 @@ TEST_F(AWorker, RefusesInvalidArguments) {
   EXPECT_THROW(worker.start(), std::invalid_argument) << "without a handler";
   worker.on("orders", [](const Delivery&) {});
   EXPECT_THROW(worker.on("orders", [](const Delivery&) {}), std::invalid_argument);
+  EXPECT_THROW(worker.on("refunds", std::function<void(const Delivery&)>{}), std::invalid_argument);
   EXPECT_THROW(worker.on("", [](const Delivery&) {}), std::invalid_argument);
   EXPECT_THROW(worker.on(
                    "other", [](const Delivery&) {}, 0),

@@ -24,7 +24,7 @@ TEST_F(MysqlDue, GivesWhatIsDueInTheOrderOfItsTurn) {
   const TaskRecord second = inserted(a_task().due_in(2s).handler("refund"));
   const TaskRecord first = inserted(a_task().due_in(1s));
   inserted(a_task().due_in(3001ms));
-  inserted(a_task().due_in(1s).space("bank"));
+  inserted(a_task().due_in(1s).name_space("bank"));
   inserted(a_task().due_in(1s), ShardId{4});
   const auto rows = due({{ShardId{3}}}, kMarch + 3s);
   ASSERT_EQ(ids_of(rows), (std::vector{first.info.id, second.info.id}));
@@ -105,12 +105,12 @@ class MysqlSearch : public MysqlTest {
 
 TEST_F(MysqlSearch, ConditionsAreJoinedAndAnEmptyOneDoesNotRestrict) {
   const TaskId one = inserted(a_task().key("k").business("order", "1")).info.id;
-  const TaskId two = inserted(a_task().key("k").space("bank").handler("o'refund").business("order", "2")).info.id;
+  const TaskId two = inserted(a_task().key("k").name_space("bank").handler("o'refund").business("order", "2")).info.id;
   const TaskId running = claimed(a_task().business("bill", "1")).info.id;
   EXPECT_THAT(page({}), ElementsAre(one, two, running));
-  EXPECT_THAT(page({.space = "bank"}), ElementsAre(two));
+  EXPECT_THAT(page({.name_space = "bank"}), ElementsAre(two));
   EXPECT_THAT(page({.key = "k"}), ElementsAre(one, two));
-  EXPECT_THAT(page({.space = "shop", .key = "k"}), ElementsAre(one));
+  EXPECT_THAT(page({.name_space = "shop", .key = "k"}), ElementsAre(one));
   EXPECT_THAT(page({.handler = "o'refund"}), ElementsAre(two));
   EXPECT_THAT(page({.business_id = "1"}), ElementsAre(one, running));
   EXPECT_THAT(page({.business_type = "bill", .business_id = "1"}), ElementsAre(running));
@@ -125,6 +125,10 @@ TEST_F(MysqlSearch, PagesGoOnAfterAnId) {
   EXPECT_THAT(page({.limit = 2}), ElementsAre(stored[0], stored[1]));
   EXPECT_THAT(page({.after = stored[1], .limit = 2}), ElementsAre(stored[2], stored[3]));
   EXPECT_THAT(page({.business_id = "1", .after = stored[3], .limit = SIZE_MAX}), ElementsAre(stored[4]));
+  constexpr auto kNewestFirst = ListOrder::newest_first;
+  EXPECT_THAT(page({.order = kNewestFirst, .limit = 2}), ElementsAre(stored[4], stored[3]));
+  EXPECT_THAT(page({.business_id = "1", .order = kNewestFirst, .after = stored[1], .limit = SIZE_MAX}),
+              ElementsAre(stored[0]));
   EXPECT_THAT(page({.limit = 0}), IsEmpty());
 }
 
@@ -139,19 +143,19 @@ TEST_F(MysqlSearch, HistoryIsSearchedAlike) {
 }
 
 TEST_F(MysqlTest, TablesAreMadeOnceListedInOrderAndDropped) {
-  session->schema().create_tasks(kTable, sql::KeysIn::tasks);
+  session->schema().create_tasks(kTable, sql::UniqueKeys::in_task_table);
   session->schema().create_history(kHistory);
-  session->schema().create_tasks("retry_task_10", sql::KeysIn::tasks);
-  session->schema().create_tasks("retry_task_2", sql::KeysIn::tasks);
+  session->schema().create_tasks("retry_task_10", sql::UniqueKeys::in_task_table);
+  session->schema().create_tasks("retry_task_2", sql::UniqueKeys::in_task_table);
   by_hand("CREATE TABLE retryable (id INT)");
   by_hand("CREATE VIEW retry_view AS SELECT 1");
-  EXPECT_THAT(
-      session->schema().tables(),
-      ElementsAre("retry_count", "retry_count_delta", "retry_inbox", "retry_keeper_log", "retry_member", "retry_meta",
-                  "retry_pause", "retry_task", "retry_task_10", "retry_task_2", "retry_task_history_202603"));
+  EXPECT_THAT(session->schema().tables(),
+              ElementsAre("retry_count", "retry_count_delta", "retry_inbox", "retry_keeper_log", "retry_member",
+                          "retry_meta", "retry_pause", "retry_result", "retry_retention", "retry_series", "retry_task",
+                          "retry_task_10", "retry_task_2", "retry_task_history_202603"));
   session->schema().drop("retry_task_2");
   session->schema().drop("retry_task_2");
-  EXPECT_EQ(session->schema().tables().size(), 10U);
+  EXPECT_EQ(session->schema().tables().size(), 13U);
 }
 
 TEST_F(MysqlTest, WhatIsAgreedOnFirstStays) {

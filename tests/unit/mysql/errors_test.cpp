@@ -1,7 +1,6 @@
-#include "storage/mysql/errors.h"
-
 #include <utility>
 
+#include "storage/mysql/connection.h"
 #include "unit/mysql/support.h"
 
 namespace easyretry::storage::mysql {

@@ -106,10 +106,10 @@ TEST_F(MysqlTest, KeysAreComparedByteByByte) {
 
 TEST_F(MysqlTest, ANamespaceHasItsOwnKeys) {
   const TaskRecord shop = inserted(a_task().key("k"));
-  const TaskRecord bank = inserted(a_task().space("bank").key("k"));
+  const TaskRecord bank = inserted(a_task().name_space("bank").key("k"));
   const auto found = session->live_keys(kTable, std::vector{bank});
   ASSERT_EQ(found.size(), 1U);
-  EXPECT_EQ(found[0].space, "bank");
+  EXPECT_EQ(found[0].name_space, "bank");
   EXPECT_EQ(found[0].key, "k");
   EXPECT_EQ(found[0].task.id, bank.info.id);
   EXPECT_EQ(found[0].task.version, 1);

@@ -2,7 +2,7 @@
 
 #include <mysql.h>
 
-#include <easyretry/transaction.h>
+#include <easyretry/submit.h>
 
 #include "storage/open.h"
 #include "support/eventually.h"
@@ -62,7 +62,7 @@ class MysqlJoined : public ::testing::Test {
   // Counted row by row, and compared with the sums that the store writes with each transaction.
   std::int64_t count() {
     const std::int64_t rows = store->count({}).value();
-    EXPECT_EQ(store->counts(test::kSpace).value()["pay"].live(), rows);
+    EXPECT_EQ(store->counts(test::kNamespace).value()["pay"].live(), rows);
     return rows;
   }
 

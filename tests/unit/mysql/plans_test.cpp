@@ -1,6 +1,7 @@
 // EXPLAIN of the hot statements, as the server answers it. An INSERT ... VALUES has nothing to find but its keys.
 
-#include "storage/mysql/connection.h"
+#include "storage/list_walk.h"
+#include "storage/mysql/session.h"
 #include "storage/mysql/statements.h"
 #include "storage/mysql/values.h"
 #include "unit/mysql/support.h"
@@ -71,7 +72,7 @@ class MysqlPlans : public MysqlTest {
 // A small table tempts the optimizer to read all of it, and a long list of ids to sort.
 TEST_F(MysqlPlans, EveryChangeFindsItsRowsByThePrimaryKey) {
   const std::string now = literal(kMarch);
-  session->schema().create_tasks("retry_task_1", sql::KeysIn::tasks);
+  session->schema().create_tasks("retry_task_1", sql::UniqueKeys::in_task_table);
   for (const int there : {20, 500, 20'000}) {
     const std::vector<Ticket> tickets = some(tasks(there));
     const std::string pairs = ticket_list(tickets);
@@ -79,6 +80,7 @@ TEST_F(MysqlPlans, EveryChangeFindsItsRowsByThePrimaryKey) {
     for (const std::string& sql :
          {statements::lock_claimable.with({{"table", kTable}, {"tickets", pairs}, {"now", now}}),
           statements::claim.with({{"table", kTable},
+                                  {"lost", statements::note_lost.text},
                                   {"ids", ids},
                                   {"owner", bytes("worker")},
                                   {"locked_at", now},
@@ -115,13 +117,15 @@ TEST_F(MysqlPlans, RowsAreFoundAndLockedByThePrimaryKey) {
 TEST_F(MysqlPlans, ValuesOfTheirOwnAreJoinedToTheirRowsByThePrimaryKey) {
   for (const int there : {20, 500, 20'000}) {
     const std::string rows = list_of(some(tasks(there)), [](const Ticket& ticket) {
-      return "[" + literal(ticket.id) + ",null,1,\"RUN\",\"SUCCEEDED\",\"00\"]";
+      return "[" + literal(ticket.id) + ",null,1,null,\"RUN\",\"SUCCEEDED\",\"00\"]";
     });
     for (const Statement& statement :
          {statements::retry, statements::advance, statements::hand_back, statements::renew_with_progress}) {
       expect_by("PRIMARY", statement.with({{"table", kTable}, {"now", literal(kMarch)}, {"rows", rows}}));
     }
     expect_by("PRIMARY", statements::update_rules.with({{"table", kTable}, {"rows", rows}}));
+    expect_by("PRIMARY", statements::finish_noted.with(
+                             {{"table", kTable}, {"history", kHistory}, {"now", literal(kMarch)}, {"rows", rows}}));
   }
 }
 
@@ -190,17 +194,77 @@ TEST_F(MysqlPlans, KeysAndBusinessesAreFoundByTheirIndexes) {
   EXPECT_EQ(plan(page_statement({key, kHistory, true})).at(0).key, "idx_task_key");
 }
 
+// The ids of tasks that were stored in some time are a range of the primary key.
+TEST_F(MysqlPlans, TasksAreFoundByTheTimeTheyWereStoredThroughThePrimaryKey) {
+  for (const int there : {20, 700}) {
+    tasks(there);
+    by_hand("INSERT IGNORE INTO " + std::string{kHistory} +
+            " (id, version, next_retry_time, namespace, task_key, method_name, created_at, max_attempts, params_json, "
+            "finished_at) SELECT id, 1, 0, namespace, task_key, method_name, created_at, 0, '[]', created_at FROM "
+            "retry_task");
+    for (const bool history : {false, true}) {
+      const char* table = history ? kHistory : kTable;
+      for (const TimeRange& time : {TimeRange{kMarch, kMarch + 1s}, TimeRange{{}, kMarch - 1h}}) {
+        const TaskQuery query{.name_space = "shop", .created_at = time};
+        expect_by("PRIMARY", page_statement({query, table, history}));
+      }
+      // Half an hour before, when nothing was stored: no row is read.
+      const TaskQuery before{.name_space = "shop", .created_at = {kMarch - 1h, kMarch - 30min}};
+      const std::int64_t read = rows_read();
+      Rows rows = connection.select(page_statement({before, table, history}));
+      EXPECT_FALSE(rows.next());
+      EXPECT_LT(rows_read() - read, 100);
+    }
+  }
+}
+
+TEST_F(MysqlPlans, AScanLooksAtARangeOfThePrimaryKey) {
+  tasks(700);
+  for (const ListOrder order : {ListOrder::oldest_first, ListOrder::newest_first}) {
+    const TaskQuery query{.name_space = "shop", .handler = "rare", .failed = true, .attempts_from = 2, .order = order};
+    const ListWalk walk{query};
+    const std::int64_t read = rows_read();
+    connection.select(statements::reach.with({{"table", kTable},
+                                              {"beyond", walk.beyond()},
+                                              {"from", literal(walk.from())},
+                                              {"direction", walk.direction()},
+                                              {"limit", "100"}}));
+    EXPECT_LT(rows_read() - read, 300);
+    expect_by("PRIMARY", page_statement({query, kTable, false, true, walk.up_to(TaskId{4711})}));
+  }
+}
+
+TEST_F(MysqlPlans, ASweepOfHistoryGoesByTheEnd) {
+  tasks(700);
+  by_hand("INSERT INTO " + std::string{kHistory} +
+          " (id, version, next_retry_time, namespace, task_key, method_name, created_at, max_attempts, params_json, "
+          "finished_at) SELECT id, 1, 0, namespace, task_key, method_name, created_at, 0, '[]', next_retry_time FROM "
+          "retry_task");
+  by_hand("ANALYZE TABLE " + std::string{kHistory});
+  expect_by("idx_finished", statements::ended.with({{"table", kHistory},
+                                                    {"namespace", bytes("shop")},
+                                                    {"handlers", bytes("pay")},
+                                                    {"from", literal(kMarch + 100ms)},
+                                                    {"until", literal(kMarch + 1h)},
+                                                    {"limit", "100"}}));
+  expect_by("PRIMARY", statements::remove_arguments.with({{"table", kHistory}, {"ids", "1,2,3"}}));
+}
+
 TEST_F(MysqlPlans, AListGoesByTheIdAndSortsNothing) {
   tasks(700);
-  for (const TaskQuery& query : {TaskQuery{}, TaskQuery{.space = "shop"}, TaskQuery{.handler = "pay"},
-                                 TaskQuery{.space = "shop", .state = TaskState::running}}) {
-    expect_by("PRIMARY", page_statement({query, kTable, false}));
+  for (TaskQuery query : {TaskQuery{}, TaskQuery{.name_space = "shop"}, TaskQuery{.handler = "pay"},
+                          TaskQuery{.name_space = "shop", .state = TaskState::running}}) {
+    for (const ListOrder order : {ListOrder::oldest_first, ListOrder::newest_first}) {
+      query.order = order;
+      expect_by("PRIMARY", page_statement({query, kTable, false}));
+    }
   }
 }
 
 TEST_F(MysqlPlans, ACountOfANamespaceReadsAnIndexAndNoRows) {
   tasks(700);
-  EXPECT_THAT(plan(count_statement({TaskQuery{.space = "shop"}, kTable, false})).at(0).extra, HasSubstr("Using index"));
+  EXPECT_THAT(plan(count_statement({TaskQuery{.name_space = "shop"}, kTable, false})).at(0).extra,
+              HasSubstr("Using index"));
 }
 
 TEST_F(MysqlPlans, ColumnsTakeWhatTheChecksLetPass) {
@@ -210,7 +274,7 @@ TEST_F(MysqlPlans, ColumnsTakeWhatTheChecksLetPass) {
                 "DATABASE() AND table_name = 'retry_task' AND column_name = '" +
                 column + "'"));
   };
-  for (const ByteLimit& limit : {kSpaceLimit, kKeyLimit, kHandlerLimit, kBusinessTypeLimit, kBusinessIdLimit,
+  for (const ByteLimit& limit : {kNamespaceLimit, kKeyLimit, kHandlerLimit, kBusinessTypeLimit, kBusinessIdLimit,
                                  kTraceparentLimit, kBackoffLimit, kOwnerLimit, kProgressLimit}) {
     EXPECT_EQ(length(std::string{limit.column}), limit.bytes) << limit.column;
   }

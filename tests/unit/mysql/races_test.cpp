@@ -125,7 +125,7 @@ TEST_F(MysqlRaces, TablesMadeByManyAtOnceAreMade) {
   test::together(kThreads, [&](int) {
     const auto mine = connect();
     sql::migrate(mine->schema(), mine->schema().version());
-    mine->schema().create_tasks("retry_task_7", sql::KeysIn::tasks);
+    mine->schema().create_tasks("retry_task_7", sql::UniqueKeys::in_task_table);
     mine->schema().create_history("retry_task_history_202604");
     EXPECT_EQ(mine->schema().agree("total_shards", "64"), "64");
     return true;

@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 #include "storage/mysql/connection.h"
-#include "storage/mysql/schema.h"
+#include "storage/mysql/session.h"
 #include "support/cutting_proxy.h"
 #include "support/eventually.h"
 #include "unit/mysql/support.h"
@@ -20,7 +20,7 @@ TEST(MysqlServer, AKilledServerIsGoneAndWhatWasCommittedIsThereAfterARestart) {
   DatabaseServer server{ServerKind::mariadb};
   const auto session = connect_mysql(address_at(server.port()));
   EXPECT_EQ(session->schema().durability().words, "a power cut on the server's machine");
-  session->schema().create_tasks(kTable, sql::KeysIn::tasks);
+  session->schema().create_tasks(kTable, sql::UniqueKeys::in_task_table);
   const TaskRecord kept = task::new_record(a_task(), TaskId{1}, kMarch);
   const TaskRecord lost = task::new_record(a_task(), TaskId{2}, kMarch);
   session->begin(Promise::kept);
@@ -43,7 +43,7 @@ MysqlAddress administrator_of(const DatabaseServer& server) {
   MysqlAddress one = address_at(0);
   one.socket = server.ca_certificate().parent_path().parent_path() / "data/mariadb.sock";
   one.user = ::getpwuid(::geteuid())->pw_name;
-  one.password.clear();
+  one.password = {};
   return one;
 }
 
@@ -87,7 +87,7 @@ TEST(MysqlServer, WithoutRightsToTheTablesItIsRefusedWithTheGrantToMake) {
   MysqlAddress reader = address_at(server.port());
   reader.user = "reader";
   const auto session = connect_mysql(reader);
-  const auto [what, why] = trouble([&] { session->schema().create_tasks(kTable, sql::KeysIn::tasks); });
+  const auto [what, why] = trouble([&] { session->schema().create_tasks(kTable, sql::UniqueKeys::in_task_table); });
   EXPECT_EQ(what, Trouble::refused);
   EXPECT_THAT(why, HasSubstr("GRANT SELECT, INSERT, UPDATE, DELETE, CREATE"));
 }
@@ -101,7 +101,7 @@ TEST(MysqlServer, InADatabaseOfAnotherCharacterSetTablesAreUtf8mb4) {
   by_hand("ALTER DATABASE " + database.name() + " CHARACTER SET latin1");
   const auto session = connect_mysql(address_at(test::shared_server_port(ServerKind::mariadb), database.name()));
   sql::migrate(session->schema(), session->schema().version());
-  session->schema().create_tasks(kTable, sql::KeysIn::tasks);
+  session->schema().create_tasks(kTable, sql::UniqueKeys::in_task_table);
   session->schema().create_history(kHistory);
   EXPECT_EQ(by_hand("SELECT GROUP_CONCAT(DISTINCT table_collation) FROM information_schema.tables WHERE table_schema = "
                     "DATABASE()"),
@@ -119,12 +119,12 @@ TEST(MysqlServer, InADatabaseOfAnotherCharacterSetTablesAreUtf8mb4) {
 
 TEST(MysqlServer, AnOldOneIsRefusedByItsName) {
   check_version(true, 100600);
-  check_version(false, 80011);
+  check_version(false, 80013);
   EXPECT_EQ(trouble([] { check_version(true, 100521); }),
             (std::pair{Trouble::refused,
                        std::string{"the server is MariaDB 10.5.21; EasyRetry needs MariaDB 10.6.0 or newer"}}));
-  EXPECT_THAT(trouble([] { check_version(false, 50744); }).second,
-              HasSubstr("MySQL 5.7.44; EasyRetry needs MySQL 8.0.11"));
+  EXPECT_THAT(trouble([] { check_version(false, 80012); }).second,
+              HasSubstr("MySQL 8.0.12; EasyRetry needs MySQL 8.0.13"));
 }
 
 class MysqlNetwork : public MysqlTest {

@@ -155,7 +155,7 @@ TEST_F(MysqlTest, TextsComeBackFromADatabaseOfAnotherCharacterSet) {
   by_hand("DROP TABLE retry_task");
   by_hand("ALTER DATABASE CHARACTER SET latin1");
   session = connect();
-  session->schema().create_tasks(kTable, sql::KeysIn::tasks);
+  session->schema().create_tasks(kTable, sql::UniqueKeys::in_task_table);
   const TaskRecord running = claimed(a_task());
   reschedule({settlement_of(ticket_of(running), Settlement::Kind::retry, "订单 😀")});
   EXPECT_EQ(live(running.info.id).at(0).info.last_error, "订单 😀");
@@ -177,7 +177,7 @@ TEST_F(MysqlTest, WhatIsLockedCanBeWrittenBackAndRemoved) {
         session->lock(kTable, std::vector<TaskId>{other.info.id, running.info.id, TaskId{5}});
     ASSERT_EQ(rows.size(), 2U);
     EXPECT_EQ(rows[0].info.id, running.info.id);
-    task::apply_cancel(rows[0], task::Event::cancel_and_tell, kMarch + 1s);
+    task::apply_end(rows[0], task::Event::end_and_tell, {}, kMarch + 1s);
     session->update(kTable, {rows.data(), 1}, kMarch + 1s);
     session->remove(kTable, {&other.info.id, 1});
   });
@@ -194,7 +194,7 @@ TEST_F(MysqlTest, WhatIsLockedCanBeWrittenBackAndRemoved) {
 
 TEST_F(MysqlTest, ARecordPutIntoHistoryComesBack) {
   TaskRecord record = claimed(a_task().business("order", "42"));
-  task::apply_cancel(record, task::Event::cancel, kMarch + 1s);
+  task::apply_end(record, task::Event::end, {}, kMarch + 1s);
   in_transaction([&] { session->insert_history(kHistory, {&record, 1}); });
   const TaskRecord read = ended(record.info.id).at(0);
   EXPECT_EQ(read.info.outcome, Outcome::cancelled);

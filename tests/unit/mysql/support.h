@@ -12,7 +12,7 @@
 
 #include "storage/mysql/address.h"
 #include "storage/server/server_error.h"
-#include "storage/sql/migration.h"
+#include "storage/sql/maintenance.h"
 #include "support/plain_sql.h"
 #include "support/task_builder.h"
 #include "support/test_database.h"
@@ -69,7 +69,7 @@ inline Ticket ticket_of(const TaskRecord& record) {
 class MysqlTest : public ::testing::Test {
  protected:
   MysqlTest() {
-    session->schema().create_tasks(kTable, sql::KeysIn::tasks);
+    session->schema().create_tasks(kTable, sql::UniqueKeys::in_task_table);
     session->schema().create_history(kHistory);
     sql::migrate(session->schema(), session->schema().version());
   }

@@ -27,7 +27,7 @@ TEST_F(LiveConfiguration, IsReadWrittenAndRemoved) {
 
 TEST_F(LiveConfiguration, OfTheDefaultNamespaceHasAnEmptyTenant) {
   auto options = options_for({&server});
-  options.space = "public";
+  options.name_space = "public";
   ConfigClient by_name{options};
   ASSERT_TRUE(by_name.get({"retry.yaml", "shop"}));
   EXPECT_EQ(server.seen("ConfigQueryRequest").front().body, R"({"dataId":"retry.yaml","group":"shop","tenant":""})");

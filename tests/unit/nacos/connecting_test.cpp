@@ -32,7 +32,7 @@ TEST(Connecting, AsksAServerThatDoesNotConfirmUntilItKnowsTheConnection) {
 TEST(Connecting, SaysWhoItIs) {
   FakeNacos server;
   auto options = options_for({&server});
-  options.space = "blue";
+  options.name_space = "blue";
   options.app = "shop";
   const NamingClient client{options};
   ASSERT_TRUE(eventually([&] { return running(client); }));

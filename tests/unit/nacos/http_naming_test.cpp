@@ -42,7 +42,7 @@ TEST_P(HttpNaming, AnInstanceIsRegisteredWithItsMetadataAndTakenBack) {
   EXPECT_EQ(client.status().connection_id, "http");
   ASSERT_TRUE(client.deregister_instance({"orders"}));
   EXPECT_THAT(server.instances("orders"), IsEmpty());
-  EXPECT_EQ(server.count("ServerCheckRequest"), 0U) << "no gRPC where HTTP was asked for";
+  EXPECT_EQ(server.count("ServerCheckRequest"), 0U) << "no gRPC if HTTP is configured";
 }
 
 TEST_P(HttpNaming, ListenersSeeInstancesComeAndGo) {
@@ -63,7 +63,7 @@ TEST_P(HttpNaming, ListenersGetTheClusterTheyWant) {
   EXPECT_TRUE(eventually([&] { return addresses(told) == "10.0.0.2:2"; }));
 }
 
-TEST_P(HttpNaming, WhatTheServerHasForgottenIsRegisteredAgain) {
+TEST_P(HttpNaming, AForgottenRegistrationIsRepeated) {
   ASSERT_TRUE(client.register_instance({"orders"}, kOurs));
   server.forget_http();
   EXPECT_TRUE(eventually([&] { return server.instances("orders").size() == 1; }));
@@ -128,7 +128,7 @@ TEST_F(HttpInsteadOfGrpc, IsUsedWhileGrpcCannotConnect) {
   server.start();
   EXPECT_TRUE(eventually([&] { return running(client) && client.status().connection_id != "http"; }));
   EXPECT_TRUE(eventually([&] { return told.last()->connection > by_http && addresses(told) == "10.0.0.1:7070"; }))
-      << "one registration, by gRPC; that by HTTP is taken back";
+      << "one registration, by gRPC; the one by HTTP is removed";
   EXPECT_TRUE(eventually([&] { return server.seen_by_http().back() == "DELETE /nacos/v1/ns/instance"; }));
 }
 

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "nacos/options.h"
+#include "support/refusal.h"
 
 namespace easyretry::nacos {
 namespace {
@@ -12,12 +13,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string refusal(const std::string& url) {
-  try {
-    parse_service_url(url);
-    return "accepted";
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
+  return test::refusal<std::invalid_argument>([&] { parse_service_url(url); });
 }
 
 TEST(NacosUrl, NamesAServiceOfSomeServers) {
@@ -36,7 +32,7 @@ TEST(NacosUrl, HasUserPasswordAndOptionsEscapedWhereTheyMustBe) {
   EXPECT_EQ(url.client.credentials->username, "app");
   EXPECT_EQ(url.client.credentials->password, "p@ss/%");
   EXPECT_EQ(url.service, (ServiceName{"shop/orders", "g"}));
-  EXPECT_EQ(url.client.space, "blue");
+  EXPECT_EQ(url.client.name_space, "blue");
   EXPECT_EQ(url.cluster, "east");
   EXPECT_EQ(url.ip, "10.0.0.1");
   EXPECT_EQ(url.port, 7);

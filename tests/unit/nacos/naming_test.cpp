@@ -234,7 +234,7 @@ TEST_F(Naming, AListenerThatThrowsIsCalledAgain) {
 
 TEST_F(Naming, ANamespaceIsSentByItsIdAndTheDefaultOneByItsName) {
   auto options = options_for({&server});
-  options.space = "blue";
+  options.name_space = "blue";
   NamingClient blue{options};
   ASSERT_TRUE(blue.query({"orders"}));
   ASSERT_TRUE(client.query({"orders"}));

@@ -1,4 +1,4 @@
-// What happens to a working connection, and that everything is sent again on the next one.
+// Connections that break or hang: everything is sent again on the next one.
 
 #include <gtest/gtest.h>
 
@@ -10,12 +10,12 @@ namespace {
 using nacos::NamingClient;
 using nacos::ServiceView;
 
-const nacos::Instance kOurs{.ip = "10.0.0.1", .port = 7070};
+const nacos::Instance kReturning{.ip = "10.0.0.1", .port = 7070};
 
 class Reconnecting : public testing::Test {
  protected:
   void SetUp() override {
-    ASSERT_TRUE(client.register_instance({"orders"}, kOurs));
+    ASSERT_TRUE(client.register_instance({"orders"}, kReturning));
     ASSERT_TRUE(eventually([&] { return addresses(told) == "10.0.0.1:7070"; }));
   }
 
@@ -66,7 +66,7 @@ TEST_F(Reconnecting, RegistersBeforeItSubscribesSoThatTheFirstListHasUs) {
   EXPECT_EQ(told.all()[before].instances.size(), 1U);
 }
 
-TEST_F(Reconnecting, DoesNotRepeatWhatWasWithdrawn) {
+TEST_F(Reconnecting, DoesNotRegisterAWithdrawnInstanceAgain) {
   ASSERT_TRUE(client.deregister_instance({"orders"}));
   server.end_streams();
   ASSERT_TRUE(eventually([&] { return told.last()->connection == 2; }));
@@ -140,7 +140,7 @@ class Moving : public testing::Test {
     auto options = options_for({&from, &third, &to});
     options.timings.idle = Millis{3600'000};
     client.emplace(options);
-    ASSERT_TRUE(client->register_instance({"orders"}, kOurs));
+    ASSERT_TRUE(client->register_instance({"orders"}, kReturning));
     third.start();
     to.start();
   }
@@ -191,7 +191,7 @@ TEST(Answering, ADetectionProvesThatWeLive) {
             R"({"errorCode":0,"requestId":"d-1","resultCode":200})");
 }
 
-TEST(Answering, WhatIsUnknownOrUnreadableGetsAnErrorAndTheStreamStays) {
+TEST(Answering, AnUnknownOrUnreadableMessageGetsAnErrorAndTheStreamStays) {
   FakeNacos server;
   const NamingClient client{options_for({&server})};
   ASSERT_TRUE(eventually([&] { return running(client); }));

@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "policy/decide.h"
+#include "support/refusal.h"
 
 namespace easyretry::policy {
 namespace {
@@ -13,13 +14,8 @@ using namespace std::chrono_literals;
 using testing::AllOf;
 using testing::HasSubstr;
 
-std::string refusal(std::string_view text) {
-  try {
-    parse_backoff(text);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "accepted";
+std::string backoff_refusal(std::string_view text) {
+  return test::refusal<std::invalid_argument>([&] { parse_backoff(text); });
 }
 
 TEST(BackoffText, SaysItAllInOneLine) {
@@ -38,23 +34,25 @@ TEST(BackoffText, ReadsFieldsInAnyOrderAndKeepsDefaults) {
 }
 
 TEST(BackoffText, NamesWhatIsWrong) {
-  EXPECT_THAT(refusal(""), HasSubstr("exponential fixed linear ladder classic"));
-  EXPECT_THAT(refusal("expo first=1s"), AllOf(HasSubstr("\"expo first=1s\""), HasSubstr("unknown kind \"expo\"")));
-  EXPECT_THAT(refusal("fixed dealy=1s"), AllOf(HasSubstr("\"dealy=1s\""), HasSubstr("its fields are: delay jitter")));
-  EXPECT_THAT(refusal("fixed delay=1s delay=2s"), HasSubstr("repeated field \"delay=2s\""));
-  EXPECT_THAT(refusal("fixed delay"), HasSubstr("\"delay\""));
-  EXPECT_THAT(refusal("fixed delay=1"), AllOf(HasSubstr("delay="), HasSubstr("no unit")));
-  EXPECT_THAT(refusal("exponential factor=two"), HasSubstr("\"two\" is not a number"));
-  EXPECT_THAT(refusal("exponential factor=2x"), HasSubstr("\"2x\" is not a number"));
-  EXPECT_THAT(refusal("exponential jitter=some"), HasSubstr("jitter="));
-  EXPECT_THAT(refusal("ladder steps=1s,,2s"), HasSubstr("steps="));
-  EXPECT_THAT(refusal("classic first=1s"), HasSubstr("its fields are: none"));
+  EXPECT_THAT(backoff_refusal(""), HasSubstr("exponential fixed linear ladder classic"));
+  EXPECT_THAT(backoff_refusal("expo first=1s"),
+              AllOf(HasSubstr("\"expo first=1s\""), HasSubstr("unknown kind \"expo\"")));
+  EXPECT_THAT(backoff_refusal("fixed dealy=1s"),
+              AllOf(HasSubstr("\"dealy=1s\""), HasSubstr("its fields are: delay jitter")));
+  EXPECT_THAT(backoff_refusal("fixed delay=1s delay=2s"), HasSubstr("repeated field \"delay=2s\""));
+  EXPECT_THAT(backoff_refusal("fixed delay"), HasSubstr("\"delay\""));
+  EXPECT_THAT(backoff_refusal("fixed delay=1"), AllOf(HasSubstr("delay="), HasSubstr("no unit")));
+  EXPECT_THAT(backoff_refusal("exponential factor=two"), HasSubstr("\"two\" is not a number"));
+  EXPECT_THAT(backoff_refusal("exponential factor=2x"), HasSubstr("\"2x\" is not a number"));
+  EXPECT_THAT(backoff_refusal("exponential jitter=some"), HasSubstr("jitter="));
+  EXPECT_THAT(backoff_refusal("ladder steps=1s,,2s"), HasSubstr("steps="));
+  EXPECT_THAT(backoff_refusal("classic first=1s"), HasSubstr("its fields are: none"));
 }
 
 TEST(BackoffText, RefusesWhatAPolicyMayNotHold) {
-  EXPECT_THAT(refusal("ladder"), HasSubstr("at least one wait"));
-  EXPECT_THAT(refusal("exponential factor=nan"), HasSubstr("factor"));
-  EXPECT_THAT(refusal("linear first=1h cap=1s"), HasSubstr("must not be below first"));
+  EXPECT_THAT(backoff_refusal("ladder"), HasSubstr("at least one wait"));
+  EXPECT_THAT(backoff_refusal("exponential factor=nan"), HasSubstr("factor"));
+  EXPECT_THAT(backoff_refusal("linear first=1h cap=1s"), HasSubstr("must not be below first"));
 }
 
 RC_GTEST_PROP(BackoffText, ReadsBackEqual, ()) {

@@ -4,8 +4,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <easyretry/config.h>
 #include <easyretry/error.h>
-#include <easyretry/exception_names.h>
+
+#include "support/refusal.h"
 
 namespace bank {
 struct Timeout : std::runtime_error {
@@ -28,13 +30,8 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string refusal(const ExceptionNames& names, std::string_view name) {
-  try {
-    names.find(name);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "accepted";
+std::string name_refusal(const ExceptionNames& names, std::string_view name) {
+  return test::refusal<std::invalid_argument>([&] { names.find(name); });
 }
 
 template <class E>
@@ -62,13 +59,13 @@ TEST(ExceptionNames, TakeANameWithOrWithoutItsNamespaces) {
     EXPECT_TRUE(finds<bank::v2::Refused>(names, name)) << name;
   }
   for (const char* name : {"", "fused", "::Refused", "2::Refused", "bank::Refused", "refused"}) {
-    EXPECT_THAT(refusal(names, name), HasSubstr("is not known")) << name;
+    EXPECT_THAT(name_refusal(names, name), HasSubstr("is not known")) << name;
   }
 }
 
 TEST(ExceptionNames, AskForTheWholeNameWhereAShortOneFitsTwoTypes) {
   const ExceptionNames names{type<bank::Timeout>(), type<post::Timeout>()};
-  EXPECT_EQ(refusal(names, "Timeout"),
+  EXPECT_EQ(name_refusal(names, "Timeout"),
             "exception type \"Timeout\" is ambiguous: it may be bank::Timeout, post::Timeout; write the full name");
   EXPECT_TRUE(finds<post::Timeout>(names, "post::Timeout"));
 }
@@ -80,13 +77,13 @@ TEST(ExceptionNames, AWholeNameIsNeverAmbiguous) {
 
 TEST(ExceptionNames, SuggestWhatWasProbablyMeant) {
   const ExceptionNames names{type<bank::Timeout>()};
-  EXPECT_THAT(refusal(names, "bank::Timeuot"), AllOf(HasSubstr("\"bank::Timeuot\" is not known, did you mean "
-                                                               "bank::Timeout? Known are std::exception, "),
-                                                     EndsWith("; the application can add others with "
-                                                              "ExceptionNames")));
-  EXPECT_THAT(refusal(names, "TimeOut"), HasSubstr("did you mean bank::Timeout?"));
-  EXPECT_THAT(refusal(names, "std::invalid_arg"), HasSubstr("did you mean std::invalid_argument?"));
-  EXPECT_THAT(refusal(names, "java.io.IOException"),
+  EXPECT_THAT(name_refusal(names, "bank::Timeuot"), AllOf(HasSubstr("\"bank::Timeuot\" is not known, did you mean "
+                                                                    "bank::Timeout? Known are std::exception, "),
+                                                          EndsWith("; the application can add others with "
+                                                                   "ExceptionNames")));
+  EXPECT_THAT(name_refusal(names, "TimeOut"), HasSubstr("did you mean bank::Timeout?"));
+  EXPECT_THAT(name_refusal(names, "std::invalid_arg"), HasSubstr("did you mean std::invalid_argument?"));
+  EXPECT_THAT(name_refusal(names, "java.io.IOException"),
               AllOf(HasSubstr("is not known; known are std::exception"), Not(HasSubstr("did you mean"))));
 }
 
@@ -96,7 +93,7 @@ TEST(ExceptionNames, AddingATypeAgainIsNoSecondOne) {
   EXPECT_TRUE(finds<bank::Timeout>(names, "Timeout"));
 }
 
-TEST(ExceptionNames, RefuseATypeNobodyCouldFindOrMatch) {
+TEST(ExceptionNames, RefuseATypeThatCouldNeverBeFoundOrMatched) {
   ExceptionNames names;
   EXPECT_THROW(names.add({"", type<bank::Timeout>().matches}), std::invalid_argument);
   EXPECT_THROW(names.add({"bank::Timeout", nullptr}), std::invalid_argument);

@@ -1,5 +1,5 @@
 #pragma once
-// What success_when expressions answer, as text.
+// The results of success_when expressions as text.
 
 #include <stdexcept>
 #include <string>
@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "policy/success_expression.h"
+#include "support/refusal.h"
 
 namespace easyretry::policy {
 
@@ -23,12 +24,7 @@ inline std::string answer(const std::string& expression, std::string_view result
 }
 
 inline std::string refusal(const std::string& expression) {
-  try {
-    SuccessExpression{expression};
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "accepted";
+  return test::refusal<std::invalid_argument>([&] { SuccessExpression{expression}; });
 }
 
 }  // namespace easyretry::policy

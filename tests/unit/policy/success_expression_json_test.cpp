@@ -59,7 +59,7 @@ TEST(SuccessExpression, DoesNotReadWhatItDoesNotLookAt) {
   EXPECT_EQ(answer("result == 1", "1", "{"), "yes");
   EXPECT_EQ(answer("args[1] == 1", "{", "[1]"), "yes");
   EXPECT_EQ(answer("(function(args) return args == 2 end)(result)", "2", "{"), "yes") << "an `args` of its own";
-  EXPECT_EQ(answer("(function() return args[1] end)() == 2", "{", "[2]"), "yes") << "looked at from inside";
+  EXPECT_EQ(answer("(function() return args[1] end)() == 2", "{", "[2]"), "yes") << "used inside a function";
 }
 
 TEST(SuccessExpression, ReachesAMemberByAnyNotation) {
@@ -100,12 +100,12 @@ std::string answer_without_column(const std::string& expression, const std::stri
   return text.substr(0, text.find(": parse error at"));
 }
 
-// White space makes no difference to what a text means, but it is not read straight into Lua then.
+// White space does not change the meaning of a text, but then it is not read directly into Lua.
 void expect_alike(const std::string& expression, const std::string& json) {
   const std::string wanted = answer_without_column(expression, " " + json);
   EXPECT_EQ(answer_without_column(expression, json), wanted) << expression << " of " << json;
   EXPECT_EQ(answer_without_column(expression, json + " "), wanted) << expression << " of " << json;
-  EXPECT_EQ(answer_without_column(expression, json + std::string(5000, ' ')), wanted) << "and where it is long";
+  EXPECT_EQ(answer_without_column(expression, json + std::string(5000, ' ')), wanted) << "with a long text";
 }
 
 TEST(SuccessExpression, AnswersAlikeWhateverTheFormOfTheText) {

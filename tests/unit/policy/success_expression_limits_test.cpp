@@ -1,4 +1,4 @@
-// What success_when expressions must not do: libraries, statements, endless loops, memory.
+// success_when expressions cannot use libraries or statements, loop forever or fill the memory.
 
 #include <chrono>
 
@@ -18,7 +18,7 @@ TEST(SuccessExpression, HasNoLibraries) {
   }
 }
 
-// Texts have no methods, and nobody can give them any: nothing here repeats, formats or looks for patterns.
+// Strings have no methods, and an expression cannot add any: no repetition, formatting or patterns.
 TEST(SuccessExpression, HasNoMethodsOfTexts) {
   for (const char* text :
        {"('x'):rep(1e9) == ''", "(('a'):rep(50)):find(('a?'):rep(50)) == 1", "('%s'):format(1) == ''",
@@ -97,7 +97,7 @@ TEST(SuccessExpression, StopsRecursionWithoutAnEndOfAnyKind) {
               HasSubstr("memory"));
 }
 
-// Each is one instruction or two, and takes as long as the text is.
+// Each takes one or two instructions, and time proportional to the length of the text.
 TEST(SuccessExpression, StopsInASecondHoweverLongTheTexts) {
   const std::string half = "\"" + std::string(std::size_t{250} * 1024, 'x') + "\"";
   for (const char* loop : {"local x = a .. 1", "local x = t[a .. 1]", "local x = a < b", "local x = a == b",

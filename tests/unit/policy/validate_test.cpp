@@ -8,6 +8,7 @@
 #include <easyretry/policy.h>
 
 #include "policy/limits.h"
+#include "support/refusal.h"
 
 namespace easyretry {
 namespace {
@@ -18,12 +19,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 std::string refusal(const Policy& policy) {
-  try {
-    validate(policy);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "accepted";
+  return test::refusal<std::invalid_argument>([&] { validate(policy); });
 }
 
 std::string refusal(const Backoff& backoff) {

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 #include <libpq-fe.h>
 
-#include <easyretry/transaction.h>
+#include <easyretry/submit.h>
 
 #include "storage/open.h"
 #include "support/task_builder.h"
@@ -42,7 +42,7 @@ class PostgresJoined : public ::testing::Test {
   // The rows, which must be as many as the store has counted.
   std::int64_t count() {
     const std::int64_t rows = store->count({}).value();
-    EXPECT_EQ(store->counts(test::kSpace).value()["pay"].live(), rows);
+    EXPECT_EQ(store->counts(test::kNamespace).value()["pay"].live(), rows);
     return rows;
   }
 

@@ -30,8 +30,8 @@ class PostgresNotifier : public ::testing::Test {
     return open_store(database.url_through(port) + "?sslmode=disable", system_clock());
   }
   std::unique_ptr<Store> open() { return open(test::shared_server_port(ServerKind::postgres)); }
-  std::unique_ptr<Listening> listen(Store& to, const std::string& space, std::atomic<int>& heard) {
-    auto listening = to.listen(space, [&heard] { ++heard; });
+  std::unique_ptr<Subscription> listen(Store& to, const std::string& name_space, std::atomic<int>& heard) {
+    auto listening = to.listen(name_space, [&heard] { ++heard; });
     EXPECT_TRUE(eventually([&] { return heard > 0; })) << "for what was announced before it listened";
     return listening;
   }
@@ -77,7 +77,7 @@ TEST_F(PostgresNotifier, WakesNoListenerThatIsGone) {
 
 TEST_F(PostgresNotifier, WakesWithTheCommitOfATransactionIfATaskIsDueSoon) {
   const auto store = open();
-  const auto listening = listen(*store, test::kSpace, ours);
+  const auto listening = listen(*store, test::kNamespace, ours);
   test::PgClient client{database.url()};
   const auto within = [&](const NewTask& task) {
     client.run("BEGIN");

@@ -7,12 +7,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "storage/list_walk.h"
 #include "storage/open.h"
 #include "storage/postgres/connection.h"
 #include "storage/postgres/session.h"
 #include "storage/postgres/statements.h"
-#include "storage/shard_count.h"
-#include "storage/sql/migration.h"
+#include "storage/reshard.h"
+#include "storage/sql/maintenance.h"
 #include "support/plain_sql.h"
 #include "support/task_builder.h"
 #include "support/test_database.h"
@@ -30,9 +31,9 @@ constexpr const char* kHistory = "retry_task_history_202603";
 class PostgresPlans : public ::testing::Test {
  protected:
   PostgresPlans() {
-    db.run(statements::settings);
+    db.run(statements::settings.with({{"local", ""}}));
     sql::migrate(schema, schema.version());
-    schema.create_tasks(kTable, sql::KeysIn::tasks);
+    schema.create_tasks(kTable, sql::UniqueKeys::in_task_table);
     schema.create_history(kHistory);
   }
 
@@ -80,11 +81,7 @@ class PostgresPlans : public ::testing::Test {
 
   static std::string page(const TaskQuery& query, bool history) {
     Params params;
-    params.add(std::int64_t{0}).add(std::int64_t{100});  // after, limit
-    const std::string table = history ? kHistory : kTable;
-    const std::string which = conditions({query, table, history}, params);
-    return (history ? statements::page_of_ended : statements::page_of_tasks)
-        .with({{"table", table}, {"conditions", which}});
+    return page_statement({query, history ? kHistory : kTable, history}, params);
   }
 
   const test::TestDatabase database{ServerKind::postgres};
@@ -110,13 +107,39 @@ TEST_F(PostgresPlans, EveryChangeFindsItsRowsByThePrimaryKeyInItsOrder) {
       SCOPED_TRACE(std::to_string(rows) + " rows: " + std::string{statement->name});
       expect_in_order_of("retry_task_history_202603_pkey", plan(statement->with({{"history", kHistory}})));
     }
-    const auto finish = [&](const std::string& unless_there) {
-      return plan(statements::finish.with({{"table", kTable}, {"history", kHistory}, {"unless_there", unless_there}}));
+    const auto finish = [&](const std::string& unless_there, bool noted = false) {
+      return plan(statements::finish.with({{"table", kTable},
+                                           {"history", kHistory},
+                                           {"attempts", noted ? statements::attempts_of_part.text : ""},
+                                           {"log", noted ? statements::with_attempt.text : "attempt_log"},
+                                           {"unless_there", unless_there}}));
     };
     const std::string looking = finish(statements::unless_in_history.with({{"history", kHistory}}));
     expect_in_order_of("retry_task_pkey", looking);
     expect_by("Index Only Scan using retry_task_history_202603_pkey on ", looking);
     expect_in_order_of("retry_task_pkey", finish(""));
+    expect_in_order_of("retry_task_pkey", finish("", true));
+    db.run("TRUNCATE retry_task, retry_task_history_202603");
+  }
+}
+
+TEST_F(PostgresPlans, AScanLooksAtARangeOfThePrimaryKey) {
+  for (const int rows : kSizes) {
+    fill(rows);
+    for (const bool history : {false, true}) {
+      const char* table = history ? kHistory : kTable;
+      const std::string key = std::string{table} + "_pkey";
+      for (const ListOrder order : {ListOrder::oldest_first, ListOrder::newest_first}) {
+        const TaskQuery query{
+            .name_space = "shop", .handler = "rare", .failed = true, .attempts_from = 2, .order = order};
+        const ListWalk walk{query};
+        expect_by(key, plan(statements::reach.with(
+                           {{"table", table}, {"beyond", walk.beyond()}, {"direction", walk.direction()}})));
+        Params params;
+        const sql::Search scan{query, table, history, true, walk.up_to(TaskId{4711})};
+        expect_by(key, plan(page_statement(scan, params)));
+      }
+    }
     db.run("TRUNCATE retry_task, retry_task_history_202603");
   }
 }
@@ -181,23 +204,69 @@ TEST_F(PostgresPlans, KeysAndBusinessesAreFoundByTheirIndexes) {
   fill(20'000);
   for (const bool history : {false, true}) {
     const std::string table = history ? kHistory : kTable;
-    expect_by("using " + table + "_key on ", plan(page({.space = "shop", .key = "key-7"}, history)));
-    expect_by("using " + table + "_business on ", plan(page({.space = "shop", .business_id = "order-7"}, history)));
+    for (const ListOrder order : {ListOrder::oldest_first, ListOrder::newest_first}) {
+      expect_by("using " + table + "_key on ",
+                plan(page({.name_space = "shop", .key = "key-7", .order = order}, history)));
+      expect_by("using " + table + "_business on ",
+                plan(page({.name_space = "shop", .business_id = "order-7", .order = order}, history)));
+    }
     const Statement& find = history ? statements::find_ended : statements::find_tasks;
     expect_in_order_of(table + "_pkey", plan(find.with({{"table", table}})));
   }
 }
 
+TEST_F(PostgresPlans, ATypeAndAnIdOfABusinessAreFoundByTheIndexOverTheId) {
+  fill(20'000);
+  for (const bool history : {false, true}) {
+    const TaskQuery query{.name_space = "shop", .business_type = "order", .business_id = "order-7"};
+    expect_by("using " + std::string{history ? kHistory : kTable} + "_business on ", plan(page(query, history)));
+  }
+}
+
+// The ids of tasks that were stored in some time are a range of the primary key.
+TEST_F(PostgresPlans, TasksAreFoundByTheTimeTheyWereStoredThroughThePrimaryKey) {
+  fill(20'000);
+  const TimePoint march{std::chrono::sys_days{std::chrono::year{2026} / 3 / 1}};
+  for (const bool history : {false, true}) {
+    const std::string table = history ? kHistory : kTable;
+    for (const TimeRange& time :
+         {TimeRange{march, march + Millis{60'000}}, TimeRange{march, {}}, TimeRange{{}, march}}) {
+      const TaskQuery query{.name_space = "shop", .created_at = time};
+      const std::string how = plan(page(query, history));
+      expect_in_order_of(table + "_pkey", how);
+      const std::size_t conditions = how.find("Index Cond: ");
+      ASSERT_NE(conditions, std::string::npos) << how;
+      const std::string bounds = how.substr(conditions, how.find('\n', conditions) - conditions);
+      EXPECT_EQ(bounds.find("id >= ") != std::string::npos, time.from.has_value()) << bounds;
+      EXPECT_EQ(bounds.find("id < ") != std::string::npos, time.until.has_value()) << bounds;
+    }
+  }
+}
+
+TEST_F(PostgresPlans, ASweepOfHistoryGoesByTheEnd) {
+  for (const int rows : kSizes) {
+    fill(rows);
+    SCOPED_TRACE(rows);
+    expect_in_order_of("retry_task_history_202603_finished", plan(statements::ended.with({{"table", kHistory}})));
+    expect_in_order_of("retry_task_history_202603_pkey",
+                       plan(statements::remove_arguments.with({{"table", kHistory}})));
+    db.run("TRUNCATE retry_task, retry_task_history_202603");
+  }
+}
+
 TEST_F(PostgresPlans, AListGoesByTheIdAndSortsNothing) {
   fill(20'000);
-  for (const TaskQuery& query : {TaskQuery{}, TaskQuery{.space = "shop"}, TaskQuery{.handler = "pay"},
-                                 TaskQuery{.space = "shop", .state = TaskState::running}}) {
+  for (TaskQuery query : {TaskQuery{}, TaskQuery{.name_space = "shop"}, TaskQuery{.handler = "pay"},
+                          TaskQuery{.name_space = "shop", .state = TaskState::running}}) {
     expect_in_order_of("retry_task_pkey", plan(page(query, false)));
+    query.order = ListOrder::newest_first;
+    expect_by("Index Scan Backward using retry_task_pkey on ", plan(page(query, false)));
+    EXPECT_THAT(plan(page(query, false)), Not(HasSubstr("Sort")));
   }
 }
 
 TEST_F(PostgresPlans, AMoveGoesByTheIdAndSortsNothing) {
-  schema.create_tasks("retry_task_a", sql::KeysIn::keys);
+  schema.create_tasks("retry_task_a", sql::UniqueKeys::in_key_table);
   for (const int rows : kSizes) {
     fill(rows);
     SCOPED_TRACE(rows);
@@ -225,7 +294,7 @@ TEST_F(PostgresPlans, AStoreAtWorkNeverScansATable) {
   const std::string before = scanned_rows();
   {
     const auto store = open_store(database.url() + "?sslmode=disable", system_clock());
-    const NewTask task = test::a_task().space("shop");
+    const NewTask task = test::a_task().name_space("shop");
     const auto inserted = store->insert({&task, 1}).value().tasks.at(0);
     const Ticket ticket{inserted.id, inserted.version};
     const auto won = store->claim({{&ticket, 1}, "worker", Millis{60'000}}).value().won;

@@ -8,8 +8,9 @@
 #include <easyretry/error.h>
 
 #include "storage/open.h"
-#include "storage/postgres/connection.h"
+#include "storage/postgres/session.h"
 #include "support/plain_sql.h"
+#include "support/refusal.h"
 #include "support/test_database.h"
 
 namespace easyretry::storage::postgres {
@@ -23,12 +24,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string refusal(const std::string& url) {
-  try {
-    open_store(url, system_clock());
-    return {};
-  } catch (const StoreError& error) {
-    return error.what();
-  }
+  return test::refusal<StoreError>([&] { open_store(url, system_clock()); });
 }
 
 class PostgresServer : public ::testing::Test {
@@ -59,7 +55,7 @@ TEST_F(PostgresServer, AReadOnlyDatabaseIsToldWithTheRemedyAndUsedWhenItIsNoMore
   const std::string at_once = refusal(url);
   manually("ALTER DATABASE " + database.name() + " RESET default_transaction_read_only");
   EXPECT_THAT(at_once, AllOf(HasSubstr("read-only"), HasSubstr("connect to the primary, or turn it off")));
-  EXPECT_EQ(refusal(url), "");
+  EXPECT_EQ(refusal(url), "accepted");
 }
 
 TEST_F(PostgresServer, WithoutTheRightToMakeTablesItIsRefusedWithTheGrantToMake) {
@@ -67,7 +63,7 @@ TEST_F(PostgresServer, WithoutTheRightToMakeTablesItIsRefusedWithTheGrantToMake)
   const std::string refused = refusal(url);
   manually(database.name(), "GRANT CREATE ON SCHEMA public TO pg_database_owner");
   EXPECT_THAT(refused, AllOf(HasSubstr("permission denied for schema public"), HasSubstr("GRANT CREATE, USAGE")));
-  EXPECT_EQ(refusal(url), "");
+  EXPECT_EQ(refusal(url), "accepted");
 }
 
 TEST_F(PostgresServer, WithoutASchemaToMakeTablesInItIsRefused) {
@@ -93,6 +89,23 @@ TEST_F(PostgresServer, InfoSaysWhereAndHowSafelyAndNoSecret) {
   const auto info = open_store(url, system_clock())->info();
   EXPECT_THAT(info.url, AllOf(HasSubstr(database.name()), Not(HasSubstr("secret"))));
   EXPECT_THAT(info.durability.words, HasSubstr("fsync is off")) << "as the shared server of the tests is";
+}
+
+TEST_F(PostgresServer, AConnectionWithoutAPoolerIsNotTakenForOneBehindIt) {
+  EXPECT_EQ(open_store(url, system_clock())->info().missing, "");
+}
+
+TEST_F(PostgresServer, AmongSeveralHostsTheFirstThatAnswersIsUsed) {
+  const std::string port = std::to_string(test::shared_server_port(ServerKind::postgres));
+  const std::string hosts = "postgres://easyretry:secret@127.0.0.1:1,127.0.0.1:" + port + "/" + database.name();
+  EXPECT_EQ(refusal(hosts), "accepted");
+  EXPECT_THAT(refusal(hosts + "?target_session_attrs=standby"), HasSubstr("not in hot standby mode"));
+}
+
+TEST(PostgresVersion, ThatIsTooOldIsNamed) {
+  check_version(120000);
+  EXPECT_EQ(test::refusal<server::ServerError>([] { check_version(110022); }),
+            "the server is PostgreSQL 11; EasyRetry needs PostgreSQL 12 or newer");
 }
 
 TEST(PostgresErrors, AreToldApartByWhatToDo) {

@@ -10,6 +10,7 @@
 
 #include "storage/open.h"
 #include "support/plain_sql.h"
+#include "support/refusal.h"
 #include "support/test_database.h"
 
 namespace easyretry::storage::postgres {
@@ -48,12 +49,7 @@ class PostgresTls : public ::testing::Test {
             "WHERE application_name = 'tls-test' AND datname = current_database()");
   }
   static std::string refusal(const std::string& opened) {
-    try {
-      open_store(opened, system_clock());
-      return {};
-    } catch (const StoreError& error) {
-      return error.what();
-    }
+    return test::refusal<StoreError>([&] { open_store(opened, system_clock()); });
   }
   static auto is_told_without_secrets() { return AllOf(HasSubstr("sslrootcert in the url"), Not(HasSubstr("secret"))); }
 

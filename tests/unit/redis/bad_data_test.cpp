@@ -3,6 +3,7 @@
 #include <tuple>
 #include <utility>
 
+#include "support/endings.h"
 #include "unit/redis/support.h"
 
 namespace easyretry::storage {
@@ -43,7 +44,7 @@ TEST_F(RedisBadData, ABatchThatCannotBeStoredWholeLeavesNothingBehind) {
 
 TEST_F(RedisBadData, ANamespaceWhoseKeysHaveGoneWrongLeavesNothingOfABatchInAnother) {
   run({"SET", "{easyretry}:keys:zoo", "mine"});
-  const std::vector<task::NewTask> batch{a_task(), a_task().space("zoo")};
+  const std::vector<task::NewTask> batch{a_task(), a_task().name_space("zoo")};
   EXPECT_FALSE(store->insert(batch));
   for (const char* key : {"{easyretry}:keys:shop", "{easyretry}:body"}) EXPECT_EQ(run({"EXISTS", key}), "0") << key;
 }
@@ -69,7 +70,8 @@ TEST_F(RedisBadData, TasksOfAShardThatHasGoneWrongAreNotLoadedAndKeepNobodyFromI
   EXPECT_THAT(store->find({&bad.id, 1}).value(), SizeIs(1)) << "still shown";
   run({"SET", "{easyretry}:due:1:shop", "mine"});
   const ShardCursor all[] = {{ShardId{0}}, {ShardId{1}}};
-  EXPECT_FALSE(store->load({.space = test::kSpace, .from = all})) << "where there is no shard left, it is said";
+  EXPECT_FALSE(store->load({.name_space = test::kNamespace, .from = all}))
+      << "where there is no shard left, it is said";
 }
 
 TEST_F(RedisBadData, ASettlementThatCannotBeStoredIsRefusedAsAWholeSoThatItsBatchCanBeHalved) {
@@ -101,7 +103,7 @@ TEST_F(RedisBadData, ATruncatedRecordIsNeitherLoadedNorWonAndKeepsNobodyFromIt) 
     ASSERT_THAT(won, SizeIs(1));
     EXPECT_TRUE(finish(*store, won[0]));
     EXPECT_THAT(store->find({&bad.id, 1}).value(), SizeIs(1)) << "still shown";
-    EXPECT_TRUE(store->cancel({&bad.id, 1}, Cancel::end).value().applied.at(0)) << "and can be ended by hand";
+    EXPECT_TRUE(store->end(test::endings({&bad.id, 1})).value().applied.at(0)) << "and can be ended by hand";
   }
 }
 
@@ -140,7 +142,7 @@ TEST_F(RedisBadData, WhatSomebodyElseHasPutAmongTheDueTasksIsPassedOver) {
   for (const char* member : {"mine", "something that is longer", ""})
     run({"ZADD", "{easyretry}:due:0:shop", "1", member});
   const ShardCursor shard[] = {{ShardId{0}}};
-  const auto found = store->load({.space = test::kSpace, .from = shard}).value().tasks;
+  const auto found = store->load({.name_space = test::kNamespace, .from = shard}).value().tasks;
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_EQ(found[0].id, good.id);
   EXPECT_EQ(found[0].version, 1);

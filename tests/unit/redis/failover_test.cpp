@@ -128,7 +128,7 @@ TEST_F(RedisFailover, AnEngineRunsNothingThatNoReplicaKnowsToBeClaimed) {
   link.freeze();
   engine.start();
   ASSERT_TRUE(test::eventually([&] { return engine.find(id)->state == TaskState::running; }));
-  std::this_thread::sleep_for(std::chrono::milliseconds{2500});  // time to check what is in doubt more than once
+  ASSERT_TRUE(test::eventually([&] { return engine.stats().store_errors >= 3; })) << "the claim is checked again";
   EXPECT_EQ(runs, 0);
   link.thaw();
   EXPECT_TRUE(test::eventually([&] { return runs == 1; }));

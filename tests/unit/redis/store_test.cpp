@@ -7,7 +7,7 @@
 
 #include <easyretry/testing.h>
 
-#include "storage/redis/task_ids.h"
+#include "storage/redis/keys.h"
 #include "support/cutting_proxy.h"
 #include "task/task_id.h"
 #include "unit/redis/support.h"
@@ -34,8 +34,8 @@ class RedisOwn : public RedisStoreTest {
 
 TEST_F(RedisOwn, TasksOfANamespaceThatThisProcessNeverUsedAreClaimedRenewedAndSettled) {
   const auto other = open_store(url(), system_clock());
-  stored(*store, a_task().space("shop"));
-  const Ticket ticket = stored(*other, a_task().space("bank"));
+  stored(*store, a_task().name_space("shop"));
+  const Ticket ticket = stored(*other, a_task().name_space("bank"));
   const auto won = claimed(*store, {ticket});
   ASSERT_THAT(won, SizeIs(1));
   const auto third = open_store(url(), system_clock());
@@ -43,7 +43,7 @@ TEST_F(RedisOwn, TasksOfANamespaceThatThisProcessNeverUsedAreClaimedRenewedAndSe
   EXPECT_TRUE(third->renew({&renewal, 1}).value().applied.at(0));
   const auto fourth = open_store(url(), system_clock());
   EXPECT_TRUE(finish(*fourth, won[0]));
-  EXPECT_EQ(fourth->count({.space = "bank", .finished = true}).value(), 1);
+  EXPECT_EQ(fourth->count({.name_space = "bank", .finished = true}).value(), 1);
 }
 
 // Processes draw ids independently. Here two draw the same one, because the clock stands still.
@@ -51,7 +51,7 @@ TEST_F(RedisOwn, AnIdThatAnotherProcessHasTakenIsNotGivenAgainWhetherItsTaskLive
   std::map<unsigned, std::vector<std::string>> by_sequence;
   std::vector<std::string> keys;
   for (int i = 0; keys.size() < 3; ++i) {
-    auto& alike = by_sequence[redis::sequence_of(task::key_digest(test::kSpace, std::to_string(i)))];
+    auto& alike = by_sequence[redis::sequence_of(task::key_digest(test::kNamespace, std::to_string(i)))];
     alike.push_back(std::to_string(i));
     if (alike.size() == 3) keys = alike;
   }
@@ -127,7 +127,7 @@ TEST_F(RedisOwn, AFullHistoryForgetsItsOldestAndSuccessesNeverPushOutFailures) {
   for (const TaskRecord& record : history) kept.push_back(record.info.id);
   EXPECT_THAT(kept, ::testing::UnorderedElementsAre(failed.info.id, ended[2], ended[3], ended[4]));
   EXPECT_EQ(run({"HLEN", "{small}:done"}), "4") << "and their records are gone";
-  EXPECT_EQ(small->counts(test::kSpace).value()["pay"].total.ended_in_all(), 6) << "but they are counted";
+  EXPECT_EQ(small->counts(test::kNamespace).value()["pay"].total.ended_in_all(), 6) << "but they are counted";
 }
 
 TEST_F(RedisOwn, TheKeeperForgetsWhatEndedMonthsAgo) {
@@ -228,13 +228,17 @@ TEST_F(RedisOwn, ListsOfManySlicesHaveEveryTaskOnceInTheOrderOfIds) {
   std::set<TaskId> wanted;
   const auto reply = store->insert(tasks).value();
   for (const Inserted& task : reply.tasks) wanted.insert(task.id);
-  std::vector<TaskId> listed;
-  TaskQuery query{.space = test::kSpace, .limit = 1'700};
-  for (auto page = store->list(query).value(); !page.empty(); page = store->list(query).value()) {
-    for (const TaskRecord& record : page) listed.push_back(record.info.id);
-    query.after = listed.back();
-  }
-  EXPECT_EQ(listed, std::vector<TaskId>(wanted.begin(), wanted.end()));
+  const auto listed = [&](ListOrder order) {
+    std::vector<TaskId> ids;
+    TaskQuery query{.name_space = test::kNamespace, .order = order, .limit = 1'700};
+    for (auto page = store->list(query).value(); !page.empty(); page = store->list(query).value()) {
+      for (const TaskRecord& record : page) ids.push_back(record.info.id);
+      query.after = ids.back();
+    }
+    return ids;
+  };
+  EXPECT_EQ(listed(ListOrder::oldest_first), std::vector<TaskId>(wanted.begin(), wanted.end()));
+  EXPECT_EQ(listed(ListOrder::newest_first), std::vector<TaskId>(wanted.rbegin(), wanted.rend()));
 }
 
 TEST_F(RedisOwn, ThousandsDueAtOnceAreLoadedPageByPageOnceEach) {
@@ -245,7 +249,7 @@ TEST_F(RedisOwn, ThousandsDueAtOnceAreLoadedPageByPageOnceEach) {
   std::vector<ShardCursor> from{{ShardId{0}}, {ShardId{1}}};
   std::size_t loaded_in_all = 0;
   while (!from.empty()) {
-    auto reply = store->load({.space = test::kSpace, .from = from, .limit = 700}).value();
+    auto reply = store->load({.name_space = test::kNamespace, .from = from, .limit = 700}).value();
     loaded_in_all += reply.tasks.size();
     for (const auto& task : reply.tasks) seen.insert(task.id);
     from = std::move(reply.more);

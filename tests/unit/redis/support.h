@@ -12,6 +12,7 @@
 #include "storage/open.h"
 #include "storage/redis/redis_store.h"
 #include "support/plain_redis.h"
+#include "support/refusal.h"
 #include "support/task_builder.h"
 #include "support/test_database.h"
 #include "task/task_key.h"
@@ -31,12 +32,7 @@ using ::testing::Not;
 using ::testing::SizeIs;
 
 inline std::string opening_error(const std::string& url) {
-  try {
-    open_store(url, system_clock());
-    return {};
-  } catch (const std::exception& error) {
-    return error.what();
-  }
+  return test::refusal<std::exception>([&] { open_store(url, system_clock()); });
 }
 
 inline Result<InsertReply> insert(Store& store, const task::NewTask& task) {
@@ -59,7 +55,7 @@ inline std::vector<TaskId> loaded(Store& store) {
   std::vector<ShardCursor> from;
   for (int i = 0; i < store.info().total_shards; ++i) from.push_back({ShardId{static_cast<std::uint16_t>(i)}});
   std::vector<TaskId> ids;
-  const auto reply = store.load({.space = test::kSpace, .from = from}).value();
+  const auto reply = store.load({.name_space = test::kNamespace, .from = from}).value();
   for (const auto& task : reply.tasks) ids.push_back(task.id);
   return ids;
 }

@@ -36,7 +36,7 @@ TEST_F(RedisClusterDeadPrimary, KeepsNobodyFromStoringLoadingAndClaimingWhatIsIn
   EXPECT_TRUE(insert(*store, a_task_on(dead, "easyretry", false)));
 
   const ShardCursor shards[] = {{ShardId{0}}, {ShardId{1}}};
-  const auto due = store->load({.space = test::kSpace, .from = shards}).value();
+  const auto due = store->load({.name_space = test::kNamespace, .from = shards}).value();
   EXPECT_THAT(due.tasks, SizeIs(3)) << "two that wait and the new one";
   ASSERT_TRUE(due.trouble);
   EXPECT_EQ(due.trouble->code, Errc::unavailable);

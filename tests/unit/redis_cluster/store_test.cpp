@@ -88,7 +88,7 @@ TEST_F(RedisClusterStore, AUserWithTheDocumentedRightsDoesEverything) {
   finish(*app, claimed(*app, {stored(*app, a_task())}).at(0));
   EXPECT_TRUE(app->keep());
   EXPECT_TRUE(app->list({}));
-  EXPECT_TRUE(app->beat({.space = "shop", .node = "a", .ttl = 10s}));
+  EXPECT_TRUE(app->beat({.name_space = "shop", .node = "a", .ttl = 10s}));
   EXPECT_TRUE(app->counts("shop"));
   cluster.order({"ACL", "DELUSER", user});
 }
@@ -122,7 +122,7 @@ TEST_F(RedisClusterStore, WhatHasGoneAheadOfItsSlotIsFollowed) {
   }
   const Renewal renewal{{held.info.id, held.info.version}, 60s};
   EXPECT_TRUE(store->renew({&renewal, 1}).value().applied.at(0)) << "by ASK";
-  EXPECT_EQ(store->count({.space = test::kSpace}).value(), 1) << "by ASK, where some keys are nowhere";
+  EXPECT_EQ(store->count({.name_space = test::kNamespace}).value(), 1) << "by ASK, where some keys are nowhere";
   cluster.end_move(move);
   EXPECT_TRUE(finish(*store, held));
 }
@@ -144,7 +144,7 @@ TEST_F(RedisClusterStore, OfASlotHalfwayNothingIsDoneAndOthersGoOn) {
 
   const Ticket here = stored(*store, other);
   const ShardCursor all[] = {{ShardId{0}}, {ShardId{1}}};
-  const auto reply = store->load({.space = test::kSpace, .from = all}).value();
+  const auto reply = store->load({.name_space = test::kNamespace, .from = all}).value();
   ASSERT_TRUE(reply.trouble);
   EXPECT_THAT(reply.trouble->detail, HasSubstr("TRYAGAIN"));
   ASSERT_THAT(reply.tasks, SizeIs(1));
@@ -172,7 +172,7 @@ TEST_F(RedisClusterStore, PagesOfALoadGiveEachTaskOnceThoughEachPartReadsAShareO
   std::vector<TaskId> seen;
   std::vector<ShardCursor> from{{ShardId{0}}, {ShardId{1}}};
   while (!from.empty()) {
-    auto reply = store->load({.space = test::kSpace, .from = from, .limit = 100}).value();
+    auto reply = store->load({.name_space = test::kNamespace, .from = from, .limit = 100}).value();
     EXPECT_LE(reply.tasks.size(), 100 * from.size());
     for (const auto& task : reply.tasks) seen.push_back(task.id);
     from = std::move(reply.more);

@@ -1,7 +1,7 @@
 #pragma once
 // Stores in a Redis Cluster, and the slots of their tasks.
 
-#include "storage/redis/task_ids.h"
+#include "storage/redis/keys.h"
 #include "storage/redis/topology.h"
 #include "support/eventually.h"
 #include "support/redis_cluster.h"
@@ -15,8 +15,8 @@ inline constexpr int kTags = 6;
 
 // The slot of a task in test::kSpace, in a store with this number of tags.
 inline int slot_of_key(const std::string& prefix, const std::string& key, int tags = kTags,
-                       std::string_view space = test::kSpace) {
-  const auto sequence = redis::sequence_of(task::key_digest(space, key));
+                       std::string_view name_space = test::kNamespace) {
+  const auto sequence = redis::sequence_of(task::key_digest(name_space, key));
   return redis::slot_of(redis::spread_tags(prefix, tags)[sequence % static_cast<unsigned>(tags)]);
 }
 

@@ -13,6 +13,7 @@
 #include <easyretry/remote_engine.h>
 
 #include "support/eventually.h"
+#include "support/refusal.h"
 #include "support/test_daemon.h"
 
 namespace easyretry::test {
@@ -50,16 +51,6 @@ inline Policy quick(Policy policy = {}) {
   policy.backoff = Fixed{std::chrono::milliseconds{20}};
   policy.never_retry = {type<Closed>()};
   return policy;
-}
-
-template <class Call>
-std::string refusal(const Call& call) {
-  try {
-    call();
-  } catch (const std::exception& e) {
-    return e.what();
-  }
-  return "accepted";
 }
 
 }  // namespace easyretry::test

@@ -38,6 +38,46 @@ TEST_F(RemoteTasks, EachIsRunOnceByOneOfTheEngines) {
   EXPECT_EQ(std::set<int>(ran.begin(), ran.end()).size(), std::size_t{kTasks});
 }
 
+TEST_F(RemoteTasks, ATaskIsFoundWithItsLastAttempts) {
+  RemoteEngine engine{url, options()};
+  std::atomic<int> runs = 0;
+  auto pay = engine.retryable(
+      "pay", [&](int) { return ++runs < 2 ? retry_later("bank busy") : done(); }, quick());
+  const TaskId id = pay.submit(1);
+  engine.start();
+  ASSERT_TRUE(eventually([&] { return ended(engine, id, Outcome::succeeded); }));
+  const auto attempts = engine.find(id)->last_attempts;
+  ASSERT_EQ(attempts.size(), 2U);
+  EXPECT_EQ(attempts[0].number, 2);
+  EXPECT_EQ(attempts[0].end, AttemptEnd::succeeded);
+  EXPECT_EQ(attempts[1].number, 1);
+  EXPECT_EQ(attempts[1].end, AttemptEnd::failed);
+  EXPECT_EQ(attempts[1].error, "bank busy");
+  EXPECT_NE(attempts[1].by, "");
+  ASSERT_TRUE(attempts[1].began_at);
+  EXPECT_LE(*attempts[1].began_at, attempts[1].ended_at);
+}
+
+// A page of the API has 1,000 tasks at most.
+TEST_F(RemoteTasks, AreListedInBothOrdersOverSeveralPages) {
+  RemoteEngine engine{url, options()};
+  std::vector<int> numbers;
+  for (int i = 0; i < 2'300; ++i) numbers.push_back(i);
+  auto ids = engine.retryable("count", [](int) {}).submit_many(numbers);
+  std::sort(ids.begin(), ids.end());
+  const auto listed = [&](const TaskQuery& query) {
+    std::vector<TaskId> found;
+    for (const TaskInfo& task : engine.list(query)) found.push_back(task.id);
+    return found;
+  };
+  EXPECT_EQ(listed({.limit = 5'000}), ids);
+  EXPECT_EQ(listed({.after = ids[99], .limit = 5'000}), (std::vector<TaskId>{ids.begin() + 100, ids.end()}));
+  EXPECT_EQ(listed({.order = ListOrder::newest_first, .limit = 5'000}),
+            (std::vector<TaskId>{ids.rbegin(), ids.rend()}));
+  EXPECT_EQ(listed({.order = ListOrder::newest_first, .after = ids[100], .limit = 60}),
+            (std::vector<TaskId>{ids.rend() - 100, ids.rend() - 40}));
+}
+
 // A request holds 8 MiB: these take two.
 struct RemoteBatches : RemoteTasks {
   static constexpr int kTasks = 12;
@@ -203,6 +243,33 @@ TEST_F(RemoteTasks, ACancellationByAnOperatorIsToldToItsOwner) {
   EXPECT_FALSE(ran);
 }
 
+TEST_F(RemoteTasks, AnEndByAnOperatorIsToldToItsOwner) {
+  RemoteEngine engine{url, options()};
+  std::mutex mutex;
+  std::vector<std::string> told;
+  const auto tell = [&](const std::string& text) {
+    const std::lock_guard lock{mutex};
+    told.push_back(text);
+  };
+  auto pay = engine.retryable(
+      "pay", [](const Order&) { return std::string{"by the handler"}; }, quick());
+  pay.on_success([&](const std::string& result, const TaskInfo&) { tell(result); });
+  pay.on_final_failure([&](const Failure& failure, const TaskInfo&) { tell(failure.message); });
+  engine.start();
+  const TaskId paid = pay.submit_after(1h, {"o1", 5});
+  const TaskId lost = pay.submit_after(1h, {"o2", 5});
+  RemoteOptions as_operator = options();
+  as_operator.token = token("operator");
+  RemoteEngine other{url, as_operator};
+  EXPECT_TRUE(other.complete(paid, std::string{"in cash"}));
+  EXPECT_TRUE(eventually([&] { return ended(engine, paid, Outcome::succeeded); }));
+  EXPECT_TRUE(other.fail(lost, "refunded by hand"));
+  EXPECT_TRUE(eventually([&] { return ended(engine, lost, Outcome::rejected); }));
+  EXPECT_FALSE(other.fail(lost, "again"));
+  const std::lock_guard lock{mutex};
+  EXPECT_THAT(told, ::testing::ElementsAre("in cash", "refunded by hand"));
+}
+
 TEST_F(RemoteTasks, AnOperatorHasOneRetriedNowWithOtherLimits) {
   RemoteEngine engine{url, options()};
   std::atomic<int> runs{0};
@@ -287,7 +354,7 @@ TEST_F(RemoteTasks, AStopHandsBackWhatHasNotBegun) {
   auto work = engine.retryable("work", [&](int) {
     if (began.try_wait()) return;
     began.count_down();
-    while (!current_task()->stop.stop_requested()) std::this_thread::sleep_for(1ms);
+    wait_for_stop(current_task()->stop);
     throw std::runtime_error("asked to stop");
   });
   work.submit_many(std::vector<int>{1, 2, 3, 4});
@@ -324,16 +391,16 @@ TEST_F(RemoteTasks, ALongRunKeepsItsLease) {
 TEST_F(RemoteTasks, ADaemonThatComesBackGetsWhatWasDoneMeanwhile) {
   RemoteEngine engine{url, options()};
   std::latch began{1};
-  std::atomic<bool> may_end{false};
+  std::latch may_end{1};
   auto work = engine.retryable("work", [&](int) {
     began.count_down();
-    while (!may_end) std::this_thread::sleep_for(1ms);
+    may_end.wait();
   });
   const TaskId id = work.submit(1);
   engine.start();
   began.wait();
   daemon.reset();
-  may_end = true;
+  may_end.count_down();
   ASSERT_TRUE(eventually([&] { return engine.stats().store_errors > 0; }));
   start_daemon();
   EXPECT_TRUE(eventually([&] { return ended(engine, id, Outcome::succeeded); }));

@@ -4,6 +4,7 @@
 #include "http/http_server.h"
 #include "remote/remote_store.h"
 #include "support/cutting_proxy.h"
+#include "support/manual_pauses.h"
 #include "unit/remote/support.h"
 
 namespace easyretry::test {
@@ -158,6 +159,37 @@ TEST_F(RemoteTroubles, ADaemonThatWasRestartedLeavesItInDoubt) {
   EXPECT_EQ(Forgetful{"of an earlier release, none"}.submit(options()), Errc::in_doubt);
 }
 
+// A daemon behind a proxy that loses every response.
+struct RemoteRepetitions : ::testing::Test {
+  Errc ask() {
+    http::HttpServer proxy{{}, [this](const http::Request&, const http::Respond& respond) {
+                             ++asked;
+                             clock.advance(takes);
+                             respond({.status = 502, .body = "lost"});
+                           }};
+    remote::DaemonApi api{{"http://127.0.0.1:" + std::to_string(proxy.port()), "", "default", ""}, clock};
+    using Method = remote::HttpRequest::Method;
+    const auto answer = api.ask_once("test", {.method = Method::post, .target = "/v1/tasks", .within = 60s});
+    return answer ? Errc{} : answer.error().code;
+  }
+
+  Millis takes{0};
+  std::atomic<int> asked{0};
+  ManualPauses clock;
+};
+
+TEST_F(RemoteRepetitions, ComeAfterPausesThatGrowTenfold) {
+  EXPECT_EQ(ask(), Errc::in_doubt);
+  EXPECT_EQ(asked, 4);
+  EXPECT_THAT(clock.taken(), ::testing::ElementsAre(10ms, 100ms, 1000ms));
+}
+
+TEST_F(RemoteRepetitions, EndWhenTheTimeForTheResponseIsOver) {
+  takes = 40s;
+  EXPECT_EQ(ask(), Errc::in_doubt);
+  EXPECT_EQ(asked, 2);
+}
+
 TEST_F(RemoteTroubles, ARateLimitedRequestIsUnavailable) {
   http::HttpServer busy{
       {}, [](const http::Request&, const http::Respond& respond) {
@@ -183,14 +215,17 @@ TEST_F(RemoteTroubles, ALateAnswerChangesNothing) {
   auto work = cut_off.retryable("work", [&](int) -> Answer {
     began = true;
     began.notify_all();
-    while (!taken_over) std::this_thread::sleep_for(1ms);
+    taken_over.wait(false);
     return give_up("too late to say so");
   });
   const TaskId id = work.submit(1);
   cut_off.start();
   began.wait(false);
   proxy.freeze();
-  other.retryable("work", [&](int) { taken_over = true; });
+  other.retryable("work", [&](int) {
+    taken_over = true;
+    taken_over.notify_all();
+  });
   other.start();
   ASSERT_TRUE(eventually([&] { return ended(other, id, Outcome::succeeded); }));
   proxy.thaw();
@@ -206,7 +241,7 @@ TEST_F(RemoteTroubles, AWrongTokenSaysWhatToDoAndIsNotRepeated) {
   auto pay = failing(engine);
   const std::string said = refusal([&] { pay.submit({"o1", 5}); });
   EXPECT_THAT(said, HasSubstr("the token is unknown"));
-  EXPECT_THAT(said, HasSubstr("easyretry token create NAME --role application --space default"));
+  EXPECT_THAT(said, HasSubstr("easyretry token create NAME --role application --namespace default"));
   EXPECT_THAT(said, Not(HasSubstr("never_seen")));
 }
 
@@ -230,14 +265,14 @@ TEST_F(RemoteTroubles, ASubmitterMayStoreButNotLease) {
 
 TEST_F(RemoteTroubles, NamespacesAreKeptApart) {
   RemoteOptions shop = options();
-  shop.engine.space = "shop";
+  shop.engine.name_space = "shop";
   RemoteEngine not_ours{url, shop};
   EXPECT_THAT(refusal([&] { not_ours.list({}); }), HasSubstr("is not for the namespace \"shop\""));
   shop.token = token("application", "shop");
   RemoteEngine ours{url, shop};
   RemoteEngine others{url, options()};
   const TaskId id = failing(ours).submit({"o1", 5});
-  EXPECT_EQ(ours.find(id)->space, "shop");
+  EXPECT_EQ(ours.find(id)->name_space, "shop");
   EXPECT_FALSE(others.find(id));
 }
 

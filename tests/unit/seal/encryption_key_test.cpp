@@ -11,6 +11,7 @@
 
 #include <easyretry/encryption.h>
 
+#include "support/refusal.h"
 #include "support/temp_folder.h"
 #include "unit/seal/keys.h"
 
@@ -21,14 +22,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string refusal(auto&& make) {
-  try {
-    make();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "accepted";
-}
+using test::refusal;
 
 std::string hex_refusal(const std::string& id, const std::string& hex) {
   return refusal([&] { EncryptionKey::from_hex(id, hex); });
@@ -67,7 +61,7 @@ TEST(EncryptionKey, RefusesInvalidHexAndBase64WithoutRepeatingThem) {
   hex[63] = 'g';
   EXPECT_THAT(hex_refusal("k", hex), AllOf(HasSubstr("not hex digits"), Not(HasSubstr("0102"))));
   EXPECT_THAT(base64_refusal("AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh9="), HasSubstr("not base64"))
-      << "bits that belong to no byte";
+      << "leftover bits";
   EXPECT_THAT(base64_refusal(" " + test::kBase64A), HasSubstr("not base64"));
   EXPECT_THAT(base64_refusal("A=ECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8="), HasSubstr("not base64"));
 }
@@ -142,7 +136,7 @@ TEST_F(KeyFiles, AreRefusedIfOthersCouldHaveReadOrChangedThem) {
     EXPECT_EQ(file_refusal(file(test::kHexA, mode)), "accepted") << mode;
 }
 
-TEST_F(KeyFiles, DoNotBlockWhereTheyArePipes) {
+TEST_F(KeyFiles, DoNotBlockIfTheyArePipes) {
   const auto pipe = folder() / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
   EXPECT_THAT(file_refusal(pipe), HasSubstr("is not a file"));

@@ -5,6 +5,7 @@
 
 #include <easyretry/encryption.h>
 
+#include "support/refusal.h"
 #include "unit/seal/keys.h"
 
 namespace easyretry {
@@ -15,12 +16,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 std::string refusal(const Encryption& encryption) {
-  try {
-    validate(encryption);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "accepted";
+  return test::refusal<std::invalid_argument>([&] { validate(encryption); });
 }
 
 TEST(Encryption, IsOffWithoutKeys) {

@@ -8,6 +8,7 @@
 
 #include <easyretry/encryption.h>
 
+#include "support/refusal.h"
 #include "support/temp_folder.h"
 #include "unit/seal/keys.h"
 
@@ -30,12 +31,7 @@ struct KeyFolderTest : testing::Test {
     return {.folder = folder.path(), .current = std::move(current), .identity_key = std::move(identity)};
   }
   static std::string refusal(const KeyFolder& from) {
-    try {
-      read_keys(from);
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
-    return "accepted";
+    return test::refusal<std::invalid_argument>([&] { read_keys(from); });
   }
 };
 

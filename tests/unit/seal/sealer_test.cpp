@@ -10,7 +10,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
-#include <easyretry/json_text.h>
+#include <easyretry/detail/json_text.h>
 
 #include "seal/sealed_text.h"
 #include "unit/seal/keys.h"
@@ -24,7 +24,7 @@ using testing::Not;
 
 const std::string kArguments = R"(["order-42",3])";
 const std::string kResult = R"({"code":200})";
-const Binding kBinding{.space = "default", .handler = "payment.pay", .key = "order-42"};
+const Binding kBinding{.name_space = "default", .handler = "payment.pay", .key = "order-42"};
 
 Binding result_of(Binding binding) {
   binding.content = Content::result;
@@ -76,10 +76,10 @@ TEST(Sealer, WritesTheSameFormAsAnotherImplementation) {
 }
 
 RC_GTEST_PROP(Sealer, OpensWhatItSealed,
-              (const std::string& plain, const std::string& space, const std::string& handler, const std::string& key,
-               int version, bool is_result)) {
+              (const std::string& plain, const std::string& name_space, const std::string& handler,
+               const std::string& key, int version, bool is_result)) {
   static const Sealer sealer{after_rotation()};
-  const Binding binding{space, handler, key, is_result ? Content::result : Content::arguments, version};
+  const Binding binding{name_space, handler, key, is_result ? Content::result : Content::arguments, version};
   const std::string stored = sealer.seal(plain, binding).value();
   RC_ASSERT(sealer.open(stored, binding).value() == plain);
   RC_ASSERT(form_of(stored, binding.content) == Form::sealed);
@@ -110,12 +110,12 @@ TEST(Sealer, ShowsNothingOfThePayload) {
 
 TEST(Sealer, OpensOnlyWhereItWasSealedFor) {
   const Sealer sealer{first_key()};
-  Binding space = kBinding, handler = kBinding, key = kBinding, version = kBinding;
-  space.space = "other";
+  Binding name_space = kBinding, handler = kBinding, key = kBinding, version = kBinding;
+  name_space.name_space = "other";
   handler.handler = "payment.refund";
   key.key = "order-43";
   version.payload_version = 2;
-  for (const Binding& other : {space, handler, key, version, result_of(kBinding)}) {
+  for (const Binding& other : {name_space, handler, key, version, result_of(kBinding)}) {
     EXPECT_THAT(opened(sealer, kStoredArguments, other), HasSubstr("copied from another task"));
   }
 }
@@ -128,7 +128,7 @@ RC_GTEST_PROP(Binding, HasAnEncodingOfItsOwn, ()) {
 }
 
 TEST(Binding, DoesNotRunItsTextsTogether) {
-  const Binding a{.space = "ab", .handler = "c", .key = ""}, b{.space = "a", .handler = "bc", .key = ""};
+  const Binding a{.name_space = "ab", .handler = "c", .key = ""}, b{.name_space = "a", .handler = "bc", .key = ""};
   EXPECT_NE(encode(a), encode(b));
 }
 
@@ -234,7 +234,7 @@ TEST(Sealer, DoesNotTakeArgumentsThatLookSealedForSealedOnes) {
   EXPECT_EQ(opened(sealer, stored), kStoredArguments) << "opened once, not twice";
 }
 
-TEST(Sealer, FailsWhereThereAreNoRandomNumbers) {
+TEST(Sealer, FailsIfThereAreNoRandomNumbers) {
   const Sealer sealer{first_key(), [](std::span<unsigned char>) { return false; }};
   const auto sealed = sealer.seal(kArguments, kBinding);
   ASSERT_FALSE(sealed);

@@ -190,7 +190,7 @@ class BodyTime : public ::testing::TestWithParam<Kind> {
   bool is_taken(const std::string& body) {
     try {
       const JsonDocument document = JsonDocument::parse(body);
-      submitted_tasks(space_, document.root());
+      submitted_tasks(namespace_, document.root());
       return true;
     } catch (const JsonError&) {
     } catch (const Refusal&) {
@@ -198,7 +198,7 @@ class BodyTime : public ::testing::TestWithParam<Kind> {
     return false;
   }
 
-  Space space_{storage::open_store("memory:", system_clock()), alone()};
+  Namespace namespace_{storage::open_store("memory:", system_clock()), alone()};
 };
 
 // The least time that reading it ever took.

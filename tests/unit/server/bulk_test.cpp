@@ -18,15 +18,19 @@ using ::testing::SizeIs;
 
 struct BulkTest : ::testing::Test {
   // Tasks 1 to `count`, in pages.
-  Result<std::vector<TaskId>> list(const TaskQuery& query) {
+  Result<Bulk::Page> list(const TaskQuery& query) {
     if (away.load() > 0) {
       --away;
       return tl::make_unexpected(Error{Errc::unavailable, "list", "away"});
     }
-    std::vector<TaskId> page;
-    for (auto id = static_cast<std::int64_t>(query.after) + 1; id <= count && page.size() < query.limit; ++id) {
-      page.push_back(static_cast<TaskId>(id));
+    Bulk::Page page;
+    std::size_t read = 0;
+    for (auto id = static_cast<std::int64_t>(query.after) + 1; id <= count; ++id) {
+      if (id > none_until) page.ids.push_back(static_cast<TaskId>(id));
+      page.next = static_cast<TaskId>(id);
+      if (++read == query.limit) return page;
     }
+    page.next.reset();
     return page;
   }
   Result<std::vector<bool>> change(std::span<const TaskId> ids) {
@@ -38,7 +42,10 @@ struct BulkTest : ::testing::Test {
     return done;
   }
   Bulk::Job begin() {
-    return bulk.begin("cancel", {}, count, [this](std::span<const TaskId> ids) { return change(ids); });
+    return begin_with([this](std::span<const TaskId> ids) { return change(ids); });
+  }
+  Bulk::Job begin_with(Bulk::Change how) {
+    return bulk.begin({.action = "cancel", .matched = count, .change = std::move(how)});
   }
   Bulk::Job ended(const std::string& id) {
     EXPECT_TRUE(test::eventually([&] { return bulk.find(id)->ended_at.has_value(); }));
@@ -46,6 +53,7 @@ struct BulkTest : ::testing::Test {
   }
 
   std::int64_t count = 5;
+  std::int64_t none_until = 0;  // the tasks up to this one do not match
   std::atomic<int> away{0};
   std::vector<std::int64_t> changed;  // by the thread of `bulk`, read when a job has ended
   Bulk bulk{system_clock(),
@@ -75,7 +83,8 @@ TEST_F(BulkTest, FailsWhereTheStoreStaysAwayAndSaysWhy) {
 }
 
 TEST_F(BulkTest, IsForNoMoreTasksThanWereFoundWhenItWasAskedFor) {
-  const std::string id = bulk.begin("cancel", {}, 3, [this](std::span<const TaskId> ids) { return change(ids); }).id;
+  const auto how = [this](std::span<const TaskId> ids) { return change(ids); };
+  const std::string id = bulk.begin({.action = "cancel", .matched = 3, .change = how}).id;
   EXPECT_EQ(ended(id).state, Bulk::State::done);
   EXPECT_THAT(changed, ElementsAre(1, 2, 3));
 }
@@ -86,7 +95,7 @@ TEST_F(BulkTest, FailsAtOnceWhereAskingAgainWouldChangeNothing) {
     ++asked;
     return fail(Errc::invalid_argument, "cancel", "that cannot be");
   };
-  EXPECT_EQ(ended(bulk.begin("cancel", {}, count, refused).id).state, Bulk::State::failed);
+  EXPECT_EQ(ended(begin_with(refused).id).state, Bulk::State::failed);
   EXPECT_EQ(asked, 1);
 }
 
@@ -98,7 +107,7 @@ TEST_F(BulkTest, IsStoppedBetweenTwoPagesAndTheNextOneIsRun) {
     EXPECT_TRUE(test::eventually([&] { return go_on.load(); }));
     return std::vector<bool>(ids.size(), true);
   };
-  const std::string first = bulk.begin("cancel", {}, count, held_up).id;
+  const std::string first = begin_with(held_up).id;
   const std::string second = begin().id;
   EXPECT_THROW(begin(), Refusal) << "two have not ended";
   ASSERT_TRUE(test::eventually([&] { return begun.load(); }));
@@ -107,6 +116,52 @@ TEST_F(BulkTest, IsStoppedBetweenTwoPagesAndTheNextOneIsRun) {
   EXPECT_EQ(ended(first).state, Bulk::State::stopped);
   EXPECT_EQ(bulk.find(first)->changed, 2);
   EXPECT_EQ(ended(second).state, Bulk::State::done);
+}
+
+TEST_F(BulkTest, GoesOnAfterPagesOnWhichNothingMatches) {
+  none_until = 4;
+  const Bulk::Job job = ended(begin().id);
+  EXPECT_EQ(job.state, Bulk::State::done);
+  EXPECT_THAT(changed, ElementsAre(5));
+}
+
+TEST_F(BulkTest, WhereNotAllWereFoundAtTheStartItChangesAsManyAsItMay) {
+  const auto how = [this](std::span<const TaskId> ids) { return change(ids); };
+  const auto begin_after_finding_one = [&](std::int64_t most) {
+    return bulk.begin({.action = "cancel", .matched = 1, .complete = false, .most = most, .change = how}).id;
+  };
+  const Bulk::Job enough = ended(begin_after_finding_one(5));
+  EXPECT_EQ(enough.state, Bulk::State::done);
+  EXPECT_EQ(enough.matched, 5);
+  EXPECT_THAT(changed, ElementsAre(1, 2, 3, 4, 5));
+  changed.clear();
+  const Bulk::Job too_many = ended(begin_after_finding_one(3));
+  EXPECT_EQ(too_many.state, Bulk::State::failed);
+  EXPECT_THAT(too_many.error, HasSubstr("more than 3 tasks match"));
+  EXPECT_THAT(changed, ElementsAre(1, 2, 3));
+}
+
+// 5 tasks at 10 a second: one at a time, and the last not before four tenths of a second are over.
+TEST_F(BulkTest, IsNotFasterThanItsPace) {
+  std::vector<Instant> times;
+  const auto timed = [&](std::span<const TaskId> ids) {
+    times.push_back(system_clock().steady());
+    return change(ids);
+  };
+  const Bulk::Job job = ended(bulk.begin({.action = "cancel", .matched = count, .per_second = 10, .change = timed}).id);
+  EXPECT_EQ(job.state, Bulk::State::done);
+  EXPECT_EQ(job.per_second, 10);
+  ASSERT_THAT(times, SizeIs(5));
+  for (std::size_t i = 1; i < times.size(); ++i) EXPECT_GE(times[i] - times[i - 1], 100ms);
+}
+
+TEST_F(BulkTest, AJobThatWaitsForItsNextTaskIsStoppedAtOnce) {
+  count = 1'000'000;
+  const auto how = [this](std::span<const TaskId> ids) { return change(ids); };
+  const std::string id = bulk.begin({.action = "cancel", .matched = count, .per_second = 1, .change = how}).id;
+  ASSERT_TRUE(test::eventually([&] { return bulk.find(id)->changed == 1; }));
+  bulk.stop(id);
+  EXPECT_EQ(ended(id).state, Bulk::State::stopped);
 }
 
 TEST_F(BulkTest, KeepsTheLatestAndKnowsNoOthers) {

@@ -53,6 +53,19 @@ TEST_F(LeaseQueueTest, ThereIsRoomForAsManyTasksAsAreRequested) {
   EXPECT_EQ(pay->room(0), 2U);
 }
 
+TEST_F(LeaseQueueTest, OnlyAWorkerThatJudgesMayHaveOnSuccessAndBeforeOneHasAskedAnyWorkerMay) {
+  const std::vector<std::string> mails{"mail"};
+  const std::vector<std::string> pays{"pay"};
+  EXPECT_TRUE(mail->may_tell(Outcome::succeeded));
+  EXPECT_TRUE(mail->may_tell(Outcome::rejected));
+  queue->asked_by(LeaseQueue::Worker::plain, mails);
+  EXPECT_FALSE(mail->may_tell(Outcome::succeeded));
+  EXPECT_FALSE(mail->may_tell(Outcome::rejected));
+  queue->asked_by(LeaseQueue::Worker::judges, pays);
+  EXPECT_TRUE(pay->may_tell(Outcome::succeeded));
+  EXPECT_FALSE(pay->may_tell(Outcome::rejected)) << "the engine knows of those that have on_final_failure";
+}
+
 TEST_F(LeaseQueueTest, RequestsAreServedOnceAndInOrder) {
   ask("a", {"mail"}, 2);
   ask("b", {"mail"}, 2);
@@ -122,6 +135,49 @@ TEST_F(LeaseQueueTest, AHandlerIsAttendedWhileARequestWaitsAndAMomentLonger) {
   EXPECT_EQ(attended, 2);
   ask("b", {"mail"}, 1);
   EXPECT_EQ(attended, 2) << "that is nothing new";
+}
+
+TEST_F(LeaseQueueTest, AHandlerForWhichNoWorkerEverAskedHasNoWorkers) {
+  ask("a", {"mail"}, 1);
+  const LeaseQueue::Workers workers = queue->workers_of("pay");
+  EXPECT_EQ(workers.asked_ago, std::nullopt);
+  EXPECT_EQ(workers.waiting, 0U);
+  EXPECT_FALSE(workers.hold_leases);
+}
+
+TEST_F(LeaseQueueTest, TheWorkersThatWaitAreCountedForEachOfTheirHandlers) {
+  ask("a", {"mail", "pay"}, 1);
+  clock.advance(3s);
+  ask("b", {"mail"}, 5);
+  EXPECT_EQ(queue->workers_of("mail").waiting, 2U);
+  EXPECT_EQ(queue->workers_of("mail").asked_ago, 0s);
+  EXPECT_EQ(queue->workers_of("pay").waiting, 1U);
+  EXPECT_EQ(queue->workers_of("pay").asked_ago, 3s);
+}
+
+TEST_F(LeaseQueueTest, AWorkerThatAskedAnHourAgoIsRememberedAndNoLongerWaits) {
+  ask("a", {"mail"}, 1, 5s);
+  clock.advance(5s);
+  queue->step();
+  clock.advance(1h);
+  const LeaseQueue::Workers workers = queue->workers_of("mail");
+  EXPECT_EQ(workers.asked_ago, 1h) << "since it stopped waiting";
+  EXPECT_EQ(workers.waiting, 0U);
+  EXPECT_FALSE(mail->attended());
+}
+
+TEST_F(LeaseQueueTest, AWorkerThatIsBusyHoldsALeaseUntilItExpires) {
+  queue->leased("mail", 60s);
+  queue->leased("mail", 30s);
+  clock.advance(59s);
+  EXPECT_TRUE(queue->workers_of("mail").hold_leases) << "the longest lease counts";
+  EXPECT_FALSE(queue->workers_of("pay").hold_leases);
+  queue->leased("mail", 60s);
+  clock.advance(59s);
+  EXPECT_TRUE(queue->workers_of("mail").hold_leases) << "it was renewed";
+  clock.advance(1s);
+  EXPECT_FALSE(queue->workers_of("mail").hold_leases);
+  EXPECT_FALSE(mail->attended()) << "members without busy workers share its shards";
 }
 
 TEST_F(LeaseQueueTest, AClosedQueueAnswersAllRequests) {

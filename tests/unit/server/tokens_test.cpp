@@ -11,6 +11,7 @@
 namespace easyretry::server {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
@@ -48,6 +49,16 @@ TEST_F(TokensTest, WhatAnotherProcessChangesIsSeen) {
   EXPECT_TRUE(here.find(secret));
   EXPECT_TRUE(there.remove("ops"));
   EXPECT_FALSE(here.find(secret));
+}
+
+TEST_F(TokensTest, AFileThatCannotBeReadIsNotOneWithoutTokens) {
+  std::filesystem::create_directory(file);
+  EXPECT_THAT([&] { Tokens{file}; },
+              ThrowsMessage<std::runtime_error>(AllOf(HasSubstr("cannot read the tokens in"), HasSubstr("directory"))));
+  std::filesystem::remove(file);
+  std::filesystem::create_symlink("gone", file);
+  EXPECT_THAT([&] { Tokens{file}; }, ThrowsMessage<std::runtime_error>(HasSubstr("No such file")));
+  EXPECT_TRUE(std::filesystem::is_symlink(file)) << "nothing was written";
 }
 
 TEST_F(TokensTest, SecretsAreLongAndDiffer) {

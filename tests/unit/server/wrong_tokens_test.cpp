@@ -31,6 +31,18 @@ TEST_F(Guessing, HasAWhileToWaitAfterAFewTriesAndTwiceThatEachTimeItGoesOn) {
   }
 }
 
+TEST_F(Guessing, IsAskedAboutWithoutBeingCounted) {
+  WrongTokens tokens{{.most_known = 1}, clock};
+  for (int i = 0; i < 20; ++i) EXPECT_EQ(tokens.waits("10.0.0.1"), std::nullopt);
+  use_up_free_tries(tokens, "10.0.0.1");
+  EXPECT_EQ(tokens.waits("10.0.0.1"), 1s);
+  EXPECT_EQ(tokens.waits("10.0.0.2"), std::nullopt);
+  use_up_free_tries(tokens, "10.0.0.2");
+  EXPECT_EQ(tokens.waits("10.0.0.3"), 1s) << "there is room for one address: all others are counted together";
+  clock.advance(1s);
+  EXPECT_EQ(tokens.waits("10.0.0.1"), std::nullopt);
+}
+
 TEST_F(Guessing, IsForgottenAMinuteAfterItEnded) {
   WrongTokens tokens{{}, clock};
   use_up_free_tries(tokens, "10.0.0.1");

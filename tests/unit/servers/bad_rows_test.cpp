@@ -8,6 +8,7 @@
 
 #include "fault/each_server.h"
 #include "storage/open.h"
+#include "support/endings.h"
 #include "support/eventually.h"
 #include "support/plain_sql.h"
 #include "support/task_builder.h"
@@ -56,7 +57,7 @@ class BadRows : public OnEachServer {
   std::vector<TaskId> loaded() {
     std::vector<TaskId> ids;
     const ShardCursor from{};
-    const auto reply = store->load({.space = test::kSpace, .from = {&from, 1}}).value();
+    const auto reply = store->load({.name_space = test::kNamespace, .from = {&from, 1}}).value();
     for (const auto& task : reply.tasks) ids.push_back(task.id);
     return ids;
   }
@@ -128,7 +129,7 @@ TEST_P(BadRows, ThatCannotBeClaimedCanBeCancelledWithOthers) {
     EXPECT_THAT(claimed({running}), ElementsAre(running.id));
     const std::vector<TaskId> ids{insert(a_task()).id, insert(a_task()).id, running.id};
     edit(ids[0], nonsense);
-    EXPECT_THAT(store->cancel(ids, Cancel::end).value().applied, ElementsAre(true, true, true));
+    EXPECT_THAT(store->end(test::endings(ids)).value().applied, ElementsAre(true, true, true));
     EXPECT_EQ(store->count({}).value(), 0);
   }
 }

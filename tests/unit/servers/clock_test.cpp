@@ -23,7 +23,7 @@ TEST_P(ServerClock, IsNeverAheadNotEvenByHalfAMillisecond) {
   const auto store = open_store(database.url(), system_clock());
   const ShardCursor from{};
   for (int i = 0; i < 300; ++i) {
-    const TimePoint now = store->load({.space = test::kSpace, .from = {&from, 1}}).value().now;
+    const TimePoint now = store->load({.name_space = test::kNamespace, .from = {&from, 1}}).value().now;
     const auto after = std::chrono::time_point_cast<std::chrono::microseconds>(std::chrono::system_clock::now());
     ASSERT_LE(now, after) << "look " << i;
   }

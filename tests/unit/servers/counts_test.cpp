@@ -12,7 +12,7 @@ namespace {
 
 class ServerCounts : public ServerStores {
  protected:
-  static HandlerCounts paid(Store& store) { return store.counts(test::kSpace).value()["pay"]; }
+  static HandlerCounts paid(Store& store) { return store.counts(test::kNamespace).value()["pay"]; }
   static void insert_many(Store& store, int count) {
     for (int i = 0; i < count; ++i) insert(store, a_task());
   }

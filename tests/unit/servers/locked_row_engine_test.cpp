@@ -27,7 +27,7 @@ using test::ForeignLock;
 using test::ServerKind;
 using namespace std::chrono_literals;
 
-constexpr int kTasks = 300;
+constexpr int kStored = 300;
 constexpr int kMore = 100;  // are submitted while the row is locked
 constexpr int kLocked = 170;
 
@@ -87,16 +87,16 @@ ON_EACH_SERVER(LockedRowEngine);
 void LockedRowEngine::others_run_while_one_is_locked(const std::string& layout) {
   Engine engine{url(layout)};
   auto pay = engine.retryable("pay", [this](int number) { run(number); });
-  const TaskId locked = submit(pay, 0, kTasks);
+  const TaskId locked = submit(pay, 0, kStored);
   ForeignLock theirs = lock(locked);
   engine.start();
-  submit(pay, kTasks, kTasks + kMore);
-  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kTasks + kMore - 1; }));
+  submit(pay, kStored, kStored + kMore);
+  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kStored + kMore - 1; }));
   EXPECT_EQ(runs_of(kLocked), 0);
   theirs.let_go();
-  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kTasks + kMore; }));
+  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kStored + kMore; }));
   engine.stop();
-  expect_each_ran_once(kTasks + kMore);
+  expect_each_ran_once(kStored + kMore);
 }
 
 TEST_P(LockedRowEngine, OthersRunWhileAWaitingTaskIsLocked) {
@@ -117,15 +117,15 @@ void LockedRowEngine::others_end_while_the_end_of_one_is_locked_out(const std::s
   ForeignLock theirs = lock(locked);
   let_go.count_down();  // its end meets the lock, among those of others
   submit(pay, 0, kLocked);
-  submit(pay, kLocked + 1, kTasks);
-  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kTasks - 1; }));
-  submit(pay, kTasks, kTasks + kMore);
-  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kTasks + kMore - 1; }));
+  submit(pay, kLocked + 1, kStored);
+  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kStored - 1; }));
+  submit(pay, kStored, kStored + kMore);
+  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kStored + kMore - 1; }));
   theirs.let_go();
-  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kTasks + kMore; }));
+  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kStored + kMore; }));
   engine.stop();
   EXPECT_EQ(engine.stats().stale_settles, 0U);
-  expect_each_ran_once(kTasks + kMore);
+  expect_each_ran_once(kStored + kMore);
 }
 
 TEST_P(LockedRowEngine, OthersEndWhileTheEndOfOneIsLockedOut) {
@@ -168,7 +168,7 @@ TEST_P(LockedRowEngine, LeasesOfOthersAreRenewed) {
 TEST_P(LockedRowEngine, OnlyTheSubmitOfTheLockedKeyWaits) {
   Engine engine{url("single")};
   auto pay = engine.retryable("pay", [this](int number) { run(number); });
-  const TaskId locked = submit(pay, 0, kTasks);
+  const TaskId locked = submit(pay, 0, kStored);
   ForeignLock theirs{GetParam(), database.name(), "DELETE FROM retry_task WHERE id = " + ForeignLock::number(locked)};
   std::atomic<bool> answered{false};
   auto again = std::async(std::launch::async, [&] {
@@ -183,14 +183,14 @@ TEST_P(LockedRowEngine, OnlyTheSubmitOfTheLockedKeyWaits) {
     }
   });
   engine.start();
-  submit(pay, kTasks, kTasks + kMore);
+  submit(pay, kStored, kStored + kMore);
   EXPECT_FALSE(answered) << "others were to be faster";
-  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kTasks + kMore - 1; }));
+  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kStored + kMore - 1; }));
   theirs.let_go();
   EXPECT_EQ(again.get(), locked);
-  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kTasks + kMore; }));
+  EXPECT_TRUE(eventually([&] { return engine.stats().succeeded == kStored + kMore; }));
   engine.stop();
-  expect_each_ran_once(kTasks + kMore);
+  expect_each_ran_once(kStored + kMore);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <future>
 #include <thread>
 
+#include "support/endings.h"
 #include "support/eventually.h"
 #include "support/together.h"
 #include "unit/servers/foreign_lock.h"
@@ -18,14 +19,14 @@ using ::testing::Contains;
 using ::testing::Each;
 using ::testing::ElementsAre;
 
-constexpr std::size_t kTasks = 40;
+constexpr std::size_t kRows = 40;
 constexpr std::size_t kLocked = 17;  // the place of the one that is locked: others come before and after it
 
 class LockedRows : public ServerStores {
  protected:
   void open_with(Layout layout) { store = open(layout); }
   void insert_tasks() {
-    for (std::size_t i = 0; i < kTasks; ++i) tasks.push_back(insert(*store, a_task()));
+    for (std::size_t i = 0; i < kRows; ++i) tasks.push_back(insert(*store, a_task()));
   }
   std::vector<Ticket> seen() const {
     std::vector<Ticket> stored;
@@ -34,7 +35,7 @@ class LockedRows : public ServerStores {
   }
   void claim_all() {
     const std::vector<Ticket> before = seen();
-    ASSERT_EQ(store->claim({before, "worker", 1h}).value().won.size(), kTasks);
+    ASSERT_EQ(store->claim({before, "worker", 1h}).value().won.size(), kRows);
     for (const Ticket& ticket : before) tickets.push_back({ticket.id, ticket.version + 1});
   }
   TaskId locked() const { return tasks[kLocked].id; }
@@ -53,8 +54,8 @@ class LockedRows : public ServerStores {
 
   // What a retry, which stays in its table, and an end, which leaves it, have in common.
   std::vector<Settlement> outcomes() const {
-    std::vector<Settlement> settlements(kTasks);
-    for (std::size_t i = 0; i < kTasks; ++i) {
+    std::vector<Settlement> settlements(kRows);
+    for (std::size_t i = 0; i < kRows; ++i) {
       settlements[i].ticket = tickets[i];
       if (i % 3 == 0) settlements[i].kind = Settlement::Kind::retry;
     }
@@ -65,8 +66,8 @@ class LockedRows : public ServerStores {
     EXPECT_THAT(reply->unanswered, ElementsAre(kLocked));
     ASSERT_TRUE(reply->trouble);
     EXPECT_EQ(reply->trouble->code, Errc::unavailable);
-    ASSERT_EQ(reply->applied.size(), kTasks);
-    for (std::size_t i = 0; i < kTasks; ++i) EXPECT_EQ(reply->applied[i], i != kLocked) << i;
+    ASSERT_EQ(reply->applied.size(), kRows);
+    for (std::size_t i = 0; i < kRows; ++i) EXPECT_EQ(reply->applied[i], i != kLocked) << i;
   }
 
   void settle_around_a_lock(Layout layout) {
@@ -90,7 +91,7 @@ class LockedRows : public ServerStores {
     const std::vector<Ticket> wanted = seen();
     const auto reply = store->claim({wanted, "worker", 1h});
     ASSERT_TRUE(reply) << to_string(reply.error());
-    EXPECT_EQ(reply->won.size(), kTasks - 1);
+    EXPECT_EQ(reply->won.size(), kRows - 1);
     EXPECT_FALSE(reply->trouble) << "it is held by someone, which is an answer";
     EXPECT_THAT(due(*store), Contains(locked())) << "the next scan finds it";
     theirs.let_go();
@@ -229,15 +230,15 @@ TEST_P(LockedRows, OthersAreCancelledAndFound) {
   for (int i = 0; i < 6; ++i) {
     waiting.push_back(std::async(std::launch::async, [this, &answered] {
       const TaskId id = locked();
-      auto reply = store->cancel({&id, 1}, Cancel::end);
+      auto reply = store->end(test::endings({&id, 1}));
       ++answered;
       return reply;
     }));
   }
-  for (std::size_t i = 0; i < kTasks; ++i) {
+  for (std::size_t i = 0; i < kRows; ++i) {
     if (i == kLocked) continue;
     EXPECT_TRUE(find(*store, tasks[i].id));
-    EXPECT_THAT(store->cancel({&tasks[i].id, 1}, Cancel::end).value().applied, ElementsAre(true));
+    EXPECT_THAT(store->end(test::endings({&tasks[i].id, 1})).value().applied, ElementsAre(true));
   }
   EXPECT_EQ(answered, 0) << "they were to wait meanwhile";
   theirs.let_go();
@@ -255,7 +256,7 @@ TEST_P(LockedRows, ACancelOfOneThatStaysLockedFailsAsUnavailable) {
   insert_tasks();
   ForeignLock theirs = lock();
   const std::vector<TaskId> both{tasks[0].id, locked()};
-  const auto reply = store->cancel(both, Cancel::end);
+  const auto reply = store->end(test::endings(both));
   ASSERT_FALSE(reply);
   EXPECT_EQ(reply.error().code, Errc::unavailable) << to_string(reply.error());
   EXPECT_THAT(ids(*store), Contains(tasks[0].id)) << "unavailable: nothing was done";

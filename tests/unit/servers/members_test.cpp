@@ -22,7 +22,7 @@ class ServerMembers : public ServerStores {
   std::vector<Member> beat(const std::string& node) {
     auto& store = stores_[node];
     if (!store) store = open(Layout::single());
-    return store->beat({.space = "shop", .node = node, .ttl = kTtl, .says = says_[node]}).value().members;
+    return store->beat({.name_space = "shop", .node = node, .ttl = kTtl, .says = says_[node]}).value().members;
   }
 
   std::map<std::string, std::unique_ptr<Store>> stores_;

@@ -11,6 +11,7 @@
 #include "storage/open.h"
 #include "support/line_at_start.h"
 #include "support/plain_sql.h"
+#include "support/refusal.h"
 #include "support/task_builder.h"
 #include "support/test_database.h"
 
@@ -25,12 +26,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 std::string refusal(const std::string& url) {
-  try {
-    open_store(url, system_clock());
-    return {};
-  } catch (const StoreError& error) {
-    return error.what();
-  }
+  return test::refusal<StoreError>([&] { open_store(url, system_clock()); });
 }
 
 std::string replaced(std::string text, const std::string& what, const std::string& by) {

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "support/cutting_proxy.h"
+#include "support/endings.h"
 #include "support/together.h"
 #include "task/task_key.h"
 #include "unit/servers/server_stores.h"
@@ -111,7 +112,7 @@ TEST_P(Periods, AMovedTaskCanBeCancelled) {
   const Inserted task = insert(*store, a_task().key("pay:42"));
   clock.set_wall(day(2025, 3, 5));
   keep(*store);
-  EXPECT_THAT(store->cancel({&task.id, 1}, Cancel::end).value().applied, ElementsAre(true));
+  EXPECT_THAT(store->end(test::endings({&task.id, 1})).value().applied, ElementsAre(true));
   EXPECT_EQ(find(*store, task.id)->info.outcome, Outcome::cancelled);
   EXPECT_TRUE(insert(*store, a_task().key("pay:42")).created);
 }

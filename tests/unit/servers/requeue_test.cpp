@@ -4,6 +4,7 @@
 
 #include "storage/history.h"
 #include "support/cutting_proxy.h"
+#include "support/endings.h"
 #include "support/together.h"
 #include "unit/servers/server_stores.h"
 
@@ -109,7 +110,7 @@ TEST_P(RequeueOnServers, WhoeverIsCutOffHasMarkedATaskAndStartedItOrNeither) {
     EXPECT_EQ(find(*store, ended)->info.requeued_as, live[0]);
     EXPECT_EQ(again.value_or(live[0]), live[0]);
     EXPECT_EQ(reply ? reply->at(0) : live[0], live[0]);
-    store->cancel(live, Cancel::end).value();
+    store->end(test::endings(live)).value();
     if (reply) break;
     ++cut;
   }

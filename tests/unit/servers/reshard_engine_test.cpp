@@ -3,6 +3,7 @@
 #include <map>
 #include <mutex>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -51,6 +52,33 @@ TEST_P(ReshardEngine, EachTaskIsRunOnceByAnEngineWithTheNewNumber) {
   after.stop();
   ASSERT_EQ(runs.size(), static_cast<std::size_t>(kTasks));
   for (const auto& [number, count] : runs) EXPECT_EQ(count, 1) << number;
+}
+
+std::vector<int> shards_of(const Engine& engine) {
+  std::vector<int> numbers;
+  for (const ShardId shard : engine.cluster().shards) numbers.push_back(static_cast<int>(shard));
+  return numbers;
+}
+
+// Tasks from before the change are still in shards 0 to 7.
+TEST_P(ReshardEngine, EachMemberGetsItsPartOfTheOldShardsInBlocks) {
+  EngineOptions options;
+  options.assignment = Assignment::even;
+  { Engine before{url("single", 8), options}; }
+  storage::reshard_store(url("single", 8), {.shards = 16});
+  storage::reshard_store(url("single", 16), {.shards = 24});
+
+  Engine one{url("single", 24), options};
+  Engine other{url("single", 24), options};
+  for (Engine* engine : {&one, &other}) {
+    engine->retryable("pay", [](int) {});
+    engine->start();
+  }
+  const auto shared = [&] { return shards_of(one).size() == 12 && shards_of(other).size() == 12; };
+  ASSERT_TRUE(test::eventually(shared));
+  const std::vector<int> first{0, 1, 2, 3, 8, 9, 10, 11, 16, 17, 18, 19};
+  const std::vector<int> second{4, 5, 6, 7, 12, 13, 14, 15, 20, 21, 22, 23};
+  EXPECT_THAT((std::vector{shards_of(one), shards_of(other)}), ::testing::UnorderedElementsAre(first, second));
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ TEST_P(ReshardRefusals, WhileATaskIsLeasedItIsRefusedAndNothingIsChanged) {
     EXPECT_EQ(number(), "64");
     EXPECT_EQ(misnumbered(layout, 64), 0);
     clock.advance(1min);
-    EXPECT_EQ(refusal(32), "");
+    EXPECT_EQ(refusal(32), "accepted");
   }
 }
 
@@ -70,7 +70,7 @@ TEST_P(ReshardRefusals, AnInstanceWithAnotherNumberIsRefusedWithTheCommandThatHe
   EXPECT_THAT(refusal_to_open(Layout::single(), 128),
               AllOf(HasSubstr("set shards=64"), HasSubstr("`easyretry reshard --store … --shards 128`")));
   reshard(128);
-  EXPECT_EQ(refusal_to_open(Layout::single(), 128), "");
+  EXPECT_EQ(refusal_to_open(Layout::single(), 128), "accepted");
   EXPECT_THAT(refusal_to_open(Layout::single(), 64), HasSubstr("set shards=128"));
 }
 
@@ -90,7 +90,7 @@ TEST_P(ReshardRefusals, UntilItIsFinishedNoInstanceOpens) {
   }
   EXPECT_THAT(refusal(16), HasSubstr("a change to 32 shards has begun"));
   EXPECT_TRUE(reshard(32).begun);
-  EXPECT_EQ(refusal_to_open(Layout::single(), 32), "");
+  EXPECT_EQ(refusal_to_open(Layout::single(), 32), "accepted");
 }
 
 TEST_P(ReshardRefusals, ATableSplitGoesFirst) {
@@ -112,7 +112,8 @@ TEST_P(ReshardRefusals, ASplitDoesNotBeginMeanwhile) {
 TEST_P(ReshardRefusals, AnInstanceThatWasLeftRunningNoticesAndStoresNothingMore) {
   const auto stale = open_watchful(Layout::single(), 64);
   reshard(16);
-  const auto loaded = stale->load({.space = test::kSpace, .from = std::vector<ShardCursor>{{.shard = ShardId{1}}}});
+  const auto loaded =
+      stale->load({.name_space = test::kNamespace, .from = std::vector<ShardCursor>{{.shard = ShardId{1}}}});
   ASSERT_FALSE(loaded);
   EXPECT_THAT(loaded.error().detail, HasSubstr("set shards=16"));
   const NewTask task = a_task();
@@ -139,7 +140,7 @@ TEST_P(ReshardRefusals, AnInstanceThatNoticedRefusesNoRowOfTheInbox) {
   const auto stale = open_watchful(Layout::single(), 64);
   sql->run("INSERT INTO retry_inbox (method_name, params_json) VALUES ('pay', '[]')");
   reshard(16);
-  ASSERT_FALSE(stale->load({.space = test::kSpace, .from = std::vector<ShardCursor>{{.shard = ShardId{1}}}}));
+  ASSERT_FALSE(stale->load({.name_space = test::kNamespace, .from = std::vector<ShardCursor>{{.shard = ShardId{1}}}}));
   const std::vector<std::string> handlers{"pay"};
   const NewTask task = a_task();
   EXPECT_FALSE(stale->take_in({"default", handlers}, [&](const InboxRow&) { return task; }));

@@ -48,6 +48,16 @@ TEST_P(Reshard, MoreShardsChangeNoTask) {
   }
 }
 
+TEST_P(Reshard, TheStoreKnowsTheSmallerNumbersThatItHadBefore) {
+  EXPECT_THAT(open(Layout::single(), 64)->info().earlier_shards, ::testing::IsEmpty());
+  reshard(128);
+  EXPECT_THAT(open(Layout::single(), 128)->info().earlier_shards, ::testing::ElementsAre(64));
+  reshard(32);
+  EXPECT_THAT(open(Layout::single(), 32)->info().earlier_shards, ::testing::IsEmpty());
+  reshard(256);
+  EXPECT_THAT(open(Layout::single(), 256)->info().earlier_shards, ::testing::ElementsAre(32, 64, 128));
+}
+
 TEST_P(Reshard, WhatIsStoredAfterwardsUsesAllShards) {
   open(Layout::hash(4), 64);
   reshard(256);

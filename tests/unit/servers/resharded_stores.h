@@ -7,7 +7,9 @@
 #include <vector>
 
 #include "conformance/record_text.h"
-#include "storage/sql/reshard_server.h"
+#include "storage/sql/maintenance.h"
+#include "support/endings.h"
+#include "support/refusal.h"
 #include "unit/servers/server_stores.h"
 
 namespace easyretry::storage {
@@ -33,20 +35,10 @@ class ReshardedStores : public ServerStores {
     return sql::reshard_server(options_for(Layout::single(), 64), {.shards = shards, .only_plan = true});
   }
   std::string refusal(int shards) {
-    try {
-      reshard(shards);
-      return {};
-    } catch (const std::exception& error) {
-      return error.what();
-    }
+    return test::refusal<std::exception>([&] { reshard(shards); });
   }
   std::string refusal_to_open(Layout layout, int shards) {
-    try {
-      open(layout, shards);
-      return {};
-    } catch (const StoreError& error) {
-      return error.what();
-    }
+    return test::refusal<StoreError>([&] { open(layout, shards); });
   }
   std::string number() { return sql->run("SELECT value FROM retry_meta WHERE name = 'total_shards'"); }
   void set_number(const std::string& text) {
@@ -71,7 +63,7 @@ class ReshardedStores : public ServerStores {
       insert(store, a_task().business("order", "order-" + std::to_string(i)));
       ASSERT_TRUE(finish(store, claim(store, insert(store, a_task()), 1min)));
       const TaskId told = insert(store, a_task()).id;
-      ASSERT_TRUE(store.cancel({&told, 1}, Cancel::tell).value().applied.at(0));
+      ASSERT_TRUE(store.end(test::endings({&told, 1}, {.tell = true})).value().applied.at(0));
       ASSERT_NE(claim(store, insert(store, a_task()), 1min), Ticket{});
     }
     clock.advance(2min);

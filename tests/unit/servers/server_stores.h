@@ -64,7 +64,7 @@ class ServerStores : public fault::OnEachServer {
     std::vector<ShardCursor> all;
     const int shards = store.info().total_shards;
     for (int shard = 0; shard < shards; ++shard) all.push_back({.shard = ShardId{static_cast<std::uint16_t>(shard)}});
-    const auto reply = store.load({.space = test::kSpace, .from = all}).value();
+    const auto reply = store.load({.name_space = test::kNamespace, .from = all}).value();
     std::vector<Ticket> tickets;
     for (const DueTask& task : reply.tasks) tickets.push_back(task);
     return tickets;

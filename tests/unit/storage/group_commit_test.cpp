@@ -29,19 +29,19 @@ class GroupCommitTest : public testing::Test {
     std::vector<std::jthread> threads;
     for (int number = 1; number <= 2; ++number) {
       threads.push_back(submitter());
-      while (hardening < number) std::this_thread::yield();
+      while (syncing < number) std::this_thread::yield();
     }
     return threads;
   }
 
   std::latch disk{1};
-  std::atomic<int> hardening{0};
+  std::atomic<int> syncing{0};
   std::vector<std::size_t> sizes;  // of groups, in order
   GroupCommit group{{.commit = [this](GroupCommit::Group entries) { sizes.push_back(entries.size()); },
-                     .between = [] {},
-                     .harden =
+                     .before_commit = [] {},
+                     .sync =
                          [this](GroupCommit::Group) {
-                           ++hardening;
+                           ++syncing;
                            disk.wait();
                          }}};
 };
@@ -51,7 +51,7 @@ TEST_F(GroupCommitTest, GathersUntilAGroupIsAsLargeAsWhatIsOnItsWayToTheDisk) {
     const auto first = two_on_the_disk();
     const auto third = submitter();
     const auto fourth = submitter();
-    while (hardening < 3) std::this_thread::yield();
+    while (syncing < 3) std::this_thread::yield();
     disk.count_down();
   }
   EXPECT_THAT(sizes, ElementsAre(1, 1, 2));

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using test::a_task;
-using test::kSpace;
+using test::kNamespace;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Pair;
@@ -24,7 +24,7 @@ struct LagTest : ::testing::Test {
     const auto inserted = store.insert({&task, 1}).value().tasks.front();
     return task::shard_of(inserted.id, store.info().total_shards);
   }
-  Lag look(std::size_t tasks_a_shard = 16) { return look_for_lag(store, kSpace, tasks_a_shard).value(); }
+  Lag look(std::size_t tasks_a_shard = 16) { return look_for_lag(store, kNamespace, tasks_a_shard).value(); }
 
   easyretry::testing::ManualClock clock;
   MemoryStore store{MemoryStoreOptions{}, clock};
@@ -50,7 +50,7 @@ TEST_F(LagTest, IsToldByHandler) {
 
 TEST_F(LagTest, WhatIsNotDueOrOfAnotherNamespaceHasNone) {
   insert(a_task().due_in(1h));
-  insert(a_task().space("other"));
+  insert(a_task().name_space("other"));
   clock.advance(1s);
   EXPECT_THAT(look().shards, IsEmpty());
 }
@@ -60,6 +60,37 @@ TEST_F(LagTest, SaysWhetherEverythingDueWasLookedAt) {
   clock.advance(1s);
   EXPECT_TRUE(look(1000).complete);
   EXPECT_FALSE(look(1).complete);
+}
+
+struct LateTasksTest : LagTest {
+  LateTasks late() { return look_for_late_tasks(store, kNamespace).value(); }
+};
+
+TEST_F(LateTasksTest, AreSeenBehindThoseOfPausedHandlersAndThoseThatAreNotDue) {
+  ASSERT_TRUE(store.pause(kNamespace, "held", "").value());
+  for (int i = 0; i < 3000; ++i) insert(a_task().handler("held"));
+  for (int i = 0; i < 3000; ++i) insert(a_task().handler("later").due_in(1h));
+  insert(a_task().handler("pay"));
+  clock.advance(7s);
+  EXPECT_THAT(late().handlers, ElementsAre(Pair("pay", 7s)));
+  EXPECT_TRUE(late().complete);
+}
+
+TEST_F(LateTasksTest, AreThoseThatNobodyRuns) {
+  EXPECT_THAT(late().handlers, IsEmpty());
+  insert(a_task().handler("pay"));
+  insert(a_task().handler("mail").name_space("other"));
+  clock.advance(1s);
+  EXPECT_THAT(late().handlers, ElementsAre(Pair("pay", 1s)));
+}
+
+TEST_F(LateTasksTest, TellIfThereMayBeOthersBehindVeryManyOfPausedHandlers) {
+  ASSERT_TRUE(store.pause(kNamespace, "held", "").value());
+  std::vector<task::NewTask> many;
+  for (int i = 0; i < 140'000; ++i) many.push_back(a_task().handler("held"));
+  ASSERT_TRUE(store.insert(many));
+  clock.advance(1s);
+  EXPECT_FALSE(late().complete);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What a member says, with its handlers behind it.
+// The text of a member, with its handlers at the end.
 
 #include "storage/member_text.h"
 

@@ -1,4 +1,4 @@
-// What is the memory store's own; what it shares with every store is in tests/conformance.
+// Specific to the memory store; tests/conformance has the claims that all stores share.
 
 #include "storage/memory/memory_store.h"
 

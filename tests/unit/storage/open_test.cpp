@@ -10,6 +10,7 @@
 #include <easyretry/testing.h>
 
 #include "storage/history.h"
+#include "support/refusal.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage {
@@ -25,14 +26,9 @@ class OpenStore : public ::testing::Test {
   }
   template <class Call>
   static std::string said_by(const Call& call) {
-    try {
-      call();
-      return {};
-    } catch (const std::invalid_argument& error) {
-      return error.what();
-    }
+    return test::refusal<std::invalid_argument>(call);
   }
-  // Said also by whoever only looks at the url.
+  // validate_store_url says the same.
   std::string refusal(const std::string& url) {
     std::string refused = said_by([&] { open_store(url, clock); });
     EXPECT_EQ(said_by([&] { validate_store_url(url); }), refused);

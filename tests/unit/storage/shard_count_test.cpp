@@ -1,9 +1,9 @@
-#include "storage/shard_count.h"
-
 #include <stdexcept>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "storage/reshard.h"
 
 namespace easyretry::storage {
 namespace {

@@ -1,5 +1,3 @@
-#include "storage/split.h"
-
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -8,6 +6,9 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "storage/table_router.h"
+#include "support/refusal.h"
+
 namespace easyretry::storage {
 namespace {
 
@@ -15,12 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 std::string refused(const Layout& from, const Layout& to) {
-  try {
-    split(from, to, 64);
-    return {};
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
+  return test::refusal<std::invalid_argument>([&] { split(from, to, 64); });
 }
 
 // Which table of `router` each shard lives in.

@@ -53,7 +53,7 @@ RC_GTEST_PROP(Routing, AScanReadsEveryTableOnceAndEveryShardOnceAPeriod, ()) {
   const TableRouter router = any_router();
   std::set<TableId> tables;
   std::set<std::pair<int, ShardId>> shards;
-  for (const ShardsOfTable& part : router.tables_for(all_shards(router), any_time())) {
+  for (const ShardsOfTable& part : tables_for(router, all_shards(router), any_time())) {
     RC_ASSERT((tables.empty() || *tables.rbegin() < part.table));
     tables.insert(part.table);
     for (const ShardId one : part.shards) RC_ASSERT(shards.insert({part.table.period, one}).second);
@@ -69,7 +69,7 @@ RC_GTEST_PROP(Routing, AScanReadsWhateverWasWrittenInTheWindow, ()) {
   const Millis age{*rc::gen::inRange<std::int64_t>(0, router.window().count() + 1)};
   const ShardId one = shard(*rc::gen::inRange(0, kShards));
   const TableId written = router.table_of(now - age, one);
-  const auto tables = router.tables_for({&one, 1}, now);
+  const auto tables = tables_for(router, {&one, 1}, now);
   RC_ASSERT(std::any_of(tables.begin(), tables.end(), [&](const auto& part) { return part.table == written; }));
 }
 

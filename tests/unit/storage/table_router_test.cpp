@@ -1,6 +1,5 @@
 #include "storage/table_router.h"
 
-#include <algorithm>
 #include <stdexcept>
 
 #include <gmock/gmock.h>
@@ -93,49 +92,49 @@ TEST(TablesOfRows, AnIdBorrowedFromTheNextMonthIsInTheNextMonthsTable) {
 }
 
 TEST(TablesOfAScan, OneOf8InstancesReadsTwo) {
-  EXPECT_THAT(names(kMonths, kMonths.tables_for(stride(0, 8), kMidJanuary)),
+  EXPECT_THAT(names(kMonths, tables_for(kMonths, stride(0, 8), kMidJanuary)),
               ElementsAre("retry_task_202412_0", "retry_task_202501_0"));
-  EXPECT_THAT(names(kMonths, kMonths.tables_for(stride(1, 8), kMidJanuary)),
+  EXPECT_THAT(names(kMonths, tables_for(kMonths, stride(1, 8), kMidJanuary)),
               ElementsAre("retry_task_202412_1", "retry_task_202501_1"));
   for (int instance = 0; instance < 8; ++instance) {
-    EXPECT_EQ(kMonths.tables_for(stride(instance, 8), kMidJanuary).size(), 2U) << instance;
+    EXPECT_EQ(tables_for(kMonths, stride(instance, 8), kMidJanuary).size(), 2U) << instance;
   }
 }
 
 TEST(TablesOfAScan, OneOf9InstancesReadsFour) {
-  EXPECT_THAT(names(kMonths, kMonths.tables_for(stride(0, 9), kMidJanuary)),
+  EXPECT_THAT(names(kMonths, tables_for(kMonths, stride(0, 9), kMidJanuary)),
               ElementsAre("retry_task_202412_0", "retry_task_202412_1", "retry_task_202501_0", "retry_task_202501_1"));
   for (int instance = 0; instance < 9; ++instance) {
-    EXPECT_EQ(kMonths.tables_for(stride(instance, 9), kMidJanuary).size(), 4U) << instance;
+    EXPECT_EQ(tables_for(kMonths, stride(instance, 9), kMidJanuary).size(), 4U) << instance;
   }
 }
 
 // February is shorter than the window, and the window is shorter than March.
 TEST(TablesOfAScan, AMonthsWindowIsOneToThreeMonths) {
   const auto even = stride(0, 8);
-  EXPECT_THAT(names(kMonths, kMonths.tables_for(even, on(2025, 3, 1))),
+  EXPECT_THAT(names(kMonths, tables_for(kMonths, even, on(2025, 3, 1))),
               ElementsAre("retry_task_202501_0", "retry_task_202502_0", "retry_task_202503_0"));
-  EXPECT_THAT(names(kMonths, kMonths.tables_for(even, on(2025, 3, 3) - 1ms)),
+  EXPECT_THAT(names(kMonths, tables_for(kMonths, even, on(2025, 3, 3) - 1ms)),
               ElementsAre("retry_task_202501_0", "retry_task_202502_0", "retry_task_202503_0"));
-  EXPECT_THAT(names(kMonths, kMonths.tables_for(even, on(2025, 3, 3))),
+  EXPECT_THAT(names(kMonths, tables_for(kMonths, even, on(2025, 3, 3))),
               ElementsAre("retry_task_202502_0", "retry_task_202503_0"));
-  EXPECT_THAT(names(kMonths, kMonths.tables_for(even, on(2025, 3, 31))), ElementsAre("retry_task_202503_0"));
-  EXPECT_THAT(names(kMonths, kMonths.tables_for(even, on(2024, 3, 2))),
+  EXPECT_THAT(names(kMonths, tables_for(kMonths, even, on(2025, 3, 31))), ElementsAre("retry_task_202503_0"));
+  EXPECT_THAT(names(kMonths, tables_for(kMonths, even, on(2024, 3, 2))),
               ElementsAre("retry_task_202402_0", "retry_task_202403_0"));
 }
 
 TEST(TablesOfAScan, EachComesWithItsShards) {
   const std::vector<ShardId> shards{shard(33), shard(0), shard(2), shard(33), shard(1)};
-  EXPECT_THAT(kSingle.tables_for(shards, kMidJanuary),
+  EXPECT_THAT(tables_for(kSingle, shards, kMidJanuary),
               ElementsAre(ShardsOfTable{{0, 0}, {shard(0), shard(1), shard(2), shard(33)}}));
-  EXPECT_THAT(kHash.tables_for(shards, kMidJanuary),
+  EXPECT_THAT(tables_for(kHash, shards, kMidJanuary),
               ElementsAre(ShardsOfTable{{0, 0}, {shard(0)}}, ShardsOfTable{{0, 1}, {shard(1), shard(33)}},
                           ShardsOfTable{{0, 2}, {shard(2)}}));
-  EXPECT_EQ(kMonths.tables_for(shards, kMidJanuary).back().shards, (std::vector{shard(1), shard(33)}));
+  EXPECT_EQ(tables_for(kMonths, shards, kMidJanuary).back().shards, (std::vector{shard(1), shard(33)}));
 }
 
 TEST(TablesOfAScan, NoShardsNeedNoTables) {
-  for (const auto& router : {kSingle, kHash, kMonths}) EXPECT_THAT(router.tables_for({}, kMidJanuary), IsEmpty());
+  for (const auto& router : {kSingle, kHash, kMonths}) EXPECT_THAT(tables_for(router, {}, kMidJanuary), IsEmpty());
 }
 
 TEST(TablesThatExist, AreThoseOfTheWindowAndThePeriodAhead) {
@@ -274,29 +273,6 @@ TEST(Routers, AreRefusedAWrongLayoutOrWindow) {
   EXPECT_NE(refused(Layout::single(), days{3650} + 1ms), "");
   EXPECT_NE(refused(Layout::single(), Millis::min()), "");
   EXPECT_EQ(refused(Layout::single(), days{1}), "");
-}
-
-TEST(Batches, AreTakenApartByTableOldestFirst) {
-  const TaskId ids[] = {id_of(on(2025, 2, 1), 0), id_of(kMidJanuary, 1), id_of(kMidJanuary, 0), id_of(kMidJanuary, 33)};
-  std::vector<TableId> tables;
-  for (const TaskId id : ids) tables.push_back(kMonths.table_of(id));
-  const auto parts = by_table(tables);
-  ASSERT_EQ(parts.size(), 3U);
-  EXPECT_EQ(kMonths.name(parts[0].table), "retry_task_202501_0");
-  EXPECT_THAT(parts[0].positions, ElementsAre(2));
-  EXPECT_EQ(kMonths.name(parts[1].table), "retry_task_202501_1");
-  EXPECT_THAT(parts[1].positions, ElementsAre(1, 3));
-  EXPECT_EQ(kMonths.name(parts[2].table), "retry_task_202502_0");
-  EXPECT_THAT(parts[2].positions, ElementsAre(0));
-  EXPECT_THAT(by_table({}), IsEmpty());
-}
-
-TEST(Batches, KeepTheirOrderWithinATable) {
-  const std::vector<TableId> tables(1000, TableId{0, 3});
-  const auto parts = by_table(tables);
-  ASSERT_EQ(parts.size(), 1U);
-  EXPECT_EQ(parts[0].positions.size(), 1000U);
-  EXPECT_TRUE(std::is_sorted(parts[0].positions.begin(), parts[0].positions.end()));
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/refusal.h"
+
 namespace easyretry::storage {
 namespace {
 
@@ -13,13 +15,8 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Pair;
 
-std::string refusal(std::string_view url) {
-  try {
-    parse_store_url(url);
-    return {};
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
+std::string url_refusal(std::string_view url) {
+  return test::refusal<std::invalid_argument>([&] { parse_store_url(url); });
 }
 
 TEST(StoreUrl, IsASchemeAPathAndOptions) {
@@ -47,19 +44,19 @@ TEST(StoreUrl, AValueMayHoldAnEqualsSign) {
 
 TEST(StoreUrl, WithoutASchemeIsRefusedWithAnExample) {
   for (const auto* url : {"", "retry.db", ":retry.db", "/var/lib/retry.db"}) {
-    EXPECT_THAT(refusal(url), HasSubstr("sqlite:retry.db")) << url;
+    EXPECT_THAT(url_refusal(url), HasSubstr("sqlite:retry.db")) << url;
   }
 }
 
 TEST(StoreUrl, AnOptionIsANameAndAValue) {
   for (const auto* url :
        {"sqlite:x?", "sqlite:x?shards", "sqlite:x?shards=", "sqlite:x?=16", "sqlite:x?a=1&", "sqlite:x?&a=1"}) {
-    EXPECT_THAT(refusal(url), HasSubstr("name=value")) << url;
+    EXPECT_THAT(url_refusal(url), HasSubstr("name=value")) << url;
   }
 }
 
 TEST(StoreUrl, AnOptionGivenTwiceIsRefused) {
-  EXPECT_THAT(refusal("sqlite:x?shards=1&shards=2"), HasSubstr("\"shards\" is given twice"));
+  EXPECT_THAT(url_refusal("sqlite:x?shards=1&shards=2"), HasSubstr("\"shards\" is given twice"));
 }
 
 }  // namespace

@@ -175,6 +175,22 @@ TEST_F(CuttingProxyTest, FreezesAndThaws) {
   EXPECT_EQ(listener.accept()->hear(6), "me too");
 }
 
+TEST_F(CuttingProxyTest, FreezesOneDirection) {
+  proxy.freeze(Direction::to_client);
+  client->say("hello");
+  EXPECT_EQ(server->hear(5), "hello");
+  server->say("who are you?");
+  EXPECT_TRUE(client->silent());
+
+  proxy.freeze(Direction::to_server);
+  EXPECT_EQ(client->hear(12), "who are you?");
+  client->say("me");
+  EXPECT_TRUE(server->silent());
+
+  proxy.thaw();
+  EXPECT_EQ(server->hear(2), "me");
+}
+
 TEST_F(CuttingProxyTest, CanCutWhatIsFrozen) {
   proxy.freeze();
   client->say("hello");

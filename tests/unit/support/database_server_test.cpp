@@ -7,7 +7,7 @@
 namespace easyretry::test {
 namespace {
 
-std::string kind_name(const ::testing::TestParamInfo<ServerKind>& info) {
+std::string name_of_server(const ::testing::TestParamInfo<ServerKind>& info) {
   return name_of(info.param);
 }
 
@@ -20,7 +20,7 @@ bool durable(ServerKind kind, int port) {
 class EachDatabaseServer : public ::testing::TestWithParam<ServerKind> {};
 
 INSTANTIATE_TEST_SUITE_P(Own, EachDatabaseServer, ::testing::Values(ServerKind::postgres, ServerKind::mariadb),
-                         kind_name);
+                         name_of_server);
 
 TEST_P(EachDatabaseServer, HasWhatWasCommittedAfterACrashAndAfterAStop) {
   DatabaseServer server{GetParam()};
@@ -58,7 +58,7 @@ TEST(DatabaseServers, DoNotKnowEachOther) {
 class EachSharedServer : public ::testing::TestWithParam<ServerKind> {};
 
 INSTANTIATE_TEST_SUITE_P(Shared, EachSharedServer, ::testing::Values(ServerKind::postgres, ServerKind::mariadb),
-                         kind_name);
+                         name_of_server);
 
 TEST_P(EachSharedServer, DoesNotWaitForTheDisk) {
   EXPECT_FALSE(durable(GetParam(), shared_server_port(GetParam())));

@@ -21,12 +21,12 @@ class EachTestDatabase : public ::testing::TestWithParam<ServerKind> {
   }
 };
 
-std::string kind_name(const ::testing::TestParamInfo<ServerKind>& info) {
+std::string name_of_kind(const ::testing::TestParamInfo<ServerKind>& info) {
   return name_of(info.param);
 }
 
 INSTANTIATE_TEST_SUITE_P(Shared, EachTestDatabase, ::testing::Values(ServerKind::postgres, ServerKind::mariadb),
-                         kind_name);
+                         name_of_kind);
 
 TEST_P(EachTestDatabase, IsEmptyThoughAnotherTestLeftSomethingBehind) {
   for (int i = 0; i < 3; ++i) {

@@ -1,4 +1,4 @@
-// docs/state-machine.md against the table: its picture has exactly the table's edges, its list exactly the table's
+// docs/state-machine.md matches the table: its diagram has exactly the edges of the table, and its list exactly the
 // rows.
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 namespace easyretry::task {
 namespace {
 
-// The lines of the page that begin so, without what indents them.
+// The lines of the page with this prefix, without their indentation.
 std::set<std::string> lines(const std::set<std::string>& beginnings, std::string_view holding) {
   std::ifstream page{EASYRETRY_ROOT "/docs/state-machine.md"};
   std::set<std::string> found;
@@ -28,16 +28,6 @@ std::set<std::string> lines(const std::set<std::string>& beginnings, std::string
   return found;
 }
 
-// The names of the page are those of the code; to_string(TaskState) is in capitals, for people.
-std::string name(TaskState state) {
-  switch (state) {
-    case TaskState::pending: return "pending";
-    case TaskState::running: return "running";
-    case TaskState::finished: return "finished";
-  }
-  return "unknown";
-}
-
 std::string added(int count) {
   return count > 0 ? "+" + std::to_string(count) : std::to_string(count);
 }
@@ -46,7 +36,8 @@ TEST(StateMachinePage, ThePictureShowsEveryTransitionAndNoOther) {
   const auto drawn = lines({"pending", "running", "finished"}, ": ");
   std::set<std::string> table;
   for (const Transition& row : transitions()) {
-    table.insert(name(row.from) + " --> " + name(row.to) + ": " + std::string{to_string(row.event)});
+    table.insert(std::string{to_string(row.from)} + " --> " + std::string{to_string(row.to)} + ": " +
+                 std::string{to_string(row.event)});
   }
   EXPECT_EQ(drawn, table);
 }
@@ -55,8 +46,9 @@ TEST(StateMachinePage, TheListCountsAsTheTableDoes) {
   const auto listed = lines({"| pending", "| running", "| finished"}, "|");
   std::set<std::string> table;
   for (const Transition& row : transitions()) {
-    table.insert("| " + name(row.from) + " | " + std::string{to_string(row.event)} + " | " + name(row.to) + " | " +
-                 added(row.attempts) + " | " + added(row.crashes) + " | " + (row.new_version ? "yes" : "no") + " |");
+    table.insert("| " + std::string{to_string(row.from)} + " | " + std::string{to_string(row.event)} + " | " +
+                 std::string{to_string(row.to)} + " | " + added(row.attempts) + " | " + added(row.crashes) + " | " +
+                 (row.new_version ? "yes" : "no") + " |");
   }
   EXPECT_EQ(listed, table);
 }

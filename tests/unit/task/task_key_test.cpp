@@ -53,7 +53,7 @@ TEST(Shards, AreTheXxh64OfTheText) {
       {std::string(100, 'x'), 0x92F0DE5A88A3C094},
       {std::string{"a\0b", 3}, 0xB51B25D68D1338C1},
   };
-  // Two powers of two look only at the low bits; a prime at all 64.
+  // A power of two uses only the low bits of the hash; a prime uses all 64.
   for (const int total : {1, 64, 4093, kMaxShards}) {
     for (const auto& [text, hash] : vectors) {
       const auto wanted = ShardId{static_cast<std::uint16_t>(hash % static_cast<unsigned>(total))};

@@ -14,14 +14,14 @@ using namespace std::chrono_literals;
 using Kind = Settlement::Kind;
 
 constexpr std::array kStates{TaskState::pending, TaskState::running, TaskState::finished};
-constexpr std::array kEvents{Event::claim,  Event::claim_expired, Event::claim_suspect,   Event::renew,
-                             Event::retry,  Event::advance,       Event::hand_back,       Event::finish,
-                             Event::revise, Event::cancel,        Event::cancel_and_tell, Event::requeue};
+constexpr std::array kEvents{Event::claim,  Event::claim_expired, Event::claim_suspect, Event::renew,
+                             Event::retry,  Event::advance,       Event::hand_back,     Event::finish,
+                             Event::revise, Event::end,           Event::end_and_tell,  Event::requeue};
 constexpr TimePoint kNow{std::chrono::sys_days{std::chrono::year{2026} / 3 / 10}};
 
 NewTask a_new_task() {
   NewTask task;
-  task.space = "shop";
+  task.name_space = "shop";
   task.key = "pay:42";
   task.handler = "pay";
   task.payload = "[42]";
@@ -57,7 +57,7 @@ TEST(TransitionTable, HasOneRowForAStateAndAnEvent) {
   }
 }
 
-TEST(TransitionTable, IsWhatTransitionAnswers) {
+TEST(TransitionTable, AgreesWithTheFunctionTransition) {
   std::size_t answered = 0;
   for (const TaskState state : kStates) {
     for (const Event event : kEvents) {
@@ -86,7 +86,7 @@ TEST(TransitionTable, LeavesHistoryOnlyByRequeue) {
   }
 }
 
-TEST(TransitionTable, SettlesOnlyWhatRuns) {
+TEST(TransitionTable, SettlesOnlyRunningTasks) {
   for (const Event event : {Event::renew, Event::retry, Event::advance, Event::hand_back, Event::finish}) {
     EXPECT_FALSE(transition(TaskState::pending, event)) << to_string(event);
   }
@@ -94,8 +94,8 @@ TEST(TransitionTable, SettlesOnlyWhatRuns) {
 
 TEST(TransitionTable, CancelsFromEveryLiveState) {
   for (const TaskState state : {TaskState::pending, TaskState::running}) {
-    EXPECT_EQ(transition(state, Event::cancel)->to, TaskState::finished);
-    EXPECT_EQ(transition(state, Event::cancel_and_tell)->to, TaskState::pending);
+    EXPECT_EQ(transition(state, Event::end)->to, TaskState::finished);
+    EXPECT_EQ(transition(state, Event::end_and_tell)->to, TaskState::pending);
   }
 }
 
@@ -157,7 +157,7 @@ TEST(Holds, NeedsARunningTaskOfTheSameVersion) {
   EXPECT_FALSE(holds(pending(), ticket(pending())));
 }
 
-TEST(MayRevise, NeedsTheVersionSeenOfATaskThatNobodyHolds) {
+TEST(MayRevise, NeedsTheCurrentVersionOfATaskThatIsNotLeased) {
   const TaskRecord waiting = pending();
   EXPECT_TRUE(may_revise(waiting, ticket(waiting)));
   EXPECT_FALSE(may_revise(waiting, {waiting.info.id, waiting.info.version - 1}));
@@ -237,17 +237,45 @@ TEST(ApplySettlement, OnlyAnErrorIsAFailure) {
   EXPECT_FALSE(record.info.first_failed_at);
 }
 
-TEST(ApplyCancel, TellsBeforeItEnds) {
+TEST(ApplyEnd, TellsBeforeItEnds) {
   TaskRecord record = running();
-  apply_cancel(record, Event::cancel_and_tell, kNow + 1s);
+  apply_end(record, Event::end_and_tell, {}, kNow + 1s);
   EXPECT_EQ(record.info.state, TaskState::pending);
   EXPECT_EQ(record.info.stage, Stage::on_final_failure);
   EXPECT_EQ(record.info.next_at, kNow + 1s);
   EXPECT_FALSE(record.info.finished_at);
-  apply_cancel(record, Event::cancel, kNow + 2s);
+  apply_end(record, Event::end, {}, kNow + 2s);
   EXPECT_EQ(record.info.state, TaskState::finished);
   EXPECT_EQ(record.info.finished_at, kNow + 2s);
   EXPECT_EQ(record.info.outcome, Outcome::cancelled);
+}
+
+TEST(ApplyEnd, ASuccessIsToldWithItsResult) {
+  TaskRecord record = running();
+  apply_end(record, Event::end_and_tell, {.outcome = Outcome::succeeded, .result = "17"}, kNow + 1s);
+  EXPECT_EQ(record.info.stage, Stage::on_success);
+  EXPECT_EQ(record.info.outcome, Outcome::succeeded);
+  EXPECT_EQ(record.result, "17");
+  EXPECT_FALSE(record.info.last_failed_at);
+}
+
+TEST(ApplyEnd, AReasonIsTheLastError) {
+  TaskRecord record = running();
+  apply_end(record, Event::end, {.outcome = Outcome::rejected, .error = "refunded"}, kNow + 1s);
+  EXPECT_EQ(record.info.last_error, "refunded");
+  EXPECT_EQ(record.info.first_failed_at, kNow + 1s);
+  EXPECT_EQ(record.info.last_failed_at, kNow + 1s);
+}
+
+TEST(EndEvent, OnlyACancellationWithoutACallbackOverrulesWhatIsDecided) {
+  TaskRecord decided = running();
+  decided.info.stage = Stage::on_final_failure;
+  EXPECT_EQ(end_event(decided, {.outcome = Outcome::cancelled}), Event::end);
+  EXPECT_FALSE(end_event(decided, {.outcome = Outcome::cancelled, .tell = true}));
+  for (const bool tell : {false, true}) {
+    EXPECT_FALSE(end_event(decided, {.outcome = Outcome::succeeded, .tell = tell}));
+    EXPECT_FALSE(end_event(decided, {.outcome = Outcome::rejected, .tell = tell}));
+  }
 }
 
 TEST(NewRecord, IsDueAfterItsDelayOrAtItsTime) {
@@ -262,7 +290,7 @@ TEST(NextGeneration, KeepsWhatTheTaskIsAndForgetsWhatHappened) {
   TaskRecord ended = running();
   ended.result = "half done";
   ended.callback_attempts = 3;
-  apply_cancel(ended, Event::cancel, kNow);
+  apply_end(ended, Event::end, {}, kNow);
   const TaskRecord fresh = next_generation(ended, TaskId{2}, kNow + 1h);
   EXPECT_EQ(fresh.info.id, TaskId{2});
   EXPECT_EQ(fresh.info.key, "pay:42");

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "support/refusal.h"
 #include "unit/webhook/addresses.h"
 
 namespace easyretry::webhook {
@@ -13,13 +14,8 @@ namespace {
 
 using testing::HasSubstr;
 
-std::string refusal(const std::string& text) {
-  try {
-    parse_network(text);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "accepted";
+std::string network_refusal(const std::string& text) {
+  return test::refusal<std::invalid_argument>([&] { parse_network(text); });
 }
 
 TEST(Address, IsReadAndWritten) {
@@ -70,15 +66,15 @@ TEST(Network, IsOfOneFamily) {
 }
 
 TEST(Network, IsRefusedWithTheCorrectForm) {
-  EXPECT_THAT(refusal("10.0.0.1/8"), HasSubstr("did you mean 10.0.0.0/8?"));
-  EXPECT_THAT(refusal("2001:db8::1/32"), HasSubstr("did you mean 2001:db8::/32?"));
-  EXPECT_THAT(refusal("10.0.0.0/33"), HasSubstr("a number from 0 to 32"));
-  EXPECT_THAT(refusal("::/129"), HasSubstr("a number from 0 to 128"));
+  EXPECT_THAT(network_refusal("10.0.0.1/8"), HasSubstr("did you mean 10.0.0.0/8?"));
+  EXPECT_THAT(network_refusal("2001:db8::1/32"), HasSubstr("did you mean 2001:db8::/32?"));
+  EXPECT_THAT(network_refusal("10.0.0.0/33"), HasSubstr("a number from 0 to 32"));
+  EXPECT_THAT(network_refusal("::/129"), HasSubstr("a number from 0 to 128"));
   for (const char* text : {"10.0.0.0/", "10.0.0.0/-1", "10.0.0.0/+8", "10.0.0.0/8 ", "10.0.0.0/8/8"}) {
-    EXPECT_THAT(refusal(text), HasSubstr("a number from 0 to 32")) << text;
+    EXPECT_THAT(network_refusal(text), HasSubstr("a number from 0 to 32")) << text;
   }
   for (const char* text : {"", "/8", "10.0.0/8", "home"}) {
-    EXPECT_THAT(refusal(text), HasSubstr("neither an address nor a network")) << text;
+    EXPECT_THAT(network_refusal(text), HasSubstr("neither an address nor a network")) << text;
   }
 }
 

@@ -129,18 +129,6 @@ TEST_F(Answers, ComeOverConnectionsThatAreKept) {
   EXPECT_EQ(server.connections(), 1U);
 }
 
-// The server may have been about to close the old connection when the request arrived.
-TEST_F(Answers, ComeOverANewConnectionIfAKeptOneEndsSilently) {
-  RawServer forgetful{[](const Wire& wire) {
-    wire.hear();
-    wire.say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
-    wire.hear();
-  }};
-  Caller ends_first{loopback_allowed()};  // destroyed first: the server waits for its last connection to end
-  for (int i = 0; i < 3; ++i) EXPECT_EQ(words(hear(ends_first, {.url = forgetful.url()})), "answered 200");
-  EXPECT_EQ(forgetful.connections(), 3);
-}
-
 TEST_F(Answers, LeaveNoConnectionOpenAfterAnIdleWhile) {
   CallerOptions options = loopback_allowed();
   options.keep_idle = 100ms;

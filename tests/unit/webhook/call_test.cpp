@@ -27,7 +27,7 @@ TEST(RetryAfter, IsADateInAnyOfTheThreeFormsOfHttp) {
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:50:37 GMT", kNow + 250ms), 59'750ms);
 }
 
-TEST(RetryAfter, IsNowWhereTheDateHasPassed) {
+TEST(RetryAfter, IsNowIfTheDateHasPassed) {
   EXPECT_EQ(parse_retry_after("Sun, 06 Nov 1994 08:49:36 GMT", kNow), 0s);
   EXPECT_EQ(parse_retry_after("Thu, 01 Jan 1970 00:00:00 GMT", kNow), 0s);
 }

@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-constexpr TimePoint kNow{1'614'265'330'999ms};
+constexpr TimePoint kSent{1'614'265'330'999ms};
 
 Endpoint endpoint() {
   return {"https://hooks.example/pay", {SigningSecret{"whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"}}, 5s};
@@ -36,7 +36,7 @@ std::optional<std::string> header(const Call& call, const std::string& name) {
 }
 
 TEST(ADelivery, SaysWhichTaskThisIsAndIsSigned) {
-  const Call call = to_call(delivery(), endpoint(), kNow, {});
+  const Call call = to_call(delivery(), endpoint(), kSent, {});
   EXPECT_EQ(call.url, "https://hooks.example/pay");
   EXPECT_EQ(call.body, R"({"test": 2432232314})");
   EXPECT_EQ(call.timeout, 5s);
@@ -56,7 +56,7 @@ TEST(ADelivery, CarriesAnyKeyInVisibleAscii) {
   Delivery odd = delivery();
   odd.task_key = "Größe 100%\r\nx-admin: yes";
   odd.handler = "支付";
-  const Call call = to_call(odd, endpoint(), kNow, {});
+  const Call call = to_call(odd, endpoint(), kSent, {});
   EXPECT_EQ(header(call, "easyretry-task-key"), "Gr%C3%B6%C3%9Fe%20100%25%0D%0Ax-admin:%20yes");
   EXPECT_EQ(header(call, "easyretry-handler"), "%E6%94%AF%E4%BB%98");
 }
@@ -67,14 +67,14 @@ TEST(ADelivery, LeavesOutAnInvalidTrace) {
                             "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01\r\nx: y"}) {
     Delivery odd = delivery();
     odd.traceparent = trace;
-    EXPECT_EQ(header(to_call(odd, endpoint(), kNow, {}), "traceparent"), std::nullopt) << trace;
+    EXPECT_EQ(header(to_call(odd, endpoint(), kSent, {}), "traceparent"), std::nullopt) << trace;
   }
 }
 
 TEST(ADelivery, IsNeverSentUnsigned) {
   Endpoint unsigned_one = endpoint();
   unsigned_one.secrets.clear();
-  EXPECT_THROW(to_call(delivery(), unsigned_one, kNow, {}), std::invalid_argument);
+  EXPECT_THROW(to_call(delivery(), unsigned_one, kSent, {}), std::invalid_argument);
 }
 
 TEST(AHeader, CannotContainALineBreak) {

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "support/refusal.h"
+
 namespace easyretry::webhook {
 namespace {
 
@@ -13,13 +15,8 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-std::string refusal(const std::string& url) {
-  try {
-    parse_destination(url);
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "accepted";
+std::string url_refusal(const std::string& url) {
+  return test::refusal<std::invalid_argument>([&] { parse_destination(url); });
 }
 
 TEST(ADestination, HasASchemeAHostAndAPort) {
@@ -59,15 +56,15 @@ TEST(ADestination, IsAnAddressHoweverItIsWritten) {
 TEST(ADestination, IsHttpOrHttps) {
   for (const char* url : {"ftp://h.example/", "file:///etc/passwd", "gopher://h.example/", "unix:/run/x",
                           "javascript:x", "h.example/pay", "//h.example/", "/pay", "https:/", "http:h.example", ""}) {
-    EXPECT_THAT(refusal(url), HasSubstr("this URL cannot be called")) << url;
+    EXPECT_THAT(url_refusal(url), HasSubstr("this URL cannot be called")) << url;
   }
-  EXPECT_THAT(refusal("ftp://h.example/"), HasSubstr("neither http:// nor https://"));
+  EXPECT_THAT(url_refusal("ftp://h.example/"), HasSubstr("neither http:// nor https://"));
 }
 
 TEST(ADestination, HasNeitherUserNorPasswordAndDoesNotRepeatThem) {
   for (const char* url : {"https://joe:s3cret@h.example/", "https://s3cret@h.example/", "https://:s3cret@h.example/",
                           "http://s3cret@127.0.0.1/", "http://h.example:s3cret@127.0.0.1/"}) {
-    EXPECT_THAT(refusal(url), AllOf(HasSubstr("user or a password"), Not(HasSubstr("s3cret")))) << url;
+    EXPECT_THAT(url_refusal(url), AllOf(HasSubstr("user or a password"), Not(HasSubstr("s3cret")))) << url;
   }
 }
 
@@ -77,24 +74,24 @@ TEST(ADestination, HasAHostAndAPortThatCanBeCalled) {
         "http://127.0.0.1./", "http://localhost./", "http://h.example\\@127.0.0.1/", "http://h.example%40127.0.0.1/",
         "https://a..b/", "https://h_%2f/", "https://[::1%25lo]/", "https://[::g]/", "https://h.example:0/",
         "https://h.example:65536/", "https://h.example:x/", "https://h.example:-1/"}) {
-    EXPECT_THAT(refusal(url), HasSubstr("this URL cannot be called")) << url;
+    EXPECT_THAT(url_refusal(url), HasSubstr("this URL cannot be called")) << url;
   }
 }
 
 TEST(ADestination, IsWrittenInAscii) {
-  EXPECT_THAT(refusal("https://bücher.example/"), HasSubstr("xn--"));
+  EXPECT_THAT(url_refusal("https://bücher.example/"), HasSubstr("xn--"));
   for (const char* url :
        {"https://h.example/a b", "https://h.example/\r\nX: y", "https://h.example/\x01", "https://h.example/ü"}) {
-    EXPECT_THAT(refusal(url), HasSubstr("%-escapes")) << url;
+    EXPECT_THAT(url_refusal(url), HasSubstr("%-escapes")) << url;
   }
-  EXPECT_THAT(refusal("https://h.example/" + std::string(5000, 'a')), HasSubstr("1 to 4096 characters"));
+  EXPECT_THAT(url_refusal("https://h.example/" + std::string(5000, 'a')), HasSubstr("1 to 4096 characters"));
   EXPECT_EQ(parse_destination("https://xn--bcher-kva.example/").host, "xn--bcher-kva.example");
 }
 
 RC_GTEST_PROP(ADestination, OfAnyTextIsRefusedOrCanBeCalled, ()) {
   const auto rest = *rc::gen::container<std::string>(rc::gen::elementOf(std::string{"ah0129.:/@%[]?#-_x\\ \n"}));
   const std::string url = "http://" + rest;
-  if (refusal(url) != "accepted") return;
+  if (url_refusal(url) != "accepted") return;
   const Destination destination = parse_destination(url);
   RC_ASSERT(destination.port != 0);
   RC_ASSERT(!destination.host.empty());

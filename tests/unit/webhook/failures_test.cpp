@@ -166,6 +166,24 @@ TEST_F(Failures, AreNotRetriedSilently) {
   EXPECT_EQ(mute.connections(), 1);
 }
 
+// The server may have been about to close the connection, or the handler may have died with the call.
+TEST_F(Failures, OfAKeptConnectionThatEndsSilentlyAreInDoubtAndNotRetriedSilentlyEither) {
+  std::atomic<int> calls{0};
+  RawServer forgetful{[&](const Wire& wire) {
+    const auto take_call = [&] {
+      wire.hear();
+      if (!wire.hear().empty()) ++calls;
+    };
+    take_call();
+    wire.say("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n");
+    take_call();
+  }};
+  const Call pay{.url = forgetful.url(), .body = "pay\r\n\r\n"};
+  ASSERT_TRUE(hear(caller, pay));
+  EXPECT_THAT(said(pay, Errc::in_doubt), HasSubstr("was closed without an answer; the call may have arrived"));
+  EXPECT_EQ(calls, 2);
+}
+
 TEST_F(Failures, OfInvalidCallsSendNothing) {
   const std::string url = server.url();
   EXPECT_THAT(said({.url = "ftp://h.example/"}, Errc::invalid_argument), HasSubstr("neither http:// nor https://"));

@@ -31,7 +31,7 @@ TEST(NameCacheTest, KnowsANameForHalfAMinute) {
   EXPECT_EQ(names.known("b", kNow), std::nullopt);
 }
 
-TEST(NameCacheTest, LooksUpAgainWhatWasNotFound) {
+TEST(NameCacheTest, LooksUpAgainANameThatWasNotFound) {
   NameCache names;
   names.wait(1, "a");
   names.learn("a", {}, kNow);

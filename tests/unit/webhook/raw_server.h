@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -51,8 +52,14 @@ class RawServer {
     port_ = ntohs(address.sin_port);
     thread_ = std::thread{[this] { run(); }};
   }
+  // Ends the connection that `each` may be waiting on: a client that keeps it open must not keep the test.
   ~RawServer() {
     ::shutdown(listener_, SHUT_RDWR);
+    {
+      const std::lock_guard lock{mutex_};
+      closing_ = true;
+      if (current_ >= 0) ::shutdown(current_, SHUT_RDWR);
+    }
     thread_.join();
     ::close(listener_);
   }
@@ -67,14 +74,28 @@ class RawServer {
     for (int socket = 0; (socket = ::accept(listener_, nullptr, nullptr)) >= 0;) {
       const Wire wire{socket};
       ++connections_;
+      if (!make_current(socket)) return;
       each_(wire);
+      make_current(-1);
     }
+  }
+
+  // False: the server is being destroyed.
+  bool make_current(int socket) {
+    const std::lock_guard lock{mutex_};
+    current_ = socket;
+    return !closing_;
   }
 
   const std::function<void(const Wire&)> each_;
   const int listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   std::uint16_t port_ = 0;
   std::atomic<int> connections_{0};
+  std::mutex mutex_;
+  // Guarded by mutex_
+  int current_ = -1;
+  bool closing_ = false;
+
   std::thread thread_;
 };
 

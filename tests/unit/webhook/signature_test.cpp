@@ -7,6 +7,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/refusal.h"
+
 namespace easyretry::webhook {
 namespace {
 
@@ -31,14 +33,7 @@ std::string sign(const SignedMessage& message, std::initializer_list<const char*
   return signature(message, all);
 }
 
-std::string refusal(auto&& act) {
-  try {
-    act();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "accepted";
-}
+using test::refusal;
 
 std::string secret_refusal(const std::string& text) {
   return refusal([&] { SigningSecret{text}; });

@@ -1,5 +1,5 @@
 #pragma once
-// A session with nobody behind it.
+// A session without a server.
 
 #include <optional>
 #include <string>
@@ -42,6 +42,14 @@ struct EmptySession : Session, Ledger, Schema {
   void remove(const std::string&, std::span<const TaskId>) override {}
   std::vector<TaskRecord> lock_history(const std::string&, std::span<const TaskId>) override { return {}; }
   void mark_requeued(const std::string&, std::span<const Requeued>) override {}
+  std::vector<EndedAt> ended(const std::string&, const Walk&, std::size_t) override { return {}; }
+  void remove_arguments(const std::string&, std::span<const TaskId>) override {}
+  RetentionMarks retention_marks() override { return {}; }
+  void save_series(std::string_view, const SeriesPart&) override {}
+  std::vector<SeriesPart> saved_series(std::string_view) override { return {}; }
+  void mark_retention(const Walk&, TimePoint) override {}
+  void keep_results(std::span<const KeptResult>) override {}
+  std::size_t drop_results(TimePoint, std::size_t) override { return 0; }
   void insert_history(const std::string&, std::span<const TaskRecord>) override {}
   Moved move(const Move&) override { return {}; }
   void renumber(const ShardPageQuery&, TaskId) override {}
@@ -62,19 +70,20 @@ struct EmptySession : Session, Ledger, Schema {
   std::vector<DueRow> due(const std::string&, const DueQuery&) override { return {}; }
   std::vector<TaskRecord> find(const std::string&, bool, std::span<const TaskId>) override { return {}; }
   std::vector<TaskRecord> page(const Search&) override { return {}; }
+  Reach reach(const Search&, std::size_t) override { return {}; }
   std::int64_t count(const Search&) override { return 0; }
   ShardPage shard_page(const ShardPageQuery&, TimePoint) override { return {}; }
   std::vector<std::string> tables() override { return {}; }
-  void create_tasks(const std::string&, KeysIn) override {}
+  void create_tasks(const std::string&, UniqueKeys) override {}
   void create_keys() override {}
   void create_history(const std::string&) override {}
-  void complete_history(const std::string&) override {}
+  void complete(const std::string&) override {}
   int version() const override { return 0; }
   std::vector<std::string> migration(int) override { return {}; }
   void define(const std::string&, const std::string&) override {}
   void drop(const std::string&) override {}
   bool drop_empty(const std::string&) override { return false; }
-  Pausing pause(std::string_view, const PausedHandler&) override { return Pausing::done; }
+  PauseOutcome pause(std::string_view, const PausedHandler&) override { return PauseOutcome::paused; }
   bool resume(std::string_view, std::string_view) override { return false; }
   PausedReply paused(std::string_view, std::optional<TimePoint>) override { return {}; }
   std::vector<TableFacts> table_facts() override { return {}; }

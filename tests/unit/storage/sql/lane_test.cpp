@@ -22,8 +22,8 @@ TEST(Lane, TellsItsShard) {
 
 TEST(Lane, IsAnotherForEachShardAndForOtherNamespaces) {
   std::set<std::int32_t> lanes;
-  for (const char* space : {"default", "payments", "refunds", "shop"}) {
-    for (std::uint16_t shard = 0; shard < 64; ++shard) lanes.insert(lane_of(space, ShardId{shard}));
+  for (const char* name_space : {"default", "payments", "refunds", "shop"}) {
+    for (std::uint16_t shard = 0; shard < 64; ++shard) lanes.insert(lane_of(name_space, ShardId{shard}));
   }
   EXPECT_EQ(lanes.size(), 4U * 64U);
 }

@@ -5,10 +5,14 @@
 #include <gtest/gtest.h>
 
 #include "storage/sql/session.h"
+#include "support/manual_pauses.h"
 #include "unit/storage/sql/empty_session.h"
 
 namespace easyretry::storage::sql {
 namespace {
+
+using namespace std::chrono_literals;
+using ::testing::IsEmpty;
 
 TEST(Pool, LendsTheSameSessionAgain) {
   int connected = 0;
@@ -56,36 +60,65 @@ TEST(Pool, WaitsForASessionWhileAllAreLent) {
   }
 }
 
-// A server that is down is not asked by every caller anew, and every caller is told why.
-TEST(Pool, AfterAFailedConnectionTheNextCallersAreToldWithoutATry) {
-  int tries = 0;
-  Pool pool{[&]() -> std::unique_ptr<Session> {
-              ++tries;
-              throw ServerError{Trouble::gone, "connection refused"};
-            },
-            2};
-  for (int i = 0; i < 3; ++i) {
+class PoolOfAServerThatIsDown : public ::testing::Test {
+ protected:
+  std::string refusal() {
     try {
       pool.take();
-      FAIL() << "there is no server";
+      return "";
     } catch (const ServerError& error) {
       EXPECT_EQ(error.trouble(), Trouble::gone);
-      EXPECT_STREQ(error.what(), "connection refused");
+      return error.what();
     }
   }
-  EXPECT_EQ(tries, 1);
-}
 
-TEST(Pool, AFailedConnectionCostsNoPlaceInThePool) {
+  int tries = 0;
   bool up = false;
-  Pool pool{[&]() -> std::unique_ptr<Session> {
+  test::ManualPauses clock;
+  Pool pool{[this]() -> std::unique_ptr<Session> {
+              ++tries;
               if (!up) throw ServerError{Trouble::gone, "connection refused"};
               return std::make_unique<EmptySession>();
             },
-            1};
-  EXPECT_THROW(pool.take(), ServerError);
+            1, clock};
+};
+
+TEST_F(PoolOfAServerThatIsDown, TellsTheNextCallersWithoutATry) {
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(refusal(), "connection refused");
+  EXPECT_EQ(tries, 1);
+}
+
+TEST_F(PoolOfAServerThatIsDown, TriesAgainAfterPausesThatDoubleUpToTwoSeconds) {
+  for (const Millis longest : {50ms, 100ms, 200ms, 400ms, 800ms, 1600ms, 2000ms, 2000ms}) {
+    const int before = tries;
+    refusal();
+    EXPECT_EQ(tries, before + 1);
+    clock.advance(longest / 2 - 1ms);
+    refusal();
+    EXPECT_EQ(tries, before + 1) << "no pause is shorter than half of " << longest.count() << " ms";
+    clock.advance(longest / 2 + 1ms);
+  }
+  EXPECT_THAT(clock.taken(), IsEmpty()) << "no caller waits";
+}
+
+TEST_F(PoolOfAServerThatIsDown, BeginsWithTheShortestPauseAgainAfterAConnection) {
+  for (int i = 0; i < 4; ++i) {
+    refusal();
+    clock.advance(2s);
+  }
   up = true;
-  std::this_thread::sleep_for(std::chrono::milliseconds{60});  // the longest first pause is 50 ms
+  static_cast<EmptySession&>(*pool.take()).broken_now = true;
+  up = false;
+  refusal();
+  up = true;
+  clock.advance(50ms);
+  EXPECT_NO_THROW(pool.take());
+}
+
+TEST_F(PoolOfAServerThatIsDown, KeepsThePlaceOfAFailedConnection) {
+  refusal();
+  up = true;
+  clock.advance(50ms);
   EXPECT_NO_THROW(pool.take());
 }
 

@@ -1,18 +1,27 @@
 #include "storage/sql/transactions.h"
 
-#include <atomic>
 #include <functional>
-#include <thread>
+#include <numeric>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "support/manual_pauses.h"
 #include "unit/storage/sql/empty_session.h"
 
 namespace easyretry::storage::sql {
 namespace {
 
-// What its commit does, and how often it was rolled back.
+using namespace std::chrono_literals;
+using ::testing::AllOf;
+using ::testing::Each;
+using ::testing::Ge;
+using ::testing::Gt;
+using ::testing::IsEmpty;
+using ::testing::Le;
+using ::testing::SizeIs;
+
+// A session with a scripted commit, which counts rollbacks.
 struct Scripted : EmptySession {
   std::function<void()> at_commit = [] {};
   int* rolled_back;
@@ -26,12 +35,16 @@ class TransactionsTest : public ::testing::Test {
   auto run(const std::function<int()>& body) {
     return transactions.run("test.verb", Promise::kept, Locks::polled, [&](Session&, TimePoint) { return body(); });
   }
+  static std::chrono::nanoseconds sum(const std::vector<std::chrono::nanoseconds>& pauses) {
+    return std::accumulate(pauses.begin(), pauses.end(), std::chrono::nanoseconds{0});
+  }
   [[noreturn]] static void fail_with(Trouble trouble) { throw ServerError{trouble, "so it is"}; }
 
   std::function<void()> at_commit = [] {};
   int undone = 0;
   Pool pool{[this] { return std::make_unique<Scripted>([this] { at_commit(); }, undone); }, 1};
-  Transactions transactions{pool};
+  test::ManualPauses clock;
+  Transactions transactions{pool, clock};
 };
 
 TEST_F(TransactionsTest, GiveWhatTheBodyGave) {
@@ -47,6 +60,7 @@ TEST_F(TransactionsTest, ADeadlockIsTriedAgainFromTheStart) {
   });
   EXPECT_EQ(result, 3);
   EXPECT_EQ(undone, 2);
+  EXPECT_THAT(clock.taken(), SizeIs(2));
 }
 
 TEST_F(TransactionsTest, WhatIsTriedAgainIsCountedOnce) {
@@ -106,6 +120,7 @@ TEST_F(TransactionsTest, WhatTheServerRefusesIsUnavailableAtOnce) {
     ASSERT_FALSE(result);
     EXPECT_EQ(result.error().code, Errc::unavailable);
     EXPECT_EQ(tries, 1);
+    EXPECT_THAT(clock.taken(), IsEmpty());
   }
 }
 
@@ -116,42 +131,75 @@ TEST_F(TransactionsTest, ARefusalUndoesTheTransactionAndIsGivenAsItIs) {
   EXPECT_EQ(undone, 1);
 }
 
-TEST_F(TransactionsTest, AnEndlessDeadlockIsGivenUp) {
-  const auto result = run([]() -> int { fail_with(Trouble::again); });
+TEST_F(TransactionsTest, AnEndlessDeadlockIsGivenUpAfterEightTriesWhosePausesDouble) {
+  int tries = 0;
+  const auto result = run([&]() -> int {
+    ++tries;
+    fail_with(Trouble::again);
+  });
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Errc::unavailable);
-}
-
-TEST_F(TransactionsTest, ALockIsToldToWhoeverGoesOnWithoutWhatIsLocked) {
-  for (const Locks locks : {Locks::told, Locks::told_at_once}) {
-    int tries = 0;
-    const auto result = transactions.run("test.verb", Promise::kept, locks, [&](Session&, TimePoint) -> int {
-      ++tries;
-      fail_with(Trouble::locked);
-    });
-    ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().code, Errc::conflict);
-    EXPECT_EQ(tries == 1, locks == Locks::told_at_once) << "a lock of our own is over in a moment";
+  EXPECT_EQ(tries, 8);
+  const auto pauses = clock.taken();
+  ASSERT_THAT(pauses, SizeIs(7));
+  Millis longest = 1ms;
+  for (const auto pause : pauses) {
+    EXPECT_THAT(pause, AllOf(Ge(longest / 2), Le(longest)));
+    longest *= 2;
   }
 }
 
-// Longer than a deadlock is. Nobody else is kept from the only connection there is.
-TEST_F(TransactionsTest, ALockIsWaitedForWithoutAConnection) {
-  std::atomic<bool> lent{false};
-  std::thread other;
+TEST_F(TransactionsTest, ALockIsToldAtOnceOrAfterAMomentToACallerThatCanDoWithout) {
+  const auto result_of = [&](Locks locks) {
+    return transactions.run("test.verb", Promise::kept, locks,
+                            [&](Session&, TimePoint) -> int { fail_with(Trouble::locked); });
+  };
+  ASSERT_FALSE(result_of(Locks::told_at_once));
+  EXPECT_EQ(result_of(Locks::told_at_once).error().code, Errc::conflict);
+  EXPECT_THAT(clock.taken(), IsEmpty());
+
+  const auto told = result_of(Locks::told);
+  ASSERT_FALSE(told);
+  EXPECT_EQ(told.error().code, Errc::conflict);
+  const auto waited = sum(clock.taken());
+  EXPECT_GT(waited, 30ms) << "a lock of our own is released by then";
+  EXPECT_LE(waited, 30ms + 32ms) << "the last pause is the longest";
+}
+
+TEST_F(TransactionsTest, ALockThatIsNeverReleasedIsGivenUpAfterFiveSeconds) {
+  const auto result = run([]() -> int { fail_with(Trouble::locked); });
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Errc::unavailable);
+  const auto pauses = clock.taken();
+  EXPECT_THAT(pauses, Each(Le(128ms)));
+  EXPECT_THAT(sum(pauses), AllOf(Gt(5s), Le(5s + 128ms)));
+}
+
+// Tries that take long themselves leave no time for pauses.
+TEST_F(TransactionsTest, TimeSpentInTriesCountsTowardsTheFiveSeconds) {
+  int tries = 0;
+  const auto result = run([&]() -> int {
+    ++tries;
+    clock.advance(3s);
+    fail_with(Trouble::locked);
+  });
+  ASSERT_FALSE(result);
+  EXPECT_EQ(tries, 2);
+}
+
+TEST_F(TransactionsTest, AnotherThreadGetsTheOnlyConnectionDuringAPause) {
+  bool lent = false;
+  clock.during = [&] {
+    const auto session = pool.take();  // would wait for ten seconds and throw
+    lent = true;
+  };
   int tries = 0;
   const auto result = run([&] {
-    if (tries == 0) {
-      other = std::thread{[&] {
-        const auto session = pool.take();
-        lent = true;
-      }};
-    }
-    if (++tries < 12 || !lent) fail_with(Trouble::locked);
+    if (++tries < 12) fail_with(Trouble::locked);
     return true;
   });
-  other.join();
-  EXPECT_TRUE(result) << "the other one had to wait for this one's end";
+  EXPECT_TRUE(result);
+  EXPECT_TRUE(lent);
 }
 
 TEST_F(TransactionsTest, ALockMetByTheCommitIsNoDoubt) {

@@ -1,5 +1,6 @@
 // A row that is corrupted or was edited manually affects no other task.
 
+#include "support/endings.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage::sqlite {
@@ -22,7 +23,7 @@ class SqliteBadRows : public SqliteTest {
   std::vector<TaskId> loaded() {
     const ShardCursor from{};
     std::vector<TaskId> ids;
-    for (const DueTask& task : must(store().load({.space = "shop", .from = {&from, 1}, .ahead = 1h})).tasks) {
+    for (const DueTask& task : must(store().load({.name_space = "shop", .from = {&from, 1}, .ahead = 1h})).tasks) {
       ids.push_back(task.id);
     }
     return ids;
@@ -98,7 +99,7 @@ TEST_F(SqliteBadRows, ACallThatBelongsToNoTaskIsInNobodysWay) {
 TEST_F(SqliteBadRows, CanBeCancelled) {
   const Inserted bad = insert(a_task());
   edit(bad.id, "status = 'BROKEN', version = -1");
-  EXPECT_THAT(must(store().cancel({&bad.id, 1}, Cancel::end)).applied, ElementsAre(true));
+  EXPECT_THAT(must(store().end(test::endings({&bad.id, 1}))).applied, ElementsAre(true));
   EXPECT_EQ(count(), 0);
   EXPECT_EQ(count(true), 1);
 }

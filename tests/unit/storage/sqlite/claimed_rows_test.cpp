@@ -1,6 +1,7 @@
 // The records of a claim are read after its commit; in between, others may have changed them.
 
-#include "storage/sqlite/loader.h"
+#include "storage/sqlite/reads.h"
+#include "support/endings.h"
 #include "unit/storage/sqlite/faulty_disk.h"
 #include "unit/storage/sqlite/support.h"
 
@@ -43,9 +44,9 @@ TEST_F(SqliteClaimedRows, AreLeftOutWhereSomeoneChangedThem) {
 }
 
 TEST_F(SqliteClaimedRows, AreLeftOutWhereTheTaskWasCancelled) {
-  must(store().cancel({&ticket.id, 1}, Cancel::tell));
+  must(store().end(test::endings({&ticket.id, 1}, {.tell = true})));
   EXPECT_THAT(read(), IsEmpty());
-  must(store().cancel({&ticket.id, 1}, Cancel::end));
+  must(store().end(test::endings({&ticket.id, 1})));
   EXPECT_THAT(read(), IsEmpty());
 }
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 #include <sqlite3.h>
 
-#include "storage/sqlite/durability.h"
+#include "storage/sqlite/wal.h"
 
 namespace easyretry::storage::sqlite {
 namespace {

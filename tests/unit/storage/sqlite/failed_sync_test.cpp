@@ -53,7 +53,7 @@ TEST_F(SqliteFailedSync, NothingIsReadOrStoredWhileTheDiskFails) {
   refused(store().count({}));
   refused(store().counts("default"));
   refused(store().paused("default"));
-  refused(store().load({.space = "default", .from = {&from, 1}}));
+  refused(store().load({.name_space = "default", .from = {&from, 1}}));
   refused(store().claim({.tickets = {&ticket, 1}, .owner = "worker", .lease = 30s}));
   refused(store().settle({&end, 1}));
   refused(store().keep());

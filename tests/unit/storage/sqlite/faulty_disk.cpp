@@ -5,7 +5,7 @@
 namespace easyretry::storage::sqlite {
 namespace {
 
-FaultyDisk* disk = nullptr;  // the one that exists
+FaultyDisk* the_disk = nullptr;  // the one that exists
 
 // SQLite allocates both in one piece; the real file follows ours.
 struct File {
@@ -24,20 +24,27 @@ bool grows(sqlite3_file* file, sqlite3_int64 end) {
 }
 
 int read(sqlite3_file* file, void* bytes, int count, sqlite3_int64 at) {
-  if (disk->take_read_failure()) return SQLITE_IOERR_READ;
+  if (the_disk->take_read_failure()) return SQLITE_IOERR_READ;
   return real(file)->pMethods->xRead(real(file), bytes, count, at);
 }
 
 int write(sqlite3_file* file, const void* bytes, int count, sqlite3_int64 at) {
-  if (disk->full() && grows(file, at + count)) return SQLITE_FULL;
+  if (the_disk->full() && grows(file, at + count)) return SQLITE_FULL;
   return real(file)->pMethods->xWrite(real(file), bytes, count, at);
 }
 
 int sync(sqlite3_file* file, int flags) {
-  disk->count_sync();
-  if (disk->take_sync_failure()) return SQLITE_IOERR_FSYNC;
-  if (reinterpret_cast<File*>(file)->is_database && disk->take_database_sync_failure()) return SQLITE_IOERR_FSYNC;
+  the_disk->count_sync();
+  if (the_disk->take_sync_failure()) return SQLITE_IOERR_FSYNC;
+  if (reinterpret_cast<File*>(file)->is_database && the_disk->take_database_sync_failure()) return SQLITE_IOERR_FSYNC;
   return real(file)->pMethods->xSync(real(file), flags);
+}
+
+// A request to make the file longer now fails like a write, with the code that the real one has for it.
+int control(sqlite3_file* file, int what, void* value) {
+  const bool grow = what == SQLITE_FCNTL_SIZE_HINT;
+  if (grow && the_disk->full() && grows(file, *static_cast<sqlite3_int64*>(value))) return SQLITE_IOERR_WRITE;
+  return real(file)->pMethods->xFileControl(real(file), what, value);
 }
 
 // Passes a call on to the real file.
@@ -65,7 +72,7 @@ constexpr sqlite3_io_methods kMethods{
     .xLock = EASYRETRY_FORWARD(xLock),
     .xUnlock = EASYRETRY_FORWARD(xUnlock),
     .xCheckReservedLock = EASYRETRY_FORWARD(xCheckReservedLock),
-    .xFileControl = EASYRETRY_FORWARD(xFileControl),
+    .xFileControl = control,
     .xSectorSize = EASYRETRY_FORWARD(xSectorSize),
     .xDeviceCharacteristics = EASYRETRY_FORWARD(xDeviceCharacteristics),
     .xShmMap = EASYRETRY_FORWARD(xShmMap),
@@ -86,7 +93,7 @@ int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int*
   const int code = real_vfs(vfs)->xOpen(real_vfs(vfs), name, real(file), flags, out_flags);
   file->pMethods = real(file)->pMethods == nullptr ? nullptr : &kMethods;
   reinterpret_cast<File*>(file)->is_database = (flags & SQLITE_OPEN_MAIN_DB) != 0;
-  if ((flags & SQLITE_OPEN_WAL) != 0) disk->count_log();
+  if ((flags & SQLITE_OPEN_WAL) != 0) the_disk->count_log();
   return code;
 }
 
@@ -94,7 +101,7 @@ int open(sqlite3_vfs* vfs, const char* name, sqlite3_file* file, int flags, int*
 
 // The calls that take no file work with the real system's own data, which the copy keeps.
 FaultyDisk::FaultyDisk() : vfs_(std::make_unique<sqlite3_vfs>(*sqlite3_vfs_find(nullptr))) {
-  disk = this;
+  the_disk = this;
   vfs_->szOsFile += static_cast<int>(sizeof(File));
   vfs_->zName = "faulty";
   vfs_->pNext = nullptr;
@@ -105,7 +112,7 @@ FaultyDisk::FaultyDisk() : vfs_(std::make_unique<sqlite3_vfs>(*sqlite3_vfs_find(
 
 FaultyDisk::~FaultyDisk() {
   sqlite3_vfs_unregister(vfs_.get());
-  disk = nullptr;
+  the_disk = nullptr;
 }
 
 }  // namespace easyretry::storage::sqlite

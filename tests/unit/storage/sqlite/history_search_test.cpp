@@ -38,10 +38,10 @@ TEST_F(HistorySearch, ATaskThatLivedForDaysIsFoundByWhenItEnded) {
   const TaskId prompt = ended(a_task(), Outcome::succeeded);
   const TaskId late = ended(a_task(), Outcome::exhausted, 72h);
   const TimeRange then{kMarch + 71h, kMarch + 73h};
-  EXPECT_THAT(page({.space = "shop", .finished_at = then}), ElementsAre(late));
-  EXPECT_THAT(page({.space = "shop", .outcome = Outcome::exhausted, .finished_at = then}), ElementsAre(late));
-  EXPECT_THAT(page({.space = "shop", .handler = "pay", .finished_at = then}), ElementsAre(late));
-  EXPECT_THAT(page({.space = "shop", .outcome = Outcome::succeeded, .finished_at = then}), IsEmpty());
+  EXPECT_THAT(page({.name_space = "shop", .finished_at = then}), ElementsAre(late));
+  EXPECT_THAT(page({.name_space = "shop", .outcome = Outcome::exhausted, .finished_at = then}), ElementsAre(late));
+  EXPECT_THAT(page({.name_space = "shop", .handler = "pay", .finished_at = then}), ElementsAre(late));
+  EXPECT_THAT(page({.name_space = "shop", .outcome = Outcome::succeeded, .finished_at = then}), IsEmpty());
   EXPECT_THAT(page({.finished_at = {{}, kMarch + 1h}}), ElementsAre(prompt));
 }
 
@@ -50,9 +50,9 @@ TEST_F(HistorySearch, ATaskStoredAfterTheClockWasSetBackIsFoundByWhenItWasStored
   ended(a_task(), Outcome::succeeded);
   clock.set_wall(kMarch - 48h);
   const TaskId back = ended(a_task(), Outcome::succeeded);
-  EXPECT_THAT(page({.space = "shop", .created_at = {kMarch - 49h, kMarch - 47h}}), ElementsAre(back));
-  EXPECT_THAT(page({.space = "shop", .handler = "pay", .created_at = {{}, kMarch - 47h}}), ElementsAre(back));
-  EXPECT_THAT(page({.space = "shop", .finished_at = {{}, kMarch - 47h}}), ElementsAre(back));
+  EXPECT_THAT(page({.name_space = "shop", .created_at = {kMarch - 49h, kMarch - 47h}}), ElementsAre(back));
+  EXPECT_THAT(page({.name_space = "shop", .handler = "pay", .created_at = {{}, kMarch - 47h}}), ElementsAre(back));
+  EXPECT_THAT(page({.name_space = "shop", .finished_at = {{}, kMarch - 47h}}), ElementsAre(back));
 }
 
 TEST_F(HistorySearch, EveryTaskIsInAPageOnceAndPagesGoOnWhereTheOneBeforeEnded) {
@@ -62,20 +62,24 @@ TEST_F(HistorySearch, EveryTaskIsInAPageOnceAndPagesGoOnWhereTheOneBeforeEnded) 
     all.push_back(ended(a_task().handler(i % 2 == 0 ? "pay" : "ship"), outcome, i % 5 == 0 ? 3h : 4min));
   }
   std::sort(all.begin(), all.end());
-  TaskQuery query{.space = "shop", .created_at = {kMarch, {}}, .finished_at = {kMarch, {}}, .limit = 7};
-  std::vector<TaskId> pages;
-  for (auto next = page(query); !next.empty(); next = page(query)) {
-    pages.insert(pages.end(), next.begin(), next.end());
-    query.after = next.back();
+  for (const ListOrder order : {ListOrder::oldest_first, ListOrder::newest_first}) {
+    TaskQuery query{
+        .name_space = "shop", .created_at = {kMarch, {}}, .finished_at = {kMarch, {}}, .order = order, .limit = 7};
+    std::vector<TaskId> pages;
+    for (auto next = page(query); !next.empty(); next = page(query)) {
+      pages.insert(pages.end(), next.begin(), next.end());
+      query.after = next.back();
+    }
+    EXPECT_THAT(pages, ElementsAreArray(all));
+    std::reverse(all.begin(), all.end());
   }
-  EXPECT_THAT(pages, ElementsAreArray(all));
 }
 
 // Compared with a filter over all rows, on a clock that jumps.
 TEST_F(HistorySearch, FindsWhatAFilterOfAllRowsWouldFind) {
   std::mt19937 random{20'260'310};
   const auto any = [&](int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); };
-  const std::array<std::string, 3> spaces{"shop", "bank", ""};
+  const std::array<std::string, 3> namespaces{"shop", "bank", ""};
   const std::array<std::string, 4> handlers{"pay", "ship", "mail", ""};
   const std::array<Outcome, 3> outcomes{Outcome::succeeded, Outcome::exhausted, Outcome::cancelled};
   const auto some_time = [&]() -> std::optional<TimePoint> {
@@ -85,28 +89,36 @@ TEST_F(HistorySearch, FindsWhatAFilterOfAllRowsWouldFind) {
   for (int i = 0; i < 400; ++i) {
     if (any(20) == 0) clock.set_wall(kMarch + std::chrono::hours{any(24 * 60) - 24 * 30});
     clock.advance(std::chrono::minutes{any(90)});
-    ended(a_task().space(spaces[any(2)]).handler(handlers[any(3)]).business(any(2) == 0 ? "order" : "", ""),
+    ended(a_task().name_space(namespaces[any(2)]).handler(handlers[any(3)]).business(any(2) == 0 ? "order" : "", ""),
           outcomes[any(3)], any(4) == 0 ? Millis{std::chrono::hours{any(100)}} : Millis{0});
   }
-  const auto all = must(store().list({.finished = true, .limit = 1000}));
+  auto all = must(store().list({.finished = true, .limit = 1000}));
   ASSERT_EQ(all.size(), 400U);
-  for (int i = 0; i < 500; ++i) {
-    TaskQuery query{.space = spaces[any(3)], .handler = handlers[any(4)], .created_at = {some_time(), some_time()}};
+  for (int i = 0; i < 1000; ++i) {
+    TaskQuery query{
+        .name_space = namespaces[any(3)], .handler = handlers[any(4)], .created_at = {some_time(), some_time()}};
+    if (i == 500) std::reverse(all.begin(), all.end());
+    if (i >= 500) query.order = ListOrder::newest_first;
+    bool reached = true;
     if (any(2) == 0) query.outcome = outcomes[any(3)];
     if (any(2) == 0) query.finished_at = {some_time(), some_time()};
     if (any(3) == 0) query.business_type = "order";
-    if (any(3) == 0) query.after = all[any(400)].info.id;
+    if (any(3) == 0) {
+      query.after = all[any(400)].info.id;
+      reached = false;
+    }
     query.limit = 1 + any(50);
     std::vector<TaskId> expected;
     for (const TaskRecord& record : all) {
       const TaskInfo& info = record.info;
-      if ((query.space.empty() || info.space == query.space) &&
+      if ((query.name_space.empty() || info.name_space == query.name_space) &&
           (query.handler.empty() || info.handler == query.handler) &&
           (!query.outcome || info.outcome == query.outcome) && query.created_at.contains(info.created_at) &&
-          query.finished_at.contains(*info.finished_at) && info.id > query.after &&
+          query.finished_at.contains(*info.finished_at) && reached &&
           (query.business_type.empty() || info.business_type == query.business_type) && expected.size() < query.limit) {
         expected.push_back(info.id);
       }
+      if (info.id == query.after) reached = true;
     }
     ASSERT_THAT(page(query), ElementsAreArray(expected)) << "query " << i;
   }
@@ -150,16 +162,20 @@ class LongHistory : public SqliteTest {
 };
 
 TEST_F(LongHistory, APageCostsAboutTheSameHoweverSeldomWhatIsAskedForIs) {
-  const int first = cost({.space = "shop"});
-  for (const TaskQuery& query :
-       {TaskQuery{.space = "shop", .handler = "rare"}, TaskQuery{.space = "shop", .outcome = Outcome::exhausted},
-        TaskQuery{.space = "shop", .handler = "pay", .outcome = Outcome::exhausted},
-        TaskQuery{.space = "shop", .handler = "pay"}, TaskQuery{.space = "shop", .created_at = {kDay, kDay + 1h}},
-        TaskQuery{.space = "shop", .finished_at = {kDay, kDay + 1h}},
-        TaskQuery{.space = "shop", .outcome = Outcome::exhausted, .finished_at = {kDay, kDay + 24h}},
-        TaskQuery{.space = "shop", .handler = "rare", .created_at = {kDay, kDay + 24h}},
-        TaskQuery{.space = "shop", .finished_at = {kDay, {}}}}) {
+  const int first = cost({.name_space = "shop"});
+  for (TaskQuery query :
+       {TaskQuery{.name_space = "shop", .handler = "rare"},
+        TaskQuery{.name_space = "shop", .outcome = Outcome::exhausted},
+        TaskQuery{.name_space = "shop", .handler = "pay", .outcome = Outcome::exhausted},
+        TaskQuery{.name_space = "shop", .handler = "pay"},
+        TaskQuery{.name_space = "shop", .created_at = {kDay, kDay + 1h}},
+        TaskQuery{.name_space = "shop", .finished_at = {kDay, kDay + 1h}},
+        TaskQuery{.name_space = "shop", .outcome = Outcome::exhausted, .finished_at = {kDay, kDay + 24h}},
+        TaskQuery{.name_space = "shop", .handler = "rare", .created_at = {kDay, kDay + 24h}},
+        TaskQuery{.name_space = "shop", .finished_at = {kDay, {}}}}) {
     EXPECT_LT(cost(query), 10 * first);
+    query.order = ListOrder::newest_first;
+    EXPECT_LT(cost(query), 10 * first) << "newest first";
   }
 }
 

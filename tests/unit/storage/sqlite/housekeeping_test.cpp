@@ -1,5 +1,6 @@
 // Old months are dropped with the lookup entries of their tasks: in short writes, and even after an interruption.
 
+#include "support/endings.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage::sqlite {
@@ -31,7 +32,7 @@ class SqliteHousekeeping : public SqliteTest {
     for (const Inserted& task : must(store().insert(tasks)).tasks) ids.push_back(task.id);
     return ids;
   }
-  void end(const std::vector<TaskId>& ids) { must(store().cancel(ids, Cancel::end)); }
+  void end(const std::vector<TaskId>& ids) { must(store().end(test::endings(ids))); }
   KeepReport keep() { return must(store().keep()); }
   // January's 3,000 tasks and a live one; the sweep fails when it reaches the business ids.
   void cut_short() {

@@ -2,6 +2,7 @@
 
 #include "storage/sqlite/calls.h"
 #include "storage/sqlite/inserter.h"
+#include "support/endings.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage::sqlite {
@@ -30,7 +31,7 @@ class SqliteLookup : public SqliteTest {
     by_hand("INSERT INTO retry_lookup VALUES (" + std::to_string(static_cast<std::int64_t>(part)) + ", " +
             std::to_string(lookup_hash(text)) + ", " + to_string(id) + ")");
   }
-  bool cancel(TaskId id) { return must(store().cancel({&id, 1}, Cancel::end)).applied.at(0); }
+  bool cancel(TaskId id) { return must(store().end(test::endings({&id, 1}))).applied.at(0); }
   void open_with(History history) {
     SqliteOptions wanted = options();
     wanted.history = history;
@@ -89,11 +90,11 @@ TEST_F(SqliteLookup, BusinessIdsThatShareAHashAreListedApart) {
 
 TEST_F(SqliteLookup, OneKeyInTwoSpacesIsTwoTasks) {
   open();
-  const Inserted shop = insert(a_task().key("k").space("shop"));
-  const Inserted bank = insert(a_task().key("k").space("bank"));
+  const Inserted shop = insert(a_task().key("k").name_space("shop"));
+  const Inserted bank = insert(a_task().key("k").name_space("bank"));
   EXPECT_TRUE(bank.created);
-  EXPECT_EQ(insert(a_task().key("k").space("shop")).id, shop.id);
-  EXPECT_THAT(listed({.space = "bank", .key = "k"}), ElementsAre(bank.id));
+  EXPECT_EQ(insert(a_task().key("k").name_space("shop")).id, shop.id);
+  EXPECT_THAT(listed({.name_space = "bank", .key = "k"}), ElementsAre(bank.id));
   EXPECT_THAT(listed({.key = "k"}), ElementsAre(shop.id, bank.id));
 }
 
@@ -107,7 +108,7 @@ TEST_F(SqliteLookup, AKeyUsedTwentyThousandTimesLeavesTwoEntriesWhereKeysAreLook
     ASSERT_TRUE(cancel(fresh.id)) << i;
   }
   EXPECT_LE(entries(LookupPart::keys), 2);
-  EXPECT_EQ(must(store().count({.space = "shop", .finished = true, .key = "daily"})), kTimes);
+  EXPECT_EQ(must(store().count({.name_space = "shop", .finished = true, .key = "daily"})), kTimes);
 }
 
 TEST_F(SqliteLookup, PagesOfAKeyGoThroughItsWholePastInOrder) {

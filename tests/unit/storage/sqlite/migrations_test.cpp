@@ -1,6 +1,7 @@
 #include "storage/sqlite/migrations.h"
 
 #include "storage/sqlite/store_file.h"
+#include "task/attempt_log.h"
 #include "unit/storage/sqlite/faulty_disk.h"
 #include "unit/storage/sqlite/support.h"
 
@@ -12,6 +13,16 @@ class SqliteMigrations : public SqliteTest {
   std::string schema() {
     return Connection{file(), Connection::Mode::create}.text(
         "SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_schema ORDER BY name)");
+  }
+  void drop_column(const std::string& column, const std::vector<std::string>& months) {
+    std::string drop = "ALTER TABLE retry_state DROP COLUMN " + column + ";";
+    for (const std::string& month : months) drop += "ALTER TABLE retry_state_" + month + " DROP COLUMN " + column + ";";
+    by_hand(drop);
+  }
+  // Takes back versions 8 and 10.
+  void drop_attempts(const std::vector<std::string>& months) {
+    drop_column("task_class", months);
+    drop_column("attempt_log", months);
   }
 };
 
@@ -55,11 +66,13 @@ TEST_F(SqliteMigrations, AMonthFromBeforeGetsItsIndexes) {
   finish(a_task().handler("ship"));
   close();
   const std::string newest = schema();
+  drop_attempts({"202603"});
   by_hand(
       "DROP INDEX retry_state_202603_kinds; DROP INDEX retry_state_202603_late; DROP INDEX retry_call_out_of_order; "
-      "DROP TABLE retry_requeued; UPDATE retry_meta SET value = '3' WHERE name = 'schema_version'");
+      "DROP TABLE retry_requeued; DROP TABLE retry_retention; DROP TABLE retry_result; DROP TABLE retry_series; "
+      "UPDATE retry_meta SET value = '3' WHERE name = 'schema_version'");
   open();
-  EXPECT_EQ(must(store().list({.space = "shop", .finished = true, .handler = "ship"})).size(), 1U);
+  EXPECT_EQ(must(store().list({.name_space = "shop", .finished = true, .handler = "ship"})).size(), 1U);
   close();
   EXPECT_EQ(schema(), newest);
 }
@@ -71,12 +84,15 @@ TEST_F(SqliteMigrations, WhatEndedBeforeThereWereMarksIsRequeuedAndMarked) {
   finish(a_task().key("april"), Outcome::exhausted);
   close();
   const std::string newest = schema();
-  std::string old = "DROP TABLE retry_requeued; UPDATE retry_meta SET value = '4' WHERE name = 'schema_version';";
+  std::string old =
+      "DROP TABLE retry_requeued; DROP TABLE retry_retention; DROP TABLE retry_result; DROP TABLE retry_series; "
+      "UPDATE retry_meta SET value = '4' WHERE name = 'schema_version';";
   for (const std::string month : {"202603", "202604"}) {
     old += "DROP VIEW retry_task_history_" + month + "; CREATE VIEW retry_task_history_" + month +
            " AS SELECT *, 'FINISHED' AS status, finished_at AS updated_at FROM retry_state_" + month +
            " LEFT JOIN retry_call USING (id);";
   }
+  drop_attempts({"202603", "202604"});
   by_hand(old);
 
   open();
@@ -95,6 +111,81 @@ TEST_F(SqliteMigrations, WhatEndedBeforeThereWereMarksIsRequeuedAndMarked) {
     EXPECT_EQ(ask("SELECT count(requeued_as) FROM retry_task_history_" + month), 1) << "and people see it";
   }
   EXPECT_EQ(schema(), newest);
+}
+
+TEST_F(SqliteMigrations, WhatEndedBeforeThereWereRulesOfRetentionFollowsThem) {
+  open();
+  finish(a_task().handler("pay"));
+  finish(a_task().handler("ship"));
+  close();
+  const std::string newest = schema();
+  drop_attempts({"202603"});
+  by_hand(
+      "DROP TABLE retry_retention; DROP TABLE retry_result; DROP TABLE retry_series; UPDATE retry_meta SET value = '5' "
+      "WHERE name = "
+      "'schema_version'");
+  clock.advance(24h);
+  open();
+  const Retention rule{.name_space = "shop", .handler = "pay", .keep = 1h};
+  while (must(store().expire({&rule, 1}))) {
+  }
+  EXPECT_EQ(must(store().count({.finished = true, .handler = "pay"})), 0);
+  EXPECT_EQ(must(store().count({.finished = true, .handler = "ship"})), 1);
+  close();
+  EXPECT_EQ(schema(), newest);
+}
+
+TEST_F(SqliteMigrations, WhatIsThereFromBeforeAttemptsWereNotedGetsThemFromNowOn) {
+  open();
+  finish(a_task().key("ended"));
+  const Inserted waiting = insert(a_task());
+  close();
+  const std::string newest = schema();
+  drop_attempts({"202603"});
+  by_hand("DROP TABLE retry_series; UPDATE retry_meta SET value = '7' WHERE name = 'schema_version'");
+
+  open();
+  const Ticket ticket{waiting.id, waiting.version};
+  const auto won = must(store().claim({.tickets = {&ticket, 1}, .owner = "first", .lease = 1s})).won;
+  ASSERT_EQ(won.size(), 1U);
+  clock.advance(2s);
+  const Ticket again{waiting.id, won[0].info.version};
+  ASSERT_EQ(must(store().claim({.tickets = {&again, 1}, .owner = "second", .lease = 1s})).won.size(), 1U);
+  Settlement end;
+  end.ticket = {waiting.id, again.version + 1};
+  end.attempt = task::attempt_line({.number = 1, .began_at = {}, .ended_at = clock.now()});
+  EXPECT_TRUE(must(store().settle({&end, 1})).applied.at(0));
+  EXPECT_EQ(must(store().find({&waiting.id, 1})).at(0).info.last_attempts.size(), 2U);
+  EXPECT_EQ(must(store().count({.finished = true})), 2);
+  close();
+  EXPECT_EQ(schema(), newest);
+}
+
+TEST_F(SqliteMigrations, WhatIsThereFromBeforeThereWereClassesIsNormal) {
+  open();
+  finish(a_task().key("ended"));
+  const Inserted waiting = insert(a_task());
+  close();
+  const std::string newest = schema();
+  drop_column("task_class", {"202603"});
+  by_hand("UPDATE retry_meta SET value = '9' WHERE name = 'schema_version'");
+
+  open();
+  EXPECT_EQ(must(store().find({&waiting.id, 1})).at(0).info.task_class, TaskClass::normal);
+  EXPECT_EQ(must(store().list({.finished = true})).at(0).info.task_class, TaskClass::normal);
+  const Inserted fresh = insert(a_task().of_class(TaskClass::urgent));
+  EXPECT_EQ(must(store().find({&fresh.id, 1})).at(0).info.task_class, TaskClass::urgent);
+  close();
+  EXPECT_EQ(schema(), newest);
+}
+
+TEST_F(SqliteMigrations, AClassThatNoReleaseWroteIsReadAsNormal) {
+  open();
+  const Inserted task = insert(a_task().of_class(TaskClass::urgent));
+  close();
+  by_hand("UPDATE retry_state SET task_class = 17");
+  open();
+  EXPECT_EQ(must(store().find({&task.id, 1})).at(0).info.task_class, TaskClass::normal);
 }
 
 TEST_F(SqliteMigrations, ACreationCutShortStartsAgain) {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <string>
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 #include "storage/sqlite/store_file.h"
@@ -60,7 +61,7 @@ TEST_F(SqliteOpen, ASecondStoreInThisProcessIsRefused) {
   EXPECT_THAT(refusal(), AllOf(HasSubstr("this process (pid " + std::to_string(::getpid())),
                                HasSubstr("share that engine"), HasSubstr(file().string())));
   close();
-  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(refusal(), "accepted");
 }
 
 TEST_F(SqliteOpen, ASecondStoreInAnotherProcessIsToldTheFirstOnesPid) {
@@ -76,12 +77,58 @@ TEST_F(SqliteOpen, ASecondNameOfTheFileIsTheSameFile) {
   EXPECT_THAT(refusal({.path = link}), HasSubstr("in use by"));
 }
 
+TEST_F(SqliteOpen, AHardLinkIsTheSameFile) {
+  open();
+  const fs::path link = file().parent_path() / "link.db";
+  fs::create_hard_link(file(), link);
+  EXPECT_THAT(refusal({.path = link}), AllOf(HasSubstr("in use by"), HasSubstr("another name")));
+  EXPECT_THAT(in_child([&] { return refusal({.path = link}); }), HasSubstr("another name"));
+  close();
+  EXPECT_EQ(refusal({.path = link}), "accepted");
+}
+
+TEST_F(SqliteOpen, TheLockHoldsWithoutItsFile) {
+  open();
+  fs::remove(file().string() + ".lock");
+  EXPECT_THAT(refusal(), HasSubstr("whose lock file was deleted"));
+  EXPECT_THAT(in_child([&] { return refusal(); }), HasSubstr("whose lock file was deleted"));
+  close();
+  EXPECT_EQ(refusal(), "accepted");
+}
+
+// By another process, as the kernel tells it: the lock that every connection to a database with a log holds.
+bool is_locked_by_sqlite(const fs::path& database) {
+  return in_child([&] {
+           const int opened = ::open(database.c_str(), O_RDWR);
+           struct flock shared {};
+           shared.l_type = F_WRLCK;
+           shared.l_start = 0x40000002;
+           shared.l_len = 510;
+           const bool asked = ::fcntl(opened, F_GETLK, &shared) == 0;
+           return std::string{asked && shared.l_type != F_UNLCK ? "locked" : "free"};
+         }) == "locked";
+}
+
+TEST_F(SqliteOpen, TakingAndReleasingTheLockLeavesTheLocksOfTheApplicationsConnectionAlone) {
+  make_database(1);
+  const Connection application{file(), Connection::Mode::write};
+  EXPECT_EQ(sqlite3_exec(application.get(), "SELECT * FROM retry_meta", nullptr, nullptr, nullptr), SQLITE_OK);
+  ASSERT_TRUE(is_locked_by_sqlite(file()));
+  open();
+  EXPECT_TRUE(is_locked_by_sqlite(file()));
+  fs::remove(file().string() + ".lock");
+  EXPECT_NE(refusal(), "accepted");
+  EXPECT_TRUE(is_locked_by_sqlite(file())) << "the store that was refused has taken the locks with it";
+  close();
+  EXPECT_TRUE(is_locked_by_sqlite(file()));
+}
+
 TEST_F(SqliteOpen, AProcessThatDiedHoldsNoLock) {
   in_child([&] {
     open();
     return std::string{};
   });
-  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(refusal(), "accepted");
 }
 
 TEST_F(SqliteOpen, ANewerSchemaIsRefused) {
@@ -95,7 +142,7 @@ TEST_F(SqliteOpen, AnotherNumberOfShardsIsRefusedWithTheRemedy) {
   SqliteOptions other = options();
   other.total_shards = 16;
   EXPECT_THAT(refusal(other), AllOf(HasSubstr("set shards=64"), HasSubstr("easyretry reshard --store … --shards 16")));
-  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(refusal(), "accepted");
 }
 
 TEST_F(SqliteOpen, AnotherApplicationsDatabaseIsRefusedAndNothingIsPutBesideIt) {
@@ -165,7 +212,7 @@ TEST_F(SqliteOpen, ADamagedPageIsReportedByTheVerbsThatMeetIt) {
 
 TEST_F(SqliteOpen, AnEmptyFileIsOursToFill) {
   write_bytes(file(), "");
-  EXPECT_EQ(refusal(), "");
+  EXPECT_EQ(refusal(), "accepted");
 }
 
 TEST_F(SqliteOpen, AFolderIsNoFile) {
@@ -178,7 +225,7 @@ TEST_F(SqliteOpen, ANameAloneIsAFileInTheFolderWhereTheProcessRuns) {
     fs::current_path(file().parent_path());
     return refusal({.path = "named.db"});
   });
-  EXPECT_EQ(refused, "");
+  EXPECT_EQ(refused, "accepted");
   EXPECT_TRUE(fs::exists(file().parent_path() / "named.db"));
 }
 

@@ -6,7 +6,6 @@
 
 #include "storage/record_columns.h"
 #include "storage/sqlite/history_tables.h"
-#include "storage/sqlite/id_list.h"
 #include "storage/sqlite/migrations.h"
 #include "storage/sqlite/search.h"
 #include "storage/sqlite/statements.h"
@@ -24,10 +23,7 @@ using ::testing::StartsWith;
 
 class SqlitePlans : public SqliteTest {
  protected:
-  SqlitePlans() {
-    migrate(db, false);
-    add_id_list(db);
-  }
+  SqlitePlans() { migrate(db, false); }
 
   std::vector<std::string> column_of(const std::string& sql, int column) {
     PreparedStatement statement = db.prepare(sql);
@@ -59,7 +55,7 @@ class SqlitePlans : public SqliteTest {
     return steps(load.bind(1, "shop").bind(2, 0).bind(3, ms(kMarch + 5s)));
   }
 
-  Connection db{file(), Connection::Mode::create};
+  Connection db = open_writer(file(), Connection::Mode::create);
 };
 
 TEST_F(SqlitePlans, TheHotStatementsGoByAnIndexAndScanNoTable) {
@@ -88,12 +84,12 @@ TEST_F(SqlitePlans, TheHotStatementsGoByAnIndexAndScanNoTable) {
 
 // read_record and pages of a search take their order from there.
 TEST_F(SqlitePlans, WholeRecordsHaveTheColumnsOfARecordInItsOrder) {
-  for (const auto* sql : {&statements::live_record, &statements::live_records}) {
-    EXPECT_THAT(sql->str(), HasSubstr("SELECT " + live_columns() + " FROM "));
-  }
-  for (const auto* sql : {&statements::finished_record, &statements::finished_records}) {
-    EXPECT_THAT(sql->str(), HasSubstr("SELECT " + finished_columns() + " FROM "));
-  }
+  EXPECT_THAT(statements::live_record.str(), HasSubstr("SELECT " + live_columns() + ", attempt_log FROM "));
+  EXPECT_THAT(statements::live_records.str(), HasSubstr("SELECT " + live_columns() + " FROM "));
+  EXPECT_THAT(statements::finished_records.str(), HasSubstr("SELECT " + finished_columns() + " FROM "));
+  std::string with_result = finished_columns();
+  with_result.replace(with_result.find("result_json"), 0, "retry_result.");
+  EXPECT_THAT(statements::finished_record.str(), HasSubstr("SELECT " + with_result + ", attempt_log FROM "));
 }
 
 TEST_F(SqlitePlans, LoadWalksTheDueIndexFromItsCursorWithoutASort) {
@@ -137,10 +133,19 @@ TEST_F(SqlitePlans, EveryChangeOfATaskFindsItsRowByThePrimaryKey) {
   for (const std::string& sql :
        {statements::claim.str(), statements::live_record.str(), statements::renew.str(), statements::retry.str(),
         statements::advance.str(), statements::hand_back.str(), statements::forget.str(), statements::remove.str(),
-        statements::revise.str(), statements::cancel_and_tell.str(), for_table(statements::finish_into),
-        for_table(statements::cancel_into), for_table(statements::finished_record), for_table(statements::requeue_from),
-        statements::copy_call.str(), statements::remove_call.str(), statements::update_rules.str()}) {
+        statements::revise.str(), statements::end_and_tell.str(), statements::decided.str(),
+        for_table(statements::finish_into), for_table(statements::end_into), for_table(statements::finished_record),
+        for_table(statements::requeue_from), statements::copy_call.str(), statements::remove_call.str(),
+        statements::update_rules.str()}) {
     EXPECT_THAT(plan(sql), Each(HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)"))) << sql;
+  }
+}
+
+TEST_F(SqlitePlans, ASweepOfRetentionFindsItsRowsByThePrimaryKey) {
+  create_month(db, "retry_state_202603");
+  for (const std::string& sql : {for_table(statements::expire_task), statements::remove_requeued_mark.str(),
+                                 for_table(statements::expire_arguments)}) {
+    EXPECT_THAT(plan(sql), Each(AnyOf(HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)"), HasSubstr("SUBQUERY")))) << sql;
   }
 }
 
@@ -160,52 +165,98 @@ TEST_F(SqlitePlans, ClaimRenewAndHandBackTouchNoIndex) {
   }
 }
 
-// The index over calls has rows only after a clock was set back, the one of late ends only tasks that lived long.
+// The index over calls has rows only after a clock was set back, the one of late ends only tasks that lived long, the
+// one of results those that are kept.
 TEST_F(SqlitePlans, WhatIsToBeDoneHasOneIndexAndAMonthOfHistoryOneAndAPart) {
   create_month(db, "retry_state_202603");
-  EXPECT_THAT(
-      column_of("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name", 0),
-      ElementsAre("retry_call_out_of_order", "retry_state_202603_kinds", "retry_state_202603_late", "retry_state_due"));
+  EXPECT_THAT(column_of("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name", 0),
+              ElementsAre("retry_call_out_of_order", "retry_result_keep_until", "retry_state_202603_kinds",
+                          "retry_state_202603_late", "retry_state_due"));
 }
 
 TEST_F(SqlitePlans, AListGoesByKeyByBusinessOrByIdAndSortsNothing) {
   create_month(db, "retry_state_202603");
-  const auto page = [&](const TaskQuery& query) {
-    const QuerySql sql{query};
-    return plan(sql.page(query.finished ? "retry_state_202603" : "retry_state", sql.parts().back()));
-  };
-  for (const TaskQuery& query : {TaskQuery{.key = "k"}, TaskQuery{.space = "shop", .key = "k"},
-                                 TaskQuery{.key = "k", .business_id = "42"}, TaskQuery{.business_id = "42"}}) {
-    EXPECT_THAT(page(query), ElementsAre("SEARCH retry_lookup USING PRIMARY KEY (part=? AND hash=? AND id>?)",
-                                         HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)"),
-                                         HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)")));
-  }
-  for (const TaskQuery& query :
-       {TaskQuery{.finished = true, .key = "k"},
-        TaskQuery{.space = "shop", .finished = true, .business_type = "order", .business_id = "42"}}) {
-    EXPECT_EQ(page(query).front(), "SEARCH retry_lookup USING PRIMARY KEY (part=? AND hash=? AND id>?)");
-    EXPECT_THAT(page(query),
-                ::testing::UnorderedElementsAre(HasSubstr("SEARCH retry_lookup"),
-                                                HasSubstr("retry_state_202603 USING INTEGER PRIMARY KEY (rowid=?)"),
-                                                HasSubstr("retry_call USING INTEGER PRIMARY KEY (rowid=?)"),
-                                                HasSubstr("retry_requeued USING INTEGER PRIMARY KEY (rowid=?)"),
-                                                "USING ROWID SEARCH ON TABLE retry_requeued FOR IN-OPERATOR"));
-  }
-  for (const TaskQuery& query : {TaskQuery{}, TaskQuery{.space = "shop"}, TaskQuery{.space = "shop", .handler = "pay"},
-                                 TaskQuery{.space = "shop", .state = TaskState::running}}) {
-    EXPECT_THAT(page(query), ElementsAre(HasSubstr("USING INTEGER PRIMARY KEY (rowid>?)"),
-                                         "SEARCH retry_call USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"));
+  for (const ListOrder order : {ListOrder::oldest_first, ListOrder::newest_first}) {
+    const auto page = [&](TaskQuery query) {
+      query.order = order;
+      const QuerySql sql{query};
+      return plan(sql.page(query.finished ? "retry_state_202603" : "retry_state", sql.parts().back()));
+    };
+    const std::string beyond = order == ListOrder::newest_first ? "<" : ">";
+    const std::string by_lookup = "SEARCH retry_lookup USING PRIMARY KEY (part=? AND hash=? AND id" + beyond + "?)";
+    for (const TaskQuery& query : {TaskQuery{.key = "k"}, TaskQuery{.name_space = "shop", .key = "k"},
+                                   TaskQuery{.key = "k", .business_id = "42"}, TaskQuery{.business_id = "42"}}) {
+      EXPECT_THAT(page(query), ElementsAre(by_lookup, HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)"),
+                                           HasSubstr("USING INTEGER PRIMARY KEY (rowid=?)")));
+    }
+    for (const TaskQuery& query :
+         {TaskQuery{.finished = true, .key = "k"},
+          TaskQuery{.name_space = "shop", .finished = true, .business_type = "order", .business_id = "42"}}) {
+      EXPECT_EQ(page(query).front(), by_lookup);
+      EXPECT_THAT(page(query),
+                  ::testing::UnorderedElementsAre(HasSubstr("SEARCH retry_lookup"),
+                                                  HasSubstr("retry_state_202603 USING INTEGER PRIMARY KEY (rowid=?)"),
+                                                  HasSubstr("retry_call USING INTEGER PRIMARY KEY (rowid=?)"),
+                                                  HasSubstr("retry_requeued USING INTEGER PRIMARY KEY (rowid=?)"),
+                                                  "USING ROWID SEARCH ON TABLE retry_requeued FOR IN-OPERATOR"));
+    }
+    for (const TaskQuery& query :
+         {TaskQuery{}, TaskQuery{.name_space = "shop"}, TaskQuery{.name_space = "shop", .handler = "pay"},
+          TaskQuery{.name_space = "shop", .state = TaskState::running}}) {
+      EXPECT_THAT(page(query), ElementsAre(HasSubstr("USING INTEGER PRIMARY KEY (rowid" + beyond + "?)"),
+                                           "SEARCH retry_call USING INTEGER PRIMARY KEY (rowid=?) LEFT-JOIN"));
+    }
   }
 }
 
+// The ids of tasks that were stored in some time are a range of the primary key, but for tasks that were stored after
+// the clock had been set back. Those have an index.
+TEST_F(SqlitePlans, TasksAreCountedByTheTimeTheyWereStoredThroughThePrimaryKey) {
+  create_month(db, "retry_state_202603");
+  for (const bool history : {false, true}) {
+    const TaskQuery query{.name_space = "shop", .finished = history, .created_at = {kMarch, kMarch + 1h}};
+    const auto count = plan(QuerySql{query}.count(history ? "retry_state_202603" : "retry_state", std::nullopt));
+    EXPECT_THAT(count, ::testing::Contains(HasSubstr("USING INTEGER PRIMARY KEY (rowid>? AND rowid<?)")));
+    EXPECT_THAT(count, ::testing::Contains(HasSubstr("INDEX retry_call_out_of_order (created_at>?")));
+    EXPECT_THAT(count, Each(AnyOf(HasSubstr("USING"), HasSubstr("SCALAR SUBQUERY"), HasSubstr("SCAN CONSTANT ROW"))));
+  }
+}
+
+TEST_F(SqliteTest, APageOfTasksByTheTimeTheyWereStoredReadsNoOthers) {
+  open();
+  const auto insert_many = [&] {
+    std::vector<NewTask> tasks;
+    for (int i = 0; i < 2000; ++i) tasks.push_back(a_task());
+    must(store().insert(tasks));
+  };
+  insert_many();
+  clock.advance(24h);
+  const TimePoint then = clock.now();
+  const TaskId wanted = insert(a_task()).id;
+  clock.advance(24h);
+  insert_many();
+  Connection reader = open_reader(file(), 1024);
+  int steps = 0;
+  const auto count_steps = [](unsigned, void* into, void* statement, void*) {
+    *static_cast<int*>(into) +=
+        sqlite3_stmt_status(static_cast<sqlite3_stmt*>(statement), SQLITE_STMTSTATUS_VM_STEP, 1);
+    return 0;
+  };
+  sqlite3_trace_v2(reader.get(), SQLITE_TRACE_PROFILE, count_steps, &steps);
+  const auto found = search_live(reader, {.created_at = {then, then + 1h}});
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].info.id, wanted);
+  EXPECT_LT(steps, 500) << "with 4,000 others, a scan takes tens of thousands";
+}
+
 TEST_F(SqlitePlans, ACountOfANamespaceReadsAnIndexAndNoRows) {
-  const TaskQuery query{.space = "shop"};
+  const TaskQuery query{.name_space = "shop"};
   EXPECT_THAT(plan(QuerySql{query}.count("retry_state", std::nullopt)), ElementsAre(HasSubstr("USING COVERING INDEX")));
 }
 
 TEST_F(SqlitePlans, ACountOfFailuresReadsAnIndexAndTheMarksAndNoRows) {
   create_month(db, "retry_state_202603");
-  const TaskQuery query{.space = "shop", .finished = true, .handler = "pay", .outcome = Outcome::exhausted};
+  const TaskQuery query{.name_space = "shop", .finished = true, .handler = "pay", .outcome = Outcome::exhausted};
   EXPECT_THAT(plan(QuerySql{query}.count("retry_state_202603", std::nullopt)),
               ElementsAre(HasSubstr("USING COVERING INDEX retry_state_202603_kinds"),
                           "USING ROWID SEARCH ON TABLE retry_requeued FOR IN-OPERATOR"));
@@ -237,7 +288,7 @@ TEST_F(SqliteTest, LoadGivesTheTasksOfAllShardsInTheOrderOfTheirTurn) {
   std::vector<ShardCursor> shards;
   for (std::uint16_t shard = 0; shard < 64; ++shard) shards.push_back({ShardId{shard}});
   std::vector<TaskId> loaded;
-  for (const DueTask& task : must(store().load({.space = "shop", .from = shards})).tasks) {
+  for (const DueTask& task : must(store().load({.name_space = "shop", .from = shards})).tasks) {
     loaded.push_back(task.id);
   }
   EXPECT_EQ(loaded, stored);

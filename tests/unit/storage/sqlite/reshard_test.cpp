@@ -5,6 +5,8 @@
 
 #include "conformance/record_text.h"
 #include "storage/open.h"
+#include "support/endings.h"
+#include "support/refusal.h"
 #include "unit/storage/sqlite/support.h"
 
 namespace easyretry::storage::sqlite {
@@ -21,12 +23,7 @@ class SqliteReshard : public SqliteTest {
   }
   ReshardPlan reshard(int shards) { return reshard_sqlite(options(), {.shards = shards}); }
   std::string refusal_of(int shards) {
-    try {
-      reshard(shards);
-      return {};
-    } catch (const std::exception& error) {
-      return error.what();
-    }
+    return test::refusal<std::exception>([&] { reshard(shards); });
   }
   std::string number() {
     return Connection{file(), Connection::Mode::read}.text("SELECT value FROM retry_meta WHERE name = 'total_shards'");
@@ -51,7 +48,7 @@ class SqliteReshard : public SqliteTest {
     const int shards = store().info().total_shards;
     for (int shard = 0; shard < shards; ++shard) all.push_back({.shard = ShardId{static_cast<std::uint16_t>(shard)}});
     std::multiset<TaskId> ids;
-    const LoadReply reply = must(store().load({.space = test::kSpace, .from = all}));
+    const LoadReply reply = must(store().load({.name_space = test::kNamespace, .from = all}));
     for (const DueTask& task : reply.tasks) ids.insert(task.id);
     return ids;
   }
@@ -65,7 +62,7 @@ class SqliteReshard : public SqliteTest {
       finish(a_task());
       claim(insert(a_task()));
       const TaskId told = insert(a_task()).id;
-      must(store().cancel({&told, 1}, Cancel::tell));
+      must(store().end(test::endings({&told, 1}, {.tell = true})));
     }
     clock.advance(1min);
   }
@@ -97,7 +94,7 @@ TEST_F(SqliteReshard, ALeaseOfAnEngineThatDiedIsNoObstacle) {
   open();
   claim(insert(a_task()));
   close();
-  EXPECT_EQ(refusal_of(16), "");
+  EXPECT_EQ(refusal_of(16), "accepted");
 }
 
 TEST_F(SqliteReshard, IsRefusedWhileAnEngineHasTheFile) {

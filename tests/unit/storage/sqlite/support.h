@@ -20,6 +20,7 @@
 
 #include "storage/sqlite/connection.h"
 #include "storage/sqlite/sqlite_store.h"
+#include "support/refusal.h"
 #include "support/task_builder.h"
 
 namespace easyretry::storage::sqlite {
@@ -66,12 +67,7 @@ class SqliteTest : public ::testing::Test {
 
   // The message of an opening that is refused; empty if it opens.
   std::string refusal(const SqliteOptions& wanted) {
-    try {
-      open_sqlite(wanted, clock);
-      return {};
-    } catch (const StoreError& error) {
-      return error.what();
-    }
+    return test::refusal<StoreError>([&] { open_sqlite(wanted, clock); });
   }
   std::string refusal() { return refusal(options()); }
 

@@ -1,0 +1,126 @@
+#!/usr/bin/env python3
+"""core_build_test.py FOLDER CMAKE COMPILER: the core alone, optimised and shared, is built in FOLDER, installed, and used.
+
+FOLDER stays, so that a second run compiles only the changes."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+from installed_library import ROOT, Failed, Installed, libraries_of, run
+
+FOLDER, CMAKE, COMPILER = sys.argv[1:4]
+del sys.argv[1:4]
+OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DCMAKE_CXX_FLAGS_RELEASE=-O2 -DNDEBUG", "-DBUILD_SHARED_LIBS=ON", "-DEASYRETRY_PARTS=OFF",
+           "-DEASYRETRY_TESTS=OFF", "-DEASYRETRY_EXAMPLES=OFF", "-DEASYRETRY_WERROR=ON")
+MOST_LIBRARIES = 12
+MOST_BYTES = 8 << 20
+
+
+class TheCore(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        run(CMAKE, "-G", "Ninja", "-S", ROOT, "-B", FOLDER, f"-DCMAKE_CXX_COMPILER={COMPILER}", *OPTIONS)
+        subprocess.run([CMAKE, "--build", FOLDER, "--target", "easyretry_library_core"], check=True, timeout=1500)
+        cls.installed = Installed(FOLDER, CMAKE, COMPILER)
+        cls.app = cls.installed.program("find_package(easyretry 0.1 CONFIG REQUIRED COMPONENTS sqlite)", flags="-O2")
+        [cls.library] = cls.installed.prefix.rglob("libeasyretry.so.0.1.0")
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.installed.remove()
+
+    def test_runs_a_program(self):
+        self.assertEqual(run(self.app), "paid 9.5\n")
+        self.assertEqual(run(self.installed.program_by_pkg_config(["easyretry"]), env={**os.environ, "LD_LIBRARY_PATH": str(self.library.parent)}),
+                         "paid 9.5\n")
+
+    def test_opens_its_stores_and_refuses_those_of_parts_that_were_left_out(self):
+        program = self.installed.program("find_package(easyretry CONFIG REQUIRED)", source="parts.cpp")
+        version, sqlite, postgres = run(program, "sqlite:retry.db", "postgres://app:secret@db/x", cwd=self.installed.folder.name).splitlines()
+        self.assertEqual((version, sqlite), ("0.1.0", "opened sqlite:retry.db"))
+        self.assertIn("refused postgres://app@db/x: this program was built without PostgreSQL; build EasyRetry with -DEASYRETRY_POSTGRES=ON",
+                      postgres)
+
+    def test_refuses_everything_that_needs_a_part_by_the_option_that_builds_it(self):
+        said = run(self.installed.program("find_package(easyretry CONFIG REQUIRED)", source="missing.cpp")).splitlines()
+        for line, what, option in zip(said, ("Redis", "Nacos", "Nacos", "configuration files", "alerts"),
+                                      ("REDIS", "NACOS", "NACOS", "CONFIG", "ALERTS"), strict=True):
+            self.assertIn(f"built without {what}; build EasyRetry with -DEASYRETRY_{option}=ON", line)
+            self.assertNotIn("secret", line)
+
+    def test_brings_few_libraries(self):
+        self.assertLessEqual(len(libraries_of(self.app)), MOST_LIBRARIES, libraries_of(self.app))
+
+    def test_is_small(self):
+        stripped = pathlib.Path(self.installed.folder.name) / "stripped"
+        bytes_of = 0
+        for file in (self.app, self.library):
+            shutil.copy(file, stripped)
+            run("strip", stripped)
+            bytes_of += stripped.stat().st_size
+        self.assertLessEqual(bytes_of, MOST_BYTES)
+        print(f"program and library, stripped: {bytes_of / 1024:.0f} KiB; {len(libraries_of(self.app))} shared libraries")
+
+    def test_has_the_name_of_its_minor_version(self):
+        self.assertRegex(run("readelf", "-dW", self.library), r"\(SONAME\).*\[libeasyretry\.so\.0\.1\]")
+
+    def test_shows_only_what_the_public_headers_declare(self):
+        names = run("sh", "-c", f"nm -DC --defined-only {self.library} | cut -d' ' -f3-").splitlines()
+        self.assertTrue(any(name.startswith("easyretry::Engine::start(") for name in names))
+        inside = [name for name in names if re.match(r"easyretry::(?!detail::|testing::)[a-z_]+::|boost::|fmt::|nlohmann::", name)]
+        self.assertEqual(inside, [])
+
+    def test_says_how_to_get_a_component_that_was_left_out(self):
+        with self.assertRaises(Failed) as refused:
+            self.installed.configure("find_package(easyretry CONFIG REQUIRED COMPONENTS sqlite postgres)")
+        self.assertIn("was built without postgres; build it with -DEASYRETRY_POSTGRES=ON", str(refused.exception))
+
+    def test_leaves_out_the_headers_of_parts_that_are_not_there(self):
+        here = {header.name for header in (self.installed.prefix / "include/easyretry").glob("*.h")}
+        self.assertIn("engine.h", here)
+        self.assertEqual(here & {"mxrmq.h", "remote_engine.h"}, set())
+
+
+class Options(unittest.TestCase):
+    """Configures only."""
+
+    def refusal(self, *options, **environment):
+        with self.assertRaises(Failed) as refused:
+            run(CMAKE, "-G", "Ninja", "-S", ROOT, "-B", f"{FOLDER}-refused", f"-DCMAKE_CXX_COMPILER={COMPILER}", *options,
+                env={**os.environ, **environment})
+        return str(refused.exception)
+
+    def setUp(self):
+        shutil.rmtree(f"{FOLDER}-refused", ignore_errors=True)
+
+    def test_a_part_whose_libraries_are_missing_is_refused(self):
+        said = self.refusal(*OPTIONS, "-DEASYRETRY_MXRMQ=ON")
+        self.assertIn("EASYRETRY_MXRMQ is ON, but the part mxrmq needs the part redis", said)
+
+    def test_a_library_of_the_core_that_is_too_old_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "sqlite3.h").write_text('#define SQLITE_VERSION "3.34.1"\n')
+            said = self.refusal(*OPTIONS, f"-DSQLite3_INCLUDE_DIR={folder}")
+        self.assertIn('Could NOT find SQLite3: Found unsuitable version "3.34.1", but required is at least "3.35"', said)
+
+    def test_a_library_of_a_part_that_is_too_old_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            pathlib.Path(folder, "libcurl.pc").write_text("Name: libcurl\nDescription: an old one\nVersion: 7.84.0\nLibs: -lcurl\n")
+            said = self.refusal(*OPTIONS, "-DEASYRETRY_ALERTS=ON", PKG_CONFIG_PATH=folder)
+        self.assertIn("EASYRETRY_ALERTS is ON, but the part alerts needs libcurl 7.85 or newer (Debian: libcurl4-openssl-dev)", said)
+
+    def test_a_value_other_than_auto_on_or_off_is_refused(self):
+        self.assertIn("EASYRETRY_REDIS is MAYBE; write AUTO, ON or OFF", self.refusal(*OPTIONS, "-DEASYRETRY_REDIS=maybe"))
+
+    def test_tests_without_a_part_are_refused(self):
+        said = self.refusal("-DEASYRETRY_REDIS=OFF")
+        self.assertIn("this build leaves out redis, mxrmq, server. Add -DEASYRETRY_TESTS=OFF", said)
+
+
+if __name__ == "__main__":
+    unittest.main()

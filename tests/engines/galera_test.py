@@ -1,0 +1,100 @@
+"""A Galera cluster of three nodes, with writes on all of them: galera_test.py KILL_WORKER FOLDER
+
+Each process works on another node. No task runs more often than its handler asks for, and every acknowledged task ends."""
+import contextlib
+import itertools
+import pathlib
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+from galera_cluster import Cluster, wait_until
+from journals import Journals, attempts_wanted, number_of
+
+KILL_WORKER, FOLDER = (pathlib.Path(path).resolve() for path in sys.argv[1:3])
+del sys.argv[1:3]
+TASKS = 600  # of each process
+
+
+class Spread:
+    """A port behind which each new connection reaches the next node, as with many load balancers."""
+
+    def __init__(self, nodes):
+        self.ports = itertools.cycle([node.port for node in nodes])
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    @property
+    def port(self):
+        return self.listener.getsockname()[1]
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+                server = socket.create_connection(("127.0.0.1", next(self.ports)))
+            except OSError:
+                return
+            for source, target in ((client, server), (server, client)):
+                source.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                threading.Thread(target=self.pass_on, args=(source, target), daemon=True).start()
+
+    @staticmethod
+    def pass_on(source, target):
+        with contextlib.suppress(OSError):
+            while some := source.recv(65536):
+                target.sendall(some)
+        for end in (source, target):
+            with contextlib.suppress(OSError):
+                end.shutdown(socket.SHUT_RDWR)
+
+
+class Galera(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cluster = cls.enterClassContext(Cluster(FOLDER))
+
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.addCleanup(self.folder.cleanup)
+        self.journals = Journals(self.folder.name)
+        self.workers = []
+        self.addCleanup(lambda: [worker.kill() or worker.wait() for worker in self.workers])
+
+    def work_at(self, url, tasks=TASKS):
+        life = len(self.workers)
+        self.workers.append(subprocess.Popen([KILL_WORKER, url, self.folder.name, str(life), str(tasks)]))
+
+    def wait_for_the_end(self, tasks):
+        """And that it is stored: the next test uses the same tables."""
+        wait_until(lambda: len(self.journals.told()) >= tasks, f"not all of {tasks} tasks have ended", nap=0.1)
+        wait_until(lambda: self.cluster.nodes[0].ask("SELECT COUNT(*) FROM retry_task") == "0", "tasks are left", nap=0.1)
+
+    def expect_no_attempt_too_many(self):
+        self.wait_for_the_end(TASKS * len(self.workers))
+        wanted = sum(attempts_wanted(number_of(key)) for key in self.journals.told())
+        starts = self.journals.starts()
+        more = sum(starts.values()) - wanted
+        print(f"{len(self.journals.acknowledged())} acknowledged, {len(starts)} run, {more} attempts too many")
+        self.assertEqual(more, 0)
+        self.assertLessEqual(self.journals.acknowledged(), set(self.journals.told()))
+
+    def test_no_attempt_too_many_if_each_process_has_a_node(self):
+        self.assertEqual(self.cluster.size(), 3)
+        for node in self.cluster.nodes:
+            self.work_at(node.url)
+        self.expect_no_attempt_too_many()
+
+    def test_no_attempt_too_many_if_each_connection_has_a_node(self):
+        spread = Spread(self.cluster.nodes)
+        first = self.cluster.nodes[0]
+        for _ in range(3):
+            self.work_at(first.url.replace(f":{first.port}/", f":{spread.port}/"))
+        self.expect_no_attempt_too_many()
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,113 @@
+"""The stores of the lab, each with its own server or disk, which faults may kill, restart or fill."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+TESTS = pathlib.Path(__file__).resolve().parent.parent
+sys.path += [str(TESTS / "e2e"), str(TESTS / "support")]
+from sql_client import run_sql  # noqa: E402
+
+
+class Store:
+    def __init__(self, folder, program):
+        self.folder, self.program = folder, program
+
+    def rows(self):
+        """All tasks, ended and live, as the command line shows them."""
+        return self._listed("history") + self._listed("tasks")
+
+    def result(self, task):
+        """The task with its result, or as it is if results are not kept."""
+        return self._ask("tasks", "show", task, "--result")
+
+    def _listed(self, where):
+        return self._ask(where, "list", "--all", "--oldest-first")["tasks"]
+
+    def _ask(self, *words):
+        done = subprocess.run([self.program, *words, "--json", "--store", self.url], cwd=self.folder, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise RuntimeError(f"easyretry {' '.join(words)}: {done.stderr}")
+        return json.loads(done.stdout)
+
+
+class Sqlite(Store):
+    """A file on a small disk of its own, for one process at a time."""
+    members = 1
+    port = None
+    DISK = "256m"  # several times the log of SQLite, which is copied back at 64 MiB
+
+    def __enter__(self):
+        self.disk = self.folder / "disk"
+        self.disk.mkdir()
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.DISK}", "tmpfs", self.disk], check=True)
+        self.url = f"sqlite:{self.disk}/retry.db"
+        return self
+
+    def __exit__(self, *_):
+        subprocess.run(["umount", "--lazy", self.disk], check=True)
+
+    def fill(self):
+        subprocess.run(["dd", "if=/dev/zero", f"of={self.disk}/ballast", "bs=4k"], check=False, capture_output=True)
+
+    def free(self):
+        (self.disk / "ballast").unlink(missing_ok=True)
+
+
+class Server(Store):
+    """A server of tests/support/servers.py, which commits to disk before it answers."""
+    members = 4
+
+    def __enter__(self):
+        self.url = self._order("start", self.kind, "--owner", str(os.getpid()))
+        self.port = int(re.search(r":(\d+)/", self.url).group(1))
+        return self
+
+    def __exit__(self, *_):
+        self._order("remove")
+
+    def through(self, port):
+        """The same store by another port."""
+        return self.url.replace(f":{self.port}/", f":{port}/")
+
+    def kill(self):
+        self._order("kill")
+
+    def stop(self):
+        self._order("stop")
+
+    def start(self):
+        self._order("start", self.kind)
+
+    def _order(self, command, *more):
+        return subprocess.run([sys.executable, TESTS / "support/servers.py", command, *more, "--folder", self.folder / "server"], check=True,
+                              capture_output=True, text=True).stdout.strip()
+
+
+class SqlServer(Server):
+    def run(self, sql):
+        return run_sql(self.url, sql)
+
+    def lock_rows(self, seconds):
+        """Holds the rows of a few live tasks for this long, in a transaction. Returns their ids."""
+        rows = self.run(f"BEGIN; SELECT id FROM retry_task ORDER BY id DESC LIMIT 3 FOR UPDATE; {self.sleep.format(seconds)}; COMMIT;")
+        return frozenset(row for row in rows.split() if len(row) > 10)  # the others are answers to the pause
+
+
+class Postgres(SqlServer):
+    kind = "postgres"
+    sleep = "SELECT pg_sleep({})"
+
+
+class Mariadb(SqlServer):
+    kind = "mariadb"
+    sleep = "SELECT SLEEP({})"
+
+
+class Redis(Server):
+    kind = "redis"
+
+
+STORES = {"sqlite": Sqlite, "postgres": Postgres, "mariadb": Mariadb, "redis": Redis}
