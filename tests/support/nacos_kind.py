@@ -33,6 +33,7 @@ POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
 </project>
 """
 # The key protects nothing: any client that reaches this server may do everything.
+# Its own database gets a minute to open: after the usual 3 s, Nacos gives up on a busy machine.
 PROPERTIES = """server.servlet.contextPath=/nacos
 server.address=127.0.0.1
 nacos.server.contextPath=/nacos
@@ -47,6 +48,7 @@ nacos.core.auth.server.identity.value=tests
 nacos.naming.push.pushTaskDelay=100
 nacos.istio.mcp.server.enabled=false
 nacos.k8s.sync.enabled=false
+db.pool.config.connectionTimeout=60000
 management.metrics.export.elastic.enabled=false
 management.metrics.export.influx.enabled=false
 management.elastic.metrics.export.enabled=false
