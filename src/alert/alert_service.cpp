@@ -132,7 +132,7 @@ std::vector<AlertService::Count> AlertService::counts() const {
 namespace easyretry::call {
 
 const AlertsPart* easyretry_alerts() {
-  static constexpr AlertsPart kPart{[](const Config& config, engine::Core& engine) -> std::unique_ptr<Alerting> {
+  static constexpr AlertsPart kPart{[](const Config& config, engine::Core& engine) -> std::unique_ptr<AlertSender> {
     return std::make_unique<alert::AlertService>(config, std::vector{&engine});
   }};
   return &kPart;

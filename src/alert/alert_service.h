@@ -9,7 +9,7 @@
 #include <easyretry/config.h>
 
 #include "alert/delivery.h"
-#include "call/alerting.h"
+#include "call/alert_sender.h"
 #include "engine/core.h"
 #include "webhook/caller.h"
 
@@ -18,7 +18,7 @@ namespace easyretry::alert {
 // Throws std::invalid_argument that names the channel and contains no secret.
 std::unique_ptr<Channel> open_channel(const std::string& name, const AlertChannel& channel, webhook::Caller& caller);
 
-class AlertService final : public call::Alerting {
+class AlertService final : public call::AlertSender {
  public:
   // One engine for each namespace, all on one store; they outlive this. Listens from now on; create it before they
   // start. Throws like open_channel().

@@ -5,7 +5,7 @@
 #include <easyretry/handler.h>
 
 #include "base/part.h"
-#include "call/alerting.h"
+#include "call/alert_sender.h"
 #include "call/engine_impl.h"
 #include "call/errors.h"
 #include "call/threaded_engine.h"
@@ -29,18 +29,18 @@ class AlertingEngine final : public call::ThreadedEngine {
  public:
   AlertingEngine(std::shared_ptr<storage::Store> store, const Config& config, ExceptionNames names)
       : ThreadedEngine(std::move(store), config, std::move(names)),
-        alerting_(call::easyretry_alerts()->open(config, core_)) {}
+        alert_sender_(call::easyretry_alerts()->open(config, core_)) {}
   ~AlertingEngine() override { AlertingEngine::stop(); }
 
   void stop() override {
     ThreadedEngine::stop();
-    const std::lock_guard lock{alerting_mutex_};
-    alerting_->stop();
+    const std::lock_guard lock{alert_sender_mutex_};
+    alert_sender_->stop();
   }
 
  private:
-  std::mutex alerting_mutex_;
-  const std::unique_ptr<call::Alerting> alerting_;  // stopped under alerting_mutex_
+  std::mutex alert_sender_mutex_;
+  const std::unique_ptr<call::AlertSender> alert_sender_;  // stopped under alert_sender_mutex_
 };
 
 std::shared_ptr<detail::EngineImpl> engine_of(const Config& config, ExceptionNames names) {

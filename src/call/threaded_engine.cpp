@@ -45,7 +45,7 @@ void ThreadedEngine::stop() {
   core_.settler_is_stepped(false);
   if (threads_) end(*threads_);
   threads_.reset();
-  core_.context().failures.log_left_out(Instant::max());
+  core_.log_left_out_failures();
 }
 
 // A direct call may begin before start() and end after stop(), so its lease has a thread of its own.

@@ -371,7 +371,7 @@ Settlement attempt(Run& run, Context& context) {
   return ended(run, context, Attempt{run, context}.perform());
 }
 
-Beginning begin_attempt(Run& run, Context& context) {
+AttemptStart begin_attempt(Run& run, Context& context) {
   if (!still_ours(run, context)) return {ended(run, context, handed_back(run)), {}};
   Attempt attempt{run, context};
   if (auto instead = attempt.nothing_to_run()) return {ended(run, context, *std::move(instead)), {}};

@@ -63,11 +63,11 @@ task::Settlement handed_back(const Run& run);
 task::Settlement attempt(Run& run, Context& context);
 
 // The same in two halves, for a remote executor.
-struct Beginning {
+struct AttemptStart {
   std::optional<task::Settlement> instead{};  // set: nothing is run
   std::string arguments{};                    // JSON, as they were stored
 };
-Beginning begin_attempt(Run& run, Context& context);
+AttemptStart begin_attempt(Run& run, Context& context);
 // Judges the reply by the handler's policy. `arguments` as begin_attempt() returned them.
 task::Settlement end_attempt(Run& run, Context& context, detail::Reply reply, const std::string& arguments);
 task::Settlement end_attempt(Run& run, Context& context, Called called);

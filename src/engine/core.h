@@ -157,7 +157,7 @@ class Core {
   // Stores a task that is leased by this instance from the start. No run: a task with this key was there.
   Result<Started> start(const task::NewTask& task);
   task::Settlement attempt(Run& run) { return engine::attempt(run, *context_); }
-  Beginning begin_attempt(Run& run) { return engine::begin_attempt(run, *context_); }
+  AttemptStart begin_attempt(Run& run) { return engine::begin_attempt(run, *context_); }
   Instant mark_started(Run& run) { return engine::mark_started(run, *context_); }
   void note_attempt(const Run& run, task::Settlement& s) const { engine::note_attempt(run, *context_, s); }
   bool still_ours(Run& run) { return engine::still_ours(run, *context_); }
@@ -226,8 +226,16 @@ class Core {
   // These shards of all handlers.
   void own(std::vector<ShardId> shards) { own(Ownership{std::move(shards)}); }
 
+  // How long to wait after this many failures in a row.
+  Instant::duration pause_after_failures(int failures) {
+    return engine::pause_after_failures(failures, context_->random);
+  }
+  // After the last step: the failures that were counted but not logged.
+  void log_left_out_failures() { context_->failures.log_left_out(Instant::max()); }
+
   // --- The parts, for those who step them: Threads, ManualEngine, the simulator
 
+  // What all parts share. A remote engine's Leaser is one of them.
   Context& context() { return *context_; }
   Schedule& schedule() { return schedule_; }
   std::array<Claimer, kClaimers>& claimers() { return claimers_; }

@@ -156,7 +156,7 @@ Instant::duration Loader::least_pause(Instant now) const {
   if (now < expecting_until_.load()) return kPassesWhileExpecting;
   const Instant::duration usual = context_.live.window.load() / 2;
   if (!shared_ || has_news_) return usual;
-  return std::min(usual, std::max(kRestAfterPolling * reading_, polling_.pause(now, context_.live.poll.load())));
+  return std::min(usual, std::max(kRestAfterPolling * reading_, poll_pace_.pause(now, context_.live.poll.load())));
 }
 
 void Loader::report_unhandled() {
@@ -208,7 +208,7 @@ void Loader::hand_over(const storage::LoadReply& reply) {
     next_pass_ = std::max(next_pass_, context_.clock.steady() + context_.live.window.load());
   }
   const bool came = came_.exchange(false);
-  if (came || !offers_.empty()) polling_.found(context_.clock.steady());
+  if (came || !offers_.empty()) poll_pace_.found(context_.clock.steady());
   schedule_.offer(offers_);
   if (reply.inbox) inbox_waits_();
 }

@@ -22,7 +22,7 @@ namespace easyretry::engine {
 
 // How often a store without news of other processes' tasks is polled: often while tasks come, rarely when none has come
 // for a while. An idle instance then makes less than one request per second in all.
-class Polling {
+class PollPace {
  public:
   void found(Instant now) { found_ = now; }
 
@@ -109,7 +109,7 @@ class Loader {
   Instant next_pass_ = Instant::min();
   Instant earliest_pass_ = Instant::min();  // for news
   Instant next_sweep_;
-  Polling polling_;
+  PollPace poll_pace_;
   int failures_ = 0;
 };
 

@@ -105,9 +105,9 @@ Promotion promote(QueueConnection& link, std::size_t most) {
   return {reply.integer(0), reply.integer(1)};
 }
 
-Reaping reap(QueueConnection& link, const std::string& token, Millis lease, std::size_t most) {
+ReapedBatch reap(QueueConnection& link, const std::string& token, Millis lease, std::size_t most) {
   const Reply reply = link.run(scripts::reap, "", {token, millis(lease), std::to_string(most)});
-  Reaping reaping{.now = reply.integer(0), .messages = {}};
+  ReapedBatch reaping{.now = reply.integer(0), .messages = {}};
   for (std::size_t i = 1; i + 4 < reply.size(); i += 5) {
     reaping.messages.push_back({.taken = {{std::string{reply.text(i)}, token}, std::string{reply.text(i + 4)}},
                                 .old = reply.text(i + 1) == "old",

@@ -71,11 +71,11 @@ struct Reaped {
   std::int64_t lost = 0;
   std::string topic;  // empty if it is unknown
 };
-struct Reaping {
+struct ReapedBatch {
   std::int64_t now = 0;
   std::vector<Reaped> messages;
 };
-Reaping reap(QueueConnection& link, const std::string& token, Millis lease, std::size_t most);
+ReapedBatch reap(QueueConnection& link, const std::string& token, Millis lease, std::size_t most);
 std::int64_t adopt(QueueConnection& link, std::string_view topic, Millis deadline);
 
 enum class Requeued { done, gone, changed, live };

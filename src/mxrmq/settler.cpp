@@ -130,7 +130,7 @@ void Settler::note(const std::vector<Outcome>& settled, const std::vector<bool>&
 
 Reaper::Round Reaper::reap() {
   const std::string token = options_.worker + "-reaper-" + std::to_string(++rounds_);
-  const Reaping found = mxrmq::reap(link_, token, options_.lease, kAtOnce);
+  const ReapedBatch found = mxrmq::reap(link_, token, options_.lease, kAtOnce);
   Round round{.more = found.messages.size() == kAtOnce};
   for (const Reaped& each : found.messages) {
     if (settle(link_, {second_step(each, found.now)}).front()) ++round.settled;

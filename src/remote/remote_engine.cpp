@@ -160,8 +160,7 @@ Result<engine::Waits::Answer> RemoteImpl::awaited(TaskId id, Instant until) {
     // A daemon that is about to stop answers at once.
     const bool sent_away = !found || now - asked < wait / 2;
     failures = sent_away ? failures + 1 : 0;
-    if (sent_away)
-      this->wait(std::chrono::ceil<Millis>(engine::pause_after_failures(failures, core_.context().random)));
+    if (sent_away) this->wait(std::chrono::ceil<Millis>(core_.pause_after_failures(failures)));
     wait = std::clamp(std::chrono::ceil<Millis>(until - core_.clock().steady()), Millis{0}, kLongestRequest);
   }
 }

@@ -7,7 +7,7 @@
 
 #include "base/duration_text.h"
 #include "call/errors.h"
-#include "server/serving.h"
+#include "server/served_handlers.h"
 #include "storage/lag.h"
 
 namespace easyretry::server {
@@ -78,20 +78,20 @@ Finding quarantined(engine::Core& core, const Counts& counts) {
 }
 
 // Handlers with tasks or instances, known here or paused.
-Counts all_handlers(Namespace& name_space, const Serving& serving) {
+Counts all_handlers(Namespace& name_space, const ServedHandlers& served_handlers) {
   Counts counts = value_or_throw(name_space.core().counts());
-  for (const std::string& name : serving.names()) counts.try_emplace(name);
+  for (const std::string& name : served_handlers.names()) counts.try_emplace(name);
   for (const std::string& name : name_space.core().handlers().snapshot()->names()) counts.try_emplace(name);
   return counts;
 }
 
-Finding handlers(const Counts& counts, const Serving& serving, bool runs_tasks) {
+Finding handlers(const Counts& counts, const ServedHandlers& served_handlers, bool runs_tasks) {
   std::vector<std::string> unserved;
   for (const auto& [name, tally] : counts) {
-    if (runs_tasks && tally.live() > 0 && !serving.is_served(name)) unserved.push_back(name);
+    if (runs_tasks && tally.live() > 0 && !served_handlers.is_served(name)) unserved.push_back(name);
   }
   if (unserved.empty()) return {Health::ok, "handlers", fmt::format("{} known", counts.size())};
-  const auto meant = names_meant(unserved, serving.names());
+  const auto meant = names_meant(unserved, served_handlers.names());
   std::string all;
   for (const std::string& name : unserved) {
     const auto near = meant.find(name);
@@ -185,10 +185,10 @@ Findings check_instances(Namespace& name_space, const ClusterView& cluster, cons
 }
 
 Findings check_tasks(Namespace& name_space, bool runs_tasks) {
-  const Serving serving{name_space};
-  const Counts counts = all_handlers(name_space, serving);
+  const ServedHandlers served_handlers{name_space};
+  const Counts counts = all_handlers(name_space, served_handlers);
   engine::Core& core = name_space.core();
-  Findings findings{quarantined(core, counts), handlers(counts, serving, runs_tasks), paused(core, counts)};
+  Findings findings{quarantined(core, counts), handlers(counts, served_handlers, runs_tasks), paused(core, counts)};
   if (const auto circuits = core.circuits(); !circuits.empty())
     findings.push_back(open_circuits(circuits, core.store_now()));
   if (const auto known = core.limits(); !known.empty()) findings.push_back(limits(known, core.store_now()));

@@ -35,12 +35,12 @@ void EventFeed::tell(const Event& event) {
   const std::lock_guard lock{mutex_};
   remove_ended();
   if (watchers_.empty() && clock_.steady() >= last_watched_ + limits_.kept_for) return sleep();
-  Told told{name_of(event.kind), event.task.handler, {}};
-  told.text = server_sent(id_of(next_++), told.kind, data);
+  FeedEntry entry{name_of(event.kind), event.task.handler, {}};
+  entry.text = server_sent(id_of(next_++), entry.kind, data);
   for (const Watcher& watcher : watchers_) {
-    if (wanted(watcher.filter, told)) watcher.stream->write(told.text);
+    if (wanted(watcher.filter, entry)) watcher.stream->write(entry.text);
   }
-  kept_.push_back(std::move(told));
+  kept_.push_back(std::move(entry));
   if (kept_.size() > limits_.kept) kept_.pop_front();
 }
 
@@ -70,9 +70,9 @@ void EventFeed::close() {
   sleep();
 }
 
-bool EventFeed::wanted(const Filter& filter, const Told& told) {
-  return (filter.kinds.empty() || filter.kinds.contains(told.kind)) &&
-         (filter.handlers.empty() || filter.handlers.contains(told.handler));
+bool EventFeed::wanted(const Filter& filter, const FeedEntry& entry) {
+  return (filter.kinds.empty() || filter.kinds.contains(entry.kind)) &&
+         (filter.handlers.empty() || filter.handlers.contains(entry.handler));
 }
 
 void EventFeed::remove_ended() {

@@ -44,7 +44,7 @@ class EventFeed {
   void close();
 
  private:
-  struct Told {
+  struct FeedEntry {
     std::string kind;
     std::string handler;
     std::string text;
@@ -54,7 +54,7 @@ class EventFeed {
     std::shared_ptr<http::BodyStream> stream;
   };
 
-  static bool wanted(const Filter& filter, const Told& told);
+  static bool wanted(const Filter& filter, const FeedEntry& entry);
   // Under the lock:
   void remove_ended();
   void wake();
@@ -71,7 +71,7 @@ class EventFeed {
   std::list<Watcher> watchers_;
   Instant last_watched_{};
   std::string run_;  // first half of the ids; new each time the feed wakes
-  std::deque<Told> kept_;
+  std::deque<FeedEntry> kept_;
   std::uint64_t next_ = 1;  // number of the next event
   bool closed_ = false;
 };

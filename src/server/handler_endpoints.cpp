@@ -8,7 +8,7 @@
 #include "server/endpoints.h"
 #include "server/refusal.h"
 #include "server/request_fields.h"
-#include "server/serving.h"
+#include "server/served_handlers.h"
 #include "server/task_answers.h"
 #include "storage/checks.h"
 
@@ -98,15 +98,15 @@ http::Response list_handlers(const Call& call) {
   Namespace& name_space = *call.name_space;
   Counts counts = value_or_throw(name_space.core().counts());
   const Paused paused = paused_in(name_space);
-  const Serving serving{name_space};
-  const auto served = serving.names();
+  const ServedHandlers served_handlers{name_space};
+  const auto served = served_handlers.names();
   for (const std::string& name : served) counts.try_emplace(name);
   for (const std::string& name : name_space.core().handlers().snapshot()->names()) counts.try_emplace(name);
   for (const auto& [name, since] : paused) counts.try_emplace(name);
   HandlerList answer;
   for (const auto& [name, tally] : counts) {
     HandlerAnswer& one = answer.handlers.emplace_back(HandlerAnswer{.name = name});
-    one.instances = serving.instances(name);
+    one.instances = served_handlers.instances(name);
     one.served = !one.instances.empty();
     one.paused = pause_of(paused, name);
     count(one, tally);
@@ -119,7 +119,7 @@ http::Response list_handlers(const Call& call) {
 // The handler may be one of other instances, or misspelt.
 http::Response changed(const Call& call, bool it_changed) {
   const std::string& name = call.request.parameters.at("name");
-  const auto served = Serving{*call.name_space}.names();
+  const auto served = ServedHandlers{*call.name_space}.names();
   const Paused paused = paused_in(*call.name_space);
   ChangedHandler answer{.name = name, .served = served.contains(name), .changed = it_changed};
   if (!answer.served) {

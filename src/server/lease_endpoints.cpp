@@ -97,7 +97,7 @@ class Lender {
   }
 
   // A worker that judges also decides which tasks to run. Arguments that cannot be decrypted are handled here.
-  engine::Beginning begin(engine::Run& run) const {
+  engine::AttemptStart begin(engine::Run& run) const {
     if (terms_.judges) {
       if (!core().still_ours(run)) return {engine::handed_back(run), {}};
       if (auto arguments = core().payloads().open_arguments(run.record)) return {{}, *std::move(arguments)};

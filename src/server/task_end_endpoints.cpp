@@ -6,7 +6,7 @@
 #include "server/endpoints.h"
 #include "server/refusal.h"
 #include "server/request_fields.h"
-#include "server/serving.h"
+#include "server/served_handlers.h"
 #include "server/task_answers.h"
 #include "server/task_requests.h"
 #include "storage/retention.h"
@@ -40,7 +40,7 @@ bool waits_for_its_owner(const Call& call, TaskId id) {
   if (!found || !*found) return false;
   const TaskInfo& info = (*found)->info;
   const bool waits = info.state == TaskState::pending && info.stage != Stage::run;
-  return waits && !Serving{*call.name_space}.is_served(info.handler);
+  return waits && !ServedHandlers{*call.name_space}.is_served(info.handler);
 }
 
 // `past`: what the answer says of the task.

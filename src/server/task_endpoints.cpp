@@ -8,7 +8,7 @@
 #include "server/endpoints.h"
 #include "server/refusal.h"
 #include "server/request_fields.h"
-#include "server/serving.h"
+#include "server/served_handlers.h"
 #include "server/task_answers.h"
 #include "server/task_requests.h"
 #include "server/waits_for.h"
@@ -118,18 +118,18 @@ void submit(const Call& call, const http::Respond& asker) {
 // Marks due tasks that no instance and no worker takes.
 class HandlerCheck {
  public:
-  explicit HandlerCheck(Namespace& name_space) : serving_(name_space), now_(name_space.core().store_now()) {}
+  explicit HandlerCheck(Namespace& name_space) : served_handlers_(name_space), now_(name_space.core().store_now()) {}
 
   // Asks once for each handler: many tasks of a page have the same one.
   void mark(TaskAnswer& answer, const TaskInfo& info) {
     if (info.state != TaskState::pending || info.next_at > now_) return;
     const auto [found, fresh] = served_.try_emplace(info.handler);
-    if (fresh) found->second = serving_.is_served(info.handler);
+    if (fresh) found->second = served_handlers_.is_served(info.handler);
     if (!found->second) answer.no_handler = true;
   }
 
  private:
-  const Serving serving_;
+  const ServedHandlers served_handlers_;
   const TimePoint now_;
   std::map<std::string, bool> served_;
 };

@@ -7,7 +7,7 @@
 #include "base/duration_text.h"
 #include "base/utf8.h"
 #include "call/errors.h"
-#include "server/serving.h"
+#include "server/served_handlers.h"
 
 namespace easyretry::server {
 namespace {
@@ -150,7 +150,7 @@ WaitsFor waits_for(Namespace& name_space, const task::TaskRecord& record) {
     for (LimitInfo& one : name_space.core().limits()) {
       if (one.holds_since && std::ranges::count(one.handlers, handler) > 0) around.limit = std::move(one);
     }
-    around.served = Serving{name_space}.is_served(handler);
+    around.served = ServedHandlers{name_space}.is_served(handler);
   }
   return waits_for(record, around);
 }

@@ -96,12 +96,12 @@ void WebhookHandler::take(std::vector<RunPtr> runs) {
 }
 
 void WebhookHandler::call(const RunPtr& run) {
-  engine::Beginning beginning = core_.begin_attempt(*run);
-  if (beginning.instead) return ended(run, *std::move(beginning.instead));
+  engine::AttemptStart start = core_.begin_attempt(*run);
+  if (start.instead) return ended(run, *std::move(start.instead));
   core_.mark_started(*run);
   try {
-    webhook::Call call = call_for(*run, beginning.arguments);
-    caller_.start(std::move(call), [self = shared_from_this(), run, arguments = std::move(beginning.arguments)](
+    webhook::Call call = call_for(*run, start.arguments);
+    caller_.start(std::move(call), [self = shared_from_this(), run, arguments = std::move(start.arguments)](
                                        webhook::CallResult heard) { self->heard(run, arguments, std::move(heard)); });
   } catch (const std::exception& e) {  // the secrets file has become invalid
     ended(run, core_.end_attempt(*run, engine::Called{engine::Called::End::failed, e.what()}));

@@ -228,9 +228,9 @@ TEST_F(AttemptTest, AnEngineThatStopsHandsItsTaskBackUncounted) {
 TEST_F(AttemptTest, InTwoHalvesItIsTheSame) {
   handle([] { return detail::Reply{}; }, Policy{.backoff = Fixed{7s}});
   const RunPtr run = claim();
-  const Beginning beginning = begin_attempt(*run, instance.core.context());
-  EXPECT_FALSE(beginning.instead);
-  EXPECT_EQ(beginning.arguments, "[]");
+  const AttemptStart start = begin_attempt(*run, instance.core.context());
+  EXPECT_FALSE(start.instead);
+  EXPECT_EQ(start.arguments, "[]");
   const auto settlement =
       end_attempt(*run, instance.core.context(), Called{Called::End::failed, "502 from the gateway"});
   EXPECT_EQ(settlement.kind, Kind::retry);

@@ -139,7 +139,7 @@ TEST(LargeBacklog, OfTheBackgroundDoesNotKeepAnUrgentTaskWaiting) {
   EXPECT_LT(begun.size(), 20'000U) << "most of what was due before it is still there";
 }
 
-TEST(Polling, IsSeldomWhenNothingHasComeForAWhile) {
+TEST(PollPace, IsSeldomWhenNothingHasComeForAWhile) {
   SharedStore shared;
   shared.store = std::make_shared<storage::MemoryStore>(storage::MemoryStoreOptions{.shared = true}, shared.clock);
   VirtualInstance reader{shared, {.window = 1min}};

@@ -73,9 +73,9 @@ TEST_F(RemoteExecutorTest, AFullRemoteExecutorHoldsUpNoHandlerHere) {
 TEST_F(RemoteExecutorTest, WhatCameOfItIsJudgedByThePolicyOfTheHandler) {
   register_pay({.backoff = Fixed{1min}, .success_when = "result.paid and args[1] == 7"});
   const RunPtr run = claim_one();
-  const Beginning beginning = begin_attempt(*run, context);
-  ASSERT_FALSE(beginning.instead);
-  EXPECT_EQ(beginning.arguments, "[]");
+  const AttemptStart start = begin_attempt(*run, context);
+  ASSERT_FALSE(start.instead);
+  EXPECT_EQ(start.arguments, "[]");
   const auto settled = [&](const char* result, const char* arguments) {
     return end_attempt(*run, context, detail::Reply{.result = result}, arguments);
   };
@@ -96,9 +96,9 @@ TEST_F(RemoteExecutorTest, ATaskThatMustNotRunIsSettledInstead) {
   outside->runs.clear();
   const RunPtr late = claim_one();
   shared.clock.advance(28s);  // nine tenths of the lease are gone
-  const auto beginning = begin_attempt(*late, context);
-  ASSERT_TRUE(beginning.instead);
-  EXPECT_EQ(beginning.instead->kind, task::Settlement::Kind::hand_back);
+  const auto start = begin_attempt(*late, context);
+  ASSERT_TRUE(start.instead);
+  EXPECT_EQ(start.instead->kind, task::Settlement::Kind::hand_back);
 }
 
 TEST_F(RemoteExecutorTest, ItsLeaseIsRenewedAndItsTimeoutKept) {

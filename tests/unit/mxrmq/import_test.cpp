@@ -149,7 +149,7 @@ TEST_F(AnInterruptedImport, NeverContinuedReturnsTheMessage) {
   produced();
   link.run(scripts::take, kTopic, {"import-killed", "300000", "10"});
   clock.move(1h);
-  const Reaping reaped = reap(link, "reaper", 1min, 10);
+  const ReapedBatch reaped = reap(link, "reaper", 1min, 10);
   ASSERT_THAT(reaped.messages, SizeIs(1));
   EXPECT_TRUE(retried(reaped.messages[0].taken, 0ms));
   promote(link);

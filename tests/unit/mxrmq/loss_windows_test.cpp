@@ -34,12 +34,12 @@ TEST_F(LossWindows, AReaperDiesBetweenItsTwoSteps) {
   produced();
   claimed();
   clock.move(1min);
-  const Reaping first = reap(link, "dies", 1min, 10);
+  const ReapedBatch first = reap(link, "dies", 1min, 10);
   ASSERT_THAT(first.messages, SizeIs(1));
   EXPECT_EQ(first.messages[0].lost, 1);
   EXPECT_THAT(reap(link, "other", 1min, 10).messages, IsEmpty()) << "for a minute it is the first one's";
   clock.move(1min);
-  const Reaping second = reap(link, "other", 1min, 10);
+  const ReapedBatch second = reap(link, "other", 1min, 10);
   ASSERT_THAT(second.messages, SizeIs(1));
   EXPECT_FALSE(retried(first.messages[0].taken)) << "too late";
   EXPECT_TRUE(retried(second.messages[0].taken));
@@ -49,7 +49,7 @@ TEST_F(LossWindows, ALateWorkerChangesNothingThatAReaperHasTaken) {
   produced();
   const LeasedMessage late = claimed();
   clock.move(1min);
-  const Reaping reaped = reap(link, "reaper", 1min, 10);
+  const ReapedBatch reaped = reap(link, "reaper", 1min, 10);
   EXPECT_FALSE(completed(late.lease));
   EXPECT_TRUE(retried(reaped.messages.at(0).taken));
   EXPECT_FALSE(completed(late.lease));

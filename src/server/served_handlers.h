@@ -17,9 +17,9 @@
 namespace easyretry::server {
 
 // As this instance sees it at the time of construction.
-class Serving {
+class ServedHandlers {
  public:
-  explicit Serving(Namespace& name_space);
+  explicit ServedHandlers(Namespace& name_space);
 
   bool is_served(const std::string& handler) const { return !instances(handler).empty(); }
   // The nodes that take its tasks, this one first. An instance that does not say which handlers it runs, as in a static

@@ -13,9 +13,9 @@ class Core;
 
 namespace easyretry::call {
 
-class Alerting {
+class AlertSender {
  public:
-  virtual ~Alerting() = default;
+  virtual ~AlertSender() = default;
   // Call it after the engine has stopped: its last events are sent, for a few seconds at most.
   virtual void stop() = 0;
 };
@@ -23,7 +23,7 @@ class Alerting {
 struct AlertsPart {
   // Listens to the engine, which outlives the result and has not started yet. Throws std::invalid_argument that names
   // the channel that is wrong.
-  std::unique_ptr<Alerting> (*open)(const Config& config, engine::Core& engine);
+  std::unique_ptr<AlertSender> (*open)(const Config& config, engine::Core& engine);
 };
 
 extern "C" EASYRETRY_OPTIONAL const AlertsPart* easyretry_alerts();

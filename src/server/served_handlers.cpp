@@ -1,4 +1,4 @@
-#include "server/serving.h"
+#include "server/served_handlers.h"
 
 #include <algorithm>
 
@@ -6,10 +6,10 @@
 
 namespace easyretry::server {
 
-Serving::Serving(Namespace& name_space)
+ServedHandlers::ServedHandlers(Namespace& name_space)
     : namespace_(name_space), known_(name_space.core().handlers().snapshot()), cluster_(name_space.core().cluster()) {}
 
-std::vector<std::string> Serving::instances(const std::string& handler) const {
+std::vector<std::string> ServedHandlers::instances(const std::string& handler) const {
   std::vector<std::string> nodes;
   if (is_served_here(handler)) nodes.push_back(cluster_.self);
   for (const auto& [node, since, says, handlers] : cluster_.members) {
@@ -19,7 +19,7 @@ std::vector<std::string> Serving::instances(const std::string& handler) const {
   return nodes;
 }
 
-std::set<std::string> Serving::names() const {
+std::set<std::string> ServedHandlers::names() const {
   std::set<std::string> names;
   for (const auto& [name, number] : known_->by_name) {
     if (is_served_here(name)) names.insert(name);
@@ -31,7 +31,7 @@ std::set<std::string> Serving::names() const {
 }
 
 // A handler behind a URL is always attended. Workers that are busy for long do not ask, but hold leases.
-bool Serving::is_served_here(const std::string& handler) const {
+bool ServedHandlers::is_served_here(const std::string& handler) const {
   const auto known = known_->find(handler);
   if (!known) return false;
   const auto& remote = known->handler.remote;

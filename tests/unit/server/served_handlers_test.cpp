@@ -1,4 +1,4 @@
-#include "server/serving.h"
+#include "server/served_handlers.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -22,27 +22,27 @@ struct ServingTest : ::testing::Test {
 
 TEST_F(ServingTest, AHandlerThatIsMerelyKnownIsNotServed) {
   name_space.handler("mail");
-  EXPECT_FALSE(Serving{name_space}.is_served("mail"));
-  EXPECT_FALSE(Serving{name_space}.is_served("never.named"));
-  EXPECT_THAT(Serving{name_space}.instances("mail"), IsEmpty());
-  EXPECT_THAT(Serving{name_space}.names(), IsEmpty());
+  EXPECT_FALSE(ServedHandlers{name_space}.is_served("mail"));
+  EXPECT_FALSE(ServedHandlers{name_space}.is_served("never.named"));
+  EXPECT_THAT(ServedHandlers{name_space}.instances("mail"), IsEmpty());
+  EXPECT_THAT(ServedHandlers{name_space}.names(), IsEmpty());
 }
 
 TEST_F(ServingTest, AHandlerIsServedHereIfAWorkerWaitsForIt) {
   for (const char* name : {"mail", "pay"}) name_space.handler(name);
   ask_for("mail");
-  EXPECT_THAT(Serving{name_space}.instances("mail"), ElementsAre(name_space.core().cluster().self));
-  EXPECT_FALSE(Serving{name_space}.is_served("pay"));
-  EXPECT_THAT(Serving{name_space}.names(), ElementsAre("mail"));
+  EXPECT_THAT(ServedHandlers{name_space}.instances("mail"), ElementsAre(name_space.core().cluster().self));
+  EXPECT_FALSE(ServedHandlers{name_space}.is_served("pay"));
+  EXPECT_THAT(ServedHandlers{name_space}.names(), ElementsAre("mail"));
 }
 
 TEST_F(ServingTest, AHandlerIsServedWhileAWorkerHoldsALease) {
   name_space.handler("mail");
   name_space.lease_queue().leased("mail", 60s);
-  EXPECT_TRUE(Serving{name_space}.is_served("mail"));
+  EXPECT_TRUE(ServedHandlers{name_space}.is_served("mail"));
   name_space.handler("pay");
   name_space.lease_queue().leased("pay", 0s);
-  EXPECT_FALSE(Serving{name_space}.is_served("pay"));
+  EXPECT_FALSE(ServedHandlers{name_space}.is_served("pay"));
 }
 
 }  // namespace
