@@ -48,6 +48,12 @@ TEST_P(StoreConformance, ATaskRequeuedWithOtherArgumentsDiffersOnlyInThem) {
   EXPECT_EQ(claim(fresh).payload, "[43]");
 }
 
+TEST_P(StoreConformance, ATaskWhoseArgumentsBeginWithAZeroByteIsRequeued) {
+  const std::string bytes{"\0x", 2};
+  const TaskRecord ended = finished(a_task().payload(bytes));
+  EXPECT_EQ(record(requeue(ended.info.id).value()).payload, bytes);
+}
+
 TEST_P(StoreConformance, OtherArgumentsDoNotRequeueATaskTwiceNorOneThatIsLive) {
   const TaskRecord ended = finished(a_task());
   const TaskRecord waiting = insert(a_task());

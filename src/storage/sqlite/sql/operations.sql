@@ -38,11 +38,12 @@ SELECT
 FROM retry_state
 WHERE id = ?1;
 
--- No row if the task was requeued before, or its arguments were removed and it is given no others.
+-- No row if the task was requeued before, or its arguments were removed and it is given no others. The length is that of
+-- the bytes: that of a text ends at its first zero byte.
 -- ?1 id, ?2 whether it is given others
 -- name: finished_identity
 SELECT namespace, task_key, business_id, method_name FROM {table} JOIN retry_call USING (id)
-WHERE id = ?1 AND id NOT IN (SELECT id FROM retry_requeued) AND (?2 OR length(params_json) > 0);
+WHERE id = ?1 AND id NOT IN (SELECT id FROM retry_requeued) AND (?2 OR length(CAST(params_json AS BLOB)) > 0);
 
 -- Changes nothing if the new id is taken.
 -- ?1 finished id, ?2 new id, ?3 now, ?4 shard, ?5 class, 0 for normal, or NULL to keep its own
