@@ -34,6 +34,14 @@ int main() {
   for (const LimitInfo& limit : engine.limits()) {
     std::cout << limit.subject << (limit.holds_since ? " holds tasks back" : " holds nothing back") << "\n";
   }
+
+  // At run time, on all instances: the smaller one of both counts.
+  engine.set_limit("handler mail.send", LimitOptions{.running = 0}, "the mail server moves");
+  engine.clock().advance(10s);
+  engine.run_due();
+  std::cout << "while it moves: " << sent << "\n";
+  engine.reset_limit("handler mail.send");
+
   engine.drain(1min);
   std::cout << "in the end: " << sent << "\n";
 }
@@ -46,4 +54,5 @@ int main() {
 // after 4 s: 12
 // handler mail.send holds tasks back
 // handler payment.pay holds nothing back
+// while it moves: 12
 // in the end: 20

@@ -1,4 +1,6 @@
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include <CLI/CLI.hpp>
@@ -16,9 +18,19 @@
 namespace easyretry::app {
 namespace {
 
+// Shared by `easyretry limits` and its subcommands.
 struct LimitsOptions {
   ServiceOptions service;
   bool as_json = false;
+};
+
+struct LimitChange {
+  std::string kind;
+  std::string name;
+  std::optional<int> running;
+  std::optional<double> per_second;
+  std::optional<int> burst;
+  std::string why;
 };
 
 // "3 of 5, 4 seats here", "3"
@@ -42,30 +54,112 @@ Cell held_cell(const nlohmann::json& limit) {
   return {fmt::format("{} for {}", limit.value("held_tasks", std::uint64_t{0}), age_text(age)), Colour::yellow};
 }
 
+// "set 5 min ago: the gateway is slow"
+Cell order_cell(const nlohmann::json& limit) {
+  if (!limit.contains("order")) return {""};
+  const nlohmann::json& order = limit["order"];
+  const Millis age = system_clock().now() - base::parse_time(order.value("since", ""));
+  const std::string why = order.value("why", "");
+  return {fmt::format("set {} ago{}", age_text(age), why.empty() ? "" : ": " + why), Colour::yellow};
+}
+
 void print_limits(const nlohmann::json& limits) {
   if (limits.empty()) return fmt::print("no handler of this instance has a limit\n");
-  Table table{{{"limit", true}, {"running"}, {"starts"}, {"held tasks"}, {"handlers", true}}, stdout_terminal()};
+  Table table{{{"limit", true}, {"running"}, {"starts"}, {"held tasks"}, {"at run time"}, {"handlers", true}},
+              stdout_terminal()};
   for (const nlohmann::json& limit : limits) {
     table.add({{limit.value("subject", "")},
                {running_cell(limit)},
                {rate_cell(limit)},
                held_cell(limit),
+               order_cell(limit),
                {fmt::format("{}", fmt::join(limit.value("handlers", std::vector<std::string>{}), ", "))}});
   }
   table.print();
 }
 
+// The answer to a change, and in one line what it means.
+void change_limit(const LimitsOptions& options, const LimitChange& change, const std::string& verb,
+                  const nlohmann::json& body, const std::function<std::string(const nlohmann::json&)>& told) {
+  const auto service = open_remote_service(daemon_of(options.service));
+  const nlohmann::json answer = service->ask({.method = Method::post,
+                                              .path = {"limits", change.kind, change.name, verb},
+                                              .body = body.is_null() ? "" : body.dump()});
+  if (options.as_json) return fmt::print("{}\n", json_text(answer));
+  const std::string subject = printable(change.kind + " " + change.name);
+  fmt::print("{} {}\n", subject, told(answer));
+  if (answer.value("known", false)) return;
+  const std::string meant = answer.value("did_you_mean", "");
+  fmt::print(stderr, "note: this instance has no {}; {}\n", subject,
+             meant.empty() ? "is the name right?" : fmt::format("did you mean {}?", printable(meant)));
+}
+
+CLI::App* add_limit_change(CLI::App& limits, LimitsOptions& options, LimitChange& change, const char* verb,
+                           const char* about) {
+  auto* command = limits.add_subcommand(verb, about);
+  command->add_option("kind", change.kind, "handler or circuit")
+      ->required()
+      ->check(CLI::IsMember({"handler", "circuit"}));
+  command->add_option("name", change.name, "The name of the handler or circuit")->required();
+  command->add_flag("--json", options.as_json, "One JSON object, as returned by the API");
+  add_daemon_options(*command, options.service);
+  return command;
+}
+
+nlohmann::json limit_body(const LimitChange& change) {
+  nlohmann::json body{{"why", change.why}};
+  if (change.running) body["running"] = *change.running;
+  if (change.per_second) body["per_second"] = *change.per_second;
+  if (change.burst) body["burst"] = *change.burst;
+  return body;
+}
+
+void add_set_limit_command(CLI::App& limits, LimitsOptions& options) {
+  auto change = std::make_shared<LimitChange>();
+  auto* command = add_limit_change(limits, options, *change, "set", "Limits a handler or a circuit on all instances");
+  command->add_option("--running", change->running, "Tasks at a time; 0: nothing starts");
+  command->add_option("--per-second", change->per_second, "Starts per second");
+  command->add_option("--burst", change->burst, "Starts that may come at once after a quiet time");
+  command->add_option("--why", change->why, "The reason, shown to other operators");
+  command->callback([&options, change] {
+    change_limit(options, *change, "set", limit_body(*change), [&](const nlohmann::json&) {
+      return fmt::format("is limited within two seconds on all instances, until `easyretry limits reset {} {}`",
+                         change->kind, change->name);
+    });
+  });
+}
+
+void add_reset_limit_command(CLI::App& limits, LimitsOptions& options) {
+  auto change = std::make_shared<LimitChange>();
+  auto* command =
+      add_limit_change(limits, options, *change, "reset", "Ends what `set` has said; what is configured stays");
+  command->callback([&options, change] {
+    change_limit(options, *change, "reset", nullptr, [](const nlohmann::json& answer) -> std::string {
+      return answer.value("changed", false) ? "has only the limit that is configured, if any"
+                                            : "had no limit that was set at run time";
+    });
+  });
+}
+
+void show_limits(const LimitsOptions& options) {
+  const auto service = open_remote_service(daemon_of(options.service));
+  const nlohmann::json answer = service->ask({.path = {"limits"}});
+  options.as_json ? fmt::print("{}\n", json_text(answer)) : print_limits(answer.at("limits"));
+}
+
 }  // namespace
 
 void add_limits_command(CLI::App& app) {
-  auto* command = app.add_subcommand("limits", "Shows the limits of handlers and circuits, and what they hold back");
+  auto* command =
+      app.add_subcommand("limits", "Shows the limits of handlers and circuits, and what they hold back; sets them");
   auto options = std::make_shared<LimitsOptions>();
   command->add_flag("--json", options->as_json, "One JSON object, as returned by the API");
   add_daemon_options(*command, options->service);
-  command->callback([options] {
-    const auto service = open_remote_service(daemon_of(options->service));
-    const nlohmann::json answer = service->ask({.path = {"limits"}});
-    options->as_json ? fmt::print("{}\n", json_text(answer)) : print_limits(answer.at("limits"));
+  add_set_limit_command(*command, *options);
+  add_reset_limit_command(*command, *options);
+  command->require_subcommand(0, 1);
+  command->callback([options, command] {
+    if (command->get_subcommands().empty()) show_limits(*options);
   });
 }
 

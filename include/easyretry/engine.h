@@ -221,6 +221,12 @@ class Engine {
   CircuitHandle circuit(std::string_view name) const;
   // Their limits, and those of their circuits (HandlerOptions::limit, CircuitOptions::limit).
   std::vector<LimitInfo> limits() const;
+  // Limits "handler payment.pay" or "circuit gateway", which need not be known here, for all instances: this one at
+  // once, the others within two seconds, across restarts, until reset_limit(). The last one set counts. Where the
+  // configuration has a limit, too, the smaller one counts. `why` is shown to operators. An invalid one is refused:
+  // StoreError with Errc::invalid_argument.
+  void set_limit(std::string_view subject, const LimitOptions& limit, std::string_view why = {});
+  bool reset_limit(std::string_view subject);  // true if one was set; what is configured stays
   // Starts an ended task again with its arguments and policy, and with all its attempts available. Returns the new id,
   // and records it on the task in history. Returns nullopt if there is no such ended task, a live task has its key, or
   // it was requeued before.

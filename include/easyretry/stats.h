@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include <easyretry/options.h>
 #include <easyretry/task.h>
 
 #pragma GCC visibility push(default)
@@ -102,6 +103,15 @@ struct CircuitInfo {
   std::optional<CircuitOrder> order{};        // in force; nullopt: it judges by itself
 };
 
+// A limit that people have set at run time, for all instances (docs/limits.md#at-run-time).
+struct LimitOrder {
+  LimitOptions limit{};
+  TimePoint since{};  // by the store's clock
+  std::string why{};  // may be empty
+
+  friend bool operator==(const LimitOrder&, const LimitOrder&) = default;
+};
+
 // A limit of a handler or of a circuit, as this instance sees it.
 struct LimitInfo {
   std::string subject;                  // "handler payment.pay", "circuit gateway"
@@ -109,6 +119,7 @@ struct LimitInfo {
   std::optional<int> running{};         // tasks at a time, on all instances together
   std::optional<double> per_second{};   // starts, the same
   int burst = 1;
+  std::optional<LimitOrder> order{};       // set at run time; the numbers above are the smaller ones of both
   std::uint64_t running_here = 0;          // claimed and not settled, on this instance
   std::uint64_t seats_here = 0;            // of `running`, those that this instance has at present
   double starts_per_second_here = 0;       // its part of `per_second` at present

@@ -202,6 +202,14 @@ std::vector<LimitInfo> Engine::limits() const {
   return impl_->core().limits();
 }
 
+void Engine::set_limit(std::string_view subject, const LimitOptions& limit, std::string_view why) {
+  call::value_or_throw(impl_->core().order_limit(subject, limit, why));
+}
+
+bool Engine::reset_limit(std::string_view subject) {
+  return call::value_or_throw(impl_->core().reset_limit(subject));
+}
+
 std::optional<TaskId> Engine::requeue(TaskId id) {
   return call::value_or_throw(impl_->core().requeue(id));
 }

@@ -65,7 +65,7 @@ Circuit::Order by_steady_clock(const CircuitOrder& order, const StoreTime& time)
   return {order.state, time.when(order.since), order.until ? time.when(*order.until) : Instant::max()};
 }
 
-CircuitOrders take_orders(storage::PausedReply& reply) {
+CircuitOrders take_circuit_orders(storage::PausedReply& reply) {
   CircuitOrders orders;
   std::erase_if(reply.handlers, [&](const PausedHandler& stored) {
     if (!stored.handler.starts_with(kOrderMark)) return false;

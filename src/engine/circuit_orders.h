@@ -42,6 +42,6 @@ StoredOrder to_stored(std::string_view circuit, const CircuitOrder& order);
 Circuit::Order by_steady_clock(const CircuitOrder& order, const StoreTime& time);
 
 // Removes the orders from the list, and returns those that are in force.
-CircuitOrders take_orders(storage::PausedReply& reply);
+CircuitOrders take_circuit_orders(storage::PausedReply& reply);
 
 }  // namespace easyretry::engine

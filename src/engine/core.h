@@ -140,7 +140,6 @@ class Core {
   // --- Circuits
 
   std::vector<CircuitInfo> circuits();  // by name, as this instance sees them
-  std::vector<LimitInfo> limits();      // by subject, the same
   // Null: no handler that is registered here has a circuit of this name.
   std::shared_ptr<Circuit> circuit(const std::string& name);
   // Asks the other instances in the background, and the store for orders, if what is known of it is old.
@@ -151,6 +150,14 @@ class Core {
                                      std::string_view why);
   Result<bool> reset_circuit(std::string_view name);  // true: there was an order
   Result<CircuitOrders> circuit_orders();             // in force, also of circuits that are not known here
+
+  // --- Limits, of "handler pay" or "circuit gateway"
+
+  std::vector<LimitInfo> limits();  // by subject, as this instance sees them
+  // For all instances, as with circuits. Replaces an earlier order. `invalid_argument`: limit_orders.h refuses it.
+  Result<LimitOrder> order_limit(std::string_view subject, const LimitOptions& limit, std::string_view why);
+  Result<bool> reset_limit(std::string_view subject);  // true: there was an order; what is configured stays
+  Result<LimitOrders> limit_orders();                  // also of handlers and circuits that are not known here
 
   // --- Attempts that are not made by the workers: direct calls, remote executors. See attempt.h
 
@@ -255,6 +262,8 @@ class Core {
 
  private:
   Instant lent_until(Millis lease);
+  // In place of an earlier one with the same key.
+  Result<void> store_order(const StoredOrder& order);
   bool lacks_handler(const TaskInfo& info) const;
   bool owns(const Ownership& owned, const std::string& handler, TaskId id) const;
   void stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);

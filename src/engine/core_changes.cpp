@@ -332,9 +332,22 @@ Result<bool> Core::resume(std::string_view handler) {
   return changed;
 }
 
+// A pause keeps the reason that it was given first, so an earlier order is removed. If another one comes between the
+// two steps, both are made again.
+Result<void> Core::store_order(const StoredOrder& order) {
+  constexpr int kTries = 5;
+  for (int i = 0; i < kTries; ++i) {
+    if (const auto removed = resume(order.key); !removed) return tl::unexpected(removed.error());
+    const auto added = pause(order.key, order.text);
+    if (!added) return tl::unexpected(added.error());
+    if (*added) return {};
+  }
+  return fail(Errc::unavailable, "order", "others give orders about the same at this time; try again");
+}
+
 Result<storage::PausedReply> Core::paused() {
   auto reply = store_->paused(options().name_space);
-  if (reply) take_orders(*reply);
+  if (reply) take_orders(*reply);  // hidden: they are no pauses
   return reply;
 }
 

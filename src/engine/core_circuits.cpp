@@ -3,12 +3,6 @@
 #include "engine/core.h"
 
 namespace easyretry::engine {
-namespace {
-
-// How often an order is stored again because another one came between its two steps.
-constexpr int kOrderTries = 5;
-
-}  // namespace
 
 // Tasks that were claimed ahead would be attempts against a downstream that is away.
 void Core::circuit_opened() {
@@ -39,8 +33,8 @@ std::vector<CircuitInfo> Core::circuits() {
     info.answered = view.sums.answered;
     info.failed = view.sums.failed;
     info.starts_per_second = view.starts_per_second;
-    const auto order = orders->find(name);
-    if (view.ordered && order != orders->end()) info.order = order->second;
+    const auto order = orders->circuits.find(name);
+    if (view.ordered && order != orders->circuits.end()) info.order = order->second;
   }
   return found;
 }
@@ -64,19 +58,12 @@ Result<CircuitOrder> Core::order_circuit(std::string_view name, CircuitState sta
   if (auto error = refuse_order(name, state, time, why)) return tl::unexpected(*std::move(error));
   CircuitOrder order{.state = state, .since = context_->store_now(), .why = std::string{why}};
   if (time) order.until = order.since + *time;
-  const StoredOrder stored = to_stored(name, order);
-  // A pause keeps the reason that it was given first, so an earlier order is removed.
-  for (int i = 0; i < kOrderTries; ++i) {
-    if (auto removed = resume(stored.key); !removed) return tl::unexpected(removed.error());
-    const auto added = pause(stored.key, stored.text);
-    if (!added) return tl::unexpected(added.error());
-    if (!*added) continue;
+  return store_order(to_stored(name, order)).map([&] {
     // At once, for code that asks circuit.open() next; the watch does the rest.
     const auto here = circuit(std::string{name});
     if (here) here->obey(context_->clock.steady(), by_steady_clock(order, context_->store_time));
     return order;
-  }
-  return fail(Errc::unavailable, "order_circuit", "others give orders to this circuit at the same time; try again");
+  });
 }
 
 Result<bool> Core::reset_circuit(std::string_view name) {
@@ -91,7 +78,9 @@ Result<bool> Core::reset_circuit(std::string_view name) {
 }
 
 Result<CircuitOrders> Core::circuit_orders() {
-  return store_->paused(options().name_space).map([](storage::PausedReply reply) { return take_orders(reply); });
+  return store_->paused(options().name_space).map([](storage::PausedReply reply) {
+    return take_circuit_orders(reply);
+  });
 }
 
 }  // namespace easyretry::engine

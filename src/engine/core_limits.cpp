@@ -1,4 +1,4 @@
-// Limits as this instance sees them.
+// Limits as this instance sees them, and those that people set at run time (decision 65).
 
 #include <algorithm>
 
@@ -16,6 +16,8 @@ std::vector<LimitInfo> Core::limits() {
     info.running = view.limit.running;
     info.per_second = view.limit.per_second;
     info.burst = view.limit.burst;
+    const auto order = table->limit_orders.find(subject);
+    if (order != table->limit_orders.end()) info.order = order->second;
     info.running_here = static_cast<std::uint64_t>(view.running);
     info.seats_here = static_cast<std::uint64_t>(view.seats);
     info.starts_per_second_here = view.per_second;
@@ -28,6 +30,21 @@ std::vector<LimitInfo> Core::limits() {
     if (info.held_tasks > 0) info.holds_since = context_->store_time.at(*view.held);
   }
   return found;
+}
+
+Result<LimitOrder> Core::order_limit(std::string_view subject, const LimitOptions& limit, std::string_view why) {
+  if (auto error = refuse_limit(subject, limit, why)) return tl::unexpected(*std::move(error));
+  LimitOrder order{.limit = limit, .since = context_->store_now(), .why = std::string{why}};
+  return store_order(to_stored(subject, order)).map([&] { return order; });
+}
+
+Result<bool> Core::reset_limit(std::string_view subject) {
+  if (auto error = refuse_subject(subject)) return tl::unexpected(*std::move(error));
+  return resume(to_stored(subject, LimitOrder{}).key);
+}
+
+Result<LimitOrders> Core::limit_orders() {
+  return store_->paused(options().name_space).map([](storage::PausedReply reply) { return take_limit_orders(reply); });
 }
 
 }  // namespace easyretry::engine

@@ -125,10 +125,14 @@ struct BrakePlan {
   std::vector<std::shared_ptr<const Holdings>> handlers{};
 };
 
-std::vector<std::pair<std::string, LimitOptions>> limits_of(const detail::Handler& handler) {
+std::vector<std::pair<std::string, LimitOptions>> limits_of(const detail::Handler& handler, const LimitOrders& orders) {
   std::vector<std::pair<std::string, LimitOptions>> limits;
-  if (handler.options.limit) limits.emplace_back("handler " + handler.name, *handler.options.limit);
+  limits.emplace_back("handler " + handler.name, handler.options.limit.value_or(LimitOptions{}));
   if (has_circuit(handler)) limits.emplace_back("circuit " + circuit_of(handler), handler.options.circuit->limit);
+  for (auto& [subject, limit] : limits) {
+    const auto order = orders.find(subject);
+    if (order != orders.end()) limit = stricter(limit, order->second.limit);
+  }
   std::erase_if(limits, [](const auto& one) { return !one.second.any(); });
   return limits;
 }
@@ -137,12 +141,16 @@ std::vector<std::pair<std::string, LimitOptions>> limits_of(const detail::Handle
 void join_brakes(HandlerTable& table) {
   std::map<std::string, BrakePlan> plans;
   for (const auto& known : table.by_number) {
-    for (const auto& [subject, limit] : limits_of(known->handler)) {
+    for (const auto& [subject, limit] : limits_of(known->handler, table.limit_orders)) {
       plans[subject].limit = limit;
       plans[subject].handlers.push_back(known->holdings);
     }
   }
-  std::erase_if(table.brakes, [&](const auto& brake) { return !plans.contains(brake.first); });
+  std::erase_if(table.brakes, [&](const auto& brake) {
+    const bool gone = !plans.contains(brake.first);
+    if (gone) brake.second->set({}, {});  // tasks that run keep it, and must not wait for seats to renew their leases
+    return gone;
+  });
   for (auto& [subject, plan] : plans) {
     auto& brake = table.brakes[subject];
     if (!brake) brake = std::make_shared<Brake>();
@@ -150,7 +158,9 @@ void join_brakes(HandlerTable& table) {
   }
   for (auto& known : table.by_number) {
     Brakes brakes;
-    for (const auto& [subject, limit] : limits_of(known->handler)) brakes.push_back(table.brakes.at(subject));
+    for (const auto& [subject, limit] : limits_of(known->handler, table.limit_orders)) {
+      brakes.push_back(table.brakes.at(subject));
+    }
     if (known->brakes == brakes) continue;
     auto joined = std::make_shared<KnownHandler>(*known);
     joined->brakes = std::move(brakes);
@@ -289,6 +299,14 @@ void Handlers::reconfigure(const std::map<std::string, HandlerSettings>& setting
       known.set(std::move(handler));
     });
   }
+  take(std::move(next));
+}
+
+void Handlers::order_limits(const LimitOrders& orders) {
+  const std::lock_guard lock{mutex_};
+  if (table_->limit_orders == orders) return;
+  auto next = std::make_shared<HandlerTable>(*table_);
+  next->limit_orders = orders;
   take(std::move(next));
 }
 

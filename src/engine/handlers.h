@@ -18,6 +18,7 @@
 
 #include "engine/brake.h"
 #include "engine/circuit.h"
+#include "engine/limit_orders.h"
 #include "engine/measures.h"
 #include "policy/success_expression.h"
 #include "task/record.h"
@@ -64,6 +65,7 @@ struct HandlerTable {
   std::unordered_map<std::string, HandlerNo> by_name;
   std::map<std::string, std::shared_ptr<Circuit>> circuits;
   std::map<std::string, std::shared_ptr<Brake>> brakes;  // by what they are about: "handler pay", "circuit gateway"
+  LimitOrders limit_orders;                              // also of what is not known here
 
   std::shared_ptr<const KnownHandler> find(const std::string& name) const;
   // For DueTask::handler; kNoHandler: there is none of this name.
@@ -85,6 +87,8 @@ class Handlers {
   void change(const std::string& name, detail::Handler changes);
   // Changes all of them, or none: throws std::invalid_argument if one is invalid.
   void reconfigure(const std::map<std::string, HandlerSettings>& settings);
+  // All that are in force.
+  void order_limits(const LimitOrders& orders);
   // From now on no direct call may bypass the engine.
   void close_gates();
 

@@ -10,6 +10,10 @@ constexpr auto kAskEvery = std::chrono::seconds{1};
 
 }  // namespace
 
+Orders take_orders(storage::PausedReply& reply) {
+  return {take_circuit_orders(reply), take_limit_orders(reply)};
+}
+
 void PauseWatch::look_now() {
   now_ = true;
   context_.pauses.wakeup.notify();
@@ -40,7 +44,7 @@ Step PauseWatch::step() {
 }
 
 void PauseWatch::heard(storage::PausedReply reply, Instant asked, std::uint64_t pauses_here) {
-  CircuitOrders orders = take_orders(reply);
+  Orders orders = take_orders(reply);
   KnownPauses::Names names;
   for (const PausedHandler& paused : reply.handlers) names.insert(paused.handler);
   const bool changed = names != *context_.pauses.snapshot() || orders != *context_.pauses.orders();
@@ -49,11 +53,12 @@ void PauseWatch::heard(storage::PausedReply reply, Instant asked, std::uint64_t 
   if (changed) changed_();
 }
 
-void PauseWatch::give_orders(const CircuitOrders& orders) {
+void PauseWatch::give_orders(const Orders& orders) {
+  context_.handlers.order_limits(orders.limits);
   const Instant now = context_.clock.steady();
   for (const auto& [name, circuit] : context_.handlers.snapshot()->circuits) {
-    const auto order = orders.find(name);
-    if (order == orders.end()) {
+    const auto order = orders.circuits.find(name);
+    if (order == orders.circuits.end()) {
       circuit->obey(now, std::nullopt);
     } else {
       circuit->obey(now, by_steady_clock(order->second, context_.store_time));

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "engine/circuit_orders.h"
+#include "engine/limit_orders.h"
 #include "engine/wakeup.h"
 
 namespace easyretry::storage {
@@ -21,6 +22,18 @@ namespace easyretry::engine {
 
 struct Context;
 class Schedule;
+
+// What people have ordered besides pauses. It is stored in the same list.
+struct Orders {
+  CircuitOrders circuits;
+  LimitOrders limits;
+
+  bool any() const { return !circuits.empty() || !limits.empty(); }
+  friend bool operator==(const Orders&, const Orders&) = default;
+};
+
+// Removes the orders from the list.
+Orders take_orders(storage::PausedReply& reply);
 
 // After a pause nothing is claimed for longer than this, whatever happens to the watch.
 inline constexpr auto kPausesKnownFor = std::chrono::seconds{2};
@@ -40,8 +53,7 @@ class KnownPauses {
     const std::lock_guard lock{mutex_};
     return names_;
   }
-  // Of circuits, by name: they are stored in the same list.
-  std::shared_ptr<const CircuitOrders> orders() const {
+  std::shared_ptr<const Orders> orders() const {
     const std::lock_guard lock{mutex_};
     return orders_;
   }
@@ -58,11 +70,11 @@ class KnownPauses {
 
   // For the PauseWatch: the store's answer to a question asked at `asked`, after so many pauses through this instance.
   std::uint64_t pauses_here() const { return paused_here_; }
-  void learn(Names names, CircuitOrders orders, Instant asked, std::uint64_t pauses_here) {
+  void learn(Names names, Orders orders, Instant asked, std::uint64_t pauses_here) {
     {
       const std::lock_guard lock{mutex_};
-      any_ = !names.empty() || !orders.empty();
-      orders_ = std::make_shared<const CircuitOrders>(std::move(orders));
+      any_ = !names.empty() || orders.any();
+      orders_ = std::make_shared<const Orders>(std::move(orders));
       names_ = std::make_shared<const Names>(std::move(names));
     }
     good_until_ = asked + kPausesKnownFor;
@@ -84,14 +96,14 @@ class KnownPauses {
   std::atomic<bool> wanted_{false};
   mutable std::mutex mutex_;
   std::shared_ptr<const Names> names_ = std::make_shared<Names>();  // guarded by mutex_; the set itself never changes
-  std::shared_ptr<const CircuitOrders> orders_ = std::make_shared<CircuitOrders>();  // likewise
+  std::shared_ptr<const Orders> orders_ = std::make_shared<Orders>();  // likewise
 };
 
 // Asks the store which handlers are paused: every second while there is something to claim or something is paused, and
 // before the first claim after a time without either. An idle instance asks nothing.
 class PauseWatch {
  public:
-  // `changed` is called when the set of paused handlers, or an order to a circuit, has changed.
+  // `changed` is called when the set of paused handlers, or an order, has changed.
   PauseWatch(Context& context, const Schedule& schedule, std::function<void()> changed)
       : context_(context), schedule_(schedule), changed_(std::move(changed)) {}
 
@@ -101,7 +113,7 @@ class PauseWatch {
 
  private:
   void heard(storage::PausedReply reply, Instant asked, std::uint64_t pauses_here);
-  void give_orders(const CircuitOrders& orders);
+  void give_orders(const Orders& orders);
 
   Context& context_;
   const Schedule& schedule_;

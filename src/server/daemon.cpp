@@ -80,7 +80,7 @@ Daemon::Daemon(const Config& config, int listening_socket)
   add_lease_batch_endpoints(*api_);
   add_handler_endpoints(*api_);
   add_circuit_endpoints(*api_);
-  add_limit_endpoint(*api_);
+  add_limit_endpoints(*api_);
   add_errors_endpoint(*api_);
   add_series_endpoint(*api_);
   add_doctor_endpoint(*api_, true);

@@ -36,7 +36,7 @@ void add_lease_batch_endpoints(Api& api);  // /v1/leases/settle and /renew: engi
 void add_metrics_endpoint(Api& api, const Namespaces& namespaces, const alert::AlertService& alerting);
 void add_handler_endpoints(Api& api);  // /v1/handlers
 void add_circuit_endpoints(Api& api);  // /v1/circuits
-void add_limit_endpoint(Api& api);     // /v1/limits
+void add_limit_endpoints(Api& api);    // /v1/limits
 // /v1/doctor. `runs_tasks` as in check_tasks(); without it, instances and late tasks are left out.
 void add_doctor_endpoint(Api& api, bool runs_tasks);
 void add_series_endpoint(Api& api);                     // /v1/series

@@ -30,7 +30,7 @@ TEST(OpenApi, ListsEveryRouteAndNoOther) {
   add_lease_batch_endpoints(api);
   add_handler_endpoints(api);
   add_circuit_endpoints(api);
-  add_limit_endpoint(api);
+  add_limit_endpoints(api);
   add_errors_endpoint(api);
   add_series_endpoint(api);
   add_doctor_endpoint(api, true);

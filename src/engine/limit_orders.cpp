@@ -1,0 +1,127 @@
+#include "engine/limit_orders.h"
+
+#include <algorithm>
+#include <charconv>
+#include <stdexcept>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "storage/checks.h"
+
+namespace easyretry::engine {
+namespace {
+
+// No name of a handler or of a circuit has a control character. The next byte says which of them it is.
+constexpr char kLimitMark = '\x1e';
+constexpr std::size_t kMarkBytes = 2;
+
+constexpr std::string_view kHandlerSubject = "handler ";
+constexpr std::string_view kCircuitSubject = "circuit ";
+
+// The rest of a stored reason: three numbers.
+constexpr std::size_t kLongestLimitReason = 150;  // characters
+
+std::string limit_key(std::string_view subject) {
+  return std::string{kLimitMark} + subject.front() + std::string{subject.substr(kHandlerSubject.size())};
+}
+
+std::string limit_subject(std::string_view key) {
+  return std::string{key[1] == kHandlerSubject.front() ? kHandlerSubject : kCircuitSubject}.append(
+      key.substr(kMarkBytes));
+}
+
+template <class Number>
+bool parse_limit_number(std::string_view text, std::optional<Number>& value) {
+  if (text == "-") return true;
+  Number number{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc{} || end != text.data() + text.size()) return false;
+  value = number;
+  return true;
+}
+
+// "5 2.5 10 the gateway moves", and - for what is not limited.
+std::optional<LimitOrder> parse_limit_order(const PausedHandler& stored) {
+  std::string_view rest = stored.why;
+  std::vector<std::string_view> words;
+  for (int i = 0; i < 3; ++i) {
+    const std::size_t end = rest.find(' ');
+    if (end == std::string_view::npos) return std::nullopt;
+    words.push_back(rest.substr(0, end));
+    rest.remove_prefix(end + 1);
+  }
+  LimitOrder order{.since = stored.since, .why = std::string{rest}};
+  std::optional<int> burst;
+  if (!parse_limit_number(words[0], order.limit.running) || !parse_limit_number(words[1], order.limit.per_second) ||
+      !parse_limit_number(words[2], burst)) {
+    return std::nullopt;
+  }
+  order.limit.burst = burst.value_or(1);
+  return refuse_limit(limit_subject(stored.handler), order.limit, order.why) ? std::nullopt : std::optional{order};
+}
+
+Error refused_limit(const std::string& because) {
+  return {Errc::invalid_argument, "limit", because};
+}
+
+}  // namespace
+
+std::optional<Error> refuse_subject(std::string_view subject) {
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20; };
+  const bool known = subject.starts_with(kHandlerSubject) || subject.starts_with(kCircuitSubject);
+  const std::string_view name = known ? subject.substr(kHandlerSubject.size()) : std::string_view{};
+  if (!name.empty() && name.size() <= storage::kLongestHandlerName - kMarkBytes &&
+      !std::ranges::any_of(name, control)) {
+    return std::nullopt;
+  }
+  return refused_limit(
+      fmt::format("a limit is about \"handler NAME\" or \"circuit NAME\", with a name of 1 to {} bytes "
+                  "without control characters",
+                  storage::kLongestHandlerName - kMarkBytes));
+}
+
+std::optional<Error> refuse_limit(std::string_view subject, const LimitOptions& limit, std::string_view why) {
+  if (auto error = refuse_subject(subject)) return error;
+  if (!limit.any()) return refused_limit("say running, per_second or both; to end a limit, reset it");
+  if (storage::characters(why) > kLongestLimitReason) {
+    return refused_limit(fmt::format("the reason has {} characters; {} are allowed at most", storage::characters(why),
+                                     kLongestLimitReason));
+  }
+  try {
+    validate(limit);
+  } catch (const std::invalid_argument& error) {
+    return refused_limit(error.what());
+  }
+  return std::nullopt;
+}
+
+StoredOrder to_stored(std::string_view subject, const LimitOrder& order) {
+  const auto text = [](const auto& value) { return value ? fmt::format("{}", *value) : std::string{"-"}; };
+  return {limit_key(subject), fmt::format("{} {} {} {}", text(order.limit.running), text(order.limit.per_second),
+                                          order.limit.burst, order.why)};
+}
+
+LimitOrders take_limit_orders(storage::PausedReply& reply) {
+  LimitOrders orders;
+  std::erase_if(reply.handlers, [&](const PausedHandler& stored) {
+    if (stored.handler.size() <= kMarkBytes || !stored.handler.starts_with(kLimitMark)) return false;
+    const auto order = parse_limit_order(stored);
+    if (order) orders.emplace(limit_subject(stored.handler), *order);
+    return order.has_value();
+  });
+  return orders;
+}
+
+LimitOptions stricter(const LimitOptions& configured, const LimitOptions& ordered) {
+  LimitOptions both = configured;
+  if (ordered.running) both.running = std::min(*ordered.running, configured.running.value_or(*ordered.running));
+  const bool slower = ordered.per_second && (!configured.per_second || *ordered.per_second < *configured.per_second);
+  if (slower) {
+    both.per_second = ordered.per_second;
+    both.burst = ordered.burst;
+  }
+  return both;
+}
+
+}  // namespace easyretry::engine
