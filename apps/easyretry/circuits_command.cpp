@@ -10,6 +10,7 @@
 #include "base/duration_text.h"
 #include "base/time_text.h"
 #include "commands.h"
+#include "order.h"
 #include "printing/table.h"
 #include "printing/terminal.h"
 #include "printing/text.h"
@@ -69,18 +70,12 @@ void print_circuits(const nlohmann::json& circuits) {
   table.print();
 }
 
-// The answer to an order, and in one line what it means.
-void ask_for_change(const CircuitsOptions& options, const OrderOptions& order, const std::string& verb,
-                    const nlohmann::json& body, const std::function<std::string(const nlohmann::json&)>& told) {
-  const auto service = open_remote_service(daemon_of(options.service));
-  const nlohmann::json answer = service->ask(
-      {.method = Method::post, .path = {"circuits", order.name, verb}, .body = body.is_null() ? "" : body.dump()});
-  if (options.as_json) return fmt::print("{}\n", json_text(answer));
-  fmt::print("{} {}\n", printable(order.name), told(answer));
-  if (answer.value("known", false)) return;
-  const std::string meant = answer.value("did_you_mean", "");
-  fmt::print(stderr, "note: no handler of this instance has the circuit {}; {}\n", printable(order.name),
-             meant.empty() ? "is the name right?" : fmt::format("did you mean {}?", printable(meant)));
+void change_circuit(const CircuitsOptions& options, const OrderOptions& order, const std::string& verb,
+                    const nlohmann::json& body, const std::function<std::string(const nlohmann::json&)>& meaning) {
+  const ApiRequest request{
+      .method = Method::post, .path = {"circuits", order.name, verb}, .body = body.is_null() ? "" : body.dump()};
+  give_order(options.service, options.as_json,
+             {request, order.name, "no handler of this instance has the circuit " + order.name}, meaning);
 }
 
 CLI::App* add_change(CLI::App& circuits, CircuitsOptions& options, OrderOptions& order, const char* verb,
@@ -105,7 +100,7 @@ void add_open_command(CLI::App& circuits, CircuitsOptions& options) {
   command->add_option("--for", order->time, "For how long, such as 2h; without it, until it is reset");
   command->add_option("--why", order->why, "The reason, shown to other operators");
   command->callback([&options, order] {
-    ask_for_change(options, *order, "open", body_of(*order), [&](const nlohmann::json& answer) {
+    change_circuit(options, *order, "open", body_of(*order), [&](const nlohmann::json& answer) {
       return fmt::format("is held open: within two seconds, no instance starts tasks of its handlers, until {}",
                          answer.at("order").value("until", "`easyretry circuits reset " + order->name + "`"));
     });
@@ -120,7 +115,7 @@ void add_ignore_command(CLI::App& circuits, CircuitsOptions& options) {
   command->add_option("--for", order->time, "For how long, up to 24h")->capture_default_str();
   command->add_option("--why", order->why, "The reason, shown to other operators");
   command->callback([&options, order] {
-    ask_for_change(options, *order, "ignore", body_of(*order), [](const nlohmann::json& answer) {
+    change_circuit(options, *order, "ignore", body_of(*order), [](const nlohmann::json& answer) {
       return fmt::format("is ignored until {}: its tasks start as if it were closed",
                          answer.at("order").value("until", ""));
     });
@@ -131,7 +126,7 @@ void add_reset_command(CLI::App& circuits, CircuitsOptions& options) {
   auto order = std::make_shared<OrderOptions>();
   auto* command = add_change(circuits, options, *order, "reset", "Ends what `open` or `ignore` has said");
   command->callback([&options, order] {
-    ask_for_change(options, *order, "reset", nullptr, [](const nlohmann::json& answer) -> std::string {
+    change_circuit(options, *order, "reset", nullptr, [](const nlohmann::json& answer) -> std::string {
       return answer.value("changed", false) ? "judges by itself again" : "was neither held open nor ignored";
     });
   });

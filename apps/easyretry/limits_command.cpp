@@ -10,6 +10,7 @@
 
 #include "base/time_text.h"
 #include "commands.h"
+#include "order.h"
 #include "printing/table.h"
 #include "printing/terminal.h"
 #include "printing/text.h"
@@ -78,20 +79,13 @@ void print_limits(const nlohmann::json& limits) {
   table.print();
 }
 
-// The answer to a change, and in one line what it means.
 void change_limit(const LimitsOptions& options, const LimitChange& change, const std::string& verb,
-                  const nlohmann::json& body, const std::function<std::string(const nlohmann::json&)>& told) {
-  const auto service = open_remote_service(daemon_of(options.service));
-  const nlohmann::json answer = service->ask({.method = Method::post,
-                                              .path = {"limits", change.kind, change.name, verb},
-                                              .body = body.is_null() ? "" : body.dump()});
-  if (options.as_json) return fmt::print("{}\n", json_text(answer));
-  const std::string subject = printable(change.kind + " " + change.name);
-  fmt::print("{} {}\n", subject, told(answer));
-  if (answer.value("known", false)) return;
-  const std::string meant = answer.value("did_you_mean", "");
-  fmt::print(stderr, "note: this instance has no {}; {}\n", subject,
-             meant.empty() ? "is the name right?" : fmt::format("did you mean {}?", printable(meant)));
+                  const nlohmann::json& body, const std::function<std::string(const nlohmann::json&)>& meaning) {
+  const ApiRequest request{.method = Method::post,
+                           .path = {"limits", change.kind, change.name, verb},
+                           .body = body.is_null() ? "" : body.dump()};
+  const std::string subject = change.kind + " " + change.name;
+  give_order(options.service, options.as_json, {request, subject, "this instance has no " + subject}, meaning);
 }
 
 CLI::App* add_limit_change(CLI::App& limits, LimitsOptions& options, LimitChange& change, const char* verb,
