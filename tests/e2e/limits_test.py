@@ -41,6 +41,20 @@ class Limits(unittest.TestCase):
         [limit] = answer["limits"]
         return limit
 
+    def run_command(self, *words):
+        return subprocess.run([PROGRAM, "limits", *words, "--server", f"http://127.0.0.1:{self.daemon.port}", "--token-file",
+                               os.path.join(self.folder.name, "easyretry.tokens.first")], capture_output=True, text=True, timeout=60)
+
+    def command(self, *words):
+        run = self.run_command(*words)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        return run.stdout
+
+    def refused(self, *words):
+        run = self.run_command(*words)
+        self.assertNotEqual(run.returncode, 0)
+        return run.stderr
+
     def test_a_rate_is_kept_and_a_held_task_says_so(self):
         self.start("{per_second: 2}")
         began = time.monotonic()
@@ -65,10 +79,29 @@ class Limits(unittest.TestCase):
         checks = {check["check"]: check for check in self.daemon.ask("GET", "/v1/doctor")[1]["checks"]}
         self.assertEqual(checks["limits"]["result"], "warn")
         self.assertEqual(self.receiver.calls, 0)
-        shown = subprocess.run([PROGRAM, "limits", "--json", "--server", f"http://127.0.0.1:{self.daemon.port}", "--token-file",
-                                os.path.join(self.folder.name, "easyretry.tokens.first")],
-                               capture_output=True, text=True, timeout=60, check=True).stdout
-        self.assertEqual(json.loads(shown)["limits"][0]["running"], 0)
+        self.assertEqual(json.loads(self.command("--json"))["limits"][0]["running"], 0)
+
+    def test_a_limit_that_is_set_at_run_time_holds_across_a_restart_until_it_is_reset(self):
+        self.start("off")
+        self.assertIn("handler hook is limited", self.command("set", "handler", "hook", "--running", "0", "--why", "it moves"))
+        ids = self.submit(3)
+        until(lambda: self.limit().get("held_tasks", 0) == 3, what="nothing is held back")
+        self.assertIn("ago: it moves", self.command())
+        self.assertEqual(self.daemon.ask("GET", f"/v1/tasks/{ids[0]}")[1]["waits_for"]["kind"], "limit")
+        self.daemon.kill()
+        self.start("off")
+        until(lambda: self.limit().get("held_tasks", 0) == 3, what="nothing is held back after the restart")
+        self.assertEqual(self.receiver.calls, 0)
+        self.assertIn("only the limit that is configured", self.command("reset", "handler", "hook"))
+        until(lambda: self.receiver.calls == 3, what="the tasks are still held back")
+        self.assertIn("had no limit that was set", self.command("reset", "handler", "hook"))
+        self.assertEqual(self.daemon.ask("GET", "/v1/limits")[1]["limits"], [])
+
+    def test_a_limit_that_makes_no_sense_is_refused_with_what_to_do(self):
+        self.start("off")
+        self.assertIn("say running, per_second or both", self.refused("set", "handler", "hook"))
+        self.assertIn("limit.burst = 5", self.refused("set", "handler", "hook", "--running", "2", "--burst", "5"))
+        self.assertIn("handler", self.refused("set", "tenant", "hook", "--running", "2"))
 
 
 if __name__ == "__main__":
