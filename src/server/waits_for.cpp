@@ -80,11 +80,14 @@ std::string allowed_by(const LimitInfo& limit) {
 
 WaitsFor limited(const TaskInfo& info, const LimitInfo& limit, TimePoint now) {
   const TimePoint since = std::max(*limit.holds_since, info.next_at);
+  const std::string why = limit.order ? base::storable_utf8(limit.order->why) : "";
   return {.kind = "limit",
-          .text = fmt::format("the limit of {} on all instances together; it has waited for that for {}, with {} due "
-                              "tasks on the instance that answers",
-                              allowed_by(limit), base::age_text(now - since), limit.held_tasks),
-          .since = since};
+          .text = fmt::format(
+              "the limit of {} on all instances together{}{}; it has waited for that for {}, with {} due "
+              "tasks on the instance that answers",
+              allowed_by(limit), why.empty() ? "" : ": ", why, base::age_text(now - since), limit.held_tasks),
+          .since = since,
+          .why = why};
 }
 
 WaitsFor not_due(const task::TaskRecord& record) {

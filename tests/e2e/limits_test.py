@@ -87,7 +87,8 @@ class Limits(unittest.TestCase):
         ids = self.submit(3)
         until(lambda: self.limit().get("held_tasks", 0) == 3, what="nothing is held back")
         self.assertIn("ago: it moves", self.command())
-        self.assertEqual(self.daemon.ask("GET", f"/v1/tasks/{ids[0]}")[1]["waits_for"]["kind"], "limit")
+        waits = self.daemon.ask("GET", f"/v1/tasks/{ids[0]}")[1]["waits_for"]
+        self.assertEqual((waits["kind"], waits["why"]), ("limit", "it moves"))
         self.daemon.kill()
         self.start("off")
         until(lambda: self.limit().get("held_tasks", 0) == 3, what="nothing is held back after the restart")
