@@ -70,7 +70,7 @@ Result<bool> Core::reset_circuit(std::string_view name) {
   if (auto error = refuse_order(name, CircuitState::open, std::nullopt, {})) return tl::unexpected(*std::move(error));
   return circuit_orders().and_then([&](const CircuitOrders& orders) -> Result<bool> {
     // Also one whose time is over: it is still in the store.
-    const auto removed = resume(to_stored(name, {}).key);
+    const auto removed = resume(to_stored(name, CircuitOrder{}).key);
     if (!removed) return tl::unexpected(removed.error());
     if (const auto here = circuit(std::string{name})) here->obey(context_->clock.steady(), std::nullopt);
     return orders.contains(std::string{name});

@@ -166,11 +166,15 @@ TEST_P(LockedRowEngine, LeasesOfOthersAreRenewed) {
 
 // The engine's own submit of the locked key waits, or says that nothing was done; others are stored meanwhile.
 TEST_P(LockedRowEngine, OnlyTheSubmitOfTheLockedKeyWaits) {
+  std::atomic<bool> answered{false};
   Engine engine{url("single")};
-  auto pay = engine.retryable("pay", [this](int number) { run(number); });
+  auto pay = engine.retryable("pay", [&](int number) {
+    // If it ended before the lock of the other submit is granted, that one would rightly store a new task.
+    if (number == kLocked) EXPECT_TRUE(eventually([&] { return answered.load(); }));
+    run(number);
+  });
   const TaskId locked = submit(pay, 0, kStored);
   ForeignLock theirs{GetParam(), database.name(), "DELETE FROM retry_task WHERE id = " + ForeignLock::number(locked)};
-  std::atomic<bool> answered{false};
   auto again = std::async(std::launch::async, [&] {
     try {
       const TaskId id = pay.with({.key = key(kLocked)}).submit(kLocked);
