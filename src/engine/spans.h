@@ -25,7 +25,7 @@ namespace easyretry::engine {
 // Which traces are recorded.
 struct Sampling {
   bool follows_submitter = true;  // if the submitter has a trace, it has decided
-  double ratio = 1;               // otherwise this share of the traces, chosen by their ids: every instance chooses the same
+  double ratio = 1;  // otherwise this share of the traces, chosen by their ids: every instance chooses the same
 };
 
 // The ids of one task's spans.

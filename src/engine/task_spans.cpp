@@ -85,8 +85,8 @@ void tell_attempt(const Run& run, const Context& context, const task::Settlement
   Span span = span_of(context, info, run.started);
   span.name = "attempt " + info.handler;
   span.kind = Span::Kind::consumer;
-  span.traceparent = trace.traceparent(counts(run, settlement) ? trace.attempt(info.attempts)
-                                                               : trace.uncounted(info.version));
+  span.traceparent =
+      trace.traceparent(counts(run, settlement) ? trace.attempt(info.attempts) : trace.uncounted(info.version));
   span.parent = trace.submit();
   if (info.attempts > 1) span.links.push_back(trace.traceparent(trace.attempt(info.attempts - 1)));
   const bool succeeded = settlement.kind != Kind::retry && settlement.outcome == Outcome::succeeded;

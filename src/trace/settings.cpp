@@ -85,7 +85,8 @@ class Variables {
   const Environment& environment_;
 };
 
-// As OTEL_EXPORTER_OTLP_ENDPOINT says, which has no path of its own; OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is the whole URL.
+// As OTEL_EXPORTER_OTLP_ENDPOINT says, which has no path of its own; OTEL_EXPORTER_OTLP_TRACES_ENDPOINT is the whole
+// URL.
 std::string collector(const Variables& variables) {
   const std::string name = variables.exporter("ENDPOINT");
   std::string url{variables.get(name)};

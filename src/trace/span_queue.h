@@ -1,6 +1,6 @@
 #pragma once
-// The spans that wait to be sent: a bounded number, and further ones are dropped and counted. Thread-safe. Shared by the
-// engines' listeners, which never wait, and the one thread that sends.
+// The spans that wait to be sent: a bounded number, and further ones are dropped and counted. Thread-safe. Shared by
+// the engines' listeners, which never wait, and the one thread that sends.
 
 #include <condition_variable>
 #include <cstddef>

@@ -68,7 +68,7 @@ class TraceService final : public call::TraceSender {
   // Of the thread
   http::Client client_;
   base::Random random_{base::random_seed()};
-  bool away_ = false;  // the last batch was not taken
+  bool away_ = false;    // the last batch was not taken
   std::jthread thread_;  // last: it uses all of the above
 };
 

@@ -100,7 +100,8 @@ class WireReader {
   std::optional<std::uint64_t> fixed64() {
     if (rest_.size() < 8) return std::nullopt;
     std::uint64_t value = 0;
-    for (int byte = 7; byte >= 0; --byte) value = value << 8 | static_cast<unsigned char>(rest_[static_cast<std::size_t>(byte)]);
+    for (int byte = 7; byte >= 0; --byte)
+      value = value << 8 | static_cast<unsigned char>(rest_[static_cast<std::size_t>(byte)]);
     rest_.remove_prefix(8);
     return value;
   }

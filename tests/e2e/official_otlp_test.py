@@ -6,7 +6,7 @@ import pathlib
 import subprocess
 import sys
 
-PACKAGE = "opentelemetry-proto==1.27.0"
+PACKAGE = "opentelemetry-proto==1.45.2"
 PROGRAM = os.path.abspath(sys.argv[1])
 FOLDER = pathlib.Path(sys.argv[2])
 HERE = pathlib.Path(__file__).parent

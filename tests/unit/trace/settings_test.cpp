@@ -6,8 +6,8 @@
 namespace easyretry::trace {
 namespace {
 
-using testing::ElementsAre;
 using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::Not;
 using testing::Pair;
@@ -60,10 +60,10 @@ TEST(TraceSettings, OtherProtocolsAndExportersAreRefusedByName) {
 TEST(TraceSettings, HeadersAreDecodedAndThoseOfTracesReplaceTheOthers) {
   EXPECT_THAT(read_settings(with({{"OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20x=, a = b"}}), "app")->headers,
               ElementsAre("authorization: Bearer x=", "a: b"));
-  EXPECT_THAT(read_settings(with({{"OTEL_EXPORTER_OTLP_HEADERS", "a=1"}, {"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "b=2"}}),
-                            "app")
-                  ->headers,
-              ElementsAre("b: 2"));
+  EXPECT_THAT(
+      read_settings(with({{"OTEL_EXPORTER_OTLP_HEADERS", "a=1"}, {"OTEL_EXPORTER_OTLP_TRACES_HEADERS", "b=2"}}), "app")
+          ->headers,
+      ElementsAre("b: 2"));
 }
 
 TEST(TraceSettings, AHeaderCannotAddAnotherOneAndIsNotShown) {
@@ -85,7 +85,8 @@ TEST(TraceSettings, TheServiceNameComesFromItsVariableThenFromTheAttributes) {
 
 TEST(TraceSettings, SamplersAreThoseOfOpenTelemetry) {
   const auto of = [](const std::string& sampler) {
-    return read_settings(with({{"OTEL_TRACES_SAMPLER", sampler}, {"OTEL_TRACES_SAMPLER_ARG", "0.25"}}), "app")->sampling;
+    return read_settings(with({{"OTEL_TRACES_SAMPLER", sampler}, {"OTEL_TRACES_SAMPLER_ARG", "0.25"}}), "app")
+        ->sampling;
   };
   EXPECT_FALSE(of("always_off").follows_submitter);
   EXPECT_EQ(of("always_off").ratio, 0);

@@ -22,8 +22,12 @@ using ::testing::SizeIs;
 const std::string kGiven = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
 const std::string kNotSampled = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-00";
 
-std::string trace_in(const std::string& traceparent) { return traceparent.substr(3, 32); }
-std::string span_in(const std::string& traceparent) { return traceparent.substr(36, 16); }
+std::string trace_in(const std::string& traceparent) {
+  return traceparent.substr(3, 32);
+}
+std::string span_in(const std::string& traceparent) {
+  return traceparent.substr(36, 16);
+}
 
 std::string text_of(const Span& span, const std::string& name) {
   for (const auto& [key, value] : span.attributes) {
@@ -138,7 +142,8 @@ TEST_F(TaskSpans, AnErrorHasItsKindAndNoArgument) {
   pay.submit("ann");
   engine.run_due();
   EXPECT_THAT(spans.back().error, HasSubstr("no account <text> for <number>"));
-  for (const auto& [name, value] : spans.back().attributes) EXPECT_THAT(text_of(spans.back(), name), Not(HasSubstr("ann")));
+  for (const auto& [name, value] : spans.back().attributes)
+    EXPECT_THAT(text_of(spans.back(), name), Not(HasSubstr("ann")));
 }
 
 TEST_F(TaskSpans, ATraceThatItsSubmitterDoesNotRecordIsPassedOnButNotTold) {
@@ -164,7 +169,8 @@ TEST_F(TaskSpans, ARequeuedTaskIsLinkedToTheLastAttemptOfTheEndedOne) {
   engine.drain();
   ASSERT_TRUE(engine.requeue(id));
   engine.drain();
-  ASSERT_THAT(names(), ElementsAre("submit pay", "attempt pay", "attempt pay", "attempt pay", "requeue pay", "attempt pay"));
+  ASSERT_THAT(names(),
+              ElementsAre("submit pay", "attempt pay", "attempt pay", "attempt pay", "requeue pay", "attempt pay"));
   EXPECT_THAT(spans[4].links, ElementsAre(spans[3].traceparent));
   EXPECT_EQ(spans[5].parent, span_in(spans[4].traceparent));
 }

@@ -69,8 +69,9 @@ class Collector {
   mutable std::mutex mutex_;
   std::vector<http::Response> answers_;
   std::vector<http::Request> requests_;  // guarded by mutex_
-  http::HttpServer server_{
-      {}, http::Serve{[this](http::Request request, const http::Respond& respond) { serve(std::move(request), respond); }}};
+  http::HttpServer server_{{}, http::Serve{[this](http::Request request, const http::Respond& respond) {
+                             serve(std::move(request), respond);
+                           }}};
 };
 
 // An address where nothing listens.
@@ -91,7 +92,8 @@ class TraceServices : public ::testing::Test {
     service->listen(core);
   }
   void tell(int spans) {
-    for (int i = 0; i < spans; ++i) core.spans().tell({.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", .name = "attempt"});
+    for (int i = 0; i < spans; ++i)
+      core.spans().tell({.traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", .name = "attempt"});
   }
   std::vector<std::string> logged() {
     const std::lock_guard lock{mutex};
@@ -100,8 +102,12 @@ class TraceServices : public ::testing::Test {
 
   std::mutex mutex;
   std::vector<std::string> log;  // guarded by mutex
-  engine::Core core{storage::open_store("memory:", system_clock()), system_clock(), {},
-                    [](const auto& context, const auto& outcomes) { return std::make_unique<engine::InlineWorkers>(*context, *outcomes); }};
+  engine::Core core{storage::open_store("memory:", system_clock()),
+                    system_clock(),
+                    {},
+                    [](const auto& context, const auto& outcomes) {
+                      return std::make_unique<engine::InlineWorkers>(*context, *outcomes);
+                    }};
   std::optional<TraceService> service;
 };
 
@@ -119,7 +125,8 @@ TEST_F(TraceServices, SpansArriveWithTheHeadersThatWereAskedFor) {
 }
 
 TEST_F(TraceServices, ABatchThatIsRefusedForNowIsSentAgain) {
-  Collector collector{{{.status = 503, .headers = {{"Retry-After", "0"}}}, {.status = 429, .headers = {{"Retry-After", "0"}}}, {}}};
+  Collector collector{
+      {{.status = 503, .headers = {{"Retry-After", "0"}}}, {.status = 429, .headers = {{"Retry-After", "0"}}}, {}}};
   open({.url = collector.url()});
   tell(1);
   ASSERT_TRUE(test::eventually([&] { return service->counts().sent == 1; }));
