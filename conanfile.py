@@ -34,6 +34,7 @@ PARTS = {
     "postgres": Part("easyretry_postgres_backend", requires={"libpq": "[>=14 <18]"}, parts=("servers",)),
     "redis": Part("easyretry_redis_backend", requires={"hiredis": "[>=0.14 <2]"}, parts=("servers",)),
     "remote": Part(requires=CURL, parts=("http",)),
+    "tracing": Part("easyretry_tracing", requires=CURL, parts=("http",)),
 }
 HIDDEN = {"http": Part(requires={**CURL, "openssl": CORE["openssl"]}), "servers": Part()}
 

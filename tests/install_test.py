@@ -11,7 +11,7 @@ from installed_library import Failed, Installed, libraries_of, run
 BUILD, CMAKE, COMPILER, FLAGS = sys.argv[1:5]
 del sys.argv[1:5]
 SERVERS = {"postgres": "postgres://nobody@127.0.0.1:1/x", "mysql": "mysql://nobody@127.0.0.1:1/x", "redis": "redis://127.0.0.1:1/0"}
-EVERYTHING = "sqlite memory alerts config mysql nacos postgres redis mxrmq remote"
+EVERYTHING = "sqlite memory alerts config mysql nacos postgres redis mxrmq remote tracing"
 MOST_LIBRARIES = 12  # of a program on SQLite
 
 

@@ -149,6 +149,9 @@ class Engine {
   void add_filter(Filter filter);
   // Adds a listener for every event on this instance: the steps of tasks, and the maintenance of tables.
   void on_event(EventListener listener, Delivery delivery = Delivery::direct);
+  // Adds a listener for the spans of this instance's tasks, for an application that has an OpenTelemetry SDK of its own
+  // (docs/tracing.md). From then on handlers find the traceparent of their attempt in info.traceparent.
+  void on_span(SpanListener listener);
 
   // Applies the settings that can change while the engine runs (docs/configuration.md). Returns all changes, with those
   // that need a restart marked. If it throws ConfigError, nothing has changed.

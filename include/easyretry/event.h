@@ -1,9 +1,15 @@
 #pragma once
 // Events of tasks, instances and tables, as they happen on this instance: engine.on_event([](const Event& e) { … }).
+// Spans of tasks, for traces: engine.on_span([](const Span& span) { … }).
 
+#include <chrono>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include <easyretry/task.h>
 
@@ -58,6 +64,26 @@ enum class Delivery {
   direct,  // on the thread that raises the event: gets every event; a slow listener delays the engine
   queued,  // on a separate thread, in order; while 10,000 are waiting, further ones are dropped and counted
 };
+
+// A part of a trace, as OpenTelemetry describes it: a submit, an attempt, or the call of a webhook (docs/tracing.md).
+struct Span {
+  enum class Kind { internal, producer, consumer, client };
+  using Value = std::variant<std::string, std::int64_t>;
+
+  std::string traceparent{};  // its own: 00-<trace id>-<span id>-01
+  std::string parent{};       // the span id of its parent; empty: it is the first one of its trace
+  std::string name{};         // "attempt mail.send"
+  Kind kind = Kind::internal;
+  TimePoint began_at{};  // by the store's clock
+  std::chrono::nanoseconds took{0};
+  std::vector<std::pair<std::string, Value>> attributes{};
+  std::vector<std::string> links{};  // traceparents of related spans: of a retry, the attempt before it
+  bool failed = false;
+  std::string error{};  // of a failed one: the kind of its error, without ids, numbers and quoted texts
+};
+
+// Called on the thread that ends the span: must not block. Exceptions are treated like those of an EventListener.
+using SpanListener = std::function<void(const Span&)>;
 
 }  // namespace easyretry
 #pragma GCC visibility pop

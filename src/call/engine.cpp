@@ -9,6 +9,7 @@
 #include "call/engine_impl.h"
 #include "call/errors.h"
 #include "call/threaded_engine.h"
+#include "call/trace_sender.h"
 #include "policy/limits.h"
 #include "storage/open.h"
 
@@ -24,33 +25,48 @@ void require_rules_of_a_task(const Policy& policy) {
       "leave them out");
 }
 
-// Also sends the alerts of its configuration. A daemon sends those of all its namespaces itself (server/daemon.cpp).
-class AlertingEngine final : public call::ThreadedEngine {
+bool sends_alerts(const Config& config) {
+  return !config.alerts.channels.empty();
+}
+
+bool sends_traces() {
+  return call::easyretry_tracing != nullptr && call::easyretry_tracing()->wanted();
+}
+
+// Also sends the alerts of its configuration, and traces. A daemon sends those of all its namespaces itself
+// (server/daemon.cpp).
+class SendingEngine final : public call::ThreadedEngine {
  public:
-  AlertingEngine(std::shared_ptr<storage::Store> store, const Config& config, ExceptionNames names)
-      : ThreadedEngine(std::move(store), config, std::move(names)),
-        alert_sender_(call::easyretry_alerts()->open(config, core_)) {}
-  ~AlertingEngine() override { AlertingEngine::stop(); }
+  SendingEngine(std::shared_ptr<storage::Store> store, const Config& config, ExceptionNames names)
+      : ThreadedEngine(std::move(store), config, std::move(names)) {
+    if (sends_alerts(config)) alert_sender_ = call::easyretry_alerts()->open(config, core_);
+    if (sends_traces()) trace_sender_ = call::easyretry_tracing()->open(config, core_);
+  }
+  ~SendingEngine() override { SendingEngine::stop(); }
 
   void stop() override {
     ThreadedEngine::stop();
-    const std::lock_guard lock{alert_sender_mutex_};
-    alert_sender_->stop();
+    const std::lock_guard lock{senders_mutex_};
+    if (alert_sender_) alert_sender_->stop();
+    if (trace_sender_) trace_sender_->stop();
   }
 
  private:
-  std::mutex alert_sender_mutex_;
-  const std::unique_ptr<call::AlertSender> alert_sender_;  // stopped under alert_sender_mutex_
+  std::mutex senders_mutex_;
+  // Stopped under senders_mutex_; null: nothing is sent.
+  std::unique_ptr<call::AlertSender> alert_sender_;
+  std::unique_ptr<call::TraceSender> trace_sender_;
 };
 
 std::shared_ptr<detail::EngineImpl> engine_of(const Config& config, ExceptionNames names) {
   validate(config.engine);
-  if (!config.alerts.channels.empty() && call::easyretry_alerts == nullptr) {
+  if (sends_alerts(config) && call::easyretry_alerts == nullptr) {
     throw std::invalid_argument("alerts.channels: " + base::missing_part("alerts", "alerts"));
   }
+  const bool sends = sends_alerts(config) || sends_traces();
   auto store = storage::open_store(config.store_url(), system_clock());
-  if (config.alerts.channels.empty()) return call::threaded_engine(std::move(store), config, std::move(names));
-  return std::make_shared<AlertingEngine>(std::move(store), config, std::move(names));
+  if (!sends) return call::threaded_engine(std::move(store), config, std::move(names));
+  return std::make_shared<SendingEngine>(std::move(store), config, std::move(names));
 }
 
 }  // namespace
@@ -231,6 +247,11 @@ void Engine::add_filter(Filter filter) {
 void Engine::on_event(EventListener listener, Delivery delivery) {
   if (!listener) throw std::invalid_argument("a listener must be callable");
   impl_->core().events().add(std::move(listener), delivery);
+}
+
+void Engine::on_span(SpanListener listener) {
+  if (!listener) throw std::invalid_argument("a listener must be callable");
+  impl_->core().spans().add(std::move(listener));
 }
 
 Stats Engine::stats() const {

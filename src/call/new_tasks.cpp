@@ -8,6 +8,7 @@
 #include <easyretry/detail/json_text.h>
 
 #include "base/json_copy.h"
+#include "base/traceparent.h"
 #include "base/utf8.h"
 #include "call/errors.h"
 #include "engine/attempt.h"
@@ -50,18 +51,6 @@ void check_tags(const std::vector<std::string>& tags) {
   }
 }
 
-// https://www.w3.org/TR/trace-context/#traceparent-header: version-traceid-parentid-flags, lower-case hex.
-bool is_traceparent(std::string_view text) {
-  if (text.size() != 55 || text.starts_with("ff")) return false;
-  for (std::size_t i = 0; i < text.size(); ++i) {
-    const bool dash = i == 2 || i == 35 || i == 52;
-    const bool hex = (text[i] >= '0' && text[i] <= '9') || (text[i] >= 'a' && text[i] <= 'f');
-    if (dash ? text[i] != '-' : !hex) return false;
-  }
-  return text.substr(3, 32).find_first_not_of('0') != std::string_view::npos &&
-         text.substr(36, 16).find_first_not_of('0') != std::string_view::npos;
-}
-
 void check(const detail::Submission& submission, std::size_t max_payload) {
   const SubmitOptions& asked = submission.options;
   check_payload(submission.payload, max_payload);
@@ -69,7 +58,7 @@ void check(const detail::Submission& submission, std::size_t max_payload) {
   check_text("the business type", asked.business_type, kMaxKey);
   check_text("the business id", asked.business_id, kMaxKey);
   check_tags(asked.tags);
-  if (!asked.traceparent.empty() && !is_traceparent(asked.traceparent)) {
+  if (!asked.traceparent.empty() && !base::read_traceparent(asked.traceparent)) {
     throw std::invalid_argument("traceparent is \"" + asked.traceparent +
                                 "\"; the W3C form is 00-<32 hex digits>-<16 hex digits>-<2 hex digits>");
   }

@@ -16,6 +16,7 @@ void Dispatcher::dispatch(std::vector<task::TaskRecord> won,
       continue;  // the row was edited manually since it was read; its lease will expire
     const HandlerNo no = known->second;
     const Instant until = trusted_until(record);
+    context_.spans.mark_attempt(record.info);
     if (context_.events.heard()) context_.events.tell({EventKind::claimed, context_.store_now(), record.info, {}});
     runs.push_back(std::make_shared<Run>(std::move(record), table->by_number[no], no, until));
     runs.back()->held = std::make_shared<Held>(table->by_number[no]->holdings);

@@ -17,6 +17,7 @@
 #include "engine/measures.h"
 #include "engine/pauses.h"
 #include "engine/payloads.h"
+#include "engine/spans.h"
 #include "engine/store_time.h"
 #include "engine/waits.h"
 #include "engine/wakeup.h"
@@ -70,6 +71,7 @@ struct Context {
   Counters counters{};
   Measures measures{};
   Events events{counters};
+  Spans spans{counters};
   FailureLog failures{options.log, clock};
   KnownPauses pauses{};
   Waits waits{clock};

@@ -6,6 +6,7 @@
 
 #include "cluster/membership.h"
 #include "cluster/open_membership.h"
+#include "engine/task_spans.h"
 #include "task/task_id.h"
 #include "task/transitions.h"
 
@@ -58,7 +59,7 @@ Core::Core(std::shared_ptr<storage::Store> store, const Clock& clock, CoreOption
       brake_watch_(*context_),
       intake_(*context_, store_->info(),
               [this](auto tasks, auto inserted) {
-                stored(tasks, inserted);
+                stored(tasks, inserted, context_->clock.steady());
                 loader_.something_came();
               }),
       rebalancer_(*context_, make_membership(*context_), total_shards_,
@@ -74,12 +75,13 @@ Core::~Core() {
 }
 
 Result<std::vector<storage::Inserted>> Core::submit(std::span<const task::NewTask> tasks) {
+  const Instant began = context_->clock.steady();
   auto inserted = inserter_.insert(tasks);
-  if (inserted) stored(tasks, *inserted);
+  if (inserted) stored(tasks, *inserted, began);
   return inserted;
 }
 
-void Core::stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted) {
+void Core::stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted, Instant began) {
   const auto table = context_->handlers.snapshot();
   std::vector<DueTask> free;
   free.reserve(tasks.size());
@@ -87,6 +89,7 @@ void Core::stored(std::span<const task::NewTask> tasks, std::span<const storage:
     const auto& [id, version, next_at, created] = inserted[i];
     if (!created) continue;
     report_stored(*context_, tasks[i], id, next_at);
+    if (context_->spans.heard()) tell_submit(*context_, tasks[i], id, began);
     if (tasks[i].lease > Millis{0}) continue;
     free.push_back({{id, version}, next_at, table->number_of(tasks[i].handler), 0, tasks[i].task_class});
   }
@@ -94,8 +97,12 @@ void Core::stored(std::span<const task::NewTask> tasks, std::span<const storage:
 }
 
 Result<std::vector<storage::Inserted>> Core::submit(const Transaction& within, std::span<const task::NewTask> tasks) {
+  const Instant began = context_->clock.steady();
   auto reply = store_->insert_within(within, tasks);
   if (!reply) return tl::make_unexpected(reply.error());
+  for (std::size_t i = 0; context_->spans.heard() && i < tasks.size(); ++i) {
+    if (reply->tasks[i].created) tell_submit(*context_, tasks[i], reply->tasks[i].id, began);
+  }
   loader_.expect_more();
   return std::move(reply->tasks);
 }
@@ -108,8 +115,9 @@ Result<Started> Core::start(const task::NewTask& task) {
   if (!stored.created) return Started{stored.id, nullptr};
   const auto table = context_->handlers.snapshot();
   const HandlerNo no = table->by_name.at(task.handler);
-  auto run = std::make_shared<Run>(task::new_record(task, stored.id, context_->store_now()), table->by_number[no], no,
-                                   trust(sent, task.lease));
+  task::TaskRecord record = task::new_record(task, stored.id, context_->store_now());
+  context_->spans.mark_attempt(record.info);
+  auto run = std::make_shared<Run>(std::move(record), table->by_number[no], no, trust(sent, task.lease));
   in_flight_.add({&run, 1});
   return Started{stored.id, std::move(run)};
 }

@@ -212,6 +212,7 @@ class Core {
   const Payloads& payloads() const { return context_->payloads; }
   const Measures& measures() const { return context_->measures; }
   Events& events() { return context_->events; }
+  Spans& spans() { return context_->spans; }
   void log(LogLevel level, const std::string& text) const { context_->log(level, text); }
   Stats stats() const;
   std::size_t in_wheel() const { return schedule_.in_wheel(); }
@@ -266,7 +267,7 @@ class Core {
   Result<void> store_order(const StoredOrder& order);
   bool lacks_handler(const TaskInfo& info) const;
   bool owns(const Ownership& owned, const std::string& handler, TaskId id) const;
-  void stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted);
+  void stored(std::span<const task::NewTask> tasks, std::span<const storage::Inserted> inserted, Instant began);
   using MakeRevision = std::function<task::Revision(const task::TaskRecord&)>;
   // In this engine's namespace.
   Result<std::map<TaskId, task::TaskRecord>> records_of(std::span<const TaskId> ids);

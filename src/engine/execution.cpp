@@ -4,6 +4,7 @@
 
 #include "engine/attempt.h"
 #include "engine/error_text.h"
+#include "engine/task_spans.h"
 #include "policy/limits.h"
 #include "task/attempt_log.h"
 
@@ -148,6 +149,7 @@ void tell_circuit(const KnownHandler& handler, const Called& called, Instant now
 void note_attempt(const Run& run, const Context& context, task::Settlement& settlement) {
   using Kind = task::Settlement::Kind;
   const TaskInfo& info = run.record.info;
+  if (context.spans.heard() && info.stage == Stage::run) tell_attempt(run, context, settlement);
   if (settlement.kind == Kind::hand_back || info.stage != Stage::run) return;
   const bool succeeded = settlement.kind != Kind::retry && settlement.outcome == Outcome::succeeded;
   if (succeeded && info.deliveries <= 1) return;

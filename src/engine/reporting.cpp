@@ -2,6 +2,7 @@
 
 #include "engine/attempt.h"
 #include "engine/error_text.h"
+#include "engine/task_spans.h"
 #include "policy/decide.h"
 #include "task/transitions.h"
 
@@ -143,6 +144,7 @@ void report_stored(Context& context, const task::NewTask& task, TaskId id, TimeP
 
 void report_requeued(Context& context, const TaskInfo& ended, TaskId id) {
   Counters::add(context.counters.stored);
+  if (context.spans.heard()) tell_requeue(context, ended, id);
   if (!context.events.heard()) return;
   const TimePoint now = context.store_now();
   Event event{EventKind::stored, now, ended, "requeued from " + to_string(ended.id)};

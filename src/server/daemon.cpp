@@ -23,7 +23,7 @@ std::vector<engine::Core*> cores_of(const Namespaces& namespaces) {
   return cores;
 }
 
-About about(const Config& config, const storage::StoreInfo& store) {
+About about(const Config& config, const storage::StoreInfo& store, bool is_traced) {
   About about{store.url, store.durability.words};
   const auto add = [&](const char* feature, bool is_on) {
     if (is_on) about.features.emplace_back(feature);
@@ -34,6 +34,7 @@ About about(const Config& config, const storage::StoreInfo& store) {
   add("encryption", !config.encryption.folder.empty());
   add("rate_limit", config.server.requests_per_second > 0);
   add("tls", !config.server.certificate.empty());
+  add("tracing", is_traced);
   return about;
 }
 
@@ -54,6 +55,7 @@ std::unique_ptr<http::HttpServer> listening(const http::ServerOptions& options, 
 
 Daemon::Daemon(const Config& config, int listening_socket)
     : config_((require_startable(config), config)),
+      tracing_(trace::open_tracing("easyretry", config.engine.log)),
       store_(storage::open_store(config.store_url(), system_clock())),
       first_token_file_(make_first_token(config.server)),
       tokens_(std::make_shared<Tokens>(config.server.tokens)),
@@ -66,10 +68,13 @@ Daemon::Daemon(const Config& config, int listening_socket)
                      config.server.requests_per_second, config.engine.log, !config.server.certificate.empty(),
                      config.server.dashboard ? kPageFiles : std::span<const PageFile>{}})),
       requests_(config.engine.log, config.log.level == LogLevel::debug, system_clock()) {
+  if (tracing_) {
+    for (engine::Core* core : cores_of(namespaces_)) tracing_->listen(*core);
+  }
   http::ServerOptions options = server_options(config.server);
   options.listening = listening_socket;
   options.answered = [this](const http::Answered& request) { requests_.note(request); };
-  add_identity_endpoints(*api_, about(config, store_->info()));
+  add_identity_endpoints(*api_, about(config, store_->info(), tracing_ != nullptr));
   add_audit_endpoint(*api_);
   add_alert_endpoints(*api_, alerting_);
   add_task_endpoints(*api_);
@@ -87,7 +92,7 @@ Daemon::Daemon(const Config& config, int listening_socket)
   add_system_endpoints(*api_);
   add_split_endpoints(*api_, split_);
   add_cluster_endpoint(*api_, [](Namespace& name_space) { return ClusterSeen{name_space.core().cluster()}; });
-  add_metrics_endpoint(*api_, namespaces_, alerting_);
+  add_metrics_endpoint(*api_, namespaces_, alerting_, tracing_.get());
   add_health(*api_);
   for (const auto& [name, name_space] : namespaces_) name_space->start();
   http_ = listening(options, [this](http::Request& head) { return api_->admit(head); });
@@ -138,6 +143,7 @@ void Daemon::stop() {
   http_->stop(config_.engine.drain);
   for (const auto& [name, name_space] : namespaces_) name_space->stop();
   alerting_.stop();
+  if (tracing_) tracing_->stop();
 }
 
 }  // namespace easyretry::server

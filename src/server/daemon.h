@@ -11,6 +11,7 @@
 #include "server/api.h"
 #include "server/request_log.h"
 #include "server/table_split.h"
+#include "trace/trace_service.h"
 
 namespace easyretry::server {
 
@@ -43,6 +44,7 @@ class Daemon {
   void add_health(Api& api);
 
   const Config config_;
+  const std::unique_ptr<trace::TraceService> tracing_;  // null: off
   const std::shared_ptr<storage::Store> store_;
   std::optional<std::string> first_token_file_;
   const std::shared_ptr<Tokens> tokens_;

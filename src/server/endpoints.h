@@ -10,6 +10,7 @@
 #include "cluster/membership.h"
 #include "server/api.h"
 #include "server/table_split.h"
+#include "trace/trace_service.h"
 
 namespace easyretry::server {
 
@@ -33,7 +34,9 @@ void add_event_endpoint(Api& api);         // /v1/events
 void add_lease_endpoints(Api& api);        // /v1/leases: workers in other processes
 void add_lease_batch_endpoints(Api& api);  // /v1/leases/settle and /renew: engines in other processes
 // /metrics, of all these namespaces or of the token's.
-void add_metrics_endpoint(Api& api, const Namespaces& namespaces, const alert::AlertService& alerting);
+// `tracing`: null if it is off. Both must outlive the api.
+void add_metrics_endpoint(Api& api, const Namespaces& namespaces, const alert::AlertService& alerting,
+                          const trace::TraceService* tracing);
 void add_handler_endpoints(Api& api);  // /v1/handlers
 void add_circuit_endpoints(Api& api);  // /v1/circuits
 void add_limit_endpoints(Api& api);    // /v1/limits

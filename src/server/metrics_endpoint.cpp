@@ -59,6 +59,9 @@ void declare_all(MetricText& out) {
   out.declare(MetricKind::counter, "easyretry_ended_tasks_total", "Tasks that reached their last state.");
 
   out.declare(MetricKind::counter, "easyretry_alerts_total", "Messages to alert channels, by result.");
+  out.declare(MetricKind::counter, "easyretry_spans_sent_total", "Spans that the collector of traces has taken.");
+  out.declare(MetricKind::counter, "easyretry_spans_dropped_total",
+              "Spans that the collector did not take, or that did not fit into memory while it was away.");
 
   const auto gauge = [&](const char* name, const char* help) { out.declare(MetricKind::gauge, name, help); };
   gauge("easyretry_running_tasks", "Tasks claimed and not yet settled.");
@@ -207,13 +210,18 @@ class NamespaceMetrics {
 
 // Waits for the store. If it does not answer, only its own numbers are missing.
 std::string metrics_text(const std::vector<std::shared_ptr<Namespace>>& namespaces,
-                         const std::vector<alert::AlertService::Count>& alerts) {
+                         const std::vector<alert::AlertService::Count>& alerts,
+                         const std::optional<trace::SpanCounts>& spans) {
   MetricText out;
   declare_all(out);
   for (const auto& name_space : namespaces) NamespaceMetrics{out, *name_space}.write();
   for (const auto& [channel, delivered, failed] : alerts) {
     out.add("easyretry_alerts_total", {{"channel", channel}, {"result", "delivered"}}, static_cast<double>(delivered));
     out.add("easyretry_alerts_total", {{"channel", channel}, {"result", "failed"}}, static_cast<double>(failed));
+  }
+  if (spans) {
+    out.add("easyretry_spans_sent_total", {}, static_cast<double>(spans->sent));
+    out.add("easyretry_spans_dropped_total", {}, static_cast<double>(spans->dropped));
   }
   return out.text();
 }
@@ -232,12 +240,15 @@ std::vector<std::shared_ptr<Namespace>> seen_by(const Call& call, const Namespac
 
 }  // namespace
 
-// Alert channels belong to no namespace, so a token for one namespace does not see them.
-void add_metrics_endpoint(Api& api, const Namespaces& namespaces, const alert::AlertService& alerting) {
-  api.add(http::Method::get, "/metrics", Right::view, PlainEndpoint{[namespaces, &alerting](const Call& call) {
+// Alert channels and traces belong to no namespace, so a token for one namespace does not see them.
+void add_metrics_endpoint(Api& api, const Namespaces& namespaces, const alert::AlertService& alerting,
+                          const trace::TraceService* tracing) {
+  api.add(http::Method::get, "/metrics", Right::view, PlainEndpoint{[namespaces, &alerting, tracing](const Call& call) {
             require_known(call.request, {});
-            const auto alerts = sees_all(call) ? alerting.counts() : std::vector<alert::AlertService::Count>{};
-            return http::Response{.body = metrics_text(seen_by(call, namespaces), alerts),
+            const bool all = sees_all(call);
+            const auto alerts = all ? alerting.counts() : std::vector<alert::AlertService::Count>{};
+            const auto spans = all && tracing != nullptr ? std::optional{tracing->counts()} : std::nullopt;
+            return http::Response{.body = metrics_text(seen_by(call, namespaces), alerts, spans),
                                   .content_type = "text/plain; version=0.0.4; charset=utf-8"};
           }});
 }

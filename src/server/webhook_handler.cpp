@@ -7,6 +7,7 @@
 #include "base/json_copy.h"
 #include "base/utf8.h"
 #include "engine/attempt.h"
+#include "engine/task_spans.h"
 #include "webhook/delivery.h"
 #include "webhook/destination.h"
 
@@ -116,13 +117,17 @@ webhook::Call WebhookHandler::call_for(const engine::Run& run, const std::string
                            .handler = info.handler,
                            .attempt = info.attempts,
                            .version = static_cast<std::uint64_t>(info.version),
-                           .traceparent = info.traceparent,
+                           .traceparent = engine::traceparent_of_webhook(core_.context(), info),
                            .body = body_of(arguments)},
                           {url_, secrets_.current(), timeout > Millis{0} ? timeout : kUsualTimeout},
                           core_.clock().now(), run.stop.get_token());
 }
 
 void WebhookHandler::heard(const RunPtr& run, const std::string& arguments, webhook::CallResult heard) {
+  if (core_.spans().heard()) {
+    const auto status = heard ? std::optional{heard->status} : std::nullopt;
+    engine::tell_webhook(*run, core_.context(), {calls(), status});
+  }
   if (!heard) return ended(run, core_.end_attempt(*run, unanswered(heard.error())));
   mask_url(*heard);
   if (asks_for_rest(*heard) && run->handler->circuit) {

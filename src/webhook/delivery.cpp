@@ -1,20 +1,8 @@
 #include "webhook/delivery.h"
 
-#include <algorithm>
+#include "base/traceparent.h"
 
 namespace easyretry::webhook {
-namespace {
-
-// version-trace-parent-flags: 00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01. A task with any other text runs
-// all the same.
-bool is_traceparent(std::string_view text) {
-  constexpr std::string_view kForm = "00-00000000000000000000000000000000-0000000000000000-00";
-  return std::ranges::equal(text, kForm, [](char c, char form) {
-    return form == '-' ? c == '-' : (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-  });
-}
-
-}  // namespace
 
 void sign(Call& call, const std::string& id, TimePoint now, std::span<const SigningSecret> secrets) {
   const auto sent = std::chrono::floor<std::chrono::seconds>(now);
@@ -34,7 +22,7 @@ Call to_call(const Delivery& delivery, const Endpoint& endpoint, TimePoint now, 
                                             {"easyretry-version", std::to_string(delivery.version)}}) {
     call.headers.push_back(std::move(header));
   }
-  if (is_traceparent(delivery.traceparent)) call.headers.push_back({"traceparent", delivery.traceparent});
+  if (base::read_traceparent(delivery.traceparent)) call.headers.push_back({"traceparent", delivery.traceparent});
   return call;
 }
 

@@ -13,6 +13,7 @@ vcpkg_check_features(OUT_FEATURE_OPTIONS FEATURE_OPTIONS
     postgres EASYRETRY_POSTGRES
     redis EASYRETRY_REDIS
     remote EASYRETRY_REMOTE
+    tracing EASYRETRY_TRACING
 )
 
 vcpkg_cmake_configure(

@@ -38,7 +38,7 @@ TEST(OpenApi, ListsEveryRouteAndNoOther) {
   TableSplit split{nullptr, system_clock(), {}};
   add_split_endpoints(api, split);
   add_cluster_endpoint(api, {});
-  add_metrics_endpoint(api, {}, alerting);
+  add_metrics_endpoint(api, {}, alerting, nullptr);
   const std::vector<std::string> routes = api.routes();
   std::set<std::string> served{routes.begin(), routes.end()};
   served.insert({"GET /healthz", "GET /readyz"});  // of the daemon
