@@ -41,6 +41,7 @@
 #include "engine/reporting.h"
 #include "engine/schedule.h"
 #include "engine/settler.h"
+#include "engine/task_spans.h"
 #include "engine/workers.h"
 #include "storage/task_walk.h"
 
@@ -213,6 +214,10 @@ class Core {
   const Measures& measures() const { return context_->measures; }
   Events& events() { return context_->events; }
   Spans& spans() { return context_->spans; }
+  std::string traceparent_of_webhook(const TaskInfo& task) const {
+    return engine::traceparent_of_webhook(*context_, task);
+  }
+  void tell_webhook(const Run& run, const WebhookCalled& called) const { engine::tell_webhook(run, *context_, called); }
   void log(LogLevel level, const std::string& text) const { context_->log(level, text); }
   Stats stats() const;
   std::size_t in_wheel() const { return schedule_.in_wheel(); }

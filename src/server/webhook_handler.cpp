@@ -7,7 +7,6 @@
 #include "base/json_copy.h"
 #include "base/utf8.h"
 #include "engine/attempt.h"
-#include "engine/task_spans.h"
 #include "webhook/delivery.h"
 #include "webhook/destination.h"
 
@@ -117,7 +116,7 @@ webhook::Call WebhookHandler::call_for(const engine::Run& run, const std::string
                            .handler = info.handler,
                            .attempt = info.attempts,
                            .version = static_cast<std::uint64_t>(info.version),
-                           .traceparent = engine::traceparent_of_webhook(core_.context(), info),
+                           .traceparent = core_.traceparent_of_webhook(info),
                            .body = body_of(arguments)},
                           {url_, secrets_.current(), timeout > Millis{0} ? timeout : kUsualTimeout},
                           core_.clock().now(), run.stop.get_token());
@@ -126,7 +125,7 @@ webhook::Call WebhookHandler::call_for(const engine::Run& run, const std::string
 void WebhookHandler::heard(const RunPtr& run, const std::string& arguments, webhook::CallResult heard) {
   if (core_.spans().heard()) {
     const auto status = heard ? std::optional{heard->status} : std::nullopt;
-    engine::tell_webhook(*run, core_.context(), {calls(), status});
+    core_.tell_webhook(*run, {calls(), status});
   }
   if (!heard) return ended(run, core_.end_attempt(*run, unanswered(heard.error())));
   mask_url(*heard);
