@@ -127,6 +127,30 @@ test('errors are grouped by cause, and lead to their tasks', async ({ open, daem
   await expect(page.locator('.error-text')).toContainText('greylisted');
 });
 
+test('the text of an error has most of the width of its card', async ({ open }) => {
+  const page = await open('/errors');
+  const card = page.getByRole('article').first();
+  await expect(card.getByRole('img')).toBeVisible();
+  const whole = (await card.boundingBox())!.width;
+  expect((await card.locator('.error-what').boundingBox())!.width).toBeGreaterThan(whole / 2);
+});
+
+test('errors are asked for once if the quick answer has all of them, and in whole if not', async ({ open }) => {
+  const page = await open('/settings');
+  const asked: string[] = [];
+  let complete = true;
+  await page.route('**/v1/errors?*', (route) => {
+    const quick = route.request().url().includes('within_ms=');
+    asked.push(quick ? 'quick' : 'whole');
+    return route.fulfill({ json: { groups: [], scanned: quick ? 7 : 9, complete: complete || !quick } });
+  });
+  await goTo(page, '/errors');
+  await expect(page.getByText('No failures')).toBeVisible();
+  complete = false;
+  await page.getByRole('button', { name: '7 d' }).click();
+  await expect.poll(() => asked).toEqual(['quick', 'quick', 'whole']);
+});
+
 test('settings change the page at once and stay', async ({ open }) => {
   const page = await open('/settings');
   await page.getByRole('button', { name: '简体中文' }).click();

@@ -77,7 +77,9 @@ export function Facts({ task }: { task: Task }) {
       <Card title={t('task.policy')}>
         <dl className="facts">
           <Fact name={t('column.attempts')}>
-            {t('task.attemptsOf', { made: task.attempts, most: task.policy.max_attempts || '∞' })}
+            {task.policy.max_attempts
+              ? t('task.attemptsOf', { made: task.attempts, most: task.policy.max_attempts })
+              : t('task.attemptsNoLimit', { made: task.attempts })}
           </Fact>
           <Fact name={t('policy.backoff')}>{task.policy.backoff && <code>{task.policy.backoff}</code>}</Fact>
           <Fact name={t('policy.maxDuration')}>{task.policy.max_duration_ms > 0 && duration(task.policy.max_duration_ms)}</Fact>
