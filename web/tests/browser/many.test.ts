@@ -178,7 +178,7 @@ test('the class of tasks is a column to choose and a filter', async ({ open, dae
     await expect(page.getByRole('row', { name: `of ${shown}` }).getByRole('cell', { name: shown, exact: true })).toBeVisible();
 
   await page.getByRole('button', { name: 'Filters' }).click();
-  await page.getByLabel('Class', { exact: true }).selectOption('normal');
+  await page.getByRole('combobox', { name: 'Class' }).selectOption('normal');
   await page.getByRole('button', { name: 'Apply' }).click();
   await expect(page.getByRole('row')).toHaveCount(2);
   await expect(page.getByRole('row').nth(1)).toContainText('of normal');

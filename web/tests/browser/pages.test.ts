@@ -15,6 +15,11 @@ const paths = new Map<string, string>();
 test.beforeAll(async ({ daemon }) => {
   test.setTimeout(180_000);
   await prepare(daemon);
+  // The page of handlers shows a circuit and a limit when a worker has asked for a task of their handlers.
+  for (const handler of ['guarded.pay', 'limited.report']) {
+    await daemon.submit(task(handler));
+    await daemon.work(handler, () => undefined);
+  }
   const live = (await daemon.call('GET', '/v1/tasks?limit=1000')).tasks;
   const ended = (await daemon.call('GET', '/v1/history?limit=1000')).tasks;
   const retrying = live.find((task: { attempts: number; last_error?: string }) => task.attempts > 1 && task.last_error) ?? live[0];
