@@ -1,4 +1,5 @@
 // Changes of tasks. Each is sent once and never assumed: the page shows it when the daemon has confirmed it.
+import type { TaskClass } from '../lib/classes';
 import { postText } from './client';
 import { api } from './typed';
 import { queryClient } from './queries';
@@ -11,6 +12,7 @@ export interface ActionOptions {
   why?: string; // for fail
   untold?: boolean; // callbacks are not called
   args?: string; // for requeue: JSON, instead of the arguments of the task
+  class?: TaskClass; // for requeue: instead of the class of the task
 }
 
 // The actions that the state of a task allows; the daemon decides again.
@@ -18,6 +20,12 @@ export function allowedActions(task: Task): Action[] {
   if (task.state === 'finished') return task.requeued_as ? [] : ['requeue'];
   if (task.stage !== 'run') return task.state === 'pending' ? ['retry'] : [];
   return task.state === 'pending' ? ['retry', 'cancel', 'complete', 'fail'] : ['cancel', 'complete', 'fail'];
+}
+
+// Arguments go as they were typed: a number that JavaScript cannot hold stays what it is.
+export function requeueBody({ args, class: given }: ActionOptions): string {
+  const members = [...(args ? [`"args":${args}`] : []), ...(given ? [`"class":"${given}"`] : [])];
+  return `{${members.join(',')}}`;
 }
 
 // Returns the id of the task to look at afterwards: for requeue that of the new one.
@@ -38,8 +46,7 @@ export async function act(id: string, action: Action, options: ActionOptions = {
       await api.POST('/v1/tasks/{id}/fail', { params: { path, query }, body: { why: options.why ?? '' } });
       return id;
     case 'requeue':
-      if (options.args) return (await postText<{ id: string }>(`/v1/tasks/${id}/requeue`, `{"args":${options.args}}`)).id;
-      return (await api.POST('/v1/tasks/{id}/requeue', { params: { path } })).data!.id;
+      return (await postText<{ id: string }>(`/v1/tasks/${id}/requeue`, requeueBody(options))).id;
   }
 }
 

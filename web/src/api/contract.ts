@@ -3,6 +3,7 @@ import type { components } from './schema';
 
 export type Task = components['schemas']['Task'] & { waits_for?: WaitsFor; last_attempts?: KeptAttempt[] };
 export type Handler = components['schemas']['Handler'];
+export type Limit = components['schemas']['Limit'];
 export type Circuit = components['schemas']['Circuit'];
 export type Cluster = components['schemas']['Cluster'];
 export type BulkJob = components['schemas']['BulkJob'] & { per_second?: number; complete?: boolean };

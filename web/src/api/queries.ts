@@ -4,7 +4,7 @@ import type { ListKind } from '../lib/filters';
 import { parseMetrics } from '../lib/metrics';
 import { filled } from '../lib/series';
 import { ApiError, getJson, getText } from './client';
-import type { Circuit, Cluster, Doctor, ErrorGroups, Handler, Series } from './contract';
+import type { Circuit, Cluster, Doctor, ErrorGroups, Handler, Limit, Series } from './contract';
 
 // Changes are told by events (see events.ts); the intervals here are for values that change with time alone.
 export const SLOW = 30_000;
@@ -59,6 +59,14 @@ export function useCircuits() {
   });
 }
 
+export function useLimits() {
+  return useQuery({
+    queryKey: ['changing', 'limits'],
+    queryFn: async ({ signal }) => (await getJson<{ limits: Limit[] }>('/v1/limits', signal)).limits,
+    refetchInterval: (query) => (query.state.data?.some((limit) => limit.holds_since) ? 5_000 : SLOW),
+  });
+}
+
 export function useCluster() {
   return useQuery({
     queryKey: ['changing', 'cluster'],
@@ -90,18 +98,20 @@ export function useNamespaces(enabled: boolean) {
 export function useErrors(of: ListKind, handler = '', from = '', limit = 100) {
   const search = new URLSearchParams({ of, limit: String(limit), ...(handler && { handler }), ...(from && { from }) });
   const key = ['errors', of, handler, from, limit];
-  // The first answer comes soon and may be of the newest failures only; the whole one follows.
+  // The first answer comes soon. If it is of the newest failures only, the whole one follows.
   const soon = useQuery({
     queryKey: [...key, 'soon'],
     queryFn: ({ signal }) => getJson<ErrorGroups>(`/v1/errors?${search}&within_ms=150`, signal),
+    refetchInterval: (query) => (query.state.data?.complete ? SLOW : false),
     placeholderData: keepPreviousData,
   });
+  const enough = soon.data?.complete === true && !soon.isPlaceholderData;
   const whole = useQuery({
     queryKey: key,
     queryFn: ({ signal }) => getJson<ErrorGroups>(`/v1/errors?${search}`, signal),
-    enabled: soon.isFetched,
+    enabled: soon.isFetched && !enough,
     refetchInterval: SLOW,
     placeholderData: (before) => before ?? soon.data,
   });
-  return whole.data || whole.isError ? whole : soon;
+  return !enough && (whole.data || whole.isError) ? whole : soon;
 }

@@ -1,8 +1,10 @@
 // Filters of the two lists: in the URL, in requests and in bulk jobs under the same names.
 
+import { CLASSES } from './classes';
+
 export type ListKind = 'tasks' | 'history';
 
-const COMMON = ['handler', 'key', 'business_type', 'business_id', 'tag', 'attempts_from', 'error', 'created_from', 'created_until'] as const;
+const COMMON = ['handler', 'key', 'business_type', 'business_id', 'tag', 'class', 'attempts_from', 'error', 'created_from', 'created_until'] as const;
 export const FILTER_NAMES = {
   tasks: [...COMMON, 'state', 'owner', 'due_from', 'due_until'],
   history: [...COMMON, 'outcome', 'finished_from', 'finished_until', 'requeued'],
@@ -23,6 +25,7 @@ export function parseFilters(search: string, kind: ListKind): Filters {
     if (!value) continue;
     if (name === 'state' && !STATES.includes(value as never)) continue;
     if (name === 'outcome' && !OUTCOMES.includes(value as never)) continue;
+    if (name === 'class' && !CLASSES.includes(value as never)) continue;
     if (name === 'requeued' && value !== 'true') continue;
     if (name === 'attempts_from' && !/^[1-9]\d{0,6}$/.test(value)) continue;
     if (name === 'error' && !/^[0-9a-f]{16}$/.test(value)) continue;

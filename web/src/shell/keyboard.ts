@@ -2,17 +2,22 @@
 import { useEffect } from 'react';
 import { navigate } from '../lib/location';
 
-const PLACES: Record<string, string> = {
-  o: '/',
-  t: '/tasks',
-  h: '/history',
-  e: '/errors',
-  a: '/handlers',
-  i: '/instances',
-  b: '/bulk',
-  l: '/events',
-  s: '/settings',
+// By the letter after g: the name of the page, which is its path, too.
+export const PLACES: Record<string, string> = {
+  o: 'overview',
+  t: 'tasks',
+  h: 'history',
+  e: 'errors',
+  a: 'handlers',
+  i: 'instances',
+  b: 'bulk',
+  l: 'events',
+  s: 'settings',
 };
+
+function pathOf(place: string): string {
+  return place === 'overview' ? '/' : `/${place}`;
+}
 
 function typing(target: EventTarget | null): boolean {
   return target instanceof HTMLElement && (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
@@ -40,7 +45,7 @@ export function useKeyboard(onHelp: () => void): void {
       if (typing(event.target) || document.querySelector('dialog[open]')) return;
       const afterG = Date.now() - going < 1_000;
       going = 0;
-      if (afterG && PLACES[event.key]) navigate(PLACES[event.key]!);
+      if (afterG && PLACES[event.key]) navigate(pathOf(PLACES[event.key]!));
       else if (event.key === 'g') going = Date.now();
       else if (event.key === 'j') step(1);
       else if (event.key === 'k') step(-1);

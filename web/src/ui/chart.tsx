@@ -19,6 +19,7 @@ interface ChartProps {
   stepMs: number;
   lines: Line[];
   format: (value: number) => string;
+  steps?: number[]; // of the axis: round values, where those of ten are not
 }
 
 const HEIGHT = 148; // at a root size of 14 px
@@ -37,6 +38,14 @@ function timeLabel(seconds: number, ticks: number[], zone: string): string {
 function lonePoints(plot: uPlot, series: number): number[] {
   const values = plot.data[series]!;
   return [...values.keys()].filter((i) => values[i] != null && values[i - 1] == null && values[i + 1] == null);
+}
+
+function widest(plot: uPlot, labels: string[], font: string): number {
+  plot.ctx.save();
+  plot.ctx.font = font;
+  const width = Math.max(0, ...labels.map((label) => plot.ctx.measureText(label).width));
+  plot.ctx.restore();
+  return width;
 }
 
 function options(props: ChartProps, width: number, zone: string, onCursor: (at: number | null) => void): uPlot.Options {
@@ -58,7 +67,14 @@ function options(props: ChartProps, width: number, zone: string, onCursor: (at: 
         space: 70 * scale(),
         values: (_, ticks) => ticks.map((tick) => timeLabel(tick, ticks, zone)),
       },
-      { ...axis, grid, size: 48 * scale(), space: 36 * scale(), values: (_, ticks) => ticks.map((tick) => props.format(tick)) },
+      {
+        ...axis,
+        grid,
+        size: (plot, labels) => Math.max(48 * scale(), widest(plot, labels ?? [], axis.font) + 12),
+        space: 36 * scale(),
+        values: (_, ticks) => ticks.map((tick) => props.format(tick)),
+        ...(props.steps && { incrs: props.steps }),
+      },
     ],
     series: [
       {},

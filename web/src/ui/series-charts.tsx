@@ -20,7 +20,18 @@ interface Picture {
   title: string;
   format: (value: number) => string;
   lines: Line[];
+  steps?: number[];
 }
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DURATIONS = [
+  ...[1, 2, 5, 10, 20, 50, 100, 200, 500],
+  ...[1, 2, 5, 10, 20, 30].map((each) => each * SECOND),
+  ...[1, 2, 5, 10, 20, 30].map((each) => each * MINUTE),
+  ...[1, 2, 6, 12, 24, 48, 120, 240, 1200].map((each) => each * HOUR),
+];
 
 function usePictures(): (series: Series) => Picture[] {
   const { t } = useTranslation();
@@ -44,6 +55,7 @@ function usePictures(): (series: Series) => Picture[] {
     {
       title: t('series.lateness'),
       format: duration,
+      steps: DURATIONS,
       lines: [
         { label: 'p99', color: '--chart-2', values: data.series.late_p99_ms ?? [] },
         { label: 'p50', color: '--chart-1', values: data.series.late_p50_ms ?? [], fill: true },
@@ -102,6 +114,7 @@ export function SeriesCharts({ handler = '' }: { handler?: string }) {
                       stepMs={data.step_ms}
                       lines={picture.lines}
                       format={picture.format}
+                      {...(picture.steps && { steps: picture.steps })}
                     />
                   </Suspense>
                 </Card>

@@ -85,6 +85,33 @@ test('a finished task is requeued with changed arguments', async ({ open, daemon
   await expect(page.locator('.json pre')).toContainText('9007199254740993');
 });
 
+test('a task shows its class, and is requeued with another one', async ({ open, daemon }) => {
+  const { id } = await daemon.submit(task('act.class', { class: 'urgent' }));
+  await daemon.work('act.class', () => ({ error: 'x', give_up: true }));
+  const page = await open(`/task/${id}`);
+  await expect(page.locator('.title-line')).toContainText('urgent');
+  await expect(page.getByRole('complementary', { name: 'Details' })).toContainText('Classurgent');
+  await page.getByRole('button', { name: 'Requeue' }).click();
+  const choice = page.getByRole('dialog').getByLabel('Class');
+  await expect(choice.locator('option:checked')).toHaveText('As before');
+  await choice.selectOption('normal');
+  await confirm(page, 'Requeue');
+  await expect(page.getByText('Requeued from')).toBeVisible();
+  await expect(page.getByRole('complementary', { name: 'Details' })).toContainText('Classnormal');
+  const [requeued] = (await daemon.call('GET', '/v1/tasks?handler=act.class')).tasks;
+  expect(requeued.class).toBeUndefined(); // which is normal
+});
+
+test('a task that is requeued by itself keeps its class', async ({ open, daemon }) => {
+  const { id } = await daemon.submit(task('act.keeps', { class: 'urgent' }));
+  await daemon.work('act.keeps', () => ({ error: 'x', give_up: true }));
+  const page = await open(`/task/${id}`);
+  await page.getByRole('button', { name: 'Requeue' }).click();
+  await confirm(page, 'Requeue');
+  await expect(page.getByText('Requeued from')).toBeVisible();
+  expect((await daemon.call('GET', '/v1/tasks?handler=act.keeps')).tasks[0].class).toBe('urgent');
+});
+
 test('without the right to see arguments, they cannot be changed', async ({ watched, daemon }) => {
   const { id } = await daemon.submit(task('act.sealed'));
   await daemon.work('act.sealed', () => ({ error: 'x', give_up: true }));
@@ -127,6 +154,13 @@ test('the timeline has each attempt that is kept: how it ended, where, how long 
   await expect(moments.filter({ hasText: 'Attempt 5 failed' })).toContainText('the <b>fifth</b>');
   await expect(moments.filter({ hasText: 'Attempt 1 failed' })).toContainText('2 more attempts failed');
   await expect(moments.filter({ hasText: 'Attempt 6' })).toBeVisible();
+});
+
+test('a task without a limit of attempts says so', async ({ open, daemon }) => {
+  const { id } = await daemon.submit(task('act.forever', { delay_ms: 3_600_000, policy: { max_attempts: 0, backoff: 'fixed delay=5s jitter=none' } }));
+  const page = await open(`/task/${id}`);
+  await expect(page.locator('.timeline')).toContainText('and so on, without a limit');
+  await expect(page.getByText('0, without a limit')).toBeVisible();
 });
 
 test('a handler is paused with a reason and resumed', async ({ open, daemon }) => {

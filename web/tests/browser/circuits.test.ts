@@ -57,6 +57,17 @@ test('an order for a circuit that no instance has here is shown, and can be rese
   await expect(row).toHaveCount(0);
 });
 
+test('an open circuit is a finding of the overview, which leads to it', async ({ open, daemon }) => {
+  await serve(daemon);
+  await daemon.call('POST', '/v1/circuits/gateway/open', { why: 'they migrate' });
+  const page = await open();
+  const finding = page.getByRole('region', { name: 'Verdict' }).getByRole('listitem').filter({ hasText: 'gateway' });
+  await finding.getByRole('link', { name: 'Show' }).click();
+  await expect(gateway(page)).toContainText('held open');
+  await gateway(page).getByRole('button', { name: 'Reset' }).click();
+  await expect(gateway(page).getByRole('button', { name: 'Hold open' })).toBeVisible();
+});
+
 test('a viewer sees circuits, and changes none', async ({ watched, daemon }) => {
   await serve(daemon);
   await logIn(watched, daemon.page, daemon.tokenFor('viewer'), '/handlers');

@@ -95,6 +95,42 @@ test('all failures of one kind are requeued, and no others', async ({ open, daem
   expect((await daemon.call('GET', '/v1/tasks?handler=act.kinds')).tasks).toHaveLength(4);
 });
 
+test('a bulk requeue gives its tasks the class background, unless another is chosen', async ({ open, daemon }) => {
+  for (const handler of ['act.replay', 'act.replay.now']) {
+    await daemon.submit(task(handler, { class: 'urgent' }));
+    await daemon.work(handler, () => ({ error: 'x', give_up: true }));
+  }
+  const page = await open('/history?handler=act.replay');
+  const dialog = page.getByRole('dialog');
+  const choice = dialog.getByLabel('Class of the new tasks');
+  await page.getByRole('button', { name: 'Choose all that match' }).click();
+  await page.getByRole('button', { name: 'Requeue', exact: true }).click();
+  await expect(choice).toHaveValue('background');
+  await expect(dialog).toContainText('Background unless you choose another');
+  await dialog.getByRole('button', { name: 'Requeue: 1' }).click();
+  await expect(dialog).toContainText('1 of 1 changed');
+  expect((await daemon.call('GET', '/v1/tasks?handler=act.replay')).tasks[0].class).toBe('background');
+  await dialog.getByRole('button', { name: 'Close' }).last().click();
+
+  await goTo(page, '/history?handler=act.replay.now');
+  await page.getByRole('button', { name: 'Choose all that match' }).click();
+  await page.getByRole('button', { name: 'Requeue', exact: true }).click();
+  await choice.selectOption('urgent');
+  await dialog.getByRole('button', { name: 'Requeue: 1' }).click();
+  await expect(dialog).toContainText('1 of 1 changed');
+  expect((await daemon.call('GET', '/v1/tasks?handler=act.replay.now')).tasks[0].class).toBe('urgent');
+});
+
+test('a job that is done says how many tasks no longer matched', async ({ open }) => {
+  const page = await open();
+  const at = new Date().toISOString();
+  const job = { id: 'j-1', action: 'retry', state: 'done', matched: 12, complete: true, changed: 5, skipped: 1, asked_at: at, ended_at: at };
+  await page.route('**/v1/bulk', (route) => route.fulfill({ json: { jobs: [job] } }));
+  await goTo(page, '/bulk');
+  await expect(page.getByRole('article')).toContainText('5 of 12 changed · 6 no longer matched · 1 skipped');
+  await expect(page.getByRole('progressbar')).toHaveJSProperty('value', 12);
+});
+
 test('all live tasks of one kind of error are cancelled', async ({ open, daemon }) => {
   for (let i = 0; i < 3; i++)
     await daemon.submit(task('act.retrying', { delay_ms: 3_600_000, attempts: 1, error: `timeout of 10.0.0.${i}` }));
@@ -128,6 +164,27 @@ test('lists are filtered by tag, attempts and due time, in the address', async (
   await expect(page.getByRole('row')).toHaveCount(2);
   await page.getByRole('button', { name: 'Remove the filter Attempts, at least' }).click();
   await expect(page.getByRole('row')).toHaveCount(3);
+});
+
+test('the class of tasks is a column to choose and a filter', async ({ open, daemon }) => {
+  for (const given of ['urgent', 'normal', 'background'])
+    await daemon.submit(task('act.classes', { key: `of ${given}`, class: given, delay_ms: 3_600_000 }));
+  const page = await open('/tasks?handler=act.classes');
+  await expect(page.getByRole('row')).toHaveCount(4);
+  await page.getByRole('button', { name: 'Columns' }).click();
+  await page.getByRole('checkbox', { name: 'Class' }).check();
+  await page.keyboard.press('Escape');
+  for (const shown of ['urgent', 'normal', 'background'])
+    await expect(page.getByRole('row', { name: `of ${shown}` }).getByRole('cell', { name: shown, exact: true })).toBeVisible();
+
+  await page.getByRole('button', { name: 'Filters' }).click();
+  await page.getByRole('combobox', { name: 'Class' }).selectOption('normal');
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await expect(page.getByRole('row')).toHaveCount(2);
+  await expect(page.getByRole('row').nth(1)).toContainText('of normal');
+  expect(page.url()).toContain('class=normal');
+  await page.getByRole('button', { name: 'Remove the filter Class' }).click();
+  await expect(page.getByRole('row')).toHaveCount(4);
 });
 
 test('a search that takes long goes on by itself for a while, then stops, says how far it came, and goes on when asked', async ({ open, daemon }) => {

@@ -15,6 +15,11 @@ const paths = new Map<string, string>();
 test.beforeAll(async ({ daemon }) => {
   test.setTimeout(180_000);
   await prepare(daemon);
+  // The page of handlers shows a circuit and a limit when a worker has asked for a task of their handlers.
+  for (const handler of ['guarded.pay', 'limited.report']) {
+    await daemon.submit(task(handler));
+    await daemon.work(handler, () => undefined);
+  }
   const live = (await daemon.call('GET', '/v1/tasks?limit=1000')).tasks;
   const ended = (await daemon.call('GET', '/v1/history?limit=1000')).tasks;
   const retrying = live.find((task: { attempts: number; last_error?: string }) => task.attempts > 1 && task.last_error) ?? live[0];
@@ -125,6 +130,30 @@ test('errors are grouped by cause, and lead to their tasks', async ({ open, daem
   await group.getByRole('button').first().click();
   await group.getByRole('link').first().click();
   await expect(page.locator('.error-text')).toContainText('greylisted');
+});
+
+test('the text of an error has most of the width of its card', async ({ open }) => {
+  const page = await open('/errors');
+  const card = page.getByRole('article').first();
+  await expect(card.getByRole('img')).toBeVisible();
+  const whole = (await card.boundingBox())!.width;
+  expect((await card.locator('.error-what').boundingBox())!.width).toBeGreaterThan(whole / 2);
+});
+
+test('errors are asked for once if the quick answer has all of them, and in whole if not', async ({ open }) => {
+  const page = await open('/settings');
+  const asked: string[] = [];
+  let complete = true;
+  await page.route('**/v1/errors?*', (route) => {
+    const quick = route.request().url().includes('within_ms=');
+    asked.push(quick ? 'quick' : 'whole');
+    return route.fulfill({ json: { groups: [], scanned: quick ? 7 : 9, complete: complete || !quick } });
+  });
+  await goTo(page, '/errors');
+  await expect(page.getByText('No failures')).toBeVisible();
+  complete = false;
+  await page.getByRole('button', { name: '7 d' }).click();
+  await expect.poll(() => asked).toEqual(['quick', 'quick', 'whole']);
 });
 
 test('settings change the page at once and stay', async ({ open }) => {

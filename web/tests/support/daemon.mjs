@@ -73,6 +73,7 @@ alerts:
     outages: {handlers: [guarded.*], channels: [ops], circuit_open: 1h}
 handlers:
   guarded.pay: {circuit: {name: gateway}}
+  limited.report: {limit: {running: 1, per_second: 2.5}}
 `;
 }
 

@@ -2,11 +2,13 @@ import { describe, expect, test } from 'vitest';
 import { changeOf } from '../../src/pages/task/edit-policy';
 import { etaMs } from '../../src/pages/handlers/handler-page';
 import { startsOf } from '../../src/pages/handlers/circuits';
+import { subjectOf } from '../../src/pages/handlers/limits';
 import { heat, shardCount } from '../../src/pages/instances/shards';
 import { found, taskOf } from '../../src/pages/audit/audit-page';
 import { troubleWith } from '../../src/pages/task/arguments-editor';
-import { allowedActions } from '../../src/api/actions';
+import { allowedActions, requeueBody } from '../../src/api/actions';
 import type { Task } from '../../src/api/contract';
+import { classOf } from '../../src/lib/classes';
 import { isTaskId, listUrl, parseFilters } from '../../src/lib/filters';
 import { parseMetrics, quantile, sum } from '../../src/lib/metrics';
 import { readPrefs } from '../../src/lib/prefs';
@@ -31,6 +33,13 @@ describe('filters', () => {
     expect(parseFilters('owner=a-1&due_from=2026-03-01&attempts_from=2', 'history')).toEqual({ attempts_from: '2' });
   });
 
+  test('a class is one of the three, in both lists', () => {
+    for (const kind of ['tasks', 'history'] as const) {
+      expect(parseFilters('class=normal', kind)).toEqual({ class: 'normal' });
+      expect(parseFilters('class=highest', kind)).toEqual({});
+    }
+  });
+
   test('digits are an id, anything else is a key', () => {
     expect(['910787377222441509', '0'].every(isTaskId)).toBe(true);
     expect(['', '12345678901234567890', 'order-7', '１２'].some(isTaskId)).toBe(false);
@@ -44,6 +53,26 @@ describe('circuits', () => {
     expect(startsOf({ state: 'open', starts_per_second: 1234.5 })).toBe('1200/s');
     const order = { state: 'open' as const, since: '2026-03-01T12:00:00Z', why: '' };
     expect(startsOf({ state: 'open', starts_per_second: 1, order })).toBe('0/s');
+  });
+});
+
+describe('limits', () => {
+  test('are told by what they limit, whatever its name is', () => {
+    expect(subjectOf({ subject: 'handler payment.pay' })).toEqual({ kind: 'handler', name: 'payment.pay' });
+    expect(subjectOf({ subject: 'circuit handler gateway' })).toEqual({ kind: 'circuit', name: 'handler gateway' });
+  });
+});
+
+describe('classes', () => {
+  test('a task without one is normal', () => {
+    expect(classOf({})).toBe('normal');
+    expect(classOf({ class: 'urgent' })).toBe('urgent');
+  });
+
+  test('a requeued task gets arguments as they were typed, and a class, only if they were chosen', () => {
+    expect(requeueBody({})).toBe('{}');
+    expect(requeueBody({ args: '[9007199254740993]' })).toBe('{"args":[9007199254740993]}');
+    expect(requeueBody({ args: '[1]', class: 'urgent' })).toBe('{"args":[1],"class":"urgent"}');
   });
 });
 

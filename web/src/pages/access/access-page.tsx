@@ -83,7 +83,7 @@ function Tokens() {
       <Loaded query={tokens}>
         {(all) => (
           <div className="table-scroll">
-            <table className="table">
+            <table className="table rows" aria-label={t('access.tokens')}>
               <thead>
                 <tr>
                   <th>{t('access.token')}</th>
@@ -95,17 +95,21 @@ function Tokens() {
               <tbody>
                 {all.map((token) => (
                   <tr key={token.name}>
-                    <td className="strong">
-                      <Given text={token.name} />
-                      {token.name === me?.name && <span className="quiet-text"> · {t('access.you')}</span>}
+                    <td className="strong" data-label={t('access.token')}>
+                      <div>
+                        <Given text={token.name} />
+                        {token.name === me?.name && <small>{t('access.you')}</small>}
+                      </div>
                     </td>
-                    <td>
+                    <td data-label={t('access.role')}>
                       <code>{token.role}</code>
                     </td>
-                    <td>
+                    <td data-label={t('access.namespaces')}>
                       <Given text={where(token)} />
                     </td>
-                    <td>{token.last_used ? <Time at={token.last_used} /> : <span className="quiet-text">{t('access.unused')}</span>}</td>
+                    <td data-label={t('access.lastUsed')}>
+                      {token.last_used ? <Time at={token.last_used} /> : <span className="quiet-text">{t('access.unused')}</span>}
+                    </td>
                   </tr>
                 ))}
               </tbody>

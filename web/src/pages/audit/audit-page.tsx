@@ -1,5 +1,5 @@
 // Who changed what, as this daemon has seen it since its start.
-import { EyeOff, ScrollText } from 'lucide-react';
+import { EyeOff, ScrollText, Search } from 'lucide-react';
 import { useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useAudit } from '../../api/more-queries';
@@ -60,15 +60,18 @@ function Log({ log }: { log: AuditLog }) {
   return (
     <>
       <div className="filter-bar" role="search">
-        <input
-          type="search"
-          data-search
-          className="grow"
-          placeholder={t('audit.find')}
-          aria-label={t('audit.find')}
-          value={text}
-          onChange={(event) => setText(event.target.value)}
-        />
+        <div className="find">
+          <Search className="icon" aria-hidden />
+          <input
+            type="search"
+            data-search
+            placeholder={t('audit.find')}
+            aria-label={t('audit.find')}
+            value={text}
+            onChange={(event) => setText(event.target.value)}
+          />
+          <kbd aria-hidden>/</kbd>
+        </div>
       </div>
       {where}
       {shown.length === 0 ? <p>{t('audit.noMatch')}</p> : <Entries entries={shown} />}

@@ -37,6 +37,7 @@ export function JobView({ job }: { job: BulkJob }) {
     },
   });
   const going = job.state === 'waiting' || job.state === 'running';
+  const left = job.state === 'done' ? job.matched - job.changed - job.skipped : 0; // ended or changed by others meanwhile
   const number = (value: number) => full(value, i18n.language);
   return (
     <div className="job">
@@ -47,6 +48,7 @@ export function JobView({ job }: { job: BulkJob }) {
           {job.per_second !== undefined && (
             <span className="quiet-text"> · {t('bulk.perSecond', { number: number(job.per_second) })}</span>
           )}
+          {left > 0 && <span className="quiet-text"> · {t('bulk.left', { count: left })}</span>}
           {job.skipped > 0 && <span className="quiet-text"> · {t('bulk.skipped', { count: job.skipped })}</span>}
         </span>
         {going && may('operate') && (
@@ -55,7 +57,7 @@ export function JobView({ job }: { job: BulkJob }) {
           </Button>
         )}
       </div>
-      <Progress value={job.changed + job.skipped} of={job.matched} label={t('bulk.progress')} />
+      <Progress value={job.changed + job.skipped + left} of={job.matched} label={t('bulk.progress')} />
       {job.error && <p className="bad-text">{job.error}</p>}
     </div>
   );

@@ -12,6 +12,7 @@ import { Loaded } from '../../ui/card';
 import { ShareBar } from '../../ui/meter';
 import { OUTCOME_TONES } from '../../ui/task-badge';
 import { Circuits } from './circuits';
+import { Limits } from './limits';
 import { HandlerBadge } from './handler-badge';
 import { PauseButton } from './pause-button';
 
@@ -57,6 +58,7 @@ export default function HandlersPage() {
         }
       </Loaded>
       <Circuits />
+      <Limits />
     </>
   );
 }

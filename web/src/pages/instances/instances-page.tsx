@@ -41,7 +41,7 @@ function Members({ cluster }: { cluster: Cluster }) {
     <>
       {cluster.trouble && <p className="bad-text inset">{cluster.trouble}</p>}
       {!cluster.trusted && <p className="warn-text inset">{t('instances.untrusted')}</p>}
-      <table className="table">
+      <table className="table rows" aria-label={t('instances.members')}>
         <thead>
           <tr>
             <th>{t('instances.name')}</th>
@@ -52,12 +52,15 @@ function Members({ cluster }: { cluster: Cluster }) {
         <tbody>
           {cluster.members.map((member) => (
             <tr key={member.node}>
-              <td className="mono">
-                <Given text={member.node} /> {member.node === cluster.self && <Badge tone="info">{t('instances.self')}</Badge>}
-                {member.says && <small>{member.says}</small>}
+              <td className="mono" data-label={t('instances.name')}>
+                <div>
+                  <Given text={member.node} />
+                  {member.node === cluster.self && <Badge tone="info">{t('instances.self')}</Badge>}
+                  {member.says && <small>{member.says}</small>}
+                </div>
               </td>
-              <td className="nowrap">{member.since ? <Time at={member.since} /> : '–'}</td>
-              <td>
+              <td className="nowrap" data-label={t('instances.since')}>{member.since ? <Time at={member.since} /> : '–'}</td>
+              <td className="wrapping" data-label={t('instances.handlers')}>
                 {member.handlers ? (
                   <Given text={member.handlers.join(', ') || t('instances.noHandlers')} />
                 ) : (
@@ -68,18 +71,24 @@ function Members({ cluster }: { cluster: Cluster }) {
           ))}
           {cluster.refused.map((member) => (
             <tr key={member.who}>
-              <td className="mono">
+              <td className="mono" data-label={t('instances.name')}>
                 <Given text={member.who} />
               </td>
-              <td>
+              <td data-label={t('instances.since')}>
                 <Badge tone="bad">{t('instances.refused')}</Badge>
               </td>
-              <td>{member.why}</td>
+              <td className="wrapping" data-label={t('instances.handlers')}>
+                {member.why}
+              </td>
             </tr>
           ))}
         </tbody>
       </table>
-      <p className="quiet-text inset">{t('instances.source', { source: cluster.source, age: duration(cluster.age_ms) })}</p>
+      <p className="quiet-text inset">
+        {cluster.source === 'alone'
+          ? t('instances.alone')
+          : t('instances.source', { source: cluster.source, age: duration(cluster.age_ms) })}
+      </p>
     </>
   );
 }

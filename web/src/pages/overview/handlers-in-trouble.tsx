@@ -23,7 +23,7 @@ export function HandlersInTrouble() {
             .slice(0, 5);
           if (worst.length === 0) return <Empty icon={Boxes} title={t('handlers.none')} />;
           return (
-            <table className="table">
+            <table className="table short-names">
               <thead>
                 <tr>
                   <th>{t('handlers.name')}</th>

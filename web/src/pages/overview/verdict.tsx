@@ -13,6 +13,8 @@ const PLACES: Record<string, string> = {
   quarantined: '/history?outcome=quarantined',
   handlers: '/handlers',
   paused: '/handlers',
+  circuits: '/handlers',
+  limits: '/handlers',
   instances: '/instances',
 };
 

@@ -2,10 +2,12 @@
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Task } from '../../api/contract';
+import { classOf } from '../../lib/classes';
 import { listUrl } from '../../lib/filters';
 import { duration } from '../../lib/time';
 import { Given, TextLink } from '../../ui/basics';
 import { Card } from '../../ui/card';
+import { ClassText } from '../../ui/class-text';
 import { CopyButton } from '../../ui/copy';
 import { Time } from '../../ui/time';
 import { Tags } from '../tasks/columns';
@@ -49,6 +51,9 @@ export function Facts({ task }: { task: Task }) {
             )}
           </Fact>
           <Fact name={t('column.tags')}>{task.tags.length > 0 && <Tags tags={task.tags} />}</Fact>
+          <Fact name={t('column.class')}>
+            <ClassText of={classOf(task)} />
+          </Fact>
           <Fact name={t('column.created')}>
             <Time at={task.created_at} exact />
           </Fact>
@@ -72,7 +77,9 @@ export function Facts({ task }: { task: Task }) {
       <Card title={t('task.policy')}>
         <dl className="facts">
           <Fact name={t('column.attempts')}>
-            {t('task.attemptsOf', { made: task.attempts, most: task.policy.max_attempts || '∞' })}
+            {task.policy.max_attempts
+              ? t('task.attemptsOf', { made: task.attempts, most: task.policy.max_attempts })
+              : t('task.attemptsNoLimit', { made: task.attempts })}
           </Fact>
           <Fact name={t('policy.backoff')}>{task.policy.backoff && <code>{task.policy.backoff}</code>}</Fact>
           <Fact name={t('policy.maxDuration')}>{task.policy.max_duration_ms > 0 && duration(task.policy.max_duration_ms)}</Fact>

@@ -9,6 +9,7 @@ import { useSession } from '../../shell/session';
 import { Given, TextLink } from '../../ui/basics';
 import { Card, Loaded } from '../../ui/card';
 import { CopyButton } from '../../ui/copy';
+import { ClassText } from '../../ui/class-text';
 import { TaskBadge } from '../../ui/task-badge';
 import { Arguments } from './arguments';
 import { Facts } from './facts';
@@ -48,6 +49,7 @@ function TaskView({ task }: { task: Task }) {
               <Given text={task.handler} />
             </h1>
             <TaskBadge task={task} />
+            {task.class && <ClassText of={task.class} />}
           </div>
           <p className="lead">
             <Given text={task.key} className="mono" />

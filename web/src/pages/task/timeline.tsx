@@ -26,6 +26,7 @@ export function Timeline({ task }: { task: Task }) {
                   {i > 0 &&
                     !moment.future &&
                     moment.kind !== 'next' &&
+                    moment.at > moments[0]!.at &&
                     ` · ${t('moment.after', { time: duration(moment.at - moments[0]!.at) })}`}
                 </span>
               )}
@@ -35,7 +36,7 @@ export function Timeline({ task }: { task: Task }) {
           </div>
         </li>
       ))}
-      {more && <li className="quiet-text more">{t('moment.more', { max: task.policy.max_attempts || '∞' })}</li>}
+      {more && <li className="quiet-text more">{task.policy.max_attempts ? t('moment.more', { max: task.policy.max_attempts }) : t('moment.forever')}</li>}
     </ol>
   );
 }

@@ -33,7 +33,7 @@ function earlier(wanted: string | undefined, foreseen: string): string {
 
 export function BulkDialog({ action, filters, onClose }: { action: Action; filters: Filters; onClose: () => void }) {
   const { t } = useTranslation();
-  const fields = useActionFields(action);
+  const fields = useActionFields(action, action === 'requeue' ? 'background' : undefined);
   const [typed, setTyped] = useState('');
   const [pace, setPace] = useState('');
 
@@ -53,6 +53,7 @@ export function BulkDialog({ action, filters, onClose }: { action: Action; filte
       const options = {
         ...(fields.options.untold && { untold: true }),
         ...(action === 'fail' && { why: fields.options.why! }),
+        ...(fields.options.class && { class: fields.options.class }),
         ...(pace && { per_second: Number(pace) }),
       };
       const answer = await api.POST('/v1/bulk', { body: request(action, filter, options) });
@@ -93,7 +94,7 @@ export function BulkDialog({ action, filters, onClose }: { action: Action; filte
             <>
               <Foreseen answer={answer} />
               {matched > 0 && <p>{t(`bulk.about.${action}`)}</p>}
-              {matched > 0 && <ActionFields action={action} fields={fields} />}
+              {matched > 0 && <ActionFields action={action} fields={fields} keeps={false} />}
               {matched > 1 && (
                 <Field label={t('bulk.pace')} hint={t('bulk.paceHint')}>
                   <input inputMode="numeric" autoComplete="off" value={pace} onChange={(event) => setPace(event.target.value.trim())} />

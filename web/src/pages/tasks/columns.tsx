@@ -3,10 +3,12 @@ import { Columns3 } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { Task } from '../../api/contract';
+import { classOf } from '../../lib/classes';
 import type { ListKind } from '../../lib/filters';
 import { setPrefs, usePrefs } from '../../lib/prefs';
 import { Given } from '../../ui/basics';
 import { Dropdown } from '../../ui/dropdown';
+import { ClassText } from '../../ui/class-text';
 import { TaskBadge } from '../../ui/task-badge';
 import { Time } from '../../ui/time';
 
@@ -36,6 +38,7 @@ const BUSINESS: Column = {
 };
 const ERROR: Column = { name: 'error', className: 'wide', cell: (task) => task.last_error && <Given text={task.last_error} /> };
 const TAGS: Column = { name: 'tags', cell: (task) => task.tags.length > 0 && <Tags tags={task.tags} /> };
+const CLASS: Column = { name: 'class', className: 'nowrap', cell: (task) => <ClassText of={classOf(task)} /> };
 const CREATED: Column = { name: 'created', className: 'nowrap', cell: (task) => <Time at={task.created_at} /> };
 const NEXT: Column = { name: 'next', className: 'nowrap', cell: (task) => task.next_at && <Time at={task.next_at} /> };
 const FINISHED: Column = {
@@ -58,8 +61,8 @@ export function Tags({ tags }: { tags: string[] }) {
 }
 
 const COLUMNS: Record<ListKind, Column[]> = {
-  tasks: [STATE, HANDLER, KEY, ATTEMPTS, NEXT, ERROR, CREATED, BUSINESS, TAGS, OWNER, ID],
-  history: [STATE, HANDLER, KEY, ATTEMPTS, FINISHED, ERROR, CREATED, BUSINESS, TAGS, ID],
+  tasks: [STATE, HANDLER, KEY, ATTEMPTS, NEXT, ERROR, CREATED, CLASS, BUSINESS, TAGS, OWNER, ID],
+  history: [STATE, HANDLER, KEY, ATTEMPTS, FINISHED, ERROR, CREATED, CLASS, BUSINESS, TAGS, ID],
 };
 const FIRST: Record<ListKind, string[]> = {
   tasks: ['state', 'handler', 'key', 'attempts', 'next', 'error', 'created'],

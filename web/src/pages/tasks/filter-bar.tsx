@@ -3,6 +3,7 @@ import { ListFilter, Search, X } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { useHandlers } from '../../api/queries';
+import { CLASSES } from '../../lib/classes';
 import {
   FILTER_NAMES,
   isTaskId,
@@ -151,6 +152,16 @@ function MoreFilters({ kind, filters, close }: BarProps & { close: () => void })
       <Field label={t('filter.tag')}>
         <input name="tag" maxLength={255} defaultValue={filters.tag} />
       </Field>
+      <Field label={t('filter.class')}>
+        <select name="class" defaultValue={filters.class ?? ''}>
+          <option value="">{t('filter.anyClass')}</option>
+          {CLASSES.map((each) => (
+            <option key={each} value={each}>
+              {t(`class.${each}`)}
+            </option>
+          ))}
+        </select>
+      </Field>
       <Field label={t('filter.attempts_from')}>
         <input name="attempts_from" type="number" min={1} max={1_000_000} defaultValue={filters.attempts_from} />
       </Field>
@@ -189,6 +200,7 @@ function Chips(props: BarProps) {
     if (isTime(name)) return absolute(value, i18n.language, zone);
     if (name === 'state') return t(`state.${value}`);
     if (name === 'outcome') return t(`outcome.${value}`);
+    if (name === 'class') return t(`class.${value}`);
     return name === 'requeued' ? t('common.yes') : value;
   };
   return (

@@ -1,0 +1,38 @@
+// The limits on the page of handlers: what they allow and hold back, and what a held task says.
+import { task } from '../support/workload.mjs';
+import { expect, goTo, test } from './fixtures';
+
+test('a limit shows what it allows and holds back, and a held task leads to it', async ({ open, daemon }) => {
+  await daemon.submit(task('limited.report', { key: 'runs' }));
+  const { id } = await daemon.submit(task('limited.report', { key: 'waits' }));
+  const ask = () => daemon.call('POST', '/v1/leases', { handlers: ['limited.report'], max: 1, wait_ms: 1000 });
+  const { tasks } = await ask();
+  expect(tasks).toHaveLength(1);
+  const waiting = tasks[0].id === id ? (await daemon.call('GET', '/v1/tasks?key=runs')).tasks[0].id : id;
+
+  const page = await open('/handlers');
+  const row = page.getByRole('table', { name: 'Limits' }).getByRole('row', { name: /limited\.report/ });
+  await expect(async () => {
+    expect((await ask()).tasks).toHaveLength(0);
+    await page.reload();
+    await expect(row).toContainText('holds tasks back', { timeout: 4_000 });
+  }).toPass();
+  await expect(row.getByRole('cell').nth(2)).toHaveText('1');
+  await expect(row.getByRole('cell').nth(3)).toHaveText('2.5');
+  await expect(row.getByRole('cell').nth(5)).toHaveText('1 of 1');
+
+  await goTo(page, `/task/${waiting}`);
+  await expect(page.getByText('a limit of its handler or circuit holds it back')).toBeVisible();
+  await page.getByRole('link', { name: 'Show the limits' }).click();
+  await expect(row).toBeVisible();
+});
+
+test('without limits there is nothing to explain', async ({ open }) => {
+  const page = await open('/settings');
+  const answered = page.waitForResponse('**/v1/limits');
+  await page.route('**/v1/limits', (route) => route.fulfill({ json: { limits: [] } }));
+  await goTo(page, '/handlers');
+  await answered;
+  await expect(page.getByRole('heading', { level: 1, name: 'Handlers' })).toBeVisible();
+  await expect(page.getByRole('table', { name: 'Limits' })).toHaveCount(0);
+});
