@@ -27,6 +27,31 @@ test('a limit shows what it allows and holds back, and a held task leads to it',
   await expect(row).toBeVisible();
 });
 
+test('an operator limits a handler that has no limit, and resets it', async ({ open, daemon }) => {
+  await daemon.submit(task('unlimited.report', { key: 'waits', delay_ms: 3_600_000 }));
+  const page = await open('/handlers');
+  const handler = page.getByRole('row', { name: /unlimited\.report/ }).first();
+  await handler.getByRole('button', { name: 'Limit' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Limit unlimited.report?' });
+  await dialog.getByLabel('Burst').fill('5');
+  await dialog.getByRole('button', { name: 'Limit' }).click();
+  await expect(dialog).toContainText('say running, per_second or both');
+  await dialog.getByLabel('Burst').fill('');
+  await dialog.getByLabel('At a time').fill('3');
+  await dialog.getByLabel('Reason').fill('it is slow today');
+  await dialog.getByRole('button', { name: 'Limit' }).click();
+  await expect(dialog).toHaveCount(0);
+
+  const row = page.getByRole('table', { name: 'Limits' }).getByRole('row', { name: /unlimited\.report/ });
+  await expect(row).toContainText('it is slow today');
+  await expect(row.getByRole('cell').nth(2)).toHaveText('3');
+  const { limits } = await daemon.call('GET', '/v1/limits');
+  expect(limits.find((limit: { subject: string }) => limit.subject === 'handler unlimited.report').order.running).toBe(3);
+
+  await row.getByRole('button', { name: 'Reset' }).click();
+  await expect(row).toHaveCount(0);
+});
+
 test('without limits there is nothing to explain', async ({ open }) => {
   const page = await open('/settings');
   const answered = page.waitForResponse('**/v1/limits');

@@ -13,6 +13,7 @@ import { ShareBar } from '../../ui/meter';
 import { OUTCOME_TONES } from '../../ui/task-badge';
 import { Circuits } from './circuits';
 import { Limits } from './limits';
+import { SetLimitButton } from './limit-actions';
 import { HandlerBadge } from './handler-badge';
 import { PauseButton } from './pause-button';
 
@@ -102,6 +103,7 @@ function Row({ handler, lateMs, metrics }: { handler: Handler; lateMs: number | 
         {run(0.99)}
       </td>
       <td className="row-actions">
+        <SetLimitButton subject={{ kind: 'handler', name: handler.name }} />
         <PauseButton handler={handler} />
       </td>
     </tr>

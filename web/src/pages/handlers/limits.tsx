@@ -6,6 +6,7 @@ import { full, short } from '../../lib/numbers';
 import { Badge, Given } from '../../ui/basics';
 import { Card } from '../../ui/card';
 import { Time } from '../../ui/time';
+import { ResetLimitButton, SetLimitButton, type Subject } from './limit-actions';
 
 // Most installations have none: then there is nothing to explain.
 export function Limits() {
@@ -26,6 +27,9 @@ export function Limits() {
               <th className="number">{t('limits.burst')}</th>
               <th className="number">{t('limits.here')}</th>
               <th className="number">{t('limits.held')}</th>
+              <th>
+                <span className="unseen">{t('handlers.actions')}</span>
+              </th>
             </tr>
           </thead>
           <tbody>
@@ -40,14 +44,15 @@ export function Limits() {
 }
 
 // "handler payment.pay" and "circuit gateway"
-export function subjectOf(limit: Pick<Limit, 'subject'>): { kind: 'handler' | 'circuit'; name: string } {
+export function subjectOf(limit: Pick<Limit, 'subject'>): Subject {
   const kind = limit.subject.startsWith('circuit ') ? 'circuit' : 'handler';
   return { kind, name: limit.subject.replace(/^(handler|circuit) /, '') };
 }
 
 function Row({ limit }: { limit: Limit }) {
   const { t, i18n } = useTranslation();
-  const { kind, name } = subjectOf(limit);
+  const subject = subjectOf(limit);
+  const { kind, name } = subject;
   const number = (value: number | undefined) => (value === undefined ? '–' : full(value, i18n.language));
   return (
     <tr data-row={limit.subject}>
@@ -85,17 +90,31 @@ function Row({ limit }: { limit: Limit }) {
       <td className="number" data-label={t('limits.held')}>
         {limit.held_tasks > 0 ? short(limit.held_tasks) : '–'}
       </td>
+      <td className="row-actions">
+        {limit.order && <ResetLimitButton subject={subject} />}
+        <SetLimitButton subject={subject} />
+      </td>
     </tr>
   );
 }
 
 function State({ limit }: { limit: Limit }) {
   const { t } = useTranslation();
-  if (!limit.holds_since) return <Badge tone="ok">{t('limits.free')}</Badge>;
   return (
     <div>
-      <Badge tone={limit.running === 0 ? 'warn' : 'info'}>{t(limit.running === 0 ? 'limits.nothing' : 'limits.holds')}</Badge>{' '}
-      <Time at={limit.holds_since} />
+      {limit.holds_since ? (
+        <>
+          <Badge tone={limit.running === 0 ? 'warn' : 'info'}>{t(limit.running === 0 ? 'limits.nothing' : 'limits.holds')}</Badge>{' '}
+          <Time at={limit.holds_since} />
+        </>
+      ) : (
+        <Badge tone="ok">{t('limits.free')}</Badge>
+      )}
+      {limit.order && (
+        <small>
+          {t('limits.setSince')} <Time at={limit.order.since} /> <Given text={limit.order.why} />
+        </small>
+      )}
     </div>
   );
 }
