@@ -31,7 +31,10 @@ async function work({ concurrency, work }, tally) {
   queue.on('succeeded', () => tally.ended());
   await queue.ready();
   queue.process(concurrency, async (job) => {
-    if (work === 'cycle' && job.options.retries === 2) throw new Error('first attempt fails');
+    if (work === 'cycle' && job.options.retries === 2) {
+      tally.failed();
+      throw new Error('first attempt fails');
+    }
     tally.started(job.data.from);
   });
   return () => queue.close(1000);

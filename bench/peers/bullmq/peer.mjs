@@ -25,7 +25,10 @@ async function open() {
 
 async function work({ concurrency }, tally) {
   const handle = async (job) => {
-    if (job.data.fails && job.attemptsMade === 0) throw new Error('first attempt fails');
+    if (job.data.fails && job.attemptsMade === 0) {
+      tally.failed();
+      throw new Error('first attempt fails');
+    }
     tally.started(job.data.from);
   };
   const worker = new Worker('bench', handle, { connection, concurrency, removeOnComplete: { count: 0 }, removeOnFail: { count: 0 } });

@@ -27,11 +27,12 @@ class Peer:
                              broker_connection_retry_on_startup=True)
         self.server = redis.Redis(host=STORE.hostname, port=STORE.port)
         self.tally = None
-        self.task = self.app.task(name="noop", bind=True, max_retries=3)(self.run)
+        self.task = self.app.task(self.run, name="noop", max_retries=3)
 
-    def run(self, task, fails=False, sent=None):
-        if fails and task.request.retries == 0:
-            raise task.retry(countdown=0)
+    def run(self, fails=False, sent=None):
+        if fails and self.task.request.retries == 0:
+            self.tally.failed()
+            raise self.task.retry(countdown=0)
         self.tally.ran(sent)
 
     def produce(self, first, last, fails):

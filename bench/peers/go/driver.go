@@ -50,6 +50,7 @@ type bench struct {
 	peer     Peer
 	tasks    int
 	executed atomic.Int64
+	failures atomic.Int64
 	late     samples
 }
 
@@ -70,6 +71,7 @@ func (firstFails) Error() string { return "first attempt fails" }
 
 func (b *bench) run(task Task, firstAttempt bool) error {
 	if task.Fails && firstAttempt {
+		b.failures.Add(1)
 		return firstFails{}
 	}
 	if task.From > 0 {
@@ -140,13 +142,14 @@ func (b *bench) latencyOwn() {
 
 // result is the line that the program prints.
 type result struct {
-	Peer    string  `json:"peer"`
-	Version string  `json:"version"`
-	Work    string  `json:"work"`
-	Tasks   int     `json:"tasks"`
-	Seconds float64 `json:"seconds,omitempty"`
-	PerS    float64 `json:"per_s,omitempty"`
-	LateMs  *Spread `json:"late_ms,omitempty"`
+	Peer     string  `json:"peer"`
+	Version  string  `json:"version"`
+	Work     string  `json:"work"`
+	Tasks    int     `json:"tasks"`
+	Seconds  float64 `json:"seconds,omitempty"`
+	PerS     float64 `json:"per_s,omitempty"`
+	LateMs   *Spread `json:"late_ms,omitempty"`
+	Failures int64   `json:"failures"`
 }
 
 // Main is the main function of a peer's program.
@@ -181,6 +184,7 @@ func Main(d Description) {
 	} else if r.LateMs == nil {
 		r.LateMs = b.late.spread()
 	}
+	r.Failures = b.failures.Load()
 	Must(json.NewEncoder(os.Stdout).Encode(r))
 	os.Exit(0) // stopping is not measured
 }

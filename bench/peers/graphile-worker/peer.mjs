@@ -33,7 +33,10 @@ async function work({ concurrency, local, batchDelay, poll, connections }, tally
         tally.ended();
       },
       flaky: async (_, { job }) => {
-        if (job.attempts === 1) throw new Error('first attempt fails');
+        if (job.attempts === 1) {
+          tally.failed();
+          throw new Error('first attempt fails');
+        }
         tally.ended();
       },
     },

@@ -24,6 +24,7 @@ final class Driver {
   private final int tasks;
   private final double warmUp; // ms until idle workers wait for news
   private final AtomicInteger executed = new AtomicInteger();
+  private final AtomicInteger failures = new AtomicInteger();
   private final double[] late;
   private Peer peer;
 
@@ -37,7 +38,10 @@ final class Driver {
 
   /** Called by a peer's handler. */
   static void run(Peer.Work task, boolean firstAttempt) {
-    if (task.fails() && firstAttempt) throw new FirstAttemptFails();
+    if (task.fails() && firstAttempt) {
+      current.failures.incrementAndGet();
+      throw new FirstAttemptFails();
+    }
     double now = wall();
     int i = current.executed.getAndIncrement();
     if (task.from() > 0 && i < current.late.length) current.late[i] = now - task.from();
@@ -63,7 +67,8 @@ final class Driver {
       case "latency-other" -> latencyOther();
       default -> throw new IllegalArgumentException("unknown work: " + settings.work);
     };
-    System.out.printf("{\"peer\":\"%s\",\"version\":\"%s\",\"work\":\"%s\",\"tasks\":%d,%s}%n", name, version(of), settings.work, tasks, figures);
+    System.out.printf("{\"peer\":\"%s\",\"version\":\"%s\",\"work\":\"%s\",\"tasks\":%d,\"failures\":%d,%s}%n",
+        name, version(of), settings.work, tasks, failures.get(), figures);
     System.exit(0); // stopping is not measured
   }
 

@@ -46,6 +46,7 @@ class Peer:
         async def handle(payload):
             if payload.get("fails") and not self.failed[payload["id"]]:
                 self.failed[payload["id"]] = 1
+                tally.failed()
                 raise RuntimeError("first attempt fails")
             tally.ran(payload.get("sent"))
         queue = RedisMessageQueue(self.config)

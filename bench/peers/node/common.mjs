@@ -29,11 +29,15 @@ export function spread(values) {
 /** Counts what has run, and how late it started. Passed to a peer's work(). */
 export class Tally {
   count = 0;
+  failures = 0;
   late = [];
 
   /** For works that measure a delay: `from` is when the task was sent or due. */
   started(from) {
     if (from !== undefined) this.late.push(wall() - from);
+  }
+  failed() {
+    this.failures++;
   }
   ended() {
     this.count++;

@@ -9,10 +9,11 @@ export class Processes {
     const script = new URL('./worker.mjs', import.meta.url).pathname;
     this.workers = Array.from({ length: settings.processes }, () => {
       const child = fork(script, [JSON.stringify({ peerFile, settings })], { serialization: 'advanced' });
-      const worker = { child, ready: false, count: 0, late: [] };
+      const worker = { child, ready: false, count: 0, failures: 0, late: [] };
       child.on('message', (message) => {
         worker.ready ||= !!message.ready;
         worker.count = message.count ?? worker.count;
+        worker.failures = message.failures ?? worker.failures;
         worker.late.push(...(message.late ?? []));
       });
       return worker;
@@ -27,6 +28,9 @@ export class Processes {
   }
   count() {
     return this.workers.reduce((sum, worker) => sum + worker.count, 0);
+  }
+  failures() {
+    return this.workers.reduce((sum, worker) => sum + worker.failures, 0);
   }
   late() {
     return this.workers.flatMap((worker) => worker.late);

@@ -59,10 +59,11 @@ async function drain(more) {
   await crew.ready();
   await enqueue(more, 1);
   await producer.prepare?.();
-  return seconds(async () => {
+  const result = await seconds(async () => {
     await crew.go();
     await finished(crew);
   });
+  return { ...result, failures: crew.failures() };
 }
 
 async function lateness() {

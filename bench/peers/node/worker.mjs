@@ -7,7 +7,7 @@ const tally = new Tally();
 let stop = async () => {};
 
 function report() {
-  process.send({ count: tally.count, late: tally.late.splice(0) });
+  process.send({ count: tally.count, failures: tally.failures, late: tally.late.splice(0) });
 }
 
 process.on('message', async (message) => {

@@ -31,6 +31,7 @@ async function open({ callers }) {
 async function settle(boss, jobs, tally) {
   const failed = jobs.filter((job) => job.data.fails && job.retryCount === 0);
   const succeeded = jobs.filter((job) => !failed.includes(job));
+  for (let i = 0; i < failed.length; i++) tally.failed();
   for (const job of succeeded) tally.started(job.data.from);
   if (failed.length) await boss.fail(QUEUE, failed.map((job) => job.id));
   if (succeeded.length) await boss.complete(QUEUE, succeeded.map((job) => job.id));

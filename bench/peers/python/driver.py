@@ -31,6 +31,7 @@ class Tally:
 
     def __init__(self, tasks):
         self.done = fork.Value("q", 0)
+        self.failures = fork.Value("q", 0)
         self.late = fork.Array("d", tasks, lock=False)
 
     def ran(self, sent=None):
@@ -40,6 +41,10 @@ class Tally:
             self.done.value += 1
         if index < len(self.late):
             self.late[index] = late
+
+    def failed(self):
+        with self.failures.get_lock():
+            self.failures.value += 1
 
     def spread(self):
         values = sorted(self.late)
@@ -93,7 +98,7 @@ class Driver:
             self.start_workers()
             self.all_run()
             until("the store is empty", lambda: not self.peer.left())
-        return self.seconds(work)
+        return self.seconds(work) | {"failures": self.tally.failures.value}
 
     def seconds(self, work):
         began = time.monotonic()
