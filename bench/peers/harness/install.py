@@ -11,12 +11,13 @@ from harness.options import ROOT
 from harness.problem import LeftOut, Problem
 
 SOURCES = ROOT / "bench/peers"
+FOLDER = ROOT / "build/peers"
 PATIENCE = 1800  # seconds; better-sqlite3 is compiled
 NODE_NEEDED = (22, 18)  # by graphile-worker
 
 
 class Installer:
-    def __init__(self, children, folder=ROOT / "build/peers"):
+    def __init__(self, children, folder=FOLDER):
         self.children, self.folder = children, folder
 
     def command(self, peer, store):

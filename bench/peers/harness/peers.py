@@ -7,7 +7,7 @@ WORKS = (*RATES, *DELAYS)
 STORES = ("postgres", "mariadb", "redis", "sqlite")
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, eq=False)  # by identity: its settings cannot be hashed
 class Peer:
     name: str
     language: str  # node, old-node, go, java or python: how it is installed and started
