@@ -43,4 +43,5 @@ class Children:
 
 
 def last_lines(text):
-    return " ".join(text.split())[-SHOWN:]
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " / ".join(lines[-3:])[:SHOWN]
