@@ -14,8 +14,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * db-scheduler on PostgreSQL, by lock-and-fetch, its documentation's way to throughput, and on MariaDB, by fetch, which is the only way
- * there. A retry is due at once.
+ * db-scheduler on PostgreSQL, by lock-and-fetch, its documentation's way to throughput, and on MariaDB, by fetch. A retry is
+ * due at once.
  */
 final class Bench implements Peer {
   record Data(int id, double from, boolean fails) implements Serializable {}

@@ -43,7 +43,6 @@ DB_SCHEDULER_WORKS = {"enqueue": {"batch": 5000, "callers": 2},
                       "drain": {"batch": 5000, "threads": 50, "connections": 50}, "cycle": {"batch": 5000, "threads": 50, "connections": 50},
                       "latency-own": {"threads": 20}, "latency-other": {"threads": 20, "poll": 5},
                       "lateness": {"threads": 50, "connections": 50, "poll": 5}}
-# On MariaDB, more threads only wait for each other's locks.
 DB_SCHEDULER_MARIADB = {work: settings | ({"threads": 20, "connections": 20} if "threads" in settings else {})
                         for work, settings in DB_SCHEDULER_WORKS.items()}
 JOBRUNR = Peer("JobRunr", "java", "jobrunr", {"enqueue": {"callers": 2}, **same({}, WORKS[1:])}, share=0.2)

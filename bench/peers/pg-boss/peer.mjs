@@ -1,4 +1,4 @@
-// pg-boss on PostgreSQL, by fetch() and complete() of whole batches, which is quicker than its work(). The queue has a partition of
+// pg-boss on PostgreSQL, by fetch() and complete() of whole batches, because its work() waits between polls. The queue has a partition of
 // its own. Completed jobs stay in the table: it has no setting that removes them at once.
 import pg from 'pg';
 import { PgBoss } from 'pg-boss';
