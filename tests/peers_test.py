@@ -78,7 +78,8 @@ class Report(unittest.TestCase):
 
     def test_the_page_shows_engine_store_and_limit_and_the_ratio_to_each_peer(self):
         page, _ = self.write(some_results())
-        self.assertIn("| drain | 4,500 /s (3,000–6,000) | 3,000 /s (2,000–4,000) | 1.5 (1.5–1.5) | 9,000 /s (6,000–12,000) | 0.5 (0.5–0.5) |", page)
+        self.assertIn("| drain | 4,500 /s (3,000–6,000) | 3,000 /s (2,000–4,000) | 1.5 (1.5–1.5) | "
+                      "9,000 /s (6,000–12,000) | 0.5 (0.5–0.5) |", page)
         self.assertIn("| Other & Co | 1,500 /s (1,000–2,000) | 3 × (3–3) |", page)
         self.assertIn("| Other & Co | 2 ms (2–2) | 8 ms (8–8) | 0.5 (0.5–0.5) |", page)
         self.assertIn("EasyRetry 0.1.0; Other & Co 1.2", page)
@@ -115,6 +116,21 @@ class Chart(unittest.TestCase):
         xml.etree.ElementTree.fromstring(chart("", [(ENGINE, Range(0, 0, 0, 1))], ""))
 
 
+REFUSED = [
+    ([], "--store"),
+    (["--store", "oracle"], "invalid choice"),
+    (["--store", "redis", "--rounds", "0"], "0 is no number from 1 to 100"),
+    (["--store", "redis", "--tasks", "many"], "many is no number"),
+    (["--store", "redis", "--only", "River"], "River is none of bee-queue"),
+    (["--store", "redis", "--only", ""], "nothing is none of"),
+    (["--store", "redis", "--works", "sleep"], "sleep is none of enqueue"),
+    (["--store", "sqlite", "--everysec"], "--everysec is for --store redis"),
+    (["--store", "redis", "--disk", "/nowhere"], "no folder"),
+    (["--store", "redis", "--report", __file__], "is a file"),
+    (["--store", "redis", "--program", "/nowhere"], "no program"),
+    (["--store", "redis", "--round", "3"], "unrecognized")]
+
+
 class Options(unittest.TestCase):
     def refusal(self, *words):
         errors = io.StringIO()
@@ -124,13 +140,7 @@ class Options(unittest.TestCase):
         return errors.getvalue()
 
     def test_wrong_options_are_refused_with_what_is_right(self):
-        for words, said in [
-                ([], "--store"), (["--store", "oracle"], "invalid choice"), (["--store", "redis", "--rounds", "0"], "0 is no number from 1 to 100"),
-                (["--store", "redis", "--tasks", "many"], "many is no number"), (["--store", "redis", "--only", "River"], "River is none of bee-queue"),
-                (["--store", "redis", "--only", ""], "nothing is none of"), (["--store", "redis", "--works", "sleep"], "sleep is none of enqueue"),
-                (["--store", "sqlite", "--everysec"], "--everysec is for --store redis"), (["--store", "redis", "--disk", "/nowhere"], "no folder"),
-                (["--store", "redis", "--report", __file__], "is a file"), (["--store", "redis", "--program", "/nowhere"], "no program"),
-                (["--store", "redis", "--round", "3"], "unrecognized")]:
+        for words, said in REFUSED:
             with self.subTest(words=words):
                 self.assertIn(said, self.refusal(*words))
 

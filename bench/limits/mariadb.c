@@ -137,7 +137,8 @@ static long finish_leased(void *session, long first, int count) {
 }
 
 int main(int argc, char **argv) {
-  const struct verbs verbs = {"mariadb", 64, open_session, close_session, clear, settle, insert, load, claim, lease, retry, finish, finish_leased};
+  const struct verbs verbs = {"mariadb", 64, open_session, close_session, clear, settle,
+                              insert, load, claim, lease, retry, finish, finish_leased};
   mysql_library_init(0, NULL, NULL);
   const int code = run_limits(argc, argv, &verbs);
   mysql_library_end();

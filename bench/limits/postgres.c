@@ -144,6 +144,7 @@ static long finish_leased(void *session, long first, int count) {
 }
 
 int main(int argc, char **argv) {
-  const struct verbs verbs = {"postgres", 64, open_session, close_session, clear, settle, insert, load, claim, lease, retry, finish, finish_leased};
+  const struct verbs verbs = {"postgres", 64, open_session, close_session, clear, settle,
+                              insert, load, claim, lease, retry, finish, finish_leased};
   return run_limits(argc, argv, &verbs);
 }

@@ -2,7 +2,9 @@
 import Queue from 'bee-queue';
 import { REDIS } from '../node/common.mjs';
 
-const LEAN = { redis: REDIS, getEvents: false, sendEvents: false, storeJobs: false, removeOnSuccess: true, removeOnFailure: true, delayedDebounce: 5 };
+const LEAN = {
+  redis: REDIS, getEvents: false, sendEvents: false, storeJobs: false, removeOnSuccess: true, removeOnFailure: true, delayedDebounce: 5,
+};
 
 async function open() {
   const queue = new Queue('bench', { ...LEAN, isWorker: false });

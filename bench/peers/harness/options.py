@@ -43,8 +43,10 @@ def make_parser():
     parser.add_argument("--works", type=words, metavar="WORK,…", help=f"only these of {', '.join(WORKS)}")
     parser.add_argument("--history", choices=("none", "all"), default="none", help="what EasyRetry keeps of finished tasks (default: none)")
     parser.add_argument("--everysec", action="store_true", help="Redis syncs every second, its default, and not before each answer")
-    parser.add_argument("--rate", type=number(1, 10_000), default=200, metavar="N", help="tasks a second from submit to start (default: 200)")
-    parser.add_argument("--due-over", type=number(1, 3600), default=20, metavar="S", help="seconds over which late tasks are due (default: 20)")
+    parser.add_argument("--rate", type=number(1, 10_000), default=200, metavar="N",
+                        help="tasks a second from submit to start (default: 200)")
+    parser.add_argument("--due-over", type=number(1, 3600), default=20, metavar="S",
+                        help="seconds over which late tasks are due (default: 20)")
     parser.add_argument("--disk", type=pathlib.Path, metavar="FOLDER", help="where servers and files are (default: the temporary folder)")
     parser.add_argument("--report", type=pathlib.Path, default=ROOT / "build/peers/report", metavar="FOLDER",
                         help="where the report goes (default: build/peers/report)")

@@ -40,7 +40,8 @@ PG_BOSS = Peer("pg-boss", "node", "pg-boss", {"enqueue": {"callers": 2}, **same(
 RIVER_WORKS = {"enqueue": {"callers": 2}, "drain": {}, "cycle": {}, "latency-own": {"cooldown": 1}, "latency-other": {"cooldown": 1},
                "lateness": {"cooldown": 1, "poll": 2}}
 DB_SCHEDULER_WORKS = {"enqueue": {"batch": 5000, "callers": 2},
-                      "drain": {"batch": 5000, "threads": 50, "connections": 50}, "cycle": {"batch": 5000, "threads": 50, "connections": 50},
+                      "drain": {"batch": 5000, "threads": 50, "connections": 50},
+                      "cycle": {"batch": 5000, "threads": 50, "connections": 50},
                       "latency-own": {"threads": 20}, "latency-other": {"threads": 20, "poll": 5},
                       "lateness": {"threads": 50, "connections": 50, "poll": 5}}
 DB_SCHEDULER_MARIADB = {work: settings | ({"threads": 20, "connections": 20} if "threads" in settings else {})

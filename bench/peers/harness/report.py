@@ -24,7 +24,8 @@ def write_charts(folder, options, results):
 
 
 def write_figures(folder, options, results):
-    rows = [{"name": name, "work": work, "quantile": quantile, "rounds": values} for (name, work, quantile), values in results.values.items()]
+    rows = [{"name": name, "work": work, "quantile": quantile, "rounds": values}
+            for (name, work, quantile), values in results.values.items()]
     figures = {"store": options.store, "tasks": options.tasks, "versions": results.versions, "left_out": results.left_out,
                "failed": results.failed, "figures": rows}
     (folder / f"figures-{options.store}.json").write_text(json.dumps(figures, indent=1) + "\n")

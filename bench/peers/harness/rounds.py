@@ -46,7 +46,7 @@ class Rounds:
                     say(f"failed: {self.results.failed[-1]}")
 
     def rate_runs(self):
-        """Ours is measured between the peers' works, so that it is never far from any of them in time."""
+        """Ours once a round, because `easyretry bench` measures all rates in one run."""
         works = [work for work in RATES if work in self.options.works]
         if not works:
             return

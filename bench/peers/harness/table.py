@@ -42,8 +42,8 @@ def delays_table(results, work, peers):
 
 def facts(options, results, server, durability):
     yield f"# EasyRetry beside others on {STORES[options.store]}"
-    yield (f"{server}, {durability}. {options.tasks:,} tasks, slow peers fewer; EasyRetry with `history={options.history}`. Rounds in turns: "
-           f"{options.rounds}. Figures are medians (least–most); ratios are medians of the rounds' ratios.")
+    yield (f"{server}, {durability}. {options.tasks:,} tasks, slow peers fewer; EasyRetry with `history={options.history}`. "
+           f"Rounds in turns: {options.rounds}. Figures are medians (least–most); ratios are medians of the rounds' ratios.")
     yield "Versions: " + "; ".join(f"{name} {version}" for name, version in results.versions.items()) + "."
 
 

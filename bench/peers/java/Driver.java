@@ -174,7 +174,8 @@ final class Driver {
 
   private String spread() {
     Arrays.sort(late);
-    return String.format(Locale.ROOT, "{\"p50\":%.3f,\"p99\":%.3f,\"max\":%.3f}", late[tasks / 2], late[(int) (tasks * 0.99)], late[tasks - 1]);
+    return String.format(Locale.ROOT,
+        "{\"p50\":%.3f,\"p99\":%.3f,\"max\":%.3f}", late[tasks / 2], late[(int) (tasks * 0.99)], late[tasks - 1]);
   }
 
   private static void until(String what, Callable<Boolean> condition) throws Exception {
