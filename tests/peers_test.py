@@ -88,6 +88,7 @@ class Report(unittest.TestCase):
         page, files = self.write(some_results())
         self.assertEqual(set(files), {"report-redis.md", "redis-drain.svg", "redis-latency-other.svg", "figures-redis.json"})
         self.assertIn("](redis-drain.svg)", page)
+        self.assertEqual(files["redis-drain.svg"].count("EasyRetry"), 1)
         self.assertEqual(json.loads(files["figures-redis.json"])["versions"]["Other & Co"], "1.2")
 
     def test_a_peer_that_was_left_out_and_a_run_that_failed_are_said(self):

@@ -31,7 +31,7 @@ class Results:
 
     def names(self, work):
         found = {name for name, of, _ in self.values if of == work}
-        return [name for name in (*OURS, *self.versions) if name in found]
+        return [name for name in dict.fromkeys((*OURS, *self.versions)) if name in found]
 
     def of(self, name, work, quantile=None):
         return summary(self.values.get((name, work, quantile), []))

@@ -29,7 +29,7 @@ def own_table(results, works):
 def peers_table(results, work, peers):
     rows = [[ENGINE, show(results.of(ENGINE, work), " /s"), ""]]
     rows += [[name, show(results.of(name, work), " /s"), show(results.ratio(work, name), " ×")] for name in peers]
-    return markdown_table([TITLES[work], "tasks per second", "EasyRetry is faster by"], rows)
+    return markdown_table([TITLES[work], "tasks per second", "EasyRetry / theirs"], rows)
 
 
 def delays_table(results, work, peers):
