@@ -19,7 +19,7 @@ from harness.chart import chart  # noqa: E402
 from harness.install import Installer  # noqa: E402
 from harness.numbers import Range, ratio, short, show, summary  # noqa: E402
 from harness.options import parse  # noqa: E402
-from harness.peers import ON, WORKS  # noqa: E402
+from harness.peers import ON, WORKS, delay_tasks  # noqa: E402
 from harness.problem import LeftOut, Problem  # noqa: E402
 from harness.processes import Children  # noqa: E402
 from harness.report import write_report  # noqa: E402
@@ -169,6 +169,8 @@ class Peers(unittest.TestCase):
         self.assertIn("tasks=2000", slow.settings("drain", 10_000, 200, 20))
         self.assertIn("tasks=1", slow.settings("drain", 1, 200, 20))
         self.assertIn("tasks=2000", slow.settings("latency-other", 100_000, 200, 20))
+        self.assertEqual(delay_tasks("lateness", 100_000, 200, 20), 20_000)
+        self.assertEqual(delay_tasks("lateness", 500, 200, 20), 500)
 
     def test_no_lock_file_names_a_registry(self):
         for lock in PEERS.glob("*/package-lock.json"):

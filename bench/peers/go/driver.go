@@ -6,6 +6,7 @@ package peerbench
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -17,7 +18,7 @@ import (
 
 const (
 	warmUp   = 1500 * time.Millisecond // until idle workers wait for news
-	ahead    = 5 * time.Second         // to store tasks before the first is due
+	ahead    = 5 * time.Second         // to store tasks before the first is due, and the setting ahead more for each
 	patience = 10 * time.Minute
 )
 
@@ -110,12 +111,15 @@ func (b *bench) finished() {
 }
 
 func (b *bench) lateness() {
-	first := time.Now().Add(ahead)
+	first := time.Now().Add(ahead + time.Duration(b.tasks)*b.Millis("ahead"))
 	step := time.Duration(b.Float("over") / float64(b.tasks) * 1e9)
 	b.enqueue(1, func(task *Task) {
 		task.Due = first.Add(step * time.Duration(task.ID))
 		task.From = float64(task.Due.UnixNano()) / 1e6
 	})
+	if time.Now().After(first) {
+		Must(errors.New("the first task was due before all were stored; raise ahead="))
+	}
 	b.peer.Work(b.run)
 	b.finished()
 }

@@ -26,7 +26,7 @@ func StoreAddress() string {
 type Settings map[string]string
 
 func readSettings(defaults Settings) (string, Settings) {
-	settings := Settings{"tasks": "1000", "rate": "200", "over": "20", "callers": "1", "batch": "1000"}
+	settings := Settings{"tasks": "1000", "rate": "200", "over": "20", "callers": "1", "batch": "1000", "ahead": "0.5"}
 	for key, value := range defaults {
 		settings[key] = value
 	}

@@ -16,14 +16,15 @@ class Peer:
     share: float = 1  # of the tasks; a slow peer gets fewer, so that a round ends
 
     def settings(self, work, tasks, rate, over):
-        count = delay_tasks(work, tasks, rate) if work in DELAYS else max(1, round(tasks * self.share))
+        count = delay_tasks(work, tasks, rate, over) if work in DELAYS else max(1, round(tasks * self.share))
         return [f"tasks={count}", f"rate={rate}", *([f"over={over}"] if work == "lateness" else []),
                 *(f"{key}={value}" for key, value in self.works[work].items())]
 
 
-def delay_tasks(work, tasks, rate):
-    """How many tasks a delay is measured with: ten seconds at the rate, or fewer in a small run."""
-    return tasks if work == "lateness" else min(tasks, int(rate * 10))
+def delay_tasks(work, tasks, rate, over):
+    """How many tasks a delay is measured with, unless the run is smaller: 1,000 for each second that they are due over, or ten seconds
+    at the rate. More would measure the throughput."""
+    return min(tasks, 1000 * over if work == "lateness" else 10 * rate)
 
 
 def same(settings, works):
@@ -46,7 +47,9 @@ DB_SCHEDULER_WORKS = {"enqueue": {"batch": 5000, "callers": 2},
                       "lateness": {"threads": 50, "connections": 50, "poll": 5}}
 DB_SCHEDULER_MARIADB = {work: settings | ({"threads": 20, "connections": 20} if "threads" in settings else {})
                         for work, settings in DB_SCHEDULER_WORKS.items()}
-JOBRUNR = Peer("JobRunr", "java", "jobrunr", {"enqueue": {"callers": 2}, **same({}, WORKS[1:])}, share=0.2)
+# It stores what is due later one by one, so that takes its time.
+JOBRUNR = Peer("JobRunr", "java", "jobrunr", {"enqueue": {"callers": 2}, **same({}, WORKS[1:]),
+                                              "lateness": {"callers": 16, "batch": 100, "ahead": 3}}, share=0.2)
 BEE_QUEUE = Peer("bee-queue", "node", "bee-queue", {
     "enqueue": {"callers": 2}, "drain": {"processes": 2}, "cycle": {"processes": 2}, **same({}, DELAYS)})
 BULLMQ = Peer("BullMQ", "node", "bullmq", {

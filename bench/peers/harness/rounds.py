@@ -85,14 +85,16 @@ class Rounds:
 
     def measure_our_delays(self, number):
         if "lateness" in self.options.works:
-            figures = self.bench("--tasks", self.options.tasks, "--due-over", self.options.due_over)
+            figures = self.bench("--tasks", self.delay_tasks("lateness"), "--due-over", self.options.due_over)
             self.results.add_all(ENGINE, "lateness", number, {"late_ms": figures["lateness_ms"]})
         # On a server, bench submits by another engine than the one that runs the tasks.
         work = "latency-own" if self.options.store == "sqlite" else "latency-other"
         if work in self.options.works:
-            tasks = delay_tasks(work, self.options.tasks, self.options.rate)
-            figures = self.bench("--tasks", tasks, "--submit-rate", self.options.rate)
+            figures = self.bench("--tasks", self.delay_tasks(work), "--submit-rate", self.options.rate)
             self.results.add_all(ENGINE, work, number, {"late_ms": figures["submit_to_start_ms"]})
+
+    def delay_tasks(self, work):
+        return delay_tasks(work, self.options.tasks, self.options.rate, self.options.due_over)
 
     def measure_limit(self, number):
         target = self.store.fresh().removeprefix("sqlite:")

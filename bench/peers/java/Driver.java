@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * PEER_ROLE=worker the program is the other process of latency-other.
  */
 final class Driver {
-  private static final double AHEAD = 5_000; // ms to store tasks before the first is due
+  private static final double AHEAD = 5_000; // ms to store tasks before the first is due, and the setting ahead more for each
   private static final double PATIENCE = 600_000; // ms
 
   /** A peer's tasks are run by threads that it starts, so that this is one per process. */
@@ -124,7 +124,9 @@ final class Driver {
   }
 
   private String lateness() throws Exception {
-    enqueue(1, false, wall() + AHEAD + tasks / 2.0);
+    double first = wall() + AHEAD + tasks * settings.real("ahead");
+    enqueue(settings.number("callers"), false, first);
+    if (wall() > first) throw new IllegalStateException("the first task was due before all were stored; raise ahead=");
     peer.work();
     finished();
     return "\"late_ms\":" + spread();

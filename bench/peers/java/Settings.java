@@ -9,7 +9,7 @@ final class Settings {
 
   Settings(String[] args, String... defaults) {
     work = args[0];
-    for (String pair : new String[] {"tasks=1000", "rate=200", "over=20", "callers=1", "batch=1000", "connections=20"}) put(pair);
+    for (String pair : new String[] {"tasks=1000", "rate=200", "over=20", "callers=1", "batch=1000", "connections=20", "ahead=0.5"}) put(pair);
     for (String pair : defaults) put(pair);
     for (int i = 1; i < args.length; i++) put(args[i]);
   }

@@ -12,7 +12,7 @@ export const SQLITE_FILE = process.env.STORE_URL?.replace(/^sqlite:/, '');
 
 /** WORK key=value… as {work, key: value}, numbers as numbers. */
 export function readSettings([work, ...pairs], defaults) {
-  const settings = { work, tasks: 1000, rate: 200, over: 20, callers: 1, batch: 1000, processes: 1, ...defaults };
+  const settings = { work, tasks: 1000, rate: 200, over: 20, callers: 1, batch: 1000, processes: 1, ahead: 0.5, ...defaults };
   for (const pair of pairs) {
     const [key, value] = pair.split('=');
     settings[key] = value === '' || Number.isNaN(+value) ? value : +value;

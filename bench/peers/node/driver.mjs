@@ -10,7 +10,7 @@ import { readSettings, sleep, spread, wall } from './common.mjs';
 import { OwnProcess, Processes, until } from './crew.mjs';
 
 const WARM_UP = 1500; // ms until idle workers wait for news
-const AHEAD = 5000; // ms to store tasks before the first is due
+const AHEAD = 5000; // ms to store tasks before the first is due, and settings.ahead more for each
 
 const peerFile = resolve(process.argv[2]);
 const { peer } = await import(peerFile);
@@ -69,9 +69,10 @@ async function drain(more) {
 async function lateness() {
   const crew = new Processes(peerFile, settings);
   await crew.ready();
-  const first = wall() + AHEAD;
+  const first = wall() + AHEAD + settings.tasks * settings.ahead;
   const due = (id) => first + (id * settings.over * 1000) / settings.tasks;
   await enqueue((id) => ({ from: due(id), due: due(id) }), 1);
+  if (wall() > first) throw new Error('the first task was due before all were stored; raise ahead=');
   await crew.go();
   await finished(crew);
   await sleep(50); // the last report of the workers

@@ -33,4 +33,4 @@ async function work({ poll }, tally) {
   return () => worker.stop();
 }
 
-export const peer = { name: 'plainjob', package: 'plainjob', defaults: { poll: 5 }, open, work };
+export const peer = { name: 'plainjob', package: 'plainjob', defaults: { poll: 5, ahead: 3 }, open, work };
