@@ -28,6 +28,10 @@ ALLOWED = {
     "bench/http_bench/webhooks.cpp": (2, "the pace of calls; polls a running daemon"),
     "bench/capacity.py": (2, "an idle daemon's statements"),
     "bench/redis_idle.py": (2, "an idle server's use of the processor"),
+    "bench/peers/celery/bench.py": (1, "the rate of submissions"),
+    "bench/peers/java/Driver.java": (1, "the rate of submissions; polls a running peer"),
+    "bench/peers/mx-rmq/bench.py": (2, "the rate of submissions, to a peer that has had time to start"),
+    "bench/peers/python/driver.py": (2, "polls a running peer, which has had time to start"),
 
     # Examples wait for a background engine
     "examples/cluster.cpp": (1, "until all members know each other"),

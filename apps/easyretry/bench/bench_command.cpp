@@ -64,7 +64,7 @@ void print_table(const BenchReport& r) {
     if (!r.raw) return std::nullopt;
     return (*r.raw).*member;
   };
-  std::cout << fmt::format("{:<28}{:>15}", "", "EasyRetry") << (r.raw ? "            raw   ratio" : "") << "\n";
+  std::cout << fmt::format("{:<28}{:>15}", "", "EasyRetry") << (r.raw ? "    store alone   ratio" : "") << "\n";
   print_row("enqueue, one at a time", r.enqueue_single, std::nullopt);
   print_row("enqueue in batches", r.engine.enqueue_batch, raw(&Rates::enqueue_batch));
   print_row("drain", r.engine.drain, raw(&Rates::drain));
@@ -162,7 +162,7 @@ void add_bench_command(CLI::App& app) {
       ->add_option("--callers", options->callers, "Also: direct calls that fail and are stored, on this many threads")
       ->check(CLI::Range(1, 4096));
   command->add_flag("--circuit", options->circuit, "With a circuit, which stays closed, for drain and --idle");
-  command->add_flag("--raw", options->raw, "Also: the store's bare statements in a loop, for comparison");
+  command->add_flag("--raw", options->raw, "Also: the store alone, its statements in a loop without an engine");
   command->add_flag("--json", *as_json, "One JSON object instead of a table");
   command->callback([options, as_json] { run(*options, *as_json); });
 }

@@ -1,0 +1,3 @@
+module peerbench
+
+go 1.24
