@@ -6,8 +6,8 @@
 namespace easyretry::trace {
 namespace {
 
-using ::testing::Contains;
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
