@@ -247,7 +247,8 @@ void add_metrics_endpoint(Api& api, const Namespaces& namespaces, const alert::A
             require_known(call.request, {});
             const bool all = sees_all(call);
             const auto alerts = all ? alerting.counts() : std::vector<alert::AlertService::Count>{};
-            const auto spans = all && tracing != nullptr ? std::optional{tracing->counts()} : std::nullopt;
+            const auto counted = tracing != nullptr ? tracing->counts() : trace::SpanCounts{};
+            const auto spans = all ? std::optional{counted} : std::nullopt;
             return http::Response{.body = metrics_text(seen_by(call, namespaces), alerts, spans),
                                   .content_type = "text/plain; version=0.0.4; charset=utf-8"};
           }});

@@ -10,7 +10,7 @@
 namespace easyretry::trace {
 namespace {
 
-using testing::ElementsAre;
+using ::testing::ElementsAre;
 using namespace std::string_literals;
 
 // All fields of a message, by number.

@@ -6,11 +6,12 @@
 namespace easyretry::trace {
 namespace {
 
-using testing::Contains;
-using testing::ElementsAre;
-using testing::HasSubstr;
-using testing::Not;
-using testing::Pair;
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::Pair;
 
 const std::string kEndpoint = "OTEL_EXPORTER_OTLP_ENDPOINT";
 

@@ -200,8 +200,8 @@ TEST(TaskTraceIds, AnyInstanceDerivesTheSameOnes) {
   task.key = "order-1";
   const engine::TaskTrace trace{task, {}};
   // Instances of different releases link to each other's spans: these ids may not change.
-  EXPECT_EQ(trace.traceparent(trace.submit()), "00-IDS-01");
-  EXPECT_EQ(trace.attempt(2), "ATTEMPT");
+  EXPECT_EQ(trace.traceparent(trace.submit()), "00-7bad6dc2099da8b99a311be6d4e28390-d5bc0ffd07e663ad-01");
+  EXPECT_EQ(trace.attempt(2), "f43450e5d10eca96");
   TaskInfo other = task;
   other.key = "order-2";
   EXPECT_NE(engine::TaskTrace(other, {}).traceparent(""), trace.traceparent(""));
