@@ -1,5 +1,7 @@
 // The spans of tasks, as an application's listener gets them.
 
+#include "engine/task_spans.h"
+
 #include <map>
 
 #include <gmock/gmock.h>
@@ -7,7 +9,7 @@
 
 #include <easyretry/testing.h>
 
-#include "engine/spans.h"
+#include "storage/open.h"
 
 namespace easyretry {
 namespace {
@@ -182,6 +184,36 @@ TEST_F(TaskSpans, AListenerThatThrowsIsCountedAndHurtsNoTask) {
   engine.drain();
   EXPECT_EQ(engine.stats().succeeded, 1U);
   EXPECT_EQ(engine.stats().listener_failures, 2U);
+}
+
+// An attempt of task 7, number 2, as it is told.
+Span attempt_told(engine::Interrupt interrupt, task::Settlement::Kind kind) {
+  const auto store = storage::open_store("memory:", system_clock());
+  engine::Context context{*store, system_clock(), {}, "me", 1};
+  Span told;
+  context.spans.add([&](const Span& span) { told = span; });
+  task::TaskRecord record;
+  record.info.id = TaskId{7};
+  record.info.attempts = 2;
+  record.info.version = 5;
+  engine::Run run{record, nullptr, {}, Instant::max()};
+  run.interrupt = interrupt;
+  task::Settlement settlement;
+  settlement.kind = kind;
+  engine::tell_attempt(run, context, settlement);
+  return told;
+}
+
+TEST(TaskTraceIds, AnAttemptThatDoesNotCountLeavesTheIdToTheOneThatDoes) {
+  using Kind = task::Settlement::Kind;
+  const Span counted = attempt_told(engine::Interrupt::none, Kind::finish);
+  const Span lost = attempt_told(engine::Interrupt::lease_lost, Kind::finish);
+  const Span handed_back = attempt_told(engine::Interrupt::draining, Kind::hand_back);
+  EXPECT_NE(lost.traceparent, counted.traceparent);
+  EXPECT_NE(handed_back.traceparent, counted.traceparent);
+  EXPECT_EQ(lost.parent, counted.parent);
+  EXPECT_EQ(text_of(handed_back, "easyretry.outcome"), "handed back");
+  EXPECT_FALSE(handed_back.failed);
 }
 
 TEST(TaskTraceIds, WithoutAListenerTheHandlerGetsWhatTheSubmitterGave) {

@@ -5,6 +5,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <easyretry/easyretry.h>
+
 #include "engine/inline_workers.h"
 #include "http/http_server.h"
 #include "storage/open.h"
@@ -213,6 +215,42 @@ TEST_F(TraceServices, AStopWaitsAFewSecondsForACollectorThatHangs) {
   service->stop();
   EXPECT_LT(system_clock().steady() - began, 8s);  // three seconds, on a busy machine
   EXPECT_EQ(service->counts().dropped, 1U);
+}
+
+// Of an application: the variables of this process decide.
+class EngineInAnApplication : public ::testing::Test {
+ protected:
+  void set(const char* name, const std::string& value) {
+    setenv(name, value.c_str(), 1);
+    names_.push_back(name);
+  }
+  void TearDown() override {
+    for (const char* name : names_) unsetenv(name);
+  }
+
+ private:
+  std::vector<const char*> names_;
+};
+
+TEST_F(EngineInAnApplication, SendsItsSpansUntilItStops) {
+  Collector collector{{{}}};
+  set("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", collector.url());
+  Engine engine{"memory:", {.log = nullptr}};
+  auto pay = engine.retryable("pay", [](int) {});
+  pay.submit(1);
+  engine.start();
+  ASSERT_TRUE(test::eventually([&] { return engine.stats().succeeded == 1; }));
+  engine.stop();
+  ASSERT_THAT(collector.requests(), SizeIs(1));
+  EXPECT_THAT(collector.requests().front().body, HasSubstr("submit pay"));
+  EXPECT_THAT(collector.requests().front().body, HasSubstr("attempt pay"));
+  EXPECT_THAT(collector.requests().front().body, HasSubstr("unknown_service:unit_trace"));
+}
+
+TEST_F(EngineInAnApplication, RefusesAWrongVariableBeforeItOpensItsStore) {
+  set("OTEL_EXPORTER_OTLP_ENDPOINT", "http://localhost:4318");
+  set("OTEL_TRACES_SAMPLER", "sometimes");
+  EXPECT_THROW((Engine{"memory:", {.log = nullptr}}), std::invalid_argument);
 }
 
 }  // namespace
