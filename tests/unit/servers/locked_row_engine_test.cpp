@@ -170,7 +170,9 @@ TEST_P(LockedRowEngine, OnlyTheSubmitOfTheLockedKeyWaits) {
   Engine engine{url("single")};
   auto pay = engine.retryable("pay", [&](int number) {
     // If it ended before the lock of the other submit is granted, that one would rightly store a new task.
-    if (number == kLocked) EXPECT_TRUE(eventually([&] { return answered.load(); }));
+    if (number == kLocked) {
+      EXPECT_TRUE(eventually([&] { return answered.load(); }));
+    }
     run(number);
   });
   const TaskId locked = submit(pay, 0, kStored);
