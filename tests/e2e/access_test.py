@@ -20,7 +20,7 @@ class Access(DaemonCase):
         with open(os.path.join(folder, "easyretry.tokens")) as file:
             self.assertNotIn(daemon.token[3:], file.read())
 
-    def test_a_role_may_do_what_is_its_own_and_nothing_else(self):
+    def test_a_role_has_its_rights_and_no_others(self):
         daemon = self.start()
         _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
         attempts = {
@@ -45,7 +45,7 @@ class Access(DaemonCase):
             self.assertEqual(seen, may, role)
         self.assertEqual(daemon.ask("GET", "/v1/tasks", token="er_" + "0" * 64)[0], 401)
 
-    def test_what_operators_change_is_written_down_with_who_did_it(self):
+    def test_changes_by_operators_are_logged_with_their_names(self):
         daemon = self.start(server=", audit: audit.jsonl")
         _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
         token = self.token("ann", "operator")
@@ -135,7 +135,7 @@ class Access(DaemonCase):
         self.assertEqual(daemon.ask("GET", "/v1/tasks")[0], 200)
         self.assertEqual(self.refused("GET /v1/tasks", None, 0)[0], 401, "no token is not a wrong one")
 
-    def test_what_others_can_reach_is_not_served_in_the_open(self):
+    def test_an_address_that_others_can_reach_needs_a_certificate(self):
         refused = subprocess.run([PROGRAM, "serve", "--listen", "0.0.0.0:0"], cwd=self.folder.name, capture_output=True,
                                  text=True, timeout=30)
         self.assertEqual(refused.returncode, 1)

@@ -90,7 +90,7 @@ class Mail(AlertCase):
             _, _, _, user, encrypted = server.got.get(timeout=PATIENCE)
             self.assertEqual((user, encrypted), ("retry", True))
 
-    def test_nothing_is_sent_in_the_open_or_to_somebody_else(self):
+    def test_nothing_is_sent_unencrypted_or_to_the_wrong_server(self):
         self.file("easyretry.yaml", self.config({
             "bare": self.channel(f"smtp://localhost:{self.mail_server().port}"),
             "stranger": self.channel(f"smtps://localhost:"

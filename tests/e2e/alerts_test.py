@@ -88,7 +88,7 @@ class Telling(AlertCase):
         told = self.data(hook)
         self.assertEqual((told["kind"], told["status"], told["handler"]), ("circuit_open", "firing", "gateway"))
 
-    def test_what_is_not_yet_told_is_told_when_the_daemon_stops(self):
+    def test_waiting_alerts_are_sent_when_the_daemon_stops(self):
         hook = self.receiver()
         self.start({"hook": self.webhook(hook)}, {"r": "channels: [hook], final_failures: 1, wait: 1h"})
         self.fail_task()
@@ -175,7 +175,7 @@ class Trouble(AlertCase):
 
 
 class Api(AlertCase):
-    def test_the_api_says_what_was_told_and_tests_a_channel(self):
+    def test_the_api_lists_sent_alerts_and_tests_a_channel(self):
         room, hook = self.receiver(f"no_service {TOKEN}", status=404), self.receiver()
         self.start({"room": f"type: slack, url: {room.url}/services/{TOKEN}", "hook": self.webhook(hook)},
                    {"r": f"channels: [room, hook], {FAILURES}"})

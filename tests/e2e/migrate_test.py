@@ -118,7 +118,7 @@ class Migrate(unittest.TestCase):
             self.assertNotEqual(refused.returncode, 0)
             self.assertIn("cannot go back", refused.stderr)
 
-    def test_a_memory_store_needs_none(self):
+    def test_a_memory_store_needs_no_migration(self):
         refused = easyretry("migrate", "--store", "memory:")
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("needs no migration", refused.stderr)

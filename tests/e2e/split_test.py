@@ -224,7 +224,7 @@ class Split(unittest.TestCase):
         self.assertEqual(status, 422, answer)
         return answer["error"]["message"]
 
-    def test_what_cannot_be_split_is_refused_with_why_and_what_to_do(self):
+    def test_an_unsplittable_layout_is_refused_with_the_reason_and_a_remedy(self):
         for store in ("sqlite:retry.db", "memory:", self.server("redis")):
             self.start(store)
             for dry_run in (True, False):
@@ -262,7 +262,7 @@ class Split(unittest.TestCase):
 
 
 class Reshard(unittest.TestCase):
-    def test_of_a_daemon_it_says_what_to_run_instead(self):
+    def test_with_a_daemon_the_command_to_run_instead_is_named(self):
         ran = program("reshard", "--server", "http://127.0.0.1:7077", "--shards", "32")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
         self.assertIn("while no instance runs, and the daemon at http://127.0.0.1:7077 is one: stop all instances, then run "

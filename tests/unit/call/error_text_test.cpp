@@ -25,7 +25,7 @@ TEST_F(DirectCall, AFailureWithoutAWordIsAFailureHereAndInARetry) {
   EXPECT_EQ(engine.find(submitted)->last_error, "failed without a message");
 }
 
-TEST_F(DirectCall, AnErrorSaysWhatIsNestedInItHereAndInARetry) {
+TEST_F(DirectCall, ANestedErrorIsShownInTheCallAndInARetry) {
   auto pay = engine.retryable("pay", [](int) {
     try {
       throw Busy("the gateway is busy");

@@ -84,7 +84,7 @@ TEST_F(MysqlJoined, ATaskComesWithTheCommit) {
 }
 
 // Also the first task of a month, for which a history table is created: on this connection, that would commit.
-TEST_F(MysqlJoined, ATaskGoesWithTheRollbackAndSoDoesWhatWasBefore) {
+TEST_F(MysqlJoined, ARollbackDropsTheTaskAndTheWorkBeforeIt) {
   run("CREATE TABLE orders (id int)");
   EXPECT_EQ(mysql::run(client, "SHOW TABLES LIKE 'retry_task_history%'"), "");
   run("BEGIN");

@@ -49,7 +49,7 @@ TEST_F(PostgresServer, AnotherNumberOfShardsIsRefusedWithTheRightOne) {
   EXPECT_THAT(refusal(url), AllOf(HasSubstr("the store has shards=16"), HasSubstr("set shards=16")));
 }
 
-TEST_F(PostgresServer, AReadOnlyDatabaseIsToldWithTheRemedyAndUsedWhenItIsNoMore) {
+TEST_F(PostgresServer, AReadOnlyDatabaseIsReportedWithARemedyAndUsedAgainOnceWritable) {
   const auto store = open_store(url, system_clock());
   manually("ALTER DATABASE " + database.name() + " SET default_transaction_read_only = on");
   const std::string at_once = refusal(url);

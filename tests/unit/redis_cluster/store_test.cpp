@@ -56,14 +56,14 @@ TEST_F(RedisClusterStore, ABatchThatMustNotMeetALiveKeyIsRefusedAsAWholeAcrossPa
   EXPECT_THAT(store->insert(batch).value().tasks, SizeIs(29));
 }
 
-TEST_F(RedisClusterStore, WhatItWasMadeForIsCheckedWhenItIsOpened) {
+TEST_F(RedisClusterStore, TheSettingsItWasCreatedWithAreCheckedWhenItIsOpened) {
   EXPECT_THAT(opening_error(url("&shards=2&tags=12")), AllOf(HasSubstr("tags=6"), HasSubstr("tags=12")));
   EXPECT_THAT(opening_error(url("&shards=4&tags=6")), AllOf(HasSubstr("shards=2"), HasSubstr("shards=4")));
   EXPECT_EQ(stored_settings(url()).value().total_shards, "2");
   EXPECT_FALSE(stored_settings(database.url() + "x"));
 }
 
-TEST_F(RedisClusterStore, UrlsSayWhatIsWrongWithThem) {
+TEST_F(RedisClusterStore, InvalidUrlsAreRefusedWithTheReason) {
   const std::string port = std::to_string(test::shared_server_port(ServerKind::redis_cluster));
   EXPECT_THAT(opening_error("redis://easyretry:secret@127.0.0.1:" + port), HasSubstr("use redis+cluster://"));
   EXPECT_THAT(opening_error("redis+cluster://127.0.0.1:" + port + "/3"), HasSubstr("only database 0"));
@@ -114,7 +114,7 @@ TEST_F(RedisClusterStore, ASlotThatHasMovedIsFollowedWithoutAFailure) {
   EXPECT_EQ(store->count({.finished = true}).value(), 1);
 }
 
-TEST_F(RedisClusterStore, WhatHasGoneAheadOfItsSlotIsFollowed) {
+TEST_F(RedisClusterStore, AKeyThatMovedBeforeItsSlotIsFollowed) {
   const task::NewTask task = a_task();
   const TaskRecord held = claimed(*store, {stored(*store, task)}).at(0);
   const auto move = begin_move_of(task);

@@ -98,7 +98,7 @@ TEST_F(RemoteTasks, ACallbackThatThrowsIsCalledAgainAlone) {
   EXPECT_EQ(told, 2);
 }
 
-TEST_F(RemoteTasks, AFinalFailureIsToldToItsOwner) {
+TEST_F(RemoteTasks, TheOwnerIsNotifiedOfAFinalFailure) {
   RemoteEngine engine{url, options()};
   std::atomic<bool> told{false};
   auto pay = engine.retryable(
@@ -112,7 +112,7 @@ TEST_F(RemoteTasks, AFinalFailureIsToldToItsOwner) {
   EXPECT_TRUE(told);
 }
 
-TEST_F(RemoteTasks, ACancellationByAnOperatorIsToldToItsOwner) {
+TEST_F(RemoteTasks, TheOwnerIsNotifiedOfACancellationByAnOperator) {
   RemoteEngine engine{url, options()};
   std::atomic<bool> told{false};
   std::atomic<bool> ran{false};
@@ -133,7 +133,7 @@ TEST_F(RemoteTasks, ACancellationByAnOperatorIsToldToItsOwner) {
   EXPECT_FALSE(ran);
 }
 
-TEST_F(RemoteTasks, AnEndByAnOperatorIsToldToItsOwner) {
+TEST_F(RemoteTasks, TheOwnerIsNotifiedOfAnEndByAnOperator) {
   RemoteEngine engine{url, options()};
   std::mutex mutex;
   std::vector<std::string> told;
@@ -160,7 +160,7 @@ TEST_F(RemoteTasks, AnEndByAnOperatorIsToldToItsOwner) {
   EXPECT_THAT(told, ::testing::ElementsAre("in cash", "refunded by hand"));
 }
 
-TEST_F(RemoteTasks, AnOperatorHasOneRetriedNowWithOtherLimits) {
+TEST_F(RemoteTasks, AnOperatorRetriesATaskAtOnceWithOtherLimits) {
   RemoteEngine engine{url, options()};
   std::atomic<int> runs{0};
   auto pay = engine.retryable(
@@ -235,7 +235,7 @@ TEST_F(RemoteTasks, ArgumentsAreSealedBeforeTheyAreSent) {
   EXPECT_TRUE(told);
 }
 
-TEST_F(RemoteTasks, AStopHandsBackWhatHasNotBegun) {
+TEST_F(RemoteTasks, AStopHandsBackTasksThatHaveNotStarted) {
   RemoteOptions one_worker = options();
   one_worker.engine.workers = 1;
   one_worker.engine.drain = 0ms;
@@ -278,7 +278,7 @@ TEST_F(RemoteTasks, ALongRunKeepsItsLease) {
   EXPECT_EQ(runs, 1);
 }
 
-TEST_F(RemoteTasks, ADaemonThatComesBackGetsWhatWasDoneMeanwhile) {
+TEST_F(RemoteTasks, ADaemonThatComesBackGetsTheOutcomesOfTheMeantime) {
   RemoteEngine engine{url, options()};
   std::latch began{1};
   std::latch may_end{1};

@@ -55,7 +55,7 @@ TEST_F(EventFeedTest, TellsWhatHappensFromNowOn) {
                                     HasSubstr(R"("key":"after")")));
 }
 
-TEST_F(EventFeedTest, TellsOnlyWhatWasAskedFor) {
+TEST_F(EventFeedTest, SendsOnlyTheRequestedEvents) {
   const auto stream = feed.watch({.kinds = {"gave_up"}, .handlers = {"pay"}}, "");
   heard(*stream);
   tell("1", EventKind::stored, "pay");
@@ -65,7 +65,7 @@ TEST_F(EventFeedTest, TellsOnlyWhatWasAskedFor) {
   EXPECT_THAT(heard(*stream), HasSubstr(R"("key":"3")"));
 }
 
-TEST_F(EventFeedTest, GoesOnWhereSomebodyWasCutOff) {
+TEST_F(EventFeedTest, ContinuesWhereAClientWasCutOff) {
   const auto first = feed.watch({}, "");
   tell("1");
   const std::string seen = last_id(heard(*first));
@@ -77,7 +77,7 @@ TEST_F(EventFeedTest, GoesOnWhereSomebodyWasCutOff) {
                     Not(HasSubstr("event: gap"))));
 }
 
-TEST_F(EventFeedTest, WhoeverHeardNothingYetMissesNothingEither) {
+TEST_F(EventFeedTest, AClientThatHasHeardNothingYetMissesNothing) {
   const auto first = feed.watch({}, "");
   const std::string seen = last_id(heard(*first));
   first->close();
@@ -96,7 +96,7 @@ TEST_F(EventFeedTest, SaysWhereThereIsAGap) {
   }
 }
 
-TEST_F(EventFeedTest, KeepsNothingOnceNobodyHasWatchedForAWhile) {
+TEST_F(EventFeedTest, KeepsNothingOnceNoClientHasWatchedForAWhile) {
   const auto first = feed.watch({}, "");
   tell("1");
   const std::string seen = last_id(heard(*first));
@@ -108,7 +108,7 @@ TEST_F(EventFeedTest, KeepsNothingOnceNobodyHasWatchedForAWhile) {
   EXPECT_THAT(heard(*feed.watch({}, seen)), HasSubstr("event: gap"));
 }
 
-TEST_F(EventFeedTest, RefusesMoreThanItIsMeantForUntilSomebodyLeaves) {
+TEST_F(EventFeedTest, RefusesClientsBeyondItsLimitUntilOneLeaves) {
   const auto first = feed.watch({}, "");
   const auto second = feed.watch({}, "");
   EXPECT_THROW(feed.watch({}, ""), Refusal);

@@ -37,7 +37,7 @@ TEST_F(Remembered, TheSameAgainGetsTheSameAnswer) {
   EXPECT_THAT(heard, ElementsAre("7", "7"));
 }
 
-TEST_F(Remembered, WhoComesWhileItIsUnderWayWaits) {
+TEST_F(Remembered, ARepetitionWaitsWhileTheFirstRequestIsInFlight) {
   EXPECT_EQ(ask("a"), Seen::never);
   EXPECT_EQ(ask("a"), Seen::before);
   EXPECT_THAT(heard, IsEmpty());
@@ -62,7 +62,7 @@ TEST_F(Remembered, NamesAreOfATokenAndOfOneRequest) {
   EXPECT_EQ(ask("a", "[]", "ann"), Seen::different);
 }
 
-TEST_F(Remembered, WhatWasNotTakenIsToBeTriedAgain) {
+TEST_F(Remembered, ARefusedSubmissionMayBeTriedAgain) {
   ask("a");
   ask("a");
   answers.forget({"ann", "a"});

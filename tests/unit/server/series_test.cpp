@@ -122,7 +122,7 @@ TEST_F(SeriesTest, HandlersBeyondTheBoundAreOnlyInTheSum) {
   EXPECT_EQ(read(noon + 11s).points[0]->stored, static_cast<std::int64_t>(Series::kMostHandlers) + 1);
 }
 
-TEST_F(SeriesTest, AnHourIsKeptAndWhatIsOlderIsOverwritten) {
+TEST_F(SeriesTest, AnHourIsKeptAndOlderStepsAreOverwritten) {
   for (int i = 0; i <= 400; ++i) add(noon + i * 10s, {{"mail", {.stored = i * i}}});
   const auto shown = read(noon + 4000s);
   ASSERT_THAT(shown.points, SizeIs(360));

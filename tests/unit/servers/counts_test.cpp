@@ -168,7 +168,7 @@ TEST_P(ServerCounts, ALostReplyNeedsNothing) {
 }
 
 // Without the table, what is stored could not be counted: then it is not stored, and nobody is left in doubt.
-TEST_P(ServerCounts, WhatCannotBeCountedIsNotDone) {
+TEST_P(ServerCounts, AChangeThatCannotBeCountedIsNotMade) {
   const auto store = open(Layout::single());
   sql->run("DROP TABLE retry_count_delta");
   const NewTask task = a_task();

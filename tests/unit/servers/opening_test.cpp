@@ -60,7 +60,7 @@ TEST_P(Opening, AnEngineSaysWhatAnAcknowledgedTaskSurvivesAndNoSecret) {
                           Not(HasSubstr("secret"))));
 }
 
-TEST_P(Opening, AMissingDatabaseIsToldWithTheRemedy) {
+TEST_P(Opening, AMissingDatabaseIsReportedWithARemedy) {
   EXPECT_THAT(refusal(replaced(database.url(), database.name(), "easyretry_nowhere")),
               AllOf(HasSubstr("easyretry_nowhere"), HasSubstr("CREATE DATABASE"), Not(HasSubstr("secret"))));
 }
@@ -90,7 +90,7 @@ TEST_P(Opening, ATableWithoutAnIndexGetsItBackOrIsRefusedByItsName) {
               AllOf(HasSubstr("retry_task: "), HasSubstr("idx_next_retry"), HasSubstr("rename the table")));
 }
 
-TEST_P(Opening, AMonthOfHistoryWithoutAColumnIsToldByItsName) {
+TEST_P(Opening, AMonthOfHistoryWithoutAColumnIsNamed) {
   const std::string month = history_table(system_clock().now());
   by_hand("CREATE TABLE " + month + " (id bigint)");
   const auto store = open_store(database.url(), system_clock());

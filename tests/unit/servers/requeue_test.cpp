@@ -91,7 +91,7 @@ TEST_P(RequeueOnServers, ATableThatAnEarlierReleaseMakesMeanwhileIsCompletedWhen
   EXPECT_THAT(history(*store), IsEmpty());
 }
 
-TEST_P(RequeueOnServers, WhoeverIsCutOffHasMarkedATaskAndStartedItOrNeither) {
+TEST_P(RequeueOnServers, ACutOffRequeueHasMarkedAndStartedATaskOrDoneNeither) {
   const auto store = open(Layout::single());
   test::CuttingProxy proxy{test::shared_server_port(GetParam())};
   int cut = 0;

@@ -59,7 +59,7 @@ TEST_P(ReshardRefusals, ANumberThatCannotBeIsRefusedWithOneThatCan) {
   EXPECT_EQ(number(), "64");
 }
 
-TEST_P(ReshardRefusals, AnEmptyDatabaseIsToldAndStaysEmpty) {
+TEST_P(ReshardRefusals, AnEmptyDatabaseIsReportedAndStaysEmpty) {
   EXPECT_THAT(refusal(32), HasSubstr("there is no EasyRetry store"));
   EXPECT_FALSE(sql::server_settings(options_for(Layout::single(), 64)));
   EXPECT_THAT(connect_session(GetParam(), database.name())->schema().tables(), IsEmpty());
@@ -147,7 +147,7 @@ TEST_P(ReshardRefusals, AnInstanceThatNoticedRefusesNoRowOfTheInbox) {
   EXPECT_EQ(sql->run("SELECT count(*) FROM retry_inbox WHERE refused_at IS NULL"), "1");
 }
 
-TEST_P(ReshardRefusals, WhatItStoredBeforeItNoticedIsMendedByTheSameCommand) {
+TEST_P(ReshardRefusals, RowsStoredBeforeItNoticedAreRepairedByTheSameCommand) {
   const auto stale = open(Layout::single(), 64);
   reshard(16);
   ASSERT_TRUE(stale->insert(many(100)));

@@ -58,7 +58,7 @@ TEST_P(Reshard, TheStoreKnowsTheSmallerNumbersThatItHadBefore) {
   EXPECT_THAT(open(Layout::single(), 256)->info().earlier_shards, ::testing::ElementsAre(32, 64, 128));
 }
 
-TEST_P(Reshard, WhatIsStoredAfterwardsUsesAllShards) {
+TEST_P(Reshard, TasksStoredAfterwardsUseAllShards) {
   open(Layout::hash(4), 64);
   reshard(256);
   const auto store = open(Layout::hash(4), 256);

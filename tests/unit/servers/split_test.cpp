@@ -74,7 +74,7 @@ TEST_P(Split, WantsNoSecondTryWhereARestartOfTheServerBrokeTheConnections) {
   EXPECT_EQ(misplaced(4), 0);
 }
 
-TEST_P(Split, WhatCannotBeSplitIsRefusedWithWhatCan) {
+TEST_P(Split, AnUnsplittableLayoutIsRefusedWithTheOnesThatCanBeSplit) {
   const auto store = open(Layout::hash(4));
   EXPECT_THAT(refusal(store->split({.tables = 6})), HasSubstr("does not divide 64 shards"));
   EXPECT_THAT(refusal(store->split({.tables = 2})), HasSubstr("a multiple of 4"));
@@ -159,7 +159,7 @@ TEST_P(Split, KilledAnywhereItGoesOnAndHasLostAndDoubledNothing) {
   EXPECT_EQ(ids(*store), before);
 }
 
-TEST_P(Split, WhatIsSplitAlreadyNeedsNoMoves) {
+TEST_P(Split, ALayoutThatIsSplitAlreadyNeedsNoMoves) {
   const auto store = open(Layout::hash(2));
   ASSERT_TRUE(store->split({.tables = 4}));
   EXPECT_THAT(store->split({.tables = 4, .only_plan = true}).value(), ::testing::IsEmpty());
@@ -202,7 +202,7 @@ TEST_P(Split, RowsThatWerePlacedBeforeAnotherThreadLearnedOfItAreNotStoredByTheF
   EXPECT_THROW(placed.insert({}, {&row, 1}), sql::LayoutChanged);
 }
 
-TEST_P(Split, WhatAThreadHeardBeforeAnotherLearnedSomethingIsNotBelieved) {
+TEST_P(Split, AnOutdatedLayoutOfAnotherThreadIsIgnored) {
   sql::Pool pool{connecting(), 1};
   sql::Tables known{pool, TableRouter{Layout::hash(2), 64}};
   const auto asked = known.as_of();

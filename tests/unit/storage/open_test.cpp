@@ -69,13 +69,13 @@ TEST_F(OpenStore, AUrlIsLookedAtWithoutOpeningAnything) {
               HasSubstr("does not divide 64 shards"));
 }
 
-TEST_F(OpenStore, AnUnknownSchemeIsNamedWithWhatIsKnown) {
+TEST_F(OpenStore, AnUnknownSchemeIsNamedWithTheKnownOnes) {
   EXPECT_THAT(refusal("sqlit:x.db"),
               AllOf(HasSubstr("\"sqlit\""), HasSubstr("memory, sqlite"), HasSubstr("did you mean \"sqlite\"?")));
   EXPECT_THAT(refusal("oracle:x"), AllOf(HasSubstr("\"oracle\""), HasSubstr("memory, sqlite")));
 }
 
-TEST_F(OpenStore, AnUnknownOptionIsNamedWithWhatIsKnown) {
+TEST_F(OpenStore, AnUnknownOptionIsNamedWithTheKnownOnes) {
   EXPECT_THAT(refusal(url("?sync=full")),
               AllOf(HasSubstr("\"sync\""), HasSubstr("synchronous, history, keep_months, shards, shared")));
   EXPECT_THAT(refusal(url("?keep_month=3")), HasSubstr("did you mean \"keep_months\"?"));

@@ -108,7 +108,7 @@ TEST(TaskIdSource, DrawsGrowingIdsInOneShardWhereverItsSequenceBegins) {
   EXPECT_LE(created_at(last), kMarch + 5ms) << "borrows no more than it needs";
 }
 
-TEST(TaskIdSource, GoesOnFromWhatItBorrowed) {
+TEST(TaskIdSource, ContinuesAfterBorrowedIds) {
   TaskIdSource source{1};
   std::set<TaskId> ids;
   for (int i = 0; i < 3000; ++i) ids.insert(source.next(kMarch, ShardId{3}));

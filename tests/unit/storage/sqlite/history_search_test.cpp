@@ -161,7 +161,7 @@ class LongHistory : public SqliteTest {
   Connection db{file(), Connection::Mode::create};
 };
 
-TEST_F(LongHistory, APageCostsAboutTheSameHoweverSeldomWhatIsAskedForIs) {
+TEST_F(LongHistory, APageCostsAboutTheSameHoweverRareItsMatchesAre) {
   const int first = cost({.name_space = "shop"});
   for (TaskQuery query :
        {TaskQuery{.name_space = "shop", .handler = "rare"},
