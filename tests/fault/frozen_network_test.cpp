@@ -108,7 +108,7 @@ class CutOff : public OnEachServer {
 ON_EACH_SERVER(CutOff);
 ON_REDIS(CutOff);
 
-// Its lease is a second. What it settles when it is back is refused, where the other has the task.
+// Its lease is a second. When it is back, its settlements are refused for tasks that the other one has.
 TEST_P(CutOff, AWorkerLosesItsTasksToAnotherAndComesBack) {
   constexpr std::size_t kTasksEach = 2'000;
   constexpr std::size_t kFreezes = 4;

@@ -1,4 +1,4 @@
-// The alerts of an engine in an application, with a real receiver. What they say is tested in tests/unit/alert and
+// The alerts of an engine in an application, with a real receiver. Their texts are tested in tests/unit/alert and
 // tests/e2e/alerts_test.py.
 
 #include <fstream>

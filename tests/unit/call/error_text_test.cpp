@@ -1,4 +1,4 @@
-// What the store keeps of an error, wherever it came from.
+// The text of an error that the store keeps, for errors of all kinds.
 
 #include "unit/call/direct_call_fixture.h"
 

@@ -33,7 +33,7 @@ TEST(Ownership, IsByHandler) {
   EXPECT_EQ(owned.part("pay").role(shard(2)), Role::owns);
   EXPECT_EQ(owned.part("pay").role(shard(1)), Role::none);
   EXPECT_EQ(owned.part("ship").role(shard(1)), Role::owns);
-  EXPECT_EQ(owned.part("audit").role(shard(3)), Role::none) << "somebody else runs it";
+  EXPECT_EQ(owned.part("audit").role(shard(3)), Role::none) << "another instance runs it";
   EXPECT_EQ(owned.part("unheard of").role(shard(3)), Role::owns);
   EXPECT_THAT(owned.shards().list(), ElementsAre(shard(0), shard(1), shard(2), shard(3)));
 }

@@ -87,7 +87,7 @@ TEST_F(PauseTest, TasksOfAPausedHandlerWaitAsTheyAreAndAreWorkedOffAfterIt) {
   work_for(1min);
   EXPECT_EQ(paid, 0);
   const task::TaskRecord meanwhile = instance.look(id);
-  EXPECT_EQ(meanwhile.info.version, before.info.version) << "nobody has touched it";
+  EXPECT_EQ(meanwhile.info.version, before.info.version) << "no instance has touched it";
   EXPECT_EQ(meanwhile.info.next_at, before.info.next_at);
   EXPECT_EQ(meanwhile.info.attempts, 0);
   resume();

@@ -78,7 +78,7 @@ TEST_F(MysqlJoined, ATaskComesWithTheCommit) {
   const auto reply = insert(a_task());
   ASSERT_TRUE(reply) << reply.error().detail;
   EXPECT_TRUE(reply->tasks.at(0).created);
-  EXPECT_EQ(count(), 0) << "nobody sees it before";
+  EXPECT_EQ(count(), 0) << "it is invisible before";
   run("COMMIT");
   EXPECT_EQ(count(), 1);
 }

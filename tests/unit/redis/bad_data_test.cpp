@@ -103,7 +103,7 @@ TEST_F(RedisBadData, ATruncatedRecordIsNeitherLoadedNorWonAndBlocksNoOthers) {
     ASSERT_THAT(won, SizeIs(1));
     EXPECT_TRUE(finish(*store, won[0]));
     EXPECT_THAT(store->find({&bad.id, 1}).value(), SizeIs(1)) << "still shown";
-    EXPECT_TRUE(store->end(test::endings({&bad.id, 1})).value().applied.at(0)) << "and can be ended by hand";
+    EXPECT_TRUE(store->end(test::endings({&bad.id, 1})).value().applied.at(0)) << "and a user can end it";
   }
 }
 

@@ -1,4 +1,4 @@
-// What is a store's own in Redis: namespaces that it did not expect, a history with a limit, long lists, memory.
+// Properties of stores in Redis only: namespaces that it did not expect, a history with a limit, long lists, memory.
 
 #include <future>
 #include <map>

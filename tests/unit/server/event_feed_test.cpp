@@ -31,7 +31,7 @@ std::string heard(http::BodyStream& stream) {
   return stream.take(last);
 }
 
-// The last id that somebody has seen who heard this.
+// The id of the last event in this stream.
 std::string last_id(const std::string& heard) {
   const auto at = heard.rfind("id: ") + 4;
   return heard.substr(at, heard.find('\n', at) - at);
@@ -101,7 +101,7 @@ TEST_F(EventFeedTest, KeepsNothingOnceNoClientHasWatchedForAWhile) {
   tell("1");
   const std::string seen = last_id(heard(*first));
   first->close();
-  tell("2");  // which notices that nobody is left
+  tell("2");  // which notices that no client is left
   clock.advance(60s);
   tell("3");
   tell("4");

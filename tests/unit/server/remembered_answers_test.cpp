@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using Seen = RememberedAnswers::Seen;
 
 struct Remembered : ::testing::Test {
-  // What is heard is the first id, or the error.
+  // Puts the first id, or the error, into `heard`.
   Seen ask(const std::string& key, const std::string& body = "{}", const std::string& token = "ann") {
     return answers.ask({token, key}, body, [this](const RememberedAnswers::Answer& answer) {
       heard.push_back(answer ? to_string(answer->at(0).id) : std::string{to_string(answer.error().code)});

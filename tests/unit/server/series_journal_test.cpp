@@ -27,7 +27,7 @@ struct SeriesJournalTest : ::testing::Test {
     return parts;
   }
   static std::int64_t slot_of(TimePoint at) { return at.time_since_epoch() / 10s; }
-  // What a process that starts now knows.
+  // The series of a process that starts now.
   std::unique_ptr<Series> restored(TimePoint now) const {
     std::vector<storage::SeriesPart> parts;
     for (const auto& [number, part] : saved) parts.push_back(part);

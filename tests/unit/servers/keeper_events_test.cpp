@@ -1,4 +1,4 @@
-// What the keeper does to tables of a real server reaches listeners.
+// Listeners hear of changes that the keeper makes to tables of a real server.
 
 #include "engine/keeper.h"
 #include "unit/servers/server_stores.h"

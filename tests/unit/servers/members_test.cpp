@@ -13,7 +13,7 @@ class ServerMembers : public ServerStores {
  protected:
   static constexpr Millis kTtl = 10s;
 
-  // What everybody says of himself, in the order of the nodes, as this one's next beat gives it.
+  // The announcements of all members, in the order of the nodes, as this one's next beat returns them.
   std::vector<std::string> heard_by(const std::string& node) {
     std::vector<std::string> all;
     for (const Member& member : beat(node)) all.push_back(member.node + " " + member.says);

@@ -1,4 +1,4 @@
-// What goes wrong when a store on a database server is opened, and what is said about it.
+// Errors of opening a store on a database server, and their messages.
 
 #include <string>
 

@@ -106,7 +106,7 @@ TEST_P(Split, AnInsertByTheOldLayoutIsPlacedByTheNewOne) {
   EXPECT_EQ(misplaced(8), 0);
 }
 
-// What an insert under way stores by the old layout is there before the first row is moved.
+// A row that an insert in flight stores by the old layout is there before the first row is moved.
 TEST_P(Split, TheLayoutIsNotChangedWhileAnInsertHoldsIt) {
   open(Layout::hash(2));
   const auto inserting = connect_session(GetParam(), database.name());
