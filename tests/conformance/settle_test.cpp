@@ -201,7 +201,7 @@ TEST_P(StoreConformance, ALateFinisherChangesNothing) {
   expect_same(without_attempts(again(slow)), rescued);
 }
 
-TEST_P(StoreConformance, AnExpiredLeaseStillSettlesIfNobodyTookTheTask) {
+TEST_P(StoreConformance, AnExpiredLeaseStillSettlesIfNoInstanceTookTheTask) {
   const TaskRecord slow = running(a_task());
   clock().advance(10 * kLease);
   EXPECT_TRUE(settle(finish(slow)));

@@ -77,7 +77,7 @@ class Access(DaemonCase):
         self.assertEqual(daemon.ask("POST", "/v1/leases/renew", theirs, token=shop)[1], {"applied": [False]})
         self.assertEqual(daemon.ask("POST", "/v1/leases/renew", theirs, token=mine)[1], {"applied": [True]})
 
-    def test_who_asks_too_often_is_told_when_to_come_again_and_others_are_served(self):
+    def test_too_many_requests_are_refused_with_a_time_and_others_are_served(self):
         daemon = self.start(server=", requests_per_second: 5")
         often = self.token("often", "viewer")
         answers = [daemon.ask("GET", "/v1/tasks", token=often) for _ in range(30)]
@@ -127,7 +127,7 @@ class Access(DaemonCase):
         mine = self.token("mine", "admin", "default")
         self.assertEqual(daemon.ask("POST", "/v1/tasks", token=mine, headers=elsewhere)[0], 403)
 
-    def test_whoever_tries_many_tokens_is_told_to_wait_and_a_right_one_is_let_in_meanwhile(self):
+    def test_a_client_that_tries_many_tokens_has_to_wait_and_a_valid_one_is_admitted_meanwhile(self):
         daemon = self.start()
         answers = [self.refused("GET /v1/tasks", f"er_{i}", 0) for i in range(12)]
         self.assertEqual(answers[:10], [(401, None, "close")] * 10)

@@ -15,7 +15,7 @@ from alert_case import FAILURES, PATIENCE, PROGRAM, ROBOT_SECRET, TOKEN, AlertCa
 
 
 class Rooms(AlertCase):
-    def test_slack_is_told_in_plain_text(self):
+    def test_slack_gets_plain_text(self):
         room = self.receiver("ok")
         self.start({"room": f"type: slack, url: {room.url}/services/{TOKEN}"}, {"r": f"channels: [room], {FAILURES}"})
         self.fail_task(key="<!channel>")

@@ -43,7 +43,7 @@ class Telling(AlertCase):
         self.assertEqual(self.data(hook)["handler"], "mail")
         self.nothing_comes(hook)
 
-    def test_a_backlog_is_told_and_so_is_its_end(self):
+    def test_a_backlog_and_its_end_are_reported(self):
         hook = self.receiver()
         self.start({"hook": self.webhook(hook)}, {"r": "channels: [hook], backlog_age: 1s"})
         self.submit()
@@ -55,7 +55,7 @@ class Telling(AlertCase):
         self.assertEqual((told["kind"], told["status"]), ("backlog_age", "resolved"))
         self.nothing_comes(hook)
 
-    def test_a_failure_rate_is_told_and_so_is_its_end(self):
+    def test_a_failure_rate_and_its_end_are_reported(self):
         hook = self.receiver()
         self.start({"hook": self.webhook(hook)}, {"r": "channels: [hook], failure_rate: 50%, min_attempts: 4, window: 3s"})
         for i in range(4):
@@ -65,7 +65,7 @@ class Telling(AlertCase):
         told = self.data(hook)
         self.assertEqual((told["kind"], told["status"]), ("failure_rate", "resolved"))
 
-    def test_a_task_that_kills_its_workers_is_told(self):
+    def test_a_task_that_kills_its_workers_is_reported(self):
         hook = self.receiver()
         # A lease that is not renewed means that its worker died.
         self.start({"hook": self.webhook(hook)}, {"r": "channels: [hook], quarantines: 1, wait: 0s"},
@@ -78,7 +78,7 @@ class Telling(AlertCase):
         told = self.data(hook)
         self.assertEqual((told["kind"], told["tasks"][0]["key"]), ("quarantine", "poison"))
 
-    def test_a_circuit_that_stays_open_is_told(self):
+    def test_a_circuit_that_stays_open_is_reported(self):
         hook = self.receiver()
         self.start({"hook": self.webhook(hook)}, {"r": "channels: [hook], circuit_open: 1s"},
                    "handlers:\n  pay: {circuit: {name: gateway}}\n")

@@ -34,14 +34,14 @@ class Doctor(DoctorCase):
         checks = self.examine("--server", f"http://127.0.0.1:{daemon.port}", EASYRETRY_TOKEN="er_wrong", code=1)
         self.assertIn("token", checks["daemon"]["what"])
 
-    def test_a_handler_that_no_worker_serves_is_told_of(self):
+    def test_a_handler_that_no_worker_serves_is_reported(self):
         daemon = self.start()
         daemon.ask("POST", "/v1/tasks", {"handler": "mial"})
         found = self.of_daemon(daemon)["handlers"]
         self.assertEqual(found["result"], "warn")
         self.assertIn("mial (1 tasks)", found["what"])
 
-    def test_a_task_that_killed_its_workers_is_told_of(self):
+    def test_a_task_that_killed_its_workers_is_reported(self):
         daemon = self.start(config="max_crashes: 1\n")
         daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
         daemon.lease(lease_ms=100)

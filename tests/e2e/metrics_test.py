@@ -120,7 +120,7 @@ class Metrics(DaemonCase):
         self.assertEqual(self.daemon.ask("GET", "/metrics", token=worker)[0], 403)
         self.assertEqual(self.daemon.ask("GET", "/metrics?x=1")[0], 422)
 
-    def test_names_of_any_kind_are_quoted_and_nothing_secret_is_told(self):
+    def test_names_of_any_kind_are_quoted_and_no_secret_is_revealed(self):
         self.start("defaults: {backoff: 'fixed delay=1h'}\n")
         name = 'ma"il}\n\\ 日本'
         self.submit(name, args=[SECRET], key=SECRET, business_id=SECRET, tags=[SECRET])

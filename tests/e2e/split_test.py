@@ -204,7 +204,7 @@ class Split(unittest.TestCase):
                          [("POST /v1/split", 8, "202"), ("POST /v1/split", 8, "409"), ("POST /v1/split", 16, "409")])
         self.assertNotIn("GET /v1/split", {line["request"] for line in noted})
 
-    def test_a_store_that_goes_away_is_told_of_and_it_goes_on(self):
+    def test_a_lost_store_is_reported_and_the_split_continues(self):
         self.start(self.server("postgres") + "?layout=hash(2)")
         ids = self.submit_many()
         self.assertEqual(self.ask(8)[0], 202)

@@ -66,7 +66,7 @@ TEST_F(EngineAlerts, ABacklogThatGrowsOldIsSeenInTheStore) {
   EXPECT_TRUE(heard("backlog_age"));
 }
 
-TEST_F(EngineAlerts, AnEngineThatStopsSendsWhatItHasCounted) {
+TEST_F(EngineAlerts, AStoppingEngineSendsItsCounts) {
   {
     Engine engine{config("final_failures: 1, wait: 1h")};
     auto pay = engine.retryable("payment.pay", [](int) { return give_up("the account is closed"); });

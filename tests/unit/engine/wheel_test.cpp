@@ -62,7 +62,7 @@ TEST(Wheel, GivesBackAVersionOfMoreThan32BitsInTime) {
   EXPECT_EQ(out[0].handler, 3U);
 }
 
-TEST(Wheel, ShowsWhatItRemovesAsItWasScheduled) {
+TEST(Wheel, ShowsRemovedTasksAsTheyWereScheduled) {
   Wheel wheel{kStart, 5s};
   std::vector<DueTask> scheduled;
   for (const Millis in : {-1'000ms, 1ms, 4'001ms, 5'000ms}) scheduled.push_back(task(7, kStart + in));

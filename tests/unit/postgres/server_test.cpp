@@ -108,7 +108,7 @@ TEST(PostgresVersion, ThatIsTooOldIsNamed) {
             "the server is PostgreSQL 11; EasyRetry needs PostgreSQL 12 or newer");
 }
 
-TEST(PostgresErrors, AreToldApartByWhatToDo) {
+TEST(PostgresErrors, AreDistinguishedByTheirRemedy) {
   EXPECT_EQ(trouble_of("40001"), Trouble::again);
   EXPECT_EQ(trouble_of("40P01"), Trouble::again);
   EXPECT_EQ(trouble_of("55P03"), Trouble::locked);

@@ -75,7 +75,7 @@ TEST_F(RedisFailover, AWriteThatWaitedForAReplicaSurvives) {
   EXPECT_EQ(lost(acknowledged), 0U) << "of " << acknowledged.size();
 }
 
-TEST_F(RedisFailover, WithoutWaitingWhatTheReplicaHadNotReceivedIsLostAndTheStoreGoesOn) {
+TEST_F(RedisFailover, WithoutWaitingWritesThatTheReplicaLacksAreLostAndTheStoreContinues) {
   const auto acknowledged = store_until_killed("");
   const std::size_t gone = lost(acknowledged);
   std::cout << gone << " of " << acknowledged.size() << " acknowledged tasks lost\n";

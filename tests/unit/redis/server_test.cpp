@@ -24,7 +24,7 @@ class RedisServer : public ::testing::Test {
   DatabaseServer server{ServerKind::redis};
 };
 
-TEST_F(RedisServer, AWrongPasswordOrUserOrDatabaseIsRefusedWithWhatToCheck) {
+TEST_F(RedisServer, AWrongPasswordUserOrDatabaseIsRefusedWithARemedy) {
   EXPECT_THAT(opening_error(url("easyretry:wrong")), AllOf(HasSubstr("WRONGPASS"), HasSubstr("check the user")));
   EXPECT_THAT(opening_error(url("nobody:secret")), HasSubstr("check the user"));
   EXPECT_THAT(opening_error(url("easyretry:wrong")), Not(HasSubstr("wrong@")));
@@ -130,7 +130,7 @@ TEST_F(RedisServer, DurabilityFollowsTheSettings) {
   EXPECT_THAT(open()->info().durability.words, HasSubstr("nothing for sure"));
 }
 
-TEST_F(RedisServer, AnEngineSaysWhatAnAcknowledgedTaskSurvivesAndWarnsWhereThatIsNothing) {
+TEST_F(RedisServer, AnEngineLogsTheDurabilityAndWarnsIfThereIsNone) {
   const auto [level, line] = test::line_at_start(url());
   EXPECT_EQ(level, LogLevel::info);
   EXPECT_THAT(line, AllOf(HasSubstr(":" + std::to_string(server.port()) + "/0: an acknowledged task survives a "),

@@ -100,7 +100,7 @@ TEST_F(RedisOwn, InvalidUrlsAreRefusedWithTheReason) {
   EXPECT_THROW(reshard_store(url(), {.shards = 4}), std::invalid_argument);
 }
 
-TEST_F(RedisOwn, TlsIsRefusedWithWhatToDoInsteadAndNoSecret) {
+TEST_F(RedisOwn, TlsIsRefusedWithAnAlternativeAndWithoutSecrets) {
   for (const char* scheme : {"rediss", "rediss+cluster", "rediss+sentinel"}) {
     EXPECT_THAT(opening_error(std::string{scheme} + "://app:hunter2@127.0.0.1/0"),
                 AllOf(HasSubstr("TLS is not available"), HasSubstr("stunnel"), Not(HasSubstr("hunter2"))));
@@ -130,7 +130,7 @@ TEST_F(RedisOwn, AFullHistoryForgetsItsOldestAndSuccessesNeverPushOutFailures) {
   EXPECT_EQ(small->counts(test::kNamespace).value()["pay"].total.ended_in_all(), 6) << "but they are counted";
 }
 
-TEST_F(RedisOwn, TheKeeperForgetsWhatEndedMonthsAgo) {
+TEST_F(RedisOwn, TheKeeperForgetsTasksThatEndedMonthsAgo) {
   ManualClock clock{kMarch};
   RedisOptions options = options_on(clock);
   options.prefix = "old";

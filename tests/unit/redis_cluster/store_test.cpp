@@ -31,7 +31,7 @@ class RedisClusterStore : public ::testing::Test {
   const std::unique_ptr<Store> store = open_store(url(), system_clock());
 };
 
-TEST_F(RedisClusterStore, AKeyMeetsItsLiveTaskWhateverTheShard) {
+TEST_F(RedisClusterStore, AKeyFindsItsLiveTaskInAnyShard) {
   const task::NewTask first = a_task().key("pay:1").business("order", "1");
   for (int i = 2; i < 10; ++i) {
     const task::NewTask again = a_task().key("pay:1").business("order", std::to_string(i));

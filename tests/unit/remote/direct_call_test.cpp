@@ -121,7 +121,7 @@ TEST_F(RemoteDirectCall, NeverAsksTheDaemonForNothing) {
   EXPECT_EQ(calls, 3);
 }
 
-TEST_F(RemoteDirectCall, AnExpressionJudgesHereWhateverTheDaemonThinks) {
+TEST_F(RemoteDirectCall, AnExpressionIsJudgedHereAndNotByTheDaemon) {
   auto pay = pay_with(Persist::retry_only, {.stop = {.max_attempts = 2}, .success_when = "result.code == 201"});
   const auto paid = pay({"o1", 5});
   ASSERT_TRUE(paid.stored());

@@ -234,7 +234,7 @@ TEST_F(RemoteTroubles, ALateAnswerChangesNothing) {
   EXPECT_TRUE(ended(other, id, Outcome::succeeded));
 }
 
-TEST_F(RemoteTroubles, AWrongTokenSaysWhatToDoAndIsNotRepeated) {
+TEST_F(RemoteTroubles, AWrongTokenIsRefusedWithARemedyAndWithoutItsText) {
   RemoteOptions wrong = options();
   wrong.token = "er_never_seen";
   RemoteEngine engine{url, wrong};

@@ -46,7 +46,7 @@ struct EventFeedTest : ::testing::Test {
   EventFeed feed{clock, {.watchers = 2, .kept = 3, .kept_for = 60s}};
 };
 
-TEST_F(EventFeedTest, TellsWhatHappensFromNowOn) {
+TEST_F(EventFeedTest, SendsEventsFromNowOn) {
   feed.watch({}, "");
   tell("before");
   const auto stream = feed.watch({}, "");

@@ -29,7 +29,7 @@ struct SeriesTest : ::testing::Test {
   Series series;
 };
 
-TEST_F(SeriesTest, AStepHasWhatHappenedInIt) {
+TEST_F(SeriesTest, AStepHasTheEventsOfItsTime) {
   add(noon, {{"mail", {.stored = 100, .succeeded = 50}}});
   add(noon + 10s, {{"mail", {.stored = 107, .succeeded = 52, .failed_attempts = 3, .ended_badly = 1, .backlog = 54}}});
   add(noon + 20s, {{"mail", {.stored = 107, .succeeded = 60, .failed_attempts = 3, .ended_badly = 1, .backlog = 46}}});

@@ -112,7 +112,7 @@ TEST_P(ServerCounts, AFoldKilledAnywhereHasLostAndDoubledNothing) {
   EXPECT_EQ(sum("retry_count"), "10");
 }
 
-TEST_P(ServerCounts, SeveralMayFoldWhileOthersWriteAndWhoeverAsksSeesNoneTwice) {
+TEST_P(ServerCounts, SeveralMayFoldWhileOthersWriteAndNoReaderSeesATaskTwice) {
   const auto store = open(Layout::hash(2));
   std::vector<std::unique_ptr<Store>> stores;
   for (int i = 0; i < 5; ++i) stores.push_back(open(Layout::hash(2)));

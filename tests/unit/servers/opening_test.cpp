@@ -53,7 +53,7 @@ TEST_P(Opening, AWrongPasswordAndAWrongUserAreToldAndNoSecretIsShown) {
               AllOf(HasSubstr("nobody"), HasSubstr("check the user and the password"), Not(HasSubstr("secret"))));
 }
 
-TEST_P(Opening, AnEngineSaysWhatAnAcknowledgedTaskSurvivesAndNoSecret) {
+TEST_P(Opening, AnEngineLogsTheDurabilityWithoutSecrets) {
   const auto [level, line] = test::line_at_start(database.url());
   EXPECT_EQ(level, LogLevel::info);
   EXPECT_THAT(line, AllOf(HasSubstr(database.name() + ": an acknowledged task survives a crash of the server process"),

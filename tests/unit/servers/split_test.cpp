@@ -167,7 +167,7 @@ TEST_P(Split, ALayoutThatIsSplitAlreadyNeedsNoMoves) {
   EXPECT_EQ(layout(), "hash(4)");
 }
 
-TEST_P(Split, OtherLayoutsAreRefusedWithWhatToDo) {
+TEST_P(Split, OtherLayoutsAreRefusedWithARemedy) {
   const auto store = open(Layout::single());
   EXPECT_THAT(refusal(store->split({.tables = 4, .only_plan = true})),
               AllOf(HasSubstr("only hash layouts can be split"), HasSubstr("an empty one with layout=hash(4)")));

@@ -82,7 +82,7 @@ TEST_F(OpenStore, AnUnknownOptionIsNamedWithTheKnownOnes) {
   EXPECT_THAT(refusal("memory:?keep_months=3"), HasSubstr("history, shards"));
 }
 
-TEST_F(OpenStore, ABadValueIsNamedWithWhatWouldBeRight) {
+TEST_F(OpenStore, ABadValueIsNamedWithValidOnes) {
   EXPECT_THAT(refusal(url("?synchronous=ful")), AllOf(HasSubstr("\"ful\""), HasSubstr("did you mean \"full\"?")));
   EXPECT_THAT(refusal(url("?history=failure")),
               AllOf(HasSubstr("none, failures, all"), HasSubstr("did you mean \"failures\"?")));

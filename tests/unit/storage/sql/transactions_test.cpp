@@ -47,7 +47,7 @@ class TransactionsTest : public ::testing::Test {
   Transactions transactions{pool, clock};
 };
 
-TEST_F(TransactionsTest, GiveWhatTheBodyGave) {
+TEST_F(TransactionsTest, ReturnTheAnswerOfTheBody) {
   EXPECT_EQ(run([] { return 42; }), 42);
   EXPECT_EQ(undone, 0);
 }

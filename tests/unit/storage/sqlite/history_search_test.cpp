@@ -76,7 +76,7 @@ TEST_F(HistorySearch, EveryTaskIsInAPageOnceAndPagesGoOnWhereTheOneBeforeEnded) 
 }
 
 // Compared with a filter over all rows, on a clock that jumps.
-TEST_F(HistorySearch, FindsWhatAFilterOfAllRowsWouldFind) {
+TEST_F(HistorySearch, FindsTheSameAsAFilterOfAllRows) {
   std::mt19937 random{20'260'310};
   const auto any = [&](int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); };
   const std::array<std::string, 3> namespaces{"shop", "bank", ""};
