@@ -31,7 +31,7 @@ struct Holdings {
   std::atomic<std::int64_t> claimed{0};   // and not yet settled
 };
 
-// What an instance tells the others about one brake.
+// An instance announces this to the others about one brake.
 struct BrakeReport {
   SeatReport seats{};
   SeatReport shares{};
@@ -124,7 +124,7 @@ class Brake {
 
 using Brakes = std::vector<std::shared_ptr<Brake>>;
 
-// Starts that all brakes of a handler allow. What is not claimed goes back at its end.
+// Starts that all brakes of a handler allow. Its destructor returns those that were not used for a claim.
 class Reservation {
  public:
   Reservation(const Brakes& brakes, Instant now, std::size_t wanted);

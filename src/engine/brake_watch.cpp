@@ -46,7 +46,7 @@ std::uint64_t brake_hash(std::string_view subject) {
   return hash;
 }
 
-// What it is about, seats, wishes for seats, shares, wishes for shares, and when it had no starts left.
+// The subject, seats, wishes for seats, shares, wishes for shares, and when it had no starts left.
 std::string brake_text(const BrakeReports& reports, const StoreTime& time) {
   std::string text;
   for (const auto& [hash, report] : reports) {

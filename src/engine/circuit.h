@@ -63,7 +63,7 @@ class AnswerWindow {
   std::array<Second, kSeconds> ring_{};
 };
 
-// What an instance tells the others.
+// An instance announces this to the others.
 struct CircuitReport {
   Instant made{};
   CircuitState state = CircuitState::closed;

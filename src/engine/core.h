@@ -248,7 +248,7 @@ class Core {
 
   // --- The parts, for those who step them: Threads, ManualEngine, the simulator
 
-  // What all parts share. A remote engine's Leaser is one of them.
+  // Shared by all parts. A remote engine's Leaser is one of them.
   Context& context() { return *context_; }
   Schedule& schedule() { return schedule_; }
   std::array<Claimer, kClaimers>& claimers() { return claimers_; }

@@ -194,7 +194,7 @@ void KnownHandler::measure(std::chrono::nanoseconds took, const task::Settlement
   if (settlement.kind == Kind::retry || (ends && failed)) Counters::add(*failed_attempts);
 }
 
-// What was handed back, and callbacks, say nothing about what the handler calls.
+// Handed back tasks and callbacks say nothing about the service that the handler calls.
 void KnownHandler::tell_circuit(Instant now, const task::Settlement& settlement) const {
   using Kind = task::Settlement::Kind;
   if (!circuit || settlement.kind == Kind::hand_back || settlement.stage != Stage::run) return;

@@ -1,5 +1,5 @@
 #pragma once
-// What the engine measures: counters for Stats, histograms for monitoring. Thread-safe and lock-free.
+// Measurements of the engine: counters for Stats, histograms for monitoring. Thread-safe and lock-free.
 
 #include <algorithm>
 #include <array>

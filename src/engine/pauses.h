@@ -23,7 +23,7 @@ namespace easyretry::engine {
 struct Context;
 class Schedule;
 
-// What people have ordered besides pauses. It is stored in the same list.
+// Orders of operators besides pauses, stored in the same list.
 struct Orders {
   CircuitOrders circuits;
   LimitOrders limits;

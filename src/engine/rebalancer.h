@@ -52,7 +52,7 @@ class Rebalancer {
 
   void refresh(Instant now);
   void say_once_that_handlers_do_not_fit(bool left_out);
-  // Under the mutex. What is owned from now on; nullopt: nothing has changed.
+  // Call it under the mutex. The new ownership; nullopt: it has not changed.
   std::optional<Ownership> divide(Instant now, bool first);
   cluster::Shares shares_in(std::vector<Member> list, const std::vector<std::string>& handlers) const;
   void tell_refused(std::vector<cluster::RefusedMember> refused);

@@ -7,8 +7,8 @@
 // them at least sees the other, and both together never take more than there are. An announcement that grows is made
 // before seats are taken, one that shrinks after they were given up.
 //
-// If there are fewer seats than wishes, each instance keeps a fair share of them: nobody gets more than it wishes, and
-// those that get less get the same. What cannot be divided goes to other instances every few seconds.
+// If there are fewer seats than wishes, each instance keeps a fair share of them: none gets more than it wishes, and
+// those that get less get the same. The remainder goes to other instances every few seconds.
 //
 // One thread at a time: a Brake owns it.
 

@@ -8,7 +8,7 @@
 
 namespace easyretry {
 
-// What a handler may do to its own task.
+// The changes that a handler may make to its own task.
 class detail::TaskControl {
  public:
   TaskControl(engine::Run& run, engine::Context& context) : run_(run), context_(context) {}

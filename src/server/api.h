@@ -16,11 +16,26 @@
 #include "http/http_server.h"
 #include "http/router.h"
 #include "server/audit.h"
+#include "server/namespace.h"
 #include "server/pages.h"
 #include "server/rate_limit.h"
 #include "server/sessions.h"
+#include "server/tokens.h"
 
 namespace easyretry::server {
+
+// An admitted request.
+struct Call {
+  http::Request request;
+  std::shared_ptr<Namespace> name_space;
+  Token by;
+};
+
+// Answers later, from any thread. Called on the server's thread unless the body is long, so it must not block; may
+// throw.
+using Endpoint = std::function<void(Call, http::Respond)>;
+// Returns the response; may wait for the store; may throw.
+using PlainEndpoint = std::function<http::Response(const Call&)>;
 
 using Namespaces = std::map<std::string, std::shared_ptr<Namespace>>;
 

@@ -12,9 +12,9 @@
 
 #include <easyretry/options.h>
 
-#include "server/call.h"
-
 namespace easyretry::server {
+
+struct Call;
 
 using AuditEntry = std::map<std::string, std::string>;  // a line of the file
 

@@ -15,9 +15,9 @@
 
 namespace easyretry::server {
 
-// What an engine in an application would refuse as well.
+// Errors that an engine in an application would refuse as well.
 std::vector<std::string> objections_to_engine(const Config& config);
-// These, and what only `easyretry serve` checks.
+// These, and those that only `easyretry serve` finds.
 std::vector<std::string> objections_to_start(const Config& config);
 
 // Throws ConfigError with all of objections_to_start().

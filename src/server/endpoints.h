@@ -16,7 +16,7 @@ namespace easyretry::server {
 
 extern const std::string_view kOpenApi;  // openapi/openapi.yaml
 
-// What the daemon says of itself to clients with a token.
+// The daemon as it describes itself to clients with a token.
 struct About {
   std::string store;  // its URL without secrets
   std::string durability;

@@ -106,7 +106,7 @@ std::string subject_of(const Call& call) {
   return call.request.parameters.at("kind") + " " + call.request.parameters.at("name");
 }
 
-// What can have a limit here.
+// The handlers and circuits that can have a limit here.
 std::vector<std::string> subjects(const engine::HandlerTable& table) {
   std::vector<std::string> all;
   for (const std::string& handler : table.names()) all.push_back("handler " + handler);

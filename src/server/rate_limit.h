@@ -28,7 +28,7 @@ class RateLimit {
   const Clock& clock_;
   const std::size_t most_known_;
   std::mutex mutex_;
-  // Guarded by mutex_: when the requests so far would end at an even rate (GCRA). An entry in the past is like none.
+  // Guarded by mutex_: when the requests so far would end at an even rate (GCRA). An entry in the past has no effect.
   std::map<std::string, Instant> lasts_until_;
 };
 
@@ -71,7 +71,7 @@ class WrongTokens {
   std::map<std::string, Tries> by_network_;  // guarded by mutex_
 };
 
-// What a provider gives to one customer: an IPv4 address, or the first 64 bits of an IPv6 address.
+// The part of an address that one customer has: an IPv4 address, or the first 64 bits of an IPv6 address.
 std::string network_of(const std::string& address);
 
 }  // namespace easyretry::server

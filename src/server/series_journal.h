@@ -1,5 +1,5 @@
 #pragma once
-// What a Series is made of, in a form that outlives the process: the growth in each step of ten seconds, in parts of
+// A Series in a form that outlives the process: the growth in each step of ten seconds, in parts of
 // five minutes. A part is saved again while it grows; after a day its place is taken by another.
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class SeriesJournal {
   // A step that does not follow the one before it leaves a gap.
   void add(SeriesGrowth step);
 
-  // What an earlier process has saved, before the first add(): the last part goes on growing.
+  // Takes the steps of an earlier process, before the first add(). The last part continues to grow.
   void resume(const std::vector<SeriesGrowth>& steps);
 
   // Calls `save`, which says whether it succeeded, with each part that has changed since it was saved. Nothing has if

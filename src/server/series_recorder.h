@@ -16,7 +16,7 @@ class SeriesRecorder {
 
   // If the store does not answer, the step has no values.
   engine::Step step();
-  // What happened since the last time. Called by step(), and when that is not called any more.
+  // Saves the steps since the last call. step() calls it; call it once more after the last step().
   void save();
   const Series& series() const { return series_; }
 

@@ -1,5 +1,5 @@
 #pragma once
-// What one task waits for, in one sentence.
+// One sentence about the reason why a task waits.
 
 #include <optional>
 
@@ -10,7 +10,7 @@
 
 namespace easyretry::server {
 
-// What is known besides the task itself.
+// The facts besides the task itself.
 struct Surroundings {
   TimePoint now{};                        // of the store
   std::optional<PausedHandler> paused{};  // its handler, if it is

@@ -18,7 +18,7 @@
 
 namespace easyretry::server {
 
-// What the response of a webhook means for the task: 2xx is judged by success_when; 410 ends the task; anything else is
+// Turns the response of a webhook into an outcome: 2xx is judged by success_when; 410 ends the task; anything else is
 // retried, after Retry-After if the response has one. Pure.
 detail::Reply judged_by_status(const webhook::Answer& answer);
 

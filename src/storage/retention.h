@@ -24,7 +24,7 @@ enum class Expiring {
   arguments,  // alone
 };
 
-// Whatever ended before this time has been removed.
+// Tasks that ended before this time have been removed.
 struct SweptUntil {
   TimePoint tasks{};
   TimePoint arguments{};

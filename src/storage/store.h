@@ -131,7 +131,7 @@ struct Applied {
   std::vector<std::size_t> unanswered{};
 };
 
-// What a power cut may lose of a write that was acknowledged.
+// How much of an acknowledged write a power cut may lose.
 enum class Promise {
   kept,      // nothing: the commit waits for the disk, as the server is configured
   unneeded,  // the last moments. For writes that no instance relies on

@@ -16,7 +16,7 @@ namespace easyretry::trace {
 std::string export_request(const std::vector<std::pair<std::string, std::string>>& resource,
                            std::span<const Span> spans);
 
-// How many spans an ExportTraceServiceResponse says that the collector did not take. 0 also for a body that is none.
+// How many spans the collector did not take, by its ExportTraceServiceResponse. 0 if the body is not such a response.
 std::uint64_t rejected_spans(std::string_view response);
 
 }  // namespace easyretry::trace

@@ -29,7 +29,7 @@ class SpanQueue {
   bool pause(Millis time);
   // take() no longer waits, and put() drops.
   void close();
-  // What is left; it counts as dropped.
+  // Drops the rest and counts it.
   void drop_rest();
 
   void count_sent(std::size_t spans);

@@ -24,7 +24,7 @@
 
 namespace easyretry::trace {
 
-// What the answer to a batch means.
+// The meaning of the answer to a batch.
 struct Verdict {
   bool taken = false;
   bool again = false;  // not taken, but worth another try

@@ -218,8 +218,8 @@ class Caller::Impl {
     }
   }
 
-  // libcurl pauses for seconds between addresses that the guard refuses. So it gets only the allowed ones or, if there
-  // are none, one address to produce the reason.
+  // libcurl pauses for seconds after an address that the guard refuses, so it gets only the allowed ones. If the guard
+  // refuses all of them, libcurl gets one, and the guard's reason becomes the error of the call.
   std::vector<IpAddress> worth_trying(const Destination& to, const std::vector<IpAddress>& addresses) const {
     std::vector<IpAddress> allowed;
     std::ranges::copy_if(addresses, std::back_inserter(allowed), [&](const IpAddress& address) {

@@ -23,7 +23,7 @@ class Meeting {
   storage::Store& store_;
 };
 
-TEST_P(MeetingStore, WhoeverBeatsIsAmongTheLiving) {
+TEST_P(MeetingStore, AMemberThatBeatsIsAlive) {
   Meeting meeting{store()};
   EXPECT_THAT(meeting.nodes("b"), ElementsAre("b"));
   EXPECT_THAT(meeting.nodes("a"), ElementsAre("a", "b"));
@@ -50,7 +50,7 @@ TEST_P(MeetingStore, ABeatTellsTheStoresTime) {
   EXPECT_EQ(must(store().beat({.name_space = "shop", .node = "a", .ttl = kTtl})).now, now());
 }
 
-TEST_P(MeetingStore, WhoIsNotHeardForItsTimeIsDead) {
+TEST_P(MeetingStore, AMemberThatIsSilentForItsTimeIsDead) {
   Meeting meeting{store()};
   meeting.nodes("a");
   clock().advance(kTtl - 1ms);
@@ -68,7 +68,7 @@ TEST_P(MeetingStore, EveryBeatMovesTheEndOfALife) {
   EXPECT_THAT(meeting.nodes("b"), ElementsAre("a", "b"));
 }
 
-TEST_P(MeetingStore, AMemberIsThereSinceItsFirstBeat) {
+TEST_P(MeetingStore, AMemberHasJoinedWithItsFirstBeat) {
   Meeting meeting{store()};
   const TimePoint first = now();
   meeting.nodes("a");
@@ -83,13 +83,13 @@ TEST_P(MeetingStore, WhoWasDeadHasJoinedAnew) {
   EXPECT_EQ(meeting.members("a").at(0).since, now());
 }
 
-TEST_P(MeetingStore, WhatAMemberSaysLastIsHeardByAll) {
+TEST_P(MeetingStore, AllMembersHearTheLastAnnouncement) {
   must(store().beat({.name_space = "shop", .node = "a", .ttl = kTtl, .says = "first"}));
   must(store().beat({.name_space = "shop", .node = "a", .ttl = kTtl, .says = "then \xc3\xa4"}));
   EXPECT_EQ(Meeting{store()}.members("b").at(0).says, "then \xc3\xa4");
 }
 
-TEST_P(MeetingStore, WhatAMemberRunsIsHeardByAllAndByItself) {
+TEST_P(MeetingStore, AllMembersHearWhichHandlersAMemberRuns) {
   using Handlers = std::vector<std::string>;
   const Handlers odd{"a b", "line\nbreak", "mail.send", "quote\"", "\xc3\xa4"};
   must(store().beat({.name_space = "shop", .node = "a", .ttl = kTtl, .says = "8: 0-7", .handlers = odd}));
@@ -108,7 +108,7 @@ TEST_P(MeetingStore, WhatAMemberRunsIsHeardByAllAndByItself) {
   EXPECT_EQ(must(store().members("shop")).members.at(0).handlers, odd);
 }
 
-TEST_P(MeetingStore, AHandlerThatComesOrGoesIsHeardWithTheNextBeat) {
+TEST_P(MeetingStore, AddedAndRemovedHandlersAreHeardWithTheNextBeat) {
   using Handlers = std::vector<std::string>;
   const auto beat = [&](std::string_view node, Handlers handlers) {
     return must(store().beat({.name_space = "shop", .node = node, .ttl = kTtl, .handlers = std::move(handlers)}))
@@ -123,7 +123,7 @@ TEST_P(MeetingStore, AHandlerThatComesOrGoesIsHeardWithTheNextBeat) {
 }
 
 // Rather than a beat that fails.
-TEST_P(MeetingStore, HandlersThatAreTooManyToBeToldAreLeftOut) {
+TEST_P(MeetingStore, TooManyHandlersToBeAnnouncedAreLeftOut) {
   std::vector<std::string> many;
   for (int i = 1000; i < 2000; ++i) many.push_back("handler-with-a-long-name-" + std::to_string(i));
   must(store().beat({.name_space = "shop", .node = "a", .ttl = kTtl, .says = "8: 0-7", .handlers = many}));
@@ -142,7 +142,7 @@ TEST_P(MeetingStore, LookingIsNotJoining) {
   EXPECT_THAT(must(store().members("shop")).members, IsEmpty());
 }
 
-TEST_P(MeetingStore, WhoLeavesIsGoneAtOnce) {
+TEST_P(MeetingStore, AMemberThatLeavesIsGoneAtOnce) {
   Meeting meeting{store()};
   meeting.nodes("a");
   EXPECT_TRUE(must(store().leave("shop", "a")));

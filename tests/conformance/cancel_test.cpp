@@ -81,7 +81,7 @@ TEST_P(StoreConformance, ARunningTaskToBeToldIsTakenFromItsWorker) {
   EXPECT_EQ(callback.info.attempts, 1);
 }
 
-TEST_P(StoreConformance, ATaskToBeToldKeepsItsKeyUntilItIsTold) {
+TEST_P(StoreConformance, ACancelledTaskKeepsItsKeyUntilItsCallbackHasRun) {
   const TaskRecord task = insert(a_task().key("pay:42"));
   cancel(task.info.id, kCancelledAndTold);
   EXPECT_FALSE(put(a_task().key("pay:42")).created);
@@ -89,7 +89,7 @@ TEST_P(StoreConformance, ATaskToBeToldKeepsItsKeyUntilItIsTold) {
   EXPECT_TRUE(put(a_task().key("pay:42")).created);
 }
 
-TEST_P(StoreConformance, ATaskIsToldOnlyOnce) {
+TEST_P(StoreConformance, ACancelledTaskIsReportedOnce) {
   const TaskRecord task = insert(a_task());
   cancel(task.info.id, kCancelledAndTold);
   const TaskRecord callback = claim(again(task));
@@ -97,7 +97,7 @@ TEST_P(StoreConformance, ATaskIsToldOnlyOnce) {
   expect_same(again(task), callback);
 }
 
-TEST_P(StoreConformance, WhatIsDecidedIsNotToldAsCancelled) {
+TEST_P(StoreConformance, ADecidedTaskIsNotReportedAsCancelled) {
   for (const Stage stage : {Stage::on_success, Stage::on_final_failure}) {
     const TaskRecord ran = running(a_task());
     settle(advance(ran, stage, stage == Stage::on_success ? Outcome::succeeded : Outcome::exhausted));
@@ -121,7 +121,7 @@ TEST_P(StoreConformance, ATicketFromBeforeTheCancelIsWorthless) {
   EXPECT_FALSE(try_claim(ticket(task)));
 }
 
-TEST_P(StoreConformance, WhatHasEndedCannotBeCancelled) {
+TEST_P(StoreConformance, AnEndedTaskCannotBeCancelled) {
   const TaskRecord done = finished(a_task());
   EXPECT_FALSE(cancel(done.info.id, kCancelled));
   EXPECT_FALSE(cancel(done.info.id, kCancelledAndTold));
@@ -148,7 +148,7 @@ TEST_P(StoreConformance, CancelAnswersForEachInOrder) {
   EXPECT_EQ(count({.finished = true}), 3);
 }
 
-TEST_P(StoreConformance, ATaskTwiceInOneCancelIsToldOnce) {
+TEST_P(StoreConformance, ATaskTwiceInOneCancelIsReportedOnce) {
   const TaskRecord task = insert(a_task());
   const std::vector<TaskId> twice{task.info.id, task.info.id};
   EXPECT_THAT(must(store().end(endings(twice, kCancelledAndTold))).applied, ElementsAre(true, false));

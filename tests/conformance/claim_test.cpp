@@ -128,7 +128,7 @@ TEST_P(StoreConformance, ATaskThatMayNotHaveBegunIsSettledLikeAnyOther) {
   EXPECT_EQ(claim(again(task)).info.crashes, 0);
 }
 
-TEST_P(StoreConformance, AScanSaysWhatSpeaksAgainstATask) {
+TEST_P(StoreConformance, AScanMarksSuspectTasks) {
   const TaskRecord task = insert(a_task());
   const auto suspicion = [&] {
     const LoadReply reply = load_shard_of(task);
@@ -181,7 +181,7 @@ TEST_P(StoreConformance, ALeaseOfNothingIsOverAtOnce) {
   EXPECT_EQ(claim(task).info.crashes, 1);
 }
 
-TEST_P(StoreConformance, OneClaimTakesWhatIsFreeAndLeavesTheRest) {
+TEST_P(StoreConformance, OneClaimTakesFreeTasksAndLeavesTheRest) {
   const TaskRecord free = insert(a_task());
   const TaskRecord later = insert(a_task().due_in(1h));
   const TaskRecord held = running(a_task());

@@ -95,7 +95,7 @@ TEST_P(StoreConformance, ARefusedBatchCountsNothing) {
   EXPECT_EQ(total(store()).stored, 2) << "nor the next one for it";
 }
 
-TEST_P(StoreConformance, EveryEndIsCountedWhateverHistoryKeeps) {
+TEST_P(StoreConformance, EveryEndIsCountedNoMatterWhatHistoryKeeps) {
   for (const History history : {History::all, History::failures, History::none}) {
     start({.history = history});
     const auto tasks = claim_all(insert_many(6, a_task()));
@@ -116,7 +116,7 @@ TEST_P(StoreConformance, EveryEndIsCountedWhateverHistoryKeeps) {
   }
 }
 
-TEST_P(StoreConformance, WhatGoesOnIsNotCountedAsEnded) {
+TEST_P(StoreConformance, ATaskThatContinuesIsNotCountedAsEnded) {
   settle(retry(running(a_task()), 1s));
   settle(advance(running(a_task()), Stage::on_success, Outcome::succeeded));
   settle(hand_back(running(a_task())));
@@ -188,7 +188,7 @@ TEST_P(StoreConformance, AfterFourHundredDaysADayIsCountedInTheTotalAlone) {
 
 // All threads store, end, cancel, requeue and add up at the same time. If another one holds the row of a task, its
 // settlement may be refused, and is made again, as an engine does.
-TEST_P(StoreConformance, CountsAreWhatCountingByHandGivesAfterARandomRun) {
+TEST_P(StoreConformance, CountsAreRightAfterARandomRun) {
   const auto settled = [&](const Settlement& settlement) {
     ASSERT_TRUE(eventually([&] {
       const auto reply = store().settle({&settlement, 1});

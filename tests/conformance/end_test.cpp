@@ -79,7 +79,7 @@ TEST_P(StoreConformance, AReasonIsTheFirstFailureOfATaskThatNeverRan) {
   }
 }
 
-TEST_P(StoreConformance, WhatIsDecidedIsNeitherCompletedNorFailed) {
+TEST_P(StoreConformance, ADecidedTaskIsNeitherCompletedNorFailed) {
   for (const Stage stage : {Stage::on_success, Stage::on_final_failure}) {
     const TaskRecord ran = running(a_task());
     settle(advance(ran, stage, stage == Stage::on_success ? Outcome::succeeded : Outcome::exhausted, "42"));
@@ -94,7 +94,7 @@ TEST_P(StoreConformance, WhatIsDecidedIsNeitherCompletedNorFailed) {
   }
 }
 
-TEST_P(StoreConformance, WhatIsDecidedEndsLikeThatWhenItsCallbackIsDropped) {
+TEST_P(StoreConformance, ADecidedTaskKeepsItsOutcomeWhenItsCallbackIsDropped) {
   for (const auto& [told, dropped] : {std::pair{kCompletedAndTold, kCompleted}, std::pair{kFailedAndTold, kFailed}}) {
     for (const bool runs : {false, true}) {
       const TaskRecord task = insert(a_task().due_in(1h));
@@ -129,7 +129,7 @@ TEST_P(StoreConformance, AnotherOutcomeThanTheDecidedOneDropsNoCallback) {
   EXPECT_FALSE(end(ran.info.id, failed)) << "exhausted is not rejected";
 }
 
-TEST_P(StoreConformance, WhatIsDecidedIsNotForgottenEither) {
+TEST_P(StoreConformance, ADecidedTaskIsNotForgottenEither) {
   start({.history = History::none});
   const TaskRecord ran = running(a_task());
   settle(advance(ran, Stage::on_success, Outcome::succeeded));
@@ -137,7 +137,7 @@ TEST_P(StoreConformance, WhatIsDecidedIsNotForgottenEither) {
   EXPECT_TRUE(find(ran.info.id));
 }
 
-TEST_P(StoreConformance, WhatHasEndedIsNeitherCompletedNorFailed) {
+TEST_P(StoreConformance, AnEndedTaskIsNeitherCompletedNorFailed) {
   const TaskRecord done = finished(a_task(), Outcome::exhausted);
   for (const Ending& how : {kCompleted, kCompletedAndTold, kFailed, kFailedAndTold}) {
     EXPECT_FALSE(end(done.info.id, how));

@@ -14,7 +14,7 @@ TEST_P(StoreConformance, FindGivesLiveAndFinishedTasksAlike) {
   EXPECT_EQ(record(done.info.id).info.state, TaskState::finished);
 }
 
-TEST_P(StoreConformance, FindLeavesOutWhatItDoesNotKnow) {
+TEST_P(StoreConformance, FindLeavesOutUnknownIds) {
   const TaskRecord known = insert(a_task());
   const std::vector<TaskId> ids{kUnknown, known.info.id, TaskId{0}, TaskId{-1}};
   EXPECT_THAT(ids_of(must(store().find(ids))), ElementsAre(known.info.id));

@@ -32,14 +32,14 @@ TEST_P(StoreConformance, WithoutHistoryOnlyTheDeadAreKept) {
   EXPECT_TRUE(requeue(parked.info.id));
 }
 
-TEST_P(StoreConformance, WhatHistoryForgotCannotBeRequeued) {
+TEST_P(StoreConformance, ATaskThatHistoryForgotCannotBeRequeued) {
   start({.history = History::none});
   const TaskRecord done = running(a_task());
   settle(finish(done));
   EXPECT_FALSE(requeue(done.info.id));
 }
 
-TEST_P(StoreConformance, WhatHistoryForgotFreesItsKey) {
+TEST_P(StoreConformance, ATaskThatHistoryForgotFreesItsKey) {
   start({.history = History::none});
   settle(finish(running(a_task().key("pay:42"))));
   EXPECT_TRUE(put(a_task().key("pay:42")).created);

@@ -134,7 +134,7 @@ TEST_P(StoreConformance, ABatchThatMustNotMeetALiveTaskIsStoredWholeOrNotAtAll) 
   EXPECT_TRUE(put(strict).created) << "the key is free again";
 }
 
-TEST_P(StoreConformance, ATaskKeepsWhatHappenedBeforeItWasStored) {
+TEST_P(StoreConformance, ATaskKeepsItsAttemptsFromBeforeItWasStored) {
   NewTask task = a_task().due_in(5s);
   task.attempts = 1;
   task.error = "the first call failed";
@@ -151,7 +151,7 @@ TEST_P(StoreConformance, ATaskKeepsWhatHappenedBeforeItWasStored) {
   EXPECT_EQ(claim(stored).info.attempts, 2);
 }
 
-TEST_P(StoreConformance, ATaskMayBeStoredAsRunningByWhoeverStoresIt) {
+TEST_P(StoreConformance, ATaskMayBeStoredAsRunningByItsSubmitter) {
   NewTask task = a_task();
   task.owner = "caller";
   task.lease = kLease;
@@ -165,7 +165,7 @@ TEST_P(StoreConformance, ATaskMayBeStoredAsRunningByWhoeverStoresIt) {
   EXPECT_EQ(again(stored).info.state, TaskState::pending);
 }
 
-TEST_P(StoreConformance, ATaskThatIsStoredAsRunningHasThisAttemptBesidesThoseMadeElsewhere) {
+TEST_P(StoreConformance, ATaskStoredAsRunningCountsThisAttemptAndTheEarlierOnes) {
   NewTask task = a_task();
   task.attempts = 2;
   task.owner = "caller";
@@ -218,7 +218,7 @@ TEST_P(StoreConformance, TwoTasksOfOneKeyInOneInsertAreOneTask) {
   EXPECT_EQ(count({}), 2);
 }
 
-TEST_P(StoreConformance, OfALargeBatchWhatIsNewIsStoredAndTheRestIsMet) {
+TEST_P(StoreConformance, NewTasksOfALargeBatchAreStoredAndDuplicatesFound) {
   const TaskRecord there = insert(a_task().key("there"));
   for (const char* round : {"first", "second"}) {
     std::vector<NewTask> batch;

@@ -28,7 +28,7 @@ TEST_P(StoreConformance, ListGoesByAscendingId) {
   EXPECT_EQ(list({.limit = 1000}), ids);
 }
 
-TEST_P(StoreConformance, ListGivesWhatIsToBeDoneOrWhatIsDone) {
+TEST_P(StoreConformance, ListReturnsLiveTasksOrHistory) {
   const TaskRecord pending = insert(a_task());
   const TaskRecord held = running(a_task());
   const TaskRecord done = finished(a_task());
@@ -111,7 +111,7 @@ TEST_P(StoreConformance, FinishedTasksAreListedByOutcome) {
   EXPECT_EQ(count({.finished = true, .outcome = Outcome::quarantined}), 1);
 }
 
-TEST_P(StoreConformance, WhatWasRequeuedIsListedAndCountedOnlyIfAskedFor) {
+TEST_P(StoreConformance, RequeuedTasksAreListedAndCountedOnlyOnRequest) {
   const NewTask task = a_task().key("k").handler("ship").business("parcel", "7");
   const TaskRecord failed = finished(task, Outcome::exhausted);
   const TaskRecord other = finished(a_task().handler("ship").business("parcel", "7"), Outcome::exhausted);
@@ -197,7 +197,7 @@ TEST_P(StoreConformance, ATimeOfTheEndReachesOverMonths) {
   EXPECT_THAT(list({.finished = true, .finished_at = {ends[2] + 1ms, {}}}), IsEmpty());
 }
 
-TEST_P(StoreConformance, WhatIsToBeDoneHasNoTimeOfItsEnd) {
+TEST_P(StoreConformance, LiveTasksHaveNoEndTime) {
   insert(a_task());
   EXPECT_THAT(list({.finished_at = {now() - 1h, now() + 1h}}), IsEmpty());
   EXPECT_EQ(count({.finished_at = {{}, now() + 1h}}), 0);
@@ -287,7 +287,7 @@ TEST_P(StoreConformance, PagesOfHistoryGoOnAfterTheLastId) {
   EXPECT_TRUE(std::is_sorted(seen.begin(), seen.end()));
 }
 
-TEST_P(StoreConformance, PagesHoldOnlyWhatMatches) {
+TEST_P(StoreConformance, PagesHoldOnlyMatches) {
   for (int i = 0; i < 12; ++i) insert(a_task().handler(i % 3 == 0 ? "pay" : "ship"));
   const auto first = list({.handler = "pay", .limit = 3});
   EXPECT_THAT(first, SizeIs(3));

@@ -85,7 +85,7 @@ TEST_P(StoreConformance, WithoutLookingAheadOnlyDueTasksAreLoaded) {
   EXPECT_THAT(load_shard_of(task, 0ms).tasks, SizeIs(1));
 }
 
-TEST_P(StoreConformance, ANegativeWindowFindsOnlyWhatIsOverdueByThatMuch) {
+TEST_P(StoreConformance, ANegativeWindowFindsOnlyTasksOverdueByThatMuch) {
   const TaskRecord task = insert(a_task());
   clock().advance(59s);
   EXPECT_THAT(load_shard_of(task, -1min).tasks, IsEmpty());
@@ -137,7 +137,7 @@ TEST_P(StoreConformance, HandlersOfTasksThatAreNotLoadedAreNotNamed) {
   EXPECT_THAT(load(every_shard()).handlers, IsEmpty());
 }
 
-TEST_P(StoreConformance, LoadSkipsWhatALiveLeaseHolds) {
+TEST_P(StoreConformance, LoadSkipsTasksWithALiveLease) {
   const TaskRecord held = running(a_task());
   EXPECT_THAT(load_shard_of(held, 24h).tasks, IsEmpty());
   clock().advance(kLease - 1ms);

@@ -10,12 +10,12 @@ std::vector<PausedHandler> paused(storage::Store& store, std::string_view name_s
   return must(store.paused(name_space)).handlers;
 }
 
-TEST_P(StoreConformance, APausedHandlerIsToldWithItsTimeAndReason) {
+TEST_P(StoreConformance, APausedHandlerIsListedWithItsTimeAndReason) {
   EXPECT_TRUE(must(store().pause(kNamespace, "payment.pay", "gateway down")));
   EXPECT_THAT(paused(store()), ElementsAre(PausedHandler{"payment.pay", now(), "gateway down"}));
 }
 
-TEST_P(StoreConformance, WhoAsksWhatIsPausedIsToldTheTime) {
+TEST_P(StoreConformance, TheListOfPausesHasTheStoresTime) {
   EXPECT_EQ(must(store().paused(kNamespace)).now, now());
   EXPECT_THAT(paused(store()), IsEmpty());
   must(store().pause(kNamespace, "pay", ""));
@@ -55,7 +55,7 @@ TEST_P(StoreConformance, APauseIsOfOneNamespace) {
   EXPECT_THAT(paused(store(), "shop"), SizeIs(1));
 }
 
-TEST_P(StoreConformance, WhatCannotBeANameOrAReasonIsNotPaused) {
+TEST_P(StoreConformance, AnInvalidNameOrReasonIsRefused) {
   const auto refused = [&](std::string_view handler, std::string_view why) {
     const auto reply = store().pause(kNamespace, handler, why);
     return !reply && reply.error().code == Errc::invalid_argument;

@@ -38,7 +38,7 @@ TEST_P(StoreConformance, TheTicketOfTheClaimStillSettlesAfterARenewal) {
   EXPECT_TRUE(settle(finish(held)));
 }
 
-TEST_P(StoreConformance, ALeaseThatRanOutIsRenewedIfNobodyTookTheTask) {
+TEST_P(StoreConformance, AnExpiredLeaseIsRenewedIfNoInstanceTookTheTask) {
   const TaskRecord held = running(a_task());
   clock().advance(2 * kLease);
   EXPECT_TRUE(renew(held, kLease));

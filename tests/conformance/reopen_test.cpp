@@ -5,7 +5,7 @@
 namespace easyretry::test {
 namespace {
 
-TEST_P(DurableStore, WhatWasAcknowledgedIsThereAfterReopening) {
+TEST_P(DurableStore, AcknowledgedTasksAreThereAfterReopening) {
   const TaskRecord pending = insert(a_task().payload(std::string{"a\0b", 3}).business("order", "42"));
   const TaskRecord held = running(a_task());
   const TaskRecord done = finished(a_task());

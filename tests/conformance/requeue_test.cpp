@@ -91,7 +91,7 @@ TEST_P(StoreConformance, RequeueForgetsTheCallbackOfTheLastGeneration) {
   EXPECT_EQ(fresh.callback_attempts, 0);
 }
 
-TEST_P(StoreConformance, ARequeuedTaskStillTellsWhatWentWrongLast) {
+TEST_P(StoreConformance, ARequeuedTaskStillHasItsLastError) {
   const TaskRecord claimed = running(a_task());
   settle(finish(claimed, Outcome::rejected, "account closed"));
   const TaskRecord ended = again(claimed);
@@ -102,7 +102,7 @@ TEST_P(StoreConformance, ARequeuedTaskStillTellsWhatWentWrongLast) {
   EXPECT_EQ(fresh.info.last_failed_at, ended.info.last_failed_at);
 }
 
-TEST_P(StoreConformance, TheHistoryOfTheLastGenerationStaysAndSaysWhatItWasStartedAgainAs) {
+TEST_P(StoreConformance, TheHistoryOfTheLastGenerationStaysAndNamesItsSuccessor) {
   TaskRecord ended = finished(a_task(), Outcome::rejected);
   EXPECT_EQ(ended.info.requeued_as, std::nullopt);
   clock().advance(1s);
@@ -115,7 +115,7 @@ TEST_P(StoreConformance, TheHistoryOfTheLastGenerationStaysAndSaysWhatItWasStart
 }
 
 // The case that matters: a bulk requeue of failed tasks, sent twice, must not run tasks that have succeeded meanwhile.
-TEST_P(StoreConformance, WhatWasRequeuedIsNotRequeuedAgainWhenItHasSucceeded) {
+TEST_P(StoreConformance, ARequeuedTaskIsNotRequeuedAgainAfterItsSuccessorSucceeded) {
   const TaskRecord failed = finished(a_task(), Outcome::exhausted);
   const TaskRecord fresh = record(requeue(failed.info.id).value());
   settle(finish(claim(fresh), Outcome::succeeded));
@@ -134,7 +134,7 @@ TEST_P(StoreConformance, TheNewestGenerationCanBeRequeued) {
   EXPECT_EQ(record(third).info.generation, 2);
 }
 
-TEST_P(StoreConformance, WhatWasNotStartedAgainIsNotMarked) {
+TEST_P(StoreConformance, ATaskThatWasNotStartedAgainIsNotMarked) {
   const TaskRecord ended = finished(a_task().key("pay:42"), Outcome::exhausted);
   const TaskRecord live = insert(a_task().key("pay:42"));
   EXPECT_FALSE(requeue(ended.info.id)) << "its key is live";

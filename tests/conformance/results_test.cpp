@@ -102,7 +102,7 @@ TEST_P(StoreConformance, NoResultIsKeptOfATaskThatHistoryDoesNotKeep) {
 
 // As of a handler with `keep: none` and `keep_results`. A result that stayed behind would never be removed with its
 // task.
-TEST_P(StoreConformance, NoResultIsKeptOfATaskThatIsNotToBeKept) {
+TEST_P(StoreConformance, ATaskThatIsNotKeptKeepsNoResult) {
   const TaskRecord claimed = running(a_task());
   Settlement settlement = with_result(finish(claimed), kReceipt, 1h);
   settlement.keep = false;

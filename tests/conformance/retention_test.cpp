@@ -46,7 +46,7 @@ std::vector<NewTask> all_kinds(TimePoint now) {
   return {plain, rich, ruled, derived, unruled};
 }
 
-TEST_P(StoreConformance, TheEndOfATaskThatIsNotToBeKeptLeavesNoHistory) {
+TEST_P(StoreConformance, ATaskThatIsNotKeptLeavesNoHistory) {
   const auto ended = [&](Outcome outcome) {
     Settlement settlement = finish(running(a_task().key("k-" + std::string{to_string(outcome)})), outcome);
     settlement.keep = false;

@@ -78,7 +78,7 @@ TEST_P(StoreConformance, BothAreRevisedAtOnce) {
   EXPECT_EQ(again(waiting).info.version, waiting.info.version + 1);
 }
 
-TEST_P(StoreConformance, WhatFailedBeforeStaysKnown) {
+TEST_P(StoreConformance, EarlierFailuresStayKnown) {
   const TaskRecord ran = running(a_task());
   settle(retry(ran, 1h, "bank busy"));
   const TaskRecord failed = again(ran);
@@ -121,21 +121,21 @@ TEST_P(StoreConformance, OnlyTheVersionSeenIsRevised) {
   expect_same(again(waiting), waiting);
 }
 
-TEST_P(StoreConformance, WhatIsHeldIsNotRevised) {
+TEST_P(StoreConformance, ALeasedTaskIsNotRevised) {
   const TaskRecord held = running(a_task());
   EXPECT_FALSE(revise({.ticket = ticket(held), .delay = 0ms, .rules = kPatient}));
   expect_same(again(held), held);
   EXPECT_TRUE(settle(finish(held))) << "its worker has lost nothing";
 }
 
-TEST_P(StoreConformance, WhatADeadWorkerHeldIsLeftToTheClaim) {
+TEST_P(StoreConformance, ATaskOfADeadWorkerIsLeftToTheClaim) {
   const TaskRecord held = running(a_task());
   clock().advance(kLease + 1s);
   EXPECT_FALSE(revise({.ticket = ticket(held), .delay = 1h, .rules = kPatient}));
   EXPECT_EQ(claim(held, "rescuer").info.crashes, 1);
 }
 
-TEST_P(StoreConformance, WhatHasEndedIsNotRevised) {
+TEST_P(StoreConformance, AnEndedTaskIsNotRevised) {
   const TaskRecord done = finished(a_task());
   EXPECT_FALSE(revise({.ticket = ticket(done), .delay = 0ms, .rules = kPatient}));
   EXPECT_FALSE(revise({.ticket = {kUnknown, 1}, .delay = 0ms}));

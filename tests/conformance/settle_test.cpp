@@ -12,7 +12,7 @@ TEST_P(StoreConformance, AnEmptySettleAppliesNothing) {
   EXPECT_THAT(must(store().settle({})).applied, IsEmpty());
 }
 
-TEST_P(StoreConformance, AFinishedTaskKeepsWhatItWasInHistory) {
+TEST_P(StoreConformance, AFinishedTaskKeepsItsFieldsInHistory) {
   const TaskRecord claimed = running(a_task().payload("[42]").business("order", "42"));
   clock().advance(250ms);
 
@@ -66,7 +66,7 @@ TEST_P(StoreConformance, AttemptsGrowWithEveryRetry) {
   }
 }
 
-TEST_P(StoreConformance, WhatIsHandedBackMayBeToldToWait) {
+TEST_P(StoreConformance, AHandedBackTaskMayBePostponed) {
   const TaskRecord task = running(a_task());
   Settlement back = hand_back(task);
   back.delay = 30s;
@@ -201,7 +201,7 @@ TEST_P(StoreConformance, ALateFinisherChangesNothing) {
   expect_same(without_attempts(again(slow)), rescued);
 }
 
-TEST_P(StoreConformance, AnExpiredLeaseStillSettlesIfNobodyTookTheTask) {
+TEST_P(StoreConformance, AnExpiredLeaseStillSettlesIfNoInstanceTookTheTask) {
   const TaskRecord slow = running(a_task());
   clock().advance(10 * kLease);
   EXPECT_TRUE(settle(finish(slow)));

@@ -42,7 +42,7 @@ using ::testing::UnorderedElementsAreArray;
 inline constexpr Millis kLease = 30s;
 inline constexpr TaskId kUnknown{4711};
 
-// What a user may say of a task.
+// Endings that a user may order.
 inline const Ending kCancelled{.outcome = Outcome::cancelled};
 inline const Ending kCancelledAndTold{.outcome = Outcome::cancelled, .tell = true};
 

@@ -28,7 +28,7 @@ class Walks {
   const Clock& clock_;
 };
 
-TEST_P(StoreConformance, AWalkFindsLiveTasksByWhatNoIndexHas) {
+TEST_P(StoreConformance, AWalkFindsLiveTasksByColumnsWithoutAnIndex) {
   Walks found{store(), clock()};
   NewTask tagged = a_task();
   tagged.tags = {"blue", "vip", R"(he said "ü")"};
@@ -72,7 +72,7 @@ TEST_P(StoreConformance, AWalkFindsFailuresInHistoryButNoTaskThatSucceededOrWasC
 }
 
 // Every five hundredth of 6,000 tasks matches; a page without time looks at a slice of them.
-TEST_P(StoreConformance, AWalkEndsWithItsTimeAndTheNextPageGoesOnThere) {
+TEST_P(StoreConformance, AWalkEndsWithItsTimeAndTheNextPageContinuesThere) {
   Walks found{store(), clock()};
   std::vector<TaskId> wanted;
   for (int i = 0; i < 12; ++i) {

@@ -20,7 +20,7 @@ class Access(DaemonCase):
         with open(os.path.join(folder, "easyretry.tokens")) as file:
             self.assertNotIn(daemon.token[3:], file.read())
 
-    def test_a_role_may_do_what_is_its_own_and_nothing_else(self):
+    def test_a_role_has_its_rights_and_no_others(self):
         daemon = self.start()
         _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
         attempts = {
@@ -45,7 +45,7 @@ class Access(DaemonCase):
             self.assertEqual(seen, may, role)
         self.assertEqual(daemon.ask("GET", "/v1/tasks", token="er_" + "0" * 64)[0], 401)
 
-    def test_what_operators_change_is_written_down_with_who_did_it(self):
+    def test_changes_by_operators_are_logged_with_their_names(self):
         daemon = self.start(server=", audit: audit.jsonl")
         _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
         token = self.token("ann", "operator")
@@ -77,7 +77,7 @@ class Access(DaemonCase):
         self.assertEqual(daemon.ask("POST", "/v1/leases/renew", theirs, token=shop)[1], {"applied": [False]})
         self.assertEqual(daemon.ask("POST", "/v1/leases/renew", theirs, token=mine)[1], {"applied": [True]})
 
-    def test_who_asks_too_often_is_told_when_to_come_again_and_others_are_served(self):
+    def test_too_many_requests_are_refused_with_a_time_and_others_are_served(self):
         daemon = self.start(server=", requests_per_second: 5")
         often = self.token("often", "viewer")
         answers = [daemon.ask("GET", "/v1/tasks", token=often) for _ in range(30)]
@@ -127,7 +127,7 @@ class Access(DaemonCase):
         mine = self.token("mine", "admin", "default")
         self.assertEqual(daemon.ask("POST", "/v1/tasks", token=mine, headers=elsewhere)[0], 403)
 
-    def test_whoever_tries_many_tokens_is_told_to_wait_and_a_right_one_is_let_in_meanwhile(self):
+    def test_a_client_that_tries_many_tokens_has_to_wait_and_a_valid_one_is_admitted_meanwhile(self):
         daemon = self.start()
         answers = [self.refused("GET /v1/tasks", f"er_{i}", 0) for i in range(12)]
         self.assertEqual(answers[:10], [(401, None, "close")] * 10)
@@ -135,7 +135,7 @@ class Access(DaemonCase):
         self.assertEqual(daemon.ask("GET", "/v1/tasks")[0], 200)
         self.assertEqual(self.refused("GET /v1/tasks", None, 0)[0], 401, "no token is not a wrong one")
 
-    def test_what_others_can_reach_is_not_served_in_the_open(self):
+    def test_an_address_that_others_can_reach_needs_a_certificate(self):
         refused = subprocess.run([PROGRAM, "serve", "--listen", "0.0.0.0:0"], cwd=self.folder.name, capture_output=True,
                                  text=True, timeout=30)
         self.assertEqual(refused.returncode, 1)

@@ -15,7 +15,7 @@ from alert_case import FAILURES, PATIENCE, PROGRAM, ROBOT_SECRET, TOKEN, AlertCa
 
 
 class Rooms(AlertCase):
-    def test_slack_is_told_in_plain_text(self):
+    def test_slack_gets_plain_text(self):
         room = self.receiver("ok")
         self.start({"room": f"type: slack, url: {room.url}/services/{TOKEN}"}, {"r": f"channels: [room], {FAILURES}"})
         self.fail_task(key="<!channel>")
@@ -90,7 +90,7 @@ class Mail(AlertCase):
             _, _, _, user, encrypted = server.got.get(timeout=PATIENCE)
             self.assertEqual((user, encrypted), ("retry", True))
 
-    def test_nothing_is_sent_in_the_open_or_to_somebody_else(self):
+    def test_nothing_is_sent_unencrypted_or_to_the_wrong_server(self):
         self.file("easyretry.yaml", self.config({
             "bare": self.channel(f"smtp://localhost:{self.mail_server().port}"),
             "stranger": self.channel(f"smtps://localhost:"

@@ -43,7 +43,7 @@ class Telling(AlertCase):
         self.assertEqual(self.data(hook)["handler"], "mail")
         self.nothing_comes(hook)
 
-    def test_a_backlog_is_told_and_so_is_its_end(self):
+    def test_a_backlog_and_its_end_are_reported(self):
         hook = self.receiver()
         self.start({"hook": self.webhook(hook)}, {"r": "channels: [hook], backlog_age: 1s"})
         self.submit()
@@ -55,7 +55,7 @@ class Telling(AlertCase):
         self.assertEqual((told["kind"], told["status"]), ("backlog_age", "resolved"))
         self.nothing_comes(hook)
 
-    def test_a_failure_rate_is_told_and_so_is_its_end(self):
+    def test_a_failure_rate_and_its_end_are_reported(self):
         hook = self.receiver()
         self.start({"hook": self.webhook(hook)}, {"r": "channels: [hook], failure_rate: 50%, min_attempts: 4, window: 3s"})
         for i in range(4):
@@ -65,7 +65,7 @@ class Telling(AlertCase):
         told = self.data(hook)
         self.assertEqual((told["kind"], told["status"]), ("failure_rate", "resolved"))
 
-    def test_a_task_that_kills_its_workers_is_told(self):
+    def test_a_task_that_kills_its_workers_is_reported(self):
         hook = self.receiver()
         # A lease that is not renewed means that its worker died.
         self.start({"hook": self.webhook(hook)}, {"r": "channels: [hook], quarantines: 1, wait: 0s"},
@@ -78,7 +78,7 @@ class Telling(AlertCase):
         told = self.data(hook)
         self.assertEqual((told["kind"], told["tasks"][0]["key"]), ("quarantine", "poison"))
 
-    def test_a_circuit_that_stays_open_is_told(self):
+    def test_a_circuit_that_stays_open_is_reported(self):
         hook = self.receiver()
         self.start({"hook": self.webhook(hook)}, {"r": "channels: [hook], circuit_open: 1s"},
                    "handlers:\n  pay: {circuit: {name: gateway}}\n")
@@ -88,7 +88,7 @@ class Telling(AlertCase):
         told = self.data(hook)
         self.assertEqual((told["kind"], told["status"], told["handler"]), ("circuit_open", "firing", "gateway"))
 
-    def test_what_is_not_yet_told_is_told_when_the_daemon_stops(self):
+    def test_waiting_alerts_are_sent_when_the_daemon_stops(self):
         hook = self.receiver()
         self.start({"hook": self.webhook(hook)}, {"r": "channels: [hook], final_failures: 1, wait: 1h"})
         self.fail_task()
@@ -175,7 +175,7 @@ class Trouble(AlertCase):
 
 
 class Api(AlertCase):
-    def test_the_api_says_what_was_told_and_tests_a_channel(self):
+    def test_the_api_lists_sent_alerts_and_tests_a_channel(self):
         room, hook = self.receiver(f"no_service {TOKEN}", status=404), self.receiver()
         self.start({"room": f"type: slack, url: {room.url}/services/{TOKEN}", "hook": self.webhook(hook)},
                    {"r": f"channels: [room, hook], {FAILURES}"})

@@ -33,7 +33,7 @@ class Bench(unittest.TestCase):
             expected = report[what + "_per_s"] / report["raw"][what + "_per_s"]
             self.assertAlmostEqual(report["ratio"][what], expected, places=6)
 
-    def test_leaves_out_what_was_not_asked_for(self):
+    def test_runs_only_the_requested_benchmarks(self):
         run = easyretry("bench", "--store", "memory:", "--tasks", "500", "--json")
         report = json.loads(run.stdout)
         for field in ("cycle_per_s", "failing_calls_per_s", "lateness_ms", "submit_to_start_ms", "idle_cpu_ms_per_s", "raw",
@@ -62,7 +62,7 @@ class Bench(unittest.TestCase):
             count = subprocess.run(["sqlite3", f"{folder}/b.db", "SELECT count(*) FROM retry_task"], capture_output=True, text=True)
             self.assertEqual(count.stdout.strip(), "0")
 
-    def test_says_what_is_wrong_and_what_would_be_right(self):
+    def test_names_errors_and_valid_values(self):
         cases = [
             (["bench", "--store", "sqlit:x.db"], "sqlite"),
             (["bench", "--store", "sqlite:/no/such/folder/x.db", "--tasks", "1"], "/no/such/folder"),

@@ -131,7 +131,7 @@ class OnBothWays:
         self.assertIn("has not ended", self.refused("tasks", "requeue", again, *self.where))
         self.assertIn("it has not ended", self.refused("tasks", "requeue", again, "--dry-run", *self.where))
 
-    def test_what_is_wrong_with_what_was_asked_for_is_said(self):
+    def test_invalid_arguments_are_named(self):
         self.submit("mail", "--key", "k")
         self.assertIn('unknown value "asleep"; known: pending, running', self.refused("tasks", "list", "--state", "asleep", *self.where, code=2))
         for arguments, said in (
@@ -175,7 +175,7 @@ class OnADaemon(OnBothWays, CliCase):
         self.good("tasks", "list", "--token-file", "token")
         self.assertIn("there is no token in nowhere", self.refused("tasks", "list", "--token-file", "nowhere", *self.where))
 
-    def test_who_may_not_is_told_what_to_do(self):
+    def test_missing_rights_are_reported_with_a_remedy(self):
         for token, said in (("", "the request has no token; put the token in EASYRETRY_TOKEN"),
                             ("er_wrong", "the token is unknown; put the token in EASYRETRY_TOKEN")):
             self.assertIn(said, self.refused("tasks", "list", *self.where, environment={"EASYRETRY_TOKEN": token}))
@@ -236,7 +236,7 @@ class OnAStore(OnBothWays, CliCase):
         self.daemon.stop()
         self.where = ["--store", "sqlite:retry.db"]
 
-    def test_what_is_submitted_carries_the_policy_of_the_configuration_and_is_run_by_the_daemon(self):
+    def test_a_submitted_task_has_the_configured_policy_and_is_run_by_the_daemon(self):
         with open(self.path("other.yaml"), "w") as file:
             file.write("handlers:\n  mail: {max_attempts: 3}\n  hook: {url: 'https://shop.example/', secrets_file: none}\n")
         id = self.submit("mail", "--config", "other.yaml")
@@ -244,7 +244,7 @@ class OnAStore(OnBothWays, CliCase):
         self.start()
         self.assertEqual([task["id"] for task in self.daemon.lease()], [id])
 
-    def test_nothing_is_said_of_who_serves_a_task(self):
+    def test_the_answer_does_not_say_whether_a_task_is_served(self):
         id = self.submit("mail")
         self.assertNotIn("no_handler", self.answer("tasks", "show", id))
         self.assertNotIn("no_handler", self.answer("tasks", "list")["tasks"][0])
@@ -302,7 +302,7 @@ class WithoutADaemon(CliCase):
             with self.subTest(server=server):
                 self.assertIn(said, self.refused("tasks", "list", "--server", server))
 
-    def test_somebody_else_is_not_taken_for_a_daemon_and_redirects_are_not_followed(self):
+    def test_another_server_is_not_taken_for_a_daemon_and_redirects_are_not_followed(self):
         server = http.server.HTTPServer(("127.0.0.1", 0), Answering)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:

@@ -34,14 +34,14 @@ class Doctor(DoctorCase):
         checks = self.examine("--server", f"http://127.0.0.1:{daemon.port}", EASYRETRY_TOKEN="er_wrong", code=1)
         self.assertIn("token", checks["daemon"]["what"])
 
-    def test_a_handler_that_no_worker_serves_is_told_of(self):
+    def test_a_handler_that_no_worker_serves_is_reported(self):
         daemon = self.start()
         daemon.ask("POST", "/v1/tasks", {"handler": "mial"})
         found = self.of_daemon(daemon)["handlers"]
         self.assertEqual(found["result"], "warn")
         self.assertIn("mial (1 tasks)", found["what"])
 
-    def test_a_task_that_killed_its_workers_is_told_of(self):
+    def test_a_task_that_killed_its_workers_is_reported(self):
         daemon = self.start(config="max_crashes: 1\n")
         daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
         daemon.lease(lease_ms=100)
@@ -95,7 +95,7 @@ class Doctor(DoctorCase):
             file.write("workerz: 4\n")
         self.assertIn("workers", self.examine("--store", "sqlite:retry.db", code=1)["configuration"]["what"])
 
-    def test_people_get_a_line_for_each_check_and_what_to_do(self):
+    def test_the_report_has_a_line_and_a_remedy_for_each_check(self):
         self.start().stop()
         ran = run_program("doctor", "--store", "sqlite:retry.db", cwd=self.folder.name)
         self.assertRegex(ran.stdout, r"(?m)^ok    clock            within a second of the store's$")
@@ -125,7 +125,7 @@ class Completion(unittest.TestCase):
             offered = bash_completions(" ".join(["easyretry", *path, ""]))
             self.assertLessEqual(options | below, offered, path)
 
-    def test_bash_offers_what_begins_so_and_files_for_values(self):
+    def test_bash_completes_words_and_offers_files_for_values(self):
         self.assertEqual(bash_completions("easyretry ta"), {"tables", "tasks"})
         self.assertEqual(bash_completions("easyretry tasks li"), {"list"})
         self.assertEqual(bash_completions("easyretry tasks list --handler pay --sta"), {"--state"})
@@ -181,7 +181,7 @@ class Version(unittest.TestCase):
 
 
 class FirstSteps(unittest.TestCase):
-    def test_what_is_printed_to_be_tried_can_be_done(self):
+    def test_suggested_commands_work(self):
         with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
             daemon = subprocess.Popen([PROGRAM, "serve", "--listen", "127.0.0.1:0", "--first-steps"], cwd=folder, stdout=subprocess.PIPE,
                                       text=True)

@@ -81,7 +81,7 @@ class WrongLines(unittest.TestCase):
         self.refused("nonsense --help", '`easyretry` has no command "nonsense"')
         self.refused("tasks lst --help", "did you mean list?")
 
-    def test_terminals_do_not_obey_what_is_quoted(self):
+    def test_quoted_arguments_do_not_control_the_terminal(self):
         for line in (["tasks", "\x1b[2J\nforged"], ["tasks", "list", "--state", "\x1b[2J\nforged"], ["tasks", "list", "--\x1b[2J\nforged"]):
             ran = run_program(*line)
             self.assertEqual((ran.returncode, "\x1b" in ran.stderr, ran.stderr.count("\n")), (2, False, 2), ran.stderr)
@@ -127,7 +127,7 @@ class KnownValues(unittest.TestCase):
         self.assertRegex(fish, r"__easyretry_at easyretry tasks list' -l state -x -a 'pending running' -d ")
         self.assertRegex(fish, r"__easyretry_at easyretry tasks list' -l json -d ")
 
-    def test_the_manual_shows_values_and_none_for_flags(self):
+    def test_the_manual_shows_values_but_not_for_flags(self):
         page = run_program("manual").stdout.replace("\\-", "-")
         self.assertIn("\\fB--state\\fR \\fIpending|running\\fR\n", page)
         self.assertIn("\\fB--handler\\fR \\fIVALUE\\fR\n", page)

@@ -51,7 +51,7 @@ class ConfigCheck(unittest.TestCase):
         self.assertTrue(shown.stderr.startswith("\n".join(found) + "\nnot checked: "), shown.stderr)
         self.assertEqual(sorted(os.listdir(self.folder)), before)
 
-    def test_what_the_file_itself_says(self):
+    def test_errors_in_the_file_itself(self):
         self.refused("workerz: 3\n", "easyretry.yaml:1:1: workerz: unknown key, did you mean workers?")
         self.refused("defaults: {success_when: 'result =='}\n", "success_when")
         self.refused("alerts: {channels: {ops: {type: webhook, url: 'https://oncall.example/x'}}}\n", "secret_file is missing")
@@ -156,12 +156,12 @@ class ConfigCheck(unittest.TestCase):
         self.write("easyretry.yaml", "server: {may_call: [localhost]}\n" + channel % "type: slack, url: 'http://localhost:9/'")
         self.assertEqual(self.problems(), [])
 
-    def test_everything_is_said_at_once(self):
+    def test_all_problems_are_reported_at_once(self):
         self.refused("membership: everybody\nserver: {listen: '0.0.0.0:0', may_call: ['10.0.0.0/99'], audit: nowhere/x}\n"
                      "handlers: {pay: {url: 'https://shop.example/pay'}}\n",
                      "membership is", "which other machines can reach", "allowed destination", "server.audit", 'handler "pay"')
 
-    def test_what_needs_the_outside_is_left_out_and_said_to_be(self):
+    def test_checks_that_need_the_running_machine_are_skipped_and_named(self):
         with socket.socket() as taken:
             taken.bind(("127.0.0.1", 0))
             taken.listen()

@@ -87,7 +87,7 @@ class OnRedis(OnServer, DoctorCase):
 
 
 class OverHttp(DoctorCase):
-    def test_a_daemon_says_over_http_what_the_command_says(self):
+    def test_a_daemon_answers_over_http_like_the_command(self):
         daemon = self.start()
         daemon.ask("POST", "/v1/handlers/mail/pause", {"why": "gateway down"})
         daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
@@ -146,7 +146,7 @@ class OverHttp(DoctorCase):
 
 
 class Bounds(DoctorCase):
-    def test_a_bound_that_is_none_is_said_so(self):
+    def test_an_invalid_bound_is_refused(self):
         ran = run_program("doctor", "--max-late", "soon", cwd=self.folder.name)
         self.assertEqual((ran.returncode, ran.stdout), (2, ""))
         self.assertIn('--max-late: duration "soon"', ran.stderr)

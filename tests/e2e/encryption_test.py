@@ -32,7 +32,7 @@ class Encryption(DaemonCase):
                     text += file.read()
         return text
 
-    def test_workers_get_what_the_database_does_not_show(self):
+    def test_the_database_hides_arguments_and_workers_get_them(self):
         self.make_key("2026-11")
         daemon = self.start(SETTINGS)
         _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail", "args": [CANARY]})
@@ -42,7 +42,7 @@ class Encryption(DaemonCase):
         self.assertEqual(shown["args"], [CANARY])
         self.assertEqual(daemon.lease()[0]["args"], [CANARY])
 
-    def test_what_an_older_key_sealed_is_read_after_the_change(self):
+    def test_arguments_sealed_with_an_older_key_are_readable_after_the_change(self):
         self.make_key("2026-11")
         daemon = self.start(SETTINGS)
         daemon.ask("POST", "/v1/tasks", {"handler": "mail", "args": [CANARY]})
@@ -65,7 +65,7 @@ class Encryption(DaemonCase):
         self.make_key("2026-11")
         self.assertEqual(self.program("config", "check").returncode, 0)
 
-    def test_the_command_line_opens_what_it_has_the_keys_for(self):
+    def test_the_command_line_decrypts_with_the_keys_that_it_has(self):
         self.make_key("2026-11")
         daemon = self.start(SETTINGS)
         _, made = daemon.ask("POST", "/v1/tasks", {"handler": "mail", "args": [CANARY]})

@@ -196,7 +196,7 @@ class Events(unittest.TestCase):
         self.daemon.ask("POST", f"/v1/tasks/{task}/cancel?untold=true")
         self.assertIn(b"\x1b[33mcancelled", os.read(here, 4096))
 
-    def test_says_what_is_wrong_at_once(self):
+    def test_refuses_invalid_requests_at_once(self):
         def refused(*arguments, token=None):
             ran = subprocess.run([PROGRAM, "events", *arguments], capture_output=True, text=True, timeout=PATIENCE,
                                  env={**os.environ, "EASYRETRY_TOKEN": token or self.daemon.token})

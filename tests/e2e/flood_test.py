@@ -78,7 +78,7 @@ class Flood(DaemonCase):
         shown = f"Authorization: Bearer {token}\r\n" if token else ""
         return f"POST /v1/tasks HTTP/1.1\r\nHost: localhost\r\n{shown}Content-Length: {LONGEST}\r\n\r\n"
 
-    def test_without_a_token_nobody_gets_memory(self):
+    def test_requests_without_a_token_get_no_memory(self):
         self.start()
         self.daemon.ask("GET", "/v1/tasks")
         before = self.resident()
@@ -87,7 +87,7 @@ class Flood(DaemonCase):
         self.assertEqual({sender.status() for sender in senders}, {401})
         self.assertEqual(self.daemon.ask("POST", "/v1/tasks", {"handler": "mail"})[0], 201)
 
-    def test_all_bodies_of_a_token_together_get_a_quarter_of_what_there_is_and_others_go_on(self):
+    def test_all_bodies_of_a_token_get_a_quarter_of_the_budget_and_other_tokens_continue(self):
         daemon = self.start()
         other = self.token("other", "submitter")
         daemon.ask("GET", "/v1/tasks")

@@ -98,7 +98,7 @@ class Limits(unittest.TestCase):
         self.assertIn("had no limit that was set", self.command("reset", "handler", "hook"))
         self.assertEqual(self.daemon.ask("GET", "/v1/limits")[1]["limits"], [])
 
-    def test_a_limit_that_makes_no_sense_is_refused_with_what_to_do(self):
+    def test_a_senseless_limit_is_refused_with_a_remedy(self):
         self.start("off")
         self.assertIn("say running, per_second or both", self.refused("set", "handler", "hook"))
         self.assertIn("limit.burst = 5", self.refused("set", "handler", "hook", "--running", "2", "--burst", "5"))

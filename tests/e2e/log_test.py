@@ -72,7 +72,7 @@ class Log(unittest.TestCase):
         """The JSON objects of the log so far, for a log in JSON."""
         return [json.loads(line) for line in self.read("stderr").split("\n")[:-1]]
 
-    def test_a_line_has_a_time_and_a_level_and_what_the_docs_say_is_there(self):
+    def test_a_line_has_a_time_a_level_and_the_documented_fields(self):
         self.start()
         [store] = [line for line in self.lines() if "an acknowledged task survives" in line[1]]
         self.assertEqual(store[0], "info")
@@ -105,7 +105,7 @@ class Log(unittest.TestCase):
         _, header, _ = self.ask("/v1/tasks")
         self.assertIn(("debug", f"request {header}: GET /v1/tasks from 127.0.0.1: 200"), self.lines())
 
-    def test_a_level_leaves_out_what_is_below_it(self):
+    def test_a_level_leaves_out_lower_ones(self):
         for arguments, more in ((["--log-level", "warning"], {}), ([], {"config": "log: {level: warning}\n"}),
                                 ([], {"EASYRETRY_LOG_LEVEL": "warning"}), (["--log-level", "warning"], {"EASYRETRY_LOG_LEVEL": "debug"})):
             with self.subTest(arguments=arguments, more=more):
@@ -156,7 +156,7 @@ class Log(unittest.TestCase):
         self.assertEqual(self.events()[-1]["level"], "error")
         self.assertIn("workerz: unknown key", self.events()[-1]["message"])
 
-    def test_a_level_or_format_that_is_none_is_refused(self):
+    def test_an_unknown_level_or_format_is_refused(self):
         for arguments, code, said in ((["serve", "--log-level", "warn"], 2, 'unknown value "warn"; known: debug, info, warning, error'),
                                       (["config", "check"], 1, 'log.level: "loud" is unknown')):
             self.configure("log: {level: loud}\n")

@@ -194,7 +194,7 @@ class Matrix(DaemonCase):
             of = KNOWN[operation["operationId"]].of
             self.assertEqual("{" in path or operation["operationId"] in ("settle", "renewAll"), bool(of), path)
 
-    def test_a_role_may_do_what_the_document_says_and_nothing_else(self):
+    def test_a_role_has_the_documented_rights_and_no_others(self):
         tokens = {(role, space): self.token(f"{role}-{space}", role, space) for role in ROLES for space in ("default", "*")}
         for path, method, operation in self.operations():
             if operation.get("security") == []:
@@ -213,7 +213,7 @@ class Matrix(DaemonCase):
     def seen(self, known, thing):
         return self.daemon.ask("GET", f"/v1/tasks/{thing.id}?args")[1] if known.of in TASKS else None
 
-    def test_without_a_token_that_counts_nobody_learns_anything(self):
+    def test_without_a_valid_token_nothing_is_revealed(self):
         revoked = self.token("gone", "admin+payloads", "*")
         self.assertEqual(self.daemon.ask("GET", "/v1/tasks", token=revoked)[0], 200)
         self.revoke("gone")
@@ -232,7 +232,7 @@ class Matrix(DaemonCase):
                 absent = self.ask(path, method, operation, thing.elsewhere(), wrong) if known.of else answers["wrong"]
                 self.assertEqual(answers["wrong"].but_for(Thing()), absent.but_for(Thing()))
 
-    def test_what_is_not_yours_is_as_what_is_not_there(self):
+    def test_tasks_of_another_namespace_look_like_missing_ones(self):
         stranger = self.token("stranger", "admin+payloads", "shop")
         for path, method, operation in self.operations():
             known = KNOWN[operation["operationId"]]

@@ -42,7 +42,7 @@ class Metrics(DaemonCase):
             return metrics if holds(metrics) else None
         return until(seen)
 
-    def test_what_tasks_go_through_is_counted_and_measured(self):
+    def test_the_stages_of_tasks_are_counted_and_measured(self):
         self.start("handlers:\n  mail: {max_attempts: 2, backoff: 'fixed delay=10ms'}\n")
         self.submit(key="good")
         self.answer("done")
@@ -80,7 +80,7 @@ class Metrics(DaemonCase):
         self.assertGreaterEqual(took, 0.3)
         self.assertLess(took, 10)
 
-    def test_what_waits_is_counted_and_aged_by_handler_and_shard(self):
+    def test_waiting_tasks_have_a_count_and_an_age_by_handler_and_shard(self):
         self.start()
         for i in range(5):
             self.submit("mail", key=f"k{i}")
@@ -95,7 +95,7 @@ class Metrics(DaemonCase):
         self.assertTrue(1 <= len(lags) <= 5, lags)
         self.assertEqual(max(lags), metrics[oldest].value(namespace="default", handler="mail"))
 
-    def test_tasks_of_handlers_that_nobody_has_named_since_the_start_are_told(self):
+    def test_tasks_of_handlers_not_named_since_the_start_are_reported(self):
         self.start()
         self.submit("forgotten")
         self.daemon.stop()
@@ -120,7 +120,7 @@ class Metrics(DaemonCase):
         self.assertEqual(self.daemon.ask("GET", "/metrics", token=worker)[0], 403)
         self.assertEqual(self.daemon.ask("GET", "/metrics?x=1")[0], 422)
 
-    def test_names_of_any_kind_are_quoted_and_nothing_secret_is_told(self):
+    def test_names_of_any_kind_are_quoted_and_no_secret_is_revealed(self):
         self.start("defaults: {backoff: 'fixed delay=1h'}\n")
         name = 'ma"il}\n\\ 日本'
         self.submit(name, args=[SECRET], key=SECRET, business_id=SECRET, tags=[SECRET])
@@ -148,7 +148,7 @@ class Metrics(DaemonCase):
         served = self.eventually(lambda seen: seen["easyretry_shard_lag_seconds"].samples)
         self.assertEqual(written, {name: (family.kind, family.labels()) for name, family in served.items()})
 
-    def test_alert_rules_and_dashboard_ask_for_what_there_is(self):
+    def test_alert_rules_and_dashboard_use_existing_metrics(self):
         self.start()
         served = set()
         for name, family in self.metrics().items():
@@ -167,7 +167,7 @@ class Parser(unittest.TestCase):
     HEAD = "# HELP a_total An a.\n# TYPE a_total counter\n"
     HISTOGRAM = "# HELP h An h.\n# TYPE h histogram\n"
 
-    def test_what_is_not_as_it_should_be_is_an_error(self):
+    def test_malformed_metrics_are_errors(self):
         for text in (
             self.HEAD + "a_total 1",
             self.HEAD + "a_total one\n",

@@ -9,6 +9,7 @@ import unittest
 PROGRAM = sys.argv.pop(1)
 SERVERS = sys.argv.pop(1)
 DATA = pathlib.Path(__file__).resolve().parent.parent / "data"
+STORE_KEY = "{easyretry}:store"
 
 
 def easyretry(*args):
@@ -17,6 +18,11 @@ def easyretry(*args):
 
 def servers(*args):
     return subprocess.run([sys.executable, SERVERS, *args], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def redis_cli(url, *command):
+    client = ["redis-cli", "--no-auth-warning", "-u", url, *command]
+    return subprocess.run(client, check=True, capture_output=True, text=True).stdout.strip()
 
 
 def restore(kind, url):
@@ -67,14 +73,41 @@ class Migrate(unittest.TestCase):
     def test_mariadb(self):
         self.on_server("mariadb")
 
+    def redis(self):
+        folder = self.enterContext(tempfile.TemporaryDirectory(ignore_cleanup_errors=True))
+        self.addCleanup(servers, "remove", "--folder", folder)
+        return servers("start", "redis", "--folder", folder)
+
     def test_redis_has_one_layout(self):
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            url = servers("start", "redis", "--folder", folder)
-            try:
-                self.assertIn("from schema version 0 to 1", self.succeeds("migrate", "--store", url))
-                self.assertIn("has schema version 1 already", self.succeeds("migrate", "--store", url))
-            finally:
-                servers("remove", "--folder", folder)
+        url = self.redis()
+        planned = self.succeeds("migrate", "--store", url, "--dry-run")
+        self.assertEqual(planned, "-- from schema version 0 to 1; nothing was changed\n")
+        self.assertEqual(redis_cli(url, "DBSIZE"), "0")
+        self.assertIn("from schema version 0 to 1", self.succeeds("migrate", "--store", url))
+        self.assertIn("has schema version 1 already", self.succeeds("migrate", "--store", url))
+        self.assertIn("has schema version 1 already", self.succeeds("migrate", "--store", url, "--dry-run"))
+
+    def test_another_layout_in_redis_is_refused(self):
+        url = self.redis()
+        refusals = {"2": "made by a newer release", "1-cluster": "created for a cluster", "0": "no release makes"}
+        for more_fields in (), ("shards", "64", "incarnation", "1"):
+            for layout, why in refusals.items():
+                redis_cli(url, "DEL", STORE_KEY)
+                redis_cli(url, "HSET", STORE_KEY, "layout", layout, *more_fields)
+                before = redis_cli(url, "HGETALL", STORE_KEY)
+                for arguments in (), ("--dry-run",), ("--to", "1", "--dry-run"):
+                    with self.subTest(layout=layout, more_fields=more_fields, arguments=arguments):
+                        run = easyretry("migrate", "--store", url, *arguments)
+                        self.assertNotEqual(run.returncode, 0, run.stdout)
+                        self.assertIn(why, run.stderr)
+                        self.assertEqual(redis_cli(url, "HGETALL", STORE_KEY), before)
+
+    def test_a_dry_run_does_not_repair_a_store_in_redis(self):
+        url = self.redis()
+        redis_cli(url, "HSET", STORE_KEY, "layout", "1")
+        before = redis_cli(url, "HGETALL", STORE_KEY)
+        self.assertIn("has schema version 1 already", self.succeeds("migrate", "--store", url, "--dry-run"))
+        self.assertEqual(redis_cli(url, "HGETALL", STORE_KEY), before)
 
     def test_sqlite_shows_what_opening_does(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -85,7 +118,7 @@ class Migrate(unittest.TestCase):
             self.assertNotEqual(refused.returncode, 0)
             self.assertIn("cannot go back", refused.stderr)
 
-    def test_a_memory_store_needs_none(self):
+    def test_a_memory_store_needs_no_migration(self):
         refused = easyretry("migrate", "--store", "memory:")
         self.assertNotEqual(refused.returncode, 0)
         self.assertIn("needs no migration", refused.stderr)

@@ -87,14 +87,14 @@ class Mxrmq(unittest.TestCase):
         run = easyretry("reshard", "--store", store, "--shards", "128", "--dry-run")
         return int(re.search(r"of (\d+) tasks", run.stdout).group(1))
 
-    def test_fsck_says_what_it_found_and_mends_it_when_told(self):
+    def test_fsck_reports_problems_and_repairs_them_on_request(self):
         self.assertEqual(self.fsck(), (0, "0 messages, 0 findings\n"))
         self.redis.send(["HSET", "shop:payloads", "m1", message("m1"), "m1:queue", "shop:orders"])
         self.assertEqual(self.fsck(), (3, "orphan: m1\n1 messages, 1 findings; --repair fixes them\n"))
         self.assertEqual(self.fsck("--repair"), (0, "orphan: m1 of orders\n1 messages, 1 findings, repaired\n"))
         self.assertEqual(self.fsck(), (0, "1 messages, 0 findings\n"))
 
-    def test_a_wrong_url_is_said_to_be_wrong(self):
+    def test_an_invalid_url_is_refused(self):
         run = easyretry("mxrmq", "fsck", "--queue", "redis://127.0.0.1")
         self.assertEqual(run.returncode, 1)
         self.assertIn("write mxrmq://", run.stderr)
@@ -103,7 +103,7 @@ class Mxrmq(unittest.TestCase):
         self.assertEqual(run.returncode, 1)
         self.assertIn("profile=gen1", run.stderr)
 
-    def test_a_dry_run_says_what_would_be_moved_and_moves_nothing(self):
+    def test_a_dry_run_lists_the_moves_and_makes_none(self):
         self.wait(5)
         self.redis.send(["LPUSH", "shop:dlq", "x"])
         run = easyretry("mxrmq", "import", "--queue", self.queue, "--store", "sqlite:/nonexistent/x.db", "--dry-run")

@@ -106,7 +106,7 @@ class OpenApi(unittest.TestCase):
         not_here = {"showBulk", "stopBulk", "tables", "beginSplit", "showSplit", "testAlert"}
         self.assertEqual(taken | fenced | secret | not_here, all_of_them)
 
-    def test_what_is_not_in_the_document_is_refused(self):
+    def test_undocumented_requests_are_refused(self):
         problem = {"404": self.document["components"]["responses"]["Problem"]}
         for path in ("/%ff", "/v1/%ff%fe/x", "/v1/tasks/%00", "/v1/../x"):
             made = Made("not to be read", "GET", path)

@@ -20,7 +20,7 @@ class Operating(DaemonCase):
             return job if "ended_at" in job else None
         return until(ended)
 
-    def test_what_a_filter_finds_is_changed_at_once(self):
+    def test_all_matches_of_a_filter_are_changed_at_once(self):
         daemon = self.start(server=", audit: audit.jsonl")
         for handler in ("mail", "ship"):
             daemon.ask("POST", "/v1/tasks", {"tasks": [{"handler": handler, "args": [i]} for i in range(1200)]})
@@ -74,7 +74,7 @@ class Operating(DaemonCase):
         self.assertIn("refunded by hand", audit)
         self.assertNotIn("canary", audit, "results are not for the audit log")
 
-    def test_what_a_filter_finds_is_completed_or_failed(self):
+    def test_all_matches_of_a_filter_are_completed_or_failed(self):
         daemon = self.start()
         for handler in ("mail", "ship"):
             daemon.ask("POST", "/v1/tasks", {"tasks": [{"handler": handler, "args": [i], "delay_ms": 60_000} for i in range(30)]})
@@ -108,7 +108,7 @@ class Operating(DaemonCase):
                 fields[name] = value
         return told
 
-    def test_what_happens_is_told_as_it_happens_and_after_a_break(self):
+    def test_events_arrive_as_they_happen_and_after_a_reconnect(self):
         daemon = self.start("defaults: {max_attempts: 1}\n")
         connection, stream = self.watch("/v1/events?handler=mail")
         daemon.ask("POST", "/v1/tasks", {"handler": "other", "args": []})

@@ -51,7 +51,7 @@ class Package(unittest.TestCase):
             self.assertEqual(run(packed, "completion", shell), self.text(f"usr/share/{file}").strip())
         self.assertIn("ExecStart=/usr/bin/easyretry serve --config /etc/easyretry/easyretry.yaml", self.text("usr/lib/systemd/system/easyretry.service"))
 
-    def test_keeps_what_the_administrator_writes_into_the_configuration(self):
+    def test_keeps_the_administrators_changes_of_the_configuration(self):
         self.assertEqual(self.text("DEBIAN/conffiles"), "/etc/easyretry/easyretry.yaml\n")
 
     def test_depends_on_the_libraries_that_the_program_is_linked_with(self):

@@ -61,7 +61,7 @@ class OfOneDaemon(unittest.TestCase):
         self.assertNotIn("paused", self.handlers()["mail"])
         self.assertFalse(self.ask("POST", "/v1/handlers/mail/resume")[1]["changed"])
 
-    def test_a_name_that_nobody_knows_is_paused_too_and_the_answer_says_so(self):
+    def test_an_unknown_handler_can_be_paused_and_the_answer_says_so(self):
         status, answer = self.pause("else%2Fwhere%20%C3%A4")
         self.assertEqual((status, answer["name"], answer["served"]), (200, "else/where ä", False))
         self.assertIn("else/where ä", self.handlers())
@@ -108,7 +108,7 @@ class OfOneDaemon(unittest.TestCase):
             self.assertIn("is the name right?", self.program("handlers", "pause", "other", store=store).stderr)
             self.program("handlers", "resume", "other", store=store)
 
-    def test_the_metrics_say_what_is_paused(self):
+    def test_the_metrics_show_paused_handlers(self):
         self.ask("POST", "/v1/tasks", {"handler": "mail"})
         self.daemon.lease()
         self.pause("pay")

@@ -71,7 +71,7 @@ class Payment(unittest.TestCase):
             first.kill()
             first.communicate()
 
-    def test_says_what_it_wants(self):
+    def test_invalid_arguments_are_explained(self):
         for args, words in [(["--orders", "many"], "--orders wants a number"), (["--order", "1"], "cannot understand")]:
             process = subprocess.run([PROGRAM, *args], capture_output=True, text=True, timeout=60)
             self.assertEqual(process.returncode, 1)

@@ -72,7 +72,7 @@ class Remote(unittest.TestCase):
                              check=True)
         self.assertEqual(run.stdout.splitlines(), promised(pathlib.Path(EXAMPLE_SOURCE)))
 
-    def test_what_a_killed_worker_had_is_run_by_another_when_the_lease_has_ended(self):
+    def test_tasks_of_a_killed_worker_are_run_by_another_after_their_lease(self):
         self.application("call", 1, 1).wait(timeout=60)
         killed = self.application("work", LEASE_MS, 600_000)
         until(lambda: self.written("begin"))

@@ -43,7 +43,7 @@ class Requeue(DaemonCase):
         self.assertEqual(status, 200, answer)
         return task["id"]
 
-    def test_a_bulk_requeue_that_is_given_again_does_not_run_what_has_succeeded_meanwhile(self):
+    def test_a_repeated_bulk_requeue_does_not_run_tasks_that_have_succeeded_meanwhile(self):
         self.start(CONFIG)
         first = self.submit(key="pay:42")
         self.answer_for("fail", error="the gateway is down")
@@ -89,7 +89,7 @@ class Requeue(DaemonCase):
         self.assertEqual(self.good("history", "list"), "no tasks\n")
         self.assertRegex(self.good("history", "list", "--requeued"), rf"{first} +mail +pay:42 +exhausted, requeued ")
 
-    def test_a_second_requeue_of_a_task_is_refused_and_says_what_became_of_it(self):
+    def test_a_second_requeue_of_a_task_is_refused_with_its_successor(self):
         self.start(CONFIG)
         first = self.submit()
         self.answer_for("fail", error="down")
@@ -171,7 +171,7 @@ class Requeue(DaemonCase):
         self.assertEqual(status, 422, answer)
         self.assertIn("use 1 to 10000", answer["error"]["message"])
 
-    def test_what_was_requeued_is_no_filter_of_its_own(self):
+    def test_requeued_is_not_a_filter_by_itself(self):
         self.start(CONFIG)
         first = self.submit()
         self.answer_for("fail", error="down")

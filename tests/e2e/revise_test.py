@@ -58,7 +58,7 @@ class Revise(unittest.TestCase):
         [task] = self.daemon.lease()
         self.assertEqual((task["id"], task["attempts"], task["last_error"]), (task_id, 2, "503"))
 
-    def test_a_policy_is_edited_and_what_is_left_out_stays(self):
+    def test_a_policy_is_edited_and_omitted_fields_stay(self):
         task_id = self.fail_once()
         before = self.shown(task_id)
         status, edited = self.edit(task_id, {"max_attempts": 3, "deadline": "2030-01-01T00:00:00Z"})
@@ -75,7 +75,7 @@ class Revise(unittest.TestCase):
         _, answer = self.ask("POST", f"/v1/leases/{task_id}/fail", {"version": task["version"], "error": "504"})
         self.assertEqual(answer["retry_in_ms"], 20, "the third attempt, by the new wait")
 
-    def test_what_does_not_wait_is_refused_with_what_to_do(self):
+    def test_a_task_that_does_not_wait_is_refused_with_a_remedy(self):
         task_id = self.submitted()
         [task] = self.daemon.lease()
         requests = [("POST", f"/v1/tasks/{task_id}/retry", None), ("PATCH", f"/v1/tasks/{task_id}", {"policy": {"max_attempts": 3}})]
@@ -158,7 +158,7 @@ class Revise(unittest.TestCase):
                 self.assertEqual(ran.returncode, 2 if "soon" in arguments else 1)
                 self.assertIn(said, ran.stderr)
 
-    def test_what_was_changed_straight_on_the_store_counts_for_the_daemon(self):
+    def test_the_daemon_follows_changes_made_directly_in_the_store(self):
         task_id = self.fail_once()
         self.assertEqual(self.daemon.stop(), 0)
         self.good("tasks", "edit", task_id, "--max-attempts", "9", store=True)

@@ -14,7 +14,7 @@ class Series(DaemonCase):
     def sums(self, query=""):
         return {name: sum(value or 0 for value in values) for name, values in self.series(query)["series"].items()}
 
-    def test_what_happens_is_seen_after_at_most_two_steps(self):
+    def test_events_are_visible_after_at_most_two_steps(self):
         self.start()
         until(lambda: self.series()["series"]["stored"], 30)  # the first step has ended
         for number in range(3):
@@ -37,7 +37,7 @@ class Series(DaemonCase):
         self.assertEqual(self.series("?step=1m")["step_ms"], 60_000)
         self.assertEqual(self.series("?handler=nobody")["series"]["stored"], [])
 
-    def test_what_was_seen_before_a_restart_is_there_after_it(self):
+    def test_the_series_survives_a_restart(self):
         self.start()
         until(lambda: self.series()["series"]["stored"], 30)  # the first step has ended
         begin = self.series()["from"]

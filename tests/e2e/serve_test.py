@@ -58,7 +58,7 @@ class Serve(DaemonCase):
         self.assertEqual([status for status, _ in answers], [201] * 40)
         self.assertEqual(len({answer["id"] for _, answer in answers}), 1)
 
-    def test_what_fails_is_retried_by_its_policy_and_ends_by_it(self):
+    def test_a_failing_task_is_retried_and_ended_by_its_policy(self):
         daemon = self.start("handlers:\n  mail: {max_attempts: 2, backoff: 'fixed delay=10ms'}\n")
         daemon.ask("POST", "/v1/tasks", {"handler": "mail", "key": "k"})
         [task] = daemon.lease()
@@ -72,7 +72,7 @@ class Serve(DaemonCase):
         self.assertEqual(status, 201)
         self.assertEqual(daemon.lease()[0]["id"], again["id"])
 
-    def test_success_when_judges_what_a_worker_says(self):
+    def test_success_when_judges_the_answer_of_a_worker(self):
         daemon = self.start("handlers:\n  mail: {success_when: result.code == 200, backoff: 'fixed delay=1h'}\n")
         daemon.ask("POST", "/v1/tasks", {"handler": "mail"})
         [task] = daemon.lease()
@@ -125,7 +125,7 @@ class Serve(DaemonCase):
         [task] = daemon.lease()
         self.assertEqual((task["attempts"], task["deliveries"]), (1, 1))
 
-    def test_what_was_acknowledged_survives_a_kill(self):
+    def test_acknowledged_tasks_survive_a_kill(self):
         daemon = self.start()
         keys = []
 
@@ -163,7 +163,7 @@ class Serve(DaemonCase):
             self.assertEqual(daemon.stop(), 0)
             self.assertEqual(waiting.result(timeout=10), [])
 
-    def test_sighup_takes_over_what_may_change_and_says_what_needs_a_restart(self):
+    def test_sighup_reloads_changeable_settings_and_names_those_that_need_a_restart(self):
         daemon = self.start("defaults: {max_attempts: 7}\nworkers: 3\n")
         policy = lambda key: daemon.ask("POST", "/v1/tasks", {"handler": "mail", "key": key})[1]["id"]
         attempts = lambda key: daemon.ask("GET", f"/v1/tasks/{policy(key)}")[1]["policy"]["max_attempts"]

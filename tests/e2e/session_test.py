@@ -134,7 +134,7 @@ class Sessions(SessionCase):
         self.address = "127.0.0.2"
         self.log_in(daemon.token)
 
-    def test_a_bad_body_is_refused_with_what_is_wrong(self):
+    def test_a_bad_body_is_refused_with_the_reason(self):
         self.start()
         for body, status in (({}, 400), ({"token": 5}, 400), ([], 400), ({"token": "x", "user": "ann"}, 422)):
             self.assertEqual(self.send("POST", "/v1/session", body)[0], status, body)
@@ -157,7 +157,7 @@ class OverTls(SessionCase):
 
 
 class Whoami(SessionCase):
-    def test_a_token_learns_what_it_may_and_where(self):
+    def test_a_token_learns_its_rights_and_namespaces(self):
         daemon = self.start(server=", namespaces: [shop], audit: audit.jsonl")
         _, first = daemon.ask("GET", "/v1/whoami")
         self.assertEqual((first["name"], first["role"], first["namespaces"]), ("first", "admin+payloads", "*"))

@@ -204,7 +204,7 @@ class Split(unittest.TestCase):
                          [("POST /v1/split", 8, "202"), ("POST /v1/split", 8, "409"), ("POST /v1/split", 16, "409")])
         self.assertNotIn("GET /v1/split", {line["request"] for line in noted})
 
-    def test_a_store_that_goes_away_is_told_of_and_it_goes_on(self):
+    def test_a_lost_store_is_reported_and_the_split_continues(self):
         self.start(self.server("postgres") + "?layout=hash(2)")
         ids = self.submit_many()
         self.assertEqual(self.ask(8)[0], 202)
@@ -224,7 +224,7 @@ class Split(unittest.TestCase):
         self.assertEqual(status, 422, answer)
         return answer["error"]["message"]
 
-    def test_what_cannot_be_split_is_refused_with_why_and_what_to_do(self):
+    def test_an_unsplittable_layout_is_refused_with_the_reason_and_a_remedy(self):
         for store in ("sqlite:retry.db", "memory:", self.server("redis")):
             self.start(store)
             for dry_run in (True, False):
@@ -262,7 +262,7 @@ class Split(unittest.TestCase):
 
 
 class Reshard(unittest.TestCase):
-    def test_of_a_daemon_it_says_what_to_run_instead(self):
+    def test_with_a_daemon_the_command_to_run_instead_is_named(self):
         ran = program("reshard", "--server", "http://127.0.0.1:7077", "--shards", "32")
         self.assertEqual((ran.returncode, ran.stdout), (1, ""))
         self.assertIn("while no instance runs, and the daemon at http://127.0.0.1:7077 is one: stop all instances, then run "

@@ -119,7 +119,7 @@ class Tracing(DaemonCase):
         daemon.stop()
         self.assertEqual(self.collector.spans(), [])
 
-    def test_a_stop_sends_what_is_left(self):
+    def test_a_stop_sends_the_rest(self):
         daemon = self.with_shop(Shop(), OTEL_BSP_SCHEDULE_DELAY="3600000")
         daemon.ask("POST", "/v1/tasks", {"handler": "pay", "args": ["ann"]})
         until(lambda: daemon.ask("GET", "/v1/history")[1]["tasks"])

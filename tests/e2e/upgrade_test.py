@@ -99,7 +99,7 @@ class OnRedis(Rolling, Upgrade):
 class NextSchema:
     """A later release may add nullable columns, tables and indexes. Tests that are the same on PostgreSQL and MariaDB."""
 
-    def test_instances_work_on_after_the_migration_of_a_later_release_and_new_ones_say_what_to_do(self):
+    def test_instances_work_on_after_the_migration_of_a_later_release_and_new_ones_name_the_remedy(self):
         self.server(self.kind)
         fleet = [self.start("a"), self.start("b")]
         with Load(fleet) as load:

@@ -33,7 +33,7 @@ class Workers(unittest.TestCase):
     def outcomes(self):
         return {task["key"]: task["outcome"] for task in self.daemon.ask("GET", "/v1/history")[1]["tasks"]}
 
-    def test_each_fetches_tasks_does_them_and_gives_up_what_cannot_be_done(self):
+    def test_each_worker_fetches_and_runs_tasks_and_rejects_impossible_ones(self):
         for language in LANGUAGES:
             with self.subTest(language):
                 for to in ("ann", "nobody"):

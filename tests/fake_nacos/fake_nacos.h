@@ -59,7 +59,7 @@ class FakeNacos {
   void set_config(const std::string& data_id, const std::string& content);
   void remove_config(const std::string& data_id);
 
-  // What it has received and stored
+  // Requests that it received, and data that it stores
   std::vector<Seen> seen(const std::string& type) const;
   std::vector<std::string> seen_by_http() const;  // "POST /nacos/v1/ns/instance"
   std::size_t count(const std::string& type) const { return seen(type).size(); }

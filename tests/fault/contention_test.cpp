@@ -39,7 +39,7 @@ std::size_t claims_wanted() {
   return wanted == nullptr ? 20'000 : std::stoul(wanted);
 }
 
-// Who has what, by what the store has answered.
+// The holders of all tasks, according to the answers of the store.
 class Ledger {
  public:
   void won(const std::vector<TaskRecord>& records) {

@@ -41,7 +41,7 @@ class CutConnections : public OnEachServer {
 ON_EACH_SERVER(CutConnections);
 ON_REDIS(CutConnections);
 
-TEST_P(CutConnections, LoseNothingEndNothingTwiceAndLeaveWhatIsInDoubtThereOnceOrNotAtAll) {
+TEST_P(CutConnections, LoseNothingEndNothingTwiceAndStoreDoubtfulTasksAtMostOnce) {
   SCOPED_TRACE(dice_.trace());
   const int worker = crew_.start(kTasks);
   ASSERT_TRUE(test::eventually([&] { return crew_.submitted() > 0; })) << "it never came to work";

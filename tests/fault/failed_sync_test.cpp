@@ -42,7 +42,7 @@ class OnALossyDisk {
 
 class FailedSync : public OnALossyDisk, public ::testing::TestWithParam<const char*> {};
 
-TEST_P(FailedSync, LosesNothingAcknowledgedAndTheProcessGoesOn) {
+TEST_P(FailedSync, LosesNothingAcknowledgedAndTheProcessContinues) {
   const int life = crew_.start(kTasks);
   for (int round = 0; round < 3; ++round) {
     ASSERT_TRUE(grows(100)) << "round " << round;

@@ -70,7 +70,7 @@ TEST_P(FrozenNetwork, EveryCallGivesUpWithinItsTimeAndWorksAfterwards) {
 
 // Frozen when the insert has been made and its commit is on the way. Whether the server gets it afterwards, or has
 // given up waiting for it by then, only "in doubt" covers both.
-TEST_P(FrozenNetwork, AnInsertThatComesAboutAfterwardsWasInDoubt) {
+TEST_P(FrozenNetwork, AnInsertThatSucceedsAfterwardsWasInDoubt) {
   const int round_trips_before = GetParam() == ServerKind::postgres ? 2 : 3;  // MariaDB looks into history by itself
   proxy_.set_latency(200ms);
   std::thread freezer{[&] {
@@ -108,7 +108,7 @@ class CutOff : public OnEachServer {
 ON_EACH_SERVER(CutOff);
 ON_REDIS(CutOff);
 
-// Its lease is a second. What it settles when it is back is refused, where the other has the task.
+// Its lease is a second. When it is back, its settlements are refused for tasks that the other one has.
 TEST_P(CutOff, AWorkerLosesItsTasksToAnotherAndComesBack) {
   constexpr std::size_t kTasksEach = 2'000;
   constexpr std::size_t kFreezes = 4;

@@ -67,7 +67,7 @@ class FullDiskOfSqlite : public ::testing::Test {
   std::unique_ptr<storage::Store> store_;
 };
 
-TEST_F(FullDiskOfSqlite, ALogThatHasFilledItIsShortenedAndWorkGoesOn) {
+TEST_F(FullDiskOfSqlite, ALogThatHasFilledItIsShortenedAndWorkContinues) {
   open();
   auto tasks = insert(300, 200);
   ASSERT_EQ(tasks.size(), 300U);
@@ -115,7 +115,7 @@ TEST_F(FullDiskOfSqlite, AnotherProgramsFileStopsWorkOnlyUntilItIsGone) {
 }
 
 // The other file takes nearly all of the disk before the process can, so that there is space when it is gone.
-TEST_F(FullDiskOfSqlite, AProcessGoesOnWhenThereIsSpaceAgain) {
+TEST_F(FullDiskOfSqlite, AProcessContinuesWhenThereIsSpaceAgain) {
   const std::string url = "sqlite:" + file().string();
   Crew crew{url};
   const int life = crew.start(100'000);

@@ -46,7 +46,7 @@ class HangingDisk {
   const std::string file_ = (folder_.path() / "hang").string();
 };
 
-TEST(HungFlush, WhatMariadbShowsBeforeItIsFlushedIsNotAcknowledged) {
+TEST(HungFlush, ATaskThatMariadbShowsBeforeItsFlushIsNotAcknowledged) {
   const HangingDisk disk;
   test::DatabaseServer server{ServerKind::mariadb};
   test::CuttingProxy proxy{server.port()};

@@ -60,7 +60,7 @@ TEST(KilledInsideACall, LeavesALeasedTaskThatTheNextProcessRunsOnceTheLeaseHasRu
   EXPECT_EQ(left[0].info.state, TaskState::running);
   EXPECT_THAT(left[0].locked_by, HasSubstr(":" + std::to_string(caller.pid()) + ":"));
   EXPECT_EQ(left[0].info.attempts, 1);
-  EXPECT_EQ(left[0].info.crashes, 0) << "nobody has noticed yet";
+  EXPECT_EQ(left[0].info.crashes, 0) << "no instance has noticed yet";
 
   NextProcess next;
   next.run(url);

@@ -51,7 +51,7 @@ class Limited : public OnEachServer {
     crew_.go_on(life);
   }
 
-  // The greatest number of tasks that ran at a time. What runs in a process when it is stopped counts until then.
+  // The greatest number of tasks that ran at a time. A task that runs when its process is stopped counts until then.
   int most_at_a_time() {
     std::vector<std::pair<std::int64_t, int>> changes;
     const auto events = crew_.events();

@@ -116,7 +116,7 @@ TEST_P(LostReplyInATransaction, OfAnInsertThatMetAnotherTaskNamesNoId) {
   EXPECT_EQ(look("pay:1").at(0).info.id, there.id);
 }
 
-TEST_P(LostReply, WithNobodyToTurnToMeansThatNothingWasDone) {
+TEST_P(LostReply, WithoutAServerToAskMeansThatNothingWasDone) {
   const storage::Ticket free = stored("pay:2");
   const storage::Ticket held = claimed("pay:3");
   proxy_.refuse_new();

@@ -47,7 +47,7 @@ class Recovery : public OnEachServer {
 ON_EACH_SERVER(Recovery);
 ON_REDIS(Recovery);
 
-TEST_P(Recovery, OfWhatAKilledProcessWasRunningTakesALeaseAndHalfAWindow) {
+TEST_P(Recovery, OfTheTasksOfAKilledProcessTakesALeaseAndHalfAWindow) {
   SCOPED_TRACE(dice_.trace());
   for (int i = 0; i < kProcesses; ++i) crew_.start_elsewhere();
   expect_equal_shares(kProcesses, members_in(*store_), "started");

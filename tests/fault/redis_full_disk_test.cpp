@@ -51,7 +51,7 @@ TEST_F(FullDiskOfRedis, AnInsertThatIsOnlyInMemoryIsNotAcknowledged) {
     EXPECT_EQ(error.code(), Errc::in_doubt) << error.what();
   }
   EXPECT_EQ(proxy.lost_replies(), 1U);
-  EXPECT_TRUE(knows(*store, "doubtful")) << "nobody could have taken it for stored";
+  EXPECT_TRUE(knows(*store, "doubtful")) << "no client could have taken it for stored";
 
   kill();
   disk_.free();

@@ -108,7 +108,7 @@ TEST_F(RedisBehindSentinels, LosesNothingWhenThePrimaryIsKilledAndTheReplicaTake
   std::cout << verdict << "\n";
 }
 
-TEST_F(RedisBehindSentinels, AServiceThatNobodyKnowsIsRefusedWithTheUrlToWrite) {
+TEST_F(RedisBehindSentinels, AnUnknownServiceIsRefusedWithTheRightUrl) {
   std::string said;
   ASSERT_TRUE(test::eventually([&] {
     try {

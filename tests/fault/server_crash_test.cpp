@@ -35,7 +35,7 @@ class CrashingServer : public OnEachServer {
 ON_EACH_OWN_SERVER(CrashingServer);
 ON_OWN_REDIS(CrashingServer);
 
-TEST_P(CrashingServer, KeepsWhatItAcknowledgedAndTheWorkerGoesOnByItself) {
+TEST_P(CrashingServer, KeepsAcknowledgedTasksAndTheWorkerRecoversByItself) {
   SCOPED_TRACE(dice_.trace());
   const int worker = crew_.start(kTasks);
   for (std::size_t crash = 0; crash < kCrashes; ++crash) ASSERT_NO_FATAL_FAILURE(crash_once(crash));

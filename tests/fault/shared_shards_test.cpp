@@ -27,7 +27,7 @@ class SharedShards : public OnEachServer {
 ON_EACH_SERVER(SharedShards);
 ON_REDIS(SharedShards);
 
-TEST_P(SharedShards, AreDividedAnewWheneverAProcessComesOrIsKilledAndNothingIsLost) {
+TEST_P(SharedShards, AreDividedAnewWhenProcessesStartOrAreKilledAndNothingIsLost) {
   crew_.start_some(4, kTasksPerLife);
   expect_equal_shares(4, "started 4");
   crew_.kill_oldest(1);

@@ -130,7 +130,7 @@ class SilentNetworkOfNacos : public OneElsewhere {
 INSTANTIATE_TEST_SUITE_P(NacosAndPostgres, SilentNetworkOfNacos, ::testing::Values(ServerKind::postgres), kind_name);
 INSTANTIATE_TEST_SUITE_P(NacosAndMariadb, SilentNetworkOfNacos, ::testing::Values(ServerKind::mariadb), kind_name);
 
-TEST_P(SilentNetworkOfNacos, TakesAnInstanceFromTheRegistryAndItGoesOn) {
+TEST_P(SilentNetworkOfNacos, CutsAnInstanceOffFromTheRegistryAndItContinues) {
   start();
   to_registry_->cut();
   expect_work_elsewhere("without the registry");
@@ -141,7 +141,7 @@ TEST_P(SilentNetworkOfNacos, TakesAnInstanceFromTheRegistryAndItGoesOn) {
   expect_nothing_lost();
 }
 
-TEST_P(SilentNetworkOfNacos, TakesAnInstanceFromTheDatabaseAndWhatIsOverdueIsDoneByTheOthers) {
+TEST_P(SilentNetworkOfNacos, CutsAnInstanceOffFromTheDatabaseAndTheOthersRunItsOverdueTasks) {
   start();
   to_database_->cut();
   EXPECT_LE(served_after(), kSwept);

@@ -53,7 +53,7 @@ TEST_P(StoppedProcess, SettlesTooLateAndChangesNothing) {
   ::kill(late.pid(), SIGSTOP);
 
   Child other = worker("done");
-  ASSERT_EQ(other.read_line(), "started 3") << "the lease ran out, and nobody took the task";
+  ASSERT_EQ(other.read_line(), "started 3") << "the lease expired, and no instance took the task";
   const auto taken = tasks(false);
 
   ::kill(late.pid(), SIGCONT);

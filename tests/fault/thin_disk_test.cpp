@@ -41,7 +41,7 @@ bool fails(Crew& crew, int life) {
 
 class ThinDiskTest : public ::testing::TestWithParam<ThinDisk::Journal> {};
 
-TEST_P(ThinDiskTest, ThatIsFullLosesNothingAcknowledgedAndTheProcessGoesOn) {
+TEST_P(ThinDiskTest, ThatIsFullLosesNothingAcknowledgedAndTheProcessContinues) {
   ThinDisk disk{GetParam()};
   Crew crew{disk.url()};
   const int life = crew.start(kTasks);

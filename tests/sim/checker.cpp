@@ -53,7 +53,7 @@ class Checker {
 
   void begin_story(TaskId id, Story fresh) {
     const auto [there, free] = live_keys_.try_emplace(fresh.key, id);
-    if (!free) broken("I16", id, "key " + fresh.key + " is live as " + to_string(there->second) + " already");
+    if (!free) broken("I14", id, "key " + fresh.key + " is live as " + to_string(there->second) + " already");
     if (!stories_.try_emplace(id, std::move(fresh)).second) broken("I3", id, "the id was given twice");
   }
 
@@ -120,7 +120,7 @@ class Checker {
         hindrances_.late_call(who_, paused->second)) {
       return;
     }
-    broken("I15", id,
+    broken("I13", id,
            "claimed " + std::to_string((now_ - paused->second).count()) + " ms after " + s.handler + " was paused");
   }
 
@@ -183,7 +183,7 @@ class Checker {
   // A process that was stopped between its last look and the beginning cannot know.
   void check_was_not_ended(const Story& s, TaskId id, const Tenure& tenure) {
     if (!s.end_answered || *s.end_answered >= now_ || hindrances_.paused(who_, tenure.granted)) return;
-    broken("I18", id,
+    broken("I16", id,
            "begins " + std::to_string((now_ - *s.end_answered).count()) + " ms after it was said to be ended");
   }
 
@@ -210,7 +210,7 @@ class Checker {
     Story* s = story(e.id);
     if (s == nullptr) return;
     s->acked = true;
-    if (s->key != e.key) broken("I16", e.id, "key " + e.key + " was answered with the task of key " + s->key);
+    if (s->key != e.key) broken("I14", e.id, "key " + e.key + " was answered with the task of key " + s->key);
   }
 
   // ---- user code
@@ -241,7 +241,7 @@ class Checker {
     if (limit == 0 || !certainly_holds(s.tenures.at(e.version), now_, hindrances_)) return;
     const int running = 1 + running_for_certain(stories_, s.handler, now_, hindrances_);
     if (running <= limit) return;
-    broken("I20", e.id, std::to_string(running) + " tasks of " + s.handler + " run, " + std::to_string(limit) + " may");
+    broken("I17", e.id, std::to_string(running) + " tasks of " + s.handler + " run, " + std::to_string(limit) + " may");
   }
 
   void begin_run(Story& s, const Began& e, Tenure& tenure) {
@@ -262,7 +262,7 @@ class Checker {
                  std::to_string(s.lost) + " lost leases");
     }
     if (plan(s).kind == Plan::Kind::poison && s.runs > options_.max_crashes + s.unproven()) {
-      broken("I14", e.id,
+      broken("I12", e.id,
              "poison is run for the " + std::to_string(s.runs) + ". time, max_crashes = " +
                  std::to_string(options_.max_crashes) + ", " + std::to_string(s.unproven()) + " unproven");
     }

@@ -2,7 +2,7 @@
 // The invariants of docs/promises.md, judged from the journal and from what is in the store at the end.
 //
 // The journal alone says what the state of a task should be at each moment: its version, who holds it until when, and
-// since when it could have been claimed. What the store holds is only looked at once, at the end.
+// since when it could have been claimed. The contents of the store are read only once, at the end.
 
 #include <map>
 #include <string>

@@ -79,15 +79,15 @@ class CheckerTest : public ::testing::Test {
   std::vector<task::TaskRecord> live, history;
 };
 
-TEST_F(CheckerTest, I15BreaksWhenATaskIsClaimedLongAfterItsHandlerWasPaused) {
+TEST_F(CheckerTest, I13BreaksWhenATaskIsClaimedLongAfterItsHandlerWasPaused) {
   stored();
   write(HandlerPaused{"plain"}, -1);
   clock.advance(2600ms);
   run_once();
-  EXPECT_THAT(broken(), Contains("I15"));
+  EXPECT_THAT(broken(), Contains("I13"));
 }
 
-TEST_F(CheckerTest, I15HoldsInTheFirstMomentsAfterTheResumeAndForThoseWhoCouldNotAsk) {
+TEST_F(CheckerTest, I13HoldsInTheFirstMomentsAfterTheResumeAndForThoseWhoCouldNotAsk) {
   stored();
   write(HandlerPaused{"plain"}, -1);
   clock.advance(2s);
@@ -291,17 +291,17 @@ TEST_F(CheckerTest, I9BreaksWhenADeadInstancesTaskWaitsTooLong) {
   EXPECT_THAT(broken(), Contains("I9"));
 }
 
-TEST_F(CheckerTest, I11BreaksWhenAShardHasTwoOwners) {
-  write(Wrong{"I11", "shard 3 of work has 2 owners"});
+TEST_F(CheckerTest, I10BreaksWhenAShardHasTwoOwners) {
+  write(Wrong{"I10", "shard 3 of work has 2 owners"});
+  EXPECT_THAT(broken(), Contains("I10"));
+}
+
+TEST_F(CheckerTest, I11BreaksWhenMoreIsHeldThanAllowed) {
+  write(Wrong{"I11", "too many"});
   EXPECT_THAT(broken(), Contains("I11"));
 }
 
-TEST_F(CheckerTest, I13BreaksWhenMoreIsHeldThanAllowed) {
-  write(Wrong{"I13", "too many"});
-  EXPECT_THAT(broken(), Contains("I13"));
-}
-
-TEST_F(CheckerTest, I14BreaksWhenPoisonIsRunTooOften) {
+TEST_F(CheckerTest, I12BreaksWhenPoisonIsRunTooOften) {
   plans["k"].kind = Plan::Kind::poison;
   stored();
   for (int run = 1; run <= 3; ++run) {
@@ -310,18 +310,18 @@ TEST_F(CheckerTest, I14BreaksWhenPoisonIsRunTooOften) {
     write(Died{Death::crashed});
     clock.advance(10s);
   }
-  EXPECT_THAT(broken(), Contains("I14"));
+  EXPECT_THAT(broken(), Contains("I12"));
 }
 
-TEST_F(CheckerTest, I17BreaksWhenATaskThatKilledNobodyIsQuarantined) {
+TEST_F(CheckerTest, I15BreaksWhenATaskThatKilledNobodyIsQuarantined) {
   stored();
   claimed(2, 1);
   settled(2, Kind::finish, Outcome::quarantined);
   kept(kTask, Outcome::quarantined, 1);
-  EXPECT_THAT(broken(), Contains("I17"));
+  EXPECT_THAT(broken(), Contains("I15"));
 }
 
-TEST_F(CheckerTest, I17BreaksWhenATaskIsBlamedForCrashesInWhichItWaited) {
+TEST_F(CheckerTest, I15BreaksWhenATaskIsBlamedForCrashesInWhichItWaited) {
   stored();
   for (int death = 1; death <= 2; ++death) {
     claimed(1 + death, death, 0, death - 1);
@@ -332,20 +332,20 @@ TEST_F(CheckerTest, I17BreaksWhenATaskIsBlamedForCrashesInWhichItWaited) {
   claimed(4, 3, 0, 2);
   settled(4, Kind::finish, Outcome::quarantined);
   kept(kTask, Outcome::quarantined, 3);
-  EXPECT_THAT(broken(), Contains("I17"));
+  EXPECT_THAT(broken(), Contains("I15"));
 }
 
-TEST_F(CheckerTest, I18BreaksWhenACancelledTaskBegins) {
+TEST_F(CheckerTest, I16BreaksWhenACancelledTaskBegins) {
   stored();
   claimed(2, 1);
   write(EndedByUser{{.id = kTask}}, 1);
   write(EndAnswered{kTask}, 1);
   clock.advance(1ms);
   begins(2, 1);
-  EXPECT_THAT(broken(), Contains("I18"));
+  EXPECT_THAT(broken(), Contains("I16"));
 }
 
-TEST_F(CheckerTest, I20BreaksWhenMoreTasksOfALimitedHandlerRunThanMay) {
+TEST_F(CheckerTest, I17BreaksWhenMoreTasksOfALimitedHandlerRunThanMay) {
   for (std::int64_t number = 1; number <= 3; ++number) {
     plans[std::to_string(number)] = {};
     write(Inserted{TaskId{number}, 1, now(), std::to_string(number), "limited", 5});
@@ -356,12 +356,12 @@ TEST_F(CheckerTest, I20BreaksWhenMoreTasksOfALimitedHandlerRunThanMay) {
   };
   begins_too(1);
   begins_too(2);
-  EXPECT_THAT(broken(), Not(Contains("I20")));
+  EXPECT_THAT(broken(), Not(Contains("I17")));
   begins_too(3);
-  EXPECT_THAT(broken(), Contains("I20"));
+  EXPECT_THAT(broken(), Contains("I17"));
 }
 
-TEST_F(CheckerTest, I20HoldsWhenTheLeaseOfOneThatStillRunsIsOver) {
+TEST_F(CheckerTest, I17HoldsWhenTheLeaseOfOneThatStillRunsIsOver) {
   for (std::int64_t number = 1; number <= 3; ++number) {
     plans[std::to_string(number)] = {};
     write(Inserted{TaskId{number}, 1, now(), std::to_string(number), "limited", 5});
@@ -369,13 +369,13 @@ TEST_F(CheckerTest, I20HoldsWhenTheLeaseOfOneThatStillRunsIsOver) {
     write(Began{TaskId{number}, 2, Code::handler, 1}, static_cast<int>(number));
     clock.advance(1s);
   }
-  EXPECT_THAT(broken(), Not(Contains("I20")));
+  EXPECT_THAT(broken(), Not(Contains("I17")));
 }
 
-TEST_F(CheckerTest, I16BreaksWhenAKeyIsLiveTwice) {
+TEST_F(CheckerTest, I14BreaksWhenAKeyIsLiveTwice) {
   stored(kTask);
   stored(TaskId{2});
-  EXPECT_THAT(broken(), Contains("I16"));
+  EXPECT_THAT(broken(), Contains("I14"));
 }
 
 }  // namespace

@@ -76,12 +76,12 @@ class Ending {
     const Plan::Kind kind = evidence_.plans.at(s.key).kind;
     const bool ended_otherwise = s.ended_by_user || s.outcome == Outcome::exhausted;
     if (kind == Plan::Kind::poison && s.outcome != Outcome::quarantined && !ended_otherwise) {
-      broken_("I14", id, "poison ended as " + std::string{to_string(*s.outcome)});
+      broken_("I12", id, "poison ended as " + std::string{to_string(*s.outcome)});
     }
     // A user ends an execution without counting its death.
     const int most = 2 * max_crashes_ + s.unproven() + (s.ended_by_user ? 1 : 0);
     if (kind == Plan::Kind::deadly_callback && count(s.called, Code::on_final_failure) > most) {
-      broken_("I14", id,
+      broken_("I12", id,
               "its deadly callback was called " + std::to_string(count(s.called, Code::on_final_failure)) + " times");
     }
     if (s.outcome == Outcome::quarantined) check_blame(id, s);
@@ -93,7 +93,7 @@ class Ending {
     const auto blamed = std::ranges::count_if(
         s.tenures, [](const auto& tenure) { return tenure.second.charged && tenure.second.was_running(); });
     if (blamed >= max_crashes_) return;
-    broken_("I17", id, "quarantined, but it was running in " + std::to_string(blamed) + " of its crashes");
+    broken_("I15", id, "quarantined, but it was running in " + std::to_string(blamed) + " of its crashes");
   }
 
   const Evidence& evidence_;

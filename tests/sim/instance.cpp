@@ -152,11 +152,11 @@ void Instance::check_memory() {
   const EngineOptions& options = world_.scenario.engine;
   Core& core = life_->core;
   if (core.schedule().held() > options.read_ahead) {
-    world_.journal.write(number_, Wrong{"I13", std::to_string(core.schedule().held()) + " tasks read ahead, " +
+    world_.journal.write(number_, Wrong{"I11", std::to_string(core.schedule().held()) + " tasks read ahead, " +
                                                    std::to_string(options.read_ahead) + " allowed"});
   }
   if (core.in_flight().size() > kBatchesInFlight * options.batch) {
-    world_.journal.write(number_, Wrong{"I13", std::to_string(core.in_flight().size()) + " tasks claimed, " +
+    world_.journal.write(number_, Wrong{"I11", std::to_string(core.in_flight().size()) + " tasks claimed, " +
                                                    std::to_string(kBatchesInFlight * options.batch) + " allowed"});
   }
 }

@@ -32,9 +32,9 @@ struct Troubles {
   Time views{0};
 };
 
-// Who says which shards an instance looks after.
+// The source of the shards that an instance looks after.
 enum class Sharing {
-  told,  // the world, whatever comes of it
+  told,  // the world, right or wrong
   found  // the instance itself, from the lists of members that it gets
 };
 

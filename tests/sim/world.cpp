@@ -151,7 +151,7 @@ void World::check_each_shard_has_one_owner() {
     for (int shard = 0; shard < scenario_.shards; ++shard) {
       const int many = owners[ShardId{static_cast<std::uint16_t>(shard)}];
       if (many == 1) continue;
-      journal_.write(-1, Wrong{"I11", "shard " + std::to_string(shard) + " of " + handler + " has " +
+      journal_.write(-1, Wrong{"I10", "shard " + std::to_string(shard) + " of " + handler + " has " +
                                           std::to_string(many) + " owners"});
     }
   }
@@ -240,7 +240,7 @@ void World::submit() {
 // Two submissions with OnDuplicate::reject never get the same task.
 void World::check_alone(TaskId id, int instance) {
   if (!alone_.insert(id).second) {
-    journal_.write(instance, Wrong{"I16", "task " + to_string(id) + " is said to be stored by two submissions"});
+    journal_.write(instance, Wrong{"I14", "task " + to_string(id) + " is said to be stored by two submissions"});
   }
 }
 
@@ -253,7 +253,7 @@ void World::check_stored_once(const std::string& key, std::size_t since, int ins
                                      const auto* inserted = std::get_if<Inserted>(&entry.what);
                                      return inserted != nullptr && inserted->key == key;
                                    });
-  if (times > 1) journal_.write(instance, Wrong{"I16", "one submission of " + key + " was stored twice"});
+  if (times > 1) journal_.write(instance, Wrong{"I14", "one submission of " + key + " was stored twice"});
 }
 
 // Its attempts stay as many as the checker counts on.

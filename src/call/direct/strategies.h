@@ -1,5 +1,5 @@
 #pragma once
-// What happens to a call, by Persist strategy. `called` is how its first run ended.
+// The ways of a call, by Persist strategy. `called` is how its first run ended.
 
 #include "call/direct/failed_keys.h"
 #include "call/direct/one_call.h"

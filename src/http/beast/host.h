@@ -1,5 +1,5 @@
 #pragma once
-// What connections share with their server.
+// State that connections share with their server.
 
 #include <cstddef>
 #include <cstdint>

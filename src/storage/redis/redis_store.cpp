@@ -333,26 +333,38 @@ std::unique_ptr<Store> open_redis(const RedisOptions& options) {
   }
 }
 
-std::optional<StoredSettings> redis_settings(const RedisOptions& options) {
+namespace {
+
+// Asks a server before a store is opened: read(keys, ask).
+template <class Read>
+auto before_opening(const RedisOptions& options, Read read) {
   try {
     redis::Link link{topology_of(options), link_options(options, {options.prefix})};
-    const redis::Keys keys{options.prefix};
-    const auto shards = redis::stored_shards(keys, [&](const redis::Command& command) {
+    return read(redis::Keys{options.prefix}, [&](const redis::Command& command) {
       return link.run(redis::Lane::control, redis::slot_of(options.prefix), command);
     });
-    if (!shards) return std::nullopt;
-    return StoredSettings{.total_shards = *shards, .layout = "single"};
   } catch (const ServerError& error) {
     throw StoreError{to_error(error, "redis.open", false)};
   }
 }
 
-// There has been one layout so far. Opening creates it, and refuses any other.
+}  // namespace
+
+std::optional<StoredSettings> redis_settings(const RedisOptions& options) {
+  const auto shards = before_opening(
+      options, [](const redis::Keys& keys, const redis::Ask& ask) { return redis::stored_shards(keys, ask); });
+  if (!shards) return std::nullopt;
+  return StoredSettings{.total_shards = *shards, .layout = "single"};
+}
+
+// There has been one layout so far: opening creates it. Any other one is refused, also by a plan.
 MigrationPlan migrate_redis(const RedisOptions& options, const MigrateRequest& request) {
-  constexpr int kLayout = 1;
-  MigrationPlan plan{.from = redis_settings(options) ? kLayout : 0};
-  plan.to = target_version(request, plan.from, kLayout);
-  if (plan.from > 0 || !request.only_plan) open_redis(options);
+  const auto stored = before_opening(options, [&](const redis::Keys& keys, const redis::Ask& ask) {
+    return redis::stored_version(keys, ask, options);
+  });
+  MigrationPlan plan{.from = stored.value_or(0)};
+  plan.to = target_version(request, plan.from, redis::kLayoutVersion);
+  if (!request.only_plan) open_redis(options);
   return plan;
 }
 

@@ -54,11 +54,8 @@ Durability durability(const Ask& ask, const ServerFacts& facts, const Confirmati
   return durability;
 }
 
-// The version of record_layout.def, which is stored. Raise it if the bytes change.
-constexpr int kVersion = 1;
-
 std::string layout_for(bool cluster) {
-  return std::to_string(kVersion) + (cluster ? "-cluster" : "");
+  return std::to_string(kLayoutVersion) + (cluster ? "-cluster" : "");
 }
 
 void refuse_wrong_role(const ServerFacts& facts, bool cluster) {
@@ -70,6 +67,13 @@ void refuse_wrong_role(const ServerFacts& facts, bool cluster) {
 std::string agree(const Ask& ask, const std::string& key, std::string_view field, const std::string& mine) {
   ask(Command::of("HSETNX", std::string_view{key}, field, std::string_view{mine}));
   return std::string{ask(Command::of("HGET", std::string_view{key}, field)).text()};
+}
+
+std::optional<std::string> stored_field(const Keys& keys, const Ask& ask, std::string_view field) {
+  const std::string key = keys.store();
+  const Reply reply = ask(Command::of("HGET", std::string_view{key}, field));
+  if (reply.text().empty()) return std::nullopt;
+  return std::string{reply.text()};
 }
 
 std::string random_name() {
@@ -85,9 +89,9 @@ std::string random_name() {
 [[noreturn]] void refuse_version(const std::string& stored, const std::string& prefix) {
   int version = 0;
   std::from_chars(stored.data(), stored.data() + stored.size(), version);
-  const std::string mine = std::to_string(kVersion);
+  const std::string mine = std::to_string(kLayoutVersion);
   const std::string store = "the store {" + prefix + "} has layout " + stored;
-  if (version > kVersion) {
+  if (version > kLayoutVersion) {
     refuse(store + ", made by a newer release; this one knows " + mine +
            "; install that release here, too (`easyretry --version` prints the one you have), or use another prefix=");
   }
@@ -95,10 +99,8 @@ std::string random_name() {
          ". Restore it from a backup, or use another prefix=");
 }
 
-void agree_on_layout(const Ask& ask, const std::string& key, const RedisOptions& options) {
-  const std::string mine = layout_for(options.is_cluster());
-  const std::string layout = agree(ask, key, StoreField::layout, mine);
-  if (layout == mine) return;
+void check_layout(const std::string& layout, const RedisOptions& options) {
+  if (layout == layout_for(options.is_cluster())) return;
   if (layout == layout_for(!options.is_cluster())) {
     refuse("the store {" + options.prefix + "} was created for " +
            (options.is_cluster() ? "one server; use redis://" : "a cluster; use redis+cluster://") +
@@ -157,17 +159,22 @@ Opened set_up(const Keys& keys, const Ask& ask, const RedisOptions& options) {
   const ServerFacts facts{ask};
   facts.refuse_unfit();
   refuse_wrong_role(facts, options.is_cluster());
-  agree_on_layout(ask, key, options);
+  check_layout(agree(ask, key, StoreField::layout, layout_for(options.is_cluster())), options);
   agree_on_number(ask, key, StoreField::shards, options.total_shards, options.prefix);
   if (options.is_cluster()) agree_on_number(ask, key, StoreField::tags, options.tags, options.prefix);
   return {agree(ask, key, StoreField::incarnation, random_name()), durability(ask, facts, options.confirmation)};
 }
 
 std::optional<std::string> stored_shards(const Keys& keys, const Ask& ask) {
-  const std::string key = keys.store();
-  const Reply reply = ask(Command::of("HGET", std::string_view{key}, StoreField::shards));
-  if (reply.text().empty()) return std::nullopt;
-  return std::string{reply.text()};
+  return stored_field(keys, ask, StoreField::shards);
+}
+
+// An accepted layout has this release's version.
+std::optional<int> stored_version(const Keys& keys, const Ask& ask, const RedisOptions& options) {
+  const auto layout = stored_field(keys, ask, StoreField::layout);
+  if (!layout) return std::nullopt;
+  check_layout(*layout, options);
+  return kLayoutVersion;
 }
 
 }  // namespace easyretry::storage::redis

@@ -27,6 +27,9 @@ class ServerFacts {
   std::map<std::string, std::string, std::less<>> facts_;
 };
 
+// The version of record_layout.def, which is stored. Raise it if the bytes change.
+inline constexpr int kLayoutVersion = 1;
+
 struct Opened {
   std::string incarnation;
   Durability durability;
@@ -38,5 +41,9 @@ Opened set_up(const Keys& keys, const Ask& ask, const RedisOptions& options);
 
 // The number of shards that its url must have; nullopt if there is no store.
 std::optional<std::string> stored_shards(const Keys& keys, const Ask& ask);
+
+// The version of its layout; nullopt if there is no store. Only reads. Throws StoreError if the layout is not one that
+// set_up() would accept.
+std::optional<int> stored_version(const Keys& keys, const Ask& ask, const RedisOptions& options);
 
 }  // namespace easyretry::storage::redis

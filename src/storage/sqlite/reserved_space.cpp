@@ -35,7 +35,7 @@ ReservedSpace::ReservedSpace(Connection& db)
   reserve_index(database_file(db_.get()));
 }
 
-// What the pages of the transaction take, in whole steps.
+// The space for the pages of the transaction, in whole steps.
 std::int64_t ReservedSpace::needed() {
   Rows rows{page_count_};
   const std::int64_t bytes = rows.next() ? page_count_.integer(0) * page_size_ : 0;

@@ -87,7 +87,7 @@ TEST_F(SenderTest, TriesAgainWithTheSameIdUntilItArrives) {
   EXPECT_EQ(sender->failed(), 0U);
 }
 
-TEST_F(SenderTest, GivesUpAfterFourTriesLogsAndGoesOn) {
+TEST_F(SenderTest, GivesUpAfterFourTriesLogsItAndContinues) {
   auto sender = this->sender(std::vector<SendResult>(4, {.worth_retrying = true, .why = "503"}));
   queue_.feed(event_of(EventKind::gave_up));
   ASSERT_TRUE(eventually([&] { return sender->failed() == 1; }));
@@ -106,7 +106,7 @@ TEST_F(SenderTest, DoesNotRetryAHopelessMessage) {
   EXPECT_EQ(seen_->count(), 1U);
 }
 
-TEST_F(SenderTest, RemembersWhatArrivedAndWhatDidNotTheNewestFirst) {
+TEST_F(SenderTest, RemembersDeliveredAndFailedMessagesNewestFirst) {
   auto sender = this->sender({{.worth_retrying = true, .why = "503"}, {.why = "404"}});
   queue_.feed(event_of(EventKind::gave_up));
   ASSERT_TRUE(eventually([&] { return sender->failed() == 1; }));
@@ -129,7 +129,7 @@ TEST(SentMessages, KeepsTheLatest) {
   EXPECT_EQ(sent.latest().front().channel, "201");
 }
 
-TEST_F(SenderTest, TellsWhatIsLeftWhenItEnds) {
+TEST_F(SenderTest, SendsTheRestWhenItEnds) {
   AlertsConfig waits = config();
   waits.rules["rule"].wait = 1h;
   AlertQueue queue{waits};

@@ -38,7 +38,7 @@ TEST(Grouping, ABurstIsOneMessageAfterTheWaitWithACountAndSomeOfTheTasks) {
   EXPECT_FALSE(rules.next("ops", kStart + 1h));
 }
 
-TEST(Grouping, OneMessageAWindowAndTheNextCountsWhatCameMeanwhile) {
+TEST(Grouping, OneMessageAWindowAndTheNextOneCountsTheEventsBetween) {
   Rules rules{config_with(failures_rule())};
   rules.feed(event_of(EventKind::gave_up), kStart);
   ASSERT_TRUE(rules.next("ops", kStart + 10s));
@@ -106,7 +106,7 @@ TEST(Grouping, ARuleIsForItsHandlersAndNamespaces) {
   EXPECT_TRUE(rules.feed(event_of(EventKind::gave_up, "mail"), kStart));
 }
 
-TEST(Grouping, EachChannelOfARuleIsToldOnce) {
+TEST(Grouping, EachChannelOfARuleGetsTheMessageOnce) {
   AlertRule rule = failures_rule();
   rule.channels = {"ops", "mail", "ops"};
   Rules rules{config_with(rule)};
@@ -116,7 +116,7 @@ TEST(Grouping, EachChannelOfARuleIsToldOnce) {
   EXPECT_FALSE(rules.next("ops", kStart + 10s));
 }
 
-TEST(Grouping, WhatIsToldOfATaskIsBoundedAndOnOneLine) {
+TEST(Grouping, ATaskIsDescribedInOneLineOfBoundedLength) {
   Rules rules{config_with(failures_rule())};
   Event event = event_of(EventKind::gave_up);
   event.task.key = "a\r\nb\x01" + std::string(5000, 'k');
@@ -154,7 +154,7 @@ TEST(Grouping, GroupsThatAreOverMakeRoom) {
   EXPECT_EQ(rules.next("ops", now + 311s)->handler, "new");
 }
 
-TEST(RateLimit, AChannelGetsSoManyInAnyMinuteAndWhatWaitsGoesOnCounting) {
+TEST(RateLimit, AChannelGetsALimitedNumberAMinuteAndWaitingMessagesKeepCounting) {
   AlertsConfig config = config_with(failures_rule());
   config.channels["ops"].per_minute = 2;
   Rules rules{config};
@@ -184,7 +184,7 @@ TEST(RateLimit, OneChannelsLimitIsNoOthers) {
   EXPECT_TRUE(rules.next("mail", kStart + 10s));
 }
 
-TEST(LastWords, WhatWaitsIsToldAtOnceWhenEverythingEnds) {
+TEST(LastWords, WaitingMessagesAreSentAtOnceWhenTheServiceStops) {
   Rules rules{config_with(failures_rule())};
   rules.feed(event_of(EventKind::gave_up), kStart);
   EXPECT_FALSE(rules.next("ops", kStart + 1s));

@@ -28,7 +28,7 @@ void attempts(Rules& rules, int failed, int succeeded, Instant now) {
   for (int i = 0; i < succeeded; ++i) rules.feed(event_of(EventKind::succeeded, "pay", i + 1), now);
 }
 
-TEST(BacklogAge, IsToldOnceWhenItReachesTheLimitAndOnceWhenItIsWellBelow) {
+TEST(BacklogAge, IsReportedOnceAtTheLimitAndOnceWellBelowIt) {
   Rules rules{config_with(backlog_rule())};
   EXPECT_FALSE(rules.feed_backlog("default", {{"pay", 9min}}, true, kStart));
   EXPECT_TRUE(rules.feed_backlog("default", {{"pay", 10min}}, true, kStart + 60s));
@@ -58,7 +58,7 @@ TEST(BacklogAge, AroundTheLimitNothingRings) {
   }
 }
 
-TEST(BacklogAge, WhatComesAndGoesIsToldOnceAWindow) {
+TEST(BacklogAge, ALevelThatComesAndGoesIsReportedOnceAWindow) {
   Rules rules{config_with(backlog_rule())};
   rules.feed_backlog("default", {{"pay", 10min}}, true, kStart);
   ASSERT_TRUE(rules.next("ops", kStart));
@@ -90,7 +90,7 @@ TEST(BacklogAge, ATroubleThatWasNeverReportedIsNotReportedAsOver) {
   EXPECT_EQ(rules.next_at("ops"), Instant::max());
 }
 
-TEST(CircuitOpen, IsToldWhenItHasBeenOpenForSoLongAndWhenItIsClosedAgain) {
+TEST(CircuitOpen, IsReportedWhenItHasBeenOpenForTheGivenTimeAndWhenItCloses) {
   AlertRule rule;
   rule.channels = {"ops"};
   rule.handlers = {"pay*"};

@@ -6,7 +6,7 @@
 namespace easyretry::alert {
 namespace {
 
-TEST(Mask, HidesWhatIsBehindTheHost) {
+TEST(Mask, HidesEverythingBehindTheHost) {
   const Mask mask{"https://hooks.slack.com/services/T0/B0/geheim1234567"};
   EXPECT_EQ(mask.apply("https://hooks.slack.com/services/T0/B0/geheim1234567: connection refused"),
             "https://hooks.slack.com***: connection refused");

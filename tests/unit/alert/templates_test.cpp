@@ -120,7 +120,7 @@ TEST(WecomBody, HasNoBracketsThatCouldMentionAUser) {
       R"(`＜@all＞`\n… and 2 more"}})");
 }
 
-TEST(WecomBody, IsCutToWhatTheProductTakes) {
+TEST(WecomBody, IsCutToTheLimitOfTheProduct) {
   Message message = failures();
   const Sample sample{"1", std::string(100, 'k'), std::string(199, 'e') + "ä"};
   message.samples.assign(10, sample);

@@ -51,7 +51,7 @@ TEST(DurationText, RefusesWithTheTextAndTheUnits) {
   }
 }
 
-TEST(DurationText, RefusesNegativesAndWhatDoesNotFit) {
+TEST(DurationText, RefusesNegativesAndTooLargeValues) {
   EXPECT_THAT(duration_refusal("-5s"), HasSubstr("negative"));
   EXPECT_THAT(duration_refusal("9223372036854775808ms"), HasSubstr("too large"));
   EXPECT_THAT(duration_refusal("106751991168d"), HasSubstr("too large"));

@@ -49,7 +49,7 @@ TEST(JsonWriter, WritesTheOneFloatThatNeedsMoreDigitsToReadBackEqual) {
   EXPECT_EQ(static_cast<float>(JsonDocument::parse(text).root().as_double()), value);
 }
 
-TEST(JsonWriter, EscapesOnlyWhatMustBe) {
+TEST(JsonWriter, EscapesOnlyAsNeeded) {
   EXPECT_EQ(written([](auto& out) { out.string("a\"b\\c/d\n\t\r\b\f\x01\x1f\x7f 中😀"); }),
             "\"a\\\"b\\\\c/d\\n\\t\\r\\b\\f\\u0001\\u001f\x7f 中😀\"");
   EXPECT_EQ(written([](auto& out) { out.string(std::string_view{"\0", 1}); }), "\"\\u0000\"");
@@ -91,7 +91,7 @@ TEST(JsonWriter, RefusesAKeyTwice) {
   }
 }
 
-TEST(JsonWriter, RefusesWhatJsonCannotHoldAndSaysWhere) {
+TEST(JsonWriter, RefusesValuesThatJsonCannotHoldAndSaysWhere) {
   const auto amount = [](double value) {
     return [value](auto& out) {
       out.begin_array();

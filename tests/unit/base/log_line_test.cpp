@@ -42,7 +42,7 @@ TEST(LoggedRequest, IsThatOfTheInnermostScopeOfTheThread) {
   EXPECT_EQ(LoggedRequest::id_on_this_thread(), "outer");
 }
 
-TEST(StderrLog, LeavesOutWhatIsBelowItsLevel) {
+TEST(StderrLog, LeavesOutMessagesBelowItsLevel) {
   ::testing::internal::CaptureStderr();
   const LogSink log = stderr_log();
   log(LogLevel::debug, "first");

@@ -5,7 +5,7 @@
 namespace easyretry::base {
 namespace {
 
-TEST(StorableUtf8, KeepsWhatIsUtf8) {
+TEST(StorableUtf8, KeepsValidUtf8) {
   EXPECT_EQ(storable_utf8(""), "");
   EXPECT_EQ(storable_utf8("订单 ok"), "订单 ok");
 }
@@ -25,7 +25,7 @@ TEST(CutUtf8, CutsNoCharacter) {
   EXPECT_EQ(last_utf8("订单", 3), "单");
 }
 
-TEST(CutUtf8, KeepsAsMuchOfWhatIsNotUtf8) {
+TEST(CutUtf8, CutsInvalidUtf8AtTheSameLength) {
   const std::string bytes(100, '\x80');
   EXPECT_EQ(cut_utf8(bytes, 10).size(), 10U);
   EXPECT_EQ(last_utf8(bytes, 10).size(), 10U);

@@ -1,4 +1,4 @@
-// The alerts of an engine in an application, with a real receiver. What they say is tested in tests/unit/alert and
+// The alerts of an engine in an application, with a real receiver. Their texts are tested in tests/unit/alert and
 // tests/e2e/alerts_test.py.
 
 #include <fstream>
@@ -66,7 +66,7 @@ TEST_F(EngineAlerts, ABacklogThatGrowsOldIsSeenInTheStore) {
   EXPECT_TRUE(heard("backlog_age"));
 }
 
-TEST_F(EngineAlerts, AnEngineThatStopsSendsWhatItHasCounted) {
+TEST_F(EngineAlerts, AStoppingEngineSendsItsCounts) {
   {
     Engine engine{config("final_failures: 1, wait: 1h")};
     auto pay = engine.retryable("payment.pay", [](int) { return give_up("the account is closed"); });

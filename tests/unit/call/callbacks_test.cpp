@@ -43,7 +43,7 @@ TEST_F(EngineTest, RetriesAFailedFinalFailureCallbackWithTheSameMessage) {
 }
 
 // A callback may act on the end of a task, so the end must be stored before, whatever happens to the worker then.
-TEST_F(EngineTest, AFinalFailureIsInTheStoreBeforeItIsTold) {
+TEST_F(EngineTest, AFinalFailureIsInTheStoreBeforeItsCallbackRuns) {
   std::optional<TaskInfo> stored;
   auto pay = engine.retryable("pay", [&](const Order&) -> Answer { return give_up("closed"); });
   pay.on_final_failure([&](const Failure&, const TaskInfo& task) { stored = engine.find(task.id); });

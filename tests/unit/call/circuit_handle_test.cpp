@@ -60,7 +60,7 @@ TEST_F(CircuitHandleTest, DrainEndsWhileItIsHeldOpenWithoutAnEnd) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(CircuitHandleTest, IgnoredItIsClosedWhateverFails) {
+TEST_F(CircuitHandleTest, IsClosedWhileItIsIgnoredEvenIfEverythingFails) {
   gateway.ignore(10min);
   engine.run_due();
   fail(100);

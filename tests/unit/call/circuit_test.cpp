@@ -134,7 +134,7 @@ TEST_F(CircuitTest, ATaskWhoseTimeIsOverEndsAlthoughItIsHeldBack) {
   EXPECT_THAT(engine.list({.finished = true, .handler = "book"}), SizeIs(1));
 }
 
-TEST_F(CircuitTest, DrainWaitsForWhatItHoldsBack) {
+TEST_F(CircuitTest, DrainWaitsForTasksThatItHoldsBack) {
   submit(pay, 50);
   engine.run_due();
   down = false;

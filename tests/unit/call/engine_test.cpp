@@ -96,7 +96,7 @@ TEST_F(EngineTest, EndsAtOnceWhenTheNextAttemptWouldComeAfterMaxDuration) {
   EXPECT_EQ(engine.clock().now() - engine.find(id)->created_at, 60s);
 }
 
-TEST_F(EngineTest, RejectsWhatIsNotWorthRetrying) {
+TEST_F(EngineTest, RejectsErrorsThatAreNotWorthRetrying) {
   auto pay = engine.retryable(
       "pay",
       [&](const Order&) {

@@ -1,4 +1,4 @@
-// What the store keeps of an error, wherever it came from.
+// The text of an error that the store keeps, for errors of all kinds.
 
 #include "unit/call/direct_call_fixture.h"
 
@@ -25,7 +25,7 @@ TEST_F(DirectCall, AFailureWithoutAWordIsAFailureHereAndInARetry) {
   EXPECT_EQ(engine.find(submitted)->last_error, "failed without a message");
 }
 
-TEST_F(DirectCall, AnErrorSaysWhatIsNestedInItHereAndInARetry) {
+TEST_F(DirectCall, ANestedErrorIsShownInTheCallAndInARetry) {
   auto pay = engine.retryable("pay", [](int) {
     try {
       throw Busy("the gateway is busy");

@@ -53,7 +53,7 @@ TEST_F(FailureLog, HasAStoredTaskWithHandlerKeyAttemptsTypeAndMessage) {
   EXPECT_THAT(log, ElementsAre(failure_after(2)));
 }
 
-TEST_F(FailureLog, HasATaskOnceWhateverItsCallbackDoes) {
+TEST_F(FailureLog, LogsATaskOnceNoMatterWhatItsCallbackDoes) {
   auto pay = pay_with({.stop = {.max_attempts = 2}});
   int told = 0;
   pay.on_final_failure([&](const Failure&, const TaskInfo&) {
@@ -106,7 +106,7 @@ TEST_F(FailureLog, HasRetriesInMemoryWhetherTheCallerWaitsOrNot) {
   }
 }
 
-TEST_F(FailureLog, LeavesToTheCallerWhatIsNotWorthARetry) {
+TEST_F(FailureLog, LeavesErrorsThatAreNotWorthARetryToTheCaller) {
   fail(pay_with({.never_retry = {type<Busy>()}}));
   EXPECT_THAT(log, SizeIs(0)) << "no task, no callback: the caller has the exception";
 }

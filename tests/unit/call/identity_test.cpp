@@ -75,7 +75,7 @@ TEST_F(Identity, TagsAndTheTraceTravelWithTheTask) {
   EXPECT_THAT(seen, ElementsAre("ran"));
 }
 
-TEST_F(Identity, WhatIsWrittenWrongIsRefusedWithTheRightForm) {
+TEST_F(Identity, AMalformedIdentityIsRefusedWithTheRightForm) {
   auto pay = engine.retryable("pay", [](int) {});
   const auto refusal_of = [&](const SubmitOptions& options) {
     return refusal<std::invalid_argument>([&] { pay.with(options).submit(1); });

@@ -30,7 +30,7 @@ TEST_F(EngineTest, FinishedTasksAreFoundByHandlerOutcomeAndTime) {
   EXPECT_EQ(engine.count(query), 1);
 }
 
-TEST_F(EngineTest, WhatIsToBeDoneIsFoundByItsBusinessAndSaysWhetherItHasAHandler) {
+TEST_F(EngineTest, LiveTasksAreFoundByBusinessIdAndShowWhetherTheyHaveAHandler) {
   auto pay = engine.retryable("pay", [](int) {});
   const TaskId wanted = pay.with({.business_id = "42"}).submit_after(1h, 1);
   pay.submit_after(1h, 2);

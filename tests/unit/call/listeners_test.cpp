@@ -97,7 +97,7 @@ TEST_F(Listeners, OnAQueueHearEverythingInOrderBeforeTheEngineEnds) {
   EXPECT_THAT(seen, ElementsAre("stored", "claimed", "succeeded"));
 }
 
-TEST_F(Listeners, OnRetryScheduledIsToldWhyAndWhenAndMayThrow) {
+TEST_F(Listeners, OnRetryScheduledGetsTheReasonAndTheTimeAndMayThrow) {
   auto pay =
       engine.retryable("pay", [](int) { throw Busy("slow"); }, {.backoff = Fixed{7s}, .stop = {.max_attempts = 3}});
   pay.on_retry_scheduled([&](const std::string& error, const TaskInfo& task) {

@@ -5,7 +5,7 @@
 namespace easyretry::test {
 namespace {
 
-TEST_F(DirectCall, AlwaysTheRowIsThereAndLeasedWhileTheFirstAttemptRuns) {
+TEST_F(DirectCall, AlwaysStoresAndLeasesTheRowBeforeTheFirstAttemptRuns) {
   auto pay = pay_with(Persist::always);
   bool seen = false;
   during = [&](const Order&) {

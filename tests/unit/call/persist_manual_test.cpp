@@ -18,7 +18,7 @@ TEST_F(DirectCall, ManualACallOnlyCallsAndTheCallerJudges) {
   EXPECT_THAT(told, ElementsAre());
 }
 
-TEST_F(DirectCall, ManualWhatTheCallerStoresIsRetriedLikeAFailedFirstAttempt) {
+TEST_F(DirectCall, ManualStoresATaskThatIsRetriedLikeAFailedFirstAttempt) {
   auto pay = pay_with(Persist::manual);
   const TaskId id = pay.store(Order{"7"}, "step 3 of the checkout failed");
   const auto row = engine.find(id);

@@ -17,7 +17,7 @@ TEST_F(DirectCall, NeverTheCallerWaitsThroughTheRetriesAndNothingIsStored) {
   EXPECT_THAT(told, ElementsAre("200"));
 }
 
-TEST_F(DirectCall, NeverTheLastFailureIsToldAndThrown) {
+TEST_F(DirectCall, NeverReportsAndThrowsTheLastFailure) {
   busy = 100;
   auto pay = pay_with(Persist::never, {.stop = {.max_attempts = 3}});
   EXPECT_THROW(static_cast<void>(pay(Order{"7"})), Busy);
@@ -25,7 +25,7 @@ TEST_F(DirectCall, NeverTheLastFailureIsToldAndThrown) {
   EXPECT_EQ(told.size(), 1U);
 }
 
-TEST_F(DirectCall, NeverInTheBackgroundTheCallerGoesOnAndTheEngineRetriesInMemory) {
+TEST_F(DirectCall, NeverInTheBackgroundReturnsAtOnceAndRetriesInMemory) {
   busy = 2;
   auto pay = engine.retryable("pay", gateway(), {.backoff = Fixed{10s}}, {.persist = Persist::never, .wait = false});
   pay.on_success([this](const Receipt& receipt, const TaskInfo&) { told.push_back(std::to_string(receipt.code)); });

@@ -115,7 +115,7 @@ TEST_F(DirectCall, RetryOnlyAResultThatIsNoSuccessIsStored) {
   EXPECT_THAT(told, ElementsAre("200"));
 }
 
-TEST_F(DirectCall, AFirstFailureThatIsAlsoTheLastIsToldAndThrownAndNotStored) {
+TEST_F(DirectCall, AFirstFailureThatIsAlsoTheLastIsReportedAndThrownAndNotStored) {
   busy = 1;
   auto pay = pay_with(Persist::retry_only, {.stop = {.max_attempts = 1}});
   EXPECT_THROW(static_cast<void>(pay(Order{"7"})), Busy);

@@ -57,7 +57,7 @@ TEST_F(Recorder, CountsAKind) {
   EXPECT_EQ(events.count(EventKind::cancelled), 0U);
 }
 
-TEST_F(Recorder, ForgetsWhenAskedToAndGoesOn) {
+TEST_F(Recorder, ForgetsOnRequestAndKeepsRecording) {
   auto pay = this->pay();
   pay.submit(1);
   events.clear();

@@ -81,7 +81,7 @@ TEST_F(EngineTest, ATaskIsRequeuedWithOtherArguments) {
   EXPECT_THROW(engine.requeue_with(second, std::string(3'000'000, 'x'), 1), StoreError) << "more than max_payload";
 }
 
-TEST_F(EngineTest, RequeueLeavesAloneWhatIsLiveUnknownOrHasALiveSuccessor) {
+TEST_F(EngineTest, RequeueSkipsTasksThatAreLiveUnknownOrHaveALiveSuccessor) {
   auto pay = engine.retryable("pay", [&](int) { ++calls; });
   const TaskId waiting = pay.submit_after(10s, 1);
   EXPECT_EQ(engine.requeue(waiting), std::nullopt);

@@ -243,7 +243,7 @@ TEST(EngineThreads, SubmittersOnManyThreadsLoseNothing) {
   EXPECT_EQ(calls, 1600);
 }
 
-TEST(EngineThreads, SayAtTheirStartWhereTasksAreAndWhatAnAcknowledgedOneSurvives) {
+TEST(EngineThreads, LogAtTheirStartWhereTasksAreStoredAndWhatTheySurvive) {
   using Line = std::pair<LogLevel, std::string>;
   EXPECT_EQ(test::line_at_start("memory:"),
             Line(LogLevel::info,

@@ -86,7 +86,7 @@ TEST(AlertsSection, ChangesNeedARestartAndAreToldWithoutSecrets) {
                           ConfigChange{"alerts.rules.payments.final_failures", "3", "1", false}));
 }
 
-TEST(AlertsSection, ChannelsLackWhatTheirTypeNeeds) {
+TEST(AlertsSection, ChannelsWithoutTheFieldsOfTheirTypeAreRefused) {
   const std::string at = "easyretry.yaml:3:5: alerts.channels.ops: ";
   EXPECT_EQ(problem_of(channel("url: 'https://x'")),
             at + "type is missing; write one of webhook, slack, dingtalk, feishu, wecom, email");

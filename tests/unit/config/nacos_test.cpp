@@ -38,7 +38,7 @@ TEST_F(ConfigInNacos, IsReadLikeAFileWithTheEnvironmentOverIt) {
   EXPECT_EQ(config.engine.lease, std::chrono::seconds{9});
 }
 
-TEST_F(ConfigInNacos, ThatIsWrongIsToldWithItsNameAndPlace) {
+TEST_F(ConfigInNacos, ThatIsInvalidIsReportedWithItsNameAndPosition) {
   server.set_config("retry.yaml", "workerz: 3");
   try {
     load_config(url(), {});
@@ -48,7 +48,7 @@ TEST_F(ConfigInNacos, ThatIsWrongIsToldWithItsNameAndPlace) {
   }
 }
 
-TEST_F(ConfigInNacos, ThatIsNotThereIsToldWithWhatToDo) {
+TEST_F(ConfigInNacos, ThatIsMissingIsReportedWithARemedy) {
   try {
     load_config(url("&group=shop"), {});
     FAIL();

@@ -159,7 +159,7 @@ TEST(Config, AFileThatCannotBeReadIsNamed) {
   EXPECT_THAT(problem("/dev/zero"), HasSubstr("larger than 1 MiB"));
 }
 
-TEST(Config, AClassIsOneOfThree) {
+TEST(Config, AClassHasOneOfThreeNames) {
   const Config config = parse_config("defaults: {class: background}\nhandlers: {pay: {class: urgent}}");
   EXPECT_EQ(config.defaults.task_class, TaskClass::background);
   EXPECT_EQ(config.handlers.at("pay").task_class, TaskClass::urgent);

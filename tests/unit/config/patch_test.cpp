@@ -135,7 +135,7 @@ TEST(PolicyOf, ATypeThatANearerLevelWantsRetriedIsNoLongerForbiddenByTheOthers) 
       << "the list of what is retried stays";
 }
 
-TEST(PolicyOf, AnEmptyListInAnEntryRemovesWhatTheOthersSay) {
+TEST(PolicyOf, AnEmptyListInAnEntryOverridesTheOthers) {
   const Config config =
       parse_config("{defaults: {never_retry: [Timeout]}, handlers: {a: {never_retry: [], retry_on: []}}}");
   const Policy policy = policy_of(config, "a", Policy{.retry_on = {type<std::bad_alloc>()}}, names());

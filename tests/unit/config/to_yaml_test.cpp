@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::IsEmpty;
 
-TEST(ConfigToYaml, WritesTheEngineInFullAndWhatWasSaidAboutHandlers) {
+TEST(ConfigToYaml, WritesTheEngineInFullAndTheConfiguredHandlers) {
   EXPECT_EQ(to_yaml(parse_config(kExample)), R"(store: sqlite:retry.db
 namespace: payments
 workers: 16

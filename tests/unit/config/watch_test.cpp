@@ -71,7 +71,7 @@ TEST_F(ConfigWatchTest, NoticesAFileThatIsReplacedByRenaming) {
   EXPECT_EQ(step(), "workers 4");
 }
 
-TEST_F(ConfigWatchTest, NoticesALinkThatPointsElsewhere) {
+TEST_F(ConfigWatchTest, NoticesThatALinkPointsToAnotherFile) {
   std::filesystem::remove(file);
   std::ofstream{folder.path() / "v2"} << "workers: 5\n";
   std::filesystem::create_symlink(folder.path() / "v2", file);
@@ -87,7 +87,7 @@ TEST_F(ConfigWatchTest, AMomentWithoutTheFileIsNoNews) {
   EXPECT_EQ(step(), "nothing");
 }
 
-TEST_F(ConfigWatchTest, AFileThatStaysAwayIsToldOnceAndTheOldOneStaysInForce) {
+TEST_F(ConfigWatchTest, AMissingFileIsReportedOnceAndTheOldOneStaysInEffect) {
   std::filesystem::remove(file);
   step();
   EXPECT_THAT(step(), HasSubstr("cannot be read: No such file or directory"));
@@ -108,7 +108,7 @@ TEST_F(ConfigWatchTest, AFileThatIsStillBeingWrittenIsLeftAlone) {
   EXPECT_EQ(step(), "workers 24");
 }
 
-TEST_F(ConfigWatchTest, AWrongFileIsToldOnceAndTheOldOneStaysInForce) {
+TEST_F(ConfigWatchTest, AnInvalidFileIsReportedOnceAndTheOldOneStaysInEffect) {
   write("workers: none\n");
   step();
   EXPECT_THAT(step(), HasSubstr("easyretry.yaml:1:10: workers: \"none\" is not a whole number"));

@@ -235,7 +235,7 @@ TEST_F(AttemptTest, InTwoHalvesItIsTheSame) {
       end_attempt(*run, instance.core.context(), Called{Called::End::failed, "502 from the gateway"});
   EXPECT_EQ(settlement.kind, Kind::retry);
   EXPECT_EQ(settlement.delay, 7s);
-  EXPECT_EQ(calls, 0) << "somebody else ran it";
+  EXPECT_EQ(calls, 0) << "another instance ran it";
 }
 
 }  // namespace

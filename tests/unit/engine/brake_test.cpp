@@ -40,7 +40,7 @@ TEST_F(BrakeTest, StartsNoMoreThanMayRun) {
   EXPECT_EQ(start(10), 1U);
 }
 
-TEST_F(BrakeTest, CountsWhatIsBeingClaimed) {
+TEST_F(BrakeTest, CountsTasksThatAreBeingClaimed) {
   limit({.running = 3});
   holdings->claiming = 2;
   EXPECT_EQ(start(10), 1U);

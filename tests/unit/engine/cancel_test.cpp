@@ -74,7 +74,7 @@ TEST_F(CancelTest, ATaskThatWaitedLongAndIsStillOursBegins) {
   EXPECT_EQ(holder.look(id).info.outcome, Outcome::succeeded);
 }
 
-TEST_F(CancelTest, NobodyWaitsForATaskThatCannotHaveBeenClaimed) {
+TEST_F(CancelTest, ATaskThatCannotHaveBeenClaimedIsNotWaitedFor) {
   VirtualInstance instance{shared};
   play(instance);
   task::NewTask later;
@@ -88,7 +88,7 @@ TEST_F(CancelTest, NobodyWaitsForATaskThatCannotHaveBeenClaimed) {
   EXPECT_THAT(waits, IsEmpty());
 }
 
-TEST_F(CancelTest, AClaimThatIsUnderWayDoesNotBringATaskBack) {
+TEST_F(CancelTest, AClaimInFlightDoesNotBringATaskBack) {
   InFlight in_flight;
   VirtualInstance instance{shared};
   instance.handle("pay", [] {});
@@ -100,7 +100,7 @@ TEST_F(CancelTest, AClaimThatIsUnderWayDoesNotBringATaskBack) {
   EXPECT_EQ(claimed->interrupt, Interrupt::cancelled);
 }
 
-TEST_F(CancelTest, TheOwnerIsToldByAnInstanceThatKnowsTheHandler) {
+TEST_F(CancelTest, TheOwnerIsNotifiedByAnInstanceWithTheHandler) {
   VirtualInstance owner{shared};
   VirtualInstance stranger{shared};
   play(stranger);
@@ -135,7 +135,7 @@ TEST_F(CancelTest, ATaskWhoseOwnerWantsNoWordEndsWithTheFirstInstanceThatKnowsTh
   EXPECT_EQ(calls, 0);
 }
 
-TEST_F(CancelTest, ATaskEndsAtOnceWhereNobodyIsToBeTold) {
+TEST_F(CancelTest, ATaskEndsAtOnceWithoutACallbackToRun) {
   VirtualInstance stranger{shared};
   play(stranger);
   const TaskId id = stranger.submit("gone", "k");

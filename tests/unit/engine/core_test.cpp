@@ -147,7 +147,7 @@ TEST_F(CoreTest, ATimeoutSetsTheStopTokenAndThenLetsTheLeaseGo) {
   EXPECT_EQ(calls, 1) << "a handler that ignores its token does not hold its task for ever";
 }
 
-TEST_F(CoreTest, OnlyOwnedShardsAreScannedButWhatIsLongOverdueIsFoundAnywhere) {
+TEST_F(CoreTest, OnlyOwnedShardsAreScannedButLongOverdueTasksAreFoundAnywhere) {
   VirtualInstance submitter{shared};
   submitter.handle("pay", [] {});
   const TaskId id = submitter.submit("pay", "k");
@@ -220,7 +220,7 @@ TEST_F(CoreTest, EntriesFromBeforeAReshardStayWithTheOwnerOfTheirShard) {
   EXPECT_EQ(instance.core.schedule().held(), 100U);
 }
 
-TEST_F(CoreTest, MemoryStaysWithinItsBudgetWhateverTheBacklog) {
+TEST_F(CoreTest, MemoryStaysWithinItsBudgetHoweverLongTheBacklog) {
   EngineOptions options;
   options.read_ahead = 2000;
   VirtualInstance instance{shared, options};

@@ -154,7 +154,7 @@ TEST_F(HalfAway, AnOutcomeWithoutAnAnswerIsSentAgainApartFromTheOthersWhichDoNot
   EXPECT_THAT(held(), ::testing::IsEmpty());
 }
 
-TEST_F(HalfAway, WhatIsPostponedIsNotSentBeforeItsTime) {
+TEST_F(HalfAway, APostponedCallIsNotSentBeforeItsTime) {
   settle_there_and_here();
   const int sent = store->settles;
   const Step step = instance.core.settler().step();

@@ -15,14 +15,14 @@ using ::testing::ElementsAre;
 
 constexpr std::array<std::uint64_t, 3> kBounds{1, 10, 100};
 
-TEST(Histogram, ABoundBelongsToWhatIsBelowIt) {
+TEST(Histogram, ABoundBelongsToTheBucketBelowIt) {
   Histogram histogram{kBounds};
   for (const std::uint64_t value : {0, 1, 2, 10, 11, 100, 101}) histogram.add(value);
   EXPECT_THAT(histogram.read().counts, ElementsAre(2, 2, 2, 1));
   EXPECT_EQ(histogram.read().sum, 225);
 }
 
-TEST(Histogram, WhatIsAboveAllBoundsIsCountedToo) {
+TEST(Histogram, ValuesAboveAllBoundsAreCountedToo) {
   Histogram histogram{kBounds};
   histogram.add(1'000'000);
   EXPECT_THAT(histogram.read().counts, ElementsAre(0, 0, 0, 1));

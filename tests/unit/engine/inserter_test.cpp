@@ -98,7 +98,7 @@ TEST_P(LostInserts, AKeyThatIsLiveIsRejectedWhereThatIsAskedFor) {
   EXPECT_EQ(live(), 1U);
 }
 
-TEST_P(LostInserts, NothingOfABatchIsStoredWhereOneOfItIsRejected) {
+TEST_P(LostInserts, ABatchIsNotStoredIfOneOfItsTasksIsRejected) {
   ASSERT_TRUE(instance.core.submit(std::vector{task("k")}));
   const auto second = submit_lossy({task("a"), task("k", OnDuplicate::reject), task("b")});
   ASSERT_FALSE(second);
@@ -151,7 +151,7 @@ TEST_P(LostInserts, OfAKeyTwiceInABatchTheFirstIsStored) {
   EXPECT_EQ(stored->at(0).id, stored->at(1).id);
 }
 
-TEST_P(LostInserts, ATaskThatIsLeasedIsRunByWhoeverStoredIt) {
+TEST_P(LostInserts, ALeasedTaskIsRunByTheInstanceThatStoredIt) {
   NewTask leased = task("k");
   leased.owner = instance.core.context().owner;
   leased.lease = 30s;

@@ -70,7 +70,7 @@ class DustyStore final : public storage::Store {
   int left_;
 };
 
-TEST(Keeper, GoesOnAtOnceWhereMoreIsLeftToDoAndThenRests) {
+TEST(Keeper, ContinuesAtOnceWhileWorkIsLeftAndThenRests) {
   testing::ManualClock clock;
   DustyStore store{2};
   Context context{store, clock, {}, "owner", 1};
@@ -96,7 +96,7 @@ TEST(Keeper, AddsUpEveryFewSecondsAndAtOnceWhereThereIsMore) {
   EXPECT_EQ(store.folds, 4);
 }
 
-TEST(Keeper, WithNothingDoneHereAddsUpWhatOthersLeftOnceAMinute) {
+TEST(Keeper, AddsUpTheSumsOfOthersOnceAMinuteWhenIdle) {
   testing::ManualClock clock;
   DustyStore store{1};
   store.has_sums = true;
@@ -188,7 +188,7 @@ class KeeperEvents : public ::testing::Test {
   std::vector<std::string> heard;
 };
 
-TEST_F(KeeperEvents, SayWhatWasDoneToWhichTable) {
+TEST_F(KeeperEvents, NameTheChangeAndItsTable) {
   DustyStore store{1};
   store.steps = {
       {StepKind::made, "a"}, {StepKind::emptied, "b", 3}, {StepKind::dropped, "b"}, {StepKind::history_dropped, "c"}};

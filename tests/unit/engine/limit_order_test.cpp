@@ -55,7 +55,7 @@ TEST_F(LimitOrderTest, TheSmallerOneOfTheOrderAndTheConfigurationCounts) {
   EXPECT_EQ(running(a), 4U);
 }
 
-TEST_F(LimitOrderTest, AResetLeavesWhatIsConfigured) {
+TEST_F(LimitOrderTest, AResetLeavesTheConfiguredLimit) {
   VirtualInstance& a = join({.running = 4});
   set(a, {.running = 0});
   submit(a, 100);

@@ -184,7 +184,7 @@ TEST_F(ReloadedLoader, AWiderWindowIsReadAtOnce) {
   EXPECT_EQ(reader.core.in_wheel(), 1U);
 }
 
-TEST_F(ReloadedLoader, ANarrowerWindowForgetsWhatIsBeyondItAndKeepsTheRest) {
+TEST_F(ReloadedLoader, ANarrowerWindowForgetsTasksBeyondItAndKeepsTheRest) {
   reload({.window = 60s});
   submit_due_in(30s);
   read();

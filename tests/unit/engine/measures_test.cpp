@@ -104,7 +104,7 @@ TEST_F(MeasuresTest, EveryVerbOfTheStoreIsTimedByItself) {
   EXPECT_EQ(count(measures.latency_of(StoreVerb::renew)), 0);
 }
 
-TEST_F(MeasuresTest, TheWheelHoldsWhatIsNotYetDue) {
+TEST_F(MeasuresTest, TheWheelHoldsTasksThatAreNotYetDue) {
   instance.handle("pay", [] {});
   task::NewTask later;
   later.name_space = "default";

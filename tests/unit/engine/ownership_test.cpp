@@ -33,12 +33,12 @@ TEST(Ownership, IsByHandler) {
   EXPECT_EQ(owned.part("pay").role(shard(2)), Role::owns);
   EXPECT_EQ(owned.part("pay").role(shard(1)), Role::none);
   EXPECT_EQ(owned.part("ship").role(shard(1)), Role::owns);
-  EXPECT_EQ(owned.part("audit").role(shard(3)), Role::none) << "somebody else runs it";
+  EXPECT_EQ(owned.part("audit").role(shard(3)), Role::none) << "another instance runs it";
   EXPECT_EQ(owned.part("unheard of").role(shard(3)), Role::owns);
   EXPECT_THAT(owned.shards().list(), ElementsAre(shard(0), shard(1), shard(2), shard(3)));
 }
 
-TEST(Ownership, StandsByForWhatOtherListsWouldGive) {
+TEST(Ownership, StandsByForShardsThatOtherListsWouldGive) {
   const cluster::Shares now{.own = {{{"pay"}, shards({0})}}, .rest = {}, .announced = {"pay"}};
   const cluster::Shares before{.own = {{{"pay"}, shards({0, 1})}}, .rest = shards({4}), .announced = {"pay"}};
   const Ownership owned{now, {before}};
@@ -86,7 +86,7 @@ TEST_F(OwnershipAtWork, ATaskOfAnotherMembersShardIsLeftToItAlsoWhereTheShardIsR
   EXPECT_EQ(ran, 1);
 }
 
-TEST_F(OwnershipAtWork, WhatIsOverdueByGraceIsForEverybody) {
+TEST_F(OwnershipAtWork, ATaskOverdueByMoreThanTheGraceIsClaimedByAnyInstance) {
   own({});
   submitter.submit("pay", "k");
   shared.clock.advance(61s);
@@ -94,7 +94,7 @@ TEST_F(OwnershipAtWork, WhatIsOverdueByGraceIsForEverybody) {
   EXPECT_EQ(ran, 1);
 }
 
-TEST_F(OwnershipAtWork, WhoeverStandsByLeavesATaskToItsOwnerForAMoment) {
+TEST_F(OwnershipAtWork, AnInstanceOnStandbyLeavesATaskToItsOwnerForAMoment) {
   own({}, {{.own = {{{"pay"}, all()}}, .rest = {}, .announced = {"mail", "pay"}}});
   submitter.submit("pay", "k");
   run();
@@ -108,7 +108,7 @@ TEST_F(OwnershipAtWork, WhoeverStandsByLeavesATaskToItsOwnerForAMoment) {
   EXPECT_EQ(ran, 1);
 }
 
-TEST_F(OwnershipAtWork, OnlyWhatNobodyRunsHasNoHandler) {
+TEST_F(OwnershipAtWork, OnlyTasksThatNoMemberRunsCountAsWithoutAHandler) {
   own(all());
   submitter.submit("mail", "k");
   submitter.submit("fax", "another");
@@ -117,7 +117,7 @@ TEST_F(OwnershipAtWork, OnlyWhatNobodyRunsHasNoHandler) {
   EXPECT_THAT(reader.core.stats().no_handler, ElementsAre(::testing::Pair("fax", 1)));
 }
 
-TEST_F(OwnershipAtWork, WhatIsReadAheadOfShardsThatAreGivenAwayIsForgotten) {
+TEST_F(OwnershipAtWork, TasksReadAheadAreForgottenWhenTheirShardIsGivenAway) {
   own(all());
   reader.submit("pay", "k");
   EXPECT_EQ(reader.core.schedule().held(), 1U);

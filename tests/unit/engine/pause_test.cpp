@@ -87,7 +87,7 @@ TEST_F(PauseTest, TasksOfAPausedHandlerWaitAsTheyAreAndAreWorkedOffAfterIt) {
   work_for(1min);
   EXPECT_EQ(paid, 0);
   const task::TaskRecord meanwhile = instance.look(id);
-  EXPECT_EQ(meanwhile.info.version, before.info.version) << "nobody has touched it";
+  EXPECT_EQ(meanwhile.info.version, before.info.version) << "no instance has touched it";
   EXPECT_EQ(meanwhile.info.next_at, before.info.next_at);
   EXPECT_EQ(meanwhile.info.attempts, 0);
   resume();
@@ -105,7 +105,7 @@ TEST_F(PauseTest, OtherHandlersGoOn) {
   EXPECT_EQ(mailed, 1);
 }
 
-TEST_F(PauseTest, WhatIsPausedHereStopsAtOnce) {
+TEST_F(PauseTest, AHandlerPausedByThisInstanceStopsAtOnce) {
   instance.submit("mail", "warm up");
   work(instance);
   ASSERT_TRUE(instance.core.pause("pay", "gateway down").value());
@@ -159,7 +159,7 @@ TEST_F(PauseTest, ABusyInstanceHearsOfAPauseWithinASecond) {
   EXPECT_EQ(paid, 0);
 }
 
-TEST_F(PauseTest, WhatWaitsInMemoryIsNotClaimedFromTheMomentThatThePauseIsKnown) {
+TEST_F(PauseTest, WaitingTasksAreNotClaimedOnceThePauseIsKnown) {
   const TaskId id = instance.submit("pay", "k");
   instance.core.claimers()[0].step();
   ASSERT_EQ(instance.core.schedule().held(), 1U) << "due, and waiting for the store's word";
@@ -168,7 +168,7 @@ TEST_F(PauseTest, WhatWaitsInMemoryIsNotClaimedFromTheMomentThatThePauseIsKnown)
   EXPECT_EQ(instance.look(id).info.state, TaskState::pending);
 }
 
-TEST_F(PauseTest, WhatWasReadAheadIsForgotten) {
+TEST_F(PauseTest, TasksReadAheadAreForgotten) {
   instance.submit("mail", "warm up");
   work(instance);
   task::NewTask soon;
@@ -190,7 +190,7 @@ TEST_F(PauseTest, WhatWasReadAheadIsForgotten) {
   EXPECT_EQ(paid, 1);
 }
 
-TEST_F(PauseTest, WhatIsClaimedAndHasNotBegunIsHandedBackUncounted) {
+TEST_F(PauseTest, ClaimedTasksThatHaveNotStartedAreHandedBackUncounted) {
   const TaskId id = instance.submit("pay", "k");
   instance.claim();
   ASSERT_EQ(instance.look(id).info.state, TaskState::running);
@@ -203,7 +203,7 @@ TEST_F(PauseTest, WhatIsClaimedAndHasNotBegunIsHandedBackUncounted) {
   EXPECT_EQ(instance.look(id).info.attempts, 0);
 }
 
-TEST_F(PauseTest, WhatRunsIsLeftToFinish) {
+TEST_F(PauseTest, RunningTasksMayFinish) {
   instance.handle("slow", [this] {
     ++paid;
     instance.core.pause("slow", "").value();
@@ -215,7 +215,7 @@ TEST_F(PauseTest, WhatRunsIsLeftToFinish) {
   EXPECT_EQ(instance.look(id).info.outcome, Outcome::succeeded);
 }
 
-TEST_F(PauseTest, NothingIsClaimedBeforeTheStoreHasSaidWhatIsPaused) {
+TEST_F(PauseTest, NothingIsClaimedBeforeTheListOfPausesIsRead) {
   store->says = false;
   instance.submit("mail", "k");
   work_for(1min);
@@ -327,7 +327,7 @@ TEST_F(PauseTest, ManyPausedTasksDoNotFillTheMemory) {
 }
 
 // 2,000 tasks of 64 shards, one of each a page and a second for it, take half a minute; the window is 5 s.
-TEST_F(PauseTest, APassOverMorePausedTasksThanAWindowHoldsReachesWhatLiesBehind) {
+TEST_F(PauseTest, APassOverMorePausedTasksThanAWindowHoldsReachesTheTasksBehindThem) {
   VirtualInstance reader{shared, {.batch = 1, .read_ahead = 100}};
   reader.handle("pay", [this] { ++paid; });
   reader.handle("mail", [this] { ++mailed; });

@@ -153,7 +153,7 @@ TEST_F(RebalancerTest, AMemberThatLeavesGivesItsShardsToTheOthers) {
   EXPECT_THAT(owned.back(), ElementsAre(1, 3, 5, 7));
 }
 
-TEST_F(RebalancerTest, ASourceThatIsGoneChangesNothingAndIsComplainedOfOnce) {
+TEST_F(RebalancerTest, AMissingSourceChangesNothingAndIsReportedOnce) {
   tell({"a", "b"});
   start().step();
   refuse();
@@ -180,7 +180,7 @@ TEST_F(RebalancerTest, JoinsLeavesAndSharesAreTold) {
               ElementsAre("member joined c", "member left a", "shards changed 2 members; this one owns 4 of 8 shards"));
 }
 
-TEST_F(RebalancerTest, WhoIsRefusedIsToldOnceForAsLongAsItIsThere) {
+TEST_F(RebalancerTest, ARefusedMemberIsReportedOnceWhileItStays) {
   tell({"a", "b"});
   start().step();
   events.clear();
@@ -246,7 +246,7 @@ TEST_F(RebalancerTest, ThoseWhoRunAHandlerShareAllShardsOfIt) {
   EXPECT_THAT(source.handlers, ElementsAre("pay"));
 }
 
-TEST_F(RebalancerTest, AHandlerThatIsAddedIsToldAtOnceAndSharedByAll) {
+TEST_F(RebalancerTest, ANewHandlerIsAnnouncedAtOnceAndSharedByAll) {
   tell_handlers({{"a", {"mail"}}, {"b", {"pay"}}});
   start().step();
   handle("mail");
@@ -266,7 +266,7 @@ TEST_F(RebalancerTest, HandlersOfOthersThatChangeCountAtOnce) {
   EXPECT_THAT(owned.back(), ElementsAre(1, 3, 5, 7));
 }
 
-TEST_F(RebalancerTest, WhatIsGivenAwayIsStoodByForUntilAllHaveHeard) {
+TEST_F(RebalancerTest, AnInstanceStandsByForGivenAwayShardsUntilAllHaveHeard) {
   tell({"b"});
   start().step();
   EXPECT_THAT(stood_by(), IsEmpty());

@@ -47,7 +47,7 @@ struct RemoteExecutorTest : ::testing::Test {
   TaskId id{};
 };
 
-TEST_F(RemoteExecutorTest, OnlyWhatThereIsRoomForIsClaimed) {
+TEST_F(RemoteExecutorTest, NoMoreIsClaimedThanThereIsRoomFor) {
   outside->limit = 2;
   register_pay();
   for (const char* key : {"a", "b", "c"}) instance.submit("pay", key);
@@ -70,7 +70,7 @@ TEST_F(RemoteExecutorTest, AFullRemoteExecutorHoldsUpNoHandlerHere) {
   EXPECT_EQ(calls, 1);
 }
 
-TEST_F(RemoteExecutorTest, WhatCameOfItIsJudgedByThePolicyOfTheHandler) {
+TEST_F(RemoteExecutorTest, TheOutcomeIsJudgedByThePolicyOfTheHandler) {
   register_pay({.backoff = Fixed{1min}, .success_when = "result.paid and args[1] == 7"});
   const RunPtr run = claim_one();
   const AttemptStart start = begin_attempt(*run, context);
@@ -118,7 +118,7 @@ TEST_F(RemoteExecutorTest, ItsLeaseIsRenewedAndItsTimeoutKept) {
   EXPECT_THAT(instance.look(id).info.last_error, HasSubstr("timed out after 50000 ms: aborted"));
 }
 
-TEST_F(RemoteExecutorTest, WhatWasLetGoIsNotRenewedAndStillCanBeSettledUntilSomebodyElseHasIt) {
+TEST_F(RemoteExecutorTest, AReleasedTaskIsNotRenewedAndCanBeSettledUntilAnotherInstanceHasIt) {
   register_pay();
   const RunPtr run = claim_one();
   instance.core.let_go({&run, 1}, 30s);
@@ -138,7 +138,7 @@ TEST_F(RemoteExecutorTest, WhatWasLetGoIsNotRenewedAndStillCanBeSettledUntilSome
   EXPECT_EQ(instance.core.stats().stale_settles, 1U);
 }
 
-TEST_F(RemoteExecutorTest, WhatWasLetGoCountsForALimitUntilItIsSettledOrItsLeaseIsOver) {
+TEST_F(RemoteExecutorTest, AReleasedTaskCountsForALimitUntilItIsSettledOrItsLeaseIsOver) {
   HandlerOptions options;
   options.limit = LimitOptions{.running = 1};
   register_pay({}, options);

@@ -30,7 +30,7 @@ TEST_F(RetentionTest, AHandlerThatKeepsNothingLeavesNoHistory) {
   EXPECT_TRUE(instance.core.find(ended("pay")).value());
 }
 
-TEST_F(RetentionTest, AUserWhoRequeuesATaskWithoutArgumentsIsToldWhy) {
+TEST_F(RetentionTest, RequeueingATaskWithoutArgumentsIsRefusedWithTheReason) {
   instance.handle("pay", [] {}, {}, {.keep_args = 24h});
   const TaskId id = ended("pay");
   shared.clock.advance(24h + 1min);

@@ -29,7 +29,7 @@ TEST(FairShare, IsEvenAmongThoseThatWishForMore) {
   EXPECT_EQ(fair_share(10, 2, wishing({9, 9})), 2);
 }
 
-TEST(FairShare, GivesWhatCannotBeDividedToThoseWhoseTurnItIs) {
+TEST(FairShare, GivesTheRemainderToTheInstancesWhoseTurnItIs) {
   std::vector<SeatReport> others = wishing({5, 5});
   EXPECT_EQ(fair_share(1, 5, others), 1);
   others[0].first = true;
@@ -92,7 +92,7 @@ class SeatRegister {
   std::vector<Instance> instances_;
 };
 
-TEST(Seats, AreNeverInUseTwiceWhateverTheOrderOfWritesAndReads) {
+TEST(Seats, AreNeverInUseTwiceInAnyOrderOfWritesAndReads) {
   for (unsigned seed = 0; seed < 2'000; ++seed) {
     std::mt19937 random{seed};
     const std::int64_t total = 1 + static_cast<std::int64_t>(random() % 6);
@@ -135,7 +135,7 @@ TEST(Seats, OfTwoThatAskAtTheSameTimeNeitherGetsMoreThanThereIsAndBothGetTheirSh
   EXPECT_EQ(all.seats(1).usable(), 2);
 }
 
-TEST(Seats, GoToOneThatComesLaterAsSoonAsTasksEnd) {
+TEST(Seats, GoToALateInstanceAsSoonAsTasksEnd) {
   SeatRegister all{4, 2};
   all.wish(0, 4);
   all.exchange(0);

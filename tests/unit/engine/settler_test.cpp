@@ -124,7 +124,7 @@ TEST_F(RefusedOutcomes, LoseTheirErrorTextAndSaySo) {
   EXPECT_EQ(error_of("b"), "(the error text could not be stored)");
 }
 
-TEST_F(RefusedOutcomes, AreLetGoWhereNothingHelps) {
+TEST_F(RefusedOutcomes, AreDroppedWhenNothingHelps) {
   const TaskId b = store->list({.key = "b"}).value().at(0).info.id;
   store->refused = [b](const task::Settlement& s) { return s.ticket.id == b; };
   instance.core.settler().step();

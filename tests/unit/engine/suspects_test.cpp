@@ -1,4 +1,4 @@
-// Who is blamed for a crash, and how tasks under suspicion are claimed. Workers are played by the test.
+// Which task is blamed for a crash, and how tasks under suspicion are claimed. Workers are played by the test.
 
 #include <algorithm>
 #include <map>

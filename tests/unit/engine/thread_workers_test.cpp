@@ -68,7 +68,7 @@ TEST_F(ThreadWorkersTest, NothingIsClaimedBeyondTheFreeThreadsWhileNothingIsKnow
   EXPECT_EQ(workers.room(0, kThreads, 0), 0U);
 }
 
-TEST_F(ThreadWorkersTest, WhileHandlersAreQuickEightTimesWhatTheyFinishedIsClaimedAhead) {
+TEST_F(ThreadWorkersTest, FastHandlersHaveEightTimesTheirRecentTasksClaimedAhead) {
   have_finished(100);
   EXPECT_EQ(workers.room(0, kThreads, 0), 800U);
 }
@@ -81,7 +81,7 @@ TEST_F(ThreadWorkersTest, SlowHandlersAreGivenNoMoreThanTheyCanRunInTwentyMillis
   EXPECT_EQ(one.room(0, 1, 0), 4U);
 }
 
-TEST_F(ThreadWorkersTest, WhatWasClaimedAheadIsMadeUpWhenHalfOfItIsUsedUp) {
+TEST_F(ThreadWorkersTest, TheTasksClaimedAheadAreReplenishedWhenHalfAreUsed) {
   have_finished(100);
   held = true;
   take(400);

@@ -44,7 +44,7 @@ TEST(RunLoop, EndsWithTheOtherLoopOfItsWakeupAlsoWhileThatOneIsBusy) {
   ended.get();
 }
 
-TEST(RunLoop, GoesOnAfterAnExceptionAndTellsOfIt) {
+TEST(RunLoop, ContinuesAfterAnExceptionAndReportsIt) {
   SharedStore shared;
   EngineOptions quiet;
   quiet.log = nullptr;

@@ -153,7 +153,7 @@ TEST_F(WaitsTest, AWaitWithoutTimeOnlyLooks) {
   EXPECT_THAT(ends, ElementsAre("timeout", "unknown"));
 }
 
-TEST_F(WaitsTest, ATaskThatLeavesNoHistoryIsGoneOrEndedIfThisEngineEndedIt) {
+TEST_F(WaitsTest, ATaskWithoutHistoryIsGoneUnlessThisEngineEndedIt) {
   tasks[TaskId{18}] = TaskState::running;
   wait(kTask);
   wait(TaskId{18});

@@ -29,7 +29,7 @@ std::vector<int> take_ids(Wheel& wheel, TimePoint now) {
   return ids(take(wheel, now));
 }
 
-TEST(Wheel, GivesBackWhatWasScheduled) {
+TEST(Wheel, ReturnsTheScheduledTasks) {
   Wheel wheel{kStart, 5s};
   ASSERT_TRUE(wheel.schedule({{TaskId{7}, 4'000'000'000}, kStart + 3s, 65'535, 255}));
 
@@ -62,7 +62,7 @@ TEST(Wheel, GivesBackAVersionOfMoreThan32BitsInTime) {
   EXPECT_EQ(out[0].handler, 3U);
 }
 
-TEST(Wheel, ShowsWhatItRemovesAsItWasScheduled) {
+TEST(Wheel, ShowsRemovedTasksAsTheyWereScheduled) {
   Wheel wheel{kStart, 5s};
   std::vector<DueTask> scheduled;
   for (const Millis in : {-1'000ms, 1ms, 4'001ms, 5'000ms}) scheduled.push_back(task(7, kStart + in));
@@ -94,7 +94,7 @@ TEST(Wheel, TakesTheEarliestFirst) {
   EXPECT_THAT(take_ids(wheel, kStart + 5s), ElementsAre(0, 1, 2, 3));
 }
 
-TEST(Wheel, AppendsToWhatTheCallerHolds) {
+TEST(Wheel, AppendsToTheCallersList) {
   Wheel wheel{kStart, 5s};
   wheel.schedule(task(1, kStart));
   std::vector<DueTask> out{task(9, kStart + 1h)};
@@ -115,7 +115,7 @@ TEST(Wheel, KeepsEveryTaskOfACrowdedMillisecond) {
   for (int i = 0; i < 1'000; ++i) EXPECT_EQ(taken[static_cast<std::size_t>(i)], i);
 }
 
-TEST(Wheel, TakesWhatIsDueInTheMillisecondThatWasJustTaken) {
+TEST(Wheel, TakesTasksDueInTheMillisecondThatWasJustTaken) {
   Wheel wheel{kStart, 5s};
   take(wheel, kStart + 10ms);
   wheel.schedule(task(1, kStart + 10ms));
@@ -123,7 +123,7 @@ TEST(Wheel, TakesWhatIsDueInTheMillisecondThatWasJustTaken) {
   EXPECT_THAT(take_ids(wheel, kStart + 10ms), ElementsAre(1));
 }
 
-TEST(Wheel, TakesWhatIsOverdueNextWithItsOwnDueTime) {
+TEST(Wheel, TakesOverdueTasksNextWithTheirOwnDueTimes) {
   Wheel wheel{kStart, 5s};
   wheel.schedule(task(3, kStart));
   wheel.schedule(task(2, kStart - 1ms));
@@ -136,7 +136,7 @@ TEST(Wheel, TakesWhatIsOverdueNextWithItsOwnDueTime) {
   EXPECT_EQ(out[0].due, kStart - 24h);
 }
 
-TEST(Wheel, RefusesWhatIsBeyondTheReach) {
+TEST(Wheel, RefusesTasksBeyondItsReach) {
   Wheel wheel{kStart, 5s};
 
   EXPECT_TRUE(wheel.schedule(task(1, kStart + 5s)));
@@ -210,7 +210,7 @@ class WheelWhoseClockWentBack : public ::testing::TestWithParam<Millis> {
   Wheel wheel{before, 5s};
 };
 
-TEST_P(WheelWhoseClockWentBack, KeepsWhatItHeldUntilItsTime) {
+TEST_P(WheelWhoseClockWentBack, KeepsItsTasksUntilTheyAreDue) {
   for (int i = 0; i <= 5'000; ++i) wheel.schedule(task(i, before + Millis{i}));
 
   EXPECT_THAT(take_ids(wheel, after), IsEmpty());

@@ -84,7 +84,7 @@ TEST_F(HttpClient, PassesAStreamOnAsItArrives) {
   EXPECT_EQ(reply->body, "");
 }
 
-TEST_F(HttpClient, TellsWhatMayHaveBeenProcessedFromWhatWasNotSent) {
+TEST_F(HttpClient, DistinguishesRequestsThatWereNotSentFromThoseInDoubt) {
   EXPECT_EQ(failure({.url = "http://127.0.0.1:1/"}), NoAnswer::Kind::not_reached);
   EXPECT_EQ(failure({.url = server.url("/later"), .within = 50ms}), NoAnswer::Kind::lost);
 }

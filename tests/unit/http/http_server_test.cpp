@@ -239,7 +239,7 @@ TEST_F(Http, AStopLetsRequestsInFlightBeAnsweredAndAcceptsNoNewOnes) {
   stopped.get();
 }
 
-TEST_F(Http, AStopDoesNotWaitForEverAndALateAnswerIsHarmless) {
+TEST_F(Http, AStopHasATimeLimitAndALateAnswerIsHarmless) {
   start();
   RawClient busy = client();
   busy.send(get("/later"));

@@ -44,7 +44,7 @@ class InboxEngine : public Inbox {
 INSTANTIATE_TEST_SUITE_P(Postgres, InboxEngine, ::testing::Values(ServerKind::postgres));
 INSTANTIATE_TEST_SUITE_P(Mariadb, InboxEngine, ::testing::Values(ServerKind::mariadb));
 
-TEST_P(InboxEngine, RunsWhatIsCommittedOnceAndWhatIsRolledBackNever) {
+TEST_P(InboxEngine, RunsCommittedRowsOnceAndRolledBackRowsNever) {
   Engine engine{url(), options_};
   start(engine);
   sql("CREATE TABLE orders (id int)");
@@ -110,7 +110,7 @@ TEST_P(InboxEngine, ManyRowsAreTakenOnceByInstancesThatTakeAtTheSameTime) {
   EXPECT_EQ(numbers_.size(), std::size_t{kRows});
 }
 
-TEST_P(InboxEngine, ARowThatCannotBecomeATaskStaysWithTheReasonAndIsInNobodysWay) {
+TEST_P(InboxEngine, ARowThatCannotBecomeATaskStaysWithTheReasonAndBlocksNoOther) {
   Engine engine{url(), options_};
   start(engine);
   for (const char* wrong : {"[1", "{}", "\"1\""}) ask_for("count", wrong);
@@ -127,7 +127,7 @@ TEST_P(InboxEngine, ARowThatCannotBecomeATaskStaysWithTheReasonAndIsInNobodysWay
   EXPECT_TRUE(eventually([&] { return in_the_inbox() == 0; }));
 }
 
-TEST_P(InboxEngine, WhatIsTooLargeIsRefused) {
+TEST_P(InboxEngine, ATooLargeRowIsRefused) {
   EngineOptions small = options_;
   small.max_payload = 100;
   Engine engine{url(), small};
@@ -139,7 +139,7 @@ TEST_P(InboxEngine, WhatIsTooLargeIsRefused) {
   EXPECT_THAT(error(), HasSubstr("max_payload"));
 }
 
-TEST_P(InboxEngine, ARowOfAHandlerThatIsNotHereWaitsForAnInstanceThatHasIt) {
+TEST_P(InboxEngine, ARowOfAnUnknownHandlerWaitsForAnInstanceWithIt) {
   Engine without{url(), options_};
   std::atomic<int> others{0};
   without.retryable("other", [&] { ++others; });
@@ -159,7 +159,7 @@ TEST_P(InboxEngine, ARowOfAHandlerThatIsNotHereWaitsForAnInstanceThatHasIt) {
   EXPECT_TRUE(comes_to(1));
 }
 
-TEST_P(InboxEngine, AnotherApplicationsRowsAreLeftAlone) {
+TEST_P(InboxEngine, RowsOfAnotherApplicationAreLeftAlone) {
   Engine engine{url(), options_};
   start(engine);
   sql("INSERT INTO retry_inbox (namespace, method_name, params_json) VALUES ('bank', 'count', '[1]')");

@@ -46,7 +46,7 @@ TEST_P(InboxStore, ARowThatTheServerRefusesAsATaskTakesNoOtherWithIt) {
   EXPECT_NE(error(), "");
 }
 
-TEST_P(InboxStore, WhatFailsLeavesTheInboxAsItWas) {
+TEST_P(InboxStore, AFailureLeavesTheInboxUnchanged) {
   ask_for("pay", "[]");
   const auto failed =
       take([](const InboxRow&) -> tl::expected<NewTask, std::string> { throw std::runtime_error("no"); });

@@ -68,7 +68,7 @@ TEST_F(AnImport, TakesPendingAndDelayedOfAllTopicsAndLeavesTheRest) {
   EXPECT_THAT(list("dlq"), ElementsAre("dead"));
 }
 
-TEST_F(AnImport, WhatALiveWorkerHoldsIsItsOwnEvenIfItIsPendingTwice) {
+TEST_F(AnImport, ALiveWorkerKeepsItsMessagesEvenIfTheyArePendingTwice) {
   produced();
   const LeasedMessage held = claimed("alive", 1h);
   run({"LPUSH", "shop:orders:pending", "m1"});
@@ -77,7 +77,7 @@ TEST_F(AnImport, WhatALiveWorkerHoldsIsItsOwnEvenIfItIsPendingTwice) {
   expect_nothing_left();
 }
 
-TEST_F(AnImport, WhatADeadWorkerHeldIsMovedToo) {
+TEST_F(AnImport, MessagesOfADeadWorkerAreMovedToo) {
   produced();
   claimed("dead", 1ms);
   run({"ZADD", "shop:expires", "1", "m1"});
@@ -127,7 +127,7 @@ TEST_F(AnInterruptedImport, ContinuesAtOnce) {
   expect_nothing_left();
 }
 
-TEST_F(AnInterruptedImport, DoesNotStoreTwiceWhatIsLive) {
+TEST_F(AnInterruptedImport, DoesNotStoreLiveTasksTwice) {
   produced();
   cut_off_before_removal("m1");
   EXPECT_EQ(imported().moved, 1);
@@ -135,7 +135,7 @@ TEST_F(AnInterruptedImport, DoesNotStoreTwiceWhatIsLive) {
   expect_nothing_left();
 }
 
-TEST_F(AnInterruptedImport, DoesNotStoreAgainWhatHasEndedMeanwhile) {
+TEST_F(AnInterruptedImport, DoesNotStoreTasksAgainThatHaveEndedMeanwhile) {
   produced();
   cut_off_before_removal("m1");
   const auto id = tasks().at(0).info.id;
@@ -157,7 +157,7 @@ TEST_F(AnInterruptedImport, NeverContinuedReturnsTheMessage) {
   EXPECT_EQ(number({"EXISTS", "shop:cxx:import"}), 0);
 }
 
-TEST_F(AnImport, AnEngineRunsWhatWasMoved) {
+TEST_F(AnImport, AnEngineRunsTheMovedTasks) {
   for (int i = 0; i < 3; ++i) produced(std::to_string(i));
   EXPECT_EQ(imported().moved, 3);
   store.reset();

@@ -16,7 +16,7 @@ namespace {
 
 using Killed = QueueTest;
 
-TEST_F(Killed, AWorkerLosesNothingOfWhatItHeld) {
+TEST_F(Killed, AWorkerLosesNoneOfItsMessages) {
   constexpr int kMessages = 20;
   Queue queue{url()};
   for (int i = 0; i < kMessages; ++i) {
@@ -39,7 +39,7 @@ TEST_F(Killed, AWorkerLosesNothingOfWhatItHeld) {
 }
 
 // The server, with everything that it has confirmed on disk.
-TEST(KilledServer, LosesNothingAndTheWorkerGoesOn) {
+TEST(KilledServer, LosesNothingAndTheWorkerContinues) {
   constexpr int kMessages = 300;
   constexpr std::size_t kBefore = 20;
   test::DatabaseServer server{test::ServerKind::redis};

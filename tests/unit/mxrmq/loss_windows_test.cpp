@@ -164,7 +164,7 @@ TEST_F(LossWindows, AMessageThatPythonHasCompletedMeanwhileIsNotRetried) {
   EXPECT_EQ(number({"EXISTS", "shop:payloads", "shop:delays"}), 0);
 }
 
-TEST_F(LossWindows, DeadlinesOfWhatHasEndedAreForgotten) {
+TEST_F(LossWindows, DeadlinesOfEndedMessagesAreForgotten) {
   run({"ZADD", "shop:expires", "1", "nobody"});
   run({"HSET", "shop:cxx:lost", "nobody", "1"});
   EXPECT_EQ(reaper.reap().settled, 0);

@@ -60,7 +60,7 @@ TEST(Message, IsWrittenFieldForField) {
   EXPECT_EQ(to_json(whole()), kWhole);
 }
 
-TEST(Message, LeavesOutWhatIsNotThere) {
+TEST(Message, LeavesOutMissingFields) {
   const Message message{.id = "a", .topic = "t", .payload = "{}"};
   EXPECT_EQ(to_json(message),
             R"({"id":"a","version":"1.0","topic":"t","priority":"normal","createdAt":0,"meta":{"status":"pending",)"
@@ -68,7 +68,7 @@ TEST(Message, LeavesOutWhatIsNotThere) {
             R"("updatedAt":0},"payload":{}})");
 }
 
-TEST(Message, HasPythonsDefaultsForWhatIsMissing) {
+TEST(Message, HasPythonsDefaultsForMissingFields) {
   const Message message = parse_message(R"({"topic":" t ","payload":{}})");
   EXPECT_EQ(message, (Message{.id = "", .topic = "t", .payload = "{}"}));
 }
@@ -84,7 +84,7 @@ TEST(Message, EveryStatusAndPriorityIsKnown) {
   }
 }
 
-TEST(Message, WhatPythonCannotReadIsRefused) {
+TEST(Message, MessagesThatPythonCannotReadAreRefused) {
   EXPECT_EQ(error_of("{"), "message is not JSON");
   EXPECT_EQ(error_of("[]"), "message is not a JSON object");
   EXPECT_EQ(error_of(R"({"payload":{}})"), "topic is missing");

@@ -33,7 +33,7 @@ TEST(QueueUrl, TheFirstDatabaseIsUsual) {
   }
 }
 
-TEST(QueueUrl, SaysWhatIsWrongWithoutThePassword) {
+TEST(QueueUrl, DescribesErrorsWithoutThePassword) {
   EXPECT_THAT(url_error("redis://cache"), HasSubstr("write mxrmq://"));
   EXPECT_THAT(url_error("mxrmq:cache"), HasSubstr("no host"));
   EXPECT_THAT(url_error("mxrmq://me:secret@cache/zero"),

@@ -50,7 +50,7 @@ TEST_F(AQueue, ADelayIsKeptInSecondsAndMeantInMilliseconds) {
   EXPECT_THAT(list("orders:pending"), IsEmpty());
 }
 
-TEST_F(AQueue, RefusesWhatPythonCouldNotRead) {
+TEST_F(AQueue, RefusesMessagesThatPythonCouldNotRead) {
   EXPECT_THAT(refusal([&] { queue.produce("orders", "[1]"); }), HasSubstr("JSON objects only"));
   EXPECT_THAT(refusal([&] { queue.produce("orders", "{"); }), HasSubstr("not JSON"));
   EXPECT_THAT(refusal([&] { queue.produce(" orders", "{}"); }), HasSubstr("not begin or end with a space"));

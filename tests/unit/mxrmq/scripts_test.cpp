@@ -7,7 +7,7 @@ namespace {
 
 using Scripts = QueueTest;
 
-TEST_F(Scripts, ProduceStoresWhatPythonWould) {
+TEST_F(Scripts, ProduceStoresTheSameAsPython) {
   produced();
   EXPECT_EQ(text({"HGET", "shop:payloads", "m1"}), to_json(a_message()));
   EXPECT_EQ(text({"HGET", "shop:payloads", "m1:queue"}), "shop:orders");
@@ -108,7 +108,7 @@ TEST_F(Scripts, AClaimListsItsMessagesInProcessingOnRequest) {
   EXPECT_THAT(list("orders:processing"), IsEmpty());
 }
 
-TEST_F(Scripts, AClaimDropsIdsWithoutABodyAndSecondMentionsOfWhatIsHeld) {
+TEST_F(Scripts, AClaimDropsIdsWithoutABodyAndDuplicatesOfHeldIds) {
   run({"LPUSH", "shop:orders:pending", "nobody"});
   produced();
   run({"LPUSH", "shop:orders:pending", "m1"});
@@ -231,7 +231,7 @@ TEST_F(Scripts, RequeueingADeadLetterTwiceIsOnce) {
   expect_nothing_left();
 }
 
-TEST_F(Scripts, RequeueingRefusesWhatHasChangedOrIsLive) {
+TEST_F(Scripts, RequeueingRefusesChangedAndLiveLetters) {
   produced();
   ASSERT_TRUE(buried(claimed()));
   const std::string before = dead_letter(link, "m1");

@@ -27,7 +27,7 @@ TEST_F(MysqlTest, AClaimWithAnOldVersionChangesNothing) {
   EXPECT_EQ(live(task.info.id).at(0).info.version, 1);
 }
 
-TEST_F(MysqlTest, WhatIsNotDueIsNotClaimed) {
+TEST_F(MysqlTest, ATaskThatIsNotDueIsNotClaimed) {
   const TaskRecord task = inserted(a_task().due_in(5s));
   EXPECT_THAT(claim(*session, {ticket_of(task)}, kMarch + 4999ms), IsEmpty());
   EXPECT_EQ(claim(*session, {ticket_of(task)}, kMarch + 5s).size(), 1U);
@@ -59,7 +59,7 @@ TEST_F(MysqlTest, AClaimAfterStageRunCountsAsACallbackAttempt) {
   EXPECT_EQ(live(running.info.id).at(0).info.attempts, 1);
 }
 
-TEST_F(MysqlTest, AManyTicketsClaimWinsAllThatIsThere) {
+TEST_F(MysqlTest, AClaimOfManyTicketsWinsAllThatExist) {
   std::vector<TaskRecord> batch;
   std::vector<Ticket> tickets;
   for (int i = 0; i < 1100; ++i) tickets.push_back(ticket_of(batch.emplace_back(row(a_task()))));

@@ -20,7 +20,7 @@ class MysqlDue : public MysqlTest {
   }
 };
 
-TEST_F(MysqlDue, GivesWhatIsDueInTheOrderOfItsTurn) {
+TEST_F(MysqlDue, ReturnsDueTasksInOrder) {
   const TaskRecord second = inserted(a_task().due_in(2s).handler("refund"));
   const TaskRecord first = inserted(a_task().due_in(1s));
   inserted(a_task().due_in(3001ms));
@@ -34,7 +34,7 @@ TEST_F(MysqlDue, GivesWhatIsDueInTheOrderOfItsTurn) {
   EXPECT_EQ(rows[1].shard, ShardId{3});
 }
 
-TEST_F(MysqlDue, GoesOnAfterTheCursorAlsoWithinOneMillisecond) {
+TEST_F(MysqlDue, ContinuesAfterTheCursorAlsoWithinOneMillisecond) {
   std::vector<TaskId> stored;
   for (int i = 0; i < 10; ++i) stored.push_back(inserted(a_task().due_in(Millis{i / 5})).info.id);
   std::vector<TaskId> seen;
@@ -158,7 +158,7 @@ TEST_F(MysqlTest, TablesAreMadeOnceListedInOrderAndDropped) {
   EXPECT_EQ(session->schema().tables().size(), 13U);
 }
 
-TEST_F(MysqlTest, WhatIsAgreedOnFirstStays) {
+TEST_F(MysqlTest, TheFirstAgreementStays) {
   EXPECT_EQ(session->schema().meta("total_shards"), std::nullopt);
   EXPECT_EQ(session->schema().agree("total_shards", "64"), "64");
   EXPECT_EQ(session->schema().agree("total_shards", "128"), "64");

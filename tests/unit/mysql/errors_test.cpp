@@ -6,7 +6,7 @@
 namespace easyretry::storage::mysql {
 namespace {
 
-TEST(MysqlErrors, NumbersMeanWhatTheCallerDoesNext) {
+TEST(MysqlErrors, NumbersDecideWhatTheCallerDoesNext) {
   const std::pair<unsigned, Trouble> known[] = {
       {1020, Trouble::again},      {1205, Trouble::locked},     {1213, Trouble::again},
       {3572, Trouble::locked},     {1047, Trouble::gone},       {1053, Trouble::gone},
@@ -27,7 +27,7 @@ TEST(MysqlErrors, AnUnknownNumberMeansLater) {
   EXPECT_EQ(trouble_of(65535), Trouble::overloaded);
 }
 
-TEST(MysqlErrors, WhateverTheClientLibraryReportsOfAnOpenConnectionEndsIt) {
+TEST(MysqlErrors, AnyErrorOfTheClientLibraryEndsAnOpenConnection) {
   EXPECT_TRUE(loses_connection(2026));  // TLS: refused while connecting
   EXPECT_TRUE(loses_connection(2000));
   EXPECT_TRUE(loses_connection(1053));

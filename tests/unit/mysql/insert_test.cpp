@@ -76,7 +76,7 @@ TEST_F(MysqlTest, AnIdThatIsTakenIsLeftOut) {
   EXPECT_EQ(live(first.info.id).at(0).payload, "first");
 }
 
-TEST_F(MysqlTest, ARowThatIsThereWithIdAndKeyIsNotTakenForOurs) {
+TEST_F(MysqlTest, AnExistingRowWithTheSameIdAndKeyIsNotTakenForOurs) {
   const TaskRecord first = inserted(a_task());
   const TaskRecord other = row(a_task());
   EXPECT_THAT(insert({first, other}), ElementsAre(other.info.id));
@@ -148,7 +148,7 @@ TEST_F(MysqlTest, AValueTooLongIsBadDataThatNamesColumnLengthAndLimit) {
   EXPECT_THAT(owner.second, HasSubstr("locked_by has 513 bytes"));
 }
 
-TEST_F(MysqlTest, WhatIsNoUtf8InAMessageIsReplaced) {
+TEST_F(MysqlTest, InvalidUtf8InAMessageIsReplaced) {
   task::NewTask task = a_task();
   task.error = "a\xff\xC3(b\xE4\xBD";
   EXPECT_EQ(live(inserted(task).info.id).at(0).info.last_error, "a\uFFFD\uFFFD(b\uFFFD\uFFFD");

@@ -78,13 +78,13 @@ TEST_F(MysqlJoined, ATaskComesWithTheCommit) {
   const auto reply = insert(a_task());
   ASSERT_TRUE(reply) << reply.error().detail;
   EXPECT_TRUE(reply->tasks.at(0).created);
-  EXPECT_EQ(count(), 0) << "nobody sees it before";
+  EXPECT_EQ(count(), 0) << "it is invisible before";
   run("COMMIT");
   EXPECT_EQ(count(), 1);
 }
 
 // Also the first task of a month, for which a history table is created: on this connection, that would commit.
-TEST_F(MysqlJoined, ATaskGoesWithTheRollbackAndSoDoesWhatWasBefore) {
+TEST_F(MysqlJoined, ARollbackDropsTheTaskAndTheWorkBeforeIt) {
   run("CREATE TABLE orders (id int)");
   EXPECT_EQ(mysql::run(client, "SHOW TABLES LIKE 'retry_task_history%'"), "");
   run("BEGIN");

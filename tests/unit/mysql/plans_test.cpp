@@ -267,7 +267,7 @@ TEST_F(MysqlPlans, ACountOfANamespaceReadsAnIndexAndNoRows) {
               HasSubstr("Using index"));
 }
 
-TEST_F(MysqlPlans, ColumnsTakeWhatTheChecksLetPass) {
+TEST_F(MysqlPlans, ColumnsHoldEveryValueThatTheChecksAllow) {
   const auto length = [&](const std::string& column) {
     return std::stoul(
         by_hand("SELECT character_maximum_length FROM information_schema.columns WHERE table_schema = "

@@ -27,7 +27,7 @@ class MysqlRaces : public MysqlTest {
   }
 };
 
-TEST_F(MysqlRaces, EveryTaskHasOneWinnerAndNobodyDeadlocks) {
+TEST_F(MysqlRaces, EveryTaskHasOneWinnerAndNoClaimDeadlocks) {
   for (int round = 0; round < 30; ++round) {
     const std::vector<Ticket> tickets = tasks(40);
     const auto won = test::together(kThreads, [&](int i) {

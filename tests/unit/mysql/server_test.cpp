@@ -16,7 +16,7 @@ using test::CuttingProxy;
 using test::DatabaseServer;
 using test::ServerKind;
 
-TEST(MysqlServer, AKilledServerIsGoneAndWhatWasCommittedIsThereAfterARestart) {
+TEST(MysqlServer, AKilledServerIsGoneAndCommittedRowsSurviveARestart) {
   DatabaseServer server{ServerKind::mariadb};
   const auto session = connect_mysql(address_at(server.port()));
   EXPECT_EQ(session->schema().durability().words, "a power cut on the server's machine");
@@ -65,7 +65,7 @@ TEST(MysqlServer, AReplicaIsRefusedAndASessionThatLearnsOfItLaterSaysSo) {
   session->commit();
 }
 
-TEST(MysqlServer, DurabilityIsToldAsTheSettingsAre) {
+TEST(MysqlServer, DurabilityFollowsTheSettings) {
   DatabaseServer server{ServerKind::mariadb};
   Connection administrator{administrator_of(server)};
   const auto with = [&](const std::string& flush) {
@@ -146,7 +146,7 @@ TEST_F(MysqlNetwork, ACutConnectionIsGoneInTheMiddleOfAStatement) {
   EXPECT_THAT(live(record.info.id), IsEmpty());
 }
 
-TEST_F(MysqlNetwork, ALostReplyToACommitLeavesItOpenAndIsSaidAsGone) {
+TEST_F(MysqlNetwork, ALostReplyToACommitLeavesItInDoubtAndIsReportedAsGone) {
   const auto mine = through_proxy(address());
   const TaskRecord record = row(a_task());
   mine->begin(Promise::kept);
@@ -173,7 +173,7 @@ TEST_F(MysqlNetwork, AServerThatSaysNothingIsGivenUpAfterTheTimeout) {
   EXPECT_GT(through_proxy(hasty)->now(), kMarch);
 }
 
-TEST_F(MysqlNetwork, WhatACutOffSessionHasLockedIsFreeAgainSoon) {
+TEST_F(MysqlNetwork, LocksOfACutOffSessionAreSoonFree) {
   MysqlAddress hasty = address();
   hasty.idle_transaction_timeout = 1s;
   const auto mine = through_proxy(hasty);

@@ -61,7 +61,7 @@ TEST_F(MysqlTest, ALateVersionSettlesNothing) {
   EXPECT_THAT(ended(running.info.id), IsEmpty());
 }
 
-TEST_F(MysqlTest, WhatIsNotRunningCannotBeSettled) {
+TEST_F(MysqlTest, ATaskThatIsNotRunningCannotBeSettled) {
   const TaskRecord pending = inserted(a_task());
   EXPECT_THAT(finish(settlement_of(ticket_of(pending), Settlement::Kind::finish)), IsEmpty());
   EXPECT_THAT(reschedule({settlement_of(ticket_of(pending), Settlement::Kind::retry)}), IsEmpty());
@@ -169,7 +169,7 @@ TEST_F(MysqlTest, ARowThatHistoryHasAlreadyStillEnds) {
   EXPECT_EQ(ended(running.info.id).size(), 1U);
 }
 
-TEST_F(MysqlTest, WhatIsLockedCanBeWrittenBackAndRemoved) {
+TEST_F(MysqlTest, LockedRowsCanBeWrittenBackAndRemoved) {
   const TaskRecord running = claimed(a_task());
   const TaskRecord other = claimed(a_task());
   in_transaction([&] {

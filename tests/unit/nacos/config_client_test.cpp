@@ -41,7 +41,7 @@ TEST_F(LiveConfiguration, IsNotTakenForMissingWhileAServerStarts) {
   EXPECT_EQ(read.error().code, Errc::unavailable);
 }
 
-TEST_F(LiveConfiguration, ToldFirstIsWhatIsThere) {
+TEST_F(LiveConfiguration, TheFirstNotificationHasTheCurrentText) {
   server.set_config("retry.yaml", "workers: 8");
   const auto listening = client.listen({"retry.yaml"}, told.listener());
   EXPECT_TRUE(eventually([&] { return told.count() == 1; }));
@@ -63,7 +63,7 @@ TEST_F(LiveConfiguration, ToldFirstMayBeThatThereIsNothing) {
   EXPECT_EQ(told.all().front(), std::nullopt);
 }
 
-TEST_F(LiveConfiguration, EachTextIsToldOnce) {
+TEST_F(LiveConfiguration, EachTextIsDeliveredOnce) {
   const auto listening = client.listen({"retry.yaml"}, told.listener());
   ASSERT_TRUE(eventually([&] { return told.count() == 1; }));
   std::vector<Text> expected{std::nullopt};
@@ -114,14 +114,14 @@ TEST_F(LiveConfiguration, AFailureToReadIsTriedAgain) {
   EXPECT_EQ(told.count(), 1U);
 }
 
-TEST_F(LiveConfiguration, ASecondListenerIsToldWhatIsKnown) {
+TEST_F(LiveConfiguration, ASecondListenerGetsTheKnownText) {
   server.set_config("retry.yaml", "one");
   const auto first = client.listen({"retry.yaml"}, [](const Text&) {});
   const auto second = client.listen({"retry.yaml"}, told.listener());
   EXPECT_TRUE(eventually([&] { return told.last() == Text{"one"}; }));
 }
 
-TEST_F(LiveConfiguration, TheEndOfListeningIsToldToTheServer) {
+TEST_F(LiveConfiguration, TheServerIsNotifiedWhenListeningEnds) {
   auto listening = client.listen({"retry.yaml"}, told.listener());
   ASSERT_TRUE(eventually([&] { return told.count() == 1; }));
   listening.end();

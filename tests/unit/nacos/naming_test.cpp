@@ -181,7 +181,7 @@ TEST_F(Naming, AListenerMayWantOneClusterOnly) {
   EXPECT_TRUE(eventually([&] { return addresses(west) == "10.0.0.2:2"; }));
 }
 
-TEST_F(Naming, TheEndOfTheLastSubscriptionIsToldToTheServer) {
+TEST_F(Naming, TheServerIsNotifiedWhenTheLastSubscriptionEnds) {
   auto one = client.subscribe({"orders"}, told.listener());
   auto two = client.subscribe({"orders"}, told.listener());
   ASSERT_TRUE(eventually([&] { return told.count() == 2; }));

@@ -46,7 +46,7 @@ std::string ids(const ServiceView& view) {
   return all;
 }
 
-TEST(Members, AreSortedByIdWhateverTheirAddresses) {
+TEST(Members, AreSortedByIdAndNotByAddress) {
   EXPECT_EQ(ids({.service = {}, .instances = {instance_of({"b", 1}, "10.0.0.1"), instance_of({"a", 2}, "10.0.0.2")}}),
             "a/2 b/1 ");
 }

@@ -49,7 +49,7 @@ TEST(BackoffText, NamesWhatIsWrong) {
   EXPECT_THAT(backoff_refusal("classic first=1s"), HasSubstr("its fields are: none"));
 }
 
-TEST(BackoffText, RefusesWhatAPolicyMayNotHold) {
+TEST(BackoffText, RefusesValuesThatAPolicyMayNotHave) {
   EXPECT_THAT(backoff_refusal("ladder"), HasSubstr("at least one wait"));
   EXPECT_THAT(backoff_refusal("exponential factor=nan"), HasSubstr("factor"));
   EXPECT_THAT(backoff_refusal("linear first=1h cap=1s"), HasSubstr("must not be below first"));

@@ -75,7 +75,7 @@ TEST(ExceptionNames, AWholeNameIsNeverAmbiguous) {
   EXPECT_TRUE(finds<bank::Timeout>(names, "Timeout"));
 }
 
-TEST(ExceptionNames, SuggestWhatWasProbablyMeant) {
+TEST(ExceptionNames, SuggestTheLikelyName) {
   const ExceptionNames names{type<bank::Timeout>()};
   EXPECT_THAT(name_refusal(names, "bank::Timeuot"), AllOf(HasSubstr("\"bank::Timeuot\" is not known, did you mean "
                                                                     "bank::Timeout? Known are std::exception, "),

@@ -46,7 +46,7 @@ std::exception_ptr caused(E outer, const std::exception_ptr& inner) {
   }
 }
 
-TEST(ExceptionType, MatchesItselfAndWhatIsDerived) {
+TEST(ExceptionType, MatchesItselfAndDerivedTypes) {
   EXPECT_TRUE(type<NetworkError>().matches(thrown(NetworkError{"x"})));
   EXPECT_TRUE(type<NetworkError>().matches(thrown(TimeoutError{"x"})));
   EXPECT_FALSE(type<TimeoutError>().matches(thrown(NetworkError{"x"})));
@@ -54,7 +54,7 @@ TEST(ExceptionType, MatchesItselfAndWhatIsDerived) {
   EXPECT_TRUE(type<int>().matches(thrown(42)));
 }
 
-TEST(ExceptionType, MatchesWhatIsNestedAtAnyDepth) {
+TEST(ExceptionType, MatchesNestedExceptionsAtAnyDepth) {
   auto error = caused(std::logic_error{"b"}, caused(std::runtime_error{"a"}, thrown(TimeoutError{"root"})));
   EXPECT_TRUE(type<TimeoutError>().matches(error));
   EXPECT_TRUE(type<NetworkError>().matches(error));

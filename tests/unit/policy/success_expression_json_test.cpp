@@ -54,7 +54,7 @@ TEST(SuccessExpression, ReportsTextThatIsNotJson) {
   EXPECT_THAT(answer("result == nil", "1e400"), HasSubstr("result: not JSON"));
 }
 
-TEST(SuccessExpression, DoesNotReadWhatItDoesNotLookAt) {
+TEST(SuccessExpression, DoesNotReadFieldsThatItDoesNotUse) {
   EXPECT_EQ(answer("true", "{", "{"), "yes");
   EXPECT_EQ(answer("result == 1", "1", "{"), "yes");
   EXPECT_EQ(answer("args[1] == 1", "{", "[1]"), "yes");
@@ -108,7 +108,7 @@ void expect_alike(const std::string& expression, const std::string& json) {
   EXPECT_EQ(answer_without_column(expression, json + std::string(5000, ' ')), wanted) << "with a long text";
 }
 
-TEST(SuccessExpression, AnswersAlikeWhateverTheFormOfTheText) {
+TEST(SuccessExpression, AnswersAlikeForAllFormsOfTheText) {
   for (const std::string json : {
            R"({"a":{"code":1,"x":[{"code":2}]},"b":[[],{},{"b":[1]}],"code":200,"z":{"code":3}})",
            R"({"":0,"code":200})",
@@ -132,7 +132,7 @@ TEST(SuccessExpression, AnswersAlikeWhateverTheFormOfTheText) {
   }
 }
 
-TEST(SuccessExpression, ChecksAlsoWhatItSkips) {
+TEST(SuccessExpression, ChecksSkippedFieldsToo) {
   const auto nested = [](std::size_t levels) {
     return R"({"a":)" + std::string(levels, '[') + std::string(levels, ']') + R"(,"code":200})";
   };

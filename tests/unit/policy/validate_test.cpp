@@ -85,7 +85,7 @@ TEST(Validate, RefusesAbsurdLimits) {
               names("policy.stop.max_duration = -1h", "0 for no limit"));
 }
 
-TEST(Validate, RefusesAnExceptionTypeMadeByHand) {
+TEST(Validate, RefusesAManuallyBuiltExceptionType) {
   EXPECT_THAT(refusal(Policy{.retry_on = {ExceptionType{}}}), names("policy.retry_on[0]", "type<E>()"));
   EXPECT_THAT(refusal(Policy{.never_retry = {type<std::logic_error>(), ExceptionType{}}}),
               names("policy.never_retry[1]", "type<E>()"));

@@ -89,7 +89,7 @@ TEST_F(PostgresNotifier, WakesWithTheCommitOfATransactionIfATaskIsDueSoon) {
   EXPECT_TRUE(eventually([&] { return ours == 2; }));
 }
 
-TEST_F(PostgresNotifier, SendsLaterWhatItCannotSendNow) {
+TEST_F(PostgresNotifier, SendsAnnouncementsLaterThatItCannotSendNow) {
   test::CuttingProxy proxy{test::shared_server_port(ServerKind::postgres)};
   const auto speaker = open(proxy.port());
   const auto store = open();

@@ -49,7 +49,7 @@ TEST_F(PostgresServer, AnotherNumberOfShardsIsRefusedWithTheRightOne) {
   EXPECT_THAT(refusal(url), AllOf(HasSubstr("the store has shards=16"), HasSubstr("set shards=16")));
 }
 
-TEST_F(PostgresServer, AReadOnlyDatabaseIsToldWithTheRemedyAndUsedWhenItIsNoMore) {
+TEST_F(PostgresServer, AReadOnlyDatabaseIsReportedWithARemedyAndUsedAgainOnceWritable) {
   const auto store = open_store(url, system_clock());
   manually("ALTER DATABASE " + database.name() + " SET default_transaction_read_only = on");
   const std::string at_once = refusal(url);
@@ -108,7 +108,7 @@ TEST(PostgresVersion, ThatIsTooOldIsNamed) {
             "the server is PostgreSQL 11; EasyRetry needs PostgreSQL 12 or newer");
 }
 
-TEST(PostgresErrors, AreToldApartByWhatToDo) {
+TEST(PostgresErrors, AreDistinguishedByTheirRemedy) {
   EXPECT_EQ(trouble_of("40001"), Trouble::again);
   EXPECT_EQ(trouble_of("40P01"), Trouble::again);
   EXPECT_EQ(trouble_of("55P03"), Trouble::locked);

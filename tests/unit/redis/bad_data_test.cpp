@@ -19,7 +19,7 @@ task::NewTask in_shard(int shard) {
   }
 }
 
-TEST_F(RedisBadData, AWrongTypeInOneShardIsSaidAndLeavesTheOther) {
+TEST_F(RedisBadData, AWrongTypeInOneShardIsReportedAndDoesNotAffectTheOther) {
   run({"SET", "{easyretry}:due:0:shop", "mine"});
   const auto refused = insert(*store, in_shard(0));
   ASSERT_FALSE(refused);
@@ -62,7 +62,7 @@ TEST_F(RedisBadData, ABatchThatCannotBeStoredWholeLeavesTheLiveTasksThatItMet) {
   EXPECT_THAT(loaded(*store), ElementsAre(there.id));
 }
 
-TEST_F(RedisBadData, TasksOfAShardThatHasGoneWrongAreNotLoadedAndKeepNobodyFromIt) {
+TEST_F(RedisBadData, TasksOfACorruptedShardAreNotLoadedAndBlockNoOthers) {
   const Ticket bad = stored(*store, in_shard(0));
   const Ticket good = stored(*store, in_shard(1));
   run({"SET", "{easyretry}:due:0:shop", "mine"});
@@ -93,7 +93,7 @@ TEST_F(RedisBadData, ASettlementThatCannotBeStoredIsRefusedAsAWholeSoThatItsBatc
   EXPECT_TRUE(finish(*store, won[0].info.id == good.id ? won[0] : won[1]));
 }
 
-TEST_F(RedisBadData, ATruncatedRecordIsNeitherLoadedNorWonAndKeepsNobodyFromIt) {
+TEST_F(RedisBadData, ATruncatedRecordIsNeitherLoadedNorWonAndBlocksNoOthers) {
   for (const std::string& rest : {std::string{"x"}, std::string(93, '\xff')}) {
     const Ticket bad = stored(*store, a_task());
     const Ticket good = stored(*store, a_task());
@@ -103,11 +103,11 @@ TEST_F(RedisBadData, ATruncatedRecordIsNeitherLoadedNorWonAndKeepsNobodyFromIt) 
     ASSERT_THAT(won, SizeIs(1));
     EXPECT_TRUE(finish(*store, won[0]));
     EXPECT_THAT(store->find({&bad.id, 1}).value(), SizeIs(1)) << "still shown";
-    EXPECT_TRUE(store->end(test::endings({&bad.id, 1})).value().applied.at(0)) << "and can be ended by hand";
+    EXPECT_TRUE(store->end(test::endings({&bad.id, 1})).value().applied.at(0)) << "and a user can end it";
   }
 }
 
-TEST_F(RedisBadData, ATruncatedBodyIsNotWonAndKeepsNobodyFromIt) {
+TEST_F(RedisBadData, ATruncatedBodyIsNotWonAndBlocksNoOthers) {
   const Ticket bad = stored(*store, a_task());
   const Ticket good = stored(*store, a_task());
   run({"HSET", "{easyretry}:body", id_bytes(bad.id), "short"});
@@ -137,7 +137,7 @@ TEST_F(RedisBadData, AKeyWhoseTaskIsGoneIsFreeAgain) {
   EXPECT_TRUE(again->tasks[0].created);
 }
 
-TEST_F(RedisBadData, WhatSomebodyElseHasPutAmongTheDueTasksIsPassedOver) {
+TEST_F(RedisBadData, ForeignEntriesAmongTheDueTasksArePassedOver) {
   const Ticket good = stored(*store, in_shard(0));
   for (const char* member : {"mine", "something that is longer", ""})
     run({"ZADD", "{easyretry}:due:0:shop", "1", member});
@@ -169,7 +169,7 @@ TEST_F(RedisBadData, ScriptsThatTheServerHasForgottenAreGivenAgain) {
 }
 
 // Numbers that were learned from the former store would stand for other names.
-TEST_F(RedisBadData, AStoreThatWasFlushedIsSaidToBeGoneOnceAndThenIsANewOne) {
+TEST_F(RedisBadData, AFlushedStoreIsReportedAsGoneOnceAndThenIsANewOne) {
   stored(*store, a_task().handler("pay"));
   run({"FLUSHDB"});
   const auto other = open_store(url(), system_clock());

@@ -69,13 +69,13 @@ class RedisFailover : public ::testing::Test {
   test::CuttingProxy link{primary.port()};
 };
 
-TEST_F(RedisFailover, WhatWaitedForAReplicaIsThereAfterwards) {
+TEST_F(RedisFailover, AWriteThatWaitedForAReplicaSurvives) {
   const auto acknowledged = store_until_killed("?wait=1&wait_ms=100");
   EXPECT_GE(acknowledged.size(), kEnough / 2);
   EXPECT_EQ(lost(acknowledged), 0U) << "of " << acknowledged.size();
 }
 
-TEST_F(RedisFailover, WithoutWaitingWhatTheReplicaHadNotReceivedIsLostAndTheStoreGoesOn) {
+TEST_F(RedisFailover, WithoutWaitingWritesThatTheReplicaLacksAreLostAndTheStoreContinues) {
   const auto acknowledged = store_until_killed("");
   const std::size_t gone = lost(acknowledged);
   std::cout << gone << " of " << acknowledged.size() << " acknowledged tasks lost\n";
@@ -86,7 +86,7 @@ TEST_F(RedisFailover, WithoutWaitingWhatTheReplicaHadNotReceivedIsLostAndTheStor
 }
 
 // The first call writes. The next ones meet the task, as those of an engine do that checks what is in doubt.
-TEST_F(RedisFailover, WhatNoReplicaHasIsNotAcknowledgedByOneThatMeetsItEither) {
+TEST_F(RedisFailover, ATaskThatNoReplicaHasIsNotAcknowledgedToADuplicateEither) {
   const std::string url = primary.url() + kPatient;
   const task::NewTask task = a_task().key("pay:1");
   const std::shared_ptr<Store> first = open_store(url, system_clock());

@@ -24,7 +24,7 @@ class RedisServer : public ::testing::Test {
   DatabaseServer server{ServerKind::redis};
 };
 
-TEST_F(RedisServer, AWrongPasswordOrUserOrDatabaseIsRefusedWithWhatToCheck) {
+TEST_F(RedisServer, AWrongPasswordUserOrDatabaseIsRefusedWithARemedy) {
   EXPECT_THAT(opening_error(url("easyretry:wrong")), AllOf(HasSubstr("WRONGPASS"), HasSubstr("check the user")));
   EXPECT_THAT(opening_error(url("nobody:secret")), HasSubstr("check the user"));
   EXPECT_THAT(opening_error(url("easyretry:wrong")), Not(HasSubstr("wrong@")));
@@ -74,7 +74,7 @@ TEST_F(RedisServer, OneThatMayThrowTasksAwayIsRefused) {
   EXPECT_EQ(opening_error(url()), "accepted");
 }
 
-TEST_F(RedisServer, IsNotMadeToLookAtWhatIsDueLaterHoweverMuchThatIs) {
+TEST_F(RedisServer, DoesNotLookAtTasksThatAreDueLaterHoweverManyThereAre) {
   const auto store = open();
   for (int i = 0; i < 100; ++i) stored(*store, a_task().key(std::to_string(i)).due_in(24h));
   run({"CONFIG", "RESETSTAT"});
@@ -85,7 +85,7 @@ TEST_F(RedisServer, IsNotMadeToLookAtWhatIsDueLaterHoweverMuchThatIs) {
   EXPECT_THAT(run({"INFO", "commandstats"}), HasSubstr("cmdstat_zrange:calls=1,"));
 }
 
-TEST_F(RedisServer, WithoutMemoryItStoresNothingAndStillEndsWhatIsThere) {
+TEST_F(RedisServer, WithoutMemoryStoresNothingAndStillEndsItsTasks) {
   const auto store = open();
   const TaskRecord held = claimed(*store, {stored(*store, a_task())}).at(0);
   run({"CONFIG", "SET", "maxmemory", "1"});
@@ -120,7 +120,7 @@ TEST_F(RedisServer, TooManyConnectionsAreSaid) {
   EXPECT_THAT(opening_error(url()), HasSubstr("maxclients"));
 }
 
-TEST_F(RedisServer, DurabilityIsToldAsTheSettingsAre) {
+TEST_F(RedisServer, DurabilityFollowsTheSettings) {
   EXPECT_EQ(open()->info().durability.words, "a power cut on the server's machine");
   run({"CONFIG", "SET", "appendfsync", "everysec"});
   EXPECT_THAT(open()->info().durability.words, HasSubstr("a power cut may lose the last two seconds"));
@@ -130,7 +130,7 @@ TEST_F(RedisServer, DurabilityIsToldAsTheSettingsAre) {
   EXPECT_THAT(open()->info().durability.words, HasSubstr("nothing for sure"));
 }
 
-TEST_F(RedisServer, AnEngineSaysWhatAnAcknowledgedTaskSurvivesAndWarnsWhereThatIsNothing) {
+TEST_F(RedisServer, AnEngineLogsTheDurabilityAndWarnsIfThereIsNone) {
   const auto [level, line] = test::line_at_start(url());
   EXPECT_EQ(level, LogLevel::info);
   EXPECT_THAT(line, AllOf(HasSubstr(":" + std::to_string(server.port()) + "/0: an acknowledged task survives a "),
@@ -141,7 +141,7 @@ TEST_F(RedisServer, AnEngineSaysWhatAnAcknowledgedTaskSurvivesAndWarnsWhereThatI
   EXPECT_THAT(warning, HasSubstr("survives nothing for sure; without appendonly=yes"));
 }
 
-TEST_F(RedisServer, WhatNoReplicaHasConfirmedIsInDoubtAndThere) {
+TEST_F(RedisServer, AnUnconfirmedWriteIsInDoubtAndStored) {
   const auto store = open("?wait=1&wait_ms=50");
   const auto reply = insert(*store, a_task().key("pay:1"));
   ASSERT_FALSE(reply);

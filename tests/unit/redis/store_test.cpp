@@ -1,4 +1,4 @@
-// What is a store's own in Redis: namespaces that it did not expect, a history with a limit, long lists, memory.
+// Properties of stores in Redis only: namespaces that it did not expect, a history with a limit, long lists, memory.
 
 #include <future>
 #include <map>
@@ -93,14 +93,14 @@ TEST_F(RedisOwn, PrefixesDoNotSeeEachOther) {
   EXPECT_EQ(store->count({}).value(), 1);
 }
 
-TEST_F(RedisOwn, UrlsSayWhatIsWrongWithThem) {
+TEST_F(RedisOwn, InvalidUrlsAreRefusedWithTheReason) {
   EXPECT_THAT(opening_error("redis://127.0.0.1/shop"), HasSubstr("is a number, not \"shop\""));
   EXPECT_THAT(opening_error("redis://127.0.0.1/0?prefix={a}"), HasSubstr("letters, digits"));
   EXPECT_THAT(opening_error("redis://127.0.0.1/0?prefx=a"), HasSubstr("did you mean \"prefix\"?"));
   EXPECT_THROW(reshard_store(url(), {.shards = 4}), std::invalid_argument);
 }
 
-TEST_F(RedisOwn, TlsIsRefusedWithWhatToDoInsteadAndNoSecret) {
+TEST_F(RedisOwn, TlsIsRefusedWithAnAlternativeAndWithoutSecrets) {
   for (const char* scheme : {"rediss", "rediss+cluster", "rediss+sentinel"}) {
     EXPECT_THAT(opening_error(std::string{scheme} + "://app:hunter2@127.0.0.1/0"),
                 AllOf(HasSubstr("TLS is not available"), HasSubstr("stunnel"), Not(HasSubstr("hunter2"))));
@@ -130,7 +130,7 @@ TEST_F(RedisOwn, AFullHistoryForgetsItsOldestAndSuccessesNeverPushOutFailures) {
   EXPECT_EQ(small->counts(test::kNamespace).value()["pay"].total.ended_in_all(), 6) << "but they are counted";
 }
 
-TEST_F(RedisOwn, TheKeeperForgetsWhatEndedMonthsAgo) {
+TEST_F(RedisOwn, TheKeeperForgetsTasksThatEndedMonthsAgo) {
   ManualClock clock{kMarch};
   RedisOptions options = options_on(clock);
   options.prefix = "old";
@@ -284,7 +284,7 @@ TEST_F(RedisOwn, AWaitingTaskTakesLessThan800BytesWithAPayloadOf420) {
 }
 
 // A body contains the server's time as the process estimates it.
-TEST_F(RedisOwn, WhatIsStoredToBeRunAtOnceIsDueAtOnceByTheServersClock) {
+TEST_F(RedisOwn, ATaskToRunAtOnceIsDueAtOnceByTheServersClock) {
   for (int i = 0; i < 200; ++i) {
     const Ticket ticket = stored(*store, a_task());
     const auto won = store->claim({{&ticket, 1}, "worker", 30s}).value();
@@ -305,7 +305,7 @@ TEST_F(RedisOwn, AServerThatIsFarAwayIsStoredInto) {
 }
 
 // The call contains the time at which it was made.
-TEST_F(RedisOwn, WhatWasUnderWayForLongIsStoredWithTheTimeOfItsArrival) {
+TEST_F(RedisOwn, ASlowInsertIsStoredWithTheTimeOfItsArrival) {
   test::CuttingProxy proxy{test::shared_server_port(ServerKind::redis)};
   const auto far = open_store(database.url_through(proxy.port()) + "?shards=2", system_clock());
   stored(*far, a_task());

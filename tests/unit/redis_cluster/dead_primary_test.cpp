@@ -25,7 +25,7 @@ class RedisClusterDeadPrimary : public ::testing::Test {
   const std::string url = server.url() + "&shards=2&tags=6&wait=1&wait_ms=500";
 };
 
-TEST_F(RedisClusterDeadPrimary, KeepsNobodyFromStoringLoadingAndClaimingWhatIsInOtherSlots) {
+TEST_F(RedisClusterDeadPrimary, DoesNotPreventStoringLoadingAndClaimingInOtherSlots) {
   const auto store = open_store(url, system_clock());
   const RedisCluster::Node dead = a_primary_of_tasks(cluster);
   std::vector<Ticket> tickets;

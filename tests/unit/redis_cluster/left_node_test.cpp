@@ -39,7 +39,7 @@ class RedisClusterLeftNode : public ::testing::Test {
   const RedisCluster cluster{server.port()};
 };
 
-TEST_F(RedisClusterLeftNode, IsNotAskedForWhatItHadAndNoConnectionWithItIsKept) {
+TEST_F(RedisClusterLeftNode, IsNotAskedForItsFormerSlotsAndNoConnectionToItIsKept) {
   const auto store = open_store(server.url() + "&shards=2&tags=6", system_clock());
   const RedisCluster::Node former = a_primary_of_tasks(cluster);
   const task::NewTask task = a_task_on(former, "easyretry");

@@ -31,7 +31,7 @@ class RedisClusterStore : public ::testing::Test {
   const std::unique_ptr<Store> store = open_store(url(), system_clock());
 };
 
-TEST_F(RedisClusterStore, AKeyMeetsItsLiveTaskWhateverTheShard) {
+TEST_F(RedisClusterStore, AKeyFindsItsLiveTaskInAnyShard) {
   const task::NewTask first = a_task().key("pay:1").business("order", "1");
   for (int i = 2; i < 10; ++i) {
     const task::NewTask again = a_task().key("pay:1").business("order", std::to_string(i));
@@ -56,14 +56,14 @@ TEST_F(RedisClusterStore, ABatchThatMustNotMeetALiveKeyIsRefusedAsAWholeAcrossPa
   EXPECT_THAT(store->insert(batch).value().tasks, SizeIs(29));
 }
 
-TEST_F(RedisClusterStore, WhatItWasMadeForIsCheckedWhenItIsOpened) {
+TEST_F(RedisClusterStore, TheSettingsItWasCreatedWithAreCheckedWhenItIsOpened) {
   EXPECT_THAT(opening_error(url("&shards=2&tags=12")), AllOf(HasSubstr("tags=6"), HasSubstr("tags=12")));
   EXPECT_THAT(opening_error(url("&shards=4&tags=6")), AllOf(HasSubstr("shards=2"), HasSubstr("shards=4")));
   EXPECT_EQ(stored_settings(url()).value().total_shards, "2");
   EXPECT_FALSE(stored_settings(database.url() + "x"));
 }
 
-TEST_F(RedisClusterStore, UrlsSayWhatIsWrongWithThem) {
+TEST_F(RedisClusterStore, InvalidUrlsAreRefusedWithTheReason) {
   const std::string port = std::to_string(test::shared_server_port(ServerKind::redis_cluster));
   EXPECT_THAT(opening_error("redis://easyretry:secret@127.0.0.1:" + port), HasSubstr("use redis+cluster://"));
   EXPECT_THAT(opening_error("redis+cluster://127.0.0.1:" + port + "/3"), HasSubstr("only database 0"));
@@ -114,7 +114,7 @@ TEST_F(RedisClusterStore, ASlotThatHasMovedIsFollowedWithoutAFailure) {
   EXPECT_EQ(store->count({.finished = true}).value(), 1);
 }
 
-TEST_F(RedisClusterStore, WhatHasGoneAheadOfItsSlotIsFollowed) {
+TEST_F(RedisClusterStore, AKeyThatMovedBeforeItsSlotIsFollowed) {
   const task::NewTask task = a_task();
   const TaskRecord held = claimed(*store, {stored(*store, task)}).at(0);
   const auto move = begin_move_of(task);

@@ -56,7 +56,7 @@ TEST_F(RemoteDirectCall, AFailureIsInTheDaemonWithItsPolicyWhenTheCallReturns) {
   EXPECT_EQ(task.key, pay.key_of({"o1", 5}));
 }
 
-TEST_F(RemoteDirectCall, ARetryRunsHereAndItsOwnerIsTold) {
+TEST_F(RemoteDirectCall, ARetryRunsHereAndItsOwnerIsNotified) {
   auto pay = pay_with(Persist::retry_only);
   busy = 2;
   const auto paid = pay({"o1", 5});
@@ -67,7 +67,7 @@ TEST_F(RemoteDirectCall, ARetryRunsHereAndItsOwnerIsTold) {
   EXPECT_EQ(told, "200 after 3");
 }
 
-TEST_F(RemoteDirectCall, WhatIsNotWorthRetryingIsThrownAndNotStored) {
+TEST_F(RemoteDirectCall, AnErrorThatIsNotWorthRetryingIsThrownAndNotStored) {
   auto pay = pay_with(Persist::retry_only);
   closed = true;
   EXPECT_THROW((void)pay({"o1", 5}), Closed);
@@ -75,7 +75,7 @@ TEST_F(RemoteDirectCall, WhatIsNotWorthRetryingIsThrownAndNotStored) {
   EXPECT_TRUE(engine.list({.finished = true}).empty());
 }
 
-TEST_F(RemoteDirectCall, OnFailureLeavesWhatIsNotWorthRetryingInHistory) {
+TEST_F(RemoteDirectCall, OnFailureLeavesATaskThatIsNotWorthRetryingInHistory) {
   auto pay = pay_with(Persist::on_failure);
   closed = true;
   EXPECT_THROW((void)pay({"o1", 5}), Closed);
@@ -121,7 +121,7 @@ TEST_F(RemoteDirectCall, NeverAsksTheDaemonForNothing) {
   EXPECT_EQ(calls, 3);
 }
 
-TEST_F(RemoteDirectCall, AnExpressionJudgesHereWhateverTheDaemonThinks) {
+TEST_F(RemoteDirectCall, AnExpressionIsJudgedHereAndNotByTheDaemon) {
   auto pay = pay_with(Persist::retry_only, {.stop = {.max_attempts = 2}, .success_when = "result.code == 201"});
   const auto paid = pay({"o1", 5});
   ASSERT_TRUE(paid.stored());

@@ -25,7 +25,7 @@ struct RemoteTls : RemoteTest {
   }
   RemoteOptions trusting() const { return trusting(certificates.file("ca.crt")); }
 
-  // What a submit is told; "accepted" where it was not refused.
+  // The error of a submit; "accepted" if there was none.
   static std::string told(const std::string& address, const RemoteOptions& options) {
     RemoteEngine engine{address, options};
     auto pay = engine.retryable(

@@ -102,7 +102,7 @@ TEST_F(RemoteDuplicates, HaveTheNewPolicyWhereverTheConnectionIsCut) {
   });
 }
 
-TEST_F(RemoteDuplicates, AreNotMadeOfWhatWasStoredWhereverTheConnectionIsCut) {
+TEST_F(RemoteDuplicates, AreNotMadeOfStoredTasksWhereverTheConnectionIsCut) {
   const auto pay = with_attempts(cut, 9);
   for (const Direction direction : {Direction::to_server, Direction::to_client}) {
     for (std::size_t bytes = 0; bytes < 1500; bytes += 47) {
@@ -234,7 +234,7 @@ TEST_F(RemoteTroubles, ALateAnswerChangesNothing) {
   EXPECT_TRUE(ended(other, id, Outcome::succeeded));
 }
 
-TEST_F(RemoteTroubles, AWrongTokenSaysWhatToDoAndIsNotRepeated) {
+TEST_F(RemoteTroubles, AWrongTokenIsRefusedWithARemedyAndWithoutItsText) {
   RemoteOptions wrong = options();
   wrong.token = "er_never_seen";
   RemoteEngine engine{url, wrong};

@@ -50,7 +50,7 @@ TEST_F(RemoteWait, SaysThatAResultWasTooLong) {
   EXPECT_EQ(engine.wait(print.submit(99), 1min).left_out, 101U);
 }
 
-TEST_F(RemoteWait, KnowsWhatHasNotEndedAndWhatNeverWas) {
+TEST_F(RemoteWait, DistinguishesTasksThatHaveNotEndedFromUnknownOnes) {
   RemoteEngine engine{url, options()};
   auto pay = engine.retryable(
       "pay", [](const Order&) {}, quick());

@@ -60,7 +60,7 @@ const std::string kStoredResult =
     R"({"$sealed":1,"key":"2026-10","data":"ZGVmZ2hpamtsbW5vT1Yf0x/TNr7qGWj8ftHclTg1ByRY3Lc0tMJ/Dw=="})";
 const std::string kIdentity = "6879785ec07e836d74430a65fb847dd5";
 
-TEST(Sealer, OpensWhatAnotherImplementationSealed) {
+TEST(Sealer, OpensTextSealedByAnotherImplementation) {
   const Sealer sealer{first_key()};
   EXPECT_EQ(opened(sealer, kStoredArguments), kArguments);
   EXPECT_EQ(opened(sealer, kStoredResult, result_of(kBinding)), kResult);
@@ -197,7 +197,7 @@ TEST(Sealer, LooksAtTheSizeFirst) {
   EXPECT_EQ(sealed.error().code, Errc::invalid_argument);
 }
 
-TEST(Sealer, ReadsWhatOlderKeysSealedAndSealsWithTheCurrentOne) {
+TEST(Sealer, ReadsTextSealedWithOlderKeysAndSealsWithTheCurrentOne) {
   const Sealer sealer{after_rotation()};
   EXPECT_EQ(opened(sealer, kStoredArguments), kArguments);
   EXPECT_THAT(sealer.seal(kArguments, kBinding).value(), HasSubstr("\"key\":\"2026-11\""));

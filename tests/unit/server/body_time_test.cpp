@@ -1,6 +1,6 @@
-// Whatever a body is made of, reading it takes time in proportion to its length, and not much more than an ordinary one
-// of that length takes. Processor time of this thread is compared with that of other bodies in the same moments; no
-// absolute time is asked for.
+// Reading any body takes time in proportion to its length, and not much more than an ordinary body of that length
+// takes. Processor time of this thread is compared with that of other bodies in the same moments; no absolute time is
+// asked for.
 
 #include <algorithm>
 #include <functional>

@@ -31,7 +31,7 @@ std::string heard(http::BodyStream& stream) {
   return stream.take(last);
 }
 
-// The last id that somebody has seen who heard this.
+// The id of the last event in this stream.
 std::string last_id(const std::string& heard) {
   const auto at = heard.rfind("id: ") + 4;
   return heard.substr(at, heard.find('\n', at) - at);
@@ -46,7 +46,7 @@ struct EventFeedTest : ::testing::Test {
   EventFeed feed{clock, {.watchers = 2, .kept = 3, .kept_for = 60s}};
 };
 
-TEST_F(EventFeedTest, TellsWhatHappensFromNowOn) {
+TEST_F(EventFeedTest, SendsEventsFromNowOn) {
   feed.watch({}, "");
   tell("before");
   const auto stream = feed.watch({}, "");
@@ -55,7 +55,7 @@ TEST_F(EventFeedTest, TellsWhatHappensFromNowOn) {
                                     HasSubstr(R"("key":"after")")));
 }
 
-TEST_F(EventFeedTest, TellsOnlyWhatWasAskedFor) {
+TEST_F(EventFeedTest, SendsOnlyTheRequestedEvents) {
   const auto stream = feed.watch({.kinds = {"gave_up"}, .handlers = {"pay"}}, "");
   heard(*stream);
   tell("1", EventKind::stored, "pay");
@@ -65,7 +65,7 @@ TEST_F(EventFeedTest, TellsOnlyWhatWasAskedFor) {
   EXPECT_THAT(heard(*stream), HasSubstr(R"("key":"3")"));
 }
 
-TEST_F(EventFeedTest, GoesOnWhereSomebodyWasCutOff) {
+TEST_F(EventFeedTest, ContinuesWhereAClientWasCutOff) {
   const auto first = feed.watch({}, "");
   tell("1");
   const std::string seen = last_id(heard(*first));
@@ -77,7 +77,7 @@ TEST_F(EventFeedTest, GoesOnWhereSomebodyWasCutOff) {
                     Not(HasSubstr("event: gap"))));
 }
 
-TEST_F(EventFeedTest, WhoeverHeardNothingYetMissesNothingEither) {
+TEST_F(EventFeedTest, AClientThatHasHeardNothingYetMissesNothing) {
   const auto first = feed.watch({}, "");
   const std::string seen = last_id(heard(*first));
   first->close();
@@ -96,19 +96,19 @@ TEST_F(EventFeedTest, SaysWhereThereIsAGap) {
   }
 }
 
-TEST_F(EventFeedTest, KeepsNothingOnceNobodyHasWatchedForAWhile) {
+TEST_F(EventFeedTest, KeepsNothingOnceNoClientHasWatchedForAWhile) {
   const auto first = feed.watch({}, "");
   tell("1");
   const std::string seen = last_id(heard(*first));
   first->close();
-  tell("2");  // which notices that nobody is left
+  tell("2");  // which notices that no client is left
   clock.advance(60s);
   tell("3");
   tell("4");
   EXPECT_THAT(heard(*feed.watch({}, seen)), HasSubstr("event: gap"));
 }
 
-TEST_F(EventFeedTest, RefusesMoreThanItIsMeantForUntilSomebodyLeaves) {
+TEST_F(EventFeedTest, RefusesClientsBeyondItsLimitUntilOneLeaves) {
   const auto first = feed.watch({}, "");
   const auto second = feed.watch({}, "");
   EXPECT_THROW(feed.watch({}, ""), Refusal);

@@ -22,7 +22,7 @@ TEST(MetricText, NumbersOfOneNameStandTogetherUnderItsKindAndMeaning) {
             "# HELP b_total A b.\n# TYPE b_total counter\nb_total 5\n");
 }
 
-TEST(MetricText, BucketsOfAHistogramAddUpAndAreInTheUnitThatIsTold) {
+TEST(MetricText, BucketsOfAHistogramAddUpAndAreInTheDeclaredUnit) {
   engine::Histogram histogram{kBounds};
   for (const std::uint64_t value : {1'000'000, 500'000'000, 500'000'000, 2'000'000'000}) histogram.add(value);
   MetricText text;
@@ -46,7 +46,7 @@ TEST(MetricText, ALabelDrivesNoTerminal) {
   EXPECT_THAT(text.text(), HasSubstr(R"(a{handler="\\u001b[2J\\u000d\n\\u009b"} 3)"));
 }
 
-TEST(MetricText, WhatWasNotDeclaredIsAMistake) {
+TEST(MetricText, AnUndeclaredMetricIsAnError) {
   MetricText text;
   EXPECT_THROW(text.add("a", {}, 1), std::logic_error);
 }

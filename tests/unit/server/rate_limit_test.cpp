@@ -20,7 +20,7 @@ struct RateLimits : ::testing::Test {
   }
 };
 
-TEST_F(RateLimits, WhatOneSecondAllowsMayComeAtOnceAndThenEvenly) {
+TEST_F(RateLimits, ABurstOfOneSecondIsAllowedAndThenAnEvenRate) {
   RateLimit limit{10, clock};
   EXPECT_EQ(taken(limit, "ann", 100), 10);
   clock.advance(100ms);
@@ -29,7 +29,7 @@ TEST_F(RateLimits, WhatOneSecondAllowsMayComeAtOnceAndThenEvenly) {
   EXPECT_EQ(taken(limit, "ann", 100), 10);
 }
 
-TEST_F(RateLimits, WhoHasToWaitIsToldHowLongAndMayThen) {
+TEST_F(RateLimits, ARefusedClientLearnsHowLongToWaitAndIsAdmittedThen) {
   RateLimit limit{10, clock};
   taken(limit, "ann", 10);
   EXPECT_EQ(limit.wait_of("ann"), 100ms);
@@ -38,18 +38,18 @@ TEST_F(RateLimits, WhoHasToWaitIsToldHowLongAndMayThen) {
   EXPECT_EQ(limit.wait_of("ann"), std::nullopt);
 }
 
-TEST_F(RateLimits, NobodyTakesWhatIsAnothers) {
+TEST_F(RateLimits, ClientsDoNotTakeTheShareOfOthers) {
   RateLimit limit{10, clock};
   taken(limit, "ann", 100);
   EXPECT_EQ(taken(limit, "bob", 100), 10);
 }
 
-TEST_F(RateLimits, NoneIsNone) {
+TEST_F(RateLimits, ZeroMeansNoLimit) {
   RateLimit limit{0, clock};
   EXPECT_EQ(taken(limit, "ann", 1000), 1000);
 }
 
-TEST_F(RateLimits, ManyThatComeAtOnceShareWhatIsLeftAndAreForgottenLater) {
+TEST_F(RateLimits, ManyClientsAtOnceShareTheRestAndAreForgottenLater) {
   RateLimit limit{10, clock, 3};
   for (const char* who : {"a", "b", "c"}) EXPECT_EQ(taken(limit, who, 1), 1);
   EXPECT_EQ(taken(limit, "d", 10), 10);

@@ -14,7 +14,7 @@ using ::testing::IsEmpty;
 using Seen = RememberedAnswers::Seen;
 
 struct Remembered : ::testing::Test {
-  // What is heard is the first id, or the error.
+  // Puts the first id, or the error, into `heard`.
   Seen ask(const std::string& key, const std::string& body = "{}", const std::string& token = "ann") {
     return answers.ask({token, key}, body, [this](const RememberedAnswers::Answer& answer) {
       heard.push_back(answer ? to_string(answer->at(0).id) : std::string{to_string(answer.error().code)});
@@ -37,7 +37,7 @@ TEST_F(Remembered, TheSameAgainGetsTheSameAnswer) {
   EXPECT_THAT(heard, ElementsAre("7", "7"));
 }
 
-TEST_F(Remembered, WhoComesWhileItIsUnderWayWaits) {
+TEST_F(Remembered, ARepetitionWaitsWhileTheFirstRequestIsInFlight) {
   EXPECT_EQ(ask("a"), Seen::never);
   EXPECT_EQ(ask("a"), Seen::before);
   EXPECT_THAT(heard, IsEmpty());
@@ -62,7 +62,7 @@ TEST_F(Remembered, NamesAreOfATokenAndOfOneRequest) {
   EXPECT_EQ(ask("a", "[]", "ann"), Seen::different);
 }
 
-TEST_F(Remembered, WhatWasNotTakenIsToBeTriedAgain) {
+TEST_F(Remembered, ARefusedSubmissionMayBeTriedAgain) {
   ask("a");
   ask("a");
   answers.forget({"ann", "a"});

@@ -1,4 +1,4 @@
-// What the bodies and queries of requests may contain. The end-to-end test of the OpenAPI document sends them to every
+// Valid and invalid bodies and queries of requests. The end-to-end test of the OpenAPI document sends them to every
 // path.
 
 #include "server/request_fields.h"

@@ -75,7 +75,7 @@ TEST_F(RequestLogTest, AFloodOfRefusalsDoesNotHideAnError) {
   EXPECT_THAT(lines.back(), HasSubstr("500 internal: out of memory"));
 }
 
-TEST_F(RequestLogTest, CutsWhatTheClientHasSent) {
+TEST_F(RequestLogTest, CutsTextOfTheClient) {
   const std::string path = "GET /" + std::string(10'000, 'x');
   log.note({"id-1", path, "10.0.0.9", 404, "not_found: there is nothing at " + path});
   EXPECT_LT(lines.front().size(), 1200U);

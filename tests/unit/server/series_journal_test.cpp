@@ -27,7 +27,7 @@ struct SeriesJournalTest : ::testing::Test {
     return parts;
   }
   static std::int64_t slot_of(TimePoint at) { return at.time_since_epoch() / 10s; }
-  // What a process that starts now knows.
+  // The series of a process that starts now.
   std::unique_ptr<Series> restored(TimePoint now) const {
     std::vector<storage::SeriesPart> parts;
     for (const auto& [number, part] : saved) parts.push_back(part);
@@ -73,7 +73,7 @@ TEST_F(SeriesJournalTest, ASeriesIsTheSameAfterARestart) {
   }
 }
 
-TEST_F(SeriesJournalTest, WhatHappensAfterARestartIsAddedAndTheTimeBetweenIsUnknown) {
+TEST_F(SeriesJournalTest, NewStepsAreAddedAfterARestartAndTheGapIsUnknown) {
   for (int i = 0; i <= 6; ++i) add(noon + i * 10s, {{"mail", {.stored = 100 + i, .backlog = 5}}});
   save();
   const auto fresh = restored(noon + 90s);
@@ -148,7 +148,7 @@ TEST_F(SeriesJournalTest, ADayIsKeptInABoundedNumberOfParts) {
   for (const auto& point : shown.points) EXPECT_EQ(point->stored, 6);
 }
 
-TEST_F(SeriesJournalTest, WhatIsNotOursIsLeftOut) {
+TEST_F(SeriesJournalTest, CorruptedPartsAreLeftOut) {
   add(noon, {});
   add(noon + 10s, {{"mail", {.stored = 2}}});
   save();

@@ -29,7 +29,7 @@ struct SeriesTest : ::testing::Test {
   Series series;
 };
 
-TEST_F(SeriesTest, AStepHasWhatHappenedInIt) {
+TEST_F(SeriesTest, AStepHasTheEventsOfItsTime) {
   add(noon, {{"mail", {.stored = 100, .succeeded = 50}}});
   add(noon + 10s, {{"mail", {.stored = 107, .succeeded = 52, .failed_attempts = 3, .ended_badly = 1, .backlog = 54}}});
   add(noon + 20s, {{"mail", {.stored = 107, .succeeded = 60, .failed_attempts = 3, .ended_badly = 1, .backlog = 46}}});
@@ -122,7 +122,7 @@ TEST_F(SeriesTest, HandlersBeyondTheBoundAreOnlyInTheSum) {
   EXPECT_EQ(read(noon + 11s).points[0]->stored, static_cast<std::int64_t>(Series::kMostHandlers) + 1);
 }
 
-TEST_F(SeriesTest, AnHourIsKeptAndWhatIsOlderIsOverwritten) {
+TEST_F(SeriesTest, AnHourIsKeptAndOlderStepsAreOverwritten) {
   for (int i = 0; i <= 400; ++i) add(noon + i * 10s, {{"mail", {.stored = i * i}}});
   const auto shown = read(noon + 4000s);
   ASSERT_THAT(shown.points, SizeIs(360));

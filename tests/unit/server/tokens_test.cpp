@@ -41,7 +41,7 @@ TEST_F(TokensTest, TheFileIsItsOwnersAloneAndHasNoSecret) {
   EXPECT_EQ(text.find(secret.substr(3)), std::string::npos);
 }
 
-TEST_F(TokensTest, WhatAnotherProcessChangesIsSeen) {
+TEST_F(TokensTest, ChangesByAnotherProcessAreSeen) {
   Tokens here{file};
   Tokens there{file};
   const std::string secret = new_secret();
@@ -67,7 +67,7 @@ TEST_F(TokensTest, SecretsAreLongAndDiffer) {
   EXPECT_NE(new_secret(), new_secret());
 }
 
-TEST_F(TokensTest, WhatIsNoTokenIsRefusedWithItsLine) {
+TEST_F(TokensTest, AMalformedTokenIsRefusedWithItsLine) {
   std::ofstream{file} << "# fine\n\nops emperor shop " << std::string(64, 'a') << "\n";
   EXPECT_THAT([&] { Tokens{file}; }, ThrowsMessage<std::runtime_error>(HasSubstr("tokens:3: not a token")));
 }

@@ -1,4 +1,4 @@
-// A row edited by hand into nonsense harms nobody but itself.
+// A corrupted or manually edited row affects no other task.
 
 #include <atomic>
 
@@ -26,11 +26,11 @@ using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::UnorderedElementsAre;
 
-// What cannot be claimed, or not be claimed again.
+// Edits of a row that cannot be claimed, or not be claimed again.
 constexpr const char* kUnclaimable[] = {
     "status = 'FOO'", "status = ''", "version = -1", "version = 0", "version = 9223372036854775807",
 };
-// What can, although it should not be there.
+// Edits that no instance makes, of a row that can be claimed all the same.
 constexpr const char* kOdd[] = {
     "attempt_count = -5",
     "attempt_count = 2147483647, delivery_count = 2147483647",
@@ -134,7 +134,7 @@ TEST_P(BadRows, ThatCannotBeClaimedCanBeCancelledWithOthers) {
   }
 }
 
-// What the engine makes of them: the others are done, and what cannot be read is parked.
+// An engine runs the other tasks, and parks the one whose arguments cannot be read.
 TEST_P(BadRows, DoNotKeepAnEngineFromTheOthers) {
   std::atomic<int> done_well{0};
   EngineOptions options;
@@ -163,7 +163,7 @@ TEST_P(BadRows, DoNotKeepAnEngineFromTheOthers) {
     const auto task = engine.find(unreadable);
     return task && task->outcome == Outcome::parked;
   }));
-  // One that fails is tried on and on: a limit below 0 is like none.
+  // One failing task is retried without end: a limit below 0 means no limit.
   constexpr auto kTriedOn = 1;
   EXPECT_TRUE(test::eventually([&] { return store->count({}).value() == 2 * std::ssize(kUnclaimable) + kTriedOn; }));
 }

@@ -1,4 +1,4 @@
-// Sums of tasks where rows are moved, folds are killed, and somebody else commits.
+// Counts of tasks while rows are moved, folds are killed and other transactions commit.
 
 #include "storage/server/server_error.h"
 #include "storage/sql/housekeeping.h"
@@ -20,7 +20,7 @@ class ServerCounts : public ServerStores {
     while (store.fold_counts().value()) {
     }
   }
-  // As fold_counts() does, but with nobody to turn to.
+  // Folds as fold_counts() does, but reports a failure as false.
   static bool folds(sql::Session& session) {
     try {
       session.begin(Promise::unneeded);
@@ -87,7 +87,7 @@ TEST_P(ServerCounts, SumsOfANewerReleaseAreKeptAndNotGuessedAt) {
   EXPECT_EQ(paid(*store).total, (Tally{.stored = 1}));
 }
 
-// Cut off for good after every so many bytes, which is what the server sees of a keeper that is killed there.
+// The connection is cut after ever more bytes, as the server sees it when a keeper is killed there.
 TEST_P(ServerCounts, AFoldKilledAnywhereHasLostAndDoubledNothing) {
   const auto store = open(Layout::single());
   insert_many(*store, 10);
@@ -104,7 +104,7 @@ TEST_P(ServerCounts, AFoldKilledAnywhereHasLostAndDoubledNothing) {
     ++killed;
   }
   EXPECT_GT(killed, 10);
-  // What a killed one held is passed over until the server has noticed.
+  // Rows that a killed fold held are skipped until the server has noticed.
   EXPECT_TRUE(test::eventually([&] {
     fold(*store);
     return sum("retry_count_delta") == "0";
@@ -112,7 +112,7 @@ TEST_P(ServerCounts, AFoldKilledAnywhereHasLostAndDoubledNothing) {
   EXPECT_EQ(sum("retry_count"), "10");
 }
 
-TEST_P(ServerCounts, SeveralMayFoldWhileOthersWriteAndWhoeverAsksSeesNoneTwice) {
+TEST_P(ServerCounts, SeveralMayFoldWhileOthersWriteAndNoReaderSeesATaskTwice) {
   const auto store = open(Layout::hash(2));
   std::vector<std::unique_ptr<Store>> stores;
   for (int i = 0; i < 5; ++i) stores.push_back(open(Layout::hash(2)));
@@ -167,8 +167,8 @@ TEST_P(ServerCounts, ALostReplyNeedsNothing) {
   EXPECT_EQ(paid(*store).total.stored, 2);
 }
 
-// Without the table, what is stored could not be counted: then it is not stored, and nobody is left in doubt.
-TEST_P(ServerCounts, WhatCannotBeCountedIsNotDone) {
+// Without the table a task could not be counted. So it is not stored, and the error is not in_doubt.
+TEST_P(ServerCounts, AChangeThatCannotBeCountedIsNotMade) {
   const auto store = open(Layout::single());
   sql->run("DROP TABLE retry_count_delta");
   const NewTask task = a_task();

@@ -1,5 +1,5 @@
 #pragma once
-// A transaction of somebody else that holds rows, on a connection of its own, until it is let go.
+// A transaction of another client that holds rows, on a connection of its own, until let_go().
 
 #include <memory>
 #include <string>
@@ -12,7 +12,7 @@ namespace easyretry::test {
 
 class ForeignLock {
  public:
-  // `work` is what it does to the rows; they stay locked afterwards.
+  // `work` is the statement that locks the rows.
   ForeignLock(ServerKind kind, const std::string& database, const std::string& work)
       : sql_(connect_plainly(kind, shared_server_port(kind), database)) {
     sql_->run("BEGIN");

@@ -1,4 +1,4 @@
-// What instances that have nothing to do ask of a server, by the server's own count.
+// The statements of idle instances, by the server's own count.
 
 #include <algorithm>
 #include <chrono>

@@ -1,4 +1,4 @@
-// What the keeper does to tables of a real server reaches listeners.
+// Listeners hear of changes that the keeper makes to tables of a real server.
 
 #include "engine/keeper.h"
 #include "unit/servers/server_stores.h"
@@ -58,7 +58,7 @@ TEST_P(KeeperEvents, TellOfAMonthOfHistoryThatIsDropped) {
 }
 
 // Without its log the keeper stops after the first month; that it was dropped is told all the same.
-TEST_P(KeeperEvents, TellOfWhatWasDoneBeforeTheRestFailed) {
+TEST_P(KeeperEvents, ReportTheWorkThatWasDoneBeforeAFailure) {
   const auto store = open(Layout::single());
   for (const int month : {1, 2}) {
     clock.set_wall(day(2025, month, 10));

@@ -1,5 +1,5 @@
-// An engine under way while somebody else's transaction holds the row of one of its tasks: all others run and end, and
-// what is submitted is stored; the one waits, and ends once.
+// An engine runs while another client's transaction holds the row of one of its tasks. All other tasks run and end, and
+// new ones are stored. The locked task waits, and ends once.
 
 #include <atomic>
 #include <future>
@@ -36,7 +36,7 @@ class LockedRowEngine : public fault::OnEachServer {
   std::string url(const std::string& layout) const { return database.url() + "?layout=" + layout; }
   static std::string key(int number) { return "order-" + std::to_string(number); }
 
-  // The handler of every test. One that is held runs until it is let go.
+  // The handler of every test. A held task runs until it is released.
   void run(int number) {
     {
       const std::lock_guard lock{mutex};
@@ -136,8 +136,8 @@ TEST_P(LockedRowEngine, OthersEndWhileTheEndOfOneIsLockedOutInSeveralTables) {
   others_end_while_the_end_of_one_is_locked_out("hash(4)");
 }
 
-// Long handlers, whose leases are renewed meanwhile. Only that of the locked one runs out; it may be run again, and
-// ends once.
+// Leases of long handlers are renewed. Only the lease of the locked task expires; that task may run again, and ends
+// once.
 TEST_P(LockedRowEngine, LeasesOfOthersAreRenewed) {
   constexpr int kLong = 6;
   constexpr Millis kLease = 3s;
@@ -164,7 +164,7 @@ TEST_P(LockedRowEngine, LeasesOfOthersAreRenewed) {
   for (int i = 1; i < kLong; ++i) EXPECT_EQ(runs_of(kLocked + i), 1);
 }
 
-// The engine's own submit of the locked key waits, or says that nothing was done; others are stored meanwhile.
+// The engine's submit of the locked key waits, or reports that nothing was done. Other tasks are stored meanwhile.
 TEST_P(LockedRowEngine, OnlyTheSubmitOfTheLockedKeyWaits) {
   std::atomic<bool> answered{false};
   Engine engine{url("single")};

@@ -1,4 +1,4 @@
-// A row that somebody else's transaction has locked: the verbs answer for all others, and that one waits.
+// A row that another client's transaction has locked: every verb works for the other tasks, and that one waits.
 
 #include <algorithm>
 #include <atomic>
@@ -52,7 +52,7 @@ class LockedRows : public ServerStores {
   }
   ForeignLock lock() { return ForeignLock::on(GetParam(), database.name(), table_of(locked()), locked()); }
 
-  // What a retry, which stays in its table, and an end, which leaves it, have in common.
+  // Every third one a retry, which stays in its table; the others are ends, which leave it.
   std::vector<Settlement> outcomes() const {
     std::vector<Settlement> settlements(kRows);
     for (std::size_t i = 0; i < kRows; ++i) {
@@ -109,7 +109,7 @@ class LockedRows : public ServerStores {
     EXPECT_THAT(store->renew(renewals).value().applied, Each(true));
   }
 
-  // Of the key of the locked task, by a transaction of its own.
+  // Submits a task with the key of the locked one, in a transaction of its own.
   Result<InsertReply> submit_again() {
     task::NewTask task = a_task();
     task.key = find(*store, locked())->info.key;
@@ -119,7 +119,7 @@ class LockedRows : public ServerStores {
     open_with(layout);
     insert_tasks();
     ForeignLock theirs{GetParam(), database.name(), work + " WHERE id = " + ForeignLock::number(locked())};
-    // Either waits for the lock or is answered without it; nobody else waits.
+    // It waits for the lock or is answered without it; no other insert waits.
     auto again = std::async(std::launch::async, [this] { return submit_again(); });
     test::together(8, [this](int) {
       for (int i = 0; i < 10; ++i) insert(*store, a_task());
@@ -172,7 +172,7 @@ TEST_P(LockedRows, OthersAreRenewedInSeveralTables) {
   renew_around_a_lock(Layout::hash(4));
 }
 
-// More than a few: they are not looked for one by one.
+// So many that they are not searched for one by one.
 TEST_P(LockedRows, ManyMayBeLocked) {
   open_with(Layout::single());
   insert_tasks();
@@ -198,8 +198,8 @@ TEST_P(LockedRows, OtherKeysAreStoredInSeveralTables) {
   submit_around_a_lock(Layout::hash(4), "DELETE FROM retry_task_key");
 }
 
-// An insert in the gap between two keys waits in MariaDB for whoever holds the gap, which most readers that lock do
-// there. Others are stored.
+// On MariaDB, an insert into a gap between two keys waits for the transaction that holds the gap; most locking reads
+// hold one. Other tasks are stored.
 TEST_P(LockedRows, KeysBesideAHeldGapAreStored) {
   open_with(Layout::single());
   for (const char* key : {"l", "m", "o"}) insert(*store, a_task().key(key));
@@ -220,7 +220,7 @@ TEST_P(LockedRows, KeysBesideAHeldGapAreStored) {
   EXPECT_TRUE(reply || reply.error().code == Errc::unavailable);
 }
 
-// As many cancels of it wait as there are connections, and more; searches and other cancels are answered all the same.
+// More cancels of it wait than there are connections. Searches and other cancels are answered all the same.
 TEST_P(LockedRows, OthersAreCancelledAndFound) {
   open_with(Layout::single());
   insert_tasks();
@@ -263,7 +263,7 @@ TEST_P(LockedRows, ACancelOfOneThatStaysLockedFailsAsUnavailable) {
   theirs.let_go();
 }
 
-// Keys in the opposite order: one of the two transactions has to give way, and ours is begun again.
+// Two transactions lock keys in opposite orders. The server undoes ours, and it is repeated.
 TEST_P(LockedRows, ADeadlockIsSurvived) {
   open_with(Layout::single());
   insert_tasks();
@@ -285,7 +285,7 @@ TEST_P(LockedRows, ADeadlockIsSurvived) {
   });
   const std::shared_ptr<void> stop{nullptr, [&done](void*) { done = true; }};  // also where an assertion leaves
   for (int round = 0; round < 5; ++round) {
-    // Theirs has changed more rows, so that the server undoes ours.
+    // The other transaction has changed more rows, so the server undoes ours.
     ForeignLock theirs{GetParam(), database.name(), "UPDATE retry_task SET updated_at = 1 WHERE id > " + a};
     std::vector<Revision> revisions;
     for (const TaskId id : {tasks.front().id, tasks.back().id}) {

@@ -13,7 +13,7 @@ class ServerMembers : public ServerStores {
  protected:
   static constexpr Millis kTtl = 10s;
 
-  // What everybody says of himself, in the order of the nodes, as this one's next beat gives it.
+  // The announcements of all members, in the order of the nodes, as this one's next beat returns them.
   std::vector<std::string> heard_by(const std::string& node) {
     std::vector<std::string> all;
     for (const Member& member : beat(node)) all.push_back(member.node + " " + member.says);
@@ -30,7 +30,7 @@ class ServerMembers : public ServerStores {
 };
 ON_EACH_SERVER(ServerMembers);
 
-TEST_P(ServerMembers, WhoComesAndWhoLeavesIsInTheNextListOfTheOthers) {
+TEST_P(ServerMembers, ArrivalsAndDeparturesAreInTheNextListOfTheOthers) {
   EXPECT_THAT(heard_by("b"), ElementsAre("b 2"));
   EXPECT_THAT(heard_by("b"), ElementsAre("b 2"));
   heard_by("a");
@@ -41,7 +41,7 @@ TEST_P(ServerMembers, WhoComesAndWhoLeavesIsInTheNextListOfTheOthers) {
   EXPECT_THAT(heard_by("b"), ElementsAre("b 2", "c 3"));
 }
 
-TEST_P(ServerMembers, WhatAnotherOneSaysAndWhatOneSaysOneselfIsInTheNextList) {
+TEST_P(ServerMembers, AnnouncementsOfOthersAndOnesOwnAreInTheNextList) {
   heard_by("a");
   EXPECT_THAT(heard_by("b"), ElementsAre("a 1", "b 2"));
   says_["a"] = "one";
@@ -52,7 +52,7 @@ TEST_P(ServerMembers, WhatAnotherOneSaysAndWhatOneSaysOneselfIsInTheNextList) {
   EXPECT_THAT(heard_by("a"), ElementsAre("a one", "b two"));
 }
 
-TEST_P(ServerMembers, WhoDiesIsMissingFromTheNextListAndWhoIsBackHasJoinedAnew) {
+TEST_P(ServerMembers, ADeadMemberIsMissingFromTheNextListAndJoinsAnewWhenItIsBack) {
   heard_by("a");
   heard_by("b");
   clock.advance(kTtl / 2);
@@ -64,7 +64,7 @@ TEST_P(ServerMembers, WhoDiesIsMissingFromTheNextListAndWhoIsBackHasJoinedAnew) 
   EXPECT_EQ(beat("b").at(0).since, clock.now()) << "b has heard of it";
 }
 
-TEST_P(ServerMembers, WhoWasTakenForDeadWithoutBeingRemovedHasJoinedAnew) {
+TEST_P(ServerMembers, AMemberTakenForDeadWithoutBeingRemovedJoinsAnew) {
   heard_by("a");
   heard_by("a");
   clock.advance(kTtl);

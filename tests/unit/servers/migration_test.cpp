@@ -123,7 +123,7 @@ TEST_P(Migrations, ADryRunShowsTheStatementsAndChangesNothing) {
   EXPECT_EQ(migrate({.only_plan = true}).statements, plan.statements);
 
   for (const std::string& statement : plan.statements) by_hand()->run(statement);
-  EXPECT_THAT(migrate({.only_plan = true}).statements, IsEmpty()) << "they can be run by hand";
+  EXPECT_THAT(migrate({.only_plan = true}).statements, IsEmpty()) << "they can be run manually";
   migrate();
   EXPECT_EQ(refusal(), "accepted");
 }

@@ -1,4 +1,4 @@
-// What goes wrong when a store on a database server is opened, and what is said about it.
+// Errors of opening a store on a database server, and their messages.
 
 #include <string>
 
@@ -53,14 +53,14 @@ TEST_P(Opening, AWrongPasswordAndAWrongUserAreToldAndNoSecretIsShown) {
               AllOf(HasSubstr("nobody"), HasSubstr("check the user and the password"), Not(HasSubstr("secret"))));
 }
 
-TEST_P(Opening, AnEngineSaysWhatAnAcknowledgedTaskSurvivesAndNoSecret) {
+TEST_P(Opening, AnEngineLogsTheDurabilityWithoutSecrets) {
   const auto [level, line] = test::line_at_start(database.url());
   EXPECT_EQ(level, LogLevel::info);
   EXPECT_THAT(line, AllOf(HasSubstr(database.name() + ": an acknowledged task survives a crash of the server process"),
                           Not(HasSubstr("secret"))));
 }
 
-TEST_P(Opening, AMissingDatabaseIsToldWithTheRemedy) {
+TEST_P(Opening, AMissingDatabaseIsReportedWithARemedy) {
   EXPECT_THAT(refusal(replaced(database.url(), database.name(), "easyretry_nowhere")),
               AllOf(HasSubstr("easyretry_nowhere"), HasSubstr("CREATE DATABASE"), Not(HasSubstr("secret"))));
 }
@@ -90,7 +90,7 @@ TEST_P(Opening, ATableWithoutAnIndexGetsItBackOrIsRefusedByItsName) {
               AllOf(HasSubstr("retry_task: "), HasSubstr("idx_next_retry"), HasSubstr("rename the table")));
 }
 
-TEST_P(Opening, AMonthOfHistoryWithoutAColumnIsToldByItsName) {
+TEST_P(Opening, AMonthOfHistoryWithoutAColumnIsNamed) {
   const std::string month = history_table(system_clock().now());
   by_hand("CREATE TABLE " + month + " (id bigint)");
   const auto store = open_store(database.url(), system_clock());

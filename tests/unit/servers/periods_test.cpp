@@ -76,7 +76,7 @@ TEST_P(Periods, TablesAreThereBeforeTheirPeriodBegins) {
   EXPECT_THAT(keep(*store), IsEmpty());
 }
 
-TEST_P(Periods, WhatIsUnfinishedIsMovedBeforeItsTableGoes) {
+TEST_P(Periods, UnfinishedTasksAreMovedBeforeTheirTableIsDropped) {
   const auto store = open(kMonths);
   const Inserted task = insert(*store, a_task().key("pay:42"));
   clock.set_wall(day(2025, 3, 5));
@@ -200,7 +200,7 @@ TEST_P(Periods, AMonthOfDaysLeavesFewTablesAndEveryUnfinishedTask) {
   EXPECT_LE(tables.size(), 6U);
 }
 
-TEST_P(Periods, EachTableIsShownWithItsStateAndWhatWasDoneToItIsRemembered) {
+TEST_P(Periods, EachTableIsShownWithItsStateAndItsRecentChanges) {
   const auto store = open(kMonths);
   clock.set_wall(day(2025, 1, 30) + 1h);
   keep(*store);
@@ -223,7 +223,7 @@ TEST_P(Periods, EachTableIsShownWithItsStateAndWhatWasDoneToItIsRemembered) {
             "2");
 }
 
-TEST_P(Periods, ATableThatWasDroppedByHandIsMadeAgainAndTheTasksOfOtherTablesGoOn) {
+TEST_P(Periods, AManuallyDroppedTableIsCreatedAgainAndTasksOfOtherTablesContinue) {
   const auto drop = [&](const std::string& month) {
     for (const char* part : {"_0", "_1"}) sql->run("DROP TABLE IF EXISTS retry_task_" + month + part);
   };

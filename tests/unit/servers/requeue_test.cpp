@@ -45,7 +45,7 @@ class RequeueOnServers : public ServerStores {
 };
 ON_EACH_SERVER(RequeueOnServers);
 
-TEST_P(RequeueOnServers, TablesOfAnEarlierReleaseAreCompletedByWhoeverOpensThemAlsoSeveralAtOnce) {
+TEST_P(RequeueOnServers, TablesOfAnEarlierReleaseAreCompletedByTheStoresThatOpenThem) {
   for (const Layout layout : {Layout::single(), Layout::hash(2), Layout::period(PeriodLength::month)}) {
     std::vector<TaskId> ended;
     clock.set_wall(day(2025, 1, 15));
@@ -91,7 +91,7 @@ TEST_P(RequeueOnServers, ATableThatAnEarlierReleaseMakesMeanwhileIsCompletedWhen
   EXPECT_THAT(history(*store), IsEmpty());
 }
 
-TEST_P(RequeueOnServers, WhoeverIsCutOffHasMarkedATaskAndStartedItOrNeither) {
+TEST_P(RequeueOnServers, ACutOffRequeueHasMarkedAndStartedATaskOrDoneNeither) {
   const auto store = open(Layout::single());
   test::CuttingProxy proxy{test::shared_server_port(GetParam())};
   int cut = 0;

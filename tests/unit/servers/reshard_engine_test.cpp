@@ -1,4 +1,4 @@
-// What an engine with one number of shards left behind, and one with another number after `easyretry reshard`.
+// An engine with another number of shards runs the tasks of the former one after `easyretry reshard`.
 
 #include <map>
 #include <mutex>

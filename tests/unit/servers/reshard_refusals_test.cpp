@@ -1,4 +1,4 @@
-// What keeps the number of shards as it is, and what instances with another one are told.
+// When a reshard is refused, and the errors of instances with another number of shards.
 
 #include <future>
 
@@ -59,7 +59,7 @@ TEST_P(ReshardRefusals, ANumberThatCannotBeIsRefusedWithOneThatCan) {
   EXPECT_EQ(number(), "64");
 }
 
-TEST_P(ReshardRefusals, AnEmptyDatabaseIsToldAndStaysEmpty) {
+TEST_P(ReshardRefusals, AnEmptyDatabaseIsReportedAndStaysEmpty) {
   EXPECT_THAT(refusal(32), HasSubstr("there is no EasyRetry store"));
   EXPECT_FALSE(sql::server_settings(options_for(Layout::single(), 64)));
   EXPECT_THAT(connect_session(GetParam(), database.name())->schema().tables(), IsEmpty());
@@ -124,7 +124,7 @@ TEST_P(ReshardRefusals, AnInstanceThatWasLeftRunningNoticesAndStoresNothingMore)
   EXPECT_EQ(rows("retry_task"), 0);
 }
 
-// A process that only stores never loads.
+// A process that only stores tasks never calls load(), which is where other instances notice it.
 TEST_P(ReshardRefusals, AnInstanceThatOnlyStoresNoticesToo) {
   const auto stale = open_watchful(Layout::hash(4), 64);
   insert(*stale, a_task());
@@ -135,7 +135,7 @@ TEST_P(ReshardRefusals, AnInstanceThatOnlyStoresNoticesToo) {
   EXPECT_THAT(inserted.error().detail, HasSubstr("set shards=16"));
 }
 
-// It waits there for an instance that can store it.
+// The row stays in the inbox for an instance that can store its task.
 TEST_P(ReshardRefusals, AnInstanceThatNoticedRefusesNoRowOfTheInbox) {
   const auto stale = open_watchful(Layout::single(), 64);
   sql->run("INSERT INTO retry_inbox (method_name, params_json) VALUES ('pay', '[]')");
@@ -147,7 +147,7 @@ TEST_P(ReshardRefusals, AnInstanceThatNoticedRefusesNoRowOfTheInbox) {
   EXPECT_EQ(sql->run("SELECT count(*) FROM retry_inbox WHERE refused_at IS NULL"), "1");
 }
 
-TEST_P(ReshardRefusals, WhatItStoredBeforeItNoticedIsMendedByTheSameCommand) {
+TEST_P(ReshardRefusals, RowsStoredBeforeItNoticedAreRepairedByTheSameCommand) {
   const auto stale = open(Layout::single(), 64);
   reshard(16);
   ASSERT_TRUE(stale->insert(many(100)));
@@ -158,7 +158,7 @@ TEST_P(ReshardRefusals, WhatItStoredBeforeItNoticedIsMendedByTheSameCommand) {
   EXPECT_EQ(due(*open(Layout::single(), 16)).size(), 100U);
 }
 
-// Stopped for as long as it takes another one to finish, it must not go on by what it knew.
+// A reshard that is stopped while another one finishes must not continue with outdated knowledge.
 TEST_P(ReshardRefusals, OneThatWasOvertakenChangesNothingMore) {
   const auto store = open(Layout::hash(4), 64);
   ASSERT_TRUE(store->insert(many(200)));

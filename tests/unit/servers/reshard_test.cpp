@@ -1,4 +1,4 @@
-// Another number of shards for a database that nobody works on.
+// Another number of shards for a database that no instance uses.
 
 #include "support/cutting_proxy.h"
 #include "unit/servers/resharded_stores.h"
@@ -58,7 +58,7 @@ TEST_P(Reshard, TheStoreKnowsTheSmallerNumbersThatItHadBefore) {
   EXPECT_THAT(open(Layout::single(), 256)->info().earlier_shards, ::testing::ElementsAre(32, 64, 128));
 }
 
-TEST_P(Reshard, WhatIsStoredAfterwardsUsesAllShards) {
+TEST_P(Reshard, TasksStoredAfterwardsUseAllShards) {
   open(Layout::hash(4), 64);
   reshard(256);
   const auto store = open(Layout::hash(4), 256);
@@ -68,7 +68,7 @@ TEST_P(Reshard, WhatIsStoredAfterwardsUsesAllShards) {
   EXPECT_EQ(misnumbered(Layout::hash(4), 256), 0);
 }
 
-// A task that went from shard 50 to 2 must not stay there: hash(32) looks for it by its id, in retry_task_18.
+// A task that moved from shard 50 to 2 must not stay in its table: hash(32) looks for it by its id, in retry_task_18.
 TEST_P(Reshard, FewerThenMoreThenSplitStillLeadsEachIdToItsRow) {
   auto store = open(Layout::hash(16), 64);
   ASSERT_TRUE(store->insert(many(300)));

@@ -74,7 +74,7 @@ TEST_P(Split, WantsNoSecondTryWhereARestartOfTheServerBrokeTheConnections) {
   EXPECT_EQ(misplaced(4), 0);
 }
 
-TEST_P(Split, WhatCannotBeSplitIsRefusedWithWhatCan) {
+TEST_P(Split, AnUnsplittableLayoutIsRefusedWithTheOnesThatCanBeSplit) {
   const auto store = open(Layout::hash(4));
   EXPECT_THAT(refusal(store->split({.tables = 6})), HasSubstr("does not divide 64 shards"));
   EXPECT_THAT(refusal(store->split({.tables = 2})), HasSubstr("a multiple of 4"));
@@ -106,7 +106,7 @@ TEST_P(Split, AnInsertByTheOldLayoutIsPlacedByTheNewOne) {
   EXPECT_EQ(misplaced(8), 0);
 }
 
-// What an insert under way stores by the old layout is there before the first row is moved.
+// A row that an insert in flight stores by the old layout is there before the first row is moved.
 TEST_P(Split, TheLayoutIsNotChangedWhileAnInsertHoldsIt) {
   open(Layout::hash(2));
   const auto inserting = connect_session(GetParam(), database.name());
@@ -159,7 +159,7 @@ TEST_P(Split, KilledAnywhereItGoesOnAndHasLostAndDoubledNothing) {
   EXPECT_EQ(ids(*store), before);
 }
 
-TEST_P(Split, WhatIsSplitAlreadyNeedsNoMoves) {
+TEST_P(Split, ALayoutThatIsSplitAlreadyNeedsNoMoves) {
   const auto store = open(Layout::hash(2));
   ASSERT_TRUE(store->split({.tables = 4}));
   EXPECT_THAT(store->split({.tables = 4, .only_plan = true}).value(), ::testing::IsEmpty());
@@ -167,7 +167,7 @@ TEST_P(Split, WhatIsSplitAlreadyNeedsNoMoves) {
   EXPECT_EQ(layout(), "hash(4)");
 }
 
-TEST_P(Split, OtherLayoutsAreRefusedWithWhatToDo) {
+TEST_P(Split, OtherLayoutsAreRefusedWithARemedy) {
   const auto store = open(Layout::single());
   EXPECT_THAT(refusal(store->split({.tables = 4, .only_plan = true})),
               AllOf(HasSubstr("only hash layouts can be split"), HasSubstr("an empty one with layout=hash(4)")));
@@ -202,7 +202,7 @@ TEST_P(Split, RowsThatWerePlacedBeforeAnotherThreadLearnedOfItAreNotStoredByTheF
   EXPECT_THROW(placed.insert({}, {&row, 1}), sql::LayoutChanged);
 }
 
-TEST_P(Split, WhatAThreadHeardBeforeAnotherLearnedSomethingIsNotBelieved) {
+TEST_P(Split, AnOutdatedLayoutOfAnotherThreadIsIgnored) {
   sql::Pool pool{connecting(), 1};
   sql::Tables known{pool, TableRouter{Layout::hash(2), 64}};
   const auto asked = known.as_of();

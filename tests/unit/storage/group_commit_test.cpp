@@ -46,7 +46,7 @@ class GroupCommitTest : public testing::Test {
                          }}};
 };
 
-TEST_F(GroupCommitTest, GathersUntilAGroupIsAsLargeAsWhatIsOnItsWayToTheDisk) {
+TEST_F(GroupCommitTest, GathersUntilAGroupIsAsLargeAsTheOneInFlight) {
   {
     const auto first = two_on_the_disk();
     const auto third = submitter();

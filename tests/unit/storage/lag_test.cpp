@@ -40,7 +40,7 @@ TEST_F(LagTest, IsThatOfTheTaskThatHasBeenDueForLongest) {
   EXPECT_THAT(lag.handlers, ElementsAre(Pair("pay", 5s)));
 }
 
-TEST_F(LagTest, IsToldByHandler) {
+TEST_F(LagTest, IsReportedByHandler) {
   insert(a_task().handler("mail"));
   clock.advance(1s);
   insert(a_task().handler("pay"));
@@ -48,7 +48,7 @@ TEST_F(LagTest, IsToldByHandler) {
   EXPECT_THAT(look().handlers, ElementsAre(Pair("mail", 2s), Pair("pay", 1s)));
 }
 
-TEST_F(LagTest, WhatIsNotDueOrOfAnotherNamespaceHasNone) {
+TEST_F(LagTest, TasksThatAreNotDueOrOfAnotherNamespaceHaveNone) {
   insert(a_task().due_in(1h));
   insert(a_task().name_space("other"));
   clock.advance(1s);
@@ -76,7 +76,7 @@ TEST_F(LateTasksTest, AreSeenBehindThoseOfPausedHandlersAndThoseThatAreNotDue) {
   EXPECT_TRUE(late().complete);
 }
 
-TEST_F(LateTasksTest, AreThoseThatNobodyRuns) {
+TEST_F(LateTasksTest, AreThoseThatNoInstanceRuns) {
   EXPECT_THAT(late().handlers, IsEmpty());
   insert(a_task().handler("pay"));
   insert(a_task().handler("mail").name_space("other"));

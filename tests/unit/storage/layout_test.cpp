@@ -49,7 +49,7 @@ TEST(Layouts, DifferInKindLengthAndTables) {
   EXPECT_NE(Layout::period(PeriodLength::week), Layout::period(PeriodLength::day));
 }
 
-TEST(Layouts, AMistypedWordIsNamedWithWhatWasMeant) {
+TEST(Layouts, AMistypedWordIsNamedWithASuggestion) {
   EXPECT_EQ(refused_text("hsah(16)"),
             "unknown layout \"hsah\" in hsah(16); known are single, hash, period; did you mean \"hash\"?");
   EXPECT_EQ(refused_text("period(mouth,2)"),

@@ -16,7 +16,7 @@ Member read(std::string_view text) {
   return member;
 }
 
-TEST(MemberText, BeginsWithWhatItSaysForPeople) {
+TEST(MemberText, BeginsWithTheReadablePart) {
   EXPECT_EQ(member_text("8: 0-7", {{"mail", "pay"}}), "8: 0-7\nhandlers [\"mail\",\"pay\"]");
   EXPECT_EQ(member_text("8: 0-7", std::nullopt), "8: 0-7");
 }

@@ -69,20 +69,20 @@ TEST_F(OpenStore, AUrlIsLookedAtWithoutOpeningAnything) {
               HasSubstr("does not divide 64 shards"));
 }
 
-TEST_F(OpenStore, AnUnknownSchemeIsNamedWithWhatIsKnown) {
+TEST_F(OpenStore, AnUnknownSchemeIsNamedWithTheKnownOnes) {
   EXPECT_THAT(refusal("sqlit:x.db"),
               AllOf(HasSubstr("\"sqlit\""), HasSubstr("memory, sqlite"), HasSubstr("did you mean \"sqlite\"?")));
   EXPECT_THAT(refusal("oracle:x"), AllOf(HasSubstr("\"oracle\""), HasSubstr("memory, sqlite")));
 }
 
-TEST_F(OpenStore, AnUnknownOptionIsNamedWithWhatIsKnown) {
+TEST_F(OpenStore, AnUnknownOptionIsNamedWithTheKnownOnes) {
   EXPECT_THAT(refusal(url("?sync=full")),
               AllOf(HasSubstr("\"sync\""), HasSubstr("synchronous, history, keep_months, shards, shared")));
   EXPECT_THAT(refusal(url("?keep_month=3")), HasSubstr("did you mean \"keep_months\"?"));
   EXPECT_THAT(refusal("memory:?keep_months=3"), HasSubstr("history, shards"));
 }
 
-TEST_F(OpenStore, ABadValueIsNamedWithWhatWouldBeRight) {
+TEST_F(OpenStore, ABadValueIsNamedWithValidOnes) {
   EXPECT_THAT(refusal(url("?synchronous=ful")), AllOf(HasSubstr("\"ful\""), HasSubstr("did you mean \"full\"?")));
   EXPECT_THAT(refusal(url("?history=failure")),
               AllOf(HasSubstr("none, failures, all"), HasSubstr("did you mean \"failures\"?")));

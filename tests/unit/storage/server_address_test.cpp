@@ -87,7 +87,7 @@ TEST(ServerAddress, ReadsThePasswordFromAFileEachTime) {
               AllOf(HasSubstr("password_file"), Not(HasSubstr("hunter2"))));
 }
 
-TEST(ServerAddress, WhatIsMissingOrWrongIsNamedAndThePasswordNever) {
+TEST(ServerAddress, MissingAndInvalidPartsAreNamedAndThePasswordNever) {
   EXPECT_THAT(address_refusal("postgres://app:hunter2@/retry"), AllOf(HasSubstr("no host"), Not(HasSubstr("hunter2"))));
   EXPECT_THAT(address_refusal("postgres://app:hunter2@db"), AllOf(HasSubstr("no database"), Not(HasSubstr("hunter2"))));
   EXPECT_THAT(address_refusal("postgres:retry"), HasSubstr("postgres://user:password@host:port/database"));

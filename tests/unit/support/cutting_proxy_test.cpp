@@ -191,7 +191,7 @@ TEST_F(CuttingProxyTest, FreezesOneDirection) {
   EXPECT_EQ(server->hear(2), "me");
 }
 
-TEST_F(CuttingProxyTest, CanCutWhatIsFrozen) {
+TEST_F(CuttingProxyTest, CanCutAFrozenConnection) {
   proxy.freeze();
   client->say("hello");
   proxy.cut_all();

@@ -22,7 +22,7 @@ class EachDatabaseServer : public ::testing::TestWithParam<ServerKind> {};
 INSTANTIATE_TEST_SUITE_P(Own, EachDatabaseServer, ::testing::Values(ServerKind::postgres, ServerKind::mariadb),
                          name_of_server);
 
-TEST_P(EachDatabaseServer, HasWhatWasCommittedAfterACrashAndAfterAStop) {
+TEST_P(EachDatabaseServer, KeepsCommittedRowsAfterACrashAndAfterAStop) {
   DatabaseServer server{GetParam()};
   const auto connect = [&] { return connect_plainly(GetParam(), server.port()); };
   EXPECT_TRUE(durable(GetParam(), server.port()));

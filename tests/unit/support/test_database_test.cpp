@@ -37,7 +37,7 @@ TEST_P(EachTestDatabase, IsEmptyThoughAnotherTestLeftSomethingBehind) {
   }
 }
 
-TEST_P(EachTestDatabase, IsNobodyElsesWhileItLives) {
+TEST_P(EachTestDatabase, BelongsToOneTestWhileItLives) {
   const TestDatabase one{GetParam()};
   const TestDatabase other{GetParam()};
   EXPECT_NE(one.name(), other.name());

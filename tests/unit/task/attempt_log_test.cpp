@@ -52,7 +52,7 @@ TEST(AttemptLine, IsReadAsItWasWritten) {
   }
 }
 
-TEST(AttemptLine, HasAtMost500BytesOfUtf8WhateverIsInIt) {
+TEST(AttemptLine, HasAtMost500BytesOfValidUtf8) {
   for (const std::string& text : {std::string(5000, 'x'), std::string(5000, '\xff'), std::string(5000, '\0')}) {
     PastAttempt attempt = some_attempt();
     attempt.number = std::numeric_limits<int>::max();

@@ -5,7 +5,7 @@
 namespace easyretry::task {
 namespace {
 
-TEST(ErrorKind, LeavesOutWhatDiffersFromTaskToTask) {
+TEST(ErrorKind, LeavesOutPartsThatDifferFromTaskToTask) {
   EXPECT_EQ(kind_of("no user 17"), "no user <number>");
   EXPECT_EQ(kind_of("took 1,204.5 ms"), "took <number> ms");
   EXPECT_EQ(kind_of("worker-12 is gone"), "worker-<number> is gone");
@@ -18,7 +18,7 @@ TEST(ErrorKind, LeavesOutWhatDiffersFromTaskToTask) {
   EXPECT_EQ(kind_of("GET https://shop.example/a?b=1 (timeout)"), "GET <url> (timeout)");
 }
 
-TEST(ErrorKind, KeepsWhatTellsErrorsApart) {
+TEST(ErrorKind, KeepsPartsThatDistinguishErrors) {
   EXPECT_EQ(kind_of("HTTP 503"), "HTTP 503");
   EXPECT_EQ(kind_of("status: 404, code=1205 (errno 111)"), "status: 404, code=1205 (errno 111)");
   EXPECT_NE(kind_of("HTTP 503"), kind_of("HTTP 500"));

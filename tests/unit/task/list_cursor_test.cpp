@@ -5,7 +5,7 @@
 namespace easyretry::task {
 namespace {
 
-TEST(ListCursor, SaysWhereTheNextPageGoesOnAndInWhichOrder) {
+TEST(ListCursor, HasThePositionOfTheNextPageAndItsOrder) {
   EXPECT_EQ(to_text({ListOrder::newest_first, TaskId{17}}), "older-17");
   EXPECT_EQ(to_text({ListOrder::oldest_first, TaskId{17}}), "newer-17");
 }

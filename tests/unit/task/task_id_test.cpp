@@ -33,7 +33,7 @@ TEST(TaskIds, ReachTheEndOf2089) {
   EXPECT_GT(number(make_task_id(last, ShardId{4095}, 1023)), 0);
 }
 
-TEST(TaskIds, LeadToAShardWhateverTheirNumberHasBecome) {
+TEST(TaskIds, LeadToAShardAfterAnyChangeOfTheirNumber) {
   const TaskId id = make_task_id(kMarch, ShardId{50}, 7);
   EXPECT_EQ(shard_of(id, 64), ShardId{50});
   EXPECT_EQ(shard_of(id, 4096), ShardId{50});
@@ -108,7 +108,7 @@ TEST(TaskIdSource, DrawsGrowingIdsInOneShardWhereverItsSequenceBegins) {
   EXPECT_LE(created_at(last), kMarch + 5ms) << "borrows no more than it needs";
 }
 
-TEST(TaskIdSource, GoesOnFromWhatItBorrowed) {
+TEST(TaskIdSource, ContinuesAfterBorrowedIds) {
   TaskIdSource source{1};
   std::set<TaskId> ids;
   for (int i = 0; i < 3000; ++i) ids.insert(source.next(kMarch, ShardId{3}));

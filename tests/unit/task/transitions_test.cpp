@@ -250,7 +250,7 @@ TEST(ApplyEnd, TellsBeforeItEnds) {
   EXPECT_EQ(record.info.outcome, Outcome::cancelled);
 }
 
-TEST(ApplyEnd, ASuccessIsToldWithItsResult) {
+TEST(ApplyEnd, ASuccessIsReportedWithItsResult) {
   TaskRecord record = running();
   apply_end(record, Event::end_and_tell, {.outcome = Outcome::succeeded, .result = "17"}, kNow + 1s);
   EXPECT_EQ(record.info.stage, Stage::on_success);
@@ -267,7 +267,7 @@ TEST(ApplyEnd, AReasonIsTheLastError) {
   EXPECT_EQ(record.info.last_failed_at, kNow + 1s);
 }
 
-TEST(EndEvent, OnlyACancellationWithoutACallbackOverrulesWhatIsDecided) {
+TEST(EndEvent, OnlyACancellationWithoutACallbackOverridesADecision) {
   TaskRecord decided = running();
   decided.info.stage = Stage::on_final_failure;
   EXPECT_EQ(end_event(decided, {.outcome = Outcome::cancelled}), Event::end);
@@ -286,7 +286,7 @@ TEST(NewRecord, IsDueAfterItsDelayOrAtItsTime) {
   EXPECT_EQ(new_record(task, TaskId{1}, kNow).info.next_at, kNow - 1h);
 }
 
-TEST(NextGeneration, KeepsWhatTheTaskIsAndForgetsWhatHappened) {
+TEST(NextGeneration, KeepsTheTaskAndForgetsItsAttempts) {
   TaskRecord ended = running();
   ended.result = "half done";
   ended.callback_attempts = 3;

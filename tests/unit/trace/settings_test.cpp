@@ -36,7 +36,7 @@ TEST(TraceSettings, TracingIsOffUnlessACollectorIsNamed) {
   EXPECT_TRUE(read_settings(with({}), "app"));
 }
 
-TEST(TraceSettings, ASwitchedOffSdkIsOffWhateverElseIsWrong) {
+TEST(TraceSettings, ADisabledSdkIsOffEvenIfOtherSettingsAreInvalid) {
   EXPECT_FALSE(read_settings(with({{"OTEL_SDK_DISABLED", "true"}, {"OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"}}), "app"));
   EXPECT_FALSE(read_settings(with({{"OTEL_TRACES_EXPORTER", "none"}}), "app"));
 }

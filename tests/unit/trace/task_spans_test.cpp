@@ -80,7 +80,7 @@ TEST_F(TaskSpans, ASubmitAndItsAttemptsAreOneTrace) {
   EXPECT_NE(spans[1].traceparent, spans[2].traceparent);
 }
 
-TEST_F(TaskSpans, ASubmittersTraceGoesOn) {
+TEST_F(TaskSpans, TheTraceOfTheSubmitterContinues) {
   auto pay = failing(0);
   pay.with({.traceparent = kGiven}).submit("ann");
   engine.drain();
@@ -216,7 +216,7 @@ TEST(TaskTraceIds, AnAttemptThatDoesNotCountLeavesTheIdToTheOneThatDoes) {
   EXPECT_FALSE(handed_back.failed);
 }
 
-TEST(TaskTraceIds, WithoutAListenerTheHandlerGetsWhatTheSubmitterGave) {
+TEST(TaskTraceIds, WithoutAListenerTheHandlerGetsTheIdsOfTheSubmitter) {
   easyretry::testing::ManualEngine engine;
   std::string seen;
   auto pay = engine.retryable("pay", [&](int) { seen = current_task()->info.traceparent; });

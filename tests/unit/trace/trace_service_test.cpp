@@ -146,7 +146,7 @@ TEST_F(TraceServices, ARetryWaitsAsLongAsTheCollectorSays) {
   EXPECT_GE(system_clock().steady() - refused, 1500ms);  // the usual first pause is a second at most
 }
 
-TEST_F(TraceServices, ABatchThatIsRefusedForGoodIsDroppedAndTheNextOneIsSent) {
+TEST_F(TraceServices, APermanentlyRefusedBatchIsDroppedAndTheNextOneIsSent) {
   Collector collector{{{.status = 400}, {}}};
   open({.url = collector.url()});
   tell(1);
@@ -164,7 +164,7 @@ TEST_F(TraceServices, SpansThatACollectorRejectsCountAsDropped) {
   EXPECT_GE(service->counts().dropped, 1U);
 }
 
-TEST_F(TraceServices, WhileTheCollectorIsAwayABoundedNumberWaitsAndNobodyElseDoes) {
+TEST_F(TraceServices, WhileTheCollectorIsAwayABoundedNumberOfSpansWaitsAndNoTaskDoes) {
   open({.url = nowhere(), .most_waiting = 10, .batch = 1});
   const Instant began = system_clock().steady();
   tell(10'000);
@@ -175,7 +175,7 @@ TEST_F(TraceServices, WhileTheCollectorIsAwayABoundedNumberWaitsAndNobodyElseDoe
   EXPECT_THAT(logged(), ElementsAre(HasSubstr("does not take spans")));
 }
 
-TEST_F(TraceServices, AStopSendsWhatIsLeft) {
+TEST_F(TraceServices, AStopSendsTheRest) {
   Collector collector{{{}}};
   Settings settings{.url = collector.url(), .batch = 100};
   settings.delay = 1h;

@@ -47,7 +47,7 @@ class TransactionsTest : public ::testing::Test {
   Transactions transactions{pool, clock};
 };
 
-TEST_F(TransactionsTest, GiveWhatTheBodyGave) {
+TEST_F(TransactionsTest, ReturnTheAnswerOfTheBody) {
   EXPECT_EQ(run([] { return 42; }), 42);
   EXPECT_EQ(undone, 0);
 }
@@ -63,7 +63,7 @@ TEST_F(TransactionsTest, ADeadlockIsTriedAgainFromTheStart) {
   EXPECT_THAT(clock.taken(), SizeIs(2));
 }
 
-TEST_F(TransactionsTest, WhatIsTriedAgainIsCountedOnce) {
+TEST_F(TransactionsTest, ARepeatedTransactionIsCountedOnce) {
   int tries = 0;
   std::int64_t counted = 0;
   const auto result = transactions.run("test.verb", Promise::kept, Locks::polled, [&](Session& session, TimePoint now) {
@@ -110,7 +110,7 @@ TEST_F(TransactionsTest, ValuesThatCannotBeStoredAreTheCallersFault) {
   EXPECT_EQ(result.error().code, Errc::invalid_argument);
 }
 
-TEST_F(TransactionsTest, WhatTheServerRefusesIsUnavailableAtOnce) {
+TEST_F(TransactionsTest, ARefusalByTheServerIsUnavailableAtOnce) {
   for (const Trouble trouble : {Trouble::overloaded, Trouble::refused}) {
     int tries = 0;
     const auto result = run([&]() -> int {
@@ -149,7 +149,7 @@ TEST_F(TransactionsTest, AnEndlessDeadlockIsGivenUpAfterEightTriesWhosePausesDou
   }
 }
 
-TEST_F(TransactionsTest, ALockIsToldAtOnceOrAfterAMomentToACallerThatCanDoWithout) {
+TEST_F(TransactionsTest, ALockIsReportedAtOnceOrAfterAMomentToACallerThatCanSkipTheRow) {
   const auto result_of = [&](Locks locks) {
     return transactions.run("test.verb", Promise::kept, locks,
                             [&](Session&, TimePoint) -> int { fail_with(Trouble::locked); });

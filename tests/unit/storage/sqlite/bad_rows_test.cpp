@@ -87,7 +87,7 @@ TEST_F(SqliteBadRows, AttemptsOfAnUnknownStageCountSoThatTheyEnd) {
   EXPECT_EQ(back.callback_attempts, 0);
 }
 
-TEST_F(SqliteBadRows, ACallThatBelongsToNoTaskIsInNobodysWay) {
+TEST_F(SqliteBadRows, AnOrphanedCallBlocksNoTask) {
   by_hand(
       "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100) "
       "INSERT INTO retry_call (id, task_key, created_at, max_attempts) "

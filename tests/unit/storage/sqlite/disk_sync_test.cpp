@@ -38,7 +38,7 @@ TEST(DiskSync, ACommitMadeDuringAWaitIsNotServedByIt) {
   EXPECT_EQ(syncs, 2);
 }
 
-TEST(DiskSync, WhoComesDuringAWaitThatWillServeItDoesNotSyncAgain) {
+TEST(DiskSync, ACallerThatJoinsAWaitThatServesItDoesNotSyncAgain) {
   DiskSync disk;
   std::latch syncing{1};
   std::latch release{1};
@@ -61,7 +61,7 @@ TEST(DiskSync, WhoComesDuringAWaitThatWillServeItDoesNotSyncAgain) {
   release.count_down();
 }
 
-TEST(DiskSync, AFailureIsToldToAllItConcernsAndToNobodyElse) {
+TEST(DiskSync, AFailureIsReportedToAllItConcernsAndToNoOthers) {
   DiskSync disk;
   const auto works = [] { return SQLITE_OK; };
   const auto fails = [] { return SQLITE_IOERR_FSYNC; };

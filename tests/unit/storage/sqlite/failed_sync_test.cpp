@@ -84,7 +84,7 @@ TEST_F(SqliteFailedSync, AllConnectionsAreOpenedAnew) {
 }
 
 // Writes that committed while another group waited for the sync that failed.
-TEST_F(SqliteFailedSync, AClaimAfterAFailedSyncIsMadeOnWhatIsOnTheDisk) {
+TEST_F(SqliteFailedSync, AClaimAfterAFailedSyncReadsTheDisk) {
   open();
   const Inserted task = insert(a_task());
   disk.fail_syncs(1);
@@ -92,7 +92,7 @@ TEST_F(SqliteFailedSync, AClaimAfterAFailedSyncIsMadeOnWhatIsOnTheDisk) {
   EXPECT_EQ(claim(task).info.version, task.version + 1);
 }
 
-TEST_F(SqliteFailedSync, WhatTheKernelDroppedIsNotThereAndWhatWasAcknowledgedIs) {
+TEST_F(SqliteFailedSync, WritesDroppedByTheKernelAreGoneAndAcknowledgedOnesAreNot) {
   open();
   const Inserted before = insert(a_task());
   const auto acknowledged = std::filesystem::file_size(log());

@@ -60,7 +60,7 @@ TEST_F(SqliteFaults, AFullDiskIsAnErrorThatSaysSoAndNothingIsLost) {
   expect_all_there(acknowledged);
 }
 
-TEST_F(SqliteFaults, WhatIsRefusedOnAFullDiskIsNotThereWhenItIsFreed) {
+TEST_F(SqliteFaults, ATaskRefusedOnAFullDiskIsNotStoredWhenSpaceIsFreed) {
   open();
   disk.fill();
   const auto acknowledged = insert_until_refused().first;
@@ -110,7 +110,7 @@ TEST_F(SqliteFaults, ASyncThatFailsLeavesTheWriteInDoubt) {
   EXPECT_EQ(count(), 2);
 }
 
-TEST_F(SqliteFaults, NoWriterOfAGroupIsToldThatItIsStoredWhenItsSyncFails) {
+TEST_F(SqliteFaults, NoWriterOfAGroupIsAcknowledgedWhenItsSyncFails) {
   open();
   disk.fail_syncs(1'000);
   std::vector<NewTask> tasks;

@@ -58,7 +58,7 @@ TEST_F(SqliteGroupCommit, ConcurrentInsertsShareCommits) {
   EXPECT_EQ(must(store->count({})), kThreads);
 }
 
-TEST_F(SqliteGroupCommit, ABadWriteHurtsNobodyElseInItsGroup) {
+TEST_F(SqliteGroupCommit, ABadWriteDoesNotAffectTheOthersInItsGroup) {
   open_sqlite(options(), gate);
   by_hand(
       "CREATE TRIGGER poison BEFORE INSERT ON retry_call WHEN NEW.task_key = 'poison' "

@@ -76,7 +76,7 @@ TEST_F(HistorySearch, EveryTaskIsInAPageOnceAndPagesGoOnWhereTheOneBeforeEnded) 
 }
 
 // Compared with a filter over all rows, on a clock that jumps.
-TEST_F(HistorySearch, FindsWhatAFilterOfAllRowsWouldFind) {
+TEST_F(HistorySearch, FindsTheSameAsAFilterOfAllRows) {
   std::mt19937 random{20'260'310};
   const auto any = [&](int below) { return static_cast<int>(random() % static_cast<unsigned>(below)); };
   const std::array<std::string, 3> namespaces{"shop", "bank", ""};
@@ -161,7 +161,7 @@ class LongHistory : public SqliteTest {
   Connection db{file(), Connection::Mode::create};
 };
 
-TEST_F(LongHistory, APageCostsAboutTheSameHoweverSeldomWhatIsAskedForIs) {
+TEST_F(LongHistory, APageCostsAboutTheSameHoweverRareItsMatchesAre) {
   const int first = cost({.name_space = "shop"});
   for (TaskQuery query :
        {TaskQuery{.name_space = "shop", .handler = "rare"},

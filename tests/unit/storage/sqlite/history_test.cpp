@@ -74,7 +74,7 @@ TEST_F(SqliteHistory, ATaskGoesToTheMonthInWhichItFinished) {
   EXPECT_THAT(tables(), ElementsAre("retry_state_202604"));
 }
 
-TEST_F(SqliteHistory, IsReadWithWhatWasAskedForAsOne) {
+TEST_F(SqliteHistory, IsReadWithItsArgumentsAsOneTable) {
   open();
   finish(a_task().key("k").payload("[7]"));
   EXPECT_EQ(ask("SELECT count(*) FROM retry_task_history_202603 WHERE task_key = 'k' AND params_json = '[7]' "

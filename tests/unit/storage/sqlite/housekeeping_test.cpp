@@ -107,7 +107,7 @@ TEST_F(SqliteHousekeeping, CostsOneTransactionWhereNoMonthIsOld) {
   EXPECT_EQ(sqlite_commit_count(store()) - before, 1U);
 }
 
-TEST_F(SqliteHousekeeping, CutShortLeavesTheMonthAndWhatWasSweptStaysSwept) {
+TEST_F(SqliteHousekeeping, CutShortKeepsTheMonthAndTheDeletionsMadeSoFar) {
   cut_short();
   EXPECT_EQ(ask("SELECT count(*) FROM " + std::string{kJanuarysTasks}), 3000);
   EXPECT_LT(entries("part = 0"), 1100);

@@ -129,7 +129,7 @@ TEST_F(SqliteLookup, PagesOfAKeyGoThroughItsWholePastInOrder) {
   EXPECT_EQ(seen, all);
 }
 
-TEST_F(SqliteLookup, ADoubleEntryWrittenByHandKeepsNoKeyFromBeingUsed) {
+TEST_F(SqliteLookup, AManuallyWrittenDuplicateBlocksNoKey) {
   open();
   const Inserted past = insert(a_task().key("k"));
   ASSERT_TRUE(cancel(past.id));
@@ -161,7 +161,7 @@ TEST_F(SqliteLookup, ANewGenerationIsFoundWithTheOldOne) {
   EXPECT_FALSE(must(store().requeue({&old.id, 1})).at(0)) << "its key is live";
 }
 
-TEST_F(SqliteLookup, WhatLeavesNoHistoryLeavesNoEntry) {
+TEST_F(SqliteLookup, ATaskWithoutHistoryLeavesNoEntry) {
   open_with(History::none);
   const NewTask task = a_task().business("order", "42");
   settle(claim(insert(task)), Settlement::Kind::finish);

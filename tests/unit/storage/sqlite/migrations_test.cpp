@@ -42,7 +42,7 @@ TEST_F(SqliteMigrations, RunOnceHoweverOftenTheStoreIsOpened) {
   EXPECT_EQ(ask("PRAGMA application_id"), kApplicationId);
 }
 
-TEST_F(SqliteMigrations, WhatIsThereFromBeforeCountsAsStoredOnFormerDays) {
+TEST_F(SqliteMigrations, OldTasksCountAsStoredOnFormerDays) {
   {
     Connection db{file(), Connection::Mode::create};
     db.run("PRAGMA journal_mode = WAL");
@@ -77,7 +77,7 @@ TEST_F(SqliteMigrations, AMonthFromBeforeGetsItsIndexes) {
   EXPECT_EQ(schema(), newest);
 }
 
-TEST_F(SqliteMigrations, WhatEndedBeforeThereWereMarksIsRequeuedAndMarked) {
+TEST_F(SqliteMigrations, TasksThatEndedBeforeThereWereMarksAreRequeuedAndMarked) {
   open();
   finish(a_task().key("march"), Outcome::exhausted);
   clock.advance(31 * 24h);
@@ -113,7 +113,7 @@ TEST_F(SqliteMigrations, WhatEndedBeforeThereWereMarksIsRequeuedAndMarked) {
   EXPECT_EQ(schema(), newest);
 }
 
-TEST_F(SqliteMigrations, WhatEndedBeforeThereWereRulesOfRetentionFollowsThem) {
+TEST_F(SqliteMigrations, TasksThatEndedBeforeThereWereRulesOfRetentionFollowThem) {
   open();
   finish(a_task().handler("pay"));
   finish(a_task().handler("ship"));
@@ -135,7 +135,7 @@ TEST_F(SqliteMigrations, WhatEndedBeforeThereWereRulesOfRetentionFollowsThem) {
   EXPECT_EQ(schema(), newest);
 }
 
-TEST_F(SqliteMigrations, WhatIsThereFromBeforeAttemptsWereNotedGetsThemFromNowOn) {
+TEST_F(SqliteMigrations, OldTasksGetNotesOfTheirNextAttempts) {
   open();
   finish(a_task().key("ended"));
   const Inserted waiting = insert(a_task());
@@ -161,7 +161,7 @@ TEST_F(SqliteMigrations, WhatIsThereFromBeforeAttemptsWereNotedGetsThemFromNowOn
   EXPECT_EQ(schema(), newest);
 }
 
-TEST_F(SqliteMigrations, WhatIsThereFromBeforeThereWereClassesIsNormal) {
+TEST_F(SqliteMigrations, TasksFromBeforeThereWereClassesAreNormal) {
   open();
   finish(a_task().key("ended"));
   const Inserted waiting = insert(a_task());

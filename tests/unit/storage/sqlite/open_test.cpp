@@ -64,7 +64,7 @@ TEST_F(SqliteOpen, ASecondStoreInThisProcessIsRefused) {
   EXPECT_EQ(refusal(), "accepted");
 }
 
-TEST_F(SqliteOpen, ASecondStoreInAnotherProcessIsToldTheFirstOnesPid) {
+TEST_F(SqliteOpen, ASecondProcessIsRefusedWithThePidOfTheFirst) {
   open();
   const std::string us = std::to_string(::getpid());
   EXPECT_THAT(in_child([&] { return refusal(); }), HasSubstr("in use by process " + us));

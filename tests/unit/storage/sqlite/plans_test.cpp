@@ -167,7 +167,7 @@ TEST_F(SqlitePlans, ClaimRenewAndHandBackTouchNoIndex) {
 
 // The index over calls has rows only after a clock was set back, the one of late ends only tasks that lived long, the
 // one of results those that are kept.
-TEST_F(SqlitePlans, WhatIsToBeDoneHasOneIndexAndAMonthOfHistoryOneAndAPart) {
+TEST_F(SqlitePlans, LiveTasksHaveOneIndexAndAMonthOfHistoryHasOneAndAPartialOne) {
   create_month(db, "retry_state_202603");
   EXPECT_THAT(column_of("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name", 0),
               ElementsAre("retry_call_out_of_order", "retry_result_keep_until", "retry_state_202603_kinds",

@@ -127,7 +127,7 @@ TEST_F(SqliteReshard, ANumberThatCannotBeIsRefused) {
   for (const int shards : {0, -1, 4097}) EXPECT_THAT(refusal_of(shards), HasSubstr("1 to 4096"));
 }
 
-TEST_F(SqliteReshard, StoppedBetweenTwoTransactionsItGoesOnAndNobodyOpensItMeanwhile) {
+TEST_F(SqliteReshard, InterruptedBetweenTransactionsContinuesAndCannotBeOpenedMeanwhile) {
   open();
   for (int i = 0; i < 3; ++i) insert_many(1500);
   const auto before = records();
@@ -147,7 +147,7 @@ TEST_F(SqliteReshard, StoppedBetweenTwoTransactionsItGoesOnAndNobodyOpensItMeanw
   EXPECT_TRUE(records() == before);
 }
 
-TEST_F(SqliteReshard, AFileThatIsNotThereIsToldAndNotMade) {
+TEST_F(SqliteReshard, AMissingFileIsReportedAndNotCreated) {
   EXPECT_THAT(refusal_of(16), HasSubstr("there is no EasyRetry store"));
   EXPECT_FALSE(stored_settings("sqlite:" + file().string()));
   EXPECT_TRUE(std::filesystem::is_empty(file().parent_path()));
