@@ -27,7 +27,11 @@ struct Ready::Known {
 };
 
 Ready::Ready(std::size_t per_queue)
-    : per_queue_(per_queue), per_class_(per_queue), known_(std::make_unique<Known>()), left_(kOrder.front().share) {}
+    : per_queue_(per_queue),
+      per_class_(per_queue),
+      per_held_queue_(per_queue),
+      known_(std::make_unique<Known>()),
+      left_(kOrder.front().share) {}
 Ready::~Ready() = default;
 
 std::size_t Ready::size() const {
@@ -57,10 +61,15 @@ std::deque<DueTask>& Ready::place_for(OfHandler& handler, const DueTask& task) {
   return handler.queues[no].tasks;
 }
 
+std::size_t Ready::most_in_queue(const OfHandler& handler) const {
+  return handler.held ? std::min(per_queue_, per_held_queue_) : per_queue_;
+}
+
 std::size_t Ready::room_for(std::uint32_t handler, TaskClass task_class) {
   const OfHandler& h = of(handler);
   const std::size_t in_queue = h.queues[number_of(task_class)].tasks.size() + h.suspects.size();
-  const std::size_t of_queue = per_queue_ - std::min(per_queue_, in_queue);
+  const std::size_t most = most_in_queue(h);
+  const std::size_t of_queue = most - std::min(most, in_queue);
   if (!mixed_) return of_queue;
   return std::min(of_queue, per_class_ - std::min(per_class_, waiting_[number_of(task_class)]));
 }
@@ -83,6 +92,52 @@ bool Ready::add(const DueTask& task) {
   }
   place_for(of(task.handler), task).push_back(task);
   return true;
+}
+
+// A handler that was held and has started as many tasks as it keeps is not held any more. One full answer would not be
+// enough: a limit that is nearly kept gives full and partial ones in turn, and tasks would come and go each time.
+void Ready::allow(std::uint32_t handler, std::size_t wanted, std::size_t allowed) {
+  OfHandler& h = of(handler);
+  if (allowed < wanted) {
+    h.held = true;
+    h.started = 0;
+    return;
+  }
+  h.started += allowed;
+  if (h.started >= per_held_queue_) h.held = false;
+}
+
+std::size_t Ready::shrink_held(std::size_t together) {
+  std::size_t held = 0;
+  for (std::size_t no = 0; no < handlers_.size(); ++no) {
+    OfHandler& h = handlers_[no];
+    h.held = h.held && size(static_cast<std::uint32_t>(no)) > 0;
+    if (h.held) ++held;
+  }
+  if (held == 0) return 0;
+  const std::size_t queues = held * (mixed_ ? kClasses : 1);
+  per_held_queue_ = std::max<std::size_t>(1, together / queues);
+  std::size_t left_out = 0;
+  for (OfHandler& h : handlers_) left_out += h.held ? shrink(h) : 0;
+  return left_out;
+}
+
+// The latest ones go. They are read again when there is room.
+std::size_t Ready::shrink(OfHandler& handler) {
+  const std::size_t most = most_in_queue(handler);
+  std::size_t left_out = 0;
+  const auto drop_last = [&](std::deque<DueTask>& tasks) {
+    handler.queues[number_of(tasks.back().task_class)].overflowed = true;
+    known_->newest.erase(tasks.back().id);
+    tasks.pop_back();
+    ++left_out;
+  };
+  for (; handler.suspects.size() > most; --suspects_) drop_last(handler.suspects);
+  for (std::size_t no = 0; no < kClasses; ++no) {
+    std::deque<DueTask>& tasks = handler.queues[no].tasks;
+    for (; !tasks.empty() && tasks.size() + handler.suspects.size() > most; --waiting_[no]) drop_last(tasks);
+  }
+  return left_out;
 }
 
 // A turn that `limit` ends goes on with the next call.
@@ -192,7 +247,7 @@ bool Ready::take_reload_wanted() {
     for (std::size_t no = 0; no < kClasses; ++no) {
       Queue& queue = h.queues[no];
       const bool has_room =
-          queue.tasks.size() + h.suspects.size() <= per_queue_ / 2 && (!mixed_ || waiting_[no] <= per_class_ / 2);
+          queue.tasks.size() + h.suspects.size() <= most_in_queue(h) / 2 && (!mixed_ || waiting_[no] <= per_class_ / 2);
       if (!queue.overflowed || !has_room) continue;
       queue.overflowed = false;
       wanted = true;

@@ -6,6 +6,10 @@
 // A picked task stays known until it is released: if it is read again meanwhile, it is not claimed twice. A task that
 // comes twice is claimed in its newest version: a scan may bring one that was read before its last run, and must not
 // hold up its retry. Tasks under suspicion have queues of their own.
+//
+// A handler is held while circuits or limits allow it less than its workers could take. Its tasks would stay here, and
+// in the end leave no room for those of others. So all held handlers together have a small part of the memory; what is
+// beyond it stays in the store. Decision 66.
 
 #include <array>
 #include <deque>
@@ -39,6 +43,12 @@ class Ready {
   std::size_t room_for(std::uint32_t handler, TaskClass task_class);
   // There was no room for a task: take_reload_wanted() asks for it when there is.
   void leave_out(std::uint32_t handler, TaskClass task_class);
+
+  // Of `wanted` tasks that workers have room for, circuits and limits allow so many to start.
+  void allow(std::uint32_t handler, std::size_t wanted, std::size_t allowed);
+  bool is_held(std::uint32_t handler) const { return handler < handlers_.size() && handlers_[handler].held; }
+  // Those that are held keep this many tasks together, in equal parts, and leave out the others. Returns how many.
+  std::size_t shrink_held(std::size_t together);
 
   // Takes up to `limit` tasks, from each queue as many as room(handler, wanted, picked) says, at most `wanted`.
   // `picked` is the number of tasks of the handler that are picked and not released.
@@ -75,15 +85,20 @@ class Ready {
     std::array<Queue, kClasses> queues;  // by TaskClass
     std::deque<DueTask> suspects;        // of all classes
     std::size_t picked = 0;
+    bool held = false;
+    std::size_t started = 0;  // since it was held back
   };
   struct Known;  // newest version by id, waiting or picked
 
   OfHandler& of(std::uint32_t handler);
   std::deque<DueTask>& place_for(OfHandler& handler, const DueTask& task);
+  std::size_t most_in_queue(const OfHandler& handler) const;
+  std::size_t shrink(OfHandler& handler);
   std::size_t pick_of(std::size_t task_class, const Room& room, std::size_t most, std::vector<DueTask>& out);
 
   std::size_t per_queue_;
   std::size_t per_class_;
+  std::size_t per_held_queue_;
   bool mixed_ = false;               // not all tasks so far were normal
   std::vector<OfHandler> handlers_;  // by number
   std::unique_ptr<Known> known_;

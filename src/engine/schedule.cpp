@@ -8,6 +8,10 @@ namespace {
 // The wheel reaches a little beyond the window, so that what the Loader has just read fits.
 constexpr Millis kSlack{1000};
 
+// Of the memory. More would be read ahead in vain, and a quarter lets more than half of it be free, which is when the
+// Loader goes on after memory was full.
+constexpr std::size_t kPartForHeldHandlers = 4;
+
 // Limit of claimed and unsettled tasks: enough for two full batches on each side of the workers.
 constexpr std::size_t kBatchesInFlight = 4;
 
@@ -132,6 +136,7 @@ bool Schedule::take(std::size_t claimer, std::vector<DueTask>& batch) {
   take_due(context_.store_now());
   take_offers();
   const bool begin = !paused() && pick(batch);
+  held_ -= ready_.shrink_held(memory / kPartForHeldHandlers);
   want_reload_if_room();
   const bool more = ready_.size() + wheel_->size() > 0;
   if (!batch.empty() && more && !watched(wheel_->next_due())) wakeup().notify();
@@ -149,11 +154,15 @@ void Schedule::take_offers() {
 }
 
 // Memory is only for tasks that can be claimed: those of a paused handler are read again after the pause, and those
-// beyond the window by a later scan, in time.
+// beyond the window by a later scan, in time. A held handler that has no room for due tasks has none for later ones.
 void Schedule::put(const DueTask& task, TimePoint now) {
   if (!context_.is_paused(task.handler)) {
     if (task.due <= now) return make_ready(task);
-    if (wheel_->schedule(task)) return;
+    if (ready_.is_held(task.handler) && ready_.room_for(task.handler, task.task_class) == 0) {
+      ready_.leave_out(task.handler, task.task_class);
+    } else if (wheel_->schedule(task)) {
+      return;
+    }
   }
   --held_;
 }
@@ -203,6 +212,7 @@ bool Schedule::pick(std::vector<DueTask>& batch) {
     std::size_t granted = reserved.room();
     if (granted > 0 && known.circuit) granted = knows(*known.circuit) ? known.circuit->reserve(now, granted) : 0;
     reserved.claim(*known.holdings, granted);
+    ready_.allow(handler, startable, granted);
     return granted;
   };
   ready_.pick(room, room_for, batch);
@@ -250,9 +260,12 @@ void Schedule::pick_suspects(std::size_t most, std::vector<DueTask>& batch) {
       [&](const DueTask& task, std::size_t coming) {
         if (context_.is_paused(task.handler) || batch.size() >= most) return next_handler;
         const KnownHandler& known = *table->by_number[task.handler];
-        if (known.circuit && !(knows(*known.circuit) && known.circuit->has_room(now))) return next_handler;
-        Reservation reserved{known.brakes, now, 1};
-        if (reserved.room() == 0) return next_handler;
+        const bool closed = !known.circuit || (knows(*known.circuit) && known.circuit->has_room(now));
+        Reservation reserved{known.brakes, now, closed ? std::size_t{1} : 0};
+        if (reserved.room() == 0) {
+          ready_.allow(task.handler, 1, 0);
+          return next_handler;
+        }
         const Ready::Choice choice = choose(task, coming);
         if (choice != take) return choice;
         if (known.circuit) known.circuit->reserve(now, 1);

@@ -237,5 +237,80 @@ TEST(Ready, NormalTasksAloneMayFillAllOfTheMemory) {
   EXPECT_EQ(ready.room_for(1, normal), 0U) << "from now on a class has its part of it";
 }
 
+// Of 100 tasks of each of two handlers, the first may start none.
+struct HeldHandler : ::testing::Test {
+  HeldHandler() {
+    for (int i = 0; i < 100; ++i) ready.add(due(i, 0));
+    for (int i = 100; i < 200; ++i) ready.add(due(i, 1));
+    ready.allow(0, 100, 0);
+    ready.allow(1, 100, 100);
+  }
+  std::vector<int> pick_of_first(std::size_t most) {
+    std::vector<DueTask> picked;
+    ready.pick([&](std::uint32_t handler, std::size_t, std::size_t) { return handler == 0 ? most : 0; }, most, picked);
+    return ids_in(picked);
+  }
+
+  Ready ready{100};
+};
+
+TEST_F(HeldHandler, KeepsTheEarliestOfItsTasksAndLeavesOutTheRest) {
+  EXPECT_EQ(ready.shrink_held(3), 97U);
+  EXPECT_EQ(ready.size(0), 3U);
+  EXPECT_EQ(ready.size(1), 100U) << "of the other handler, which is not held";
+  EXPECT_EQ(ready.room_for(0, TaskClass::normal), 0U);
+  EXPECT_EQ(pick_of_first(10), (std::vector{0, 1, 2}));
+}
+
+TEST_F(HeldHandler, DividesThePartWithOthersThatAreHeld) {
+  ready.allow(1, 100, 99);
+  EXPECT_EQ(ready.shrink_held(40), 160U);
+  EXPECT_EQ(ready.size(0), 20U);
+  EXPECT_EQ(ready.size(1), 20U);
+  EXPECT_FALSE(ready.take_reload_wanted());
+}
+
+TEST_F(HeldHandler, KeepsSomeOfEachClass) {
+  for (int i = 200; i < 210; ++i) ready.add({{TaskId{i}, 1}, {}, 0, 0, TaskClass::urgent});
+  ready.shrink_held(12);
+  EXPECT_EQ(ready.by_class()[static_cast<std::size_t>(TaskClass::urgent)], 4U);
+  EXPECT_EQ(ready.size(0), 8U);
+}
+
+TEST_F(HeldHandler, KeepsSomeOfItsSuspects) {
+  for (int i = 200; i < 210; ++i) ready.add({{TaskId{i}, 1}, {}, 2, 1});
+  ready.allow(0, 100, 100);
+  ready.allow(2, 1, 0);
+  EXPECT_EQ(ready.shrink_held(4), 6U);
+  EXPECT_EQ(ready.size(2), 4U);
+  EXPECT_TRUE(ready.has_suspects());
+}
+
+TEST_F(HeldHandler, WhatWasLeftOutIsAskedForWhenHalfOfItsPartIsFree) {
+  ready.shrink_held(10);
+  EXPECT_FALSE(ready.take_reload_wanted());
+  pick_of_first(5);
+  EXPECT_TRUE(ready.take_reload_wanted());
+}
+
+TEST_F(HeldHandler, IsHeldUntilItHasStartedAsManyAsItKeeps) {
+  ready.shrink_held(10);
+  ready.allow(0, 5, 5);
+  ready.allow(0, 5, 4);
+  ready.allow(0, 9, 9);
+  EXPECT_TRUE(ready.is_held(0)) << "fewer since it was last held back";
+  ready.allow(0, 1, 1);
+  EXPECT_FALSE(ready.is_held(0));
+  EXPECT_EQ(ready.room_for(0, TaskClass::normal), 90U);
+  EXPECT_TRUE(ready.take_reload_wanted());
+}
+
+TEST_F(HeldHandler, TakesNoPartAnyMoreWhenNothingOfItIsLeft) {
+  ready.remove_if([](const DueTask& task) { return task.handler == 0; });
+  ready.allow(1, 100, 0);
+  EXPECT_EQ(ready.shrink_held(40), 60U);
+  EXPECT_EQ(ready.size(1), 40U);
+}
+
 }  // namespace
 }  // namespace easyretry::engine
