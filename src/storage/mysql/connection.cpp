@@ -103,11 +103,12 @@ void check_mode(std::string_view mode) {
 
 void check_product(std::string_view version) {
   if (version.find("TiDB") == std::string_view::npos) return;
-  throw ServerError(Trouble::refused,
-                    "the server is TiDB (" + std::string{version} +
-                        "), which EasyRetry does not support: it has no SKIP LOCKED, by which instances claim tasks without "
-                        "waiting for one another; use MySQL " +
-                        dotted(kOldestMysql) + ", MariaDB " + dotted(kOldestMariadb) + ", a newer one, or PostgreSQL");
+  throw ServerError(
+      Trouble::refused,
+      "the server is TiDB (" + std::string{version} +
+          "), which EasyRetry does not support: it has no SKIP LOCKED, by which instances claim tasks without "
+          "waiting for one another; use MySQL " +
+          dotted(kOldestMysql) + ", MariaDB " + dotted(kOldestMariadb) + ", a newer one, or PostgreSQL");
 }
 
 void check_version(bool is_mariadb, unsigned long version) {
