@@ -1,10 +1,14 @@
-# embed_folder(TARGET FOLDER HEADER NAME): defines `extern const std::span<const PageFile> NAME`, which HEADER declares in
+# embed_folder(TARGET FOLDER HEADER NAME [OR_ELSE]): defines `extern const std::span<const PageFile> NAME`, which HEADER declares in
 # easyretry::ROOM, as the files below FOLDER: path, tag, bytes, and the bytes compressed with gzip if that makes them fewer.
-# Any bytes are allowed. An empty FOLDER embeds nothing. With `cmake -P`, this file writes OUT.
+# Any bytes are allowed. "" as FOLDER embeds nothing. A folder without files is an error that says what to do OR_ELSE: only a part
+# of the sources was copied. With `cmake -P`, this file writes OUT.
 function(embed_folder target folder header name)
   set(files "")
   if(folder)
     file(GLOB_RECURSE files CONFIGURE_DEPENDS RELATIVE ${folder} ${folder}/*)
+    if(NOT files)
+      message(FATAL_ERROR "There are no files to embed in ${folder}. Copy that folder, too, or ${ARGN}.")
+    endif()
   endif()
   set(out ${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp)
   set(maker ${PROJECT_SOURCE_DIR}/cmake/embed_folder.cmake)

@@ -36,9 +36,16 @@ def problems_of_names(page):
             yield f"there is no test {suite}.{case}"
 
 
+def problems_of_the_lab(page):
+    """The page names exactly the invariants that a fleet with broken statements is found to break."""
+    broken = set(re.findall(r'^    "(\w+)": \(', (root / "tests/lab/sabotage.py").read_text(), re.M))
+    said = set(re.findall(r"`(\w+)`", re.search(r"has to find these broken:\n(.*?)\.\s", page, re.S).group(1)))
+    yield from (f"{one} is said to be broken in a fleet, or is and is not said" for one in sorted(broken ^ said))
+
+
 def main():
     page = (root / "docs/promises.md").read_text()
-    found = [*problems_of_invariants(page), *problems_of_names(page)]
+    found = [*problems_of_invariants(page), *problems_of_names(page), *problems_of_the_lab(page)]
     print("\n".join(found) or "every promise names what shows it")
     return 1 if found else 0
 

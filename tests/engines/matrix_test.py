@@ -10,15 +10,14 @@ import pathlib
 import subprocess
 import sys
 
+import left_out
 import obtain
 from pooler import Pgbouncer
-from problem import Problem
 
 SERVERS = pathlib.Path(obtain.__file__).resolve().parents[1] / "support/servers.py"
 # The server that servers.py starts, and the one that the tests think they use.
 KINDS = {"postgres": ("postgres", "postgres"), "pgbouncer": ("postgres", "postgres"), "mariadb": ("mariadb", "mariadb"),
          "mysql": ("mysql", "mariadb"), "redis": ("redis", "redis"), "valkey": ("redis", "redis")}
-LEFT_OUT = 77
 
 
 @contextlib.contextmanager
@@ -45,15 +44,7 @@ def passes(program, kind, environment):
 def main(engine, conformance, fault_test, folder):
     folder = pathlib.Path(folder).resolve()
     name, _, version = engine.partition("-")
-    why = folder / "left-out" / engine
-    why.parent.mkdir(parents=True, exist_ok=True)
-    why.unlink(missing_ok=True)
-    try:
-        programs = getattr(obtain, name)(version, folder)
-    except Problem as problem:
-        why.write_text(f"{engine}: {problem}\n")
-        print(f"left out: {problem}")
-        return LEFT_OUT
+    programs = left_out.exit_without(engine, folder, lambda: getattr(obtain, name)(version, folder))
     kind, seen_as = KINDS[name]
     servers = folder / f"servers-{engine}"
     with started(kind, servers / seen_as, programs) as port, contextlib.ExitStack() as stack:

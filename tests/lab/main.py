@@ -18,8 +18,10 @@ import page
 import report
 from run import Lab
 from sabotage import sabotage
-from stores import STORES
+from stores import STORES, Sqlite
 from story import Promise
+
+USUAL_DISK = Sqlite.DISK
 
 
 def parse(words):
@@ -29,6 +31,7 @@ def parse(words):
     parser.add_argument("--seed", type=int, default=None, help="by default a new one, which is printed")
     parser.add_argument("--rate", type=int, default=40, help="submissions a second, of the whole fleet")
     parser.add_argument("--lease", type=float, default=3.0, help="seconds")
+    parser.add_argument("--disk", type=int, default=Sqlite.DISK, help="MiB, of SQLite's disk")
     parser.add_argument("--patience", type=float, default=2.0, help="how many seconds later than promised is a violation")
     parser.add_argument("--sabotage", action="store_true", help="breaks the engine, to see whether the checker notices; only on postgres")
     parser.add_argument("--publish", action="store_true", help="writes docs/survived.md")
@@ -48,7 +51,9 @@ def parse(words):
 
 
 def run(arguments):
-    folder = (arguments.reports / f"{arguments.store}-{arguments.seed}").resolve()
+    Sqlite.DISK = arguments.disk
+    disk = f"{arguments.disk}m" if arguments.store == "sqlite" and arguments.disk != USUAL_DISK else ""
+    folder = (arguments.reports / f"{arguments.store}{disk}-{arguments.seed}").resolve()
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     print(f"{arguments.store}, seed {arguments.seed}, {arguments.seconds:.0f} s; journals in {folder}", flush=True)

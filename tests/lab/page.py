@@ -1,8 +1,10 @@
 """docs/survived.md and its charts, from the last report of each store."""
 import json
+import subprocess
 
 from checker import INVARIANTS
 from report import ROOT
+from sabotage import SABOTAGE
 from stores import STORES
 
 PAGE = ROOT / "docs/survived.md"
@@ -40,10 +42,7 @@ decides:
 | leave | a member stops as asked, and another one joins |
 | clock step | the clock of a member jumps ten minutes, and back; not on SQLite, whose clock is that of its process |
 
-A run on a disk of 64 MiB for SQLite (seed 28, 3 min, `9b98594b`) failed: some 160 of 4,280 acknowledged tasks had not
-ended four minutes after the last fault. The log said until then that the disk was full, most likely by SQLite's own log.
-
-Syncs that fail, disks that lose data, Redis Cluster and Sentinel, and packets that are dropped below TCP have tests of their own
+{small_disk}Syncs that fail, disks that lose data, Redis Cluster and Sentinel, and packets that are dropped below TCP have tests of their own
 ([promises](promises.md)).
 
 ## What is checked
@@ -52,8 +51,8 @@ Syncs that fail, disks that lose data, Redis Cluster and Sentinel, and packets t
 |---|---|
 {invariants}
 
-Each invariant is broken in a test (`tests/lab/checker_test.py`), and a fleet with broken statements is caught in a real run
-(`tests/lab/sabotage.py`).
+Each invariant is broken in a journal that a test writes (`tests/lab/checker_test.py`). In a real run of a fleet whose
+statements are broken by triggers (`tests/lab/sabotage.py`), these are found broken: {sabotaged}.
 
 "In doubt" are submissions whose reply was lost; they may be stored, and end like the others if they are. "Refused" are
 submissions that the store did not take, because it was down or not reachable: the caller knows. "Cut off" are executions
@@ -71,7 +70,7 @@ def seconds(one):
 
 def row(report):
     tasks, runs = report["tasks"], report["executions"]
-    return (f"| {NAMES[report['store']]} | {report['seconds'] / 60:g} min, seed {report['seed']}, {report['date']}, `{report['commit']}` | "
+    return (f"| {NAMES[report['store']]} | {report['seconds'] / 60:g} min, seed {report['seed']}, {report['date']}{commit_of(report)} | "
             f"{sum(report['faults'].values())} faults, {report['deaths']} deaths | "
             f"{tasks['acknowledged']:,} acknowledged, {tasks['in doubt']:,} in doubt, {tasks['refused']:,} refused | "
             f"{runs['all']:,}, {runs['cut off']:,} cut off, {runs['overtaken']:,} overtaken | **{len(report['violations'])}** | "
@@ -94,9 +93,29 @@ def publish(folder):
         chart.write_text(svg(report))
         text += f"\n![{NAMES[report['store']]}]({chart.name})\n"
     text += METHOD.format(lease=reports[0]["lease"], window=reports[0]["window"], patience=reports[0]["patience"],
-                          invariants="\n".join(f"| `{one.__name__}` | {' '.join(one.__doc__.split())} |" for one in INVARIANTS))
+                          small_disk=small_disk(last_report(folder, "sqlite[0-9]*m")),
+                          sabotaged=", ".join(f"`{name}`" for name in SABOTAGE), invariants="\n".join(f"| `{one.__name__}` | {' '.join(one.__doc__.split())} |" for one in INVARIANTS))
     PAGE.write_text(text)
     print(f"{PAGE.relative_to(ROOT)}: {', '.join(report['store'] for report in reports)}")
+
+
+def small_disk(report):
+    """A paragraph on the last run on another disk than the usual one."""
+    if not report:
+        return ""
+    tasks = report["tasks"]
+    return (f"On a disk of {report['disk']} MiB, which SQLite's own log could fill, a run of {report['seconds'] / 60:g} min (seed {report['seed']}, "
+            f"{report['date']}{commit_of(report)}) had {len(report['violations'])} violations: {report['faults'].get('full disk', 0)} times another file "
+            f"filled the disk, and all of {tasks['acknowledged']:,} acknowledged tasks ended. {tasks['refused']:,} submissions were refused.\n\n"
+            if not report["violations"] else
+            f"A run on a disk of {report['disk']} MiB for SQLite (seed {report['seed']}, {report['seconds'] / 60:g} min, {report['date']}{commit_of(report)}) "
+            f"failed, with {len(report['violations'])} violations.\n\n")
+
+
+def commit_of(report):
+    """Only one that a reader can find in this repository."""
+    found = subprocess.run(["git", "cat-file", "-e", f"{report['commit']}^{{commit}}"], cwd=ROOT, capture_output=True, check=False)
+    return f", `{report['commit']}`" if found.returncode == 0 else ""
 
 
 def last_report(folder, store):

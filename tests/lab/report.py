@@ -33,7 +33,7 @@ def report_of(story, started, arguments, unexpected):
         violations.append({"invariant": "too_little", "what": f"only {len(story.acked)} submissions were acknowledged, so this run shows nothing"})
     struck = [fault for fault in story.faults if fault.what != "starved"]
     return {
-        "store": arguments.store, "seed": arguments.seed, "seconds": arguments.seconds, "commit": commit(),
+        "store": arguments.store, "disk": arguments.disk, "seed": arguments.seed, "seconds": arguments.seconds, "commit": commit(),
         "patience": story.promise.patience, "date": datetime.date.today().isoformat(), "lease": story.promise.lease, "window": story.promise.window,
         "faults": dict(sorted(collections.Counter(fault.what for fault in struck).items())),
         "deaths": len(story.deaths),

@@ -37,12 +37,12 @@ class Sqlite(Store):
     """A file on a small disk of its own, for one process at a time."""
     members = 1
     port = None
-    DISK = "256m"  # several times the log of SQLite, which is copied back at 64 MiB
+    DISK = 256  # MiB: several times the log of SQLite, which is copied back at 64 MiB; ./lab --disk makes another one
 
     def __enter__(self):
         self.disk = self.folder / "disk"
         self.disk.mkdir()
-        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.DISK}", "tmpfs", self.disk], check=True)
+        subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={self.DISK}m", "tmpfs", self.disk], check=True)
         self.url = f"sqlite:{self.disk}/retry.db"
         return self
 

@@ -101,6 +101,16 @@ void check_mode(std::string_view mode) {
 
 }  // namespace
 
+void check_product(std::string_view version) {
+  if (version.find("TiDB") == std::string_view::npos) return;
+  throw ServerError(
+      Trouble::refused,
+      "the server is TiDB (" + std::string{version} +
+          "), which EasyRetry does not support: it has no SKIP LOCKED, by which instances claim tasks without "
+          "waiting for one another; use MySQL " +
+          dotted(kOldestMysql) + ", MariaDB " + dotted(kOldestMariadb) + ", a newer one, or PostgreSQL");
+}
+
 void check_version(bool is_mariadb, unsigned long version) {
   const unsigned long oldest = is_mariadb ? kOldestMariadb : kOldestMysql;
   if (version >= oldest) return;
@@ -152,6 +162,7 @@ Connection::Connection(MYSQL* handle) : handle_(handle, Closer{true}), connected
 }
 
 void Connection::set_up(const MysqlAddress& address) {
+  check_product(mysql_get_server_info(handle_.get()));
   check_version(is_mariadb(), mysql_get_server_version(handle_.get()));
   check_writable();
   const std::string lock_timeout = std::to_string(lock_timeout_.count());

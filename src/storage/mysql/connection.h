@@ -33,6 +33,9 @@ class Rows {
   const unsigned long* lengths_ = nullptr;
 };
 
+// Throws ServerError if what the server says of its version, such as "8.0.11-TiDB-v7.5.1", is that of another product
+// that speaks MySQL's protocol and lacks what is needed.
+void check_product(std::string_view version);
 // Throws ServerError if the server is too old.
 void check_version(bool is_mariadb, unsigned long version);
 

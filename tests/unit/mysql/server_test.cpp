@@ -127,6 +127,17 @@ TEST(MysqlServer, AnOldOneIsRefusedByItsName) {
               HasSubstr("MySQL 8.0.12; EasyRetry needs MySQL 8.0.13"));
 }
 
+TEST(MysqlServer, TidbIsRefusedByItsNameAndNotTakenForAnOldMysql) {
+  for (const char* version : {"8.0.11-TiDB-v7.5.1", "5.7.25-TiDB-v6.1.0", "8.0.40-TiDB-v9.0.0-beta.2"}) {
+    const auto [what, why] = trouble([&] { check_product(version); });
+    EXPECT_EQ(what, Trouble::refused);
+    EXPECT_THAT(why, HasSubstr("the server is TiDB (" + std::string{version} + "), which EasyRetry does not support"));
+    EXPECT_THAT(why, HasSubstr("it has no SKIP LOCKED"));
+    EXPECT_THAT(why, HasSubstr("use MySQL 8.0.13, MariaDB 10.6.0, a newer one, or PostgreSQL"));
+  }
+  for (const char* version : {"8.0.33", "8.4.2-2ubuntu1", "10.11.6-MariaDB-0+deb12u1", ""}) check_product(version);
+}
+
 class MysqlNetwork : public MysqlTest {
  protected:
   std::unique_ptr<sql::Session> through_proxy(MysqlAddress address) {
