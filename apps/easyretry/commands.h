@@ -15,6 +15,7 @@ void add_cluster_command(CLI::App& app);
 void add_completion_command(CLI::App& app);  // for the commands that `app` has when it runs
 void add_config_command(CLI::App& app);
 void add_doctor_command(CLI::App& app);
+void add_errors_command(CLI::App& app);
 void add_events_command(CLI::App& app);
 void add_handlers_command(CLI::App& app);
 void add_health_command(CLI::App& app);
@@ -22,12 +23,15 @@ void add_history_command(CLI::App& app);
 void add_manual_command(CLI::App& app);  // for the commands that `app` has when it runs
 void add_migrate_command(CLI::App& app);
 void add_mxrmq_command(CLI::App& app);
+void add_namespaces_command(CLI::App& app);
 void add_reshard_command(CLI::App& app);
+void add_series_command(CLI::App& app);
 void add_serve_command(CLI::App& app);
 void add_split_command(CLI::App& app);
 void add_tables_command(CLI::App& app);
 void add_tasks_command(CLI::App& app);
 void add_token_command(CLI::App& app);
 void add_version_command(CLI::App& app);
+void add_whoami_command(CLI::App& app);
 
 }  // namespace easyretry::app

@@ -43,6 +43,7 @@ int main(int argc, char** argv) {
   easyretry::app::add_completion_command(app);
   easyretry::app::add_config_command(app);
   easyretry::app::add_doctor_command(app);
+  easyretry::app::add_errors_command(app);
   easyretry::app::add_events_command(app);
   easyretry::app::add_handlers_command(app);
   easyretry::app::add_health_command(app);
@@ -50,13 +51,16 @@ int main(int argc, char** argv) {
   easyretry::app::add_manual_command(app);
   easyretry::app::add_mxrmq_command(app);
   easyretry::app::add_migrate_command(app);
+  easyretry::app::add_namespaces_command(app);
   easyretry::app::add_reshard_command(app);
+  easyretry::app::add_series_command(app);
   easyretry::app::add_serve_command(app);
   easyretry::app::add_split_command(app);
   easyretry::app::add_tables_command(app);
   easyretry::app::add_tasks_command(app);
   easyretry::app::add_token_command(app);
   easyretry::app::add_version_command(app);
+  easyretry::app::add_whoami_command(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

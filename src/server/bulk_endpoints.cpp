@@ -20,7 +20,7 @@ constexpr std::int64_t kMost = 10'000'000;
 constexpr std::int64_t kFastest = 10'000;  // per second
 constexpr std::size_t kSamples = 10;
 constexpr std::size_t kSearchedAtOnce = 1000;
-constexpr Millis kLongestCount{2000};
+constexpr Millis kLongestBulkSearch{2000};
 
 struct Action {
   std::string_view name;
@@ -146,31 +146,39 @@ struct Matches {
   std::vector<ShownId> sample{};
 };
 
-// Without an index for the conditions, as many as there are in the time.
-Matches searched(engine::Core& core, TaskQuery query) {
+// The last `kSamples` of all that were found.
+void keep_sample(std::vector<ShownId>& sample, const std::vector<task::TaskRecord>& found) {
+  for (const task::TaskRecord& record : found) sample.emplace_back(record.info.id);
+  if (sample.size() > kSamples) sample.erase(sample.begin(), sample.end() - kSamples);
+}
+
+// As many as there are, or as are found in the time and until they are more than `most`. No store is asked for a count:
+// each would read all rows that match, which may be millions. The newest come first, because people mostly mean tasks
+// of the last hours, behind which there may be years of history.
+Matches matches_of(engine::Core& core, TaskQuery query, std::int64_t most) {
   Matches found;
   query.limit = kSearchedAtOnce;
-  const Instant until = core.clock().steady() + kLongestCount;
+  query.order = ListOrder::newest_first;
+  const Instant until = core.clock().steady() + kLongestBulkSearch;
   while (true) {
     const Millis left = std::chrono::ceil<Millis>(until - core.clock().steady());
     const storage::ListPage page = value_or_throw(core.page(query, left));
     found.number += static_cast<std::int64_t>(page.records.size());
-    for (const task::TaskRecord& record : page.records) {
-      if (found.sample.size() < kSamples) found.sample.emplace_back(record.info.id);
-    }
+    keep_sample(found.sample, page.records);
     found.complete = !page.next;
-    if (found.complete || core.clock().steady() >= until) return found;
+    if (found.complete || found.number > most || core.clock().steady() >= until) break;
     query.after = *page.next;
   }
+  std::ranges::reverse(found.sample);
+  return found;
 }
 
-Matches matches_of(engine::Core& core, TaskQuery query, bool with_sample) {
-  if (storage::needs_walk(query)) return searched(core, std::move(query));
-  Matches found{.number = value_or_throw(core.count(query))};
-  if (!with_sample) return found;
-  query.limit = kSamples;
-  for (const auto& record : value_or_throw(core.list(query))) found.sample.emplace_back(record.info.id);
-  return found;
+void require_no_more_than(std::int64_t most, const Matches& found) {
+  if (found.number <= most) return;
+  throw Refusal{{422, "too_many",
+                 std::string{"the filter finds "} + (found.complete ? "" : "at least ") + std::to_string(found.number) +
+                     " tasks, more than \"most\", " + std::to_string(most),
+                 "narrow the filter, or raise \"most\" if you mean all of them"}};
 }
 
 struct BulkPlan {
@@ -198,17 +206,12 @@ http::Response begin(const Call& call) {
   // Tasks that this job creates, or that are submitted from now on, do not count.
   const TimePoint now = core.store_now() + Millis{1};
   query.created_at.until = std::min(now, query.created_at.until.value_or(now));
-  Matches found = matches_of(core, query, dry_run);
+  Matches found = matches_of(core, query, dry_run ? kMost : most);
   if (dry_run) {
     return {.body = to_json(
                 BulkPlan{action.name, *query.created_at.until, found.number, found.complete, std::move(found.sample)})};
   }
-  if (found.number > most) {
-    throw Refusal{
-        {422, "too_many",
-         "the filter finds " + std::to_string(found.number) + " tasks, more than \"most\", " + std::to_string(most),
-         "narrow the filter, or raise \"most\" if you mean all of them"}};
-  }
+  require_no_more_than(most, found);
   return answer_of(call.name_space->bulk().begin({std::string{action.name}, std::move(query), found.number,
                                                   found.complete, most, per_second, std::move(change)}),
                    202);

@@ -52,7 +52,8 @@ class Generator:
         return dataclasses.replace(made, **instead)
 
     def path(self, task, query=None):
-        return self.template.replace("{id}", task).replace("{name}", "mail") + (f"?{urllib.parse.urlencode(query)}" if query else "")
+        path = self.template.replace("{id}", task).replace("{kind}", "handler").replace("{name}", "mail")
+        return path + (f"?{urllib.parse.urlencode(query)}" if query else "")
 
     def wrong_paths(self):
         if "{id}" in self.template:

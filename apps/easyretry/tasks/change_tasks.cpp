@@ -49,6 +49,7 @@ struct ChangeOptions {
 
 constexpr int kNotFound = 404;
 constexpr int kConflict = 409;
+constexpr std::int64_t kMostOfAJob = 10'000'000;  // as the API allows
 
 // For CLI::Option::check. `form`: how to write the value.
 auto json_as(const char* form) {
@@ -189,7 +190,8 @@ void change_many(const ChangeOptions& options) {
   request["filter"]["created_until"] = preview.at("created_until");
   request.erase("everything");
   request["dry_run"] = false;
-  if (complete) request["most"] = std::max<std::int64_t>(1, matched);
+  // "at least" has no other bound to confirm.
+  request["most"] = complete ? std::max<std::int64_t>(1, matched) : kMostOfAJob;
   const nlohmann::json job = wait_for_job(*service, ask_bulk(*service, request));
   if (options.as_json) {
     fmt::print("{}\n", json_text(job));

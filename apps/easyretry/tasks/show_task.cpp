@@ -12,6 +12,7 @@
 
 #include "base/duration_text.h"
 #include "command_line.h"
+#include "printing/field_printer.h"
 #include "printing/text.h"
 #include "service/service.h"
 #include "tasks/task_commands.h"
@@ -27,19 +28,6 @@ struct ShowOptions {
   bool args = false;
   bool result = false;
   bool as_json = false;
-};
-
-// Prints labelled values, one per line; empty values are left out.
-class FieldPrinter {
- public:
-  void line(std::string_view label, const std::string& value, Colour colour = Colour::none) const {
-    if (value.empty()) return;
-    fmt::print("{}{}\n", coloured(terminal_, Colour::faint, fmt::format("{:<14}", label)),
-               coloured(terminal_, colour, printable(value)));
-  }
-
- private:
-  const Terminal terminal_ = stdout_terminal();
 };
 
 std::string time_text(const nlohmann::json& task, const char* field) {
@@ -69,6 +57,13 @@ std::string left_out_text(const nlohmann::json& task) {
   return fmt::format("not kept: {} bytes, more than max_payload", task.value("result_left_out", std::int64_t{0}));
 }
 
+// Of a live task: the state of an ended one says it all.
+std::string waits_for_text(const nlohmann::json& task) {
+  const auto waits = task.find("waits_for");
+  if (waits == task.end() || waits->value("kind", "") == "finished") return "";
+  return waits->value("text", "");
+}
+
 std::string duration_text(const nlohmann::json& policy) {
   const Millis most{policy.value("max_duration_ms", std::int64_t{0})};
   return most == Millis{0} ? "" : base::to_text(most);
@@ -85,6 +80,7 @@ void print_task(const nlohmann::json& task) {
   out.line("traceparent", task.value("traceparent", ""));
   out.line("class", task.value("class", ""));
   out.line("state", state.text, state.colour);
+  out.line("waits for", waits_for_text(task));
   out.line("attempts", attempts_text(task));
   out.line("created", time_text(task, "created_at"));
   out.line("next", time_text(task, "next_at"));

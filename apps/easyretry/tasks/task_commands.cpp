@@ -31,7 +31,7 @@ std::vector<std::string> names_of_outcomes() {
 }
 
 bool is_moment(const std::string& name) {
-  return name != kAttempts && (name.ends_with("_from") || name.ends_with("_until"));
+  return name == "from" || (name != kAttempts && (name.ends_with("_from") || name.ends_with("_until")));
 }
 
 // Two hours ago for "2h".
@@ -49,7 +49,7 @@ std::string objection_to(const std::string& name, const std::string& value) {
     return "\"" + value + "\" is not the end of a page; the command that printed the page says what to write";
   }
   if (name == "error" && !task::is_fingerprint(value)) {
-    return "\"" + value + "\" is not a fingerprint of GET /v1/errors, which has 16 hexadecimal digits";
+    return "\"" + value + "\" is not a fingerprint of `easyretry errors`, which has 16 hexadecimal digits";
   }
   return "";
 }
@@ -91,7 +91,7 @@ std::vector<CLI::Option*> add_filters(CLI::App& command, TaskSet set, Filters& f
       {"business_id", "As given to submit"},
       {"created_from", "From this time on: 2026-03-01, 2026-03-01T12:00:00Z, or 2h for two hours ago"},
       {"created_until", "Before this time"},
-      {"error", "The kind of error: a fingerprint of GET /v1/errors"},
+      {"error", "The kind of error: a fingerprint of `easyretry errors`"},
       {kAttempts, "At least so many attempts"},
       {"tag", "One of the tags, as given to submit"}};
   if (set == TaskSet::live) {

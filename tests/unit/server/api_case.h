@@ -13,6 +13,9 @@ namespace easyretry::server {
 
 class ApiCase : public ::testing::Test {
  protected:
+  explicit ApiCase(std::shared_ptr<storage::Store> in = storage::open_store("memory:", system_clock()))
+      : store(std::move(in)) {}
+
   static std::shared_ptr<Namespace> name_space(const std::shared_ptr<storage::Store>& store, const std::string& name) {
     Config config;
     config.engine.name_space = name;
@@ -39,7 +42,7 @@ class ApiCase : public ::testing::Test {
   }
 
   test::TempFolder folder;
-  const std::shared_ptr<storage::Store> store = storage::open_store("memory:", system_clock());
+  const std::shared_ptr<storage::Store> store;
   const std::shared_ptr<Tokens> tokens = std::make_shared<Tokens>(folder.path() / "tokens");
   const Namespaces namespaces{{"default", name_space(store, "default")}, {"shop", name_space(store, "shop")}};
   Api api{namespaces, tokens, {.name_space = "default"}};
