@@ -14,13 +14,14 @@ import (
 	"time"
 )
 
-// Options of a client. The zero value connects to EASYRETRY_URL, or http://127.0.0.1:7077, with EASYRETRY_TOKEN.
+// Options of a client. The zero value connects to EASYRETRY_URL, or http://127.0.0.1:7077, with EASYRETRY_TOKEN or the token in
+// EASYRETRY_TOKEN_FILE.
 type Options struct {
 	URL       string
 	Token     string
 	TokenFile string // instead of Token; read again when the daemon refuses the token
 	Namespace string // for tokens of all namespaces
-	CAFile    string // PEM of the authority that signed the daemon's certificate; default: the system's authorities
+	CAFile    string // PEM of the authority that signed the daemon's certificate; default: EASYRETRY_CA_FILE, or the system's
 	// AllowPlainHTTP allows http:// to another machine, where anyone on the way can read the token.
 	AllowPlainHTTP bool
 	// RetryFor is how long a call repeats a request that got no answer, 429 or 5xx. Default: 30 s; negative: not at all.
@@ -46,21 +47,13 @@ func NewClient(options Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &connection{url: address, namespace: options.Namespace, tokenFile: options.TokenFile,
-		limit: orElse(options.RequestTimeout, 30*time.Second)}
-	if options.TokenFile == "" {
-		c.token = orElse(options.Token, os.Getenv("EASYRETRY_TOKEN"))
-	} else if options.Token != "" {
-		return nil, errors.New("set Token or TokenFile, not both")
-	} else if !c.readTokenAgain("") {
-		return nil, fmt.Errorf("TokenFile: %s cannot be read, or is empty", options.TokenFile)
-	}
-	if c.token == "" {
-		return nil, errors.New("no token: set Token, TokenFile or EASYRETRY_TOKEN; `easyretry token create` makes one")
+	c := &connection{url: address, namespace: options.Namespace, limit: orElse(options.RequestTimeout, 30*time.Second)}
+	if err = c.setToken(options.Token, options.TokenFile); err != nil {
+		return nil, err
 	}
 	transport := options.Transport
 	if transport == nil {
-		if transport, err = trusting(options.CAFile); err != nil {
+		if transport, err = trusting(orElse(options.CAFile, os.Getenv("EASYRETRY_CA_FILE"))); err != nil {
 			return nil, err
 		}
 	}

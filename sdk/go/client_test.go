@@ -2,6 +2,7 @@ package easyretry
 
 import (
 	"context"
+	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
@@ -9,6 +10,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -132,6 +134,69 @@ func TestATokenFileIsReadAgain(t *testing.T) {
 	write("new")
 	if _, err := client.Submit(context.Background(), NewTask{Handler: "mail"}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+func TestTheTokenFileAndTheAuthorityMayComeFromTheEnvironment(t *testing.T) {
+	var seen []string
+	server := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		seen = append(seen, r.Header.Get("Authorization")) // one request at a time
+		fmt.Fprint(asADaemon(w), `{"id":"1"}`)
+	}))
+	defer server.Close()
+	folder := t.TempDir()
+	write := func(name string, text []byte) string {
+		file := filepath.Join(folder, name)
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	ca := write("ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw}))
+	ask := func(options Options) {
+		t.Helper()
+		options.URL, options.RetryFor = server.URL, -1
+		client, err := NewClient(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Get(context.Background(), "1"); err != nil {
+			t.Error(err)
+		}
+	}
+	t.Setenv("EASYRETRY_TOKEN", "")
+	t.Setenv("EASYRETRY_TOKEN_FILE", write("token", []byte("of-the-file\n")))
+	t.Setenv("EASYRETRY_CA_FILE", "/none")
+	ask(Options{CAFile: ca})
+	t.Setenv("EASYRETRY_CA_FILE", ca)
+	ask(Options{})
+	t.Setenv("EASYRETRY_TOKEN", "of-the-variable")
+	ask(Options{})
+	ask(Options{Token: "given"})
+	if want := []string{"Bearer of-the-file", "Bearer of-the-file", "Bearer of-the-variable", "Bearer given"}; !slices.Equal(seen, want) {
+		t.Error(seen)
+	}
+	t.Setenv("EASYRETRY_CA_FILE", "/none")
+	if _, err := NewClient(Options{URL: server.URL}); err == nil || !strings.Contains(err.Error(), "/none") {
+		t.Error(err)
+	}
+}
+
+func TestASubmissionHasItsClassAndWhatItsPolicyLeavesOutIsLeftOut(t *testing.T) {
+	for _, one := range []struct {
+		policy Policy
+		sent   string
+	}{
+		{Policy{}, `{}`},
+		{Policy{Backoff: "classic"}, `{"backoff":"classic"}`},
+		{Policy{MaxAttempts: NoLimit, MaxDuration: NoLimit}, `{"max_attempts":0,"max_duration_ms":0}`},
+		{Policy{MaxAttempts: 3, MaxDuration: time.Second}, `{"max_attempts":3,"max_duration_ms":1000}`},
+		{Policy{MaxDuration: time.Microsecond}, `{"max_duration_ms":1}`},
+	} {
+		text, err := taskText(context.Background(), NewTask{Handler: "a", Class: "urgent", Policy: &one.policy})
+		if want := `{"handler":"a","class":"urgent","policy":` + one.sent + `}`; err != nil || string(text) != want {
+			t.Error(string(text), err)
+		}
 	}
 }
 

@@ -51,6 +51,26 @@ type answer struct {
 	remember time.Duration // how far back the daemon remembers an Idempotency-Key
 }
 
+// setToken is called once. What the program says wins over the environment.
+func (c *connection) setToken(token, file string) error {
+	if token != "" && file != "" {
+		return errors.New("set Token or TokenFile, not both")
+	}
+	if token == "" && file == "" {
+		if token = os.Getenv("EASYRETRY_TOKEN"); token == "" {
+			file = os.Getenv("EASYRETRY_TOKEN_FILE")
+		}
+	}
+	c.token, c.tokenFile = token, file
+	switch {
+	case file != "" && !c.readTokenAgain(""):
+		return fmt.Errorf("TokenFile: %s cannot be read, or is empty", file)
+	case c.token == "":
+		return errors.New("no token: set Token, TokenFile, EASYRETRY_TOKEN or EASYRETRY_TOKEN_FILE; `easyretry token create` makes one")
+	}
+	return nil
+}
+
 func (c *connection) currentToken() string {
 	c.mutex.Lock()
 	defer c.mutex.Unlock()
@@ -182,7 +202,7 @@ func (c *connection) unanswered(err error, limit time.Duration) error {
 	var dial *net.OpError
 	switch {
 	case errors.As(err, &bad):
-		return &Unanswered{c.url, false, fmt.Sprintf("the certificate of %s is not trusted (%v); set CAFile", c.url, bad.Err), err}
+		return &Unanswered{c.url, false, fmt.Sprintf("the certificate of %s is not trusted (%v); set CAFile or EASYRETRY_CA_FILE", c.url, bad.Err), err}
 	case errors.As(err, &notTLS), strings.Contains(err.Error(), "server gave HTTP response to HTTPS client"):
 		return &Unanswered{c.url, false, fmt.Sprintf("the server at %s does not speak TLS; use http:// if the daemon has no certificate", c.url), err}
 	case errors.As(err, &dial) && dial.Op == "dial":

@@ -5,9 +5,11 @@ package easyretry
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -152,6 +154,28 @@ func TestWithADaemonTheDaemonJudgesResults(t *testing.T) {
 	id := submitted(t, client, NewTask{Handler: "judged", Policy: &Policy{MaxAttempts: 3, Backoff: "fixed delay=10ms jitter=none"}})
 	if task := atEnd(t, client, id); task.Outcome != "succeeded" || task.Attempts != 2 {
 		t.Error(task.Outcome, task.Attempts)
+	}
+}
+
+func TestWithADaemonWhatAPolicyLeavesOutIsAsConfigured(t *testing.T) {
+	client := daemonClient(t)
+	limitsOf := func(policy *Policy) string {
+		var shown struct{ Policy json.RawMessage }
+		id := submitted(t, client, NewTask{Handler: "unserved", Key: fmt.Sprint(policy), Policy: policy, Class: "background"})
+		if _, err := client.connection.ask(patient(t), request{method: "GET", path: taskPath(id, "")}, &shown); err != nil {
+			t.Fatal(err)
+		}
+		return string(shown.Policy)
+	}
+	configured := limitsOf(nil)
+	if strings.Contains(configured, `"max_attempts":0`) {
+		t.Fatal(configured)
+	}
+	if said := limitsOf(&Policy{MaxDuration: time.Hour}); said != strings.Replace(configured, `"max_duration_ms":0`, `"max_duration_ms":3600000`, 1) {
+		t.Error(said)
+	}
+	if said := limitsOf(&Policy{MaxAttempts: NoLimit}); !strings.Contains(said, `"max_attempts":0`) {
+		t.Error(said)
 	}
 }
 

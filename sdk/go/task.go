@@ -65,6 +65,7 @@ type NewTask struct {
 	Args         []any         `json:"args,omitempty"`
 	Key          string        `json:"key,omitempty"`          // one live task per key; empty: made of handler and arguments
 	OnDuplicate  string        `json:"on_duplicate,omitempty"` // keep (default), update_policy, reject
+	Class        string        `json:"class,omitempty"`        // who is served first: urgent, normal, background; default: as configured
 	BusinessType string        `json:"business_type,omitempty"`
 	BusinessID   string        `json:"business_id,omitempty"`
 	Tags         []string      `json:"tags,omitempty"`
@@ -75,19 +76,35 @@ type NewTask struct {
 	Policy       *Policy       `json:"policy,omitempty"`
 }
 
-// Policy replaces the configured policy of the handler.
+// NoLimit as MaxAttempts or MaxDuration of a Policy is no limit, whatever is configured.
+const NoLimit = -1
+
+// Policy replaces what the daemon is configured with for the handler. A zero field stays as configured.
 type Policy struct {
-	MaxAttempts int           `json:"max_attempts,omitempty"`
-	MaxDuration time.Duration `json:"-"`
-	Backoff     string        `json:"backoff,omitempty"` // such as "exponential first=1s factor=2 cap=15m jitter=1s"
+	MaxAttempts int
+	MaxDuration time.Duration // rounded up to milliseconds
+	Backoff     string        // such as "exponential first=1s factor=2 cap=15m jitter=1s"
 }
 
 func (p Policy) MarshalJSON() ([]byte, error) {
-	type plain Policy
 	return json.Marshal(struct {
-		plain
-		MaxDurationMS int64 `json:"max_duration_ms,omitempty"`
-	}{plain(p), p.MaxDuration.Milliseconds()})
+		MaxAttempts   *int64 `json:"max_attempts,omitempty"`
+		MaxDurationMS *int64 `json:"max_duration_ms,omitempty"`
+		Backoff       string `json:"backoff,omitempty"`
+	}{limitOf(int64(p.MaxAttempts), 1), limitOf(int64(p.MaxDuration), int64(time.Millisecond)), p.Backoff})
+}
+
+// limitOf is how the daemon wants a limit: none if it stays as configured, 0 for no limit.
+func limitOf(limit, unit int64) *int64 {
+	switch {
+	case limit == 0:
+		return nil
+	case limit == NoLimit:
+		limit = 0
+	case limit > 0:
+		limit = (limit-1)/unit + 1 // not down to 0, which is no limit
+	} // the daemon refuses other negative ones
+	return &limit
 }
 
 func (t NewTask) MarshalJSON() ([]byte, error) {

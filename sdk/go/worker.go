@@ -16,7 +16,7 @@ type WorkerOptions struct {
 	Concurrency int           // handlers at once, and tasks in a lease request; default 10, at most 1000
 	Lease       time.Duration // renewed when a third has passed; default 30 s
 	Wait        time.Duration // how long a request waits for tasks; default 30 s, at most 60 s
-	Drain       time.Duration // how long handlers may finish when the worker stops; default 10 s; negative: not at all
+	Drain       time.Duration // how long handlers may finish when the worker stops; default 20 s; negative: not at all
 	Logger      *slog.Logger  // default: slog.Default(). Arguments, results and error texts of handlers are never logged
 }
 

@@ -26,7 +26,7 @@ struct Request {
   std::string body;
   std::string peer;  // address of the client
   // For a response that takes long: `gone` is called, at most once and on the server's thread, if the client closes the
-  // connection before the response. With TLS this is not always noticed.
+  // connection, or its own half of it, before the response.
   std::function<void(std::function<void()> gone)> when_gone = [](const auto&) {};
 
   std::optional<std::string_view> header(const std::string& name) const {

@@ -53,11 +53,12 @@ std::optional<int> payload_version(Fields& fields) {
   return version == kNone ? std::nullopt : std::optional{static_cast<int>(version)};
 }
 
-// Replaces the configured policy of the handler; the same members as in GET /v1/tasks. The deadline is separate.
+// What the policy leaves out stays as configured for the handler: otherwise a submission with a backoff of its own
+// would be retried for ever. 0 is no limit. The same members as in GET /v1/tasks; the deadline is separate.
 void read_policy(JsonView object, task::RetryRules& rules) {
   Fields fields{object};
-  rules.max_attempts = static_cast<int>(fields.number("max_attempts", 0, 0, kMostAttempts));
-  rules.max_duration = fields.millis("max_duration_ms", policy::kLongestDelay).value_or(Millis{0});
+  rules.max_attempts = static_cast<int>(fields.number("max_attempts", rules.max_attempts, 0, kMostAttempts));
+  rules.max_duration = fields.millis("max_duration_ms", policy::kLongestDelay).value_or(rules.max_duration);
   if (const auto backoff = fields.find("backoff")) {
     rules.backoff = policy::to_text(policy::parse_backoff(backoff->as_string()));
   }

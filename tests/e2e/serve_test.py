@@ -33,6 +33,22 @@ class Serve(DaemonCase):
         _, live = daemon.ask("GET", "/v1/tasks")
         self.assertEqual(live, {"tasks": []})
 
+    def test_what_the_policy_of_a_submission_leaves_out_is_as_configured(self):
+        daemon = self.start("defaults: {max_attempts: 7}\n"
+                            "handlers: {mail: {max_duration: 1h, backoff: 'fixed delay=5s jitter=none'}}\n")
+
+        def stored(policy):
+            _, made = daemon.ask("POST", "/v1/tasks", {"tasks": [{"handler": "mail", "key": json.dumps(policy), "policy": policy}]})
+            return daemon.ask("GET", f"/v1/tasks/{made['tasks'][0]['id']}")[1]["policy"]
+        configured = {"max_attempts": 7, "max_duration_ms": 3_600_000, "backoff": "fixed delay=5s jitter=none"}
+        self.assertEqual(stored({}), configured)
+        for name, value in (("max_attempts", 3), ("max_duration_ms", 60_000), ("backoff", "fixed delay=1s jitter=none")):
+            self.assertEqual(stored({name: value}), {**configured, name: value})
+            self.assertEqual(stored({name: value, "max_attempts": None})["max_duration_ms"],
+                             value if name == "max_duration_ms" else 3_600_000)
+        for limit in ("max_attempts", "max_duration_ms"):
+            self.assertEqual(stored({limit: 0}), {**configured, limit: 0}, "no limit has to be said")
+
     def test_a_submission_with_a_name_is_done_once(self):
         daemon = self.start()
         task = {"handler": "mail", "key": "k", "on_duplicate": "reject"}

@@ -1,5 +1,8 @@
-"""The TLS versions and ciphers that easyretry serve accepts and refuses. Usage: tls_test.py EASYRETRY_PROGRAM"""
+"""The TLS versions and ciphers that easyretry serve accepts and refuses, and workers that leave. Usage: tls_test.py EASYRETRY_PROGRAM"""
+import json
 import os
+import socket
+import ssl
 import subprocess
 import unittest
 
@@ -44,6 +47,38 @@ class Tls(DaemonCase):
             self.assertIn("AES128-SHA", weak)
             self.assertEqual(self.spoken("-tls1_2", "-cipher", ":".join(weak) + ":@SECLEVEL=0"), "")
             self.daemon.kill()
+
+    def send(self, path, body):
+        """The connection, on which the answer will come."""
+        context = ssl.create_default_context(cafile=os.path.join(self.folder.name, "rsa.pem"))
+        context.check_hostname = False
+        connection = context.wrap_socket(socket.create_connection(("127.0.0.1", self.daemon.port), timeout=20))
+        self.addCleanup(connection.close)
+        text = json.dumps(body)
+        connection.sendall(f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {self.daemon.token}\r\n"
+                           f"Content-Length: {len(text)}\r\n\r\n{text}".encode())
+        return connection
+
+    def answer_on(self, connection):
+        said = b""
+        while not said.endswith(b"}"):
+            piece = connection.recv(65536)
+            self.assertTrue(piece, said)
+            said += piece
+        return json.loads(said.split(b"\r\n\r\n", 1)[1])
+
+    def test_a_worker_that_says_goodbye_gets_its_answer_and_no_task_any_more(self):
+        self.serve("rsa")
+        ask_for_tasks = {"handlers": ["mail"], "wait_ms": 60_000}
+        leaving = self.send("/v1/leases", ask_for_tasks)
+        leaving.setblocking(False)
+        with self.assertRaises(ssl.SSLWantReadError):
+            leaving.unwrap()  # the goodbye is sent; that of the daemon has not come
+        leaving.settimeout(20)
+        self.assertEqual(self.answer_on(leaving), {"tasks": []})
+        made = self.answer_on(self.send("/v1/tasks", {"handler": "mail"}))
+        [task] = self.answer_on(self.send("/v1/leases", ask_for_tasks))["tasks"]
+        self.assertEqual((task["id"], task["attempts"], task["crashes"]), (made["id"], 1, 0))
 
 
 if __name__ == "__main__":

@@ -129,8 +129,8 @@ func obey(client *easyretry.Client, stop func()) {
 }
 
 func main() {
-	client, err := easyretry.NewClient(easyretry.Options{CAFile: os.Getenv("EASYRETRY_CA_FILE"), RetryFor: setting("TIMEOUT_MS"),
-		RequestTimeout: setting("TIMEOUT_MS"), LongestPause: setting("PAUSE_MS")})
+	client, err := easyretry.NewClient(easyretry.Options{RetryFor: setting("TIMEOUT_MS"), RequestTimeout: setting("TIMEOUT_MS"),
+		LongestPause: setting("PAUSE_MS")})
 	if err != nil {
 		panic(err)
 	}

@@ -1,7 +1,10 @@
 // Sends single requests to one daemon. Each failure becomes an error that says what the caller can do about it.
 import { readFileSync } from "node:fs";
 
+import { AnswerTooLong, parsed, textOf } from "./answer.js";
 import { Refusal, Unanswered } from "./errors.js";
+import { Line, Sender } from "./line.js";
+import { checkedTimer } from "./pauses.js";
 
 const CERTIFICATE_CODES = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ALTNAME|UNABLE_TO_GET_ISSUER/;
 const NOT_TLS_CODES = /WRONG_VERSION|EPROTO|ERR_SSL/;
@@ -11,16 +14,28 @@ export class Connection {
   #token;
   #tokenFile;
   #fetch;
+  #ca;
+  #sender;
 
-  constructor({ url, token, tokenFile, namespace, allowPlainHttp, requestTimeoutMs, fetch }) {
-    this.url = checkedUrl(url ?? (process.env.EASYRETRY_URL || "http://127.0.0.1:7077"), allowPlainHttp);
+  constructor({ url, token, tokenFile, caFile, namespace, allowPlainHttp, requestTimeoutMs, fetch }) {
+    const { EASYRETRY_URL, EASYRETRY_TOKEN, EASYRETRY_TOKEN_FILE, EASYRETRY_CA_FILE } = process.env;
+    this.url = checkedUrl(url ?? (EASYRETRY_URL || "http://127.0.0.1:7077"), allowPlainHttp);
     if (token && tokenFile) throw new TypeError("set token or tokenFile, not both");
-    this.#tokenFile = tokenFile;
-    this.#token = tokenFile ? readToken(tokenFile) : token ?? process.env.EASYRETRY_TOKEN;
-    if (!this.#token) throw new TypeError("no token: set token, tokenFile or EASYRETRY_TOKEN; `easyretry token create` makes one");
+    this.#tokenFile = tokenFile ?? (token === undefined && !EASYRETRY_TOKEN ? EASYRETRY_TOKEN_FILE : undefined);
+    this.#token = this.#tokenFile ? readToken(this.#tokenFile) : token ?? EASYRETRY_TOKEN;
+    if (!this.#token) {
+      throw new TypeError("no token: set token, tokenFile, EASYRETRY_TOKEN or EASYRETRY_TOKEN_FILE; `easyretry token create` makes one");
+    }
     this.namespace = namespace;
-    this.timeoutMs = requestTimeoutMs;
+    this.timeoutMs = checkedTimer("requestTimeoutMs", requestTimeoutMs);
     this.#fetch = fetch;
+    if (fetch === undefined && this.url.startsWith("https:")) this.#trust(caFile ?? EASYRETRY_CA_FILE);
+  }
+
+  #trust(caFile) {
+    if (!caFile) return;
+    this.#ca = readCertificates(caFile);
+    this.#sender = new Sender({ ca: this.#ca });
   }
 
   /** `{ body, header }` of a successful answer. `waitMs` is how long the daemon may take by itself. */
@@ -40,13 +55,14 @@ export class Connection {
   }
 
   // A fetch of the application's own is used for everything.
-  #sender(line) {
-    return this.#fetch ?? (line ? line.fetch.bind(line) : globalThis.fetch);
+  #fetchOn(line) {
+    const sender = line ?? this.#sender;
+    return this.#fetch ?? (sender ? sender.fetch.bind(sender) : globalThis.fetch);
   }
 
-  /** Whether polls can be ended without losing what is on its way. */
-  get hasLines() {
-    return this.#fetch === undefined;
+  /** For polls that are ended without losing what is on its way; undefined if that cannot be. */
+  lineUntil(stop) {
+    return this.#fetch === undefined ? new Line(stop, this.#ca) : undefined;
   }
 
   #hasNewToken(refused) {
@@ -67,7 +83,7 @@ export class Connection {
     signal?.addEventListener("abort", stop);
     let response, text;
     try {
-      response = await this.#sender(line)(this.url + path, {
+      response = await this.#fetchOn(line)(this.url + path, {
         method, body, redirect: "manual", signal: abort.signal,
         headers: {
           Authorization: `Bearer ${this.#token}`,
@@ -76,9 +92,10 @@ export class Connection {
           ...headers,
         },
       });
-      text = await response.text();
+      text = await textOf(response.body);
     } catch (error) {
       if (signal?.aborted) throw signal.reason;
+      if (error instanceof AnswerTooLong) throw this.#stranger(response, error.message);
       throw this.#unanswered(error, abort.signal.aborted ? limit : undefined);
     } finally {
       clearTimeout(timer);
@@ -126,7 +143,7 @@ export class Connection {
     const cause = error.cause ?? error;
     const code = String(cause.code ?? "");
     if (CERTIFICATE_CODES.test(code)) {
-      const fix = "start Node with NODE_EXTRA_CA_CERTS=FILE, the PEM of the authority that signed it";
+      const fix = "set caFile or EASYRETRY_CA_FILE to the PEM of the authority that signed it";
       return new Unanswered(`the certificate of ${this.url} is not trusted (${code}); ${fix}`, false, error);
     }
     if (NOT_TLS_CODES.test(code)) {
@@ -139,16 +156,6 @@ export class Connection {
   }
 }
 
-// The version of a task may have more digits than a number. Arguments are not touched, apart from members of this name that
-// would lose digits otherwise: inside a text, the quotes would be escaped.
-function parsed(text) {
-  try {
-    return JSON.parse(text.replace(/"version":(-?\d{16,})/g, '"version":"$1"'));
-  } catch {
-    return undefined;
-  }
-}
-
 function readToken(file) {
   let token;
   try {
@@ -158,6 +165,18 @@ function readToken(file) {
   }
   if (!token) throw new TypeError(`tokenFile: ${file} is empty`);
   return token;
+}
+
+// Node ignores a file without certificates, and then trusts nobody.
+function readCertificates(file) {
+  let text;
+  try {
+    text = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new TypeError(`caFile: ${file} cannot be read (${error.code})`);
+  }
+  if (!text.includes("-----BEGIN CERTIFICATE-----")) throw new TypeError(`caFile: ${file} contains no certificate in PEM`);
+  return text;
 }
 
 function checkedUrl(text, plainAllowed) {

@@ -3,8 +3,11 @@ export interface ClientOptions {
   url?: string;
   /** Default: EASYRETRY_TOKEN */
   token?: string;
-  /** Instead of `token`; read again when the daemon refuses the token */
+  /** Instead of `token`; read again when the daemon refuses the token. Default: EASYRETRY_TOKEN_FILE, if no token is set */
   tokenFile?: string;
+  /** PEM of the authority that signed the daemon's certificate. Default: EASYRETRY_CA_FILE, or the authorities of Node. Not with
+   * `fetch` */
+  caFile?: string;
   /** For tokens of all namespaces */
   namespace?: string;
   /** Allows http:// to another machine, where anyone on the way can read the token */
@@ -13,7 +16,7 @@ export interface ClientOptions {
   retryForMs?: number;
   /** Between two tries, unless the daemon asks for more; default 15,000 */
   longestPauseMs?: number;
-  /** For one answer, beyond the time that a request waits for tasks; default 30,000 */
+  /** For one answer, beyond the time that a request waits for tasks; default 30,000, at most 24 days */
   requestTimeoutMs?: number;
   /** Replaces fetch. A worker's polls then use it, too, and are cut when the worker stops */
   fetch?: typeof globalThis.fetch;
@@ -23,6 +26,7 @@ export interface Call {
   signal?: AbortSignal;
 }
 
+/** Replaces what the daemon is configured with for the handler. What is left out stays as configured; 0 is no limit. */
 export interface Policy {
   maxAttempts?: number;
   maxDurationMs?: number;
@@ -38,6 +42,8 @@ export interface NewTask {
   /** One live task per key; default: made of handler and arguments */
   key?: string;
   onDuplicate?: "keep" | "update_policy" | "reject";
+  /** Who is served first; default: as the handler is configured */
+  class?: "urgent" | "normal" | "background";
   businessType?: string;
   businessId?: string;
   tags?: string[];
@@ -131,7 +137,8 @@ export interface HandlerOptions {
   /** Settles successes many at a time, which is much faster. The daemon then does not judge them: its `success_when` and
    * `keep_results` do not apply, and results are not sent */
   inBatches?: boolean;
-  /** Cancels the handler after this time. If it does not end then, the attempt is reported as failed all the same */
+  /** Cancels the handler after this time. If it does not end then, the attempt is reported as failed all the same.
+   * At most 24 days */
   timeoutMs?: number;
 }
 

@@ -4,24 +4,20 @@
 import { Agent as HttpAgent, request as httpRequest } from "node:http";
 import { Agent as HttpsAgent, request as httpsRequest } from "node:https";
 
-const MOST_BYTES = 64 << 20; // a lease has about 8 MiB; something else answers if there is far more
 const LAST_ANSWER_MS = 2_000; // after the stop
 
 export class Line {
-  #agents = { "http:": new HttpAgent({ keepAlive: true, maxSockets: 1 }), "https:": new HttpsAgent({ keepAlive: true, maxSockets: 1 }) };
+  #sender;
   #stop;
 
-  /** The signal ends the polls. */
-  constructor(stop) {
+  /** The signal ends the polls. `ca` is what Sender takes. */
+  constructor(stop, ca) {
     this.#stop = stop;
+    this.#sender = new Sender({ ca, maxSockets: 1 });
   }
 
-  /** As fetch: `{ status, headers, text() }`. */
-  fetch(url, { method, body, headers, signal }) {
-    const { protocol } = new URL(url);
-    const ask = protocol === "https:" ? httpsRequest : httpRequest;
-    return new Promise((resolve, reject) => {
-      const sent = ask(url, { method, headers, signal, agent: this.#agents[protocol] });
+  fetch(url, request) {
+    return this.#sender.fetch(url, request, (sent) => {
       const hangUp = () => {
         if (!sent.socket) return sent.destroy(); // nothing was sent
         sent.socket.end();
@@ -29,8 +25,33 @@ export class Line {
       };
       this.#stop.addEventListener("abort", hangUp);
       sent.on("close", () => this.#stop.removeEventListener("abort", hangUp));
+    });
+  }
+
+  close() {
+    this.#sender.close();
+  }
+}
+
+/** Sends requests without fetch, which can neither end half a connection nor trust an authority of its own. */
+export class Sender {
+  #agents;
+
+  /** `ca` is the text of certificates in PEM, instead of the system's authorities. */
+  constructor({ ca, maxSockets = Infinity }) {
+    const options = { keepAlive: true, maxSockets };
+    this.#agents = { "http:": new HttpAgent(options), "https:": new HttpsAgent({ ...options, ca }) };
+  }
+
+  /** As fetch: `{ status, headers, body }`. */
+  fetch(url, { method, body, headers, signal }, look = () => {}) {
+    const { protocol } = new URL(url);
+    const ask = protocol === "https:" ? httpsRequest : httpRequest;
+    return new Promise((resolve, reject) => {
+      const sent = ask(url, { method, headers, signal, agent: this.#agents[protocol] });
       sent.on("error", reject);
-      sent.on("response", (answer) => read(answer).then(resolve, reject));
+      sent.on("response", (answer) => resolve({ status: answer.statusCode, headers: { get: (name) => answer.headers[name] }, body: answer }));
+      look(sent);
       sent.end(body);
     });
   }
@@ -38,16 +59,4 @@ export class Line {
   close() {
     for (const agent of Object.values(this.#agents)) agent.destroy();
   }
-}
-
-async function read(answer) {
-  const pieces = [];
-  let bytes = 0;
-  for await (const piece of answer) {
-    pieces.push(piece);
-    bytes += piece.length;
-    if (bytes > MOST_BYTES) throw new RangeError("the answer is too long");
-  }
-  const text = Buffer.concat(pieces).toString("utf8");
-  return { status: answer.statusCode, headers: { get: (name) => answer.headers[name] }, text: async () => text };
 }

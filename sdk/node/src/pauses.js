@@ -1,6 +1,14 @@
 const FIRST_MS = 100;
 const LONGEST_AFTER_MS = 300_000; // a Retry-After beyond it is cut: a wrong one must not stop a worker for a day
 
+const MOST_TIMER_MS = 24 * 86_400_000; // a timer of more than 2^31 - 1 ms fires at once
+
+/** The time of a timer, or RangeError. */
+export function checkedTimer(name, ms) {
+  if (ms > 0 && ms <= MOST_TIMER_MS) return ms;
+  throw new RangeError(`${name} is ${ms}; use more than 0, and at most ${MOST_TIMER_MS}, which is 24 days`);
+}
+
 /** The time until the next try: doubled each time, and half of it random, so that many workers do not return at once. */
 export class Pauses {
   constructor(longestMs) {

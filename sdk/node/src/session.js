@@ -5,7 +5,6 @@ import { attemptOf, failed } from "./attempt.js";
 import { Stopping, Timeout } from "./errors.js";
 import { Holding } from "./holding.js";
 import { Lease } from "./lease.js";
-import { Line } from "./line.js";
 import { sleep } from "./pauses.js";
 import { Renewals } from "./renewals.js";
 import { Settles, settlementOf } from "./settles.js";
@@ -50,7 +49,7 @@ export class Session {
 
   async #leaseUntil(stop) {
     const pauses = this.client.pauses();
-    const line = this.client.connection.hasLines ? new Line(stop) : undefined;
+    const line = this.client.connection.lineUntil(stop);
     this.signal.addEventListener("abort", () => line?.close());
     for (;;) {
       const room = await this.#room(stop);

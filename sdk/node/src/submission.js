@@ -5,8 +5,8 @@ const MOST_TASKS = 10_000;
 const MOST_BYTES = 8 * 1024 * 1024 - 64; // the daemon's limit, less the text around the tasks
 
 const NAMES = {
-  handler: "handler", args: "args", key: "key", onDuplicate: "on_duplicate", businessType: "business_type", businessId: "business_id",
-  tags: "tags", traceparent: "traceparent", delayMs: "delay_ms", dueAt: "due_at", deadline: "deadline", policy: "policy",
+  handler: "handler", args: "args", key: "key", onDuplicate: "on_duplicate", class: "class", businessType: "business_type",
+  businessId: "business_id", tags: "tags", traceparent: "traceparent", delayMs: "delay_ms", dueAt: "due_at", deadline: "deadline", policy: "policy",
 };
 const POLICY_NAMES = { maxAttempts: "max_attempts", maxDurationMs: "max_duration_ms", backoff: "backoff" };
 

@@ -1,5 +1,6 @@
 import { attemptOf, failed } from "./attempt.js";
 import { EasyRetryError } from "./errors.js";
+import { checkedTimer } from "./pauses.js";
 import { Session } from "./session.js";
 
 const RANGES = { concurrency: [1, 1000], leaseMs: [500, 86_400_000], waitMs: [0, 60_000], drainMs: [0, 86_400_000] };
@@ -26,6 +27,7 @@ export class Worker {
   handle(name, run, { inBatches = false, timeoutMs } = {}) {
     if (typeof name !== "string" || !name || typeof run !== "function") throw new TypeError("a handler needs a name and a function");
     if (this.#handlers.has(name)) throw new TypeError(`${name} has a handler already`);
+    if (timeoutMs !== undefined) checkedTimer("timeoutMs", timeoutMs);
     this.#handlers.set(name, { run, inBatches, timeoutMs });
     return this;
   }

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { createServer as createTlsServer } from "node:https";
 import { createServer as createNetServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +9,7 @@ import { test } from "node:test";
 import { inspect } from "node:util";
 
 import { Client, currentTraceparent, Refusal, Unanswered, withTraceparent } from "../src/index.js";
+import { parsed } from "../src/answer.js";
 import { mayPass } from "../src/errors.js";
 import { Pauses } from "../src/pauses.js";
 import { batchesOf, taskText } from "../src/submission.js";
@@ -52,6 +55,40 @@ test("an answer that is cut is in doubt", async (t) => {
   assert.match(failure.message, /was cut before the answer was complete/);
 });
 
+test("an answer that does not end is not held", async (t) => {
+  const failure = await failureAt(t, async (_, response) => {
+    response.writeHead(200, AS_A_DAEMON);
+    const piece = Buffer.alloc(1 << 20, " ");
+    for (let sent = 0; sent < 200 && !response.destroyed; sent++) {
+      await new Promise((resolve) => response.write(piece, resolve));
+    }
+    response.end('{"id":"1"}');
+  });
+  assert.match(failure.message, /is not an EasyRetry daemon of this version .*more than 67108864 bytes/);
+});
+
+test("versions of tasks keep their digits, and arguments stay as they are", () => {
+  const long = "9007199254740993";
+  const task = (version, args) => `{"id":"1","tags":["version","a\\\\"],"version":${version},"args":${args}}`;
+  assert.equal(parsed(task(long, "[]")).version, long);
+  assert.equal(parsed(`{"tasks":[${task(long, "[]")},${task("7", "[]")}],"x":1}`).tasks[0].version, long);
+  assert.equal(parsed(`{ "tasks" : [ { "version" : ${long} } ] }`).tasks[0].version, long);
+  assert.equal(parsed(task("9007199254740991", "[]")).version, 9007199254740991);
+  for (const args of ['[{"version":1234567890123456.5}]', '[{"version":1234567890123456e5}]', `[{"version":${long}}]`, `{"version":${long}}`,
+    `["\\"version\\":${long}"]`, `[{"tasks":[{"version":${long}}]}]`]) {
+    for (const version of ["2", long]) {
+      for (const text of [task(version, args), `{"tasks":[${task(version, args)}]}`]) {
+        const one = parsed(text).tasks?.[0] ?? parsed(text);
+        assert.deepEqual(one.args, JSON.parse(args), text);
+        assert.equal(String(one.version), version);
+      }
+    }
+  }
+  for (const wrong of ['{"version":12345678901234567', '{"version":12345678901234567}}', '{"a":"', '"version":12345678901234567,"', "<html>"]) {
+    assert.equal(parsed(wrong), undefined, wrong);
+  }
+});
+
 test("a redirect is not followed", async (t) => {
   let stolen = false;
   const thief = await scripted(t, { fault: () => (stolen = true) });
@@ -92,6 +129,42 @@ test("a token file is read again", async (t) => {
   await assert.rejects(mine.get("1"), { status: 401 });
   writeFileSync(tokenFile, "new\n");
   assert.equal((await mine.get("1")).id, "1");
+});
+
+test("the token file and the authority may come from the environment", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "easyretry-"));
+  t.after(() => rmSync(folder, { recursive: true }));
+  execFileSync("openssl", ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2", "-subj", "/CN=localhost",
+    "-addext", "subjectAltName=IP:127.0.0.1", "-keyout", "key.pem", "-out", "cert.pem"], { cwd: folder, stdio: "ignore" });
+  const [cert, key] = ["cert.pem", "key.pem"].map((name) => readFileSync(join(folder, name)));
+  const seen = [];
+  const server = createTlsServer({ cert, key }, ({ headers }, response) => {
+    seen.push(headers.authorization);
+    response.writeHead(200, AS_A_DAEMON).end('{"id":"1","tasks":[]}');
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.after(() => (server.closeAllConnections(), server.close()));
+  const url = `https://127.0.0.1:${server.address().port}`;
+  writeFileSync(join(folder, "token"), "of-the-file\n");
+  const set = (variables) => Object.entries(variables).forEach(([name, value]) => (value === undefined ? delete process.env[name] : (process.env[name] = value)));
+  const { EASYRETRY_TOKEN, EASYRETRY_TOKEN_FILE, EASYRETRY_CA_FILE } = process.env;
+  t.after(() => set({ EASYRETRY_TOKEN, EASYRETRY_TOKEN_FILE, EASYRETRY_CA_FILE }));
+
+  set({ EASYRETRY_TOKEN: undefined, EASYRETRY_TOKEN_FILE: join(folder, "token"), EASYRETRY_CA_FILE: undefined });
+  const unknown = await failureOf(new Client({ url, retryForMs: 0 }));
+  assert.match(unknown.message, /the certificate of .* is not trusted .*EASYRETRY_CA_FILE/);
+  assert.equal((await new Client({ url, caFile: join(folder, "cert.pem") }).get("1")).id, "1");
+  set({ EASYRETRY_CA_FILE: join(folder, "cert.pem") });
+  assert.equal((await new Client({ url }).get("1")).id, "1");
+  set({ EASYRETRY_TOKEN: "of-the-variable" });
+  const client = new Client({ url });
+  await client.get("1");
+  await new Client({ url, token: "given" }).get("1");
+  assert.deepEqual(seen, ["Bearer of-the-file", "Bearer of-the-file", "Bearer of-the-variable", "Bearer given"]);
+
+  const line = client.connection.lineUntil(new AbortController().signal);
+  assert.deepEqual((await client.connection.ask({ path: "/v1/leases", body: "{}", line })).body.tasks, []);
+  line.close();
 });
 
 test("a submission is repeated under its name, until the daemon remembers a doubt", async (t) => {
@@ -147,6 +220,10 @@ test("wrong options are refused", () => {
     [{}, /no token/],
     [{ token: "x", tokenFile: "y" }, /not both/],
     [{ tokenFile: "/none" }, /cannot be read/],
+    [{ url: "https://localhost", token: "x", caFile: "/none" }, /caFile: \/none cannot be read/],
+    [{ url: "https://localhost", token: "x", caFile: "/dev/null" }, /contains no certificate/],
+    [{ token: "x", requestTimeoutMs: 2 ** 31 }, /requestTimeoutMs is 2147483648; .* 24 days/],
+    [{ token: "x", requestTimeoutMs: NaN }, /requestTimeoutMs/],
   ]) {
     assert.throws(() => new Client(options), wrong);
   }
@@ -165,6 +242,11 @@ test("tasks that cannot be stored are refused before they are sent", async () =>
   await assert.rejects(client.submit({}), /no handler/);
   await assert.rejects(client.get(910048318464253839), /an id is a string/); // eslint-disable-line no-loss-of-precision
   await assert.rejects(client.submitAll([{ handler: "a", args: ["x".repeat(9 << 20)] }]), /task 1: .*store less with the task/);
+});
+
+test("a submission has its class, and what its policy leaves out is left out", () => {
+  const sent = JSON.parse(taskText({ handler: "a", class: "urgent", policy: { maxAttempts: 0, backoff: undefined } }).text);
+  assert.deepEqual(sent, { handler: "a", class: "urgent", policy: { max_attempts: 0 } });
 });
 
 test("large submissions are several requests", () => {

@@ -1,6 +1,5 @@
 // The subject of the conformance suite (sdk/conformance): a worker and a client of this SDK, told what to do on standard input,
 // that says on standard output what happens.
-import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -10,14 +9,7 @@ const { env } = process;
 const say = (event, fields) => process.stdout.write(`${JSON.stringify({ event, ...fields })}\n`);
 const setting = (name) => Number(env[`CONFORM_${name}`]);
 
-// Node reads this variable only when it starts.
-if (env.EASYRETRY_CA_FILE && env.NODE_EXTRA_CA_CERTS !== env.EASYRETRY_CA_FILE) {
-  const child = spawn(process.execPath, process.argv.slice(1), { stdio: "inherit", env: { ...env, NODE_EXTRA_CA_CERTS: env.EASYRETRY_CA_FILE } });
-  process.on("SIGTERM", () => child.kill("SIGTERM"));
-  child.on("exit", (code) => process.exit(code ?? 1));
-} else {
-  await main();
-}
+await main();
 
 function thrown(what) {
   if (what === "empty") return new Error("");

@@ -213,6 +213,7 @@ test("a trace comes in", async (t) => {
 
 test("wrong options of a worker are refused", () => {
   for (const wrong of [{ concurrency: 0 }, { leaseMs: 1 }, { waitMs: 61_000 }, { drainMs: NaN }]) assert.throws(() => new Worker({}, wrong), RangeError);
+  for (const timeoutMs of [2 ** 31, 0, -1, NaN, "soon"]) assert.throws(() => new Worker({}).handle("a", () => {}, { timeoutMs }), RangeError);
   assert.throws(() => new Worker({}).run(), /no handlers/);
   assert.throws(() => new Worker({}).handle("a"), TypeError);
   assert.throws(() => new Worker({}).handle("a", () => {}).handle("a", () => {}), /already/);

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include <boost/asio/ssl.hpp>
-#include <sys/socket.h>
 
 namespace easyretry::http {
 
@@ -213,6 +212,7 @@ template <class Stream>
 void Connection<Stream>::serve() {
   socket().expires_never();
   keep_alive_ = parser_->keep_alive();
+  const std::uint64_t served = unanswered_ = ++served_;
   const auto pending = std::exchange(pending_, nullptr);
   pending->request.body = std::move(parser_->get().body());
   parser_.reset();
@@ -226,29 +226,39 @@ void Connection<Stream>::serve() {
       self->write(std::move(response), self->keep_alive_);
     });
   });
-  pending->request.when_gone = [weak = this->weak_from_this()](std::function<void()> gone) {
+  pending->request.when_gone = [weak = this->weak_from_this(), served](std::function<void()> gone) {
     const auto self = weak.lock();
     if (!self || self->host_->closed()) return;
     asio::post(self->stream_.get_executor(),
-               [self, gone = std::move(gone)]() mutable { self->watch(std::move(gone)); });
+               [self, served, gone = std::move(gone)]() mutable { self->watch(served, std::move(gone)); });
   };
   pending->serve(std::move(pending->request), [answer](Response response) { answer->send(std::move(response)); });
 }
 
 template <class Stream>
-void Connection<Stream>::watch(std::function<void()> gone) {
-  if (message_ || streamed_) return;  // the answer is already being sent
+void Connection<Stream>::watch(std::uint64_t served, std::function<void()> gone) {
+  if (unanswered_ != served) return;  // the answer is already being sent
   gone_ = std::move(gone);
-  socket().socket().async_wait(asio::socket_base::wait_read, then(&Connection::something_to_read));
+  read_ahead();
 }
 
-// Either bytes of the next request, or the end of the connection.
+// Only reading tells that the client has closed: with TLS, its goodbye is a message like any other, behind which the
+// end of the connection cannot be seen. What else arrives belongs to the next request.
 template <class Stream>
-void Connection<Stream>::something_to_read(Code code) {
-  if (code || !gone_) return;
-  char byte = 0;
-  const auto count = ::recv(socket().socket().native_handle(), &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-  if (count == 0 || (count < 0 && errno != EAGAIN)) std::exchange(gone_, nullptr)();
+void Connection<Stream>::read_ahead() {
+  const std::size_t room = std::min(kFirstRead, buffer_.max_size() - buffer_.size());
+  if (room == 0) return;
+  reads_ahead_ = true;
+  stream_.async_read_some(buffer_.prepare(room), then(&Connection::have_read_ahead));
+}
+
+template <class Stream>
+void Connection<Stream>::have_read_ahead(Code code, std::size_t count) {
+  reads_ahead_ = false;
+  buffer_.commit(count);
+  if (answer_) return write_now(*std::exchange(answer_, std::nullopt));
+  if (!code) return read_ahead();
+  if (gone_ && code != asio::error::operation_aborted) std::exchange(gone_, nullptr)();
 }
 
 template <class Stream>
@@ -264,13 +274,22 @@ void Connection<Stream>::note_answer(const Response& response) const {
 template <class Stream>
 void Connection<Stream>::write(Response response, bool keep_alive) {
   note_answer(response);
+  unanswered_ = 0;
   gone_ = nullptr;
   parser_.reset();  // together with a body that is refused
   share_ = {};
+  keep_alive_ = keep_alive;
+  if (!reads_ahead_) return write_now(std::move(response));
+  answer_ = std::move(response);
+  socket().cancel();  // a read that goes on would have no time limit, and take the next request
+}
+
+template <class Stream>
+void Connection<Stream>::write_now(Response response) {
   if (response.stream && !head_) return stream(std::move(response));
   if (response.stream) response.stream->close();
   sent_ = std::move(response.sent);
-  keep_alive_ = keep_alive && !host_->stopping();
+  keep_alive_ = keep_alive_ && !host_->stopping();
   message_.emplace(static_cast<beast::http::status>(response.status), version_);
   set_fields(*message_, response, request_id_);
   message_->keep_alive(keep_alive_);

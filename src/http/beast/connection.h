@@ -60,11 +60,13 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   void turn_away(const Problem& problem);
   void have_body(const typename BodyReader<Stream>::End& end);
   void serve();
-  void watch(std::function<void()> gone);
-  void something_to_read(Code code);
+  void watch(std::uint64_t served, std::function<void()> gone);
+  void read_ahead();
+  void have_read_ahead(Code code, std::size_t count);
   void refuse(const Problem& problem);
   void note_answer(const Response& response) const;
   void write(Response response, bool keep_alive);
+  void write_now(Response response);
   void written(Code code, std::size_t);
   void stream(Response response);
   // Lets the answer reach a client that is still sending, then closes.
@@ -88,14 +90,18 @@ class Connection final : public OpenConnection, public std::enable_shared_from_t
   std::shared_ptr<StreamedAnswer<Stream>> streamed_;  // instead of message_
   std::function<void()> gone_;                        // to be called if the client leaves before its answer
   std::function<void(bool)> sent_;                    // of the answer that is being written
+  std::optional<Response> answer_;                    // to be written when reading ahead has ended
   std::string request_id_;
   std::string request_;  // for the log: "GET /v1/tasks"
   std::string peer_;
   std::size_t ignored_ = 0;
+  std::uint64_t served_ = 0;      // requests
+  std::uint64_t unanswered_ = 0;  // the number of the one that waits for its answer
   unsigned version_ = 11;
   bool head_ = false;
   bool busy_ = false;
   bool keep_alive_ = false;
+  bool reads_ahead_ = false;
   bool known_ = false;  // authenticated, or need not be
 };
 

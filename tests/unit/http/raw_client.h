@@ -33,6 +33,7 @@ class RawClient {
   RawClient& operator=(const RawClient&) = delete;
 
   void send(std::string_view text) { static_cast<void>(::send(socket_, text.data(), text.size(), MSG_NOSIGNAL)); }
+  int descriptor() const { return socket_; }
   void no_more() { ::shutdown(socket_, SHUT_WR); }
   // Closing it will reset the connection.
   void break_off() {
