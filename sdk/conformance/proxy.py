@@ -87,6 +87,14 @@ def slow(seconds, gate):
     return play
 
 
+def hung(seconds, gate):
+    """No answer comes, and the daemon does not see the request."""
+    def play(request, forward):
+        gate.wait(seconds)
+        raise Cut
+    return play
+
+
 def changed(change):
     """The daemon's answer, as `change` has made it: it gets the headers and the JSON."""
     def play(request, forward):

@@ -22,6 +22,7 @@ from easyretry.errors import Unavailable
 from easyretry.execution import Handler, Threads, run_async, run_here
 from easyretry.leases import Lease, Leases
 from easyretry.outcome import LONGEST_TEXT, error_text, of_error, of_result
+from easyretry.renewals import Renewals as Renewing
 from easyretry.task import Task, current_task
 from waiting import eventually
 
@@ -293,17 +294,17 @@ def refusal(status, code):
 
 
 class Renewals(unittest.TestCase):
-    """One request of `Leases.renew`, whose answer is given."""
+    """One request of `Renewals.renew`, whose answer is given."""
 
     def renew(self, *answers):
         with Server(*answers) as server:
             daemon = Daemon(server.url, "t")
             self.addCleanup(daemon.close)
-            leases = Leases(daemon, 30.0, 10, Pauses(), logging.getLogger("easyretry"))
+            renewals = Renewing(daemon, Leases(10), 30.0, Pauses(), logging.getLogger("easyretry"))
             tasks = [a_task(id=str(number)) for number in range(2)]
             held = [Lease(task, Handler("h", lambda: None), 30.0) for task in tasks]
             tasks[0].progress("half")
-            return leases.renew(held), tasks
+            return renewals.renew(held), tasks
 
     def test_the_handler_whose_lease_is_lost_is_cancelled_and_no_other(self):
         pause, tasks = self.renew((200, REAL, b'{"applied":[true,false]}'))
@@ -315,6 +316,11 @@ class Renewals(unittest.TestCase):
             self.assertGreater(pause, time.monotonic())
             self.assertEqual([task.why_cancelled for task in tasks], [None, None])
             self.assertEqual(tasks[0].noted, "half")
+
+    def test_a_daemon_that_asks_for_patience_does_not_cost_the_leases(self):
+        status, headers, body = refusal(429, "too_many_requests")
+        again, _ = self.renew((status, {**headers, "Retry-After": "300"}, body))
+        self.assertLess(again - time.monotonic(), 30.0 / 6 + 0.1)
 
     def test_a_note_that_is_refused_does_not_cost_the_leases(self):
         _, tasks = self.renew(refusal(422, "invalid"))

@@ -4,10 +4,12 @@ from __future__ import annotations
 import email.utils
 import http.client
 import json
+import os
 import random
 import ssl
 import threading
 import time
+import weakref
 from typing import Any, Dict, List, Optional
 
 from .errors import Conflict, EasyRetryError, InDoubt, NotADaemon, Refused, Unauthorized, Unavailable
@@ -15,6 +17,7 @@ from .line import Address, Line, Reply
 
 LONGEST_RETRY_AFTER = 300.0  # a daemon that says more is asked again after this, in case it has changed its mind
 MOST_IDLE_LINES = 16
+FOREVER = float("inf")
 ENCODER = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":"))  # json.dumps would make one per call
 
 
@@ -43,6 +46,20 @@ class Pauses:
         self.tries = 0
 
 
+daemons: "weakref.WeakSet[Daemon]" = weakref.WeakSet()
+
+
+def forget_connections() -> None:
+    """In a process that was forked: two processes on one connection would read each other's answers."""
+    for daemon in list(daemons):
+        daemon.lock = threading.Lock()  # another thread, which this process does not have, may hold the old one
+        daemon.close()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=forget_connections)
+
+
 class Daemon:
     """A pool of connections to one daemon. Thread-safe."""
 
@@ -57,6 +74,7 @@ class Daemon:
             raise ValueError("a token and a namespace must not contain line breaks")
         self.lock = threading.Lock()
         self.idle: List[Line] = []
+        daemons.add(self)
 
     def read_token(self) -> str:
         if not self.token_file:
@@ -71,21 +89,23 @@ class Daemon:
         return words[0]
 
     def post(self, path: str, body: Any, wait: float = 0.0, headers: Optional[Dict[str, str]] = None,
-             line: Optional[Line] = None) -> Dict[str, Any]:
-        return self.ask("POST", path, json_bytes(body), wait, headers, line)
+             line: Optional[Line] = None, limit: float = FOREVER) -> Dict[str, Any]:
+        return self.ask("POST", path, json_bytes(body), wait, headers, line, limit)
 
     def get(self, path: str, wait: float = 0.0) -> Dict[str, Any]:
         return self.ask("GET", path, None, wait)
 
     def ask(self, method: str, path: str, body: Optional[bytes], wait: float = 0.0,
-            headers: Optional[Dict[str, str]] = None, line: Optional[Line] = None) -> Dict[str, Any]:
-        """The answer, a JSON object. `line` is a connection of the caller, which can then hang up."""
+            headers: Optional[Dict[str, str]] = None, line: Optional[Line] = None, limit: float = FOREVER) -> Dict[str, Any]:
+        """The answer, a JSON object. `line` is a connection of the caller, which can then hang up. `limit` is the longest time
+        for a request that is not worth the whole `timeout`."""
+        until = time.monotonic() + min(wait + self.timeout, limit)
         try:
-            return self.read(self.send(method, path, body, wait, headers or {}, line))
+            return self.read(self.send(method, path, body, until, headers or {}, line))
         except Unauthorized:
             if not self.has_new_token():
                 raise
-            return self.read(self.send(method, path, body, wait, headers or {}, line))
+            return self.read(self.send(method, path, body, until, headers or {}, line))
 
     def has_new_token(self) -> bool:
         """Whether the file of the token has another one by now, as after a rotation."""
@@ -98,7 +118,7 @@ class Daemon:
         self.token = fresh
         return True
 
-    def send(self, method: str, path: str, body: Optional[bytes], wait: float, more: Dict[str, str],
+    def send(self, method: str, path: str, body: Optional[bytes], until: float, more: Dict[str, str],
              own: Optional[Line]) -> Reply:
         headers = {"Authorization": f"Bearer {self.token}", "Accept": "application/json", **more}
         if body is not None:
@@ -107,7 +127,7 @@ class Daemon:
             headers["easyretry-namespace"] = self.namespace
         line = own or self.take_line()
         try:
-            reply = self.exchange(line, method, path, body, headers, wait + self.timeout)
+            reply = self.exchange(line, method, path, body, headers, until)
         except (OSError, http.client.HTTPException, ValueError) as error:
             line.close()
             raise self.no_answer(error, line.was_sent) from error
@@ -119,16 +139,16 @@ class Daemon:
         return reply
 
     def exchange(self, line: Line, method: str, path: str, body: Optional[bytes], headers: Dict[str, str],
-                 seconds: float) -> Reply:
+                 until: float) -> Reply:
         try:
-            return line.exchange(method, path, body, headers, seconds)
+            return line.exchange(method, path, body, headers, until)
         except (ConnectionError, http.client.BadStatusLine):  # includes RemoteDisconnected
             # The daemon closes connections that were idle. Every request may be repeated: it is fenced by a version, has
             # an Idempotency-Key, or only asks.
             if not line.was_used or line.hung_up:
                 raise
             line.close()
-            return line.exchange(method, path, body, headers, seconds)
+            return line.exchange(method, path, body, headers, until)
 
     def take_line(self) -> Line:
         with self.lock:

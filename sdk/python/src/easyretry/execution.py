@@ -59,7 +59,8 @@ async def run_async(handler: Handler, task: Task) -> Outcome:
     except BaseException as error:
         return end_of(task, of_error(error))
     finally:
-        _current.reset(token)  # otherwise the context of the asyncio task keeps it
+        with contextlib.suppress(ValueError):  # a coroutine whose loop was closed ends in the context of another
+            _current.reset(token)  # otherwise the context of the asyncio task keeps it
 
 
 class Threads:
@@ -160,13 +161,15 @@ class Loop:
         future.add_done_callback(finish)
 
         def cancel() -> None:
-            loop.call_soon_threadsafe(future.cancel)
+            with contextlib.suppress(RuntimeError):  # the application has closed its loop, and with it the coroutine
+                loop.call_soon_threadsafe(future.cancel)
 
         task.on_cancel(cancel)
 
     def close(self) -> None:
         if self.owned and self.loop is not None:
-            self.loop.call_soon_threadsafe(self.loop.stop)
+            with contextlib.suppress(RuntimeError):
+                self.loop.call_soon_threadsafe(self.loop.stop)
 
 
 class Executor:

@@ -2,12 +2,14 @@
 from __future__ import annotations
 
 import http.client
+import io
 import ipaddress
 import socket
 import ssl
 import threading
+import time
 import urllib.parse
-from typing import Dict, Mapping, NamedTuple, Optional
+from typing import Any, Dict, Mapping, NamedTuple, Optional
 
 MOST_BYTES = 64 << 20  # of an answer; leased tasks come in up to 8 MiB, or one task
 CONNECT_SECONDS = 10.0
@@ -57,6 +59,51 @@ class Reply(NamedTuple):
     body: bytes
 
 
+def time_left(until: float) -> float:
+    seconds = until - time.monotonic()
+    if seconds <= 0:
+        raise socket.timeout("timed out")
+    return seconds
+
+
+class TimedSocket:
+    """A socket whose whole exchange has one end. With the timeout of a socket alone, an answer that comes byte by byte would
+    never end. Has what http.client uses of a socket."""
+
+    def __init__(self, connected: socket.socket) -> None:
+        self.socket = connected
+        self.until = 0.0
+
+    def sendall(self, data: bytes) -> None:
+        rest = memoryview(data)
+        while rest:
+            self.socket.settimeout(time_left(self.until))
+            rest = rest[self.socket.send(rest):]
+
+    def makefile(self, mode: str) -> io.BufferedReader:
+        return io.BufferedReader(TimedReader(self))
+
+    def close(self) -> None:
+        self.socket.close()
+
+
+class TimedReader(io.RawIOBase):
+    def __init__(self, timed: TimedSocket) -> None:
+        self.timed = timed
+        self.raw = timed.socket.makefile("rb", buffering=0)  # keeps the socket open until this is closed
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> Optional[int]:
+        self.timed.socket.settimeout(time_left(self.timed.until))
+        return self.raw.readinto(buffer)
+
+    def close(self) -> None:
+        self.raw.close()
+        super().close()
+
+
 class Line:
     """A connection that is opened when it is first used, and again after it broke. One request at a time; only `hang_up`
     and `abort` may be called from another thread."""
@@ -68,15 +115,17 @@ class Line:
         self.lock = threading.Lock()
         self.hung_up = False
 
-    def exchange(self, method: str, path: str, body: Optional[bytes], headers: Dict[str, str], seconds: float) -> Reply:
-        """Raises OSError or http.client.HTTPException; `was_sent` then says whether the daemon may have got it."""
+    def exchange(self, method: str, path: str, body: Optional[bytes], headers: Dict[str, str], until: float) -> Reply:
+        """The whole of it, answer included, ends at `until` (of time.monotonic). Raises OSError or http.client.HTTPException;
+        `was_sent` then says whether the daemon may have got it."""
         self.was_sent = False
         if self.connection.sock is None:
-            self.connection.timeout = min(CONNECT_SECONDS, seconds)
+            self.connection.timeout = min(CONNECT_SECONDS, time_left(until))
             self.connection.connect()
+            self.connection.sock = TimedSocket(self.connection.sock)
             self.was_used = False
-        sock: socket.socket = self.connection.sock
-        sock.settimeout(seconds)
+        self.connection.sock.until = until
+        time_left(until)
         self.was_sent = True
         self.connection.request(method, path, body, headers)
         with self.lock:
@@ -116,6 +165,6 @@ class Line:
         if sock is None:
             return
         try:
-            socket.socket.shutdown(sock, how)  # of the socket below TLS
+            socket.socket.shutdown(sock.socket, how)  # of the socket below TLS
         except (OSError, ValueError):  # it is already closed
             pass

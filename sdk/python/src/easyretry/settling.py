@@ -9,6 +9,7 @@ from typing import Callable, List, NamedTuple, Optional
 from .daemon import Daemon, Pauses
 from .errors import Conflict, EasyRetryError, InDoubt, Refused, Unauthorized, Unavailable
 from .leases import Lease
+from .loops import forever, place_of
 from .outcome import Outcome
 
 PARALLEL = 8  # requests for single tasks at a time; the daemon commits them together
@@ -33,9 +34,11 @@ class Settler:
         self.many: queue.SimpleQueue[Optional[Settlement]] = queue.SimpleQueue()
         self.single: queue.SimpleQueue[Optional[Settlement]] = queue.SimpleQueue()
         self.given_up = threading.Event()
-        self.threads = [threading.Thread(target=self.settle_many, name="easyretry-settle", daemon=True)]
-        self.threads += [threading.Thread(target=self.settle_single, name=f"easyretry-settle-{number}", daemon=True)
-                         for number in range(PARALLEL)]
+        self.threads = [self.thread(self.settle_batch, "easyretry-settle")]
+        self.threads += [self.thread(self.settle_next, f"easyretry-settle-{number}") for number in range(PARALLEL)]
+
+    def thread(self, step: Callable[[], bool], name: str) -> threading.Thread:
+        return threading.Thread(target=lambda: forever(step, "the settling of tasks", self.log), name=name, daemon=True)
 
     def start(self) -> None:
         for thread in self.threads:
@@ -54,14 +57,6 @@ class Settler:
             self.single.put(None)
 
     # Each step is a call of its own, so that no task is kept while a thread waits for the next.
-
-    def settle_single(self) -> None:
-        while self.settle_next():
-            pass
-
-    def settle_many(self) -> None:
-        while self.settle_batch():
-            pass
 
     def settle_next(self) -> bool:
         one = self.single.get()
@@ -117,5 +112,9 @@ class Settler:
             except EasyRetryError as error:
                 self.log.error("%d outcomes were refused; the tasks run again when their leases have expired: %s",
                                len(leases), error)
+                break
+            except Exception as error:
+                self.log.error("%d outcomes cannot be sent (%s); the tasks run again when their leases have expired", len(leases),
+                               place_of(error))
                 break
         self.settled(leases)

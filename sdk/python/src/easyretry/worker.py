@@ -12,9 +12,12 @@ from .errors import EasyRetryError, NotADaemon
 from .execution import Executor, Handler
 from .leases import Lease, Leases
 from .line import Line
+from .loops import forever, place_of
 from .outcome import HANDED_BACK, Outcome
+from .renewals import Renewals
 from .settling import Settler
 from .task import Task
+from .watch import Watch
 
 MOST_A_LEASE = 1000
 LAST_ANSWER = 2.0  # how long a stop waits for the answer to a poll, which may have tasks
@@ -39,7 +42,7 @@ class WorkerOptions:
 
 
 class Worker:
-    """Started once. A thread polls, one renews leases, a few settle; handlers have their own."""
+    """Started once. A thread polls, one renews leases, one watches handlers, a few settle; handlers have their own."""
 
     def __init__(self, daemon: Daemon, handlers: Dict[str, Handler], options: WorkerOptions, log: logging.Logger,
                  loop: Optional[asyncio.AbstractEventLoop] = None) -> None:
@@ -51,17 +54,22 @@ class Worker:
         self.options = options
         self.log = log
         self.executor = Executor(loop)
-        self.leases = Leases(daemon, options.lease, options.concurrency, self.pauses(), log)
+        self.leases = Leases(options.concurrency)
+        self.renewals = Renewals(daemon, self.leases, options.lease, self.pauses(), log)
+        self.watch = Watch(self.leases, self.end, log)
         self.settler = Settler(daemon, options.batch, self.pauses, self.leases.remove, log)
         self.line = Line(daemon.address)  # of the poll, so that a stop can end it
         self.stopping = threading.Event()
-        self.poller = threading.Thread(target=self.poll_forever, name="easyretry-poll", daemon=True)
+        self.poll_pauses = self.pauses()
+        self.poller = threading.Thread(target=lambda: forever(self.step, "the poll for tasks", log), name="easyretry-poll",
+                                       daemon=True)
 
     def pauses(self) -> Pauses:
         return Pauses(most=self.options.most_pause)
 
     def start(self) -> None:
-        self.leases.start()
+        self.renewals.start()
+        self.watch.start()
         self.settler.start()
         self.poller.start()
 
@@ -88,26 +96,28 @@ class Worker:
             return
         rest = [lease for lease in self.leases.all() if not lease.ended]
         for lease in rest:
+            self.log.warning("task %s (%s) does not end although it is cancelled; it is handed back, and may run twice at a time",
+                             lease.task.id, lease.handler.name)
             self.end(lease, HANDED_BACK)
         if not self.leases.wait_until_empty(max(AFTER_CANCEL, self.daemon.timeout / 2)):
             self.log.error("%d tasks could not be handed back; they run again when their leases have expired",
                            len(self.leases.all()))
 
-    def poll_forever(self) -> None:
-        pauses = self.pauses()
-        while not self.stopping.is_set():
-            room = self.room()
-            if room == 0:
-                continue
+    def step(self) -> bool:
+        """Leases once, when there is room. False: the worker stops."""
+        if self.stopping.is_set():
+            return False
+        room = self.room()
+        if room > 0:
             try:
                 self.lease_and_begin(room)
-                pauses.reset()
+                self.poll_pauses.reset()
             except EasyRetryError as error:
-                if self.stopping.is_set():
-                    return
-                pause = pauses.next(error)
-                self.log.warning("no tasks could be leased, trying again in %.1f s: %s", pause, error)
-                self.stopping.wait(pause)
+                if not self.stopping.is_set():
+                    pause = self.poll_pauses.next(error)
+                    self.log.warning("no tasks could be leased, trying again in %.1f s: %s", pause, error)
+                    self.stopping.wait(pause)
+        return True
 
     def lease_and_begin(self, room: int) -> None:
         for fields in self.poll(room):
@@ -128,7 +138,7 @@ class Worker:
 
     def begin(self, fields: Dict[str, Any]) -> None:
         try:
-            task = Task(fields, self.leases.look_again)
+            task = Task(fields, self.leases.noted)
             handler = self.handlers[task.handler]
         except (KeyError, TypeError) as error:
             self.log.error("a leased task cannot be run here (%s: %s)", type(error).__name__, error)
@@ -138,19 +148,31 @@ class Worker:
         if self.stopping.is_set():
             return self.end(lease, HANDED_BACK)
         try:
-            self.executor.run(handler, task, lambda outcome: self.end(lease, outcome))
+            lease.running = True
+            self.executor.run(handler, task, lambda outcome: self.returned(lease, outcome))
         except RuntimeError as error:  # no more threads, or the application has closed its event loop
+            lease.running = False
             self.log.error("task %s (%s) cannot be started, and is handed back: %s", task.id, handler.name, error)
             self.end(lease, HANDED_BACK)
             self.stopping.wait(1.0)
 
+    def returned(self, lease: Lease, outcome: Outcome) -> None:
+        """Called by the thread of the handler, which must not end."""
+        try:
+            self.leases.returned(lease)
+            self.end(lease, outcome)
+        except Exception as error:
+            self.log.error("the end of task %s (%s): unexpected %s", lease.task.id, lease.handler.name, place_of(error))
+            self.leases.remove([lease])
+
     def end(self, lease: Lease, outcome: Outcome) -> None:
-        """Called once per lease by its handler, and by a stop if the handler does not end."""
+        """The first call counts: that of the handler, or that of a watch or a stop that no longer waits for it."""
         if not self.leases.end(lease):
             return
         if outcome.verb == "fail":  # its text may have arguments, and is for the daemon only
             self.log.info("attempt %d of task %s (%s) failed", lease.task.attempt, lease.task.id, lease.handler.name)
-        if lease.lost:
+        # After an expiry, only a success is worth telling: an error is probably due to the cancellation.
+        if lease.lost or (lease.expired and outcome.verb in ("fail", "hand_back")):
             self.leases.remove([lease])
         else:
             self.settler.put(lease, outcome)

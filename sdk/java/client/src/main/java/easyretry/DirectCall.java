@@ -75,7 +75,7 @@ public final class DirectCall {
 
   /** Stores a call that has already failed once. */
   public Submitted store(String why) {
-    return client.submit(new NewTask(task).attempted(1, Outcome.sendable(why)));
+    return storeRetry(new Outcome("fail", null, Outcome.sendable(why), null, false, null));
   }
 
   private static Object called(Callable<?> function) throws Exception {
@@ -93,7 +93,8 @@ public final class DirectCall {
     if (onlyAttempt || !rules.worthRetrying(error)) {
       storeFinal(error);
     } else if (rules.persist() != PersistStrategy.MANUAL) {
-      return new Attempt(Attempt.State.STORED, null, storeRetry(error), noSuccess ? null : error);
+      String stored = kept(error, () -> storeRetry(Outcome.of(error)).id());
+      return new Attempt(Attempt.State.STORED, null, stored, noSuccess ? null : error);
     }
     if (noSuccess) {
       return new Attempt(Attempt.State.FAILED, value, null, null);
@@ -115,15 +116,17 @@ public final class DirectCall {
     });
   }
 
-  private String storeRetry(Throwable error) {
-    return kept(error, () -> {
-      if (leased != null) {
-        client.settle(leased, Outcome.of(error));
-        return leased.id();
+  /** The daemon's policy decides when the next attempt is due, so the failure is reported as that of a leased task. */
+  private Submitted storeRetry(Outcome failure) {
+    Submitted held = leased == null ? storeLeased() : leased;
+    if (held.created()) {
+      try {
+        client.settle(held, failure);
+      } catch (EasyRetryException unsettled) {
+        // It is stored, and runs when its lease has expired.
       }
-      Duration delay = error instanceof RetryAfter asked ? asked.delay() : null;
-      return client.submit(new NewTask(task).attempted(1, Outcome.errorText(error)).delay(delay)).id();
-    });
+    }
+    return held;
   }
 
   private Submitted storeLeased() {

@@ -10,7 +10,7 @@ import java.util.function.Predicate;
  * @param retryOn only these are retried; empty: all exceptions. An Error, such as OutOfMemoryError, has to be named
  * @param neverRetry wins over {@code retryOn}
  * @param successWhen null: every return is a success
- * @param lease with ALWAYS and ON_FAILURE: how long this process holds the task
+ * @param lease how long this process holds a task that it stores, until it has reported the outcome
  */
 public record Rules(PersistStrategy persist, List<Class<? extends Throwable>> retryOn, List<Class<? extends Throwable>> neverRetry,
     Predicate<Object> successWhen, Policy policy, Duration lease) {

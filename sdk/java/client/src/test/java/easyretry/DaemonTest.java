@@ -7,12 +7,15 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.io.BufferedReader;
+import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -76,6 +79,24 @@ class DaemonTest {
     assertEquals("succeeded", ended.outcome());
     assertEquals(1, ended.attempts());
     assertEquals(stored.id(), app.client().find(stored.id()).id());
+  }
+
+  @Test
+  void aCallThatFailedIsDueWhenThePolicySays() throws Exception {
+    Rules rules = new Rules(PersistStrategy.RETRY_ONLY, List.of(), List.of(), null, Policy.CONFIGURED.backoff("fixed delay=1h"),
+        Duration.ofSeconds(30));
+    Attempt called = new DirectCall(app.client(), rules, new NewTask("pay", 1)).run(() -> {
+      throw new IOException("busy");
+    });
+    String byHand = new DirectCall(app.client(), rules, new NewTask("pay", 2)).store("busy").id();
+    for (String id : List.of(called.task(), byHand)) {
+      Map<String, Object> task = app.client().daemon().get("/v1/tasks/" + id, Duration.ZERO);
+      assertEquals("pending", task.get("state"));
+      assertEquals(1L, task.get("attempts"));
+      assertTrue(task.get("last_error").toString().endsWith("busy"));
+      Duration later = Duration.between(Instant.parse((String) task.get("created_at")), Instant.parse((String) task.get("next_at")));
+      assertTrue(later.toMinutes() > 50, later.toString());
+    }
   }
 
   @Test

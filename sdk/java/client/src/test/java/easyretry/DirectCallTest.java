@@ -71,6 +71,20 @@ class DirectCallTest {
   }
 
   @Test
+  void theRetryOfAFailedCallIsDueWhenThePolicySays() throws Exception {
+    call(rules(PersistStrategy.RETRY_ONLY), FAILS);
+    assertEquals(Duration.ofSeconds(1), onlyLive().due(), "the pause after a first attempt, not at once");
+    manual.cancel(onlyLive().id());
+    new DirectCall(app.client(), rules(PersistStrategy.MANUAL), new NewTask("pay")).store("by hand");
+    assertEquals(Duration.ofSeconds(1), onlyLive().due());
+    manual.cancel(onlyLive().id());
+    call(rules(PersistStrategy.ON_FAILURE), () -> {
+      throw new RetryAfter(Duration.ofSeconds(90), "busy");
+    });
+    assertEquals(Duration.ofSeconds(90), onlyLive().due(), "what the call has asked for");
+  }
+
+  @Test
   void aResultThatIsNoSuccessIsStored() throws Exception {
     assertEquals(Attempt.State.STORED, call(rules(PersistStrategy.RETRY_ONLY), () -> "no").state());
     assertEquals("no", call(rules(PersistStrategy.MANUAL), () -> "no").value());
