@@ -1,9 +1,9 @@
 // The queries of the first page. Each card has a query of its own, so one that fails or is slow leaves the others alone.
 import { QueryClient, keepPreviousData, useQuery } from '@tanstack/react-query';
 import type { ListKind } from '../lib/filters';
-import { parseMetrics } from '../lib/metrics';
+import { ofNamespace, parseMetrics } from '../lib/metrics';
 import { filled } from '../lib/series';
-import { ApiError, getJson, getText } from './client';
+import { ApiError, getJson, getNamespace, getText } from './client';
 import type { Circuit, Cluster, Doctor, ErrorGroups, Handler, Limit, Series } from './contract';
 
 // Changes are told by events (see events.ts); the intervals here are for values that change with time alone.
@@ -78,7 +78,7 @@ export function useCluster() {
 export function useMetrics() {
   return useQuery({
     queryKey: ['metrics'],
-    queryFn: async ({ signal }) => parseMetrics(await getText('/metrics', signal)),
+    queryFn: async ({ signal }) => ofNamespace(parseMetrics(await getText('/metrics', signal)), getNamespace()),
     refetchInterval: 10_000,
   });
 }
